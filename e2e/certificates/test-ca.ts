@@ -1,0 +1,120 @@
+import { createHash } from 'node:crypto';
+import { isIP } from 'node:net';
+import './reflect-store.ts';
+import {
+  AuthorityKeyIdentifierExtension,
+  BasicConstraintsExtension,
+  ExtendedKeyUsage,
+  ExtendedKeyUsageExtension,
+  KeyUsageFlags,
+  KeyUsagesExtension,
+  SubjectAlternativeNameExtension,
+  SubjectKeyIdentifierExtension,
+  type X509Certificate,
+  X509CertificateGenerator,
+} from '@peculiar/x509';
+
+/** A certificate chain and its private key, as TLS servers take them. */
+export interface KeyedCertificate {
+  /** PEM: the server's certificate, followed by that of the authority. */
+  readonly certPem: string;
+  /** PEM, PKCS #8, not encrypted. */
+  readonly keyPem: string;
+}
+
+/** A certificate authority that lives as long as a test run. */
+export interface TestCa {
+  /** PEM of the authority's own certificate: what clients are told to trust. */
+  readonly certPem: string;
+  readonly keyPem: string;
+  /** Base64 of the SHA-256 of the authority's public key (SubjectPublicKeyInfo). */
+  readonly spkiSha256Base64: string;
+  /**
+   * Issues a server certificate with a new key.
+   * @param names DNS names and IP addresses (v4, or v6 without brackets), at least one.
+   * @throws {TypeError} when `names` is empty.
+   */
+  issue(names: readonly string[]): Promise<KeyedCertificate>;
+}
+
+export interface TestCaOptions {
+  /** Subject of the authority. Default `Longhaul test CA`. */
+  readonly commonName?: string;
+  /** Life of the authority and of what it issues, in days. Default 7. */
+  readonly validDays?: number;
+  /** The present. Default the clock's. */
+  readonly now?: Date;
+}
+
+const DAY_MS = 86_400_000;
+// Servers and clients of one test may run on machines whose clocks differ a little.
+const CLOCK_SLACK_MS = 3_600_000;
+const KEY_ALGORITHM = { name: 'ECDSA', namedCurve: 'P-256' };
+const SIGNING_ALGORITHM = { name: 'ECDSA', hash: 'SHA-256' };
+
+/** Makes a new certificate authority (P-256). Nothing is written to disk. */
+export async function createTestCa(options: TestCaOptions = {}): Promise<TestCa> {
+  const { commonName = 'Longhaul test CA', validDays = 7, now = new Date() } = options;
+  const validity = {
+    notBefore: new Date(now.getTime() - CLOCK_SLACK_MS),
+    notAfter: new Date(now.getTime() + validDays * DAY_MS),
+    signingAlgorithm: SIGNING_ALGORITHM,
+  };
+  const keys = await generateKeys();
+  const authority = await X509CertificateGenerator.createSelfSigned({
+    ...validity,
+    name: [{ CN: [commonName] }],
+    keys,
+    extensions: [
+      new BasicConstraintsExtension(true, 0, true),
+      new KeyUsagesExtension(KeyUsageFlags.keyCertSign | KeyUsageFlags.cRLSign, true),
+      await SubjectKeyIdentifierExtension.create(keys.publicKey),
+    ],
+  });
+  const certPem = toPem(authority);
+
+  async function issue(names: readonly string[]): Promise<KeyedCertificate> {
+    const [first] = names;
+    if (first === undefined) throw new TypeError('a certificate needs at least one name');
+    const serverKeys = await generateKeys();
+    const certificate = await X509CertificateGenerator.create({
+      ...validity,
+      subject: [{ CN: [first] }],
+      issuer: authority.subjectName,
+      publicKey: serverKeys.publicKey,
+      signingKey: keys.privateKey,
+      extensions: [
+        new BasicConstraintsExtension(false, undefined, true),
+        new KeyUsagesExtension(KeyUsageFlags.digitalSignature, true),
+        new ExtendedKeyUsageExtension([ExtendedKeyUsage.serverAuth]),
+        new SubjectAlternativeNameExtension(
+          names.map((value) => ({ type: isIP(value) ? 'ip' : 'dns', value }) as const),
+        ),
+        await SubjectKeyIdentifierExtension.create(serverKeys.publicKey),
+        await AuthorityKeyIdentifierExtension.create(keys.publicKey),
+      ],
+    });
+    return { certPem: toPem(certificate) + certPem, keyPem: await exportKey(serverKeys.privateKey) };
+  }
+
+  return {
+    certPem,
+    keyPem: await exportKey(keys.privateKey),
+    spkiSha256Base64: createHash('sha256').update(Buffer.from(authority.publicKey.rawData)).digest('base64'),
+    issue,
+  };
+}
+
+function generateKeys(): Promise<CryptoKeyPair> {
+  return crypto.subtle.generateKey(KEY_ALGORITHM, true, ['sign', 'verify']);
+}
+
+function toPem(certificate: X509Certificate): string {
+  return `${certificate.toString('pem').trim()}\n`;
+}
+
+async function exportKey(key: CryptoKey): Promise<string> {
+  const der = Buffer.from(await crypto.subtle.exportKey('pkcs8', key));
+  const lines = der.toString('base64').match(/.{1,64}/g) ?? [];
+  return ['-----BEGIN PRIVATE KEY-----', ...lines, '-----END PRIVATE KEY-----', ''].join('\n');
+}

@@ -1,0 +1,77 @@
+/**
+ * Which addresses downloads may come from. The same rule guards the depots' dial function, on the address really
+ * connected, and the master's planner, on literals.
+ */
+import ipaddr from 'ipaddr.js';
+
+/** An explicit exception to the rule, for laboratories and tests: a network with the ports it may be used on. */
+export interface AllowedNetwork {
+  /** CIDR, for example `127.0.0.0/8` or `fd00::/8`. */
+  readonly network: string;
+  readonly ports: readonly number[];
+}
+
+export interface AddressPolicy {
+  /** Ports of public addresses. */
+  readonly ports: readonly number[];
+  readonly allow: readonly AllowedNetwork[];
+}
+
+export const DEFAULT_PORTS_ALLOWED: readonly number[] = [80, 443];
+
+/**
+ * Whether a connection to `address:port` is permitted: global unicast on an allowed port, or an explicit exception.
+ * `undefined` means yes; otherwise the code that refuses it.
+ */
+export function refuseAddress(
+  address: string,
+  port: number,
+  policy: AddressPolicy,
+): 'target-not-public' | 'port-not-allowed' | undefined {
+  if (!ipaddr.isValid(address)) return 'target-not-public';
+  const parsed = ipaddr.process(address);
+  const excepted = policy.allow.some(
+    (entry) => entry.ports.includes(port) && contains(entry.network, parsed),
+  );
+  if (excepted) return undefined;
+  if (!isGlobalUnicast(parsed)) return 'target-not-public';
+  return policy.ports.includes(port) ? undefined : 'port-not-allowed';
+}
+
+/** Whether `host` is an address literal rather than a name. */
+export function isAddressLiteral(host: string): boolean {
+  return ipaddr.isValid(host);
+}
+
+/** Whether `text` is a network in CIDR form. */
+export function isNetwork(text: string): boolean {
+  return ipaddr.isValidCIDR(text);
+}
+
+/** Whether `address` lies in one of `networks` (CIDR); an IPv4-mapped address counts as IPv4. */
+export function isInNetworks(address: string, networks: readonly string[]): boolean {
+  if (!ipaddr.isValid(address)) return false;
+  const parsed = ipaddr.process(address);
+  return networks.some((network) => contains(network, parsed));
+}
+
+/** The network that stands for one client: its /24 or /48. */
+export function clientPrefix(address: string): string {
+  if (!ipaddr.isValid(address)) return address;
+  const parsed = ipaddr.process(address);
+  const bytes = parsed.toByteArray();
+  const keep = parsed.kind() === 'ipv4' ? 3 : 6;
+  const network = ipaddr.fromByteArray(bytes.map((byte, index) => (index < keep ? byte : 0)));
+  return `${network.toString()}/${keep * 8}`;
+}
+
+function contains(network: string, address: ipaddr.IPv4 | ipaddr.IPv6): boolean {
+  const [base, bits] = ipaddr.parseCIDR(network);
+  return base.kind() === address.kind() && address.match(base, bits);
+}
+
+// ipaddr.js counts unallocated IPv6 space as unicast; what is routed on the Internet lies in 2000::/3.
+function isGlobalUnicast(address: ipaddr.IPv4 | ipaddr.IPv6): boolean {
+  if (address.range() !== 'unicast') return false;
+  return address.kind() === 'ipv4' || contains('2000::/3', address);
+}

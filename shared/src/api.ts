@@ -1,0 +1,130 @@
+/** Shapes of the JSON that clients, depots and masters exchange. Request and answer types are the schemas' own. */
+import * as z from 'zod/mini';
+import { DEPOT_ID } from './wire.ts';
+
+const count = z.number().check(z.int(), z.minimum(0));
+const rate = z.number().check(z.minimum(0), z.maximum(1));
+const positive = z.number().check(z.positive());
+const depotId = z.string().check(z.regex(DEPOT_ID));
+const depotIds = z.array(depotId).check(z.maxLength(16));
+const base64url = z.string().check(z.regex(/^[A-Za-z0-9_-]+$/), z.maxLength(256));
+
+/** `POST /v1/plans`: asks for the plan of one download without being redirected. */
+export const planRequestSchema = z.strictObject({
+  url: z.string().check(z.maxLength(16384)),
+  sizeBytes: z.optional(count),
+  via: z.optional(depotIds),
+  avoid: z.optional(depotIds),
+  kind: z.optional(z.enum(['get', 'tunnel'])),
+});
+export type PlanRequest = z.infer<typeof planRequestSchema>;
+
+const legSchema = z.object({
+  /** Who sends on this leg and who receives: depot ids, `origin`, `client`. */
+  from: z.string(),
+  to: z.string(),
+  rttMs: z.number(),
+  goodputBps: z.number(),
+  /** What holds the leg back. */
+  limit: z.enum(['rate', 'window', 'loss']),
+});
+
+const predictionSchema = z.object({
+  seconds: z.number(),
+  goodputBps: z.number(),
+  setUpSeconds: z.number(),
+  legs: z.array(legSchema),
+});
+
+/** The plan of one download, with what speaks for it. */
+export const planAnswerSchema = z.object({
+  jobId: z.string(),
+  /** The origin URL as people write it. */
+  url: z.string(),
+  decision: z.enum(['chain', 'direct']),
+  /** Where the master's redirect leads: the entry depot, or the origin with the direct fragment. */
+  location: z.string(),
+  /** The link that never expires and plans anew for each request. */
+  masterUrl: z.string(),
+  /** Depot ids, entry depot first; empty for `direct`. */
+  chain: z.array(z.string()),
+  alternatives: z.array(z.array(z.string())),
+  sizeBytes: count,
+  sizeSource: z.enum(['option', 'reported', 'assumed']),
+  prediction: predictionSchema,
+  direct: predictionSchema,
+  reasons: z.array(z.string()),
+  /** ISO 8601: after this the location starts no new download. */
+  startBefore: z.string(),
+  /** The ticket as proxy credential; only where the kind `tunnel` was asked for. */
+  ticket: z.optional(z.string()),
+});
+export type PlanAnswer = z.infer<typeof planAnswerSchema>;
+export type LegPrediction = z.infer<typeof legSchema>;
+export type Prediction = z.infer<typeof predictionSchema>;
+
+/** Body of every refusal that answers JSON. */
+export const errorAnswerSchema = z.object({
+  error: z.object({ code: z.string(), message: z.string(), retry: z.boolean() }),
+});
+export type ErrorAnswer = z.infer<typeof errorAnswerSchema>;
+
+/** `POST /v1/depots`: a depot registers its address and key, under the enrolment secret's MAC. */
+export const registerRequestSchema = z.strictObject({
+  id: depotId,
+  publicKey: base64url,
+  host: z.string().check(z.maxLength(255)),
+  port: z.number().check(z.int(), z.minimum(1), z.maximum(65535)),
+  tls: z.boolean(),
+});
+export type RegisterRequest = z.infer<typeof registerRequestSchema>;
+
+/** What a depot measured on the link to another depot since its last heartbeat. */
+const linkReportSchema = z.strictObject({
+  to: depotId,
+  rttMs: z.number().check(z.minimum(0)),
+  lossRate: z.optional(rate),
+  goodputBps: z.optional(positive),
+});
+export type LinkReport = z.infer<typeof linkReportSchema>;
+
+const sizeReportSchema = z.strictObject({ urlHash: base64url, sizeBytes: count });
+export type SizeReport = z.infer<typeof sizeReportSchema>;
+
+/** `POST /v1/depots/<id>/heartbeat`, signed by the depot. */
+export const heartbeatRequestSchema = z.strictObject({
+  activeTransfers: count,
+  draining: z.boolean(),
+  links: z.array(linkReportSchema).check(z.maxLength(1000)),
+  sizes: z.array(sizeReportSchema).check(z.maxLength(1000)),
+});
+export type HeartbeatRequest = z.infer<typeof heartbeatRequestSchema>;
+
+const depotEntrySchema = z.object({
+  id: depotId,
+  host: z.string(),
+  port: count,
+  tls: z.boolean(),
+  publicKey: base64url,
+  state: z.enum(['up', 'draining', 'lost']),
+});
+export type DepotEntry = z.infer<typeof depotEntrySchema>;
+
+const masterKeySchema = z.object({ keyId: z.string(), publicKey: base64url });
+export type MasterKey = z.infer<typeof masterKeySchema>;
+
+/** Answer to a registration and to every heartbeat: all that a depot has to know of the overlay. */
+export const directorySchema = z.object({
+  depots: z.array(depotEntrySchema),
+  masterKeys: z.array(masterKeySchema),
+  /** Public base URLs of the masters, the first one for redirects back. */
+  masterUrls: z.array(z.string()).check(z.minLength(1)),
+});
+export type Directory = z.infer<typeof directorySchema>;
+
+/** `POST /v1/depots/<id>/follow-ups`, signed: a ticket for the target of an origin's redirect to another authority. */
+export const followUpRequestSchema = z.strictObject({ ticket: z.string(), url: z.string() });
+export type FollowUpRequest = z.infer<typeof followUpRequestSchema>;
+
+export const followUpAnswerSchema = z.object({ ticket: z.string() });
+export type FollowUpAnswer = z.infer<typeof followUpAnswerSchema>;

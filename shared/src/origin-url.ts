@@ -1,0 +1,179 @@
+/**
+ * Origin URLs as bytes. Two spellings of one address must give one ticket and a changed byte must give another, so
+ * there is exactly one canonical form:
+ *
+ *     <scheme>://<host>:<port><path>[?<query>]
+ *
+ * - scheme: `http` or `https`, lower case;
+ * - host: lower-case ASCII (IDN as punycode, IPv4 as dotted decimal, IPv6 compressed and in brackets), no final dot;
+ * - port: always written, decimal;
+ * - path: the raw bytes of the request target, starting with `/`; nothing is decoded, merged or resolved;
+ * - query: the raw bytes after the first `?`, absent when there was no `?`.
+ *
+ * Path and query hold only visible ASCII (0x21-0x7e), the path neither `?` nor `#`.
+ */
+import { ok, type Result, refuse } from './result.ts';
+
+export type Scheme = 'http' | 'https';
+
+export interface OriginUrl {
+  readonly scheme: Scheme;
+  /** Canonical host; an IPv6 literal without brackets. */
+  readonly host: string;
+  readonly port: number;
+  readonly path: string;
+  /** Raw query without `?`; `null` when there is none. */
+  readonly query: string | null;
+}
+
+export const DEFAULT_PORTS: Readonly<Record<Scheme, number>> = { http: 80, https: 443 };
+
+/** Longest path plus query, in bytes, that is planned and relayed. */
+export const MAX_URL_BYTES = 8192;
+
+const PATH = /^\/[\x21-\x22\x24-\x3e\x40-\x7e]*$/;
+const QUERY = /^[\x21-\x7e]*$/;
+
+/** Parses what a person pasted or a page linked: spaces around it and a fragment go, non-ASCII is percent-encoded. */
+export function parseOriginUrl(text: string): Result<OriginUrl> {
+  const trimmed = text.trim();
+  const start = /^([A-Za-z][A-Za-z0-9+.-]*):\/\//.exec(trimmed);
+  if (!start?.[1]) return refuse('bad-url', 'no scheme');
+  const withoutFragment = trimmed.slice(start[0].length).split('#', 1)[0] ?? '';
+  return parseOriginParts(start[1], percentEncodeText(withoutFragment));
+}
+
+/** Parses `<authority><path>[?<query>]` for a scheme; the bytes of path and query stay as they are. */
+export function parseOriginParts(schemeText: string, rest: string): Result<OriginUrl> {
+  const scheme = parseScheme(schemeText);
+  if (!scheme.ok) return scheme;
+  const authorityEnd = rest.search(/[/?#]/);
+  const authorityText = authorityEnd < 0 ? rest : rest.slice(0, authorityEnd);
+  const target = authorityEnd < 0 ? '/' : rest.slice(authorityEnd);
+  const place = parseAuthority(authorityText, DEFAULT_PORTS[scheme.value]);
+  if (!place.ok) return place;
+  const queryStart = target.indexOf('?');
+  const path = queryStart < 0 ? target : target.slice(0, queryStart);
+  const query = queryStart < 0 ? null : target.slice(queryStart + 1);
+  return originUrl({ scheme: scheme.value, ...place.value, path: path === '' ? '/' : path, query });
+}
+
+/** Checks the parts of an origin URL that arrived one by one (relay requests). The host must be canonical already. */
+export function originUrl(parts: OriginUrl): Result<OriginUrl> {
+  if (!PATH.test(parts.path)) return refuse('bad-url', 'the path has characters that are not allowed');
+  if (parts.query !== null && !QUERY.test(parts.query)) {
+    return refuse('bad-url', 'the query has characters that are not allowed');
+  }
+  if (parts.path.length + (parts.query?.length ?? 0) > MAX_URL_BYTES)
+    return refuse('bad-url', 'it is too long');
+  return ok(parts);
+}
+
+export function parseScheme(text: string): Result<Scheme> {
+  const lower = text.toLowerCase();
+  return lower === 'http' || lower === 'https' ? ok(lower) : refuse('unknown-scheme', lower.slice(0, 20));
+}
+
+export function parsePort(text: string): Result<number> {
+  const port = /^[0-9]{1,5}$/.test(text) ? Number(text) : 0;
+  return port >= 1 && port <= 65535 ? ok(port) : refuse('bad-port');
+}
+
+export interface Authority {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** Parses `host[:port]`; without a port, `defaultPort`, and `null` means that the port must be written. */
+export function parseAuthority(text: string, defaultPort: number | null): Result<Authority> {
+  if (text.includes('@')) return refuse('url-has-credentials');
+  const match = /^(\[[^\]]*\]|[^:]*)(?::([^:]*))?$/.exec(text);
+  if (!match) return refuse('bad-url', 'the host is not valid');
+  const host = canonicalHost(match[1] ?? '');
+  if (!host.ok) return host;
+  if (match[2] === undefined || match[2] === '') {
+    return defaultPort === null ? refuse('bad-port') : ok({ host: host.value, port: defaultPort });
+  }
+  const port = parsePort(match[2]);
+  return port.ok ? ok({ host: host.value, port: port.value }) : port;
+}
+
+/** The canonical form of a host as the URL standard reads it: IDN, odd IPv4 spellings and IPv6 become one form. */
+export function canonicalHost(text: string): Result<string> {
+  if (text === '' || /[/?#@\\\s]/.test(text)) return refuse('bad-url', 'the host is not valid');
+  const parsed = URL.parse(`http://${text}/`);
+  if (!parsed || parsed.pathname !== '/' || parsed.port !== '' || parsed.username !== '') {
+    return refuse('bad-url', 'the host is not valid');
+  }
+  const host = parsed.hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '');
+  // The wire puts hosts into header lines and query items, where these bytes would end them.
+  return host === '' || /[^a-z0-9.:_-]/.test(host) ? refuse('bad-url', 'the host is not valid') : ok(host);
+}
+
+/** `host:port`, an IPv6 host in brackets. */
+export function formatAuthority(host: string, port: number): string {
+  return `${host.includes(':') ? `[${host}]` : host}:${port}`;
+}
+
+/** The canonical form described at the top of this file: what tickets are bound to. */
+export function canonicalOriginUrl(url: OriginUrl): string {
+  return `${url.scheme}://${formatAuthority(url.host, url.port)}${originTarget(url)}`;
+}
+
+/** The request target at the origin: raw path and query. */
+export function originTarget(url: Pick<OriginUrl, 'path' | 'query'>): string {
+  return url.query === null ? url.path : `${url.path}?${url.query}`;
+}
+
+/** The URL as people write it: the default port left out. */
+export function originHref(url: OriginUrl): string {
+  return `${url.scheme}://${hostHeader(url)}${originTarget(url)}`;
+}
+
+/** The value of the Host header: the port only where it is not the scheme's own. */
+export function hostHeader(url: Pick<OriginUrl, 'scheme' | 'host' | 'port'>): string {
+  const authority = formatAuthority(url.host, url.port);
+  return url.port === DEFAULT_PORTS[url.scheme] ? authority.slice(0, authority.lastIndexOf(':')) : authority;
+}
+
+/** Resolves a `Location` value against the URL that answered it; its fragment goes. */
+export function resolveLocation(base: OriginUrl, location: string): Result<OriginUrl> {
+  if (/^[A-Za-z][A-Za-z0-9+.-]*:\/\//.test(location)) return parseOriginUrl(location);
+  if (location.startsWith('//')) return parseOriginUrl(`${base.scheme}:${location}`);
+  if (/^[A-Za-z][A-Za-z0-9+.-]*:/.test(location)) return refuse('unknown-scheme');
+  const reference = percentEncodeText(location.trim().split('#', 1)[0] ?? '');
+  const resolved = URL.parse(reference, originHref(base));
+  if (!resolved) return refuse('bad-url');
+  const raw = reference.startsWith('/') ? reference : resolved.pathname + resolved.search;
+  return parseOriginParts(base.scheme, `${formatAuthority(base.host, base.port)}${raw}`);
+}
+
+/** Percent-encodes spaces, controls and non-ASCII (as UTF-8); everything else stays, `%` included. */
+export function percentEncodeText(text: string): string {
+  return text.toWellFormed().replace(/[^\x21-\x7e]+/gu, (run) => encodeURIComponent(run));
+}
+
+/** Percent-encodes the bytes above 0x7e of a string whose characters are bytes (a raw request target). */
+export function percentEncodeBytes(bytes: string): string {
+  return bytes.replace(/[\x7f-\xff]/g, (byte) => `%${byte.charCodeAt(0).toString(16).toUpperCase()}`);
+}
+
+/**
+ * The file name a URL stands for: its last path segment, decoded, without characters that file systems or browsers
+ * treat specially; the host where the path ends in `/`.
+ */
+export function fileNameOf(url: OriginUrl): string {
+  const segment = url.path.slice(url.path.lastIndexOf('/') + 1);
+  const name = decodeLoosely(segment)
+    .replace(/[\x00-\x1f\x7f"*/:<>?\\|]/g, '_')
+    .replace(/^\.+/, '_');
+  return name.trim() === '' ? url.host : name;
+}
+
+function decodeLoosely(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}

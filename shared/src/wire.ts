@@ -1,0 +1,307 @@
+/**
+ * The wire protocol of Longhaul: flow, messages, versions, caps.
+ *
+ * Flow of a download in cascade signalling (the default), with D1 nearest to the client and Dk nearest to the origin:
+ *
+ *     client -> master   GET /get/https/origin.example/path/file.iso?q
+ *     master -> client   307 https://D1/path/file.iso?<ticket>&server=origin.example&port=443&scheme=https&query=q
+ *     client -> D1       GET that address; D1 checks the ticket, then builds the chain:
+ *     D1 -> D2           CONNECT origin.example:443, with ticket, chain index and proof (see below)
+ *     D2 -> ... -> Dk    the same message, each with a proof of its own; Dk resolves, checks and dials the origin
+ *     Dk -> ... -> D1    200, and from there on bytes that nobody between looks at
+ *     D1 <-> origin      HTTP (and TLS) through the tunnel; D1 answers the client with the body
+ *
+ * Stepwise signalling is the 2009 paper's: the client goes to Dk first (`server=`, `port=`) and is redirected from
+ * depot to depot (`depot=`, `port=`) down to D1. Its address forms are defined here beside the cascade's.
+ *
+ * Version history: 1 - first.
+ */
+import {
+  type Authority,
+  canonicalHost,
+  formatAuthority,
+  type OriginUrl,
+  originTarget,
+  originUrl,
+  parseAuthority,
+  parseOriginParts,
+  parseOriginUrl,
+  parsePort,
+  parseScheme,
+  percentEncodeBytes,
+} from './origin-url.ts';
+import { ok, type Result, refuse } from './result.ts';
+
+export const PROTOCOL_VERSION = 1;
+
+/** A request head (line and headers) larger than this is refused with 431 before anything else. */
+export const MAX_HEAD_BYTES = 32 * 1024;
+/** A ticket longer than this is refused before it is decoded. */
+export const MAX_TICKET_CHARS = 1024;
+/** Depots in one chain. */
+export const MAX_CHAIN_DEPOTS = 4;
+/** Alternatives in one ticket beside the plan. */
+export const MAX_ALTERNATIVES = 4;
+/** How far two clocks may differ, in seconds. */
+export const CLOCK_SKEW_SECONDS = 60;
+
+/** Depot ids stand in tickets, URLs, headers and logs, so they are short and plain. */
+export const DEPOT_ID = /^[a-z0-9-]{1,10}$/;
+
+/** Header names of the messages between depots, and of every refusal. */
+export const HEADERS = {
+  ticket: 'longhaul-ticket',
+  chain: 'longhaul-chain',
+  proof: 'longhaul-proof',
+  /** Stable error code of a refusal. */
+  error: 'longhaul-error',
+  /** Id of the depot that refused, or that answers. */
+  depot: 'longhaul-depot',
+  /** Job id of a download, for support and logs. */
+  job: 'longhaul-job',
+  /** Signs a depot's requests to its master, and the master's answers to a depot. */
+  signature: 'longhaul-signature',
+  time: 'longhaul-time',
+  enrolment: 'longhaul-enrolment',
+} as const;
+
+/** Fragment of a `direct` answer: the add-on lets such a download pass; no server ever sees it. */
+export const DIRECT_FRAGMENT = '#lh-direct';
+
+/** Three base64url parts, the last of the 86 characters of an Ed25519 signature. */
+const TICKET = /^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]{86}$/;
+
+export function looksLikeTicket(text: string): boolean {
+  return TICKET.test(text);
+}
+
+// --- Relay requests: client -> depot -------------------------------------------------------------------------
+
+/** `/<path>/<file>?<ticket>&server=S&port=P&scheme=...[&query=...]`: fetch this origin URL. */
+export interface OriginRelayRequest {
+  readonly from: 'origin';
+  readonly ticket: string;
+  readonly url: OriginUrl;
+}
+
+/** `/<path>/<file>?<ticket>&depot=Dk&port=Pk`: take the body that depot Dk is holding (stepwise signalling). */
+export interface DepotRelayRequest {
+  readonly from: 'depot';
+  readonly ticket: string;
+  readonly path: string;
+  readonly depot: string;
+  readonly port: number;
+}
+
+export type RelayRequest = OriginRelayRequest | DepotRelayRequest;
+
+/** The request target that makes a depot fetch `url`. The raw query travels percent-encoded once. */
+export function formatOriginRelayTarget(ticket: string, url: OriginUrl): string {
+  const query = url.query === null ? '' : `&query=${encodeURIComponent(url.query)}`;
+  return `${url.path}?${ticket}&server=${url.host}&port=${url.port}&scheme=${url.scheme}${query}`;
+}
+
+/** The request target that makes a depot take over from `depot` (stepwise signalling). */
+export function formatDepotRelayTarget(ticket: string, path: string, depot: string, port: number): string {
+  return `${path}?${ticket}&depot=${depot}&port=${port}`;
+}
+
+/** Whether the first query item is a ticket: then the request is a relay request, whatever its path. */
+export function isRelayTarget(rawTarget: string): boolean {
+  const first = /\?([^&#]*)/.exec(rawTarget)?.[1];
+  return first !== undefined && looksLikeTicket(first);
+}
+
+/** Parses the raw request target of a relay request; never resolves, decodes or merges its path. */
+export function parseRelayTarget(rawTarget: string): Result<RelayRequest> {
+  const target = percentEncodeBytes(rawTarget);
+  const queryStart = target.indexOf('?');
+  const path = target.slice(0, queryStart);
+  const [ticket, ...items] = target.slice(queryStart + 1).split('&');
+  if (!ticket || !looksLikeTicket(ticket)) return refuse('not-a-relay-request');
+  if (ticket.length > MAX_TICKET_CHARS) return refuse('ticket-malformed', 'it is too long');
+  const parameters = parseParameters(items);
+  if (!parameters.ok) return parameters;
+  const { server, port, scheme, query, depot } = parameters.value;
+  const portNumber = parsePort(port ?? '');
+  if (!portNumber.ok) return portNumber;
+  if (depot !== undefined) {
+    if (server ?? scheme ?? query) return refuse('parameters-disagree', 'depot= stands alone with port=');
+    if (!DEPOT_ID.test(depot) || !path.startsWith('/'))
+      return refuse('parameters-disagree', 'depot= is not an id');
+    return ok({ from: 'depot', ticket, path, depot, port: portNumber.value });
+  }
+  const schemeName = parseScheme(scheme ?? '');
+  if (!schemeName.ok) return schemeName;
+  const host = canonicalHost(bracketed(server ?? ''));
+  if (!host.ok || host.value !== server)
+    return refuse('parameters-disagree', 'server= is not a canonical host');
+  const url = originUrl({
+    scheme: schemeName.value,
+    host: host.value,
+    port: portNumber.value,
+    path,
+    query: query ?? null,
+  });
+  return url.ok ? ok({ from: 'origin', ticket, url: url.value }) : url;
+}
+
+type RelayParameters = Partial<Record<'server' | 'port' | 'scheme' | 'query' | 'depot', string>>;
+
+function parseParameters(items: readonly string[]): Result<RelayParameters> {
+  const found: RelayParameters = {};
+  for (const item of items) {
+    const equals = item.indexOf('=');
+    const name = item.slice(0, Math.max(equals, 0));
+    if (!isParameterName(name) || found[name] !== undefined) {
+      return refuse('parameters-disagree', 'a parameter is unknown or doubled');
+    }
+    try {
+      found[name] = decodeURIComponent(item.slice(equals + 1));
+    } catch {
+      return refuse('parameters-disagree', `${name}= is not percent-encoded UTF-8`);
+    }
+  }
+  return ok(found);
+}
+
+function isParameterName(name: string): name is keyof RelayParameters {
+  return ['server', 'port', 'scheme', 'query', 'depot'].includes(name);
+}
+
+function bracketed(host: string): string {
+  return host.includes(':') ? `[${host}]` : host;
+}
+
+// --- CONNECT: depot -> next depot (and client -> entry depot when the ticket's kind is `tunnel`) ---------------
+//
+//     CONNECT origin.example:443 HTTP/1.1
+//     Host: origin.example:443
+//     Longhaul-Ticket: <ticket>
+//     Longhaul-Chain: 0                    0 = plan, 1.. = alternatives
+//     Longhaul-Proof: <depot id> <Unix time in ms> <Ed25519 signature, base64url>
+//
+// The answer is `200`, or a refusal whose status, `Longhaul-Error` and `Longhaul-Depot` travel back unchanged.
+// A client sends the ticket as `Proxy-Authorization: Longhaul <ticket>`, without chain and proof.
+
+export interface ConnectProof {
+  readonly depot: string;
+  readonly timeMs: number;
+  readonly signature: string;
+}
+
+/** The bytes that a depot signs to prove that it is the one before the receiver in this chain, now. */
+export function proofText(
+  proof: Pick<ConnectProof, 'depot' | 'timeMs'>,
+  ticket: string,
+  chainIndex: number,
+  place: number,
+): string {
+  return ['longhaul-proof-1', proof.depot, proof.timeMs, chainIndex, place, ticket].join('\n');
+}
+
+export function formatProof(proof: ConnectProof): string {
+  return `${proof.depot} ${proof.timeMs} ${proof.signature}`;
+}
+
+export function parseProof(text: string): Result<ConnectProof> {
+  const match = /^([a-z0-9-]{1,10}) ([0-9]{1,15}) ([A-Za-z0-9_-]{86})$/.exec(text);
+  if (!match) return refuse('caller-not-proved', 'the proof is damaged');
+  const [, depot = '', timeMs = '', signature = ''] = match;
+  return ok({ depot, timeMs: Number(timeMs), signature });
+}
+
+/** Parses the target of a CONNECT: `host:port`, canonical, with the port written. */
+export function parseConnectTarget(rawTarget: string): Result<Authority> {
+  const authority = parseAuthority(rawTarget, null);
+  if (!authority.ok) return authority;
+  const { host, port } = authority.value;
+  return formatAuthority(host, port) === rawTarget
+    ? authority
+    : refuse('bad-url', 'the target is not canonical');
+}
+
+// --- Signed requests: depot <-> master -------------------------------------------------------------------------
+
+/** The bytes that a depot signs for a request to its master; `bodySha256` in base64url. */
+export function signedRequestText(method: string, path: string, timeMs: number, bodySha256: string): string {
+  return ['longhaul-request-1', method, path, timeMs, bodySha256].join('\n');
+}
+
+/** The bytes under the enrolment secret's MAC with which a master's answer proves itself and its freshness. */
+export function signedAnswerText(requestSignature: string, bodySha256: string): string {
+  return ['longhaul-answer-1', requestSignature, bodySha256].join('\n');
+}
+
+// --- Download requests: client -> master -----------------------------------------------------------------------
+//
+//     /get/[~size=...,via=d3+d1,avoid=d2/]<scheme>/<host>[:port]/<path>[?<query>]
+//     /get?url=<percent-encoded URL>[&size=...]      (what a plain HTML form sends)
+
+/** What a client may ask of the plan. */
+export interface GetOptions {
+  readonly sizeBytes?: number;
+  /** Exactly these depots, in the order the bytes pass: from the origin to the client. */
+  readonly via?: readonly string[];
+  readonly avoid?: readonly string[];
+}
+
+export interface GetRequest {
+  readonly url: OriginUrl;
+  readonly options: GetOptions;
+}
+
+/** The master's path for a download: stable for ever, planned anew for each request. */
+export function formatGetPath(url: OriginUrl, options: GetOptions = {}): string {
+  const parts: string[] = [];
+  if (options.sizeBytes !== undefined) parts.push(`size=${options.sizeBytes}`);
+  if (options.via?.length) parts.push(`via=${options.via.join('+')}`);
+  if (options.avoid?.length) parts.push(`avoid=${options.avoid.join('+')}`);
+  const place = parts.length > 0 ? `~${parts.join(',')}/` : '';
+  return `/get/${place}${url.scheme}/${formatAuthority(url.host, url.port)}${originTarget(url)}`;
+}
+
+/** Whether a raw request target belongs to the redirect path. */
+export function isGetTarget(rawTarget: string): boolean {
+  return rawTarget.startsWith('/get/') || rawTarget.startsWith('/get?');
+}
+
+/** Parses the raw request target of a download request, whose path and query bytes stay as they came. */
+export function parseGetTarget(rawTarget: string): Result<GetRequest> {
+  if (rawTarget.startsWith('/get?')) return parseGetForm(rawTarget.slice('/get?'.length));
+  const match = /^\/get\/(?:~([^/]*)\/)?([^/?]*)\/(.*)$/s.exec(percentEncodeBytes(rawTarget));
+  if (!match) return refuse('bad-url', 'the form is /get/<scheme>/<host>/<path>');
+  const [, optionText, scheme = '', rest = ''] = match;
+  const options = parseOptions(optionText ?? '');
+  if (!options.ok) return options;
+  const url = parseOriginParts(scheme, rest);
+  if (!url.ok) return url;
+  if (url.value.query?.includes('#'))
+    return refuse('bad-url', 'the query has characters that are not allowed');
+  return ok({ url: url.value, options: options.value });
+}
+
+function parseGetForm(query: string): Result<GetRequest> {
+  const form = new URLSearchParams(query);
+  const url = parseOriginUrl(form.get('url') ?? '');
+  if (!url.ok) return url;
+  const size = form.get('size');
+  const options = parseOptions(size ? `size=${size}` : '');
+  return options.ok ? ok({ url: url.value, options: options.value }) : options;
+}
+
+function parseOptions(text: string): Result<GetOptions> {
+  const options: { sizeBytes?: number; via?: string[]; avoid?: string[] } = {};
+  for (const item of text === '' ? [] : text.split(',')) {
+    const [name, value = ''] = item.split('=', 2);
+    if (name === 'size' && /^[0-9]{1,15}$/.test(value)) options.sizeBytes = Number(value);
+    else if ((name === 'via' || name === 'avoid') && isDepotList(value.split('+')))
+      options[name] = value.split('+');
+    else return refuse('bad-options', item.slice(0, 40));
+  }
+  return ok(options);
+}
+
+function isDepotList(ids: readonly string[]): boolean {
+  return ids.length <= 16 && ids.every((id) => DEPOT_ID.test(id)) && new Set(ids).size === ids.length;
+}

@@ -1,0 +1,8 @@
+import { defineConfig } from 'vitest/config';
+
+export default defineConfig({
+  test: {
+    include: ['{shared,depot-node,master-service,extension,e2e}/**/*.test.{ts,tsx}'],
+    testTimeout: 20_000,
+  },
+});
