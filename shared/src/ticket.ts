@@ -2,8 +2,8 @@
  * The ticket: the signed short form of a plan, a JWS (RFC 7515, compact) with EdDSA (RFC 8037) and short claims.
  *
  *     header  {"alg":"EdDSA","typ":"lh1","kid":"<key id>"}
- *     claims  {"j":job id,"k":"g"|"t","u":URL hash,"a":authority hash,"c":chains,"l":lanes,"r":kbit/s,
- *              "b":[bytes,connections],"t":[issued at,seconds to start,seconds of life]}
+ *     claims  {"j":job id,"k":"g"|"t","u":URL hash,"a":authority hash,"c":chains,"n":numbers}
+ *     numbers [lanes,kbit/s,budget bytes,budget connections,issued at,seconds to start,seconds of life]
  *
  * Hashes are the first 16 bytes of SHA-256, base64url: of the canonical origin URL and of `host:port`. Chains are
  * one string, `<ids joined by .>~<plan>~<alternative>...`, where a chain is one digit for each depot: its index
@@ -76,10 +76,15 @@ export function issueTicket(
     u: claims.urlHash,
     a: claims.authorityHash,
     c: encodeChains(claims.chains),
-    l: claims.lanes,
-    r: Math.round(claims.rateBps / 1000),
-    b: [claims.budgetBytes, claims.budgetConnections],
-    t: [claims.issuedAt, claims.lastStart - claims.issuedAt, claims.endOfLife - claims.issuedAt],
+    n: [
+      claims.lanes,
+      Math.round(claims.rateBps / 1000),
+      claims.budgetBytes,
+      claims.budgetConnections,
+      claims.issuedAt,
+      claims.lastStart - claims.issuedAt,
+      claims.endOfLife - claims.issuedAt,
+    ],
   };
   const signed = `${encodeJson(header)}.${encodeJson(payload)}`;
   return `${signed}.${encodeBase64url(sign(new TextEncoder().encode(signed)))}`;
@@ -169,16 +174,13 @@ function decodeChains(text: string): Chain[] | undefined {
 }
 
 function readClaims(payload: Record<string, unknown>): TicketClaims | undefined {
-  const { j, k, u, a, c, l, r, b, t } = payload;
-  const [budgetBytes, budgetConnections] = readCounts(b, 2);
-  const [issuedAt, startSeconds, lifeSeconds] = readCounts(t, 3);
-  const [lanes, rateKbps] = readCounts([l, r], 2);
+  const { j, k, u, a, c, n } = payload;
   const chains = typeof c === 'string' ? decodeChains(c) : undefined;
+  const numbers = readNumbers(n);
   if (typeof j !== 'string' || !JOB_ID.test(j) || (k !== 'g' && k !== 't') || !chains) return undefined;
-  if (typeof u !== 'string' || !HASH.test(u) || typeof a !== 'string' || !HASH.test(a)) return undefined;
-  if (issuedAt === undefined || startSeconds === undefined || lifeSeconds === undefined) return undefined;
-  if (budgetBytes === undefined || budgetConnections === undefined) return undefined;
-  if (lanes === undefined || rateKbps === undefined) return undefined;
+  if (typeof u !== 'string' || !HASH.test(u) || typeof a !== 'string' || !HASH.test(a) || !numbers)
+    return undefined;
+  const [lanes, rateKbps, budgetBytes, budgetConnections, issuedAt, startSeconds, lifeSeconds] = numbers;
   return {
     jobId: j,
     kind: k === 'g' ? 'get' : 'tunnel',
@@ -195,10 +197,14 @@ function readClaims(payload: Record<string, unknown>): TicketClaims | undefined 
   };
 }
 
-/** `length` whole numbers from 0 up, or nothing at all. */
-function readCounts(value: unknown, length: number): number[] {
-  const fits = Array.isArray(value) && value.length === length;
-  return fits && value.every((count) => Number.isSafeInteger(count) && count >= 0) ? value : [];
+type TicketNumbers = readonly [number, number, number, number, number, number, number];
+
+function readNumbers(value: unknown): TicketNumbers | undefined {
+  const isTuple = (list: unknown): list is TicketNumbers =>
+    Array.isArray(list) &&
+    list.length === 7 &&
+    list.every((count) => Number.isSafeInteger(count) && count >= 0);
+  return isTuple(value) ? value : undefined;
 }
 
 function encodeJson(value: object): string {

@@ -1,0 +1,245 @@
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { asLonghaulError, formatAuthority, isInNetworks, LonghaulError, originHref } from '@longhaul/shared';
+import type { DepotConfig } from './config.ts';
+import { DepotDirectory } from './directory/directory.ts';
+import { MasterClient } from './directory/master-client.ts';
+import { Membership } from './directory/membership.ts';
+import { OverlayAddresses, placeOfUrl } from './directory/overlay-addresses.ts';
+import { askOrigin } from './entry/origin-exchange.ts';
+import { fetchFromOrigin, type OpenTicket } from './entry/origin-fetch.ts';
+import { sendRefusal } from './entry/refusal.ts';
+import { createRelayHandler } from './entry/relay-handler.ts';
+import type { Observe } from './events.ts';
+import { loadIdentity } from './identity.ts';
+import { JobTable } from './jobs/job-table.ts';
+import { createMetrics } from './metrics.ts';
+import { createDial } from './sockets/dial.ts';
+import { createListener, listen, type TlsMaterial } from './sockets/listener.ts';
+import { createResolver } from './sockets/resolver.ts';
+import { createTrust } from './sockets/secure.ts';
+import type { StateFolder } from './state-folder.ts';
+import { TicketGate } from './tickets/ticket-gate.ts';
+import { ProofChecker, ProofMaker } from './tunnel/caller-proof.ts';
+import { createConnectHandler } from './tunnel/connect-handler.ts';
+import { createNextLeg } from './tunnel/next-leg.ts';
+
+export interface DepotInit {
+  readonly config: DepotConfig;
+  readonly state: StateFolder;
+  readonly enrolmentSecret: string;
+  readonly tls: TlsMaterial | undefined;
+  /** PEM texts of authorities trusted beside the usual ones. */
+  readonly trustedAuthorities: readonly string[];
+  readonly observe: Observe;
+  readonly nowMs: () => number;
+}
+
+export interface Depot {
+  /** Binds the listener and joins the overlay; gives the depot's public base URL. */
+  readonly listen: () => Promise<{ readonly url: string }>;
+  /** Takes nothing new, lets running transfers end for up to `graceMs`, then resets what is left. */
+  readonly close: (graceMs: number) => Promise<void>;
+}
+
+/** Builds a depot that does not listen yet. */
+export function createDepot(init: DepotInit): Depot {
+  const { config, state, nowMs } = init;
+  const nowSeconds = () => Math.floor(nowMs() / 1000);
+  const shutdown = new AbortController();
+  const jobs = new JobTable({
+    maxTransfers: config.limits.transfers,
+    maxJobs: config.limits.jobs,
+    bootedAt: nowSeconds(),
+    nowSeconds,
+  });
+  const metrics = createMetrics(() => jobs.active);
+  const observe: Observe = (event) => {
+    metrics.observe(event);
+    init.observe(event);
+  };
+
+  const identity = loadIdentity(config.id, state);
+  const directory = new DepotDirectory(state);
+  const overlay = new OverlayAddresses();
+  const resolve = createResolver(config.names);
+  const trust = createTrust(init.trustedAuthorities);
+  const connectTimeoutMs = config.timeouts.connectSeconds * 1000;
+  const dial = createDial({
+    resolve,
+    policy: config.addresses,
+    isOverlayAddress: (address, port) => overlay.includes(address, port),
+    connectTimeoutMs,
+  });
+  const client = new MasterClient({
+    masterUrl: config.master.url,
+    identity,
+    enrolmentSecret: init.enrolmentSecret,
+    dial,
+    trust,
+    nowMs,
+  });
+  const updateOverlay = () =>
+    overlay.update(
+      [...directory.depots, ...[config.master.url, ...directory.masterUrls].map(placeOfUrl)],
+      resolve,
+    );
+  let publicPlace = { host: '', port: 0, tls: init.tls !== undefined };
+  const membership = new Membership({
+    client,
+    self: () => publicPlace,
+    heartbeatMs: config.master.heartbeatSeconds * 1000,
+    activeTransfers: () => jobs.active,
+    onDirectory: async (answer) => {
+      directory.update(answer);
+      await updateOverlay();
+      observe({ type: 'directory', depots: answer.depots.length });
+    },
+    onFailure: (failure) => observe({ type: 'master-lost', code: failure.code, detail: failure.detail }),
+    nowMs,
+  });
+
+  const gate = new TicketGate({
+    masterKey: (keyId) => directory.masterKey(keyId),
+    refetchKeys: () => membership.refetch(),
+  });
+  // A plan may name a depot that has registered since this one's last heartbeat.
+  const ensureKnown = async (id: string) => {
+    if (!directory.depot(id)) await membership.refetch();
+  };
+  const openNextLeg = createNextLeg({
+    dial,
+    findDepot: async (id) => {
+      await ensureKnown(id);
+      return directory.depot(id);
+    },
+    trust,
+    proofs: new ProofMaker(identity, nowMs),
+    noteRtt: (depot, rttMs) => membership.noteRtt(depot, rttMs),
+    connectTimeoutMs,
+  });
+  const answerTimeoutMs = config.timeouts.answerSeconds * 1000;
+  const silenceMs = config.timeouts.silenceSeconds * 1000;
+  const handleRelay = createRelayHandler({
+    ownId: config.id,
+    gate,
+    jobs,
+    fetch: (ticket, url, requestFor, signal) =>
+      fetchFromOrigin(
+        {
+          ownId: config.id,
+          ask: (route, asked, askSignal) =>
+            askOrigin({ openNextLeg, trust, answerTimeoutMs }, route, asked, askSignal),
+          followUp: (from, target) => followUp(client, gate, from, originHref(target)),
+          onChainFailed: (claims, failure) =>
+            observe({
+              type: 'chain-failed',
+              jobId: claims.jobId,
+              code: failure.code,
+              depot: failure.depot ?? config.id,
+            }),
+        },
+        ticket,
+        url,
+        requestFor,
+        signal,
+      ),
+    masterUrl: () => directory.masterUrls[0],
+    noteSize: (urlHash, sizeBytes) => membership.noteSize(urlHash, sizeBytes),
+    observe,
+    silenceMs,
+    stallMs: config.timeouts.stallSeconds * 1000,
+    nowMs,
+    shutdown: shutdown.signal,
+  });
+  const handleConnect = createConnectHandler({
+    ownId: config.id,
+    gate,
+    jobs,
+    proofs: new ProofChecker({ depotKey: (id) => directory.depotKey(id), nowMs }),
+    openNextLeg,
+    ensureKnown,
+    observe,
+    silenceMs: config.timeouts.stallSeconds * 1000,
+    nowMs,
+    shutdown: shutdown.signal,
+  });
+
+  let closing = false;
+  const server = createListener((request, response) => {
+    if (closing) sendRefusal(request, response, new LonghaulError('shutting-down'), config.id);
+    else if (request.url === '/healthz') response.end('ok\n');
+    else if (request.url === '/metrics') void sendMetrics(request, response);
+    else void handleRelay(request, response);
+  }, init.tls);
+  server.on('connect', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+    void handleConnect(request, socket, head);
+  });
+  answerBrokenRequests(server);
+
+  const sendMetrics = async (request: IncomingMessage, response: ServerResponse) => {
+    if (!isInNetworks(request.socket.remoteAddress ?? '', config.metricsNetworks)) {
+      sendRefusal(request, response, new LonghaulError('not-found'), config.id);
+      return;
+    }
+    response.setHeader('Content-Type', metrics.registry.contentType);
+    response.end(await metrics.registry.metrics());
+  };
+
+  return {
+    listen: async () => {
+      const bound = await listen(server, config.listen.host, config.listen.port);
+      overlay.setOwnPort(bound.port);
+      publicPlace = {
+        host: config.public?.host ?? config.listen.host,
+        port: config.public?.port ?? bound.port,
+        tls: init.tls !== undefined,
+      };
+      await updateOverlay();
+      await membership.start();
+      const scheme = publicPlace.tls ? 'https' : 'http';
+      return { url: `${scheme}://${formatAuthority(publicPlace.host, publicPlace.port)}` };
+    },
+    close: async (graceMs) => {
+      closing = true;
+      membership.stop();
+      await membership.drain();
+      const closed = new Promise<void>((resolveClosed) => server.close(() => resolveClosed()));
+      server.closeIdleConnections();
+      const grace = setTimeout(() => {
+        shutdown.abort();
+        server.closeAllConnections();
+      }, graceMs);
+      await closed;
+      clearTimeout(grace);
+    },
+  };
+}
+
+async function followUp(
+  client: MasterClient,
+  gate: TicketGate,
+  from: OpenTicket,
+  url: string,
+): Promise<OpenTicket> {
+  const text = await client.followUp(from.text, url);
+  const claims = await gate.open(text, {});
+  if (!claims.ok) throw asLonghaulError(claims.error);
+  return { text, claims: claims.value };
+}
+
+/** Requests that are not HTTP get the registered answer instead of Node's. */
+function answerBrokenRequests(server: Server): void {
+  server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {
+    if (!socket.writable || error.code === 'ECONNRESET') {
+      socket.destroy();
+      return;
+    }
+    const tooLarge = error.code === 'HPE_HEADER_OVERFLOW';
+    const failure = new LonghaulError(tooLarge ? 'request-too-large' : 'bad-request');
+    socket.end(
+      `HTTP/1.1 ${failure.status} Refused\r\nContent-Type: text/plain\r\nlonghaul-error: ${failure.code}\r\n` +
+        `Connection: close\r\n\r\n${failure.code}: ${failure.message}\n`,
+    );
+  });
+}

@@ -1,0 +1,219 @@
+import { createHash, randomBytes } from 'node:crypto';
+import type { IncomingMessage, RequestListener } from 'node:http';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { fetchRaw } from './testing/fetch-raw.ts';
+import { startTestOverlay, type TestOverlay } from './testing/overlay.ts';
+
+const file = randomBytes(3_000_000);
+const digest = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex');
+
+const origin: RequestListener = (request, response) => {
+  const path = request.url ?? '';
+  const range = /^bytes=([0-9]+)-([0-9]*)$/.exec(request.headers.range ?? '');
+  if (path.startsWith('/chunked')) {
+    response.writeHead(200, { 'Content-Type': 'application/x-thing' });
+    response.write(file.subarray(0, 1_000_000));
+    response.end(file.subarray(1_000_000));
+  } else if (path.startsWith('/unknown-length')) {
+    request.socket.end(Buffer.concat([Buffer.from('HTTP/1.0 200 OK\r\nX-Secret: 1\r\n\r\n'), file]));
+  } else if (path.startsWith('/cut')) {
+    response.writeHead(200, { 'Content-Length': file.length });
+    response.write(file.subarray(0, 1_500_000), () => response.socket?.resetAndDestroy());
+  } else if (path.startsWith('/headers')) {
+    response.writeHead(200, {
+      'Content-Length': 2,
+      'Content-Type': 'text/html',
+      'Content-Disposition': "inline; filename*=UTF-8''na%C3%AFve.html",
+      ETag: 'W/"v1"',
+      'Repr-Digest': 'sha-256=:abc:',
+      Date: 'Tue, 01 Jan 2030 00:00:00 GMT',
+      'Set-Cookie': 'a=b',
+      'Strict-Transport-Security': 'max-age=1',
+      'Access-Control-Allow-Origin': '*',
+      'Alt-Svc': 'h3=":443"',
+      Refresh: '0; url=/x',
+    });
+    response.end('ok');
+  } else if (path.startsWith('/missing')) {
+    response.writeHead(404, { 'Content-Type': 'text/html' }).end('<script>alert(1)</script>');
+  } else if (path.startsWith('/login')) {
+    response.writeHead(401, { 'WWW-Authenticate': 'Basic' }).end('who are you');
+  } else if (range) {
+    const start = Number(range[1]);
+    const end = range[2] ? Number(range[2]) : file.length - 1;
+    response.writeHead(206, {
+      'Content-Range': `bytes ${start}-${end}/${file.length}`,
+      'Content-Length': end - start + 1,
+      ETag: '"v1"',
+      'Accept-Ranges': 'bytes',
+    });
+    response.end(file.subarray(start, end + 1));
+  } else {
+    response.writeHead(200, { 'Content-Length': file.length, ETag: '"v1"' });
+    response.end(request.method === 'HEAD' ? undefined : file);
+  }
+};
+
+let overlay: TestOverlay;
+const lastRequest = () => overlay.originRequests.at(-1) as IncomingMessage;
+
+beforeAll(async () => {
+  overlay = await startTestOverlay(['d1', 'd2', 'd3'], origin);
+});
+afterAll(() => overlay.close());
+
+/** Waits until the depot has reported an event of this kind for the transfer just made. */
+async function eventOf(id: string, type: string) {
+  const { events } = overlay.depot(id);
+  await expect.poll(() => events.some((event) => event.type === type)).toBe(true);
+  return events.findLast((event) => event.type === type);
+}
+
+describe('a download through depots', () => {
+  beforeEach(() => {
+    for (const id of ['d1', 'd2', 'd3']) overlay.depot(id).events.length = 0;
+  });
+
+  test.each([[['d1']], [['d1', 'd2']], [['d1', 'd2', 'd3']]])(
+    'through %j is byte-identical',
+    async (chain) => {
+      const answer = await fetchRaw(overlay.relayUrl(`${overlay.originUrl}/file.bin`, { chains: [chain] }));
+      expect(answer).toMatchObject({ status: 200, broken: undefined });
+      expect(digest(answer.body)).toBe(digest(file));
+      expect(await eventOf('d1', 'transfer')).toMatchObject({
+        bodyBytes: file.length,
+        chain,
+        outcome: 'complete',
+      });
+      for (const id of chain.slice(1)) {
+        const event = await eventOf(id, 'tunnel');
+        expect(event).toMatchObject({ role: id === chain.at(-1) ? 'exit' : 'middle', outcome: 'complete' });
+        expect(event?.type === 'tunnel' && event.bytesDown).toBeGreaterThan(file.length);
+      }
+    },
+  );
+
+  test('carries the target to the origin byte by byte', async () => {
+    const target = '/a//b/..%2F%00;x=1?c=%2F&d=http://z/?q=1&&=';
+    await fetchRaw(overlay.relayUrl(overlay.originUrl + target));
+    expect(lastRequest().url).toBe(target);
+  });
+
+  test('answers ranges, HEAD and conditions as the origin does', async () => {
+    const url = `${overlay.originUrl}/file.bin`;
+    const part = await fetchRaw(overlay.relayUrl(url), {
+      headers: { Range: 'bytes=100-299', 'If-Range': '"v1"' },
+    });
+    expect(part.status).toBe(206);
+    expect(part.headers).toMatchObject({ 'content-range': `bytes 100-299/${file.length}`, etag: '"v1"' });
+    expect(part.body).toEqual(file.subarray(100, 300));
+    expect(lastRequest().headers['if-range']).toBe('"v1"');
+    const head = await fetchRaw(overlay.relayUrl(url), { method: 'HEAD' });
+    expect(head).toMatchObject({ status: 200, headers: { 'content-length': String(file.length) } });
+    expect(head.body.length).toBe(0);
+  });
+
+  test.each(['/chunked', '/unknown-length'])(
+    'of a body %s arrives whole, with no length invented',
+    async (path) => {
+      const answer = await fetchRaw(overlay.relayUrl(overlay.originUrl + path));
+      expect(answer.broken).toBeUndefined();
+      expect(digest(answer.body)).toBe(digest(file));
+      expect(answer.headers['content-length']).toBeUndefined();
+      expect(answer.headers['accept-ranges']).toBeUndefined();
+    },
+  );
+
+  test('passes on what describes the content and nothing that could act in the name of the depot', async () => {
+    const { headers } = await fetchRaw(overlay.relayUrl(`${overlay.originUrl}/headers`));
+    expect(headers).toMatchObject({
+      'content-type': 'text/html',
+      etag: 'W/"v1"',
+      'repr-digest': 'sha-256=:abc:',
+      date: 'Tue, 01 Jan 2030 00:00:00 GMT',
+      'x-content-type-options': 'nosniff',
+      'content-security-policy': "default-src 'none'; sandbox",
+      'longhaul-depot': 'd1',
+    });
+    expect(headers['content-disposition']).toMatch(/^attachment; .*filename\*=UTF-8''na%C3%AFve\.html$/);
+    for (const name of [
+      'set-cookie',
+      'strict-transport-security',
+      'access-control-allow-origin',
+      'alt-svc',
+      'refresh',
+    ]) {
+      expect(headers[name], name).toBeUndefined();
+    }
+  });
+
+  test('shows the origin nothing of the client but what the download needs', async () => {
+    await fetchRaw(overlay.relayUrl(`${overlay.originUrl}/file.bin`), {
+      method: 'HEAD',
+      headers: {
+        Cookie: 'a=b',
+        Authorization: 'Basic x',
+        Referer: 'http://page/',
+        Origin: 'http://page',
+        'X-Forwarded-For': '1.2.3.4',
+        'Accept-Encoding': 'gzip',
+        'User-Agent': 'curl/8',
+        'If-None-Match': '"v0"',
+      },
+    });
+    expect(lastRequest().headers).toEqual({
+      host: overlay.originUrl.slice('http://'.length),
+      'user-agent': 'curl/8',
+      'if-none-match': '"v0"',
+      'accept-encoding': 'identity',
+      via: '1.1 longhaul-d1',
+      connection: 'close',
+    });
+  });
+
+  test('that breaks off at the origin resets the client: the short file never looks whole', async () => {
+    const answer = await fetchRaw(overlay.relayUrl(`${overlay.originUrl}/cut`));
+    expect(answer.broken).toBe('ECONNRESET');
+    expect(await eventOf('d1', 'transfer')).toMatchObject({ outcome: 'upstream-broke' });
+  });
+
+  test('gives errors of the origin as text with their status', async () => {
+    const answer = await fetchRaw(overlay.relayUrl(`${overlay.originUrl}/missing`));
+    expect(answer).toMatchObject({ status: 404, headers: { 'content-type': 'text/plain; charset=utf-8' } });
+  });
+
+  test('never carries a login: the origin that asks for one is refused by its code', async () => {
+    const answer = await fetchRaw(overlay.relayUrl(`${overlay.originUrl}/login`));
+    expect(answer).toMatchObject({ status: 403, headers: { 'longhaul-error': 'origin-needs-login' } });
+    expect(answer.headers['www-authenticate']).toBeUndefined();
+  });
+
+  test('is not served as a service worker', async () => {
+    const headers = { 'Service-Worker': 'script' };
+    const answer = await fetchRaw(overlay.relayUrl(`${overlay.originUrl}/file.bin`), { headers });
+    expect(answer.headers['longhaul-error']).toBe('worker-script-refused');
+  });
+
+  test('takes an alternative chain when a depot of the plan is not there', async () => {
+    const chains = [
+      ['d1', 'gone', 'd3'],
+      ['d1', 'd3'],
+    ];
+    const answer = await fetchRaw(overlay.relayUrl(`${overlay.originUrl}/file.bin`, { chains }));
+    expect(digest(answer.body)).toBe(digest(file));
+    expect(await eventOf('d1', 'chain-failed')).toMatchObject({ code: 'next-depot-unknown', depot: 'gone' });
+    expect(await eventOf('d1', 'transfer')).toMatchObject({ chain: ['d1', 'd3'] });
+  });
+
+  test('tells the master how large the object is, and how far its depots are apart', async () => {
+    await fetchRaw(overlay.relayUrl(`${overlay.originUrl}/sized.bin`));
+    await overlay.depot('d1').depot.close(0);
+    const beats = overlay.master.requests.filter((entry) => entry.path === '/v1/depots/d1/heartbeat');
+    expect(beats.at(-1)?.body).toMatchObject({
+      draining: true,
+      sizes: expect.arrayContaining([expect.objectContaining({ sizeBytes: file.length })]),
+      links: expect.arrayContaining([{ to: 'd2', rttMs: expect.any(Number) }]),
+    });
+    await overlay.addDepot('d1');
+  });
+});

@@ -1,0 +1,72 @@
+import {
+  addressPolicySchema,
+  baseUrlSchema,
+  checkConfig,
+  DEPOT_ID,
+  listenSchema,
+  namesSchema,
+  networksSchema,
+  portSchema,
+  tlsFilesSchema,
+} from '@longhaul/shared';
+import * as z from 'zod';
+
+/** Transfers and tunnels served at once; each costs descriptors and kernel memory. */
+const DEFAULT_TRANSFERS = 2000;
+/** Jobs remembered at once; a job is a few hundred bytes and lives as long as its ticket. */
+const DEFAULT_JOBS = 100_000;
+/** Longer than three lost SYNs (1 + 2 s) and their answer on a far path. */
+const DEFAULT_CONNECT_SECONDS = 8;
+/** Slow origins build archives on the fly; more than this and a person has given up. */
+const DEFAULT_ANSWER_SECONDS = 60;
+/** Silence of a sender whose bytes are wanted, after which it counts as broken. */
+const DEFAULT_SILENCE_SECONDS = 60;
+/** How long a client may leave its download unread before its connection is given up. */
+const DEFAULT_STALL_SECONDS = 3600;
+/** Running transfers get this long to finish when the depot is asked to stop. */
+const DEFAULT_DRAIN_SECONDS = 30;
+/** Three missed heartbeats make a depot lost, so a planner notices within about 15 s. */
+const DEFAULT_HEARTBEAT_SECONDS = 5;
+
+const seconds = (preset: number) => z.number().positive('must be more than 0 seconds').default(preset);
+
+const depotConfigSchema = z.strictObject({
+  id: z.string().regex(DEPOT_ID, 'must be 1 to 10 of the characters a-z, 0-9 and -'),
+  listen: listenSchema,
+  /** What others dial; where it is left out, the listening address. */
+  public: z.strictObject({ host: z.string().min(1), port: portSchema.optional() }).optional(),
+  tls: tlsFilesSchema.optional(),
+  stateDir: z.string().min(1),
+  master: z.strictObject({
+    url: baseUrlSchema,
+    enrolmentSecretFile: z.string().min(1),
+    heartbeatSeconds: seconds(DEFAULT_HEARTBEAT_SECONDS),
+  }),
+  /** PEM files of authorities trusted beside the usual ones, for origins, depots and the master. */
+  trustedCaFiles: z.array(z.string()).default([]),
+  addresses: addressPolicySchema.prefault({}),
+  names: namesSchema.default({}),
+  metricsNetworks: networksSchema.default(['127.0.0.0/8', '::1/128']),
+  limits: z
+    .strictObject({
+      transfers: z.int().min(1).default(DEFAULT_TRANSFERS),
+      jobs: z.int().min(1).default(DEFAULT_JOBS),
+    })
+    .prefault({}),
+  timeouts: z
+    .strictObject({
+      connectSeconds: seconds(DEFAULT_CONNECT_SECONDS),
+      answerSeconds: seconds(DEFAULT_ANSWER_SECONDS),
+      silenceSeconds: seconds(DEFAULT_SILENCE_SECONDS),
+      stallSeconds: seconds(DEFAULT_STALL_SECONDS),
+      drainSeconds: seconds(DEFAULT_DRAIN_SECONDS),
+    })
+    .prefault({}),
+});
+
+export type DepotConfig = z.output<typeof depotConfigSchema>;
+
+/** Checks a depot's configuration; throws `config-invalid` that lists every mistake with its key. */
+export function readDepotConfig(input: unknown): DepotConfig {
+  return checkConfig(depotConfigSchema, input);
+}

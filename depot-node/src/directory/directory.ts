@@ -1,0 +1,75 @@
+import { type DepotEntry, type Directory, directorySchema } from '@longhaul/shared';
+import { type VerifySignature, verifierFor } from '../identity.ts';
+import type { StateFolder } from '../state-folder.ts';
+
+const CACHE_FILE = 'directory.json';
+
+/**
+ * What this depot knows of the overlay: other depots by id, the masters' keys. Ids in tickets are resolved here and
+ * nowhere else. The last answer of the master is kept on disk, so that a restart needs no master.
+ */
+export class DepotDirectory {
+  readonly #state: StateFolder;
+  #depots = new Map<string, DepotEntry>();
+  #masterKeys = new Map<string, VerifySignature>();
+  #depotKeys = new Map<string, VerifySignature>();
+  #masterUrls: readonly string[] = [];
+
+  constructor(state: StateFolder) {
+    this.#state = state;
+    const cached = state.read(CACHE_FILE);
+    const directory = cached === undefined ? undefined : directorySchema.safeParse(parseJson(cached));
+    if (directory?.success) this.#apply(directory.data);
+  }
+
+  /** Takes over a directory that has been proved to come from the master. */
+  update(directory: Directory): void {
+    this.#apply(directory);
+    this.#state.write(CACHE_FILE, JSON.stringify(directory));
+  }
+
+  depot(id: string): DepotEntry | undefined {
+    return this.#depots.get(id);
+  }
+
+  get depots(): readonly DepotEntry[] {
+    return [...this.#depots.values()];
+  }
+
+  masterKey(keyId: string): VerifySignature | undefined {
+    return this.#masterKeys.get(keyId);
+  }
+
+  depotKey(id: string): VerifySignature | undefined {
+    return this.#depotKeys.get(id);
+  }
+
+  /** Public base URLs of the masters; empty before the first answer of one. */
+  get masterUrls(): readonly string[] {
+    return this.#masterUrls;
+  }
+
+  #apply(directory: Directory): void {
+    this.#depots = new Map(directory.depots.map((entry) => [entry.id, entry]));
+    this.#depotKeys = keyTable(directory.depots.map((entry) => [entry.id, entry.publicKey]));
+    this.#masterKeys = keyTable(directory.masterKeys.map((entry) => [entry.keyId, entry.publicKey]));
+    this.#masterUrls = directory.masterUrls;
+  }
+}
+
+function keyTable(keys: readonly (readonly [string, string])[]): Map<string, VerifySignature> {
+  const table = new Map<string, VerifySignature>();
+  for (const [id, publicKey] of keys) {
+    const verify = verifierFor(publicKey);
+    if (verify) table.set(id, verify);
+  }
+  return table;
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,165 @@
+import { request } from 'node:http';
+import type { Duplex } from 'node:stream';
+import type { SecureContext } from 'node:tls';
+import {
+  type Directory,
+  directorySchema,
+  followUpAnswerSchema,
+  HEADERS,
+  type HeartbeatRequest,
+  isErrorCode,
+  LonghaulError,
+  type RegisterRequest,
+  signedAnswerText,
+  signedRequestText,
+} from '@longhaul/shared';
+import { type Identity, mac, sha256 } from '../identity.ts';
+import type { Dial } from '../sockets/dial.ts';
+import { secure } from '../sockets/secure.ts';
+import { placeOfUrl } from './overlay-addresses.ts';
+
+/** A directory of a thousand depots is about 200 KB. */
+const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
+const ANSWER_TIMEOUT_MS = 10_000;
+
+interface MasterClientComponents {
+  readonly masterUrl: string;
+  readonly identity: Identity;
+  readonly enrolmentSecret: string;
+  readonly dial: Dial;
+  readonly trust: SecureContext;
+  readonly nowMs: () => number;
+}
+
+/** A depot's conversation with its master. Every answer is proved by the enrolment secret, whatever carried it. */
+export class MasterClient {
+  readonly #components: MasterClientComponents;
+
+  constructor(components: MasterClientComponents) {
+    this.#components = components;
+  }
+
+  /** Registers address and key. Rejects with the master's code, `master-unreachable` or `master-bad-answer`. */
+  async register(self: Omit<RegisterRequest, 'id' | 'publicKey'>): Promise<Directory> {
+    const { identity, enrolmentSecret } = this.#components;
+    const body: RegisterRequest = { id: identity.id, publicKey: identity.publicKey, ...self };
+    const text = JSON.stringify(body);
+    const proof = mac(enrolmentSecret, text);
+    return directorySchema.parse(await this.#post('/v1/depots', text, { [HEADERS.enrolment]: proof }, proof));
+  }
+
+  /** Reports load and measurements; gives the current directory. */
+  async heartbeat(report: HeartbeatRequest): Promise<Directory> {
+    return directorySchema.parse(await this.#postSigned('heartbeat', report));
+  }
+
+  /** A ticket for the target of an origin's redirect to another authority. */
+  async followUp(ticket: string, url: string): Promise<string> {
+    return followUpAnswerSchema.parse(await this.#postSigned('follow-ups', { ticket, url })).ticket;
+  }
+
+  #postSigned(action: string, body: object): Promise<unknown> {
+    const { identity, nowMs } = this.#components;
+    const path = `/v1/depots/${identity.id}/${action}`;
+    const text = JSON.stringify(body);
+    const timeMs = nowMs();
+    const signature = identity.sign(signedRequestText('POST', path, timeMs, bodyHash(text)));
+    return this.#post(
+      path,
+      text,
+      { [HEADERS.time]: String(timeMs), [HEADERS.signature]: signature },
+      signature,
+    );
+  }
+
+  async #post(path: string, body: string, headers: Record<string, string>, proof: string): Promise<unknown> {
+    const answer = await this.#exchange(path, body, headers);
+    if (answer.status !== 200 && answer.status !== 201) {
+      const code =
+        answer.error !== undefined && isErrorCode(answer.error) ? answer.error : 'master-bad-answer';
+      throw new LonghaulError(code, { detail: `the master answered ${answer.status}` });
+    }
+    const expected = mac(this.#components.enrolmentSecret, signedAnswerText(proof, bodyHash(answer.text)));
+    if (answer.proof !== expected)
+      throw new LonghaulError('master-bad-answer', { detail: 'its proof is wrong' });
+    return JSON.parse(answer.text);
+  }
+
+  async #exchange(path: string, body: string, headers: Record<string, string>): Promise<MasterAnswer> {
+    const { masterUrl, dial, trust } = this.#components;
+    const signal = AbortSignal.timeout(ANSWER_TIMEOUT_MS);
+    const place = placeOfUrl(masterUrl);
+    const { socket } = await dial({ purpose: 'master', ...place }, signal);
+    const codes = { refused: 'master-unreachable', broken: 'master-unreachable' } as const;
+    const stream = masterUrl.startsWith('https:')
+      ? await secure(socket, place.host, trust, codes, signal)
+      : socket;
+    try {
+      return await exchange(stream, new URL(masterUrl), path, body, headers, signal);
+    } catch (cause) {
+      throw cause instanceof LonghaulError ? cause : new LonghaulError('master-unreachable', { cause });
+    } finally {
+      stream.destroy();
+    }
+  }
+}
+
+interface MasterAnswer {
+  readonly status: number;
+  readonly error: string | undefined;
+  readonly proof: string | undefined;
+  readonly text: string;
+}
+
+function exchange(
+  stream: Duplex,
+  base: URL,
+  path: string,
+  body: string,
+  headers: Record<string, string>,
+  signal: AbortSignal,
+): Promise<MasterAnswer> {
+  return new Promise((resolve, reject) => {
+    const outgoing = request({
+      method: 'POST',
+      path: `${base.pathname.replace(/\/$/, '')}${path}`,
+      headers: {
+        host: base.host,
+        'content-type': 'application/json',
+        'content-length': Buffer.byteLength(body),
+        connection: 'close',
+        ...headers,
+      },
+      createConnection: () => stream,
+      signal,
+    });
+    outgoing.once('error', reject);
+    outgoing.once('response', (incoming) => {
+      const chunks: Buffer[] = [];
+      let sizeBytes = 0;
+      incoming.on('data', (chunk: Buffer) => {
+        sizeBytes += chunk.length;
+        if (sizeBytes > MAX_ANSWER_BYTES) incoming.destroy(new LonghaulError('master-bad-answer'));
+        else chunks.push(chunk);
+      });
+      incoming.once('error', reject);
+      incoming.once('end', () =>
+        resolve({
+          status: incoming.statusCode ?? 0,
+          error: headerText(incoming.headers[HEADERS.error]),
+          proof: headerText(incoming.headers[HEADERS.signature]),
+          text: Buffer.concat(chunks).toString('utf8'),
+        }),
+      );
+    });
+    outgoing.end(body);
+  });
+}
+
+function bodyHash(text: string): string {
+  return Buffer.from(sha256(text)).toString('base64url');
+}
+
+function headerText(value: string | string[] | undefined): string | undefined {
+  return typeof value === 'string' ? value : undefined;
+}

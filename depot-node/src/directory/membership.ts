@@ -1,0 +1,103 @@
+import {
+  asLonghaulError,
+  type Directory,
+  type LinkReport,
+  type LonghaulError,
+  type SizeReport,
+} from '@longhaul/shared';
+import type { MasterClient } from './master-client.ts';
+
+/** An unknown key in a ticket makes a depot ask its master again, at most this often. */
+const REFETCH_INTERVAL_MS = 30_000;
+/** Measurements kept between two heartbeats; the newest win. */
+const MAX_REPORTS = 1000;
+
+interface MembershipComponents {
+  readonly client: MasterClient;
+  readonly self: () => { host: string; port: number; tls: boolean };
+  readonly heartbeatMs: number;
+  readonly activeTransfers: () => number;
+  readonly onDirectory: (directory: Directory) => Promise<void>;
+  readonly onFailure: (failure: LonghaulError) => void;
+  readonly nowMs: () => number;
+}
+
+/** Keeps a depot registered with its master, and its knowledge of the overlay fresh. */
+export class Membership {
+  readonly #components: MembershipComponents;
+  readonly #links = new Map<string, LinkReport>();
+  readonly #sizes = new Map<string, SizeReport>();
+  #timer: NodeJS.Timeout | undefined;
+  #registered = false;
+  #draining = false;
+  #lastRefetchMs = Number.NEGATIVE_INFINITY;
+  #running: Promise<void> | undefined;
+
+  constructor(components: MembershipComponents) {
+    this.#components = components;
+  }
+
+  /** Registers, then beats until `stop`. A master that cannot be reached is an event, not an error: it is asked again. */
+  async start(): Promise<void> {
+    await this.beat();
+    this.#timer = setInterval(() => void this.beat(), this.#components.heartbeatMs);
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+  }
+
+  /** Tells the master that this depot takes nothing new. */
+  async drain(): Promise<void> {
+    this.#draining = true;
+    if (this.#registered) await this.beat();
+  }
+
+  /** One exchange with the master, now; never rejects. Calls that overlap share one exchange. */
+  beat(): Promise<void> {
+    this.#running ??= this.#exchange().finally(() => {
+      this.#running = undefined;
+    });
+    return this.#running;
+  }
+
+  /** Asks the master again because a ticket's key is unknown; does nothing if it did so lately. */
+  async refetch(): Promise<void> {
+    const now = this.#components.nowMs();
+    if (now - this.#lastRefetchMs < REFETCH_INTERVAL_MS) return;
+    this.#lastRefetchMs = now;
+    await this.beat();
+  }
+
+  /** Notes the round-trip time of a new connection to another depot; the smallest of an interval is reported. */
+  noteRtt(depot: string, rttMs: number): void {
+    const known = this.#links.get(depot);
+    if (known === undefined && this.#links.size >= MAX_REPORTS) return;
+    this.#links.set(depot, { to: depot, rttMs: Math.min(rttMs, known?.rttMs ?? rttMs) });
+  }
+
+  /** Notes the size of the object behind a URL hash. */
+  noteSize(urlHash: string, sizeBytes: number): void {
+    if (this.#sizes.size < MAX_REPORTS) this.#sizes.set(urlHash, { urlHash, sizeBytes });
+  }
+
+  async #exchange(): Promise<void> {
+    const { client, onDirectory, onFailure } = this.#components;
+    try {
+      if (!this.#registered) await onDirectory(await client.register(this.#components.self()));
+      this.#registered = true;
+      const links = [...this.#links.values()];
+      const sizes = [...this.#sizes.values()];
+      const activeTransfers = this.#components.activeTransfers();
+      await onDirectory(await client.heartbeat({ activeTransfers, draining: this.#draining, links, sizes }));
+      for (const { to } of links) this.#links.delete(to);
+      for (const { urlHash } of sizes) this.#sizes.delete(urlHash);
+    } catch (thrown) {
+      const failure = asLonghaulError(thrown, 'master-bad-answer');
+      // A master that lost its registry gets this depot's registration again, at the next beat.
+      if (failure.code === 'depot-unknown' || failure.code === 'depot-signature-wrong')
+        this.#registered = false;
+      onFailure(failure);
+    }
+  }
+}

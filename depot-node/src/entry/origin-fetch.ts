@@ -1,0 +1,119 @@
+import type { IncomingMessage } from 'node:http';
+import {
+  type Authority,
+  type Chain,
+  chainForEntry,
+  type ErrorCode,
+  LonghaulError,
+  type OriginUrl,
+  resolveLocation,
+  type TicketClaims,
+} from '@longhaul/shared';
+import type { Route } from '../tunnel/next-leg.ts';
+import type { OriginRequest } from './origin-exchange.ts';
+
+/** Redirects of the origin that are followed for one request. */
+export const MAX_REDIRECTS = 5;
+
+const REDIRECTS = new Set([301, 302, 303, 307, 308]);
+
+/** Failures of the chain rather than of the origin: another chain may do better. */
+const CHAIN_FAILURES: ReadonlySet<ErrorCode> = new Set([
+  'next-depot-unknown',
+  'next-depot-unreachable',
+  'next-depot-timeout',
+  'next-depot-tls-failed',
+  'depot-full',
+  'shutting-down',
+  'caller-not-proved',
+  'ticket-key-unknown',
+]);
+
+/** A verified ticket with its text, which the next depots want to see themselves. */
+export interface OpenTicket {
+  readonly text: string;
+  readonly claims: TicketClaims;
+}
+
+export interface FetchedAnswer {
+  readonly answer: IncomingMessage;
+  /** Where the answer came from, after redirects. */
+  readonly url: OriginUrl;
+  /** The depots that carried it, this one first. */
+  readonly chain: Chain;
+}
+
+interface OriginFetchComponents {
+  readonly ownId: string;
+  readonly ask: (route: Route, asked: OriginRequest, signal: AbortSignal) => Promise<IncomingMessage>;
+  /** Gets a ticket for a redirect's target from the master and verifies it. */
+  readonly followUp: (ticket: OpenTicket, url: OriginUrl) => Promise<OpenTicket>;
+  readonly onChainFailed: (claims: TicketClaims, failure: LonghaulError) => void;
+}
+
+/** Builds the origin request for a URL: its Host header follows the redirects. */
+export type RequestFor = (url: OriginUrl) => OriginRequest;
+
+/**
+ * Fetches an origin URL over the ticket's plan, then its alternatives, then from this depot alone, and follows the
+ * origin's redirects. Nothing has reached the client yet, so every chain may be tried.
+ */
+export async function fetchFromOrigin(
+  components: OriginFetchComponents,
+  first: OpenTicket,
+  firstUrl: OriginUrl,
+  requestFor: RequestFor,
+  signal: AbortSignal,
+): Promise<FetchedAnswer> {
+  let ticket = first;
+  let url = firstUrl;
+  let startIndex = 0;
+  for (let redirects = 0; ; redirects += 1) {
+    const { answer, route } = await askOverChains(components, ticket, requestFor(url), startIndex, signal);
+    const target = redirectTarget(answer, url);
+    if (!target) return { answer, url, chain: route.chain };
+    answer.destroy();
+    if (redirects === MAX_REDIRECTS) throw new LonghaulError('redirect-limit');
+    if (url.scheme === 'https' && target.scheme === 'http') throw new LonghaulError('redirect-downgrade');
+    if (target.host !== url.host || target.port !== url.port)
+      ticket = await components.followUp(ticket, target);
+    url = target;
+    startIndex = route.chainIndex;
+  }
+}
+
+async function askOverChains(
+  { ownId, ask, onChainFailed }: OriginFetchComponents,
+  ticket: OpenTicket,
+  asked: OriginRequest,
+  startIndex: number,
+  signal: AbortSignal,
+): Promise<{ answer: IncomingMessage; route: Route }> {
+  const { claims } = ticket;
+  const authority: Authority = { host: asked.url.host, port: asked.url.port };
+  let failure = new LonghaulError('next-depot-unknown');
+  for (let chainIndex = startIndex; chainIndex <= claims.chains.length; chainIndex += 1) {
+    const chain = chainForEntry(claims, chainIndex, ownId);
+    if (!chain) continue;
+    const route = { ticket: ticket.text, chainIndex, chain, authority };
+    try {
+      return { answer: await ask(route, asked, signal), route };
+    } catch (thrown) {
+      signal.throwIfAborted();
+      if (!(thrown instanceof LonghaulError) || !CHAIN_FAILURES.has(thrown.code)) throw thrown;
+      failure = thrown;
+      onChainFailed(claims, thrown);
+    }
+  }
+  throw failure;
+}
+
+function redirectTarget(answer: IncomingMessage, base: OriginUrl): OriginUrl | undefined {
+  const { location } = answer.headers;
+  if (!REDIRECTS.has(answer.statusCode ?? 0)) return undefined;
+  if (location === undefined) throw new LonghaulError('redirect-bad-target');
+  const target = resolveLocation(base, location);
+  if (target.ok) return target.value;
+  answer.destroy();
+  throw new LonghaulError('redirect-bad-target', { cause: target.error });
+}

@@ -1,0 +1,48 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { HEADERS, type LonghaulError } from '@longhaul/shared';
+import { SAFETY_HEADERS } from './headers.ts';
+
+/** Clients that may come back wait this long. */
+const RETRY_AFTER_SECONDS = 5;
+
+/**
+ * The status of a refusal. A resume is never answered with a redirect or a 404, because browsers then drop the bytes
+ * they have; tickets that are over answer it with 503.
+ */
+export function refusalStatus(error: LonghaulError, isResume: boolean): number {
+  return isResume && error.code === 'ticket-expired' ? 503 : error.status;
+}
+
+/** Answers a request with a registered failure, as text with its code in a header. */
+export function sendRefusal(
+  request: IncomingMessage,
+  response: ServerResponse,
+  error: LonghaulError,
+  ownId: string,
+): void {
+  const status = refusalStatus(error, request.headers.range !== undefined);
+  const text = `${error.code}: ${error.message}\n`;
+  const retry = status === 503 && error.retry ? { 'Retry-After': String(RETRY_AFTER_SECONDS) } : {};
+  response.writeHead(status, {
+    ...SAFETY_HEADERS,
+    'Content-Type': 'text/plain; charset=utf-8',
+    'Content-Length': Buffer.byteLength(text),
+    [HEADERS.error]: error.code,
+    [HEADERS.depot]: error.depot ?? ownId,
+    ...retry,
+  });
+  response.end(request.method === 'HEAD' ? undefined : text);
+}
+
+/** Sends the client back to the master, which plans anew; its link never expires. */
+export function sendBackToMaster(response: ServerResponse, location: string, ownId: string): void {
+  response.writeHead(307, {
+    ...SAFETY_HEADERS,
+    'Cache-Control': 'no-store',
+    Location: location,
+    'Content-Length': 0,
+    [HEADERS.error]: 'ticket-start-over',
+    [HEADERS.depot]: ownId,
+  });
+  response.end();
+}

@@ -1,0 +1,203 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import {
+  asLonghaulError,
+  formatGetPath,
+  hashAuthority,
+  hashOriginUrl,
+  isEntryDepot,
+  isRelayTarget,
+  LonghaulError,
+  type OriginUrl,
+  ok,
+  parseRelayTarget,
+  type Result,
+  refuse,
+  type TicketClaims,
+} from '@longhaul/shared';
+import type { Observe } from '../events.ts';
+import { sha256 } from '../identity.ts';
+import type { Job, JobTable } from '../jobs/job-table.ts';
+import type { TicketGate } from '../tickets/ticket-gate.ts';
+import { headersToOrigin } from './headers.ts';
+import type { FetchedAnswer, OpenTicket, RequestFor } from './origin-fetch.ts';
+import { sendBackToMaster, sendRefusal } from './refusal.ts';
+import { sendAnswer } from './send-answer.ts';
+
+export interface RelayHandlerComponents {
+  readonly ownId: string;
+  readonly gate: TicketGate;
+  readonly jobs: JobTable;
+  readonly fetch: (
+    ticket: OpenTicket,
+    url: OriginUrl,
+    requestFor: RequestFor,
+    signal: AbortSignal,
+  ) => Promise<FetchedAnswer>;
+  /** Base URL of the master that plans anew; `undefined` before one has been heard. */
+  readonly masterUrl: () => string | undefined;
+  readonly noteSize: (urlHash: string, sizeBytes: number) => void;
+  readonly observe: Observe;
+  readonly silenceMs: number;
+  readonly stallMs: number;
+  readonly nowMs: () => number;
+  /** Aborts when the depot gives up its running transfers. */
+  readonly shutdown: AbortSignal;
+}
+
+/** Serves a relay request: this depot is the entry depot of the ticket's chain. */
+export function createRelayHandler(components: RelayHandlerComponents) {
+  return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const { ownId, observe } = components;
+    const opened = await openRequest(components, request).catch((thrown) => failed(thrown));
+    if (!opened.ok) {
+      refuseRequest(components, request, response, opened.error, undefined, undefined);
+      return;
+    }
+    const { ticket, url } = opened.value;
+    const arrival = request.headers.range === undefined ? 'client' : 'client-range';
+    const job = components.jobs.admit(ticket.claims, arrival);
+    if (!job.ok) {
+      refuseRequest(components, request, response, job.error, ticket.claims, url);
+      return;
+    }
+    try {
+      await serve(components, request, response, ticket, url, job.value);
+    } catch (thrown) {
+      const failure = asLonghaulError(thrown);
+      observe({
+        type: 'refusal',
+        code: failure.code,
+        jobId: job.value.id,
+        depot: failure.depot ?? ownId,
+        detail: describeCause(failure),
+      });
+      if (response.headersSent) response.destroy();
+      else sendRefusal(request, response, failure, ownId);
+    } finally {
+      components.jobs.release(job.value);
+    }
+  };
+}
+
+function failed(thrown: unknown): Result<never> {
+  return { ok: false, error: asLonghaulError(thrown) };
+}
+
+/** Reads and checks everything that can be checked before anything is dialled. */
+async function openRequest(
+  { ownId, gate }: RelayHandlerComponents,
+  request: IncomingMessage,
+): Promise<Result<{ ticket: OpenTicket; url: OriginUrl }>> {
+  const target = request.url ?? '';
+  if (!isRelayTarget(target)) return refuse('not-a-relay-request');
+  if (request.method !== 'GET' && request.method !== 'HEAD') return refuse('method-not-allowed');
+  if (request.headers['service-worker'] !== undefined) return refuse('worker-script-refused');
+  const parsed = parseRelayTarget(target);
+  if (!parsed.ok) return parsed;
+  const opened = await gate.open(parsed.value.ticket, request.socket);
+  if (!opened.ok) return opened;
+  const claims = opened.value;
+  if (claims.kind !== 'get') return refuse('ticket-wrong-kind');
+  if (!isEntryDepot(claims, ownId)) return refuse('ticket-wrong-depot');
+  if (parsed.value.from === 'depot')
+    return refuse('ticket-wrong-kind', 'stepwise signalling is not served here');
+  const { url } = parsed.value;
+  if (claims.authorityHash !== hashAuthority(url.host, url.port, sha256))
+    return refuse('ticket-wrong-authority');
+  if (claims.urlHash !== hashOriginUrl(url, sha256)) return refuse('ticket-wrong-url');
+  return ok({ ticket: { text: parsed.value.ticket, claims }, url });
+}
+
+function refuseRequest(
+  { ownId, observe, masterUrl }: RelayHandlerComponents,
+  request: IncomingMessage,
+  response: ServerResponse,
+  error: LonghaulError,
+  claims: TicketClaims | undefined,
+  url: OriginUrl | undefined,
+): void {
+  observe({ type: 'refusal', code: error.code, jobId: claims?.jobId, depot: ownId, detail: error.detail });
+  const master = masterUrl();
+  const isResume = request.headers.range !== undefined;
+  if (error.code === 'ticket-start-over' && !isResume && url && master !== undefined) {
+    sendBackToMaster(response, `${master}${formatGetPath(url)}`, ownId);
+  } else {
+    sendRefusal(request, response, error, ownId);
+  }
+}
+
+async function serve(
+  components: RelayHandlerComponents,
+  request: IncomingMessage,
+  response: ServerResponse,
+  ticket: OpenTicket,
+  url: OriginUrl,
+  job: Job,
+): Promise<void> {
+  const { ownId, nowMs, observe } = components;
+  const started = nowMs();
+  const left = new AbortController();
+  const onClose = () => left.abort();
+  response.once('close', onClose);
+  const signal = AbortSignal.any([left.signal, components.shutdown]);
+  const method = request.method === 'HEAD' ? 'HEAD' : 'GET';
+  const requestFor: RequestFor = (target) => ({
+    method,
+    url: target,
+    headers: headersToOrigin(request.headers, target, ownId),
+  });
+
+  const fetched = await components.fetch(ticket, url, requestFor, signal).catch((thrown) => {
+    // A client that has left needs no answer; what its leaving broke is not a failure.
+    if (left.signal.aborted) return undefined;
+    throw thrown;
+  });
+  if (!fetched) return;
+  const status = fetched.answer.statusCode ?? 0;
+  if (status === 401 || status === 407) {
+    fetched.answer.destroy();
+    throw new LonghaulError('origin-needs-login');
+  }
+  noteSize(components, ticket.claims, fetched);
+  response.off('close', onClose);
+  let bodyBytes = 0;
+  const outcome = await sendAnswer(fetched, response, {
+    depotId: ownId,
+    jobId: job.id,
+    silenceMs: components.silenceMs,
+    stallMs: components.stallMs,
+    signal: components.shutdown,
+    onBytes: (bytes) => {
+      bodyBytes += bytes;
+      job.bytes += bytes;
+    },
+  });
+  const seconds = (nowMs() - started) / 1000;
+  const { chain } = fetched;
+  observe({
+    type: 'transfer',
+    jobId: job.id,
+    originHost: url.host,
+    status,
+    bodyBytes,
+    seconds,
+    chain,
+    outcome,
+  });
+}
+
+/** Tells the planner how large the object is, so that the next plan for it need not assume. */
+function noteSize(
+  { noteSize }: RelayHandlerComponents,
+  claims: TicketClaims,
+  { answer }: FetchedAnswer,
+): void {
+  const total = /\/([0-9]{1,15})$/.exec(answer.headers['content-range'] ?? '')?.[1];
+  const length = answer.statusCode === 200 ? answer.headers['content-length'] : total;
+  if (length !== undefined) noteSize(claims.urlHash, Number(length));
+}
+
+function describeCause(error: LonghaulError): string | undefined {
+  const cause = error.cause instanceof Error ? error.cause.message : undefined;
+  return error.detail ?? cause;
+}

@@ -1,0 +1,101 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { HEADERS } from '@longhaul/shared';
+import { resetConnection } from '../sockets/reset.ts';
+import { dispositionFor } from './download-name.ts';
+import { headersToClient, SAFETY_HEADERS } from './headers.ts';
+import type { FetchedAnswer } from './origin-fetch.ts';
+
+export interface SendOptions {
+  readonly depotId: string;
+  readonly jobId: string;
+  /** Silence of the origin, while the client wants bytes, after which the transfer counts as broken. */
+  readonly silenceMs: number;
+  /** How long the client may leave bytes unread. */
+  readonly stallMs: number;
+  readonly signal: AbortSignal;
+  readonly onBytes: (bytes: number) => void;
+}
+
+export type SendOutcome = 'complete' | 'upstream-broke' | 'client-left';
+
+/** Sends the origin's answer on. A body that breaks off resets the client's connection: it never looks complete. */
+export function sendAnswer(
+  fetched: FetchedAnswer,
+  response: ServerResponse,
+  options: SendOptions,
+): Promise<SendOutcome> {
+  response.writeHead(fetched.answer.statusCode ?? 502, answerHeaders(fetched, options).flat());
+  return pump(fetched.answer, response, options);
+}
+
+function answerHeaders({ answer, url }: FetchedAnswer, options: SendOptions): [string, string][] {
+  const status = answer.statusCode ?? 502;
+  const isError = status >= 400;
+  // An origin's error page must not run under this depot's name, so it is shown as text.
+  const passed = headersToClient(answer.rawHeaders).filter(
+    ([name]) => !isError || !/^content-type$/i.test(name),
+  );
+  const own: [string, string][] = [
+    ...Object.entries(SAFETY_HEADERS),
+    [HEADERS.depot, options.depotId],
+    [HEADERS.job, options.jobId],
+  ];
+  if (isError) own.push(['Content-Type', 'text/plain; charset=utf-8']);
+  else own.push(['Content-Disposition', dispositionFor(answer.headers['content-disposition'], url)]);
+  return [...passed, ...own];
+}
+
+function pump(answer: IncomingMessage, response: ServerResponse, options: SendOptions): Promise<SendOutcome> {
+  return new Promise((resolve) => {
+    let settled = false;
+    const settle = (outcome: SendOutcome) => {
+      if (settled) return;
+      settled = true;
+      clearTimeout(timer);
+      options.signal.removeEventListener('abort', onBroken);
+      if (outcome !== 'complete') {
+        answer.destroy();
+        // A connection that the client has left is gone already.
+        if (response.socket) resetConnection(response.socket);
+        response.destroy();
+      }
+      resolve(outcome);
+    };
+    const onBroken = () => settle('upstream-broke');
+    let timer = setTimeout(onBroken, options.silenceMs);
+    const waitForOrigin = () => {
+      clearTimeout(timer);
+      timer = setTimeout(onBroken, options.silenceMs);
+    };
+    const waitForClient = () => {
+      clearTimeout(timer);
+      timer = setTimeout(() => settle('client-left'), options.stallMs);
+    };
+
+    options.signal.addEventListener('abort', onBroken);
+    response.once('close', () => settle(response.writableFinished ? 'complete' : 'client-left'));
+    response.on('drain', () => {
+      waitForOrigin();
+      answer.resume();
+    });
+    answer.on('data', (chunk: Buffer) => {
+      options.onBytes(chunk.length);
+      if (response.write(chunk)) {
+        timer.refresh();
+        return;
+      }
+      answer.pause();
+      waitForClient();
+    });
+    answer.once('end', () => {
+      // Node ends a message cut before its declared end with an error, so an end here is the body's own.
+      waitForClient();
+      response.end();
+    });
+    answer.once('error', onBroken);
+    answer.once('close', () => {
+      if (!answer.complete) onBroken();
+    });
+    if (options.signal.aborted) onBroken();
+  });
+}

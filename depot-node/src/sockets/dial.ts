@@ -1,0 +1,122 @@
+import { connect, type Socket } from 'node:net';
+import { type AddressPolicy, type ErrorCode, LonghaulError, refuseAddress } from '@longhaul/shared';
+import type { Resolve } from './resolver.ts';
+
+/** Whom a connection is for: origins are guarded, registered depots and the master are trusted by configuration. */
+export type DialPurpose = 'origin' | 'depot' | 'master';
+
+export interface DialTarget {
+  readonly purpose: DialPurpose;
+  readonly host: string;
+  readonly port: number;
+}
+
+export interface Dialled {
+  readonly socket: Socket;
+  /** Duration of the TCP handshake: one round trip. */
+  readonly rttMs: number;
+}
+
+/** The only way to open a connection. Rejects with a `LonghaulError` that fits the purpose. */
+export type Dial = (target: DialTarget, signal: AbortSignal) => Promise<Dialled>;
+
+interface DialComponents {
+  readonly resolve: Resolve;
+  readonly policy: AddressPolicy;
+  /** Whether an address and port belong to the overlay itself, where a download would run in circles. */
+  readonly isOverlayAddress: (address: string, port: number) => boolean;
+  readonly connectTimeoutMs: number;
+}
+
+const FAILURES: Readonly<Record<DialPurpose, Record<'unresolvable' | 'unreachable' | 'timeout', ErrorCode>>> =
+  {
+    origin: {
+      unresolvable: 'origin-unresolvable',
+      unreachable: 'origin-unreachable',
+      timeout: 'origin-timeout',
+    },
+    depot: {
+      unresolvable: 'next-depot-unreachable',
+      unreachable: 'next-depot-unreachable',
+      timeout: 'next-depot-timeout',
+    },
+    master: {
+      unresolvable: 'master-unreachable',
+      unreachable: 'master-unreachable',
+      timeout: 'master-unreachable',
+    },
+  };
+
+/**
+ * Makes the dial function. An origin's addresses are checked after resolution, one by one, and the address really
+ * connected once more, so that neither literals nor a name that changes its mind get past the guard.
+ */
+export function createDial(components: DialComponents): Dial {
+  const { resolve, policy, isOverlayAddress, connectTimeoutMs } = components;
+
+  const isForbidden = (target: DialTarget, address: string) =>
+    target.purpose === 'origin' &&
+    (isOverlayAddress(address, target.port) || refuseAddress(address, target.port, policy) !== undefined);
+
+  return async (target, signal) => {
+    const failures = FAILURES[target.purpose];
+    const addresses = await resolve(target.host).catch((cause) => {
+      throw new LonghaulError(failures.unresolvable, { detail: target.host, cause });
+    });
+    const permitted = addresses.filter((address) => !isForbidden(target, address));
+    if (addresses.length === 0) throw new LonghaulError(failures.unresolvable, { detail: target.host });
+    if (permitted.length === 0) throw new LonghaulError('address-not-allowed', { detail: target.host });
+
+    const deadline = AbortSignal.any([signal, AbortSignal.timeout(connectTimeoutMs)]);
+    let lastFailure: unknown;
+    for (const address of permitted) {
+      const started = performance.now();
+      try {
+        const socket = await connectTo(address, target.port, deadline);
+        if (isForbidden(target, socket.remoteAddress ?? '')) {
+          socket.destroy();
+          throw new LonghaulError('address-not-allowed', { detail: target.host });
+        }
+        return { socket, rttMs: performance.now() - started };
+      } catch (failure) {
+        if (failure instanceof LonghaulError) throw failure;
+        lastFailure = failure;
+        if (deadline.aborted) break;
+      }
+    }
+    signal.throwIfAborted();
+    const code = deadline.aborted || isTimeout(lastFailure) ? failures.timeout : failures.unreachable;
+    throw new LonghaulError(code, { detail: target.host, cause: lastFailure });
+  };
+}
+
+function isTimeout(failure: unknown): boolean {
+  return failure instanceof Error && 'code' in failure && failure.code === 'ETIMEDOUT';
+}
+
+function connectTo(address: string, port: number, signal: AbortSignal): Promise<Socket> {
+  return new Promise((resolve, reject) => {
+    signal.throwIfAborted();
+    // Both directions end on their own: a relay must pass on a half-close.
+    const socket = connect({ host: address, port, noDelay: true, keepAlive: true, allowHalfOpen: true });
+    const settle = () => {
+      signal.removeEventListener('abort', onAbort);
+      socket.off('error', onError);
+    };
+    const onAbort = () => {
+      settle();
+      socket.destroy();
+      reject(signal.reason);
+    };
+    const onError = (error: Error) => {
+      settle();
+      reject(error);
+    };
+    signal.addEventListener('abort', onAbort);
+    socket.once('error', onError);
+    socket.once('connect', () => {
+      settle();
+      resolve(socket);
+    });
+  });
+}

@@ -1,0 +1,67 @@
+import { createServer, type RequestListener, type Server } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import { createSecureContext, type SecureContext, TLSSocket } from 'node:tls';
+import { MAX_HEAD_BYTES } from '@longhaul/shared';
+import { rememberRawSocket } from './reset.ts';
+
+/** A client that needs longer than this for its TLS handshake or its request head is dropped. */
+const HEAD_TIMEOUT_MS = 15_000;
+/** Idle kept connections; longer than browsers take between two ranges of a download. */
+const KEEP_ALIVE_MS = 30_000;
+
+export interface TlsMaterial {
+  readonly cert: string;
+  readonly key: string;
+}
+
+/** The one listener of a depot: HTTP, or HTTPS where there is a certificate. */
+export function createListener(onRequest: RequestListener, tls: TlsMaterial | undefined): Server {
+  const server = createServer(
+    {
+      maxHeaderSize: MAX_HEAD_BYTES,
+      headersTimeout: HEAD_TIMEOUT_MS,
+      requestTimeout: 2 * HEAD_TIMEOUT_MS,
+      keepAliveTimeout: KEEP_ALIVE_MS,
+      noDelay: true,
+      keepAlive: true,
+    },
+    onRequest,
+  );
+  if (tls) secureConnections(server, createSecureContext(tls));
+  return server;
+}
+
+/**
+ * Puts TLS under an HTTP server. Unlike `https.Server` this knows the TCP socket below each connection, which a cut
+ * body needs to be reset.
+ */
+function secureConnections(server: Server, secureContext: SecureContext): void {
+  const accept = server.listeners('connection')[0];
+  server.removeAllListeners('connection');
+  server.on('connection', (raw: Socket) => {
+    const secured = new TLSSocket(raw, { isServer: true, secureContext, ALPNProtocols: ['http/1.1'] });
+    rememberRawSocket(secured, raw);
+    const timer = setTimeout(() => raw.destroy(), HEAD_TIMEOUT_MS);
+    const drop = () => raw.destroy();
+    secured.once('error', drop);
+    raw.once('close', () => clearTimeout(timer));
+    secured.once('secure', () => {
+      clearTimeout(timer);
+      secured.off('error', drop);
+      accept?.call(server, secured);
+    });
+  });
+}
+
+/** Listens; gives the address really bound. */
+export function listen(server: Server, host: string, port: number): Promise<AddressInfo> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen({ host, port }, () => {
+      server.off('error', reject);
+      const address = server.address();
+      if (typeof address === 'object' && address) resolve(address);
+      else reject(new Error('the listener has no address'));
+    });
+  });
+}

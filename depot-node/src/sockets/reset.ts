@@ -1,0 +1,21 @@
+import { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+
+/** The TCP socket under a TLS socket, which alone can send a reset. */
+const rawSockets = new WeakMap<Duplex, Socket>();
+
+/** Remembers that `secure` runs over `raw`. */
+export function rememberRawSocket(secure: Duplex, raw: Duplex): void {
+  const bottom = rawSockets.get(raw) ?? raw;
+  if (bottom instanceof Socket) rawSockets.set(secure, bottom);
+}
+
+/**
+ * Ends a connection with a reset, so that the peer can never take what it has for the whole. Everything not yet sent
+ * is dropped.
+ */
+export function resetConnection(stream: Duplex): void {
+  const raw = rawSockets.get(stream) ?? stream;
+  if (raw instanceof Socket && !raw.destroyed) raw.resetAndDestroy();
+  stream.destroy();
+}

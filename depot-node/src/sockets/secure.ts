@@ -1,0 +1,73 @@
+import { isIP } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { connect, createSecureContext, rootCertificates, type SecureContext } from 'node:tls';
+import { type ErrorCode, LonghaulError } from '@longhaul/shared';
+import { rememberRawSocket } from './reset.ts';
+
+/** A handshake is a few round trips; a peer that needs longer is not going to answer. */
+const HANDSHAKE_TIMEOUT_MS = 15_000;
+
+/** A TLS context that trusts the usual authorities and these PEM texts. */
+export function createTrust(extraAuthorities: readonly string[]): SecureContext {
+  return extraAuthorities.length === 0
+    ? createSecureContext()
+    : createSecureContext({ ca: [...rootCertificates, ...extraAuthorities] });
+}
+
+interface SecureCodes {
+  readonly refused: ErrorCode;
+  readonly broken: ErrorCode;
+}
+
+/**
+ * Speaks TLS over an open stream and checks the certificate for `host`. Rejects with `codes.refused` when TLS itself
+ * fails and with `codes.broken` when the stream breaks first; the stream is then destroyed.
+ */
+export function secure(
+  stream: Duplex,
+  host: string,
+  trust: SecureContext,
+  codes: SecureCodes,
+  lifetime: AbortSignal,
+): Promise<Duplex> {
+  const signal = AbortSignal.any([lifetime, AbortSignal.timeout(HANDSHAKE_TIMEOUT_MS)]);
+  return new Promise((resolve, reject) => {
+    const secured = connect({
+      socket: stream,
+      secureContext: trust,
+      host,
+      ...(isIP(host) ? {} : { servername: host }),
+      ALPNProtocols: ['http/1.1'],
+    });
+    rememberRawSocket(secured, stream);
+    const fail = (cause: unknown) => {
+      signal.removeEventListener('abort', onAbort);
+      secured.destroy();
+      stream.destroy();
+      reject(
+        cause instanceof LonghaulError
+          ? cause
+          : new LonghaulError(codeOf(cause, codes), { detail: host, cause }),
+      );
+    };
+    const onAbort = () => fail(signal.reason);
+    const onClose = () => fail(new LonghaulError(codes.broken, { detail: host }));
+    signal.addEventListener('abort', onAbort);
+    secured.once('error', fail);
+    secured.once('close', onClose);
+    secured.once('secureConnect', () => {
+      signal.removeEventListener('abort', onAbort);
+      secured.off('error', fail);
+      secured.off('close', onClose);
+      resolve(secured);
+    });
+  });
+}
+
+const BROKEN = new Set(['ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ECONNREFUSED']);
+
+function codeOf(cause: unknown, codes: SecureCodes): ErrorCode {
+  if (cause instanceof DOMException) return codes.broken;
+  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
+  return BROKEN.has(code) ? codes.broken : codes.refused;
+}

@@ -1,0 +1,138 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer, type IncomingMessage, type RequestListener } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import {
+  formatOriginRelayTarget,
+  hashAuthority,
+  hashOriginUrl,
+  parseOriginUrl,
+  type TicketClaims,
+} from '@longhaul/shared';
+import { createDepot, type Depot } from '../app.ts';
+import { readDepotConfig } from '../config.ts';
+import type { DepotEvent } from '../events.ts';
+import { sha256 } from '../identity.ts';
+import { listen } from '../sockets/listener.ts';
+import { openStateFolder } from '../state-folder.ts';
+import { closeServer, startTestMaster, type TestMaster } from './test-master.ts';
+
+export interface RunningDepot {
+  readonly id: string;
+  readonly url: string;
+  readonly events: DepotEvent[];
+  readonly depot: Depot;
+}
+
+/** Real depots, a real origin and a master's protocol half, all on port 0 of loopback. */
+export interface TestOverlay {
+  readonly master: TestMaster;
+  /** `http://127.0.0.1:<port>` of the origin. */
+  readonly originUrl: string;
+  /** Requests that reached the origin. */
+  readonly originRequests: IncomingMessage[];
+  /** Connections that reached the origin. */
+  readonly originConnections: () => number;
+  readonly depot: (id: string) => RunningDepot;
+  readonly addDepot: (id: string, config?: object) => Promise<RunningDepot>;
+  /** The address at `entry` that fetches `url` by a fresh ticket, whose claims may be overridden. */
+  readonly relayUrl: (url: string, claims?: Partial<TicketClaims>, entry?: string) => string;
+  readonly ticket: (url: string, claims?: Partial<TicketClaims>) => string;
+  /** Moves the depots' clock. */
+  readonly advanceSeconds: (seconds: number) => void;
+  readonly nowSeconds: () => number;
+  readonly close: () => Promise<void>;
+}
+
+export async function startTestOverlay(
+  ids: readonly string[],
+  origin: RequestListener,
+): Promise<TestOverlay> {
+  const folder = mkdtempSync(join(tmpdir(), 'longhaul-depot-'));
+  const master = await startTestMaster();
+  const originRequests: IncomingMessage[] = [];
+  let connections = 0;
+  const originServer = createServer((request, response) => {
+    originRequests.push(request);
+    origin(request, response);
+  });
+  originServer.on('connection', () => {
+    connections += 1;
+  });
+  const { port: originPort } = await listen(originServer, '127.0.0.1', 0);
+  const depots = new Map<string, RunningDepot>();
+  let skewMs = 0;
+  const nowMs = () => Date.now() + skewMs;
+  const nowSeconds = () => Math.floor(nowMs() / 1000);
+
+  const overlay: TestOverlay = {
+    master,
+    originUrl: `http://127.0.0.1:${originPort}`,
+    originRequests,
+    originConnections: () => connections,
+    depot: (id) => {
+      const running = depots.get(id);
+      if (!running) throw new Error(`no depot ${id}`);
+      return running;
+    },
+    addDepot: async (id, config = {}) => {
+      const events: DepotEvent[] = [];
+      const depot = createDepot({
+        config: readDepotConfig({
+          id,
+          listen: { host: '127.0.0.1', port: 0 },
+          stateDir: join(folder, id),
+          master: { url: master.url, enrolmentSecretFile: 'unused', heartbeatSeconds: 3600 },
+          addresses: { allow: [{ network: '127.0.0.0/8', ports: [originPort] }] },
+          ...config,
+        }),
+        state: openStateFolder(join(folder, id)),
+        enrolmentSecret: master.secret,
+        tls: undefined,
+        trustedAuthorities: [],
+        observe: (event) => events.push(event),
+        nowMs,
+      });
+      const running = { id, url: (await depot.listen()).url, events, depot };
+      depots.set(id, running);
+      return running;
+    },
+    ticket: (url, claims = {}) => {
+      const parsed = parseOriginUrl(url);
+      if (!parsed.ok) throw parsed.error;
+      const issuedAt = nowSeconds();
+      return master.issue({
+        jobId: `job${Math.random().toString(36).slice(2, 10)}`,
+        kind: 'get',
+        urlHash: hashOriginUrl(parsed.value, sha256),
+        authorityHash: hashAuthority(parsed.value.host, parsed.value.port, sha256),
+        chains: [ids],
+        lanes: 1,
+        rateBps: 1e8,
+        budgetBytes: 1e12,
+        budgetConnections: 1000,
+        issuedAt,
+        lastStart: issuedAt + 600,
+        endOfLife: issuedAt + 86_400,
+        ...claims,
+      });
+    },
+    relayUrl: (url, claims = {}, entry = ids[0] ?? '') => {
+      const parsed = parseOriginUrl(url);
+      if (!parsed.ok) throw parsed.error;
+      return overlay.depot(entry).url + formatOriginRelayTarget(overlay.ticket(url, claims), parsed.value);
+    },
+    advanceSeconds: (seconds) => {
+      skewMs += seconds * 1000;
+    },
+    nowSeconds,
+    close: async () => {
+      await Promise.all([...depots.values()].map((running) => running.depot.close(0)));
+      await Promise.all([closeServer(originServer), master.close()]);
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+  // The last depot registers first, so that each one knows all that it may have to dial.
+  for (const id of ids.toReversed()) await overlay.addDepot(id);
+  return overlay;
+}

@@ -1,0 +1,95 @@
+import { createHash, createHmac, generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
+import { createServer, type IncomingMessage, type Server } from 'node:http';
+import {
+  type DepotEntry,
+  HEADERS,
+  issueTicket,
+  type RegisterRequest,
+  signedAnswerText,
+  type TicketClaims,
+} from '@longhaul/shared';
+import { listen } from '../sockets/listener.ts';
+
+/** A master's half of the protocol between depot and master, for the tests of depots: it believes everybody. */
+export interface TestMaster {
+  readonly url: string;
+  readonly secret: string;
+  readonly depots: Map<string, DepotEntry>;
+  /** Bodies of all requests, by path. */
+  readonly requests: { readonly path: string; readonly body: unknown }[];
+  readonly issue: (claims: TicketClaims) => string;
+  /** Replaces the signing key; depots learn of it with their next exchange. */
+  readonly rotateKey: () => void;
+  /** What the next follow-up requests are answered with. */
+  onFollowUp: (body: { ticket: string; url: string }) => { status: number; body: object };
+  readonly close: () => Promise<void>;
+}
+
+export async function startTestMaster(): Promise<TestMaster> {
+  const secret = 'test-secret';
+  const depots = new Map<string, DepotEntry>();
+  const requests: { path: string; body: unknown }[] = [];
+  let key = newKey(1);
+
+  const directory = () => ({
+    depots: [...depots.values()],
+    masterKeys: [{ keyId: key.id, publicKey: key.publicKey }],
+    masterUrls: [master.url],
+  });
+  const answer = (path: string, body: unknown): { status: number; body: object } => {
+    if (path === '/v1/depots') {
+      const { id, host, port, tls, publicKey } = body as RegisterRequest;
+      depots.set(id, { id, host, port, tls, publicKey, state: 'up' });
+      return { status: 201, body: directory() };
+    }
+    if (path.endsWith('/follow-ups')) return master.onFollowUp(body as { ticket: string; url: string });
+    return { status: 200, body: directory() };
+  };
+
+  const server = createServer((request, response) => {
+    void (async () => {
+      const path = request.url ?? '';
+      const body: unknown = JSON.parse(await readText(request));
+      requests.push({ path, body });
+      const { status, body: answerBody } = answer(path, body);
+      const text = JSON.stringify(answerBody);
+      const proof = String(request.headers[HEADERS.signature] ?? request.headers[HEADERS.enrolment]);
+      const bodyHash = createHash('sha256').update(text).digest('base64url');
+      const mac = createHmac('sha256', secret).update(signedAnswerText(proof, bodyHash)).digest('base64url');
+      response.writeHead(status, { [HEADERS.signature]: mac }).end(text);
+    })();
+  });
+  const { port } = await listen(server, '127.0.0.1', 0);
+
+  const master: TestMaster = {
+    url: `http://127.0.0.1:${port}`,
+    secret,
+    depots,
+    requests,
+    issue: (claims) => issueTicket(claims, key.id, (bytes) => sign(null, bytes, key.privateKey)),
+    rotateKey: () => {
+      key = newKey(Number(key.id.slice(1)) + 1);
+    },
+    onFollowUp: () => ({ status: 403, body: {} }),
+    close: () => closeServer(server),
+  };
+  return master;
+}
+
+function newKey(serial: number): { id: string; privateKey: KeyObject; publicKey: string } {
+  const { privateKey, publicKey } = generateKeyPairSync('ed25519');
+  return { id: `m${serial}`, privateKey, publicKey: publicKey.export({ format: 'jwk' }).x ?? '' };
+}
+
+export function closeServer(server: Server): Promise<void> {
+  server.closeAllConnections();
+  return new Promise((resolve) => {
+    server.close(() => resolve());
+  });
+}
+
+async function readText(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks).toString('utf8');
+}

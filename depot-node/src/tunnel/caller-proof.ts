@@ -1,0 +1,74 @@
+import {
+  type Chain,
+  CLOCK_SKEW_SECONDS,
+  type ConnectProof,
+  decodeBase64url,
+  ok,
+  parseProof,
+  proofText,
+  type Result,
+  refuse,
+} from '@longhaul/shared';
+import type { Identity, VerifySignature } from '../identity.ts';
+
+const SKEW_MS = CLOCK_SKEW_SECONDS * 1000;
+
+/** Makes the proofs with which this depot calls the next one of a chain. */
+export class ProofMaker {
+  readonly #identity: Identity;
+  readonly #nowMs: () => number;
+  #lastMs = 0;
+
+  constructor(identity: Identity, nowMs: () => number) {
+    this.#identity = identity;
+    this.#nowMs = nowMs;
+  }
+
+  make(ticket: string, chainIndex: number, place: number): ConnectProof {
+    // Receivers take a proof once, so two calls within a millisecond get different times.
+    this.#lastMs = Math.max(this.#nowMs(), this.#lastMs + 1);
+    const claim = { depot: this.#identity.id, timeMs: this.#lastMs };
+    return { ...claim, signature: this.#identity.sign(proofText(claim, ticket, chainIndex, place)) };
+  }
+}
+
+interface ProofCheckerComponents {
+  readonly depotKey: (id: string) => VerifySignature | undefined;
+  readonly nowMs: () => number;
+}
+
+/** Checks that a caller is the previous depot of a chain, now, and for the first time with this proof. */
+export class ProofChecker {
+  readonly #components: ProofCheckerComponents;
+  readonly #seenUntilMs = new Map<string, number>();
+
+  constructor(components: ProofCheckerComponents) {
+    this.#components = components;
+  }
+
+  check(text: string, ticket: string, chainIndex: number, chain: Chain, ownPlace: number): Result<string> {
+    const proof = parseProof(text);
+    if (!proof.ok) return proof;
+    const { depot, timeMs, signature } = proof.value;
+    const place = ownPlace - 1;
+    if (chain[place] !== depot) return refuse('caller-not-proved', 'another depot comes before this one');
+    const now = this.#components.nowMs();
+    if (Math.abs(now - timeMs) > SKEW_MS) return refuse('caller-not-proved', 'the clocks differ too much');
+    const signed = new TextEncoder().encode(proofText(proof.value, ticket, chainIndex, place));
+    const bytes = decodeBase64url(signature);
+    const verify = this.#components.depotKey(depot);
+    if (!bytes || !verify?.(signed, bytes)) return refuse('caller-not-proved', 'the signature is wrong');
+    this.#forgetOld(now);
+    if (this.#seenUntilMs.has(signature)) return refuse('caller-not-proved', 'the proof was used before');
+    this.#seenUntilMs.set(signature, now + 2 * SKEW_MS);
+    return ok(depot);
+  }
+
+  #forgetOld(now: number): void {
+    // Insertion order is time order, so the old ones come first.
+    for (const [signature, untilMs] of this.#seenUntilMs) {
+      if (untilMs > now) break;
+      this.#seenUntilMs.delete(signature);
+    }
+  }
+}

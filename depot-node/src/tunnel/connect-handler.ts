@@ -1,0 +1,163 @@
+import type { IncomingMessage } from 'node:http';
+import { STATUS_CODES } from 'node:http';
+import type { Duplex } from 'node:stream';
+import {
+  asLonghaulError,
+  type Chain,
+  chainForEntry,
+  HEADERS,
+  hashAuthority,
+  LonghaulError,
+  MAX_ALTERNATIVES,
+  ok,
+  parseConnectTarget,
+  type Result,
+  refuse,
+  type TicketClaims,
+} from '@longhaul/shared';
+import type { Observe } from '../events.ts';
+import { sha256 } from '../identity.ts';
+import type { JobTable } from '../jobs/job-table.ts';
+import { relay } from '../relay/relay.ts';
+import { resetConnection } from '../sockets/reset.ts';
+import type { TicketGate } from '../tickets/ticket-gate.ts';
+import type { ProofChecker } from './caller-proof.ts';
+import type { OpenNextLeg, Route } from './next-leg.ts';
+
+interface ConnectHandlerComponents {
+  readonly ownId: string;
+  readonly gate: TicketGate;
+  readonly jobs: JobTable;
+  readonly proofs: ProofChecker;
+  readonly openNextLeg: OpenNextLeg;
+  /** Asks the master for a fresh directory when `depot` is not in it; does nothing if that happened lately. */
+  readonly ensureKnown: (depot: string) => Promise<void>;
+  readonly observe: Observe;
+  readonly silenceMs: number;
+  readonly nowMs: () => number;
+  readonly shutdown: AbortSignal;
+}
+
+interface AcceptedConnect {
+  readonly claims: TicketClaims;
+  readonly route: Route;
+  readonly place: number;
+}
+
+/** Serves `CONNECT`: from the previous depot of a chain, or from a client whose ticket is for a tunnel. */
+export function createConnectHandler(components: ConnectHandlerComponents) {
+  return async (request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> => {
+    // Until the relay takes over, a caller that breaks off must not bring the process down.
+    const left = new AbortController();
+    const onLeft = () => left.abort();
+    socket.on('error', onLeft);
+    socket.once('close', onLeft);
+    const accepted = await accept(components, request).catch((thrown): Result<never> => {
+      return { ok: false, error: asLonghaulError(thrown) };
+    });
+    if (!accepted.ok) {
+      refuseConnect(components, socket, accepted.error, undefined);
+      return;
+    }
+    const { claims, place } = accepted.value;
+    const job = components.jobs.admit(claims, place > 0 ? 'depot' : 'client');
+    if (!job.ok) {
+      refuseConnect(components, socket, job.error, claims.jobId);
+      return;
+    }
+    try {
+      const signal = AbortSignal.any([left.signal, components.shutdown]);
+      const upstream = await components.openNextLeg(accepted.value.route, place, signal);
+      socket.off('close', onLeft);
+      await runTunnel(components, accepted.value, socket, upstream, head, (bytes) => {
+        job.value.bytes += bytes;
+      });
+    } catch (thrown) {
+      if (!left.signal.aborted) refuseConnect(components, socket, asLonghaulError(thrown), claims.jobId);
+    } finally {
+      components.jobs.release(job.value);
+    }
+  };
+}
+
+async function accept(
+  { ownId, gate, proofs, ensureKnown }: ConnectHandlerComponents,
+  request: IncomingMessage,
+): Promise<Result<AcceptedConnect>> {
+  const authority = parseConnectTarget(request.url ?? '');
+  if (!authority.ok) return authority;
+  const proof = request.headers[HEADERS.proof];
+  const ticket = proof === undefined ? clientTicket(request) : request.headers[HEADERS.ticket];
+  if (typeof ticket !== 'string') return refuse('ticket-missing');
+  const opened = await gate.open(ticket, request.socket);
+  if (!opened.ok) return opened;
+  const claims = opened.value;
+  const { host, port } = authority.value;
+  if (claims.authorityHash !== hashAuthority(host, port, sha256)) return refuse('ticket-wrong-authority');
+  if (proof === undefined) {
+    if (claims.kind !== 'tunnel') return refuse('ticket-wrong-kind');
+    const chain = chainForEntry(claims, 0, ownId);
+    if (!chain) return refuse('ticket-wrong-depot');
+    return ok({ claims, place: 0, route: { ticket, chainIndex: 0, chain, authority: authority.value } });
+  }
+  const chainIndex = readChainIndex(request);
+  const chain: Chain | undefined = chainIndex === undefined ? undefined : claims.chains[chainIndex];
+  const place = chain?.indexOf(ownId) ?? -1;
+  if (chainIndex === undefined || !chain || place < 1) return refuse('ticket-wrong-depot');
+  await ensureKnown(chain[place - 1] ?? '');
+  const proved = proofs.check(String(proof), ticket, chainIndex, chain, place);
+  if (!proved.ok) return proved;
+  return ok({ claims, place, route: { ticket, chainIndex, chain, authority: authority.value } });
+}
+
+/** A client's ticket: `Proxy-Authorization: Longhaul <ticket>`, or Basic with the ticket as password. */
+function clientTicket(request: IncomingMessage): string | undefined {
+  const [scheme = '', value = ''] = (request.headers['proxy-authorization'] ?? '').split(' ', 2);
+  if (scheme.toLowerCase() === 'longhaul') return value;
+  if (scheme.toLowerCase() !== 'basic') return undefined;
+  const credentials = Buffer.from(value, 'base64').toString('latin1');
+  return credentials.slice(credentials.indexOf(':') + 1);
+}
+
+function readChainIndex(request: IncomingMessage): number | undefined {
+  const text = request.headers[HEADERS.chain];
+  if (typeof text !== 'string' || !/^[0-9]$/.test(text)) return undefined;
+  return Number(text) <= MAX_ALTERNATIVES ? Number(text) : undefined;
+}
+
+async function runTunnel(
+  { ownId, observe, silenceMs, shutdown, nowMs }: ConnectHandlerComponents,
+  { claims, route, place }: AcceptedConnect,
+  socket: Duplex,
+  upstream: Duplex,
+  head: Buffer,
+  onDown: (bytes: number) => void,
+): Promise<void> {
+  const started = nowMs();
+  if (socket.destroyed) {
+    resetConnection(upstream);
+    return;
+  }
+  socket.write(`HTTP/1.1 200 Connected\r\n${HEADERS.depot}: ${ownId}\r\n\r\n`);
+  if (head.length > 0) socket.unshift(head);
+  const result = await relay(socket, upstream, { silenceMs, signal: shutdown, onDown });
+  const seconds = (nowMs() - started) / 1000;
+  const role = place === 0 ? 'entry' : place === route.chain.length - 1 ? 'exit' : 'middle';
+  observe({ type: 'tunnel', jobId: claims.jobId, role, seconds, ...result });
+}
+
+function refuseConnect(
+  { ownId, observe }: ConnectHandlerComponents,
+  socket: Duplex,
+  error: LonghaulError,
+  jobId: string | undefined,
+): void {
+  const depot = error.depot ?? ownId;
+  observe({ type: 'refusal', code: error.code, jobId, depot, detail: error.detail });
+  if (socket.destroyed) return;
+  const challenge = error.status === 407 ? 'Proxy-Authenticate: Basic realm="Longhaul ticket"\r\n' : '';
+  socket.end(
+    `HTTP/1.1 ${error.status} ${STATUS_CODES[error.status] ?? 'Refused'}\r\n${challenge}` +
+      `${HEADERS.error}: ${error.code}\r\n${HEADERS.depot}: ${depot}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n`,
+  );
+}

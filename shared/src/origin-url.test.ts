@@ -1,0 +1,109 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import {
+  canonicalOriginUrl,
+  fileNameOf,
+  type OriginUrl,
+  originHref,
+  parseOriginParts,
+  parseOriginUrl,
+  resolveLocation,
+} from './origin-url.ts';
+
+function parsed(text: string): OriginUrl {
+  const url = parseOriginUrl(text);
+  if (!url.ok) throw url.error;
+  return url.value;
+}
+
+function refusal(text: string): string {
+  const url = parseOriginUrl(text);
+  return url.ok ? 'accepted' : url.error.code;
+}
+
+describe('an origin URL', () => {
+  test.each([
+    ['https://Example.ORG/a', 'https://example.org:443/a'],
+    ['http://example.org', 'http://example.org:80/'],
+    ['http://example.org?x', 'http://example.org:80/?x'],
+    ['http://example.org/?', 'http://example.org:80/?'],
+    ['http://example.org./a', 'http://example.org:80/a'],
+    ['https://bücher.example/ä b', 'https://xn--bcher-kva.example:443/%C3%A4%20b'],
+    ['http://0x7f.1/x', 'http://127.0.0.1:80/x'],
+    ['http://2130706433/x', 'http://127.0.0.1:80/x'],
+    ['http://[2001:DB8:0::1]:8080/x', 'http://[2001:db8::1]:8080/x'],
+    ['http://h/a//b/../c%2Fd?u=http://z/?q=1#frag', 'http://h:80/a//b/../c%2Fd?u=http://z/?q=1'],
+  ])('%s has the one canonical form %s', (text, canonical) => {
+    expect(canonicalOriginUrl(parsed(text))).toBe(canonical);
+  });
+
+  test.each([
+    ['ftp://example.org/', 'unknown-scheme'],
+    ['javascript:alert(1)', 'bad-url'],
+    ['example.org/file', 'bad-url'],
+    ['http://user:secret@example.org/', 'url-has-credentials'],
+    ['http://example.org:0/', 'bad-port'],
+    ['http://example.org:65536/', 'bad-port'],
+    ['http://example.org:8o/', 'bad-port'],
+    ['http:///path', 'bad-url'],
+    ['http://exa mple.org/', 'bad-url'],
+    ['http://[::1/', 'bad-url'],
+    [`http://example.org/${'a'.repeat(9000)}`, 'bad-url'],
+  ])('%s is refused as %s', (text, code) => {
+    expect(refusal(text)).toBe(code);
+  });
+
+  test('keeps every byte of path and query, whatever they are', () => {
+    const pathBytes = fc.stringMatching(/^\/[\x21-\x22\x24-\x3e\x40-\x7e]*$/);
+    const queryBytes = fc.option(fc.stringMatching(/^[\x21-\x7e]*$/));
+    fc.assert(
+      fc.property(pathBytes, queryBytes, (path, query) => {
+        const url = parseOriginParts('https', `example.org${path}${query === null ? '' : `?${query}`}`);
+        expect(url).toMatchObject({ ok: true, value: { path, query } });
+      }),
+    );
+  });
+
+  test('has one canonical form however often it is parsed', () => {
+    fc.assert(
+      fc.property(fc.webUrl({ withQueryParameters: true }), (text) => {
+        const canonical = canonicalOriginUrl(parsed(text));
+        expect(canonicalOriginUrl(parsed(canonical))).toBe(canonical);
+        expect(canonicalOriginUrl(parsed(originHref(parsed(text))))).toBe(canonical);
+      }),
+    );
+  });
+});
+
+describe('a redirect of the origin', () => {
+  const base = parsed('https://example.org:8443/dir/file?old');
+  test.each([
+    ['https://other.example/x?y', 'https://other.example:443/x?y'],
+    ['//other.example/x', 'https://other.example:443/x'],
+    ['/x//y%2Fz?q#frag', 'https://example.org:8443/x//y%2Fz?q'],
+    ['sibling', 'https://example.org:8443/dir/sibling'],
+    ['?new', 'https://example.org:8443/dir/file?new'],
+  ])('to %s leads to %s', (location, canonical) => {
+    const target = resolveLocation(base, location);
+    expect(target.ok && canonicalOriginUrl(target.value)).toBe(canonical);
+  });
+
+  test.each(['ftp://example.org/x', 'data:text/html,x', 'https://u:p@example.org/'])(
+    'to %s is refused',
+    (location) => {
+      expect(resolveLocation(base, location).ok).toBe(false);
+    },
+  );
+});
+
+describe('the file name of a URL', () => {
+  test.each([
+    ['http://h/dir/file.iso?x', 'file.iso'],
+    ['http://h/a%20b.bin', 'a b.bin'],
+    ['http://h/..%2F..%2Fetc%2Fpasswd', '__.._etc_passwd'],
+    ['http://h/dir/', 'h'],
+    ['http://h/%FF', '%FF'],
+  ])('%s is %s', (text, name) => {
+    expect(fileNameOf(parsed(text))).toBe(name);
+  });
+});

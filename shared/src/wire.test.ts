@@ -1,0 +1,176 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { canonicalOriginUrl, type OriginUrl, parseOriginUrl } from './origin-url.ts';
+import {
+  formatDepotRelayTarget,
+  formatGetPath,
+  formatOriginRelayTarget,
+  formatProof,
+  isRelayTarget,
+  parseConnectTarget,
+  parseGetTarget,
+  parseProof,
+  parseRelayTarget,
+} from './wire.ts';
+
+const ticket = `eyJh.eyJq.${'S'.repeat(86)}`;
+
+const hosts = fc.constantFrom(
+  'origin.example',
+  '192.0.2.7',
+  '2001:db8::1',
+  'xn--bcher-kva.example',
+  'a_b.example',
+);
+const nasty = fc.constantFrom(
+  '?',
+  '&',
+  '=',
+  '#',
+  '%2F',
+  '%00',
+  '//',
+  '%',
+  '+',
+  '..',
+  'a',
+  'ticket',
+  '&server=x',
+);
+const text = (parts: fc.Arbitrary<string>) => fc.array(parts, { maxLength: 8 }).map((list) => list.join(''));
+const origins: fc.Arbitrary<OriginUrl> = fc.record({
+  scheme: fc.constantFrom('http' as const, 'https' as const),
+  host: hosts,
+  port: fc.integer({ min: 1, max: 65535 }),
+  path: text(nasty).map((path) => `/${path.replace(/[?#]/g, '')}`),
+  query: fc.option(text(nasty)),
+});
+
+describe('a cascade address', () => {
+  test('carries every origin URL to the depot, byte by byte', () => {
+    fc.assert(
+      fc.property(origins, (url) => {
+        const target = formatOriginRelayTarget(ticket, url);
+        expect(isRelayTarget(target)).toBe(true);
+        expect(parseRelayTarget(target)).toEqual({ ok: true, value: { from: 'origin', ticket, url } });
+      }),
+    );
+  });
+
+  test('has the form of the paper', () => {
+    const url = {
+      scheme: 'http',
+      host: 'origin.example',
+      port: 80,
+      path: '/d/f.iso',
+      query: 'a=b&c',
+    } as const;
+    expect(formatOriginRelayTarget('T', url)).toBe(
+      '/d/f.iso?T&server=origin.example&port=80&scheme=http&query=a%3Db%26c',
+    );
+  });
+
+  test.each([
+    ['a doubled parameter', `/f?${ticket}&server=a.example&server=b.example&port=80&scheme=http`],
+    ['an unknown parameter', `/f?${ticket}&server=a.example&port=80&scheme=http&x=1`],
+    ['a host that is not canonical', `/f?${ticket}&server=0x7f.1&port=80&scheme=http`],
+    ['a host with a trick in it', `/f?${ticket}&server=a.example%2Fx&port=80&scheme=http`],
+    ['a broken percent-encoding', `/f?${ticket}&server=%zz&port=80&scheme=http`],
+    ['no port', `/f?${ticket}&server=a.example&scheme=http`],
+    ['another scheme', `/f?${ticket}&server=a.example&port=80&scheme=file`],
+    ['an absolute target', `http://evil.example/f?${ticket}&server=a.example&port=80&scheme=http`],
+    ['both forms at once', `/f?${ticket}&server=a.example&depot=d1&port=80`],
+  ])('with %s is refused', (_, target) => {
+    expect(parseRelayTarget(target).ok).toBe(false);
+  });
+
+  test('is told apart from every other request by its first query item alone', () => {
+    expect(isRelayTarget('/metrics')).toBe(false);
+    expect(isRelayTarget('/f?x=1&server=a')).toBe(false);
+    expect(isRelayTarget(`/get/http/x?${ticket}`)).toBe(true);
+    expect(isRelayTarget(`/f?a&${ticket}`)).toBe(false);
+  });
+});
+
+describe('a stepwise address', () => {
+  test('names the depot that holds the body, as in the paper', () => {
+    const target = formatDepotRelayTarget(ticket, '/d/f.iso', 'd3', 8080);
+    expect(target).toBe(`/d/f.iso?${ticket}&depot=d3&port=8080`);
+    expect(parseRelayTarget(target)).toEqual({
+      ok: true,
+      value: { from: 'depot', ticket, path: '/d/f.iso', depot: 'd3', port: 8080 },
+    });
+  });
+});
+
+describe("the master's download path", () => {
+  const options = fc.record(
+    {
+      sizeBytes: fc.integer({ min: 0, max: 1e15 - 1 }),
+      via: fc.uniqueArray(fc.stringMatching(/^[a-z0-9-]{1,10}$/), { minLength: 1, maxLength: 4 }),
+      avoid: fc.uniqueArray(fc.stringMatching(/^[a-z0-9-]{1,10}$/), { minLength: 1, maxLength: 4 }),
+    },
+    { requiredKeys: [] },
+  );
+
+  test('carries URL and options unchanged', () => {
+    const noFragment = origins.filter((url) => !url.query?.includes('#'));
+    fc.assert(
+      fc.property(noFragment, options, (url, asked) => {
+        expect(parseGetTarget(formatGetPath(url, asked))).toEqual({
+          ok: true,
+          value: { url, options: asked },
+        });
+      }),
+    );
+  });
+
+  test('takes what browsers and scripts send', () => {
+    const canonical = (target: string) => {
+      const request = parseGetTarget(target);
+      return request.ok ? canonicalOriginUrl(request.value.url) : request.error.code;
+    };
+    expect(canonical('/get/https/example.org/a//b?c=%2F&d=http://x/?y')).toBe(
+      'https://example.org:443/a//b?c=%2F&d=http://x/?y',
+    );
+    expect(canonical('/get/http/example.org')).toBe('http://example.org:80/');
+    expect(canonical('/get?url=https%3A%2F%2Fexample.org%2Fa%2Bb%3Fc%26d&size=5')).toBe(
+      'https://example.org:443/a+b?c&d',
+    );
+    expect(canonical('/get/http/example.org/\xc3\xa4')).toBe('http://example.org:80/%C3%A4');
+    expect(canonical('/get/ftp/example.org/')).toBe('unknown-scheme');
+    expect(canonical('/get/http/u:p@example.org/')).toBe('url-has-credentials');
+    expect(canonical('/get/~size=x/http/example.org/')).toBe('bad-options');
+    expect(canonical('/get/~size=1,zap=2/http/example.org/')).toBe('bad-options');
+    expect(canonical('/get/')).toBe('bad-url');
+    expect(canonical('/get?url=')).toBe('bad-url');
+  });
+
+  test('never takes a base from elsewhere', () => {
+    const parsed = parseOriginUrl('//evil.example/x');
+    expect(parsed.ok).toBe(false);
+    expect(parseGetTarget('/get/https//evil.example/').ok).toBe(false);
+  });
+});
+
+describe('the messages between depots', () => {
+  test('a proof survives its header', () => {
+    const proof = { depot: 'rj-1', timeMs: 1_795_000_000_123, signature: 'x'.repeat(86) };
+    expect(parseProof(formatProof(proof))).toEqual({ ok: true, value: proof });
+    expect(parseProof('rj-1 now x').ok).toBe(false);
+  });
+
+  test.each(['origin.example:443', '192.0.2.1:80', '[2001:db8::1]:443'])(
+    'CONNECT %s is understood',
+    (target) => {
+      expect(parseConnectTarget(target).ok).toBe(true);
+    },
+  );
+
+  test.each(['origin.example', 'ORIGIN.example:443', '0x7f.1:80', 'a@b:80', '[::ffff:7f00:1]:080', '/x', ''])(
+    'CONNECT %s is refused',
+    (target) => {
+      expect(parseConnectTarget(target).ok).toBe(false);
+    },
+  );
+});
