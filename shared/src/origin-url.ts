@@ -34,13 +34,28 @@ export const MAX_URL_BYTES = 8192;
 const PATH = /^\/[\x21-\x22\x24-\x3e\x40-\x7e]*$/;
 const QUERY = /^[\x21-\x7e]*$/;
 
-/** Parses what a person pasted or a page linked: spaces around it and a fragment go, non-ASCII is percent-encoded. */
+/** Parses what a person pasted or a page linked: spaces around it and a fragment go, the rest is encoded as browsers do. */
 export function parseOriginUrl(text: string): Result<OriginUrl> {
   const trimmed = text.trim();
   const start = /^([A-Za-z][A-Za-z0-9+.-]*):\/\//.exec(trimmed);
   if (!start?.[1]) return refuse('bad-url', 'no scheme');
   const withoutFragment = trimmed.slice(start[0].length).split('#', 1)[0] ?? '';
-  return parseOriginParts(start[1], percentEncodeText(withoutFragment));
+  return parseOriginParts(start[1], encodeLikeBrowsers(percentEncodeText(withoutFragment)));
+}
+
+/**
+ * The URL standard's percent-encoding of path and query beyond spaces and non-ASCII. A browser that is redirected to
+ * `/a{b}` asks for `/a%7Bb%7D`; a ticket for the first would not fit the second.
+ */
+function encodeLikeBrowsers(text: string): string {
+  const queryStart = text.indexOf('?');
+  const pathEnd = queryStart < 0 ? text.length : queryStart;
+  const path = text.slice(0, pathEnd).replace(/["<>^`{}]/g, encodeChar);
+  return path + text.slice(pathEnd).replace(/["'<>]/g, encodeChar);
+}
+
+function encodeChar(char: string): string {
+  return `%${char.charCodeAt(0).toString(16).toUpperCase()}`;
 }
 
 /** Parses `<authority><path>[?<query>]` for a scheme; the bytes of path and query stay as they are. */

@@ -39,7 +39,9 @@ export function legGoodput(leg: LegEstimate): LegGoodput {
   const byWindow = (leg.windowBytes * 8) / rttSeconds;
   const byLoss = lossLimitBps(leg, rttSeconds);
   const goodputBps = Math.min(leg.rateBps, byWindow, byLoss);
-  if (goodputBps === leg.rateBps) return { goodputBps, limit: 'rate' };
+  // BBR paces at the line's rate and loses only what the line loses: the line is the limit, not the loss.
+  const byLine = goodputBps === leg.rateBps || (leg.sender === 'bbr' && goodputBps === byLoss);
+  if (byLine) return { goodputBps, limit: 'rate' };
   return { goodputBps, limit: goodputBps === byWindow ? 'window' : 'loss' };
 }
 

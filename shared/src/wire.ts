@@ -20,6 +20,7 @@ import {
   type Authority,
   canonicalHost,
   formatAuthority,
+  hostHeader,
   type OriginUrl,
   originTarget,
   originUrl,
@@ -258,7 +259,7 @@ export function formatGetPath(url: OriginUrl, options: GetOptions = {}): string 
   if (options.via?.length) parts.push(`via=${options.via.join('+')}`);
   if (options.avoid?.length) parts.push(`avoid=${options.avoid.join('+')}`);
   const place = parts.length > 0 ? `~${parts.join(',')}/` : '';
-  return `/get/${place}${url.scheme}/${formatAuthority(url.host, url.port)}${originTarget(url)}`;
+  return `/get/${place}${url.scheme}/${hostHeader(url)}${originTarget(url)}`;
 }
 
 /** Whether a raw request target belongs to the redirect path. */

@@ -1,0 +1,144 @@
+import { type Authority, asLonghaulError, canonicalHost, isGetTarget, LonghaulError } from '@longhaul/shared';
+import express, { type ErrorRequestHandler, type Express } from 'express';
+import type { MasterConfig } from './config.ts';
+import { DepotRegistry } from './depots/depot-registry.ts';
+import { depotRoutes } from './depots/depot-routes.ts';
+import { DepotService } from './depots/depot-service.ts';
+import type { DepotStore } from './depots/depot-store.ts';
+import type { EmitEvent, MasterEvent } from './events.ts';
+import { answerRefusal } from './http/answer-refusal.ts';
+import { HttpServer, type Listening, type TlsFiles } from './http/http-server.ts';
+import { setSecurityHeaders } from './http/security-headers.ts';
+import { masterKeyOf, type SigningKey } from './keys/signing-key.ts';
+import { createMetrics } from './operations/metrics.ts';
+import { operationsRoutes } from './operations/operations-routes.ts';
+import { pageRoutes } from './operations/page-routes.ts';
+import { LinkTable } from './planning/link-table.ts';
+import { planRoutes } from './planning/plan-routes.ts';
+import { PlanService } from './planning/plan-service.ts';
+import { Planner } from './planning/planner.ts';
+import { SizeMemory } from './planning/size-memory.ts';
+import { DownloadPolicy } from './policy/download-policy.ts';
+import { createGetHandler } from './redirect/get-handler.ts';
+import { TicketIssuer } from './tickets/ticket-issuer.ts';
+
+export interface MasterDeps {
+  readonly config: MasterConfig;
+  readonly signingKey: SigningKey;
+  readonly enrolmentSecret: string;
+  readonly depotStore: DepotStore;
+  readonly tls?: TlsFiles;
+  /** Where the built page lies. */
+  readonly webDir: string;
+  readonly version: string;
+  /** Unix milliseconds. */
+  readonly now: () => number;
+  readonly onEvent?: (event: MasterEvent) => void;
+}
+
+export interface Master {
+  /** Reads the registry, binds the address and serves; gives the public base URL. */
+  listen(): Promise<{ readonly url: string }>;
+  /** Stops accepting, finishes running requests for at most a second. */
+  close(): Promise<void>;
+}
+
+/** Builds a master; it does nothing before `listen`. */
+export function createMaster(deps: MasterDeps): Master {
+  const { config, signingKey, enrolmentSecret, now } = deps;
+  let listening: Listening | undefined;
+  // Port 0 in the public URL stands for the port really bound.
+  const publicUrl = (): string =>
+    config.publicUrl?.replace(/:0$/, `:${listening?.port}`) ?? listening?.url ?? '';
+
+  const registry = new DepotRegistry(deps.depotStore, config.depots.heartbeatSeconds);
+  const links = new LinkTable(config.links, config.planner.assumptions.windowBytes);
+  const sizes = new SizeMemory();
+  const tickets = new TicketIssuer(config.tickets, signingKey);
+  const metrics = createMetrics(() => registry.entries(now()).map((depot) => depot.state));
+  const emit: EmitEvent = (event) => {
+    metrics.record(event);
+    deps.onEvent?.(event);
+  };
+  const policy = new DownloadPolicy({
+    ...config,
+    overlay: () => [...registry.addresses(), ...(listening ? ownPlaces(listening, publicUrl()) : [])],
+  });
+  const planner = new Planner(config.planner, links);
+  const plans = new PlanService({ config, policy, planner, registry, sizes, tickets, publicUrl });
+  const masterKeys = [masterKeyOf(signingKey)];
+  const service = new DepotService({ registry, links, sizes, policy, tickets, masterKeys, publicUrl, emit });
+
+  const api = createApi(emit, [
+    depotRoutes({ service, registry, enrolmentSecret, now }),
+    planRoutes({ plans, now, emit }),
+    operationsRoutes({
+      signingKeys: [signingKey],
+      metrics,
+      metricsNetworks: config.metricsNetworks,
+      status: () => ({
+        note: config.note ?? null,
+        depots: registry.entries(now()).map(({ id, state }) => ({ id, state })),
+        version: deps.version,
+      }),
+    }),
+    pageRoutes(deps.webDir),
+  ]);
+  const handleGet = createGetHandler({ plans, now, emit });
+  const server = new HttpServer((request, response) => {
+    if (isGetTarget(request.url ?? '')) handleGet(request, response);
+    else api(request, response);
+  }, deps.tls);
+
+  return {
+    async listen() {
+      await registry.load();
+      listening = await server.listen(config.listen);
+      return { url: publicUrl() };
+    },
+    close: () => server.close(),
+  };
+}
+
+function createApi(emit: EmitEvent, routers: readonly express.Router[]): Express {
+  const api = express();
+  api.disable('x-powered-by');
+  api.use((_request, response, next) => {
+    setSecurityHeaders(response);
+    next();
+  });
+  for (const router of routers) api.use(router);
+  api.use(() => {
+    throw new LonghaulError('not-found');
+  });
+  const onError: ErrorRequestHandler = (thrown: unknown, request, response, next) => {
+    const error = asRefusal(thrown);
+    if (error.code === 'internal') emit({ type: 'failed', error: thrown });
+    else emit({ type: 'refused', code: error.code });
+    if (response.headersSent) next(thrown);
+    else answerRefusal(request, response, error);
+  };
+  api.use(onError);
+  return api;
+}
+
+/** Express and its file server throw errors with a status of their own, for example for a broken percent-encoding. */
+function asRefusal(thrown: unknown): LonghaulError {
+  if (thrown instanceof LonghaulError || !(thrown instanceof Error) || !('status' in thrown)) {
+    return asLonghaulError(thrown);
+  }
+  const { status } = thrown;
+  if (status === 404) return new LonghaulError('not-found');
+  const isClients = typeof status === 'number' && status >= 400 && status < 500;
+  return isClients ? new LonghaulError('bad-request', { cause: thrown }) : asLonghaulError(thrown);
+}
+
+/** Where this master can be reached, as targets of downloads would name it. */
+function ownPlaces(listening: Listening, publicUrl: string): Authority[] {
+  return [listening.url, publicUrl].flatMap((text) => {
+    const url = URL.parse(text);
+    const host = url && canonicalHost(url.hostname);
+    if (!url || !host?.ok) return [];
+    return [{ host: host.value, port: Number(url.port) || (url.protocol === 'https:' ? 443 : 80) }];
+  });
+}

@@ -1,0 +1,40 @@
+/** Every default of a master's configuration, with its unit and its reason. */
+import { type CongestionControl, GIB, MIB } from '@longhaul/shared';
+
+/** Each further depot adds set-up time and a machine that can fail; beyond three the models show no gain. */
+export const DEFAULT_MAX_DEPOTS = 3;
+/** A chain must be predicted this many times faster than direct: estimates are no better than about 10 %. */
+export const DEFAULT_MINIMUM_GAIN = 1.1;
+/** Size of a download nobody has measured yet: small for an elephant, so that only clear winners get a chain. */
+export const DEFAULT_ASSUMED_SIZE_BYTES = 100_000_000;
+/** One alternative that keeps the entry depot and one that does not cover both kinds of failure. */
+export const DEFAULT_MAX_ALTERNATIVES = 2;
+/** Half of Linux's default `tcp_rmem` maximum of 6 MiB: what one end offers as window without tuning. */
+export const DEFAULT_WINDOW_BYTES = 3 * MIB;
+/** What almost every web server runs. */
+export const DEFAULT_ORIGIN_SENDER: CongestionControl = 'cubic';
+/** What depots set on their own sockets. */
+export const DEFAULT_DEPOT_SENDER: CongestionControl = 'bbr';
+/** A way nobody knows anything of counts as a connection across an ocean ... */
+export const DEFAULT_UNKNOWN_RTT_MS = 100;
+/** ... at the rate of a usual line. */
+export const DEFAULT_UNKNOWN_RATE_BPS = 100e6;
+
+/** Time from a plan to the first request at the depot: a person who thinks about a save dialogue. */
+export const DEFAULT_START_SECONDS = 600;
+/** The longest download that is served without asking the master again. */
+export const DEFAULT_LIFE_SECONDS = 86_400;
+/** Resumes, parallel ranges and failovers may carry some bytes more than once. */
+export const DEFAULT_BUDGET_FACTOR = 4;
+/** A size that was given too small must not break an honest download. */
+export const DEFAULT_MINIMUM_BUDGET_BYTES = GIB;
+/** A download of unknown size may be a disk image or a data set. */
+export const DEFAULT_UNKNOWN_SIZE_BUDGET_BYTES = 64 * GIB;
+/** Download managers open 16 connections and reopen them often in a day. */
+export const DEFAULT_BUDGET_CONNECTIONS = 4096;
+
+/** Planners notice a dead depot after three of these. */
+export const DEFAULT_HEARTBEAT_SECONDS = 5;
+
+/** Who may read `/metrics`: the machine itself. */
+export const DEFAULT_METRICS_NETWORKS: readonly string[] = ['127.0.0.0/8', '::1/128'];

@@ -1,0 +1,91 @@
+import { describe, expect, test } from 'vitest';
+import { readMasterConfig } from './config.ts';
+
+const least = { listen: { host: '127.0.0.1', port: 0 }, stateDir: 'state', origins: ['origin.example'] };
+
+function mistakesOf(input: unknown): string[] {
+  try {
+    readMasterConfig(input);
+    return [];
+  } catch (error) {
+    return [...String(error).matchAll(/\n {2}- ([^:]*): /g)].map((match) => match[1] ?? '');
+  }
+}
+
+describe('a configuration', () => {
+  test('needs only where to listen, where to keep state, and whom to serve', () => {
+    expect(readMasterConfig(least)).toMatchObject({
+      public: false,
+      planner: { maxDepots: 3, minimumGain: 1.1, maxAlternatives: 2, allowVia: false },
+      tickets: { startSeconds: 600, lifeSeconds: 86_400, budgetFactor: 4 },
+      depots: { heartbeatSeconds: 5 },
+      addresses: { ports: [80, 443], allow: [] },
+      metricsNetworks: ['127.0.0.0/8', '::1/128'],
+    });
+  });
+
+  test('with mistakes is refused with all of them, each with its key', () => {
+    const mistakes = mistakesOf({
+      listen: { host: 'nowhere', port: 70_000 },
+      publicUrl: 'ftp://x',
+      clients: ['10.0.0.0/99'],
+      origins: ['ok.example', 'no/host'],
+      public: { plansPerMinute: 0, bytesPerHour: 1 },
+      planner: { maxDepots: 9, minimumGain: 0.5 },
+      tickets: { startSeconds: 10, lifeSeconds: 5 },
+      depots: { heartbeatSecond: 5 },
+      links: [
+        { between: ['a', 'a'], rttMs: -1, rateBps: 0 },
+        { between: ['client', 'd1'], rttMs: 1, rateBps: 1 },
+      ],
+      zap: true,
+    });
+    expect(mistakes).toEqual(
+      expect.arrayContaining([
+        'listen.host',
+        'listen.port',
+        'publicUrl',
+        'stateDir',
+        'clients.0',
+        'origins.1',
+        'public.plansPerMinute',
+        'planner.maxDepots',
+        'planner.minimumGain',
+        'tickets.lifeSeconds',
+        'depots.heartbeatSecond',
+        'links.0.between',
+        'links.0.rttMs',
+        'links.0.rateBps',
+        'zap',
+      ]),
+    );
+  });
+
+  test('that names a link twice, in either direction, is refused', () => {
+    const links = [
+      { between: ['d1', 'origin'], rttMs: 1, rateBps: 1 },
+      { between: ['origin', 'd1'], rttMs: 2, rateBps: 2 },
+    ];
+    expect(mistakesOf({ ...least, links })).toEqual(['links.1.between']);
+  });
+
+  test.each([
+    ['says nothing of it', {}],
+    ['lists nobody', { origins: [], clients: [], public: false }],
+  ])('that serves nobody is refused: it %s', (_, who) => {
+    const { origins: _origins, ...rest } = least;
+    expect(mistakesOf({ ...rest, ...who, listen: {} })).toEqual(['listen.host', 'listen.port', 'origins']);
+  });
+
+  test.each([
+    ['clients', { clients: ['10.0.0.0/8'] }],
+    ['public', { public: { plansPerMinute: 60, bytesPerHour: 1e9 } }],
+  ])('may serve by %s alone', (_, who) => {
+    const { origins: _origins, ...rest } = least;
+    expect(mistakesOf({ ...rest, ...who })).toEqual([]);
+  });
+
+  test.each([undefined, null, 'text', []])('that is %j is refused, not crashed on', (input) => {
+    expect(mistakesOf(input)).not.toEqual([]);
+  });
+});

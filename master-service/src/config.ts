@@ -1,0 +1,150 @@
+import {
+  addressPolicySchema,
+  baseUrlSchema,
+  checkConfig,
+  DEPOT_ID,
+  listenSchema,
+  MAX_CHAIN_DEPOTS,
+  networksSchema,
+  parseHostPattern,
+  tlsFilesSchema,
+} from '@longhaul/shared';
+import * as z from 'zod';
+import * as defaults from './config-defaults.ts';
+
+/** Names that stand for the two ends of every download in `links`; no depot may have them. */
+export const CLIENT = 'client';
+export const ORIGIN = 'origin';
+
+const seconds = (preset: number) => z.int().min(1, 'must be at least 1 second').default(preset);
+const bytes = (preset: number) => z.int().min(1, 'must be at least 1 byte').default(preset);
+const sender = z.enum(['reno', 'cubic', 'bbr']);
+const rttMs = z.number().min(0, 'must be 0 or more milliseconds');
+const lossRate = z.number().min(0, 'must be 0 to 1').max(1, 'must be 0 to 1');
+const rateBps = z.number().positive('must be more than 0 bits per second');
+
+const hostPatternSchema = z.string().transform((text, context) => {
+  const pattern = parseHostPattern(text);
+  if (pattern) return pattern;
+  context.addIssue('must be a host, for example example.org, *.example.org or example.org:8080');
+  return z.NEVER;
+});
+
+const linkSchema = z.strictObject({
+  between: z
+    .tuple([z.string(), z.string()])
+    .refine((ends) => ends.every((end) => DEPOT_ID.test(end)), 'must name depots, client or origin')
+    .refine(([one, other]) => one !== other, 'must name two different ends'),
+  rttMs,
+  lossRate: lossRate.default(0),
+  rateBps,
+  windowBytes: z.int().min(1).optional(),
+  /** Never overridden by what depots report. */
+  fixed: z.boolean().default(false),
+});
+export type LinkConfig = z.output<typeof linkSchema>;
+
+const linksSchema = z
+  .array(linkSchema)
+  .default([])
+  .superRefine((links, context) => {
+    const pairs = links.map((link) => link.between.toSorted().join(' - '));
+    for (const [index, pair] of pairs.entries()) {
+      if (pairs.indexOf(pair) < index) {
+        context.addIssue({ code: 'custom', path: [index, 'between'], message: `${pair} is given twice` });
+      }
+    }
+  });
+
+const assumptionsSchema = z.strictObject({
+  windowBytes: bytes(defaults.DEFAULT_WINDOW_BYTES),
+  originSender: sender.default(defaults.DEFAULT_ORIGIN_SENDER),
+  depotSender: sender.default(defaults.DEFAULT_DEPOT_SENDER),
+  rttMs: rttMs.default(defaults.DEFAULT_UNKNOWN_RTT_MS),
+  lossRate: lossRate.default(0),
+  rateBps: rateBps.default(defaults.DEFAULT_UNKNOWN_RATE_BPS),
+});
+
+const plannerSchema = z.strictObject({
+  maxDepots: z.int().min(0).max(MAX_CHAIN_DEPOTS).default(defaults.DEFAULT_MAX_DEPOTS),
+  minimumGain: z.number().min(1, 'must be 1 or more').default(defaults.DEFAULT_MINIMUM_GAIN),
+  assumedSizeBytes: bytes(defaults.DEFAULT_ASSUMED_SIZE_BYTES),
+  maxAlternatives: z.int().min(0).max(2).default(defaults.DEFAULT_MAX_ALTERNATIVES),
+  /** Whether clients may choose the chain by `via=`. */
+  allowVia: z.boolean().default(false),
+  /** What counts for links of which nothing else is known. */
+  assumptions: assumptionsSchema.prefault({}),
+});
+export type PlannerConfig = z.output<typeof plannerSchema>;
+
+const ticketsSchema = z
+  .strictObject({
+    startSeconds: seconds(defaults.DEFAULT_START_SECONDS),
+    lifeSeconds: seconds(defaults.DEFAULT_LIFE_SECONDS),
+    budgetFactor: z.number().min(1, 'must be 1 or more').default(defaults.DEFAULT_BUDGET_FACTOR),
+    minimumBudgetBytes: bytes(defaults.DEFAULT_MINIMUM_BUDGET_BYTES),
+    unknownSizeBudgetBytes: bytes(defaults.DEFAULT_UNKNOWN_SIZE_BUDGET_BYTES),
+    budgetConnections: z.int().min(1).default(defaults.DEFAULT_BUDGET_CONNECTIONS),
+  })
+  .refine((tickets) => tickets.lifeSeconds >= tickets.startSeconds, {
+    path: ['lifeSeconds'],
+    error: 'must not be shorter than startSeconds',
+  });
+export type TicketsConfig = z.output<typeof ticketsSchema>;
+
+const capsSchema = z.strictObject({
+  plansPerMinute: z.int().min(1, 'must be 1 or more'),
+  bytesPerHour: z.int().min(1, 'must be 1 or more'),
+});
+export type PublicCaps = z.output<typeof capsSchema>;
+
+interface WhoIsServed {
+  readonly origins?: readonly unknown[];
+  readonly clients?: readonly unknown[];
+  readonly public?: unknown;
+}
+
+const masterConfigSchema = z
+  .strictObject({
+    listen: listenSchema,
+    tls: tlsFilesSchema.optional(),
+    /** What clients and depots see; where it is left out, the listening address. */
+    publicUrl: baseUrlSchema.optional(),
+    stateDir: z.string().min(1),
+    /** Origins that everyone may download from. */
+    origins: z.array(hostPatternSchema).default([]),
+    /** Clients that may download from everywhere. */
+    clients: networksSchema.default([]),
+    /** Everyone from everywhere, with caps per client prefix (/24 or /48). */
+    public: z
+      .union([z.literal(false), capsSchema], 'must be false, or plansPerMinute and bytesPerHour')
+      .default(false),
+    addresses: addressPolicySchema.prefault({}),
+    planner: plannerSchema.prefault({}),
+    tickets: ticketsSchema.prefault({}),
+    depots: z.strictObject({ heartbeatSeconds: seconds(defaults.DEFAULT_HEARTBEAT_SECONDS) }).prefault({}),
+    links: linksSchema,
+    metricsNetworks: networksSchema.default([...defaults.DEFAULT_METRICS_NETWORKS]),
+    /** A sentence for the page, for example that the links are imaginary. */
+    note: z.string().max(500).optional(),
+  })
+  .refine(servesSomebody, {
+    path: ['origins'],
+    error: 'give origins, clients or public: without one of them nobody is served',
+    // Also when other keys are wrong, so that all mistakes are listed at once.
+    when: () => true,
+  });
+
+export type MasterConfig = z.output<typeof masterConfigSchema>;
+
+/** Checks a master's configuration; throws `config-invalid` that lists every mistake with its key. */
+export function readMasterConfig(input: unknown): MasterConfig {
+  return checkConfig(masterConfigSchema, input);
+}
+
+// A list that is wrong in itself is a mistake of its own and counts as given.
+function servesSomebody(config: WhoIsServed | undefined): boolean {
+  if (typeof config !== 'object' || config === null) return true;
+  const given = (list: unknown) => list !== undefined && !(Array.isArray(list) && list.length === 0);
+  return given(config.origins) || given(config.clients) || (config.public ?? false) !== false;
+}

@@ -1,0 +1,215 @@
+import { createHash } from 'node:crypto';
+import {
+  type Directory,
+  decodeTicket,
+  directorySchema,
+  followUpAnswerSchema,
+  hashAuthority,
+  parseRelayTarget,
+} from '@longhaul/shared';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { rawGet } from '../testing/raw-request.ts';
+import { startMaster, TEST_LINKS, type TestMaster } from '../testing/start-master.ts';
+import { registerDepots, TestDepot } from '../testing/test-depot.ts';
+import { urlHashOf } from '../tickets/ticket-issuer.ts';
+import { signAnswer } from './depot-authentication.ts';
+import { MemoryDepotStore } from './depot-store.ts';
+
+let master: TestMaster;
+let store: MemoryDepotStore;
+
+beforeEach(async () => {
+  store = new MemoryDepotStore();
+  master = await startMaster({ depotStore: store });
+});
+afterEach(() => master.master.close());
+
+type Answer = Awaited<ReturnType<TestDepot['register']>>;
+
+/** Reads an answer as a depot does: only when it proves itself. */
+function directoryOf(answer: Answer): Directory {
+  expect(answer.status, answer.text).toBe(200);
+  expect(answer.signature).toBe(signAnswer(master.secret, answer.requestSignature, Buffer.from(answer.text)));
+  return directorySchema.parse(JSON.parse(answer.text));
+}
+
+describe('a depot', () => {
+  test('that registers gets the directory, the keys and the masters, and can trust the answer', async () => {
+    const [first] = await registerDepots(master, 'd1');
+    const directory = directoryOf(await new TestDepot('d2').register(master, { host: '::1', tls: true }));
+    expect(directory).toEqual({
+      depots: [
+        { id: 'd1', publicKey: first?.publicKey, host: '127.0.0.1', port: 7001, tls: false, state: 'up' },
+        expect.objectContaining({ id: 'd2', host: '::1', port: 7002, tls: true, state: 'up' }),
+      ],
+      masterKeys: [{ keyId: master.signingKey.keyId, publicKey: master.signingKey.publicKey }],
+      masterUrls: [master.url],
+    });
+  });
+
+  test('without the enrolment secret is refused', async () => {
+    const answer = await new TestDepot('d1').register(master, {}, 'guessed');
+    expect(answer).toMatchObject({ status: 403, code: 'enrolment-refused', signature: null });
+    expect(await store.load()).toEqual([]);
+  });
+
+  test("cannot take another depot's id", async () => {
+    await registerDepots(master, 'd1');
+    const answer = await new TestDepot('d1').register(master);
+    expect(answer).toMatchObject({ status: 409, code: 'depot-key-mismatch' });
+  });
+
+  test.each([
+    ['an id that stands for an end of every chain', { id: 'client' }],
+    ['an id with other characters', { id: 'D_1' }],
+    ['a key of another length', { publicKey: 'AAAA' }],
+    ['a host that is none', { host: 'a/b' }],
+    ['port 0', { port: 0 }],
+    ['a key that is not documented', { zap: 1 }],
+  ])('with %s is refused', async (_, changes) => {
+    expect(await new TestDepot('d1').register(master, changes)).toMatchObject({
+      status: 400,
+      code: 'bad-request',
+    });
+  });
+
+  test('may change its address and is known again after a restart of the master, once it is heard of', async () => {
+    const depot = new TestDepot('d1');
+    await depot.register(master);
+    await depot.register(master, { port: 7777 });
+    const other = await startMaster({ depotStore: store });
+    const before = (await (await fetch(`${other.url}/v1/status`)).json()) as object;
+    expect(before).toMatchObject({ depots: [{ id: 'd1', state: 'lost' }] });
+    const directory = directorySchema.parse(JSON.parse((await depot.heartbeat(other)).text));
+    expect(directory.depots).toMatchObject([{ id: 'd1', port: 7777, state: 'up' }]);
+    await other.master.close();
+  });
+});
+
+describe('a heartbeat', () => {
+  test('keeps a depot up; three missed ones lose it', async () => {
+    const [depot, watcher] = await registerDepots(master, 'd1', 'd2');
+    const stateOf = async () => directoryOf((await watcher?.heartbeat(master)) as Answer).depots[0]?.state;
+    master.clock.advance(14);
+    expect(await stateOf()).toBe('up');
+    directoryOf((await depot?.heartbeat(master)) as Answer);
+    master.clock.advance(14);
+    expect(await stateOf()).toBe('up');
+    master.clock.advance(2);
+    expect(await stateOf()).toBe('lost');
+    await depot?.heartbeat(master, { draining: true });
+    expect(await stateOf(), 'draining').toBe('draining');
+  });
+
+  test('of an unknown depot asks it to register', async () => {
+    expect(await new TestDepot('d1').heartbeat(master)).toMatchObject({ status: 404, code: 'depot-unknown' });
+  });
+
+  test.each([
+    ['signed by another key', async () => new TestDepot('d1').heartbeat(master)],
+    [
+      'changed on its way',
+      (depot: TestDepot) => beat(depot, { body: JSON.stringify({ ...empty, draining: true }) }),
+    ],
+    ['sent to another address', (depot: TestDepot) => beat(depot, { path: '/v1/depots/d1/heartbeat?x' })],
+    ['older than a minute', (depot: TestDepot) => beat(depot, { timeMs: master.clock.nowMs - 61_000 })],
+    ['from a minute ahead', (depot: TestDepot) => beat(depot, { timeMs: master.clock.nowMs + 61_000 })],
+  ])('%s is refused', async (_, send) => {
+    const [depot] = await registerDepots(master, 'd1');
+    const answer = await send(depot as TestDepot);
+    expect(answer).toMatchObject({ status: 401, code: 'depot-signature-wrong', signature: null });
+  });
+
+  test('without time and signature is refused', async () => {
+    await registerDepots(master, 'd1');
+    const response = await fetch(`${master.url}/v1/depots/d1/heartbeat`, { method: 'POST', body: '{}' });
+    expect(response.status).toBe(401);
+  });
+
+  test('that comes again changes nothing', async () => {
+    const [depot] = await registerDepots(master, 'd1');
+    const timeMs = master.clock.nowMs;
+    await depot?.post(master, '/v1/depots/d1/heartbeat', { ...empty, draining: true }, { timeMs });
+    const replayed = await depot?.post(master, '/v1/depots/d1/heartbeat', empty, { timeMs: timeMs - 1 });
+    expect(directoryOf(replayed as Answer).depots[0]?.state).toBe('draining');
+  });
+
+  const empty = { activeTransfers: 0, draining: false, links: [], sizes: [] };
+  const beat = (depot: TestDepot, sent: object) => depot.post(master, '/v1/depots/d1/heartbeat', empty, sent);
+});
+
+describe('a follow-up ticket', () => {
+  async function ticketFor(link: string): Promise<string> {
+    const answer = await rawGet(master.port, link);
+    const location = new URL(answer.headers.location ?? '');
+    const relay = parseRelayTarget(location.pathname + location.search);
+    return relay.ok ? relay.value.ticket : '';
+  }
+  const claimsOf = (ticket: string) => {
+    const decoded = decodeTicket(ticket);
+    if (!decoded.ok) throw decoded.error;
+    return decoded.value.claims;
+  };
+  const link = '/get/https/origin.example/f';
+
+  test('keeps job, chains, budgets and times, and names the new target, listed or not', async () => {
+    const [entry] = await registerDepots(master, 'd1', 'd2', 'd3');
+    const first = await ticketFor(link);
+    master.clock.advance(30);
+    await entry?.heartbeat(master);
+    const answer = (await entry?.followUp(master, first, 'https://mirror.example/g?h')) as Answer;
+    expect(answer.signature).toBe(
+      signAnswer(master.secret, answer.requestSignature, Buffer.from(answer.text)),
+    );
+    const { ticket } = followUpAnswerSchema.parse(JSON.parse(answer.text));
+    const url = { scheme: 'https', host: 'mirror.example', port: 443, path: '/g', query: 'h' } as const;
+    expect(claimsOf(ticket)).toEqual({
+      ...claimsOf(first),
+      urlHash: urlHashOf(url),
+      authorityHash: hashAuthority('mirror.example', 443, (text) =>
+        createHash('sha256').update(text).digest(),
+      ),
+    });
+  });
+
+  test('is given to entry depots only', async () => {
+    const [, exit, other] = await registerDepots(master, 'd1', 'd2', 'd3');
+    const ticket = await ticketFor(link);
+    expect((await exit?.followUp(master, ticket, 'https://mirror.example/'))?.code).toBe(
+      'ticket-wrong-depot',
+    );
+    expect((await other?.followUp(master, ticket, 'https://mirror.example/'))?.status).toBe(200);
+  });
+
+  test.each([
+    ['a private address', 'http://10.0.0.1/', 'target-not-public'],
+    ['a private address in an odd spelling', 'http://0x7f.1/', 'target-not-public'],
+    ['a port that is not allowed', 'https://mirror.example:25/', 'port-not-allowed'],
+    ['another scheme', 'ftp://mirror.example/', 'unknown-scheme'],
+    ['a login', 'https://a:b@mirror.example/', 'url-has-credentials'],
+    ['the overlay itself', 'http://127.0.0.1:7002/', 'address-not-allowed'],
+  ])('is refused for %s', async (_, url, code) => {
+    const [entry] = await registerDepots(master, 'd1', 'd2');
+    const ticket = await ticketFor(link);
+    expect((await entry?.followUp(master, ticket, url))?.code).toBe(code);
+  });
+
+  test('is refused for tickets that are forged, foreign or over', async () => {
+    const [entry] = await registerDepots(master, 'd1', 'd2');
+    const ticket = await ticketFor(link);
+    const codeFor = async (text: string) =>
+      (await entry?.followUp(master, text, 'https://mirror.example/'))?.code;
+    expect(await codeFor('x')).toBe('ticket-malformed');
+    const [header = '', payload = ''] = ticket.split('.');
+    expect(await codeFor(`${header}.${payload}.${'A'.repeat(86)}`)).toBe('ticket-signature-wrong');
+    const foreign = await startMaster({ config: { links: TEST_LINKS } });
+    await registerDepots(foreign, 'd1', 'd2');
+    const answer = await rawGet(foreign.port, link);
+    expect(await codeFor(/\?([^&]*)/.exec(answer.headers.location ?? '')?.[1] ?? '')).toBe(
+      'ticket-key-unknown',
+    );
+    await foreign.master.close();
+    master.clock.advance(86_400 + 61);
+    expect(await codeFor(ticket)).toBe('ticket-expired');
+  });
+});

@@ -1,0 +1,70 @@
+import { type ChildProcess, fork, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+
+const MAIN = fileURLToPath(new URL('main.ts', import.meta.url));
+const CONFIG = `
+listen: { host: 127.0.0.1, port: 0 }
+stateDir: state
+origins: [origin.example]
+`;
+
+let folder: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'longhaul-master-'));
+});
+afterEach(() => rm(folder, { recursive: true }));
+
+async function configFile(content: string): Promise<string> {
+  const file = join(folder, 'master.yaml');
+  await writeFile(file, content);
+  return file;
+}
+
+async function exitOf(child: ChildProcess): Promise<unknown> {
+  const [code] = (await once(child, 'exit')) as unknown[];
+  return code;
+}
+
+test('a master says on one line where it is, serves, and ends cleanly when it is asked to', async () => {
+  const child = spawn(process.execPath, [MAIN, '--config', await configFile(CONFIG)]);
+  const [line] = (await once(child.stdout, 'data')) as Buffer[];
+  const ready = /^ready (\{.*\})\n$/.exec(String(line))?.[1] ?? '';
+  const { url } = JSON.parse(ready) as { url: string };
+  expect(await (await fetch(`${url}/healthz`)).text()).toBe('ok\n');
+  const exit = exitOf(child);
+  child.kill('SIGTERM');
+  expect(await exit).toBe(0);
+});
+
+test('a master that a program started tells it where it is and ends with it', async () => {
+  const child = fork(MAIN, ['--config', await configFile(CONFIG)], {
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+  });
+  const [message] = (await once(child, 'message')) as unknown[];
+  expect(message).toEqual({ ready: { url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/) as string } });
+  const exit = exitOf(child);
+  child.disconnect();
+  expect(await exit).toBe(0);
+});
+
+test.each([
+  [
+    'mistakes',
+    'listen: { host: x, port: -1 }\nzap: 1\n',
+    /listen\.host: .*listen\.port: .*stateDir: .*zap: /s,
+  ],
+  ['no YAML', 'listen: {', /is not YAML/],
+  ['a certificate that is not there', `${CONFIG}tls: { certFile: a.pem, keyFile: b.pem }\n`, /tls: .*a\.pem/],
+])('a configuration with %s stops the start with exit code 1 and says why', async (_, content, message) => {
+  const child = spawn(process.execPath, [MAIN, '--config', await configFile(content)]);
+  const [code, stderr, stdout] = await Promise.all([exitOf(child), text(child.stderr), text(child.stdout)]);
+  expect(code).toBe(1);
+  expect(stderr).toMatch(message);
+  expect(stdout).toBe('');
+});

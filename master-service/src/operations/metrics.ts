@@ -1,0 +1,48 @@
+import { Counter, Gauge, Registry } from 'prom-client';
+import type { DepotState } from '../depots/depot-registry.ts';
+import type { MasterEvent } from '../events.ts';
+
+const DEPOT_STATES: readonly DepotState[] = ['up', 'draining', 'lost'];
+
+export interface MasterMetrics {
+  record(event: MasterEvent): void;
+  /** Prometheus text format. */
+  text(): Promise<string>;
+  readonly contentType: string;
+}
+
+/** Counts what a master does; `depotStates` is asked at every reading. */
+export function createMetrics(depotStates: () => readonly DepotState[]): MasterMetrics {
+  const registry = new Registry();
+  const registers = [registry];
+  const counter = <Label extends string>(name: string, help: string, labelNames: readonly Label[]) =>
+    new Counter({ name: `longhaul_master_${name}`, help, labelNames, registers });
+  const redirects = counter('redirects_total', 'Redirects, by decision', ['decision']);
+  const plans = counter('plans_total', 'Plans answered as JSON, by decision', ['decision']);
+  const refusals = counter('refusals_total', 'Refused requests, by code', ['code']);
+  const heartbeats = counter('heartbeats_total', 'Heartbeats taken in', []);
+  const registrations = counter('registrations_total', 'Depot registrations taken in', []);
+  const failures = counter('failures_total', 'Requests that failed inside', []);
+  new Gauge({
+    name: 'longhaul_master_depots',
+    help: 'Registered depots, by state',
+    labelNames: ['state'],
+    registers,
+    collect() {
+      const states = depotStates();
+      for (const state of DEPOT_STATES) this.set({ state }, states.filter((one) => one === state).length);
+    },
+  });
+  return {
+    record(event) {
+      if (event.type === 'redirected') redirects.inc({ decision: event.decision });
+      else if (event.type === 'planned') plans.inc({ decision: event.decision });
+      else if (event.type === 'refused') refusals.inc({ code: event.code });
+      else if (event.type === 'depot-heard') heartbeats.inc();
+      else if (event.type === 'depot-registered') registrations.inc();
+      else failures.inc();
+    },
+    text: () => registry.metrics(),
+    contentType: registry.contentType,
+  };
+}

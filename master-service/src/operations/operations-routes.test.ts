@@ -1,0 +1,71 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, describe, expect, test } from 'vitest';
+import { rawGet } from '../testing/raw-request.ts';
+import { startMaster, type TestMaster } from '../testing/start-master.ts';
+import { registerDepots } from '../testing/test-depot.ts';
+
+let master: TestMaster;
+afterEach(() => master.master.close());
+
+describe('the page', () => {
+  test('comes with a policy that lets it load only what the master serves', async () => {
+    const webDir = await mkdtemp(join(tmpdir(), 'longhaul-web-'));
+    await mkdir(join(webDir, 'assets'));
+    await writeFile(join(webDir, 'index.html'), '<!doctype html><title>Longhaul</title>');
+    await writeFile(join(webDir, 'assets', 'x.js'), '1');
+    master = await startMaster({ webDir });
+    const page = await rawGet(master.port, '/');
+    expect(page).toMatchObject({ status: 200, body: expect.stringContaining('<title>Longhaul') as string });
+    expect(page.headers['content-security-policy']).toMatch(/default-src 'self'.*frame-ancestors 'none'/);
+    expect(page.headers).toMatchObject({
+      'x-content-type-options': 'nosniff',
+      'referrer-policy': 'no-referrer',
+    });
+    expect(page.headers['x-powered-by']).toBeUndefined();
+    const asset = await rawGet(master.port, '/assets/x.js');
+    expect(asset.headers['cache-control']).toContain('immutable');
+    expect((await rawGet(master.port, '/../package.json')).status).toBeGreaterThanOrEqual(400);
+    expect((await rawGet(master.port, '/%2e%2e/package.json')).status).toBeGreaterThanOrEqual(400);
+    await rm(webDir, { recursive: true });
+  });
+
+  test('that was not built says how to build it, and everything else works', async () => {
+    master = await startMaster();
+    const page = await rawGet(master.port, '/');
+    expect(page.status).toBe(200);
+    expect(page.body).toContain('npm run build');
+    expect((await rawGet(master.port, '/get/https/origin.example/x')).status).toBe(307);
+  });
+});
+
+describe('an operator', () => {
+  test('sees that the master lives and what it knows', async () => {
+    master = await startMaster({ config: { note: 'Imaginary links.' } });
+    await registerDepots(master, 'd1');
+    expect(await rawGet(master.port, '/healthz')).toMatchObject({ status: 200, body: 'ok\n' });
+    const status: unknown = await (await fetch(`${master.url}/v1/status`)).json();
+    expect(status).toEqual({
+      note: 'Imaginary links.',
+      depots: [{ id: 'd1', state: 'up' }],
+      version: '1.2.3',
+    });
+  });
+
+  test('counts redirects by decision and refusals by code', async () => {
+    master = await startMaster();
+    await registerDepots(master, 'd1', 'd2');
+    await rawGet(master.port, '/get/https/origin.example/x');
+    await rawGet(master.port, '/get/https/evil.example/x');
+    const { body } = await rawGet(master.port, '/metrics');
+    expect(body).toContain('longhaul_master_redirects_total{decision="chain"} 1');
+    expect(body).toContain('longhaul_master_refusals_total{code="origin-not-allowed"} 1');
+    expect(body).toContain('longhaul_master_depots{state="up"} 2');
+  });
+
+  test('alone reads the metrics', async () => {
+    master = await startMaster({ config: { metricsNetworks: ['192.0.2.0/24'] } });
+    expect(await rawGet(master.port, '/metrics')).toMatchObject({ status: 404 });
+  });
+});

@@ -1,0 +1,141 @@
+import { errorAnswerSchema, type PlanAnswer, planAnswerSchema } from '@longhaul/shared';
+import { afterEach, describe, expect, test } from 'vitest';
+import { rawGet } from '../testing/raw-request.ts';
+import { startMaster, type TestMaster } from '../testing/start-master.ts';
+import { registerDepots, type TestDepot } from '../testing/test-depot.ts';
+import { urlHashOf } from '../tickets/ticket-issuer.ts';
+
+let master: TestMaster;
+let depots: TestDepot[];
+afterEach(() => master.master.close());
+
+async function start(config: object = {}): Promise<void> {
+  master = await startMaster({ config });
+  depots = await registerDepots(master, 'd1', 'd2', 'd3');
+}
+
+function post(body: unknown): Promise<Response> {
+  const text = typeof body === 'string' ? body : JSON.stringify(body);
+  return fetch(`${master.url}/v1/plans`, { method: 'POST', body: text });
+}
+
+async function planOf(body: object): Promise<PlanAnswer> {
+  const response = await post(body);
+  const answer: unknown = await response.json();
+  expect(response.status, JSON.stringify(answer)).toBe(200);
+  return planAnswerSchema.parse(answer);
+}
+
+describe('a plan', () => {
+  test('tells what the redirect would do, and why', async () => {
+    await start();
+    const plan = await planOf({ url: 'https://origin.example/f.iso?x#y' });
+    expect(plan).toMatchObject({
+      url: 'https://origin.example/f.iso?x',
+      decision: 'chain',
+      masterUrl: `${master.url}/get/https/origin.example/f.iso?x`,
+      chain: ['d1', 'd2'],
+      alternatives: [['d3', 'd2']],
+      sizeBytes: 100_000_000,
+      sizeSource: 'assumed',
+    });
+    expect(plan.reasons[0]).toBe('Size 100 MB is assumed: no depot has seen this file yet.');
+    expect(plan.ticket).toBeUndefined();
+    expect(Date.parse(plan.startBefore)).toBe(Math.floor(master.clock.nowMs / 1000) * 1000 + 600_000);
+    const redirect = await rawGet(
+      master.port,
+      new URL(plan.masterUrl).pathname + new URL(plan.masterUrl).search,
+    );
+    expect(redirect.headers.location).toBe(plan.location);
+    expect(redirect.headers['longhaul-job']).toBe(plan.jobId);
+  });
+
+  test('uses the size that depots saw, unless the request says it', async () => {
+    await start();
+    const [depot] = await registerDepots(master, 'd4');
+    const url = { scheme: 'https', host: 'origin.example', port: 443, path: '/f', query: null } as const;
+    await depot?.heartbeat(master, { sizes: [{ urlHash: urlHashOf(url), sizeBytes: 3000 }] });
+    const seen = await planOf({ url: 'https://origin.example/f' });
+    expect(seen).toMatchObject({ sizeBytes: 3000, sizeSource: 'reported', decision: 'direct' });
+    const asked = await planOf({ url: 'https://origin.example/f', sizeBytes: 7e8 });
+    expect(asked).toMatchObject({ sizeBytes: 7e8, sizeSource: 'option', decision: 'chain' });
+  });
+
+  test('for a tunnel names the entry depot as proxy and hands out the ticket', async () => {
+    await start();
+    const plan = await planOf({ url: 'https://origin.example/f', kind: 'tunnel' });
+    expect(plan.location).toBe('http://127.0.0.1:7001');
+    expect(plan.ticket).toMatch(/^ey/);
+    expect(plan.jobId).not.toBe((await planOf({ url: 'https://origin.example/f' })).jobId);
+  });
+
+  test('goes the way that the client chose, where the operator lets it', async () => {
+    await start({ planner: { allowVia: true } });
+    const plan = await planOf({ url: 'https://origin.example/f', via: ['d2', 'd3'], sizeBytes: 10 });
+    expect(plan).toMatchObject({ decision: 'chain', chain: ['d3', 'd2'] });
+    const redirect = await rawGet(master.port, '/get/~size=10,via=d2+d3/https/origin.example/f');
+    expect(redirect.headers.location).toBe(plan.location);
+  });
+
+  test.each([
+    ['that is no JSON', '{', 'bad-request'],
+    ['with an unknown key', { url: 'https://origin.example/', zap: 1 }, 'bad-request'],
+    ['without a URL', {}, 'bad-request'],
+    ['with a negative size', { url: 'https://origin.example/', sizeBytes: -1 }, 'bad-request'],
+    ['for a bad URL', { url: 'origin.example' }, 'bad-url'],
+    ['for credentials', { url: 'https://a:b@origin.example/' }, 'url-has-credentials'],
+    ['for a foreign origin', { url: 'https://evil.example/' }, 'origin-not-allowed'],
+    ['for a private address', { url: 'http://2130706433/' }, 'target-not-public'],
+    ['for chosen depots', { url: 'https://origin.example/', via: ['d1'] }, 'via-not-allowed'],
+    ['that is endless', `"${'x'.repeat(300_000)}"`, 'bad-request'],
+  ])('%s is refused as JSON with a code', async (_, body, code) => {
+    await start();
+    const response = await post(body);
+    expect(response.headers.get('longhaul-error')).toBe(code);
+    expect(errorAnswerSchema.parse(await response.json()).error.code).toBe(code);
+  });
+});
+
+describe('a public master', () => {
+  const many = { origins: [], public: { plansPerMinute: 3, bytesPerHour: 1e9 } };
+  const codeOf = async (path: string) => {
+    const answer = await rawGet(master.port, `/get/${path}`);
+    return answer.headers['longhaul-error'] ?? String(answer.status);
+  };
+
+  test('plans so often in a minute and not more, for each network', async () => {
+    await start(many);
+    for (const name of ['a', 'b', 'c']) expect(await codeOf(`~size=9/https/any.example/${name}`)).toBe('307');
+    expect(await codeOf('~size=9/https/any.example/a'), 'the same plan costs nothing').toBe('307');
+    const refused = await rawGet(master.port, '/get/~size=9/https/any.example/d');
+    expect(refused).toMatchObject({
+      status: 429,
+      headers: { 'longhaul-error': 'rate-limited', 'retry-after': '60' },
+    });
+    master.clock.advance(20);
+    expect(await codeOf('~size=9/https/any.example/d')).toBe('307');
+    expect(await codeOf('~size=9/https/any.example/e')).toBe('rate-limited');
+  });
+
+  test('plans so many bytes in an hour and not more', async () => {
+    await start({ ...many, public: { plansPerMinute: 100, bytesPerHour: 1e9 } });
+    expect(await codeOf('~size=900000000/https/any.example/a')).toBe('307');
+    expect(await codeOf('~size=900000000/https/any.example/b')).toBe('rate-limited');
+    expect(await codeOf('~size=9/https/any.example/c'), 'a direct download costs the overlay nothing').toBe(
+      '307',
+    );
+    master.clock.advance(3600);
+    for (const depot of depots) await depot.heartbeat(master);
+    expect(await codeOf('~size=900000000/https/any.example/b')).toBe('307');
+  });
+
+  test('still sends nobody into private networks', async () => {
+    await start(many);
+    expect(await codeOf('http/192.168.0.1/')).toBe('target-not-public');
+  });
+
+  test('does not count what a listed origin serves', async () => {
+    await start({ ...many, origins: ['origin.example'], public: { plansPerMinute: 1, bytesPerHour: 1 } });
+    for (const name of ['a', 'b', 'c']) expect(await codeOf(`https/origin.example/${name}`)).toBe('307');
+  });
+});

@@ -1,0 +1,45 @@
+import { type OriginUrl, type PlanRequest, parseOriginUrl, planRequestSchema } from '@longhaul/shared';
+import { Router } from 'express';
+import type { EmitEvent } from '../events.ts';
+import { parseBody, readBody } from '../http/read-body.ts';
+import { unwrap } from '../http/unwrap.ts';
+import type { DownloadRequest, PlanService } from './plan-service.ts';
+
+interface PlanRoutesInit {
+  readonly plans: PlanService;
+  readonly now: () => number;
+  readonly emit: EmitEvent;
+}
+
+/** `POST /v1/plans`: the plan of one download with its reasons, without a redirect. */
+export function planRoutes({ plans, now, emit }: PlanRoutesInit): Router {
+  const router = Router();
+  router.post('/v1/plans', async (request, response) => {
+    const planRequest = unwrap(parseBody(planRequestSchema, unwrap(await readBody(request))));
+    const url = unwrap(parseOriginUrl(planRequest.url));
+    const download = toDownload(planRequest, url, request.socket.remoteAddress ?? '');
+    const { answer } = unwrap(plans.plan(download, now()));
+    emit({ type: 'planned', decision: answer.decision, jobId: answer.jobId, host: url.host });
+    const body = JSON.stringify(answer);
+    response.setHeader('Cache-Control', 'no-store');
+    response.writeHead(200, {
+      'Content-Type': 'application/json',
+      'Content-Length': Buffer.byteLength(body),
+    });
+    response.end(body);
+  });
+  return router;
+}
+
+function toDownload(
+  { sizeBytes, via, avoid, kind }: PlanRequest,
+  url: OriginUrl,
+  clientAddress: string,
+): DownloadRequest {
+  const options = {
+    ...(sizeBytes === undefined ? {} : { sizeBytes }),
+    ...(via === undefined ? {} : { via }),
+    ...(avoid === undefined ? {} : { avoid }),
+  };
+  return { url, options, kind: kind ?? 'get', clientAddress };
+}

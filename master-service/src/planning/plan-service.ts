@@ -1,0 +1,184 @@
+import {
+  clientPrefix,
+  DIRECT_FRAGMENT,
+  formatAuthority,
+  formatBytes,
+  formatGetPath,
+  formatOriginRelayTarget,
+  type GetOptions,
+  type OriginUrl,
+  ok,
+  originHref,
+  type PlanAnswer,
+  type Result,
+  refuse,
+  type TicketKind,
+} from '@longhaul/shared';
+import type { MasterConfig } from '../config.ts';
+import type { DepotRegistry } from '../depots/depot-registry.ts';
+import type { DownloadPolicy } from '../policy/download-policy.ts';
+import { RateCaps } from '../policy/rate-caps.ts';
+import { type TicketIssuer, urlHashOf } from '../tickets/ticket-issuer.ts';
+import { PlanCache } from './plan-cache.ts';
+import type { Planner, Route } from './planner.ts';
+import type { SizeMemory } from './size-memory.ts';
+
+interface PlanServiceInit {
+  readonly config: Pick<MasterConfig, 'planner' | 'public'>;
+  readonly policy: DownloadPolicy;
+  readonly planner: Planner;
+  readonly registry: DepotRegistry;
+  readonly sizes: SizeMemory;
+  readonly tickets: TicketIssuer;
+  readonly publicUrl: () => string;
+}
+
+export interface DownloadRequest {
+  readonly url: OriginUrl;
+  readonly options: GetOptions;
+  readonly kind: TicketKind;
+  readonly clientAddress: string;
+}
+
+/** A plan as it is given out. */
+export interface IssuedPlan {
+  readonly answer: PlanAnswer;
+  /** The depots that were up when it was made. */
+  readonly upDepots: string;
+  /** Where else the same bytes are, best first: entry depots of alternatives, then the origin. */
+  readonly duplicates: readonly string[];
+}
+
+interface SizeEstimate {
+  readonly sizeBytes: number;
+  readonly source: PlanAnswer['sizeSource'];
+}
+
+/** From a download request to a plan with its ticket: policy, size, route, ticket. */
+export class PlanService {
+  readonly #init: PlanServiceInit;
+  readonly #caps: RateCaps | undefined;
+  readonly #cache = new PlanCache<IssuedPlan>();
+
+  constructor(init: PlanServiceInit) {
+    this.#init = init;
+    this.#caps = init.config.public ? new RateCaps(init.config.public) : undefined;
+  }
+
+  /**
+   * Plans a download. Requests of one client network for the same thing within a minute get the same plan, as long as
+   * its depots are up. Refuses what policy, caps and options refuse.
+   */
+  plan(request: DownloadRequest, nowMs: number): Result<IssuedPlan> {
+    const { policy, config } = this.#init;
+    const { url, options, kind, clientAddress } = request;
+    const admission = policy.admit(url, clientAddress);
+    if (!admission.ok) return admission;
+    if (options.via?.length && !config.planner.allowVia) return refuse('via-not-allowed');
+    const prefix = clientPrefix(clientAddress);
+    const key = { clientPrefix: prefix, url, options, kind };
+    const cached = this.#cache.get(key, nowMs);
+    if (cached && this.#stillHolds(cached, nowMs)) return ok(cached);
+    const caps = admission.value.metered ? this.#caps : undefined;
+    const share = caps?.takePlan(prefix, nowMs);
+    if (share && !share.ok) return share;
+    const size = this.#sizeOf(url, options);
+    const route = this.#route(request, size, nowMs);
+    if (!route.ok) return route;
+    if (route.value.decision === 'chain') {
+      const bytes = caps?.takeBytes(prefix, size.sizeBytes, nowMs);
+      if (bytes && !bytes.ok) return bytes;
+    }
+    const plan = this.#issue(request, size, route.value, caps !== undefined, nowMs);
+    this.#cache.set(key, plan, nowMs);
+    return ok(plan);
+  }
+
+  #route({ url, options }: DownloadRequest, { sizeBytes }: SizeEstimate, nowMs: number): Result<Route> {
+    const { planner, registry } = this.#init;
+    const query = { ...options, sizeBytes, originTls: url.scheme === 'https' };
+    return planner.plan(query, registry.entries(nowMs), nowMs);
+  }
+
+  #issue(
+    { url, options, kind }: DownloadRequest,
+    size: SizeEstimate,
+    route: Route,
+    metered: boolean,
+    nowMs: number,
+  ): IssuedPlan {
+    const { tickets, config, publicUrl } = this.#init;
+    const jobId = tickets.newJobId();
+    const isChain = route.decision === 'chain';
+    const { ticket, claims } = tickets.issue(
+      {
+        jobId,
+        kind,
+        url,
+        chains: [route.chain, ...route.alternatives],
+        rateBps: route.prediction.goodputBps,
+        sizeBytes: size.source === 'assumed' ? undefined : size.sizeBytes,
+        budgetCapBytes: metered && config.public ? config.public.bytesPerHour : Number.POSITIVE_INFINITY,
+      },
+      Math.floor(nowMs / 1000),
+    );
+    const atEntry = (entry: string | undefined) => this.#locationAt(entry ?? '', ticket, url, kind, nowMs);
+    const elsewhere = route.alternatives.map(([entry]) => entry).filter((entry) => entry !== route.chain[0]);
+    const answer: PlanAnswer = {
+      jobId,
+      url: originHref(url),
+      decision: route.decision,
+      location: isChain ? atEntry(route.chain[0]) : `${originHref(url)}${DIRECT_FRAGMENT}`,
+      masterUrl: `${publicUrl()}${formatGetPath(url, options)}`,
+      chain: [...route.chain],
+      alternatives: route.alternatives.map((chain) => [...chain]),
+      sizeBytes: size.sizeBytes,
+      sizeSource: size.source,
+      prediction: route.prediction,
+      direct: route.direct,
+      reasons: [describeSize(size), ...route.reasons],
+      startBefore: new Date(claims.lastStart * 1000).toISOString(),
+      ...(isChain && kind === 'tunnel' ? { ticket } : {}),
+    };
+    const others = kind === 'get' ? [...new Set(elsewhere)].map(atEntry) : [];
+    return {
+      answer,
+      upDepots: this.#upDepots(nowMs),
+      duplicates: isChain ? [...others, originHref(url)] : [],
+    };
+  }
+
+  /** The address of a download at its entry depot; for a tunnel, the depot itself, which is used as proxy. */
+  #locationAt(entry: string, ticket: string, url: OriginUrl, kind: TicketKind, nowMs: number): string {
+    const depot = this.#init.registry.entry(entry, nowMs);
+    if (!depot) throw new Error(`the plan names ${entry}, which is not registered`);
+    const base = `${depot.tls ? 'https' : 'http'}://${formatAuthority(depot.host, depot.port)}`;
+    return kind === 'get' ? `${base}${formatOriginRelayTarget(ticket, url)}` : base;
+  }
+
+  #sizeOf(url: OriginUrl, options: GetOptions): SizeEstimate {
+    if (options.sizeBytes !== undefined) return { sizeBytes: options.sizeBytes, source: 'option' };
+    const reported = this.#init.sizes.recall(urlHashOf(url));
+    if (reported !== undefined) return { sizeBytes: reported, source: 'reported' };
+    return { sizeBytes: this.#init.config.planner.assumedSizeBytes, source: 'assumed' };
+  }
+
+  // A direct answer for want of depots must not outlive their coming back.
+  #stillHolds({ answer, upDepots }: IssuedPlan, nowMs: number): boolean {
+    const { registry } = this.#init;
+    if (answer.decision === 'direct') return upDepots === this.#upDepots(nowMs);
+    return answer.chain.every((id) => registry.entry(id, nowMs)?.state === 'up');
+  }
+
+  #upDepots(nowMs: number): string {
+    const up = this.#init.registry.entries(nowMs).filter((depot) => depot.state === 'up');
+    return up.map((depot) => depot.id).join();
+  }
+}
+
+function describeSize({ sizeBytes, source }: SizeEstimate): string {
+  const size = formatBytes(sizeBytes);
+  if (source === 'option') return `Size ${size}, as the request says.`;
+  if (source === 'reported') return `Size ${size}, as a depot last saw it.`;
+  return `Size ${size} is assumed: no depot has seen this file yet.`;
+}

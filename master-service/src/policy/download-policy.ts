@@ -1,0 +1,72 @@
+import {
+  type AddressPolicy,
+  type Authority,
+  type HostPattern,
+  isAddressLiteral,
+  isInNetworks,
+  matchesHostPattern,
+  type OriginUrl,
+  ok,
+  type Result,
+  refuse,
+  refuseAddress,
+} from '@longhaul/shared';
+import type { PublicCaps } from '../config.ts';
+
+interface DownloadPolicyInit {
+  readonly origins: readonly HostPattern[];
+  readonly clients: readonly string[];
+  readonly public: false | PublicCaps;
+  readonly addresses: AddressPolicy;
+  /** Where depots and masters listen: downloads from there would be loops. */
+  readonly overlay: () => readonly Authority[];
+}
+
+/** How a download was let in: `metered` ones count against the caps of their client's network. */
+export interface Admission {
+  readonly metered: boolean;
+}
+
+/** Who may download what. The same rule guards chains, direct answers and plans, so `/get/` is no open redirector. */
+export class DownloadPolicy {
+  readonly #init: DownloadPolicyInit;
+
+  constructor(init: DownloadPolicyInit) {
+    this.#init = init;
+  }
+
+  /** Checks target and client; refuses with `origin-not-allowed` and the codes of `checkTarget`. */
+  admit(url: OriginUrl, clientAddress: string): Result<Admission> {
+    const target = this.checkTarget(url);
+    if (!target.ok) return target;
+    const { origins, clients } = this.#init;
+    if (origins.some((pattern) => matchesHostPattern(pattern, url.host, url.port)))
+      return ok({ metered: false });
+    if (isInNetworks(clientAddress, clients)) return ok({ metered: false });
+    return this.#init.public ? ok({ metered: true }) : refuse('origin-not-allowed');
+  }
+
+  /**
+   * What holds for every target, also of an origin's redirect: port and, for literals, address. Names are resolved and
+   * checked again by the exit depot, at the moment it connects.
+   */
+  checkTarget(url: OriginUrl): Result<void> {
+    const { addresses, overlay } = this.#init;
+    if (overlay().some((place) => place.host === url.host && place.port === url.port)) {
+      return refuse('address-not-allowed', 'it is a part of Longhaul itself');
+    }
+    const literal = literalOf(url.host);
+    if (literal !== undefined) {
+      const refusal = refuseAddress(literal, url.port, addresses);
+      return refusal ? refuse(refusal) : ok(undefined);
+    }
+    const ports = [...addresses.ports, ...addresses.allow.flatMap((entry) => entry.ports)];
+    return ports.includes(url.port) ? ok(undefined) : refuse('port-not-allowed');
+  }
+}
+
+// RFC 6761 section 6.3: `localhost` and every name below it is the loopback address.
+function literalOf(host: string): string | undefined {
+  if (isAddressLiteral(host)) return host;
+  return host === 'localhost' || host.endsWith('.localhost') ? '127.0.0.1' : undefined;
+}

@@ -1,0 +1,50 @@
+import { ok, type Result, refuse } from '@longhaul/shared';
+import type { PublicCaps } from '../config.ts';
+import { LruMap } from '../storage/lru-map.ts';
+
+/** Client networks remembered at once, about 100 bytes each; the longest unused is forgotten, as if it were new. */
+const MAX_PREFIXES = 100_000;
+const MINUTE_MS = 60_000;
+const HOUR_MS = 3_600_000;
+
+interface Spent {
+  plans: number;
+  bytes: number;
+  atMs: number;
+}
+
+/** Token buckets for every client network: plans per minute and planned bytes per hour. */
+export class RateCaps {
+  readonly #caps: PublicCaps;
+  readonly #spent = new LruMap<string, Spent>(MAX_PREFIXES);
+
+  constructor(caps: PublicCaps) {
+    this.#caps = caps;
+  }
+
+  /** Takes one plan of the network's share; `rate-limited` when it is used up. */
+  takePlan(prefix: string, nowMs: number): Result<void> {
+    const spent = this.#drained(prefix, nowMs);
+    if (spent.plans + 1 > this.#caps.plansPerMinute) return refuse('rate-limited', 'too many plans');
+    spent.plans += 1;
+    return ok(undefined);
+  }
+
+  /** Takes the bytes of a planned chain of the network's share; `rate-limited` when they do not fit any more. */
+  takeBytes(prefix: string, bytes: number, nowMs: number): Result<void> {
+    const spent = this.#drained(prefix, nowMs);
+    if (spent.bytes + bytes > this.#caps.bytesPerHour) return refuse('rate-limited', 'too many bytes');
+    spent.bytes += bytes;
+    return ok(undefined);
+  }
+
+  #drained(prefix: string, nowMs: number): Spent {
+    const spent = this.#spent.get(prefix) ?? { plans: 0, bytes: 0, atMs: nowMs };
+    const passedMs = Math.max(0, nowMs - spent.atMs);
+    spent.plans = Math.max(0, spent.plans - (this.#caps.plansPerMinute * passedMs) / MINUTE_MS);
+    spent.bytes = Math.max(0, spent.bytes - (this.#caps.bytesPerHour * passedMs) / HOUR_MS);
+    spent.atMs = nowMs;
+    this.#spent.set(prefix, spent);
+    return spent;
+  }
+}

@@ -1,0 +1,191 @@
+import { createPublicKey, verify } from 'node:crypto';
+import {
+  canonicalOriginUrl,
+  decodeTicket,
+  parseRelayTarget,
+  type TicketClaims,
+  verifyTicket,
+} from '@longhaul/shared';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { type RawAnswer, rawGet, rawRequest } from '../testing/raw-request.ts';
+import { startMaster, type TestMaster } from '../testing/start-master.ts';
+import { registerDepots, type TestDepot } from '../testing/test-depot.ts';
+import { urlHashOf } from '../tickets/ticket-issuer.ts';
+
+let master: TestMaster;
+let depots: TestDepot[];
+
+beforeEach(async () => {
+  master = await startMaster();
+  depots = await registerDepots(master, 'd1', 'd2', 'd3');
+});
+afterEach(() => master.master.close());
+
+function locationOf(answer: RawAnswer): string {
+  expect(answer.status, answer.body).toBe(307);
+  return answer.headers.location ?? '';
+}
+
+/** The relay request that a client sends to the entry depot when it follows the redirect. */
+function relayOf(answer: RawAnswer) {
+  const location = locationOf(answer);
+  const relay = parseRelayTarget(location.slice(location.indexOf('/', 'http://'.length)));
+  if (!relay.ok) throw relay.error;
+  if (relay.value.from !== 'origin') throw new Error('not an origin relay');
+  return relay.value;
+}
+
+async function claimsByJwks(ticket: string): Promise<TicketClaims> {
+  const response = await fetch(`${master.url}/.well-known/jwks.json`);
+  const jwks = (await response.json()) as { keys: { kid: string; kty: string; crv: string; x: string }[] };
+  const decoded = decodeTicket(ticket);
+  if (!decoded.ok) throw decoded.error;
+  const jwk = jwks.keys.find((key) => key.kid === decoded.value.keyId);
+  const key = jwk && createPublicKey({ key: jwk, format: 'jwk' });
+  const claims = verifyTicket(
+    decoded.value,
+    key && ((bytes, signature) => verify(null, bytes, key, signature)),
+  );
+  if (!claims.ok) throw claims.error;
+  return claims.value;
+}
+
+describe('a download link', () => {
+  test.each([
+    ['/pub/file.iso', '/pub/file.iso'],
+    ['/a?b', '/a?b'],
+    ['/a?', '/a?'],
+    ['/a?b=c&d=e&&=', '/a?b=c&d=e&&='],
+    ['/a%2Fb%2f%00c', '/a%2Fb%2f%00c'],
+    ['//a///b//', '//a///b//'],
+    ['/a/../b/./c', '/a/../b/./c'],
+    ['/a?u=https://x.example//y?z', '/a?u=https://x.example//y?z'],
+    ['/%', '/%'],
+    ['/a+b%20c;d=e', '/a+b%20c;d=e'],
+    ['', '/'],
+  ])('reaches the entry depot byte by byte: %s', async (given, expected) => {
+    const answer = await rawGet(master.port, `/get/https/origin.example${given}`);
+    const { url, ticket } = relayOf(answer);
+    expect(canonicalOriginUrl(url)).toBe(`https://origin.example:443${expected}`);
+    expect((await claimsByJwks(ticket)).urlHash).toBe(urlHashOf(url));
+  });
+
+  test('with a fragment in the raw target is refused', async () => {
+    const answer = await rawGet(master.port, '/get/https/origin.example/a#b');
+    expect(answer.status).toBe(400);
+    expect(answer.headers['longhaul-error']).toBe('bad-url');
+  });
+
+  test('pasted into the form means the same', async () => {
+    const pasted = encodeURIComponent('  https://ORIGIN.example/a b/{c}"d?e=\'f#frag ');
+    const answer = await rawGet(master.port, `/get?url=${pasted}`);
+    expect(canonicalOriginUrl(relayOf(answer).url)).toBe(
+      'https://origin.example:443/a%20b/%7Bc%7D%22d?e=%27f',
+    );
+    // A browser that follows the redirect changes nothing of it.
+    expect(new URL(locationOf(answer)).href).toBe(locationOf(answer));
+  });
+
+  test('is answered 307, is never stored, and names job and alternatives', async () => {
+    const answer = await rawGet(master.port, '/get/https/origin.example/f.iso');
+    expect(answer.headers).toMatchObject({ 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' });
+    const { ticket } = relayOf(answer);
+    expect(locationOf(answer)).toMatch(/^http:\/\/127\.0\.0\.1:7001\/f\.iso\?/);
+    const claims = await claimsByJwks(ticket);
+    expect(claims.jobId).toBe(answer.headers['longhaul-job']);
+    expect(claims.chains).toEqual([
+      ['d1', 'd2'],
+      ['d3', 'd2'],
+    ]);
+    expect(answer.headers.link).toBe(
+      `<http://127.0.0.1:7003/f.iso?${ticket}&server=origin.example&port=443&scheme=https>; rel=duplicate; pri=1, ` +
+        '<https://origin.example/f.iso>; rel=duplicate; pri=2',
+    );
+  });
+
+  test('is answered to HEAD as to GET, and to nothing else', async () => {
+    const head = await rawRequest(master.port, 'HEAD /get/https/origin.example/f HTTP/1.1');
+    expect(head.status).toBe(307);
+    const post = await rawRequest(master.port, 'POST /get/https/origin.example/f HTTP/1.1');
+    expect(post.status).toBe(405);
+    expect(post.headers).toMatchObject({ 'longhaul-error': 'method-not-allowed', allow: 'GET, HEAD' });
+  });
+
+  test('gives the same ticket for a minute, and a new one after it', async () => {
+    const ticket = async () => relayOf(await rawGet(master.port, '/get/https/origin.example/f')).ticket;
+    const first = await ticket();
+    master.clock.advance(10);
+    await registerDepots(master, 'd4');
+    expect(await ticket()).toBe(first);
+    const other = relayOf(await rawGet(master.port, '/get/~size=500000000/https/origin.example/f')).ticket;
+    expect(other).not.toBe(first);
+    master.clock.advance(50);
+    for (const depot of depots) await depot.heartbeat(master);
+    const later = await ticket();
+    expect(later).not.toBe(first);
+    expect(await ticket()).toBe(later);
+  });
+
+  test('leads elsewhere as soon as a depot of its plan is lost', async () => {
+    const link = '/get/https/origin.example/f';
+    expect(relayOf(await rawGet(master.port, link)).ticket).toBeTruthy();
+    master.clock.advance(20);
+    expect(locationOf(await rawGet(master.port, link))).toBe('https://origin.example/f#lh-direct');
+  });
+
+  test('of a mouse leads directly to the origin, past the add-on', async () => {
+    const answer = await rawGet(master.port, '/get/~size=4000/https/origin.example:8443/f?a');
+    expect(answer.headers['longhaul-error']).toBe('port-not-allowed');
+    const direct = await rawGet(master.port, '/get/~size=4000/http/origin.example/f?a');
+    expect(locationOf(direct)).toBe('http://origin.example/f?a#lh-direct');
+    expect(direct.headers['cache-control']).toBe('no-store');
+  });
+
+  test('avoids the depots it is asked to avoid', async () => {
+    const answer = await rawGet(master.port, '/get/~avoid=d1/https/origin.example/f');
+    expect((await claimsByJwks(relayOf(answer).ticket)).chains[0]).toEqual(['d3', 'd2']);
+  });
+
+  test('chooses no depots unless the operator lets it', async () => {
+    const answer = await rawGet(master.port, '/get/~via=d2+d3/https/origin.example/f');
+    expect(answer.status).toBe(403);
+    expect(answer.headers['longhaul-error']).toBe('via-not-allowed');
+  });
+
+  test('carries budgets and times into the ticket', async () => {
+    const { ticket } = relayOf(await rawGet(master.port, '/get/~size=1000000000/https/origin.example/f'));
+    const issuedAt = Math.floor(master.clock.nowMs / 1000);
+    expect(await claimsByJwks(ticket)).toMatchObject({
+      kind: 'get',
+      budgetBytes: 4_000_000_000,
+      budgetConnections: 4096,
+      issuedAt,
+      lastStart: issuedAt + 600,
+      endOfLife: issuedAt + 86_400,
+    });
+    const unknown = relayOf(await rawGet(master.port, '/get/https/origin.example/g'));
+    expect((await claimsByJwks(unknown.ticket)).budgetBytes).toBe(64 * 2 ** 30);
+  });
+});
+
+describe('a request head', () => {
+  test('that is too large is refused with its code', async () => {
+    const answer = await rawGet(master.port, `/get/https/origin.example/${'a'.repeat(40_000)}`);
+    expect(answer.status).toBe(431);
+    expect(answer.headers['longhaul-error']).toBe('request-too-large');
+  });
+
+  test('that is not HTTP is refused with its code', async () => {
+    const answer = await rawRequest(master.port, 'GET / HTTP/9.9');
+    expect(answer.status).toBe(400);
+    expect(answer.headers['longhaul-error']).toBe('bad-request');
+  });
+});
+
+test('what the master tells of itself holds neither tickets nor full URLs', async () => {
+  const answer = await rawGet(master.port, '/get/https/origin.example/secret-path?token=1');
+  const told = JSON.stringify(master.events);
+  expect(told).toContain('origin.example');
+  expect(told).not.toContain('secret-path');
+  expect(told).not.toContain(relayOf(answer).ticket);
+});

@@ -1,0 +1,69 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { asLonghaulError, HEADERS, LonghaulError, originHref, parseGetTarget } from '@longhaul/shared';
+import type { EmitEvent } from '../events.ts';
+import { answerRefusal } from '../http/answer-refusal.ts';
+import { setSecurityHeaders } from '../http/security-headers.ts';
+import type { PlanService } from '../planning/plan-service.ts';
+import { duplicateLinks } from './duplicate-links.ts';
+
+interface GetHandlerInit {
+  readonly plans: PlanService;
+  readonly now: () => number;
+  readonly emit: EmitEvent;
+}
+
+/**
+ * Handles `/get/...` and `/get?url=...` on the raw request target, before any router could change a byte of it. Answers
+ * 307 to the entry depot or to the origin, or a refusal; it never throws.
+ */
+export function createGetHandler(init: GetHandlerInit) {
+  return (request: IncomingMessage, response: ServerResponse): void => {
+    const target = request.url ?? '';
+    try {
+      redirect(init, request, response, target);
+    } catch (thrown) {
+      const error = asLonghaulError(thrown);
+      init.emit({ type: 'failed', error: thrown });
+      if (response.headersSent) response.destroy();
+      else answerRefusal(request, response, error);
+    }
+  };
+}
+
+function redirect(
+  { plans, now, emit }: GetHandlerInit,
+  request: IncomingMessage,
+  response: ServerResponse,
+  target: string,
+): void {
+  const refuse = (error: LonghaulError, shownTarget: string): void => {
+    emit({ type: 'refused', code: error.code });
+    answerRefusal(request, response, error, shownTarget);
+  };
+  if (request.method !== 'GET' && request.method !== 'HEAD') {
+    response.setHeader('Allow', 'GET, HEAD');
+    refuse(new LonghaulError('method-not-allowed'), '');
+    return;
+  }
+  const parsed = parseGetTarget(target);
+  if (!parsed.ok) {
+    refuse(parsed.error, target.slice('/get/'.length));
+    return;
+  }
+  const { url, options } = parsed.value;
+  const clientAddress = request.socket.remoteAddress ?? '';
+  const plan = plans.plan({ url, options, kind: 'get', clientAddress }, now());
+  if (!plan.ok) {
+    refuse(plan.error, originHref(url));
+    return;
+  }
+  const { answer, duplicates } = plan.value;
+  emit({ type: 'redirected', decision: answer.decision, jobId: answer.jobId, host: url.host });
+  setSecurityHeaders(response);
+  const links = duplicateLinks(duplicates);
+  if (links !== '') response.setHeader('Link', links);
+  response.setHeader('Cache-Control', 'no-store');
+  response.setHeader(HEADERS.job, answer.jobId);
+  response.writeHead(307, { Location: answer.location, 'Content-Length': 0 });
+  response.end();
+}

@@ -1,0 +1,74 @@
+import { createMaster, type Master } from '../app.ts';
+import { type MasterConfig, readMasterConfig } from '../config.ts';
+import { type DepotStore, MemoryDepotStore } from '../depots/depot-store.ts';
+import type { MasterEvent } from '../events.ts';
+import { generateSigningKey, type SigningKey } from '../keys/signing-key.ts';
+
+/** A clock that stands still until a test moves it. */
+export class TestClock {
+  nowMs = 1_795_000_000_000;
+
+  advance(seconds: number): void {
+    this.nowMs += seconds * 1000;
+  }
+}
+
+export interface TestMaster {
+  readonly url: string;
+  readonly port: number;
+  readonly clock: TestClock;
+  readonly secret: string;
+  readonly signingKey: SigningKey;
+  readonly events: readonly MasterEvent[];
+  readonly master: Master;
+}
+
+interface TestMasterInit {
+  /** Added to a configuration that listens on loopback and serves `origin.example` and everything below it. */
+  readonly config?: object;
+  readonly depotStore?: DepotStore;
+  readonly webDir?: string;
+}
+
+/** The links of the tests: far, lossy, and much faster over d1 and d2. d3 is the second-best entry. */
+export const TEST_LINKS = [
+  { between: ['client', 'origin'], rttMs: 200, lossRate: 0.001, rateBps: 200e6 },
+  { between: ['client', 'd1'], rttMs: 5, rateBps: 200e6 },
+  { between: ['d1', 'd2'], rttMs: 190, lossRate: 0.001, rateBps: 1e9, windowBytes: 64e6 },
+  { between: ['d2', 'origin'], rttMs: 5, rateBps: 1e9 },
+  { between: ['client', 'd3'], rttMs: 40, rateBps: 100e6 },
+  { between: ['d3', 'd2'], rttMs: 180, lossRate: 0.001, rateBps: 1e9, windowBytes: 64e6 },
+];
+
+export const TEST_SECRET = 'a-secret-of-the-tests';
+
+/** Starts a master on a free port of the loopback address. The caller closes `master`. */
+export async function startMaster(init: TestMasterInit = {}): Promise<TestMaster> {
+  const clock = new TestClock();
+  const signingKey = generateSigningKey();
+  const events: MasterEvent[] = [];
+  const master = createMaster({
+    config: testConfig(init.config),
+    signingKey,
+    enrolmentSecret: TEST_SECRET,
+    depotStore: init.depotStore ?? new MemoryDepotStore(),
+    webDir: init.webDir ?? '/there/is/no/page',
+    version: '1.2.3',
+    now: () => clock.nowMs,
+    onEvent: (event) => events.push(event),
+  });
+  const { url } = await master.listen();
+  const port = Number(new URL(url).port);
+  return { url, port, clock, secret: TEST_SECRET, signingKey, events, master };
+}
+
+/** The configuration of `startMaster`, checked as a file would be. */
+export function testConfig(overrides: object = {}): MasterConfig {
+  return readMasterConfig({
+    listen: { host: '127.0.0.1', port: 0 },
+    stateDir: 'unused',
+    origins: ['origin.example', '*.origin.example'],
+    links: TEST_LINKS,
+    ...overrides,
+  });
+}

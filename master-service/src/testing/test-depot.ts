@@ -1,0 +1,93 @@
+import { createHash, generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
+import { type HeartbeatRequest, signedRequestText } from '@longhaul/shared';
+import { enrolmentMac } from '../depots/depot-authentication.ts';
+import type { TestMaster } from './start-master.ts';
+
+interface DepotAnswer {
+  readonly status: number;
+  readonly code: string | null;
+  readonly signature: string | null;
+  readonly text: string;
+  /** What the answer's signature must be bound to. */
+  readonly requestSignature: string;
+}
+
+/** A depot's half of the protocol between depot and master. */
+export class TestDepot {
+  readonly id: string;
+  readonly publicKey: string;
+  readonly #privateKey: KeyObject;
+
+  constructor(id: string) {
+    const { publicKey, privateKey } = generateKeyPairSync('ed25519');
+    this.id = id;
+    this.publicKey = publicKey.export({ format: 'jwk' }).x ?? '';
+    this.#privateKey = privateKey;
+  }
+
+  /** Registers with the master's secret, unless another one is given. */
+  register(master: TestMaster, changes: object = {}, secret = master.secret): Promise<DepotAnswer> {
+    const port = 7000 + Number(this.id.replace(/\D/g, ''));
+    const body = JSON.stringify({
+      id: this.id,
+      publicKey: this.publicKey,
+      host: '127.0.0.1',
+      port,
+      tls: false,
+      ...changes,
+    });
+    const mac = enrolmentMac(secret, body);
+    return post(`${master.url}/v1/depots`, body, { 'Longhaul-Enrolment': mac }, mac);
+  }
+
+  heartbeat(master: TestMaster, changes: Partial<HeartbeatRequest> = {}): Promise<DepotAnswer> {
+    const beat = { activeTransfers: 0, draining: false, links: [], sizes: [], ...changes };
+    return this.post(master, `/v1/depots/${this.id}/heartbeat`, beat);
+  }
+
+  followUp(master: TestMaster, ticket: string, url: string): Promise<DepotAnswer> {
+    return this.post(master, `/v1/depots/${this.id}/follow-ups`, { ticket, url });
+  }
+
+  /** A signed request; `sent` replaces what is sent after it was signed. */
+  post(
+    master: TestMaster,
+    path: string,
+    value: object,
+    sent: { readonly body?: string; readonly timeMs?: number; readonly path?: string } = {},
+  ): Promise<DepotAnswer> {
+    const body = JSON.stringify(value);
+    const timeMs = sent.timeMs ?? master.clock.nowMs;
+    const hash = createHash('sha256').update(body).digest('base64url');
+    const text = signedRequestText('POST', path, timeMs, hash);
+    const signature = sign(null, Buffer.from(text), this.#privateKey).toString('base64url');
+    const headers = { 'Longhaul-Time': String(timeMs), 'Longhaul-Signature': signature };
+    return post(`${master.url}${sent.path ?? path}`, sent.body ?? body, headers, signature);
+  }
+}
+
+/** Registers depots with these ids. */
+export async function registerDepots(master: TestMaster, ...ids: string[]): Promise<TestDepot[]> {
+  const depots = ids.map((id) => new TestDepot(id));
+  for (const depot of depots) {
+    const { status, text } = await depot.register(master);
+    if (status !== 200) throw new Error(text);
+  }
+  return depots;
+}
+
+async function post(
+  url: string,
+  body: string,
+  headers: Record<string, string>,
+  requestSignature: string,
+): Promise<DepotAnswer> {
+  const response = await fetch(url, { method: 'POST', body, headers });
+  return {
+    status: response.status,
+    code: response.headers.get('longhaul-error'),
+    signature: response.headers.get('longhaul-signature'),
+    text: await response.text(),
+    requestSignature,
+  };
+}

@@ -1,0 +1,117 @@
+import { createHash, randomBytes } from 'node:crypto';
+import {
+  type Chain,
+  decodeTicket,
+  hashAuthority,
+  hashOriginUrl,
+  isEntryDepot,
+  issueTicket,
+  type OriginUrl,
+  ok,
+  type Result,
+  refuse,
+  type TicketClaims,
+  type TicketKind,
+  ticketPhase,
+  verifyTicket,
+} from '@longhaul/shared';
+import type { TicketsConfig } from '../config.ts';
+import type { SigningKey } from '../keys/signing-key.ts';
+
+/** Enough that two jobs of one day never share an id, and short in tickets and logs. */
+const JOB_ID_BYTES = 8;
+
+export interface TicketOrder {
+  readonly jobId: string;
+  readonly kind: TicketKind;
+  readonly url: OriginUrl;
+  /** The plan, then its alternatives. */
+  readonly chains: readonly Chain[];
+  readonly rateBps: number;
+  /** `undefined` where the size is only assumed. */
+  readonly sizeBytes: number | undefined;
+  /** An upper limit beside the configured budgets. */
+  readonly budgetCapBytes: number;
+}
+
+export interface IssuedTicket {
+  readonly ticket: string;
+  readonly claims: TicketClaims;
+}
+
+/** Issues this master's tickets and recognises them again. */
+export class TicketIssuer {
+  readonly #config: TicketsConfig;
+  readonly #key: SigningKey;
+
+  constructor(config: TicketsConfig, key: SigningKey) {
+    this.#config = config;
+    this.#key = key;
+  }
+
+  newJobId(): string {
+    return randomBytes(JOB_ID_BYTES).toString('base64url');
+  }
+
+  issue(order: TicketOrder, nowSeconds: number): IssuedTicket {
+    const claims: TicketClaims = {
+      jobId: order.jobId,
+      kind: order.kind,
+      ...hashesOf(order.url),
+      chains: order.chains,
+      lanes: 1,
+      rateBps: order.rateBps,
+      budgetBytes: this.#budgetBytes(order),
+      budgetConnections: this.#config.budgetConnections,
+      issuedAt: nowSeconds,
+      lastStart: nowSeconds + this.#config.startSeconds,
+      endOfLife: nowSeconds + this.#config.lifeSeconds,
+    };
+    return { ticket: this.#sign(claims), claims };
+  }
+
+  /**
+   * The ticket for the target of an origin's redirect: job, chains, budgets and times stay, only the URL changes. Refuses
+   * tickets that are not this master's own, not alive, or do not name `depot` as an entry depot.
+   */
+  followUp(ticket: string, depot: string, url: OriginUrl, nowSeconds: number): Result<string> {
+    const decoded = decodeTicket(ticket);
+    if (!decoded.ok) return decoded;
+    const known = decoded.value.keyId === this.#key.keyId;
+    const verified = verifyTicket(decoded.value, known ? this.#key.verify : undefined);
+    if (!verified.ok) return verified;
+    const claims = verified.value;
+    const phase = ticketPhase(claims, nowSeconds);
+    if (phase === 'future') return refuse('ticket-not-yet-valid');
+    if (phase === 'over') return refuse('ticket-expired');
+    if (claims.kind !== 'get') return refuse('ticket-wrong-kind');
+    if (!isEntryDepot(claims, depot)) return refuse('ticket-wrong-depot');
+    return ok(this.#sign({ ...claims, ...hashesOf(url) }));
+  }
+
+  #sign(claims: TicketClaims): string {
+    return issueTicket(claims, this.#key.keyId, this.#key.sign);
+  }
+
+  #budgetBytes({ sizeBytes, budgetCapBytes }: TicketOrder): number {
+    const { budgetFactor, minimumBudgetBytes, unknownSizeBudgetBytes } = this.#config;
+    const wanted =
+      sizeBytes === undefined
+        ? unknownSizeBudgetBytes
+        : Math.max(minimumBudgetBytes, Math.ceil(sizeBytes * budgetFactor));
+    return Math.min(wanted, budgetCapBytes, Number.MAX_SAFE_INTEGER);
+  }
+}
+
+/** The hash that tickets and size reports know a URL by. */
+export function urlHashOf(url: OriginUrl): string {
+  return hashOriginUrl(url, sha256);
+}
+
+function hashesOf(url: OriginUrl): Pick<TicketClaims, 'urlHash' | 'authorityHash'> {
+  return { urlHash: urlHashOf(url), authorityHash: hashAuthority(url.host, url.port, sha256) };
+}
+
+function sha256(text: string): Uint8Array {
+  return createHash('sha256').update(text).digest();
+}

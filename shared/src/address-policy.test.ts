@@ -1,0 +1,72 @@
+import { describe, expect, test } from 'vitest';
+import { clientPrefix, DEFAULT_PORTS_ALLOWED, isInNetworks, refuseAddress } from './address-policy.ts';
+
+const strict = { ports: DEFAULT_PORTS_ALLOWED, allow: [] };
+
+describe('a connection is refused', () => {
+  test.each([
+    '127.0.0.1',
+    '10.1.2.3',
+    '172.16.0.1',
+    '192.168.0.1',
+    '169.254.169.254',
+    '100.64.0.1',
+    '0.0.0.0',
+    '224.0.0.1',
+    '255.255.255.255',
+    '192.0.2.1',
+    '198.18.0.1',
+    '240.0.0.1',
+    '::',
+    '::1',
+    '::ffff:127.0.0.1',
+    '::ffff:10.0.0.1',
+    'fe80::1',
+    'fd00::1',
+    'ff02::1',
+    '2001:db8::1',
+    '64:ff9b::7f00:1',
+    '2002:7f00:1::1',
+    '100:0:0:1::1',
+    '4000::1',
+    'origin.example',
+    '',
+  ])('to %j, which is not a public address', (address) => {
+    expect(refuseAddress(address, 443, strict)).toBe('target-not-public');
+  });
+
+  test('to a public address on another port', () => {
+    expect(refuseAddress('8.8.8.8', 22, strict)).toBe('port-not-allowed');
+    expect(refuseAddress('8.8.8.8', 8443, { ...strict, ports: [80, 443, 8443] })).toBeUndefined();
+  });
+});
+
+describe('a connection is permitted', () => {
+  test.each(['8.8.8.8', '2606:4700::1111', '::ffff:8.8.8.8'])('to the public address %s', (address) => {
+    expect(refuseAddress(address, 443, strict)).toBeUndefined();
+  });
+
+  test('to an excepted network on its own ports only', () => {
+    const policy = { ...strict, allow: [{ network: '127.0.0.0/8', ports: [9000] }] };
+    expect(refuseAddress('127.0.0.1', 9000, policy)).toBeUndefined();
+    expect(refuseAddress('::ffff:127.0.0.1', 9000, policy)).toBeUndefined();
+    expect(refuseAddress('127.0.0.1', 443, policy)).toBe('target-not-public');
+    expect(refuseAddress('10.0.0.1', 9000, policy)).toBe('target-not-public');
+    expect(refuseAddress('8.8.8.8', 9000, policy)).toBe('port-not-allowed');
+  });
+});
+
+describe('a client', () => {
+  test('counts as its /24 or /48', () => {
+    expect(clientPrefix('198.51.100.77')).toBe('198.51.100.0/24');
+    expect(clientPrefix('::ffff:198.51.100.77')).toBe('198.51.100.0/24');
+    expect(clientPrefix('2001:db8:1:2:3:4:5:6')).toBe('2001:db8:1::/48');
+    expect(clientPrefix('')).toBe('');
+  });
+
+  test('is found in a network of its own family only', () => {
+    expect(isInNetworks('::ffff:10.0.0.1', ['10.0.0.0/8'])).toBe(true);
+    expect(isInNetworks('10.0.0.1', ['::/0'])).toBe(false);
+    expect(isInNetworks('', ['0.0.0.0/0'])).toBe(false);
+  });
+});
