@@ -1,7 +1,10 @@
 import { createHash } from 'node:crypto';
 import { isIP } from 'node:net';
-import './reflect-store.ts';
-import {
+import type { X509Certificate } from '@peculiar/x509';
+import { provideMetadataStore } from './provide-metadata-store.ts';
+
+provideMetadataStore();
+const {
   AuthorityKeyIdentifierExtension,
   BasicConstraintsExtension,
   ExtendedKeyUsage,
@@ -10,9 +13,8 @@ import {
   KeyUsagesExtension,
   SubjectAlternativeNameExtension,
   SubjectKeyIdentifierExtension,
-  type X509Certificate,
   X509CertificateGenerator,
-} from '@peculiar/x509';
+} = await import('@peculiar/x509');
 
 /** A certificate chain and its private key, as TLS servers take them. */
 export interface KeyedCertificate {

@@ -1,0 +1,70 @@
+/** The two families of browsers the add-on is made for. */
+export type BrowserKind = 'chromium' | 'firefox';
+
+export type AddonPageName = 'popup.html' | 'options.html';
+
+export interface LaunchOptions {
+  /** Folder of the unpacked add-on to load. For Firefox its manifest must name a `gecko.id`. */
+  readonly addonDir?: string;
+  /** Host names that resolve to 127.0.0.1. Chromium resolves no other name but `localhost`. */
+  readonly hosts: readonly string[];
+  /** Host names that resolve to ::1. */
+  readonly ipv6Hosts?: readonly string[];
+  /** An authority to trust, whose servers send its certificate along in their chain. */
+  readonly trustedCa?: { readonly certPem: string; readonly spkiSha256Base64: string };
+  /**
+   * Lets a link lead to a download over plain HTTP from a named host. Users' browsers stop such downloads: Chromium all
+   * of them, Firefox those from an HTTPS page. Downloads by the add-on are never stopped. Default false.
+   */
+  readonly allowInsecureDownloads?: boolean;
+  /** Size of the page area in CSS pixels. Default 1280 x 800. */
+  readonly viewport?: Viewport;
+  /** More Firefox preferences, by name. */
+  readonly firefoxPrefs?: Readonly<Record<string, string | number | boolean>>;
+  /** More Chromium switches. */
+  readonly chromiumArgs?: readonly string[];
+}
+
+export interface Viewport {
+  readonly width: number;
+  readonly height: number;
+}
+
+export const DEFAULT_VIEWPORT: Viewport = { width: 1280, height: 800 };
+
+/** How long a browser may take to start, a page to load and a script to run, in ms. A loaded machine is slow. */
+export const BROWSER_TIMEOUT_MS = 60_000;
+
+/** How long a call waits for the element that its selector names, in ms. */
+export const ELEMENT_TIMEOUT_MS = 10_000;
+
+/**
+ * One running browser with a fresh profile and one visible tab. Every call but `close` rejects with an `Error` when
+ * the browser refuses it. Calls must not overlap: await one before making the next.
+ */
+export interface TestBrowser {
+  readonly kind: BrowserKind;
+  /** Folder where downloads land under their real names. Removed by `close`. */
+  readonly downloadsDir: string;
+  /** Opens a page in the visible tab and waits until it has loaded. For a URL that becomes a download use `click`. */
+  goto(url: string): Promise<void>;
+  /** Clicks as a user does (it counts as a user gesture); does not wait for what the click starts. */
+  click(selector: string): Promise<void>;
+  /** The rendered text of the first element that matches, waiting for it to appear. */
+  text(selector: string): Promise<string>;
+  /**
+   * Runs an async function body in the page, without a user gesture.
+   * In Chromium it has to wait while the visible tab has asked for a page and got no answer yet.
+   * @param script may use `args` (an array) and the page's globals, to be set by `window.name = ...`; its value must
+   *   survive JSON.
+   */
+  evaluate<T>(script: string, ...args: readonly unknown[]): Promise<T>;
+  /** The URL of a page of the add-on. */
+  addonPage(name: AddonPageName): string;
+  /** As `evaluate`, in a hidden tab of the add-on, where `browser` or `chrome` is the extension API. */
+  addonCall<T>(script: string, ...args: readonly unknown[]): Promise<T>;
+  /** Writes a PNG of the visible part of the page. */
+  screenshot(path: string): Promise<void>;
+  /** Ends the browser and removes its profile and downloads. May be called again. */
+  close(): Promise<void>;
+}

@@ -1,0 +1,156 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { type BrowserContext, chromium, type Page } from '@playwright/test';
+import {
+  type AddonPageName,
+  BROWSER_TIMEOUT_MS,
+  DEFAULT_VIEWPORT,
+  ELEMENT_TIMEOUT_MS,
+  type LaunchOptions,
+  type TestBrowser,
+} from './browser.ts';
+import { type BrowserHome, createBrowserHome } from './browser-home.ts';
+import { chromiumArguments, writeChromiumPreferences } from './chromium-profile.ts';
+import { requireBrowser } from './find-browsers.ts';
+import { fromJson, toExpression } from './page-script.ts';
+
+/** Starts Chromium without a window. Rejects when it is not installed or does not start. */
+export async function launchChromium(options: LaunchOptions): Promise<TestBrowser> {
+  const executablePath = requireBrowser('chromium');
+  const home = await createBrowserHome('chromium');
+  try {
+    await writeChromiumPreferences(home, options);
+    const context = await chromium.launchPersistentContext(home.profileDir, {
+      executablePath,
+      headless: true,
+      // The sandbox cannot be used by root.
+      chromiumSandbox: process.getuid?.() !== 0,
+      viewport: options.viewport ?? DEFAULT_VIEWPORT,
+      timeout: BROWSER_TIMEOUT_MS,
+      env: home.env,
+      args: chromiumArguments(options),
+    });
+    return await prepare(context, home, options);
+  } catch (error) {
+    await home.remove();
+    throw error;
+  }
+}
+
+async function prepare(
+  context: BrowserContext,
+  home: BrowserHome,
+  options: LaunchOptions,
+): Promise<TestBrowser> {
+  try {
+    context.setDefaultTimeout(ELEMENT_TIMEOUT_MS);
+    context.setDefaultNavigationTimeout(BROWSER_TIMEOUT_MS);
+    const page = context.pages()[0] ?? (await context.newPage());
+    const session = await context.newCDPSession(page);
+    // Playwright has downloads renamed to a GUID; this gives them back to the browser's own rules.
+    await session.send('Browser.setDownloadBehavior', { behavior: 'default' });
+    const addonOrigin =
+      options.addonDir === undefined ? undefined : await findAddonOrigin(context, options.addonDir);
+    return new Chromium(context, page, home, addonOrigin);
+  } catch (error) {
+    await context.close();
+    throw error;
+  }
+}
+
+class Chromium implements TestBrowser {
+  readonly kind = 'chromium';
+  readonly downloadsDir: string;
+  readonly #context: BrowserContext;
+  readonly #page: Page;
+  readonly #home: BrowserHome;
+  readonly #addonOrigin: string | undefined;
+  #addonTab: Page | undefined;
+
+  constructor(context: BrowserContext, page: Page, home: BrowserHome, addonOrigin: string | undefined) {
+    this.#context = context;
+    this.#page = page;
+    this.#home = home;
+    this.#addonOrigin = addonOrigin;
+    this.downloadsDir = home.downloadsDir;
+  }
+
+  async goto(url: string): Promise<void> {
+    await this.#page.goto(url);
+  }
+
+  async click(selector: string): Promise<void> {
+    await this.#page.locator(selector).first().click({ noWaitAfter: true });
+  }
+
+  text(selector: string): Promise<string> {
+    return this.#page.locator(selector).first().innerText();
+  }
+
+  evaluate<T>(script: string, ...args: readonly unknown[]): Promise<T> {
+    return this.#run<T>(this.#page, script, args);
+  }
+
+  addonPage(name: AddonPageName): string {
+    return this.#addonUrl(name);
+  }
+
+  async addonCall<T>(script: string, ...args: readonly unknown[]): Promise<T> {
+    if (this.#addonTab === undefined) {
+      const tab = await this.#context.newPage();
+      // The one file that every add-on has and that runs no code of its own.
+      await tab.goto(this.#addonUrl('manifest.json'));
+      await this.#page.bringToFront();
+      this.#addonTab = tab;
+    }
+    return this.#run<T>(this.#addonTab, script, args);
+  }
+
+  async screenshot(path: string): Promise<void> {
+    await this.#page.screenshot({ path });
+  }
+
+  async close(): Promise<void> {
+    await this.#context.close();
+    await this.#home.remove();
+  }
+
+  #addonUrl(file: string): string {
+    if (this.#addonOrigin === undefined) throw new Error('the browser was launched without an add-on');
+    return `${this.#addonOrigin}/${file}`;
+  }
+
+  /** Not `page.evaluate`: that counts as a user gesture, which unlocks what a background script cannot do. */
+  async #run<T>(page: Page, script: string, args: readonly unknown[]): Promise<T> {
+    const session = await this.#context.newCDPSession(page);
+    const patience = new AbortController();
+    const answer = session.send('Runtime.evaluate', {
+      expression: toExpression(script, args),
+      awaitPromise: true,
+      returnByValue: true,
+      userGesture: false,
+    });
+    try {
+      const response = await Promise.race([
+        answer,
+        delay(BROWSER_TIMEOUT_MS, undefined, { signal: patience.signal, ref: false }),
+      ]);
+      if (!response) throw new Error(`a script took more than ${BROWSER_TIMEOUT_MS} ms`);
+      const { result, exceptionDetails: failure } = response;
+      if (failure) throw new Error(failure.exception?.description ?? failure.text);
+      return fromJson(result.value) as T;
+    } finally {
+      patience.abort();
+      await session.detach();
+    }
+  }
+}
+
+async function findAddonOrigin(context: BrowserContext, addonDir: string): Promise<string> {
+  const started = context.serviceWorkers()[0];
+  const worker =
+    started ??
+    (await context.waitForEvent('serviceworker', { timeout: BROWSER_TIMEOUT_MS }).catch((cause: unknown) => {
+      throw new Error(`Chromium started no background script of the add-on in '${addonDir}'`, { cause });
+    }));
+  return `chrome-extension://${new URL(worker.url()).host}`;
+}

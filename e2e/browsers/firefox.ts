@@ -1,0 +1,163 @@
+import { randomUUID } from 'node:crypto';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { AddonPageName, LaunchOptions, TestBrowser } from './browser.ts';
+import { type BrowserHome, createBrowserHome } from './browser-home.ts';
+import { requireBrowser } from './find-browsers.ts';
+import { firefoxPrefs } from './firefox-prefs.ts';
+import { FirefoxProcess } from './firefox-process.ts';
+import { openFirefoxSession } from './firefox-session.ts';
+import { Marionette } from './marionette.ts';
+import { fromJson, toExpression } from './page-script.ts';
+
+/** How long Firefox may take to end by itself, in ms. */
+const QUIT_TIMEOUT_MS = 15_000;
+
+/** The key under which WebDriver passes references to elements. */
+const ELEMENT_KEY = 'element-6066-11e4-a52e-4f735466cecf';
+
+/** Starts Firefox without a window. Rejects when it is not installed, does not start, or refuses the add-on. */
+export async function launchFirefox(options: LaunchOptions): Promise<TestBrowser> {
+  const executable = requireBrowser('firefox');
+  const { addonDir } = options;
+  const addon = addonDir === undefined ? undefined : { id: await readGeckoId(addonDir), uuid: randomUUID() };
+  const home = await createBrowserHome('firefox');
+  await writeFile(join(home.profileDir, 'user.js'), firefoxPrefs(home, options, addon));
+  const firefox = new FirefoxProcess(executable, home);
+  try {
+    const marionette = await Marionette.connect(await firefox.marionettePort());
+    await openFirefoxSession(marionette, options);
+    if (addonDir !== undefined) await marionette.send('Addon:Install', { path: addonDir, temporary: true });
+    return new Firefox(firefox, marionette, home, addon && `moz-extension://${addon.uuid}`);
+  } catch (error) {
+    await firefox.ended(0);
+    await home.remove();
+    throw error;
+  }
+}
+
+class Firefox implements TestBrowser {
+  readonly kind = 'firefox';
+  readonly downloadsDir: string;
+  readonly #process: FirefoxProcess;
+  readonly #marionette: Marionette;
+  readonly #home: BrowserHome;
+  readonly #addonOrigin: string | undefined;
+  #addonTab: string | undefined;
+
+  constructor(
+    firefox: FirefoxProcess,
+    marionette: Marionette,
+    home: BrowserHome,
+    addonOrigin: string | undefined,
+  ) {
+    this.#process = firefox;
+    this.#marionette = marionette;
+    this.#home = home;
+    this.#addonOrigin = addonOrigin;
+    this.downloadsDir = home.downloadsDir;
+  }
+
+  async goto(url: string): Promise<void> {
+    await this.#marionette.send('WebDriver:Navigate', { url });
+  }
+
+  async click(selector: string): Promise<void> {
+    const element = await this.#find(selector);
+    await this.#marionette.send('WebDriver:ExecuteScript', {
+      script: "arguments[0].scrollIntoView({ block: 'center', behavior: 'instant' })",
+      args: [element],
+    });
+    // Not ElementClick: that waits for a page to load, which never happens when the link becomes a download.
+    const actions = [
+      { type: 'pointerMove', x: 0, y: 0, duration: 0, origin: element },
+      { type: 'pointerDown', button: 0 },
+      { type: 'pointerUp', button: 0 },
+    ];
+    await this.#marionette.send('WebDriver:PerformActions', {
+      actions: [{ type: 'pointer', id: 'mouse', parameters: { pointerType: 'mouse' }, actions }],
+    });
+  }
+
+  async text(selector: string): Promise<string> {
+    const element = await this.#find(selector);
+    return this.#marionette.ask<string>('WebDriver:GetElementText', { id: element[ELEMENT_KEY] });
+  }
+
+  evaluate<T>(script: string, ...args: readonly unknown[]): Promise<T> {
+    return this.#run<T>(script, args);
+  }
+
+  addonPage(name: AddonPageName): string {
+    return this.#addonUrl(name);
+  }
+
+  async addonCall<T>(script: string, ...args: readonly unknown[]): Promise<T> {
+    const visible = await this.#marionette.ask<string>('WebDriver:GetWindowHandle');
+    try {
+      await this.#enterAddonTab();
+      return await this.#run<T>(script, args);
+    } finally {
+      await this.#enterTab(visible);
+    }
+  }
+
+  async screenshot(path: string): Promise<void> {
+    const base64 = await this.#marionette.ask<string>('WebDriver:TakeScreenshot', { full: false });
+    await writeFile(path, base64, 'base64');
+  }
+
+  async close(): Promise<void> {
+    // Not awaited: a Firefox that has crashed refuses, and one that hangs does not answer.
+    this.#marionette.send('Marionette:Quit', { flags: ['eForceQuit'] }).catch(() => undefined);
+    await this.#process.ended(QUIT_TIMEOUT_MS);
+    this.#marionette.close();
+    await this.#home.remove();
+  }
+
+  #addonUrl(file: string): string {
+    if (this.#addonOrigin === undefined) throw new Error('the browser was launched without an add-on');
+    return `${this.#addonOrigin}/${file}`;
+  }
+
+  async #enterAddonTab(): Promise<void> {
+    if (this.#addonTab !== undefined) return this.#enterTab(this.#addonTab);
+    const url = this.#addonUrl('manifest.json');
+    const tab = (await this.#marionette.send('WebDriver:NewWindow', { type: 'tab', focus: false })) as {
+      handle: string;
+    };
+    await this.#enterTab(tab.handle);
+    // The one file that every add-on has and that runs no code of its own.
+    await this.goto(url);
+    this.#addonTab = tab.handle;
+  }
+
+  async #enterTab(handle: string): Promise<void> {
+    await this.#marionette.send('WebDriver:SwitchToWindow', { handle, focus: false });
+  }
+
+  #find(selector: string): Promise<{ readonly [ELEMENT_KEY]: string }> {
+    return this.#marionette.ask('WebDriver:FindElement', { using: 'css selector', value: selector });
+  }
+
+  async #run<T>(script: string, args: readonly unknown[]): Promise<T> {
+    const json = await this.#marionette.ask<string | null>('WebDriver:ExecuteScript', {
+      script: `return ${toExpression(script, args)}`,
+      args: [],
+      // Without a sandbox of its own the script sees the globals of the page.
+      sandbox: null,
+    });
+    return fromJson(json) as T;
+  }
+}
+
+/** The id under which Firefox knows an unpacked add-on. */
+async function readGeckoId(addonDir: string): Promise<string> {
+  const path = join(addonDir, 'manifest.json');
+  const manifest = JSON.parse(await readFile(path, 'utf8')) as {
+    browser_specific_settings?: { gecko?: { id?: string } };
+  };
+  const id = manifest.browser_specific_settings?.gecko?.id;
+  if (id === undefined) throw new Error(`${path} names no browser_specific_settings.gecko.id`);
+  return id;
+}

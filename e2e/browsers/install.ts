@@ -1,0 +1,99 @@
+import { spawnSync } from 'node:child_process';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import type { BrowserKind } from './browser.ts';
+import { findBrowser, findProgram } from './find-browsers.ts';
+
+interface Requirement {
+  readonly name: string;
+  /** Its package in Debian. */
+  readonly debianPackage: string;
+  readonly isPresent: () => boolean;
+  readonly advice: string;
+  /** Whether nothing can be tested without it; the tests of the others are skipped, with the reason. */
+  readonly isNeeded: boolean;
+}
+
+function browser(kind: BrowserKind, debianPackage: string, advice: string): Requirement {
+  return {
+    name: kind,
+    debianPackage,
+    isPresent: () => findBrowser(kind) !== undefined,
+    advice,
+    isNeeded: true,
+  };
+}
+
+function tool(name: string, debianPackage = name): Requirement {
+  const advice = `install the package '${debianPackage}' of your system, so that '${name}' is on the PATH`;
+  return { name, debianPackage, isPresent: () => findProgram(name) !== undefined, advice, isNeeded: false };
+}
+
+const REQUIREMENTS: readonly Requirement[] = [
+  browser(
+    'chromium',
+    'chromium',
+    "run 'npx playwright install --with-deps chromium', or install Chromium (no snap, not Google Chrome) and set LONGHAUL_CHROMIUM",
+  ),
+  browser(
+    'firefox',
+    'firefox-esr',
+    'install Firefox or Firefox ESR from mozilla.org (no snap) and set LONGHAUL_FIREFOX to its executable',
+  ),
+  tool('curl'),
+  tool('wget'),
+  tool('aria2c', 'aria2'),
+];
+
+/** Without it a machine that has no fonts at all shows pages without text. */
+const FONT_PACKAGE = 'fonts-dejavu-core';
+
+/** Installs what the end-to-end tests need and the machine lacks. Returns what is still missing. */
+function install(): readonly Requirement[] {
+  let missing = findMissing();
+  if (missing.length > 0 && mayInstallPackages()) {
+    installDebianPackages(missing);
+    missing = findMissing();
+  }
+  if (missing.some(({ name }) => name === 'chromium')) {
+    installPlaywrightChromium();
+    missing = findMissing();
+  }
+  return missing;
+}
+
+function findMissing(): readonly Requirement[] {
+  return REQUIREMENTS.filter(({ isPresent }) => !isPresent());
+}
+
+function installDebianPackages(missing: readonly Requirement[]): void {
+  const packages = missing.map(({ debianPackage }) => debianPackage);
+  if (missing.some(({ name }) => name === 'chromium' || name === 'firefox')) packages.push(FONT_PACKAGE);
+  run('apt-get', ['update']);
+  // One by one: a system that lacks one of the packages (Ubuntu has browsers only as snaps) still gets the others.
+  for (const name of packages) {
+    run('apt-get', ['-o', 'DPkg::Lock::Timeout=300', 'install', '-y', '--no-install-recommends', name]);
+  }
+}
+
+function installPlaywrightChromium(): void {
+  const folder = dirname(createRequire(import.meta.url).resolve('@playwright/test/package.json'));
+  const systemLibraries = mayInstallPackages() ? ['--with-deps'] : [];
+  run(process.execPath, [join(folder, 'cli.js'), 'install', '--no-shell', ...systemLibraries, 'chromium']);
+}
+
+/** Runs a program in view of the user. Whether it worked shows in what is found afterwards. */
+function run(program: string, args: readonly string[]): void {
+  console.log(`> ${program} ${args.join(' ')}`);
+  spawnSync(program, args, { stdio: 'inherit', env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' } });
+}
+
+function mayInstallPackages(): boolean {
+  return process.getuid?.() === 0 && findProgram('apt-get') !== undefined;
+}
+
+for (const { name, advice, isNeeded } of install()) {
+  const consequence = isNeeded ? 'The end-to-end tests need' : 'Some end-to-end tests are skipped without';
+  console.error(`${consequence} ${name}, which was not found: ${advice}.`);
+  if (isNeeded) process.exitCode = 1;
+}

@@ -1,0 +1,20 @@
+import type { LinkSpec } from './overlay.ts';
+
+/** What every long link carries; the sample origin sends at this rate, too. */
+export const IMAGINARY_RATE_BPS = 95e6;
+
+/** What the page says about these links. */
+export const IMAGINARY_WAN_NOTE =
+  'This overlay runs on one machine. The links are those of an imaginary WAN: their estimates steer the plan, while the bytes stay on loopback.';
+
+/** An origin far from the client, a lossy long way between, a depot near each end (d1, d3) and one aside. */
+export const IMAGINARY_WAN: readonly LinkSpec[] = [
+  { between: ['client', 'origin'], rttMs: 100, lossRate: 1e-3, rateBps: IMAGINARY_RATE_BPS },
+  { between: ['client', 'd1'], rttMs: 10, lossRate: 0, rateBps: IMAGINARY_RATE_BPS },
+  { between: ['d1', 'd3'], rttMs: 80, lossRate: 1e-3, rateBps: IMAGINARY_RATE_BPS },
+  { between: ['d3', 'origin'], rttMs: 10, lossRate: 0, rateBps: IMAGINARY_RATE_BPS },
+  { between: ['client', 'd2'], rttMs: 60, lossRate: 1e-3, rateBps: 50e6 },
+  { between: ['d1', 'd2'], rttMs: 60, lossRate: 1e-3, rateBps: 50e6 },
+  { between: ['d2', 'd3'], rttMs: 60, lossRate: 1e-3, rateBps: 50e6 },
+  { between: ['d2', 'origin'], rttMs: 60, lossRate: 1e-3, rateBps: 50e6 },
+];

@@ -1,0 +1,18 @@
+import { defineConfig } from '@playwright/test';
+import type { WorldOptions } from './fixtures/test.ts';
+
+export default defineConfig<object, WorldOptions>({
+  testDir: 'specs',
+  outputDir: '../test-results',
+  // Real browsers and services on shared cores: one after the other, with patience.
+  workers: 1,
+  timeout: 90_000,
+  expect: { timeout: 30_000 },
+  reporter: 'list',
+  forbidOnly: Boolean(process.env.CI),
+  projects: [
+    { name: 'chromium', testDir: 'specs/browser', use: { browserKind: 'chromium' } },
+    { name: 'firefox', testDir: 'specs/browser', use: { browserKind: 'firefox' } },
+    { name: 'command-line', testDir: 'specs/command-line' },
+  ],
+});

@@ -1,0 +1,70 @@
+import { clickLink, expectDirect, expectFile, expectThroughDepots } from '../../fixtures/download-checks.ts';
+import { FILE_BYTES } from '../../fixtures/origin-content.ts';
+import { expect, test } from '../../fixtures/test.ts';
+
+test('a link downloads through two depots, byte-identical and under its name', async ({ user, world }) => {
+  await expectThroughDepots(world, FILE_BYTES, async () => {
+    await clickLink(user, world, '/files/linked.bin');
+    await expectFile(user, 'linked.bin');
+  });
+  expect(await world.overlay.metric('d2', 'longhaul_depot_tunnel_bytes_total')).toBe(0);
+});
+
+test('an attachment keeps its name and its query', async ({ user, world }) => {
+  await expectThroughDepots(world, FILE_BYTES, async () => {
+    await clickLink(user, world, '/attachment/attached.bin?x=1&y=a%2Fb&u=http://z/?q=1');
+    await expectFile(user, 'attached.bin');
+  });
+  const fetched = world.origin.requests.findLast((request) => request.headers.via);
+  expect(fetched?.url).toBe('/attachment/attached.bin?x=1&y=a%2Fb&u=http://z/?q=1');
+});
+
+test('the name in a download attribute is kept', async ({ user, world }) => {
+  await expectThroughDepots(world, FILE_BYTES, async () => {
+    await clickLink(user, world, '/files/attribute.bin', { download: 'chosen.bin' });
+    await expectFile(user, 'chosen.bin', 'attribute.bin');
+  });
+});
+
+test('the answer to a form is left alone', async ({ user, world }) => {
+  await expectDirect(world, async () => {
+    await user.goto(`${world.originUrl}/form`);
+    await user.click('#link');
+    await expectFile(user, 'posted.bin', 'posted');
+  });
+});
+
+test('a file that only members get comes directly, and whole', async ({ user, world }) => {
+  await expectDirect(world, async () => {
+    await clickLink(user, world, '/members/members.bin');
+    await expectFile(user, 'members.bin');
+  });
+});
+
+test('a redirect to an address that depots refuse comes directly, and whole', async ({ user, world }) => {
+  await expectDirect(world, async () => {
+    await clickLink(user, world, `/moved?${encodeURIComponent(`${world.privateUrl}/files/private.bin`)}`);
+    await expectFile(user, 'private.bin');
+  });
+});
+
+test('a download that breaks off at the origin is resumed, and whole in the end', async ({ user, world }) => {
+  world.origin.cutForDepots('/files/broken.bin', 1_500_000);
+  await clickLink(user, world, '/files/broken.bin');
+  await expectFile(user, 'broken.bin');
+  const resumed = world.origin.requests.filter(
+    ({ url, headers }) => url === '/files/broken.bin' && headers.via,
+  );
+  expect(resumed.map(({ headers }) => headers.range)).toContainEqual(
+    expect.stringMatching(/^bytes=[1-9][0-9]*-$/),
+  );
+});
+
+test('with the master down the direct download works', async ({ user, world }) => {
+  await world.overlay.master.kill();
+  await expectDirect(world, async () => {
+    await clickLink(user, world, '/files/masterless.bin');
+    await expectFile(user, 'masterless.bin');
+  });
+  await world.overlay.restartMaster();
+});

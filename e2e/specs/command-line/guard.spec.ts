@@ -1,0 +1,80 @@
+import { FILE_BYTES } from '../../fixtures/origin-content.ts';
+import { expect, test } from '../../fixtures/test.ts';
+import type { World } from '../../fixtures/world.ts';
+
+test.use({ worldSpec: { unnamed: true } });
+
+/** The entry depot's address for a file, with a ticket fresh from the master. */
+async function relayUrl(world: World, name: string): Promise<string> {
+  const answer = await fetch(world.masterLink(`${world.originUrl}/files/${name}`), { redirect: 'manual' });
+  return answer.headers.get('location') ?? '';
+}
+
+async function refusal(url: string): Promise<string | null> {
+  const answer = await fetch(url, { redirect: 'manual' });
+  await answer.body?.cancel();
+  return answer.headers.get('longhaul-error');
+}
+
+test.describe('a ticket of the master opens nothing but its own download', () => {
+  for (const [what, change, code] of [
+    [
+      'forged',
+      (url: string) => url.replace(/\.[A-Za-z0-9_-]{10}/, '.AAAAAAAAAA'),
+      /^ticket-(signature-wrong|malformed)$/,
+    ],
+    ['used for another URL', (url: string) => url.replace('/files/', '/other/'), /^ticket-wrong-url$/],
+    [
+      'used for another origin',
+      (url: string) => url.replace(/port=[0-9]+/, 'port=9'),
+      /^ticket-wrong-authority$/,
+    ],
+  ] as const) {
+    test(`${what}: refused, and no connection made`, async ({ world }) => {
+      const url = change(await relayUrl(world, 'guarded.bin'));
+      const before = world.origin.connections();
+      expect(await refusal(url)).toMatch(code);
+      expect(world.origin.connections()).toBe(before);
+    });
+  }
+
+  test('used at a depot that only relays in its chain: refused, and no connection made', async ({
+    world,
+  }) => {
+    const url = new URL(await relayUrl(world, 'guarded.bin'));
+    url.port = new URL(world.overlay.depot('d3').url).port;
+    const before = world.origin.connections();
+    expect(await refusal(url.href)).toBe('ticket-wrong-depot');
+    expect(world.origin.connections()).toBe(before);
+  });
+});
+
+test('an origin that redirects to a private address is refused with the code', async ({ world }) => {
+  const target = encodeURIComponent('http://192.168.7.7/secret');
+  const answer = await fetch(world.masterLink(`${world.originUrl}/moved?${target}`));
+  expect(answer.status).toBe(403);
+  expect(answer.headers.get('longhaul-error')).toMatch(/^(target-not-public|address-not-allowed)$/);
+});
+
+test('an origin that asks for a login is refused with the code', async ({ world }) => {
+  const answer = await fetch(world.masterLink(`${world.originUrl}/members/x.bin`));
+  expect([answer.status, answer.headers.get('longhaul-error')]).toEqual([403, 'origin-needs-login']);
+});
+
+test('a depot killed in the middle of a body breaks the transfer: the short file never looks whole', async ({
+  world,
+}) => {
+  const answer = await fetch(world.masterLink(`${world.originUrl}/files/killed.bin`));
+  expect(answer.headers.get('content-length')).toBe(String(FILE_BYTES));
+  const reader = answer.body?.getReader();
+  await reader?.read();
+  await world.overlay.depot('d3').kill();
+  const rest = async () => {
+    for (;;) {
+      const part = await reader?.read();
+      if (!part || part.done) return 'ended as if it were whole';
+    }
+  };
+  await expect(rest()).rejects.toThrow();
+  await world.overlay.restartDepot('d3');
+});

@@ -1,0 +1,20 @@
+/** `npm run check`: everything that can be said about the sources without running them. */
+import { runSteps } from './run-steps.ts';
+
+const PROJECTS = [
+  'shared',
+  'shared/tsconfig.test.json',
+  'depot-node',
+  'master-service',
+  'master-service/web',
+  'extension',
+  'e2e',
+];
+
+await runSteps([
+  { name: 'format', command: ['biome', 'check', '--error-on-warnings', '.'] },
+  { name: 'lint, with import directions', command: ['oxlint', '--type-aware', '--deny-warnings'] },
+  ...PROJECTS.map((project) => ({ name: `types of ${project}`, command: ['tsc', '-p', project] as const })),
+  { name: 'unused code', command: ['knip'] },
+  { name: 'tables in docs', command: [process.execPath, 'e2e/tools/docs-tables.ts', '--check'] },
+]);
