@@ -1,5 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
+import { setTimeout as delay } from 'node:timers/promises';
 import { asLonghaulError, formatAuthority, isInNetworks, LonghaulError, originHref } from '@longhaul/shared';
 import type { DepotConfig } from './config.ts';
 import { DepotDirectory } from './directory/directory.ts';
@@ -23,6 +24,9 @@ import { TicketGate } from './tickets/ticket-gate.ts';
 import { ProofChecker, ProofMaker } from './tunnel/caller-proof.ts';
 import { createConnectHandler } from './tunnel/connect-handler.ts';
 import { createNextLeg } from './tunnel/next-leg.ts';
+
+/** How long a depot that stops waits for its master to hear of it. */
+const FAREWELL_MS = 500;
 
 export interface DepotInit {
   readonly config: DepotConfig;
@@ -203,14 +207,15 @@ export function createDepot(init: DepotInit): Depot {
     close: async (graceMs) => {
       closing = true;
       membership.stop();
-      await membership.drain();
+      // The master learns of it if it can; a master that is gone as well holds nobody up.
+      const told = Promise.race([membership.drain(), delay(FAREWELL_MS)]);
       const closed = new Promise<void>((resolveClosed) => server.close(() => resolveClosed()));
       server.closeIdleConnections();
       const grace = setTimeout(() => {
         shutdown.abort();
         server.closeAllConnections();
       }, graceMs);
-      await closed;
+      await Promise.all([closed, told]);
       clearTimeout(grace);
     },
   };

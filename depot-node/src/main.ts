@@ -28,8 +28,8 @@ async function main(): Promise<void> {
   if (values.config === undefined)
     throw new Error('say which configuration to use: longhaul-depot --config depot.yaml');
   const base = dirname(resolve(values.config));
-  const config = readDepotConfig(parse(readFileSync(values.config, 'utf8')));
-  const text = (path: string) => readFileSync(resolve(base, path), 'utf8');
+  const text = (path: string) => readText(resolve(base, path));
+  const config = readDepotConfig(parse(readText(values.config)));
   const depot = createDepot({
     config,
     state: openStateFolder(resolve(base, config.stateDir)),
@@ -54,6 +54,14 @@ async function main(): Promise<void> {
   const { url } = await depot.listen();
   process.send?.({ ready: { url } });
   process.stdout.write(`ready ${JSON.stringify({ id: config.id, url })}\n`);
+}
+
+function readText(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (cause) {
+    throw new LonghaulError('config-invalid', { detail: `${path} cannot be read`, cause });
+  }
 }
 
 function logEvent(event: DepotEvent): void {

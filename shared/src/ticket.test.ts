@@ -83,10 +83,14 @@ describe('a ticket', () => {
   test('changed in any single character is never accepted', () => {
     const text = issueTicket(claims, 'm1', signer);
     fc.assert(
-      fc.property(fc.nat(text.length - 1), fc.constantFrom(...'AZaz09-_.'), (index, char) => {
-        fc.pre(text[index] !== char);
-        expect(refusal(text.slice(0, index) + char + text.slice(index + 1))).not.toBe('accepted');
-      }),
+      fc.property(
+        fc.nat(text.length - 1),
+        fc.constantFrom('A', 'Z', 'a', 'z', '0', '9', '-', '_', '.'),
+        (index, char) => {
+          fc.pre(text[index] !== char);
+          expect(refusal(text.slice(0, index) + char + text.slice(index + 1))).not.toBe('accepted');
+        },
+      ),
       { numRuns: 500 },
     );
   });

@@ -165,7 +165,7 @@ function decodeChains(text: string): Chain[] | undefined {
     return undefined;
   const chains: Chain[] = [];
   for (const row of rows) {
-    const chain = [...row].map((digit) => ids[Number.parseInt(digit, 36)] ?? '');
+    const chain = row.split('').map((digit) => ids[Number.parseInt(digit, 36)] ?? '');
     const distinct = new Set(chain).size === chain.length && !chain.includes('');
     if (chain.length < 1 || chain.length > MAX_CHAIN_DEPOTS || !distinct) return undefined;
     chains.push(chain);
