@@ -1,0 +1,71 @@
+/** Builds the add-on. Run as a program it builds the packages for both browsers, without any default. */
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { build, type Plugin } from 'vite';
+import { drawIcon } from './icons/draw-icon.ts';
+import { ICON_SIZES, manifest, TARGETS, type Target } from './src/manifest.ts';
+import type { BuildDefaults } from './src/settings/build-defaults.ts';
+
+export interface BuildOptions {
+  /** Folder for the unpacked add-on; it is emptied first. */
+  readonly outDir: string;
+  readonly target: Target;
+  /** Settings that this build brings along. */
+  readonly defaults?: Partial<BuildDefaults>;
+}
+
+/** Builds the unpacked add-on for one browser. */
+export async function buildExtension({ outDir, target, defaults = {} }: BuildOptions): Promise<void> {
+  const buildDefaults: BuildDefaults = { master: '', privateHosts: [], ...defaults };
+  await build({
+    configFile: false,
+    envDir: false,
+    root: join(import.meta.dirname, 'src', 'pages'),
+    base: './',
+    publicDir: false,
+    logLevel: 'warn',
+    define: { __LONGHAUL_DEFAULTS__: JSON.stringify(buildDefaults) },
+    plugins: [await manifestAndIcons(target)],
+    build: {
+      outDir,
+      emptyOutDir: true,
+      target: ['chrome126', 'firefox142'],
+      modulePreload: false,
+      // Those who review an add-on want to read it, and nobody downloads it often.
+      minify: false,
+      rolldownOptions: {
+        input: {
+          background: join(import.meta.dirname, 'src', 'background.ts'),
+          popup: join(import.meta.dirname, 'src', 'pages', 'popup.html'),
+          options: join(import.meta.dirname, 'src', 'pages', 'options.html'),
+        },
+        output: {
+          entryFileNames: '[name].js',
+          chunkFileNames: '[name].js',
+          assetFileNames: '[name][extname]',
+        },
+      },
+    },
+  });
+}
+
+async function manifestAndIcons(target: Target): Promise<Plugin> {
+  const packageText = await readFile(join(import.meta.dirname, 'package.json'), 'utf8');
+  const { version } = JSON.parse(packageText) as { version: string };
+  return {
+    name: 'longhaul-manifest-and-icons',
+    generateBundle() {
+      const source = `${JSON.stringify(manifest(target, version), null, 2)}\n`;
+      this.emitFile({ type: 'asset', fileName: 'manifest.json', source });
+      for (const size of ICON_SIZES) {
+        this.emitFile({ type: 'asset', fileName: `icon-${size}.png`, source: drawIcon(size) });
+      }
+    },
+  };
+}
+
+if (import.meta.main) {
+  for (const target of TARGETS) {
+    await buildExtension({ outDir: join(import.meta.dirname, 'dist', target), target });
+  }
+}

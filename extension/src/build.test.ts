@@ -1,0 +1,58 @@
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import { buildExtension } from '../build.ts';
+import { manifest, TARGETS } from './manifest.ts';
+
+async function temporaryFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'longhaul-build-'));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  return folder;
+}
+
+const scripts = async (folder: string): Promise<string> => {
+  const names = (await readdir(folder)).filter((name) => name.endsWith('.js'));
+  return (await Promise.all(names.map((name) => readFile(join(folder, name), 'utf8')))).join('\n');
+};
+
+function defaultsIn(code: string): unknown {
+  return JSON.parse(/buildDefaults = (\{[^}]*\})/.exec(code)?.[1] ?? 'null');
+}
+
+it.each(TARGETS)(
+  'builds an add-on for %s in which every file that the manifest names exists',
+  async (target) => {
+    const outDir = await temporaryFolder();
+    await buildExtension({ outDir, target });
+    const text = await readFile(join(outDir, 'manifest.json'), 'utf8');
+    const files = await readdir(outDir);
+    for (const [, name] of text.matchAll(/"([\w-]+\.(?:js|html|png))"/g)) expect(files).toContain(name);
+    expect(JSON.parse(text)).toEqual(manifest(target, '0.1.0'));
+  },
+);
+
+it('carries no default in a package, no code made from text, and nothing from elsewhere', async () => {
+  const outDir = await temporaryFolder();
+  await buildExtension({ outDir, target: 'chrome' });
+  const code = await scripts(outDir);
+  expect(defaultsIn(code)).toEqual({ master: '', privateHosts: [] });
+  expect(code).not.toMatch(/new Function|\beval\(|import\("http/);
+});
+
+it('brings the defaults of a local overlay along', async () => {
+  const outDir = await temporaryFolder();
+  const defaults = { master: 'http://127.0.0.1:4321', privateHosts: ['127.0.0.1:4322'] };
+  await buildExtension({ outDir, target: 'firefox', defaults });
+  expect(defaultsIn(await scripts(outDir))).toEqual(defaults);
+});
+
+it('asks for no more than downloads, storage, watching requests, and the web', () => {
+  for (const target of TARGETS) {
+    expect(manifest(target, '1')).toMatchObject({
+      permissions: ['downloads', 'storage', 'webRequest'],
+      host_permissions: ['http://*/*', 'https://*/*'],
+      incognito: 'not_allowed',
+    });
+  }
+});

@@ -1,0 +1,35 @@
+import type { StorageArea } from '../browser/browser-api.ts';
+import type { LeftDownload } from '../messages/status.ts';
+import type { Outcome } from './divert-download.ts';
+
+const KEY = 'lastLeft';
+
+/** Reasons that the user has chosen or that say nothing about a download of interest. */
+const UNTOLD = new Set<Outcome>([
+  'off',
+  'no-master',
+  'incognito',
+  'not-http',
+  'own',
+  'other-addon',
+  'not-running',
+]);
+
+/** Remembers, for the popup, why the last download was left to the browser. */
+export class LastLeft {
+  readonly #area: StorageArea;
+
+  constructor(area: StorageArea) {
+    this.#area = area;
+  }
+
+  async note(name: string, outcome: Outcome): Promise<void> {
+    if (UNTOLD.has(outcome)) return;
+    await this.#area.set({ [KEY]: outcome === 'diverted' ? null : { name, why: outcome } });
+  }
+
+  async get(): Promise<LeftDownload | undefined> {
+    const stored = (await this.#area.get(KEY))[KEY] as LeftDownload | null | undefined;
+    return stored ?? undefined;
+  }
+}

@@ -1,0 +1,21 @@
+/** Why a download was left to the browser. */
+export type WhyLeft =
+  | 'off'
+  | 'no-master'
+  | 'incognito'
+  | 'not-http'
+  | 'own'
+  | 'other-addon'
+  | 'not-running'
+  | 'post'
+  | 'private-host'
+  | 'site-off'
+  | 'small'
+  | 'master-failed'
+  | 'direct-is-best'
+  | 'insecure-chain'
+  | 'depot-failed'
+  | 'different-file'
+  | 'finished'
+  | 'name-open'
+  | 'nearly-done';

@@ -1,0 +1,51 @@
+/** The browsers that the add-on is built for. */
+export const TARGETS = ['chrome', 'firefox'] as const;
+export type Target = (typeof TARGETS)[number];
+
+export const ICON_SIZES = [16, 32, 48, 128] as const;
+
+const icons = Object.fromEntries(ICON_SIZES.map((size) => [size, `icon-${size}.png`]));
+
+/** What the browsers do not have in common. */
+const DIFFERENCES: Readonly<Record<Target, object>> = {
+  chrome: {
+    // The first version with URL.parse.
+    minimum_chrome_version: '126',
+    background: { service_worker: 'background.js', type: 'module' },
+  },
+  firefox: {
+    background: { scripts: ['background.js'], type: 'module' },
+    browser_specific_settings: {
+      gecko: {
+        id: 'longhaul@longhaul.example',
+        strict_min_version: '142.0',
+        // The addresses of downloads go to the master that the user has chosen.
+        data_collection_permissions: { required: ['browsingActivity'] },
+      },
+    },
+  },
+};
+
+/** The manifest of one target. */
+export function manifest(target: Target, version: string): object {
+  return {
+    manifest_version: 3,
+    name: 'Longhaul',
+    version,
+    description: 'Makes far downloads fast: a chain of short connections instead of one long one.',
+    icons,
+    action: { default_popup: 'popup.html', default_title: 'Longhaul', default_icon: icons },
+    options_ui: { page: 'options.html', open_in_tab: true },
+    // webRequest only observes: it tells which downloads are answers to forms.
+    permissions: ['downloads', 'storage', 'webRequest'],
+    host_permissions: ['http://*/*', 'https://*/*'],
+    // A private window's downloads would come out in an ordinary one.
+    incognito: 'not_allowed',
+    content_security_policy: {
+      // Without Firefox's own rule to ask every http address under https: a local master has no certificate.
+      extension_pages:
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src http: https:; base-uri 'none'; form-action 'none'",
+    },
+    ...DIFFERENCES[target],
+  };
+}

@@ -1,0 +1,25 @@
+import type { Settings } from '../settings/settings.ts';
+import type { MasterTest } from '../settings/test-master.ts';
+import type { Status } from './status.ts';
+
+/** Every message from the add-on's pages to its background, with what is asked and what is answered. */
+export interface MessageMap {
+  /** The state of affairs, as seen from the tab with this address. */
+  status: { readonly ask: { readonly tabUrl: string }; readonly answer: Status };
+  settings: { readonly ask: null; readonly answer: Settings };
+  'change-settings': { readonly ask: Partial<Settings>; readonly answer: Settings };
+  'set-site-off': { readonly ask: { readonly host: string; readonly off: boolean }; readonly answer: null };
+  'test-master': { readonly ask: { readonly master: string }; readonly answer: MasterTest };
+}
+
+export type MessageName = keyof MessageMap;
+
+export interface Message<N extends MessageName = MessageName> {
+  readonly name: N;
+  readonly ask: MessageMap[N]['ask'];
+}
+
+/** One handler for each message. */
+export type MessageHandlers = {
+  readonly [N in MessageName]: (ask: MessageMap[N]['ask']) => Promise<MessageMap[N]['answer']>;
+};

@@ -1,0 +1,26 @@
+import type { WhyLeft } from '../divert/why-left.ts';
+import type { Job } from '../jobs/job.ts';
+
+/** What the popup shows. */
+export interface Status {
+  readonly enabled: boolean;
+  readonly hasMaster: boolean;
+  /** Host of the active tab; empty when it is no web page. */
+  readonly site: string;
+  readonly siteOff: boolean;
+  readonly running: readonly RunningDownload[];
+  /** The last download that was left to the browser after it had been looked at. */
+  readonly lastLeft: LeftDownload | undefined;
+}
+
+export interface RunningDownload extends Pick<Job, 'name' | 'chain' | 'predictedSeconds' | 'directSeconds'> {
+  readonly state: Job['state'] | 'paused' | 'interrupted';
+  readonly originUrl: string;
+  readonly bytesReceived: number;
+  readonly totalBytes: number | undefined;
+}
+
+export interface LeftDownload {
+  readonly name: string;
+  readonly why: WhyLeft;
+}

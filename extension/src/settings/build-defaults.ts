@@ -1,0 +1,11 @@
+/** Defaults that a build may bring along, so that a local overlay works without a visit to the options. */
+export interface BuildDefaults {
+  readonly master: string;
+  readonly privateHosts: readonly string[];
+}
+
+/** Put in by the build; unit tests run without one. */
+declare const __LONGHAUL_DEFAULTS__: BuildDefaults;
+
+export const buildDefaults: BuildDefaults =
+  typeof __LONGHAUL_DEFAULTS__ === 'undefined' ? { master: '', privateHosts: [] } : __LONGHAUL_DEFAULTS__;

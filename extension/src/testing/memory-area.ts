@@ -1,0 +1,12 @@
+import type { StorageArea } from '../browser/browser-api.ts';
+
+/** Storage of a browser, in memory; what is stored is copied, as browsers do. */
+export function memoryArea(stored: Record<string, unknown> = {}): StorageArea {
+  const area = {
+    get: async (key: string) => ({ [key]: structuredClone(stored[key]) }),
+    set: async (items: Record<string, unknown>) => {
+      Object.assign(stored, structuredClone(items));
+    },
+  };
+  return area as unknown as StorageArea;
+}

@@ -1,0 +1,23 @@
+import type { PlanAnswer } from '@longhaul/shared';
+
+const prediction = (seconds: number) => ({ seconds, goodputBps: 1e8, setUpSeconds: 0.5, legs: [] });
+
+/** A plan over two depots, five times faster than the direct way. */
+export function plan(patch: Partial<PlanAnswer> = {}): PlanAnswer {
+  return {
+    jobId: 'job-1',
+    url: 'https://origin.example/file.iso',
+    decision: 'chain',
+    location: 'https://depot.example/file.iso?ticket',
+    masterUrl: 'https://master.example/get/https/origin.example:443/file.iso',
+    chain: ['pe-1', 'rj-1'],
+    alternatives: [],
+    sizeBytes: 50_000_000,
+    sizeSource: 'option',
+    prediction: prediction(10),
+    direct: prediction(50),
+    reasons: [],
+    startBefore: '2026-01-01T00:00:00Z',
+    ...patch,
+  };
+}
