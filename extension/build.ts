@@ -64,7 +64,7 @@ async function manifestAndIcons(target: Target): Promise<Plugin> {
   };
 }
 
-if (import.meta.main) {
+if (process.argv[1] === import.meta.filename) {
   for (const target of TARGETS) {
     await buildExtension({ outDir: join(import.meta.dirname, 'dist', target), target });
   }

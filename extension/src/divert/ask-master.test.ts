@@ -14,7 +14,7 @@ it('asks for the plan of the download, as JSON and without anything about the us
     const { method, url, headers } = incoming;
     void text(incoming).then((body) => {
       asked = { line: `${method} ${url}`, body: JSON.parse(body) };
-      outgoing.end(JSON.stringify(plan()));
+      return outgoing.end(JSON.stringify(plan()));
     });
     expect(headers.cookie).toBeUndefined();
     expect(headers.referer).toBeUndefined();
