@@ -1,5 +1,9 @@
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { type ServiceProcess, startService } from './service-process.ts';
+
+/** How often a master is asked whether its depots are up. */
+const STATUS_INTERVAL_MS = 100;
 
 /** An estimate for the link between two ends: depot ids, `client` or `origin`. */
 export interface LinkSpec {
@@ -110,20 +114,31 @@ export async function startOverlay(spec: OverlaySpec): Promise<Overlay> {
   const indexOf = (id: string) => spec.depots.findIndex((entry) => entry.id === id);
   const depotSpec = (index: number) => spec.depots[index] ?? fail(`the overlay has no depot ${index}`);
   const depot = (id: string) => depots[indexOf(id)] ?? fail(`the overlay has no depot ${id}`);
+  // A master that has just started plans directly until its depots have been heard of.
+  const depotsUp = async () => {
+    for (;;) {
+      const status = await getText(spec, master, '/v1/status');
+      if (status.split('"state":"up"').length > spec.depots.length) return;
+      await delay(STATUS_INTERVAL_MS);
+    }
+  };
   return {
     get master() {
       return master;
     },
     depot,
     depots,
-    metric: async (id, name, labels = {}) => sumMetric(await readMetrics(spec, depot(id)), name, labels),
+    metric: async (id, name, labels = {}) =>
+      sumMetric(await getText(spec, depot(id), '/metrics'), name, labels),
     restartMaster: async () => {
       master = await launchMaster();
+      await depotsUp();
     },
     restartDepot: async (id) => {
       const index = indexOf(id);
       const port = Number(new URL(depot(id).url).port);
       depots[index] = await launchDepot({ ...depotSpec(index), port }, master.url);
+      await depotsUp();
     },
     stop,
   };
@@ -133,21 +148,19 @@ function fail(message: string): never {
   throw new Error(message);
 }
 
-async function readMetrics(spec: OverlaySpec, service: ServiceProcess): Promise<string> {
+/** Asks a service for a page of its own, over loopback. */
+async function getText(spec: OverlaySpec, service: ServiceProcess, path: string): Promise<string> {
   const { request } = spec.tls ? await import('node:https') : await import('node:http');
   const { port } = new URL(service.url);
   return new Promise((resolve, reject) => {
-    // Only over loopback and only numbers: whose certificate it is does not matter here.
-    const asked = request(
-      { host: spec.listenHost, port, path: '/metrics', rejectUnauthorized: false },
-      (answer) => {
-        let text = '';
-        answer.setEncoding('utf8').on('data', (chunk: string) => {
-          text += chunk;
-        });
-        answer.once('end', () => resolve(text));
-      },
-    );
+    // Only over loopback and only about itself: whose certificate it is does not matter here.
+    const asked = request({ host: spec.listenHost, port, path, rejectUnauthorized: false }, (answer) => {
+      let text = '';
+      answer.setEncoding('utf8').on('data', (chunk: string) => {
+        text += chunk;
+      });
+      answer.once('end', () => resolve(text));
+    });
     asked.once('error', reject).end();
   });
 }
