@@ -269,6 +269,15 @@ describe('a failure names itself and the depot where it happened', () => {
     });
   });
 
+  test("when the origin's TLS is none", async () => {
+    const url = overlay.originUrl.replace('http:', 'https:');
+    const answer = await fetchRaw(overlay.relayUrl(`${url}/x`));
+    expect(answer).toMatchObject({
+      status: 502,
+      headers: { [HEADERS.error]: 'origin-tls-failed', [HEADERS.depot]: 'd1' },
+    });
+  });
+
   test('when the origin is silent', async () => {
     const silent = createServer(() => {});
     const { port } = await listen(silent, '127.0.0.1', 0);

@@ -54,7 +54,8 @@ function pump(answer: IncomingMessage, response: ServerResponse, options: SendOp
       clearTimeout(timer);
       options.signal.removeEventListener('abort', onBroken);
       if (outcome !== 'complete') {
-        answer.destroy();
+        // A reset frees the chain at once; a mere end would leave it open until the origin has more to send.
+        resetConnection(answer.socket);
         // A connection that the client has left is gone already.
         if (response.socket) resetConnection(response.socket);
         response.destroy();

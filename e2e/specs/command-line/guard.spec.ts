@@ -1,3 +1,5 @@
+import { type IncomingMessage, request } from 'node:http';
+import type { Duplex } from 'node:stream';
 import { FILE_BYTES } from '../../fixtures/origin-content.ts';
 import { expect, test } from '../../fixtures/test.ts';
 import type { World } from '../../fixtures/world.ts';
@@ -47,6 +49,30 @@ test.describe('a ticket of the master opens nothing but its own download', () =>
     expect(await refusal(url.href)).toBe('ticket-wrong-depot');
     expect(world.origin.connections()).toBe(before);
   });
+});
+
+test("a client's CONNECT with a ticket for a download: refused, and no connection made", async ({
+  world,
+}) => {
+  const url = new URL(await relayUrl(world, 'guarded.bin'));
+  const ticket = url.search.slice(1).split('&', 1)[0] ?? '';
+  const before = world.origin.connections();
+  const answer = await new Promise<IncomingMessage>((resolve, reject) => {
+    const asked = request({
+      host: url.hostname,
+      port: url.port,
+      method: 'CONNECT',
+      path: world.originUrl.slice('http://'.length),
+      headers: { 'Proxy-Authorization': `Longhaul ${ticket}` },
+    });
+    asked.once('connect', (incoming: IncomingMessage, socket: Duplex) => {
+      socket.destroy();
+      resolve(incoming);
+    });
+    asked.once('error', reject).end();
+  });
+  expect([answer.statusCode, answer.headers['longhaul-error']]).toEqual([403, 'ticket-wrong-kind']);
+  expect(world.origin.connections()).toBe(before);
 });
 
 test('an origin that redirects to a private address is refused with the code', async ({ world }) => {
