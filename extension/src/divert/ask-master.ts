@@ -1,4 +1,5 @@
 import { type PlanAnswer, type PlanRequest, parseOriginUrl, planAnswerSchema } from '@longhaul/shared';
+import { BARE_REQUEST } from '../bare-request.ts';
 
 /** Asks a master for the plan of a download; `undefined` when it refuses, fails or answers something else. */
 export async function askMaster(
@@ -11,10 +12,7 @@ export async function askMaster(
       method: 'POST',
       headers: { 'content-type': 'application/json', accept: 'application/json' },
       body: JSON.stringify(request),
-      credentials: 'omit',
-      referrerPolicy: 'no-referrer',
-      redirect: 'error',
-      cache: 'no-store',
+      ...BARE_REQUEST,
       signal,
     });
     if (!response.ok) {

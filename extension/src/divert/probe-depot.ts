@@ -1,3 +1,5 @@
+import { BARE_REQUEST } from '../bare-request.ts';
+
 /** What the entry depot says about the file. */
 export interface Probe {
   readonly totalBytes: number | undefined;
@@ -13,10 +15,7 @@ export async function probeDepot(location: string, signal: AbortSignal): Promise
   try {
     const response = await fetch(location, {
       headers: { range: 'bytes=0-0' },
-      credentials: 'omit',
-      referrerPolicy: 'no-referrer',
-      redirect: 'error',
-      cache: 'no-store',
+      ...BARE_REQUEST,
       signal,
     });
     // An answer of 200 has the whole file behind it.

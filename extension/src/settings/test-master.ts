@@ -1,3 +1,4 @@
+import { BARE_REQUEST } from '../bare-request.ts';
 import { parseMasterAddress } from './parse-master-address.ts';
 
 export type MasterTest =
@@ -12,10 +13,7 @@ export async function testMaster(text: string, signal: AbortSignal): Promise<Mas
   const started = performance.now();
   try {
     const response = await fetch(`${master}/healthz`, {
-      credentials: 'omit',
-      referrerPolicy: 'no-referrer',
-      redirect: 'error',
-      cache: 'no-store',
+      ...BARE_REQUEST,
       signal,
     });
     await response.body?.cancel();
