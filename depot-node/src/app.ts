@@ -16,9 +16,12 @@ import { loadIdentity } from './identity.ts';
 import { JobTable } from './jobs/job-table.ts';
 import { createMetrics } from './metrics.ts';
 import { createDial } from './sockets/dial.ts';
+import { sayFarewell } from './sockets/farewell.ts';
 import { createListener, listen, type TlsMaterial } from './sockets/listener.ts';
+import { resetConnection } from './sockets/reset.ts';
 import { createResolver } from './sockets/resolver.ts';
 import { createTrust } from './sockets/secure.ts';
+import { Turns } from './sockets/turns.ts';
 import type { StateFolder } from './state-folder.ts';
 import { TicketGate } from './tickets/ticket-gate.ts';
 import { ProofChecker, ProofMaker } from './tunnel/caller-proof.ts';
@@ -53,6 +56,8 @@ export function createDepot(init: DepotInit): Depot {
   const shutdown = new AbortController();
   const jobs = new JobTable({
     maxTransfers: config.limits.transfers,
+    maxPerJob: config.limits.perJob,
+    maxPerClient: config.limits.perClient,
     maxJobs: config.limits.jobs,
     bootedAt: nowSeconds(),
     nowSeconds,
@@ -165,24 +170,33 @@ export function createDepot(init: DepotInit): Depot {
     ensureKnown,
     observe,
     silenceMs: config.timeouts.stallSeconds * 1000,
+    halfClosedSilenceMs: silenceMs,
     nowMs,
     shutdown: shutdown.signal,
   });
 
   let closing = false;
+  const turns = new Turns();
   const server = createListener((request, response) => {
     if (closing) sendRefusal(request, response, new LonghaulError('shutting-down'), config.id);
     else if (request.url === '/healthz') response.end('ok\n');
     else if (request.url === '/metrics') void sendMetrics(request, response);
-    else void handleRelay(request, response);
+    else
+      turns.take(request.socket, () =>
+        handleRelay(request, response).catch(() => resetConnection(request.socket)),
+      );
   }, init.tls);
   server.on('connect', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
-    void handleConnect(request, socket, head);
+    // A tunnel cannot begin while an answer is still on its way over the same connection.
+    if (turns.isBusy(socket)) resetConnection(socket);
+    else handleConnect(request, socket, head).catch(() => resetConnection(socket));
   });
   answerBrokenRequests(server);
 
   const sendMetrics = async (request: IncomingMessage, response: ServerResponse) => {
-    if (!isInNetworks(request.socket.remoteAddress ?? '', config.metricsNetworks)) {
+    // Behind a reverse proxy on this machine everybody would come from loopback.
+    const isForwarded = 'x-forwarded-for' in request.headers || 'forwarded' in request.headers;
+    if (isForwarded || !isInNetworks(request.socket.remoteAddress ?? '', config.metricsNetworks)) {
       sendRefusal(request, response, new LonghaulError('not-found'), config.id);
       return;
     }
@@ -242,7 +256,8 @@ function answerBrokenRequests(server: Server): void {
     }
     const tooLarge = error.code === 'HPE_HEADER_OVERFLOW';
     const failure = new LonghaulError(tooLarge ? 'request-too-large' : 'bad-request');
-    socket.end(
+    sayFarewell(
+      socket,
       `HTTP/1.1 ${failure.status} Refused\r\nContent-Type: text/plain\r\nlonghaul-error: ${failure.code}\r\n` +
         `Connection: close\r\n\r\n${failure.code}: ${failure.message}\n`,
     );

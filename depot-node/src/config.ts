@@ -13,6 +13,10 @@ import * as z from 'zod';
 
 /** Transfers and tunnels served at once; each costs descriptors and kernel memory. */
 const DEFAULT_TRANSFERS = 2000;
+/** Connections of one download at once: more than the 16 that download managers open. */
+const DEFAULT_PER_JOB = 64;
+/** Transfers of one client network (/24 or /48) at once, so that one cannot fill a depot. */
+const DEFAULT_PER_CLIENT = 500;
 /** Jobs remembered at once; a job is a few hundred bytes and lives as long as its ticket. */
 const DEFAULT_JOBS = 100_000;
 /** Longer than three lost SYNs (1 + 2 s) and their answer on a far path. */
@@ -50,6 +54,8 @@ const depotConfigSchema = z.strictObject({
   limits: z
     .strictObject({
       transfers: z.int().min(1).default(DEFAULT_TRANSFERS),
+      perJob: z.int().min(1).default(DEFAULT_PER_JOB),
+      perClient: z.int().min(1).default(DEFAULT_PER_CLIENT),
       jobs: z.int().min(1).default(DEFAULT_JOBS),
     })
     .prefault({}),

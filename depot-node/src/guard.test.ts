@@ -136,6 +136,12 @@ describe('no connection is made to the origin for', () => {
     expect(await refusalOf(url)).toEqual([403, 'address-not-allowed']);
   });
 
+  test('anybody who asks for metrics through a proxy', async () => {
+    const url = `${overlay.depot('d1').url}/metrics`;
+    expect((await fetchRaw(url)).status).toBe(200);
+    expect(await refusalOf(url, { 'X-Forwarded-For': '192.0.2.1' })).toEqual([404, 'not-found']);
+  });
+
   test('methods other than GET and HEAD', async () => {
     const answer = await fetchRaw(overlay.relayUrl(file()), { method: 'POST' });
     expect(answer).toMatchObject({ status: 405, headers: { [HEADERS.error]: 'method-not-allowed' } });

@@ -43,6 +43,12 @@ export function isAddressLiteral(host: string): boolean {
   return ipaddr.isValid(host);
 }
 
+/** One spelling for each address: IPv4-mapped IPv6 as IPv4, IPv6 compressed, no zone. Other texts stay as they are. */
+export function plainAddress(text: string): string {
+  const address = text.split('%', 1)[0] ?? '';
+  return ipaddr.isValid(address) ? ipaddr.process(address).toString() : text;
+}
+
 /** Whether `text` is a network in CIDR form. */
 export function isNetwork(text: string): boolean {
   return ipaddr.isValidCIDR(text);

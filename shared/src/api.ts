@@ -4,7 +4,12 @@ import { DEPOT_ID } from './wire.ts';
 
 const count = z.number().check(z.int(), z.minimum(0));
 const rate = z.number().check(z.minimum(0), z.maximum(1));
-const positive = z.number().check(z.positive());
+
+/** A measured round trip longer than this is a mistake of measuring. */
+const MAX_RTT_MS = 60_000;
+/** A measured rate above this is one, too: 10 Tbit/s. */
+const MAX_GOODPUT_BPS = 10_000_000_000_000;
+
 const depotId = z.string().check(z.regex(DEPOT_ID));
 const depotIds = z.array(depotId).check(z.maxLength(16));
 const base64url = z.string().check(z.regex(/^[A-Za-z0-9_-]+$/), z.maxLength(256));
@@ -82,9 +87,9 @@ export type RegisterRequest = z.infer<typeof registerRequestSchema>;
 /** What a depot measured on the link to another depot since its last heartbeat. */
 const linkReportSchema = z.strictObject({
   to: depotId,
-  rttMs: z.number().check(z.minimum(0)),
+  rttMs: z.number().check(z.minimum(0), z.maximum(MAX_RTT_MS)),
   lossRate: z.optional(rate),
-  goodputBps: z.optional(positive),
+  goodputBps: z.optional(z.number().check(z.positive(), z.maximum(MAX_GOODPUT_BPS))),
 });
 export type LinkReport = z.infer<typeof linkReportSchema>;
 

@@ -117,6 +117,12 @@ export const ERRORS = {
     false,
     'The caller did not prove to be the previous depot of the chain: check its key and its clock.',
   ),
+  'job-busy': entry(503, true, 'This download has as many connections as it may: wait until one has ended.'),
+  'client-busy': entry(
+    503,
+    true,
+    'Your network has as many transfers here as it may: wait until one has ended.',
+  ),
   'depot-full': entry(503, true, 'This depot serves as many transfers as it may: try again in a while.'),
   'shutting-down': entry(503, true, 'This depot is shutting down: try again.'),
 
@@ -163,7 +169,7 @@ export const ERRORS = {
   'enrolment-refused': entry(
     403,
     false,
-    "The enrolment secret is wrong: copy it from the master's state folder.",
+    "The enrolment secret is wrong or the clocks differ: copy it from the master's state folder, set both clocks.",
   ),
   'depot-unknown': entry(404, false, 'This depot is not registered here: register it first.'),
   'depot-key-mismatch': entry(
@@ -193,8 +199,9 @@ export const ERRORS = {
 
 export type ErrorCode = keyof typeof ERRORS;
 
-export function isErrorCode(text: string): text is ErrorCode {
-  return Object.hasOwn(ERRORS, text);
+/** Whether a peer's text is a code that may travel over HTTP; what a peer says is never believed unseen. */
+export function isWireErrorCode(text: string): text is ErrorCode {
+  return Object.hasOwn(ERRORS, text) && ERRORS[text as ErrorCode].status >= 400;
 }
 
 interface ErrorContext {

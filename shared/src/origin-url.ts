@@ -179,12 +179,31 @@ export function percentEncodeBytes(bytes: string): string {
  */
 export function fileNameOf(url: OriginUrl): string {
   const segment = url.path.slice(url.path.lastIndexOf('/') + 1);
-  const name = decodeLoosely(segment)
-    .replace(/[\x00-\x1f\x7f"*/:<>?\\|]/g, '_')
-    .replace(/^\.+/, '_');
-  return name.trim() === '' ? url.host : name;
+  return cleanFileName(decodeLoosely(segment)) ?? url.host;
 }
 
+/** Longest file name, in bytes of UTF-8, that every usual file system takes. */
+const MAX_FILE_NAME_BYTES = 255;
+
+/**
+ * A file name without what file systems or people read as something else: path and control characters, marks that turn
+ * the direction of reading, dots in front; shortened in front of its ending. `undefined` when nothing is left.
+ */
+export function cleanFileName(name: string): string | undefined {
+  const clean = name
+    .toWellFormed()
+    .replace(/[\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, '')
+    .replace(/[\x00-\x1f\x7f-\x9f"*/:<>?\\|]/g, '_')
+    .replace(/^\.+/, '_')
+    .trim();
+  if (clean === '') return undefined;
+  const ending = /\.[A-Za-z0-9]{1,10}$/.exec(clean)?.[0] ?? '';
+  let stem = clean.slice(0, clean.length - ending.length);
+  while (new TextEncoder().encode(stem + ending).length > MAX_FILE_NAME_BYTES) {
+    stem = Array.from(stem).slice(0, -1).join('');
+  }
+  return stem + ending;
+}
 function decodeLoosely(text: string): string {
   try {
     return decodeURIComponent(text);

@@ -7,7 +7,7 @@ import {
   followUpAnswerSchema,
   HEADERS,
   type HeartbeatRequest,
-  isErrorCode,
+  isWireErrorCode,
   LonghaulError,
   type RegisterRequest,
   signedAnswerText,
@@ -41,11 +41,14 @@ export class MasterClient {
 
   /** Registers address and key. Rejects with the master's code, `master-unreachable` or `master-bad-answer`. */
   async register(self: Omit<RegisterRequest, 'id' | 'publicKey'>): Promise<Directory> {
-    const { identity, enrolmentSecret } = this.#components;
+    const { identity, enrolmentSecret, nowMs } = this.#components;
     const body: RegisterRequest = { id: identity.id, publicKey: identity.publicKey, ...self };
+    const path = '/v1/depots';
     const text = JSON.stringify(body);
-    const proof = mac(enrolmentSecret, text);
-    return directorySchema.parse(await this.#post('/v1/depots', text, { [HEADERS.enrolment]: proof }, proof));
+    const timeMs = nowMs();
+    const proof = mac(enrolmentSecret, signedRequestText('POST', path, timeMs, bodyHash(text)));
+    const headers = { [HEADERS.time]: String(timeMs), [HEADERS.enrolment]: proof };
+    return directorySchema.parse(await this.#post(path, text, headers, proof));
   }
 
   /** Reports load and measurements; gives the current directory. */
@@ -76,7 +79,7 @@ export class MasterClient {
     const answer = await this.#exchange(path, body, headers);
     if (answer.status !== 200 && answer.status !== 201) {
       const code =
-        answer.error !== undefined && isErrorCode(answer.error) ? answer.error : 'master-bad-answer';
+        answer.error !== undefined && isWireErrorCode(answer.error) ? answer.error : 'master-bad-answer';
       throw new LonghaulError(code, { detail: `the master answered ${answer.status}` });
     }
     const expected = mac(this.#components.enrolmentSecret, signedAnswerText(proof, bodyHash(answer.text)));

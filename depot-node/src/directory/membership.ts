@@ -81,6 +81,11 @@ export class Membership {
     if (this.#sizes.size < MAX_REPORTS) this.#sizes.set(urlHash, { urlHash, sizeBytes });
   }
 
+  #forget(links: readonly LinkReport[], sizes: readonly SizeReport[]): void {
+    for (const { to } of links) this.#links.delete(to);
+    for (const { urlHash } of sizes) this.#sizes.delete(urlHash);
+  }
+
   async #exchange(): Promise<void> {
     const { client, onDirectory, onFailure } = this.#components;
     try {
@@ -90,10 +95,11 @@ export class Membership {
       const sizes = [...this.#sizes.values()];
       const activeTransfers = this.#components.activeTransfers();
       await onDirectory(await client.heartbeat({ activeTransfers, draining: this.#draining, links, sizes }));
-      for (const { to } of links) this.#links.delete(to);
-      for (const { urlHash } of sizes) this.#sizes.delete(urlHash);
+      this.#forget(links, sizes);
     } catch (thrown) {
       const failure = asLonghaulError(thrown, 'master-bad-answer');
+      // A report that the master does not take must not keep this depot from being heard.
+      if (failure.code === 'bad-request') this.#forget([...this.#links.values()], [...this.#sizes.values()]);
       // A master that lost its registry gets this depot's registration again, at the next beat.
       if (failure.code === 'depot-unknown' || failure.code === 'depot-signature-wrong')
         this.#registered = false;

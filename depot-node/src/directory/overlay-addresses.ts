@@ -1,5 +1,5 @@
-import { isIP } from 'node:net';
 import { networkInterfaces } from 'node:os';
+import { plainAddress } from '@longhaul/shared';
 import type { Resolve } from '../sockets/resolver.ts';
 
 interface Place {
@@ -49,11 +49,4 @@ function isOwnAddress(address: string): boolean {
   return Object.values(networkInterfaces()).some((entries) =>
     entries?.some((entry) => entry.address === plain),
   );
-}
-
-/** One spelling for each address: IPv4-mapped IPv6 as IPv4, no zone. */
-function plainAddress(address: string): string {
-  const mapped = /^::ffff:([0-9.]+)$/i.exec(address)?.[1];
-  if (mapped && isIP(mapped) === 4) return mapped;
-  return address.split('%', 1)[0] ?? address;
 }

@@ -24,6 +24,15 @@ test.each([
     'http://h/x',
     'attachment; filename="_.iso"; filename*=UTF-8\'\'%C3%A4.iso',
   ],
+  ["attachment; filename*=UTF-8''x%E2%80%AEgpj.exe", 'http://h/x', 'attachment; filename="xgpj.exe"'],
+  ['attachment; filename="../../etc/passwd"', 'http://h/x', 'attachment; filename="__.._etc_passwd"'],
+  ['attachment; filename="/"', 'http://h/file.iso', 'attachment; filename="_"'],
+  ['attachment; filename=" "', 'http://h/file.iso', 'attachment; filename="file.iso"'],
+  [
+    `attachment; filename="${'a'.repeat(400)}.iso"`,
+    'http://h/x',
+    `attachment; filename="${'a'.repeat(251)}.iso"`,
+  ],
   ['nonsense;;;', 'http://h/file.iso', 'attachment; filename="file.iso"'],
 ])('Content-Disposition %j at %s reaches the client as %j', (header, address, expected) => {
   expect(dispositionFor(header, url(address))).toBe(expected);

@@ -1,4 +1,4 @@
-import { fileNameOf, type OriginUrl } from '@longhaul/shared';
+import { cleanFileName, fileNameOf, type OriginUrl } from '@longhaul/shared';
 import contentDisposition from 'content-disposition';
 
 /**
@@ -6,7 +6,7 @@ import contentDisposition from 'content-disposition';
  * URL stands for.
  */
 export function dispositionFor(originHeader: string | undefined, url: OriginUrl): string {
-  const name = nameFrom(originHeader) ?? fileNameOf(url);
+  const name = cleanFileName(nameFrom(originHeader) ?? '') ?? fileNameOf(url);
   // Bytes beyond ASCII are read differently by every browser, so they stand in `filename*` alone.
   const fallback = name.replace(/[^\x20-\x7e]/g, '_');
   return contentDisposition(name, { type: 'attachment', ...(fallback === name ? {} : { fallback }) });

@@ -2,6 +2,7 @@ import { type ClientRequest, type IncomingMessage, request } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { SecureContext } from 'node:tls';
 import { LonghaulError, type OriginUrl, originTarget } from '@longhaul/shared';
+import { resetConnection } from '../sockets/reset.ts';
 import { secure } from '../sockets/secure.ts';
 import type { OpenNextLeg, Route } from '../tunnel/next-leg.ts';
 
@@ -48,10 +49,13 @@ function exchange(
       createConnection: () => stream,
       signal,
     });
+    let begun: IncomingMessage | undefined;
     const fail = (failure: LonghaulError) => {
       clearTimeout(timer);
+      // Node takes a broken connection for the end of a body without length; it must stay a break.
+      begun?.destroy(failure);
       outgoing.destroy();
-      stream.destroy();
+      resetConnection(stream);
       reject(failure);
     };
     const timer = setTimeout(() => fail(new LonghaulError('origin-timeout')), answerTimeoutMs);
@@ -63,8 +67,30 @@ function exchange(
     });
     outgoing.once('response', (answer) => {
       clearTimeout(timer);
+      if (!isUsable(answer)) {
+        fail(new LonghaulError('origin-bad-answer'));
+        return;
+      }
+      begun = answer;
       resolve(answer);
     });
     outgoing.end();
   });
+}
+
+/** A final status, and no transfer coding that would have to be undone beside chunks. */
+function isUsable(answer: IncomingMessage): boolean {
+  const status = answer.statusCode ?? 0;
+  const coding = answer.headers['transfer-encoding']?.toLowerCase();
+  return status >= 200 && status <= 599 && (coding === undefined || coding === 'chunked');
+}
+
+/**
+ * Whether a body of this answer would end with its connection. Through a tunnel that end proves nothing: the kernel of a
+ * depot that was killed ends its connections in the same way.
+ */
+export function endsWithConnection(answer: IncomingMessage, method: OriginRequest['method']): boolean {
+  const { 'content-length': length, 'transfer-encoding': coding } = answer.headers;
+  const hasBody = method === 'GET' && answer.statusCode !== 204 && answer.statusCode !== 304;
+  return hasBody && length === undefined && coding === undefined;
 }

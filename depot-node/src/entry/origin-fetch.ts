@@ -9,8 +9,9 @@ import {
   resolveLocation,
   type TicketClaims,
 } from '@longhaul/shared';
+import { resetConnection } from '../sockets/reset.ts';
 import type { Route } from '../tunnel/next-leg.ts';
-import type { OriginRequest } from './origin-exchange.ts';
+import { endsWithConnection, type OriginRequest } from './origin-exchange.ts';
 
 /** Redirects of the origin that are followed for one request. */
 export const MAX_REDIRECTS = 5;
@@ -68,15 +69,22 @@ export async function fetchFromOrigin(
   let ticket = first;
   let url = firstUrl;
   let startIndex = 0;
-  for (let redirects = 0; ; redirects += 1) {
-    const { answer, route } = await askOverChains(components, ticket, requestFor(url), startIndex, signal);
+  for (let redirects = 0; ; ) {
+    const asked = requestFor(url);
+    const { answer, route } = await askOverChains(components, ticket, asked, startIndex, signal);
     const target = redirectTarget(answer, url);
+    if (!target && route.chain.length > 1 && endsWithConnection(answer, asked.method)) {
+      abandon(answer);
+      startIndex = ticket.claims.chains.length;
+      continue;
+    }
     if (!target) return { answer, url, chain: route.chain };
-    answer.destroy();
+    abandon(answer);
     if (redirects === MAX_REDIRECTS) throw new LonghaulError('redirect-limit');
     if (url.scheme === 'https' && target.scheme === 'http') throw new LonghaulError('redirect-downgrade');
     if (target.host !== url.host || target.port !== url.port)
       ticket = await components.followUp(ticket, target);
+    redirects += 1;
     url = target;
     startIndex = route.chainIndex;
   }
@@ -111,9 +119,13 @@ async function askOverChains(
 function redirectTarget(answer: IncomingMessage, base: OriginUrl): OriginUrl | undefined {
   const { location } = answer.headers;
   if (!REDIRECTS.has(answer.statusCode ?? 0)) return undefined;
-  if (location === undefined) throw new LonghaulError('redirect-bad-target');
-  const target = resolveLocation(base, location);
-  if (target.ok) return target.value;
-  answer.destroy();
-  throw new LonghaulError('redirect-bad-target', { cause: target.error });
+  const target = resolveLocation(base, location ?? '');
+  if (location !== undefined && target.ok) return target.value;
+  abandon(answer);
+  throw new LonghaulError('redirect-bad-target', target.ok ? {} : { cause: target.error });
+}
+
+/** Gives up an answer whose body nobody wants, with its whole chain. */
+export function abandon(answer: IncomingMessage): void {
+  resetConnection(answer.socket);
 }

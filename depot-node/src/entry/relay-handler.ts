@@ -16,10 +16,12 @@ import {
 } from '@longhaul/shared';
 import type { Observe } from '../events.ts';
 import { sha256 } from '../identity.ts';
+import { arrivalOf } from '../jobs/arrival-of.ts';
 import type { Job, JobTable } from '../jobs/job-table.ts';
+import { resetConnection } from '../sockets/reset.ts';
 import type { TicketGate } from '../tickets/ticket-gate.ts';
 import { headersToOrigin } from './headers.ts';
-import type { FetchedAnswer, OpenTicket, RequestFor } from './origin-fetch.ts';
+import { abandon, type FetchedAnswer, type OpenTicket, type RequestFor } from './origin-fetch.ts';
 import { sendBackToMaster, sendRefusal } from './refusal.ts';
 import { sendAnswer } from './send-answer.ts';
 
@@ -54,27 +56,26 @@ export function createRelayHandler(components: RelayHandlerComponents) {
       return;
     }
     const { ticket, url } = opened.value;
-    const arrival = request.headers.range === undefined ? 'client' : 'client-range';
-    const job = components.jobs.admit(ticket.claims, arrival);
-    if (!job.ok) {
-      refuseRequest(components, request, response, job.error, ticket.claims, url);
+    const admission = components.jobs.admit(ticket.claims, arrivalOf(request));
+    if (!admission.ok) {
+      refuseRequest(components, request, response, admission.error, ticket.claims, url);
       return;
     }
     try {
-      await serve(components, request, response, ticket, url, job.value);
+      await serve(components, request, response, ticket, url, admission.value.job);
     } catch (thrown) {
       const failure = asLonghaulError(thrown);
       observe({
         type: 'refusal',
         code: failure.code,
-        jobId: job.value.id,
+        jobId: admission.value.job.id,
         depot: failure.depot ?? ownId,
         detail: describeCause(failure),
       });
-      if (response.headersSent) response.destroy();
+      if (response.headersSent) resetConnection(request.socket);
       else sendRefusal(request, response, failure, ownId);
     } finally {
-      components.jobs.release(job.value);
+      admission.value.release();
     }
   };
 }
@@ -153,9 +154,13 @@ async function serve(
     throw thrown;
   });
   if (!fetched) return;
+  if (left.signal.aborted) {
+    abandon(fetched.answer);
+    return;
+  }
   const status = fetched.answer.statusCode ?? 0;
   if (status === 401 || status === 407) {
-    fetched.answer.destroy();
+    abandon(fetched.answer);
     throw new LonghaulError('origin-needs-login');
   }
   noteSize(components, ticket.claims, fetched);
@@ -192,9 +197,9 @@ function noteSize(
   claims: TicketClaims,
   { answer }: FetchedAnswer,
 ): void {
-  const total = /\/([0-9]{1,15})$/.exec(answer.headers['content-range'] ?? '')?.[1];
-  const length = answer.statusCode === 200 ? answer.headers['content-length'] : total;
-  if (length !== undefined) noteSize(claims.urlHash, Number(length));
+  const { 'content-range': contentRange = '', 'content-length': contentLength = '' } = answer.headers;
+  const text = answer.statusCode === 200 ? contentLength : /\/([0-9]+)$/.exec(contentRange)?.[1];
+  if (text !== undefined && /^[0-9]{1,15}$/.test(text)) noteSize(claims.urlHash, Number(text));
 }
 
 function describeCause(error: LonghaulError): string | undefined {

@@ -95,7 +95,7 @@ function pump(answer: IncomingMessage, response: ServerResponse, options: SendOp
     });
     answer.once('error', onBroken);
     answer.once('close', () => {
-      if (!answer.complete) onBroken();
+      if (!answer.readableEnded) onBroken();
     });
     if (options.signal.aborted) onBroken();
   });

@@ -28,7 +28,7 @@ beforeEach(async () => {
   const [client, down] = await socketPair();
   const [server, up] = await socketPair();
   const abort = new AbortController();
-  const outcome = relay(down, up, { silenceMs: 60_000, signal: abort.signal });
+  const outcome = relay(down, up, { silenceMs: 60_000, halfClosedSilenceMs: 60_000, signal: abort.signal });
   joined = { client, server, outcome, abort: () => abort.abort() };
 });
 afterEach(() => {

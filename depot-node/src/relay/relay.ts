@@ -2,8 +2,10 @@ import type { Duplex } from 'node:stream';
 import { resetConnection } from '../sockets/reset.ts';
 
 export interface RelayOptions {
-  /** Bytes that one end may be silent for while the other waits for it is not an error; total silence is. */
+  /** Silence of both ends after which they are given up. */
   readonly silenceMs: number;
+  /** The same once one direction has ended: nobody is there any more to break the silence from that side. */
+  readonly halfClosedSilenceMs: number;
   /** Resets both ends. */
   readonly signal: AbortSignal;
   /** Called with each chunk that has been read from the upstream end. */
@@ -30,7 +32,7 @@ export function relay(downstream: Duplex, upstream: Duplex, options: RelayOption
     const counts = { bytesUp: 0, bytesDown: 0 };
     let openDirections = 2;
     let settled = false;
-    const silence = setTimeout(() => settle('broke'), options.silenceMs);
+    let silence = setTimeout(() => settle('broke'), options.silenceMs);
 
     const settle = (outcome: RelayOutcome['outcome']) => {
       if (settled) return;
@@ -59,6 +61,8 @@ export function relay(downstream: Duplex, upstream: Duplex, options: RelayOption
       // A direction is over when its last byte has been handed to the kernel, not when it has been read.
       sink.once('finish', () => {
         openDirections -= 1;
+        clearTimeout(silence);
+        silence = setTimeout(() => settle('broke'), options.halfClosedSilenceMs);
         if (openDirections === 0) settle('complete');
       });
       source.once('error', () => settle('broke'));

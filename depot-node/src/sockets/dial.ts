@@ -60,14 +60,15 @@ export function createDial(components: DialComponents): Dial {
 
   return async (target, signal) => {
     const failures = FAILURES[target.purpose];
-    const addresses = await resolve(target.host).catch((cause) => {
+    const deadline = AbortSignal.any([signal, AbortSignal.timeout(connectTimeoutMs)]);
+    const addresses = await before(deadline, resolve(target.host)).catch((cause) => {
+      signal.throwIfAborted();
       throw new LonghaulError(failures.unresolvable, { detail: target.host, cause });
     });
     const permitted = addresses.filter((address) => !isForbidden(target, address));
     if (addresses.length === 0) throw new LonghaulError(failures.unresolvable, { detail: target.host });
     if (permitted.length === 0) throw new LonghaulError('address-not-allowed', { detail: target.host });
 
-    const deadline = AbortSignal.any([signal, AbortSignal.timeout(connectTimeoutMs)]);
     let lastFailure: unknown;
     for (const address of permitted) {
       const started = performance.now();
@@ -88,6 +89,15 @@ export function createDial(components: DialComponents): Dial {
     const code = deadline.aborted || isTimeout(lastFailure) ? failures.timeout : failures.unreachable;
     throw new LonghaulError(code, { detail: target.host, cause: lastFailure });
   };
+}
+
+/** The promise's value, unless the signal aborts first. */
+function before<T>(signal: AbortSignal, promise: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const onAbort = () => reject(signal.reason);
+    signal.addEventListener('abort', onAbort, { once: true });
+    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort));
+  });
 }
 
 function isTimeout(failure: unknown): boolean {

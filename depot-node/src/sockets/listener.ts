@@ -9,6 +9,11 @@ const HEAD_TIMEOUT_MS = 15_000;
 /** Idle kept connections; longer than browsers take between two ranges of a download. */
 const KEEP_ALIVE_MS = 30_000;
 
+/** Requests on one kept connection, so that pipelined ones cannot pile up without end. */
+const REQUESTS_PER_CONNECTION = 1000;
+/** Connections held at once; a depot that serves all its transfers needs a few thousand. */
+const MAX_CONNECTIONS = 10_000;
+
 export interface TlsMaterial {
   readonly cert: string;
   readonly key: string;
@@ -27,6 +32,8 @@ export function createListener(onRequest: RequestListener, tls: TlsMaterial | un
     },
     onRequest,
   );
+  server.maxRequestsPerSocket = REQUESTS_PER_CONNECTION;
+  server.maxConnections = MAX_CONNECTIONS;
   if (tls) secureConnections(server, createSecureContext(tls));
   return server;
 }

@@ -8,8 +8,7 @@ export type Resolve = (host: string) => Promise<readonly string[]>;
 export function createResolver(names: Readonly<Record<string, readonly string[]>>): Resolve {
   return async (host) => {
     if (isAddressLiteral(host)) return [host];
-    const fixed = names[host];
-    if (fixed) return fixed;
+    if (Object.hasOwn(names, host)) return names[host] ?? [];
     const found = await lookup(host, { all: true, order: 'verbatim' });
     return found.map((entry) => entry.address);
   };

@@ -17,8 +17,10 @@ import {
 } from '@longhaul/shared';
 import type { Observe } from '../events.ts';
 import { sha256 } from '../identity.ts';
+import { arrivalOf } from '../jobs/arrival-of.ts';
 import type { JobTable } from '../jobs/job-table.ts';
 import { relay } from '../relay/relay.ts';
+import { sayFarewell } from '../sockets/farewell.ts';
 import { resetConnection } from '../sockets/reset.ts';
 import type { TicketGate } from '../tickets/ticket-gate.ts';
 import type { ProofChecker } from './caller-proof.ts';
@@ -34,6 +36,7 @@ interface ConnectHandlerComponents {
   readonly ensureKnown: (depot: string) => Promise<void>;
   readonly observe: Observe;
   readonly silenceMs: number;
+  readonly halfClosedSilenceMs: number;
   readonly nowMs: () => number;
   readonly shutdown: AbortSignal;
 }
@@ -60,9 +63,9 @@ export function createConnectHandler(components: ConnectHandlerComponents) {
       return;
     }
     const { claims, place } = accepted.value;
-    const job = components.jobs.admit(claims, place > 0 ? 'depot' : 'client');
-    if (!job.ok) {
-      refuseConnect(components, socket, job.error, claims.jobId);
+    const admission = components.jobs.admit(claims, place > 0 ? { from: 'depot' } : arrivalOf(request));
+    if (!admission.ok) {
+      refuseConnect(components, socket, admission.error, claims.jobId);
       return;
     }
     try {
@@ -70,12 +73,12 @@ export function createConnectHandler(components: ConnectHandlerComponents) {
       const upstream = await components.openNextLeg(accepted.value.route, place, signal);
       socket.off('close', onLeft);
       await runTunnel(components, accepted.value, socket, upstream, head, (bytes) => {
-        job.value.bytes += bytes;
+        admission.value.job.bytes += bytes;
       });
     } catch (thrown) {
       if (!left.signal.aborted) refuseConnect(components, socket, asLonghaulError(thrown), claims.jobId);
     } finally {
-      components.jobs.release(job.value);
+      admission.value.release();
     }
   };
 }
@@ -126,7 +129,7 @@ function readChainIndex(request: IncomingMessage): number | undefined {
 }
 
 async function runTunnel(
-  { ownId, observe, silenceMs, shutdown, nowMs }: ConnectHandlerComponents,
+  { ownId, observe, silenceMs, halfClosedSilenceMs, shutdown, nowMs }: ConnectHandlerComponents,
   { claims, route, place }: AcceptedConnect,
   socket: Duplex,
   upstream: Duplex,
@@ -140,7 +143,7 @@ async function runTunnel(
   }
   socket.write(`HTTP/1.1 200 Connected\r\n${HEADERS.depot}: ${ownId}\r\n\r\n`);
   if (head.length > 0) socket.unshift(head);
-  const result = await relay(socket, upstream, { silenceMs, signal: shutdown, onDown });
+  const result = await relay(socket, upstream, { silenceMs, halfClosedSilenceMs, signal: shutdown, onDown });
   const seconds = (nowMs() - started) / 1000;
   const role = place === 0 ? 'entry' : place === route.chain.length - 1 ? 'exit' : 'middle';
   observe({ type: 'tunnel', jobId: claims.jobId, role, seconds, ...result });
@@ -156,7 +159,8 @@ function refuseConnect(
   observe({ type: 'refusal', code: error.code, jobId, depot, detail: error.detail });
   if (socket.destroyed) return;
   const challenge = error.status === 407 ? 'Proxy-Authenticate: Basic realm="Longhaul ticket"\r\n' : '';
-  socket.end(
+  sayFarewell(
+    socket,
     `HTTP/1.1 ${error.status} ${STATUS_CODES[error.status] ?? 'Refused'}\r\n${challenge}` +
       `${HEADERS.error}: ${error.code}\r\n${HEADERS.depot}: ${depot}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n`,
   );

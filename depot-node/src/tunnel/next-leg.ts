@@ -8,10 +8,11 @@ import {
   formatAuthority,
   formatProof,
   HEADERS,
-  isErrorCode,
+  isWireErrorCode,
   LonghaulError,
 } from '@longhaul/shared';
 import type { Dial } from '../sockets/dial.ts';
+import { resetConnection } from '../sockets/reset.ts';
 import { secure } from '../sockets/secure.ts';
 import type { ProofMaker } from './caller-proof.ts';
 
@@ -106,7 +107,7 @@ function connectThrough(
     );
     const fail = (failure: LonghaulError) => {
       clearTimeout(timer);
-      stream.destroy();
+      resetConnection(stream);
       reject(failure);
     };
     outgoing.once('error', (cause) =>
@@ -117,8 +118,10 @@ function connectThrough(
     outgoing.once('connect', (answer, socket, head) => {
       if (answer.statusCode !== 200) {
         const code = String(answer.headers[HEADERS.error] ?? '');
-        const depot = String(answer.headers[HEADERS.depot] ?? next);
-        fail(new LonghaulError(isErrorCode(code) ? code : 'next-depot-unreachable', { depot }));
+        const named = String(answer.headers[HEADERS.depot] ?? '');
+        // Only a depot further down this chain can have failed.
+        const depot = route.chain.indexOf(named) > place ? named : next;
+        fail(new LonghaulError(isWireErrorCode(code) ? code : 'next-depot-unreachable', { depot }));
         return;
       }
       clearTimeout(timer);

@@ -9,17 +9,38 @@ import {
   signedRequestText,
 } from '@longhaul/shared';
 
+export const REGISTRATION_PATH = '/v1/depots';
+const CLOCK_DETAIL = "the time is missing or too far off the master's clock";
+
 /** The MAC under the enrolment secret, base64url; the secret's text itself is the key. */
 export function enrolmentMac(secret: string, content: string | Uint8Array): string {
   return createHmac('sha256', secret).update(content).digest('base64url');
 }
 
-/** Checks a registration's MAC over its raw body, in constant time; `enrolment-refused`. */
-export function checkEnrolment(secret: string, body: Uint8Array, mac: string | undefined): Result<void> {
-  const expected = Buffer.from(enrolmentMac(secret, body));
-  const given = Buffer.from(mac ?? '');
+/** What a registration's MAC is over; `timeMs` makes every registration and its answer a fresh one. */
+export function registrationText(timeMs: number, body: Uint8Array): string {
+  return signedRequestText('POST', REGISTRATION_PATH, timeMs, sha256(body));
+}
+
+export interface EnrolmentProof {
+  /** The header Longhaul-Time: Unix milliseconds. */
+  readonly time: string | undefined;
+  /** The header Longhaul-Enrolment, base64url. */
+  readonly mac: string | undefined;
+  readonly body: Uint8Array;
+}
+
+/**
+ * Checks a registration's time against the clock and its MAC in constant time; gives the depot's time in milliseconds, or
+ * `enrolment-refused`.
+ */
+export function checkEnrolment(secret: string, proof: EnrolmentProof, nowMs: number): Result<number> {
+  const timeMs = freshTime(proof.time, nowMs);
+  if (timeMs === undefined) return refuse('enrolment-refused', CLOCK_DETAIL);
+  const expected = Buffer.from(enrolmentMac(secret, registrationText(timeMs, proof.body)));
+  const given = Buffer.from(proof.mac ?? '');
   const equal = expected.length === given.length && timingSafeEqual(expected, given);
-  return equal ? ok(undefined) : refuse('enrolment-refused');
+  return equal ? ok(timeMs) : refuse('enrolment-refused');
 }
 
 export interface SignedRequest {
@@ -35,10 +56,8 @@ export interface SignedRequest {
 
 /** Checks a depot's request against its registered key and the clock; gives the depot's time in milliseconds. */
 export function checkSignedRequest(request: SignedRequest, publicKey: string, nowMs: number): Result<number> {
-  const timeMs = /^[0-9]{1,15}$/.test(request.time ?? '') ? Number(request.time) : Number.NaN;
-  if (!(Math.abs(nowMs - timeMs) <= CLOCK_SKEW_SECONDS * 1000)) {
-    return refuse('depot-signature-wrong', 'the time is missing or too far off');
-  }
+  const timeMs = freshTime(request.time, nowMs);
+  if (timeMs === undefined) return refuse('depot-signature-wrong', CLOCK_DETAIL);
   const signature = decodeBase64url(request.signature ?? '');
   if (signature?.length !== 64) return refuse('depot-signature-wrong');
   const text = signedRequestText(request.method, request.path, timeMs, sha256(request.body));
@@ -49,6 +68,11 @@ export function checkSignedRequest(request: SignedRequest, publicKey: string, no
 /** Proves an answer to a depot: only a master that has the secret can answer exactly this request. */
 export function signAnswer(secret: string, requestSignature: string, body: Uint8Array): string {
   return enrolmentMac(secret, signedAnswerText(requestSignature, sha256(body)));
+}
+
+function freshTime(time: string | undefined, nowMs: number): number | undefined {
+  if (time === undefined || !/^[0-9]{1,15}$/.test(time)) return undefined;
+  return Math.abs(nowMs - Number(time)) <= CLOCK_SKEW_SECONDS * 1000 ? Number(time) : undefined;
 }
 
 function sha256(bytes: Uint8Array): string {

@@ -23,6 +23,8 @@ interface RegisteredDepot {
   draining: boolean;
   /** `undefined`: not heard of since this master started, so its state is unknown and it counts as lost. */
   heardAtMs: number | undefined;
+  /** The depot's own time of its newest registration; that one and older ones are replays. */
+  readonly newestRegistrationMs: number;
   /** The depot's own time of its newest heartbeat; older ones that overtake nothing are ignored. */
   newestHeartbeatMs: number;
 }
@@ -41,11 +43,16 @@ export class DepotRegistry {
 
   /** Reads the records of earlier runs. Their depots count as lost until they are heard of. */
   async load(): Promise<void> {
-    for (const record of await this.#store.load()) this.#add(record, undefined);
+    for (const record of await this.#store.load()) {
+      this.#put({ record, heardAtMs: undefined, newestRegistrationMs: 0, newestHeartbeatMs: 0 });
+    }
   }
 
-  /** Adds a depot or changes its address; `depot-key-mismatch` when its id belongs to another key. */
-  async register(request: RegisterRequest, nowMs: number): Promise<Result<void>> {
+  /**
+   * Adds a depot or changes its address, dated by the depot's clock; `depot-key-mismatch` when its id belongs to another
+   * key, `enrolment-refused` when the same or a newer registration was here already.
+   */
+  async register(request: RegisterRequest, depotTimeMs: number, nowMs: number): Promise<Result<void>> {
     const { id, publicKey, port, tls } = request;
     if (id === CLIENT || id === ORIGIN) return refuse('bad-request', `${id} cannot be a depot's id`);
     if (decodeBase64url(publicKey)?.length !== ED25519_KEY_BYTES) {
@@ -53,11 +60,15 @@ export class DepotRegistry {
     }
     const host = canonicalHost(bracketed(request.host));
     if (!host.ok) return refuse('bad-request', 'host is not valid');
-    const present = this.#depots.get(id)?.record;
-    if (present && present.publicKey !== publicKey) return refuse('depot-key-mismatch');
+    const present = this.#depots.get(id);
+    if (present && present.record.publicKey !== publicKey) return refuse('depot-key-mismatch');
+    if (present && depotTimeMs <= present.newestRegistrationMs) {
+      return refuse('enrolment-refused', 'the registration is not newer than the one before');
+    }
     const record: DepotRecord = { id, publicKey, host: host.value, port, tls };
-    if (!present || JSON.stringify(present) !== JSON.stringify(record)) this.#unsaved = true;
-    this.#add(record, nowMs);
+    if (JSON.stringify(present?.record) !== JSON.stringify(record)) this.#unsaved = true;
+    const newestHeartbeatMs = present?.newestHeartbeatMs ?? 0;
+    this.#put({ record, heardAtMs: nowMs, newestRegistrationMs: depotTimeMs, newestHeartbeatMs });
     await this.#save();
     return ok(undefined);
   }
@@ -104,8 +115,8 @@ export class DepotRegistry {
     }
   }
 
-  #add(record: DepotRecord, heardAtMs: number | undefined): void {
-    this.#depots.set(record.id, { record, draining: false, heardAtMs, newestHeartbeatMs: 0 });
+  #put(depot: Omit<RegisteredDepot, 'draining'>): void {
+    this.#depots.set(depot.record.id, { ...depot, draining: false });
   }
 
   #stateOf(depot: RegisteredDepot, nowMs: number): DepotState {

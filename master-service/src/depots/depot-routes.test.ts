@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, createHmac } from 'node:crypto';
 import {
   type Directory,
   decodeTicket,
@@ -6,6 +6,8 @@ import {
   followUpAnswerSchema,
   hashAuthority,
   parseRelayTarget,
+  planAnswerSchema,
+  signedRequestText,
 } from '@longhaul/shared';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { rawGet } from '../testing/raw-request.ts';
@@ -48,9 +50,47 @@ describe('a depot', () => {
   });
 
   test('without the enrolment secret is refused', async () => {
-    const answer = await new TestDepot('d1').register(master, {}, 'guessed');
+    const answer = await new TestDepot('d1').register(master, {}, { secret: 'guessed' });
     expect(answer).toMatchObject({ status: 403, code: 'enrolment-refused', signature: null });
     expect(await store.load()).toEqual([]);
+  });
+
+  test("proves itself as the protocol says: a MAC over method, path, time and the body's hash", async () => {
+    const body = JSON.stringify({ id: 'd1', publicKey: 'A'.repeat(43), host: '::1', port: 1, tls: false });
+    const send = (text: string, headers: Record<string, string>) => {
+      const mac = createHmac('sha256', master.secret).update(text).digest('base64url');
+      const sent = { 'Longhaul-Enrolment': mac, ...headers };
+      return fetch(`${master.url}/v1/depots`, { method: 'POST', body, headers: sent });
+    };
+    const timeMs = master.clock.nowMs;
+    const hash = createHash('sha256').update(body).digest('base64url');
+    const time = { 'Longhaul-Time': String(timeMs) };
+    expect((await send(body, {})).status, 'without a time').toBe(403);
+    expect((await send(body, time)).status, 'over the body alone').toBe(403);
+    expect((await send(signedRequestText('POST', '/v1/depots', timeMs + 1, hash), time)).status).toBe(403);
+    expect((await send(signedRequestText('POST', '/v1/depots', timeMs, hash), time)).status).toBe(200);
+  });
+
+  test.each([
+    ['a minute old', -61_000],
+    ['from a minute ahead', 61_000],
+  ])('whose registration is %s is refused and told of its clock', async (_, offMs) => {
+    const answer = await new TestDepot('d1').register(master, {}, { timeMs: master.clock.nowMs + offMs });
+    expect(answer).toMatchObject({ status: 403, code: 'enrolment-refused', signature: null });
+    expect(answer.text).toContain('clock');
+    expect(await store.load()).toEqual([]);
+  });
+
+  test('is not moved back to an old address by a registration that comes again', async () => {
+    const depot = new TestDepot('d1');
+    const timeMs = master.clock.nowMs;
+    await depot.register(master, { port: 7001 }, { timeMs });
+    await depot.register(master, { port: 7777 }, { timeMs: timeMs + 5 });
+    for (const again of [timeMs, timeMs + 5]) {
+      const answer = await depot.register(master, { port: 7001 }, { timeMs: again });
+      expect(answer).toMatchObject({ status: 403, code: 'enrolment-refused', signature: null });
+    }
+    expect(await store.load()).toMatchObject([{ id: 'd1', port: 7777 }]);
   });
 
   test("cannot take another depot's id", async () => {
@@ -76,6 +116,7 @@ describe('a depot', () => {
   test('may change its address and is known again after a restart of the master, once it is heard of', async () => {
     const depot = new TestDepot('d1');
     await depot.register(master);
+    master.clock.advance(1);
     await depot.register(master, { port: 7777 });
     const other = await startMaster({ depotStore: store });
     const before = (await (await fetch(`${other.url}/v1/status`)).json()) as object;
@@ -134,8 +175,45 @@ describe('a heartbeat', () => {
     expect(directoryOf(replayed as Answer).depots[0]?.state).toBe('draining');
   });
 
+  test('that comes again after a new registration changes nothing either', async () => {
+    const [depot] = await registerDepots(master, 'd1');
+    const timeMs = master.clock.nowMs;
+    await depot?.post(master, '/v1/depots/d1/heartbeat', { ...empty, draining: true }, { timeMs });
+    master.clock.advance(1);
+    await depot?.register(master);
+    const replay = await depot?.post(
+      master,
+      '/v1/depots/d1/heartbeat',
+      { ...empty, draining: true },
+      { timeMs },
+    );
+    expect(directoryOf(replay as Answer).depots[0]?.state).toBe('up');
+  });
+
+  test('whose body does not fit is refused as such, however well it is signed', async () => {
+    const [depot] = await registerDepots(master, 'd1');
+    const answer = await depot?.heartbeat(master, { links: [{ to: 'd2', rttMs: -1 }] });
+    expect(answer).toMatchObject({ status: 400, code: 'bad-request', signature: null });
+  });
+
   const empty = { activeTransfers: 0, draining: false, links: [], sizes: [] };
   const beat = (depot: TestDepot, sent: object) => depot.post(master, '/v1/depots/d1/heartbeat', empty, sent);
+});
+
+describe('link reports', () => {
+  test('count for links between registered depots only: not to ends, strangers or itself', async () => {
+    const own = await startMaster({ config: { links: [], planner: { allowVia: true } } });
+    const [depot] = await registerDepots(own, 'd1', 'd2');
+    const to = ['client', 'origin', 'd1', 'd2', 'd3'];
+    await depot?.heartbeat(own, { links: to.map((id) => ({ to: id, rttMs: 5, goodputBps: 1e9 })) });
+    await registerDepots(own, 'd3');
+    const body = JSON.stringify({ url: 'https://origin.example/f', via: ['d3', 'd1', 'd2'] });
+    const response = await fetch(`${own.url}/v1/plans`, { method: 'POST', body });
+    const { reasons } = planAnswerSchema.parse(await response.json());
+    const unknown = reasons.flatMap((reason) => /link (\S+ - \S+):/.exec(reason)?.[1] ?? []);
+    expect(unknown).toEqual(['client - d2', 'd1 - d3', 'd3 - origin']);
+    await own.master.close();
+  });
 });
 
 describe('a follow-up ticket', () => {

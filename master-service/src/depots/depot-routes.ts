@@ -11,7 +11,7 @@ import { Router } from 'express';
 import { headerOf } from '../http/header-of.ts';
 import { parseBody, readBody } from '../http/read-body.ts';
 import { unwrap } from '../http/unwrap.ts';
-import { checkEnrolment, checkSignedRequest, signAnswer } from './depot-authentication.ts';
+import { checkEnrolment, checkSignedRequest, REGISTRATION_PATH, signAnswer } from './depot-authentication.ts';
 import type { DepotRegistry } from './depot-registry.ts';
 import type { DepotService } from './depot-service.ts';
 
@@ -44,12 +44,12 @@ export function depotRoutes({ service, registry, enrolmentSecret, now }: DepotRo
     return checkSignedRequest({ method: 'POST', path, time, signature, body }, record.publicKey, now());
   };
 
-  router.post('/v1/depots', async (request, response) => {
+  router.post(REGISTRATION_PATH, async (request, response) => {
     const body = unwrap(await readBody(request));
-    const mac = headerOf(request, HEADERS.enrolment);
-    unwrap(checkEnrolment(enrolmentSecret, body, mac));
+    const [time, mac] = [headerOf(request, HEADERS.time), headerOf(request, HEADERS.enrolment)];
+    const depotTimeMs = unwrap(checkEnrolment(enrolmentSecret, { time, mac, body }, now()));
     const registration = unwrap(parseBody(registerRequestSchema, body));
-    answer(response, mac ?? '', unwrap(await service.register(registration, now())));
+    answer(response, mac ?? '', unwrap(await service.register(registration, depotTimeMs, now())));
   });
 
   router.post('/v1/depots/:id/heartbeat', async (request, response) => {

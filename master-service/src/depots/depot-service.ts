@@ -35,8 +35,9 @@ export class DepotService {
     this.#init = init;
   }
 
-  async register(request: RegisterRequest, nowMs: number): Promise<Result<Directory>> {
-    const registered = await this.#init.registry.register(request, nowMs);
+  /** Takes in a registration; `depotTimeMs` orders those of one depot. */
+  async register(request: RegisterRequest, depotTimeMs: number, nowMs: number): Promise<Result<Directory>> {
+    const registered = await this.#init.registry.register(request, depotTimeMs, nowMs);
     if (!registered.ok) return registered;
     this.#init.emit({ type: 'depot-registered', depot: request.id });
     return ok(this.#directory(nowMs));
@@ -46,7 +47,10 @@ export class DepotService {
   hear(id: string, heartbeat: HeartbeatRequest, depotTimeMs: number, nowMs: number): Directory {
     const { registry, links, sizes, emit } = this.#init;
     if (registry.hear(id, heartbeat, depotTimeMs, nowMs)) {
-      for (const report of heartbeat.links) if (report.to !== id) links.report(id, report, nowMs);
+      // Only of links between two registered depots: so the table is bounded, and no depot speaks for clients or origins.
+      for (const report of heartbeat.links) {
+        if (report.to !== id && registry.record(report.to)) links.report(id, report, nowMs);
+      }
       sizes.remember(heartbeat.sizes);
       emit({ type: 'depot-heard', depot: id });
     }

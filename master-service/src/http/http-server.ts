@@ -1,7 +1,8 @@
 import { createServer as createHttpServer, type RequestListener, type Server } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
-import type { AddressInfo, Socket } from 'node:net';
-import { formatAuthority, HEADERS, LonghaulError, MAX_HEAD_BYTES } from '@longhaul/shared';
+import type { AddressInfo } from 'node:net';
+import { formatAuthority, MAX_HEAD_BYTES } from '@longhaul/shared';
+import { answerClientError } from './client-error.ts';
 
 /** A request head takes a few packets; who needs longer is broken or keeps connections busy on purpose. */
 const HEAD_TIMEOUT_MS = 10_000;
@@ -9,6 +10,8 @@ const HEAD_TIMEOUT_MS = 10_000;
 const REQUEST_TIMEOUT_MS = 30_000;
 /** Running requests get this long when the server closes; all of them are short. */
 const CLOSE_GRACE_MS = 1000;
+/** Far above what a master needs, below usual limits of open files; idle, they take about 100 MB. More are closed. */
+const MAX_CONNECTIONS = 10_000;
 
 export interface TlsFiles {
   /** PEM. */
@@ -28,7 +31,7 @@ export class HttpServer {
   readonly #server: Server;
   readonly #tls: boolean;
 
-  constructor(listener: RequestListener, tls: TlsFiles | undefined) {
+  constructor(listener: RequestListener, tls: TlsFiles | undefined, maxConnections = MAX_CONNECTIONS) {
     const limits = {
       maxHeaderSize: MAX_HEAD_BYTES,
       headersTimeout: HEAD_TIMEOUT_MS,
@@ -38,6 +41,7 @@ export class HttpServer {
     this.#server = tls
       ? createHttpsServer({ ...limits, ...tls }, listener)
       : createHttpServer(limits, listener);
+    this.#server.maxConnections = maxConnections;
     this.#server.on('clientError', answerClientError);
   }
 
@@ -68,29 +72,4 @@ export class HttpServer {
 function reachableHost(host: string): string {
   if (host === '0.0.0.0') return '127.0.0.1';
   return host === '::' ? '::1' : host;
-}
-
-// What Node's parser refuses never becomes a request, so it is answered on the socket.
-function answerClientError(error: NodeJS.ErrnoException, socket: Socket): void {
-  if (!socket.writable || error.code === 'ECONNRESET') {
-    socket.destroy();
-    return;
-  }
-  const refusal = new LonghaulError(
-    error.code === 'HPE_HEADER_OVERFLOW' ? 'request-too-large' : 'bad-request',
-  );
-  const body = `${refusal.code}: ${refusal.message}\n`;
-  socket.end(
-    [
-      `HTTP/1.1 ${refusal.status} ${refusal.status === 431 ? 'Request Header Fields Too Large' : 'Bad Request'}`,
-      'Content-Type: text/plain; charset=utf-8',
-      `Content-Length: ${Buffer.byteLength(body)}`,
-      'Cache-Control: no-store',
-      'X-Content-Type-Options: nosniff',
-      `${HEADERS.error}: ${refusal.code}`,
-      'Connection: close',
-      '',
-      body,
-    ].join('\r\n'),
-  );
 }

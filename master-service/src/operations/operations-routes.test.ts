@@ -68,4 +68,13 @@ describe('an operator', () => {
     master = await startMaster({ config: { metricsNetworks: ['192.0.2.0/24'] } });
     expect(await rawGet(master.port, '/metrics')).toMatchObject({ status: 404 });
   });
+
+  test.each(['X-Forwarded-For: 127.0.0.1', 'Forwarded: for=127.0.0.1'])(
+    'reads them on the machine itself, nobody through a reverse proxy there (%s)',
+    async (header) => {
+      master = await startMaster();
+      expect(await rawGet(master.port, '/metrics')).toMatchObject({ status: 200 });
+      expect(await rawGet(master.port, '/metrics', [header])).toMatchObject({ status: 404 });
+    },
+  );
 });

@@ -5,6 +5,9 @@ import type { SigningKey } from '../keys/signing-key.ts';
 import type { MasterStatus } from './master-status.ts';
 import type { MasterMetrics } from './metrics.ts';
 
+/** Who comes through a reverse proxy has the proxy's address, often loopback: these headers tell that there is one. */
+const PROXY_HEADERS = ['x-forwarded-for', 'forwarded'];
+
 interface OperationsRoutesInit {
   readonly signingKeys: readonly SigningKey[];
   readonly metrics: MasterMetrics;
@@ -34,7 +37,8 @@ export function operationsRoutes(init: OperationsRoutesInit): Router {
 
   router.get('/metrics', async (request, response) => {
     // Who may not read it is not told that it is there.
-    if (!isInNetworks(request.socket.remoteAddress ?? '', init.metricsNetworks)) {
+    const isReader = isInNetworks(request.socket.remoteAddress ?? '', init.metricsNetworks);
+    if (!isReader || PROXY_HEADERS.some((name) => request.headers[name] !== undefined)) {
       throw new LonghaulError('not-found');
     }
     const text = await init.metrics.text();

@@ -3,8 +3,10 @@ import { LruMap } from '../storage/lru-map.ts';
 
 /** Download managers ask again for every range; for so long they get the same ticket and job. */
 export const SAME_PLAN_MS = 60_000;
-/** Plans kept at once, about 3 kB each. */
+/** Plans kept at once, most of them about 3 kB. */
 const MAX_PLANS = 5000;
+/** Characters of all kept plans, about 16 MB: one for a long URL holds several copies of it, 50 kB and more. */
+const MAX_PLAN_CHARS = 16_000_000;
 
 export interface PlanKey {
   readonly clientPrefix: string;
@@ -20,7 +22,10 @@ interface Kept<Plan> {
 
 /** Plans given out in the last minute. */
 export class PlanCache<Plan> {
-  readonly #plans = new LruMap<string, Kept<Plan>>(MAX_PLANS);
+  readonly #plans = new LruMap<string, Kept<Plan>>(MAX_PLANS, {
+    most: MAX_PLAN_CHARS,
+    weigh: (key, kept) => key.length + JSON.stringify(kept).length,
+  });
 
   get(key: PlanKey, nowMs: number): Plan | undefined {
     const kept = this.#plans.get(textOf(key));

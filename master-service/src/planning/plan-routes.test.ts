@@ -1,4 +1,10 @@
-import { errorAnswerSchema, type PlanAnswer, planAnswerSchema } from '@longhaul/shared';
+import {
+  decodeTicket,
+  errorAnswerSchema,
+  type PlanAnswer,
+  parseRelayTarget,
+  planAnswerSchema,
+} from '@longhaul/shared';
 import { afterEach, describe, expect, test } from 'vitest';
 import { rawGet } from '../testing/raw-request.ts';
 import { startMaster, type TestMaster } from '../testing/start-master.ts';
@@ -96,6 +102,14 @@ describe('a plan', () => {
   });
 });
 
+function budgetOf(location = ''): number {
+  const relay = parseRelayTarget(location.slice(location.indexOf('/', 'http://'.length)));
+  if (!relay.ok) throw relay.error;
+  const ticket = decodeTicket(relay.value.ticket);
+  if (!ticket.ok) throw ticket.error;
+  return ticket.value.claims.budgetBytes;
+}
+
 describe('a public master', () => {
   const many = { origins: [], public: { plansPerMinute: 3, bytesPerHour: 1e9 } };
   const codeOf = async (path: string) => {
@@ -127,6 +141,25 @@ describe('a public master', () => {
     master.clock.advance(3600);
     for (const depot of depots) await depot.heartbeat(master);
     expect(await codeOf('~size=900000000/https/any.example/b')).toBe('307');
+  });
+
+  test('lets no more bytes through in an hour, however small a client says its files are', async () => {
+    const bytesPerHour = 2_500_000_000;
+    await start({ ...many, public: { plansPerMinute: 100, bytesPerHour } });
+    const budgets: number[] = [];
+    for (const name of ['a', 'b', 'c', 'd']) {
+      const answer = await rawGet(master.port, `/get/~size=50000000/https/any.example/${name}`);
+      if (answer.status === 307) budgets.push(budgetOf(answer.headers.location));
+      else expect(answer.headers['longhaul-error']).toBe('rate-limited');
+    }
+    expect(budgets).toEqual([2 ** 30, 2 ** 30, bytesPerHour - 2 ** 31]);
+  });
+
+  test('gives a download of unknown size what is left of the hour', async () => {
+    await start({ ...many, public: { plansPerMinute: 100, bytesPerHour: 1e9 } });
+    const answer = await rawGet(master.port, '/get/https/any.example/a');
+    expect(budgetOf(answer.headers.location)).toBe(1e9);
+    expect(await codeOf('https/any.example/b')).toBe('rate-limited');
   });
 
   test('still sends nobody into private networks', async () => {

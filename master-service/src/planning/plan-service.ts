@@ -85,11 +85,16 @@ export class PlanService {
     const size = this.#sizeOf(url, options);
     const route = this.#route(request, size, nowMs);
     if (!route.ok) return route;
-    if (route.value.decision === 'chain') {
-      const bytes = caps?.takeBytes(prefix, size.sizeBytes, nowMs);
-      if (bytes && !bytes.ok) return bytes;
-    }
-    const plan = this.#issue(request, size, route.value, caps !== undefined, nowMs);
+    const wantedBytes = this.#init.tickets.wantedBudgetBytes(
+      size.source === 'assumed' ? undefined : size.sizeBytes,
+    );
+    // The ticket's budget is charged, not the size: that is only what the client says.
+    const budget =
+      caps && route.value.decision === 'chain'
+        ? caps.takeBudget(prefix, { plannedBytes: size.sizeBytes, wantedBytes }, nowMs)
+        : ok(wantedBytes);
+    if (!budget.ok) return budget;
+    const plan = this.#issue(request, size, route.value, budget.value, nowMs);
     this.#cache.set(key, plan, nowMs);
     return ok(plan);
   }
@@ -104,10 +109,10 @@ export class PlanService {
     { url, options, kind }: DownloadRequest,
     size: SizeEstimate,
     route: Route,
-    metered: boolean,
+    budgetBytes: number,
     nowMs: number,
   ): IssuedPlan {
-    const { tickets, config, publicUrl } = this.#init;
+    const { tickets, publicUrl } = this.#init;
     const jobId = tickets.newJobId();
     const isChain = route.decision === 'chain';
     const { ticket, claims } = tickets.issue(
@@ -117,8 +122,7 @@ export class PlanService {
         url,
         chains: [route.chain, ...route.alternatives],
         rateBps: route.prediction.goodputBps,
-        sizeBytes: size.source === 'assumed' ? undefined : size.sizeBytes,
-        budgetCapBytes: metered && config.public ? config.public.bytesPerHour : Number.POSITIVE_INFINITY,
+        budgetBytes,
       },
       Math.floor(nowMs / 1000),
     );

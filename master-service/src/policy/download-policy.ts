@@ -7,6 +7,7 @@ import {
   matchesHostPattern,
   type OriginUrl,
   ok,
+  plainAddress,
   type Result,
   refuse,
   refuseAddress,
@@ -52,10 +53,11 @@ export class DownloadPolicy {
    */
   checkTarget(url: OriginUrl): Result<void> {
     const { addresses, overlay } = this.#init;
-    if (overlay().some((place) => place.host === url.host && place.port === url.port)) {
+    const literal = literalOf(url.host);
+    const host = plainAddress(literal ?? url.host);
+    if (overlay().some((place) => place.port === url.port && plainAddress(place.host) === host)) {
       return refuse('address-not-allowed', 'it is a part of Longhaul itself');
     }
-    const literal = literalOf(url.host);
     if (literal !== undefined) {
       const refusal = refuseAddress(literal, url.port, addresses);
       return refusal ? refuse(refusal) : ok(undefined);

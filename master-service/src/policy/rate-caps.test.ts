@@ -5,10 +5,22 @@ const HOUR_MS = 3_600_000;
 
 test('a network that used up its bytes gets them back over an hour', () => {
   const caps = new RateCaps({ plansPerMinute: 1, bytesPerHour: 1000 });
-  expect(caps.takeBytes('10.0.0.0/24', 1000, 0).ok).toBe(true);
-  expect(caps.takeBytes('10.0.0.0/24', 400, HOUR_MS / 4)).toMatchObject({ error: { code: 'rate-limited' } });
-  expect(caps.takeBytes('10.0.0.0/24', 400, HOUR_MS / 2).ok).toBe(true);
-  expect(caps.takeBytes('10.0.0.0/24', 1001, 9 * HOUR_MS).ok).toBe(false);
+  const take = (bytes: number, atMs: number) =>
+    caps.takeBudget('10.0.0.0/24', { plannedBytes: bytes, wantedBytes: bytes }, atMs);
+  expect(take(1000, 0).ok).toBe(true);
+  expect(take(400, HOUR_MS / 4)).toMatchObject({ error: { code: 'rate-limited' } });
+  expect(take(400, HOUR_MS / 2).ok).toBe(true);
+  expect(take(1001, 9 * HOUR_MS).ok).toBe(false);
+});
+
+test('a network gets the budget it wants or the rest of its share, and pays for exactly that', () => {
+  const caps = new RateCaps({ plansPerMinute: 1, bytesPerHour: 1000 });
+  const take = (plannedBytes: number, wantedBytes: number) =>
+    caps.takeBudget('10.0.0.0/24', { plannedBytes, wantedBytes }, 0);
+  expect(take(10, 700)).toMatchObject({ value: 700 });
+  expect(take(301, 900)).toMatchObject({ error: { code: 'rate-limited' } });
+  expect(take(10, 700)).toMatchObject({ value: 300 });
+  expect(take(0, 700), 'a budget of nothing').toMatchObject({ error: { code: 'rate-limited' } });
 });
 
 test('networks do not spend for each other', () => {

@@ -13,7 +13,13 @@ interface Spent {
   atMs: number;
 }
 
-/** Token buckets for every client network: plans per minute and planned bytes per hour. */
+export interface BudgetWish {
+  /** The size that was planned with: less is of no use to the client. */
+  readonly plannedBytes: number;
+  readonly wantedBytes: number;
+}
+
+/** Token buckets for every client network: plans per minute, and the bytes its tickets let through per hour. */
 export class RateCaps {
   readonly #caps: PublicCaps;
   readonly #spent = new LruMap<string, Spent>(MAX_PREFIXES);
@@ -30,12 +36,17 @@ export class RateCaps {
     return ok(undefined);
   }
 
-  /** Takes the bytes of a planned chain of the network's share; `rate-limited` when they do not fit any more. */
-  takeBytes(prefix: string, bytes: number, nowMs: number): Result<void> {
+  /**
+   * Takes a ticket's budget of the network's share and gives it: what is wanted, or what is left; `rate-limited` when not
+   * even the planned size is left.
+   */
+  takeBudget(prefix: string, { plannedBytes, wantedBytes }: BudgetWish, nowMs: number): Result<number> {
     const spent = this.#drained(prefix, nowMs);
-    if (spent.bytes + bytes > this.#caps.bytesPerHour) return refuse('rate-limited', 'too many bytes');
-    spent.bytes += bytes;
-    return ok(undefined);
+    const leftBytes = Math.floor(this.#caps.bytesPerHour - spent.bytes);
+    if (leftBytes < Math.max(plannedBytes, 1)) return refuse('rate-limited', 'too many bytes');
+    const budgetBytes = Math.min(wantedBytes, leftBytes);
+    spent.bytes += budgetBytes;
+    return ok(budgetBytes);
   }
 
   #drained(prefix: string, nowMs: number): Spent {

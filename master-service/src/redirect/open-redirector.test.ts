@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { rawGet } from '../testing/raw-request.ts';
 import { startMaster, type TestMaster } from '../testing/start-master.ts';
-import { registerDepots } from '../testing/test-depot.ts';
+import { registerDepots, TestDepot } from '../testing/test-depot.ts';
 
 let master: TestMaster;
 
@@ -75,13 +75,17 @@ describe('the master sends nobody', () => {
     expect(await refusalOf(`/get?url=${encodeURIComponent(`http://${host}/`)}`)).toBe('target-not-public');
   });
 
-  test('back into the overlay', async () => {
+  test('back into the overlay, however its address is written', async () => {
     const own = await startMaster({
       config: { clients: ['127.0.0.0/8'], addresses: { allow: [{ network: '127.0.0.0/8', ports: [7001] }] } },
     });
     await registerDepots(own, 'd1');
-    const depot = await rawGet(own.port, '/get/http/127.0.0.1:7001/x');
-    expect(depot.headers['longhaul-error']).toBe('address-not-allowed');
+    await new TestDepot('d2').register(own, { host: '::ffff:127.0.0.2', port: 7001 });
+    const hosts = ['127.0.0.1', '[::ffff:7f00:1]', '[0:0:0:0:0:ffff:127.0.0.1]', 'localhost', '127.0.0.2'];
+    for (const host of hosts) {
+      const depot = await rawGet(own.port, `/get/http/${host}:7001/x`);
+      expect(depot.headers['longhaul-error'], host).toBe('address-not-allowed');
+    }
     const self = await rawGet(own.port, `/get/http/127.0.0.1:${own.port}/x`);
     expect(self.headers['longhaul-error']).toBe('address-not-allowed');
     await own.master.close();

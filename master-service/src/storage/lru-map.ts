@@ -1,10 +1,27 @@
-/** A map with at most `capacity` entries; the entry that was not used for the longest time goes first. */
+/** A limit beside the number of entries: the sum of what `weigh` says of each when it is set. */
+interface WeightLimit<Key, Value> {
+  readonly most: number;
+  readonly weigh: (key: Key, value: Value) => number;
+}
+
+interface Held<Value> {
+  readonly value: Value;
+  readonly weight: number;
+}
+
+/**
+ * A map with at most `capacity` entries and, where one is given, within a limit of weight. The entry that was not used
+ * for the longest time goes first; one that alone is over the limit is not kept.
+ */
 export class LruMap<Key, Value> {
   readonly #capacity: number;
-  readonly #entries = new Map<Key, Value>();
+  readonly #limit: WeightLimit<Key, Value>;
+  readonly #entries = new Map<Key, Held<Value>>();
+  #weight = 0;
 
-  constructor(capacity: number) {
+  constructor(capacity: number, limit: WeightLimit<Key, Value> = { most: 0, weigh: () => 0 }) {
     this.#capacity = capacity;
+    this.#limit = limit;
   }
 
   get size(): number {
@@ -12,18 +29,30 @@ export class LruMap<Key, Value> {
   }
 
   get(key: Key): Value | undefined {
-    const value = this.#entries.get(key);
-    if (value !== undefined) this.set(key, value);
-    return value;
+    const held = this.#entries.get(key);
+    if (held === undefined) return undefined;
+    this.#entries.delete(key);
+    this.#entries.set(key, held);
+    return held.value;
   }
 
   set(key: Key, value: Value): void {
-    this.#entries.delete(key);
-    this.#entries.set(key, value);
-    if (this.#entries.size <= this.#capacity) return;
+    this.#delete(key);
+    const { most, weigh } = this.#limit;
+    const weight = weigh(key, value);
+    if (weight > most) return;
+    this.#entries.set(key, { value, weight });
+    this.#weight += weight;
     for (const oldest of this.#entries.keys()) {
-      this.#entries.delete(oldest);
-      return;
+      if (this.#entries.size <= this.#capacity && this.#weight <= most) return;
+      this.#delete(oldest);
     }
+  }
+
+  #delete(key: Key): void {
+    const held = this.#entries.get(key);
+    if (held === undefined) return;
+    this.#entries.delete(key);
+    this.#weight -= held.weight;
   }
 }

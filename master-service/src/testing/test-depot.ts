@@ -1,6 +1,6 @@
 import { createHash, generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
 import { type HeartbeatRequest, signedRequestText } from '@longhaul/shared';
-import { enrolmentMac } from '../depots/depot-authentication.ts';
+import { enrolmentMac, registrationText } from '../depots/depot-authentication.ts';
 import type { TestMaster } from './start-master.ts';
 
 interface DepotAnswer {
@@ -25,8 +25,12 @@ export class TestDepot {
     this.#privateKey = privateKey;
   }
 
-  /** Registers with the master's secret, unless another one is given. */
-  register(master: TestMaster, changes: object = {}, secret = master.secret): Promise<DepotAnswer> {
+  /** Registers with the master's secret and clock, unless others are given. */
+  register(
+    master: TestMaster,
+    changes: object = {},
+    { secret = master.secret, timeMs = master.clock.nowMs } = {},
+  ): Promise<DepotAnswer> {
     const port = 7000 + Number(this.id.replace(/\D/g, ''));
     const body = JSON.stringify({
       id: this.id,
@@ -36,8 +40,9 @@ export class TestDepot {
       tls: false,
       ...changes,
     });
-    const mac = enrolmentMac(secret, body);
-    return post(`${master.url}/v1/depots`, body, { 'Longhaul-Enrolment': mac }, mac);
+    const mac = enrolmentMac(secret, registrationText(timeMs, Buffer.from(body)));
+    const headers = { 'Longhaul-Time': String(timeMs), 'Longhaul-Enrolment': mac };
+    return post(`${master.url}/v1/depots`, body, headers, mac);
   }
 
   heartbeat(master: TestMaster, changes: Partial<HeartbeatRequest> = {}): Promise<DepotAnswer> {

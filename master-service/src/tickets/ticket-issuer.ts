@@ -28,10 +28,7 @@ export interface TicketOrder {
   /** The plan, then its alternatives. */
   readonly chains: readonly Chain[];
   readonly rateBps: number;
-  /** `undefined` where the size is only assumed. */
-  readonly sizeBytes: number | undefined;
-  /** An upper limit beside the configured budgets. */
-  readonly budgetCapBytes: number;
+  readonly budgetBytes: number;
 }
 
 export interface IssuedTicket {
@@ -53,6 +50,14 @@ export class TicketIssuer {
     return randomBytes(JOB_ID_BYTES).toString('base64url');
   }
 
+  /** The budget that a download should have; `sizeBytes` is `undefined` where the size is only assumed. */
+  wantedBudgetBytes(sizeBytes: number | undefined): number {
+    const { budgetFactor, minimumBudgetBytes, unknownSizeBudgetBytes } = this.#config;
+    if (sizeBytes === undefined) return unknownSizeBudgetBytes;
+    const wanted = Math.max(minimumBudgetBytes, Math.ceil(sizeBytes * budgetFactor));
+    return Math.min(wanted, Number.MAX_SAFE_INTEGER);
+  }
+
   issue(order: TicketOrder, nowSeconds: number): IssuedTicket {
     const claims: TicketClaims = {
       jobId: order.jobId,
@@ -61,7 +66,7 @@ export class TicketIssuer {
       chains: order.chains,
       lanes: 1,
       rateBps: order.rateBps,
-      budgetBytes: this.#budgetBytes(order),
+      budgetBytes: order.budgetBytes,
       budgetConnections: this.#config.budgetConnections,
       issuedAt: nowSeconds,
       lastStart: nowSeconds + this.#config.startSeconds,
@@ -91,15 +96,6 @@ export class TicketIssuer {
 
   #sign(claims: TicketClaims): string {
     return issueTicket(claims, this.#key.keyId, this.#key.sign);
-  }
-
-  #budgetBytes({ sizeBytes, budgetCapBytes }: TicketOrder): number {
-    const { budgetFactor, minimumBudgetBytes, unknownSizeBudgetBytes } = this.#config;
-    const wanted =
-      sizeBytes === undefined
-        ? unknownSizeBudgetBytes
-        : Math.max(minimumBudgetBytes, Math.ceil(sizeBytes * budgetFactor));
-    return Math.min(wanted, budgetCapBytes, Number.MAX_SAFE_INTEGER);
   }
 }
 

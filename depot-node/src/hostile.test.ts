@@ -1,0 +1,184 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { connect, createServer, type Server, type Socket } from 'node:net';
+import { HEADERS } from '@longhaul/shared';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { OverlayAddresses } from './directory/overlay-addresses.ts';
+import { createResolver } from './sockets/resolver.ts';
+import { fetchRaw } from './testing/fetch-raw.ts';
+import { startTestOverlay, type TestOverlay } from './testing/overlay.ts';
+
+/** What the origin sends for a path, byte by byte; the connection then ends as the path's name says. */
+const ANSWERS: Readonly<Record<string, string>> = {
+  '/switch-fin': 'HTTP/1.1 101 Switching\r\n\r\n',
+  '/zero-fin': 'HTTP/1.1 099 Odd\r\n\r\n',
+  '/coded-fin': 'HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n',
+  '/huge-reset': 'HTTP/1.1 200 OK\r\nContent-Length: 9007199254740993\r\n\r\nx',
+  '/unframed-reset': 'HTTP/1.1 200 OK\r\n\r\npart of it',
+  '/unframed-fin': 'HTTP/1.1 200 OK\r\n\r\nall of it',
+  '/tls-short-fin': 'HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nshort',
+  '/chunk-short-fin': 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nshort\r\n',
+};
+
+let overlay: TestOverlay;
+beforeEach(async () => {
+  overlay = await startTestOverlay(['d1', 'd2'], (request, response) => {
+    const path = request.url ?? '';
+    const answer = ANSWERS[path];
+    if (answer === undefined) {
+      response.end('hello');
+      return;
+    }
+    request.socket.write(answer, () => {
+      if (path.endsWith('-reset')) request.socket.resetAndDestroy();
+      else request.socket.end();
+    });
+  });
+});
+afterEach(() => overlay.close());
+
+const fetchPath = (path: string, chains = [['d1', 'd2']]) =>
+  fetchRaw(overlay.relayUrl(`${overlay.originUrl}${path}`, { chains }));
+
+describe('a hostile origin', () => {
+  test.each(['/switch-fin', '/zero-fin', '/coded-fin'])('that answers %s is refused', async (path) => {
+    const answer = await fetchPath(path);
+    expect(answer).toMatchObject({ status: 502, headers: { [HEADERS.error]: 'origin-bad-answer' } });
+  });
+
+  test.each(['/unframed-reset', '/tls-short-fin', '/chunk-short-fin', '/huge-reset'])(
+    'that breaks off (%s) never leaves a file that looks whole',
+    async (path) => {
+      for (const chains of [[['d1']], [['d1', 'd2']]]) {
+        expect((await fetchPath(path, chains)).broken).toBe('ECONNRESET');
+      }
+    },
+  );
+
+  test('whose body ends with the connection is fetched without depots between, whose death would look the same', async () => {
+    const answer = await fetchPath('/unframed-fin');
+    expect(answer).toMatchObject({ status: 200, broken: undefined });
+    expect(answer.body.toString()).toBe('all of it');
+    await expect
+      .poll(() => overlay.depot('d1').events.at(-1))
+      .toMatchObject({ type: 'transfer', chain: ['d1'], outcome: 'complete' });
+  });
+
+  test('cannot silence the depot by a size that no master takes', async () => {
+    await fetchPath('/huge-reset');
+    await overlay.depot('d1').depot.close(0);
+    const beats = overlay.master.requests.filter(({ path }) => path === '/v1/depots/d1/heartbeat');
+    expect(beats.at(-1)?.body).toMatchObject({ sizes: [] });
+    await overlay.addDepot('d1');
+  });
+});
+
+describe('a hostile neighbour', () => {
+  let neighbour: Server;
+  afterEach(() => new Promise((resolve) => neighbour.close(resolve)));
+
+  /** A registered depot that answers every CONNECT with this text. */
+  async function startNeighbour(text: string): Promise<void> {
+    neighbour = createServer((socket) => {
+      socket.on('error', () => {});
+      socket.once('data', () => socket.end(text));
+    });
+    await new Promise<void>((resolve) => neighbour.listen(0, '127.0.0.1', resolve));
+    const address = neighbour.address();
+    const port = typeof address === 'object' && address ? address.port : 0;
+    const publicKey = generateKeyPairSync('ed25519').publicKey.export({ format: 'jwk' }).x ?? '';
+    overlay.master.depots.set('dx', {
+      id: 'dx',
+      host: '127.0.0.1',
+      port,
+      tls: false,
+      publicKey,
+      state: 'up',
+    });
+    await overlay.addDepot('d9');
+  }
+
+  test.each(['config-invalid', '__proto__', 'nonsense'])(
+    'that refuses with the code %s harms nobody',
+    async (code) => {
+      await startNeighbour(
+        `HTTP/1.1 502 No\r\nlonghaul-error: ${code}\r\nlonghaul-depot: <b>evil</b>\r\n\r\n`,
+      );
+      const url = overlay.relayUrl('http://127.0.0.1:9/x', { chains: [['d9', 'dx']] }, 'd9');
+      const answer = await fetchRaw(url);
+      // The neighbour failed, so the entry depot tried alone, and its guard refused the address.
+      expect(answer).toMatchObject({ status: 403, headers: { [HEADERS.error]: 'address-not-allowed' } });
+      const failures = overlay.depot('d9').events.filter((event) => event.type === 'chain-failed');
+      expect(failures).toMatchObject([{ code: 'next-depot-unreachable', depot: 'dx' }]);
+    },
+  );
+});
+
+describe('a hostile client', () => {
+  function open(): Socket {
+    const { hostname, port } = new URL(overlay.depot('d1').url);
+    const socket = connect({ host: hostname, port: Number(port), allowHalfOpen: true });
+    socket.on('error', () => {});
+    return socket;
+  }
+  const closed = (socket: Socket) => new Promise((resolve) => socket.once('close', resolve));
+
+  test.each(['CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n', 'nonsense\r\n\r\n'])(
+    'that is refused and keeps its side open is cut off',
+    async (text) => {
+      const socket = open();
+      socket.resume();
+      socket.write(text);
+      const { promise, resolve } = Promise.withResolvers<void>();
+      socket.once('end', () => {
+        // Writing on shows when the depot has let go of its side.
+        const writer = setInterval(() => socket.write('x'), 50);
+        socket.once('close', () => {
+          clearInterval(writer);
+          resolve();
+        });
+      });
+      await promise;
+      expect(socket.destroyed).toBe(true);
+    },
+  );
+
+  test('that pipelines is served one request after the other', async () => {
+    const target = new URL(overlay.relayUrl(`${overlay.originUrl}/x`));
+    const request = `GET ${target.pathname}${target.search} HTTP/1.1\r\nHost: x\r\n\r\n`;
+    const socket = open();
+    let answer = '';
+    socket.setEncoding('latin1').on('data', (text: string) => {
+      answer += text;
+    });
+    socket.write(request.repeat(5));
+    await expect.poll(() => answer.match(/hello/g)?.length).toBe(5);
+    expect(overlay.originConnections()).toBe(5);
+    socket.destroy();
+  });
+
+  test('that puts a CONNECT behind a running download is cut off', async () => {
+    const target = new URL(overlay.relayUrl(`${overlay.originUrl}/x`));
+    const socket = open();
+    socket.write(
+      `GET ${target.pathname}${target.search} HTTP/1.1\r\nHost: x\r\n\r\nCONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n`,
+    );
+    let answer = '';
+    socket.setEncoding('latin1').on('data', (text: string) => {
+      answer += text;
+    });
+    await closed(socket);
+    expect(answer).not.toContain('hello');
+  });
+});
+
+test('names like members of every object have no fixed address', async () => {
+  await expect(createResolver({})('constructor')).rejects.toThrow(/ENOTFOUND|EAI_AGAIN/);
+});
+
+test("the overlay's own addresses are known in every spelling", async () => {
+  const overlayAddresses = new OverlayAddresses();
+  await overlayAddresses.update([{ host: '127.0.0.2', port: 80 }], async (host) => [host]);
+  expect(overlayAddresses.includes('::ffff:7f00:2', 80)).toBe(true);
+  expect(overlayAddresses.includes('::ffff:127.0.0.2', 80)).toBe(true);
+  expect(overlayAddresses.includes('127.0.0.3', 80)).toBe(false);
+});

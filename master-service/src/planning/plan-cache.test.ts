@@ -1,0 +1,27 @@
+import type { OriginUrl } from '@longhaul/shared';
+import { expect, test } from 'vitest';
+import { PlanCache } from './plan-cache.ts';
+
+const keyOf = (index: number, pathChars: number) => {
+  const path = `/${String(index).padEnd(pathChars, 'x')}`;
+  const url: OriginUrl = { scheme: 'https', host: 'origin.example', port: 443, path, query: null };
+  return { clientPrefix: '192.0.2.0/24', url, options: {}, kind: 'get' } as const;
+};
+
+/** How many of a thousand plans are still known when the last one has been made. */
+function keptOf(planChars: number, pathChars: number): number {
+  const cache = new PlanCache<string>();
+  const indices = Array.from({ length: 1000 }, (_, index) => index);
+  for (const index of indices) cache.set(keyOf(index, pathChars), 'p'.repeat(planChars), 0);
+  return indices.filter((index) => cache.get(keyOf(index, pathChars), 0) !== undefined).length;
+}
+
+test('plans of usual size are all kept for their minute', () => {
+  expect(keptOf(3000, 100)).toBe(1000);
+});
+
+test('plans of the longest URLs take no more than 16 MB, with their keys', () => {
+  const kept = keptOf(40_000, 8000);
+  expect(kept * 48_000).toBeLessThan(16_000_000);
+  expect(kept).toBeGreaterThan(300);
+});
