@@ -1,12 +1,20 @@
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
-import { asLonghaulError, formatAuthority, isInNetworks, LonghaulError, originHref } from '@longhaul/shared';
+import {
+  asLonghaulError,
+  formatAuthority,
+  HEADERS,
+  isInNetworks,
+  LonghaulError,
+  originHref,
+} from '@longhaul/shared';
 import type { DepotConfig } from './config.ts';
 import { DepotDirectory } from './directory/directory.ts';
 import { MasterClient } from './directory/master-client.ts';
 import { Membership } from './directory/membership.ts';
 import { OverlayAddresses, placeOfUrl } from './directory/overlay-addresses.ts';
+import { SAFETY_HEADERS } from './entry/headers.ts';
 import { askOrigin } from './entry/origin-exchange.ts';
 import { fetchFromOrigin, type OpenTicket } from './entry/origin-fetch.ts';
 import { sendRefusal } from './entry/refusal.ts';
@@ -110,11 +118,11 @@ export function createDepot(init: DepotInit): Depot {
 
   const gate = new TicketGate({
     masterKey: (keyId) => directory.masterKey(keyId),
-    refetchKeys: () => membership.refetch(),
+    refetchKeys: () => membership.refetch('key'),
   });
   // A plan may name a depot that has registered since this one's last heartbeat.
   const ensureKnown = async (id: string) => {
-    if (!directory.depot(id)) await membership.refetch();
+    if (!directory.depot(id)) await membership.refetch('depot');
   };
   const openNextLeg = createNextLeg({
     dial,
@@ -169,7 +177,7 @@ export function createDepot(init: DepotInit): Depot {
     openNextLeg,
     ensureKnown,
     observe,
-    silenceMs: config.timeouts.stallSeconds * 1000,
+    stallMs: config.timeouts.stallSeconds * 1000,
     halfClosedSilenceMs: silenceMs,
     nowMs,
     shutdown: shutdown.signal,
@@ -179,7 +187,7 @@ export function createDepot(init: DepotInit): Depot {
   const turns = new Turns();
   const server = createListener((request, response) => {
     if (closing) sendRefusal(request, response, new LonghaulError('shutting-down'), config.id);
-    else if (request.url === '/healthz') response.end('ok\n');
+    else if (request.url === '/healthz') response.writeHead(200, SAFETY_HEADERS).end('ok\n');
     else if (request.url === '/metrics') void sendMetrics(request, response);
     else
       turns.take(request.socket, () =>
@@ -191,7 +199,10 @@ export function createDepot(init: DepotInit): Depot {
     if (turns.isBusy(socket)) resetConnection(socket);
     else handleConnect(request, socket, head).catch(() => resetConnection(socket));
   });
-  answerBrokenRequests(server);
+  server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
+    sendRefusal(request, response, new LonghaulError('bad-request'), config.id);
+  });
+  answerBrokenRequests(server, config.id);
 
   const sendMetrics = async (request: IncomingMessage, response: ServerResponse) => {
     // Behind a reverse proxy on this machine everybody would come from loopback.
@@ -248,7 +259,7 @@ async function followUp(
 }
 
 /** Requests that are not HTTP get the registered answer instead of Node's. */
-function answerBrokenRequests(server: Server): void {
+function answerBrokenRequests(server: Server, ownId: string): void {
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {
     if (!socket.writable || error.code === 'ECONNRESET') {
       socket.destroy();
@@ -258,7 +269,8 @@ function answerBrokenRequests(server: Server): void {
     const failure = new LonghaulError(tooLarge ? 'request-too-large' : 'bad-request');
     sayFarewell(
       socket,
-      `HTTP/1.1 ${failure.status} Refused\r\nContent-Type: text/plain\r\nlonghaul-error: ${failure.code}\r\n` +
+      `HTTP/1.1 ${failure.status} ${STATUS_CODES[failure.status]}\r\nContent-Type: text/plain; charset=utf-8\r\n` +
+        `X-Content-Type-Options: nosniff\r\n${HEADERS.error}: ${failure.code}\r\n${HEADERS.depot}: ${ownId}\r\n` +
         `Connection: close\r\n\r\n${failure.code}: ${failure.message}\n`,
     );
   });

@@ -1,6 +1,7 @@
 import {
   addressPolicySchema,
   baseUrlSchema,
+  canonicalHost,
   checkConfig,
   DEPOT_ID,
   listenSchema,
@@ -34,41 +35,55 @@ const DEFAULT_HEARTBEAT_SECONDS = 5;
 
 const seconds = (preset: number) => z.number().positive('must be more than 0 seconds').default(preset);
 
-const depotConfigSchema = z.strictObject({
-  id: z.string().regex(DEPOT_ID, 'must be 1 to 10 of the characters a-z, 0-9 and -'),
-  listen: listenSchema,
-  /** What others dial; where it is left out, the listening address. */
-  public: z.strictObject({ host: z.string().min(1), port: portSchema.optional() }).optional(),
-  tls: tlsFilesSchema.optional(),
-  stateDir: z.string().min(1),
-  master: z.strictObject({
-    url: baseUrlSchema,
-    enrolmentSecretFile: z.string().min(1),
-    heartbeatSeconds: seconds(DEFAULT_HEARTBEAT_SECONDS),
-  }),
-  /** PEM files of authorities trusted beside the usual ones, for origins, depots and the master. */
-  trustedCaFiles: z.array(z.string()).default([]),
-  addresses: addressPolicySchema.prefault({}),
-  names: namesSchema.default({}),
-  metricsNetworks: networksSchema.default(['127.0.0.0/8', '::1/128']),
-  limits: z
-    .strictObject({
-      transfers: z.int().min(1).default(DEFAULT_TRANSFERS),
-      perJob: z.int().min(1).default(DEFAULT_PER_JOB),
-      perClient: z.int().min(1).default(DEFAULT_PER_CLIENT),
-      jobs: z.int().min(1).default(DEFAULT_JOBS),
-    })
-    .prefault({}),
-  timeouts: z
-    .strictObject({
-      connectSeconds: seconds(DEFAULT_CONNECT_SECONDS),
-      answerSeconds: seconds(DEFAULT_ANSWER_SECONDS),
-      silenceSeconds: seconds(DEFAULT_SILENCE_SECONDS),
-      stallSeconds: seconds(DEFAULT_STALL_SECONDS),
-      drainSeconds: seconds(DEFAULT_DRAIN_SECONDS),
-    })
-    .prefault({}),
-});
+const publicHostSchema = z
+  .string()
+  .refine(
+    (host) => canonicalHost(host.includes(':') ? `[${host}]` : host).ok,
+    'must be a host name or an IP address',
+  );
+
+const WILDCARDS: readonly string[] = ['::', '0.0.0.0'];
+
+const depotConfigSchema = z
+  .strictObject({
+    id: z.string().regex(DEPOT_ID, 'must be 1 to 10 of the characters a-z, 0-9 and -'),
+    listen: listenSchema,
+    /** What others dial; where it is left out, the listening address. */
+    public: z.strictObject({ host: publicHostSchema, port: portSchema.optional() }).optional(),
+    tls: tlsFilesSchema.optional(),
+    stateDir: z.string().min(1),
+    master: z.strictObject({
+      url: baseUrlSchema,
+      enrolmentSecretFile: z.string().min(1),
+      heartbeatSeconds: seconds(DEFAULT_HEARTBEAT_SECONDS),
+    }),
+    /** PEM files of authorities trusted beside the usual ones, for origins, depots and the master. */
+    trustedCaFiles: z.array(z.string()).default([]),
+    addresses: addressPolicySchema.prefault({}),
+    names: namesSchema.default({}),
+    metricsNetworks: networksSchema.default(['127.0.0.0/8', '::1/128']),
+    limits: z
+      .strictObject({
+        transfers: z.int().min(1).default(DEFAULT_TRANSFERS),
+        perJob: z.int().min(1).default(DEFAULT_PER_JOB),
+        perClient: z.int().min(1).default(DEFAULT_PER_CLIENT),
+        jobs: z.int().min(1).default(DEFAULT_JOBS),
+      })
+      .prefault({}),
+    timeouts: z
+      .strictObject({
+        connectSeconds: seconds(DEFAULT_CONNECT_SECONDS),
+        answerSeconds: seconds(DEFAULT_ANSWER_SECONDS),
+        silenceSeconds: seconds(DEFAULT_SILENCE_SECONDS),
+        stallSeconds: seconds(DEFAULT_STALL_SECONDS),
+        drainSeconds: seconds(DEFAULT_DRAIN_SECONDS),
+      })
+      .prefault({}),
+  })
+  .refine((config) => config.public !== undefined || !WILDCARDS.includes(config.listen.host), {
+    path: ['public'],
+    error: 'must say under which host others reach this depot, because it listens on every address',
+  });
 
 export type DepotConfig = z.output<typeof depotConfigSchema>;
 

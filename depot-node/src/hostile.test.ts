@@ -175,6 +175,16 @@ test('names like members of every object have no fixed address', async () => {
   await expect(createResolver({})('constructor')).rejects.toThrow(/ENOTFOUND|EAI_AGAIN/);
 });
 
+test("the overlay's own addresses stay known while a name server fails", async () => {
+  const overlayAddresses = new OverlayAddresses();
+  const place = { host: 'd2.example', port: 80 };
+  await overlayAddresses.update([place], async () => ['192.0.2.1']);
+  await overlayAddresses.update([place], async () => {
+    throw new Error('no name server');
+  });
+  expect(overlayAddresses.includes('192.0.2.1', 80)).toBe(true);
+});
+
 test("the overlay's own addresses are known in every spelling", async () => {
   const overlayAddresses = new OverlayAddresses();
   await overlayAddresses.update([{ host: '127.0.0.2', port: 80 }], async (host) => [host]);

@@ -1,12 +1,9 @@
 #!/usr/bin/env node
-import { readFileSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { LonghaulError } from '@longhaul/shared';
 import pino from 'pino';
-import { parse } from 'yaml';
 import { createDepot } from './app.ts';
-import { readDepotConfig } from './config.ts';
+import { loadDepotFiles } from './config-file.ts';
 import type { DepotEvent } from './events.ts';
 import { openStateFolder } from './state-folder.ts';
 
@@ -27,15 +24,11 @@ async function main(): Promise<void> {
   const { values } = parseArgs({ options: { config: { type: 'string' } } });
   if (values.config === undefined)
     throw new Error('say which configuration to use: longhaul-depot --config depot.yaml');
-  const base = dirname(resolve(values.config));
-  const text = (path: string) => readText(resolve(base, path));
-  const config = readDepotConfig(parse(readText(values.config)));
+  const files = loadDepotFiles(values.config);
+  const { config } = files;
   const depot = createDepot({
-    config,
-    state: openStateFolder(resolve(base, config.stateDir)),
-    enrolmentSecret: text(config.master.enrolmentSecretFile).trim(),
-    tls: config.tls && { cert: text(config.tls.certFile), key: text(config.tls.keyFile) },
-    trustedAuthorities: config.trustedCaFiles.map(text),
+    ...files,
+    state: openStateFolder(files.stateDir),
     observe: logEvent,
     nowMs: Date.now,
   });
@@ -54,14 +47,6 @@ async function main(): Promise<void> {
   const { url } = await depot.listen();
   process.send?.({ ready: { url } });
   process.stdout.write(`ready ${JSON.stringify({ id: config.id, url })}\n`);
-}
-
-function readText(path: string): string {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch (cause) {
-    throw new LonghaulError('config-invalid', { detail: `${path} cannot be read`, cause });
-  }
 }
 
 function logEvent(event: DepotEvent): void {

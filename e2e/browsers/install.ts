@@ -26,7 +26,13 @@ function browser(kind: BrowserKind, debianPackage: string, advice: string): Requ
 
 function tool(name: string, debianPackage = name): Requirement {
   const advice = `install the package '${debianPackage}' of your system, so that '${name}' is on the PATH`;
-  return { name, debianPackage, isPresent: () => findProgram(name) !== undefined, advice, isNeeded: false };
+  return {
+    name,
+    debianPackage,
+    isPresent: () => findProgram(name) !== undefined,
+    advice,
+    isNeeded: Boolean(process.env.CI),
+  };
 }
 
 const REQUIREMENTS: readonly Requirement[] = [

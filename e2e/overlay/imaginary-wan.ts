@@ -7,14 +7,14 @@ export const IMAGINARY_RATE_BPS = 95e6;
 export const IMAGINARY_WAN_NOTE =
   'This overlay runs on one machine. The links are those of an imaginary WAN: their estimates steer the plan, while the bytes stay on loopback.';
 
-/** An origin far from the client, a lossy long way between, a depot near each end (d1, d3) and one aside. */
+/** An origin far from the client, losses in the access networks of both, a depot near each (d1, d3) and one aside. */
 export const IMAGINARY_WAN: readonly LinkSpec[] = [
-  { between: ['client', 'origin'], rttMs: 100, lossRate: 1e-3, rateBps: IMAGINARY_RATE_BPS },
-  { between: ['client', 'd1'], rttMs: 10, lossRate: 0, rateBps: IMAGINARY_RATE_BPS },
-  { between: ['d1', 'd3'], rttMs: 80, lossRate: 1e-3, rateBps: IMAGINARY_RATE_BPS },
-  { between: ['d3', 'origin'], rttMs: 10, lossRate: 0, rateBps: IMAGINARY_RATE_BPS },
+  { between: ['client', 'origin'], rttMs: 100, lossRate: 2e-3, rateBps: IMAGINARY_RATE_BPS },
+  { between: ['client', 'd1'], rttMs: 10, lossRate: 1e-3, rateBps: IMAGINARY_RATE_BPS },
+  { between: ['d1', 'd3'], rttMs: 80, lossRate: 0, rateBps: IMAGINARY_RATE_BPS },
+  { between: ['d3', 'origin'], rttMs: 10, lossRate: 1e-3, rateBps: IMAGINARY_RATE_BPS },
   { between: ['client', 'd2'], rttMs: 60, lossRate: 1e-3, rateBps: 50e6 },
-  { between: ['d1', 'd2'], rttMs: 60, lossRate: 1e-3, rateBps: 50e6 },
-  { between: ['d2', 'd3'], rttMs: 60, lossRate: 1e-3, rateBps: 50e6 },
+  { between: ['d1', 'd2'], rttMs: 60, lossRate: 0, rateBps: 50e6 },
+  { between: ['d2', 'd3'], rttMs: 60, lossRate: 0, rateBps: 50e6 },
   { between: ['d2', 'origin'], rttMs: 60, lossRate: 1e-3, rateBps: 50e6 },
 ];

@@ -138,6 +138,8 @@ function originPage(): string {
 async function stop(exitCode: number): Promise<void> {
   if (stopping) return;
   stopping = true;
-  await Promise.all([overlay?.stop(), origin?.close()]);
-  process.exit(exitCode);
+  const ended = await Promise.allSettled([overlay?.stop(), origin?.close()]);
+  const failed = ended.find((result) => result.status === 'rejected');
+  if (failed) process.stderr.write(`longhaul: ${String(failed.reason)}\n`);
+  process.exit(failed ? 1 : exitCode);
 }

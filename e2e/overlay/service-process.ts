@@ -23,7 +23,7 @@ export interface ServiceProcess {
   readonly pid: number;
   /** File with everything the service has logged. */
   readonly logFile: string;
-  /** Asks it to end, as Ctrl-C does, and waits for that. */
+  /** Asks it to end, as Ctrl-C does, and waits for that; rejects when it did not and had to be killed. */
   readonly stop: () => Promise<void>;
   /** Ends it without notice, as a power failure does. */
   readonly kill: () => Promise<void>;
@@ -62,6 +62,8 @@ export async function startService(
     const timer = setTimeout(() => child.kill('SIGKILL'), STOP_TIMEOUT_MS);
     await exited;
     clearTimeout(timer);
+    if (signal !== 'SIGKILL' && child.signalCode === 'SIGKILL')
+      throw new Error(`${name} did not end when asked to`);
   };
   return { url, pid: child.pid ?? 0, logFile, stop: () => end('SIGINT'), kill: () => end('SIGKILL') };
 }

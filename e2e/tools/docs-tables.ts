@@ -4,12 +4,12 @@
  */
 import { globSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
-import { ERRORS, GIB, KIB, MIB, TIB } from '@longhaul/shared';
+import { ERRORS, GIB, KIB, MIB } from '@longhaul/shared';
 import { root } from './run-steps.ts';
 
 const SOURCES = ['shared', 'depot-node', 'master-service', 'extension'].map((name) => `${name}/src/**/*.ts`);
 const CONSTANT = /\/\*\* ([^*]+?) \*\/\n(?:export )?const ([A-Z][A-Z0-9_]+)(?:: number)? = ([^;\n]+);/g;
-const UNITS: Readonly<Record<string, number>> = { KIB, MIB, GIB, TIB };
+const UNITS: Readonly<Record<string, number>> = { KIB, MIB, GIB };
 
 const isCheck = process.argv.includes('--check');
 const stale = [update('docs/errors.md', errorTable()), update('docs/limits.md', limitTable())].filter(

@@ -2,6 +2,7 @@
 import * as z from 'zod';
 import { type AddressPolicy, DEFAULT_PORTS_ALLOWED, isAddressLiteral, isNetwork } from './address-policy.ts';
 import { LonghaulError } from './errors.ts';
+import { canonicalHost } from './origin-url.ts';
 
 /** A TCP port; 0 lets the system choose one. */
 export const portSchema = z
@@ -42,9 +43,14 @@ export const addressPolicySchema: z.ZodType<AddressPolicy> = z.strictObject({
     .default([]),
 });
 
+function isCanonicalName(name: string): boolean {
+  const host = canonicalHost(name);
+  return host.ok && host.value === name && !isAddressLiteral(name);
+}
+
 /** Static names, asked before DNS: for tests, laboratories and sites with fixed addresses. */
 export const namesSchema = z.record(
-  z.string(),
+  z.string().refine(isCanonicalName, 'must be a host name in lower case, without a final dot'),
   z.array(z.string().refine((text) => isAddressLiteral(text), 'must be an IP address')).min(1),
 );
 

@@ -6,7 +6,6 @@
 export const KIB = 1024;
 export const MIB = 1024 * KIB;
 export const GIB = 1024 * MIB;
-export const TIB = 1024 * GIB;
 
 /** Bytes of TCP payload in one full segment on Ethernet with timestamps (MTU 1500). */
 export const SEGMENT_BYTES = 1448;

@@ -79,6 +79,7 @@ describe('a cascade address', () => {
     ['no port', `/f?${ticket}&server=a.example&scheme=http`],
     ['another scheme', `/f?${ticket}&server=a.example&port=80&scheme=file`],
     ['an absolute target', `http://evil.example/f?${ticket}&server=a.example&port=80&scheme=http`],
+    ['both forms at once, one of them empty', `/f?${ticket}&server=&depot=d1&port=80`],
     ['both forms at once', `/f?${ticket}&server=a.example&depot=d1&port=80`],
   ])('with %s is refused', (_, target) => {
     expect(parseRelayTarget(target).ok).toBe(false);

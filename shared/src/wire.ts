@@ -127,7 +127,8 @@ export function parseRelayTarget(rawTarget: string): Result<RelayRequest> {
   const portNumber = parsePort(port ?? '');
   if (!portNumber.ok) return portNumber;
   if (depot !== undefined) {
-    if (server ?? scheme ?? query) return refuse('parameters-disagree', 'depot= stands alone with port=');
+    if ([server, scheme, query].some((value) => value !== undefined))
+      return refuse('parameters-disagree', 'depot= stands alone with port=');
     if (!DEPOT_ID.test(depot) || !path.startsWith('/'))
       return refuse('parameters-disagree', 'depot= is not an id');
     return ok({ from: 'depot', ticket, path, depot, port: portNumber.value });

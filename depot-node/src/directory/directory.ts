@@ -10,6 +10,7 @@ const CACHE_FILE = 'directory.json';
  */
 export class DepotDirectory {
   readonly #state: StateFolder;
+  #kept: string | undefined;
   #depots = new Map<string, DepotEntry>();
   #masterKeys = new Map<string, VerifySignature>();
   #depotKeys = new Map<string, VerifySignature>();
@@ -17,15 +18,17 @@ export class DepotDirectory {
 
   constructor(state: StateFolder) {
     this.#state = state;
-    const cached = state.read(CACHE_FILE);
-    const directory = cached === undefined ? undefined : directorySchema.safeParse(parseJson(cached));
+    this.#kept = state.read(CACHE_FILE);
+    const directory = this.#kept === undefined ? undefined : directorySchema.safeParse(parseJson(this.#kept));
     if (directory?.success) this.#apply(directory.data);
   }
 
   /** Takes over a directory that has been proved to come from the master. */
   update(directory: Directory): void {
     this.#apply(directory);
-    this.#state.write(CACHE_FILE, JSON.stringify(directory));
+    const text = JSON.stringify(directory);
+    if (text !== this.#kept) this.#state.write(CACHE_FILE, text);
+    this.#kept = text;
   }
 
   depot(id: string): DepotEntry | undefined {

@@ -20,6 +20,7 @@ import { placeOfUrl } from './overlay-addresses.ts';
 
 /** A directory of a thousand depots is about 200 KB. */
 const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
+/** A master answers from memory; what takes longer than this is not going to come. */
 const ANSWER_TIMEOUT_MS = 10_000;
 
 interface MasterClientComponents {
@@ -58,7 +59,9 @@ export class MasterClient {
 
   /** A ticket for the target of an origin's redirect to another authority. */
   async followUp(ticket: string, url: string): Promise<string> {
-    return followUpAnswerSchema.parse(await this.#postSigned('follow-ups', { ticket, url })).ticket;
+    const answer = followUpAnswerSchema.safeParse(await this.#postSigned('follow-ups', { ticket, url }));
+    if (!answer.success) throw new LonghaulError('master-bad-answer', { detail: 'it has no ticket' });
+    return answer.data.ticket;
   }
 
   #postSigned(action: string, body: object): Promise<unknown> {
@@ -93,7 +96,11 @@ export class MasterClient {
     const signal = AbortSignal.timeout(ANSWER_TIMEOUT_MS);
     const place = placeOfUrl(masterUrl);
     const { socket } = await dial({ purpose: 'master', ...place }, signal);
-    const codes = { refused: 'master-unreachable', broken: 'master-unreachable' } as const;
+    const codes = {
+      refused: 'master-unreachable',
+      broken: 'master-unreachable',
+      timeout: 'master-unreachable',
+    } as const;
     const stream = masterUrl.startsWith('https:')
       ? await secure(socket, place.host, trust, codes, signal)
       : socket;

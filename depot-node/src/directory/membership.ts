@@ -7,7 +7,7 @@ import {
 } from '@longhaul/shared';
 import type { MasterClient } from './master-client.ts';
 
-/** An unknown key in a ticket makes a depot ask its master again, at most this often. */
+/** Unknown keys in tickets make a depot ask its master again, at most this often; unknown depots likewise. */
 const REFETCH_INTERVAL_MS = 30_000;
 /** Measurements kept between two heartbeats; the newest win. */
 const MAX_REPORTS = 1000;
@@ -30,7 +30,7 @@ export class Membership {
   #timer: NodeJS.Timeout | undefined;
   #registered = false;
   #draining = false;
-  #lastRefetchMs = Number.NEGATIVE_INFINITY;
+  readonly #lastRefetchMs = { key: Number.NEGATIVE_INFINITY, depot: Number.NEGATIVE_INFINITY };
   #running: Promise<void> | undefined;
 
   constructor(components: MembershipComponents) {
@@ -61,24 +61,26 @@ export class Membership {
     return this.#running;
   }
 
-  /** Asks the master again because a ticket's key is unknown; does nothing if it did so lately. */
-  async refetch(): Promise<void> {
+  /**
+   * Asks the master again because a ticket's key, or a depot in a verified ticket, is unknown; does nothing if it did
+   * so lately. Keys have an allowance of their own: anybody can invent one.
+   */
+  async refetch(unknown: 'key' | 'depot'): Promise<void> {
     const now = this.#components.nowMs();
-    if (now - this.#lastRefetchMs < REFETCH_INTERVAL_MS) return;
-    this.#lastRefetchMs = now;
+    if (now - this.#lastRefetchMs[unknown] < REFETCH_INTERVAL_MS) return this.#running;
+    this.#lastRefetchMs[unknown] = now;
     await this.beat();
   }
 
   /** Notes the round-trip time of a new connection to another depot; the smallest of an interval is reported. */
   noteRtt(depot: string, rttMs: number): void {
     const known = this.#links.get(depot);
-    if (known === undefined && this.#links.size >= MAX_REPORTS) return;
-    this.#links.set(depot, { to: depot, rttMs: Math.min(rttMs, known?.rttMs ?? rttMs) });
+    keep(this.#links, depot, { to: depot, rttMs: Math.min(rttMs, known?.rttMs ?? rttMs) });
   }
 
   /** Notes the size of the object behind a URL hash. */
   noteSize(urlHash: string, sizeBytes: number): void {
-    if (this.#sizes.size < MAX_REPORTS) this.#sizes.set(urlHash, { urlHash, sizeBytes });
+    keep(this.#sizes, urlHash, { urlHash, sizeBytes });
   }
 
   #forget(links: readonly LinkReport[], sizes: readonly SizeReport[]): void {
@@ -105,5 +107,15 @@ export class Membership {
         this.#registered = false;
       onFailure(failure);
     }
+  }
+}
+
+/** Keeps a report as the newest; the oldest makes room. */
+function keep<Report>(reports: Map<string, Report>, key: string, report: Report): void {
+  reports.delete(key);
+  reports.set(key, report);
+  for (const oldest of reports.keys()) {
+    if (reports.size <= MAX_REPORTS) return;
+    reports.delete(oldest);
   }
 }

@@ -10,6 +10,7 @@ interface Place {
 /** The overlay's own addresses and ports, which no download may be fetched from: it would run in circles. */
 export class OverlayAddresses {
   #known = new Set<string>();
+  #addresses = new Map<string, readonly string[]>();
   #ownPort = 0;
 
   /** Takes the listener's own port: it is forbidden on every address of this machine. */
@@ -17,15 +18,20 @@ export class OverlayAddresses {
     this.#ownPort = port;
   }
 
-  /** Replaces the known places; names are resolved once, now. A name without an address keeps nothing out. */
+  /** Takes the places that are part of the overlay now. A name that has no address for the moment keeps its last ones. */
   async update(places: readonly Place[], resolve: Resolve): Promise<void> {
-    const known = await Promise.all(
-      places.map(async ({ host, port }) => {
-        const addresses = await resolve(host).catch(() => []);
-        return addresses.map((address) => placeKey(address, port));
-      }),
+    const hosts = [...new Set(places.map(({ host }) => host))];
+    const found = await Promise.all(
+      hosts.map(
+        async (host) => [host, await resolve(host).catch(() => this.#addresses.get(host) ?? [])] as const,
+      ),
     );
-    this.#known = new Set(known.flat());
+    this.#addresses = new Map(found);
+    this.#known = new Set(
+      places.flatMap(({ host, port }) =>
+        (this.#addresses.get(host) ?? []).map((address) => placeKey(address, port)),
+      ),
+    );
   }
 
   includes(address: string, port: number): boolean {

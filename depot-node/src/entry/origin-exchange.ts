@@ -29,7 +29,11 @@ export async function askOrigin(
   signal: AbortSignal,
 ): Promise<IncomingMessage> {
   const tunnel = await openNextLeg(route, 0, signal);
-  const codes = { refused: 'origin-tls-failed', broken: 'origin-unreachable' } as const;
+  const codes = {
+    refused: 'origin-tls-failed',
+    broken: 'origin-unreachable',
+    timeout: 'origin-timeout',
+  } as const;
   const stream =
     asked.url.scheme === 'https' ? await secure(tunnel, asked.url.host, trust, codes, signal) : tunnel;
   return exchange(stream, asked, answerTimeoutMs, signal);

@@ -28,6 +28,8 @@ export function createListener(onRequest: RequestListener, tls: TlsMaterial | un
       requestTimeout: 2 * HEAD_TIMEOUT_MS,
       keepAliveTimeout: KEEP_ALIVE_MS,
       noDelay: true,
+      // A request without it is answered like any other, with a code; nothing here depends on Host.
+      requireHostHeader: false,
       keepAlive: true,
     },
     onRequest,

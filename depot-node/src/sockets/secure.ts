@@ -17,11 +17,12 @@ export function createTrust(extraAuthorities: readonly string[]): SecureContext 
 interface SecureCodes {
   readonly refused: ErrorCode;
   readonly broken: ErrorCode;
+  readonly timeout: ErrorCode;
 }
 
 /**
  * Speaks TLS over an open stream and checks the certificate for `host`. Rejects with `codes.refused` when TLS itself
- * fails and with `codes.broken` when the stream breaks first; the stream is then destroyed.
+ * fails, with `codes.broken` when the stream breaks first and with `codes.timeout` when nothing happens; the stream is then destroyed.
  */
 export function secure(
   stream: Duplex,
@@ -67,7 +68,7 @@ export function secure(
 const BROKEN = new Set(['ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ECONNREFUSED']);
 
 function codeOf(cause: unknown, codes: SecureCodes): ErrorCode {
-  if (cause instanceof DOMException) return codes.broken;
+  if (cause instanceof DOMException) return codes.timeout;
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
   return BROKEN.has(code) ? codes.broken : codes.refused;
 }

@@ -35,7 +35,8 @@ interface ConnectHandlerComponents {
   /** Asks the master for a fresh directory when `depot` is not in it; does nothing if that happened lately. */
   readonly ensureKnown: (depot: string) => Promise<void>;
   readonly observe: Observe;
-  readonly silenceMs: number;
+  /** How long a tunnel may rest: its client may have stopped reading. */
+  readonly stallMs: number;
   readonly halfClosedSilenceMs: number;
   readonly nowMs: () => number;
   readonly shutdown: AbortSignal;
@@ -129,7 +130,7 @@ function readChainIndex(request: IncomingMessage): number | undefined {
 }
 
 async function runTunnel(
-  { ownId, observe, silenceMs, halfClosedSilenceMs, shutdown, nowMs }: ConnectHandlerComponents,
+  { ownId, observe, stallMs, halfClosedSilenceMs, shutdown, nowMs }: ConnectHandlerComponents,
   { claims, route, place }: AcceptedConnect,
   socket: Duplex,
   upstream: Duplex,
@@ -143,7 +144,12 @@ async function runTunnel(
   }
   socket.write(`HTTP/1.1 200 Connected\r\n${HEADERS.depot}: ${ownId}\r\n\r\n`);
   if (head.length > 0) socket.unshift(head);
-  const result = await relay(socket, upstream, { silenceMs, halfClosedSilenceMs, signal: shutdown, onDown });
+  const result = await relay(socket, upstream, {
+    silenceMs: stallMs,
+    halfClosedSilenceMs,
+    signal: shutdown,
+    onDown,
+  });
   const seconds = (nowMs() - started) / 1000;
   const role = place === 0 ? 'entry' : place === route.chain.length - 1 ? 'exit' : 'middle';
   observe({ type: 'tunnel', jobId: claims.jobId, role, seconds, ...result });

@@ -60,7 +60,11 @@ async function openTunnel(
   try {
     const dialled = await components.dial({ purpose: 'depot', host: entry.host, port: entry.port }, signal);
     components.noteRtt(next, dialled.rttMs);
-    const codes = { refused: 'next-depot-tls-failed', broken: 'next-depot-unreachable' } as const;
+    const codes = {
+      refused: 'next-depot-tls-failed',
+      broken: 'next-depot-unreachable',
+      timeout: 'next-depot-timeout',
+    } as const;
     const stream = entry.tls
       ? await secure(dialled.socket, entry.host, components.trust, codes, signal)
       : dialled.socket;

@@ -51,6 +51,16 @@ test.describe('a ticket of the master opens nothing but its own download', () =>
   });
 });
 
+test('a ticket past its life: refused, and no connection made', async ({ world }) => {
+  const url = `${world.originUrl}/files/late.bin`;
+  const before = world.origin.connections();
+  const expired = await world.relayUrlIssuedAt('d1', url, Math.floor(Date.now() / 1000) - 2 * 86_400);
+  expect(await refusal(expired)).toBe('ticket-expired');
+  expect(world.origin.connections()).toBe(before);
+  const alive = await world.relayUrlIssuedAt('d1', url, Math.floor(Date.now() / 1000));
+  expect(await refusal(alive)).toBeNull();
+});
+
 test("a client's CONNECT with a ticket for a download: refused, and no connection made", async ({
   world,
 }) => {

@@ -71,6 +71,25 @@ test('npm start serves its sample through two depots, says how, and ends with Ct
   expect(alive).toBe(false);
 });
 
+test('a depot lists every file that it cannot use, with its key', async () => {
+  const config = join(state, 'files.yaml');
+  writeFileSync(
+    config,
+    `id: d1
+listen: { host: 127.0.0.1, port: 0 }
+stateDir: x
+master: { url: 'http://127.0.0.1:1', enrolmentSecretFile: none }
+tls: { certFile: ${config}, keyFile: ${config} }
+trustedCaFiles: [${config}]
+`,
+  );
+  const main = join(root, 'depot-node', 'src', 'main.ts');
+  const result = await runProgram(process.execPath, [main, '--config', config], state);
+  expect(result.code).toBe(1);
+  for (const key of ['master.enrolmentSecretFile:', 'tls:', 'trustedCaFiles.0:'])
+    expect(result.output).toContain(key);
+});
+
 test('npm start refuses ports that are none, in one sentence', async () => {
   const result = await runProgram('npm', ['start', '--', '--port', 'many', '--state', state], root);
   expect(result.code).toBe(1);

@@ -1,7 +1,9 @@
 import type { Download } from '../browser/download.ts';
 import type { Downloads } from '../browser/downloads.ts';
 
+/** Between two looks at a download whose size is not known yet. */
 const PAUSE_MS = 40;
+/** Looks in all: the first bytes of a download that takes longer are late anyway. */
 const MAX_PAUSES = 10;
 
 /**

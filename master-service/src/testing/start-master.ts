@@ -62,13 +62,15 @@ export async function startMaster(init: TestMasterInit = {}): Promise<TestMaster
   return { url, port, clock, secret: TEST_SECRET, signingKey, events, master };
 }
 
-/** The configuration of `startMaster`, checked as a file would be. */
+/** The configuration of `startMaster`, checked as a file would be; the depots' hosts send with BBR. */
 export function testConfig(overrides: object = {}): MasterConfig {
+  const planner = 'planner' in overrides && typeof overrides.planner === 'object' ? overrides.planner : {};
   return readMasterConfig({
     listen: { host: '127.0.0.1', port: 0 },
     stateDir: 'unused',
     origins: ['origin.example', '*.origin.example'],
     links: TEST_LINKS,
     ...overrides,
+    planner: { assumptions: { depotSender: 'bbr' }, ...planner },
   });
 }
