@@ -69,7 +69,8 @@ export async function fetchFromOrigin(
   let ticket = first;
   let url = firstUrl;
   let startIndex = 0;
-  for (let redirects = 0; ; ) {
+  let redirects = 0;
+  for (;;) {
     const asked = requestFor(url);
     const { answer, route } = await askOverChains(components, ticket, asked, startIndex, signal);
     const target = redirectTarget(answer, url);
@@ -82,8 +83,8 @@ export async function fetchFromOrigin(
     abandon(answer);
     if (redirects === MAX_REDIRECTS) throw new LonghaulError('redirect-limit');
     if (url.scheme === 'https' && target.scheme === 'http') throw new LonghaulError('redirect-downgrade');
-    if (target.host !== url.host || target.port !== url.port)
-      ticket = await components.followUp(ticket, target);
+    const isElsewhere = target.host !== url.host || target.port !== url.port;
+    if (isElsewhere) ticket = await components.followUp(ticket, target);
     redirects += 1;
     url = target;
     startIndex = route.chainIndex;

@@ -97,6 +97,7 @@ function pump(answer: IncomingMessage, response: ServerResponse, options: SendOp
     answer.once('close', () => {
       if (!answer.readableEnded) onBroken();
     });
-    if (options.signal.aborted) onBroken();
+    // What broke before anybody listened makes no event any more.
+    if (options.signal.aborted || answer.destroyed) onBroken();
   });
 }
