@@ -65,6 +65,29 @@ describe('a client that leaves', () => {
   });
 });
 
+describe('clients that leave at any moment', () => {
+  test('leave nothing behind, neither in depots nor at the origin', async () => {
+    const leaving = Array.from({ length: 150 }, (_, index) => {
+      const asked = request(overlay.relayUrl(`${overlay.originUrl}/held.bin`), { agent: false });
+      asked.on('error', () => {});
+      asked.on('response', (answer) => answer.on('error', () => {}));
+      asked.end();
+      return new Promise<void>((resolve) => {
+        setTimeout(() => {
+          asked.destroy();
+          resolve();
+        }, index % 50);
+      });
+    });
+    await Promise.all(leaving);
+    await expect.poll(() => overlay.originOpenConnections(), { timeout: 10_000 }).toBe(0);
+    for (const id of ['d1', 'd2']) {
+      const metrics = async () => (await fetchRaw(`${overlay.depot(id).url}/metrics`)).body.toString();
+      await expect.poll(metrics, { timeout: 10_000 }).toMatch(/^longhaul_depot_active 0$/m);
+    }
+  });
+});
+
 describe('an origin that goes silent in the middle of a body', () => {
   test('is given up, and the client is reset', async () => {
     await overlay.addDepot('d9', {

@@ -130,20 +130,15 @@ async function sendPaced(
 ): Promise<void> {
   const started = performance.now();
   const end = cutBytes ?? bytes.length;
+  const closed = new AbortController();
+  response.once('close', () => closed.abort());
   for (let sent = 0; sent < end && !response.destroyed; ) {
     const chunk = bytes.subarray(sent, Math.min(sent + CHUNK_BYTES, end));
     sent += chunk.length;
-    if (!response.write(chunk))
-      await once(response, 'drain', { signal: closedSignal(response) }).catch(() => {});
+    if (!response.write(chunk)) await once(response, 'drain', { signal: closed.signal }).catch(() => {});
     const aheadMs = transferSeconds(sent, rateBps) * 1000 - (performance.now() - started);
     if (aheadMs > 1) await delay(aheadMs);
   }
   if (cutBytes === undefined) response.end();
   else response.socket?.resetAndDestroy();
-}
-
-function closedSignal(response: ServerResponse): AbortSignal {
-  const closed = new AbortController();
-  response.once('close', () => closed.abort());
-  return closed.signal;
 }

@@ -51,11 +51,14 @@ function exchange(
       path: originTarget(asked.url),
       headers: asked.headers,
       createConnection: () => stream,
-      signal,
     });
     let begun: IncomingMessage | undefined;
-    const fail = (failure: LonghaulError) => {
+    const settle = () => {
       clearTimeout(timer);
+      signal.removeEventListener('abort', onAbort);
+    };
+    const fail = (failure: LonghaulError) => {
+      settle();
       // Node takes a broken connection for the end of a body without length; it must stay a break.
       begun?.destroy(failure);
       outgoing.destroy();
@@ -63,6 +66,9 @@ function exchange(
       reject(failure);
     };
     const timer = setTimeout(() => fail(new LonghaulError('origin-timeout')), answerTimeoutMs);
+    // Not left to the request itself: that would end the chain where a reset frees it at once.
+    const onAbort = () => fail(new LonghaulError('origin-unreachable', { cause: signal.reason }));
+    signal.addEventListener('abort', onAbort);
     // An origin has no business to switch protocols on a plain GET.
     outgoing.once('upgrade', () => fail(new LonghaulError('origin-bad-answer')));
     outgoing.on('error', (cause) => {
@@ -70,7 +76,7 @@ function exchange(
       fail(new LonghaulError(malformed ? 'origin-bad-answer' : 'origin-unreachable', { cause }));
     });
     outgoing.once('response', (answer) => {
-      clearTimeout(timer);
+      settle();
       if (!isUsable(answer)) {
         fail(new LonghaulError('origin-bad-answer'));
         return;
@@ -78,7 +84,8 @@ function exchange(
       begun = answer;
       resolve(answer);
     });
-    outgoing.end();
+    if (signal.aborted) onAbort();
+    else outgoing.end();
   });
 }
 

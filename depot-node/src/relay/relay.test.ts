@@ -23,6 +23,23 @@ async function socketPair(): Promise<[Socket, Socket]> {
   return [outer, inner];
 }
 
+test('an end that came before the relay is passed on like any other', async () => {
+  const [client, down] = await socketPair();
+  const [server, up] = await socketPair();
+  client.end();
+  down.resume();
+  await once(down, 'end');
+  const outcome = relay(down, up, {
+    silenceMs: 60_000,
+    halfClosedSilenceMs: 60_000,
+    signal: new AbortController().signal,
+  });
+  expect((await readAll(server)).length).toBe(0);
+  server.end('late answer');
+  expect((await readAll(client)).toString()).toBe('late answer');
+  expect(await outcome).toMatchObject({ outcome: 'complete', bytesDown: 11 });
+});
+
 let joined: Joined;
 beforeEach(async () => {
   const [client, down] = await socketPair();

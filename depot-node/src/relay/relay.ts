@@ -57,7 +57,9 @@ export function relay(downstream: Duplex, upstream: Duplex, options: RelayOption
         silence.refresh();
         source.resume();
       });
-      source.once('end', () => sink.end());
+      // An end that came before the relay makes no event any more.
+      if (source.readableEnded) sink.end();
+      else source.once('end', () => sink.end());
       // A direction is over when its last byte has been handed to the kernel, not when it has been read.
       sink.once('finish', () => {
         openDirections -= 1;

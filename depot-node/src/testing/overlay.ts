@@ -31,8 +31,9 @@ export interface TestOverlay {
   readonly originUrl: string;
   /** Requests that reached the origin. */
   readonly originRequests: IncomingMessage[];
-  /** Connections that reached the origin. */
+  /** Connections that reached the origin, and those of them that are open. */
   readonly originConnections: () => number;
+  readonly originOpenConnections: () => Promise<number>;
   readonly depot: (id: string) => RunningDepot;
   readonly addDepot: (id: string, config?: object) => Promise<RunningDepot>;
   /** The address at `entry` that fetches `url` by a fresh ticket, whose claims may be overridden. */
@@ -70,6 +71,10 @@ export async function startTestOverlay(
     originUrl: `http://127.0.0.1:${originPort}`,
     originRequests,
     originConnections: () => connections,
+    originOpenConnections: () =>
+      new Promise((resolve, reject) => {
+        originServer.getConnections((error, open) => (error ? reject(error) : resolve(open)));
+      }),
     depot: (id) => {
       const running = depots.get(id);
       if (!running) throw new Error(`no depot ${id}`);

@@ -101,7 +101,6 @@ function connectThrough(
         [HEADERS.proof]: formatProof(proofs.make(route.ticket, route.chainIndex, place)),
       },
       createConnection: () => stream,
-      signal,
     });
     // Every depot further on may need its own time to connect, and shall be the one that names the failure.
     const patienceMs = connectTimeoutMs * (route.chain.length - place);
@@ -109,12 +108,20 @@ function connectThrough(
       () => fail(new LonghaulError('next-depot-timeout', { depot: next })),
       patienceMs,
     );
-    const fail = (failure: LonghaulError) => {
+    // Not left to the request itself: that would end the chain where a reset frees it at once.
+    const onAbort = () =>
+      fail(new LonghaulError('next-depot-unreachable', { depot: next, cause: signal.reason }));
+    signal.addEventListener('abort', onAbort);
+    const settle = () => {
       clearTimeout(timer);
+      signal.removeEventListener('abort', onAbort);
+    };
+    const fail = (failure: LonghaulError) => {
+      settle();
       resetConnection(stream);
       reject(failure);
     };
-    outgoing.once('error', (cause) =>
+    outgoing.on('error', (cause) =>
       fail(new LonghaulError('next-depot-unreachable', { depot: next, cause })),
     );
     // A refusal before the tunnel may also come as an ordinary response, from a server that is no depot.
@@ -128,10 +135,11 @@ function connectThrough(
         fail(new LonghaulError(isWireErrorCode(code) ? code : 'next-depot-unreachable', { depot }));
         return;
       }
-      clearTimeout(timer);
+      settle();
       if (head.length > 0) socket.unshift(head);
       resolve(socket);
     });
-    outgoing.end();
+    if (signal.aborted) onAbort();
+    else outgoing.end();
   });
 }
