@@ -16,6 +16,15 @@ export function rememberRawSocket(secure: Duplex, raw: Duplex): void {
  */
 export function resetConnection(stream: Duplex): void {
   const raw = rawSockets.get(stream) ?? stream;
-  if (raw instanceof Socket && !raw.destroyed) raw.resetAndDestroy();
+  if (raw instanceof Socket && !raw.destroyed && !isShuttingDown(raw)) raw.resetAndDestroy();
+  raw.destroy();
   stream.destroy();
+}
+
+/**
+ * Whether the kernel has everything and only the end is on its way. A reset in this moment fails, and Node then never
+ * closes the descriptor; there is nothing left that could be cut, either.
+ */
+function isShuttingDown(socket: Socket): boolean {
+  return socket.writableEnded && !socket.writableFinished && socket.writableLength === 0;
 }
