@@ -1,35 +1,22 @@
-import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
-import type { Duplex } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
-import {
-  asLonghaulError,
-  formatAuthority,
-  HEADERS,
-  isInNetworks,
-  LonghaulError,
-  originHref,
-} from '@longhaul/shared';
+import { formatAuthority, originHref } from '@longhaul/shared';
 import type { DepotConfig } from './config.ts';
+import { createDepotServer } from './depot-server.ts';
 import { DepotDirectory } from './directory/directory.ts';
 import { MasterClient } from './directory/master-client.ts';
 import { Membership } from './directory/membership.ts';
 import { OverlayAddresses, placeOfUrl } from './directory/overlay-addresses.ts';
-import { SAFETY_HEADERS } from './entry/headers.ts';
 import { askOrigin } from './entry/origin-exchange.ts';
 import { fetchFromOrigin, type OpenTicket } from './entry/origin-fetch.ts';
-import { sendRefusal } from './entry/refusal.ts';
 import { createRelayHandler } from './entry/relay-handler.ts';
 import type { Observe } from './events.ts';
 import { loadIdentity } from './identity.ts';
 import { JobTable } from './jobs/job-table.ts';
 import { createMetrics } from './metrics.ts';
 import { createDial } from './sockets/dial.ts';
-import { sayFarewell } from './sockets/farewell.ts';
-import { createListener, listen, type TlsMaterial } from './sockets/listener.ts';
-import { resetConnection } from './sockets/reset.ts';
+import { listen, type TlsMaterial } from './sockets/listener.ts';
 import { createResolver } from './sockets/resolver.ts';
 import { createTrust } from './sockets/secure.ts';
-import { Turns } from './sockets/turns.ts';
 import type { StateFolder } from './state-folder.ts';
 import { TicketGate } from './tickets/ticket-gate.ts';
 import { ProofChecker, ProofMaker } from './tunnel/caller-proof.ts';
@@ -78,8 +65,8 @@ export function createDepot(init: DepotInit): Depot {
 
   const identity = loadIdentity(config.id, state);
   const directory = new DepotDirectory(state);
-  const overlay = new OverlayAddresses();
   const resolve = createResolver(config.names);
+  const overlay = new OverlayAddresses(resolve, nowMs);
   const trust = createTrust(init.trustedAuthorities);
   const connectTimeoutMs = config.timeouts.connectSeconds * 1000;
   const dial = createDial({
@@ -97,10 +84,7 @@ export function createDepot(init: DepotInit): Depot {
     nowMs,
   });
   const updateOverlay = () =>
-    overlay.update(
-      [...directory.depots, ...[config.master.url, ...directory.masterUrls].map(placeOfUrl)],
-      resolve,
-    );
+    overlay.update([...directory.depots, ...[config.master.url, ...directory.masterUrls].map(placeOfUrl)]);
   let publicPlace = { host: '', port: 0, tls: init.tls !== undefined };
   const membership = new Membership({
     client,
@@ -184,36 +168,15 @@ export function createDepot(init: DepotInit): Depot {
   });
 
   let closing = false;
-  const turns = new Turns();
-  const server = createListener((request, response) => {
-    if (closing) sendRefusal(request, response, new LonghaulError('shutting-down'), config.id);
-    else if (request.url === '/healthz') response.writeHead(200, SAFETY_HEADERS).end('ok\n');
-    else if (request.url === '/metrics') void sendMetrics(request, response);
-    else
-      turns.take(request.socket, () =>
-        handleRelay(request, response).catch(() => resetConnection(request.socket)),
-      );
-  }, init.tls);
-  server.on('connect', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
-    // A tunnel cannot begin while an answer is still on its way over the same connection.
-    if (turns.isBusy(socket)) resetConnection(socket);
-    else handleConnect(request, socket, head).catch(() => resetConnection(socket));
+  const server = createDepotServer({
+    ownId: config.id,
+    tls: init.tls,
+    handleRelay,
+    handleConnect,
+    metrics: metrics.registry,
+    metricsNetworks: config.metricsNetworks,
+    isClosing: () => closing,
   });
-  server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
-    sendRefusal(request, response, new LonghaulError('bad-request'), config.id);
-  });
-  answerBrokenRequests(server, config.id);
-
-  const sendMetrics = async (request: IncomingMessage, response: ServerResponse) => {
-    // Behind a reverse proxy on this machine everybody would come from loopback.
-    const isForwarded = 'x-forwarded-for' in request.headers || 'forwarded' in request.headers;
-    if (isForwarded || !isInNetworks(request.socket.remoteAddress ?? '', config.metricsNetworks)) {
-      sendRefusal(request, response, new LonghaulError('not-found'), config.id);
-      return;
-    }
-    response.setHeader('Content-Type', metrics.registry.contentType);
-    response.end(await metrics.registry.metrics());
-  };
 
   return {
     listen: async () => {
@@ -254,24 +217,6 @@ async function followUp(
 ): Promise<OpenTicket> {
   const text = await client.followUp(from.text, url);
   const claims = await gate.open(text, {});
-  if (!claims.ok) throw asLonghaulError(claims.error);
+  if (!claims.ok) throw claims.error;
   return { text, claims: claims.value };
-}
-
-/** Requests that are not HTTP get the registered answer instead of Node's. */
-function answerBrokenRequests(server: Server, ownId: string): void {
-  server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {
-    if (!socket.writable || error.code === 'ECONNRESET') {
-      socket.destroy();
-      return;
-    }
-    const tooLarge = error.code === 'HPE_HEADER_OVERFLOW';
-    const failure = new LonghaulError(tooLarge ? 'request-too-large' : 'bad-request');
-    sayFarewell(
-      socket,
-      `HTTP/1.1 ${failure.status} ${STATUS_CODES[failure.status]}\r\nContent-Type: text/plain; charset=utf-8\r\n` +
-        `X-Content-Type-Options: nosniff\r\n${HEADERS.error}: ${failure.code}\r\n${HEADERS.depot}: ${ownId}\r\n` +
-        `Connection: close\r\n\r\n${failure.code}: ${failure.message}\n`,
-    );
-  });
 }

@@ -176,18 +176,27 @@ test('names like members of every object have no fixed address', async () => {
 });
 
 test("the overlay's own addresses stay known while a name server fails", async () => {
-  const overlayAddresses = new OverlayAddresses();
+  let nowMs = 0;
+  let isFailing = false;
+  const resolve = async () => {
+    if (isFailing) throw new Error('no name server');
+    return ['192.0.2.1'];
+  };
+  const overlayAddresses = new OverlayAddresses(resolve, () => nowMs);
   const place = { host: 'd2.example', port: 80 };
-  await overlayAddresses.update([place], async () => ['192.0.2.1']);
-  await overlayAddresses.update([place], async () => {
-    throw new Error('no name server');
-  });
+  await overlayAddresses.update([place]);
+  isFailing = true;
+  nowMs = 3_600_000;
+  await overlayAddresses.update([place]);
   expect(overlayAddresses.includes('192.0.2.1', 80)).toBe(true);
 });
 
 test("the overlay's own addresses are known in every spelling", async () => {
-  const overlayAddresses = new OverlayAddresses();
-  await overlayAddresses.update([{ host: '127.0.0.2', port: 80 }], async (host) => [host]);
+  const overlayAddresses = new OverlayAddresses(
+    async (host) => [host],
+    () => 0,
+  );
+  await overlayAddresses.update([{ host: '127.0.0.2', port: 80 }]);
   expect(overlayAddresses.includes('::ffff:7f00:2', 80)).toBe(true);
   expect(overlayAddresses.includes('::ffff:127.0.0.2', 80)).toBe(true);
   expect(overlayAddresses.includes('127.0.0.3', 80)).toBe(false);

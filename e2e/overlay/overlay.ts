@@ -39,9 +39,6 @@ export interface OverlaySpec {
   /** Certificate and key for all listeners, and the authority behind them. */
   readonly tls?: { readonly certFile: string; readonly keyFile: string; readonly caFile: string };
   readonly note?: string;
-  /** Further keys of the services' configurations. */
-  readonly masterConfig?: object;
-  readonly depotConfig?: object;
 }
 
 export interface Overlay {
@@ -77,7 +74,6 @@ export async function startOverlay(spec: OverlaySpec): Promise<Overlay> {
       depots: { heartbeatSeconds: 1 },
       links: spec.links.map((link) => ({ ...link, fixed: true })),
       ...(spec.note ? { note: spec.note } : {}),
-      ...spec.masterConfig,
     });
   const launchDepot = (depot: DepotSpec, masterUrl: string) =>
     startService('depot', spec.dir, depot.id, {
@@ -94,7 +90,6 @@ export async function startOverlay(spec: OverlaySpec): Promise<Overlay> {
       trustedCaFiles: spec.tls ? [spec.tls.caFile] : [],
       addresses,
       names: spec.names ?? {},
-      ...spec.depotConfig,
     });
 
   let master = await launchMaster();

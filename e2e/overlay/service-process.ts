@@ -20,9 +20,6 @@ const STOP_TIMEOUT_MS = 1500;
 export interface ServiceProcess {
   /** The service's public base URL. */
   readonly url: string;
-  readonly pid: number;
-  /** File with everything the service has logged. */
-  readonly logFile: string;
   /** Asks it to end, as Ctrl-C does, and waits for that; rejects when it did not and had to be killed. */
   readonly stop: () => Promise<void>;
   /** Ends it without notice, as a power failure does. */
@@ -38,7 +35,6 @@ export async function startService(
 ): Promise<ServiceProcess> {
   mkdirSync(dir, { recursive: true });
   const configFile = join(dir, `${name}.yaml`);
-  const logFile = join(dir, `${name}.log`);
   writeFileSync(configFile, stringify(config));
   const child = spawn(process.execPath, [PROGRAMS[program], '--config', configFile], {
     cwd: dirname(configFile),
@@ -48,7 +44,7 @@ export async function startService(
   child.stderr?.setEncoding('utf8').on('data', (text: string) => {
     if (said.length < 10_000) said += text;
   });
-  child.stderr?.pipe(createWriteStream(logFile));
+  child.stderr?.pipe(createWriteStream(join(dir, `${name}.log`)));
 
   const url = await readyUrl(child).catch((failure: Error) => {
     child.kill('SIGKILL');
@@ -65,7 +61,7 @@ export async function startService(
     if (signal !== 'SIGKILL' && child.signalCode === 'SIGKILL')
       throw new Error(`${name} did not end when asked to`);
   };
-  return { url, pid: child.pid ?? 0, logFile, stop: () => end('SIGINT'), kill: () => end('SIGKILL') };
+  return { url, stop: () => end('SIGINT'), kill: () => end('SIGKILL') };
 }
 
 async function readyUrl(child: ChildProcess): Promise<string> {

@@ -1,4 +1,4 @@
-import { type ErrorCode, LonghaulError } from './errors.ts';
+import { asLonghaulError, type ErrorCode, LonghaulError } from './errors.ts';
 
 /** An expected outcome: a value, or a refusal that the caller answers with its code and status. */
 export type Result<T> =
@@ -11,4 +11,9 @@ export function ok<T>(value: T): Result<T> {
 
 export function refuse(code: ErrorCode, detail?: string): Result<never> {
   return { ok: false, error: new LonghaulError(code, detail === undefined ? {} : { detail }) };
+}
+
+/** The refusal for something thrown; what is not registered becomes `internal`. */
+export function refuseThrown(thrown: unknown): Result<never> {
+  return { ok: false, error: asLonghaulError(thrown) };
 }

@@ -20,6 +20,7 @@ import {
   MAX_ALTERNATIVES,
   MAX_CHAIN_DEPOTS,
   MAX_TICKET_CHARS,
+  PROTOCOL_VERSION,
 } from './wire.ts';
 
 export type TicketKind = 'get' | 'tunnel';
@@ -49,7 +50,7 @@ export interface TicketClaims {
 
 export type Sha256 = (text: string) => Uint8Array;
 
-const TICKET_TYPE = 'lh1';
+const TICKET_TYPE = `lh${PROTOCOL_VERSION}`;
 const HASH_BYTES = 16;
 const HASH = /^[A-Za-z0-9_-]{22}$/;
 const KEY_ID = /^[A-Za-z0-9_-]{1,16}$/;

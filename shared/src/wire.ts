@@ -33,6 +33,7 @@ import {
 } from './origin-url.ts';
 import { ok, type Result, refuse } from './result.ts';
 
+/** Stands in the ticket's type and in everything that depots and masters sign. */
 export const PROTOCOL_VERSION = 1;
 
 /** A request head (line and headers) larger than this is refused with 431 before anything else. */
@@ -199,7 +200,9 @@ export function proofText(
   chainIndex: number,
   place: number,
 ): string {
-  return ['longhaul-proof-1', proof.depot, proof.timeMs, chainIndex, place, ticket].join('\n');
+  return [`longhaul-proof-${PROTOCOL_VERSION}`, proof.depot, proof.timeMs, chainIndex, place, ticket].join(
+    '\n',
+  );
 }
 
 export function formatProof(proof: ConnectProof): string {
@@ -227,12 +230,12 @@ export function parseConnectTarget(rawTarget: string): Result<Authority> {
 
 /** The bytes that a depot signs for a request to its master; `bodySha256` in base64url. */
 export function signedRequestText(method: string, path: string, timeMs: number, bodySha256: string): string {
-  return ['longhaul-request-1', method, path, timeMs, bodySha256].join('\n');
+  return [`longhaul-request-${PROTOCOL_VERSION}`, method, path, timeMs, bodySha256].join('\n');
 }
 
 /** The bytes under the enrolment secret's MAC with which a master's answer proves itself and its freshness. */
 export function signedAnswerText(requestSignature: string, bodySha256: string): string {
-  return ['longhaul-answer-1', requestSignature, bodySha256].join('\n');
+  return [`longhaul-answer-${PROTOCOL_VERSION}`, requestSignature, bodySha256].join('\n');
 }
 
 // --- Download requests: client -> master -----------------------------------------------------------------------

@@ -7,11 +7,26 @@ interface Place {
   readonly port: number;
 }
 
+/** How long the addresses of a name are believed; each heartbeat would be work for the resolver that downloads wait for. */
+const NAME_LIFE_MS = 60_000;
+
+interface Resolved {
+  readonly addresses: readonly string[];
+  readonly atMs: number;
+}
+
 /** The overlay's own addresses and ports, which no download may be fetched from: it would run in circles. */
 export class OverlayAddresses {
+  readonly #resolve: Resolve;
+  readonly #nowMs: () => number;
   #known = new Set<string>();
-  #addresses = new Map<string, readonly string[]>();
+  #hosts = new Map<string, Resolved>();
   #ownPort = 0;
+
+  constructor(resolve: Resolve, nowMs: () => number) {
+    this.#resolve = resolve;
+    this.#nowMs = nowMs;
+  }
 
   /** Takes the listener's own port: it is forbidden on every address of this machine. */
   setOwnPort(port: number): void {
@@ -19,19 +34,24 @@ export class OverlayAddresses {
   }
 
   /** Takes the places that are part of the overlay now. A name that has no address for the moment keeps its last ones. */
-  async update(places: readonly Place[], resolve: Resolve): Promise<void> {
+  async update(places: readonly Place[]): Promise<void> {
     const hosts = [...new Set(places.map(({ host }) => host))];
-    const found = await Promise.all(
-      hosts.map(
-        async (host) => [host, await resolve(host).catch(() => this.#addresses.get(host) ?? [])] as const,
-      ),
+    this.#hosts = new Map(
+      await Promise.all(hosts.map(async (host) => [host, await this.#lookUp(host)] as const)),
     );
-    this.#addresses = new Map(found);
     this.#known = new Set(
       places.flatMap(({ host, port }) =>
-        (this.#addresses.get(host) ?? []).map((address) => placeKey(address, port)),
+        (this.#hosts.get(host)?.addresses ?? []).map((address) => placeKey(address, port)),
       ),
     );
+  }
+
+  async #lookUp(host: string): Promise<Resolved> {
+    const last = this.#hosts.get(host);
+    const atMs = this.#nowMs();
+    if (last && atMs - last.atMs < NAME_LIFE_MS) return last;
+    const addresses = await this.#resolve(host).catch(() => undefined);
+    return addresses ? { addresses, atMs } : (last ?? { addresses: [], atMs: Number.NEGATIVE_INFINITY });
   }
 
   includes(address: string, port: number): boolean {

@@ -14,7 +14,7 @@ import type { Route } from '../tunnel/next-leg.ts';
 import { endsWithConnection, type OriginRequest } from './origin-exchange.ts';
 
 /** Redirects of the origin that are followed for one request. */
-export const MAX_REDIRECTS = 5;
+const MAX_REDIRECTS = 5;
 
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 

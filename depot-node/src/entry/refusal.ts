@@ -9,7 +9,7 @@ const RETRY_AFTER_SECONDS = 5;
  * The status of a refusal. A resume is never answered with a redirect or a 404, because browsers then drop the bytes
  * they have; tickets that are over answer it with 503.
  */
-export function refusalStatus(error: LonghaulError, isResume: boolean): number {
+function refusalStatus(error: LonghaulError, isResume: boolean): number {
   return isResume && error.code === 'ticket-expired' ? 503 : error.status;
 }
 

@@ -12,6 +12,7 @@ import {
   parseRelayTarget,
   type Result,
   refuse,
+  refuseThrown,
   type TicketClaims,
 } from '@longhaul/shared';
 import type { Observe } from '../events.ts';
@@ -50,7 +51,7 @@ export interface RelayHandlerComponents {
 export function createRelayHandler(components: RelayHandlerComponents) {
   return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const { ownId, observe } = components;
-    const opened = await openRequest(components, request).catch((thrown) => failed(thrown));
+    const opened = await openRequest(components, request).catch(refuseThrown);
     if (!opened.ok) {
       refuseRequest(components, request, response, opened.error, undefined, undefined);
       return;
@@ -78,10 +79,6 @@ export function createRelayHandler(components: RelayHandlerComponents) {
       admission.value.release();
     }
   };
-}
-
-function failed(thrown: unknown): Result<never> {
-  return { ok: false, error: asLonghaulError(thrown) };
 }
 
 /** Reads and checks everything that can be checked before anything is dialled. */

@@ -1,5 +1,4 @@
-import type { IncomingMessage } from 'node:http';
-import { STATUS_CODES } from 'node:http';
+import { type IncomingMessage, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import {
   asLonghaulError,
@@ -13,6 +12,7 @@ import {
   parseConnectTarget,
   type Result,
   refuse,
+  refuseThrown,
   type TicketClaims,
 } from '@longhaul/shared';
 import type { Observe } from '../events.ts';
@@ -56,9 +56,7 @@ export function createConnectHandler(components: ConnectHandlerComponents) {
     const onLeft = () => left.abort();
     socket.on('error', onLeft);
     socket.once('close', onLeft);
-    const accepted = await accept(components, request).catch((thrown): Result<never> => {
-      return { ok: false, error: asLonghaulError(thrown) };
-    });
+    const accepted = await accept(components, request).catch(refuseThrown);
     if (!accepted.ok) {
       refuseConnect(components, socket, accepted.error, undefined);
       return;
