@@ -1,10 +1,9 @@
 /** `npm start`: a working overlay on this machine's loopback, with a sample to download and the add-on to try. */
-import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { buildExtension } from '@longhaul/extension/build';
 import { formatGetPath, LonghaulError, parseOriginUrl } from '@longhaul/shared';
-import { build } from 'vite';
+import { buildPages } from './build-pages.ts';
 import { IMAGINARY_RATE_BPS, IMAGINARY_WAN, IMAGINARY_WAN_NOTE } from './imaginary-wan.ts';
 import { type OriginServer, startOrigin } from './origin-server.ts';
 import { type Overlay, startOverlay } from './overlay.ts';
@@ -91,13 +90,6 @@ function readOptions(): { port: number; stateDir: string } {
     });
   }
   return { port, stateDir: resolve(values.state) };
-}
-
-async function buildPages(): Promise<void> {
-  const web = join(root, 'master-service', 'web');
-  await build({ root: web, configFile: join(web, 'vite.config.ts'), logLevel: 'warn' });
-  if (!existsSync(join(root, 'master-service', 'dist', 'web', 'index.html')))
-    throw new Error('the pages were not built');
 }
 
 async function buildAddOn(
