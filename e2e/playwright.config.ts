@@ -3,8 +3,7 @@ import type { WorldOptions } from './fixtures/test.ts';
 
 export default defineConfig<object, WorldOptions>({
   testDir: 'specs',
-  // A clean clone has no pages yet.
-  globalSetup: './overlay/build-pages.ts',
+  globalSetup: './fixtures/global-setup.ts',
   outputDir: '../test-results',
   // Real browsers and services on shared cores: one after the other, with patience.
   workers: 1,

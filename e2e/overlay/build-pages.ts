@@ -7,6 +7,3 @@ const web = join(import.meta.dirname, '..', '..', 'master-service', 'web');
 export async function buildPages(): Promise<void> {
   await build({ root: web, configFile: join(web, 'vite.config.ts'), logLevel: 'warn' });
 }
-
-// Playwright takes its global set-up from the default export.
-export { buildPages as default };
