@@ -51,7 +51,7 @@ export function requireBrowser(kind: BrowserKind): string {
   const path = findBrowser(kind);
   if (path === undefined) {
     throw new Error(
-      `${kind} was not found: run 'node browsers/install.ts', or set ${WHEREABOUTS[kind].variable}`,
+      `${kind} was not found: run 'node e2e/tools/install.ts', or set ${WHEREABOUTS[kind].variable}`,
     );
   }
   return path;

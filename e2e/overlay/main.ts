@@ -7,6 +7,7 @@ import { buildPages } from './build-pages.ts';
 import { IMAGINARY_RATE_BPS, IMAGINARY_WAN, IMAGINARY_WAN_NOTE } from './imaginary-wan.ts';
 import { type OriginServer, startOrigin } from './origin-server.ts';
 import { type Overlay, startOverlay } from './overlay.ts';
+import { onLoopback } from './placement.ts';
 import { sampleBytes, sha256Hex } from './sample-bytes.ts';
 
 const root = join(import.meta.dirname, '..', '..');
@@ -52,9 +53,10 @@ async function start(): Promise<void> {
     dir: stateDir,
     depots: ['d1', 'd2', 'd3'].map((id, index) => ({ id, port: at(2 + index) })),
     links: IMAGINARY_WAN,
-    listenHost: HOST,
+    placement: onLoopback(HOST),
     masterPort: at(1),
     origins: [`${HOST}:${origin.port}`],
+    originNetwork: '127.0.0.0/8',
     originPorts: [origin.port],
     note: IMAGINARY_WAN_NOTE,
   });

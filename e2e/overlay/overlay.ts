@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import type { Placement } from './placement.ts';
 import { type ServiceProcess, startService } from './service-process.ts';
 
 /** How often a master is asked whether its depots are up. */
@@ -11,6 +12,7 @@ export interface LinkSpec {
   readonly rttMs: number;
   readonly lossRate: number;
   readonly rateBps: number;
+  readonly windowBytes?: number;
 }
 
 export interface DepotSpec {
@@ -24,22 +26,28 @@ export interface DepotSpec {
 export interface OverlaySpec {
   /** Folder for configurations, logs and state. */
   readonly dir: string;
+  readonly placement: Placement;
   readonly depots: readonly DepotSpec[];
   readonly links: readonly LinkSpec[];
-  /** Loopback address on which everything listens. */
-  readonly listenHost: '127.0.0.1' | '::1';
   readonly masterHost?: string;
   readonly masterPort?: number;
   /** Origins that may be downloaded from, `host:port`. */
   readonly origins: readonly string[];
-  /** Ports that origins on loopback may have. */
+  /** Addresses, and ports there, that origins may have although they are not public. */
+  readonly originNetwork: string;
   readonly originPorts: readonly number[];
   /** Static names, for depots. */
   readonly names?: Readonly<Record<string, readonly string[]>>;
   /** Certificate and key for all listeners, and the authority behind them. */
   readonly tls?: { readonly certFile: string; readonly keyFile: string; readonly caFile: string };
   readonly note?: string;
+  /** Further keys of the master's and of every depot's configuration. */
+  readonly masterConfig?: object;
+  readonly depotConfig?: object;
 }
+
+/** What a master can be told anew when it starts again. */
+export type MasterChange = Partial<Pick<OverlaySpec, 'links' | 'masterConfig'>>;
 
 export interface Overlay {
   readonly master: ServiceProcess;
@@ -47,23 +55,25 @@ export interface Overlay {
   readonly depots: readonly ServiceProcess[];
   /** A depot's counter, summed over its labels that match `labels`. */
   readonly metric: (id: string, name: string, labels?: Readonly<Record<string, string>>) => Promise<number>;
-  /** Starts the master, or a depot, again after it was killed. */
-  readonly restartMaster: () => Promise<void>;
+  /** Starts the master, or a depot, again after it was ended; the master possibly with other estimates. */
+  readonly restartMaster: (change?: MasterChange) => Promise<void>;
   readonly restartDepot: (id: string) => Promise<void>;
   readonly stop: () => Promise<void>;
 }
 
-/** Brings up one master and its depots as processes of their own, all on loopback. */
+/** Brings up one master and its depots as processes of their own. */
 export async function startOverlay(spec: OverlaySpec): Promise<Overlay> {
+  const { placement } = spec;
   const masterState = join(spec.dir, 'master');
   const tls = spec.tls && { certFile: spec.tls.certFile, keyFile: spec.tls.keyFile };
-  const loopback = spec.listenHost === '::1' ? '::1/128' : '127.0.0.0/8';
-  const addresses = { allow: [{ network: loopback, ports: spec.originPorts }] };
+  const addresses = { allow: [{ network: spec.originNetwork, ports: spec.originPorts }] };
   let masterPort = spec.masterPort ?? 0;
+  let told: MasterChange = {};
 
-  const launchMaster = () =>
-    startService('master', spec.dir, 'master', {
-      listen: { host: spec.listenHost, port: masterPort },
+  const launchMaster = () => {
+    const { links, masterConfig } = { ...spec, ...told };
+    const config = {
+      listen: { host: placement.hostOf('master'), port: masterPort },
       ...(tls ? { tls } : {}),
       ...(spec.masterHost
         ? { publicUrl: `${tls ? 'https' : 'http'}://${spec.masterHost}:${masterPort}` }
@@ -72,13 +82,16 @@ export async function startOverlay(spec: OverlaySpec): Promise<Overlay> {
       origins: spec.origins,
       addresses,
       depots: { heartbeatSeconds: 1 },
-      links: spec.links.map((link) => ({ ...link, fixed: true })),
+      links: links.map((link) => ({ ...link, fixed: true })),
       ...(spec.note ? { note: spec.note } : {}),
-    });
-  const launchDepot = (depot: DepotSpec, masterUrl: string) =>
-    startService('depot', spec.dir, depot.id, {
+      ...masterConfig,
+    };
+    return startService('master', spec.dir, 'master', config, placement.launchAt('master'));
+  };
+  const launchDepot = (depot: DepotSpec, masterUrl: string) => {
+    const config = {
       id: depot.id,
-      listen: { host: spec.listenHost, port: depot.port ?? 0 },
+      listen: { host: placement.hostOf(depot.id), port: depot.port ?? 0 },
       ...(depot.host ? { public: { host: depot.host } } : {}),
       ...(tls ? { tls } : {}),
       stateDir: join(spec.dir, depot.id),
@@ -90,7 +103,10 @@ export async function startOverlay(spec: OverlaySpec): Promise<Overlay> {
       trustedCaFiles: spec.tls ? [spec.tls.caFile] : [],
       addresses,
       names: spec.names ?? {},
-    });
+      ...spec.depotConfig,
+    };
+    return startService('depot', spec.dir, depot.id, config, placement.launchAt(depot.id));
+  };
 
   let master = await launchMaster();
   // A master that comes back is found where it was.
@@ -112,7 +128,7 @@ export async function startOverlay(spec: OverlaySpec): Promise<Overlay> {
   // A master that has just started plans directly until its depots have been heard of.
   const depotsUp = async () => {
     for (;;) {
-      const status = await getText(spec, master, '/v1/status');
+      const status = await placement.getText('master', `${master.url}/v1/status`);
       if (status.split('"state":"up"').length > spec.depots.length) return;
       await delay(STATUS_INTERVAL_MS);
     }
@@ -124,8 +140,9 @@ export async function startOverlay(spec: OverlaySpec): Promise<Overlay> {
     depot,
     depots,
     metric: async (id, name, labels = {}) =>
-      sumMetric(await getText(spec, depot(id), '/metrics'), name, labels),
-    restartMaster: async () => {
+      sumMetric(await placement.getText(id, `${depot(id).url}/metrics`), name, labels),
+    restartMaster: async (change = {}) => {
+      told = { ...told, ...change };
       master = await launchMaster();
       await depotsUp();
     },
@@ -141,23 +158,6 @@ export async function startOverlay(spec: OverlaySpec): Promise<Overlay> {
 
 function fail(message: string): never {
   throw new Error(message);
-}
-
-/** Asks a service for a page of its own, over loopback. */
-async function getText(spec: OverlaySpec, service: ServiceProcess, path: string): Promise<string> {
-  const { request } = spec.tls ? await import('node:https') : await import('node:http');
-  const { port } = new URL(service.url);
-  return new Promise((resolve, reject) => {
-    // Only over loopback and only about itself: whose certificate it is does not matter here.
-    const asked = request({ host: spec.listenHost, port, path, rejectUnauthorized: false }, (answer) => {
-      let text = '';
-      answer.setEncoding('utf8').on('data', (chunk: string) => {
-        text += chunk;
-      });
-      answer.once('end', () => resolve(text));
-    });
-    asked.once('error', reject).end();
-  });
 }
 
 function sumMetric(text: string, name: string, labels: Readonly<Record<string, string>>): number {

@@ -1,7 +1,7 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { createWriteStream, mkdirSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { stringify } from 'yaml';
 
 const root = join(import.meta.dirname, '..', '..');
@@ -16,7 +16,10 @@ const START_TIMEOUT_MS = 30_000;
 /** A service that has not ended by then is killed. */
 const STOP_TIMEOUT_MS = 1500;
 
-/** One running master or depot, as a process of its own with a configuration file. */
+/** Starts a program with a channel for messages and its error output in a pipe, in the folder `cwd`. */
+export type Launch = (command: readonly [string, ...string[]], cwd: string) => ChildProcess;
+
+/** One running program that tells by a message when it is ready, and where. */
 export interface ServiceProcess {
   /** The service's public base URL. */
   readonly url: string;
@@ -26,20 +29,31 @@ export interface ServiceProcess {
   readonly kill: () => Promise<void>;
 }
 
-/** Writes `<name>.yaml` and starts the service with it. Rejects with what the service said when it does not come up. */
-export async function startService(
-  program: keyof typeof PROGRAMS,
+/** Writes `<name>.yaml` and starts a master or a depot with it, as {@link startProgram} does. */
+export function startService(
+  service: keyof typeof PROGRAMS,
   dir: string,
   name: string,
   config: object,
+  launch: Launch,
 ): Promise<ServiceProcess> {
   mkdirSync(dir, { recursive: true });
   const configFile = join(dir, `${name}.yaml`);
   writeFileSync(configFile, stringify(config));
-  const child = spawn(process.execPath, [PROGRAMS[program], '--config', configFile], {
-    cwd: dirname(configFile),
-    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
-  });
+  return startProgram([PROGRAMS[service], '--config', configFile], dir, name, launch);
+}
+
+/**
+ * Starts a program of this repository and waits until it is ready; what it says goes to `<name>.log`. Rejects with what
+ * it said when it does not come up.
+ */
+export async function startProgram(
+  command: readonly [string, ...string[]],
+  dir: string,
+  name: string,
+  launch: Launch,
+): Promise<ServiceProcess> {
+  const child = launch([process.execPath, ...command], dir);
   let said = '';
   child.stderr?.setEncoding('utf8').on('data', (text: string) => {
     if (said.length < 10_000) said += text;

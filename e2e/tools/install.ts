@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import type { BrowserKind } from './browser.ts';
-import { findBrowser, findProgram } from './find-browsers.ts';
+import type { BrowserKind } from '../browsers/browser.ts';
+import { findBrowser, findProgram } from '../browsers/find-browsers.ts';
 
 interface Requirement {
   readonly name: string;
@@ -49,6 +49,7 @@ const REQUIREMENTS: readonly Requirement[] = [
   tool('curl'),
   tool('wget'),
   tool('aria2c', 'aria2'),
+  tool('ip', 'iproute2'),
 ];
 
 /** Without it a machine that has no fonts at all shows pages without text. */
