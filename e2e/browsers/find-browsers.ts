@@ -1,6 +1,6 @@
-import { accessSync, constants, readFileSync, realpathSync, statSync } from 'node:fs';
-import { delimiter, join } from 'node:path';
+import { readFileSync, realpathSync, statSync } from 'node:fs';
 import { chromium } from '@playwright/test';
+import { candidatesOnPath, isExecutable } from '../tools/find-program.ts';
 import type { BrowserKind } from './browser.ts';
 
 interface Whereabouts {
@@ -41,7 +41,7 @@ export function findBrowser(kind: BrowserKind): string | undefined {
     if (!isExecutable(chosen)) throw new Error(`${variable} is '${chosen}', which is not an executable file`);
     return chosen;
   }
-  const candidates = [...names.flatMap(candidatesOnPath), ...paths];
+  const candidates = [...names.flatMap((name) => candidatesOnPath(name)), ...paths];
   if (kind === 'chromium') candidates.push(chromium.executablePath());
   return candidates.find((path) => isExecutable(path) && !isSnap(path));
 }
@@ -55,26 +55,6 @@ export function requireBrowser(kind: BrowserKind): string {
     );
   }
   return path;
-}
-
-/** Finds a program on the PATH. */
-export function findProgram(name: string): string | undefined {
-  return candidatesOnPath(name).find(isExecutable);
-}
-
-function candidatesOnPath(name: string): string[] {
-  const folders = (process.env.PATH ?? '').split(delimiter).filter((folder) => folder !== '');
-  const suffix = process.platform === 'win32' ? '.exe' : '';
-  return folders.map((folder) => join(folder, name + suffix));
-}
-
-function isExecutable(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return statSync(path).isFile();
-  } catch {
-    return false;
-  }
 }
 
 /** A snap sees another /tmp and another home, so it cannot use our profile; the package may also be a mere stub. */

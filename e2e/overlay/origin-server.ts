@@ -30,8 +30,8 @@ export interface OriginServer {
 export interface OriginSpec {
   readonly listenHost: string;
   readonly port?: number;
-  /** How fast each answer is sent, in bits per second. */
-  readonly rateBps: number;
+  /** How fast each answer is sent, in bits per second; as fast as the connection takes it when left out. */
+  readonly rateBps?: number;
   readonly tls?: { readonly cert: string; readonly key: string };
   /** What stands at a path, without its query. */
   readonly content: (path: string) => OriginFile | OriginHandler | undefined;
@@ -57,7 +57,7 @@ export async function startOrigin(spec: OriginSpec): Promise<OriginServer> {
     const content = spec.content(path);
     if (content === undefined) response.writeHead(404, { 'Content-Type': 'text/plain' }).end('not here\n');
     else if (typeof content === 'function') content(request, response);
-    else sendFile(request, response, content, spec.rateBps, takeCut(request, path));
+    else sendFile(request, response, content, spec.rateBps ?? Infinity, takeCut(request, path));
   };
   const server = spec.tls ? createHttpsServer(spec.tls, answer) : createHttpServer(answer);
   server.on('connection', () => {
@@ -119,9 +119,12 @@ function sendFile(
   else void sendPaced(response, body.subarray(start, end + 1), rateBps, cutBytes);
 }
 
-const CHUNK_BYTES = 32 * 1024;
+/** Small, so that a slow rate is even. */
+const PACED_CHUNK_BYTES = 32 * 1024;
+/** Without a rate only backpressure counts: few writes, but never the whole file encrypted in one go. */
+const UNPACED_CHUNK_BYTES = 1024 * 1024;
 
-/** Sends at `rateBps`, as a far link would; with `cutBytes` resets the connection after so many. */
+/** Sends at `rateBps`, as a far link would, or without timers when that is Infinity; with `cutBytes` resets the connection after so many. */
 async function sendPaced(
   response: ServerResponse,
   bytes: Buffer,
@@ -130,10 +133,11 @@ async function sendPaced(
 ): Promise<void> {
   const started = performance.now();
   const end = cutBytes ?? bytes.length;
+  const chunkBytes = Number.isFinite(rateBps) ? PACED_CHUNK_BYTES : UNPACED_CHUNK_BYTES;
   const closed = new AbortController();
   response.once('close', () => closed.abort());
   for (let sent = 0; sent < end && !response.destroyed; ) {
-    const chunk = bytes.subarray(sent, Math.min(sent + CHUNK_BYTES, end));
+    const chunk = bytes.subarray(sent, Math.min(sent + chunkBytes, end));
     sent += chunk.length;
     if (!response.write(chunk)) await once(response, 'drain', { signal: closed.signal }).catch(() => {});
     const aheadMs = transferSeconds(sent, rateBps) * 1000 - (performance.now() - started);

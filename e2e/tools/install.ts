@@ -2,7 +2,8 @@ import { spawnSync } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import type { BrowserKind } from '../browsers/browser.ts';
-import { findBrowser, findProgram } from '../browsers/find-browsers.ts';
+import { findBrowser } from '../browsers/find-browsers.ts';
+import { findProgram } from './find-program.ts';
 
 interface Requirement {
   readonly name: string;
@@ -50,6 +51,7 @@ const REQUIREMENTS: readonly Requirement[] = [
   tool('wget'),
   tool('aria2c', 'aria2'),
   tool('ip', 'iproute2'),
+  tool('sysctl', 'procps'),
 ];
 
 /** Without it a machine that has no fonts at all shows pages without text. */

@@ -1,12 +1,12 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { findProgram } from '../../browsers/find-browsers.ts';
 import { expectThroughDepots } from '../../fixtures/download-checks.ts';
 import { FILE_BYTES, fileBody } from '../../fixtures/origin-content.ts';
 import { runProgram } from '../../fixtures/run-program.ts';
 import { expect, test } from '../../fixtures/test.ts';
 import { sha256Hex } from '../../overlay/sample-bytes.ts';
+import { findProgram } from '../../tools/find-program.ts';
 
 test.use({ worldSpec: { unnamed: true } });
 

@@ -1,0 +1,41 @@
+import { describe, expect, test } from 'vitest';
+import { readCommandLine } from './command-line.ts';
+
+describe('the command line of the lab', () => {
+  test('runs an experiment with the options that were given', () => {
+    const command = readCommandLine(
+      'matrix --quick --repeat 3 --json a.jsonl --out b --cut 5 --seed 9 --variants direct,auto'.split(' '),
+    );
+    expect(command).toMatchObject({
+      kind: 'run',
+      experiment: { name: 'matrix' },
+      options: { quick: true, repeats: 3, cutSeconds: 5, seed: 9, variants: ['direct', 'auto'] },
+      resultFile: 'a.jsonl',
+      outFolder: 'b',
+    });
+  });
+
+  test('makes a report of a result file', () => {
+    expect(readCommandLine(['report', 'a.jsonl', '--out', 'docs'])).toEqual({
+      kind: 'report',
+      resultFile: 'a.jsonl',
+      outFolder: 'docs',
+    });
+  });
+
+  test.each([[[]], [['--help']], [['matrix', '-h']]])('helps when asked %j', (args) => {
+    expect(readCommandLine(args)).toEqual({ kind: 'help' });
+  });
+
+  test.each([
+    ['matrx', /There is no experiment 'matrx'; choose one of matrix, rnp, split, signalling/],
+    ['matrix --repeat 0', /--repeat 0 must be a whole number of at least 1/],
+    ['matrix --repeat 2.5', /--repeat 2.5 must be a whole number/],
+    ['matrix --cut none --seed x', /--cut none must be .*; --seed x must be/],
+    ['matrix rnp', /'rnp' means nothing here/],
+    ['matrix --fast', /--fast/],
+    ['report', /Report needs one result file/],
+  ])('refuses %s with a sentence that names the fix', (line, message) => {
+    expect(() => readCommandLine(line.split(' '))).toThrow(message);
+  });
+});

@@ -1,0 +1,123 @@
+import { parseArgs } from 'node:util';
+import type { Experiment } from './experiments/experiment.ts';
+import { EXPERIMENTS } from './experiments/experiments.ts';
+import { LabRefusal } from './refusal.ts';
+import type { RunOptions } from './run/plan-run.ts';
+
+export type LabCommand =
+  | { readonly kind: 'help' }
+  | { readonly kind: 'self-test' }
+  | { readonly kind: 'report'; readonly resultFile: string; readonly outFolder: string | undefined }
+  | {
+      readonly kind: 'run';
+      readonly experiment: Experiment;
+      readonly options: RunOptions;
+      readonly resultFile: string | undefined;
+      readonly outFolder: string | undefined;
+    };
+
+const NAMES = EXPERIMENTS.map(({ name }) => name);
+
+export const USAGE = `Usage: npm run lab -- <experiment> [options]
+       npm run lab -- report <result file> [--out folder]
+       npm run lab -- self-test
+
+Experiments:
+${EXPERIMENTS.map(({ name, title }) => `  ${name.padEnd(12)} ${title}`).join('\n')}
+
+Options:
+  --repeat n        transfers of each variant in each scenario
+  --quick           fewer repeats, and only what shows the main point
+  --json file       one line of JSON per transfer; an interrupted run goes on when the same command is given again
+  --out folder      where the result and its report go (default .longhaul/lab)
+  --scenarios a,b   only these
+  --variants a,b    only these
+  --cut seconds     a transfer is ended after so many seconds
+  --seed n          of the order and of the emulator's random streams (default 1)
+`;
+
+/** Reads what the lab is asked to do. Throws `lab-input-invalid` that lists every mistake. */
+export function readCommandLine(args: readonly string[]): LabCommand {
+  const { values, positionals } = parse(args);
+  const [name, ...rest] = positionals;
+  if (values.help || (name === undefined && args.length === 0)) return { kind: 'help' };
+  if (name === 'self-test') return { kind: 'self-test' };
+  if (name === 'report') {
+    const [resultFile] = rest;
+    if (resultFile === undefined || rest.length > 1)
+      throw refusal('report needs one result file: npm run lab -- report <result file>');
+    return { kind: 'report', resultFile, outFolder: values.out };
+  }
+  const experiment = EXPERIMENTS.find((known) => known.name === name);
+  const mistakes: string[] = [];
+  if (!experiment)
+    mistakes.push(
+      `there is no experiment ${name === undefined ? 'named' : `'${name}'`}; choose one of ${NAMES.join(', ')}`,
+    );
+  if (rest.length > 0) mistakes.push(`'${rest.join(' ')}' means nothing here`);
+  const number = (option: 'repeat' | 'cut' | 'seed', least: number, isWhole: boolean) => {
+    const text = values[option];
+    if (text === undefined) return undefined;
+    const value = Number(text);
+    const isGood =
+      text.trim() !== '' &&
+      Number.isFinite(value) &&
+      value >= least &&
+      (!isWhole || Number.isSafeInteger(value));
+    if (!isGood)
+      mistakes.push(`--${option} ${text} must be a ${isWhole ? 'whole ' : ''}number of at least ${least}`);
+    return value;
+  };
+  const repeats = number('repeat', 1, true);
+  const cutSeconds = number('cut', 0.1, false);
+  const seed = number('seed', 0, true) ?? 1;
+  if (!experiment || mistakes.length > 0) throw refusal(`${mistakes.join('; ')}.`);
+  const scenarios = list(values.scenarios);
+  const variants = list(values.variants);
+  return {
+    kind: 'run',
+    experiment,
+    options: {
+      quick: values.quick ?? false,
+      seed,
+      ...(repeats === undefined ? {} : { repeats }),
+      ...(cutSeconds === undefined ? {} : { cutSeconds }),
+      ...(scenarios ? { scenarios } : {}),
+      ...(variants ? { variants } : {}),
+    },
+    resultFile: values.json,
+    outFolder: values.out,
+  };
+}
+
+function parse(args: readonly string[]) {
+  try {
+    return parseArgs({
+      args: [...args],
+      allowPositionals: true,
+      options: {
+        repeat: { type: 'string' },
+        quick: { type: 'boolean' },
+        json: { type: 'string' },
+        out: { type: 'string' },
+        scenarios: { type: 'string' },
+        variants: { type: 'string' },
+        cut: { type: 'string' },
+        seed: { type: 'string' },
+        help: { type: 'boolean', short: 'h' },
+      },
+    });
+  } catch (failure) {
+    throw refusal(
+      `${failure instanceof Error ? failure.message : String(failure)}. See npm run lab -- --help`,
+    );
+  }
+}
+
+function refusal(text: string): LabRefusal {
+  return new LabRefusal('lab-input-invalid', text.charAt(0).toUpperCase() + text.slice(1));
+}
+
+function list(text: string | undefined): readonly string[] | undefined {
+  return text?.split(',').map((item) => item.trim());
+}

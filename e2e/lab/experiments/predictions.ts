@@ -1,0 +1,68 @@
+import { chainSeconds, type LegEstimate, setUpSeconds } from '@longhaul/shared';
+import { linkEstimates, payloadRateBps } from '../hosts/link-estimates.ts';
+import { pathBetween } from '../network/routes.ts';
+import type { Scenario, Variant } from './experiment.ts';
+
+/** Linux's default maximum of 6 MiB gives about this window where a topology says nothing else. */
+const DEFAULT_WINDOW_BYTES = 3.6e6;
+
+/** Round-trip time between client and origin. */
+export function rttOf({ topology, client, origin }: Scenario): number {
+  return pathBetween(topology, client, origin).rttMs;
+}
+
+/** Goodput that no transfer over one connection can exceed: two round trips, then the bytes at the narrowest link's rate. */
+export function boundBps(scenario: Scenario): number {
+  const { topology, client, origin, sizeBytes } = scenario;
+  const rateBps = payloadRateBps(pathBetween(topology, origin, client).rateBps);
+  return (sizeBytes * 8) / ((2 * rttOf(scenario)) / 1000 + (sizeBytes * 8) / rateBps);
+}
+
+/** What the planner's own models say of one variant, as goodput of the whole transfer; undefined where they say nothing. */
+export function predictedBps(scenario: Scenario, variant: Variant): number | undefined {
+  const legs = legsOf(scenario, variant);
+  if (!legs) return undefined;
+  const setUp = { clientTls: scenario.tls ?? false, originTls: scenario.tls ?? false };
+  return (scenario.sizeBytes * 8) / chainSeconds(legs, scenario.sizeBytes, setUp);
+}
+
+/** What the models say of the time to the first byte, the master's redirect included. */
+export function predictedFirstByteMs(scenario: Scenario, variant: Variant): number | undefined {
+  const legs = legsOf(scenario, variant);
+  if (!legs) return undefined;
+  const tls = scenario.tls ?? false;
+  const rttsMs = legs.map(({ rttMs }) => rttMs);
+  const direct = setUpSeconds(rttsMs, { clientTls: tls, originTls: tls }) * 1000;
+  return direct + redirectMs(scenario, variant);
+}
+
+/** A connection to the master, which stands at the first depot, and its answer. */
+function redirectMs({ topology, client, depots, tls }: Scenario, { kind }: Variant): number {
+  if (kind === 'direct') return 0;
+  return pathBetween(topology, client, depots[0] ?? client).rttMs * (tls ? 3 : 2);
+}
+
+/** The legs from the client on; the planner's own choice is taken for direct here. */
+function legsOf(scenario: Scenario, variant: Variant): readonly LegEstimate[] | undefined {
+  if (variant.kind !== 'direct' && variant.kind !== 'chain' && variant.kind !== 'auto') return undefined;
+  const stops = ['client', ...(variant.kind === 'chain' ? variant.depots : []), 'origin'];
+  const links = linkEstimates(scenario);
+  const { sites } = scenario.topology;
+  return stops.slice(1).flatMap((sender, index) => {
+    const receiver = stops[index] ?? '';
+    const link = links.find(({ between }) => between.includes(sender) && between.includes(receiver));
+    const site = sender === 'origin' ? scenario.origin : sender;
+    const fallback = sender === 'origin' ? 'cubic' : 'bbr';
+    return link
+      ? [
+          {
+            rttMs: link.rttMs,
+            lossRate: link.lossRate,
+            rateBps: link.rateBps,
+            windowBytes: link.windowBytes ?? DEFAULT_WINDOW_BYTES,
+            sender: sites[site]?.congestionControl ?? fallback,
+          },
+        ]
+      : [];
+  });
+}

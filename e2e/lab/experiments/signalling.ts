@@ -1,0 +1,46 @@
+import { MIB } from '@longhaul/shared';
+import type { Experiment, Scenario, Variant } from './experiment.ts';
+import { BIG_BUFFER_BYTES, FOUR_LINKS_DEPOTS, fourLinks } from './four-links.ts';
+
+const CASCADES: Readonly<Record<string, Variant>> = {
+  direct: { kind: 'direct' },
+  /** A kilobyte is a mouse: the master sends it straight to the origin. */
+  cascade0: { kind: 'auto' },
+  cascade1: { kind: 'chain', depots: ['near'] },
+  cascade2: { kind: 'chain', depots: ['near', 'far'] },
+  cascade3: { kind: 'chain', depots: ['near', 'middle', 'far'] },
+};
+
+const scenario = (id: string, label: string, sizeBytes: number, rest: Partial<Scenario> = {}): Scenario => ({
+  id,
+  label,
+  sizeBytes,
+  topology: fourLinks({ pathLoss: 0, clientBufferBytes: BIG_BUFFER_BYTES, originControl: 'cubic' }),
+  client: 'client',
+  origin: 'origin',
+  depots: FOUR_LINKS_DEPOTS,
+  variants: CASCADES,
+  ...rest,
+});
+
+/** What a chain costs before the first byte. */
+export const SIGNALLING: Experiment = {
+  name: 'signalling',
+  title: 'Signalling: what a chain costs before the first byte',
+  question:
+    'When does the first byte arrive, and how much of that is set-up, directly and by cascade over 0 to 3 depots, with every connection new?',
+  scenarios: [
+    scenario('http-cold', 'http, everything cold', 1000),
+    scenario('https-cold', 'https, everything cold', 1000, { tls: true }),
+    scenario('mouse-100kB', '100 kB over http: what the master makes of a mouse', 100_000, {
+      variants: { direct: { kind: 'direct' }, auto: { kind: 'auto' } },
+    }),
+    scenario('elephant-10MiB', '10 MiB over http: when the first byte of an elephant comes', 10 * MIB, {
+      variants: { direct: { kind: 'direct' }, auto: { kind: 'auto' } },
+    }),
+  ],
+  full: { repeats: 30 },
+  quick: { repeats: 5 },
+  cutSeconds: 12,
+  repeatsPerTurn: 5,
+};

@@ -1,0 +1,138 @@
+/** `npm run lab`: experiments over emulated links, and the pages made of their results. */
+import { join, resolve } from 'node:path';
+import { type LabCommand, readCommandLine, USAGE } from './command-line.ts';
+import { EXPERIMENTS } from './experiments/experiments.ts';
+import { reportPlanOf } from './experiments/report-plan-of.ts';
+import { labObstacle } from './network/requirements.ts';
+import { closeAllNetworks } from './network/start-network.ts';
+import { LabRefusal } from './refusal.ts';
+import { writeReport } from './report/write-report.ts';
+import { progressLine, secondsLeft } from './results/progress.ts';
+import { openResultFile, readResults } from './results/result-file.ts';
+import { describeRun } from './results/run-info.ts';
+import { checkPrograms } from './run/check-programs.ts';
+import { type PlannedTransfer, planRun } from './run/plan-run.ts';
+import { runExperiment } from './run/run-experiment.ts';
+
+/** Where results go when nobody says otherwise. */
+const DEFAULT_FOLDER = join('.longhaul', 'lab');
+/** As programs that were interrupted say. */
+const INTERRUPTED_EXIT_CODE = 130;
+
+const interrupted = new AbortController();
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+  process.on(signal, () => {
+    interrupted.abort();
+    void closeAllNetworks().finally(() => process.exit(INTERRUPTED_EXIT_CODE));
+  });
+}
+
+try {
+  await obey(readCommandLine(process.argv.slice(2)));
+} catch (failure) {
+  await closeAllNetworks();
+  if (interrupted.signal.aborted) process.exit(INTERRUPTED_EXIT_CODE);
+  if (!(failure instanceof LabRefusal)) throw failure;
+  process.stderr.write(`${failure.code}: ${failure.message}\n`);
+  process.exitCode = 2;
+}
+
+async function obey(command: LabCommand): Promise<void> {
+  switch (command.kind) {
+    case 'help':
+      process.stdout.write(USAGE);
+      return;
+    case 'report':
+      return report(command.resultFile, command.outFolder);
+    case 'self-test':
+      return showSelfTest();
+    case 'run':
+      return run(command);
+  }
+}
+
+async function run(command: Extract<LabCommand, { kind: 'run' }>): Promise<void> {
+  const { experiment, options } = command;
+  const plan = planRun(experiment, options);
+  const programs = checkPrograms(plan);
+  const obstacle = labObstacle();
+  if (obstacle) throw obstacle;
+  const folder = command.outFolder ?? DEFAULT_FOLDER;
+  const file = resolve(command.resultFile ?? join(folder, `${experiment.name}.jsonl`));
+  const result = openResultFile(
+    file,
+    describeRun({
+      experiment: experiment.name,
+      planFingerprint: plan.fingerprint,
+      command: ['npm run lab --', ...process.argv.slice(2)].join(' '),
+      programs,
+      options: {
+        repeat: plan.repeats,
+        quick: options.quick,
+        cutSeconds: plan.cutSeconds,
+        seed: options.seed,
+      },
+    }),
+  );
+  const done = [...result.lines];
+  const keyOf = ({ scenario, variant, repeat }: { scenario: string; variant: string; repeat: number }) =>
+    JSON.stringify([scenario, variant, repeat]);
+  const known = new Set(done.map(keyOf));
+  const isDone = ({ scenario, variant, repeat }: PlannedTransfer) =>
+    known.has(keyOf({ scenario: scenario.id, variant, repeat }));
+  const pending = plan.stints
+    .flatMap(({ turns }) => turns.flatMap(({ transfers }) => transfers))
+    .filter((transfer) => !isDone(transfer))
+    .map(({ scenario, variant }) => ({ scenario: scenario.id, variant }));
+  if (done.length > 0) say(`going on after ${done.length} of ${plan.transferCount} transfers`);
+
+  let overheadSeconds = 0;
+  const started = performance.now();
+  await runExperiment(plan, isDone, {
+    signal: interrupted.signal,
+    onPhase: say,
+    onTransfer: (line) => {
+      result.append(line);
+      done.push(line);
+      pending.splice(
+        pending.findIndex(({ scenario, variant }) => scenario === line.scenario && variant === line.variant),
+        1,
+      );
+      const made = done.slice(result.lines.length);
+      const transferring = made.reduce((sum, { seconds }) => sum + seconds, 0);
+      overheadSeconds = ((performance.now() - started) / 1000 - transferring) / made.length;
+      say(progressLine(line, done.length, plan.transferCount, secondsLeft(done, pending, overheadSeconds)));
+    },
+  });
+  result.finish();
+  report(file, folder);
+}
+
+function report(resultFile: string, outFolder: string | undefined): void {
+  const { info } = readResults(resultFile);
+  const experiment = EXPERIMENTS.find(({ name }) => name === info.experiment);
+  if (!experiment)
+    throw new LabRefusal(
+      'lab-result-file',
+      `${resultFile} is of an experiment '${info.experiment}' that is not known here.`,
+    );
+  const plan = reportPlanOf(experiment);
+  const { page } = writeReport({ resultFile, plan, outFolder: resolve(outFolder ?? DEFAULT_FOLDER) });
+  process.stdout.write(`${page}\n`);
+}
+
+async function showSelfTest(): Promise<void> {
+  const obstacle = labObstacle();
+  if (obstacle) throw obstacle;
+  const { selfTest } = await import('./emulator/self-test.ts');
+  const rows = await selfTest();
+  for (const { check, expected, measured, isWithin } of rows)
+    process.stdout.write(
+      `${isWithin ? 'ok    ' : 'FAILED'} ${check}: expected ${expected}, measured ${measured}\n`,
+    );
+  if (rows.some(({ isWithin }) => !isWithin)) process.exitCode = 1;
+}
+
+function say(text: string): void {
+  process.stderr.write(`${text}\n`);
+}

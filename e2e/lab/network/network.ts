@@ -1,0 +1,40 @@
+import type { ChildProcess, StdioOptions } from 'node:child_process';
+import type { DirectionSettings, LinkDirection } from '../emulator/link-settings.ts';
+import type { CongestionControlName, CrossTraffic, Topology } from './topology.ts';
+
+/** A topology that lives: namespaces, routes, links under emulation. */
+export interface Network {
+  readonly topology: Topology;
+  /** Starts with `lh-`, the driver's pid and a random part; every namespace's name begins with it. */
+  readonly prefix: string;
+  /** A folder of this network for files of its hosts; removed by `close`. */
+  readonly folder: string;
+  /** The one IPv4 address of a site. */
+  readonly addressOf: (site: string) => string;
+  /** Starts a program at a site; `close` ends it if it still runs. */
+  readonly spawn: (
+    site: string,
+    command: readonly string[],
+    stdio: StdioOptions,
+    cwd?: string,
+  ) => ChildProcess;
+  /** Sets the largest receive buffer of connections that a site opens or accepts from now on. */
+  readonly setReceiveBuffer: (site: string, bytes: number) => void;
+  /** Sets what connections that a site opens or accepts from now on send with. */
+  readonly setCongestionControl: (site: string, name: CongestionControlName) => void;
+  /** Changes links while traffic flows; named by their two ends in either order, `direction` is from `from` to `to` or both. */
+  readonly setLink: (
+    link: { readonly from: string; readonly to: string; readonly direction: LinkDirection | 'both' },
+    change: Partial<DirectionSettings>,
+  ) => Promise<void>;
+  /** Starts all random streams of the emulator anew. */
+  readonly reseed: (seed: number) => Promise<void>;
+  /** The emulator's worst lateness since the last call, in milliseconds. */
+  readonly takeLateness: () => Promise<number>;
+  /** Starts flows and waits until all are connected. */
+  readonly startCrossTraffic: (
+    traffic: readonly CrossTraffic[],
+  ) => Promise<{ readonly stop: () => Promise<void> }>;
+  /** Ends every process of this network and removes all that was set up. May be called twice. */
+  readonly close: () => Promise<void>;
+}

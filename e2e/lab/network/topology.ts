@@ -1,0 +1,43 @@
+import type { LossModel, QueueLimit } from '../emulator/link-settings.ts';
+
+export type CongestionControlName = 'reno' | 'cubic' | 'bbr';
+
+/** One host or router: a network namespace of its own. */
+export interface Site {
+  readonly role: 'client' | 'origin' | 'depot' | 'router' | 'traffic';
+  /** Default for new connections of this site: `bbr` at depots, `cubic` elsewhere. */
+  readonly congestionControl?: CongestionControlName;
+  /** Largest receive buffer, the third value of `tcp_rmem`; the kernel offers about 0.6 of it as window. */
+  readonly receiveBufferBytes?: number;
+}
+
+/** A link between two sites. Both directions are alike unless `backward` says otherwise. */
+export interface EmulatedLink {
+  readonly between: readonly [string, string];
+  /** Of the link alone, without queueing; each direction delays half of it. */
+  readonly rttMs: number;
+  readonly rateBps: number;
+  readonly queue: QueueLimit;
+  /** Independent loss of each direction, or a model. */
+  readonly loss?: number | LossModel;
+  readonly jitterMs?: number;
+  readonly backward?: Partial<Pick<EmulatedLink, 'rateBps' | 'queue' | 'loss' | 'jitterMs'>>;
+}
+
+/** A cable: no delay, no loss, no limit, no emulator. For hosts that stand beside a site. */
+export interface Wire {
+  readonly wire: readonly [string, string];
+}
+
+export interface Topology {
+  readonly name: string;
+  readonly sites: Readonly<Record<string, Site>>;
+  readonly links: readonly (EmulatedLink | Wire)[];
+}
+
+/** Long TCP flows that go on as long as they are wanted, for example between two `traffic` sites. */
+export interface CrossTraffic {
+  readonly from: string;
+  readonly to: string;
+  readonly flows: number;
+}

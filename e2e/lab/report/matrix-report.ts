@@ -1,0 +1,109 @@
+import { median, medianInterval } from '../results/statistics.ts';
+import { byGroup, byScenario, type Cell, isLate } from './cells.ts';
+import { compareCells } from './compare.ts';
+import { type IntervalPanel, intervalChart } from './interval-chart.ts';
+import { escapeMarkdown, inlineCode, markdownTable } from './markdown-table.ts';
+import { matrixFindings } from './matrix-findings.ts';
+import { mbps, mbpsRange, ratioInterval } from './numbers.ts';
+import { type ReportBody, type Section, slug } from './page-parts.ts';
+import type { ReportPlan } from './report-plan.ts';
+
+/** Explains the marks of every chart of medians. */
+export const MEDIAN_LEGEND = [
+  'Large mark: median. Whiskers: its 95 % interval (the whole range below 6 transfers). Small dots: single transfers, hollow when the emulator was late.',
+];
+
+/** Scenarios by variants: goodput, and how many times that of `direct` and of plain ranges. */
+export function matrixReport(plan: ReportPlan, cells: readonly Cell[]): ReportBody {
+  const overview = [...byGroup(cells)].map(([group, own]): Section => {
+    const title = group === '' ? 'Goodput' : `Goodput, ${group}`;
+    return {
+      title,
+      picture: {
+        name: slug('goodput', group),
+        title: `${title}: medians by scenario and variant`,
+        svg: chartOf(title, own),
+      },
+      tables: [
+        'Median and [least–most] of all transfers, Mbit/s:',
+        overviewTable(plan, own),
+        ...byScenario(own).map(([scenario, ...row]) =>
+          [`### ${escapeMarkdown(scenario.label)}: ${inlineCode(scenario.id)}`, ratioTable(row)].join('\n\n'),
+        ),
+      ],
+    };
+  });
+  return { findings: matrixFindings(cells), sections: overview };
+}
+
+function chartOf(title: string, cells: readonly Cell[]): string {
+  return intervalChart({
+    title,
+    description: `Median goodput in Mbit/s of each variant with its interval, one panel for each of ${byScenario(cells).length} scenarios.`,
+    xLabel: 'goodput, Mbit/s',
+    panels: byScenario(cells).map(([scenario, ...own]): IntervalPanel => goodputPanel(scenario.label, own)),
+    legend: MEDIAN_LEGEND,
+  });
+}
+
+/** Panel of medians of goodput, with the scenario's bound and what the model predicted. */
+export function goodputPanel(title: string, cells: readonly Cell[]): IntervalPanel {
+  const scenario = cells[0]?.scenario;
+  const boundBps = scenario?.boundBps;
+  return {
+    title,
+    ...(boundBps === undefined ? {} : { bound: { value: boundBps / 1e6, label: `bound ${mbps(boundBps)}` } }),
+    rows: cells.map(({ variant, series, lines, goodputsBps }) => {
+      const { value, low, high } = medianInterval(goodputsBps);
+      const predictedBps = scenario?.predictedBps?.[variant.id];
+      return {
+        label: variant.label,
+        series,
+        value: value / 1e6,
+        low: low / 1e6,
+        high: high / 1e6,
+        valueLabel: `${mbps(value)}${lines.some(isLate) ? '*' : ''}`,
+        ...(predictedBps === undefined ? {} : { predicted: predictedBps / 1e6 }),
+        singles: lines.map((line, at) => ({ value: (goodputsBps[at] ?? 0) / 1e6, isHollow: isLate(line) })),
+      };
+    }),
+  };
+}
+
+function overviewTable(plan: ReportPlan, cells: readonly Cell[]): string {
+  const variants = plan.variants.filter(({ id }) => cells.some((cell) => cell.variant.id === id));
+  const rows = byScenario(cells).map(([scenario, ...own]) => [
+    inlineCode(scenario.id),
+    ...variants.map(({ id }) => goodputText(own.find((cell) => cell.variant.id === id))),
+    scenario.boundBps === undefined ? '–' : mbps(scenario.boundBps),
+  ]);
+  return markdownTable(['scenario', ...variants.map(({ id }) => inlineCode(id)), 'bound'], rows);
+}
+
+function ratioTable(cells: readonly Cell[]): string {
+  const direct = cells.find(({ variant }) => variant.id === 'direct');
+  const ranges = cells.find(({ variant }) => variant.id === 'ranges8');
+  const against = (cell: Cell, other: Cell | undefined): string => {
+    const compared = other && cell !== other ? compareCells(cell, other) : null;
+    return compared ? ratioInterval(compared.ratio) : '–';
+  };
+  const rows = cells.map((cell) => {
+    const { boundBps } = cell.scenario;
+    const share =
+      boundBps === undefined ? '–' : `${((median(cell.goodputsBps) / boundBps) * 100).toFixed(0)} %`;
+    return [
+      inlineCode(cell.variant.id),
+      goodputText(cell),
+      String(cell.lines.length),
+      against(cell, direct),
+      against(cell, ranges),
+      share,
+    ];
+  });
+  return markdownTable(['variant', 'Mbit/s', 'n', '× `direct`', '× `ranges8`', 'of the bound'], rows);
+}
+
+/** Median and range of a cell in Mbit/s, with a star when the emulator was late in it: `74 [70–78]*`. */
+export function goodputText(cell: Cell | undefined): string {
+  return cell ? `${mbpsRange(cell.goodputsBps)}${cell.lines.some(isLate) ? '\\*' : ''}` : '–';
+}

@@ -1,0 +1,128 @@
+import { max, median, quantile } from '../results/statistics.ts';
+import { byScenario, type Cell, creditedBps, isFailed, isLate, LATE_MS } from './cells.ts';
+import { escapeMarkdown, inlineCode, markdownTable } from './markdown-table.ts';
+import { counted, mbps, milliseconds } from './numbers.ts';
+import type { Section } from './page-parts.ts';
+
+/** More failures than these are counted, not listed. */
+const MOST_LISTED_FAILURES = 40;
+
+/** How far the measurement itself can be trusted: lateness, load, cuts, failures, and the spread of every cell. */
+export function trustSection(cells: readonly Cell[]): Section {
+  return {
+    title: 'How far to trust it',
+    text: [latenessSentence(cells), failureSentence(cells)],
+    tables: [runTable(cells), ...failureList(cells), spreadTable(cells)],
+  };
+}
+
+function latenessSentence(cells: readonly Cell[]): string {
+  const lines = cells.flatMap((cell) => cell.lines);
+  const late = lines.filter(isLate);
+  const worst = max(lines.map((line) => line.latenessMs));
+  if (late.length === 0) {
+    return `The emulator was never more than ${milliseconds(worst)} ms late; no transfer is marked.`;
+  }
+  const said = `In ${late.length} of ${counted(lines.length, 'transfer')} the emulator was at least once more than ${LATE_MS} ms late, at worst ${milliseconds(worst)} ms: such a stall is a spike of delay. Cells with such transfers bear a star (*), and charts of single transfers draw these hollow.`;
+  return `${said} ${changeWithoutLate(cells)}`;
+}
+
+/** How much the medians owe to the late transfers. */
+function changeWithoutLate(cells: readonly Cell[]): string {
+  const touched = cells.filter(({ lines }) => lines.some(isLate));
+  const checked = touched.flatMap((cell) => {
+    const punctual = cell.lines.filter((line) => !isLate(line)).map(creditedBps);
+    const change = Math.abs(median(punctual) / median(cell.goodputsBps) - 1);
+    return Number.isFinite(change) ? [{ cell, change }] : [];
+  });
+  const unchecked = touched.length - checked.length;
+  const rest =
+    unchecked > 0 ? ` ${counted(unchecked, 'cell')} cannot be checked so: no punctual transfer is left.` : '';
+  const largest = checked.toSorted((a, b) => b.change - a.change)[0];
+  if (!largest) return rest.trim();
+  const where = `${inlineCode(largest.cell.variant.id)} in ${inlineCode(largest.cell.scenario.id)}`;
+  return `Without them the medians would change by up to ${(largest.change * 100).toFixed(0)} % (${where}).${rest}`;
+}
+
+function failureSentence(cells: readonly Cell[]): string {
+  const lines = cells.flatMap((cell) => cell.lines);
+  const failed = lines.filter(isFailed).length;
+  const cut = lines.filter((line) => line.cut).length;
+  const whole = lines.filter((line) => line.sha256Ok === true).length;
+  const right = lines.filter((line) => line.cut && !isFailed(line)).length;
+  const checked = `${whole} of ${counted(lines.length, 'transfer')} brought the whole file, byte by byte as at the origin`;
+  const cuts =
+    cut > 0 ? `; ${cut} ${cut === 1 ? 'was' : 'were'} cut, of which ${right} had right bytes so far` : '';
+  const failures = failed > 0 ? `; **${failed} failed** and count as 0 Mbit/s` : '; none failed';
+  return `${checked}${cuts}${failures}.`;
+}
+
+function runTable(cells: readonly Cell[]): string {
+  const head = [
+    'scenario',
+    'transfers',
+    'cut',
+    'failed',
+    'late',
+    'lateness, median ms',
+    'worst ms',
+    'load, median',
+    'most',
+  ];
+  const rows = byScenario(cells).map(([scenario, ...own]) => {
+    const lines = own.flatMap((cell) => cell.lines);
+    const lateness = lines.map((line) => line.latenessMs);
+    const loads = lines.map((line) => line.load);
+    return [
+      inlineCode(scenario.id),
+      String(lines.length),
+      String(lines.filter((line) => line.cut).length),
+      String(lines.filter(isFailed).length),
+      String(lines.filter(isLate).length),
+      milliseconds(median(lateness)),
+      milliseconds(max(lateness)),
+      median(loads).toFixed(1),
+      max(loads).toFixed(1),
+    ];
+  });
+  return markdownTable(head, rows);
+}
+
+function failureList(cells: readonly Cell[]): string[] {
+  const failed = cells.flatMap((cell) => cell.lines).filter(isFailed);
+  if (failed.length === 0) return [];
+  const items = failed.slice(0, MOST_LISTED_FAILURES).map((line) => {
+    const why =
+      line.error ?? (line.cut ? 'the bytes before the cut are wrong' : 'the SHA-256 of the file is wrong');
+    return `- ${inlineCode(line.scenario)} ${inlineCode(line.variant)}, repeat ${line.repeat}: ${escapeMarkdown(why).replaceAll(/\s+/g, ' ')}`;
+  });
+  const rest = failed.length - items.length;
+  return [['Failed:', '', ...items, ...(rest > 0 ? [`- and ${rest} more`] : [])].join('\n')];
+}
+
+function spreadTable(cells: readonly Cell[]): string {
+  const head = [
+    'scenario',
+    'variant',
+    'n',
+    'least',
+    '25 %',
+    'median',
+    '75 %',
+    'most',
+    'cut',
+    'failed',
+    'late',
+  ];
+  const rows = cells.map(({ scenario, variant, lines, goodputsBps }) => [
+    inlineCode(scenario.id),
+    inlineCode(variant.id),
+    String(lines.length),
+    ...[0, 0.25, 0.5, 0.75, 1].map((share) => mbps(quantile(goodputsBps, share))),
+    String(lines.filter((line) => line.cut).length),
+    String(lines.filter(isFailed).length),
+    String(lines.filter(isLate).length),
+  ]);
+  const table = markdownTable(head, rows, { textColumns: 2 });
+  return `<details><summary>Spread of every variant, Mbit/s</summary>\n\n${table}\n\n</details>`;
+}

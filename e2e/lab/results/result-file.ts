@@ -1,0 +1,157 @@
+import {
+  closeSync,
+  fdatasyncSync,
+  fsyncSync,
+  ftruncateSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeSync,
+} from 'node:fs';
+import { dirname } from 'node:path';
+import { LabRefusal } from '../refusal.ts';
+import { readLines } from './read-lines.ts';
+import { type RunInfo, runInfoSchema } from './run-info.ts';
+import type { TransferLine } from './transfer-line.ts';
+
+/** A result that grows: lines in `<file>`, the run's description in `<file>.run.json`. */
+export interface ResultFile {
+  /** Of the run as it began, also when this is its continuation. */
+  readonly info: RunInfo;
+  /** What was there already: these transfers need not be made again. */
+  readonly lines: readonly TransferLine[];
+  /** Adds one line; it is on the disk when this returns. */
+  readonly append: (line: TransferLine) => void;
+  /** Marks the run as finished and closes. */
+  readonly finish: (now?: Date) => void;
+  /** Closes; the run may be resumed. Does nothing after `finish`. */
+  readonly close: () => void;
+}
+
+export interface Results {
+  readonly info: RunInfo;
+  readonly lines: readonly TransferLine[];
+}
+
+const sidecarOf = (file: string) => `${file}.run.json`;
+
+/**
+ * Opens a result for writing. A missing or empty file begins anew; an unfinished run of the same plan goes on, without
+ * the line that a crash may have torn; a finished one is moved to `<file>.previous` first. Throws a refusal, and changes
+ * nothing, when the file belongs to something else.
+ */
+export function openResultFile(file: string, wanted: RunInfo): ResultFile {
+  mkdirSync(dirname(file), { recursive: true });
+  const content = readIfThere(file);
+  if (!content?.length) return begin(file, wanted);
+  const found = readSidecar(file);
+  if (!found) {
+    throw new LabRefusal(
+      'lab-result-file',
+      `${file} is not empty and has no valid ${sidecarOf(file)} beside it: name another file, or move this one away.`,
+    );
+  }
+  if (found.finishedAt !== null) {
+    keepPrevious(file);
+    return begin(file, wanted);
+  }
+  if (found.planFingerprint !== wanted.planFingerprint) {
+    throw new LabRefusal(
+      'lab-result-file',
+      `${file} holds an unfinished run of another plan: finish it with \`${found.command}\`, name another file, or move it and ${sidecarOf(file)} away.`,
+    );
+  }
+  const { lines, wholeBytes } = readLines(file, content);
+  const resumed = { ...found, resumedAt: [...found.resumedAt, wanted.startedAt] };
+  writeSidecar(file, resumed);
+  const descriptor = openSync(file, 'a');
+  ftruncateSync(descriptor, wholeBytes);
+  return writer(file, descriptor, resumed, lines);
+}
+
+/** Reads a result, finished or not. Throws a refusal when there is none or a line is wrong. */
+export function readResults(file: string): Results {
+  const content = readIfThere(file);
+  if (!content)
+    throw new LabRefusal('lab-result-file', `${file} does not exist: run an experiment with --json first.`);
+  const info = readSidecar(file);
+  if (!info) {
+    throw new LabRefusal(
+      'lab-result-file',
+      `${sidecarOf(file)} is missing or damaged: without it nobody knows how ${file} was measured, so run the experiment again.`,
+    );
+  }
+  return { info, lines: readLines(file, content).lines };
+}
+
+function begin(file: string, info: RunInfo): ResultFile {
+  // The description first: lines without one would be refused.
+  writeSidecar(file, info);
+  return writer(file, openSync(file, 'a'), info, []);
+}
+
+function writer(file: string, descriptor: number, info: RunInfo, lines: readonly TransferLine[]): ResultFile {
+  let isOpen = true;
+  const close = () => {
+    if (isOpen) closeSync(descriptor);
+    isOpen = false;
+  };
+  return {
+    info,
+    lines,
+    append: (line) => {
+      if (!isOpen) throw new Error(`${file} is closed`);
+      writeAll(descriptor, `${JSON.stringify(line)}\n`);
+      fdatasyncSync(descriptor);
+    },
+    finish: (now = new Date()) => {
+      close();
+      writeSidecar(file, { ...info, finishedAt: now.toISOString() });
+    },
+    close,
+  };
+}
+
+function keepPrevious(file: string): void {
+  const previous = `${file}.previous`;
+  // In this order a crash in between never leaves lines beside the description of other lines.
+  rmSync(sidecarOf(previous), { force: true });
+  renameSync(file, previous);
+  renameSync(sidecarOf(file), sidecarOf(previous));
+}
+
+/** Replaces the description as a whole: after a crash there is the old or the new one. */
+function writeSidecar(file: string, info: RunInfo): void {
+  const fresh = `${sidecarOf(file)}.new`;
+  const descriptor = openSync(fresh, 'w');
+  writeAll(descriptor, `${JSON.stringify(info, null, 2)}\n`);
+  fsyncSync(descriptor);
+  closeSync(descriptor);
+  renameSync(fresh, sidecarOf(file));
+}
+
+function readSidecar(file: string): RunInfo | undefined {
+  const content = readIfThere(sidecarOf(file));
+  if (!content) return undefined;
+  try {
+    return runInfoSchema.safeParse(JSON.parse(content.toString('utf8'))).data;
+  } catch {
+    return undefined;
+  }
+}
+
+function readIfThere(file: string): Buffer | undefined {
+  try {
+    return readFileSync(file);
+  } catch (failure) {
+    if (failure instanceof Error && 'code' in failure && failure.code === 'ENOENT') return undefined;
+    throw failure;
+  }
+}
+
+function writeAll(descriptor: number, text: string): void {
+  const bytes = Buffer.from(text);
+  for (let done = 0; done < bytes.length; ) done += writeSync(descriptor, bytes, done);
+}

@@ -1,0 +1,34 @@
+/** One transfer of an experiment, as one line of a result file. */
+export interface TransferLine {
+  readonly experiment: string;
+  readonly scenario: string;
+  readonly variant: string;
+  /** From 1. */
+  readonly repeat: number;
+  /** Seed of the emulator's random streams; the same for all variants of one scenario and repeat. */
+  readonly seed: number;
+  readonly sizeBytes: number;
+  readonly seconds: number;
+  /** Body bytes received, times 8, by seconds. */
+  readonly goodputBps: number;
+  /** From the start of the client's first connection to the first byte of the file; null where nobody measured it. */
+  readonly ttfbMs: number | null;
+  /** Whether the whole file is right; null when the transfer was cut. */
+  readonly sha256Ok: boolean | null;
+  /** The emulator's worst lateness while the transfer ran. */
+  readonly latenessMs: number;
+  /** The machine's load average over one minute, at the end. */
+  readonly load: number;
+  /** Present when the transfer was ended after `--cut` seconds. */
+  readonly cut?: true;
+  /** Only with `cut`: whether the bytes so far are right. */
+  readonly prefixOk?: boolean;
+  /** Only with `cut`. */
+  readonly receivedBytes?: number;
+  /** Depots the transfer went through, from the client on; left out where the program cannot say. */
+  readonly chain?: readonly string[];
+  /** Until the request for the file itself was sent, redirects included; left out where the program cannot say. */
+  readonly setUpMs?: number;
+  /** Why it failed; then the goodput is 0 and `sha256Ok` false. */
+  readonly error?: string;
+}

@@ -1,0 +1,63 @@
+import { describe, expect, test } from 'vitest';
+import { EXPERIMENTS } from '../experiments/experiments.ts';
+import { MATRIX } from '../experiments/matrix.ts';
+import { RNP } from '../experiments/rnp.ts';
+import { planRun, type RunOptions, type RunPlan } from './plan-run.ts';
+
+const plan = (options: Partial<RunOptions> = {}) => planRun(MATRIX, { quick: false, seed: 1, ...options });
+const transfersOf = ({ stints }: RunPlan) =>
+  stints.flatMap(({ turns }) => turns.flatMap(({ transfers }) => transfers));
+
+describe('the plan of a run', () => {
+  test.each(EXPERIMENTS)('has every variant of every scenario of $name as often as asked', (experiment) => {
+    const transfers = transfersOf(planRun(experiment, { quick: false, repeats: 3, seed: 1 }));
+    for (const scenario of experiment.scenarios) {
+      for (const variant of Object.keys(scenario.variants)) {
+        const repeats = transfers
+          .filter((transfer) => transfer.scenario.id === scenario.id && transfer.variant === variant)
+          .map(({ repeat }) => repeat);
+        expect(repeats.toSorted((one, other) => one - other)).toEqual([1, 2, 3]);
+      }
+    }
+  });
+
+  test('is the same for the same seed, and another order for another one', () => {
+    const order = (seed: number) =>
+      transfersOf(plan({ seed })).map(({ scenario, variant }) => [scenario.id, variant]);
+    expect(order(1)).toEqual(order(1));
+    expect(order(1)).not.toEqual(order(2));
+    expect(plan({ seed: 1 }).fingerprint).toBe(plan({ seed: 1 }).fingerprint);
+    expect(plan({ seed: 1 }).fingerprint).not.toBe(plan({ repeats: 7 }).fingerprint);
+  });
+
+  test('gives all variants of one scenario and repeat the same packets to lose', () => {
+    const seeds = Map.groupBy(transfersOf(plan()), ({ scenario, repeat }) => `${scenario.id} ${repeat}`);
+    for (const together of seeds.values()) expect(new Set(together.map(({ seed }) => seed)).size).toBe(1);
+    expect(new Set([...seeds.values()].map(([first]) => first?.seed)).size).toBe(seeds.size);
+  });
+
+  test('goes through all scenarios of one network before any comes again', () => {
+    const [stint] = plan({ repeats: 2 }).stints;
+    const order = stint?.turns.map(({ scenario }) => scenario.id) ?? [];
+    const half = order.length / 2;
+    expect(new Set(order.slice(0, half)).size).toBe(half);
+    expect(new Set(order.slice(half)).size).toBe(half);
+  });
+
+  test('stays a few transfers with a scenario that takes long to set up', () => {
+    const [stint] = planRun(RNP, { quick: false, seed: 1 }).stints;
+    expect(stint?.turns[0]?.transfers).toHaveLength(RNP.repeatsPerTurn * 4);
+  });
+
+  test('of the quick matrix is five scenarios by four variants', () => {
+    expect(plan({ quick: true, repeats: 3 }).transferCount).toBe(5 * 4 * 3);
+  });
+
+  test('names what it does not know, and what there is', () => {
+    expect(() => plan({ scenarios: ['loss0'] })).toThrow(/no scenario 'loss0'; it has loss0-big, /);
+    expect(() => plan({ variants: ['squid3'] })).toThrow(/no variant 'squid3'; it has direct, /);
+    expect(() => plan({ scenarios: ['loss1e-3-big-tls'], variants: ['nginx3'] })).toThrow(
+      /None of the chosen/,
+    );
+  });
+});

@@ -1,0 +1,135 @@
+import { createHash } from 'node:crypto';
+import type { Experiment, Extent, Scenario } from '../experiments/experiment.ts';
+import { LabRefusal } from '../refusal.ts';
+import { fingerprintOf } from '../results/run-info.ts';
+import { seededRandom } from '../results/seeded-random.ts';
+
+/** What a run of an experiment was asked for. */
+export interface RunOptions {
+  readonly quick: boolean;
+  readonly repeats?: number;
+  readonly scenarios?: readonly string[];
+  readonly variants?: readonly string[];
+  /** Left out: the experiment's own. */
+  readonly cutSeconds?: number;
+  readonly seed: number;
+}
+
+export interface PlannedTransfer {
+  readonly scenario: Scenario;
+  readonly variant: string;
+  /** From 1. */
+  readonly repeat: number;
+  /** The same for all variants of one scenario and repeat: common random numbers. */
+  readonly seed: number;
+}
+
+/** Transfers that follow each other under the conditions of one scenario. */
+interface Turn {
+  readonly scenario: Scenario;
+  readonly transfers: readonly PlannedTransfer[];
+}
+
+/** Turns that share one network and its hosts. */
+export interface Stint {
+  readonly variants: readonly string[];
+  readonly turns: readonly Turn[];
+}
+
+export interface RunPlan {
+  readonly experiment: Experiment;
+  readonly cutSeconds: number | null;
+  readonly repeats: number;
+  readonly stints: readonly Stint[];
+  readonly transferCount: number;
+  /** Equal for plans that would run the same transfers under the same conditions. */
+  readonly fingerprint: string;
+}
+
+/**
+ * Decides what is run, in which order: scenarios that can share a network stay together; within them the repeats go
+ * round, each with its scenarios and variants shuffled, so that slow changes of the machine hit all alike.
+ * @throws {LabRefusal} `lab-input-invalid` for ids that do not exist.
+ */
+export function planRun(experiment: Experiment, options: RunOptions): RunPlan {
+  const extent = options.quick ? experiment.quick : experiment.full;
+  const repeats = options.repeats ?? extent.repeats;
+  const cutSeconds = options.cutSeconds ?? experiment.cutSeconds;
+  const scenarios = chooseScenarios(experiment, options, extent);
+  const variants = new Set(chosenVariants(experiment, options, extent));
+  const random = seededRandom(options.seed);
+
+  const stints = [...Map.groupBy(scenarios, stageKey).values()].map((together): Stint => {
+    const turns: Turn[] = [];
+    for (let first = 1; first <= repeats; first += experiment.repeatsPerTurn) {
+      const last = Math.min(first + experiment.repeatsPerTurn - 1, repeats);
+      for (const scenario of shuffled(together, random)) {
+        const ids = Object.keys(scenario.variants).filter((id) => variants.has(id));
+        const transfers: PlannedTransfer[] = [];
+        for (let repeat = first; repeat <= last; repeat++) {
+          const seed = seedOf(options.seed, scenario.id, repeat);
+          for (const variant of shuffled(ids, random)) transfers.push({ scenario, variant, repeat, seed });
+        }
+        if (transfers.length > 0) turns.push({ scenario, transfers });
+      }
+    }
+    const used = turns.flatMap(({ transfers }) => transfers.map(({ variant }) => variant));
+    return { variants: [...new Set(used)], turns };
+  });
+  const all = stints.flatMap(({ turns }) => turns.flatMap(({ transfers }) => transfers));
+  if (all.length === 0)
+    throw new LabRefusal('lab-input-invalid', 'None of the chosen scenarios has one of the chosen variants.');
+  return {
+    experiment,
+    cutSeconds,
+    repeats,
+    stints,
+    transferCount: all.length,
+    fingerprint: fingerprintOf([experiment.name, cutSeconds, all]),
+  };
+}
+
+function chooseScenarios(experiment: Experiment, options: RunOptions, extent: Extent): readonly Scenario[] {
+  const known = experiment.scenarios.map(({ id }) => id);
+  refuseUnknown('scenario', experiment, options.scenarios ?? [], known);
+  const wanted = options.scenarios ?? extent.scenarios ?? known;
+  return experiment.scenarios.filter(({ id }) => wanted.includes(id));
+}
+
+function chosenVariants(experiment: Experiment, options: RunOptions, extent: Extent): readonly string[] {
+  const known = [...new Set(experiment.scenarios.flatMap(({ variants }) => Object.keys(variants)))];
+  refuseUnknown('variant', experiment, options.variants ?? [], known);
+  return options.variants ?? extent.variants ?? known;
+}
+
+function refuseUnknown(
+  what: string,
+  { name }: Experiment,
+  asked: readonly string[],
+  known: readonly string[],
+): void {
+  const unknown = asked.filter((id) => !known.includes(id));
+  if (unknown.length === 0) return;
+  throw new LabRefusal(
+    'lab-input-invalid',
+    `${name} has no ${what} ${unknown.map((id) => `'${id}'`).join(', ')}; it has ${known.join(', ')}.`,
+  );
+}
+
+/** Scenarios with the same key differ only in what can be changed while a network lives. */
+function stageKey({ topology, client, origin, depots, tls }: Scenario): string {
+  const links = topology.links.map((link) => ('wire' in link ? link.wire : link.between));
+  return JSON.stringify([Object.keys(topology.sites), links, client, origin, depots, tls ?? false]);
+}
+
+function seedOf(seed: number, scenario: string, repeat: number): number {
+  return createHash('sha256').update(`${seed} ${scenario} ${repeat}`).digest().readUInt32BE();
+}
+
+/** Fisher and Yates. */
+function shuffled<T>(items: readonly T[], random: () => number): T[] {
+  const rest = [...items];
+  const result: T[] = [];
+  while (rest.length > 0) result.push(...rest.splice(Math.floor(random() * rest.length), 1));
+  return result;
+}

@@ -1,0 +1,100 @@
+import { loadavg } from 'node:os';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { TransferLine } from '../results/transfer-line.ts';
+import type { TransferOutcome } from '../transfers/transfer.ts';
+import { chainOf, fetchVariant } from './fetch-variant.ts';
+import type { PlannedTransfer, RunPlan, Stint } from './plan-run.ts';
+import { type Stage, startStage } from './stage.ts';
+
+/** What was under way of the last transfer is gone by then, also out of the queues. */
+const SETTLE_MS = 300;
+
+export interface RunEvents {
+  /** What is happening that takes a while and is no transfer. */
+  readonly onPhase: (text: string) => void;
+  readonly onTransfer: (line: TransferLine, tookSeconds: number) => void;
+  /** Ends the run before the next transfer. */
+  readonly signal: AbortSignal;
+}
+
+/** Runs what `isDone` does not know yet of a plan, transfer by transfer. */
+export async function runExperiment(
+  plan: RunPlan,
+  isDone: (transfer: PlannedTransfer) => boolean,
+  events: RunEvents,
+): Promise<void> {
+  for (const stint of plan.stints) {
+    const turns = stint.turns
+      .map((turn) => ({ ...turn, transfers: turn.transfers.filter((transfer) => !isDone(transfer)) }))
+      .filter(({ transfers }) => transfers.length > 0);
+    if (turns.length > 0) await runStint(plan, { ...stint, turns }, events);
+  }
+}
+
+async function runStint(plan: RunPlan, { turns, variants }: Stint, events: RunEvents): Promise<void> {
+  const [first, ...rest] = turns;
+  if (!first) return;
+  events.onPhase(`setting up ${first.scenario.topology.name}`);
+  const stage = await startStage({
+    scenarios: [first.scenario, ...rest.map(({ scenario }) => scenario)],
+    variants,
+    seed: first.transfers[0]?.seed ?? 0,
+  });
+  try {
+    for (const { scenario, transfers } of turns) {
+      events.signal.throwIfAborted();
+      await stage.enter(scenario);
+      for (const transfer of transfers) {
+        events.signal.throwIfAborted();
+        const started = performance.now();
+        const line = await runTransfer(plan, stage, transfer);
+        await delay(SETTLE_MS);
+        events.onTransfer(line, (performance.now() - started) / 1000);
+      }
+    }
+  } finally {
+    await stage.close();
+  }
+}
+
+async function runTransfer(plan: RunPlan, stage: Stage, planned: PlannedTransfer): Promise<TransferLine> {
+  const { scenario, variant, repeat, seed } = planned;
+  const way = scenario.variants[variant];
+  if (!way) throw new Error(`${scenario.id} has no variant ${variant}`);
+  await stage.network.reseed(seed);
+  await stage.network.takeLateness();
+  const outcome = await fetchVariant(stage, scenario, way, plan.cutSeconds);
+  const latenessMs = await stage.network.takeLateness();
+  const isOurs = way.kind === 'chain' || way.kind === 'auto';
+  const chain = isOurs ? chainOf(outcome.finalUrl) : undefined;
+  return {
+    experiment: plan.experiment.name,
+    scenario: scenario.id,
+    variant,
+    repeat,
+    seed,
+    sizeBytes: scenario.sizeBytes,
+    ...measured(outcome),
+    latenessMs: rounded(latenessMs, 2),
+    load: rounded(loadavg()[0] ?? 0, 2),
+    ...(chain === undefined ? {} : { chain }),
+    ...(outcome.setUpMs === null ? {} : { setUpMs: rounded(outcome.setUpMs, 2) }),
+  };
+}
+
+function measured(outcome: TransferOutcome) {
+  const { seconds, receivedBytes, ttfbMs, isCut, isRight, error } = outcome;
+  const hasFailed = error !== undefined && !isCut;
+  return {
+    seconds: rounded(seconds, 4),
+    goodputBps: hasFailed ? 0 : Math.round((receivedBytes * 8) / Math.max(seconds, 1e-6)),
+    ttfbMs: ttfbMs === null ? null : rounded(ttfbMs, 2),
+    sha256Ok: isCut ? null : isRight,
+    ...(isCut ? { cut: true as const, prefixOk: isRight, receivedBytes } : {}),
+    ...(hasFailed ? { error } : {}),
+  };
+}
+
+function rounded(value: number, digits: number): number {
+  return Number(value.toFixed(digits));
+}
