@@ -7,6 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { SEGMENT_BYTES } from '@longhaul/shared';
 import type { Network } from '../network/network.ts';
 import type { DirectionSettings, LinkDirection } from './link-settings.ts';
+import type { DirectionCounters } from './packet-direction.ts';
 
 const PROBE_PROGRAM = join(import.meta.dirname, 'probe-main.ts');
 /** Until a TCP flow fills its path: slow start to the largest window, and the queue that it leaves. */
@@ -14,42 +15,30 @@ const STEADY_AFTER_MS = 1500;
 const RATE_WINDOW_MS = 2000;
 const FULL_PACKET_BYTES = 1500;
 
-/** Packets and bytes at the two ends of a path, as the devices there count them. */
-export interface EndCounts {
-  readonly sentPackets: number;
-  readonly receivedPackets: number;
-  readonly receivedBytes: number;
-}
-
 /** Sends packets and flows from one site of a network to another and looks what becomes of them. */
 export class Probes {
   readonly network: Network;
   readonly #from: string;
   readonly #to: string;
   readonly #reflectorPort: number;
-  /** Programs at the two sites, by which their devices' counters are found. */
-  readonly #pids: readonly [number, number];
+  /** A program at the far site, by which its devices' counters are found. */
+  readonly #farPid: number;
 
   private constructor(
     network: Network,
     sites: readonly [string, string],
-    port: number,
-    pids: readonly [number, number],
+    far: { port: number; pid: number },
   ) {
     this.network = network;
     [this.#from, this.#to] = sites;
-    this.#reflectorPort = port;
-    this.#pids = pids;
+    this.#reflectorPort = far.port;
+    this.#farPid = far.pid;
   }
 
   /** Starts what it needs at both sites; it ends with the network. */
   static async start(network: Network, from: string, to: string): Promise<Probes> {
-    const reflect = async (site: string) => {
-      const program = spawnProbe(network, site, ['reflect', network.addressOf(site)]);
-      return { port: Number(await firstLine(program)), pid: program.pid ?? 0 };
-    };
-    const [near, far] = await Promise.all([reflect(from), reflect(to)]);
-    return new Probes(network, [from, to], far.port, [near.pid, far.pid]);
+    const program = spawnProbe(network, to, ['reflect', network.addressOf(to)]);
+    return new Probes(network, [from, to], { port: Number(await firstLine(program)), pid: program.pid ?? 0 });
   }
 
   /** Changes the one link between the two sites. */
@@ -70,23 +59,18 @@ export class Probes {
     const traffic = await this.network.startCrossTraffic([{ from: this.#from, to: this.#to, flows: 1 }]);
     try {
       await delay(STEADY_AFTER_MS);
-      const [startMs, before] = [performance.now(), this.counts().receivedBytes];
+      const [startMs, before] = [performance.now(), receivedBytes(this.#farPid)];
       await delay(RATE_WINDOW_MS);
-      const [endMs, after] = [performance.now(), this.counts().receivedBytes];
+      const [endMs, after] = [performance.now(), receivedBytes(this.#farPid)];
       return ((after - before) * 8000 * SEGMENT_BYTES) / FULL_PACKET_BYTES / (endMs - startMs);
     } finally {
       await traffic.stop();
     }
   }
 
-  counts(): EndCounts {
-    const near = deviceCounts(this.#pids[0]);
-    const far = deviceCounts(this.#pids[1]);
-    return {
-      sentPackets: near.sentPackets,
-      receivedPackets: far.receivedPackets,
-      receivedBytes: far.receivedBytes,
-    };
+  /** What the emulator has counted on the one link between the two sites, towards the far one. */
+  counters(): Promise<DirectionCounters> {
+    return this.network.countersOf(this.#from, this.#to);
   }
 }
 
@@ -103,13 +87,12 @@ async function firstLine({ stdout }: ChildProcess): Promise<string> {
   return line;
 }
 
-/** Sums over the devices of the namespace that a process is in, without the loopback; columns of `/proc/net/dev`. */
-function deviceCounts(pid: number): EndCounts {
-  const rows = readFileSync(`/proc/${pid}/net/dev`, 'utf8')
+/** Sum over the devices of the namespace that a process is in, without the loopback; from `/proc/net/dev`. */
+function receivedBytes(pid: number): number {
+  return readFileSync(`/proc/${pid}/net/dev`, 'utf8')
     .split('\n')
     .slice(2)
     .map((row) => row.trim().split(/[:\s]+/))
-    .filter(([name]) => name !== '' && name !== 'lo');
-  const sum = (column: number) => rows.reduce((total, row) => total + Number(row[column]), 0);
-  return { receivedBytes: sum(1), receivedPackets: sum(2), sentPackets: sum(10) };
+    .filter(([name]) => name !== '' && name !== 'lo')
+    .reduce((total, [, bytes]) => total + Number(bytes), 0);
 }

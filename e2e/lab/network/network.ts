@@ -1,5 +1,6 @@
 import type { ChildProcess, StdioOptions } from 'node:child_process';
 import type { DirectionSettings, LinkDirection } from '../emulator/link-settings.ts';
+import type { DirectionCounters } from '../emulator/packet-direction.ts';
 import type { CongestionControlName, CrossTraffic, Topology } from './topology.ts';
 
 /** A topology that lives: namespaces, routes, links under emulation. */
@@ -29,6 +30,8 @@ export interface Network {
   ) => Promise<void>;
   /** Starts all random streams of the emulator anew. */
   readonly reseed: (seed: number) => Promise<void>;
+  /** What the emulator has counted on a link, in the direction from `from` to `to`. */
+  readonly countersOf: (from: string, to: string) => Promise<DirectionCounters>;
   /** The emulator's worst lateness since the last call, in milliseconds. */
   readonly takeLateness: () => Promise<number>;
   /** Starts flows and waits until all are connected. */

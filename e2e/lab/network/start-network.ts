@@ -60,6 +60,8 @@ export async function startNetwork(
     createSites(topology, lab);
     emulator = startLinks(topology, lab, seed);
     const started = await emulator;
+    // Without links nothing that runs at the sites can go on: whoever waits for it hears at once.
+    void started?.ended.then(({ isExpected }) => (isExpected ? undefined : processes.endAll()));
     if (closing) throw new Error(`the network '${topology.name}' was closed while it came up`);
     connectSites(topology, lab);
     // An emulator that has ended meanwhile took its devices along: better to hear of it now than of lost connections.
@@ -107,6 +109,12 @@ function assemble(
     },
     reseed: async (seed) => emulator?.reseed(seed),
     takeLateness: async () => (await emulator?.takeLateness()) ?? 0,
+    countersOf: async (from, to) => {
+      const link = findLink(topology, from, to);
+      const counters = (await emulator?.counters())?.links[linkName(link)];
+      if (!counters) throw new Error(`the emulator has no counters for ${linkName(link)}`);
+      return link.between[0] === from ? counters.forward : counters.backward;
+    },
     startCrossTraffic: (traffic) => startCrossTraffic(network, traffic),
     close,
   } satisfies Network as Network;

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
+import { RandomStream } from '../emulator/random-stream.ts';
 import { openResultFile } from '../results/result-file.ts';
 import { describeRun } from '../results/run-info.ts';
-import { seededRandom } from '../results/seeded-random.ts';
 import type { TransferLine } from '../results/transfer-line.ts';
 import type { ReportPlan, ReportScenario, ReportVariant } from './report-plan.ts';
 
@@ -23,7 +23,8 @@ function imagine(
   typicalMbps: (scenario: ReportScenario, variant: string) => number | undefined,
   extra: (variant: string, random: () => number) => Partial<TransferLine> = () => ({}),
 ): Imagined {
-  const random = seededRandom(11);
+  const stream = new RandomStream('imagined');
+  const random = () => stream.next();
   const lines = plan.scenarios.flatMap((scenario) =>
     Array.from({ length: repeats }).flatMap((_, at) =>
       plan.variants.flatMap(({ id }): TransferLine[] => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { seededRandom } from './seeded-random.ts';
+import { RandomStream } from '../emulator/random-stream.ts';
 import {
   mean,
   meanInterval,
@@ -43,11 +43,13 @@ describe('the interval of a mean', () => {
   });
 
   it('covers the true mean in 95 % of all samples', () => {
-    const random = seededRandom(1);
+    const random = new RandomStream('coverage');
     let covered = 0;
     const rounds = 2000;
     for (let round = 0; round < rounds; round += 1) {
-      const { low, high } = meanInterval(Array.from({ length: 10 }, () => random() + random() + random()));
+      const { low, high } = meanInterval(
+        Array.from({ length: 10 }, () => random.next() + random.next() + random.next()),
+      );
       if (low <= 1.5 && 1.5 <= high) covered += 1;
     }
     expect(covered / rounds).toBeGreaterThan(0.935);

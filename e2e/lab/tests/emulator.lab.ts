@@ -69,12 +69,12 @@ describe.skipIf(obstacle)(`an emulated link${obstacle ? ` (skipped: ${obstacle.m
 
   test('can be cut and changed while packets flow', async () => {
     await probes.setLink('both', { delayMs: 10, loss: { kind: 'none' } });
-    const start = probes.counts().sentPackets;
-    const sent = () => probes.counts().sentPackets - start;
+    const { packetsIn: start } = await probes.counters();
+    const sent = async () => (await probes.counters()).packetsIn - start;
     const probing = probes.probe({ count: 400, batch: 1, intervalMs: 5 });
     await expect.poll(sent, { interval: 5, timeout: 5000 }).toBeGreaterThan(100);
     await probes.setLink('both', { isCut: true });
-    const whenCut = sent();
+    const whenCut = await sent();
     await expect.poll(sent, { interval: 5, timeout: 5000 }).toBeGreaterThan(whenCut + 100);
     await probes.setLink('both', { isCut: false, delayMs: 30 });
     const rttsMs = await probing;

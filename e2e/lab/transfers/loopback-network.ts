@@ -16,6 +16,7 @@ export function loopbackNetwork(folder: string): Network {
     setCongestionControl: absent,
     setLink: absent,
     reseed: absent,
+    countersOf: absent,
     takeLateness: absent,
     startCrossTraffic: absent,
     close: async () => {},
