@@ -11,15 +11,18 @@ import {
   tlsFilesSchema,
 } from '@longhaul/shared';
 import * as z from 'zod';
+import { legsThatForbidPauses, legTableSchema } from './sockets/leg-options.ts';
 
 /** Transfers and tunnels served at once; each costs descriptors and kernel memory. */
-const DEFAULT_TRANSFERS = 2000;
+export const DEFAULT_TRANSFERS = 2000;
 /** Connections of one download at once: more than the 16 that download managers open. */
 const DEFAULT_PER_JOB = 64;
 /** Transfers of one client network (/24 or /48) at once, so that one cannot fill a depot. */
 const DEFAULT_PER_CLIENT = 500;
 /** Jobs remembered at once; a job is a few hundred bytes and lives as long as its ticket. */
 const DEFAULT_JOBS = 100_000;
+/** Connections kept ready to each neighbour used lately: two downloads that begin at once find one each. */
+const DEFAULT_SPARE_LEGS = 2;
 /** Longer than three lost SYNs (1 + 2 s) and their answer on a far path. */
 const DEFAULT_CONNECT_SECONDS = 8;
 /** Slow origins build archives on the fly; more than this and a person has given up. */
@@ -68,6 +71,7 @@ const depotConfigSchema = z
         perJob: z.int().min(1).default(DEFAULT_PER_JOB),
         perClient: z.int().min(1).default(DEFAULT_PER_CLIENT),
         jobs: z.int().min(1).default(DEFAULT_JOBS),
+        spareLegs: z.int().min(0).max(16).default(DEFAULT_SPARE_LEGS),
       })
       .prefault({}),
     timeouts: z
@@ -79,6 +83,17 @@ const depotConfigSchema = z
         drainSeconds: seconds(DEFAULT_DRAIN_SECONDS),
       })
       .prefault({}),
+    /** Options of TCP sockets, by the neighbour they lead to. */
+    sockets: legTableSchema.prefault({}),
+  })
+  .superRefine((config, context) => {
+    for (const legClass of legsThatForbidPauses(config.sockets, config.timeouts.stallSeconds)) {
+      context.addIssue({
+        code: 'custom',
+        path: ['sockets', legClass, 'userTimeoutSeconds'],
+        message: 'must be 0 or at least timeouts.stallSeconds, or a paused download breaks',
+      });
+    }
   })
   .refine((config) => config.public !== undefined || !WILDCARDS.includes(config.listen.host), {
     path: ['public'],

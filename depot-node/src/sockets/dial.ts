@@ -1,5 +1,8 @@
-import { connect, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { type AddressPolicy, type ErrorCode, LonghaulError, refuseAddress } from '@longhaul/shared';
+import { DEFAULT_LEG_TABLE, type LegClass } from './leg-options.ts';
+import type { LegSockets } from './leg-sockets.ts';
+import { createNodeLegSockets } from './node-leg-sockets.ts';
 import type { Resolve } from './resolver.ts';
 
 /** Whom a connection is for: origins are guarded, registered depots and the master are trusted by configuration. */
@@ -26,6 +29,8 @@ interface DialComponents {
   /** Whether an address and port belong to the overlay itself, where a download would run in circles. */
   readonly isOverlayAddress: (address: string, port: number) => boolean;
   readonly connectTimeoutMs: number;
+  /** Makes the sockets; without it they are Node's own. */
+  readonly sockets?: LegSockets;
 }
 
 const FAILURES: Readonly<Record<DialPurpose, Record<'unresolvable' | 'unreachable' | 'timeout', ErrorCode>>> =
@@ -47,12 +52,20 @@ const FAILURES: Readonly<Record<DialPurpose, Record<'unresolvable' | 'unreachabl
     },
   };
 
+/** A master is somebody else's server that is sent requests only, as an origin is. */
+const LEG_CLASSES: Readonly<Record<DialPurpose, LegClass>> = {
+  origin: 'origin',
+  depot: 'depot',
+  master: 'origin',
+};
+
 /**
  * Makes the dial function. An origin's addresses are checked after resolution, one by one, and the address really
  * connected once more, so that neither literals nor a name that changes its mind get past the guard.
  */
 export function createDial(components: DialComponents): Dial {
   const { resolve, policy, isOverlayAddress, connectTimeoutMs } = components;
+  const sockets = components.sockets ?? createNodeLegSockets(DEFAULT_LEG_TABLE);
 
   const isForbidden = (target: DialTarget, address: string) =>
     target.purpose === 'origin' &&
@@ -60,6 +73,7 @@ export function createDial(components: DialComponents): Dial {
 
   return async (target, signal) => {
     const failures = FAILURES[target.purpose];
+    const legClass = LEG_CLASSES[target.purpose];
     const deadline = AbortSignal.any([signal, AbortSignal.timeout(connectTimeoutMs)]);
     const addresses = await before(deadline, resolve(target.host)).catch((cause) => {
       signal.throwIfAborted();
@@ -73,12 +87,14 @@ export function createDial(components: DialComponents): Dial {
     for (const address of permitted) {
       const started = performance.now();
       try {
-        const socket = await connectTo(address, target.port, deadline);
+        const socket = await establish(() => sockets.connect(legClass, address, target.port), deadline);
         if (isForbidden(target, socket.remoteAddress ?? '')) {
           socket.destroy();
           throw new LonghaulError('address-not-allowed', { detail: target.host });
         }
-        return { socket, rttMs: performance.now() - started };
+        const rttMs = performance.now() - started;
+        sockets.noteConnected(legClass, socket);
+        return { socket, rttMs };
       } catch (failure) {
         if (failure instanceof LonghaulError) throw failure;
         lastFailure = failure;
@@ -104,11 +120,11 @@ function isTimeout(failure: unknown): boolean {
   return failure instanceof Error && 'code' in failure && failure.code === 'ETIMEDOUT';
 }
 
-function connectTo(address: string, port: number, signal: AbortSignal): Promise<Socket> {
+/** A connection that stands. Whatever prevents that leaves no descriptor behind. */
+function establish(begin: () => Socket, signal: AbortSignal): Promise<Socket> {
   return new Promise((resolve, reject) => {
     signal.throwIfAborted();
-    // Both directions end on their own: a relay must pass on a half-close.
-    const socket = connect({ host: address, port, noDelay: true, keepAlive: true, allowHalfOpen: true });
+    const socket = begin();
     const settle = () => {
       signal.removeEventListener('abort', onAbort);
       socket.off('error', onError);

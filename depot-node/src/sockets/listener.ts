@@ -2,6 +2,9 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { createSecureContext, type SecureContext, TLSSocket } from 'node:tls';
 import { MAX_HEAD_BYTES } from '@longhaul/shared';
+import { DEFAULT_LEG_TABLE } from './leg-options.ts';
+import type { LegSockets } from './leg-sockets.ts';
+import type { NodeLegOptions } from './node-leg-sockets.ts';
 import { rememberRawSocket } from './reset.ts';
 
 /** A client that needs longer than this for its TLS handshake or its request head is dropped. */
@@ -12,25 +15,33 @@ const KEEP_ALIVE_MS = 30_000;
 /** Requests on one kept connection, so that pipelined ones cannot pile up without end. */
 const REQUESTS_PER_CONNECTION = 1000;
 /** Connections held at once; a depot that serves all its transfers needs a few thousand. */
-const MAX_CONNECTIONS = 10_000;
+export const MAX_CONNECTIONS = 10_000;
 
 export interface TlsMaterial {
   readonly cert: string;
   readonly key: string;
 }
 
-/** The one listener of a depot: HTTP, or HTTPS where there is a certificate. */
-export function createListener(onRequest: RequestListener, tls: TlsMaterial | undefined): Server {
+/**
+ * The one listener of a depot: HTTP, or HTTPS where there is a certificate. `legs` is what Node sets on each accepted
+ * connection, on every system.
+ */
+export function createListener(
+  onRequest: RequestListener,
+  tls: TlsMaterial | undefined,
+  legs: NodeLegOptions = DEFAULT_LEG_TABLE.client,
+): Server {
   const server = createServer(
     {
       maxHeaderSize: MAX_HEAD_BYTES,
       headersTimeout: HEAD_TIMEOUT_MS,
       requestTimeout: 2 * HEAD_TIMEOUT_MS,
       keepAliveTimeout: KEEP_ALIVE_MS,
-      noDelay: true,
+      noDelay: legs.noDelay,
       // A request without it is answered like any other, with a code; nothing here depends on Host.
       requireHostHeader: false,
       keepAlive: true,
+      keepAliveInitialDelay: legs.keepAliveSeconds * 1000,
     },
     onRequest,
   );
@@ -62,11 +73,22 @@ function secureConnections(server: Server, secureContext: SecureContext): void {
   });
 }
 
-/** Listens; gives the address really bound. */
-export function listen(server: Server, host: string, port: number): Promise<AddressInfo> {
+/**
+ * Listens; gives the address really bound. With `sockets` the accepted connections have the options of their class
+ * from their first packet on.
+ */
+export function listen(
+  server: Server,
+  host: string,
+  port: number,
+  sockets?: LegSockets,
+): Promise<AddressInfo> {
   return new Promise((resolve, reject) => {
+    const descriptor = sockets?.bind(host, port);
+    // Before HTTP or TLS reads anything.
+    if (sockets?.noteAccepted) server.prependListener('connection', sockets.noteAccepted);
     server.once('error', reject);
-    server.listen({ host, port }, () => {
+    server.listen(descriptor === undefined ? { host, port } : { fd: descriptor }, () => {
       server.off('error', reject);
       const address = server.address();
       if (typeof address === 'object' && address) resolve(address);

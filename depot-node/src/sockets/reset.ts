@@ -10,12 +10,17 @@ export function rememberRawSocket(secure: Duplex, raw: Duplex): void {
   if (bottom instanceof Socket) rawSockets.set(secure, bottom);
 }
 
+/** The TCP socket under a TLS socket; any other stream is its own. */
+export function rawSocketOf(stream: Duplex): Duplex {
+  return rawSockets.get(stream) ?? stream;
+}
+
 /**
  * Ends a connection with a reset, so that the peer can never take what it has for the whole. Everything not yet sent
  * is dropped.
  */
 export function resetConnection(stream: Duplex): void {
-  const raw = rawSockets.get(stream) ?? stream;
+  const raw = rawSocketOf(stream);
   if (raw instanceof Socket && !raw.destroyed && !isShuttingDown(raw)) raw.resetAndDestroy();
   raw.destroy();
   stream.destroy();

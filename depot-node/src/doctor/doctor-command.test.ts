@@ -1,0 +1,83 @@
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { runDoctor } from './doctor-command.ts';
+import type { Machine } from './machine.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'longhaul-doctor-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+/** A machine that has nothing to complain about, because it can tell nothing. */
+const silent: Machine = {
+  platform: 'other',
+  kernelRelease: '0',
+  isPrivileged: false,
+  readText: () => undefined,
+  kernelCallsMissing: 'not Linux',
+  takesCongestionControl: () => undefined,
+  isClockSynchronised: () => undefined,
+};
+
+async function doctor(args: readonly string[], machine: Machine | undefined, nowMs = Date.now) {
+  let text = '';
+  const write = (part: string) => {
+    text += part;
+  };
+  const code = await runDoctor(args, { write, nowMs, ...(machine ? { machine } : {}) });
+  return { code, lines: text.trimEnd().split('\n') };
+}
+
+function configFile(masterUrl: string, more = ''): string {
+  writeFileSync(join(folder, 'secret'), 'secret\n');
+  const path = join(folder, 'depot.yaml');
+  writeFileSync(
+    path,
+    `id: d1\nlisten: { host: 127.0.0.1, port: 0 }\nstateDir: state\n` +
+      `master: { url: "${masterUrl}", enrolmentSecretFile: secret }\n${more}`,
+  );
+  return path;
+}
+
+test('looks at the machine it runs on, one line for each check', async () => {
+  const { code, lines } = await doctor([], undefined);
+  for (const line of lines) expect(line).toMatch(/^(ok {4}|warn {2}|fail {2})\S/);
+  expect(code).toBe(lines.some((line) => line.startsWith('fail')) ? 1 : 0);
+});
+
+test('compares the clock with that of the configured master', async () => {
+  const master = createServer((_request, response) => response.end('ok\n'));
+  master.listen(0, '127.0.0.1');
+  await once(master, 'listening');
+  const config = configFile(`http://127.0.0.1:${(master.address() as AddressInfo).port}`);
+  const right = await doctor(['--config', config], silent);
+  expect(right.code).toBe(0);
+  expect(right.lines.join('\n')).toContain('agree to within 2 s');
+  const wrong = await doctor(['--config', config], silent, () => Date.now() + 3_600_000);
+  expect(wrong.code).toBe(1);
+  expect(wrong.lines.join('\n')).toMatch(/fail .*clock.* 3\d\d\d\.\d s ahead, of 60 s allowed {2}-> /);
+  master.closeAllConnections();
+  master.close();
+});
+
+test('a configuration with mistakes fails, each mistake in a line of its own', async () => {
+  const config = configFile('http://127.0.0.1:1', 'sockets: { client: { congestionControl: "" }, x: 1 }\n');
+  const { code, lines } = await doctor(['--config', config], silent);
+  expect(code).toBe(1);
+  expect(lines.filter((line) => line.startsWith('fail'))).toEqual([
+    expect.stringContaining('sockets.client.congestionControl'),
+    expect.stringContaining('sockets.x: there is no such key'),
+  ]);
+});
+
+test.each([
+  [['--mbps', 'fast'], '--mbps must be a number above 0'],
+  [['--rtt-ms', '-1'], "'--rtt-ms'"],
+  [['--rtt-ms=0'], '--rtt-ms must be a number above 0'],
+  [['--help-me'], '--help-me'],
+])('refuses %j', async (args, message) => {
+  await expect(doctor(args, silent)).rejects.toThrow(message);
+});

@@ -1,0 +1,236 @@
+import { describe, expect, test } from 'vitest';
+import { legTableSchema } from '../sockets/leg-options.ts';
+import { type Demands, examine } from './examine.ts';
+import type { Finding } from './finding.ts';
+import type { Machine } from './machine.ts';
+
+const FILES: Readonly<Record<string, string>> = {
+  '/proc/sys/net/ipv4/tcp_rmem': '4096\t131072\t33554432\n',
+  '/proc/sys/net/ipv4/tcp_wmem': '4096\t16384\t33554432\n',
+  '/proc/sys/net/core/rmem_max': '212992\n',
+  '/proc/sys/net/core/wmem_max': '212992\n',
+  '/proc/sys/net/ipv4/tcp_mem': '3000000\t4000000\t6000000\n',
+  '/proc/sys/net/ipv4/tcp_available_congestion_control': 'reno cubic bbr\n',
+  '/proc/sys/net/ipv4/tcp_allowed_congestion_control': 'reno cubic bbr\n',
+  '/proc/sys/net/ipv4/tcp_congestion_control': 'cubic\n',
+  '/proc/sys/net/core/default_qdisc': 'fq_codel\n',
+  '/proc/sys/net/core/somaxconn': '4096\n',
+  '/proc/sys/net/mptcp/enabled': '1\n',
+  '/proc/sys/net/ipv4/tcp_window_scaling': '1\n',
+  '/proc/sys/net/ipv4/tcp_sack': '1\n',
+  '/proc/sys/net/ipv4/tcp_slow_start_after_idle': '0\n',
+  '/proc/sys/fs/pipe-user-pages-soft': '65536\n',
+  '/proc/sys/fs/pipe-max-size': '1048576\n',
+  '/proc/self/limits': 'Limit  Soft  Hard  Units\nMax open files            1024      65536     files\n',
+};
+
+interface Change extends Partial<Omit<Machine, 'readText'>> {
+  readonly files?: Readonly<Record<string, string | undefined>>;
+}
+
+function machineWith({ files = {}, ...rest }: Change = {}): Machine {
+  const all: Readonly<Record<string, string | undefined>> = { ...FILES, ...files };
+  return {
+    platform: 'linux',
+    kernelRelease: '6.12.9-generic',
+    isPrivileged: false,
+    kernelCallsMissing: undefined,
+    takesCongestionControl: (name) => ['reno', 'cubic', 'bbr'].includes(name),
+    isClockSynchronised: () => true,
+    ...rest,
+    readText: (path) => all[path],
+  };
+}
+
+const sysctl = (name: string, value: string | undefined) => ({
+  files: { [`/proc/sys/${name.replaceAll('.', '/')}`]: value },
+});
+
+const demand = (changed: Partial<Omit<Demands, 'sockets'>> & { sockets?: object } = {}): Demands => ({
+  transfers: 2000,
+  goal: { bandwidthBps: 1e9, rttMs: 100 },
+  readMasterOffsetMs: async () => 0,
+  ...changed,
+  sockets: legTableSchema.parse(changed.sockets ?? {}),
+});
+
+async function complaints(change: Change, changed?: Parameters<typeof demand>[0]): Promise<Finding[]> {
+  const findings = await examine(machineWith(change), demand(changed));
+  return findings.filter(({ level }) => level !== 'ok');
+}
+
+test('a machine that is set up well has nothing to change', async () => {
+  const findings = await examine(machineWith(), demand());
+  expect(findings.filter(({ level }) => level !== 'ok')).toEqual([]);
+  expect(findings.filter(({ change }) => change !== undefined)).toEqual([]);
+  expect(findings.length).toBeGreaterThan(15);
+});
+
+describe('each lack is named with what removes it', () => {
+  test.each<[string, Change, 'warn' | 'fail', string, string, Parameters<typeof demand>[0]?]>([
+    [
+      'a receive buffer below bandwidth x delay',
+      sysctl('net.ipv4.tcp_rmem', '4096 131072 6291456'),
+      'fail',
+      'about 252 Mbit/s at 100 ms',
+      'sysctl -w net.ipv4.tcp_rmem="4096 131072 25165824"',
+    ],
+    [
+      'a send buffer that just fits',
+      sysctl('net.ipv4.tcp_wmem', '4096 16384 16777216'),
+      'warn',
+      '16.0 MiB',
+      'sysctl -w net.ipv4.tcp_wmem="4096 16384 25165824"',
+    ],
+    [
+      'a cap that the kernel cuts',
+      {},
+      'warn',
+      'sendBufferBytes',
+      'sysctl -w net.core.wmem_max=1000000',
+      { sockets: { client: { sendBufferBytes: 1_000_000 } } },
+    ],
+    [
+      'memory for few stalled readers',
+      sysctl('net.ipv4.tcp_mem', '10000 20000 30000'),
+      'warn',
+      'stalled readers',
+      'receiveBufferBytes',
+    ],
+    [
+      'a congestion control that is not offered',
+      { takesCongestionControl: (name: string) => name === 'cubic' },
+      'warn',
+      'cubic is used',
+      'tcp_allowed_congestion_control',
+    ],
+    [
+      'a congestion control that only root may use',
+      sysctl('net.ipv4.tcp_allowed_congestion_control', 'reno cubic'),
+      'warn',
+      'root only',
+      'sysctl -w net.ipv4.tcp_allowed_congestion_control="reno cubic bbr"',
+    ],
+    ['an old kernel', { kernelRelease: '4.14.0' }, 'warn', 'Linux 4.14.0', '4.19'],
+    [
+      'no pacing at all',
+      { kernelRelease: '4.12.3' },
+      'fail',
+      'nothing paces',
+      'sysctl -w net.core.default_qdisc=fq',
+    ],
+    ['no koffi', { kernelCallsMissing: 'koffi does not load' }, 'warn', 'does not load', '--omit=optional'],
+    [
+      'multipath that is off',
+      sysctl('net.mptcp.enabled', '0'),
+      'fail',
+      'off',
+      'sysctl -w net.mptcp.enabled=1',
+      { sockets: { depot: { mptcp: true } } },
+    ],
+    [
+      'multipath that the kernel lacks',
+      sysctl('net.mptcp.enabled', undefined),
+      'fail',
+      'lacks it',
+      'CONFIG_MPTCP',
+      { sockets: { depot: { mptcp: true } } },
+    ],
+    [
+      'no window scaling',
+      sysctl('net.ipv4.tcp_window_scaling', '0'),
+      'fail',
+      '64 KiB',
+      'sysctl -w net.ipv4.tcp_window_scaling=1',
+    ],
+    [
+      'slow starts on kept connections',
+      sysctl('net.ipv4.tcp_slow_start_after_idle', '1'),
+      'warn',
+      'begins slowly again',
+      'sysctl -w net.ipv4.tcp_slow_start_after_idle=0',
+    ],
+    [
+      'a short backlog',
+      sysctl('net.core.somaxconn', '128'),
+      'warn',
+      '128',
+      'sysctl -w net.core.somaxconn=4096',
+    ],
+    [
+      'too few descriptors for the transfers',
+      { files: { '/proc/self/limits': 'Max open files   1024   4096   files\n' } },
+      'fail',
+      '4096',
+      'LimitNOFILE=',
+    ],
+    [
+      'too few descriptors for idle clients as well',
+      { files: { '/proc/self/limits': 'Max open files   1024   20000   files\n' } },
+      'warn',
+      '20000',
+      'LimitNOFILE=',
+    ],
+    [
+      'little memory for pipes',
+      sysctl('fs.pipe-user-pages-soft', '16384'),
+      'warn',
+      '64 pipes',
+      'sysctl -w fs.pipe-user-pages-soft=65536',
+    ],
+    [
+      'small pipes',
+      sysctl('fs.pipe-max-size', '65536'),
+      'warn',
+      '65536',
+      'sysctl -w fs.pipe-max-size=1048576',
+    ],
+    ['no time service', { isClockSynchronised: () => false }, 'warn', 'knows of none', 'timedatectl'],
+    [
+      'a clock that drifts',
+      {},
+      'warn',
+      '45.0 s behind',
+      'timedatectl',
+      { readMasterOffsetMs: async () => -45_000 },
+    ],
+    [
+      'a clock that is too far off',
+      {},
+      'fail',
+      '61.0 s ahead',
+      'timedatectl',
+      { readMasterOffsetMs: async () => 61_000 },
+    ],
+    [
+      'a master that does not answer',
+      {},
+      'warn',
+      'nobody there',
+      'master.url',
+      { readMasterOffsetMs: () => Promise.reject(new Error('nobody there')) },
+    ],
+  ])('%s', async (_, change, level, found, remedy, changed) => {
+    const [finding] = (await complaints(change, changed)).filter((one) => one.level === level);
+    expect(finding).toMatchObject({
+      level,
+      found: expect.stringContaining(found),
+      change: expect.stringContaining(remedy),
+    });
+  });
+});
+
+test('limits of unprivileged users do not trouble root', async () => {
+  const limits = sysctl('fs.pipe-user-pages-soft', '16384');
+  expect(await complaints({ ...limits, isPrivileged: true })).toEqual([]);
+});
+
+test('on another system only what exists there is looked at', async () => {
+  const other = {
+    platform: 'darwin',
+    files: Object.fromEntries(Object.keys(FILES).map((key) => [key, undefined])),
+  };
+  expect(await complaints({ ...other, isClockSynchronised: () => undefined })).toEqual([
+    expect.objectContaining({ level: 'warn', what: 'kernel', change: 'run the depot on Linux' }),
+  ]);
+});

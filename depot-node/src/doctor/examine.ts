@@ -1,0 +1,48 @@
+import type { LegTable } from '../sockets/leg-options.ts';
+import { checkBuffers, checkTcpMemory, type PathGoal } from './buffer-checks.ts';
+import { checkMasterClock, checkTimeService } from './clock-checks.ts';
+import type { Finding } from './finding.ts';
+import {
+  checkCongestionControls,
+  checkKernel,
+  checkMptcp,
+  checkPacing,
+  checkTcpSwitches,
+} from './kernel-checks.ts';
+import type { Machine } from './machine.ts';
+import { checkBacklog, checkDescriptors, checkPipes } from './resource-checks.ts';
+
+/** What the machine is held against. */
+export interface Demands {
+  readonly sockets: LegTable;
+  readonly transfers: number;
+  readonly goal: PathGoal;
+  /** Reads how far this clock is ahead of the master's; left out without a configuration. */
+  readonly readMasterOffsetMs: (() => Promise<number>) | undefined;
+}
+
+/** Runs every check that makes sense on this machine, in the order in which they are shown. */
+export async function examine(machine: Machine, demands: Demands): Promise<Finding[]> {
+  const { sockets, transfers, goal, readMasterOffsetMs } = demands;
+  const isLinux = machine.platform === 'linux';
+  return [
+    ...checkKernel(machine),
+    ...(isLinux ? checkTcp(machine, sockets, transfers, goal) : []),
+    checkDescriptors(machine, transfers),
+    ...checkPipes(machine),
+    checkTimeService(machine),
+    ...(readMasterOffsetMs ? [await checkMasterClock(readMasterOffsetMs)] : []),
+  ];
+}
+
+function checkTcp(machine: Machine, sockets: LegTable, transfers: number, goal: PathGoal): Finding[] {
+  return [
+    ...checkBuffers(machine, sockets, goal),
+    checkTcpMemory(machine, sockets, transfers),
+    ...checkCongestionControls(machine, sockets),
+    checkPacing(machine, sockets),
+    checkMptcp(machine, sockets),
+    ...checkTcpSwitches(machine),
+    checkBacklog(machine),
+  ];
+}

@@ -1,0 +1,63 @@
+import { MAX_CONNECTIONS } from '../sockets/listener.ts';
+import type { Finding } from './finding.ts';
+import { type Machine, readSysctl } from './machine.ts';
+
+/** Two connections, a duplicate of each for the relay and for its measurements at worst, a pipe of two ends. */
+const DESCRIPTORS_PER_TRANSFER = 8;
+/** Files, libraries, the listener, the event loop's own. */
+const DESCRIPTORS_AT_REST = 64;
+/** Pipes that hold bytes at the same time on a busy depot; most flows wait for the network. */
+const PIPES_AT_ONCE = 256;
+/** Size of a pipe of the relay. */
+const PIPE_BYTES = 1_048_576;
+const PAGE_BYTES = 4096;
+/** Connections that Node leaves unaccepted while it is busy. */
+const BACKLOG = 511;
+
+/** Descriptors that the configured transfers need, against what the system lets this process have. */
+export function checkDescriptors(machine: Machine, transfers: number): Finding {
+  const what = 'open files';
+  const line = machine.readText('/proc/self/limits')?.match(/^Max open files\s+(\S+)\s+(\S+)/m);
+  if (!line) return { level: 'ok', what, found: 'not limited here' };
+  // Node takes the hard limit for itself at start.
+  const hard = line[2] === 'unlimited' ? Number.POSITIVE_INFINITY : Number(line[2]);
+  const busy = transfers * DESCRIPTORS_PER_TRANSFER + DESCRIPTORS_AT_REST;
+  const full = busy + Math.max(0, MAX_CONNECTIONS - transfers);
+  const found = `${hard}; ${transfers} transfers need ${busy}, and ${full} with idle clients`;
+  if (hard >= full) return { level: 'ok', what, found };
+  const change = `LimitNOFILE=${full} in the service, ulimit -Hn ${full}, or fewer limits.transfers`;
+  return { level: hard < busy ? 'fail' : 'warn', what, found, change };
+}
+
+/** Memory for pipes, without which the relay moves fewer bytes at a time. */
+export function checkPipes(machine: Machine): Finding[] {
+  if (machine.platform !== 'linux') return [];
+  return [checkPipePages(machine), checkPipeSize(machine)];
+}
+
+function checkPipePages(machine: Machine): Finding {
+  const what = 'fs.pipe-user-pages-soft';
+  const [pages = 0] = readSysctl(machine, what) ?? [];
+  if (machine.isPrivileged) return { level: 'ok', what, found: `${pages}; does not count for root` };
+  if (pages === 0) return { level: 'ok', what, found: 'no limit' };
+  const wanted = (PIPES_AT_ONCE * PIPE_BYTES) / PAGE_BYTES;
+  const pipes = Math.floor((pages * PAGE_BYTES) / PIPE_BYTES);
+  const found = `${pages}: ${pipes} pipes of 1 MiB, smaller ones beyond`;
+  if (pages >= wanted) return { level: 'ok', what, found };
+  return { level: 'warn', what, found, change: `sysctl -w ${what}=${wanted}` };
+}
+
+function checkPipeSize(machine: Machine): Finding {
+  const what = 'fs.pipe-max-size';
+  const [bytes = 0] = readSysctl(machine, what) ?? [];
+  if (bytes >= PIPE_BYTES || machine.isPrivileged) return { level: 'ok', what, found: String(bytes) };
+  return { level: 'warn', what, found: String(bytes), change: `sysctl -w ${what}=${PIPE_BYTES}` };
+}
+
+/** Room for clients that connect at the same moment. */
+export function checkBacklog(machine: Machine): Finding {
+  const what = 'net.core.somaxconn';
+  const [most] = readSysctl(machine, what) ?? [];
+  if (most === undefined || most >= BACKLOG) return { level: 'ok', what, found: String(most ?? 'no limit') };
+  return { level: 'warn', what, found: String(most), change: `sysctl -w ${what}=4096` };
+}

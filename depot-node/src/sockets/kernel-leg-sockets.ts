@@ -1,0 +1,145 @@
+import { isIP, Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { getSystemErrorMessage, getSystemErrorName } from 'node:util';
+import { descriptorOf } from './descriptor-of.ts';
+import { MPTCP_PROTOCOL, SOCKET_OPTIONS, type SocketKernel, TCP_PROTOCOL } from './kernel-options.ts';
+import type { LegClass, LegTable } from './leg-options.ts';
+import type { LegSockets, SocketReport } from './leg-sockets.ts';
+import { changeLegOptions, type RefusedOption, setLegOptions } from './set-leg-options.ts';
+
+/** Sockets made and tuned by calls of Linux. */
+export class KernelLegSockets implements LegSockets {
+  readonly isTuned = true;
+  readonly mptcp = { established: 0, fallbacks: 0 };
+  readonly noteAccepted: LegSockets['noteAccepted'];
+  readonly #table: LegTable;
+  readonly #kernel: SocketKernel;
+  readonly #report: (report: SocketReport) => void;
+  readonly #told = new Set<string>();
+  #system: string | undefined;
+  #dialsMptcp: boolean;
+
+  constructor(table: LegTable, kernel: SocketKernel, report: (report: SocketReport) => void) {
+    this.#table = table;
+    this.#kernel = kernel;
+    this.#report = report;
+    this.#dialsMptcp = table.depot.mptcp;
+    // A multipath listener does not pass on all options (tcp_notsent_lowat, pacing).
+    this.noteAccepted = table.depot.mptcp ? (socket) => this.#set(descriptorOf(socket), 'client') : undefined;
+    this.#tryAll();
+  }
+
+  connect(legClass: LegClass, address: string, port: number): Socket {
+    const descriptor = this.#open(isIP(address) === 6 ? 6 : 4, legClass === 'depot');
+    let socket: Socket;
+    try {
+      this.#set(descriptor, legClass);
+      // With `manualStart` Node leaves a descriptor alone that is not connected yet; its types do not know it.
+      const init = { fd: descriptor, manualStart: true, allowHalfOpen: true };
+      socket = new Socket(init);
+    } catch (failure) {
+      this.#kernel.close(descriptor);
+      throw failure;
+    }
+    try {
+      return socket.connect(port, address);
+    } catch (failure) {
+      socket.destroy();
+      throw failure;
+    }
+  }
+
+  noteConnected(legClass: LegClass, socket: Socket): void {
+    if (legClass !== 'depot' || !this.#dialsMptcp) return;
+    const descriptor = descriptorOf(socket);
+    if (descriptor === undefined) return;
+    // After a fallback the socket still says MPTCP, but no longer knows this option.
+    const isMultipath = this.#kernel.has(descriptor, SOCKET_OPTIONS.mptcpInfo);
+    this.mptcp[isMultipath ? 'established' : 'fallbacks'] += 1;
+  }
+
+  reclassify(stream: Duplex, legClass: LegClass): void {
+    const descriptor = descriptorOf(stream);
+    if (descriptor === undefined || legClass === 'client') return;
+    const { client, [legClass]: options } = this.#table;
+    const refused = changeLegOptions(this.#kernel, descriptor, client, options, this.#system);
+    this.#tell(legClass, descriptor, refused);
+  }
+
+  bind(host: string, port: number): number | undefined {
+    const family = isIP(host) === 6 ? 6 : 4;
+    const descriptor = this.#open(family, true);
+    this.#kernel.setNumber(descriptor, SOCKET_OPTIONS.reuseAddress, 1);
+    if (family === 6) this.#kernel.setNumber(descriptor, SOCKET_OPTIONS.ipv6Only, host === '::' ? 0 : 1);
+    this.#set(descriptor, 'client');
+    const errno = this.#kernel.bind(descriptor, host, port);
+    if (errno === 0) return descriptor;
+    this.#kernel.close(descriptor);
+    throw systemError('listen', errno, host, port);
+  }
+
+  /** Every refusal of this machine is told at start instead of at the first download. */
+  #tryAll(): void {
+    for (const legClass of ['client', 'depot', 'origin'] as const) {
+      const descriptor = this.#open(4, legClass === 'depot');
+      this.#system ??= this.#kernel.readText(descriptor, SOCKET_OPTIONS.congestion);
+      this.#set(descriptor, legClass);
+      this.#kernel.close(descriptor);
+    }
+  }
+
+  #open(family: 4 | 6, mayBeMptcp: boolean): number {
+    if (mayBeMptcp && this.#dialsMptcp) {
+      const descriptor = this.#kernel.open(family, MPTCP_PROTOCOL);
+      if (descriptor >= 0) return descriptor;
+      if (!OUT_OF_RESOURCES.has(-descriptor)) {
+        this.#dialsMptcp = false;
+        this.#report({ what: 'mptcp-unavailable', reason: getSystemErrorMessage(descriptor) });
+      }
+    }
+    const descriptor = this.#kernel.open(family, TCP_PROTOCOL);
+    if (descriptor < 0) throw systemError('socket', -descriptor);
+    return descriptor;
+  }
+
+  #set(descriptor: number | undefined, legClass: LegClass): void {
+    if (descriptor === undefined) return;
+    this.#tell(legClass, descriptor, setLegOptions(this.#kernel, descriptor, this.#table[legClass]));
+  }
+
+  #tell(legClass: LegClass, descriptor: number, refused: readonly RefusedOption[]): void {
+    for (const { option, errno } of refused) {
+      const { congestionControl: name } = this.#table[legClass];
+      const key = option === 'congestionControl' ? `control ${name}` : `${legClass} ${option}`;
+      if (this.#told.has(key)) continue;
+      this.#told.add(key);
+      const reason = getSystemErrorMessage(-errno);
+      if (option === 'congestionControl') {
+        const used = this.#kernel.readText(descriptor, SOCKET_OPTIONS.congestion);
+        this.#report({
+          what: 'congestion-control-refused',
+          name,
+          used,
+          reason: CONTROL_REASONS[errno] ?? reason,
+        });
+      } else this.#report({ what: 'option-refused', legClass, option, reason });
+    }
+  }
+}
+
+/** EMFILE, ENFILE, ENOBUFS, ENOMEM: they pass, and say nothing about what the kernel can do. */
+const OUT_OF_RESOURCES: ReadonlySet<number> = new Set([24, 23, 105, 12]);
+
+/** ENOENT and EPERM of setsockopt(TCP_CONGESTION). */
+const CONTROL_REASONS: Readonly<Record<number, string>> = {
+  2: 'the kernel does not offer it',
+  1: 'net.ipv4.tcp_allowed_congestion_control does not permit it',
+};
+
+/** An error in the words of Node's own. */
+function systemError(syscall: string, errno: number, address?: string, port?: number): Error {
+  const code = getSystemErrorName(-errno);
+  const place = address === undefined ? '' : ` ${address}:${port}`;
+  const message = `${syscall} ${code}: ${getSystemErrorMessage(-errno)}${place}`;
+  return Object.assign(new Error(message), { code, errno: -errno, syscall, address, port });
+}

@@ -1,0 +1,92 @@
+import { describe, expect, test } from 'vitest';
+import { LegMeter } from './leg-meter.ts';
+import { LinkEstimates } from './link-estimates.ts';
+import { decodeTcpInfo, type TcpInfo } from './tcp-info.ts';
+
+const EMPTY = decodeTcpInfo(new DataView(new ArrayBuffer(280)), 280);
+const info = (fields: Partial<TcpInfo>): TcpInfo => ({ ...EMPTY, ...fields });
+
+describe('what a leg is found to be', () => {
+  test('counts only what happened since the first look', () => {
+    const meter = new LegMeter(info({ sentBytes: 5000, retransmittedBytes: 2000, receivedBytes: 7 }), 0);
+    meter.add(info({ sentBytes: 105_000, retransmittedBytes: 3000, receivedBytes: 10 }), 1000);
+    expect(meter.measure).toMatchObject({ sentBytes: 100_000, receivedBytes: 3, lossRate: 0.01, seconds: 1 });
+  });
+
+  test('knows the loss of a kernel that counts segments only', () => {
+    const old = { sentBytes: undefined, retransmittedBytes: undefined, mssBytes: 1000 };
+    const meter = new LegMeter(info({ ...old, sentSegments: 10, retransmittedSegments: 0 }), 0);
+    meter.add(info({ ...old, sentSegments: 110, retransmittedSegments: 2 }), 1000);
+    expect(meter.measure).toMatchObject({ sentBytes: 100_000, lossRate: 0.02 });
+  });
+
+  test('keeps the smallest round trip, also when the kernel has forgotten it', () => {
+    const meter = new LegMeter(info({ minRttMs: undefined }), 0);
+    meter.add(info({ minRttMs: 30, rttMs: 35 }), 1000);
+    meter.add(info({ minRttMs: 40, rttMs: 55 }), 2000);
+    expect(meter.measure).toMatchObject({ minRttMs: 30, rttMs: 55 });
+  });
+
+  test.each([
+    ['receiver', { busyMs: 900, receiverLimitedMs: 700, bufferLimitedMs: 100 }],
+    ['send-buffer', { busyMs: 900, receiverLimitedMs: 100, bufferLimitedMs: 600 }],
+    ['congestion-window', { busyMs: 900, receiverLimitedMs: 100, bufferLimitedMs: 100 }],
+    ['idle', { busyMs: 300, receiverLimitedMs: 0, bufferLimitedMs: 0 }],
+  ])('tells a leg held back by: %s', (limit, times) => {
+    const meter = new LegMeter(EMPTY, 0);
+    meter.add(info(times), 1000);
+    expect(meter.measure.limitedBy).toBe(limit);
+  });
+
+  test('takes a delivery rate only where the network was what held the sender back', () => {
+    const meter = new LegMeter(EMPTY, 0);
+    const fast = { deliveryRateBps: 8e6 };
+    meter.add(info({ ...fast, sentBytes: 1_000_000, busyMs: 1000, isAppLimited: true }), 1000);
+    meter.add(info({ ...fast, sentBytes: 2_000_000, busyMs: 2000, receiverLimitedMs: 500 }), 2000);
+    meter.add(info({ ...fast, sentBytes: 2_000_100, busyMs: 3000, receiverLimitedMs: 500 }), 3000);
+    expect(meter.measure.deliveryRateBps).toBeUndefined();
+    const later = { receiverLimitedMs: 500, busyMs: 4000 };
+    meter.add(info({ ...later, sentBytes: 3_000_100, deliveryRateBps: 6e6 }), 4000);
+    meter.add(info({ ...later, sentBytes: 6_000_100, busyMs: 5000, deliveryRateBps: 10e6 }), 5000);
+    expect(meter.measure.deliveryRateBps).toBe(9e6);
+  });
+
+  test('tells a peer that has vanished from one that was only silent before, or pauses', () => {
+    const meter = new LegMeter(info({ sinceAckMs: 90_000 }), 0);
+    meter.add(info({ unackedSegments: 3, sinceAckMs: 91_000 }), 1000);
+    expect(meter.measure.unansweredMs).toBe(0);
+    meter.add(info({ unackedSegments: 3, sinceAckMs: 93_000 }), 3000);
+    expect(meter.measure.unansweredMs).toBe(2000);
+    meter.add(info({ unackedSegments: 3, sinceAckMs: 500 }), 4000);
+    expect(meter.measure.unansweredMs).toBe(500);
+    meter.add(info({ unackedSegments: 0, sinceAckMs: 1500 }), 5000);
+    expect(meter.measure.unansweredMs).toBe(0);
+  });
+});
+
+describe('what legs say of a link', () => {
+  function noteLeg(links: LinkEstimates, sentBytes: number, retransmittedBytes: number, rateBps?: number) {
+    const meter = new LegMeter(EMPTY, 0);
+    const later = { sentBytes, retransmittedBytes, minRttMs: 20, busyMs: 1000 };
+    const delta = meter.add(info({ ...later, ...(rateBps ? { deliveryRateBps: rateBps } : {}) }), 1000);
+    links.note('d2', delta, meter.measure);
+  }
+
+  test('is the smallest round trip, the loss of all and the best rate', () => {
+    const links = new LinkEstimates();
+    noteLeg(links, 15_000_000, 0, 50e6);
+    noteLeg(links, 5_000_000, 20_000, 80e6);
+    expect(links.take()).toEqual([{ to: 'd2', rttMs: 20, lossRate: 0.001, goodputBps: 80e6 }]);
+    expect(links.take()).toEqual([]);
+  });
+
+  test('says nothing of loss before enough was sent, and then counts all of it', () => {
+    const links = new LinkEstimates();
+    noteLeg(links, 8_000_000, 0);
+    expect(links.take()).toEqual([{ to: 'd2', rttMs: 20 }]);
+    noteLeg(links, 2_000_000, 10_000);
+    expect(links.take()).toEqual([{ to: 'd2', rttMs: 20, lossRate: 0.001 }]);
+    noteLeg(links, 5_000_000, 0);
+    expect(links.take()).toEqual([{ to: 'd2', rttMs: 20, lossRate: 0.0005 }]);
+  });
+});

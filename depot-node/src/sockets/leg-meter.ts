@@ -1,0 +1,132 @@
+import type { TcpInfo } from './tcp-info.ts';
+
+/** What a leg's sender waited for: the peer's window, room in the send buffer, the network, or something to send. */
+export type LegLimit = 'receiver' | 'send-buffer' | 'congestion-window' | 'idle';
+
+/** What went on between two looks at a connection. */
+export interface LegDelta {
+  readonly sentBytes: number;
+  readonly retransmittedBytes: number;
+  readonly receivedBytes: number;
+  readonly limitedMs: Readonly<Record<LegLimit, number>>;
+}
+
+/** What is known of a leg so far; `undefined` where the kernel has not told. */
+export interface LegMeasure extends LegDelta {
+  readonly seconds: number;
+  /** Smoothed round-trip time, and the smallest one. */
+  readonly rttMs: number | undefined;
+  readonly minRttMs: number | undefined;
+  /** Retransmitted of all sent bytes. */
+  readonly lossRate: number | undefined;
+  /** What the network carried while nothing but the network held the sender back. Bits per second. */
+  readonly deliveryRateBps: number | undefined;
+  readonly limitedBy: LegLimit | undefined;
+  /** How long nothing of what is under way has been acknowledged: a peer that only pauses still answers. */
+  readonly unansweredMs: number;
+}
+
+/** A rate measured over less says more of the first round trips than of the network. */
+const MIN_RATE_BYTES = 131_072;
+/** A part of the busy time; from it on the rate is the receiver's and not the network's. */
+const MAX_RECEIVER_SHARE = 0.1;
+
+/** Adds up what the kernel tells of one leg, from a first look at its connection on, which may be older than the leg. */
+export class LegMeter {
+  readonly #startedMs: number;
+  #lookedMs: number;
+  #last: TcpInfo;
+  #minRttMs: number | undefined;
+  #unansweredSinceMs: number | undefined;
+  #ratedBytes = 0;
+  #rateTimesBytes = 0;
+  readonly #sums = { sentBytes: 0, retransmittedBytes: 0, receivedBytes: 0 };
+  readonly #limitedMs = { receiver: 0, 'send-buffer': 0, 'congestion-window': 0, idle: 0 };
+
+  constructor(first: TcpInfo, nowMs: number) {
+    this.#startedMs = nowMs;
+    this.#lookedMs = nowMs;
+    this.#last = first;
+    this.#minRttMs = first.minRttMs;
+  }
+
+  /** Takes in a later look; gives what happened since the one before. */
+  add(info: TcpInfo, nowMs: number): LegDelta {
+    const delta = deltaOf(this.#last, info, nowMs - this.#lookedMs);
+    const { limitedMs } = delta;
+    for (const key of ['sentBytes', 'retransmittedBytes', 'receivedBytes'] as const) {
+      this.#sums[key] += delta[key];
+    }
+    for (const limit of LIMITS) this.#limitedMs[limit] += limitedMs[limit];
+    if (info.minRttMs !== undefined)
+      this.#minRttMs = Math.min(info.minRttMs, this.#minRttMs ?? info.minRttMs);
+    this.#rate(info, delta);
+    const isWaiting = (info.unackedSegments ?? 0) > 0;
+    this.#unansweredSinceMs = isWaiting ? (this.#unansweredSinceMs ?? nowMs) : undefined;
+    this.#last = info;
+    this.#lookedMs = nowMs;
+    return delta;
+  }
+
+  get measure(): LegMeasure {
+    const { sentBytes, retransmittedBytes } = this.#sums;
+    const elapsedMs = this.#lookedMs - this.#startedMs;
+    const waitedMs = this.#unansweredSinceMs === undefined ? 0 : this.#lookedMs - this.#unansweredSinceMs;
+    return {
+      ...this.#sums,
+      limitedMs: { ...this.#limitedMs },
+      seconds: elapsedMs / 1000,
+      rttMs: this.#last.rttMs,
+      minRttMs: this.#minRttMs,
+      lossRate: sentBytes > 0 ? Math.min(1, retransmittedBytes / sentBytes) : undefined,
+      deliveryRateBps: this.#ratedBytes > 0 ? this.#rateTimesBytes / this.#ratedBytes : undefined,
+      limitedBy: elapsedMs > 0 ? this.#largestLimit() : undefined,
+      unansweredMs: Math.min(waitedMs, this.#last.sinceAckMs ?? waitedMs),
+    };
+  }
+
+  #rate({ isAppLimited, deliveryRateBps }: TcpInfo, { sentBytes, limitedMs }: LegDelta): void {
+    if (isAppLimited || deliveryRateBps === undefined || sentBytes < MIN_RATE_BYTES) return;
+    const busyMs = limitedMs.receiver + limitedMs['send-buffer'] + limitedMs['congestion-window'];
+    if (limitedMs.receiver > busyMs * MAX_RECEIVER_SHARE) return;
+    this.#ratedBytes += sentBytes;
+    this.#rateTimesBytes += sentBytes * deliveryRateBps;
+  }
+
+  #largestLimit(): LegLimit {
+    return LIMITS.reduce((largest, limit) =>
+      this.#limitedMs[limit] > this.#limitedMs[largest] ? limit : largest,
+    );
+  }
+}
+
+/** In the order in which the first of equals counts. */
+export const LIMITS = ['congestion-window', 'receiver', 'send-buffer', 'idle'] as const;
+
+function deltaOf(before: TcpInfo, after: TcpInfo, elapsedMs: number): LegDelta {
+  const grown = (one: number | undefined, other: number | undefined) =>
+    Math.max(0, (other ?? 0) - (one ?? 0));
+  const busyMs = grown(before.busyMs, after.busyMs);
+  const receiver = grown(before.receiverLimitedMs, after.receiverLimitedMs);
+  const sendBuffer = grown(before.bufferLimitedMs, after.bufferLimitedMs);
+  const mssBytes = after.mssBytes ?? 0;
+  const bySegments = (one: number | undefined, other: number | undefined) => grown(one, other) * mssBytes;
+  return {
+    // Linux counts bytes since 4.19, segments since 4.6.
+    sentBytes:
+      after.sentBytes === undefined
+        ? bySegments(before.sentSegments, after.sentSegments)
+        : grown(before.sentBytes, after.sentBytes),
+    retransmittedBytes:
+      after.retransmittedBytes === undefined
+        ? bySegments(before.retransmittedSegments, after.retransmittedSegments)
+        : grown(before.retransmittedBytes, after.retransmittedBytes),
+    receivedBytes: grown(before.receivedBytes, after.receivedBytes),
+    limitedMs: {
+      receiver,
+      'send-buffer': sendBuffer,
+      'congestion-window': Math.max(0, busyMs - receiver - sendBuffer),
+      idle: Math.max(0, elapsedMs - busyMs),
+    },
+  };
+}

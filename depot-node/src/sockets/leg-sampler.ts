@@ -1,0 +1,161 @@
+import type { Duplex } from 'node:stream';
+import type { LinkReport } from '@longhaul/shared';
+import { descriptorOf } from './descriptor-of.ts';
+import type { SocketKernel } from './kernel-options.ts';
+import { type LegDelta, type LegLimit, type LegMeasure, LegMeter, LIMITS } from './leg-meter.ts';
+import type { LegClass } from './leg-options.ts';
+import { LinkEstimates } from './link-estimates.ts';
+import { createTcpInfoReader, type TcpInfo } from './tcp-info.ts';
+
+/** Often enough for a download of seconds; a look at a connection costs about 2 us. */
+const SAMPLE_MS = 1000;
+// TCP_CLOSE of linux/tcp_states.h.
+const CLOSED = 7;
+
+export interface LegInfo {
+  readonly legClass: LegClass;
+  /** The depot at the other end, where it is one. */
+  readonly depot?: string;
+  /**
+   * Whether somebody else takes over the descriptor of the stream. Then a duplicate is kept until `stop`, and neither
+   * end nor reset of the connection gets out before.
+   */
+  readonly handedOver?: boolean;
+}
+
+/** A leg as it was at its end; without a measure where the kernel could not be asked. */
+export interface LegSample extends Pick<LegInfo, 'legClass' | 'depot'> {
+  readonly measure: LegMeasure | undefined;
+}
+
+export interface WatchedLeg {
+  /** Takes the last look, which must come before the socket is destroyed, and forgets the leg. */
+  readonly stop: () => LegSample;
+  readonly measure: () => LegMeasure | undefined;
+}
+
+/** All legs of one class together, since the start. */
+export interface LegTotals extends Omit<LegDelta, 'limitedMs'> {
+  readonly legs: number;
+  readonly limitedMs: Readonly<Record<LegLimit, number>>;
+}
+
+export interface LegSampler {
+  /** Watches a connection until `stop`. A bare descriptor is duplicated, as with `handedOver`. */
+  readonly watch: (leg: Duplex | number, info: LegInfo) => WatchedLeg;
+  readonly totals: (legClass: LegClass) => LegTotals;
+  /** The links to other depots measured since the last call. */
+  readonly takeLinkReports: () => LinkReport[];
+}
+
+interface Leg {
+  readonly info: LegInfo;
+  readonly meter: LegMeter;
+  readonly descriptor: () => number | undefined;
+  readonly release: () => void;
+}
+
+/** Looks at the watched connections once a second, all by one timer that keeps no process alive. */
+export function createLegSampler(
+  kernel: SocketKernel | undefined,
+  nowMs: () => number = () => performance.now(),
+): LegSampler {
+  const legs = new Set<Leg>();
+  const links = new LinkEstimates();
+  const totals = { client: newTotals(), depot: newTotals(), origin: newTotals() };
+  const readInfo: (descriptor: number) => TcpInfo | undefined = kernel
+    ? createTcpInfoReader(kernel)
+    : () => undefined;
+  let timer: NodeJS.Timeout | undefined;
+
+  const look = (leg: Leg) => {
+    const descriptor = leg.descriptor();
+    const info = descriptor === undefined ? undefined : readInfo(descriptor);
+    if (!info) return;
+    const delta = leg.meter.add(info, nowMs());
+    addTo(totals[leg.info.legClass], delta);
+    if (leg.info.depot !== undefined) links.note(leg.info.depot, delta, leg.meter.measure);
+    if (info.state === CLOSED) leg.release();
+  };
+  const lookAtAll = () => {
+    for (const leg of legs) look(leg);
+  };
+  const forget = (leg: Leg) => {
+    leg.release();
+    legs.delete(leg);
+    if (legs.size === 0) clearInterval(timer);
+  };
+
+  return {
+    watch: (stream, info) => {
+      const { legClass, depot } = info;
+      const named = depot === undefined ? { legClass } : { legClass, depot };
+      const source = kernel && sourceOf(kernel, stream, info.handedOver === true);
+      const descriptor = source?.descriptor();
+      const first = descriptor === undefined ? undefined : readInfo(descriptor);
+      totals[legClass].legs += 1;
+      if (!source || !first) {
+        source?.release();
+        return { stop: () => ({ ...named, measure: undefined }), measure: () => undefined };
+      }
+      const leg: Leg = { info, meter: new LegMeter(first, nowMs()), ...source };
+      if (legs.size === 0) timer = setInterval(lookAtAll, SAMPLE_MS).unref();
+      legs.add(leg);
+      return {
+        stop: () => {
+          if (legs.has(leg)) {
+            look(leg);
+            forget(leg);
+          }
+          return { ...named, measure: leg.meter.measure };
+        },
+        measure: () => leg.meter.measure,
+      };
+    },
+    totals: (legClass) => totals[legClass],
+    takeLinkReports: () => links.take(),
+  };
+}
+
+/** Where the descriptor of a leg is found as long as it lives. */
+function sourceOf(
+  kernel: SocketKernel,
+  stream: Duplex | number,
+  handedOver: boolean,
+): Pick<Leg, 'descriptor' | 'release'> | undefined {
+  if (typeof stream !== 'number' && !handedOver) {
+    return { descriptor: () => descriptorOf(stream), release: () => {} };
+  }
+  const original = typeof stream === 'number' ? stream : descriptorOf(stream);
+  if (original === undefined) return undefined;
+  const copy = kernel.duplicate(original);
+  // Out of descriptors: the leg goes on unwatched.
+  if (copy < 0) return undefined;
+  let own: number | undefined = copy;
+  return {
+    descriptor: () => own,
+    release: () => {
+      if (own !== undefined) kernel.close(own);
+      own = undefined;
+    },
+  };
+}
+
+function newTotals() {
+  return {
+    legs: 0,
+    sentBytes: 0,
+    retransmittedBytes: 0,
+    receivedBytes: 0,
+    limitedMs: { receiver: 0, 'send-buffer': 0, 'congestion-window': 0, idle: 0 },
+  };
+}
+
+function addTo(totals: ReturnType<typeof newTotals>, delta: LegDelta): void {
+  totals.sentBytes += delta.sentBytes;
+  totals.retransmittedBytes += delta.retransmittedBytes;
+  totals.receivedBytes += delta.receivedBytes;
+  for (const limit of LIMITS) {
+    totals.limitedMs[limit] += delta.limitedMs[limit];
+  }
+}

@@ -1,0 +1,71 @@
+import type { LinkReport } from '@longhaul/shared';
+import type { LegDelta, LegMeasure } from './leg-meter.ts';
+
+/** Fewer bytes say nothing of a loss below one in a thousand packets. */
+const MIN_LOSS_BYTES = 10_000_000;
+/** Neighbours remembered; an overlay is smaller. */
+const MAX_NEIGHBOURS = 1000;
+/** The largest round trip a master takes for one. */
+const MAX_RTT_MS = 60_000;
+
+interface Estimate {
+  /** Of the legs since the last report. */
+  minRttMs: number | undefined;
+  goodputBps: number | undefined;
+  /** Evidence of loss; half of it outlives each report. */
+  sentBytes: number;
+  retransmittedBytes: number;
+}
+
+/** What the legs to and from each neighbour depot say of the link between. */
+export class LinkEstimates {
+  readonly #byDepot = new Map<string, Estimate>();
+
+  /** Takes in what a leg that leads to `depot` did since it was last noted. */
+  note(depot: string, delta: LegDelta, { minRttMs, deliveryRateBps }: LegMeasure): void {
+    const known = this.#byDepot.get(depot) ?? this.#add(depot);
+    if (minRttMs !== undefined) known.minRttMs = Math.min(minRttMs, known.minRttMs ?? minRttMs);
+    // Legs that run at the same time share a link: the best of them is the nearest to what one alone would get.
+    if (deliveryRateBps !== undefined) {
+      known.goodputBps = Math.max(deliveryRateBps, known.goodputBps ?? deliveryRateBps);
+    }
+    known.sentBytes += delta.sentBytes;
+    known.retransmittedBytes += delta.retransmittedBytes;
+  }
+
+  /** The links measured since the last call. */
+  take(): LinkReport[] {
+    const reports: LinkReport[] = [];
+    for (const [depot, estimate] of this.#byDepot) {
+      const { minRttMs, goodputBps, sentBytes, retransmittedBytes } = estimate;
+      if (minRttMs === undefined || minRttMs > MAX_RTT_MS) continue;
+      const isLossKnown = sentBytes >= MIN_LOSS_BYTES;
+      reports.push({
+        to: depot,
+        rttMs: minRttMs,
+        ...(isLossKnown ? { lossRate: Math.min(1, retransmittedBytes / sentBytes) } : {}),
+        ...(goodputBps === undefined ? {} : { goodputBps }),
+      });
+      estimate.minRttMs = undefined;
+      estimate.goodputBps = undefined;
+      if (isLossKnown) {
+        estimate.sentBytes /= 2;
+        estimate.retransmittedBytes /= 2;
+      }
+    }
+    return reports;
+  }
+
+  #add(depot: string): Estimate {
+    const estimate = {
+      minRttMs: undefined,
+      goodputBps: undefined,
+      sentBytes: 0,
+      retransmittedBytes: 0,
+    };
+    const oldest = this.#byDepot.size >= MAX_NEIGHBOURS ? this.#byDepot.keys().next().value : undefined;
+    if (oldest !== undefined) this.#byDepot.delete(oldest);
+    this.#byDepot.set(depot, estimate);
+    return estimate;
+  }
+}

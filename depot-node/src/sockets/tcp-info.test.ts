@@ -1,0 +1,106 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { descriptorOf } from './descriptor-of.ts';
+import { openSocketKernel } from './kernel-options.ts';
+import { createTcpInfoReader, decodeTcpInfo } from './tcp-info.ts';
+
+/** The struct of Linux 6.18. */
+const FULL_BYTES = 280;
+
+/** Where each field ends; a shorter struct does not have it. */
+const ENDS = {
+  mssBytes: 20,
+  unackedSegments: 28,
+  sinceAckMs: 60,
+  rttMs: 72,
+  congestionWindowSegments: 84,
+  retransmittedSegments: 104,
+  pacingBps: 112,
+  receivedBytes: 136,
+  notSentBytes: 148,
+  minRttMs: 152,
+  sentSegments: 160,
+  deliveryRateBps: 168,
+  busyMs: 176,
+  receiverLimitedMs: 184,
+  bufferLimitedMs: 192,
+  sentBytes: 208,
+  retransmittedBytes: 216,
+} as const;
+
+describe('decoding struct tcp_info', () => {
+  test('gives each field exactly where the struct is long enough, whatever its bytes', () => {
+    fc.assert(
+      fc.property(
+        fc.uint8Array({ minLength: FULL_BYTES, maxLength: FULL_BYTES }),
+        fc.integer({ min: 0, max: FULL_BYTES }),
+        (content, sizeBytes) => {
+          // No field at a value that stands for none.
+          const bytes = content.map((byte) => (byte % 254) + 1);
+          const info = decodeTcpInfo(new DataView(bytes.buffer), sizeBytes);
+          for (const [field, end] of Object.entries(ENDS)) {
+            const value = info[field as keyof typeof ENDS];
+            if (sizeBytes < end) expect(value, field).toBeUndefined();
+            else expect(value, field).toBeGreaterThan(0);
+          }
+          const cut = decodeTcpInfo(new DataView(bytes.slice(0, sizeBytes).buffer), sizeBytes);
+          expect(cut).toEqual(info);
+        },
+      ),
+    );
+  });
+
+  test('takes the units of the kernel and its marks for no value', () => {
+    const bytes = new DataView(new ArrayBuffer(FULL_BYTES));
+    bytes.setUint8(7, 1);
+    bytes.setUint32(68, 12_500, true);
+    bytes.setBigUint64(104, 0xffff_ffff_ffff_ffffn, true);
+    bytes.setUint32(148, 0xffff_ffff, true);
+    bytes.setBigUint64(160, 125_000_000n, true);
+    bytes.setBigUint64(176, 2_000_000n, true);
+    expect(decodeTcpInfo(bytes, FULL_BYTES)).toMatchObject({
+      rttMs: 12.5,
+      pacingBps: undefined,
+      minRttMs: undefined,
+      deliveryRateBps: 1_000_000_000,
+      isAppLimited: true,
+      receiverLimitedMs: 2000,
+    });
+  });
+});
+
+const access = openSocketKernel();
+
+describe.runIf(access.kernel)('a connection over loopback (Linux with koffi)', () => {
+  test('tells its round trip, and every byte it sent and received', async () => {
+    if (!access.kernel) return;
+    const read = createTcpInfoReader(access.kernel);
+    const server = createServer((peer) => peer.pipe(peer));
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const socket: Socket = connect(port, '127.0.0.1');
+    await once(socket, 'connect');
+    const sizeBytes = 300_000;
+    let receivedBytes = 0;
+    const all = new Promise<void>((resolve) => {
+      socket.on('data', (chunk: Buffer) => {
+        receivedBytes += chunk.length;
+        if (receivedBytes === sizeBytes) resolve();
+      });
+    });
+    socket.write(Buffer.alloc(sizeBytes));
+    await all;
+    const info = read(descriptorOf(socket) ?? -1);
+    expect(info).toMatchObject({ state: 1, receivedBytes: sizeBytes, notSentBytes: 0 });
+    expect(info?.sentBytes).toBeGreaterThanOrEqual(sizeBytes);
+    expect(info?.rttMs).toBeGreaterThan(0);
+    expect(info?.minRttMs).toBeLessThanOrEqual(info?.rttMs ?? 0);
+    expect(info?.congestionWindowSegments).toBeGreaterThan(1);
+    socket.destroy();
+    server.close();
+    expect(read(-1)).toBeUndefined();
+  });
+});

@@ -1,0 +1,89 @@
+import { type KernelBuffer, SOCKET_OPTIONS, type SocketKernel } from './kernel-options.ts';
+
+/**
+ * What Linux knows of a TCP connection (struct tcp_info of linux/tcp.h). Fields that this kernel's struct does not
+ * reach, or has no value for yet, are `undefined`. Counts and times run from the start of the connection.
+ */
+export interface TcpInfo {
+  /** 1: established, 7: closed; the other numbers are those of the kernel. */
+  readonly state: number;
+  readonly rttMs: number | undefined;
+  readonly minRttMs: number | undefined;
+  readonly mssBytes: number | undefined;
+  /** Segments sent and not acknowledged. */
+  readonly unackedSegments: number | undefined;
+  /** Since the last acknowledgement came in. */
+  readonly sinceAckMs: number | undefined;
+  readonly congestionWindowSegments: number | undefined;
+  readonly retransmittedSegments: number | undefined;
+  readonly sentSegments: number | undefined;
+  /** Payload bytes, retransmissions included. */
+  readonly sentBytes: number | undefined;
+  readonly retransmittedBytes: number | undefined;
+  readonly receivedBytes: number | undefined;
+  readonly notSentBytes: number | undefined;
+  /** Bits per second, as all rates; `undefined` where nothing paces. */
+  readonly pacingBps: number | undefined;
+  readonly deliveryRateBps: number | undefined;
+  /** Whether the sender had too little to send while the delivery rate was measured. */
+  readonly isAppLimited: boolean;
+  /** Time with something to send; of it, held back by the receiver's window and by the send buffer. */
+  readonly busyMs: number | undefined;
+  readonly receiverLimitedMs: number | undefined;
+  readonly bufferLimitedMs: number | undefined;
+}
+
+/** More than any kernel's struct tcp_info has so far. */
+const TCP_INFO_BYTES = 512;
+/** What `min_rtt` says before the first sample. */
+const NO_MIN_RTT_US = 0xffff_ffff;
+const BITS_PER_BYTE = 8;
+
+/** Decodes the first `sizeBytes` of a struct tcp_info, in the byte order of x64, arm64 and riscv64. */
+export function decodeTcpInfo(bytes: DataView, sizeBytes: number): TcpInfo {
+  const small = (offset: number) => (offset + 4 <= sizeBytes ? bytes.getUint32(offset, true) : undefined);
+  const large = (offset: number) =>
+    offset + 8 <= sizeBytes ? Number(bytes.getBigUint64(offset, true)) : undefined;
+  const minRttUs = small(148);
+  return {
+    state: sizeBytes > 0 ? bytes.getUint8(0) : 0,
+    rttMs: scaled(small(68) || undefined, 1 / 1000),
+    minRttMs: scaled(minRttUs === NO_MIN_RTT_US ? undefined : minRttUs || undefined, 1 / 1000),
+    mssBytes: small(16),
+    unackedSegments: small(24),
+    sinceAckMs: small(56),
+    congestionWindowSegments: small(80),
+    retransmittedSegments: small(100),
+    sentSegments: small(156),
+    sentBytes: large(200),
+    retransmittedBytes: large(208),
+    receivedBytes: large(128),
+    notSentBytes: small(144),
+    pacingBps: scaled(finiteRate(bytes, 104, sizeBytes), BITS_PER_BYTE),
+    deliveryRateBps: scaled(large(160) || undefined, BITS_PER_BYTE),
+    isAppLimited: sizeBytes > 7 && (bytes.getUint8(7) & 1) === 1,
+    busyMs: scaled(large(168), 1 / 1000),
+    receiverLimitedMs: scaled(large(176), 1 / 1000),
+    bufferLimitedMs: scaled(large(184), 1 / 1000),
+  };
+}
+
+/** Reads the information of one connection after another; `undefined` for what is no TCP socket. */
+export function createTcpInfoReader(kernel: SocketKernel): (descriptor: number) => TcpInfo | undefined {
+  const buffer: KernelBuffer = kernel.buffer(TCP_INFO_BYTES);
+  return (descriptor) => {
+    const sizeBytes = kernel.read(descriptor, SOCKET_OPTIONS.info, buffer);
+    return sizeBytes > 0 ? decodeTcpInfo(buffer.bytes, sizeBytes) : undefined;
+  };
+}
+
+function scaled(value: number | undefined, factor: number): number | undefined {
+  return value === undefined ? undefined : value * factor;
+}
+
+/** A rate in bytes per second; all ones stand for none. */
+function finiteRate(bytes: DataView, offset: number, sizeBytes: number): number | undefined {
+  if (offset + 8 > sizeBytes) return undefined;
+  const rate = bytes.getBigUint64(offset, true);
+  return rate === 0xffff_ffff_ffff_ffffn ? undefined : Number(rate);
+}
