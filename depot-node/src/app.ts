@@ -13,7 +13,12 @@ import type { Observe } from './events.ts';
 import { loadIdentity } from './identity.ts';
 import { JobTable } from './jobs/job-table.ts';
 import { createMetrics } from './metrics.ts';
+import { createRelay } from './relay/choose-plane.ts';
+import type { SplicePlane } from './relay/splice-plane.ts';
+import { createLegSockets } from './sockets/create-leg-sockets.ts';
 import { createDial } from './sockets/dial.ts';
+import { openSocketKernel } from './sockets/kernel-options.ts';
+import { createLegSampler } from './sockets/leg-sampler.ts';
 import { listen, type TlsMaterial } from './sockets/listener.ts';
 import { createResolver } from './sockets/resolver.ts';
 import { createTrust } from './sockets/secure.ts';
@@ -21,7 +26,7 @@ import type { StateFolder } from './state-folder.ts';
 import { TicketGate } from './tickets/ticket-gate.ts';
 import { ProofChecker, ProofMaker } from './tunnel/caller-proof.ts';
 import { createConnectHandler } from './tunnel/connect-handler.ts';
-import { createNextLeg } from './tunnel/next-leg.ts';
+import { createNextLegs } from './tunnel/next-leg.ts';
 
 /** How long a depot that stops waits for its master to hear of it. */
 const FAREWELL_MS = 500;
@@ -33,6 +38,8 @@ export interface DepotInit {
   readonly tls: TlsMaterial | undefined;
   /** PEM texts of authorities trusted beside the usual ones. */
   readonly trustedAuthorities: readonly string[];
+  /** The relay of the kernel; left out where there is none or it is not wanted. */
+  readonly splice: SplicePlane | undefined;
   readonly observe: Observe;
   readonly nowMs: () => number;
 }
@@ -57,19 +64,28 @@ export function createDepot(init: DepotInit): Depot {
     bootedAt: nowSeconds(),
     nowSeconds,
   });
-  const metrics = createMetrics(() => jobs.active);
+  const metrics = createMetrics({
+    activeTransfers: () => jobs.active,
+    spareLegs: () => nextLegs.spareCount(),
+    legTotals: (legClass) => sampler.totals(legClass),
+    mptcp: () => sockets.mptcp,
+  });
   const observe: Observe = (event) => {
     metrics.observe(event);
     init.observe(event);
   };
 
+  const relay = createRelay({ splice: init.splice, onFlow: (plane) => observe({ type: 'flow', plane }) });
   const identity = loadIdentity(config.id, state);
   const directory = new DepotDirectory(state);
   const resolve = createResolver(config.names);
   const overlay = new OverlayAddresses(resolve, nowMs);
   const trust = createTrust(init.trustedAuthorities);
   const connectTimeoutMs = config.timeouts.connectSeconds * 1000;
+  const { kernel, sockets } = openSockets(config, observe);
+  const sampler = createLegSampler(kernel);
   const dial = createDial({
+    sockets,
     resolve,
     policy: config.addresses,
     isOverlayAddress: (address, port) => overlay.includes(address, port),
@@ -91,6 +107,7 @@ export function createDepot(init: DepotInit): Depot {
     self: () => publicPlace,
     heartbeatMs: config.master.heartbeatSeconds * 1000,
     activeTransfers: () => jobs.active,
+    takeLinkReports: () => sampler.takeLinkReports(),
     onDirectory: async (answer) => {
       directory.update(answer);
       await updateOverlay();
@@ -108,16 +125,20 @@ export function createDepot(init: DepotInit): Depot {
   const ensureKnown = async (id: string) => {
     if (!directory.depot(id)) await membership.refetch('depot');
   };
-  const openNextLeg = createNextLeg({
+  const nextLegs = createNextLegs({
     dial,
     findDepot: async (id) => {
       await ensureKnown(id);
       return directory.depot(id);
     },
+    knownDepot: (id) => directory.depot(id),
     trust,
     proofs: new ProofMaker(identity, nowMs),
     noteRtt: (depot, rttMs) => membership.noteRtt(depot, rttMs),
+    onLeg: (start) => observe({ type: 'leg', start }),
+    spareLegs: config.limits.spareLegs,
     connectTimeoutMs,
+    nowMs,
   });
   const answerTimeoutMs = config.timeouts.answerSeconds * 1000;
   const silenceMs = config.timeouts.silenceSeconds * 1000;
@@ -130,7 +151,7 @@ export function createDepot(init: DepotInit): Depot {
         {
           ownId: config.id,
           ask: (route, asked, askSignal) =>
-            askOrigin({ openNextLeg, trust, answerTimeoutMs }, route, asked, askSignal),
+            askOrigin({ openNextLeg: nextLegs.open, trust, answerTimeoutMs }, route, asked, askSignal),
           followUp: (from, target) => followUp(client, gate, from, originHref(target)),
           onChainFailed: (claims, failure) =>
             observe({
@@ -148,6 +169,8 @@ export function createDepot(init: DepotInit): Depot {
     masterUrl: () => directory.masterUrls[0],
     noteSize: (urlHash, sizeBytes) => membership.noteSize(urlHash, sizeBytes),
     observe,
+    relay,
+    watch: sampler.watch,
     silenceMs,
     stallMs: config.timeouts.stallSeconds * 1000,
     nowMs,
@@ -158,9 +181,12 @@ export function createDepot(init: DepotInit): Depot {
     gate,
     jobs,
     proofs: new ProofChecker({ depotKey: (id) => directory.depotKey(id), nowMs }),
-    openNextLeg,
+    openNextLeg: nextLegs.open,
     ensureKnown,
     observe,
+    relay,
+    watch: sampler.watch,
+    fromDepot: (socket) => sockets.reclassify(socket, 'depot'),
     stallMs: config.timeouts.stallSeconds * 1000,
     halfClosedSilenceMs: silenceMs,
     nowMs,
@@ -171,6 +197,7 @@ export function createDepot(init: DepotInit): Depot {
   const server = createDepotServer({
     ownId: config.id,
     tls: init.tls,
+    sockets: config.sockets.client,
     handleRelay,
     handleConnect,
     metrics: metrics.registry,
@@ -180,7 +207,7 @@ export function createDepot(init: DepotInit): Depot {
 
   return {
     listen: async () => {
-      const bound = await listen(server, config.listen.host, config.listen.port);
+      const bound = await listen(server, config.listen.host, config.listen.port, sockets);
       overlay.setOwnPort(bound.port);
       publicPlace = {
         host: config.public?.host ?? config.listen.host,
@@ -195,6 +222,7 @@ export function createDepot(init: DepotInit): Depot {
     close: async (graceMs) => {
       closing = true;
       membership.stop();
+      nextLegs.close();
       // The master learns of it if it can; a master that is gone as well holds nobody up.
       const told = Promise.race([membership.drain(), delay(FAREWELL_MS)]);
       const closed = new Promise<void>((resolveClosed) => server.close(() => resolveClosed()));
@@ -203,10 +231,20 @@ export function createDepot(init: DepotInit): Depot {
         shutdown.abort();
         server.closeAllConnections();
       }, graceMs);
-      await Promise.all([closed, told]);
+      // A spliced tunnel is no connection of the server any more.
+      await Promise.all([closed, told, jobs.idle()]);
       clearTimeout(grace);
     },
   };
+}
+
+/** Sockets with the configured options, and the kernel's own interface where there is one. */
+function openSockets(config: DepotConfig, observe: Observe) {
+  const access = openSocketKernel();
+  const sockets = createLegSockets(config.sockets, access, (report) =>
+    observe({ type: 'sockets', ...report }),
+  );
+  return { kernel: access.kernel, sockets };
 }
 
 async function followUp(

@@ -1,8 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { IncomingMessage, RequestListener } from 'node:http';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { fetchRaw } from './testing/fetch-raw.ts';
+import { exchangeText, fetchRaw } from './testing/fetch-raw.ts';
 import { startTestOverlay, type TestOverlay } from './testing/overlay.ts';
+import { testPlanes } from './testing/test-planes.ts';
 
 const file = randomBytes(3_000_000);
 const digest = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex');
@@ -54,166 +55,192 @@ const origin: RequestListener = (request, response) => {
   }
 };
 
-let overlay: TestOverlay;
-const lastRequest = () => overlay.originRequests.at(-1) as IncomingMessage;
+describe.each(await testPlanes())('with a relay of %s,', (kind, splice) => {
+  let overlay: TestOverlay;
+  const lastRequest = () => overlay.originRequests.at(-1) as IncomingMessage;
 
-beforeAll(async () => {
-  overlay = await startTestOverlay(['d1', 'd2', 'd3'], origin);
-});
-afterAll(() => overlay.close());
-
-/** Waits until the depot has reported an event of this kind for the transfer just made. */
-async function eventOf(id: string, type: string) {
-  const { events } = overlay.depot(id);
-  await expect.poll(() => events.some((event) => event.type === type)).toBe(true);
-  return events.findLast((event) => event.type === type);
-}
-
-describe('a download through depots', () => {
-  beforeEach(() => {
-    for (const id of ['d1', 'd2', 'd3']) overlay.depot(id).events.length = 0;
+  beforeAll(async () => {
+    overlay = await startTestOverlay(['d1', 'd2', 'd3'], origin, splice);
   });
+  afterAll(() => overlay.close());
 
-  test.each([[['d1']], [['d1', 'd2']], [['d1', 'd2', 'd3']]])(
-    'through %j is byte-identical',
-    async (chain) => {
-      const answer = await fetchRaw(overlay.relayUrl(`${overlay.originUrl}/file.bin`, { chains: [chain] }));
-      expect(answer).toMatchObject({ status: 200, broken: undefined });
-      expect(digest(answer.body)).toBe(digest(file));
-      expect(await eventOf('d1', 'transfer')).toMatchObject({
-        bodyBytes: file.length,
-        chain,
-        outcome: 'complete',
-      });
-      for (const id of chain.slice(1)) {
-        const event = await eventOf(id, 'tunnel');
-        expect(event).toMatchObject({ role: id === chain.at(-1) ? 'exit' : 'middle', outcome: 'complete' });
-        expect(event?.type === 'tunnel' && event.bytesDown).toBeGreaterThan(file.length);
-      }
-    },
-  );
+  /** Waits until the depot has reported an event of this kind for the transfer just made. */
+  async function eventOf(id: string, type: string) {
+    const { events } = overlay.depot(id);
+    await expect.poll(() => events.some((event) => event.type === type)).toBe(true);
+    return events.findLast((event) => event.type === type);
+  }
 
-  test('carries the target to the origin byte by byte', async () => {
-    const target = '/a//b/..%2F%00;x=1?c=%2F&d=http://z/?q=1&&=';
-    await fetchRaw(overlay.relayUrl(overlay.originUrl + target));
-    expect(lastRequest().url).toBe(target);
-  });
-
-  test('answers ranges, HEAD and conditions as the origin does', async () => {
-    const url = `${overlay.originUrl}/file.bin`;
-    const part = await fetchRaw(overlay.relayUrl(url), {
-      headers: { Range: 'bytes=100-299', 'If-Range': '"v1"' },
+  describe('a download through depots', () => {
+    beforeEach(() => {
+      for (const id of ['d1', 'd2', 'd3']) overlay.depot(id).events.length = 0;
     });
-    expect(part.status).toBe(206);
-    expect(part.headers).toMatchObject({ 'content-range': `bytes 100-299/${file.length}`, etag: '"v1"' });
-    expect(part.body).toEqual(file.subarray(100, 300));
-    expect(lastRequest().headers['if-range']).toBe('"v1"');
-    const head = await fetchRaw(overlay.relayUrl(url), { method: 'HEAD' });
-    expect(head).toMatchObject({ status: 200, headers: { 'content-length': String(file.length) } });
-    expect(head.body.length).toBe(0);
-  });
 
-  test.each(['/chunked', '/unknown-length'])(
-    'of a body %s arrives whole, with no length invented',
-    async (path) => {
-      const answer = await fetchRaw(overlay.relayUrl(overlay.originUrl + path));
-      expect(answer.broken).toBeUndefined();
-      expect(digest(answer.body)).toBe(digest(file));
-      expect(answer.headers['content-length']).toBeUndefined();
-      expect(answer.headers['accept-ranges']).toBeUndefined();
-    },
-  );
-
-  test('passes on what describes the content and nothing that could act in the name of the depot', async () => {
-    const { headers } = await fetchRaw(overlay.relayUrl(`${overlay.originUrl}/headers`));
-    expect(headers).toMatchObject({
-      'content-type': 'text/html',
-      etag: 'W/"v1"',
-      'repr-digest': 'sha-256=:abc:',
-      date: 'Tue, 01 Jan 2030 00:00:00 GMT',
-      'x-content-type-options': 'nosniff',
-      'content-security-policy': "default-src 'none'; sandbox",
-      'longhaul-depot': 'd1',
-    });
-    expect(headers['content-disposition']).toMatch(/^attachment; .*filename\*=UTF-8''na%C3%AFve\.html$/);
-    for (const name of [
-      'set-cookie',
-      'strict-transport-security',
-      'access-control-allow-origin',
-      'alt-svc',
-      'refresh',
-    ]) {
-      expect(headers[name], name).toBeUndefined();
-    }
-  });
-
-  test('shows the origin nothing of the client but what the download needs', async () => {
-    await fetchRaw(overlay.relayUrl(`${overlay.originUrl}/file.bin`), {
-      method: 'HEAD',
-      headers: {
-        Cookie: 'a=b',
-        Authorization: 'Basic x',
-        Referer: 'http://page/',
-        Origin: 'http://page',
-        'X-Forwarded-For': '1.2.3.4',
-        'Accept-Encoding': 'gzip',
-        'User-Agent': 'curl/8',
-        'If-None-Match': '"v0"',
+    test.each([[['d1']], [['d1', 'd2']], [['d1', 'd2', 'd3']]])(
+      'through %j is byte-identical',
+      async (chain) => {
+        const answer = await fetchRaw(overlay.relayUrl(`${overlay.originUrl}/file.bin`, { chains: [chain] }));
+        expect(answer).toMatchObject({ status: 200, broken: undefined });
+        expect(digest(answer.body)).toBe(digest(file));
+        expect(await eventOf('d1', 'transfer')).toMatchObject({
+          bodyBytes: file.length,
+          chain,
+          outcome: 'complete',
+        });
+        for (const id of chain.slice(1)) {
+          const event = await eventOf(id, 'tunnel');
+          expect(event).toMatchObject({ role: id === chain.at(-1) ? 'exit' : 'middle', outcome: 'complete' });
+          expect(event?.type === 'tunnel' && event.bytesDown).toBeGreaterThan(file.length);
+          expect(await eventOf(id, 'flow')).toMatchObject({ plane: kind });
+        }
       },
+    );
+
+    test('leaves its connection as it was: the next request, even one that came early, is served', async () => {
+      const target = (name: string) => {
+        const { pathname, search } = new URL(overlay.relayUrl(`${overlay.originUrl}/${name}`));
+        return pathname + search;
+      };
+      const heads = ['one.bin', 'two.bin', 'three.bin'].map(
+        (name, index) =>
+          `GET ${target(name)} HTTP/1.1\r\nHost: d1\r\nConnection: ${index < 2 ? 'keep-alive' : 'close'}\r\n\r\n`,
+      );
+      const answers = Buffer.from(await exchangeText(overlay.depot('d1').url, heads.join('')), 'latin1');
+      let rest = answers;
+      for (const _ of heads) {
+        expect(rest.subarray(0, 15).toString()).toBe('HTTP/1.1 200 OK');
+        const start = rest.indexOf('\r\n\r\n') + 4;
+        expect(digest(rest.subarray(start, start + file.length))).toBe(digest(file));
+        rest = rest.subarray(start + file.length);
+      }
+      expect(rest).toHaveLength(0);
     });
-    expect(lastRequest().headers).toEqual({
-      host: overlay.originUrl.slice('http://'.length),
-      'user-agent': 'curl/8',
-      'if-none-match': '"v0"',
-      'accept-encoding': 'identity',
-      via: '1.1 longhaul-d1',
-      connection: 'close',
+
+    test('carries the target to the origin byte by byte', async () => {
+      const target = '/a//b/..%2F%00;x=1?c=%2F&d=http://z/?q=1&&=';
+      await fetchRaw(overlay.relayUrl(overlay.originUrl + target));
+      expect(lastRequest().url).toBe(target);
     });
-  });
 
-  test('that breaks off at the origin resets the client: the short file never looks whole', async () => {
-    const answer = await fetchRaw(overlay.relayUrl(`${overlay.originUrl}/cut`));
-    expect(answer.broken).toBe('ECONNRESET');
-    expect(await eventOf('d1', 'transfer')).toMatchObject({ outcome: 'upstream-broke' });
-  });
-
-  test('gives errors of the origin as text with their status', async () => {
-    const answer = await fetchRaw(overlay.relayUrl(`${overlay.originUrl}/missing`));
-    expect(answer).toMatchObject({ status: 404, headers: { 'content-type': 'text/plain; charset=utf-8' } });
-  });
-
-  test('never carries a login: the origin that asks for one is refused by its code', async () => {
-    const answer = await fetchRaw(overlay.relayUrl(`${overlay.originUrl}/login`));
-    expect(answer).toMatchObject({ status: 403, headers: { 'longhaul-error': 'origin-needs-login' } });
-    expect(answer.headers['www-authenticate']).toBeUndefined();
-  });
-
-  test('is not served as a service worker', async () => {
-    const headers = { 'Service-Worker': 'script' };
-    const answer = await fetchRaw(overlay.relayUrl(`${overlay.originUrl}/file.bin`), { headers });
-    expect(answer.headers['longhaul-error']).toBe('worker-script-refused');
-  });
-
-  test('takes an alternative chain when a depot of the plan is not there', async () => {
-    const chains = [
-      ['d1', 'gone', 'd3'],
-      ['d1', 'd3'],
-    ];
-    const answer = await fetchRaw(overlay.relayUrl(`${overlay.originUrl}/file.bin`, { chains }));
-    expect(digest(answer.body)).toBe(digest(file));
-    expect(await eventOf('d1', 'chain-failed')).toMatchObject({ code: 'next-depot-unknown', depot: 'gone' });
-    expect(await eventOf('d1', 'transfer')).toMatchObject({ chain: ['d1', 'd3'] });
-  });
-
-  test('tells the master how large the object is, and how far its depots are apart', async () => {
-    await fetchRaw(overlay.relayUrl(`${overlay.originUrl}/sized.bin`));
-    await overlay.depot('d1').depot.close(0);
-    const beats = overlay.master.requests.filter((entry) => entry.path === '/v1/depots/d1/heartbeat');
-    expect(beats.at(-1)?.body).toMatchObject({
-      draining: true,
-      sizes: expect.arrayContaining([expect.objectContaining({ sizeBytes: file.length })]),
-      links: expect.arrayContaining([{ to: 'd2', rttMs: expect.any(Number) }]),
+    test('answers ranges, HEAD and conditions as the origin does', async () => {
+      const url = `${overlay.originUrl}/file.bin`;
+      const part = await fetchRaw(overlay.relayUrl(url), {
+        headers: { Range: 'bytes=100-299', 'If-Range': '"v1"' },
+      });
+      expect(part.status).toBe(206);
+      expect(part.headers).toMatchObject({ 'content-range': `bytes 100-299/${file.length}`, etag: '"v1"' });
+      expect(part.body).toEqual(file.subarray(100, 300));
+      expect(lastRequest().headers['if-range']).toBe('"v1"');
+      const head = await fetchRaw(overlay.relayUrl(url), { method: 'HEAD' });
+      expect(head).toMatchObject({ status: 200, headers: { 'content-length': String(file.length) } });
+      expect(head.body.length).toBe(0);
     });
-    await overlay.addDepot('d1');
+
+    test.each(['/chunked', '/unknown-length'])(
+      'of a body %s arrives whole, with no length invented',
+      async (path) => {
+        const answer = await fetchRaw(overlay.relayUrl(overlay.originUrl + path));
+        expect(answer.broken).toBeUndefined();
+        expect(digest(answer.body)).toBe(digest(file));
+        expect(answer.headers['content-length']).toBeUndefined();
+        expect(answer.headers['accept-ranges']).toBeUndefined();
+      },
+    );
+
+    test('passes on what describes the content and nothing that could act in the name of the depot', async () => {
+      const { headers } = await fetchRaw(overlay.relayUrl(`${overlay.originUrl}/headers`));
+      expect(headers).toMatchObject({
+        'content-type': 'text/html',
+        etag: 'W/"v1"',
+        'repr-digest': 'sha-256=:abc:',
+        date: 'Tue, 01 Jan 2030 00:00:00 GMT',
+        'x-content-type-options': 'nosniff',
+        'content-security-policy': "default-src 'none'; sandbox",
+        'longhaul-depot': 'd1',
+      });
+      expect(headers['content-disposition']).toMatch(/^attachment; .*filename\*=UTF-8''na%C3%AFve\.html$/);
+      for (const name of [
+        'set-cookie',
+        'strict-transport-security',
+        'access-control-allow-origin',
+        'alt-svc',
+        'refresh',
+      ]) {
+        expect(headers[name], name).toBeUndefined();
+      }
+    });
+
+    test('shows the origin nothing of the client but what the download needs', async () => {
+      await fetchRaw(overlay.relayUrl(`${overlay.originUrl}/file.bin`), {
+        method: 'HEAD',
+        headers: {
+          Cookie: 'a=b',
+          Authorization: 'Basic x',
+          Referer: 'http://page/',
+          Origin: 'http://page',
+          'X-Forwarded-For': '1.2.3.4',
+          'Accept-Encoding': 'gzip',
+          'User-Agent': 'curl/8',
+          'If-None-Match': '"v0"',
+        },
+      });
+      expect(lastRequest().headers).toEqual({
+        host: overlay.originUrl.slice('http://'.length),
+        'user-agent': 'curl/8',
+        'if-none-match': '"v0"',
+        'accept-encoding': 'identity',
+        via: '1.1 longhaul-d1',
+        connection: 'close',
+      });
+    });
+
+    test('that breaks off at the origin resets the client: the short file never looks whole', async () => {
+      const answer = await fetchRaw(overlay.relayUrl(`${overlay.originUrl}/cut`));
+      expect(answer.broken).toBe('ECONNRESET');
+      expect(await eventOf('d1', 'transfer')).toMatchObject({ outcome: 'upstream-broke' });
+    });
+
+    test('gives errors of the origin as text with their status', async () => {
+      const answer = await fetchRaw(overlay.relayUrl(`${overlay.originUrl}/missing`));
+      expect(answer).toMatchObject({ status: 404, headers: { 'content-type': 'text/plain; charset=utf-8' } });
+    });
+
+    test('never carries a login: the origin that asks for one is refused by its code', async () => {
+      const answer = await fetchRaw(overlay.relayUrl(`${overlay.originUrl}/login`));
+      expect(answer).toMatchObject({ status: 403, headers: { 'longhaul-error': 'origin-needs-login' } });
+      expect(answer.headers['www-authenticate']).toBeUndefined();
+    });
+
+    test('is not served as a service worker', async () => {
+      const headers = { 'Service-Worker': 'script' };
+      const answer = await fetchRaw(overlay.relayUrl(`${overlay.originUrl}/file.bin`), { headers });
+      expect(answer.headers['longhaul-error']).toBe('worker-script-refused');
+    });
+
+    test('takes an alternative chain when a depot of the plan is not there', async () => {
+      const chains = [
+        ['d1', 'gone', 'd3'],
+        ['d1', 'd3'],
+      ];
+      const answer = await fetchRaw(overlay.relayUrl(`${overlay.originUrl}/file.bin`, { chains }));
+      expect(digest(answer.body)).toBe(digest(file));
+      expect(await eventOf('d1', 'chain-failed')).toMatchObject({
+        code: 'next-depot-unknown',
+        depot: 'gone',
+      });
+      expect(await eventOf('d1', 'transfer')).toMatchObject({ chain: ['d1', 'd3'] });
+    });
+
+    test('tells the master how large the object is, and how far its depots are apart', async () => {
+      await fetchRaw(overlay.relayUrl(`${overlay.originUrl}/sized.bin`));
+      await overlay.depot('d1').depot.close(0);
+      const beats = overlay.master.requests.filter((entry) => entry.path === '/v1/depots/d1/heartbeat');
+      expect(beats.at(-1)?.body).toMatchObject({
+        draining: true,
+        sizes: expect.arrayContaining([expect.objectContaining({ sizeBytes: file.length })]),
+        links: expect.arrayContaining([{ to: 'd2', rttMs: expect.any(Number) }]),
+      });
+      await overlay.addDepot('d1');
+    });
   });
 });

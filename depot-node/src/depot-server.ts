@@ -5,6 +5,7 @@ import type { Registry } from 'prom-client';
 import { SAFETY_HEADERS } from './entry/headers.ts';
 import { sendRefusal } from './entry/refusal.ts';
 import { sayFarewell } from './sockets/farewell.ts';
+import type { LegOptions } from './sockets/leg-options.ts';
 import { createListener, type TlsMaterial } from './sockets/listener.ts';
 import { resetConnection } from './sockets/reset.ts';
 import { Turns } from './sockets/turns.ts';
@@ -12,6 +13,8 @@ import { Turns } from './sockets/turns.ts';
 interface DepotServerComponents {
   readonly ownId: string;
   readonly tls: TlsMaterial | undefined;
+  /** Options of accepted connections. */
+  readonly sockets: LegOptions;
   readonly handleRelay: (request: IncomingMessage, response: ServerResponse) => Promise<void>;
   readonly handleConnect: (request: IncomingMessage, socket: Duplex, head: Buffer) => Promise<void>;
   readonly metrics: Registry;
@@ -24,16 +27,20 @@ interface DepotServerComponents {
 export function createDepotServer(components: DepotServerComponents): Server {
   const { ownId, handleRelay, handleConnect, isClosing } = components;
   const turns = new Turns();
-  const server = createListener((request, response) => {
-    if (isClosing()) sendRefusal(request, response, new LonghaulError('shutting-down'), ownId);
-    else if (request.url === '/healthz') response.writeHead(200, SAFETY_HEADERS).end('ok\n');
-    else if (request.url === '/metrics') void sendMetrics(components, request, response);
-    else {
-      turns.take(request.socket, () =>
-        handleRelay(request, response).catch(() => resetConnection(request.socket)),
-      );
-    }
-  }, components.tls);
+  const server = createListener(
+    (request, response) => {
+      if (isClosing()) sendRefusal(request, response, new LonghaulError('shutting-down'), ownId);
+      else if (request.url === '/healthz') response.writeHead(200, SAFETY_HEADERS).end('ok\n');
+      else if (request.url === '/metrics') void sendMetrics(components, request, response);
+      else {
+        turns.take(request.socket, () =>
+          handleRelay(request, response).catch(() => resetConnection(request.socket)),
+        );
+      }
+    },
+    components.tls,
+    components.sockets,
+  );
   server.on('connect', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     // A tunnel cannot begin while an answer is still on its way over the same connection.
     if (turns.isBusy(socket)) resetConnection(socket);

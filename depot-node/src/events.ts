@@ -1,4 +1,6 @@
 import type { ErrorCode } from '@longhaul/shared';
+import type { PlaneKind } from './relay/relay-plane.ts';
+import type { SocketReport } from './sockets/leg-sockets.ts';
 
 /** What happens in a depot, for logs and metrics. No event holds a ticket, a path or a query. */
 export type DepotEvent =
@@ -35,6 +37,12 @@ export type DepotEvent =
       readonly code: ErrorCode;
       readonly depot: string;
     }
+  /** The relay has taken a tunnel or a body, by this way of moving bytes. */
+  | { readonly type: 'flow'; readonly plane: PlaneKind }
+  /** A tunnel to the next depot was opened, over a connection that waited for it or a new one. */
+  | { readonly type: 'leg'; readonly start: 'spare' | 'dialled' }
+  /** What the kernel refuses of the configured options, told once at start. */
+  | ({ readonly type: 'sockets' } & SocketReport)
   | { readonly type: 'directory'; readonly depots: number }
   | { readonly type: 'master-lost'; readonly code: ErrorCode; readonly detail: string | undefined };
 

@@ -4,7 +4,9 @@ import { LonghaulError } from '@longhaul/shared';
 import pino from 'pino';
 import { createDepot } from './app.ts';
 import { loadDepotFiles } from './config-file.ts';
+import { runDoctor } from './doctor/doctor-command.ts';
 import type { DepotEvent } from './events.ts';
+import { openSplicePlane, type SplicePlane } from './relay/splice-plane.ts';
 import { openStateFolder } from './state-folder.ts';
 
 /** An interrupt from the terminal ends the depot at once; a terminate lets transfers finish. */
@@ -21,14 +23,23 @@ try {
 }
 
 async function main(): Promise<void> {
+  if (process.argv[2] === 'doctor') {
+    process.exitCode = await runDoctor(process.argv.slice(3), {
+      write: (text) => process.stdout.write(text),
+      nowMs: Date.now,
+    });
+    return;
+  }
   const { values } = parseArgs({ options: { config: { type: 'string' } } });
   if (values.config === undefined)
     throw new Error('say which configuration to use: longhaul-depot --config depot.yaml');
   const files = loadDepotFiles(values.config);
   const { config } = files;
+  const splice = await openSplice();
   const depot = createDepot({
     ...files,
     state: openStateFolder(files.stateDir),
+    splice,
     observe: logEvent,
     nowMs: Date.now,
   });
@@ -38,6 +49,7 @@ async function main(): Promise<void> {
     if (stopping) return;
     stopping = true;
     await depot.close(graceMs);
+    await splice?.close();
     process.exit(0);
   };
   process.on('SIGINT', () => void stop(INTERRUPT_GRACE_MS));
@@ -49,9 +61,26 @@ async function main(): Promise<void> {
   process.stdout.write(`ready ${JSON.stringify({ id: config.id, url })}\n`);
 }
 
+/** The kernel's relay, unless it is not wanted; said once when it is not there, since everything works without, slower. */
+async function openSplice(): Promise<SplicePlane | undefined> {
+  const wanted = process.env.LONGHAUL_RELAY ?? 'splice';
+  if (wanted !== 'splice' && wanted !== 'streams')
+    throw new Error(`LONGHAUL_RELAY is '${wanted}': set it to streams or splice, or leave it out`);
+  if (wanted === 'streams') {
+    log.info({ reason: 'LONGHAUL_RELAY asks for it' }, 'relay by streams');
+    return undefined;
+  }
+  const opened = await openSplicePlane({
+    onCrash: (cause) => log.error({ err: cause }, 'splice thread died'),
+  });
+  if (opened.ok) return opened.plane;
+  log.warn({ reason: opened.reason }, 'relay by streams');
+  return undefined;
+}
+
 function logEvent(event: DepotEvent): void {
   const { type, ...fields } = event;
-  if (type === 'directory') log.debug(fields, type);
+  if (type === 'directory' || type === 'leg' || type === 'flow') log.debug(fields, type);
   else if (type === 'transfer' || type === 'tunnel') log.info(fields, type);
   else log.warn(fields, type);
 }

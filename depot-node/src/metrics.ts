@@ -1,8 +1,22 @@
 import { Counter, Gauge, Registry } from 'prom-client';
 import type { DepotEvent } from './events.ts';
+import { LIMITS } from './sockets/leg-meter.ts';
+import type { LegClass } from './sockets/leg-options.ts';
+import type { LegSampler, LegTotals } from './sockets/leg-sampler.ts';
+import type { MptcpCounts } from './sockets/leg-sockets.ts';
+
+/** What is asked when the metrics are read. */
+interface Gauges {
+  readonly activeTransfers: () => number;
+  readonly spareLegs: () => number;
+  readonly legTotals: LegSampler['totals'];
+  readonly mptcp: () => MptcpCounts;
+}
+
+const LEG_CLASSES: readonly LegClass[] = ['client', 'depot', 'origin'];
 
 /** A depot's counters. No label ever holds a URL, a host or a message. */
-export function createMetrics(activeTransfers: () => number) {
+export function createMetrics(gauges: Gauges) {
   const registry = new Registry();
   const registers = [registry];
   const transfers = new Counter({
@@ -40,15 +54,36 @@ export function createMetrics(activeTransfers: () => number) {
     labelNames: ['code'],
     registers,
   });
+  const flows = new Counter({
+    name: 'longhaul_depot_relay_flows_total',
+    help: 'Tunnels and bodies relayed, by the plane that moves their bytes',
+    labelNames: ['plane'],
+    registers,
+  });
+  const legs = new Counter({
+    name: 'longhaul_depot_legs_total',
+    help: 'Tunnels opened to other depots, over a spare connection or a dialled one',
+    labelNames: ['start'],
+    registers,
+  });
   new Gauge({
     name: 'longhaul_depot_active',
     help: 'Transfers and tunnels running now',
     registers,
     collect() {
-      this.set(activeTransfers());
+      this.set(gauges.activeTransfers());
     },
   });
 
+  new Gauge({
+    name: 'longhaul_depot_spare_legs',
+    help: 'Connections to other depots that wait for use',
+    registers,
+    collect() {
+      this.set(gauges.spareLegs());
+    },
+  });
+  addLegMetrics(registers, gauges);
   const observe = (event: DepotEvent) => {
     if (event.type === 'transfer') {
       transfers.inc({ outcome: event.outcome });
@@ -59,9 +94,66 @@ export function createMetrics(activeTransfers: () => number) {
       tunnelBytes.inc({ direction: 'down' }, event.bytesDown);
     } else if (event.type === 'refusal') {
       refusals.inc({ code: event.code });
+    } else if (event.type === 'flow') {
+      flows.inc({ plane: event.plane });
+    } else if (event.type === 'leg') {
+      legs.inc({ start: event.start });
     } else if (event.type === 'chain-failed') {
       chainFailures.inc({ code: event.code });
     }
   };
   return { registry, observe };
+}
+
+type Sample = readonly [labels: Readonly<Record<string, string>>, value: number];
+
+/** What the kernel says of all connections, by whom they lead to; counted elsewhere and read here. */
+function addLegMetrics(registers: Registry[], { legTotals, mptcp }: Gauges): void {
+  const counted = (name: string, help: string, labelNames: string[], read: () => readonly Sample[]) => {
+    new Counter({
+      name,
+      help,
+      labelNames,
+      registers,
+      collect() {
+        this.reset();
+        for (const [labels, value] of read()) this.inc(labels, value);
+      },
+    });
+  };
+  const perLeg = (read: (totals: LegTotals) => readonly Sample[]) => () =>
+    LEG_CLASSES.flatMap((leg) =>
+      read(legTotals(leg)).map(([labels, value]): Sample => [{ leg, ...labels }, value]),
+    );
+  counted(
+    'longhaul_depot_connections_total',
+    'Connections that carried tunnels or bodies',
+    ['leg'],
+    perLeg(({ legs }) => [[{}, legs]]),
+  );
+  counted(
+    'longhaul_depot_leg_bytes_total',
+    'Bytes of TCP payload sent (with repeats), retransmitted and received',
+    ['leg', 'kind'],
+    perLeg(({ sentBytes, retransmittedBytes, receivedBytes }) => [
+      [{ kind: 'sent' }, sentBytes],
+      [{ kind: 'retransmitted' }, retransmittedBytes],
+      [{ kind: 'received' }, receivedBytes],
+    ]),
+  );
+  counted(
+    'longhaul_depot_leg_limited_seconds_total',
+    'Time in which senders waited, by what they waited for',
+    ['leg', 'by'],
+    perLeg(({ limitedMs }) => LIMITS.map((by): Sample => [{ by }, limitedMs[by] / 1000])),
+  );
+  counted(
+    'longhaul_depot_mptcp_total',
+    'Multipath connections dialled, by what became of them',
+    ['outcome'],
+    () => [
+      [{ outcome: 'established' }, mptcp().established],
+      [{ outcome: 'fallback' }, mptcp().fallbacks],
+    ],
+  );
 }

@@ -13,8 +13,8 @@ export const DEFAULT_MAX_ALTERNATIVES = 2;
 export const DEFAULT_WINDOW_BYTES = 3 * MIB;
 /** What almost every web server runs. */
 export const DEFAULT_ORIGIN_SENDER: CongestionControl = 'cubic';
-/** What depots send with as long as their hosts are not set otherwise: the default of Linux. */
-export const DEFAULT_DEPOT_SENDER: CongestionControl = 'cubic';
+/** What depots send with unless their kernel has no BBR. */
+export const DEFAULT_DEPOT_SENDER: CongestionControl = 'bbr';
 /** A way nobody knows anything of counts as a connection across an ocean ... */
 export const DEFAULT_UNKNOWN_RTT_MS = 100;
 /** ... at the rate of a usual line. */

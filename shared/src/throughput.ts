@@ -77,17 +77,17 @@ export interface SetUp {
 
 /**
  * Seconds before the body starts, in cascade signalling. `rttsMs` are the legs' round-trip times from the client on:
- * client-D1, D1-D2, ..., Dk-origin; one leg means direct. Each leg costs its TCP handshake, each leg between depots one
- * more round trip for CONNECT, TLS one round trip of what it spans, the request one round trip of everything.
+ * client-D1, D1-D2, ..., Dk-origin; one leg means direct. Each leg costs its TCP handshake, TLS one round trip of what it
+ * spans, the request one round trip of everything. Over http the request goes along with `CONNECT`; TLS with the origin
+ * waits until the chain stands, one round trip of each leg between depots.
  */
 export function setUpSeconds(rttsMs: readonly number[], { clientTls, originTls }: SetUp): number {
   const total = rttsMs.reduce((sum, rttMs) => sum + rttMs, 0);
   const clientLeg = rttsMs[0] ?? 0;
   if (rttsMs.length <= 1) return (total * (originTls ? 3 : 2)) / 1000;
-  const beyondEntry = total - clientLeg;
   const connects = rttsMs.slice(1, -1).reduce((sum, rttMs) => sum + rttMs, 0);
-  const tls = (clientTls ? clientLeg : 0) + (originTls ? beyondEntry : 0);
-  return (total + connects + tls + total) / 1000;
+  const originTlsMs = originTls ? connects + (total - clientLeg) : 0;
+  return (total + (clientTls ? clientLeg : 0) + originTlsMs + total) / 1000;
 }
 
 /**

@@ -17,6 +17,8 @@ interface MembershipComponents {
   readonly self: () => { host: string; port: number; tls: boolean };
   readonly heartbeatMs: number;
   readonly activeTransfers: () => number;
+  /** What the connections to other depots told since the last call. */
+  readonly takeLinkReports: () => readonly LinkReport[];
   readonly onDirectory: (directory: Directory) => Promise<void>;
   readonly onFailure: (failure: LonghaulError) => void;
   readonly nowMs: () => number;
@@ -74,8 +76,13 @@ export class Membership {
 
   /** Notes the round-trip time of a new connection to another depot; the smallest of an interval is reported. */
   noteRtt(depot: string, rttMs: number): void {
-    const known = this.#links.get(depot);
-    keep(this.#links, depot, { to: depot, rttMs: Math.min(rttMs, known?.rttMs ?? rttMs) });
+    this.#noteLink({ to: depot, rttMs });
+  }
+
+  #noteLink(report: LinkReport): void {
+    const known = this.#links.get(report.to);
+    const rttMs = Math.min(report.rttMs, known?.rttMs ?? report.rttMs);
+    keep(this.#links, report.to, { ...known, ...report, rttMs });
   }
 
   /** Notes the size of the object behind a URL hash. */
@@ -93,6 +100,7 @@ export class Membership {
     try {
       if (!this.#registered) await onDirectory(await client.register(this.#components.self()));
       this.#registered = true;
+      for (const report of this.#components.takeLinkReports()) this.#noteLink(report);
       const links = [...this.#links.values()];
       const sizes = [...this.#sizes.values()];
       const activeTransfers = this.#components.activeTransfers();

@@ -1,10 +1,12 @@
 import { type ClientRequest, type IncomingMessage, request } from 'node:http';
 import type { Duplex } from 'node:stream';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { SecureContext } from 'node:tls';
-import { LonghaulError, type OriginUrl, originTarget } from '@longhaul/shared';
+import { KIB, LonghaulError, type OriginUrl, originTarget } from '@longhaul/shared';
 import { resetConnection } from '../sockets/reset.ts';
 import { secure } from '../sockets/secure.ts';
 import type { OpenNextLeg, Route } from '../tunnel/next-leg.ts';
+import { OriginStream } from './origin-stream.ts';
 
 export interface OriginRequest {
   readonly method: 'GET' | 'HEAD';
@@ -18,33 +20,70 @@ interface OriginExchangeComponents {
   readonly answerTimeoutMs: number;
 }
 
+/** An origin's answer: its head, and its body unread. */
+export interface OriginAnswer {
+  readonly answer: IncomingMessage;
+  /**
+   * Takes a long body of known length away from HTTP, for the relay. `undefined` when it is to be read from `answer`, which
+   * then goes on. Afterwards the way is the caller's, and `answer` over.
+   */
+  readonly takeBody: () => Promise<TakenBody | undefined>;
+}
+
+const TLS_CODES = {
+  refused: 'origin-tls-failed',
+  broken: 'origin-unreachable',
+  timeout: 'origin-timeout',
+} as const;
+
+export interface TakenBody {
+  /** What had been read already. */
+  readonly prefix: Buffer;
+  /** Where the rest comes from, paused. */
+  readonly source: Duplex;
+  readonly restBytes: number;
+}
+
+/** Shorter bodies are not worth the hand-over. */
+const SHORTEST_TAKEN_BYTES = 256 * KIB;
+
 /**
- * Asks the origin, over a route that begins at this depot, and gives the answer's head with its body unread. Rejects
- * with a `LonghaulError`: of the chain, or `origin-*`.
+ * Asks the origin, over a route that begins at this depot, and gives the answer's head with its body unread. Over http
+ * the request goes along while the chain is built. Rejects with a `LonghaulError`: of the chain, or `origin-*`.
  */
 export async function askOrigin(
   { openNextLeg, trust, answerTimeoutMs }: OriginExchangeComponents,
   route: Route,
   asked: OriginRequest,
   signal: AbortSignal,
-): Promise<IncomingMessage> {
-  const tunnel = await openNextLeg(route, 0, signal);
-  const codes = {
-    refused: 'origin-tls-failed',
-    broken: 'origin-unreachable',
-    timeout: 'origin-timeout',
-  } as const;
-  const stream =
-    asked.url.scheme === 'https' ? await secure(tunnel, asked.url.host, trust, codes, signal) : tunnel;
-  return exchange(stream, asked, answerTimeoutMs, signal);
+): Promise<OriginAnswer> {
+  const stream = new OriginStream();
+  const answered = exchange(stream, asked, answerTimeoutMs, signal);
+  // When the way fails first, that is what is told.
+  answered.catch(() => {});
+  try {
+    const firstBytes = await stream.firstBytes;
+    if (asked.url.scheme === 'http') {
+      stream.attach(await openNextLeg(route, 0, signal, firstBytes));
+    } else {
+      const tunnel = await openNextLeg(route, 0, signal);
+      const way = await secure(tunnel, asked.url.host, trust, TLS_CODES, signal);
+      way.write(firstBytes);
+      stream.attach(way);
+    }
+  } catch (failure) {
+    stream.destroy();
+    throw failure;
+  }
+  return answered;
 }
 
 function exchange(
-  stream: Duplex,
+  stream: OriginStream,
   asked: OriginRequest,
   answerTimeoutMs: number,
   signal: AbortSignal,
-): Promise<IncomingMessage> {
+): Promise<OriginAnswer> {
   return new Promise((resolve, reject) => {
     const outgoing: ClientRequest = request({
       method: asked.method,
@@ -53,11 +92,14 @@ function exchange(
       createConnection: () => stream,
     });
     let begun: IncomingMessage | undefined;
+    let isTaken = false;
+    let timer: NodeJS.Timeout | undefined;
     const settle = () => {
       clearTimeout(timer);
       signal.removeEventListener('abort', onAbort);
     };
     const fail = (failure: LonghaulError) => {
+      if (isTaken) return;
       settle();
       // Node takes a broken connection for the end of a body without length; it must stay a break.
       begun?.destroy(failure);
@@ -65,7 +107,10 @@ function exchange(
       resetConnection(stream);
       reject(failure);
     };
-    const timer = setTimeout(() => fail(new LonghaulError('origin-timeout')), answerTimeoutMs);
+    // Until the way is there the chain has its own deadlines.
+    stream.once('attached', () => {
+      if (!begun) timer = setTimeout(() => fail(new LonghaulError('origin-timeout')), answerTimeoutMs);
+    });
     // Not left to the request itself: that would end the chain where a reset frees it at once.
     const onAbort = () => fail(new LonghaulError('origin-unreachable', { cause: signal.reason }));
     signal.addEventListener('abort', onAbort);
@@ -82,11 +127,44 @@ function exchange(
         return;
       }
       begun = answer;
-      resolve(answer);
+      const sizeBytes = takableBytes(answer, asked.method);
+      // At once: HTTP must not read further into a body that the relay is going to take.
+      if (sizeBytes !== undefined) stream.hold();
+      resolve({
+        answer,
+        takeBody: async () => {
+          if (sizeBytes === undefined) return undefined;
+          const prefix = await readHeld(stream, answer);
+          isTaken = true;
+          const source = stream.detach();
+          return source && { prefix, source, restBytes: sizeBytes - prefix.length };
+        },
+      });
     });
     if (signal.aborted) onAbort();
     else outgoing.end();
   });
+}
+
+/** Everything of a held answer that has passed HTTP already. */
+async function readHeld(stream: OriginStream, answer: IncomingMessage): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  do {
+    for (let chunk: Buffer | null = answer.read(); chunk !== null; chunk = answer.read()) chunks.push(chunk);
+    // What HTTP left in the stream because its own buffer was full comes with the next turn.
+    await nextTurn();
+  } while (stream.readableLength > 0 || answer.readableLength > 0);
+  // Whatever becomes of the answer now is nobody's concern: its body goes another way.
+  answer.on('error', () => {});
+  return Buffer.concat(chunks);
+}
+
+/** Length of a body that the relay can take: known, long, and not coded. */
+function takableBytes(answer: IncomingMessage, method: OriginRequest['method']): number | undefined {
+  const { 'content-length': length = '', 'transfer-encoding': coding } = answer.headers;
+  const hasBody = method === 'GET' && (answer.statusCode === 200 || answer.statusCode === 206);
+  if (!hasBody || coding !== undefined || !/^[0-9]{1,15}$/.test(length)) return undefined;
+  return Number(length) >= SHORTEST_TAKEN_BYTES ? Number(length) : undefined;
 }
 
 /** A final status, and no transfer coding that would have to be undone beside chunks. */

@@ -11,7 +11,7 @@ import {
 } from '@longhaul/shared';
 import { resetConnection } from '../sockets/reset.ts';
 import type { Route } from '../tunnel/next-leg.ts';
-import { endsWithConnection, type OriginRequest } from './origin-exchange.ts';
+import { endsWithConnection, type OriginAnswer, type OriginRequest } from './origin-exchange.ts';
 
 /** Redirects of the origin that are followed for one request. */
 const MAX_REDIRECTS = 5;
@@ -36,8 +36,7 @@ export interface OpenTicket {
   readonly claims: TicketClaims;
 }
 
-export interface FetchedAnswer {
-  readonly answer: IncomingMessage;
+export interface FetchedAnswer extends OriginAnswer {
   /** Where the answer came from, after redirects. */
   readonly url: OriginUrl;
   /** The depots that carried it, this one first. */
@@ -46,7 +45,7 @@ export interface FetchedAnswer {
 
 interface OriginFetchComponents {
   readonly ownId: string;
-  readonly ask: (route: Route, asked: OriginRequest, signal: AbortSignal) => Promise<IncomingMessage>;
+  readonly ask: (route: Route, asked: OriginRequest, signal: AbortSignal) => Promise<OriginAnswer>;
   /** Gets a ticket for a redirect's target from the master and verifies it. */
   readonly followUp: (ticket: OpenTicket, url: OriginUrl) => Promise<OpenTicket>;
   readonly onChainFailed: (claims: TicketClaims, failure: LonghaulError) => void;
@@ -72,14 +71,15 @@ export async function fetchFromOrigin(
   let redirects = 0;
   for (;;) {
     const asked = requestFor(url);
-    const { answer, route } = await askOverChains(components, ticket, asked, startIndex, signal);
+    const { route, ...fetched } = await askOverChains(components, ticket, asked, startIndex, signal);
+    const { answer } = fetched;
     const target = redirectTarget(answer, url);
     if (!target && route.chain.length > 1 && endsWithConnection(answer, asked.method)) {
       abandon(answer);
       startIndex = ticket.claims.chains.length;
       continue;
     }
-    if (!target) return { answer, url, chain: route.chain };
+    if (!target) return { ...fetched, url, chain: route.chain };
     abandon(answer);
     if (redirects === MAX_REDIRECTS) throw new LonghaulError('redirect-limit');
     if (url.scheme === 'https' && target.scheme === 'http') throw new LonghaulError('redirect-downgrade');
@@ -97,7 +97,7 @@ async function askOverChains(
   asked: OriginRequest,
   startIndex: number,
   signal: AbortSignal,
-): Promise<{ answer: IncomingMessage; route: Route }> {
+): Promise<OriginAnswer & { route: Route }> {
   const { claims } = ticket;
   const authority: Authority = { host: asked.url.host, port: asked.url.port };
   let failure = new LonghaulError('next-depot-unknown');
@@ -106,7 +106,7 @@ async function askOverChains(
     if (!chain) continue;
     const route = { ticket: ticket.text, chainIndex, chain, authority };
     try {
-      return { answer: await ask(route, asked, signal), route };
+      return { ...(await ask(route, asked, signal)), route };
     } catch (thrown) {
       signal.throwIfAborted();
       if (!(thrown instanceof LonghaulError) || !CHAIN_FAILURES.has(thrown.code)) throw thrown;

@@ -19,6 +19,8 @@ import type { Observe } from '../events.ts';
 import { sha256 } from '../identity.ts';
 import { arrivalOf } from '../jobs/arrival-of.ts';
 import type { Job, JobTable } from '../jobs/job-table.ts';
+import type { Relay } from '../relay/relay-plane.ts';
+import type { LegSampler } from '../sockets/leg-sampler.ts';
 import { resetConnection } from '../sockets/reset.ts';
 import type { TicketGate } from '../tickets/ticket-gate.ts';
 import { headersToOrigin } from './headers.ts';
@@ -40,6 +42,8 @@ export interface RelayHandlerComponents {
   readonly masterUrl: () => string | undefined;
   readonly noteSize: (urlHash: string, sizeBytes: number) => void;
   readonly observe: Observe;
+  readonly relay: Relay;
+  readonly watch: LegSampler['watch'];
   readonly silenceMs: number;
   readonly stallMs: number;
   readonly nowMs: () => number;
@@ -163,17 +167,27 @@ async function serve(
   noteSize(components, ticket.claims, fetched);
   response.off('close', onClose);
   let bodyBytes = 0;
+  const next = fetched.chain[1];
+  const legs = [
+    components.watch(request.socket, { legClass: 'client' }),
+    components.watch(
+      fetched.answer.socket,
+      next === undefined ? { legClass: 'origin' } : { legClass: 'depot', depot: next },
+    ),
+  ];
   const outcome = await sendAnswer(fetched, response, {
     depotId: ownId,
     jobId: job.id,
     silenceMs: components.silenceMs,
     stallMs: components.stallMs,
     signal: components.shutdown,
+    relay: components.relay,
     onBytes: (bytes) => {
       bodyBytes += bytes;
       job.bytes += bytes;
     },
   });
+  for (const leg of legs) leg.stop();
   const seconds = (nowMs() - started) / 1000;
   const { chain } = fetched;
   observe({

@@ -1,8 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { HEADERS } from '@longhaul/shared';
+import type { BodyEnd, Relay } from '../relay/relay-plane.ts';
 import { resetConnection } from '../sockets/reset.ts';
 import { dispositionFor } from './download-name.ts';
 import { headersToClient, SAFETY_HEADERS } from './headers.ts';
+import type { TakenBody } from './origin-exchange.ts';
 import type { FetchedAnswer } from './origin-fetch.ts';
 
 export interface SendOptions {
@@ -13,19 +15,69 @@ export interface SendOptions {
   /** How long the client may leave bytes unread. */
   readonly stallMs: number;
   readonly signal: AbortSignal;
+  readonly relay: Relay;
   readonly onBytes: (bytes: number) => void;
 }
 
 export type SendOutcome = 'complete' | 'upstream-broke' | 'client-left';
 
-/** Sends the origin's answer on. A body that breaks off resets the client's connection: it never looks complete. */
-export function sendAnswer(
+/**
+ * Sends the origin's answer on: long bodies by the relay, all others through HTTP. A body that breaks off resets the
+ * client's connection: it never looks complete.
+ */
+export async function sendAnswer(
   fetched: FetchedAnswer,
   response: ServerResponse,
   options: SendOptions,
 ): Promise<SendOutcome> {
+  const body = await fetched.takeBody();
   response.writeHead(fetched.answer.statusCode ?? 502, answerHeaders(fetched, options).flat());
-  return pump(fetched.answer, response, options);
+  return body ? relayBody(body, response, options) : pump(fetched.answer, response, options);
+}
+
+const RELAY_OUTCOMES: Readonly<Record<BodyEnd, SendOutcome>> = {
+  complete: 'complete',
+  'source-ended': 'upstream-broke',
+  'source-broke': 'upstream-broke',
+  'source-silent': 'upstream-broke',
+  'sink-broke': 'client-left',
+  'sink-stalled': 'client-left',
+  cancelled: 'upstream-broke',
+};
+
+/** Sends a body past HTTP, whose message is then complete: the client's connection may carry further requests. */
+async function relayBody(
+  { prefix, source, restBytes }: TakenBody,
+  response: ServerResponse,
+  { relay, signal, silenceMs, stallMs, onBytes }: SendOptions,
+): Promise<SendOutcome> {
+  const left = new AbortController();
+  const onClose = () => left.abort();
+  response.once('close', onClose);
+  const sink = response.socket;
+  response.write(prefix);
+  onBytes(prefix.length);
+  const { outcome } = sink
+    ? await relay.body(source, sink, {
+        sizeBytes: restBytes,
+        signal: AbortSignal.any([signal, left.signal]),
+        silenceMs,
+        stallMs,
+        onBytes,
+      })
+    : { outcome: 'sink-broke' as const };
+  response.off('close', onClose);
+  if (outcome === 'complete') {
+    // One exchange is all the way was opened for.
+    source.end(() => source.destroy());
+    await new Promise<void>((resolve) => response.once('close', resolve).end(resolve));
+    return 'complete';
+  }
+  // A reset frees the chain at once; a mere end would leave it open until the origin has more to send.
+  resetConnection(source);
+  if (sink) resetConnection(sink);
+  response.destroy();
+  return left.signal.aborted ? 'client-left' : RELAY_OUTCOMES[outcome];
 }
 
 function answerHeaders({ answer, url }: FetchedAnswer, options: SendOptions): [string, string][] {

@@ -37,6 +37,7 @@ export class JobTable {
   readonly #jobs = new Map<string, Job>();
   readonly #activeOfClient = new Map<string, number>();
   #active = 0;
+  #waitingForIdle: (() => void)[] = [];
   /** Jobs issued up to then may have started here and been forgotten: before a restart, or to make room. */
   #forgottenUntil: number;
 
@@ -48,6 +49,12 @@ export class JobTable {
   /** Transfers and tunnels running now. */
   get active(): number {
     return this.#active;
+  }
+
+  /** Resolves when nothing runs. */
+  idle(): Promise<void> {
+    if (this.#active === 0) return Promise.resolve();
+    return new Promise((resolve) => this.#waitingForIdle.push(resolve));
   }
 
   /**
@@ -91,6 +98,7 @@ export class JobTable {
   #count(job: Job, arrival: Arrival, change: 1 | -1): void {
     job.active += change;
     this.#active += change;
+    if (this.#active === 0) for (const resolve of this.#waitingForIdle.splice(0)) resolve();
     if (arrival.from !== 'client') return;
     const ofClient = (this.#activeOfClient.get(arrival.prefix) ?? 0) + change;
     if (ofClient === 0) this.#activeOfClient.delete(arrival.prefix);

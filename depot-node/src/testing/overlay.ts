@@ -13,6 +13,7 @@ import { createDepot, type Depot } from '../app.ts';
 import { readDepotConfig } from '../config.ts';
 import type { DepotEvent } from '../events.ts';
 import { sha256 } from '../identity.ts';
+import type { SplicePlane } from '../relay/splice-plane.ts';
 import { listen } from '../sockets/listener.ts';
 import { openStateFolder } from '../state-folder.ts';
 import { closeServer, startTestMaster, type TestMaster } from './test-master.ts';
@@ -48,6 +49,7 @@ export interface TestOverlay {
 export async function startTestOverlay(
   ids: readonly string[],
   origin: RequestListener,
+  splice?: SplicePlane,
 ): Promise<TestOverlay> {
   const folder = mkdtempSync(join(tmpdir(), 'longhaul-depot-'));
   const master = await startTestMaster();
@@ -95,6 +97,7 @@ export async function startTestOverlay(
         enrolmentSecret: master.secret,
         tls: undefined,
         trustedAuthorities: [],
+        splice,
         observe: (event) => events.push(event),
         nowMs,
       });

@@ -19,8 +19,9 @@ import type { Observe } from '../events.ts';
 import { sha256 } from '../identity.ts';
 import { arrivalOf } from '../jobs/arrival-of.ts';
 import type { JobTable } from '../jobs/job-table.ts';
-import { relay } from '../relay/relay.ts';
+import type { Relay } from '../relay/relay-plane.ts';
 import { sayFarewell } from '../sockets/farewell.ts';
+import type { LegInfo, LegSampler } from '../sockets/leg-sampler.ts';
 import { resetConnection } from '../sockets/reset.ts';
 import type { TicketGate } from '../tickets/ticket-gate.ts';
 import type { ProofChecker } from './caller-proof.ts';
@@ -35,6 +36,10 @@ interface ConnectHandlerComponents {
   /** Asks the master for a fresh directory when `depot` is not in it; does nothing if that happened lately. */
   readonly ensureKnown: (depot: string) => Promise<void>;
   readonly observe: Observe;
+  readonly relay: Relay;
+  readonly watch: LegSampler['watch'];
+  /** Gives an accepted connection the options of those from depots. */
+  readonly fromDepot: (connection: Duplex) => void;
   /** How long a tunnel may rest: its client may have stopped reading. */
   readonly stallMs: number;
   readonly halfClosedSilenceMs: number;
@@ -68,10 +73,11 @@ export function createConnectHandler(components: ConnectHandlerComponents) {
       return;
     }
     try {
+      if (place > 0) components.fromDepot(socket);
       const signal = AbortSignal.any([left.signal, components.shutdown]);
-      const upstream = await components.openNextLeg(accepted.value.route, place, signal);
+      const upstream = await components.openNextLeg(accepted.value.route, place, signal, head);
       socket.off('close', onLeft);
-      await runTunnel(components, accepted.value, socket, upstream, head, (bytes) => {
+      await runTunnel(components, accepted.value, socket, upstream, head.length, (bytes) => {
         admission.value.job.bytes += bytes;
       });
     } catch (thrown) {
@@ -128,11 +134,11 @@ function readChainIndex(request: IncomingMessage): number | undefined {
 }
 
 async function runTunnel(
-  { ownId, observe, stallMs, halfClosedSilenceMs, shutdown, nowMs }: ConnectHandlerComponents,
+  { ownId, observe, relay, watch, stallMs, halfClosedSilenceMs, shutdown, nowMs }: ConnectHandlerComponents,
   { claims, route, place }: AcceptedConnect,
   socket: Duplex,
   upstream: Duplex,
-  head: Buffer,
+  firstBytes: number,
   onDown: (bytes: number) => void,
 ): Promise<void> {
   const started = nowMs();
@@ -141,16 +147,35 @@ async function runTunnel(
     return;
   }
   socket.write(`HTTP/1.1 200 Connected\r\n${HEADERS.depot}: ${ownId}\r\n\r\n`);
-  if (head.length > 0) socket.unshift(head);
-  const result = await relay(socket, upstream, {
+  const legs = legsOf(route.chain, place).map(({ stream, info }) =>
+    watch(stream === 'downstream' ? socket : upstream, { ...info, handedOver: true }),
+  );
+  const result = await relay.tunnel(socket, upstream, {
     silenceMs: stallMs,
     halfClosedSilenceMs,
     signal: shutdown,
     onDown,
   });
+  for (const leg of legs) leg.stop();
   const seconds = (nowMs() - started) / 1000;
   const role = place === 0 ? 'entry' : place === route.chain.length - 1 ? 'exit' : 'middle';
-  observe({ type: 'tunnel', jobId: claims.jobId, role, seconds, ...result });
+  const { outcome, bytesDown } = result;
+  const bytesUp = firstBytes + result.bytesUp;
+  observe({ type: 'tunnel', jobId: claims.jobId, role, seconds, outcome, bytesUp, bytesDown });
+}
+
+/** Whom the two ends of a tunnel lead to. */
+function legsOf(chain: Chain, place: number) {
+  const before = chain[place - 1];
+  const after = chain[place + 1];
+  const downstream: LegInfo =
+    before === undefined ? { legClass: 'client' } : { legClass: 'depot', depot: before };
+  const upstream: LegInfo =
+    after === undefined ? { legClass: 'origin' } : { legClass: 'depot', depot: after };
+  return [
+    { stream: 'downstream', info: downstream },
+    { stream: 'upstream', info: upstream },
+  ] as const;
 }
 
 function refuseConnect(

@@ -15,6 +15,7 @@ import type { Dial } from '../sockets/dial.ts';
 import { resetConnection } from '../sockets/reset.ts';
 import { secure } from '../sockets/secure.ts';
 import type { ProofMaker } from './caller-proof.ts';
+import { SpareLegs } from './spare-legs.ts';
 
 /** The way of one connection: which chain of which ticket, to which origin. */
 export interface Route {
@@ -29,52 +30,115 @@ interface NextLegComponents {
   readonly findDepot: (id: string) => Promise<DepotEntry | undefined>;
   readonly trust: SecureContext;
   readonly proofs: ProofMaker;
+  /** As {@link findDepot}, from what is known without asking. */
+  readonly knownDepot: (id: string) => DepotEntry | undefined;
   readonly noteRtt: (depot: string, rttMs: number) => void;
+  /** A tunnel was opened, over a connection that waited for it or a new one. */
+  readonly onLeg: (start: 'spare' | 'dialled') => void;
   readonly connectTimeoutMs: number;
+  /** Connections kept ready to each neighbour. */
+  readonly spareLegs: number;
+  readonly nowMs: () => number;
 }
 
 /**
  * Opens the way from the depot at `place` of a route's chain to the origin: the last depot dials the origin itself,
- * every other one asks the next depot for a tunnel. Rejects with a `LonghaulError` that names the depot that failed.
+ * every other one asks the next depot for a tunnel. `firstBytes` go along with the request for it, so that they reach
+ * the origin one round trip of each leg earlier. Rejects with a `LonghaulError` that names the depot that failed.
  */
-export type OpenNextLeg = (route: Route, place: number, signal: AbortSignal) => Promise<Duplex>;
+export type OpenNextLeg = (
+  route: Route,
+  place: number,
+  signal: AbortSignal,
+  firstBytes?: Buffer,
+) => Promise<Duplex>;
 
-export function createNextLeg(components: NextLegComponents): OpenNextLeg {
-  return async (route, place, signal) => {
-    const next = route.chain[place + 1];
-    if (next !== undefined) return openTunnel(components, route, place, next, signal);
-    const { socket } = await components.dial({ purpose: 'origin', ...route.authority }, signal);
-    return socket;
+export interface NextLegs {
+  readonly open: OpenNextLeg;
+  /** Connections to other depots that wait for use. */
+  readonly spareCount: () => number;
+  readonly close: () => void;
+}
+
+const NOTHING = Buffer.alloc(0);
+
+export function createNextLegs(components: NextLegComponents): NextLegs {
+  const spares = new SpareLegs({
+    perNeighbour: components.spareLegs,
+    open: (entry, signal) => dialDepot(components, entry, signal),
+    findDepot: components.knownDepot,
+    nowMs: components.nowMs,
+  });
+  return {
+    open: async (route, place, signal, firstBytes = NOTHING) => {
+      const next = route.chain[place + 1];
+      if (next !== undefined)
+        return openTunnel(components, spares, { route, place, next, firstBytes }, signal);
+      const { socket } = await components.dial({ purpose: 'origin', ...route.authority }, signal);
+      if (firstBytes.length > 0) socket.write(firstBytes);
+      return socket;
+    },
+    spareCount: () => spares.count,
+    close: () => spares.close(),
   };
+}
+
+interface TunnelRequest {
+  readonly route: Route;
+  readonly place: number;
+  readonly next: string;
+  readonly firstBytes: Buffer;
 }
 
 async function openTunnel(
   components: NextLegComponents,
-  route: Route,
-  place: number,
-  next: string,
+  spares: SpareLegs,
+  asked: TunnelRequest,
   signal: AbortSignal,
 ): Promise<Duplex> {
-  const entry = await components.findDepot(next);
-  if (!entry) throw new LonghaulError('next-depot-unknown', { depot: next });
+  const { next } = asked;
+  const spare = spares.take(next);
   try {
-    const dialled = await components.dial({ purpose: 'depot', host: entry.host, port: entry.port }, signal);
-    components.noteRtt(next, dialled.rttMs);
-    const codes = {
-      refused: 'next-depot-tls-failed',
-      broken: 'next-depot-unreachable',
-      timeout: 'next-depot-timeout',
-    } as const;
-    const stream = entry.tls
-      ? await secure(dialled.socket, entry.host, components.trust, codes, signal)
-      : dialled.socket;
-    return await connectThrough(stream, components, route, place, next, signal);
+    if (spare) {
+      const tunnel = await connectThrough(spare, components, asked, signal).catch((failure: unknown) => {
+        signal.throwIfAborted();
+        // The neighbour may have closed it a moment ago: what counts is what a new connection says.
+        if (failure instanceof LonghaulError && failure.code !== 'next-depot-unreachable') throw failure;
+        return undefined;
+      });
+      if (tunnel) {
+        components.onLeg('spare');
+        return tunnel;
+      }
+    }
+    const entry = await components.findDepot(next);
+    if (!entry) throw new LonghaulError('next-depot-unknown');
+    const stream = await dialDepot(components, entry, signal);
+    const tunnel = await connectThrough(stream, components, asked, signal);
+    components.onLeg('dialled');
+    spares.keepWarm(next);
+    return tunnel;
   } catch (failure) {
     if (failure instanceof LonghaulError && failure.depot === undefined) {
       throw new LonghaulError(failure.code, { ...detailOf(failure), depot: next, cause: failure.cause });
     }
     throw failure;
   }
+}
+
+async function dialDepot(
+  { dial, trust, noteRtt }: NextLegComponents,
+  entry: DepotEntry,
+  signal: AbortSignal,
+): Promise<Duplex> {
+  const { socket, rttMs } = await dial({ purpose: 'depot', host: entry.host, port: entry.port }, signal);
+  noteRtt(entry.id, rttMs);
+  const codes = {
+    refused: 'next-depot-tls-failed',
+    broken: 'next-depot-unreachable',
+    timeout: 'next-depot-timeout',
+  } as const;
+  return entry.tls ? secure(socket, entry.host, trust, codes, signal) : socket;
 }
 
 function detailOf(failure: LonghaulError): { detail?: string } {
@@ -84,9 +148,7 @@ function detailOf(failure: LonghaulError): { detail?: string } {
 function connectThrough(
   stream: Duplex,
   { proofs, connectTimeoutMs }: NextLegComponents,
-  route: Route,
-  place: number,
-  next: string,
+  { route, place, next, firstBytes }: TunnelRequest,
   signal: AbortSignal,
 ): Promise<Duplex> {
   const authority = formatAuthority(route.authority.host, route.authority.port);
@@ -139,7 +201,20 @@ function connectThrough(
       if (head.length > 0) socket.unshift(head);
       resolve(socket);
     });
+    if (firstBytes.length > 0) outgoing.once('socket', () => sendBehindHead(stream, firstBytes));
     if (signal.aborted) onAbort();
     else outgoing.end();
+  });
+}
+
+/**
+ * Sends bytes right behind the request's head, in the same packet. Called while the request has its socket but has not
+ * written yet, which it does before the next tick.
+ */
+function sendBehindHead(stream: Duplex, bytes: Buffer): void {
+  stream.cork();
+  process.nextTick(() => {
+    stream.write(bytes);
+    stream.uncork();
   });
 }

@@ -45,4 +45,13 @@ describe('a link', () => {
     table.report('d1', { to: 'd3', rttMs: 20, goodputBps: 5e6 }, NOW);
     expect(table.estimate('d1', 'd3', NOW)).toMatchObject({ rateBps: 5e6, goodputBps: 5e6, lossRate: 0 });
   });
+
+  test('keeps loss and goodput, which only the sending end can tell, when the other end reports without them', () => {
+    const table = new LinkTable([], 1e6);
+    table.report('d1', { to: 'd2', rttMs: 30, lossRate: 0.01, goodputBps: 5e7 }, 0);
+    table.report('d2', { to: 'd1', rttMs: 29 }, 1000);
+    expect(table.estimate('d1', 'd2', 1000)).toMatchObject({ rttMs: 29, lossRate: 0.01, goodputBps: 5e7 });
+    table.report('d2', { to: 'd1', rttMs: 28 }, REPORT_LIFE_MS + 1);
+    expect(table.estimate('d1', 'd2', REPORT_LIFE_MS + 1)).toBeUndefined();
+  });
 });

@@ -20,6 +20,8 @@ export interface LinkEstimate {
 interface ReceivedReport {
   readonly report: LinkReport;
   readonly atMs: number;
+  /** When loss and goodput were measured: not every report has them. */
+  readonly measuredAtMs: number;
 }
 
 /** The links the planner knows: configured ones, and what depots reported, which counts first unless `fixed`. */
@@ -33,9 +35,24 @@ export class LinkTable {
     this.#windowBytes = windowBytes;
   }
 
-  /** Takes in what the depot `from` measured; the newest report of either end replaces the one before. */
+  /**
+   * Takes in what the depot `from` measured. The newest report of either end counts; loss and goodput, which only the end
+   * that sends can tell, outlive newer reports without them.
+   */
   report(from: string, report: LinkReport, nowMs: number): void {
-    this.#reported.set(pairKey(from, report.to), { report, atMs: nowMs });
+    const key = pairKey(from, report.to);
+    const known = this.#reported.get(key);
+    const isMeasured = report.lossRate !== undefined || report.goodputBps !== undefined;
+    const measuredAtMs = isMeasured || !known ? nowMs : known.measuredAtMs;
+    const kept = known && nowMs - measuredAtMs <= REPORT_LIFE_MS ? known.report : undefined;
+    const { lossRate = kept?.lossRate, goodputBps = kept?.goodputBps } = report;
+    const merged: LinkReport = {
+      to: report.to,
+      rttMs: report.rttMs,
+      ...(lossRate === undefined ? {} : { lossRate }),
+      ...(goodputBps === undefined ? {} : { goodputBps }),
+    };
+    this.#reported.set(key, { report: merged, atMs: nowMs, measuredAtMs });
   }
 
   /** The estimate of the link between `one` and `other`; `undefined` when RTT or rate are unknown. */

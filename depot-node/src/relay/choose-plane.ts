@@ -1,0 +1,31 @@
+import type { Duplex } from 'node:stream';
+import type { PlaneKind, Relay, RelayPlane } from './relay-plane.ts';
+import { isPlainTcp } from './socket-handle.ts';
+import type { SplicePlane } from './splice-plane.ts';
+import { streamPlane } from './stream-plane.ts';
+
+/** Handing a shorter body over costs more CPU time than splicing it saves. */
+const MIN_SPLICED_BODY_BYTES = 262_144;
+
+interface ChooserComponents {
+  /** Undefined where it is not available or not wanted. */
+  readonly splice: SplicePlane | undefined;
+  /** Told of every flow and of the plane that carries it. */
+  readonly onFlow: (kind: PlaneKind) => void;
+}
+
+/** The relay that takes for each flow the plane that suits it; nobody else has to know that there are two. */
+export function createRelay({ splice, onFlow }: ChooserComponents): Relay {
+  const choose = (one: Duplex, other: Duplex, isWorthIt: boolean): RelayPlane => {
+    const canSplice = isWorthIt && isPlainTcp(one) && isPlainTcp(other);
+    const plane = canSplice && splice?.isAlive() ? splice : streamPlane;
+    onFlow(plane.kind);
+    return plane;
+  };
+  return {
+    tunnel: (downstream, upstream, options) =>
+      choose(downstream, upstream, true).tunnel(downstream, upstream, options),
+    body: (source, sink, options) =>
+      choose(source, sink, options.sizeBytes >= MIN_SPLICED_BODY_BYTES).body(source, sink, options),
+  };
+}

@@ -1,0 +1,36 @@
+import type { Pipe, SpliceKernel } from './splice-kernel.ts';
+
+/** Smaller ones cost twice the CPU time per byte; the kernel gives no more to normal users. */
+export const PIPE_BYTES = 1_048_576;
+/** Empty pipes kept: as many flows move bytes in the same turn; each is two descriptors. */
+const MAX_IDLE_PIPES = 64;
+
+/** Pipes for flows that hold bytes right now. */
+export interface PipePool {
+  /** Undefined when the process has no descriptors left. */
+  readonly take: () => Pipe | undefined;
+  /** Gives an empty pipe back. */
+  readonly give: (pipe: Pipe) => void;
+  /** Closes a pipe, with whatever is in it. */
+  readonly discard: (pipe: Pipe) => void;
+  readonly close: () => void;
+}
+
+export function createPipePool(kernel: Pick<SpliceKernel, 'makePipe' | 'close'>): PipePool {
+  const idle: Pipe[] = [];
+  const discard = (pipe: Pipe) => {
+    kernel.close(pipe.output);
+    kernel.close(pipe.input);
+  };
+  return {
+    take: () => idle.pop() ?? kernel.makePipe(PIPE_BYTES),
+    give: (pipe) => {
+      if (idle.length < MAX_IDLE_PIPES) idle.push(pipe);
+      else discard(pipe);
+    },
+    discard,
+    close: () => {
+      for (const pipe of idle.splice(0)) discard(pipe);
+    },
+  };
+}

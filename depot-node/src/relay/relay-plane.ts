@@ -1,0 +1,79 @@
+import type { Duplex } from 'node:stream';
+
+/** Moves bytes between two connections. The one place of the data plane that joins sockets. */
+export interface Relay {
+  /**
+   * Joins two ends until both directions have ended. A half-close travels as a half-close; whatever breaks one end
+   * resets the other, so that a cut stream never looks like the end of one. Both ends belong to the relay from the
+   * call on. Never rejects.
+   */
+  readonly tunnel: (downstream: Duplex, upstream: Duplex, options: TunnelOptions) => Promise<TunnelOutcome>;
+  /**
+   * Moves exactly `sizeBytes` from source to sink and takes no byte more. Neither closes nor resets an end: what is
+   * not broken afterwards is the caller's again, alive, with the source paused. Only the source is read; nobody else
+   * may read it or write to the sink meanwhile. Never rejects.
+   */
+  readonly body: (source: Duplex, sink: Duplex, options: BodyOptions) => Promise<BodyOutcome>;
+}
+
+/** One way to move the bytes. */
+export interface RelayPlane extends Relay {
+  readonly kind: PlaneKind;
+}
+
+/** `splice`: in the kernel, by a thread of its own; `streams`: through Node, on every system and over TLS. */
+export type PlaneKind = 'splice' | 'streams';
+
+export interface TunnelOptions {
+  /** Silence of both ends after which they are given up. */
+  readonly silenceMs: number;
+  /** The same once one direction has ended: nobody is there any more to break the silence from that side. */
+  readonly halfClosedSilenceMs: number;
+  /** Resets both ends. */
+  readonly signal: AbortSignal;
+  /** Called with the growth of what came from the upstream end, several times a second at least while it grows. */
+  readonly onDown?: (bytes: number) => void;
+}
+
+export interface TunnelOutcome {
+  /** `complete`: both directions ended cleanly; `broke`: an end was reset, went silent or was cancelled. */
+  readonly outcome: 'complete' | 'broke';
+  /** Why it broke. */
+  readonly reason?: TunnelBreak;
+  /** Bytes handed to the upstream end's kernel, and to the downstream end's. */
+  readonly bytesUp: number;
+  readonly bytesDown: number;
+}
+
+export type TunnelBreak = 'downstream-broke' | 'upstream-broke' | 'silent' | 'cancelled' | 'relay-failed';
+
+export interface BodyOptions {
+  readonly sizeBytes: number;
+  /** Stops the body and gives both ends back. */
+  readonly signal: AbortSignal;
+  /** Silence of the source, while bytes were wanted, after which it is given up. */
+  readonly silenceMs: number;
+  /** How long the sink may leave bytes unread. */
+  readonly stallMs: number;
+  /** Called with the growth of what the sink has taken, several times a second at least while it grows. */
+  readonly onBytes?: (bytes: number) => void;
+}
+
+export interface BodyOutcome {
+  readonly outcome: BodyEnd;
+  /**
+   * Bytes taken from the source. Unless the sink broke, the sink has exactly these: its kernel has them all, or, after
+   * `cancelled` and `sink-stalled` only, some still lie in its write queue, before whatever the caller writes next.
+   */
+  readonly bytes: number;
+}
+
+export type BodyEnd =
+  | 'complete'
+  /** The source ended cleanly before `sizeBytes`. */
+  | 'source-ended'
+  | 'source-broke'
+  | 'source-silent'
+  | 'sink-broke'
+  | 'sink-stalled'
+  | 'cancelled';

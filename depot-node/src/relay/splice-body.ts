@@ -1,0 +1,111 @@
+import type { Socket } from 'node:net';
+import { resetConnection } from '../sockets/reset.ts';
+import { flushed } from './flushed.ts';
+import { suspendIdleTimeouts } from './idle-timeouts.ts';
+import type { BodyEnd, BodyOptions, BodyOutcome } from './relay-plane.ts';
+import { descriptorOf, resumeReading, stopReading } from './socket-handle.ts';
+import type { FlowReport } from './splice-message.ts';
+import { duplicatePair, type SpliceComponents } from './splice-tunnel.ts';
+import { streamBody } from './stream-body.ts';
+
+const FAILED_FLUSH = { broke: 'sink-broke', timeout: 'sink-stalled', cancelled: 'cancelled' } as const;
+
+/** Moves a body between two plain TCP sockets in the splice thread; see `Relay.body`. Without descriptors, Node does it. */
+export async function spliceBody(
+  components: SpliceComponents,
+  source: Socket,
+  sink: Socket,
+  options: BodyOptions,
+): Promise<BodyOutcome> {
+  const { sizeBytes, signal, stallMs } = options;
+  const ignore = () => undefined;
+  const restoreTimeouts = suspendIdleTimeouts(source, sink);
+  // What breaks is met by the thread, or shows as `destroyed`.
+  source.on('error', ignore);
+  sink.on('error', ignore);
+  try {
+    const flush = await flushed(sink, stallMs, signal);
+    if (flush !== 'flushed') return { outcome: FAILED_FLUSH[flush], bytes: 0 };
+    // Node has it all already, or one of the ends is no more: nothing to hand over.
+    const pair =
+      source.readableLength < sizeBytes && components.thread.isAlive()
+        ? duplicatePair(components.kernel, source, sink)
+        : undefined;
+    if (!pair) return await streamBody(source, sink, options);
+    return await runBody(components, source, sink, options, pair);
+  } finally {
+    restoreTimeouts();
+    source.off('error', ignore);
+    sink.off('error', ignore);
+  }
+}
+
+async function runBody(
+  { kernel, thread }: SpliceComponents,
+  source: Socket,
+  sink: Socket,
+  options: BodyOptions,
+  pair: { first: number; second: number },
+): Promise<BodyOutcome> {
+  const { sizeBytes, signal, silenceMs, stallMs, onBytes } = options;
+  const head = stopReading(source);
+  // Not even the death of this process may make a cut body look like an ended one.
+  kernel.resetOnClose(pair.second, true);
+  let reported = 0;
+  const grow = (bytes: number) => {
+    if (bytes > reported) onBytes?.(bytes - reported);
+    reported = Math.max(reported, bytes);
+  };
+  const report = await new Promise<FlowReport>((resolve) => {
+    const cancel = thread.start(
+      {
+        type: 'body',
+        source: pair.first,
+        sink: pair.second,
+        head,
+        sizeBytes,
+        silenceMs,
+        stallMs,
+        wantsProgress: onBytes !== undefined,
+      },
+      {
+        onProgress: grow,
+        onFinished: (finished) => {
+          signal.removeEventListener('abort', cancel);
+          source.off('close', cancel);
+          sink.off('close', cancel);
+          resolve(finished);
+        },
+      },
+    );
+    signal.addEventListener('abort', cancel);
+    // Whoever destroys one of them in the meantime ends the body.
+    source.on('close', cancel);
+    sink.on('close', cancel);
+    if (signal.aborted) cancel();
+  });
+  const bytes = report.bytesDown + (report.rest?.length ?? 0);
+  grow(bytes);
+  const outcome = outcomeOf(report, source, sink, signal);
+  const own = descriptorOf(sink);
+  if (own !== undefined) kernel.resetOnClose(own, false);
+  if (report.rest && report.rest.length > 0 && !sink.destroyed) sink.write(report.rest);
+  if (outcome === 'source-broke') source.destroy();
+  else resumeReading(source);
+  if (outcome === 'sink-broke') sink.destroy();
+  return { outcome, bytes };
+}
+
+function outcomeOf({ end }: FlowReport, source: Socket, sink: Socket, signal: AbortSignal): BodyEnd {
+  if (end === 'relay-failed') {
+    // How far it came is not known: nothing may go on from here.
+    resetConnection(source);
+    resetConnection(sink);
+    return 'sink-broke';
+  }
+  if (end === 'cancelled' && !signal.aborted) {
+    if (sink.destroyed) return 'sink-broke';
+    if (source.destroyed) return 'source-broke';
+  }
+  return end as BodyEnd;
+}

@@ -1,0 +1,175 @@
+import { createPipePool } from './pipe-pool.ts';
+import { createReadiness } from './readiness.ts';
+import type { End } from './splice-direction.ts';
+import { createBodyFlow, createTunnelFlow, type Flow } from './splice-flow.ts';
+import type { SpliceKernel } from './splice-kernel.ts';
+import type { FlowEnd, SpliceCommand, SpliceReport } from './splice-message.ts';
+
+/** Timeouts and progress are looked at this often; between two looks a resting flow costs nothing. */
+const TICK_MS = 250;
+// Key of the descriptor that says that commands have come; sockets have higher ones.
+const WAKER_KEY = 0;
+
+export interface LoopComponents {
+  readonly kernel: SpliceKernel;
+  /** Readable when commands have come. */
+  readonly waker: number;
+  readonly nextCommand: () => SpliceCommand | undefined;
+  readonly report: (report: SpliceReport) => void;
+  readonly nowMs: () => number;
+}
+
+interface Watched {
+  readonly end: End;
+  readonly flow: Flow;
+}
+
+/**
+ * Runs flows until it is told to stop. Every flow that can move gets one turn, then events and commands are looked at
+ * again: a fast flow never keeps another one waiting for longer than one pair of splices each.
+ */
+export function runSpliceLoop({ kernel, waker, nextCommand, report, nowMs }: LoopComponents): void {
+  const readiness = createReadiness(kernel);
+  const pipes = createPipePool(kernel);
+  const flows = new Map<number, Flow>();
+  const keysOf = new Map<Flow, number[]>();
+  const watched: (Watched | undefined)[] = [undefined];
+  const freeKeys: number[] = [];
+  /** Keys freed in this round: events that came with the same wait may still name them. */
+  const freedKeys: number[] = [];
+  let queue: Flow[] = [];
+  let now = nowMs();
+  let nextTickMs = now + TICK_MS;
+  const state = { stopping: false };
+
+  const enqueue = (flow: Flow) => {
+    if (flow.queued) return;
+    flow.queued = true;
+    queue.push(flow);
+  };
+
+  const watch = (flow: Flow): boolean => {
+    const keys: number[] = [];
+    keysOf.set(flow, keys);
+    return flow.ends.every((end) => {
+      const key = freeKeys.pop() ?? watched.length;
+      keys.push(key);
+      watched[key] = { end, flow };
+      return readiness.watch(end.descriptor, key);
+    });
+  };
+
+  const start = (flow: Flow) => {
+    flows.set(flow.id, flow);
+    if (watch(flow)) enqueue(flow);
+    else finish(flow, 'relay-failed');
+  };
+
+  const finish = (flow: Flow, end: FlowEnd) => {
+    if (!flows.delete(flow.id)) return;
+    const rest = flow.finish(end);
+    for (const key of keysOf.get(flow) ?? []) {
+      watched[key] = undefined;
+      freedKeys.push(key);
+    }
+    keysOf.delete(flow);
+    for (const { descriptor } of flow.ends) readiness.unwatch(descriptor);
+    // Said first, closed then: should the thread die in between, nobody closes a number that is somebody else's.
+    report({
+      type: 'finished',
+      id: flow.id,
+      end,
+      bytesUp: flow.bytesUp(),
+      bytesDown: flow.bytesDown(),
+      rest,
+    });
+    for (const { descriptor } of flow.ends) kernel.close(descriptor);
+  };
+
+  const obey = (command: SpliceCommand) => {
+    switch (command.type) {
+      case 'tunnel':
+        return start(createTunnelFlow(command, { kernel, pipes }, now));
+      case 'body':
+        return start(createBodyFlow(command, { kernel, pipes }, now));
+      case 'cancel': {
+        const flow = flows.get(command.id);
+        return flow && finish(flow, 'cancelled');
+      }
+      case 'stop':
+        state.stopping = true;
+        return undefined;
+      default:
+        throw new Error(`unknown command ${JSON.stringify(command satisfies never)}`);
+    }
+  };
+
+  const handleEvents = (count: number) => {
+    for (let index = 0; index < count; index += 1) {
+      const key = readiness.key(index);
+      if (key === WAKER_KEY) {
+        kernel.rest(waker);
+        for (let command = nextCommand(); command; command = nextCommand()) obey(command);
+        continue;
+      }
+      const found = watched[key];
+      if (!found) continue;
+      const event = readiness.event(index);
+      if (event.readable) found.end.readable = true;
+      if (event.writable) found.end.writable = true;
+      if (event.failed) found.end.failed = true;
+      enqueue(found.flow);
+    }
+  };
+
+  const runTurns = () => {
+    const batch = queue;
+    queue = [];
+    for (const flow of batch) {
+      flow.queued = false;
+      if (!flows.has(flow.id)) continue;
+      const turn = flow.turn(now);
+      if (turn === 'again') enqueue(flow);
+      else if (turn !== 'wait') finish(flow, turn.end);
+    }
+  };
+
+  const tick = () => {
+    nextTickMs = now + TICK_MS;
+    const progress: [number, number][] = [];
+    for (const flow of flows.values()) {
+      const end = flow.expired(now);
+      if (end) {
+        finish(flow, end);
+        continue;
+      }
+      const bytes = flow.bytesDown();
+      if (!flow.wantsProgress || bytes === flow.reportedBytes) continue;
+      flow.reportedBytes = bytes;
+      progress.push([flow.id, bytes]);
+    }
+    if (progress.length > 0) report({ type: 'progress', flows: progress });
+  };
+
+  const waitMs = () => {
+    if (queue.length > 0) return 0;
+    return flows.size > 0 ? Math.max(0, Math.ceil(nextTickMs - now)) : -1;
+  };
+
+  if (!readiness.watchWaker(waker, WAKER_KEY)) throw new Error('the waker cannot be watched');
+  report({ type: 'ready' });
+  try {
+    while (!state.stopping) {
+      const count = readiness.wait(waitMs());
+      now = nowMs();
+      handleEvents(count);
+      runTurns();
+      if (now >= nextTickMs) tick();
+      freeKeys.push(...freedKeys.splice(0));
+    }
+  } finally {
+    for (const flow of flows.values()) finish(flow, 'relay-failed');
+    pipes.close();
+    readiness.close();
+  }
+}

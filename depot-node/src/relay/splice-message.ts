@@ -1,0 +1,60 @@
+import type { BodyEnd, TunnelBreak } from './relay-plane.ts';
+
+/** What the main thread asks of the splice thread. Descriptors named here belong to the thread from then on. */
+export type SpliceCommand =
+  | TunnelCommand
+  | BodyCommand
+  | { readonly type: 'cancel'; readonly id: number }
+  | StopCommand;
+
+interface StopCommand {
+  readonly type: 'stop';
+}
+
+export interface TunnelCommand {
+  readonly type: 'tunnel';
+  readonly id: number;
+  readonly downstream: number;
+  readonly upstream: number;
+  /** Bytes that Node had already read from the downstream end, and from the upstream end. */
+  readonly headUp: Uint8Array;
+  readonly headDown: Uint8Array;
+  readonly silenceMs: number;
+  readonly halfClosedSilenceMs: number;
+  /** Whether anybody wants to know how it goes before the end. */
+  readonly wantsProgress: boolean;
+}
+
+export interface BodyCommand {
+  readonly type: 'body';
+  readonly id: number;
+  readonly source: number;
+  readonly sink: number;
+  /** Bytes that Node had already read from the source; they count. */
+  readonly head: Uint8Array;
+  readonly sizeBytes: number;
+  readonly silenceMs: number;
+  readonly stallMs: number;
+  readonly wantsProgress: boolean;
+}
+
+/** What the splice thread says. */
+export type SpliceReport =
+  | { readonly type: 'ready' }
+  /** Bytes delivered by each flow so far, downstream. */
+  | { readonly type: 'progress'; readonly flows: readonly (readonly [id: number, bytes: number])[] }
+  | FlowReport;
+
+/** The end of a flow. Its descriptors are no longer to be used. */
+export interface FlowReport {
+  readonly type: 'finished';
+  readonly id: number;
+  readonly end: FlowEnd;
+  readonly bytesUp: number;
+  readonly bytesDown: number;
+  /** Taken from the source of a body and not delivered. */
+  readonly rest: Uint8Array<ArrayBuffer> | undefined;
+}
+
+/** `complete` for both kinds; the others as in `TunnelOutcome.reason` or `BodyOutcome.outcome`. */
+export type FlowEnd = BodyEnd | TunnelBreak;

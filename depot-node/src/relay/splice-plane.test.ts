@@ -1,0 +1,34 @@
+import { once } from 'node:events';
+import { describe, expect, test } from 'vitest';
+import { promiseRelay } from './relay-suite.ts';
+import { openSplicePlane } from './splice-plane.ts';
+import { receive, socketPair } from './suite-sockets.ts';
+
+const opened = await openSplicePlane();
+const why = opened.ok ? '' : ` (skipped: ${opened.reason})`;
+
+describe.skipIf(!opened.ok)(`the relay in the kernel${why}`, () => {
+  if (!opened.ok) return;
+  const { plane } = opened;
+  test('takes a tunnel out of the hands of Node, and gives a body back', async () => {
+    const [[client, down], [server, up]] = await Promise.all([socketPair(), socketPair()]);
+    const { signal } = new AbortController();
+    const limits = { silenceMs: 60_000, halfClosedSilenceMs: 60_000, stallMs: 60_000, signal };
+    server.write(Buffer.alloc(1_000_000));
+    const received = receive(client);
+    expect(await plane.body(up, down, { ...limits, sizeBytes: 1_000_000 })).toMatchObject({
+      bytes: 1_000_000,
+    });
+    // What Node had not read before the body, it has not read at all.
+    expect(up.bytesRead).toBeLessThan(1_000_000);
+    const outcome = plane.tunnel(down, up, limits);
+    await Promise.all([once(down, 'close'), once(up, 'close')]);
+    server.end('and more');
+    client.end();
+    await received.all();
+    expect(received.length()).toBe(1_000_008);
+    expect(await outcome).toMatchObject({ outcome: 'complete', bytesDown: 8 });
+  });
+
+  promiseRelay(() => Promise.resolve({ plane, close: plane.close }));
+});

@@ -1,0 +1,132 @@
+import { once } from 'node:events';
+import { MessageChannel, receiveMessageOnPort, Worker } from 'node:worker_threads';
+import type { SpliceKernel } from './splice-kernel.ts';
+import type {
+  BodyCommand,
+  FlowReport,
+  SpliceCommand,
+  SpliceReport,
+  TunnelCommand,
+} from './splice-message.ts';
+import type { SpliceWorkerData } from './splice-worker.ts';
+
+type WithoutId<T> = T extends unknown ? Omit<T, 'id'> : never;
+export type FlowCommand = WithoutId<TunnelCommand | BodyCommand>;
+
+export interface FlowListener {
+  readonly onProgress: (bytesDown: number) => void;
+  readonly onFinished: (report: FlowReport) => void;
+}
+
+/** The splice thread as the main thread sees it. */
+export interface SpliceThread {
+  /** Whether it takes flows; a thread that has crashed or been closed does not. */
+  readonly isAlive: () => boolean;
+  /** Hands a flow over with its descriptors; the result cancels it. Exactly one `onFinished` follows. */
+  readonly start: (command: FlowCommand, listener: FlowListener) => () => void;
+  /** Cancels every flow and waits for the end of the thread. */
+  readonly close: () => Promise<void>;
+}
+
+interface Running extends FlowListener {
+  readonly descriptors: readonly number[];
+}
+
+const WORKER = new URL('./splice-worker.ts', import.meta.url);
+
+/**
+ * Starts the thread. It does not keep the process alive while no flow runs, and it ends with the process. Rejects when
+ * it cannot start.
+ *
+ * @param onCrash called once if the thread dies by itself; its flows have then been reset.
+ */
+export async function startSpliceThread(
+  kernel: SpliceKernel,
+  onCrash: (cause: unknown) => void,
+): Promise<SpliceThread> {
+  const waker = kernel.makeWaker();
+  if (waker < 0) throw new Error(`eventfd failed, errno ${-waker}`);
+  const { port1: port, port2 } = new MessageChannel();
+  const workerData: SpliceWorkerData = { port: port2, waker };
+  const worker = new Worker(WORKER, { name: 'splice', execArgv: [], workerData, transferList: [port2] });
+  const flows = new Map<number, Running>();
+  let nextId = 1;
+  let alive = false;
+  let cause: unknown;
+
+  const send = (command: SpliceCommand) => {
+    port.postMessage(command);
+    kernel.wake(waker);
+  };
+  const stop = () => send({ type: 'stop' });
+  const settle = (report: FlowReport) => {
+    const flow = flows.get(report.id);
+    flows.delete(report.id);
+    if (flows.size === 0) port.unref();
+    flow?.onFinished(report);
+  };
+  const handle = (report: SpliceReport) => {
+    if (report.type === 'finished') settle(report);
+    if (report.type !== 'progress') return;
+    for (const [id, bytes] of report.flows) flows.get(id)?.onProgress(bytes);
+  };
+
+  const exited = new Promise<void>((resolve) => {
+    worker.once('exit', () => {
+      const crashed = alive;
+      alive = false;
+      process.off('exit', stop);
+      for (let last = receiveMessageOnPort(port); last; last = receiveMessageOnPort(port))
+        handle(last.message);
+      // What it could not say goodbye to is still open under these numbers.
+      for (const [id, { descriptors }] of flows) {
+        for (const descriptor of descriptors) {
+          kernel.resetOnClose(descriptor, true);
+          kernel.close(descriptor);
+        }
+        settle({ type: 'finished', id, end: 'relay-failed', bytesUp: 0, bytesDown: 0, rest: undefined });
+      }
+      port.close();
+      kernel.close(waker);
+      if (crashed) onCrash(cause);
+      resolve();
+    });
+  });
+  worker.on('error', (error) => {
+    cause = error;
+  });
+
+  const [first] = await Promise.race([once(port, 'message'), exited.then((): [undefined] => [undefined])]);
+  if (!first) throw new Error('the splice thread did not start', { cause });
+  alive = true;
+  port.on('message', handle);
+  // A thread inside a foreign call cannot be terminated: it must be told, or the process would never end.
+  process.on('exit', stop);
+  worker.unref();
+  port.unref();
+
+  return {
+    isAlive: () => alive,
+    start: (command, listener) => {
+      const id = nextId;
+      nextId += 1;
+      const descriptors =
+        command.type === 'tunnel' ? [command.downstream, command.upstream] : [command.source, command.sink];
+      flows.set(id, { ...listener, descriptors });
+      port.ref();
+      send({ ...command, id });
+      return () => {
+        if (alive && flows.has(id)) send({ type: 'cancel', id });
+      };
+    },
+    close: async () => {
+      if (alive) {
+        alive = false;
+        for (const id of flows.keys()) send({ type: 'cancel', id });
+        worker.ref();
+        stop();
+      }
+      await exited;
+    },
+  };
+}

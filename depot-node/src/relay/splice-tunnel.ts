@@ -1,0 +1,96 @@
+import type { Socket } from 'node:net';
+import { resetConnection } from '../sockets/reset.ts';
+import { flushed } from './flushed.ts';
+import type { TunnelBreak, TunnelOptions, TunnelOutcome } from './relay-plane.ts';
+import { descriptorOf, stopReading } from './socket-handle.ts';
+import type { SpliceKernel } from './splice-kernel.ts';
+import type { FlowReport } from './splice-message.ts';
+import type { SpliceThread } from './splice-thread.ts';
+import { streamTunnel } from './stream-tunnel.ts';
+
+export interface SpliceComponents {
+  readonly kernel: SpliceKernel;
+  readonly thread: SpliceThread;
+}
+
+/** Joins two plain TCP sockets in the splice thread; see `Relay.tunnel`. Without descriptors, Node does it. */
+export async function spliceTunnel(
+  { kernel, thread }: SpliceComponents,
+  downstream: Socket,
+  upstream: Socket,
+  options: TunnelOptions,
+): Promise<TunnelOutcome> {
+  const { silenceMs, halfClosedSilenceMs, signal, onDown } = options;
+  // The thread meets the errors; until then `destroyed` tells.
+  for (const end of [downstream, upstream]) end.on('error', () => end.destroy());
+  const flushes = await Promise.all([
+    flushed(downstream, silenceMs, signal),
+    flushed(upstream, silenceMs, signal),
+  ]);
+  if (flushes.includes('timeout')) return giveUp(downstream, upstream, 'silent');
+  const pair =
+    flushes.every((flush) => flush === 'flushed') &&
+    thread.isAlive() &&
+    duplicatePair(kernel, downstream, upstream);
+  if (!pair) return streamTunnel(downstream, upstream, options);
+
+  const headUp = stopReading(downstream);
+  const headDown = stopReading(upstream);
+  // The duplicates keep both connections alive: Node's own sockets close without a word on the wire.
+  downstream.destroy();
+  upstream.destroy();
+  const report = await new Promise<FlowReport>((resolve) => {
+    let reported = 0;
+    const grow = (bytes: number) => {
+      if (bytes > reported) onDown?.(bytes - reported);
+      reported = Math.max(reported, bytes);
+    };
+    const cancel = thread.start(
+      {
+        type: 'tunnel',
+        downstream: pair.first,
+        upstream: pair.second,
+        headUp,
+        headDown,
+        silenceMs,
+        halfClosedSilenceMs,
+        wantsProgress: onDown !== undefined,
+      },
+      {
+        onProgress: grow,
+        onFinished: (finished) => {
+          signal.removeEventListener('abort', cancel);
+          grow(finished.bytesDown);
+          resolve(finished);
+        },
+      },
+    );
+    signal.addEventListener('abort', cancel);
+    if (signal.aborted) cancel();
+  });
+  const { end, bytesUp, bytesDown } = report;
+  if (end === 'complete') return { outcome: 'complete', bytesUp, bytesDown };
+  return { outcome: 'broke', reason: end as TunnelBreak, bytesUp, bytesDown };
+}
+
+function giveUp(downstream: Socket, upstream: Socket, reason: TunnelBreak): TunnelOutcome {
+  resetConnection(downstream);
+  resetConnection(upstream);
+  return { outcome: 'broke', reason, bytesUp: 0, bytesDown: 0 };
+}
+
+/** Duplicates of both descriptors, or none. */
+export function duplicatePair(
+  kernel: SpliceKernel,
+  one: Socket,
+  other: Socket,
+): { first: number; second: number } | undefined {
+  const [firstOwn, secondOwn] = [descriptorOf(one), descriptorOf(other)];
+  if (firstOwn === undefined || secondOwn === undefined) return undefined;
+  const first = kernel.duplicate(firstOwn);
+  if (first < 0) return undefined;
+  const second = kernel.duplicate(secondOwn);
+  if (second >= 0) return { first, second };
+  kernel.close(first);
+  return undefined;
+}
