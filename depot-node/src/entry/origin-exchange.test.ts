@@ -55,14 +55,10 @@ function ask(method: OriginRequest['method'] = 'GET', open = openNextLeg): Promi
 
 async function read(source: Duplex, sizeBytes: number): Promise<Buffer> {
   const chunks: Buffer[] = [];
-  let have = 0;
-  source.on('data', (chunk: Buffer) => {
+  for await (const chunk of source.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
     chunks.push(chunk);
-    have += chunk.length;
-  });
-  source.resume();
-  while (have < sizeBytes) await once(source, 'data');
-  source.pause();
+    if (chunks.reduce((sum, { length }) => sum + length, 0) >= sizeBytes) break;
+  }
   return Buffer.concat(chunks);
 }
 

@@ -97,7 +97,7 @@ export class SpareLegs {
       const entry = this.#components.findDepot(neighbour.id);
       if (!entry || this.#closed.signal.aborted) return;
       neighbour.opening += 1;
-      this.#components
+      void this.#components
         .open(entry, this.#closed.signal)
         // A neighbour that cannot be reached is found out by the download that needs it.
         .catch(() => undefined)
