@@ -23,6 +23,7 @@ export type Launch = (command: readonly [string, ...string[]], cwd: string) => C
 export interface ServiceProcess {
   /** The service's public base URL. */
   readonly url: string;
+  readonly pid: number;
   /** Asks it to end, as Ctrl-C does, and waits for that; rejects when it did not and had to be killed. */
   readonly stop: () => Promise<void>;
   /** Ends it without notice, as a power failure does. */
@@ -75,7 +76,7 @@ export async function startProgram(
     if (signal !== 'SIGKILL' && child.signalCode === 'SIGKILL')
       throw new Error(`${name} did not end when asked to`);
   };
-  return { url, stop: () => end('SIGINT'), kill: () => end('SIGKILL') };
+  return { url, pid: child.pid ?? 0, stop: () => end('SIGINT'), kill: () => end('SIGKILL') };
 }
 
 async function readyUrl(child: ChildProcess): Promise<string> {

@@ -6,6 +6,7 @@ import { escapeMarkdown, inlineCode, markdownTable } from './markdown-table.ts';
 import { counted, listed } from './numbers.ts';
 import { type ReportBody, sectionMarkdown } from './page-parts.ts';
 import type { ReportPlan } from './report-plan.ts';
+import { bulletList, commandItem, machineItem, momentsItem } from './run-items.ts';
 import { trustSection } from './trust-section.ts';
 
 export interface Page {
@@ -27,9 +28,9 @@ export function pageMarkdown({ plan, info, cells, body, pictureFolder, name }: P
     escapeMarkdown(plan.question),
     ...unfinished(info, cells),
     '## What is seen',
-    list(body.findings),
+    bulletList(body.findings),
     '## How it was measured',
-    list([...plan.method, ...runItems(plan, info, cells)]),
+    bulletList([...plan.method, ...runItems(plan, info, cells)]),
     `Reading the numbers: ${reading(cells)}`,
     ...targets(plan, cells),
     ...sections.map((section) => sectionMarkdown(section, pictureFolder, name)),
@@ -44,7 +45,7 @@ function unfinished(info: RunInfo, cells: readonly Cell[]): string[] {
 }
 
 function runItems(plan: ReportPlan, info: RunInfo, cells: readonly Cell[]): string[] {
-  const { machine, options } = info;
+  const { options } = info;
   const sizes = [...new Set(cells.flatMap(({ lines }) => lines.map((line) => line.sizeBytes)))].toSorted(
     (a, b) => a - b,
   );
@@ -52,20 +53,14 @@ function runItems(plan: ReportPlan, info: RunInfo, cells: readonly Cell[]): stri
   const absent = plan.scenarios.filter((scenario) => !measured.has(scenario)).map(({ id }) => inlineCode(id));
   const ways = new Set(cells.map(({ variant }) => variant));
   const absentWays = plan.variants.filter((variant) => !ways.has(variant)).map(({ id }) => inlineCode(id));
-  const moments = [
-    `started ${minute(info.startedAt)}`,
-    ...(info.resumedAt.length > 0 ? [`interrupted and resumed ${listed(info.resumedAt.map(minute))}`] : []),
-    ...(info.finishedAt === null ? [] : [`finished ${minute(info.finishedAt)}`]),
-  ];
-  const programs = Object.entries(info.versions).map(([program, version]) => `${program} ${version}`);
   const cut =
     options.cutSeconds === null ? 'no transfer is cut' : `a transfer is cut after ${options.cutSeconds} s`;
   return [
-    `Command: ${inlineCode(info.command)}${info.commit ? `, at commit ${inlineCode(info.commit)}` : ''}`,
-    `${moments.join(', ')} (UTC)`.replace(/^s/, 'S'),
+    commandItem(info),
+    momentsItem(info),
     `Repeats: ${options.repeat}${options.quick ? ' (quick)' : ''}, seed ${options.seed}; ${cut}`,
     `File: ${listed(sizes.map(formatBytes))}`,
-    `Machine: ${escapeMarkdown(machine.cpu)}, ${counted(machine.cores, 'core')}, ${formatBytes(machine.memoryBytes)} of memory; Linux ${escapeMarkdown(info.kernel)}; ${escapeMarkdown(programs.join(', '))}`,
+    machineItem(info),
     ...(absent.length > 0 ? [`Not in this result: scenarios ${listed(absent)}`] : []),
     ...(absentWays.length > 0 ? [`Not in this result: variants ${listed(absentWays)}`] : []),
   ];
@@ -98,16 +93,4 @@ function targets(plan: ReportPlan, cells: readonly Cell[]): string[] {
     `${met} of ${told.length} measured targets are met.`,
     markdownTable(['scenario', 'target', 'measured', 'met'], rows, { textColumns: 2 }),
   ];
-}
-
-function minute(iso: string): string {
-  return iso.slice(0, 16).replace('T', ' ');
-}
-
-function list(items: readonly string[]): string {
-  return items.map((item) => `- ${upperFirst(item)}`).join('\n');
-}
-
-function upperFirst(words: string): string {
-  return words.slice(0, 1).toUpperCase() + words.slice(1);
 }

@@ -2,7 +2,8 @@ import * as z from 'zod';
 import { LabRefusal } from '../refusal.ts';
 import type { TransferLine } from './transfer-line.ts';
 
-const lineSchema: z.ZodType<TransferLine> = z.object({
+/** A transfer as it stands in a result of the lab. */
+export const transferLineSchema: z.ZodType<TransferLine> = z.object({
   experiment: z.string(),
   scenario: z.string(),
   variant: z.string(),
@@ -23,8 +24,8 @@ const lineSchema: z.ZodType<TransferLine> = z.object({
   error: z.string().optional(),
 });
 
-export interface ReadLines {
-  readonly lines: readonly TransferLine[];
+export interface ReadLines<Line> {
+  readonly lines: readonly Line[];
   /** Bytes up to and with the last line feed; what follows was torn by a crash. */
   readonly wholeBytes: number;
 }
@@ -32,23 +33,23 @@ export interface ReadLines {
 const LINE_FEED = 0x0a;
 
 /**
- * Reads the whole lines of a result. A torn last line is left out: its transfer counts as not made. Throws a refusal
- * that names file and line when a whole line is no transfer.
+ * Reads the whole lines of a result. A torn last line is left out: what it tells counts as not done. Throws a refusal
+ * that names file and line when a whole line is not of this schema.
  */
-export function readLines(file: string, content: Buffer): ReadLines {
+export function readLines<Line>(file: string, content: Buffer, schema: z.ZodType<Line>): ReadLines<Line> {
   const wholeBytes = content.lastIndexOf(LINE_FEED) + 1;
   const texts = content.toString('utf8', 0, wholeBytes).split('\n').slice(0, -1);
-  return { lines: texts.map((text, at) => parseLine(text, `${file}, line ${at + 1}`)), wholeBytes };
+  return { lines: texts.map((text, at) => parseLine(text, `${file}, line ${at + 1}`, schema)), wholeBytes };
 }
 
-function parseLine(text: string, place: string): TransferLine {
-  const parsed = lineSchema.safeParse(parseJson(text));
+function parseLine<Line>(text: string, place: string, schema: z.ZodType<Line>): Line {
+  const parsed = schema.safeParse(parseJson(text));
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
   const where = issue?.path.length ? `${issue.path.join('.')}: ` : '';
   throw new LabRefusal(
     'lab-result-file',
-    `${place} is not a transfer (${where}${issue?.message ?? 'unreadable'}): remove that line, or move the file away.`,
+    `${place} is not of this kind of result (${where}${issue?.message ?? 'unreadable'}): remove that line, or move the file away.`,
   );
 }
 

@@ -11,28 +11,43 @@ import {
   writeSync,
 } from 'node:fs';
 import { dirname } from 'node:path';
+import type * as z from 'zod';
 import { LabRefusal } from '../refusal.ts';
-import { readLines } from './read-lines.ts';
+import { readLines, transferLineSchema } from './read-lines.ts';
 import { type RunInfo, runInfoSchema } from './run-info.ts';
 import type { TransferLine } from './transfer-line.ts';
 
 /** A result that grows: lines in `<file>`, the run's description in `<file>.run.json`. */
-export interface ResultFile {
+export interface LineFile<Line> {
   /** Of the run as it began, also when this is its continuation. */
   readonly info: RunInfo;
-  /** What was there already: these transfers need not be made again. */
-  readonly lines: readonly TransferLine[];
+  /** What was there already and need not be done again. */
+  readonly lines: readonly Line[];
   /** Adds one line; it is on the disk when this returns. */
-  readonly append: (line: TransferLine) => void;
+  readonly append: (line: Line) => void;
   /** Marks the run as finished and closes. */
   readonly finish: (now?: Date) => void;
   /** Closes; the run may be resumed. Does nothing after `finish`. */
   readonly close: () => void;
 }
 
-export interface Results {
+export interface Lines<Line> {
   readonly info: RunInfo;
-  readonly lines: readonly TransferLine[];
+  readonly lines: readonly Line[];
+}
+
+/** A result of the lab. */
+export type ResultFile = LineFile<TransferLine>;
+export type Results = Lines<TransferLine>;
+
+/** {@link openLineFile} for transfers. */
+export function openResultFile(file: string, wanted: RunInfo): ResultFile {
+  return openLineFile(file, wanted, transferLineSchema);
+}
+
+/** {@link readLineFile} for transfers. */
+export function readResults(file: string): Results {
+  return readLineFile(file, transferLineSchema);
 }
 
 const sidecarOf = (file: string) => `${file}.run.json`;
@@ -42,7 +57,7 @@ const sidecarOf = (file: string) => `${file}.run.json`;
  * the line that a crash may have torn; a finished one is moved to `<file>.previous` first. Throws a refusal, and changes
  * nothing, when the file belongs to something else.
  */
-export function openResultFile(file: string, wanted: RunInfo): ResultFile {
+export function openLineFile<Line>(file: string, wanted: RunInfo, schema: z.ZodType<Line>): LineFile<Line> {
   mkdirSync(dirname(file), { recursive: true });
   const content = readIfThere(file);
   if (!content?.length) return begin(file, wanted);
@@ -63,7 +78,7 @@ export function openResultFile(file: string, wanted: RunInfo): ResultFile {
       `${file} holds an unfinished run of another plan: finish it with \`${found.command}\`, name another file, or move it and ${sidecarOf(file)} away.`,
     );
   }
-  const { lines, wholeBytes } = readLines(file, content);
+  const { lines, wholeBytes } = readLines(file, content, schema);
   const resumed = { ...found, resumedAt: [...found.resumedAt, wanted.startedAt] };
   writeSidecar(file, resumed);
   const descriptor = openSync(file, 'a');
@@ -72,7 +87,7 @@ export function openResultFile(file: string, wanted: RunInfo): ResultFile {
 }
 
 /** Reads a result, finished or not. Throws a refusal when there is none or a line is wrong. */
-export function readResults(file: string): Results {
+export function readLineFile<Line>(file: string, schema: z.ZodType<Line>): Lines<Line> {
   const content = readIfThere(file);
   if (!content)
     throw new LabRefusal('lab-result-file', `${file} does not exist: run an experiment with --json first.`);
@@ -83,16 +98,21 @@ export function readResults(file: string): Results {
       `${sidecarOf(file)} is missing or damaged: without it nobody knows how ${file} was measured, so run the experiment again.`,
     );
   }
-  return { info, lines: readLines(file, content).lines };
+  return { info, lines: readLines(file, content, schema).lines };
 }
 
-function begin(file: string, info: RunInfo): ResultFile {
+function begin<Line>(file: string, info: RunInfo): LineFile<Line> {
   // The description first: lines without one would be refused.
   writeSidecar(file, info);
-  return writer(file, openSync(file, 'a'), info, []);
+  return writer<Line>(file, openSync(file, 'a'), info, []);
 }
 
-function writer(file: string, descriptor: number, info: RunInfo, lines: readonly TransferLine[]): ResultFile {
+function writer<Line>(
+  file: string,
+  descriptor: number,
+  info: RunInfo,
+  lines: readonly Line[],
+): LineFile<Line> {
   let isOpen = true;
   const close = () => {
     if (isOpen) closeSync(descriptor);

@@ -19,6 +19,8 @@ export const runInfoSchema = z.object({
   kernel: z.string(),
   /** Of the programs that took part, by name. */
   versions: z.record(z.string(), z.string()),
+  /** More about how it was measured, one sentence each; Markdown. */
+  notes: z.array(z.string()).optional(),
   /** Of the working tree, with `+` when it had changes; left out without git. */
   commit: z.string().optional(),
   options: z.object({
@@ -34,7 +36,7 @@ export const runInfoSchema = z.object({
 export type RunInfo = z.infer<typeof runInfoSchema>;
 
 /** What the driver knows; the rest is asked from the machine. */
-export type RunRequest = Pick<RunInfo, 'experiment' | 'planFingerprint' | 'command' | 'options'> & {
+export type RunRequest = Pick<RunInfo, 'experiment' | 'planFingerprint' | 'command' | 'options' | 'notes'> & {
   /** Programs whose versions matter, node aside. */
   readonly programs: readonly string[];
 };

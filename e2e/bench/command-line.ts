@@ -1,0 +1,117 @@
+import { parseArgs } from 'node:util';
+import { LabRefusal } from '../lab/refusal.ts';
+import { RELAY_IDS, RELAY_LABELS, type RelayId } from './relays/relay-id.ts';
+import type { BenchOptions } from './run/plan-bench.ts';
+
+export type BenchCommand =
+  | { readonly kind: 'help' }
+  | { readonly kind: 'report'; readonly resultFile: string; readonly outFolder: string | undefined }
+  | {
+      readonly kind: 'relay';
+      readonly options: BenchOptions;
+      /** Undefined: all that are installed. */
+      readonly relays: readonly RelayId[] | undefined;
+      readonly resultFile: string | undefined;
+      readonly outFolder: string | undefined;
+    };
+
+export const USAGE = `Usage: npm run bench -- relay [options]
+       npm run bench -- report <result file> [--out folder]
+
+Bytes through one relay on loopback: CPU by GB, goodput, memory; ours and others, one after the other.
+
+Options:
+  --quick           fewer repeats and bytes: a look in under a minute
+  --repeat n        runs of each relay at each number of flows (default 5)
+  --flows a,b       numbers of flows (default 1,8,64,1000)
+  --relays a,b      only these (default all that are installed)
+  --congestion c    cubic or reno, for all parties (default cubic)
+  --json file       one line of JSON per run; an interrupted benchmark goes on when the same command is given again
+  --out folder      where the result and its report go (default .longhaul/bench)
+
+Relays:
+${RELAY_IDS.map((id) => `  ${id.padEnd(17)} ${RELAY_LABELS[id]}`).join('\n')}
+`;
+
+/** More than this no relay here is configured for. */
+const MOST_FLOWS = 1000;
+
+/** Reads what is asked for. Throws `lab-input-invalid` that lists every mistake. */
+export function readCommandLine(args: readonly string[]): BenchCommand {
+  const { values, positionals } = parse(args);
+  const [name, ...rest] = positionals;
+  if (values.help || (name === undefined && args.length === 0)) return { kind: 'help' };
+  if (name === 'report') {
+    const [resultFile] = rest;
+    if (resultFile === undefined || rest.length > 1)
+      throw refusal('report needs one result file: npm run bench -- report <result file>');
+    return { kind: 'report', resultFile, outFolder: values.out };
+  }
+  const mistakes: string[] = [];
+  if (name !== 'relay')
+    mistakes.push(
+      `there is no benchmark ${name === undefined ? 'named' : `'${name}'`}; the one there is, is relay`,
+    );
+  if (rest.length > 0) mistakes.push(`'${rest.join(' ')}' means nothing here`);
+  const whole = (option: string, text: string, most: number): number => {
+    const value = Number(text);
+    if (!/^[0-9]+$/.test(text) || value < 1 || value > most)
+      mistakes.push(`--${option} ${text} must be a whole number from 1 to ${most}`);
+    return value;
+  };
+  const repeats = values.repeat === undefined ? undefined : whole('repeat', values.repeat, 1000);
+  const flows = list(values.flows)?.map((text) => whole('flows', text, MOST_FLOWS));
+  const relays = list(values.relays)?.flatMap((id) => RELAY_IDS.find((known) => known === id) ?? mistake(id));
+  function mistake(id: string): [] {
+    mistakes.push(`there is no relay '${id}'; choose from ${RELAY_IDS.join(', ')}`);
+    return [];
+  }
+  const congestionControl = values.congestion === 'reno' ? 'reno' : 'cubic';
+  if (values.congestion !== undefined && values.congestion !== congestionControl)
+    mistakes.push(
+      `--congestion ${values.congestion} must be cubic or reno: others pace, and that hides the relay`,
+    );
+  if (mistakes.length > 0) throw refusal(`${mistakes.join('; ')}.`);
+  return {
+    kind: 'relay',
+    options: {
+      quick: values.quick ?? false,
+      congestionControl,
+      ...(repeats === undefined ? {} : { repeats }),
+      ...(flows ? { flows: [...new Set(flows)] } : {}),
+    },
+    relays,
+    resultFile: values.json,
+    outFolder: values.out,
+  };
+}
+
+function parse(args: readonly string[]) {
+  try {
+    return parseArgs({
+      args: [...args],
+      allowPositionals: true,
+      options: {
+        quick: { type: 'boolean' },
+        repeat: { type: 'string' },
+        flows: { type: 'string' },
+        relays: { type: 'string' },
+        congestion: { type: 'string' },
+        json: { type: 'string' },
+        out: { type: 'string' },
+        help: { type: 'boolean', short: 'h' },
+      },
+    });
+  } catch (failure) {
+    const text = failure instanceof Error ? failure.message : String(failure);
+    throw refusal(`${text}. See npm run bench -- --help`);
+  }
+}
+
+function refusal(text: string): LabRefusal {
+  return new LabRefusal('lab-input-invalid', text.charAt(0).toUpperCase() + text.slice(1));
+}
+
+function list(text: string | undefined): readonly string[] | undefined {
+  return text?.split(',').map((item) => item.trim());
+}

@@ -1,0 +1,143 @@
+/** `npm run bench`: bytes through one relay on loopback, ours and others', and the page made of the result. */
+import { availableParallelism } from 'node:os';
+import { join, resolve } from 'node:path';
+import { findProgramFile, labObstacle } from '../lab/network/requirements.ts';
+import { closeAllNetworks, startNetwork } from '../lab/network/start-network.ts';
+import { LabRefusal } from '../lab/refusal.ts';
+import { openLineFile } from '../lab/results/result-file.ts';
+import { describeRun, fingerprintOf } from '../lab/results/run-info.ts';
+import { type BenchCommand, readCommandLine, USAGE } from './command-line.ts';
+import type { Bench } from './measure/measure-run.ts';
+import { startTraffic } from './measure/traffic.ts';
+import { verifyRelay } from './measure/verify-relay.ts';
+import { type Relay, SITE } from './relays/relay.ts';
+import { chooseRelays, SOURCE_PORT, startCapped, startRelays } from './relays/start-relays.ts';
+import { writeRelayReport } from './report/write-relay-report.ts';
+import { heldFileOf } from './run/held-file.ts';
+import { planBench } from './run/plan-bench.ts';
+import { heldLineSchema, relayLineSchema } from './run/relay-line.ts';
+import { runBench } from './run/run-bench.ts';
+
+/** Where results go when nobody says otherwise. */
+const DEFAULT_FOLDER = join('.longhaul', 'bench');
+/** As programs that were interrupted say. */
+const INTERRUPTED_EXIT_CODE = 130;
+
+const interrupted = new AbortController();
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+  process.on(signal, () => {
+    interrupted.abort();
+    void closeAllNetworks().finally(() => process.exit(INTERRUPTED_EXIT_CODE));
+  });
+}
+
+try {
+  await obey(readCommandLine(process.argv.slice(2)));
+} catch (failure) {
+  await closeAllNetworks();
+  if (interrupted.signal.aborted) process.exit(INTERRUPTED_EXIT_CODE);
+  if (!(failure instanceof LabRefusal)) throw failure;
+  process.stderr.write(`${failure.code}: ${failure.message}\n`);
+  process.exitCode = 2;
+}
+
+async function obey(command: BenchCommand): Promise<void> {
+  if (command.kind === 'help') process.stdout.write(USAGE);
+  else if (command.kind === 'report') report(command.resultFile, command.outFolder);
+  else await run(command);
+}
+
+async function run(command: Extract<BenchCommand, { kind: 'relay' }>): Promise<void> {
+  const { options, relays: asked } = command;
+  const choice = chooseRelays(asked);
+  refuseMachine();
+  const plan = planBench(options);
+  const folder = command.outFolder ?? DEFAULT_FOLDER;
+  const file = resolve(command.resultFile ?? join(folder, 'relay.jsonl'));
+  const { congestionControl } = options;
+  const network = await startNetwork(
+    { name: 'one host', sites: { [SITE]: { role: 'client', congestionControl } }, links: [] },
+    { seed: 0 },
+  );
+  try {
+    for (const sentence of choice.absent) say(`left out, ${sentence}`);
+    say('starting the relays');
+    const bench: Bench = {
+      network,
+      traffic: await startTraffic(network, SOURCE_PORT),
+      sourcePort: SOURCE_PORT,
+    };
+    const started = await startRelays(choice.ids, network);
+    const { relays, absent } = await verified(bench, started, congestionControl, asked !== undefined);
+    const isSpliced = relays.some(({ id }) => id === 'longhaul-splice');
+    const holdsCapped = plan.held.some(({ held: kind }) => kind === 'capped');
+    const capped = isSpliced && holdsCapped ? await startCapped(network) : undefined;
+    const ids = relays.map(({ id }) => id);
+    const info = describeRun({
+      experiment: 'relay',
+      planFingerprint: fingerprintOf({ plan, ids, congestionControl }),
+      command: ['npm run bench --', ...process.argv.slice(2)].join(' '),
+      options: { repeat: plan.repeats, quick: options.quick, cutSeconds: null, seed: 0 },
+      notes: [
+        `Congestion control of every socket, looked up with each relay: ${congestionControl}.`,
+        ...[...choice.absent, ...absent].map((sentence) => `Left out, ${sentence}`),
+      ],
+      programs: choice.programs,
+    });
+    const runs = openLineFile(file, info, relayLineSchema);
+    const held = openLineFile(heldFileOf(file), info, heldLineSchema);
+    await runBench({ bench, relays, capped, plan, runs, held, say, signal: interrupted.signal });
+    runs.finish();
+    held.finish();
+  } finally {
+    await network.close();
+  }
+  report(file, folder);
+}
+
+/** Leaves out a depot that does not relay as it should here; refuses when it was asked for by name. */
+async function verified(
+  bench: Bench,
+  started: readonly Relay[],
+  congestionControl: string,
+  isAsked: boolean,
+): Promise<{ readonly relays: readonly Relay[]; readonly absent: readonly string[] }> {
+  const relays: Relay[] = [];
+  const absent: string[] = [];
+  for (const relay of started) {
+    const obstacle = await verifyRelay(bench, relay, congestionControl);
+    if (obstacle === undefined) relays.push(relay);
+    else if (isAsked)
+      throw new LabRefusal(
+        'lab-needs-program',
+        `${relay.id} cannot be measured, ${obstacle}: see that koffi is installed (npm install), or leave it out of --relays.`,
+      );
+    else absent.push(`\`${relay.id}\`: ${obstacle}.`);
+  }
+  for (const sentence of absent) say(`left out, ${sentence}`);
+  return { relays, absent };
+}
+
+function refuseMachine(): void {
+  const obstacle = labObstacle();
+  if (obstacle) throw obstacle;
+  if (availableParallelism() < 2)
+    throw new LabRefusal(
+      'lab-input-invalid',
+      'The relay has a core of its own, source and sink another: give this machine two.',
+    );
+  if (!findProgramFile('taskset'))
+    throw new LabRefusal(
+      'lab-needs-program',
+      "There is no program 'taskset': install the package util-linux.",
+    );
+}
+
+function report(resultFile: string, outFolder: string | undefined): void {
+  const { page } = writeRelayReport({ resultFile, outFolder: resolve(outFolder ?? DEFAULT_FOLDER) });
+  process.stdout.write(`${page}\n`);
+}
+
+function say(text: string): void {
+  process.stderr.write(`${text}\n`);
+}

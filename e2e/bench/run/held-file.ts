@@ -1,0 +1,4 @@
+/** Flows that rest have lines of another kind than runs, so they have a file of their own beside the runs'. */
+export function heldFileOf(resultFile: string): string {
+  return `${resultFile.replace(/\.jsonl?$/, '')}.held.jsonl`;
+}
