@@ -28,6 +28,11 @@ export interface Scenario {
   /** Origin and depots speak TLS. */
   readonly tls?: boolean;
   readonly crossTraffic?: readonly CrossTraffic[];
+  /**
+   * `cold`: depots keep no connections to each other ready. `warm`: they do, and one transfer goes before each that is
+   * measured. Left out: as depots are by default, after whatever went before.
+   */
+  readonly start?: 'cold' | 'warm';
   readonly variants: Readonly<Record<string, Variant>>;
   /** Heading under which scenarios stand together in the report, for example one place of the paper. */
   readonly group?: string;

@@ -28,10 +28,12 @@ export const SIGNALLING: Experiment = {
   name: 'signalling',
   title: 'Signalling: what a chain costs before the first byte',
   question:
-    'When does the first byte arrive, and how much of that is set-up, directly and by cascade over 0 to 3 depots, with every connection new?',
+    'When does the first byte arrive, and how much of that is set-up, directly and by cascade over 0 to 3 depots, with every connection new and with connections between depots ready?',
   scenarios: [
-    scenario('http-cold', 'http, everything cold', 1000),
-    scenario('https-cold', 'https, everything cold', 1000, { tls: true }),
+    scenario('http-cold', 'http, every connection new', 1000, { start: 'cold' }),
+    scenario('http-warm', 'http, connections between depots ready', 1000, { start: 'warm' }),
+    scenario('https-cold', 'https, every connection new', 1000, { start: 'cold', tls: true }),
+    scenario('https-warm', 'https, connections between depots ready', 1000, { start: 'warm', tls: true }),
     scenario('mouse-100kB', '100 kB over http: what the master makes of a mouse', 100_000, {
       variants: { direct: { kind: 'direct' }, auto: { kind: 'auto' } },
     }),

@@ -9,6 +9,12 @@ import type { CertificateFiles } from './scenario-certificates.ts';
 const MASTER_PORT = 8000;
 const DEPOT_PORT = 8080;
 
+/** The topology says what each site sends with, by its namespace's default. */
+const BY_NAMESPACE = {
+  client: { congestionControl: 'system' },
+  depot: { congestionControl: 'system' },
+};
+
 export interface LabOverlay {
   readonly masterUrl: () => string;
   /** Makes the master know the links of another scenario. */
@@ -36,7 +42,11 @@ export async function startLabOverlay(
     originNetwork: `${originAddress}/32`,
     originPorts: [originPort],
     ...(certificates ? { tls: certificates } : {}),
-    depotConfig: everywhere,
+    depotConfig: {
+      ...everywhere,
+      sockets: BY_NAMESPACE,
+      ...(scenario.start === 'cold' ? { limits: { spareLegs: 0 } } : {}),
+    },
     ...known,
     masterConfig: { ...everywhere, ...known.masterConfig },
   });

@@ -117,9 +117,17 @@ function refuseUnknown(
 }
 
 /** Scenarios with the same key differ only in what can be changed while a network lives. */
-function stageKey({ topology, client, origin, depots, tls }: Scenario): string {
+function stageKey({ topology, client, origin, depots, tls, start }: Scenario): string {
   const links = topology.links.map((link) => ('wire' in link ? link.wire : link.between));
-  return JSON.stringify([Object.keys(topology.sites), links, client, origin, depots, tls ?? false]);
+  return JSON.stringify([
+    Object.keys(topology.sites),
+    links,
+    client,
+    origin,
+    depots,
+    tls ?? false,
+    start ?? null,
+  ]);
 }
 
 function seedOf(seed: number, scenario: string, repeat: number): number {

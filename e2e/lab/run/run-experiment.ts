@@ -61,6 +61,10 @@ async function runTransfer(plan: RunPlan, stage: Stage, planned: PlannedTransfer
   const { scenario, variant, repeat, seed } = planned;
   const way = scenario.variants[variant];
   if (!way) throw new Error(`${scenario.id} has no variant ${variant}`);
+  if (scenario.start === 'warm') {
+    await fetchVariant(stage, scenario, way, plan.cutSeconds);
+    await delay(SETTLE_MS);
+  }
   await stage.network.reseed(seed);
   await stage.network.takeLateness();
   const outcome = await fetchVariant(stage, scenario, way, plan.cutSeconds);
