@@ -12,8 +12,9 @@ import {
 } from 'node:fs';
 import { dirname } from 'node:path';
 import { LabRefusal } from '../refusal.ts';
+import { countOtherLabs } from './other-labs.ts';
 import { readLines } from './read-lines.ts';
-import { type RunInfo, runInfoSchema } from './run-info.ts';
+import { type RunInfo, resumeRun, runInfoSchema } from './run-info.ts';
 import type { TransferLine } from './transfer-line.ts';
 
 /** A result that grows: lines in `<file>`, the run's description in `<file>.run.json`. */
@@ -64,7 +65,7 @@ export function openResultFile(file: string, wanted: RunInfo): ResultFile {
     );
   }
   const { lines, wholeBytes } = readLines(file, content);
-  const resumed = { ...found, resumedAt: [...found.resumedAt, wanted.startedAt] };
+  const resumed = resumeRun(found, wanted);
   writeSidecar(file, resumed);
   const descriptor = openSync(file, 'a');
   ftruncateSync(descriptor, wholeBytes);
@@ -108,7 +109,8 @@ function writer(file: string, descriptor: number, info: RunInfo, lines: readonly
     },
     finish: (now = new Date()) => {
       close();
-      writeSidecar(file, { ...info, finishedAt: now.toISOString() });
+      const otherLabs = info.otherLabs && { ...info.otherLabs, atEnd: countOtherLabs() };
+      writeSidecar(file, { ...info, finishedAt: now.toISOString(), ...(otherLabs ? { otherLabs } : {}) });
     },
     close,
   };
