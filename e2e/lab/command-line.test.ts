@@ -15,17 +15,29 @@ describe('the command line of the lab', () => {
     });
   });
 
-  test('makes a report of a result file', () => {
+  test('makes a report of one result file, or of several together', () => {
     expect(readCommandLine(['report', 'a.jsonl', '--out', 'docs'])).toEqual({
       kind: 'report',
-      resultFile: 'a.jsonl',
+      resultFiles: ['a.jsonl'],
       outFolder: 'docs',
+    });
+    expect(readCommandLine(['report', 'a.jsonl', 'b.jsonl'])).toEqual({
+      kind: 'report',
+      resultFiles: ['a.jsonl', 'b.jsonl'],
+      outFolder: undefined,
     });
   });
 
-  test.each([[[]], [['--help']], [['matrix', '-h']]])('helps when asked %j', (args) => {
-    expect(readCommandLine(args)).toEqual({ kind: 'help' });
+  test('measures the emulator itself', () => {
+    expect(readCommandLine(['self-test'])).toEqual({ kind: 'self-test' });
   });
+
+  test.each([[[]], [['--help']], [['matrix', '-h']], [['self-test', '--help']]])(
+    'helps when asked %j',
+    (args) => {
+      expect(readCommandLine(args)).toEqual({ kind: 'help' });
+    },
+  );
 
   test.each([
     ['matrx', /There is no experiment 'matrx'; choose one of matrix, rnp, split, signalling/],
@@ -34,7 +46,11 @@ describe('the command line of the lab', () => {
     ['matrix --cut none --seed x', /--cut none must be .*; --seed x must be/],
     ['matrix rnp', /'rnp' means nothing here/],
     ['matrix --fast', /--fast/],
-    ['report', /Report needs one result file/],
+    ['report', /Report needs a result file/],
+    ['report a.jsonl --quick --seed 2', /--quick and --seed mean nothing to report/],
+    ['self-test --quick', /--quick means nothing to self-test/],
+    ['self-test matrix', /'matrix' means nothing here/],
+    ['--quick', /Name an experiment: one of matrix, rnp, split, signalling/],
   ])('refuses %s with a sentence that names the fix', (line, message) => {
     expect(() => readCommandLine(line.split(' '))).toThrow(message);
   });

@@ -7,7 +7,12 @@ import type { RunOptions } from './run/plan-run.ts';
 export type LabCommand =
   | { readonly kind: 'help' }
   | { readonly kind: 'self-test' }
-  | { readonly kind: 'report'; readonly resultFile: string; readonly outFolder: string | undefined }
+  | {
+      readonly kind: 'report';
+      /** At least one, of the same experiment. */
+      readonly resultFiles: readonly string[];
+      readonly outFolder: string | undefined;
+    }
   | {
       readonly kind: 'run';
       readonly experiment: Experiment;
@@ -19,7 +24,7 @@ export type LabCommand =
 const NAMES = EXPERIMENTS.map(({ name }) => name);
 
 export const USAGE = `Usage: npm run lab -- <experiment> [options]
-       npm run lab -- report <result file> [--out folder]
+       npm run lab -- report <result file>... [--out folder]
        npm run lab -- self-test
 
 Experiments:
@@ -40,20 +45,22 @@ Options:
 export function readCommandLine(args: readonly string[]): LabCommand {
   const { values, positionals } = parse(args);
   const [name, ...rest] = positionals;
-  if (values.help || (name === undefined && args.length === 0)) return { kind: 'help' };
-  if (name === 'self-test') return { kind: 'self-test' };
+  if (values.help || args.length === 0) return { kind: 'help' };
+  if (name === 'self-test') {
+    refuseOptions(name, values, []);
+    if (rest.length > 0) throw refusal(`'${rest.join(' ')}' means nothing here: self-test takes no names.`);
+    return { kind: 'self-test' };
+  }
   if (name === 'report') {
-    const [resultFile] = rest;
-    if (resultFile === undefined || rest.length > 1)
-      throw refusal('report needs one result file: npm run lab -- report <result file>');
-    return { kind: 'report', resultFile, outFolder: values.out };
+    refuseOptions(name, values, ['out']);
+    if (rest.length === 0)
+      throw refusal('report needs a result file: npm run lab -- report <result file>...');
+    return { kind: 'report', resultFiles: rest, outFolder: values.out };
   }
   const experiment = EXPERIMENTS.find((known) => known.name === name);
   const mistakes: string[] = [];
-  if (!experiment)
-    mistakes.push(
-      `there is no experiment ${name === undefined ? 'named' : `'${name}'`}; choose one of ${NAMES.join(', ')}`,
-    );
+  if (name === undefined) mistakes.push(`name an experiment: one of ${NAMES.join(', ')}`);
+  else if (!experiment) mistakes.push(`there is no experiment '${name}'; choose one of ${NAMES.join(', ')}`);
   if (rest.length > 0) mistakes.push(`'${rest.join(' ')}' means nothing here`);
   const number = (option: 'repeat' | 'cut' | 'seed', least: number, isWhole: boolean) => {
     const text = values[option];
@@ -112,6 +119,14 @@ function parse(args: readonly string[]) {
       `${failure instanceof Error ? failure.message : String(failure)}. See npm run lab -- --help`,
     );
   }
+}
+
+/** An option that would be passed over is a mistake of who gave it. */
+function refuseOptions(command: string, values: object, allowed: readonly string[]): void {
+  const useless = Object.keys(values).filter((option) => !allowed.includes(option));
+  if (useless.length === 0) return;
+  const names = useless.map((option) => `--${option}`).join(' and ');
+  throw refusal(`${names} ${useless.length === 1 ? 'means' : 'mean'} nothing to ${command}: leave it out.`);
 }
 
 function refusal(text: string): LabRefusal {

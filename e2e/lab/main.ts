@@ -7,10 +7,12 @@ import { labObstacle } from './network/requirements.ts';
 import { closeAllNetworks } from './network/start-network.ts';
 import { LabRefusal } from './refusal.ts';
 import { writeReport } from './report/write-report.ts';
+import { joinResults } from './results/join-results.ts';
 import { progressLine, secondsLeft } from './results/progress.ts';
-import { openResultFile, readResults } from './results/result-file.ts';
+import { openResultFile } from './results/result-file.ts';
 import { describeRun } from './results/run-info.ts';
 import { checkPrograms } from './run/check-programs.ts';
+import { checkScenarios } from './run/check-scenarios.ts';
 import { type PlannedTransfer, planRun } from './run/plan-run.ts';
 import { runExperiment } from './run/run-experiment.ts';
 
@@ -43,7 +45,7 @@ async function obey(command: LabCommand): Promise<void> {
       process.stdout.write(USAGE);
       return;
     case 'report':
-      return report(command.resultFile, command.outFolder);
+      return report(command.resultFiles, command.outFolder);
     case 'self-test':
       return showSelfTest();
     case 'run':
@@ -54,6 +56,7 @@ async function obey(command: LabCommand): Promise<void> {
 async function run(command: Extract<LabCommand, { kind: 'run' }>): Promise<void> {
   const { experiment, options } = command;
   const plan = planRun(experiment, options);
+  checkScenarios(plan.scenarios);
   const programs = checkPrograms(plan);
   const obstacle = labObstacle();
   if (obstacle) throw obstacle;
@@ -105,19 +108,19 @@ async function run(command: Extract<LabCommand, { kind: 'run' }>): Promise<void>
     },
   });
   result.finish();
-  report(file, folder);
+  report([file], folder);
 }
 
-function report(resultFile: string, outFolder: string | undefined): void {
-  const { info } = readResults(resultFile);
-  const experiment = EXPERIMENTS.find(({ name }) => name === info.experiment);
+function report(resultFiles: readonly string[], outFolder: string | undefined): void {
+  const { experiment: name } = joinResults(resultFiles);
+  const experiment = EXPERIMENTS.find((known) => known.name === name);
   if (!experiment)
     throw new LabRefusal(
       'lab-result-file',
-      `${resultFile} is of an experiment '${info.experiment}' that is not known here.`,
+      `${resultFiles.join(', ')}: the experiment '${name}' is not known here.`,
     );
   const plan = reportPlanOf(experiment);
-  const { page } = writeReport({ resultFile, plan, outFolder: resolve(outFolder ?? DEFAULT_FOLDER) });
+  const { page } = writeReport({ resultFiles, plan, outFolder: resolve(outFolder ?? DEFAULT_FOLDER) });
   process.stdout.write(`${page}\n`);
 }
 

@@ -14,9 +14,12 @@ export interface OriginFile {
 /** A page, or anything else that is not a file with ranges. */
 export type OriginHandler = (request: IncomingMessage, response: ServerResponse) => void;
 
+/** More than any test looks at; an origin that runs for hours must not keep every request, with its socket, for ever. */
+const MOST_KEPT_REQUESTS = 1000;
+
 export interface OriginServer {
   readonly port: number;
-  /** Requests as they came, in order. */
+  /** The last {@link MOST_KEPT_REQUESTS} requests, in the order in which they came. */
   readonly requests: readonly IncomingMessage[];
   /** Connections accepted so far. */
   readonly connections: () => number;
@@ -52,7 +55,7 @@ export async function startOrigin(spec: OriginSpec): Promise<OriginServer> {
     return afterBytes;
   };
   const answer = (request: IncomingMessage, response: ServerResponse) => {
-    requests.push(request);
+    if (requests.push(request) > MOST_KEPT_REQUESTS) requests.shift();
     const path = (request.url ?? '').split('?', 1)[0] ?? '';
     const content = spec.content(path);
     if (content === undefined) response.writeHead(404, { 'Content-Type': 'text/plain' }).end('not here\n');

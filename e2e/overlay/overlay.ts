@@ -6,6 +6,9 @@ import { type ServiceProcess, startService } from './service-process.ts';
 /** How often a master is asked whether its depots are up. */
 const STATUS_INTERVAL_MS = 100;
 
+/** Depots that a master has not heard of by then are not going to come up. */
+const UP_TIMEOUT_MS = 30_000;
+
 /** An estimate for the link between two ends: depot ids, `client` or `origin`. */
 export interface LinkSpec {
   readonly between: readonly [string, string];
@@ -127,9 +130,13 @@ export async function startOverlay(spec: OverlaySpec): Promise<Overlay> {
   const depot = (id: string) => depots[indexOf(id)] ?? fail(`the overlay has no depot ${id}`);
   // A master that has just started plans directly until its depots have been heard of.
   const depotsUp = async () => {
+    const deadlineMs = performance.now() + UP_TIMEOUT_MS;
     for (;;) {
-      const status = await placement.getText('master', `${master.url}/v1/status`);
-      if (status.split('"state":"up"').length > spec.depots.length) return;
+      const up = upDepots(await placement.getText('master', `${master.url}/v1/status`));
+      const missing = spec.depots.filter(({ id }) => !up.has(id)).map(({ id }) => id);
+      if (missing.length === 0) return;
+      if (performance.now() > deadlineMs)
+        throw new Error(`not up after ${UP_TIMEOUT_MS / 1000} s: ${missing.join(', ')}`);
       await delay(STATUS_INTERVAL_MS);
     }
   };
@@ -154,6 +161,16 @@ export async function startOverlay(spec: OverlaySpec): Promise<Overlay> {
     },
     stop,
   };
+}
+
+/** Ids in a master's status; none while it does not answer, or not to the end. */
+function upDepots(status: string): Set<string> {
+  try {
+    const { depots } = JSON.parse(status) as { depots: readonly { id: string; state: string }[] };
+    return new Set(depots.filter(({ state }) => state === 'up').map(({ id }) => id));
+  } catch {
+    return new Set();
+  }
 }
 
 function fail(message: string): never {

@@ -59,7 +59,11 @@ export async function startProgram(
   child.stderr?.setEncoding('utf8').on('data', (text: string) => {
     if (said.length < 10_000) said += text;
   });
-  child.stderr?.pipe(createWriteStream(join(dir, `${name}.log`)));
+  // Whoever removes the folder while the program still runs loses its log, and nothing else.
+  const log = createWriteStream(join(dir, `${name}.log`)).on('error', (failure) => {
+    said += `\n(no log: ${failure.message})`;
+  });
+  child.stderr?.pipe(log);
 
   const url = await readyUrl(child).catch((failure: Error) => {
     child.kill('SIGKILL');
@@ -79,10 +83,25 @@ export async function startProgram(
   return { url, pid: child.pid ?? 0, stop: () => end('SIGINT'), kill: () => end('SIGKILL') };
 }
 
+/** Rejects with what came instead of the message: an end, a failure to start, or nothing for too long. */
 async function readyUrl(child: ChildProcess): Promise<string> {
-  const stopped = new AbortController();
-  const signal = AbortSignal.any([stopped.signal, AbortSignal.timeout(START_TIMEOUT_MS)]);
-  child.once('exit', () => stopped.abort(new Error('it ended')));
-  const [message] = (await once(child, 'message', { signal })) as [{ ready: { url: string } }];
-  return message.ready.url;
+  const gaveUp = new AbortController();
+  const giveUp = (reason: string) => gaveUp.abort(new Error(reason));
+  const timer = setTimeout(
+    () => giveUp(`it was not ready after ${START_TIMEOUT_MS / 1000} s`),
+    START_TIMEOUT_MS,
+  );
+  // Not `exit`: its last words may come after that.
+  child.once('close', (code, signal) => giveUp(`it ended, ${signal ? `by ${signal}` : `with code ${code}`}`));
+  try {
+    const [message] = (await once(child, 'message', { signal: gaveUp.signal })) as [
+      { ready: { url: string } },
+    ];
+    return message.ready.url;
+  } catch (failure) {
+    // What `once` says of an abort is only that there was one.
+    throw gaveUp.signal.aborted ? gaveUp.signal.reason : failure;
+  } finally {
+    clearTimeout(timer);
+  }
 }

@@ -11,8 +11,8 @@ export type Variant =
   | { readonly kind: 'relays'; readonly program: 'haproxy' | 'nginx' }
   /** Through the master, by these depots: from the client on. */
   | { readonly kind: 'chain'; readonly depots: readonly string[] }
-  /** Through the master, which plans. */
-  | { readonly kind: 'auto' };
+  /** Through the master, which plans; it is told the file's size, as the add-on does, unless it must guess. */
+  | { readonly kind: 'auto'; readonly mustGuessSize?: boolean };
 
 /** One condition under which variants are compared. */
 export interface Scenario {

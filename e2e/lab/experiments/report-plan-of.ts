@@ -78,7 +78,8 @@ function methodOf({ scenarios }: Experiment): string[] {
     'Real Linux TCP between network namespaces; every link is emulated (delay, loss, rate, queue).',
     'Congestion control is set for every host: depots send with BBR and all others with CUBIC, unless a scenario says otherwise; rivals run at the same sites as the depots and send with what the depots send with.',
     `File: ${sizes.join(', ')}, of bytes that cannot be compressed; every transfer is compared with the original.`,
-    '`auto` is the planner, which is given the lab’s own link data; hand-chosen chains go through the master as well, so both pay for the redirect.',
+    '`auto` is the planner, which is told the topology’s links, the client’s window, what origin and depots send with, and the file’s size, but nothing of cross traffic; hand-chosen chains go through the master as well, so both pay for the redirect.',
+    'Times of `curl` count from its first connection, those of `aria2c` from its start to its end; the first byte is that of the file itself.',
     'Variants are shuffled within a repeat and share its random seed.',
   ];
 }
@@ -92,10 +93,10 @@ function labelOf(id: string, variant: Variant): string {
     case 'aria2':
       return `aria2c, ${variant.connections} connections`;
     case 'relays':
-      return `${variant.program === 'haproxy' ? 'HAProxy' : 'nginx'} at 3 sites`;
+      return `${variant.program === 'haproxy' ? 'HAProxy' : 'nginx'} at each site`;
     case 'chain':
       return id;
     case 'auto':
-      return 'auto (planner)';
+      return variant.mustGuessSize ? 'auto, size unknown' : 'auto (planner)';
   }
 }

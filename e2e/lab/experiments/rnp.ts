@@ -12,7 +12,7 @@ function link(one: string, other: string, rttMs: number, rateBps: number): Emula
 /**
  * Six points of presence of the Brazilian research backbone (sc, sp, rj, mg, pe, ce), the hosts of the paper's three
  * measurements, and hosts for cross traffic (`x-`). The paper gives the narrow links (155 Mbit/s between PB and PE, 100
- * Mbit/s at GTA, 1 Gbit/s elsewhere); round-trip times follow the distances; both are in docs/lab.md.
+ * Mbit/s at GTA, nothing below 1 Gbit/s between MG and UFSC); the rest is chosen, and docs/lab.md says how.
  */
 export const BACKBONE: Topology = {
   name: 'six points of presence of a national backbone',
@@ -108,6 +108,27 @@ const HOURS: Readonly<Record<string, number>> = { night: 0, morning: 2, afternoo
 
 const ALL_DEPOTS = ['sc', 'sp', 'rj', 'mg', 'pe', 'ce'];
 
+/** The same backbone with depots that send as all others do. */
+const CUBIC_BACKBONE: Topology = {
+  ...BACKBONE,
+  sites: Object.fromEntries(
+    Object.entries(BACKBONE.sites).map(([name, site]) => [name, { ...site, congestionControl: 'cubic' }]),
+  ),
+};
+
+/** At the busy hour, what of a gain is left when depots do not send with BBR, which takes more than its share. */
+function control(scenarios: readonly Scenario[], id: string): Scenario[] {
+  return scenarios
+    .filter((scenario) => scenario.id === id)
+    .map((scenario) => ({
+      ...scenario,
+      id: `${id}-cubic`,
+      topology: CUBIC_BACKBONE,
+      label: `${scenario.label}, depots on cubic`,
+      group: `Control: ${scenario.group}, depots on CUBIC`,
+    }));
+}
+
 function scenariosAt(place: Place): Scenario[] {
   const [first, second] = place.depots;
   const variants: Readonly<Record<string, Variant>> = {
@@ -130,15 +151,17 @@ function scenariosAt(place: Place): Scenario[] {
   }));
 }
 
+const SCENARIOS = PLACES.flatMap(scenariosAt);
+
 /** The paper's experiment. */
 export const RNP: Experiment = {
   name: 'rnp',
   title: 'Chains on a national backbone, as in the paper',
   question:
     'How much faster is a download through one or two depots of the backbone at quiet and at busy hours, and what does the planner choose?',
-  scenarios: PLACES.flatMap(scenariosAt),
+  scenarios: [...SCENARIOS, ...control(SCENARIOS, 'gta-ufpr-afternoon')],
   full: { repeats: 30 },
   quick: { repeats: 2 },
   cutSeconds: null,
-  repeatsPerTurn: 5,
+  repeatsPerTurn: 3,
 };

@@ -4,7 +4,7 @@ import { BIG_BUFFER_BYTES, FOUR_LINKS_DEPOTS, fourLinks } from './four-links.ts'
 
 const CASCADES: Readonly<Record<string, Variant>> = {
   direct: { kind: 'direct' },
-  /** A kilobyte is a mouse: the master sends it straight to the origin. */
+  /** The master knows that a kilobyte is a mouse, and sends it straight to the origin. */
   cascade0: { kind: 'auto' },
   cascade1: { kind: 'chain', depots: ['near'] },
   cascade2: { kind: 'chain', depots: ['near', 'far'] },
@@ -35,7 +35,11 @@ export const SIGNALLING: Experiment = {
     scenario('https-cold', 'https, every connection new', 1000, { start: 'cold', tls: true }),
     scenario('https-warm', 'https, connections between depots ready', 1000, { start: 'warm', tls: true }),
     scenario('mouse-100kB', '100 kB over http: what the master makes of a mouse', 100_000, {
-      variants: { direct: { kind: 'direct' }, auto: { kind: 'auto' } },
+      variants: {
+        direct: { kind: 'direct' },
+        auto: { kind: 'auto' },
+        'auto-unsized': { kind: 'auto', mustGuessSize: true },
+      },
     }),
     scenario('elephant-10MiB', '10 MiB over http: when the first byte of an elephant comes', 10 * MIB, {
       variants: { direct: { kind: 'direct' }, auto: { kind: 'auto' } },

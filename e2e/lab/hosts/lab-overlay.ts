@@ -63,7 +63,7 @@ export async function startLabOverlay(
   };
 }
 
-/** What the master is told: the lab's own link data, and what origin and depots send with. */
+/** What the master is told: the lab's own link data, the client's window, and what origin and depots send with. */
 function knowledgeOf(scenario: Scenario): Required<MasterChange> {
   const { sites } = scenario.topology;
   const assumptions = {
@@ -73,7 +73,7 @@ function knowledgeOf(scenario: Scenario): Required<MasterChange> {
   return {
     links: linkEstimates(scenario),
     masterConfig: {
-      planner: { allowVia: true, assumedSizeBytes: scenario.sizeBytes, assumptions },
+      planner: { allowVia: true, assumptions },
     },
   };
 }

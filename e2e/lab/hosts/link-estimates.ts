@@ -25,8 +25,8 @@ export function payloadRateBps(lineRateBps: number): number {
 export function linkEstimates(scenario: Scenario): LinkSpec[] {
   const ends = [
     { name: 'client', site: scenario.client },
-    { name: 'origin', site: scenario.origin },
     ...scenario.depots.map((depot) => ({ name: depot, site: depot })),
+    { name: 'origin', site: scenario.origin },
   ];
   return ends.flatMap((one, index) => ends.slice(index + 1).map((other) => estimate(scenario, one, other)));
 }
@@ -37,7 +37,7 @@ interface End {
 }
 
 function estimate({ topology }: Scenario, one: End, other: End): LinkSpec {
-  // Bytes of a download flow towards the client, whose end comes first.
+  // Bytes of a download flow towards the client: the end named first receives.
   const path = pathBetween(topology, other.site, one.site);
   const bufferBytes = topology.sites[one.site]?.receiveBufferBytes;
   return {

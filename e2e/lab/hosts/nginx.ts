@@ -32,9 +32,10 @@ http {
       proxy_pass http://${nextAddress}:${nextPort};
       proxy_http_version 1.1;
       proxy_set_header Connection "";
-      proxy_buffer_size 64k;
-      proxy_buffers 128 64k;
-      proxy_busy_buffers_size 4m;
+      # A buffer is passed on when it is full: small ones, so that the first bytes do not wait, and many.
+      proxy_buffer_size 8k;
+      proxy_buffers 512 8k;
+      proxy_busy_buffers_size 2m;
       proxy_max_temp_file_size 0;
       proxy_connect_timeout 30s;
       proxy_read_timeout 1h;

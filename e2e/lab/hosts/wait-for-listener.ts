@@ -1,10 +1,13 @@
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Network } from '../network/network.ts';
 import { requireProgram } from '../transfers/programs.ts';
 
 /** A server that does not listen by then is not going to. */
 const START_TIMEOUT_MS = 10_000;
+/** Between two looks: short beside the start of any server, long beside that of `ss`. */
+const LOOK_INTERVAL_MS = 20;
 
 export interface Listener {
   readonly network: Network;
@@ -37,6 +40,7 @@ export async function waitForListener({ network, site, port, child, name }: List
     if (failure) throw failure;
     if (child.exitCode !== null || child.signalCode !== null) throw new Error(`${name} ended:\n${said}`);
     if (answer !== '') return;
+    await delay(LOOK_INTERVAL_MS);
   }
   throw new Error(`${name} does not listen after ${START_TIMEOUT_MS / 1000} s:\n${said}`);
 }

@@ -7,7 +7,7 @@ import { deleteNamespaces, namespacesWith, pidsInside } from './namespaces.ts';
 /** Records of living labs; gone after a restart of the machine, as the namespaces are. */
 export const RUN_FOLDER = '/run/longhaul-lab';
 /** Files of the hosts lie in memory where that is possible: a disk would slow transfers down now and then. */
-const FOLDER_BASE = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
+export const FOLDER_BASE = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
 /** `lh-`, the driver's pid, a random part. */
 const PREFIX = /^lh-([0-9]+)-[0-9a-f]{6}/;
 /** SIGKILL takes effect at once, unless the kernel is busy with the process. */

@@ -18,3 +18,18 @@ export function chosenChains({ lines }: Cell): string {
     });
   return listed(words);
 }
+
+/**
+ * What of a cell went through a chain: of the planner's own choices only the transfers that say so, for `auto` may as well
+ * go direct, and then it says nothing about chains. Undefined when nothing is left.
+ */
+export function throughChain(cell: Cell): Cell | undefined {
+  if (cell.variant.id !== 'auto') return cell;
+  const kept = cell.lines.map(({ chain }) => (chain?.length ?? 0) > 0);
+  if (!kept.includes(true)) return undefined;
+  return {
+    ...cell,
+    lines: cell.lines.filter((_, at) => kept[at]),
+    goodputsBps: cell.goodputsBps.filter((_, at) => kept[at]),
+  };
+}

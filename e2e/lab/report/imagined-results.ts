@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { RandomStream } from '../emulator/random-stream.ts';
 import { openResultFile } from '../results/result-file.ts';
-import { describeRun } from '../results/run-info.ts';
+import { describeRun, type RunInfo } from '../results/run-info.ts';
 import type { TransferLine } from '../results/transfer-line.ts';
 import type { ReportPlan, ReportScenario, ReportVariant } from './report-plan.ts';
 
@@ -277,20 +277,25 @@ export function imaginedSignalling(repeats = 10): Imagined {
   );
 }
 
-/** Puts imagined lines into a finished result below `folder`. */
-export function imaginedFile(folder: string, { plan, lines }: Imagined, { isFinished = true } = {}): string {
-  const file = join(folder, `${plan.kind}.jsonl`);
-  const info = describeRun(
+/** Puts imagined lines into a finished result below `folder`; `info` is what its description says otherwise. */
+export function imaginedFile(
+  folder: string,
+  { plan, lines }: Imagined,
+  options: { readonly isFinished?: boolean; readonly name?: string; readonly info?: Partial<RunInfo> } = {},
+): string {
+  const { isFinished = true, name = plan.kind, info } = options;
+  const file = join(folder, `${name}.jsonl`);
+  const described = describeRun(
     {
       experiment: plan.kind,
       planFingerprint: plan.kind,
-      command: `npm run lab -- ${plan.kind} --json results.jsonl`,
+      command: `npm run lab -- ${plan.kind} --json ${name}.jsonl`,
       options: { repeat: 5, quick: false, cutSeconds: 12, seed: 1 },
       programs: [],
     },
     new Date('2026-01-02T03:04:05Z'),
   );
-  const result = openResultFile(file, info);
+  const result = openResultFile(file, { ...described, otherLabs: undefined, ...info });
   for (const line of lines) result.append(line);
   if (isFinished) result.finish(new Date('2026-01-02T04:05:06Z'));
   else result.close();

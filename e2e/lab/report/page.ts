@@ -1,17 +1,17 @@
-import { formatBytes } from '@longhaul/shared';
-import type { RunInfo } from '../results/run-info.ts';
+import type { Run } from '../results/join-results.ts';
 import { medianInterval } from '../results/statistics.ts';
 import type { Cell } from './cells.ts';
 import { escapeMarkdown, inlineCode, markdownTable } from './markdown-table.ts';
-import { counted, listed } from './numbers.ts';
+import { counted } from './numbers.ts';
 import { type ReportBody, sectionMarkdown } from './page-parts.ts';
 import type { ReportPlan } from './report-plan.ts';
-import { bulletList, commandItem, machineItem, momentsItem } from './run-items.ts';
+import { bulletList, runItems } from './run-items.ts';
 import { trustSection } from './trust-section.ts';
 
 export interface Page {
   readonly plan: ReportPlan;
-  readonly info: RunInfo;
+  /** At least one. */
+  readonly runs: readonly Run[];
   readonly cells: readonly Cell[];
   readonly body: ReportBody;
   /** Relative to the page. */
@@ -21,16 +21,16 @@ export interface Page {
 }
 
 /** The whole page: what was asked, what is seen, how it was measured, charts and tables, how far to trust it. */
-export function pageMarkdown({ plan, info, cells, body, pictureFolder, name }: Page): string {
-  const sections = [...body.sections, trustSection(cells)];
+export function pageMarkdown({ plan, runs, cells, body, pictureFolder, name }: Page): string {
+  const sections = [...body.sections, trustSection(cells, runs)];
   const parts = [
     `# ${escapeMarkdown(plan.title)}`,
     escapeMarkdown(plan.question),
-    ...unfinished(info, cells),
+    ...unfinished(runs),
     '## What is seen',
     bulletList(body.findings),
     '## How it was measured',
-    bulletList([...plan.method, ...runItems(plan, info, cells)]),
+    bulletList([...plan.method, ...runItems(plan, runs, cells)]),
     `Reading the numbers: ${reading(cells)}`,
     ...targets(plan, cells),
     ...sections.map((section) => sectionMarkdown(section, pictureFolder, name)),
@@ -38,32 +38,15 @@ export function pageMarkdown({ plan, info, cells, body, pictureFolder, name }: P
   return `${parts.join('\n\n')}\n`;
 }
 
-function unfinished(info: RunInfo, cells: readonly Cell[]): string[] {
-  if (info.finishedAt !== null) return [];
-  const count = cells.reduce((sum, { lines }) => sum + lines.length, 0);
-  return [`**This run is not finished**: the page holds the ${counted(count, 'transfer')} made so far.`];
-}
-
-function runItems(plan: ReportPlan, info: RunInfo, cells: readonly Cell[]): string[] {
-  const { options } = info;
-  const sizes = [...new Set(cells.flatMap(({ lines }) => lines.map((line) => line.sizeBytes)))].toSorted(
-    (a, b) => a - b,
-  );
-  const measured = new Set(cells.map(({ scenario }) => scenario));
-  const absent = plan.scenarios.filter((scenario) => !measured.has(scenario)).map(({ id }) => inlineCode(id));
-  const ways = new Set(cells.map(({ variant }) => variant));
-  const absentWays = plan.variants.filter((variant) => !ways.has(variant)).map(({ id }) => inlineCode(id));
-  const cut =
-    options.cutSeconds === null ? 'no transfer is cut' : `a transfer is cut after ${options.cutSeconds} s`;
-  return [
-    commandItem(info),
-    momentsItem(info),
-    `Repeats: ${options.repeat}${options.quick ? ' (quick)' : ''}, seed ${options.seed}; ${cut}`,
-    `File: ${listed(sizes.map(formatBytes))}`,
-    machineItem(info),
-    ...(absent.length > 0 ? [`Not in this result: scenarios ${listed(absent)}`] : []),
-    ...(absentWays.length > 0 ? [`Not in this result: variants ${listed(absentWays)}`] : []),
-  ];
+function unfinished(runs: readonly Run[]): string[] {
+  const open = runs.filter(({ info }) => info.finishedAt === null);
+  if (open.length === 0) return [];
+  const count = open.reduce((sum, { lines }) => sum + lines.length, 0);
+  const which =
+    runs.length === 1
+      ? 'This run is not finished'
+      : `Of the ${runs.length} runs, ${open.length} ${open.length === 1 ? 'is' : 'are'} not finished`;
+  return [`**${which}**: the page holds the ${counted(count, 'transfer')} made so far.`];
 }
 
 function reading(cells: readonly Cell[]): string {

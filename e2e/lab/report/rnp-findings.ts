@@ -1,5 +1,6 @@
 import { meanInterval, ratioOfMeans, stratifiedMeanInterval } from '../results/statistics.ts';
 import { byScenario, type Cell } from './cells.ts';
+import { chosenChains, throughChain } from './chosen-chains.ts';
 import { verdictOf } from './compare.ts';
 import { inlineCode } from './markdown-table.ts';
 import { listed, mbps, mbpsPlusMinus, ratio, ratioInterval, ratioRange } from './numbers.ts';
@@ -45,19 +46,23 @@ export function rnpFindings(courses: readonly Course[], levelLabel: string): str
   const sentences = [
     `over all levels \`direct\` carries ${base} Mbit/s (mean), ${listed(told)}.`,
     ...ours.map((course) => withoutGain(course, direct, levelLabel)),
+    whatAutoChose(courses, levelLabel),
     atTheEnds(courses, levelLabel),
   ];
   return sentences.filter((sentence) => sentence !== '').join(' ');
 }
 
-/** The levels where a chain does not pay. */
+/** The levels where a chain does not pay; those where the planner itself went direct have no chain to speak of. */
 function withoutGain(course: Course, direct: Course, levelLabel: string): string {
-  const useless = course.cells.flatMap((cell, at) => {
-    const other = direct.cells[at];
-    const compared = other && ratioOfMeans([cell.goodputsBps], [other.goodputsBps]);
+  const chains = course.cells.flatMap((cell, at) => {
+    const chain = throughChain(cell);
+    return chain ? [{ chain, other: direct.cells[at] }] : [];
+  });
+  const useless = chains.flatMap(({ chain, other }) => {
+    const compared = other && ratioOfMeans([chain.goodputsBps], [other.goodputsBps]);
     if (!compared) return [];
-    const verdict = verdictOf(compared, Math.min(cell.lines.length, other.lines.length));
-    return verdict === 'slower' || verdict === 'unclear' ? [{ level: levelOf(cell), compared }] : [];
+    const verdict = verdictOf(compared, Math.min(chain.lines.length, other.lines.length));
+    return verdict === 'slower' || verdict === 'unclear' ? [{ level: levelOf(chain), compared }] : [];
   });
   const name = inlineCode(course.variant.id);
   if (useless.length === 0) return '';
@@ -69,6 +74,19 @@ function withoutGain(course: Course, direct: Course, levelLabel: string): string
     ({ level, compared }) => `${level} (${ratioInterval(compared)} times \`direct\`)`,
   );
   return `${name} does not pay at ${listed(where)} ${levelLabel}.`;
+}
+
+/** The planner's choice, level by level; levels with the same choice stand together. */
+function whatAutoChose(courses: readonly Course[], levelLabel: string): string {
+  const auto = courses.find(({ variant }) => variant.id === 'auto');
+  const told = auto?.cells.filter((cell) => chosenChains(cell) !== '') ?? [];
+  if (!auto || told.length === 0) return '';
+  const ways = [...Map.groupBy(told, chosenChains)].map(([way, cells]) => {
+    const levels = listed(cells.map((cell) => String(levelOf(cell))));
+    return cells.length === auto.cells.length ? `${way} at every level` : `${way} at ${levels}`;
+  });
+  const unit = ways.length === 1 && told.length === auto.cells.length ? '' : ` ${levelLabel}`;
+  return `\`auto\` ${ways.join('; it ')}${unit}.`;
 }
 
 /** What is best at the quietest and at the busiest level, and what is as good. */

@@ -1,38 +1,88 @@
 import { formatBytes } from '@longhaul/shared';
+import type { Run } from '../results/join-results.ts';
 import type { RunInfo } from '../results/run-info.ts';
+import { byScenario, type Cell } from './cells.ts';
 import { escapeMarkdown, inlineCode } from './markdown-table.ts';
 import { counted, listed } from './numbers.ts';
+import type { ReportPlan } from './report-plan.ts';
 
-/** `Command: ... at commit ...`, Markdown. */
-export function commandItem(info: RunInfo): string {
-  return `Command: ${inlineCode(info.command)}${info.commit ? `, at commit ${inlineCode(info.commit)}` : ''}`;
+/** List items about where, when and with what the lines came about, and what of the plan is missing. */
+export function runItems(plan: ReportPlan, runs: readonly Run[], cells: readonly Cell[]): string[] {
+  return [
+    ...runs.map((run, at) => (runs.length === 1 ? '' : `run ${at + 1} of ${runs.length}. `) + runItem(run)),
+    ...new Set(runs.map(({ info }) => machineItem(info))),
+    ...apart(runs, cells),
+    ...absent(plan, cells),
+  ];
+}
+
+function runItem({ info, lines }: Run): string {
+  const { options } = info;
+  const cut =
+    options.cutSeconds === null ? 'no transfer is cut' : `a transfer is cut after ${options.cutSeconds} s`;
+  const how = `${counted(lines.length, 'transfer')}, repeats: ${options.repeat}${options.quick ? ' (quick)' : ''}, seed ${options.seed}; ${cut}`;
+  return `${commandItem(info)}; ${momentsItem(info)}; ${how}`;
+}
+
+/** The command as it was typed, and the commit it ran at. */
+export function commandItem({ command, commit }: RunInfo): string {
+  return `Command: ${inlineCode(command)}${commit ? `, at commit ${inlineCode(commit)}` : ''}`;
 }
 
 /** When it was measured, and in how many sittings. */
-export function momentsItem(info: RunInfo): string {
+export function momentsItem({ startedAt, resumedAt, finishedAt }: RunInfo): string {
+  const resumed = resumedAt.map(
+    ({ at, commit }) => minute(at) + (commit === undefined ? '' : ` at commit ${inlineCode(commit)}`),
+  );
   const moments = [
-    `started ${minute(info.startedAt)}`,
-    ...(info.resumedAt.length > 0 ? [`interrupted and resumed ${listed(info.resumedAt.map(minute))}`] : []),
-    ...(info.finishedAt === null ? [] : [`finished ${minute(info.finishedAt)}`]),
+    `started ${minute(startedAt)}`,
+    ...(resumed.length > 0 ? [`interrupted and resumed ${listed(resumed)}`] : []),
+    finishedAt === null ? 'not finished' : `finished ${minute(finishedAt)}`,
   ];
-  return upperFirst(`${moments.join(', ')} (UTC)`);
+  return `${moments.join(', ')} (UTC)`;
 }
 
-/** The machine, its kernel and the programs, Markdown. */
+/** The machine, its kernel and the programs. */
 export function machineItem({ machine, kernel, versions }: RunInfo): string {
   const programs = Object.entries(versions).map(([program, version]) => `${program} ${version}`);
   return `Machine: ${escapeMarkdown(machine.cpu)}, ${counted(machine.cores, 'core')}, ${formatBytes(machine.memoryBytes)} of memory; Linux ${escapeMarkdown(kernel)}; ${escapeMarkdown(programs.join(', '))}`;
 }
 
-/** A list of Markdown, each item with a capital. */
-export function bulletList(items: readonly string[]): string {
-  return items.map((item) => `- ${upperFirst(item)}`).join('\n');
+/** Within one run all variants of a scenario take turns and share what disturbs them; between runs they do not. */
+function apart(runs: readonly Run[], cells: readonly Cell[]): string[] {
+  const runsOf = new Map<string, Set<Run>>();
+  for (const run of runs)
+    for (const { scenario } of run.lines) {
+      const own = runsOf.get(scenario) ?? new Set();
+      runsOf.set(scenario, own.add(run));
+    }
+  const mixed = byScenario(cells)
+    .map(([{ id }]) => id)
+    .filter((id) => (runsOf.get(id)?.size ?? 0) > 1);
+  if (mixed.length === 0) return [];
+  return [
+    `Measured in several runs, so not all at the same time: ${listed(mixed.map(inlineCode))}. Between runs the machine may have changed`,
+  ];
+}
+
+function absent(plan: ReportPlan, cells: readonly Cell[]): string[] {
+  const measured = new Set(cells.map(({ scenario }) => scenario));
+  const ways = new Set(cells.map(({ variant }) => variant));
+  const scenarios = plan.scenarios.filter((scenario) => !measured.has(scenario));
+  const variants = plan.variants.filter((variant) => !ways.has(variant));
+  const ids = (absentees: readonly { readonly id: string }[]) =>
+    listed(absentees.map(({ id }) => inlineCode(id)));
+  return [
+    ...(scenarios.length > 0 ? [`Not in this result: scenarios ${ids(scenarios)}`] : []),
+    ...(variants.length > 0 ? [`Not in this result: variants ${ids(variants)}`] : []),
+  ];
 }
 
 function minute(iso: string): string {
   return iso.slice(0, 16).replace('T', ' ');
 }
 
-function upperFirst(words: string): string {
-  return words.slice(0, 1).toUpperCase() + words.slice(1);
+/** A list of Markdown, each item with a capital. */
+export function bulletList(items: readonly string[]): string {
+  return items.map((item) => `- ${item.slice(0, 1).toUpperCase()}${item.slice(1)}`).join('\n');
 }

@@ -101,14 +101,21 @@ function mustNot(cells: readonly Cell[]): string {
   const compared = chainsAgainstDirect(cells);
   const name = ({ scenario, cell, ratio: times }: (typeof compared)[number]) =>
     `${escapeMarkdown(scenario.label)} (${inlineCode(cell.variant.id)}: ${ratioInterval(times)} times \`direct\`)`;
-  const slower = compared.filter(({ verdict }) => verdict === 'slower').map(name);
-  const unclear = compared.filter(({ verdict }) => verdict === 'unclear').map(name);
+  const told = compared.filter(({ verdict }) => verdict !== 'untold');
+  const slower = told.filter(({ verdict }) => verdict === 'slower').map(name);
+  const unclear = told.filter(({ verdict }) => verdict === 'unclear').map(name);
+  const untold = compared.length - told.length;
   const sentences = [
-    slower.length > 0
-      ? `A chain must **not** be chosen in ${slower.length} of ${counted(compared.length, 'case')}: ${slower.join('; ')}.`
-      : `In none of ${counted(compared.length, 'case')} is a chain measurably slower than \`direct\`.`,
+    told.length === 0
+      ? ''
+      : slower.length > 0
+        ? `A chain must **not** be chosen in ${slower.length} of ${counted(told.length, 'case')}: ${slower.join('; ')}.`
+        : `In none of ${counted(told.length, 'case')} is a chain measurably slower than \`direct\`.`,
     unclear.length > 0
       ? `No gain can be seen, so it does not pay, in ${unclear.length}: ${unclear.join('; ')}.`
+      : '',
+    untold > 0
+      ? `In ${counted(untold, 'case')} there are too few transfers to say whether a chain pays.`
       : '',
   ];
   return sentences.filter(Boolean).join(' ');

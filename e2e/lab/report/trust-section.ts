@@ -1,3 +1,4 @@
+import type { Run } from '../results/join-results.ts';
 import { max, median, quantile } from '../results/statistics.ts';
 import { byScenario, type Cell, creditedBps, isFailed, isLate, LATE_MS } from './cells.ts';
 import { escapeMarkdown, inlineCode, markdownTable } from './markdown-table.ts';
@@ -8,10 +9,10 @@ import type { Section } from './page-parts.ts';
 const MOST_LISTED_FAILURES = 40;
 
 /** How far the measurement itself can be trusted: lateness, load, cuts, failures, and the spread of every cell. */
-export function trustSection(cells: readonly Cell[]): Section {
+export function trustSection(cells: readonly Cell[], runs: readonly Run[]): Section {
   return {
     title: 'How far to trust it',
-    text: [latenessSentence(cells), failureSentence(cells)],
+    text: [latenessSentence(cells), failureSentence(cells), otherLabsSentence(runs)].filter(Boolean),
     tables: [runTable(cells), ...failureList(cells), spreadTable(cells)],
   };
 }
@@ -20,11 +21,35 @@ function latenessSentence(cells: readonly Cell[]): string {
   const lines = cells.flatMap((cell) => cell.lines);
   const late = lines.filter(isLate);
   const worst = max(lines.map((line) => line.latenessMs));
+  // A packet that comes in while the emulator stalls waits in its device, and nobody sees for how long.
+  const blind =
+    'This is measured where the emulator hands packets out: what a packet waited in its device before the emulator took it is not counted.';
   if (late.length === 0) {
-    return `The emulator was never more than ${milliseconds(worst)} ms late; no transfer is marked.`;
+    return `Packets left the emulator at most ${milliseconds(worst)} ms late; no transfer is marked. ${blind}`;
   }
-  const said = `In ${late.length} of ${counted(lines.length, 'transfer')} the emulator was at least once more than ${LATE_MS} ms late, at worst ${milliseconds(worst)} ms: such a stall is a spike of delay. Cells with such transfers bear a star (*), and charts of single transfers draw these hollow.`;
+  const said = `In ${late.length} of ${counted(lines.length, 'transfer')} packets left the emulator at least once more than ${LATE_MS} ms late, at worst ${milliseconds(worst)} ms: such a stall is a spike of delay. ${blind} Cells with such transfers bear a star (*), and charts of single transfers draw these hollow.`;
   return `${said} ${changeWithoutLate(cells)}`;
+}
+
+/** Said only when there were others: labs share processors, and with them lateness. */
+function otherLabsSentence(runs: readonly Run[]): string {
+  const most = Math.max(
+    0,
+    ...runs.flatMap(({ info }) => [info.otherLabs?.atStart ?? 0, info.otherLabs?.atEnd ?? 0]),
+  );
+  const overlap = runs.some((run, at) => runs.slice(at + 1).some((later) => isBeforeEnd(later, run)));
+  const sentences = [
+    most > 0
+      ? `Up to ${counted(most, 'other lab')} lived on the same machine when a run was begun or ended, and took part of its processors.`
+      : '',
+    overlap ? 'Runs of this page overlapped in time; on one machine they slowed each other down.' : '',
+  ];
+  return sentences.filter(Boolean).join(' ');
+}
+
+function isBeforeEnd(later: Run, earlier: Run): boolean {
+  const end = earlier.info.finishedAt ?? earlier.info.startedAt;
+  return later.info.startedAt < end;
 }
 
 /** How much the medians owe to the late transfers. */

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { LabRefusal } from '../refusal.ts';
+import type { RunInfo } from '../results/run-info.ts';
 import type { TransferLine } from '../results/transfer-line.ts';
 import {
   type Imagined,
@@ -26,7 +27,11 @@ afterAll(() => rmSync(root, { recursive: true }));
 
 function report(imagined: Imagined, options = {}) {
   const resultFile = imaginedFile(folder, imagined, options);
-  const paths = writeReport({ resultFile, plan: imagined.plan, outFolder: join(folder, 'out') });
+  const paths = writeReport({
+    resultFiles: [resultFile],
+    plan: imagined.plan,
+    outFolder: join(folder, 'out'),
+  });
   return { ...paths, markdown: readFileSync(paths.page, 'utf8') };
 }
 
@@ -85,7 +90,7 @@ describe('every report', () => {
     expect(markdown).toContain('- `loss0-big` `chain3`, repeat 1: the SHA-256 of the file is wrong');
     expect(lineWith(markdown, '| `loss0-big` |', '89 |')).toMatch(/\| \d+ \[0–\d+\] \|/);
     expect(lineWith(markdown, '| `loss1e-2-big` |', '89 |').match(/\\\*/g)).toHaveLength(1);
-    expect(markdown).toContain('In 1 of 120 transfers the emulator');
+    expect(markdown).toContain('In 1 of 120 transfers packets left the emulator');
     expect(markdown).toContain('at worst 70 ms');
   });
 
@@ -100,12 +105,87 @@ describe('every report', () => {
     );
   });
 
+  it('says how late packets left, and does not claim to know more', () => {
+    const punctual = changed(imaginedMatrix(3), () => ({ latenessMs: 2.5 }));
+    const { markdown } = report(punctual);
+    expect(lineWith(markdown, 'Packets left the emulator at most 2.5 ms late')).toContain('is not counted');
+    expect(markdown).not.toMatch(/other labs?|overlapped/);
+  });
+
+  it('says when the machine was shared, and with which commit an interrupted run went on', () => {
+    const info: Partial<RunInfo> = {
+      commit: 'aaaa',
+      resumedAt: [{ at: '2026-01-02T03:30:00Z' }, { at: '2026-01-02T03:40:00Z', commit: 'bbbb+' }],
+      otherLabs: { atStart: 99 },
+    };
+    const { markdown } = report(imaginedMatrix(3), { info });
+    expect(markdown).toContain('Up to 99 other labs');
+    expect(lineWith(markdown, 'at commit `aaaa`')).toContain(
+      'interrupted and resumed 2026-01-02 03:30 and 2026-01-02 03:40 at commit `bbbb+`, finished 2026-01-02',
+    );
+  });
+
   it('refuses lines that the experiment does not know, and a result without lines', () => {
     const strange = changed(imaginedMatrix(1), () => ({ variant: 'chain9' }));
     expect(() => report(strange)).toThrow(LabRefusal);
     expect(existsSync(join(folder, 'out'))).toBe(false);
     rmSync(folder, { recursive: true });
     expect(() => report({ ...imaginedMatrix(1), lines: [] })).toThrow('holds no transfer');
+  });
+});
+
+describe('a report of several results', () => {
+  const part = (imagined: Imagined, name: string, startedAt: string, keep: (line: TransferLine) => boolean) =>
+    imaginedFile(
+      folder,
+      { ...imagined, lines: imagined.lines.filter(keep) },
+      { name, info: { startedAt, commit: name } },
+    );
+  const reportOf = (imagined: Imagined, resultFiles: readonly string[]) => {
+    const { page } = writeReport({ resultFiles, plan: imagined.plan, outFolder: join(folder, 'out') });
+    return { page, markdown: readFileSync(page, 'utf8') };
+  };
+
+  it('shows all their lines, and names every command with its start and its end', () => {
+    const imagined = imaginedMatrix(3);
+    const isLossless = ({ scenario }: TransferLine) => scenario.startsWith('loss0');
+    const late = part(imagined, 'late', '2026-01-03T05:00:00Z', isLossless);
+    const early = part(imagined, 'early', '2026-01-02T03:04:05Z', (line) => !isLossless(line));
+    const { page, markdown } = reportOf(imagined, [late, early]);
+    expect(page).toContain('2026-01-02-matrix.md');
+    const [seen, of] = markdown.split('## How it was measured');
+    expect(seen).toContain('**loss 1e-2, large buffer**');
+    expect(seen).toContain('**no loss, large buffer**');
+    expect(lineWith(of ?? '', 'Run 1 of 2', '--json early.jsonl', 'commit `early`')).toContain(
+      'started 2026-01-02 03:04, finished 2026-01-02 04:05 (UTC)',
+    );
+    expect(lineWith(of ?? '', 'Run 2 of 2', '--json late.jsonl', 'commit `late`')).toContain(
+      'started 2026-01-03 05:00',
+    );
+    expect(of).not.toContain('Measured in several runs');
+  });
+
+  it('says which scenarios were not measured side by side, and that runs overlapped', () => {
+    const imagined = imaginedMatrix(3);
+    const isFirst = ({ repeat }: TransferLine) => repeat === 1;
+    const first = part(imagined, 'first', '2026-01-02T03:04:05Z', isFirst);
+    const rest = part(imagined, 'rest', '2026-01-02T03:30:00Z', (line) => !isFirst(line));
+    const { markdown } = reportOf(imagined, [first, rest]);
+    expect(lineWith(markdown, 'Measured in several runs')).toContain('`loss0-big`');
+    expect(markdown).toContain('Runs of this page overlapped in time');
+  });
+
+  it('refuses a transfer that is in two of them, and results of several experiments', () => {
+    const imagined = imaginedMatrix(2);
+    const one = part(imagined, 'one', '2026-01-02T03:04:05Z', () => true);
+    const two = part(imagined, 'two', '2026-01-03T03:04:05Z', ({ repeat }) => repeat === 2);
+    expect(() => reportOf(imagined, [one, two])).toThrow(
+      /Repeat 2 of direct in loss0-big is in both .*one.jsonl and .*two.jsonl/,
+    );
+    expect(() => reportOf(imagined, [one, one])).toThrow('leave one of them out');
+    const split = part(imaginedSplit(1), 'split', '2026-01-03T03:04:05Z', () => true);
+    expect(() => reportOf(imagined, [one, split])).toThrow('make a report of each');
+    expect(existsSync(join(folder, 'out'))).toBe(false);
   });
 });
 
@@ -134,6 +214,21 @@ describe('the matrix', () => {
     );
   });
 
+  it('never calls it a chain when the planner went direct', () => {
+    const direct = changed(imaginedMatrix(), (line) =>
+      isIn(line, 'loss0-big', 'auto') ? { chain: [], goodputBps: 95e6 } : {},
+    );
+    const said = lineWith(report(direct).markdown, '**no loss, large buffer**');
+    expect(said).toMatch(/the best, `chain[\w-]+`|`chain[\w-]+` carries/);
+    expect(said).toContain('`auto` went direct');
+    rmSync(folder, { recursive: true });
+    const alone = {
+      ...direct,
+      lines: direct.lines.filter(({ variant }) => ['direct', 'auto'].includes(variant)),
+    };
+    expect(lineWith(report(alone).markdown, '**no loss, large buffer**')).not.toContain('a chain');
+  });
+
   it('holds the result against targets', () => {
     const { markdown } = report(imaginedMatrix(3));
     expect(markdown).toContain('1 of 2 measured targets are met.');
@@ -148,6 +243,42 @@ describe('the other kinds', () => {
     const { markdown } = report(imaginedRnp(10));
     expect(lineWith(markdown, '**UFRJ from UFPR**')).toMatch(/`depots1` does not pay at/);
     expect(lineWith(markdown, '**UFCG from UFRJ**')).not.toContain('does not pay');
+  });
+
+  it('say what the planner chose at each level, and blame no chain for going direct', () => {
+    const { markdown } = report(
+      changed(imaginedRnp(10), ({ variant, scenario }) =>
+        variant === 'auto' ? { chain: /-[01]$/.test(scenario) ? [] : ['pe', 'rj'] } : {},
+      ),
+    );
+    const said = lineWith(markdown, '**UFRJ from UFPR**');
+    expect(said).toContain(
+      '`auto` went direct at 0 and 1; it went through `pe`, `rj` at 2, 4, 8 and 16 flows of cross traffic',
+    );
+    expect(said).toMatch(/`depots1` does not pay at/);
+    expect(said).not.toMatch(/`auto` does not pay at (?:any|[^.]*\b[01] \()/);
+  });
+
+  it('call the planner at one with itself when it chose the same everywhere', () => {
+    const { markdown } = report(
+      changed(imaginedRnp(3), ({ variant }) => (variant === 'auto' ? { chain: [] } : {})),
+    );
+    expect(lineWith(markdown, '**UFCG from UFRJ**')).toContain('`auto` went direct at every level.');
+    expect(markdown).not.toContain('`auto` does not pay');
+  });
+
+  it('count only the cases of which enough is known', () => {
+    const few = imaginedSplit(2);
+    const { markdown } = report(few);
+    expect(markdown).not.toContain('In none of');
+    expect(markdown).toContain('In 8 cases there are too few transfers');
+    rmSync(folder, { recursive: true });
+    const lines = imaginedSplit(6).lines.filter(
+      ({ scenario, repeat }) => repeat <= 2 || scenario === 'clean-far-20M-cubic',
+    );
+    const partly = report({ ...few, lines }).markdown;
+    expect(partly).toContain('In none of 1 case is a chain measurably slower');
+    expect(partly).toContain('In 7 cases there are too few transfers');
   });
 
   it('name the settings in which a connection must not be split', () => {

@@ -1,7 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { LabRefusal } from '../refusal.ts';
-import { readResults } from '../results/result-file.ts';
+import { joinResults } from '../results/join-results.ts';
 import { type Cell, cellsOf } from './cells.ts';
 import { matrixReport } from './matrix-report.ts';
 import { pageMarkdown } from './page.ts';
@@ -27,27 +26,23 @@ const REPORTS: Readonly<Record<ReportKind, (plan: ReportPlan, cells: readonly Ce
 };
 
 /**
- * Makes a page of a result: `<date>-<experiment>.md`, with `-quick` for a quick run, and its charts beside it. A page of
- * the same day and experiment is replaced. Throws a refusal when the result cannot be read, is empty, or does not belong
- * to the plan.
+ * Makes a page of one result or of several of the same experiment: `<date>-<experiment>.md`, with `-quick` when all runs
+ * were quick, and its charts beside it. A page of the same day and experiment is replaced. Throws a refusal when a result
+ * cannot be read, when they do not go together, are empty, or do not belong to the plan.
  */
 export function writeReport(request: {
-  readonly resultFile: string;
+  readonly resultFiles: readonly string[];
   readonly plan: ReportPlan;
   readonly outFolder: string;
 }): ReportPaths {
-  const { resultFile, plan, outFolder } = request;
-  const { info, lines } = readResults(resultFile);
-  if (lines.length === 0) {
-    throw new LabRefusal(
-      'lab-result-file',
-      `${resultFile} holds no transfer yet: let the experiment run longer.`,
-    );
-  }
+  const { resultFiles, plan, outFolder } = request;
+  const { experiment, runs, lines } = joinResults(resultFiles);
   const cells = cellsOf(plan, lines);
-  const name = `${info.startedAt.slice(0, 10)}-${info.experiment}${info.options.quick ? '-quick' : ''}`;
+  const date = runs.map(({ info }) => info.startedAt.slice(0, 10)).toSorted()[0] ?? '';
+  const isQuick = runs.every(({ info }) => info.options.quick);
+  const name = `${date}-${experiment}${isQuick ? '-quick' : ''}`;
   const body = REPORTS[plan.kind](plan, cells);
-  const markdown = pageMarkdown({ plan, info, cells, body, pictureFolder: PICTURE_FOLDER, name });
+  const markdown = pageMarkdown({ plan, runs, cells, body, pictureFolder: PICTURE_FOLDER, name });
 
   mkdirSync(join(outFolder, PICTURE_FOLDER), { recursive: true });
   const pictures = body.sections.flatMap(({ picture }) => {

@@ -108,6 +108,27 @@ describe('a result file', () => {
     expect(readResults(file).info.resumedAt).toHaveLength(1);
   });
 
+  it('keeps the commit of a sitting that went on with another version', () => {
+    measure([line(1)], { info: { ...run(), commit: 'aaaa' } });
+    for (const commit of ['aaaa', 'bbbb', 'bbbb', 'aaaa']) openResultFile(file, { ...run(), commit }).close();
+    const { commit, resumedAt } = readResults(file).info;
+    expect([commit, ...resumedAt.map((sitting) => sitting.commit)]).toEqual([
+      'aaaa',
+      undefined,
+      'bbbb',
+      undefined,
+      'aaaa',
+    ]);
+  });
+
+  it('reads what older versions wrote', () => {
+    measure([line(1)], { isFinished: true });
+    const sidecar = `${file}.run.json`;
+    const { otherLabs: _, ...old } = JSON.parse(readFileSync(sidecar, 'utf8')) as RunInfo;
+    writeFileSync(sidecar, JSON.stringify({ ...old, resumedAt: ['2026-01-02T03:04:05Z'] }));
+    expect(readResults(file).info.resumedAt).toEqual([{ at: '2026-01-02T03:04:05Z' }]);
+  });
+
   it('keeps a finished result as the previous one', () => {
     measure([line(1)], { isFinished: true });
     measure([line(2)], { isFinished: true });

@@ -13,8 +13,9 @@ import {
 import { dirname } from 'node:path';
 import type * as z from 'zod';
 import { LabRefusal } from '../refusal.ts';
+import { countOtherLabs } from './other-labs.ts';
 import { readLines, transferLineSchema } from './read-lines.ts';
-import { type RunInfo, runInfoSchema } from './run-info.ts';
+import { type RunInfo, resumeRun, runInfoSchema } from './run-info.ts';
 import type { TransferLine } from './transfer-line.ts';
 
 /** A result that grows: lines in `<file>`, the run's description in `<file>.run.json`. */
@@ -79,7 +80,7 @@ export function openLineFile<Line>(file: string, wanted: RunInfo, schema: z.ZodT
     );
   }
   const { lines, wholeBytes } = readLines(file, content, schema);
-  const resumed = { ...found, resumedAt: [...found.resumedAt, wanted.startedAt] };
+  const resumed = resumeRun(found, wanted);
   writeSidecar(file, resumed);
   const descriptor = openSync(file, 'a');
   ftruncateSync(descriptor, wholeBytes);
@@ -128,7 +129,8 @@ function writer<Line>(
     },
     finish: (now = new Date()) => {
       close();
-      writeSidecar(file, { ...info, finishedAt: now.toISOString() });
+      const otherLabs = info.otherLabs && { ...info.otherLabs, atEnd: countOtherLabs() };
+      writeSidecar(file, { ...info, finishedAt: now.toISOString(), ...(otherLabs ? { otherLabs } : {}) });
     },
     close,
   };

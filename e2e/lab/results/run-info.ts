@@ -2,6 +2,17 @@ import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { cpus, release, totalmem } from 'node:os';
 import * as z from 'zod';
+import { countOtherLabs } from './other-labs.ts';
+
+const sittingSchema = z.object({
+  /** ISO 8601. */
+  at: z.string(),
+  /** Only when it is another one than that of the sitting before. */
+  commit: z.string().optional(),
+});
+
+/** A later part of a run that was interrupted; older results have only the moment, as text. */
+export type Sitting = z.infer<typeof sittingSchema>;
 
 export const runInfoSchema = z.object({
   experiment: z.string(),
@@ -12,7 +23,7 @@ export const runInfoSchema = z.object({
   /** ISO 8601. */
   startedAt: z.string(),
   /** When an interrupted run was taken up again; such a result was not measured in one sitting. */
-  resumedAt: z.array(z.string()),
+  resumedAt: z.array(z.union([z.string().transform((at): Sitting => ({ at })), sittingSchema])),
   /** null: not finished, and may be resumed. */
   finishedAt: z.string().nullable(),
   machine: z.object({ cpu: z.string(), cores: z.number(), memoryBytes: z.number() }),
@@ -23,6 +34,8 @@ export const runInfoSchema = z.object({
   notes: z.array(z.string()).optional(),
   /** Of the working tree, with `+` when it had changes; left out without git. */
   commit: z.string().optional(),
+  /** Other labs of this machine that lived when the run began (the most of all its sittings) and when it ended. */
+  otherLabs: z.object({ atStart: z.number(), atEnd: z.number().optional() }).optional(),
   options: z.object({
     repeat: z.number(),
     quick: z.boolean(),
@@ -71,7 +84,17 @@ export function describeRun({ programs, ...known }: RunRequest, now = new Date()
     kernel: release(),
     versions,
     ...(commit === undefined ? {} : { commit: isChanged ? `${commit}+` : commit }),
+    otherLabs: { atStart: countOtherLabs() },
   };
+}
+
+/** What is known of `found` when the run that `wanted` describes goes on with it. */
+export function resumeRun(found: RunInfo, wanted: RunInfo): RunInfo {
+  const before = found.resumedAt.findLast(({ commit }) => commit !== undefined)?.commit ?? found.commit;
+  const { commit, startedAt: at, otherLabs } = wanted;
+  const sitting: Sitting = commit === undefined || commit === before ? { at } : { at, commit };
+  const most = Math.max(found.otherLabs?.atStart ?? 0, otherLabs?.atStart ?? 0);
+  return { ...found, resumedAt: [...found.resumedAt, sitting], otherLabs: { atStart: most } };
 }
 
 /** The same for two plans exactly when their JSON is the same, whatever the order of keys. */

@@ -1,4 +1,10 @@
-import { decodeTicket, formatGetPath, parseOriginUrl, parseRelayTarget } from '@longhaul/shared';
+import {
+  decodeTicket,
+  formatGetPath,
+  type GetOptions,
+  parseOriginUrl,
+  parseRelayTarget,
+} from '@longhaul/shared';
 import type { Scenario, Variant } from '../experiments/experiment.ts';
 import { originBytes } from '../hosts/origin-content.ts';
 import { aria2Transfer } from '../transfers/aria2-transfer.ts';
@@ -22,7 +28,7 @@ export function fetchVariant(
   return transferOf(variant)({
     network: stage.network,
     site: scenario.client,
-    url: urlOf(stage, variant, path),
+    url: urlOf(stage, variant, path, scenario.sizeBytes),
     expected: originBytes(scenario.sizeBytes),
     cutSeconds,
     ...(stage.caFile ? { caFile: stage.caFile } : {}),
@@ -35,7 +41,7 @@ function transferOf(variant: Variant): Transfer {
   return curlTransfer;
 }
 
-function urlOf(stage: Stage, variant: Variant, path: string): string {
+function urlOf(stage: Stage, variant: Variant, path: string, sizeBytes: number): string {
   switch (variant.kind) {
     case 'direct':
     case 'ranges':
@@ -45,16 +51,16 @@ function urlOf(stage: Stage, variant: Variant, path: string): string {
       return stage.relayUrl(variant.program) + path;
     case 'chain':
       // The master is told the depots in the order in which the bytes pass.
-      return masterUrl(stage, path, variant.depots.toReversed());
+      return masterUrl(stage, path, { via: variant.depots.toReversed() });
     case 'auto':
-      return masterUrl(stage, path);
+      return masterUrl(stage, path, variant.mustGuessSize ? {} : { sizeBytes });
   }
 }
 
-function masterUrl(stage: Stage, path: string, via?: readonly string[]): string {
+function masterUrl(stage: Stage, path: string, options: GetOptions): string {
   const url = parseOriginUrl(stage.originUrl + path);
   if (!url.ok) throw url.error;
-  return stage.masterUrl() + formatGetPath(url.value, via ? { via } : {});
+  return stage.masterUrl() + formatGetPath(url.value, options);
 }
 
 /** The depots behind the URL that gave a file, from the client on: what its ticket says first. */

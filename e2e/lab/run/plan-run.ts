@@ -38,6 +38,7 @@ export interface Stint {
 
 export interface RunPlan {
   readonly experiment: Experiment;
+  readonly scenarios: readonly Scenario[];
   readonly cutSeconds: number | null;
   readonly repeats: number;
   readonly stints: readonly Stint[];
@@ -81,6 +82,7 @@ export function planRun(experiment: Experiment, options: RunOptions): RunPlan {
     throw new LabRefusal('lab-input-invalid', 'None of the chosen scenarios has one of the chosen variants.');
   return {
     experiment,
+    scenarios,
     cutSeconds,
     repeats,
     stints,
@@ -116,18 +118,11 @@ function refuseUnknown(
   );
 }
 
-/** Scenarios with the same key differ only in what can be changed while a network lives. */
+/** Scenarios with the same key differ only in what can be changed while a network lives; routes follow the delays. */
 function stageKey({ topology, client, origin, depots, tls, start }: Scenario): string {
-  const links = topology.links.map((link) => ('wire' in link ? link.wire : link.between));
-  return JSON.stringify([
-    Object.keys(topology.sites),
-    links,
-    client,
-    origin,
-    depots,
-    tls ?? false,
-    start ?? null,
-  ]);
+  const links = topology.links.map((link) => ('wire' in link ? link : [link.between, link.rttMs]));
+  const sites = Object.keys(topology.sites);
+  return JSON.stringify([sites, links, client, origin, depots, tls ?? false, start ?? null]);
 }
 
 function seedOf(seed: number, scenario: string, repeat: number): number {

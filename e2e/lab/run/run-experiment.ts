@@ -6,13 +6,13 @@ import { chainOf, fetchVariant } from './fetch-variant.ts';
 import type { PlannedTransfer, RunPlan, Stint } from './plan-run.ts';
 import { type Stage, startStage } from './stage.ts';
 
-/** What was under way of the last transfer is gone by then, also out of the queues. */
+/** What was under way of the last transfer has left the links and their queues by then. */
 const SETTLE_MS = 300;
 
 export interface RunEvents {
   /** What is happening that takes a while and is no transfer. */
   readonly onPhase: (text: string) => void;
-  readonly onTransfer: (line: TransferLine, tookSeconds: number) => void;
+  readonly onTransfer: (line: TransferLine) => void;
   /** Ends the run before the next transfer. */
   readonly signal: AbortSignal;
 }
@@ -46,10 +46,12 @@ async function runStint(plan: RunPlan, { turns, variants }: Stint, events: RunEv
       await stage.enter(scenario);
       for (const transfer of transfers) {
         events.signal.throwIfAborted();
-        const started = performance.now();
+        await stage.refreshTraffic(scenario);
         const line = await runTransfer(plan, stage, transfer);
         await delay(SETTLE_MS);
-        events.onTransfer(line, (performance.now() - started) / 1000);
+        // What an interrupt has ended was not measured.
+        events.signal.throwIfAborted();
+        events.onTransfer(line);
       }
     }
   } finally {
@@ -95,7 +97,7 @@ function measured(outcome: TransferOutcome) {
     ttfbMs: ttfbMs === null ? null : rounded(ttfbMs, 2),
     sha256Ok: isCut ? null : isRight,
     ...(isCut ? { cut: true as const, prefixOk: isRight, receivedBytes } : {}),
-    ...(hasFailed ? { error } : {}),
+    ...(error === undefined ? {} : { error }),
   };
 }
 

@@ -1,5 +1,6 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { type ServiceProcess, startProgram } from '../../overlay/service-process.ts';
 import type { Scenario } from '../experiments/experiment.ts';
 import { startHaproxyChain } from '../hosts/haproxy.ts';
@@ -15,8 +16,8 @@ import { applyTopology } from './apply-topology.ts';
 const HAPROXY_PORT = 8090;
 const NGINX_PORT = 8091;
 const ORIGIN_PROGRAM = join(import.meta.dirname, '..', 'hosts', 'origin-main.ts');
-/** Cross traffic fills its queues before anything is measured. */
-const CROSS_TRAFFIC_SETTLE_MS = 3000;
+/** Long flows have left slow start and share the link by then. */
+const CROSS_TRAFFIC_SETTLE_MS = 1500;
 
 /** A network with an origin, the overlay and the rivals on it: where the transfers of a stint happen. */
 export interface Stage {
@@ -28,6 +29,11 @@ export interface Stage {
   readonly caFile: string | undefined;
   /** Makes the conditions those of this scenario. */
   readonly enter: (scenario: Scenario) => Promise<void>;
+  /**
+   * Starts a scenario's cross traffic anew: flows that the transfer before has pushed aside need seconds to come back,
+   * and transfers shall not know what went before. Call before each transfer.
+   */
+  readonly refreshTraffic: (scenario: Scenario) => Promise<void>;
   readonly close: () => Promise<void>;
 }
 
@@ -52,7 +58,7 @@ export async function startStage(spec: StageSpec): Promise<Stage> {
 
 async function furnish(network: Network, { scenarios, variants }: StageSpec): Promise<Stage> {
   const [first] = scenarios;
-  const kinds = variants.flatMap((id) => first.variants[id] ?? []);
+  const kinds = scenarios.flatMap((scenario) => variants.flatMap((id) => scenario.variants[id] ?? []));
   const certificates = first.tls ? await certificatesFor(network, first) : undefined;
   const sizes = new Set(scenarios.map(({ sizeBytes }) => sizeBytes));
   const origin = await startOriginAt(network, first.origin, sizes, certificates);
@@ -61,7 +67,7 @@ async function furnish(network: Network, { scenarios, variants }: StageSpec): Pr
   const overlay = needsOverlay ? await startLabOverlay(network, first, originPort, certificates) : undefined;
   const relays = new Map<string, RelayChain>();
   for (const variant of kinds) {
-    if (variant.kind !== 'relays') continue;
+    if (variant.kind !== 'relays' || relays.has(variant.program)) continue;
     const start = variant.program === 'haproxy' ? startHaproxyChain : startNginxChain;
     const port = variant.program === 'haproxy' ? HAPROXY_PORT : NGINX_PORT;
     const originAddress = network.addressOf(first.origin);
@@ -74,14 +80,14 @@ async function furnish(network: Network, { scenarios, variants }: StageSpec): Pr
   const enter = async (scenario: Scenario) => {
     await applyTopology(network, now.topology, scenario.topology);
     await overlay?.learn(scenario);
-    if (JSON.stringify(scenario.crossTraffic ?? []) !== JSON.stringify(traffic ? now.crossTraffic : [])) {
-      await traffic?.stop();
-      traffic = scenario.crossTraffic?.length
-        ? await network.startCrossTraffic(scenario.crossTraffic)
-        : undefined;
-      if (traffic) await new Promise((resolve) => setTimeout(resolve, CROSS_TRAFFIC_SETTLE_MS));
-    }
     now = scenario;
+  };
+  const refreshTraffic = async ({ crossTraffic = [] }: Scenario) => {
+    await traffic?.stop();
+    traffic = undefined;
+    if (crossTraffic.length === 0) return;
+    traffic = await network.startCrossTraffic(crossTraffic);
+    await delay(CROSS_TRAFFIC_SETTLE_MS);
   };
   return {
     network,
@@ -90,6 +96,7 @@ async function furnish(network: Network, { scenarios, variants }: StageSpec): Pr
     relayUrl: (program) => requireStarted(relays.get(program), program).url,
     caFile: certificates?.caFile,
     enter,
+    refreshTraffic,
     close: async () => {
       await Promise.allSettled([traffic?.stop(), overlay?.stop(), origin.stop()]);
       await network.close();

@@ -12,6 +12,9 @@ import { runExperiment } from '../run/run-experiment.ts';
 const SIZE_BYTES = 10 * MIB;
 const REPEATS = 3;
 
+const SCENARIOS = ['loss0-big', 'loss1e-3-big', 'loss0-limited'];
+const VARIANTS = ['direct', 'chain1-near', 'chain3', 'auto'];
+
 const experiment = {
   ...MATRIX,
   scenarios: MATRIX.scenarios.map((scenario) => ({ ...scenario, sizeBytes: SIZE_BYTES })),
@@ -31,8 +34,8 @@ describe.skipIf(obstacle)(`a far download${obstacle ? ` (skipped: ${obstacle.mes
       quick: false,
       repeats: REPEATS,
       seed: 1,
-      scenarios: ['loss0-big', 'loss1e-3-big', 'loss0-limited'],
-      variants: ['direct', 'chain1-near', 'chain3', 'auto'],
+      scenarios: SCENARIOS,
+      variants: VARIANTS,
     });
     await runExperiment(plan, () => false, {
       onPhase: () => {},
@@ -43,6 +46,7 @@ describe.skipIf(obstacle)(`a far download${obstacle ? ` (skipped: ${obstacle.mes
   afterAll(closeAllNetworks);
 
   test('arrives byte by byte, whatever the way', () => {
+    expect(lines).toHaveLength(SCENARIOS.length * VARIANTS.length * REPEATS);
     expect(lines.filter(({ sha256Ok, prefixOk }) => !(sha256Ok ?? prefixOk))).toEqual([]);
   });
 
@@ -59,9 +63,10 @@ describe.skipIf(obstacle)(`a far download${obstacle ? ` (skipped: ${obstacle.mes
   });
 
   test('goes as the planner says, and never much slower than directly', () => {
-    for (const scenario of ['loss0-big', 'loss1e-3-big', 'loss0-limited'])
+    for (const scenario of SCENARIOS)
       expect(goodput(scenario, 'auto') / goodput(scenario, 'direct')).toBeGreaterThan(0.9);
     const chains = lines.filter(({ variant, scenario }) => variant === 'auto' && scenario !== 'loss0-big');
+    expect(chains).toHaveLength((SCENARIOS.length - 1) * REPEATS);
     expect(chains.map(({ chain }) => chain?.length ?? 0)).not.toContain(0);
   });
 });

@@ -8,6 +8,7 @@ import { startNginxChain } from '../hosts/nginx.ts';
 import { originBytes } from '../hosts/origin-content.ts';
 import type { RelayChain } from '../hosts/relay-chain.ts';
 import type { Network } from '../network/network.ts';
+import { labObstacle } from '../network/requirements.ts';
 import { startNetwork } from '../network/start-network.ts';
 import type { Topology } from '../network/topology.ts';
 import { aria2Transfer } from '../transfers/aria2-transfer.ts';
@@ -44,9 +45,10 @@ const TOPOLOGY: Topology = {
   ],
 };
 
-const isRoot = process.getuid?.() === 0;
+const obstacle = labObstacle();
+const skipped = obstacle ? ` (skipped: ${obstacle.message})` : '';
 
-describe.skipIf(!isRoot)('transfers over four emulated links (needs root)', () => {
+describe.skipIf(obstacle)(`transfers over four emulated links${skipped}`, () => {
   let network: Network;
   let origin: ServiceProcess;
   beforeAll(async () => {

@@ -26,7 +26,9 @@ export function curlTransfer(request: TransferRequest): Promise<TransferOutcome>
     });
     const file = readOutput(output);
     const metrics = parseCurlMetrics(run.stdout)[0];
-    const isCut = metrics ? isCutByCurl(metrics, cutSeconds) : cutSeconds !== null && run.code === null;
+    // Killed by the driver, for curl itself may miss its time; an end by anybody else is a failure.
+    const wasKilled = cutSeconds !== null && run.endedAfterSeconds !== null && run.code === null;
+    const isCut = metrics ? isCutByCurl(metrics, cutSeconds) : wasKilled;
     const failure = isCut || metrics?.exitcode === 0 ? undefined : curlFailure(metrics?.errormsg, run.stderr);
     const check =
       failure === undefined ? checkBytes(file, expected, isCut) : { isRight: false, error: failure };

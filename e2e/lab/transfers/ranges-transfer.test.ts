@@ -17,7 +17,6 @@ describe.skipIf(!hasProgram('curl'))('rangesTransfer', () => {
     expect(bench.origin.requests.map(({ headers }) => headers.range)).toContain('bytes=0-2499999');
     // One after the other, 20 MB at 40 Mbit/s would take 4 s.
     expect(outcome.seconds).toBeLessThan(2);
-    expect(outcome.ttfbMs).toBeGreaterThan(0);
   });
 
   it('is cut with the bytes of all ranges so far', async () => {
