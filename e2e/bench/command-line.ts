@@ -5,6 +5,12 @@ import type { BenchOptions } from './run/plan-bench.ts';
 
 export type BenchCommand =
   | { readonly kind: 'help' }
+  | {
+      readonly kind: 'soak';
+      readonly seconds: number;
+      readonly flows: number;
+      readonly outFolder: string | undefined;
+    }
   | { readonly kind: 'report'; readonly resultFile: string; readonly outFolder: string | undefined }
   | {
       readonly kind: 'relay';
@@ -17,10 +23,12 @@ export type BenchCommand =
 
 export const USAGE = `Usage: npm run bench -- relay [options]
        npm run bench -- report <result file> [--out folder]
+       npm run bench -- soak [--minutes n] [--flows n] [--out folder]
 
-Bytes through one relay on loopback: CPU by GB, goodput, memory; ours and others, one after the other.
+relay: bytes through one relay on loopback: CPU by GB, goodput, memory; ours and others, one after the other.
+soak:  many downloads at once (default 200 for 10 minutes) that leave, pause and finish; what depots hold afterwards.
 
-Options:
+Options of relay:
   --quick           fewer repeats and bytes: a look in under a minute
   --repeat n        runs of each relay at each number of flows (default 5)
   --flows a,b       numbers of flows (default 1,8,64,1000)
@@ -36,6 +44,10 @@ ${RELAY_IDS.map((id) => `  ${id.padEnd(17)} ${RELAY_LABELS[id]}`).join('\n')}
 /** More than this no relay here is configured for. */
 const MOST_FLOWS = 1000;
 
+/** Long enough for a leak of one descriptor in a thousand downloads to show. */
+const SOAK_MINUTES = 10;
+const SOAK_FLOWS = 200;
+
 /** Reads what is asked for. Throws `lab-input-invalid` that lists every mistake. */
 export function readCommandLine(args: readonly string[]): BenchCommand {
   const { values, positionals } = parse(args);
@@ -48,9 +60,11 @@ export function readCommandLine(args: readonly string[]): BenchCommand {
     return { kind: 'report', resultFile, outFolder: values.out };
   }
   const mistakes: string[] = [];
-  if (name !== 'relay')
+  if (name !== 'relay' && name !== 'soak')
     mistakes.push(
-      `there is no benchmark ${name === undefined ? 'named' : `'${name}'`}; the one there is, is relay`,
+      name === undefined
+        ? 'no benchmark is named: relay or soak'
+        : `there is no benchmark '${name}'; choose relay or soak`,
     );
   if (rest.length > 0) mistakes.push(`'${rest.join(' ')}' means nothing here`);
   const whole = (option: string, text: string, most: number): number => {
@@ -59,6 +73,12 @@ export function readCommandLine(args: readonly string[]): BenchCommand {
       mistakes.push(`--${option} ${text} must be a whole number from 1 to ${most}`);
     return value;
   };
+  if (name === 'soak') {
+    const minutes = values.minutes === undefined ? SOAK_MINUTES : whole('minutes', values.minutes, 1440);
+    const flows = values.flows === undefined ? SOAK_FLOWS : whole('flows', values.flows, MOST_FLOWS);
+    if (mistakes.length > 0) throw refusal(`${mistakes.join('; ')}.`);
+    return { kind: 'soak', seconds: minutes * 60, flows, outFolder: values.out };
+  }
   const repeats = values.repeat === undefined ? undefined : whole('repeat', values.repeat, 1000);
   const flows = list(values.flows)?.map((text) => whole('flows', text, MOST_FLOWS));
   const relays = list(values.relays)?.flatMap((id) => RELAY_IDS.find((known) => known === id) ?? mistake(id));
@@ -97,6 +117,7 @@ function parse(args: readonly string[]) {
         flows: { type: 'string' },
         relays: { type: 'string' },
         congestion: { type: 'string' },
+        minutes: { type: 'string' },
         json: { type: 'string' },
         out: { type: 'string' },
         help: { type: 'boolean', short: 'h' },

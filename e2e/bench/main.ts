@@ -17,9 +17,12 @@ import { heldFileOf } from './run/held-file.ts';
 import { planBench } from './run/plan-bench.ts';
 import { heldLineSchema, relayLineSchema } from './run/relay-line.ts';
 import { runBench } from './run/run-bench.ts';
+import { runSoak } from './soak/run-soak.ts';
+import { isBack, writeSoakReport } from './soak/write-soak-report.ts';
 
 /** Where results go when nobody says otherwise. */
 const DEFAULT_FOLDER = join('.longhaul', 'bench');
+const SOAK_SEED = 1;
 /** As programs that were interrupted say. */
 const INTERRUPTED_EXIT_CODE = 130;
 
@@ -44,7 +47,24 @@ try {
 async function obey(command: BenchCommand): Promise<void> {
   if (command.kind === 'help') process.stdout.write(USAGE);
   else if (command.kind === 'report') report(command.resultFile, command.outFolder);
+  else if (command.kind === 'soak') await soak(command);
   else await run(command);
+}
+
+async function soak({ seconds, flows, outFolder }: Extract<BenchCommand, { kind: 'soak' }>): Promise<void> {
+  const command = ['npm run bench --', ...process.argv.slice(2)].join(' ');
+  const options = { repeat: 1, quick: false, cutSeconds: null, seed: SOAK_SEED };
+  const planFingerprint = fingerprintOf({ seconds, flows });
+  const info = describeRun({ experiment: 'soak', planFingerprint, command, options, programs: [] });
+  const result = await runSoak({ seconds, flows, seed: SOAK_SEED, onPhase: say });
+  const page = writeSoakReport(
+    result,
+    { ...info, finishedAt: new Date().toISOString() },
+    { flows, seconds, outFolder: resolve(outFolder ?? DEFAULT_FOLDER) },
+  );
+  process.stdout.write(`${page}\n`);
+  const isBad = result.outcomes.wrong > 0 || !result.depots.every(isBack);
+  if (isBad) process.exitCode = 1;
 }
 
 async function run(command: Extract<BenchCommand, { kind: 'relay' }>): Promise<void> {

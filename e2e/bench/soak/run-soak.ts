@@ -81,7 +81,8 @@ export async function runSoak({ seconds, flows, seed, onPhase }: SoakOptions): P
     clearInterval(looking);
     onPhase(`resting for ${REST_SECONDS} s`);
     await delay(REST_SECONDS * 1000);
-    const active = await Promise.all(DEPOTS.map((id) => overlay?.metric(id, 'longhaul_depot_active') ?? 0));
+    const { metric } = overlay;
+    const active = await Promise.all(DEPOTS.map((id) => metric(id, 'longhaul_depot_active')));
     return {
       outcomes,
       depots: DEPOTS.map((id, index) => {

@@ -1,0 +1,75 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { formatBytes } from '@longhaul/shared';
+import { markdownTable } from '../../lab/report/markdown-table.ts';
+import { bulletList, commandItem, machineItem, momentsItem } from '../../lab/report/run-items.ts';
+import type { RunInfo } from '../../lab/results/run-info.ts';
+import type { ProcessState } from './process-state.ts';
+import type { DepotSoak, SoakResult } from './run-soak.ts';
+
+/** Pipes that a relay keeps for the next flows, and a few descriptors of Node's own, may stay. */
+const SPARE_DESCRIPTORS = 16;
+/** A heap that has been larger is not given back at once. */
+const MEMORY_GROWTH_BYTES = 64 * 2 ** 20;
+
+/** Whether a depot is back where it began: nothing runs, no socket stays, and memory has not grown beyond its pools. */
+export function isBack({ before, after, active }: DepotSoak): boolean {
+  return (
+    active === 0 &&
+    after.sockets <= before.sockets + SPARE_DESCRIPTORS &&
+    after.pipes <= before.pipes + SPARE_DESCRIPTORS &&
+    after.residentBytes <= before.residentBytes + MEMORY_GROWTH_BYTES
+  );
+}
+
+/** Writes the page of a soak; gives its path. */
+export function writeSoakReport(
+  result: SoakResult,
+  info: RunInfo,
+  request: { readonly flows: number; readonly seconds: number; readonly outFolder: string },
+): string {
+  const { outcomes, depots } = result;
+  const total = Object.values(outcomes).reduce((sum, count) => sum + count, 0);
+  const verdict = depots.every(isBack)
+    ? 'Descriptors, pipes and memory of every depot are back where they were.'
+    : `Not back where it began: ${depots
+        .filter((depot) => !isBack(depot))
+        .map(({ id }) => id)
+        .join(', ')}.`;
+  const page = [
+    '# Soak: many downloads that leave, pause and finish',
+    `Do depots hold anything after ${request.flows} downloads at once for ${Math.round(request.seconds / 60)} minutes, of which a third leave at a random moment?`,
+    '## What is seen',
+    bulletList([
+      `${total} downloads: ${outcomes.whole} whole with the right digest, ${outcomes.left} left on purpose, ${outcomes.broke} broke, ${outcomes.wrong} with wrong bytes`,
+      verdict,
+    ]),
+    '## How it was measured',
+    bulletList([
+      'Three depots, a master and an origin on loopback; chains of one, two and three depots; files of 100 kB, 2 MiB and 12 MiB; a third of the downloads are reset by the client at a random byte, one in seven stops reading for up to 3 s',
+      'Looked at after a warm-up and a rest of 35 s, every second under load (the most is shown), and after a rest of 35 s',
+      commandItem(info),
+      momentsItem(info),
+      machineItem(info),
+    ]),
+    '## The depots',
+    markdownTable(
+      ['depot', 'when', 'descriptors', 'sockets', 'pipes', 'resident', 'active'],
+      depots.flatMap(({ id, before, busy, after, active }) => [
+        row(id, 'before', before, ''),
+        row(id, 'under load', busy, ''),
+        row(id, 'after', after, String(active)),
+      ]),
+      { textColumns: 2 },
+    ),
+  ];
+  mkdirSync(request.outFolder, { recursive: true });
+  const path = join(request.outFolder, `${info.startedAt.slice(0, 10)}-soak.md`);
+  writeFileSync(path, `${page.join('\n\n')}\n`);
+  return path;
+}
+
+function row(id: string, when: string, state: ProcessState, active: string): string[] {
+  const { descriptors, sockets, pipes, residentBytes } = state;
+  return [id, when, String(descriptors), String(sockets), String(pipes), formatBytes(residentBytes), active];
+}
