@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expectThroughDepots } from '../../fixtures/download-checks.ts';
+import { expectThroughAnyDepots, expectThroughDepots } from '../../fixtures/download-checks.ts';
 import { FILE_BYTES, fileBody } from '../../fixtures/origin-content.ts';
 import { runProgram } from '../../fixtures/run-program.ts';
 import { expect, test } from '../../fixtures/test.ts';
@@ -17,16 +17,16 @@ test.beforeEach(() => {
 test.afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
 const TOOLS = [
-  { program: 'curl', args: ['-sS', '-L', '-O'] },
-  { program: 'wget', args: ['-q'] },
-  { program: 'aria2c', args: ['-q', '-x4', '-s4', '-k1M'] },
+  { program: 'curl', args: ['-sS', '-L', '-O'], expectThrough: expectThroughDepots },
+  { program: 'wget', args: ['-q'], expectThrough: expectThroughDepots },
+  { program: 'aria2c', args: ['-q', '-x4', '-s4', '-k1M'], expectThrough: expectThroughAnyDepots },
 ] as const;
 
-for (const { program, args } of TOOLS) {
+for (const { program, args, expectThrough } of TOOLS) {
   test(`${program} through the master gets the file byte-identical and under its name`, async ({ world }) => {
     test.skip(findProgram(program) === undefined, `${program} is not installed`);
     const name = `${program}.bin`;
-    await expectThroughDepots(world, FILE_BYTES, async () => {
+    await expectThrough(world, FILE_BYTES, async () => {
       const result = await runProgram(
         program,
         [...args, world.masterLink(`${world.originUrl}/files/${name}`)],
