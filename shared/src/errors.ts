@@ -147,6 +147,21 @@ export const ERRORS = {
     "The origin's certificate or TLS was not accepted: the origin must fix it.",
   ),
   'origin-bad-answer': entry(502, true, 'The origin gave an answer that is not correct HTTP.'),
+  'origin-changed': entry(
+    502,
+    false,
+    'The file changed at the origin while it was downloaded: start the download again.',
+  ),
+  'origin-not-resumable': entry(
+    502,
+    true,
+    'The transfer broke, and the origin gives nothing by which its rest could be told from another version: start again.',
+  ),
+  'ways-used-up': entry(
+    502,
+    true,
+    'The transfer broke more often or longer than the depot may repair it: resume, or start again.',
+  ),
   'origin-needs-login': entry(
     403,
     false,
