@@ -157,6 +157,16 @@ export const ERRORS = {
     true,
     'The transfer broke, and the origin gives nothing by which its rest could be told from another version: start again.',
   ),
+  'origin-digest-wrong': entry(
+    502,
+    true,
+    'The file is not what the origin says it is (its digest differs): start again, then tell the origin.',
+  ),
+  'origin-unavailable': entry(
+    503,
+    true,
+    'The origin does not give the file any more that this download began with: resume later, or start again.',
+  ),
   'ways-used-up': entry(
     502,
     true,

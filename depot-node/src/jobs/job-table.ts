@@ -7,6 +7,8 @@ export interface Job {
   bytes: number;
   connections: number;
   active: number;
+  /** Whether its address has given a body here: it then stays an address for the ticket's life. */
+  hasWorked: boolean;
 }
 
 export interface JobTableInit {
@@ -109,7 +111,7 @@ export class JobTable {
   #use(claims: TicketClaims, known: Job | undefined): Job | undefined {
     if (!known && this.#jobs.size >= this.#init.maxJobs && !this.#forgetOldest()) return undefined;
     const { jobId: id, issuedAt } = claims;
-    const job = known ?? { id, issuedAt, bytes: 0, connections: 0, active: 0 };
+    const job = known ?? { id, issuedAt, bytes: 0, connections: 0, active: 0, hasWorked: false };
     this.#jobs.delete(id);
     this.#jobs.set(id, job);
     return job;
