@@ -1,16 +1,16 @@
 import { Agent, type ClientRequest, type IncomingMessage, request } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { asLonghaulError, LonghaulError } from '@longhaul/shared';
-import type { OriginStream } from '../entry/origin-stream.ts';
 import { headersForPart, type Part, type Representation, whyNotJoined } from '../entry/representation.ts';
 import { resetConnection } from '../sockets/reset.ts';
+import type { LaneStream } from './lane-stream.ts';
 import type { BlockConnection, BlockTimes, OnChunk } from './lane-ways.ts';
 import { OriginBusy, readRetryAfter } from './origin-busy.ts';
 import { Stopwatch } from './stopwatch.ts';
 
 export interface HttpBlockInit {
   /** The way to the origin, which may not stand yet; this connection's own from now on. */
-  readonly stream: OriginStream;
+  readonly stream: LaneStream;
   /** Request target. */
   readonly path: string;
   /** Sent with every request, `Host` among them; those of the connection and of the part are added. */
@@ -134,8 +134,6 @@ class StreamAgent extends Agent {
   override keepSocketAlive(): boolean {
     return true;
   }
-
-  override reuseSocket(): void {}
 }
 
 /** One request with its answer. */
@@ -150,6 +148,7 @@ class Exchange {
   #timer: NodeJS.Timeout | undefined;
   #isWatched = false;
   #isPaused = false;
+  #isRead = false;
 
   constructor(outgoing: ClientRequest, silenceMs: number, nowMs: () => number, close: () => void) {
     this.#outgoing = outgoing;
@@ -166,7 +165,9 @@ class Exchange {
       this.#answer = answer;
       answer.pause();
       answer.on('error', (cause) => this.fail(failureOf(cause)));
-      this.#restartTimer();
+      // Nobody wants bytes until the body is read.
+      this.#stopTimer();
+      this.#isWatched = false;
       resolve(answer);
     });
   }
@@ -180,6 +181,8 @@ class Exchange {
   read(answer: IncomingMessage, sizeBytes: number, onChunk: OnChunk): Promise<BlockTimes> {
     const { promise, resolve, reject } = Promise.withResolvers<BlockTimes>();
     this.#fail = reject;
+    this.#isRead = true;
+    this.watchSilence();
     let restBytes = sizeBytes;
     let firstByteMs: number | undefined;
     answer.on('data', (chunk: Buffer) => {
@@ -193,7 +196,7 @@ class Exchange {
       onChunk(chunk);
     });
     answer.once('end', () => {
-      clearTimeout(this.#timer);
+      this.#stopTimer();
       const wholeMs = this.#watch.elapsedMs;
       if (restBytes === 0) resolve({ firstByteMs: firstByteMs ?? wholeMs, wholeMs });
       else this.fail(new LonghaulError('origin-unreachable', { detail: 'fewer bytes than were asked for' }));
@@ -206,7 +209,7 @@ class Exchange {
   pause(): void {
     this.#isPaused = true;
     this.#watch.stop();
-    clearTimeout(this.#timer);
+    this.#stopTimer();
     this.#answer?.pause();
   }
 
@@ -214,19 +217,26 @@ class Exchange {
     this.#isPaused = false;
     this.#watch.start();
     this.#restartTimer();
-    this.#answer?.resume();
+    if (this.#isRead) this.#answer?.resume();
   }
 
   fail(failure: LonghaulError): void {
-    clearTimeout(this.#timer);
+    this.#stopTimer();
+    this.#isWatched = false;
     this.#fail(failure);
+    this.#outgoing.destroy();
     this.#close();
   }
 
   #restartTimer(): void {
-    clearTimeout(this.#timer);
     if (!this.#isWatched || this.#isPaused) return;
-    this.#timer = setTimeout(() => this.fail(new LonghaulError('origin-timeout')), this.#silenceMs);
+    if (this.#timer) this.#timer.refresh();
+    else this.#timer = setTimeout(() => this.fail(new LonghaulError('origin-timeout')), this.#silenceMs);
+  }
+
+  #stopTimer(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
   }
 }
 

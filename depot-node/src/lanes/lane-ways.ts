@@ -37,7 +37,7 @@ export interface WayPromise {
   readonly worstLossRate: number;
 }
 
-interface WayFacts {
+export interface WayFacts {
   /** The depots it goes over, this one first. */
   readonly chain: readonly string[];
   readonly promise?: WayPromise | undefined;

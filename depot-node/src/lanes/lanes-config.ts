@@ -40,11 +40,7 @@ export const lanesSchema = z
     bufferBytes: wholeBytes(MIB).default(DEFAULT_BUFFER_BYTES),
     /** Bytes that all lanes together ask for beyond what is on the way; half of `bufferBytes` where it is left out. */
     alphaBytes: wholeBytes(64 * KIB).optional(),
-    gain: z
-      .number()
-      .positive('must be more than 0')
-      .max(1, 'must be at most 1')
-      .default(DEFAULT_GAIN),
+    gain: z.number().positive('must be more than 0').max(1, 'must be at most 1').default(DEFAULT_GAIN),
     smoothing: portion(DEFAULT_SMOOTHING),
     minShare: portion(DEFAULT_MIN_SHARE),
     firstBlockBytes: wholeBytes(16 * KIB).default(DEFAULT_FIRST_BLOCK_BYTES),
