@@ -3,9 +3,9 @@ import { connect } from 'node:net';
 import { KIB, MIB } from '@longhaul/shared';
 import fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { Part, Representation } from '../entry/representation.ts';
+import { type Part, type Representation, readRepresentation } from '../entry/representation.ts';
 import { BlockOrigin, unlikeBytes } from '../testing/block-origin.ts';
-import { type LanesEnd, runLanes } from './lane-transfer.ts';
+import { type FirstBlock, type LanesEnd, runLanes } from './lane-transfer.ts';
 import type { LaneEvent, LaneWays, WayPromise } from './lane-ways.ts';
 import { lanesSchema } from './lanes-config.ts';
 import { openLane } from './open-lane.ts';
@@ -49,6 +49,8 @@ interface Order {
   readonly left?: AbortSignal;
   readonly onEvent?: (event: LaneEvent) => void;
   readonly refuses?: (lane: number) => boolean;
+  /** Asked for ahead of the transfer, over what becomes lane 0. */
+  readonly first?: Part;
 }
 
 const NEVER = new AbortController().signal;
@@ -57,24 +59,24 @@ async function download(order: Order = {}): Promise<Run> {
   const { part = WHOLE, lanes = 4, config = {}, rests, promise, onEvent, refuses } = order;
   const checked = lanesSchema.parse({ firstBlockBytes: 64 * KIB, leastBlockBytes: 16 * KIB, ...config });
   const nowMs = () => performance.now();
-  const ways: LaneWays = {
-    open: (lane) =>
-      openLane(
-        async (firstBytes, signal) => {
-          const stream = connect({ host: '127.0.0.1', port: refuses?.(lane) ? 1 : port, signal });
-          await once(stream, 'connect');
-          stream.write(firstBytes);
-          return { stream, chain: [`d${lane}`], promise: promise?.(lane) };
-        },
-        {
-          path: '/file',
-          headers: { host: 'origin.test' },
-          silenceMs: checked.silenceSeconds * 1000,
-          nowMs,
-        },
-        REPRESENTATION,
-      ),
-  };
+  const open = (lane: number, representation?: Representation) =>
+    openLane(
+      async (firstBytes, signal) => {
+        const stream = connect({ host: '127.0.0.1', port: refuses?.(lane) ? 1 : port, signal });
+        await once(stream, 'connect');
+        stream.write(firstBytes);
+        return { stream, chain: [`d${lane}`], promise: promise?.(lane) };
+      },
+      {
+        path: '/file',
+        headers: { host: 'origin.test', 'x-lane': String(lane) },
+        silenceMs: checked.silenceSeconds * 1000,
+        nowMs,
+      },
+      representation,
+    );
+  const ways: LaneWays = { open: (lane) => open(lane, REPRESENTATION) };
+  const first = order.first && (await askFirst(open(0), order.first));
   const chunks: Buffer[] = [];
   const events: LaneEvent[] = [];
   let rest: Promise<void> | undefined;
@@ -82,6 +84,7 @@ async function download(order: Order = {}): Promise<Run> {
     part,
     laneCount: lanes,
     ways,
+    first,
     sink: {
       write: (chunk) => {
         chunks.push(chunk);
@@ -100,6 +103,14 @@ async function download(order: Order = {}): Promise<Run> {
     },
   });
   return { ...end, body: Buffer.concat(chunks), events };
+}
+
+/** As an entry depot does: it learns from the first answer which version it is that it goes on with. */
+async function askFirst(lane: ReturnType<typeof openLane>, part: Part): Promise<FirstBlock> {
+  const { connection } = lane;
+  const { answer, read } = await connection.ask({ range: `bytes=${part.startByte}-${part.endByte - 1}` });
+  connection.representation = readRepresentation(answer);
+  return { lane, part, read: (onChunk) => read(part.endByte - part.startByte, onChunk) };
 }
 
 function expectBytes({ body, bytes }: Run, { startByte, endByte }: Part): void {
@@ -134,8 +145,8 @@ describe.each(['coupled', 'plain'] as const)('lanes under %s control', (control)
         const first = origin.connections;
         origin.manners = {
           closes,
-          breaksAfter: (connection) => breaks[connection - first] ?? undefined,
-          bytesPerMs: (connection) => slow[connection - first] ?? undefined,
+          breaksAfter: ({ connection }) => breaks[connection - first] ?? undefined,
+          bytesPerMs: ({ connection }) => slow[connection - first] ?? undefined,
         };
         const part = { startByte, endByte: startByte + sizeBytes };
         const run = await lanes({
@@ -153,5 +164,208 @@ describe.each(['coupled', 'plain'] as const)('lanes under %s control', (control)
       },
     );
     await fc.assert(property, { numRuns: 25 });
+  });
+
+  test('end at once when the file has changed on one of them, with nothing of the new version', async () => {
+    origin.manners = { etag: ({ lane }) => (lane === 2 ? '"two"' : '"one"'), bytesPerMs: () => 1000 };
+    const run = await lanes();
+    expect(run).toMatchObject({ outcome: 'upstream-broke', failure: { code: 'origin-changed' } });
+    expectBytes(run, { startByte: 0, endByte: run.bytes });
+  });
+
+  test('do without one that is given other bytes than it asked for', async () => {
+    origin.manners = {
+      answer: (_request, response, { lane }) => {
+        if (lane !== 1) return false;
+        const headers = { etag: '"one"', 'content-range': `bytes 7-1006/${CONTENT.length}` };
+        response.writeHead(206, headers).end(CONTENT.subarray(7, 1007));
+        return true;
+      },
+    };
+    const run = await lanes();
+    expect(run.outcome).toBe('complete');
+    expectBytes(run, WHOLE);
+    expect(run.events).toContainEqual({ type: 'lane-broke', lane: 1, code: 'origin-bad-answer' });
+  });
+
+  test.each([
+    ['more', 1],
+    ['fewer', -1],
+  ])('never take a body with %s bytes than its head says for whole', async (_, difference) => {
+    origin.manners = {
+      answer: (_request, response) => {
+        const { startByte, endByte } = origin.asked.at(-1) ?? WHOLE;
+        const range = `bytes ${startByte}-${endByte - 1}/${CONTENT.length}`;
+        response.writeHead(206, { etag: '"one"', 'content-range': range, 'transfer-encoding': 'chunked' });
+        response.end(CONTENT.subarray(startByte, endByte + difference));
+        return true;
+      },
+    };
+    const part = { startByte: 0, endByte: 300 * KIB };
+    const run = await lanes({ part, config: { tries: 1 } });
+    // What was right of it is used; the rest is asked for until the tries are over, or one byte is left.
+    if (run.outcome === 'complete') expectBytes(run, part);
+    else expectBytes(run, { startByte: 0, endByte: run.bytes });
+    expect(run.events.some(({ type }) => type === 'lane-broke')).toBe(true);
+  });
+
+  test('go on with those that the origin takes when it refuses the others', async () => {
+    origin.manners = {
+      bytesPerMs: () => 20_000,
+      answer: (_request, response, { lane }) => {
+        if (lane < 2) return false;
+        response.writeHead(503).end();
+        return true;
+      },
+    };
+    const run = await lanes();
+    expect(run.outcome).toBe('complete');
+    expectBytes(run, WHOLE);
+    expect(origin.asked.filter(({ lane }) => lane > 1)).toHaveLength(2);
+    expect(run.events).toContainEqual({ type: 'lane-removed', lane: 3, reason: 'refused', restMs: 10_000 });
+  });
+
+  test('leave an origin alone as long as it asks, and open no other lane meanwhile', async () => {
+    let refusedAtMs = 0;
+    let askedAgainAtMs = 0;
+    origin.manners = {
+      answer: (_request, response) => {
+        if (refusedAtMs > 0) {
+          askedAgainAtMs ||= performance.now();
+          return false;
+        }
+        refusedAtMs = performance.now();
+        response.writeHead(429, { 'retry-after': '1' }).end();
+        return true;
+      },
+    };
+    const run = await lanes({ lanes: 1 });
+    expect(run.outcome).toBe('complete');
+    expectBytes(run, WHOLE);
+    expect(askedAgainAtMs - refusedAtMs).toBeGreaterThanOrEqual(1000);
+  });
+
+  test('do not wait longer than the configuration lets them', async () => {
+    origin.manners = {
+      answer: (_request, response) => {
+        response.writeHead(503, { 'retry-after': '3600' }).end();
+        return true;
+      },
+    };
+    const run = await lanes();
+    expect(run).toMatchObject({ outcome: 'upstream-broke', bytes: 0, failure: { code: 'origin-busy' } });
+  });
+
+  test('do with one where no other way can be made', async () => {
+    const run = await lanes({ refuses: (lane) => lane > 0 });
+    expect(run.outcome).toBe('complete');
+    expectBytes(run, WHOLE);
+  });
+
+  test('tell what failed and how far they came when no way is left', async () => {
+    const none = await lanes({ refuses: () => true, config: { tries: 2 } });
+    expect(none).toMatchObject({ outcome: 'upstream-broke', bytes: 0 });
+    let isDead = false;
+    origin.manners = {
+      breaksAfter: () => {
+        isDead = true;
+        return 200_001;
+      },
+    };
+    const some = await lanes({ refuses: () => isDead, config: { tries: 2 } });
+    expect(some).toMatchObject({ outcome: 'upstream-broke', failure: { code: 'origin-unreachable' } });
+    expect(some.bytes).toBeGreaterThan(0);
+    expectBytes(some, { startByte: 0, endByte: some.bytes });
+  });
+
+  test('bring the bytes of a silent lane over another', async () => {
+    origin.manners = {
+      answer: (_request, response, { lane }) => {
+        if (lane !== 0) return false;
+        const { startByte, endByte } = origin.asked.at(-1) ?? WHOLE;
+        const range = `bytes ${startByte}-${endByte - 1}/${CONTENT.length}`;
+        response.writeHead(206, { etag: '"one"', 'content-range': range });
+        response.write(CONTENT.subarray(startByte, startByte + 1000));
+        return true;
+      },
+    };
+    const run = await lanes({ config: { silenceSeconds: 0.3 } });
+    expect(run.outcome).toBe('complete');
+    expectBytes(run, WHOLE);
+  });
+
+  test('are not held up by a slow one: it gets less to do, and others bring what it owes', async () => {
+    origin.manners = { delayMs: 2, bytesPerMs: ({ lane }) => (lane === 0 ? 20 : 4000) };
+    const run = await lanes();
+    expect(run.outcome).toBe('complete');
+    expectBytes(run, WHOLE);
+    // Alone it would have needed three seconds for its first block.
+    expect(run.events.some(({ type }) => type === 'block-asked-again')).toBe(true);
+  });
+
+  test('take none into account that only holds the others up, and try it again later', async () => {
+    origin.manners = { delayMs: 2, bytesPerMs: ({ lane }) => (lane === 0 ? 20 : 2000) };
+    const run = await lanes({ config: { bufferBytes: MIB, retrySeconds: 0.3 } });
+    expect(run.outcome).toBe('complete');
+    expectBytes(run, WHOLE);
+    const removals = run.events.filter((event) => event.type === 'lane-removed');
+    expect(removals[0]).toEqual({ type: 'lane-removed', lane: 0, reason: 'degraded', restMs: 300 });
+    expect(new Set(removals.map(({ lane }) => lane))).toEqual(new Set([0]));
+  });
+
+  test('ask for no more than the buffer holds while the client rests, and take that for no silence', async () => {
+    const { promise: rested, resolve: wake } = Promise.withResolvers<void>();
+    origin.manners = { bytesPerMs: () => 50_000 };
+    let isResting = false;
+    const running = lanes({
+      config: { bufferBytes: MIB, silenceSeconds: 0.2 },
+      rests: (count) => {
+        if (count !== 5) return undefined;
+        isResting = true;
+        setTimeout(wake, 600);
+        return rested;
+      },
+    });
+    await rested;
+    expect(isResting).toBe(true);
+    expect(Math.max(...origin.asked.map(({ endByte }) => endByte))).toBeLessThan(MIB + 512 * KIB);
+    const run = await running;
+    expect(run.outcome).toBe('complete');
+    expectBytes(run, WHOLE);
+    expect(run.events.filter(({ type }) => type === 'lane-broke')).toEqual([]);
+  });
+
+  test('close every connection when the client leaves, and when the depot stops', async () => {
+    origin.manners = { bytesPerMs: () => 100 };
+    for (const [key, outcome] of [
+      ['left', 'client-left'],
+      ['signal', 'cancelled'],
+    ] as const) {
+      const end = new AbortController();
+      const onEvent = ({ type }: LaneEvent) => type === 'lane-opened' && end.abort();
+      const run = await lanes({ [key]: end.signal, onEvent });
+      expect(run.outcome).toBe(outcome);
+      await origin.idle();
+    }
+  });
+
+  test('are never more than the origin is to bear, and one asks as a plain download does', async () => {
+    await lanes({ lanes: 30, config: { perOrigin: 3 } });
+    expect(new Set(origin.asked.map(({ lane }) => lane)).size).toBeLessThanOrEqual(3);
+    origin.asked.length = 0;
+    expectBytes(await lanes({ lanes: 1 }), WHOLE);
+    expect(origin.asked).toMatchObject([WHOLE]);
+  });
+
+  test('go on with the block that was asked for to learn what there is', async () => {
+    const first = { startByte: 0, endByte: 100 * KIB };
+    const run = await lanes({ first });
+    expect(run.outcome).toBe('complete');
+    expectBytes(run, WHOLE);
+    expect(origin.asked.filter(({ startByte }) => startByte === 0)).toHaveLength(1);
+    expect(
+      origin.asked.filter(({ lane, connection }) => lane === 0 && connection === origin.asked[0]?.connection)
+        .length,
+    ).toBeGreaterThan(1);
   });
 });

@@ -26,7 +26,7 @@ export function openLane(
   stream.once('close', () => given.abort());
   const connection = new HttpBlockConnection({ ...init, stream }, representation);
   const way = make(stream, makeWay, given.signal);
-  way.catch((failure) => stream.destroy(asLonghaulError(failure)));
+  way.catch((failure) => stream.destroy(asLonghaulError(failure, 'origin-unreachable')));
   return { connection, way };
 }
 

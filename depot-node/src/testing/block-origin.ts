@@ -1,21 +1,28 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** What an origin does with one request; the connections are counted from 0. */
+/** Who asks: connections are counted from 0, the lane says its number in `X-Lane`. */
+export interface Asker {
+  readonly connection: number;
+  readonly lane: number;
+}
+
+/** What an origin does with one request. */
 export interface OriginManners {
   /** Payload bytes per millisecond of one connection; as fast as it goes where it says nothing. */
-  readonly bytesPerMs?: (connection: number) => number | undefined;
+  readonly bytesPerMs?: (asker: Asker) => number | undefined;
   /** Resets a connection after this many bytes of payload. */
-  readonly breaksAfter?: (connection: number) => number | undefined;
+  readonly breaksAfter?: (asker: Asker) => number | undefined;
   /** Ends each connection after one answer. */
   readonly closes?: boolean;
   /** Answers itself, when it returns true. */
-  readonly answer?: (request: IncomingMessage, response: ServerResponse, connection: number) => boolean;
-  readonly etag?: (connection: number) => string;
+  readonly answer?: (request: IncomingMessage, response: ServerResponse, asker: Asker) => boolean;
+  readonly etag?: (asker: Asker) => string;
+  /** Before it answers at all. */
+  readonly delayMs?: number;
 }
 
-export interface AskedRange {
-  readonly connection: number;
+export interface AskedRange extends Asker {
   readonly startByte: number;
   readonly endByte: number;
 }
@@ -55,6 +62,13 @@ export class BlockOrigin {
     return typeof address === 'object' && address ? address.port : 0;
   }
 
+  /** Resolves when no connection is open. */
+  async idle(): Promise<void> {
+    await Promise.all(
+      [...this.#sockets.keys()].map((socket) => new Promise((resolve) => socket.once('close', resolve))),
+    );
+  }
+
   async close(): Promise<void> {
     for (const socket of this.#sockets.keys()) socket.resetAndDestroy();
     await new Promise((resolve) => this.#server.close(resolve));
@@ -63,14 +77,14 @@ export class BlockOrigin {
   #serve(request: IncomingMessage, response: ServerResponse): void {
     const state = this.#sockets.get(request.socket);
     if (!state) return;
-    const { connection } = state;
+    const asker = { connection: state.connection, lane: Number(request.headers['x-lane']) };
     const range = /^bytes=([0-9]+)-([0-9]+)$/.exec(request.headers.range ?? '');
     const [startByte, lastByte] = [Number(range?.[1]), Number(range?.[2])];
-    this.asked.push({ connection, startByte, endByte: lastByte + 1 });
-    const etag = this.manners.etag?.(connection) ?? '"one"';
+    this.asked.push({ ...asker, startByte, endByte: lastByte + 1 });
+    const etag = this.manners.etag?.(asker) ?? '"one"';
     if (this.manners.closes) response.setHeader('Connection', 'close');
-    if (this.manners.answer?.(request, response, connection)) return;
-    if (!range || request.headers['if-range'] !== etag) {
+    if (this.manners.answer?.(request, response, asker)) return;
+    if (!range || (request.headers['if-range'] ?? etag) !== etag) {
       response.writeHead(200, { etag, 'content-length': this.content.length }).end(this.content);
       return;
     }
@@ -80,18 +94,19 @@ export class BlockOrigin {
       'content-length': body.length,
       'content-range': `bytes ${startByte}-${lastByte}/${this.content.length}`,
     });
-    this.#send(response, request.socket, body, state);
+    setTimeout(() => this.#send(response, request.socket, body, asker, state), this.manners.delayMs);
   }
 
   #send(
     response: ServerResponse,
     socket: Socket,
     body: Buffer,
-    state: { connection: number; sentBytes: number },
+    asker: Asker,
+    state: { sentBytes: number },
   ): void {
     const { breaksAfter, bytesPerMs } = this.manners;
-    const most = breaksAfter?.(state.connection) ?? Number.POSITIVE_INFINITY;
-    const rate = bytesPerMs?.(state.connection);
+    const most = breaksAfter?.(asker) ?? Number.POSITIVE_INFINITY;
+    const rate = bytesPerMs?.(asker);
     let sent = 0;
     const turn = () => {
       if (socket.destroyed) return;
