@@ -152,6 +152,7 @@ export const ERRORS = {
     false,
     'The file changed at the origin while it was downloaded: start the download again.',
   ),
+  'origin-busy': entry(503, true, 'The origin takes no more requests for now: wait, then try again.'),
   'origin-not-resumable': entry(
     502,
     true,
