@@ -152,7 +152,7 @@ export function createDepot(init: DepotInit): Depot {
         askOrigin({ openNextLeg: nextLegs.open, trust, answerTimeoutMs }, route, asked, signal, onStands),
       openWay: (route, url, firstBytes, signal) =>
         openWay({ openNextLeg: nextLegs.open, trust }, route, url, firstBytes, signal),
-      followUp: (from, target) => followUp(client, gate, from, originHref(target)),
+      followUp: (from, target, avoid) => followUp(client, gate, from, originHref(target), avoid),
       onChainFailed: (claims, failure) =>
         observe({
           type: 'chain-failed',
@@ -256,8 +256,9 @@ async function followUp(
   gate: TicketGate,
   from: OpenTicket,
   url: string,
+  avoid?: readonly string[],
 ): Promise<OpenTicket> {
-  const text = await client.followUp(from.text, url);
+  const text = await client.followUp(from.text, url, avoid);
   const claims = await gate.open(text, {});
   if (!claims.ok) throw claims.error;
   return { text, claims: claims.value };

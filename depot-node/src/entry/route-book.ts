@@ -1,5 +1,4 @@
-import { type Chain, chainForEntry } from '@longhaul/shared';
-import type { WayPromise } from '../lanes/lane-ways.ts';
+import { type Chain, type ChainPromise, chainForEntry } from '@longhaul/shared';
 import type { OpenTicket } from './target.ts';
 
 /** One way of a download: a chain of one of its tickets. */
@@ -9,7 +8,7 @@ export interface Choice {
   /** This depot first. */
   readonly chain: Chain;
   /** What the plan promises of it; `undefined` for this depot alone where it is no plan's chain. */
-  readonly promise: WayPromise | undefined;
+  readonly promise: ChainPromise | undefined;
 }
 
 /** Knows the ways of one download from this depot on, and how each has done so far. */
@@ -30,8 +29,7 @@ export class RouteBook {
     for (let chainIndex = 0; chainIndex <= chains.length; chainIndex += 1) {
       const chain = chainForEntry(ticket.claims, chainIndex, this.#ownId);
       if (!chain || this.#choices.some((choice) => keyOf(choice.chain) === keyOf(chain))) continue;
-      const promise =
-        chainIndex === 0 ? { rateBps: ticket.claims.rateBps, worstRttMs: 50, worstLossRate: 0 } : undefined;
+      const promise = ticket.claims.promises[chainIndex];
       this.#choices.push({ ticket, chainIndex, chain, promise });
     }
   }
