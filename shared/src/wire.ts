@@ -253,7 +253,7 @@ export interface GetOptions {
   /** Exactly these depots, in the order the bytes pass: from the origin to the client. */
   readonly via?: readonly string[];
   readonly avoid?: readonly string[];
-  /** Exactly so many lanes where the download goes over a chain. */
+  /** Exactly so many lanes where a chain is taken; without it the planner's number, or one with `via`. */
   readonly lanes?: number;
 }
 

@@ -14,7 +14,7 @@ import type { Decision } from '../events.ts';
 import { chainLegs, type LegBetween, legEnds, legOf, predict, promiseOf } from './chain-legs.ts';
 import { type RatedChain, type SearchSpace, searchChains, searchFrom } from './chain-search.ts';
 import { chooseAlternatives } from './choose-alternatives.ts';
-import { chooseLanes, laneChoices } from './choose-lanes.ts';
+import { laneChoices } from './choose-lanes.ts';
 import { estimateDirect } from './direct-estimate.ts';
 import type { LinkEstimate, LinkTable } from './link-table.ts';
 import { explainLanes, explainRoute } from './route-reasons.ts';
@@ -33,7 +33,7 @@ export interface RouteQuery {
   /** Exactly these depots, in the order the bytes pass: origin to client, the opposite of a chain's order. */
   readonly via?: readonly string[];
   readonly avoid?: readonly string[];
-  /** Exactly so many lanes where a chain is taken. */
+  /** Exactly so many lanes where a chain is taken; without it as many as pay, or one with `via`. */
   readonly lanes?: number;
 }
 
@@ -175,8 +175,7 @@ export class Planner {
     });
     if (!legs) throw new Error('a leg has no estimate, although assumptions stand in');
     const setUp = this.#setUp(query, chain, usable);
-    const choices = laneChoices(this.#config, query.sizeBytes, query.lanes);
-    const { lanes } = chooseLanes(legs, query.sizeBytes, setUp, choices);
+    const { lanes = 1 } = query;
     const prediction = predict(chain, legs, query.sizeBytes, setUp, lanes);
     const { prediction: direct } = this.#direct(query, chain, linkBetween);
     const unknown = legEnds(chain).filter(([one, other]) => !linkBetween(one, other));

@@ -33,17 +33,18 @@ export function explainRoute(facts: RouteFacts): string[] {
   ];
 }
 
-/** Why a chain has so many lanes; nothing of a single one that nobody asked for. */
+/** Why a chain has so many lanes; nothing of a single one. */
 export function explainLanes(
   { chain, legs, lanes }: Pick<RatedChain, 'chain' | 'legs' | 'lanes'>,
   isAsked: boolean,
 ): string[] {
-  const name = lanes === 1 ? '1 lane' : `${lanes} lanes`;
+  const name = `${lanes} lanes`;
+  if (lanes === 1) return [];
   if (isAsked) return [`${name}, as the client asks.`];
   const index = limitingLeg(legs);
   const leg = legs[index];
   const sender = legEnds(chain)[index]?.[1];
-  if (lanes === 1 || !leg || sender === undefined) return [];
+  if (!leg || sender === undefined) return [];
   const from = sender === ORIGIN ? 'the origin' : sender;
   const { goodputBps, limit } = legGoodput(leg);
   if (limit === 'rate' && leg.connectionBps === undefined)
