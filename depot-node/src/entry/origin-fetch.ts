@@ -25,6 +25,8 @@ const CHAIN_FAILURES: ReadonlySet<ErrorCode> = new Set([
   'next-depot-timeout',
   'next-depot-tls-failed',
   'depot-full',
+  'origin-busy',
+  'origin-rate-limited',
   'shutting-down',
   'caller-not-proved',
   'ticket-key-unknown',

@@ -1,9 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { HEADERS, type LonghaulError } from '@longhaul/shared';
+import { retryAfter } from '../retry-after.ts';
 import { SAFETY_HEADERS } from './headers.ts';
-
-/** Clients that may come back wait this long. */
-const RETRY_AFTER_SECONDS = 5;
 
 /**
  * The status of a refusal. A resume is never answered with a redirect or a 404, because browsers then drop the bytes
@@ -22,14 +20,13 @@ export function sendRefusal(
 ): void {
   const status = refusalStatus(error, request.headers.range !== undefined);
   const text = `${error.code}: ${error.message}\n`;
-  const retry = status === 503 && error.retry ? { 'Retry-After': String(RETRY_AFTER_SECONDS) } : {};
   response.writeHead(status, {
     ...SAFETY_HEADERS,
     'Content-Type': 'text/plain; charset=utf-8',
     'Content-Length': Buffer.byteLength(text),
     [HEADERS.error]: error.code,
     [HEADERS.depot]: error.depot ?? ownId,
-    ...retry,
+    ...retryAfter(error, status),
   });
   response.end(request.method === 'HEAD' ? undefined : text);
 }

@@ -16,9 +16,10 @@ import {
   type TicketClaims,
 } from '@longhaul/shared';
 import type { Observe } from '../events.ts';
+import type { UplinkPacer } from '../fairness/uplink-pacer.ts';
 import { sha256 } from '../identity.ts';
 import { arrivalOf } from '../jobs/arrival-of.ts';
-import type { Job, JobTable } from '../jobs/job-table.ts';
+import type { Admission, JobTable } from '../jobs/job-table.ts';
 import type { Relay } from '../relay/relay-plane.ts';
 import type { LegSampler } from '../sockets/leg-sampler.ts';
 import { resetConnection } from '../sockets/reset.ts';
@@ -44,6 +45,8 @@ export interface RelayHandlerComponents {
   readonly observe: Observe;
   readonly relay: Relay;
   readonly watch: LegSampler['watch'];
+  /** Where the depot has an uplink to share. */
+  readonly joinUplink: UplinkPacer['join'] | undefined;
   readonly silenceMs: number;
   readonly stallMs: number;
   readonly nowMs: () => number;
@@ -67,7 +70,7 @@ export function createRelayHandler(components: RelayHandlerComponents) {
       return;
     }
     try {
-      await serve(components, request, response, ticket, url, admission.value.job);
+      await serve(components, request, response, ticket, url, admission.value);
     } catch (thrown) {
       const failure = asLonghaulError(thrown);
       observe({
@@ -134,7 +137,7 @@ async function serve(
   response: ServerResponse,
   ticket: OpenTicket,
   url: OriginUrl,
-  job: Job,
+  { job, note }: Admission,
 ): Promise<void> {
   const { ownId, nowMs, observe } = components;
   const started = nowMs();
@@ -175,6 +178,7 @@ async function serve(
       next === undefined ? { legClass: 'origin' } : { legClass: 'depot', depot: next },
     ),
   ];
+  const leaveUplink = components.joinUplink?.(request.socket, { jobId: job.id, legClass: 'client' });
   const outcome = await sendAnswer(fetched, response, {
     depotId: ownId,
     jobId: job.id,
@@ -184,9 +188,10 @@ async function serve(
     relay: components.relay,
     onBytes: (bytes) => {
       bodyBytes += bytes;
-      job.bytes += bytes;
+      note(bytes);
     },
   });
+  leaveUplink?.();
   for (const leg of legs) leg.stop();
   const seconds = (nowMs() - started) / 1000;
   const { chain } = fetched;
