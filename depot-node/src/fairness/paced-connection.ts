@@ -1,4 +1,3 @@
-import type { Duplex } from 'node:stream';
 import type { HeldDescriptor } from '../sockets/held-descriptor.ts';
 import type { SocketKernel } from '../sockets/kernel-options.ts';
 import { setMaxPacing } from '../sockets/set-leg-options.ts';
@@ -6,7 +5,6 @@ import { TCP_CLOSED, type TcpInfo } from '../sockets/tcp-info.ts';
 import { ShareUse } from './share-use.ts';
 
 interface PacedConnectionInit {
-  readonly stream: Duplex;
   readonly kernel: SocketKernel;
   readonly readInfo: (descriptor: number) => TcpInfo | undefined;
   readonly held: HeldDescriptor;
@@ -21,7 +19,6 @@ interface PacedConnectionInit {
 
 /** A connection with a part of the uplink. */
 export class PacedConnection {
-  readonly stream: Duplex;
   readonly use: ShareUse;
   readonly #init: PacedConnectionInit;
   #sentBytes: number | undefined;
@@ -30,7 +27,6 @@ export class PacedConnection {
 
   constructor(init: PacedConnectionInit) {
     this.#init = init;
-    this.stream = init.stream;
     this.use = new ShareUse(init.nowMs);
     this.#sentBytes = this.#look()?.sentBytes;
   }
@@ -62,12 +58,11 @@ export class PacedConnection {
   }
 
   /** Lets the connection go on as its class is configured. The rest of one that was handed over keeps its last pace. */
-  release(): void {
+  unpace(): void {
     if (!this.#init.handedOver) this.#set(this.#init.maxPacingBps);
-    this.forget();
   }
 
-  /** Leaves the pace as it is, for whoever sets it next. */
+  /** Lets go of the descriptor; the pace stays as it is. */
   forget(): void {
     this.#init.held.release();
   }

@@ -52,11 +52,10 @@ interface UplinkPacerInit {
 interface Job {
   readonly id: string;
   readonly use: ShareUse;
-  readonly connections: Set<PacedConnection>;
+  readonly members: Set<Member>;
 }
 
-/** A connection that has left and still has to send what the kernel holds. */
-interface Draining {
+interface Member {
   readonly job: Job;
   readonly connection: PacedConnection;
 }
@@ -71,44 +70,49 @@ export function createUplinkPacer(init: UplinkPacerInit): UplinkPacer {
   const nowMs = () => performance.now();
   const readInfo = createTcpInfoReader(kernel);
   const jobs = new Map<string, Job>();
-  const draining = new Map<Duplex, Draining>();
+  /** Who was last paced on a stream. */
+  const members = new WeakMap<Duplex, Member>();
+  /** Those that have left, while the kernel still sends what it holds of theirs. */
+  const draining = new Set<Member>();
   let looking: NodeJS.Timeout | undefined;
   let settling: NodeJS.Timeout | undefined;
 
   /** Takes in what was sent; false once the connection is over, which its owner may not have said. */
-  const count = (job: Job, connection: PacedConnection): boolean => {
+  const count = ({ job, connection }: Member): boolean => {
     const sentBytes = connection.count();
     job.use.note(sentBytes ?? 0);
     return sentBytes !== undefined;
   };
-  const remove = (job: Job, connection: PacedConnection) => {
-    const { stream } = connection;
-    if (draining.get(stream)?.connection === connection) draining.delete(stream);
-    job.connections.delete(connection);
-    if (job.connections.size === 0 && jobs.get(job.id) === job) jobs.delete(job.id);
+  const forget = (member: Member) => {
+    const { job, connection } = member;
+    connection.forget();
+    draining.delete(member);
+    job.members.delete(member);
+    if (job.members.size === 0 && jobs.get(job.id) === job) jobs.delete(job.id);
     if (jobs.size > 0) return;
     clearInterval(looking);
     clearTimeout(settling);
     looking = undefined;
     settling = undefined;
   };
+  const release = (member: Member) => {
+    member.connection.unpace();
+    forget(member);
+  };
   const paceAll = () => {
     const now = nowMs();
     for (const [job, shareBps] of sharesByUse(rateBps, jobs.values())) {
       job.use.setShare(shareBps, now);
-      for (const [connection, partBps] of sharesByUse(shareBps, job.connections))
-        connection.pace(partBps, now);
+      const connections = [...job.members].map(({ connection }) => connection);
+      for (const [connection, partBps] of sharesByUse(shareBps, connections)) connection.pace(partBps, now);
     }
   };
   const lookAtAll = () => {
     const now = nowMs();
     for (const job of jobs.values()) {
-      for (const connection of job.connections) {
-        if (count(job, connection)) connection.use.look(now);
-        else {
-          connection.release();
-          remove(job, connection);
-        }
+      for (const member of job.members) {
+        if (count(member)) member.connection.use.look(now);
+        else forget(member);
       }
       job.use.look(now);
     }
@@ -116,11 +120,7 @@ export function createUplinkPacer(init: UplinkPacerInit): UplinkPacer {
   };
   const settle = () => {
     settling = undefined;
-    for (const { job, connection } of draining.values()) {
-      if (count(job, connection) && connection.isDraining) continue;
-      connection.release();
-      remove(job, connection);
-    }
+    for (const member of draining) if (!count(member) || !member.connection.isDraining) release(member);
     paceAll();
     if (draining.size > 0) settleSoon();
   };
@@ -129,27 +129,17 @@ export function createUplinkPacer(init: UplinkPacerInit): UplinkPacer {
     looking ??= setInterval(lookAtAll, LOOK_MS).unref();
     settling ??= setTimeout(settle, SETTLE_MS).unref();
   };
-  const leave = (job: Job, connection: PacedConnection) => {
-    if (!job.connections.has(connection)) return;
-    if (count(job, connection) && connection.isDraining) draining.set(connection.stream, { job, connection });
-    else {
-      connection.release();
-      remove(job, connection);
-    }
+  const leave = (member: Member) => {
+    if (!member.job.members.has(member)) return;
+    if (count(member) && member.connection.isDraining) draining.add(member);
+    else release(member);
     settleSoon();
-  };
-  /** The connection carries its next answer before the kernel has sent all of the last one. */
-  const forgetDraining = (stream: Duplex) => {
-    const before = draining.get(stream);
-    if (!before) return;
-    before.connection.forget();
-    remove(before.job, before.connection);
   };
   /** The job, with at most an equal share from its first byte on. */
   const jobOf = (id: string, now: number): Job => {
     const known = jobs.get(id);
     if (known) return known;
-    const job = { id, use: new ShareUse(now), connections: new Set<PacedConnection>() };
+    const job = { id, use: new ShareUse(now), members: new Set<Member>() };
     jobs.set(id, job);
     job.use.setShare(rateBps / jobs.size, now);
     return job;
@@ -159,11 +149,12 @@ export function createUplinkPacer(init: UplinkPacerInit): UplinkPacer {
     join: (stream, { jobId, legClass, handedOver = false }) => {
       const held = holdDescriptor(kernel, stream, handedOver);
       if (held?.descriptor() === undefined) return () => {};
-      forgetDraining(stream);
+      // Its last answer may not have gone out yet.
+      const former = members.get(stream);
+      if (former) forget(former);
       const now = nowMs();
       const job = jobOf(jobId, now);
       const connection = new PacedConnection({
-        stream,
         kernel,
         readInfo,
         held,
@@ -172,10 +163,12 @@ export function createUplinkPacer(init: UplinkPacerInit): UplinkPacer {
         onRefused: init.onRefused,
         nowMs: now,
       });
-      job.connections.add(connection);
-      connection.pace(job.use.shareBps / job.connections.size, now);
+      const member = { job, connection };
+      members.set(stream, member);
+      job.members.add(member);
+      connection.pace(job.use.shareBps / job.members.size, now);
       settleSoon();
-      return () => leave(job, connection);
+      return () => leave(member);
     },
     use: () => ({
       rateBps,
