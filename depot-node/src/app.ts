@@ -7,8 +7,8 @@ import { MasterClient } from './directory/master-client.ts';
 import { Membership } from './directory/membership.ts';
 import { OverlayAddresses, placeOfUrl } from './directory/overlay-addresses.ts';
 import { askOrigin } from './entry/origin-exchange.ts';
-import { fetchFromOrigin, type OpenTicket } from './entry/origin-fetch.ts';
 import { createRelayHandler } from './entry/relay-handler.ts';
+import type { OpenTicket } from './entry/target.ts';
 import type { Observe } from './events.ts';
 import { openUplink } from './fairness/open-uplink.ts';
 import { loadIdentity } from './identity.ts';
@@ -152,32 +152,33 @@ export function createDepot(init: DepotInit): Depot {
     ownId: config.id,
     gate,
     jobs,
-    fetch: (ticket, url, requestFor, signal) =>
-      fetchFromOrigin(
-        {
-          ownId: config.id,
-          ask: (route, asked, askSignal) =>
-            askOrigin({ openNextLeg: nextLegs.open, trust, answerTimeoutMs }, route, asked, askSignal),
-          followUp: (from, target) => followUp(client, gate, from, originHref(target)),
-          onChainFailed: (claims, failure) =>
-            observe({
-              type: 'chain-failed',
-              jobId: claims.jobId,
-              code: failure.code,
-              depot: failure.depot ?? config.id,
-            }),
-        },
-        ticket,
-        url,
-        requestFor,
-        signal,
-      ),
+    fetch: {
+      ownId: config.id,
+      ask: (route, asked, signal, onStands) =>
+        askOrigin({ openNextLeg: nextLegs.open, trust, answerTimeoutMs }, route, asked, signal, onStands),
+      followUp: (from, target) => followUp(client, gate, from, originHref(target)),
+      onChainFailed: (claims, failure) =>
+        observe({
+          type: 'chain-failed',
+          jobId: claims.jobId,
+          code: failure.code,
+          depot: failure.depot ?? config.id,
+        }),
+      patienceMs: config.failover.patienceSeconds * 1000,
+    },
     masterUrl: () => directory.masterUrls[0],
     noteSize: (urlHash, sizeBytes) => membership.noteSize(urlHash, sizeBytes),
     observe,
     relay,
     watch: sampler.watch,
     joinUplink: uplink?.join,
+    failover: {
+      maxTries: config.failover.tries,
+      repairMs: config.failover.repairSeconds * 1000,
+      silenceMs: config.failover.silenceSeconds * 1000,
+      slow: { share: config.failover.slowShare, seconds: config.failover.slowSeconds },
+    },
+    digestsAll: config.integrity.digest === 'always',
     silenceMs,
     stallMs: config.timeouts.stallSeconds * 1000,
     nowMs,

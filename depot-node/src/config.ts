@@ -33,6 +33,18 @@ const DEFAULT_CONNECT_SECONDS = 8;
 const DEFAULT_ANSWER_SECONDS = 60;
 /** Silence of a sender whose bytes are wanted, after which it counts as broken. */
 const DEFAULT_SILENCE_SECONDS = 60;
+/** The same in the middle of a body that can go on over another way: a person has not noticed yet. */
+const DEFAULT_FAILOVER_SILENCE_SECONDS = 5;
+/** Of the plan's rate: below a quarter the plan was wrong, above it a break costs more than it brings. */
+const DEFAULT_SLOW_SHARE = 0.25;
+/** Longer than a burst of cross traffic, shorter than anybody's patience. */
+const DEFAULT_SLOW_SECONDS = 10;
+/** Three round trips of a far chain: a way that does not stand by then is tried on beside the next one. */
+const DEFAULT_PATIENCE_SECONDS = 1;
+/** Tries of one transfer to go on over another way. */
+const DEFAULT_FAILOVER_TRIES = 64;
+/** Longest time of one repair; browsers and download managers wait for minutes. */
+const DEFAULT_REPAIR_SECONDS = 90;
 /** How long a client may leave its download unread before its connection is given up. */
 const DEFAULT_STALL_SECONDS = 3600;
 /** Running transfers get this long to finish when the depot is asked to stop. */
@@ -97,6 +109,19 @@ const depotConfigSchema = z
       .prefault({}),
     /** What all transfers may send towards clients together, in payload bits per second; jobs share it evenly. */
     uplink: z.strictObject({ rateBps: limitBps }).optional(),
+    /** When and how long a transfer whose way breaks is carried on over others. */
+    failover: z
+      .strictObject({
+        silenceSeconds: seconds(DEFAULT_FAILOVER_SILENCE_SECONDS),
+        slowShare: z.number().min(0).max(1).default(DEFAULT_SLOW_SHARE),
+        slowSeconds: seconds(DEFAULT_SLOW_SECONDS),
+        patienceSeconds: seconds(DEFAULT_PATIENCE_SECONDS),
+        tries: z.int().min(0).max(10_000).default(DEFAULT_FAILOVER_TRIES),
+        repairSeconds: seconds(DEFAULT_REPAIR_SECONDS),
+      })
+      .prefault({}),
+    /** `passing`: whole files that pass this process anyway are digested; `always`: all, and none is spliced. */
+    integrity: z.strictObject({ digest: z.enum(['passing', 'always']).default('passing') }).prefault({}),
     /** Options of TCP sockets, by the neighbour they lead to. */
     sockets: legTableSchema.prefault({}),
   })

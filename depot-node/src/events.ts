@@ -1,4 +1,5 @@
 import type { ErrorCode } from '@longhaul/shared';
+import type { Failover } from './entry/transfer.ts';
 import type { PlaneKind } from './relay/relay-plane.ts';
 import type { SocketReport } from './sockets/leg-sockets.ts';
 
@@ -14,7 +15,11 @@ export type DepotEvent =
       /** Depots that carried it, entry depot first. */
       readonly chain: readonly string[];
       readonly outcome: 'complete' | 'upstream-broke' | 'client-left';
+      /** Hexadecimal digest of a whole file that passed this process; the kernel's splices pass it by. */
+      readonly sha256: string | undefined;
     }
+  /** A way broke in the middle of a body; the rest goes on over another one, or there was none. */
+  | ({ readonly type: 'failover'; readonly jobId: string } & Failover)
   | {
       readonly type: 'tunnel';
       readonly jobId: string;

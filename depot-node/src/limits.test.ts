@@ -36,7 +36,7 @@ function beginOpen(url: string): Promise<void> {
 }
 
 test.each([
-  ['connections to an origin', { perOrigin: 1 }, 'origin-busy'],
+  ['connections to an origin', { perOrigin: 1 }, 'origin-crowded'],
   ['connections of a client network', { perClient: 1 }, 'client-busy'],
 ])('%s have a limit, beyond which a client is told to come back', async (_, limits, code) => {
   const { relayUrl, originUrl, depot } = await startWith({ d1: limits });
@@ -78,7 +78,7 @@ test('a tunnel that is refused is told to come back, too', async () => {
   );
   await expect.poll(() => overlay?.originRequests.length).toBe(1);
   const refused = await exchangeText(depot('d1').url, tunnel());
-  expect(refused).toMatch(/^HTTP\/1\.1 503 .*\r\nRetry-After: 5\r\nlonghaul-error: origin-busy\r\n/is);
+  expect(refused).toMatch(/^HTTP\/1\.1 503 .*\r\nRetry-After: 5\r\nlonghaul-error: origin-crowded\r\n/is);
   await depot('d1').depot.close(0);
   await open;
 });
@@ -89,5 +89,5 @@ test('an exit depot that has enough of an origin sends the download another way'
   const answer = await fetchRaw(relayUrl(`${originUrl}/file`, { chains: [['d1', 'd2']] }, 'd1'));
   expect(answer.status).toBe(200);
   const failed = depot('d1').events.find(({ type }) => type === 'chain-failed');
-  expect(failed).toMatchObject({ code: 'origin-busy', depot: 'd2' });
+  expect(failed).toMatchObject({ code: 'origin-crowded', depot: 'd2' });
 });

@@ -57,6 +57,12 @@ export function createMetrics(gauges: Gauges) {
     labelNames: ['code'],
     registers,
   });
+  const failovers = new Counter({
+    name: 'longhaul_depot_failovers_total',
+    help: 'Ways that broke in the middle of a body, by what happened and whether the rest went on over another one',
+    labelNames: ['reason', 'outcome'],
+    registers,
+  });
   const flows = new Counter({
     name: 'longhaul_depot_relay_flows_total',
     help: 'Tunnels and bodies relayed, by the plane that moves their bytes',
@@ -102,6 +108,8 @@ export function createMetrics(gauges: Gauges) {
       flows.inc({ plane: event.plane });
     } else if (event.type === 'leg') {
       legs.inc({ start: event.start });
+    } else if (event.type === 'failover') {
+      failovers.inc({ reason: event.reason, outcome: event.to ? 'repaired' : 'given-up' });
     } else if (event.type === 'chain-failed') {
       chainFailures.inc({ code: event.code });
     }

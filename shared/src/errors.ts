@@ -128,7 +128,7 @@ export const ERRORS = {
     true,
     'Your network downloads here as fast as it may: wait a few seconds, or until a transfer has ended.',
   ),
-  'origin-busy': entry(
+  'origin-crowded': entry(
     503,
     true,
     'This depot fetches from the origin as often at once as it may: wait until a transfer has ended, or go direct.',
@@ -167,10 +167,21 @@ export const ERRORS = {
     false,
     'The file changed at the origin while it was downloaded: start the download again.',
   ),
+  'origin-busy': entry(503, true, 'The origin takes no more requests for now: wait, then try again.'),
   'origin-not-resumable': entry(
     502,
     true,
     'The transfer broke, and the origin gives nothing by which its rest could be told from another version: start again.',
+  ),
+  'origin-digest-wrong': entry(
+    502,
+    true,
+    'The file is not what the origin says it is (its digest differs): start again, then tell the origin.',
+  ),
+  'origin-unavailable': entry(
+    503,
+    true,
+    'The origin does not give the file any more that this download began with: resume later, or start again.',
   ),
   'ways-used-up': entry(
     502,

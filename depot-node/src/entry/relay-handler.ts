@@ -2,51 +2,55 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import {
   asLonghaulError,
   formatGetPath,
-  hashAuthority,
-  hashOriginUrl,
-  isEntryDepot,
-  isRelayTarget,
   LonghaulError,
   type OriginUrl,
-  ok,
-  parseRelayTarget,
-  type Result,
-  refuse,
   refuseThrown,
   type TicketClaims,
 } from '@longhaul/shared';
 import type { Observe } from '../events.ts';
 import type { UplinkPacer } from '../fairness/uplink-pacer.ts';
-import { sha256 } from '../identity.ts';
 import { arrivalOf } from '../jobs/arrival-of.ts';
-import type { Admission, JobTable } from '../jobs/job-table.ts';
-import type { Relay } from '../relay/relay-plane.ts';
+import type { Admission, Job, JobTable } from '../jobs/job-table.ts';
+import type { ChoosingRelay } from '../relay/relay-plane.ts';
 import type { LegSampler } from '../sockets/leg-sampler.ts';
 import { resetConnection } from '../sockets/reset.ts';
 import type { TicketGate } from '../tickets/ticket-gate.ts';
+import { answerHead } from './answer-head.ts';
+import { BodyDigest, statedDigest } from './body-digest.ts';
+import { ClientBody } from './client-body.ts';
 import { headersToOrigin } from './headers.ts';
-import { abandon, type FetchedAnswer, type OpenTicket, type RequestFor } from './origin-fetch.ts';
+import { openRequest } from './open-request.ts';
+import {
+  abandon,
+  type FetchedAnswer,
+  fetchFromOrigin,
+  type OriginFetchComponents,
+  type RequestFor,
+} from './origin-fetch.ts';
 import { sendBackToMaster, sendRefusal } from './refusal.ts';
-import { sendAnswer } from './send-answer.ts';
+import { Repairer, type RepairLimits } from './repair.ts';
+import { readPart } from './representation.ts';
+import { RouteBook } from './route-book.ts';
+import type { SlowOptions } from './slow-watch.ts';
+import type { Target } from './target.ts';
+import { Transfer, type TransferEnd } from './transfer.ts';
 
 export interface RelayHandlerComponents {
   readonly ownId: string;
   readonly gate: TicketGate;
   readonly jobs: JobTable;
-  readonly fetch: (
-    ticket: OpenTicket,
-    url: OriginUrl,
-    requestFor: RequestFor,
-    signal: AbortSignal,
-  ) => Promise<FetchedAnswer>;
+  readonly fetch: OriginFetchComponents;
   /** Base URL of the master that plans anew; `undefined` before one has been heard. */
   readonly masterUrl: () => string | undefined;
   readonly noteSize: (urlHash: string, sizeBytes: number) => void;
   readonly observe: Observe;
-  readonly relay: Relay;
+  readonly relay: ChoosingRelay;
   readonly watch: LegSampler['watch'];
   /** Where the depot has an uplink to share. */
   readonly joinUplink: UplinkPacer['join'] | undefined;
+  readonly failover: RepairLimits & { readonly silenceMs: number; readonly slow: SlowOptions };
+  /** Whether every whole body passes this process to be digested, even where the kernel could move it. */
+  readonly digestsAll: boolean;
   readonly silenceMs: number;
   readonly stallMs: number;
   readonly nowMs: () => number;
@@ -54,13 +58,16 @@ export interface RelayHandlerComponents {
   readonly shutdown: AbortSignal;
 }
 
+/** What an origin may answer to a client that goes on with a download. */
+const RESUME_ANSWERS = new Set([200, 206, 304, 412, 416]);
+
 /** Serves a relay request: this depot is the entry depot of the ticket's chain. */
 export function createRelayHandler(components: RelayHandlerComponents) {
   return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const { ownId, observe } = components;
     const opened = await openRequest(components, request).catch(refuseThrown);
     if (!opened.ok) {
-      refuseRequest(components, request, response, opened.error, undefined, undefined);
+      refuseRequest(components, request, response, opened.error);
       return;
     }
     const { ticket, url } = opened.value;
@@ -69,48 +76,24 @@ export function createRelayHandler(components: RelayHandlerComponents) {
       refuseRequest(components, request, response, admission.error, ticket.claims, url);
       return;
     }
+    const { job } = admission.value;
     try {
-      await serve(components, request, response, ticket, url, admission.value);
+      await serve(components, request, response, opened.value, admission.value);
     } catch (thrown) {
       const failure = asLonghaulError(thrown);
       observe({
         type: 'refusal',
         code: failure.code,
-        jobId: admission.value.job.id,
+        jobId: job.id,
         depot: failure.depot ?? ownId,
         detail: describeCause(failure),
       });
       if (response.headersSent) resetConnection(request.socket);
-      else sendRefusal(request, response, failure, ownId);
+      else sendRefusal(request, response, failure, ownId, job.hasWorked);
     } finally {
       admission.value.release();
     }
   };
-}
-
-/** Reads and checks everything that can be checked before anything is dialled. */
-async function openRequest(
-  { ownId, gate }: RelayHandlerComponents,
-  request: IncomingMessage,
-): Promise<Result<{ ticket: OpenTicket; url: OriginUrl }>> {
-  const target = request.url ?? '';
-  if (!isRelayTarget(target)) return refuse('not-a-relay-request');
-  if (request.method !== 'GET' && request.method !== 'HEAD') return refuse('method-not-allowed');
-  if (request.headers['service-worker'] !== undefined) return refuse('worker-script-refused');
-  const parsed = parseRelayTarget(target);
-  if (!parsed.ok) return parsed;
-  const opened = await gate.open(parsed.value.ticket, request.socket);
-  if (!opened.ok) return opened;
-  const claims = opened.value;
-  if (claims.kind !== 'get') return refuse('ticket-wrong-kind');
-  if (!isEntryDepot(claims, ownId)) return refuse('ticket-wrong-depot');
-  if (parsed.value.from === 'depot')
-    return refuse('ticket-wrong-kind', 'stepwise signalling is not served here');
-  const { url } = parsed.value;
-  if (claims.authorityHash !== hashAuthority(url.host, url.port, sha256))
-    return refuse('ticket-wrong-authority');
-  if (claims.urlHash !== hashOriginUrl(url, sha256)) return refuse('ticket-wrong-url');
-  return ok({ ticket: { text: parsed.value.ticket, claims }, url });
 }
 
 function refuseRequest(
@@ -118,8 +101,8 @@ function refuseRequest(
   request: IncomingMessage,
   response: ServerResponse,
   error: LonghaulError,
-  claims: TicketClaims | undefined,
-  url: OriginUrl | undefined,
+  claims?: TicketClaims,
+  url?: OriginUrl,
 ): void {
   observe({ type: 'refusal', code: error.code, jobId: claims?.jobId, depot: ownId, detail: error.detail });
   const master = masterUrl();
@@ -135,75 +118,159 @@ async function serve(
   components: RelayHandlerComponents,
   request: IncomingMessage,
   response: ServerResponse,
-  ticket: OpenTicket,
-  url: OriginUrl,
+  target: Target,
   { job, note }: Admission,
 ): Promise<void> {
-  const { ownId, nowMs, observe } = components;
-  const started = nowMs();
+  const { ownId, nowMs } = components;
+  const startedMs = nowMs();
   const left = new AbortController();
   const onClose = () => left.abort();
   response.once('close', onClose);
   const signal = AbortSignal.any([left.signal, components.shutdown]);
-  const method = request.method === 'HEAD' ? 'HEAD' : 'GET';
-  const requestFor: RequestFor = (target) => ({
-    method,
-    url: target,
-    headers: headersToOrigin(request.headers, target, ownId),
+  const requestFor: RequestFor = (url) => ({
+    method: request.method === 'HEAD' ? 'HEAD' : 'GET',
+    url,
+    headers: headersToOrigin(request.headers, url, ownId),
   });
-
-  const fetched = await components.fetch(ticket, url, requestFor, signal).catch((thrown) => {
-    // A client that has left needs no answer; what its leaving broke is not a failure.
-    if (left.signal.aborted) return undefined;
-    throw thrown;
-  });
+  const book = new RouteBook(ownId, target.ticket);
+  const fetched = await fetchFromOrigin(components.fetch, book, target, requestFor, signal).catch(
+    (thrown) => {
+      // A client that has left needs no answer; what its leaving broke is not a failure.
+      if (left.signal.aborted) return undefined;
+      throw thrown;
+    },
+  );
   if (!fetched) return;
   if (left.signal.aborted) {
     abandon(fetched.answer);
     return;
   }
-  const status = fetched.answer.statusCode ?? 0;
-  if (status === 401 || status === 407) {
-    abandon(fetched.answer);
-    throw new LonghaulError('origin-needs-login');
-  }
-  noteSize(components, ticket.claims, fetched);
+  refuseUnusable(request, fetched, job);
+  noteSize(components, target.ticket.claims, fetched);
   response.off('close', onClose);
-  let bodyBytes = 0;
-  const next = fetched.chain[1];
-  const legs = [
-    components.watch(request.socket, { legClass: 'client' }),
-    components.watch(
-      fetched.answer.socket,
-      next === undefined ? { legClass: 'origin' } : { legClass: 'depot', depot: next },
-    ),
-  ];
-  const leaveUplink = components.joinUplink?.(request.socket, { jobId: job.id, legClass: 'client' });
-  const outcome = await sendAnswer(fetched, response, {
-    depotId: ownId,
-    jobId: job.id,
-    silenceMs: components.silenceMs,
+  const client = new ClientBody(response, {
     stallMs: components.stallMs,
-    signal: components.shutdown,
-    relay: components.relay,
-    onBytes: (bytes) => {
-      bodyBytes += bytes;
-      note(bytes);
-    },
+    ...digestOf(components, request, fetched),
+    onBytes: note,
   });
+  response.writeHead(fetched.answer.statusCode ?? 502, answerHead(fetched, ownId, job.id).flat());
+  const end = await transfer(components, request, target, book, fetched, client, job.id);
+  report(components, target.url.host, fetched, client, job.id, (nowMs() - startedMs) / 1000, end);
+}
+
+/** Sends the body, and what follows when its way breaks. */
+async function transfer(
+  components: RelayHandlerComponents,
+  request: IncomingMessage,
+  target: Target,
+  book: RouteBook,
+  fetched: FetchedAnswer,
+  client: ClientBody,
+  jobId: string,
+): Promise<TransferEnd> {
+  const { ownId, watch, joinUplink, observe, failover, relay, silenceMs, stallMs, nowMs, shutdown } =
+    components;
+  const { socket } = request;
+  const clientLeg = watch(socket, { legClass: 'client' });
+  const running = new Transfer(fetched, client, {
+    relay,
+    repairer: new Repairer(components.fetch, book, failover),
+    book,
+    firstTarget: target,
+    requestFor: (url) => ({ method: 'GET', url, headers: headersToOrigin(plain(request), url, ownId) }),
+    failoverSilenceMs: failover.silenceMs,
+    silenceMs,
+    stallMs,
+    slow: failover.slow,
+    signal: shutdown,
+    watchLeg: ({ answer, choice }) => {
+      const next = choice.chain[1];
+      return watch(
+        answer.socket,
+        next === undefined ? { legClass: 'origin' } : { legClass: 'depot', depot: next },
+      );
+    },
+    isClientBehind: () => (clientLeg.measure()?.unsentBytes ?? 0) > 0 || socket.writableLength > 0,
+    onFailover: (event) => observe({ type: 'failover', jobId, ...event }),
+    nowMs,
+  });
+  const leaveUplink = joinUplink?.(socket, { jobId, legClass: 'client' });
+  const end = await running.run(fetched);
   leaveUplink?.();
-  for (const leg of legs) leg.stop();
-  const seconds = (nowMs() - started) / 1000;
-  const { chain } = fetched;
+  clientLeg.stop();
+  return end;
+}
+
+/** Of the client's request, what does not depend on how far it has come. */
+function plain({ headers }: IncomingMessage) {
+  const { accept, 'user-agent': userAgent } = headers;
+  return { accept, 'user-agent': userAgent };
+}
+
+/** A login is never carried, and an address that worked once is never answered as if there were nothing. */
+function refuseUnusable(request: IncomingMessage, { answer }: FetchedAnswer, job: Job): void {
+  const status = answer.statusCode ?? 0;
+  const refuseWith = (failure: LonghaulError) => {
+    abandon(answer);
+    throw failure;
+  };
+  if (status === 401 || status === 407) refuseWith(new LonghaulError('origin-needs-login'));
+  if (job.hasWorked && !RESUME_ANSWERS.has(status))
+    refuseWith(new LonghaulError('origin-unavailable', { detail: `it answered ${status}` }));
+  if (status === 206 && !isPartOf(request, answer)) refuseWith(new LonghaulError('origin-bad-answer'));
+  if (status === 200 || status === 206) job.hasWorked = true;
+}
+
+/** Whether a 206 is something that the client's `Range` asked for. Several ranges come in a form that only it reads. */
+function isPartOf({ headers: { range } }: IncomingMessage, answer: IncomingMessage): boolean {
+  if (range === undefined) return false;
+  if (answer.headers['content-type']?.startsWith('multipart/byteranges')) return range.includes(',');
+  const part = readPart(answer);
+  const from = /^bytes=([0-9]+)-[0-9]*$/.exec(range)?.[1];
+  return part !== undefined && (from === undefined || part.startByte === Number(from));
+}
+
+/** What is known of the whole body's digest, and whether its end must wait for it. */
+function digestOf(
+  { digestsAll }: RelayHandlerComponents,
+  request: IncomingMessage,
+  { answer }: FetchedAnswer,
+): { readonly digest: BodyDigest | undefined; readonly mustPass: boolean; readonly holdsBack: boolean } {
+  if (request.method === 'HEAD' || answer.statusCode !== 200)
+    return { digest: undefined, mustPass: false, holdsBack: false };
+  const stated = statedDigest(answer);
+  const holdsBack = stated !== undefined;
+  return { digest: new BodyDigest(stated), mustPass: digestsAll || holdsBack, holdsBack };
+}
+
+function report(
+  { observe, ownId }: RelayHandlerComponents,
+  originHost: string,
+  { answer }: FetchedAnswer,
+  client: ClientBody,
+  jobId: string,
+  seconds: number,
+  end: TransferEnd,
+): void {
   observe({
     type: 'transfer',
-    jobId: job.id,
-    originHost: url.host,
-    status,
-    bodyBytes,
+    jobId,
+    originHost,
+    status: answer.statusCode ?? 0,
+    bodyBytes: client.bytes,
     seconds,
-    chain,
-    outcome,
+    chain: end.chain,
+    outcome: end.outcome,
+    sha256: end.outcome === 'complete' ? end.sha256 : undefined,
+  });
+  if (end.outcome !== 'upstream-broke') return;
+  const { failure } = end;
+  observe({
+    type: 'refusal',
+    code: failure.code,
+    jobId,
+    depot: failure.depot ?? ownId,
+    detail: describeCause(failure),
   });
 }
 

@@ -51,7 +51,7 @@ function release(result: ReturnType<JobTable['admit']>): void {
 test.each([
   ['a full depot', { maxTransfers: 1 }, 'depot-full', 'b'],
   ['a client network with its share', { maxPerClient: 1 }, 'client-busy', 'b'],
-  ['an origin that is fetched from as often as it may be', { maxPerOrigin: 1 }, 'origin-busy', 'b'],
+  ['an origin that is fetched from as often as it may be', { maxPerOrigin: 1 }, 'origin-crowded', 'b'],
   ['a download with all its connections', { maxPerJob: 1 }, 'job-busy', 'a'],
 ] as const)('%s is refused, and served again when one has ended', (_, limits, code, next) => {
   const { jobs } = table(limits);
@@ -75,7 +75,7 @@ test('an origin counts where it is dialled, and where clients come in', () => {
   for (const id of ['a', 'b']) expect(codeOf(jobs.admit(claims(id), DEPOT))).toBe('admitted');
   expect(codeOf(jobs.admit(claims('a'), TO_EXIT))).toBe('admitted');
   expect(codeOf(jobs.admit(claims('d'), CLIENT))).toBe('admitted');
-  expect(codeOf(jobs.admit(claims('e'), TO_EXIT))).toBe('origin-busy');
+  expect(codeOf(jobs.admit(claims('e'), TO_EXIT))).toBe('origin-crowded');
   expect(codeOf(jobs.admit(claims('e', { authorityHash: 'another' }), TO_EXIT))).toBe('admitted');
 });
 

@@ -8,6 +8,8 @@ export interface Job {
   readonly bytes: number;
   readonly connections: number;
   readonly active: number;
+  /** Whether its address has given a body here: it then stays an address for the ticket's life. */
+  hasWorked: boolean;
 }
 
 type CountedJob = { -readonly [field in keyof Job]: Job[field] };
@@ -117,7 +119,7 @@ export class JobTable {
     if (this.#active >= maxTransfers) return 'depot-full';
     if ((known?.active ?? 0) >= maxPerJob) return 'job-busy';
     if (client !== undefined && this.#clients.isBusy(client)) return 'client-busy';
-    return origin !== undefined && this.#origins.isBusy(origin) ? 'origin-busy' : undefined;
+    return origin !== undefined && this.#origins.isBusy(origin) ? 'origin-crowded' : undefined;
   }
 
   #refuseRate({ client, origin }: Keys): ErrorCode | undefined {
@@ -143,7 +145,7 @@ export class JobTable {
   #use(claims: TicketClaims, known: CountedJob | undefined): CountedJob | undefined {
     if (!known && this.#jobs.size >= this.#init.maxJobs && !this.#forgetOldest()) return undefined;
     const { jobId: id, issuedAt } = claims;
-    const job = known ?? { id, issuedAt, bytes: 0, connections: 0, active: 0 };
+    const job = known ?? { id, issuedAt, bytes: 0, connections: 0, active: 0, hasWorked: false };
     this.#jobs.delete(id);
     this.#jobs.set(id, job);
     return job;

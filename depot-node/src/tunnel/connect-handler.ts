@@ -201,7 +201,9 @@ function refuseConnect(
   observe({ type: 'refusal', code: error.code, jobId, depot, detail: error.detail });
   if (socket.destroyed) return;
   const challenge = error.status === 407 ? 'Proxy-Authenticate: Basic realm="Longhaul ticket"\r\n' : '';
-  const later = Object.entries(retryAfter(error)).map(([name, value]) => `${name}: ${value}\r\n`);
+  const later = Object.entries(retryAfter(error.status, error.retry)).map(
+    ([name, value]) => `${name}: ${value}\r\n`,
+  );
   sayFarewell(
     socket,
     `HTTP/1.1 ${error.status} ${STATUS_CODES[error.status] ?? 'Refused'}\r\n${challenge}${later.join('')}` +
