@@ -6,7 +6,7 @@ import { DepotDirectory } from './directory/directory.ts';
 import { MasterClient } from './directory/master-client.ts';
 import { Membership } from './directory/membership.ts';
 import { OverlayAddresses, placeOfUrl } from './directory/overlay-addresses.ts';
-import { askOrigin } from './entry/origin-exchange.ts';
+import { askOrigin, openWay } from './entry/origin-exchange.ts';
 import { createRelayHandler } from './entry/relay-handler.ts';
 import type { OpenTicket } from './entry/target.ts';
 import type { Observe } from './events.ts';
@@ -156,6 +156,8 @@ export function createDepot(init: DepotInit): Depot {
       ownId: config.id,
       ask: (route, asked, signal, onStands) =>
         askOrigin({ openNextLeg: nextLegs.open, trust, answerTimeoutMs }, route, asked, signal, onStands),
+      openWay: (route, url, firstBytes, signal) =>
+        openWay({ openNextLeg: nextLegs.open, trust }, route, url, firstBytes, signal),
       followUp: (from, target) => followUp(client, gate, from, originHref(target)),
       onChainFailed: (claims, failure) =>
         observe({
@@ -178,6 +180,7 @@ export function createDepot(init: DepotInit): Depot {
       silenceMs: config.failover.silenceSeconds * 1000,
       slow: { share: config.failover.slowShare, seconds: config.failover.slowSeconds },
     },
+    lanes: config.lanes,
     digestsAll: config.integrity.digest === 'always',
     silenceMs,
     stallMs: config.timeouts.stallSeconds * 1000,

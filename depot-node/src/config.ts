@@ -11,6 +11,7 @@ import {
   tlsFilesSchema,
 } from '@longhaul/shared';
 import * as z from 'zod';
+import { lanesSchema } from './lanes/lanes-config.ts';
 import { legsThatForbidPauses, legTableSchema } from './sockets/leg-options.ts';
 
 /** Transfers and tunnels served at once; each costs descriptors and kernel memory. */
@@ -120,6 +121,8 @@ const depotConfigSchema = z
         repairSeconds: seconds(DEFAULT_REPAIR_SECONDS),
       })
       .prefault({}),
+    /** How the file of a plan with several lanes is fetched in blocks. */
+    lanes: lanesSchema.prefault({}),
     /** `passing`: whole files that pass this process anyway are digested; `always`: all, and none is spliced. */
     integrity: z.strictObject({ digest: z.enum(['passing', 'always']).default('passing') }).prefault({}),
     /** Options of TCP sockets, by the neighbour they lead to. */

@@ -1,5 +1,6 @@
 import type { ErrorCode } from '@longhaul/shared';
 import type { Failover } from './entry/transfer.ts';
+import type { LaneEvent } from './lanes/lane-ways.ts';
 import type { PlaneKind } from './relay/relay-plane.ts';
 import type { SocketReport } from './sockets/leg-sockets.ts';
 
@@ -42,6 +43,8 @@ export type DepotEvent =
       readonly code: ErrorCode;
       readonly depot: string;
     }
+  /** What a lane of a transfer did. */
+  | (Exclude<LaneEvent, { readonly type: 'block' }> & { readonly jobId: string })
   /** The relay has taken a tunnel or a body, by this way of moving bytes. */
   | { readonly type: 'flow'; readonly plane: PlaneKind }
   /** A tunnel to the next depot was opened, over a connection that waited for it or a new one. */

@@ -57,7 +57,7 @@ export const ERRORS = {
   'via-not-allowed': entry(
     403,
     false,
-    'This master does not let clients choose depots: leave out the option via.',
+    'This master does not let clients choose depots or lanes: leave out the options via and lanes.',
   ),
   'rate-limited': entry(
     429,
@@ -207,6 +207,11 @@ export const ERRORS = {
   ),
   'worker-script-refused': entry(403, false, 'A depot never serves service-worker scripts.'),
 
+  'no-other-chain': entry(
+    503,
+    true,
+    'The master knows no other chain for this download: go on from the entry depot alone.',
+  ),
   'enrolment-refused': entry(
     403,
     false,

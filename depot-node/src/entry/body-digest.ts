@@ -13,17 +13,18 @@ const ALGORITHMS = [
   ['md5', 'md5'],
 ] as const;
 
+const OF_THE_FILE = ['repr-digest', 'digest'];
+
 /**
  * The digest that an origin states of a whole file in an answer: `Repr-Digest` and `Content-Digest` (RFC 9530), `Digest`
- * (RFC 3230), `Content-MD5` (RFC 1864). Only a 200 is taken at its word: of a part the old headers say different things.
+ * (RFC 3230), `Content-MD5` (RFC 1864). An answer with a part of it states the whole file's digest by two of them only.
  */
-export function statedDigest({ statusCode, headers }: AnswerHead): StatedDigest | undefined {
-  if (statusCode !== 200) return undefined;
-  for (const name of ['repr-digest', 'content-digest', 'digest'] as const) {
+export function statedDigest({ headers }: AnswerHead, isPart: boolean): StatedDigest | undefined {
+  for (const name of isPart ? OF_THE_FILE : [...OF_THE_FILE, 'content-digest']) {
     const stated = parseDigests(String(headers[name] ?? ''));
     if (stated) return stated;
   }
-  const md5 = headers['content-md5'];
+  const md5 = isPart ? undefined : headers['content-md5'];
   return typeof md5 === 'string' && isBase64(md5.trim())
     ? { algorithm: 'md5', base64: md5.trim() }
     : undefined;

@@ -67,19 +67,30 @@ export async function askOrigin(
   answered.catch(() => {});
   try {
     const firstBytes = await Promise.race([stream.firstBytes, answered.then(() => NOTHING)]);
-    if (asked.url.scheme === 'http') {
-      stream.attach(await openNextLeg(route, 0, signal, firstBytes));
-    } else {
-      const tunnel = await openNextLeg(route, 0, signal);
-      const way = await secure(tunnel, asked.url.host, trust, TLS_CODES, signal);
-      way.write(firstBytes);
-      stream.attach(way);
-    }
+    stream.attach(await openWay({ openNextLeg, trust }, route, asked.url, firstBytes, signal));
   } catch (failure) {
     stream.destroy();
     throw failure;
   }
   return answered;
+}
+
+/**
+ * Opens the way to a URL's origin over a route that begins at this depot, and sends these bytes: over http along with the
+ * chain's making, over https behind the handshake. Rejects with a `LonghaulError`.
+ */
+export async function openWay(
+  { openNextLeg, trust }: Pick<OriginExchangeComponents, 'openNextLeg' | 'trust'>,
+  route: Route,
+  url: OriginUrl,
+  firstBytes: Buffer,
+  signal: AbortSignal,
+): Promise<Duplex> {
+  if (url.scheme === 'http') return openNextLeg(route, 0, signal, firstBytes);
+  const tunnel = await openNextLeg(route, 0, signal);
+  const way = await secure(tunnel, url.host, trust, TLS_CODES, signal);
+  way.write(firstBytes);
+  return way;
 }
 
 function exchange(

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
 import {
   type Authority,
   type ErrorCode,
@@ -48,6 +49,13 @@ export interface OriginFetchComponents {
     signal: AbortSignal,
     onStands: () => void,
   ) => Promise<OriginAnswer>;
+  /** Opens a way of its own to the origin of a URL, and sends these bytes. */
+  readonly openWay: (
+    route: Route,
+    url: OriginUrl,
+    firstBytes: Buffer,
+    signal: AbortSignal,
+  ) => Promise<Duplex>;
   /** Gets a ticket for another URL of the same download from the master, by chains that avoid depots, and verifies it. */
   readonly followUp: (ticket: OpenTicket, url: OriginUrl, avoid?: readonly string[]) => Promise<OpenTicket>;
   readonly onChainFailed: (claims: TicketClaims, failure: LonghaulError) => void;
@@ -107,14 +115,11 @@ export async function fetchOverChain(
   onStands: () => void = () => undefined,
 ): Promise<FetchedAnswer> {
   let { ticket, url } = target;
-  if (choice.ticket.claims.authorityHash === ticket.claims.authorityHash) ticket = choice.ticket;
   for (let redirects = 0; ; redirects += 1) {
-    const authority: Authority = { host: url.host, port: url.port };
-    const { chainIndex, chain } = chainIn(ticket, choice, ownId);
-    const route = { ticket: ticket.text, chainIndex, chain, authority };
+    const route = routeOf(choice, { ticket, url }, ownId);
     const fetched = await ask(route, requestFor(url), signal, onStands);
     const next = redirectTarget(fetched.answer, url);
-    if (!next) return { ...fetched, target: { ticket, url }, choice: { ...choice, chain } };
+    if (!next) return { ...fetched, target: { ticket, url }, choice: { ...choice, chain: route.chain } };
     abandon(fetched.answer);
     if (redirects === MAX_REDIRECTS) throw new LonghaulError('redirect-limit');
     if (url.scheme === 'https' && next.scheme === 'http') throw new LonghaulError('redirect-downgrade');
@@ -124,12 +129,18 @@ export async function fetchOverChain(
   }
 }
 
-/** Where a ticket has the chain of a choice; a ticket that does not have it has at least this depot alone. */
-function chainIn(ticket: OpenTicket, choice: Choice, ownId: string): Pick<Choice, 'chainIndex' | 'chain'> {
-  if (ticket === choice.ticket) return choice;
+/**
+ * The route to a target by a chain, which may be one of another ticket of the same download: that is asked with as long as
+ * the origin is the same. A ticket that does not have the chain has at least this depot alone.
+ */
+export function routeOf(choice: Choice, { ticket, url }: Target, ownId: string): Route {
+  const authority: Authority = { host: url.host, port: url.port };
+  if (choice.ticket.claims.authorityHash === ticket.claims.authorityHash)
+    return { ticket: choice.ticket.text, chainIndex: choice.chainIndex, chain: choice.chain, authority };
   const { chains } = ticket.claims;
-  const chainIndex = chains.findIndex((chain) => chain.join() === choice.chain.join());
-  return chainIndex < 0 ? { chainIndex: chains.length, chain: [ownId] } : { chainIndex, chain: choice.chain };
+  const found = chains.findIndex((chain) => chain.join() === choice.chain.join());
+  const [chainIndex, chain] = found < 0 ? [chains.length, [ownId]] : [found, choice.chain];
+  return { ticket: ticket.text, chainIndex, chain, authority };
 }
 
 function redirectTarget(answer: IncomingMessage, base: OriginUrl): OriginUrl | undefined {

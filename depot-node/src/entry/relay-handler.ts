@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
 import {
   asLonghaulError,
   formatGetPath,
@@ -11,15 +12,17 @@ import type { Observe } from '../events.ts';
 import type { UplinkPacer } from '../fairness/uplink-pacer.ts';
 import { arrivalOf } from '../jobs/arrival-of.ts';
 import type { Admission, Job, JobTable } from '../jobs/job-table.ts';
+import type { LanesConfig } from '../lanes/lanes-config.ts';
 import type { ChoosingRelay } from '../relay/relay-plane.ts';
 import type { LegSampler } from '../sockets/leg-sampler.ts';
 import { resetConnection } from '../sockets/reset.ts';
 import type { TicketGate } from '../tickets/ticket-gate.ts';
-import { answerHead } from './answer-head.ts';
+import { answerHeaders, type OriginHead } from './answer-headers.ts';
 import { BodyDigest, statedDigest } from './body-digest.ts';
 import { ClientBody } from './client-body.ts';
 import { headersToOrigin } from './headers.ts';
 import { openRequest } from './open-request.ts';
+import { firstBlock, headersForBlock, headOfAll, judgeFirstBlock } from './opening.ts';
 import {
   abandon,
   type FetchedAnswer,
@@ -29,11 +32,12 @@ import {
 } from './origin-fetch.ts';
 import { sendBackToMaster, sendRefusal } from './refusal.ts';
 import { Repairer, type RepairLimits } from './repair.ts';
-import { readPart } from './representation.ts';
-import { RouteBook } from './route-book.ts';
+import { type Part, readPart, readRepresentation } from './representation.ts';
+import { type Choice, RouteBook } from './route-book.ts';
+import { sendOverLanes } from './send-over-lanes.ts';
 import type { SlowOptions } from './slow-watch.ts';
 import type { Target } from './target.ts';
-import { Transfer, type TransferEnd } from './transfer.ts';
+import { type SendOverLanes, Transfer, type TransferContent, type TransferEnd } from './transfer.ts';
 
 export interface RelayHandlerComponents {
   readonly ownId: string;
@@ -49,6 +53,7 @@ export interface RelayHandlerComponents {
   /** Where the depot has an uplink to share. */
   readonly joinUplink: UplinkPacer['join'] | undefined;
   readonly failover: RepairLimits & { readonly silenceMs: number; readonly slow: SlowOptions };
+  readonly lanes: LanesConfig;
   /** Whether every whole body passes this process to be digested, even where the kernel could move it. */
   readonly digestsAll: boolean;
   readonly silenceMs: number;
@@ -121,41 +126,80 @@ async function serve(
   target: Target,
   { job, note }: Admission,
 ): Promise<void> {
-  const { ownId, nowMs } = components;
+  const { nowMs, ownId } = components;
   const startedMs = nowMs();
   const left = new AbortController();
   const onClose = () => left.abort();
   response.once('close', onClose);
   const signal = AbortSignal.any([left.signal, components.shutdown]);
-  const requestFor: RequestFor = (url) => ({
-    method: request.method === 'HEAD' ? 'HEAD' : 'GET',
-    url,
-    headers: headersToOrigin(request.headers, url, ownId),
-  });
   const book = new RouteBook(ownId, target.ticket);
-  const fetched = await fetchFromOrigin(components.fetch, book, target, requestFor, signal).catch(
-    (thrown) => {
-      // A client that has left needs no answer; what its leaving broke is not a failure.
-      if (left.signal.aborted) return undefined;
-      throw thrown;
-    },
-  );
-  if (!fetched) return;
+  const opening = await open(components, request, target, book, job, signal).catch((thrown) => {
+    // A client that has left needs no answer; what its leaving broke is not a failure.
+    if (left.signal.aborted) return undefined;
+    throw thrown;
+  });
+  if (!opening) return;
+  const { fetched } = opening;
   if (left.signal.aborted) {
     abandon(fetched.answer);
     return;
   }
-  refuseUnusable(request, fetched, job);
+  refuseUnusable(request, opening, job);
   noteSize(components, target.ticket.claims, fetched);
   response.off('close', onClose);
   const client = new ClientBody(response, {
     stallMs: components.stallMs,
-    ...digestOf(components, request, fetched),
+    ...digestOf(components, request, opening),
     onBytes: note,
   });
-  response.writeHead(fetched.answer.statusCode ?? 502, answerHead(fetched, ownId, job.id).flat());
-  const end = await transfer(components, request, target, book, fetched, client, job.id);
-  report(components, target.url.host, fetched, client, job.id, (nowMs() - startedMs) / 1000, end);
+  response.writeHead(opening.head.statusCode, answerHeaders(opening.head, fetched, ownId, job.id).flat());
+  const end = await transfer(components, request, target, book, opening, client, job.id);
+  report(components, target.url.host, opening, client, job.id, (nowMs() - startedMs) / 1000, end);
+}
+
+/** The first answer to a client's request, and what the client gets of it. */
+interface Opening {
+  readonly fetched: FetchedAnswer;
+  readonly head: OriginHead;
+  readonly content: TransferContent;
+  /** The answer is only the first block, asked for at this time; lanes fetch the rest. */
+  readonly block: { readonly part: Part; readonly askedAtMs: number } | undefined;
+}
+
+/** Asks for what the client wants; for its first block where the plan has lanes. */
+async function open(
+  components: RelayHandlerComponents,
+  request: IncomingMessage,
+  target: Target,
+  book: RouteBook,
+  job: Job,
+  signal: AbortSignal,
+): Promise<Opening> {
+  const { ownId, lanes, fetch, nowMs } = components;
+  const method = request.method === 'HEAD' ? 'HEAD' : 'GET';
+  const requestWith =
+    (extra: object): RequestFor =>
+    (url) => ({ method, url, headers: { ...headersToOrigin(request.headers, url, ownId), ...extra } });
+  const asked = firstBlock(request, target.ticket.claims, job.active, lanes.firstBlockBytes);
+  const askedAtMs = nowMs();
+  const first = requestWith(asked ? headersForBlock(asked) : {});
+  const fetched = await fetchFromOrigin(fetch, book, target, first, signal);
+  const verdict = asked ? judgeFirstBlock(fetched.answer, asked) : 'as-is';
+  if (verdict === 'as-is') return openingOf(fetched);
+  if (verdict === 'useless') {
+    abandon(fetched.answer);
+    return openingOf(await fetchFromOrigin(fetch, book, target, requestWith({}), signal));
+  }
+  const part = readPart(fetched.answer);
+  const { part: all, ...head } = headOfAll(fetched.answer, request.headers.range === undefined);
+  const content = { representation: readRepresentation(fetched.answer), part: all };
+  return { fetched, head, content, block: part && { part, askedAtMs } };
+}
+
+function openingOf(fetched: FetchedAnswer): Opening {
+  const { statusCode = 502, rawHeaders } = fetched.answer;
+  const content = { representation: readRepresentation(fetched.answer), part: readPart(fetched.answer) };
+  return { fetched, head: { statusCode, rawHeaders }, content, block: undefined };
 }
 
 /** Sends the body, and what follows when its way breaks. */
@@ -164,7 +208,7 @@ async function transfer(
   request: IncomingMessage,
   target: Target,
   book: RouteBook,
-  fetched: FetchedAnswer,
+  { fetched, content, block }: Opening,
   client: ClientBody,
   jobId: string,
 ): Promise<TransferEnd> {
@@ -172,24 +216,39 @@ async function transfer(
     components;
   const { socket } = request;
   const clientLeg = watch(socket, { legClass: 'client' });
-  const running = new Transfer(fetched, client, {
+  const watchLeg = (way: Duplex, { chain: [, next] }: Choice) =>
+    watch(way, next === undefined ? { legClass: 'origin' } : { legClass: 'depot', depot: next });
+  const requestFor: RequestFor = (url) => ({
+    method: 'GET',
+    url,
+    headers: headersToOrigin(plain(request), url, ownId),
+  });
+  const lanes: SendOverLanes = (first, { representation, part }) =>
+    sendOverLanes(first, {
+      ...components,
+      block: block ?? { part, askedAtMs: nowMs() },
+      content: { representation, part },
+      laneCount: target.ticket.claims.lanes,
+      config: components.lanes,
+      book,
+      client,
+      requestFor,
+      watchLeg,
+      onLaneEvent: (event) => observe({ ...event, jobId }),
+    });
+  const running = new Transfer(content, client, {
+    lanes: block && lanes,
     relay,
     repairer: new Repairer(components.fetch, book, failover),
     book,
     firstTarget: target,
-    requestFor: (url) => ({ method: 'GET', url, headers: headersToOrigin(plain(request), url, ownId) }),
+    requestFor,
     failoverSilenceMs: failover.silenceMs,
     silenceMs,
     stallMs,
     slow: failover.slow,
     signal: shutdown,
-    watchLeg: ({ answer, choice }) => {
-      const next = choice.chain[1];
-      return watch(
-        answer.socket,
-        next === undefined ? { legClass: 'origin' } : { legClass: 'depot', depot: next },
-      );
-    },
+    watchLeg: ({ answer, choice }) => watchLeg(answer.socket, choice),
     isClientBehind: () => (clientLeg.measure()?.unsentBytes ?? 0) > 0 || socket.writableLength > 0,
     onFailover: (event) => observe({ type: 'failover', jobId, ...event }),
     nowMs,
@@ -208,7 +267,7 @@ function plain({ headers }: IncomingMessage) {
 }
 
 /** A login is never carried, and an address that worked once is never answered as if there were nothing. */
-function refuseUnusable(request: IncomingMessage, { answer }: FetchedAnswer, job: Job): void {
+function refuseUnusable(request: IncomingMessage, { fetched: { answer }, block }: Opening, job: Job): void {
   const status = answer.statusCode ?? 0;
   const refuseWith = (failure: LonghaulError) => {
     abandon(answer);
@@ -217,7 +276,8 @@ function refuseUnusable(request: IncomingMessage, { answer }: FetchedAnswer, job
   if (status === 401 || status === 407) refuseWith(new LonghaulError('origin-needs-login'));
   if (job.hasWorked && !RESUME_ANSWERS.has(status))
     refuseWith(new LonghaulError('origin-unavailable', { detail: `it answered ${status}` }));
-  if (status === 206 && !isPartOf(request, answer)) refuseWith(new LonghaulError('origin-bad-answer'));
+  if (status === 206 && !block && !isPartOf(request, answer))
+    refuseWith(new LonghaulError('origin-bad-answer'));
   if (status === 200 || status === 206) job.hasWorked = true;
 }
 
@@ -234,11 +294,11 @@ function isPartOf({ headers: { range } }: IncomingMessage, answer: IncomingMessa
 function digestOf(
   { digestsAll }: RelayHandlerComponents,
   request: IncomingMessage,
-  { answer }: FetchedAnswer,
+  { fetched: { answer }, head: { statusCode }, block }: Opening,
 ): { readonly digest: BodyDigest | undefined; readonly mustPass: boolean; readonly holdsBack: boolean } {
-  if (request.method === 'HEAD' || answer.statusCode !== 200)
+  if (request.method === 'HEAD' || statusCode !== 200)
     return { digest: undefined, mustPass: false, holdsBack: false };
-  const stated = statedDigest(answer);
+  const stated = statedDigest(answer, block !== undefined);
   const holdsBack = stated !== undefined;
   return { digest: new BodyDigest(stated), mustPass: digestsAll || holdsBack, holdsBack };
 }
@@ -246,7 +306,7 @@ function digestOf(
 function report(
   { observe, ownId }: RelayHandlerComponents,
   originHost: string,
-  { answer }: FetchedAnswer,
+  { head: { statusCode } }: Opening,
   client: ClientBody,
   jobId: string,
   seconds: number,
@@ -256,7 +316,7 @@ function report(
     type: 'transfer',
     jobId,
     originHost,
-    status: answer.statusCode ?? 0,
+    status: statusCode,
     bodyBytes: client.bytes,
     seconds,
     chain: end.chain,

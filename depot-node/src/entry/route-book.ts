@@ -1,4 +1,5 @@
 import { type Chain, chainForEntry } from '@longhaul/shared';
+import type { WayPromise } from '../lanes/lane-ways.ts';
 import type { OpenTicket } from './target.ts';
 
 /** One way of a download: a chain of one of its tickets. */
@@ -7,8 +8,8 @@ export interface Choice {
   readonly chainIndex: number;
   /** This depot first. */
   readonly chain: Chain;
-  /** What the plan promises of it, bits per second; `undefined` for this depot alone. */
-  readonly promisedBps: number | undefined;
+  /** What the plan promises of it; `undefined` for this depot alone where it is no plan's chain. */
+  readonly promise: WayPromise | undefined;
 }
 
 /** Knows the ways of one download from this depot on, and how each has done so far. */
@@ -29,8 +30,9 @@ export class RouteBook {
     for (let chainIndex = 0; chainIndex <= chains.length; chainIndex += 1) {
       const chain = chainForEntry(ticket.claims, chainIndex, this.#ownId);
       if (!chain || this.#choices.some((choice) => keyOf(choice.chain) === keyOf(chain))) continue;
-      const promisedBps = chainIndex === 0 ? ticket.claims.rateBps : undefined;
-      this.#choices.push({ ticket, chainIndex, chain, promisedBps });
+      const promise =
+        chainIndex === 0 ? { rateBps: ticket.claims.rateBps, worstRttMs: 50, worstLossRate: 0 } : undefined;
+      this.#choices.push({ ticket, chainIndex, chain, promise });
     }
   }
 

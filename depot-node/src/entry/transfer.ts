@@ -1,10 +1,11 @@
 import { type Chain, LonghaulError } from '@longhaul/shared';
+import type { LanesEnd } from '../lanes/lane-transfer.ts';
 import type { BodyEnd, ChoosingRelay } from '../relay/relay-plane.ts';
 import type { WatchedLeg } from '../sockets/leg-sampler.ts';
 import type { ClientBody } from './client-body.ts';
 import type { FetchedAnswer, RequestFor } from './origin-fetch.ts';
 import type { Repairer } from './repair.ts';
-import { type Part, type Representation, readPart, readRepresentation } from './representation.ts';
+import type { Part, Representation } from './representation.ts';
 import type { RouteBook } from './route-book.ts';
 import { sendPart } from './send-part.ts';
 import { type SlowOptions, watchForSlowness } from './slow-watch.ts';
@@ -24,7 +25,21 @@ export interface Failover {
   readonly seconds: number;
 }
 
+/** What a transfer sends: of which version, where that is known, and which part. */
+export interface TransferContent {
+  readonly representation: Representation | undefined;
+  readonly part: Part | undefined;
+}
+
+/** Fetches a part of a file over several lanes, beginning with an answer to its first block. */
+export type SendOverLanes = (
+  first: FetchedAnswer,
+  content: { readonly representation: Representation; readonly part: Part },
+) => Promise<LanesEnd>;
+
 export interface TransferOptions {
+  /** Left out where the plan has one lane, or the origin has not answered with a block. */
+  readonly lanes: SendOverLanes | undefined;
   readonly relay: ChoosingRelay;
   readonly repairer: Repairer;
   readonly book: RouteBook;
@@ -54,6 +69,8 @@ export type TransferEnd =
 
 /** What a transfer is doing. */
 type State =
+  /** A first block has been answered; lanes fetch it and the rest. */
+  | { readonly is: 'laning'; readonly answer: FetchedAnswer }
   | { readonly is: 'sending'; readonly answer: FetchedAnswer }
   | { readonly is: 'repairing'; readonly broken: FetchedAnswer; readonly reason: BreakReason }
   | { readonly is: 'finishing'; readonly chain: Chain }
@@ -73,23 +90,22 @@ const REASONS: Readonly<Partial<Record<BodyEnd, BreakReason>>> = {
 export class Transfer {
   readonly #client: ClientBody;
   readonly #options: TransferOptions;
-  readonly #representation: Representation | undefined;
-  readonly #part: Part | undefined;
+  readonly #content: TransferContent;
   /** Ways in a row that brought nothing: each gets twice the time of the one before. */
   #fruitless = 0;
 
-  constructor(first: FetchedAnswer, client: ClientBody, options: TransferOptions) {
+  constructor(content: TransferContent, client: ClientBody, options: TransferOptions) {
+    this.#content = content;
     this.#client = client;
     this.#options = options;
-    this.#representation = readRepresentation(first.answer);
-    this.#part = readPart(first.answer);
   }
 
   async run(first: FetchedAnswer): Promise<TransferEnd> {
-    let state: State = { is: 'sending', answer: first };
+    let state: State = { is: this.#options.lanes ? 'laning' : 'sending', answer: first };
     for (;;) {
       if (state.is === 'ended') break;
-      if (state.is === 'sending') state = await this.#send(state.answer);
+      if (state.is === 'laning') state = await this.#lane(state.answer);
+      else if (state.is === 'sending') state = await this.#send(state.answer);
       else if (state.is === 'repairing') state = await this.#repair(state.broken, state.reason);
       else state = await this.#finish(state.chain);
     }
@@ -121,10 +137,24 @@ export class Transfer {
     return { is: 'repairing', broken: answer, reason: REASONS[end] ?? 'slow' };
   }
 
+  async #lane(first: FetchedAnswer): Promise<State> {
+    const { chain } = first.choice;
+    const { representation, part } = this.#content;
+    const { lanes } = this.#options;
+    if (!lanes || !representation || !part) return { is: 'sending', answer: first };
+    const { outcome, failure } = await lanes(first, { representation, part });
+    if (outcome === 'complete') return { is: 'finishing', chain };
+    if (outcome === 'client-left') return { is: 'ended', end: { outcome: 'client-left', chain } };
+    if (outcome === 'cancelled') return broke(chain, new LonghaulError('shutting-down'));
+    if (failure?.code === 'origin-changed') return broke(chain, failure);
+    // What lanes could not do one connection may.
+    return { is: 'repairing', broken: first, reason: 'reset' };
+  }
+
   async #repair(broken: FetchedAnswer, reason: BreakReason): Promise<State> {
     const { repairer, book, firstTarget, requestFor, signal, onFailover, nowMs } = this.#options;
     const { chain } = broken.choice;
-    const representation = this.#representation;
+    const { representation } = this.#content;
     const part = this.#missing();
     if (!representation || !part)
       return broke(chain, new LonghaulError('origin-not-resumable', { detail: reason }));
@@ -165,26 +195,26 @@ export class Transfer {
 
   /** What has not come yet; `undefined` when the answer did not say where it ends. */
   #missing(): Part | undefined {
-    const part = this.#part;
+    const { part } = this.#content;
     return part && { startByte: part.startByte + this.#client.bytes, endByte: part.endByte };
   }
 
   #silenceMs(): number {
     const { failoverSilenceMs, silenceMs } = this.#options;
-    return this.#representation
+    return this.#content.representation
       ? Math.min(Math.max(silenceMs, failoverSilenceMs), failoverSilenceMs * 2 ** this.#fruitless)
       : silenceMs;
   }
 
   #watchForSlowness({ choice }: FetchedAnswer, slow: AbortController): () => void {
     const { book, slow: options, isClientBehind } = this.#options;
-    const { promisedBps } = choice;
+    const { promise } = choice;
     const others = book.choices().filter((other) => other.chain.join() !== choice.chain.join());
-    const alternativeBps = Math.max(0, ...others.map((other) => other.promisedBps ?? 0));
-    if (!this.#representation || promisedBps === undefined || alternativeBps === 0) return () => undefined;
+    const alternativeBps = Math.max(0, ...others.map((other) => other.promise?.rateBps ?? 0));
+    if (!this.#content.representation || !promise || alternativeBps === 0) return () => undefined;
     return watchForSlowness({
       ...options,
-      promisedBps,
+      promisedBps: promise.rateBps,
       alternativeBps,
       bytes: () => this.#client.bytes,
       isClientBehind,

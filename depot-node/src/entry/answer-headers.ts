@@ -3,17 +3,22 @@ import { dispositionFor } from './download-name.ts';
 import { headersToClient, SAFETY_HEADERS } from './headers.ts';
 import type { FetchedAnswer } from './origin-fetch.ts';
 
-/** The headers of an origin's answer as the client gets them. */
-export function answerHead(
+/** The head of what the client gets, as far as it is the origin's. */
+export interface OriginHead {
+  readonly statusCode: number;
+  readonly rawHeaders: readonly string[];
+}
+
+/** The headers of an answer as the client gets them. */
+export function answerHeaders(
+  { statusCode, rawHeaders }: OriginHead,
   { answer, target }: FetchedAnswer,
   depotId: string,
   jobId: string,
 ): readonly (readonly [string, string])[] {
-  const isError = (answer.statusCode ?? 502) >= 400;
+  const isError = statusCode >= 400;
   // An origin's error page must not run under this depot's name, so it is shown as text.
-  const passed = headersToClient(answer.rawHeaders).filter(
-    ([name]) => !isError || !/^content-type$/i.test(name),
-  );
+  const passed = headersToClient(rawHeaders).filter(([name]) => !isError || !/^content-type$/i.test(name));
   const own: [string, string][] = [
     ...Object.entries(SAFETY_HEADERS),
     [HEADERS.depot, depotId],
