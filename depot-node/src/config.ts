@@ -20,6 +20,10 @@ export const DEFAULT_TRANSFERS = 2000;
 const DEFAULT_PER_JOB = 64;
 /** Transfers of one client network (/24 or /48) at once, so that one cannot fill a depot. */
 const DEFAULT_PER_CLIENT = 500;
+/** Half of all transfers: a day on which everybody wants one origin leaves the other half to the rest. */
+const DEFAULT_PER_ORIGIN = 1000;
+/** A line slower than this, or a limit of rate below it, is a mistake of the unit. */
+const MIN_LIMIT_BPS = 1_000_000;
 /** Jobs remembered at once; a job is a few hundred bytes and lives as long as its ticket. */
 const DEFAULT_JOBS = 100_000;
 /** Connections kept ready to each neighbour used lately: two downloads that begin at once find one each. */
@@ -50,6 +54,10 @@ const DEFAULT_DRAIN_SECONDS = 30;
 const DEFAULT_HEARTBEAT_SECONDS = 5;
 
 const seconds = (preset: number) => z.number().positive('must be more than 0 seconds').default(preset);
+
+const limitBps = z
+  .int('must be a whole number of bits per second')
+  .min(MIN_LIMIT_BPS, `must be at least ${MIN_LIMIT_BPS} bits per second`);
 
 const publicHostSchema = z
   .string()
@@ -83,6 +91,10 @@ const depotConfigSchema = z
         transfers: z.int().min(1).default(DEFAULT_TRANSFERS),
         perJob: z.int().min(1).default(DEFAULT_PER_JOB),
         perClient: z.int().min(1).default(DEFAULT_PER_CLIENT),
+        perOrigin: z.int().min(1).default(DEFAULT_PER_ORIGIN),
+        /** What one client network, or one origin, may have relayed over ten seconds before new requests must wait. */
+        clientBps: limitBps.optional(),
+        originBps: limitBps.optional(),
         jobs: z.int().min(1).default(DEFAULT_JOBS),
         spareLegs: z.int().min(0).max(16).default(DEFAULT_SPARE_LEGS),
       })
@@ -96,6 +108,8 @@ const depotConfigSchema = z
         drainSeconds: seconds(DEFAULT_DRAIN_SECONDS),
       })
       .prefault({}),
+    /** What all transfers may send towards clients together, in payload bits per second; jobs share it evenly. */
+    uplink: z.strictObject({ rateBps: limitBps }).optional(),
     /** When and how long a transfer whose way breaks is carried on over others. */
     failover: z
       .strictObject({

@@ -1,5 +1,6 @@
 import { Counter, Gauge, Registry } from 'prom-client';
 import type { DepotEvent } from './events.ts';
+import type { UplinkUse } from './fairness/uplink-pacer.ts';
 import { LIMITS } from './sockets/leg-meter.ts';
 import type { LegClass } from './sockets/leg-options.ts';
 import type { LegSampler, LegTotals } from './sockets/leg-sampler.ts';
@@ -11,6 +12,8 @@ interface Gauges {
   readonly spareLegs: () => number;
   readonly legTotals: LegSampler['totals'];
   readonly mptcp: () => MptcpCounts;
+  /** Where a rate is configured; it gives nothing where it cannot be kept. */
+  readonly uplink: (() => UplinkUse | undefined) | undefined;
 }
 
 const LEG_CLASSES: readonly LegClass[] = ['client', 'depot', 'origin'];
@@ -90,6 +93,7 @@ export function createMetrics(gauges: Gauges) {
     },
   });
   addLegMetrics(registers, gauges);
+  if (gauges.uplink) addUplinkMetrics(registers, gauges.uplink);
   const observe = (event: DepotEvent) => {
     if (event.type === 'transfer') {
       transfers.inc({ outcome: event.outcome });
@@ -111,6 +115,29 @@ export function createMetrics(gauges: Gauges) {
     }
   };
   return { registry, observe };
+}
+
+/** How the uplink is shared; all three are absent where nobody shares it. */
+function addUplinkMetrics(registers: Registry[], read: () => UplinkUse | undefined): void {
+  const measured = (name: string, help: string, pick: (use: UplinkUse) => number) => {
+    new Gauge({
+      name,
+      help,
+      registers,
+      collect() {
+        const use = read();
+        if (use) this.set(pick(use));
+        else this.remove();
+      },
+    });
+  };
+  measured('longhaul_depot_uplink_rate_bps', 'Configured rate of the uplink', ({ rateBps }) => rateBps);
+  measured('longhaul_depot_uplink_jobs', 'Downloads that share the uplink now', ({ jobs }) => jobs);
+  measured(
+    'longhaul_depot_uplink_share_bps',
+    'Largest share of the uplink that a download has now: that of one which can use it',
+    ({ topShareBps }) => topShareBps,
+  );
 }
 
 type Sample = readonly [labels: Readonly<Record<string, string>>, value: number];

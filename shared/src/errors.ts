@@ -123,6 +123,21 @@ export const ERRORS = {
     true,
     'Your network has as many transfers here as it may: wait until one has ended.',
   ),
+  'client-rate-limited': entry(
+    503,
+    true,
+    'Your network downloads here as fast as it may: wait a few seconds, or until a transfer has ended.',
+  ),
+  'origin-crowded': entry(
+    503,
+    true,
+    'This depot fetches from the origin as often at once as it may: wait until a transfer has ended, or go direct.',
+  ),
+  'origin-rate-limited': entry(
+    503,
+    true,
+    'This depot fetches from the origin as fast as it may: wait a few seconds, or go direct.',
+  ),
   'depot-full': entry(503, true, 'This depot serves as many transfers as it may: try again in a while.'),
   'shutting-down': entry(503, true, 'This depot is shutting down: try again.'),
 

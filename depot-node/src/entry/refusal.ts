@@ -1,9 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { HEADERS, type LonghaulError } from '@longhaul/shared';
+import { retryAfter } from '../retry-after.ts';
 import { SAFETY_HEADERS } from './headers.ts';
-
-/** Clients that may come back wait this long. */
-const RETRY_AFTER_SECONDS = 5;
 
 /** Refusals of the request itself: no waiting makes it better. */
 const REQUEST_FAULTS = new Set([400, 405, 431]);
@@ -30,15 +28,13 @@ export function sendRefusal(
 ): void {
   const status = refusalStatus(error, request.headers.range !== undefined, hasWorked);
   const text = `${error.code}: ${error.message}\n`;
-  const retry =
-    status === 503 && (error.retry || hasWorked) ? { 'Retry-After': String(RETRY_AFTER_SECONDS) } : {};
   response.writeHead(status, {
     ...SAFETY_HEADERS,
     'Content-Type': 'text/plain; charset=utf-8',
     'Content-Length': Buffer.byteLength(text),
     [HEADERS.error]: error.code,
     [HEADERS.depot]: error.depot ?? ownId,
-    ...retry,
+    ...retryAfter(status, error.retry || hasWorked),
   });
   response.end(request.method === 'HEAD' ? undefined : text);
 }

@@ -9,8 +9,9 @@ import {
   type TicketClaims,
 } from '@longhaul/shared';
 import type { Observe } from '../events.ts';
+import type { UplinkPacer } from '../fairness/uplink-pacer.ts';
 import { arrivalOf } from '../jobs/arrival-of.ts';
-import type { Job, JobTable } from '../jobs/job-table.ts';
+import type { Admission, Job, JobTable } from '../jobs/job-table.ts';
 import type { LanesConfig } from '../lanes/lanes-config.ts';
 import type { ChoosingRelay } from '../relay/relay-plane.ts';
 import type { LegSampler } from '../sockets/leg-sampler.ts';
@@ -49,6 +50,8 @@ export interface RelayHandlerComponents {
   readonly observe: Observe;
   readonly relay: ChoosingRelay;
   readonly watch: LegSampler['watch'];
+  /** Where the depot has an uplink to share. */
+  readonly joinUplink: UplinkPacer['join'] | undefined;
   readonly failover: RepairLimits & { readonly silenceMs: number; readonly slow: SlowOptions };
   readonly lanes: LanesConfig;
   /** Whether every whole body passes this process to be digested, even where the kernel could move it. */
@@ -80,7 +83,7 @@ export function createRelayHandler(components: RelayHandlerComponents) {
     }
     const { job } = admission.value;
     try {
-      await serve(components, request, response, opened.value, job);
+      await serve(components, request, response, opened.value, admission.value);
     } catch (thrown) {
       const failure = asLonghaulError(thrown);
       observe({
@@ -121,7 +124,7 @@ async function serve(
   request: IncomingMessage,
   response: ServerResponse,
   target: Target,
-  job: Job,
+  { job, note }: Admission,
 ): Promise<void> {
   const { nowMs, ownId } = components;
   const startedMs = nowMs();
@@ -147,9 +150,7 @@ async function serve(
   const client = new ClientBody(response, {
     stallMs: components.stallMs,
     ...digestOf(components, request, opening),
-    onBytes: (bytes) => {
-      job.bytes += bytes;
-    },
+    onBytes: note,
   });
   response.writeHead(opening.head.statusCode, answerHeaders(opening.head, fetched, ownId, job.id).flat());
   const end = await transfer(components, request, target, book, opening, client, job.id);
@@ -211,7 +212,8 @@ async function transfer(
   client: ClientBody,
   jobId: string,
 ): Promise<TransferEnd> {
-  const { ownId, watch, observe, failover, relay, silenceMs, stallMs, nowMs, shutdown } = components;
+  const { ownId, watch, joinUplink, observe, failover, relay, silenceMs, stallMs, nowMs, shutdown } =
+    components;
   const { socket } = request;
   const clientLeg = watch(socket, { legClass: 'client' });
   const watchLeg = (way: Duplex, { chain: [, next] }: Choice) =>
@@ -251,7 +253,9 @@ async function transfer(
     onFailover: (event) => observe({ type: 'failover', jobId, ...event }),
     nowMs,
   });
+  const leaveUplink = joinUplink?.(socket, { jobId, legClass: 'client' });
   const end = await running.run(fetched);
+  leaveUplink?.();
   clientLeg.stop();
   return end;
 }
