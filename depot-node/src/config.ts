@@ -11,6 +11,7 @@ import {
   tlsFilesSchema,
 } from '@longhaul/shared';
 import * as z from 'zod';
+import { lanesSchema } from './lanes/lanes-config.ts';
 import { legsThatForbidPauses, legTableSchema } from './sockets/leg-options.ts';
 
 /** Transfers and tunnels served at once; each costs descriptors and kernel memory. */
@@ -83,6 +84,8 @@ const depotConfigSchema = z
         drainSeconds: seconds(DEFAULT_DRAIN_SECONDS),
       })
       .prefault({}),
+    /** Downloads over several connections at once. */
+    lanes: lanesSchema.prefault({}),
     /** Options of TCP sockets, by the neighbour they lead to. */
     sockets: legTableSchema.prefault({}),
   })

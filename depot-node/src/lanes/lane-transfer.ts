@@ -122,7 +122,7 @@ class LaneTransfer {
 
   /** Gives every lane that is free something to do, and plans when to look again. */
   #work(): void {
-    if (this.#isOver || this.#isPaused) return;
+    if (this.#isOver || this.#isPaused || this.#queue.hasAll) return;
     clearTimeout(this.#timer);
     for (const lane of this.#rests.ready()) {
       if (isHoldingUp(lane, this.#lanes, this.#init.config)) {
@@ -152,6 +152,8 @@ class LaneTransfer {
         if (lane.fetch !== fetch && lane.fetch?.block === block) lane.lose();
       }
     }
+    // What remains is the client's to read, however long that takes: nothing upstream waits for it.
+    if (this.#queue.hasAll) this.#rest();
     this.#deliver();
   }
 
@@ -198,13 +200,18 @@ class LaneTransfer {
     }, this.#onLeft);
   }
 
+  /** Closes all lanes and looks for nothing more. */
+  #rest(): void {
+    clearTimeout(this.#timer);
+    for (const lane of this.#lanes) lane.drop();
+  }
+
   #end(outcome: LanesEnd['outcome'], failure?: LonghaulError): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    clearTimeout(this.#timer);
+    this.#rest();
     this.#init.left.removeEventListener('abort', this.#onLeft);
     this.#init.signal.removeEventListener('abort', this.#onCancelled);
-    for (const lane of this.#lanes) lane.drop();
     this.#resolve({ outcome, bytes: this.#queue.headByte - this.#init.part.startByte, failure });
   }
 }

@@ -9,8 +9,8 @@ const DEFAULT_GAIN = 0.5;
 const DEFAULT_SMOOTHING = 0.5;
 /** Pull of all shares to the middle: without it any split is a fixed point, and a lane can be starved for good. */
 const DEFAULT_MIN_SHARE = 0.05;
-/** Half a second of 8 Mbit/s: lanes show their rates soon. */
-const DEFAULT_FIRST_BLOCK_BYTES = 524_288;
+/** Half a second of 16 Mbit/s: lanes show their rates soon, and a round trip is little of it. */
+const DEFAULT_FIRST_BLOCK_BYTES = 1_048_576;
 /** Smaller blocks spend more on their requests than on their bytes. */
 const DEFAULT_LEAST_BLOCK_BYTES = 65_536;
 /** One lane alone asks for this much at once: a round trip of 100 ms is 2 % of it at 100 Mbit/s. */

@@ -107,10 +107,12 @@ export class BlockOrigin {
     const { breaksAfter, bytesPerMs } = this.manners;
     const most = breaksAfter?.(asker) ?? Number.POSITIVE_INFINITY;
     const rate = bytesPerMs?.(asker);
+    const begunMs = performance.now();
     let sent = 0;
     const turn = () => {
       if (socket.destroyed) return;
-      const asMuch = rate === undefined ? body.length : Math.ceil(rate * TURN_MS);
+      const dueBytes = (performance.now() - begunMs + TURN_MS) * (rate ?? Number.POSITIVE_INFINITY);
+      const asMuch = Math.max(0, Math.min(body.length, Math.ceil(dueBytes)) - sent);
       const chunk = body.subarray(sent, sent + Math.min(asMuch, most - state.sentBytes));
       sent += chunk.length;
       state.sentBytes += chunk.length;
