@@ -67,6 +67,11 @@ export class Lane {
     return this.#promise;
   }
 
+  /** Whether its blocks have told its rate. */
+  get isMeasured(): boolean {
+    return this.meter.blocks >= PROVING_BLOCKS;
+  }
+
   /** Whether its connection can serve the next block. */
   get isOpen(): boolean {
     return this.#opened !== undefined && !this.#opened.connection.isOver;

@@ -21,7 +21,7 @@ const DEFAULT_PER_ORIGIN = 8;
 const DEFAULT_RETRY_SECONDS = 10;
 /** A lane that sends nothing for so long while bytes are wanted has broken. */
 const DEFAULT_SILENCE_SECONDS = 5;
-/** Failures one after the other, with no byte between them, after which the transfer has broken. */
+/** Times that no lane is left, with less than a least block between them, after which the transfer has broken. */
 const DEFAULT_TRIES = 5;
 /** Longer than this a client is not kept waiting by an origin that asks for patience. */
 const DEFAULT_LONGEST_WAIT_SECONDS = 60;
@@ -59,6 +59,10 @@ export const lanesSchema = z
   .refine((lanes) => (lanes.alphaBytes ?? 0) <= lanes.bufferBytes, {
     path: ['alphaBytes'],
     error: 'must not be more than bufferBytes',
+  })
+  .refine((lanes) => lanes.leastBlockBytes * lanes.perOrigin <= lanes.bufferBytes, {
+    path: ['bufferBytes'],
+    error: 'must hold leastBlockBytes for each of perOrigin lanes',
   })
   .transform((lanes) => ({ ...lanes, alphaBytes: lanes.alphaBytes ?? lanes.bufferBytes / 2 }));
 
