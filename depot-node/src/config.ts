@@ -121,7 +121,7 @@ const depotConfigSchema = z
         repairSeconds: seconds(DEFAULT_REPAIR_SECONDS),
       })
       .prefault({}),
-    /** How the file of a plan with several lanes is fetched in blocks. */
+    /** Downloads over several connections at once. */
     lanes: lanesSchema.prefault({}),
     /** `passing`: whole files that pass this process anyway are digested; `always`: all, and none is spliced. */
     integrity: z.strictObject({ digest: z.enum(['passing', 'always']).default('passing') }).prefault({}),

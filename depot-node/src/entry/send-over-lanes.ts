@@ -42,7 +42,13 @@ export async function sendOverLanes(first: FetchedAnswer, options: LanesOptions)
   const end = await runLanes({
     part,
     laneCount,
-    ways: waysForLanes({ ...options, target: first.target, representation, silenceMs }),
+    ways: waysForLanes({
+      ...options,
+      target: first.target,
+      representation,
+      isSpread: config.spread,
+      silenceMs,
+    }),
     first: answeredBlock(first, { ...block, silenceMs, nowMs }),
     sink: {
       write: (chunk) => client.write(chunk),

@@ -16,6 +16,8 @@ interface WaysForLanesInit {
   readonly target: Target;
   readonly requestFor: RequestFor;
   readonly representation: Representation;
+  /** Whether lanes use different chains of the plan, so that they need not share links. */
+  readonly isSpread: boolean;
   readonly silenceMs: number;
   readonly watchLeg: (way: Duplex, choice: Choice) => WatchedLeg;
   readonly nowMs: () => number;
@@ -24,10 +26,7 @@ interface WaysForLanesInit {
 /** Of the plan's rate: a chain that promises less would only be one more that is slow. */
 const LEAST_SHARE_OF_PLAN = 0.5;
 
-/**
- * Ways for lanes over the chains of a download: spread over those that have not failed and promise enough; where one
- * fails, over the next.
- */
+/** Ways for lanes over the chains of a download; where one fails, over the next. */
 export function waysForLanes(init: WaysForLanesInit): LaneWays {
   const { fetch, book, target, requestFor, representation, silenceMs, nowMs } = init;
   const { url } = target;
@@ -35,7 +34,7 @@ export function waysForLanes(init: WaysForLanesInit): LaneWays {
   const makeWay =
     (lane: number): MakeWay =>
     (firstBytes, signal) =>
-      tryInTurn(inOrderFor(lane, book), {
+      tryInTurn(inOrderFor(lane, book, init.isSpread), {
         attempt: async (choice, own, onStands) => {
           const stream = await fetch.openWay(routeOf(choice, target, fetch.ownId), url, firstBytes, own);
           onStands();
@@ -61,14 +60,17 @@ export function waysForLanes(init: WaysForLanesInit): LaneWays {
   };
 }
 
-/** Every lane begins with another one of the good chains; then all others, the best first. */
-function inOrderFor(lane: number, book: RouteBook): Choice[] {
+/**
+ * The plan's chain for every lane; where lanes are spread, another one of the good chains for each. Then all others, the
+ * best first.
+ */
+function inOrderFor(lane: number, book: RouteBook, isSpread: boolean): Choice[] {
   const all = book.choices();
   const planned = all.reduce((most, { promise }) => Math.max(most, promise?.rateBps ?? 0), 0);
   const good = all.filter(
     ({ chain, promise }) =>
       book.failures(chain) === 0 && promise !== undefined && promise.rateBps >= planned * LEAST_SHARE_OF_PLAN,
   );
-  const own = good[lane % Math.max(1, good.length)];
+  const own = isSpread ? good[lane % Math.max(1, good.length)] : undefined;
   return own ? [own, ...all.filter((choice) => choice !== own)] : all;
 }

@@ -47,6 +47,11 @@ export class BlockQueue {
     return this.#headByte === this.endByte;
   }
 
+  /** Whether every byte has come, given or not. */
+  get hasAll(): boolean {
+    return this.uncutBytes === 0 && this.#headByte + this.readyBytes === this.endByte;
+  }
+
   /** Bytes that could be given now. */
   get readyBytes(): number {
     let readyByte = this.#headByte;

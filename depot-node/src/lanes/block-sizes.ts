@@ -7,6 +7,9 @@ const PLAIN_BLOCK_MS = 1000;
 /** The buffer for lanes of unlike speed holds twice what comes in one delay of the slowest (RFC 6182 section 5.3). */
 const DELAYS_BUFFERED = 2;
 
+/** From so many blocks before its end on, a lane's blocks are cut to fit what is left. */
+const NEAR_THE_END_BLOCKS = 3;
+
 interface SizedLane {
   readonly index: number;
   /** Of its next block, as the law says. */
@@ -34,28 +37,55 @@ export function adaptedBlockBytes(lane: SizedLane, lanes: readonly SizedLane[], 
   return Math.max(config.leastBlockBytes, Math.floor(sizeBytes));
 }
 
+interface BusyLane extends SizedLane {
+  /** Until it is free. */
+  readonly busyMs: number;
+}
+
 /**
- * Size of the block to ask for now: what the law says, but a share of what is left when that is less, so that all lanes
- * end together. One lane alone asks for as much as one request is worth; while others are away, for no longer than
- * until they are tried again.
+ * Size of the block to ask for now: what the law says, evened out so that this lane's last block is no scrap and all
+ * lanes end together. One lane alone asks for as much as one request is worth; while others are away, for no longer
+ * than until they are tried again.
  */
 export function cutBytes(
-  lane: SizedLane,
-  lanes: readonly SizedLane[],
+  lane: BusyLane,
+  lanes: readonly BusyLane[],
   uncutBytes: number,
   isAloneForGood: boolean,
   config: LanesConfig,
 ): number {
-  const { bytesPerMs = 0, leastDelayMs = 0 } = lane.meter;
+  const { sizeBytes, meter } = lane;
   if (lanes.length === 1) {
-    const untilRetryBytes = Math.max(lane.sizeBytes, bytesPerMs * config.retrySeconds * 1000);
+    const untilRetryBytes = Math.max(sizeBytes, (meter.bytesPerMs ?? 0) * config.retrySeconds * 1000);
     return Math.floor(
       isAloneForGood ? config.soloBlockBytes : Math.min(config.soloBlockBytes, untilRetryBytes),
     );
   }
-  const fairBytes = Math.max(uncutBytes * shareOf(lane, lanes, config), bytesPerMs * leastDelayMs);
-  const mostBytes = config.bufferBytes / lanes.length;
-  return Math.max(config.leastBlockBytes, Math.floor(Math.min(lane.sizeBytes, fairBytes, mostBytes)));
+  const ownBytes = portionBytes(lane, lanes, uncutBytes);
+  const blocks = Math.max(1, Math.round(ownBytes / sizeBytes));
+  // Far from the end it is the law's size, with as much again or less at the end.
+  const evenBytes = blocks < NEAR_THE_END_BLOCKS ? ownBytes / blocks : sizeBytes;
+  return Math.max(config.leastBlockBytes, Math.floor(Math.min(evenBytes, config.bufferBytes / lanes.length)));
+}
+
+/**
+ * What of the rest is this lane's when all lanes are to end at one time t: each brings x (t - its busy time), together
+ * they bring the rest.
+ */
+function portionBytes(lane: BusyLane, lanes: readonly BusyLane[], uncutBytes: number): number {
+  const known = lanes.flatMap(({ meter: { bytesPerMs } }) => bytesPerMs ?? []);
+  if (known.length === 0) return uncutBytes / lanes.length;
+  const mean = known.reduce((sum, rate) => sum + rate, 0) / known.length;
+  let broughtBytes = uncutBytes;
+  let bytesPerMs = 0;
+  for (const { busyMs, meter } of lanes.toSorted((one, other) => one.busyMs - other.busyMs)) {
+    // One that is free only after the others have ended takes no part.
+    if (bytesPerMs > 0 && busyMs >= broughtBytes / bytesPerMs) break;
+    const rate = meter.bytesPerMs ?? mean;
+    broughtBytes += rate * busyMs;
+    bytesPerMs += rate;
+  }
+  return (lane.meter.bytesPerMs ?? mean) * (broughtBytes / bytesPerMs);
 }
 
 /**

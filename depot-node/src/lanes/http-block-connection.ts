@@ -1,12 +1,11 @@
-import { Agent, type ClientRequest, type IncomingMessage, request } from 'node:http';
-import type { Duplex } from 'node:stream';
-import { asLonghaulError, LonghaulError } from '@longhaul/shared';
+import { type IncomingMessage, request } from 'node:http';
+import { LonghaulError } from '@longhaul/shared';
 import { headersForPart, type Part, type Representation, whyNotJoined } from '../entry/representation.ts';
 import { resetConnection } from '../sockets/reset.ts';
-import type { LaneStream } from './lane-stream.ts';
+import { BlockExchange } from './block-exchange.ts';
+import { type LaneStream, StreamAgent } from './lane-stream.ts';
 import type { BlockConnection, BlockTimes, OnChunk } from './lane-ways.ts';
 import { OriginBusy, readRetryAfter } from './origin-busy.ts';
-import { Stopwatch } from './stopwatch.ts';
 
 export interface HttpBlockInit {
   /** The way to the origin, which may not stand yet; this connection's own from now on. */
@@ -31,7 +30,7 @@ export interface HeldAnswer {
 export class HttpBlockConnection implements BlockConnection {
   readonly #init: HttpBlockInit;
   readonly #agent: StreamAgent;
-  #running: Exchange | undefined;
+  #running: BlockExchange | undefined;
   #isPaused = false;
   #isClosed = false;
   #stands = false;
@@ -78,7 +77,7 @@ export class HttpBlockConnection implements BlockConnection {
       headers: { ...this.#init.headers, ...headers, connection: 'keep-alive' },
       agent: this.#agent,
     });
-    const exchange = new Exchange(outgoing, silenceMs, nowMs, () => this.close());
+    const exchange = new BlockExchange(outgoing, silenceMs, nowMs, () => this.close());
     this.#running = exchange;
     if (this.#isPaused) exchange.pause();
     if (this.#stands) exchange.watchSilence();
@@ -112,136 +111,4 @@ export class HttpBlockConnection implements BlockConnection {
     running?.fail(new LonghaulError('origin-unreachable'));
     this.#agent.destroy();
   }
-}
-
-/** Leads every request over the one stream it was made for. */
-class StreamAgent extends Agent {
-  #stream: Duplex | undefined;
-
-  constructor(stream: Duplex) {
-    super({ keepAlive: true, maxSockets: 1 });
-    this.#stream = stream;
-  }
-
-  override createConnection(): Duplex {
-    const stream = this.#stream;
-    this.#stream = undefined;
-    if (!stream) throw new LonghaulError('origin-unreachable');
-    return stream;
-  }
-
-  /** The options of the socket are its way's, and its life is the lane's. */
-  override keepSocketAlive(): boolean {
-    return true;
-  }
-}
-
-/** One request with its answer. */
-class Exchange {
-  readonly answered: Promise<IncomingMessage>;
-  readonly #outgoing: ClientRequest;
-  readonly #silenceMs: number;
-  readonly #watch: Stopwatch;
-  readonly #close: () => void;
-  #answer: IncomingMessage | undefined;
-  #fail: (failure: LonghaulError) => void;
-  #timer: NodeJS.Timeout | undefined;
-  #isWatched = false;
-  #isPaused = false;
-  #isRead = false;
-
-  constructor(outgoing: ClientRequest, silenceMs: number, nowMs: () => number, close: () => void) {
-    this.#outgoing = outgoing;
-    this.#silenceMs = silenceMs;
-    this.#watch = new Stopwatch(nowMs);
-    this.#close = close;
-    const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
-    this.answered = promise;
-    this.#fail = reject;
-    // An origin has no business to switch protocols on a plain GET.
-    outgoing.once('upgrade', () => this.fail(new LonghaulError('origin-bad-answer')));
-    outgoing.on('error', (cause) => this.fail(failureOf(cause)));
-    outgoing.once('response', (answer) => {
-      this.#answer = answer;
-      answer.pause();
-      answer.on('error', (cause) => this.fail(failureOf(cause)));
-      // Nobody wants bytes until the body is read.
-      this.#stopTimer();
-      this.#isWatched = false;
-      resolve(answer);
-    });
-  }
-
-  /** Begins to count silence: the way stands. Until then its making has deadlines of its own. */
-  watchSilence(): void {
-    this.#isWatched = true;
-    this.#restartTimer();
-  }
-
-  read(answer: IncomingMessage, sizeBytes: number, onChunk: OnChunk): Promise<BlockTimes> {
-    const { promise, resolve, reject } = Promise.withResolvers<BlockTimes>();
-    this.#fail = reject;
-    this.#isRead = true;
-    this.watchSilence();
-    let restBytes = sizeBytes;
-    let firstByteMs: number | undefined;
-    answer.on('data', (chunk: Buffer) => {
-      firstByteMs ??= this.#watch.elapsedMs;
-      restBytes -= chunk.length;
-      if (restBytes < 0) {
-        this.fail(new LonghaulError('origin-bad-answer', { detail: 'more bytes than were asked for' }));
-        return;
-      }
-      this.#restartTimer();
-      onChunk(chunk);
-    });
-    answer.once('end', () => {
-      this.#stopTimer();
-      const wholeMs = this.#watch.elapsedMs;
-      if (restBytes === 0) resolve({ firstByteMs: firstByteMs ?? wholeMs, wholeMs });
-      else this.fail(new LonghaulError('origin-unreachable', { detail: 'fewer bytes than were asked for' }));
-    });
-    if (answer.destroyed) this.fail(new LonghaulError('origin-unreachable'));
-    else if (!this.#isPaused) answer.resume();
-    return promise;
-  }
-
-  pause(): void {
-    this.#isPaused = true;
-    this.#watch.stop();
-    this.#stopTimer();
-    this.#answer?.pause();
-  }
-
-  resume(): void {
-    this.#isPaused = false;
-    this.#watch.start();
-    this.#restartTimer();
-    if (this.#isRead) this.#answer?.resume();
-  }
-
-  fail(failure: LonghaulError): void {
-    this.#stopTimer();
-    this.#isWatched = false;
-    this.#fail(failure);
-    this.#outgoing.destroy();
-    this.#close();
-  }
-
-  #restartTimer(): void {
-    if (!this.#isWatched || this.#isPaused) return;
-    if (this.#timer) this.#timer.refresh();
-    else this.#timer = setTimeout(() => this.fail(new LonghaulError('origin-timeout')), this.#silenceMs);
-  }
-
-  #stopTimer(): void {
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
-  }
-}
-
-/** What kept the way from being made is told as it is. */
-function failureOf(cause: Error): LonghaulError {
-  const isMalformed = 'code' in cause && String(cause.code).startsWith('HPE_');
-  return asLonghaulError(cause, isMalformed ? 'origin-bad-answer' : 'origin-unreachable');
 }

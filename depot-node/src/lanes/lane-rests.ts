@@ -19,8 +19,9 @@ interface RestsComponents {
 export class LaneRests {
   readonly #lanes: readonly Lane[];
   readonly #components: RestsComponents;
-  /** Times that no lane was left, with no byte between them. */
+  /** Times that no lane was left, with next to nothing brought between them. */
   #rounds = 0;
+  #bytesSinceRound = 0;
   /** Until then the origin wants no further connection. */
   #noNewBeforeMs = Number.NEGATIVE_INFINITY;
 
@@ -47,8 +48,10 @@ export class LaneRests {
     return Math.min(Number.POSITIVE_INFINITY, ...waits);
   }
 
-  noteProgress(): void {
-    this.#rounds = 0;
+  /** Counts bytes that have come: an origin that gives one at each try is none that works. */
+  noteProgress(sizeBytes: number): void {
+    this.#bytesSinceRound += sizeBytes;
+    if (this.#bytesSinceRound >= this.#components.config.leastBlockBytes) this.#rounds = 0;
   }
 
   /** Takes a lane out of service, at least for a time; each time for twice as long. */
@@ -77,6 +80,7 @@ export class LaneRests {
     if (!isAlone && (isBusy || !lane.isProved)) this.remove(lane, 'refused', restMs);
     if (!isAlone) return undefined;
     this.#rounds += 1;
+    this.#bytesSinceRound = 0;
     if (this.#rounds > config.tries) return failure;
     return this.#bringBackSoonest() > config.longestWaitSeconds * 1000 ? failure : undefined;
   }

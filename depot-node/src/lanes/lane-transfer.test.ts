@@ -4,7 +4,7 @@ import { KIB, MIB } from '@longhaul/shared';
 import fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type Part, type Representation, readRepresentation } from '../entry/representation.ts';
-import { BlockOrigin, unlikeBytes } from '../testing/block-origin.ts';
+import { type AskedRange, BlockOrigin, unlikeBytes } from '../testing/block-origin.ts';
 import { type FirstBlock, type LanesEnd, runLanes } from './lane-transfer.ts';
 import type { LaneEvent, LaneWays, WayPromise } from './lane-ways.ts';
 import { lanesSchema } from './lanes-config.ts';
@@ -21,6 +21,7 @@ const REPRESENTATION: Representation = {
 
 let origin: BlockOrigin;
 let port = 0;
+let downloads = 0;
 
 beforeAll(async () => {
   origin = new BlockOrigin(CONTENT);
@@ -28,12 +29,12 @@ beforeAll(async () => {
 });
 beforeEach(() => {
   origin.manners = {};
-  origin.asked.length = 0;
-  origin.mostAtOnce = 0;
 });
 afterAll(() => origin.close());
 
 interface Run extends LanesEnd {
+  /** What the origin was asked for by this download. */
+  readonly asked: AskedRange[];
   readonly body: Buffer;
   readonly events: LaneEvent[];
 }
@@ -59,6 +60,8 @@ async function download(order: Order = {}): Promise<Run> {
   const { part = WHOLE, lanes = 4, config = {}, rests, promise, onEvent, refuses } = order;
   const checked = lanesSchema.parse({ firstBlockBytes: 64 * KIB, leastBlockBytes: 16 * KIB, ...config });
   const nowMs = () => performance.now();
+  downloads += 1;
+  const path = `/file-${downloads}`;
   const open = (lane: number, representation?: Representation) =>
     openLane(
       async (firstBytes, signal) => {
@@ -68,7 +71,7 @@ async function download(order: Order = {}): Promise<Run> {
         return { stream, chain: [`d${lane}`], promise: promise?.(lane) };
       },
       {
-        path: '/file',
+        path,
         headers: { host: 'origin.test', 'x-lane': String(lane) },
         silenceMs: checked.silenceSeconds * 1000,
         nowMs,
@@ -102,7 +105,8 @@ async function download(order: Order = {}): Promise<Run> {
       onEvent?.(event);
     },
   });
-  return { ...end, body: Buffer.concat(chunks), events };
+  const asked = origin.asked.filter((range) => range.path === path);
+  return { ...end, asked, body: Buffer.concat(chunks), events };
 }
 
 /** As an entry depot does: it learns from the first answer which version it is that it goes on with. */
@@ -125,8 +129,9 @@ describe.each(['coupled', 'plain'] as const)('lanes under %s control', (control)
     const run = await lanes();
     expect(run.outcome).toBe('complete');
     expectBytes(run, WHOLE);
-    expect(new Set(origin.asked.map(({ connection }) => connection)).size).toBe(4);
-    expect(origin.asked.length).toBeGreaterThan(4);
+    expect(new Set(run.asked.map(({ lane }) => lane)).size).toBe(4);
+    const connections = new Set(run.asked.map(({ connection }) => connection)).size;
+    expect(run.asked.length).toBeGreaterThan(connections);
   });
 
   test('deliver every part byte for byte, whatever breaks, whatever is slow, and whoever reads in pauses', async () => {
@@ -221,11 +226,38 @@ describe.each(['coupled', 'plain'] as const)('lanes under %s control', (control)
     const run = await lanes();
     expect(run.outcome).toBe('complete');
     expectBytes(run, WHOLE);
-    expect(origin.asked.filter(({ lane }) => lane > 1)).toHaveLength(2);
+    expect(run.asked.filter(({ lane }) => lane > 1)).toHaveLength(2);
     expect(run.events).toContainEqual({ type: 'lane-removed', lane: 3, reason: 'refused', restMs: 10_000 });
   });
 
-  test('leave an origin alone as long as it asks, and open no other lane meanwhile', async () => {
+  test('open no lane anew before the time that the origin asks for', async () => {
+    const refused = new Set<number>();
+    origin.manners = {
+      bytesPerMs: () => 2000,
+      answer: (_request, response, { lane }) => {
+        if (lane < 1 || refused.has(lane)) return false;
+        refused.add(lane);
+        response.writeHead(503, { 'retry-after': '1' }).end();
+        return true;
+      },
+    };
+    const run = await lanes({ config: { retrySeconds: 0.1 } });
+    expect(run.outcome).toBe('complete');
+    expectBytes(run, WHOLE);
+    for (const lane of [1, 2, 3]) {
+      const [first, next] = run.asked.filter((range) => range.lane === lane);
+      expect((next?.atMs ?? Number.POSITIVE_INFINITY) - (first?.atMs ?? 0)).toBeGreaterThanOrEqual(990);
+    }
+  });
+
+  test('give up an origin that breaks off each time, though it sends a byte', async () => {
+    origin.manners = { breaksAfter: () => 1 };
+    const run = await lanes({ lanes: 1, config: { tries: 2 } });
+    expect(run).toMatchObject({ outcome: 'upstream-broke', failure: { code: 'origin-unreachable' } });
+    expectBytes(run, { startByte: 0, endByte: run.bytes });
+  });
+
+  test('leave an origin alone as long as it asks', async () => {
     let refusedAtMs = 0;
     let askedAgainAtMs = 0;
     origin.manners = {
@@ -328,7 +360,11 @@ describe.each(['coupled', 'plain'] as const)('lanes under %s control', (control)
     });
     await rested;
     expect(isResting).toBe(true);
-    expect(Math.max(...origin.asked.map(({ endByte }) => endByte))).toBeLessThan(MIB + 512 * KIB);
+    const path = `/file-${downloads}`;
+    const farthest = Math.max(
+      ...origin.asked.filter((range) => range.path === path).map(({ endByte }) => endByte),
+    );
+    expect(farthest).toBeLessThan(MIB + 512 * KIB);
     const run = await running;
     expect(run.outcome).toBe('complete');
     expectBytes(run, WHOLE);
@@ -350,11 +386,11 @@ describe.each(['coupled', 'plain'] as const)('lanes under %s control', (control)
   });
 
   test('are never more than the origin is to bear, and one asks as a plain download does', async () => {
-    await lanes({ lanes: 30, config: { perOrigin: 3 } });
-    expect(new Set(origin.asked.map(({ lane }) => lane)).size).toBeLessThanOrEqual(3);
-    origin.asked.length = 0;
-    expectBytes(await lanes({ lanes: 1 }), WHOLE);
-    expect(origin.asked).toMatchObject([WHOLE]);
+    const many = await lanes({ lanes: 30, config: { perOrigin: 3 } });
+    expect(new Set(many.asked.map(({ lane }) => lane)).size).toBeLessThanOrEqual(3);
+    const one = await lanes({ lanes: 1 });
+    expectBytes(one, WHOLE);
+    expect(one.asked).toMatchObject([WHOLE]);
   });
 
   test('go on with the block that was asked for to learn what there is', async () => {
@@ -362,9 +398,9 @@ describe.each(['coupled', 'plain'] as const)('lanes under %s control', (control)
     const run = await lanes({ first });
     expect(run.outcome).toBe('complete');
     expectBytes(run, WHOLE);
-    expect(origin.asked.filter(({ startByte }) => startByte === 0)).toHaveLength(1);
+    expect(run.asked.filter(({ startByte }) => startByte === 0)).toHaveLength(1);
     expect(
-      origin.asked.filter(({ lane, connection }) => lane === 0 && connection === origin.asked[0]?.connection)
+      origin.asked.filter(({ lane, connection }) => lane === 0 && connection === run.asked[0]?.connection)
         .length,
     ).toBeGreaterThan(1);
   });

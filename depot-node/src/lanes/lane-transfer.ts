@@ -5,6 +5,7 @@ import { adaptedBlockBytes, firstBlockBytes } from './block-sizes.ts';
 import { Lane, type LaneFetch } from './lane.ts';
 import { isHoldingUp } from './lane-judgement.ts';
 import { LaneRests } from './lane-rests.ts';
+import { LaneTrials } from './lane-trials.ts';
 import type { BlockTimes, LaneEvent, LaneWays, OnChunk, OpenedLane } from './lane-ways.ts';
 import type { LanesConfig } from './lanes-config.ts';
 import { chooseBlock } from './next-block.ts';
@@ -72,6 +73,7 @@ class LaneTransfer {
   readonly #queue: BlockQueue;
   readonly #lanes: readonly Lane[];
   readonly #rests: LaneRests;
+  readonly #trials: LaneTrials;
   readonly #resolve: (end: LanesEnd) => void;
   #isOver = false;
   /** The sink takes nothing until it has drained. */
@@ -100,6 +102,7 @@ class LaneTransfer {
     };
     this.#lanes = Array.from({ length: laneCount }, (_, index) => new Lane(index, sizeBytes, components));
     this.#rests = new LaneRests(this.#lanes, init);
+    this.#trials = new LaneTrials(init.nowMs);
     init.left.addEventListener('abort', this.#onLeft);
     init.signal.addEventListener('abort', this.#onCancelled);
     this.#begin();
@@ -122,11 +125,11 @@ class LaneTransfer {
 
   /** Gives every lane that is free something to do, and plans when to look again. */
   #work(): void {
-    if (this.#isOver || this.#isPaused) return;
+    if (this.#isOver || this.#isPaused || this.#queue.hasAll) return;
     clearTimeout(this.#timer);
     for (const lane of this.#rests.ready()) {
       if (isHoldingUp(lane, this.#lanes, this.#init.config)) {
-        this.#rests.remove(lane, 'degraded');
+        this.#removeDegraded(lane);
         continue;
       }
       const chosen = chooseBlock(lane, this.#lanes, this.#queue, this.#init.config);
@@ -134,6 +137,7 @@ class LaneTransfer {
       const { block, isLate } = chosen;
       const part = { startByte: block.nextByte, endByte: block.endByte };
       if (isLate) this.#init.observe({ type: 'block-asked-again', lane: lane.index, part });
+      if (lane.isRemoved) this.#trials.begin(lane.index);
       lane.isRemoved = false;
       lane.start(block);
     }
@@ -144,7 +148,8 @@ class LaneTransfer {
 
   #onChunk(fetch: LaneFetch, chunk: Buffer): void {
     const { block } = fetch;
-    this.#rests.noteProgress();
+    this.#rests.noteProgress(chunk.length);
+    this.#trials.noteBytes(chunk.length);
     this.#queue.put(block, fetch.atByte, chunk);
     fetch.atByte += chunk.length;
     if (block.nextByte === block.endByte) {
@@ -152,6 +157,8 @@ class LaneTransfer {
         if (lane.fetch !== fetch && lane.fetch?.block === block) lane.lose();
       }
     }
+    // What remains is the client's to read, however long that takes: nothing upstream waits for it.
+    if (this.#queue.hasAll) this.#rest();
     this.#deliver();
   }
 
@@ -161,11 +168,18 @@ class LaneTransfer {
     const inService = this.#lanes.filter(({ isRemoved }) => !isRemoved);
     lane.sizeBytes = adaptedBlockBytes(lane, inService, this.#init.config);
     this.#init.observe({ type: 'block', lane: lane.index, sizeBytes, times });
+    if (lane.isMeasured && this.#trials.hasLowered(lane.index)) this.#removeDegraded(lane);
     this.#work();
+  }
+
+  #removeDegraded(lane: Lane): void {
+    this.#rests.remove(lane, 'degraded');
+    this.#trials.noteChange();
   }
 
   #onFailed(failure: LonghaulError, lane: Lane): void {
     this.#init.observe({ type: 'lane-broke', lane: lane.index, code: failure.code });
+    this.#trials.noteChange();
     const end = this.#rests.afterFailure(lane, failure);
     if (end) this.#end('upstream-broke', end);
     else this.#work();
@@ -183,6 +197,7 @@ class LaneTransfer {
     if (this.#queue.readyBytes <= LONGEST_QUEUE_BYTES) return;
     this.#isPaused = true;
     clearTimeout(this.#timer);
+    this.#trials.pause();
     for (const lane of this.#lanes) lane.pause();
   }
 
@@ -193,18 +208,24 @@ class LaneTransfer {
       this.#deliver();
       if (this.#isOver || !this.#isPaused || this.#queue.readyBytes > LONGEST_QUEUE_BYTES) return;
       this.#isPaused = false;
+      this.#trials.resume();
       for (const lane of this.#lanes) lane.resume();
       this.#work();
     }, this.#onLeft);
   }
 
+  /** Closes all lanes and looks for nothing more. */
+  #rest(): void {
+    clearTimeout(this.#timer);
+    for (const lane of this.#lanes) lane.drop();
+  }
+
   #end(outcome: LanesEnd['outcome'], failure?: LonghaulError): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    clearTimeout(this.#timer);
+    this.#rest();
     this.#init.left.removeEventListener('abort', this.#onLeft);
     this.#init.signal.removeEventListener('abort', this.#onCancelled);
-    for (const lane of this.#lanes) lane.drop();
     this.#resolve({ outcome, bytes: this.#queue.headByte - this.#init.part.startByte, failure });
   }
 }

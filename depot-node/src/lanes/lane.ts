@@ -67,6 +67,11 @@ export class Lane {
     return this.#promise;
   }
 
+  /** Whether its blocks have told its rate. */
+  get isMeasured(): boolean {
+    return this.meter.blocks >= PROVING_BLOCKS;
+  }
+
   /** Whether its connection can serve the next block. */
   get isOpen(): boolean {
     return this.#opened !== undefined && !this.#opened.connection.isOver;
@@ -106,8 +111,11 @@ export class Lane {
   /** Gives up a block that another lane has brought; what came of it shows how slow this lane is. */
   lose(): void {
     const fetch = this.#fetch;
-    if (fetch && fetch.firstByteMs !== undefined) {
-      this.meter.noteBlock(fetch.atByte - fetch.fromByte, { wholeMs: fetch.watch.elapsedMs });
+    if (fetch) {
+      const { block, fromByte, atByte, watch } = fetch;
+      // With no byte of it there, not even the whole block would have come faster than this.
+      const sizeBytes = atByte > fromByte ? atByte - fromByte : block.endByte - fromByte;
+      this.meter.noteBlock(sizeBytes, { wholeMs: watch.elapsedMs });
     }
     this.drop();
   }
@@ -145,6 +153,11 @@ export class Lane {
     const flowingMs = elapsedMs - firstByteMs;
     if (flowingMs < TELLING_MS) return restBytes / (bytesPerMs ?? Number.POSITIVE_INFINITY);
     return (restBytes * flowingMs) / Math.max(1, atByte - fromByte);
+  }
+
+  /** Until it is free. */
+  get busyMs(): number {
+    return this.#fetch ? this.remainingMs(this.#fetch) : 0;
   }
 
   /** How long this lane would need for so many bytes; `undefined` when it has shown no rate. */

@@ -9,8 +9,8 @@ const DEFAULT_GAIN = 0.5;
 const DEFAULT_SMOOTHING = 0.5;
 /** Pull of all shares to the middle: without it any split is a fixed point, and a lane can be starved for good. */
 const DEFAULT_MIN_SHARE = 0.05;
-/** Half a second of 8 Mbit/s: lanes show their rates soon. */
-const DEFAULT_FIRST_BLOCK_BYTES = 524_288;
+/** Half a second of 16 Mbit/s: lanes show their rates soon, and a round trip is little of it. */
+const DEFAULT_FIRST_BLOCK_BYTES = 1_048_576;
 /** Smaller blocks spend more on their requests than on their bytes. */
 const DEFAULT_LEAST_BLOCK_BYTES = 65_536;
 /** One lane alone asks for this much at once: a round trip of 100 ms is 2 % of it at 100 Mbit/s. */
@@ -21,7 +21,7 @@ const DEFAULT_PER_ORIGIN = 8;
 const DEFAULT_RETRY_SECONDS = 10;
 /** A lane that sends nothing for so long while bytes are wanted has broken. */
 const DEFAULT_SILENCE_SECONDS = 5;
-/** Failures one after the other, with no byte between them, after which the transfer has broken. */
+/** Times that no lane is left, with less than a least block between them, after which the transfer has broken. */
 const DEFAULT_TRIES = 5;
 /** Longer than this a client is not kept waiting by an origin that asks for patience. */
 const DEFAULT_LONGEST_WAIT_SECONDS = 60;
@@ -37,6 +37,8 @@ export const lanesSchema = z
   .strictObject({
     /** How the sizes of blocks are chosen: by the law of MPFAST, or the same for all, for whichever lane is free. */
     control: z.enum(['coupled', 'plain']).default('coupled'),
+    /** Whether lanes use the plan's other chains, too: that pays where these do not share their narrowest link. */
+    spread: z.boolean().default(false),
     bufferBytes: wholeBytes(MIB).default(DEFAULT_BUFFER_BYTES),
     /** Bytes that all lanes together ask for beyond what is on the way; half of `bufferBytes` where it is left out. */
     alphaBytes: wholeBytes(64 * KIB).optional(),
@@ -59,6 +61,10 @@ export const lanesSchema = z
   .refine((lanes) => (lanes.alphaBytes ?? 0) <= lanes.bufferBytes, {
     path: ['alphaBytes'],
     error: 'must not be more than bufferBytes',
+  })
+  .refine((lanes) => lanes.leastBlockBytes * lanes.perOrigin <= lanes.bufferBytes, {
+    path: ['bufferBytes'],
+    error: 'must hold leastBlockBytes for each of perOrigin lanes',
   })
   .transform((lanes) => ({ ...lanes, alphaBytes: lanes.alphaBytes ?? lanes.bufferBytes / 2 }));
 

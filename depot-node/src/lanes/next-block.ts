@@ -5,6 +5,8 @@ import type { LanesConfig } from './lanes-config.ts';
 
 /** A block is asked for again only when that brings it in two thirds of the time: estimates err. */
 const LATE_FACTOR = 1.5;
+/** A gain of less than this is not worth the connection that the loser gives up. */
+const LEAST_GAIN_MS = 50;
 
 interface Chosen {
   readonly block: Block;
@@ -52,7 +54,7 @@ function isLateFor(lane: Lane, block: Block, lanes: readonly Lane[]): boolean {
   const neededMs = lane.neededMs({ startByte: block.nextByte, endByte: block.endByte });
   const owner = ownerOf(block, lanes);
   if (neededMs === undefined || block.fetches > 1 || !owner?.fetch) return false;
-  return owner.remainingMs(owner.fetch) > LATE_FACTOR * neededMs;
+  return owner.remainingMs(owner.fetch) > Math.max(LATE_FACTOR * neededMs, neededMs + LEAST_GAIN_MS);
 }
 
 /** Whether a block takes longer than its lane's blocks usually do. */

@@ -23,6 +23,8 @@ export interface OriginManners {
 }
 
 export interface AskedRange extends Asker {
+  readonly path: string;
+  readonly atMs: number;
   readonly startByte: number;
   readonly endByte: number;
 }
@@ -33,8 +35,6 @@ const TURN_MS = 5;
 export class BlockOrigin {
   readonly content: Buffer;
   readonly asked: AskedRange[] = [];
-  /** The most connections that were open at once. */
-  mostAtOnce = 0;
   manners: OriginManners = {};
   readonly #server: Server;
   readonly #sockets = new Map<Socket, { connection: number; sentBytes: number }>();
@@ -46,7 +46,6 @@ export class BlockOrigin {
     this.#server.on('connection', (socket) => {
       this.#sockets.set(socket, { connection: this.#connections, sentBytes: 0 });
       this.#connections += 1;
-      this.mostAtOnce = Math.max(this.mostAtOnce, this.#sockets.size);
       socket.on('error', () => {});
       socket.once('close', () => this.#sockets.delete(socket));
     });
@@ -80,7 +79,13 @@ export class BlockOrigin {
     const asker = { connection: state.connection, lane: Number(request.headers['x-lane']) };
     const range = /^bytes=([0-9]+)-([0-9]+)$/.exec(request.headers.range ?? '');
     const [startByte, lastByte] = [Number(range?.[1]), Number(range?.[2])];
-    this.asked.push({ ...asker, startByte, endByte: lastByte + 1 });
+    this.asked.push({
+      ...asker,
+      path: request.url ?? '',
+      atMs: performance.now(),
+      startByte,
+      endByte: lastByte + 1,
+    });
     const etag = this.manners.etag?.(asker) ?? '"one"';
     if (this.manners.closes) response.setHeader('Connection', 'close');
     if (this.manners.answer?.(request, response, asker)) return;
@@ -107,10 +112,12 @@ export class BlockOrigin {
     const { breaksAfter, bytesPerMs } = this.manners;
     const most = breaksAfter?.(asker) ?? Number.POSITIVE_INFINITY;
     const rate = bytesPerMs?.(asker);
+    const begunMs = performance.now();
     let sent = 0;
     const turn = () => {
       if (socket.destroyed) return;
-      const asMuch = rate === undefined ? body.length : Math.ceil(rate * TURN_MS);
+      const dueBytes = (performance.now() - begunMs + TURN_MS) * (rate ?? Number.POSITIVE_INFINITY);
+      const asMuch = Math.max(0, Math.min(body.length, Math.ceil(dueBytes)) - sent);
       const chunk = body.subarray(sent, sent + Math.min(asMuch, most - state.sentBytes));
       sent += chunk.length;
       state.sentBytes += chunk.length;
