@@ -6,10 +6,11 @@ import { DepotDirectory } from './directory/directory.ts';
 import { MasterClient } from './directory/master-client.ts';
 import { Membership } from './directory/membership.ts';
 import { OverlayAddresses, placeOfUrl } from './directory/overlay-addresses.ts';
-import { askOrigin } from './entry/origin-exchange.ts';
-import { fetchFromOrigin, type OpenTicket } from './entry/origin-fetch.ts';
+import { askOrigin, openWay } from './entry/origin-exchange.ts';
 import { createRelayHandler } from './entry/relay-handler.ts';
+import type { OpenTicket } from './entry/target.ts';
 import type { Observe } from './events.ts';
+import { openUplink } from './fairness/open-uplink.ts';
 import { loadIdentity } from './identity.ts';
 import { JobTable } from './jobs/job-table.ts';
 import { createMetrics } from './metrics.ts';
@@ -19,6 +20,7 @@ import { createLegSockets } from './sockets/create-leg-sockets.ts';
 import { createDial } from './sockets/dial.ts';
 import { openSocketKernel } from './sockets/kernel-options.ts';
 import { createLegSampler } from './sockets/leg-sampler.ts';
+import type { SocketReport } from './sockets/leg-sockets.ts';
 import { listen, type TlsMaterial } from './sockets/listener.ts';
 import { createResolver } from './sockets/resolver.ts';
 import { createTrust } from './sockets/secure.ts';
@@ -60,6 +62,9 @@ export function createDepot(init: DepotInit): Depot {
     maxTransfers: config.limits.transfers,
     maxPerJob: config.limits.perJob,
     maxPerClient: config.limits.perClient,
+    maxPerOrigin: config.limits.perOrigin,
+    maxClientBps: config.limits.clientBps,
+    maxOriginBps: config.limits.originBps,
     maxJobs: config.limits.jobs,
     bootedAt: nowSeconds(),
     nowSeconds,
@@ -69,6 +74,7 @@ export function createDepot(init: DepotInit): Depot {
     spareLegs: () => nextLegs.spareCount(),
     legTotals: (legClass) => sampler.totals(legClass),
     mptcp: () => sockets.mptcp,
+    uplink: config.uplink && (() => uplink?.use()),
   });
   const observe: Observe = (event) => {
     metrics.observe(event);
@@ -82,7 +88,7 @@ export function createDepot(init: DepotInit): Depot {
   const overlay = new OverlayAddresses(resolve, nowMs);
   const trust = createTrust(init.trustedAuthorities);
   const connectTimeoutMs = config.timeouts.connectSeconds * 1000;
-  const { kernel, sockets } = openSockets(config, observe);
+  const { kernel, sockets, uplink } = openSockets(config, observe);
   const sampler = createLegSampler(kernel);
   const dial = createDial({
     sockets,
@@ -146,31 +152,36 @@ export function createDepot(init: DepotInit): Depot {
     ownId: config.id,
     gate,
     jobs,
-    fetch: (ticket, url, requestFor, signal) =>
-      fetchFromOrigin(
-        {
-          ownId: config.id,
-          ask: (route, asked, askSignal) =>
-            askOrigin({ openNextLeg: nextLegs.open, trust, answerTimeoutMs }, route, asked, askSignal),
-          followUp: (from, target) => followUp(client, gate, from, originHref(target)),
-          onChainFailed: (claims, failure) =>
-            observe({
-              type: 'chain-failed',
-              jobId: claims.jobId,
-              code: failure.code,
-              depot: failure.depot ?? config.id,
-            }),
-        },
-        ticket,
-        url,
-        requestFor,
-        signal,
-      ),
+    fetch: {
+      ownId: config.id,
+      ask: (route, asked, signal, onStands) =>
+        askOrigin({ openNextLeg: nextLegs.open, trust, answerTimeoutMs }, route, asked, signal, onStands),
+      openWay: (route, url, firstBytes, signal) =>
+        openWay({ openNextLeg: nextLegs.open, trust }, route, url, firstBytes, signal),
+      followUp: (from, target, avoid) => followUp(client, gate, from, originHref(target), avoid),
+      onChainFailed: (claims, failure) =>
+        observe({
+          type: 'chain-failed',
+          jobId: claims.jobId,
+          code: failure.code,
+          depot: failure.depot ?? config.id,
+        }),
+      patienceMs: config.failover.patienceSeconds * 1000,
+    },
     masterUrl: () => directory.masterUrls[0],
     noteSize: (urlHash, sizeBytes) => membership.noteSize(urlHash, sizeBytes),
     observe,
     relay,
     watch: sampler.watch,
+    joinUplink: uplink?.join,
+    failover: {
+      maxTries: config.failover.tries,
+      repairMs: config.failover.repairSeconds * 1000,
+      silenceMs: config.failover.silenceSeconds * 1000,
+      slow: { share: config.failover.slowShare, seconds: config.failover.slowSeconds },
+    },
+    lanes: config.lanes,
+    digestsAll: config.integrity.digest === 'always',
     silenceMs,
     stallMs: config.timeouts.stallSeconds * 1000,
     nowMs,
@@ -186,6 +197,7 @@ export function createDepot(init: DepotInit): Depot {
     observe,
     relay,
     watch: sampler.watch,
+    joinUplink: uplink?.join,
     fromDepot: (socket) => sockets.reclassify(socket, 'depot'),
     stallMs: config.timeouts.stallSeconds * 1000,
     halfClosedSilenceMs: silenceMs,
@@ -241,10 +253,9 @@ export function createDepot(init: DepotInit): Depot {
 /** Sockets with the configured options, and the kernel's own interface where there is one. */
 function openSockets(config: DepotConfig, observe: Observe) {
   const access = openSocketKernel();
-  const sockets = createLegSockets(config.sockets, access, (report) =>
-    observe({ type: 'sockets', ...report }),
-  );
-  return { kernel: access.kernel, sockets };
+  const report = (what: SocketReport) => observe({ type: 'sockets', ...what });
+  const sockets = createLegSockets(config.sockets, access, report);
+  return { kernel: access.kernel, sockets, uplink: openUplink(config, access, report) };
 }
 
 async function followUp(
@@ -252,8 +263,9 @@ async function followUp(
   gate: TicketGate,
   from: OpenTicket,
   url: string,
+  avoid?: readonly string[],
 ): Promise<OpenTicket> {
-  const text = await client.followUp(from.text, url);
+  const text = await client.followUp(from.text, url, avoid);
   const claims = await gate.open(text, {});
   if (!claims.ok) throw claims.error;
   return { text, claims: claims.value };

@@ -110,6 +110,7 @@ describe("the master's download path", () => {
       sizeBytes: fc.integer({ min: 0, max: 1e15 - 1 }),
       via: fc.uniqueArray(fc.stringMatching(/^[a-z0-9-]{1,10}$/), { minLength: 1, maxLength: 4 }),
       avoid: fc.uniqueArray(fc.stringMatching(/^[a-z0-9-]{1,10}$/), { minLength: 1, maxLength: 4 }),
+      lanes: fc.integer({ min: 1, max: 8 }),
     },
     { requiredKeys: [] },
   );
@@ -142,6 +143,8 @@ describe("the master's download path", () => {
     expect(canonical('/get/ftp/example.org/')).toBe('unknown-scheme');
     expect(canonical('/get/http/u:p@example.org/')).toBe('url-has-credentials');
     expect(canonical('/get/~size=x/http/example.org/')).toBe('bad-options');
+    for (const lanes of ['0', '9', '08', '2.5', ''])
+      expect(canonical(`/get/~lanes=${lanes}/http/example.org/`)).toBe('bad-options');
     expect(canonical('/get/~size=1,zap=2/http/example.org/')).toBe('bad-options');
     expect(canonical('/get/')).toBe('bad-url');
     expect(canonical('/get?url=')).toBe('bad-url');

@@ -16,10 +16,12 @@ import {
   type TicketClaims,
 } from '@longhaul/shared';
 import type { Observe } from '../events.ts';
+import type { UplinkPacer } from '../fairness/uplink-pacer.ts';
 import { sha256 } from '../identity.ts';
 import { arrivalOf } from '../jobs/arrival-of.ts';
 import type { JobTable } from '../jobs/job-table.ts';
 import type { Relay } from '../relay/relay-plane.ts';
+import { retryAfter } from '../retry-after.ts';
 import { sayFarewell } from '../sockets/farewell.ts';
 import type { LegInfo, LegSampler } from '../sockets/leg-sampler.ts';
 import { resetConnection } from '../sockets/reset.ts';
@@ -38,6 +40,8 @@ interface ConnectHandlerComponents {
   readonly observe: Observe;
   readonly relay: Relay;
   readonly watch: LegSampler['watch'];
+  /** Where the depot has an uplink to share. */
+  readonly joinUplink: UplinkPacer['join'] | undefined;
   /** Gives an accepted connection the options of those from depots. */
   readonly fromDepot: (connection: Duplex) => void;
   /** How long a tunnel may rest: its client may have stopped reading. */
@@ -67,7 +71,11 @@ export function createConnectHandler(components: ConnectHandlerComponents) {
       return;
     }
     const { claims, place } = accepted.value;
-    const admission = components.jobs.admit(claims, place > 0 ? { from: 'depot' } : arrivalOf(request));
+    const isExit = place === accepted.value.route.chain.length - 1;
+    const admission = components.jobs.admit(
+      claims,
+      place > 0 ? { from: 'depot', isExit } : arrivalOf(request),
+    );
     if (!admission.ok) {
       refuseConnect(components, socket, admission.error, claims.jobId);
       return;
@@ -77,9 +85,7 @@ export function createConnectHandler(components: ConnectHandlerComponents) {
       const signal = AbortSignal.any([left.signal, components.shutdown]);
       const upstream = await components.openNextLeg(accepted.value.route, place, signal, head);
       socket.off('close', onLeft);
-      await runTunnel(components, accepted.value, socket, upstream, head.length, (bytes) => {
-        admission.value.job.bytes += bytes;
-      });
+      await runTunnel(components, accepted.value, socket, upstream, head.length, admission.value.note);
     } catch (thrown) {
       if (!left.signal.aborted) refuseConnect(components, socket, asLonghaulError(thrown), claims.jobId);
     } finally {
@@ -134,13 +140,14 @@ function readChainIndex(request: IncomingMessage): number | undefined {
 }
 
 async function runTunnel(
-  { ownId, observe, relay, watch, stallMs, halfClosedSilenceMs, shutdown, nowMs }: ConnectHandlerComponents,
+  components: ConnectHandlerComponents,
   { claims, route, place }: AcceptedConnect,
   socket: Duplex,
   upstream: Duplex,
   firstBytes: number,
   onDown: (bytes: number) => void,
 ): Promise<void> {
+  const { ownId, observe, relay, watch, stallMs, halfClosedSilenceMs, shutdown, nowMs } = components;
   const started = nowMs();
   if (socket.destroyed) {
     resetConnection(upstream);
@@ -150,12 +157,18 @@ async function runTunnel(
   const legs = legsOf(route.chain, place).map(({ stream, info }) =>
     watch(stream === 'downstream' ? socket : upstream, { ...info, handedOver: true }),
   );
+  const leaveUplink = components.joinUplink?.(socket, {
+    jobId: claims.jobId,
+    legClass: place === 0 ? 'client' : 'depot',
+    handedOver: true,
+  });
   const result = await relay.tunnel(socket, upstream, {
     silenceMs: stallMs,
     halfClosedSilenceMs,
     signal: shutdown,
     onDown,
   });
+  leaveUplink?.();
   for (const leg of legs) leg.stop();
   const seconds = (nowMs() - started) / 1000;
   const role = place === 0 ? 'entry' : place === route.chain.length - 1 ? 'exit' : 'middle';
@@ -188,9 +201,12 @@ function refuseConnect(
   observe({ type: 'refusal', code: error.code, jobId, depot, detail: error.detail });
   if (socket.destroyed) return;
   const challenge = error.status === 407 ? 'Proxy-Authenticate: Basic realm="Longhaul ticket"\r\n' : '';
+  const later = Object.entries(retryAfter(error.status, error.retry)).map(
+    ([name, value]) => `${name}: ${value}\r\n`,
+  );
   sayFarewell(
     socket,
-    `HTTP/1.1 ${error.status} ${STATUS_CODES[error.status] ?? 'Refused'}\r\n${challenge}` +
+    `HTTP/1.1 ${error.status} ${STATUS_CODES[error.status] ?? 'Refused'}\r\n${challenge}${later.join('')}` +
       `${HEADERS.error}: ${error.code}\r\n${HEADERS.depot}: ${depot}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n`,
   );
 }

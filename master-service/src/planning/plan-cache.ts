@@ -38,6 +38,14 @@ export class PlanCache<Plan> {
 }
 
 function textOf({ clientPrefix, url, options, kind }: PlanKey): string {
-  const { sizeBytes = null, via = [], avoid = [] } = options;
-  return JSON.stringify([clientPrefix, canonicalOriginUrl(url), sizeBytes, via, avoid.toSorted(), kind]);
+  const { sizeBytes = null, via = [], avoid = [], lanes = null } = options;
+  return JSON.stringify([
+    clientPrefix,
+    canonicalOriginUrl(url),
+    sizeBytes,
+    via,
+    avoid.toSorted(),
+    lanes,
+    kind,
+  ]);
 }
