@@ -59,12 +59,12 @@ function urlOf(stage: Stage, variant: Variant, path: string, sizeBytes: number):
       return stage.originUrl + path;
     case 'relays':
       return stage.relayUrl(variant.program) + path;
-    case 'chain':
+    case 'chain': {
+      const { depots, lanes, laneControl } = variant;
       // The master is told the depots in the order in which the bytes pass.
-      return (
-        stage.overlay(variant.laneControl).masterUrl() +
-        withLanes(getPath(stage, path, { via: variant.depots.toReversed() }), variant.lanes)
-      );
+      const options = { via: depots.toReversed(), ...(lanes === undefined ? {} : { lanes }) };
+      return stage.overlay(laneControl).masterUrl() + getPath(stage, path, options);
+    }
     case 'auto':
       return stage.overlay().masterUrl() + getPath(stage, path, variant.mustGuessSize ? {} : { sizeBytes });
   }
@@ -74,11 +74,6 @@ function getPath(stage: Stage, path: string, options: GetOptions): string {
   const url = parseOriginUrl(stage.originUrl + path);
   if (!url.ok) throw url.error;
   return formatGetPath(url.value, options);
-}
-
-/** The wire's own options know nothing of lanes yet: only here the address is written without them. */
-function withLanes(getPath: string, lanes: number | undefined): string {
-  return lanes === undefined ? getPath : getPath.replace(/^\/get\/~[^/]+/, `$&,lanes=${lanes}`);
 }
 
 /** The depots behind the URL that gave a file, from the client on: what its ticket says first. */
