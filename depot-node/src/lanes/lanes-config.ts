@@ -68,6 +68,9 @@ export const lanesSchema = z
     path: ['bufferBytes'],
     error: 'must hold leastBlockBytes for each of perOrigin lanes',
   })
-  .transform((lanes) => ({ ...lanes, alphaBytes: lanes.alphaBytes ?? Math.min(DEFAULT_ALPHA_BYTES, lanes.bufferBytes) }));
+  .transform((lanes) => ({
+    ...lanes,
+    alphaBytes: lanes.alphaBytes ?? Math.min(DEFAULT_ALPHA_BYTES, lanes.bufferBytes),
+  }));
 
 export type LanesConfig = z.output<typeof lanesSchema>;
