@@ -5,7 +5,7 @@ import { lanesSchema } from './lanes-config.ts';
 test('nothing has to be configured, and blocks of all lanes together fit into the buffer', () => {
   const { alphaBytes, bufferBytes, control } = lanesSchema.parse({});
   expect({ alphaBytes, bufferBytes, control }).toEqual({
-    alphaBytes: 8 * MIB,
+    alphaBytes: 2.5 * MIB,
     bufferBytes: 16 * MIB,
     control: 'coupled',
   });
