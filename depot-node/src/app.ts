@@ -1,14 +1,16 @@
+import type { Duplex } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
-import { formatAuthority, originHref } from '@longhaul/shared';
+import { depotBaseUrl, originHref } from '@longhaul/shared';
 import type { DepotConfig } from './config.ts';
 import { createDepotServer } from './depot-server.ts';
 import { DepotDirectory } from './directory/directory.ts';
 import { MasterClient } from './directory/master-client.ts';
 import { Membership } from './directory/membership.ts';
 import { OverlayAddresses, placeOfUrl } from './directory/overlay-addresses.ts';
-import { askOrigin } from './entry/origin-exchange.ts';
-import { fetchFromOrigin, type OpenTicket } from './entry/origin-fetch.ts';
+import { askOrigin, type OriginRequest } from './entry/origin-exchange.ts';
+import { fetchFromOrigin } from './entry/origin-fetch.ts';
 import { createRelayHandler } from './entry/relay-handler.ts';
+import type { OpenTicket } from './entry/target.ts';
 import type { Observe } from './events.ts';
 import { loadIdentity } from './identity.ts';
 import { JobTable } from './jobs/job-table.ts';
@@ -23,10 +25,11 @@ import { listen, type TlsMaterial } from './sockets/listener.ts';
 import { createResolver } from './sockets/resolver.ts';
 import { createTrust } from './sockets/secure.ts';
 import type { StateFolder } from './state-folder.ts';
+import { createStepwise } from './stepwise/stepwise.ts';
 import { TicketGate } from './tickets/ticket-gate.ts';
 import { ProofChecker, ProofMaker } from './tunnel/caller-proof.ts';
 import { createConnectHandler } from './tunnel/connect-handler.ts';
-import { createNextLegs } from './tunnel/next-leg.ts';
+import { createNextLegs, type Route } from './tunnel/next-leg.ts';
 
 /** How long a depot that stops waits for its master to hear of it. */
 const FAREWELL_MS = 500;
@@ -67,6 +70,7 @@ export function createDepot(init: DepotInit): Depot {
   const metrics = createMetrics({
     activeTransfers: () => jobs.active,
     spareLegs: () => nextLegs.spareCount(),
+    waitingTransfers: () => stepwise.waitingCount(),
     legTotals: (legClass) => sampler.totals(legClass),
     mptcp: () => sockets.mptcp,
   });
@@ -125,15 +129,18 @@ export function createDepot(init: DepotInit): Depot {
   const ensureKnown = async (id: string) => {
     if (!directory.depot(id)) await membership.refetch('depot');
   };
+  const findDepot = async (id: string) => {
+    await ensureKnown(id);
+    return directory.depot(id);
+  };
+  const proofs = new ProofMaker(identity, nowMs);
+  const checker = new ProofChecker({ depotKey: (id) => directory.depotKey(id), nowMs });
   const nextLegs = createNextLegs({
     dial,
-    findDepot: async (id) => {
-      await ensureKnown(id);
-      return directory.depot(id);
-    },
+    findDepot,
     knownDepot: (id) => directory.depot(id),
     trust,
-    proofs: new ProofMaker(identity, nowMs),
+    proofs,
     noteRtt: (depot, rttMs) => membership.noteRtt(depot, rttMs),
     onLeg: (start) => observe({ type: 'leg', start }),
     spareLegs: config.limits.spareLegs,
@@ -142,7 +149,36 @@ export function createDepot(init: DepotInit): Depot {
   });
   const answerTimeoutMs = config.timeouts.answerSeconds * 1000;
   const silenceMs = config.timeouts.silenceSeconds * 1000;
-  const handleRelay = createRelayHandler({
+  const ask = (route: Route, asked: OriginRequest, signal: AbortSignal) =>
+    askOrigin({ openNextLeg: nextLegs.open, trust, answerTimeoutMs }, route, asked, signal);
+  const fromDepot = (socket: Duplex) => sockets.reclassify(socket, 'depot');
+  const stallMs = config.timeouts.stallSeconds * 1000;
+  const stepwise = createStepwise({
+    ownId: config.id,
+    gate,
+    jobs,
+    proofs,
+    checker,
+    findDepot,
+    overDepot: nextLegs.overDepot,
+    ask,
+    ownPort: () => publicPlace.port,
+    masterUrl: () => directory.masterUrls[0],
+    redirectStatus: config.stepwise.redirectStatus,
+    maxWaiting: config.stepwise.waiting,
+    waitMs: config.stepwise.waitSeconds * 1000,
+    answerTimeoutMs,
+    connectTimeoutMs,
+    observe,
+    relay,
+    watch: sampler.watch,
+    fromDepot,
+    silenceMs,
+    stallMs,
+    nowMs,
+    shutdown: shutdown.signal,
+  });
+  const serveEntry = createRelayHandler({
     ownId: config.id,
     gate,
     jobs,
@@ -150,8 +186,7 @@ export function createDepot(init: DepotInit): Depot {
       fetchFromOrigin(
         {
           ownId: config.id,
-          ask: (route, asked, askSignal) =>
-            askOrigin({ openNextLeg: nextLegs.open, trust, answerTimeoutMs }, route, asked, askSignal),
+          ask,
           followUp: (from, target) => followUp(client, gate, from, originHref(target)),
           onChainFailed: (claims, failure) =>
             observe({
@@ -166,13 +201,14 @@ export function createDepot(init: DepotInit): Depot {
         requestFor,
         signal,
       ),
+    enterStepwise: stepwise.enter,
     masterUrl: () => directory.masterUrls[0],
     noteSize: (urlHash, sizeBytes) => membership.noteSize(urlHash, sizeBytes),
     observe,
     relay,
     watch: sampler.watch,
     silenceMs,
-    stallMs: config.timeouts.stallSeconds * 1000,
+    stallMs,
     nowMs,
     shutdown: shutdown.signal,
   });
@@ -180,14 +216,14 @@ export function createDepot(init: DepotInit): Depot {
     ownId: config.id,
     gate,
     jobs,
-    proofs: new ProofChecker({ depotKey: (id) => directory.depotKey(id), nowMs }),
+    proofs: checker,
     openNextLeg: nextLegs.open,
     ensureKnown,
     observe,
     relay,
     watch: sampler.watch,
-    fromDepot: (socket) => sockets.reclassify(socket, 'depot'),
-    stallMs: config.timeouts.stallSeconds * 1000,
+    fromDepot,
+    stallMs,
     halfClosedSilenceMs: silenceMs,
     nowMs,
     shutdown: shutdown.signal,
@@ -198,7 +234,9 @@ export function createDepot(init: DepotInit): Depot {
     ownId: config.id,
     tls: init.tls,
     sockets: config.sockets.client,
-    handleRelay,
+    handleRelay: async (request, response) => {
+      if (!(await stepwise.serve(request, response))) await serveEntry(request, response);
+    },
     handleConnect,
     metrics: metrics.registry,
     metricsNetworks: config.metricsNetworks,
@@ -216,13 +254,13 @@ export function createDepot(init: DepotInit): Depot {
       };
       await updateOverlay();
       await membership.start();
-      const scheme = publicPlace.tls ? 'https' : 'http';
-      return { url: `${scheme}://${formatAuthority(publicPlace.host, publicPlace.port)}` };
+      return { url: depotBaseUrl(publicPlace) };
     },
     close: async (graceMs) => {
       closing = true;
       membership.stop();
       nextLegs.close();
+      stepwise.close();
       // The master learns of it if it can; a master that is gone as well holds nobody up.
       const told = Promise.race([membership.drain(), delay(FAREWELL_MS)]);
       const closed = new Promise<void>((resolveClosed) => server.close(() => resolveClosed()));

@@ -35,6 +35,10 @@ const DEFAULT_STALL_SECONDS = 3600;
 const DEFAULT_DRAIN_SECONDS = 30;
 /** Three missed heartbeats make a depot lost, so a planner notices within about 15 s. */
 const DEFAULT_HEARTBEAT_SECONDS = 5;
+/** Longer than a client needs to follow a redirect over a bad path; what waits holds a connection to its origin. */
+const DEFAULT_WAIT_SECONDS = 30;
+/** Transfers that wait at once: a quarter of those served, since most wait for less than a second. */
+const DEFAULT_WAITING = 500;
 
 const seconds = (preset: number) => z.number().positive('must be more than 0 seconds').default(preset);
 
@@ -81,6 +85,15 @@ const depotConfigSchema = z
         silenceSeconds: seconds(DEFAULT_SILENCE_SECONDS),
         stallSeconds: seconds(DEFAULT_STALL_SECONDS),
         drainSeconds: seconds(DEFAULT_DRAIN_SECONDS),
+      })
+      .prefault({}),
+    /** Signalling from depot to depot, for clients whose tickets ask for it. */
+    stepwise: z
+      .strictObject({
+        /** Of the redirects; browsers keep a 301, and come back with a ticket that is over. */
+        redirectStatus: z.literal([301, 302]).default(302),
+        waitSeconds: seconds(DEFAULT_WAIT_SECONDS),
+        waiting: z.int().min(1).default(DEFAULT_WAITING),
       })
       .prefault({}),
     /** Options of TCP sockets, by the neighbour they lead to. */

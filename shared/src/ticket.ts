@@ -2,7 +2,7 @@
  * The ticket: the signed short form of a plan, a JWS (RFC 7515, compact) with EdDSA (RFC 8037) and short claims.
  *
  *     header  {"alg":"EdDSA","typ":"lh1","kid":"<key id>"}
- *     claims  {"j":job id,"k":"g"|"t","u":URL hash,"a":authority hash,"c":chains,"n":numbers}
+ *     claims  {"j":job id,"k":"g"|"s"|"t","u":URL hash,"a":authority hash,"c":chains,"n":numbers}
  *     numbers [lanes,kbit/s,budget bytes,budget connections,issued at,seconds to start,seconds of life]
  *
  * Hashes are the first 16 bytes of SHA-256, base64url: of the canonical origin URL and of `host:port`. Chains are
@@ -23,7 +23,14 @@ import {
   PROTOCOL_VERSION,
 } from './wire.ts';
 
-export type TicketKind = 'get' | 'tunnel';
+/**
+ * `get`: a download by cascade; `stepwise`: one by stepwise signalling, and everything that `get` is; `tunnel`: bytes
+ * between a client and an origin.
+ */
+export type TicketKind = 'get' | 'stepwise' | 'tunnel';
+
+const KIND_LETTERS: Readonly<Record<TicketKind, string>> = { get: 'g', stepwise: 's', tunnel: 't' };
+const KINDS = new Map(Object.entries(KIND_LETTERS).map(([kind, letter]) => [letter, kind as TicketKind]));
 
 /** Depot ids, the entry depot first. */
 export type Chain = readonly string[];
@@ -73,7 +80,7 @@ export function issueTicket(
   const header = { alg: 'EdDSA', typ: TICKET_TYPE, kid: keyId };
   const payload = {
     j: claims.jobId,
-    k: claims.kind === 'get' ? 'g' : 't',
+    k: KIND_LETTERS[claims.kind],
     u: claims.urlHash,
     a: claims.authorityHash,
     c: encodeChains(claims.chains),
@@ -178,13 +185,14 @@ function readClaims(payload: Record<string, unknown>): TicketClaims | undefined 
   const { j, k, u, a, c, n } = payload;
   const chains = typeof c === 'string' ? decodeChains(c) : undefined;
   const numbers = readNumbers(n);
-  if (typeof j !== 'string' || !JOB_ID.test(j) || (k !== 'g' && k !== 't') || !chains) return undefined;
+  const kind = typeof k === 'string' ? KINDS.get(k) : undefined;
+  if (typeof j !== 'string' || !JOB_ID.test(j) || !kind || !chains) return undefined;
   if (typeof u !== 'string' || !HASH.test(u) || typeof a !== 'string' || !HASH.test(a) || !numbers)
     return undefined;
   const [lanes, rateKbps, budgetBytes, budgetConnections, issuedAt, startSeconds, lifeSeconds] = numbers;
   return {
     jobId: j,
-    kind: k === 'g' ? 'get' : 'tunnel',
+    kind,
     urlHash: u,
     authorityHash: a,
     chains,

@@ -44,6 +44,8 @@ export interface TakenBody {
   readonly restBytes: number;
 }
 
+const NOTHING = Buffer.alloc(0);
+
 /** Shorter bodies are not worth the hand-over. */
 const SHORTEST_TAKEN_BYTES = 256 * KIB;
 
@@ -51,10 +53,35 @@ const SHORTEST_TAKEN_BYTES = 256 * KIB;
  * Asks the origin, over a route that begins at this depot, and gives the answer's head with its body unread. Over http
  * the request goes along while the chain is built. Rejects with a `LonghaulError`: of the chain, or `origin-*`.
  */
-export async function askOrigin(
+export function askOrigin(
   { openNextLeg, trust, answerTimeoutMs }: OriginExchangeComponents,
   route: Route,
   asked: OriginRequest,
+  signal: AbortSignal,
+): Promise<OriginAnswer> {
+  const open: OpenWay = async (firstBytes) => {
+    if (asked.url.scheme === 'http') return openNextLeg(route, 0, signal, firstBytes);
+    const tunnel = await openNextLeg(route, 0, signal);
+    const way = await secure(tunnel, asked.url.host, trust, TLS_CODES, signal);
+    way.write(firstBytes);
+    return way;
+  };
+  return askOver(open, asked, answerTimeoutMs, signal);
+}
+
+/** Opens the way to who answers, and sends the request's bytes along it. */
+type OpenWay = (firstBytes: Buffer) => Promise<Duplex>;
+
+/** What an exchange has to know of its request. */
+type AskedOver = Pick<OriginRequest, 'method' | 'headers'> & {
+  readonly url: Pick<OriginUrl, 'path' | 'query'>;
+};
+
+/** One HTTP exchange over a way that is opened for it; rejects with what `open` rejects with, or with `origin-*`. */
+export async function askOver(
+  open: OpenWay,
+  asked: AskedOver,
+  answerTimeoutMs: number,
   signal: AbortSignal,
 ): Promise<OriginAnswer> {
   const stream = new OriginStream();
@@ -62,15 +89,10 @@ export async function askOrigin(
   // When the way fails first, that is what is told.
   answered.catch(() => {});
   try {
-    const firstBytes = await stream.firstBytes;
-    if (asked.url.scheme === 'http') {
-      stream.attach(await openNextLeg(route, 0, signal, firstBytes));
-    } else {
-      const tunnel = await openNextLeg(route, 0, signal);
-      const way = await secure(tunnel, asked.url.host, trust, TLS_CODES, signal);
-      way.write(firstBytes);
-      stream.attach(way);
-    }
+    // Given up before it could be written, the request has no first bytes.
+    const way = await open(await Promise.race([stream.firstBytes, answered.then(() => NOTHING)]));
+    if (stream.destroyed) resetConnection(way);
+    else stream.attach(way);
   } catch (failure) {
     stream.destroy();
     throw failure;
@@ -80,7 +102,7 @@ export async function askOrigin(
 
 function exchange(
   stream: OriginStream,
-  asked: OriginRequest,
+  asked: AskedOver,
   answerTimeoutMs: number,
   signal: AbortSignal,
 ): Promise<OriginAnswer> {

@@ -3,38 +3,21 @@ import {
   type Authority,
   type Chain,
   chainForEntry,
-  type ErrorCode,
   LonghaulError,
   type OriginUrl,
   resolveLocation,
   type TicketClaims,
 } from '@longhaul/shared';
 import { resetConnection } from '../sockets/reset.ts';
+import { CHAIN_FAILURES } from '../tunnel/chain-failures.ts';
 import type { Route } from '../tunnel/next-leg.ts';
 import { endsWithConnection, type OriginAnswer, type OriginRequest } from './origin-exchange.ts';
+import type { OpenTicket } from './target.ts';
 
 /** Redirects of the origin that are followed for one request. */
 const MAX_REDIRECTS = 5;
 
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
-
-/** Failures of the chain rather than of the origin: another chain may do better. */
-const CHAIN_FAILURES: ReadonlySet<ErrorCode> = new Set([
-  'next-depot-unknown',
-  'next-depot-unreachable',
-  'next-depot-timeout',
-  'next-depot-tls-failed',
-  'depot-full',
-  'shutting-down',
-  'caller-not-proved',
-  'ticket-key-unknown',
-]);
-
-/** A verified ticket with its text, which the next depots want to see themselves. */
-export interface OpenTicket {
-  readonly text: string;
-  readonly claims: TicketClaims;
-}
 
 export interface FetchedAnswer extends OriginAnswer {
   /** Where the answer came from, after redirects. */

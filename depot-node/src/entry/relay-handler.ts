@@ -1,12 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import {
   asLonghaulError,
+  type DepotRelayRequest,
   formatGetPath,
-  hashAuthority,
-  hashOriginUrl,
   isEntryDepot,
   isRelayTarget,
   LonghaulError,
+  type OriginRelayRequest,
   type OriginUrl,
   ok,
   parseRelayTarget,
@@ -16,17 +16,19 @@ import {
   type TicketClaims,
 } from '@longhaul/shared';
 import type { Observe } from '../events.ts';
-import { sha256 } from '../identity.ts';
 import { arrivalOf } from '../jobs/arrival-of.ts';
 import type { Job, JobTable } from '../jobs/job-table.ts';
 import type { Relay } from '../relay/relay-plane.ts';
 import type { LegSampler } from '../sockets/leg-sampler.ts';
 import { resetConnection } from '../sockets/reset.ts';
+import type { Stepwise } from '../stepwise/stepwise.ts';
 import type { TicketGate } from '../tickets/ticket-gate.ts';
+import { checkTarget } from './check-target.ts';
 import { headersToOrigin } from './headers.ts';
-import { abandon, type FetchedAnswer, type OpenTicket, type RequestFor } from './origin-fetch.ts';
+import { abandon, type FetchedAnswer, type RequestFor } from './origin-fetch.ts';
 import { sendBackToMaster, sendRefusal } from './refusal.ts';
 import { sendAnswer } from './send-answer.ts';
+import type { OpenTicket } from './target.ts';
 
 export interface RelayHandlerComponents {
   readonly ownId: string;
@@ -38,6 +40,8 @@ export interface RelayHandlerComponents {
     requestFor: RequestFor,
     signal: AbortSignal,
   ) => Promise<FetchedAnswer>;
+  /** The last step of stepwise signalling: what the predecessor holds. */
+  readonly enterStepwise: Stepwise['enter'];
   /** Base URL of the master that plans anew; `undefined` before one has been heard. */
   readonly masterUrl: () => string | undefined;
   readonly noteSize: (urlHash: string, sizeBytes: number) => void;
@@ -60,14 +64,17 @@ export function createRelayHandler(components: RelayHandlerComponents) {
       refuseRequest(components, request, response, opened.error, undefined, undefined);
       return;
     }
-    const { ticket, url } = opened.value;
+    const { ticket, asked } = opened.value;
+    const url = asked.from === 'origin' ? asked.url : undefined;
     const admission = components.jobs.admit(ticket.claims, arrivalOf(request));
     if (!admission.ok) {
       refuseRequest(components, request, response, admission.error, ticket.claims, url);
       return;
     }
     try {
-      await serve(components, request, response, ticket, url, admission.value.job);
+      const { job } = admission.value;
+      if (asked.from === 'origin') await serve(components, request, response, ticket, asked.url, job);
+      else await serveStepwise(components, request, response, ticket, asked, job);
     } catch (thrown) {
       const failure = asLonghaulError(thrown);
       observe({
@@ -89,7 +96,7 @@ export function createRelayHandler(components: RelayHandlerComponents) {
 async function openRequest(
   { ownId, gate }: RelayHandlerComponents,
   request: IncomingMessage,
-): Promise<Result<{ ticket: OpenTicket; url: OriginUrl }>> {
+): Promise<Result<{ ticket: OpenTicket; asked: OriginRelayRequest | DepotRelayRequest }>> {
   const target = request.url ?? '';
   if (!isRelayTarget(target)) return refuse('not-a-relay-request');
   if (request.method !== 'GET' && request.method !== 'HEAD') return refuse('method-not-allowed');
@@ -99,15 +106,16 @@ async function openRequest(
   const opened = await gate.open(parsed.value.ticket, request.socket);
   if (!opened.ok) return opened;
   const claims = opened.value;
-  if (claims.kind !== 'get') return refuse('ticket-wrong-kind');
+  const ticket = { text: parsed.value.ticket, claims };
+  const asked = parsed.value;
+  if (claims.kind === 'tunnel') return refuse('ticket-wrong-kind');
   if (!isEntryDepot(claims, ownId)) return refuse('ticket-wrong-depot');
-  if (parsed.value.from === 'depot')
-    return refuse('ticket-wrong-kind', 'stepwise signalling is not served here');
-  const { url } = parsed.value;
-  if (claims.authorityHash !== hashAuthority(url.host, url.port, sha256))
-    return refuse('ticket-wrong-authority');
-  if (claims.urlHash !== hashOriginUrl(url, sha256)) return refuse('ticket-wrong-url');
-  return ok({ ticket: { text: parsed.value.ticket, claims }, url });
+  if (asked.from === 'origin') {
+    const checked = checkTarget({ ticket, url: asked.url });
+    return checked.ok ? ok({ ticket, asked }) : checked;
+  }
+  if (asked.from === 'successor' || claims.kind !== 'stepwise') return refuse('ticket-wrong-kind');
+  return ok({ ticket, asked });
 }
 
 function refuseRequest(
@@ -126,6 +134,40 @@ function refuseRequest(
   } else {
     sendRefusal(request, response, error, ownId);
   }
+}
+
+/** Serves what the predecessor holds as the first answer; everything after is as in cascade. */
+async function serveStepwise(
+  components: RelayHandlerComponents,
+  request: IncomingMessage,
+  response: ServerResponse,
+  ticket: OpenTicket,
+  asked: DepotRelayRequest,
+  job: Job,
+): Promise<void> {
+  const left = new AbortController();
+  const onClose = () => left.abort();
+  response.once('close', onClose);
+  const signal = AbortSignal.any([left.signal, components.shutdown]);
+  const entered = await components.enterStepwise(ticket, asked, request, signal).catch((thrown) => {
+    if (left.signal.aborted) return undefined;
+    throw thrown;
+  });
+  response.off('close', onClose);
+  if (!entered) return;
+  let { first } = entered;
+  if (left.signal.aborted) {
+    if (first) abandon(first.answer);
+    return;
+  }
+  const fetch: RelayHandlerComponents['fetch'] = async (...question) => {
+    const answered = first;
+    first = undefined;
+    return answered
+      ? { ...answered, url: entered.url, chain: ticket.claims.chains[0] ?? [] }
+      : components.fetch(...question);
+  };
+  await serve({ ...components, fetch }, request, response, ticket, entered.url, job);
 }
 
 async function serve(

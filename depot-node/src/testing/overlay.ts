@@ -50,6 +50,7 @@ export async function startTestOverlay(
   ids: readonly string[],
   origin: RequestListener,
   splice?: SplicePlane,
+  depotConfig: object = {},
 ): Promise<TestOverlay> {
   const folder = mkdtempSync(join(tmpdir(), 'longhaul-depot-'));
   const master = await startTestMaster();
@@ -91,6 +92,7 @@ export async function startTestOverlay(
           stateDir: join(folder, id),
           master: { url: master.url, enrolmentSecretFile: 'unused', heartbeatSeconds: 3600 },
           addresses: { allow: [{ network: '127.0.0.0/8', ports: [originPort] }] },
+          ...depotConfig,
           ...config,
         }),
         state: openStateFolder(join(folder, id)),

@@ -38,6 +38,7 @@ export class PlanCache<Plan> {
 }
 
 function textOf({ clientPrefix, url, options, kind }: PlanKey): string {
-  const { sizeBytes = null, via = [], avoid = [] } = options;
-  return JSON.stringify([clientPrefix, canonicalOriginUrl(url), sizeBytes, via, avoid.toSorted(), kind]);
+  const { sizeBytes = null, via = [], avoid = [], signalling = 'cascade' } = options;
+  const wanted = [sizeBytes, via, avoid.toSorted(), signalling, kind];
+  return JSON.stringify([clientPrefix, canonicalOriginUrl(url), ...wanted]);
 }

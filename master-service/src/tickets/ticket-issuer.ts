@@ -89,7 +89,7 @@ export class TicketIssuer {
     const phase = ticketPhase(claims, nowSeconds);
     if (phase === 'future') return refuse('ticket-not-yet-valid');
     if (phase === 'over') return refuse('ticket-expired');
-    if (claims.kind !== 'get') return refuse('ticket-wrong-kind');
+    if (claims.kind === 'tunnel') return refuse('ticket-wrong-kind');
     if (!isEntryDepot(claims, depot)) return refuse('ticket-wrong-depot');
     return ok(this.#sign({ ...claims, ...hashesOf(url) }));
   }
