@@ -219,6 +219,7 @@ export function createDepot(init: DepotInit): Depot {
     proofs: checker,
     openNextLeg: nextLegs.open,
     ensureKnown,
+    tunnelsPerJob: config.limits.tunnelsPerJob,
     observe,
     relay,
     watch: sampler.watch,

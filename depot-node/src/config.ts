@@ -17,6 +17,8 @@ import { legsThatForbidPauses, legTableSchema } from './sockets/leg-options.ts';
 export const DEFAULT_TRANSFERS = 2000;
 /** Connections of one download at once: more than the 16 that download managers open. */
 const DEFAULT_PER_JOB = 64;
+/** Tunnels of one client's ticket at once: it is given for one download, which nobody can look into. */
+const DEFAULT_TUNNELS_PER_JOB = 1;
 /** Transfers of one client network (/24 or /48) at once, so that one cannot fill a depot. */
 const DEFAULT_PER_CLIENT = 500;
 /** Jobs remembered at once; a job is a few hundred bytes and lives as long as its ticket. */
@@ -73,6 +75,7 @@ const depotConfigSchema = z
       .strictObject({
         transfers: z.int().min(1).default(DEFAULT_TRANSFERS),
         perJob: z.int().min(1).default(DEFAULT_PER_JOB),
+        tunnelsPerJob: z.int().min(1).default(DEFAULT_TUNNELS_PER_JOB),
         perClient: z.int().min(1).default(DEFAULT_PER_CLIENT),
         jobs: z.int().min(1).default(DEFAULT_JOBS),
         spareLegs: z.int().min(0).max(16).default(DEFAULT_SPARE_LEGS),

@@ -396,7 +396,7 @@ describe.each(await testPlanes())('with a relay of %s,', (_kind, splice) => {
 
     test('leaves nothing behind when clients leave at any step', async () => {
       await overlay.close();
-      overlay = await startTestOverlay(IDS, origin, splice, { stepwise: { waitSeconds: 0.5 } });
+      overlay = await startTestOverlay(IDS, origin, splice, { config: { stepwise: { waitSeconds: 0.5 } } });
       await Promise.all(
         Array.from({ length: 30 }, async (_, index) => {
           const { visited } = await walk(firstUrl('/held.bin'), 1 + (index % 3));
