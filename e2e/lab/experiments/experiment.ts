@@ -9,8 +9,8 @@ export type Variant =
   | { readonly kind: 'aria2'; readonly connections: number }
   /** A rival as a relay at every depot's site. */
   | { readonly kind: 'relays'; readonly program: 'haproxy' | 'nginx' }
-  /** Through the master, by these depots: from the client on. */
-  | { readonly kind: 'chain'; readonly depots: readonly string[] }
+  /** Through the master, by these depots: from the client on; led by cascade where nothing else is said. */
+  | { readonly kind: 'chain'; readonly depots: readonly string[]; readonly signalling?: 'stepwise' }
   /** Through the master, which plans; it is told the file's size, as the add-on does, unless it must guess. */
   | { readonly kind: 'auto'; readonly mustGuessSize?: boolean };
 

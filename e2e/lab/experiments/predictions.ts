@@ -44,6 +44,8 @@ function redirectMs({ topology, client, depots, tls }: Scenario, { kind }: Varia
 
 /** The legs from the client on; the planner's own choice is taken for direct here. */
 function legsOf(scenario: Scenario, variant: Variant): readonly LegEstimate[] | undefined {
+  // The models know the connections of a chain, not a client that visits each depot.
+  if (variant.kind === 'chain' && variant.signalling === 'stepwise') return undefined;
   if (variant.kind !== 'direct' && variant.kind !== 'chain' && variant.kind !== 'auto') return undefined;
   const stops = ['client', ...(variant.kind === 'chain' ? variant.depots : []), 'origin'];
   const links = linkEstimates(scenario);

@@ -51,7 +51,10 @@ function urlOf(stage: Stage, variant: Variant, path: string, sizeBytes: number):
       return stage.relayUrl(variant.program) + path;
     case 'chain':
       // The master is told the depots in the order in which the bytes pass.
-      return masterUrl(stage, path, { via: variant.depots.toReversed() });
+      return masterUrl(stage, path, {
+        via: variant.depots.toReversed(),
+        ...(variant.signalling ? { signalling: variant.signalling } : {}),
+      });
     case 'auto':
       return masterUrl(stage, path, variant.mustGuessSize ? {} : { sizeBytes });
   }
