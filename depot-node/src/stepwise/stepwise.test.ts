@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
+import { existsSync, readdirSync } from 'node:fs';
 import { type IncomingMessage, type RequestListener, request, type ServerResponse } from 'node:http';
 import { HEADERS } from '@longhaul/shared';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -396,7 +397,12 @@ describe.each(await testPlanes())('with a relay of %s,', (_kind, splice) => {
 
     test('leaves nothing behind when clients leave at any step', async () => {
       await overlay.close();
-      overlay = await startTestOverlay(IDS, origin, splice, { config: { stepwise: { waitSeconds: 0.5 } } });
+      const config = { stepwise: { waitSeconds: 0.5 }, limits: { spareLegs: 0 } };
+      overlay = await startTestOverlay(IDS, origin, splice, { config });
+      // Whatever is opened once and kept is open now.
+      await follow(firstUrl('/file.bin'));
+      await expectNothingLeft();
+      const before = descriptors();
       await Promise.all(
         Array.from({ length: 30 }, async (_, index) => {
           const { visited } = await walk(firstUrl('/held.bin'), 1 + (index % 3));
@@ -405,8 +411,34 @@ describe.each(await testPlanes())('with a relay of %s,', (_kind, splice) => {
       );
       expect(held.length).toBeGreaterThan(0);
       await expectNothingLeft();
+      await expect.poll(descriptors).toBeLessThanOrEqual(before);
+    });
+
+    test('is freed up to the origin when the client leaves in the middle of the file', async () => {
+      const { visited } = await walk(firstUrl('/held.bin'));
+      const asked = request(visited.at(-1) ?? '', { agent: false });
+      asked.on('error', () => {});
+      asked.end();
+      await expect.poll(() => held.length).toBe(1);
+      held[0]?.writeHead(200, { 'Content-Length': 10_000_000 });
+      held[0]?.write(file);
+      const [answer] = (await once(asked, 'response')) as [IncomingMessage];
+      answer.on('error', () => {});
+      await once(answer, 'data');
+      asked.destroy();
+      await expectNothingLeft();
+      const outcome = (id: string, type: string) =>
+        overlay.depot(id).events.find((event) => event.type === type);
+      expect(outcome('d1', 'transfer')).toMatchObject({ outcome: 'client-left' });
+      for (const id of ['d2', 'd3'])
+        expect(outcome(id, 'handover')).toMatchObject({ outcome: 'successor-left' });
     });
   });
+
+  /** Descriptors of this process, where the system can tell. */
+  function descriptors(): number {
+    return existsSync('/proc/self/fd') ? readdirSync('/proc/self/fd').length : 0;
+  }
 
   /** Asks, and leaves as soon as the depot has heard it. */
   async function askAndLeave(url: string): Promise<void> {
