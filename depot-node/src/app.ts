@@ -7,11 +7,11 @@ import { DepotDirectory } from './directory/directory.ts';
 import { MasterClient } from './directory/master-client.ts';
 import { Membership } from './directory/membership.ts';
 import { OverlayAddresses, placeOfUrl } from './directory/overlay-addresses.ts';
-import { askOrigin, type OriginRequest } from './entry/origin-exchange.ts';
-import { fetchFromOrigin } from './entry/origin-fetch.ts';
+import { askOrigin, type OriginRequest, openWay } from './entry/origin-exchange.ts';
 import { createRelayHandler } from './entry/relay-handler.ts';
 import type { OpenTicket } from './entry/target.ts';
 import type { Observe } from './events.ts';
+import { openUplink } from './fairness/open-uplink.ts';
 import { loadIdentity } from './identity.ts';
 import { JobTable } from './jobs/job-table.ts';
 import { createMetrics } from './metrics.ts';
@@ -21,6 +21,7 @@ import { createLegSockets } from './sockets/create-leg-sockets.ts';
 import { createDial } from './sockets/dial.ts';
 import { openSocketKernel } from './sockets/kernel-options.ts';
 import { createLegSampler } from './sockets/leg-sampler.ts';
+import type { SocketReport } from './sockets/leg-sockets.ts';
 import { listen, type TlsMaterial } from './sockets/listener.ts';
 import { createResolver } from './sockets/resolver.ts';
 import { createTrust } from './sockets/secure.ts';
@@ -63,6 +64,9 @@ export function createDepot(init: DepotInit): Depot {
     maxTransfers: config.limits.transfers,
     maxPerJob: config.limits.perJob,
     maxPerClient: config.limits.perClient,
+    maxPerOrigin: config.limits.perOrigin,
+    maxClientBps: config.limits.clientBps,
+    maxOriginBps: config.limits.originBps,
     maxJobs: config.limits.jobs,
     bootedAt: nowSeconds(),
     nowSeconds,
@@ -73,6 +77,7 @@ export function createDepot(init: DepotInit): Depot {
     waitingTransfers: () => stepwise.waitingCount(),
     legTotals: (legClass) => sampler.totals(legClass),
     mptcp: () => sockets.mptcp,
+    uplink: config.uplink && (() => uplink?.use()),
   });
   const observe: Observe = (event) => {
     metrics.observe(event);
@@ -86,7 +91,7 @@ export function createDepot(init: DepotInit): Depot {
   const overlay = new OverlayAddresses(resolve, nowMs);
   const trust = createTrust(init.trustedAuthorities);
   const connectTimeoutMs = config.timeouts.connectSeconds * 1000;
-  const { kernel, sockets } = openSockets(config, observe);
+  const { kernel, sockets, uplink } = openSockets(config, observe);
   const sampler = createLegSampler(kernel);
   const dial = createDial({
     sockets,
@@ -149,8 +154,8 @@ export function createDepot(init: DepotInit): Depot {
   });
   const answerTimeoutMs = config.timeouts.answerSeconds * 1000;
   const silenceMs = config.timeouts.silenceSeconds * 1000;
-  const ask = (route: Route, asked: OriginRequest, signal: AbortSignal) =>
-    askOrigin({ openNextLeg: nextLegs.open, trust, answerTimeoutMs }, route, asked, signal);
+  const ask = (route: Route, asked: OriginRequest, signal: AbortSignal, onStands: () => void) =>
+    askOrigin({ openNextLeg: nextLegs.open, trust, answerTimeoutMs }, route, asked, signal, onStands);
   const fromDepot = (socket: Duplex) => sockets.reclassify(socket, 'depot');
   const stallMs = config.timeouts.stallSeconds * 1000;
   const stepwise = createStepwise({
@@ -172,6 +177,7 @@ export function createDepot(init: DepotInit): Depot {
     observe,
     relay,
     watch: sampler.watch,
+    joinUplink: uplink?.join,
     fromDepot,
     silenceMs,
     stallMs,
@@ -182,31 +188,36 @@ export function createDepot(init: DepotInit): Depot {
     ownId: config.id,
     gate,
     jobs,
-    fetch: (ticket, url, requestFor, signal) =>
-      fetchFromOrigin(
-        {
-          ownId: config.id,
-          ask,
-          followUp: (from, target) => followUp(client, gate, from, originHref(target)),
-          onChainFailed: (claims, failure) =>
-            observe({
-              type: 'chain-failed',
-              jobId: claims.jobId,
-              code: failure.code,
-              depot: failure.depot ?? config.id,
-            }),
-        },
-        ticket,
-        url,
-        requestFor,
-        signal,
-      ),
+    fetch: {
+      ownId: config.id,
+      ask,
+      openWay: (route, url, firstBytes, signal) =>
+        openWay({ openNextLeg: nextLegs.open, trust }, route, url, firstBytes, signal),
+      followUp: (from, target, avoid) => followUp(client, gate, from, originHref(target), avoid),
+      onChainFailed: (claims, failure) =>
+        observe({
+          type: 'chain-failed',
+          jobId: claims.jobId,
+          code: failure.code,
+          depot: failure.depot ?? config.id,
+        }),
+      patienceMs: config.failover.patienceSeconds * 1000,
+    },
     enterStepwise: stepwise.enter,
     masterUrl: () => directory.masterUrls[0],
     noteSize: (urlHash, sizeBytes) => membership.noteSize(urlHash, sizeBytes),
     observe,
     relay,
     watch: sampler.watch,
+    joinUplink: uplink?.join,
+    failover: {
+      maxTries: config.failover.tries,
+      repairMs: config.failover.repairSeconds * 1000,
+      silenceMs: config.failover.silenceSeconds * 1000,
+      slow: { share: config.failover.slowShare, seconds: config.failover.slowSeconds },
+    },
+    lanes: config.lanes,
+    digestsAll: config.integrity.digest === 'always',
     silenceMs,
     stallMs,
     nowMs,
@@ -223,6 +234,7 @@ export function createDepot(init: DepotInit): Depot {
     observe,
     relay,
     watch: sampler.watch,
+    joinUplink: uplink?.join,
     fromDepot,
     stallMs,
     halfClosedSilenceMs: silenceMs,
@@ -280,10 +292,9 @@ export function createDepot(init: DepotInit): Depot {
 /** Sockets with the configured options, and the kernel's own interface where there is one. */
 function openSockets(config: DepotConfig, observe: Observe) {
   const access = openSocketKernel();
-  const sockets = createLegSockets(config.sockets, access, (report) =>
-    observe({ type: 'sockets', ...report }),
-  );
-  return { kernel: access.kernel, sockets };
+  const report = (what: SocketReport) => observe({ type: 'sockets', ...what });
+  const sockets = createLegSockets(config.sockets, access, report);
+  return { kernel: access.kernel, sockets, uplink: openUplink(config, access, report) };
 }
 
 async function followUp(
@@ -291,8 +302,9 @@ async function followUp(
   gate: TicketGate,
   from: OpenTicket,
   url: string,
+  avoid?: readonly string[],
 ): Promise<OpenTicket> {
-  const text = await client.followUp(from.text, url);
+  const text = await client.followUp(from.text, url, avoid);
   const claims = await gate.open(text, {});
   if (!claims.ok) throw claims.error;
   return { text, claims: claims.value };

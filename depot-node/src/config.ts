@@ -11,6 +11,7 @@ import {
   tlsFilesSchema,
 } from '@longhaul/shared';
 import * as z from 'zod';
+import { lanesSchema } from './lanes/lanes-config.ts';
 import { legsThatForbidPauses, legTableSchema } from './sockets/leg-options.ts';
 
 /** Transfers and tunnels served at once; each costs descriptors and kernel memory. */
@@ -21,6 +22,10 @@ const DEFAULT_PER_JOB = 64;
 const DEFAULT_TUNNELS_PER_JOB = 1;
 /** Transfers of one client network (/24 or /48) at once, so that one cannot fill a depot. */
 const DEFAULT_PER_CLIENT = 500;
+/** Half of all transfers: a day on which everybody wants one origin leaves the other half to the rest. */
+const DEFAULT_PER_ORIGIN = 1000;
+/** A line slower than this, or a limit of rate below it, is a mistake of the unit. */
+const MIN_LIMIT_BPS = 1_000_000;
 /** Jobs remembered at once; a job is a few hundred bytes and lives as long as its ticket. */
 const DEFAULT_JOBS = 100_000;
 /** Connections kept ready to each neighbour used lately: two downloads that begin at once find one each. */
@@ -31,6 +36,18 @@ const DEFAULT_CONNECT_SECONDS = 8;
 const DEFAULT_ANSWER_SECONDS = 60;
 /** Silence of a sender whose bytes are wanted, after which it counts as broken. */
 const DEFAULT_SILENCE_SECONDS = 60;
+/** The same in the middle of a body that can go on over another way: a person has not noticed yet. */
+const DEFAULT_FAILOVER_SILENCE_SECONDS = 5;
+/** Of the plan's rate: below a quarter the plan was wrong, above it a break costs more than it brings. */
+const DEFAULT_SLOW_SHARE = 0.25;
+/** Longer than a burst of cross traffic, shorter than anybody's patience. */
+const DEFAULT_SLOW_SECONDS = 10;
+/** Three round trips of a far chain: a way that does not stand by then is tried on beside the next one. */
+const DEFAULT_PATIENCE_SECONDS = 1;
+/** Tries of one transfer to go on over another way. */
+const DEFAULT_FAILOVER_TRIES = 64;
+/** Longest time of one repair; browsers and download managers wait for minutes. */
+const DEFAULT_REPAIR_SECONDS = 90;
 /** How long a client may leave its download unread before its connection is given up. */
 const DEFAULT_STALL_SECONDS = 3600;
 /** Running transfers get this long to finish when the depot is asked to stop. */
@@ -43,6 +60,10 @@ const DEFAULT_WAIT_SECONDS = 30;
 const DEFAULT_WAITING = 500;
 
 const seconds = (preset: number) => z.number().positive('must be more than 0 seconds').default(preset);
+
+const limitBps = z
+  .int('must be a whole number of bits per second')
+  .min(MIN_LIMIT_BPS, `must be at least ${MIN_LIMIT_BPS} bits per second`);
 
 const publicHostSchema = z
   .string()
@@ -77,6 +98,10 @@ const depotConfigSchema = z
         perJob: z.int().min(1).default(DEFAULT_PER_JOB),
         tunnelsPerJob: z.int().min(1).default(DEFAULT_TUNNELS_PER_JOB),
         perClient: z.int().min(1).default(DEFAULT_PER_CLIENT),
+        perOrigin: z.int().min(1).default(DEFAULT_PER_ORIGIN),
+        /** What one client network, or one origin, may have relayed over ten seconds before new requests must wait. */
+        clientBps: limitBps.optional(),
+        originBps: limitBps.optional(),
         jobs: z.int().min(1).default(DEFAULT_JOBS),
         spareLegs: z.int().min(0).max(16).default(DEFAULT_SPARE_LEGS),
       })
@@ -99,6 +124,23 @@ const depotConfigSchema = z
         waiting: z.int().min(1).default(DEFAULT_WAITING),
       })
       .prefault({}),
+    /** What all transfers may send towards clients together, in payload bits per second; jobs share it evenly. */
+    uplink: z.strictObject({ rateBps: limitBps }).optional(),
+    /** When and how long a transfer whose way breaks is carried on over others. */
+    failover: z
+      .strictObject({
+        silenceSeconds: seconds(DEFAULT_FAILOVER_SILENCE_SECONDS),
+        slowShare: z.number().min(0).max(1).default(DEFAULT_SLOW_SHARE),
+        slowSeconds: seconds(DEFAULT_SLOW_SECONDS),
+        patienceSeconds: seconds(DEFAULT_PATIENCE_SECONDS),
+        tries: z.int().min(0).max(10_000).default(DEFAULT_FAILOVER_TRIES),
+        repairSeconds: seconds(DEFAULT_REPAIR_SECONDS),
+      })
+      .prefault({}),
+    /** Downloads over several connections at once. */
+    lanes: lanesSchema.prefault({}),
+    /** `passing`: whole files that pass this process anyway are digested; `always`: all, and none is spliced. */
+    integrity: z.strictObject({ digest: z.enum(['passing', 'always']).default('passing') }).prefault({}),
     /** Options of TCP sockets, by the neighbour they lead to. */
     sockets: legTableSchema.prefault({}),
   })

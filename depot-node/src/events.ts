@@ -1,4 +1,6 @@
 import type { ErrorCode } from '@longhaul/shared';
+import type { Failover } from './entry/transfer.ts';
+import type { LaneEvent } from './lanes/lane-ways.ts';
 import type { PlaneKind } from './relay/relay-plane.ts';
 import type { SocketReport } from './sockets/leg-sockets.ts';
 
@@ -17,7 +19,11 @@ export type DepotEvent =
       /** Depots that carried it, entry depot first. */
       readonly chain: readonly string[];
       readonly outcome: 'complete' | 'upstream-broke' | 'client-left';
+      /** Hexadecimal digest of a whole file that passed this process; the kernel's splices pass it by. */
+      readonly sha256: string | undefined;
     }
+  /** A way broke in the middle of a body; the rest goes on over another one, or there was none. */
+  | ({ readonly type: 'failover'; readonly jobId: string } & Failover)
   | {
       readonly type: 'tunnel';
       readonly jobId: string;
@@ -49,6 +55,8 @@ export type DepotEvent =
       readonly code: ErrorCode;
       readonly depot: string;
     }
+  /** What a lane of a transfer did. */
+  | (Exclude<LaneEvent, { readonly type: 'block' }> & { readonly jobId: string })
   /** The relay has taken a tunnel or a body, by this way of moving bytes. */
   | { readonly type: 'flow'; readonly plane: PlaneKind }
   /** A tunnel to the next depot was opened, over a connection that waited for it or a new one. */

@@ -1,5 +1,6 @@
 import { Counter, Gauge, Registry } from 'prom-client';
 import type { DepotEvent } from './events.ts';
+import type { UplinkUse } from './fairness/uplink-pacer.ts';
 import { LIMITS } from './sockets/leg-meter.ts';
 import type { LegClass } from './sockets/leg-options.ts';
 import type { LegSampler, LegTotals } from './sockets/leg-sampler.ts';
@@ -12,6 +13,8 @@ interface Gauges {
   readonly waitingTransfers: () => number;
   readonly legTotals: LegSampler['totals'];
   readonly mptcp: () => MptcpCounts;
+  /** Where a rate is configured; it gives nothing where it cannot be kept. */
+  readonly uplink: (() => UplinkUse | undefined) | undefined;
 }
 
 const LEG_CLASSES: readonly LegClass[] = ['client', 'depot', 'origin'];
@@ -53,6 +56,12 @@ export function createMetrics(gauges: Gauges) {
     name: 'longhaul_depot_chain_failures_total',
     help: 'Chains that could not be set up and were replaced, by error code',
     labelNames: ['code'],
+    registers,
+  });
+  const failovers = new Counter({
+    name: 'longhaul_depot_failovers_total',
+    help: 'Ways that broke in the middle of a body, by what happened and whether the rest went on over another one',
+    labelNames: ['reason', 'outcome'],
     registers,
   });
   const flows = new Counter({
@@ -104,6 +113,7 @@ export function createMetrics(gauges: Gauges) {
     },
   });
   addLegMetrics(registers, gauges);
+  if (gauges.uplink) addUplinkMetrics(registers, gauges.uplink);
   const observe = (event: DepotEvent) => {
     if (event.type === 'transfer') {
       transfers.inc({ outcome: event.outcome });
@@ -121,11 +131,36 @@ export function createMetrics(gauges: Gauges) {
       flows.inc({ plane: event.plane });
     } else if (event.type === 'leg') {
       legs.inc({ start: event.start });
+    } else if (event.type === 'failover') {
+      failovers.inc({ reason: event.reason, outcome: event.to ? 'repaired' : 'given-up' });
     } else if (event.type === 'chain-failed') {
       chainFailures.inc({ code: event.code });
     }
   };
   return { registry, observe };
+}
+
+/** How the uplink is shared; all three are absent where nobody shares it. */
+function addUplinkMetrics(registers: Registry[], read: () => UplinkUse | undefined): void {
+  const measured = (name: string, help: string, pick: (use: UplinkUse) => number) => {
+    new Gauge({
+      name,
+      help,
+      registers,
+      collect() {
+        const use = read();
+        if (use) this.set(pick(use));
+        else this.remove();
+      },
+    });
+  };
+  measured('longhaul_depot_uplink_rate_bps', 'Configured rate of the uplink', ({ rateBps }) => rateBps);
+  measured('longhaul_depot_uplink_jobs', 'Downloads that share the uplink now', ({ jobs }) => jobs);
+  measured(
+    'longhaul_depot_uplink_share_bps',
+    'Largest share of the uplink that a download has now: that of one which can use it',
+    ({ topShareBps }) => topShareBps,
+  );
 }
 
 type Sample = readonly [labels: Readonly<Record<string, string>>, value: number];

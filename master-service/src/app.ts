@@ -67,7 +67,18 @@ export function createMaster(deps: MasterDeps): Master {
   const planner = new Planner(config.planner, links);
   const plans = new PlanService({ config, policy, planner, registry, sizes, tickets, publicUrl });
   const masterKeys = [masterKeyOf(signingKey)];
-  const service = new DepotService({ registry, links, sizes, policy, tickets, masterKeys, publicUrl, emit });
+  const service = new DepotService({
+    registry,
+    links,
+    sizes,
+    policy,
+    tickets,
+    planner,
+    assumedSizeBytes: config.planner.assumedSizeBytes,
+    masterKeys,
+    publicUrl,
+    emit,
+  });
 
   const api = createApi(emit, [
     depotRoutes({ service, registry, enrolmentSecret, now }),

@@ -7,8 +7,12 @@ export const DEFAULT_MAX_DEPOTS = 3;
 export const DEFAULT_MINIMUM_GAIN = 1.1;
 /** Size of a download nobody has measured yet: small for an elephant, so that only clear winners get a chain. */
 export const DEFAULT_ASSUMED_SIZE_BYTES = 100_000_000;
-/** One alternative that keeps the entry depot and one that does not cover both kinds of failure. */
-export const DEFAULT_MAX_ALTERNATIVES = 2;
+/** For each of the two other depots of a chain of three one without it, and one with another entry depot. */
+export const DEFAULT_MAX_ALTERNATIVES = 3;
+/** What a browser opens to one server of its own accord, and some more. */
+export const DEFAULT_MAX_LANES = 8;
+/** Blocks must be worth their round trips: this is half a second at 64 Mbit/s. */
+export const DEFAULT_MIN_LANE_BYTES = 4 * MIB;
 /** Half of Linux's default `tcp_rmem` maximum of 6 MiB: what one end offers as window without tuning. */
 export const DEFAULT_WINDOW_BYTES = 3 * MIB;
 /** What almost every web server runs. */

@@ -16,7 +16,7 @@ describe('a configuration', () => {
   test('needs only where to listen, where to keep state, and whom to serve', () => {
     expect(readMasterConfig(least)).toMatchObject({
       public: false,
-      planner: { maxDepots: 3, minimumGain: 1.1, maxAlternatives: 2, allowVia: false },
+      planner: { maxDepots: 3, minimumGain: 1.1, maxAlternatives: 3, maxLanes: 8, allowVia: false },
       tickets: { startSeconds: 600, lifeSeconds: 86_400, budgetFactor: 4 },
       depots: { heartbeatSeconds: 5 },
       addresses: { ports: [80, 443], allow: [] },
@@ -31,7 +31,7 @@ describe('a configuration', () => {
       clients: ['10.0.0.0/99'],
       origins: ['ok.example', 'no/host'],
       public: { plansPerMinute: 0, bytesPerHour: 1 },
-      planner: { maxDepots: 9, minimumGain: 0.5 },
+      planner: { maxDepots: 9, minimumGain: 0.5, maxAlternatives: 5, maxLanes: 9, minLaneBytes: 0 },
       tickets: { startSeconds: 10, lifeSeconds: 5 },
       depots: { heartbeatSecond: 5 },
       links: [
@@ -51,6 +51,9 @@ describe('a configuration', () => {
         'public.plansPerMinute',
         'planner.maxDepots',
         'planner.minimumGain',
+        'planner.maxAlternatives',
+        'planner.maxLanes',
+        'planner.minLaneBytes',
         'tickets.lifeSeconds',
         'depots.heartbeatSecond',
         'links.0.between',

@@ -4,7 +4,9 @@ import {
   checkConfig,
   DEPOT_ID,
   listenSchema,
+  MAX_ALTERNATIVES,
   MAX_CHAIN_DEPOTS,
+  MAX_LANES,
   networksSchema,
   parseHostPattern,
   tlsFilesSchema,
@@ -69,8 +71,12 @@ const plannerSchema = z.strictObject({
   maxDepots: z.int().min(0).max(MAX_CHAIN_DEPOTS).default(defaults.DEFAULT_MAX_DEPOTS),
   minimumGain: z.number().min(1, 'must be 1 or more').default(defaults.DEFAULT_MINIMUM_GAIN),
   assumedSizeBytes: bytes(defaults.DEFAULT_ASSUMED_SIZE_BYTES),
-  maxAlternatives: z.int().min(0).max(2).default(defaults.DEFAULT_MAX_ALTERNATIVES),
-  /** Whether clients may choose the chain by `via=`. */
+  maxAlternatives: z.int().min(0).max(MAX_ALTERNATIVES).default(defaults.DEFAULT_MAX_ALTERNATIVES),
+  /** Connections to one origin for one download, at most. */
+  maxLanes: z.int().min(1).max(MAX_LANES).default(defaults.DEFAULT_MAX_LANES),
+  /** Smaller downloads get one lane. */
+  minLaneBytes: bytes(defaults.DEFAULT_MIN_LANE_BYTES),
+  /** Whether clients may choose the chain by `via=` and the lanes by `lanes=`. */
   allowVia: z.boolean().default(false),
   /** What counts for links of which nothing else is known. */
   assumptions: assumptionsSchema.prefault({}),

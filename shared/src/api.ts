@@ -1,6 +1,6 @@
 /** Shapes of the JSON that clients, depots and masters exchange. Request and answer types are the schemas' own. */
 import * as z from 'zod/mini';
-import { DEPOT_ID } from './wire.ts';
+import { DEPOT_ID, MAX_LANES, MAX_LISTED_DEPOTS } from './wire.ts';
 
 const count = z.number().check(z.int(), z.minimum(0));
 const rate = z.number().check(z.minimum(0), z.maximum(1));
@@ -11,7 +11,8 @@ const MAX_RTT_MS = 60_000;
 const MAX_GOODPUT_BPS = 10_000_000_000_000;
 
 const depotId = z.string().check(z.regex(DEPOT_ID));
-const depotIds = z.array(depotId).check(z.maxLength(16));
+const depotIds = z.array(depotId).check(z.maxLength(MAX_LISTED_DEPOTS));
+const lanes = z.number().check(z.int(), z.minimum(1), z.maximum(MAX_LANES));
 const base64url = z.string().check(z.regex(/^[A-Za-z0-9_-]+$/), z.maxLength(256));
 
 /** `POST /v1/plans`: asks for the plan of one download without being redirected. */
@@ -20,6 +21,7 @@ export const planRequestSchema = z.strictObject({
   sizeBytes: z.optional(count),
   via: z.optional(depotIds),
   avoid: z.optional(depotIds),
+  lanes: z.optional(lanes),
   kind: z.optional(z.enum(['get', 'tunnel'])),
 });
 export type PlanRequest = z.infer<typeof planRequestSchema>;
@@ -54,6 +56,8 @@ export const planAnswerSchema = z.object({
   /** Depot ids, entry depot first; empty for `direct`. */
   chain: z.array(z.string()),
   alternatives: z.array(z.array(z.string())),
+  /** Parallel connections on every leg but the client's; 1 for `direct`. */
+  lanes,
   sizeBytes: count,
   sizeSource: z.enum(['option', 'reported', 'assumed']),
   prediction: predictionSchema,
@@ -127,8 +131,15 @@ export const directorySchema = z.object({
 });
 export type Directory = z.infer<typeof directorySchema>;
 
-/** `POST /v1/depots/<id>/follow-ups`, signed: a ticket for the target of an origin's redirect to another authority. */
-export const followUpRequestSchema = z.strictObject({ ticket: z.string(), url: z.string() });
+/**
+ * `POST /v1/depots/<id>/follow-ups`, signed: a ticket of the same job for another URL, which an origin redirects to. With
+ * `avoid`, a new plan as well: its chains begin with the asking depot and pass none of those that failed.
+ */
+export const followUpRequestSchema = z.strictObject({
+  ticket: z.string(),
+  url: z.string(),
+  avoid: z.optional(depotIds),
+});
 export type FollowUpRequest = z.infer<typeof followUpRequestSchema>;
 
 export const followUpAnswerSchema = z.object({ ticket: z.string() });

@@ -57,7 +57,7 @@ export const ERRORS = {
   'via-not-allowed': entry(
     403,
     false,
-    'This master does not let clients choose depots: leave out the option via.',
+    'This master does not let clients choose depots or lanes: leave out the options via and lanes.',
   ),
   'rate-limited': entry(
     429,
@@ -128,6 +128,21 @@ export const ERRORS = {
     true,
     'Your network has as many transfers here as it may: wait until one has ended.',
   ),
+  'client-rate-limited': entry(
+    503,
+    true,
+    'Your network downloads here as fast as it may: wait a few seconds, or until a transfer has ended.',
+  ),
+  'origin-crowded': entry(
+    503,
+    true,
+    'This depot fetches from the origin as often at once as it may: wait until a transfer has ended, or go direct.',
+  ),
+  'origin-rate-limited': entry(
+    503,
+    true,
+    'This depot fetches from the origin as fast as it may: wait a few seconds, or go direct.',
+  ),
   'depot-full': entry(503, true, 'This depot serves as many transfers as it may: try again in a while.'),
   'shutting-down': entry(503, true, 'This depot is shutting down: try again.'),
 
@@ -157,10 +172,21 @@ export const ERRORS = {
     false,
     'The file changed at the origin while it was downloaded: start the download again.',
   ),
+  'origin-busy': entry(503, true, 'The origin takes no more requests for now: wait, then try again.'),
   'origin-not-resumable': entry(
     502,
     true,
     'The transfer broke, and the origin gives nothing by which its rest could be told from another version: start again.',
+  ),
+  'origin-digest-wrong': entry(
+    502,
+    true,
+    'The file is not what the origin says it is (its digest differs): start again, then tell the origin.',
+  ),
+  'origin-unavailable': entry(
+    503,
+    true,
+    'The origin does not give the file any more that this download began with: resume later, or start again.',
   ),
   'ways-used-up': entry(
     502,
@@ -186,6 +212,11 @@ export const ERRORS = {
   ),
   'worker-script-refused': entry(403, false, 'A depot never serves service-worker scripts.'),
 
+  'no-other-chain': entry(
+    503,
+    true,
+    'The master knows no other chain for this download: go on from the entry depot alone.',
+  ),
   'enrolment-refused': entry(
     403,
     false,

@@ -6,6 +6,10 @@
  * - BBR version 1: the rate times 1 - p up to a loss of about 15 % (Cardwell et al., CACM 60(2), 2017)
  * - window limit: W / R
  * - slow start: log_g(d (g-1)/w1 + 1) rounds for d segments, g = 2 (Cardwell, Savage, Anderson, INFOCOM 2000)
+ *
+ * A download with n lanes has n parallel connections on every leg but the client's own. Windows and random losses hold
+ * back each connection for itself, so n of them carry n times as much, up to the line; a BBR sender is held back by the
+ * line alone, and gains nothing from a second connection.
  */
 import { SEGMENT_BYTES, transferSeconds } from './units.ts';
 
@@ -21,6 +25,8 @@ export interface LegEstimate {
   /** Largest window that both ends' buffers allow, in bytes. */
   readonly windowBytes: number;
   readonly sender: CongestionControl;
+  /** What one connection was measured to carry, bits per second: it stands for what loss and windows do. */
+  readonly connectionBps?: number;
 }
 
 export interface LegGoodput {
@@ -33,11 +39,14 @@ const INITIAL_WINDOW_SEGMENTS = 10;
 /** Below this many segments no loss model holds; a sender keeps at least this window. */
 const SMALLEST_WINDOW_SEGMENTS = 1;
 
-/** Steady goodput of one leg alone, and what limits it. */
-export function legGoodput(leg: LegEstimate): LegGoodput {
+/** Steady goodput of one leg alone, over `lanes` parallel connections together, and what limits it. */
+export function legGoodput(leg: LegEstimate, lanes = 1): LegGoodput {
+  if (leg.connectionBps !== undefined) {
+    return { goodputBps: Math.min(leg.rateBps, lanes * leg.connectionBps), limit: 'rate' };
+  }
   const rttSeconds = Math.max(leg.rttMs, 0.01) / 1000;
-  const byWindow = (leg.windowBytes * 8) / rttSeconds;
-  const byLoss = lossLimitBps(leg, rttSeconds);
+  const byWindow = (lanes * leg.windowBytes * 8) / rttSeconds;
+  const byLoss = lossLimitBps(leg, rttSeconds, lanes);
   const goodputBps = Math.min(leg.rateBps, byWindow, byLoss);
   // BBR paces at the line's rate and loses only what the line loses: the line is the limit, not the loss.
   const byLine = goodputBps === leg.rateBps || (leg.sender === 'bbr' && goodputBps === byLoss);
@@ -45,25 +54,29 @@ export function legGoodput(leg: LegEstimate): LegGoodput {
   return { goodputBps, limit: goodputBps === byWindow ? 'window' : 'loss' };
 }
 
-function lossLimitBps(leg: LegEstimate, rttSeconds: number): number {
+function lossLimitBps(leg: LegEstimate, rttSeconds: number, lanes: number): number {
   const p = leg.lossRate;
   if (p <= 0) return Number.POSITIVE_INFINITY;
   if (leg.sender === 'bbr') return leg.rateBps * (1 - p);
   const reno = leg.sender === 'reno' ? 1.31 / Math.sqrt(p) : Math.sqrt(1.5 / p);
   const cubic = leg.sender === 'cubic' ? 1.054 * (rttSeconds / p) ** 0.75 : 0;
-  return (Math.max(reno, cubic, SMALLEST_WINDOW_SEGMENTS) * SEGMENT_BYTES * 8) / rttSeconds;
+  return (lanes * Math.max(reno, cubic, SMALLEST_WINDOW_SEGMENTS) * SEGMENT_BYTES * 8) / rttSeconds;
 }
 
-/** Seconds from the first byte sent until `sizeBytes` have left the sender of one leg, slow start included. */
-export function legSeconds(leg: LegEstimate, sizeBytes: number): number {
+/**
+ * Seconds from the first byte sent until `sizeBytes` have left the sender of one leg, slow start included. `lanes`
+ * connections share the start-up: each begins with an initial window of its own.
+ */
+export function legSeconds(leg: LegEstimate, sizeBytes: number, lanes = 1): number {
   const rttSeconds = Math.max(leg.rttMs, 0.01) / 1000;
-  const { goodputBps } = legGoodput(leg);
+  const { goodputBps } = legGoodput(leg, lanes);
+  const initialSegments = lanes * INITIAL_WINDOW_SEGMENTS;
   const windowSegments = (goodputBps * rttSeconds) / 8 / SEGMENT_BYTES;
-  if (windowSegments <= INITIAL_WINDOW_SEGMENTS) return transferSeconds(sizeBytes, goodputBps);
+  if (windowSegments <= initialSegments) return transferSeconds(sizeBytes, goodputBps);
   const segments = sizeBytes / SEGMENT_BYTES;
-  const rampRounds = Math.log2(windowSegments / INITIAL_WINDOW_SEGMENTS);
-  const rampSegments = windowSegments - INITIAL_WINDOW_SEGMENTS;
-  if (segments <= rampSegments) return Math.log2(segments / INITIAL_WINDOW_SEGMENTS + 1) * rttSeconds;
+  const rampRounds = Math.log2(windowSegments / initialSegments);
+  const rampSegments = windowSegments - initialSegments;
+  if (segments <= rampSegments) return Math.log2(segments / initialSegments + 1) * rttSeconds;
   return rampRounds * rttSeconds + transferSeconds(sizeBytes - rampSegments * SEGMENT_BYTES, goodputBps);
 }
 
@@ -92,15 +105,26 @@ export function setUpSeconds(rttsMs: readonly number[], { clientTls, originTls }
 
 /**
  * Seconds until the last byte of `sizeBytes` is with the client: set-up, then the slowest leg, then half a round trip on
- * each of the others, because the legs work as a pipeline.
+ * each of the others, because the legs work as a pipeline. All legs but the client's have `lanes` connections.
  */
-export function chainSeconds(legs: readonly LegEstimate[], sizeBytes: number, setUp: SetUp): number {
-  const times = legs.map((leg) => legSeconds(leg, sizeBytes));
+export function chainSeconds(
+  legs: readonly LegEstimate[],
+  sizeBytes: number,
+  setUp: SetUp,
+  lanes = 1,
+): number {
+  const times = legs.map((leg, index) => legSeconds(leg, sizeBytes, index === 0 ? 1 : lanes));
   const slowest = times.indexOf(Math.max(...times));
   const pipeline = legs.reduce((sum, leg, index) => (index === slowest ? sum : sum + leg.rttMs / 2000), 0);
-  const start = setUpSeconds(
-    legs.map((leg) => leg.rttMs),
-    setUp,
-  );
-  return start + (times[slowest] ?? 0) + pipeline;
+  const rttsMs = legs.map((leg) => leg.rttMs);
+  return setUpSeconds(rttsMs, setUp) + lanesSeconds(rttsMs, setUp, lanes) + (times[slowest] ?? 0) + pipeline;
+}
+
+/**
+ * What it costs that all lanes but the first start late: only the first answer tells whether the origin has ranges, so
+ * the others are set up after it, from the entry depot on. Meanwhile the first lane carries its share.
+ */
+function lanesSeconds(rttsMs: readonly number[], { originTls }: SetUp, lanes: number): number {
+  if (lanes <= 1 || rttsMs.length <= 1) return 0;
+  return (1 - 1 / lanes) * setUpSeconds([0, ...rttsMs.slice(1)], { clientTls: false, originTls });
 }

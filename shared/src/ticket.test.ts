@@ -31,14 +31,21 @@ const claims: TicketClaims = {
     ['rj-1', 'mg-1', 'sc-1'],
     ['pe-1', 'sp-1'],
   ],
+  promises: [
+    { rateBps: 95_600_000, worstRttMs: 20, worstLossRate: 0.0025 },
+    { rateBps: 80_000_000, worstRttMs: 110, worstLossRate: 0 },
+    { rateBps: 7_000, worstRttMs: 4095, worstLossRate: 1 },
+  ],
   lanes: 4,
-  rateBps: 95_600_000,
   budgetBytes: 2 ** 40,
   budgetConnections: 4096,
   issuedAt: 1_795_000_000,
   lastStart: 1_795_000_600,
   endOfLife: 1_795_086_400,
 };
+
+/** What stands before the places of a chain. */
+const PROMISE = 'AAABkAUADI';
 
 function open(text: string) {
   const decoded = decodeTicket(text);
@@ -83,8 +90,31 @@ describe('a ticket', () => {
       [id(4), id(5), id(6)],
       [id(7), id(8), id(9)],
     ];
-    const longest = { ...claims, chains, jobId: 'x'.repeat(11), rateBps: 100e9, budgetBytes: 2 ** 46 };
+    const promises = chains.map(() => ({ rateBps: 100e9, worstRttMs: 4000, worstLossRate: 0.99999 }));
+    const longest = { ...claims, chains, promises, jobId: 'x'.repeat(11), budgetBytes: 2 ** 46 };
     expect(issueTicket(longest, 'k'.repeat(16), signer).length).toBeLessThanOrEqual(512);
+  });
+
+  test('rounds its promises to what fits: kbit/s, milliseconds, 1e-5', () => {
+    const digits = { min: 0, noNaN: true };
+    const promise = fc.record({
+      rateBps: fc.double({ ...digits, max: 1e15 }),
+      worstRttMs: fc.double({ ...digits, max: 1e5 }),
+      worstLossRate: fc.double({ ...digits, max: 1 }),
+    });
+    fc.assert(
+      fc.property(fc.tuple(promise, promise, promise), fc.integer({ min: 1, max: 8 }), (promises, lanes) => {
+        const opened = open(issueTicket({ ...claims, promises, lanes }, 'm1', signer));
+        if (!opened.ok) throw opened.error;
+        expect(opened.value.lanes).toBe(lanes);
+        for (const [index, { rateBps, worstRttMs, worstLossRate }] of promises.entries()) {
+          const kept = opened.value.promises[index];
+          expect(kept?.rateBps).toBe(Math.min(Math.round(rateBps / 1000), 2 ** 30 - 1) * 1000);
+          expect(kept?.worstRttMs).toBe(Math.min(Math.round(worstRttMs), 4095));
+          expect(kept?.worstLossRate).toBeCloseTo(worstLossRate, 4);
+        }
+      }),
+    );
   });
 
   test('changed in any single character is never accepted', () => {
@@ -106,7 +136,7 @@ describe('a ticket', () => {
     expect(refusal(issueTicket(claims, 'm1', (bytes) => sign(null, bytes, other.privateKey)))).toBe(
       'ticket-signature-wrong',
     );
-    expect(refusal(altered({ payload: { n: [1, 1, 2 ** 50, 9, 1, 1, 1] } }))).toBe('ticket-signature-wrong');
+    expect(refusal(altered({ payload: { n: '1.zzzzzzzzzz.9.1.1.1' } }))).toBe('ticket-signature-wrong');
   });
 
   test('with an unknown key, algorithm or version is refused before any cryptography', () => {
@@ -127,12 +157,20 @@ describe('a ticket', () => {
   });
 
   test.each([
-    ['a chain with a depot twice', { c: 'a.b~010' }],
-    ['an empty chain', { c: 'a.b~' }],
-    ['a depot that is not listed', { c: 'a~01' }],
-    ['too long a chain', { c: 'a.b.c.d.e~01234' }],
-    ['a negative budget', { n: [1, 1, -1, 5, 1, 1, 1] }],
-    ['a missing time', { n: [1, 1, 1, 5, 1, 1] }],
+    ['a chain with a depot twice', { c: `a.b~${PROMISE}010` }],
+    ['an empty chain', { c: `a.b~${PROMISE}` }],
+    ['a depot that is not listed', { c: `a~${PROMISE}01` }],
+    ['too long a chain', { c: `a.b.c.d.e~${PROMISE}01234` }],
+    ['too many alternatives', { c: `a~${Array(6).fill(`${PROMISE}0`).join('~')}` }],
+    ['a chain without a promise', { c: 'a.b~01' }],
+    ['a promise that is no number', { c: 'a.b~AAAA!AAAAA01' }],
+    ['a loss above one', { c: 'a.b~AAAAAAA___01' }],
+    ['no lanes', { n: '0.1.5.1.1.1' }],
+    ['more than eight lanes', { n: '9.1.5.1.1.1' }],
+    ['a negative budget', { n: '1.-1.5.1.1.1' }],
+    ['an endless budget', { n: '1.zzzzzzzzzzz.5.1.1.1' }],
+    ['a missing time', { n: '1.1.5.1.1' }],
+    ['a hash too few', { u: 'A'.repeat(22) }],
     ['another kind', { k: 'x' }],
   ])('with %s is malformed, however well signed', (_, payload) => {
     expect(refusal(altered({ payload, resign: true }))).toBe('ticket-malformed');

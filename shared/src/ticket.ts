@@ -2,21 +2,24 @@
  * The ticket: the signed short form of a plan, a JWS (RFC 7515, compact) with EdDSA (RFC 8037) and short claims.
  *
  *     header  {"alg":"EdDSA","typ":"lh1","kid":"<key id>"}
- *     claims  {"j":job id,"k":"g"|"s"|"t","u":URL hash,"a":authority hash,"c":chains,"n":numbers}
- *     numbers [lanes,kbit/s,budget bytes,budget connections,issued at,seconds to start,seconds of life]
+ *     claims  {"j":job id,"k":"g"|"s"|"t","u":hashes,"c":chains,"n":numbers}
+ *     numbers "<lanes>.<budget bytes>.<budget connections>.<issued at>.<seconds to start>.<seconds of life>", base 36
  *
- * Hashes are the first 16 bytes of SHA-256, base64url: of the canonical origin URL and of `host:port`. Chains are
- * one string, `<ids joined by .>~<plan>~<alternative>...`, where a chain is one digit for each depot: its index
- * in the ids, entry depot first. So a ticket for three hops with two alternatives stays within 512 characters.
+ * Hashes are the first 16 bytes of SHA-256, base64url: of the canonical origin URL, then of `host:port`. Chains are one
+ * string, `<ids joined by .>~<plan>~<alternative>...`, where a chain is its promise, then one digit for each depot: its
+ * index in the ids, entry depot first. A promise is kbit/s, milliseconds and loss in 1e-5, in 5, 2 and 3 digits of
+ * base64url. So a ticket for three hops with two alternatives stays within 512 characters.
  *
  * Signing, verifying and hashing are passed in: this file runs wherever the web platform does.
  */
 import { decodeBase64url, encodeBase64url } from './base64url.ts';
+import { type ChainPromise, decodePromise, encodePromise, PROMISE_CHARS } from './chain-promise.ts';
 import { canonicalOriginUrl, formatAuthority, type OriginUrl } from './origin-url.ts';
 import { ok, type Result, refuse } from './result.ts';
 import {
   CLOCK_SKEW_SECONDS,
   DEPOT_ID,
+  isLaneCount,
   MAX_ALTERNATIVES,
   MAX_CHAIN_DEPOTS,
   MAX_TICKET_CHARS,
@@ -42,9 +45,10 @@ export interface TicketClaims {
   readonly authorityHash: string;
   /** The plan, then its alternatives; never empty. */
   readonly chains: readonly Chain[];
+  /** One promise for each of `chains`, in their order. */
+  readonly promises: readonly ChainPromise[];
+  /** Connections that the entry depot may fetch the body over at once, 1 to 8; more than one for elephants. */
   readonly lanes: number;
-  /** Expected rate of the plan, in bits per second (kept in whole kbit/s). */
-  readonly rateBps: number;
   readonly budgetBytes: number;
   readonly budgetConnections: number;
   /** Unix seconds. */
@@ -59,7 +63,8 @@ export type Sha256 = (text: string) => Uint8Array;
 
 const TICKET_TYPE = `lh${PROTOCOL_VERSION}`;
 const HASH_BYTES = 16;
-const HASH = /^[A-Za-z0-9_-]{22}$/;
+const HASH_CHARS = 22;
+const HASHES = /^[A-Za-z0-9_-]{44}$/;
 const KEY_ID = /^[A-Za-z0-9_-]{1,16}$/;
 const JOB_ID = /^[A-Za-z0-9_-]{1,16}$/;
 
@@ -81,18 +86,16 @@ export function issueTicket(
   const payload = {
     j: claims.jobId,
     k: KIND_LETTERS[claims.kind],
-    u: claims.urlHash,
-    a: claims.authorityHash,
-    c: encodeChains(claims.chains),
-    n: [
+    u: claims.urlHash + claims.authorityHash,
+    c: encodeChains(claims),
+    n: encodeNumbers([
       claims.lanes,
-      Math.round(claims.rateBps / 1000),
       claims.budgetBytes,
       claims.budgetConnections,
       claims.issuedAt,
       claims.lastStart - claims.issuedAt,
       claims.endOfLife - claims.issuedAt,
-    ],
+    ]),
   };
   const signed = `${encodeJson(header)}.${encodeJson(payload)}`;
   return `${signed}.${encodeBase64url(sign(new TextEncoder().encode(signed)))}`;
@@ -158,46 +161,54 @@ export function isEntryDepot(claims: TicketClaims, depot: string): boolean {
   return claims.chains.some((chain) => chain[0] === depot);
 }
 
-function encodeChains(chains: readonly Chain[]): string {
+function encodeChains({ chains, promises }: Pick<TicketClaims, 'chains' | 'promises'>): string {
   const ids = [...new Set(chains.flat())];
   return [
     ids.join('.'),
-    ...chains.map((chain) => chain.map((id) => ids.indexOf(id).toString(36)).join('')),
+    ...chains.map((chain, index) => {
+      const places = chain.map((id) => ids.indexOf(id).toString(36));
+      const promise = promises[index];
+      if (!promise) throw new Error('a chain has no promise');
+      return [encodePromise(promise), ...places].join('');
+    }),
   ].join('~');
 }
 
-function decodeChains(text: string): Chain[] | undefined {
+function decodeChains(text: string): Pick<TicketClaims, 'chains' | 'promises'> | undefined {
   const [idText = '', ...rows] = text.split('~');
   const ids = idText.split('.');
   if (rows.length < 1 || rows.length > 1 + MAX_ALTERNATIVES || !ids.every((id) => DEPOT_ID.test(id)))
     return undefined;
   const chains: Chain[] = [];
+  const promises: ChainPromise[] = [];
   for (const row of rows) {
-    const chain = row.split('').map((digit) => ids[Number.parseInt(digit, 36)] ?? '');
+    const promise = decodePromise(row.slice(0, PROMISE_CHARS));
+    const places = row.slice(PROMISE_CHARS).split('');
+    const chain = places.map((digit) => ids[Number.parseInt(digit, 36)] ?? '');
     const distinct = new Set(chain).size === chain.length && !chain.includes('');
-    if (chain.length < 1 || chain.length > MAX_CHAIN_DEPOTS || !distinct) return undefined;
+    if (!promise || chain.length < 1 || chain.length > MAX_CHAIN_DEPOTS || !distinct) return undefined;
     chains.push(chain);
+    promises.push(promise);
   }
-  return chains;
+  return { chains, promises };
 }
 
 function readClaims(payload: Record<string, unknown>): TicketClaims | undefined {
-  const { j, k, u, a, c, n } = payload;
+  const { j, k, u, c, n } = payload;
   const chains = typeof c === 'string' ? decodeChains(c) : undefined;
-  const numbers = readNumbers(n);
+  const numbers = typeof n === 'string' ? decodeNumbers(n) : undefined;
   const kind = typeof k === 'string' ? KINDS.get(k) : undefined;
   if (typeof j !== 'string' || !JOB_ID.test(j) || !kind || !chains) return undefined;
-  if (typeof u !== 'string' || !HASH.test(u) || typeof a !== 'string' || !HASH.test(a) || !numbers)
-    return undefined;
-  const [lanes, rateKbps, budgetBytes, budgetConnections, issuedAt, startSeconds, lifeSeconds] = numbers;
+  if (typeof u !== 'string' || !HASHES.test(u) || !numbers) return undefined;
+  const [lanes, budgetBytes, budgetConnections, issuedAt, startSeconds, lifeSeconds] = numbers;
+  if (!isLaneCount(lanes)) return undefined;
   return {
     jobId: j,
     kind,
-    urlHash: u,
-    authorityHash: a,
-    chains,
+    urlHash: u.slice(0, HASH_CHARS),
+    authorityHash: u.slice(HASH_CHARS),
+    ...chains,
     lanes,
-    rateBps: rateKbps * 1000,
     budgetBytes,
     budgetConnections,
     issuedAt,
@@ -206,14 +217,19 @@ function readClaims(payload: Record<string, unknown>): TicketClaims | undefined 
   };
 }
 
-type TicketNumbers = readonly [number, number, number, number, number, number, number];
+type TicketNumbers = readonly [number, number, number, number, number, number];
 
-function readNumbers(value: unknown): TicketNumbers | undefined {
-  const isTuple = (list: unknown): list is TicketNumbers =>
-    Array.isArray(list) &&
-    list.length === 7 &&
-    list.every((count) => Number.isSafeInteger(count) && count >= 0);
-  return isTuple(value) ? value : undefined;
+function encodeNumbers(numbers: TicketNumbers): string {
+  return numbers.map((number) => number.toString(36)).join('.');
+}
+
+function decodeNumbers(text: string): TicketNumbers | undefined {
+  const isTuple = (list: number[]): list is [number, number, number, number, number, number] =>
+    list.length === 6 && list.every((count) => Number.isSafeInteger(count));
+  const numbers = text
+    .split('.')
+    .map((digits) => (/^[0-9a-z]{1,11}$/.test(digits) ? Number.parseInt(digits, 36) : Number.NaN));
+  return isTuple(numbers) ? numbers : undefined;
 }
 
 function encodeJson(value: object): string {

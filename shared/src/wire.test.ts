@@ -120,6 +120,7 @@ describe("the master's download path", () => {
       via: fc.uniqueArray(fc.stringMatching(/^[a-z0-9-]{1,10}$/), { minLength: 1, maxLength: 4 }),
       avoid: fc.uniqueArray(fc.stringMatching(/^[a-z0-9-]{1,10}$/), { minLength: 1, maxLength: 4 }),
       signalling: fc.constantFrom('cascade' as const, 'stepwise' as const),
+      lanes: fc.integer({ min: 1, max: 8 }),
     },
     { requiredKeys: [] },
   );
@@ -152,6 +153,8 @@ describe("the master's download path", () => {
     expect(canonical('/get/ftp/example.org/')).toBe('unknown-scheme');
     expect(canonical('/get/http/u:p@example.org/')).toBe('url-has-credentials');
     expect(canonical('/get/~size=x/http/example.org/')).toBe('bad-options');
+    for (const lanes of ['0', '9', '08', '2.5', ''])
+      expect(canonical(`/get/~lanes=${lanes}/http/example.org/`)).toBe('bad-options');
     expect(canonical('/get/~size=1,zap=2/http/example.org/')).toBe('bad-options');
     expect(canonical('/get/~signalling=smoke/http/example.org/')).toBe('bad-options');
     expect(canonical('/get/')).toBe('bad-url');

@@ -53,6 +53,10 @@ export const MAX_TICKET_CHARS = 1024;
 export const MAX_CHAIN_DEPOTS = 4;
 /** Alternatives in one ticket beside the plan. */
 export const MAX_ALTERNATIVES = 4;
+/** Lanes of one download: more parallel connections to one origin would not be polite. */
+export const MAX_LANES = 8;
+/** Depots that one request may choose or avoid. */
+export const MAX_LISTED_DEPOTS = 16;
 /** How far two clocks may differ, in seconds. */
 export const CLOCK_SKEW_SECONDS = 60;
 
@@ -264,7 +268,7 @@ export function signedAnswerText(requestSignature: string, bodySha256: string): 
 
 // --- Download requests: client -> master -----------------------------------------------------------------------
 //
-//     /get/[~size=...,via=d3+d1,avoid=d2,signalling=stepwise/]<scheme>/<host>[:port]/<path>[?<query>]
+//     /get/[~size=...,via=d3+d1,avoid=d2,lanes=4,signalling=stepwise/]<scheme>/<host>[:port]/<path>[?<query>]
 //     /get?url=<percent-encoded URL>[&size=...]      (what a plain HTML form sends)
 
 /** How a client is led to its entry depot: by one redirect, or from depot to depot. */
@@ -276,6 +280,8 @@ export interface GetOptions {
   /** Exactly these depots, in the order the bytes pass: from the origin to the client. */
   readonly via?: readonly string[];
   readonly avoid?: readonly string[];
+  /** Exactly so many lanes where a chain is taken; without it the planner's number, or one with `via`. */
+  readonly lanes?: number;
   /** Left out: cascade. */
   readonly signalling?: Signalling;
 }
@@ -291,6 +297,7 @@ export function formatGetPath(url: OriginUrl, options: GetOptions = {}): string 
   if (options.sizeBytes !== undefined) parts.push(`size=${options.sizeBytes}`);
   if (options.via?.length) parts.push(`via=${options.via.join('+')}`);
   if (options.avoid?.length) parts.push(`avoid=${options.avoid.join('+')}`);
+  if (options.lanes !== undefined) parts.push(`lanes=${options.lanes}`);
   if (options.signalling !== undefined) parts.push(`signalling=${options.signalling}`);
   const place = parts.length > 0 ? `~${parts.join(',')}/` : '';
   return `/get/${place}${url.scheme}/${hostHeader(url)}${originTarget(url)}`;
@@ -326,10 +333,18 @@ function parseGetForm(query: string): Result<GetRequest> {
 }
 
 function parseOptions(text: string): Result<GetOptions> {
-  const options: { sizeBytes?: number; via?: string[]; avoid?: string[]; signalling?: Signalling } = {};
+  const options: {
+    sizeBytes?: number;
+    via?: string[];
+    avoid?: string[];
+    lanes?: number;
+    signalling?: Signalling;
+  } = {};
   for (const item of text === '' ? [] : text.split(',')) {
     const [name, value = ''] = item.split('=', 2);
     if (name === 'size' && /^[0-9]{1,15}$/.test(value)) options.sizeBytes = Number(value);
+    else if (name === 'lanes' && /^[0-9]$/.test(value) && isLaneCount(Number(value)))
+      options.lanes = Number(value);
     else if ((name === 'via' || name === 'avoid') && isDepotList(value.split('+')))
       options[name] = value.split('+');
     else if (name === 'signalling' && (value === 'cascade' || value === 'stepwise'))
@@ -339,6 +354,12 @@ function parseOptions(text: string): Result<GetOptions> {
   return ok(options);
 }
 
+/** Whether a download may have so many lanes: 1 to `MAX_LANES`. */
+export function isLaneCount(lanes: number): boolean {
+  return Number.isInteger(lanes) && lanes >= 1 && lanes <= MAX_LANES;
+}
+
 function isDepotList(ids: readonly string[]): boolean {
-  return ids.length <= 16 && ids.every((id) => DEPOT_ID.test(id)) && new Set(ids).size === ids.length;
+  const fits = ids.length <= MAX_LISTED_DEPOTS && ids.every((id) => DEPOT_ID.test(id));
+  return fits && new Set(ids).size === ids.length;
 }

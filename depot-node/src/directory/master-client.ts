@@ -4,11 +4,13 @@ import type { SecureContext } from 'node:tls';
 import {
   type Directory,
   directorySchema,
+  type FollowUpRequest,
   followUpAnswerSchema,
   HEADERS,
   type HeartbeatRequest,
   isWireErrorCode,
   LonghaulError,
+  MAX_LISTED_DEPOTS,
   type RegisterRequest,
   signedAnswerText,
   signedRequestText,
@@ -57,9 +59,14 @@ export class MasterClient {
     return directorySchema.parse(await this.#postSigned('heartbeat', report));
   }
 
-  /** A ticket for the target of an origin's redirect to another authority. */
-  async followUp(ticket: string, url: string): Promise<string> {
-    const answer = followUpAnswerSchema.safeParse(await this.#postSigned('follow-ups', { ticket, url }));
+  /**
+   * A ticket of the same job for `url`: the target of an origin's redirect, or with `avoid` (depots that failed) the same
+   * URL over chains that are planned anew from this depot on. Rejects with `no-other-chain` when there is none.
+   */
+  async followUp(ticket: string, url: string, avoid?: readonly string[]): Promise<string> {
+    const newest = avoid?.slice(-MAX_LISTED_DEPOTS);
+    const body: FollowUpRequest = { ticket, url, ...(newest ? { avoid: newest } : {}) };
+    const answer = followUpAnswerSchema.safeParse(await this.#postSigned('follow-ups', body));
     if (!answer.success) throw new LonghaulError('master-bad-answer', { detail: 'it has no ticket' });
     return answer.data.ticket;
   }

@@ -2,7 +2,7 @@ import { type ClientRequest, type IncomingMessage, request } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { SecureContext } from 'node:tls';
-import { KIB, LonghaulError, type OriginUrl, originTarget } from '@longhaul/shared';
+import { LonghaulError, type OriginUrl, originTarget } from '@longhaul/shared';
 import { resetConnection } from '../sockets/reset.ts';
 import { secure } from '../sockets/secure.ts';
 import type { OpenNextLeg, Route } from '../tunnel/next-leg.ts';
@@ -24,11 +24,15 @@ interface OriginExchangeComponents {
 export interface OriginAnswer {
   readonly answer: IncomingMessage;
   /**
-   * Takes a long body of known length away from HTTP, for the relay. `undefined` when it is to be read from `answer`, which
-   * then goes on. Afterwards the way is the caller's, and `answer` over.
+   * Takes a body of known length away from HTTP, when its way and its length are wanted. `undefined` when it is to be
+   * read from `answer`, which then goes on. Afterwards the way is the caller's, and `answer` over.
    */
-  readonly takeBody: () => Promise<TakenBody | undefined>;
+  readonly takeBody: (
+    isWanted: (way: Duplex, sizeBytes: number) => boolean,
+  ) => Promise<TakenBody | undefined>;
 }
+
+const NOTHING = Buffer.alloc(0);
 
 const TLS_CODES = {
   refused: 'origin-tls-failed',
@@ -44,47 +48,40 @@ export interface TakenBody {
   readonly restBytes: number;
 }
 
-const NOTHING = Buffer.alloc(0);
-
-/** Shorter bodies are not worth the hand-over. */
-const SHORTEST_TAKEN_BYTES = 256 * KIB;
-
 /**
  * Asks the origin, over a route that begins at this depot, and gives the answer's head with its body unread. Over http
- * the request goes along while the chain is built. Rejects with a `LonghaulError`: of the chain, or `origin-*`.
+ * the request goes along while the chain is built; `onStands` is called when it is. Rejects with a `LonghaulError`: of
+ * the chain, or `origin-*`.
  */
 export function askOrigin(
   { openNextLeg, trust, answerTimeoutMs }: OriginExchangeComponents,
   route: Route,
   asked: OriginRequest,
   signal: AbortSignal,
+  onStands: () => void,
 ): Promise<OriginAnswer> {
-  const open: OpenWay = async (firstBytes) => {
-    if (asked.url.scheme === 'http') return openNextLeg(route, 0, signal, firstBytes);
-    const tunnel = await openNextLeg(route, 0, signal);
-    const way = await secure(tunnel, asked.url.host, trust, TLS_CODES, signal);
-    way.write(firstBytes);
-    return way;
-  };
-  return askOver(open, asked, answerTimeoutMs, signal);
+  const open = (firstBytes: Buffer) => openWay({ openNextLeg, trust }, route, asked.url, firstBytes, signal);
+  return askOver(open, asked, answerTimeoutMs, signal, onStands);
 }
-
-/** Opens the way to who answers, and sends the request's bytes along it. */
-type OpenWay = (firstBytes: Buffer) => Promise<Duplex>;
 
 /** What an exchange has to know of its request. */
 type AskedOver = Pick<OriginRequest, 'method' | 'headers'> & {
   readonly url: Pick<OriginUrl, 'path' | 'query'>;
 };
 
-/** One HTTP exchange over a way that is opened for it; rejects with what `open` rejects with, or with `origin-*`. */
+/**
+ * One HTTP exchange over a way that `open` makes for it, which sends the first bytes along. Rejects with what `open`
+ * rejects with, or with `origin-*`.
+ */
 export async function askOver(
-  open: OpenWay,
+  open: (firstBytes: Buffer) => Promise<Duplex>,
   asked: AskedOver,
   answerTimeoutMs: number,
   signal: AbortSignal,
+  onStands: () => void = () => undefined,
 ): Promise<OriginAnswer> {
   const stream = new OriginStream();
+  stream.once('attached', onStands);
   const answered = exchange(stream, asked, answerTimeoutMs, signal);
   // When the way fails first, that is what is told.
   answered.catch(() => {});
@@ -98,6 +95,24 @@ export async function askOver(
     throw failure;
   }
   return answered;
+}
+
+/**
+ * Opens the way to a URL's origin over a route that begins at this depot, and sends these bytes: over http along with the
+ * chain's making, over https behind the handshake. Rejects with a `LonghaulError`.
+ */
+export async function openWay(
+  { openNextLeg, trust }: Pick<OriginExchangeComponents, 'openNextLeg' | 'trust'>,
+  route: Route,
+  url: OriginUrl,
+  firstBytes: Buffer,
+  signal: AbortSignal,
+): Promise<Duplex> {
+  if (url.scheme === 'http') return openNextLeg(route, 0, signal, firstBytes);
+  const tunnel = await openNextLeg(route, 0, signal);
+  const way = await secure(tunnel, url.host, trust, TLS_CODES, signal);
+  way.write(firstBytes);
+  return way;
 }
 
 function exchange(
@@ -152,10 +167,15 @@ function exchange(
       const sizeBytes = takableBytes(answer, asked.method);
       // At once: HTTP must not read further into a body that the relay is going to take.
       if (sizeBytes !== undefined) stream.hold();
+      answer.once('end', () => stream.complete());
       resolve({
         answer,
-        takeBody: async () => {
+        takeBody: async (isWanted) => {
           if (sizeBytes === undefined) return undefined;
+          if (!stream.way || !isWanted(stream.way, sizeBytes)) {
+            stream.release();
+            return undefined;
+          }
           const prefix = await readHeld(stream, answer);
           isTaken = true;
           const source = stream.detach();
@@ -181,12 +201,12 @@ async function readHeld(stream: OriginStream, answer: IncomingMessage): Promise<
   return Buffer.concat(chunks);
 }
 
-/** Length of a body that the relay can take: known, long, and not coded. */
+/** Length of a body that can be taken from HTTP: known, and not coded. */
 function takableBytes(answer: IncomingMessage, method: OriginRequest['method']): number | undefined {
   const { 'content-length': length = '', 'transfer-encoding': coding } = answer.headers;
   const hasBody = method === 'GET' && (answer.statusCode === 200 || answer.statusCode === 206);
   if (!hasBody || coding !== undefined || !/^[0-9]{1,15}$/.test(length)) return undefined;
-  return Number(length) >= SHORTEST_TAKEN_BYTES ? Number(length) : undefined;
+  return Number(length) > 0 ? Number(length) : undefined;
 }
 
 /** A final status, and no transfer coding that would have to be undone beside chunks. */

@@ -1,8 +1,7 @@
 import type { IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
 import {
   type Authority,
-  type Chain,
-  chainForEntry,
   LonghaulError,
   type OriginUrl,
   resolveLocation,
@@ -12,7 +11,9 @@ import { resetConnection } from '../sockets/reset.ts';
 import { CHAIN_FAILURES } from '../tunnel/chain-failures.ts';
 import type { Route } from '../tunnel/next-leg.ts';
 import { endsWithConnection, type OriginAnswer, type OriginRequest } from './origin-exchange.ts';
-import type { OpenTicket } from './target.ts';
+import type { Choice, RouteBook } from './route-book.ts';
+import type { OpenTicket, Target } from './target.ts';
+import { tryInTurn } from './try-in-turn.ts';
 
 /** Redirects of the origin that are followed for one request. */
 const MAX_REDIRECTS = 5;
@@ -20,84 +21,112 @@ const MAX_REDIRECTS = 5;
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 
 export interface FetchedAnswer extends OriginAnswer {
-  /** Where the answer came from, after redirects. */
-  readonly url: OriginUrl;
-  /** The depots that carried it, this one first. */
-  readonly chain: Chain;
+  /** Where the answer came from, after redirects, and by whose leave. */
+  readonly target: Target;
+  /** The way that it came. */
+  readonly choice: Choice;
 }
 
-interface OriginFetchComponents {
+export interface OriginFetchComponents {
   readonly ownId: string;
-  readonly ask: (route: Route, asked: OriginRequest, signal: AbortSignal) => Promise<OriginAnswer>;
-  /** Gets a ticket for a redirect's target from the master and verifies it. */
-  readonly followUp: (ticket: OpenTicket, url: OriginUrl) => Promise<OpenTicket>;
+  readonly ask: (
+    route: Route,
+    asked: OriginRequest,
+    signal: AbortSignal,
+    onStands: () => void,
+  ) => Promise<OriginAnswer>;
+  /** Opens a way of its own to the origin of a URL, and sends these bytes. */
+  readonly openWay: (
+    route: Route,
+    url: OriginUrl,
+    firstBytes: Buffer,
+    signal: AbortSignal,
+  ) => Promise<Duplex>;
+  /** Gets a ticket for another URL of the same download from the master, by chains that avoid depots, and verifies it. */
+  readonly followUp: (ticket: OpenTicket, url: OriginUrl, avoid?: readonly string[]) => Promise<OpenTicket>;
   readonly onChainFailed: (claims: TicketClaims, failure: LonghaulError) => void;
+  /** How long a chain may take to stand before the next one is tried beside it. */
+  readonly patienceMs: number;
 }
 
 /** Builds the origin request for a URL: its Host header follows the redirects. */
 export type RequestFor = (url: OriginUrl) => OriginRequest;
 
 /**
- * Fetches an origin URL over the ticket's plan, then its alternatives, then from this depot alone, and follows the
- * origin's redirects. Nothing has reached the client yet, so every chain may be tried.
+ * Fetches an origin URL over the ways of its book, one after the other, and follows the origin's redirects. For the
+ * first answer of a transfer: nothing has reached the client yet. Rejects with a `LonghaulError`.
  */
 export async function fetchFromOrigin(
   components: OriginFetchComponents,
-  first: OpenTicket,
-  firstUrl: OriginUrl,
+  book: RouteBook,
+  target: Target,
   requestFor: RequestFor,
   signal: AbortSignal,
 ): Promise<FetchedAnswer> {
-  let ticket = first;
-  let url = firstUrl;
-  let startIndex = 0;
-  let redirects = 0;
-  for (;;) {
-    const asked = requestFor(url);
-    const { route, ...fetched } = await askOverChains(components, ticket, asked, startIndex, signal);
-    const { answer } = fetched;
-    const target = redirectTarget(answer, url);
-    if (!target && route.chain.length > 1 && endsWithConnection(answer, asked.method)) {
-      abandon(answer);
-      startIndex = ticket.claims.chains.length;
-      continue;
-    }
-    if (!target) return { ...fetched, url, chain: route.chain };
-    abandon(answer);
+  const fetched = await tryInTurn(book.choices(), {
+    attempt: (choice, own, onStands) => fetchOverChain(components, choice, target, requestFor, own, onStands),
+    patienceMs: components.patienceMs,
+    signal,
+    isFinal: (failure, choice) => {
+      signal.throwIfAborted();
+      if (!isChainFailure(failure)) return true;
+      book.noteFailure(choice.chain, failure.depot);
+      components.onChainFailed(choice.ticket.claims, failure);
+      return false;
+    },
+    discard: ({ answer }) => abandon(answer),
+  });
+  const { answer, choice } = fetched;
+  const { method } = requestFor(target.url);
+  if (choice.chain.length === 1 || !book.alone || !endsWithConnection(answer, method)) return fetched;
+  abandon(answer);
+  return fetchOverChain(components, book.alone, target, requestFor, signal);
+}
+
+/** Whether a failure is the chain's rather than the origin's. */
+export function isChainFailure(failure: unknown): failure is LonghaulError {
+  return failure instanceof LonghaulError && CHAIN_FAILURES.has(failure.code);
+}
+
+/**
+ * Fetches a target over one chain and follows the origin's redirects; rejects with a `LonghaulError`. The chain may be one
+ * of another ticket of the same download, with which it is asked for as long as the origin is the same.
+ */
+export async function fetchOverChain(
+  { ownId, ask, followUp }: OriginFetchComponents,
+  choice: Choice,
+  target: Target,
+  requestFor: RequestFor,
+  signal: AbortSignal,
+  onStands: () => void = () => undefined,
+): Promise<FetchedAnswer> {
+  let { ticket, url } = target;
+  for (let redirects = 0; ; redirects += 1) {
+    const route = routeOf(choice, { ticket, url }, ownId);
+    const fetched = await ask(route, requestFor(url), signal, onStands);
+    const next = redirectTarget(fetched.answer, url);
+    if (!next) return { ...fetched, target: { ticket, url }, choice: { ...choice, chain: route.chain } };
+    abandon(fetched.answer);
     if (redirects === MAX_REDIRECTS) throw new LonghaulError('redirect-limit');
-    if (url.scheme === 'https' && target.scheme === 'http') throw new LonghaulError('redirect-downgrade');
-    const isElsewhere = target.host !== url.host || target.port !== url.port;
-    if (isElsewhere) ticket = await components.followUp(ticket, target);
-    redirects += 1;
-    url = target;
-    startIndex = route.chainIndex;
+    if (url.scheme === 'https' && next.scheme === 'http') throw new LonghaulError('redirect-downgrade');
+    const isElsewhere = next.host !== url.host || next.port !== url.port;
+    if (isElsewhere) ticket = await followUp(ticket, next);
+    url = next;
   }
 }
 
-async function askOverChains(
-  { ownId, ask, onChainFailed }: OriginFetchComponents,
-  ticket: OpenTicket,
-  asked: OriginRequest,
-  startIndex: number,
-  signal: AbortSignal,
-): Promise<OriginAnswer & { route: Route }> {
-  const { claims } = ticket;
-  const authority: Authority = { host: asked.url.host, port: asked.url.port };
-  let failure = new LonghaulError('next-depot-unknown');
-  for (let chainIndex = startIndex; chainIndex <= claims.chains.length; chainIndex += 1) {
-    const chain = chainForEntry(claims, chainIndex, ownId);
-    if (!chain) continue;
-    const route = { ticket: ticket.text, chainIndex, chain, authority };
-    try {
-      return { ...(await ask(route, asked, signal)), route };
-    } catch (thrown) {
-      signal.throwIfAborted();
-      if (!(thrown instanceof LonghaulError) || !CHAIN_FAILURES.has(thrown.code)) throw thrown;
-      failure = thrown;
-      onChainFailed(claims, thrown);
-    }
-  }
-  throw failure;
+/**
+ * The route to a target by a chain, which may be one of another ticket of the same download: that is asked with as long as
+ * the origin is the same. A ticket that does not have the chain has at least this depot alone.
+ */
+export function routeOf(choice: Choice, { ticket, url }: Target, ownId: string): Route {
+  const authority: Authority = { host: url.host, port: url.port };
+  if (choice.ticket.claims.authorityHash === ticket.claims.authorityHash)
+    return { ticket: choice.ticket.text, chainIndex: choice.chainIndex, chain: choice.chain, authority };
+  const { chains } = ticket.claims;
+  const found = chains.findIndex((chain) => chain.join() === choice.chain.join());
+  const [chainIndex, chain] = found < 0 ? [chains.length, [ownId]] : [found, choice.chain];
+  return { ticket: ticket.text, chainIndex, chain, authority };
 }
 
 function redirectTarget(answer: IncomingMessage, base: OriginUrl): OriginUrl | undefined {

@@ -10,6 +10,7 @@ type Done = (error?: Error | null) => void;
 export class OriginStream extends Duplex {
   #way: Duplex | undefined;
   #isHeld = false;
+  #isOver = false;
   readonly #first = Promise.withResolvers<Buffer>();
   #hasFirst = false;
   /** A write that waits for the way. */
@@ -18,6 +19,11 @@ export class OriginStream extends Duplex {
   /** The first write, which the way's maker sends along. Never settles when nothing is written. */
   get firstBytes(): Promise<Buffer> {
     return this.#first.promise;
+  }
+
+  /** What it is connected to: a tunnel, or the origin's connection itself; perhaps secured. */
+  get way(): Duplex | undefined {
+    return this.#way;
   }
 
   /** Connects the way; the first bytes have gone along with its making and are not sent again. */
@@ -31,6 +37,11 @@ export class OriginStream extends Duplex {
     if (way.destroyed) this.#onClose();
     this.#waiting?.();
     this.emit('attached');
+  }
+
+  /** The exchange has been whole: the way then ends cleanly instead of being broken off. */
+  complete(): void {
+    this.#isOver = true;
   }
 
   /** Stops reading from the way, until `release` or `detach`; what has been read still flows to HTTP. */
@@ -72,7 +83,9 @@ export class OriginStream extends Duplex {
   }
 
   override _destroy(failure: Error | null, done: Done): void {
-    if (this.#way) resetConnection(this.#way);
+    const way = this.#way;
+    if (way && this.#isOver && !failure) way.end(() => way.destroy());
+    else if (way) resetConnection(way);
     done(failure);
   }
 

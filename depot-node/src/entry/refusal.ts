@@ -1,35 +1,40 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { HEADERS, type LonghaulError } from '@longhaul/shared';
+import { retryAfter } from '../retry-after.ts';
 import { SAFETY_HEADERS } from './headers.ts';
 
-/** Clients that may come back wait this long. */
-const RETRY_AFTER_SECONDS = 5;
+/** Refusals of the request itself: no waiting makes it better. */
+const REQUEST_FAULTS = new Set([400, 405, 431]);
 
 /**
  * The status of a refusal. A resume is never answered with a redirect or a 404, because browsers then drop the bytes
- * they have; tickets that are over answer it with 503.
+ * they have: tickets that are over answer it with 503, and so does everything that fails at an address that has worked.
  */
-function refusalStatus(error: LonghaulError, isResume: boolean): number {
+function refusalStatus(error: LonghaulError, isResume: boolean, hasWorked: boolean): number {
+  if (hasWorked && !REQUEST_FAULTS.has(error.status)) return 503;
   return isResume && error.code === 'ticket-expired' ? 503 : error.status;
 }
 
-/** Answers a request with a registered failure, as text with its code in a header. */
+/**
+ * Answers a request with a registered failure, as text with its code in a header. `hasWorked`: this address has given a
+ * body before.
+ */
 export function sendRefusal(
   request: IncomingMessage,
   response: ServerResponse,
   error: LonghaulError,
   ownId: string,
+  hasWorked = false,
 ): void {
-  const status = refusalStatus(error, request.headers.range !== undefined);
+  const status = refusalStatus(error, request.headers.range !== undefined, hasWorked);
   const text = `${error.code}: ${error.message}\n`;
-  const retry = status === 503 && error.retry ? { 'Retry-After': String(RETRY_AFTER_SECONDS) } : {};
   response.writeHead(status, {
     ...SAFETY_HEADERS,
     'Content-Type': 'text/plain; charset=utf-8',
     'Content-Length': Buffer.byteLength(text),
     [HEADERS.error]: error.code,
     [HEADERS.depot]: error.depot ?? ownId,
-    ...retry,
+    ...retryAfter(status, error.retry || hasWorked),
   });
   response.end(request.method === 'HEAD' ? undefined : text);
 }

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { BodyEnd, Relay } from '../relay/relay-plane.ts';
+import type { BodyEnd, ChoosingRelay } from '../relay/relay-plane.ts';
 import { resetConnection } from '../sockets/reset.ts';
 import type { TakenBody } from './origin-exchange.ts';
 
@@ -9,7 +9,7 @@ export interface SendBodyOptions {
   /** How long the client may leave bytes unread. */
   readonly stallMs: number;
   readonly signal: AbortSignal;
-  readonly relay: Relay;
+  readonly relay: ChoosingRelay;
   readonly onBytes: (bytes: number) => void;
 }
 

@@ -1,10 +1,11 @@
 import type { TicketClaims } from '@longhaul/shared';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { type Arrival, JobTable, type JobTableInit } from './job-table.ts';
 
 const CLIENT: Arrival = { from: 'client', prefix: '192.0.2.0/24', hasRange: false };
 const RESUME: Arrival = { ...CLIENT, hasRange: true };
-const DEPOT: Arrival = { from: 'depot' };
+const DEPOT: Arrival = { from: 'depot', isExit: false };
+const TO_EXIT: Arrival = { from: 'depot', isExit: true };
 
 function claims(jobId: string, change: Partial<TicketClaims> = {}): TicketClaims {
   return {
@@ -13,8 +14,8 @@ function claims(jobId: string, change: Partial<TicketClaims> = {}): TicketClaims
     urlHash: '',
     authorityHash: '',
     chains: [['d1']],
+    promises: [{ rateBps: 1, worstRttMs: 1, worstLossRate: 0 }],
     lanes: 1,
-    rateBps: 1,
     budgetBytes: 100,
     budgetConnections: 10,
     issuedAt: 1000,
@@ -26,7 +27,16 @@ function claims(jobId: string, change: Partial<TicketClaims> = {}): TicketClaims
 
 function table(init: Partial<JobTableInit> = {}) {
   const clock = { now: 1000 };
-  const limits = { maxTransfers: 5, maxPerJob: 5, maxPerClient: 5, maxJobs: 5, bootedAt: 0 };
+  const limits = {
+    maxTransfers: 5,
+    maxPerJob: 5,
+    maxPerClient: 5,
+    maxPerOrigin: 5,
+    maxClientBps: undefined,
+    maxOriginBps: undefined,
+    maxJobs: 5,
+    bootedAt: 0,
+  };
   return { jobs: new JobTable({ ...limits, nowSeconds: () => clock.now, ...init }), clock };
 }
 
@@ -41,6 +51,7 @@ function release(result: ReturnType<JobTable['admit']>): void {
 test.each([
   ['a full depot', { maxTransfers: 1 }, 'depot-full', 'b'],
   ['a client network with its share', { maxPerClient: 1 }, 'client-busy', 'b'],
+  ['an origin that is fetched from as often as it may be', { maxPerOrigin: 1 }, 'origin-crowded', 'b'],
   ['a download with all its connections', { maxPerJob: 1 }, 'job-busy', 'a'],
 ] as const)('%s is refused, and served again when one has ended', (_, limits, code, next) => {
   const { jobs } = table(limits);
@@ -56,6 +67,16 @@ test('the share of one client network is nothing to others, and nothing to depot
   jobs.admit(claims('a'), CLIENT);
   expect(codeOf(jobs.admit(claims('b'), { ...CLIENT, prefix: '198.51.100.0/24' }))).toBe('admitted');
   expect(codeOf(jobs.admit(claims('c'), DEPOT))).toBe('admitted');
+  expect(codeOf(jobs.admit(claims('d'), TO_EXIT))).toBe('admitted');
+});
+
+test('an origin counts where it is dialled, and where clients come in', () => {
+  const { jobs } = table({ maxPerOrigin: 2 });
+  for (const id of ['a', 'b']) expect(codeOf(jobs.admit(claims(id), DEPOT))).toBe('admitted');
+  expect(codeOf(jobs.admit(claims('a'), TO_EXIT))).toBe('admitted');
+  expect(codeOf(jobs.admit(claims('d'), CLIENT))).toBe('admitted');
+  expect(codeOf(jobs.admit(claims('e'), TO_EXIT))).toBe('origin-crowded');
+  expect(codeOf(jobs.admit(claims('e', { authorityHash: 'another' }), TO_EXIT))).toBe('admitted');
 });
 
 test('a full memory forgets the job that was used longest ago, and still lets it resume', () => {
@@ -83,4 +104,63 @@ test('only a depot that booted after the ticket was issued takes a resume of a j
   expect(codeOf(restarted.jobs.admit(claims('a'), RESUME))).toBe('admitted');
   expect(codeOf(restarted.jobs.admit(claims('b'), CLIENT))).toBe('ticket-start-over');
   expect(codeOf(restarted.jobs.admit(claims('c'), DEPOT))).toBe('admitted');
+});
+
+describe('a rate that is used up', () => {
+  /** A megabit over the ten seconds that count. */
+  const OVER = { maxClientBps: 1e6, bytes: 1_250_001 };
+  const generous = { budgetBytes: 1e9 };
+
+  function busy(limits: Partial<JobTableInit>, arrival: Arrival = CLIENT) {
+    const { jobs, clock } = table(limits);
+    const running = jobs.admit(claims('a', generous), arrival);
+    if (!running.ok) throw running.error;
+    const ask = (id: string, how: Arrival, change: Partial<TicketClaims> = {}) =>
+      codeOf(jobs.admit(claims(id, { ...generous, ...change }), how));
+    return { running: running.value, clock, ask };
+  }
+
+  test('makes new requests wait, until ten seconds have taken it away', () => {
+    const { running, clock, ask } = busy({ maxClientBps: OVER.maxClientBps });
+    running.note(OVER.bytes - 1);
+    expect(ask('b', CLIENT)).toBe('admitted');
+    running.note(1);
+    expect(ask('c', CLIENT)).toBe('client-rate-limited');
+    expect(ask('a', RESUME), 'one more connection of a download that runs').toBe('client-rate-limited');
+    clock.now += 9;
+    expect(ask('c', CLIENT)).toBe('client-rate-limited');
+    clock.now += 1;
+    expect(ask('c', CLIENT)).toBe('admitted');
+  });
+
+  test('lets the download that broke off be resumed', () => {
+    const { running, ask } = busy({ maxClientBps: OVER.maxClientBps, maxOriginBps: 1e6 });
+    running.note(OVER.bytes);
+    running.release();
+    expect(ask('a', CLIENT), 'from its start').toBe('client-rate-limited');
+    expect(ask('a', RESUME)).toBe('admitted');
+    expect(ask('a', RESUME), 'by a second connection').toBe('client-rate-limited');
+  });
+
+  test('of one origin is nothing to others', () => {
+    const { running, ask } = busy({ maxOriginBps: 1e6 });
+    running.note(OVER.bytes);
+    expect(ask('b', CLIENT)).toBe('origin-rate-limited');
+    expect(ask('b', CLIENT, { authorityHash: 'another' })).toBe('admitted');
+    expect(ask('b', DEPOT), 'on to the next depot').toBe('admitted');
+  });
+
+  test('at the exit depot stops new jobs, and no chain that is repaired or gets one more lane', () => {
+    const { running, ask } = busy({ maxOriginBps: 1e6, maxClientBps: 1e6 }, TO_EXIT);
+    running.note(OVER.bytes);
+    expect(ask('b', TO_EXIT)).toBe('origin-rate-limited');
+    expect(ask('a', TO_EXIT)).toBe('admitted');
+    expect(ask('c', CLIENT, { authorityHash: 'another' }), 'clients have sent nothing').toBe('admitted');
+  });
+
+  test('counts against the budget as well', () => {
+    const { running, ask } = busy({});
+    running.note(1e9);
+    expect(ask('a', RESUME)).toBe('budget-used-up');
+  });
 });

@@ -1,5 +1,5 @@
 import type { Duplex } from 'node:stream';
-import type { PlaneKind, Relay, RelayPlane } from './relay-plane.ts';
+import type { ChoosingRelay, PlaneKind, RelayPlane } from './relay-plane.ts';
 import { isPlainTcp } from './socket-handle.ts';
 import type { SplicePlane } from './splice-plane.ts';
 import { streamPlane } from './stream-plane.ts';
@@ -15,14 +15,17 @@ interface ChooserComponents {
 }
 
 /** The relay that takes for each flow the plane that suits it; nobody else has to know that there are two. */
-export function createRelay({ splice, onFlow }: ChooserComponents): Relay {
+export function createRelay({ splice, onFlow }: ChooserComponents): ChoosingRelay {
+  const spliceFor = (one: Duplex, other: Duplex) =>
+    splice?.isAlive() && isPlainTcp(one) && isPlainTcp(other) ? splice : undefined;
   const choose = (one: Duplex, other: Duplex, isWorthIt: boolean): RelayPlane => {
-    const canSplice = isWorthIt && isPlainTcp(one) && isPlainTcp(other);
-    const plane = canSplice && splice?.isAlive() ? splice : streamPlane;
+    const plane = (isWorthIt ? spliceFor(one, other) : undefined) ?? streamPlane;
     onFlow(plane.kind);
     return plane;
   };
   return {
+    splices: (source, sink, sizeBytes) =>
+      sizeBytes >= MIN_SPLICED_BODY_BYTES && spliceFor(source, sink) !== undefined,
     tunnel: (downstream, upstream, options) =>
       choose(downstream, upstream, true).tunnel(downstream, upstream, options),
     body: (source, sink, options) =>

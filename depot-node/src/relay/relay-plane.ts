@@ -16,6 +16,12 @@ export interface Relay {
   readonly body: (source: Duplex, sink: Duplex, options: BodyOptions) => Promise<BodyOutcome>;
 }
 
+/** The relay of a depot, which chooses for each flow how its bytes are moved. */
+export interface ChoosingRelay extends Relay {
+  /** Whether a body between these two would be moved by the kernel, unseen by this process. */
+  readonly splices: (source: Duplex, sink: Duplex, sizeBytes: number) => boolean;
+}
+
 /** One way to move the bytes. */
 export interface RelayPlane extends Relay {
   readonly kind: PlaneKind;

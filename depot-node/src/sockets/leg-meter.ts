@@ -24,6 +24,8 @@ export interface LegMeasure extends LegDelta {
   readonly limitedBy: LegLimit | undefined;
   /** How long nothing of what is under way has been acknowledged: a peer that only pauses still answers. */
   readonly unansweredMs: number;
+  /** Written and not sent at the last look: the network or the peer is slower than whoever writes. */
+  readonly unsentBytes: number | undefined;
 }
 
 /** A rate measured over less says more of the first round trips than of the network. */
@@ -82,6 +84,7 @@ export class LegMeter {
       deliveryRateBps: this.#ratedBytes > 0 ? this.#rateTimesBytes / this.#ratedBytes : undefined,
       limitedBy: elapsedMs > 0 ? this.#largestLimit() : undefined,
       unansweredMs: Math.min(waitedMs, this.#last.sinceAckMs ?? waitedMs),
+      unsentBytes: this.#last.notSentBytes,
     };
   }
 

@@ -1,16 +1,14 @@
 import type { Duplex } from 'node:stream';
 import type { LinkReport } from '@longhaul/shared';
-import { descriptorOf } from './descriptor-of.ts';
+import { type HeldDescriptor, holdDescriptor } from './held-descriptor.ts';
 import type { SocketKernel } from './kernel-options.ts';
 import { type LegDelta, type LegLimit, type LegMeasure, LegMeter, LIMITS } from './leg-meter.ts';
 import type { LegClass } from './leg-options.ts';
 import { LinkEstimates } from './link-estimates.ts';
-import { createTcpInfoReader, type TcpInfo } from './tcp-info.ts';
+import { createTcpInfoReader, TCP_CLOSED, type TcpInfo } from './tcp-info.ts';
 
 /** Often enough for a download of seconds; a look at a connection costs about 2 us. */
 const SAMPLE_MS = 1000;
-// TCP_CLOSE of linux/tcp_states.h.
-const CLOSED = 7;
 
 export interface LegInfo {
   readonly legClass: LegClass;
@@ -48,11 +46,9 @@ export interface LegSampler {
   readonly takeLinkReports: () => LinkReport[];
 }
 
-interface Leg {
+interface Leg extends HeldDescriptor {
   readonly info: LegInfo;
   readonly meter: LegMeter;
-  readonly descriptor: () => number | undefined;
-  readonly release: () => void;
 }
 
 /** Looks at the watched connections once a second, all by one timer that keeps no process alive. */
@@ -75,7 +71,7 @@ export function createLegSampler(
     const delta = leg.meter.add(info, nowMs());
     addTo(totals[leg.info.legClass], delta);
     if (leg.info.depot !== undefined) links.note(leg.info.depot, delta, leg.meter.measure);
-    if (info.state === CLOSED) leg.release();
+    if (info.state === TCP_CLOSED) leg.release();
   };
   const lookAtAll = () => {
     for (const leg of legs) look(leg);
@@ -90,7 +86,7 @@ export function createLegSampler(
     watch: (stream, info) => {
       const { legClass, depot } = info;
       const named = depot === undefined ? { legClass } : { legClass, depot };
-      const source = kernel && sourceOf(kernel, stream, info.handedOver === true);
+      const source = kernel && holdDescriptor(kernel, stream, info.handedOver === true);
       const descriptor = source?.descriptor();
       const first = descriptor === undefined ? undefined : readInfo(descriptor);
       totals[legClass].legs += 1;
@@ -114,30 +110,6 @@ export function createLegSampler(
     },
     totals: (legClass) => totals[legClass],
     takeLinkReports: () => links.take(),
-  };
-}
-
-/** Where the descriptor of a leg is found as long as it lives. */
-function sourceOf(
-  kernel: SocketKernel,
-  stream: Duplex | number,
-  handedOver: boolean,
-): Pick<Leg, 'descriptor' | 'release'> | undefined {
-  if (typeof stream !== 'number' && !handedOver) {
-    return { descriptor: () => descriptorOf(stream), release: () => {} };
-  }
-  const original = typeof stream === 'number' ? stream : descriptorOf(stream);
-  if (original === undefined) return undefined;
-  const copy = kernel.duplicate(original);
-  // Out of descriptors: the leg goes on unwatched.
-  if (copy < 0) return undefined;
-  let own: number | undefined = copy;
-  return {
-    descriptor: () => own,
-    release: () => {
-      if (own !== undefined) kernel.close(own);
-      own = undefined;
-    },
   };
 }
 

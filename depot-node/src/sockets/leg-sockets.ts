@@ -19,6 +19,8 @@ export type SocketReport =
       readonly option: string;
       readonly reason: string;
     }
+  /** The configured uplink cannot be shared evenly, because the kernel does not pace all connections. */
+  | { readonly what: 'uplink-not-shared'; readonly reason: string }
   /** The kernel makes no multipath sockets; plain TCP is used. */
   | { readonly what: 'mptcp-unavailable'; readonly reason: string };
 

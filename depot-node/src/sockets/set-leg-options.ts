@@ -47,11 +47,7 @@ export function setLegOptions(
     steps.push(['userTimeoutSeconds', errno]);
   }
   if (options.maxPacingBps !== undefined) {
-    const bytesPerSecond = BigInt(Math.ceil(options.maxPacingBps / 8));
-    steps.push([
-      'maxPacingBps',
-      kernel.setLargeNumber(descriptor, SOCKET_OPTIONS.maxPacingRate, bytesPerSecond),
-    ]);
+    steps.push(['maxPacingBps', setMaxPacing(kernel, descriptor, options.maxPacingBps)]);
   }
   if (options.sendBufferBytes !== undefined) {
     const errno = setNumber(descriptor, SOCKET_OPTIONS.sendBuffer, options.sendBufferBytes);
@@ -83,13 +79,23 @@ export function changeLegOptions(
   if (options.notSentLowatBytes === 0) setNumber(descriptor, SOCKET_OPTIONS.notSentLowat, 0);
   if (options.userTimeoutSeconds === 0) setNumber(descriptor, SOCKET_OPTIONS.userTimeout, 0);
   if (former.maxPacingBps !== undefined && options.maxPacingBps === undefined) {
-    kernel.setLargeNumber(descriptor, SOCKET_OPTIONS.maxPacingRate, UNPACED);
+    setMaxPacing(kernel, descriptor, undefined);
   }
   // The kernel tunes a buffer again once it is unlocked (Linux 5.14).
   if (former.sendBufferBytes !== undefined || former.receiveBufferBytes !== undefined) {
     setNumber(descriptor, SOCKET_OPTIONS.bufferLock, 0);
   }
   return setLegOptions(kernel, descriptor, options);
+}
+
+/** Sets the rate of payload that a connection may not exceed, or lifts it; 0 or the errno. */
+export function setMaxPacing(
+  kernel: SocketKernel,
+  descriptor: number,
+  maxPacingBps: number | undefined,
+): number {
+  const bytesPerSecond = maxPacingBps === undefined ? UNPACED : BigInt(Math.ceil(maxPacingBps / 8));
+  return kernel.setLargeNumber(descriptor, SOCKET_OPTIONS.maxPacingRate, bytesPerSecond);
 }
 
 function setKeepAlive(kernel: SocketKernel, descriptor: number, idleSeconds: number): number {

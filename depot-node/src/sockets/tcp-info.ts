@@ -33,6 +33,9 @@ export interface TcpInfo {
   readonly bufferLimitedMs: number | undefined;
 }
 
+// `state` of a connection that is over: TCP_CLOSE of linux/tcp_states.h.
+export const TCP_CLOSED = 7;
+
 /** More than any kernel's struct tcp_info has so far. */
 const TCP_INFO_BYTES = 512;
 /** What `min_rtt` says before the first sample. */

@@ -8,12 +8,10 @@ import {
 } from '@longhaul/shared';
 import { checkTarget } from '../entry/check-target.ts';
 import { headersToOrigin } from '../entry/headers.ts';
-import type { OriginAnswer, OriginRequest } from '../entry/origin-exchange.ts';
-import { abandon } from '../entry/origin-fetch.ts';
+import { abandon, type OriginFetchComponents } from '../entry/origin-fetch.ts';
 import type { OpenTicket } from '../entry/target.ts';
 import { arrivalOf } from '../jobs/arrival-of.ts';
 import type { JobTable } from '../jobs/job-table.ts';
-import type { Route } from '../tunnel/next-leg.ts';
 import { type AskPredecessorComponents, askPredecessor } from './ask-predecessor.ts';
 import { type Wanted, wantedBy } from './conditions.ts';
 import { type Held, heldFailure } from './held-answer.ts';
@@ -31,7 +29,7 @@ export interface BeginComponents extends AskPredecessorComponents {
   readonly findDepot: (id: string) => Promise<DepotEntry | undefined>;
   /** The port under which this depot is registered. */
   readonly ownPort: () => number;
-  readonly ask: (route: Route, asked: OriginRequest, signal: AbortSignal) => Promise<OriginAnswer>;
+  readonly ask: OriginFetchComponents['ask'];
   readonly redirectStatus: RedirectStatus;
   readonly shutdown: AbortSignal;
 }
@@ -119,7 +117,7 @@ async function fetchAtExit(
   const route = { ticket: ticket.text, chainIndex: 0, chain: [ownId], authority };
   const headers = headersToOrigin(request.headers, url, ownId);
   try {
-    const answered = await ask(route, { method, url, headers }, signal);
+    const answered = await ask(route, { method, url, headers }, signal, () => undefined);
     if (!REDIRECTS.has(answered.answer.statusCode ?? 0)) return { ok: true, url, answered };
     abandon(answered.answer);
     // Follow-up tickets are the entry depot's.

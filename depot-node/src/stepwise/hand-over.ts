@@ -17,7 +17,10 @@ export async function handOver(
   options: HandOverOptions,
 ): Promise<SendOutcome> {
   const { answer } = answered;
-  const taken = await answered.takeBody();
+  const sink = response.socket;
+  const taken = await answered.takeBody(
+    (way, sizeBytes) => sink !== null && options.relay.splices(way, sink, sizeBytes),
+  );
   const { 'content-disposition': disposition } = answer.headers;
   const headers: [string, string][] = [
     ...headersToClient(answer.rawHeaders),

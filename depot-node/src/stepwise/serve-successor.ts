@@ -4,6 +4,7 @@ import { HEADERS, LonghaulError, type Result, refuse } from '@longhaul/shared';
 import type { SendBodyOptions } from '../entry/send-body.ts';
 import type { OpenTicket } from '../entry/target.ts';
 import type { HandoverOutcome, Observe } from '../events.ts';
+import type { UplinkPacer } from '../fairness/uplink-pacer.ts';
 import type { LegSampler } from '../sockets/leg-sampler.ts';
 import { resetConnection } from '../sockets/reset.ts';
 import type { ProofChecker } from '../tunnel/caller-proof.ts';
@@ -24,6 +25,8 @@ export interface ServeSuccessorComponents extends Omit<SendBodyOptions, 'signal'
   /** Gives an accepted connection the options of those from depots. */
   readonly fromDepot: (connection: Duplex) => void;
   readonly watch: LegSampler['watch'];
+  /** Where the depot has an uplink to share. */
+  readonly joinUplink: UplinkPacer['join'] | undefined;
   readonly observe: Observe;
   readonly nowMs: () => number;
   readonly shutdown: AbortSignal;
@@ -110,6 +113,7 @@ async function giveTo(
       predecessor === undefined ? { legClass: 'origin' } : { legClass: 'depot', depot: predecessor },
     ),
   ];
+  const leaveUplink = components.joinUplink?.(request.socket, { jobId: admission.job.id, legClass: 'depot' });
   let bodyBytes = 0;
   try {
     const outcome = await handOver(held, response, {
@@ -119,7 +123,7 @@ async function giveTo(
       signal: shutdown,
       onBytes: (bytes) => {
         bodyBytes += bytes;
-        admission.job.bytes += bytes;
+        admission.note(bytes);
       },
     });
     return { outcome: outcome === 'client-left' ? 'successor-left' : outcome, bodyBytes };
@@ -127,6 +131,7 @@ async function giveTo(
     letGo(held);
     throw failure;
   } finally {
+    leaveUplink?.();
     for (const leg of legs) leg.stop();
   }
 }

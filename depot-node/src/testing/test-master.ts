@@ -2,6 +2,8 @@ import { createHash, createHmac, generateKeyPairSync, type KeyObject, sign } fro
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import {
   type DepotEntry,
+  type ErrorCode,
+  type FollowUpRequest,
   HEADERS,
   issueTicket,
   type RegisterRequest,
@@ -21,8 +23,15 @@ export interface TestMaster {
   /** Replaces the signing key; depots learn of it with their next exchange. */
   readonly rotateKey: () => void;
   /** What the next follow-up requests are answered with. */
-  onFollowUp: (body: { ticket: string; url: string }) => { status: number; body: object };
+  onFollowUp: (body: FollowUpRequest) => TestAnswer;
   readonly close: () => Promise<void>;
+}
+
+interface TestAnswer {
+  readonly status: number;
+  readonly body: object;
+  /** Of a refusal. */
+  readonly code?: ErrorCode;
 }
 
 export async function startTestMaster(): Promise<TestMaster> {
@@ -36,13 +45,13 @@ export async function startTestMaster(): Promise<TestMaster> {
     masterKeys: [{ keyId: key.id, publicKey: key.publicKey }],
     masterUrls: [master.url],
   });
-  const answer = (path: string, body: unknown): { status: number; body: object } => {
+  const answer = (path: string, body: unknown): TestAnswer => {
     if (path === '/v1/depots') {
       const { id, host, port, tls, publicKey } = body as RegisterRequest;
       depots.set(id, { id, host, port, tls, publicKey, state: 'up' });
       return { status: 201, body: directory() };
     }
-    if (path.endsWith('/follow-ups')) return master.onFollowUp(body as { ticket: string; url: string });
+    if (path.endsWith('/follow-ups')) return master.onFollowUp(body as FollowUpRequest);
     return { status: 200, body: directory() };
   };
 
@@ -51,12 +60,13 @@ export async function startTestMaster(): Promise<TestMaster> {
       const path = request.url ?? '';
       const body: unknown = JSON.parse(await readText(request));
       requests.push({ path, body });
-      const { status, body: answerBody } = answer(path, body);
+      const { status, body: answerBody, code } = answer(path, body);
       const text = JSON.stringify(answerBody);
       const proof = String(request.headers[HEADERS.signature] ?? request.headers[HEADERS.enrolment]);
       const bodyHash = createHash('sha256').update(text).digest('base64url');
       const mac = createHmac('sha256', secret).update(signedAnswerText(proof, bodyHash)).digest('base64url');
-      response.writeHead(status, { [HEADERS.signature]: mac }).end(text);
+      const error = code === undefined ? {} : { [HEADERS.error]: code };
+      response.writeHead(status, { [HEADERS.signature]: mac, ...error }).end(text);
     })();
   });
   const { port } = await listen(server, '127.0.0.1', 0);

@@ -7,6 +7,8 @@ export const CHAIN_FAILURES: ReadonlySet<ErrorCode> = new Set([
   'next-depot-timeout',
   'next-depot-tls-failed',
   'depot-full',
+  'origin-crowded',
+  'origin-rate-limited',
   'shutting-down',
   'caller-not-proved',
   'ticket-key-unknown',

@@ -10,9 +10,11 @@ import {
   type TicketClaims,
 } from '@longhaul/shared';
 import type { Observe } from '../events.ts';
+import type { UplinkPacer } from '../fairness/uplink-pacer.ts';
 import { arrivalOf } from '../jobs/arrival-of.ts';
-import type { Job, JobTable } from '../jobs/job-table.ts';
+import type { Admission, JobTable } from '../jobs/job-table.ts';
 import type { Relay } from '../relay/relay-plane.ts';
+import { retryAfter } from '../retry-after.ts';
 import { sayFarewell } from '../sockets/farewell.ts';
 import type { LegInfo, LegSampler } from '../sockets/leg-sampler.ts';
 import { resetConnection } from '../sockets/reset.ts';
@@ -28,6 +30,8 @@ interface ConnectHandlerComponents extends AcceptComponents {
   readonly observe: Observe;
   readonly relay: Relay;
   readonly watch: LegSampler['watch'];
+  /** Where the depot has an uplink to share. */
+  readonly joinUplink: UplinkPacer['join'] | undefined;
   /** Gives an accepted connection the options of those from depots. */
   readonly fromDepot: (connection: Duplex) => void;
   /** Tunnels that one ticket of a client may have open at once. */
@@ -59,7 +63,11 @@ export function createConnectHandler(components: ConnectHandlerComponents) {
       refuseConnect(components, request, socket, new LonghaulError('job-busy'), claims.jobId);
       return;
     }
-    const admission = components.jobs.admit(claims, place > 0 ? { from: 'depot' } : arrivalOf(request));
+    const isExit = place + 1 === accepted.value.routes[0]?.chain.length;
+    const admission = components.jobs.admit(
+      claims,
+      place > 0 ? { from: 'depot', isExit } : arrivalOf(request),
+    );
     if (!admission.ok) {
       leave();
       refuseConnect(components, request, socket, admission.error, claims.jobId);
@@ -70,8 +78,8 @@ export function createConnectHandler(components: ConnectHandlerComponents) {
       const signal = AbortSignal.any([left.signal, components.shutdown]);
       const { upstream, route } = await openFirst(components, accepted.value, head, signal);
       socket.off('close', onLeft);
-      const { job } = admission.value;
-      await runTunnel(components, { claims, route, place, job }, socket, upstream, head.length);
+      const open = { claims, route, place, admission: admission.value };
+      await runTunnel(components, open, socket, upstream, head.length);
     } catch (thrown) {
       if (!left.signal.aborted)
         refuseConnect(components, request, socket, asLonghaulError(thrown), claims.jobId);
@@ -108,16 +116,17 @@ interface OpenTunnel {
   readonly claims: TicketClaims;
   readonly route: Route;
   readonly place: number;
-  readonly job: Job;
+  readonly admission: Admission;
 }
 
 async function runTunnel(
-  { ownId, observe, relay, watch, stallMs, halfClosedSilenceMs, shutdown, nowMs }: ConnectHandlerComponents,
-  { claims, route, place, job }: OpenTunnel,
+  components: ConnectHandlerComponents,
+  { claims, route, place, admission }: OpenTunnel,
   socket: Duplex,
   upstream: Duplex,
   firstBytes: number,
 ): Promise<void> {
+  const { ownId, observe, relay, watch, stallMs, halfClosedSilenceMs, shutdown, nowMs } = components;
   const started = nowMs();
   if (socket.destroyed) {
     resetConnection(upstream);
@@ -128,17 +137,23 @@ async function runTunnel(
     watch(stream === 'downstream' ? socket : upstream, { ...info, handedOver: true }),
   );
   // The entry depot decides for the whole chain.
-  const budget = place === 0 ? watchTunnelBudget(claims, job, nowMs) : undefined;
+  const budget = place === 0 ? watchTunnelBudget(claims, admission, nowMs) : undefined;
+  const leaveUplink = components.joinUplink?.(socket, {
+    jobId: claims.jobId,
+    legClass: place === 0 ? 'client' : 'depot',
+    handedOver: true,
+  });
   const result = await relay.tunnel(socket, upstream, {
     silenceMs: stallMs,
     halfClosedSilenceMs,
     signal: budget ? AbortSignal.any([shutdown, budget.signal]) : shutdown,
     onDown: (bytes) => {
       if (budget) budget.spend(bytes);
-      else job.bytes += bytes;
+      else admission.note(bytes);
     },
   });
   budget?.stop();
+  leaveUplink?.();
   for (const leg of legs) leg.stop();
   const over: unknown = budget?.signal.reason;
   if (over instanceof LonghaulError)
@@ -148,7 +163,7 @@ async function runTunnel(
   const { outcome, bytesDown } = result;
   const bytesUp = firstBytes + result.bytesUp;
   // What a client sends through a tunnel of its own counts for the next one.
-  if (budget) job.bytes += bytesUp;
+  if (budget) admission.note(bytesUp);
   observe({ type: 'tunnel', jobId: claims.jobId, role, seconds, outcome, bytesUp, bytesDown });
 }
 
@@ -182,9 +197,12 @@ function refuseConnect(
   const isClient = request.headers[HEADERS.proof] === undefined;
   const status = isClient && UNUSABLE.has(error.code) ? 407 : error.status;
   const challenge = status === 407 ? 'Proxy-Authenticate: Basic realm="Longhaul ticket"\r\n' : '';
+  const later = Object.entries(retryAfter(status, error.retry)).map(
+    ([name, value]) => `${name}: ${value}\r\n`,
+  );
   sayFarewell(
     socket,
-    `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? 'Refused'}\r\n${challenge}` +
+    `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? 'Refused'}\r\n${challenge}${later.join('')}` +
       `${HEADERS.error}: ${error.code}\r\n${HEADERS.depot}: ${depot}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n`,
   );
 }

@@ -1,5 +1,5 @@
 import { CLOCK_SKEW_SECONDS, LonghaulError, type TicketClaims } from '@longhaul/shared';
-import type { Job } from '../jobs/job-table.ts';
+import type { Admission } from '../jobs/job-table.ts';
 
 /** The longest time that Node's timers know; a ticket that lives longer is looked at again then. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
@@ -14,7 +14,11 @@ export interface TunnelBudget {
 }
 
 /** Ends a tunnel when its job has used its bytes (`budget-used-up`), or its ticket's life is over (`ticket-expired`). */
-export function watchTunnelBudget(claims: TicketClaims, job: Job, nowMs: () => number): TunnelBudget {
+export function watchTunnelBudget(
+  claims: TicketClaims,
+  { job, note }: Admission,
+  nowMs: () => number,
+): TunnelBudget {
   const over = new AbortController();
   const endMs = (claims.endOfLife + CLOCK_SKEW_SECONDS) * 1000;
   let timer: NodeJS.Timeout | undefined;
@@ -27,7 +31,7 @@ export function watchTunnelBudget(claims: TicketClaims, job: Job, nowMs: () => n
   return {
     signal: over.signal,
     spend: (bytes) => {
-      job.bytes += bytes;
+      note(bytes);
       if (job.bytes >= claims.budgetBytes) over.abort(new LonghaulError('budget-used-up'));
     },
     stop: () => clearTimeout(timer),

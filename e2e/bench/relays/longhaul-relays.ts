@@ -62,6 +62,7 @@ export async function startLonghaulRelays(spec: {
         perJob: MOST_FLOWS,
         tunnelsPerJob: MOST_FLOWS,
         perClient: MOST_FLOWS,
+        perOrigin: MOST_FLOWS,
       },
     },
   });

@@ -114,7 +114,7 @@ function startSoakOverlay(dir: string, originPort: number): Promise<Overlay> {
     originPorts: [originPort],
     // Everything comes from one address here, which is no attack.
     masterConfig: { planner: { allowVia: true } },
-    depotConfig: { limits: { perClient: 2000, perJob: 2000 } },
+    depotConfig: { limits: { perClient: 2000, perJob: 2000, perOrigin: 2000 } },
   });
 }
 

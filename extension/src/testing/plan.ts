@@ -12,6 +12,7 @@ export function plan(patch: Partial<PlanAnswer> = {}): PlanAnswer {
     masterUrl: 'https://master.example/get/https/origin.example:443/file.iso',
     chain: ['pe-1', 'rj-1'],
     alternatives: [],
+    lanes: 1,
     sizeBytes: 50_000_000,
     sizeSource: 'option',
     prediction: prediction(10),

@@ -259,6 +259,74 @@ describe('a follow-up ticket', () => {
     expect((await other?.followUp(master, ticket, 'https://mirror.example/'))?.status).toBe(200);
   });
 
+  describe('past depots that failed', () => {
+    /** Beside the usual way over d1 and d2, one over d4, which is slower. */
+    const links = [
+      ...TEST_LINKS,
+      { between: ['d1', 'd4'], rttMs: 150, rateBps: 50e6, windowBytes: 64e6 },
+      { between: ['d4', 'origin'], rttMs: 60, rateBps: 50e6 },
+    ];
+    const url = 'https://origin.example/f';
+    const ticketOf = (answer: Answer | undefined) => {
+      expect(answer?.status, answer?.text).toBe(200);
+      return followUpAnswerSchema.parse(JSON.parse(answer?.text ?? '')).ticket;
+    };
+
+    beforeEach(async () => {
+      await master.master.close();
+      master = await startMaster({ depotStore: store, config: { links } });
+    });
+
+    test('is for the same job, budgets and times, over other chains from the asking depot on', async () => {
+      const [entry, exit] = await registerDepots(master, 'd1', 'd2', 'd3', 'd4');
+      const first = await ticketFor(link);
+      expect(claimsOf(first).chains).toEqual([
+        ['d1', 'd2'],
+        ['d1', 'd4'],
+        ['d3', 'd2'],
+      ]);
+      master.clock.advance(10);
+      const ticket = ticketOf(await entry?.followUp(master, first, url, ['d2']));
+      expect(claimsOf(ticket)).toEqual({
+        ...claimsOf(first),
+        chains: [['d1', 'd4']],
+        promises: [{ rateBps: 50_000_000, worstRttMs: 150, worstLossRate: 0 }],
+      });
+      expect((await exit?.followUp(master, first, url, ['d1']))?.code, 'not an entry depot').toBe(
+        'ticket-wrong-depot',
+      );
+    });
+
+    test('may be asked for with the ticket that followed, also when no depot failed yet', async () => {
+      const [entry] = await registerDepots(master, 'd1', 'd2', 'd3', 'd4');
+      const first = await ticketFor(link);
+      const second = ticketOf(await entry?.followUp(master, first, url, ['d2']));
+      const third = ticketOf(await entry?.followUp(master, second, url, []));
+      expect(claimsOf(third).chains).toEqual([
+        ['d1', 'd2'],
+        ['d1', 'd4'],
+      ]);
+      expect(claimsOf(third).jobId).toBe(claimsOf(first).jobId);
+    });
+
+    test('serves the other entry depot of a ticket with chains of its own', async () => {
+      const [, , other] = await registerDepots(master, 'd1', 'd2', 'd3', 'd4');
+      const ticket = ticketOf(await other?.followUp(master, await ticketFor(link), url, ['d4']));
+      expect(claimsOf(ticket).chains).toEqual([['d3', 'd2']]);
+    });
+
+    test('is refused where every other chain needs them, and for lists that do not fit', async () => {
+      const [entry] = await registerDepots(master, 'd1', 'd2', 'd3', 'd4');
+      const ticket = await ticketFor(link);
+      const refused = await entry?.followUp(master, ticket, url, ['d2', 'd4']);
+      expect(refused).toMatchObject({ status: 503, code: 'no-other-chain', signature: null });
+      expect((await entry?.followUp(master, ticket, url, ['d1']))?.code).toBe('bad-request');
+      expect((await entry?.followUp(master, ticket, url, ['D/1']))?.code).toBe('bad-request');
+      const many = Array.from({ length: 17 }, (_, index) => `x${index}`);
+      expect((await entry?.followUp(master, ticket, url, many))?.code).toBe('bad-request');
+    });
+  });
+
   test.each([
     ['a private address', 'http://10.0.0.1/', 'target-not-public'],
     ['a private address in an odd spelling', 'http://0x7f.1/', 'target-not-public'],

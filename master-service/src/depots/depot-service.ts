@@ -4,16 +4,19 @@ import {
   type FollowUpRequest,
   type HeartbeatRequest,
   type MasterKey,
+  type OriginUrl,
   ok,
   parseOriginUrl,
   type RegisterRequest,
   type Result,
+  type TicketClaims,
 } from '@longhaul/shared';
 import type { EmitEvent } from '../events.ts';
 import type { LinkTable } from '../planning/link-table.ts';
+import type { Planner, PromisedChains } from '../planning/planner.ts';
 import type { SizeMemory } from '../planning/size-memory.ts';
 import type { DownloadPolicy } from '../policy/download-policy.ts';
-import type { TicketIssuer } from '../tickets/ticket-issuer.ts';
+import { type TicketIssuer, urlHashOf } from '../tickets/ticket-issuer.ts';
 import type { DepotRegistry } from './depot-registry.ts';
 
 interface DepotServiceInit {
@@ -22,6 +25,8 @@ interface DepotServiceInit {
   readonly sizes: SizeMemory;
   readonly policy: DownloadPolicy;
   readonly tickets: TicketIssuer;
+  readonly planner: Planner;
+  readonly assumedSizeBytes: number;
   readonly masterKeys: readonly MasterKey[];
   readonly publicUrl: () => string;
   readonly emit: EmitEvent;
@@ -59,15 +64,32 @@ export class DepotService {
 
   /**
    * A ticket for the target of a redirect. Scheme, port and address must be permitted; the list of origins does not
-   * apply, because an allowed origin vouches for where it redirects to.
+   * apply, because an allowed origin vouches for where it redirects to. With `avoid`, the chains are planned anew.
    */
   followUp(id: string, request: FollowUpRequest, nowMs: number): Result<FollowUpAnswer> {
     const url = parseOriginUrl(request.url);
     if (!url.ok) return url;
     const target = this.#init.policy.checkTarget(url.value);
     if (!target.ok) return target;
-    const ticket = this.#init.tickets.followUp(request.ticket, id, url.value, Math.floor(nowMs / 1000));
-    return ticket.ok ? ok({ ticket: ticket.value }) : ticket;
+    const { tickets } = this.#init;
+    const claims = tickets.open(request.ticket, id, Math.floor(nowMs / 1000));
+    if (!claims.ok) return claims;
+    const { avoid } = request;
+    const chains = avoid ? this.#reroute(id, claims.value, url.value, avoid, nowMs) : claims;
+    return chains.ok ? ok({ ticket: tickets.reissue(claims.value, url.value, chains.value) }) : chains;
+  }
+
+  #reroute(
+    entry: string,
+    { lanes }: TicketClaims,
+    url: OriginUrl,
+    avoid: readonly string[],
+    nowMs: number,
+  ): Result<PromisedChains> {
+    const { planner, registry, sizes, assumedSizeBytes } = this.#init;
+    const sizeBytes = sizes.recall(urlHashOf(url)) ?? assumedSizeBytes;
+    const query = { sizeBytes, originTls: url.scheme === 'https', entry, avoid, lanes };
+    return planner.reroute(query, registry.entries(nowMs), nowMs);
   }
 
   #directory(nowMs: number): Directory {

@@ -1,5 +1,6 @@
 import {
   type Chain,
+  type ChainPromise,
   type CongestionControl,
   chainSeconds,
   type LegEstimate,
@@ -20,20 +21,20 @@ export interface Senders {
 /** Gives the leg between two neighbours of a chain; the one nearer to the origin sends. */
 export type LegBetween = (nearClient: string, nearOrigin: string) => LegEstimate | undefined;
 
-/** Makes a leg of a link: the sender is the end nearer to the origin; a measured goodput overrides the models. */
+/** A connection that was measured at this share of a link's capacity fills it: estimates are no better. */
+const FILLING_SHARE = 0.8;
+
+/**
+ * Makes a leg of a link: the sender is the end nearer to the origin; a measured goodput overrides the models. It is one
+ * connection's: lanes that share a link are each measured at a part of what it carries.
+ */
 export function legOf(link: LinkEstimate, nearOrigin: string, senders: Senders): LegEstimate {
   const { rttMs, lossRate, rateBps, windowBytes, goodputBps } = link;
   const sender = nearOrigin === ORIGIN ? senders.origin : senders.depot;
-  if (goodputBps === undefined) return { rttMs, lossRate, rateBps, windowBytes, sender };
-  // A measured goodput contains what loss and windows did to it; the models must not count them a second time.
-  const filledBytes = Math.ceil((goodputBps * rttMs) / 8000);
-  return {
-    rttMs,
-    lossRate: 0,
-    rateBps: goodputBps,
-    windowBytes: Math.max(windowBytes, filledBytes),
-    sender,
-  };
+  const leg = { rttMs, lossRate, rateBps, windowBytes, sender };
+  if (goodputBps === undefined) return leg;
+  const fillsLink = goodputBps >= FILLING_SHARE * rateBps;
+  return { ...leg, rateBps: fillsLink ? goodputBps : rateBps, connectionBps: goodputBps };
 }
 
 /** The ends of a chain's legs, from the client on: client-D1, D1-D2, ..., Dk-origin. */
@@ -48,16 +49,17 @@ export function chainLegs(chain: Chain, legBetween: LegBetween): LegEstimate[] |
   return legs.every((leg) => leg !== undefined) ? legs : undefined;
 }
 
-/** What is predicted for a chain (or for `direct`, the chain of length 0), leg by leg. */
+/** What is predicted for a chain with `lanes` (or for `direct`, the chain of length 0), leg by leg. */
 export function predict(
   chain: Chain,
   legs: readonly LegEstimate[],
   sizeBytes: number,
   setUp: SetUp,
+  lanes = 1,
 ): Prediction {
-  const goodputs = legs.map((leg) => legGoodput(leg));
+  const goodputs = legs.map((leg, index) => legGoodput(leg, index === 0 ? 1 : lanes));
   return {
-    seconds: chainSeconds(legs, sizeBytes, setUp),
+    seconds: chainSeconds(legs, sizeBytes, setUp, lanes),
     goodputBps: Math.min(...goodputs.map((goodput) => goodput.goodputBps)),
     setUpSeconds: setUpSeconds(
       legs.map((leg) => leg.rttMs),
@@ -70,5 +72,28 @@ export function predict(
       goodputBps: goodputs[index]?.goodputBps ?? 0,
       limit: goodputs[index]?.limit ?? 'rate',
     })),
+  };
+}
+
+/**
+ * Which leg limits the lanes of a chain: of those behind the entry depot, over which each lane has a connection of its
+ * own, the one whose connection carries least. The only leg where there is no other.
+ */
+export function limitingLeg(legs: readonly LegEstimate[]): number {
+  const goodputs = legs.map((leg, index) =>
+    index === 0 && legs.length > 1 ? Number.POSITIVE_INFINITY : legGoodput(leg).goodputBps,
+  );
+  return goodputs.indexOf(Math.min(...goodputs));
+}
+
+/** What the ticket tells the entry depot of a chain. */
+export function promiseOf(legs: readonly LegEstimate[], lanes: number): ChainPromise {
+  const worst = legs[limitingLeg(legs)];
+  const isLossCounted = worst?.sender !== 'bbr' && worst?.connectionBps === undefined;
+  const goodputs = legs.map((leg, index) => legGoodput(leg, index === 0 ? 1 : lanes).goodputBps);
+  return {
+    rateBps: Math.min(...goodputs),
+    worstRttMs: worst?.rttMs ?? 0,
+    worstLossRate: isLossCounted ? (worst?.lossRate ?? 0) : 0,
   };
 }

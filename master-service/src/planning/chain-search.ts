@@ -1,12 +1,15 @@
-import { type Chain, chainSeconds, type LegEstimate, legSeconds } from '@longhaul/shared';
+import { type Chain, type LegEstimate, legSeconds } from '@longhaul/shared';
 import { CLIENT, ORIGIN } from '../config.ts';
 import type { LegBetween } from './chain-legs.ts';
+import { chooseLanes } from './choose-lanes.ts';
 
 export interface SearchSpace {
   readonly depots: readonly { readonly id: string; readonly tls: boolean }[];
   readonly maxDepots: number;
   readonly sizeBytes: number;
   readonly originTls: boolean;
+  /** Numbers of lanes to choose from, ascending. */
+  readonly laneChoices: readonly number[];
   readonly legBetween: LegBetween;
 }
 
@@ -14,65 +17,78 @@ export interface RatedChain {
   /** The entry depot first. */
   readonly chain: Chain;
   readonly legs: readonly LegEstimate[];
-  /** Predicted completion time. */
+  readonly lanes: number;
+  /** Predicted completion time with these lanes. */
   readonly seconds: number;
 }
 
 /**
- * Exact search over all chains of 1 to `maxDepots` different depots whose legs are all known: the two fastest chains of
- * every entry depot, the fastest of all first. Depth first; a branch ends where a lower bound of its time is no better
- * than the second chain its entry depot has already.
+ * Exact search over all chains of 1 to `maxDepots` different depots whose legs are all known, each with its best number of
+ * lanes: the two fastest chains of every entry depot, the fastest of all first.
  */
 export function searchChains(space: SearchSpace): RatedChain[] {
   return space.depots
-    .flatMap((entry) => searchFromEntry(space, entry))
+    .flatMap((entry) => searchFrom(space, entry.id))
     .toSorted((one, other) => one.seconds - other.seconds || one.chain.length - other.chain.length);
 }
 
-function searchFromEntry(space: SearchSpace, entry: SearchSpace['depots'][number]): RatedChain[] {
-  const { sizeBytes, originTls, legBetween } = space;
-  const setUp = { clientTls: entry.tls, originTls };
+/**
+ * The two fastest chains that begin with `entry` and have at least `minDepots` depots. Depth first; a branch ends where a
+ * lower bound of its time is no better than the second chain found already.
+ */
+export function searchFrom(space: SearchSpace, entry: string, minDepots = 1): RatedChain[] {
+  const { sizeBytes, originTls, laneChoices, legBetween } = space;
+  const clientTls = space.depots.find(({ id }) => id === entry)?.tls ?? false;
+  const setUp = { clientTls, originTls };
   const best: RatedChain[] = [];
 
-  const visit = (chain: readonly string[], legs: readonly LegEstimate[]): void => {
-    if (lowerBoundSeconds(legs, sizeBytes) >= (best[1]?.seconds ?? Number.POSITIVE_INFINITY)) return;
+  const visit = (chain: readonly string[], legs: readonly LegEstimate[], bound: Bound): void => {
+    if (bound.seconds >= (best[1]?.seconds ?? Number.POSITIVE_INFINITY)) return;
     const last = chain.at(-1) ?? CLIENT;
-    const toOrigin = legBetween(last, ORIGIN);
+    const toOrigin = chain.length < minDepots ? undefined : legBetween(last, ORIGIN);
     if (toOrigin) {
       const complete = [...legs, toOrigin];
-      best.push({ chain, legs: complete, seconds: chainSeconds(complete, sizeBytes, setUp) });
+      best.push({ chain, legs: complete, ...chooseLanes(complete, sizeBytes, setUp, laneChoices) });
       best.sort((one, other) => one.seconds - other.seconds);
       best.length = Math.min(best.length, 2);
     }
     if (chain.length >= space.maxDepots) return;
     for (const { id } of space.depots) {
       const leg = chain.includes(id) ? undefined : legBetween(last, id);
-      if (leg) visit([...chain, id], [...legs, leg]);
+      if (leg) visit([...chain, id], [...legs, leg], boundWith(bound, leg, sizeBytes, laneChoices));
     }
   };
 
-  const first = legBetween(CLIENT, entry.id);
-  if (first && space.maxDepots > 0) visit([entry.id], [first]);
+  const first = legBetween(CLIENT, entry);
+  if (first && space.maxDepots > 0) visit([entry], [first], boundWith(NOTHING, first, sizeBytes, [1]));
   return best;
 }
 
+/** No chain that begins with the same legs is faster, whatever its lanes. */
+interface Bound {
+  readonly seconds: number;
+  /** The parts it is made of: the slowest leg's own time, the sum of all round trips, the longest one. */
+  readonly slowest: number;
+  readonly rttMs: number;
+  readonly longestRttMs: number;
+}
+
+const NOTHING: Bound = { seconds: 0, slowest: 0, rttMs: 0, longestRttMs: 0 };
+
 /**
- * No chain that begins with these legs is faster: of `chainSeconds`, set-up costs at least two round trips of every leg,
- * and the slowest leg with half a round trip of the others only grows with more legs.
+ * Of `chainSeconds`, set-up costs at least two round trips of every leg, the slowest leg its time with the lanes that suit
+ * it best, and all others but one half a round trip; more legs only add to it.
  */
-function lowerBoundSeconds(legs: readonly LegEstimate[], sizeBytes: number): number {
-  let setUp = 0;
-  let slowest = 0;
-  let slowestRtt = 0;
-  let pipeline = 0;
-  for (const leg of legs) {
-    const seconds = legSeconds(leg, sizeBytes);
-    setUp += leg.rttMs / 500;
-    pipeline += leg.rttMs / 2000;
-    if (seconds > slowest) {
-      slowest = seconds;
-      slowestRtt = leg.rttMs / 2000;
-    }
-  }
-  return setUp + slowest + pipeline - slowestRtt;
+function boundWith(
+  before: Bound,
+  leg: LegEstimate,
+  sizeBytes: number,
+  laneChoices: readonly number[],
+): Bound {
+  const least = Math.min(...laneChoices.map((lanes) => legSeconds(leg, sizeBytes, lanes)));
+  const slowest = Math.max(before.slowest, least);
+  const rttMs = before.rttMs + leg.rttMs;
+  const longestRttMs = Math.max(before.longestRttMs, leg.rttMs);
+  const seconds = rttMs / 500 + slowest + (rttMs - longestRttMs) / 2000;
+  return { seconds, slowest, rttMs, longestRttMs };
 }

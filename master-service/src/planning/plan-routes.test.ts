@@ -4,6 +4,7 @@ import {
   type PlanAnswer,
   parseRelayTarget,
   planAnswerSchema,
+  type TicketClaims,
 } from '@longhaul/shared';
 import { afterEach, describe, expect, test } from 'vitest';
 import { rawGet } from '../testing/raw-request.ts';
@@ -83,6 +84,22 @@ describe('a plan', () => {
     expect(redirect.headers.location).toBe(plan.location);
   });
 
+  test('has the lanes that the client chose, where the operator lets it, and one for a tunnel', async () => {
+    await start({ planner: { allowVia: true } });
+    const url = 'https://origin.example/f';
+    expect((await planOf({ url, sizeBytes: 5e8 })).lanes).toBe(1);
+    const plan = await planOf({ url, lanes: 3, sizeBytes: 5e8 });
+    expect(plan).toMatchObject({ decision: 'chain', lanes: 3 });
+    expect(plan.masterUrl).toContain('/get/~size=500000000,lanes=3/https/');
+    const redirect = await rawGet(master.port, '/get/~size=500000000,lanes=3/https/origin.example/f');
+    expect(redirect.headers.location).toBe(plan.location);
+    const { lanes, promises, chains } = claimsOf(redirect.headers.location);
+    expect(lanes).toBe(3);
+    expect(promises).toHaveLength(chains.length);
+    expect(promises[0]?.rateBps).toBe(Math.round(plan.prediction.goodputBps / 1000) * 1000);
+    expect(await planOf({ url, lanes: 3, sizeBytes: 5e8, kind: 'tunnel' })).toMatchObject({ lanes: 1 });
+  });
+
   test.each([
     ['that is no JSON', '{', 'bad-request'],
     ['with an unknown key', { url: 'https://origin.example/', zap: 1 }, 'bad-request'],
@@ -93,6 +110,8 @@ describe('a plan', () => {
     ['for a foreign origin', { url: 'https://evil.example/' }, 'origin-not-allowed'],
     ['for a private address', { url: 'http://2130706433/' }, 'target-not-public'],
     ['for chosen depots', { url: 'https://origin.example/', via: ['d1'] }, 'via-not-allowed'],
+    ['for chosen lanes', { url: 'https://origin.example/', lanes: 2 }, 'via-not-allowed'],
+    ['for more lanes than are polite', { url: 'https://origin.example/', lanes: 9 }, 'bad-request'],
     ['that is endless', `"${'x'.repeat(300_000)}"`, 'bad-request'],
   ])('%s is refused as JSON with a code', async (_, body, code) => {
     await start();
@@ -102,12 +121,12 @@ describe('a plan', () => {
   });
 });
 
-function budgetOf(location = ''): number {
+function claimsOf(location = ''): TicketClaims {
   const relay = parseRelayTarget(location.slice(location.indexOf('/', 'http://'.length)));
   if (!relay.ok) throw relay.error;
   const ticket = decodeTicket(relay.value.ticket);
   if (!ticket.ok) throw ticket.error;
-  return ticket.value.claims.budgetBytes;
+  return ticket.value.claims;
 }
 
 describe('a public master', () => {
@@ -149,7 +168,7 @@ describe('a public master', () => {
     const budgets: number[] = [];
     for (const name of ['a', 'b', 'c', 'd']) {
       const answer = await rawGet(master.port, `/get/~size=50000000/https/any.example/${name}`);
-      if (answer.status === 307) budgets.push(budgetOf(answer.headers.location));
+      if (answer.status === 307) budgets.push(claimsOf(answer.headers.location).budgetBytes);
       else expect(answer.headers['longhaul-error']).toBe('rate-limited');
     }
     expect(budgets).toEqual([2 ** 30, 2 ** 30, bytesPerHour - 2 ** 31]);
@@ -158,7 +177,7 @@ describe('a public master', () => {
   test('gives a download of unknown size what is left of the hour', async () => {
     await start({ ...many, public: { plansPerMinute: 100, bytesPerHour: 1e9 } });
     const answer = await rawGet(master.port, '/get/https/any.example/a');
-    expect(budgetOf(answer.headers.location)).toBe(1e9);
+    expect(claimsOf(answer.headers.location).budgetBytes).toBe(1e9);
     expect(await codeOf('https/any.example/b')).toBe('rate-limited');
   });
 

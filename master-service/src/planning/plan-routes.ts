@@ -32,7 +32,7 @@ export function planRoutes({ plans, now, emit }: PlanRoutesInit): Router {
 }
 
 function toDownload(
-  { sizeBytes, via, avoid, kind }: PlanRequest,
+  { sizeBytes, via, avoid, lanes, kind }: PlanRequest,
   url: OriginUrl,
   clientAddress: string,
 ): DownloadRequest {
@@ -40,6 +40,7 @@ function toDownload(
     ...(sizeBytes === undefined ? {} : { sizeBytes }),
     ...(via === undefined ? {} : { via }),
     ...(avoid === undefined ? {} : { avoid }),
+    ...(lanes === undefined ? {} : { lanes }),
   };
   return { url, options, kind: kind ?? 'get', clientAddress };
 }

@@ -75,7 +75,8 @@ export class PlanService {
     const { url, options, kind, clientAddress } = request;
     const admission = policy.admit(url, clientAddress);
     if (!admission.ok) return admission;
-    if (options.via?.length && !config.planner.allowVia) return refuse('via-not-allowed');
+    const isChosen = Boolean(options.via?.length) || options.lanes !== undefined;
+    if (isChosen && !config.planner.allowVia) return refuse('via-not-allowed');
     const prefix = clientPrefix(clientAddress);
     const key = { clientPrefix: prefix, url, options, kind };
     const cached = this.#cache.get(key, nowMs);
@@ -100,9 +101,11 @@ export class PlanService {
     return ok(plan);
   }
 
-  #route({ url, options }: DownloadRequest, { sizeBytes }: SizeEstimate, nowMs: number): Result<Route> {
+  #route({ url, options, kind }: DownloadRequest, { sizeBytes }: SizeEstimate, nowMs: number): Result<Route> {
     const { planner, registry } = this.#init;
-    const query = { ...options, sizeBytes, originTls: url.scheme === 'https' };
+    // Lanes are the entry depot's ranges, and it does not see into a tunnel.
+    const lanes = kind === 'tunnel' ? { lanes: 1 } : {};
+    const query = { ...options, ...lanes, sizeBytes, originTls: url.scheme === 'https' };
     return planner.plan(query, registry.entries(nowMs), nowMs);
   }
 
@@ -123,7 +126,8 @@ export class PlanService {
         kind: signalling.ticketKind,
         url,
         chains: [route.chain, ...route.alternatives],
-        rateBps: route.prediction.goodputBps,
+        promises: route.promises,
+        lanes: route.lanes,
         budgetBytes,
       },
       Math.floor(nowMs / 1000),
@@ -138,6 +142,7 @@ export class PlanService {
       masterUrl: `${publicUrl()}${formatGetPath(url, options)}`,
       chain: [...route.chain],
       alternatives: route.alternatives.map((chain) => [...chain]),
+      lanes: route.lanes,
       sizeBytes: size.sizeBytes,
       sizeSource: size.source,
       prediction: route.prediction,

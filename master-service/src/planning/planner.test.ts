@@ -105,6 +105,137 @@ describe('the planner', () => {
   });
 });
 
+describe('lanes', () => {
+  /** Four links in a row of 20, 30, 30 and 20 ms round trip, with a depot at each place between. */
+  const row = (lossOfLink: number, originSender = 'cubic') => {
+    const rtts = [20, 30, 30, 20];
+    const stops = ['client', 'd1', 'd2', 'd3', 'origin'];
+    const links = stops.flatMap((one, start) =>
+      stops.slice(start + 1).map((other, index) => ({
+        between: [one, other],
+        rttMs: rtts.slice(start, start + index + 1).reduce((sum, rttMs) => sum + rttMs, 0),
+        lossRate: 1 - (1 - lossOfLink) ** (index + 1),
+        rateBps: 95e6,
+      })),
+    );
+    return (planner: object = {}) =>
+      plannerWith(links, { ...planner, assumptions: { originSender, depotSender: 'bbr' } });
+  };
+  const size = { sizeBytes: 31_457_280 };
+
+  test('are as many as losses before the exit depot ask for, and the plan says why', () => {
+    const planned = route(row(0.0025)(), size);
+    expect(planned).toMatchObject({ chain: ['d1', 'd2', 'd3'], lanes: 8 });
+    expect(planned.prediction.goodputBps).toBeGreaterThan(90e6);
+    expect(planned.reasons).toContain(
+      '8 lanes: one connection from the origin is predicted to carry 14.2 Mbit/s, because of loss.',
+    );
+    const [promise] = planned.promises;
+    expect(promise).toMatchObject({ rateBps: planned.prediction.goodputBps, worstRttMs: 20 });
+    expect(promise?.worstLossRate).toBeCloseTo(0.0025);
+    expect(route(row(0.00025)(), size).lanes).toBeGreaterThan(1);
+  });
+
+  test('are one where the way is clean, and where the origin sends with BBR, whatever it loses', () => {
+    expect(route(row(0)(), size).lanes).toBe(1);
+    for (const loss of [0, 0.00025, 0.0025]) {
+      const planned = route(row(loss, 'bbr')(), size);
+      expect(planned).toMatchObject({ lanes: 1 });
+      for (const { worstLossRate } of planned.promises) expect(worstLossRate).toBe(0);
+    }
+  });
+
+  test('are one for small files and for direct downloads, and no more than the operator allows', () => {
+    const small = { sizeBytes: 4_194_303 };
+    expect(route(row(0.0025)(), small)).toMatchObject({ decision: 'chain', lanes: 1 });
+    expect(route(row(0.0025)({ minLaneBytes: 1_000_000 }), small).lanes).toBeGreaterThan(1);
+    expect(route(row(0.0025)({ maxLanes: 3 }), size).lanes).toBe(2);
+    const direct = route(row(0.0025)({ minimumGain: 1e6 }), size);
+    expect(direct).toMatchObject({ decision: 'direct', lanes: 1, alternatives: [] });
+    expect(direct.reasons.join()).not.toContain('lanes');
+  });
+
+  test('are those the client asks for', () => {
+    const planned = route(row(0.0025)(), { ...size, lanes: 5 });
+    expect(planned).toMatchObject({ decision: 'chain', lanes: 5 });
+    expect(planned.reasons).toContain('5 lanes, as the client asks.');
+    const chosen = route(row(0.0025)(), { ...size, via: ['d3', 'd1'] });
+    expect(chosen, 'nothing but what was chosen').toMatchObject({ chain: ['d1', 'd3'], lanes: 1 });
+    expect(route(row(0.0025)(), { sizeBytes: 10, lanes: 2, via: ['d1'] })).toMatchObject({
+      chain: ['d1'],
+      lanes: 2,
+      promises: [{ worstRttMs: 80 }],
+    });
+    const tooMany = row(0)({ maxLanes: 4 }).plan({ ...size, originTls: false, lanes: 5 }, depots, NOW);
+    expect(tooMany).toMatchObject({ ok: false, error: { code: 'bad-options' } });
+  });
+
+  test('are not fooled by what lanes on one link were measured at', () => {
+    const links = [
+      { between: ['client', 'd1'], rttMs: 10, rateBps: 95e6 },
+      { between: ['d1', 'd2'], rttMs: 80, rateBps: 95e6 },
+      { between: ['d2', 'origin'], rttMs: 10, rateBps: 95e6 },
+      { between: ['client', 'origin'], rttMs: 100, lossRate: 0.01, rateBps: 95e6 },
+    ];
+    const config = testConfig({ links });
+    const planWith = (goodputBps: number) => {
+      const table = new LinkTable(config.links, 1e7);
+      table.report('d1', { to: 'd2', rttMs: 80, goodputBps }, NOW);
+      return route(new Planner(config.planner, table), size);
+    };
+    expect(planWith(12e6)).toMatchObject({ decision: 'chain', chain: ['d1', 'd2'], lanes: 8 });
+    expect(planWith(12e6).reasons).toContain(
+      '8 lanes: one connection from d2 is predicted to carry 12 Mbit/s, as measured.',
+    );
+    expect(planWith(90e6)).toMatchObject({ chain: ['d1', 'd2'], lanes: 1 });
+  });
+});
+
+describe('another way for a running download', () => {
+  const ids = ['d1', 'd2', 'd3', 'd4'];
+  const over = ids.map((id): PlanningDepot => ({ id, tls: false, state: 'up' }));
+  const links = ['client', ...ids].flatMap((one, index) =>
+    [...ids.slice(index), 'origin'].map((other) => ({
+      between: [one, other],
+      rttMs: 20,
+      lossRate: one === 'client' || other === 'origin' ? 0 : 0.001,
+      rateBps: 1e8,
+    })),
+  );
+  const ask = { sizeBytes: SIZE, originTls: false, entry: 'd1', avoid: ['d2'], lanes: 4 };
+
+  test('begins with the depot that asks, passes none that failed, and keeps the lanes', () => {
+    const planned = plannerWith(links).reroute(ask, over, NOW);
+    if (!planned.ok) throw planned.error;
+    const { chains, promises } = planned.value;
+    expect(chains.length).toBeGreaterThan(1);
+    expect(promises).toHaveLength(chains.length);
+    for (const chain of chains) {
+      expect(chain[0]).toBe('d1');
+      expect(chain).not.toContain('d2');
+    }
+  });
+
+  test('is found for an entry depot that drains, and for clients of whom nothing is known', () => {
+    const states: PlanningDepot[] = over.map((depot) =>
+      depot.id === 'd1' ? { ...depot, state: 'draining' } : depot,
+    );
+    const unknown = links.filter(({ between }) => !between.includes('client'));
+    expect(plannerWith(unknown).reroute(ask, states, NOW)).toMatchObject({ ok: true });
+  });
+
+  test('is refused where there is none but the entry depot alone', () => {
+    const codeOf = (avoid: string[], states = over) => {
+      const planned = plannerWith(links).reroute({ ...ask, avoid }, states, NOW);
+      return planned.ok ? planned.value.chains : planned.error.code;
+    };
+    expect(codeOf(['d2', 'd3', 'd4'])).toBe('no-other-chain');
+    const lost = over.map((depot): PlanningDepot => ({ ...depot, state: 'lost' }));
+    expect(codeOf([], lost)).toBe('no-other-chain');
+    expect(codeOf(['d1'])).toBe('bad-request');
+  });
+});
+
 describe('over any overlay the planner', () => {
   const ids = ['d1', 'd2', 'd3', 'd4', 'd5'];
   const ends = ['client', 'origin', ...ids];
@@ -132,15 +263,19 @@ describe('over any overlay the planner', () => {
         sizes,
         fc.boolean(),
         fc.integer({ min: 0, max: 3 }),
-        (links, tlsOf, sizeBytes, originTls, maxDepots) => {
-          const config = testConfig({ planner: { maxDepots, minimumGain: 1 } }).planner;
+        fc.integer({ min: 1, max: 8 }),
+        fc.constantFrom('bbr', 'cubic', 'reno'),
+        (links, tlsOf, sizeBytes, originTls, maxDepots, maxLanes, depotSender) => {
+          const assumptions = { depotSender };
+          const planner = { maxDepots, maxLanes, minimumGain: 1, maxAlternatives: 4, assumptions };
+          const config = testConfig({ planner }).planner;
           const over: PlanningDepot[] = ids.map((id, index) => ({
             id,
             tls: tlsOf[index] ?? false,
             state: 'up',
           }));
-          const planner = new Planner(config, new LinkTable(links, config.assumptions.windowBytes));
-          const planned = route(planner, { sizeBytes, originTls }, over);
+          const table = new LinkTable(links, config.assumptions.windowBytes);
+          const planned = route(new Planner(config, table), { sizeBytes, originTls }, over);
           const all = everyChain(links, over, { sizeBytes, originTls }, config);
           const best = Math.min(...all.map(({ seconds }) => seconds));
           if (planned.direct.seconds < best) expect(planned.decision).toBe('direct');
@@ -159,18 +294,72 @@ describe('over any overlay the planner', () => {
     );
   });
 
-  /** All permutations, without any of the planner's own code. */
+  test('names for every depot behind the entry depot a chain without it, if there is one', () => {
+    fc.assert(
+      fc.property(overlay, tls, sizes, fc.integer({ min: 1, max: 4 }), (links, tlsOf, sizeBytes, most) => {
+        const limits = {
+          maxDepots: 4,
+          minimumGain: 1,
+          maxAlternatives: 4,
+          assumptions: { depotSender: 'bbr' },
+        };
+        const config = testConfig({ planner: limits }).planner;
+        const over: PlanningDepot[] = ids.map((id, index) => ({
+          id,
+          tls: tlsOf[index] ?? false,
+          state: 'up',
+        }));
+        const table = new LinkTable(links, config.assumptions.windowBytes);
+        const query = { sizeBytes, originTls: false };
+        const { chain, alternatives, lanes, promises } = route(new Planner(config, table), query, over);
+        const [entry, ...others] = chain;
+        const listed = [chain, ...alternatives].map((one) => one.join());
+        expect(new Set(listed).size, 'no chain twice').toBe(listed.length);
+        expect(promises).toHaveLength(listed.length);
+        expect(listed, 'the entry depot alone goes without saying').not.toContain(
+          others.length > 0 ? entry : '-',
+        );
+        const all = everyChain(links, over, query, { ...config, maxLanes: lanes }, [lanes]);
+        for (const one of alternatives) expect(all.map((known) => known.chain.join())).toContain(one.join());
+        const own = all.filter((known) => known.chain[0] === entry && known.chain.length > 1);
+        const avoids = (one: readonly string[], dead: readonly string[]) =>
+          !dead.some((id) => one.includes(id));
+        for (const dead of others) {
+          const possible = own.some((known) => avoids(known.chain, [dead]));
+          const named = alternatives.some((one) => one[0] === entry && avoids(one, [dead]));
+          expect(named, `${dead} of ${chain.join()}`).toBe(possible);
+        }
+        const disjoint = own.filter((known) => others.length > 0 && avoids(known.chain, others));
+        if (disjoint.length > 0) {
+          const first = disjoint.find((known) => known.chain.join() === alternatives[0]?.join());
+          expect(first?.seconds).toBeCloseTo(Math.min(...disjoint.map(({ seconds }) => seconds)), 9);
+        }
+        const few = testConfig({ planner: { ...limits, maxAlternatives: most } }).planner;
+        expect(route(new Planner(few, table), query, over).alternatives.length).toBeLessThanOrEqual(most);
+      }),
+      { numRuns: 100 },
+    );
+  });
+
+  /** All permutations with their best lanes, without any of the planner's own code. */
   function everyChain(
     links: readonly LinkConfig[],
     over: readonly PlanningDepot[],
     { sizeBytes, originTls }: RouteQuery,
     config: PlannerConfig,
+    lanes = sizeBytes < 4 * 2 ** 20 ? [1] : [1, 2, 4, 8].filter((count) => count <= config.maxLanes),
   ) {
     const legBetween = (near: string, far: string): LegEstimate | undefined => {
       const link = links.find(({ between }) => between.includes(near) && between.includes(far));
       if (!link) return undefined;
       const { rttMs, lossRate, rateBps, windowBytes = 0 } = link;
-      return { rttMs, lossRate, rateBps, windowBytes, sender: far === 'origin' ? 'cubic' : 'bbr' };
+      return {
+        rttMs,
+        lossRate,
+        rateBps,
+        windowBytes,
+        sender: far === 'origin' ? 'cubic' : config.assumptions.depotSender,
+      };
     };
     const chains = (length: number): string[][] =>
       length === 0
@@ -185,7 +374,9 @@ describe('over any overlay the planner', () => {
         const legs = stops.slice(1).map((stop, index) => legBetween(stops[index] ?? '', stop));
         if (!legs.every((leg) => leg !== undefined)) return [];
         const clientTls = over.find(({ id }) => id === chain[0])?.tls ?? false;
-        return [{ chain, seconds: chainSeconds(legs, sizeBytes, { clientTls, originTls }) }];
+        const times = lanes.map((count) => chainSeconds(legs, sizeBytes, { clientTls, originTls }, count));
+        const seconds = times.find((time) => time <= 1.03 * Math.min(...times)) ?? 0;
+        return [{ chain, seconds }];
       });
   }
 });

@@ -1,5 +1,6 @@
 import {
   type Chain,
+  type ChainPromise,
   type LegEstimate,
   MAX_CHAIN_DEPOTS,
   ok,
@@ -10,11 +11,13 @@ import {
 import { CLIENT, ORIGIN, type PlannerConfig } from '../config.ts';
 import type { DepotState } from '../depots/depot-registry.ts';
 import type { Decision } from '../events.ts';
-import { chainLegs, type LegBetween, legEnds, legOf, predict } from './chain-legs.ts';
-import { type RatedChain, searchChains } from './chain-search.ts';
+import { chainLegs, type LegBetween, legEnds, legOf, predict, promiseOf } from './chain-legs.ts';
+import { type RatedChain, type SearchSpace, searchChains, searchFrom } from './chain-search.ts';
+import { chooseAlternatives } from './choose-alternatives.ts';
+import { laneChoices } from './choose-lanes.ts';
 import { estimateDirect } from './direct-estimate.ts';
 import type { LinkEstimate, LinkTable } from './link-table.ts';
-import { explainRoute } from './route-reasons.ts';
+import { explainLanes, explainRoute } from './route-reasons.ts';
 
 /** A registered depot as the planner sees it. */
 export interface PlanningDepot {
@@ -30,6 +33,25 @@ export interface RouteQuery {
   /** Exactly these depots, in the order the bytes pass: origin to client, the opposite of a chain's order. */
   readonly via?: readonly string[];
   readonly avoid?: readonly string[];
+  /** Exactly so many lanes where a chain is taken; without it as many as pay, or one with `via`. */
+  readonly lanes?: number;
+}
+
+/** A running download that its entry depot wants another way for. */
+export interface RerouteQuery {
+  readonly sizeBytes: number;
+  readonly originTls: boolean;
+  readonly entry: string;
+  /** Depots that failed. */
+  readonly avoid: readonly string[];
+  /** The lanes that the download runs with. */
+  readonly lanes: number;
+}
+
+/** Chains for one ticket, the best first, and what they promise. */
+export interface PromisedChains {
+  readonly chains: readonly Chain[];
+  readonly promises: readonly ChainPromise[];
 }
 
 /** The planner's decision for one download. Chains have their entry depot first. */
@@ -38,6 +60,10 @@ export interface Route {
   /** Empty for `direct`. */
   readonly chain: Chain;
   readonly alternatives: readonly Chain[];
+  /** Of the chain, then of the alternatives, all with the route's lanes. */
+  readonly promises: readonly ChainPromise[];
+  /** 1 for `direct`. */
+  readonly lanes: number;
   readonly prediction: Prediction;
   readonly direct: Prediction;
   /** Sentences for people. */
@@ -54,45 +80,70 @@ export class Planner {
     this.#links = links;
   }
 
-  /** Plans one download over `depots`; `bad-options` when `via` names a depot that cannot be used. */
+  /** Plans one download over `depots`; `bad-options` when `via` or `lanes` asks for what cannot be had. */
   plan(query: RouteQuery, depots: readonly PlanningDepot[], nowMs: number): Result<Route> {
     const usable = depots.filter((depot) => depot.state === 'up' && !query.avoid?.includes(depot.id));
     const linkBetween = this.#rememberedLinks(nowMs);
-    const legBetween: LegBetween = (nearClient, nearOrigin) => {
-      const link = linkBetween(nearClient, nearOrigin);
-      return link && legOf(link, nearOrigin, this.#senders());
-    };
+    const { maxLanes } = this.#config;
+    if (query.lanes !== undefined && query.lanes > maxLanes) {
+      return refuse('bad-options', `lanes takes 1 to ${maxLanes}`);
+    }
     if (query.via?.length) return this.#planVia(query, query.via, usable, linkBetween);
-    const ranked = searchChains({
-      depots: usable,
-      maxDepots: this.#config.maxDepots,
-      sizeBytes: query.sizeBytes,
-      originTls: query.originTls,
-      legBetween,
+    return ok(this.#decide(query, depots, this.#space(query, usable, linkBetween), linkBetween));
+  }
+
+  /**
+   * Chains for a running download, all from its entry depot on and past the depots that failed. `no-other-chain` when there
+   * is none but the entry depot alone, which needs no plan.
+   */
+  reroute(query: RerouteQuery, depots: readonly PlanningDepot[], nowMs: number): Result<PromisedChains> {
+    const { entry, avoid, lanes } = query;
+    if (avoid.includes(entry)) return refuse('bad-request', 'avoid names the asking depot');
+    // The asking depot serves the client already, whatever its state.
+    const usable = depots.filter(({ id, state }) => id === entry || (state === 'up' && !avoid.includes(id)));
+    const known = this.#rememberedLinks(nowMs);
+    const linkBetween: LinkBetween = (one, other) =>
+      known(one, other) ?? (one === CLIENT && other === entry ? this.#assumedLink() : undefined);
+    const space = { ...this.#space(query, usable, linkBetween), laneChoices: [lanes] };
+    const ranked = searchFrom(space, entry);
+    const [best] = ranked;
+    if (!best || ranked.every(({ chain }) => chain.length < 2)) return refuse('no-other-chain');
+    const rated = [best, ...this.#alternatives(best, ranked, space)];
+    return ok({
+      chains: rated.map(({ chain }) => chain),
+      promises: rated.map(({ legs }) => promiseOf(legs, lanes)),
     });
-    return ok(this.#decide(query, depots, usable, ranked, linkBetween));
   }
 
   #decide(
     query: RouteQuery,
     depots: readonly PlanningDepot[],
-    usable: readonly PlanningDepot[],
-    ranked: readonly RatedChain[],
+    space: SearchSpace,
     linkBetween: LinkBetween,
   ): Route {
+    const ranked = searchChains(space);
     const [best, runnerUp] = ranked;
     const direct = this.#direct(query, best?.chain, linkBetween);
     const wins = best !== undefined && direct.prediction.seconds / best.seconds >= this.#config.minimumGain;
-    const bestPrediction =
-      best && predict(best.chain, best.legs, query.sizeBytes, this.#setUp(query, best.chain, usable));
     const chosen = wins ? best : undefined;
+    const alternatives = chosen ? this.#alternatives(chosen, ranked, space) : [];
+    const lanes = chosen?.lanes ?? 1;
+    const setUp = chosen && this.#setUp(query, chosen.chain, space.depots);
     return {
       decision: chosen ? 'chain' : 'direct',
       chain: chosen?.chain ?? [],
-      alternatives: chosen ? this.#alternatives(chosen, ranked) : [],
-      prediction: (chosen && bestPrediction) ?? direct.prediction,
+      alternatives: alternatives.map(({ chain }) => chain),
+      promises: [chosen?.legs ?? direct.legs, ...alternatives.map(({ legs }) => legs)].map((legs) =>
+        promiseOf(legs, lanes),
+      ),
+      lanes,
+      prediction:
+        chosen && setUp
+          ? predict(chosen.chain, chosen.legs, query.sizeBytes, setUp, lanes)
+          : direct.prediction,
       direct: direct.prediction,
       reasons: explainRoute({
+        isLanesAsked: query.lanes !== undefined,
         best,
         runnerUp,
         wins,
@@ -122,16 +173,30 @@ export class Planner {
     const legs = chainLegs(chain, (nearClient, nearOrigin) => {
       return legOf(linkBetween(nearClient, nearOrigin) ?? assumed, nearOrigin, this.#senders());
     });
-    const prediction = predict(chain, legs ?? [], query.sizeBytes, this.#setUp(query, chain, usable));
+    if (!legs) throw new Error('a leg has no estimate, although assumptions stand in');
+    const setUp = this.#setUp(query, chain, usable);
+    const { lanes = 1 } = query;
+    const prediction = predict(chain, legs, query.sizeBytes, setUp, lanes);
     const { prediction: direct } = this.#direct(query, chain, linkBetween);
     const unknown = legEnds(chain).filter(([one, other]) => !linkBetween(one, other));
     const reasons = [
       'The chain was chosen by the client (via).',
+      ...explainLanes({ chain, legs, lanes }, query.lanes !== undefined),
       ...unknown.map(
         ([one, other]) => `No estimate of the link ${one} - ${other}: assumptions are used for it.`,
       ),
     ];
-    return ok({ decision: 'chain', chain, alternatives: [], prediction, direct, reasons });
+    const promises = [promiseOf(legs, lanes)];
+    return ok({
+      decision: 'chain',
+      chain,
+      alternatives: [],
+      promises,
+      lanes,
+      prediction,
+      direct,
+      reasons,
+    });
   }
 
   #direct(query: RouteQuery, bestChain: Chain | undefined, linkBetween: LinkBetween) {
@@ -143,22 +208,41 @@ export class Planner {
     );
     const legs: LegEstimate[] = [leg];
     const setUp = { clientTls: query.originTls, originTls: query.originTls };
-    return { prediction: predict([], legs, query.sizeBytes, setUp), source };
+    return { legs, prediction: predict([], legs, query.sizeBytes, setUp), source };
   }
 
-  /** First another chain behind the same entry depot, then the best one that begins elsewhere. */
-  #alternatives(best: RatedChain, ranked: readonly RatedChain[]): Chain[] {
-    const [entry] = best.chain;
-    const others = ranked.filter((rated) => rated !== best);
-    const sameEntry = others.find((rated) => rated.chain[0] === entry);
-    const otherEntry = others.find((rated) => rated.chain[0] !== entry);
-    return [sameEntry, otherEntry]
-      .filter((rated) => rated !== undefined)
-      .slice(0, this.#config.maxAlternatives)
-      .map((rated) => rated.chain);
+  #space(
+    query: Pick<RouteQuery, 'sizeBytes' | 'originTls' | 'lanes'>,
+    usable: readonly PlanningDepot[],
+    linkBetween: LinkBetween,
+  ): SearchSpace {
+    const { sizeBytes, originTls, lanes } = query;
+    const known = new Map<string, LegEstimate | undefined>();
+    // A search asks for the same leg many times.
+    const legBetween: LegBetween = (nearClient, nearOrigin) => {
+      const key = `${nearClient} ${nearOrigin}`;
+      if (known.has(key)) return known.get(key);
+      const link = linkBetween(nearClient, nearOrigin);
+      const leg = link && legOf(link, nearOrigin, this.#senders());
+      known.set(key, leg);
+      return leg;
+    };
+    return {
+      depots: usable,
+      maxDepots: this.#config.maxDepots,
+      sizeBytes,
+      originTls,
+      laneChoices: laneChoices(this.#config, sizeBytes, lanes),
+      legBetween,
+    };
   }
 
-  #setUp(query: RouteQuery, chain: Chain, usable: readonly PlanningDepot[]) {
+  #alternatives(best: RatedChain, ranked: readonly RatedChain[], space: SearchSpace): RatedChain[] {
+    const { maxAlternatives: most, minimumGain } = this.#config;
+    return chooseAlternatives({ best, ranked, space, most, minimumGain });
+  }
+
+  #setUp(query: RouteQuery, chain: Chain, usable: SearchSpace['depots']) {
     const entry = usable.find((depot) => depot.id === chain[0]);
     return { clientTls: entry?.tls ?? false, originTls: query.originTls };
   }

@@ -1,5 +1,6 @@
-import type { Chain } from '@longhaul/shared';
+import { type Chain, formatBps, legGoodput } from '@longhaul/shared';
 import { CLIENT, ORIGIN } from '../config.ts';
+import { legEnds, limitingLeg } from './chain-legs.ts';
 import type { RatedChain } from './chain-search.ts';
 import type { DirectEstimate } from './direct-estimate.ts';
 import type { LinkEstimate } from './link-table.ts';
@@ -11,6 +12,8 @@ interface RouteFacts {
   /** Whether the best chain was chosen. */
   readonly wins: boolean;
   readonly minimumGain: number;
+  /** Whether the client chose the number of lanes. */
+  readonly isLanesAsked: boolean;
   readonly direct: { readonly seconds: number; readonly source: DirectEstimate['source'] };
   readonly chainLinks: readonly LinkEstimate[];
   readonly depots: readonly PlanningDepot[];
@@ -20,7 +23,36 @@ interface RouteFacts {
 
 /** Why a route was chosen, in sentences for people. */
 export function explainRoute(facts: RouteFacts): string[] {
-  return [...compare(facts), ...directSource(facts), ...measurements(facts.chainLinks), ...exclusions(facts)];
+  const { best, wins, isLanesAsked } = facts;
+  return [
+    ...compare(facts),
+    ...(best && wins ? explainLanes(best, isLanesAsked) : []),
+    ...directSource(facts),
+    ...measurements(facts.chainLinks),
+    ...exclusions(facts),
+  ];
+}
+
+/** Why a chain has so many lanes; nothing of a single one. */
+export function explainLanes(
+  { chain, legs, lanes }: Pick<RatedChain, 'chain' | 'legs' | 'lanes'>,
+  isAsked: boolean,
+): string[] {
+  const name = `${lanes} lanes`;
+  if (lanes === 1) return [];
+  if (isAsked) return [`${name}, as the client asks.`];
+  const index = limitingLeg(legs);
+  const leg = legs[index];
+  const sender = legEnds(chain)[index]?.[1];
+  if (!leg || sender === undefined) return [];
+  const from = sender === ORIGIN ? 'the origin' : sender;
+  const { goodputBps, limit } = legGoodput(leg);
+  if (limit === 'rate' && leg.connectionBps === undefined)
+    return [`${name}: they start up faster than one connection from ${from}.`];
+  const causes = { rate: 'as measured', loss: 'because of loss', window: 'because of its window' };
+  return [
+    `${name}: one connection from ${from} is predicted to carry ${formatBps(goodputBps)}, ${causes[limit]}.`,
+  ];
 }
 
 /** A duration for people. */

@@ -50,8 +50,9 @@ export class TestDepot {
     return this.post(master, `/v1/depots/${this.id}/heartbeat`, beat);
   }
 
-  followUp(master: TestMaster, ticket: string, url: string): Promise<DepotAnswer> {
-    return this.post(master, `/v1/depots/${this.id}/follow-ups`, { ticket, url });
+  followUp(master: TestMaster, ticket: string, url: string, avoid?: readonly string[]): Promise<DepotAnswer> {
+    const body = { ticket, url, ...(avoid ? { avoid } : {}) };
+    return this.post(master, `/v1/depots/${this.id}/follow-ups`, body);
   }
 
   /** A signed request; `sent` replaces what is sent after it was signed. */

@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import {
   type Chain,
+  type ChainPromise,
   decodeTicket,
   hashAuthority,
   hashOriginUrl,
@@ -27,7 +28,9 @@ export interface TicketOrder {
   readonly url: OriginUrl;
   /** The plan, then its alternatives. */
   readonly chains: readonly Chain[];
-  readonly rateBps: number;
+  /** One for each of `chains`. */
+  readonly promises: readonly ChainPromise[];
+  readonly lanes: number;
   readonly budgetBytes: number;
 }
 
@@ -64,8 +67,8 @@ export class TicketIssuer {
       kind: order.kind,
       ...hashesOf(order.url),
       chains: order.chains,
-      lanes: 1,
-      rateBps: order.rateBps,
+      promises: order.promises,
+      lanes: order.lanes,
       budgetBytes: order.budgetBytes,
       budgetConnections: this.#config.budgetConnections,
       issuedAt: nowSeconds,
@@ -76,10 +79,10 @@ export class TicketIssuer {
   }
 
   /**
-   * The ticket for the target of an origin's redirect: job, chains, budgets and times stay, only the URL changes. Refuses
-   * tickets that are not this master's own, not alive, or do not name `depot` as an entry depot.
+   * Reads a ticket that the entry depot `depot` presents. Refuses tickets that are not this master's own, not alive, or
+   * do not name it as an entry depot.
    */
-  followUp(ticket: string, depot: string, url: OriginUrl, nowSeconds: number): Result<string> {
+  open(ticket: string, depot: string, nowSeconds: number): Result<TicketClaims> {
     const decoded = decodeTicket(ticket);
     if (!decoded.ok) return decoded;
     const known = decoded.value.keyId === this.#key.keyId;
@@ -91,7 +94,16 @@ export class TicketIssuer {
     if (phase === 'over') return refuse('ticket-expired');
     if (claims.kind === 'tunnel') return refuse('ticket-wrong-kind');
     if (!isEntryDepot(claims, depot)) return refuse('ticket-wrong-depot');
-    return ok(this.#sign({ ...claims, ...hashesOf(url) }));
+    return ok(claims);
+  }
+
+  /** The ticket of the same job for `url`, over other chains if they are given: budgets and times stay. */
+  reissue(
+    claims: TicketClaims,
+    url: OriginUrl,
+    { chains, promises }: Pick<TicketClaims, 'chains' | 'promises'> = claims,
+  ): string {
+    return this.#sign({ ...claims, ...hashesOf(url), chains, promises });
   }
 
   #sign(claims: TicketClaims): string {

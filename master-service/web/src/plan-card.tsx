@@ -55,10 +55,18 @@ function headline(plan: PlanAnswer): string {
   return `About ${time}, ${gain >= 10 ? Math.round(gain) : gain.toFixed(1)} times faster than direct`;
 }
 
+function lanesOf({ lanes }: PlanAnswer): string {
+  return lanes > 1 ? `, ${lanes} lanes` : '';
+}
+
 function Comparison({ plan }: { readonly plan: PlanAnswer }) {
   const longest = Math.max(plan.prediction.seconds, plan.direct.seconds);
   const rows = [
-    { label: `Chain over ${plan.chain.length}`, seconds: plan.prediction.seconds, kind: 'bar chain-bar' },
+    {
+      label: `Chain over ${plan.chain.length}${lanesOf(plan)}`,
+      seconds: plan.prediction.seconds,
+      kind: 'bar chain-bar',
+    },
     { label: 'Direct', seconds: plan.direct.seconds, kind: 'bar' },
   ];
   return (

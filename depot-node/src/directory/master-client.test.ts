@@ -1,0 +1,66 @@
+import { createSecureContext } from 'node:tls';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { createDial } from '../sockets/dial.ts';
+import { startTestMaster, type TestMaster } from '../testing/test-master.ts';
+import { MasterClient } from './master-client.ts';
+
+let master: TestMaster;
+let client: MasterClient;
+
+beforeEach(async () => {
+  master = await startTestMaster();
+  client = new MasterClient({
+    masterUrl: master.url,
+    identity: { id: 'd1', publicKey: 'A'.repeat(43), sign: () => 'x'.repeat(86) },
+    enrolmentSecret: master.secret,
+    dial: createDial({
+      resolve: async (host) => [host],
+      policy: { ports: [], allow: [] },
+      isOverlayAddress: () => true,
+      connectTimeoutMs: 2000,
+    }),
+    trust: createSecureContext(),
+    nowMs: () => 1_795_000_000_000,
+  });
+});
+afterEach(() => master.close());
+
+const URL_OF_FILE = 'https://origin.example/f';
+
+describe('a follow-up ticket', () => {
+  test('is asked for by ticket and URL, and by the depots that failed where another way is wanted', async () => {
+    const asked: object[] = [];
+    master.onFollowUp = (body) => {
+      asked.push(body);
+      return { status: 200, body: { ticket: 'another' } };
+    };
+    expect(await client.followUp('first', URL_OF_FILE)).toBe('another');
+    expect(await client.followUp('first', URL_OF_FILE, ['d2', 'd3'])).toBe('another');
+    expect(asked).toEqual([
+      { ticket: 'first', url: URL_OF_FILE },
+      { ticket: 'first', url: URL_OF_FILE, avoid: ['d2', 'd3'] },
+    ]);
+  });
+
+  test('avoids the depots that failed last where they are more than a request may name', async () => {
+    let named: readonly string[] = [];
+    master.onFollowUp = ({ avoid = [] }) => {
+      named = avoid;
+      return { status: 200, body: { ticket: 'another' } };
+    };
+    await client.followUp(
+      'first',
+      URL_OF_FILE,
+      Array.from({ length: 20 }, (_, index) => `d${index}`),
+    );
+    expect(named).toHaveLength(16);
+    expect(named.at(-1)).toBe('d19');
+  });
+
+  test("that is refused comes with the master's code", async () => {
+    master.onFollowUp = () => ({ status: 503, body: {}, code: 'no-other-chain' });
+    await expect(client.followUp('first', URL_OF_FILE, ['d2'])).rejects.toMatchObject({
+      code: 'no-other-chain',
+    });
+  });
+});

@@ -1,0 +1,74 @@
+import type { Duplex } from 'node:stream';
+import { LonghaulError } from '@longhaul/shared';
+import { type LanesEnd, runLanes } from '../lanes/lane-transfer.ts';
+import type { LaneEvent } from '../lanes/lane-ways.ts';
+import type { LanesConfig } from '../lanes/lanes-config.ts';
+import type { WatchedLeg } from '../sockets/leg-sampler.ts';
+import { answeredBlock } from './answered-block.ts';
+import type { ClientBody } from './client-body.ts';
+import type { FetchedAnswer, OriginFetchComponents, RequestFor } from './origin-fetch.ts';
+import type { Part, Representation } from './representation.ts';
+import type { Choice, RouteBook } from './route-book.ts';
+import { waysForLanes } from './ways-for-lanes.ts';
+
+interface LanesOptions {
+  readonly fetch: OriginFetchComponents;
+  readonly block: { readonly part: Part; readonly askedAtMs: number };
+  readonly content: { readonly representation: Representation; readonly part: Part };
+  /** As the plan says. */
+  readonly laneCount: number;
+  readonly config: LanesConfig;
+  readonly book: RouteBook;
+  readonly client: ClientBody;
+  readonly requestFor: RequestFor;
+  readonly watchLeg: (way: Duplex, choice: Choice) => WatchedLeg;
+  readonly onLaneEvent: (event: Exclude<LaneEvent, { readonly type: 'block' }>) => void;
+  readonly shutdown: AbortSignal;
+  readonly nowMs: () => number;
+}
+
+/** Failures of the origin, over whatever way it is asked. */
+const ORIGIN_FAILURES: ReadonlySet<string> = new Set(['origin-busy', 'origin-changed', 'origin-bad-answer']);
+
+/** Sends what follows an answered first block to the client over several lanes. */
+export async function sendOverLanes(first: FetchedAnswer, options: LanesOptions): Promise<LanesEnd> {
+  const { block, content, laneCount, config, book, client, nowMs } = options;
+  const { part, representation } = content;
+  const silenceMs = config.silenceSeconds * 1000;
+  const leg = options.watchLeg(first.answer.socket, first.choice);
+  // Its body is read here, not by the relay.
+  await first.takeBody(() => false);
+  const chains = new Map<number, readonly string[]>();
+  const end = await runLanes({
+    part,
+    laneCount,
+    ways: waysForLanes({
+      ...options,
+      target: first.target,
+      representation,
+      isSpread: config.spread,
+      silenceMs,
+    }),
+    first: answeredBlock(first, { ...block, silenceMs, nowMs }),
+    sink: {
+      write: (chunk) => client.write(chunk),
+      drained: async () => {
+        const state = await client.roomy(options.shutdown);
+        if (state !== 'ready') throw new LonghaulError('internal', { detail: `the client is ${state}` });
+      },
+    },
+    config,
+    signal: options.shutdown,
+    left: client.left,
+    nowMs,
+    observe: (event) => {
+      if (event.type === 'block') return;
+      if (event.type === 'lane-opened') chains.set(event.lane, event.chain);
+      const chain = event.type === 'lane-broke' ? chains.get(event.lane) : undefined;
+      if (chain && event.type === 'lane-broke' && !ORIGIN_FAILURES.has(event.code)) book.noteFailure(chain);
+      options.onLaneEvent(event);
+    },
+  });
+  leg.stop();
+  return end;
+}

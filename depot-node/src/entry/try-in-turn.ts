@@ -1,0 +1,86 @@
+interface TryOptions<Choice, Result> {
+  /** Tries one; calls `onStands` when what takes long from now on is not the way's fault. Must obey its signal. */
+  readonly attempt: (choice: Choice, signal: AbortSignal, onStands: () => void) => Promise<Result>;
+  /** How long one may take to stand before the next begins beside it. */
+  readonly patienceMs: number;
+  readonly signal: AbortSignal;
+  /** Told of every failure that does not end the search; says whether it ends it. */
+  readonly isFinal: (failure: unknown, choice: Choice) => boolean;
+  /** Gets what came too late. */
+  readonly discard: (result: Result) => void;
+}
+
+/**
+ * Tries one choice after the other until one succeeds: the next begins when the one before has failed, or beside it when
+ * that does not stand in time (as RFC 8305 does with addresses). The first result wins, the other tries are aborted.
+ * Rejects with the final failure, or with the last one when no choice is left.
+ */
+export function tryInTurn<Choice, Result>(
+  choices: AsyncIterable<Choice> | Iterable<Choice>,
+  { attempt, patienceMs, signal, isFinal, discard }: TryOptions<Choice, Result>,
+): Promise<Result> {
+  const iterator = iterate(choices);
+  const race = new AbortController();
+  const everybody = AbortSignal.any([signal, race.signal]);
+  return new Promise((resolve, reject) => {
+    let isSettled = false;
+    let isAsking = false;
+    let isExhausted = false;
+    let running = 0;
+    let lastFailure: unknown = new Error('there was no choice');
+    let patience: NodeJS.Timeout | undefined;
+
+    const settle = (finish: () => void) => {
+      if (isSettled) return;
+      isSettled = true;
+      clearTimeout(patience);
+      finish();
+      race.abort();
+      // A generator must not wait for somebody who asks no more.
+      iterator.return?.()?.catch(() => undefined);
+    };
+    const giveUpIfNothingRuns = () => {
+      if (isExhausted && running === 0) settle(() => reject(lastFailure));
+    };
+    const startAnother = () => {
+      if (isSettled || isAsking || isExhausted) return;
+      isAsking = true;
+      iterator.next().then(
+        ({ done, value }) => {
+          isAsking = false;
+          if (done === true) {
+            isExhausted = true;
+            giveUpIfNothingRuns();
+          } else if (!isSettled) run(value);
+        },
+        (failure: unknown) => settle(() => reject(failure)),
+      );
+    };
+    const run = (choice: Choice) => {
+      running += 1;
+      clearTimeout(patience);
+      const own = setTimeout(startAnother, patienceMs);
+      patience = own;
+      attempt(choice, everybody, () => clearTimeout(own)).then(
+        (result) => {
+          if (isSettled) discard(result);
+          else settle(() => resolve(result));
+        },
+        (failure: unknown) => {
+          clearTimeout(own);
+          running -= 1;
+          if (isSettled) return;
+          lastFailure = failure;
+          if (signal.aborted || isFinal(failure, choice)) settle(() => reject(failure));
+          else if (isExhausted) giveUpIfNothingRuns();
+          else startAnother();
+        },
+      );
+    };
+    startAnother();
+  });
+}
+
+async function* iterate<Choice>(choices: AsyncIterable<Choice> | Iterable<Choice>) {
+  yield* choices;
+}

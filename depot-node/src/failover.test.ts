@@ -1,0 +1,273 @@
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { type IncomingMessage, request } from 'node:http';
+import fc from 'fast-check';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { type Fault, FaultyOrigin } from './testing/faulty-origin.ts';
+import { fetchRaw, type RawAnswer } from './testing/fetch-raw.ts';
+import { startTestOverlay, type TestOverlay } from './testing/overlay.ts';
+import { testPlanes } from './testing/test-planes.ts';
+
+const FILE_BYTES = 1_500_000;
+/** Entry depots first: plain ones, and one for each setting that a test wants; then those that carry. */
+const DEPOTS: Readonly<Record<string, object>> = {
+  d1: {},
+  impatient: { failover: { silenceSeconds: 0.3 } },
+  tries3: { failover: { tries: 3, repairSeconds: 20 } },
+  'one-second': { failover: { repairSeconds: 1 } },
+  digesting: { integrity: { digest: 'always' } },
+  m1: {},
+  x1: {},
+  m2: {},
+  x2: {},
+  d2: {},
+  d3: {},
+};
+const hash = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex');
+
+describe.each(await testPlanes())('with a relay of %s,', (_kind, splice) => {
+  let overlay: TestOverlay;
+  let origin: FaultyOrigin;
+
+  beforeAll(async () => {
+    origin = new FaultyOrigin(FILE_BYTES);
+    overlay = await startTestOverlay([], (asked, answer) => origin.listener(asked, answer), splice);
+    // In this order, so that each knows those that call it.
+    for (const [id, config] of Object.entries(DEPOTS)) await overlay.addDepot(id, config);
+  });
+  afterAll(() => overlay.close());
+  beforeEach(() => {
+    origin.faults = [];
+    origin.validators = { ETag: '"v1"', 'Accept-Ranges': 'bytes' };
+    origin.ranges.length = 0;
+    origin.silent.length = 0;
+    for (const id of Object.keys(DEPOTS)) overlay.depot(id).events.length = 0;
+  });
+
+  const fileUrl = () => `${overlay.originUrl}/file.bin`;
+  const download = (entry = 'd1', headers = {}): Promise<RawAnswer> =>
+    fetchRaw(
+      overlay.relayUrl(
+        fileUrl(),
+        {
+          chains: [
+            [entry, 'd2'],
+            [entry, 'd3'],
+          ],
+        },
+        entry,
+      ),
+      { headers },
+    );
+  const eventsOf = (id: string, type: string) =>
+    overlay.depot(id).events.filter((event) => event.type === type);
+  const codesOf = (id: string) =>
+    overlay.depot(id).events.flatMap((event) => (event.type === 'refusal' ? [event.code] : []));
+  /** What arrived of a broken download is of the one version, from its start. */
+  const expectPrefix = ({ body }: RawAnswer) =>
+    expect(hash(body)).toBe(hash(origin.file.subarray(0, body.length)));
+
+  describe('a transfer whose way breaks', () => {
+    test('goes on at the exact next byte, wherever and however often it breaks', async () => {
+      const fault = fc.record({
+        how: fc.constantFrom('reset' as const, 'end' as const),
+        at: fc.integer({ min: 0, max: FILE_BYTES - 1 }),
+      });
+      // A way over which nothing comes at all is used up with the others; those that bring something are not.
+      const rising = fc
+        .uniqueArray(fault, { minLength: 1, maxLength: 4, selector: ({ at }) => at })
+        .map((faults) => faults.toSorted((one, other) => one.at - other.at));
+      await fc.assert(
+        fc.asyncProperty(rising, async (faults) => {
+          origin.faults = [...faults];
+          const answer = await download();
+          expect(answer).toMatchObject({ status: 200, broken: undefined });
+          expect(hash(answer.body)).toBe(hash(origin.file));
+        }),
+        { numRuns: 25 },
+      );
+    });
+
+    test('goes on after silence, over another chain, and asks for nothing twice', async () => {
+      const entry = 'impatient';
+      origin.faults = [{ how: 'silence', at: 700_000 }];
+      const answer = await download(entry);
+      expect(hash(answer.body)).toBe(hash(origin.file));
+      expect(origin.ranges).toEqual([undefined, `bytes=700000-${FILE_BYTES - 1}`]);
+      expect(eventsOf(entry, 'failover')).toEqual([
+        expect.objectContaining({
+          reason: 'silent',
+          from: [entry, 'd2'],
+          to: [entry, 'd3'],
+          atByte: 700_000,
+        }),
+      ]);
+    });
+
+    test('goes on within the part that the client asked for', async () => {
+      origin.faults = [{ how: 'reset', at: 600_000 }];
+      const answer = await download('d1', { range: 'bytes=200000-1199999' });
+      expect(answer).toMatchObject({ status: 206, broken: undefined });
+      expect(hash(answer.body)).toBe(hash(origin.file.subarray(200_000, 1_200_000)));
+      expect(origin.ranges.at(-1)).toMatch(/^bytes=[0-9]+-1199999$/);
+    });
+
+    test('goes on by the date of the last change, when that is old enough to be a strong validator', async () => {
+      origin.validators = { 'Last-Modified': 'Tue, 01 Jan 2019 00:00:00 GMT' };
+      origin.faults = [{ how: 'reset', at: 300_000 }];
+      expect(hash((await download()).body)).toBe(hash(origin.file));
+    });
+
+    test('keeps its chain when the client does not read for longer than a way may be silent', async () => {
+      const entry = 'impatient';
+      const big = new FaultyOrigin(40_000_000);
+      const before = origin;
+      origin = big;
+      try {
+        const url = overlay.relayUrl(
+          fileUrl(),
+          {
+            chains: [
+              [entry, 'd2'],
+              [entry, 'd3'],
+            ],
+          },
+          entry,
+        );
+        const asked = request(url, { agent: false }).end();
+        const [answer] = (await once(asked, 'response')) as [IncomingMessage];
+        await once(answer, 'readable');
+        // Longer than several silences; there is no event for nothing happening.
+        await new Promise((resolve) => setTimeout(resolve, 1000));
+        const digest = createHash('sha256');
+        for await (const chunk of answer) digest.update(chunk as Buffer);
+        expect(digest.digest('hex')).toBe(hash(big.file));
+        expect(big.ranges).toHaveLength(1);
+        expect(eventsOf(entry, 'failover')).toEqual([]);
+      } finally {
+        origin = before;
+      }
+    });
+
+    test('is given up after as many tries as the configuration allows', async () => {
+      const entry = 'tries3';
+      origin.faults = Array.from({ length: 100 }, (): Fault => ({ how: 'reset', at: 400_000 }));
+      const answer = await download(entry);
+      expect(answer.broken).toBe('ECONNRESET');
+      expectPrefix(answer);
+      await expect.poll(() => codesOf(entry)).toEqual(['ways-used-up']);
+      expect(origin.ranges.length).toBeLessThanOrEqual(4);
+    });
+  });
+
+  describe('a transfer that cannot be continued safely', () => {
+    const liars: readonly Fault['how'][] = [
+      'changed',
+      'unnamed',
+      'whole-instead',
+      'other-range',
+      'other-total',
+      'short-length',
+      'gone',
+      'garbage',
+    ];
+    test.each(liars)('is reset, never joined with something else: %s', async (how) => {
+      const entry = 'one-second';
+      const lies = Array.from({ length: 50 }, () => ({ how }) as Fault);
+      origin.faults = [{ how: 'reset', at: 500_000 }, ...lies];
+      const answer = await download(entry);
+      expect(answer.broken).toBe('ECONNRESET');
+      expect(answer.body.length).toBeLessThan(FILE_BYTES);
+      expectPrefix(answer);
+      await expect.poll(() => codesOf(entry)[0]).toMatch(/^(origin-changed|ways-used-up)$/);
+    });
+
+    test.each([
+      ['a weak validator', { ETag: 'W/"v1"' }],
+      ['no validator', {}],
+      [
+        'a date that is too young to be strong',
+        { 'Last-Modified': new Date(Date.now() + 1e6).toUTCString() },
+      ],
+      ['an origin without ranges', { ETag: '"v1"', 'Accept-Ranges': 'none' }],
+    ])('is reset at once: %s', async (_, validators) => {
+      origin.validators = validators;
+      origin.faults = [{ how: 'reset', at: 500_000 }];
+      const answer = await download();
+      expect(answer.broken).toBe('ECONNRESET');
+      expectPrefix(answer);
+      expect(origin.ranges).toHaveLength(1);
+      await expect.poll(() => codesOf('d1')).toEqual(['origin-not-resumable']);
+    });
+  });
+
+  describe('a depot that dies in the middle of a transfer', () => {
+    test.each([
+      ['middle', ['m1', 'x1'], 'm1'],
+      ['exit', ['m2', 'x2'], 'x2'],
+    ])('does not reach the client when it is the %s depot', async (_, others, dying) => {
+      const chains = [
+        ['d1', ...others],
+        ['d1', 'd2'],
+      ];
+      origin.faults = [{ how: 'silence', at: 800_000 }];
+      const url = overlay.relayUrl(fileUrl(), { chains }, 'd1');
+      const asked = request(url, { agent: false }).end();
+      const [answer] = (await once(asked, 'response')) as [IncomingMessage];
+      const digest = createHash('sha256');
+      answer.on('data', (chunk: Buffer) => digest.update(chunk));
+      await expect.poll(() => origin.silent.length).toBeGreaterThan(0);
+      await Promise.all([overlay.depot(dying).depot.close(0), once(answer, 'end')]);
+      expect(digest.digest('hex')).toBe(hash(origin.file));
+      expect(eventsOf('d1', 'failover')).toMatchObject([{ to: ['d1', 'd2'] }]);
+    });
+  });
+
+  describe('the digest of a whole file', () => {
+    const sha256 = () => createHash('sha256').update(origin.file).digest('base64');
+
+    test('is reported with the job, also when the file came over several ways', async () => {
+      const entry = 'digesting';
+      origin.faults = [{ how: 'reset', at: 900_000 }];
+      expect((await download(entry)).broken).toBeUndefined();
+      await expect.poll(() => eventsOf(entry, 'transfer')).toMatchObject([{ sha256: hash(origin.file) }]);
+    });
+
+    test.each([
+      ['Repr-Digest', () => `sha-256=:${sha256()}:`],
+      ['Content-Digest', () => `sha-512=:${createHash('sha512').update(origin.file).digest('base64')}:`],
+      ['Digest', () => `SHA-256=${sha256()}`],
+      ['Content-MD5', () => createHash('md5').update(origin.file).digest('base64')],
+    ])('that the origin states as %s is checked before the file is complete', async (name, right) => {
+      origin.validators = { ETag: '"v1"', [name]: right() };
+      expect(await download()).toMatchObject({ broken: undefined });
+      const wrong = createHash('sha512').update('another').digest('base64');
+      const length = /:?([A-Za-z0-9+/]+=*):?$/.exec(right())?.[1]?.length ?? 0;
+      const other = Buffer.from(wrong, 'base64')
+        .subarray(0, Math.floor((length * 3) / 4))
+        .toString('base64');
+      origin.validators = {
+        ETag: '"v1"',
+        [name]: right().replace(/[A-Za-z0-9+/]{20,}=*/, other.slice(0, length)),
+      };
+      const answer = await download();
+      expect(answer.broken).toBe('ECONNRESET');
+      expect(answer.body.length).toBeLessThan(FILE_BYTES);
+      await expect.poll(() => codesOf('d1')).toContain('origin-digest-wrong');
+    });
+  });
+
+  describe('an address that has worked', () => {
+    test.each(['gone', 'garbage'] as const)('answers a resume with 503 and a time: %s', async (how) => {
+      const url = overlay.relayUrl(fileUrl(), { chains: [['d1', 'd2']] }, 'd1');
+      expect((await fetchRaw(url)).status).toBe(200);
+      origin.faults = [{ how }, { how }, { how }];
+      const answer = await fetchRaw(url, { headers: { range: 'bytes=1000-', 'if-range': '"v1"' } });
+      expect(answer).toMatchObject({
+        status: 503,
+        headers: { 'retry-after': expect.stringMatching(/^[0-9]+$/) },
+      });
+      expect((await fetchRaw(url, { headers: { range: 'bytes=1000-' } })).status).not.toBe(404);
+    });
+  });
+});

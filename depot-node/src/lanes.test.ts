@@ -1,0 +1,134 @@
+import { createHash } from 'node:crypto';
+import fc from 'fast-check';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { FaultyOrigin } from './testing/faulty-origin.ts';
+import { fetchRaw } from './testing/fetch-raw.ts';
+import { startTestOverlay, type TestOverlay } from './testing/overlay.ts';
+
+const FILE_BYTES = 3_000_000;
+const hash = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex');
+const lanes = { firstBlockBytes: 65_536, leastBlockBytes: 16_384, silenceSeconds: 0.5 };
+const DEPOTS: Readonly<Record<string, object>> = {
+  d1: { lanes },
+  plain: { lanes: { ...lanes, control: 'plain' } },
+  d2: {},
+  d3: {},
+};
+
+let overlay: TestOverlay;
+let origin: FaultyOrigin;
+beforeAll(async () => {
+  origin = new FaultyOrigin(FILE_BYTES);
+  overlay = await startTestOverlay([], (asked, answer) => origin.listener(asked, answer));
+  // In this order, so that each knows those that call it.
+  for (const [id, config] of Object.entries(DEPOTS)) await overlay.addDepot(id, config);
+});
+afterAll(() => overlay.close());
+beforeEach(() => {
+  origin.faults = [];
+  origin.validators = { ETag: '"v1"', 'Accept-Ranges': 'bytes' };
+  origin.ranges.length = 0;
+  for (const id of Object.keys(DEPOTS)) overlay.depot(id).events.length = 0;
+});
+
+const fileUrl = () => `${overlay.originUrl}/file.bin`;
+const download = (entry = 'd1', headers: Record<string, string> = {}, method = 'GET') => {
+  const chains = [[entry, 'd2'], [entry, 'd3'], [entry]];
+  return fetchRaw(overlay.relayUrl(fileUrl(), { chains, lanes: 4 }, entry), { headers, method });
+};
+const eventsOf = (id: string, type: string) =>
+  overlay.depot(id).events.filter((event) => event.type === type);
+
+describe('a download whose plan has lanes', () => {
+  test.each(['d1', 'plain'])('comes whole, in blocks, with the head of the file: %s', async (entry) => {
+    const answer = await download(entry);
+    expect(answer).toMatchObject({
+      status: 200,
+      broken: undefined,
+      headers: { 'content-length': String(FILE_BYTES), etag: '"v1"', 'accept-ranges': 'bytes' },
+    });
+    expect(answer.headers['content-range']).toBeUndefined();
+    expect(hash(answer.body)).toBe(hash(origin.file));
+    expect(origin.ranges.length).toBeGreaterThan(4);
+    expect(origin.ranges.every((range) => range !== undefined)).toBe(true);
+    await expect
+      .poll(() => eventsOf(entry, 'transfer'))
+      .toMatchObject([{ outcome: 'complete', sha256: hash(origin.file) }]);
+  });
+
+  test('comes whole however often and wherever its ways break', async () => {
+    const fault = fc.option(
+      fc.record({
+        how: fc.constantFrom('reset' as const, 'end' as const),
+        at: fc.integer({ min: 0, max: FILE_BYTES - 1 }),
+      }),
+      { nil: undefined },
+    );
+    await fc.assert(
+      fc.asyncProperty(fc.array(fault, { maxLength: 8 }), async (faults) => {
+        origin.faults = [...faults];
+        const answer = await download();
+        expect(answer.broken).toBeUndefined();
+        expect(hash(answer.body)).toBe(hash(origin.file));
+      }),
+      { numRuns: 25 },
+    );
+  });
+
+  test('goes on when a client resumes, from its byte to the end', async () => {
+    const answer = await download('d1', { range: 'bytes=1234567-', 'if-range': '"v1"' });
+    expect(answer).toMatchObject({
+      status: 206,
+      headers: { 'content-range': `bytes 1234567-${FILE_BYTES - 1}/${FILE_BYTES}` },
+    });
+    expect(hash(answer.body)).toBe(hash(origin.file.subarray(1_234_567)));
+  });
+
+  test('is one connection where the client asks for parts itself, or for the head alone', async () => {
+    const part = await download('d1', { range: 'bytes=0-999999' });
+    expect(hash(part.body)).toBe(hash(origin.file.subarray(0, 1_000_000)));
+    const head = await download('d1', {}, 'HEAD');
+    expect(head.headers['content-length']).toBe(String(FILE_BYTES));
+    expect(origin.ranges).toEqual(['bytes=0-999999', undefined]);
+  });
+
+  test.each([
+    ['no validator', {}],
+    ['a weak validator', { ETag: 'W/"v1"' }],
+    ['no ranges', { ETag: '"v1"', 'Accept-Ranges': 'none' }],
+  ])('is one connection where the origin has %s', async (_, validators) => {
+    origin.validators = validators;
+    const answer = await download();
+    expect(answer).toMatchObject({ status: 200, broken: undefined });
+    expect(hash(answer.body)).toBe(hash(origin.file));
+    expect(origin.ranges.at(-1)).toBeUndefined();
+  });
+
+  test('is one connection where the origin answers with the whole file anyway', async () => {
+    origin.faults = [{ how: 'whole-instead' }];
+    expect(hash((await download()).body)).toBe(hash(origin.file));
+    expect(origin.ranges).toHaveLength(1);
+  });
+
+  test.each(['changed', 'whole-instead', 'other-total'] as const)(
+    'is reset when a block is of another version: %s',
+    async (how) => {
+      origin.faults = [undefined, undefined, undefined, { how }];
+      const answer = await download();
+      expect(answer.broken).toBe('ECONNRESET');
+      expect(answer.body.length).toBeLessThan(FILE_BYTES);
+      expect(hash(answer.body)).toBe(hash(origin.file.subarray(0, answer.body.length)));
+      await expect.poll(() => eventsOf('d1', 'refusal')).toMatchObject([{ code: 'origin-changed' }]);
+    },
+  );
+
+  test.each(['other-range', 'short-length', 'unnamed', 'gone', 'garbage'] as const)(
+    'is never made of anything but the right bytes: %s',
+    async (how) => {
+      origin.faults = [undefined, undefined, { how }, { how }];
+      const { body, broken } = await download();
+      expect(hash(body)).toBe(hash(origin.file.subarray(0, body.length)));
+      expect(body.length === FILE_BYTES).toBe(broken === undefined);
+    },
+  );
+});

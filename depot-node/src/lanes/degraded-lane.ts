@@ -1,0 +1,43 @@
+import { SEGMENT_BYTES } from '@longhaul/shared';
+import type { WayPromise } from './lane-ways.ts';
+
+/** Blocks after which a lane's own rate is known; before that, a burst may flatter it. */
+export const PROVING_BLOCKS = 4;
+
+/**
+ * Goodput of a TCP sender, bits per second, from round-trip time and loss (RFC 3819 section 8.5.3, with a timeout of five
+ * round trips).
+ */
+export function lossRateBps(rttMs: number, lossRate: number, segmentBytes: number = SEGMENT_BYTES): number {
+  const rttSeconds = rttMs / 1000;
+  const recovery = Math.sqrt(1.33 * lossRate);
+  const timeouts = 5 * lossRate * (1 + 32 * lossRate ** 2) * Math.min(1, 3 * Math.sqrt(0.75 * lossRate));
+  return (segmentBytes * 8) / (rttSeconds * (recovery + timeouts));
+}
+
+interface LaneRecord {
+  /** Measured goodput, bits per second; `undefined` before a block has come. */
+  readonly rateBps: number | undefined;
+  readonly blocks: number;
+  readonly leastDelayMs: number;
+  readonly promise: WayPromise | undefined;
+}
+
+/**
+ * Whether a lane holds the others up: its least block comes so late that meanwhile they fill the buffer and wait,
+ * d + least block / R > buffer / (y - x). R is what was measured and, until that is proved, no more than what loss and
+ * round-trip time of the worst leg let a usual sender have.
+ */
+export function isDegraded(
+  lane: LaneRecord,
+  othersBps: number,
+  { leastBlockBytes, bufferBytes }: { readonly leastBlockBytes: number; readonly bufferBytes: number },
+): boolean {
+  const { promise, rateBps = promise?.rateBps ?? Number.POSITIVE_INFINITY } = lane;
+  const estimateBps = promise
+    ? lossRateBps(promise.worstRttMs, promise.worstLossRate)
+    : Number.POSITIVE_INFINITY;
+  const likelyBps = lane.blocks >= PROVING_BLOCKS ? rateBps : Math.min(rateBps, estimateBps);
+  const lateSeconds = lane.leastDelayMs / 1000 + (leastBlockBytes * 8) / likelyBps;
+  return lateSeconds > (bufferBytes * 8) / othersBps;
+}

@@ -1,0 +1,108 @@
+import type { LonghaulError } from '@longhaul/shared';
+import type { Lane } from './lane.ts';
+import type { LaneEvent } from './lane-ways.ts';
+import type { LanesConfig } from './lanes-config.ts';
+import { OriginBusy } from './origin-busy.ts';
+
+/** First wait before a lane that broke twice is opened again; it doubles. */
+const FIRST_BACKOFF_MS = 250;
+/** Longest of these waits. */
+const LONGEST_BACKOFF_MS = 4000;
+
+interface RestsComponents {
+  readonly config: LanesConfig;
+  readonly nowMs: () => number;
+  readonly observe: (event: LaneEvent) => void;
+}
+
+/** Which lanes may take a block when: how long they rest after failures, and when no lane is left. */
+export class LaneRests {
+  readonly #lanes: readonly Lane[];
+  readonly #components: RestsComponents;
+  /** Times that no lane was left, with next to nothing brought between them. */
+  #rounds = 0;
+  #bytesSinceRound = 0;
+  /** Until then the origin wants no further connection. */
+  #noNewBeforeMs = Number.NEGATIVE_INFINITY;
+
+  constructor(lanes: readonly Lane[], components: RestsComponents) {
+    this.#lanes = lanes;
+    this.#components = components;
+  }
+
+  /** Lanes that may take a block now, the fastest first. */
+  ready(): Lane[] {
+    const nowMs = this.#components.nowMs();
+    return this.#lanes
+      .filter((lane) => !lane.fetch && this.#readyAtMs(lane) <= nowMs)
+      .toSorted((one, other) => (other.meter.bytesPerMs ?? 0) - (one.meter.bytesPerMs ?? 0));
+  }
+
+  /** Until a lane that rests may take a block; infinite when none rests. */
+  untilReadyMs(): number {
+    const nowMs = this.#components.nowMs();
+    const waits = this.#lanes
+      .filter((lane) => !lane.fetch)
+      .map((lane) => this.#readyAtMs(lane) - nowMs)
+      .filter((waitMs) => waitMs > 0);
+    return Math.min(Number.POSITIVE_INFINITY, ...waits);
+  }
+
+  /** Counts bytes that have come: an origin that gives one at each try is none that works. */
+  noteProgress(sizeBytes: number): void {
+    this.#bytesSinceRound += sizeBytes;
+    if (this.#bytesSinceRound >= this.#components.config.leastBlockBytes) this.#rounds = 0;
+  }
+
+  /** Takes a lane out of service, at least for a time; each time for twice as long. */
+  remove(lane: Lane, reason: 'degraded' | 'refused', leastMs = 0): void {
+    const restMs = Math.max(lane.retryMs, leastMs);
+    lane.drop();
+    lane.forget();
+    lane.isRemoved = true;
+    lane.isProved = false;
+    lane.notBeforeMs = this.#components.nowMs() + restMs;
+    lane.retryMs *= 2;
+    this.#components.observe({ type: 'lane-removed', lane: lane.index, reason, restMs });
+  }
+
+  /** Lets a lane rest after its fetch failed. Gives what ends the transfer, when something does. */
+  afterFailure(lane: Lane, failure: LonghaulError): LonghaulError | undefined {
+    if (failure.code === 'origin-changed') return failure;
+    const { config, nowMs } = this.#components;
+    const isBusy = failure instanceof OriginBusy;
+    const restMs = isBusy ? (failure.retryAfterSeconds ?? 0) * 1000 : 0;
+    lane.failures += 1;
+    lane.notBeforeMs = nowMs() + Math.max(restMs, backoffMs(lane.failures));
+    if (restMs > 0) this.#noNewBeforeMs = Math.max(this.#noNewBeforeMs, lane.notBeforeMs);
+    const isAlone = this.#lanes.every((other) => !other.fetch && !other.isOpen);
+    // An origin or a way that takes no more connections than it has: fewer lanes.
+    if (!isAlone && (isBusy || !lane.isProved)) this.remove(lane, 'refused', restMs);
+    if (!isAlone) return undefined;
+    this.#rounds += 1;
+    this.#bytesSinceRound = 0;
+    if (this.#rounds > config.tries) return failure;
+    return this.#bringBackSoonest() > config.longestWaitSeconds * 1000 ? failure : undefined;
+  }
+
+  /** With no lane at work the one that rests least is tried again soon. Gives how long that is. */
+  #bringBackSoonest(): number {
+    const nowMs = this.#components.nowMs();
+    const [lane] = this.#lanes.toSorted((one, other) => this.#readyAtMs(one) - this.#readyAtMs(other));
+    if (!lane) return Number.POSITIVE_INFINITY;
+    const soonMs = nowMs + backoffMs(this.#rounds);
+    lane.notBeforeMs = Math.max(Math.min(lane.notBeforeMs, soonMs), this.#noNewBeforeMs);
+    return lane.notBeforeMs - nowMs;
+  }
+
+  #readyAtMs(lane: Lane): number {
+    // One that ends its connections after each block is not asked for more of them.
+    const isNew = !lane.isOpen && !lane.isProved;
+    return isNew ? Math.max(lane.notBeforeMs, this.#noNewBeforeMs) : lane.notBeforeMs;
+  }
+}
+
+/** None at first: connections that were kept open end at any time without a fault. */
+function backoffMs(failures: number): number {
+  return failures <= 1 ? 0 : Math.min(LONGEST_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** (failures - 2));
+}

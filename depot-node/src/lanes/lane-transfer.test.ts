@@ -1,0 +1,407 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { KIB, MIB } from '@longhaul/shared';
+import fc from 'fast-check';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { type Part, type Representation, readRepresentation } from '../entry/representation.ts';
+import { type AskedRange, BlockOrigin, unlikeBytes } from '../testing/block-origin.ts';
+import { type FirstBlock, type LanesEnd, runLanes } from './lane-transfer.ts';
+import type { LaneEvent, LaneWays, WayPromise } from './lane-ways.ts';
+import { lanesSchema } from './lanes-config.ts';
+import { openLane } from './open-lane.ts';
+
+const CONTENT = unlikeBytes(4 * MIB);
+const WHOLE: Part = { startByte: 0, endByte: CONTENT.length };
+const REPRESENTATION: Representation = {
+  sizeBytes: CONTENT.length,
+  validator: '"one"',
+  validatedBy: 'etag',
+  contentEncoding: '',
+};
+
+let origin: BlockOrigin;
+let port = 0;
+let downloads = 0;
+
+beforeAll(async () => {
+  origin = new BlockOrigin(CONTENT);
+  port = await origin.listen();
+});
+beforeEach(() => {
+  origin.manners = {};
+});
+afterAll(() => origin.close());
+
+interface Run extends LanesEnd {
+  /** What the origin was asked for by this download. */
+  readonly asked: AskedRange[];
+  readonly body: Buffer;
+  readonly events: LaneEvent[];
+}
+
+interface Order {
+  readonly part?: Part;
+  readonly lanes?: number;
+  readonly config?: object;
+  /** Chunks after which the client rests, until this promise is kept. */
+  readonly rests?: (chunks: number) => Promise<void> | undefined;
+  readonly promise?: (lane: number) => WayPromise;
+  readonly signal?: AbortSignal;
+  readonly left?: AbortSignal;
+  readonly onEvent?: (event: LaneEvent) => void;
+  readonly refuses?: (lane: number) => boolean;
+  /** Asked for ahead of the transfer, over what becomes lane 0. */
+  readonly first?: Part;
+}
+
+const NEVER = new AbortController().signal;
+
+async function download(order: Order = {}): Promise<Run> {
+  const { part = WHOLE, lanes = 4, config = {}, rests, promise, onEvent, refuses } = order;
+  const checked = lanesSchema.parse({ firstBlockBytes: 64 * KIB, leastBlockBytes: 16 * KIB, ...config });
+  const nowMs = () => performance.now();
+  downloads += 1;
+  const path = `/file-${downloads}`;
+  const open = (lane: number, representation?: Representation) =>
+    openLane(
+      async (firstBytes, signal) => {
+        const stream = connect({ host: '127.0.0.1', port: refuses?.(lane) ? 1 : port, signal });
+        await once(stream, 'connect');
+        stream.write(firstBytes);
+        return { stream, chain: [`d${lane}`], promise: promise?.(lane) };
+      },
+      {
+        path,
+        headers: { host: 'origin.test', 'x-lane': String(lane) },
+        silenceMs: checked.silenceSeconds * 1000,
+        nowMs,
+      },
+      representation,
+    );
+  const ways: LaneWays = { open: (lane) => open(lane, REPRESENTATION) };
+  const first = order.first && (await askFirst(open(0), order.first));
+  const chunks: Buffer[] = [];
+  const events: LaneEvent[] = [];
+  let rest: Promise<void> | undefined;
+  const end = await runLanes({
+    part,
+    laneCount: lanes,
+    ways,
+    first,
+    sink: {
+      write: (chunk) => {
+        chunks.push(chunk);
+        rest = rests?.(chunks.length);
+        return rest === undefined;
+      },
+      drained: () => rest ?? Promise.resolve(),
+    },
+    config: checked,
+    signal: order.signal ?? NEVER,
+    left: order.left ?? NEVER,
+    nowMs,
+    observe: (event) => {
+      events.push(event);
+      onEvent?.(event);
+    },
+  });
+  const asked = origin.asked.filter((range) => range.path === path);
+  return { ...end, asked, body: Buffer.concat(chunks), events };
+}
+
+/** As an entry depot does: it learns from the first answer which version it is that it goes on with. */
+async function askFirst(lane: ReturnType<typeof openLane>, part: Part): Promise<FirstBlock> {
+  const { connection } = lane;
+  const { answer, read } = await connection.ask({ range: `bytes=${part.startByte}-${part.endByte - 1}` });
+  connection.representation = readRepresentation(answer);
+  return { lane, part, read: (onChunk) => read(part.endByte - part.startByte, onChunk) };
+}
+
+function expectBytes({ body, bytes }: Run, { startByte, endByte }: Part): void {
+  expect(bytes).toBe(body.length);
+  expect(body.equals(CONTENT.subarray(startByte, endByte))).toBe(true);
+}
+
+describe.each(['coupled', 'plain'] as const)('lanes under %s control', (control) => {
+  const lanes = (order: Order = {}) => download({ ...order, config: { control, ...order.config } });
+
+  test('deliver a file whole over several connections, each of which serves many blocks', async () => {
+    const run = await lanes();
+    expect(run.outcome).toBe('complete');
+    expectBytes(run, WHOLE);
+    expect(new Set(run.asked.map(({ lane }) => lane)).size).toBe(4);
+    const connections = new Set(run.asked.map(({ connection }) => connection)).size;
+    expect(run.asked.length).toBeGreaterThan(connections);
+  });
+
+  test('deliver every part byte for byte, whatever breaks, whatever is slow, and whoever reads in pauses', async () => {
+    const property = fc.asyncProperty(
+      fc.record({
+        startByte: fc.integer({ min: 0, max: MIB }),
+        sizeBytes: fc.integer({ min: 0, max: 3 * MIB }),
+        laneCount: fc.integer({ min: 1, max: 8 }),
+        breaks: fc.array(fc.option(fc.integer({ min: 1, max: 400 * KIB })), { maxLength: 6 }),
+        slow: fc.array(fc.option(fc.integer({ min: 1000, max: 20_000 })), { maxLength: 6 }),
+        pauseEvery: fc.option(fc.integer({ min: 1, max: 20 })),
+        closes: fc.boolean(),
+        bufferBytes: fc.integer({ min: MIB, max: 3 * MIB }),
+      }),
+      async ({ startByte, sizeBytes, laneCount, breaks, slow, pauseEvery, closes, bufferBytes }) => {
+        const first = origin.connections;
+        origin.manners = {
+          closes,
+          breaksAfter: ({ connection }) => breaks[connection - first] ?? undefined,
+          bytesPerMs: ({ connection }) => slow[connection - first] ?? undefined,
+        };
+        const part = { startByte, endByte: startByte + sizeBytes };
+        const run = await lanes({
+          part,
+          lanes: laneCount,
+          config: { bufferBytes, retrySeconds: 0.1 },
+          rests: (count) =>
+            pauseEvery !== null && count % pauseEvery === 0
+              ? new Promise((resolve) => setImmediate(resolve))
+              : undefined,
+        });
+        expect(run.failure).toBeUndefined();
+        expect(run.outcome).toBe('complete');
+        expectBytes(run, part);
+      },
+    );
+    await fc.assert(property, { numRuns: 25 });
+  });
+
+  test('end at once when the file has changed on one of them, with nothing of the new version', async () => {
+    origin.manners = { etag: ({ lane }) => (lane === 2 ? '"two"' : '"one"'), bytesPerMs: () => 1000 };
+    const run = await lanes();
+    expect(run).toMatchObject({ outcome: 'upstream-broke', failure: { code: 'origin-changed' } });
+    expectBytes(run, { startByte: 0, endByte: run.bytes });
+  });
+
+  test('do without one that is given other bytes than it asked for', async () => {
+    origin.manners = {
+      answer: (_request, response, { lane }) => {
+        if (lane !== 1) return false;
+        const headers = { etag: '"one"', 'content-range': `bytes 7-1006/${CONTENT.length}` };
+        response.writeHead(206, headers).end(CONTENT.subarray(7, 1007));
+        return true;
+      },
+    };
+    const run = await lanes();
+    expect(run.outcome).toBe('complete');
+    expectBytes(run, WHOLE);
+    expect(run.events).toContainEqual({ type: 'lane-broke', lane: 1, code: 'origin-bad-answer' });
+  });
+
+  test.each([
+    ['more', 1],
+    ['fewer', -1],
+  ])('never take a body with %s bytes than its head says for whole', async (_, difference) => {
+    origin.manners = {
+      answer: (_request, response) => {
+        const { startByte, endByte } = origin.asked.at(-1) ?? WHOLE;
+        const range = `bytes ${startByte}-${endByte - 1}/${CONTENT.length}`;
+        response.writeHead(206, { etag: '"one"', 'content-range': range, 'transfer-encoding': 'chunked' });
+        response.end(CONTENT.subarray(startByte, endByte + difference));
+        return true;
+      },
+    };
+    const part = { startByte: 0, endByte: 300 * KIB };
+    const run = await lanes({ part, config: { tries: 1 } });
+    // What was right of it is used; the rest is asked for until the tries are over, or one byte is left.
+    if (run.outcome === 'complete') expectBytes(run, part);
+    else expectBytes(run, { startByte: 0, endByte: run.bytes });
+    expect(run.events.some(({ type }) => type === 'lane-broke')).toBe(true);
+  });
+
+  test('go on with those that the origin takes when it refuses the others', async () => {
+    origin.manners = {
+      bytesPerMs: () => 20_000,
+      answer: (_request, response, { lane }) => {
+        if (lane < 2) return false;
+        response.writeHead(503).end();
+        return true;
+      },
+    };
+    const run = await lanes();
+    expect(run.outcome).toBe('complete');
+    expectBytes(run, WHOLE);
+    expect(run.asked.filter(({ lane }) => lane > 1)).toHaveLength(2);
+    expect(run.events).toContainEqual({ type: 'lane-removed', lane: 3, reason: 'refused', restMs: 10_000 });
+  });
+
+  test('open no lane anew before the time that the origin asks for', async () => {
+    const refused = new Set<number>();
+    origin.manners = {
+      bytesPerMs: () => 2000,
+      answer: (_request, response, { lane }) => {
+        if (lane < 1 || refused.has(lane)) return false;
+        refused.add(lane);
+        response.writeHead(503, { 'retry-after': '1' }).end();
+        return true;
+      },
+    };
+    const run = await lanes({ config: { retrySeconds: 0.1 } });
+    expect(run.outcome).toBe('complete');
+    expectBytes(run, WHOLE);
+    for (const lane of [1, 2, 3]) {
+      const [first, next] = run.asked.filter((range) => range.lane === lane);
+      expect((next?.atMs ?? Number.POSITIVE_INFINITY) - (first?.atMs ?? 0)).toBeGreaterThanOrEqual(990);
+    }
+  });
+
+  test('give up an origin that breaks off each time, though it sends a byte', async () => {
+    origin.manners = { breaksAfter: () => 1 };
+    const run = await lanes({ lanes: 1, config: { tries: 2 } });
+    expect(run).toMatchObject({ outcome: 'upstream-broke', failure: { code: 'origin-unreachable' } });
+    expectBytes(run, { startByte: 0, endByte: run.bytes });
+  });
+
+  test('leave an origin alone as long as it asks', async () => {
+    let refusedAtMs = 0;
+    let askedAgainAtMs = 0;
+    origin.manners = {
+      answer: (_request, response) => {
+        if (refusedAtMs > 0) {
+          askedAgainAtMs ||= performance.now();
+          return false;
+        }
+        refusedAtMs = performance.now();
+        response.writeHead(429, { 'retry-after': '1' }).end();
+        return true;
+      },
+    };
+    const run = await lanes({ lanes: 1 });
+    expect(run.outcome).toBe('complete');
+    expectBytes(run, WHOLE);
+    expect(askedAgainAtMs - refusedAtMs).toBeGreaterThanOrEqual(1000);
+  });
+
+  test('do not wait longer than the configuration lets them', async () => {
+    origin.manners = {
+      answer: (_request, response) => {
+        response.writeHead(503, { 'retry-after': '3600' }).end();
+        return true;
+      },
+    };
+    const run = await lanes();
+    expect(run).toMatchObject({ outcome: 'upstream-broke', bytes: 0, failure: { code: 'origin-busy' } });
+  });
+
+  test('do with one where no other way can be made', async () => {
+    const run = await lanes({ refuses: (lane) => lane > 0 });
+    expect(run.outcome).toBe('complete');
+    expectBytes(run, WHOLE);
+  });
+
+  test('tell what failed and how far they came when no way is left', async () => {
+    const none = await lanes({ refuses: () => true, config: { tries: 2 } });
+    expect(none).toMatchObject({ outcome: 'upstream-broke', bytes: 0 });
+    let isDead = false;
+    origin.manners = {
+      breaksAfter: () => {
+        isDead = true;
+        return 200_001;
+      },
+    };
+    const some = await lanes({ refuses: () => isDead, config: { tries: 2 } });
+    expect(some).toMatchObject({ outcome: 'upstream-broke', failure: { code: 'origin-unreachable' } });
+    expect(some.bytes).toBeGreaterThan(0);
+    expectBytes(some, { startByte: 0, endByte: some.bytes });
+  });
+
+  test('bring the bytes of a silent lane over another', async () => {
+    origin.manners = {
+      answer: (_request, response, { lane }) => {
+        if (lane !== 0) return false;
+        const { startByte, endByte } = origin.asked.at(-1) ?? WHOLE;
+        const range = `bytes ${startByte}-${endByte - 1}/${CONTENT.length}`;
+        response.writeHead(206, { etag: '"one"', 'content-range': range });
+        response.write(CONTENT.subarray(startByte, startByte + 1000));
+        return true;
+      },
+    };
+    const run = await lanes({ config: { silenceSeconds: 0.3 } });
+    expect(run.outcome).toBe('complete');
+    expectBytes(run, WHOLE);
+  });
+
+  test('are not held up by a slow one: it gets less to do, and others bring what it owes', async () => {
+    origin.manners = { delayMs: 2, bytesPerMs: ({ lane }) => (lane === 0 ? 20 : 4000) };
+    const run = await lanes();
+    expect(run.outcome).toBe('complete');
+    expectBytes(run, WHOLE);
+    // Alone it would have needed three seconds for its first block.
+    expect(run.events.some(({ type }) => type === 'block-asked-again')).toBe(true);
+  });
+
+  test('take none into account that only holds the others up, and try it again later', async () => {
+    origin.manners = { delayMs: 2, bytesPerMs: ({ lane }) => (lane === 0 ? 20 : 2000) };
+    const run = await lanes({ config: { bufferBytes: MIB, retrySeconds: 0.3 } });
+    expect(run.outcome).toBe('complete');
+    expectBytes(run, WHOLE);
+    const removals = run.events.filter((event) => event.type === 'lane-removed');
+    expect(removals[0]).toEqual({ type: 'lane-removed', lane: 0, reason: 'degraded', restMs: 300 });
+    expect(new Set(removals.map(({ lane }) => lane))).toEqual(new Set([0]));
+  });
+
+  test('ask for no more than the buffer holds while the client rests, and take that for no silence', async () => {
+    const { promise: rested, resolve: wake } = Promise.withResolvers<void>();
+    origin.manners = { bytesPerMs: () => 50_000 };
+    let isResting = false;
+    const running = lanes({
+      config: { bufferBytes: MIB, silenceSeconds: 0.2 },
+      rests: (count) => {
+        if (count !== 5) return undefined;
+        isResting = true;
+        setTimeout(wake, 600);
+        return rested;
+      },
+    });
+    await rested;
+    expect(isResting).toBe(true);
+    const path = `/file-${downloads}`;
+    const farthest = Math.max(
+      ...origin.asked.filter((range) => range.path === path).map(({ endByte }) => endByte),
+    );
+    expect(farthest).toBeLessThan(MIB + 512 * KIB);
+    const run = await running;
+    expect(run.outcome).toBe('complete');
+    expectBytes(run, WHOLE);
+    expect(run.events.filter(({ type }) => type === 'lane-broke')).toEqual([]);
+  });
+
+  test('close every connection when the client leaves, and when the depot stops', async () => {
+    origin.manners = { bytesPerMs: () => 100 };
+    for (const [key, outcome] of [
+      ['left', 'client-left'],
+      ['signal', 'cancelled'],
+    ] as const) {
+      const end = new AbortController();
+      const onEvent = ({ type }: LaneEvent) => type === 'lane-opened' && end.abort();
+      const run = await lanes({ [key]: end.signal, onEvent });
+      expect(run.outcome).toBe(outcome);
+      await origin.idle();
+    }
+  });
+
+  test('are never more than the origin is to bear, and one asks as a plain download does', async () => {
+    const many = await lanes({ lanes: 30, config: { perOrigin: 3 } });
+    expect(new Set(many.asked.map(({ lane }) => lane)).size).toBeLessThanOrEqual(3);
+    const one = await lanes({ lanes: 1 });
+    expectBytes(one, WHOLE);
+    expect(one.asked).toMatchObject([WHOLE]);
+  });
+
+  test('go on with the block that was asked for to learn what there is', async () => {
+    const first = { startByte: 0, endByte: 100 * KIB };
+    const run = await lanes({ first });
+    expect(run.outcome).toBe('complete');
+    expectBytes(run, WHOLE);
+    expect(run.asked.filter(({ startByte }) => startByte === 0)).toHaveLength(1);
+    expect(
+      origin.asked.filter(({ lane, connection }) => lane === 0 && connection === run.asked[0]?.connection)
+        .length,
+    ).toBeGreaterThan(1);
+  });
+});

@@ -1,0 +1,223 @@
+import { asLonghaulError, type LonghaulError } from '@longhaul/shared';
+import type { Part } from '../entry/representation.ts';
+import type { Block } from './block-queue.ts';
+import { PROVING_BLOCKS } from './degraded-lane.ts';
+import { LaneMeter } from './lane-meter.ts';
+import type { BlockTimes, LaneWays, OnChunk, OpenedLane, WayPromise } from './lane-ways.ts';
+import type { LanesConfig } from './lanes-config.ts';
+import { Stopwatch } from './stopwatch.ts';
+
+/** A rate needs this much time to show in bytes that come in bursts. */
+const TELLING_MS = 100;
+
+/** One lane's work on one block. */
+export interface LaneFetch {
+  readonly block: Block;
+  readonly fromByte: number;
+  /** The next byte that comes. */
+  atByte: number;
+  readonly watch: Stopwatch;
+  firstByteMs: number | undefined;
+}
+
+interface LaneComponents {
+  readonly ways: LaneWays;
+  readonly config: LanesConfig;
+  readonly nowMs: () => number;
+  readonly onOpened: (lane: Lane, chain: readonly string[]) => void;
+  readonly onChunk: (fetch: LaneFetch, chunk: Buffer) => void;
+  readonly onWhole: (fetch: LaneFetch, times: BlockTimes, lane: Lane) => void;
+  readonly onFailed: (failure: LonghaulError, lane: Lane) => void;
+}
+
+/** A lane: its connection, which comes and goes, what it is fetching, and what is known of it. */
+export class Lane {
+  readonly index: number;
+  readonly #components: LaneComponents;
+  #opened: OpenedLane | undefined;
+  #fetch: LaneFetch | undefined;
+  #promise: WayPromise | undefined;
+  meter: LaneMeter;
+  /** Of its next block. */
+  sizeBytes: number;
+  /** It takes no block before this time. */
+  notBeforeMs = Number.NEGATIVE_INFINITY;
+  /** One after the other. */
+  failures = 0;
+  /** It has brought a block since it was last put in service. */
+  isProved = false;
+  /** Out of service until `notBeforeMs`. */
+  isRemoved = false;
+  /** How long the next removal lasts. */
+  retryMs: number;
+
+  constructor(index: number, sizeBytes: number, components: LaneComponents) {
+    this.index = index;
+    this.sizeBytes = sizeBytes;
+    this.#components = components;
+    this.meter = new LaneMeter(components.config.smoothing);
+    this.retryMs = components.config.retrySeconds * 1000;
+  }
+
+  get fetch(): LaneFetch | undefined {
+    return this.#fetch;
+  }
+
+  get promise(): WayPromise | undefined {
+    return this.#promise;
+  }
+
+  /** Whether its blocks have told its rate. */
+  get isMeasured(): boolean {
+    return this.meter.blocks >= PROVING_BLOCKS;
+  }
+
+  /** Whether its connection can serve the next block. */
+  get isOpen(): boolean {
+    return this.#opened !== undefined && !this.#opened.connection.isOver;
+  }
+
+  /** Fetches what the block misses; over a new connection where there is none. */
+  start(block: Block): void {
+    const part = { startByte: block.nextByte, endByte: block.endByte };
+    if (!this.isOpen) this.drop();
+    const opened = this.#opened ?? this.#components.ways.open(this.index);
+    this.#run(opened, block, (onChunk) => opened.connection.fetch(part, onChunk));
+  }
+
+  /** Goes on with a block whose answer has begun. */
+  adopt(opened: OpenedLane, block: Block, read: (onChunk: OnChunk) => Promise<BlockTimes>): void {
+    this.#run(opened, block, read);
+  }
+
+  /** Resets the connection. A running fetch is over, and reports nothing any more. */
+  drop(): void {
+    const opened = this.#opened;
+    this.#opened = undefined;
+    this.#end();
+    opened?.connection.close();
+  }
+
+  pause(): void {
+    this.#fetch?.watch.stop();
+    this.#opened?.connection.pause();
+  }
+
+  resume(): void {
+    this.#fetch?.watch.start();
+    this.#opened?.connection.resume();
+  }
+
+  /** Gives up a block that another lane has brought; what came of it shows how slow this lane is. */
+  lose(): void {
+    const fetch = this.#fetch;
+    if (fetch) {
+      const { block, fromByte, atByte, watch } = fetch;
+      // With no byte of it there, not even the whole block would have come faster than this.
+      const sizeBytes = atByte > fromByte ? atByte - fromByte : block.endByte - fromByte;
+      this.meter.noteBlock(sizeBytes, { wholeMs: watch.elapsedMs });
+    }
+    this.drop();
+  }
+
+  /** Counts a block that came whole. One much shorter than the lane's own would show its delay for its rate. */
+  noteBlock(sizeBytes: number, { firstByteMs, wholeMs }: BlockTimes): void {
+    this.failures = 0;
+    this.isProved = true;
+    this.meter.noteDelay(firstByteMs);
+    if (this.meter.blocks === 0 || sizeBytes >= this.sizeBytes / 2)
+      this.meter.noteBlock(sizeBytes, { wholeMs });
+    // It has earned a first chance again.
+    if (this.meter.blocks === PROVING_BLOCKS) this.retryMs = this.#components.config.retrySeconds * 1000;
+  }
+
+  /** Begins anew, with small blocks: what it showed is not held against it when it is tried again. */
+  forget(): void {
+    const { smoothing, leastBlockBytes } = this.#components.config;
+    this.meter = new LaneMeter(smoothing);
+    this.sizeBytes = leastBlockBytes;
+    this.#promise = undefined;
+  }
+
+  /** How long the running fetch will still take, as far as it shows. */
+  remainingMs({ block, fromByte, atByte, watch, firstByteMs }: LaneFetch): number {
+    const { bytesPerMs, leastDelayMs = 0 } = this.meter;
+    const elapsedMs = watch.elapsedMs;
+    const restBytes = block.endByte - atByte;
+    if (firstByteMs === undefined) {
+      const usualMs =
+        bytesPerMs === undefined ? 0 : Math.max(0, leastDelayMs - elapsedMs) + restBytes / bytesPerMs;
+      // The longer nothing comes, the longer it will take.
+      return Math.max(usualMs, elapsedMs);
+    }
+    const flowingMs = elapsedMs - firstByteMs;
+    if (flowingMs < TELLING_MS) return restBytes / (bytesPerMs ?? Number.POSITIVE_INFINITY);
+    return (restBytes * flowingMs) / Math.max(1, atByte - fromByte);
+  }
+
+  /** Until it is free. */
+  get busyMs(): number {
+    return this.#fetch ? this.remainingMs(this.#fetch) : 0;
+  }
+
+  /** How long this lane would need for so many bytes; `undefined` when it has shown no rate. */
+  neededMs(part: Part): number | undefined {
+    const { bytesPerMs, leastDelayMs = 0 } = this.meter;
+    if (bytesPerMs === undefined) return undefined;
+    const setUpMs = this.isOpen ? 0 : leastDelayMs;
+    return setUpMs + leastDelayMs + (part.endByte - part.startByte) / bytesPerMs;
+  }
+
+  #run(opened: OpenedLane, block: Block, read: (onChunk: OnChunk) => Promise<BlockTimes>): void {
+    const { config, nowMs, onChunk, onWhole, onFailed } = this.#components;
+    if (opened !== this.#opened) this.#greet(opened);
+    this.#opened = opened;
+    const fetch: LaneFetch = {
+      block,
+      fromByte: block.nextByte,
+      atByte: block.nextByte,
+      watch: new Stopwatch(nowMs),
+      firstByteMs: undefined,
+    };
+    this.#fetch = fetch;
+    block.fetches += 1;
+    const take: OnChunk = (chunk) => {
+      if (this.#fetch !== fetch) return;
+      fetch.firstByteMs ??= fetch.watch.elapsedMs;
+      onChunk(fetch, chunk);
+    };
+    read(take).then(
+      (times) => {
+        if (this.#fetch !== fetch) return;
+        this.#end();
+        if (opened.connection.isOver) this.drop();
+        onWhole(fetch, times, this);
+      },
+      (thrown) => {
+        if (this.#fetch !== fetch) return;
+        // What brought this much was a working way.
+        if (fetch.atByte - fetch.fromByte >= config.leastBlockBytes) this.failures = 0;
+        this.drop();
+        onFailed(asLonghaulError(thrown), this);
+      },
+    );
+  }
+
+  #end(): void {
+    if (this.#fetch) this.#fetch.block.fetches -= 1;
+    this.#fetch = undefined;
+  }
+
+  #greet(opened: OpenedLane): void {
+    this.#promise = undefined;
+    opened.way.then(
+      ({ chain, promise }) => {
+        if (this.#opened !== opened) return;
+        this.#promise = promise;
+        this.#components.onOpened(this, chain);
+      },
+      // The fetch tells it.
+      () => {},
+    );
+  }
+}

@@ -1,0 +1,71 @@
+import { KIB, MIB } from '@longhaul/shared';
+import * as z from 'zod';
+
+/** What one transfer may hold that came before its turn: two seconds of 64 Mbit/s. */
+const DEFAULT_BUFFER_BYTES = 16_777_216;
+/** Weight of the newest block in a lane's next size; the value of FAST TCP. */
+const DEFAULT_GAIN = 0.5;
+/** Weight of what was, in averages over blocks: a transfer has few of them, so the newest counts as much as all before. */
+const DEFAULT_SMOOTHING = 0.5;
+/** Pull of all shares to the middle: without it any split is a fixed point, and a lane can be starved for good. */
+const DEFAULT_MIN_SHARE = 0.05;
+/** Half a second of 16 Mbit/s: lanes show their rates soon, and a round trip is little of it. */
+const DEFAULT_FIRST_BLOCK_BYTES = 1_048_576;
+/** Smaller blocks spend more on their requests than on their bytes. */
+const DEFAULT_LEAST_BLOCK_BYTES = 65_536;
+/** One lane alone asks for this much at once: a round trip of 100 ms is 2 % of it at 100 Mbit/s. */
+const DEFAULT_SOLO_BLOCK_BYTES = 67_108_864;
+/** More than the 6 connections of a browser to one server, fewer than the 16 of download managers. */
+const DEFAULT_PER_ORIGIN = 8;
+/** A lane that was removed is tried again after this time, which then doubles. */
+const DEFAULT_RETRY_SECONDS = 10;
+/** A lane that sends nothing for so long while bytes are wanted has broken. */
+const DEFAULT_SILENCE_SECONDS = 5;
+/** Times that no lane is left, with less than a least block between them, after which the transfer has broken. */
+const DEFAULT_TRIES = 5;
+/** Longer than this a client is not kept waiting by an origin that asks for patience. */
+const DEFAULT_LONGEST_WAIT_SECONDS = 60;
+
+const wholeBytes = (least: number) =>
+  z.int('must be a whole number of bytes').min(least, `must be at least ${least} bytes`);
+const seconds = (preset: number) => z.number().positive('must be more than 0 seconds').default(preset);
+const portion = (preset: number) =>
+  z.number().min(0, 'must not be negative').max(1, 'must be at most 1').default(preset);
+
+/** `lanes` of a depot's configuration. */
+export const lanesSchema = z
+  .strictObject({
+    /** How the sizes of blocks are chosen: by the law of MPFAST, or the same for all, for whichever lane is free. */
+    control: z.enum(['coupled', 'plain']).default('coupled'),
+    /** Whether lanes use the plan's other chains, too: that pays where these do not share their narrowest link. */
+    spread: z.boolean().default(false),
+    bufferBytes: wholeBytes(MIB).default(DEFAULT_BUFFER_BYTES),
+    /** Bytes that all lanes together ask for beyond what is on the way; half of `bufferBytes` where it is left out. */
+    alphaBytes: wholeBytes(64 * KIB).optional(),
+    gain: z.number().positive('must be more than 0').max(1, 'must be at most 1').default(DEFAULT_GAIN),
+    smoothing: portion(DEFAULT_SMOOTHING),
+    minShare: portion(DEFAULT_MIN_SHARE),
+    firstBlockBytes: wholeBytes(16 * KIB).default(DEFAULT_FIRST_BLOCK_BYTES),
+    leastBlockBytes: wholeBytes(4 * KIB).default(DEFAULT_LEAST_BLOCK_BYTES),
+    soloBlockBytes: wholeBytes(MIB).default(DEFAULT_SOLO_BLOCK_BYTES),
+    perOrigin: z.int().min(1).max(64).default(DEFAULT_PER_ORIGIN),
+    retrySeconds: seconds(DEFAULT_RETRY_SECONDS),
+    silenceSeconds: seconds(DEFAULT_SILENCE_SECONDS),
+    tries: z.int().min(1).default(DEFAULT_TRIES),
+    longestWaitSeconds: seconds(DEFAULT_LONGEST_WAIT_SECONDS),
+  })
+  .refine((lanes) => lanes.leastBlockBytes <= lanes.firstBlockBytes, {
+    path: ['leastBlockBytes'],
+    error: 'must not be more than firstBlockBytes',
+  })
+  .refine((lanes) => (lanes.alphaBytes ?? 0) <= lanes.bufferBytes, {
+    path: ['alphaBytes'],
+    error: 'must not be more than bufferBytes',
+  })
+  .refine((lanes) => lanes.leastBlockBytes * lanes.perOrigin <= lanes.bufferBytes, {
+    path: ['bufferBytes'],
+    error: 'must hold leastBlockBytes for each of perOrigin lanes',
+  })
+  .transform((lanes) => ({ ...lanes, alphaBytes: lanes.alphaBytes ?? lanes.bufferBytes / 2 }));
+
+export type LanesConfig = z.output<typeof lanesSchema>;

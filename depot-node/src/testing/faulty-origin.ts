@@ -1,0 +1,86 @@
+import { randomBytes } from 'node:crypto';
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+
+/** What goes wrong with one answer. `at` counts bytes of the whole file. */
+export type Fault =
+  /** The connection ends so, after the byte before `at`. */
+  | { readonly how: 'reset' | 'end' | 'silence'; readonly at: number }
+  /** The answer is another one than was asked for. */
+  | {
+      readonly how:
+        | 'changed'
+        | 'unnamed'
+        | 'whole-instead'
+        | 'other-range'
+        | 'other-total'
+        | 'short-length'
+        | 'gone'
+        | 'garbage';
+    };
+
+/** An origin with one file, whose answers fail as the test says: one fault for each request, in order. */
+export class FaultyOrigin {
+  readonly file: Buffer;
+  faults: (Fault | undefined)[] = [];
+  /** Headers of the answers; entries that are `undefined` are left out. */
+  validators: Record<string, string | undefined> = { ETag: '"v1"', 'Accept-Ranges': 'bytes' };
+  readonly ranges: (string | undefined)[] = [];
+  /** Answers that went silent. */
+  readonly silent: ServerResponse[] = [];
+
+  constructor(sizeBytes: number) {
+    this.file = randomBytes(sizeBytes);
+  }
+
+  readonly listener: RequestListener = (request, response) => {
+    this.ranges.push(request.headers.range);
+    const fault = this.faults.shift();
+    const { from, to } = this.#asked(request);
+    const isPart = request.headers.range !== undefined;
+    const headers = Object.fromEntries(
+      Object.entries(this.validators).filter((entry): entry is [string, string] => entry[1] !== undefined),
+    );
+    const total = this.file.length;
+    if (fault?.how === 'gone') {
+      response.writeHead(404, { 'Content-Length': 0 }).end();
+      return;
+    }
+    if (fault?.how === 'garbage') {
+      response.socket?.end('HTTP/1.1 206 \x00\r\nContent-Range: bytes\r\n\r\n');
+      return;
+    }
+    if (fault?.how === 'whole-instead') {
+      response.writeHead(200, { ...headers, 'Content-Length': total }).end(this.file);
+      return;
+    }
+    if (fault?.how === 'changed') headers.ETag = '"v2"';
+    if (fault?.how === 'unnamed') delete headers.ETag;
+    const shift = fault?.how === 'other-range' ? 1 : 0;
+    const length = to - from - (fault?.how === 'short-length' ? 1 : 0);
+    const stated = fault?.how === 'other-total' ? total + 1 : total;
+    if (isPart) headers['Content-Range'] = `bytes ${from - shift}-${to - 1 - shift}/${stated}`;
+    response.writeHead(isPart ? 206 : 200, { ...headers, 'Content-Length': length });
+    if (request.method === 'HEAD') response.end();
+    else this.#send(response, from, from + length, fault);
+  };
+
+  #asked({ headers }: IncomingMessage): { from: number; to: number } {
+    const [, first, last] = /^bytes=([0-9]+)-([0-9]*)$/.exec(headers.range ?? '') ?? [];
+    const to = last ? Math.min(Number(last) + 1, this.file.length) : this.file.length;
+    return { from: Number(first ?? 0), to };
+  }
+
+  #send(response: ServerResponse, from: number, to: number, fault: Fault | undefined): void {
+    if (fault === undefined || !('at' in fault) || fault.at >= to) {
+      response.end(this.file.subarray(from, to));
+      return;
+    }
+    const cut = this.file.subarray(from, Math.max(from, fault.at));
+    const { socket } = response;
+    response.write(cut.length > 0 ? cut : '', () => {
+      if (fault.how === 'reset') socket?.resetAndDestroy();
+      else if (fault.how === 'end') socket?.end();
+      else this.silent.push(response);
+    });
+  }
+}

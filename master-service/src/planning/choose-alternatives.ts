@@ -1,0 +1,54 @@
+import { type RatedChain, type SearchSpace, searchFrom } from './chain-search.ts';
+
+interface AlternativesInit {
+  readonly best: RatedChain;
+  /** The fastest chains of every entry depot, the fastest first. */
+  readonly ranked: readonly RatedChain[];
+  readonly space: SearchSpace;
+  readonly most: number;
+  /** So many times faster a chain must be that avoids only one depot, beside one that avoids it among others. */
+  readonly minimumGain: number;
+}
+
+/**
+ * The chains to go on with when a depot of the best one fails. The entry depot holds the client's connection, so it can
+ * use only chains of its own: first the best one that shares no other depot with the plan, then for each depot, the exit
+ * depot first, the best one without it. Last of all the best one that begins elsewhere, for a client whose entry depot
+ * failed. The entry depot alone is every ticket's last way and is not named.
+ */
+export function chooseAlternatives({
+  best,
+  ranked,
+  space,
+  most,
+  minimumGain,
+}: AlternativesInit): RatedChain[] {
+  const [entry = '', ...others] = best.chain;
+  const sameEntry: RatedChain[] = [];
+  const add = (rated: RatedChain | undefined): void => {
+    if (rated && !isListed(rated, [best, ...sameEntry])) sameEntry.push(rated);
+  };
+  const fastestWithout = (ids: readonly string[]): RatedChain | undefined => {
+    const depots = space.depots.filter(({ id }) => !ids.includes(id));
+    const rated = searchFrom({ ...space, laneChoices: [best.lanes], depots }, entry, 2);
+    return rated.find((one) => !isListed(one, [best]));
+  };
+
+  if (most > 0) add(fastestWithout(others));
+  const single = most > 0 && others.length > 1 ? others.toReversed() : [];
+  const withoutEach = single.map((id) => ({ id, rated: fastestWithout([id]) }));
+  for (const { id, rated } of withoutEach) {
+    if (!sameEntry.some(({ chain }) => !chain.includes(id))) add(rated);
+  }
+  for (const { id, rated } of withoutEach) {
+    const known = sameEntry.filter(({ chain }) => !chain.includes(id)).map(({ seconds }) => seconds);
+    if (rated && Math.min(...known) >= minimumGain * rated.seconds) add(rated);
+  }
+  const otherEntry = ranked.find(({ chain }) => chain[0] !== entry);
+  const room = otherEntry && most > 1 ? most - 1 : most;
+  return [...sameEntry.slice(0, room), ...(otherEntry ? [otherEntry] : [])].slice(0, most);
+}
+
+function isListed({ chain }: RatedChain, list: readonly RatedChain[]): boolean {
+  return list.some((listed) => listed.chain.join() === chain.join());
+}
