@@ -22,7 +22,11 @@ describe.each(await testPlanes())('with a relay of %s,', (_kind, splice) => {
     const path = request.url ?? '';
     const range = RANGE.exec(request.headers.range ?? '');
     if (path.startsWith('/held')) held.push(response);
-    else if (path.startsWith('/moved')) response.writeHead(302, { Location: '/file.bin' }).end();
+    else if (path.startsWith('/repaired') && !range) {
+      held.push(response);
+      response.writeHead(200, { 'Content-Length': file.length, ETag: '"v1"', 'Accept-Ranges': 'bytes' });
+      response.write(file.subarray(0, 1_000_000));
+    } else if (path.startsWith('/moved')) response.writeHead(302, { Location: '/file.bin' }).end();
     else if (path.startsWith('/missing')) response.writeHead(404).end('nothing');
     else if (path.startsWith('/chunked')) {
       response.write(file.subarray(0, 100_000));
@@ -262,6 +266,23 @@ describe.each(await testPlanes())('with a relay of %s,', (_kind, splice) => {
       expect((await broken)[0]).toMatchObject({ code: 'ECONNRESET' });
       expect(answer.complete).toBe(false);
       await expectNothingLeft();
+    });
+
+    test('whose chain breaks goes on by cascade, at the exact next byte of the same download', async () => {
+      const { visited } = await walk(firstUrl('/repaired.bin'));
+      const asked = request(visited.at(-1) ?? '', { agent: false });
+      asked.end();
+      const [answer] = (await once(asked, 'response')) as [IncomingMessage];
+      const chunks: Buffer[] = [];
+      answer.on('data', (chunk: Buffer) => chunks.push(chunk));
+      await once(answer, 'data');
+      const ended = once(answer, 'end');
+      await overlay.depot('d2').depot.close(0);
+      await ended;
+      expect(answer.complete).toBe(true);
+      expect(digest(Buffer.concat(chunks))).toBe(digest(file));
+      expect(overlay.depot('d1').events.some(({ type }) => type === 'failover')).toBe(true);
+      expect(overlay.originRequests.at(-1)?.headers['if-range']).toBe('"v1"');
     });
 
     test('that breaks off before its head has come is fetched by cascade', async () => {
