@@ -37,14 +37,11 @@ describe.each(await testPlanes())('with a relay of %s,', (_kind, splice) => {
   });
   afterAll(() => overlay.close());
   beforeEach(() => {
-    origin.faults = [];
-    origin.validators = { ETag: '"v1"', 'Accept-Ranges': 'bytes' };
-    origin.ranges.length = 0;
-    origin.silent.length = 0;
+    origin.begin();
     for (const id of Object.keys(DEPOTS)) overlay.depot(id).events.length = 0;
   });
 
-  const fileUrl = () => `${overlay.originUrl}/file.bin`;
+  const fileUrl = () => `${overlay.originUrl}${origin.path}`;
   const download = (entry = 'd1', headers = {}): Promise<RawAnswer> =>
     fetchRaw(
       overlay.relayUrl(

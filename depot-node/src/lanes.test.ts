@@ -25,13 +25,11 @@ beforeAll(async () => {
 });
 afterAll(() => overlay.close());
 beforeEach(() => {
-  origin.faults = [];
-  origin.validators = { ETag: '"v1"', 'Accept-Ranges': 'bytes' };
-  origin.ranges.length = 0;
+  origin.begin();
   for (const id of Object.keys(DEPOTS)) overlay.depot(id).events.length = 0;
 });
 
-const fileUrl = () => `${overlay.originUrl}/file.bin`;
+const fileUrl = () => `${overlay.originUrl}${origin.path}`;
 const download = (entry = 'd1', headers: Record<string, string> = {}, method = 'GET') => {
   const chains = [[entry, 'd2'], [entry, 'd3'], [entry]];
   return fetchRaw(overlay.relayUrl(fileUrl(), { chains, lanes: 4 }, entry), { headers, method });

@@ -26,7 +26,8 @@ describe('a sender by loss and round-trip time', () => {
 });
 
 describe('a lane of 2 Mbit/s beside one of 10 Mbit/s that loses 0.5 %', () => {
-  const othersBps = Math.min(10e6, lossRateBps(RTT_MS, 0.005));
+  const rateBps = Math.min(10e6, lossRateBps(RTT_MS, 0.005));
+  const others = [{ rateBps, blocks: 10, leastDelayMs: RTT_MS, promise: undefined }];
   const lane = (worstLossRate: number) => ({
     rateBps: undefined,
     blocks: 0,
@@ -36,25 +37,32 @@ describe('a lane of 2 Mbit/s beside one of 10 Mbit/s that loses 0.5 %', () => {
 
   test('is kept while it loses little, and removed from some loss on', () => {
     const lossRates = [0.005, 0.01, 0.02, 0.03, 0.04, 0.05, 0.06, 0.07];
-    const removed = lossRates.map((lossRate) => isDegraded(lane(lossRate), othersBps, LIMITS));
+    const removed = lossRates.map((lossRate) => isDegraded(lane(lossRate), others, LIMITS));
     expect(removed).toEqual(removed.toSorted((one, other) => Number(one) - Number(other)));
     expect(removed[0]).toBe(false);
     expect(removed.at(-1)).toBe(true);
   });
 
   test('is kept with any loss of that kind where the buffer is large', () => {
-    expect(isDegraded(lane(0.07), othersBps, { ...LIMITS, bufferBytes: 16_384 * KIB })).toBe(false);
+    expect(isDegraded(lane(0.07), others, { ...LIMITS, bufferBytes: 16_384 * KIB })).toBe(false);
   });
 
   test('is judged by what it brings once it has proved that', () => {
     // A sender that does not take loss for congestion.
     const proved = { ...lane(0.07), rateBps: 2e6, blocks: 10 };
-    expect(isDegraded(proved, othersBps, LIMITS)).toBe(false);
-    expect(isDegraded({ ...lane(0.005), rateBps: 0.2e6, blocks: 10 }, othersBps, LIMITS)).toBe(true);
+    expect(isDegraded(proved, others, LIMITS)).toBe(false);
+    expect(isDegraded({ ...lane(0.005), rateBps: 0.2e6, blocks: 10 }, others, LIMITS)).toBe(true);
   });
 });
 
 test('a lane alone holds nobody up', () => {
   const lane = { rateBps: 1000, blocks: 10, leastDelayMs: 500, promise: undefined };
-  expect(isDegraded(lane, 0, LIMITS)).toBe(false);
+  expect(isDegraded(lane, [], LIMITS)).toBe(false);
+});
+
+test('no lane is at fault where the buffer is too small for all of them alike', () => {
+  const lane = { rateBps: 3e8, blocks: 10, leastDelayMs: 100, promise: undefined };
+  const others = Array.from({ length: 7 }, () => lane);
+  expect(isDegraded(lane, others, LIMITS)).toBe(false);
+  expect(isDegraded({ ...lane, leastDelayMs: 300 }, others, LIMITS)).toBe(true);
 });

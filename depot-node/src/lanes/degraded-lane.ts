@@ -3,6 +3,8 @@ import type { WayPromise } from './lane-ways.ts';
 
 /** Blocks after which a lane's own rate is known; before that, a burst may flatter it. */
 export const PROVING_BLOCKS = 4;
+/** A lane differs from the best of the others when its least block takes so many times as long. */
+const LATER_THAN_OTHERS = 2;
 
 /**
  * Goodput of a TCP sender, bits per second, from round-trip time and loss (RFC 3819 section 8.5.3, with a timeout of five
@@ -15,7 +17,7 @@ export function lossRateBps(rttMs: number, lossRate: number, segmentBytes: numbe
   return (segmentBytes * 8) / (rttSeconds * (recovery + timeouts));
 }
 
-interface LaneRecord {
+export interface LaneRecord {
   /** Measured goodput, bits per second; `undefined` before a block has come. */
   readonly rateBps: number | undefined;
   readonly blocks: number;
@@ -24,20 +26,30 @@ interface LaneRecord {
 }
 
 /**
- * Whether a lane holds the others up: its least block comes so late that meanwhile they fill the buffer and wait,
- * d + least block / R > buffer / (y - x). R is what was measured and, until that is proved, no more than what loss and
- * round-trip time of the worst leg let a usual sender have.
+ * Seconds after which a lane's least block is there, d + least block / R. R is what was measured and, until that is proved,
+ * no more than what loss and round-trip time of the worst leg let a usual sender have.
  */
-export function isDegraded(
-  lane: LaneRecord,
-  othersBps: number,
-  { leastBlockBytes, bufferBytes }: { readonly leastBlockBytes: number; readonly bufferBytes: number },
-): boolean {
+function leastBlockSeconds(lane: LaneRecord, leastBlockBytes: number): number {
   const { promise, rateBps = promise?.rateBps ?? Number.POSITIVE_INFINITY } = lane;
   const estimateBps = promise
     ? lossRateBps(promise.worstRttMs, promise.worstLossRate)
     : Number.POSITIVE_INFINITY;
   const likelyBps = lane.blocks >= PROVING_BLOCKS ? rateBps : Math.min(rateBps, estimateBps);
-  const lateSeconds = lane.leastDelayMs / 1000 + (leastBlockBytes * 8) / likelyBps;
-  return lateSeconds > (bufferBytes * 8) / othersBps;
+  return lane.leastDelayMs / 1000 + (leastBlockBytes * 8) / likelyBps;
+}
+
+/**
+ * Whether a lane holds the others up: its least block comes so late that meanwhile they fill the buffer and wait,
+ * d + least block / R > buffer / (y - x). Where the buffer is too small for all lanes alike, none of them is the cause.
+ */
+export function isDegraded(
+  lane: LaneRecord,
+  others: readonly LaneRecord[],
+  { leastBlockBytes, bufferBytes }: { readonly leastBlockBytes: number; readonly bufferBytes: number },
+): boolean {
+  const othersBps = others.reduce((sum, { rateBps = 0 }) => sum + rateBps, 0);
+  const lateSeconds = leastBlockSeconds(lane, leastBlockBytes);
+  const measured = others.filter(({ rateBps }) => rateBps !== undefined);
+  const soonestSeconds = Math.min(...measured.map((other) => leastBlockSeconds(other, leastBlockBytes)));
+  return lateSeconds > (bufferBytes * 8) / othersBps && lateSeconds > LATER_THAN_OTHERS * soonestSeconds;
 }

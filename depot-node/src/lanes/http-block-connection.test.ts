@@ -91,6 +91,16 @@ describe('a connection for blocks', () => {
     expect(other.connection.isOver).toBe(true);
   });
 
+  test('is over when the origin says an end while nothing is asked', async () => {
+    serve = (socket) => socket.write(WHOLE);
+    const lane = open();
+    await lane.fetch();
+    sockets[0]?.end();
+    await expect.poll(() => lane.connection.isOver).toBe(true);
+    await expect(lane.fetch()).rejects.toMatchObject({ code: 'origin-unreachable' });
+    lane.connection.close();
+  });
+
   test.each([
     ['the whole file', 'HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n', 'origin-changed'],
     ['another version', WHOLE.replace('"one"', '"two"'), 'origin-changed'],

@@ -371,6 +371,26 @@ describe.each(['coupled', 'plain'] as const)('lanes under %s control', (control)
     expect(run.events.filter(({ type }) => type === 'lane-broke')).toEqual([]);
   });
 
+  test('let the origin go when everything has come, however long the client rests', async () => {
+    const { promise: rested, resolve: wake } = Promise.withResolvers<void>();
+    const { promise: resting, resolve: rest } = Promise.withResolvers<void>();
+    const part = { startByte: 0, endByte: 200 * KIB };
+    const running = lanes({
+      part,
+      rests: (count) => {
+        if (count > 1) return undefined;
+        rest();
+        return rested;
+      },
+    });
+    await resting;
+    await expect.poll(() => origin.open).toBe(0);
+    wake();
+    const run = await running;
+    expect(run.outcome).toBe('complete');
+    expectBytes(run, part);
+  });
+
   test('close every connection when the client leaves, and when the depot stops', async () => {
     origin.manners = { bytesPerMs: () => 100 };
     for (const [key, outcome] of [
@@ -381,7 +401,7 @@ describe.each(['coupled', 'plain'] as const)('lanes under %s control', (control)
       const onEvent = ({ type }: LaneEvent) => type === 'lane-opened' && end.abort();
       const run = await lanes({ [key]: end.signal, onEvent });
       expect(run.outcome).toBe(outcome);
-      await origin.idle();
+      await expect.poll(() => origin.open).toBe(0);
     }
   });
 

@@ -52,8 +52,8 @@ export interface LanesEnd {
   readonly failure?: LonghaulError | undefined;
 }
 
-/** Bytes in order that wait for a client before its lanes are stopped: what a socket takes at once, a few times. */
-const LONGEST_QUEUE_BYTES = 262_144;
+/** Bytes in order that wait for a client before its lanes are stopped: a third of a second of 100 Mbit/s, so that no pause of the client empties the lanes' pipes. */
+const LONGEST_QUEUE_BYTES = 4_194_304;
 /** How long no lane looks for work at most: timers hold no more than 24 days. */
 const LONGEST_SLEEP_MS = 60_000;
 /** How often an idle lane looks whether a block has become late. */

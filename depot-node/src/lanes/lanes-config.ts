@@ -3,14 +3,16 @@ import * as z from 'zod';
 
 /** What one transfer may hold that came before its turn: two seconds of 64 Mbit/s. */
 const DEFAULT_BUFFER_BYTES = 16_777_216;
+/** What lies out of order reaches the client late: of 8 MiB the drain at the end cost a tenth of a 30 MiB download. */
+const DEFAULT_ALPHA_BYTES = 2_621_440;
 /** Weight of the newest block in a lane's next size; the value of FAST TCP. */
 const DEFAULT_GAIN = 0.5;
 /** Weight of what was, in averages over blocks: a transfer has few of them, so the newest counts as much as all before. */
 const DEFAULT_SMOOTHING = 0.5;
 /** Pull of all shares to the middle: without it any split is a fixed point, and a lane can be starved for good. */
 const DEFAULT_MIN_SHARE = 0.05;
-/** Half a second of 16 Mbit/s: lanes show their rates soon, and a round trip is little of it. */
-const DEFAULT_FIRST_BLOCK_BYTES = 1_048_576;
+/** A fifth of a second of 10 Mbit/s: lanes show their rates soon, and the first bytes in order are not waited for. */
+const DEFAULT_FIRST_BLOCK_BYTES = 262_144;
 /** Smaller blocks spend more on their requests than on their bytes. */
 const DEFAULT_LEAST_BLOCK_BYTES = 65_536;
 /** One lane alone asks for this much at once: a round trip of 100 ms is 2 % of it at 100 Mbit/s. */
@@ -40,7 +42,7 @@ export const lanesSchema = z
     /** Whether lanes use the plan's other chains, too: that pays where these do not share their narrowest link. */
     spread: z.boolean().default(false),
     bufferBytes: wholeBytes(MIB).default(DEFAULT_BUFFER_BYTES),
-    /** Bytes that all lanes together ask for beyond what is on the way; half of `bufferBytes` where it is left out. */
+    /** Bytes that all lanes together ask for beyond what is on the way; no more than `bufferBytes`. */
     alphaBytes: wholeBytes(64 * KIB).optional(),
     gain: z.number().positive('must be more than 0').max(1, 'must be at most 1').default(DEFAULT_GAIN),
     smoothing: portion(DEFAULT_SMOOTHING),
@@ -66,6 +68,9 @@ export const lanesSchema = z
     path: ['bufferBytes'],
     error: 'must hold leastBlockBytes for each of perOrigin lanes',
   })
-  .transform((lanes) => ({ ...lanes, alphaBytes: lanes.alphaBytes ?? lanes.bufferBytes / 2 }));
+  .transform((lanes) => ({
+    ...lanes,
+    alphaBytes: lanes.alphaBytes ?? Math.min(DEFAULT_ALPHA_BYTES, lanes.bufferBytes),
+  }));
 
 export type LanesConfig = z.output<typeof lanesSchema>;

@@ -61,11 +61,9 @@ export class BlockOrigin {
     return typeof address === 'object' && address ? address.port : 0;
   }
 
-  /** Resolves when no connection is open. */
-  async idle(): Promise<void> {
-    await Promise.all(
-      [...this.#sockets.keys()].map((socket) => new Promise((resolve) => socket.once('close', resolve))),
-    );
+  /** Connections that are open. */
+  get open(): number {
+    return this.#sockets.size;
   }
 
   async close(): Promise<void> {

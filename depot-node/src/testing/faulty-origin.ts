@@ -25,6 +25,8 @@ export class FaultyOrigin {
   /** Headers of the answers; entries that are `undefined` are left out. */
   validators: Record<string, string | undefined> = { ETag: '"v1"', 'Accept-Ranges': 'bytes' };
   readonly ranges: (string | undefined)[] = [];
+  /** Where the file is; what still comes for an earlier path is answered with 404 and counts nowhere. */
+  path = '/file-0.bin';
   /** Answers that went silent. */
   readonly silent: ServerResponse[] = [];
 
@@ -32,7 +34,20 @@ export class FaultyOrigin {
     this.file = randomBytes(sizeBytes);
   }
 
+  /** Forgets everything that was, with a new path for the file. */
+  begin(): void {
+    this.path = `/file-${Number(/[0-9]+/.exec(this.path)?.[0]) + 1}.bin`;
+    this.faults = [];
+    this.validators = { ETag: '"v1"', 'Accept-Ranges': 'bytes' };
+    this.ranges.length = 0;
+    this.silent.length = 0;
+  }
+
   readonly listener: RequestListener = (request, response) => {
+    if (request.url !== this.path) {
+      response.writeHead(404, { 'Content-Length': 0 }).end();
+      return;
+    }
     this.ranges.push(request.headers.range);
     const fault = this.faults.shift();
     const { from, to } = this.#asked(request);

@@ -17,7 +17,10 @@ const VARIANTS: Readonly<Record<string, Variant>> = {
   'chain1-far': { kind: 'chain', depots: ['far'] },
   'chain1-near': { kind: 'chain', depots: ['near'] },
   chain2: { kind: 'chain', depots: ['near', 'far'] },
-  chain3: { kind: 'chain', depots: ['near', 'middle', 'far'] },
+  chain3: { kind: 'chain', depots: FOUR_LINKS_DEPOTS },
+  'chain3-lanes4': { kind: 'chain', depots: FOUR_LINKS_DEPOTS, lanes: 4 },
+  'chain3-lanes8': { kind: 'chain', depots: FOUR_LINKS_DEPOTS, lanes: 8 },
+  'chain3-lanes8-plain': { kind: 'chain', depots: FOUR_LINKS_DEPOTS, lanes: 8, laneControl: 'plain' },
   auto: { kind: 'auto' },
 };
 
@@ -55,7 +58,7 @@ export const MATRIX: Experiment = {
   name: 'matrix',
   title: 'Chains, ranges and rivals on a far path',
   question:
-    'How fast is a file of 30 MiB over a path of 100 ms and 100 Mbit/s: directly, in ranges, through rival relays, and through one to three depots?',
+    'How fast is a file of 30 MiB over a path of 100 ms and 100 Mbit/s: directly, in ranges, through rival relays, and through one to three depots, in one lane and in several?',
   scenarios: [
     ...scenarios('cubic'),
     ...scenarios('bbr'),
@@ -73,7 +76,7 @@ export const MATRIX: Experiment = {
   quick: {
     repeats: 3,
     scenarios: Object.keys(CONDITIONS),
-    variants: ['direct', 'ranges8', 'chain3', 'auto'],
+    variants: ['direct', 'ranges8', 'chain3', 'chain3-lanes8', 'auto'],
   },
   cutSeconds: 12,
   repeatsPerTurn: 1,

@@ -1,7 +1,7 @@
 import { chainSeconds, type LegEstimate, setUpSeconds } from '@longhaul/shared';
 import { linkEstimates, payloadRateBps } from '../hosts/link-estimates.ts';
 import { pathBetween } from '../network/routes.ts';
-import type { Scenario, Variant } from './experiment.ts';
+import { masterSite, type Scenario, type Variant } from './experiment.ts';
 
 /** Linux's default maximum of 6 MiB gives about this window where a topology says nothing else. */
 const DEFAULT_WINDOW_BYTES = 3.6e6;
@@ -48,18 +48,20 @@ function visitsMs({ topology, client }: Scenario, depots: readonly string[]): nu
   return 2 * (visits.reduce((sum, rttMs) => sum + rttMs, 0) + pathBetween(topology, first, second).rttMs);
 }
 
-/** A connection to the master, which stands at the first depot, and its answer. */
-function redirectMs({ topology, client, depots, tls }: Scenario, { kind }: Variant): number {
+/** A connection to the master and its answer. */
+function redirectMs(scenario: Scenario, { kind }: Variant): number {
+  const { topology, client, tls } = scenario;
   if (kind === 'direct') return 0;
-  return pathBetween(topology, client, depots[0] ?? client).rttMs * (tls ? 3 : 2);
+  return pathBetween(topology, client, masterSite(scenario)).rttMs * (tls ? 3 : 2);
 }
 
-/** The legs from the client on; the planner's own choice is taken for direct here. */
+/** The legs from the client on; the planner's own choice is taken for direct here, and of lanes nothing is said. */
 function legsOf(scenario: Scenario, variant: Variant): readonly LegEstimate[] | undefined {
   // The models know the connections of a chain, not a client that visits each depot.
   if (variant.kind === 'chain' && variant.signalling === 'stepwise' && variant.depots.length > 1)
     return undefined;
   if (variant.kind !== 'direct' && variant.kind !== 'chain' && variant.kind !== 'auto') return undefined;
+  if (variant.kind === 'chain' && variant.lanes !== undefined) return undefined;
   const stops = ['client', ...(variant.kind === 'chain' ? variant.depots : []), 'origin'];
   const links = linkEstimates(scenario);
   const { sites } = scenario.topology;

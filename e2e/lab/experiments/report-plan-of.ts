@@ -1,6 +1,8 @@
+import { isDeepStrictEqual } from 'node:util';
 import { formatBytes } from '@longhaul/shared';
 import type { ReportKind, ReportPlan, ReportScenario } from '../report/report-plan.ts';
 import type { Experiment, Scenario, Variant } from './experiment.ts';
+import { failoverTargets } from './failover-targets.ts';
 import { matrixTargets } from './matrix-targets.ts';
 import { boundBps, predictedBps, predictedFirstByteMs, rttOf } from './predictions.ts';
 
@@ -9,7 +11,15 @@ const KINDS: Readonly<Record<string, ReportKind>> = {
   rnp: 'rnp',
   split: 'split',
   signalling: 'signalling',
+  failover: 'failover',
 };
+
+/** What the faults really are: see `breakDepot`. */
+const FAULTS = [
+  '`fin`: the depot’s process is killed; the kernel closes its connections, with FIN towards the client. `rst`: the kernel aborts all its connections, and every neighbour gets RST. `silence`: the only link of its host is cut; neighbours get nothing any more, no acknowledgement either.',
+  'A pause is the longest time without a new byte in the client’s file after the fault, looked at every 10 ms. Every variant’s depot is started again before the next transfer.',
+  'With `first` the chain is the planner’s, and `curl -C -` asks the master again, 0.5 s after each end, and gives up a connection that says nothing for 5 s; otherwise there is one plain `curl` and a chain chosen by hand.',
+];
 
 /** What the page of an experiment says beside its numbers. An experiment of its own is shown as a matrix. */
 export function reportPlanOf(experiment: Experiment): ReportPlan {
@@ -25,18 +35,33 @@ export function reportPlanOf(experiment: Experiment): ReportPlan {
       id,
       label: labelOf(id, variant),
       isLonghaul: variant.kind === 'chain' || variant.kind === 'auto',
+      ...baselineOf(variant, variants),
     })),
     levelLabel: 'long flows of cross traffic',
   };
-  if (kind !== 'matrix' || experiment.name !== 'matrix') return plan;
+  if (kind === 'failover') return { ...plan, targets: failoverTargets(experiment.scenarios) };
+  if (experiment.name !== 'matrix') return plan;
+  const byHand = [...variants].flatMap(([id, { kind }]) =>
+    kind === 'direct' || kind === 'chain' ? [id] : [],
+  );
   const boundOf = (id: string) => plan.scenarios.find((scenario) => scenario.id === id)?.boundBps ?? 0;
   return {
     ...plan,
     targets: matrixTargets(
       plan.scenarios.map(({ id }) => id),
+      byHand,
       boundOf,
     ),
   };
+}
+
+/** Lanes are compared with the same chain in one lane, and plain lanes with those of the depots' own choice. */
+function baselineOf(variant: Variant, all: ReadonlyMap<string, Variant>): { baseline?: string } {
+  if (variant.kind !== 'chain' || variant.lanes === undefined) return {};
+  const { laneControl, lanes, ...oneLane } = variant;
+  const wanted = laneControl === undefined ? oneLane : { ...oneLane, lanes };
+  const found = [...all].find(([, other]) => isDeepStrictEqual(other, wanted));
+  return found ? { baseline: found[0] } : {};
 }
 
 function describeScenario(scenario: Scenario, kind: ReportKind): ReportScenario {
@@ -70,7 +95,7 @@ function predictions(
   return Object.fromEntries(known);
 }
 
-function methodOf({ scenarios }: Experiment): string[] {
+function methodOf({ scenarios, name }: Experiment): string[] {
   const topologies = [...new Set(scenarios.map(({ topology }) => topology.name))];
   const sizes = [...new Set(scenarios.map(({ sizeBytes }) => formatBytes(sizeBytes)))];
   return [
@@ -81,10 +106,12 @@ function methodOf({ scenarios }: Experiment): string[] {
     '`auto` is the planner, which is told the topology’s links, the client’s window, what origin and depots send with, and the file’s size, but nothing of cross traffic; hand-chosen chains go through the master as well, so both pay for the redirect.',
     'Times of `curl` count from its first connection, those of `aria2c` from its start to its end; the first byte is that of the file itself.',
     'Variants are shuffled within a repeat and share its random seed.',
+    ...(name === 'failover' ? FAULTS : []),
   ];
 }
 
 function labelOf(id: string, variant: Variant): string {
+  if ('fault' in variant && variant.fault) return `${variant.fault.kind} at ${variant.fault.atPercent} %`;
   switch (variant.kind) {
     case 'direct':
       return 'direct';

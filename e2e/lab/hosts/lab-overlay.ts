@@ -1,13 +1,17 @@
 import { join } from 'node:path';
 import { type MasterChange, type Overlay, startOverlay } from '../../overlay/overlay.ts';
-import type { Scenario } from '../experiments/experiment.ts';
+import { type LaneControl, masterSite, type Scenario } from '../experiments/experiment.ts';
 import type { Network } from '../network/network.ts';
 import { linkEstimates } from './link-estimates.ts';
 import { inNetwork } from './network-placement.ts';
 import type { CertificateFiles } from './scenario-certificates.ts';
 
-const MASTER_PORT = 8000;
-const DEPOT_PORT = 8080;
+/** Overlays that stand beside each other at the same sites have ports of their own. */
+const PORTS = {
+  usual: { master: 8000, depot: 8080 },
+  coupled: { master: 8001, depot: 8081 },
+  plain: { master: 8002, depot: 8082 },
+} as const;
 
 /** The topology says what each site sends with, by its namespace's default. */
 const BY_NAMESPACE = {
@@ -19,25 +23,37 @@ export interface LabOverlay {
   readonly masterUrl: () => string;
   /** Makes the master know the links of another scenario. */
   readonly learn: (scenario: Scenario) => Promise<void>;
+  readonly depotPid: (id: string) => number;
+  /** Ends a depot without notice. */
+  readonly killDepot: (id: string) => Promise<void>;
+  /** Starts a depot again that was killed, with the identity it had. */
+  readonly restartDepot: (id: string) => Promise<void>;
   readonly stop: () => Promise<void>;
 }
 
-/** Longhaul itself in a network: a depot at every depot site of the scenario, the master at the first of them. */
-export async function startLabOverlay(
-  network: Network,
-  scenario: Scenario,
-  originPort: number,
-  certificates?: CertificateFiles,
-): Promise<LabOverlay> {
-  const masterSite = scenario.depots[0] ?? scenario.client;
+export interface LabOverlaySpec {
+  readonly network: Network;
+  readonly scenario: Scenario;
+  readonly originPort: number;
+  readonly certificates?: CertificateFiles | undefined;
+  /** What its depots are told about lanes; left out: nothing. */
+  readonly laneControl?: LaneControl | undefined;
+}
+
+/** Longhaul itself in a network: a depot at every depot site of the scenario, and a master. */
+export async function startLabOverlay(spec: LabOverlaySpec): Promise<LabOverlay> {
+  const { network, scenario, originPort, certificates, laneControl } = spec;
+  const name = laneControl ?? 'usual';
+  const ports = PORTS[name];
+  const site = masterSite(scenario);
   const originAddress = network.addressOf(scenario.origin);
   const everywhere = { metricsNetworks: ['0.0.0.0/0'] };
   let known = knowledgeOf(scenario);
   const overlay: Overlay = await startOverlay({
-    dir: join(network.folder, 'overlay'),
-    placement: inNetwork(network, (service) => (service === 'master' ? masterSite : service)),
-    depots: scenario.depots.map((id) => ({ id, port: DEPOT_PORT })),
-    masterPort: MASTER_PORT,
+    dir: join(network.folder, `overlay-${name}`),
+    placement: inNetwork(network, (service) => (service === 'master' ? site : service)),
+    depots: scenario.depots.map((id) => ({ id, port: ports.depot })),
+    masterPort: ports.master,
     origins: [`${originAddress}:${originPort}`],
     originNetwork: `${originAddress}/32`,
     originPorts: [originPort],
@@ -46,6 +62,7 @@ export async function startLabOverlay(
       ...everywhere,
       sockets: BY_NAMESPACE,
       ...(scenario.start === 'cold' ? { limits: { spareLegs: 0 } } : {}),
+      ...(laneControl ? { lanes: { control: laneControl } } : {}),
     },
     ...known,
     masterConfig: { ...everywhere, ...known.masterConfig },
@@ -59,6 +76,9 @@ export async function startLabOverlay(
       await overlay.master.stop();
       await overlay.restartMaster({ ...wanted, masterConfig: { ...everywhere, ...wanted.masterConfig } });
     },
+    depotPid: (id) => overlay.depot(id).pid,
+    killDepot: (id) => overlay.depot(id).kill(),
+    restartDepot: overlay.restartDepot,
     stop: overlay.stop,
   };
 }

@@ -86,6 +86,7 @@ const MATRIX_MBPS: Readonly<Record<string, Readonly<Record<string, number>>>> = 
     nginx3: 4.1,
     'chain1-far': 14,
     chain3: 13,
+    'chain3-lanes8': 55,
     auto: 70,
   },
   'loss0-limited': {
@@ -136,6 +137,7 @@ export function imaginedMatrix(repeats = 5): Imagined {
       variant('nginx3', 'nginx at 3 sites'),
       variant('chain1-far', '1 depot, far', true),
       variant('chain3', '3 depots', true),
+      { ...variant('chain3-lanes8', '3 depots, 8 lanes', true), baseline: 'chain3' },
       variant('auto', 'planned', true),
     ],
     targets: [
@@ -275,6 +277,37 @@ export function imaginedSignalling(repeats = 10): Imagined {
       };
     },
   );
+}
+
+export function imaginedFailover(repeats = 3): Imagined {
+  const faults = ['fin', 'rst', 'silence'] as const;
+  const positions = ['first', 'middle', 'last'] as const;
+  const plan: ReportPlan = {
+    kind: 'failover',
+    title: 'Failover, imagined',
+    question: 'Does the download go on?',
+    method: ['4 links of 20/30/30/20 ms round trip'],
+    scenarios: positions.map((id) => ({ id, label: `the ${id} depot breaks` })),
+    variants: [
+      variant('undisturbed', 'undisturbed', true),
+      ...faults.map((fault) => variant(`${fault}-50`, `${fault} at 50 %`, true)),
+    ],
+  };
+  const imagined = imagine(
+    plan,
+    repeats,
+    () => 70,
+    (id, random) => {
+      const fault = faults.find((known) => id.startsWith(known));
+      const pauseMs = (fault === 'silence' ? 5200 : 200) + 50 * random();
+      return fault ? { fault, atPercent: 50, pauseMs, attempts: 1 } : {};
+    },
+  );
+  const lines = imagined.lines.map((line) => {
+    const position = positions.find((id) => id === line.scenario);
+    return line.fault && position ? { ...line, position, attempts: position === 'first' ? 4 : 1 } : line;
+  });
+  return { plan, lines };
 }
 
 /** Puts imagined lines into a finished result below `folder`; `info` is what its description says otherwise. */

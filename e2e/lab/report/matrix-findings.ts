@@ -2,13 +2,14 @@ import { median } from '../results/statistics.ts';
 import { byScenario, type Cell } from './cells.ts';
 import { chosenChains, throughChain } from './chosen-chains.ts';
 import { compareCells } from './compare.ts';
+import { againstBaselines } from './lane-findings.ts';
 import { escapeMarkdown, inlineCode } from './markdown-table.ts';
 import { mbps, ratio, ratioRange } from './numbers.ts';
 
 /** For each scenario, what the transfers show, also where Longhaul loses. */
 export function matrixFindings(cells: readonly Cell[]): string[] {
   return byScenario(cells).map(([scenario, ...own]) => {
-    const sentences = [againstDirect(own), againstRivals(own), ofAuto(own)].filter(
+    const sentences = [againstDirect(own), againstBaselines(own), againstRivals(own), ofAuto(own)].filter(
       (sentence) => sentence !== '',
     );
     return `**${escapeMarkdown(scenario.label)}**: ${sentences.join(' ')}`;

@@ -1,7 +1,7 @@
 import type { TransferLine } from '../results/transfer-line.ts';
 
 /** Which page a result becomes. */
-export type ReportKind = 'matrix' | 'rnp' | 'split' | 'signalling';
+export type ReportKind = 'matrix' | 'rnp' | 'split' | 'signalling' | 'failover';
 
 /** One case of an experiment, in the order in which it stands on the page. */
 export interface ReportScenario {
@@ -30,6 +30,8 @@ export interface ReportVariant {
   readonly label: string;
   /** Goes through a master of ours, whatever it then chooses; the sentences compare these with the others. */
   readonly isLonghaul: boolean;
+  /** Id of the variant that it differs from in one thing only; a sentence compares the two. */
+  readonly baseline?: string;
 }
 
 /** How a target came out: `measured` is text for the table, for example `5.7 [4.9, 6.6]`. */

@@ -7,6 +7,7 @@ import type { RunInfo } from '../results/run-info.ts';
 import type { TransferLine } from '../results/transfer-line.ts';
 import {
   type Imagined,
+  imaginedFailover,
   imaginedFile,
   imaginedMatrix,
   imaginedRnp,
@@ -48,7 +49,7 @@ const isIn = (line: TransferLine, scenario: string, variant: string) =>
   line.scenario === scenario && line.variant === variant;
 
 describe('every report', () => {
-  it.each([imaginedMatrix(3), imaginedRnp(3), imaginedSplit(3), imaginedSignalling(3)])(
+  it.each([imaginedMatrix(3), imaginedRnp(3), imaginedSplit(3), imaginedSignalling(3), imaginedFailover(3)])(
     'of $plan.kind has its pictures, says what is seen, and is the same the next time',
     (imagined) => {
       const { page, pictures, markdown } = report(imagined);
@@ -90,7 +91,7 @@ describe('every report', () => {
     expect(markdown).toContain('- `loss0-big` `chain3`, repeat 1: the SHA-256 of the file is wrong');
     expect(lineWith(markdown, '| `loss0-big` |', '89 |')).toMatch(/\| \d+ \[0–\d+\] \|/);
     expect(lineWith(markdown, '| `loss1e-2-big` |', '89 |').match(/\\\*/g)).toHaveLength(1);
-    expect(markdown).toContain('In 1 of 120 transfers packets left the emulator');
+    expect(markdown).toContain('In 1 of 123 transfers packets left the emulator');
     expect(markdown).toContain('at worst 70 ms');
   });
 
@@ -229,12 +230,49 @@ describe('the matrix', () => {
     expect(lineWith(report(alone).markdown, '**no loss, large buffer**')).not.toContain('a chain');
   });
 
+  it('says what lanes make of the same chain', () => {
+    const said = lineWith(report(imaginedMatrix()).markdown, '**loss 1e-2, large buffer**');
+    expect(said).toMatch(/`chain3-lanes8` is 4\.\d times as fast as `chain3` \[/);
+  });
+
   it('holds the result against targets', () => {
     const { markdown } = report(imaginedMatrix(3));
     expect(markdown).toContain('1 of 2 measured targets are met.');
     expect(lineWith(markdown, 'at least 1.05')).toContain('**no**');
     expect(lineWith(markdown, '`loss1e-3-big-tls`', 'at least 3')).toContain('not measured');
     expect(lineWith(markdown, 'Not in this result')).toContain('`loss1e-3-big-tls`');
+  });
+});
+
+describe('failover', () => {
+  it('says how many files came whole, how many in one go, and how long the client paused', () => {
+    const { markdown } = report(imaginedFailover(3));
+    expect(lineWith(markdown, '- **the middle depot breaks**')).toMatch(
+      /of 9 transfers 9 brought the file byte-identical, 9 in one uninterrupted download; .* ms after FIN .* ms after RST .* ms after silence/,
+    );
+    expect(lineWith(markdown, '- **the first depot breaks**')).toContain('0 in one uninterrupted download');
+  });
+
+  it('tells no pause of a transfer that broke off, and does not count it as whole', () => {
+    const { markdown } = report(
+      changed(imaginedFailover(3), ({ fault, scenario }) =>
+        fault && scenario === 'last'
+          ? { sha256Ok: false, error: 'curl: (18) cut off', goodputBps: 0, pauseMs: undefined }
+          : {},
+      ),
+    );
+    const said = lineWith(markdown, '- **the last depot breaks**');
+    expect(said).toContain('of 9 transfers 0 brought the file');
+    expect(said).not.toContain('paused');
+    expect(markdown).toContain('- `last` `fin-50`, repeat 1: curl: (18) cut off');
+  });
+
+  it('has a page even when no file came whole', () => {
+    const { markdown, pictures } = report(
+      changed(imaginedFailover(1), () => ({ sha256Ok: false, error: 'reset', goodputBps: 0 })),
+    );
+    expect(markdown).toContain('No transfer brought the whole file.');
+    expect(pictures).toEqual([]);
   });
 });
 

@@ -2,6 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { joinResults } from '../results/join-results.ts';
 import { type Cell, cellsOf } from './cells.ts';
+import { failoverReport } from './failover-report.ts';
 import { matrixReport } from './matrix-report.ts';
 import { pageMarkdown } from './page.ts';
 import { pictureFile, type ReportBody } from './page-parts.ts';
@@ -23,6 +24,7 @@ const REPORTS: Readonly<Record<ReportKind, (plan: ReportPlan, cells: readonly Ce
   rnp: rnpReport,
   split: splitReport,
   signalling: signallingReport,
+  failover: failoverReport,
 };
 
 /**

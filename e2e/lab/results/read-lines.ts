@@ -21,6 +21,11 @@ export const transferLineSchema: z.ZodType<TransferLine> = z.object({
   receivedBytes: z.number().nonnegative().optional(),
   chain: z.array(z.string()).optional(),
   setUpMs: z.number().nonnegative().optional(),
+  fault: z.enum(['fin', 'rst', 'silence']).optional(),
+  position: z.enum(['first', 'middle', 'last']).optional(),
+  atPercent: z.number().positive().optional(),
+  pauseMs: z.number().nonnegative().optional(),
+  attempts: z.number().int().positive().optional(),
   error: z.string().optional(),
 });
 

@@ -1,3 +1,5 @@
+import type { FaultKind, FaultPosition } from '../experiments/experiment.ts';
+
 /** One transfer of an experiment, as one line of a result file. */
 export interface TransferLine {
   readonly experiment: string;
@@ -29,6 +31,15 @@ export interface TransferLine {
   readonly chain?: readonly string[];
   /** Until the request for the file itself was sent, redirects included; left out where the program cannot say. */
   readonly setUpMs?: number;
+  /** How a depot ended while the file passed; with it come `position` and `atPercent`. */
+  readonly fault?: FaultKind;
+  readonly position?: FaultPosition;
+  /** The share of the file that the client had by then. */
+  readonly atPercent?: number;
+  /** Longest time without a new byte at the client after the fault; left out when the file never became whole. */
+  readonly pauseMs?: number;
+  /** How often the client was started: 1 is one uninterrupted download. Only with `fault`. */
+  readonly attempts?: number;
   /** Why it failed; then the goodput is 0 and `sha256Ok` false. */
   readonly error?: string;
 }

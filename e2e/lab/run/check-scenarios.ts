@@ -1,5 +1,5 @@
 import { DEPOT_ID } from '@longhaul/shared';
-import type { Scenario } from '../experiments/experiment.ts';
+import { type Fault, masterSite, type Scenario } from '../experiments/experiment.ts';
 import { LARGEST_FILE_BYTES } from '../hosts/origin-content.ts';
 import { checkTopology } from '../network/check-topology.ts';
 import { LabRefusal } from '../refusal.ts';
@@ -22,7 +22,7 @@ export function checkScenarios(scenarios: readonly Scenario[]): void {
 function mistakesOf(scenario: Scenario): string[] {
   const { topology, client, origin, depots, sizeBytes, variants } = scenario;
   const sites = Object.keys(topology.sites);
-  const named = [client, origin, ...depots];
+  const named = [...new Set([client, origin, ...depots, masterSite(scenario)])];
   const mistakes = named
     .filter((site) => !sites.includes(site))
     .map((site) => `there is no site '${site}', only ${sites.join(', ')}`);
@@ -42,6 +42,13 @@ function mistakesOf(scenario: Scenario): string[] {
         ...strangers.map((depot) => `variant ${id} names '${depot}', which is none of its depots`),
       );
       if (variant.depots.length === 0) mistakes.push(`variant ${id} names no depot`);
+      const { lanes = 1 } = variant;
+      if (!Number.isSafeInteger(lanes) || lanes < 1)
+        mistakes.push(`variant ${id} has ${lanes} lanes: give a whole number of at least 1`);
+    }
+    if ('fault' in variant && variant.fault) {
+      const count = variant.kind === 'chain' ? variant.depots.length : depots.length;
+      mistakes.push(...mistakesOfFault(id, variant.fault, count));
     }
     const connections = 'connections' in variant ? variant.connections : 1;
     if (!Number.isSafeInteger(connections) || connections < 1)
@@ -51,6 +58,15 @@ function mistakesOf(scenario: Scenario): string[] {
     if (variant.kind === 'relays' && variant.program === 'nginx' && scenario.tls)
       mistakes.push(`variant ${id}: nginx cannot relay https without the origin's certificate; leave it out`);
   }
+  return mistakes;
+}
+
+function mistakesOfFault(id: string, { atPercent, position }: Fault, depotCount: number): string[] {
+  const mistakes: string[] = [];
+  if (!(atPercent > 0 && atPercent < 100))
+    mistakes.push(`variant ${id} breaks a depot at ${atPercent} %: give more than 0 and less than 100`);
+  if (position === 'middle' && depotCount < 3)
+    mistakes.push(`variant ${id} breaks the middle depot and has ${depotCount}: give at least 3`);
   return mistakes;
 }
 

@@ -10,7 +10,7 @@ import { originBytes } from '../hosts/origin-content.ts';
 import { aria2Transfer } from '../transfers/aria2-transfer.ts';
 import { curlTransfer } from '../transfers/curl-transfer.ts';
 import { rangesTransfer } from '../transfers/ranges-transfer.ts';
-import type { Transfer, TransferOutcome } from '../transfers/transfer.ts';
+import type { Transfer, TransferOutcome, TransferRequest } from '../transfers/transfer.ts';
 import type { Stage } from './stage.ts';
 
 /** A name for the file that no transfer has had before, so that no plan and no ticket is used twice. */
@@ -23,16 +23,26 @@ export function fetchVariant(
   variant: Variant,
   cutSeconds: number | null,
 ): Promise<TransferOutcome> {
+  return transferOf(variant)(requestOf(stage, scenario, variant, cutSeconds));
+}
+
+/** What a client needs to fetch a scenario's file in one of its ways. */
+export function requestOf(
+  stage: Stage,
+  scenario: Scenario,
+  variant: Variant,
+  cutSeconds: number | null,
+): TransferRequest {
   filesFetched += 1;
   const path = `/${scenario.sizeBytes}/${filesFetched}.bin`;
-  return transferOf(variant)({
+  return {
     network: stage.network,
     site: scenario.client,
     url: urlOf(stage, variant, path, scenario.sizeBytes),
     expected: originBytes(scenario.sizeBytes),
     cutSeconds,
     ...(stage.caFile ? { caFile: stage.caFile } : {}),
-  });
+  };
 }
 
 function transferOf(variant: Variant): Transfer {
@@ -49,21 +59,25 @@ function urlOf(stage: Stage, variant: Variant, path: string, sizeBytes: number):
       return stage.originUrl + path;
     case 'relays':
       return stage.relayUrl(variant.program) + path;
-    case 'chain':
+    case 'chain': {
+      const { depots, lanes, laneControl, signalling } = variant;
       // The master is told the depots in the order in which the bytes pass.
-      return masterUrl(stage, path, {
-        via: variant.depots.toReversed(),
-        ...(variant.signalling ? { signalling: variant.signalling } : {}),
-      });
+      const options = {
+        via: depots.toReversed(),
+        ...(lanes === undefined ? {} : { lanes }),
+        ...(signalling ? { signalling } : {}),
+      };
+      return stage.overlay(laneControl).masterUrl() + getPath(stage, path, options);
+    }
     case 'auto':
-      return masterUrl(stage, path, variant.mustGuessSize ? {} : { sizeBytes });
+      return stage.overlay().masterUrl() + getPath(stage, path, variant.mustGuessSize ? {} : { sizeBytes });
   }
 }
 
-function masterUrl(stage: Stage, path: string, options: GetOptions): string {
+function getPath(stage: Stage, path: string, options: GetOptions): string {
   const url = parseOriginUrl(stage.originUrl + path);
   if (!url.ok) throw url.error;
-  return stage.masterUrl() + formatGetPath(url.value, options);
+  return formatGetPath(url.value, options);
 }
 
 /** The depots behind the URL that gave a file, from the client on: what its ticket says first. */

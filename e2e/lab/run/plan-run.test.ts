@@ -49,8 +49,8 @@ describe('the plan of a run', () => {
     expect(stint?.turns[0]?.transfers).toHaveLength(RNP.repeatsPerTurn * 4);
   });
 
-  test('of the quick matrix is five scenarios by four variants', () => {
-    expect(plan({ quick: true, repeats: 3 }).transferCount).toBe(5 * 4 * 3);
+  test('of the quick matrix is five scenarios by five variants', () => {
+    expect(plan({ quick: true, repeats: 3 }).transferCount).toBe(5 * 5 * 3);
   });
 
   test('names what it does not know, and what there is', () => {

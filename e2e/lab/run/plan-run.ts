@@ -119,10 +119,10 @@ function refuseUnknown(
 }
 
 /** Scenarios with the same key differ only in what can be changed while a network lives; routes follow the delays. */
-function stageKey({ topology, client, origin, depots, tls, start }: Scenario): string {
+function stageKey({ topology, client, origin, depots, master, tls, start }: Scenario): string {
   const links = topology.links.map((link) => ('wire' in link ? link : [link.between, link.rttMs]));
   const sites = Object.keys(topology.sites);
-  return JSON.stringify([sites, links, client, origin, depots, tls ?? false, start ?? null]);
+  return JSON.stringify([sites, links, client, origin, depots, master ?? null, tls ?? false, start ?? null]);
 }
 
 function seedOf(seed: number, scenario: string, repeat: number): number {

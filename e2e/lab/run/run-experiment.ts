@@ -1,5 +1,7 @@
 import { loadavg } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
+import type { Fault } from '../experiments/experiment.ts';
+import { type FaultOutcome, fetchThroughFault } from '../faults/fetch-through-fault.ts';
 import type { TransferLine } from '../results/transfer-line.ts';
 import type { TransferOutcome } from '../transfers/transfer.ts';
 import { chainOf, fetchVariant } from './fetch-variant.ts';
@@ -69,8 +71,11 @@ async function runTransfer(plan: RunPlan, stage: Stage, planned: PlannedTransfer
   }
   await stage.network.reseed(seed);
   await stage.network.takeLateness();
-  const outcome = await fetchVariant(stage, scenario, way, plan.cutSeconds);
+  const fault = way.kind === 'chain' || way.kind === 'auto' ? way.fault : undefined;
+  const broken = fault && (await fetchThroughFault(stage, scenario, way, fault, plan.cutSeconds));
+  const outcome = broken ?? (await fetchVariant(stage, scenario, way, plan.cutSeconds));
   const latenessMs = await stage.network.takeLateness();
+  await broken?.mend();
   const isOurs = way.kind === 'chain' || way.kind === 'auto';
   const chain = isOurs ? chainOf(outcome.finalUrl) : undefined;
   return {
@@ -85,6 +90,7 @@ async function runTransfer(plan: RunPlan, stage: Stage, planned: PlannedTransfer
     load: rounded(loadavg()[0] ?? 0, 2),
     ...(chain === undefined ? {} : { chain }),
     ...(outcome.setUpMs === null ? {} : { setUpMs: rounded(outcome.setUpMs, 2) }),
+    ...(fault && broken ? suffered(fault, broken) : {}),
   };
 }
 
@@ -99,6 +105,11 @@ function measured(outcome: TransferOutcome) {
     ...(isCut ? { cut: true as const, prefixOk: isRight, receivedBytes } : {}),
     ...(error === undefined ? {} : { error }),
   };
+}
+
+function suffered({ kind, position, atPercent }: Fault, { pauseMs, attempts }: FaultOutcome) {
+  const pause = pauseMs === undefined ? {} : { pauseMs: rounded(pauseMs, 1) };
+  return { fault: kind, position, atPercent, ...pause, attempts };
 }
 
 function rounded(value: number, digits: number): number {

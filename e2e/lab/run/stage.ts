@@ -2,9 +2,9 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type ServiceProcess, startProgram } from '../../overlay/service-process.ts';
-import type { Scenario } from '../experiments/experiment.ts';
+import { type LaneControl, masterSite, type Scenario, type Variant } from '../experiments/experiment.ts';
 import { startHaproxyChain } from '../hosts/haproxy.ts';
-import { startLabOverlay } from '../hosts/lab-overlay.ts';
+import { type LabOverlay, startLabOverlay } from '../hosts/lab-overlay.ts';
 import { inNetwork } from '../hosts/network-placement.ts';
 import { startNginxChain } from '../hosts/nginx.ts';
 import type { RelayChain } from '../hosts/relay-chain.ts';
@@ -23,7 +23,8 @@ const CROSS_TRAFFIC_SETTLE_MS = 1500;
 export interface Stage {
   readonly network: Network;
   readonly originUrl: string;
-  readonly masterUrl: () => string;
+  /** The overlay whose depots are configured so; without a name the usual one. */
+  readonly overlay: (laneControl?: LaneControl) => LabOverlay;
   /** The base URL under which a rival's first relay is dialled. */
   readonly relayUrl: (program: 'haproxy' | 'nginx') => string;
   readonly caFile: string | undefined;
@@ -62,9 +63,12 @@ async function furnish(network: Network, { scenarios, variants }: StageSpec): Pr
   const certificates = first.tls ? await certificatesFor(network, first) : undefined;
   const sizes = new Set(scenarios.map(({ sizeBytes }) => sizeBytes));
   const origin = await startOriginAt(network, first.origin, sizes, certificates);
-  const needsOverlay = kinds.some(({ kind }) => kind === 'chain' || kind === 'auto');
   const originPort = portOf(origin.url);
-  const overlay = needsOverlay ? await startLabOverlay(network, first, originPort, certificates) : undefined;
+  const overlays = new Map<LaneControl | undefined, LabOverlay>();
+  for (const laneControl of new Set(kinds.flatMap(overlaysOf))) {
+    const spec = { network, scenario: first, originPort, certificates, laneControl };
+    overlays.set(laneControl, await startLabOverlay(spec));
+  }
   const relays = new Map<string, RelayChain>();
   for (const variant of kinds) {
     if (variant.kind !== 'relays' || relays.has(variant.program)) continue;
@@ -79,7 +83,7 @@ async function furnish(network: Network, { scenarios, variants }: StageSpec): Pr
   let traffic: { readonly stop: () => Promise<void> } | undefined;
   const enter = async (scenario: Scenario) => {
     await applyTopology(network, now.topology, scenario.topology);
-    await overlay?.learn(scenario);
+    await Promise.all([...overlays.values()].map((overlay) => overlay.learn(scenario)));
     now = scenario;
   };
   const refreshTraffic = async ({ crossTraffic = [] }: Scenario) => {
@@ -92,20 +96,29 @@ async function furnish(network: Network, { scenarios, variants }: StageSpec): Pr
   return {
     network,
     originUrl: origin.url,
-    masterUrl: () => requireStarted(overlay, 'the overlay').masterUrl(),
+    overlay: (laneControl) => requireStarted(overlays.get(laneControl), 'the overlay'),
     relayUrl: (program) => requireStarted(relays.get(program), program).url,
     caFile: certificates?.caFile,
     enter,
     refreshTraffic,
     close: async () => {
-      await Promise.allSettled([traffic?.stop(), overlay?.stop(), origin.stop()]);
+      const hosts = [...overlays.values(), origin];
+      await Promise.allSettled([traffic?.stop(), ...hosts.map((host) => host.stop())]);
       await network.close();
     },
   };
 }
 
-function certificatesFor(network: Network, { client, origin, depots }: Scenario): Promise<CertificateFiles> {
-  return writeCertificates(network.folder, [client, origin, ...depots].map(network.addressOf));
+/** The overlay that a variant is fetched through, if any. */
+function overlaysOf(variant: Variant): (LaneControl | undefined)[] {
+  if (variant.kind === 'chain') return [variant.laneControl];
+  return variant.kind === 'auto' ? [undefined] : [];
+}
+
+function certificatesFor(network: Network, scenario: Scenario): Promise<CertificateFiles> {
+  const { client, origin, depots } = scenario;
+  const sites = new Set([client, origin, masterSite(scenario), ...depots]);
+  return writeCertificates(network.folder, [...sites].map(network.addressOf));
 }
 
 async function startOriginAt(

@@ -30,9 +30,14 @@ export interface ClientSpec {
   readonly signal: NodeJS.Signals;
 }
 
+/** Where {@link runClient} puts what a client says that works in `folder`; it can be read while the client runs. */
+export function clientLogFile(folder: string): string {
+  return join(folder, 'stderr.log');
+}
+
 /** Runs a client to its end. Rejects only when it could not be started. */
 export async function runClient(spec: ClientSpec): Promise<ClientRun> {
-  const logFile = join(spec.folder, 'stderr.log');
+  const logFile = clientLogFile(spec.folder);
   // A file and not a pipe: what a client says must not cost the driver time while it measures.
   const log = openSync(logFile, 'w');
   const started = performance.now();

@@ -1,0 +1,106 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { tryInTurn } from './try-in-turn.ts';
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+/** Tries that the test settles by hand. */
+function setUp(names: readonly string[], isFinal = (failure: unknown) => String(failure).includes('final')) {
+  const begun = new Map<
+    string,
+    {
+      resolve: (text: string) => void;
+      reject: (failure: Error) => void;
+      stands: () => void;
+      signal: AbortSignal;
+    }
+  >();
+  const discarded: string[] = [];
+  const parent = new AbortController();
+  const result = tryInTurn(names, {
+    attempt: (name, signal, onStands) =>
+      new Promise<string>((resolve, reject) => {
+        begun.set(name, { resolve, reject, stands: onStands, signal });
+        signal.addEventListener('abort', () => reject(new Error('aborted')));
+      }),
+    patienceMs: 1000,
+    signal: parent.signal,
+    isFinal,
+    discard: (text) => discarded.push(text),
+  });
+  result.catch(() => undefined);
+  const of = (name: string) => {
+    const found = begun.get(name);
+    if (!found) throw new Error(`${name} has not begun`);
+    return found;
+  };
+  return { result, of, discarded, parent, names: () => [...begun.keys()] };
+}
+const turn = () => vi.advanceTimersByTimeAsync(0);
+
+describe('one way after the other', () => {
+  test('the next is tried when the one before has failed', async () => {
+    const { result, of, names } = setUp(['one', 'two']);
+    await turn();
+    expect(names()).toEqual(['one']);
+    of('one').reject(new Error('broken'));
+    await turn();
+    of('two').resolve('second');
+    expect(await result).toBe('second');
+  });
+
+  test('the next is tried beside one that does not stand in time, and the first result wins', async () => {
+    const { result, of, names } = setUp(['one', 'two', 'three']);
+    await vi.advanceTimersByTimeAsync(999);
+    expect(names()).toEqual(['one']);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(names()).toEqual(['one', 'two']);
+    of('one').resolve('first');
+    expect(await result).toBe('first');
+    expect(of('two').signal.aborted).toBe(true);
+    await vi.advanceTimersByTimeAsync(5000);
+    expect(names()).toEqual(['one', 'two']);
+  });
+
+  test('one that stands is waited for: what takes long is no fault of the way', async () => {
+    const { of, names } = setUp(['one', 'two']);
+    await turn();
+    of('one').stands();
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(names()).toEqual(['one']);
+  });
+
+  test('a final failure ends it, the last failure otherwise', async () => {
+    const final = setUp(['one', 'two']);
+    await turn();
+    final.of('one').reject(new Error('final'));
+    await expect(final.result).rejects.toThrow('final');
+    expect(final.names()).toEqual(['one']);
+    const all = setUp(['one', 'two']);
+    await turn();
+    all.of('one').reject(new Error('first'));
+    await turn();
+    all.of('two').reject(new Error('second'));
+    await expect(all.result).rejects.toThrow('second');
+  });
+
+  test('whoever gives up ends all tries, and what comes too late is given away', async () => {
+    const { result, parent, of, discarded } = setUp(['one', 'two']);
+    await vi.advanceTimersByTimeAsync(1000);
+    of('one').resolve('first');
+    of('two').resolve('late');
+    expect(await result).toBe('first');
+    await turn();
+    expect(discarded).toEqual(['late']);
+    const given = setUp(['one', 'two']);
+    await turn();
+    given.parent.abort();
+    await expect(given.result).rejects.toThrow('aborted');
+    expect(given.names()).toEqual(['one']);
+    expect(parent.signal.aborted).toBe(false);
+  });
+
+  test('nothing to try is a failure', async () => {
+    await expect(setUp([]).result).rejects.toThrow('no choice');
+  });
+});
