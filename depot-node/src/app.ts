@@ -1,12 +1,13 @@
+import type { Duplex } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
-import { formatAuthority, originHref } from '@longhaul/shared';
+import { depotBaseUrl, originHref } from '@longhaul/shared';
 import type { DepotConfig } from './config.ts';
 import { createDepotServer } from './depot-server.ts';
 import { DepotDirectory } from './directory/directory.ts';
 import { MasterClient } from './directory/master-client.ts';
 import { Membership } from './directory/membership.ts';
 import { OverlayAddresses, placeOfUrl } from './directory/overlay-addresses.ts';
-import { askOrigin, openWay } from './entry/origin-exchange.ts';
+import { askOrigin, type OriginRequest, openWay } from './entry/origin-exchange.ts';
 import { createRelayHandler } from './entry/relay-handler.ts';
 import type { OpenTicket } from './entry/target.ts';
 import type { Observe } from './events.ts';
@@ -25,10 +26,11 @@ import { listen, type TlsMaterial } from './sockets/listener.ts';
 import { createResolver } from './sockets/resolver.ts';
 import { createTrust } from './sockets/secure.ts';
 import type { StateFolder } from './state-folder.ts';
+import { createStepwise } from './stepwise/stepwise.ts';
 import { TicketGate } from './tickets/ticket-gate.ts';
 import { ProofChecker, ProofMaker } from './tunnel/caller-proof.ts';
 import { createConnectHandler } from './tunnel/connect-handler.ts';
-import { createNextLegs } from './tunnel/next-leg.ts';
+import { createNextLegs, type Route } from './tunnel/next-leg.ts';
 
 /** How long a depot that stops waits for its master to hear of it. */
 const FAREWELL_MS = 500;
@@ -72,6 +74,7 @@ export function createDepot(init: DepotInit): Depot {
   const metrics = createMetrics({
     activeTransfers: () => jobs.active,
     spareLegs: () => nextLegs.spareCount(),
+    waitingTransfers: () => stepwise.waitingCount(),
     legTotals: (legClass) => sampler.totals(legClass),
     mptcp: () => sockets.mptcp,
     uplink: config.uplink && (() => uplink?.use()),
@@ -131,15 +134,18 @@ export function createDepot(init: DepotInit): Depot {
   const ensureKnown = async (id: string) => {
     if (!directory.depot(id)) await membership.refetch('depot');
   };
+  const findDepot = async (id: string) => {
+    await ensureKnown(id);
+    return directory.depot(id);
+  };
+  const proofs = new ProofMaker(identity, nowMs);
+  const checker = new ProofChecker({ depotKey: (id) => directory.depotKey(id), nowMs });
   const nextLegs = createNextLegs({
     dial,
-    findDepot: async (id) => {
-      await ensureKnown(id);
-      return directory.depot(id);
-    },
+    findDepot,
     knownDepot: (id) => directory.depot(id),
     trust,
-    proofs: new ProofMaker(identity, nowMs),
+    proofs,
     noteRtt: (depot, rttMs) => membership.noteRtt(depot, rttMs),
     onLeg: (start) => observe({ type: 'leg', start }),
     spareLegs: config.limits.spareLegs,
@@ -148,14 +154,43 @@ export function createDepot(init: DepotInit): Depot {
   });
   const answerTimeoutMs = config.timeouts.answerSeconds * 1000;
   const silenceMs = config.timeouts.silenceSeconds * 1000;
-  const handleRelay = createRelayHandler({
+  const ask = (route: Route, asked: OriginRequest, signal: AbortSignal, onStands: () => void) =>
+    askOrigin({ openNextLeg: nextLegs.open, trust, answerTimeoutMs }, route, asked, signal, onStands);
+  const fromDepot = (socket: Duplex) => sockets.reclassify(socket, 'depot');
+  const stallMs = config.timeouts.stallSeconds * 1000;
+  const stepwise = createStepwise({
+    ownId: config.id,
+    gate,
+    jobs,
+    proofs,
+    checker,
+    findDepot,
+    overDepot: nextLegs.overDepot,
+    ask,
+    ownPort: () => publicPlace.port,
+    masterUrl: () => directory.masterUrls[0],
+    redirectStatus: config.stepwise.redirectStatus,
+    maxWaiting: config.stepwise.waiting,
+    waitMs: config.stepwise.waitSeconds * 1000,
+    answerTimeoutMs,
+    connectTimeoutMs,
+    observe,
+    relay,
+    watch: sampler.watch,
+    joinUplink: uplink?.join,
+    fromDepot,
+    silenceMs,
+    stallMs,
+    nowMs,
+    shutdown: shutdown.signal,
+  });
+  const serveEntry = createRelayHandler({
     ownId: config.id,
     gate,
     jobs,
     fetch: {
       ownId: config.id,
-      ask: (route, asked, signal, onStands) =>
-        askOrigin({ openNextLeg: nextLegs.open, trust, answerTimeoutMs }, route, asked, signal, onStands),
+      ask,
       openWay: (route, url, firstBytes, signal) =>
         openWay({ openNextLeg: nextLegs.open, trust }, route, url, firstBytes, signal),
       followUp: (from, target, avoid) => followUp(client, gate, from, originHref(target), avoid),
@@ -168,6 +203,7 @@ export function createDepot(init: DepotInit): Depot {
         }),
       patienceMs: config.failover.patienceSeconds * 1000,
     },
+    enterStepwise: stepwise.enter,
     masterUrl: () => directory.masterUrls[0],
     noteSize: (urlHash, sizeBytes) => membership.noteSize(urlHash, sizeBytes),
     observe,
@@ -183,7 +219,7 @@ export function createDepot(init: DepotInit): Depot {
     lanes: config.lanes,
     digestsAll: config.integrity.digest === 'always',
     silenceMs,
-    stallMs: config.timeouts.stallSeconds * 1000,
+    stallMs,
     nowMs,
     shutdown: shutdown.signal,
   });
@@ -191,15 +227,16 @@ export function createDepot(init: DepotInit): Depot {
     ownId: config.id,
     gate,
     jobs,
-    proofs: new ProofChecker({ depotKey: (id) => directory.depotKey(id), nowMs }),
+    proofs: checker,
     openNextLeg: nextLegs.open,
     ensureKnown,
+    tunnelsPerJob: config.limits.tunnelsPerJob,
     observe,
     relay,
     watch: sampler.watch,
     joinUplink: uplink?.join,
-    fromDepot: (socket) => sockets.reclassify(socket, 'depot'),
-    stallMs: config.timeouts.stallSeconds * 1000,
+    fromDepot,
+    stallMs,
     halfClosedSilenceMs: silenceMs,
     nowMs,
     shutdown: shutdown.signal,
@@ -210,7 +247,9 @@ export function createDepot(init: DepotInit): Depot {
     ownId: config.id,
     tls: init.tls,
     sockets: config.sockets.client,
-    handleRelay,
+    handleRelay: async (request, response) => {
+      if (!(await stepwise.serve(request, response))) await serveEntry(request, response);
+    },
     handleConnect,
     metrics: metrics.registry,
     metricsNetworks: config.metricsNetworks,
@@ -228,13 +267,13 @@ export function createDepot(init: DepotInit): Depot {
       };
       await updateOverlay();
       await membership.start();
-      const scheme = publicPlace.tls ? 'https' : 'http';
-      return { url: `${scheme}://${formatAuthority(publicPlace.host, publicPlace.port)}` };
+      return { url: depotBaseUrl(publicPlace) };
     },
     close: async (graceMs) => {
       closing = true;
       membership.stop();
       nextLegs.close();
+      stepwise.close();
       // The master learns of it if it can; a master that is gone as well holds nobody up.
       const told = Promise.race([membership.drain(), delay(FAREWELL_MS)]);
       const closed = new Promise<void>((resolveClosed) => server.close(() => resolveClosed()));

@@ -18,6 +18,8 @@ import { legsThatForbidPauses, legTableSchema } from './sockets/leg-options.ts';
 export const DEFAULT_TRANSFERS = 2000;
 /** Connections of one download at once: more than the 16 that download managers open. */
 const DEFAULT_PER_JOB = 64;
+/** Tunnels of one client's ticket at once: it is given for one download, which nobody can look into. */
+const DEFAULT_TUNNELS_PER_JOB = 1;
 /** Transfers of one client network (/24 or /48) at once, so that one cannot fill a depot. */
 const DEFAULT_PER_CLIENT = 500;
 /** Half of all transfers: a day on which everybody wants one origin leaves the other half to the rest. */
@@ -52,6 +54,10 @@ const DEFAULT_STALL_SECONDS = 3600;
 const DEFAULT_DRAIN_SECONDS = 30;
 /** Three missed heartbeats make a depot lost, so a planner notices within about 15 s. */
 const DEFAULT_HEARTBEAT_SECONDS = 5;
+/** Longer than a client needs to follow a redirect over a bad path; what waits holds a connection to its origin. */
+const DEFAULT_WAIT_SECONDS = 30;
+/** Transfers that wait at once: a quarter of those served, since most wait for less than a second. */
+const DEFAULT_WAITING = 500;
 
 const seconds = (preset: number) => z.number().positive('must be more than 0 seconds').default(preset);
 
@@ -90,6 +96,7 @@ const depotConfigSchema = z
       .strictObject({
         transfers: z.int().min(1).default(DEFAULT_TRANSFERS),
         perJob: z.int().min(1).default(DEFAULT_PER_JOB),
+        tunnelsPerJob: z.int().min(1).default(DEFAULT_TUNNELS_PER_JOB),
         perClient: z.int().min(1).default(DEFAULT_PER_CLIENT),
         perOrigin: z.int().min(1).default(DEFAULT_PER_ORIGIN),
         /** What one client network, or one origin, may have relayed over ten seconds before new requests must wait. */
@@ -106,6 +113,15 @@ const depotConfigSchema = z
         silenceSeconds: seconds(DEFAULT_SILENCE_SECONDS),
         stallSeconds: seconds(DEFAULT_STALL_SECONDS),
         drainSeconds: seconds(DEFAULT_DRAIN_SECONDS),
+      })
+      .prefault({}),
+    /** Signalling from depot to depot, for clients whose tickets ask for it. */
+    stepwise: z
+      .strictObject({
+        /** Of the redirects; browsers keep a 301, and come back with a ticket that is over. */
+        redirectStatus: z.literal([301, 302]).default(302),
+        waitSeconds: seconds(DEFAULT_WAIT_SECONDS),
+        waiting: z.int().min(1).default(DEFAULT_WAITING),
       })
       .prefault({}),
     /** What all transfers may send towards clients together, in payload bits per second; jobs share it evenly. */

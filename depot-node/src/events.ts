@@ -4,6 +4,9 @@ import type { LaneEvent } from './lanes/lane-ways.ts';
 import type { PlaneKind } from './relay/relay-plane.ts';
 import type { SocketReport } from './sockets/leg-sockets.ts';
 
+/** What became of a transfer that waited; `expired`: nobody came for it. */
+export type HandoverOutcome = 'complete' | 'upstream-broke' | 'successor-left' | 'refused' | 'expired';
+
 /** What happens in a depot, for logs and metrics. No event holds a ticket, a path or a query. */
 export type DepotEvent =
   | {
@@ -29,6 +32,15 @@ export type DepotEvent =
       readonly bytesDown: number;
       readonly seconds: number;
       readonly outcome: 'complete' | 'broke';
+    }
+  /** A transfer that waited for the successor (stepwise signalling) has ended. */
+  | {
+      readonly type: 'handover';
+      readonly jobId: string;
+      readonly role: 'exit' | 'middle';
+      readonly outcome: HandoverOutcome;
+      readonly bodyBytes: number;
+      readonly seconds: number;
     }
   | {
       readonly type: 'refusal';

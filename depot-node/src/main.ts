@@ -81,6 +81,6 @@ async function openSplice(): Promise<SplicePlane | undefined> {
 function logEvent(event: DepotEvent): void {
   const { type, ...fields } = event;
   if (type === 'directory' || type === 'leg' || type === 'flow') log.debug(fields, type);
-  else if (type === 'transfer' || type === 'tunnel') log.info(fields, type);
+  else if (type === 'transfer' || type === 'tunnel' || type === 'handover') log.info(fields, type);
   else log.warn(fields, type);
 }

@@ -10,6 +10,7 @@ import type { MptcpCounts } from './sockets/leg-sockets.ts';
 interface Gauges {
   readonly activeTransfers: () => number;
   readonly spareLegs: () => number;
+  readonly waitingTransfers: () => number;
   readonly legTotals: LegSampler['totals'];
   readonly mptcp: () => MptcpCounts;
   /** Where a rate is configured; it gives nothing where it cannot be kept. */
@@ -75,6 +76,25 @@ export function createMetrics(gauges: Gauges) {
     labelNames: ['start'],
     registers,
   });
+  const handovers = new Counter({
+    name: 'longhaul_depot_handovers_total',
+    help: 'Transfers begun for the next depot towards the client, by role in the chain and outcome',
+    labelNames: ['role', 'outcome'],
+    registers,
+  });
+  const handoverBytes = new Counter({
+    name: 'longhaul_depot_handover_bytes_total',
+    help: 'Body bytes handed over to the next depot towards the client',
+    registers,
+  });
+  new Gauge({
+    name: 'longhaul_depot_waiting',
+    help: 'Transfers that wait for the next depot towards the client',
+    registers,
+    collect() {
+      this.set(gauges.waitingTransfers());
+    },
+  });
   new Gauge({
     name: 'longhaul_depot_active',
     help: 'Transfers and tunnels running now',
@@ -102,6 +122,9 @@ export function createMetrics(gauges: Gauges) {
       tunnels.inc({ role: event.role, outcome: event.outcome });
       tunnelBytes.inc({ direction: 'up' }, event.bytesUp);
       tunnelBytes.inc({ direction: 'down' }, event.bytesDown);
+    } else if (event.type === 'handover') {
+      handovers.inc({ role: event.role, outcome: event.outcome });
+      handoverBytes.inc(event.bodyBytes);
     } else if (event.type === 'refusal') {
       refusals.inc({ code: event.code });
     } else if (event.type === 'flow') {

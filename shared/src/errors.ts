@@ -117,6 +117,11 @@ export const ERRORS = {
     false,
     'The caller did not prove to be the previous depot of the chain: check its key and its clock.',
   ),
+  'handover-missing': entry(
+    503,
+    true,
+    "No transfer of this download waits here, it was taken or has expired: try again, or use the master's link again.",
+  ),
   'job-busy': entry(503, true, 'This download has as many connections as it may: wait until one has ended.'),
   'client-busy': entry(
     503,

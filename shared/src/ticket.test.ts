@@ -71,6 +71,13 @@ function altered(change: { header?: object; payload?: object; resign?: boolean }
   return `${signed}.${change.resign ? newSignature : signature}`;
 }
 
+test.each(['get', 'stepwise', 'tunnel'] as const)('a ticket of the kind %s is read as what it is', (kind) => {
+  expect(open(issueTicket({ ...claims, kind }, 'm1', signer))).toEqual({
+    ok: true,
+    value: { ...claims, kind },
+  });
+});
+
 describe('a ticket', () => {
   test('brings its claims to the depot unchanged', () => {
     expect(open(issueTicket(claims, 'm1', signer))).toEqual({ ok: true, value: claims });

@@ -2,7 +2,7 @@
  * The ticket: the signed short form of a plan, a JWS (RFC 7515, compact) with EdDSA (RFC 8037) and short claims.
  *
  *     header  {"alg":"EdDSA","typ":"lh1","kid":"<key id>"}
- *     claims  {"j":job id,"k":"g"|"t","u":hashes,"c":chains,"n":numbers}
+ *     claims  {"j":job id,"k":"g"|"s"|"t","u":hashes,"c":chains,"n":numbers}
  *     numbers "<lanes>.<budget bytes>.<budget connections>.<issued at>.<seconds to start>.<seconds of life>", base 36
  *
  * Hashes are the first 16 bytes of SHA-256, base64url: of the canonical origin URL, then of `host:port`. Chains are one
@@ -26,7 +26,14 @@ import {
   PROTOCOL_VERSION,
 } from './wire.ts';
 
-export type TicketKind = 'get' | 'tunnel';
+/**
+ * `get`: a download by cascade; `stepwise`: one by stepwise signalling, and everything that `get` is; `tunnel`: bytes
+ * between a client and an origin.
+ */
+export type TicketKind = 'get' | 'stepwise' | 'tunnel';
+
+const KIND_LETTERS: Readonly<Record<TicketKind, string>> = { get: 'g', stepwise: 's', tunnel: 't' };
+const KINDS = new Map(Object.entries(KIND_LETTERS).map(([kind, letter]) => [letter, kind as TicketKind]));
 
 /** Depot ids, the entry depot first. */
 export type Chain = readonly string[];
@@ -78,7 +85,7 @@ export function issueTicket(
   const header = { alg: 'EdDSA', typ: TICKET_TYPE, kid: keyId };
   const payload = {
     j: claims.jobId,
-    k: claims.kind === 'get' ? 'g' : 't',
+    k: KIND_LETTERS[claims.kind],
     u: claims.urlHash + claims.authorityHash,
     c: encodeChains(claims),
     n: encodeNumbers([
@@ -190,13 +197,14 @@ function readClaims(payload: Record<string, unknown>): TicketClaims | undefined 
   const { j, k, u, c, n } = payload;
   const chains = typeof c === 'string' ? decodeChains(c) : undefined;
   const numbers = typeof n === 'string' ? decodeNumbers(n) : undefined;
-  if (typeof j !== 'string' || !JOB_ID.test(j) || (k !== 'g' && k !== 't') || !chains) return undefined;
+  const kind = typeof k === 'string' ? KINDS.get(k) : undefined;
+  if (typeof j !== 'string' || !JOB_ID.test(j) || !kind || !chains) return undefined;
   if (typeof u !== 'string' || !HASHES.test(u) || !numbers) return undefined;
   const [lanes, budgetBytes, budgetConnections, issuedAt, startSeconds, lifeSeconds] = numbers;
   if (!isLaneCount(lanes)) return undefined;
   return {
     jobId: j,
-    kind: k === 'g' ? 'get' : 'tunnel',
+    kind,
     urlHash: u.slice(0, HASH_CHARS),
     authorityHash: u.slice(HASH_CHARS),
     ...chains,

@@ -102,6 +102,15 @@ describe('a stepwise address', () => {
       value: { from: 'depot', ticket, path: '/d/f.iso', depot: 'd3', port: 8080 },
     });
   });
+
+  test('without anything but the ticket asks for what is held', () => {
+    expect(parseRelayTarget(`/d/f.iso?${ticket}`)).toEqual({
+      ok: true,
+      value: { from: 'successor', ticket, path: '/d/f.iso' },
+    });
+    expect(parseRelayTarget(`http://evil.example/f?${ticket}`).ok).toBe(false);
+    expect(parseRelayTarget(`/d/f.iso?${ticket}&`).ok).toBe(false);
+  });
 });
 
 describe("the master's download path", () => {
@@ -110,6 +119,7 @@ describe("the master's download path", () => {
       sizeBytes: fc.integer({ min: 0, max: 1e15 - 1 }),
       via: fc.uniqueArray(fc.stringMatching(/^[a-z0-9-]{1,10}$/), { minLength: 1, maxLength: 4 }),
       avoid: fc.uniqueArray(fc.stringMatching(/^[a-z0-9-]{1,10}$/), { minLength: 1, maxLength: 4 }),
+      signalling: fc.constantFrom('cascade' as const, 'stepwise' as const),
       lanes: fc.integer({ min: 1, max: 8 }),
     },
     { requiredKeys: [] },
@@ -146,6 +156,7 @@ describe("the master's download path", () => {
     for (const lanes of ['0', '9', '08', '2.5', ''])
       expect(canonical(`/get/~lanes=${lanes}/http/example.org/`)).toBe('bad-options');
     expect(canonical('/get/~size=1,zap=2/http/example.org/')).toBe('bad-options');
+    expect(canonical('/get/~signalling=smoke/http/example.org/')).toBe('bad-options');
     expect(canonical('/get/')).toBe('bad-url');
     expect(canonical('/get?url=')).toBe('bad-url');
   });

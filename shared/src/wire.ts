@@ -11,8 +11,17 @@
  *     Dk -> ... -> D1    200, and from there on bytes that nobody between looks at
  *     D1 <-> origin      HTTP (and TLS) through the tunnel; D1 answers the client with the body
  *
- * Stepwise signalling is the 2009 paper's: the client goes to Dk first (`server=`, `port=`) and is redirected from
- * depot to depot (`depot=`, `port=`) down to D1. Its address forms are defined here beside the cascade's.
+ * Stepwise signalling is the 2009 paper's: the client goes to Dk first (`server=`, `port=`), which fetches at once, and is
+ * redirected from depot to depot (`depot=`, `port=`) down to D1. Here for three depots:
+ *
+ *     client -> D3       GET /path/file.iso?<ticket>&server=origin.example&port=80&scheme=http
+ *     D3 -> client       302 http://D2/path/file.iso?<ticket>&depot=d3&port=P3
+ *     client -> D2       GET that address
+ *     D2 -> D3:P3        GET /path/file.iso?<ticket>, with proof; answered with the file, as soon as it comes
+ *     D2 -> client       302 http://D1/path/file.iso?<ticket>&depot=d2&port=P2
+ *     client -> D1       GET that address
+ *     D1 -> D2:P2        GET /path/file.iso?<ticket>, with proof; answered with the file
+ *     D1 -> client       200, the file
  *
  * Version history: 1 - first.
  */
@@ -69,6 +78,8 @@ export const HEADERS = {
   signature: 'longhaul-signature',
   time: 'longhaul-time',
   enrolment: 'longhaul-enrolment',
+  /** The canonical origin URL, told by a depot to its successor (stepwise signalling). */
+  origin: 'longhaul-origin',
 } as const;
 
 /** Fragment of a `direct` answer: the add-on lets such a download pass; no server ever sees it. */
@@ -99,7 +110,14 @@ export interface DepotRelayRequest {
   readonly port: number;
 }
 
-export type RelayRequest = OriginRelayRequest | DepotRelayRequest;
+/** `/<path>/<file>?<ticket>`, with `Longhaul-Proof`: the successor asks for what is held for it (stepwise signalling). */
+export interface HandoverRequest {
+  readonly from: 'successor';
+  readonly ticket: string;
+  readonly path: string;
+}
+
+export type RelayRequest = OriginRelayRequest | DepotRelayRequest | HandoverRequest;
 
 /** The request target that makes a depot fetch `url`. The raw query travels percent-encoded once. */
 export function formatOriginRelayTarget(ticket: string, url: OriginUrl): string {
@@ -110,6 +128,11 @@ export function formatOriginRelayTarget(ticket: string, url: OriginUrl): string 
 /** The request target that makes a depot take over from `depot` (stepwise signalling). */
 export function formatDepotRelayTarget(ticket: string, path: string, depot: string, port: number): string {
   return `${path}?${ticket}&depot=${depot}&port=${port}`;
+}
+
+/** Where a depot is reached; the base of all its addresses. */
+export function depotBaseUrl({ host, port, tls }: Authority & { readonly tls: boolean }): string {
+  return `${tls ? 'https' : 'http'}://${formatAuthority(host, port)}`;
 }
 
 /** Whether the first query item is a ticket: then the request is a relay request, whatever its path. */
@@ -126,6 +149,7 @@ export function parseRelayTarget(rawTarget: string): Result<RelayRequest> {
   const [ticket, ...items] = target.slice(queryStart + 1).split('&');
   if (!ticket || !looksLikeTicket(ticket)) return refuse('not-a-relay-request');
   if (ticket.length > MAX_TICKET_CHARS) return refuse('ticket-malformed', 'it is too long');
+  if (items.length === 0 && path.startsWith('/')) return ok({ from: 'successor', ticket, path });
   const parameters = parseParameters(items);
   if (!parameters.ok) return parameters;
   const { server, port, scheme, query, depot } = parameters.value;
@@ -244,8 +268,11 @@ export function signedAnswerText(requestSignature: string, bodySha256: string): 
 
 // --- Download requests: client -> master -----------------------------------------------------------------------
 //
-//     /get/[~size=...,via=d3+d1,avoid=d2,lanes=4/]<scheme>/<host>[:port]/<path>[?<query>]
+//     /get/[~size=...,via=d3+d1,avoid=d2,lanes=4,signalling=stepwise/]<scheme>/<host>[:port]/<path>[?<query>]
 //     /get?url=<percent-encoded URL>[&size=...]      (what a plain HTML form sends)
+
+/** How a client is led to its entry depot: by one redirect, or from depot to depot. */
+export type Signalling = 'cascade' | 'stepwise';
 
 /** What a client may ask of the plan. */
 export interface GetOptions {
@@ -255,6 +282,8 @@ export interface GetOptions {
   readonly avoid?: readonly string[];
   /** Exactly so many lanes where a chain is taken; without it the planner's number, or one with `via`. */
   readonly lanes?: number;
+  /** Left out: cascade. */
+  readonly signalling?: Signalling;
 }
 
 export interface GetRequest {
@@ -269,6 +298,7 @@ export function formatGetPath(url: OriginUrl, options: GetOptions = {}): string 
   if (options.via?.length) parts.push(`via=${options.via.join('+')}`);
   if (options.avoid?.length) parts.push(`avoid=${options.avoid.join('+')}`);
   if (options.lanes !== undefined) parts.push(`lanes=${options.lanes}`);
+  if (options.signalling !== undefined) parts.push(`signalling=${options.signalling}`);
   const place = parts.length > 0 ? `~${parts.join(',')}/` : '';
   return `/get/${place}${url.scheme}/${hostHeader(url)}${originTarget(url)}`;
 }
@@ -303,7 +333,13 @@ function parseGetForm(query: string): Result<GetRequest> {
 }
 
 function parseOptions(text: string): Result<GetOptions> {
-  const options: { sizeBytes?: number; via?: string[]; avoid?: string[]; lanes?: number } = {};
+  const options: {
+    sizeBytes?: number;
+    via?: string[];
+    avoid?: string[];
+    lanes?: number;
+    signalling?: Signalling;
+  } = {};
   for (const item of text === '' ? [] : text.split(',')) {
     const [name, value = ''] = item.split('=', 2);
     if (name === 'size' && /^[0-9]{1,15}$/.test(value)) options.sizeBytes = Number(value);
@@ -311,6 +347,8 @@ function parseOptions(text: string): Result<GetOptions> {
       options.lanes = Number(value);
     else if ((name === 'via' || name === 'avoid') && isDepotList(value.split('+')))
       options[name] = value.split('+');
+    else if (name === 'signalling' && (value === 'cascade' || value === 'stepwise'))
+      options.signalling = value;
     else return refuse('bad-options', item.slice(0, 40));
   }
   return ok(options);

@@ -1,28 +1,34 @@
 import type { IncomingMessage } from 'node:http';
 import {
-  hashAuthority,
-  hashOriginUrl,
+  type DepotRelayRequest,
   isEntryDepot,
   isRelayTarget,
+  type OriginRelayRequest,
   ok,
   parseRelayTarget,
   type Result,
   refuse,
 } from '@longhaul/shared';
-import { sha256 } from '../identity.ts';
 import type { TicketGate } from '../tickets/ticket-gate.ts';
-import type { Target } from './target.ts';
+import { checkTarget } from './check-target.ts';
+import type { OpenTicket } from './target.ts';
 
 interface OpenRequestComponents {
   readonly ownId: string;
   readonly gate: TicketGate;
 }
 
+/** A request that is for the entry depot: its URL is known, or is told by the depot that holds the file. */
+export interface OpenedRequest {
+  readonly ticket: OpenTicket;
+  readonly asked: OriginRelayRequest | DepotRelayRequest;
+}
+
 /** Reads a relay request and checks everything that can be checked before anything is dialled. */
 export async function openRequest(
   { ownId, gate }: OpenRequestComponents,
   request: IncomingMessage,
-): Promise<Result<Target>> {
+): Promise<Result<OpenedRequest>> {
   const text = request.url ?? '';
   if (!isRelayTarget(text)) return refuse('not-a-relay-request');
   if (request.method !== 'GET' && request.method !== 'HEAD') return refuse('method-not-allowed');
@@ -32,13 +38,14 @@ export async function openRequest(
   const opened = await gate.open(parsed.value.ticket, request.socket);
   if (!opened.ok) return opened;
   const claims = opened.value;
-  if (claims.kind !== 'get') return refuse('ticket-wrong-kind');
+  const ticket = { text: parsed.value.ticket, claims };
+  const asked = parsed.value;
+  if (claims.kind === 'tunnel') return refuse('ticket-wrong-kind');
   if (!isEntryDepot(claims, ownId)) return refuse('ticket-wrong-depot');
-  if (parsed.value.from === 'depot')
-    return refuse('ticket-wrong-kind', 'stepwise signalling is not served here');
-  const { url } = parsed.value;
-  if (claims.authorityHash !== hashAuthority(url.host, url.port, sha256))
-    return refuse('ticket-wrong-authority');
-  if (claims.urlHash !== hashOriginUrl(url, sha256)) return refuse('ticket-wrong-url');
-  return ok({ ticket: { text: parsed.value.ticket, claims }, url });
+  if (asked.from === 'origin') {
+    const checked = checkTarget({ ticket, url: asked.url });
+    return checked.ok ? ok({ ticket, asked }) : checked;
+  }
+  if (asked.from === 'successor' || claims.kind !== 'stepwise') return refuse('ticket-wrong-kind');
+  return ok({ ticket, asked });
 }

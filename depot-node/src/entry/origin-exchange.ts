@@ -53,12 +53,32 @@ export interface TakenBody {
  * the request goes along while the chain is built; `onStands` is called when it is. Rejects with a `LonghaulError`: of
  * the chain, or `origin-*`.
  */
-export async function askOrigin(
+export function askOrigin(
   { openNextLeg, trust, answerTimeoutMs }: OriginExchangeComponents,
   route: Route,
   asked: OriginRequest,
   signal: AbortSignal,
   onStands: () => void,
+): Promise<OriginAnswer> {
+  const open = (firstBytes: Buffer) => openWay({ openNextLeg, trust }, route, asked.url, firstBytes, signal);
+  return askOver(open, asked, answerTimeoutMs, signal, onStands);
+}
+
+/** What an exchange has to know of its request. */
+type AskedOver = Pick<OriginRequest, 'method' | 'headers'> & {
+  readonly url: Pick<OriginUrl, 'path' | 'query'>;
+};
+
+/**
+ * One HTTP exchange over a way that `open` makes for it, which sends the first bytes along. Rejects with what `open`
+ * rejects with, or with `origin-*`.
+ */
+export async function askOver(
+  open: (firstBytes: Buffer) => Promise<Duplex>,
+  asked: AskedOver,
+  answerTimeoutMs: number,
+  signal: AbortSignal,
+  onStands: () => void = () => undefined,
 ): Promise<OriginAnswer> {
   const stream = new OriginStream();
   stream.once('attached', onStands);
@@ -66,8 +86,10 @@ export async function askOrigin(
   // When the way fails first, that is what is told.
   answered.catch(() => {});
   try {
-    const firstBytes = await Promise.race([stream.firstBytes, answered.then(() => NOTHING)]);
-    stream.attach(await openWay({ openNextLeg, trust }, route, asked.url, firstBytes, signal));
+    // Given up before it could be written, the request has no first bytes.
+    const way = await open(await Promise.race([stream.firstBytes, answered.then(() => NOTHING)]));
+    if (stream.destroyed) resetConnection(way);
+    else stream.attach(way);
   } catch (failure) {
     stream.destroy();
     throw failure;
@@ -95,7 +117,7 @@ export async function openWay(
 
 function exchange(
   stream: OriginStream,
-  asked: OriginRequest,
+  asked: AskedOver,
   answerTimeoutMs: number,
   signal: AbortSignal,
 ): Promise<OriginAnswer> {

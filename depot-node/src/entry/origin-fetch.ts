@@ -2,13 +2,13 @@ import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import {
   type Authority,
-  type ErrorCode,
   LonghaulError,
   type OriginUrl,
   resolveLocation,
   type TicketClaims,
 } from '@longhaul/shared';
 import { resetConnection } from '../sockets/reset.ts';
+import { CHAIN_FAILURES } from '../tunnel/chain-failures.ts';
 import type { Route } from '../tunnel/next-leg.ts';
 import { endsWithConnection, type OriginAnswer, type OriginRequest } from './origin-exchange.ts';
 import type { Choice, RouteBook } from './route-book.ts';
@@ -19,20 +19,6 @@ import { tryInTurn } from './try-in-turn.ts';
 const MAX_REDIRECTS = 5;
 
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
-
-/** Failures of the chain rather than of the origin: another chain may do better. */
-const CHAIN_FAILURES: ReadonlySet<ErrorCode> = new Set([
-  'next-depot-unknown',
-  'next-depot-unreachable',
-  'next-depot-timeout',
-  'next-depot-tls-failed',
-  'depot-full',
-  'origin-crowded',
-  'origin-rate-limited',
-  'shutting-down',
-  'caller-not-proved',
-  'ticket-key-unknown',
-]);
 
 export interface FetchedAnswer extends OriginAnswer {
   /** Where the answer came from, after redirects, and by whose leave. */

@@ -16,13 +16,16 @@ import type { LanesConfig } from '../lanes/lanes-config.ts';
 import type { ChoosingRelay } from '../relay/relay-plane.ts';
 import type { LegSampler } from '../sockets/leg-sampler.ts';
 import { resetConnection } from '../sockets/reset.ts';
+import type { Entered } from '../stepwise/enter-stepwise.ts';
+import type { Stepwise } from '../stepwise/stepwise.ts';
 import type { TicketGate } from '../tickets/ticket-gate.ts';
 import { answerHeaders, type OriginHead } from './answer-headers.ts';
 import { BodyDigest, statedDigest } from './body-digest.ts';
 import { ClientBody } from './client-body.ts';
 import { headersToOrigin } from './headers.ts';
-import { openRequest } from './open-request.ts';
+import { type OpenedRequest, openRequest } from './open-request.ts';
 import { firstBlock, headersForBlock, headOfAll, judgeFirstBlock } from './opening.ts';
+import type { OriginAnswer } from './origin-exchange.ts';
 import {
   abandon,
   type FetchedAnswer,
@@ -44,6 +47,8 @@ export interface RelayHandlerComponents {
   readonly gate: TicketGate;
   readonly jobs: JobTable;
   readonly fetch: OriginFetchComponents;
+  /** The last step of stepwise signalling: what the predecessor holds. */
+  readonly enterStepwise: Stepwise['enter'];
   /** Base URL of the master that plans anew; `undefined` before one has been heard. */
   readonly masterUrl: () => string | undefined;
   readonly noteSize: (urlHash: string, sizeBytes: number) => void;
@@ -75,7 +80,8 @@ export function createRelayHandler(components: RelayHandlerComponents) {
       refuseRequest(components, request, response, opened.error);
       return;
     }
-    const { ticket, url } = opened.value;
+    const { ticket, asked } = opened.value;
+    const url = asked.from === 'origin' ? asked.url : undefined;
     const admission = components.jobs.admit(ticket.claims, arrivalOf(request));
     if (!admission.ok) {
       refuseRequest(components, request, response, admission.error, ticket.claims, url);
@@ -83,7 +89,16 @@ export function createRelayHandler(components: RelayHandlerComponents) {
     }
     const { job } = admission.value;
     try {
-      await serve(components, request, response, opened.value, admission.value);
+      const entered = await enter(components, opened.value, request, response);
+      if (entered)
+        await serve(
+          components,
+          request,
+          response,
+          { ticket, url: entered.url },
+          admission.value,
+          entered.first,
+        );
     } catch (thrown) {
       const failure = asLonghaulError(thrown);
       observe({
@@ -119,12 +134,35 @@ function refuseRequest(
   }
 }
 
+/** Learns the origin's URL, and takes the first answer where a predecessor holds one; `undefined`: the client has left. */
+async function enter(
+  components: RelayHandlerComponents,
+  { ticket, asked }: OpenedRequest,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<Entered | undefined> {
+  if (asked.from === 'origin') return { url: asked.url, first: undefined };
+  const left = new AbortController();
+  const onClose = () => left.abort();
+  response.once('close', onClose);
+  const signal = AbortSignal.any([left.signal, components.shutdown]);
+  const entered = await components.enterStepwise(ticket, asked, request, signal).catch((thrown) => {
+    if (left.signal.aborted) return undefined;
+    throw thrown;
+  });
+  response.off('close', onClose);
+  if (!left.signal.aborted) return entered;
+  if (entered?.first) abandon(entered.first.answer);
+  return undefined;
+}
+
 async function serve(
   components: RelayHandlerComponents,
   request: IncomingMessage,
   response: ServerResponse,
   target: Target,
   { job, note }: Admission,
+  first: OriginAnswer | undefined,
 ): Promise<void> {
   const { nowMs, ownId } = components;
   const startedMs = nowMs();
@@ -133,7 +171,10 @@ async function serve(
   response.once('close', onClose);
   const signal = AbortSignal.any([left.signal, components.shutdown]);
   const book = new RouteBook(ownId, target.ticket);
-  const opening = await open(components, request, target, book, job, signal).catch((thrown) => {
+  const begin = first
+    ? Promise.resolve(openingOf({ ...first, target, choice: book.plan }))
+    : open(components, request, target, book, job, signal);
+  const opening = await begin.catch((thrown) => {
     // A client that has left needs no answer; what its leaving broke is not a failure.
     if (left.signal.aborted) return undefined;
     throw thrown;

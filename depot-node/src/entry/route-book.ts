@@ -40,6 +40,13 @@ export class RouteBook {
     return this.#choices.toSorted((one, other) => rank(one) - rank(other));
   }
 
+  /** The first ticket's plan, or what comes next to it from this depot on. */
+  get plan(): Choice {
+    const [plan] = this.#choices;
+    if (!plan) throw new Error('the ticket has no chain that begins here');
+    return plan;
+  }
+
   /** This depot alone. */
   get alone(): Choice | undefined {
     return this.#choices.find(({ chain }) => chain.length === 1);

@@ -14,7 +14,7 @@ import { readDepotConfig } from '../config.ts';
 import type { DepotEvent } from '../events.ts';
 import { sha256 } from '../identity.ts';
 import type { SplicePlane } from '../relay/splice-plane.ts';
-import { listen } from '../sockets/listener.ts';
+import { listen, type TlsMaterial } from '../sockets/listener.ts';
 import { openStateFolder } from '../state-folder.ts';
 import { closeServer, startTestMaster, type TestMaster } from './test-master.ts';
 
@@ -50,6 +50,7 @@ export async function startTestOverlay(
   ids: readonly string[],
   origin: RequestListener,
   splice?: SplicePlane,
+  init: { readonly config?: object; readonly tls?: TlsMaterial } = {},
 ): Promise<TestOverlay> {
   const folder = mkdtempSync(join(tmpdir(), 'longhaul-depot-'));
   const master = await startTestMaster();
@@ -91,12 +92,13 @@ export async function startTestOverlay(
           stateDir: join(folder, id),
           master: { url: master.url, enrolmentSecretFile: 'unused', heartbeatSeconds: 3600 },
           addresses: { allow: [{ network: '127.0.0.0/8', ports: [originPort] }] },
+          ...init.config,
           ...config,
         }),
         state: openStateFolder(join(folder, id)),
         enrolmentSecret: master.secret,
-        tls: undefined,
-        trustedAuthorities: [],
+        tls: init.tls,
+        trustedAuthorities: init.tls ? [init.tls.cert] : [],
         splice,
         observe: (event) => events.push(event),
         nowMs,

@@ -55,6 +55,15 @@ export type OpenNextLeg = (
 
 export interface NextLegs {
   readonly open: OpenNextLeg;
+  /**
+   * Runs `use` over a connection to another depot: one that waited for it, or, when that turns out to be broken
+   * (`next-depot-unreachable`), a new one. Rejects with a `LonghaulError` that names a depot.
+   */
+  readonly overDepot: <T>(
+    id: string,
+    signal: AbortSignal,
+    use: (connection: Duplex) => Promise<T>,
+  ) => Promise<T>;
   /** Connections to other depots that wait for use. */
   readonly spareCount: () => number;
   readonly close: () => void;
@@ -69,11 +78,16 @@ export function createNextLegs(components: NextLegComponents): NextLegs {
     findDepot: components.knownDepot,
     nowMs: components.nowMs,
   });
+  const overDepot: NextLegs['overDepot'] = (id, signal, use) =>
+    overConnection(components, spares, id, signal, use);
   return {
+    overDepot,
     open: async (route, place, signal, firstBytes = NOTHING) => {
       const next = route.chain[place + 1];
-      if (next !== undefined)
-        return openTunnel(components, spares, { route, place, next, firstBytes }, signal);
+      if (next !== undefined) {
+        const asked = { route, place, next, firstBytes };
+        return overDepot(next, signal, (stream) => connectThrough(stream, components, asked, signal));
+      }
       const { socket } = await components.dial({ purpose: 'origin', ...route.authority }, signal);
       if (firstBytes.length > 0) socket.write(firstBytes);
       return socket;
@@ -90,37 +104,39 @@ interface TunnelRequest {
   readonly firstBytes: Buffer;
 }
 
-async function openTunnel(
+async function overConnection<T>(
   components: NextLegComponents,
   spares: SpareLegs,
-  asked: TunnelRequest,
+  id: string,
   signal: AbortSignal,
-): Promise<Duplex> {
-  const { next } = asked;
-  const spare = spares.take(next);
+  use: (connection: Duplex) => Promise<T>,
+): Promise<T> {
+  const spare = spares.take(id);
   try {
     if (spare) {
-      const tunnel = await connectThrough(spare, components, asked, signal).catch((failure: unknown) => {
-        signal.throwIfAborted();
-        // The neighbour may have closed it a moment ago: what counts is what a new connection says.
-        if (failure instanceof LonghaulError && failure.code !== 'next-depot-unreachable') throw failure;
-        return undefined;
-      });
-      if (tunnel) {
+      const used = await use(spare).then(
+        (value) => ({ value }),
+        (failure: unknown) => {
+          signal.throwIfAborted();
+          // The neighbour may have closed it a moment ago: what counts is what a new connection says.
+          if (failure instanceof LonghaulError && failure.code !== 'next-depot-unreachable') throw failure;
+          return undefined;
+        },
+      );
+      if (used) {
         components.onLeg('spare');
-        return tunnel;
+        return used.value;
       }
     }
-    const entry = await components.findDepot(next);
+    const entry = await components.findDepot(id);
     if (!entry) throw new LonghaulError('next-depot-unknown');
-    const stream = await dialDepot(components, entry, signal);
-    const tunnel = await connectThrough(stream, components, asked, signal);
+    const value = await use(await dialDepot(components, entry, signal));
     components.onLeg('dialled');
-    spares.keepWarm(next);
-    return tunnel;
+    spares.keepWarm(id);
+    return value;
   } catch (failure) {
     if (failure instanceof LonghaulError && failure.depot === undefined) {
-      throw new LonghaulError(failure.code, { ...detailOf(failure), depot: next, cause: failure.cause });
+      throw new LonghaulError(failure.code, { ...detailOf(failure), depot: id, cause: failure.cause });
     }
     throw failure;
   }

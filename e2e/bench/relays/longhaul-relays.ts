@@ -57,7 +57,13 @@ export async function startLonghaulRelays(spec: {
         client: { congestionControl, ...sockets?.client },
         origin: { congestionControl, ...sockets?.origin },
       },
-      limits: { transfers: MOST_FLOWS, perJob: MOST_FLOWS, perClient: MOST_FLOWS, perOrigin: MOST_FLOWS },
+      limits: {
+        transfers: MOST_FLOWS,
+        perJob: MOST_FLOWS,
+        tunnelsPerJob: MOST_FLOWS,
+        perClient: MOST_FLOWS,
+        perOrigin: MOST_FLOWS,
+      },
     },
   });
   const keys = JSON.parse(

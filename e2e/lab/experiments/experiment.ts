@@ -29,10 +29,11 @@ export type Variant =
   | ChainVariant
   | AutoVariant;
 
-/** Through the master, by these depots: from the client on. */
+/** Through the master, by these depots: from the client on; led by cascade where nothing else is said. */
 interface ChainVariant {
   readonly kind: 'chain';
   readonly depots: readonly string[];
+  readonly signalling?: 'stepwise';
   /** Parallel ways over the same chain; left out: one, without asking for lanes. */
   readonly lanes?: number;
   /** Fetched through depots of this configuration, which stand beside the others; left out: through the usual ones. */

@@ -7,7 +7,7 @@ import { EXPERIMENTS } from './experiments.ts';
 import { boundBps, predictedBps, predictedFirstByteMs, rttOf } from './predictions.ts';
 
 const DIRECT: Variant = { kind: 'direct' };
-const CHAIN: Variant = { kind: 'chain', depots: ['near', 'far'] };
+const CHAIN = { kind: 'chain', depots: ['near', 'far'] } as const;
 
 interface Conditions {
   readonly loss?: number;
@@ -125,6 +125,15 @@ describe('what the models say of the first byte', () => {
   test('has the redirect of the master on top, which stands at the first depot', () => {
     expect(predictedFirstByteMs(line(), { kind: 'auto' })).toBeCloseTo(200 + 2 * 10);
     expect(predictedFirstByteMs(line({ tls: true }), { kind: 'auto' })).toBeCloseTo(300 + 3 * 10);
+  });
+
+  test('led stepwise has a visit to every depot, and one connection between the first two', () => {
+    const stepwise = { ...CHAIN, signalling: 'stepwise' } as const;
+    expect(predictedFirstByteMs(line(), stepwise)).toBeCloseTo(2 * 10 + 2 * (60 + 10) + 2 * 50);
+    const alone = { kind: 'chain', depots: ['near'] } as const;
+    expect(predictedFirstByteMs(line(), { ...alone, signalling: 'stepwise' })).toBe(
+      predictedFirstByteMs(line(), alone),
+    );
   });
 
   test('does not grow with the depots over http, and by the legs between them where TLS must wait for the chain', () => {

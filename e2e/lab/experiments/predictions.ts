@@ -28,12 +28,24 @@ export function predictedBps(scenario: Scenario, variant: Variant): number | und
 
 /** What the models say of the time to the first byte, the master's redirect included. */
 export function predictedFirstByteMs(scenario: Scenario, variant: Variant): number | undefined {
+  if (variant.kind === 'chain' && variant.signalling === 'stepwise' && variant.depots.length > 1)
+    return redirectMs(scenario, variant) + visitsMs(scenario, variant.depots);
   const legs = legsOf(scenario, variant);
   if (!legs) return undefined;
   const tls = scenario.tls ?? false;
   const rttsMs = legs.map(({ rttMs }) => rttMs);
   const direct = setUpSeconds(rttsMs, { clientTls: tls, originTls: tls }) * 1000;
   return direct + redirectMs(scenario, variant);
+}
+
+/**
+ * A connection to each depot and its answer, and one from the first depot to the second. By then the bytes are at the
+ * second, which has asked for them while the client was on its way.
+ */
+function visitsMs({ topology, client }: Scenario, depots: readonly string[]): number {
+  const [first = '', second = ''] = depots;
+  const visits = depots.map((id) => pathBetween(topology, client, id).rttMs);
+  return 2 * (visits.reduce((sum, rttMs) => sum + rttMs, 0) + pathBetween(topology, first, second).rttMs);
 }
 
 /** A connection to the master and its answer. */
@@ -45,6 +57,9 @@ function redirectMs(scenario: Scenario, { kind }: Variant): number {
 
 /** The legs from the client on; the planner's own choice is taken for direct here, and of lanes nothing is said. */
 function legsOf(scenario: Scenario, variant: Variant): readonly LegEstimate[] | undefined {
+  // The models know the connections of a chain, not a client that visits each depot.
+  if (variant.kind === 'chain' && variant.signalling === 'stepwise' && variant.depots.length > 1)
+    return undefined;
   if (variant.kind !== 'direct' && variant.kind !== 'chain' && variant.kind !== 'auto') return undefined;
   if (variant.kind === 'chain' && variant.lanes !== undefined) return undefined;
   const stops = ['client', ...(variant.kind === 'chain' ? variant.depots : []), 'origin'];

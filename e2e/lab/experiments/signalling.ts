@@ -11,6 +11,13 @@ const CASCADES: Readonly<Record<string, Variant>> = {
   cascade3: { kind: 'chain', depots: ['near', 'middle', 'far'] },
 };
 
+/** The paper's signalling, for http origins: the client visits the depots from the origin's side on. */
+const STEPWISE: Readonly<Record<string, Variant>> = {
+  stepwise1: { kind: 'chain', depots: ['near'], signalling: 'stepwise' },
+  stepwise2: { kind: 'chain', depots: ['near', 'far'], signalling: 'stepwise' },
+  stepwise3: { kind: 'chain', depots: ['near', 'middle', 'far'], signalling: 'stepwise' },
+};
+
 const scenario = (id: string, label: string, sizeBytes: number, rest: Partial<Scenario> = {}): Scenario => ({
   id,
   label,
@@ -28,10 +35,16 @@ export const SIGNALLING: Experiment = {
   name: 'signalling',
   title: 'Signalling: what a chain costs before the first byte',
   question:
-    'When does the first byte arrive, and how much of that is set-up, directly and by cascade over 0 to 3 depots, with every connection new and with connections between depots ready?',
+    'When does the first byte arrive, and how much of that is set-up, directly, by cascade over 0 to 3 depots and stepwise over 1 to 3, with every connection new and with connections between depots ready?',
   scenarios: [
-    scenario('http-cold', 'http, every connection new', 1000, { start: 'cold' }),
-    scenario('http-warm', 'http, connections between depots ready', 1000, { start: 'warm' }),
+    scenario('http-cold', 'http, every connection new', 1000, {
+      start: 'cold',
+      variants: { ...CASCADES, ...STEPWISE },
+    }),
+    scenario('http-warm', 'http, connections between depots ready', 1000, {
+      start: 'warm',
+      variants: { ...CASCADES, ...STEPWISE },
+    }),
     scenario('https-cold', 'https, every connection new', 1000, { start: 'cold', tls: true }),
     scenario('https-warm', 'https, connections between depots ready', 1000, { start: 'warm', tls: true }),
     scenario('mouse-100kB', '100 kB over http: what the master makes of a mouse', 100_000, {

@@ -60,9 +60,13 @@ function urlOf(stage: Stage, variant: Variant, path: string, sizeBytes: number):
     case 'relays':
       return stage.relayUrl(variant.program) + path;
     case 'chain': {
-      const { depots, lanes, laneControl } = variant;
+      const { depots, lanes, laneControl, signalling } = variant;
       // The master is told the depots in the order in which the bytes pass.
-      const options = { via: depots.toReversed(), ...(lanes === undefined ? {} : { lanes }) };
+      const options = {
+        via: depots.toReversed(),
+        ...(lanes === undefined ? {} : { lanes }),
+        ...(signalling ? { signalling } : {}),
+      };
       return stage.overlay(laneControl).masterUrl() + getPath(stage, path, options);
     }
     case 'auto':

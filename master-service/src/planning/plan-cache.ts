@@ -38,14 +38,7 @@ export class PlanCache<Plan> {
 }
 
 function textOf({ clientPrefix, url, options, kind }: PlanKey): string {
-  const { sizeBytes = null, via = [], avoid = [], lanes = null } = options;
-  return JSON.stringify([
-    clientPrefix,
-    canonicalOriginUrl(url),
-    sizeBytes,
-    via,
-    avoid.toSorted(),
-    lanes,
-    kind,
-  ]);
+  const { sizeBytes = null, via = [], avoid = [], lanes = null, signalling = 'cascade' } = options;
+  const wanted = [sizeBytes, via, avoid.toSorted(), lanes, signalling, kind];
+  return JSON.stringify([clientPrefix, canonicalOriginUrl(url), ...wanted]);
 }

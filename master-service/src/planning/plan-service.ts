@@ -1,7 +1,7 @@
 import {
   clientPrefix,
   DIRECT_FRAGMENT,
-  formatAuthority,
+  depotBaseUrl,
   formatBytes,
   formatGetPath,
   formatOriginRelayTarget,
@@ -19,6 +19,7 @@ import type { DepotRegistry } from '../depots/depot-registry.ts';
 import type { DownloadPolicy } from '../policy/download-policy.ts';
 import { RateCaps } from '../policy/rate-caps.ts';
 import { type TicketIssuer, urlHashOf } from '../tickets/ticket-issuer.ts';
+import { chooseSignalling } from './choose-signalling.ts';
 import { PlanCache } from './plan-cache.ts';
 import type { Planner, Route } from './planner.ts';
 import type { SizeMemory } from './size-memory.ts';
@@ -118,10 +119,11 @@ export class PlanService {
     const { tickets, publicUrl } = this.#init;
     const jobId = tickets.newJobId();
     const isChain = route.decision === 'chain';
+    const signalling = chooseSignalling({ wanted: options.signalling, kind, url, chain: route.chain });
     const { ticket, claims } = tickets.issue(
       {
         jobId,
-        kind,
+        kind: signalling.ticketKind,
         url,
         chains: [route.chain, ...route.alternatives],
         promises: route.promises,
@@ -130,13 +132,13 @@ export class PlanService {
       },
       Math.floor(nowMs / 1000),
     );
-    const atEntry = (entry: string | undefined) => this.#locationAt(entry ?? '', ticket, url, kind, nowMs);
+    const atDepot = (id: string | undefined) => this.#locationAt(id ?? '', ticket, url, kind, nowMs);
     const elsewhere = route.alternatives.map(([entry]) => entry).filter((entry) => entry !== route.chain[0]);
     const answer: PlanAnswer = {
       jobId,
       url: originHref(url),
       decision: route.decision,
-      location: isChain ? atEntry(route.chain[0]) : `${originHref(url)}${DIRECT_FRAGMENT}`,
+      location: isChain ? atDepot(signalling.firstDepot) : `${originHref(url)}${DIRECT_FRAGMENT}`,
       masterUrl: `${publicUrl()}${formatGetPath(url, options)}`,
       chain: [...route.chain],
       alternatives: route.alternatives.map((chain) => [...chain]),
@@ -145,11 +147,11 @@ export class PlanService {
       sizeSource: size.source,
       prediction: route.prediction,
       direct: route.direct,
-      reasons: [describeSize(size), ...route.reasons],
+      reasons: [describeSize(size), ...route.reasons, ...signalling.reasons],
       startBefore: new Date(claims.lastStart * 1000).toISOString(),
       ...(isChain && kind === 'tunnel' ? { ticket } : {}),
     };
-    const others = kind === 'get' ? [...new Set(elsewhere)].map(atEntry) : [];
+    const others = kind === 'get' ? [...new Set(elsewhere)].map(atDepot) : [];
     return {
       answer,
       upDepots: this.#upDepots(nowMs),
@@ -157,11 +159,11 @@ export class PlanService {
     };
   }
 
-  /** The address of a download at its entry depot; for a tunnel, the depot itself, which is used as proxy. */
-  #locationAt(entry: string, ticket: string, url: OriginUrl, kind: TicketKind, nowMs: number): string {
-    const depot = this.#init.registry.entry(entry, nowMs);
-    if (!depot) throw new Error(`the plan names ${entry}, which is not registered`);
-    const base = `${depot.tls ? 'https' : 'http'}://${formatAuthority(depot.host, depot.port)}`;
+  /** The address of a download at its first depot; for a tunnel, the depot itself, which is used as proxy. */
+  #locationAt(id: string, ticket: string, url: OriginUrl, kind: TicketKind, nowMs: number): string {
+    const depot = this.#init.registry.entry(id, nowMs);
+    if (!depot) throw new Error(`the plan names ${id}, which is not registered`);
+    const base = depotBaseUrl(depot);
     return kind === 'get' ? `${base}${formatOriginRelayTarget(ticket, url)}` : base;
   }
 

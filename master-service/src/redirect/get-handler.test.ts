@@ -152,6 +152,36 @@ describe('a download link', () => {
     expect(answer.headers['longhaul-error']).toBe('via-not-allowed');
   });
 
+  test('led stepwise begins at the exit depot, by a ticket and a plan of its own', async () => {
+    const answer = await rawGet(master.port, '/get/~signalling=stepwise/http/origin.example/f.iso?q=1');
+    const { ticket, url } = relayOf(answer);
+    expect(locationOf(answer)).toBe(
+      `http://127.0.0.1:7002/f.iso?${ticket}&server=origin.example&port=80&scheme=http&query=q%3D1`,
+    );
+    expect(answer.headers['cache-control']).toBe('no-store');
+    expect(canonicalOriginUrl(url)).toBe('http://origin.example:80/f.iso?q=1');
+    expect(await claimsByJwks(ticket)).toMatchObject({
+      kind: 'stepwise',
+      chains: [
+        ['d1', 'd2'],
+        ['d3', 'd2'],
+      ],
+    });
+    const cascade = await rawGet(master.port, '/get/http/origin.example/f.iso?q=1');
+    expect(relayOf(cascade).ticket).not.toBe(ticket);
+    expect(locationOf(cascade)).toMatch(/^http:\/\/127\.0\.0\.1:7001\//);
+    const named = await rawGet(master.port, '/get/~signalling=cascade/http/origin.example/f.iso?q=1');
+    expect(locationOf(named)).toBe(locationOf(cascade));
+  });
+
+  test('led stepwise to an https origin is led by cascade, and to a mouse goes direct', async () => {
+    const secure = await rawGet(master.port, '/get/~signalling=stepwise/https/origin.example/f.iso');
+    expect(locationOf(secure)).toMatch(/^http:\/\/127\.0\.0\.1:7001\//);
+    expect((await claimsByJwks(relayOf(secure).ticket)).kind).toBe('get');
+    const mouse = await rawGet(master.port, '/get/~size=4000,signalling=stepwise/http/origin.example/f');
+    expect(locationOf(mouse)).toBe('http://origin.example/f#lh-direct');
+  });
+
   test('carries budgets and times into the ticket', async () => {
     const { ticket } = relayOf(await rawGet(master.port, '/get/~size=1000000000/https/origin.example/f'));
     const issuedAt = Math.floor(master.clock.nowMs / 1000);

@@ -1,0 +1,90 @@
+import type { IncomingMessage } from 'node:http';
+import {
+  type Authority,
+  type Chain,
+  chainForEntry,
+  HEADERS,
+  hashAuthority,
+  MAX_ALTERNATIVES,
+  ok,
+  parseConnectTarget,
+  type Result,
+  refuse,
+  type TicketClaims,
+} from '@longhaul/shared';
+import { sha256 } from '../identity.ts';
+import type { TicketGate } from '../tickets/ticket-gate.ts';
+import type { ProofChecker } from './caller-proof.ts';
+import type { Route } from './next-leg.ts';
+
+export interface AcceptComponents {
+  readonly ownId: string;
+  readonly gate: TicketGate;
+  readonly proofs: ProofChecker;
+  /** Asks the master for a fresh directory when `depot` is not in it; does nothing if that happened lately. */
+  readonly ensureKnown: (depot: string) => Promise<void>;
+}
+
+export interface AcceptedConnect {
+  readonly claims: TicketClaims;
+  /** The ways that may be taken, best first; a depot has but the one it is told. */
+  readonly routes: readonly Route[];
+  /** 0 for a client. */
+  readonly place: number;
+}
+
+/** Reads a `CONNECT` and checks everything that can be checked before anything is dialled. */
+export async function acceptConnect(
+  { ownId, gate, proofs, ensureKnown }: AcceptComponents,
+  request: IncomingMessage,
+): Promise<Result<AcceptedConnect>> {
+  const authority = parseConnectTarget(request.url ?? '');
+  if (!authority.ok) return authority;
+  const proof = request.headers[HEADERS.proof];
+  const ticket = proof === undefined ? clientTicket(request) : request.headers[HEADERS.ticket];
+  if (typeof ticket !== 'string') return refuse('ticket-missing');
+  const opened = await gate.open(ticket, request.socket);
+  if (!opened.ok) return opened;
+  const claims = opened.value;
+  const { host, port } = authority.value;
+  if (claims.authorityHash !== hashAuthority(host, port, sha256)) return refuse('ticket-wrong-authority');
+  if (proof === undefined) {
+    if (claims.kind !== 'tunnel') return refuse('ticket-wrong-kind');
+    const routes = routesFrom(ownId, claims, ticket, authority.value);
+    return routes.length > 0 ? ok({ claims, place: 0, routes }) : refuse('ticket-wrong-depot');
+  }
+  const chainIndex = readChainIndex(request);
+  const chain: Chain | undefined = chainIndex === undefined ? undefined : claims.chains[chainIndex];
+  const place = chain?.indexOf(ownId) ?? -1;
+  if (chainIndex === undefined || !chain || place < 1) return refuse('ticket-wrong-depot');
+  await ensureKnown(chain[place - 1] ?? '');
+  const proved = proofs.check(String(proof), ticket, chainIndex, chain, place);
+  if (!proved.ok) return proved;
+  return ok({ claims, place, routes: [{ ticket, chainIndex, chain, authority: authority.value }] });
+}
+
+/** The ways that begin at this depot: the ticket's chains in their order, and this depot alone. */
+function routesFrom(ownId: string, claims: TicketClaims, ticket: string, authority: Authority): Route[] {
+  const routes: Route[] = [];
+  for (let chainIndex = 0; chainIndex <= claims.chains.length; chainIndex += 1) {
+    const chain = chainForEntry(claims, chainIndex, ownId);
+    if (!chain || routes.some((route) => route.chain.join() === chain.join())) continue;
+    routes.push({ ticket, chainIndex, chain, authority });
+  }
+  return routes;
+}
+
+/** A client's ticket: `Proxy-Authorization: Longhaul <ticket>`, or Basic with the ticket as password. */
+function clientTicket(request: IncomingMessage): string | undefined {
+  const [scheme = '', value = ''] = (request.headers['proxy-authorization'] ?? '').split(' ', 2);
+  if (scheme.toLowerCase() === 'longhaul') return value;
+  if (scheme.toLowerCase() !== 'basic') return undefined;
+  const credentials = Buffer.from(value, 'base64').toString('latin1');
+  return credentials.slice(credentials.indexOf(':') + 1);
+}
+
+function readChainIndex(request: IncomingMessage): number | undefined {
+  const text = request.headers[HEADERS.chain];
+  if (typeof text !== 'string' || !/^[0-9]$/.test(text)) return undefined;
+  return Number(text) <= MAX_ALTERNATIVES ? Number(text) : undefined;
+}

@@ -1,0 +1,6 @@
+import { promiseTunnels } from '../../fixtures/promise-tunnels.ts';
+import { test } from '../../fixtures/test.ts';
+
+test.use({ worldSpec: { unnamed: true, secure: true } });
+
+promiseTunnels('https');
