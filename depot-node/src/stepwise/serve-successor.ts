@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { HEADERS, LonghaulError, type Result, refuse } from '@longhaul/shared';
-import type { SendBodyOptions } from '../entry/send-body.ts';
+import type { SendOptions } from '../entry/send-part.ts';
 import type { OpenTicket } from '../entry/target.ts';
 import type { HandoverOutcome, Observe } from '../events.ts';
 import type { UplinkPacer } from '../fairness/uplink-pacer.ts';
@@ -15,7 +15,7 @@ import type { OriginMemory } from './origin-memory.ts';
 import type { Step } from './step-of.ts';
 import type { WaitingTransfer, WaitingTransfers } from './waiting-transfers.ts';
 
-export interface ServeSuccessorComponents extends Omit<SendBodyOptions, 'signal' | 'onBytes'> {
+export interface ServeSuccessorComponents extends Omit<SendOptions, 'signal'> {
   readonly ownId: string;
   readonly waiting: WaitingTransfers;
   readonly memory: OriginMemory;
@@ -126,7 +126,7 @@ async function giveTo(
         admission.note(bytes);
       },
     });
-    return { outcome: outcome === 'client-left' ? 'successor-left' : outcome, bodyBytes };
+    return { outcome, bodyBytes };
   } catch (failure) {
     letGo(held);
     throw failure;
