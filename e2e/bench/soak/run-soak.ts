@@ -17,6 +17,8 @@ const ORIGIN_PROGRAM = join(import.meta.dirname, '..', '..', 'lab', 'hosts', 'or
 const DEPOTS = ['d1', 'd2', 'd3'];
 const CHAINS = [['d1'], ['d1', 'd2'], ['d3', 'd2', 'd1']];
 const SIZES_BYTES = [100_000, 2 * MIB, 12 * MIB];
+/** Larger files come over lanes now and then. */
+const LANES_FROM_BYTES = 4 * MIB;
 /** Before the first look, so that pools, caches and compiled code are there. */
 const WARM_UP_SECONDS = 20;
 /** What is idle for longer than kept connections and spare legs live has nothing left to close. */
@@ -34,6 +36,8 @@ export interface DepotSoak {
   readonly before: ProcessState;
   /** Under load, the most of some looks. */
   readonly busy: ProcessState;
+  /** At rest after the first half: by then every heap has grown as far as this load makes it. */
+  readonly half: ProcessState;
   readonly after: ProcessState;
   /** Transfers and tunnels that the depot still counts as running, at the end. */
   readonly active: number;
@@ -46,7 +50,8 @@ export interface SoakResult {
 
 /**
  * Many downloads at once over real depots on loopback for a long time; a third of them leave at a random moment and some
- * stop reading for a while. Tells what the depots hold before, meanwhile and after.
+ * stop reading for a while; the largest come over four lanes now and then. Tells what the depots hold before, meanwhile,
+ * after the first half and at the end.
  */
 export async function runSoak({ seconds, flows, seed, onPhase }: SoakOptions): Promise<SoakResult> {
   const dir = mkdtempSync(join(tmpdir(), 'longhaul-soak-'));
@@ -71,16 +76,21 @@ export async function runSoak({ seconds, flows, seed, onPhase }: SoakOptions): P
     const { depots } = overlay;
     const before = depots.map(({ pid }) => stateOf(pid));
     const busy = [...before];
-    onPhase(`${flows} flows for ${seconds} s`);
-    const looking = setInterval(() => {
-      for (const [index, { pid }] of depots.entries()) busy[index] = most(busy[index], stateOf(pid));
-    }, 1000);
-    await load(flows, seconds, seed + 1, links, (outcome) => {
-      outcomes[outcome] += 1;
-    });
-    clearInterval(looking);
-    onPhase(`resting for ${REST_SECONDS} s`);
-    await delay(REST_SECONDS * 1000);
+    const runHalf = async (halfSeed: number) => {
+      onPhase(`${flows} flows for ${seconds / 2} s`);
+      const looking = setInterval(() => {
+        for (const [index, { pid }] of depots.entries()) busy[index] = most(busy[index], stateOf(pid));
+      }, 1000);
+      await load(flows, seconds / 2, halfSeed, links, (outcome) => {
+        outcomes[outcome] += 1;
+      });
+      clearInterval(looking);
+      onPhase(`resting for ${REST_SECONDS} s`);
+      await delay(REST_SECONDS * 1000);
+      return depots.map(({ pid }) => stateOf(pid));
+    };
+    const half = await runHalf(seed + 1);
+    const after = await runHalf(seed + 2);
     const { metric } = overlay;
     const active = await Promise.all(DEPOTS.map((id) => metric(id, 'longhaul_depot_active')));
     return {
@@ -92,7 +102,8 @@ export async function runSoak({ seconds, flows, seed, onPhase }: SoakOptions): P
           id,
           before: first,
           busy: busy[index] ?? first,
-          after: stateOf(pid),
+          half: half[index] ?? first,
+          after: after[index] ?? first,
           active: active[index] ?? 0,
         };
       }),
@@ -118,15 +129,15 @@ function startSoakOverlay(dir: string, originPort: number): Promise<Overlay> {
   });
 }
 
-type Links = (chain: readonly string[], sizeBytes: number) => string;
+type Links = (chain: readonly string[], sizeBytes: number, lanes: number) => string;
 
 function linkMaker(overlay: Overlay, originUrl: string): Links {
   let files = 0;
-  return (chain, sizeBytes) => {
+  return (chain, sizeBytes, lanes) => {
     files += 1;
     const url = parseOriginUrl(`${originUrl}/${sizeBytes}/${files}.bin`);
     if (!url.ok) throw url.error;
-    return overlay.master.url + formatGetPath(url.value, { via: chain.toReversed() });
+    return overlay.master.url + formatGetPath(url.value, { via: chain.toReversed(), lanes });
   };
 }
 
@@ -145,7 +156,7 @@ async function load(
   const flow = async () => {
     while (performance.now() < endMs) {
       const sizeBytes = pick(SIZES_BYTES);
-      const link = links(pick(CHAINS), sizeBytes);
+      const link = links(pick(CHAINS), sizeBytes, sizeBytes > LANES_FROM_BYTES ? pick([1, 1, 4]) : 1);
       onOutcome(await download(link, digests.get(sizeBytes) ?? '', mannerOf(random, sizeBytes)));
     }
   };
