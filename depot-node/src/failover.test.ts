@@ -146,6 +146,15 @@ describe.each(await testPlanes())('with a relay of %s,', (_kind, splice) => {
       }
     });
 
+    test('leaves an origin alone for as long as it asks, and goes on then', async () => {
+      origin.faults = [{ how: 'reset', at: 400_000 }, { how: 'busy' }];
+      const answer = await download();
+      expect(hash(answer.body)).toBe(hash(origin.file));
+      expect(origin.ranges).toHaveLength(3);
+      const [failover] = eventsOf('d1', 'failover');
+      expect(failover?.type === 'failover' && failover.seconds).toBeGreaterThan(0.9);
+    });
+
     test('is given up after as many tries as the configuration allows', async () => {
       const entry = 'tries3';
       origin.faults = Array.from({ length: 100 }, (): Fault => ({ how: 'reset', at: 400_000 }));

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { LonghaulError } from '@longhaul/shared';
+import { OriginBusy, readRetryAfter } from '../lanes/origin-busy.ts';
 import {
   abandon,
   type FetchedAnswer,
@@ -38,6 +39,8 @@ const FIRST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 5000;
 /** A master that is slow to plan anew must not hold the repair up. */
 const NEW_PLAN_MS = 1500;
+/** What every way would meet. */
+const ENDS_ROUND: ReadonlySet<string> = new Set(['origin-changed', 'origin-busy']);
 /** Refusals of an address that was good before: a redirect's target may live shorter than the download. */
 const OUTDATED = new Set([401, 403, 404, 410]);
 
@@ -74,9 +77,13 @@ export class Repairer {
         if (failure instanceof LonghaulError && failure.code === 'origin-changed') throw failure;
         cause = failure;
       }
+      // An origin that asks for patience is left alone for so long, over whatever way.
+      const restMs = cause instanceof OriginBusy ? (cause.retryAfterSeconds ?? 0) * 1000 : 0;
+      if (restMs > this.#limits.repairMs)
+        throw new LonghaulError('ways-used-up', { cause, ...detailOf(cause) });
       if (this.#tries >= this.#limits.maxTries || deadline.aborted)
         throw new LonghaulError('ways-used-up', { cause, ...detailOf(cause) });
-      await delay(pauseMs, undefined, { signal }).catch(() => undefined);
+      await delay(Math.max(pauseMs, restMs), undefined, { signal }).catch(() => undefined);
       repair.signal.throwIfAborted();
     }
   }
@@ -90,7 +97,7 @@ export class Repairer {
         const isChain = isChainFailure(failure);
         this.#book.noteFailure(choice.chain, isChain ? failure.depot : undefined);
         if (isChain && !signal.aborted) this.#components.onChainFailed(choice.ticket.claims, failure);
-        return failure instanceof LonghaulError && failure.code === 'origin-changed';
+        return failure instanceof LonghaulError && ENDS_ROUND.has(failure.code);
       },
       discard: ({ answer }) => abandon(answer),
     });
@@ -147,7 +154,9 @@ export class Repairer {
     const obstacle = whyNotJoined(fetched.answer, representation, part);
     if (obstacle === undefined) return fetched;
     abandon(fetched.answer);
-    throw new LonghaulError(obstacle, { detail: `the origin answered ${fetched.answer.statusCode}` });
+    const { statusCode = 0, headers } = fetched.answer;
+    if (statusCode === 429 || statusCode === 503) throw new OriginBusy(statusCode, readRetryAfter(headers));
+    throw new LonghaulError(obstacle, { detail: `the origin answered ${statusCode}` });
   }
 }
 

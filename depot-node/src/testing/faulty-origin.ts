@@ -15,6 +15,7 @@ export type Fault =
         | 'other-total'
         | 'short-length'
         | 'gone'
+        | 'busy'
         | 'garbage';
     };
 
@@ -58,6 +59,10 @@ export class FaultyOrigin {
     const total = this.file.length;
     if (fault?.how === 'gone') {
       response.writeHead(404, { 'Content-Length': 0 }).end();
+      return;
+    }
+    if (fault?.how === 'busy') {
+      response.writeHead(503, { 'Retry-After': '1', 'Content-Length': 0 }).end();
       return;
     }
     if (fault?.how === 'garbage') {
