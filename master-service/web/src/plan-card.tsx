@@ -63,7 +63,7 @@ function Comparison({ plan }: { readonly plan: PlanAnswer }) {
   const longest = Math.max(plan.prediction.seconds, plan.direct.seconds);
   const rows = [
     {
-      label: `Chain over ${plan.chain.length}${lanesOf(plan)}`,
+      label: `${plan.chain.length} ${plan.chain.length === 1 ? 'depot' : 'depots'}${lanesOf(plan)}`,
       seconds: plan.prediction.seconds,
       kind: 'bar chain-bar',
     },
