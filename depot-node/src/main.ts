@@ -78,9 +78,18 @@ async function openSplice(): Promise<SplicePlane | undefined> {
   return undefined;
 }
 
+/** What happens all the time and is no fault. */
+const ORDINARY: ReadonlySet<DepotEvent['type']> = new Set([
+  'directory',
+  'leg',
+  'flow',
+  'lane-opened',
+  'block-asked-again',
+]);
+
 function logEvent(event: DepotEvent): void {
   const { type, ...fields } = event;
-  if (type === 'directory' || type === 'leg' || type === 'flow') log.debug(fields, type);
+  if (ORDINARY.has(type)) log.debug(fields, type);
   else if (type === 'transfer' || type === 'tunnel' || type === 'handover') log.info(fields, type);
   else log.warn(fields, type);
 }

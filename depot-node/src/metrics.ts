@@ -19,6 +19,11 @@ interface Gauges {
 
 const LEG_CLASSES: readonly LegClass[] = ['client', 'depot', 'origin'];
 
+/** What counts an event, by its type; the others are for the log alone. */
+type Counters = {
+  readonly [Type in DepotEvent['type']]?: (event: Extract<DepotEvent, { type: Type }>) => void;
+};
+
 /** A depot's counters. No label ever holds a URL, a host or a message. */
 export function createMetrics(gauges: Gauges) {
   const registry = new Registry();
@@ -62,6 +67,12 @@ export function createMetrics(gauges: Gauges) {
     name: 'longhaul_depot_failovers_total',
     help: 'Ways that broke in the middle of a body, by what happened and whether the rest went on over another one',
     labelNames: ['reason', 'outcome'],
+    registers,
+  });
+  const laneEvents = new Counter({
+    name: 'longhaul_depot_lane_events_total',
+    help: 'What lanes of downloads did: opened, broke, were removed for a while, or asked for a late block again',
+    labelNames: ['event'],
     registers,
   });
   const flows = new Counter({
@@ -114,29 +125,33 @@ export function createMetrics(gauges: Gauges) {
   });
   addLegMetrics(registers, gauges);
   if (gauges.uplink) addUplinkMetrics(registers, gauges.uplink);
-  const observe = (event: DepotEvent) => {
-    if (event.type === 'transfer') {
-      transfers.inc({ outcome: event.outcome });
-      bodyBytes.inc(event.bodyBytes);
-    } else if (event.type === 'tunnel') {
-      tunnels.inc({ role: event.role, outcome: event.outcome });
-      tunnelBytes.inc({ direction: 'up' }, event.bytesUp);
-      tunnelBytes.inc({ direction: 'down' }, event.bytesDown);
-    } else if (event.type === 'handover') {
-      handovers.inc({ role: event.role, outcome: event.outcome });
-      handoverBytes.inc(event.bodyBytes);
-    } else if (event.type === 'refusal') {
-      refusals.inc({ code: event.code });
-    } else if (event.type === 'flow') {
-      flows.inc({ plane: event.plane });
-    } else if (event.type === 'leg') {
-      legs.inc({ start: event.start });
-    } else if (event.type === 'failover') {
-      failovers.inc({ reason: event.reason, outcome: event.to ? 'repaired' : 'given-up' });
-    } else if (event.type === 'chain-failed') {
-      chainFailures.inc({ code: event.code });
-    }
+  const lane = ({ type }: DepotEvent) => laneEvents.inc({ event: type });
+  const counters: Counters = {
+    transfer: ({ outcome, bodyBytes: bytes }) => {
+      transfers.inc({ outcome });
+      bodyBytes.inc(bytes);
+    },
+    tunnel: ({ role, outcome, bytesUp, bytesDown }) => {
+      tunnels.inc({ role, outcome });
+      tunnelBytes.inc({ direction: 'up' }, bytesUp);
+      tunnelBytes.inc({ direction: 'down' }, bytesDown);
+    },
+    handover: ({ role, outcome, bodyBytes: bytes }) => {
+      handovers.inc({ role, outcome });
+      handoverBytes.inc(bytes);
+    },
+    refusal: ({ code }) => refusals.inc({ code }),
+    flow: ({ plane }) => flows.inc({ plane }),
+    leg: ({ start }) => legs.inc({ start }),
+    failover: ({ reason, to }) => failovers.inc({ reason, outcome: to ? 'repaired' : 'given-up' }),
+    'chain-failed': ({ code }) => chainFailures.inc({ code }),
+    'lane-opened': lane,
+    'lane-broke': lane,
+    'lane-removed': lane,
+    'block-asked-again': lane,
   };
+  const observe = <Type extends DepotEvent['type']>(event: Extract<DepotEvent, { type: Type }>) =>
+    counters[event.type]?.(event);
   return { registry, observe };
 }
 
