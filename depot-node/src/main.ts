@@ -9,6 +9,15 @@ import type { DepotEvent } from './events.ts';
 import { openSplicePlane, type SplicePlane } from './relay/splice-plane.ts';
 import { openStateFolder } from './state-folder.ts';
 
+/** What happens all the time and is no fault. */
+const ORDINARY: ReadonlySet<DepotEvent['type']> = new Set([
+  'directory',
+  'leg',
+  'flow',
+  'lane-opened',
+  'block-asked-again',
+]);
+
 /** An interrupt from the terminal ends the depot at once; a terminate lets transfers finish. */
 const INTERRUPT_GRACE_MS = 1000;
 
@@ -77,15 +86,6 @@ async function openSplice(): Promise<SplicePlane | undefined> {
   log.warn({ reason: opened.reason }, 'relay by streams');
   return undefined;
 }
-
-/** What happens all the time and is no fault. */
-const ORDINARY: ReadonlySet<DepotEvent['type']> = new Set([
-  'directory',
-  'leg',
-  'flow',
-  'lane-opened',
-  'block-asked-again',
-]);
 
 function logEvent(event: DepotEvent): void {
   const { type, ...fields } = event;
