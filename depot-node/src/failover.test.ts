@@ -204,6 +204,7 @@ describe.each(await testPlanes())('with a relay of %s,', (_kind, splice) => {
       expectPrefix(answer);
       expect(origin.ranges).toHaveLength(1);
       await expect.poll(() => codesOf('d1')).toEqual(['origin-not-resumable']);
+      expect(eventsOf('d1', 'failover')).toMatchObject([{ reason: 'reset', to: undefined }]);
     });
   });
 

@@ -156,8 +156,10 @@ export class Transfer {
     const { chain } = broken.choice;
     const { representation } = this.#content;
     const part = this.#missing();
-    if (!representation || !part)
+    if (!representation || !part) {
+      onFailover({ reason, from: chain, to: undefined, atByte: this.#client.bytes, seconds: 0 });
       return broke(chain, new LonghaulError('origin-not-resumable', { detail: reason }));
+    }
     // Everything was there but the end of the message.
     if (part.startByte === part.endByte) return { is: 'finishing', chain };
     book.noteFailure(chain);
