@@ -69,6 +69,11 @@ export class ClientBody {
     return next === undefined || this.#response.write(next);
   }
 
+  /** Sends the head before bytes that do not pass here; not again where it has gone. */
+  sendHead(): void {
+    this.#response.flushHeaders();
+  }
+
   /** Counts bytes that went to the client's connection without passing here: they are in no digest. */
   skip(bytes: number): void {
     this.#note(bytes);

@@ -39,7 +39,9 @@ async function relayBody(
   client: ClientBody,
   { relay, signal, silenceMs, stallMs }: SendOptions,
 ): Promise<BodyEnd> {
+  // Nothing of the body may have come with its head, which then is still in HTTP's hands.
   if (prefix.length > 0) client.write(prefix);
+  else client.sendHead();
   const sink = client.socket;
   if (!sink) return 'sink-broke';
   const { outcome } = await relay.body(source, sink, {
