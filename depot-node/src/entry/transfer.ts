@@ -118,6 +118,7 @@ export class Transfer {
     const { chain } = answer.choice;
     const client = this.#client;
     const before = client.bytes;
+    const missing = this.#missing();
     const slow = new AbortController();
     const leg = this.#options.watchLeg(answer);
     const stopWatch = this.#watchForSlowness(answer, slow);
@@ -126,6 +127,7 @@ export class Transfer {
       signal: AbortSignal.any([signal, slow.signal]),
       silenceMs: this.#silenceMs(),
       stallMs,
+      sizeBytes: missing && missing.endByte - missing.startByte,
     });
     stopWatch();
     leg.stop();
