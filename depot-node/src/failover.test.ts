@@ -13,6 +13,7 @@ const FILE_BYTES = 1_500_000;
 const DEPOTS: Readonly<Record<string, object>> = {
   d1: {},
   impatient: { failover: { silenceSeconds: 0.3 } },
+  'one-try': { failover: { silenceSeconds: 0.1, tries: 1 } },
   tries3: { failover: { tries: 3, repairSeconds: 20 } },
   'one-second': { failover: { repairSeconds: 1 } },
   digesting: { integrity: { digest: 'always' } },
@@ -144,6 +145,15 @@ describe.each(await testPlanes())('with a relay of %s,', (_kind, splice) => {
       } finally {
         origin = before;
       }
+    });
+
+    test('waits for a way that pauses, as any download, once there is no try left', async () => {
+      const pause: Fault = { how: 'pause', at: 400_000, ms: 400 };
+      origin.faults = [pause, { ...pause, at: 800_000 }];
+      const answer = await download('one-try');
+      expect(answer.broken).toBeUndefined();
+      expect(hash(answer.body)).toBe(hash(origin.file));
+      expect(origin.ranges).toHaveLength(2);
     });
 
     test('leaves an origin alone for as long as it asks, and goes on then', async () => {

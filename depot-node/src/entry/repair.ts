@@ -61,8 +61,9 @@ export class Repairer {
     this.#limits = limits;
   }
 
-  get tries(): number {
-    return this.#tries;
+  /** Whether all tries have been used. */
+  get isSpent(): boolean {
+    return this.#tries >= this.#limits.maxTries;
   }
 
   async repair(repair: Repair): Promise<FetchedAnswer> {
@@ -81,7 +82,7 @@ export class Repairer {
       const restMs = cause instanceof OriginBusy ? (cause.retryAfterSeconds ?? 0) * 1000 : 0;
       if (restMs > this.#limits.repairMs)
         throw new LonghaulError('ways-used-up', { cause, ...detailOf(cause) });
-      if (this.#tries >= this.#limits.maxTries || deadline.aborted)
+      if (this.isSpent || deadline.aborted)
         throw new LonghaulError('ways-used-up', { cause, ...detailOf(cause) });
       await delay(Math.max(pauseMs, restMs), undefined, { signal }).catch(() => undefined);
       repair.signal.throwIfAborted();
@@ -112,7 +113,7 @@ export class Repairer {
     let hasAsked = false;
     for (;;) {
       const choice = untried().find((one) => hasAsked || !isReserve(one));
-      if (choice && this.#tries < this.#limits.maxTries) {
+      if (choice && !this.isSpent) {
         tried.add(choice);
         this.#tries += 1;
         yield choice;
