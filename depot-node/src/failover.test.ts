@@ -250,6 +250,15 @@ describe.each(await testPlanes())('with a relay of %s,', (_kind, splice) => {
     });
 
     test.each([
+      ['Digest', () => `sha-256=${hash(origin.file)}`],
+      ['Content-MD5', () => createHash('md5').update(origin.file).digest('hex')],
+      ['Repr-Digest', () => 'sha-256=:AAAA:'],
+    ])('is not compared with what cannot be one, as one %s', async (name, stated) => {
+      origin.validators = { ETag: '"v1"', [name]: stated() };
+      expect(await download()).toMatchObject({ status: 200, broken: undefined });
+    });
+
+    test.each([
       ['Repr-Digest', () => `sha-256=:${sha256()}:`],
       ['Content-Digest', () => `sha-512=:${createHash('sha512').update(origin.file).digest('base64')}:`],
       ['Digest', () => `SHA-256=${sha256()}`],
@@ -257,15 +266,11 @@ describe.each(await testPlanes())('with a relay of %s,', (_kind, splice) => {
     ])('that the origin states as %s is checked before the file is complete', async (name, right) => {
       origin.validators = { ETag: '"v1"', [name]: right() };
       expect(await download()).toMatchObject({ broken: undefined });
-      const wrong = createHash('sha512').update('another').digest('base64');
-      const length = /:?([A-Za-z0-9+/]+=*):?$/.exec(right())?.[1]?.length ?? 0;
-      const other = Buffer.from(wrong, 'base64')
-        .subarray(0, Math.floor((length * 3) / 4))
-        .toString('base64');
-      origin.validators = {
-        ETag: '"v1"',
-        [name]: right().replace(/[A-Za-z0-9+/]{20,}=*/, other.slice(0, length)),
-      };
+      const wrong = right().replace(
+        /[A-Za-z0-9+/]{20,}/,
+        (text) => `${text.startsWith('A') ? 'B' : 'A'}${text.slice(1)}`,
+      );
+      origin.validators = { ETag: '"v1"', [name]: wrong };
       const answer = await download();
       expect(answer.broken).toBe('ECONNRESET');
       expect(answer.body.length).toBeLessThan(FILE_BYTES);
