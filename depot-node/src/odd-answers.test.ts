@@ -80,4 +80,16 @@ describe.each(await testPlanes())('with a relay of %s,', (_kind, splice) => {
     const { status, broken } = await download({}, { range: 'bytes=1000-1399999' });
     expect({ status, broken }).toEqual({ status: 206, broken: 'ECONNRESET' });
   });
+
+  test('a way that stood and breaks before the head of the answer is replaced like any other', async () => {
+    let requests = 0;
+    origin = (_asked, answer) => {
+      requests += 1;
+      if (requests === 1) answer.socket?.resetAndDestroy();
+      else answer.writeHead(200, { ...VERSION, 'Content-Length': file.length }).end(file);
+    };
+    const { status, body } = await download();
+    expect(status).toBe(200);
+    expect(hash(body)).toBe(hash(file));
+  });
 });
