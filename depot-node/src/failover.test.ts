@@ -156,6 +156,17 @@ describe.each(await testPlanes())('with a relay of %s,', (_kind, splice) => {
       expect(origin.ranges).toHaveLength(2);
     });
 
+    test('ends with the depot that repairs it, and says so', async () => {
+      const closing = await overlay.addDepot('closing');
+      const busy: Fault = { how: 'busy' };
+      origin.faults = [{ how: 'reset', at: 400_000 }, ...Array.from({ length: 50 }, () => busy)];
+      const answer = download('closing');
+      await expect.poll(() => origin.ranges.length).toBeGreaterThan(1);
+      await closing.depot.close(0);
+      expect((await answer).broken).toBe('ECONNRESET');
+      expect(codesOf('closing')).toEqual(['shutting-down']);
+    });
+
     test('leaves an origin alone for as long as it asks, and goes on then', async () => {
       origin.faults = [{ how: 'reset', at: 400_000 }, { how: 'busy' }];
       const answer = await download();

@@ -180,7 +180,7 @@ export class Transfer {
     } catch (failure) {
       if (this.#client.left.aborted) return { is: 'ended', end: { outcome: 'client-left', chain } };
       told(undefined);
-      return broke(chain, failure);
+      return broke(chain, signal.aborted ? new LonghaulError('shutting-down') : failure);
     }
   }
 
