@@ -167,6 +167,23 @@ describe.each(await testPlanes())('with a relay of %s,', (_kind, splice) => {
       expect(codesOf('closing')).toEqual(['shutting-down']);
     });
 
+    test('outlives a time in which every way breaks as soon as it has answered', async () => {
+      origin.faults = [{ how: 'reset', at: 400_000 }];
+      const endMs = Date.now() + 1500;
+      const { listener } = origin;
+      let asked = 0;
+      const sulking: typeof listener = (request, answer) => {
+        asked += 1;
+        if (asked > 1 && Date.now() < endMs) origin.faults = [{ how: 'reset', at: 0 }];
+        listener(request, answer);
+      };
+      Object.assign(origin, { listener: sulking });
+      const answer = await download();
+      Object.assign(origin, { listener });
+      expect(answer.broken).toBeUndefined();
+      expect(hash(answer.body)).toBe(hash(origin.file));
+    });
+
     test('leaves an origin alone for as long as it asks, and goes on then', async () => {
       origin.faults = [{ how: 'reset', at: 400_000 }, { how: 'busy' }];
       const answer = await download();
