@@ -82,6 +82,13 @@ describe('a download whose plan has lanes', () => {
     expect(hash(answer.body)).toBe(hash(origin.file.subarray(1_234_567)));
   });
 
+  test('says that it takes ranges where the origin proves it and says it with whole files alone', async () => {
+    origin.validators = { ETag: '"v1"' };
+    const answer = await download();
+    expect(hash(answer.body)).toBe(hash(origin.file));
+    expect(answer.headers['accept-ranges']).toBe('bytes');
+  });
+
   test('is one connection where the client asks for parts itself, or for the head alone', async () => {
     const part = await download('d1', { range: 'bytes=0-999999' });
     expect(hash(part.body)).toBe(hash(origin.file.subarray(0, 1_000_000)));

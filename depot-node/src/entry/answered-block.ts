@@ -48,6 +48,7 @@ export function answeredBlock(
   };
   const read = (onChunk: OnChunk) =>
     new Promise<BlockTimes>((resolve, reject) => {
+      let restBytes = part.endByte - part.startByte;
       const fail = () => {
         connection.close();
         reject(new LonghaulError('origin-unreachable'));
@@ -55,10 +56,14 @@ export function answeredBlock(
       onSilent = fail;
       answer.on('data', (chunk: Buffer) => {
         timer?.refresh();
-        onChunk(chunk);
+        restBytes -= chunk.length;
+        // Chunks can be more than `Content-Range` says.
+        if (restBytes < 0) fail();
+        else onChunk(chunk);
       });
       // Node ends a message cut before its declared end with an error, so an end here is the block's own.
       answer.once('end', () => {
+        if (restBytes > 0) return fail();
         clearTimeout(timer);
         isOver = true;
         resolve({ firstByteMs, wholeMs: nowMs() - askedAtMs });

@@ -25,7 +25,7 @@ export function statedDigest({ headers }: AnswerHead, isPart: boolean): StatedDi
     if (stated) return stated;
   }
   const md5 = isPart ? undefined : headers['content-md5'];
-  return typeof md5 === 'string' && isBase64(md5.trim())
+  return typeof md5 === 'string' && isDigest(md5.trim(), 'md5')
     ? { algorithm: 'md5', base64: md5.trim() }
     : undefined;
 }
@@ -34,13 +34,17 @@ function parseDigests(text: string): StatedDigest | undefined {
   const members = text.split(',').map((member) => /^\s*([a-z0-9-]+)=:?([A-Za-z0-9+/=]+):?\s*$/i.exec(member));
   for (const [name, algorithm] of ALGORITHMS) {
     const base64 = members.find((member) => member?.[1]?.toLowerCase() === name)?.[2];
-    if (base64 !== undefined && isBase64(base64)) return { algorithm, base64 };
+    if (base64 !== undefined && isDigest(base64, algorithm)) return { algorithm, base64 };
   }
   return undefined;
 }
 
-function isBase64(text: string): boolean {
-  return text.length > 0 && Buffer.from(text, 'base64').toString('base64') === text;
+const LENGTHS: Readonly<Record<StatedDigest['algorithm'], number>> = { sha256: 32, sha512: 64, md5: 16 };
+
+/** Whether a text is a digest in base64. In hexadecimal, as some origins write it, it is another base64, and too long. */
+function isDigest(text: string, algorithm: StatedDigest['algorithm']): boolean {
+  const bytes = Buffer.from(text, 'base64');
+  return bytes.length === LENGTHS[algorithm] && bytes.toString('base64') === text;
 }
 
 /** The digest of a whole body that passes, and whether it is what the origin states. */

@@ -69,6 +69,11 @@ export class ClientBody {
     return next === undefined || this.#response.write(next);
   }
 
+  /** Sends the head before bytes that do not pass here; not again where it has gone. */
+  sendHead(): void {
+    this.#response.flushHeaders();
+  }
+
   /** Counts bytes that went to the client's connection without passing here: they are in no digest. */
   skip(bytes: number): void {
     this.#note(bytes);
@@ -83,8 +88,7 @@ export class ClientBody {
     return new Promise((resolve) => {
       const settle = (state: ClientState | 'cancelled') => {
         clearTimeout(timer);
-        response.off('drain', onDrain);
-        this.left.removeEventListener('abort', onLeft);
+        response.off('drain', onDrain).off('close', onLeft);
         signal.removeEventListener('abort', onAbort);
         resolve(state);
       };
@@ -92,8 +96,8 @@ export class ClientBody {
       const onLeft = () => settle('left');
       const onAbort = () => settle('cancelled');
       const timer = setTimeout(() => settle('stalled'), this.#init.stallMs);
-      response.once('drain', onDrain);
-      this.left.addEventListener('abort', onLeft);
+      // A body whose end was asked for meanwhile drains without a word; its close comes in any case.
+      response.once('drain', onDrain).once('close', onLeft);
       signal.addEventListener('abort', onAbort);
       if (signal.aborted) onAbort();
     });

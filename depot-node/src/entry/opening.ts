@@ -54,6 +54,8 @@ export function headOfAll(block: IncomingMessage, isWhole: boolean) {
     const name = block.rawHeaders[index] ?? '';
     if (!OF_THE_BLOCK.has(name.toLowerCase())) kept.push(name, block.rawHeaders[index + 1] ?? '');
   }
+  // nginx, for one, says it with whole files alone; Firefox resumes nothing without it. This answer proves it.
+  if (isWhole && block.headers['accept-ranges'] === undefined) kept.push('Accept-Ranges', 'bytes');
   kept.push('Content-Length', String(sizeBytes - startByte));
   if (!isWhole) kept.push('Content-Range', `bytes ${startByte}-${sizeBytes - 1}/${sizeBytes}`);
   return { statusCode: isWhole ? 200 : 206, rawHeaders: kept, part: { startByte, endByte: sizeBytes } };

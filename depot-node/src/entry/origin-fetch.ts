@@ -69,9 +69,10 @@ export async function fetchFromOrigin(
     signal,
     isFinal: (failure, choice) => {
       signal.throwIfAborted();
-      if (!isChainFailure(failure)) return true;
+      const hasBroken = choice.chain.length > 1 && isBrokenWay(failure);
+      if (!hasBroken && !isChainFailure(failure)) return true;
       book.noteFailure(choice.chain, failure.depot);
-      components.onChainFailed(choice.ticket.claims, failure);
+      if (!hasBroken) components.onChainFailed(choice.ticket.claims, failure);
       return false;
     },
     discard: ({ answer }) => abandon(answer),
@@ -86,6 +87,16 @@ export async function fetchFromOrigin(
 /** Whether a failure is the chain's rather than the origin's. */
 export function isChainFailure(failure: unknown): failure is LonghaulError {
   return failure instanceof LonghaulError && CHAIN_FAILURES.has(failure.code);
+}
+
+/**
+ * Whether a way broke after it stood, before the head of an answer: by a depot or by the origin, nobody knows. What a depot
+ * says of the origin names that depot.
+ */
+function isBrokenWay(failure: unknown): failure is LonghaulError {
+  return (
+    failure instanceof LonghaulError && failure.code === 'origin-unreachable' && failure.depot === undefined
+  );
 }
 
 /**

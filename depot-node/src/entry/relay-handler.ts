@@ -172,7 +172,7 @@ async function serve(
   const signal = AbortSignal.any([left.signal, components.shutdown]);
   const book = new RouteBook(ownId, target.ticket);
   const begin = first
-    ? Promise.resolve(openingOf({ ...first, target, choice: book.plan }))
+    ? Promise.resolve(openingOf(request, { ...first, target, choice: book.plan }))
     : open(components, request, target, book, job, signal);
   const opening = await begin.catch((thrown) => {
     // A client that has left needs no answer; what its leaving broke is not a failure.
@@ -226,10 +226,10 @@ async function open(
   const first = requestWith(asked ? headersForBlock(asked) : {});
   const fetched = await fetchFromOrigin(fetch, book, target, first, signal);
   const verdict = asked ? judgeFirstBlock(fetched.answer, asked) : 'as-is';
-  if (verdict === 'as-is') return openingOf(fetched);
+  if (verdict === 'as-is') return openingOf(request, fetched);
   if (verdict === 'useless') {
     abandon(fetched.answer);
-    return openingOf(await fetchFromOrigin(fetch, book, target, requestWith({}), signal));
+    return openingOf(request, await fetchFromOrigin(fetch, book, target, requestWith({}), signal));
   }
   const part = readPart(fetched.answer);
   const { part: all, ...head } = headOfAll(fetched.answer, request.headers.range === undefined);
@@ -237,9 +237,13 @@ async function open(
   return { fetched, head, content, block: part && { part, askedAtMs } };
 }
 
-function openingOf(fetched: FetchedAnswer): Opening {
+function openingOf({ method }: IncomingMessage, fetched: FetchedAnswer): Opening {
   const { statusCode = 502, rawHeaders } = fetched.answer;
-  const content = { representation: readRepresentation(fetched.answer), part: readPart(fetched.answer) };
+  const content = {
+    representation: readRepresentation(fetched.answer),
+    // The answer to a HEAD tells of a body that does not come.
+    part: method === 'HEAD' ? undefined : readPart(fetched.answer),
+  };
   return { fetched, head: { statusCode, rawHeaders }, content, block: undefined };
 }
 

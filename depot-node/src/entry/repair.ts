@@ -34,7 +34,7 @@ interface Repair {
   readonly signal: AbortSignal;
 }
 
-/** First pause after all ways have failed; doubles each time. */
+/** First pause after all ways have failed, or one brought nothing; doubles each time. */
 const FIRST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 5000;
 /** A master that is slow to plan anew must not hold the repair up. */
@@ -54,6 +54,9 @@ export class Repairer {
   readonly #book: RouteBook;
   readonly #limits: RepairLimits;
   #tries = 0;
+  /** Where the last repair went on, and how many in a row before it came no further. */
+  #atByte: number | undefined;
+  #fruitless = 0;
 
   constructor(components: OriginFetchComponents, book: RouteBook, limits: RepairLimits) {
     this.#components = components;
@@ -61,14 +64,17 @@ export class Repairer {
     this.#limits = limits;
   }
 
-  get tries(): number {
-    return this.#tries;
+  /** Whether all tries have been used. */
+  get isSpent(): boolean {
+    return this.#tries >= this.#limits.maxTries;
   }
 
   async repair(repair: Repair): Promise<FetchedAnswer> {
     const deadline = AbortSignal.timeout(this.#limits.repairMs);
     const signal = AbortSignal.any([repair.signal, deadline]);
     let cause: unknown;
+    await this.#rest(repair.part.startByte, signal);
+    repair.signal.throwIfAborted();
     for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
       try {
         return await this.#round(repair, signal);
@@ -81,11 +87,20 @@ export class Repairer {
       const restMs = cause instanceof OriginBusy ? (cause.retryAfterSeconds ?? 0) * 1000 : 0;
       if (restMs > this.#limits.repairMs)
         throw new LonghaulError('ways-used-up', { cause, ...detailOf(cause) });
-      if (this.#tries >= this.#limits.maxTries || deadline.aborted)
+      if (this.isSpent || deadline.aborted)
         throw new LonghaulError('ways-used-up', { cause, ...detailOf(cause) });
       await delay(Math.max(pauseMs, restMs), undefined, { signal }).catch(() => undefined);
       repair.signal.throwIfAborted();
     }
+  }
+
+  /** Before a repair of one that has brought nothing: an origin or depot that starts anew would use up all tries at once. */
+  async #rest(atByte: number, signal: AbortSignal): Promise<void> {
+    this.#fruitless = atByte === this.#atByte ? this.#fruitless + 1 : 0;
+    this.#atByte = atByte;
+    if (this.#fruitless === 0) return;
+    const pauseMs = Math.min(FIRST_PAUSE_MS * 2 ** (this.#fruitless - 1), LONGEST_PAUSE_MS);
+    await delay(pauseMs, undefined, { signal }).catch(() => undefined);
   }
 
   #round(repair: Repair, signal: AbortSignal): Promise<FetchedAnswer> {
@@ -112,7 +127,7 @@ export class Repairer {
     let hasAsked = false;
     for (;;) {
       const choice = untried().find((one) => hasAsked || !isReserve(one));
-      if (choice && this.#tries < this.#limits.maxTries) {
+      if (choice && !this.isSpent) {
         tried.add(choice);
         this.#tries += 1;
         yield choice;

@@ -36,3 +36,10 @@ test('a new plan adds what is new in it, and avoids all that may have failed', (
   book.add(ticketOf(['d1', 'd5'], ['d1', 'd2', 'd3']));
   expect(chainsOf(book)).toEqual(['d1-d5', 'd1', 'd1-d2-d3']);
 });
+
+test('a way that failed promises nothing any more', () => {
+  const book = new RouteBook('d1', ticketOf(['d1', 'd2'], ['d1', 'd3']));
+  expect(book.bestOtherBps(['d1', 'd2'])).toBe(1e8);
+  book.noteFailure(['d1', 'd2']);
+  expect(book.bestOtherBps(['d1', 'd3'])).toBe(0);
+});

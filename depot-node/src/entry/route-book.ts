@@ -66,6 +66,14 @@ export class RouteBook {
     return (this.#failuresOfChain.get(keyOf(chain)) ?? 0) + ofDepots;
   }
 
+  /** The best rate promised of the ways beside a chain that have not failed; 0 when there is none. */
+  bestOtherBps(chain: Chain): number {
+    const others = this.#choices.filter(
+      (other) => keyOf(other.chain) !== keyOf(chain) && this.failures(other.chain) === 0,
+    );
+    return Math.max(0, ...others.map(({ promise }) => promise?.rateBps ?? 0));
+  }
+
   /** The depots that a new plan had better avoid: all others of the chains that failed. */
   suspects(): string[] {
     const failed = this.#choices.filter(({ chain }) => this.failures(chain) > 0);

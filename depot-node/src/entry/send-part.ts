@@ -11,6 +11,11 @@ export interface SendOptions {
   /** Silence of the origin, while the client wants bytes, after which it counts as broken. */
   readonly silenceMs: number;
   readonly stallMs: number;
+  /**
+   * Length of the body where it is known, whatever frames it: chunks can be more or less than `Content-Range` says, and
+   * a body that ends with its connection less.
+   */
+  readonly sizeBytes?: number | undefined;
 }
 
 /**
@@ -39,7 +44,9 @@ async function relayBody(
   client: ClientBody,
   { relay, signal, silenceMs, stallMs }: SendOptions,
 ): Promise<BodyEnd> {
+  // Nothing of the body may have come with its head, which then is still in HTTP's hands.
   if (prefix.length > 0) client.write(prefix);
+  else client.sendHead();
   const sink = client.socket;
   if (!sink) return 'sink-broke';
   const { outcome } = await relay.body(source, sink, {
@@ -60,10 +67,11 @@ async function relayBody(
 function pumpBody(
   answer: IncomingMessage,
   client: ClientBody,
-  { signal, silenceMs }: SendOptions,
+  { signal, silenceMs, sizeBytes }: SendOptions,
 ): Promise<BodyEnd> {
   return new Promise((resolve) => {
     let isSettled = false;
+    let comeBytes = 0;
     let timer: NodeJS.Timeout | undefined;
     const settle = (end: BodyEnd) => {
       if (isSettled) return;
@@ -90,11 +98,13 @@ function pumpBody(
       answer.resume();
     };
     const onData = (chunk: Buffer) => {
-      if (client.write(chunk)) timer?.refresh();
+      comeBytes += chunk.length;
+      if (sizeBytes !== undefined && comeBytes > sizeBytes) onBroken();
+      else if (client.write(chunk)) timer?.refresh();
       else void waitForClient();
     };
     // Node ends a message cut before its declared end with an error, so an end here is the body's own.
-    const onEnd = () => settle('complete');
+    const onEnd = () => settle(comeBytes < (sizeBytes ?? 0) ? 'source-ended' : 'complete');
     const onClose = () => {
       if (!answer.readableEnded) onBroken();
     };

@@ -118,6 +118,7 @@ export class Transfer {
     const { chain } = answer.choice;
     const client = this.#client;
     const before = client.bytes;
+    const missing = this.#missing();
     const slow = new AbortController();
     const leg = this.#options.watchLeg(answer);
     const stopWatch = this.#watchForSlowness(answer, slow);
@@ -126,6 +127,7 @@ export class Transfer {
       signal: AbortSignal.any([signal, slow.signal]),
       silenceMs: this.#silenceMs(),
       stallMs,
+      sizeBytes: missing && missing.endByte - missing.startByte,
     });
     stopWatch();
     leg.stop();
@@ -180,7 +182,7 @@ export class Transfer {
     } catch (failure) {
       if (this.#client.left.aborted) return { is: 'ended', end: { outcome: 'client-left', chain } };
       told(undefined);
-      return broke(chain, failure);
+      return broke(chain, signal.aborted ? new LonghaulError('shutting-down') : failure);
     }
   }
 
@@ -201,9 +203,14 @@ export class Transfer {
     return part && { startByte: part.startByte + this.#client.bytes, endByte: part.endByte };
   }
 
+  /** Whether the rest may come over another way: with no try left, one that pauses is still better than none. */
+  get #mayLeave(): boolean {
+    return this.#content.representation !== undefined && !this.#options.repairer.isSpent;
+  }
+
   #silenceMs(): number {
     const { failoverSilenceMs, silenceMs } = this.#options;
-    return this.#content.representation
+    return this.#mayLeave
       ? Math.min(Math.max(silenceMs, failoverSilenceMs), failoverSilenceMs * 2 ** this.#fruitless)
       : silenceMs;
   }
@@ -211,9 +218,9 @@ export class Transfer {
   #watchForSlowness({ choice }: FetchedAnswer, slow: AbortController): () => void {
     const { book, slow: options, isClientBehind } = this.#options;
     const { promise } = choice;
-    const others = book.choices().filter((other) => other.chain.join() !== choice.chain.join());
-    const alternativeBps = Math.max(0, ...others.map((other) => other.promise?.rateBps ?? 0));
-    if (!this.#content.representation || !promise || alternativeBps === 0) return () => undefined;
+    // A way that failed, or was as slow, promises nothing: an origin that is slow itself is not left again and again.
+    const alternativeBps = book.bestOtherBps(choice.chain);
+    if (!this.#mayLeave || !promise || alternativeBps === 0) return () => undefined;
     return watchForSlowness({
       ...options,
       promisedBps: promise.rateBps,

@@ -62,6 +62,7 @@ export function secure(
       secured.off('close', onClose);
       resolve(secured);
     });
+    if (signal.aborted) onAbort();
   });
 }
 

@@ -5,6 +5,8 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 export type Fault =
   /** The connection ends so, after the byte before `at`. */
   | { readonly how: 'reset' | 'end' | 'silence'; readonly at: number }
+  /** It goes on after so long. */
+  | { readonly how: 'pause'; readonly at: number; readonly ms: number }
   /** The answer is another one than was asked for. */
   | {
       readonly how:
@@ -100,6 +102,8 @@ export class FaultyOrigin {
     response.write(cut.length > 0 ? cut : '', () => {
       if (fault.how === 'reset') socket?.resetAndDestroy();
       else if (fault.how === 'end') socket?.end();
+      else if (fault.how === 'pause')
+        setTimeout(() => response.end(this.file.subarray(fault.at, to)), fault.ms);
       else this.silent.push(response);
     });
   }
