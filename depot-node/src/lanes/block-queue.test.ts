@@ -70,4 +70,20 @@ describe('the reorder buffer', () => {
     expect(queue.spanBytes).toBe(500);
     expect(queue.uncutBytes).toBe(300);
   });
+
+  test('holds what came in single bytes in few pieces, however much of it there is', () => {
+    const content = unlikeBytes(200_000);
+    const queue = new BlockQueue({ startByte: 0, endByte: content.length });
+    const block = queue.cut(content.length);
+    // An odd large chunk in between is kept as it is.
+    for (let atByte = 0; atByte < content.length; ) {
+      const sizeBytes = atByte === 70_000 ? 20_000 : 1;
+      queue.put(block, atByte, content.subarray(atByte, atByte + sizeBytes));
+      atByte += sizeBytes;
+    }
+    const given: Buffer[] = [];
+    for (let chunk = queue.take(); chunk; chunk = queue.take()) given.push(chunk);
+    expect(Buffer.concat(given).equals(content)).toBe(true);
+    expect(given.length).toBeLessThan(10);
+  });
 });

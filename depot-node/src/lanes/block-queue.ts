@@ -1,4 +1,5 @@
 import type { Part } from '../entry/representation.ts';
+import { SmallChunks } from './small-chunks.ts';
 
 /** A piece of the file that is being fetched, or was and waits for its turn. */
 export interface Block extends Part {
@@ -11,6 +12,7 @@ export interface Block extends Part {
 interface QueuedBlock extends Block {
   nextByte: number;
   readonly chunks: Buffer[];
+  readonly small: SmallChunks;
 }
 
 /**
@@ -71,7 +73,14 @@ export class BlockQueue {
   cut(sizeBytes: number): Block {
     const startByte = this.#cutByte;
     const endByte = Math.min(this.endByte, startByte + sizeBytes);
-    const block = { startByte, endByte, nextByte: startByte, fetches: 0, chunks: [] };
+    const block = {
+      startByte,
+      endByte,
+      nextByte: startByte,
+      fetches: 0,
+      chunks: [],
+      small: new SmallChunks(),
+    };
     this.#cutByte = endByte;
     this.#blocks.push(block);
     return block;
@@ -82,7 +91,7 @@ export class BlockQueue {
     const queued = block as QueuedBlock;
     const known = queued.nextByte - atByte;
     if (known >= chunk.length) return;
-    queued.chunks.push(known > 0 ? chunk.subarray(known) : chunk);
+    queued.small.add(queued.chunks, known > 0 ? chunk.subarray(known) : chunk);
     queued.nextByte = atByte + chunk.length;
   }
 
