@@ -50,7 +50,9 @@ export function createDepotServer(components: DepotServerComponents): Server {
     sendRefusal(request, response, new LonghaulError('bad-request'), ownId);
   });
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {
-    answerBrokenRequest(error, socket, ownId);
+    // The answer to it would become a part of the body that is on its way.
+    if (turns.isBusy(socket)) resetConnection(socket);
+    else answerBrokenRequest(error, socket, ownId);
   });
   return server;
 }

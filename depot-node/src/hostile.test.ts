@@ -24,6 +24,10 @@ beforeEach(async () => {
   overlay = await startTestOverlay(['d1', 'd2'], (request, response) => {
     const path = request.url ?? '';
     const answer = ANSWERS[path];
+    if (path === '/resting') {
+      response.writeHead(200, { 'Content-Length': 100 }).write('begun');
+      return;
+    }
     if (answer === undefined) {
       response.end('hello');
       return;
@@ -168,6 +172,20 @@ describe('a hostile client', () => {
     });
     await closed(socket);
     expect(answer).not.toContain('hello');
+  });
+
+  test('that puts nonsense behind a running download gets no other answer into its body', async () => {
+    const target = new URL(overlay.relayUrl(`${overlay.originUrl}/resting`));
+    const socket = open();
+    socket.write(`GET ${target.pathname}${target.search} HTTP/1.1\r\nHost: x\r\n\r\n`);
+    let answer = '';
+    socket.setEncoding('latin1').on('data', (text: string) => {
+      answer += text;
+      if (answer.endsWith('begun')) socket.write('nonsense\r\n\r\n');
+    });
+    await closed(socket);
+    expect(answer.match(/HTTP\/1\.1/g)).toHaveLength(1);
+    expect(answer.endsWith('begun')).toBe(true);
   });
 });
 
