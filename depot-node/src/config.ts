@@ -12,6 +12,7 @@ import {
 } from '@longhaul/shared';
 import * as z from 'zod';
 import { lanesSchema } from './lanes/lanes-config.ts';
+import { seconds } from './seconds-schema.ts';
 import { legsThatForbidPauses, legTableSchema } from './sockets/leg-options.ts';
 
 /** Transfers and tunnels served at once; each costs descriptors and kernel memory. */
@@ -58,8 +59,6 @@ const DEFAULT_HEARTBEAT_SECONDS = 5;
 const DEFAULT_WAIT_SECONDS = 30;
 /** Transfers that wait at once: a quarter of those served, since most wait for less than a second. */
 const DEFAULT_WAITING = 500;
-
-const seconds = (preset: number) => z.number().positive('must be more than 0 seconds').default(preset);
 
 const limitBps = z
   .int('must be a whole number of bits per second')

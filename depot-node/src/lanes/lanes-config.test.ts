@@ -20,6 +20,7 @@ test.each([
   [{ gain: 0 }, 'gain'],
   [{ perOrigin: 0 }, 'perOrigin'],
   [{ retrySeconds: 0 }, 'retrySeconds'],
+  [{ silenceSeconds: 604_801 }, 'silenceSeconds'],
   [{ unknown: 1 }, undefined],
 ])('says which value of %o is wrong', (input, key) => {
   const { success, error } = lanesSchema.safeParse(input);

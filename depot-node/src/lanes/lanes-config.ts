@@ -1,5 +1,6 @@
 import { KIB, MIB } from '@longhaul/shared';
 import * as z from 'zod';
+import { seconds } from '../seconds-schema.ts';
 
 /** What one transfer may hold that came before its turn: two seconds of 64 Mbit/s. */
 const DEFAULT_BUFFER_BYTES = 16_777_216;
@@ -30,7 +31,6 @@ const DEFAULT_LONGEST_WAIT_SECONDS = 60;
 
 const wholeBytes = (least: number) =>
   z.int('must be a whole number of bytes').min(least, `must be at least ${least} bytes`);
-const seconds = (preset: number) => z.number().positive('must be more than 0 seconds').default(preset);
 const portion = (preset: number) =>
   z.number().min(0, 'must not be negative').max(1, 'must be at most 1').default(preset);
 
