@@ -195,7 +195,7 @@ async function readHeld(stream: OriginStream, answer: IncomingMessage): Promise<
     for (let chunk: Buffer | null = answer.read(); chunk !== null; chunk = answer.read()) chunks.push(chunk);
     // What HTTP left in the stream because its own buffer was full comes with the next turn.
     await nextTurn();
-  } while (stream.readableLength > 0 || answer.readableLength > 0);
+  } while (!stream.destroyed && (stream.readableLength > 0 || answer.readableLength > 0));
   // Whatever becomes of the answer now is nobody's concern: its body goes another way.
   answer.on('error', () => {});
   return Buffer.concat(chunks);

@@ -19,6 +19,8 @@ export interface RepairLimits {
   readonly maxTries: number;
   /** Longest time of one repair. */
   readonly repairMs: number;
+  /** Silence of a way after which another one is tried beside it. */
+  readonly silenceMs: number;
 }
 
 interface Repair {
@@ -107,6 +109,7 @@ export class Repairer {
     return tryInTurn(this.#ways(repair), {
       attempt: (choice, own, onStands) => this.#attempt(choice, repair, own, onStands),
       patienceMs: this.#components.patienceMs,
+      standingPatienceMs: this.#limits.silenceMs,
       signal,
       isFinal: (failure, choice) => {
         const isChain = isChainFailure(failure);

@@ -5,7 +5,7 @@ beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
 /** Tries that the test settles by hand. */
-function setUp(names: readonly string[], isFinal = (failure: unknown) => String(failure).includes('final')) {
+function setUp(names: readonly string[], options: { standingPatienceMs?: number } = {}) {
   const begun = new Map<
     string,
     {
@@ -25,7 +25,8 @@ function setUp(names: readonly string[], isFinal = (failure: unknown) => String(
       }),
     patienceMs: 1000,
     signal: parent.signal,
-    isFinal,
+    isFinal: (failure) => String(failure).includes('final'),
+    ...options,
     discard: (text) => discarded.push(text),
   });
   result.catch(() => undefined);
@@ -68,6 +69,16 @@ describe('one way after the other', () => {
     of('one').stands();
     await vi.advanceTimersByTimeAsync(60_000);
     expect(names()).toEqual(['one']);
+  });
+
+  test('one that stands is waited for only as long as it is told, where it is told', async () => {
+    const { of, names } = setUp(['one', 'two'], { standingPatienceMs: 5000 });
+    await turn();
+    of('one').stands();
+    await vi.advanceTimersByTimeAsync(4999);
+    expect(names()).toEqual(['one']);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(names()).toEqual(['one', 'two']);
   });
 
   test('a final failure ends it, the last failure otherwise', async () => {

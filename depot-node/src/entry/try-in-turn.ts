@@ -3,6 +3,8 @@ interface TryOptions<Choice, Result> {
   readonly attempt: (choice: Choice, signal: AbortSignal, onStands: () => void) => Promise<Result>;
   /** How long one may take to stand before the next begins beside it. */
   readonly patienceMs: number;
+  /** How long one that stands may take before the next begins beside it; for ever where it is left out. */
+  readonly standingPatienceMs?: number;
   readonly signal: AbortSignal;
   /** Told of every failure that does not end the search; says whether it ends it. */
   readonly isFinal: (failure: unknown, choice: Choice) => boolean;
@@ -17,7 +19,7 @@ interface TryOptions<Choice, Result> {
  */
 export function tryInTurn<Choice, Result>(
   choices: AsyncIterable<Choice> | Iterable<Choice>,
-  { attempt, patienceMs, signal, isFinal, discard }: TryOptions<Choice, Result>,
+  { attempt, patienceMs, standingPatienceMs, signal, isFinal, discard }: TryOptions<Choice, Result>,
 ): Promise<Result> {
   const iterator = iterate(choices);
   const race = new AbortController();
@@ -59,9 +61,15 @@ export function tryInTurn<Choice, Result>(
     const run = (choice: Choice) => {
       running += 1;
       clearTimeout(patience);
-      const own = setTimeout(startAnother, patienceMs);
+      let own = setTimeout(startAnother, patienceMs);
       patience = own;
-      attempt(choice, everybody, () => clearTimeout(own)).then(
+      const onStands = () => {
+        clearTimeout(own);
+        if (isSettled || standingPatienceMs === undefined) return;
+        own = setTimeout(startAnother, standingPatienceMs);
+        patience = own;
+      };
+      attempt(choice, everybody, onStands).then(
         (result) => {
           if (isSettled) discard(result);
           else settle(() => resolve(result));

@@ -1,5 +1,5 @@
+import type { ChainPromise } from '@longhaul/shared';
 import { SEGMENT_BYTES } from '@longhaul/shared';
-import type { WayPromise } from './lane-ways.ts';
 
 /** Blocks after which a lane's own rate is known; before that, a burst may flatter it. */
 export const PROVING_BLOCKS = 4;
@@ -22,7 +22,7 @@ export interface LaneRecord {
   readonly rateBps: number | undefined;
   readonly blocks: number;
   readonly leastDelayMs: number;
-  readonly promise: WayPromise | undefined;
+  readonly promise: ChainPromise | undefined;
 }
 
 /**

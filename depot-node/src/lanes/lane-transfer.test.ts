@@ -1,12 +1,13 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
+import type { ChainPromise } from '@longhaul/shared';
 import { KIB, MIB } from '@longhaul/shared';
 import fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type Part, type Representation, readRepresentation } from '../entry/representation.ts';
 import { type AskedRange, BlockOrigin, unlikeBytes } from '../testing/block-origin.ts';
 import { type FirstBlock, type LanesEnd, runLanes } from './lane-transfer.ts';
-import type { LaneEvent, LaneWays, WayPromise } from './lane-ways.ts';
+import type { LaneEvent, LaneWays } from './lane-ways.ts';
 import { lanesSchema } from './lanes-config.ts';
 import { openLane } from './open-lane.ts';
 
@@ -45,7 +46,7 @@ interface Order {
   readonly config?: object;
   /** Chunks after which the client rests, until this promise is kept. */
   readonly rests?: (chunks: number) => Promise<void> | undefined;
-  readonly promise?: (lane: number) => WayPromise;
+  readonly promise?: (lane: number) => ChainPromise;
   readonly signal?: AbortSignal;
   readonly left?: AbortSignal;
   readonly onEvent?: (event: LaneEvent) => void;

@@ -1,3 +1,4 @@
+import type { ChainPromise } from '@longhaul/shared';
 import type { Part } from '../entry/representation.ts';
 
 /** How one block came. Time in which its reader had paused it is taken out. */
@@ -28,19 +29,11 @@ export interface BlockConnection {
   close(): void;
 }
 
-/** What the plan expects of a way. */
-export interface WayPromise {
-  /** Goodput, bits per second. */
-  readonly rateBps: number;
-  /** Of the leg with the lowest rate by round-trip time and loss. */
-  readonly worstRttMs: number;
-  readonly worstLossRate: number;
-}
-
 export interface WayFacts {
   /** The depots it goes over, this one first. */
   readonly chain: readonly string[];
-  readonly promise?: WayPromise | undefined;
+  /** What the plan promises of it. */
+  readonly promise?: ChainPromise | undefined;
 }
 
 /** A lane's connection. It is there before its way is: the way's making begins with the first block asked for. */

@@ -1,9 +1,10 @@
+import type { ChainPromise } from '@longhaul/shared';
 import { asLonghaulError, type LonghaulError } from '@longhaul/shared';
 import type { Part } from '../entry/representation.ts';
 import type { Block } from './block-queue.ts';
 import { PROVING_BLOCKS } from './degraded-lane.ts';
 import { LaneMeter } from './lane-meter.ts';
-import type { BlockTimes, LaneWays, OnChunk, OpenedLane, WayPromise } from './lane-ways.ts';
+import type { BlockTimes, LaneWays, OnChunk, OpenedLane } from './lane-ways.ts';
 import type { LanesConfig } from './lanes-config.ts';
 import { Stopwatch } from './stopwatch.ts';
 
@@ -36,7 +37,7 @@ export class Lane {
   readonly #components: LaneComponents;
   #opened: OpenedLane | undefined;
   #fetch: LaneFetch | undefined;
-  #promise: WayPromise | undefined;
+  #promise: ChainPromise | undefined;
   meter: LaneMeter;
   /** Of its next block. */
   sizeBytes: number;
@@ -63,7 +64,7 @@ export class Lane {
     return this.#fetch;
   }
 
-  get promise(): WayPromise | undefined {
+  get promise(): ChainPromise | undefined {
     return this.#promise;
   }
 

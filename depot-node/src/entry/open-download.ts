@@ -1,0 +1,73 @@
+import type { IncomingMessage } from 'node:http';
+import type { LanesConfig } from '../lanes/lanes-config.ts';
+import type { OriginHead } from './answer-headers.ts';
+import { headersToOrigin } from './headers.ts';
+import { firstBlock, headersForBlock, headOfAll, judgeFirstBlock } from './opening.ts';
+import {
+  abandon,
+  type FetchedAnswer,
+  fetchFromOrigin,
+  type OriginFetchComponents,
+  type RequestFor,
+} from './origin-fetch.ts';
+import { type Part, readPart, readRepresentation } from './representation.ts';
+import type { RouteBook } from './route-book.ts';
+import type { Target } from './target.ts';
+import type { TransferContent } from './transfer.ts';
+
+interface OpenComponents {
+  readonly ownId: string;
+  readonly fetch: OriginFetchComponents;
+  readonly lanes: LanesConfig;
+  readonly nowMs: () => number;
+}
+
+/** The first answer to a client's request, and what the client gets of it. */
+export interface Opening {
+  readonly fetched: FetchedAnswer;
+  readonly head: OriginHead;
+  readonly content: TransferContent;
+  /** The answer is only the first block, asked for at this time; lanes fetch the rest. */
+  readonly block: { readonly part: Part; readonly askedAtMs: number } | undefined;
+}
+
+/** Asks for what the client wants; for its first block where the plan has lanes and it has one connection. */
+export async function openDownload(
+  components: OpenComponents,
+  request: IncomingMessage,
+  target: Target,
+  book: RouteBook,
+  connections: number,
+  signal: AbortSignal,
+): Promise<Opening> {
+  const { ownId, lanes, fetch, nowMs } = components;
+  const method = request.method === 'HEAD' ? 'HEAD' : 'GET';
+  const requestWith =
+    (extra: object): RequestFor =>
+    (url) => ({ method, url, headers: { ...headersToOrigin(request.headers, url, ownId), ...extra } });
+  const asked = firstBlock(request, target.ticket.claims, connections, lanes.firstBlockBytes);
+  const askedAtMs = nowMs();
+  const first = requestWith(asked ? headersForBlock(asked) : {});
+  const fetched = await fetchFromOrigin(fetch, book, target, first, signal);
+  const verdict = asked ? judgeFirstBlock(fetched.answer, asked) : 'as-is';
+  if (verdict === 'as-is') return openingOf(request, fetched);
+  if (verdict === 'useless') {
+    abandon(fetched.answer);
+    return openingOf(request, await fetchFromOrigin(fetch, book, target, requestWith({}), signal));
+  }
+  const part = readPart(fetched.answer);
+  const { part: all, ...head } = headOfAll(fetched.answer, request.headers.range === undefined);
+  const content = { representation: readRepresentation(fetched.answer), part: all };
+  return { fetched, head, content, block: part && { part, askedAtMs } };
+}
+
+/** An answer to the client's own request. */
+export function openingOf({ method }: IncomingMessage, fetched: FetchedAnswer): Opening {
+  const { statusCode = 502, rawHeaders } = fetched.answer;
+  const content = {
+    representation: readRepresentation(fetched.answer),
+    // The answer to a HEAD tells of a body that does not come.
+    part: method === 'HEAD' ? undefined : readPart(fetched.answer),
+  };
+  return { fetched, head: { statusCode, rawHeaders }, content, block: undefined };
+}
