@@ -34,7 +34,7 @@ function ofAll(
 export function failoverTargets(scenarios: readonly Pick<Scenario, 'id'>[]): ReportTarget[] {
   return scenarios.flatMap(({ id }) => {
     const isWhole = ({ sha256Ok }: TransferLine) => sha256Ok === true;
-    const resumes = ofAll(id, 'file byte-identical, by `curl -C -` through the master', isWhole);
+    const resumes = ofAll(id, 'file byte-identical, by curl -C - through the master', isWhole);
     if (id === 'first') return [resumes];
     return [
       ofAll(
