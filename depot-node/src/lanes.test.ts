@@ -97,6 +97,19 @@ describe('a download whose plan has lanes', () => {
     expect(origin.ranges).toEqual(['bytes=0-999999', undefined]);
   });
 
+  test('leaves room for the connections that the client opens itself', async () => {
+    const chains = [['d1', 'd2']];
+    const url = overlay.relayUrl(fileUrl(), { chains, lanes: 8 }, 'd1');
+    const rangeOf = (start: number) => ({ headers: { range: `bytes=${start}-${start + 99_999}` } });
+    const whole = fetchRaw(url);
+    const parts = await Promise.all(
+      Array.from({ length: 12 }, (_, index) => fetchRaw(url, rangeOf(index * 1000))),
+    );
+    expect(hash((await whole).body)).toBe(hash(origin.file));
+    for (const [index, part] of parts.entries())
+      expect(hash(part.body)).toBe(hash(origin.file.subarray(index * 1000, index * 1000 + 100_000)));
+  });
+
   test.each([
     ['no validator', {}],
     ['a weak validator', { ETag: 'W/"v1"' }],

@@ -17,6 +17,8 @@ interface LanesOptions {
   readonly content: { readonly representation: Representation; readonly part: Part };
   /** As the plan says. */
   readonly laneCount: number;
+  /** Other connections of the same download: they count among those that an origin is bothered with. */
+  readonly otherConnections: () => number;
   readonly config: LanesConfig;
   readonly book: RouteBook;
   readonly client: ClientBody;
@@ -42,6 +44,7 @@ export async function sendOverLanes(first: FetchedAnswer, options: LanesOptions)
   const end = await runLanes({
     part,
     laneCount,
+    mostLanes: () => config.perOrigin - options.otherConnections(),
     ways: waysForLanes({
       ...options,
       target: first.target,

@@ -3,7 +3,7 @@ import type { Duplex } from 'node:stream';
 import type { TicketClaims } from '@longhaul/shared';
 import type { Observe } from '../events.ts';
 import type { UplinkPacer } from '../fairness/uplink-pacer.ts';
-import type { Admission } from '../jobs/job-table.ts';
+import type { Admission, Job } from '../jobs/job-table.ts';
 import type { LanesConfig } from '../lanes/lanes-config.ts';
 import type { ChoosingRelay } from '../relay/relay-plane.ts';
 import type { LegSampler } from '../sockets/leg-sampler.ts';
@@ -80,7 +80,7 @@ export async function serveDownload(
     onBytes: note,
   });
   response.writeHead(opening.head.statusCode, answerHeaders(opening.head, fetched, ownId, job.id).flat());
-  const end = await transfer(components, request, target, book, opening, client, job.id);
+  const end = await transfer(components, request, target, book, opening, client, job);
   report(components, target.url.host, opening, client, job.id, (nowMs() - startedMs) / 1000, end);
 }
 
@@ -92,8 +92,9 @@ async function transfer(
   book: RouteBook,
   { fetched, content, block }: Opening,
   client: ClientBody,
-  jobId: string,
+  job: Job,
 ): Promise<TransferEnd> {
+  const jobId = job.id;
   const { ownId, watch, joinUplink, observe, failover, relay, silenceMs, stallMs, nowMs, shutdown } =
     components;
   const { socket } = request;
@@ -111,6 +112,7 @@ async function transfer(
       block: block ?? { part, askedAtMs: nowMs() },
       content: { representation, part },
       laneCount: target.ticket.claims.lanes,
+      otherConnections: () => job.active - 1,
       config: components.lanes,
       book,
       client,

@@ -43,6 +43,7 @@ interface Run extends LanesEnd {
 interface Order {
   readonly part?: Part;
   readonly lanes?: number;
+  readonly mostLanes?: () => number;
   readonly config?: object;
   /** Chunks after which the client rests, until this promise is kept. */
   readonly rests?: (chunks: number) => Promise<void> | undefined;
@@ -87,6 +88,7 @@ async function download(order: Order = {}): Promise<Run> {
   const end = await runLanes({
     part,
     laneCount: lanes,
+    mostLanes: order.mostLanes,
     ways,
     first,
     sink: {
@@ -170,6 +172,23 @@ describe.each(['coupled', 'plain'] as const)('lanes under %s control', (control)
       },
     );
     await fc.assert(property, { numRuns: 25 });
+  });
+
+  test('are no more than they may be, also when that becomes less while they run', async () => {
+    let most = 4;
+    origin.manners = { bytesPerMs: () => 4000 };
+    const run = await lanes({
+      mostLanes: () => most,
+      onEvent: ({ type }) => {
+        if (type === 'block') most = 1;
+      },
+    });
+    expect(run.outcome).toBe('complete');
+    expectBytes(run, WHOLE);
+    // Blocks under way are brought to their end; each further one begins when nothing else runs.
+    const later = run.asked.slice(4 + 1);
+    expect(later.length).toBeGreaterThan(1);
+    expect(new Set(later.map(({ lane }) => lane)).size).toBeLessThanOrEqual(1);
   });
 
   test('end at once when the file has changed on one of them, with nothing of the new version', async () => {

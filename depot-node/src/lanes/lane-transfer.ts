@@ -31,6 +31,8 @@ export interface LanesInit {
   readonly part: Part;
   /** Lanes at start; never more than `config.perOrigin`. */
   readonly laneCount: number;
+  /** How many may be at work now, at least one; asked before each block. Without it: all. */
+  readonly mostLanes?: (() => number) | undefined;
   readonly ways: LaneWays;
   /** Lane 0, where the entry has asked for the first block itself. It starts where `part` starts and ends inside it. */
   readonly first?: FirstBlock | undefined;
@@ -127,7 +129,13 @@ class LaneTransfer {
   #work(): void {
     if (this.#isOver || this.#isPaused || this.#queue.hasAll) return;
     clearTimeout(this.#timer);
+    const mostLanes = this.#init.mostLanes?.() ?? this.#lanes.length;
     for (const lane of this.#rests.ready()) {
+      if (this.#busyLanes() >= Math.max(1, mostLanes)) {
+        // An origin counts connections, also those that rest.
+        lane.drop();
+        continue;
+      }
       if (isHoldingUp(lane, this.#lanes, this.#init.config)) {
         this.#removeDegraded(lane);
         continue;
@@ -144,6 +152,10 @@ class LaneTransfer {
     const hasIdle = this.#rests.ready().length > 0;
     const nextMs = Math.min(this.#rests.untilReadyMs(), hasIdle ? LATE_CHECK_MS : LONGEST_SLEEP_MS);
     this.#timer = setTimeout(() => this.#work(), nextMs);
+  }
+
+  #busyLanes(): number {
+    return this.#lanes.filter(({ fetch }) => fetch !== undefined).length;
   }
 
   #onChunk(fetch: LaneFetch, chunk: Buffer): void {
