@@ -231,6 +231,14 @@ describe.each(await testPlanes())('with a relay of %s,', (kind, splice) => {
       expect(await eventOf('d1', 'transfer')).toMatchObject({ chain: ['d1', 'd3'] });
     });
 
+    test('goes by its plan of one depot, whatever alternatives there are', async () => {
+      const chains = [['d1'], ['d1', 'd2']];
+      const { events } = overlay.depot('d1');
+      events.length = 0;
+      expect((await fetchRaw(overlay.relayUrl(`${overlay.originUrl}/file`, { chains }))).body).toEqual(file);
+      expect(await eventOf('d1', 'transfer')).toMatchObject({ chain: ['d1'] });
+    });
+
     test('tells the master how large the object is, and how far its depots are apart', async () => {
       await fetchRaw(overlay.relayUrl(`${overlay.originUrl}/sized.bin`));
       await overlay.depot('d1').depot.close(0);

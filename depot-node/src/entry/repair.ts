@@ -10,7 +10,7 @@ import {
   type RequestFor,
 } from './origin-fetch.ts';
 import { headersForPart, type Part, type Representation, whyNotJoined } from './representation.ts';
-import type { Choice, RouteBook } from './route-book.ts';
+import { type Choice, isReserve, type RouteBook } from './route-book.ts';
 import type { Target } from './target.ts';
 import { tryInTurn } from './try-in-turn.ts';
 
@@ -126,10 +126,9 @@ export class Repairer {
     const tried = new Set<Choice>();
     const untried = () => this.#book.choices().filter((choice) => !tried.has(choice));
     const hasFailed = (choice: Choice) => this.#book.failures(choice.chain) > 0;
-    const isReserve = (choice: Choice) => choice.chain.length === 1 || hasFailed(choice);
     let hasAsked = false;
     for (;;) {
-      const choice = untried().find((one) => hasAsked || !isReserve(one));
+      const choice = untried().find((one) => hasAsked || !(isReserve(one) || hasFailed(one)));
       if (choice && !this.isSpent) {
         tried.add(choice);
         this.#tries += 1;

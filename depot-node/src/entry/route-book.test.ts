@@ -17,6 +17,13 @@ test('the plan comes first, its alternatives next, this depot alone last; chains
   expect(chainsOf(book)).toEqual(['d1-d2-d3', 'd1-d4', 'd1']);
 });
 
+test('this depot alone comes first when it is the plan, and last again when that has failed', () => {
+  const book = new RouteBook('d1', ticketOf(['d1'], ['d1', 'd2']));
+  expect(chainsOf(book)).toEqual(['d1', 'd1-d2']);
+  book.noteFailure(['d1']);
+  expect(chainsOf(book)).toEqual(['d1-d2', 'd1']);
+});
+
 test('what failed comes after what did not', () => {
   const book = new RouteBook('d1', ticketOf(['d1', 'd2'], ['d1', 'd3']));
   book.noteFailure(['d1', 'd2']);

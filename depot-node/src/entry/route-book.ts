@@ -34,9 +34,12 @@ export class RouteBook {
     }
   }
 
-  /** All ways, those that failed least first, in the order of the plans; this depot alone is the last of equals. */
+  /**
+   * All ways, those that failed least first, in the order of the plans; this depot alone is the last of equals, unless it
+   * is what a plan names.
+   */
   choices(): Choice[] {
-    const rank = (choice: Choice) => this.failures(choice.chain) + (choice.chain.length === 1 ? 0.5 : 0);
+    const rank = (choice: Choice) => this.failures(choice.chain) + (isReserve(choice) ? 0.5 : 0);
     return this.#choices.toSorted((one, other) => rank(one) - rank(other));
   }
 
@@ -79,6 +82,11 @@ export class RouteBook {
     const failed = this.#choices.filter(({ chain }) => this.failures(chain) > 0);
     return [...new Set(failed.flatMap(({ chain }) => chain))].filter((id) => id !== this.#ownId);
   }
+}
+
+/** Whether a way is this depot alone without any plan that says so: open to it in any case, and promised by nobody. */
+export function isReserve({ promise }: Choice): boolean {
+  return promise === undefined;
 }
 
 function keyOf(chain: Chain): string {
