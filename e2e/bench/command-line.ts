@@ -1,5 +1,4 @@
-import { parseArgs } from 'node:util';
-import { LabRefusal } from '../lab/refusal.ts';
+import { listOf, parseOptions, refusal } from '../lab/options.ts';
 import { RELAY_IDS, RELAY_LABELS, type RelayId } from './relays/relay-id.ts';
 import type { BenchOptions } from './run/plan-bench.ts';
 
@@ -20,6 +19,18 @@ export type BenchCommand =
       readonly resultFile: string | undefined;
       readonly outFolder: string | undefined;
     };
+
+const OPTIONS = {
+  quick: { type: 'boolean' },
+  repeat: { type: 'string' },
+  flows: { type: 'string' },
+  relays: { type: 'string' },
+  congestion: { type: 'string' },
+  minutes: { type: 'string' },
+  json: { type: 'string' },
+  out: { type: 'string' },
+  help: { type: 'boolean', short: 'h' },
+} as const;
 
 export const USAGE = `Usage: npm run bench -- relay [options]
        npm run bench -- report <result file> [--out folder]
@@ -50,7 +61,7 @@ const SOAK_FLOWS = 200;
 
 /** Reads what is asked for. Throws `lab-input-invalid` that lists every mistake. */
 export function readCommandLine(args: readonly string[]): BenchCommand {
-  const { values, positionals } = parse(args);
+  const { values, positionals } = parseOptions(args, OPTIONS, 'npm run bench --');
   const [name, ...rest] = positionals;
   if (values.help || (name === undefined && args.length === 0)) return { kind: 'help' };
   if (name === 'report') {
@@ -80,8 +91,10 @@ export function readCommandLine(args: readonly string[]): BenchCommand {
     return { kind: 'soak', seconds: minutes * 60, flows, outFolder: values.out };
   }
   const repeats = values.repeat === undefined ? undefined : whole('repeat', values.repeat, 1000);
-  const flows = list(values.flows)?.map((text) => whole('flows', text, MOST_FLOWS));
-  const relays = list(values.relays)?.flatMap((id) => RELAY_IDS.find((known) => known === id) ?? mistake(id));
+  const flows = listOf(values.flows)?.map((text) => whole('flows', text, MOST_FLOWS));
+  const relays = listOf(values.relays)?.flatMap(
+    (id) => RELAY_IDS.find((known) => known === id) ?? mistake(id),
+  );
   function mistake(id: string): [] {
     mistakes.push(`there is no relay '${id}'; choose from ${RELAY_IDS.join(', ')}`);
     return [];
@@ -104,35 +117,4 @@ export function readCommandLine(args: readonly string[]): BenchCommand {
     resultFile: values.json,
     outFolder: values.out,
   };
-}
-
-function parse(args: readonly string[]) {
-  try {
-    return parseArgs({
-      args: [...args],
-      allowPositionals: true,
-      options: {
-        quick: { type: 'boolean' },
-        repeat: { type: 'string' },
-        flows: { type: 'string' },
-        relays: { type: 'string' },
-        congestion: { type: 'string' },
-        minutes: { type: 'string' },
-        json: { type: 'string' },
-        out: { type: 'string' },
-        help: { type: 'boolean', short: 'h' },
-      },
-    });
-  } catch (failure) {
-    const text = failure instanceof Error ? failure.message : String(failure);
-    throw refusal(`${text}. See npm run bench -- --help`);
-  }
-}
-
-function refusal(text: string): LabRefusal {
-  return new LabRefusal('lab-input-invalid', text.charAt(0).toUpperCase() + text.slice(1));
-}
-
-function list(text: string | undefined): readonly string[] | undefined {
-  return text?.split(',').map((item) => item.trim());
 }

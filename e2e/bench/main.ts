@@ -2,7 +2,8 @@
 import { availableParallelism } from 'node:os';
 import { join, resolve } from 'node:path';
 import { findProgramFile, labObstacle } from '../lab/network/requirements.ts';
-import { closeAllNetworks, startNetwork } from '../lab/network/start-network.ts';
+import { startNetwork } from '../lab/network/start-network.ts';
+import { obey } from '../lab/obey.ts';
 import { LabRefusal } from '../lab/refusal.ts';
 import { openLineFile } from '../lab/results/result-file.ts';
 import { describeRun, fingerprintOf } from '../lab/results/run-info.ts';
@@ -23,32 +24,13 @@ import { isBack, writeSoakReport } from './soak/write-soak-report.ts';
 /** Where results go when nobody says otherwise. */
 const DEFAULT_FOLDER = join('.longhaul', 'bench');
 const SOAK_SEED = 1;
-/** As programs that were interrupted say. */
-const INTERRUPTED_EXIT_CODE = 130;
+await obey((interrupted) => carryOut(readCommandLine(process.argv.slice(2)), interrupted));
 
-const interrupted = new AbortController();
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-  process.on(signal, () => {
-    interrupted.abort();
-    void closeAllNetworks().finally(() => process.exit(INTERRUPTED_EXIT_CODE));
-  });
-}
-
-try {
-  await obey(readCommandLine(process.argv.slice(2)));
-} catch (failure) {
-  await closeAllNetworks();
-  if (interrupted.signal.aborted) process.exit(INTERRUPTED_EXIT_CODE);
-  if (!(failure instanceof LabRefusal)) throw failure;
-  process.stderr.write(`${failure.code}: ${failure.message}\n`);
-  process.exitCode = 2;
-}
-
-async function obey(command: BenchCommand): Promise<void> {
+async function carryOut(command: BenchCommand, interrupted: AbortSignal): Promise<void> {
   if (command.kind === 'help') process.stdout.write(USAGE);
   else if (command.kind === 'report') report(command.resultFile, command.outFolder);
   else if (command.kind === 'soak') await soak(command);
-  else await run(command);
+  else await run(command, interrupted);
 }
 
 async function soak({ seconds, flows, outFolder }: Extract<BenchCommand, { kind: 'soak' }>): Promise<void> {
@@ -67,7 +49,10 @@ async function soak({ seconds, flows, outFolder }: Extract<BenchCommand, { kind:
   if (isBad) process.exitCode = 1;
 }
 
-async function run(command: Extract<BenchCommand, { kind: 'relay' }>): Promise<void> {
+async function run(
+  command: Extract<BenchCommand, { kind: 'relay' }>,
+  interrupted: AbortSignal,
+): Promise<void> {
   const { options, relays: asked } = command;
   const choice = chooseRelays(asked);
   refuseMachine();
@@ -106,7 +91,7 @@ async function run(command: Extract<BenchCommand, { kind: 'relay' }>): Promise<v
     });
     const runs = openLineFile(file, info, relayLineSchema);
     const held = openLineFile(heldFileOf(file), info, heldLineSchema);
-    await runBench({ bench, relays, capped, plan, runs, held, say, signal: interrupted.signal });
+    await runBench({ bench, relays, capped, plan, runs, held, say, signal: interrupted });
     runs.finish();
     held.finish();
   } finally {

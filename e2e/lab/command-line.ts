@@ -1,7 +1,6 @@
-import { parseArgs } from 'node:util';
 import type { Experiment } from './experiments/experiment.ts';
 import { EXPERIMENTS } from './experiments/experiments.ts';
-import { LabRefusal } from './refusal.ts';
+import { listOf, parseOptions, refusal } from './options.ts';
 import type { RunOptions } from './run/plan-run.ts';
 
 export type LabCommand =
@@ -20,6 +19,18 @@ export type LabCommand =
       readonly resultFile: string | undefined;
       readonly outFolder: string | undefined;
     };
+
+const OPTIONS = {
+  repeat: { type: 'string' },
+  quick: { type: 'boolean' },
+  json: { type: 'string' },
+  out: { type: 'string' },
+  scenarios: { type: 'string' },
+  variants: { type: 'string' },
+  cut: { type: 'string' },
+  seed: { type: 'string' },
+  help: { type: 'boolean', short: 'h' },
+} as const;
 
 const NAMES = EXPERIMENTS.map(({ name }) => name);
 
@@ -43,7 +54,7 @@ Options:
 
 /** Reads what the lab is asked to do. Throws `lab-input-invalid` that lists every mistake. */
 export function readCommandLine(args: readonly string[]): LabCommand {
-  const { values, positionals } = parse(args);
+  const { values, positionals } = parseOptions(args, OPTIONS, 'npm run lab --');
   const [name, ...rest] = positionals;
   if (values.help || args.length === 0) return { kind: 'help' };
   if (name === 'self-test') {
@@ -79,8 +90,8 @@ export function readCommandLine(args: readonly string[]): LabCommand {
   const cutSeconds = number('cut', 0.1, false);
   const seed = number('seed', 0, true) ?? 1;
   if (!experiment || mistakes.length > 0) throw refusal(`${mistakes.join('; ')}.`);
-  const scenarios = list(values.scenarios);
-  const variants = list(values.variants);
+  const scenarios = listOf(values.scenarios);
+  const variants = listOf(values.variants);
   return {
     kind: 'run',
     experiment,
@@ -97,42 +108,10 @@ export function readCommandLine(args: readonly string[]): LabCommand {
   };
 }
 
-function parse(args: readonly string[]) {
-  try {
-    return parseArgs({
-      args: [...args],
-      allowPositionals: true,
-      options: {
-        repeat: { type: 'string' },
-        quick: { type: 'boolean' },
-        json: { type: 'string' },
-        out: { type: 'string' },
-        scenarios: { type: 'string' },
-        variants: { type: 'string' },
-        cut: { type: 'string' },
-        seed: { type: 'string' },
-        help: { type: 'boolean', short: 'h' },
-      },
-    });
-  } catch (failure) {
-    throw refusal(
-      `${failure instanceof Error ? failure.message : String(failure)}. See npm run lab -- --help`,
-    );
-  }
-}
-
 /** An option that would be passed over is a mistake of who gave it. */
 function refuseOptions(command: string, values: object, allowed: readonly string[]): void {
   const useless = Object.keys(values).filter((option) => !allowed.includes(option));
   if (useless.length === 0) return;
   const names = useless.map((option) => `--${option}`).join(' and ');
   throw refusal(`${names} ${useless.length === 1 ? 'means' : 'mean'} nothing to ${command}: leave it out.`);
-}
-
-function refusal(text: string): LabRefusal {
-  return new LabRefusal('lab-input-invalid', text.charAt(0).toUpperCase() + text.slice(1));
-}
-
-function list(text: string | undefined): readonly string[] | undefined {
-  return text?.split(',').map((item) => item.trim());
 }

@@ -4,7 +4,7 @@ import { type LabCommand, readCommandLine, USAGE } from './command-line.ts';
 import { EXPERIMENTS } from './experiments/experiments.ts';
 import { reportPlanOf } from './experiments/report-plan-of.ts';
 import { labObstacle } from './network/requirements.ts';
-import { closeAllNetworks } from './network/start-network.ts';
+import { obey } from './obey.ts';
 import { LabRefusal } from './refusal.ts';
 import { writeReport } from './report/write-report.ts';
 import { joinResults } from './results/join-results.ts';
@@ -18,28 +18,9 @@ import { runExperiment } from './run/run-experiment.ts';
 
 /** Where results go when nobody says otherwise. */
 const DEFAULT_FOLDER = join('.longhaul', 'lab');
-/** As programs that were interrupted say. */
-const INTERRUPTED_EXIT_CODE = 130;
+await obey((interrupted) => carryOut(readCommandLine(process.argv.slice(2)), interrupted));
 
-const interrupted = new AbortController();
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-  process.on(signal, () => {
-    interrupted.abort();
-    void closeAllNetworks().finally(() => process.exit(INTERRUPTED_EXIT_CODE));
-  });
-}
-
-try {
-  await obey(readCommandLine(process.argv.slice(2)));
-} catch (failure) {
-  await closeAllNetworks();
-  if (interrupted.signal.aborted) process.exit(INTERRUPTED_EXIT_CODE);
-  if (!(failure instanceof LabRefusal)) throw failure;
-  process.stderr.write(`${failure.code}: ${failure.message}\n`);
-  process.exitCode = 2;
-}
-
-async function obey(command: LabCommand): Promise<void> {
+async function carryOut(command: LabCommand, interrupted: AbortSignal): Promise<void> {
   switch (command.kind) {
     case 'help':
       process.stdout.write(USAGE);
@@ -49,11 +30,11 @@ async function obey(command: LabCommand): Promise<void> {
     case 'self-test':
       return showSelfTest();
     case 'run':
-      return run(command);
+      return run(command, interrupted);
   }
 }
 
-async function run(command: Extract<LabCommand, { kind: 'run' }>): Promise<void> {
+async function run(command: Extract<LabCommand, { kind: 'run' }>, interrupted: AbortSignal): Promise<void> {
   const { experiment, options } = command;
   const plan = planRun(experiment, options);
   checkScenarios(plan.scenarios);
@@ -92,7 +73,7 @@ async function run(command: Extract<LabCommand, { kind: 'run' }>): Promise<void>
   let overheadSeconds = 0;
   const started = performance.now();
   await runExperiment(plan, isDone, {
-    signal: interrupted.signal,
+    signal: interrupted,
     onPhase: say,
     onTransfer: (line) => {
       result.append(line);

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { parseOriginUrl } from './origin-url.ts';
 import {
-  chainForEntry,
+  chainsForEntry,
   decodeTicket,
   hashAuthority,
   hashOriginUrl,
@@ -205,12 +205,17 @@ describe("a ticket's life", () => {
 
 describe("a ticket's chains", () => {
   test('begin at their own entry depots, and end with the entry depot alone', () => {
-    expect(chainForEntry(claims, 0, 'rj-1')).toEqual(['rj-1', 'sp-1', 'sc-1']);
-    expect(chainForEntry(claims, 2, 'rj-1')).toBeUndefined();
-    expect(chainForEntry(claims, 2, 'pe-1')).toEqual(['pe-1', 'sp-1']);
-    expect(chainForEntry(claims, 3, 'rj-1')).toEqual(['rj-1']);
-    expect(chainForEntry(claims, 3, 'sp-1')).toBeUndefined();
-    expect(chainForEntry(claims, 4, 'rj-1')).toBeUndefined();
+    const chainsOf = (entry: string) => chainsForEntry(claims, entry).map(({ chain }) => chain);
+    expect(chainsForEntry(claims, 'pe-1')).toEqual([
+      { chainIndex: 2, chain: ['pe-1', 'sp-1'] },
+      { chainIndex: 3, chain: ['pe-1'] },
+    ]);
+    expect(chainsOf('rj-1')[0]).toEqual(['rj-1', 'sp-1', 'sc-1']);
+    expect(chainsOf('rj-1').at(-1)).toEqual(['rj-1']);
+    expect(chainsOf('rj-1').every(([entry]) => entry === 'rj-1')).toBe(true);
+    expect(chainsOf('sp-1')).toEqual([]);
+    const alone = { ...claims, chains: [['rj-1'], ['rj-1', 'sp-1']] };
+    expect(chainsForEntry(alone, 'rj-1').map(({ chainIndex }) => chainIndex)).toEqual([0, 1]);
     expect(isEntryDepot(claims, 'sc-1')).toBe(false);
   });
 });

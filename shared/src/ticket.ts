@@ -147,13 +147,20 @@ export function ticketPhase(
 }
 
 /**
- * The chain with index `index` as the entry depot `entry` uses it: the plan, its alternatives, and last of all the
- * entry depot alone. `undefined` where there is no such chain or another depot begins it.
+ * The chains that begin at the entry depot `entry`, each once, with the index that it asks the next depot by: the plan and
+ * its alternatives, and last of all the entry depot alone.
  */
-export function chainForEntry(claims: TicketClaims, index: number, entry: string): Chain | undefined {
-  const chain =
-    index === claims.chains.length && isEntryDepot(claims, entry) ? [entry] : claims.chains[index];
-  return chain?.[0] === entry ? chain : undefined;
+export function chainsForEntry(
+  claims: TicketClaims,
+  entry: string,
+): { readonly chainIndex: number; readonly chain: Chain }[] {
+  const own = claims.chains.flatMap((chain, chainIndex) =>
+    chain[0] === entry ? [{ chainIndex, chain }] : [],
+  );
+  if (own.length > 0) own.push({ chainIndex: claims.chains.length, chain: [entry] });
+  const isFirst = ({ chain }: { chain: Chain }, index: number) =>
+    own.findIndex((other) => other.chain.join() === chain.join()) === index;
+  return own.filter(isFirst);
 }
 
 /** Whether `depot` begins the plan or one of its alternatives. */

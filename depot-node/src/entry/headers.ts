@@ -2,16 +2,17 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { hostHeader, type OriginUrl } from '@longhaul/shared';
 
-const TO_ORIGIN = [
+/** Headers that say which part or version of a file is wanted. */
+export const CONDITIONS = [
   'range',
   'if-match',
   'if-none-match',
   'if-modified-since',
   'if-unmodified-since',
   'if-range',
-  'accept',
-  'user-agent',
 ] as const;
+
+const TO_ORIGIN = [...CONDITIONS, 'accept', 'user-agent'] as const;
 
 const TO_CLIENT = new Set([
   'content-type',

@@ -10,7 +10,7 @@ import {
   type OriginFetchComponents,
   type RequestFor,
 } from './origin-fetch.ts';
-import { type Part, readPart, readRepresentation } from './representation.ts';
+import { type Part, type Representation, readPart, readRepresentation } from './representation.ts';
 import type { RouteBook } from './route-book.ts';
 import type { Target } from './target.ts';
 import type { TransferContent } from './transfer.ts';
@@ -22,13 +22,22 @@ interface OpenComponents {
   readonly nowMs: () => number;
 }
 
+/** The first block of a file that lanes fetch. */
+export interface FirstBlockOf {
+  readonly block: Part;
+  readonly askedAtMs: number;
+  /** What the client gets in all, of which version. */
+  readonly all: Part;
+  readonly representation: Representation;
+}
+
 /** The first answer to a client's request, and what the client gets of it. */
 export interface Opening {
   readonly fetched: FetchedAnswer;
   readonly head: OriginHead;
   readonly content: TransferContent;
-  /** The answer is only the first block, asked for at this time; lanes fetch the rest. */
-  readonly block: { readonly part: Part; readonly askedAtMs: number } | undefined;
+  /** The answer is only the first block; lanes fetch the rest. */
+  readonly block: FirstBlockOf | undefined;
 }
 
 /** Asks for what the client wants; for its first block where the plan has lanes and it has one connection. */
@@ -55,10 +64,11 @@ export async function openDownload(
     abandon(fetched.answer);
     return openingOf(request, await fetchFromOrigin(fetch, book, target, requestWith({}), signal));
   }
-  const part = readPart(fetched.answer);
-  const { part: all, ...head } = headOfAll(fetched.answer, request.headers.range === undefined);
-  const content = { representation: readRepresentation(fetched.answer), part: all };
-  return { fetched, head, content, block: part && { part, askedAtMs } };
+  const { representation, part } = verdict;
+  const all = { startByte: part.startByte, endByte: representation.sizeBytes };
+  const head = headOfAll(fetched.answer, all, request.headers.range === undefined);
+  const block = { block: part, askedAtMs, all, representation };
+  return { fetched, head, content: { representation, part: all }, block };
 }
 
 /** An answer to the client's own request. */

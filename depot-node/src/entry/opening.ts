@@ -1,7 +1,12 @@
 import type { IncomingMessage } from 'node:http';
 import type { TicketClaims } from '@longhaul/shared';
-import type { AnswerHead, Part } from './representation.ts';
-import { readPart, readRepresentation } from './representation.ts';
+import {
+  type AnswerHead,
+  type Part,
+  type Representation,
+  readPart,
+  readRepresentation,
+} from './representation.ts';
 
 /**
  * The first block of a download that may use lanes: the client asks for a whole file or for all from a byte on, and is
@@ -27,28 +32,31 @@ export function headersForBlock({ startByte, endByte }: Part): { readonly range:
 }
 
 /**
- * How an answer to the first block serves the client: `block`: as the beginning of what it asked for; `as-is`: the
- * origin has not cut it; `useless`: the request must be made again as the client made it.
+ * How an answer to the first block serves the client: with its part and version, as the beginning of what was asked for;
+ * `as-is`: the origin has not cut it; `useless`: the request must be made again as the client made it.
  */
-export function judgeFirstBlock(answer: AnswerHead, asked: Part): 'block' | 'as-is' | 'useless' {
+export function judgeFirstBlock(
+  answer: AnswerHead,
+  asked: Part,
+): { readonly part: Part; readonly representation: Representation } | 'as-is' | 'useless' {
   if (answer.statusCode === 416) return 'useless';
   if (answer.statusCode !== 206) return 'as-is';
   const part = readPart(answer);
+  const representation = readRepresentation(answer);
   const isAsked =
     part?.startByte === asked.startByte && part.endByte === Math.min(asked.endByte, part.sizeBytes);
-  return isAsked && readRepresentation(answer) ? 'block' : 'useless';
+  return isAsked && representation ? { part, representation } : 'useless';
 }
 
 /** What describes one part only, and not the file or the part that the client gets. */
 const OF_THE_BLOCK = new Set(['content-length', 'content-range', 'content-md5', 'content-digest']);
 
 /**
- * The head with which the client gets what it asked for, `isWhole` or from the block's first byte to the end, made of the
+ * The head with which the client gets all it asked for, `isWhole` or a part that goes to the end of the file, made of the
  * head of an answer with the first block of it.
  */
-export function headOfAll(block: IncomingMessage, isWhole: boolean) {
-  const part = readPart(block);
-  const { startByte = 0, sizeBytes = 0 } = part ?? {};
+export function headOfAll(block: IncomingMessage, all: Part, isWhole: boolean) {
+  const { startByte, endByte } = all;
   const kept: string[] = [];
   for (let index = 0; index + 1 < block.rawHeaders.length; index += 2) {
     const name = block.rawHeaders[index] ?? '';
@@ -56,7 +64,7 @@ export function headOfAll(block: IncomingMessage, isWhole: boolean) {
   }
   // nginx, for one, says it with whole files alone; Firefox resumes nothing without it. This answer proves it.
   if (isWhole && block.headers['accept-ranges'] === undefined) kept.push('Accept-Ranges', 'bytes');
-  kept.push('Content-Length', String(sizeBytes - startByte));
-  if (!isWhole) kept.push('Content-Range', `bytes ${startByte}-${sizeBytes - 1}/${sizeBytes}`);
-  return { statusCode: isWhole ? 200 : 206, rawHeaders: kept, part: { startByte, endByte: sizeBytes } };
+  kept.push('Content-Length', String(endByte - startByte));
+  if (!isWhole) kept.push('Content-Range', `bytes ${startByte}-${endByte - 1}/${endByte}`);
+  return { statusCode: isWhole ? 200 : 206, rawHeaders: kept };
 }

@@ -140,9 +140,14 @@ export function routeOf(choice: Choice, { ticket, url }: Target, ownId: string):
   return { ticket: ticket.text, chainIndex, chain, authority };
 }
 
+/** Whether an origin's answer sends the asker elsewhere. */
+export function isRedirect({ statusCode = 0 }: IncomingMessage): boolean {
+  return REDIRECTS.has(statusCode);
+}
+
 function redirectTarget(answer: IncomingMessage, base: OriginUrl): OriginUrl | undefined {
   const { location } = answer.headers;
-  if (!REDIRECTS.has(answer.statusCode ?? 0)) return undefined;
+  if (!isRedirect(answer)) return undefined;
   const target = resolveLocation(base, location ?? '');
   if (location !== undefined && target.ok) return target.value;
   abandon(answer);

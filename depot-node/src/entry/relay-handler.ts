@@ -14,10 +14,10 @@ import type { Entered } from '../stepwise/enter-stepwise.ts';
 import type { Stepwise } from '../stepwise/stepwise.ts';
 import type { TicketGate } from '../tickets/ticket-gate.ts';
 import { watchLeaving } from './client-leaving.ts';
-import { describeCause } from './describe-cause.ts';
 import { type OpenedRequest, openRequest } from './open-request.ts';
 import { abandon } from './origin-fetch.ts';
 import { sendBackToMaster, sendRefusal } from './refusal.ts';
+import { refusalEvent } from './refusal-event.ts';
 import { type ServeComponents, serveDownload } from './serve-download.ts';
 
 export interface RelayHandlerComponents extends ServeComponents {
@@ -59,13 +59,7 @@ export function createRelayHandler(components: RelayHandlerComponents) {
         );
     } catch (thrown) {
       const failure = asLonghaulError(thrown);
-      observe({
-        type: 'refusal',
-        code: failure.code,
-        jobId: job.id,
-        depot: failure.depot ?? ownId,
-        detail: describeCause(failure),
-      });
+      observe(refusalEvent(failure, job.id, ownId));
       if (response.headersSent) resetConnection(request.socket);
       else sendRefusal(request, response, failure, ownId, job.hasWorked);
     } finally {

@@ -1,4 +1,4 @@
-import { type Chain, type ChainPromise, chainForEntry } from '@longhaul/shared';
+import { type Chain, type ChainPromise, chainsForEntry } from '@longhaul/shared';
 import type { OpenTicket } from './target.ts';
 
 /** One way of a download: a chain of one of its tickets. */
@@ -25,12 +25,9 @@ export class RouteBook {
 
   /** Takes in the chains of a ticket, the first one or that of a newer plan. */
   add(ticket: OpenTicket): void {
-    const { chains } = ticket.claims;
-    for (let chainIndex = 0; chainIndex <= chains.length; chainIndex += 1) {
-      const chain = chainForEntry(ticket.claims, chainIndex, this.#ownId);
-      if (!chain || this.#choices.some((choice) => keyOf(choice.chain) === keyOf(chain))) continue;
-      const promise = ticket.claims.promises[chainIndex];
-      this.#choices.push({ ticket, chainIndex, chain, promise });
+    for (const { chainIndex, chain } of chainsForEntry(ticket.claims, this.#ownId)) {
+      if (this.#choices.some((choice) => keyOf(choice.chain) === keyOf(chain))) continue;
+      this.#choices.push({ ticket, chainIndex, chain, promise: ticket.claims.promises[chainIndex] });
     }
   }
 

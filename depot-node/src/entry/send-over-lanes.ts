@@ -6,15 +6,13 @@ import type { LanesConfig } from '../lanes/lanes-config.ts';
 import type { WatchedLeg } from '../sockets/leg-sampler.ts';
 import { answeredBlock } from './answered-block.ts';
 import type { ClientBody } from './client-body.ts';
+import type { FirstBlockOf } from './open-download.ts';
 import type { FetchedAnswer, OriginFetchComponents, RequestFor } from './origin-fetch.ts';
-import type { Part, Representation } from './representation.ts';
 import type { Choice, RouteBook } from './route-book.ts';
 import { waysForLanes } from './ways-for-lanes.ts';
 
-interface LanesOptions {
+interface LanesOptions extends FirstBlockOf {
   readonly fetch: OriginFetchComponents;
-  readonly block: { readonly part: Part; readonly askedAtMs: number };
-  readonly content: { readonly representation: Representation; readonly part: Part };
   /** As the plan says. */
   readonly laneCount: number;
   /** Other connections of the same download: they count among those that an origin is bothered with. */
@@ -34,25 +32,23 @@ const ORIGIN_FAILURES: ReadonlySet<string> = new Set(['origin-busy', 'origin-cha
 
 /** Sends what follows an answered first block to the client over several lanes. */
 export async function sendOverLanes(first: FetchedAnswer, options: LanesOptions): Promise<LanesEnd> {
-  const { block, content, laneCount, config, book, client, nowMs } = options;
-  const { part, representation } = content;
+  const { block, askedAtMs, all, laneCount, config, book, client, nowMs } = options;
   const silenceMs = config.silenceSeconds * 1000;
   const leg = options.watchLeg(first.answer.socket, first.choice);
   // Its body is read here, not by the relay.
   await first.takeBody(() => false);
   const chains = new Map<number, readonly string[]>();
   const end = await runLanes({
-    part,
+    part: all,
     laneCount,
     mostLanes: () => config.perOrigin - options.otherConnections(),
     ways: waysForLanes({
       ...options,
       target: first.target,
-      representation,
       isSpread: config.spread,
       silenceMs,
     }),
-    first: answeredBlock(first, { ...block, silenceMs, nowMs }),
+    first: answeredBlock(first, { part: block, askedAtMs, silenceMs, nowMs }),
     sink: {
       write: (chunk) => client.write(chunk),
       drained: async () => {
@@ -67,8 +63,10 @@ export async function sendOverLanes(first: FetchedAnswer, options: LanesOptions)
     observe: (event) => {
       if (event.type === 'block') return;
       if (event.type === 'lane-opened') chains.set(event.lane, event.chain);
-      const chain = event.type === 'lane-broke' ? chains.get(event.lane) : undefined;
-      if (chain && event.type === 'lane-broke' && !ORIGIN_FAILURES.has(event.code)) book.noteFailure(chain);
+      if (event.type === 'lane-broke' && !ORIGIN_FAILURES.has(event.code)) {
+        const chain = chains.get(event.lane);
+        if (chain) book.noteFailure(chain);
+      }
       options.onLaneEvent(event);
     },
   });

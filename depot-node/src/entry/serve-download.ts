@@ -6,22 +6,22 @@ import type { UplinkPacer } from '../fairness/uplink-pacer.ts';
 import type { Admission, Job } from '../jobs/job-table.ts';
 import type { LanesConfig } from '../lanes/lanes-config.ts';
 import type { ChoosingRelay } from '../relay/relay-plane.ts';
-import type { LegSampler } from '../sockets/leg-sampler.ts';
+import { type LegSampler, upstreamLeg } from '../sockets/leg-sampler.ts';
 import { answerHeaders } from './answer-headers.ts';
 import { ClientBody } from './client-body.ts';
 import { watchLeaving } from './client-leaving.ts';
-import { describeCause } from './describe-cause.ts';
 import { headersToOrigin } from './headers.ts';
 import { digestOf, refuseUnusable } from './judge-answer.ts';
-import { type Opening, openDownload, openingOf } from './open-download.ts';
+import { type FirstBlockOf, type Opening, openDownload, openingOf } from './open-download.ts';
 import type { OriginAnswer } from './origin-exchange.ts';
 import { abandon, type FetchedAnswer, type OriginFetchComponents, type RequestFor } from './origin-fetch.ts';
+import { refusalEvent } from './refusal-event.ts';
 import { Repairer, type RepairLimits } from './repair.ts';
 import { type Choice, RouteBook } from './route-book.ts';
 import { sendOverLanes } from './send-over-lanes.ts';
 import type { SlowOptions } from './slow-watch.ts';
 import type { Target } from './target.ts';
-import { type SendOverLanes, Transfer, type TransferEnd } from './transfer.ts';
+import { Transfer, type TransferEnd } from './transfer.ts';
 
 export interface ServeComponents {
   readonly ownId: string;
@@ -99,18 +99,16 @@ async function transfer(
     components;
   const { socket } = request;
   const clientLeg = watch(socket, { legClass: 'client' });
-  const watchLeg = (way: Duplex, { chain: [, next] }: Choice) =>
-    watch(way, next === undefined ? { legClass: 'origin' } : { legClass: 'depot', depot: next });
+  const watchLeg = (way: Duplex, { chain }: Choice) => watch(way, upstreamLeg(chain, 0));
   const requestFor: RequestFor = (url) => ({
     method: 'GET',
     url,
     headers: headersToOrigin(plain(request), url, ownId),
   });
-  const lanes: SendOverLanes = (first, { representation, part }) =>
+  const overLanes = (first: FetchedAnswer, of: FirstBlockOf) =>
     sendOverLanes(first, {
       ...components,
-      block: block ?? { part, askedAtMs: nowMs() },
-      content: { representation, part },
+      ...of,
       laneCount: target.ticket.claims.lanes,
       otherConnections: () => job.active - 1,
       config: components.lanes,
@@ -121,7 +119,7 @@ async function transfer(
       onLaneEvent: (event) => observe({ ...event, jobId }),
     });
   const running = new Transfer(content, client, {
-    lanes: block && lanes,
+    lanes: block && ((first) => overLanes(first, block)),
     relay,
     repairer: new Repairer(components.fetch, book, failover),
     book,
@@ -170,15 +168,7 @@ function report(
     outcome: end.outcome,
     sha256: end.outcome === 'complete' ? end.sha256 : undefined,
   });
-  if (end.outcome !== 'upstream-broke') return;
-  const { failure } = end;
-  observe({
-    type: 'refusal',
-    code: failure.code,
-    jobId,
-    depot: failure.depot ?? ownId,
-    detail: describeCause(failure),
-  });
+  if (end.outcome === 'upstream-broke') observe(refusalEvent(end.failure, jobId, ownId));
 }
 
 /** Tells the planner how large the object is, so that the next plan for it need not assume. */

@@ -31,15 +31,11 @@ export interface TransferContent {
   readonly part: Part | undefined;
 }
 
-/** Fetches a part of a file over several lanes, beginning with an answer to its first block. */
-export type SendOverLanes = (
-  first: FetchedAnswer,
-  content: { readonly representation: Representation; readonly part: Part },
-) => Promise<LanesEnd>;
+type OverLanes = (first: FetchedAnswer) => Promise<LanesEnd>;
 
 export interface TransferOptions {
-  /** Left out where the plan has one lane, or the origin has not answered with a block. */
-  readonly lanes: SendOverLanes | undefined;
+  /** Fetches all over several lanes, beginning with a first answer that is only a block; left out where it is not. */
+  readonly lanes: OverLanes | undefined;
   readonly relay: ChoosingRelay;
   readonly repairer: Repairer;
   readonly book: RouteBook;
@@ -70,7 +66,11 @@ export type TransferEnd =
 /** What a transfer is doing. */
 type State =
   /** A first block has been answered; lanes fetch it and the rest. */
-  | { readonly is: 'laning'; readonly answer: FetchedAnswer }
+  | {
+      readonly is: 'laning';
+      readonly answer: FetchedAnswer;
+      readonly lanes: OverLanes;
+    }
   | { readonly is: 'sending'; readonly answer: FetchedAnswer }
   | { readonly is: 'repairing'; readonly broken: FetchedAnswer; readonly reason: BreakReason }
   | { readonly is: 'finishing'; readonly chain: Chain }
@@ -101,10 +101,11 @@ export class Transfer {
   }
 
   async run(first: FetchedAnswer): Promise<TransferEnd> {
-    let state: State = { is: this.#options.lanes ? 'laning' : 'sending', answer: first };
+    const { lanes } = this.#options;
+    let state: State = lanes ? { is: 'laning', answer: first, lanes } : { is: 'sending', answer: first };
     for (;;) {
       if (state.is === 'ended') break;
-      if (state.is === 'laning') state = await this.#lane(state.answer);
+      if (state.is === 'laning') state = await this.#lane(state.answer, state.lanes);
       else if (state.is === 'sending') state = await this.#send(state.answer);
       else if (state.is === 'repairing') state = await this.#repair(state.broken, state.reason);
       else state = await this.#finish(state.chain);
@@ -139,12 +140,9 @@ export class Transfer {
     return { is: 'repairing', broken: answer, reason: REASONS[end] ?? 'slow' };
   }
 
-  async #lane(first: FetchedAnswer): Promise<State> {
+  async #lane(first: FetchedAnswer, lanes: OverLanes): Promise<State> {
     const { chain } = first.choice;
-    const { representation, part } = this.#content;
-    const { lanes } = this.#options;
-    if (!lanes || !representation || !part) return { is: 'sending', answer: first };
-    const { outcome, failure } = await lanes(first, { representation, part });
+    const { outcome, failure } = await lanes(first);
     if (outcome === 'complete') return { is: 'finishing', chain };
     if (outcome === 'client-left') return { is: 'ended', end: { outcome: 'client-left', chain } };
     if (outcome === 'cancelled') return broke(chain, new LonghaulError('shutting-down'));

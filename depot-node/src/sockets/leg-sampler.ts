@@ -1,5 +1,5 @@
 import type { Duplex } from 'node:stream';
-import type { LinkReport } from '@longhaul/shared';
+import type { Chain, LinkReport } from '@longhaul/shared';
 import { type HeldDescriptor, holdDescriptor } from './held-descriptor.ts';
 import type { SocketKernel } from './kernel-options.ts';
 import { type LegDelta, type LegLimit, type LegMeasure, LegMeter, LIMITS } from './leg-meter.ts';
@@ -19,6 +19,18 @@ export interface LegInfo {
    * end nor reset of the connection gets out before.
    */
   readonly handedOver?: boolean;
+}
+
+/** The leg from the depot at `place` of a chain towards the client. */
+export function downstreamLeg(chain: Chain, place: number): LegInfo {
+  const depot = chain[place - 1];
+  return depot === undefined ? { legClass: 'client' } : { legClass: 'depot', depot };
+}
+
+/** The leg from the depot at `place` of a chain towards the origin. */
+export function upstreamLeg(chain: Chain, place: number): LegInfo {
+  const depot = chain[place + 1];
+  return depot === undefined ? { legClass: 'origin' } : { legClass: 'depot', depot };
 }
 
 /** A leg as it was at its end; without a measure where the kernel could not be asked. */

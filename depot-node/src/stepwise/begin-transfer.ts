@@ -8,7 +8,7 @@ import {
 } from '@longhaul/shared';
 import { checkTarget } from '../entry/check-target.ts';
 import { headersToOrigin } from '../entry/headers.ts';
-import { abandon, type OriginFetchComponents } from '../entry/origin-fetch.ts';
+import { abandon, isRedirect, type OriginFetchComponents } from '../entry/origin-fetch.ts';
 import type { OpenTicket } from '../entry/target.ts';
 import { arrivalOf } from '../jobs/arrival-of.ts';
 import type { JobTable } from '../jobs/job-table.ts';
@@ -35,8 +35,6 @@ export interface BeginComponents extends AskPredecessorComponents {
 }
 
 type Begun = Exclude<Step, { readonly role: 'giver' }>;
-
-const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 
 /**
  * Begins a transfer for the successor, at the exit depot or at one between, and sends the client on without waiting for
@@ -118,7 +116,7 @@ async function fetchAtExit(
   const headers = headersToOrigin(request.headers, url, ownId);
   try {
     const answered = await ask(route, { method, url, headers }, signal, () => undefined);
-    if (!REDIRECTS.has(answered.answer.statusCode ?? 0)) return { ok: true, url, answered };
+    if (!isRedirect(answered.answer)) return { ok: true, url, answered };
     abandon(answered.answer);
     // Follow-up tickets are the entry depot's.
     return heldFailure(new LonghaulError('handover-missing', { detail: 'the origin redirects' }), url);

@@ -1,14 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-
-/** Headers that say which part or version of a file is wanted. */
-const CONDITIONS = [
-  'range',
-  'if-match',
-  'if-none-match',
-  'if-modified-since',
-  'if-unmodified-since',
-  'if-range',
-] as const;
+import { CONDITIONS } from '../entry/headers.ts';
 
 /** A request as far as its answer depends on it. */
 export interface Wanted {

@@ -5,7 +5,7 @@ import type { SendOptions } from '../entry/send-part.ts';
 import type { OpenTicket } from '../entry/target.ts';
 import type { HandoverOutcome, Observe } from '../events.ts';
 import type { UplinkPacer } from '../fairness/uplink-pacer.ts';
-import type { LegSampler } from '../sockets/leg-sampler.ts';
+import { downstreamLeg, type LegSampler, upstreamLeg } from '../sockets/leg-sampler.ts';
 import { resetConnection } from '../sockets/reset.ts';
 import type { ProofChecker } from '../tunnel/caller-proof.ts';
 import { wantedBy } from './conditions.ts';
@@ -99,19 +99,10 @@ async function giveTo(
     refuseHandover(request, response, held, ownId);
     return { outcome: 'refused', bodyBytes: 0 };
   }
-  const [successor, predecessor] = [
-    ticket.claims.chains[0]?.[place - 1],
-    ticket.claims.chains[0]?.[place + 1],
-  ];
+  const chain = ticket.claims.chains[0] ?? [];
   const legs = [
-    watch(
-      request.socket,
-      successor === undefined ? { legClass: 'client' } : { legClass: 'depot', depot: successor },
-    ),
-    watch(
-      held.answered.answer.socket,
-      predecessor === undefined ? { legClass: 'origin' } : { legClass: 'depot', depot: predecessor },
-    ),
+    watch(request.socket, downstreamLeg(chain, place)),
+    watch(held.answered.answer.socket, upstreamLeg(chain, place)),
   ];
   const leaveUplink = components.joinUplink?.(request.socket, { jobId: admission.job.id, legClass: 'depot' });
   let bodyBytes = 0;

@@ -1,8 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import {
-  type Authority,
   type Chain,
-  chainForEntry,
+  chainsForEntry,
   HEADERS,
   hashAuthority,
   MAX_ALTERNATIVES,
@@ -50,7 +49,11 @@ export async function acceptConnect(
   if (claims.authorityHash !== hashAuthority(host, port, sha256)) return refuse('ticket-wrong-authority');
   if (proof === undefined) {
     if (claims.kind !== 'tunnel') return refuse('ticket-wrong-kind');
-    const routes = routesFrom(ownId, claims, ticket, authority.value);
+    const routes = chainsForEntry(claims, ownId).map((way) => ({
+      ...way,
+      ticket,
+      authority: authority.value,
+    }));
     return routes.length > 0 ? ok({ claims, place: 0, routes }) : refuse('ticket-wrong-depot');
   }
   const chainIndex = readChainIndex(request);
@@ -61,17 +64,6 @@ export async function acceptConnect(
   const proved = proofs.check(String(proof), ticket, chainIndex, chain, place);
   if (!proved.ok) return proved;
   return ok({ claims, place, routes: [{ ticket, chainIndex, chain, authority: authority.value }] });
-}
-
-/** The ways that begin at this depot: the ticket's chains in their order, and this depot alone. */
-function routesFrom(ownId: string, claims: TicketClaims, ticket: string, authority: Authority): Route[] {
-  const routes: Route[] = [];
-  for (let chainIndex = 0; chainIndex <= claims.chains.length; chainIndex += 1) {
-    const chain = chainForEntry(claims, chainIndex, ownId);
-    if (!chain || routes.some((route) => route.chain.join() === chain.join())) continue;
-    routes.push({ ticket, chainIndex, chain, authority });
-  }
-  return routes;
 }
 
 /** A client's ticket: `Proxy-Authorization: Longhaul <ticket>`, or Basic with the ticket as password. */

@@ -2,7 +2,6 @@ import { type IncomingMessage, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import {
   asLonghaulError,
-  type Chain,
   type ErrorCode,
   HEADERS,
   LonghaulError,
@@ -16,7 +15,7 @@ import type { Admission, JobTable } from '../jobs/job-table.ts';
 import type { Relay } from '../relay/relay-plane.ts';
 import { retryAfter } from '../retry-after.ts';
 import { sayFarewell } from '../sockets/farewell.ts';
-import type { LegInfo, LegSampler } from '../sockets/leg-sampler.ts';
+import { downstreamLeg, type LegSampler, upstreamLeg } from '../sockets/leg-sampler.ts';
 import { resetConnection } from '../sockets/reset.ts';
 import { type AcceptComponents, type AcceptedConnect, acceptConnect } from './accept-connect.ts';
 import { CHAIN_FAILURES } from './chain-failures.ts';
@@ -133,9 +132,10 @@ async function runTunnel(
     return;
   }
   socket.write(`HTTP/1.1 200 Connected\r\n${HEADERS.depot}: ${ownId}\r\n\r\n`);
-  const legs = legsOf(route.chain, place).map(({ stream, info }) =>
-    watch(stream === 'downstream' ? socket : upstream, { ...info, handedOver: true }),
-  );
+  const legs = [
+    watch(socket, { ...downstreamLeg(route.chain, place), handedOver: true }),
+    watch(upstream, { ...upstreamLeg(route.chain, place), handedOver: true }),
+  ];
   // The entry depot decides for the whole chain.
   const budget = place === 0 ? watchTunnelBudget(claims, admission, nowMs) : undefined;
   const leaveUplink = components.joinUplink?.(socket, {
@@ -165,20 +165,6 @@ async function runTunnel(
   // What a client sends through a tunnel of its own counts for the next one.
   if (budget) admission.note(bytesUp);
   observe({ type: 'tunnel', jobId: claims.jobId, role, seconds, outcome, bytesUp, bytesDown });
-}
-
-/** Whom the two ends of a tunnel lead to. */
-function legsOf(chain: Chain, place: number) {
-  const before = chain[place - 1];
-  const after = chain[place + 1];
-  const downstream: LegInfo =
-    before === undefined ? { legClass: 'client' } : { legClass: 'depot', depot: before };
-  const upstream: LegInfo =
-    after === undefined ? { legClass: 'origin' } : { legClass: 'depot', depot: after };
-  return [
-    { stream: 'downstream', info: downstream },
-    { stream: 'upstream', info: upstream },
-  ] as const;
 }
 
 /** Credentials that are no ticket: the client had better send others. */

@@ -1,0 +1,26 @@
+import { type ParseArgsOptionsConfig, parseArgs } from 'node:util';
+import { LabRefusal } from './refusal.ts';
+
+/** Options and names of a command line. Throws `lab-input-invalid` that points to the help of `command`. */
+export function parseOptions<Options extends ParseArgsOptionsConfig>(
+  args: readonly string[],
+  options: Options,
+  command: string,
+) {
+  try {
+    return parseArgs({ args: [...args], allowPositionals: true, options });
+  } catch (failure) {
+    const text = failure instanceof Error ? failure.message : String(failure);
+    throw refusal(`${text}. See ${command} --help`);
+  }
+}
+
+/** What is wrong with a command line, as a sentence. */
+export function refusal(text: string): LabRefusal {
+  return new LabRefusal('lab-input-invalid', text.charAt(0).toUpperCase() + text.slice(1));
+}
+
+/** The items of `a,b`. */
+export function listOf(text: string | undefined): readonly string[] | undefined {
+  return text?.split(',').map((item) => item.trim());
+}
