@@ -80,7 +80,7 @@ export function legSeconds(leg: LegEstimate, sizeBytes: number, lanes = 1): numb
   return rampRounds * rttSeconds + transferSeconds(sizeBytes - rampSegments * SEGMENT_BYTES, goodputBps);
 }
 
-/** Milliseconds until the request reaches the origin and its first byte is on the way to the client. */
+/** What decides how many round trips a download costs before its first byte. */
 export interface SetUp {
   /** Whether client and entry depot (or origin, when direct) speak TLS. */
   readonly clientTls: boolean;

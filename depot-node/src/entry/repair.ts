@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { LonghaulError } from '@longhaul/shared';
-import { OriginBusy, readRetryAfter } from '../lanes/origin-busy.ts';
+import { joinFailure, OriginBusy } from '../lanes/origin-busy.ts';
 import {
   abandon,
   type FetchedAnswer,
@@ -9,7 +9,7 @@ import {
   type OriginFetchComponents,
   type RequestFor,
 } from './origin-fetch.ts';
-import { headersForPart, type Part, type Representation, whyNotJoined } from './representation.ts';
+import { headersForPart, type Part, type Representation } from './representation.ts';
 import { type Choice, isReserve, type RouteBook } from './route-book.ts';
 import type { Target } from './target.ts';
 import { tryInTurn } from './try-in-turn.ts';
@@ -168,12 +168,10 @@ export class Repairer {
       abandon(fetched.answer);
       fetched = await fetchFrom(firstTarget);
     }
-    const obstacle = whyNotJoined(fetched.answer, representation, part);
-    if (obstacle === undefined) return fetched;
+    const failure = joinFailure(fetched.answer, representation, part);
+    if (!failure) return fetched;
     abandon(fetched.answer);
-    const { statusCode = 0, headers } = fetched.answer;
-    if (statusCode === 429 || statusCode === 503) throw new OriginBusy(statusCode, readRetryAfter(headers));
-    throw new LonghaulError(obstacle, { detail: `the origin answered ${statusCode}` });
+    throw failure;
   }
 }
 

@@ -1,5 +1,4 @@
-import type { ChainPromise } from '@longhaul/shared';
-import { SEGMENT_BYTES } from '@longhaul/shared';
+import { type ChainPromise, SEGMENT_BYTES } from '@longhaul/shared';
 
 /** Blocks after which a lane's own rate is known; before that, a burst may flatter it. */
 export const PROVING_BLOCKS = 4;

@@ -1,11 +1,11 @@
 import { type IncomingMessage, request } from 'node:http';
 import { LonghaulError } from '@longhaul/shared';
-import { headersForPart, type Part, type Representation, whyNotJoined } from '../entry/representation.ts';
+import { headersForPart, type Part, type Representation } from '../entry/representation.ts';
 import { resetConnection } from '../sockets/reset.ts';
 import { BlockExchange } from './block-exchange.ts';
 import { type LaneStream, StreamAgent } from './lane-stream.ts';
 import type { BlockConnection, BlockTimes, OnChunk } from './lane-ways.ts';
-import { OriginBusy, readRetryAfter } from './origin-busy.ts';
+import { joinFailure } from './origin-busy.ts';
 
 export interface HttpBlockInit {
   /** The way to the origin, which may not stand yet; this connection's own from now on. */
@@ -58,12 +58,10 @@ export class HttpBlockConnection implements BlockConnection {
     const { representation } = this;
     if (!representation) throw new LonghaulError('internal', { detail: 'no version to ask for' });
     const held = await this.ask(headersForPart(representation, part));
-    const { statusCode = 0, headers } = held.answer;
-    const isBusy = statusCode === 429 || statusCode === 503;
-    const why = whyNotJoined(held.answer, representation, part);
-    if (why) {
+    const failure = joinFailure(held.answer, representation, part);
+    if (failure) {
       this.close();
-      throw isBusy ? new OriginBusy(statusCode, readRetryAfter(headers)) : new LonghaulError(why);
+      throw failure;
     }
     return held.read(part.endByte - part.startByte, onChunk);
   }

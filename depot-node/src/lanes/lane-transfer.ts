@@ -54,7 +54,7 @@ export interface LanesEnd {
   readonly failure?: LonghaulError | undefined;
 }
 
-/** Bytes in order that wait for a client before its lanes are stopped: a third of a second of 100 Mbit/s, so that no pause of the client empties the lanes' pipes. */
+/** Bytes in order that wait before lanes are stopped: a third of a second of 100 Mbit/s, so that pipes do not run empty. */
 const LONGEST_QUEUE_BYTES = 4_194_304;
 /** How long no lane looks for work at most: timers hold no more than 24 days. */
 const LONGEST_SLEEP_MS = 60_000;

@@ -1,5 +1,4 @@
-import type { ChainPromise } from '@longhaul/shared';
-import { asLonghaulError, type LonghaulError } from '@longhaul/shared';
+import { asLonghaulError, type ChainPromise, type LonghaulError } from '@longhaul/shared';
 import type { Part } from '../entry/representation.ts';
 import type { Block } from './block-queue.ts';
 import { PROVING_BLOCKS } from './degraded-lane.ts';

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { LonghaulError } from '@longhaul/shared';
+import { type AnswerHead, type Part, type Representation, whyNotJoined } from '../entry/representation.ts';
 
 /** An origin's 429 or 503: it takes no further request for now. */
 export class OriginBusy extends LonghaulError {
@@ -20,4 +21,20 @@ export function readRetryAfter(headers: IncomingHttpHeaders): number | undefined
   if (/^[0-9]{1,9}$/.test(text)) return Number(text);
   const seconds = (Date.parse(text) - Date.parse(date ?? '')) / 1000;
   return Number.isFinite(seconds) ? Math.max(0, seconds) : undefined;
+}
+
+/**
+ * Why an answer to a part may not be joined to what is there, as a failure: an `OriginBusy`, or what `whyNotJoined` says.
+ * `undefined` when it may.
+ */
+export function joinFailure(
+  answer: AnswerHead,
+  representation: Representation,
+  asked: Part,
+): LonghaulError | undefined {
+  const code = whyNotJoined(answer, representation, asked);
+  const { statusCode = 0, headers } = answer;
+  if (code === undefined) return undefined;
+  if (statusCode === 429 || statusCode === 503) return new OriginBusy(statusCode, readRetryAfter(headers));
+  return new LonghaulError(code, { detail: `the origin answered ${statusCode}` });
 }
