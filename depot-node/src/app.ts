@@ -2,21 +2,24 @@ import type { Duplex } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { depotBaseUrl, originHref } from '@longhaul/shared';
 import type { DepotConfig } from './config.ts';
-import { createDepotServer } from './depot-server.ts';
+import { RunningDownloads } from './delivery/running-download.ts';
 import { DepotDirectory } from './directory/directory.ts';
 import { MasterClient } from './directory/master-client.ts';
 import { Membership } from './directory/membership.ts';
 import { OverlayAddresses, placeOfUrl } from './directory/overlay-addresses.ts';
-import { askOrigin, type OriginRequest, openWay } from './entry/origin-exchange.ts';
-import { createRelayHandler } from './entry/relay-handler.ts';
-import type { OpenTicket } from './entry/target.ts';
-import type { Observe } from './events.ts';
+import { createDepotServer } from './door/depot-server.ts';
 import { openUplink } from './fairness/open-uplink.ts';
 import { loadIdentity } from './identity.ts';
 import { JobTable } from './jobs/job-table.ts';
+import { ProofChecker, ProofMaker } from './legs/caller-proof.ts';
+import { createNextLegs } from './legs/next-leg.ts';
 import { createMetrics } from './metrics.ts';
+import type { DataPlane } from './plane/data-plane.ts';
+import type { Observe } from './plane/events.ts';
 import { createRelay } from './relay/choose-plane.ts';
 import type { SplicePlane } from './relay/splice-plane.ts';
+import { Fetcher } from './routes/fetcher.ts';
+import { createServeRelay } from './serve-relay.ts';
 import { createLegSockets } from './sockets/create-leg-sockets.ts';
 import { createDial } from './sockets/dial.ts';
 import { openSocketKernel } from './sockets/kernel-options.ts';
@@ -27,10 +30,8 @@ import { createResolver } from './sockets/resolver.ts';
 import { createTrust } from './sockets/secure.ts';
 import type { StateFolder } from './state-folder.ts';
 import { createStepwise } from './stepwise/stepwise.ts';
-import { TicketGate } from './tickets/ticket-gate.ts';
-import { ProofChecker, ProofMaker } from './tunnel/caller-proof.ts';
+import { type OpenTicket, TicketGate } from './tickets/ticket-gate.ts';
 import { createConnectHandler } from './tunnel/connect-handler.ts';
-import { createNextLegs, type Route } from './tunnel/next-leg.ts';
 
 /** How long a depot that stops waits for its master to hear of it. */
 const FAREWELL_MS = 500;
@@ -90,15 +91,30 @@ export function createDepot(init: DepotInit): Depot {
   const resolve = createResolver(config.names);
   const overlay = new OverlayAddresses(resolve, nowMs);
   const trust = createTrust(init.trustedAuthorities);
-  const connectTimeoutMs = config.timeouts.connectSeconds * 1000;
   const { kernel, sockets, uplink } = openSockets(config, observe);
   const sampler = createLegSampler(kernel);
+  const plane: DataPlane = {
+    ownId: config.id,
+    relay,
+    watch: sampler.watch,
+    joinUplink: uplink?.join,
+    timeouts: {
+      connectMs: config.timeouts.connectSeconds * 1000,
+      answerMs: config.timeouts.answerSeconds * 1000,
+      silenceMs: config.timeouts.silenceSeconds * 1000,
+      stallMs: config.timeouts.stallSeconds * 1000,
+    },
+    observe,
+    nowMs,
+    shutdown: shutdown.signal,
+  };
+  const { connectMs } = plane.timeouts;
   const dial = createDial({
     sockets,
     resolve,
     policy: config.addresses,
     isOverlayAddress: (address, port) => overlay.includes(address, port),
-    connectTimeoutMs,
+    connectTimeoutMs: connectMs,
   });
   const client = new MasterClient({
     masterUrl: config.master.url,
@@ -149,67 +165,40 @@ export function createDepot(init: DepotInit): Depot {
     noteRtt: (depot, rttMs) => membership.noteRtt(depot, rttMs),
     onLeg: (start) => observe({ type: 'leg', start }),
     spareLegs: config.limits.spareLegs,
-    connectTimeoutMs,
+    connectTimeoutMs: connectMs,
     nowMs,
   });
-  const answerTimeoutMs = config.timeouts.answerSeconds * 1000;
-  const silenceMs = config.timeouts.silenceSeconds * 1000;
-  const ask = (route: Route, asked: OriginRequest, signal: AbortSignal, onStands: () => void) =>
-    askOrigin({ openNextLeg: nextLegs.open, trust, answerTimeoutMs }, route, asked, signal, onStands);
   const fromDepot = (socket: Duplex) => sockets.reclassify(socket, 'depot');
-  const stallMs = config.timeouts.stallSeconds * 1000;
+  const fetcher = new Fetcher({
+    plane,
+    openNextLeg: nextLegs.open,
+    trust,
+    followUp: (from, target, avoid) => followUp(client, gate, from, originHref(target), avoid),
+    patienceMs: config.failover.patienceSeconds * 1000,
+  });
   const stepwise = createStepwise({
-    ownId: config.id,
-    gate,
+    plane,
+    fetcher,
     jobs,
     proofs,
     checker,
     findDepot,
     overDepot: nextLegs.overDepot,
-    ask,
     ownPort: () => publicPlace.port,
-    masterUrl: () => directory.masterUrls[0],
     redirectStatus: config.stepwise.redirectStatus,
     maxWaiting: config.stepwise.waiting,
     waitMs: config.stepwise.waitSeconds * 1000,
-    answerTimeoutMs,
-    connectTimeoutMs,
-    observe,
-    relay,
-    watch: sampler.watch,
-    joinUplink: uplink?.join,
     fromDepot,
-    silenceMs,
-    stallMs,
-    nowMs,
-    shutdown: shutdown.signal,
   });
-  const serveEntry = createRelayHandler({
-    ownId: config.id,
+  const serveRelay = createServeRelay({
+    plane,
+    fetcher,
     gate,
     jobs,
-    fetch: {
-      ownId: config.id,
-      ask,
-      openWay: (route, url, firstBytes, signal) =>
-        openWay({ openNextLeg: nextLegs.open, trust }, route, url, firstBytes, signal),
-      followUp: (from, target, avoid) => followUp(client, gate, from, originHref(target), avoid),
-      onChainFailed: (claims, failure) =>
-        observe({
-          type: 'chain-failed',
-          jobId: claims.jobId,
-          code: failure.code,
-          depot: failure.depot ?? config.id,
-        }),
-      patienceMs: config.failover.patienceSeconds * 1000,
-    },
-    enterStepwise: stepwise.enter,
+    stepwise,
+    running: new RunningDownloads(),
     masterUrl: () => directory.masterUrls[0],
     noteSize: (urlHash, sizeBytes) => membership.noteSize(urlHash, sizeBytes),
-    observe,
-    relay,
-    watch: sampler.watch,
-    joinUplink: uplink?.join,
     failover: {
       maxTries: config.failover.tries,
       repairMs: config.failover.repairSeconds * 1000,
@@ -218,28 +207,16 @@ export function createDepot(init: DepotInit): Depot {
     },
     lanes: config.lanes,
     digestsAll: config.integrity.digest === 'always',
-    silenceMs,
-    stallMs,
-    nowMs,
-    shutdown: shutdown.signal,
   });
   const handleConnect = createConnectHandler({
-    ownId: config.id,
+    plane,
     gate,
     jobs,
     proofs: checker,
     openNextLeg: nextLegs.open,
     ensureKnown,
     tunnelsPerJob: config.limits.tunnelsPerJob,
-    observe,
-    relay,
-    watch: sampler.watch,
-    joinUplink: uplink?.join,
     fromDepot,
-    stallMs,
-    halfClosedSilenceMs: silenceMs,
-    nowMs,
-    shutdown: shutdown.signal,
   });
 
   let closing = false;
@@ -247,9 +224,7 @@ export function createDepot(init: DepotInit): Depot {
     ownId: config.id,
     tls: init.tls,
     sockets: config.sockets.client,
-    handleRelay: async (request, response) => {
-      if (!(await stepwise.serve(request, response))) await serveEntry(request, response);
-    },
+    handleRelay: serveRelay,
     handleConnect,
     metrics: metrics.registry,
     metricsNetworks: config.metricsNetworks,
@@ -304,8 +279,7 @@ async function followUp(
   url: string,
   avoid?: readonly string[],
 ): Promise<OpenTicket> {
-  const text = await client.followUp(from.text, url, avoid);
-  const claims = await gate.open(text, {});
-  if (!claims.ok) throw claims.error;
-  return { text, claims: claims.value };
+  const ticket = await gate.open(await client.followUp(from.text, url, avoid), {});
+  if (!ticket.ok) throw ticket.error;
+  return ticket.value;
 }

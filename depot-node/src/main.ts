@@ -5,7 +5,7 @@ import pino from 'pino';
 import { createDepot } from './app.ts';
 import { loadDepotFiles } from './config-file.ts';
 import { runDoctor } from './doctor/doctor-command.ts';
-import type { DepotEvent } from './events.ts';
+import type { DepotEvent } from './plane/events.ts';
 import { openSplicePlane, type SplicePlane } from './relay/splice-plane.ts';
 import { openStateFolder } from './state-folder.ts';
 

@@ -1,6 +1,6 @@
 import { Counter, Gauge, Registry } from 'prom-client';
-import type { DepotEvent } from './events.ts';
 import type { UplinkUse } from './fairness/uplink-pacer.ts';
+import type { DepotEvent } from './plane/events.ts';
 import { LIMITS } from './sockets/leg-meter.ts';
 import type { LegClass } from './sockets/leg-options.ts';
 import type { LegSampler, LegTotals } from './sockets/leg-sampler.ts';

@@ -1,4 +1,13 @@
-import { type ErrorCode, ok, type Result, refuse, type TicketClaims, ticketPhase } from '@longhaul/shared';
+import type { IncomingMessage } from 'node:http';
+import {
+  clientPrefix,
+  type ErrorCode,
+  ok,
+  type Result,
+  refuse,
+  type TicketClaims,
+  ticketPhase,
+} from '@longhaul/shared';
 import { SharedLimits } from './shared-limits.ts';
 
 /** One download as this depot sees it: all requests and tunnels of one job id. */
@@ -35,6 +44,12 @@ export interface JobTableInit {
 export type Arrival =
   | { readonly from: 'client'; readonly prefix: string; readonly hasRange: boolean }
   | { readonly from: 'depot'; readonly isExit: boolean };
+
+/** How a client's request arrives. */
+export function arrivalOf(request: IncomingMessage): Arrival {
+  const prefix = clientPrefix(request.socket.remoteAddress ?? '');
+  return { from: 'client', prefix, hasRange: request.headers.range !== undefined };
+}
 
 /** A connection that was admitted; to be released when it has ended. */
 export interface Admission {

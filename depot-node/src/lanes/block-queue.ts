@@ -1,4 +1,4 @@
-import type { Part } from '../entry/representation.ts';
+import type { Part } from '../origin/representation.ts';
 import { SmallChunks } from './small-chunks.ts';
 
 /** A piece of the file that is being fetched, or was and waits for its turn. */

@@ -1,8 +1,8 @@
 import type { LonghaulError } from '@longhaul/shared';
+import { OriginBusy } from '../origin/join-failure.ts';
+import type { LaneEvent } from '../plane/events.ts';
 import type { Lane } from './lane.ts';
-import type { LaneEvent } from './lane-ways.ts';
 import type { LanesConfig } from './lanes-config.ts';
-import { OriginBusy } from './origin-busy.ts';
 
 /** First wait before a lane that broke twice is opened again; it doubles. */
 const FIRST_BACKOFF_MS = 250;

@@ -4,12 +4,13 @@ import type { ChainPromise } from '@longhaul/shared';
 import { KIB, MIB } from '@longhaul/shared';
 import fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { type Part, type Representation, readRepresentation } from '../entry/representation.ts';
+import { OriginConnection } from '../origin/origin-connection.ts';
+import type { Part, Representation } from '../origin/representation.ts';
+import type { LaneEvent } from '../plane/events.ts';
 import { type AskedRange, BlockOrigin, unlikeBytes } from '../testing/block-origin.ts';
+import type { LaneConnection } from './lane.ts';
 import { type FirstBlock, type LanesEnd, runLanes } from './lane-transfer.ts';
-import type { LaneEvent, LaneWays } from './lane-ways.ts';
 import { lanesSchema } from './lanes-config.ts';
-import { openLane } from './open-lane.ts';
 
 const CONTENT = unlikeBytes(4 * MIB);
 const WHOLE: Part = { startByte: 0, endByte: CONTENT.length };
@@ -63,25 +64,26 @@ async function download(order: Order = {}): Promise<Run> {
   const checked = lanesSchema.parse({ firstBlockBytes: 64 * KIB, leastBlockBytes: 16 * KIB, ...config });
   const nowMs = () => performance.now();
   downloads += 1;
-  const path = `/file-${downloads}`;
-  const open = (lane: number, representation?: Representation) =>
-    openLane(
-      async (firstBytes, signal) => {
-        const stream = connect({ host: '127.0.0.1', port: refuses?.(lane) ? 1 : port, signal });
-        await once(stream, 'connect');
-        stream.write(firstBytes);
-        return { stream, chain: [`d${lane}`], promise: promise?.(lane) };
-      },
-      {
-        path,
-        headers: { host: 'origin.test', 'x-lane': String(lane) },
-        silenceMs: checked.silenceSeconds * 1000,
-        nowMs,
-      },
-      representation,
-    );
-  const ways: LaneWays = { open: (lane) => open(lane, REPRESENTATION) };
-  const first = order.first && (await askFirst(open(0), order.first));
+  const asked = { method: 'GET' as const, target: `/file-${downloads}`, headers: { host: 'origin.test' } };
+  const open = (lane: number): LaneConnection => {
+    const connection = new OriginConnection(async (firstBytes, signal) => {
+      const stream = connect({ host: '127.0.0.1', port: refuses?.(lane) ? 1 : port, signal });
+      await once(stream, 'connect');
+      origin.lanes.set(stream.localPort ?? 0, lane);
+      stream.write(firstBytes);
+      return stream;
+    });
+    const route = { chain: [`d${lane}`], promise: promise?.(lane) };
+    return { connection, route: connection.stands.then(() => route) };
+  };
+  const askFirst = async (part: Part): Promise<FirstBlock> => {
+    const lane = open(0);
+    const askedAtMs = nowMs();
+    const headers = { ...asked.headers, range: `bytes=${part.startByte}-${part.endByte - 1}` };
+    await lane.connection.ask({ ...asked, headers }, { answerMs: 5000 });
+    return { ...lane, part, askedAtMs };
+  };
+  const first = order.first && (await askFirst(order.first));
   const chunks: Buffer[] = [];
   const events: LaneEvent[] = [];
   let rest: Promise<void> | undefined;
@@ -89,7 +91,8 @@ async function download(order: Order = {}): Promise<Run> {
     part,
     laneCount: lanes,
     mostLanes: order.mostLanes,
-    ways,
+    open,
+    request: { asked, representation: REPRESENTATION, silenceMs: checked.silenceSeconds * 1000 },
     first,
     sink: {
       write: (chunk) => {
@@ -108,16 +111,8 @@ async function download(order: Order = {}): Promise<Run> {
       onEvent?.(event);
     },
   });
-  const asked = origin.asked.filter((range) => range.path === path);
-  return { ...end, asked, body: Buffer.concat(chunks), events };
-}
-
-/** As an entry depot does: it learns from the first answer which version it is that it goes on with. */
-async function askFirst(lane: ReturnType<typeof openLane>, part: Part): Promise<FirstBlock> {
-  const { connection } = lane;
-  const { answer, read } = await connection.ask({ range: `bytes=${part.startByte}-${part.endByte - 1}` });
-  connection.representation = readRepresentation(answer);
-  return { lane, part, read: (onChunk) => read(part.endByte - part.startByte, onChunk) };
+  const ranges = origin.asked.filter((range) => range.path === asked.target);
+  return { ...end, asked: ranges, body: Buffer.concat(chunks), events };
 }
 
 function expectBytes({ body, bytes }: Run, { startByte, endByte }: Part): void {
@@ -176,11 +171,13 @@ describe.each(['coupled', 'plain'] as const)('lanes under %s control', (control)
 
   test('are no more than they may be, also when that becomes less while they run', async () => {
     let most = 4;
+    const before = origin.answered;
     origin.manners = { bytesPerMs: () => 4000 };
     const run = await lanes({
       mostLanes: () => most,
-      onEvent: ({ type }) => {
-        if (type === 'block') most = 1;
+      rests: () => {
+        if (origin.answered > before) most = 1;
+        return undefined;
       },
     });
     expect(run.outcome).toBe('complete');

@@ -1,12 +1,13 @@
-import type { LonghaulError } from '@longhaul/shared';
-import type { Part } from '../entry/representation.ts';
+import type { Chain, LonghaulError } from '@longhaul/shared';
+import type { Part } from '../origin/representation.ts';
+import type { LaneEvent } from '../plane/events.ts';
 import { BlockQueue } from './block-queue.ts';
 import { adaptedBlockBytes, firstBlockBytes } from './block-sizes.ts';
-import { Lane, type LaneFetch } from './lane.ts';
-import { isHoldingUp } from './lane-judgement.ts';
+import { isDegraded } from './degraded-lane.ts';
+import type { BlockRequest } from './fetch-block.ts';
+import { Lane, type LaneConnection, type LaneFetch, type OpenLane } from './lane.ts';
 import { LaneRests } from './lane-rests.ts';
 import { LaneTrials } from './lane-trials.ts';
-import type { BlockTimes, LaneEvent, LaneWays, OnChunk, OpenedLane } from './lane-ways.ts';
 import type { LanesConfig } from './lanes-config.ts';
 import { chooseBlock } from './next-block.ts';
 
@@ -18,13 +19,14 @@ export interface LaneSink {
   drained(): Promise<void>;
 }
 
-/** A lane that runs already: the answer to its first block has been read up to its body. */
-export interface FirstBlock {
-  readonly lane: OpenedLane;
+/** What becomes lane 0: a connection over which the first block has been asked for, and answered up to its body. */
+export interface FirstBlock extends LaneConnection {
   readonly part: Part;
-  /** Reads the block's body, as `BlockConnection.fetch` does. */
-  readonly read: (onChunk: OnChunk) => Promise<BlockTimes>;
+  readonly askedAtMs: number;
 }
+
+/** A lane as others see it. */
+export type LaneView = Pick<Lane, 'index' | 'chain' | 'isRemoved' | 'record'>;
 
 export interface LanesInit {
   /** What is to be delivered. */
@@ -33,8 +35,9 @@ export interface LanesInit {
   readonly laneCount: number;
   /** How many may be at work now, at least one; asked before each block. Without it: all. */
   readonly mostLanes?: (() => number) | undefined;
-  readonly ways: LaneWays;
-  /** Lane 0, where the entry has asked for the first block itself. It starts where `part` starts and ends inside it. */
+  readonly open: OpenLane;
+  readonly request: BlockRequest;
+  /** Where the first block has been asked for already: it starts where `part` starts and ends inside it. */
   readonly first?: FirstBlock | undefined;
   readonly sink: LaneSink;
   readonly config: LanesConfig;
@@ -44,6 +47,8 @@ export interface LanesInit {
   readonly left: AbortSignal;
   readonly nowMs: () => number;
   readonly observe: (event: LaneEvent) => void;
+  /** Shown the lanes at start; what they tell is always of now. */
+  readonly onLanes?: (lanes: readonly LaneView[]) => void;
 }
 
 export interface LanesEnd {
@@ -93,18 +98,19 @@ class LaneTransfer {
     const laneCount = Math.max(1, Math.min(init.laneCount, init.config.perOrigin));
     const sizeBytes = firstBlockBytes(init.config, laneCount);
     const components = {
-      ways: init.ways,
+      open: init.open,
+      request: init.request,
       config: init.config,
       nowMs: init.nowMs,
-      onOpened: ({ index }: Lane, chain: readonly string[]) =>
-        init.observe({ type: 'lane-opened', lane: index, chain }),
+      onOpened: ({ index }: Lane, chain: Chain) => init.observe({ type: 'lane-opened', lane: index, chain }),
       onChunk: (fetch: LaneFetch, chunk: Buffer) => this.#onChunk(fetch, chunk),
-      onWhole: (fetch: LaneFetch, times: BlockTimes, lane: Lane) => this.#onWhole(fetch, times, lane),
+      onWhole: (fetch: LaneFetch, lane: Lane) => this.#onWhole(fetch, lane),
       onFailed: (failure: LonghaulError, lane: Lane) => this.#onFailed(failure, lane),
     };
     this.#lanes = Array.from({ length: laneCount }, (_, index) => new Lane(index, sizeBytes, components));
     this.#rests = new LaneRests(this.#lanes, init);
     this.#trials = new LaneTrials(init.nowMs);
+    init.onLanes?.(this.#lanes);
     init.left.addEventListener('abort', this.#onLeft);
     init.signal.addEventListener('abort', this.#onCancelled);
     this.#begin();
@@ -117,7 +123,8 @@ class LaneTransfer {
     const { first, left, signal } = this.#init;
     const [lane] = this.#lanes;
     if (first && lane) {
-      lane.adopt(first.lane, this.#queue.cut(first.part.endByte - first.part.startByte), first.read);
+      const block = this.#queue.cut(first.part.endByte - first.part.startByte);
+      lane.adopt(first, block, first.askedAtMs);
     }
     if (left.aborted) this.#onLeft();
     if (signal.aborted) this.#onCancelled();
@@ -136,15 +143,15 @@ class LaneTransfer {
         lane.drop();
         continue;
       }
-      if (isHoldingUp(lane, this.#lanes, this.#init.config)) {
+      if (this.#isHoldingUp(lane)) {
         this.#removeDegraded(lane);
         continue;
       }
       const chosen = chooseBlock(lane, this.#lanes, this.#queue, this.#init.config);
       if (!chosen) continue;
       const { block, isLate } = chosen;
-      const part = { startByte: block.nextByte, endByte: block.endByte };
-      if (isLate) this.#init.observe({ type: 'block-asked-again', lane: lane.index, part });
+      const { nextByte: startByte, endByte } = block;
+      if (isLate) this.#init.observe({ type: 'block-asked-again', lane: lane.index, startByte, endByte });
       if (lane.isRemoved) this.#trials.begin(lane.index);
       lane.isRemoved = false;
       lane.start(block);
@@ -156,6 +163,17 @@ class LaneTransfer {
 
   #busyLanes(): number {
     return this.#lanes.filter(({ fetch }) => fetch !== undefined).length;
+  }
+
+  /** Whether a lane in service holds the others up, as far as they are measured. */
+  #isHoldingUp(lane: Lane): boolean {
+    if (lane.isRemoved) return false;
+    const others = this.#lanes.filter((other) => other !== lane && !other.isRemoved);
+    return isDegraded(
+      lane.record,
+      others.map(({ record }) => record),
+      this.#init.config,
+    );
   }
 
   #onChunk(fetch: LaneFetch, chunk: Buffer): void {
@@ -174,12 +192,10 @@ class LaneTransfer {
     this.#deliver();
   }
 
-  #onWhole({ block, fromByte }: LaneFetch, times: BlockTimes, lane: Lane): void {
-    const sizeBytes = block.endByte - fromByte;
-    lane.noteBlock(sizeBytes, times);
+  #onWhole(fetch: LaneFetch, lane: Lane): void {
+    lane.noteBlock(fetch);
     const inService = this.#lanes.filter(({ isRemoved }) => !isRemoved);
     lane.sizeBytes = adaptedBlockBytes(lane, inService, this.#init.config);
-    this.#init.observe({ type: 'block', lane: lane.index, sizeBytes, times });
     if (lane.isMeasured && this.#trials.hasLowered(lane.index)) this.#removeDegraded(lane);
     this.#work();
   }

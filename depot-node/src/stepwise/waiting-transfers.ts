@@ -1,6 +1,46 @@
+import type { IncomingMessage } from 'node:http';
+import { asLonghaulError, type LonghaulError, type OriginUrl } from '@longhaul/shared';
 import type { Admission } from '../jobs/job-table.ts';
-import { keyOfWanted, type Wanted } from './conditions.ts';
-import { type Held, letGo } from './held-answer.ts';
+import type { OriginAnswer } from '../origin/origin-connection.ts';
+import { CONDITIONS } from '../origin/origin-headers.ts';
+
+/** A request as far as its answer depends on it. */
+export interface Wanted {
+  readonly method: 'GET' | 'HEAD';
+  readonly path: string;
+  readonly conditions: Readonly<Record<string, string>>;
+}
+
+/** What a request wants: an answer to another one must never be given in its place. */
+export function wantedBy({ method, headers }: IncomingMessage, path: string): Wanted {
+  const conditions: Record<string, string> = {};
+  for (const name of CONDITIONS) {
+    const value = headers[name];
+    if (typeof value === 'string') conditions[name] = value;
+  }
+  return { method: method === 'HEAD' ? 'HEAD' : 'GET', path, conditions };
+}
+
+/** Equal for requests that want the same. */
+function keyOfWanted({ method, path, conditions }: Wanted): string {
+  return JSON.stringify([method, path, conditions]);
+}
+
+/** What came of a fetch that a depot began for its successor: an answer with its body unread, or why there is none. */
+export type Held =
+  | { readonly ok: true; readonly url: OriginUrl; readonly answer: OriginAnswer }
+  /** `url` where it is known all the same: whoever knows it can fetch by cascade. */
+  | { readonly ok: false; readonly url: OriginUrl | undefined; readonly error: LonghaulError };
+
+/** The failure of a fetch, as what is held. */
+export function heldFailure(thrown: unknown, url: OriginUrl | undefined): Held {
+  return { ok: false, url, error: asLonghaulError(thrown, 'origin-unreachable') };
+}
+
+/** Gives up what is held, with its whole chain. */
+export function letGo(held: Held): void {
+  if (held.ok) held.answer.connection.reset();
+}
 
 /** A transfer that was begun for the successor and waits, unread, until that asks for it. */
 export interface WaitingTransfer {
@@ -75,13 +115,8 @@ export class WaitingTransfers {
   #drop(transfer: WaitingTransfer): void {
     clearTimeout(this.#waiting.get(transfer));
     this.#waiting.delete(transfer);
-    endTransfer(transfer);
+    transfer.abort();
+    void transfer.held.then(letGo);
+    transfer.admission.release();
   }
-}
-
-/** Ends a transfer that nobody will read, and releases its place. */
-export function endTransfer({ abort, held, admission }: WaitingTransfer): void {
-  abort();
-  void held.then(letGo);
-  admission.release();
 }

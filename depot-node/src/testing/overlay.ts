@@ -11,8 +11,8 @@ import {
 } from '@longhaul/shared';
 import { createDepot, type Depot } from '../app.ts';
 import { readDepotConfig } from '../config.ts';
-import type { DepotEvent } from '../events.ts';
 import { sha256 } from '../identity.ts';
+import type { DepotEvent } from '../plane/events.ts';
 import type { SplicePlane } from '../relay/splice-plane.ts';
 import { listen, type TlsMaterial } from '../sockets/listener.ts';
 import { openStateFolder } from '../state-folder.ts';

@@ -4,46 +4,33 @@ import {
   asLonghaulError,
   type ErrorCode,
   HEADERS,
+  isWayFailure,
   LonghaulError,
+  mostTelling,
   refuseThrown,
   type TicketClaims,
 } from '@longhaul/shared';
-import type { Observe } from '../events.ts';
-import type { UplinkPacer } from '../fairness/uplink-pacer.ts';
-import { arrivalOf } from '../jobs/arrival-of.ts';
-import type { Admission, JobTable } from '../jobs/job-table.ts';
-import type { Relay } from '../relay/relay-plane.ts';
-import { retryAfter } from '../retry-after.ts';
+import { refusalEvent, retryAfter } from '../door/refusal.ts';
+import { type Admission, arrivalOf, type JobTable } from '../jobs/job-table.ts';
+import type { ChainTarget, OpenNextLeg } from '../legs/next-leg.ts';
 import { sayFarewell } from '../sockets/farewell.ts';
-import { downstreamLeg, type LegSampler, upstreamLeg } from '../sockets/leg-sampler.ts';
+import { downstreamLeg, upstreamLeg } from '../sockets/leg-sampler.ts';
 import { resetConnection } from '../sockets/reset.ts';
 import { type AcceptComponents, type AcceptedConnect, acceptConnect } from './accept-connect.ts';
-import { CHAIN_FAILURES } from './chain-failures.ts';
-import { ClientTunnels } from './client-tunnels.ts';
-import type { OpenNextLeg, Route } from './next-leg.ts';
 import { watchTunnelBudget } from './tunnel-budget.ts';
 
 interface ConnectHandlerComponents extends AcceptComponents {
   readonly jobs: JobTable;
   readonly openNextLeg: OpenNextLeg;
-  readonly observe: Observe;
-  readonly relay: Relay;
-  readonly watch: LegSampler['watch'];
-  /** Where the depot has an uplink to share. */
-  readonly joinUplink: UplinkPacer['join'] | undefined;
   /** Gives an accepted connection the options of those from depots. */
   readonly fromDepot: (connection: Duplex) => void;
   /** Tunnels that one ticket of a client may have open at once. */
   readonly tunnelsPerJob: number;
-  /** How long a tunnel may rest: its client may have stopped reading. */
-  readonly stallMs: number;
-  readonly halfClosedSilenceMs: number;
-  readonly nowMs: () => number;
-  readonly shutdown: AbortSignal;
 }
 
 /** Serves `CONNECT`: from the previous depot of a chain, or from a client whose ticket is for a tunnel. */
 export function createConnectHandler(components: ConnectHandlerComponents) {
+  const { fromDepot, jobs, plane } = components;
   const clientTunnels = new ClientTunnels(components.tunnelsPerJob);
   return async (request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> => {
     // Until the relay takes over, a caller that breaks off must not bring the process down.
@@ -56,28 +43,25 @@ export function createConnectHandler(components: ConnectHandlerComponents) {
       refuseConnect(components, request, socket, accepted.error, undefined);
       return;
     }
-    const { claims, place } = accepted.value;
+    const { claims, place, targets } = accepted.value;
     const leave = place > 0 ? () => undefined : clientTunnels.enter(claims.jobId);
     if (!leave) {
       refuseConnect(components, request, socket, new LonghaulError('job-busy'), claims.jobId);
       return;
     }
-    const isExit = place + 1 === accepted.value.routes[0]?.chain.length;
-    const admission = components.jobs.admit(
-      claims,
-      place > 0 ? { from: 'depot', isExit } : arrivalOf(request),
-    );
+    const isExit = place + 1 === targets[0]?.chain.length;
+    const admission = jobs.admit(claims, place > 0 ? { from: 'depot', isExit } : arrivalOf(request));
     if (!admission.ok) {
       leave();
       refuseConnect(components, request, socket, admission.error, claims.jobId);
       return;
     }
     try {
-      if (place > 0) components.fromDepot(socket);
-      const signal = AbortSignal.any([left.signal, components.shutdown]);
-      const { upstream, route } = await openFirst(components, accepted.value, head, signal);
+      if (place > 0) fromDepot(socket);
+      const signal = AbortSignal.any([left.signal, plane.shutdown]);
+      const { upstream, target } = await openFirst(components, accepted.value, head, signal);
       socket.off('close', onLeft);
-      const open = { claims, route, place, admission: admission.value };
+      const open = { claims, target, place, admission: admission.value };
       await runTunnel(components, open, socket, upstream, head.length);
     } catch (thrown) {
       if (!left.signal.aborted)
@@ -89,43 +73,66 @@ export function createConnectHandler(components: ConnectHandlerComponents) {
   };
 }
 
-/** Opens the first way that can be opened. Only failures of a chain let the next one be tried. */
+/** Counts the tunnels of clients, so that a ticket for one download opens no more of them at once than it may. */
+class ClientTunnels {
+  readonly #mostPerJob: number;
+  readonly #open = new Map<string, number>();
+
+  constructor(mostPerJob: number) {
+    this.#mostPerJob = mostPerJob;
+  }
+
+  /** Lets one more tunnel of a job in; gives what is to be called when it has ended, or `undefined` if it may not. */
+  enter(jobId: string): (() => void) | undefined {
+    const open = this.#open.get(jobId) ?? 0;
+    if (open >= this.#mostPerJob) return undefined;
+    this.#open.set(jobId, open + 1);
+    return () => {
+      const left = (this.#open.get(jobId) ?? 1) - 1;
+      if (left === 0) this.#open.delete(jobId);
+      else this.#open.set(jobId, left);
+    };
+  }
+}
+
+/** Opens the first chain that can be opened. The next one is tried only where that may do better. */
 async function openFirst(
-  { ownId, openNextLeg, observe }: ConnectHandlerComponents,
-  { claims, routes, place }: AcceptedConnect,
+  { plane: { observe, ownId }, openNextLeg }: ConnectHandlerComponents,
+  { claims, targets, place }: AcceptedConnect,
   head: Buffer,
   signal: AbortSignal,
-): Promise<{ upstream: Duplex; route: Route }> {
-  let failure = new LonghaulError('next-depot-unknown');
-  for (const route of routes) {
+): Promise<{ upstream: Duplex; target: ChainTarget }> {
+  const failures: LonghaulError[] = [];
+  for (const target of targets) {
     try {
-      return { upstream: await openNextLeg(route, place, signal, head), route };
+      return { upstream: await openNextLeg(target, place, signal, head), target };
     } catch (thrown) {
       signal.throwIfAborted();
-      if (place > 0 || !(thrown instanceof LonghaulError) || !CHAIN_FAILURES.has(thrown.code)) throw thrown;
-      failure = thrown;
+      if (place > 0 || !isWayFailure(thrown)) throw thrown;
+      failures.push(thrown);
       const { code, depot = ownId } = thrown;
       observe({ type: 'chain-failed', jobId: claims.jobId, code, depot });
     }
   }
-  throw failure;
+  throw mostTelling(failures) ?? new LonghaulError('next-depot-unknown');
 }
 
 interface OpenTunnel {
   readonly claims: TicketClaims;
-  readonly route: Route;
+  readonly target: ChainTarget;
   readonly place: number;
   readonly admission: Admission;
 }
 
 async function runTunnel(
-  components: ConnectHandlerComponents,
-  { claims, route, place, admission }: OpenTunnel,
+  { plane }: ConnectHandlerComponents,
+  { claims, target: { chain }, place, admission }: OpenTunnel,
   socket: Duplex,
   upstream: Duplex,
   firstBytes: number,
 ): Promise<void> {
-  const { ownId, observe, relay, watch, stallMs, halfClosedSilenceMs, shutdown, nowMs } = components;
+  const { ownId, observe, relay, watch, timeouts, shutdown, nowMs } = plane;
+  const { jobId } = claims;
   const started = nowMs();
   if (socket.destroyed) {
     resetConnection(upstream);
@@ -133,19 +140,20 @@ async function runTunnel(
   }
   socket.write(`HTTP/1.1 200 Connected\r\n${HEADERS.depot}: ${ownId}\r\n\r\n`);
   const legs = [
-    watch(socket, { ...downstreamLeg(route.chain, place), handedOver: true }),
-    watch(upstream, { ...upstreamLeg(route.chain, place), handedOver: true }),
+    watch(socket, { ...downstreamLeg(chain, place), handedOver: true }),
+    watch(upstream, { ...upstreamLeg(chain, place), handedOver: true }),
   ];
   // The entry depot decides for the whole chain.
   const budget = place === 0 ? watchTunnelBudget(claims, admission, nowMs) : undefined;
-  const leaveUplink = components.joinUplink?.(socket, {
-    jobId: claims.jobId,
+  const leaveUplink = plane.joinUplink?.(socket, {
+    jobId,
     legClass: place === 0 ? 'client' : 'depot',
     handedOver: true,
   });
   const result = await relay.tunnel(socket, upstream, {
-    silenceMs: stallMs,
-    halfClosedSilenceMs,
+    // Its client may have stopped reading.
+    silenceMs: timeouts.stallMs,
+    halfClosedSilenceMs: timeouts.silenceMs,
     signal: budget ? AbortSignal.any([shutdown, budget.signal]) : shutdown,
     onDown: (bytes) => {
       if (budget) budget.spend(bytes);
@@ -157,28 +165,28 @@ async function runTunnel(
   for (const leg of legs) leg.stop();
   const over: unknown = budget?.signal.reason;
   if (over instanceof LonghaulError)
-    observe({ type: 'refusal', code: over.code, jobId: claims.jobId, depot: ownId, detail: 'tunnel ended' });
+    observe({ type: 'refusal', code: over.code, jobId, depot: ownId, detail: 'tunnel ended' });
   const seconds = (nowMs() - started) / 1000;
-  const role = place === 0 ? 'entry' : place === route.chain.length - 1 ? 'exit' : 'middle';
+  const role = place === 0 ? 'entry' : place === chain.length - 1 ? 'exit' : 'middle';
   const { outcome, bytesDown } = result;
   const bytesUp = firstBytes + result.bytesUp;
   // What a client sends through a tunnel of its own counts for the next one.
   if (budget) admission.note(bytesUp);
-  observe({ type: 'tunnel', jobId: claims.jobId, role, seconds, outcome, bytesUp, bytesDown });
+  observe({ type: 'tunnel', jobId, role, seconds, outcome, bytesUp, bytesDown });
 }
 
 /** Credentials that are no ticket: the client had better send others. */
 const UNUSABLE: ReadonlySet<ErrorCode> = new Set(['ticket-malformed', 'ticket-version-unknown']);
 
 function refuseConnect(
-  { ownId, observe }: ConnectHandlerComponents,
+  { plane: { ownId, observe } }: ConnectHandlerComponents,
   request: IncomingMessage,
   socket: Duplex,
   error: LonghaulError,
   jobId: string | undefined,
 ): void {
   const depot = error.depot ?? ownId;
-  observe({ type: 'refusal', code: error.code, jobId, depot, detail: error.detail });
+  observe(refusalEvent(error, jobId, ownId));
   if (socket.destroyed) return;
   const isClient = request.headers[HEADERS.proof] === undefined;
   const status = isClient && UNUSABLE.has(error.code) ? 407 : error.status;

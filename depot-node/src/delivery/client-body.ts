@@ -1,0 +1,167 @@
+import type { ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { LonghaulError } from '@longhaul/shared';
+import { resetConnection } from '../sockets/reset.ts';
+import type { BodyDigest } from './body-digest.ts';
+
+export type ClientState = 'ready' | 'left' | 'stalled';
+
+interface ClientBodyInit {
+  /** How long the client may leave bytes unread. */
+  readonly stallMs: number;
+  readonly onBytes: (bytes: number) => void;
+}
+
+/** What happens to the bytes of a body on their way, beside being sent. */
+export interface BodyCare {
+  /** Of a whole file; `undefined` where a part is sent or nobody wants it. */
+  readonly digest: BodyDigest | undefined;
+  /** Whether the bytes must pass this process, so that the digest sees them. */
+  readonly mustPass: boolean;
+  /** Whether the end of the file must wait until the digest has been checked. */
+  readonly holdsBack: boolean;
+}
+
+const NO_CARE: BodyCare = { digest: undefined, mustPass: false, holdsBack: false };
+
+/**
+ * The answer to a client: one stream of bytes, whatever they come from. It counts and digests them, and knows whether the
+ * client is there, from before the head on.
+ */
+export class ClientBody {
+  readonly #response: ServerResponse;
+  readonly #init: ClientBodyInit;
+  readonly #left = new AbortController();
+  #care = NO_CARE;
+  #bytes = 0;
+  #digest: BodyDigest | undefined;
+  /** The last chunk so far, when the file must not be complete before it is known to be right. */
+  #heldBack: Buffer | undefined;
+
+  constructor(response: ServerResponse, init: ClientBodyInit) {
+    this.#response = response;
+    this.#init = init;
+    response.once('close', this.#onClose);
+    // It may have left while its ticket was checked.
+    if (response.destroyed || response.socket?.destroyed === true) this.#onClose();
+  }
+
+  /** Writes the head; bytes may follow. */
+  begin(statusCode: number, headers: readonly (readonly [string, string])[], care = NO_CARE): void {
+    this.#care = care;
+    this.#digest = care.digest;
+    this.#response.writeHead(statusCode, headers.flat());
+  }
+
+  /** Aborts when the client has left. */
+  get left(): AbortSignal {
+    return this.#left.signal;
+  }
+
+  /** Bytes taken in so far; one of them may be held back. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** The client's connection, for the relay. */
+  get socket(): Socket | undefined {
+    return this.#response.socket ?? undefined;
+  }
+
+  /** Whether the bytes must pass this process. */
+  get mustPass(): boolean {
+    return this.#care.mustPass;
+  }
+
+  /** Takes a chunk in; says whether the client has room for more. */
+  write(chunk: Buffer): boolean {
+    this.#note(chunk.length);
+    this.#digest?.update(chunk);
+    if (!this.#care.holdsBack) return this.#response.write(chunk);
+    const next = this.#heldBack;
+    this.#heldBack = chunk;
+    return next === undefined || this.#response.write(next);
+  }
+
+  /** Sends the head before bytes that do not pass here; not again where it has gone. */
+  sendHead(): void {
+    this.#response.flushHeaders();
+  }
+
+  /** Counts bytes that went to the client's connection without passing here: they are in no digest. */
+  skip(bytes: number): void {
+    this.#note(bytes);
+    if (bytes > 0) this.#digest = undefined;
+  }
+
+  /** Waits until the client has room again. */
+  async roomy(signal: AbortSignal): Promise<ClientState | 'cancelled'> {
+    const response = this.#response;
+    if (this.left.aborted) return 'left';
+    if (!response.writableNeedDrain) return 'ready';
+    return new Promise((resolve) => {
+      const settle = (state: ClientState | 'cancelled') => {
+        clearTimeout(timer);
+        response.off('drain', onDrain).off('close', onLeft);
+        signal.removeEventListener('abort', onAbort);
+        resolve(state);
+      };
+      const onDrain = () => settle('ready');
+      const onLeft = () => settle('left');
+      const onAbort = () => settle('cancelled');
+      const timer = setTimeout(() => settle('stalled'), this.#init.stallMs);
+      // A body whose end was asked for meanwhile drains without a word; its close comes in any case.
+      response.once('drain', onDrain).once('close', onLeft);
+      signal.addEventListener('abort', onAbort);
+      if (signal.aborted) onAbort();
+    });
+  }
+
+  /**
+   * Ends the body and waits until the client's kernel has it all. Throws `origin-digest-wrong` for a file that is not
+   * what the origin states, which is then not complete. Gives the SHA-256 of a whole file that passed.
+   */
+  async finish(
+    signal: AbortSignal,
+  ): Promise<{ readonly state: ClientState; readonly sha256: string | undefined }> {
+    const digest = this.#digest?.finish();
+    if (digest?.isWrong === true) throw new LonghaulError('origin-digest-wrong');
+    if (this.#heldBack) this.#response.write(this.#heldBack);
+    this.#heldBack = undefined;
+    this.#response.off('close', this.#onClose);
+    const state = await this.#end(signal);
+    return { state, sha256: digest?.sha256 };
+  }
+
+  /** Resets the client's connection, so that what it has never looks complete. */
+  reset(): void {
+    this.#response.off('close', this.#onClose);
+    // A connection that the client has left is gone already.
+    if (this.#response.socket) resetConnection(this.#response.socket);
+    this.#response.destroy();
+  }
+
+  #end(signal: AbortSignal): Promise<ClientState> {
+    const response = this.#response;
+    if (this.left.aborted) return Promise.resolve('left');
+    return new Promise((resolve) => {
+      const settle = (state: ClientState) => {
+        clearTimeout(timer);
+        signal.removeEventListener('abort', onAbort);
+        resolve(state);
+      };
+      const onAbort = () => settle('left');
+      const timer = setTimeout(() => settle('stalled'), this.#init.stallMs);
+      signal.addEventListener('abort', onAbort);
+      response.once('close', () => settle(response.writableFinished ? 'ready' : 'left'));
+      response.end(() => settle('ready'));
+    });
+  }
+
+  #note(bytes: number): void {
+    this.#bytes += bytes;
+    this.#init.onBytes(bytes);
+  }
+
+  readonly #onClose = () => this.#left.abort();
+}
