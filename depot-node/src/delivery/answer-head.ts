@@ -1,10 +1,9 @@
 import type { IncomingMessage } from 'node:http';
-import { HEADERS, LonghaulError } from '@longhaul/shared';
+import { HEADERS, LonghaulError, type OriginUrl } from '@longhaul/shared';
 import { headersToClient, SAFETY_HEADERS } from '../door/client-headers.ts';
 import type { Job } from '../jobs/job-table.ts';
 import { type AnswerHead, type Part, readPart } from '../origin/representation.ts';
 import { dispositionFor } from './download-name.ts';
-import type { Opening } from './open-download.ts';
 
 /** What describes one part only, and not the file or the part that the client gets. */
 const OF_THE_BLOCK = new Set(['content-length', 'content-range', 'content-md5', 'content-digest']);
@@ -29,11 +28,12 @@ export function headOfAll(block: AnswerHead, { startByte, endByte }: Part, isWho
   return { statusCode: isWhole ? 200 : 206, headers: block.headers, rawHeaders: kept };
 }
 
-/** The headers of an answer as the client gets them. */
+/** The headers of an answer as the client gets them: of what the origin gives at this URL, in this job at this depot. */
 export function answerHeaders(
-  { head: { statusCode, rawHeaders }, answer }: Opening,
-  depotId: string,
+  { statusCode, headers, rawHeaders }: AnswerHead,
+  url: OriginUrl,
   jobId: string,
+  depotId: string,
 ): readonly (readonly [string, string])[] {
   const isError = statusCode >= 400;
   // An origin's error page must not run under this depot's name, so it is shown as text.
@@ -43,9 +43,8 @@ export function answerHeaders(
     [HEADERS.depot, depotId],
     [HEADERS.job, jobId],
   ];
-  const { 'content-disposition': disposition } = answer.head.headers;
   if (isError) own.push(['Content-Type', 'text/plain; charset=utf-8']);
-  else own.push(['Content-Disposition', dispositionFor(disposition, answer.target.url)]);
+  else own.push(['Content-Disposition', dispositionFor(headers['content-disposition'], url)]);
   return [...passed, ...own];
 }
 
@@ -55,14 +54,15 @@ export function answerHeaders(
  */
 export function whyUnusable(
   request: IncomingMessage,
-  { answer: { head }, firstBlock }: Opening,
+  head: AnswerHead,
+  isFirstBlock: boolean,
   job: Job,
 ): LonghaulError | undefined {
   const { statusCode } = head;
   if (statusCode === 401 || statusCode === 407) return new LonghaulError('origin-needs-login');
   if (job.hasWorked && !RESUME_ANSWERS.has(statusCode))
     return new LonghaulError('origin-unavailable', { detail: `it answered ${statusCode}` });
-  const isForeign = statusCode === 206 && !firstBlock && !isPartOf(request, head);
+  const isForeign = statusCode === 206 && !isFirstBlock && !isPartOf(request, head);
   return isForeign ? new LonghaulError('origin-bad-answer') : undefined;
 }
 

@@ -1,7 +1,5 @@
 import { createHash, type Hash } from 'node:crypto';
 import type { AnswerHead } from '../origin/representation.ts';
-import type { BodyCare } from './client-body.ts';
-import type { Opening } from './open-download.ts';
 
 interface StatedDigest {
   readonly algorithm: 'sha256' | 'sha512' | 'md5';
@@ -21,10 +19,7 @@ const OF_THE_FILE = ['repr-digest', 'digest'];
  * The digest that an origin states of a whole file in an answer: `Repr-Digest` and `Content-Digest` (RFC 9530), `Digest`
  * (RFC 3230), `Content-MD5` (RFC 1864). An answer with a part of it states the whole file's digest by two of them only.
  */
-export function statedDigest(
-  { headers }: Pick<AnswerHead, 'headers'>,
-  isPart: boolean,
-): StatedDigest | undefined {
+function statedDigest({ headers }: Pick<AnswerHead, 'headers'>, isPart: boolean): StatedDigest | undefined {
   for (const name of isPart ? OF_THE_FILE : [...OF_THE_FILE, 'content-digest']) {
     const stated = parseDigests(String(headers[name] ?? ''));
     if (stated) return stated;
@@ -53,7 +48,7 @@ function isDigest(text: string, algorithm: StatedDigest['algorithm']): boolean {
 }
 
 /** The digest of a whole body that passes, and whether it is what the origin states. */
-export class BodyDigest {
+class BodyDigest {
   readonly #sha256 = createHash('sha256');
   readonly #other: Hash | undefined;
   readonly #stated: StatedDigest | undefined;
@@ -77,15 +72,26 @@ export class BodyDigest {
   }
 }
 
-/** What is known of the whole body's digest, and whether its end must wait for it. */
-export function digestCare(
+/** What happens to the bytes of a body on their way, beside being sent. */
+export interface BodyCare {
+  /** Of a whole file; `undefined` where a part is sent or nobody wants it. */
+  readonly digest: BodyDigest | undefined;
+  /** Whether the bytes must pass this process, so that the digest sees them. */
+  readonly mustPass: boolean;
+  /** Whether the end of the file must wait until the digest has been checked. */
+  readonly holdsBack: boolean;
+}
+
+/** A body that is only sent. */
+export const NO_CARE: BodyCare = { digest: undefined, mustPass: false, holdsBack: false };
+
+/** The care for a whole file, from the head of the answer with it, or with only a part of it. */
+export function careForWhole(
+  head: Pick<AnswerHead, 'headers'>,
+  isPart: boolean,
   digestsAll: boolean,
-  method: string | undefined,
-  { answer, head: { statusCode }, firstBlock }: Opening,
 ): BodyCare {
-  if (method === 'HEAD' || statusCode !== 200)
-    return { digest: undefined, mustPass: false, holdsBack: false };
-  const stated = statedDigest(answer.head, firstBlock !== undefined);
+  const stated = statedDigest(head, isPart);
   const holdsBack = stated !== undefined;
   return { digest: new BodyDigest(stated), mustPass: digestsAll || holdsBack, holdsBack };
 }

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { LonghaulError } from '@longhaul/shared';
 import { resetConnection } from '../sockets/reset.ts';
-import type { BodyDigest } from './body-digest.ts';
+import { type BodyCare, NO_CARE } from './body-digest.ts';
 
 export type ClientState = 'ready' | 'left' | 'stalled';
 
@@ -11,18 +11,6 @@ interface ClientBodyInit {
   readonly stallMs: number;
   readonly onBytes: (bytes: number) => void;
 }
-
-/** What happens to the bytes of a body on their way, beside being sent. */
-export interface BodyCare {
-  /** Of a whole file; `undefined` where a part is sent or nobody wants it. */
-  readonly digest: BodyDigest | undefined;
-  /** Whether the bytes must pass this process, so that the digest sees them. */
-  readonly mustPass: boolean;
-  /** Whether the end of the file must wait until the digest has been checked. */
-  readonly holdsBack: boolean;
-}
-
-const NO_CARE: BodyCare = { digest: undefined, mustPass: false, holdsBack: false };
 
 /**
  * The answer to a client: one stream of bytes, whatever they come from. It counts and digests them, and knows whether the
@@ -34,7 +22,7 @@ export class ClientBody {
   readonly #left = new AbortController();
   #care = NO_CARE;
   #bytes = 0;
-  #digest: BodyDigest | undefined;
+  #digest: BodyCare['digest'];
   /** The last chunk so far, when the file must not be complete before it is known to be right. */
   #heldBack: Buffer | undefined;
 

@@ -2,17 +2,21 @@ import type { Duplex } from 'node:stream';
 import { ERRORS, isWayFailure, LonghaulError } from '@longhaul/shared';
 import type { LaneConnection } from '../lanes/lane.ts';
 import { type LanesEnd, runLanes } from '../lanes/lane-transfer.ts';
+import type { LanesConfig } from '../lanes/lanes-config.ts';
 import { OriginConnection } from '../origin/origin-connection.ts';
 import type { Part } from '../origin/representation.ts';
-import type { FetchedAnswer, RequestFor } from '../routes/fetcher.ts';
+import type { DataPlane } from '../plane/data-plane.ts';
+import type { FetchedAnswer, Fetcher, RequestFor } from '../routes/fetcher.ts';
 import type { Route, RouteBook } from '../routes/route-book.ts';
 import { tryInTurn } from '../routes/try-in-turn.ts';
 import type { WatchedLeg } from '../sockets/leg-sampler.ts';
 import { resetConnection } from '../sockets/reset.ts';
-import type { DeliveryComponents } from './delivery.ts';
 import type { RunningDownload } from './running-download.ts';
 
-interface LanesComponents extends Pick<DeliveryComponents, 'plane' | 'fetcher' | 'lanes'> {
+interface LanesComponents {
+  readonly plane: DataPlane;
+  readonly fetcher: Fetcher;
+  readonly lanes: LanesConfig;
   readonly requestFor: RequestFor;
   /** Watches a connection to the origin, until it is stopped. */
   readonly watchLeg: (stream: Duplex, route: Route) => WatchedLeg;

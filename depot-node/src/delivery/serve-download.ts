@@ -4,7 +4,7 @@ import { refusalEvent } from '../door/refusal.ts';
 import type { OriginAnswer } from '../origin/origin-connection.ts';
 import type { AnswerHead } from '../origin/representation.ts';
 import { answerHeaders, whyUnusable } from './answer-head.ts';
-import { digestCare } from './body-digest.ts';
+import { careForWhole, NO_CARE } from './body-digest.ts';
 import { Delivery, type DeliveryComponents } from './delivery.ts';
 import { openDownload, openingOf } from './open-download.ts';
 import type { DownloadEnd, RunningDownload, RunningDownloads } from './running-download.ts';
@@ -52,8 +52,10 @@ async function serve(
     throw thrown;
   });
   if (!opening) return;
-  const { answer, head } = opening;
-  const unusable = client.left.aborted ? undefined : whyUnusable(request, opening, job);
+  const { answer, head, firstBlock } = opening;
+  const unusable = client.left.aborted
+    ? undefined
+    : whyUnusable(request, answer.head, firstBlock !== undefined, job);
   if (unusable || client.left.aborted) answer.connection.reset();
   if (unusable) throw unusable;
   if (client.left.aborted) return;
@@ -61,8 +63,12 @@ async function serve(
   noteSize(components, target.ticket.claims, answer.head);
   download.part = opening.part;
   download.representation = opening.representation;
-  const care = digestCare(components.digestsAll, request.method, opening);
-  client.begin(head.statusCode, answerHeaders(opening, plane.ownId, job.id), care);
+  const isWhole = request.method !== 'HEAD' && head.statusCode === 200;
+  client.begin(
+    head.statusCode,
+    answerHeaders(head, answer.target.url, job.id, plane.ownId),
+    isWhole ? careForWhole(answer.head, firstBlock !== undefined, components.digestsAll) : NO_CARE,
+  );
   const end = await new Delivery(download, request, components).run(opening);
   report(components, download, head.statusCode, end);
 }
