@@ -54,6 +54,12 @@ describe('a download whose plan has lanes', () => {
       .toMatchObject([{ outcome: 'complete', sha256: hash(origin.file) }]);
   });
 
+  test('has as many connections to the origin as lanes: that of the first answer is the first of them', async () => {
+    const before = overlay.originConnections();
+    await download();
+    expect(overlay.originConnections() - before).toBe(4);
+  });
+
   test('comes whole however often and wherever its ways break', async () => {
     const fault = fc.option(
       fc.record({

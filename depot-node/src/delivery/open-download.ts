@@ -50,7 +50,7 @@ export async function openDownload(
     });
   const asked = firstBlock(request, target.ticket.claims, job.active, lanes.firstBlockBytes);
   const askedAtMs = plane.nowMs();
-  const first = requestWith(asked ? { range: `bytes=${asked.startByte}-${asked.endByte - 1}` } : {});
+  const first = requestWith(asked ? headersForBlock(asked) : {});
   const answer = await fetcher.firstAnswer(book, target, first, signal);
   const verdict = asked ? judgeFirstBlock(answer.head, asked) : 'as-is';
   if (verdict === 'as-is') return openingOf(request, answer);
@@ -62,6 +62,11 @@ export async function openDownload(
   const all = { startByte: part.startByte, endByte: representation.sizeBytes };
   const head = headOfAll(answer.head, all, request.headers.range === undefined);
   return { answer, head, representation, part: all, firstBlock: { part, askedAtMs } };
+}
+
+/** What asks for a first block, over a connection that goes on as the first lane. */
+function headersForBlock({ startByte, endByte }: Part) {
+  return { range: `bytes=${startByte}-${endByte - 1}`, connection: 'keep-alive' };
 }
 
 /** An answer to the client's own request. */
