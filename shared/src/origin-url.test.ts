@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
   canonicalOriginUrl,
+  cleanFileName,
   fileNameOf,
   type OriginUrl,
   originHref,
@@ -83,6 +84,10 @@ describe('a redirect of the origin', () => {
     ['/x//y%2Fz?q#frag', 'https://example.org:8443/x//y%2Fz?q'],
     ['sibling', 'https://example.org:8443/dir/sibling'],
     ['?new', 'https://example.org:8443/dir/file?new'],
+    // As HTTP gives it: the two bytes of an umlaut in UTF-8, and one in Latin-1.
+    ['/\xc3\xbc', 'https://example.org:8443/%C3%BC'],
+    ['x\xfc?\xc3\xbc', 'https://example.org:8443/dir/x%FC?%C3%BC'],
+    ['https://b\xc3\xbccher.example/', 'https://xn--bcher-kva.example:443/'],
   ])('to %s leads to %s', (location, canonical) => {
     const target = resolveLocation(base, location);
     expect(target.ok && canonicalOriginUrl(target.value)).toBe(canonical);
@@ -105,5 +110,20 @@ describe('the file name of a URL', () => {
     ['http://h/%FF', '%FF'],
   ])('%s is %s', (text, name) => {
     expect(fileNameOf(parsed(text))).toBe(name);
+  });
+
+  test('has at most 255 bytes, keeps its ending, and is cut between characters, however long it is', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'grapheme', maxLength: 400 }), (text) => {
+        const name = cleanFileName(`${text}x.iso`) ?? '';
+        expect(new TextEncoder().encode(name).length).toBeLessThanOrEqual(255);
+        expect(name.endsWith('.iso')).toBe(true);
+        expect(name.isWellFormed()).toBe(true);
+        const whole = cleanFileName(`${text.slice(0, 40)}x.iso`) ?? '';
+        if (text.length <= 40) expect(name).toBe(whole);
+      }),
+    );
+    // In the time of one look at each character; in more than that this would not end.
+    expect(cleanFileName(`${'\u{1f4be}'.repeat(2_000_000)}.iso`)).toBe(`${'\u{1f4be}'.repeat(62)}.iso`);
   });
 });

@@ -151,8 +151,12 @@ export function hostHeader(url: Pick<OriginUrl, 'scheme' | 'host' | 'port'>): st
   return url.port === DEFAULT_PORTS[url.scheme] ? authority.slice(0, authority.lastIndexOf(':')) : authority;
 }
 
-/** Resolves a `Location` value against the URL that answered it; its fragment goes. */
-export function resolveLocation(base: OriginUrl, location: string): Result<OriginUrl> {
+/**
+ * Resolves a `Location` value against the URL that answered it; its fragment goes. `value` is as HTTP gives it, each
+ * character a byte; those beyond ASCII are encoded as they are, whatever text they stand for.
+ */
+export function resolveLocation(base: OriginUrl, value: string): Result<OriginUrl> {
+  const location = percentEncodeBytes(value);
   if (/^[A-Za-z][A-Za-z0-9+.-]*:\/\//.test(location)) return parseOriginUrl(location);
   if (location.startsWith('//')) return parseOriginUrl(`${base.scheme}:${location}`);
   if (/^[A-Za-z][A-Za-z0-9+.-]*:/.test(location)) return refuse('unknown-scheme');
@@ -198,12 +202,17 @@ export function cleanFileName(name: string): string | undefined {
     .trim();
   if (clean === '') return undefined;
   const ending = /\.[A-Za-z0-9]{1,10}$/.exec(clean)?.[0] ?? '';
-  let stem = clean.slice(0, clean.length - ending.length);
-  while (new TextEncoder().encode(stem + ending).length > MAX_FILE_NAME_BYTES) {
-    stem = Array.from(stem).slice(0, -1).join('');
-  }
-  return stem + ending;
+  const stem = clean.slice(0, clean.length - ending.length);
+  return cutUtf8(stem, MAX_FILE_NAME_BYTES - ending.length) + ending;
 }
+
+/** The longest beginning of a text that has at most so many bytes in UTF-8. */
+function cutUtf8(text: string, maxBytes: number): string {
+  // It stops at the first character that does not fit whole.
+  const { read } = new TextEncoder().encodeInto(text, new Uint8Array(maxBytes));
+  return text.slice(0, read);
+}
+
 function decodeLoosely(text: string): string {
   try {
     return decodeURIComponent(text);
