@@ -2,7 +2,7 @@ import type { Duplex } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { depotBaseUrl, originHref } from '@longhaul/shared';
 import type { DepotConfig } from './config.ts';
-import { RunningDownloads } from './delivery/running-download.ts';
+import { type RunningDownload, RunningDownloads } from './delivery/running-download.ts';
 import { DepotDirectory } from './directory/directory.ts';
 import { MasterClient } from './directory/master-client.ts';
 import { Membership } from './directory/membership.ts';
@@ -54,6 +54,8 @@ export interface Depot {
   readonly listen: () => Promise<{ readonly url: string }>;
   /** Takes nothing new, lets running transfers end for up to `graceMs`, then resets what is left. */
   readonly close: (graceMs: number) => Promise<void>;
+  /** The downloads that it serves as entry depot now. */
+  readonly downloads: () => readonly RunningDownload[];
 }
 
 /** Builds a depot that does not listen yet. */
@@ -190,13 +192,14 @@ export function createDepot(init: DepotInit): Depot {
     waitMs: config.stepwise.waitSeconds * 1000,
     fromDepot,
   });
+  const running = new RunningDownloads();
   const serveRelay = createServeRelay({
     plane,
     fetcher,
     gate,
     jobs,
     stepwise,
-    running: new RunningDownloads(),
+    running,
     masterUrl: () => directory.masterUrls[0],
     noteSize: (urlHash, sizeBytes) => membership.noteSize(urlHash, sizeBytes),
     failover: {
@@ -232,6 +235,7 @@ export function createDepot(init: DepotInit): Depot {
   });
 
   return {
+    downloads: () => running.list(),
     listen: async () => {
       const bound = await listen(server, config.listen.host, config.listen.port, sockets);
       overlay.setOwnPort(bound.port);

@@ -30,14 +30,20 @@ export function headOfAll(block: AnswerHead, { startByte, endByte }: Part, isWho
 
 /** The headers of an answer as the client gets them: of what the origin gives at this URL, in this job at this depot. */
 export function answerHeaders(
-  { statusCode, headers, rawHeaders }: AnswerHead,
+  head: AnswerHead,
   url: OriginUrl,
   jobId: string,
   depotId: string,
 ): readonly (readonly [string, string])[] {
+  const { statusCode, headers, rawHeaders } = head;
   const isError = statusCode >= 400;
-  // An origin's error page must not run under this depot's name, so it is shown as text.
-  const passed = headersToClient(rawHeaders).filter(([name]) => !isError || !/^content-type$/i.test(name));
+  // An origin's error page must not run under this depot's name, so it is shown as text. A 204 has no length at all.
+  const left = isError ? /^content-type$/i : statusCode === 204 ? /^content-length$/i : undefined;
+  const passed = headersToClient(rawHeaders).filter(([name]) => left?.test(name) !== true);
+  // A part has a known length also where the origin frames it otherwise: its rest may come over another way, framed by it.
+  const isCounted = passed.some(([name]) => /^content-length$/i.test(name));
+  const part = statusCode === 206 && !isCounted ? readPart(head) : undefined;
+  if (part) passed.push(['Content-Length', String(part.endByte - part.startByte)]);
   const own: [string, string][] = [
     ...Object.entries(SAFETY_HEADERS),
     [HEADERS.depot, depotId],

@@ -21,6 +21,8 @@ export class ClientBody {
   readonly #init: ClientBodyInit;
   readonly #left = new AbortController();
   #care = NO_CARE;
+  /** Whether the body is framed by its length alone. */
+  #isCounted = false;
   #bytes = 0;
   #digest: BodyCare['digest'];
   /** The last chunk so far, when the file must not be complete before it is known to be right. */
@@ -38,6 +40,7 @@ export class ClientBody {
   begin(statusCode: number, headers: readonly (readonly [string, string])[], care = NO_CARE): void {
     this.#care = care;
     this.#digest = care.digest;
+    this.#isCounted = headers.some(([name]) => /^content-length$/i.test(name));
     this.#response.writeHead(statusCode, headers.flat());
   }
 
@@ -56,9 +59,9 @@ export class ClientBody {
     return this.#response.socket ?? undefined;
   }
 
-  /** Whether the bytes must pass this process. */
-  get mustPass(): boolean {
-    return this.#care.mustPass;
+  /** Whether bytes may go to the client's connection past this process: nobody wants to see them, and nothing frames them. */
+  get mayBypass(): boolean {
+    return this.#isCounted && !this.#care.mustPass;
   }
 
   /** Takes a chunk in; says whether the client has room for more. */

@@ -2,7 +2,9 @@ import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type Chain, LonghaulError, originTarget } from '@longhaul/shared';
 import type { LanesConfig } from '../lanes/lanes-config.ts';
+import { joinedPart } from '../origin/joined-part.ts';
 import { headersToOrigin } from '../origin/origin-headers.ts';
+import { readPart } from '../origin/representation.ts';
 import type { DataPlane } from '../plane/data-plane.ts';
 import type { BreakReason } from '../plane/events.ts';
 import type { BodyEnd } from '../relay/relay-plane.ts';
@@ -10,7 +12,7 @@ import type { FetchedAnswer, Fetcher, RequestFor } from '../routes/fetcher.ts';
 import type { Route } from '../routes/route-book.ts';
 import { upstreamLeg, type WatchedLeg } from '../sockets/leg-sampler.ts';
 import type { Opening } from './open-download.ts';
-import { Repairer, type RepairLimits } from './repair.ts';
+import { Repairer, type RepairLimits, requestForPart } from './repair.ts';
 import type { DownloadEnd, DownloadState, RunningDownload } from './running-download.ts';
 import { sendOverLanes } from './send-over-lanes.ts';
 import { sendPart } from './send-part.ts';
@@ -75,6 +77,7 @@ export class Delivery {
       if (state.is === 'ended' || state.is === 'opening') break;
       if (state.is === 'laning') download.state = await this.#lane(state);
       else if (state.is === 'sending') download.state = await this.#send(state.answer);
+      else if (state.is === 'asking-on') download.state = await this.#askOn(state.answer);
       else if (state.is === 'repairing') download.state = await this.#repair(state.broken, state.reason);
       else download.state = await this.#finish(state.chain);
     }
@@ -89,7 +92,8 @@ export class Delivery {
   async #send(answer: FetchedAnswer): Promise<DownloadState> {
     const { relay, shutdown, timeouts } = this.#components.plane;
     const { chain } = answer.route;
-    const { client, missing } = this.#download;
+    const { client, part } = this.#download;
+    const own = part && readPart(answer.head);
     const before = client.bytes;
     const slow = new AbortController();
     const leg = this.#watchLeg(answer.connection.stream, answer.route);
@@ -99,12 +103,12 @@ export class Delivery {
       signal: AbortSignal.any([shutdown, slow.signal]),
       silenceMs: this.#silenceMs(),
       stallMs: timeouts.stallMs,
-      sizeBytes: missing && missing.endByte - missing.startByte,
+      sizeBytes: own && own.endByte - own.startByte,
     });
     stopWatch();
     leg.stop();
     this.#fruitless = client.bytes > before ? 0 : this.#fruitless + 1;
-    if (end === 'complete') return { is: 'finishing', chain };
+    if (end === 'complete') return this.#isWhole ? { is: 'finishing', chain } : { is: 'asking-on', answer };
     if (end === 'sink-broke' || end === 'sink-stalled')
       return { is: 'ended', end: { outcome: 'client-left', chain } };
     if (end === 'cancelled' && !slow.signal.aborted) return broke(chain, new LonghaulError('shutting-down'));
@@ -128,6 +132,19 @@ export class Delivery {
     return { is: 'repairing', broken: answer, reason: 'reset' };
   }
 
+  async #askOn(answer: FetchedAnswer): Promise<DownloadState> {
+    const { missing, representation, client } = this.#download;
+    const { fetcher, plane } = this.#components;
+    const { target, route } = answer;
+    if (!missing || !representation) return { is: 'repairing', broken: answer, reason: 'ended' };
+    const signal = AbortSignal.any([plane.shutdown, client.left]);
+    const requestFor = requestForPart(this.#requestFor, representation, missing);
+    const next = await fetcher.overRoute(route, target, requestFor, signal).catch(() => undefined);
+    if (next && joinedPart(next.head, representation, missing).ok) return { is: 'sending', answer: next };
+    next?.connection.reset();
+    return { is: 'repairing', broken: answer, reason: 'ended' };
+  }
+
   async #repair(broken: FetchedAnswer, reason: BreakReason): Promise<DownloadState> {
     const { shutdown, observe, nowMs } = this.#components.plane;
     const { chain } = broken.route;
@@ -142,7 +159,7 @@ export class Delivery {
       return broke(chain, new LonghaulError('origin-not-resumable', { detail: reason }));
     }
     // Everything was there but the end of the message.
-    if (part.startByte === part.endByte) return { is: 'finishing', chain };
+    if (this.#isWhole) return { is: 'finishing', chain };
     book.noteFailure(chain);
     try {
       const answer = await this.#repairer.repair({
@@ -171,6 +188,12 @@ export class Delivery {
     } catch (failure) {
       return broke(chain, failure);
     }
+  }
+
+  /** Whether everything has come, as far as it is known where that ends. */
+  get #isWhole(): boolean {
+    const { missing } = this.#download;
+    return missing === undefined || missing.startByte >= missing.endByte;
   }
 
   /** Whether the rest may come over another way: with no try left, one that pauses is still better than none. */

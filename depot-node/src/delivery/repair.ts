@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { isWayFailure, LonghaulError } from '@longhaul/shared';
-import { joinFailure, OriginBusy } from '../origin/join-failure.ts';
+import { joinedPart, OriginBusy } from '../origin/joined-part.ts';
 import { headersForPart, type Part, type Representation } from '../origin/representation.ts';
 import type { FetchedAnswer, Fetcher, RequestFor } from '../routes/fetcher.ts';
 import { isReserve, type Route, type RouteBook } from '../routes/route-book.ts';
@@ -149,22 +149,30 @@ export class Repairer {
     signal: AbortSignal,
     onStands: () => void,
   ): Promise<FetchedAnswer> {
-    const requestForPart: RequestFor = (url) => {
-      const asked = requestFor(url);
-      return { ...asked, headers: { ...asked.headers, ...headersForPart(representation, part) } };
-    };
-    const fetchFrom = (from: Target) =>
-      this.#fetcher.overRoute(route, from, requestForPart, signal, onStands);
+    const request = requestForPart(requestFor, representation, part);
+    const fetchFrom = (from: Target) => this.#fetcher.overRoute(route, from, request, signal, onStands);
     let fetched = await fetchFrom(target);
     if (OUTDATED.has(fetched.head.statusCode) && firstTarget.url !== target.url) {
       fetched.connection.reset();
       fetched = await fetchFrom(firstTarget);
     }
-    const failure = joinFailure(fetched.head, representation, part);
-    if (!failure) return fetched;
+    const given = joinedPart(fetched.head, representation, part);
+    if (given.ok) return fetched;
     fetched.connection.reset();
-    throw failure;
+    throw given.error;
   }
+}
+
+/** A plain request, for a part of exactly this version. */
+export function requestForPart(
+  requestFor: RequestFor,
+  representation: Representation,
+  part: Part,
+): RequestFor {
+  return (url) => {
+    const asked = requestFor(url);
+    return { ...asked, headers: { ...asked.headers, ...headersForPart(representation, part) } };
+  };
 }
 
 function detailOf(cause: unknown): { detail?: string } {

@@ -26,6 +26,8 @@ export type DownloadState =
     }
   /** One answer is being passed on. */
   | { readonly is: 'sending'; readonly answer: FetchedAnswer }
+  /** The origin gave less at once than it was asked for; the rest is asked for over the same way. */
+  | { readonly is: 'asking-on'; readonly answer: FetchedAnswer }
   /** A way broke; another one is looked for. */
   | { readonly is: 'repairing'; readonly broken: FetchedAnswer; readonly reason: BreakReason }
   /** Everything has come; the client's kernel has not taken all of it. */

@@ -31,7 +31,7 @@ export async function sendPart(
   const { socket } = client;
   const taken = await connection.takeBody(
     (below, sizeBytes) =>
-      socket !== undefined && !client.mustPass && options.relay.splices(below, socket, sizeBytes),
+      socket !== undefined && client.mayBypass && options.relay.splices(below, socket, sizeBytes),
   );
   const end = taken ? await relayBody(taken, client, options) : await pumpBody(connection, client, options);
   return client.left.aborted ? 'sink-broke' : end;

@@ -1,6 +1,6 @@
 import { type ErrorCode, LonghaulError } from '@longhaul/shared';
 import type { BodyRead } from '../origin/exchange.ts';
-import { joinFailure } from '../origin/join-failure.ts';
+import { joinedPart } from '../origin/joined-part.ts';
 import type { OriginConnection, OriginRequest } from '../origin/origin-connection.ts';
 import { headersForPart, type Part, type Representation } from '../origin/representation.ts';
 
@@ -18,7 +18,7 @@ export interface BlockRequest {
 }
 
 /**
- * Asks for a block and reads it. Rejects with a `LonghaulError`: `origin-changed`, `origin-bad-answer`,
+ * Asks for a block and reads it, in as many parts as the origin makes of it. Rejects with a `LonghaulError`: `origin-changed`, `origin-bad-answer`,
  * `origin-unreachable`, `origin-timeout`, `origin-busy` (an `OriginBusy`), or what kept the connection from being made. The
  * connection is over then.
  */
@@ -28,14 +28,17 @@ export async function fetchBlock(
   part: Part,
   onChunk: OnChunk,
 ): Promise<void> {
-  const headers = { ...asked.headers, ...headersForPart(representation, part), connection: 'keep-alive' };
-  const head = await connection.ask({ ...asked, headers }, { answerMs: silenceMs });
-  const failure = joinFailure(head, representation, part);
-  if (failure) {
-    connection.reset();
-    throw failure;
+  for (let rest = part; rest.startByte < rest.endByte; ) {
+    const headers = { ...asked.headers, ...headersForPart(representation, rest), connection: 'keep-alive' };
+    const head = await connection.ask({ ...asked, headers }, { answerMs: silenceMs });
+    const given = joinedPart(head, representation, rest);
+    if (!given.ok) {
+      connection.reset();
+      throw given.error;
+    }
+    await readBlock(connection, silenceMs, given.value, onChunk);
+    rest = { ...rest, startByte: given.value.endByte };
   }
-  await readBlock(connection, silenceMs, part, onChunk);
 }
 
 const FAILURES: Readonly<Record<Exclude<BodyRead, 'complete'>, { code: ErrorCode; detail?: string }>> = {

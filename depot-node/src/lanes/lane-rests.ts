@@ -1,5 +1,5 @@
 import type { LonghaulError } from '@longhaul/shared';
-import { OriginBusy } from '../origin/join-failure.ts';
+import { OriginBusy } from '../origin/joined-part.ts';
 import type { LaneEvent } from '../plane/events.ts';
 import type { Lane } from './lane.ts';
 import type { LanesConfig } from './lanes-config.ts';

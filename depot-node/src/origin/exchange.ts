@@ -4,7 +4,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { asLonghaulError, LonghaulError } from '@longhaul/shared';
 import type { BodyEnd } from '../relay/relay-plane.ts';
 import type { PendingStream } from './pending-stream.ts';
-import type { AnswerHead } from './representation.ts';
+import { type AnswerHead, isLength } from './representation.ts';
 import { SilenceTimer } from './silence-timer.ts';
 
 /** How the reading of a body ended. `too-long`: more came than was to come. */
@@ -179,7 +179,7 @@ export class Exchange {
     const { statusCode, headers } = this.#message ?? { headers: {} };
     const { 'content-length': length = '', 'transfer-encoding': coding } = headers;
     const hasBody = this.#init.hasBody && (statusCode === 200 || statusCode === 206);
-    if (!hasBody || coding !== undefined || !/^[0-9]{1,15}$/.test(length)) return undefined;
+    if (!hasBody || coding !== undefined || !isLength(length)) return undefined;
     return Number(length) > 0 ? Number(length) : undefined;
   }
 }
@@ -196,11 +196,13 @@ async function readHeld(stream: PendingStream, message: IncomingMessage): Promis
   return Buffer.concat(chunks);
 }
 
-/** A final status, and no transfer coding that would have to be undone beside chunks. */
-function isUsable(message: IncomingMessage): boolean {
-  const status = message.statusCode ?? 0;
-  const coding = message.headers['transfer-encoding']?.toLowerCase();
-  return status >= 200 && status <= 599 && (coding === undefined || coding === 'chunked');
+/** A final status, a length that numbers hold, and no transfer coding that would have to be undone beside chunks. */
+function isUsable({ statusCode = 0, headers }: IncomingMessage): boolean {
+  const { 'content-length': length, 'transfer-encoding': coding } = headers;
+  const isKnownCoding = coding === undefined || coding.toLowerCase() === 'chunked';
+  return (
+    statusCode >= 200 && statusCode <= 599 && isKnownCoding && (length === undefined || isLength(length))
+  );
 }
 
 /** What kept the stream from being made is told as it is. */

@@ -84,7 +84,12 @@ function strongValidator(
 
 function readLength(headers: IncomingHttpHeaders): number | undefined {
   const { 'content-length': length = '', 'transfer-encoding': coding } = headers;
-  return coding === undefined && /^[0-9]{1,15}$/.test(length) ? Number(length) : undefined;
+  return coding === undefined && isLength(length) ? Number(length) : undefined;
+}
+
+/** Whether a text is a length in bytes that a number holds exactly. */
+export function isLength(text: string): boolean {
+  return /^[0-9]{1,15}$/.test(text);
 }
 
 /**
