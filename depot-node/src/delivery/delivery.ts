@@ -214,7 +214,7 @@ export class Delivery {
   }
 
   #watchForSlowness({ route }: FetchedAnswer, slow: AbortController): () => void {
-    const { book, client } = this.#download;
+    const { book, client, job, target } = this.#download;
     const { promise } = route;
     // A way that failed, or was as slow, promises nothing: an origin that is slow itself is not left again and again.
     const alternativeBps = book.bestOtherBps(route.chain);
@@ -223,6 +223,8 @@ export class Delivery {
       ...this.#components.failover.slow,
       promisedBps: promise.rateBps,
       alternativeBps,
+      // A plan promises what all of its lanes bring together; so do the connections of a client that asks for parts.
+      sharedBy: () => Math.max(target.ticket.claims.lanes, job.active),
       bytes: () => client.bytes,
       isClientBehind: () => this.#isClientBehind(),
       onSlow: () => slow.abort(),

@@ -7,13 +7,14 @@ afterEach(() => void vi.useRealTimers());
 const PROMISED_BPS = 80_000_000;
 
 /** Lets seconds pass in which the transfer grows by so many bytes each. */
-function watch(alternativeBps = PROMISED_BPS) {
+function watch({ alternativeBps = PROMISED_BPS, sharedBy = (): number => 1 } = {}) {
   let bytes = 0;
   let isClientBehind = false;
   let found = 0;
   const stop = watchForSlowness({
     promisedBps: PROMISED_BPS,
     alternativeBps,
+    sharedBy,
     share: 0.25,
     seconds: 10,
     bytes: () => bytes,
@@ -59,6 +60,22 @@ test('seconds in which the client is behind do not count', () => {
 });
 
 test('there is no reason to leave when nothing promises twice as much', () => {
-  const { pass } = watch(SLOW_BYTES * 8 * 1.9);
+  const { pass } = watch({ alternativeBps: SLOW_BYTES * 8 * 1.9 });
   expect(pass(60, SLOW_BYTES)).toBe(0);
+});
+
+test('one of several connections is held to its share of the promise, as many as there are just then', () => {
+  let connections = 6;
+  const { pass } = watch({ sharedBy: () => connections });
+  expect(pass(60, FAST_BYTES / 6), 'a sixth of the promise, by one of six').toBe(0);
+  connections = 1;
+  expect(pass(9, FAST_BYTES / 6), 'as much, by the only one left').toBe(0);
+  expect(pass(1, FAST_BYTES / 6)).toBe(1);
+});
+
+test('what another way promises is shared as well', () => {
+  const { pass } = watch({ sharedBy: () => 6 });
+  expect(pass(60, SLOW_BYTES / 6), 'a tenth of its share, and the other way promises ten times that').toBe(1);
+  const { pass: passSlower } = watch({ sharedBy: () => 6, alternativeBps: SLOW_BYTES * 8 * 1.9 });
+  expect(passSlower(60, SLOW_BYTES / 6)).toBe(0);
 });

@@ -6,9 +6,12 @@ export interface SlowOptions {
 }
 
 interface SlowWatchInit extends SlowOptions {
+  /** Rate promised of this way, bits per second. */
   readonly promisedBps: number;
   /** Best rate promised of another way, bits per second. */
   readonly alternativeBps: number;
+  /** Connections that share what a way promises, this one among them: it is held to its share alone. */
+  readonly sharedBy: () => number;
   /** Bytes that have come so far. */
   readonly bytes: () => number;
   /** Whether the client, or its connection, is what holds the transfer up. */
@@ -39,7 +42,8 @@ export function watchForSlowness(init: SlowWatchInit): () => void {
     looks += 1;
     if (looks <= START_UP_LOOKS || init.isClientBehind()) return;
     const rateBps = (grownBytes * 8000) / LOOK_MS;
-    if (rateBps >= init.promisedBps * init.share) {
+    const sharedBy = Math.max(1, init.sharedBy());
+    if (rateBps >= (init.promisedBps / sharedBy) * init.share) {
       slowLooks = 0;
       slowBytes = 0;
       return;
@@ -48,7 +52,7 @@ export function watchForSlowness(init: SlowWatchInit): () => void {
     slowBytes += grownBytes;
     if (slowLooks * LOOK_MS < init.seconds * 1000) return;
     const meanBps = (slowBytes * 8000) / (slowLooks * LOOK_MS);
-    if (init.alternativeBps >= WORTHWHILE_GAIN * meanBps) init.onSlow();
+    if (init.alternativeBps / sharedBy >= WORTHWHILE_GAIN * meanBps) init.onSlow();
   }, LOOK_MS);
   return () => clearInterval(timer);
 }
