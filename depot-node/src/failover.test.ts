@@ -195,6 +195,24 @@ describe.each(await testPlanes())('with a relay of %s,', (_kind, splice) => {
       expect(failover?.type === 'failover' && failover.seconds).toBeGreaterThan(0.9);
     });
 
+    test('goes on when one of the servers behind the name has another version', async () => {
+      origin.faults = [{ how: 'reset', at: 500_000 }, { how: 'changed' }, { how: 'whole-instead' }];
+      const answer = await download();
+      expect(answer).toMatchObject({ status: 200, broken: undefined });
+      expect(hash(answer.body)).toBe(hash(origin.file));
+      expect(codesOf('d1')).toEqual([]);
+    });
+
+    test('is given up after three answers of another version, whatever tries are left', async () => {
+      const changed = Array.from({ length: 50 }, (): Fault => ({ how: 'changed' }));
+      origin.faults = [{ how: 'reset', at: 500_000 }, ...changed];
+      const answer = await download();
+      expect(answer.broken).toBe('ECONNRESET');
+      expectPrefix(answer);
+      await expect.poll(() => codesOf('d1')).toEqual(['origin-changed']);
+      expect(origin.ranges).toHaveLength(4);
+    });
+
     test('is given up after as many tries as the configuration allows', async () => {
       const entry = 'tries3';
       origin.faults = Array.from({ length: 100 }, (): Fault => ({ how: 'reset', at: 400_000 }));

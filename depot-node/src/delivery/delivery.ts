@@ -118,7 +118,7 @@ export class Delivery {
   async #lane({ answer, firstBlock }: StateOf<'laning'>): Promise<DownloadState> {
     const { chain } = answer.route;
     const download = this.#download;
-    const { outcome, failure } = await sendOverLanes(download, answer, firstBlock, {
+    const { outcome } = await sendOverLanes(download, answer, firstBlock, {
       ...this.#components,
       requestFor: this.#requestFor,
       watchLeg: (stream, route) => this.#watchLeg(stream, route),
@@ -127,8 +127,7 @@ export class Delivery {
     if (outcome === 'complete') return { is: 'finishing', chain };
     if (outcome === 'client-left') return { is: 'ended', end: { outcome: 'client-left', chain } };
     if (outcome === 'cancelled') return broke(chain, new LonghaulError('shutting-down'));
-    if (failure?.code === 'origin-changed') return broke(chain, failure);
-    // What lanes could not do one connection may.
+    // What lanes could not do one connection may: also to find the version that was begun.
     return { is: 'repairing', broken: answer, reason: 'reset' };
   }
 

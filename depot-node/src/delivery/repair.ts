@@ -34,6 +34,8 @@ const FIRST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 5000;
 /** A master that is slow to plan anew must not hold the repair up. */
 const NEW_PLAN_MS = 1500;
+/** Answers of another version in a row that prove that there is none of the old one: servers behind one name may differ. */
+const CHANGED_TRIES = 3;
 /** What every way would meet. */
 const ENDS_ROUND: ReadonlySet<string> = new Set(['origin-changed', 'origin-busy']);
 /** Refusals of an address that was good before: a redirect's target may live shorter than the download. */
@@ -52,6 +54,8 @@ export class Repairer {
   /** Where the last repair went on, and how many in a row before it came no further. */
   #atByte: number | undefined;
   #fruitless = 0;
+  /** Answers of another version, in a row. */
+  #changed = 0;
 
   constructor(fetcher: Fetcher, book: RouteBook, limits: RepairLimits) {
     this.#fetcher = fetcher;
@@ -72,10 +76,14 @@ export class Repairer {
     repair.signal.throwIfAborted();
     for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
       try {
-        return await this.#round(repair, signal);
+        const answer = await this.#round(repair, signal);
+        this.#changed = 0;
+        return answer;
       } catch (failure) {
         repair.signal.throwIfAborted();
-        if (failure instanceof LonghaulError && failure.code === 'origin-changed') throw failure;
+        const isChanged = failure instanceof LonghaulError && failure.code === 'origin-changed';
+        this.#changed = isChanged ? this.#changed + 1 : 0;
+        if (isChanged && (this.#changed >= CHANGED_TRIES || this.isSpent)) throw failure;
         cause = failure;
       }
       // An origin that asks for patience is left alone for so long, over whatever way.

@@ -16,6 +16,9 @@ export interface Failover {
   readonly seconds: number;
 }
 
+/** Why a lane was taken out of service: it only held the others up, was refused, or brought another version than they. */
+export type LaneRemoval = 'degraded' | 'refused' | 'other-version';
+
 /** What a lane of a transfer did. */
 export type LaneEvent =
   | { readonly type: 'lane-opened'; readonly lane: number; readonly chain: Chain }
@@ -24,7 +27,7 @@ export type LaneEvent =
   | {
       readonly type: 'lane-removed';
       readonly lane: number;
-      readonly reason: 'degraded' | 'refused';
+      readonly reason: LaneRemoval;
       readonly restMs: number;
     }
   /** The rest of a late block, from a byte to another, was asked for on a second lane. */
