@@ -170,22 +170,30 @@ describe.each(['coupled', 'plain'] as const)('lanes under %s control', (control)
   });
 
   test('are no more than they may be, also when that becomes less while they run', async () => {
-    let most = 4;
     const before = origin.answered;
     origin.manners = { bytesPerMs: () => 4000 };
-    const run = await lanes({
-      mostLanes: () => most,
-      rests: () => {
-        if (origin.answered > before) most = 1;
-        return undefined;
-      },
-    });
+    const run = await lanes({ mostLanes: () => (origin.answered > before ? 1 : 4) });
     expect(run.outcome).toBe('complete');
     expectBytes(run, WHOLE);
     // Blocks under way are brought to their end; each further one begins when nothing else runs.
-    const later = run.asked.slice(4 + 1);
+    expect(run.asked.slice(0, 4).map(({ beside }) => beside)).toEqual([0, 1, 2, 3]);
+    const later = run.asked.slice(4);
     expect(later.length).toBeGreaterThan(1);
-    expect(new Set(later.map(({ lane }) => lane)).size).toBeLessThanOrEqual(1);
+    for (const { beside } of later) expect(beside).toBe(0);
+  });
+
+  test('look for work when something has changed, not all the time', async () => {
+    origin.manners = { delayMs: 500 };
+    let looks = 0;
+    const mostLanes = () => {
+      looks += 1;
+      return 4;
+    };
+    const part = { startByte: 0, endByte: 16 * KIB };
+    const run = await lanes({ part, mostLanes });
+    expectBytes(run, part);
+    // At the start, at the first byte, and at the block's end; three lanes had nothing to do all the time.
+    expect(looks).toBeLessThanOrEqual(4);
   });
 
   test('do without one that brings another version: servers behind one name may differ', async () => {

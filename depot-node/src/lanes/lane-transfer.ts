@@ -63,8 +63,10 @@ export interface LanesEnd {
 const LONGEST_QUEUE_BYTES = 4_194_304;
 /** How long no lane looks for work at most: timers hold no more than 24 days. */
 const LONGEST_SLEEP_MS = 60_000;
-/** How often an idle lane looks whether a block has become late. */
-const LATE_CHECK_MS = 50;
+/** How soon a lane that waits looks again at most: what it waits for is reckoned to fractions of a millisecond. */
+const LEAST_SLEEP_MS = 10;
+/** How often a lane looks whether there is room again for one more connection to the origin. */
+const ROOM_CHECK_MS = 1000;
 
 /**
  * Fetches a part of a file as blocks over several lanes and delivers it as one stream in order. Resolves when everything
@@ -88,6 +90,8 @@ class LaneTransfer {
   /** The lanes are stopped, because too much waits for the sink. */
   #isPaused = false;
   #timer: NodeJS.Timeout | undefined;
+  /** A lane that waits may find something to do when so much has been delivered. */
+  #workAtByte = Number.POSITIVE_INFINITY;
 
   constructor(init: LanesInit) {
     this.#init = init;
@@ -137,27 +141,36 @@ class LaneTransfer {
     if (this.#isOver || this.#isPaused || this.#queue.hasAll) return;
     clearTimeout(this.#timer);
     const mostLanes = this.#init.mostLanes?.() ?? this.#lanes.length;
+    let forMs = LONGEST_SLEEP_MS;
+    let forBytes = Number.POSITIVE_INFINITY;
     for (const lane of this.#rests.ready()) {
       if (this.#busyLanes() >= Math.max(1, mostLanes)) {
         // An origin counts connections, also those that rest.
         lane.drop();
+        forMs = Math.min(forMs, ROOM_CHECK_MS);
         continue;
       }
       if (this.#isHoldingUp(lane)) {
         this.#removeDegraded(lane);
+        // There is more to do for those that have chosen already.
+        forMs = 0;
         continue;
       }
-      const chosen = chooseBlock(lane, this.#lanes, this.#queue, this.#init.config);
-      if (!chosen) continue;
-      const { block, isLate } = chosen;
+      const choice = chooseBlock(lane, this.#lanes, this.#queue, this.#init.config);
+      if (choice.is === 'wait') {
+        forMs = Math.min(forMs, choice.forMs);
+        forBytes = Math.min(forBytes, choice.forBytes);
+        continue;
+      }
+      const { block, isLate } = choice;
       const { nextByte: startByte, endByte } = block;
       if (isLate) this.#init.observe({ type: 'block-asked-again', lane: lane.index, startByte, endByte });
       if (lane.isRemoved) this.#trials.begin(lane.index);
       lane.isRemoved = false;
       lane.start(block);
     }
-    const hasIdle = this.#rests.ready().length > 0;
-    const nextMs = Math.min(this.#rests.untilReadyMs(), hasIdle ? LATE_CHECK_MS : LONGEST_SLEEP_MS);
+    this.#workAtByte = this.#queue.headByte + forBytes;
+    const nextMs = Math.max(LEAST_SLEEP_MS, Math.min(this.#rests.untilReadyMs(), forMs));
     this.#timer = setTimeout(() => this.#work(), nextMs);
   }
 
@@ -178,6 +191,7 @@ class LaneTransfer {
 
   #onChunk(fetch: LaneFetch, chunk: Buffer): void {
     const { block } = fetch;
+    const isFirst = fetch.atByte === fetch.fromByte;
     this.#rests.noteProgress(chunk.length);
     this.#trials.noteBytes(chunk.length);
     this.#queue.put(block, fetch.atByte, chunk);
@@ -190,6 +204,8 @@ class LaneTransfer {
     // What remains is the client's to read, however long that takes: nothing upstream waits for it.
     if (this.#queue.hasAll) this.#rest();
     this.#deliver();
+    // A block that flows is late at another time than one that does not.
+    if (isFirst) this.#work();
   }
 
   #onWhole(fetch: LaneFetch, lane: Lane): void {
@@ -221,6 +237,7 @@ class LaneTransfer {
       if (!this.#init.sink.write(chunk)) this.#awaitSink();
     }
     if (this.#queue.isComplete) this.#end('complete');
+    if (this.#queue.headByte >= this.#workAtByte) this.#work();
     if (this.#isOver || !this.#isBlocked || this.#isPaused) return;
     if (this.#queue.readyBytes <= LONGEST_QUEUE_BYTES) return;
     this.#isPaused = true;

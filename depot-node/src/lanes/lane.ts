@@ -190,6 +190,17 @@ export class Lane {
     return (restBytes * flowingMs) / Math.max(1, atByte - fromByte);
   }
 
+  /** Until the running fetch will still take more than `limitMs`, if nothing more of it comes; 0: it will. */
+  untilRemainsMs(fetch: LaneFetch, limitMs: number): number {
+    if (this.remainingMs(fetch) > limitMs) return 0;
+    const { block, fromByte, atByte, watch, firstByteMs } = fetch;
+    const elapsedMs = watch.elapsedMs;
+    if (firstByteMs === undefined) return limitMs - elapsedMs;
+    const flowingMs = elapsedMs - firstByteMs;
+    if (flowingMs < TELLING_MS) return TELLING_MS - flowingMs;
+    return (limitMs * (atByte - fromByte)) / (block.endByte - atByte) - flowingMs;
+  }
+
   /** Until it is free. */
   get busyMs(): number {
     return this.#fetch ? this.remainingMs(this.#fetch) : 0;

@@ -27,6 +27,8 @@ export interface AskedRange extends Asker {
   readonly atMs: number;
   readonly startByte: number;
   readonly endByte: number;
+  /** Answers of the origin that were under way when it was asked. */
+  readonly beside: number;
 }
 
 const TURN_MS = 5;
@@ -43,6 +45,7 @@ export class BlockOrigin {
   readonly #server: Server;
   readonly #sockets = new Map<Socket, { connection: number; sentBytes: number }>();
   #connections = 0;
+  #answering = 0;
 
   constructor(content: Buffer) {
     this.content = content;
@@ -90,6 +93,11 @@ export class BlockOrigin {
       atMs: performance.now(),
       startByte,
       endByte: lastByte + 1,
+      beside: this.#answering,
+    });
+    this.#answering += 1;
+    response.once('close', () => {
+      this.#answering -= 1;
     });
     const etag = this.manners.etag?.(asker) ?? '"one"';
     if (this.manners.closes) response.setHeader('Connection', 'close');
