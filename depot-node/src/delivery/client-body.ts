@@ -6,6 +6,9 @@ import { type BodyCare, NO_CARE } from './body-digest.ts';
 
 export type ClientState = 'ready' | 'left' | 'stalled';
 
+/** Writes that may wait for the client's kernel: the smallest chunk costs as much to keep as a few hundred bytes. */
+const MOST_WAITING_WRITES = 256;
+
 interface ClientBodyInit {
   /** How long the client may leave bytes unread. */
   readonly stallMs: number;
@@ -25,6 +28,10 @@ export class ClientBody {
   #isCounted = false;
   #bytes = 0;
   #digest: BodyCare['digest'];
+  /** Writes since the client's kernel had everything. */
+  #waitingWrites = 0;
+  /** Settles when what was written last has gone to the client's kernel; set while there is room for nothing before that. */
+  #gone: Promise<void> | undefined;
   /** The last chunk so far, when the file must not be complete before it is known to be right. */
   #heldBack: Buffer | undefined;
 
@@ -68,10 +75,10 @@ export class ClientBody {
   write(chunk: Buffer): boolean {
     this.#note(chunk.length);
     this.#digest?.update(chunk);
-    if (!this.#care.holdsBack) return this.#response.write(chunk);
+    if (!this.#care.holdsBack) return this.#send(chunk);
     const next = this.#heldBack;
     this.#heldBack = chunk;
-    return next === undefined || this.#response.write(next);
+    return next === undefined || this.#send(next);
   }
 
   /** Sends the head before bytes that do not pass here; not again where it has gone. */
@@ -89,7 +96,7 @@ export class ClientBody {
   async roomy(signal: AbortSignal): Promise<ClientState | 'cancelled'> {
     const response = this.#response;
     if (this.left.aborted) return 'left';
-    if (!response.writableNeedDrain) return 'ready';
+    if (!response.writableNeedDrain && !this.#gone) return 'ready';
     return new Promise((resolve) => {
       const settle = (state: ClientState | 'cancelled') => {
         clearTimeout(timer);
@@ -103,6 +110,7 @@ export class ClientBody {
       const timer = setTimeout(() => settle('stalled'), this.#init.stallMs);
       // A body whose end was asked for meanwhile drains without a word; its close comes in any case.
       response.once('drain', onDrain).once('close', onLeft);
+      void this.#gone?.then(onDrain);
       signal.addEventListener('abort', onAbort);
       if (signal.aborted) onAbort();
     });
@@ -130,6 +138,21 @@ export class ClientBody {
     // A connection that the client has left is gone already.
     if (this.#response.socket) resetConnection(this.#response.socket);
     this.#response.destroy();
+  }
+
+  /** Says whether the client has room for more. */
+  #send(chunk: Buffer): boolean {
+    const response = this.#response;
+    this.#waitingWrites = response.writableLength === 0 ? 0 : this.#waitingWrites + 1;
+    if (this.#waitingWrites < MOST_WAITING_WRITES || this.#gone)
+      return response.write(chunk) && this.#gone === undefined;
+    this.#gone = new Promise((resolve) => {
+      response.write(chunk, () => {
+        this.#gone = undefined;
+        resolve();
+      });
+    });
+    return false;
   }
 
   #end(signal: AbortSignal): Promise<ClientState> {

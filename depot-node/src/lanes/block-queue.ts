@@ -1,5 +1,5 @@
 import type { Part } from '../origin/representation.ts';
-import { SmallChunks } from './small-chunks.ts';
+import { SmallChunks } from '../origin/small-chunks.ts';
 
 /** A piece of the file that is being fetched, or was and waits for its turn. */
 export interface Block extends Part {

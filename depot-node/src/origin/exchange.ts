@@ -6,6 +6,8 @@ import type { BodyEnd } from '../relay/relay-plane.ts';
 import type { PendingStream } from './pending-stream.ts';
 import { type AnswerHead, isLength } from './representation.ts';
 import { SilenceTimer } from './silence-timer.ts';
+import { LARGE_BYTES, SmallChunks } from './small-chunks.ts';
+import { TinyChunks } from './tiny-chunks.ts';
 
 /** How the reading of a body ended. `too-long`: more came than was to come. */
 export type BodyRead =
@@ -33,6 +35,11 @@ export interface TakenBody {
   readonly restBytes: number;
 }
 
+/** More interim answers (RFC 9110 section 15.2) than any origin has reason for. */
+const MOST_INTERIM_ANSWERS = 20;
+
+const tinyChunks = new TinyChunks(() => performance.now());
+
 interface ExchangeInit {
   readonly outgoing: ClientRequest;
   readonly hasBody: boolean;
@@ -52,6 +59,8 @@ export class Exchange {
   /** Ends the reading of the body; set while it is read. */
   #endRead: ((end: BodyRead) => void) | undefined;
   #isPaused = false;
+  /** Ends the rest that it takes because its chunks are tiny. */
+  #resting: NodeJS.Timeout | undefined;
   #isOver = false;
   #isRead = false;
 
@@ -63,6 +72,11 @@ export class Exchange {
     const { outgoing } = init;
     // An origin has no business to switch protocols on a plain GET.
     outgoing.once('upgrade', () => this.fail(new LonghaulError('origin-bad-answer')));
+    let interimAnswers = 0;
+    outgoing.on('information', () => {
+      interimAnswers += 1;
+      if (interimAnswers > MOST_INTERIM_ANSWERS) this.fail(new LonghaulError('origin-bad-answer'));
+    });
     outgoing.on('error', (cause) => this.fail(failureOf(cause)));
     outgoing.once('response', (message) => {
       this.#silence.stop();
@@ -101,6 +115,7 @@ export class Exchange {
     const message = this.#message;
     if (!message || this.#endRead) throw new Error('there is no body to read');
     let comeBytes = 0;
+    const gathered = new GatheredChunks(onChunk, (tiny) => this.#rest(tinyChunks.note(tiny)));
     return new Promise((resolve) => {
       const onData = (chunk: Buffer) => {
         comeBytes += chunk.length;
@@ -109,7 +124,7 @@ export class Exchange {
           return;
         }
         this.#silence.touch();
-        onChunk(chunk);
+        gathered.add(chunk);
       };
       // Node ends a message cut before its declared end with an error, so an end here is the body's own.
       const onEnd = () => settle(comeBytes < (sizeBytes ?? 0) ? 'source-ended' : 'complete');
@@ -117,6 +132,8 @@ export class Exchange {
       const settle = (end: BodyRead) => {
         if (this.#isOver) return;
         this.#isOver = true;
+        gathered.flush();
+        clearTimeout(this.#resting);
         this.#silence.stop();
         message.off('data', onData).off('end', onEnd).off('close', onClose);
         this.#isRead = end === 'complete';
@@ -126,10 +143,9 @@ export class Exchange {
       this.#endRead = settle;
       message.on('data', onData).once('end', onEnd).once('close', onClose);
       this.#silence.start(silenceMs, () => settle('source-silent'));
-      this.#init.stream.release();
+      this.#flow();
       // What happened before anybody listened makes no event any more.
       if (message.destroyed && !message.readableEnded) settle('source-broke');
-      else if (this.#isPaused) message.pause();
     });
   }
 
@@ -152,14 +168,12 @@ export class Exchange {
   /** Stops reading; paused time does not count as silence. */
   pause(): void {
     this.#isPaused = true;
-    this.#silence.pause();
-    if (this.#endRead) this.#message?.pause();
+    this.#flow();
   }
 
   resume(): void {
     this.#isPaused = false;
-    this.#silence.resume();
-    if (this.#endRead) this.#message?.resume();
+    this.#flow();
   }
 
   fail(failure: LonghaulError): void {
@@ -174,6 +188,31 @@ export class Exchange {
     this.#init.onFailed();
   }
 
+  #rest(restMs: number): void {
+    if (restMs === 0 || this.#isOver) return;
+    clearTimeout(this.#resting);
+    this.#resting = setTimeout(() => {
+      this.#resting = undefined;
+      this.#flow();
+    }, restMs);
+    this.#flow();
+  }
+
+  /** Lets the answer come, or not: nothing is read ahead of what is wanted, because tiny chunks would fill a heap. */
+  #flow(): void {
+    const isStopped = this.#isPaused || this.#resting !== undefined;
+    if (isStopped) this.#silence.pause();
+    else this.#silence.resume();
+    if (!this.#endRead) return;
+    if (isStopped) {
+      this.#message?.pause();
+      this.#init.stream.hold();
+    } else {
+      this.#init.stream.release();
+      this.#message?.resume();
+    }
+  }
+
   /** Length of a body that can be taken from HTTP: known, and not coded. */
   #takableBytes(): number | undefined {
     const { statusCode, headers } = this.#message ?? { headers: {} };
@@ -181,6 +220,39 @@ export class Exchange {
     const hasBody = this.#init.hasBody && (statusCode === 200 || statusCode === 206);
     if (!hasBody || coding !== undefined || !isLength(length)) return undefined;
     return Number(length) > 0 ? Number(length) : undefined;
+  }
+}
+
+/** Passes large chunks on as they come, and small ones as few of which one turn of the event loop has brought. */
+class GatheredChunks {
+  readonly #onChunk: (chunk: Buffer) => void;
+  readonly #onTiny: (count: number) => void;
+  readonly #small = new SmallChunks();
+  #chunks: Buffer[] = [];
+  #tiny = 0;
+
+  /** `onTiny` is told how many tiny chunks a turn has brought. */
+  constructor(onChunk: (chunk: Buffer) => void, onTiny: (count: number) => void) {
+    this.#onChunk = onChunk;
+    this.#onTiny = onTiny;
+  }
+
+  add(chunk: Buffer): void {
+    if (chunk.length >= LARGE_BYTES && this.#chunks.length === 0) {
+      this.#onChunk(chunk);
+      return;
+    }
+    if (this.#chunks.length === 0) setImmediate(() => this.flush());
+    if (TinyChunks.isTiny(chunk)) this.#tiny += 1;
+    this.#small.add(this.#chunks, chunk);
+  }
+
+  /** Passes on what is there. */
+  flush(): void {
+    const tiny = this.#tiny;
+    this.#tiny = 0;
+    for (const chunk of this.#chunks.splice(0)) this.#onChunk(chunk);
+    this.#onTiny(tiny);
   }
 }
 

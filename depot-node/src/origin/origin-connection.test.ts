@@ -144,6 +144,75 @@ describe('asking an origin', () => {
   });
 });
 
+describe('reading an answer', () => {
+  test('gathers bytes that come one by one, none of them lost or out of order', async () => {
+    const body = bodyOf(20_000);
+    serve = (socket) => {
+      socket.write('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n');
+      const chunks = [...body].map((byte) => `1\r\n${String.fromCharCode(byte)}\r\n`).join('');
+      socket.end(`${chunks}0\r\n\r\n`);
+    };
+    const { connection } = await ask();
+    const chunks: Buffer[] = [];
+    const end = await connection.read({ silenceMs: 2000, onChunk: (chunk) => chunks.push(chunk) });
+    connection.close();
+    expect(end).toBe('complete');
+    expect(Buffer.concat(chunks).equals(body)).toBe(true);
+    expect(chunks.length).toBeLessThan(100);
+  });
+
+  test('gives every byte, whatever sizes the chunks have and whenever it is paused', async () => {
+    const sizes = fc.oneof(
+      fc.integer({ min: 1, max: 3 }),
+      fc.integer({ min: 200, max: 300 }),
+      fc.integer({ min: 16_000, max: 40_000 }),
+    );
+    const property = fc.asyncProperty(
+      fc.array(sizes, { maxLength: 300 }),
+      fc.integer({ min: 1, max: 20 }),
+      async (chunkSizes, pauseEvery) => {
+        const body = bodyOf(chunkSizes.reduce((sum, size) => sum + size, 0));
+        serve = (socket) => {
+          socket.write('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n');
+          let at = 0;
+          for (const size of chunkSizes) {
+            socket.write(`${size.toString(16)}\r\n`);
+            socket.write(body.subarray(at, at + size));
+            socket.write('\r\n');
+            at += size;
+          }
+          socket.end('0\r\n\r\n');
+        };
+        const { connection } = await ask();
+        const chunks: Buffer[] = [];
+        const onChunk = (chunk: Buffer) => {
+          chunks.push(chunk);
+          if (chunks.length % pauseEvery !== 0) return;
+          connection.pause();
+          setImmediate(() => connection.resume());
+        };
+        expect(await connection.read({ silenceMs: 5000, onChunk })).toBe('complete');
+        connection.close();
+        expect(Buffer.concat(chunks).equals(body)).toBe(true);
+      },
+    );
+    await fc.assert(property, { numRuns: 40 });
+  });
+
+  test('takes some interim answers, and ends with an origin that sends them without end', async () => {
+    const hint = 'HTTP/1.1 103 Early Hints\r\nLink: </style.css>\r\n\r\n';
+    serve = (socket) => socket.end(`${hint.repeat(20)}HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok`);
+    expect(await readBody(await ask())).toEqual({ end: 'complete', body: Buffer.from('ok') });
+    serve = (socket) => {
+      const flood = () => {
+        if (socket.writable) socket.write(hint.repeat(100), flood);
+      };
+      flood();
+    };
+    await expect(ask()).rejects.toMatchObject({ code: 'origin-bad-answer' });
+  });
+});
+
 /** Sends head and body in pieces of these sizes, each in a turn of its own, then the rest. */
 async function sendCut(socket: Socket, body: Buffer, cuts: readonly number[]): Promise<void> {
   const whole = Buffer.concat([

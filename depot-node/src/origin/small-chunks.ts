@@ -1,5 +1,5 @@
 /** From this size on a chunk costs little beside its bytes, and is kept as it came. */
-const LARGE_BYTES = 16_384;
+export const LARGE_BYTES = 16_384;
 /** Small chunks are gathered in pieces of this size: as large as what is read from a connection at once. */
 const PIECE_BYTES = 65_536;
 
