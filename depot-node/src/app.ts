@@ -14,12 +14,12 @@ import type { Observe } from './events.ts';
 import { openUplink } from './fairness/open-uplink.ts';
 import { loadIdentity } from './identity.ts';
 import { JobTable } from './jobs/job-table.ts';
+import { openKernel } from './kernel/open-kernel.ts';
 import { createMetrics } from './metrics.ts';
 import { createRelay } from './relay/choose-plane.ts';
 import type { SplicePlane } from './relay/splice-plane.ts';
 import { createLegSockets } from './sockets/create-leg-sockets.ts';
 import { createDial } from './sockets/dial.ts';
-import { openSocketKernel } from './sockets/kernel-options.ts';
 import { createLegSampler } from './sockets/leg-sampler.ts';
 import type { SocketReport } from './sockets/leg-sockets.ts';
 import { listen, type TlsMaterial } from './sockets/listener.ts';
@@ -291,7 +291,7 @@ export function createDepot(init: DepotInit): Depot {
 
 /** Sockets with the configured options, and the kernel's own interface where there is one. */
 function openSockets(config: DepotConfig, observe: Observe) {
-  const access = openSocketKernel();
+  const access = openKernel();
   const report = (what: SocketReport) => observe({ type: 'sockets', ...what });
   const sockets = createLegSockets(config.sockets, access, report);
   return { kernel: access.kernel, sockets, uplink: openUplink(config, access, report) };

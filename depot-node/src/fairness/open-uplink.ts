@@ -1,6 +1,6 @@
 import { getSystemErrorMessage } from 'node:util';
 import type { DepotConfig } from '../config.ts';
-import type { KernelAccess } from '../sockets/kernel-options.ts';
+import type { KernelAccess } from '../kernel/open-kernel.ts';
 import type { SocketReport } from '../sockets/leg-sockets.ts';
 import { createUplinkPacer, type UplinkPacer } from './uplink-pacer.ts';
 
@@ -24,7 +24,7 @@ export function openUplink(
     kernel: access.kernel,
     maxPacingBps: (legClass) => sockets[legClass].maxPacingBps,
     onRefused: (errno) => {
-      if (!isTold) report({ what: 'uplink-not-shared', reason: getSystemErrorMessage(-errno) });
+      if (!isTold) report({ what: 'uplink-not-shared', reason: getSystemErrorMessage(errno) });
       isTold = true;
     },
   });

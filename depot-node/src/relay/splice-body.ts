@@ -1,9 +1,9 @@
 import type { Socket } from 'node:net';
+import { descriptorOf, resumeReading, stopReading } from '../kernel/tcp-handle.ts';
 import { resetConnection } from '../sockets/reset.ts';
 import { flushed } from './flushed.ts';
 import { suspendIdleTimeouts } from './idle-timeouts.ts';
 import type { BodyEnd, BodyOptions, BodyOutcome } from './relay-plane.ts';
-import { descriptorOf, resumeReading, stopReading } from './socket-handle.ts';
 import type { FlowReport } from './splice-message.ts';
 import { duplicatePair, type SpliceComponents } from './splice-tunnel.ts';
 import { streamBody } from './stream-body.ts';

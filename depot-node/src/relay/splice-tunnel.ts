@@ -1,15 +1,15 @@
 import type { Socket } from 'node:net';
+import type { Kernel } from '../kernel/open-kernel.ts';
+import { descriptorOf, stopReading } from '../kernel/tcp-handle.ts';
 import { resetConnection } from '../sockets/reset.ts';
 import { flushed } from './flushed.ts';
 import type { TunnelBreak, TunnelOptions, TunnelOutcome } from './relay-plane.ts';
-import { descriptorOf, stopReading } from './socket-handle.ts';
-import type { SpliceKernel } from './splice-kernel.ts';
 import type { FlowReport } from './splice-message.ts';
 import type { SpliceThread } from './splice-thread.ts';
 import { streamTunnel } from './stream-tunnel.ts';
 
 export interface SpliceComponents {
-  readonly kernel: SpliceKernel;
+  readonly kernel: Kernel;
   readonly thread: SpliceThread;
 }
 
@@ -81,7 +81,7 @@ function giveUp(downstream: Socket, upstream: Socket, reason: TunnelBreak): Tunn
 
 /** Duplicates of both descriptors, or none. */
 export function duplicatePair(
-  kernel: SpliceKernel,
+  kernel: Kernel,
   one: Socket,
   other: Socket,
 ): { first: number; second: number } | undefined {

@@ -1,5 +1,5 @@
+import type { KernelAccess } from '../kernel/open-kernel.ts';
 import { KernelLegSockets } from './kernel-leg-sockets.ts';
-import type { KernelAccess } from './kernel-options.ts';
 import type { LegTable } from './leg-options.ts';
 import type { LegSockets, SocketReport } from './leg-sockets.ts';
 import { createNodeLegSockets } from './node-leg-sockets.ts';

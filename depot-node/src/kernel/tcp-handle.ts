@@ -17,7 +17,7 @@ export function isPlainTcp(stream: Duplex): stream is Socket {
   return handleOf(stream) !== undefined;
 }
 
-/** The descriptor of a socket that `isPlainTcp`. */
+/** The descriptor of a TCP socket; `undefined` where it has none any more or is another kind of socket. */
 export function descriptorOf(socket: Socket): number | undefined {
   return handleOf(socket)?.fd;
 }
