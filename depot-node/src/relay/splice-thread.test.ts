@@ -4,11 +4,11 @@ import { connect, type Socket } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
 import { type Kernel, openKernel } from '../kernel/open-kernel.ts';
 import { descriptorOf } from '../kernel/tcp-handle.ts';
+import { receive, socketPair } from './promises/socket-pair.ts';
 import { spliceBody } from './splice-body.ts';
 import { openSplicePlane } from './splice-plane.ts';
 import { type FlowCommand, startSpliceThread } from './splice-thread.ts';
 import { spliceTunnel } from './splice-tunnel.ts';
-import { receive, socketPair } from './suite-sockets.ts';
 
 const probe = await openSplicePlane();
 if (probe.ok) await probe.plane.close();

@@ -1,18 +1,12 @@
+import { readdirSync } from 'node:fs';
 import type { Socket } from 'node:net';
-import { afterAll, afterEach, beforeAll, describe } from 'vitest';
-import { promiseBody } from './body-suite.ts';
-import type { BodyOptions, BodyOutcome, RelayPlane, TunnelOptions, TunnelOutcome } from './relay-plane.ts';
-import { type Received, receive, socketPair } from './suite-sockets.ts';
-import { promiseTunnel } from './tunnel-suite.ts';
+import { expect } from 'vitest';
+import type { BodyOptions, BodyOutcome, RelayPlane, TunnelOptions, TunnelOutcome } from '../relay-plane.ts';
+import { type Received, receive, socketPair } from './socket-pair.ts';
 
 const LONG_MS = 60_000;
 
-interface OpenedPlane {
-  readonly plane: RelayPlane;
-  readonly close: () => Promise<void>;
-}
-
-/** Connections for one test; all are destroyed after it. */
+/** Connections for one test, and the plane that joins them. */
 export interface SuiteConnections {
   readonly pair: () => Promise<[Socket, Socket]>;
   /** A tunnel between two given ends. */
@@ -29,6 +23,7 @@ export interface SuiteConnections {
     sizeBytes: number,
     options?: Partial<BodyOptions>,
   ) => Promise<BodyOutcome>;
+  /** To be called after each test. */
   readonly destroyAll: () => void;
 }
 
@@ -40,15 +35,9 @@ interface BodyEnds {
   readonly received: Received;
 }
 
-/** What every relay plane promises, whatever moves the bytes. */
-export function promiseRelay(open: () => Promise<OpenedPlane>): void {
-  let opened: OpenedPlane;
+/** Connections that are joined by the plane which `plane` gives when it is asked. */
+export function suiteConnections(plane: () => RelayPlane): SuiteConnections {
   const sockets: Socket[] = [];
-  beforeAll(async () => {
-    opened = await open();
-  });
-  afterAll(() => opened.close());
-
   const pair = async (): Promise<[Socket, Socket]> => {
     const made = await socketPair();
     sockets.push(...made);
@@ -57,12 +46,9 @@ export function promiseRelay(open: () => Promise<OpenedPlane>): void {
   const join = (down: Socket, up: Socket, options: Partial<TunnelOptions> = {}) => {
     const { signal } = new AbortController();
     const limits = { silenceMs: LONG_MS, halfClosedSilenceMs: LONG_MS };
-    return opened.plane.tunnel(down, up, { ...limits, signal, ...options });
+    return plane().tunnel(down, up, { ...limits, signal, ...options });
   };
-  const destroyAll = () => {
-    for (const socket of sockets.splice(0)) socket.destroy();
-  };
-  const connections: SuiteConnections = {
+  return {
     pair,
     join,
     tunnel: async (options) => {
@@ -76,16 +62,29 @@ export function promiseRelay(open: () => Promise<OpenedPlane>): void {
     body: (source, sink, sizeBytes, options) => {
       const { signal } = new AbortController();
       const limits = { silenceMs: LONG_MS, stallMs: LONG_MS };
-      return opened.plane.body(source, sink, { ...limits, sizeBytes, signal, ...options });
+      return plane().body(source, sink, { ...limits, sizeBytes, signal, ...options });
     },
-    destroyAll,
+    destroyAll: () => {
+      for (const socket of sockets.splice(0)) socket.destroy();
+    },
   };
-  afterEach(destroyAll);
+}
 
-  describe('a tunnel', () => {
-    promiseTunnel(connections);
-  });
-  describe('a body', () => {
-    promiseBody(connections);
-  });
+/** Waits until a number has stayed the same for a few looks. */
+export async function stopsGrowing(read: () => number): Promise<void> {
+  let before = -1;
+  let same = 0;
+  await expect
+    .poll(() => {
+      const now = read();
+      same = now === before ? same + 1 : 0;
+      before = now;
+      return same;
+    })
+    .toBeGreaterThan(3);
+}
+
+/** Descriptors of this process; 0 where the system does not tell. */
+export function countDescriptors(): number {
+  return process.platform === 'linux' ? readdirSync('/proc/self/fd').length : 0;
 }

@@ -2,9 +2,8 @@ import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { SuiteConnections } from './relay-suite.ts';
-import { receive, writeAll } from './suite-sockets.ts';
-import { countDescriptors, stopsGrowing } from './suite-waits.ts';
+import { receive, writeAll } from './socket-pair.ts';
+import { countDescriptors, type SuiteConnections, stopsGrowing } from './suite-connections.ts';
 
 const MEGABYTE = 1_000_000;
 // More than the kernel buffers of two connections on one machine take.
