@@ -4,16 +4,29 @@ import type { Duplex } from 'node:stream';
 import { getSystemErrorMessage, getSystemErrorName } from 'node:util';
 import type { DescriptorCalls } from '../kernel/descriptor-calls.ts';
 import { SOCKET, SOCKET_OPTIONS } from '../kernel/linux-constants.ts';
+import type { KernelAccess } from '../kernel/open-kernel.ts';
 import type { SocketCalls } from '../kernel/socket-calls.ts';
 import { descriptorUnder } from './held-descriptor.ts';
 import type { LegClass, LegTable } from './leg-options.ts';
 import type { LegSockets, SocketReport } from './leg-sockets.ts';
+import { createNodeLegSockets } from './node-leg-sockets.ts';
 import { changeLegOptions, type RefusedOption, setLegOptions } from './set-leg-options.ts';
+
+/** Makes the sockets of a depot. Tells at once, through `report`, which of the options this machine refuses. */
+export function createLegSockets(
+  table: LegTable,
+  access: KernelAccess,
+  report: (report: SocketReport) => void,
+): LegSockets {
+  if (access.kernel) return new KernelLegSockets(table, access.kernel, report);
+  report({ what: 'options-unavailable', reason: access.reason });
+  return createNodeLegSockets(table);
+}
 
 type LegKernel = SocketCalls & DescriptorCalls;
 
 /** Sockets made and tuned by calls of Linux. */
-export class KernelLegSockets implements LegSockets {
+class KernelLegSockets implements LegSockets {
   readonly isTuned = true;
   readonly mptcp = { established: 0, fallbacks: 0 };
   readonly noteAccepted: LegSockets['noteAccepted'];

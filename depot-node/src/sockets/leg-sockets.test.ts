@@ -5,9 +5,9 @@ import { type AddressInfo, createServer, type Server, type Socket } from 'node:n
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { SOCKET_OPTIONS, type SocketOption } from '../kernel/linux-constants.ts';
 import { type Kernel, openKernel } from '../kernel/open-kernel.ts';
-import { createLegSockets } from './create-leg-sockets.ts';
 import { createDial, type DialPurpose } from './dial.ts';
 import { descriptorUnder } from './held-descriptor.ts';
+import { createLegSockets } from './kernel-leg-sockets.ts';
 import { legTableSchema } from './leg-options.ts';
 import type { LegSockets, SocketReport } from './leg-sockets.ts';
 import { listen } from './listener.ts';
