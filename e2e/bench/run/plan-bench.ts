@@ -1,3 +1,4 @@
+import type { CongestionControl } from '@longhaul/shared';
 import type { Load } from '../measure/measure-run.ts';
 import type { HeldLine } from './relay-line.ts';
 
@@ -6,7 +7,7 @@ export interface BenchOptions {
   readonly quick: boolean;
   readonly repeats?: number;
   readonly flows?: readonly number[];
-  readonly congestionControl: 'cubic' | 'reno';
+  readonly congestionControl: CongestionControl;
 }
 
 export interface BenchPlan {
