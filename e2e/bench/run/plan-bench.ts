@@ -1,6 +1,6 @@
 import type { CongestionControl } from '@longhaul/shared';
 import type { Load } from '../measure/measure-run.ts';
-import type { HeldLine } from './relay-line.ts';
+import type { HeldLine } from '../measure/relay-line.ts';
 
 /** What the command line asks of a benchmark. */
 export interface BenchOptions {

@@ -1,5 +1,5 @@
 import { type CongestionControl, MIB, USUAL_CONGESTION_CONTROL } from '@longhaul/shared';
-import type { Experiment, Scenario, Variant } from './experiment.ts';
+import type { Experiment, Scenario, Variant } from '../experiment.ts';
 import {
   BIG_BUFFER_BYTES,
   FOUR_LINKS_DEPOTS,

@@ -1,8 +1,8 @@
 import { type CongestionControl, MIB } from '@longhaul/shared';
 import { describe, expect, test } from 'vitest';
+import type { Scenario, Variant } from '../experiment.ts';
 import { payloadRateBps } from '../hosts/link-estimates.ts';
 import type { Site } from '../network/topology.ts';
-import type { Scenario, Variant } from './experiment.ts';
 import { EXPERIMENTS } from './experiments.ts';
 import { boundBps, predictedBps, predictedFirstByteMs, rttOf } from './predictions.ts';
 

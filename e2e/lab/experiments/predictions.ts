@@ -5,9 +5,9 @@ import {
   setUpSeconds,
   USUAL_CONGESTION_CONTROL,
 } from '@longhaul/shared';
+import { masterSite, type Scenario, type Variant } from '../experiment.ts';
 import { linkEstimates, payloadRateBps } from '../hosts/link-estimates.ts';
 import { pathBetween } from '../network/routes.ts';
-import { masterSite, type Scenario, type Variant } from './experiment.ts';
 
 /** Linux's default maximum of 6 MiB gives about this window where a topology says nothing else. */
 const DEFAULT_WINDOW_BYTES = 3.6e6;

@@ -1,6 +1,6 @@
 import { type CongestionControl, MIB } from '@longhaul/shared';
+import type { Experiment, Scenario } from '../experiment.ts';
 import type { Topology } from '../network/topology.ts';
-import type { Experiment, Scenario } from './experiment.ts';
 
 interface Segment {
   readonly rttMs: number;

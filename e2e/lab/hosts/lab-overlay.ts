@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { DEPOT_CONGESTION_CONTROL, USUAL_CONGESTION_CONTROL } from '@longhaul/shared';
 import { type MasterChange, type Overlay, startOverlay } from '../../overlay/overlay.ts';
-import { type LaneControl, masterSite, type Scenario } from '../experiments/experiment.ts';
+import { type LaneControl, masterSite, type Scenario } from '../experiment.ts';
 import type { Network } from '../network/network.ts';
 import { linkEstimates } from './link-estimates.ts';
 import { inNetwork } from './network-placement.ts';

@@ -7,9 +7,9 @@ import { CONGESTION_CONTROL_NAMES, type CongestionControl } from '@longhaul/shar
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { FOLDER_BASE, RUN_FOLDER, removeLeftovers } from '../network/leftovers.ts';
 import type { Network } from '../network/network.ts';
-import { labObstacle } from '../network/requirements.ts';
 import { closeAllNetworks, startNetwork } from '../network/start-network.ts';
 import type { EmulatedLink, Topology } from '../network/topology.ts';
+import { labObstacle } from '../requirements.ts';
 
 const obstacle = labObstacle();
 const START_NETWORK = join(import.meta.dirname, '..', 'network', 'start-network.ts');

@@ -1,10 +1,10 @@
 import { formatBps, SEGMENT_BYTES } from '@longhaul/shared';
+import { FRAME_OVERHEAD_BYTES, type LossModel } from '../emulator/link-settings.ts';
+import { lossCountSigma } from '../emulator/loss-process.ts';
 import { lossRateOf } from '../network/link-settings-of.ts';
 import { startNetwork } from '../network/start-network.ts';
 import type { Topology } from '../network/topology.ts';
 import { median } from '../results/statistics.ts';
-import { FRAME_OVERHEAD_BYTES, type LossModel } from './link-settings.ts';
-import { lossCountSigma } from './loss-process.ts';
 import { Probes } from './probes.ts';
 
 /** One promise of the emulator, held against this machine. */

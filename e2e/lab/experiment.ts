@@ -1,4 +1,4 @@
-import type { CrossTraffic, Topology } from '../network/topology.ts';
+import type { CrossTraffic, Topology } from './network/topology.ts';
 
 /** How lanes of one download share: as the depots are configured, which is `coupled` when nothing is said. */
 export type LaneControl = 'coupled' | 'plain';

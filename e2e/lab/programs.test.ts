@@ -1,6 +1,6 @@
 import { afterEach, expect, it, vi } from 'vitest';
-import { LabRefusal } from '../refusal.ts';
 import { requireProgram } from './programs.ts';
+import { LabRefusal } from './refusal.ts';
 
 afterEach(() => {
   vi.unstubAllEnvs();

@@ -1,7 +1,7 @@
-import { accessSync, closeSync, constants, openSync, readFileSync } from 'node:fs';
+import { closeSync, openSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { delimiter, join } from 'node:path';
-import { LabRefusal } from '../refusal.ts';
+import { findProgram } from '../programs/find-program.ts';
+import { LabRefusal } from './refusal.ts';
 
 const TUN_DEVICE = '/dev/net/tun';
 /** Where Linux keeps `ip` although the PATH of some shells leaves these out. */
@@ -43,17 +43,7 @@ export function labObstacle(): LabRefusal | undefined {
 
 /** Path of a program on the PATH or in the system's folders. */
 export function findProgramFile(name: string): string | undefined {
-  const folders = [...(process.env.PATH ?? '').split(delimiter).filter(Boolean), ...SYSTEM_FOLDERS];
-  return folders.map((folder) => join(folder, name)).find(isExecutable);
-}
-
-function isExecutable(file: string): boolean {
-  try {
-    accessSync(file, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
+  return findProgram(name, SYSTEM_FOLDERS);
 }
 
 function missingCapabilities(): string[] {

@@ -5,7 +5,7 @@ import {
   parseOriginUrl,
   parseRelayTarget,
 } from '@longhaul/shared';
-import type { Scenario, Variant } from '../experiments/experiment.ts';
+import type { Scenario, Variant } from '../experiment.ts';
 import { originBytes } from '../hosts/origin-content.ts';
 import { aria2Transfer } from '../transfers/aria2-transfer.ts';
 import { curlTransfer } from '../transfers/curl-transfer.ts';

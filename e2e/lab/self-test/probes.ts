@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
 import { SEGMENT_BYTES } from '@longhaul/shared';
+import type { DirectionSettings, LinkDirection } from '../emulator/link-settings.ts';
+import type { DirectionCounters } from '../emulator/packet-direction.ts';
 import type { Network } from '../network/network.ts';
-import type { DirectionSettings, LinkDirection } from './link-settings.ts';
-import type { DirectionCounters } from './packet-direction.ts';
 
 const PROBE_PROGRAM = join(import.meta.dirname, 'probe-main.ts');
 /** Until a TCP flow fills its path: slow start to the largest window, and the queue that it leaves. */

@@ -1,5 +1,5 @@
-import { findProgram } from '../../tools/find-program.ts';
-import { LabRefusal } from '../refusal.ts';
+import { findProgram } from '../programs/find-program.ts';
+import { LabRefusal } from './refusal.ts';
 
 /** Debian's servers stand here, which is not on everybody's PATH. */
 const SERVER_FOLDERS = ['/usr/sbin', '/usr/local/sbin'];

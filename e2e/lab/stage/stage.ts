@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type ServiceProcess, startProgram } from '../../overlay/service-process.ts';
-import { type LaneControl, masterSite, type Scenario, type Variant } from '../experiments/experiment.ts';
+import { type LaneControl, masterSite, type Scenario, type Variant } from '../experiment.ts';
 import { startHaproxyChain } from '../hosts/haproxy.ts';
 import { type LabOverlay, startLabOverlay } from '../hosts/lab-overlay.ts';
 import { inNetwork } from '../hosts/network-placement.ts';
