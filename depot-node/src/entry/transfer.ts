@@ -187,9 +187,9 @@ export class Transfer {
   async #finish(chain: Chain): Promise<State> {
     try {
       const { state, sha256 } = await this.#client.finish(this.#options.signal);
-      const end: TransferEnd =
-        state === 'ready' ? { outcome: 'complete', chain, sha256 } : { outcome: 'client-left', chain };
-      return { is: 'ended', end };
+      if (state === 'ready') return { is: 'ended', end: { outcome: 'complete', chain, sha256 } };
+      if (this.#options.signal.aborted) return broke(chain, new LonghaulError('shutting-down'));
+      return { is: 'ended', end: { outcome: 'client-left', chain } };
     } catch (failure) {
       return broke(chain, failure);
     }
