@@ -7,13 +7,13 @@ import {
   resolveLocation,
   type TicketClaims,
 } from '@longhaul/shared';
+import { tryInTurn } from '../racing/try-in-turn.ts';
 import { resetConnection } from '../sockets/reset.ts';
 import { CHAIN_FAILURES } from '../tunnel/chain-failures.ts';
 import type { Route } from '../tunnel/next-leg.ts';
 import { endsWithConnection, type OriginAnswer, type OriginRequest } from './origin-exchange.ts';
 import type { Choice, RouteBook } from './route-book.ts';
 import type { OpenTicket, Target } from './target.ts';
-import { tryInTurn } from './try-in-turn.ts';
 
 /** Redirects of the origin that are followed for one request. */
 const MAX_REDIRECTS = 5;

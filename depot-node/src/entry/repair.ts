@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { LonghaulError } from '@longhaul/shared';
 import { joinFailure, OriginBusy } from '../lanes/origin-busy.ts';
+import { tryInTurn } from '../racing/try-in-turn.ts';
 import {
   abandon,
   type FetchedAnswer,
@@ -12,7 +13,6 @@ import {
 import { headersForPart, type Part, type Representation } from './representation.ts';
 import { type Choice, isReserve, type RouteBook } from './route-book.ts';
 import type { Target } from './target.ts';
-import { tryInTurn } from './try-in-turn.ts';
 
 export interface RepairLimits {
   /** Tries of one transfer, over all of its repairs. */

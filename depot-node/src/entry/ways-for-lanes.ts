@@ -2,13 +2,13 @@ import type { Duplex } from 'node:stream';
 import { originTarget } from '@longhaul/shared';
 import type { LaneWays } from '../lanes/lane-ways.ts';
 import { type MakeWay, openLane } from '../lanes/open-lane.ts';
+import { tryInTurn } from '../racing/try-in-turn.ts';
 import type { WatchedLeg } from '../sockets/leg-sampler.ts';
 import { resetConnection } from '../sockets/reset.ts';
 import { isChainFailure, type OriginFetchComponents, type RequestFor, routeOf } from './origin-fetch.ts';
 import type { Representation } from './representation.ts';
 import type { Choice, RouteBook } from './route-book.ts';
 import type { Target } from './target.ts';
-import { tryInTurn } from './try-in-turn.ts';
 
 interface WaysForLanesInit {
   readonly fetch: OriginFetchComponents;
