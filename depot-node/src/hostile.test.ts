@@ -3,7 +3,6 @@ import { connect, createServer, type Server, type Socket } from 'node:net';
 import { HEADERS } from '@longhaul/shared';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { OverlayAddresses } from './directory/overlay-addresses.ts';
-import { createResolver } from './sockets/resolver.ts';
 import { fetchRaw } from './testing/fetch-raw.ts';
 import { startTestOverlay, type TestOverlay } from './testing/overlay.ts';
 
@@ -187,10 +186,6 @@ describe('a hostile client', () => {
     expect(answer.match(/HTTP\/1\.1/g)).toHaveLength(1);
     expect(answer.endsWith('begun')).toBe(true);
   });
-});
-
-test('names like members of every object have no fixed address', async () => {
-  await expect(createResolver({})('constructor')).rejects.toThrow(/ENOTFOUND|EAI_AGAIN/);
 });
 
 test("the overlay's own addresses stay known while a name server fails", async () => {

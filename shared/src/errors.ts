@@ -144,6 +144,11 @@ export const ERRORS = {
     'This depot fetches from the origin as fast as it may: wait a few seconds, or go direct.',
   ),
   'depot-full': entry(503, true, 'This depot serves as many transfers as it may: try again in a while.'),
+  'resolver-busy': entry(
+    503,
+    true,
+    'This depot looks up as many names at once as it may, for your network or for all: wait a few seconds, or go direct.',
+  ),
   'shutting-down': entry(503, true, 'This depot is shutting down: try again.'),
 
   'next-depot-unknown': entry(502, true, 'The next depot of the chain is not registered or not up.'),

@@ -49,6 +49,15 @@ export interface OriginFetchComponents {
   readonly patienceMs: number;
 }
 
+/** The same for one client: names of origins are looked up in the room of its network. */
+export function fetchForClient(fetch: OriginFetchComponents, client: string): OriginFetchComponents {
+  return {
+    ...fetch,
+    ask: (route, ...rest) => fetch.ask({ ...route, client }, ...rest),
+    openWay: (route, ...rest) => fetch.openWay({ ...route, client }, ...rest),
+  };
+}
+
 /** Builds the origin request for a URL: its Host header follows the redirects. */
 export type RequestFor = (url: OriginUrl) => OriginRequest;
 

@@ -15,7 +15,7 @@ import type { Stepwise } from '../stepwise/stepwise.ts';
 import type { TicketGate } from '../tickets/ticket-gate.ts';
 import { watchLeaving } from './client-leaving.ts';
 import { type OpenedRequest, openRequest } from './open-request.ts';
-import { abandon } from './origin-fetch.ts';
+import { abandon, fetchForClient } from './origin-fetch.ts';
 import { sendBackToMaster, sendRefusal } from './refusal.ts';
 import { refusalEvent } from './refusal-event.ts';
 import { type ServeComponents, serveDownload } from './serve-download.ts';
@@ -40,7 +40,8 @@ export function createRelayHandler(components: RelayHandlerComponents) {
     }
     const { ticket, asked } = opened.value;
     const url = asked.from === 'origin' ? asked.url : undefined;
-    const admission = components.jobs.admit(ticket.claims, arrivalOf(request));
+    const arrival = arrivalOf(request);
+    const admission = components.jobs.admit(ticket.claims, arrival);
     if (!admission.ok) {
       refuseRequest(components, request, response, admission.error, ticket.claims, url);
       return;
@@ -50,7 +51,7 @@ export function createRelayHandler(components: RelayHandlerComponents) {
       const entered = await enter(components, opened.value, request, response);
       if (entered)
         await serveDownload(
-          components,
+          { ...components, fetch: fetchForClient(components.fetch, arrival.prefix) },
           request,
           response,
           { ticket, url: entered.url },

@@ -1,5 +1,7 @@
 import { createServer, type Server, Socket } from 'node:net';
+import { LonghaulError } from '@longhaul/shared';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { NameAsker, Resolve } from '../names/resolver.ts';
 import { createDial, type DialTarget } from './dial.ts';
 import { DEFAULT_LEG_TABLE } from './leg-options.ts';
 import type { LegSockets } from './leg-sockets.ts';
@@ -26,6 +28,7 @@ interface World {
   readonly elsewhere?: Readonly<Record<string, string>>;
   readonly allow?: boolean;
   readonly connectTimeoutMs?: number;
+  readonly resolve?: Resolve;
 }
 
 /** A dial function, and the sockets it made, by address and in order. */
@@ -47,7 +50,7 @@ function dialIn(addresses: readonly string[], world: World = {}) {
   };
   const networks = ['127.0.0.0/8', '::1/128', 'fd00::/8'];
   const dial = createDial({
-    resolve: async () => addresses,
+    resolve: world.resolve ?? (async () => addresses),
     policy: { ports: [80, 443], allow: allow ? networks.map((network) => ({ network, ports: [port] })) : [] },
     isOverlayAddress: (address) => address === OVERLAY,
     connectTimeoutMs,
@@ -117,6 +120,36 @@ describe('dialling an origin', () => {
     await expect(dialIn(['127.0.0.2'], silence).dial()).rejects.toMatchObject({ code: 'origin-timeout' });
     await expect(dialIn(['127.0.0.2'], silence).dial({ purpose: 'depot' })).rejects.toMatchObject({
       code: 'next-depot-timeout',
+    });
+  });
+});
+
+describe('a name', () => {
+  test('is looked up for whoever wants the download, or for the overlay, as long as somebody asks', async () => {
+    const asked: NameAsker[] = [];
+    const signals: AbortSignal[] = [];
+    const resolve: Resolve = async (_, { forWhom, signal }) => {
+      asked.push(forWhom);
+      signals.push(signal);
+      return [ANSWERS];
+    };
+    const { dial } = dialIn([], { resolve });
+    const asker = new AbortController();
+    const client = { client: '203.0.113.0/24' };
+    for (const target of [{ forWhom: client }, {}, { purpose: 'depot' }, { purpose: 'master' }] as const)
+      (await dial(target, asker.signal)).socket.destroy();
+    expect(asked).toEqual([client, { client: 'unknown' }, 'overlay', 'overlay']);
+    asker.abort();
+    expect(signals.map(({ aborted }) => aborted)).toEqual([true, true, true, true]);
+  });
+
+  test('that may not be looked up for now is said to be so, and not to have no address', async () => {
+    const busy = dialIn([], { resolve: () => Promise.reject(new LonghaulError('resolver-busy')) });
+    await expect(busy.dial()).rejects.toMatchObject({ code: 'resolver-busy', detail: 'origin.test' });
+    const unknown = dialIn([], { resolve: () => Promise.reject(new Error('queryA ENOTFOUND')) });
+    await expect(unknown.dial()).rejects.toMatchObject({ code: 'origin-unresolvable' });
+    await expect(unknown.dial({ purpose: 'depot' })).rejects.toMatchObject({
+      code: 'next-depot-unreachable',
     });
   });
 });

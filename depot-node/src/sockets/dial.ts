@@ -1,10 +1,11 @@
 import { isIP, type Socket } from 'node:net';
 import { type AddressPolicy, type ErrorCode, LonghaulError, refuseAddress } from '@longhaul/shared';
+import type { DownloadAsker } from '../names/look-up-room.ts';
+import type { Resolve } from '../names/resolver.ts';
 import { tryInTurn } from '../racing/try-in-turn.ts';
 import { DEFAULT_LEG_TABLE, type LegClass } from './leg-options.ts';
 import type { LegSockets } from './leg-sockets.ts';
 import { createNodeLegSockets } from './node-leg-sockets.ts';
-import type { Resolve } from './resolver.ts';
 
 /** Whom a connection is for: origins are guarded, registered depots and the master are trusted by configuration. */
 export type DialPurpose = 'origin' | 'depot' | 'master';
@@ -13,6 +14,8 @@ export interface DialTarget {
   readonly purpose: DialPurpose;
   readonly host: string;
   readonly port: number;
+  /** Whom an origin is dialled for: its name takes room that is his. */
+  readonly forWhom?: DownloadAsker;
 }
 
 export interface Dialled {
@@ -58,6 +61,9 @@ const FAILURES: Readonly<Record<DialPurpose, Record<'unresolvable' | 'unreachabl
     },
   };
 
+/** Those of whom no network is known have one share together. */
+const NOBODY_KNOWN: DownloadAsker = { client: 'unknown' };
+
 /** A master is somebody else's server that is sent requests only, as an origin is. */
 const LEG_CLASSES: Readonly<Record<DialPurpose, LegClass>> = {
   origin: 'origin',
@@ -91,9 +97,11 @@ export function createDial(components: DialComponents): Dial {
   return async (target, signal) => {
     const failures = FAILURES[target.purpose];
     const deadline = AbortSignal.any([signal, AbortSignal.timeout(connectTimeoutMs)]);
-    const addresses = await before(deadline, resolve(target.host)).catch((cause) => {
+    const forWhom = target.purpose === 'origin' ? (target.forWhom ?? NOBODY_KNOWN) : 'overlay';
+    const addresses = await resolve(target.host, { signal: deadline, forWhom }).catch((cause: unknown) => {
       signal.throwIfAborted();
-      throw new LonghaulError(failures.unresolvable, { detail: target.host, cause });
+      const isBusy = cause instanceof LonghaulError && cause.code === 'resolver-busy';
+      throw new LonghaulError(isBusy ? cause.code : failures.unresolvable, { detail: target.host, cause });
     });
     const permitted = addresses.filter((address) => !isForbidden(target, address));
     if (addresses.length === 0) throw new LonghaulError(failures.unresolvable, { detail: target.host });
@@ -143,15 +151,6 @@ function interleaveFamilies(addresses: readonly string[]): string[] {
   ])
     .flat()
     .filter((address) => address !== undefined);
-}
-
-/** The promise's value, unless the signal aborts first. */
-function before<T>(signal: AbortSignal, promise: Promise<T>): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const onAbort = () => reject(signal.reason);
-    signal.addEventListener('abort', onAbort, { once: true });
-    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort));
-  });
 }
 
 function isTimeout(failure: unknown): boolean {

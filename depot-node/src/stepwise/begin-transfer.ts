@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import {
+  clientPrefix,
   type DepotEntry,
   LonghaulError,
   type OriginRelayRequest,
@@ -112,7 +113,8 @@ async function fetchAtExit(
 ): Promise<Held> {
   memory.note(ticket.claims.urlHash, url);
   const authority = { host: url.host, port: url.port };
-  const route = { ticket: ticket.text, chainIndex: 0, chain: [ownId], authority };
+  const client = clientPrefix(request.socket.remoteAddress ?? '');
+  const route = { ticket: ticket.text, chainIndex: 0, chain: [ownId], authority, client };
   const headers = headersToOrigin(request.headers, url, ownId);
   try {
     const answered = await ask(route, { method, url, headers }, signal, () => undefined);

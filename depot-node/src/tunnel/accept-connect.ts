@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import {
   type Chain,
   chainsForEntry,
+  clientPrefix,
   HEADERS,
   hashAuthority,
   MAX_ALTERNATIVES,
@@ -53,6 +54,7 @@ export async function acceptConnect(
       ...way,
       ticket,
       authority: authority.value,
+      client: clientPrefix(request.socket.remoteAddress ?? ''),
     }));
     return routes.length > 0 ? ok({ claims, place: 0, routes }) : refuse('ticket-wrong-depot');
   }

@@ -9,6 +9,7 @@ export const CHAIN_FAILURES: ReadonlySet<ErrorCode> = new Set([
   'depot-full',
   'origin-crowded',
   'origin-rate-limited',
+  'resolver-busy',
   'shutting-down',
   'caller-not-proved',
   'ticket-key-unknown',
