@@ -28,11 +28,17 @@ export class HostsFile {
     const now = this.#nowMs();
     if (now - this.#lookedAtMs < LOOK_INTERVAL_MS) return;
     this.#lookedAtMs = now;
-    const stats = statSync(this.#path, { throwIfNoEntry: false });
-    const version = stats ? `${stats.ino} ${stats.size} ${stats.mtimeMs}` : '';
-    if (version === this.#version) return;
-    this.#version = version;
-    this.#addresses = stats ? parseHosts(readFileSync(this.#path, 'latin1')) : new Map();
+    try {
+      const { ino, size, mtimeMs } = statSync(this.#path);
+      const version = `${ino} ${size} ${mtimeMs}`;
+      if (version === this.#version) return;
+      this.#addresses = parseHosts(readFileSync(this.#path, 'latin1'));
+      this.#version = version;
+    } catch {
+      // There is none, or it is just being replaced: DNS is asked.
+      this.#addresses = new Map();
+      this.#version = '';
+    }
   }
 }
 

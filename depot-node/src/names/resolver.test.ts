@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -87,6 +87,12 @@ describe('what stands nearer than DNS', () => {
     expect(await resolve('in-table.test')).toEqual(['192.0.2.9']);
     expect(await resolve('in-file.test')).toEqual(['192.0.2.7']);
     expect(dns.asked).toEqual([]);
+  });
+
+  test('is not missed where there is no such file, or it cannot be read', async () => {
+    dns.names = { 'file.test': both };
+    mkdirSync(hostsFile());
+    expect(await resolverWith()('file.test')).toHaveLength(3);
   });
 
   test('is no part of the language: a name that every object has is asked for', async () => {
