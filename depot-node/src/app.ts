@@ -11,22 +11,22 @@ import { createDepotServer } from './door/depot-server.ts';
 import { openUplink } from './fairness/open-uplink.ts';
 import { loadIdentity } from './identity.ts';
 import { JobTable } from './jobs/job-table.ts';
+import { openKernel } from './kernel/open-kernel.ts';
 import { ProofChecker, ProofMaker } from './legs/caller-proof.ts';
 import { createNextLegs } from './legs/next-leg.ts';
 import { createMetrics } from './metrics.ts';
+import { createResolver } from './names/resolver.ts';
 import type { DataPlane } from './plane/data-plane.ts';
 import type { Observe } from './plane/events.ts';
 import { createRelay } from './relay/choose-plane.ts';
 import type { SplicePlane } from './relay/splice-plane.ts';
 import { Fetcher } from './routes/fetcher.ts';
 import { createServeRelay } from './serve-relay.ts';
-import { createLegSockets } from './sockets/create-leg-sockets.ts';
 import { createDial } from './sockets/dial.ts';
-import { openSocketKernel } from './sockets/kernel-options.ts';
+import { createLegSockets } from './sockets/kernel-leg-sockets.ts';
 import { createLegSampler } from './sockets/leg-sampler.ts';
 import type { SocketReport } from './sockets/leg-sockets.ts';
 import { listen, type TlsMaterial } from './sockets/listener.ts';
-import { createResolver } from './sockets/resolver.ts';
 import { createTrust } from './sockets/secure.ts';
 import type { StateFolder } from './state-folder.ts';
 import { createStepwise } from './stepwise/stepwise.ts';
@@ -90,7 +90,7 @@ export function createDepot(init: DepotInit): Depot {
   const relay = createRelay({ splice: init.splice, onFlow: (plane) => observe({ type: 'flow', plane }) });
   const identity = loadIdentity(config.id, state);
   const directory = new DepotDirectory(state);
-  const resolve = createResolver(config.names);
+  const resolve = createResolver({ names: config.names, servers: config.resolver.servers, nowMs });
   const overlay = new OverlayAddresses(resolve, nowMs);
   const trust = createTrust(init.trustedAuthorities);
   const { kernel, sockets, uplink } = openSockets(config, observe);
@@ -270,7 +270,7 @@ export function createDepot(init: DepotInit): Depot {
 
 /** Sockets with the configured options, and the kernel's own interface where there is one. */
 function openSockets(config: DepotConfig, observe: Observe) {
-  const access = openSocketKernel();
+  const access = openKernel();
   const report = (what: SocketReport) => observe({ type: 'sockets', ...what });
   const sockets = createLegSockets(config.sockets, access, report);
   return { kernel: access.kernel, sockets, uplink: openUplink(config, access, report) };

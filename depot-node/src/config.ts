@@ -12,6 +12,7 @@ import {
 } from '@longhaul/shared';
 import * as z from 'zod';
 import { lanesSchema } from './lanes/lanes-config.ts';
+import { resolverSchema } from './names/resolver.ts';
 import { seconds } from './seconds-schema.ts';
 import { legsThatForbidPauses, legTableSchema } from './sockets/leg-options.ts';
 
@@ -90,6 +91,7 @@ const depotConfigSchema = z
     trustedCaFiles: z.array(z.string()).default([]),
     addresses: addressPolicySchema.prefault({}),
     names: namesSchema.default({}),
+    resolver: resolverSchema.prefault({}),
     metricsNetworks: networksSchema.default(['127.0.0.0/8', '::1/128']),
     limits: z
       .strictObject({

@@ -147,7 +147,7 @@ describe('a download whose plan has lanes', () => {
   test.each(['changed', 'whole-instead', 'other-total'] as const)(
     'is reset when the file has become another one: %s',
     async (how) => {
-      origin.faults = [undefined, undefined, undefined, ...new Array(20).fill({ how })];
+      origin.faults = [undefined, undefined, undefined, ...Array.from({ length: 20 }, () => ({ how }))];
       const answer = await download();
       expect(answer.broken).toBe('ECONNRESET');
       expect(answer.body.length).toBeLessThan(FILE_BYTES);

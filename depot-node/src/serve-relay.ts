@@ -81,14 +81,15 @@ async function enter(
   const { jobs, plane } = components;
   const { nowMs, observe, ownId, timeouts } = plane;
   const startedMs = nowMs();
-  const admission = jobs.admit(ticket.claims, arrivalOf(request));
+  const arrival = arrivalOf(request);
+  const admission = jobs.admit(ticket.claims, arrival);
   if (!admission.ok) return admission;
   const { job, note, release } = admission.value;
   try {
     const client = new ClientBody(response, { stallMs: timeouts.stallMs, onBytes: note });
     const entered = await learnUrl(components, { ticket, asked }, request, client);
     if (entered) {
-      const target = { ticket, url: entered.url };
+      const target = { ticket, url: entered.url, client: arrival.prefix };
       const download = new RunningDownload({ ownId, job, target, client, startedMs });
       await serveDownload(components, request, download, entered.first);
     }

@@ -1,5 +1,5 @@
 /** Every default of a master's configuration, with its unit and its reason. */
-import { type CongestionControl, GIB, MIB } from '@longhaul/shared';
+import { GIB, MIB } from '@longhaul/shared';
 
 /** Each further depot adds set-up time and a machine that can fail; beyond three the models show no gain. */
 export const DEFAULT_MAX_DEPOTS = 3;
@@ -15,10 +15,6 @@ export const DEFAULT_MAX_LANES = 8;
 export const DEFAULT_MIN_LANE_BYTES = 4 * MIB;
 /** Half of Linux's default `tcp_rmem` maximum of 6 MiB: what one end offers as window without tuning. */
 export const DEFAULT_WINDOW_BYTES = 3 * MIB;
-/** What almost every web server runs. */
-export const DEFAULT_ORIGIN_SENDER: CongestionControl = 'cubic';
-/** What depots send with unless their kernel has no BBR. */
-export const DEFAULT_DEPOT_SENDER: CongestionControl = 'bbr';
 /** A way nobody knows anything of counts as a connection across an ocean ... */
 export const DEFAULT_UNKNOWN_RTT_MS = 100;
 /** ... at the rate of a usual line. */

@@ -1,7 +1,9 @@
 import {
   addressPolicySchema,
   baseUrlSchema,
+  CONGESTION_CONTROL_NAMES,
   checkConfig,
+  DEPOT_CONGESTION_CONTROL,
   DEPOT_ID,
   listenSchema,
   MAX_ALTERNATIVES,
@@ -10,6 +12,7 @@ import {
   networksSchema,
   parseHostPattern,
   tlsFilesSchema,
+  USUAL_CONGESTION_CONTROL,
 } from '@longhaul/shared';
 import * as z from 'zod';
 import * as defaults from './config-defaults.ts';
@@ -20,7 +23,7 @@ export const ORIGIN = 'origin';
 
 const seconds = (preset: number) => z.int().min(1, 'must be at least 1 second').default(preset);
 const bytes = (preset: number) => z.int().min(1, 'must be at least 1 byte').default(preset);
-const sender = z.enum(['reno', 'cubic', 'bbr']);
+const sender = z.enum(CONGESTION_CONTROL_NAMES);
 const rttMs = z.number().min(0, 'must be 0 or more milliseconds');
 const lossRate = z.number().min(0, 'must be 0 to 1').max(1, 'must be 0 to 1');
 const rateBps = z.number().positive('must be more than 0 bits per second');
@@ -60,8 +63,8 @@ const linksSchema = z
 
 const assumptionsSchema = z.strictObject({
   windowBytes: bytes(defaults.DEFAULT_WINDOW_BYTES),
-  originSender: sender.default(defaults.DEFAULT_ORIGIN_SENDER),
-  depotSender: sender.default(defaults.DEFAULT_DEPOT_SENDER),
+  originSender: sender.default(USUAL_CONGESTION_CONTROL),
+  depotSender: sender.default(DEPOT_CONGESTION_CONTROL),
   rttMs: rttMs.default(defaults.DEFAULT_UNKNOWN_RTT_MS),
   lossRate: lossRate.default(0),
   rateBps: rateBps.default(defaults.DEFAULT_UNKNOWN_RATE_BPS),

@@ -218,6 +218,12 @@ export const ERRORS = {
     true,
     'This depot serves as many transfers as it may: try again in a while.',
   ),
+  'resolver-busy': entry(
+    503,
+    'depot',
+    true,
+    'This depot looks up as many names at once as it may, for your network or for all: wait a few seconds, or go direct.',
+  ),
   'shutting-down': entry(503, 'depot', true, 'This depot is shutting down: try again.'),
 
   'next-depot-unknown': entry(502, 'way', true, 'The next depot of the chain is not registered or not up.'),

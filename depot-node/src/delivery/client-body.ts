@@ -27,6 +27,10 @@ export class ClientBody {
   /** Whether the body is framed by its length alone. */
   #isCounted = false;
   #bytes = 0;
+  /** Whether the client's kernel has all that was taken in: nothing of it waits in this process. */
+  #isOut = false;
+  /** Whether the client's connection broke, instead of being closed. */
+  #wasReset = false;
   #digest: BodyCare['digest'];
   /** Writes since the client's kernel had everything. */
   #waitingWrites = 0;
@@ -74,6 +78,7 @@ export class ClientBody {
   /** Takes a chunk in; says whether the client has room for more. */
   write(chunk: Buffer): boolean {
     this.#note(chunk.length);
+    this.#isOut = false;
     this.#digest?.update(chunk);
     if (!this.#care.holdsBack) return this.#send(chunk);
     const next = this.#heldBack;
@@ -86,9 +91,10 @@ export class ClientBody {
     this.#response.flushHeaders();
   }
 
-  /** Counts bytes that went to the client's connection without passing here: they are in no digest. */
+  /** Counts bytes that the client's kernel took without their passing here, behind all others: they are in no digest. */
   skip(bytes: number): void {
     this.#note(bytes);
+    this.#isOut = true;
     if (bytes > 0) this.#digest = undefined;
   }
 
@@ -117,8 +123,9 @@ export class ClientBody {
   }
 
   /**
-   * Ends the body and waits until the client's kernel has it all. Throws `origin-digest-wrong` for a file that is not
-   * what the origin states, which is then not complete. Gives the SHA-256 of a whole file that passed.
+   * Ends the body and waits until the client's kernel has it all, which may have been before the client closed its
+   * connection. Throws `origin-digest-wrong` for a file that is not what the origin states, which is then not complete.
+   * Gives the SHA-256 of a whole file that passed.
    */
   async finish(
     signal: AbortSignal,
@@ -157,7 +164,7 @@ export class ClientBody {
 
   #end(signal: AbortSignal): Promise<ClientState> {
     const response = this.#response;
-    if (this.left.aborted) return Promise.resolve('left');
+    if (this.left.aborted) return Promise.resolve(this.#isOut && !this.#wasReset ? 'ready' : 'left');
     return new Promise((resolve) => {
       const settle = (state: ClientState) => {
         clearTimeout(timer);
@@ -177,5 +184,8 @@ export class ClientBody {
     this.#init.onBytes(bytes);
   }
 
-  readonly #onClose = () => this.#left.abort();
+  readonly #onClose = () => {
+    this.#wasReset = Boolean(this.#response.socket?.errored);
+    this.#left.abort();
+  };
 }

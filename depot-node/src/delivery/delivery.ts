@@ -180,10 +180,11 @@ export class Delivery {
 
   async #finish(chain: Chain): Promise<DownloadState> {
     try {
-      const { state, sha256 } = await this.#download.client.finish(this.#components.plane.shutdown);
-      const end: DownloadEnd =
-        state === 'ready' ? { outcome: 'complete', chain, sha256 } : { outcome: 'client-left', chain };
-      return { is: 'ended', end };
+      const { shutdown } = this.#components.plane;
+      const { state, sha256 } = await this.#download.client.finish(shutdown);
+      if (state === 'ready') return { is: 'ended', end: { outcome: 'complete', chain, sha256 } };
+      if (shutdown.aborted) return broke(chain, new LonghaulError('shutting-down'));
+      return { is: 'ended', end: { outcome: 'client-left', chain } };
     } catch (failure) {
       return broke(chain, failure);
     }

@@ -2,9 +2,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { isWayFailure, LonghaulError } from '@longhaul/shared';
 import { joinedPart, OriginBusy } from '../origin/joined-part.ts';
 import { headersForPart, type Part, type Representation } from '../origin/representation.ts';
+import { tryInTurn } from '../racing/try-in-turn.ts';
 import type { FetchedAnswer, Fetcher, RequestFor } from '../routes/fetcher.ts';
 import { isReserve, type Route, type RouteBook } from '../routes/route-book.ts';
-import { tryInTurn } from '../routes/try-in-turn.ts';
 import type { Target } from '../tickets/target.ts';
 
 export interface RepairLimits {

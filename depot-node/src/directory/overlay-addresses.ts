@@ -1,6 +1,6 @@
 import { networkInterfaces } from 'node:os';
 import { plainAddress } from '@longhaul/shared';
-import type { Resolve } from '../sockets/resolver.ts';
+import type { Resolve } from '../names/resolver.ts';
 
 interface Place {
   readonly host: string;
@@ -9,6 +9,9 @@ interface Place {
 
 /** How long the addresses of a name are believed; each heartbeat would be work for the resolver that downloads wait for. */
 const NAME_LIFE_MS = 60_000;
+
+/** A new name is waited for so long: the next heartbeat must not come late because DNS does. */
+const PATIENCE_MS = 2_000;
 
 interface Resolved {
   readonly addresses: readonly string[];
@@ -50,7 +53,8 @@ export class OverlayAddresses {
     const last = this.#hosts.get(host);
     const atMs = this.#nowMs();
     if (last && atMs - last.atMs < NAME_LIFE_MS) return last;
-    const addresses = await this.#resolve(host).catch(() => undefined);
+    const options = { signal: AbortSignal.timeout(PATIENCE_MS), forWhom: 'overlay' } as const;
+    const addresses = await this.#resolve(host, options).catch(() => undefined);
     return addresses ? { addresses, atMs } : (last ?? { addresses: [], atMs: Number.NEGATIVE_INFINITY });
   }
 

@@ -1,8 +1,8 @@
 import { request } from 'node:http';
 import type { DepotFiles } from '../config-file.ts';
 import { placeOfUrl } from '../directory/overlay-addresses.ts';
+import { createResolver } from '../names/resolver.ts';
 import { createDial } from '../sockets/dial.ts';
-import { createResolver } from '../sockets/resolver.ts';
 import { createTrust, secure } from '../sockets/secure.ts';
 
 /** A master answers from memory; what takes longer than this is not going to come. */
@@ -21,7 +21,7 @@ export async function readMasterOffsetMs(
   const { url } = config.master;
   const signal = AbortSignal.timeout(ANSWER_TIMEOUT_MS);
   const dial = createDial({
-    resolve: createResolver(config.names),
+    resolve: createResolver({ names: config.names, servers: config.resolver.servers, nowMs }),
     policy: config.addresses,
     isOverlayAddress: () => false,
     connectTimeoutMs: ANSWER_TIMEOUT_MS,

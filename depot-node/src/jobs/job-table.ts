@@ -46,7 +46,7 @@ export type Arrival =
   | { readonly from: 'depot'; readonly isExit: boolean };
 
 /** How a client's request arrives. */
-export function arrivalOf(request: IncomingMessage): Arrival {
+export function arrivalOf(request: IncomingMessage): Extract<Arrival, { readonly from: 'client' }> {
   const prefix = clientPrefix(request.socket.remoteAddress ?? '');
   return { from: 'client', prefix, hasRange: request.headers.range !== undefined };
 }

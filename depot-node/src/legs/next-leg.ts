@@ -11,7 +11,7 @@ import {
   isWireErrorCode,
   LonghaulError,
 } from '@longhaul/shared';
-import type { Dial } from '../sockets/dial.ts';
+import type { Dial, DialTarget } from '../sockets/dial.ts';
 import { resetConnection } from '../sockets/reset.ts';
 import { secure } from '../sockets/secure.ts';
 import type { ProofMaker } from './caller-proof.ts';
@@ -23,6 +23,8 @@ export interface ChainTarget {
   readonly chainIndex: number;
   readonly chain: Chain;
   readonly authority: Authority;
+  /** The network of the client that this depot serves, where it does. */
+  readonly client?: string;
 }
 
 interface NextLegComponents {
@@ -88,13 +90,23 @@ export function createNextLegs(components: NextLegComponents): NextLegs {
         const asked = { target, place, next, firstBytes };
         return overDepot(next, signal, (stream) => connectThrough(stream, components, asked, signal));
       }
-      const { socket } = await components.dial({ purpose: 'origin', ...target.authority }, signal);
+      const { socket } = await components.dial(
+        { purpose: 'origin', ...target.authority, ...askerOf(target, place) },
+        signal,
+      );
       if (firstBytes.length > 0) socket.write(firstBytes);
       return socket;
     },
     spareCount: () => spares.count,
     close: () => spares.close(),
   };
+}
+
+/** Whom the last depot of a chain dials the origin for: the neighbour that sent the download on, or its own client. */
+function askerOf({ chain, client }: ChainTarget, place: number): Pick<DialTarget, 'forWhom'> {
+  const previous = chain[place - 1];
+  if (previous !== undefined) return { forWhom: { depot: previous } };
+  return client === undefined ? {} : { forWhom: { client } };
 }
 
 interface TunnelRequest {

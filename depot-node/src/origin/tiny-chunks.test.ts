@@ -25,7 +25,7 @@ test('who sends more than can be handled rests until the others have had their t
 
 test('many connections together bring no more than one could', () => {
   const { clock, tiny } = setUp();
-  const readyAtMs = new Array<number>(30).fill(clock.ms);
+  const readyAtMs = Array.from({ length: 30 }, () => clock.ms);
   let chunks = 0;
   for (const endMs = clock.ms + 10_000; clock.ms < endMs; clock.ms += 1) {
     for (const [index, atMs] of readyAtMs.entries()) {

@@ -1,8 +1,7 @@
+import type { Kernel } from '../kernel/open-kernel.ts';
 import { createPipePool } from './pipe-pool.ts';
-import { createReadiness } from './readiness.ts';
 import type { End } from './splice-direction.ts';
 import { createBodyFlow, createTunnelFlow, type Flow } from './splice-flow.ts';
-import type { SpliceKernel } from './splice-kernel.ts';
 import type { FlowEnd, SpliceCommand, SpliceReport } from './splice-message.ts';
 
 /** Timeouts and progress are looked at this often; between two looks a resting flow costs nothing. */
@@ -11,7 +10,7 @@ const TICK_MS = 250;
 const WAKER_KEY = 0;
 
 export interface LoopComponents {
-  readonly kernel: SpliceKernel;
+  readonly kernel: Kernel;
   /** Readable when commands have come. */
   readonly waker: number;
   readonly nextCommand: () => SpliceCommand | undefined;
@@ -29,7 +28,7 @@ interface Watched {
  * again: a fast flow never keeps another one waiting for longer than one pair of splices each.
  */
 export function runSpliceLoop({ kernel, waker, nextCommand, report, nowMs }: LoopComponents): void {
-  const readiness = createReadiness(kernel);
+  const readiness = kernel.openReadiness();
   const pipes = createPipePool(kernel);
   const flows = new Map<number, Flow>();
   const keysOf = new Map<Flow, number[]>();

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { MessageChannel, receiveMessageOnPort, Worker } from 'node:worker_threads';
-import type { SpliceKernel } from './splice-kernel.ts';
+import type { Kernel } from '../kernel/open-kernel.ts';
 import type {
   BodyCommand,
   FlowReport,
@@ -41,7 +41,7 @@ const WORKER = new URL('./splice-worker.ts', import.meta.url);
  * @param onCrash called once if the thread dies by itself; its flows have then been reset.
  */
 export async function startSpliceThread(
-  kernel: SpliceKernel,
+  kernel: Kernel,
   onCrash: (cause: unknown) => void,
 ): Promise<SpliceThread> {
   const waker = kernel.makeWaker();

@@ -1,15 +1,15 @@
 import type { Socket } from 'node:net';
+import type { Kernel } from '../kernel/open-kernel.ts';
+import { stopReading } from '../kernel/tcp-handle.ts';
 import { resetConnection } from '../sockets/reset.ts';
-import { flushed } from './flushed.ts';
+import { duplicatePair, flushed } from './prepare-ends.ts';
 import type { TunnelBreak, TunnelOptions, TunnelOutcome } from './relay-plane.ts';
-import { descriptorOf, stopReading } from './socket-handle.ts';
-import type { SpliceKernel } from './splice-kernel.ts';
 import type { FlowReport } from './splice-message.ts';
 import type { SpliceThread } from './splice-thread.ts';
-import { streamTunnel } from './stream-tunnel.ts';
+import { streamTunnel } from './stream-plane.ts';
 
 export interface SpliceComponents {
-  readonly kernel: SpliceKernel;
+  readonly kernel: Kernel;
   readonly thread: SpliceThread;
 }
 
@@ -77,20 +77,4 @@ function giveUp(downstream: Socket, upstream: Socket, reason: TunnelBreak): Tunn
   resetConnection(downstream);
   resetConnection(upstream);
   return { outcome: 'broke', reason, bytesUp: 0, bytesDown: 0 };
-}
-
-/** Duplicates of both descriptors, or none. */
-export function duplicatePair(
-  kernel: SpliceKernel,
-  one: Socket,
-  other: Socket,
-): { first: number; second: number } | undefined {
-  const [firstOwn, secondOwn] = [descriptorOf(one), descriptorOf(other)];
-  if (firstOwn === undefined || secondOwn === undefined) return undefined;
-  const first = kernel.duplicate(firstOwn);
-  if (first < 0) return undefined;
-  const second = kernel.duplicate(secondOwn);
-  if (second >= 0) return { first, second };
-  kernel.close(first);
-  return undefined;
 }

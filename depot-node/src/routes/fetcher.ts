@@ -14,11 +14,11 @@ import type { ChainTarget, OpenNextLeg } from '../legs/next-leg.ts';
 import { type OriginAnswer, OriginConnection, type OriginRequest } from '../origin/origin-connection.ts';
 import { type AnswerHead, endsWithConnection } from '../origin/representation.ts';
 import type { DataPlane } from '../plane/data-plane.ts';
+import { tryInTurn } from '../racing/try-in-turn.ts';
 import { secure } from '../sockets/secure.ts';
 import type { Target } from '../tickets/target.ts';
 import type { OpenTicket } from '../tickets/ticket-gate.ts';
 import type { Route, RouteBook } from './route-book.ts';
-import { tryInTurn } from './try-in-turn.ts';
 
 /** Redirects of the origin that are followed for one request. */
 const MAX_REDIRECTS = 5;
@@ -154,10 +154,10 @@ export class Fetcher {
   ): Promise<FetchedAnswer> {
     let { ticket, url } = target;
     for (let redirects = 0; ; redirects += 1) {
-      const over = this.chainTarget(route, { ticket, url });
+      const now = { ...target, ticket, url };
+      const over = this.chainTarget(route, now);
       const { head, connection } = await this.ask(over, url, requestFor(url), signal, onStands);
-      if (!isRedirect(head))
-        return { head, connection, target: { ticket, url }, route: { ...route, chain: over.chain } };
+      if (!isRedirect(head)) return { head, connection, target: now, route: { ...route, chain: over.chain } };
       connection.reset();
       const next = redirectTarget(head, url);
       if (redirects === MAX_REDIRECTS) throw new LonghaulError('redirect-limit');
@@ -183,14 +183,14 @@ export class Fetcher {
  * What the next depots are told of a route to a target. The route may be one of another ticket of the same download: that is
  * asked with as long as the origin is the same. A ticket that does not have the chain permits at least this depot alone.
  */
-function chainTargetOf(route: Route, { ticket, url }: Target, ownId: string): ChainTarget {
+function chainTargetOf(route: Route, { ticket, url, client }: Target, ownId: string): ChainTarget {
   const authority: Authority = { host: url.host, port: url.port };
   if (route.ticket.claims.authorityHash === ticket.claims.authorityHash)
-    return { ticket: route.ticket.text, chainIndex: route.chainIndex, chain: route.chain, authority };
+    return { ticket: route.ticket.text, chainIndex: route.chainIndex, chain: route.chain, authority, client };
   const { chains } = ticket.claims;
   const found = chains.findIndex((chain) => chain.join() === route.chain.join());
   const [chainIndex, chain] = found < 0 ? [chains.length, [ownId]] : [found, route.chain];
-  return { ticket: ticket.text, chainIndex, chain, authority };
+  return { ticket: ticket.text, chainIndex, chain, authority, client };
 }
 
 /** Whether an origin's answer sends the asker elsewhere. */

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import {
+  clientPrefix,
   type DepotEntry,
   depotBaseUrl,
   formatDepotRelayTarget,
@@ -133,7 +134,8 @@ async function fetchAtExit(
 ): Promise<Held> {
   memory.note(ticket.claims.urlHash, url);
   const authority = { host: url.host, port: url.port };
-  const alone = { ticket: ticket.text, chainIndex: 0, chain: [ownId], authority };
+  const client = clientPrefix(request.socket.remoteAddress ?? '');
+  const alone = { ticket: ticket.text, chainIndex: 0, chain: [ownId], authority, client };
   const asked = {
     method,
     target: originTarget(url),

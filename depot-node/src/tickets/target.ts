@@ -2,16 +2,17 @@ import { hashAuthority, hashOriginUrl, type OriginUrl, ok, type Result, refuse }
 import { sha256 } from '../identity.ts';
 import type { OpenTicket } from './ticket-gate.ts';
 
-/** What is fetched, and by whose leave. */
+/** What is fetched, by whose leave, and for whom. */
 export interface Target {
   readonly ticket: OpenTicket;
   readonly url: OriginUrl;
+  /** The network of the client that it is for. */
+  readonly client: string;
 }
 
 /** Whether a ticket was given for this URL. */
-export function checkTarget(target: Target): Result<Target> {
-  const { ticket, url } = target;
+export function checkTarget({ ticket, url }: Pick<Target, 'ticket' | 'url'>): Result<OriginUrl> {
   const { authorityHash, urlHash } = ticket.claims;
   if (authorityHash !== hashAuthority(url.host, url.port, sha256)) return refuse('ticket-wrong-authority');
-  return urlHash === hashOriginUrl(url, sha256) ? ok(target) : refuse('ticket-wrong-url');
+  return urlHash === hashOriginUrl(url, sha256) ? ok(url) : refuse('ticket-wrong-url');
 }

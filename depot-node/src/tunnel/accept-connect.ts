@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import {
   type Chain,
   chainsForEntry,
+  clientPrefix,
   HEADERS,
   hashAuthority,
   MAX_ALTERNATIVES,
@@ -54,6 +55,7 @@ export async function acceptConnect(
       ...chain,
       ticket,
       authority: authority.value,
+      client: clientPrefix(request.socket.remoteAddress ?? ''),
     }));
     return targets.length > 0 ? ok({ claims, place: 0, targets }) : refuse('ticket-wrong-depot');
   }

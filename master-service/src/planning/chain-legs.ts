@@ -3,6 +3,7 @@ import {
   type ChainPromise,
   type CongestionControl,
   chainSeconds,
+  isHeldBackByLoss,
   type LegEstimate,
   legGoodput,
   type Prediction,
@@ -89,11 +90,10 @@ export function limitingLeg(legs: readonly LegEstimate[]): number {
 /** What the ticket tells the entry depot of a chain. */
 export function promiseOf(legs: readonly LegEstimate[], lanes: number): ChainPromise {
   const worst = legs[limitingLeg(legs)];
-  const isLossCounted = worst?.sender !== 'bbr' && worst?.connectionBps === undefined;
   const goodputs = legs.map((leg, index) => legGoodput(leg, index === 0 ? 1 : lanes).goodputBps);
   return {
     rateBps: Math.min(...goodputs),
     worstRttMs: worst?.rttMs ?? 0,
-    worstLossRate: isLossCounted ? (worst?.lossRate ?? 0) : 0,
+    worstLossRate: worst && isHeldBackByLoss(worst) ? worst.lossRate : 0,
   };
 }

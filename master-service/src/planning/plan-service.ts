@@ -1,5 +1,6 @@
 import {
   clientPrefix,
+  type DepotEntry,
   DIRECT_FRAGMENT,
   depotBaseUrl,
   formatBytes,
@@ -15,7 +16,6 @@ import {
   type TicketKind,
 } from '@longhaul/shared';
 import type { MasterConfig } from '../config.ts';
-import type { DepotRegistry } from '../depots/depot-registry.ts';
 import type { DownloadPolicy } from '../policy/download-policy.ts';
 import { RateCaps } from '../policy/rate-caps.ts';
 import { type TicketIssuer, urlHashOf } from '../tickets/ticket-issuer.ts';
@@ -24,11 +24,17 @@ import { PlanCache } from './plan-cache.ts';
 import type { Planner, Route } from './planner.ts';
 import type { SizeMemory } from './size-memory.ts';
 
+/** The registered depots, with the states that they are in now. */
+interface KnownDepots {
+  readonly entries: (nowMs: number) => readonly DepotEntry[];
+  readonly entry: (id: string, nowMs: number) => DepotEntry | undefined;
+}
+
 interface PlanServiceInit {
   readonly config: Pick<MasterConfig, 'planner' | 'public'>;
   readonly policy: DownloadPolicy;
   readonly planner: Planner;
-  readonly registry: DepotRegistry;
+  readonly registry: KnownDepots;
   readonly sizes: SizeMemory;
   readonly tickets: TicketIssuer;
   readonly publicUrl: () => string;

@@ -3,8 +3,9 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { LinkConfig, PlannerConfig } from '../config.ts';
 import { TEST_LINKS, testConfig } from '../testing/start-master.ts';
+import type { PlanningDepot } from './chain-search.ts';
 import { LinkTable } from './link-table.ts';
-import { Planner, type PlanningDepot, type Route, type RouteQuery } from './planner.ts';
+import { Planner, type Route, type RouteQuery } from './planner.ts';
 
 const NOW = 1_795_000_000_000;
 const SIZE = 1_000_000_000;

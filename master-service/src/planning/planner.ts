@@ -9,23 +9,20 @@ import {
   refuse,
 } from '@longhaul/shared';
 import { CLIENT, ORIGIN, type PlannerConfig } from '../config.ts';
-import type { DepotState } from '../depots/depot-registry.ts';
 import type { Decision } from '../events.ts';
 import { chainLegs, type LegBetween, legEnds, legOf, predict, promiseOf } from './chain-legs.ts';
-import { type RatedChain, type SearchSpace, searchChains, searchFrom } from './chain-search.ts';
+import {
+  type PlanningDepot,
+  type RatedChain,
+  type SearchSpace,
+  searchChains,
+  searchFrom,
+} from './chain-search.ts';
 import { chooseAlternatives } from './choose-alternatives.ts';
 import { laneChoices } from './choose-lanes.ts';
 import { estimateDirect } from './direct-estimate.ts';
 import type { LinkEstimate, LinkTable } from './link-table.ts';
 import { explainLanes, explainRoute } from './route-reasons.ts';
-
-/** A registered depot as the planner sees it. */
-export interface PlanningDepot {
-  readonly id: string;
-  /** Whether clients reach it by TLS. */
-  readonly tls: boolean;
-  readonly state: DepotState;
-}
 
 export interface RouteQuery {
   readonly sizeBytes: number;

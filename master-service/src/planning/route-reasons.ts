@@ -1,10 +1,9 @@
 import { type Chain, formatBps, legGoodput } from '@longhaul/shared';
 import { CLIENT, ORIGIN } from '../config.ts';
 import { legEnds, limitingLeg } from './chain-legs.ts';
-import type { RatedChain } from './chain-search.ts';
+import type { PlanningDepot, RatedChain } from './chain-search.ts';
 import type { DirectEstimate } from './direct-estimate.ts';
 import type { LinkEstimate } from './link-table.ts';
-import type { PlanningDepot } from './planner.ts';
 
 interface RouteFacts {
   readonly best: RatedChain | undefined;
