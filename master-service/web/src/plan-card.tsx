@@ -1,8 +1,9 @@
 import { fileNameOf, formatBytes, type PlanAnswer, parseOriginUrl } from '@longhaul/shared';
 import { ChainPicture } from './chain-picture.tsx';
+import { commandLines } from './command-lines.ts';
 import { CopyField } from './copy-field.tsx';
 import { formatDuration } from './durations.ts';
-import { curlLine, htmlSnippet } from './snippets.ts';
+import { htmlSnippet } from './html-snippet.ts';
 
 const SIZE_SOURCES: Record<PlanAnswer['sizeSource'], string> = {
   option: 'as asked',
@@ -22,7 +23,9 @@ export function PlanCard({ plan }: { readonly plan: PlanAnswer }) {
         <p class="hint">It never expires: every request is planned anew.</p>
         <CopyField label="Accelerated link" text={plan.masterUrl} />
         <CopyField label="For your web page" text={htmlSnippet(plan.masterUrl, name)} />
-        <CopyField label="On a command line" text={curlLine(plan.masterUrl)} />
+        {commandLines('sh', plan.masterUrl, name).map(({ program, line }) => (
+          <CopyField key={program} label={`With ${program}`} text={line} />
+        ))}
         <a class="button" href={plan.masterUrl}>
           Download {name}
         </a>
