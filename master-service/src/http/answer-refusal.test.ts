@@ -1,10 +1,12 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { ERRORS, type ErrorCode, errorAnswerSchema, LonghaulError, parseOriginUrl } from '@longhaul/shared';
+import fc from 'fast-check';
 import { afterEach, describe, expect, test } from 'vitest';
 import { rawGet, rawRequest } from '../testing/raw-request.ts';
 import { answerRefusal, type Refused } from './answer-refusal.ts';
 import { helpPage } from './help-page.ts';
+import { baseOf } from './static-page.ts';
 
 const CODES = (Object.keys(ERRORS) as ErrorCode[]).filter((code) => ERRORS[code].status >= 400);
 const HTML = ['Accept: text/html,*/*;q=0.8'];
@@ -122,6 +124,19 @@ describe('the page of a refusal', () => {
       server.close();
     }
   });
+});
+
+test('the way from any address to the first page is found without naming the master', () => {
+  const segment = fc.stringMatching(/^[!-.0->@-~]{0,6}$/).filter((text) => !/^(\.|%2e){1,2}$/i.test(text));
+  fc.assert(
+    fc.property(fc.array(segment, { minLength: 1 }), fc.constantFrom('', '?a=/b/../c'), (segments, query) => {
+      const target = `/${segments.join('/')}${query}`.replaceAll('#', '').replaceAll('\\', '');
+      fc.pre(!/\/(\.|%2e){1,2}(\/|$|\?)/i.test(target));
+      expect(new URL(`${baseOf(target)}help`, `https://proxy.example/master${target}`).pathname).toBe(
+        '/master/help',
+      );
+    }),
+  );
 });
 
 test('the help page explains every code that can reach somebody, from the registry alone', () => {
