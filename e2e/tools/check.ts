@@ -7,6 +7,7 @@ const PROJECTS = [
   'depot-node',
   'master-service',
   'master-service/web',
+  'master-service/web/tsconfig.test.json',
   'extension',
   'e2e',
 ];

@@ -26,7 +26,30 @@ export const planRequestSchema = z.strictObject({
 });
 export type PlanRequest = z.infer<typeof planRequestSchema>;
 
-const legSchema = z.object({
+/**
+ * How a figure is known, the surest first: depots measured it, the operator typed it in, it was put together from the
+ * legs of a chain, or nothing is known and an assumption stands in.
+ */
+const FIGURE_SOURCES = ['measured', 'configured', 'derived', 'assumed'] as const;
+const figureSourceSchema = z.enum(FIGURE_SOURCES);
+export type FigureSource = z.infer<typeof figureSourceSchema>;
+
+/** The least sure of several sources: what is worked out from all of them is known no better. `assumed` of none. */
+export function leastSure(sources: readonly FigureSource[]): FigureSource {
+  return FIGURE_SOURCES.findLast((source) => sources.includes(source)) ?? 'assumed';
+}
+
+/** How the two figures of a leg are known. */
+const legKnowledgeSchema = z.object({
+  rttSource: figureSourceSchema,
+  /** Of what the goodput was worked out from: rate, loss and window, or a connection's measured goodput. */
+  goodputSource: figureSourceSchema,
+  /** Age of the newest measurement; left out where nothing of the leg is measured. */
+  measuredAgeMs: z.optional(z.number()),
+});
+export type LegKnowledge = z.infer<typeof legKnowledgeSchema>;
+
+const legSchema = z.extend(legKnowledgeSchema, {
   /** Who sends on this leg and who receives: depot ids, `origin`, `client`. */
   from: z.string(),
   to: z.string(),
@@ -41,7 +64,32 @@ const predictionSchema = z.object({
   goodputBps: z.number(),
   setUpSeconds: z.number(),
   legs: z.array(legSchema),
+  /** The least sure source among the legs' figures: no more is known of the whole. */
+  source: figureSourceSchema,
 });
+
+/** Why the decision is what it is; kinds keep their names, while the sentences in `reasons` may change. */
+const decisionReasonSchema = z.enum([
+  /** A chain is predicted to be clearly faster. */
+  'chain-faster',
+  /** The request names the chain (`via`). */
+  'chain-asked',
+  /** The operator has turned chains off (`planner.maxDepots: 0`). */
+  'chains-off',
+  /** No depot is registered here. */
+  'no-depots',
+  /** Depots are registered, but none of them is up. */
+  'no-depot-up',
+  /** The request avoids every depot that is up, or those without which no chain wins. */
+  'depots-avoided',
+  /** Depots are up, but the links of no chain are all known. */
+  'links-unknown',
+  /** A chain would be clearly faster for a larger file. */
+  'small-file',
+  /** No chain is predicted to be clearly faster. */
+  'no-gain',
+]);
+export type DecisionReason = z.infer<typeof decisionReasonSchema>;
 
 /** The plan of one download, with what speaks for it. */
 export const planAnswerSchema = z.object({
@@ -49,6 +97,7 @@ export const planAnswerSchema = z.object({
   /** The origin URL as people write it. */
   url: z.string(),
   decision: z.enum(['chain', 'direct']),
+  decisionReason: decisionReasonSchema,
   /** Where the master's redirect leads: the entry depot, or the origin with the direct fragment. */
   location: z.string(),
   /** The link that never expires and plans anew for each request. */
@@ -59,9 +108,13 @@ export const planAnswerSchema = z.object({
   /** Parallel connections on every leg but the client's; 1 for `direct`. */
   lanes,
   sizeBytes: count,
+  /** Whether the request gave the size, a depot saw it, or it is assumed. */
   sizeSource: z.enum(['option', 'reported', 'assumed']),
+  /** Whether this master has heard of a depot that fetched the file: else nobody knows whether it exists. */
+  fileSeen: z.boolean(),
   prediction: predictionSchema,
   direct: predictionSchema,
+  /** Sentences for people. */
   reasons: z.array(z.string()),
   /** ISO 8601: after this the location starts no new download. */
   startBefore: z.string(),
@@ -74,7 +127,15 @@ export type Prediction = z.infer<typeof predictionSchema>;
 
 /** Body of every refusal that answers JSON. */
 export const errorAnswerSchema = z.object({
-  error: z.object({ code: z.string(), message: z.string(), retry: z.boolean() }),
+  error: z.object({
+    code: z.string(),
+    message: z.string(),
+    retry: z.boolean(),
+    /** Whether the download may succeed for a client that asks the origin itself. */
+    direct: z.optional(z.boolean()),
+    /** Where the code is explained: an address relative to the master's base address, without `/` in front. */
+    help: z.optional(z.string()),
+  }),
 });
 export type ErrorAnswer = z.infer<typeof errorAnswerSchema>;
 

@@ -18,16 +18,19 @@ interface ErrorEntry {
   readonly blame: Blame;
   /** Whether asking again, unchanged, may succeed. */
   readonly retry: boolean;
-  /** A sentence that says what happened and what to do. */
+  /** A sentence that says what happened and, behind a colon, what to do. */
   readonly message: string;
+  /** Whether the download may succeed for a client that asks the origin itself. */
+  readonly direct: boolean;
 }
 
-const entry = (status: number, blame: Blame, retry: boolean, message: string): ErrorEntry => ({
-  status,
-  blame,
-  retry,
-  message,
-});
+const entry = (
+  status: number,
+  blame: Blame,
+  retry: boolean,
+  message: string,
+  direct = false,
+): ErrorEntry => ({ status, blame, retry, message, direct });
 
 export const ERRORS = {
   'bad-url': entry(
@@ -48,21 +51,27 @@ export const ERRORS = {
     'client',
     false,
     'The address contains a user name or password: remove it, Longhaul never carries logins.',
+    true,
   ),
   'bad-options': entry(
     400,
     'client',
     false,
-    'The options before the scheme are not understood: see docs/webmasters.md.',
+    'The options of this link are not understood or cannot be met: correct them, or leave them out.',
   ),
   'bad-request': entry(
     400,
     'client',
     false,
-    'The request does not have the documented form: see docs/protocol.md.',
+    'The request does not have the form that is expected here: correct it, then ask again.',
   ),
   'not-found': entry(404, 'client', false, 'There is nothing at this address: check the path.'),
-  'method-not-allowed': entry(405, 'client', false, 'Only GET and HEAD are possible here: use one of them.'),
+  'method-not-allowed': entry(
+    405,
+    'client',
+    false,
+    'Only GET and HEAD are possible here: open the address itself.',
+  ),
   'request-too-large': entry(
     431,
     'client',
@@ -73,19 +82,21 @@ export const ERRORS = {
     403,
     'client',
     false,
-    'The address lies in a private or reserved range: Longhaul only fetches from the public Internet.',
+    'The address lies in a private or reserved range: give a public one, Longhaul fetches from nowhere else.',
   ),
   'port-not-allowed': entry(
     403,
     'client',
     false,
     'This port is not one downloads come from: ask the operator to allow it.',
+    true,
   ),
   'origin-not-allowed': entry(
     403,
     'client',
     false,
     'This master does not serve that origin: download it directly, or ask the operator to add it.',
+    true,
   ),
   'via-not-allowed': entry(
     403,
@@ -148,7 +159,7 @@ export const ERRORS = {
     403,
     'client',
     false,
-    'The ticket does not name this depot at this place of its chain.',
+    "The ticket does not name this depot at this place of its chain: start again at the master's link.",
   ),
   'ticket-wrong-url': entry(
     403,
@@ -156,13 +167,23 @@ export const ERRORS = {
     false,
     "The ticket was given for another URL: start again at the master's link.",
   ),
-  'ticket-wrong-authority': entry(403, 'client', false, 'The ticket was given for another origin.'),
-  'ticket-wrong-kind': entry(403, 'client', false, 'The ticket was given for another kind of transfer.'),
+  'ticket-wrong-authority': entry(
+    403,
+    'client',
+    false,
+    "The ticket was given for another origin: start again at the master's link.",
+  ),
+  'ticket-wrong-kind': entry(
+    403,
+    'client',
+    false,
+    "The ticket was given for another kind of transfer: start again at the master's link.",
+  ),
   'parameters-disagree': entry(
     400,
     'client',
     false,
-    "The address's parameters are unknown, doubled or contradict the ticket.",
+    "The parameters of this address are unknown, doubled or contradict the ticket: start again at the master's link.",
   ),
   'budget-used-up': entry(
     503,
@@ -198,47 +219,65 @@ export const ERRORS = {
     503,
     'client',
     true,
-    'Your network downloads here as fast as it may: wait a few seconds, or until a transfer has ended.',
+    'Transfers of your network use up the rate that this depot allows them: wait a few seconds.',
   ),
   'origin-crowded': entry(
     503,
     'way',
     true,
-    'This depot fetches from the origin as often at once as it may: wait until a transfer has ended, or go direct.',
+    'This depot has as many transfers from the origin as it may: wait until one has ended, or go direct.',
+    true,
   ),
   'origin-rate-limited': entry(
     503,
     'way',
     true,
-    'This depot fetches from the origin as fast as it may: wait a few seconds, or go direct.',
+    'Transfers from the origin use up the rate that this depot allows them: wait a few seconds, or go direct.',
+    true,
   ),
   'depot-full': entry(
     503,
     'depot',
     true,
     'This depot serves as many transfers as it may: try again in a while.',
+    true,
   ),
   'resolver-busy': entry(
     503,
     'depot',
     true,
     'This depot looks up as many names at once as it may, for your network or for all: wait a few seconds, or go direct.',
+    true,
   ),
   'shutting-down': entry(503, 'depot', true, 'This depot is shutting down: try again.'),
 
-  'next-depot-unknown': entry(502, 'way', true, 'The next depot of the chain is not registered or not up.'),
+  'next-depot-unknown': entry(
+    502,
+    'way',
+    true,
+    'The next depot of the chain is not registered or not up: try again.',
+    true,
+  ),
   'next-depot-unreachable': entry(
     502,
     'way',
     true,
-    'The next depot of the chain refused or broke the connection.',
+    'The next depot of the chain refused or broke the connection: try again.',
+    true,
   ),
-  'next-depot-timeout': entry(504, 'way', true, 'The next depot of the chain did not answer in time.'),
+  'next-depot-timeout': entry(
+    504,
+    'way',
+    true,
+    'The next depot of the chain did not answer in time: try again.',
+    true,
+  ),
   'next-depot-tls-failed': entry(
     502,
     'way',
     false,
     "The next depot's certificate was not accepted: check its TLS files.",
+    true,
   ),
   'origin-unresolvable': entry(502, 'way', true, "The origin's name has no address: check the host name."),
   'origin-unreachable': entry(
@@ -246,15 +285,28 @@ export const ERRORS = {
     'way',
     true,
     'The origin refused or broke the connection: try again or go direct.',
+    true,
   ),
-  'origin-timeout': entry(504, 'way', true, 'The origin did not answer in time: try again or go direct.'),
+  'origin-timeout': entry(
+    504,
+    'way',
+    true,
+    'The origin did not answer in time: try again or go direct.',
+    true,
+  ),
   'origin-tls-failed': entry(
     502,
     'origin',
     false,
     "The origin's certificate or TLS was not accepted: the origin must fix it.",
   ),
-  'origin-bad-answer': entry(502, 'origin', true, 'The origin gave an answer that is not correct HTTP.'),
+  'origin-bad-answer': entry(
+    502,
+    'origin',
+    true,
+    'The origin gave an answer that is not correct HTTP: try again, or go direct.',
+    true,
+  ),
   'origin-changed': entry(
     502,
     'origin',
@@ -271,7 +323,7 @@ export const ERRORS = {
     502,
     'origin',
     true,
-    'The transfer broke, and the origin gives nothing by which its rest could be told from another version: start again.',
+    'The transfer broke, and the origin says nothing that tells its rest from another version: start again.',
   ),
   'origin-digest-wrong': entry(
     502,
@@ -283,7 +335,7 @@ export const ERRORS = {
     503,
     'origin',
     true,
-    'The origin does not give the file any more that this download began with: resume later, or start again.',
+    'The origin no longer gives the file that this download began with: resume later, or start again.',
   ),
   'ways-used-up': entry(
     502,
@@ -296,27 +348,38 @@ export const ERRORS = {
     'origin',
     false,
     'The origin asks for a login, which Longhaul never carries: go direct.',
+    true,
   ),
   'address-not-allowed': entry(
     403,
     'origin',
     false,
-    'The origin resolves to an address that depots never connect to.',
+    'The origin has an address that depots never connect to: give one on the public Internet.',
   ),
-  'redirect-limit': entry(502, 'origin', false, 'The origin redirects more than five times.'),
+  'redirect-limit': entry(
+    502,
+    'origin',
+    false,
+    'The origin redirects more than five times: give the address where its redirects end.',
+  ),
   'redirect-downgrade': entry(
     502,
     'origin',
     false,
-    'The origin redirects from https to http, which is never followed.',
+    'The origin redirects from https to http, which is never followed: give the address of the file itself.',
   ),
   'redirect-bad-target': entry(
     502,
     'origin',
     false,
-    'The origin redirects to something that is not a download address.',
+    'The origin redirects to something that is not a download address: give the address of the file itself.',
   ),
-  'worker-script-refused': entry(403, 'client', false, 'A depot never serves service-worker scripts.'),
+  'worker-script-refused': entry(
+    403,
+    'client',
+    false,
+    'A depot never serves service-worker scripts: load them from the origin itself.',
+  ),
 
   'no-other-chain': entry(
     503,
@@ -366,7 +429,8 @@ export const ERRORS = {
     500,
     'depot',
     true,
-    'Something went wrong inside: the log has the details under this request.',
+    "Something went wrong inside: try again, the operator's log has the details.",
+    true,
   ),
 } as const satisfies Record<string, ErrorEntry>;
 

@@ -9,6 +9,7 @@ import {
   parseOriginParts,
   parseOriginUrl,
   resolveLocation,
+  withHttps,
 } from './origin-url.ts';
 
 function parsed(text: string): OriginUrl {
@@ -107,6 +108,7 @@ describe('the file name of a URL', () => {
     ['http://h/a%20b.bin', 'a b.bin'],
     ['http://h/..%2F..%2Fetc%2Fpasswd', '__.._etc_passwd'],
     ['http://h/dir/', 'h'],
+    ['http://[2001:db8::1]/', '2001_db8__1'],
     ['http://h/%FF', '%FF'],
   ])('%s is %s', (text, name) => {
     expect(fileNameOf(parsed(text))).toBe(name);
@@ -125,5 +127,37 @@ describe('the file name of a URL', () => {
     );
     // In the time of one look at each character; in more than that this would not end.
     expect(cleanFileName(`${'\u{1f4be}'.repeat(2_000_000)}.iso`)).toBe(`${'\u{1f4be}'.repeat(62)}.iso`);
+  });
+});
+
+describe('an address without a scheme', () => {
+  test.each([
+    'www.debian.org/x.iso',
+    ' Example.org',
+    'example.org:8443/a b?c',
+    'bücher.example/ä',
+    '192.0.2.1/x',
+    '[2001:db8::1]:8443/x',
+    'example.org?x=http://y/',
+  ])('is taken as https: %s', (text) => {
+    expect(withHttps(text)).toBe(`https://${text.trim()}`);
+    expect(refusal(withHttps(text))).toBe('accepted');
+  });
+
+  test.each([
+    'https://example.org/',
+    'HTTP://example.org/',
+    'ftp://example.org/',
+    '//example.org/x',
+    '/example.org/x',
+    'javascript:alert(1)',
+    'mailto:a@example.org',
+    'user:secret@example.org/',
+    'https:/example.org/',
+    'just words. And more',
+    'localhost/x',
+    '',
+  ])('is left alone where it is none: %s', (text) => {
+    expect(withHttps(text)).toBe(text.trim());
   });
 });

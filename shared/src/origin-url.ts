@@ -44,6 +44,16 @@ export function parseOriginUrl(text: string): Result<OriginUrl> {
 }
 
 /**
+ * What people type or paste, with `https://` in front where it begins with a host and has no scheme. Only for fields that
+ * people fill in: a host is taken for one by its dot or brackets, which no program should rely on.
+ */
+export function withHttps(text: string): string {
+  const trimmed = text.trim();
+  const host = /^(?:\[[0-9A-Fa-f:.]+\]|[^\s/?#@:\\[\]]+\.[^\s/?#@:\\[\]]+)(?::[0-9]+)?(?:[/?#]|$)/;
+  return host.test(trimmed) ? `https://${trimmed}` : trimmed;
+}
+
+/**
  * The URL standard's percent-encoding of path and query beyond spaces and non-ASCII. A browser that is redirected to
  * `/a{b}` asks for `/a%7Bb%7D`; a ticket for the first would not fit the second.
  */
@@ -183,7 +193,7 @@ export function percentEncodeBytes(bytes: string): string {
  */
 export function fileNameOf(url: OriginUrl): string {
   const segment = url.path.slice(url.path.lastIndexOf('/') + 1);
-  return cleanFileName(decodeLoosely(segment)) ?? url.host;
+  return cleanFileName(decodeLoosely(segment)) ?? cleanFileName(url.host) ?? 'download';
 }
 
 /** Longest file name, in bytes of UTF-8, that every usual file system takes. */

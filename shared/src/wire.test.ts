@@ -161,6 +161,21 @@ describe("the master's download path", () => {
     expect(canonical('/get?url=')).toBe('bad-url');
   });
 
+  test('typed into a form, may leave out https, and say the size as people do', () => {
+    const form = (fields: Record<string, string>) => {
+      const parsed = parseGetTarget(`/get?${new URLSearchParams(fields).toString()}`);
+      if (!parsed.ok) return parsed.error.code;
+      return `${parsed.value.options.sizeBytes ?? 'no size'} ${canonicalOriginUrl(parsed.value.url)}`;
+    };
+    expect(form({ url: 'www.debian.org/x.iso', size: '700 MB' })).toBe(
+      '700000000 https://www.debian.org:443/x.iso',
+    );
+    expect(form({ url: 'http://h/', size: ' ' })).toBe('no size http://h:80/');
+    expect(form({ url: 'http://h/', size: 'big' })).toBe('bad-options');
+    expect(form({ url: 'http://h/', size: '1,lanes=8' })).toBe('bad-options');
+    expect(form({ url: 'javascript:alert(1)' })).toBe('bad-url');
+  });
+
   test('never takes a base from elsewhere', () => {
     const parsed = parseOriginUrl('//evil.example/x');
     expect(parsed.ok).toBe(false);

@@ -39,8 +39,10 @@ import {
   parsePort,
   parseScheme,
   percentEncodeBytes,
+  withHttps,
 } from './origin-url.ts';
 import { ok, type Result, refuse } from './result.ts';
+import { parseBytes } from './units.ts';
 
 /** Stands in the ticket's type and in everything that depots and masters sign. */
 export const PROTOCOL_VERSION = 1;
@@ -269,7 +271,8 @@ export function signedAnswerText(requestSignature: string, bodySha256: string): 
 // --- Download requests: client -> master -----------------------------------------------------------------------
 //
 //     /get/[~size=...,via=d3+d1,avoid=d2,lanes=4,signalling=stepwise/]<scheme>/<host>[:port]/<path>[?<query>]
-//     /get?url=<percent-encoded URL>[&size=...]      (what a plain HTML form sends)
+//     /get?url=<percent-encoded URL>[&size=...]      (what a plain HTML form sends: https:// may be left out, and the
+//                                                     size may be written as 700 MB)
 
 /** How a client is led to its entry depot: by one redirect, or from depot to depot. */
 export type Signalling = 'cascade' | 'stepwise';
@@ -325,11 +328,13 @@ export function parseGetTarget(rawTarget: string): Result<GetRequest> {
 
 function parseGetForm(query: string): Result<GetRequest> {
   const form = new URLSearchParams(query);
-  const url = parseOriginUrl(form.get('url') ?? '');
+  const url = parseOriginUrl(withHttps(form.get('url') ?? ''));
   if (!url.ok) return url;
-  const size = form.get('size');
-  const options = parseOptions(size ? `size=${size}` : '');
-  return options.ok ? ok({ url: url.value, options: options.value }) : options;
+  const size = form.get('size')?.trim() ?? '';
+  if (size === '') return ok({ url: url.value, options: {} });
+  const sizeBytes = parseBytes(size);
+  if (sizeBytes === undefined) return refuse('bad-options', `size ${size.slice(0, 40)}`);
+  return ok({ url: url.value, options: { sizeBytes } });
 }
 
 function parseOptions(text: string): Result<GetOptions> {

@@ -1,6 +1,12 @@
-import type { PlanAnswer } from '@longhaul/shared';
+import type { PlanAnswer, Prediction } from '@longhaul/shared';
 
-const prediction = (seconds: number) => ({ seconds, goodputBps: 1e8, setUpSeconds: 0.5, legs: [] });
+const prediction = (seconds: number): Prediction => ({
+  seconds,
+  goodputBps: 1e8,
+  setUpSeconds: 0.5,
+  legs: [],
+  source: 'measured',
+});
 
 /** A plan over two depots, five times faster than the direct way. */
 export function plan(patch: Partial<PlanAnswer> = {}): PlanAnswer {
@@ -8,6 +14,7 @@ export function plan(patch: Partial<PlanAnswer> = {}): PlanAnswer {
     jobId: 'job-1',
     url: 'https://origin.example/file.iso',
     decision: 'chain',
+    decisionReason: 'chain-faster',
     location: 'https://depot.example/file.iso?ticket',
     masterUrl: 'https://master.example/get/https/origin.example:443/file.iso',
     chain: ['pe-1', 'rj-1'],
@@ -15,6 +22,7 @@ export function plan(patch: Partial<PlanAnswer> = {}): PlanAnswer {
     lanes: 1,
     sizeBytes: 50_000_000,
     sizeSource: 'option',
+    fileSeen: true,
     prediction: prediction(10),
     direct: prediction(50),
     reasons: [],

@@ -15,8 +15,8 @@ export function setSecurityHeaders(response: ServerResponse): void {
   response.setHeader('Content-Security-Policy', PAGE_POLICY);
 }
 
-/** The policy of a page without scripts, forms and anything loaded, whose only style is `style`. */
+/** The policy of a page without scripts and anything loaded, whose only style is `style`; its forms ask this master. */
 export function staticPagePolicy(style: string): string {
   const hash = createHash('sha256').update(style).digest('base64');
-  return `default-src 'none'; style-src 'sha256-${hash}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
+  return `default-src 'none'; style-src 'sha256-${hash}'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'`;
 }

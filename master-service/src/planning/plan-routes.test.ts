@@ -45,8 +45,11 @@ describe('a plan', () => {
       alternatives: [['d3', 'd2']],
       sizeBytes: 100_000_000,
       sizeSource: 'assumed',
+      fileSeen: false,
+      decisionReason: 'chain-faster',
+      prediction: { source: 'configured' },
     });
-    expect(plan.reasons[0]).toBe('Size 100 MB is assumed: no depot has seen this file yet.');
+    expect(plan.reasons[0]).toBe('Size 100 MB is assumed: no depot has told this master of the file.');
     expect(plan.ticket).toBeUndefined();
     expect(Date.parse(plan.startBefore)).toBe(Math.floor(master.clock.nowMs / 1000) * 1000 + 600_000);
     const redirect = await rawGet(
@@ -63,9 +66,14 @@ describe('a plan', () => {
     const url = { scheme: 'https', host: 'origin.example', port: 443, path: '/f', query: null } as const;
     await depot?.heartbeat(master, { sizes: [{ urlHash: urlHashOf(url), sizeBytes: 3000 }] });
     const seen = await planOf({ url: 'https://origin.example/f' });
-    expect(seen).toMatchObject({ sizeBytes: 3000, sizeSource: 'reported', decision: 'direct' });
+    expect(seen).toMatchObject({
+      sizeBytes: 3000,
+      sizeSource: 'reported',
+      fileSeen: true,
+      decision: 'direct',
+    });
     const asked = await planOf({ url: 'https://origin.example/f', sizeBytes: 7e8 });
-    expect(asked).toMatchObject({ sizeBytes: 7e8, sizeSource: 'option', decision: 'chain' });
+    expect(asked).toMatchObject({ sizeBytes: 7e8, sizeSource: 'option', fileSeen: true, decision: 'chain' });
   });
 
   test('for a tunnel names the entry depot as proxy and hands out the ticket', async () => {

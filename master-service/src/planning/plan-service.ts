@@ -59,6 +59,8 @@ export interface IssuedPlan {
 interface SizeEstimate {
   readonly sizeBytes: number;
   readonly source: PlanAnswer['sizeSource'];
+  /** Whether a depot has told of the file. */
+  readonly fileSeen: boolean;
 }
 
 /** From a download request to a plan with its ticket: policy, size, route, ticket. */
@@ -96,7 +98,7 @@ export class PlanService {
     const wantedBytes = this.#init.tickets.wantedBudgetBytes(
       size.source === 'assumed' ? undefined : size.sizeBytes,
     );
-    // The ticket's budget is charged, not the size: that is only what the client says.
+    // What is charged is the ticket's budget: the size is only what the client says.
     const budget =
       caps && route.value.decision === 'chain'
         ? caps.takeBudget(prefix, { plannedBytes: size.sizeBytes, wantedBytes }, nowMs)
@@ -144,6 +146,7 @@ export class PlanService {
       jobId,
       url: originHref(url),
       decision: route.decision,
+      decisionReason: route.decisionReason,
       location: isChain ? atDepot(signalling.firstDepot) : `${originHref(url)}${DIRECT_FRAGMENT}`,
       masterUrl: `${publicUrl()}${formatGetPath(url, options)}`,
       chain: [...route.chain],
@@ -151,6 +154,7 @@ export class PlanService {
       lanes: route.lanes,
       sizeBytes: size.sizeBytes,
       sizeSource: size.source,
+      fileSeen: size.fileSeen,
       prediction: route.prediction,
       direct: route.direct,
       reasons: [describeSize(size), ...route.reasons, ...signalling.reasons],
@@ -174,13 +178,14 @@ export class PlanService {
   }
 
   #sizeOf(url: OriginUrl, options: GetOptions): SizeEstimate {
-    if (options.sizeBytes !== undefined) return { sizeBytes: options.sizeBytes, source: 'option' };
     const reported = this.#init.sizes.recall(urlHashOf(url));
-    if (reported !== undefined) return { sizeBytes: reported, source: 'reported' };
-    return { sizeBytes: this.#init.config.planner.assumedSizeBytes, source: 'assumed' };
+    const fileSeen = reported !== undefined;
+    if (options.sizeBytes !== undefined) return { sizeBytes: options.sizeBytes, source: 'option', fileSeen };
+    if (fileSeen) return { sizeBytes: reported, source: 'reported', fileSeen };
+    return { sizeBytes: this.#init.config.planner.assumedSizeBytes, source: 'assumed', fileSeen };
   }
 
-  // A direct answer for want of depots must not outlive their coming back.
+  // A direct answer holds only as long as the same depots are up: with another one there may be a chain.
   #stillHolds({ answer, upDepots }: IssuedPlan, nowMs: number): boolean {
     const { registry } = this.#init;
     if (answer.decision === 'direct') return upDepots === this.#upDepots(nowMs);
@@ -196,6 +201,6 @@ export class PlanService {
 function describeSize({ sizeBytes, source }: SizeEstimate): string {
   const size = formatBytes(sizeBytes);
   if (source === 'option') return `Size ${size}, as the request says.`;
-  if (source === 'reported') return `Size ${size}, as a depot last saw it.`;
-  return `Size ${size} is assumed: no depot has seen this file yet.`;
+  if (source === 'reported') return `Size ${size}, as a depot last saw the file.`;
+  return `Size ${size} is assumed: no depot has told this master of the file.`;
 }

@@ -40,7 +40,7 @@ describe('the planner', () => {
     const planned = route(plannerWith(TEST_LINKS), { sizeBytes: 4000 });
     expect(planned).toMatchObject({ decision: 'direct', chain: [], alternatives: [] });
     expect(planned.prediction).toEqual(planned.direct);
-    expect(planned.reasons[0]).toContain('so direct');
+    expect(planned.reasons[0]).toContain('only where it is at least 1.1 times faster');
   });
 
   test('sends an elephant directly where the origin is near', () => {
@@ -67,7 +67,7 @@ describe('the planner', () => {
     expect(planned.decision).toBe('direct');
     expect(planned.reasons).toEqual(
       expect.arrayContaining([
-        'No chain is possible: direct.',
+        'Depots are up, but no chain of known links leads from the client to the origin.',
         'Left out: d1, which sends no heartbeats.',
         'Left out: d3, which takes no new downloads.',
         'Left out: d9, because no known links lead from it to the client.',
