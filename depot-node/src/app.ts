@@ -1,12 +1,13 @@
 import type { Duplex } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { depotBaseUrl, originHref } from '@longhaul/shared';
+import { authorityOf, type StateFolder, type TlsMaterial } from '@longhaul/shared/service';
 import type { DepotConfig } from './config.ts';
 import { createDepotServer } from './depot-server.ts';
 import { DepotDirectory } from './directory/directory.ts';
 import { MasterClient } from './directory/master-client.ts';
 import { Membership } from './directory/membership.ts';
-import { OverlayAddresses, placeOfUrl } from './directory/overlay-addresses.ts';
+import { OverlayAddresses } from './directory/overlay-addresses.ts';
 import { askOrigin, type OriginRequest, openWay } from './entry/origin-exchange.ts';
 import { createRelayHandler } from './entry/relay-handler.ts';
 import type { OpenTicket } from './entry/target.ts';
@@ -22,10 +23,9 @@ import { createDial } from './sockets/dial.ts';
 import { openSocketKernel } from './sockets/kernel-options.ts';
 import { createLegSampler } from './sockets/leg-sampler.ts';
 import type { SocketReport } from './sockets/leg-sockets.ts';
-import { listen, type TlsMaterial } from './sockets/listener.ts';
+import { listen } from './sockets/listener.ts';
 import { createResolver } from './sockets/resolver.ts';
 import { createTrust } from './sockets/secure.ts';
-import type { StateFolder } from './state-folder.ts';
 import { createStepwise } from './stepwise/stepwise.ts';
 import { TicketGate } from './tickets/ticket-gate.ts';
 import { ProofChecker, ProofMaker } from './tunnel/caller-proof.ts';
@@ -109,7 +109,7 @@ export function createDepot(init: DepotInit): Depot {
     nowMs,
   });
   const updateOverlay = () =>
-    overlay.update([...directory.depots, ...[config.master.url, ...directory.masterUrls].map(placeOfUrl)]);
+    overlay.update([...directory.depots, ...[config.master.url, ...directory.masterUrls].map(authorityOf)]);
   let publicPlace = { host: '', port: 0, tls: init.tls !== undefined };
   const membership = new Membership({
     client,
@@ -118,8 +118,7 @@ export function createDepot(init: DepotInit): Depot {
     activeTransfers: () => jobs.active,
     takeLinkReports: () => sampler.takeLinkReports(),
     onDirectory: async (answer) => {
-      directory.update(answer);
-      await updateOverlay();
+      await Promise.all([directory.update(answer), updateOverlay()]);
       observe({ type: 'directory', depots: answer.depots.length });
     },
     onFailure: (failure) => observe({ type: 'master-lost', code: failure.code, detail: failure.detail }),

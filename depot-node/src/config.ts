@@ -1,18 +1,18 @@
+import { canonicalHost, DEPOT_ID } from '@longhaul/shared';
 import {
   addressPolicySchema,
   baseUrlSchema,
-  canonicalHost,
   checkConfig,
-  DEPOT_ID,
+  DEFAULT_METRICS_NETWORKS,
   listenSchema,
   namesSchema,
   networksSchema,
   portSchema,
+  seconds,
   tlsFilesSchema,
-} from '@longhaul/shared';
+} from '@longhaul/shared/service';
 import * as z from 'zod';
 import { lanesSchema } from './lanes/lanes-config.ts';
-import { seconds } from './seconds-schema.ts';
 import { legsThatForbidPauses, legTableSchema } from './sockets/leg-options.ts';
 
 /** Transfers and tunnels served at once; each costs descriptors and kernel memory. */
@@ -90,7 +90,7 @@ const depotConfigSchema = z
     trustedCaFiles: z.array(z.string()).default([]),
     addresses: addressPolicySchema.prefault({}),
     names: namesSchema.default({}),
-    metricsNetworks: networksSchema.default(['127.0.0.0/8', '::1/128']),
+    metricsNetworks: networksSchema.default([...DEFAULT_METRICS_NETWORKS]),
     limits: z
       .strictObject({
         transfers: z.int().min(1).default(DEFAULT_TRANSFERS),

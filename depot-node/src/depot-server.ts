@@ -1,12 +1,12 @@
-import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { HEADERS, isInNetworks, LonghaulError } from '@longhaul/shared';
+import { HEADERS, LonghaulError } from '@longhaul/shared';
+import { answerBrokenRequest, comesFrom, type TlsMaterial } from '@longhaul/shared/service';
 import type { Registry } from 'prom-client';
 import { SAFETY_HEADERS } from './entry/headers.ts';
 import { sendRefusal } from './entry/refusal.ts';
-import { sayFarewell } from './sockets/farewell.ts';
 import type { LegOptions } from './sockets/leg-options.ts';
-import { createListener, type TlsMaterial } from './sockets/listener.ts';
+import { createListener } from './sockets/listener.ts';
 import { resetConnection } from './sockets/reset.ts';
 import { Turns } from './sockets/turns.ts';
 
@@ -52,7 +52,7 @@ export function createDepotServer(components: DepotServerComponents): Server {
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {
     // The answer to it would become a part of the body that is on its way.
     if (turns.isBusy(socket)) resetConnection(socket);
-    else answerBrokenRequest(error, socket, ownId);
+    else answerBrokenRequest(error, socket, { [HEADERS.depot]: ownId });
   });
   return server;
 }
@@ -62,28 +62,10 @@ async function sendMetrics(
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  // Behind a reverse proxy on this machine everybody would come from loopback.
-  const isForwarded = 'x-forwarded-for' in request.headers || 'forwarded' in request.headers;
-  if (isForwarded || !isInNetworks(request.socket.remoteAddress ?? '', metricsNetworks)) {
+  if (!comesFrom(request, metricsNetworks)) {
     sendRefusal(request, response, new LonghaulError('not-found'), ownId);
     return;
   }
   response.setHeader('Content-Type', metrics.contentType);
   response.end(await metrics.metrics());
-}
-
-/** A request that is not HTTP gets the registered answer instead of Node's. */
-function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Duplex, ownId: string): void {
-  if (!socket.writable || error.code === 'ECONNRESET') {
-    socket.destroy();
-    return;
-  }
-  const tooLarge = error.code === 'HPE_HEADER_OVERFLOW';
-  const failure = new LonghaulError(tooLarge ? 'request-too-large' : 'bad-request');
-  sayFarewell(
-    socket,
-    `HTTP/1.1 ${failure.status} ${STATUS_CODES[failure.status]}\r\nContent-Type: text/plain; charset=utf-8\r\n` +
-      `X-Content-Type-Options: nosniff\r\n${HEADERS.error}: ${failure.code}\r\n${HEADERS.depot}: ${ownId}\r\n` +
-      `Connection: close\r\n\r\n${failure.code}: ${failure.message}\n`,
-  );
 }

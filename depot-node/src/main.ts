@@ -1,13 +1,13 @@
 #!/usr/bin/env node
 import { parseArgs } from 'node:util';
 import { LonghaulError } from '@longhaul/shared';
+import { openStateFolder } from '@longhaul/shared/service';
 import pino from 'pino';
 import { createDepot } from './app.ts';
 import { loadDepotFiles } from './config-file.ts';
 import { runDoctor } from './doctor/doctor-command.ts';
 import type { DepotEvent } from './events.ts';
 import { openSplicePlane, type SplicePlane } from './relay/splice-plane.ts';
-import { openStateFolder } from './state-folder.ts';
 
 /** What happens all the time and is no fault. */
 const ORDINARY: ReadonlySet<DepotEvent['type']> = new Set([

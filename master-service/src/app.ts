@@ -1,4 +1,5 @@
-import { type Authority, asLonghaulError, canonicalHost, isGetTarget, LonghaulError } from '@longhaul/shared';
+import { asLonghaulError, isGetTarget, LonghaulError } from '@longhaul/shared';
+import { authorityOf, type TlsMaterial } from '@longhaul/shared/service';
 import express, { type ErrorRequestHandler, type Express } from 'express';
 import type { MasterConfig } from './config.ts';
 import { DepotRegistry } from './depots/depot-registry.ts';
@@ -7,7 +8,7 @@ import { DepotService } from './depots/depot-service.ts';
 import type { DepotStore } from './depots/depot-store.ts';
 import type { EmitEvent, MasterEvent } from './events.ts';
 import { answerRefusal } from './http/answer-refusal.ts';
-import { HttpServer, type Listening, type TlsFiles } from './http/http-server.ts';
+import { HttpServer, type Listening } from './http/http-server.ts';
 import { setSecurityHeaders } from './http/security-headers.ts';
 import { masterKeyOf, type SigningKey } from './keys/signing-key.ts';
 import { createMetrics } from './operations/metrics.ts';
@@ -27,7 +28,7 @@ export interface MasterDeps {
   readonly signingKey: SigningKey;
   readonly enrolmentSecret: string;
   readonly depotStore: DepotStore;
-  readonly tls?: TlsFiles;
+  readonly tls?: TlsMaterial;
   /** Where the built page lies. */
   readonly webDir: string;
   readonly version: string;
@@ -62,7 +63,11 @@ export function createMaster(deps: MasterDeps): Master {
   };
   const policy = new DownloadPolicy({
     ...config,
-    overlay: () => [...registry.addresses(), ...(listening ? ownPlaces(listening, publicUrl()) : [])],
+    overlay: () => [
+      ...registry.addresses(),
+      // Where this master can be reached, as targets of downloads would name it.
+      ...(listening ? [authorityOf(listening.url), authorityOf(publicUrl())] : []),
+    ],
   });
   const planner = new Planner(config.planner, links);
   const plans = new PlanService({ config, policy, planner, registry, sizes, tickets, publicUrl });
@@ -142,14 +147,4 @@ function asRefusal(thrown: unknown): LonghaulError {
   if (status === 404) return new LonghaulError('not-found');
   const isClients = typeof status === 'number' && status >= 400 && status < 500;
   return isClients ? new LonghaulError('bad-request', { cause: thrown }) : asLonghaulError(thrown);
-}
-
-/** Where this master can be reached, as targets of downloads would name it. */
-function ownPlaces(listening: Listening, publicUrl: string): Authority[] {
-  return [listening.url, publicUrl].flatMap((text) => {
-    const url = URL.parse(text);
-    const host = url && canonicalHost(url.hostname);
-    if (!url || !host?.ok) return [];
-    return [{ host: host.value, port: Number(url.port) || (url.protocol === 'https:' ? 443 : 80) }];
-  });
 }

@@ -1,16 +1,15 @@
+import { DEPOT_ID, MAX_ALTERNATIVES, MAX_CHAIN_DEPOTS, MAX_LANES, parseHostPattern } from '@longhaul/shared';
 import {
   addressPolicySchema,
   baseUrlSchema,
   checkConfig,
-  DEPOT_ID,
+  DEFAULT_METRICS_NETWORKS,
   listenSchema,
-  MAX_ALTERNATIVES,
-  MAX_CHAIN_DEPOTS,
-  MAX_LANES,
   networksSchema,
-  parseHostPattern,
+  seconds,
   tlsFilesSchema,
-} from '@longhaul/shared';
+  wholeSeconds,
+} from '@longhaul/shared/service';
 import * as z from 'zod';
 import * as defaults from './config-defaults.ts';
 
@@ -18,7 +17,6 @@ import * as defaults from './config-defaults.ts';
 export const CLIENT = 'client';
 export const ORIGIN = 'origin';
 
-const seconds = (preset: number) => z.int().min(1, 'must be at least 1 second').default(preset);
 const bytes = (preset: number) => z.int().min(1, 'must be at least 1 byte').default(preset);
 const sender = z.enum(['reno', 'cubic', 'bbr']);
 const rttMs = z.number().min(0, 'must be 0 or more milliseconds');
@@ -85,8 +83,8 @@ export type PlannerConfig = z.output<typeof plannerSchema>;
 
 const ticketsSchema = z
   .strictObject({
-    startSeconds: seconds(defaults.DEFAULT_START_SECONDS),
-    lifeSeconds: seconds(defaults.DEFAULT_LIFE_SECONDS),
+    startSeconds: wholeSeconds(defaults.DEFAULT_START_SECONDS),
+    lifeSeconds: wholeSeconds(defaults.DEFAULT_LIFE_SECONDS),
     budgetFactor: z.number().min(1, 'must be 1 or more').default(defaults.DEFAULT_BUDGET_FACTOR),
     minimumBudgetBytes: bytes(defaults.DEFAULT_MINIMUM_BUDGET_BYTES),
     unknownSizeBudgetBytes: bytes(defaults.DEFAULT_UNKNOWN_SIZE_BUDGET_BYTES),
@@ -130,7 +128,7 @@ const masterConfigSchema = z
     tickets: ticketsSchema.prefault({}),
     depots: z.strictObject({ heartbeatSeconds: seconds(defaults.DEFAULT_HEARTBEAT_SECONDS) }).prefault({}),
     links: linksSchema,
-    metricsNetworks: networksSchema.default([...defaults.DEFAULT_METRICS_NETWORKS]),
+    metricsNetworks: networksSchema.default([...DEFAULT_METRICS_NETWORKS]),
     /** A sentence for the page, for example that the links are imaginary. */
     note: z.string().max(500).optional(),
   })

@@ -1,17 +1,15 @@
 #!/usr/bin/env node
 import { readFile } from 'node:fs/promises';
-import { dirname, resolve } from 'node:path';
-import { createSecureContext } from 'node:tls';
+import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { asLonghaulError, LonghaulError } from '@longhaul/shared';
+import { openStateFolder, readConfigFile, readNamedFiles } from '@longhaul/shared/service';
 import { type Logger, pino } from 'pino';
-import { parse } from 'yaml';
 import { createMaster } from './app.ts';
-import { type MasterConfig, readMasterConfig } from './config.ts';
+import { readMasterConfig } from './config.ts';
 import { FileDepotStore } from './depots/depot-store.ts';
 import type { MasterEvent } from './events.ts';
-import type { TlsFiles } from './http/http-server.ts';
 import { loadMasterKeys } from './keys/key-files.ts';
 
 const USAGE = 'Usage: longhaul-master --config <file.yaml>';
@@ -35,16 +33,16 @@ async function main(): Promise<void> {
 }
 
 async function start(log: Logger): Promise<void> {
-  const { config, baseDir } = await readConfigFile();
-  const stateDir = resolve(baseDir, config.stateDir);
-  const tls = await readTlsFiles(config, baseDir);
+  const { config, baseDir } = readConfigFile(configArgument(), readMasterConfig);
+  const tls = readNamedFiles(baseDir, (files) => files.tls('tls', config.tls));
+  const state = openStateFolder(resolve(baseDir, config.stateDir));
   const packageJson: unknown = JSON.parse(
     await readFile(new URL('../package.json', import.meta.url), 'utf8'),
   );
   const master = createMaster({
     config,
-    ...(await loadMasterKeys(stateDir)),
-    depotStore: new FileDepotStore(stateDir),
+    ...loadMasterKeys(state),
+    depotStore: new FileDepotStore(state),
     ...(tls ? { tls } : {}),
     webDir: fileURLToPath(new URL('../dist/web', import.meta.url)),
     version: versionOf(packageJson),
@@ -57,18 +55,6 @@ async function start(log: Logger): Promise<void> {
   process.send?.({ ready: { url } });
 }
 
-/** Paths in the file are relative to the file. */
-async function readConfigFile(): Promise<{ config: MasterConfig; baseDir: string }> {
-  const file = configArgument();
-  let text: string;
-  try {
-    text = await readFile(file, 'utf8');
-  } catch (cause) {
-    throw new LonghaulError('config-invalid', { detail: `${file} cannot be read`, cause });
-  }
-  return { config: readMasterConfig(parseYaml(text, file)), baseDir: dirname(resolve(file)) };
-}
-
 function configArgument(): string {
   try {
     const { values } = parseArgs({ options: { config: { type: 'string' } } });
@@ -77,30 +63,6 @@ function configArgument(): string {
     throw new LonghaulError('config-invalid', { detail: USAGE, cause });
   }
   throw new LonghaulError('config-invalid', { detail: USAGE });
-}
-
-function parseYaml(text: string, file: string): unknown {
-  try {
-    return parse(text);
-  } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new LonghaulError('config-invalid', { detail: `${file} is not YAML: ${reason}`, cause });
-  }
-}
-
-async function readTlsFiles({ tls }: MasterConfig, baseDir: string): Promise<TlsFiles | undefined> {
-  if (!tls) return undefined;
-  try {
-    const [cert, key] = await Promise.all([
-      readFile(resolve(baseDir, tls.certFile), 'utf8'),
-      readFile(resolve(baseDir, tls.keyFile), 'utf8'),
-    ]);
-    createSecureContext({ cert, key });
-    return { cert, key };
-  } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new LonghaulError('config-invalid', { detail: `tls: ${reason}`, cause });
-  }
 }
 
 function versionOf(packageJson: unknown): string {

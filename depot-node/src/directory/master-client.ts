@@ -15,10 +15,10 @@ import {
   signedAnswerText,
   signedRequestText,
 } from '@longhaul/shared';
-import { type Identity, mac, sha256 } from '../identity.ts';
+import { authorityOf, headerOf, isMacOf, macOf, sha256Text } from '@longhaul/shared/service';
+import type { Identity } from '../identity.ts';
 import type { Dial } from '../sockets/dial.ts';
 import { secure } from '../sockets/secure.ts';
-import { placeOfUrl } from './overlay-addresses.ts';
 
 /** A directory of a thousand depots is about 200 KB. */
 const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
@@ -49,7 +49,7 @@ export class MasterClient {
     const path = '/v1/depots';
     const text = JSON.stringify(body);
     const timeMs = nowMs();
-    const proof = mac(enrolmentSecret, signedRequestText('POST', path, timeMs, bodyHash(text)));
+    const proof = macOf(enrolmentSecret, signedRequestText('POST', path, timeMs, sha256Text(text)));
     const headers = { [HEADERS.time]: String(timeMs), [HEADERS.enrolment]: proof };
     return directorySchema.parse(await this.#post(path, text, headers, proof));
   }
@@ -76,7 +76,7 @@ export class MasterClient {
     const path = `/v1/depots/${identity.id}/${action}`;
     const text = JSON.stringify(body);
     const timeMs = nowMs();
-    const signature = identity.sign(signedRequestText('POST', path, timeMs, bodyHash(text)));
+    const signature = identity.sign(signedRequestText('POST', path, timeMs, sha256Text(text)));
     return this.#post(
       path,
       text,
@@ -92,8 +92,8 @@ export class MasterClient {
         answer.error !== undefined && isWireErrorCode(answer.error) ? answer.error : 'master-bad-answer';
       throw new LonghaulError(code, { detail: `the master answered ${answer.status}` });
     }
-    const expected = mac(this.#components.enrolmentSecret, signedAnswerText(proof, bodyHash(answer.text)));
-    if (answer.proof !== expected)
+    const proved = signedAnswerText(proof, sha256Text(answer.text));
+    if (!isMacOf(this.#components.enrolmentSecret, proved, answer.proof))
       throw new LonghaulError('master-bad-answer', { detail: 'its proof is wrong' });
     return JSON.parse(answer.text);
   }
@@ -101,7 +101,7 @@ export class MasterClient {
   async #exchange(path: string, body: string, headers: Record<string, string>): Promise<MasterAnswer> {
     const { masterUrl, dial, trust } = this.#components;
     const signal = AbortSignal.timeout(ANSWER_TIMEOUT_MS);
-    const place = placeOfUrl(masterUrl);
+    const place = authorityOf(masterUrl);
     const { socket } = await dial({ purpose: 'master', ...place }, signal);
     const codes = {
       refused: 'master-unreachable',
@@ -163,20 +163,12 @@ function exchange(
       incoming.once('end', () =>
         resolve({
           status: incoming.statusCode ?? 0,
-          error: headerText(incoming.headers[HEADERS.error]),
-          proof: headerText(incoming.headers[HEADERS.signature]),
+          error: headerOf(incoming, HEADERS.error),
+          proof: headerOf(incoming, HEADERS.signature),
           text: Buffer.concat(chunks).toString('utf8'),
         }),
       );
     });
     outgoing.end(body);
   });
-}
-
-function bodyHash(text: string): string {
-  return Buffer.from(sha256(text)).toString('base64url');
-}
-
-function headerText(value: string | string[] | undefined): string | undefined {
-  return typeof value === 'string' ? value : undefined;
 }

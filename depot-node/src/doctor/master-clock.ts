@@ -1,6 +1,6 @@
 import { request } from 'node:http';
+import { authorityOf } from '@longhaul/shared/service';
 import type { DepotFiles } from '../config-file.ts';
-import { placeOfUrl } from '../directory/overlay-addresses.ts';
 import { createDial } from '../sockets/dial.ts';
 import { createResolver } from '../sockets/resolver.ts';
 import { createTrust, secure } from '../sockets/secure.ts';
@@ -26,7 +26,7 @@ export async function readMasterOffsetMs(
     isOverlayAddress: () => false,
     connectTimeoutMs: ANSWER_TIMEOUT_MS,
   });
-  const place = placeOfUrl(url);
+  const place = authorityOf(url);
   const { socket } = await dial({ purpose: 'master', ...place }, signal);
   const lost = 'master-unreachable';
   const stream = url.startsWith('https:')

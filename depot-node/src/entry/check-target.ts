@@ -1,5 +1,5 @@
 import { hashAuthority, hashOriginUrl, ok, type Result, refuse } from '@longhaul/shared';
-import { sha256 } from '../identity.ts';
+import { sha256 } from '@longhaul/shared/service';
 import type { Target } from './target.ts';
 
 /** Whether a ticket was given for this URL. */

@@ -10,10 +10,10 @@ import {
   type OriginUrl,
   parseOriginParts,
 } from '@longhaul/shared';
+import { sha256 } from '@longhaul/shared/service';
 import { askOver, type OriginAnswer } from '../entry/origin-exchange.ts';
 import { abandon } from '../entry/origin-fetch.ts';
 import type { OpenTicket } from '../entry/target.ts';
-import { sha256 } from '../identity.ts';
 import { resetConnection } from '../sockets/reset.ts';
 import type { ProofMaker } from '../tunnel/caller-proof.ts';
 import type { NextLegs } from '../tunnel/next-leg.ts';

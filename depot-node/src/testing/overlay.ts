@@ -9,13 +9,12 @@ import {
   parseOriginUrl,
   type TicketClaims,
 } from '@longhaul/shared';
+import { openStateFolder, sha256, type TlsMaterial } from '@longhaul/shared/service';
 import { createDepot, type Depot } from '../app.ts';
 import { readDepotConfig } from '../config.ts';
 import type { DepotEvent } from '../events.ts';
-import { sha256 } from '../identity.ts';
 import type { SplicePlane } from '../relay/splice-plane.ts';
-import { listen, type TlsMaterial } from '../sockets/listener.ts';
-import { openStateFolder } from '../state-folder.ts';
+import { listen } from '../sockets/listener.ts';
 import { closeServer, startTestMaster, type TestMaster } from './test-master.ts';
 
 export interface RunningDepot {

@@ -1,4 +1,3 @@
-import { createHash, createHmac, generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import {
   type DepotEntry,
@@ -10,6 +9,7 @@ import {
   signedAnswerText,
   type TicketClaims,
 } from '@longhaul/shared';
+import { generateKeyPair, headerOf, type KeyPair, macOf, sha256Text } from '@longhaul/shared/service';
 import { listen } from '../sockets/listener.ts';
 
 /** A master's half of the protocol between depot and master, for the tests of depots: it believes everybody. */
@@ -42,7 +42,7 @@ export async function startTestMaster(): Promise<TestMaster> {
 
   const directory = () => ({
     depots: [...depots.values()],
-    masterKeys: [{ keyId: key.id, publicKey: key.publicKey }],
+    masterKeys: [{ keyId: key.id, publicKey: key.pair.publicKey }],
     masterUrls: [master.url],
   });
   const answer = (path: string, body: unknown): TestAnswer => {
@@ -62,9 +62,8 @@ export async function startTestMaster(): Promise<TestMaster> {
       requests.push({ path, body });
       const { status, body: answerBody, code } = answer(path, body);
       const text = JSON.stringify(answerBody);
-      const proof = String(request.headers[HEADERS.signature] ?? request.headers[HEADERS.enrolment]);
-      const bodyHash = createHash('sha256').update(text).digest('base64url');
-      const mac = createHmac('sha256', secret).update(signedAnswerText(proof, bodyHash)).digest('base64url');
+      const proof = headerOf(request, HEADERS.signature) ?? headerOf(request, HEADERS.enrolment) ?? '';
+      const mac = macOf(secret, signedAnswerText(proof, sha256Text(text)));
       const error = code === undefined ? {} : { [HEADERS.error]: code };
       response.writeHead(status, { [HEADERS.signature]: mac, ...error }).end(text);
     })();
@@ -76,7 +75,7 @@ export async function startTestMaster(): Promise<TestMaster> {
     secret,
     depots,
     requests,
-    issue: (claims) => issueTicket(claims, key.id, (bytes) => sign(null, bytes, key.privateKey)),
+    issue: (claims) => issueTicket(claims, key.id, key.pair.sign),
     rotateKey: () => {
       key = newKey(Number(key.id.slice(1)) + 1);
     },
@@ -86,9 +85,8 @@ export async function startTestMaster(): Promise<TestMaster> {
   return master;
 }
 
-function newKey(serial: number): { id: string; privateKey: KeyObject; publicKey: string } {
-  const { privateKey, publicKey } = generateKeyPairSync('ed25519');
-  return { id: `m${serial}`, privateKey, publicKey: publicKey.export({ format: 'jwk' }).x ?? '' };
+function newKey(serial: number): { readonly id: string; readonly pair: KeyPair } {
+  return { id: `m${serial}`, pair: generateKeyPair() };
 }
 
 export function closeServer(server: Server): Promise<void> {

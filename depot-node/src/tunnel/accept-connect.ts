@@ -11,7 +11,7 @@ import {
   refuse,
   type TicketClaims,
 } from '@longhaul/shared';
-import { sha256 } from '../identity.ts';
+import { sha256 } from '@longhaul/shared/service';
 import type { TicketGate } from '../tickets/ticket-gate.ts';
 import type { ProofChecker } from './caller-proof.ts';
 import type { Route } from './next-leg.ts';

@@ -8,13 +8,13 @@ import {
   refuseThrown,
   type TicketClaims,
 } from '@longhaul/shared';
+import { sayFarewell } from '@longhaul/shared/service';
 import type { Observe } from '../events.ts';
 import type { UplinkPacer } from '../fairness/uplink-pacer.ts';
 import { arrivalOf } from '../jobs/arrival-of.ts';
 import type { Admission, JobTable } from '../jobs/job-table.ts';
 import type { Relay } from '../relay/relay-plane.ts';
 import { retryAfter } from '../retry-after.ts';
-import { sayFarewell } from '../sockets/farewell.ts';
 import { downstreamLeg, type LegSampler, upstreamLeg } from '../sockets/leg-sampler.ts';
 import { resetConnection } from '../sockets/reset.ts';
 import { type AcceptComponents, type AcceptedConnect, acceptConnect } from './accept-connect.ts';

@@ -1,4 +1,3 @@
-import { createHash, createHmac, createPublicKey, timingSafeEqual, verify } from 'node:crypto';
 import {
   CLOCK_SKEW_SECONDS,
   decodeBase64url,
@@ -8,18 +7,14 @@ import {
   signedAnswerText,
   signedRequestText,
 } from '@longhaul/shared';
+import { isMacOf, macOf, sha256Text, verifierFor } from '@longhaul/shared/service';
 
 export const REGISTRATION_PATH = '/v1/depots';
 const CLOCK_DETAIL = "the time is missing or too far off the master's clock";
 
-/** The MAC under the enrolment secret, base64url; the secret's text itself is the key. */
-export function enrolmentMac(secret: string, content: string | Uint8Array): string {
-  return createHmac('sha256', secret).update(content).digest('base64url');
-}
-
 /** What a registration's MAC is over; `timeMs` makes every registration and its answer a fresh one. */
 export function registrationText(timeMs: number, body: Uint8Array): string {
-  return signedRequestText('POST', REGISTRATION_PATH, timeMs, sha256(body));
+  return signedRequestText('POST', REGISTRATION_PATH, timeMs, sha256Text(body));
 }
 
 export interface EnrolmentProof {
@@ -37,10 +32,8 @@ export interface EnrolmentProof {
 export function checkEnrolment(secret: string, proof: EnrolmentProof, nowMs: number): Result<number> {
   const timeMs = freshTime(proof.time, nowMs);
   if (timeMs === undefined) return refuse('enrolment-refused', CLOCK_DETAIL);
-  const expected = Buffer.from(enrolmentMac(secret, registrationText(timeMs, proof.body)));
-  const given = Buffer.from(proof.mac ?? '');
-  const equal = expected.length === given.length && timingSafeEqual(expected, given);
-  return equal ? ok(timeMs) : refuse('enrolment-refused');
+  const isProved = isMacOf(secret, registrationText(timeMs, proof.body), proof.mac);
+  return isProved ? ok(timeMs) : refuse('enrolment-refused');
 }
 
 export interface SignedRequest {
@@ -60,21 +53,17 @@ export function checkSignedRequest(request: SignedRequest, publicKey: string, no
   if (timeMs === undefined) return refuse('depot-signature-wrong', CLOCK_DETAIL);
   const signature = decodeBase64url(request.signature ?? '');
   if (signature?.length !== 64) return refuse('depot-signature-wrong');
-  const text = signedRequestText(request.method, request.path, timeMs, sha256(request.body));
-  const key = createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x: publicKey }, format: 'jwk' });
-  return verify(null, Buffer.from(text), key, signature) ? ok(timeMs) : refuse('depot-signature-wrong');
+  const text = signedRequestText(request.method, request.path, timeMs, sha256Text(request.body));
+  const isSigned = verifierFor(publicKey)?.(Buffer.from(text), signature) ?? false;
+  return isSigned ? ok(timeMs) : refuse('depot-signature-wrong');
 }
 
 /** Proves an answer to a depot: only a master that has the secret can answer exactly this request. */
 export function signAnswer(secret: string, requestSignature: string, body: Uint8Array): string {
-  return enrolmentMac(secret, signedAnswerText(requestSignature, sha256(body)));
+  return macOf(secret, signedAnswerText(requestSignature, sha256Text(body)));
 }
 
 function freshTime(time: string | undefined, nowMs: number): number | undefined {
   if (time === undefined || !/^[0-9]{1,15}$/.test(time)) return undefined;
   return Math.abs(nowMs - Number(time)) <= CLOCK_SKEW_SECONDS * 1000 ? Number(time) : undefined;
-}
-
-function sha256(bytes: Uint8Array): string {
-  return createHash('sha256').update(bytes).digest('base64url');
 }

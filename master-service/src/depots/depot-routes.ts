@@ -7,10 +7,9 @@ import {
   refuse,
   registerRequestSchema,
 } from '@longhaul/shared';
+import { headerOf } from '@longhaul/shared/service';
 import { Router } from 'express';
-import { headerOf } from '../http/header-of.ts';
-import { parseBody, readBody } from '../http/read-body.ts';
-import { unwrap } from '../http/unwrap.ts';
+import { parseBody, readBody, unwrap } from '../http/read-body.ts';
 import { checkEnrolment, checkSignedRequest, REGISTRATION_PATH, signAnswer } from './depot-authentication.ts';
 import type { DepotRegistry } from './depot-registry.ts';
 import type { DepotService } from './depot-service.ts';

@@ -1,6 +1,7 @@
 import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { openStateFolder } from '@longhaul/shared/service';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type DepotRecord, type DepotStore, FileDepotStore, MemoryDepotStore } from './depot-store.ts';
 
@@ -14,7 +15,7 @@ const record = (id: string): DepotRecord => ({ id, publicKey: 'k', host: '127.0.
 
 const stores: [string, () => DepotStore][] = [
   ['in memory', () => new MemoryDepotStore()],
-  ['in a file', () => new FileDepotStore(stateDir)],
+  ['in a file', () => new FileDepotStore(openStateFolder(stateDir))],
 ];
 
 describe.each(stores)('a registry %s', (_, create) => {
@@ -29,13 +30,15 @@ describe.each(stores)('a registry %s', (_, create) => {
 
 describe('a registry file', () => {
   test('is private, and leaves nothing else behind', async () => {
-    await new FileDepotStore(stateDir).save([record('d1')]);
+    await new FileDepotStore(openStateFolder(stateDir)).save([record('d1')]);
     expect(await readdir(stateDir)).toEqual(['depots.json']);
     expect((await stat(join(stateDir, 'depots.json'))).mode & 0o777).toBe(0o600);
   });
 
   test('that is damaged is named, not overwritten', async () => {
     await writeFile(join(stateDir, 'depots.json'), '{"depots":[{}]}');
-    await expect(new FileDepotStore(stateDir).load()).rejects.toThrow(/depots\.json is damaged/);
+    await expect(new FileDepotStore(openStateFolder(stateDir)).load()).rejects.toThrow(
+      /depots\.json is damaged/,
+    );
   });
 });

@@ -1,8 +1,6 @@
-import { join } from 'node:path';
 import { DEPOT_ID, LonghaulError } from '@longhaul/shared';
+import type { StateFolder } from '@longhaul/shared/service';
 import * as z from 'zod';
-import { readIfPresent } from '../storage/read-if-present.ts';
-import { writeAtomically } from '../storage/write-atomically.ts';
 
 /** What a master keeps of a depot for ever: its address, and the key that its id belongs to. */
 export interface DepotRecord {
@@ -37,15 +35,14 @@ const fileSchema = z.strictObject({
 
 /** Keeps the registry as one JSON file in the state folder. `load` throws `config-invalid` for a damaged file. */
 export class FileDepotStore implements DepotStore {
-  readonly #path: string;
-  #lastWrite: Promise<void> = Promise.resolve();
+  readonly #state: StateFolder;
 
-  constructor(stateDir: string) {
-    this.#path = join(stateDir, FILE);
+  constructor(state: StateFolder) {
+    this.#state = state;
   }
 
   async load(): Promise<readonly DepotRecord[]> {
-    const text = await readIfPresent(this.#path);
+    const text = this.#state.read(FILE);
     if (text === undefined) return [];
     try {
       return fileSchema.parse(JSON.parse(text)).depots;
@@ -55,10 +52,7 @@ export class FileDepotStore implements DepotStore {
   }
 
   save(records: readonly DepotRecord[]): Promise<void> {
-    const content = `${JSON.stringify({ depots: records }, undefined, 2)}\n`;
-    // One write after the other, also after a failed one: the newest content must be the last.
-    this.#lastWrite = this.#lastWrite.catch(() => undefined).then(() => writeAtomically(this.#path, content));
-    return this.#lastWrite;
+    return this.#state.save(FILE, `${JSON.stringify({ depots: records }, undefined, 2)}\n`);
   }
 }
 

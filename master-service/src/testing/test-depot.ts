@@ -1,6 +1,6 @@
-import { createHash, generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
-import { type HeartbeatRequest, signedRequestText } from '@longhaul/shared';
-import { enrolmentMac, registrationText } from '../depots/depot-authentication.ts';
+import { encodeBase64url, type HeartbeatRequest, signedRequestText } from '@longhaul/shared';
+import { generateKeyPair, type KeyPair, macOf, sha256Text } from '@longhaul/shared/service';
+import { registrationText } from '../depots/depot-authentication.ts';
 import type { TestMaster } from './start-master.ts';
 
 interface DepotAnswer {
@@ -15,14 +15,14 @@ interface DepotAnswer {
 /** A depot's half of the protocol between depot and master. */
 export class TestDepot {
   readonly id: string;
-  readonly publicKey: string;
-  readonly #privateKey: KeyObject;
+  readonly #key: KeyPair = generateKeyPair();
 
   constructor(id: string) {
-    const { publicKey, privateKey } = generateKeyPairSync('ed25519');
     this.id = id;
-    this.publicKey = publicKey.export({ format: 'jwk' }).x ?? '';
-    this.#privateKey = privateKey;
+  }
+
+  get publicKey(): string {
+    return this.#key.publicKey;
   }
 
   /** Registers with the master's secret and clock, unless others are given. */
@@ -40,7 +40,7 @@ export class TestDepot {
       tls: false,
       ...changes,
     });
-    const mac = enrolmentMac(secret, registrationText(timeMs, Buffer.from(body)));
+    const mac = macOf(secret, registrationText(timeMs, Buffer.from(body)));
     const headers = { 'Longhaul-Time': String(timeMs), 'Longhaul-Enrolment': mac };
     return post(`${master.url}/v1/depots`, body, headers, mac);
   }
@@ -64,9 +64,8 @@ export class TestDepot {
   ): Promise<DepotAnswer> {
     const body = JSON.stringify(value);
     const timeMs = sent.timeMs ?? master.clock.nowMs;
-    const hash = createHash('sha256').update(body).digest('base64url');
-    const text = signedRequestText('POST', path, timeMs, hash);
-    const signature = sign(null, Buffer.from(text), this.#privateKey).toString('base64url');
+    const text = signedRequestText('POST', path, timeMs, sha256Text(body));
+    const signature = encodeBase64url(this.#key.sign(text));
     const headers = { 'Longhaul-Time': String(timeMs), 'Longhaul-Signature': signature };
     return post(`${master.url}${sent.path ?? path}`, sent.body ?? body, headers, signature);
   }

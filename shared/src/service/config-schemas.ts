@@ -1,8 +1,7 @@
-/** The parts of a configuration file that depots and masters have in common, and the one way to check a file. */
+/** The parts of a configuration file that depots and masters have in common. */
 import * as z from 'zod';
-import { type AddressPolicy, DEFAULT_PORTS_ALLOWED, isAddressLiteral, isNetwork } from './address-policy.ts';
-import { LonghaulError } from './errors.ts';
-import { canonicalHost } from './origin-url.ts';
+import { type AddressPolicy, DEFAULT_PORTS_ALLOWED, isAddressLiteral, isNetwork } from '../address-policy.ts';
+import { type Authority, canonicalHost, DEFAULT_PORTS } from '../origin-url.ts';
 
 /** A TCP port; 0 lets the system choose one. */
 export const portSchema = z
@@ -20,12 +19,16 @@ export const listenSchema = z.strictObject({
 
 /** PEM files of a listener; both or nothing. */
 export const tlsFilesSchema = z.strictObject({ certFile: z.string().min(1), keyFile: z.string().min(1) });
+export type TlsFiles = z.output<typeof tlsFilesSchema>;
 
 const networkSchema = z
   .string()
   .refine(isNetwork, 'must be a network in CIDR form, for example 192.0.2.0/24');
 
 export const networksSchema = z.array(networkSchema);
+
+/** Who reads metrics where nothing is said: the machine itself. */
+export const DEFAULT_METRICS_NETWORKS: readonly string[] = ['127.0.0.0/8', '::1/128'];
 
 /** Which addresses downloads may come from, beside the public ones on ports 80 and 443. */
 export const addressPolicySchema: z.ZodType<AddressPolicy> = z.strictObject({
@@ -59,21 +62,24 @@ export const baseUrlSchema = z
   .url({ protocol: /^https?$/, error: 'must be an http or https URL' })
   .transform((url) => url.replace(/\/+$/, ''));
 
-/**
- * Checks a configuration against its schema. Throws `config-invalid` whose detail lists every mistake, one a line, with
- * the key's full name.
- */
-export function checkConfig<Schema extends z.ZodType>(schema: Schema, input: unknown): z.output<Schema> {
-  const result = schema.safeParse(input ?? {});
-  if (result.success) return result.data;
-  const mistakes = result.error.issues.flatMap(describeIssue);
-  throw new LonghaulError('config-invalid', { detail: mistakes.map((line) => `\n  - ${line}`).join('') });
+/** Host and port of a base URL. Throws a `TypeError` for what is no URL. */
+export function authorityOf(baseUrl: string): Authority {
+  const { hostname, port, protocol } = new URL(baseUrl);
+  const host = canonicalHost(hostname);
+  return {
+    host: host.ok ? host.value : hostname,
+    port: Number(port) || DEFAULT_PORTS[protocol === 'https:' ? 'https' : 'http'],
+  };
 }
 
-function describeIssue(issue: z.core.$ZodIssue): string[] {
-  const path = issue.path.map(String);
-  if (issue.code === 'unrecognized_keys') {
-    return issue.keys.map((key) => `${[...path, key].join('.')}: there is no such key`);
-  }
-  return [`${path.length > 0 ? path.join('.') : 'the whole file'}: ${issue.message}`];
-}
+/** A week. Timers hold no more than 24 days, sums of three times included; past that they would fire at once. */
+const MAX_SECONDS = 604_800;
+const TOO_LONG = `must be at most ${MAX_SECONDS} seconds`;
+
+/** A time of the configuration, in seconds, with the one that counts where none is given. */
+export const seconds = (preset: number) =>
+  z.number().positive('must be more than 0 seconds').max(MAX_SECONDS, TOO_LONG).default(preset);
+
+/** The same for times that travel in whole seconds. */
+export const wholeSeconds = (preset: number) =>
+  z.int().min(1, 'must be at least 1 second').max(MAX_SECONDS, TOO_LONG).default(preset);
