@@ -121,8 +121,10 @@ export function canonicalHost(text: string): Result<string> {
     return refuse('bad-url', 'the host is not valid');
   }
   const host = parsed.hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '');
+  // DNS has no empty labels, and a name that still ends in a dot would be another one when it is read again.
+  const hasEmptyLabel = host.split('.').includes('');
   // The wire puts hosts into header lines and query items, where these bytes would end them.
-  return host === '' || /[^a-z0-9.:_-]/.test(host) ? refuse('bad-url', 'the host is not valid') : ok(host);
+  return hasEmptyLabel || /[^a-z0-9.:_-]/.test(host) ? refuse('bad-url', 'the host is not valid') : ok(host);
 }
 
 /** `host:port`, an IPv6 host in brackets. */
