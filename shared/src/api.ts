@@ -9,6 +9,8 @@ const rate = z.number().check(z.minimum(0), z.maximum(1));
 const MAX_RTT_MS = 60_000;
 /** A measured rate above this is one, too: 10 Tbit/s. */
 const MAX_GOODPUT_BPS = 10_000_000_000_000;
+/** 100 TB: more than any file that people download. */
+const MAX_FILE_BYTES = 100_000_000_000_000;
 
 const depotId = z.string().check(z.regex(DEPOT_ID));
 const depotIds = z.array(depotId).check(z.maxLength(MAX_LISTED_DEPOTS));
@@ -97,7 +99,15 @@ const linkReportSchema = z.strictObject({
 });
 export type LinkReport = z.infer<typeof linkReportSchema>;
 
-const sizeReportSchema = z.strictObject({ urlHash: base64url, sizeBytes: count });
+/** Whether this is the size of a file that a download can have: nothing is known of empty ones. */
+export function isFileSize(sizeBytes: number): boolean {
+  return Number.isInteger(sizeBytes) && sizeBytes >= 1 && sizeBytes <= MAX_FILE_BYTES;
+}
+
+const sizeReportSchema = z.strictObject({
+  urlHash: base64url,
+  sizeBytes: z.number().check(z.refine(isFileSize)),
+});
 export type SizeReport = z.infer<typeof sizeReportSchema>;
 
 /** `POST /v1/depots/<id>/heartbeat`, signed by the depot. */

@@ -1,6 +1,7 @@
 import {
   asLonghaulError,
   type Directory,
+  isFileSize,
   type LinkReport,
   type LonghaulError,
   type SizeReport,
@@ -85,9 +86,9 @@ export class Membership {
     keep(this.#links, report.to, { ...known, ...report, rttMs });
   }
 
-  /** Notes the size of the object behind a URL hash. */
+  /** Notes the size of the file behind a URL hash, if it is one. */
   noteSize(urlHash: string, sizeBytes: number): void {
-    keep(this.#sizes, urlHash, { urlHash, sizeBytes });
+    if (isFileSize(sizeBytes)) keep(this.#sizes, urlHash, { urlHash, sizeBytes });
   }
 
   #forget(links: readonly LinkReport[], sizes: readonly SizeReport[]): void {

@@ -250,6 +250,25 @@ describe('a follow-up ticket', () => {
     });
   });
 
+  test('lets its depot tell the size of the new target, for later plans', async () => {
+    const [entry, other] = await registerDepots(master, 'd1', 'd2');
+    const ticket = await ticketFor(link);
+    await entry?.followUp(master, ticket, 'https://other.origin.example/g');
+    const url = {
+      scheme: 'https',
+      host: 'other.origin.example',
+      port: 443,
+      path: '/g',
+      query: null,
+    } as const;
+    const sizes = (sizeBytes: number) => ({ sizes: [{ urlHash: urlHashOf(url), sizeBytes }] });
+    await entry?.heartbeat(master, sizes(3000));
+    await other?.heartbeat(master, sizes(4000));
+    const body = JSON.stringify({ url: 'https://other.origin.example/g' });
+    const plan: unknown = await (await fetch(`${master.url}/v1/plans`, { method: 'POST', body })).json();
+    expect(plan).toMatchObject({ sizeBytes: 3000, sizeSource: 'reported' });
+  });
+
   test('is given to entry depots only', async () => {
     const [, exit, other] = await registerDepots(master, 'd1', 'd2', 'd3');
     const ticket = await ticketFor(link);

@@ -56,7 +56,7 @@ export class DepotService {
       for (const report of heartbeat.links) {
         if (report.to !== id && registry.record(report.to)) links.report(id, report, nowMs);
       }
-      sizes.remember(heartbeat.sizes);
+      sizes.report(id, heartbeat.sizes);
       emit({ type: 'depot-heard', depot: id });
     }
     return this.#directory(nowMs);
@@ -71,12 +71,14 @@ export class DepotService {
     if (!url.ok) return url;
     const target = this.#init.policy.checkTarget(url.value);
     if (!target.ok) return target;
-    const { tickets } = this.#init;
+    const { tickets, sizes } = this.#init;
     const claims = tickets.open(request.ticket, id, Math.floor(nowMs / 1000));
     if (!claims.ok) return claims;
     const { avoid } = request;
     const chains = avoid ? this.#reroute(id, claims.value, url.value, avoid, nowMs) : claims;
-    return chains.ok ? ok({ ticket: tickets.reissue(claims.value, url.value, chains.value) }) : chains;
+    if (!chains.ok) return chains;
+    sizes.noteTicket(urlHashOf(url.value), [[id]]);
+    return ok({ ticket: tickets.reissue(claims.value, url.value, chains.value) });
   }
 
   #reroute(

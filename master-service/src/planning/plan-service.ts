@@ -116,7 +116,7 @@ export class PlanService {
     budgetBytes: number,
     nowMs: number,
   ): IssuedPlan {
-    const { tickets, publicUrl } = this.#init;
+    const { tickets, sizes, publicUrl } = this.#init;
     const jobId = tickets.newJobId();
     const isChain = route.decision === 'chain';
     const signalling = chooseSignalling({ wanted: options.signalling, kind, url, chain: route.chain });
@@ -132,6 +132,7 @@ export class PlanService {
       },
       Math.floor(nowMs / 1000),
     );
+    sizes.noteTicket(claims.urlHash, claims.chains);
     const atDepot = (id: string | undefined) => this.#locationAt(id ?? '', ticket, url, kind, nowMs);
     const elsewhere = route.alternatives.map(([entry]) => entry).filter((entry) => entry !== route.chain[0]);
     const answer: PlanAnswer = {
