@@ -53,6 +53,8 @@ export class Membership {
   /** Tells the master that this depot takes nothing new. */
   async drain(): Promise<void> {
     this.#draining = true;
+    // An exchange that runs now may have been put together before.
+    await this.#running;
     if (this.#registered) await this.beat();
   }
 

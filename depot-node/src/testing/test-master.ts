@@ -22,6 +22,8 @@ export interface TestMaster {
   readonly issue: (claims: TicketClaims) => string;
   /** Replaces the signing key; depots learn of it with their next exchange. */
   readonly rotateKey: () => void;
+  /** Waited for before a request is answered, when it is in `requests` already. */
+  beforeAnswer: (path: string) => Promise<void>;
   /** What the next follow-up requests are answered with. */
   onFollowUp: (body: FollowUpRequest) => TestAnswer;
   readonly close: () => Promise<void>;
@@ -60,6 +62,7 @@ export async function startTestMaster(): Promise<TestMaster> {
       const path = request.url ?? '';
       const body: unknown = JSON.parse(await readText(request));
       requests.push({ path, body });
+      await master.beforeAnswer(path);
       const { status, body: answerBody, code } = answer(path, body);
       const text = JSON.stringify(answerBody);
       const proof = headerOf(request, HEADERS.signature) ?? headerOf(request, HEADERS.enrolment) ?? '';
@@ -79,6 +82,7 @@ export async function startTestMaster(): Promise<TestMaster> {
     rotateKey: () => {
       key = newKey(Number(key.id.slice(1)) + 1);
     },
+    beforeAnswer: async () => {},
     onFollowUp: () => ({ status: 403, body: {} }),
     close: () => closeServer(server),
   };
