@@ -69,7 +69,10 @@ export async function startOverlay(spec: OverlaySpec): Promise<Overlay> {
   const { placement } = spec;
   const masterState = join(spec.dir, 'master');
   const tls = spec.tls && { certFile: spec.tls.certFile, keyFile: spec.tls.keyFile };
-  const addresses = { allow: [{ network: spec.originNetwork, ports: spec.originPorts }] };
+  const addresses = {
+    allow: [{ network: spec.originNetwork, ports: spec.originPorts }],
+    overlayNetworks: spec.depots.map(({ id }) => networkOf(placement.hostOf(id))),
+  };
   let masterPort = spec.masterPort ?? 0;
   let told: MasterChange = {};
 
@@ -161,6 +164,10 @@ export async function startOverlay(spec: OverlaySpec): Promise<Overlay> {
     },
     stop,
   };
+}
+
+function networkOf(address: string): string {
+  return `${address}/${address.includes(':') ? 128 : 32}`;
 }
 
 /** Ids in a master's status; none while it does not answer, or not to the end. */

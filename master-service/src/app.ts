@@ -52,7 +52,11 @@ export function createMaster(deps: MasterDeps): Master {
   const publicUrl = (): string =>
     config.publicUrl?.replace(/:0$/, `:${listening?.port}`) ?? listening?.url ?? '';
 
-  const registry = new DepotRegistry(deps.depotStore, config.depots.heartbeatSeconds);
+  const registry = new DepotRegistry({
+    store: deps.depotStore,
+    heartbeatSeconds: config.depots.heartbeatSeconds,
+    addresses: config.addresses,
+  });
   const links = new LinkTable(config.links, config.planner.assumptions.windowBytes);
   const sizes = new SizeMemory();
   const tickets = new TicketIssuer(config.tickets, signingKey);

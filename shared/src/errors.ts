@@ -228,6 +228,11 @@ export const ERRORS = {
     false,
     "This depot id is registered with another key: remove it from the master's registry or restore the depot's state.",
   ),
+  'depot-address-not-allowed': entry(
+    403,
+    false,
+    "The depot's address is none that this overlay connects to: give it a public one, or name its network in addresses.overlayNetworks of master and depots.",
+  ),
   'depot-signature-wrong': entry(
     401,
     false,

@@ -15,7 +15,11 @@ afterAll(() => new Promise((resolve) => server.close(resolve)));
 function dialWith(addresses: readonly string[], allow = true, connectTimeoutMs = 2000) {
   const dial = createDial({
     resolve: async () => addresses,
-    policy: { ports: [80, 443], allow: allow ? [{ network: '127.0.0.1/32', ports: [port] }] : [] },
+    policy: {
+      ports: [80, 443],
+      allow: allow ? [{ network: '127.0.0.1/32', ports: [port] }] : [],
+      overlayNetworks: allow ? ['127.0.0.1/32'] : [],
+    },
     isOverlayAddress: (address) => address === '127.0.0.9',
     connectTimeoutMs,
   });
@@ -57,6 +61,25 @@ describe('dialling an origin', () => {
     });
     await expect(dialWith(['127.0.0.1'])({ purpose: 'master', port: 1 })).rejects.toMatchObject({
       code: 'master-unreachable',
+    });
+  });
+});
+
+describe('dialling a depot', () => {
+  test('connects where the overlay may be, on any port', async () => {
+    const { socket } = await dialWith(['127.0.0.1'])({ purpose: 'depot' });
+    expect(socket.remoteAddress).toBe('127.0.0.1');
+    socket.destroy();
+  });
+
+  test.each([
+    ['a private address behind a name', ['192.168.0.1']],
+    ['loopback', ['127.0.0.1']],
+    ['a mapped address', ['::ffff:127.0.0.1']],
+    ['an address for metadata', ['169.254.169.254']],
+  ])('never connects to %s, whatever the directory says', async (_, addresses) => {
+    await expect(dialWith(addresses, false)({ purpose: 'depot' })).rejects.toMatchObject({
+      code: 'depot-address-not-allowed',
     });
   });
 });

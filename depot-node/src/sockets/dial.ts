@@ -1,11 +1,17 @@
 import type { Socket } from 'node:net';
-import { type AddressPolicy, type ErrorCode, LonghaulError, refuseAddress } from '@longhaul/shared';
+import {
+  type AddressPolicy,
+  type ErrorCode,
+  LonghaulError,
+  refuseAddress,
+  refuseOverlayAddress,
+} from '@longhaul/shared';
 import { DEFAULT_LEG_TABLE, type LegClass } from './leg-options.ts';
 import type { LegSockets } from './leg-sockets.ts';
 import { createNodeLegSockets } from './node-leg-sockets.ts';
 import type { Resolve } from './resolver.ts';
 
-/** Whom a connection is for: origins are guarded, registered depots and the master are trusted by configuration. */
+/** Whom a connection is for: origins and depots are guarded, each by a rule of its own; the master is configured. */
 export type DialPurpose = 'origin' | 'depot' | 'master';
 
 export interface DialTarget {
@@ -60,16 +66,20 @@ const LEG_CLASSES: Readonly<Record<DialPurpose, LegClass>> = {
 };
 
 /**
- * Makes the dial function. An origin's addresses are checked after resolution, one by one, and the address really
+ * Makes the dial function. An origin's and a depot's addresses are checked after resolution, one by one, and the address really
  * connected once more, so that neither literals nor a name that changes its mind get past the guard.
  */
 export function createDial(components: DialComponents): Dial {
   const { resolve, policy, isOverlayAddress, connectTimeoutMs } = components;
   const sockets = components.sockets ?? createNodeLegSockets(DEFAULT_LEG_TABLE);
 
-  const isForbidden = (target: DialTarget, address: string) =>
-    target.purpose === 'origin' &&
-    (isOverlayAddress(address, target.port) || refuseAddress(address, target.port, policy) !== undefined);
+  const refusalOf = ({ purpose, port }: DialTarget, address: string): ErrorCode | undefined => {
+    if (purpose === 'depot') return refuseOverlayAddress(address, port, policy);
+    const isForbidden =
+      purpose === 'origin' &&
+      (isOverlayAddress(address, port) || refuseAddress(address, port, policy) !== undefined);
+    return isForbidden ? 'address-not-allowed' : undefined;
+  };
 
   return async (target, signal) => {
     const failures = FAILURES[target.purpose];
@@ -79,18 +89,21 @@ export function createDial(components: DialComponents): Dial {
       signal.throwIfAborted();
       throw new LonghaulError(failures.unresolvable, { detail: target.host, cause });
     });
-    const permitted = addresses.filter((address) => !isForbidden(target, address));
-    if (addresses.length === 0) throw new LonghaulError(failures.unresolvable, { detail: target.host });
-    if (permitted.length === 0) throw new LonghaulError('address-not-allowed', { detail: target.host });
+    const permitted = addresses.filter((address) => refusalOf(target, address) === undefined);
+    const [first] = addresses;
+    if (first === undefined) throw new LonghaulError(failures.unresolvable, { detail: target.host });
+    const refusal = permitted.length === 0 ? refusalOf(target, first) : undefined;
+    if (refusal) throw new LonghaulError(refusal, { detail: target.host });
 
     let lastFailure: unknown;
     for (const address of permitted) {
       const started = performance.now();
       try {
         const socket = await establish(() => sockets.connect(legClass, address, target.port), deadline);
-        if (isForbidden(target, socket.remoteAddress ?? '')) {
+        const refusal = refusalOf(target, socket.remoteAddress ?? '');
+        if (refusal) {
           socket.destroy();
-          throw new LonghaulError('address-not-allowed', { detail: target.host });
+          throw new LonghaulError(refusal, { detail: target.host });
         }
         const rttMs = performance.now() - started;
         sockets.noteConnected(legClass, socket);

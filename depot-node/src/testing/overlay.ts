@@ -83,6 +83,7 @@ export async function startTestOverlay(
       return running;
     },
     addDepot: async (id, config = {}) => {
+      const { addresses = {}, ...others } = { ...init.config, ...config } as { addresses?: object };
       const events: DepotEvent[] = [];
       const depot = createDepot({
         config: readDepotConfig({
@@ -90,9 +91,12 @@ export async function startTestOverlay(
           listen: { host: '127.0.0.1', port: 0 },
           stateDir: join(folder, id),
           master: { url: master.url, enrolmentSecretFile: 'unused', heartbeatSeconds: 3600 },
-          addresses: { allow: [{ network: '127.0.0.0/8', ports: [originPort] }] },
-          ...init.config,
-          ...config,
+          addresses: {
+            allow: [{ network: '127.0.0.0/8', ports: [originPort] }],
+            overlayNetworks: ['127.0.0.0/8'],
+            ...addresses,
+          },
+          ...others,
         }),
         state: openStateFolder(join(folder, id)),
         enrolmentSecret: master.secret,

@@ -6,6 +6,7 @@ export const CHAIN_FAILURES: ReadonlySet<ErrorCode> = new Set([
   'next-depot-unreachable',
   'next-depot-timeout',
   'next-depot-tls-failed',
+  'depot-address-not-allowed',
   'depot-full',
   'origin-crowded',
   'origin-rate-limited',

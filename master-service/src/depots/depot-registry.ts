@@ -1,13 +1,16 @@
 import {
+  type AddressPolicy,
   type Authority,
   canonicalHost,
   type DepotEntry,
   decodeBase64url,
   type HeartbeatRequest,
+  isAddressLiteral,
   ok,
   type RegisterRequest,
   type Result,
   refuse,
+  refuseOverlayAddress,
 } from '@longhaul/shared';
 import { CLIENT, ORIGIN } from '../config.ts';
 import type { DepotRecord, DepotStore } from './depot-store.ts';
@@ -29,15 +32,23 @@ interface RegisteredDepot {
   newestHeartbeatMs: number;
 }
 
+interface DepotRegistryInit {
+  readonly store: DepotStore;
+  readonly heartbeatSeconds: number;
+  readonly addresses: AddressPolicy;
+}
+
 /** All registered depots: their kept records, and what the last heartbeats said. */
 export class DepotRegistry {
   readonly #store: DepotStore;
   readonly #lostAfterMs: number;
+  readonly #policy: AddressPolicy;
   readonly #depots = new Map<string, RegisteredDepot>();
   #unsaved = false;
 
-  constructor(store: DepotStore, heartbeatSeconds: number) {
+  constructor({ store, heartbeatSeconds, addresses }: DepotRegistryInit) {
     this.#store = store;
+    this.#policy = addresses;
     this.#lostAfterMs = MISSED_HEARTBEATS * heartbeatSeconds * 1000;
   }
 
@@ -50,7 +61,8 @@ export class DepotRegistry {
 
   /**
    * Adds a depot or changes its address, dated by the depot's clock; `depot-key-mismatch` when its id belongs to another
-   * key, `enrolment-refused` when the same or a newer registration was here already.
+   * key, `depot-address-not-allowed` where no depot may be, `enrolment-refused` when the same or a newer registration was
+   * here already.
    */
   async register(request: RegisterRequest, depotTimeMs: number, nowMs: number): Promise<Result<void>> {
     const { id, publicKey, port, tls } = request;
@@ -60,6 +72,9 @@ export class DepotRegistry {
     }
     const host = canonicalHost(bracketed(request.host));
     if (!host.ok) return refuse('bad-request', 'host is not valid');
+    const isLiteral = isAddressLiteral(host.value);
+    const refusal = isLiteral ? refuseOverlayAddress(host.value, port, this.#policy) : undefined;
+    if (refusal) return refuse(refusal);
     const present = this.#depots.get(id);
     if (present && present.record.publicKey !== publicKey) return refuse('depot-key-mismatch');
     if (present && depotTimeMs <= present.newestRegistrationMs) {

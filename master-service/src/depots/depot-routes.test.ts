@@ -113,6 +113,17 @@ describe('a depot', () => {
     });
   });
 
+  test.each([
+    ['a private address', { host: '192.168.7.7' }],
+    ['an address for metadata', { host: '169.254.169.254', port: 80 }],
+    ['a mapped address', { host: '::ffff:10.0.0.1' }],
+    ['a public address on a port of another service', { host: '8.8.8.8', port: 25 }],
+  ])('cannot register %s', async (_, changes) => {
+    const answer = await new TestDepot('d1').register(master, changes);
+    expect(answer).toMatchObject({ status: 403, code: 'depot-address-not-allowed', signature: null });
+    expect(await store.load()).toEqual([]);
+  });
+
   test('may change its address and is known again after a restart of the master, once it is heard of', async () => {
     const depot = new TestDepot('d1');
     await depot.register(master);

@@ -64,13 +64,14 @@ export async function startMaster(init: TestMasterInit = {}): Promise<TestMaster
 
 /** The configuration of `startMaster`, checked as a file would be; the depots' hosts send with BBR. */
 export function testConfig(overrides: object = {}): MasterConfig {
-  const planner = 'planner' in overrides && typeof overrides.planner === 'object' ? overrides.planner : {};
+  const { planner = {}, addresses = {} } = overrides as { planner?: object; addresses?: object };
   return readMasterConfig({
     listen: { host: '127.0.0.1', port: 0 },
     stateDir: 'unused',
     origins: ['origin.example', '*.origin.example'],
     links: TEST_LINKS,
     ...overrides,
+    addresses: { overlayNetworks: ['127.0.0.0/8', '::1/128'], ...addresses },
     planner: { assumptions: { depotSender: 'bbr' }, ...planner },
   });
 }

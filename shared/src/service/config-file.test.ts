@@ -24,7 +24,7 @@ test('an empty file names what is missing', () => {
 
 test('ports 80 and 443 are always allowed', () => {
   const config = checkConfig(schema, { listen: { host: '::', port: 0 }, addresses: { ports: [8080] } });
-  expect(config.addresses).toEqual({ ports: [80, 443, 8080], allow: [] });
+  expect(config.addresses).toEqual({ ports: [80, 443, 8080], allow: [], overlayNetworks: [] });
 });
 
 test('files are looked for beside the configuration, and all that cannot be used are listed by their keys', () => {

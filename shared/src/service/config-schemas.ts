@@ -30,7 +30,7 @@ export const networksSchema = z.array(networkSchema);
 /** Who reads metrics where nothing is said: the machine itself. */
 export const DEFAULT_METRICS_NETWORKS: readonly string[] = ['127.0.0.0/8', '::1/128'];
 
-/** Which addresses downloads may come from, beside the public ones on ports 80 and 443. */
+/** Which addresses downloads may come from, beside the public ones on ports 80 and 443, and where depots may be. */
 export const addressPolicySchema: z.ZodType<AddressPolicy> = z.strictObject({
   ports: z
     .array(portSchema.min(1))
@@ -44,6 +44,7 @@ export const addressPolicySchema: z.ZodType<AddressPolicy> = z.strictObject({
       }),
     )
     .default([]),
+  overlayNetworks: networksSchema.default([]),
 });
 
 function isCanonicalName(name: string): boolean {
