@@ -15,6 +15,8 @@ const MAX_FILE_BYTES = 100_000_000_000_000;
 const depotId = z.string().check(z.regex(DEPOT_ID));
 const depotIds = z.array(depotId).check(z.maxLength(MAX_LISTED_DEPOTS));
 const lanes = z.number().check(z.int(), z.minimum(1), z.maximum(MAX_LANES));
+/** A raw Ed25519 public key. */
+const publicKey = z.string().check(z.regex(/^[A-Za-z0-9_-]{43}$/));
 const base64url = z.string().check(z.regex(/^[A-Za-z0-9_-]+$/), z.maxLength(256));
 
 /** `POST /v1/plans`: asks for the plan of one download without being redirected. */
@@ -80,10 +82,10 @@ export const errorAnswerSchema = z.object({
 });
 export type ErrorAnswer = z.infer<typeof errorAnswerSchema>;
 
-/** `POST /v1/depots`: a depot registers its address and key, under the enrolment secret's MAC. */
+/** `POST /v1/depots`: a depot registers its address and key; signed by that key, and under the enrolment secret's MAC. */
 export const registerRequestSchema = z.strictObject({
   id: depotId,
-  publicKey: base64url,
+  publicKey,
   host: z.string().check(z.maxLength(255)),
   port: z.number().check(z.int(), z.minimum(1), z.maximum(65535)),
   tls: z.boolean(),

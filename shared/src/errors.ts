@@ -228,6 +228,11 @@ export const ERRORS = {
     false,
     "This depot id is registered with another key: remove it from the master's registry or restore the depot's state.",
   ),
+  'request-replayed': entry(
+    409,
+    false,
+    'The signed request was here before: a depot signs each of its requests anew.',
+  ),
   'depot-address-not-allowed': entry(
     403,
     false,

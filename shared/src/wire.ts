@@ -77,6 +77,8 @@ export const HEADERS = {
   /** Signs a depot's requests to its master, and the master's answers to a depot. */
   signature: 'longhaul-signature',
   time: 'longhaul-time',
+  /** Orders a depot's requests to its master. */
+  sequence: 'longhaul-sequence',
   enrolment: 'longhaul-enrolment',
   /** The canonical origin URL, told by a depot to its successor (stepwise signalling). */
   origin: 'longhaul-origin',
@@ -256,9 +258,50 @@ export function parseConnectTarget(rawTarget: string): Result<Authority> {
 
 // --- Signed requests: depot <-> master -------------------------------------------------------------------------
 
+//     POST /v1/depots/<id>/heartbeat HTTP/1.1
+//     Longhaul-Time: <Unix time in ms>
+//     Longhaul-Sequence: <epoch> <number>
+//     Longhaul-Signature: <Ed25519 signature, base64url>
+//     Longhaul-Enrolment: <HMAC-SHA256 under the enrolment secret, base64url>     (registrations only)
+//
+// The time bounds how long a recorded request could be of use. Order comes from the sequence alone, so a clock may be set.
+
+/** When and in which order a depot sent a request to its master. */
+export interface RequestStamp {
+  readonly timeMs: number;
+  /** Stands for one running process of the depot: made at its start, by chance, never used again. */
+  readonly epoch: string;
+  /** Counts the requests of an epoch, from 1. */
+  readonly sequence: number;
+}
+
+export function formatSequence({ epoch, sequence }: Pick<RequestStamp, 'epoch' | 'sequence'>): string {
+  return `${epoch} ${sequence}`;
+}
+
+/** Reads the headers of time and sequence; `undefined` where one is missing or damaged. */
+export function parseStamp(time: string | undefined, sequence: string | undefined): RequestStamp | undefined {
+  const [, epoch, number] = /^([A-Za-z0-9_-]{8,24}) ([1-9][0-9]{0,14})$/.exec(sequence ?? '') ?? [];
+  if (time === undefined || !/^[0-9]{1,15}$/.test(time) || epoch === undefined) return undefined;
+  return { timeMs: Number(time), epoch, sequence: Number(number) };
+}
+
 /** The bytes that a depot signs for a request to its master; `bodySha256` in base64url. */
-export function signedRequestText(method: string, path: string, timeMs: number, bodySha256: string): string {
-  return [`longhaul-request-${PROTOCOL_VERSION}`, method, path, timeMs, bodySha256].join('\n');
+export function signedRequestText(
+  method: string,
+  path: string,
+  stamp: RequestStamp,
+  bodySha256: string,
+): string {
+  const { timeMs } = stamp;
+  return [
+    `longhaul-request-${PROTOCOL_VERSION}`,
+    method,
+    path,
+    timeMs,
+    formatSequence(stamp),
+    bodySha256,
+  ].join('\n');
 }
 
 /** The bytes under the enrolment secret's MAC with which a master's answer proves itself and its freshness. */

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { request } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { SecureContext } from 'node:tls';
@@ -12,16 +13,16 @@ import {
   LonghaulError,
   MAX_LISTED_DEPOTS,
   type RegisterRequest,
-  signedAnswerText,
-  signedRequestText,
 } from '@longhaul/shared';
-import { authorityOf, headerOf, isMacOf, macOf, sha256Text } from '@longhaul/shared/service';
+import { authorityOf, headerOf, isAnswerProved, signRequest } from '@longhaul/shared/service';
 import type { Identity } from '../identity.ts';
 import type { Dial } from '../sockets/dial.ts';
 import { secure } from '../sockets/secure.ts';
 
 /** A directory of a thousand depots is about 200 KB. */
 const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
+/** Two processes never have the same epoch by chance. */
+const EPOCH_BYTES = 12;
 /** A master answers from memory; what takes longer than this is not going to come. */
 const ANSWER_TIMEOUT_MS = 10_000;
 
@@ -37,6 +38,8 @@ interface MasterClientComponents {
 /** A depot's conversation with its master. Every answer is proved by the enrolment secret, whatever carried it. */
 export class MasterClient {
   readonly #components: MasterClientComponents;
+  readonly #epoch = randomBytes(EPOCH_BYTES).toString('base64url');
+  #sequence = 0;
 
   constructor(components: MasterClientComponents) {
     this.#components = components;
@@ -44,19 +47,14 @@ export class MasterClient {
 
   /** Registers address and key. Rejects with the master's code, `master-unreachable` or `master-bad-answer`. */
   async register(self: Omit<RegisterRequest, 'id' | 'publicKey'>): Promise<Directory> {
-    const { identity, enrolmentSecret, nowMs } = this.#components;
+    const { identity, enrolmentSecret } = this.#components;
     const body: RegisterRequest = { id: identity.id, publicKey: identity.publicKey, ...self };
-    const path = '/v1/depots';
-    const text = JSON.stringify(body);
-    const timeMs = nowMs();
-    const proof = macOf(enrolmentSecret, signedRequestText('POST', path, timeMs, sha256Text(text)));
-    const headers = { [HEADERS.time]: String(timeMs), [HEADERS.enrolment]: proof };
-    return directorySchema.parse(await this.#post(path, text, headers, proof));
+    return directorySchema.parse(await this.#post('/v1/depots', body, enrolmentSecret));
   }
 
   /** Reports load and measurements; gives the current directory. */
   async heartbeat(report: HeartbeatRequest): Promise<Directory> {
-    return directorySchema.parse(await this.#postSigned('heartbeat', report));
+    return directorySchema.parse(await this.#post(this.#pathOf('heartbeat'), report));
   }
 
   /**
@@ -66,34 +64,29 @@ export class MasterClient {
   async followUp(ticket: string, url: string, avoid?: readonly string[]): Promise<string> {
     const newest = avoid?.slice(-MAX_LISTED_DEPOTS);
     const body: FollowUpRequest = { ticket, url, ...(newest ? { avoid: newest } : {}) };
-    const answer = followUpAnswerSchema.safeParse(await this.#postSigned('follow-ups', body));
+    const answer = followUpAnswerSchema.safeParse(await this.#post(this.#pathOf('follow-ups'), body));
     if (!answer.success) throw new LonghaulError('master-bad-answer', { detail: 'it has no ticket' });
     return answer.data.ticket;
   }
 
-  #postSigned(action: string, body: object): Promise<unknown> {
-    const { identity, nowMs } = this.#components;
-    const path = `/v1/depots/${identity.id}/${action}`;
-    const text = JSON.stringify(body);
-    const timeMs = nowMs();
-    const signature = identity.sign(signedRequestText('POST', path, timeMs, sha256Text(text)));
-    return this.#post(
-      path,
-      text,
-      { [HEADERS.time]: String(timeMs), [HEADERS.signature]: signature },
-      signature,
-    );
+  #pathOf(action: string): string {
+    return `/v1/depots/${this.#components.identity.id}/${action}`;
   }
 
-  async #post(path: string, body: string, headers: Record<string, string>, proof: string): Promise<unknown> {
+  async #post(path: string, value: object, enrolmentSecret?: string): Promise<unknown> {
+    const { identity, nowMs } = this.#components;
+    const body = JSON.stringify(value);
+    this.#sequence += 1;
+    const stamp = { timeMs: nowMs(), epoch: this.#epoch, sequence: this.#sequence };
+    const headers = signRequest({ method: 'POST', path, stamp, body }, identity.sign, enrolmentSecret);
     const answer = await this.#exchange(path, body, headers);
-    if (answer.status !== 200 && answer.status !== 201) {
+    if (answer.status !== 200) {
       const code =
         answer.error !== undefined && isWireErrorCode(answer.error) ? answer.error : 'master-bad-answer';
       throw new LonghaulError(code, { detail: `the master answered ${answer.status}` });
     }
-    const proved = signedAnswerText(proof, sha256Text(answer.text));
-    if (!isMacOf(this.#components.enrolmentSecret, proved, answer.proof))
+    const signature = headers[HEADERS.signature] ?? '';
+    if (!isAnswerProved(this.#components.enrolmentSecret, signature, answer.text, answer.proof))
       throw new LonghaulError('master-bad-answer', { detail: 'its proof is wrong' });
     return JSON.parse(answer.text);
   }

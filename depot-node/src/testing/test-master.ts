@@ -6,10 +6,10 @@ import {
   HEADERS,
   issueTicket,
   type RegisterRequest,
-  signedAnswerText,
+  type RequestStamp,
   type TicketClaims,
 } from '@longhaul/shared';
-import { generateKeyPair, headerOf, type KeyPair, macOf, sha256Text } from '@longhaul/shared/service';
+import { generateKeyPair, type KeyPair, proveAnswer, readClaims } from '@longhaul/shared/service';
 import { listen } from '../sockets/listener.ts';
 
 /** A master's half of the protocol between depot and master, for the tests of depots: it believes everybody. */
@@ -17,8 +17,12 @@ export interface TestMaster {
   readonly url: string;
   readonly secret: string;
   readonly depots: Map<string, DepotEntry>;
-  /** Bodies of all requests, by path. */
-  readonly requests: { readonly path: string; readonly body: unknown }[];
+  /** All requests with their bodies, and their stamps where these were readable. */
+  readonly requests: {
+    readonly path: string;
+    readonly body: unknown;
+    readonly stamp: RequestStamp | undefined;
+  }[];
   readonly issue: (claims: TicketClaims) => string;
   /** Replaces the signing key; depots learn of it with their next exchange. */
   readonly rotateKey: () => void;
@@ -39,7 +43,7 @@ interface TestAnswer {
 export async function startTestMaster(): Promise<TestMaster> {
   const secret = 'test-secret';
   const depots = new Map<string, DepotEntry>();
-  const requests: { path: string; body: unknown }[] = [];
+  const requests: TestMaster['requests'] = [];
   let key = newKey(1);
 
   const directory = () => ({
@@ -51,7 +55,7 @@ export async function startTestMaster(): Promise<TestMaster> {
     if (path === '/v1/depots') {
       const { id, host, port, tls, publicKey } = body as RegisterRequest;
       depots.set(id, { id, host, port, tls, publicKey, state: 'up' });
-      return { status: 201, body: directory() };
+      return { status: 200, body: directory() };
     }
     if (path.endsWith('/follow-ups')) return master.onFollowUp(body as FollowUpRequest);
     return { status: 200, body: directory() };
@@ -61,14 +65,15 @@ export async function startTestMaster(): Promise<TestMaster> {
     void (async () => {
       const path = request.url ?? '';
       const body: unknown = JSON.parse(await readText(request));
-      requests.push({ path, body });
+      const { stamp, signature = '' } = readClaims(request);
+      requests.push({ path, body, stamp });
       await master.beforeAnswer(path);
       const { status, body: answerBody, code } = answer(path, body);
       const text = JSON.stringify(answerBody);
-      const proof = headerOf(request, HEADERS.signature) ?? headerOf(request, HEADERS.enrolment) ?? '';
-      const mac = macOf(secret, signedAnswerText(proof, sha256Text(text)));
       const error = code === undefined ? {} : { [HEADERS.error]: code };
-      response.writeHead(status, { [HEADERS.signature]: mac, ...error }).end(text);
+      response
+        .writeHead(status, { [HEADERS.signature]: proveAnswer(secret, signature, text), ...error })
+        .end(text);
     })();
   });
   const { port } = await listen(server, '127.0.0.1', 0);

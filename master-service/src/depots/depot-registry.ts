@@ -3,21 +3,21 @@ import {
   type Authority,
   canonicalHost,
   type DepotEntry,
-  decodeBase64url,
   type HeartbeatRequest,
   isAddressLiteral,
   ok,
   type RegisterRequest,
+  type RequestStamp,
   type Result,
   refuse,
   refuseOverlayAddress,
 } from '@longhaul/shared';
 import { CLIENT, ORIGIN } from '../config.ts';
 import type { DepotRecord, DepotStore } from './depot-store.ts';
+import { ReplayGuard } from './replay-guard.ts';
 
 /** A depot counts as lost when it has missed this many heartbeats: one may get lost, two may be late. */
 const MISSED_HEARTBEATS = 3;
-const ED25519_KEY_BYTES = 32;
 
 export type DepotState = DepotEntry['state'];
 
@@ -26,10 +26,9 @@ interface RegisteredDepot {
   draining: boolean;
   /** `undefined`: not heard of since this master started, so its state is unknown and it counts as lost. */
   heardAtMs: number | undefined;
-  /** The depot's own time of its newest registration; that one and older ones are replays. */
-  readonly newestRegistrationMs: number;
-  /** The depot's own time of its newest heartbeat; older ones that overtake nothing are ignored. */
-  newestHeartbeatMs: number;
+  readonly replays: ReplayGuard;
+  /** The newest heartbeat; of the same epoch, one that it has overtaken is ignored. */
+  newestHeartbeat: Pick<RequestStamp, 'epoch' | 'sequence'> | undefined;
 }
 
 interface DepotRegistryInit {
@@ -55,44 +54,45 @@ export class DepotRegistry {
   /** Reads the records of earlier runs. Their depots count as lost until they are heard of. */
   async load(): Promise<void> {
     for (const record of await this.#store.load()) {
-      this.#put({ record, heardAtMs: undefined, newestRegistrationMs: 0, newestHeartbeatMs: 0 });
+      this.#depots.set(record.id, newDepot(record));
     }
   }
 
   /**
-   * Adds a depot or changes its address, dated by the depot's clock; `depot-key-mismatch` when its id belongs to another
-   * key, `depot-address-not-allowed` where no depot may be, `enrolment-refused` when the same or a newer registration was
-   * here already.
+   * Adds a depot or changes its address; `depot-key-mismatch` when its id belongs to another key,
+   * `depot-address-not-allowed` where no depot may be, `request-replayed` when the registration was here before.
    */
-  async register(request: RegisterRequest, depotTimeMs: number, nowMs: number): Promise<Result<void>> {
+  async register(request: RegisterRequest, stamp: RequestStamp, nowMs: number): Promise<Result<void>> {
     const { id, publicKey, port, tls } = request;
     if (id === CLIENT || id === ORIGIN) return refuse('bad-request', `${id} cannot be a depot's id`);
-    if (decodeBase64url(publicKey)?.length !== ED25519_KEY_BYTES) {
-      return refuse('bad-request', 'publicKey is not a raw Ed25519 key');
-    }
     const host = canonicalHost(bracketed(request.host));
     if (!host.ok) return refuse('bad-request', 'host is not valid');
     const isLiteral = isAddressLiteral(host.value);
     const refusal = isLiteral ? refuseOverlayAddress(host.value, port, this.#policy) : undefined;
     if (refusal) return refuse(refusal);
+    const record: DepotRecord = { id, publicKey, host: host.value, port, tls };
     const present = this.#depots.get(id);
     if (present && present.record.publicKey !== publicKey) return refuse('depot-key-mismatch');
-    if (present && depotTimeMs <= present.newestRegistrationMs) {
-      return refuse('enrolment-refused', 'the registration is not newer than the one before');
-    }
-    const record: DepotRecord = { id, publicKey, host: host.value, port, tls };
-    if (JSON.stringify(present?.record) !== JSON.stringify(record)) this.#unsaved = true;
-    const newestHeartbeatMs = present?.newestHeartbeatMs ?? 0;
-    this.#put({ record, heardAtMs: nowMs, newestRegistrationMs: depotTimeMs, newestHeartbeatMs });
+    const depot = present ?? newDepot(record);
+    if (!depot.replays.take(stamp, nowMs)) return refuse('request-replayed');
+    if (!present || JSON.stringify(depot.record) !== JSON.stringify(record)) this.#unsaved = true;
+    this.#depots.set(id, { ...depot, record, heardAtMs: nowMs, draining: false });
     await this.#save();
     return ok(undefined);
   }
 
-  /** Takes in a heartbeat, dated by the depot's clock; `false` when a newer one was here already. */
-  hear(id: string, heartbeat: HeartbeatRequest, depotTimeMs: number, nowMs: number): boolean {
+  /** Admits an authenticated request of a registered depot; `request-replayed` when it was here before. */
+  admit(id: string, stamp: RequestStamp, nowMs: number): Result<void> {
+    const isNew = this.#depots.get(id)?.replays.take(stamp, nowMs) ?? false;
+    return isNew ? ok(undefined) : refuse('request-replayed');
+  }
+
+  /** Takes in a heartbeat; `false` when a newer one of the same process was here already. */
+  hear(id: string, heartbeat: HeartbeatRequest, { epoch, sequence }: RequestStamp, nowMs: number): boolean {
     const depot = this.#depots.get(id);
-    if (!depot || depotTimeMs <= depot.newestHeartbeatMs) return false;
-    depot.newestHeartbeatMs = depotTimeMs;
+    const newest = depot?.newestHeartbeat;
+    if (!depot || (newest?.epoch === epoch && sequence <= newest.sequence)) return false;
+    depot.newestHeartbeat = { epoch, sequence };
     depot.heardAtMs = nowMs;
     depot.draining = heartbeat.draining;
     return true;
@@ -130,14 +130,20 @@ export class DepotRegistry {
     }
   }
 
-  #put(depot: Omit<RegisteredDepot, 'draining'>): void {
-    this.#depots.set(depot.record.id, { ...depot, draining: false });
-  }
-
   #stateOf(depot: RegisteredDepot, nowMs: number): DepotState {
     if (depot.heardAtMs === undefined || nowMs - depot.heardAtMs > this.#lostAfterMs) return 'lost';
     return depot.draining ? 'draining' : 'up';
   }
+}
+
+function newDepot(record: DepotRecord): RegisteredDepot {
+  return {
+    record,
+    draining: false,
+    heardAtMs: undefined,
+    replays: new ReplayGuard(),
+    newestHeartbeat: undefined,
+  };
 }
 
 function bracketed(host: string): string {

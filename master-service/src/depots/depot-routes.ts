@@ -3,14 +3,20 @@ import {
   followUpRequestSchema,
   HEADERS,
   heartbeatRequestSchema,
+  type RequestStamp,
   type Result,
   refuse,
   registerRequestSchema,
 } from '@longhaul/shared';
-import { headerOf } from '@longhaul/shared/service';
+import { proveAnswer, readClaims } from '@longhaul/shared/service';
 import { Router } from 'express';
 import { parseBody, readBody, unwrap } from '../http/read-body.ts';
-import { checkEnrolment, checkSignedRequest, REGISTRATION_PATH, signAnswer } from './depot-authentication.ts';
+import {
+  checkEnrolment,
+  checkSignature,
+  type DepotRequest,
+  REGISTRATION_PATH,
+} from './depot-authentication.ts';
 import type { DepotRegistry } from './depot-registry.ts';
 import type { DepotService } from './depot-service.ts';
 
@@ -28,46 +34,55 @@ interface DepotRoutesInit {
 export function depotRoutes({ service, registry, enrolmentSecret, now }: DepotRoutesInit): Router {
   const router = Router();
 
-  const answer = (response: ServerResponse, requestSignature: string, value: object): void => {
+  const answer = (response: ServerResponse, { claims }: DepotRequest, value: object): void => {
     const body = Buffer.from(JSON.stringify(value));
-    response.setHeader(HEADERS.signature, signAnswer(enrolmentSecret, requestSignature, body));
+    response.setHeader(HEADERS.signature, proveAnswer(enrolmentSecret, claims.signature ?? '', body));
     response.setHeader('Cache-Control', 'no-store');
     response.writeHead(200, { 'Content-Type': 'application/json', 'Content-Length': body.length });
     response.end(body);
   };
 
-  const authenticate = (request: IncomingMessage, path: string, id: string, body: Buffer): Result<number> => {
+  /** Signed by the key that the id is registered with, fresh, and here for the first time. */
+  const authenticate = (request: DepotRequest, id: string): Result<RequestStamp> => {
     const record = registry.record(id);
     if (!record) return refuse('depot-unknown');
-    const [time, signature] = [headerOf(request, HEADERS.time), headerOf(request, HEADERS.signature)];
-    return checkSignedRequest({ method: 'POST', path, time, signature, body }, record.publicKey, now());
+    const stamp = checkSignature(request, record.publicKey, now());
+    if (!stamp.ok) return stamp;
+    const admitted = registry.admit(id, stamp.value, now());
+    return admitted.ok ? stamp : admitted;
   };
 
   router.post(REGISTRATION_PATH, async (request, response) => {
-    const body = unwrap(await readBody(request));
-    const [time, mac] = [headerOf(request, HEADERS.time), headerOf(request, HEADERS.enrolment)];
-    const depotTimeMs = unwrap(checkEnrolment(enrolmentSecret, { time, mac, body }, now()));
-    const registration = unwrap(parseBody(registerRequestSchema, body));
-    answer(response, mac ?? '', unwrap(await service.register(registration, depotTimeMs, now())));
+    const sent = await readRequest(request, REGISTRATION_PATH);
+    unwrap(checkEnrolment(sent, enrolmentSecret, now()));
+    const registration = unwrap(parseBody(registerRequestSchema, sent.body));
+    const stamp = unwrap(checkSignature(sent, registration.publicKey, now()));
+    answer(response, sent, unwrap(await service.register(registration, stamp, now())));
   });
 
   router.post('/v1/depots/:id/heartbeat', async (request, response) => {
     const { id } = request.params;
-    const body = unwrap(await readBody(request));
-    const depotTimeMs = unwrap(authenticate(request, request.originalUrl, id, body));
-    const heartbeat = unwrap(parseBody(heartbeatRequestSchema, body));
-    const directory = service.hear(id, heartbeat, depotTimeMs, now());
-    answer(response, headerOf(request, HEADERS.signature) ?? '', directory);
+    const sent = await readRequest(request, request.originalUrl);
+    const stamp = unwrap(authenticate(sent, id));
+    const heartbeat = unwrap(parseBody(heartbeatRequestSchema, sent.body));
+    answer(response, sent, service.hear(id, heartbeat, stamp, now()));
   });
 
   router.post('/v1/depots/:id/follow-ups', async (request, response) => {
     const { id } = request.params;
-    const body = unwrap(await readBody(request));
-    unwrap(authenticate(request, request.originalUrl, id, body));
-    const followUp = unwrap(parseBody(followUpRequestSchema, body));
-    const value = unwrap(service.followUp(id, followUp, now()));
-    answer(response, headerOf(request, HEADERS.signature) ?? '', value);
+    const sent = await readRequest(request, request.originalUrl);
+    unwrap(authenticate(sent, id));
+    const followUp = unwrap(parseBody(followUpRequestSchema, sent.body));
+    answer(response, sent, unwrap(service.followUp(id, followUp, now())));
   });
 
   return router;
+}
+
+async function readRequest(
+  request: IncomingMessage,
+  path: string,
+): Promise<DepotRequest & { readonly body: Buffer }> {
+  const body = unwrap(await readBody(request));
+  return { method: 'POST', path, body, claims: readClaims(request) };
 }

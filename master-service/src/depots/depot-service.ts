@@ -8,6 +8,7 @@ import {
   ok,
   parseOriginUrl,
   type RegisterRequest,
+  type RequestStamp,
   type Result,
   type TicketClaims,
 } from '@longhaul/shared';
@@ -40,18 +41,18 @@ export class DepotService {
     this.#init = init;
   }
 
-  /** Takes in a registration; `depotTimeMs` orders those of one depot. */
-  async register(request: RegisterRequest, depotTimeMs: number, nowMs: number): Promise<Result<Directory>> {
-    const registered = await this.#init.registry.register(request, depotTimeMs, nowMs);
+  /** Takes in a registration, which the depot's key has signed. */
+  async register(request: RegisterRequest, stamp: RequestStamp, nowMs: number): Promise<Result<Directory>> {
+    const registered = await this.#init.registry.register(request, stamp, nowMs);
     if (!registered.ok) return registered;
     this.#init.emit({ type: 'depot-registered', depot: request.id });
     return ok(this.#directory(nowMs));
   }
 
-  /** Takes in state, link estimates and sizes; `depotTimeMs` orders the heartbeats of one depot. */
-  hear(id: string, heartbeat: HeartbeatRequest, depotTimeMs: number, nowMs: number): Directory {
+  /** Takes in state, link estimates and sizes. */
+  hear(id: string, heartbeat: HeartbeatRequest, stamp: RequestStamp, nowMs: number): Directory {
     const { registry, links, sizes, emit } = this.#init;
-    if (registry.hear(id, heartbeat, depotTimeMs, nowMs)) {
+    if (registry.hear(id, heartbeat, stamp, nowMs)) {
       // Only of links between two registered depots: so the table is bounded, and no depot speaks for clients or origins.
       for (const report of heartbeat.links) {
         if (report.to !== id && registry.record(report.to)) links.report(id, report, nowMs);
