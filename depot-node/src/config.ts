@@ -66,10 +66,7 @@ const limitBps = z
 
 const publicHostSchema = z
   .string()
-  .refine(
-    (host) => canonicalHost(host.includes(':') ? `[${host}]` : host).ok,
-    'must be a host name or an IP address',
-  );
+  .refine((host) => canonicalHost(host).ok, 'must be a host name or an IP address');
 
 const WILDCARDS: readonly string[] = ['::', '0.0.0.0'];
 

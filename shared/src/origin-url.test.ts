@@ -82,12 +82,12 @@ describe('an origin URL', () => {
 
 test('a canonical host is its own canonical form', () => {
   const hostBytes = fc.stringMatching(/^(?:[A-Za-z0-9_-]|\.|%2[eE]|\u3002|\[::|\]){1,12}$/);
+  expect(canonicalHost('[2001:DB8:0::1]')).toEqual(canonicalHost('2001:db8::1'));
   fc.assert(
     fc.property(hostBytes, (text) => {
       const host = canonicalHost(text);
       if (!host.ok) return;
-      const again = canonicalHost(host.value.includes(':') ? `[${host.value}]` : host.value);
-      expect(again).toEqual(host);
+      expect(canonicalHost(host.value)).toEqual(host);
     }),
     { numRuns: 1000 },
   );

@@ -113,10 +113,14 @@ export function parseAuthority(text: string, defaultPort: number | null): Result
   return port.ok ? ok({ host: host.value, port: port.value }) : port;
 }
 
-/** The canonical form of a host as the URL standard reads it: IDN, odd IPv4 spellings and IPv6 become one form. */
+/**
+ * The canonical form of a host as the URL standard reads it: IDN, odd IPv4 spellings and IPv6, in brackets or without, become
+ * one form. What is canonical stays as it is.
+ */
 export function canonicalHost(text: string): Result<string> {
   if (text === '' || /[/?#@\\\s]/.test(text)) return refuse('bad-url', 'the host is not valid');
-  const parsed = URL.parse(`http://${text}/`);
+  const isBareIpv6 = text.includes(':') && !text.startsWith('[');
+  const parsed = URL.parse(`http://${isBareIpv6 ? `[${text}]` : text}/`);
   if (!parsed || parsed.pathname !== '/' || parsed.port !== '' || parsed.username !== '') {
     return refuse('bad-url', 'the host is not valid');
   }

@@ -166,7 +166,7 @@ export function parseRelayTarget(rawTarget: string): Result<RelayRequest> {
   }
   const schemeName = parseScheme(scheme ?? '');
   if (!schemeName.ok) return schemeName;
-  const host = canonicalHost(bracketed(server ?? ''));
+  const host = canonicalHost(server ?? '');
   if (!host.ok || host.value !== server)
     return refuse('parameters-disagree', 'server= is not a canonical host');
   const url = originUrl({
@@ -200,10 +200,6 @@ function parseParameters(items: readonly string[]): Result<RelayParameters> {
 
 function isParameterName(name: string): name is keyof RelayParameters {
   return ['server', 'port', 'scheme', 'query', 'depot'].includes(name);
-}
-
-function bracketed(host: string): string {
-  return host.includes(':') ? `[${host}]` : host;
 }
 
 // --- CONNECT: depot -> next depot (and client -> entry depot when the ticket's kind is `tunnel`) ---------------

@@ -65,7 +65,7 @@ export class DepotRegistry {
   async register(request: RegisterRequest, stamp: RequestStamp, nowMs: number): Promise<Result<void>> {
     const { id, publicKey, port, tls } = request;
     if (id === CLIENT || id === ORIGIN) return refuse('bad-request', `${id} cannot be a depot's id`);
-    const host = canonicalHost(bracketed(request.host));
+    const host = canonicalHost(request.host);
     if (!host.ok) return refuse('bad-request', 'host is not valid');
     const isLiteral = isAddressLiteral(host.value);
     const refusal = isLiteral ? refuseOverlayAddress(host.value, port, this.#policy) : undefined;
@@ -144,8 +144,4 @@ function newDepot(record: DepotRecord): RegisteredDepot {
     replays: new ReplayGuard(),
     newestHeartbeat: undefined,
   };
-}
-
-function bracketed(host: string): string {
-  return host.includes(':') && !host.startsWith('[') ? `[${host}]` : host;
 }
