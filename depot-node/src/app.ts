@@ -4,6 +4,7 @@ import { depotBaseUrl, originHref } from '@longhaul/shared';
 import { authorityOf, type StateFolder, type TlsMaterial } from '@longhaul/shared/service';
 import type { DepotConfig } from './config.ts';
 import { createDepotServer } from './depot-server.ts';
+import { AddressChallenges } from './directory/address-challenges.ts';
 import { DepotDirectory } from './directory/directory.ts';
 import { MasterClient } from './directory/master-client.ts';
 import { Membership } from './directory/membership.ts';
@@ -109,8 +110,9 @@ export function createDepot(init: DepotInit): Depot {
     nowMs,
   });
   const updateOverlay = () =>
-    overlay.update([...directory.depots, ...[config.master.url, ...directory.masterUrls].map(authorityOf)]);
+    overlay.update([...directory.places, ...[config.master.url, ...directory.masterUrls].map(authorityOf)]);
   let publicPlace = { host: '', port: 0, tls: init.tls !== undefined };
+  const challenges = new AddressChallenges({ identity, place: () => publicPlace, nowMs });
   const membership = new Membership({
     client,
     self: () => publicPlace,
@@ -250,6 +252,7 @@ export function createDepot(init: DepotInit): Depot {
       if (!(await stepwise.serve(request, response))) await serveEntry(request, response);
     },
     handleConnect,
+    answerChallenge: (target, clientAddress) => challenges.answer(target, clientAddress),
     metrics: metrics.registry,
     metricsNetworks: config.metricsNetworks,
     isClosing: () => closing,

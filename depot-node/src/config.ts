@@ -64,9 +64,12 @@ const limitBps = z
   .int('must be a whole number of bits per second')
   .min(MIN_LIMIT_BPS, `must be at least ${MIN_LIMIT_BPS} bits per second`);
 
-const publicHostSchema = z
-  .string()
-  .refine((host) => canonicalHost(host).ok, 'must be a host name or an IP address');
+const publicHostSchema = z.string().transform((text, context) => {
+  const host = canonicalHost(text);
+  if (host.ok) return host.value;
+  context.addIssue('must be a host name or an IP address');
+  return z.NEVER;
+});
 
 const WILDCARDS: readonly string[] = ['::', '0.0.0.0'];
 

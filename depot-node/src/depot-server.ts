@@ -1,6 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { HEADERS, LonghaulError } from '@longhaul/shared';
+import { HEADERS, isChallengeTarget, LonghaulError, type Result } from '@longhaul/shared';
 import { answerBrokenRequest, comesFrom, type TlsMaterial } from '@longhaul/shared/service';
 import type { Registry } from 'prom-client';
 import { SAFETY_HEADERS } from './entry/headers.ts';
@@ -17,6 +17,8 @@ interface DepotServerComponents {
   readonly sockets: LegOptions;
   readonly handleRelay: (request: IncomingMessage, response: ServerResponse) => Promise<void>;
   readonly handleConnect: (request: IncomingMessage, socket: Duplex, head: Buffer) => Promise<void>;
+  /** Proves where this depot is. */
+  readonly answerChallenge: (target: string, clientAddress: string) => Result<object>;
   readonly metrics: Registry;
   readonly metricsNetworks: readonly string[];
   /** Whether the depot takes nothing new. */
@@ -32,6 +34,7 @@ export function createDepotServer(components: DepotServerComponents): Server {
       if (isClosing()) sendRefusal(request, response, new LonghaulError('shutting-down'), ownId);
       else if (request.url === '/healthz') response.writeHead(200, SAFETY_HEADERS).end('ok\n');
       else if (request.url === '/metrics') void sendMetrics(components, request, response);
+      else if (isChallengeTarget(request.url ?? '')) sendProof(components, request, response);
       else {
         turns.take(request.socket, () =>
           handleRelay(request, response).catch(() => resetConnection(request.socket)),
@@ -55,6 +58,19 @@ export function createDepotServer(components: DepotServerComponents): Server {
     else answerBrokenRequest(error, socket, { [HEADERS.depot]: ownId });
   });
   return server;
+}
+
+function sendProof(
+  { ownId, answerChallenge }: DepotServerComponents,
+  request: IncomingMessage,
+  response: ServerResponse,
+): void {
+  const proof = answerChallenge(request.url ?? '', request.socket.remoteAddress ?? '');
+  if (!proof.ok) sendRefusal(request, response, proof.error, ownId);
+  else
+    response
+      .writeHead(200, { ...SAFETY_HEADERS, 'Content-Type': 'application/json' })
+      .end(JSON.stringify(proof.value));
 }
 
 async function sendMetrics(

@@ -2,6 +2,8 @@ import { asLonghaulError, isGetTarget, LonghaulError } from '@longhaul/shared';
 import { authorityOf, type TlsMaterial } from '@longhaul/shared/service';
 import express, { type ErrorRequestHandler, type Express } from 'express';
 import type { MasterConfig } from './config.ts';
+import { AddressProver } from './depots/address-prover.ts';
+import { type AskDepot, createAskDepot } from './depots/ask-depot.ts';
 import { DepotRegistry } from './depots/depot-registry.ts';
 import { depotRoutes } from './depots/depot-routes.ts';
 import { DepotService } from './depots/depot-service.ts';
@@ -29,6 +31,8 @@ export interface MasterDeps {
   readonly enrolmentSecret: string;
   readonly depotStore: DepotStore;
   readonly tls?: TlsMaterial;
+  /** Lets a depot prove its address; left out, by asking there. */
+  readonly askDepot?: AskDepot;
   /** Where the built page lies. */
   readonly webDir: string;
   readonly version: string;
@@ -60,7 +64,7 @@ export function createMaster(deps: MasterDeps): Master {
   const links = new LinkTable(config.links, config.planner.assumptions.windowBytes);
   const sizes = new SizeMemory();
   const tickets = new TicketIssuer(config.tickets, signingKey);
-  const metrics = createMetrics(() => registry.entries(now()).map((depot) => depot.state));
+  const metrics = createMetrics(() => registry.views(now()).map((depot) => depot.state));
   const emit: EmitEvent = (event) => {
     metrics.record(event);
     deps.onEvent?.(event);
@@ -68,7 +72,7 @@ export function createMaster(deps: MasterDeps): Master {
   const policy = new DownloadPolicy({
     ...config,
     overlay: () => [
-      ...registry.addresses(),
+      ...registry.places(now()),
       // Where this master can be reached, as targets of downloads would name it.
       ...(listening ? [authorityOf(listening.url), authorityOf(publicUrl())] : []),
     ],
@@ -76,8 +80,10 @@ export function createMaster(deps: MasterDeps): Master {
   const planner = new Planner(config.planner, links);
   const plans = new PlanService({ config, policy, planner, registry, sizes, tickets, publicUrl });
   const masterKeys = [masterKeyOf(signingKey)];
+  const ask = deps.askDepot ?? createAskDepot({ policy: config.addresses, names: config.names });
   const service = new DepotService({
     registry,
+    prover: new AddressProver({ registry, ask, now, emit }),
     links,
     sizes,
     policy,
@@ -98,7 +104,7 @@ export function createMaster(deps: MasterDeps): Master {
       metricsNetworks: config.metricsNetworks,
       status: () => ({
         note: config.note ?? null,
-        depots: registry.entries(now()).map(({ id, state }) => ({ id, state })),
+        depots: registry.views(now()).map(({ id, state }) => ({ id, state })),
         version: deps.version,
       }),
     }),

@@ -5,6 +5,7 @@ import {
   checkConfig,
   DEFAULT_METRICS_NETWORKS,
   listenSchema,
+  namesSchema,
   networksSchema,
   seconds,
   tlsFilesSchema,
@@ -124,6 +125,8 @@ const masterConfigSchema = z
       .union([z.literal(false), capsSchema], 'must be false, or plansPerMinute and bytesPerHour')
       .default(false),
     addresses: addressPolicySchema.prefault({}),
+    /** Static names of depots, asked before DNS. */
+    names: namesSchema.default({}),
     planner: plannerSchema.prefault({}),
     tickets: ticketsSchema.prefault({}),
     depots: z.strictObject({ heartbeatSeconds: seconds(defaults.DEFAULT_HEARTBEAT_SECONDS) }).prefault({}),

@@ -85,6 +85,12 @@ function stopOnRequest(close: () => Promise<void>): void {
 function logEvent(log: Logger, event: MasterEvent): void {
   if (event.type === 'failed') log.error({ err: event.error }, 'request failed');
   else if (event.type === 'depot-registered') log.info({ depot: event.depot }, 'depot registered');
+  else if (event.type === 'depot-proved' && !event.isRenewed)
+    log.info({ depot: event.depot }, 'depot proved its address');
+  else if (event.type === 'depot-not-proved') {
+    const { depot, code, detail } = event;
+    log.warn({ depot, code, detail }, 'depot did not prove its address');
+  }
   // One line for each download would cost more than the answer itself; counters have them.
   else log.debug(event);
 }

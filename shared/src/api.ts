@@ -126,22 +126,42 @@ const depotEntrySchema = z.object({
   host: z.string(),
   port: count,
   tls: z.boolean(),
-  publicKey: base64url,
+  publicKey,
+  /** Where the depot has answered with its key: other depots connect there, and nowhere else. */
+  addresses: z.array(z.string()).check(z.minLength(1)),
   state: z.enum(['up', 'draining', 'lost']),
 });
 export type DepotEntry = z.infer<typeof depotEntrySchema>;
+
+/** What the master thinks of the depot that asks. */
+const standingSchema = z.object({
+  /** `unproved`: it is registered, but has not answered at its address with its key; nobody is sent there. */
+  state: z.enum(['up', 'draining', 'unproved']),
+  /** A code with its sentence, for the depot's operator. */
+  problem: z.optional(z.object({ code: z.string(), message: z.string() })),
+});
+export type Standing = z.infer<typeof standingSchema>;
 
 const masterKeySchema = z.object({ keyId: z.string(), publicKey: base64url });
 export type MasterKey = z.infer<typeof masterKeySchema>;
 
 /** Answer to a registration and to every heartbeat: all that a depot has to know of the overlay. */
 export const directorySchema = z.object({
+  self: standingSchema,
+  /** Depots whose addresses are proved. */
   depots: z.array(depotEntrySchema),
   masterKeys: z.array(masterKeySchema),
   /** Public base URLs of the masters, the first one for redirects back. */
   masterUrls: z.array(z.string()).check(z.minLength(1)),
 });
 export type Directory = z.infer<typeof directorySchema>;
+
+/** A depot's answer to the question whether it is where it is registered. */
+export const challengeAnswerSchema = z.object({
+  id: depotId,
+  signature: z.string().check(z.regex(/^[A-Za-z0-9_-]{86}$/)),
+});
+export type ChallengeAnswer = z.infer<typeof challengeAnswerSchema>;
 
 /**
  * `POST /v1/depots/<id>/follow-ups`, signed: a ticket of the same job for another URL, which an origin redirects to. With

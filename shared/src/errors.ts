@@ -228,6 +228,26 @@ export const ERRORS = {
     false,
     "This depot id is registered with another key: remove it from the master's registry or restore the depot's state.",
   ),
+  'depot-registry-full': entry(
+    503,
+    false,
+    'This master has as many depots as it takes: remove old ones from its registry.',
+  ),
+  'depot-unreachable': entry(
+    502,
+    true,
+    'The master cannot reach the depot at the address that it registers: open its port in firewall and NAT, or correct `public`.',
+  ),
+  'depot-not-proved': entry(
+    502,
+    true,
+    'Somebody else answers at the address that the depot registers: correct `public` and what stands before the depot.',
+  ),
+  'too-many-challenges': entry(
+    429,
+    true,
+    'Your network asks this depot too often to prove its address: wait a minute.',
+  ),
   'request-replayed': entry(
     409,
     false,

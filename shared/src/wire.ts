@@ -305,6 +305,40 @@ export function signedAnswerText(requestSignature: string, bodySha256: string): 
   return [`longhaul-answer-${PROTOCOL_VERSION}`, requestSignature, bodySha256].join('\n');
 }
 
+// --- Proof of an address: master -> depot ----------------------------------------------------------------------
+//
+//     GET /.well-known/longhaul-depot?challenge=<32 random bytes, base64url> HTTP/1.1
+//
+// The answer is `200` with `{"id", "signature"}`, to whoever asks. A depot's address counts once the depot has answered
+// there with the key that it is registered with.
+
+const CHALLENGE_PATH = '/.well-known/longhaul-depot';
+
+/** The request target that asks a depot to prove where it is. */
+export function formatChallengeTarget(challenge: string): string {
+  return `${CHALLENGE_PATH}?challenge=${challenge}`;
+}
+
+/** Whether a raw request target is that of a challenge, well-formed or not. */
+export function isChallengeTarget(rawTarget: string): boolean {
+  return rawTarget === CHALLENGE_PATH || rawTarget.startsWith(`${CHALLENGE_PATH}?`);
+}
+
+export function parseChallengeTarget(rawTarget: string): Result<string> {
+  const [, challenge] = /^[^?]*\?challenge=([A-Za-z0-9_-]{43})$/.exec(rawTarget) ?? [];
+  if (challenge === undefined || !isChallengeTarget(rawTarget)) return refuse('bad-request', 'no challenge');
+  return ok(challenge);
+}
+
+/** The bytes that a depot signs to prove that it is where it is registered; they serve for nothing else. */
+export function addressProofText(
+  id: string,
+  place: Authority & { readonly tls: boolean },
+  challenge: string,
+): string {
+  return [`longhaul-address-${PROTOCOL_VERSION}`, id, depotBaseUrl(place), challenge].join('\n');
+}
+
 // --- Download requests: client -> master -----------------------------------------------------------------------
 //
 //     /get/[~size=...,via=d3+d1,avoid=d2,lanes=4,signalling=stepwise/]<scheme>/<host>[:port]/<path>[?<query>]

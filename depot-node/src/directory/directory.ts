@@ -1,4 +1,4 @@
-import { type DepotEntry, type Directory, directorySchema } from '@longhaul/shared';
+import { type Authority, type DepotEntry, type Directory, directorySchema } from '@longhaul/shared';
 import { type StateFolder, type VerifySignature, verifierFor } from '@longhaul/shared/service';
 
 const CACHE_FILE = 'directory.json';
@@ -35,8 +35,11 @@ export class DepotDirectory {
     return this.#depots.get(id);
   }
 
-  get depots(): readonly DepotEntry[] {
-    return [...this.#depots.values()];
+  /** Where the depots are, by address. */
+  get places(): readonly Authority[] {
+    return [...this.#depots.values()].flatMap(({ addresses, port }) =>
+      addresses.map((host) => ({ host, port })),
+    );
   }
 
   masterKey(keyId: string): VerifySignature | undefined {

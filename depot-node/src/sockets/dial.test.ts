@@ -72,6 +72,15 @@ describe('dialling a depot', () => {
     socket.destroy();
   });
 
+  test('connects to the addresses that it has proved, and asks no resolver for others', async () => {
+    const { socket } = await dialWith(['127.0.0.9'])({ purpose: 'depot', addresses: ['127.0.0.1'] });
+    expect(socket.remoteAddress).toBe('127.0.0.1');
+    socket.destroy();
+    await expect(
+      dialWith(['127.0.0.1'])({ purpose: 'depot', addresses: ['127.0.0.9'] }),
+    ).rejects.toMatchObject({ code: 'depot-address-not-allowed' });
+  });
+
   test.each([
     ['a private address behind a name', ['192.168.0.1']],
     ['loopback', ['127.0.0.1']],

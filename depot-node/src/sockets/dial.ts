@@ -18,6 +18,8 @@ export interface DialTarget {
   readonly purpose: DialPurpose;
   readonly host: string;
   readonly port: number;
+  /** The only addresses of the host that count, where they are known; left out, it is resolved. */
+  readonly addresses?: readonly string[];
 }
 
 export interface Dialled {
@@ -85,7 +87,8 @@ export function createDial(components: DialComponents): Dial {
     const failures = FAILURES[target.purpose];
     const legClass = LEG_CLASSES[target.purpose];
     const deadline = AbortSignal.any([signal, AbortSignal.timeout(connectTimeoutMs)]);
-    const addresses = await before(deadline, resolve(target.host)).catch((cause) => {
+    const found = target.addresses ? Promise.resolve(target.addresses) : resolve(target.host);
+    const addresses = await before(deadline, found).catch((cause) => {
       signal.throwIfAborted();
       throw new LonghaulError(failures.unresolvable, { detail: target.host, cause });
     });

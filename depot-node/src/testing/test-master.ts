@@ -47,6 +47,7 @@ export async function startTestMaster(): Promise<TestMaster> {
   let key = newKey(1);
 
   const directory = () => ({
+    self: { state: 'up' },
     depots: [...depots.values()],
     masterKeys: [{ keyId: key.id, publicKey: key.pair.publicKey }],
     masterUrls: [master.url],
@@ -54,7 +55,7 @@ export async function startTestMaster(): Promise<TestMaster> {
   const answer = (path: string, body: unknown): TestAnswer => {
     if (path === '/v1/depots') {
       const { id, host, port, tls, publicKey } = body as RegisterRequest;
-      depots.set(id, { id, host, port, tls, publicKey, state: 'up' });
+      depots.set(id, { id, host, port, tls, publicKey, addresses: [host], state: 'up' });
       return { status: 200, body: directory() };
     }
     if (path.endsWith('/follow-ups')) return master.onFollowUp(body as FollowUpRequest);

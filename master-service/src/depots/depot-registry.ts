@@ -11,24 +11,20 @@ import {
   type Result,
   refuse,
   refuseOverlayAddress,
+  type Standing,
 } from '@longhaul/shared';
 import { CLIENT, ORIGIN } from '../config.ts';
 import type { DepotRecord, DepotStore } from './depot-store.ts';
-import { ReplayGuard } from './replay-guard.ts';
+import { type DepotState, RegisteredDepot } from './registered-depot.ts';
 
 /** A depot counts as lost when it has missed this many heartbeats: one may get lost, two may be late. */
 const MISSED_HEARTBEATS = 3;
+/** Depots of one master; a directory of so many is about 200 KB. */
+const MAX_DEPOTS = 1_000;
 
-export type DepotState = DepotEntry['state'];
-
-interface RegisteredDepot {
-  readonly record: DepotRecord;
-  draining: boolean;
-  /** `undefined`: not heard of since this master started, so its state is unknown and it counts as lost. */
-  heardAtMs: number | undefined;
-  readonly replays: ReplayGuard;
-  /** The newest heartbeat; of the same epoch, one that it has overtaken is ignored. */
-  newestHeartbeat: Pick<RequestStamp, 'epoch' | 'sequence'> | undefined;
+/** One depot with what counts of it now. */
+export interface DepotView extends DepotRecord {
+  readonly state: DepotState;
 }
 
 interface DepotRegistryInit {
@@ -37,13 +33,12 @@ interface DepotRegistryInit {
   readonly addresses: AddressPolicy;
 }
 
-/** All registered depots: their kept records, and what the last heartbeats said. */
+/** All registered depots. */
 export class DepotRegistry {
   readonly #store: DepotStore;
   readonly #lostAfterMs: number;
   readonly #policy: AddressPolicy;
   readonly #depots = new Map<string, RegisteredDepot>();
-  #unsaved = false;
 
   constructor({ store, heartbeatSeconds, addresses }: DepotRegistryInit) {
     this.#store = store;
@@ -51,33 +46,33 @@ export class DepotRegistry {
     this.#lostAfterMs = MISSED_HEARTBEATS * heartbeatSeconds * 1000;
   }
 
-  /** Reads the records of earlier runs. Their depots count as lost until they are heard of. */
+  /** Reads what earlier runs have kept. Their depots count as lost until they are heard of. */
   async load(): Promise<void> {
-    for (const record of await this.#store.load()) {
-      this.#depots.set(record.id, newDepot(record));
+    for (const kept of await this.#store.load()) {
+      this.#depots.set(kept.id, RegisteredDepot.fromKept(kept, this.#lostAfterMs));
     }
   }
 
   /**
    * Adds a depot or changes its address; `depot-key-mismatch` when its id belongs to another key,
-   * `depot-address-not-allowed` where no depot may be, `request-replayed` when the registration was here before.
+   * `depot-address-not-allowed` where no depot may be, `request-replayed` when the registration was here before,
+   * `depot-registry-full`.
    */
   async register(request: RegisterRequest, stamp: RequestStamp, nowMs: number): Promise<Result<void>> {
-    const { id, publicKey, port, tls } = request;
-    if (id === CLIENT || id === ORIGIN) return refuse('bad-request', `${id} cannot be a depot's id`);
-    const host = canonicalHost(request.host);
-    if (!host.ok) return refuse('bad-request', 'host is not valid');
-    const isLiteral = isAddressLiteral(host.value);
-    const refusal = isLiteral ? refuseOverlayAddress(host.value, port, this.#policy) : undefined;
-    if (refusal) return refuse(refusal);
-    const record: DepotRecord = { id, publicKey, host: host.value, port, tls };
-    const present = this.#depots.get(id);
-    if (present && present.record.publicKey !== publicKey) return refuse('depot-key-mismatch');
-    const depot = present ?? newDepot(record);
+    const record = this.#readRecord(request);
+    if (!record.ok) return record;
+    const { id, publicKey } = record.value;
+    let depot = this.#depots.get(id);
+    if (depot && depot.record.publicKey !== publicKey) {
+      // An id belongs to the key that has proved an address; before that, to one that is heard of.
+      if (depot.isOwned || depot.isHeard(nowMs)) return refuse('depot-key-mismatch');
+      depot = undefined;
+    } else if (!depot && !this.#makeRoom(nowMs)) return refuse('depot-registry-full');
+    depot ??= RegisteredDepot.first(record.value, this.#lostAfterMs);
     if (!depot.replays.take(stamp, nowMs)) return refuse('request-replayed');
-    if (!present || JSON.stringify(depot.record) !== JSON.stringify(record)) this.#unsaved = true;
-    this.#depots.set(id, { ...depot, record, heardAtMs: nowMs, draining: false });
-    await this.#save();
+    const hasMoved = depot.register(record.value, nowMs);
+    this.#depots.set(id, depot);
+    if (hasMoved) await this.#save();
     return ok(undefined);
   }
 
@@ -88,60 +83,84 @@ export class DepotRegistry {
   }
 
   /** Takes in a heartbeat; `false` when a newer one of the same process was here already. */
-  hear(id: string, heartbeat: HeartbeatRequest, { epoch, sequence }: RequestStamp, nowMs: number): boolean {
+  hear(id: string, heartbeat: HeartbeatRequest, stamp: RequestStamp, nowMs: number): boolean {
+    return this.#depots.get(id)?.hear(heartbeat, stamp, nowMs) ?? false;
+  }
+
+  /** What is to be proved of a depot now; `undefined` when nothing is. */
+  dueProof(id: string, nowMs: number): DepotRecord | undefined {
     const depot = this.#depots.get(id);
-    const newest = depot?.newestHeartbeat;
-    if (!depot || (newest?.epoch === epoch && sequence <= newest.sequence)) return false;
-    depot.newestHeartbeat = { epoch, sequence };
-    depot.heardAtMs = nowMs;
-    depot.draining = heartbeat.draining;
-    return true;
+    return depot?.proof.isDue(nowMs) ? depot.record : undefined;
+  }
+
+  /** Takes in what came of asking at the address in `record`, unless the depot has moved meanwhile. */
+  async noteProof(record: DepotRecord, outcome: Result<readonly string[]>, nowMs: number): Promise<void> {
+    const depot = this.#depots.get(record.id);
+    if (depot?.record !== record) return;
+    depot.noteProof(outcome, nowMs);
+    if (outcome.ok) await this.#save();
   }
 
   record(id: string): DepotRecord | undefined {
     return this.#depots.get(id)?.record;
   }
 
-  /** The depot's record with its state now; `undefined` for an id that is not registered. */
-  entry(id: string, nowMs: number): DepotEntry | undefined {
+  /** The depot with its state now; `undefined` for an id that is not registered. */
+  view(id: string, nowMs: number): DepotView | undefined {
     const depot = this.#depots.get(id);
-    return depot && { ...depot.record, state: this.#stateOf(depot, nowMs) };
+    return depot && { ...depot.record, state: depot.state(nowMs) };
   }
 
   /** All depots with their states, ordered by id. */
-  entries(nowMs: number): DepotEntry[] {
-    return [...this.#depots.values()]
-      .map((depot) => ({ ...depot.record, state: this.#stateOf(depot, nowMs) }))
-      .toSorted((one, other) => (one.id < other.id ? -1 : 1));
+  views(nowMs: number): DepotView[] {
+    return this.#sorted().map((depot) => ({ ...depot.record, state: depot.state(nowMs) }));
   }
 
-  addresses(): Authority[] {
-    return [...this.#depots.values()].map(({ record }) => ({ host: record.host, port: record.port }));
+  /** What a depot that has just been heard is told of itself. */
+  standing(id: string, nowMs: number): Standing {
+    return this.#depots.get(id)?.standing(nowMs) ?? { state: 'unproved' };
   }
 
+  /** What depots are told of each other: those whose addresses are proved. */
+  directory(nowMs: number): DepotEntry[] {
+    return this.#sorted().flatMap((depot) => {
+      const state = depot.state(nowMs);
+      const proved = depot.proof.valid(nowMs);
+      if (!proved || state === 'unproved') return [];
+      return [{ ...depot.record, addresses: [...proved.addresses], state }];
+    });
+  }
+
+  /** Where the overlay is, as its depots have proved: by the names they are registered with, and by address. */
+  places(nowMs: number): Authority[] {
+    return [...this.#depots.values()].flatMap(({ record: { host, port }, proof }) => {
+      const proved = proof.valid(nowMs);
+      return proved ? [host, ...proved.addresses].map((name) => ({ host: name, port })) : [];
+    });
+  }
+
+  #readRecord({ id, publicKey, host: hostText, port, tls }: RegisterRequest): Result<DepotRecord> {
+    if (id === CLIENT || id === ORIGIN) return refuse('bad-request', `${id} cannot be a depot's id`);
+    const host = canonicalHost(hostText);
+    if (!host.ok) return refuse('bad-request', 'host is not valid');
+    // A name's addresses are looked at when it is asked for proof.
+    const isLiteral = isAddressLiteral(host.value);
+    const refusal = isLiteral ? refuseOverlayAddress(host.value, port, this.#policy) : undefined;
+    return refusal ? refuse(refusal) : ok({ id, publicKey, host: host.value, port, tls });
+  }
+
+  #makeRoom(nowMs: number): boolean {
+    if (this.#depots.size < MAX_DEPOTS) return true;
+    const gone = [...this.#depots.values()].find((depot) => !depot.isOwned && !depot.isHeard(nowMs));
+    return gone !== undefined && this.#depots.delete(gone.record.id);
+  }
+
+  /** Keeps who has proved an address once; the others have nothing that is worth it. */
   async #save(): Promise<void> {
-    if (!this.#unsaved) return;
-    this.#unsaved = false;
-    try {
-      await this.#store.save([...this.#depots.values()].map((depot) => depot.record));
-    } catch (error) {
-      this.#unsaved = true;
-      throw error;
-    }
+    await this.#store.save(this.#sorted().flatMap((depot) => (depot.isOwned ? [depot.kept] : [])));
   }
 
-  #stateOf(depot: RegisteredDepot, nowMs: number): DepotState {
-    if (depot.heardAtMs === undefined || nowMs - depot.heardAtMs > this.#lostAfterMs) return 'lost';
-    return depot.draining ? 'draining' : 'up';
+  #sorted(): RegisteredDepot[] {
+    return [...this.#depots.values()].toSorted((one, other) => (one.record.id < other.record.id ? -1 : 1));
   }
-}
-
-function newDepot(record: DepotRecord): RegisteredDepot {
-  return {
-    record,
-    draining: false,
-    heardAtMs: undefined,
-    replays: new ReplayGuard(),
-    newestHeartbeat: undefined,
-  };
 }

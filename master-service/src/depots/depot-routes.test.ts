@@ -42,8 +42,17 @@ describe('a depot', () => {
     const [first] = await registerDepots(master, 'd1');
     const directory = directoryOf(await new TestDepot('d2').register(master, { host: '::1', tls: true }));
     expect(directory).toEqual({
+      self: { state: 'up' },
       depots: [
-        { id: 'd1', publicKey: first?.publicKey, host: '127.0.0.1', port: 7001, tls: false, state: 'up' },
+        {
+          id: 'd1',
+          publicKey: first?.publicKey,
+          host: '127.0.0.1',
+          port: 7001,
+          tls: false,
+          addresses: ['127.0.0.1'],
+          state: 'up',
+        },
         expect.objectContaining({ id: 'd2', host: '::1', port: 7002, tls: true, state: 'up' }),
       ],
       masterKeys: [{ keyId: master.signingKey.keyId, publicKey: master.signingKey.publicKey }],

@@ -18,10 +18,12 @@ import type { Planner, PromisedChains } from '../planning/planner.ts';
 import type { SizeMemory } from '../planning/size-memory.ts';
 import type { DownloadPolicy } from '../policy/download-policy.ts';
 import { type TicketIssuer, urlHashOf } from '../tickets/ticket-issuer.ts';
+import type { AddressProver } from './address-prover.ts';
 import type { DepotRegistry } from './depot-registry.ts';
 
 interface DepotServiceInit {
   readonly registry: DepotRegistry;
+  readonly prover: AddressProver;
   readonly links: LinkTable;
   readonly sizes: SizeMemory;
   readonly policy: DownloadPolicy;
@@ -41,17 +43,18 @@ export class DepotService {
     this.#init = init;
   }
 
-  /** Takes in a registration, which the depot's key has signed. */
+  /** Takes in a registration, which the depot's key has signed; waits until the depot was asked at its address. */
   async register(request: RegisterRequest, stamp: RequestStamp, nowMs: number): Promise<Result<Directory>> {
     const registered = await this.#init.registry.register(request, stamp, nowMs);
     if (!registered.ok) return registered;
     this.#init.emit({ type: 'depot-registered', depot: request.id });
-    return ok(this.#directory(nowMs));
+    await this.#init.prover.prove(request.id);
+    return ok(this.#directory(request.id, nowMs));
   }
 
   /** Takes in state, link estimates and sizes. */
   hear(id: string, heartbeat: HeartbeatRequest, stamp: RequestStamp, nowMs: number): Directory {
-    const { registry, links, sizes, emit } = this.#init;
+    const { registry, prover, links, sizes, emit } = this.#init;
     if (registry.hear(id, heartbeat, stamp, nowMs)) {
       // Only of links between two registered depots: so the table is bounded, and no depot speaks for clients or origins.
       for (const report of heartbeat.links) {
@@ -59,8 +62,9 @@ export class DepotService {
       }
       sizes.report(id, heartbeat.sizes);
       emit({ type: 'depot-heard', depot: id });
+      void prover.prove(id);
     }
-    return this.#directory(nowMs);
+    return this.#directory(id, nowMs);
   }
 
   /**
@@ -92,11 +96,16 @@ export class DepotService {
     const { planner, registry, sizes, assumedSizeBytes } = this.#init;
     const sizeBytes = sizes.recall(urlHashOf(url)) ?? assumedSizeBytes;
     const query = { sizeBytes, originTls: url.scheme === 'https', entry, avoid, lanes };
-    return planner.reroute(query, registry.entries(nowMs), nowMs);
+    return planner.reroute(query, registry.views(nowMs), nowMs);
   }
 
-  #directory(nowMs: number): Directory {
+  #directory(id: string, nowMs: number): Directory {
     const { registry, masterKeys, publicUrl } = this.#init;
-    return { depots: registry.entries(nowMs), masterKeys: [...masterKeys], masterUrls: [publicUrl()] };
+    return {
+      self: registry.standing(id, nowMs),
+      depots: registry.directory(nowMs),
+      masterKeys: [...masterKeys],
+      masterUrls: [publicUrl()],
+    };
   }
 }

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openStateFolder } from '@longhaul/shared/service';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { type DepotRecord, type DepotStore, FileDepotStore, MemoryDepotStore } from './depot-store.ts';
+import { type DepotStore, FileDepotStore, type KeptDepot, MemoryDepotStore } from './depot-store.ts';
 
 let stateDir: string;
 beforeEach(async () => {
@@ -11,7 +11,14 @@ beforeEach(async () => {
 });
 afterEach(() => rm(stateDir, { recursive: true }));
 
-const record = (id: string): DepotRecord => ({ id, publicKey: 'k', host: '127.0.0.1', port: 1, tls: false });
+const record = (id: string): KeptDepot => ({
+  id,
+  publicKey: 'k',
+  host: '127.0.0.1',
+  port: 1,
+  tls: false,
+  proof: { provedAtMs: 1_795_000_000_000, addresses: ['127.0.0.1'] },
+});
 
 const stores: [string, () => DepotStore][] = [
   ['in memory', () => new MemoryDepotStore()],

@@ -1,8 +1,9 @@
 import { DEPOT_ID, LonghaulError } from '@longhaul/shared';
 import type { StateFolder } from '@longhaul/shared/service';
 import * as z from 'zod';
+import type { ProvedAddresses } from './address-proof.ts';
 
-/** What a master keeps of a depot for ever: its address, and the key that its id belongs to. */
+/** What a depot has registered: its address, and the key that its id belongs to. */
 export interface DepotRecord {
   readonly id: string;
   /** Raw Ed25519 public key, base64url. */
@@ -12,11 +13,17 @@ export interface DepotRecord {
   readonly tls: boolean;
 }
 
+/** What a master keeps of a depot for ever. */
+export interface KeptDepot extends DepotRecord {
+  /** Of this address; left out where it is new. */
+  readonly proof?: ProvedAddresses;
+}
+
 /** Where the registry outlives the process. */
 export interface DepotStore {
-  load(): Promise<readonly DepotRecord[]>;
+  load(): Promise<readonly KeptDepot[]>;
   /** Replaces everything that was kept before. */
-  save(records: readonly DepotRecord[]): Promise<void>;
+  save(depots: readonly KeptDepot[]): Promise<void>;
 }
 
 const FILE = 'depots.json';
@@ -29,6 +36,9 @@ const fileSchema = z.strictObject({
       host: z.string(),
       port: z.int(),
       tls: z.boolean(),
+      proof: z
+        .strictObject({ provedAtMs: z.number(), addresses: z.array(z.string()).min(1) })
+        .exactOptional(),
     }),
   ),
 });
@@ -41,7 +51,7 @@ export class FileDepotStore implements DepotStore {
     this.#state = state;
   }
 
-  async load(): Promise<readonly DepotRecord[]> {
+  async load(): Promise<readonly KeptDepot[]> {
     const text = this.#state.read(FILE);
     if (text === undefined) return [];
     try {
@@ -51,20 +61,20 @@ export class FileDepotStore implements DepotStore {
     }
   }
 
-  save(records: readonly DepotRecord[]): Promise<void> {
-    return this.#state.save(FILE, `${JSON.stringify({ depots: records }, undefined, 2)}\n`);
+  save(depots: readonly KeptDepot[]): Promise<void> {
+    return this.#state.save(FILE, `${JSON.stringify({ depots }, undefined, 2)}\n`);
   }
 }
 
 /** Keeps the registry for the life of the process; for tests. */
 export class MemoryDepotStore implements DepotStore {
-  #records: readonly DepotRecord[] = [];
+  #depots: readonly KeptDepot[] = [];
 
-  async load(): Promise<readonly DepotRecord[]> {
-    return this.#records;
+  async load(): Promise<readonly KeptDepot[]> {
+    return this.#depots;
   }
 
-  async save(records: readonly DepotRecord[]): Promise<void> {
-    this.#records = records;
+  async save(depots: readonly KeptDepot[]): Promise<void> {
+    this.#depots = depots;
   }
 }

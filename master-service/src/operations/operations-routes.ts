@@ -1,7 +1,7 @@
 import { LonghaulError } from '@longhaul/shared';
 import { comesFrom } from '@longhaul/shared/service';
 import { Router } from 'express';
-import type { DepotState } from '../depots/depot-registry.ts';
+import type { DepotState } from '../depots/registered-depot.ts';
 import { jwksOf, type SigningKey } from '../keys/signing-key.ts';
 import type { MasterMetrics } from './metrics.ts';
 

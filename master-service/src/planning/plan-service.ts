@@ -106,7 +106,7 @@ export class PlanService {
     // Lanes are the entry depot's ranges, and it does not see into a tunnel.
     const lanes = kind === 'tunnel' ? { lanes: 1 } : {};
     const query = { ...options, ...lanes, sizeBytes, originTls: url.scheme === 'https' };
-    return planner.plan(query, registry.entries(nowMs), nowMs);
+    return planner.plan(query, registry.views(nowMs), nowMs);
   }
 
   #issue(
@@ -162,7 +162,7 @@ export class PlanService {
 
   /** The address of a download at its first depot; for a tunnel, the depot itself, which is used as proxy. */
   #locationAt(id: string, ticket: string, url: OriginUrl, kind: TicketKind, nowMs: number): string {
-    const depot = this.#init.registry.entry(id, nowMs);
+    const depot = this.#init.registry.view(id, nowMs);
     if (!depot) throw new Error(`the plan names ${id}, which is not registered`);
     const base = depotBaseUrl(depot);
     return kind === 'get' ? `${base}${formatOriginRelayTarget(ticket, url)}` : base;
@@ -179,11 +179,11 @@ export class PlanService {
   #stillHolds({ answer, upDepots }: IssuedPlan, nowMs: number): boolean {
     const { registry } = this.#init;
     if (answer.decision === 'direct') return upDepots === this.#upDepots(nowMs);
-    return answer.chain.every((id) => registry.entry(id, nowMs)?.state === 'up');
+    return answer.chain.every((id) => registry.view(id, nowMs)?.state === 'up');
   }
 
   #upDepots(nowMs: number): string {
-    const up = this.#init.registry.entries(nowMs).filter((depot) => depot.state === 'up');
+    const up = this.#init.registry.views(nowMs).filter((depot) => depot.state === 'up');
     return up.map((depot) => depot.id).join();
   }
 }

@@ -9,7 +9,7 @@ import {
   refuse,
 } from '@longhaul/shared';
 import { CLIENT, ORIGIN, type PlannerConfig } from '../config.ts';
-import type { DepotState } from '../depots/depot-registry.ts';
+import type { DepotState } from '../depots/registered-depot.ts';
 import type { Decision } from '../events.ts';
 import { chainLegs, type LegBetween, legEnds, legOf, predict, promiseOf } from './chain-legs.ts';
 import { type RatedChain, type SearchSpace, searchChains, searchFrom } from './chain-search.ts';

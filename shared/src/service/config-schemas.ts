@@ -13,9 +13,15 @@ export const portSchema = z
 export const listenSchema = z.strictObject({
   host: z
     .string()
-    .refine((host) => isAddressLiteral(host), 'must be an IP address, for example 127.0.0.1 or "::"'),
+    .refine((host) => isAddressLiteral(host), 'must be an IP address, for example 127.0.0.1 or "::"')
+    .transform(canonical),
   port: portSchema,
 });
+
+function canonical(address: string): string {
+  const host = canonicalHost(address);
+  return host.ok ? host.value : address;
+}
 
 /** PEM files of a listener; both or nothing. */
 export const tlsFilesSchema = z.strictObject({ certFile: z.string().min(1), keyFile: z.string().min(1) });
