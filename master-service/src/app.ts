@@ -104,7 +104,11 @@ export function createMaster(deps: MasterDeps): Master {
       metricsNetworks: config.metricsNetworks,
       status: () => ({
         note: config.note ?? null,
-        depots: registry.views(now()).map(({ id, state }) => ({ id, state })),
+        depots: registry.views(now()).map(({ id, state, problem }) => ({
+          id,
+          state,
+          ...(problem ? { problem } : {}),
+        })),
         version: deps.version,
       }),
     }),

@@ -14,6 +14,8 @@ export type MasterEvent =
   | { readonly type: 'refused'; readonly code: ErrorCode }
   | { readonly type: 'depot-registered'; readonly depot: string }
   | { readonly type: 'depot-heard'; readonly depot: string }
+  /** Another process of a depot that is up has sent a heartbeat, not for the first time. */
+  | { readonly type: 'depot-twice'; readonly depot: string }
   /** A depot has answered at its address. */
   | { readonly type: 'depot-proved'; readonly depot: string; readonly isRenewed: boolean }
   /** A depot that was asked did not prove its address; what it proved before counts on for a while. */

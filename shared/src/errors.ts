@@ -248,6 +248,11 @@ export const ERRORS = {
     true,
     'Your network asks this depot too often to prove its address: wait a minute.',
   ),
+  'depot-twice': entry(
+    409,
+    false,
+    "Two running processes have this depot's id and key: end one of them, and give each machine an id and a state folder of its own.",
+  ),
   'request-replayed': entry(
     409,
     false,

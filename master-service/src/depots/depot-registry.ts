@@ -3,6 +3,7 @@ import {
   type Authority,
   canonicalHost,
   type DepotEntry,
+  type ErrorCode,
   type HeartbeatRequest,
   isAddressLiteral,
   ok,
@@ -25,6 +26,8 @@ const MAX_DEPOTS = 1_000;
 /** One depot with what counts of it now. */
 export interface DepotView extends DepotRecord {
   readonly state: DepotState;
+  /** What its operator should look at. */
+  readonly problem: ErrorCode | undefined;
 }
 
 interface DepotRegistryInit {
@@ -70,7 +73,7 @@ export class DepotRegistry {
     } else if (!depot && !this.#makeRoom(nowMs)) return refuse('depot-registry-full');
     depot ??= RegisteredDepot.first(record.value, this.#lostAfterMs);
     if (!depot.replays.take(stamp, nowMs)) return refuse('request-replayed');
-    const hasMoved = depot.register(record.value, nowMs);
+    const hasMoved = depot.register(record.value, stamp, nowMs);
     this.#depots.set(id, depot);
     if (hasMoved) await this.#save();
     return ok(undefined);
@@ -82,9 +85,9 @@ export class DepotRegistry {
     return isNew ? ok(undefined) : refuse('request-replayed');
   }
 
-  /** Takes in a heartbeat; `false` when a newer one of the same process was here already. */
-  hear(id: string, heartbeat: HeartbeatRequest, stamp: RequestStamp, nowMs: number): boolean {
-    return this.#depots.get(id)?.hear(heartbeat, stamp, nowMs) ?? false;
+  /** Takes in a heartbeat; `false` when there is nothing new in it. `depot-twice`, `depot-unknown`. */
+  hear(id: string, heartbeat: HeartbeatRequest, stamp: RequestStamp, nowMs: number): Result<boolean> {
+    return this.#depots.get(id)?.hear(heartbeat, stamp, nowMs) ?? refuse('depot-unknown');
   }
 
   /** What is to be proved of a depot now; `undefined` when nothing is. */
@@ -108,12 +111,12 @@ export class DepotRegistry {
   /** The depot with its state now; `undefined` for an id that is not registered. */
   view(id: string, nowMs: number): DepotView | undefined {
     const depot = this.#depots.get(id);
-    return depot && { ...depot.record, state: depot.state(nowMs) };
+    return depot && viewOf(depot, nowMs);
   }
 
   /** All depots with their states, ordered by id. */
   views(nowMs: number): DepotView[] {
-    return this.#sorted().map((depot) => ({ ...depot.record, state: depot.state(nowMs) }));
+    return this.#sorted().map((depot) => viewOf(depot, nowMs));
   }
 
   /** What a depot that has just been heard is told of itself. */
@@ -163,4 +166,8 @@ export class DepotRegistry {
   #sorted(): RegisteredDepot[] {
     return [...this.#depots.values()].toSorted((one, other) => (one.record.id < other.record.id ? -1 : 1));
   }
+}
+
+function viewOf(depot: RegisteredDepot, nowMs: number): DepotView {
+  return { ...depot.record, state: depot.state(nowMs), problem: depot.problemCode(nowMs) };
 }

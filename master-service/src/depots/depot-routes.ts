@@ -65,7 +65,7 @@ export function depotRoutes({ service, registry, enrolmentSecret, now }: DepotRo
     const sent = await readRequest(request, request.originalUrl);
     const stamp = unwrap(authenticate(sent, id));
     const heartbeat = unwrap(parseBody(heartbeatRequestSchema, sent.body));
-    answer(response, sent, service.hear(id, heartbeat, stamp, now()));
+    answer(response, sent, unwrap(service.hear(id, heartbeat, stamp, now())));
   });
 
   router.post('/v1/depots/:id/follow-ups', async (request, response) => {

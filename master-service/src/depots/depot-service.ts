@@ -52,10 +52,15 @@ export class DepotService {
     return ok(this.#directory(request.id, nowMs));
   }
 
-  /** Takes in state, link estimates and sizes. */
-  hear(id: string, heartbeat: HeartbeatRequest, stamp: RequestStamp, nowMs: number): Directory {
+  /** Takes in state, link estimates and sizes of the process that counts; `depot-twice`, `depot-unknown`. */
+  hear(id: string, heartbeat: HeartbeatRequest, stamp: RequestStamp, nowMs: number): Result<Directory> {
     const { registry, prover, links, sizes, emit } = this.#init;
-    if (registry.hear(id, heartbeat, stamp, nowMs)) {
+    const heard = registry.hear(id, heartbeat, stamp, nowMs);
+    if (!heard.ok) {
+      if (registry.view(id, nowMs)?.problem === 'depot-twice') emit({ type: 'depot-twice', depot: id });
+      return heard;
+    }
+    if (heard.value) {
       // Only of links between two registered depots: so the table is bounded, and no depot speaks for clients or origins.
       for (const report of heartbeat.links) {
         if (report.to !== id && registry.record(report.to)) links.report(id, report, nowMs);
@@ -64,7 +69,7 @@ export class DepotService {
       emit({ type: 'depot-heard', depot: id });
       void prover.prove(id);
     }
-    return this.#directory(id, nowMs);
+    return ok(this.#directory(id, nowMs));
   }
 
   /**

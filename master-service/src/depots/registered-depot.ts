@@ -1,10 +1,22 @@
-import type { HeartbeatRequest, RequestStamp, Result, Standing } from '@longhaul/shared';
+import {
+  type ErrorCode,
+  type HeartbeatRequest,
+  LonghaulError,
+  ok,
+  type RequestStamp,
+  type Result,
+  refuse,
+  type Standing,
+} from '@longhaul/shared';
 import { AddressProof } from './address-proof.ts';
 import type { DepotRecord, KeptDepot } from './depot-store.ts';
 import { ReplayGuard } from './replay-guard.ts';
 
 /** `unproved`: heard of, but it has not answered at its address with its key. Only depots that are `up` are planned with. */
 export type DepotState = 'up' | 'draining' | 'lost' | 'unproved';
+
+/** Heartbeats of another process that make it a second one: a single one may only be late. */
+const TWIN_HEARTBEATS = 2;
 
 /** One depot of a master: what it registered, what it has proved of it, and what its last heartbeat said. */
 export class RegisteredDepot {
@@ -16,7 +28,13 @@ export class RegisteredDepot {
   #draining = false;
   /** `undefined`: not heard of since this master started, so its state is unknown and it counts as lost. */
   #heardAtMs: number | undefined;
-  #newestHeartbeat: Pick<RequestStamp, 'epoch' | 'sequence'> | undefined;
+  /** The process that counts: the one that registered last. */
+  #epoch: string | undefined;
+  /** Number of its newest heartbeat. */
+  #newestHeartbeat = 0;
+  /** Heartbeats of other processes, since there were none for a while. */
+  #twinHeartbeats = 0;
+  #twinHeardAtMs = 0;
 
   private constructor(record: DepotRecord, proof: AddressProof, isOwned: boolean, lostAfterMs: number) {
     this.#record = record;
@@ -66,34 +84,68 @@ export class RegisteredDepot {
   /** What the depot is told of itself, when it has just been heard. */
   standing(nowMs: number): Standing {
     const state = this.state(nowMs);
-    const { problem } = this.#proof;
+    const problem = this.#problem(nowMs);
     return {
       state: state === 'lost' ? 'unproved' : state,
       ...(problem ? { problem: { code: problem.code, message: problem.message } } : {}),
     };
   }
 
-  /** Takes in a registration by the same key; `true` when the depot has moved. An address that is new proves nothing yet. */
-  register(record: DepotRecord, nowMs: number): boolean {
+  /** What its operator should look at; `undefined` when there is nothing, or nothing is heard of it. */
+  problemCode(nowMs: number): ErrorCode | undefined {
+    return this.isHeard(nowMs) ? this.#problem(nowMs)?.code : undefined;
+  }
+
+  /**
+   * Takes in a registration by the same key: this process counts from now on. `true` when the depot has moved; a new address
+   * proves nothing yet.
+   */
+  register(record: DepotRecord, { epoch }: RequestStamp, nowMs: number): boolean {
     const hasMoved = JSON.stringify(this.#record) !== JSON.stringify(record);
     if (hasMoved) {
       this.#record = record;
       this.#proof = new AddressProof();
     }
     this.#proof.begin();
+    if (epoch !== this.#epoch) this.#newestHeartbeat = 0;
+    this.#epoch = epoch;
     this.#heardAtMs = nowMs;
     this.#draining = false;
     return hasMoved;
   }
 
-  /** Takes in a heartbeat; `false` when a newer one of the same process was here already. */
-  hear(heartbeat: HeartbeatRequest, { epoch, sequence }: RequestStamp, nowMs: number): boolean {
-    const newest = this.#newestHeartbeat;
-    if (newest?.epoch === epoch && sequence <= newest.sequence) return false;
-    this.#newestHeartbeat = { epoch, sequence };
+  /**
+   * Takes in a heartbeat; `false` when there is nothing new in it. `depot-twice` to another process than the one that counts;
+   * `depot-unknown` when nothing is heard of that one any more, so that this one may register.
+   */
+  hear(heartbeat: HeartbeatRequest, { epoch, sequence }: RequestStamp, nowMs: number): Result<boolean> {
+    // After a restart of the master the first one counts.
+    this.#epoch ??= epoch;
+    if (epoch !== this.#epoch) return this.#hearOther(heartbeat, nowMs);
+    if (sequence <= this.#newestHeartbeat) return ok(false);
+    this.#newestHeartbeat = sequence;
     this.#heardAtMs = nowMs;
     this.#draining = heartbeat.draining;
-    return true;
+    return ok(true);
+  }
+
+  #hearOther({ draining }: HeartbeatRequest, nowMs: number): Result<boolean> {
+    // The process before a restart may serve its last transfers for a while.
+    if (draining) return ok(false);
+    if (!this.isHeard(nowMs)) return refuse('depot-unknown');
+    if (!this.#isTwinHeard(nowMs)) this.#twinHeartbeats = 0;
+    this.#twinHeartbeats += 1;
+    this.#twinHeardAtMs = nowMs;
+    return refuse('depot-twice');
+  }
+
+  #isTwinHeard(nowMs: number): boolean {
+    return Math.abs(nowMs - this.#twinHeardAtMs) <= this.#lostAfterMs;
+  }
+
+  #problem(nowMs: number): LonghaulError | undefined {
+    const isTwice = this.#twinHeartbeats >= TWIN_HEARTBEATS && this.#isTwinHeard(nowMs);
+    return isTwice ? new LonghaulError('depot-twice') : this.#proof.problem;
   }
 
   /** Takes in what came of asking for proof. */

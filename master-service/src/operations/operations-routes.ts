@@ -1,4 +1,4 @@
-import { LonghaulError } from '@longhaul/shared';
+import { type ErrorCode, LonghaulError } from '@longhaul/shared';
 import { comesFrom } from '@longhaul/shared/service';
 import { Router } from 'express';
 import type { DepotState } from '../depots/registered-depot.ts';
@@ -12,7 +12,12 @@ const JWKS_MAX_AGE_SECONDS = 300;
 interface MasterStatus {
   /** The operator's sentence; `null` when there is none. */
   readonly note: string | null;
-  readonly depots: readonly { readonly id: string; readonly state: DepotState }[];
+  readonly depots: readonly {
+    readonly id: string;
+    readonly state: DepotState;
+    /** What the depot's operator should look at; left out when there is nothing. */
+    readonly problem?: ErrorCode;
+  }[];
   readonly version: string;
 }
 
