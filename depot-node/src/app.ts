@@ -7,7 +7,7 @@ import { createDepotServer } from './depot-server.ts';
 import { AddressChallenges } from './directory/address-challenges.ts';
 import { DepotDirectory } from './directory/directory.ts';
 import { MasterClient } from './directory/master-client.ts';
-import { Membership } from './directory/membership.ts';
+import { Membership, type MembershipState } from './directory/membership.ts';
 import { OverlayAddresses } from './directory/overlay-addresses.ts';
 import { askOrigin, type OriginRequest, openWay } from './entry/origin-exchange.ts';
 import { createRelayHandler } from './entry/relay-handler.ts';
@@ -50,8 +50,8 @@ export interface DepotInit {
 }
 
 export interface Depot {
-  /** Binds the listener and joins the overlay; gives the depot's public base URL. */
-  readonly listen: () => Promise<{ readonly url: string }>;
+  /** Binds the listener and joins the overlay, as far as its master lets it; gives the depot's public base URL. */
+  readonly listen: () => Promise<{ readonly url: string; readonly membership: MembershipState }>;
   /** Takes nothing new, lets running transfers end for up to `graceMs`, then resets what is left. */
   readonly close: (graceMs: number) => Promise<void>;
 }
@@ -74,6 +74,7 @@ export function createDepot(init: DepotInit): Depot {
   });
   const metrics = createMetrics({
     activeTransfers: () => jobs.active,
+    isMember: () => membership.state.isMember,
     spareLegs: () => nextLegs.spareCount(),
     waitingTransfers: () => stepwise.waitingCount(),
     legTotals: (legClass) => sampler.totals(legClass),
@@ -123,6 +124,7 @@ export function createDepot(init: DepotInit): Depot {
       await Promise.all([directory.update(answer), updateOverlay()]);
       observe({ type: 'directory', depots: answer.depots.length });
     },
+    onState: (state) => observe({ type: 'membership', ...state }),
     onFailure: (failure) => observe({ type: 'master-lost', code: failure.code, detail: failure.detail }),
     nowMs,
   });
@@ -252,6 +254,7 @@ export function createDepot(init: DepotInit): Depot {
       if (!(await stepwise.serve(request, response))) await serveEntry(request, response);
     },
     handleConnect,
+    membership: () => membership.state,
     answerChallenge: (target, clientAddress) => challenges.answer(target, clientAddress),
     metrics: metrics.registry,
     metricsNetworks: config.metricsNetworks,
@@ -269,7 +272,7 @@ export function createDepot(init: DepotInit): Depot {
       };
       await updateOverlay();
       await membership.start();
-      return { url: depotBaseUrl(publicPlace) };
+      return { url: depotBaseUrl(publicPlace), membership: membership.state };
     },
     close: async (graceMs) => {
       closing = true;

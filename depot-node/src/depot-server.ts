@@ -3,6 +3,7 @@ import type { Duplex } from 'node:stream';
 import { HEADERS, isChallengeTarget, LonghaulError, type Result } from '@longhaul/shared';
 import { answerBrokenRequest, comesFrom, type TlsMaterial } from '@longhaul/shared/service';
 import type { Registry } from 'prom-client';
+import type { MembershipState } from './directory/membership.ts';
 import { SAFETY_HEADERS } from './entry/headers.ts';
 import { sendRefusal } from './entry/refusal.ts';
 import type { LegOptions } from './sockets/leg-options.ts';
@@ -17,6 +18,8 @@ interface DepotServerComponents {
   readonly sockets: LegOptions;
   readonly handleRelay: (request: IncomingMessage, response: ServerResponse) => Promise<void>;
   readonly handleConnect: (request: IncomingMessage, socket: Duplex, head: Buffer) => Promise<void>;
+  /** How this depot stands with its master. */
+  readonly membership: () => MembershipState;
   /** Proves where this depot is. */
   readonly answerChallenge: (target: string, clientAddress: string) => Result<object>;
   readonly metrics: Registry;
@@ -33,6 +36,7 @@ export function createDepotServer(components: DepotServerComponents): Server {
     (request, response) => {
       if (isClosing()) sendRefusal(request, response, new LonghaulError('shutting-down'), ownId);
       else if (request.url === '/healthz') response.writeHead(200, SAFETY_HEADERS).end('ok\n');
+      else if (request.url === '/healthz/ready') sendReadiness(components.membership(), response);
       else if (request.url === '/metrics') void sendMetrics(components, request, response);
       else if (isChallengeTarget(request.url ?? '')) sendProof(components, request, response);
       else {
@@ -58,6 +62,16 @@ export function createDepotServer(components: DepotServerComponents): Server {
     else answerBrokenRequest(error, socket, { [HEADERS.depot]: ownId });
   });
   return server;
+}
+
+/** Of no use to clients: a depot that is not ready serves the tickets it gets. */
+function sendReadiness({ isMember, problem }: MembershipState, response: ServerResponse): void {
+  const said = problem ? `${problem.code}: ${problem.message}\n` : '';
+  response.writeHead(isMember ? 200 : 503, {
+    ...SAFETY_HEADERS,
+    'Content-Type': 'text/plain; charset=utf-8',
+  });
+  response.end(`${isMember ? 'ready' : 'not ready'}\n${said}`);
 }
 
 function sendProof(

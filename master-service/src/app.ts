@@ -96,7 +96,7 @@ export function createMaster(deps: MasterDeps): Master {
   });
 
   const api = createApi(emit, [
-    depotRoutes({ service, registry, enrolmentSecret, now }),
+    depotRoutes({ service, registry, enrolmentSecret, now, emit }),
     planRoutes({ plans, now, emit }),
     operationsRoutes({
       signingKeys: [signingKey],

@@ -14,6 +14,14 @@ export type MasterEvent =
   | { readonly type: 'refused'; readonly code: ErrorCode }
   | { readonly type: 'depot-registered'; readonly depot: string }
   | { readonly type: 'depot-heard'; readonly depot: string }
+  /** A depot, or somebody who would be one, was refused. */
+  | {
+      readonly type: 'depot-refused';
+      readonly code: ErrorCode;
+      /** Who it says it is; left out where it says nothing that could be an id. */
+      readonly depot?: string;
+      readonly address: string;
+    }
   /** Another process of a depot that is up has sent a heartbeat, not for the first time. */
   | { readonly type: 'depot-twice'; readonly depot: string }
   /** A depot has answered at its address. */

@@ -3,8 +3,8 @@ import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { asLonghaulError, LonghaulError } from '@longhaul/shared';
-import { openStateFolder, readConfigFile, readNamedFiles } from '@longhaul/shared/service';
+import { asLonghaulError, ERRORS, LonghaulError } from '@longhaul/shared';
+import { openStateFolder, readConfigFile, readNamedFiles, Seldom } from '@longhaul/shared/service';
 import { type Logger, pino } from 'pino';
 import { createMaster } from './app.ts';
 import { readMasterConfig } from './config.ts';
@@ -13,6 +13,8 @@ import type { MasterEvent } from './events.ts';
 import { loadMasterKeys } from './keys/key-files.ts';
 
 const USAGE = 'Usage: longhaul-master --config <file.yaml>';
+/** Warnings that somebody else can cause are written this often, with the number of those between. */
+const WARNING_INTERVAL_MS = 60_000;
 /** Past this a shutdown is not waited for. */
 const SHUTDOWN_LIMIT_MS = 1400;
 
@@ -47,7 +49,7 @@ async function start(log: Logger): Promise<void> {
     webDir: fileURLToPath(new URL('../dist/web', import.meta.url)),
     version: versionOf(packageJson),
     now: Date.now,
-    onEvent: (event) => logEvent(log, event),
+    onEvent: eventLogger(log),
   });
   const { url } = await master.listen();
   stopOnRequest(() => master.close());
@@ -82,15 +84,26 @@ function stopOnRequest(close: () => Promise<void>): void {
   if (process.channel) process.on('disconnect', stop);
 }
 
-function logEvent(log: Logger, event: MasterEvent): void {
-  if (event.type === 'failed') log.error({ err: event.error }, 'request failed');
-  else if (event.type === 'depot-registered') log.info({ depot: event.depot }, 'depot registered');
-  else if (event.type === 'depot-proved' && !event.isRenewed)
-    log.info({ depot: event.depot }, 'depot proved its address');
-  else if (event.type === 'depot-not-proved') {
-    const { depot, code, detail } = event;
-    log.warn({ depot, code, detail }, 'depot did not prove its address');
-  }
-  // One line for each download would cost more than the answer itself; counters have them.
-  else log.debug(event);
+/** Writes events for people; of those that others can cause, one of a kind each minute. */
+function eventLogger(log: Logger): (event: MasterEvent) => void {
+  const seldom = new Seldom(WARNING_INTERVAL_MS, Date.now);
+  const warn = (kind: string, fields: object, message: string) => {
+    const heldBack = seldom.take(kind);
+    if (heldBack !== undefined) log.warn(heldBack > 0 ? { ...fields, heldBack } : fields, message);
+  };
+  return (event) => {
+    const { type, ...fields } = event;
+    if (event.type === 'failed') log.error({ err: event.error }, 'request failed');
+    else if (event.type === 'depot-registered') log.info(fields, 'depot registered');
+    else if (event.type === 'depot-proved' && !event.isRenewed) log.info(fields, 'depot proved its address');
+    else if (event.type === 'depot-not-proved')
+      warn(`${type} ${event.depot}`, fields, 'depot did not prove its address');
+    else if (event.type === 'depot-twice')
+      warn(`${type} ${event.depot}`, fields, ERRORS['depot-twice'].message);
+    // A depot that is not known registers at once.
+    else if (event.type === 'depot-refused' && event.code !== 'depot-unknown')
+      warn(`${type} ${event.code}`, fields, `depot refused: ${ERRORS[event.code].message}`);
+    // One line for each download would cost more than the answer itself; counters have them.
+    else log.debug(event);
+  };
 }

@@ -133,14 +133,25 @@ const depotEntrySchema = z.object({
 });
 export type DepotEntry = z.infer<typeof depotEntrySchema>;
 
+/** A code with its sentence, for the depot's operator. */
+const problemSchema = z.object({ code: z.string(), message: z.string() });
+
 /** What the master thinks of the depot that asks. */
 const standingSchema = z.object({
   /** `unproved`: it is registered, but has not answered at its address with its key; nobody is sent there. */
   state: z.enum(['up', 'draining', 'unproved']),
-  /** A code with its sentence, for the depot's operator. */
-  problem: z.optional(z.object({ code: z.string(), message: z.string() })),
+  problem: z.optional(problemSchema),
 });
 export type Standing = z.infer<typeof standingSchema>;
+
+/** `POST /v1/depots/trial`: what would come of a registration, with its body and proofs. Nothing is registered. */
+export const trialAnswerSchema = z.object({
+  /** Why it would be refused. */
+  refusal: z.optional(problemSchema),
+  /** Why the address would not count. */
+  unproved: z.optional(problemSchema),
+});
+export type TrialAnswer = z.infer<typeof trialAnswerSchema>;
 
 const masterKeySchema = z.object({ keyId: z.string(), publicKey: base64url });
 export type MasterKey = z.infer<typeof masterKeySchema>;

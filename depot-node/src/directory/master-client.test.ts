@@ -39,6 +39,17 @@ test('every request is dated and numbered, so that none of them is of use a seco
   );
 });
 
+test('a refusal says how far the clocks differ, when that may be why', async () => {
+  master.onHeartbeat = () => ({ status: 401, body: {}, code: 'depot-signature-wrong' });
+  const beat = client.heartbeat({ activeTransfers: 0, draining: false, links: [], sizes: [] });
+  await expect(beat).rejects.toMatchObject({
+    code: 'depot-signature-wrong',
+    detail: expect.stringMatching(
+      /^the master answered 401, and its clock is \d+ s (behind|ahead of) this one$/,
+    ),
+  });
+});
+
 describe('a follow-up ticket', () => {
   test('is asked for by ticket and URL, and by the depots that failed where another way is wanted', async () => {
     const asked: object[] = [];

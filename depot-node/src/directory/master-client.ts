@@ -3,6 +3,7 @@ import { request } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { SecureContext } from 'node:tls';
 import {
+  CLOCK_SKEW_SECONDS,
   type Directory,
   directorySchema,
   type FollowUpRequest,
@@ -13,6 +14,8 @@ import {
   LonghaulError,
   MAX_LISTED_DEPOTS,
   type RegisterRequest,
+  type TrialAnswer,
+  trialAnswerSchema,
 } from '@longhaul/shared';
 import { authorityOf, headerOf, isAnswerProved, signRequest } from '@longhaul/shared/service';
 import type { Identity } from '../identity.ts';
@@ -21,6 +24,8 @@ import { secure } from '../sockets/secure.ts';
 
 /** A directory of a thousand depots is about 200 KB. */
 const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
+/** Half of what clocks may differ: from there on it is worth a word. */
+const HINT_SECONDS = CLOCK_SKEW_SECONDS / 2;
 /** Two processes never have the same epoch by chance. */
 const EPOCH_BYTES = 12;
 /** A master answers from memory; what takes longer than this is not going to come. */
@@ -50,6 +55,13 @@ export class MasterClient {
     const { identity, enrolmentSecret } = this.#components;
     const body: RegisterRequest = { id: identity.id, publicKey: identity.publicKey, ...self };
     return directorySchema.parse(await this.#post('/v1/depots', body, enrolmentSecret));
+  }
+
+  /** What the master would say to this registration; it changes nothing. Rejects as `register` does. */
+  async tryRegistration(self: Omit<RegisterRequest, 'id' | 'publicKey'>): Promise<TrialAnswer> {
+    const { identity, enrolmentSecret } = this.#components;
+    const body: RegisterRequest = { id: identity.id, publicKey: identity.publicKey, ...self };
+    return trialAnswerSchema.parse(await this.#post('/v1/depots/trial', body, enrolmentSecret));
   }
 
   /** Reports load and measurements; gives the current directory. */
@@ -83,12 +95,22 @@ export class MasterClient {
     if (answer.status !== 200) {
       const code =
         answer.error !== undefined && isWireErrorCode(answer.error) ? answer.error : 'master-bad-answer';
-      throw new LonghaulError(code, { detail: `the master answered ${answer.status}` });
+      throw new LonghaulError(code, {
+        detail: `the master answered ${answer.status}${this.#clockHint(answer)}`,
+      });
     }
     const signature = headers[HEADERS.signature] ?? '';
     if (!isAnswerProved(this.#components.enrolmentSecret, signature, answer.text, answer.proof))
       throw new LonghaulError('master-bad-answer', { detail: 'its proof is wrong' });
     return JSON.parse(answer.text);
+  }
+
+  /** What explains refusals of right secrets and keys: the clocks. */
+  #clockHint({ date }: MasterAnswer): string {
+    const aheadMs = this.#components.nowMs() - Date.parse(date ?? '');
+    const aheadSeconds = Math.round(aheadMs / 1000);
+    if (Number.isNaN(aheadSeconds) || Math.abs(aheadSeconds) < HINT_SECONDS) return '';
+    return `, and its clock is ${Math.abs(aheadSeconds)} s ${aheadSeconds > 0 ? 'behind' : 'ahead of'} this one`;
   }
 
   async #exchange(path: string, body: string, headers: Record<string, string>): Promise<MasterAnswer> {
@@ -118,6 +140,7 @@ interface MasterAnswer {
   readonly status: number;
   readonly error: string | undefined;
   readonly proof: string | undefined;
+  readonly date: string | undefined;
   readonly text: string;
 }
 
@@ -158,6 +181,7 @@ function exchange(
           status: incoming.statusCode ?? 0,
           error: headerOf(incoming, HEADERS.error),
           proof: headerOf(incoming, HEADERS.signature),
+          date: headerOf(incoming, 'date'),
           text: Buffer.concat(chunks).toString('utf8'),
         }),
       );

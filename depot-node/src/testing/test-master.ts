@@ -7,16 +7,20 @@ import {
   issueTicket,
   type RegisterRequest,
   type RequestStamp,
+  type Standing,
   type TicketClaims,
+  type TrialAnswer,
 } from '@longhaul/shared';
-import { generateKeyPair, type KeyPair, proveAnswer, readClaims } from '@longhaul/shared/service';
+import { generateKeyPair, isEnrolled, type KeyPair, proveAnswer, readClaims } from '@longhaul/shared/service';
 import { listen } from '../sockets/listener.ts';
 
-/** A master's half of the protocol between depot and master, for the tests of depots: it believes everybody. */
+/** A master's half of the protocol between depot and master, for the tests of depots: it believes whoever has its secret. */
 export interface TestMaster {
   readonly url: string;
   readonly secret: string;
   readonly depots: Map<string, DepotEntry>;
+  /** What depots are told of themselves. */
+  standing: Standing;
   /** All requests with their bodies, and their stamps where these were readable. */
   readonly requests: {
     readonly path: string;
@@ -28,6 +32,10 @@ export interface TestMaster {
   readonly rotateKey: () => void;
   /** Waited for before a request is answered, when it is in `requests` already. */
   beforeAnswer: (path: string) => Promise<void>;
+  /** What the trial of a registration is answered with. */
+  onTrial: () => TrialAnswer;
+  /** What heartbeats are answered with in place of the directory. */
+  onHeartbeat: () => TestAnswer | undefined;
   /** What the next follow-up requests are answered with. */
   onFollowUp: (body: FollowUpRequest) => TestAnswer;
   readonly close: () => Promise<void>;
@@ -47,7 +55,7 @@ export async function startTestMaster(): Promise<TestMaster> {
   let key = newKey(1);
 
   const directory = () => ({
-    self: { state: 'up' },
+    self: master.standing,
     depots: [...depots.values()],
     masterKeys: [{ keyId: key.id, publicKey: key.pair.publicKey }],
     masterUrls: [master.url],
@@ -58,6 +66,8 @@ export async function startTestMaster(): Promise<TestMaster> {
       depots.set(id, { id, host, port, tls, publicKey, addresses: [host], state: 'up' });
       return { status: 200, body: directory() };
     }
+    if (path === '/v1/depots/trial') return { status: 200, body: master.onTrial() };
+    if (path.endsWith('/heartbeat')) return master.onHeartbeat() ?? { status: 200, body: directory() };
     if (path.endsWith('/follow-ups')) return master.onFollowUp(body as FollowUpRequest);
     return { status: 200, body: directory() };
   };
@@ -65,11 +75,19 @@ export async function startTestMaster(): Promise<TestMaster> {
   const server = createServer((request, response) => {
     void (async () => {
       const path = request.url ?? '';
-      const body: unknown = JSON.parse(await readText(request));
-      const { stamp, signature = '' } = readClaims(request);
+      if (request.method === 'GET') {
+        response.end('ok\n');
+        return;
+      }
+      const sent = await readText(request);
+      const body: unknown = JSON.parse(sent);
+      const { stamp, signature = '', enrolmentMac } = readClaims(request);
       requests.push({ path, body, stamp });
       await master.beforeAnswer(path);
-      const { status, body: answerBody, code } = answer(path, body);
+      const isStranger =
+        REGISTRATIONS.has(path) &&
+        !(stamp && isEnrolled({ method: 'POST', path, stamp, body: sent }, enrolmentMac, secret));
+      const { status, body: answerBody, code } = isStranger ? STRANGER : answer(path, body);
       const text = JSON.stringify(answerBody);
       const error = code === undefined ? {} : { [HEADERS.error]: code };
       response
@@ -88,12 +106,18 @@ export async function startTestMaster(): Promise<TestMaster> {
     rotateKey: () => {
       key = newKey(Number(key.id.slice(1)) + 1);
     },
+    standing: { state: 'up' },
     beforeAnswer: async () => {},
+    onTrial: () => ({}),
+    onHeartbeat: () => undefined,
     onFollowUp: () => ({ status: 403, body: {} }),
     close: () => closeServer(server),
   };
   return master;
 }
+
+const REGISTRATIONS: ReadonlySet<string> = new Set(['/v1/depots', '/v1/depots/trial']);
+const STRANGER: TestAnswer = { status: 403, body: {}, code: 'enrolment-refused' };
 
 function newKey(serial: number): { readonly id: string; readonly pair: KeyPair } {
   return { id: `m${serial}`, pair: generateKeyPair() };

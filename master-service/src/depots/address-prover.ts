@@ -1,3 +1,4 @@
+import { type Result, refuse } from '@longhaul/shared';
 import type { EmitEvent } from '../events.ts';
 import type { AskDepot } from './ask-depot.ts';
 import type { DepotRegistry } from './depot-registry.ts';
@@ -33,6 +34,18 @@ export class AddressProver {
       .finally(() => this.#running.delete(id));
     this.#running.set(id, asking);
     return asking;
+  }
+
+  /** Asks once, for nobody's record; `too-many-challenges` when as many as may be are asked. */
+  async tryOut(record: DepotRecord): Promise<Result<readonly string[]>> {
+    const key = `trial of ${record.id}`;
+    if (this.#running.has(key) || this.#running.size >= MOST_AT_ONCE) return refuse('too-many-challenges');
+    const asking = this.#init.ask(record);
+    this.#running.set(
+      key,
+      asking.then(() => undefined),
+    );
+    return asking.finally(() => this.#running.delete(key));
   }
 
   async #prove(record: DepotRecord): Promise<void> {

@@ -1,7 +1,6 @@
 import { CLOCK_SKEW_SECONDS, ok, type RequestStamp, type Result, refuse } from '@longhaul/shared';
 import { isEnrolled, isSignedBy, type RequestClaims, type StampedRequest } from '@longhaul/shared/service';
 
-export const REGISTRATION_PATH = '/v1/depots';
 const CLOCK_DETAIL = "time or sequence are missing, or the time is too far off the master's clock";
 
 /** A request as it came: what it is, and what it says of itself. */

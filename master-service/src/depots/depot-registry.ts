@@ -62,21 +62,36 @@ export class DepotRegistry {
    * `depot-registry-full`.
    */
   async register(request: RegisterRequest, stamp: RequestStamp, nowMs: number): Promise<Result<void>> {
-    const record = this.#readRecord(request);
-    if (!record.ok) return record;
-    const { id, publicKey } = record.value;
-    let depot = this.#depots.get(id);
-    if (depot && depot.record.publicKey !== publicKey) {
-      // An id belongs to the key that has proved an address; before that, to one that is heard of.
-      if (depot.isOwned || depot.isHeard(nowMs)) return refuse('depot-key-mismatch');
-      depot = undefined;
-    } else if (!depot && !this.#makeRoom(nowMs)) return refuse('depot-registry-full');
-    depot ??= RegisteredDepot.first(record.value, this.#lostAfterMs);
+    const checked = this.check(request, nowMs);
+    if (!checked.ok) return checked;
+    const record = checked.value;
+    const known = this.#depots.get(record.id);
+    const depot =
+      known?.record.publicKey === record.publicKey ? known : RegisteredDepot.first(record, this.#lostAfterMs);
     if (!depot.replays.take(stamp, nowMs)) return refuse('request-replayed');
-    const hasMoved = depot.register(record.value, stamp, nowMs);
-    this.#depots.set(id, depot);
+    const hasMoved = depot.register(record, stamp, nowMs);
+    if (!known) this.#makeRoom(nowMs);
+    this.#depots.set(record.id, depot);
     if (hasMoved) await this.#save();
     return ok(undefined);
+  }
+
+  /** What a registration says, if it would be taken; with the codes of `register`. */
+  check({ id, publicKey, host: hostText, port, tls }: RegisterRequest, nowMs: number): Result<DepotRecord> {
+    if (id === CLIENT || id === ORIGIN) return refuse('bad-request', `${id} cannot be a depot's id`);
+    const host = canonicalHost(hostText);
+    if (!host.ok) return refuse('bad-request', 'host is not valid');
+    // A name's addresses are looked at when it is asked for proof.
+    const isLiteral = isAddressLiteral(host.value);
+    const refusal = isLiteral ? refuseOverlayAddress(host.value, port, this.#policy) : undefined;
+    if (refusal) return refuse(refusal);
+    const known = this.#depots.get(id);
+    // An id belongs to the key that has proved an address; before that, to one that is heard of.
+    const isTaken = known && known.record.publicKey !== publicKey && (known.isOwned || known.isHeard(nowMs));
+    if (isTaken) return refuse('depot-key-mismatch');
+    const hasRoom =
+      known !== undefined || this.#depots.size < MAX_DEPOTS || this.#findGone(nowMs) !== undefined;
+    return hasRoom ? ok({ id, publicKey, host: host.value, port, tls }) : refuse('depot-registry-full');
   }
 
   /** Admits an authenticated request of a registered depot; `request-replayed` when it was here before. */
@@ -142,20 +157,14 @@ export class DepotRegistry {
     });
   }
 
-  #readRecord({ id, publicKey, host: hostText, port, tls }: RegisterRequest): Result<DepotRecord> {
-    if (id === CLIENT || id === ORIGIN) return refuse('bad-request', `${id} cannot be a depot's id`);
-    const host = canonicalHost(hostText);
-    if (!host.ok) return refuse('bad-request', 'host is not valid');
-    // A name's addresses are looked at when it is asked for proof.
-    const isLiteral = isAddressLiteral(host.value);
-    const refusal = isLiteral ? refuseOverlayAddress(host.value, port, this.#policy) : undefined;
-    return refusal ? refuse(refusal) : ok({ id, publicKey, host: host.value, port, tls });
+  #makeRoom(nowMs: number): void {
+    const gone = this.#depots.size < MAX_DEPOTS ? undefined : this.#findGone(nowMs);
+    if (gone) this.#depots.delete(gone.record.id);
   }
 
-  #makeRoom(nowMs: number): boolean {
-    if (this.#depots.size < MAX_DEPOTS) return true;
-    const gone = [...this.#depots.values()].find((depot) => !depot.isOwned && !depot.isHeard(nowMs));
-    return gone !== undefined && this.#depots.delete(gone.record.id);
+  /** A depot that was never there and is not heard of. */
+  #findGone(nowMs: number): RegisteredDepot | undefined {
+    return [...this.#depots.values()].find((depot) => !depot.isOwned && !depot.isHeard(nowMs));
   }
 
   /** Keeps who has proved an address once; the others have nothing that is worth it. */

@@ -7,6 +7,7 @@ import {
   hashAuthority,
   parseRelayTarget,
   planAnswerSchema,
+  refuse,
 } from '@longhaul/shared';
 import { generateKeyPair, isAnswerProved } from '@longhaul/shared/service';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -163,6 +164,57 @@ describe('a depot', () => {
     const directory = directorySchema.parse(JSON.parse((await depot.heartbeat(other)).text));
     expect(directory.depots).toMatchObject([{ id: 'd1', port: 7777, state: 'up' }]);
     await other.master.close();
+  });
+});
+
+describe('the trial of a registration', () => {
+  const trialOf = (answer: DepotAnswer): unknown => {
+    expect([answer.status, isProved(answer)], answer.text).toEqual([200, true]);
+    return JSON.parse(answer.text);
+  };
+
+  test('says that it would be taken, and changes nothing', async () => {
+    const depot = new TestDepot('d1');
+    expect(trialOf(await depot.tryRegistration(master))).toEqual({});
+    expect(await stateOf('d1')).toBeUndefined();
+    await depot.register(master);
+    expect(trialOf(await depot.nextProcess().tryRegistration(master, { port: 7777 }))).toEqual({});
+    expect(directoryOf(await depot.heartbeat(master)).depots).toMatchObject([{ port: 7001, state: 'up' }]);
+  });
+
+  test('says why it would be refused', async () => {
+    await registerDepots(master, 'd1');
+    const stranger = new TestDepot('d1');
+    expect(trialOf(await stranger.tryRegistration(master))).toMatchObject({
+      refusal: { code: 'depot-key-mismatch' },
+    });
+    expect(trialOf(await new TestDepot('d2').tryRegistration(master, { host: '10.0.0.1' }))).toMatchObject({
+      refusal: { code: 'depot-address-not-allowed' },
+    });
+  });
+
+  test('says why the address would not count', async () => {
+    const own = await startMaster({ askDepot: async () => refuse('depot-unreachable', 'nobody there') });
+    expect(trialOf(await new TestDepot('d1').tryRegistration(own))).toMatchObject({
+      unproved: { code: 'depot-unreachable', message: expect.stringContaining('nobody there') as string },
+    });
+    await own.master.close();
+  });
+
+  test('needs the secret and the key, and is no registration for whoever records it', async () => {
+    const depot = new TestDepot('d1');
+    expect(await depot.tryRegistration(master, {}, { secret: 'guessed' })).toMatchObject({
+      status: 403,
+      code: 'enrolment-refused',
+    });
+    expect(await depot.tryRegistration(master, {}, { key: generateKeyPair() })).toMatchObject({
+      status: 401,
+      code: 'depot-signature-wrong',
+    });
+    expect(await depot.tryRegistration(master, {}, { path: '/v1/depots' })).toMatchObject({
+      status: 403,
+      code: 'enrolment-refused',
+    });
   });
 });
 

@@ -1,38 +1,60 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import {
+  DEPOT_ID,
   followUpRequestSchema,
   HEADERS,
   heartbeatRequestSchema,
+  LonghaulError,
   type RequestStamp,
   type Result,
   refuse,
   registerRequestSchema,
 } from '@longhaul/shared';
 import { proveAnswer, readClaims } from '@longhaul/shared/service';
-import { Router } from 'express';
+import { type Request, type Response, Router } from 'express';
+import type { EmitEvent } from '../events.ts';
 import { parseBody, readBody, unwrap } from '../http/read-body.ts';
-import {
-  checkEnrolment,
-  checkSignature,
-  type DepotRequest,
-  REGISTRATION_PATH,
-} from './depot-authentication.ts';
+import { checkEnrolment, checkSignature, type DepotRequest } from './depot-authentication.ts';
 import type { DepotRegistry } from './depot-registry.ts';
 import type { DepotService } from './depot-service.ts';
+
+const REGISTRATION_PATH = '/v1/depots';
+const TRIAL_PATH = '/v1/depots/trial';
 
 interface DepotRoutesInit {
   readonly service: DepotService;
   readonly registry: DepotRegistry;
   readonly enrolmentSecret: string;
   readonly now: () => number;
+  readonly emit: EmitEvent;
 }
 
 /**
- * `POST /v1/depots`, `/v1/depots/<id>/heartbeat`, `/v1/depots/<id>/follow-ups`. Bodies are read raw, because MACs and
- * signatures are over their bytes. Every 2xx answer proves itself with the secret's MAC.
+ * `POST /v1/depots`, `/v1/depots/trial`, `/v1/depots/<id>/heartbeat`, `/v1/depots/<id>/follow-ups`. Bodies are read raw,
+ * because MACs and signatures are over their bytes. Every 2xx answer proves itself with the secret's MAC.
  */
-export function depotRoutes({ service, registry, enrolmentSecret, now }: DepotRoutesInit): Router {
+export function depotRoutes({ service, registry, enrolmentSecret, now, emit }: DepotRoutesInit): Router {
   const router = Router();
+
+  /** Tells of refusals: a depot that is set up wrongly shall be seen at the master, too. */
+  const post = (path: string, handle: (request: Request, response: Response) => Promise<void>): void => {
+    router.post(path, async (request, response) => {
+      try {
+        await handle(request, response);
+      } catch (thrown) {
+        if (thrown instanceof LonghaulError) {
+          const depot = DEPOT_ID.test(idOf(request)) ? { depot: idOf(request) } : {};
+          emit({
+            type: 'depot-refused',
+            code: thrown.code,
+            ...depot,
+            address: request.socket.remoteAddress ?? '',
+          });
+        }
+        throw thrown;
+      }
+    });
+  };
 
   const answer = (response: ServerResponse, { claims }: DepotRequest, value: object): void => {
     const body = Buffer.from(JSON.stringify(value));
@@ -52,24 +74,35 @@ export function depotRoutes({ service, registry, enrolmentSecret, now }: DepotRo
     return admitted.ok ? stamp : admitted;
   };
 
-  router.post(REGISTRATION_PATH, async (request, response) => {
-    const sent = await readRequest(request, REGISTRATION_PATH);
+  /** A registration by somebody who has the secret and the key; not looked at any further. */
+  const readRegistration = async (request: IncomingMessage, path: string) => {
+    const sent = await readRequest(request, path);
     unwrap(checkEnrolment(sent, enrolmentSecret, now()));
     const registration = unwrap(parseBody(registerRequestSchema, sent.body));
     const stamp = unwrap(checkSignature(sent, registration.publicKey, now()));
+    return { sent, registration, stamp };
+  };
+
+  post(REGISTRATION_PATH, async (request, response) => {
+    const { sent, registration, stamp } = await readRegistration(request, REGISTRATION_PATH);
     answer(response, sent, unwrap(await service.register(registration, stamp, now())));
   });
 
-  router.post('/v1/depots/:id/heartbeat', async (request, response) => {
-    const { id } = request.params;
+  post(TRIAL_PATH, async (request, response) => {
+    const { sent, registration } = await readRegistration(request, TRIAL_PATH);
+    answer(response, sent, await service.tryRegistration(registration, now()));
+  });
+
+  post('/v1/depots/:id/heartbeat', async (request, response) => {
+    const id = idOf(request);
     const sent = await readRequest(request, request.originalUrl);
     const stamp = unwrap(authenticate(sent, id));
     const heartbeat = unwrap(parseBody(heartbeatRequestSchema, sent.body));
     answer(response, sent, unwrap(service.hear(id, heartbeat, stamp, now())));
   });
 
-  router.post('/v1/depots/:id/follow-ups', async (request, response) => {
-    const { id } = request.params;
+  post('/v1/depots/:id/follow-ups', async (request, response) => {
+    const id = idOf(request);
     const sent = await readRequest(request, request.originalUrl);
     unwrap(authenticate(sent, id));
     const followUp = unwrap(parseBody(followUpRequestSchema, sent.body));
@@ -77,6 +110,11 @@ export function depotRoutes({ service, registry, enrolmentSecret, now }: DepotRo
   });
 
   return router;
+}
+
+/** The id in the path; empty where there is none. */
+function idOf({ params }: Request): string {
+  return String(params.id ?? '');
 }
 
 async function readRequest(

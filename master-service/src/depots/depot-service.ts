@@ -3,6 +3,7 @@ import {
   type FollowUpAnswer,
   type FollowUpRequest,
   type HeartbeatRequest,
+  type LonghaulError,
   type MasterKey,
   type OriginUrl,
   ok,
@@ -11,6 +12,7 @@ import {
   type RequestStamp,
   type Result,
   type TicketClaims,
+  type TrialAnswer,
 } from '@longhaul/shared';
 import type { EmitEvent } from '../events.ts';
 import type { LinkTable } from '../planning/link-table.ts';
@@ -50,6 +52,15 @@ export class DepotService {
     this.#init.emit({ type: 'depot-registered', depot: request.id });
     await this.#init.prover.prove(request.id);
     return ok(this.#directory(request.id, nowMs));
+  }
+
+  /** What would come of a registration; nothing is changed. */
+  async tryRegistration(request: RegisterRequest, nowMs: number): Promise<TrialAnswer> {
+    const { registry, prover } = this.#init;
+    const checked = registry.check(request, nowMs);
+    if (!checked.ok) return { refusal: problemOf(checked.error) };
+    const proved = await prover.tryOut(checked.value);
+    return proved.ok ? {} : { unproved: problemOf(proved.error) };
   }
 
   /** Takes in state, link estimates and sizes of the process that counts; `depot-twice`, `depot-unknown`. */
@@ -113,4 +124,8 @@ export class DepotService {
       masterUrls: [publicUrl()],
     };
   }
+}
+
+function problemOf({ code, message }: LonghaulError): NonNullable<TrialAnswer['refusal']> {
+  return { code, message };
 }

@@ -116,7 +116,7 @@ export class RegisteredDepot {
 
   /**
    * Takes in a heartbeat; `false` when there is nothing new in it. `depot-twice` to another process than the one that counts;
-   * `depot-unknown` when nothing is heard of that one any more, so that this one may register.
+   * `depot-unknown` when that one drains or is not heard of any more, so that this one may register.
    */
   hear(heartbeat: HeartbeatRequest, { epoch, sequence }: RequestStamp, nowMs: number): Result<boolean> {
     // After a restart of the master the first one counts.
@@ -132,7 +132,7 @@ export class RegisteredDepot {
   #hearOther({ draining }: HeartbeatRequest, nowMs: number): Result<boolean> {
     // The process before a restart may serve its last transfers for a while.
     if (draining) return ok(false);
-    if (!this.isHeard(nowMs)) return refuse('depot-unknown');
+    if (this.#draining || !this.isHeard(nowMs)) return refuse('depot-unknown');
     if (!this.#isTwinHeard(nowMs)) this.#twinHeartbeats = 0;
     this.#twinHeartbeats += 1;
     this.#twinHeardAtMs = nowMs;

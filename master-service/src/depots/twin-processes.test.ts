@@ -70,6 +70,14 @@ describe('two processes with one id and one key', () => {
     expect(await status()).toEqual({ id: 'd1', state: 'up' });
   });
 
+  test('are one again when the one that counts takes its leave', async () => {
+    await second.register(master, { port: 7002 });
+    await first.heartbeat(master);
+    await second.heartbeat(master, { draining: true });
+    expect(await first.heartbeat(master)).toMatchObject({ status: 404, code: 'depot-unknown' });
+    expect(standingOf(await first.register(master))).toEqual({ state: 'up' });
+  });
+
   test('are one again when the other one has: that which is left registers anew', async () => {
     await second.register(master, { port: 7002 });
     await first.heartbeat(master);

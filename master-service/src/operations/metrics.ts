@@ -47,6 +47,8 @@ export function createMetrics(depotStates: () => readonly DepotState[]): MasterM
     refused: ({ code }) => refusals.inc({ code }),
     'depot-heard': () => heartbeats.inc(),
     'depot-registered': () => registrations.inc(),
+    // Counted by its code among the refusals.
+    'depot-refused': () => {},
     'depot-twice': () => {},
     'depot-proved': () => proofs.inc({ outcome: 'proved' }),
     'depot-not-proved': ({ code }) => proofs.inc({ outcome: code }),

@@ -20,6 +20,8 @@ interface Faults {
   readonly sequence?: number | undefined;
   /** The key that signs. */
   readonly key?: KeyPair;
+  /** Signed for this path. */
+  readonly to?: string;
   /** Sent in place of what was signed. */
   readonly body?: string;
   readonly path?: string;
@@ -66,7 +68,13 @@ export class TestDepot {
       tls: false,
       ...changes,
     };
-    return this.post(master, '/v1/depots', registration, { secret: master.secret, ...faults });
+    const { to = '/v1/depots', ...rest } = faults;
+    return this.post(master, to, registration, { secret: master.secret, ...rest });
+  }
+
+  /** Asks what would come of a registration. */
+  tryRegistration(master: TestMaster, changes: object = {}, faults: Faults = {}): Promise<DepotAnswer> {
+    return this.register(master, changes, { to: '/v1/depots/trial', ...faults });
   }
 
   heartbeat(

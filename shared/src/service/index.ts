@@ -5,5 +5,6 @@ export * from './config-schemas.ts';
 export * from './digests.ts';
 export * from './incoming-message.ts';
 export * from './key-pair.ts';
+export * from './seldom.ts';
 export * from './signed-exchange.ts';
 export * from './state-folder.ts';
