@@ -1,12 +1,14 @@
 import type { Duplex } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { depotBaseUrl, originHref } from '@longhaul/shared';
+import { authorityOf, type StateFolder, type TlsMaterial } from '@longhaul/shared/service';
 import type { DepotConfig } from './config.ts';
 import { type RunningDownload, RunningDownloads } from './delivery/running-download.ts';
+import { AddressChallenges } from './directory/address-challenges.ts';
 import { DepotDirectory } from './directory/directory.ts';
 import { MasterClient } from './directory/master-client.ts';
-import { Membership } from './directory/membership.ts';
-import { OverlayAddresses, placeOfUrl } from './directory/overlay-addresses.ts';
+import { Membership, type MembershipState } from './directory/membership.ts';
+import { OverlayAddresses } from './directory/overlay-addresses.ts';
 import { createDepotServer } from './door/depot-server.ts';
 import { openUplink } from './fairness/open-uplink.ts';
 import { loadIdentity } from './identity.ts';
@@ -26,9 +28,8 @@ import { createDial } from './sockets/dial.ts';
 import { createLegSockets } from './sockets/kernel-leg-sockets.ts';
 import { createLegSampler } from './sockets/leg-sampler.ts';
 import type { SocketReport } from './sockets/leg-sockets.ts';
-import { listen, type TlsMaterial } from './sockets/listener.ts';
+import { listen } from './sockets/listener.ts';
 import { createTrust } from './sockets/secure.ts';
-import type { StateFolder } from './state-folder.ts';
 import { createStepwise } from './stepwise/stepwise.ts';
 import { type OpenTicket, TicketGate } from './tickets/ticket-gate.ts';
 import { createConnectHandler } from './tunnel/connect-handler.ts';
@@ -50,8 +51,8 @@ export interface DepotInit {
 }
 
 export interface Depot {
-  /** Binds the listener and joins the overlay; gives the depot's public base URL. */
-  readonly listen: () => Promise<{ readonly url: string }>;
+  /** Binds the listener and joins the overlay, as far as its master lets it; gives the depot's public base URL. */
+  readonly listen: () => Promise<{ readonly url: string; readonly membership: MembershipState }>;
   /** Takes nothing new, lets running transfers end for up to `graceMs`, then resets what is left. */
   readonly close: (graceMs: number) => Promise<void>;
   /** The downloads that it serves as entry depot now. */
@@ -76,6 +77,7 @@ export function createDepot(init: DepotInit): Depot {
   });
   const metrics = createMetrics({
     activeTransfers: () => jobs.active,
+    isMember: () => membership.state.isMember,
     spareLegs: () => nextLegs.spareCount(),
     waitingTransfers: () => stepwise.waitingCount(),
     legTotals: (legClass) => sampler.totals(legClass),
@@ -127,8 +129,9 @@ export function createDepot(init: DepotInit): Depot {
     nowMs,
   });
   const updateOverlay = () =>
-    overlay.update([...directory.depots, ...[config.master.url, ...directory.masterUrls].map(placeOfUrl)]);
+    overlay.update([...directory.places, ...[config.master.url, ...directory.masterUrls].map(authorityOf)]);
   let publicPlace = { host: '', port: 0, tls: init.tls !== undefined };
+  const challenges = new AddressChallenges({ identity, place: () => publicPlace, nowMs });
   const membership = new Membership({
     client,
     self: () => publicPlace,
@@ -136,10 +139,10 @@ export function createDepot(init: DepotInit): Depot {
     activeTransfers: () => jobs.active,
     takeLinkReports: () => sampler.takeLinkReports(),
     onDirectory: async (answer) => {
-      directory.update(answer);
-      await updateOverlay();
+      await Promise.all([directory.update(answer), updateOverlay()]);
       observe({ type: 'directory', depots: answer.depots.length });
     },
+    onState: (state) => observe({ type: 'membership', ...state }),
     onFailure: (failure) => observe({ type: 'master-lost', code: failure.code, detail: failure.detail }),
     nowMs,
   });
@@ -229,6 +232,8 @@ export function createDepot(init: DepotInit): Depot {
     sockets: config.sockets.client,
     handleRelay: serveRelay,
     handleConnect,
+    membership: () => membership.state,
+    answerChallenge: (target, clientAddress) => challenges.answer(target, clientAddress),
     metrics: metrics.registry,
     metricsNetworks: config.metricsNetworks,
     isClosing: () => closing,
@@ -246,7 +251,7 @@ export function createDepot(init: DepotInit): Depot {
       };
       await updateOverlay();
       await membership.start();
-      return { url: depotBaseUrl(publicPlace) };
+      return { url: depotBaseUrl(publicPlace), membership: membership.state };
     },
     close: async (graceMs) => {
       closing = true;

@@ -1,19 +1,19 @@
+import { canonicalHost, DEPOT_ID } from '@longhaul/shared';
 import {
   addressPolicySchema,
   baseUrlSchema,
-  canonicalHost,
   checkConfig,
-  DEPOT_ID,
+  DEFAULT_METRICS_NETWORKS,
   listenSchema,
   namesSchema,
   networksSchema,
   portSchema,
+  seconds,
   tlsFilesSchema,
-} from '@longhaul/shared';
+} from '@longhaul/shared/service';
 import * as z from 'zod';
 import { lanesSchema } from './lanes/lanes-config.ts';
 import { resolverSchema } from './names/resolver.ts';
-import { seconds } from './seconds-schema.ts';
 import { legsThatForbidPauses, legTableSchema } from './sockets/leg-options.ts';
 
 /** Transfers and tunnels served at once; each costs descriptors and kernel memory. */
@@ -65,12 +65,12 @@ const limitBps = z
   .int('must be a whole number of bits per second')
   .min(MIN_LIMIT_BPS, `must be at least ${MIN_LIMIT_BPS} bits per second`);
 
-const publicHostSchema = z
-  .string()
-  .refine(
-    (host) => canonicalHost(host.includes(':') ? `[${host}]` : host).ok,
-    'must be a host name or an IP address',
-  );
+const publicHostSchema = z.string().transform((text, context) => {
+  const host = canonicalHost(text);
+  if (host.ok) return host.value;
+  context.addIssue('must be a host name or an IP address');
+  return z.NEVER;
+});
 
 const WILDCARDS: readonly string[] = ['::', '0.0.0.0'];
 
@@ -92,7 +92,7 @@ const depotConfigSchema = z
     addresses: addressPolicySchema.prefault({}),
     names: namesSchema.default({}),
     resolver: resolverSchema.prefault({}),
-    metricsNetworks: networksSchema.default(['127.0.0.0/8', '::1/128']),
+    metricsNetworks: networksSchema.default([...DEFAULT_METRICS_NETWORKS]),
     limits: z
       .strictObject({
         transfers: z.int().min(1).default(DEFAULT_TRANSFERS),

@@ -98,6 +98,7 @@ describe('a hostile neighbour', () => {
       port,
       tls: false,
       publicKey,
+      addresses: ['127.0.0.1'],
       state: 'up',
     });
     await overlay.addDepot('d9');

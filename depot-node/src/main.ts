@@ -1,13 +1,14 @@
 #!/usr/bin/env node
 import { parseArgs } from 'node:util';
 import { LonghaulError } from '@longhaul/shared';
+import { openStateFolder } from '@longhaul/shared/service';
 import pino from 'pino';
 import { createDepot } from './app.ts';
 import { loadDepotFiles } from './config-file.ts';
+import type { MembershipState } from './directory/membership.ts';
 import { runDoctor } from './doctor/doctor-command.ts';
 import type { DepotEvent } from './plane/events.ts';
 import { openSplicePlane, type SplicePlane } from './relay/splice-plane.ts';
-import { openStateFolder } from './state-folder.ts';
 
 /** What happens all the time and is no fault. */
 const ORDINARY: ReadonlySet<DepotEvent['type']> = new Set([
@@ -65,9 +66,9 @@ async function main(): Promise<void> {
   process.on('SIGTERM', () => void stop(config.timeouts.drainSeconds * 1000));
   process.on('disconnect', () => void stop(INTERRUPT_GRACE_MS));
 
-  const { url } = await depot.listen();
+  const { url, membership } = await depot.listen();
   process.send?.({ ready: { url } });
-  process.stdout.write(`ready ${JSON.stringify({ id: config.id, url })}\n`);
+  process.stdout.write(`ready ${JSON.stringify({ id: config.id, url, ...membership })}\n`);
 }
 
 /** The kernel's relay, unless it is not wanted; said once when it is not there, since everything works without, slower. */
@@ -89,7 +90,15 @@ async function openSplice(): Promise<SplicePlane | undefined> {
 
 function logEvent(event: DepotEvent): void {
   const { type, ...fields } = event;
-  if (ORDINARY.has(type)) log.debug(fields, type);
+  if (event.type === 'membership') logMembership(event);
+  else if (ORDINARY.has(type)) log.debug(fields, type);
   else if (type === 'transfer' || type === 'tunnel' || type === 'handover') log.info(fields, type);
   else log.warn(fields, type);
+}
+
+function logMembership({ isMember, problem }: MembershipState): void {
+  const fields = { isMember, code: problem?.code };
+  if (!problem && isMember) log.info(fields, 'membership: the master counts on this depot');
+  else if (problem) log[isMember ? 'warn' : 'error'](fields, `membership: ${problem.message}`);
+  else log.info(fields, 'membership: the master has not asked for this depot at its address yet');
 }

@@ -9,6 +9,8 @@ import type { MptcpCounts } from './sockets/leg-sockets.ts';
 /** What is asked when the metrics are read. */
 interface Gauges {
   readonly activeTransfers: () => number;
+  /** Whether plans may name this depot. */
+  readonly isMember: () => boolean;
   readonly spareLegs: () => number;
   readonly waitingTransfers: () => number;
   readonly legTotals: LegSampler['totals'];
@@ -104,6 +106,14 @@ export function createMetrics(gauges: Gauges) {
     registers,
     collect() {
       this.set(gauges.waitingTransfers());
+    },
+  });
+  new Gauge({
+    name: 'longhaul_depot_member',
+    help: '1 while the master counts on this depot, else 0',
+    registers,
+    collect() {
+      this.set(gauges.isMember() ? 1 : 0);
     },
   });
   new Gauge({

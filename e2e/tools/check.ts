@@ -3,7 +3,7 @@ import { runSteps } from './run-steps.ts';
 
 const PROJECTS = [
   'shared',
-  'shared/tsconfig.test.json',
+  'shared/tsconfig.node.json',
   'depot-node',
   'master-service',
   'master-service/web',

@@ -35,6 +35,3 @@ export const DEFAULT_BUDGET_CONNECTIONS = 4096;
 
 /** Planners notice a dead depot after three of these. */
 export const DEFAULT_HEARTBEAT_SECONDS = 5;
-
-/** Who may read `/metrics`: the machine itself. */
-export const DEFAULT_METRICS_NETWORKS: readonly string[] = ['127.0.0.0/8', '::1/128'];

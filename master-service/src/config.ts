@@ -1,19 +1,25 @@
 import {
-  addressPolicySchema,
-  baseUrlSchema,
   CONGESTION_CONTROL_NAMES,
-  checkConfig,
   DEPOT_CONGESTION_CONTROL,
   DEPOT_ID,
-  listenSchema,
   MAX_ALTERNATIVES,
   MAX_CHAIN_DEPOTS,
   MAX_LANES,
-  networksSchema,
   parseHostPattern,
-  tlsFilesSchema,
   USUAL_CONGESTION_CONTROL,
 } from '@longhaul/shared';
+import {
+  addressPolicySchema,
+  baseUrlSchema,
+  checkConfig,
+  DEFAULT_METRICS_NETWORKS,
+  listenSchema,
+  namesSchema,
+  networksSchema,
+  seconds,
+  tlsFilesSchema,
+  wholeSeconds,
+} from '@longhaul/shared/service';
 import * as z from 'zod';
 import * as defaults from './config-defaults.ts';
 
@@ -21,7 +27,6 @@ import * as defaults from './config-defaults.ts';
 export const CLIENT = 'client';
 export const ORIGIN = 'origin';
 
-const seconds = (preset: number) => z.int().min(1, 'must be at least 1 second').default(preset);
 const bytes = (preset: number) => z.int().min(1, 'must be at least 1 byte').default(preset);
 const sender = z.enum(CONGESTION_CONTROL_NAMES);
 const rttMs = z.number().min(0, 'must be 0 or more milliseconds');
@@ -88,8 +93,8 @@ export type PlannerConfig = z.output<typeof plannerSchema>;
 
 const ticketsSchema = z
   .strictObject({
-    startSeconds: seconds(defaults.DEFAULT_START_SECONDS),
-    lifeSeconds: seconds(defaults.DEFAULT_LIFE_SECONDS),
+    startSeconds: wholeSeconds(defaults.DEFAULT_START_SECONDS),
+    lifeSeconds: wholeSeconds(defaults.DEFAULT_LIFE_SECONDS),
     budgetFactor: z.number().min(1, 'must be 1 or more').default(defaults.DEFAULT_BUDGET_FACTOR),
     minimumBudgetBytes: bytes(defaults.DEFAULT_MINIMUM_BUDGET_BYTES),
     unknownSizeBudgetBytes: bytes(defaults.DEFAULT_UNKNOWN_SIZE_BUDGET_BYTES),
@@ -129,11 +134,13 @@ const masterConfigSchema = z
       .union([z.literal(false), capsSchema], 'must be false, or plansPerMinute and bytesPerHour')
       .default(false),
     addresses: addressPolicySchema.prefault({}),
+    /** Static names of depots, asked before DNS. */
+    names: namesSchema.default({}),
     planner: plannerSchema.prefault({}),
     tickets: ticketsSchema.prefault({}),
     depots: z.strictObject({ heartbeatSeconds: seconds(defaults.DEFAULT_HEARTBEAT_SECONDS) }).prefault({}),
     links: linksSchema,
-    metricsNetworks: networksSchema.default([...defaults.DEFAULT_METRICS_NETWORKS]),
+    metricsNetworks: networksSchema.default([...DEFAULT_METRICS_NETWORKS]),
     /** A sentence for the page, for example that the links are imaginary. */
     note: z.string().max(500).optional(),
   })

@@ -1,5 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { clientPrefix, DEFAULT_PORTS_ALLOWED, isInNetworks, refuseAddress } from './address-policy.ts';
+import {
+  clientPrefix,
+  DEFAULT_PORTS_ALLOWED,
+  isInNetworks,
+  refuseAddress,
+  refuseOverlayAddress,
+} from './address-policy.ts';
 
 const strict = { ports: DEFAULT_PORTS_ALLOWED, allow: [] };
 
@@ -53,6 +59,37 @@ describe('a connection is permitted', () => {
     expect(refuseAddress('127.0.0.1', 443, policy)).toBe('target-not-public');
     expect(refuseAddress('10.0.0.1', 9000, policy)).toBe('target-not-public');
     expect(refuseAddress('8.8.8.8', 9000, policy)).toBe('port-not-allowed');
+  });
+});
+
+describe('a depot', () => {
+  test.each([80, 443, 1024, 8470, 65535])('may be at a public address on port %d', (port) => {
+    expect(refuseOverlayAddress('8.8.8.8', port, strict)).toBeUndefined();
+    expect(refuseOverlayAddress('2606:4700::1111', port, strict)).toBeUndefined();
+  });
+
+  test.each([22, 25, 110, 1023])('may not be on port %d, where other services are', (port) => {
+    expect(refuseOverlayAddress('8.8.8.8', port, strict)).toBe('depot-address-not-allowed');
+    expect(refuseOverlayAddress('8.8.8.8', port, { ...strict, ports: [port] })).toBeUndefined();
+  });
+
+  test.each(['127.0.0.1', '10.77.0.1', '169.254.169.254', '::1', '::ffff:10.77.0.1', 'd1.example', ''])(
+    'may not be at %j, which is not a public address',
+    (address) => {
+      expect(refuseOverlayAddress(address, 8470, strict)).toBe('depot-address-not-allowed');
+      // What is excepted for origins is not meant for depots.
+      const policy = { ...strict, allow: [{ network: '0.0.0.0/0', ports: [8470] }] };
+      expect(refuseOverlayAddress(address, 8470, policy)).toBe('depot-address-not-allowed');
+    },
+  );
+
+  test('may be on any port of a network that is named for the overlay, where origins still may not', () => {
+    const policy = { ...strict, overlayNetworks: ['10.77.0.0/16', '::1/128'] };
+    for (const address of ['10.77.3.4', '::ffff:10.77.3.4', '::1']) {
+      expect(refuseOverlayAddress(address, 25, policy)).toBeUndefined();
+      expect(refuseAddress(address, 80, policy)).toBe('target-not-public');
+    }
+    expect(refuseOverlayAddress('10.78.0.1', 8470, policy)).toBe('depot-address-not-allowed');
   });
 });
 

@@ -9,10 +9,14 @@ const rate = z.number().check(z.minimum(0), z.maximum(1));
 const MAX_RTT_MS = 60_000;
 /** A measured rate above this is one, too: 10 Tbit/s. */
 const MAX_GOODPUT_BPS = 10_000_000_000_000;
+/** 100 TB: more than any file that people download. */
+const MAX_FILE_BYTES = 100_000_000_000_000;
 
 const depotId = z.string().check(z.regex(DEPOT_ID));
 const depotIds = z.array(depotId).check(z.maxLength(MAX_LISTED_DEPOTS));
 const lanes = z.number().check(z.int(), z.minimum(1), z.maximum(MAX_LANES));
+/** A raw Ed25519 public key. */
+const publicKey = z.string().check(z.regex(/^[A-Za-z0-9_-]{43}$/));
 const base64url = z.string().check(z.regex(/^[A-Za-z0-9_-]+$/), z.maxLength(256));
 
 /** `POST /v1/plans`: asks for the plan of one download without being redirected. */
@@ -139,10 +143,10 @@ export const errorAnswerSchema = z.object({
 });
 export type ErrorAnswer = z.infer<typeof errorAnswerSchema>;
 
-/** `POST /v1/depots`: a depot registers its address and key, under the enrolment secret's MAC. */
+/** `POST /v1/depots`: a depot registers its address and key; signed by that key, and under the enrolment secret's MAC. */
 export const registerRequestSchema = z.strictObject({
   id: depotId,
-  publicKey: base64url,
+  publicKey,
   host: z.string().check(z.maxLength(255)),
   port: z.number().check(z.int(), z.minimum(1), z.maximum(65535)),
   tls: z.boolean(),
@@ -158,7 +162,15 @@ const linkReportSchema = z.strictObject({
 });
 export type LinkReport = z.infer<typeof linkReportSchema>;
 
-const sizeReportSchema = z.strictObject({ urlHash: base64url, sizeBytes: count });
+/** Whether this is the size of a file that a download can have: nothing is known of empty ones. */
+export function isFileSize(sizeBytes: number): boolean {
+  return Number.isInteger(sizeBytes) && sizeBytes >= 1 && sizeBytes <= MAX_FILE_BYTES;
+}
+
+const sizeReportSchema = z.strictObject({
+  urlHash: base64url,
+  sizeBytes: z.number().check(z.refine(isFileSize)),
+});
 export type SizeReport = z.infer<typeof sizeReportSchema>;
 
 /** `POST /v1/depots/<id>/heartbeat`, signed by the depot. */
@@ -175,22 +187,53 @@ const depotEntrySchema = z.object({
   host: z.string(),
   port: count,
   tls: z.boolean(),
-  publicKey: base64url,
+  publicKey,
+  /** Where the depot has answered with its key: other depots connect there, and nowhere else. */
+  addresses: z.array(z.string()).check(z.minLength(1)),
   state: z.enum(['up', 'draining', 'lost']),
 });
 export type DepotEntry = z.infer<typeof depotEntrySchema>;
+
+/** A code with its sentence, for the depot's operator. */
+const problemSchema = z.object({ code: z.string(), message: z.string() });
+
+/** What the master thinks of the depot that asks. */
+const standingSchema = z.object({
+  /** `unproved`: it is registered, but has not answered at its address with its key; nobody is sent there. */
+  state: z.enum(['up', 'draining', 'unproved']),
+  problem: z.optional(problemSchema),
+});
+export type Standing = z.infer<typeof standingSchema>;
+
+/** `POST /v1/depots/trial`: what would come of a registration, with its body and proofs. Nothing is registered. */
+export const trialAnswerSchema = z.object({
+  /** Why it would be refused. */
+  refusal: z.optional(problemSchema),
+  /** Why the address would not count. */
+  unproved: z.optional(problemSchema),
+});
+export type TrialAnswer = z.infer<typeof trialAnswerSchema>;
 
 const masterKeySchema = z.object({ keyId: z.string(), publicKey: base64url });
 export type MasterKey = z.infer<typeof masterKeySchema>;
 
 /** Answer to a registration and to every heartbeat: all that a depot has to know of the overlay. */
 export const directorySchema = z.object({
+  self: standingSchema,
+  /** Depots whose addresses are proved. */
   depots: z.array(depotEntrySchema),
   masterKeys: z.array(masterKeySchema),
   /** Public base URLs of the masters, the first one for redirects back. */
   masterUrls: z.array(z.string()).check(z.minLength(1)),
 });
 export type Directory = z.infer<typeof directorySchema>;
+
+/** A depot's answer to the question whether it is where it is registered. */
+export const challengeAnswerSchema = z.object({
+  id: depotId,
+  signature: z.string().check(z.regex(/^[A-Za-z0-9_-]{86}$/)),
+});
+export type ChallengeAnswer = z.infer<typeof challengeAnswerSchema>;
 
 /**
  * `POST /v1/depots/<id>/follow-ups`, signed: a ticket of the same job for another URL, which an origin redirects to. With

@@ -400,6 +400,48 @@ export const ERRORS = {
     false,
     "This depot id is registered with another key: remove it from the master's registry or restore the depot's state.",
   ),
+  'depot-registry-full': entry(
+    503,
+    'master',
+    false,
+    'This master has as many depots as it takes: remove old ones from its registry.',
+  ),
+  'depot-unreachable': entry(
+    502,
+    'depot',
+    true,
+    'The master cannot reach the depot at the address that it registers: open its port in firewall and NAT, or correct `public`.',
+  ),
+  'depot-not-proved': entry(
+    502,
+    'depot',
+    true,
+    'Somebody else answers at the address that the depot registers: correct `public` and what stands before the depot.',
+  ),
+  'too-many-challenges': entry(
+    429,
+    'client',
+    true,
+    'Your network asks this depot too often to prove its address: wait a minute.',
+  ),
+  'depot-twice': entry(
+    409,
+    'depot',
+    false,
+    "Two running processes have this depot's id and key: end one of them, and give each machine an id and a state folder of its own.",
+  ),
+  'request-replayed': entry(
+    409,
+    'depot',
+    false,
+    'The signed request was here before: a depot signs each of its requests anew.',
+  ),
+  'depot-address-not-allowed': entry(
+    403,
+    'way',
+    false,
+    "The depot's address is none that this overlay connects to: give it a public one, or name its network in addresses.overlayNetworks of master and depots.",
+  ),
   'depot-signature-wrong': entry(
     401,
     'depot',

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
+  canonicalHost,
   canonicalOriginUrl,
   cleanFileName,
   fileNameOf,
@@ -50,6 +51,10 @@ describe('an origin URL', () => {
     ['http:///path', 'bad-url'],
     ['http://exa mple.org/', 'bad-url'],
     ['http://[::1/', 'bad-url'],
+    ['http://localhost../x', 'bad-url'],
+    ['http://example..org/x', 'bad-url'],
+    ['http://.example.org/x', 'bad-url'],
+    ['http://./x', 'bad-url'],
     [`http://example.org/${'a'.repeat(9000)}`, 'bad-url'],
   ])('%s is refused as %s', (text, code) => {
     expect(refusal(text)).toBe(code);
@@ -75,6 +80,19 @@ describe('an origin URL', () => {
       }),
     );
   });
+});
+
+test('a canonical host is its own canonical form', () => {
+  const hostBytes = fc.stringMatching(/^(?:[A-Za-z0-9_-]|\.|%2[eE]|\u3002|\[::|\]){1,12}$/);
+  expect(canonicalHost('[2001:DB8:0::1]')).toEqual(canonicalHost('2001:db8::1'));
+  fc.assert(
+    fc.property(hostBytes, (text) => {
+      const host = canonicalHost(text);
+      if (!host.ok) return;
+      expect(canonicalHost(host.value)).toEqual(host);
+    }),
+    { numRuns: 1000 },
+  );
 });
 
 describe('a redirect of the origin', () => {

@@ -123,16 +123,22 @@ export function parseAuthority(text: string, defaultPort: number | null): Result
   return port.ok ? ok({ host: host.value, port: port.value }) : port;
 }
 
-/** The canonical form of a host as the URL standard reads it: IDN, odd IPv4 spellings and IPv6 become one form. */
+/**
+ * The canonical form of a host as the URL standard reads it: IDN, odd IPv4 spellings and IPv6, in brackets or without, become
+ * one form. What is canonical stays as it is.
+ */
 export function canonicalHost(text: string): Result<string> {
   if (text === '' || /[/?#@\\\s]/.test(text)) return refuse('bad-url', 'the host is not valid');
-  const parsed = URL.parse(`http://${text}/`);
+  const isBareIpv6 = text.includes(':') && !text.startsWith('[');
+  const parsed = URL.parse(`http://${isBareIpv6 ? `[${text}]` : text}/`);
   if (!parsed || parsed.pathname !== '/' || parsed.port !== '' || parsed.username !== '') {
     return refuse('bad-url', 'the host is not valid');
   }
   const host = parsed.hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '');
+  // DNS has no empty labels, and a name that still ends in a dot would be another one when it is read again.
+  const hasEmptyLabel = host.split('.').includes('');
   // The wire puts hosts into header lines and query items, where these bytes would end them.
-  return host === '' || /[^a-z0-9.:_-]/.test(host) ? refuse('bad-url', 'the host is not valid') : ok(host);
+  return hasEmptyLabel || /[^a-z0-9.:_-]/.test(host) ? refuse('bad-url', 'the host is not valid') : ok(host);
 }
 
 /** `host:port`, an IPv6 host in brackets. */

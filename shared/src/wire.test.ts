@@ -6,11 +6,13 @@ import {
   formatGetPath,
   formatOriginRelayTarget,
   formatProof,
+  formatSequence,
   isRelayTarget,
   parseConnectTarget,
   parseGetTarget,
   parseProof,
   parseRelayTarget,
+  parseStamp,
 } from './wire.ts';
 
 const ticket = `eyJh.eyJq.${'S'.repeat(86)}`;
@@ -188,6 +190,22 @@ describe('the messages between depots', () => {
     const proof = { depot: 'rj-1', timeMs: 1_795_000_000_123, signature: 'x'.repeat(86) };
     expect(parseProof(formatProof(proof))).toEqual({ ok: true, value: proof });
     expect(parseProof('rj-1 now x').ok).toBe(false);
+  });
+
+  test('the stamp of a request to the master survives its headers', () => {
+    const stamp = { timeMs: 1_795_000_000_123, epoch: 'AbC-_123', sequence: 42 };
+    expect(parseStamp(String(stamp.timeMs), formatSequence(stamp))).toEqual(stamp);
+    for (const [time, sequence] of [
+      [undefined, 'AbC-_123 42'],
+      ['now', 'AbC-_123 42'],
+      ['1', undefined],
+      ['1', 'AbC-_123 0'],
+      ['1', 'AbC-_123 1e3'],
+      ['1', 'short 1'],
+      ['1', 'AbC-_123\n1'],
+      ['1', 'AbC-_123 1 2'],
+    ])
+      expect(parseStamp(time, sequence), `${time} ${sequence}`).toBeUndefined();
   });
 
   test.each(['origin.example:443', '192.0.2.1:80', '[2001:db8::1]:443'])(

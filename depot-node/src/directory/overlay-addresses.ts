@@ -1,11 +1,6 @@
 import { networkInterfaces } from 'node:os';
-import { plainAddress } from '@longhaul/shared';
+import { type Authority, plainAddress } from '@longhaul/shared';
 import type { Resolve } from '../names/resolver.ts';
-
-interface Place {
-  readonly host: string;
-  readonly port: number;
-}
 
 /** How long the addresses of a name are believed; each heartbeat would be work for the resolver that downloads wait for. */
 const NAME_LIFE_MS = 60_000;
@@ -37,7 +32,7 @@ export class OverlayAddresses {
   }
 
   /** Takes the places that are part of the overlay now. A name that has no address for the moment keeps its last ones. */
-  async update(places: readonly Place[]): Promise<void> {
+  async update(places: readonly Authority[]): Promise<void> {
     const hosts = [...new Set(places.map(({ host }) => host))];
     this.#hosts = new Map(
       await Promise.all(hosts.map(async (host) => [host, await this.#lookUp(host)] as const)),
@@ -61,12 +56,6 @@ export class OverlayAddresses {
   includes(address: string, port: number): boolean {
     return this.#known.has(placeKey(address, port)) || (port === this.#ownPort && isOwnAddress(address));
   }
-}
-
-/** Host and port of a base URL. */
-export function placeOfUrl(url: string): Place {
-  const { hostname, port, protocol } = new URL(url);
-  return { host: hostname.replace(/^\[|\]$/g, ''), port: Number(port) || (protocol === 'https:' ? 443 : 80) };
 }
 
 function placeKey(address: string, port: number): string {

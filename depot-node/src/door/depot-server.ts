@@ -1,10 +1,11 @@
-import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { HEADERS, isInNetworks, LonghaulError } from '@longhaul/shared';
+import { HEADERS, isChallengeTarget, LonghaulError, type Result } from '@longhaul/shared';
+import { answerBrokenRequest, comesFrom, type TlsMaterial } from '@longhaul/shared/service';
 import type { Registry } from 'prom-client';
-import { sayFarewell } from '../sockets/farewell.ts';
+import type { MembershipState } from '../directory/membership.ts';
 import type { LegOptions } from '../sockets/leg-options.ts';
-import { createListener, type TlsMaterial } from '../sockets/listener.ts';
+import { createListener } from '../sockets/listener.ts';
 import { resetConnection } from '../sockets/reset.ts';
 import { SAFETY_HEADERS } from './client-headers.ts';
 import { sendRefusal } from './refusal.ts';
@@ -17,6 +18,10 @@ interface DepotServerComponents {
   readonly sockets: LegOptions;
   readonly handleRelay: (request: IncomingMessage, response: ServerResponse) => Promise<void>;
   readonly handleConnect: (request: IncomingMessage, socket: Duplex, head: Buffer) => Promise<void>;
+  /** How this depot stands with its master. */
+  readonly membership: () => MembershipState;
+  /** Proves where this depot is. */
+  readonly answerChallenge: (target: string, clientAddress: string) => Result<object>;
   readonly metrics: Registry;
   readonly metricsNetworks: readonly string[];
   /** Whether the depot takes nothing new. */
@@ -31,7 +36,9 @@ export function createDepotServer(components: DepotServerComponents): Server {
     (request, response) => {
       if (isClosing()) sendRefusal(request, response, new LonghaulError('shutting-down'), ownId);
       else if (request.url === '/healthz') response.writeHead(200, SAFETY_HEADERS).end('ok\n');
+      else if (request.url === '/healthz/ready') sendReadiness(components.membership(), response);
       else if (request.url === '/metrics') void sendMetrics(components, request, response);
+      else if (isChallengeTarget(request.url ?? '')) sendProof(components, request, response);
       else {
         turns.take(request.socket, () =>
           handleRelay(request, response).catch(() => resetConnection(request.socket)),
@@ -52,9 +59,32 @@ export function createDepotServer(components: DepotServerComponents): Server {
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {
     // The answer to it would become a part of the body that is on its way.
     if (turns.isBusy(socket)) resetConnection(socket);
-    else answerBrokenRequest(error, socket, ownId);
+    else answerBrokenRequest(error, socket, { [HEADERS.depot]: ownId });
   });
   return server;
+}
+
+/** Of no use to clients: a depot that is not ready serves the tickets it gets. */
+function sendReadiness({ isMember, problem }: MembershipState, response: ServerResponse): void {
+  const said = problem ? `${problem.code}: ${problem.message}\n` : '';
+  response.writeHead(isMember ? 200 : 503, {
+    ...SAFETY_HEADERS,
+    'Content-Type': 'text/plain; charset=utf-8',
+  });
+  response.end(`${isMember ? 'ready' : 'not ready'}\n${said}`);
+}
+
+function sendProof(
+  { ownId, answerChallenge }: DepotServerComponents,
+  request: IncomingMessage,
+  response: ServerResponse,
+): void {
+  const proof = answerChallenge(request.url ?? '', request.socket.remoteAddress ?? '');
+  if (!proof.ok) sendRefusal(request, response, proof.error, ownId);
+  else
+    response
+      .writeHead(200, { ...SAFETY_HEADERS, 'Content-Type': 'application/json' })
+      .end(JSON.stringify(proof.value));
 }
 
 async function sendMetrics(
@@ -62,28 +92,10 @@ async function sendMetrics(
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  // Behind a reverse proxy on this machine everybody would come from loopback.
-  const isForwarded = 'x-forwarded-for' in request.headers || 'forwarded' in request.headers;
-  if (isForwarded || !isInNetworks(request.socket.remoteAddress ?? '', metricsNetworks)) {
+  if (!comesFrom(request, metricsNetworks)) {
     sendRefusal(request, response, new LonghaulError('not-found'), ownId);
     return;
   }
   response.setHeader('Content-Type', metrics.contentType);
   response.end(await metrics.metrics());
-}
-
-/** A request that is not HTTP gets the registered answer instead of Node's. */
-function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Duplex, ownId: string): void {
-  if (!socket.writable || error.code === 'ECONNRESET') {
-    socket.destroy();
-    return;
-  }
-  const tooLarge = error.code === 'HPE_HEADER_OVERFLOW';
-  const failure = new LonghaulError(tooLarge ? 'request-too-large' : 'bad-request');
-  sayFarewell(
-    socket,
-    `HTTP/1.1 ${failure.status} ${STATUS_CODES[failure.status]}\r\nContent-Type: text/plain; charset=utf-8\r\n` +
-      `X-Content-Type-Options: nosniff\r\n${HEADERS.error}: ${failure.code}\r\n${HEADERS.depot}: ${ownId}\r\n` +
-      `Connection: close\r\n\r\n${failure.code}: ${failure.message}\n`,
-  );
 }

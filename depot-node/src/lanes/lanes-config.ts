@@ -1,6 +1,6 @@
 import { KIB, MIB } from '@longhaul/shared';
+import { seconds } from '@longhaul/shared/service';
 import * as z from 'zod';
-import { seconds } from '../seconds-schema.ts';
 
 /** What one transfer may hold that came before its turn: two seconds of 64 Mbit/s. */
 const DEFAULT_BUFFER_BYTES = 16_777_216;

@@ -9,7 +9,8 @@ import {
   type Result,
   refuse,
 } from '@longhaul/shared';
-import type { Identity, VerifySignature } from '../identity.ts';
+import type { VerifySignature } from '@longhaul/shared/service';
+import type { Identity } from '../identity.ts';
 
 const SKEW_MS = CLOCK_SKEW_SECONDS * 1000;
 

@@ -159,7 +159,8 @@ async function dialDepot(
   entry: DepotEntry,
   signal: AbortSignal,
 ): Promise<Duplex> {
-  const { socket, rttMs } = await dial({ purpose: 'depot', host: entry.host, port: entry.port }, signal);
+  const { host, port, addresses } = entry;
+  const { socket, rttMs } = await dial({ purpose: 'depot', host, port, addresses }, signal);
   noteRtt(entry.id, rttMs);
   const codes = {
     refused: 'next-depot-tls-failed',

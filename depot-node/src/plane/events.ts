@@ -1,4 +1,5 @@
 import type { Chain, ErrorCode } from '@longhaul/shared';
+import type { MembershipState } from '../directory/membership.ts';
 import type { PlaneKind } from '../relay/relay-plane.ts';
 import type { SocketReport } from '../sockets/leg-sockets.ts';
 
@@ -97,6 +98,9 @@ export type DepotEvent =
   /** What the kernel refuses of the configured options, told once at start. */
   | ({ readonly type: 'sockets' } & SocketReport)
   | { readonly type: 'directory'; readonly depots: number }
-  | { readonly type: 'master-lost'; readonly code: ErrorCode; readonly detail: string | undefined };
+  /** An exchange with the master failed. */
+  | { readonly type: 'master-lost'; readonly code: ErrorCode; readonly detail: string | undefined }
+  /** How this depot stands with its master has changed; a problem is its operator's to solve. */
+  | ({ readonly type: 'membership' } & MembershipState);
 
 export type Observe = (event: DepotEvent) => void;

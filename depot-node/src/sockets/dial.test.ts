@@ -51,7 +51,11 @@ function dialIn(addresses: readonly string[], world: World = {}) {
   const networks = ['127.0.0.0/8', '::1/128', 'fd00::/8'];
   const dial = createDial({
     resolve: world.resolve ?? (async () => addresses),
-    policy: { ports: [80, 443], allow: allow ? networks.map((network) => ({ network, ports: [port] })) : [] },
+    policy: {
+      ports: [80, 443],
+      allow: allow ? networks.map((network) => ({ network, ports: [port] })) : [],
+      overlayNetworks: allow ? networks : [],
+    },
     isOverlayAddress: (address) => address === OVERLAY,
     connectTimeoutMs,
     sockets,
@@ -207,5 +211,33 @@ describe('a name with several addresses', () => {
     const { socket } = await dial();
     expect(counted).toEqual([socket]);
     socket.destroy();
+  });
+});
+
+describe('dialling a depot', () => {
+  test('connects where the overlay may be, on any port', async () => {
+    const { socket } = await dialIn([ANSWERS]).dial({ purpose: 'depot' });
+    expect(socket.remoteAddress).toBe('127.0.0.1');
+    socket.destroy();
+  });
+
+  test('connects to the addresses that it has proved, and asks no resolver for others', async () => {
+    const { socket } = await dialIn([OVERLAY]).dial({ purpose: 'depot', addresses: [ANSWERS] });
+    expect(socket.remoteAddress).toBe('127.0.0.1');
+    socket.destroy();
+    await expect(
+      dialIn([ANSWERS]).dial({ purpose: 'depot', addresses: ['192.168.0.1'] }),
+    ).rejects.toMatchObject({ code: 'depot-address-not-allowed' });
+  });
+
+  test.each([
+    ['a private address behind a name', ['192.168.0.1']],
+    ['loopback', ['127.0.0.1']],
+    ['a mapped address', ['::ffff:127.0.0.1']],
+    ['an address for metadata', ['169.254.169.254']],
+  ])('never connects to %s, whatever the directory says', async (_, addresses) => {
+    await expect(dialIn(addresses, { allow: false }).dial({ purpose: 'depot' })).rejects.toMatchObject({
+      code: 'depot-address-not-allowed',
+    });
   });
 });

@@ -1,5 +1,11 @@
 import { isIP, type Socket } from 'node:net';
-import { type AddressPolicy, type ErrorCode, LonghaulError, refuseAddress } from '@longhaul/shared';
+import {
+  type AddressPolicy,
+  type ErrorCode,
+  LonghaulError,
+  refuseAddress,
+  refuseOverlayAddress,
+} from '@longhaul/shared';
 import type { DownloadAsker } from '../names/look-up-room.ts';
 import type { Resolve } from '../names/resolver.ts';
 import { tryInTurn } from '../racing/try-in-turn.ts';
@@ -7,7 +13,7 @@ import { DEFAULT_LEG_TABLE, type LegClass } from './leg-options.ts';
 import type { LegSockets } from './leg-sockets.ts';
 import { createNodeLegSockets } from './node-leg-sockets.ts';
 
-/** Whom a connection is for: origins are guarded, registered depots and the master are trusted by configuration. */
+/** Whom a connection is for: origins and depots are guarded, each by a rule of its own; the master is configured. */
 export type DialPurpose = 'origin' | 'depot' | 'master';
 
 export interface DialTarget {
@@ -16,6 +22,8 @@ export interface DialTarget {
   readonly port: number;
   /** Whom an origin is dialled for: its name takes room that is his. */
   readonly forWhom?: DownloadAsker;
+  /** The only addresses of the host that count, where they are known; left out, it is resolved. */
+  readonly addresses?: readonly string[];
 }
 
 export interface Dialled {
@@ -72,40 +80,50 @@ const LEG_CLASSES: Readonly<Record<DialPurpose, LegClass>> = {
 };
 
 /**
- * Makes the dial function. An origin's addresses are checked after resolution, one by one, and the address really
- * connected once more, so that neither literals nor a name that changes its mind get past the guard. Several addresses
- * race (RFC 8305): both families in turn, the next one beside one that does not stand at once, under one deadline.
+ * Makes the dial function. An origin's and a depot's addresses are checked after resolution, one by one, and the address
+ * really connected once more, so that neither literals nor a name that changes its mind get past the guard. Several
+ * addresses race (RFC 8305): both families in turn, the next one beside one that does not stand at once, under one deadline.
  */
 export function createDial(components: DialComponents): Dial {
   const { resolve, policy, isOverlayAddress, connectTimeoutMs } = components;
   const sockets = components.sockets ?? createNodeLegSockets(DEFAULT_LEG_TABLE);
 
-  const isForbidden = (target: DialTarget, address: string) =>
-    target.purpose === 'origin' &&
-    (isOverlayAddress(address, target.port) || refuseAddress(address, target.port, policy) !== undefined);
+  const refusalOf = ({ purpose, port }: DialTarget, address: string): ErrorCode | undefined => {
+    if (purpose === 'depot') return refuseOverlayAddress(address, port, policy);
+    const isForbidden =
+      purpose === 'origin' &&
+      (isOverlayAddress(address, port) || refuseAddress(address, port, policy) !== undefined);
+    return isForbidden ? 'address-not-allowed' : undefined;
+  };
 
   const connectTo = async (target: DialTarget, address: string, signal: AbortSignal): Promise<Dialled> => {
     const legClass = LEG_CLASSES[target.purpose];
     const started = performance.now();
     const socket = await establish(() => sockets.connect(legClass, address, target.port), signal);
     const rttMs = performance.now() - started;
-    if (!isForbidden(target, socket.remoteAddress ?? '')) return { socket, rttMs };
+    const refusal = refusalOf(target, socket.remoteAddress ?? '');
+    if (!refusal) return { socket, rttMs };
     socket.destroy();
-    throw new LonghaulError('address-not-allowed', { detail: target.host });
+    throw new LonghaulError(refusal, { detail: target.host });
   };
 
   return async (target, signal) => {
     const failures = FAILURES[target.purpose];
     const deadline = AbortSignal.any([signal, AbortSignal.timeout(connectTimeoutMs)]);
     const forWhom = target.purpose === 'origin' ? (target.forWhom ?? NOBODY_KNOWN) : 'overlay';
-    const addresses = await resolve(target.host, { signal: deadline, forWhom }).catch((cause: unknown) => {
+    const found = target.addresses
+      ? Promise.resolve(target.addresses)
+      : resolve(target.host, { signal: deadline, forWhom });
+    const addresses = await found.catch((cause: unknown) => {
       signal.throwIfAborted();
       const isBusy = cause instanceof LonghaulError && cause.code === 'resolver-busy';
       throw new LonghaulError(isBusy ? cause.code : failures.unresolvable, { detail: target.host, cause });
     });
-    const permitted = addresses.filter((address) => !isForbidden(target, address));
-    if (addresses.length === 0) throw new LonghaulError(failures.unresolvable, { detail: target.host });
-    if (permitted.length === 0) throw new LonghaulError('address-not-allowed', { detail: target.host });
+    const permitted = addresses.filter((address) => refusalOf(target, address) === undefined);
+    const [first] = addresses;
+    if (first === undefined) throw new LonghaulError(failures.unresolvable, { detail: target.host });
+    const refusal = permitted.length === 0 ? refusalOf(target, first) : undefined;
+    if (refusal) throw new LonghaulError(refusal, { detail: target.host });
 
     const attempts: Promise<Dialled>[] = [];
     const dialled = await tryInTurn(interleaveFamilies(permitted).slice(0, MAX_DIALLED_ADDRESSES), {

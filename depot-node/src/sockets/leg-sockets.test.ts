@@ -29,7 +29,11 @@ function makeSockets(table: object = {}): { sockets: LegSockets; reports: Socket
 function dialThrough(sockets: LegSockets, addresses = ['127.0.0.1'], connectTimeoutMs = 2000) {
   const dial = createDial({
     resolve: async () => addresses,
-    policy: { ports: [], allow: [{ network: '127.0.0.1/32', ports: [1] }] },
+    policy: {
+      ports: [],
+      allow: [{ network: '127.0.0.1/32', ports: [1] }],
+      overlayNetworks: ['127.0.0.1/32', '::1/128'],
+    },
     isOverlayAddress: () => false,
     connectTimeoutMs,
     sockets,

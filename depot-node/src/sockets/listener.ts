@@ -2,6 +2,7 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { createSecureContext, type SecureContext, TLSSocket } from 'node:tls';
 import { MAX_HEAD_BYTES } from '@longhaul/shared';
+import type { TlsMaterial } from '@longhaul/shared/service';
 import { DEFAULT_LEG_TABLE } from './leg-options.ts';
 import type { LegSockets } from './leg-sockets.ts';
 import type { NodeLegOptions } from './node-leg-sockets.ts';
@@ -16,11 +17,6 @@ const KEEP_ALIVE_MS = 30_000;
 const REQUESTS_PER_CONNECTION = 1000;
 /** Connections held at once; a depot that serves all its transfers needs a few thousand. */
 export const MAX_CONNECTIONS = 10_000;
-
-export interface TlsMaterial {
-  readonly cert: string;
-  readonly key: string;
-}
 
 /**
  * The one listener of a depot: HTTP, or HTTPS where there is a certificate. `legs` is what Node sets on each accepted

@@ -10,7 +10,7 @@ import {
   type OriginUrl,
   parseOriginParts,
 } from '@longhaul/shared';
-import { sha256 } from '../identity.ts';
+import { sha256 } from '@longhaul/shared/service';
 import type { ProofMaker } from '../legs/caller-proof.ts';
 import type { NextLegs } from '../legs/next-leg.ts';
 import { type OriginAnswer, OriginConnection, type OriginRequest } from '../origin/origin-connection.ts';

@@ -1,5 +1,5 @@
 import { hashAuthority, hashOriginUrl, type OriginUrl, ok, type Result, refuse } from '@longhaul/shared';
-import { sha256 } from '../identity.ts';
+import { sha256 } from '@longhaul/shared/service';
 import type { OpenTicket } from './ticket-gate.ts';
 
 /** What is fetched, by whose leave, and for whom. */

@@ -1,5 +1,5 @@
 import { decodeTicket, ok, type Result, type TicketClaims, verifyTicket } from '@longhaul/shared';
-import type { VerifySignature } from '../identity.ts';
+import type { VerifySignature } from '@longhaul/shared/service';
 
 interface TicketGateComponents {
   readonly masterKey: (keyId: string) => VerifySignature | undefined;

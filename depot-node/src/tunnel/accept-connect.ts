@@ -12,7 +12,7 @@ import {
   refuse,
   type TicketClaims,
 } from '@longhaul/shared';
-import { sha256 } from '../identity.ts';
+import { sha256 } from '@longhaul/shared/service';
 import type { ProofChecker } from '../legs/caller-proof.ts';
 import type { ChainTarget } from '../legs/next-leg.ts';
 import type { DataPlane } from '../plane/data-plane.ts';

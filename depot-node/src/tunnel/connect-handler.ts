@@ -10,10 +10,10 @@ import {
   refuseThrown,
   type TicketClaims,
 } from '@longhaul/shared';
+import { sayFarewell } from '@longhaul/shared/service';
 import { refusalEvent, retryAfter } from '../door/refusal.ts';
 import { type Admission, arrivalOf, type JobTable } from '../jobs/job-table.ts';
 import type { ChainTarget, OpenNextLeg } from '../legs/next-leg.ts';
-import { sayFarewell } from '../sockets/farewell.ts';
 import { downstreamLeg, upstreamLeg } from '../sockets/leg-sampler.ts';
 import { resetConnection } from '../sockets/reset.ts';
 import { type AcceptComponents, type AcceptedConnect, acceptConnect } from './accept-connect.ts';

@@ -2,7 +2,7 @@ import { createServer as createHttpServer, type RequestListener, type Server } f
 import { createServer as createHttpsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { formatAuthority, MAX_HEAD_BYTES } from '@longhaul/shared';
-import { answerClientError } from './client-error.ts';
+import { answerBrokenRequest, type TlsMaterial } from '@longhaul/shared/service';
 
 /** A request head takes a few packets; who needs longer is broken or keeps connections busy on purpose. */
 const HEAD_TIMEOUT_MS = 10_000;
@@ -12,12 +12,6 @@ const REQUEST_TIMEOUT_MS = 30_000;
 const CLOSE_GRACE_MS = 1000;
 /** Far above what a master needs, below usual limits of open files; idle, they take about 100 MB. More are closed. */
 const MAX_CONNECTIONS = 10_000;
-
-export interface TlsFiles {
-  /** PEM. */
-  readonly cert: string;
-  readonly key: string;
-}
 
 export interface Listening {
   readonly host: string;
@@ -31,7 +25,7 @@ export class HttpServer {
   readonly #server: Server;
   readonly #tls: boolean;
 
-  constructor(listener: RequestListener, tls: TlsFiles | undefined, maxConnections = MAX_CONNECTIONS) {
+  constructor(listener: RequestListener, tls: TlsMaterial | undefined, maxConnections = MAX_CONNECTIONS) {
     const limits = {
       maxHeaderSize: MAX_HEAD_BYTES,
       headersTimeout: HEAD_TIMEOUT_MS,
@@ -42,7 +36,7 @@ export class HttpServer {
       ? createHttpsServer({ ...limits, ...tls }, listener)
       : createHttpServer(limits, listener);
     this.#server.maxConnections = maxConnections;
-    this.#server.on('clientError', answerClientError);
+    this.#server.on('clientError', (error, socket) => answerBrokenRequest(error, socket));
   }
 
   /** Binds the address; port 0 lets the system choose. Rejects when it cannot be bound. */

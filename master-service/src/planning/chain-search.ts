@@ -3,8 +3,10 @@ import { CLIENT, ORIGIN } from '../config.ts';
 import type { LegBetween } from './chain-legs.ts';
 import { chooseLanes } from './choose-lanes.ts';
 
-/** A registered depot as the planner sees it. */
-export type PlanningDepot = Pick<DepotEntry, 'id' | 'tls' | 'state'>;
+/** A registered depot as the planner sees it; only one that is `up` is planned with. */
+export interface PlanningDepot extends Pick<DepotEntry, 'id' | 'tls'> {
+  readonly state: DepotEntry['state'] | 'unproved';
+}
 
 export interface SearchSpace {
   readonly depots: readonly Pick<PlanningDepot, 'id' | 'tls'>[];

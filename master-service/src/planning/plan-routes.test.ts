@@ -60,20 +60,44 @@ describe('a plan', () => {
     expect(redirect.headers['longhaul-job']).toBe(plan.jobId);
   });
 
-  test('uses the size that depots saw, unless the request says it', async () => {
-    await start();
-    const [depot] = await registerDepots(master, 'd4');
+  describe('for a file that a depot has seen', () => {
     const url = { scheme: 'https', host: 'origin.example', port: 443, path: '/f', query: null } as const;
-    await depot?.heartbeat(master, { sizes: [{ urlHash: urlHashOf(url), sizeBytes: 3000 }] });
-    const seen = await planOf({ url: 'https://origin.example/f' });
-    expect(seen).toMatchObject({
-      sizeBytes: 3000,
-      sizeSource: 'reported',
-      fileSeen: true,
-      decision: 'direct',
+    const report = (depot: TestDepot | undefined, sizeBytes: number) =>
+      depot?.heartbeat(master, { sizes: [{ urlHash: urlHashOf(url), sizeBytes }] });
+    /** A plan whose ticket lets d1 and d3 see the file; other options than later ones, so none of those is this one. */
+    const planEarlier = () => planOf({ url: 'https://origin.example/f', sizeBytes: 6e8 });
+
+    test('uses the size that its entry depot saw, unless the request says it', async () => {
+      await start();
+      await planEarlier();
+      await report(depots[0], 3000);
+      const seen = await planOf({ url: 'https://origin.example/f' });
+      expect(seen).toMatchObject({ sizeBytes: 3000, sizeSource: 'reported', decision: 'direct' });
+      const asked = await planOf({ url: 'https://origin.example/f', sizeBytes: 7e8 });
+      expect(asked).toMatchObject({ sizeBytes: 7e8, sizeSource: 'option', decision: 'chain' });
     });
-    const asked = await planOf({ url: 'https://origin.example/f', sizeBytes: 7e8 });
-    expect(asked).toMatchObject({ sizeBytes: 7e8, sizeSource: 'option', fileSeen: true, decision: 'chain' });
+
+    test('uses the size that an alternative entry depot saw, too', async () => {
+      await start();
+      await planEarlier();
+      await report(depots[2], 3000);
+      expect(await planOf({ url: 'https://origin.example/f' })).toMatchObject({ sizeSource: 'reported' });
+    });
+
+    test('believes no depot that had no ticket to see it', async () => {
+      await start();
+      await report(depots[0], 3000);
+      await planEarlier();
+      await report(depots[1], 3000);
+      expect(await planOf({ url: 'https://origin.example/f' })).toMatchObject({ sizeSource: 'assumed' });
+    });
+
+    test.each([0, -1, 0.5, 1e15, 9e15])('takes %d bytes for no size of a file', async (sizeBytes) => {
+      await start();
+      await planEarlier();
+      expect(await report(depots[0], sizeBytes)).toMatchObject({ status: 400, code: 'bad-request' });
+      expect(await planOf({ url: 'https://origin.example/f' })).toMatchObject({ sizeSource: 'assumed' });
+    });
   });
 
   test('for a tunnel names the entry depot as proxy and hands out the ticket', async () => {

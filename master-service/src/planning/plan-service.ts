@@ -1,6 +1,5 @@
 import {
   clientPrefix,
-  type DepotEntry,
   DIRECT_FRAGMENT,
   depotBaseUrl,
   formatBytes,
@@ -19,15 +18,21 @@ import type { MasterConfig } from '../config.ts';
 import type { DownloadPolicy } from '../policy/download-policy.ts';
 import { RateCaps } from '../policy/rate-caps.ts';
 import { type TicketIssuer, urlHashOf } from '../tickets/ticket-issuer.ts';
+import type { PlanningDepot } from './chain-search.ts';
 import { chooseSignalling } from './choose-signalling.ts';
 import { PlanCache } from './plan-cache.ts';
 import type { Planner, Route } from './planner.ts';
 import type { SizeMemory } from './size-memory.ts';
 
+interface KnownDepot extends PlanningDepot {
+  readonly host: string;
+  readonly port: number;
+}
+
 /** The registered depots, with the states that they are in now. */
 interface KnownDepots {
-  readonly entries: (nowMs: number) => readonly DepotEntry[];
-  readonly entry: (id: string, nowMs: number) => DepotEntry | undefined;
+  readonly views: (nowMs: number) => readonly KnownDepot[];
+  readonly view: (id: string, nowMs: number) => KnownDepot | undefined;
 }
 
 interface PlanServiceInit {
@@ -114,7 +119,7 @@ export class PlanService {
     // Lanes are the entry depot's ranges, and it does not see into a tunnel.
     const lanes = kind === 'tunnel' ? { lanes: 1 } : {};
     const query = { ...options, ...lanes, sizeBytes, originTls: url.scheme === 'https' };
-    return planner.plan(query, registry.entries(nowMs), nowMs);
+    return planner.plan(query, registry.views(nowMs), nowMs);
   }
 
   #issue(
@@ -124,7 +129,7 @@ export class PlanService {
     budgetBytes: number,
     nowMs: number,
   ): IssuedPlan {
-    const { tickets, publicUrl } = this.#init;
+    const { tickets, sizes, publicUrl } = this.#init;
     const jobId = tickets.newJobId();
     const isChain = route.decision === 'chain';
     const signalling = chooseSignalling({ wanted: options.signalling, kind, url, chain: route.chain });
@@ -140,6 +145,7 @@ export class PlanService {
       },
       Math.floor(nowMs / 1000),
     );
+    sizes.noteTicket(claims.urlHash, claims.chains);
     const atDepot = (id: string | undefined) => this.#locationAt(id ?? '', ticket, url, kind, nowMs);
     const elsewhere = route.alternatives.map(([entry]) => entry).filter((entry) => entry !== route.chain[0]);
     const answer: PlanAnswer = {
@@ -171,7 +177,7 @@ export class PlanService {
 
   /** The address of a download at its first depot; for a tunnel, the depot itself, which is used as proxy. */
   #locationAt(id: string, ticket: string, url: OriginUrl, kind: TicketKind, nowMs: number): string {
-    const depot = this.#init.registry.entry(id, nowMs);
+    const depot = this.#init.registry.view(id, nowMs);
     if (!depot) throw new Error(`the plan names ${id}, which is not registered`);
     const base = depotBaseUrl(depot);
     return kind === 'get' ? `${base}${formatOriginRelayTarget(ticket, url)}` : base;
@@ -189,11 +195,11 @@ export class PlanService {
   #stillHolds({ answer, upDepots }: IssuedPlan, nowMs: number): boolean {
     const { registry } = this.#init;
     if (answer.decision === 'direct') return upDepots === this.#upDepots(nowMs);
-    return answer.chain.every((id) => registry.entry(id, nowMs)?.state === 'up');
+    return answer.chain.every((id) => registry.view(id, nowMs)?.state === 'up');
   }
 
   #upDepots(nowMs: number): string {
-    const up = this.#init.registry.entries(nowMs).filter((depot) => depot.state === 'up');
+    const up = this.#init.registry.views(nowMs).filter((depot) => depot.state === 'up');
     return up.map((depot) => depot.id).join();
   }
 }

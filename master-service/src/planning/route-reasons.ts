@@ -116,6 +116,7 @@ function exclusions({ depots, avoid, linked }: RouteFacts): string[] {
   return depots.flatMap(({ id, state }) => {
     if (avoid.includes(id)) return [`Left out: ${id}, which the client avoids.`];
     if (state === 'lost') return [`Left out: ${id}, which sends no heartbeats.`];
+    if (state === 'unproved') return [`Left out: ${id}, which has not proved its address.`];
     if (state === 'draining') return [`Left out: ${id}, which takes no new downloads.`];
     if (fromClient.has(id) && fromOrigin.has(id)) return [];
     const lacking = fromClient.has(id) ? ORIGIN : CLIENT;

@@ -3,11 +3,13 @@ import { createServer, type Server } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { answerClientError } from './client-error.ts';
+import { answerBrokenRequest } from './broken-request.ts';
 
 let server: Server;
 beforeEach(async () => {
-  server = createServer().on('clientError', answerClientError).listen(0, '127.0.0.1');
+  server = createServer()
+    .on('clientError', (error, socket) => answerBrokenRequest(error, socket))
+    .listen(0, '127.0.0.1');
   await once(server, 'listening');
 });
 afterEach(() => server.close());
