@@ -1,7 +1,7 @@
 import type { Duplex } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
-import { depotBaseUrl, originHref } from '@longhaul/shared';
-import { authorityOf, type StateFolder, type TlsMaterial } from '@longhaul/shared/service';
+import { depotBaseUrl, formatAuthority, originHref } from '@longhaul/shared';
+import { asListenFailure, authorityOf, type StateFolder, type TlsMaterial } from '@longhaul/shared/service';
 import type { DepotConfig } from './config.ts';
 import { type RunningDownload, RunningDownloads } from './delivery/running-download.ts';
 import { AddressChallenges } from './directory/address-challenges.ts';
@@ -51,7 +51,10 @@ export interface DepotInit {
 }
 
 export interface Depot {
-  /** Binds the listener and joins the overlay, as far as its master lets it; gives the depot's public base URL. */
+  /**
+   * Binds the listener and joins the overlay, as far as its master lets it; gives the depot's public base URL. Rejects with
+   * a registered code where the address cannot be bound.
+   */
   readonly listen: () => Promise<{ readonly url: string; readonly membership: MembershipState }>;
   /** Takes nothing new, lets running transfers end for up to `graceMs`, then resets what is left. */
   readonly close: (graceMs: number) => Promise<void>;
@@ -242,7 +245,10 @@ export function createDepot(init: DepotInit): Depot {
   return {
     downloads: () => running.list(),
     listen: async () => {
-      const bound = await listen(server, config.listen.host, config.listen.port, sockets);
+      const { host, port } = config.listen;
+      const bound = await listen(server, host, port, sockets).catch((failure: unknown) => {
+        throw asListenFailure(failure, formatAuthority(host, port));
+      });
       overlay.setOwnPort(bound.port);
       publicPlace = {
         host: config.public?.host ?? config.listen.host,

@@ -1,5 +1,5 @@
-import { asLonghaulError, isGetTarget, LonghaulError } from '@longhaul/shared';
-import { authorityOf, type TlsMaterial } from '@longhaul/shared/service';
+import { asLonghaulError, formatAuthority, isGetTarget, LonghaulError } from '@longhaul/shared';
+import { asListenFailure, authorityOf, type TlsMaterial } from '@longhaul/shared/service';
 import express, { type ErrorRequestHandler, type Express } from 'express';
 import type { MasterConfig } from './config.ts';
 import { AddressProver } from './depots/address-prover.ts';
@@ -42,7 +42,7 @@ export interface MasterDeps {
 }
 
 export interface Master {
-  /** Reads the registry, binds the address and serves; gives the public base URL. */
+  /** Reads the registry, binds the address and serves; gives the public base URL. Rejects with a registered code. */
   listen(): Promise<{ readonly url: string }>;
   /** Stops accepting, finishes running requests for at most a second. */
   close(): Promise<void>;
@@ -123,7 +123,10 @@ export function createMaster(deps: MasterDeps): Master {
   return {
     async listen() {
       await registry.load();
-      listening = await server.listen(config.listen);
+      const { host, port } = config.listen;
+      listening = await server.listen(config.listen).catch((failure: unknown) => {
+        throw asListenFailure(failure, formatAuthority(host, port));
+      });
       return { url: publicUrl() };
     },
     close: () => server.close(),

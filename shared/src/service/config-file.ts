@@ -6,6 +6,7 @@ import { parse } from 'yaml';
 import type * as z from 'zod';
 import { LonghaulError } from '../errors.ts';
 import type { TlsFiles } from './config-schemas.ts';
+import { fileReason } from './system-failure.ts';
 
 /** A configuration with the folder that the paths in it are relative to. */
 export interface ConfigFile<Config> {
@@ -94,7 +95,10 @@ function readText(path: string): string {
   try {
     return readFileSync(path, 'utf8');
   } catch (cause) {
-    throw new LonghaulError('config-invalid', { detail: `${path} cannot be read`, cause });
+    throw new LonghaulError('config-invalid', {
+      detail: `${path} cannot be read: ${fileReason(cause)}`,
+      cause,
+    });
   }
 }
 
