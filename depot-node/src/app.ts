@@ -1,8 +1,9 @@
 import type { Duplex } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { depotBaseUrl, formatAuthority, originHref } from '@longhaul/shared';
-import { asListenFailure, authorityOf, type StateFolder, type TlsMaterial } from '@longhaul/shared/service';
+import { asListenFailure, authorityOf, type StateFolder } from '@longhaul/shared/service';
 import type { DepotConfig } from './config.ts';
+import type { DepotMaterial } from './config-file.ts';
 import { type RunningDownload, RunningDownloads } from './delivery/running-download.ts';
 import { AddressChallenges } from './directory/address-challenges.ts';
 import { DepotDirectory } from './directory/directory.ts';
@@ -29,7 +30,8 @@ import { createLegSockets } from './sockets/kernel-leg-sockets.ts';
 import { createLegSampler } from './sockets/leg-sampler.ts';
 import type { SocketReport } from './sockets/leg-sockets.ts';
 import { listen } from './sockets/listener.ts';
-import { createTrust } from './sockets/secure.ts';
+import { ListenerCertificate } from './sockets/listener-certificate.ts';
+import { Trust } from './sockets/trust.ts';
 import { createStepwise } from './stepwise/stepwise.ts';
 import { type OpenTicket, TicketGate } from './tickets/ticket-gate.ts';
 import { createConnectHandler } from './tunnel/connect-handler.ts';
@@ -37,13 +39,9 @@ import { createConnectHandler } from './tunnel/connect-handler.ts';
 /** How long a depot that stops waits for its master to hear of it. */
 const FAREWELL_MS = 500;
 
-export interface DepotInit {
+export interface DepotInit extends DepotMaterial {
   readonly config: DepotConfig;
   readonly state: StateFolder;
-  readonly enrolmentSecret: string;
-  readonly tls: TlsMaterial | undefined;
-  /** PEM texts of authorities trusted beside the usual ones. */
-  readonly trustedAuthorities: readonly string[];
   /** The relay of the kernel; left out where there is none or it is not wanted. */
   readonly splice: SplicePlane | undefined;
   readonly observe: Observe;
@@ -56,6 +54,8 @@ export interface Depot {
    * a registered code where the address cannot be bound.
    */
   readonly listen: () => Promise<{ readonly url: string; readonly membership: MembershipState }>;
+  /** Takes other certificates and secrets, which were checked, for what begins from now on. A depot without TLS stays so. */
+  readonly renew: (material: DepotMaterial) => void;
   /** Takes nothing new, lets running transfers end for up to `graceMs`, then resets what is left. */
   readonly close: (graceMs: number) => Promise<void>;
   /** The downloads that it serves as entry depot now. */
@@ -65,6 +65,7 @@ export interface Depot {
 /** Builds a depot that does not listen yet. */
 export function createDepot(init: DepotInit): Depot {
   const { config, state, nowMs } = init;
+  let { enrolmentSecret } = init;
   const nowSeconds = () => Math.floor(nowMs() / 1000);
   const shutdown = new AbortController();
   const jobs = new JobTable({
@@ -97,7 +98,7 @@ export function createDepot(init: DepotInit): Depot {
   const directory = new DepotDirectory(state);
   const resolve = createResolver({ names: config.names, servers: config.resolver.servers, nowMs });
   const overlay = new OverlayAddresses(resolve, nowMs);
-  const trust = createTrust(init.trustedAuthorities);
+  const trust = new Trust(init.trustedAuthorities);
   const { kernel, sockets, uplink } = openSockets(config, observe);
   const sampler = createLegSampler(kernel);
   const plane: DataPlane = {
@@ -126,7 +127,9 @@ export function createDepot(init: DepotInit): Depot {
   const client = new MasterClient({
     masterUrl: config.master.url,
     identity,
-    enrolmentSecret: init.enrolmentSecret,
+    get enrolmentSecret() {
+      return enrolmentSecret;
+    },
     dial,
     trust,
     nowMs,
@@ -228,10 +231,11 @@ export function createDepot(init: DepotInit): Depot {
     fromDepot,
   });
 
+  const certificate = init.tls && new ListenerCertificate(init.tls);
   let closing = false;
   const server = createDepotServer({
     ownId: config.id,
-    tls: init.tls,
+    certificate,
     sockets: config.sockets.client,
     handleRelay: serveRelay,
     handleConnect,
@@ -258,6 +262,11 @@ export function createDepot(init: DepotInit): Depot {
       await updateOverlay();
       await membership.start();
       return { url: depotBaseUrl(publicPlace), membership: membership.state };
+    },
+    renew: (material) => {
+      if (material.tls) certificate?.renew(material.tls);
+      trust.renew(material.trustedAuthorities);
+      ({ enrolmentSecret } = material);
     },
     close: async (graceMs) => {
       closing = true;

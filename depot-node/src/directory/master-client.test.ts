@@ -1,6 +1,6 @@
-import { createSecureContext } from 'node:tls';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createDial } from '../sockets/dial.ts';
+import { Trust } from '../sockets/trust.ts';
 import { startTestMaster, type TestMaster } from '../testing/test-master.ts';
 import { MasterClient } from './master-client.ts';
 
@@ -19,7 +19,7 @@ beforeEach(async () => {
       isOverlayAddress: () => true,
       connectTimeoutMs: 2000,
     }),
-    trust: createSecureContext(),
+    trust: new Trust(),
     nowMs: () => 1_795_000_000_000,
   });
 });

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { request } from 'node:http';
 import type { Duplex } from 'node:stream';
-import type { SecureContext } from 'node:tls';
 import {
   CLOCK_SKEW_SECONDS,
   type Directory,
@@ -21,6 +20,7 @@ import { authorityOf, headerOf, isAnswerProved, signRequest } from '@longhaul/sh
 import type { Identity } from '../identity.ts';
 import type { Dial } from '../sockets/dial.ts';
 import { secure } from '../sockets/secure.ts';
+import type { Trust } from '../sockets/trust.ts';
 
 /** A directory of a thousand depots is about 200 KB. */
 const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
@@ -34,9 +34,10 @@ const ANSWER_TIMEOUT_MS = 10_000;
 interface MasterClientComponents {
   readonly masterUrl: string;
   readonly identity: Identity;
+  /** Read for each exchange, so that it may be replaced. */
   readonly enrolmentSecret: string;
   readonly dial: Dial;
-  readonly trust: SecureContext;
+  readonly trust: Trust;
   readonly nowMs: () => number;
 }
 

@@ -1,11 +1,12 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { HEADERS, isChallengeTarget, LonghaulError, type Result } from '@longhaul/shared';
-import { answerBrokenRequest, comesFrom, type TlsMaterial } from '@longhaul/shared/service';
+import { answerBrokenRequest, comesFrom } from '@longhaul/shared/service';
 import type { Registry } from 'prom-client';
 import type { MembershipState } from '../directory/membership.ts';
 import type { LegOptions } from '../sockets/leg-options.ts';
 import { createListener } from '../sockets/listener.ts';
+import type { ListenerCertificate } from '../sockets/listener-certificate.ts';
 import { resetConnection } from '../sockets/reset.ts';
 import { SAFETY_HEADERS } from './client-headers.ts';
 import { sendRefusal } from './refusal.ts';
@@ -13,7 +14,7 @@ import { Turns } from './turns.ts';
 
 interface DepotServerComponents {
   readonly ownId: string;
-  readonly tls: TlsMaterial | undefined;
+  readonly certificate: ListenerCertificate | undefined;
   /** Options of accepted connections. */
   readonly sockets: LegOptions;
   readonly handleRelay: (request: IncomingMessage, response: ServerResponse) => Promise<void>;
@@ -45,7 +46,7 @@ export function createDepotServer(components: DepotServerComponents): Server {
         );
       }
     },
-    components.tls,
+    components.certificate,
     components.sockets,
   );
   server.on('connect', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
