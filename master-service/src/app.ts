@@ -44,6 +44,8 @@ export interface MasterDeps {
 export interface Master {
   /** Reads the registry, binds the address and serves; gives the public base URL. Rejects with a registered code. */
   listen(): Promise<{ readonly url: string }>;
+  /** Takes another certificate, which was checked, for new connections. A master without TLS stays so. */
+  renewCertificate(tls: TlsMaterial): void;
   /** Stops accepting, finishes running requests for at most a second. */
   close(): Promise<void>;
 }
@@ -129,6 +131,7 @@ export function createMaster(deps: MasterDeps): Master {
       });
       return { url: publicUrl() };
     },
+    renewCertificate: (tls) => server.renewCertificate(tls),
     close: () => server.close(),
   };
 }

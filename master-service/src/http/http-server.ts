@@ -1,5 +1,5 @@
 import { createServer as createHttpServer, type RequestListener, type Server } from 'node:http';
-import { createServer as createHttpsServer } from 'node:https';
+import { createServer as createHttpsServer, Server as HttpsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { formatAuthority, MAX_HEAD_BYTES } from '@longhaul/shared';
 import { answerBrokenRequest, type TlsMaterial } from '@longhaul/shared/service';
@@ -22,7 +22,7 @@ export interface Listening {
 
 /** One HTTP or HTTPS listener with this service's limits. */
 export class HttpServer {
-  readonly #server: Server;
+  readonly #server: Server | HttpsServer;
   readonly #tls: boolean;
 
   constructor(listener: RequestListener, tls: TlsMaterial | undefined, maxConnections = MAX_CONNECTIONS) {
@@ -50,6 +50,11 @@ export class HttpServer {
         resolve({ host, port: bound, url: `${this.#tls ? 'https' : 'http'}://${authority}` });
       });
     });
+  }
+
+  /** New connections get this certificate; those that stand go on. A listener without TLS stays so. */
+  renewCertificate(tls: TlsMaterial): void {
+    if (this.#server instanceof HttpsServer) this.#server.setSecureContext(tls);
   }
 
   /** Accepts nothing more, lets running requests finish for a second, then breaks off what is left. */
