@@ -26,6 +26,7 @@ import type { SplicePlane } from './relay/splice-plane.ts';
 import { Fetcher } from './routes/fetcher.ts';
 import { createServeRelay } from './serve-relay.ts';
 import { createDial } from './sockets/dial.ts';
+import { KeptConnections } from './sockets/kept-connections.ts';
 import { createLegSockets } from './sockets/kernel-leg-sockets.ts';
 import { createLegSampler } from './sockets/leg-sampler.ts';
 import type { SocketReport } from './sockets/leg-sockets.ts';
@@ -54,9 +55,15 @@ export interface Depot {
    * a registered code where the address cannot be bound.
    */
   readonly listen: () => Promise<{ readonly url: string; readonly membership: MembershipState }>;
-  /** Takes other certificates and secrets, which were checked, for what begins from now on. A depot without TLS stays so. */
+  /**
+   * Takes other certificates and secrets, which were checked, for what begins from now on, and asks its master again. A
+   * depot without TLS stays so.
+   */
   readonly renew: (material: DepotMaterial) => void;
-  /** Takes nothing new, lets running transfers end for up to `graceMs`, then resets what is left. */
+  /**
+   * Takes nothing new, lets running transfers end for up to `graceMs`, then resets what is left. Called again, it counts
+   * anew from then on.
+   */
   readonly close: (graceMs: number) => Promise<void>;
   /** The downloads that it serves as entry depot now. */
   readonly downloads: () => readonly RunningDownload[];
@@ -246,6 +253,20 @@ export function createDepot(init: DepotInit): Depot {
     isClosing: () => closing,
   });
 
+  const connections = new KeptConnections(server);
+  let closed: Promise<void> | undefined;
+  let grace: NodeJS.Timeout | undefined;
+  const closeAll = async () => {
+    closing = true;
+    membership.stop();
+    nextLegs.close();
+    stepwise.close();
+    // The master learns of it if it can; a master that is gone as well holds nobody up.
+    const told = Promise.race([membership.drain(), delay(FAREWELL_MS)]);
+    // A spliced tunnel is no connection of the server any more.
+    await Promise.all([connections.close(), told, jobs.idle()]);
+  };
+
   return {
     downloads: () => running.list(),
     listen: async () => {
@@ -267,23 +288,17 @@ export function createDepot(init: DepotInit): Depot {
       if (material.tls) certificate?.renew(material.tls);
       trust.renew(material.trustedAuthorities);
       ({ enrolmentSecret } = material);
+      // What was refused before may be taken now.
+      void membership.beat();
     },
-    close: async (graceMs) => {
-      closing = true;
-      membership.stop();
-      nextLegs.close();
-      stepwise.close();
-      // The master learns of it if it can; a master that is gone as well holds nobody up.
-      const told = Promise.race([membership.drain(), delay(FAREWELL_MS)]);
-      const closed = new Promise<void>((resolveClosed) => server.close(() => resolveClosed()));
-      server.closeIdleConnections();
-      const grace = setTimeout(() => {
+    close: (graceMs) => {
+      clearTimeout(grace);
+      grace = setTimeout(() => {
         shutdown.abort();
         server.closeAllConnections();
       }, graceMs);
-      // A spliced tunnel is no connection of the server any more.
-      await Promise.all([closed, told, jobs.idle()]);
-      clearTimeout(grace);
+      closed ??= closeAll().finally(() => clearTimeout(grace));
+      return closed;
     },
   };
 }
