@@ -92,7 +92,7 @@ async function joinOverlay(secret: string) {
     const answer = await fetch(ready.url + path);
     return [answer.status, await answer.text()];
   };
-  return { ready, get, log: () => log, secret: master.secret };
+  return { ready, get, log: () => log, master, child, secretFile: join(dir, 'secret') };
 }
 
 describe('a depot that its master refuses', () => {
@@ -117,6 +117,17 @@ describe('a depot that its master refuses', () => {
     expect(lines).toContainEqual(expect.objectContaining({ level: 50, msg: sentence }));
   });
 });
+
+test.skipIf(process.platform === 'win32')(
+  'a depot becomes a member when its secret is corrected and it gets SIGHUP',
+  async () => {
+    const { get, log, master, child, secretFile } = await joinOverlay('copied wrongly');
+    writeFileSync(secretFile, master.secret);
+    child.kill('SIGHUP');
+    await expect.poll(() => get('/healthz/ready')).toEqual([200, 'ready\n']);
+    expect(log()).toContain('"msg":"reloaded: master.enrolmentSecretFile"');
+  },
+);
 
 describe('a depot that its master takes', () => {
   test('says so, and proves at its address that it is there', async () => {

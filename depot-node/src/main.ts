@@ -1,6 +1,14 @@
 #!/usr/bin/env node
 import { LonghaulError } from '@longhaul/shared';
-import { explainFailure, openStateFolder, packageVersion, readCommandLine } from '@longhaul/shared/service';
+import {
+  createReload,
+  explainFailure,
+  obeySignals,
+  openStandardError,
+  openStateFolder,
+  packageVersion,
+  readCommandLine,
+} from '@longhaul/shared/service';
 import pino from 'pino';
 import { createDepot } from './app.ts';
 import { loadDepotFiles } from './config-file.ts';
@@ -22,7 +30,7 @@ const ORDINARY: ReadonlySet<DepotEvent['type']> = new Set([
 /** An interrupt from the terminal ends the depot at once; a terminate lets transfers finish. */
 const INTERRUPT_GRACE_MS = 1000;
 
-const log = pino({ name: 'longhaul-depot', base: null }, pino.destination(2));
+const log = pino({ name: 'longhaul-depot', base: null }, openStandardError());
 
 const [command, ...rest] = process.argv.slice(2);
 const isDoctor = command === 'doctor';
@@ -47,8 +55,18 @@ async function main(): Promise<void> {
 }
 
 async function serve(configFile: string): Promise<void> {
-  const files = loadDepotFiles(configFile);
-  const { config } = files;
+  const read = () => {
+    const files = loadDepotFiles(configFile);
+    const { tls, trustedAuthorities, enrolmentSecret } = files;
+    const material = {
+      tls,
+      trustedCaFiles: trustedAuthorities,
+      'master.enrolmentSecretFile': enrolmentSecret,
+    };
+    return { files, config: files.config, material };
+  };
+  const started = read();
+  const { config, files } = started;
   const splice = await openSplice();
   const depot = createDepot({
     ...files,
@@ -57,18 +75,21 @@ async function serve(configFile: string): Promise<void> {
     observe: logEvent,
     nowMs: Date.now,
   });
-
-  let stopping = false;
-  const stop = async (graceMs: number) => {
-    if (stopping) return;
-    stopping = true;
-    await depot.close(graceMs);
-    await splice?.close();
-    process.exit(0);
-  };
-  process.on('SIGINT', () => void stop(INTERRUPT_GRACE_MS));
-  process.on('SIGTERM', () => void stop(config.timeouts.drainSeconds * 1000));
-  process.on('disconnect', () => void stop(INTERRUPT_GRACE_MS));
+  obeySignals({
+    graceMs: { drain: config.timeouts.drainSeconds * 1000, soon: INTERRUPT_GRACE_MS, now: 0 },
+    close: async (graceMs) => {
+      await depot.close(graceMs);
+      await splice?.close();
+    },
+    reload: createReload({
+      started,
+      read,
+      take: (next) => depot.renew(next.files),
+      nowMs: Date.now,
+      log,
+    }),
+    log,
+  });
 
   const { url, membership } = await depot.listen();
   process.send?.({ ready: { url } });

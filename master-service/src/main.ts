@@ -3,7 +3,10 @@ import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ERRORS } from '@longhaul/shared';
 import {
+  createReload,
   explainFailure,
+  obeySignals,
+  openStandardError,
   openStateFolder,
   packageVersion,
   readCommandLine,
@@ -21,14 +24,13 @@ import { USAGE } from './usage.ts';
 
 /** Warnings that somebody else can cause are written this often, with the number of those between. */
 const WARNING_INTERVAL_MS = 60_000;
-/** Past this a shutdown is not waited for. */
-const SHUTDOWN_LIMIT_MS = 1400;
+/** A master's answers are short: none of them is worth a longer wait. */
+const GRACE_MS = 1000;
 
 await main();
 
 async function main(): Promise<void> {
-  // Synchronous, so that nothing is lost when the process exits.
-  const log = pino({ name: 'longhaul-master', base: null }, pino.destination({ fd: 2, sync: true }));
+  const log = pino({ name: 'longhaul-master', base: null }, openStandardError());
   const version = packageVersion(new URL('../package.json', import.meta.url));
   try {
     const asked = readCommandLine(process.argv.slice(2), ['config'], ['config']);
@@ -45,35 +47,36 @@ async function main(): Promise<void> {
 }
 
 async function serve(configFile: string, version: string, log: Logger): Promise<void> {
-  const { config, baseDir } = readConfigFile(configFile, readMasterConfig);
-  const tls = readNamedFiles(baseDir, (files) => files.tls('tls', config.tls));
-  const state = openStateFolder(resolve(baseDir, config.stateDir));
+  const read = () => {
+    const { config, baseDir } = readConfigFile(configFile, readMasterConfig);
+    const tls = readNamedFiles(baseDir, (files) => files.tls('tls', config.tls));
+    return { config, stateDir: resolve(baseDir, config.stateDir), material: { tls } };
+  };
+  const started = read();
+  const { config, stateDir, material } = started;
+  const state = openStateFolder(stateDir);
   const master = createMaster({
     config,
     ...loadMasterKeys(state),
     depotStore: new FileDepotStore(state),
-    ...(tls ? { tls } : {}),
+    ...(material.tls ? { tls: material.tls } : {}),
     webDir: fileURLToPath(new URL('../dist/web', import.meta.url)),
     version,
     now: Date.now,
     onEvent: eventLogger(log),
   });
+  const take = (next: ReturnType<typeof read>) => {
+    if (next.material.tls) master.renewCertificate(next.material.tls);
+  };
+  obeySignals({
+    graceMs: { drain: GRACE_MS, soon: GRACE_MS, now: 0 },
+    close: () => master.close(),
+    reload: createReload({ started, read, take, nowMs: Date.now, log }),
+    log,
+  });
   const { url } = await master.listen();
-  stopOnRequest(() => master.close());
   process.stdout.write(`ready ${JSON.stringify({ url })}\n`);
   process.send?.({ ready: { url } });
-}
-
-function stopOnRequest(close: () => Promise<void>): void {
-  let stopping = false;
-  const stop = (): void => {
-    if (stopping) return;
-    stopping = true;
-    setTimeout(() => process.exit(0), SHUTDOWN_LIMIT_MS).unref();
-    void close().then(() => process.exit(0));
-  };
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, stop);
-  if (process.channel) process.on('disconnect', stop);
 }
 
 /** Writes events for people; of those that others can cause, one of a kind each minute. */

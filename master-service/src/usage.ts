@@ -9,7 +9,8 @@ Options:
   --version        the version of Longhaul
 
 Signals:
-  SIGTERM, SIGINT  takes nothing new and ends within a second
+  SIGTERM, SIGINT  takes nothing new and ends within a second; again: at once
+  SIGHUP           reads its certificate and key again; the log says what needs a restart
 
 Ends with 0 when it was asked to, with 1 when it cannot start, with 2 when the command line is not understood.
 `;

@@ -1,4 +1,4 @@
-import { LonghaulError } from '../errors.ts';
+import { LonghaulError } from '../../errors.ts';
 
 /** Of a program that does not understand its command line, as programs have it by custom. */
 const USAGE_EXIT_CODE = 2;

@@ -1,5 +1,5 @@
 import { type ParseArgsOptionsConfig, parseArgs } from 'node:util';
-import { LonghaulError } from '../errors.ts';
+import { LonghaulError } from '../../errors.ts';
 
 /** What a command line asks for; `values` are those of the options that were given. */
 export type Command<Option extends string, Needed extends Option = never> =
