@@ -227,6 +227,7 @@ export function createDepot(init: DepotInit): Depot {
 
   let closing = false;
   const server = createDepotServer({
+    observe,
     ownId: config.id,
     tls: init.tls,
     sockets: config.sockets.client,

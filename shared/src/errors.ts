@@ -242,6 +242,12 @@ export const ERRORS = {
     'This depot serves as many transfers as it may: try again in a while.',
     true,
   ),
+  'too-many-waiting': entry(
+    503,
+    'client',
+    true,
+    'More requests wait on this connection, or from your network, than may: ask for the next when an answer has ended.',
+  ),
   'resolver-busy': entry(
     503,
     'depot',

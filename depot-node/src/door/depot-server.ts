@@ -4,14 +4,16 @@ import { HEADERS, isChallengeTarget, LonghaulError, type Result } from '@longhau
 import { answerBrokenRequest, comesFrom, type TlsMaterial } from '@longhaul/shared/service';
 import type { Registry } from 'prom-client';
 import type { MembershipState } from '../directory/membership.ts';
+import type { Observe } from '../plane/events.ts';
 import type { LegOptions } from '../sockets/leg-options.ts';
 import { createListener } from '../sockets/listener.ts';
 import { resetConnection } from '../sockets/reset.ts';
 import { SAFETY_HEADERS } from './client-headers.ts';
-import { sendRefusal } from './refusal.ts';
+import { refusalEvent, sendRefusal } from './refusal.ts';
 import { Turns } from './turns.ts';
 
 interface DepotServerComponents {
+  readonly observe: Observe;
   readonly ownId: string;
   readonly tls: TlsMaterial | undefined;
   /** Options of accepted connections. */
@@ -32,18 +34,21 @@ interface DepotServerComponents {
 export function createDepotServer(components: DepotServerComponents): Server {
   const { ownId, handleRelay, handleConnect, isClosing } = components;
   const turns = new Turns();
+  const serve = (request: IncomingMessage, response: ServerResponse) => {
+    if (isClosing()) sendRefusal(request, response, new LonghaulError('shutting-down'), ownId);
+    else if (request.url === '/healthz') response.writeHead(200, SAFETY_HEADERS).end('ok\n');
+    else if (request.url === '/healthz/ready') sendReadiness(components.membership(), response);
+    else if (request.url === '/metrics') return sendMetrics(components, request, response);
+    else if (isChallengeTarget(request.url ?? '')) sendProof(components, request, response);
+    else return handleRelay(request, response).catch(() => resetConnection(request.socket));
+    return undefined;
+  };
   const server = createListener(
     (request, response) => {
-      if (isClosing()) sendRefusal(request, response, new LonghaulError('shutting-down'), ownId);
-      else if (request.url === '/healthz') response.writeHead(200, SAFETY_HEADERS).end('ok\n');
-      else if (request.url === '/healthz/ready') sendReadiness(components.membership(), response);
-      else if (request.url === '/metrics') void sendMetrics(components, request, response);
-      else if (isChallengeTarget(request.url ?? '')) sendProof(components, request, response);
-      else {
-        turns.take(request.socket, () =>
-          handleRelay(request, response).catch(() => resetConnection(request.socket)),
-        );
-      }
+      // One read may bring many requests; those behind the one that was too many have nobody to answer.
+      if (request.socket.destroyed || turns.take(request, response, () => serve(request, response))) return;
+      components.observe(refusalEvent(new LonghaulError('too-many-waiting'), undefined, ownId));
+      resetConnection(request.socket);
     },
     components.tls,
     components.sockets,
