@@ -1,6 +1,6 @@
 import type { Duplex } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
-import { depotBaseUrl, originHref } from '@longhaul/shared';
+import { depotBaseUrl, LonghaulError, originHref } from '@longhaul/shared';
 import { authorityOf, type StateFolder, type TlsMaterial } from '@longhaul/shared/service';
 import type { DepotConfig } from './config.ts';
 import { type RunningDownload, RunningDownloads } from './delivery/running-download.ts';
@@ -68,6 +68,7 @@ export function createDepot(init: DepotInit): Depot {
     maxTransfers: config.limits.transfers,
     maxPerJob: config.limits.perJob,
     maxPerClient: config.limits.perClient,
+    maxPerNetwork: config.limits.perNetwork,
     maxPerOrigin: config.limits.perOrigin,
     maxClientBps: config.limits.clientBps,
     maxOriginBps: config.limits.originBps,
@@ -264,7 +265,7 @@ export function createDepot(init: DepotInit): Depot {
       const closed = new Promise<void>((resolveClosed) => server.close(() => resolveClosed()));
       server.closeIdleConnections();
       const grace = setTimeout(() => {
-        shutdown.abort();
+        shutdown.abort(new LonghaulError('shutting-down'));
         server.closeAllConnections();
       }, graceMs);
       // A spliced tunnel is no connection of the server any more.

@@ -22,8 +22,10 @@ export const DEFAULT_TRANSFERS = 2000;
 const DEFAULT_PER_JOB = 64;
 /** Tunnels of one client's ticket at once: it is given for one download, which nobody can look into. */
 const DEFAULT_TUNNELS_PER_JOB = 1;
+/** Transfers of one client address (/64 of IPv6) at once: an office behind one address has some, a neighbour none of them. */
+const DEFAULT_PER_CLIENT = 250;
 /** Transfers of one client network (/24 or /48) at once, so that one cannot fill a depot. */
-const DEFAULT_PER_CLIENT = 500;
+const DEFAULT_PER_NETWORK = 500;
 /** Half of all transfers: a day on which everybody wants one origin leaves the other half to the rest. */
 const DEFAULT_PER_ORIGIN = 1000;
 /** A line slower than this, or a limit of rate below it, is a mistake of the unit. */
@@ -99,8 +101,9 @@ const depotConfigSchema = z
         perJob: z.int().min(1).default(DEFAULT_PER_JOB),
         tunnelsPerJob: z.int().min(1).default(DEFAULT_TUNNELS_PER_JOB),
         perClient: z.int().min(1).default(DEFAULT_PER_CLIENT),
+        perNetwork: z.int().min(1).default(DEFAULT_PER_NETWORK),
         perOrigin: z.int().min(1).default(DEFAULT_PER_ORIGIN),
-        /** What one client network, or one origin, may have relayed over ten seconds before new requests must wait. */
+        /** What one client address, or one origin, may have relayed over ten seconds before new requests must wait. */
         clientBps: limitBps.optional(),
         originBps: limitBps.optional(),
         jobs: z.int().min(1).default(DEFAULT_JOBS),

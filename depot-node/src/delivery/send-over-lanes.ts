@@ -33,7 +33,7 @@ export async function sendOverLanes(
   components: LanesComponents,
 ): Promise<LanesEnd> {
   const { plane, lanes: config, requestFor } = components;
-  const { book, client, job, part, representation, target } = download;
+  const { book, client, job, part, representation, stop, target } = download;
   if (!part || !representation) throw new Error('lanes need a file of known version and size');
   const { chain, promise } = first.route;
   const leg = components.watchLeg(first.connection.stream, first.route);
@@ -57,12 +57,12 @@ export async function sendOverLanes(
     sink: {
       write: (chunk) => client.write(chunk),
       drained: async () => {
-        const state = await client.roomy(plane.shutdown);
+        const state = await client.roomy(stop);
         if (state !== 'ready') throw new LonghaulError('internal', { detail: `the client is ${state}` });
       },
     },
     config,
-    signal: plane.shutdown,
+    signal: stop,
     left: client.left,
     nowMs: plane.nowMs,
     onLanes: (lanes) => {

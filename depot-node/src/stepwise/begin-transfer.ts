@@ -12,7 +12,8 @@ import {
   refuse,
 } from '@longhaul/shared';
 import { SAFETY_HEADERS } from '../door/client-headers.ts';
-import { arrivalOf, type JobTable } from '../jobs/job-table.ts';
+import { arrivalOf } from '../jobs/arrival.ts';
+import type { JobTable } from '../jobs/job-table.ts';
 import { headersToOrigin } from '../origin/origin-headers.ts';
 import type { DataPlane } from '../plane/data-plane.ts';
 import { type Fetcher, isRedirect } from '../routes/fetcher.ts';

@@ -22,7 +22,12 @@ test('those who take in turn have the same share in the end, and one share is le
   expect(['a', 'b', 'c'].map((taker) => room.usedBy(taker))).toEqual([200, 200, 200]);
 });
 
-test('whatever is taken and given back, nobody has more than is free, and all of it comes back', () => {
+test('who has nothing is let in as long as there is any room', () => {
+  const room = new FairRoom(3);
+  expect(['a', 'b', 'c', 'd'].map((taker) => room.take(taker, 1))).toEqual([true, true, true, false]);
+});
+
+test('whatever is taken and given back, nobody who takes more has more than is free, and all of it comes back', () => {
   const step = fc.record({
     taker: fc.constantFrom('a', 'b', 'c', 'd'),
     amount: fc.integer({ min: 1, max: 300 }),
@@ -37,7 +42,9 @@ test('whatever is taken and given back, nobody has more than is free, and all of
         if (back) room.giveBack(back.taker, back.amount);
         else if (room.take(taker, amount)) {
           held.push({ taker, amount });
-          expect(room.usedBy(taker)).toBeLessThanOrEqual(room.capacity - room.used);
+          expect(room.used).toBeLessThanOrEqual(room.capacity);
+          if (room.usedBy(taker) > amount)
+            expect(room.usedBy(taker)).toBeLessThanOrEqual(room.capacity - room.used);
         }
       }
       for (const { taker, amount } of held) room.giveBack(taker, amount);

@@ -24,7 +24,8 @@ export class FairRoom {
 
   hasRoomFor(taker: string, amount: number): boolean {
     const left = this.capacity - this.#used - amount;
-    return this.usedBy(taker) + amount <= left;
+    const taken = this.usedBy(taker);
+    return left >= 0 && (taken === 0 || taken + amount <= left);
   }
 
   /** Takes an amount, to be given back; `false`, and nothing taken, where there is no room for it. */
