@@ -38,6 +38,11 @@ export const ERRORS = {
   'bad-request': entry(400, false, 'The request does not have the documented form: see docs/protocol.md.'),
   'not-found': entry(404, false, 'There is nothing at this address: check the path.'),
   'method-not-allowed': entry(405, false, 'Only GET and HEAD are possible here: use one of them.'),
+  'too-many-connections': entry(
+    0,
+    true,
+    'As many connections are open as may be, over all or from one network: further ones are closed at once.',
+  ),
   'request-too-large': entry(431, false, 'The request line and headers are too long: shorten the URL.'),
   'target-not-public': entry(
     403,
