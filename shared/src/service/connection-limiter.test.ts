@@ -95,13 +95,25 @@ describe('connections that are kept after their requests', () => {
 
 describe('over all', () => {
   test('so many connections are open, and some more only for those who are trusted', async () => {
-    await serve({ most: 4, reserved: 2, perNetwork: 1 });
+    await serve({ most: 4, reserved: 2, perNetwork: 2 });
     for (const address of [HERE, THERE]) await open(address, HALF);
     expect(await isServed(await open('127.0.4.7'))).toBe(false);
     expect(refused).toEqual([{ bound: 'all', network: '127.0.4.0/24' }]);
     for (let index = 0; index < 2; index += 1) expect(await isServed(await open(DEPOT))).toBe(true);
-    expect(await isServed(await open(DEPOT)), 'their reserve has an end as well').toBe(false);
     expect(limiter.open).toBe(4);
+    expect(await isServed(await open(DEPOT)), 'their reserve has an end as well').toBe(false);
+  });
+
+  test('those who are trusted are counted by themselves, and bounded as a network is', async () => {
+    await serve({ perNetwork: 2 });
+    for (const address of ['127.0.3.8', '127.0.3.9', DEPOT, DEPOT]) await open(address, HALF);
+    expect(refused).toEqual([]);
+    expect(await isServed(await open('127.0.3.8'))).toBe(false);
+    expect(await isServed(await open(DEPOT))).toBe(false);
+    expect(refused).toEqual([
+      { bound: 'network', network: '127.0.3.0/24' },
+      { bound: 'network', network: DEPOT },
+    ]);
   });
 });
 

@@ -8,7 +8,7 @@ export interface ConnectionLimits {
   readonly most: number;
   /** Of these, kept for trusted addresses. */
   readonly reserved: number;
-  /** Connections of one client network (/24 or /48) at once. */
+  /** Connections of one client network (/24 or /48) at once; of a trusted address by itself. */
   readonly perNetwork: number;
   /** Of these, connections that have not brought a whole request yet. */
   readonly waitingPerNetwork: number;
@@ -17,13 +17,13 @@ export interface ConnectionLimits {
 /** Which bound a refused connection was over. */
 export interface RefusedConnection {
   readonly bound: 'all' | 'network' | 'network-waiting';
-  /** Where it came from: a /24 or /48. */
+  /** Where it came from: a /24 or /48, or a trusted address. */
   readonly network: string;
 }
 
 interface ConnectionLimiterInit {
   readonly limits: ConnectionLimits;
-  /** Whether connections from an address may use the reserve, and are not counted for their network. */
+  /** Whether connections from an address may use the reserve, and are not counted for their network but by themselves. */
   readonly isTrusted: (address: string) => boolean;
   readonly onRefused: (refused: RefusedConnection) => void;
 }
@@ -33,9 +33,8 @@ interface Network {
   waiting: number;
 }
 
-/** One connection; `network` is left out for trusted ones. */
 interface Connection {
-  readonly network: Network | undefined;
+  readonly network: Network;
   isWaiting: boolean;
 }
 
@@ -84,10 +83,10 @@ export class ConnectionLimiter {
     const { remoteAddress } = socket;
     // It is gone already.
     if (remoteAddress === undefined) return false;
-    const name = clientPrefix(remoteAddress);
     const isKnown = isTrusted(remoteAddress);
-    const network = isKnown ? undefined : (this.#networks.get(name) ?? { open: 0, waiting: 0 });
-    const bound = this.#boundOver(limits, network);
+    const name = isKnown ? remoteAddress : clientPrefix(remoteAddress);
+    const network = this.#networks.get(name) ?? { open: 0, waiting: 0 };
+    const bound = boundOver(limits, network, this.open + (isKnown ? 0 : limits.reserved));
     if (bound) {
       onRefused({ bound, network: name });
       return false;
@@ -95,30 +94,31 @@ export class ConnectionLimiter {
     const connection: Connection = { network, isWaiting: true };
     const ends = endsOf(socket);
     this.#connections.set(ends, connection);
-    if (network) {
-      network.open += 1;
-      network.waiting += 1;
-      this.#networks.set(name, network);
-    }
+    this.#networks.set(name, network);
+    network.open += 1;
+    network.waiting += 1;
     socket.once('close', () => {
       settle(connection);
       if (this.#connections.get(ends) === connection) this.#connections.delete(ends);
-      if (network) network.open -= 1;
-      if (network?.open === 0 && this.#networks.get(name) === network) this.#networks.delete(name);
+      network.open -= 1;
+      if (network.open === 0) this.#networks.delete(name);
     });
     return true;
   }
+}
 
-  #boundOver(limits: ConnectionLimits, network: Network | undefined): RefusedConnection['bound'] | undefined {
-    if (this.open >= limits.most - (network ? limits.reserved : 0)) return 'all';
-    if (!network) return undefined;
-    if (network.open >= limits.perNetwork) return 'network';
-    return network.waiting >= limits.waitingPerNetwork ? 'network-waiting' : undefined;
-  }
+function boundOver(
+  { most, perNetwork, waitingPerNetwork }: ConnectionLimits,
+  { open, waiting }: Network,
+  taken: number,
+): RefusedConnection['bound'] | undefined {
+  if (taken >= most) return 'all';
+  if (open >= perNetwork) return 'network';
+  return waiting >= waitingPerNetwork ? 'network-waiting' : undefined;
 }
 
 function settle(connection: Connection): void {
-  if (connection.isWaiting && connection.network) connection.network.waiting -= 1;
+  if (connection.isWaiting) connection.network.waiting -= 1;
   connection.isWaiting = false;
 }
 
