@@ -1,10 +1,4 @@
-import {
-  asLonghaulError,
-  type Directory,
-  type LinkReport,
-  LonghaulError,
-  type RegisterRequest,
-} from '@longhaul/shared';
+import { type Directory, type LinkReport, LonghaulError, type RegisterRequest } from '@longhaul/shared';
 import type { MasterClient } from './master-client.ts';
 import { Measurements } from './measurements.ts';
 
@@ -115,7 +109,7 @@ export class Membership {
         await this.#heartbeat();
       });
     } catch (thrown) {
-      const failure = asLonghaulError(thrown, 'master-bad-answer');
+      const failure = toFailure(thrown);
       // A report that the master does not take must not keep this depot from being heard.
       if (failure.code === 'bad-request') this.#measurements.forget(this.#measurements.all());
       // Another key may be registered by now: the next beat finds out.
@@ -127,8 +121,9 @@ export class Membership {
 
   async #register(): Promise<void> {
     const { client, self } = this.#components;
-    await this.#take(await client.register(self()));
+    const directory = await client.register(self());
     this.#registered = true;
+    await this.#take(directory);
   }
 
   async #heartbeat(): Promise<void> {
@@ -142,16 +137,17 @@ export class Membership {
 
   async #take(directory: Directory): Promise<void> {
     this.#heardAtMs = this.#components.nowMs();
-    await this.#components.onDirectory(directory);
     const { state, problem } = directory.self;
     this.#stand({ isMember: state !== 'unproved', problem });
+    await this.#components.onDirectory(directory);
   }
 
-  /** Whether the master still counts on this depot: it has only not been reached, and not for long. */
+  /** Whether the master still counts on this depot: the failure is this depot's own, or a short absence of the master. */
   #outlives({ code }: LonghaulError): boolean {
     const { nowMs, heartbeatMs } = this.#components;
     const isLate = nowMs() - this.#heardAtMs > MISSED_HEARTBEATS * heartbeatMs;
-    return this.#state.isMember && code === 'master-unreachable' && !isLate;
+    const isMinor = code === 'internal' || (code === 'master-unreachable' && !isLate);
+    return this.#state.isMember && isMinor;
   }
 
   #stand(state: MembershipState): void {
@@ -160,6 +156,11 @@ export class Membership {
     const isChanged = state.isMember !== isMember || state.problem?.code !== problem?.code;
     if (isChanged) this.#components.onState(state);
   }
+}
+
+function toFailure(thrown: unknown): LonghaulError {
+  if (thrown instanceof LonghaulError) return thrown;
+  return new LonghaulError('internal', { detail: String(thrown), cause: thrown });
 }
 
 function problemOf({ code, message }: LonghaulError): MembershipState['problem'] {
