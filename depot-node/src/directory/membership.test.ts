@@ -181,6 +181,21 @@ describe('how a depot stands with its master', () => {
     ]);
   });
 
+  test('outlives a heartbeat that the master does not take, and a master that fails inside', async () => {
+    await membership.start();
+    for (const [status, code] of [
+      [400, 'bad-request'],
+      [500, 'internal'],
+    ] as const) {
+      master.onHeartbeat = () => ({ status, body: {}, code });
+      await membership.beat();
+      expect(membership.state).toMatchObject({ isMember: true, problem: { code } });
+    }
+    nowMs += 3 * HEARTBEAT_MS + 1;
+    await membership.beat();
+    expect(membership.state).toMatchObject({ isMember: false, problem: { code: 'internal' } });
+  });
+
   test('outlives a disk that is full, and names it', async () => {
     keepDirectory = () => Promise.reject(new Error('ENOSPC: no space left on device'));
     await membership.start();
@@ -212,6 +227,16 @@ describe('how a depot stands with its master', () => {
     expect(membership.state).toMatchObject({ isMember: false, problem: { code: 'master-unreachable' } });
     expect(states).toHaveLength(3);
   });
+});
+
+test('an unknown key is asked for again, also when the clock was set back meanwhile', async () => {
+  await membership.start();
+  await membership.refetch('key');
+  nowMs -= 3_600_000;
+  await membership.refetch('key');
+  expect(heartbeats()).toHaveLength(3);
+  await membership.refetch('key');
+  expect(heartbeats(), 'at most every 30 s').toHaveLength(3);
 });
 
 test('a depot that was stopped while it started sends no heartbeats any more', async () => {

@@ -1,4 +1,10 @@
-import { type Directory, type LinkReport, LonghaulError, type RegisterRequest } from '@longhaul/shared';
+import {
+  type Directory,
+  type ErrorCode,
+  type LinkReport,
+  LonghaulError,
+  type RegisterRequest,
+} from '@longhaul/shared';
 import type { MasterClient } from './master-client.ts';
 import { Measurements } from './measurements.ts';
 
@@ -6,6 +12,9 @@ import { Measurements } from './measurements.ts';
 const REFETCH_INTERVAL_MS = 30_000;
 /** A master that is not heard for so many heartbeats has given this depot up, too. */
 const MISSED_HEARTBEATS = 3;
+
+/** Failures that the next heartbeat may not have: the master counts on, for a while. */
+const PASSING: ReadonlySet<ErrorCode> = new Set(['master-unreachable', 'bad-request', 'internal']);
 
 /** How this depot stands with its master. */
 export interface MembershipState {
@@ -83,7 +92,8 @@ export class Membership {
    */
   async refetch(unknown: 'key' | 'depot'): Promise<void> {
     const now = this.#components.nowMs();
-    if (now - this.#lastRefetchMs[unknown] < REFETCH_INTERVAL_MS) return this.#running;
+    // The clock may have been set back.
+    if (Math.abs(now - this.#lastRefetchMs[unknown]) < REFETCH_INTERVAL_MS) return this.#running;
     this.#lastRefetchMs[unknown] = now;
     await this.beat();
   }
@@ -142,12 +152,11 @@ export class Membership {
     await this.#components.onDirectory(directory);
   }
 
-  /** Whether the master still counts on this depot: the failure is this depot's own, or a short absence of the master. */
+  /** Whether the master still counts on this depot. */
   #outlives({ code }: LonghaulError): boolean {
     const { nowMs, heartbeatMs } = this.#components;
     const isLate = nowMs() - this.#heardAtMs > MISSED_HEARTBEATS * heartbeatMs;
-    const isMinor = code === 'internal' || (code === 'master-unreachable' && !isLate);
-    return this.#state.isMember && isMinor;
+    return this.#state.isMember && PASSING.has(code) && !isLate;
   }
 
   #stand(state: MembershipState): void {
