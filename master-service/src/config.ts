@@ -139,6 +139,14 @@ const masterConfigSchema = z
     planner: plannerSchema.prefault({}),
     tickets: ticketsSchema.prefault({}),
     depots: z.strictObject({ heartbeatSeconds: seconds(defaults.DEFAULT_HEARTBEAT_SECONDS) }).prefault({}),
+    /** Connections to this master at once: over all, of one client network (/24 or /48), and of these without a request. */
+    limits: z
+      .strictObject({
+        connections: z.int().min(1).default(defaults.DEFAULT_CONNECTIONS),
+        connectionsPerNetwork: z.int().min(1).default(defaults.DEFAULT_CONNECTIONS_PER_NETWORK),
+        waitingPerNetwork: z.int().min(1).default(defaults.DEFAULT_WAITING_PER_NETWORK),
+      })
+      .prefault({}),
     links: linksSchema,
     metricsNetworks: networksSchema.default([...DEFAULT_METRICS_NETWORKS]),
     /** A sentence for the page, for example that the links are imaginary. */

@@ -78,6 +78,12 @@ export const ERRORS = {
     false,
     'The request line and headers are too long: shorten the URL.',
   ),
+  'too-many-connections': entry(
+    0,
+    'client',
+    true,
+    'As many connections are open as may be, over all or from one network: wait, further ones are closed at once.',
+  ),
   'target-not-public': entry(
     403,
     'client',

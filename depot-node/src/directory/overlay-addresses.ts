@@ -47,7 +47,7 @@ export class OverlayAddresses {
   async #lookUp(host: string): Promise<Resolved> {
     const last = this.#hosts.get(host);
     const atMs = this.#nowMs();
-    if (last && atMs - last.atMs < NAME_LIFE_MS) return last;
+    if (last && Math.abs(atMs - last.atMs) < NAME_LIFE_MS) return last;
     const options = { signal: AbortSignal.timeout(PATIENCE_MS), forWhom: 'overlay' } as const;
     const addresses = await this.#resolve(host, options).catch(() => undefined);
     return addresses ? { addresses, atMs } : (last ?? { addresses: [], atMs: Number.NEGATIVE_INFINITY });

@@ -37,7 +37,7 @@ export function createDepotServer(components: DepotServerComponents): Server {
   const serve = (request: IncomingMessage, response: ServerResponse) => {
     if (isClosing()) sendRefusal(request, response, new LonghaulError('shutting-down'), ownId);
     else if (request.url === '/healthz') response.writeHead(200, SAFETY_HEADERS).end('ok\n');
-    else if (request.url === '/healthz/ready') sendReadiness(components.membership(), response);
+    else if (request.url === '/healthz/ready') sendReadiness(components, request, response);
     else if (request.url === '/metrics') return sendMetrics(components, request, response);
     else if (isChallengeTarget(request.url ?? '')) sendProof(components, request, response);
     else return handleRelay(request, response).catch(() => resetConnection(request.socket));
@@ -69,9 +69,15 @@ export function createDepotServer(components: DepotServerComponents): Server {
   return server;
 }
 
-/** Of no use to clients: a depot that is not ready serves the tickets it gets. */
-function sendReadiness({ isMember, problem }: MembershipState, response: ServerResponse): void {
-  const said = problem ? `${problem.code}: ${problem.message}\n` : '';
+/** For operators; a depot that is not ready serves the tickets it gets. Only they see the sentence, which may name addresses. */
+function sendReadiness(
+  { membership, metricsNetworks }: DepotServerComponents,
+  request: IncomingMessage,
+  response: ServerResponse,
+): void {
+  const { isMember, problem } = membership();
+  const sentence = problem && comesFrom(request, metricsNetworks) ? `: ${problem.message}` : '';
+  const said = problem ? `${problem.code}${sentence}\n` : '';
   response.writeHead(isMember ? 200 : 503, {
     ...SAFETY_HEADERS,
     'Content-Type': 'text/plain; charset=utf-8',

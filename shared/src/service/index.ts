@@ -2,6 +2,7 @@
 export * from './broken-request.ts';
 export * from './config-file.ts';
 export * from './config-schemas.ts';
+export * from './connection-limiter.ts';
 export * from './digests.ts';
 export * from './fair-room.ts';
 export * from './incoming-message.ts';
