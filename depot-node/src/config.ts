@@ -30,6 +30,12 @@ const DEFAULT_PER_NETWORK = 500;
 const DEFAULT_PER_ORIGIN = 1000;
 /** A line slower than this, or a limit of rate below it, is a mistake of the unit. */
 const MIN_LIMIT_BPS = 1_000_000;
+/** Connections at once; a depot that serves all its transfers needs a few thousand. */
+export const DEFAULT_CONNECTIONS = 10_000;
+/** Of them, those of one client network (/24 or /48), or of one address of another depot. */
+const DEFAULT_CONNECTIONS_PER_NETWORK = 2000;
+/** Of these, those that have not brought a request: a busy network's, or the spare ones of a depot. */
+const DEFAULT_WAITING_PER_NETWORK = 500;
 /** Jobs remembered at once; a job is a few hundred bytes and lives as long as its ticket. */
 const DEFAULT_JOBS = 100_000;
 /** Connections kept ready to each neighbour used lately: two downloads that begin at once find one each. */
@@ -106,6 +112,9 @@ const depotConfigSchema = z
         /** What one client address, or one origin, may have relayed over ten seconds before new requests must wait. */
         clientBps: limitBps.optional(),
         originBps: limitBps.optional(),
+        connections: z.int().min(1).default(DEFAULT_CONNECTIONS),
+        connectionsPerNetwork: z.int().min(1).default(DEFAULT_CONNECTIONS_PER_NETWORK),
+        waitingPerNetwork: z.int().min(1).default(DEFAULT_WAITING_PER_NETWORK),
         jobs: z.int().min(1).default(DEFAULT_JOBS),
         spareLegs: z.int().min(0).max(16).default(DEFAULT_SPARE_LEGS),
       })

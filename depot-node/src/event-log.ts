@@ -44,7 +44,7 @@ export function createEventLog(log: Logger, nowMs: () => number): Observe {
 }
 
 function kindOf(event: DepotEvent): string {
-  const code = 'code' in event ? event.code : '';
+  const code = 'code' in event ? event.code : 'bound' in event ? event.bound : '';
   const job = 'jobId' in event ? (event.jobId ?? '') : '';
   return `${event.type} ${code} ${job}`;
 }

@@ -11,6 +11,7 @@ interface Gauges {
   readonly activeTransfers: () => number;
   /** Whether plans may name this depot. */
   readonly isMember: () => boolean;
+  readonly openConnections: () => number;
   readonly spareLegs: () => number;
   readonly waitingTransfers: () => number;
   readonly legTotals: LegSampler['totals'];
@@ -135,6 +136,20 @@ export function createMetrics(gauges: Gauges) {
   });
   addLegMetrics(registers, gauges);
   if (gauges.uplink) addUplinkMetrics(registers, gauges.uplink);
+  const connections = new Counter({
+    name: 'longhaul_depot_connections_refused_total',
+    help: 'Connections closed at once, by the bound they were over',
+    labelNames: ['bound'],
+    registers,
+  });
+  new Gauge({
+    name: 'longhaul_depot_connections',
+    help: 'Open connections of clients and other depots',
+    registers,
+    collect() {
+      this.set(gauges.openConnections());
+    },
+  });
   const lane = ({ type }: DepotEvent) => laneEvents.inc({ event: type });
   const counters: Counters = {
     transfer: ({ outcome, bodyBytes: bytes }) => {
@@ -150,6 +165,7 @@ export function createMetrics(gauges: Gauges) {
       handovers.inc({ role, outcome });
       handoverBytes.inc(bytes);
     },
+    'connection-refused': ({ bound }) => connections.inc({ bound }),
     refusal: ({ code }) => refusals.inc({ code }),
     flow: ({ plane }) => flows.inc({ plane }),
     leg: ({ start }) => legs.inc({ start }),

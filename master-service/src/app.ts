@@ -1,5 +1,5 @@
 import { asLonghaulError, isGetTarget, LonghaulError } from '@longhaul/shared';
-import { authorityOf, ConnectionLimiter, type TlsMaterial } from '@longhaul/shared/service';
+import { authorityOf, ConnectionLimiter, DepotSources, type TlsMaterial } from '@longhaul/shared/service';
 import express, { type ErrorRequestHandler, type Express } from 'express';
 import type { MasterConfig } from './config.ts';
 import { AddressProver } from './depots/address-prover.ts';
@@ -7,7 +7,6 @@ import { type AskDepot, createAskDepot } from './depots/ask-depot.ts';
 import { DepotRegistry } from './depots/depot-registry.ts';
 import { depotRoutes } from './depots/depot-routes.ts';
 import { DepotService } from './depots/depot-service.ts';
-import { DepotSources } from './depots/depot-sources.ts';
 import type { DepotStore } from './depots/depot-store.ts';
 import type { EmitEvent, MasterEvent } from './events.ts';
 import { answerRefusal } from './http/answer-refusal.ts';

@@ -1,7 +1,12 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { HEADERS, isChallengeTarget, LonghaulError, type Result } from '@longhaul/shared';
-import { answerBrokenRequest, comesFrom, type TlsMaterial } from '@longhaul/shared/service';
+import {
+  answerBrokenRequest,
+  type ConnectionLimiter,
+  comesFrom,
+  type TlsMaterial,
+} from '@longhaul/shared/service';
 import type { Registry } from 'prom-client';
 import type { MembershipState } from '../directory/membership.ts';
 import type { Observe } from '../plane/events.ts';
@@ -14,6 +19,7 @@ import { Turns } from './turns.ts';
 
 interface DepotServerComponents {
   readonly observe: Observe;
+  readonly limiter: ConnectionLimiter;
   readonly ownId: string;
   readonly tls: TlsMaterial | undefined;
   /** Options of accepted connections. */
@@ -32,7 +38,7 @@ interface DepotServerComponents {
 
 /** The depot's one listener, not yet bound: which request goes where, and what answers the ones that are none. */
 export function createDepotServer(components: DepotServerComponents): Server {
-  const { ownId, handleRelay, handleConnect, isClosing } = components;
+  const { ownId, handleRelay, handleConnect, isClosing, limiter } = components;
   const turns = new Turns();
   const serve = (request: IncomingMessage, response: ServerResponse) => {
     if (isClosing()) sendRefusal(request, response, new LonghaulError('shutting-down'), ownId);
@@ -54,6 +60,7 @@ export function createDepotServer(components: DepotServerComponents): Server {
     components.sockets,
   );
   server.on('connect', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+    limiter.noteRequest(request);
     // A tunnel cannot begin while an answer is still on its way over the same connection.
     if (turns.isBusy(socket)) resetConnection(socket);
     else handleConnect(request, socket, head).catch(() => resetConnection(socket));
@@ -66,6 +73,8 @@ export function createDepotServer(components: DepotServerComponents): Server {
     if (turns.isBusy(socket)) resetConnection(socket);
     else answerBrokenRequest(error, socket, { [HEADERS.depot]: ownId });
   });
+  // Last, because it stands before all that listens to connections by then.
+  limiter.guard(server);
   return server;
 }
 

@@ -1,4 +1,5 @@
 import type { Chain, ErrorCode } from '@longhaul/shared';
+import type { RefusedConnection } from '@longhaul/shared/service';
 import type { MembershipState } from '../directory/membership.ts';
 import type { PlaneKind } from '../relay/relay-plane.ts';
 import type { SocketReport } from '../sockets/leg-sockets.ts';
@@ -77,6 +78,10 @@ export type DepotEvent =
       readonly bodyBytes: number;
       readonly seconds: number;
     }
+  /** A connection was closed before it could bring a request. */
+  | ({ readonly type: 'connection-refused' } & RefusedConnection)
+  /** The system gives fewer descriptors than the configured limits need. */
+  | { readonly type: 'descriptors-short'; readonly transfers: number; readonly connections: number }
   | {
       readonly type: 'refusal';
       readonly code: ErrorCode;

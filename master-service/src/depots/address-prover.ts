@@ -1,8 +1,8 @@
 import { type Result, refuse } from '@longhaul/shared';
+import type { DepotSources } from '@longhaul/shared/service';
 import type { EmitEvent } from '../events.ts';
 import type { AskDepot } from './ask-depot.ts';
 import type { DepotRegistry } from './depot-registry.ts';
-import type { DepotSources } from './depot-sources.ts';
 import type { DepotRecord } from './depot-store.ts';
 
 /** Depots asked at once; the others are asked with their next heartbeat. */

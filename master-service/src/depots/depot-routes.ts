@@ -10,14 +10,13 @@ import {
   refuse,
   registerRequestSchema,
 } from '@longhaul/shared';
-import { proveAnswer, readClaims } from '@longhaul/shared/service';
+import { type DepotSources, proveAnswer, readClaims } from '@longhaul/shared/service';
 import { type Request, type Response, Router } from 'express';
 import type { EmitEvent } from '../events.ts';
 import { parseBody, readBody, unwrap } from '../http/read-body.ts';
 import { checkEnrolment, checkSignature, type DepotRequest } from './depot-authentication.ts';
 import type { DepotRegistry } from './depot-registry.ts';
 import type { DepotService } from './depot-service.ts';
-import type { DepotSources } from './depot-sources.ts';
 
 const REGISTRATION_PATH = '/v1/depots';
 const TRIAL_PATH = '/v1/depots/trial';

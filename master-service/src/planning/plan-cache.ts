@@ -1,5 +1,5 @@
 import { canonicalOriginUrl, type GetOptions, type OriginUrl, type TicketKind } from '@longhaul/shared';
-import { LruMap } from '../storage/lru-map.ts';
+import { LruMap } from '@longhaul/shared/service';
 
 /** Download managers ask again for every range; for so long they get the same ticket and job. */
 export const SAME_PLAN_MS = 60_000;

@@ -1,6 +1,6 @@
 import { ok, type Result, refuse } from '@longhaul/shared';
+import { LruMap } from '@longhaul/shared/service';
 import type { PublicCaps } from '../config.ts';
-import { LruMap } from '../storage/lru-map.ts';
 
 /** Client networks remembered at once, about 100 bytes each; the longest unused is forgotten, as if it were new. */
 const MAX_PREFIXES = 100_000;

@@ -34,6 +34,7 @@ interface Network {
 }
 
 interface Connection {
+  readonly socket: Socket;
   readonly network: Network;
   isWaiting: boolean;
 }
@@ -78,6 +79,11 @@ export class ConnectionLimiter {
     else settle(connection);
   }
 
+  /** Closes what has not brought a request: a server that ends would wait for it. */
+  closeWaiting(): void {
+    for (const { socket, isWaiting } of this.#connections.values()) if (isWaiting) socket.destroy();
+  }
+
   #admit(socket: Socket): boolean {
     const { limits, isTrusted, onRefused } = this.#init;
     const { remoteAddress } = socket;
@@ -91,7 +97,7 @@ export class ConnectionLimiter {
       onRefused({ bound, network: name });
       return false;
     }
-    const connection: Connection = { network, isWaiting: true };
+    const connection: Connection = { socket, network, isWaiting: true };
     const ends = endsOf(socket);
     this.#connections.set(ends, connection);
     this.#networks.set(name, network);

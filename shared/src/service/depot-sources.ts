@@ -1,5 +1,5 @@
-import { plainAddress } from '@longhaul/shared';
-import { LruMap } from '../storage/lru-map.ts';
+import { plainAddress } from '../address-policy.ts';
+import { LruMap } from './lru-map.ts';
 
 /** Addresses remembered: each depot has one or two. */
 const MAX_SOURCES = 4_000;
