@@ -21,6 +21,7 @@ import { openUplink } from './fairness/open-uplink.ts';
 import { loadIdentity } from './identity.ts';
 import { JobTable } from './jobs/job-table.ts';
 import { openKernel } from './kernel/open-kernel.ts';
+import { LaneMemory } from './lanes/lane-memory.ts';
 import { ProofChecker, ProofMaker } from './legs/caller-proof.ts';
 import { createNextLegs } from './legs/next-leg.ts';
 import { createMetrics } from './metrics.ts';
@@ -98,6 +99,7 @@ export function createDepot(init: DepotInit): Depot {
     legTotals: (legClass) => sampler.totals(legClass),
     mptcp: () => sockets.mptcp,
     openConnections: () => limiter.open,
+    laneBytes: () => laneMemory.heldBytes,
     uplink: config.uplink && (() => uplink?.use()),
   });
   const observe: Observe = (event) => {
@@ -219,6 +221,7 @@ export function createDepot(init: DepotInit): Depot {
     fromDepot,
   });
   const running = new RunningDownloads();
+  const laneMemory = new LaneMemory(config.lanes.totalBufferBytes);
   const serveRelay = createServeRelay({
     plane,
     fetcher,
@@ -235,6 +238,7 @@ export function createDepot(init: DepotInit): Depot {
       slow: { share: config.failover.slowShare, seconds: config.failover.slowSeconds },
     },
     lanes: config.lanes,
+    laneMemory,
     digestsAll: config.integrity.digest === 'always',
   });
   const handleConnect = createConnectHandler({

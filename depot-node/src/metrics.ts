@@ -12,6 +12,7 @@ interface Gauges {
   /** Whether plans may name this depot. */
   readonly isMember: () => boolean;
   readonly openConnections: () => number;
+  readonly laneBytes: () => number;
   readonly spareLegs: () => number;
   readonly waitingTransfers: () => number;
   readonly legTotals: LegSampler['totals'];
@@ -74,7 +75,7 @@ export function createMetrics(gauges: Gauges) {
   });
   const laneEvents = new Counter({
     name: 'longhaul_depot_lane_events_total',
-    help: 'What lanes of downloads did: opened, broke, were removed for a while, or asked for a late block again',
+    help: 'What lanes of downloads did: opened, broke, were removed for a while, asked for a late block again, or found memory tight',
     labelNames: ['event'],
     registers,
   });
@@ -150,6 +151,14 @@ export function createMetrics(gauges: Gauges) {
       this.set(gauges.openConnections());
     },
   });
+  new Gauge({
+    name: 'longhaul_depot_lane_bytes',
+    help: 'Bytes that lanes hold before their turn, or before their clients read them',
+    registers,
+    collect() {
+      this.set(gauges.laneBytes());
+    },
+  });
   const lane = ({ type }: DepotEvent) => laneEvents.inc({ event: type });
   const counters: Counters = {
     transfer: ({ outcome, bodyBytes: bytes }) => {
@@ -175,6 +184,7 @@ export function createMetrics(gauges: Gauges) {
     'lane-broke': lane,
     'lane-removed': lane,
     'block-asked-again': lane,
+    'lanes-tight': lane,
   };
   const observe = <Type extends DepotEvent['type']>(event: Extract<DepotEvent, { type: Type }>) =>
     counters[event.type]?.(event);

@@ -1,6 +1,7 @@
 import type { Duplex } from 'node:stream';
 import { ERRORS, isWayFailure, LonghaulError } from '@longhaul/shared';
 import type { LaneConnection } from '../lanes/lane.ts';
+import type { LaneMemory } from '../lanes/lane-memory.ts';
 import { type LanesEnd, runLanes } from '../lanes/lane-transfer.ts';
 import type { LanesConfig } from '../lanes/lanes-config.ts';
 import { OriginConnection } from '../origin/origin-connection.ts';
@@ -17,6 +18,7 @@ interface LanesComponents {
   readonly plane: DataPlane;
   readonly fetcher: Fetcher;
   readonly lanes: LanesConfig;
+  readonly laneMemory: LaneMemory;
   readonly requestFor: RequestFor;
   /** Watches a connection to the origin, until it is stopped. */
   readonly watchLeg: (stream: Duplex, route: Route) => WatchedLeg;
@@ -62,6 +64,7 @@ export async function sendOverLanes(
       },
     },
     config,
+    memory: components.laneMemory.join(target.client),
     signal: stop,
     left: client.left,
     nowMs: plane.nowMs,

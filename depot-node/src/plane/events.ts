@@ -32,6 +32,8 @@ export type LaneEvent =
       readonly reason: LaneRemoval;
       readonly restMs: number;
     }
+  /** All transfers together hold as much as they may: only what the client gets next is fetched for now. */
+  | { readonly type: 'lanes-tight' }
   /** The rest of a late block, from a byte to another, was asked for on a second lane. */
   | {
       readonly type: 'block-asked-again';
