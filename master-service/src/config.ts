@@ -129,7 +129,7 @@ const masterConfigSchema = z
     origins: z.array(hostPatternSchema).default([]),
     /** Clients that may download from everywhere. */
     clients: networksSchema.default([]),
-    /** Everyone from everywhere, with caps per client prefix (/24 or /48). */
+    /** Everyone from everywhere, with caps for each client; its /24 or /48 has sixteen times as much. */
     public: z
       .union([z.literal(false), capsSchema], 'must be false, or plansPerMinute and bytesPerHour')
       .default(false),
