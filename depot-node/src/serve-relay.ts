@@ -99,7 +99,11 @@ async function enter(
     const failure = asLonghaulError(thrown);
     observe(refusalEvent(failure, job.id, ownId));
     if (response.headersSent) resetConnection(request.socket);
-    else sendRefusal(request, response, failure, ownId, job.hasWorked);
+    else {
+      const target = asked.from === 'origin' ? asked.url : undefined;
+      const leadingOn = { masterUrl: components.masterUrl(), target };
+      sendRefusal(request, response, failure, { ownId, hasWorked: job.hasWorked, leadingOn });
+    }
   } finally {
     release();
   }
@@ -140,5 +144,9 @@ function refuseRelay(
   else if (error.code === 'ticket-start-over' && !isResume && url && master !== undefined) {
     const options = opened?.ticket.claims.kind === 'stepwise' ? { signalling: 'stepwise' as const } : {};
     sendBackToMaster(response, master + formatGetPath(url, options), ownId);
-  } else sendRefusal(request, response, error, ownId);
+  } else {
+    // Only what a ticket was given for is shown: anybody can write an address behind it.
+    const target = opened && url && checkTarget({ ticket: opened.ticket, url }).ok ? url : undefined;
+    sendRefusal(request, response, error, { ownId, leadingOn: { masterUrl: master, target } });
+  }
 }

@@ -41,7 +41,7 @@ export function createDepotServer(components: DepotServerComponents): Server {
   const { ownId, handleRelay, handleConnect, isClosing, limiter } = components;
   const turns = new Turns();
   const serve = (request: IncomingMessage, response: ServerResponse) => {
-    if (isClosing()) sendRefusal(request, response, new LonghaulError('shutting-down'), ownId);
+    if (isClosing()) sendRefusal(request, response, new LonghaulError('shutting-down'), { ownId });
     else if (request.url === '/healthz') response.writeHead(200, SAFETY_HEADERS).end('ok\n');
     else if (request.url === '/healthz/ready') sendReadiness(components, request, response);
     else if (request.url === '/metrics') return sendMetrics(components, request, response);
@@ -66,7 +66,7 @@ export function createDepotServer(components: DepotServerComponents): Server {
     else handleConnect(request, socket, head).catch(() => resetConnection(socket));
   });
   server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
-    sendRefusal(request, response, new LonghaulError('bad-request'), ownId);
+    sendRefusal(request, response, new LonghaulError('bad-request'), { ownId });
   });
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {
     // The answer to it would become a part of the body that is on its way.
@@ -100,7 +100,7 @@ function sendProof(
   response: ServerResponse,
 ): void {
   const proof = answerChallenge(request.url ?? '', request.socket.remoteAddress ?? '');
-  if (!proof.ok) sendRefusal(request, response, proof.error, ownId);
+  if (!proof.ok) sendRefusal(request, response, proof.error, { ownId });
   else
     response
       .writeHead(200, { ...SAFETY_HEADERS, 'Content-Type': 'application/json' })
@@ -113,7 +113,7 @@ async function sendMetrics(
   response: ServerResponse,
 ): Promise<void> {
   if (!comesFrom(request, metricsNetworks)) {
-    sendRefusal(request, response, new LonghaulError('not-found'), ownId);
+    sendRefusal(request, response, new LonghaulError('not-found'), { ownId });
     return;
   }
   response.setHeader('Content-Type', metrics.contentType);

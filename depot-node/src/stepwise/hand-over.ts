@@ -57,5 +57,5 @@ export function refuseHandover(
   ownId: string,
 ): void {
   if (refused.url) response.setHeader(HEADERS.origin, canonicalOriginUrl(refused.url));
-  sendRefusal(request, response, refused.error, ownId);
+  sendRefusal(request, response, refused.error, { ownId });
 }

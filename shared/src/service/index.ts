@@ -12,3 +12,4 @@ export * from './lru-map.ts';
 export * from './seldom.ts';
 export * from './signed-exchange.ts';
 export * from './state-folder.ts';
+export * from './static-page.ts';
