@@ -160,7 +160,6 @@ export function createDepot(init: DepotInit): Depot {
     activeTransfers: () => jobs.active,
     takeLinkReports: () => sampler.takeLinkReports(),
     onDirectory: async (answer) => {
-      for (const { host } of directory.places) sources.note(host, nowMs());
       await Promise.all([directory.update(answer), updateOverlay()]);
       observe({ type: 'directory', depots: answer.depots.length });
     },
@@ -260,7 +259,7 @@ export function createDepot(init: DepotInit): Depot {
       perNetwork: connectionsPerNetwork,
       waitingPerNetwork,
     },
-    isTrusted: (address) => sources.has(address, nowMs()),
+    isTrusted: (address) => overlay.isOf(address) || sources.has(address, nowMs()),
     onRefused: (refused) => observe({ type: 'connection-refused', ...refused }),
   });
 
