@@ -20,7 +20,7 @@ import { legsThatForbidPauses, legTableSchema } from './sockets/leg-options.ts';
 export const DEFAULT_TRANSFERS = 2000;
 /** Connections of one download at once: more than the 16 that download managers open. */
 const DEFAULT_PER_JOB = 64;
-/** Tunnels of one client's ticket at once: it is given for one download, which nobody can look into. */
+/** Tunnels of one client's ticket at once. The ticket is for one download, and no depot can see what passes through a tunnel. */
 const DEFAULT_TUNNELS_PER_JOB = 1;
 /** Transfers of one client address (/64 of IPv6) at once: an office behind one address has some, a neighbour none of them. */
 const DEFAULT_PER_CLIENT = 250;

@@ -198,7 +198,7 @@ export class Delivery {
     return missing === undefined || missing.startByte >= missing.endByte;
   }
 
-  /** Whether the rest may come over another way: with no try left, one that pauses is still better than none. */
+  /** Whether the rest may come over another way. With no try left, a way that is slow or pauses is kept: it may go on. */
   get #mayLeave(): boolean {
     return this.#download.representation !== undefined && !this.#repairer.isSpent;
   }

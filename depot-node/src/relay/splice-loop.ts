@@ -73,7 +73,8 @@ export function runSpliceLoop({ kernel, waker, nextCommand, report, nowMs }: Loo
     }
     keysOf.delete(flow);
     for (const { descriptor } of flow.ends) readiness.unwatch(descriptor);
-    // Said first, closed then: should the thread die in between, nobody closes a number that is somebody else's.
+    // The report goes out before the descriptors are closed. If the thread dies in between, the main thread closes only flows that
+    // were not reported, so it never closes a number that the system has given to somebody else.
     report({
       type: 'finished',
       id: flow.id,
