@@ -1,7 +1,14 @@
+import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
-import { depotBaseUrl, formatAuthority, originHref } from '@longhaul/shared';
-import { asListenFailure, authorityOf, type StateFolder } from '@longhaul/shared/service';
+import { depotBaseUrl, formatAuthority, LonghaulError, originHref } from '@longhaul/shared';
+import {
+  asListenFailure,
+  authorityOf,
+  ConnectionLimiter,
+  DepotSources,
+  type StateFolder,
+} from '@longhaul/shared/service';
 import type { DepotConfig } from './config.ts';
 import type { DepotMaterial } from './config-file.ts';
 import { type RunningDownload, RunningDownloads } from './delivery/running-download.ts';
@@ -15,6 +22,7 @@ import { openUplink } from './fairness/open-uplink.ts';
 import { loadIdentity } from './identity.ts';
 import { JobTable } from './jobs/job-table.ts';
 import { openKernel } from './kernel/open-kernel.ts';
+import { LaneMemory } from './lanes/lane-memory.ts';
 import { ProofChecker, ProofMaker } from './legs/caller-proof.ts';
 import { createNextLegs } from './legs/next-leg.ts';
 import { createMetrics } from './metrics.ts';
@@ -25,6 +33,7 @@ import { createRelay } from './relay/choose-plane.ts';
 import type { SplicePlane } from './relay/splice-plane.ts';
 import { Fetcher } from './routes/fetcher.ts';
 import { createServeRelay } from './serve-relay.ts';
+import { fitDescriptors, readDescriptorLimit } from './sockets/descriptor-limits.ts';
 import { createDial } from './sockets/dial.ts';
 import { KeptConnections } from './sockets/kept-connections.ts';
 import { createLegSockets } from './sockets/kernel-leg-sockets.ts';
@@ -39,6 +48,10 @@ import { createConnectHandler } from './tunnel/connect-handler.ts';
 
 /** How long a depot that stops waits for its master to hear of it. */
 const FAREWELL_MS = 500;
+/** How long its transfers may take to break off; the process ends soon after. */
+const BREAK_OFF_MS = 300;
+/** Of all connections, kept for other depots and the master: clients must not keep them from each other. */
+const RESERVED_SHARE = 0.2;
 
 export interface DepotInit extends DepotMaterial {
   readonly config: DepotConfig;
@@ -75,10 +88,13 @@ export function createDepot(init: DepotInit): Depot {
   let { enrolmentSecret } = init;
   const nowSeconds = () => Math.floor(nowMs() / 1000);
   const shutdown = new AbortController();
+  const wanted = config.limits;
+  const { transfers, connections } = fitDescriptors(wanted, readDescriptorLimit());
   const jobs = new JobTable({
-    maxTransfers: config.limits.transfers,
+    maxTransfers: transfers,
     maxPerJob: config.limits.perJob,
     maxPerClient: config.limits.perClient,
+    maxPerNetwork: config.limits.perNetwork,
     maxPerOrigin: config.limits.perOrigin,
     maxClientBps: config.limits.clientBps,
     maxOriginBps: config.limits.originBps,
@@ -93,18 +109,20 @@ export function createDepot(init: DepotInit): Depot {
     waitingTransfers: () => stepwise.waitingCount(),
     legTotals: (legClass) => sampler.totals(legClass),
     mptcp: () => sockets.mptcp,
+    openConnections: () => limiter.open,
+    laneBytes: () => laneMemory.heldBytes,
     uplink: config.uplink && (() => uplink?.use()),
   });
   const observe: Observe = (event) => {
     metrics.observe(event);
     init.observe(event);
   };
-
   const relay = createRelay({ splice: init.splice, onFlow: (plane) => observe({ type: 'flow', plane }) });
   const identity = loadIdentity(config.id, state);
   const directory = new DepotDirectory(state);
   const resolve = createResolver({ names: config.names, servers: config.resolver.servers, nowMs });
   const overlay = new OverlayAddresses(resolve, nowMs);
+  const sources = new DepotSources();
   const trust = new Trust(init.trustedAuthorities);
   const { kernel, sockets, uplink } = openSockets(config, observe);
   const sampler = createLegSampler(kernel);
@@ -186,7 +204,10 @@ export function createDepot(init: DepotInit): Depot {
     connectTimeoutMs: connectMs,
     nowMs,
   });
-  const fromDepot = (socket: Duplex) => sockets.reclassify(socket, 'depot');
+  const fromDepot = (socket: Duplex) => {
+    sockets.reclassify(socket, 'depot');
+    if (socket instanceof Socket) sources.note(socket.remoteAddress ?? '', nowMs());
+  };
   const fetcher = new Fetcher({
     plane,
     openNextLeg: nextLegs.open,
@@ -209,6 +230,7 @@ export function createDepot(init: DepotInit): Depot {
     fromDepot,
   });
   const running = new RunningDownloads();
+  const laneMemory = new LaneMemory(config.lanes.totalBufferBytes);
   const serveRelay = createServeRelay({
     plane,
     fetcher,
@@ -225,6 +247,7 @@ export function createDepot(init: DepotInit): Depot {
       slow: { share: config.failover.slowShare, seconds: config.failover.slowSeconds },
     },
     lanes: config.lanes,
+    laneMemory,
     digestsAll: config.integrity.digest === 'always',
   });
   const handleConnect = createConnectHandler({
@@ -239,8 +262,22 @@ export function createDepot(init: DepotInit): Depot {
   });
 
   const certificate = init.tls && new ListenerCertificate(init.tls);
+  const { connectionsPerNetwork, waitingPerNetwork } = config.limits;
+  const limiter = new ConnectionLimiter({
+    limits: {
+      most: connections,
+      reserved: Math.floor(connections * RESERVED_SHARE),
+      perNetwork: connectionsPerNetwork,
+      waitingPerNetwork,
+    },
+    isTrusted: (address) => overlay.isOf(address) || sources.has(address, nowMs()),
+    onRefused: (refused) => observe({ type: 'connection-refused', ...refused }),
+  });
+
   let closing = false;
   const server = createDepotServer({
+    observe,
+    limiter,
     ownId: config.id,
     certificate,
     sockets: config.sockets.client,
@@ -253,7 +290,7 @@ export function createDepot(init: DepotInit): Depot {
     isClosing: () => closing,
   });
 
-  const connections = new KeptConnections(server);
+  const kept = new KeptConnections(server);
   let closed: Promise<void> | undefined;
   let grace: NodeJS.Timeout | undefined;
   const closeAll = async () => {
@@ -263,8 +300,9 @@ export function createDepot(init: DepotInit): Depot {
     stepwise.close();
     // The master learns of it if it can; a master that is gone as well holds nobody up.
     const told = Promise.race([membership.drain(), delay(FAREWELL_MS)]);
+    limiter.closeWaiting();
     // A spliced tunnel is no connection of the server any more.
-    await Promise.all([connections.close(), told, jobs.idle()]);
+    await Promise.all([kept.close(), told, jobs.idle()]);
   };
 
   return {
@@ -274,6 +312,8 @@ export function createDepot(init: DepotInit): Depot {
       const bound = await listen(server, host, port, sockets).catch((failure: unknown) => {
         throw asListenFailure(failure, formatAuthority(host, port));
       });
+      if (transfers < wanted.transfers || connections < wanted.connections)
+        observe({ type: 'descriptors-short', transfers, connections });
       overlay.setOwnPort(bound.port);
       publicPlace = {
         host: config.public?.host ?? config.listen.host,
@@ -294,8 +334,9 @@ export function createDepot(init: DepotInit): Depot {
     close: (graceMs) => {
       clearTimeout(grace);
       grace = setTimeout(() => {
-        shutdown.abort();
-        server.closeAllConnections();
+        shutdown.abort(new LonghaulError('shutting-down'));
+        // Transfers break off by themselves, by a reset: a body that merely ended might look whole.
+        void Promise.race([jobs.idle(), delay(BREAK_OFF_MS)]).then(() => server.closeAllConnections());
       }, graceMs);
       closed ??= closeAll().finally(() => clearTimeout(grace));
       return closed;

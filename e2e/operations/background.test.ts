@@ -35,7 +35,7 @@ describe.skipIf(process.platform !== 'linux')('a depot that was put into the bac
       (config, out) => ['npm', 'exec', '-c', `sh -c "${depot(config)} >${out} 2>&1 &"`],
     ],
   ])('goes on without %s', async ([, commandOf], { expect, onTestFinished }) => {
-    const { config, out, said, beats } = beatingDepot(onTestFinished);
+    const { config, out, said, beats } = await beatingDepot(onTestFinished);
     await runToEnd(commandOf(config, out));
     await expect.poll(beats, { timeout: 15_000 }).toBeGreaterThan(BEATS);
     expect(said()).not.toContain('"msg":"ends');

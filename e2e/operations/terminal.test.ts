@@ -58,7 +58,7 @@ describe.skipIf(cannotOpen)('in a terminal', () => {
     expect,
     onTestFinished,
   }) => {
-    const { config } = beatingDepot(onTestFinished);
+    const { config } = await beatingDepot(onTestFinished);
     const terminal = openTerminal(`${binOf('depot')} --config ${config}`);
     await terminal.shows(expect, 'ready {');
     const service = processesWith(config).find(({ command }) => command.startsWith('node '));
@@ -70,7 +70,7 @@ describe.skipIf(cannotOpen)('in a terminal', () => {
   test.concurrent.for(['nohup', 'setsid'])(
     'a depot started by %s goes on when it is closed',
     async (program, { expect, onTestFinished }) => {
-      const { config, out, said, beats } = beatingDepot(onTestFinished);
+      const { config, out, said, beats } = await beatingDepot(onTestFinished);
       const depot = `${binOf('depot')} --config ${config}`;
       const terminal = openTerminal(`${program} ${depot} >${out} 2>&1 </dev/null & cat`);
       await expect.poll(said, PATIENCE).toContain('ready {');

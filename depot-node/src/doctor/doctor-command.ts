@@ -1,6 +1,6 @@
 import { LonghaulError } from '@longhaul/shared';
 import { commandLineWrong, readCommandLine } from '@longhaul/shared/service';
-import { DEFAULT_TRANSFERS } from '../config.ts';
+import { DEFAULT_CONNECTIONS, DEFAULT_TRANSFERS } from '../config.ts';
 import { type DepotFiles, loadDepotFiles } from '../config-file.ts';
 import { DEFAULT_LEG_TABLE } from '../sockets/leg-options.ts';
 import { DOCTOR_USAGE } from '../usage.ts';
@@ -48,6 +48,7 @@ async function diagnose(
   const examined = await examine(components.machine ?? openMachine(), {
     sockets: files?.config.sockets ?? DEFAULT_LEG_TABLE,
     transfers: files?.config.limits.transfers ?? DEFAULT_TRANSFERS,
+    connections: files?.config.limits.connections ?? DEFAULT_CONNECTIONS,
     goal,
     master: files && createAskMaster(files, components.nowMs),
   });
