@@ -113,7 +113,7 @@ function usage(master: string, sampleUrl: string, extension: { chrome: string; f
 Longhaul runs, on this machine's loopback only.
 
   Page      ${master}/
-  Download  curl -L -O ${master}${getPath}
+  Download  curl --fail -L -O ${master}${getPath}
   Add-on    Chromium: chrome://extensions, Developer mode, "Load unpacked":
               ${extension.chrome}
             Firefox: about:debugging, This Firefox, "Load Temporary Add-on":

@@ -9,6 +9,9 @@ import { sha256Hex } from '../../overlay/sample-bytes.ts';
 
 const root = join(import.meta.dirname, '..', '..', '..');
 
+/** How curl ends when `--fail` was given and the answer is a refusal. */
+const CURL_HTTP_ERROR = 22;
+
 interface Ready {
   readonly master: string;
   readonly origin: string;
@@ -42,7 +45,7 @@ test('npm start serves its sample through two depots, says how, and ends with Ct
   const exited = once(child, 'exit');
   try {
     expect(output().trimEnd().split('\n').at(-1)).toMatch(/^ready \{/);
-    const link = /curl -L -O (\S+)/.exec(output())?.[1] ?? '';
+    const [line = '', link = ''] = /curl --fail -L -O (\S+)/.exec(output()) ?? [];
     const plan = await fetch(`${ready.master}/v1/plans`, {
       method: 'POST',
       headers: { 'Content-Type': 'application/json' },
@@ -51,6 +54,9 @@ test('npm start serves its sample through two depots, says how, and ends with Ct
     expect((await plan.json()) as object).toMatchObject({ decision: 'chain', chain: ['d1', 'd3'] });
     const body = Buffer.from(await (await fetch(link)).arrayBuffer());
     expect([body.length, sha256Hex(body)]).toEqual([ready.sample.sizeBytes, ready.sample.sha256]);
+    const refused = await runProgram('sh', ['-c', line.replace('sample.bin', 'missing.bin')], state);
+    expect(refused.code, 'the printed line does not save a refusal as the file').toBe(CURL_HTTP_ERROR);
+    expect(existsSync(join(state, 'missing.bin'))).toBe(false);
     expect(ready.depots).toHaveLength(3);
     for (const url of [ready.master, ready.origin, ...ready.depots])
       expect(url).toMatch(/^http:\/\/127\.0\.0\.1:/);
