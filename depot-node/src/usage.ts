@@ -5,7 +5,7 @@ export const USAGE = `Usage: longhaul-depot --config <file>
 Runs a depot of Longhaul, a relay that downloads are led through, or looks (doctor) at what this machine lacks for one.
 
 Options:
-  --config <file>  the depot's configuration, YAML; docs/operators.md has an example and tells what the keys mean
+  --config <file>  the depot's configuration, YAML; docs/examples has one, docs/operators.md tells what the keys mean
   -h, --help       this text; after doctor, its own options
   --version        the version of Longhaul
 

@@ -26,7 +26,9 @@ try {
   await start();
 } catch (failure) {
   const text = failure instanceof Error ? failure.message : String(failure);
-  const hint = text.includes('EADDRINUSE') ? 'A port is in use. Choose others: npm start -- --port 0\n' : '';
+  const hint = /EADDRINUSE|port-in-use/.test(text)
+    ? 'A port is in use. Choose others: npm start -- --port 0\n'
+    : '';
   process.stderr.write(`longhaul: ${text}\n${hint}`);
   await stop(1);
 }

@@ -4,7 +4,7 @@ export const USAGE = `Usage: longhaul-master --config <file>
 Runs a master of Longhaul: it plans downloads, answers them with redirects, and knows the depots.
 
 Options:
-  --config <file>  the master's configuration, YAML; docs/operators.md has an example and tells what the keys mean
+  --config <file>  the master's configuration, YAML; docs/examples has one, docs/operators.md tells what the keys mean
   -h, --help       this text
   --version        the version of Longhaul
 

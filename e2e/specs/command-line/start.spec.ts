@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { runProgram } from '../../fixtures/run-program.ts';
@@ -100,6 +101,17 @@ test('npm start refuses ports that are none, in one sentence', async () => {
   const result = await runProgram('npm', ['start', '--', '--port', 'many', '--state', state], root);
   expect(result.code).toBe(1);
   expect(result.output).toContain('--port many: give 0 for any free ports');
+});
+
+test('npm start says what to do when one of its ports is taken', async () => {
+  const other = createServer().listen(0, '127.0.0.1');
+  await once(other, 'listening');
+  const { port } = other.address() as AddressInfo;
+  // The second one is the master's.
+  const result = await runProgram('npm', ['start', '--', '--port', String(port - 1), '--state', state], root);
+  other.close();
+  expect(result.code).toBe(1);
+  expect(result.output).toContain('A port is in use. Choose others: npm start -- --port 0');
 });
 
 for (const [program, mistakes] of [
