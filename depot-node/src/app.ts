@@ -1,7 +1,14 @@
+import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
-import { depotBaseUrl, originHref } from '@longhaul/shared';
-import { authorityOf, type StateFolder, type TlsMaterial } from '@longhaul/shared/service';
+import { depotBaseUrl, LonghaulError, originHref } from '@longhaul/shared';
+import {
+  authorityOf,
+  ConnectionLimiter,
+  DepotSources,
+  type StateFolder,
+  type TlsMaterial,
+} from '@longhaul/shared/service';
 import type { DepotConfig } from './config.ts';
 import { type RunningDownload, RunningDownloads } from './delivery/running-download.ts';
 import { AddressChallenges } from './directory/address-challenges.ts';
@@ -14,6 +21,7 @@ import { openUplink } from './fairness/open-uplink.ts';
 import { loadIdentity } from './identity.ts';
 import { JobTable } from './jobs/job-table.ts';
 import { openKernel } from './kernel/open-kernel.ts';
+import { LaneMemory } from './lanes/lane-memory.ts';
 import { ProofChecker, ProofMaker } from './legs/caller-proof.ts';
 import { createNextLegs } from './legs/next-leg.ts';
 import { createMetrics } from './metrics.ts';
@@ -24,6 +32,7 @@ import { createRelay } from './relay/choose-plane.ts';
 import type { SplicePlane } from './relay/splice-plane.ts';
 import { Fetcher } from './routes/fetcher.ts';
 import { createServeRelay } from './serve-relay.ts';
+import { fitDescriptors, readDescriptorLimit } from './sockets/descriptor-limits.ts';
 import { createDial } from './sockets/dial.ts';
 import { createLegSockets } from './sockets/kernel-leg-sockets.ts';
 import { createLegSampler } from './sockets/leg-sampler.ts';
@@ -36,6 +45,10 @@ import { createConnectHandler } from './tunnel/connect-handler.ts';
 
 /** How long a depot that stops waits for its master to hear of it. */
 const FAREWELL_MS = 500;
+/** How long its transfers may take to break off. */
+const BREAK_OFF_MS = 1000;
+/** Of all connections, kept for other depots and the master: clients must not keep them from each other. */
+const RESERVED_SHARE = 0.2;
 
 export interface DepotInit {
   readonly config: DepotConfig;
@@ -64,10 +77,13 @@ export function createDepot(init: DepotInit): Depot {
   const { config, state, nowMs } = init;
   const nowSeconds = () => Math.floor(nowMs() / 1000);
   const shutdown = new AbortController();
+  const wanted = config.limits;
+  const { transfers, connections } = fitDescriptors(wanted, readDescriptorLimit());
   const jobs = new JobTable({
-    maxTransfers: config.limits.transfers,
+    maxTransfers: transfers,
     maxPerJob: config.limits.perJob,
     maxPerClient: config.limits.perClient,
+    maxPerNetwork: config.limits.perNetwork,
     maxPerOrigin: config.limits.perOrigin,
     maxClientBps: config.limits.clientBps,
     maxOriginBps: config.limits.originBps,
@@ -82,6 +98,8 @@ export function createDepot(init: DepotInit): Depot {
     waitingTransfers: () => stepwise.waitingCount(),
     legTotals: (legClass) => sampler.totals(legClass),
     mptcp: () => sockets.mptcp,
+    openConnections: () => limiter.open,
+    laneBytes: () => laneMemory.heldBytes,
     uplink: config.uplink && (() => uplink?.use()),
   });
   const observe: Observe = (event) => {
@@ -89,11 +107,14 @@ export function createDepot(init: DepotInit): Depot {
     init.observe(event);
   };
 
+  if (transfers < wanted.transfers || connections < wanted.connections)
+    observe({ type: 'descriptors-short', transfers, connections });
   const relay = createRelay({ splice: init.splice, onFlow: (plane) => observe({ type: 'flow', plane }) });
   const identity = loadIdentity(config.id, state);
   const directory = new DepotDirectory(state);
   const resolve = createResolver({ names: config.names, servers: config.resolver.servers, nowMs });
   const overlay = new OverlayAddresses(resolve, nowMs);
+  const sources = new DepotSources();
   const trust = createTrust(init.trustedAuthorities);
   const { kernel, sockets, uplink } = openSockets(config, observe);
   const sampler = createLegSampler(kernel);
@@ -173,7 +194,10 @@ export function createDepot(init: DepotInit): Depot {
     connectTimeoutMs: connectMs,
     nowMs,
   });
-  const fromDepot = (socket: Duplex) => sockets.reclassify(socket, 'depot');
+  const fromDepot = (socket: Duplex) => {
+    sockets.reclassify(socket, 'depot');
+    if (socket instanceof Socket) sources.note(socket.remoteAddress ?? '', nowMs());
+  };
   const fetcher = new Fetcher({
     plane,
     openNextLeg: nextLegs.open,
@@ -196,6 +220,7 @@ export function createDepot(init: DepotInit): Depot {
     fromDepot,
   });
   const running = new RunningDownloads();
+  const laneMemory = new LaneMemory(config.lanes.totalBufferBytes);
   const serveRelay = createServeRelay({
     plane,
     fetcher,
@@ -212,6 +237,7 @@ export function createDepot(init: DepotInit): Depot {
       slow: { share: config.failover.slowShare, seconds: config.failover.slowSeconds },
     },
     lanes: config.lanes,
+    laneMemory,
     digestsAll: config.integrity.digest === 'always',
   });
   const handleConnect = createConnectHandler({
@@ -225,8 +251,22 @@ export function createDepot(init: DepotInit): Depot {
     fromDepot,
   });
 
+  const { connectionsPerNetwork, waitingPerNetwork } = config.limits;
+  const limiter = new ConnectionLimiter({
+    limits: {
+      most: connections,
+      reserved: Math.floor(connections * RESERVED_SHARE),
+      perNetwork: connectionsPerNetwork,
+      waitingPerNetwork,
+    },
+    isTrusted: (address) => overlay.isOf(address) || sources.has(address, nowMs()),
+    onRefused: (refused) => observe({ type: 'connection-refused', ...refused }),
+  });
+
   let closing = false;
   const server = createDepotServer({
+    observe,
+    limiter,
     ownId: config.id,
     tls: init.tls,
     sockets: config.sockets.client,
@@ -262,9 +302,11 @@ export function createDepot(init: DepotInit): Depot {
       const told = Promise.race([membership.drain(), delay(FAREWELL_MS)]);
       const closed = new Promise<void>((resolveClosed) => server.close(() => resolveClosed()));
       server.closeIdleConnections();
+      limiter.closeWaiting();
       const grace = setTimeout(() => {
-        shutdown.abort();
-        server.closeAllConnections();
+        shutdown.abort(new LonghaulError('shutting-down'));
+        // Transfers break off by themselves, by a reset: a body that merely ended might look whole.
+        void Promise.race([jobs.idle(), delay(BREAK_OFF_MS)]).then(() => server.closeAllConnections());
       }, graceMs);
       // A spliced tunnel is no connection of the server any more.
       await Promise.all([closed, told, jobs.idle()]);

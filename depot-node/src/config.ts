@@ -20,14 +20,22 @@ import { legsThatForbidPauses, legTableSchema } from './sockets/leg-options.ts';
 export const DEFAULT_TRANSFERS = 2000;
 /** Connections of one download at once: more than the 16 that download managers open. */
 const DEFAULT_PER_JOB = 64;
-/** Tunnels of one client's ticket at once: it is given for one download, which nobody can look into. */
+/** Tunnels of one client's ticket at once. The ticket is for one download, and no depot can see what passes through a tunnel. */
 const DEFAULT_TUNNELS_PER_JOB = 1;
+/** Transfers of one client address (/64 of IPv6) at once: an office behind one address has some, a neighbour none of them. */
+const DEFAULT_PER_CLIENT = 250;
 /** Transfers of one client network (/24 or /48) at once, so that one cannot fill a depot. */
-const DEFAULT_PER_CLIENT = 500;
+const DEFAULT_PER_NETWORK = 500;
 /** Half of all transfers: a day on which everybody wants one origin leaves the other half to the rest. */
 const DEFAULT_PER_ORIGIN = 1000;
 /** A line slower than this, or a limit of rate below it, is a mistake of the unit. */
 const MIN_LIMIT_BPS = 1_000_000;
+/** Connections at once; a depot that serves all its transfers needs a few thousand. */
+export const DEFAULT_CONNECTIONS = 10_000;
+/** Of them, those of one client network (/24 or /48), or of one address of another depot. */
+const DEFAULT_CONNECTIONS_PER_NETWORK = 2000;
+/** Of these, those that have not brought a request: a busy network's, or the spare ones of a depot. */
+const DEFAULT_WAITING_PER_NETWORK = 500;
 /** Jobs remembered at once; a job is a few hundred bytes and lives as long as its ticket. */
 const DEFAULT_JOBS = 100_000;
 /** Connections kept ready to each neighbour used lately: two downloads that begin at once find one each. */
@@ -99,10 +107,14 @@ const depotConfigSchema = z
         perJob: z.int().min(1).default(DEFAULT_PER_JOB),
         tunnelsPerJob: z.int().min(1).default(DEFAULT_TUNNELS_PER_JOB),
         perClient: z.int().min(1).default(DEFAULT_PER_CLIENT),
+        perNetwork: z.int().min(1).default(DEFAULT_PER_NETWORK),
         perOrigin: z.int().min(1).default(DEFAULT_PER_ORIGIN),
-        /** What one client network, or one origin, may have relayed over ten seconds before new requests must wait. */
+        /** What one client address, or one origin, may have relayed over ten seconds before new requests must wait. */
         clientBps: limitBps.optional(),
         originBps: limitBps.optional(),
+        connections: z.int().min(1).default(DEFAULT_CONNECTIONS),
+        connectionsPerNetwork: z.int().min(1).default(DEFAULT_CONNECTIONS_PER_NETWORK),
+        waitingPerNetwork: z.int().min(1).default(DEFAULT_WAITING_PER_NETWORK),
         jobs: z.int().min(1).default(DEFAULT_JOBS),
         spareLegs: z.int().min(0).max(16).default(DEFAULT_SPARE_LEGS),
       })

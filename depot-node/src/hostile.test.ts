@@ -1,4 +1,5 @@
 import { generateKeyPairSync } from 'node:crypto';
+import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { HEADERS } from '@longhaul/shared';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -121,9 +122,9 @@ describe('a hostile neighbour', () => {
 });
 
 describe('a hostile client', () => {
-  function open(): Socket {
+  function open(localAddress = '127.0.0.1'): Socket {
     const { hostname, port } = new URL(overlay.depot('d1').url);
-    const socket = connect({ host: hostname, port: Number(port), allowHalfOpen: true });
+    const socket = connect({ host: hostname, port: Number(port), allowHalfOpen: true, localAddress });
     socket.on('error', () => {});
     return socket;
   }
@@ -161,6 +162,45 @@ describe('a hostile client', () => {
     await expect.poll(() => answer.match(/hello/g)?.length).toBe(5);
     expect(overlay.originConnections()).toBe(5);
     socket.destroy();
+  });
+
+  test('that lets more and more requests wait behind an answer is cut off, and others are served', async () => {
+    const target = new URL(overlay.relayUrl(`${overlay.originUrl}/resting`));
+    const socket = open();
+    socket.write(`GET ${target.pathname}${target.search} HTTP/1.1\r\nHost: x\r\n\r\n`);
+    await once(socket, 'data');
+    socket.write('GET /healthz HTTP/1.1\r\n\r\n'.repeat(8));
+    expect((await fetchPath('/other')).body.toString()).toBe('hello');
+    socket.write('GET /healthz HTTP/1.1\r\n\r\n');
+    await closed(socket);
+    const codes = () => overlay.depot('d1').events.flatMap((event) => ('code' in event ? [event.code] : []));
+    expect(codes()).toContain('too-many-waiting');
+    expect((await fetchPath('/other')).body.toString()).toBe('hello');
+  });
+
+  test('whose requests wait on many connections is cut off at half of what may wait, and others may still wait', async () => {
+    const target = new URL(overlay.relayUrl(`${overlay.originUrl}/resting`));
+    const waitBehind = async (count: number, localAddress = '127.0.0.1') => {
+      const socket = open(localAddress);
+      socket.write(`GET ${target.pathname}${target.search} HTTP/1.1\r\nHost: x\r\n\r\n`);
+      await once(socket, 'data');
+      socket.write('GET /healthz HTTP/1.1\r\n\r\n'.repeat(count));
+      return socket;
+    };
+    const waiting: Socket[] = [];
+    for (let wait = 0; wait < 62; wait += 1) waiting.push(await waitBehind(8));
+    const tooMany = await waitBehind(8);
+    await closed(tooMany);
+    expect(waiting.filter(({ destroyed }) => destroyed)).toEqual([]);
+    const elsewhere = await waitBehind(8, '127.0.1.1');
+    expect((await fetchPath('/other')).body.toString()).toBe('hello');
+    expect(elsewhere.destroyed).toBe(false);
+    for (const socket of [...waiting, elsewhere]) socket.destroy();
+    // Those that have gone wait no more.
+    const again = await waitBehind(8);
+    expect((await fetchPath('/other')).body.toString()).toBe('hello');
+    expect(again.destroyed).toBe(false);
+    again.destroy();
   });
 
   test('that puts a CONNECT behind a running download is cut off', async () => {

@@ -64,7 +64,7 @@ describe('a depot as a program', () => {
 });
 
 /** Starts a depot of a test master with this secret; ends it with the test. */
-async function joinOverlay(secret: string) {
+async function joinOverlay(secret: string, ...more: readonly string[]) {
   const master = await startTestMaster();
   const dir = mkdtempSync(join(folder, 'joined-'));
   writeFileSync(join(dir, 'secret'), secret);
@@ -73,6 +73,7 @@ async function joinOverlay(secret: string) {
     'listen: { host: 127.0.0.1, port: 0 }',
     'stateDir: state',
     `master: { url: "${master.url}", enrolmentSecretFile: secret }`,
+    ...more,
   ];
   writeFileSync(join(dir, 'depot.yaml'), config.join('\n'));
   const child = spawn(process.execPath, [PROGRAM, '--config', join(dir, 'depot.yaml')]);
@@ -116,6 +117,11 @@ describe('a depot that its master refuses', () => {
     // 50 is an error: somebody must act.
     expect(lines).toContainEqual(expect.objectContaining({ level: 50, msg: sentence }));
   });
+});
+
+test('strangers learn that a depot is not ready, and by which code, but not where it thinks it is', async () => {
+  const { get } = await joinOverlay('copied wrongly', 'metricsNetworks: [192.0.2.0/24]');
+  expect(await get('/healthz/ready')).toEqual([503, 'not ready\nenrolment-refused\n']);
 });
 
 describe('a depot that its master takes', () => {

@@ -5,19 +5,9 @@ import { openStateFolder } from '@longhaul/shared/service';
 import pino from 'pino';
 import { createDepot } from './app.ts';
 import { loadDepotFiles } from './config-file.ts';
-import type { MembershipState } from './directory/membership.ts';
 import { runDoctor } from './doctor/doctor-command.ts';
-import type { DepotEvent } from './plane/events.ts';
+import { createEventLog } from './event-log.ts';
 import { openSplicePlane, type SplicePlane } from './relay/splice-plane.ts';
-
-/** What happens all the time and is no fault. */
-const ORDINARY: ReadonlySet<DepotEvent['type']> = new Set([
-  'directory',
-  'leg',
-  'flow',
-  'lane-opened',
-  'block-asked-again',
-]);
 
 /** An interrupt from the terminal ends the depot at once; a terminate lets transfers finish. */
 const INTERRUPT_GRACE_MS = 1000;
@@ -50,7 +40,7 @@ async function main(): Promise<void> {
     ...files,
     state: openStateFolder(files.stateDir),
     splice,
-    observe: logEvent,
+    observe: createEventLog(log, Date.now),
     nowMs: Date.now,
   });
 
@@ -86,19 +76,4 @@ async function openSplice(): Promise<SplicePlane | undefined> {
   if (opened.ok) return opened.plane;
   log.warn({ reason: opened.reason }, 'relay by streams');
   return undefined;
-}
-
-function logEvent(event: DepotEvent): void {
-  const { type, ...fields } = event;
-  if (event.type === 'membership') logMembership(event);
-  else if (ORDINARY.has(type)) log.debug(fields, type);
-  else if (type === 'transfer' || type === 'tunnel' || type === 'handover') log.info(fields, type);
-  else log.warn(fields, type);
-}
-
-function logMembership({ isMember, problem }: MembershipState): void {
-  const fields = { isMember, code: problem?.code };
-  if (!problem && isMember) log.info(fields, 'membership: the master counts on this depot');
-  else if (problem) log[isMember ? 'warn' : 'error'](fields, `membership: ${problem.message}`);
-  else log.info(fields, 'membership: the master has not asked for this depot at its address yet');
 }

@@ -11,6 +11,8 @@ interface Gauges {
   readonly activeTransfers: () => number;
   /** Whether plans may name this depot. */
   readonly isMember: () => boolean;
+  readonly openConnections: () => number;
+  readonly laneBytes: () => number;
   readonly spareLegs: () => number;
   readonly waitingTransfers: () => number;
   readonly legTotals: LegSampler['totals'];
@@ -73,7 +75,7 @@ export function createMetrics(gauges: Gauges) {
   });
   const laneEvents = new Counter({
     name: 'longhaul_depot_lane_events_total',
-    help: 'What lanes of downloads did: opened, broke, were removed for a while, or asked for a late block again',
+    help: 'What lanes of downloads did: opened, broke, were removed for a while, asked for a late block again, or found memory tight',
     labelNames: ['event'],
     registers,
   });
@@ -135,6 +137,28 @@ export function createMetrics(gauges: Gauges) {
   });
   addLegMetrics(registers, gauges);
   if (gauges.uplink) addUplinkMetrics(registers, gauges.uplink);
+  const connections = new Counter({
+    name: 'longhaul_depot_connections_refused_total',
+    help: 'Connections closed at once, by the bound they were over',
+    labelNames: ['bound'],
+    registers,
+  });
+  new Gauge({
+    name: 'longhaul_depot_connections',
+    help: 'Open connections of clients and other depots',
+    registers,
+    collect() {
+      this.set(gauges.openConnections());
+    },
+  });
+  new Gauge({
+    name: 'longhaul_depot_lane_bytes',
+    help: 'Bytes that lanes hold before their turn, or before their clients read them',
+    registers,
+    collect() {
+      this.set(gauges.laneBytes());
+    },
+  });
   const lane = ({ type }: DepotEvent) => laneEvents.inc({ event: type });
   const counters: Counters = {
     transfer: ({ outcome, bodyBytes: bytes }) => {
@@ -150,6 +174,7 @@ export function createMetrics(gauges: Gauges) {
       handovers.inc({ role, outcome });
       handoverBytes.inc(bytes);
     },
+    'connection-refused': ({ bound }) => connections.inc({ bound }),
     refusal: ({ code }) => refusals.inc({ code }),
     flow: ({ plane }) => flows.inc({ plane }),
     leg: ({ start }) => legs.inc({ start }),
@@ -159,6 +184,7 @@ export function createMetrics(gauges: Gauges) {
     'lane-broke': lane,
     'lane-removed': lane,
     'block-asked-again': lane,
+    'lanes-tight': lane,
   };
   const observe = <Type extends DepotEvent['type']>(event: Extract<DepotEvent, { type: Type }>) =>
     counters[event.type]?.(event);

@@ -8,7 +8,7 @@ import { startTestDns, type TestDns, type TestName } from './testing/test-dns.ts
 /** A client of another network than 127.0.0.1's. */
 const ELSEWHERE = '127.0.1.1';
 const SILENT: TestName = { A: 'silent', AAAA: 'silent' };
-const MANY = Array.from({ length: 40 }, (_, index) => `silent${index}.test`);
+const MANY = Array.from({ length: 210 }, (_, index) => `silent${index}.test`);
 
 let dns: TestDns;
 let overlay: TestOverlay;
@@ -18,7 +18,8 @@ beforeEach(async () => {
     'file.test': { A: ['127.0.0.1'] },
   });
   overlay = await startTestOverlay([], (_, response) => response.end('the file'));
-  for (const id of ['d2', 'd1']) await overlay.addDepot(id, { resolver: { servers: [dns.server] } });
+  const config = { resolver: { servers: [dns.server] }, failover: { patienceSeconds: 30 } };
+  for (const id of ['d2', 'd1']) await overlay.addDepot(id, config);
 });
 afterEach(async () => {
   await overlay.close();
@@ -34,9 +35,9 @@ async function codeOf(url: string, localAddress?: string) {
 }
 
 /** Downloads from all the silent names, once one of them has been refused; `leave` gives up the others. */
-async function flood(): Promise<{ readonly leave: () => void }> {
-  const asked = MANY.map((name) =>
-    request(overlay.relayUrl(urlAt(name), { chains: [['d1']] }, 'd1'), { agent: false }),
+async function flood(names: readonly string[], chain = ['d1']): Promise<{ readonly leave: () => void }> {
+  const asked = names.map((name) =>
+    request(overlay.relayUrl(urlAt(name), { chains: [chain] }, 'd1'), { agent: false }),
   );
   const answered = asked.map((one) => {
     one.on('error', () => {});
@@ -52,7 +53,7 @@ async function flood(): Promise<{ readonly leave: () => void }> {
 }
 
 test('a client that asks for names whose DNS is silent is told to wait, and nobody else is', async () => {
-  const { leave } = await flood();
+  const { leave } = await flood(MANY.slice(0, 40));
   const file = () => overlay.relayUrl(urlAt('file.test'), { chains: [['d1']] }, 'd1');
   expect(await codeOf(file())).toEqual(BUSY);
   expect((await fetchRaw(file(), { localAddress: ELSEWHERE })).body.toString()).toBe('the file');
@@ -62,7 +63,7 @@ test('a client that asks for names whose DNS is silent is told to wait, and nobo
 });
 
 test('a tunnel of a client counts as its downloads do', async () => {
-  const { leave } = await flood();
+  const { leave } = await flood(MANY.slice(0, 40));
   const ticket = overlay.ticket(urlAt('file.test'), { kind: 'tunnel', chains: [['d1']] });
   const { host } = new URL(urlAt('file.test'));
   const answer = await exchangeText(
@@ -74,7 +75,7 @@ test('a tunnel of a client counts as its downloads do', async () => {
 });
 
 test('clients that leave take their look-ups along', async () => {
-  const { leave } = await flood();
+  const { leave } = await flood(MANY.slice(0, 40));
   const file = overlay.relayUrl(urlAt('file.test'), { chains: [['d1']] }, 'd1');
   expect(await codeOf(file)).toEqual(BUSY);
   leave();
@@ -85,8 +86,13 @@ test('an exit depot that looks up enough sends the download another way', async 
   const chains = [['d1', 'd2'], ['d1']];
   const many = Array.from({ length: 250 }, (_, index) => `far${index}.test`);
   dns.names = { ...dns.names, ...Object.fromEntries(many.map((name) => [name, SILENT])) };
-  const asked = many.map((name) => {
-    const one = request(overlay.relayUrl(urlAt(name), { chains: [['d1', 'd2']] }, 'd1'), { agent: false });
+  const asked = many.map((name, index) => {
+    // Of ten client networks: none of them alone would get so far.
+    const localAddress = `127.0.${10 + (index % 10)}.1`;
+    const one = request(overlay.relayUrl(urlAt(name), { chains: [['d1', 'd2']] }, 'd1'), {
+      agent: false,
+      localAddress,
+    });
     one.on('error', () => {}).end();
     return one;
   });
@@ -97,4 +103,15 @@ test('an exit depot that looks up enough sends the download another way', async 
   const url = overlay.relayUrl(urlAt('file.test'), { chains }, 'd1');
   expect((await fetchRaw(url, { localAddress: ELSEWHERE })).body.toString()).toBe('the file');
   for (const one of asked) one.destroy();
+});
+
+test('a client that asks for silent names through a chain leaves the next depot room for others', async () => {
+  const chain = ['d1', 'd2'];
+  const { leave } = await flood(MANY, chain);
+  const url = overlay.relayUrl(urlAt('file.test'), { chains: [chain] }, 'd1');
+  expect((await fetchRaw(url, { localAddress: ELSEWHERE })).body.toString()).toBe('the file');
+  const { events } = overlay.depot('d1');
+  await expect.poll(() => events.find(({ type }) => type === 'transfer')).toMatchObject({ chain });
+  expect(events.find(({ type }) => type === 'refusal')).toMatchObject({ code: 'client-busy' });
+  leave();
 });

@@ -16,7 +16,8 @@ import { RunningDownload } from './delivery/running-download.ts';
 import { type ServeComponents, serveDownload } from './delivery/serve-download.ts';
 import { type OpenedRequest, openRequest } from './door/open-request.ts';
 import { refusalEvent, sendBackToMaster, sendRefusal } from './door/refusal.ts';
-import { arrivalOf, type JobTable } from './jobs/job-table.ts';
+import { arrivalOf } from './jobs/arrival.ts';
+import type { JobTable } from './jobs/job-table.ts';
 import { resetConnection } from './sockets/reset.ts';
 import type { Entered } from './stepwise/enter-stepwise.ts';
 import { stepOf } from './stepwise/step-of.ts';
@@ -84,20 +85,25 @@ async function enter(
   const arrival = arrivalOf(request);
   const admission = jobs.admit(ticket.claims, arrival);
   if (!admission.ok) return admission;
-  const { job, note, release } = admission.value;
+  const { job, note, release, spent } = admission.value;
+  const stop = AbortSignal.any([plane.shutdown, spent]);
   try {
     const client = new ClientBody(response, { stallMs: timeouts.stallMs, onBytes: note });
-    const entered = await learnUrl(components, { ticket, asked }, request, client);
+    const entered = await learnUrl(components, { ticket, asked }, request, client, stop);
     if (entered) {
-      const target = { ticket, url: entered.url, client: arrival.prefix };
-      const download = new RunningDownload({ ownId, job, target, client, startedMs });
+      const target = { ticket, url: entered.url, client: arrival.network };
+      const download = new RunningDownload({ ownId, job, target, client, startedMs, stop });
       await serveDownload(components, request, download, entered.first);
     }
   } catch (thrown) {
     const failure = asLonghaulError(thrown);
     observe(refusalEvent(failure, job.id, ownId));
     if (response.headersSent) resetConnection(request.socket);
-    else sendRefusal(request, response, failure, ownId, job.hasWorked);
+    else {
+      const target = asked.from === 'origin' ? asked.url : undefined;
+      const leadingOn = { masterUrl: components.masterUrl(), target };
+      sendRefusal(request, response, failure, { ownId, hasWorked: job.hasWorked, leadingOn });
+    }
   } finally {
     release();
   }
@@ -106,13 +112,14 @@ async function enter(
 
 /** Learns the origin's URL, and takes the first answer where a predecessor holds one; `undefined`: the client has left. */
 async function learnUrl(
-  { plane, stepwise }: ServeRelayComponents,
+  { stepwise }: ServeRelayComponents,
   { ticket, asked }: EntryRequest,
   request: IncomingMessage,
   { left }: ClientBody,
+  stop: AbortSignal,
 ): Promise<Entered | undefined> {
   if (asked.from === 'origin') return { url: asked.url, first: undefined };
-  const signal = AbortSignal.any([left, plane.shutdown]);
+  const signal = AbortSignal.any([left, stop]);
   const entered = await stepwise.enter(ticket, asked, request, signal).catch((thrown) => {
     if (left.aborted) return undefined;
     throw thrown;
@@ -137,5 +144,9 @@ function refuseRelay(
   else if (error.code === 'ticket-start-over' && !isResume && url && master !== undefined) {
     const options = opened?.ticket.claims.kind === 'stepwise' ? { signalling: 'stepwise' as const } : {};
     sendBackToMaster(response, master + formatGetPath(url, options), ownId);
-  } else sendRefusal(request, response, error, ownId);
+  } else {
+    // Only what a ticket was given for is shown: anybody can write an address behind it.
+    const target = opened && url && checkTarget({ ticket: opened.ticket, url }).ok ? url : undefined;
+    sendRefusal(request, response, error, { ownId, leadingOn: { masterUrl: master, target } });
+  }
 }

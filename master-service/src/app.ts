@@ -1,5 +1,5 @@
 import { asLonghaulError, isGetTarget, LonghaulError } from '@longhaul/shared';
-import { authorityOf, type TlsMaterial } from '@longhaul/shared/service';
+import { authorityOf, ConnectionLimiter, DepotSources, type TlsMaterial } from '@longhaul/shared/service';
 import express, { type ErrorRequestHandler, type Express } from 'express';
 import type { MasterConfig } from './config.ts';
 import { AddressProver } from './depots/address-prover.ts';
@@ -24,6 +24,9 @@ import { SizeMemory } from './planning/size-memory.ts';
 import { DownloadPolicy } from './policy/download-policy.ts';
 import { createGetHandler } from './redirect/get-handler.ts';
 import { TicketIssuer } from './tickets/ticket-issuer.ts';
+
+/** Of all connections, kept for depots: each has one at a time. */
+const RESERVED_SHARE = 0.05;
 
 export interface MasterDeps {
   readonly config: MasterConfig;
@@ -64,11 +67,26 @@ export function createMaster(deps: MasterDeps): Master {
   const links = new LinkTable(config.links, config.planner.assumptions.windowBytes);
   const sizes = new SizeMemory();
   const tickets = new TicketIssuer(config.tickets, signingKey);
-  const metrics = createMetrics(() => registry.views(now()).map((depot) => depot.state));
+  const metrics = createMetrics({
+    depotStates: () => registry.views(now()).map((depot) => depot.state),
+    openConnections: () => limiter.open,
+  });
   const emit: EmitEvent = (event) => {
     metrics.record(event);
     deps.onEvent?.(event);
   };
+  const sources = new DepotSources();
+  const { connections, connectionsPerNetwork, waitingPerNetwork } = config.limits;
+  const limiter = new ConnectionLimiter({
+    limits: {
+      most: connections,
+      reserved: Math.floor(connections * RESERVED_SHARE),
+      perNetwork: connectionsPerNetwork,
+      waitingPerNetwork,
+    },
+    isTrusted: (address) => sources.has(address, now()),
+    onRefused: (refused) => emit({ type: 'connection-refused', ...refused }),
+  });
   const policy = new DownloadPolicy({
     ...config,
     overlay: () => [
@@ -83,7 +101,7 @@ export function createMaster(deps: MasterDeps): Master {
   const ask = deps.askDepot ?? createAskDepot({ policy: config.addresses, names: config.names });
   const service = new DepotService({
     registry,
-    prover: new AddressProver({ registry, ask, now, emit }),
+    prover: new AddressProver({ registry, ask, sources, now, emit }),
     links,
     sizes,
     policy,
@@ -96,7 +114,7 @@ export function createMaster(deps: MasterDeps): Master {
   });
 
   const api = createApi(emit, [
-    depotRoutes({ service, registry, enrolmentSecret, now, emit }),
+    depotRoutes({ service, registry, sources, enrolmentSecret, now, emit }),
     planRoutes({ plans, now, emit }),
     operationsRoutes({
       signingKeys: [signingKey],
@@ -115,14 +133,18 @@ export function createMaster(deps: MasterDeps): Master {
     pageRoutes(deps.webDir),
   ]);
   const handleGet = createGetHandler({ plans, now, emit });
-  const server = new HttpServer((request, response) => {
-    if (isGetTarget(request.url ?? '')) handleGet(request, response);
-    else api(request, response);
-  }, deps.tls);
+  const server = new HttpServer(
+    (request, response) => {
+      if (isGetTarget(request.url ?? '')) handleGet(request, response);
+      else api(request, response);
+    },
+    { tls: deps.tls, limiter },
+  );
 
   return {
     async listen() {
       await registry.load();
+      for (const { host } of registry.places(now())) sources.note(host, now());
       listening = await server.listen(config.listen);
       return { url: publicUrl() };
     },

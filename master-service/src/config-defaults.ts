@@ -33,5 +33,12 @@ export const DEFAULT_UNKNOWN_SIZE_BUDGET_BYTES = 64 * GIB;
 /** Download managers open 16 connections and reopen them often in a day. */
 export const DEFAULT_BUDGET_CONNECTIONS = 4096;
 
+/** Far above what a master needs, below usual limits of open files; idle, they take about 100 MB. */
+export const DEFAULT_CONNECTIONS = 10_000;
+/** A tenth of all: a university behind one address, while ten such networks are still no siege. */
+export const DEFAULT_CONNECTIONS_PER_NETWORK = 1_000;
+/** What browsers open ahead of requests, from a busy network; whoever means harm gets no further with it than this. */
+export const DEFAULT_WAITING_PER_NETWORK = 200;
+
 /** Planners notice a dead depot after three of these. */
 export const DEFAULT_HEARTBEAT_SECONDS = 5;

@@ -129,7 +129,7 @@ const masterConfigSchema = z
     origins: z.array(hostPatternSchema).default([]),
     /** Clients that may download from everywhere. */
     clients: networksSchema.default([]),
-    /** Everyone from everywhere, with caps per client prefix (/24 or /48). */
+    /** Everyone from everywhere, with caps for each client; its /24 or /48 has sixteen times as much. */
     public: z
       .union([z.literal(false), capsSchema], 'must be false, or plansPerMinute and bytesPerHour')
       .default(false),
@@ -139,6 +139,14 @@ const masterConfigSchema = z
     planner: plannerSchema.prefault({}),
     tickets: ticketsSchema.prefault({}),
     depots: z.strictObject({ heartbeatSeconds: seconds(defaults.DEFAULT_HEARTBEAT_SECONDS) }).prefault({}),
+    /** Connections to this master at once: over all, of one client network (/24 or /48), and of these without a request. */
+    limits: z
+      .strictObject({
+        connections: z.int().min(1).default(defaults.DEFAULT_CONNECTIONS),
+        connectionsPerNetwork: z.int().min(1).default(defaults.DEFAULT_CONNECTIONS_PER_NETWORK),
+        waitingPerNetwork: z.int().min(1).default(defaults.DEFAULT_WAITING_PER_NETWORK),
+      })
+      .prefault({}),
     links: linksSchema,
     metricsNetworks: networksSchema.default([...DEFAULT_METRICS_NETWORKS]),
     /** A sentence for the page, for example that the links are imaginary. */

@@ -1,4 +1,5 @@
 import type { ErrorCode } from '@longhaul/shared';
+import type { RefusedConnection } from '@longhaul/shared/service';
 
 export type Decision = 'chain' | 'direct';
 
@@ -33,6 +34,8 @@ export type MasterEvent =
       readonly code: ErrorCode;
       readonly detail: string | undefined;
     }
+  /** A connection was closed before it could bring a request. */
+  | ({ readonly type: 'connection-refused' } & RefusedConnection)
   | { readonly type: 'failed'; readonly error: unknown };
 
 export type EmitEvent = (event: MasterEvent) => void;

@@ -103,6 +103,8 @@ function eventLogger(log: Logger): (event: MasterEvent) => void {
     // A depot that is not known registers at once.
     else if (event.type === 'depot-refused' && event.code !== 'depot-unknown')
       warn(`${type} ${event.code}`, fields, `depot refused: ${ERRORS[event.code].message}`);
+    else if (event.type === 'connection-refused')
+      warn(`${type} ${event.bound}`, fields, ERRORS['too-many-connections'].message);
     // One line for each download would cost more than the answer itself; counters have them.
     else log.debug(event);
   };

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import {
+  clientAddress,
   clientPrefix,
   DEFAULT_PORTS_ALLOWED,
   isInNetworks,
@@ -99,6 +100,13 @@ describe('a client', () => {
     expect(clientPrefix('::ffff:198.51.100.77')).toBe('198.51.100.0/24');
     expect(clientPrefix('2001:db8:1:2:3:4:5:6')).toBe('2001:db8:1::/48');
     expect(clientPrefix('')).toBe('');
+  });
+
+  test('is known by its address, or the /64 of its line', () => {
+    expect(clientAddress('198.51.100.77')).toBe('198.51.100.77/32');
+    expect(clientAddress('::ffff:198.51.100.77')).toBe('198.51.100.77/32');
+    expect(clientAddress('2001:db8:1:2:3:4:5:6')).toBe('2001:db8:1:2::/64');
+    expect(clientAddress('2001:db8:1:2:7:8:9:a')).toBe('2001:db8:1:2::/64');
   });
 
   test('is found in a network of its own family only', () => {

@@ -81,14 +81,23 @@ export function isInNetworks(address: string, networks: readonly string[]): bool
   return networks.some((network) => contains(network, parsed));
 }
 
-/** The network that stands for one client: its /24 or /48. */
+/** The network that a client is in, its neighbours with it: a /24, or a /48 of IPv6. */
 export function clientPrefix(address: string): string {
+  return networkOf(address, 3, 6);
+}
+
+/** One client: its IPv4 address, or the /64 of IPv6 that one line has. */
+export function clientAddress(address: string): string {
+  return networkOf(address, 4, 8);
+}
+
+function networkOf(address: string, keptOfIpv4: number, keptOfIpv6: number): string {
   if (!ipaddr.isValid(address)) return address;
   const parsed = ipaddr.process(address);
   const bytes = parsed.toByteArray();
-  const keep = parsed.kind() === 'ipv4' ? 3 : 6;
-  const network = ipaddr.fromByteArray(bytes.map((byte, index) => (index < keep ? byte : 0)));
-  return `${network.toString()}/${keep * 8}`;
+  const kept = parsed.kind() === 'ipv4' ? keptOfIpv4 : keptOfIpv6;
+  const network = ipaddr.fromByteArray(bytes.map((byte, index) => (index < kept ? byte : 0)));
+  return `${network.toString()}/${kept * 8}`;
 }
 
 function contains(network: string, address: ipaddr.IPv4 | ipaddr.IPv6): boolean {

@@ -78,6 +78,12 @@ export const ERRORS = {
     false,
     'The request line and headers are too long: shorten the URL.',
   ),
+  'too-many-connections': entry(
+    0,
+    'client',
+    true,
+    'As many connections are open as may be, over all or from one network: wait, further ones are closed at once.',
+  ),
   'target-not-public': entry(
     403,
     'client',
@@ -241,6 +247,12 @@ export const ERRORS = {
     true,
     'This depot serves as many transfers as it may: try again in a while.',
     true,
+  ),
+  'too-many-waiting': entry(
+    503,
+    'client',
+    true,
+    'More requests wait on this connection, or from your network, than may: ask for the next when an answer has ended.',
   ),
   'resolver-busy': entry(
     503,

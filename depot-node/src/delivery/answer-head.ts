@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { HEADERS, LonghaulError, type OriginUrl } from '@longhaul/shared';
 import { headersToClient, SAFETY_HEADERS } from '../door/client-headers.ts';
-import type { Job } from '../jobs/job-table.ts';
+import type { Job } from '../jobs/job-memory.ts';
 import { type AnswerHead, type Part, readPart } from '../origin/representation.ts';
 import { dispositionFor } from './download-name.ts';
 

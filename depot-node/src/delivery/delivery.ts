@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type Chain, LonghaulError, originTarget } from '@longhaul/shared';
+import type { LaneMemory } from '../lanes/lane-memory.ts';
 import type { LanesConfig } from '../lanes/lanes-config.ts';
 import { joinedPart } from '../origin/joined-part.ts';
 import { headersToOrigin } from '../origin/origin-headers.ts';
@@ -23,6 +24,7 @@ export interface DeliveryComponents {
   readonly fetcher: Fetcher;
   readonly failover: RepairLimits & { readonly slow: SlowOptions };
   readonly lanes: LanesConfig;
+  readonly laneMemory: LaneMemory;
 }
 
 type StateOf<Is extends DownloadState['is']> = Extract<DownloadState, { readonly is: Is }>;
@@ -90,9 +92,9 @@ export class Delivery {
   }
 
   async #send(answer: FetchedAnswer): Promise<DownloadState> {
-    const { relay, shutdown, timeouts } = this.#components.plane;
+    const { relay, timeouts } = this.#components.plane;
     const { chain } = answer.route;
-    const { client, part } = this.#download;
+    const { client, part, stop } = this.#download;
     const own = part && readPart(answer.head);
     const before = client.bytes;
     const slow = new AbortController();
@@ -100,7 +102,7 @@ export class Delivery {
     const stopWatch = this.#watchForSlowness(answer, slow);
     const end = await sendPart(answer, client, {
       relay,
-      signal: AbortSignal.any([shutdown, slow.signal]),
+      signal: AbortSignal.any([stop, slow.signal]),
       silenceMs: this.#silenceMs(),
       stallMs: timeouts.stallMs,
       sizeBytes: own && own.endByte - own.startByte,
@@ -111,7 +113,7 @@ export class Delivery {
     if (end === 'complete') return this.#isWhole ? { is: 'finishing', chain } : { is: 'asking-on', answer };
     if (end === 'sink-broke' || end === 'sink-stalled')
       return { is: 'ended', end: { outcome: 'client-left', chain } };
-    if (end === 'cancelled' && !slow.signal.aborted) return broke(chain, new LonghaulError('shutting-down'));
+    if (end === 'cancelled' && stop.aborted) return broke(chain, stop.reason);
     return { is: 'repairing', broken: answer, reason: REASONS[end] ?? 'slow' };
   }
 
@@ -126,17 +128,17 @@ export class Delivery {
     download.lanes = [];
     if (outcome === 'complete') return { is: 'finishing', chain };
     if (outcome === 'client-left') return { is: 'ended', end: { outcome: 'client-left', chain } };
-    if (outcome === 'cancelled') return broke(chain, new LonghaulError('shutting-down'));
+    if (outcome === 'cancelled') return broke(chain, download.stop.reason);
     // What lanes could not do one connection may: also to find the version that was begun.
     return { is: 'repairing', broken: answer, reason: 'reset' };
   }
 
   async #askOn(answer: FetchedAnswer): Promise<DownloadState> {
-    const { missing, representation, client } = this.#download;
-    const { fetcher, plane } = this.#components;
+    const { missing, representation, client, stop } = this.#download;
+    const { fetcher } = this.#components;
     const { target, route } = answer;
     if (!missing || !representation) return { is: 'repairing', broken: answer, reason: 'ended' };
-    const signal = AbortSignal.any([plane.shutdown, client.left]);
+    const signal = AbortSignal.any([stop, client.left]);
     const requestFor = requestForPart(this.#requestFor, representation, missing);
     const next = await fetcher.overRoute(route, target, requestFor, signal).catch(() => undefined);
     if (next && joinedPart(next.head, representation, missing).ok) return { is: 'sending', answer: next };
@@ -145,9 +147,9 @@ export class Delivery {
   }
 
   async #repair(broken: FetchedAnswer, reason: BreakReason): Promise<DownloadState> {
-    const { shutdown, observe, nowMs } = this.#components.plane;
+    const { observe, nowMs } = this.#components.plane;
     const { chain } = broken.route;
-    const { book, client, job, missing: part, representation, target } = this.#download;
+    const { book, client, job, missing: part, representation, stop, target } = this.#download;
     const begunMs = nowMs();
     const tell = (to: Chain | undefined, atByte: number) => {
       const seconds = (nowMs() - begunMs) / 1000;
@@ -167,23 +169,23 @@ export class Delivery {
         representation,
         part,
         requestFor: this.#requestFor,
-        signal: AbortSignal.any([shutdown, client.left]),
+        signal: AbortSignal.any([stop, client.left]),
       });
       tell(answer.route.chain, part.startByte);
       return { is: 'sending', answer };
     } catch (failure) {
       if (client.left.aborted) return { is: 'ended', end: { outcome: 'client-left', chain } };
       tell(undefined, part.startByte);
-      return broke(chain, shutdown.aborted ? new LonghaulError('shutting-down') : failure);
+      return broke(chain, stop.aborted ? stop.reason : failure);
     }
   }
 
   async #finish(chain: Chain): Promise<DownloadState> {
     try {
-      const { shutdown } = this.#components.plane;
-      const { state, sha256 } = await this.#download.client.finish(shutdown);
+      const { client, stop } = this.#download;
+      const { state, sha256 } = await client.finish(stop);
       if (state === 'ready') return { is: 'ended', end: { outcome: 'complete', chain, sha256 } };
-      if (shutdown.aborted) return broke(chain, new LonghaulError('shutting-down'));
+      if (stop.aborted) return broke(chain, stop.reason);
       return { is: 'ended', end: { outcome: 'client-left', chain } };
     } catch (failure) {
       return broke(chain, failure);
@@ -196,7 +198,7 @@ export class Delivery {
     return missing === undefined || missing.startByte >= missing.endByte;
   }
 
-  /** Whether the rest may come over another way: with no try left, one that pauses is still better than none. */
+  /** Whether the rest may come over another way. With no try left, a way that is slow or pauses is kept: it may go on. */
   get #mayLeave(): boolean {
     return this.#download.representation !== undefined && !this.#repairer.isSpent;
   }

@@ -78,9 +78,9 @@ export function openingOf({ method }: IncomingMessage, answer: FetchedAnswer): O
 }
 
 /**
- * The first block of a download that may use lanes: the client asks for a whole file or for all from a byte on, and is
- * asked for a block of it, whose answer tells the file's size and version. `undefined` where the request must go to the
- * origin as it is: no lanes in the plan, a client that asks for parts itself, or one with several connections.
+ * The first block to ask the origin for, where lanes may fetch the file: the client wants all of it, or all from a byte on.
+ * The answer to the block tells the file's size and version. `undefined` where the client's request goes to the origin as it
+ * is: the plan has no lanes, or the client asks for parts itself or has several connections.
  */
 function firstBlock(
   { method, headers }: IncomingMessage,

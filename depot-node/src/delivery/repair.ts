@@ -97,7 +97,10 @@ export class Repairer {
     }
   }
 
-  /** Before a repair of one that has brought nothing: an origin or depot that starts anew would use up all tries at once. */
+  /**
+   * Waits before a repair where the last way brought nothing. An origin or depot that is just being restarted would otherwise
+   * use up all tries within a moment.
+   */
   async #rest(atByte: number, signal: AbortSignal): Promise<void> {
     this.#fruitless = atByte === this.#atByte ? this.#fruitless + 1 : 0;
     this.#atByte = atByte;

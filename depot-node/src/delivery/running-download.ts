@@ -1,5 +1,5 @@
 import type { Chain, LonghaulError } from '@longhaul/shared';
-import type { Job } from '../jobs/job-table.ts';
+import type { Job } from '../jobs/job-memory.ts';
 import type { LaneView } from '../lanes/lane-transfer.ts';
 import type { Part, Representation } from '../origin/representation.ts';
 import type { BreakReason } from '../plane/events.ts';
@@ -40,6 +40,7 @@ interface RunningDownloadInit {
   readonly target: Target;
   readonly client: ClientBody;
   readonly startedMs: number;
+  readonly stop: AbortSignal;
 }
 
 /** A download that this depot serves as entry depot: what it is, over what it comes, how far it is. */
@@ -49,6 +50,8 @@ export class RunningDownload {
   readonly target: Target;
   readonly client: ClientBody;
   readonly startedMs: number;
+  /** Aborts, with the `LonghaulError` that says why, when this depot serves it no further. */
+  readonly stop: AbortSignal;
   /** The routes that it may take. */
   readonly book: RouteBook;
   state: DownloadState = { is: 'opening' };
@@ -58,11 +61,12 @@ export class RunningDownload {
   /** Connections to the origin that fetch blocks; none where one connection fetches all. */
   lanes: readonly LaneView[] = [];
 
-  constructor({ ownId, job, target, client, startedMs }: RunningDownloadInit) {
+  constructor({ ownId, job, target, client, startedMs, stop }: RunningDownloadInit) {
     this.job = job;
     this.target = target;
     this.client = client;
     this.startedMs = startedMs;
+    this.stop = stop;
     this.book = new RouteBook(ownId, target.ticket);
   }
 

@@ -1,6 +1,7 @@
 import type { Duplex } from 'node:stream';
 import { ERRORS, isWayFailure, LonghaulError } from '@longhaul/shared';
 import type { LaneConnection } from '../lanes/lane.ts';
+import type { LaneMemory } from '../lanes/lane-memory.ts';
 import { type LanesEnd, runLanes } from '../lanes/lane-transfer.ts';
 import type { LanesConfig } from '../lanes/lanes-config.ts';
 import { OriginConnection } from '../origin/origin-connection.ts';
@@ -17,6 +18,7 @@ interface LanesComponents {
   readonly plane: DataPlane;
   readonly fetcher: Fetcher;
   readonly lanes: LanesConfig;
+  readonly laneMemory: LaneMemory;
   readonly requestFor: RequestFor;
   /** Watches a connection to the origin, until it is stopped. */
   readonly watchLeg: (stream: Duplex, route: Route) => WatchedLeg;
@@ -33,7 +35,7 @@ export async function sendOverLanes(
   components: LanesComponents,
 ): Promise<LanesEnd> {
   const { plane, lanes: config, requestFor } = components;
-  const { book, client, job, part, representation, target } = download;
+  const { book, client, job, part, representation, stop, target } = download;
   if (!part || !representation) throw new Error('lanes need a file of known version and size');
   const { chain, promise } = first.route;
   const leg = components.watchLeg(first.connection.stream, first.route);
@@ -57,12 +59,13 @@ export async function sendOverLanes(
     sink: {
       write: (chunk) => client.write(chunk),
       drained: async () => {
-        const state = await client.roomy(plane.shutdown);
+        const state = await client.roomy(stop);
         if (state !== 'ready') throw new LonghaulError('internal', { detail: `the client is ${state}` });
       },
     },
     config,
-    signal: plane.shutdown,
+    memory: components.laneMemory.join(target.client),
+    signal: stop,
     left: client.left,
     nowMs: plane.nowMs,
     onLanes: (lanes) => {

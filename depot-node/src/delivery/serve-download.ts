@@ -41,8 +41,8 @@ async function serve(
   first: OriginAnswer | undefined,
 ): Promise<void> {
   const { plane } = components;
-  const { book, client, job, target } = download;
-  const signal = AbortSignal.any([client.left, plane.shutdown]);
+  const { book, client, job, stop, target } = download;
+  const signal = AbortSignal.any([client.left, stop]);
   const begin = first
     ? Promise.resolve(openingOf(request, { ...first, target, route: book.plan }))
     : openDownload(components, request, download, signal);

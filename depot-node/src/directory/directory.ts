@@ -1,5 +1,5 @@
 import { type Authority, type DepotEntry, type Directory, directorySchema } from '@longhaul/shared';
-import { type StateFolder, type VerifySignature, verifierFor } from '@longhaul/shared/service';
+import { parseJson, type StateFolder, type VerifySignature, verifierFor } from '@longhaul/shared/service';
 
 const CACHE_FILE = 'directory.json';
 
@@ -70,12 +70,4 @@ function keyTable(keys: readonly (readonly [string, string])[]): Map<string, Ver
     if (verify) table.set(id, verify);
   }
   return table;
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -17,7 +17,8 @@ import {
   type TrialAnswer,
   trialAnswerSchema,
 } from '@longhaul/shared';
-import { authorityOf, headerOf, isAnswerProved, signRequest } from '@longhaul/shared/service';
+import { authorityOf, headerOf, isAnswerProved, parseJson, signRequest } from '@longhaul/shared/service';
+import type * as z from 'zod/mini';
 import type { Identity } from '../identity.ts';
 import type { Dial } from '../sockets/dial.ts';
 import { secure } from '../sockets/secure.ts';
@@ -54,19 +55,19 @@ export class MasterClient {
   async register(self: Omit<RegisterRequest, 'id' | 'publicKey'>): Promise<Directory> {
     const { identity, enrolmentSecret } = this.#components;
     const body: RegisterRequest = { id: identity.id, publicKey: identity.publicKey, ...self };
-    return directorySchema.parse(await this.#post('/v1/depots', body, enrolmentSecret));
+    return this.#post(directorySchema, '/v1/depots', body, enrolmentSecret);
   }
 
   /** What the master would say to this registration; it changes nothing. Rejects as `register` does. */
   async tryRegistration(self: Omit<RegisterRequest, 'id' | 'publicKey'>): Promise<TrialAnswer> {
     const { identity, enrolmentSecret } = this.#components;
     const body: RegisterRequest = { id: identity.id, publicKey: identity.publicKey, ...self };
-    return trialAnswerSchema.parse(await this.#post('/v1/depots/trial', body, enrolmentSecret));
+    return this.#post(trialAnswerSchema, '/v1/depots/trial', body, enrolmentSecret);
   }
 
   /** Reports load and measurements; gives the current directory. */
   async heartbeat(report: HeartbeatRequest): Promise<Directory> {
-    return directorySchema.parse(await this.#post(this.#pathOf('heartbeat'), report));
+    return this.#post(directorySchema, this.#pathOf('heartbeat'), report);
   }
 
   /**
@@ -76,16 +77,20 @@ export class MasterClient {
   async followUp(ticket: string, url: string, avoid?: readonly string[]): Promise<string> {
     const newest = avoid?.slice(-MAX_LISTED_DEPOTS);
     const body: FollowUpRequest = { ticket, url, ...(newest ? { avoid: newest } : {}) };
-    const answer = followUpAnswerSchema.safeParse(await this.#post(this.#pathOf('follow-ups'), body));
-    if (!answer.success) throw new LonghaulError('master-bad-answer', { detail: 'it has no ticket' });
-    return answer.data.ticket;
+    const { ticket: next } = await this.#post(followUpAnswerSchema, this.#pathOf('follow-ups'), body);
+    return next;
   }
 
   #pathOf(action: string): string {
     return `/v1/depots/${this.#components.identity.id}/${action}`;
   }
 
-  async #post(path: string, value: object, enrolmentSecret?: string): Promise<unknown> {
+  async #post<Schema extends z.ZodMiniType>(
+    schema: Schema,
+    path: string,
+    value: object,
+    enrolmentSecret?: string,
+  ): Promise<z.output<Schema>> {
     const { identity, nowMs } = this.#components;
     const body = JSON.stringify(value);
     this.#sequence += 1;
@@ -102,7 +107,9 @@ export class MasterClient {
     const signature = headers[HEADERS.signature] ?? '';
     if (!isAnswerProved(this.#components.enrolmentSecret, signature, answer.text, answer.proof))
       throw new LonghaulError('master-bad-answer', { detail: 'its proof is wrong' });
-    return JSON.parse(answer.text);
+    const read = schema.safeParse(parseJson(answer.text));
+    if (!read.success) throw new LonghaulError('master-bad-answer', { detail: 'it does not fit' });
+    return read.data;
   }
 
   /** What explains refusals of right secrets and keys: the clocks. */

@@ -15,12 +15,14 @@ let membership: Membership;
 let nowMs: number;
 let failures: ErrorCode[];
 let states: MembershipState[];
+let keepDirectory: () => Promise<void>;
 
 beforeEach(async () => {
   master = await startTestMaster();
   nowMs = 1_795_000_000_000;
   failures = [];
   states = [];
+  keepDirectory = async () => {};
   membership = memberWith(master.secret);
 });
 afterEach(async () => {
@@ -49,7 +51,7 @@ function memberWith(enrolmentSecret: string): Membership {
     heartbeatMs: HEARTBEAT_MS,
     activeTransfers: () => 0,
     takeLinkReports: () => [],
-    onDirectory: async () => {},
+    onDirectory: () => keepDirectory(),
     onFailure: ({ code }) => failures.push(code),
     onState: (state) => states.push(state),
     nowMs: () => nowMs,
@@ -179,6 +181,41 @@ describe('how a depot stands with its master', () => {
     ]);
   });
 
+  test('outlives a heartbeat that the master does not take, and a master that fails inside', async () => {
+    await membership.start();
+    for (const [status, code] of [
+      [400, 'bad-request'],
+      [500, 'internal'],
+    ] as const) {
+      master.onHeartbeat = () => ({ status, body: {}, code });
+      await membership.beat();
+      expect(membership.state).toMatchObject({ isMember: true, problem: { code } });
+    }
+    nowMs += 3 * HEARTBEAT_MS + 1;
+    await membership.beat();
+    expect(membership.state).toMatchObject({ isMember: false, problem: { code: 'internal' } });
+  });
+
+  test('outlives a disk that is full, and names it', async () => {
+    keepDirectory = () => Promise.reject(new Error('ENOSPC: no space left on device'));
+    await membership.start();
+    expect(failures).toEqual(['internal']);
+    expect(membership.state).toMatchObject({
+      isMember: true,
+      problem: { code: 'internal', message: expect.stringContaining('no space left') as string },
+    });
+    keepDirectory = async () => {};
+    await membership.beat();
+    expect(membership.state).toEqual({ isMember: true, problem: undefined });
+    expect(master.requests.filter(({ path }) => path === '/v1/depots')).toHaveLength(1);
+  });
+
+  test('is bad where what answers is no master', async () => {
+    master.onHeartbeat = () => ({ status: 200, body: { depots: 'none' } });
+    await membership.start();
+    expect(membership.state).toMatchObject({ isMember: false, problem: { code: 'master-bad-answer' } });
+  });
+
   test('outlives a master that is away for three heartbeats, and not more', async () => {
     await membership.start();
     await master.close();
@@ -190,6 +227,16 @@ describe('how a depot stands with its master', () => {
     expect(membership.state).toMatchObject({ isMember: false, problem: { code: 'master-unreachable' } });
     expect(states).toHaveLength(3);
   });
+});
+
+test('an unknown key is asked for again, also when the clock was set back meanwhile', async () => {
+  await membership.start();
+  await membership.refetch('key');
+  nowMs -= 3_600_000;
+  await membership.refetch('key');
+  expect(heartbeats()).toHaveLength(3);
+  await membership.refetch('key');
+  expect(heartbeats(), 'at most every 30 s').toHaveLength(3);
 });
 
 test('a depot that was stopped while it started sends no heartbeats any more', async () => {

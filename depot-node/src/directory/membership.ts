@@ -1,6 +1,6 @@
 import {
-  asLonghaulError,
   type Directory,
+  type ErrorCode,
   type LinkReport,
   LonghaulError,
   type RegisterRequest,
@@ -12,6 +12,9 @@ import { Measurements } from './measurements.ts';
 const REFETCH_INTERVAL_MS = 30_000;
 /** A master that is not heard for so many heartbeats has given this depot up, too. */
 const MISSED_HEARTBEATS = 3;
+
+/** Failures that the next heartbeat may not have: the master counts on, for a while. */
+const PASSING: ReadonlySet<ErrorCode> = new Set(['master-unreachable', 'bad-request', 'internal']);
 
 /** How this depot stands with its master. */
 export interface MembershipState {
@@ -89,7 +92,8 @@ export class Membership {
    */
   async refetch(unknown: 'key' | 'depot'): Promise<void> {
     const now = this.#components.nowMs();
-    if (now - this.#lastRefetchMs[unknown] < REFETCH_INTERVAL_MS) return this.#running;
+    // The clock may have been set back.
+    if (Math.abs(now - this.#lastRefetchMs[unknown]) < REFETCH_INTERVAL_MS) return this.#running;
     this.#lastRefetchMs[unknown] = now;
     await this.beat();
   }
@@ -115,7 +119,7 @@ export class Membership {
         await this.#heartbeat();
       });
     } catch (thrown) {
-      const failure = asLonghaulError(thrown, 'master-bad-answer');
+      const failure = toFailure(thrown);
       // A report that the master does not take must not keep this depot from being heard.
       if (failure.code === 'bad-request') this.#measurements.forget(this.#measurements.all());
       // Another key may be registered by now: the next beat finds out.
@@ -127,8 +131,9 @@ export class Membership {
 
   async #register(): Promise<void> {
     const { client, self } = this.#components;
-    await this.#take(await client.register(self()));
+    const directory = await client.register(self());
     this.#registered = true;
+    await this.#take(directory);
   }
 
   async #heartbeat(): Promise<void> {
@@ -142,16 +147,16 @@ export class Membership {
 
   async #take(directory: Directory): Promise<void> {
     this.#heardAtMs = this.#components.nowMs();
-    await this.#components.onDirectory(directory);
     const { state, problem } = directory.self;
     this.#stand({ isMember: state !== 'unproved', problem });
+    await this.#components.onDirectory(directory);
   }
 
-  /** Whether the master still counts on this depot: it has only not been reached, and not for long. */
+  /** Whether the master still counts on this depot. */
   #outlives({ code }: LonghaulError): boolean {
     const { nowMs, heartbeatMs } = this.#components;
     const isLate = nowMs() - this.#heardAtMs > MISSED_HEARTBEATS * heartbeatMs;
-    return this.#state.isMember && code === 'master-unreachable' && !isLate;
+    return this.#state.isMember && PASSING.has(code) && !isLate;
   }
 
   #stand(state: MembershipState): void {
@@ -160,6 +165,11 @@ export class Membership {
     const isChanged = state.isMember !== isMember || state.problem?.code !== problem?.code;
     if (isChanged) this.#components.onState(state);
   }
+}
+
+function toFailure(thrown: unknown): LonghaulError {
+  if (thrown instanceof LonghaulError) return thrown;
+  return new LonghaulError('internal', { detail: String(thrown), cause: thrown });
 }
 
 function problemOf({ code, message }: LonghaulError): MembershipState['problem'] {

@@ -18,6 +18,7 @@ export class OverlayAddresses {
   readonly #resolve: Resolve;
   readonly #nowMs: () => number;
   #known = new Set<string>();
+  #addresses = new Set<string>();
   #hosts = new Map<string, Resolved>();
   #ownPort = 0;
 
@@ -37,6 +38,7 @@ export class OverlayAddresses {
     this.#hosts = new Map(
       await Promise.all(hosts.map(async (host) => [host, await this.#lookUp(host)] as const)),
     );
+    this.#addresses = new Set([...this.#hosts.values()].flatMap((host) => host.addresses.map(plainAddress)));
     this.#known = new Set(
       places.flatMap(({ host, port }) =>
         (this.#hosts.get(host)?.addresses ?? []).map((address) => placeKey(address, port)),
@@ -47,12 +49,18 @@ export class OverlayAddresses {
   async #lookUp(host: string): Promise<Resolved> {
     const last = this.#hosts.get(host);
     const atMs = this.#nowMs();
-    if (last && atMs - last.atMs < NAME_LIFE_MS) return last;
+    if (last && Math.abs(atMs - last.atMs) < NAME_LIFE_MS) return last;
     const options = { signal: AbortSignal.timeout(PATIENCE_MS), forWhom: 'overlay' } as const;
     const addresses = await this.#resolve(host, options).catch(() => undefined);
     return addresses ? { addresses, atMs } : (last ?? { addresses: [], atMs: Number.NEGATIVE_INFINITY });
   }
 
+  /** Whether a depot or master is at this address, on whatever port. */
+  isOf(address: string): boolean {
+    return this.#addresses.has(plainAddress(address));
+  }
+
+  /** Whether a depot or master is at this address and port, or this depot itself. */
   includes(address: string, port: number): boolean {
     return this.#known.has(placeKey(address, port)) || (port === this.#ownPort && isOwnAddress(address));
   }

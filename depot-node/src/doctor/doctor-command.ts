@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import { LonghaulError } from '@longhaul/shared';
-import { DEFAULT_TRANSFERS } from '../config.ts';
+import { DEFAULT_CONNECTIONS, DEFAULT_TRANSFERS } from '../config.ts';
 import { type DepotFiles, loadDepotFiles } from '../config-file.ts';
 import { DEFAULT_LEG_TABLE } from '../sockets/leg-options.ts';
 import { createAskMaster } from './ask-master.ts';
@@ -42,6 +42,7 @@ export async function runDoctor(args: readonly string[], components: DoctorCompo
   const examined = await examine(components.machine ?? openMachine(), {
     sockets: files?.config.sockets ?? DEFAULT_LEG_TABLE,
     transfers: files?.config.limits.transfers ?? DEFAULT_TRANSFERS,
+    connections: files?.config.limits.connections ?? DEFAULT_CONNECTIONS,
     goal,
     master: files && createAskMaster(files, components.nowMs),
   });

@@ -60,6 +60,7 @@ const trial = (said: Partial<Trial>) =>
 
 const demand = (changed: Partial<Omit<Demands, 'sockets'>> & { sockets?: object } = {}): Demands => ({
   transfers: 2000,
+  connections: 10_000,
   goal: { bandwidthBps: 1e9, rttMs: 100 },
   master: TAKEN,
   ...changed,

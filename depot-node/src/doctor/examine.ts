@@ -18,6 +18,7 @@ import { checkBacklog, checkDescriptors, checkPipes } from './resource-checks.ts
 export interface Demands {
   readonly sockets: LegTable;
   readonly transfers: number;
+  readonly connections: number;
   readonly goal: PathGoal;
   /** Left out without a configuration. */
   readonly master: AskMaster | undefined;
@@ -30,7 +31,7 @@ export async function examine(machine: Machine, demands: Demands): Promise<Findi
   return [
     ...checkKernel(machine),
     ...(isLinux ? checkTcp(machine, sockets, transfers, goal) : []),
-    checkDescriptors(machine, transfers),
+    checkDescriptors(machine, demands),
     ...checkPipes(machine),
     checkTimeService(machine),
     ...(master

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { HEADERS, type LonghaulError } from '@longhaul/shared';
 import type { DepotEvent } from '../plane/events.ts';
 import { SAFETY_HEADERS } from './client-headers.ts';
+import { type LeadingOn, REFUSAL_PAGE_POLICY, refusalPage } from './refusal-page.ts';
 
 /** Refusals of the request itself: no waiting makes it better. */
 const REQUEST_FAULTS = new Set([400, 405, 431]);
@@ -23,22 +24,29 @@ function refusalStatus(error: LonghaulError, isResume: boolean, hasWorked: boole
   return isResume && error.code === 'ticket-expired' ? 503 : error.status;
 }
 
-/**
- * Answers a request with a registered failure, as text with its code in a header. `hasWorked`: this address has given a
- * body before.
- */
+interface RefusalContext {
+  readonly ownId: string;
+  /** Whether this address has given a body before. */
+  readonly hasWorked?: boolean;
+  /** For people who open the address in a browser. */
+  readonly leadingOn?: LeadingOn;
+}
+
+/** Answers a request with a registered failure, its code in a header: a page for browsers that show it, else text. */
 export function sendRefusal(
   request: IncomingMessage,
   response: ServerResponse,
   error: LonghaulError,
-  ownId: string,
-  hasWorked = false,
+  { ownId, hasWorked = false, leadingOn }: RefusalContext,
 ): void {
   const status = refusalStatus(error, request.headers.range !== undefined, hasWorked);
-  const text = `${error.code}: ${error.message}\n`;
+  const page =
+    leadingOn && request.headers.accept?.includes('text/html') ? refusalPage(error, leadingOn) : undefined;
+  const text = page ?? `${error.code}: ${error.message}\n`;
   response.writeHead(status, {
     ...SAFETY_HEADERS,
-    'Content-Type': 'text/plain; charset=utf-8',
+    ...(page === undefined ? {} : { 'Content-Security-Policy': REFUSAL_PAGE_POLICY }),
+    'Content-Type': page === undefined ? 'text/plain; charset=utf-8' : 'text/html; charset=utf-8',
     'Content-Length': Buffer.byteLength(text),
     [HEADERS.error]: error.code,
     [HEADERS.depot]: error.depot ?? ownId,

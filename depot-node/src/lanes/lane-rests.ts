@@ -48,7 +48,7 @@ export class LaneRests {
     return Math.min(Number.POSITIVE_INFINITY, ...waits);
   }
 
-  /** Counts bytes that have come: an origin that gives one at each try is none that works. */
+  /** Counts bytes that have come. A few do not show that the origin works: it may send one byte at each try. */
   noteProgress(sizeBytes: number): void {
     this.#bytesSinceRound += sizeBytes;
     if (this.#bytesSinceRound >= this.#components.config.leastBlockBytes) this.#rounds = 0;

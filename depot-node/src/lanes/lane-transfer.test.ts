@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { connect } from 'node:net';
 import type { ChainPromise } from '@longhaul/shared';
 import { KIB, MIB } from '@longhaul/shared';
@@ -9,6 +10,7 @@ import type { Part, Representation } from '../origin/representation.ts';
 import type { LaneEvent } from '../plane/events.ts';
 import { type AskedRange, BlockOrigin, unlikeBytes } from '../testing/block-origin.ts';
 import type { LaneConnection } from './lane.ts';
+import { LaneMemory, type TransferMemory } from './lane-memory.ts';
 import { type FirstBlock, type LanesEnd, runLanes } from './lane-transfer.ts';
 import { lanesSchema } from './lanes-config.ts';
 
@@ -51,6 +53,7 @@ interface Order {
   readonly promise?: (lane: number) => ChainPromise;
   readonly signal?: AbortSignal;
   readonly left?: AbortSignal;
+  readonly memory?: TransferMemory;
   readonly onEvent?: (event: LaneEvent) => void;
   readonly refuses?: (lane: number) => boolean;
   /** Asked for ahead of the transfer, over what becomes lane 0. */
@@ -103,6 +106,7 @@ async function download(order: Order = {}): Promise<Run> {
       drained: () => rest ?? Promise.resolve(),
     },
     config: checked,
+    memory: order.memory ?? new LaneMemory(1024 * MIB).join('here'),
     signal: order.signal ?? NEVER,
     left: order.left ?? NEVER,
     nowMs,
@@ -385,6 +389,61 @@ describe.each(['coupled', 'plain'] as const)('lanes under %s control', (control)
     const removals = run.events.filter((event) => event.type === 'lane-removed');
     expect(removals[0]).toEqual({ type: 'lane-removed', lane: 0, reason: 'degraded', restMs: 300 });
     expect(new Set(removals.map(({ lane }) => lane))).toEqual(new Set([0]));
+  });
+
+  test('deliver every byte however little memory all of them have', async () => {
+    const memory = new LaneMemory(300 * KIB);
+    origin.manners = { bytesPerMs: ({ lane }) => (lane === 0 ? 2000 : 20_000) };
+    const runs = await Promise.all([1, 2, 3].map(() => lanes({ memory: memory.join('here') })));
+    for (const run of runs) {
+      expect(run.outcome).toBe('complete');
+      expectBytes(run, WHOLE);
+    }
+    expect(memory.heldBytes).toBe(0);
+  });
+
+  test('hold no more together than they may where an origin drips what is next, and leave room to other networks', async () => {
+    const memory = new LaneMemory(8 * MIB);
+    const ended = new AbortController();
+    let mostBytes = 0;
+    const drips = (request: IncomingMessage, response: ServerResponse) => {
+      if (!request.headers.range?.startsWith('bytes=0-')) return false;
+      const { startByte, endByte } = origin.asked.at(-1) ?? WHOLE;
+      response.writeHead(206, {
+        etag: '"one"',
+        'content-range': `bytes ${startByte}-${endByte - 1}/${CONTENT.length}`,
+        'content-length': endByte - startByte,
+      });
+      response.write('x');
+      return true;
+    };
+    origin.manners = { answer: drips };
+    const dripping = Array.from({ length: 10 }, () =>
+      lanes({ memory: memory.join('attacker'), left: ended.signal, config: { bufferBytes: 3 * MIB } }),
+    );
+    // Blocks that have been asked for come, and no others are asked for.
+    await expect.poll(() => memory.heldBytes).toBeGreaterThan(4 * MIB);
+    let lastBytes = 0;
+    await expect
+      .poll(
+        () => {
+          const isStill = memory.heldBytes === lastBytes;
+          lastBytes = memory.heldBytes;
+          mostBytes = Math.max(mostBytes, lastBytes);
+          return isStill;
+        },
+        { interval: 300 },
+      )
+      .toBe(true);
+    expect(mostBytes).toBeLessThan(8 * MIB);
+    const part = { startByte: MIB, endByte: 4 * MIB };
+    const other = await lanes({ part, memory: memory.join('another') });
+    expect(other.outcome).toBe('complete');
+    expectBytes(other, part);
+    ended.abort();
+    const runs = await Promise.all(dripping);
+    expect(runs.some(({ events }) => events.some(({ type }) => type === 'lanes-tight'))).toBe(true);
+    expect(memory.heldBytes).toBe(0);
   });
 
   test('ask for no more than the buffer holds while the client rests, and take that for no silence', async () => {

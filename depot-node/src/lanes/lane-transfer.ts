@@ -6,6 +6,7 @@ import { adaptedBlockBytes, firstBlockBytes } from './block-sizes.ts';
 import { isDegraded } from './degraded-lane.ts';
 import type { BlockRequest } from './fetch-block.ts';
 import { Lane, type LaneConnection, type LaneFetch, type OpenLane } from './lane.ts';
+import type { TransferMemory } from './lane-memory.ts';
 import { LaneRests } from './lane-rests.ts';
 import { LaneTrials } from './lane-trials.ts';
 import type { LanesConfig } from './lanes-config.ts';
@@ -41,6 +42,7 @@ export interface LanesInit {
   readonly first?: FirstBlock | undefined;
   readonly sink: LaneSink;
   readonly config: LanesConfig;
+  readonly memory: TransferMemory;
   /** Ends the transfer as `cancelled`. */
   readonly signal: AbortSignal;
   /** Aborts when the client has left. */
@@ -61,11 +63,13 @@ export interface LanesEnd {
 
 /** Bytes in order that wait before lanes are stopped: a third of a second of 100 Mbit/s, so that pipes do not run empty. */
 const LONGEST_QUEUE_BYTES = 4_194_304;
+/** The same where memory is tight. */
+const LONGEST_TIGHT_QUEUE_BYTES = 131_072;
 /** How long no lane looks for work at most: timers hold no more than 24 days. */
 const LONGEST_SLEEP_MS = 60_000;
 /** How soon a lane that waits looks again at most: what it waits for is reckoned to fractions of a millisecond. */
 const LEAST_SLEEP_MS = 10;
-/** How often a lane looks whether there is room again for one more connection to the origin. */
+/** How often lanes look whether there is room again: for one more connection to the origin, or in the memory of all. */
 const ROOM_CHECK_MS = 1000;
 
 /**
@@ -89,6 +93,8 @@ class LaneTransfer {
   #isBlocked = false;
   /** The lanes are stopped, because too much waits for the sink. */
   #isPaused = false;
+  /** Only the lane that brings what is next goes on, because all transfers together hold too much. */
+  #isTight = false;
   #timer: NodeJS.Timeout | undefined;
   /** A lane that waits may find something to do when so much has been delivered. */
   #workAtByte = Number.POSITIVE_INFINITY;
@@ -140,8 +146,9 @@ class LaneTransfer {
   #work(): void {
     if (this.#isOver || this.#isPaused || this.#queue.hasAll) return;
     clearTimeout(this.#timer);
+    this.#fitIntoMemory();
     const mostLanes = this.#init.mostLanes?.() ?? this.#lanes.length;
-    let forMs = LONGEST_SLEEP_MS;
+    let forMs = this.#isTight ? ROOM_CHECK_MS : LONGEST_SLEEP_MS;
     let forBytes = Number.POSITIVE_INFINITY;
     for (const lane of this.#rests.ready()) {
       if (this.#busyLanes() >= Math.max(1, mostLanes)) {
@@ -156,7 +163,7 @@ class LaneTransfer {
         forMs = 0;
         continue;
       }
-      const choice = chooseBlock(lane, this.#lanes, this.#queue, this.#init.config);
+      const choice = chooseBlock(lane, this.#lanes, this.#queue, this.#init.config, this.#isTight);
       if (choice.is === 'wait') {
         forMs = Math.min(forMs, choice.forMs);
         forBytes = Math.min(forBytes, choice.forBytes);
@@ -194,7 +201,7 @@ class LaneTransfer {
     const isFirst = fetch.atByte === fetch.fromByte;
     this.#rests.noteProgress(chunk.length);
     this.#trials.noteBytes(chunk.length);
-    this.#queue.put(block, fetch.atByte, chunk);
+    this.#init.memory.note(this.#queue.put(block, fetch.atByte, chunk));
     fetch.atByte += chunk.length;
     if (block.nextByte === block.endByte) {
       for (const lane of this.#lanes) {
@@ -234,12 +241,14 @@ class LaneTransfer {
     while (!this.#isOver && !this.#isBlocked) {
       const chunk = this.#queue.take();
       if (!chunk) break;
+      this.#init.memory.note(-chunk.length);
       if (!this.#init.sink.write(chunk)) this.#awaitSink();
     }
     if (this.#queue.isComplete) this.#end('complete');
     if (this.#queue.headByte >= this.#workAtByte) this.#work();
-    if (this.#isOver || !this.#isBlocked || this.#isPaused) return;
-    if (this.#queue.readyBytes <= LONGEST_QUEUE_BYTES) return;
+    if (this.#isOver || this.#isPaused) return;
+    if (this.#isTight || this.#init.memory.isTight()) this.#fitIntoMemory();
+    if (!this.#isBlocked || !this.#isQueueLong) return;
     this.#isPaused = true;
     clearTimeout(this.#timer);
     this.#trials.pause();
@@ -251,12 +260,31 @@ class LaneTransfer {
     this.#init.sink.drained().then(() => {
       this.#isBlocked = false;
       this.#deliver();
-      if (this.#isOver || !this.#isPaused || this.#queue.readyBytes > LONGEST_QUEUE_BYTES) return;
+      if (this.#isOver || !this.#isPaused || this.#isQueueLong) return;
       this.#isPaused = false;
       this.#trials.resume();
       for (const lane of this.#lanes) lane.resume();
+      this.#isTight = false;
       this.#work();
     }, this.#onLeft);
+  }
+
+  get #isQueueLong(): boolean {
+    return this.#queue.readyBytes > (this.#isTight ? LONGEST_TIGHT_QUEUE_BYTES : LONGEST_QUEUE_BYTES);
+  }
+
+  /** Stops the lanes that bring what is not next, while memory is tight. */
+  #fitIntoMemory(): void {
+    const wasTight = this.#isTight;
+    this.#isTight = this.#init.memory.isTight();
+    if (!wasTight && !this.#isTight) return;
+    if (!wasTight) this.#init.observe({ type: 'lanes-tight' });
+    const [next] = this.#queue.open;
+    for (const lane of this.#lanes) {
+      if (this.#isTight && lane.fetch && lane.fetch.block !== next) lane.pause();
+      else lane.resume();
+    }
+    if (wasTight && !this.#isTight) this.#work();
   }
 
   /** Closes all lanes and looks for nothing more. */
@@ -269,6 +297,7 @@ class LaneTransfer {
     if (this.#isOver) return;
     this.#isOver = true;
     this.#rest();
+    this.#init.memory.note(-this.#queue.heldBytes);
     this.#init.left.removeEventListener('abort', this.#onLeft);
     this.#init.signal.removeEventListener('abort', this.#onCancelled);
     this.#resolve({ outcome, bytes: this.#queue.headByte - this.#init.part.startByte, failure });

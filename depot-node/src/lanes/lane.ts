@@ -13,7 +13,7 @@ const BPS_PER_BYTE_PER_MS = 8000;
 /** A connection to the origin for one lane, and over which chain it goes. */
 export interface LaneConnection {
   readonly connection: OriginConnection;
-  /** Settles when the connection stands, or could not be made; what kept it from that rejects the first fetch, too. */
+  /** Resolves when the connection stands. Rejects when it could not be made; then the first fetch fails for the same reason. */
   readonly route: Promise<{
     /** This depot first. */
     readonly chain: Chain;

@@ -17,17 +17,20 @@ export type Choice =
 
 /**
  * What a free lane fetches next: what a lane that broke has left, else the next piece of the file as far as the reorder
- * buffer reaches, else the rest of a late block.
+ * buffer reaches, else the rest of a late block. Where memory is tight, only what the client gets next.
  */
 export function chooseBlock(
   lane: Lane,
   lanes: readonly Lane[],
   queue: BlockQueue,
   config: LanesConfig,
+  isTight = false,
 ): Choice {
   const { open } = queue;
-  const left = open.find(({ fetches }) => fetches === 0);
+  const left = (isTight ? open.slice(0, 1) : open).find(({ fetches }) => fetches === 0);
   if (left) return { is: 'fetch', block: left, isLate: false };
+  const never = Number.POSITIVE_INFINITY;
+  if (isTight && open.length > 0) return { is: 'wait', forMs: never, forBytes: never };
   const next = cutFor(lane, lanes, queue, config);
   if (next.is === 'fetch') return next;
   // Before the end only the first block holds the stream up.

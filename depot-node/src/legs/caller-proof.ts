@@ -9,10 +9,12 @@ import {
   type Result,
   refuse,
 } from '@longhaul/shared';
-import type { VerifySignature } from '@longhaul/shared/service';
+import { FairRoom, type VerifySignature } from '@longhaul/shared/service';
 import type { Identity } from '../identity.ts';
 
 const SKEW_MS = CLOCK_SKEW_SECONDS * 1000;
+/** Proofs remembered at once: those of two minutes in which 1600 chains are built each second. */
+const MOST_SEEN = 200_000;
 
 /** Makes the proofs with which this depot calls the next one of a chain. */
 export class ProofMaker {
@@ -36,15 +38,24 @@ export class ProofMaker {
 interface ProofCheckerComponents {
   readonly depotKey: (id: string) => VerifySignature | undefined;
   readonly nowMs: () => number;
+  readonly mostSeen?: number;
+}
+
+/** A proof that was taken, by its signature. */
+interface Seen {
+  readonly depot: string;
+  readonly untilMs: number;
 }
 
 /** Checks that a caller is the previous depot of a chain, now, and for the first time with this proof. */
 export class ProofChecker {
   readonly #components: ProofCheckerComponents;
-  readonly #seenUntilMs = new Map<string, number>();
+  readonly #seen = new Map<string, Seen>();
+  readonly #room: FairRoom;
 
   constructor(components: ProofCheckerComponents) {
     this.#components = components;
+    this.#room = new FairRoom(components.mostSeen ?? MOST_SEEN);
   }
 
   check(text: string, ticket: string, chainIndex: number, chain: Chain, ownPlace: number): Result<string> {
@@ -60,16 +71,18 @@ export class ProofChecker {
     const verify = this.#components.depotKey(depot);
     if (!bytes || !verify?.(signed, bytes)) return refuse('caller-not-proved', 'the signature is wrong');
     this.#forgetOld(now);
-    if (this.#seenUntilMs.has(signature)) return refuse('caller-not-proved', 'the proof was used before');
-    this.#seenUntilMs.set(signature, now + 2 * SKEW_MS);
+    if (this.#seen.has(signature)) return refuse('caller-not-proved', 'the proof was used before');
+    if (!this.#room.take(depot, 1)) return refuse('depot-full', 'too many proofs to remember');
+    this.#seen.set(signature, { depot, untilMs: now + 2 * SKEW_MS });
     return ok(depot);
   }
 
   #forgetOld(now: number): void {
     // Insertion order is time order, so the old ones come first.
-    for (const [signature, untilMs] of this.#seenUntilMs) {
+    for (const [signature, { depot, untilMs }] of this.#seen) {
       if (untilMs > now) break;
-      this.#seenUntilMs.delete(signature);
+      this.#seen.delete(signature);
+      this.#room.giveBack(depot, 1);
     }
   }
 }

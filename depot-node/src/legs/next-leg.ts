@@ -11,6 +11,7 @@ import {
   isWireErrorCode,
   LonghaulError,
 } from '@longhaul/shared';
+import { FairRoom } from '@longhaul/shared/service';
 import type { Dial, DialTarget } from '../sockets/dial.ts';
 import { resetConnection } from '../sockets/reset.ts';
 import { secure } from '../sockets/secure.ts';
@@ -72,6 +73,11 @@ export interface NextLegs {
 }
 
 const NOTHING = Buffer.alloc(0);
+/**
+ * Chains that this depot builds for clients at once; of these one client network has no more than it leaves free. The next depots
+ * know only this one, and not for whom it asks: they have room for 200 of its look-ups.
+ */
+const MOST_SET_UPS = 256;
 
 export function createNextLegs(components: NextLegComponents): NextLegs {
   const spares = new SpareLegs({
@@ -82,13 +88,22 @@ export function createNextLegs(components: NextLegComponents): NextLegs {
   });
   const overDepot: NextLegs['overDepot'] = (id, signal, use) =>
     overConnection(components, spares, id, signal, use);
+  const setUps = new FairRoom(MOST_SET_UPS);
+  const inRoomOf = async <T>(client: string | undefined, setUp: () => Promise<T>): Promise<T> => {
+    if (client === undefined) return setUp();
+    if (!setUps.take(client, 1))
+      throw new LonghaulError('client-busy', { detail: 'too many chains are being built' });
+    return setUp().finally(() => setUps.giveBack(client, 1));
+  };
   return {
     overDepot,
     open: async (target, place, signal, firstBytes = NOTHING) => {
       const next = target.chain[place + 1];
       if (next !== undefined) {
         const asked = { target, place, next, firstBytes };
-        return overDepot(next, signal, (stream) => connectThrough(stream, components, asked, signal));
+        return inRoomOf(target.client, () =>
+          overDepot(next, signal, (stream) => connectThrough(stream, components, asked, signal)),
+        );
       }
       const { socket } = await components.dial(
         { purpose: 'origin', ...target.authority, ...askerOf(target, place) },

@@ -25,6 +25,6 @@ export interface DataPlane {
   readonly timeouts: PlaneTimeouts;
   readonly observe: Observe;
   readonly nowMs: () => number;
-  /** Aborts when the depot gives up its running transfers. */
+  /** Aborts with `shutting-down` when the depot gives up its running transfers. */
   readonly shutdown: AbortSignal;
 }

@@ -1,4 +1,5 @@
 import type { Chain, ErrorCode } from '@longhaul/shared';
+import type { RefusedConnection } from '@longhaul/shared/service';
 import type { MembershipState } from '../directory/membership.ts';
 import type { PlaneKind } from '../relay/relay-plane.ts';
 import type { SocketReport } from '../sockets/leg-sockets.ts';
@@ -31,6 +32,8 @@ export type LaneEvent =
       readonly reason: LaneRemoval;
       readonly restMs: number;
     }
+  /** All transfers together hold as much as they may: only what the client gets next is fetched for now. */
+  | { readonly type: 'lanes-tight' }
   /** The rest of a late block, from a byte to another, was asked for on a second lane. */
   | {
       readonly type: 'block-asked-again';
@@ -77,6 +80,10 @@ export type DepotEvent =
       readonly bodyBytes: number;
       readonly seconds: number;
     }
+  /** A connection was closed before it could bring a request. */
+  | ({ readonly type: 'connection-refused' } & RefusedConnection)
+  /** The system gives fewer descriptors than the configured limits need. */
+  | { readonly type: 'descriptors-short'; readonly transfers: number; readonly connections: number }
   | {
       readonly type: 'refusal';
       readonly code: ErrorCode;

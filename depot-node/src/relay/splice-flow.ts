@@ -24,7 +24,7 @@ export interface Flow {
   readonly wantsProgress: boolean;
   /** Whether it waits for its next turn. */
   queued: boolean;
-  /** Downstream bytes at the last report of progress. */
+  /** Bytes of both directions at the last report of progress. */
   reportedBytes: number;
   /** One move in and one out for each direction. */
   readonly turn: (nowMs: number) => Turn;

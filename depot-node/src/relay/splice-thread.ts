@@ -14,7 +14,7 @@ type WithoutId<T> = T extends unknown ? Omit<T, 'id'> : never;
 export type FlowCommand = WithoutId<TunnelCommand | BodyCommand>;
 
 export interface FlowListener {
-  readonly onProgress: (bytesDown: number) => void;
+  readonly onProgress: (bytesDown: number, bytesUp: number) => void;
   readonly onFinished: (report: FlowReport) => void;
 }
 
@@ -68,7 +68,7 @@ export async function startSpliceThread(
   const handle = (report: SpliceReport) => {
     if (report.type === 'finished') settle(report);
     if (report.type !== 'progress') return;
-    for (const [id, bytes] of report.flows) flows.get(id)?.onProgress(bytes);
+    for (const [id, down, up] of report.flows) flows.get(id)?.onProgress(down, up);
   };
 
   const exited = new Promise<void>((resolve) => {

@@ -20,7 +20,7 @@ export async function spliceTunnel(
   upstream: Socket,
   options: TunnelOptions,
 ): Promise<TunnelOutcome> {
-  const { silenceMs, halfClosedSilenceMs, signal, onDown } = options;
+  const { silenceMs, halfClosedSilenceMs, signal, onDown, onUp } = options;
   // The thread meets the errors; until then `destroyed` tells.
   for (const end of [downstream, upstream]) end.on('error', () => end.destroy());
   const flushes = await Promise.all([
@@ -40,10 +40,12 @@ export async function spliceTunnel(
   downstream.destroy();
   upstream.destroy();
   const report = await new Promise<FlowReport>((resolve) => {
-    let reported = 0;
-    const grow = (bytes: number) => {
-      if (bytes > reported) onDown?.(bytes - reported);
-      reported = Math.max(reported, bytes);
+    const reported = { down: 0, up: 0 };
+    const grow = (down: number, up: number) => {
+      if (down > reported.down) onDown?.(down - reported.down);
+      if (up > reported.up) onUp?.(up - reported.up);
+      reported.down = Math.max(reported.down, down);
+      reported.up = Math.max(reported.up, up);
     };
     const cancel = thread.start(
       {
@@ -54,13 +56,13 @@ export async function spliceTunnel(
         headDown,
         silenceMs,
         halfClosedSilenceMs,
-        wantsProgress: onDown !== undefined,
+        wantsProgress: onDown !== undefined || onUp !== undefined,
       },
       {
         onProgress: grow,
         onFinished: (finished) => {
           signal.removeEventListener('abort', cancel);
-          grow(finished.bytesDown);
+          grow(finished.bytesDown, finished.bytesUp);
           resolve(finished);
         },
       },

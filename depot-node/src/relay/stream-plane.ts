@@ -85,6 +85,7 @@ export function streamTunnel(
     if (options.signal.aborted) onAbort();
     join(downstream, upstream, 'downstream-broke', (bytes) => {
       read.up += bytes;
+      options.onUp?.(bytes);
     });
     join(upstream, downstream, 'upstream-broke', (bytes) => {
       read.down += bytes;

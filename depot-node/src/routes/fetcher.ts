@@ -142,8 +142,8 @@ export class Fetcher {
   }
 
   /**
-   * Asks a target over one route and follows the origin's redirects; rejects with a `LonghaulError`. The route may be one of
-   * another ticket of the same download.
+   * Asks for a target over one route, and follows the origin's redirects. Rejects with a `LonghaulError`. The route's ticket may
+   * be another one than the target's, as long as both are of one download.
    */
   async overRoute(
     route: Route,
@@ -180,8 +180,8 @@ export class Fetcher {
 }
 
 /**
- * What the next depots are told of a route to a target. The route may be one of another ticket of the same download: that is
- * asked with as long as the origin is the same. A ticket that does not have the chain permits at least this depot alone.
+ * What the next depots are told of a route to a target. The route's own ticket is shown as long as the origin is the same;
+ * elsewhere the target's is, over the same chain if it has it, else over this depot alone, which every ticket permits.
  */
 function chainTargetOf(route: Route, { ticket, url, client }: Target, ownId: string): ChainTarget {
   const authority: Authority = { host: url.host, port: url.port };

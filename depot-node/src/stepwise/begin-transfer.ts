@@ -1,6 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import {
-  clientPrefix,
   type DepotEntry,
   depotBaseUrl,
   formatDepotRelayTarget,
@@ -12,7 +11,8 @@ import {
   refuse,
 } from '@longhaul/shared';
 import { SAFETY_HEADERS } from '../door/client-headers.ts';
-import { arrivalOf, type JobTable } from '../jobs/job-table.ts';
+import { arrivalOf } from '../jobs/arrival.ts';
+import type { JobTable } from '../jobs/job-table.ts';
 import { headersToOrigin } from '../origin/origin-headers.ts';
 import type { DataPlane } from '../plane/data-plane.ts';
 import { type Fetcher, isRedirect } from '../routes/fetcher.ts';
@@ -60,8 +60,10 @@ export async function beginTransfer(
   const successorId = claims.chains[0]?.[step.place - 1] ?? '';
   const successor = await findDepot(successorId);
   if (!successor) return unknownDepot(successorId);
-  if (!waiting.hasRoom()) return refuse('depot-full', 'too many transfers wait for their successors');
-  const admission = jobs.admit(claims, arrivalOf(request));
+  const arrival = arrivalOf(request);
+  const full = waiting.refusalFor(arrival.network);
+  if (full) return refuse(full, 'too many transfers wait for their successors');
+  const admission = jobs.admit(claims, arrival);
   if (!admission.ok) return admission;
   const ended = new AbortController();
   const signal = AbortSignal.any([ended.signal, components.plane.shutdown]);
@@ -72,6 +74,7 @@ export async function beginTransfer(
       : fetchBetween(components, step.place, ticket, wanted, signal);
   waiting.add({
     jobId: claims.jobId,
+    network: arrival.network,
     role: step.role,
     place: step.place,
     wanted,
@@ -134,7 +137,7 @@ async function fetchAtExit(
 ): Promise<Held> {
   memory.note(ticket.claims.urlHash, url);
   const authority = { host: url.host, port: url.port };
-  const client = clientPrefix(request.socket.remoteAddress ?? '');
+  const { network: client } = arrivalOf(request);
   const alone = { ticket: ticket.text, chainIndex: 0, chain: [ownId], authority, client };
   const asked = {
     method,

@@ -10,6 +10,8 @@ import type { Held } from './waiting-transfers.ts';
 interface HandOverOptions {
   readonly jobId: string;
   readonly onBytes: (bytes: number) => void;
+  /** Aborts when this depot serves it no further. */
+  readonly stop: AbortSignal;
 }
 
 /**
@@ -19,8 +21,8 @@ interface HandOverOptions {
 export async function handOver(
   { answer, url }: Held & { readonly ok: true },
   response: ServerResponse,
-  { ownId, relay, shutdown, timeouts }: DataPlane,
-  { jobId, onBytes }: HandOverOptions,
+  { ownId, relay, timeouts }: DataPlane,
+  { jobId, onBytes, stop }: HandOverOptions,
 ): Promise<'complete' | 'upstream-broke' | 'successor-left'> {
   const { statusCode, headers: origin, rawHeaders } = answer.head;
   const { 'content-disposition': disposition } = origin;
@@ -36,11 +38,13 @@ export async function handOver(
   const { silenceMs, stallMs } = timeouts;
   const successor = new ClientBody(response, { stallMs, onBytes });
   successor.begin(statusCode, headers);
-  const end = await sendPart(answer, successor, { relay, signal: shutdown, silenceMs, stallMs });
-  const isWhole = end === 'complete' && (await successor.finish(shutdown)).state === 'ready';
+  const end = await sendPart(answer, successor, { relay, signal: stop, silenceMs, stallMs });
+  const isWhole = end === 'complete' && (await successor.finish(stop)).state === 'ready';
   if (isWhole) return 'complete';
+  // A depot that gives up resets the successor by itself.
   const hasLeft =
-    successor.left.aborted || end === 'complete' || end === 'sink-broke' || end === 'sink-stalled';
+    !stop.aborted &&
+    (successor.left.aborted || end === 'complete' || end === 'sink-broke' || end === 'sink-stalled');
   successor.reset();
   return hasLeft ? 'successor-left' : 'upstream-broke';
 }
@@ -53,5 +57,5 @@ export function refuseHandover(
   ownId: string,
 ): void {
   if (refused.url) response.setHeader(HEADERS.origin, canonicalOriginUrl(refused.url));
-  sendRefusal(request, response, refused.error, ownId);
+  sendRefusal(request, response, refused.error, { ownId });
 }

@@ -75,12 +75,13 @@ async function giveTo(
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<Given> {
-  const { ownId, shutdown, watch } = plane;
+  const { ownId, watch } = plane;
   const { abort, held: coming, admission, place } = transfer;
+  const stop = AbortSignal.any([plane.shutdown, admission.spent]);
   response.once('close', abort);
   const held = await coming;
   response.off('close', abort);
-  if (response.destroyed || shutdown.aborted) {
+  if (response.destroyed || stop.aborted) {
     letGo(held);
     resetConnection(request.socket);
     return { outcome: 'successor-left', bodyBytes: 0 };
@@ -99,6 +100,7 @@ async function giveTo(
   try {
     const outcome = await handOver(held, response, plane, {
       jobId: admission.job.id,
+      stop,
       onBytes: (bytes) => {
         bodyBytes += bytes;
         admission.note(bytes);

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { asLonghaulError, type LonghaulError, type OriginUrl } from '@longhaul/shared';
+import { FairRoom } from '@longhaul/shared/service';
 import type { Admission } from '../jobs/job-table.ts';
 import type { OriginAnswer } from '../origin/origin-connection.ts';
 import { CONDITIONS } from '../origin/origin-headers.ts';
@@ -42,9 +43,14 @@ export function letGo(held: Held): void {
   if (held.ok) held.answer.connection.reset();
 }
 
+/** What comes for an answer that nobody reads: one read, and what a connection's kernel holds before it tunes its buffer. */
+const UNREAD_BYTES = 196_608;
+
 /** A transfer that was begun for the successor and waits, unread, until that asks for it. */
 export interface WaitingTransfer {
   readonly jobId: string;
+  /** Network of the client that had it begun. */
+  readonly network: string;
   readonly role: 'exit' | 'middle';
   /** This depot's own place in the chain. */
   readonly place: number;
@@ -58,6 +64,7 @@ export interface WaitingTransfer {
 }
 
 interface WaitingTransfersInit {
+  /** Of these one client network has no more than it leaves free. */
   readonly maxWaiting: number;
   readonly waitMs: number;
   readonly onExpired: (transfer: WaitingTransfer) => void;
@@ -66,20 +73,25 @@ interface WaitingTransfersInit {
 /** The transfers that wait for their successors, bounded in number and time. */
 export class WaitingTransfers {
   readonly #init: WaitingTransfersInit;
+  readonly #room: FairRoom;
   /** In the order in which they began. */
   readonly #waiting = new Map<WaitingTransfer, NodeJS.Timeout>();
   #isClosed = false;
 
   constructor(init: WaitingTransfersInit) {
     this.#init = init;
+    this.#room = new FairRoom(init.maxWaiting);
   }
 
   get count(): number {
     return this.#waiting.size;
   }
 
-  hasRoom(): boolean {
-    return !this.#isClosed && this.#waiting.size < this.#init.maxWaiting;
+  /** Why no transfer of this client network may wait now; `undefined` where one may. */
+  refusalFor(network: string): 'shutting-down' | 'depot-full' | 'client-busy' | undefined {
+    if (this.#isClosed) return 'shutting-down';
+    if (this.#room.hasRoomFor(network, 1)) return undefined;
+    return this.#room.used >= this.#room.capacity ? 'depot-full' : 'client-busy';
   }
 
   /** Keeps a transfer until it is taken; when nobody comes for it in time, it is dropped. */
@@ -90,17 +102,17 @@ export class WaitingTransfers {
     }, this.#init.waitMs);
     timer.unref();
     this.#waiting.set(transfer, timer);
+    this.#room.take(transfer.network, 1);
   }
 
   /** Gives away what waits longest of what this successor wants; it is then the caller's to end and to release. */
   take(jobId: string, place: number, wanted: Wanted): WaitingTransfer | undefined {
     const key = keyOfWanted(wanted);
-    for (const [transfer, timer] of this.#waiting) {
+    for (const transfer of this.#waiting.keys()) {
       const isIt =
         transfer.jobId === jobId && transfer.place === place && keyOfWanted(transfer.wanted) === key;
       if (!isIt) continue;
-      clearTimeout(timer);
-      this.#waiting.delete(transfer);
+      this.#forget(transfer);
       return transfer;
     }
     return undefined;
@@ -113,10 +125,19 @@ export class WaitingTransfers {
   }
 
   #drop(transfer: WaitingTransfer): void {
+    this.#forget(transfer);
+    transfer.abort();
+    void transfer.held.then((held) => {
+      letGo(held);
+      // The origin has sent it, and whoever had it begun has to answer for that.
+      if (held.ok && transfer.wanted.method === 'GET') transfer.admission.note(UNREAD_BYTES);
+    });
+    transfer.admission.release();
+  }
+
+  #forget(transfer: WaitingTransfer): void {
     clearTimeout(this.#waiting.get(transfer));
     this.#waiting.delete(transfer);
-    transfer.abort();
-    void transfer.held.then(letGo);
-    transfer.admission.release();
+    this.#room.giveBack(transfer.network, 1);
   }
 }

@@ -12,12 +12,13 @@ import {
 } from '@longhaul/shared';
 import { sayFarewell } from '@longhaul/shared/service';
 import { refusalEvent, retryAfter } from '../door/refusal.ts';
-import { type Admission, arrivalOf, type JobTable } from '../jobs/job-table.ts';
+import { type Arrival, arrivalOf } from '../jobs/arrival.ts';
+import type { Admission, JobTable } from '../jobs/job-table.ts';
 import type { ChainTarget, OpenNextLeg } from '../legs/next-leg.ts';
 import { downstreamLeg, upstreamLeg } from '../sockets/leg-sampler.ts';
 import { resetConnection } from '../sockets/reset.ts';
 import { type AcceptComponents, type AcceptedConnect, acceptConnect } from './accept-connect.ts';
-import { watchTunnelBudget } from './tunnel-budget.ts';
+import { watchTunnelEnds } from './tunnel-ends.ts';
 
 interface ConnectHandlerComponents extends AcceptComponents {
   readonly jobs: JobTable;
@@ -43,14 +44,13 @@ export function createConnectHandler(components: ConnectHandlerComponents) {
       refuseConnect(components, request, socket, accepted.error, undefined);
       return;
     }
-    const { claims, place, targets } = accepted.value;
+    const { claims, place } = accepted.value;
     const leave = place > 0 ? () => undefined : clientTunnels.enter(claims.jobId);
     if (!leave) {
       refuseConnect(components, request, socket, new LonghaulError('job-busy'), claims.jobId);
       return;
     }
-    const isExit = place + 1 === targets[0]?.chain.length;
-    const admission = jobs.admit(claims, place > 0 ? { from: 'depot', isExit } : arrivalOf(request));
+    const admission = jobs.admit(claims, arrivalAt(accepted.value, request));
     if (!admission.ok) {
       leave();
       refuseConnect(components, request, socket, admission.error, claims.jobId);
@@ -71,6 +71,13 @@ export function createConnectHandler(components: ConnectHandlerComponents) {
       admission.value.release();
     }
   };
+}
+
+function arrivalAt({ place, targets }: AcceptedConnect, request: IncomingMessage): Arrival {
+  const { chain = [] } = targets[0] ?? {};
+  const depot = chain[place - 1];
+  if (depot === undefined) return arrivalOf(request);
+  return { from: 'depot', depot, isExit: place + 1 === chain.length };
 }
 
 /** Counts the tunnels of clients, so that a ticket for one download opens no more of them at once than it may. */
@@ -143,35 +150,37 @@ async function runTunnel(
     watch(socket, { ...downstreamLeg(chain, place), handedOver: true }),
     watch(upstream, { ...upstreamLeg(chain, place), handedOver: true }),
   ];
-  // The entry depot decides for the whole chain.
-  const budget = place === 0 ? watchTunnelBudget(claims, admission, nowMs) : undefined;
+  // The ticket's budget and life are for the entry depot to keep, for the whole chain.
+  const isEntry = place === 0;
+  const ends = watchTunnelEnds(timeouts.answerMs + timeouts.connectMs, isEntry ? claims : undefined, nowMs);
+  const over = isEntry ? AbortSignal.any([ends.signal, admission.spent]) : ends.signal;
   const leaveUplink = plane.joinUplink?.(socket, {
     jobId,
-    legClass: place === 0 ? 'client' : 'depot',
+    legClass: isEntry ? 'client' : 'depot',
     handedOver: true,
   });
+  // What a client sends through a tunnel of its own counts as well.
+  if (isEntry) admission.note(firstBytes);
   const result = await relay.tunnel(socket, upstream, {
     // Its client may have stopped reading.
     silenceMs: timeouts.stallMs,
     halfClosedSilenceMs: timeouts.silenceMs,
-    signal: budget ? AbortSignal.any([shutdown, budget.signal]) : shutdown,
+    signal: AbortSignal.any([shutdown, over]),
     onDown: (bytes) => {
-      if (budget) budget.spend(bytes);
-      else admission.note(bytes);
+      ends.noteAnswer();
+      admission.note(bytes);
     },
+    ...(isEntry ? { onUp: admission.note } : {}),
   });
-  budget?.stop();
+  ends.stop();
   leaveUplink?.();
   for (const leg of legs) leg.stop();
-  const over: unknown = budget?.signal.reason;
-  if (over instanceof LonghaulError)
-    observe({ type: 'refusal', code: over.code, jobId, depot: ownId, detail: 'tunnel ended' });
+  if (over.reason instanceof LonghaulError && result.reason === 'cancelled')
+    observe({ type: 'refusal', code: over.reason.code, jobId, depot: ownId, detail: 'tunnel ended' });
   const seconds = (nowMs() - started) / 1000;
-  const role = place === 0 ? 'entry' : place === chain.length - 1 ? 'exit' : 'middle';
+  const role = isEntry ? 'entry' : place === chain.length - 1 ? 'exit' : 'middle';
   const { outcome, bytesDown } = result;
   const bytesUp = firstBytes + result.bytesUp;
-  // What a client sends through a tunnel of its own counts for the next one.
-  if (budget) admission.note(bytesUp);
   observe({ type: 'tunnel', jobId, role, seconds, outcome, bytesUp, bytesDown });
 }
 

@@ -1,4 +1,5 @@
 import { type Result, refuse } from '@longhaul/shared';
+import type { DepotSources } from '@longhaul/shared/service';
 import type { EmitEvent } from '../events.ts';
 import type { AskDepot } from './ask-depot.ts';
 import type { DepotRegistry } from './depot-registry.ts';
@@ -10,6 +11,7 @@ const MOST_AT_ONCE = 16;
 interface AddressProverInit {
   readonly registry: DepotRegistry;
   readonly ask: AskDepot;
+  readonly sources: DepotSources;
   readonly now: () => number;
   readonly emit: EmitEvent;
 }
@@ -49,7 +51,7 @@ export class AddressProver {
   }
 
   async #prove(record: DepotRecord): Promise<void> {
-    const { registry, ask, now, emit } = this.#init;
+    const { registry, ask, sources, now, emit } = this.#init;
     const outcome = await ask(record);
     const depot = record.id;
     const before = registry.view(depot, now())?.state;
@@ -57,6 +59,9 @@ export class AddressProver {
     if (!outcome.ok) {
       const { code, detail } = outcome.error;
       emit({ type: 'depot-not-proved', depot, code, detail });
-    } else emit({ type: 'depot-proved', depot, isRenewed: before !== 'unproved' });
+      return;
+    }
+    for (const address of outcome.value) sources.note(address, now());
+    emit({ type: 'depot-proved', depot, isRenewed: before !== 'unproved' });
   }
 }

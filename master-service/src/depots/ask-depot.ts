@@ -18,7 +18,7 @@ import {
   refuse,
   refuseOverlayAddress,
 } from '@longhaul/shared';
-import { verifierFor } from '@longhaul/shared/service';
+import { parseJson, verifierFor } from '@longhaul/shared/service';
 import type { DepotRecord } from './depot-store.ts';
 
 /** A depot answers at once; a registration waits for it, and its depot waits 10 s for that. */
@@ -177,14 +177,6 @@ async function readStart(answer: IncomingMessage): Promise<string> {
     if (text.length > MAX_ANSWER_BYTES) break;
   }
   return text;
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 function reasonOf(cause: unknown): string {

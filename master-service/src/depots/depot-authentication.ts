@@ -4,7 +4,9 @@ import { isEnrolled, isSignedBy, type RequestClaims, type StampedRequest } from 
 const CLOCK_DETAIL = "time or sequence are missing, or the time is too far off the master's clock";
 
 /** A request as it came: what it is, and what it says of itself. */
-export type DepotRequest = Omit<StampedRequest, 'stamp'> & { readonly claims: RequestClaims };
+export interface DepotRequest extends Omit<StampedRequest, 'stamp'> {
+  readonly claims: RequestClaims;
+}
 
 /** Checks that a registration is fresh and made with the enrolment secret; `enrolment-refused` when not. */
 export function checkEnrolment(request: DepotRequest, secret: string, nowMs: number): Result<RequestStamp> {

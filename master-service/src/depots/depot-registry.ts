@@ -119,6 +119,11 @@ export class DepotRegistry {
     if (outcome.ok) await this.#save();
   }
 
+  /** Whether a depot has proved an address, now or earlier. */
+  isOwned(id: string): boolean {
+    return this.#depots.get(id)?.isOwned ?? false;
+  }
+
   record(id: string): DepotRecord | undefined {
     return this.#depots.get(id)?.record;
   }

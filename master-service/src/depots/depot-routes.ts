@@ -10,7 +10,7 @@ import {
   refuse,
   registerRequestSchema,
 } from '@longhaul/shared';
-import { proveAnswer, readClaims } from '@longhaul/shared/service';
+import { type DepotSources, proveAnswer, readClaims } from '@longhaul/shared/service';
 import { type Request, type Response, Router } from 'express';
 import type { EmitEvent } from '../events.ts';
 import { parseBody, readBody, unwrap } from '../http/read-body.ts';
@@ -24,6 +24,7 @@ const TRIAL_PATH = '/v1/depots/trial';
 interface DepotRoutesInit {
   readonly service: DepotService;
   readonly registry: DepotRegistry;
+  readonly sources: DepotSources;
   readonly enrolmentSecret: string;
   readonly now: () => number;
   readonly emit: EmitEvent;
@@ -33,7 +34,14 @@ interface DepotRoutesInit {
  * `POST /v1/depots`, `/v1/depots/trial`, `/v1/depots/<id>/heartbeat`, `/v1/depots/<id>/follow-ups`. Bodies are read raw,
  * because MACs and signatures are over their bytes. Every 2xx answer proves itself with the secret's MAC.
  */
-export function depotRoutes({ service, registry, enrolmentSecret, now, emit }: DepotRoutesInit): Router {
+export function depotRoutes({
+  service,
+  registry,
+  sources,
+  enrolmentSecret,
+  now,
+  emit,
+}: DepotRoutesInit): Router {
   const router = Router();
 
   /** Tells of refusals: a depot that is set up wrongly shall be seen at the master, too. */
@@ -65,13 +73,15 @@ export function depotRoutes({ service, registry, enrolmentSecret, now, emit }: D
   };
 
   /** Signed by the key that the id is registered with, fresh, and here for the first time. */
-  const authenticate = (request: DepotRequest, id: string): Result<RequestStamp> => {
+  const authenticate = (request: ReceivedRequest, id: string): Result<RequestStamp> => {
     const record = registry.record(id);
     if (!record) return refuse('depot-unknown');
     const stamp = checkSignature(request, record.publicKey, now());
     if (!stamp.ok) return stamp;
     const admitted = registry.admit(id, stamp.value, now());
-    return admitted.ok ? stamp : admitted;
+    if (!admitted.ok) return admitted;
+    if (registry.isOwned(id)) sources.note(request.from, now());
+    return stamp;
   };
 
   /** A registration by somebody who has the secret and the key; not looked at any further. */
@@ -117,10 +127,14 @@ function idOf({ params }: Request): string {
   return String(params.id ?? '');
 }
 
-async function readRequest(
-  request: IncomingMessage,
-  path: string,
-): Promise<DepotRequest & { readonly body: Buffer }> {
+interface ReceivedRequest extends DepotRequest {
+  readonly body: Buffer;
+  /** Where its connection comes from. */
+  readonly from: string;
+}
+
+async function readRequest(request: IncomingMessage, path: string): Promise<ReceivedRequest> {
   const body = unwrap(await readBody(request));
-  return { method: 'POST', path, body, claims: readClaims(request) };
+  const from = request.socket.remoteAddress ?? '';
+  return { method: 'POST', path, body, claims: readClaims(request), from };
 }

@@ -78,7 +78,8 @@ export class DepotService {
       }
       sizes.report(id, heartbeat.sizes);
       emit({ type: 'depot-heard', depot: id });
-      void prover.prove(id);
+      // One that takes its leave does not answer any more.
+      if (!heartbeat.draining) void prover.prove(id);
     }
     return ok(this.#directory(id, nowMs));
   }

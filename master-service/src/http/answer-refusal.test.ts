@@ -6,7 +6,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { rawGet, rawRequest } from '../testing/raw-request.ts';
 import { answerRefusal, type Refused } from './answer-refusal.ts';
 import { helpPage } from './help-page.ts';
-import { baseOf } from './static-page.ts';
+import { baseOf } from './refusal-page.ts';
 
 const CODES = (Object.keys(ERRORS) as ErrorCode[]).filter((code) => ERRORS[code].status >= 400);
 const HTML = ['Accept: text/html,*/*;q=0.8'];

@@ -1,8 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { ERRORS, type ErrorAnswer, HEADERS, type LonghaulError } from '@longhaul/shared';
 import { type Refused, refusalPage } from './refusal-page.ts';
-import { setSecurityHeaders } from './security-headers.ts';
-import { STATIC_PAGE_POLICY } from './static-page.ts';
+import { FORM_PAGE_POLICY, setSecurityHeaders } from './security-headers.ts';
 
 export type { Refused } from './refusal-page.ts';
 
@@ -24,7 +23,7 @@ export function answerRefusal(
   const { code, status, retry } = error;
   const { type, body } = refusalBody(request, error, refused);
   setSecurityHeaders(response);
-  response.setHeader('Content-Security-Policy', STATIC_PAGE_POLICY);
+  response.setHeader('Content-Security-Policy', FORM_PAGE_POLICY);
   response.setHeader('Cache-Control', 'no-store');
   response.setHeader(HEADERS.error, code);
   if (retry && (status === 429 || status === 503)) {

@@ -1,5 +1,5 @@
 import { ERRORS } from '@longhaul/shared';
-import { escapeHtml, staticPage } from './static-page.ts';
+import { escapeHtml, staticPage } from '@longhaul/shared/service';
 
 /** How links are written, then every code that an answer may carry, from the registry. */
 export function helpPage(): string {

@@ -1,5 +1,5 @@
 import { ERRORS, type LonghaulError, type OriginUrl, originHref } from '@longhaul/shared';
-import { baseOf, escapeHtml, staticPage } from './static-page.ts';
+import { escapeHtml, refusalTitle, staticPage } from '@longhaul/shared/service';
 
 /** A link as somebody meant it, for a field in which it can be corrected. */
 export interface TypedLink {
@@ -26,7 +26,7 @@ const MAX_TYPED_CHARS = 10_000;
  */
 export function refusalPage(requestTarget: string, error: LonghaulError, { target, typed }: Refused): string {
   const base = baseOf(requestTarget);
-  return staticPage(titleOf(error), base, [
+  return staticPage(refusalTitle(error), base, [
     '<section class="card error">',
     `<p>${escapeHtml(error.message)}</p>`,
     ...(target && ERRORS[error.code].direct ? directAdvice(target) : []),
@@ -36,14 +36,6 @@ export function refusalPage(requestTarget: string, error: LonghaulError, { targe
     '</section>',
     ...(typed && !error.retry ? correction(base, typed) : [`<p><a href="${base}">Plan a download</a></p>`]),
   ]);
-}
-
-function titleOf({ status, code }: LonghaulError): string {
-  if (code === 'origin-not-allowed' || code === 'port-not-allowed') return 'Not accelerated';
-  if (status === 404) return 'Nothing here';
-  if (status === 429 || status === 503) return 'Not now';
-  if (status >= 500) return 'Something went wrong';
-  return 'This link does not work';
 }
 
 function directAdvice(target: OriginUrl): string[] {
@@ -67,4 +59,13 @@ function correction(base: string, { link, size }: TypedLink): string[] {
     '</div>',
     '</form>',
   ];
+}
+
+/**
+ * The relative way from the address of a request to the master's first page: it holds below a path of a reverse proxy, too.
+ * Browsers have resolved dot segments before they ask.
+ */
+export function baseOf(requestTarget: string): string {
+  const path = requestTarget.split(/[?#]/, 1)[0] ?? '';
+  return '../'.repeat(Math.max(0, path.split('/').length - 2)) || './';
 }

@@ -16,8 +16,14 @@ type Counters = {
   readonly [Type in MasterEvent['type']]: (event: Extract<MasterEvent, { type: Type }>) => void;
 };
 
-/** Counts what a master does; `depotStates` is asked at every reading. */
-export function createMetrics(depotStates: () => readonly DepotState[]): MasterMetrics {
+/** What is asked when the metrics are read. */
+interface Gauges {
+  readonly depotStates: () => readonly DepotState[];
+  readonly openConnections: () => number;
+}
+
+/** Counts what a master does. */
+export function createMetrics({ depotStates, openConnections }: Gauges): MasterMetrics {
   const registry = new Registry();
   const registers = [registry];
   const counter = <Label extends string>(name: string, help: string, labelNames: readonly Label[]) =>
@@ -41,6 +47,19 @@ export function createMetrics(depotStates: () => readonly DepotState[]): MasterM
   const proofs = counter('address_proofs_total', 'Depots asked to prove their address, by outcome', [
     'outcome',
   ]);
+  const connections = counter(
+    'connections_refused_total',
+    'Connections closed at once, by the bound they were over',
+    ['bound'],
+  );
+  new Gauge({
+    name: 'longhaul_master_connections',
+    help: 'Open connections',
+    registers,
+    collect() {
+      this.set(openConnections());
+    },
+  });
   const counters: Counters = {
     redirected: ({ decision }) => redirects.inc({ decision }),
     planned: ({ decision }) => plans.inc({ decision }),
@@ -52,6 +71,7 @@ export function createMetrics(depotStates: () => readonly DepotState[]): MasterM
     'depot-twice': () => {},
     'depot-proved': () => proofs.inc({ outcome: 'proved' }),
     'depot-not-proved': ({ code }) => proofs.inc({ outcome: code }),
+    'connection-refused': ({ bound }) => connections.inc({ bound }),
     failed: () => failures.inc(),
   };
   return {

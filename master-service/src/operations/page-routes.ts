@@ -1,8 +1,9 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { staticPage } from '@longhaul/shared/service';
 import express, { type Response, Router } from 'express';
 import { helpPage } from '../http/help-page.ts';
-import { STATIC_PAGE_POLICY, staticPage } from '../http/static-page.ts';
+import { FORM_PAGE_POLICY } from '../http/security-headers.ts';
 
 /** Vite names these files by their content, so they never change. */
 const ASSET_MAX_AGE_MS = 365 * 86_400_000;
@@ -35,7 +36,7 @@ const UNBUILT = staticPage('Longhaul master', './', [
 ]);
 
 function sendStaticPage(response: Response, page: string, caching: string): void {
-  response.setHeader('Content-Security-Policy', STATIC_PAGE_POLICY);
+  response.setHeader('Content-Security-Policy', FORM_PAGE_POLICY);
   response.setHeader('Cache-Control', caching);
   response.type('html').send(page);
 }

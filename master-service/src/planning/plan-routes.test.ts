@@ -168,7 +168,7 @@ describe('a public master', () => {
     return answer.headers['longhaul-error'] ?? String(answer.status);
   };
 
-  test('plans so often in a minute and not more, for each network', async () => {
+  test('plans so often in a minute and not more, for each client', async () => {
     await start(many);
     for (const name of ['a', 'b', 'c']) expect(await codeOf(`~size=9/https/any.example/${name}`)).toBe('307');
     expect(await codeOf('~size=9/https/any.example/a'), 'the same plan costs nothing').toBe('307');
@@ -180,6 +180,20 @@ describe('a public master', () => {
     master.clock.advance(20);
     expect(await codeOf('~size=9/https/any.example/d')).toBe('307');
     expect(await codeOf('~size=9/https/any.example/e')).toBe('rate-limited');
+  });
+
+  test('gives neighbours tickets of their own for the same download, and shares of their own', async () => {
+    await start(many);
+    const jobAt = async (address: string, name: string) => {
+      const answer = await rawGet(master.port, `/get/~size=9/https/any.example/${name}`, [], address);
+      return answer.headers['longhaul-job'] ?? answer.headers['longhaul-error'];
+    };
+    const own = await jobAt('127.0.0.1', 'a');
+    expect(await jobAt('127.0.0.1', 'a'), 'the same client').toBe(own);
+    expect(await jobAt('127.0.0.2', 'a'), 'its neighbour').not.toBe(own);
+    for (const name of ['b', 'c']) await jobAt('127.0.0.2', name);
+    expect(await jobAt('127.0.0.2', 'd')).toBe('rate-limited');
+    expect(await jobAt('127.0.0.1', 'd')).not.toBe('rate-limited');
   });
 
   test('plans so many bytes in an hour and not more', async () => {

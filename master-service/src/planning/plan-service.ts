@@ -1,5 +1,5 @@
 import {
-  clientPrefix,
+  clientAddress,
   DIRECT_FRAGMENT,
   depotBaseUrl,
   formatBytes,
@@ -80,22 +80,21 @@ export class PlanService {
   }
 
   /**
-   * Plans a download. Requests of one client network for the same thing within a minute get the same plan, as long as
+   * Plans a download. Requests of one client for the same thing within a minute get the same plan, as long as
    * its depots are up. Refuses what policy, caps and options refuse.
    */
   plan(request: DownloadRequest, nowMs: number): Result<IssuedPlan> {
     const { policy, config } = this.#init;
-    const { url, options, kind, clientAddress } = request;
-    const admission = policy.admit(url, clientAddress);
+    const { url, options, kind, clientAddress: address } = request;
+    const admission = policy.admit(url, address);
     if (!admission.ok) return admission;
     const isChosen = Boolean(options.via?.length) || options.lanes !== undefined;
     if (isChosen && !config.planner.allowVia) return refuse('via-not-allowed');
-    const prefix = clientPrefix(clientAddress);
-    const key = { clientPrefix: prefix, url, options, kind };
+    const key = { client: clientAddress(address), url, options, kind };
     const cached = this.#cache.get(key, nowMs);
     if (cached && this.#stillHolds(cached, nowMs)) return ok(cached);
     const caps = admission.value.metered ? this.#caps : undefined;
-    const share = caps?.takePlan(prefix, nowMs);
+    const share = caps?.takePlan(address, nowMs);
     if (share && !share.ok) return share;
     const size = this.#sizeOf(url, options);
     const route = this.#route(request, size, nowMs);
@@ -106,7 +105,7 @@ export class PlanService {
     // What is charged is the ticket's budget: the size is only what the client says.
     const budget =
       caps && route.value.decision === 'chain'
-        ? caps.takeBudget(prefix, { plannedBytes: size.sizeBytes, wantedBytes }, nowMs)
+        ? caps.takeBudget(address, { plannedBytes: size.sizeBytes, wantedBytes }, nowMs)
         : ok(wantedBytes);
     if (!budget.ok) return budget;
     const plan = this.#issue(request, size, route.value, budget.value, nowMs);

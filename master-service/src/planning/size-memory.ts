@@ -1,5 +1,5 @@
 import type { Chain, SizeReport } from '@longhaul/shared';
-import { LruMap } from '../storage/lru-map.ts';
+import { LruMap } from '@longhaul/shared/service';
 
 /** URLs whose size is remembered, and URLs whose size some depots may tell; about 100 bytes each. */
 const MAX_SIZES = 100_000;

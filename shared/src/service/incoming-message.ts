@@ -15,3 +15,12 @@ export function comesFrom(request: IncomingMessage, networks: readonly string[])
   if (PROXY_HEADERS.some((name) => request.headers[name] !== undefined)) return false;
   return isInNetworks(request.socket.remoteAddress ?? '', networks);
 }
+
+/** The value of a JSON text; `undefined` where it is none. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

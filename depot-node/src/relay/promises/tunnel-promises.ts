@@ -13,14 +13,17 @@ const MORE_THAN_BUFFERS = 64 * MEGABYTE;
 export function promiseTunnel({ pair, join, tunnel, destroyAll }: SuiteConnections): void {
   test('delivers every byte both ways and counts them', async () => {
     const [up, down] = [randomBytes(2 * MEGABYTE), randomBytes(3 * MEGABYTE)];
-    let grown = 0;
-    const { client, server, outcome } = await tunnel({ onDown: (bytes) => (grown += bytes) });
+    const grown = { up: 0, down: 0 };
+    const { client, server, outcome } = await tunnel({
+      onUp: (bytes) => (grown.up += bytes),
+      onDown: (bytes) => (grown.down += bytes),
+    });
     const [atServer, atClient] = [receive(server), receive(client)];
     client.end(up);
     server.end(down);
     expect((await atServer.all()).equals(up) && (await atClient.all()).equals(down)).toBe(true);
     expect(await outcome).toEqual({ outcome: 'complete', bytesUp: up.length, bytesDown: down.length });
-    expect(grown).toBe(down.length);
+    expect(grown).toEqual({ up: up.length, down: down.length });
   });
 
   test('delivers chunks of any sizes in any mix of directions', async () => {

@@ -1,15 +1,21 @@
+import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { staticPagePolicy } from './security-headers.ts';
+import type { LonghaulError } from '../errors.ts';
 
 /** One style for all pages, so that no refusal looks like somebody else's. It belongs to the sources, as this file does. */
-const STYLE = readFileSync(new URL('../../web/src/brand.css', import.meta.url), 'utf8');
-
-/** The Content-Security-Policy that goes with `staticPage`. */
-export const STATIC_PAGE_POLICY = staticPagePolicy(STYLE);
+const STYLE = readFileSync(new URL('brand.css', import.meta.url), 'utf8');
 
 /**
- * A page without scripts. `parts` is HTML: everything from outside in it must be escaped. `base` is the way from the page's
- * address to the master's first page, as `baseOf` gives it.
+ * The part of a Content-Security-Policy that goes with `staticPage`: nothing runs, is loaded or framed, and its own style is
+ * the only one.
+ */
+export const STATIC_PAGE_POLICY = `default-src 'none'; style-src 'sha256-${createHash('sha256')
+  .update(STYLE)
+  .digest('base64')}'; base-uri 'none'; frame-ancestors 'none'`;
+
+/**
+ * A page without scripts. `parts` is HTML: everything from outside in it must be escaped. `base` leads to the master's first
+ * page.
  */
 export function staticPage(title: string, base: string, parts: readonly string[]): string {
   return `<!doctype html>
@@ -33,13 +39,13 @@ ${parts.join('\n')}
 `;
 }
 
-/**
- * The relative way from the address of a request to the master's first page: it holds below a path of a reverse proxy, too.
- * Browsers have resolved dot segments before they ask.
- */
-export function baseOf(requestTarget: string): string {
-  const path = requestTarget.split(/[?#]/, 1)[0] ?? '';
-  return '../'.repeat(Math.max(0, path.split('/').length - 2)) || './';
+/** What a refusal is called, in a few words. */
+export function refusalTitle({ status, code }: LonghaulError): string {
+  if (code === 'origin-not-allowed' || code === 'port-not-allowed') return 'Not accelerated';
+  if (status === 404) return 'Nothing here';
+  if (status === 429 || status === 503) return 'Not now';
+  if (status >= 500) return 'Something went wrong';
+  return 'This link does not work';
 }
 
 /** Text that means only itself, in HTML content and in quoted attributes. */
