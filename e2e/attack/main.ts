@@ -7,17 +7,15 @@ import { openLineFile } from '../lab/results/result-file.ts';
 import { describeRun, fingerprintOf } from '../lab/results/run-info.ts';
 import { ATTACKS } from './attacks.ts';
 import { type AttackCommand, readCommandLine, USAGE } from './command-line.ts';
-import { resultTable } from './report/attack-table.ts';
+import { resultTable } from './report/result-table.ts';
 import { writeAttackReport } from './report/write-attack-report.ts';
 import { type AttackLine, attackLineSchema } from './run/attack-line.ts';
-import { readKnownFaults, whyKnown } from './run/known-faults.ts';
 import { planAttacks } from './run/plan-attacks.ts';
 import { runAttacks } from './run/run-attacks.ts';
 
 /** Where results go when nobody says otherwise. */
 const DEFAULT_FOLDER = join('.longhaul', 'attack');
 const MOST_SEED = 1_000_000;
-const known = readKnownFaults();
 await obey((interrupted) => carryOut(readCommandLine(process.argv.slice(2)), interrupted));
 
 async function carryOut(command: AttackCommand, interrupted: AbortSignal): Promise<void> {
@@ -79,22 +77,14 @@ async function run(
   );
   result.finish();
   say(`\n${resultTable(lines)}\n\n${writeAttackReport(file, resolve(folder))}`);
-  if (lines.some((line) => unknownFailures(line).length > 0)) process.exitCode = 1;
+  if (lines.some(({ failures }) => failures.length > 0)) process.exitCode = 1;
 }
 
-function unknownFailures({ attack, failures }: AttackLine): readonly string[] {
-  return failures.filter((failure) => whyKnown(known, attack, failure) === undefined);
-}
-
-function tell(line: AttackLine): void {
-  const { attack, world, seed, cases, bystander, failures, notJudged } = line;
-  const isFailed = unknownFailures(line).length > 0;
-  const mark = isFailed ? 'FAILED' : failures.length > 0 ? 'known ' : 'ok    ';
+function tell({ attack, world, seed, cases, bystander, failures, notJudged }: AttackLine): void {
+  const isFailed = failures.length > 0;
+  const mark = isFailed ? 'FAILED' : 'ok    ';
   say(`${mark} ${attack} [${world}]: ${cases} cases, bystander ${bystander.median} / ${bystander.p95}`);
-  for (const failure of failures) {
-    const why = whyKnown(known, attack, failure);
-    say(`       ${failure}${why === undefined ? '' : ` (known: ${why})`}`);
-  }
+  for (const failure of failures) say(`       ${failure}`);
   for (const late of notJudged) say(`       not judged, the machine is busy: ${late}`);
   if (isFailed) say(`       again: npm run test:attack -- --only ${attack} --worlds ${world} --seed ${seed}`);
 }

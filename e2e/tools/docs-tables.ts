@@ -1,10 +1,12 @@
 /**
- * Writes the tables of docs/errors.md and docs/limits.md from the sources; with `--check` only compares. Errors come
- * from the registry, limits from every documented numeric constant of the packages.
+ * Writes the tables of docs/errors.md, docs/limits.md and docs/attacks.md from the sources; with `--check` only compares.
+ * Errors come from the registry, limits from every documented numeric constant of the packages, attacks from their list.
  */
 import { globSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { ERRORS, GIB, KIB, MIB } from '@longhaul/shared';
+import { attackTable } from '../attack/attack-table.ts';
+import { ATTACKS } from '../attack/attacks.ts';
 import { root } from './run-steps.ts';
 
 const SOURCES = ['shared', 'depot-node', 'master-service', 'extension'].map((name) => `${name}/src/**/*.ts`);
@@ -12,9 +14,11 @@ const CONSTANT = /\/\*\* ([^*]+?) \*\/\n(?:export )?const ([A-Z][A-Z0-9_]+)(?:: 
 const UNITS: Readonly<Record<string, number>> = { KIB, MIB, GIB };
 
 const isCheck = process.argv.includes('--check');
-const stale = [update('docs/errors.md', errorTable()), update('docs/limits.md', limitTable())].filter(
-  (name) => name !== undefined,
-);
+const stale = [
+  update('docs/errors.md', errorTable()),
+  update('docs/limits.md', limitTable()),
+  update('docs/attacks.md', attackTable(ATTACKS)),
+].filter((name) => name !== undefined);
 if (isCheck && stale.length > 0) {
   process.stderr.write(`${stale.join(' and ')} differ from the sources: run \`npm run fix\`.\n`);
   process.exitCode = 1;

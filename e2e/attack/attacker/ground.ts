@@ -72,7 +72,7 @@ export class Ground {
     this.random = seededRandom(facts.seed);
   }
 
-  /** Opens a connection to a service, or to any place. */
+  /** Opens a connection to a service, or to any place; `destroyed` when it is not taken. */
   open(target: Target | Place, options: Partial<ConnectionOptions> = {}): Promise<Socket> {
     const { targets, own, isTls } = this.facts;
     const place = typeof target === 'string' ? targets[target] : target;
@@ -94,13 +94,10 @@ export class Ground {
     const parsed = parseOriginUrl(href);
     if (!parsed.ok) throw parsed.error;
     const url = parsed.value;
-    const answer = await this.ask('master', 'GET', formatGetPath(url, options), { from });
-    answer.resume();
-    const { location } = answer.headers;
-    if (answer.statusCode !== 307 || location === undefined) {
-      this.tally.answer(`master: ${String(answer.headers[HEADERS.error] ?? answer.statusCode)}`);
-      return undefined;
-    }
+    const answer = await this.#askOrBeCut('GET', formatGetPath(url, options), { from });
+    answer?.resume();
+    const { location } = answer?.headers ?? {};
+    if (answer?.statusCode !== 307 || location === undefined) return this.#noPlan(answer);
     const { hostname, port, pathname, search } = new URL(location);
     if (!search.startsWith('?ey')) return undefined;
     this.tally.planned(originHref(url));
@@ -111,16 +108,21 @@ export class Ground {
 
   /** Asks the master for a tunnel to the origin of a URL. */
   async planTunnel(href: string, options: object = {}): Promise<PlanAnswer | undefined> {
-    const answer = await this.ask('master', 'POST', '/v1/plans', {
+    const answer = await this.#askOrBeCut('POST', '/v1/plans', {
       body: JSON.stringify({ url: href, kind: 'tunnel', ...options }),
       headers: { 'Content-Type': 'application/json' },
     });
-    const content = await text(answer);
-    if (answer.statusCode !== 200) {
-      this.tally.answer(`master: ${String(answer.headers[HEADERS.error] ?? answer.statusCode)}`);
-      return undefined;
-    }
-    return planAnswerSchema.parse(JSON.parse(content));
+    const content = answer && (await text(answer));
+    if (answer?.statusCode !== 200) return this.#noPlan(answer);
+    return planAnswerSchema.parse(JSON.parse(content ?? ''));
+  }
+
+  #askOrBeCut(method: string, path: string, asked: Asked): Promise<IncomingMessage | undefined> {
+    return this.ask('master', method, path, asked).catch(() => undefined);
+  }
+
+  #noPlan(answer: IncomingMessage | undefined): undefined {
+    this.tally.answer(`master: ${String(answer?.headers[HEADERS.error] ?? answer?.statusCode ?? 'cut off')}`);
   }
 
   /** Asks a service as a well-behaved client does, over a connection of its own. Rejects when it cannot be asked. */

@@ -19,21 +19,16 @@ const PATIENCE_MS = 10_000;
 
 /**
  * Opens a connection, over which nothing is sent yet. Errors on it are swallowed: to be cut off is an attacker's daily life.
- * Rejects when it is not taken.
+ * Never rejects; one that is not taken is `destroyed`.
  */
 export async function openConnection({ host, port }: Place, options: ConnectionOptions): Promise<Socket> {
   const raw = connect({ host, port, localAddress: options.from, noDelay: true, allowHalfOpen: true });
   const signal = AbortSignal.timeout(PATIENCE_MS);
-  await once(raw, 'connect', { signal }).catch((failure: unknown) => {
-    raw.destroy();
-    throw failure;
-  });
   raw.on('error', () => undefined);
-  if (!options.tls) return raw;
+  await once(raw, 'connect', { signal }).catch(() => raw.destroy());
+  if (!options.tls || raw.destroyed) return raw;
   const secured = connectTls({ socket: raw, rejectUnauthorized: false });
-  await once(secured, 'secureConnect', { signal }).catch((failure: unknown) => {
-    raw.destroy();
-    throw failure;
-  });
-  return secured.on('error', () => undefined);
+  secured.on('error', () => undefined);
+  await once(secured, 'secureConnect', { signal }).catch(() => secured.destroy());
+  return secured;
 }

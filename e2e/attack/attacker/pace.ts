@@ -29,6 +29,20 @@ export async function keepAtIt(
   await Promise.all(Array.from({ length: atOnce }, worker));
 }
 
+/** Does something so many times, so many at once, and ends early at the signal. */
+export async function doTimes(
+  times: number,
+  atOnce: number,
+  signal: AbortSignal,
+  act: (at: number) => Promise<void>,
+): Promise<void> {
+  const done = new AbortController();
+  await keepAtIt(atOnce, AbortSignal.any([signal, done.signal]), async (turn) => {
+    if (turn >= times) done.abort();
+    if (turn <= times) await act(turn - 1);
+  });
+}
+
 /** Resolves at the signal: for attacks that lie in what is held. */
 export function untilOver(signal: AbortSignal): Promise<void> {
   if (signal.aborted) return Promise.resolve();

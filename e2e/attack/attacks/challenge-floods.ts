@@ -19,8 +19,7 @@ export const CHALLENGE_FLOODS: Attack = {
       void ask();
     });
     async function ask(): Promise<void> {
-      const socket = await ground.open('d1').catch(() => undefined);
-      if (!socket) return;
+      const socket = await ground.open('d1');
       const challenge = Array.from({ length: 43 }, () => Math.floor(ground.random() * 36).toString(36)).join(
         '',
       );

@@ -26,11 +26,11 @@ export const CLIENT_TUNNELS: Attack = {
       const plan = await ground.planTunnel(`http://${host}/`, { via: ['d2', 'd1'] });
       if (!plan?.ticket) return;
       ground.tally.case();
-      const socket = await ground.open('d1').catch(() => undefined);
-      socket?.write(
+      const socket = await ground.open('d1');
+      socket.write(
         `CONNECT ${host}:80 HTTP/1.1\r\nHost: ${host}:80\r\nProxy-Authorization: Longhaul ${plan.ticket}\r\n\r\n`,
       );
-      ground.tally.answer(verdictOf(socket && (await readHead(socket))));
+      ground.tally.answer(verdictOf(await readHead(socket)));
     }
   },
 };

@@ -22,8 +22,7 @@ export const CONNECT_FLOOD: Attack = {
       void ask(sent);
     });
     async function ask(turn: number): Promise<void> {
-      const socket = await ground.open('d1').catch(() => undefined);
-      if (!socket) return;
+      const socket = await ground.open('d1');
       socket.write(turn % 3 === 0 ? `${head}Proxy-Authorization: Longhaul ${forged}\r\n\r\n` : `${head}\r\n`);
       if (turn % 2 === 0) socket.once('close', () => socket.destroy());
       else {

@@ -14,13 +14,10 @@ export const CONNECTION_CHURN: Attack = {
     await pace(PER_SECOND, ground.signal, () => {
       made += 1;
       ground.tally.case();
-      ground.open(made % 2 === 0 ? 'd1' : 'master').then(
-        (socket) => {
-          ground.tally.answer('taken');
-          socket.resetAndDestroy();
-        },
-        () => ground.tally.answer('not taken'),
-      );
+      void ground.open(made % 2 === 0 ? 'd1' : 'master').then((socket) => {
+        ground.tally.answer(socket.destroyed ? 'not taken' : 'taken');
+        socket.resetAndDestroy();
+      });
     });
   },
 };

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Attack } from '../attack.ts';
-import { requestFor } from '../attacker/ground.ts';
-import { startHostileOrigin } from '../attacker/hostile-origin.ts';
+import { type Ground, requestFor } from '../attacker/ground.ts';
+import { type SeenRequest, startHostileOrigin } from '../attacker/hostile-origin.ts';
 import { untilOver } from '../attacker/pace.ts';
 
 const DOWNLOADS = 90;
@@ -21,15 +21,7 @@ export const DRIPPING_ORIGINS: Attack = {
   worlds: ['splice', 'streams'],
   quick: [],
   strike: async (ground) => {
-    await startHostileOrigin(ground, async ({ target, socket }) => {
-      const beginning = BEGINNINGS[Number(/-([0-9]+)\.bin/.exec(target)?.[1]) % BEGINNINGS.length] ?? '';
-      if (beginning === '') return;
-      socket.write(beginning);
-      while (!ground.signal.aborted && socket.writable) {
-        socket.write('x');
-        await delay(DRIP_MS);
-      }
-    });
+    await startHostileOrigin(ground, (request) => void drip(ground, request));
     await Promise.all(
       Array.from({ length: DOWNLOADS }, async (_, at) => {
         const via = at % 2 === 0 ? ['d1'] : ['d2', 'd1'];
@@ -44,3 +36,13 @@ export const DRIPPING_ORIGINS: Attack = {
     await untilOver(ground.signal);
   },
 };
+
+async function drip({ signal }: Ground, { target, socket }: SeenRequest): Promise<void> {
+  const beginning = BEGINNINGS[Number(/-([0-9]+)\.bin/.exec(target)?.[1]) % BEGINNINGS.length] ?? '';
+  if (beginning === '') return;
+  socket.write(beginning);
+  while (!signal.aborted && socket.writable) {
+    socket.write('x');
+    await delay(DRIP_MS);
+  }
+}

@@ -94,10 +94,10 @@ export const FORGED_MASTER: Attack = {
 async function becomeMember(ground: Ground, depot: ServiceProcess): Promise<void> {
   const [host = '', port] = depot.url.replace('http://', '').split(':');
   for (const deadlineMs = performance.now() + MEMBER_MS; performance.now() < deadlineMs; ) {
-    const socket = await ground.open({ host, port: Number(port) }).catch(() => undefined);
-    socket?.write(requestFor({ target: '/healthz/ready' }));
-    const head = socket && (await readHead(socket));
-    socket?.destroy();
+    const socket = await ground.open({ host, port: Number(port) });
+    socket.write(requestFor({ target: '/healthz/ready' }));
+    const head = await readHead(socket);
+    socket.destroy();
     if (head?.status === 200) return;
     await delay(LIE_MS / 4);
   }

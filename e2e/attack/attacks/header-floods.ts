@@ -24,8 +24,7 @@ export const HEADER_FLOODS: Attack = {
       void send(sent);
     });
     async function send(turn: number): Promise<void> {
-      const socket = await ground.open(turn % 4 < 2 ? 'd1' : 'master').catch(() => undefined);
-      if (!socket) return;
+      const socket = await ground.open(turn % 4 < 2 ? 'd1' : 'master');
       socket.end(HEADS[turn % HEADS.length] ?? '');
       ground.tally.answer(verdictOf(await readHead(socket)));
       socket.destroy();

@@ -13,7 +13,7 @@ export const IDLE_ATTACKER: Attack = {
   does: 'sends to itself as fast as it can, and touches nobody: a control of the measurement',
   promise: 'what the others feel is the attack, and not the machine',
   worlds: ['splice', 'streams', 'tls'],
-  quick: ['splice', 'streams', 'tls'],
+  quick: ['splice'],
   strike: async ({ facts: { own }, signal, tally }) => {
     const server = createServer((socket) => socket.on('error', () => undefined).resume());
     await once(server.listen(0, own.client), 'listening');

@@ -29,7 +29,7 @@ export const IDLE_TUNNELS: Attack = {
       tickets.set(key, ticket);
       ground.tally.case();
       const call = { ticket: await ticket, chainIndex: 0, place: 0, host, port: 80 };
-      const { head } = await liar.call('d3', call).catch(() => ({ head: undefined }));
+      const { head } = await liar.call('d3', call);
       ground.tally.answer(verdictOf(head));
     };
     const all = new AbortController();

@@ -51,7 +51,7 @@ export const LYING_NEIGHBOUR: Attack = {
   promise:
     'the entry depot goes on by itself: its clients get the file, or in the end a refusal, and never another file',
   worlds: ['splice', 'streams', 'tls'],
-  quick: ['splice', 'tls'],
+  quick: ['splice'],
   strike: async (ground) => {
     const liar = new LyingDepot(ground);
     let calls = 0;

@@ -80,8 +80,8 @@ export async function mutateHeads(ground: Ground, target: Target, heads: readonl
     cases,
     ({ head, edits: changes }) => JSON.stringify(edited(head, changes)),
     async ({ head, edits: changes }) => {
-      const socket = await ground.open(target).catch(() => undefined);
-      if (!socket) return `${target} takes no connection`;
+      const socket = await ground.open(target);
+      if (socket.destroyed) return `${target} takes no connection`;
       // Nothing more will come: so a half head is answered at once, too.
       socket.end(edited(head, changes), 'latin1');
       const verdict = verdictOf(await readHead(socket, { patienceMs: 2000 }));

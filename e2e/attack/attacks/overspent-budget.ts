@@ -20,6 +20,7 @@ export const OVERSPENT_BUDGET: Attack = {
     await startBigFileOrigin(ground, ground.facts.own.metered);
     const url = `http://a.metered.example${ground.path(1)}`;
     const download = await ground.plan(url, { via: ['d1'], sizeBytes: 1_000_000 });
+    ground.tally.case();
     // The budget of the hour is used up already, which is the bound as well.
     if (!download) return;
     let come = 0;

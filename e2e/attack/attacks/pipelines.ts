@@ -20,8 +20,8 @@ export const PIPELINES: Attack = {
       const download = await ground.plan(`http://popular.files.example${ground.path(64 * MIB)}`, {
         via: ['d1'],
       });
-      const socket = await ground.open('d1').catch(() => undefined);
-      if (!download || !socket) return;
+      const socket = await ground.open('d1');
+      if (!download) return;
       ground.tally.case();
       socket.once('close', () => ground.tally.answer('cut off'));
       await pour(ground, socket, requestFor(download, padding), REQUESTS);

@@ -17,6 +17,7 @@ const LITERALS = [
   '0.0.0.0',
   'localhost',
   'LOCALHOST.',
+  'localhost..',
   'a.localhost',
   '10.0.0.1',
   '172.16.0.1',

@@ -42,23 +42,19 @@ async function holdAll(ground: Ground, download: Ticketed): Promise<void> {
 /** A HEAD over each of many connections: all of them count for the ticket. */
 async function spendAll(ground: Ground, download: Ticketed): Promise<void> {
   const spent = AbortSignal.any([ground.signal, AbortSignal.timeout(12_000)]);
-  let isOver = false;
   const over = new AbortController();
   await pace(HEADS_PER_SECOND, AbortSignal.any([spent, over.signal]), () => {
-    void ground
-      .open('d1')
-      .then(async (socket) => {
-        socket.write(requestFor(download).replace('GET', 'HEAD'));
-        const verdict = verdictOf(await readAnswer(socket, { hasBody: false }));
-        socket.destroy();
-        ground.tally.answer(verdict);
-        if (verdict === 'budget-used-up' && !isOver) {
-          isOver = true;
-          over.abort();
-        }
-      })
-      .catch(() => undefined);
+    void spendOne();
   });
+
+  async function spendOne(): Promise<void> {
+    const socket = await ground.open('d1');
+    socket.write(requestFor(download).replace('GET', 'HEAD'));
+    const verdict = verdictOf(await readAnswer(socket, { hasBody: false }));
+    socket.destroy();
+    ground.tally.answer(verdict);
+    if (verdict === 'budget-used-up') over.abort();
+  }
 }
 
 async function isServed(ground: Ground, url: string): Promise<boolean> {

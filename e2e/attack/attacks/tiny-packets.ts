@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Attack } from '../attack.ts';
 import { startHostileOrigin } from '../attacker/hostile-origin.ts';
@@ -13,12 +14,13 @@ export const TINY_PACKETS: Attack = {
   worlds: ['splice', 'streams'],
   quick: [],
   strike: async (ground) => {
-    await startHostileOrigin(ground, async ({ socket }) => {
+    const drip = async (socket: Socket) => {
       while (!ground.signal.aborted && socket.writable) {
-        socket.write('y');
+        socket.write('x');
         await delay(PAUSE_MS * 2);
       }
-    });
+    };
+    await startHostileOrigin(ground, ({ socket }) => void drip(socket));
     await Promise.all(
       Array.from({ length: TUNNELS }, async (_, at) => {
         const plan = await ground.planTunnel(`http://t${at}.hostile.example/`, { via: ['d2', 'd1'] });
@@ -32,10 +34,7 @@ export const TINY_PACKETS: Attack = {
         ground.tally.answer(verdict);
         if (verdict !== 'served') return;
         socket.resume().write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
-        while (!ground.signal.aborted && socket.writable) {
-          socket.write('x');
-          await delay(PAUSE_MS * 2);
-        }
+        await drip(socket);
       }),
     );
   },

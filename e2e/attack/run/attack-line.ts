@@ -25,7 +25,14 @@ export const attackLineSchema = z.object({
   /** Before, at most during and after the strike; by service. */
   services: z.record(
     z.string(),
-    z.object({ before: lookSchema, peak: lookSchema, after: lookSchema, logLines: z.number() }),
+    z.object({
+      before: lookSchema,
+      peak: lookSchema,
+      after: lookSchema,
+      /** Memory that it needed, where it said so. */
+      heldBytes: z.object({ before: z.number().optional(), after: z.number().optional() }),
+      logLines: z.number(),
+    }),
   ),
   /** Promises that did not hold, a sentence each. */
   failures: z.array(z.string()),

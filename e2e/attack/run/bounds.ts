@@ -1,7 +1,7 @@
 import { MIB } from '@longhaul/shared';
 import { DEPOT_LIMITS } from '../world/limits.ts';
 
-/** What holds for everybody else while an attack runs, and for the services afterwards. docs/threat-model.md states it. */
+/** What holds for everybody else while an attack runs, and for the services afterwards. docs/attacks.md states it. */
 export const BOUNDS = {
   /** Time of a bystander's download by its time while nobody attacks. */
   bystanderMedian: 1.5,
@@ -12,8 +12,8 @@ export const BOUNDS = {
   peakSocketBytes: 8 * MIB * DEPOT_LIMITS.perClient,
   /** When an attacker's process has ended, services have let go of all that they held for it by then. */
   settleSeconds: 10,
-  /** What may remain: a heap that has been larger is not given back at once. */
-  rssGrowthBytes: 96 * MIB,
+  /** What may remain: jobs, plans and proofs that are remembered, each up to a bound of its own. */
+  heldGrowthBytes: 24 * MIB,
   /** Connections that the bystander's own downloads have at a moment, pipes and spare legs kept for the next ones. */
   descriptorGrowth: 64,
   socketGrowthBytes: 16 * MIB,

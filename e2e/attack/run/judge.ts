@@ -65,8 +65,9 @@ function isWhole({ outcome }: Witness): boolean {
   return outcome === 'whole';
 }
 
-function judgeAttacker({ attacker: { broken, failure } }: Observation): string[] {
+function judgeAttacker({ attacker: { cases, broken, failure } }: Observation): string[] {
   return [
+    ...(cases === 0 ? ['the attack did nothing'] : []),
     ...broken.map(({ promise, replay }) => `${promise}: ${replay}`),
     ...(failure === undefined ? [] : [`the attack itself failed: ${failure}`]),
   ];
@@ -82,7 +83,7 @@ function judgeDownloads(struck: readonly Witness[]): string[] {
 }
 
 function judgeService(service: Service, watch: ServiceWatch, seconds: number): string[] {
-  const { before, peak, after, activeGrowth, leaks, logLines, served } = watch;
+  const { before, peak, after, heldBytes, activeGrowth, leaks, logLines, served } = watch;
   const { logLinesAtOnce, logLinesPerSecond, logLinesPerTransfer } = BOUNDS;
   const most = logLinesAtOnce + logLinesPerSecond * seconds + logLinesPerTransfer * served;
   const growth = (
@@ -98,7 +99,13 @@ function judgeService(service: Service, watch: ServiceWatch, seconds: number): s
     ...(watch.hasDied ? [`${service}: its process ended`] : []),
     ...peaks('memory', peak.rssBytes, BOUNDS.peakRssBytes),
     ...peaks('memory of connections', peak.socketBytes, BOUNDS.peakSocketBytes),
-    ...growth('memory', after.rssBytes, before.rssBytes, BOUNDS.rssGrowthBytes, formatBytes),
+    ...growth(
+      'memory held',
+      heldBytes.after ?? Number.POSITIVE_INFINITY,
+      heldBytes.before ?? 0,
+      BOUNDS.heldGrowthBytes,
+      formatBytes,
+    ),
     ...growth(
       'memory of connections',
       after.socketBytes,

@@ -8,6 +8,8 @@ export interface ServiceWatch {
   readonly before: ServiceLook;
   readonly peak: ServiceLook;
   readonly after: ServiceLook;
+  /** Memory that it needed before and needs afterwards; `undefined` when it did not say. */
+  readonly heldBytes: { readonly before: number | undefined; readonly after: number | undefined };
   /** Whether its process ended. */
   readonly hasDied: boolean;
   readonly logLines: number;

@@ -22,8 +22,8 @@ export interface AttackPlan {
   readonly pacing: Pacing;
 }
 
-const FULL: Pacing = { strikeSeconds: 10, leastDownloads: 12, calmDownloads: 5 };
-const QUICK: Pacing = { strikeSeconds: 2.5, leastDownloads: 4, calmDownloads: 2 };
+const FULL: Pacing = { strikeSeconds: 10, leastDownloads: 12, calmDownloads: 5, tries: 2 };
+const QUICK: Pacing = { strikeSeconds: 2, leastDownloads: 3, calmDownloads: 2, tries: 3 };
 
 /**
  * Chooses what is tried where. An attack that is named runs in all its worlds. Throws `lab-input-invalid` that lists every

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Counters, readCounters } from '../watch/counters.ts';
-import { lookAt, SERVICES, type Service, type ServiceLook } from '../watch/service-look.ts';
+import { heldBytesOf } from '../watch/held-memory.ts';
+import { lookAt, pidOf, SERVICES, type Service, type ServiceLook } from '../watch/service-look.ts';
 import type { World } from '../world/start-world.ts';
 import { BOUNDS } from './bounds.ts';
 
@@ -9,6 +10,8 @@ const LOOK_MS = 250;
 /** What a service holds and counts; nothing where its process has ended, or does not answer. */
 export interface Standing {
   readonly look: ServiceLook | undefined;
+  /** Memory that it needs: what its process has beside that is free to be used again. */
+  readonly heldBytes: number | undefined;
   readonly counters: Counters | undefined;
 }
 
@@ -19,7 +22,9 @@ export async function standingsOf(world: World): Promise<Standings> {
   const all = await Promise.all(
     SERVICES.map(async (service): Promise<[Service, Standing]> => {
       const look = await lookAt(world, service);
-      return [service, { look, counters: look && (await readCounters(world, service)) }];
+      if (!look) return [service, { look, heldBytes: undefined, counters: undefined }];
+      const heldBytes = await heldBytesOf(world, pidOf(world, service));
+      return [service, { look, heldBytes, counters: await readCounters(world, service) }];
     }),
   );
   return Object.fromEntries(all) as Standings;
@@ -37,13 +42,14 @@ export async function settle(world: World, before: Standings): Promise<Standings
 }
 
 /** Whether a service holds no more than it did, within the bounds of what may remain. One that has ended holds nothing. */
-export function isBack({ look, counters }: Standing, before: Standing): boolean {
+export function isBack({ look, heldBytes, counters }: Standing, before: Standing): boolean {
   if (!look || !before.look) return true;
+  const held = (heldBytes ?? Number.POSITIVE_INFINITY) - (before.heldBytes ?? 0);
   const active = (counters?.active ?? Number.POSITIVE_INFINITY) - (before.counters?.active ?? 0);
   return (
     look.descriptors - before.look.descriptors <= BOUNDS.descriptorGrowth &&
     look.socketBytes - before.look.socketBytes <= BOUNDS.socketGrowthBytes &&
-    look.rssBytes - before.look.rssBytes <= BOUNDS.rssGrowthBytes &&
+    held <= BOUNDS.heldGrowthBytes &&
     active <= BOUNDS.activeGrowth
   );
 }

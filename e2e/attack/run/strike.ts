@@ -30,6 +30,8 @@ export interface Pacing {
   readonly leastDownloads: number;
   /** Downloads between two strikes. */
   readonly calmDownloads: number;
+  /** Strikes, as long as nothing but a time is missed. */
+  readonly tries: number;
 }
 
 /** A world with those who are watched in it. */
@@ -145,8 +147,8 @@ function watchedServices(
   const looks = looksOf(before);
   return Object.fromEntries(
     SERVICES.map((service): [Service, ServiceWatch] => {
-      const { look, counters } = after[service];
-      const { counters: earlier } = before[service];
+      const { look, heldBytes, counters } = after[service];
+      const { heldBytes: heldBefore, counters: earlier } = before[service];
       const { lines: logLines, leaks } = logs[service].take();
       return [
         service,
@@ -154,6 +156,7 @@ function watchedServices(
           before: looks[service],
           peak: peaks[service],
           after: look ?? looks[service],
+          heldBytes: { before: heldBefore, after: heldBytes },
           hasDied: look === undefined,
           logLines,
           served: (counters?.served ?? 0) - (earlier?.served ?? 0),

@@ -29,7 +29,7 @@ export async function lookAt(world: World, service: Service): Promise<ServiceLoo
   }
 }
 
-function pidOf({ overlay }: World, service: Service): number {
+export function pidOf({ overlay }: World, service: Service): number {
   return service === 'master' ? overlay.master.pid : overlay.depot(service).pid;
 }
 

@@ -1,3 +1,5 @@
+import { join } from 'node:path';
+
 /** What each service of the arena has: a small machine, on which a bound that is missing shows at once. */
 
 /** Heap of each service in megabytes. */
@@ -18,6 +20,9 @@ export function onSmallMachine(
     `--nofile=${DESCRIPTORS}`,
     program,
     `--max-old-space-size=${HEAP_MB}`,
+    '--expose-gc',
+    '--import',
+    join(import.meta.dirname, '..', 'watch', 'held-memory-main.ts'),
     ...args,
   ];
 }

@@ -24,7 +24,7 @@ export interface ZoneAddresses {
 export function arenaZone({ web, inner, origin, metered, d2 }: ZoneAddresses): Zone {
   const forbidden = [LOOPBACK_ADDRESS, inner, METADATA_ADDRESS, d2];
   return (name, asked) => {
-    const [, first = '', domain] = /^(.*)\.([a-z]+)\.example$/.exec(name) ?? [];
+    const [, first = '', domain = ''] = /^(.*)\.([a-z]+)\.example$/.exec(name) ?? [];
     switch (domain) {
       case 'files':
         return [web];

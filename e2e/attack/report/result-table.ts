@@ -1,19 +1,5 @@
 import { markdownTable } from '../../lab/report/markdown-table.ts';
-import type { Attack } from '../attack.ts';
 import type { AttackLine } from '../run/attack-line.ts';
-
-/** What is tried, for docs/threat-model.md. */
-export function threatTable(attacks: readonly Attack[]): string {
-  const rows = attacks.map(({ name, does, promise, worlds, quick }) => [
-    `\`${name}\``,
-    does,
-    promise,
-    worlds.map((world) => (quick.includes(world) ? `**${world}**` : world)).join(', '),
-  ]);
-  return markdownTable(['attack', 'what the attacker does', 'what holds', 'worlds'], rows, {
-    textColumns: 4,
-  });
-}
 
 /** What came of each strike: a row each. */
 export function resultTable(lines: readonly AttackLine[]): string {
