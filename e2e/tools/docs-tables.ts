@@ -1,11 +1,13 @@
 /**
- * Writes the tables of docs/errors.md and docs/limits.md from the sources; with `--check` only compares. Errors come
- * from the registry, limits from every documented numeric constant of the packages. A default of a configuration is
- * listed by its key, which its comment begins with.
+ * Writes the tables of docs/errors.md, docs/limits.md and docs/attacks.md from the sources; with `--check` only compares.
+ * Errors come from the registry, limits from every documented numeric constant of the packages, attacks from their list.
+ * A default of a configuration is listed by its key, which its comment begins with.
  */
 import { globSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ERRORS, GIB, KIB, MIB } from '@longhaul/shared';
+import { attackTable } from '../attack/attack-table.ts';
+import { ATTACKS } from '../attack/attacks.ts';
 import { root } from './run-steps.ts';
 
 const SOURCES = ['shared', 'depot-node', 'master-service', 'extension'].map((name) => `${name}/src/**/*.ts`);
@@ -15,9 +17,11 @@ const KEYS = /^((?:`[A-Za-z.]+`(?:, )?)+): (.*)$/;
 const UNITS: Readonly<Record<string, number>> = { KIB, MIB, GIB };
 
 const isCheck = process.argv.includes('--check');
-const stale = [update('docs/errors.md', errorTable()), update('docs/limits.md', limitTables())].filter(
-  (name) => name !== undefined,
-);
+const stale = [
+  update('docs/errors.md', errorTable()),
+  update('docs/limits.md', limitTables()),
+  update('docs/attacks.md', attackTable(ATTACKS)),
+].filter((name) => name !== undefined);
 if (isCheck && stale.length > 0) {
   process.stderr.write(`${stale.join(' and ')} differ from the sources: run \`npm run fix\`.\n`);
   process.exitCode = 1;

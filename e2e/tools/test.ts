@@ -11,9 +11,10 @@ const [part, ...args] = process.argv.slice(2);
 const unit = [[VITEST, 'run', ...args]] as const;
 const install = ['e2e/tools/install.ts'] as const;
 const lab = [install, [VITEST, 'run', '--config', 'e2e/lab/vitest.config.ts', ...args]] as const;
+const attack = [['e2e/attack/main.ts', '--quick']] as const;
 const e2e = [install, [PLAYWRIGHT, 'test', '--config', 'e2e', ...args]] as const;
 
-if (part === undefined) await runInTurn([...unit, ...lab, ...e2e]);
+if (part === undefined) await runInTurn([...unit, ...lab, ...attack, ...e2e]);
 else if (part === 'unit') await runInTurn(unit);
 else if (part === 'lab') await runInTurn(lab);
 else if (part === 'e2e') await runInTurn(e2e);
