@@ -146,7 +146,11 @@ export function createMaster(deps: MasterDeps): Master {
       if (isGetTarget(request.url ?? '')) handleGet(request, response);
       else api(request, response);
     },
-    { tls: deps.tls, limiter },
+    {
+      tls: deps.tls,
+      limiter,
+      onTooManyWaiting: () => emit({ type: 'refused', code: 'too-many-waiting' }),
+    },
   );
 
   return {

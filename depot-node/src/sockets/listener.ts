@@ -15,9 +15,6 @@ const TIMEOUT_CHECK_MS = 1000;
 /** Idle kept connections; longer than browsers take between two ranges of a download. */
 const KEEP_ALIVE_MS = 30_000;
 
-/** Requests on one kept connection, so that pipelined ones cannot pile up without end. */
-const REQUESTS_PER_CONNECTION = 1000;
-
 /**
  * The one listener of a depot: HTTP, or HTTPS where there is a certificate. `legs` is what Node sets on each accepted
  * connection, on every system.
@@ -42,7 +39,6 @@ export function createListener(
     },
     onRequest,
   );
-  server.maxRequestsPerSocket = REQUESTS_PER_CONNECTION;
   if (certificate) secureConnections(server, certificate);
   return server;
 }

@@ -21,3 +21,4 @@ export * from './state-folder.ts';
 export * from './static-page.ts';
 export * from './system-failure.ts';
 export * from './tls-files.ts';
+export * from './turns.ts';
