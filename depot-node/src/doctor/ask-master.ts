@@ -1,6 +1,6 @@
 import { request } from 'node:http';
 import { depotBaseUrl, type RegisterRequest, type TrialAnswer } from '@longhaul/shared';
-import { authorityOf } from '@longhaul/shared/service';
+import { authorityOf, awaitAnswer } from '@longhaul/shared/service';
 import type { DepotFiles } from '../config-file.ts';
 import { AddressChallenges } from '../directory/address-challenges.ts';
 import { MasterClient } from '../directory/master-client.ts';
@@ -103,24 +103,21 @@ async function readOffsetMs(
       )
     : socket;
   try {
-    return await new Promise<number>((resolve, reject) => {
-      const askedMs = nowMs();
-      const base = new URL(url);
-      const outgoing = request({
-        path: `${base.pathname.replace(/\/$/, '')}/healthz`,
-        headers: { host: base.host, connection: 'close' },
-        createConnection: () => stream,
-        signal,
-      });
-      outgoing.once('error', reject);
-      outgoing.once('response', (answer) => {
-        answer.resume();
-        const masterMs = Date.parse(answer.headers.date ?? '') + DATE_ROUNDING_MS;
-        if (Number.isNaN(masterMs)) reject(new Error('the master tells no time'));
-        else resolve((askedMs + nowMs()) / 2 - masterMs);
-      });
-      outgoing.end();
+    const askedMs = nowMs();
+    const base = new URL(url);
+    const outgoing = request({
+      path: `${base.pathname.replace(/\/$/, '')}/healthz`,
+      headers: { host: base.host, connection: 'close' },
+      createConnection: () => stream,
+      signal,
     });
+    const answering = awaitAnswer(outgoing);
+    outgoing.end();
+    const answer = await answering;
+    answer.resume();
+    const masterMs = Date.parse(answer.headers.date ?? '') + DATE_ROUNDING_MS;
+    if (Number.isNaN(masterMs)) throw new Error('the master tells no time');
+    return (askedMs + nowMs()) / 2 - masterMs;
   } finally {
     stream.destroy();
   }
