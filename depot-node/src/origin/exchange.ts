@@ -115,7 +115,8 @@ export class Exchange {
     const message = this.#message;
     if (!message || this.#endRead) throw new Error('there is no body to read');
     let comeBytes = 0;
-    const gathered = new GatheredChunks(onChunk, (tiny) => this.#rest(tinyChunks.note(tiny)));
+    const sender = tinyChunks.sender();
+    const gathered = new GatheredChunks(onChunk, (tiny) => this.#rest(sender.note(tiny)));
     return new Promise((resolve) => {
       const onData = (chunk: Buffer) => {
         comeBytes += chunk.length;
