@@ -5,8 +5,12 @@ import type { AskDepot } from './ask-depot.ts';
 import type { DepotRegistry } from './depot-registry.ts';
 import type { DepotRecord } from './depot-store.ts';
 
-/** Depots asked at once; the others are asked with their next heartbeat. */
-const MOST_AT_ONCE = 16;
+/** Depots asked at once whose address counts, or has counted: nobody else keeps them from renewing that. */
+const MOST_RENEWALS = 64;
+/** Depots asked at once that have proved no address yet; the others are asked with their next heartbeat. */
+const MOST_NEWCOMERS = 16;
+/** Places of depots that are no members, asked at once for who sets one up. */
+const MOST_TRIALS = 4;
 
 interface AddressProverInit {
   readonly registry: DepotRegistry;
@@ -19,7 +23,9 @@ interface AddressProverInit {
 /** Lets depots prove their addresses when that is due: at registration, and from time to time. */
 export class AddressProver {
   readonly #init: AddressProverInit;
-  readonly #running = new Map<string, Promise<void>>();
+  readonly #renewals = new Map<string, Promise<void>>();
+  readonly #newcomers = new Map<string, Promise<void>>();
+  readonly #trials = new Set<string>();
 
   constructor(init: AddressProverInit) {
     this.#init = init;
@@ -27,27 +33,26 @@ export class AddressProver {
 
   /** Asks a depot for its proof, if that is due. Resolves when there is an outcome, or nothing to ask; never rejects. */
   prove(id: string): Promise<void> {
-    const running = this.#running.get(id);
-    if (running) return running;
-    const record = this.#init.registry.dueProof(id, this.#init.now());
-    if (!record || this.#running.size >= MOST_AT_ONCE) return Promise.resolve();
+    const { registry, now, emit } = this.#init;
+    const asked = this.#renewals.get(id) ?? this.#newcomers.get(id);
+    if (asked) return asked;
+    const record = registry.dueProof(id, now());
+    if (!record) return Promise.resolve();
+    const isNew = registry.view(id, now())?.state === 'unproved';
+    const running = isNew ? this.#newcomers : this.#renewals;
+    if (running.size >= (isNew ? MOST_NEWCOMERS : MOST_RENEWALS)) return Promise.resolve();
     const asking = this.#prove(record)
-      .catch((error: unknown) => this.#init.emit({ type: 'failed', error }))
-      .finally(() => this.#running.delete(id));
-    this.#running.set(id, asking);
+      .catch((error: unknown) => emit({ type: 'failed', error }))
+      .finally(() => running.delete(id));
+    running.set(id, asking);
     return asking;
   }
 
   /** Asks once, for nobody's record; `too-many-challenges` when as many as may be are asked. */
   async tryOut(record: DepotRecord): Promise<Result<readonly string[]>> {
-    const key = `trial of ${record.id}`;
-    if (this.#running.has(key) || this.#running.size >= MOST_AT_ONCE) return refuse('too-many-challenges');
-    const asking = this.#init.ask(record);
-    this.#running.set(
-      key,
-      asking.then(() => undefined),
-    );
-    return asking.finally(() => this.#running.delete(key));
+    if (this.#trials.has(record.id) || this.#trials.size >= MOST_TRIALS) return refuse('too-many-challenges');
+    this.#trials.add(record.id);
+    return this.#init.ask(record).finally(() => this.#trials.delete(record.id));
   }
 
   async #prove(record: DepotRecord): Promise<void> {

@@ -1,0 +1,58 @@
+import { ok } from '@longhaul/shared';
+import { DepotSources, generateKeyPair } from '@longhaul/shared/service';
+import { expect, test } from 'vitest';
+import { AddressProver } from './address-prover.ts';
+import { DepotRegistry } from './depot-registry.ts';
+import { MemoryDepotStore } from './depot-store.ts';
+
+const FIVE_MINUTES_MS = 300_000;
+const { publicKey } = generateKeyPair();
+const place = (id: string) => ({ id, publicKey, host: '127.0.0.1', port: 7000, tls: false });
+
+/** A prover whose askers wait for ever, but for the depots named as honest, which answer at once. */
+async function setUp(honest: readonly string[]) {
+  const clock = { ms: 0 };
+  const asked: string[] = [];
+  const registry = new DepotRegistry({
+    store: new MemoryDepotStore(),
+    heartbeatSeconds: 5,
+    addresses: { ports: [], allow: [], overlayNetworks: ['127.0.0.0/8'] },
+  });
+  const prover = new AddressProver({
+    registry,
+    ask: ({ id }) => {
+      asked.push(id);
+      return honest.includes(id) ? Promise.resolve(ok(['127.0.0.1'])) : new Promise(() => {});
+    },
+    sources: new DepotSources(),
+    now: () => clock.ms,
+    emit: () => {},
+  });
+  const join = async (id: string) => {
+    const stamp = { timeMs: clock.ms, epoch: `epoch-of-${id}`, sequence: 1 };
+    expect((await registry.register(place(id), stamp, clock.ms)).ok).toBe(true);
+    return prover.prove(id);
+  };
+  return { clock, asked, registry, prover, join };
+}
+
+test('trials that nobody answers keep no depot from proving its address', async () => {
+  const { prover, registry, join } = await setUp(['honest']);
+  let refused = 0;
+  for (let index = 0; index < 20; index += 1)
+    void prover.tryOut(place(`trial${index}`)).then((outcome) => {
+      if (!outcome.ok) refused += 1;
+    });
+  await join('honest');
+  expect(registry.view('honest', 0)?.state).not.toBe('unproved');
+  expect(refused).toBe(16);
+});
+
+test('newcomers that do not answer keep no member from renewing its proof', async () => {
+  const { clock, asked, prover, join } = await setUp(['member']);
+  await join('member');
+  for (let index = 0; index < 100; index += 1) void join(`newcomer${index}`);
+  clock.ms = FIVE_MINUTES_MS;
+  await prover.prove('member');
+  expect(asked.filter((id) => id === 'member')).toHaveLength(2);
+});
