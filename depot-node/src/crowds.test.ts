@@ -4,6 +4,7 @@ import { afterEach, expect, test } from 'vitest';
 import { fetchRaw } from './testing/fetch-raw.ts';
 import { startTestOverlay, type TestOverlay } from './testing/overlay.ts';
 import { selfSigned } from './testing/self-signed.ts';
+import { testPlanes } from './testing/test-planes.ts';
 
 /** Client networks on loopback; depots call from 127.0.0.1. */
 const [HERE, THERE] = ['127.0.1.7', '127.0.2.7'] as const;
@@ -61,6 +62,46 @@ test('a depot full of clients still takes what another depot sends on', async ()
   const chains = overlay?.depot('d1').events.filter(({ type }) => type === 'chain-failed');
   expect(chains).toEqual([]);
 });
+
+test.each(await testPlanes())(
+  'a client network that reads nothing leaves others their chain, and has its own when it has ended: %s',
+  async (_, splice) => {
+    // The usual limits, divided by 50.
+    const config = { limits: { transfers: 40, perNetwork: 10, perClient: 10, perOrigin: 20 } };
+    const large = Buffer.alloc(1_000_000, 'x');
+    overlay = await startTestOverlay(
+      ['d1', 'd2'],
+      (request, response) => {
+        if (request.url === '/rest') response.writeHead(200, { 'Content-Length': 2e9 }).write('begun');
+        else response.end(request.url === '/large' ? large : 'hello');
+      },
+      splice,
+      { config },
+    );
+    const { relayUrl, originUrl, depot } = overlay;
+    const chainOf = async (path: string, localAddress: string) => {
+      const before = depot('d1').events.length;
+      const { status, body } = await fetchRaw(relayUrl(originUrl + path), { localAddress });
+      expect([status, body.length]).toEqual([200, path === '/large' ? large.length : 5]);
+      const ended = () =>
+        depot('d1')
+          .events.slice(before)
+          .find(({ type }) => type === 'transfer');
+      await expect.poll(ended).toBeDefined();
+      return ended();
+    };
+    const waiting = Array.from({ length: 10 }, () => {
+      const { pathname, search } = new URL(relayUrl(`${originUrl}/rest`));
+      return open('d1', HERE, `GET ${pathname}${search} HTTP/1.1\r\n\r\n`);
+    });
+    await Promise.all(waiting.map((socket) => once(socket, 'data')));
+    expect(await chainOf('/small', THERE)).toMatchObject({ chain: ['d1', 'd2'] });
+    for (const socket of waiting) socket.destroy();
+    await expect.poll(() => depot('d1').events.filter(({ type }) => type === 'transfer').length).toBe(11);
+    for (let turn = 0; turn < 20; turn += 1)
+      expect(await chainOf('/large', HERE)).toMatchObject({ chain: ['d1', 'd2'] });
+  },
+);
 
 test.each([
   ['a connection that has brought nothing', false, ''],

@@ -29,6 +29,7 @@ export function createDataPaths({ config, plane, jobs, member }: DataPathsInit) 
     noteRtt: (depot, rttMs) => membership.noteRtt(depot, rttMs),
     onLeg: (start) => plane.observe({ type: 'leg', start }),
     spareLegs: config.limits.spareLegs,
+    neighbours: config.limits,
     connectTimeoutMs: plane.timeouts.connectMs,
     nowMs: plane.nowMs,
   });

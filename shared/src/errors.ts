@@ -263,6 +263,13 @@ export const ERRORS = {
   ),
   'shutting-down': entry(503, 'depot', true, 'This depot is shutting down: try again.'),
 
+  'next-depot-crowded': entry(
+    503,
+    'way',
+    true,
+    'Your network has as many downloads through the next depot as it may: wait until one has ended, or go direct.',
+    true,
+  ),
   'next-depot-unknown': entry(
     502,
     'way',

@@ -402,6 +402,29 @@ describe.each(['coupled', 'plain'] as const)('lanes under %s control', (control)
     expect(memory.heldBytes).toBe(0);
   });
 
+  test('go on over one that stands when the one that brings what is next breaks, however little memory there is', async () => {
+    let isTight = false;
+    const memory: TransferMemory = { note: () => {}, isTight: () => isTight };
+    origin.manners = {
+      // The others are not through with their blocks when the first one breaks, and have to rest by then.
+      bytesPerMs: ({ lane }) => (lane === 0 ? undefined : 64),
+      breaksAfter: ({ lane }) => {
+        isTight = true;
+        return lane === 0 ? 16 * KIB : undefined;
+      },
+      answer: (_request, response, { lane }) => {
+        if (lane !== 0 || !isTight) return false;
+        response.writeHead(503, { 'content-length': 0 }).end();
+        return true;
+      },
+    };
+    const part = { startByte: 0, endByte: 512 * KIB };
+    const run = await lanes({ part, memory, config: { retrySeconds: 3600 } });
+    expect(run.outcome).toBe('complete');
+    expectBytes(run, part);
+    expect(run.events.filter(({ type }) => type === 'lane-removed')).toMatchObject([{ lane: 0 }]);
+  });
+
   test('hold no more together than they may where an origin drips what is next, and leave room to other networks', async () => {
     const memory = new LaneMemory(8 * MIB);
     const ended = new AbortController();

@@ -147,6 +147,7 @@ class LaneTransfer {
     if (this.#isOver || this.#isPaused || this.#queue.hasAll) return;
     clearTimeout(this.#timer);
     this.#fitIntoMemory();
+    this.#freeLaneForNext();
     const mostLanes = this.#init.mostLanes?.() ?? this.#lanes.length;
     let forMs = this.#isTight ? ROOM_CHECK_MS : LONGEST_SLEEP_MS;
     let forBytes = Number.POSITIVE_INFINITY;
@@ -285,6 +286,17 @@ class LaneTransfer {
       else lane.resume();
     }
     if (wasTight && !this.#isTight) this.#work();
+  }
+
+  /** While memory is tight all lanes rest but the one that brings what is next. Where that is gone, the one that is furthest ahead takes its place. */
+  #freeLaneForNext(): void {
+    const [next] = this.#queue.open;
+    if (!this.#isTight || !next || next.fetches > 0 || this.#rests.ready().length > 0) return;
+    const startByte = ({ fetch }: Lane) => fetch?.block.startByte ?? 0;
+    const [furthest] = this.#lanes
+      .filter(({ fetch }) => fetch !== undefined)
+      .toSorted((one, other) => startByte(other) - startByte(one));
+    furthest?.drop();
   }
 
   /** Closes all lanes and looks for nothing more. */

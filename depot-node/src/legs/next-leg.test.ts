@@ -56,6 +56,7 @@ beforeEach(async () => {
     noteRtt: () => {},
     onLeg: (start) => starts.push(start),
     connectTimeoutMs: 2000,
+    neighbours: { transfers: 2000, perOrigin: 1000 },
     spareLegs: 2,
     nowMs: () => nowMs,
   });

@@ -17,6 +17,7 @@ import { secure } from '../sockets/secure.ts';
 import type { Trust } from '../sockets/trust.ts';
 import type { ProofMaker } from './caller-proof.ts';
 import { SpareLegs } from './spare-legs.ts';
+import { type NeighbourLimits, StandingTunnels } from './standing-tunnels.ts';
 
 /** What a connection through depots is for: which chain of which ticket, and to which origin. */
 export interface ChainTarget {
@@ -41,6 +42,7 @@ interface NextLegComponents {
   readonly connectTimeoutMs: number;
   /** Connections kept ready to each neighbour. */
   readonly spareLegs: number;
+  readonly neighbours: NeighbourLimits;
   readonly nowMs: () => number;
 }
 
@@ -89,11 +91,16 @@ export function createNextLegs(components: NextLegComponents): NextLegs {
   const overDepot: NextLegs['overDepot'] = (id, signal, use) =>
     overConnection(components, spares, id, signal, use);
   const setUps = new FairRoom(MOST_SET_UPS);
-  const inRoomOf = async <T>(client: string | undefined, setUp: () => Promise<T>): Promise<T> => {
+  const standing = new StandingTunnels(components.neighbours);
+  const inRoomOf = async (
+    { client, authority }: ChainTarget,
+    next: string,
+    setUp: () => Promise<Duplex>,
+  ): Promise<Duplex> => {
     if (client === undefined) return setUp();
     if (!setUps.take(client, 1))
       throw new LonghaulError('client-busy', { detail: 'too many chains are being built' });
-    return setUp().finally(() => setUps.giveBack(client, 1));
+    return standing.hold(client, next, authority, setUp).finally(() => setUps.giveBack(client, 1));
   };
   return {
     overDepot,
@@ -101,7 +108,7 @@ export function createNextLegs(components: NextLegComponents): NextLegs {
       const next = target.chain[place + 1];
       if (next !== undefined) {
         const asked = { target, place, next, firstBytes };
-        return inRoomOf(target.client, () =>
+        return inRoomOf(target, next, () =>
           overDepot(next, signal, (stream) => connectThrough(stream, components, asked, signal)),
         );
       }
