@@ -2,15 +2,12 @@
  * The background: builds its parts and registers every listener at once, so that an event which wakes it finds its
  * listener. What must outlive it is in the browser's storage.
  */
+
+import { askMaster } from './ask/ask-master.ts';
+import { probeDepot } from './ask/probe-depot.ts';
 import { api } from './browser/browser-api.ts';
 import { toDownload } from './browser/download.ts';
 import { browserDownloads as downloads } from './browser/downloads.ts';
-import { askMaster } from './divert/ask-master.ts';
-import { type DivertDependencies, divertDownload } from './divert/divert-download.ts';
-import { LastLeft } from './divert/last-left.ts';
-import { probeDepot } from './divert/probe-depot.ts';
-import { pageOfRequest, RecentRequests } from './divert/recent-requests.ts';
-import { suggestName } from './divert/suggest-name.ts';
 import { JobFollower } from './jobs/job-follower.ts';
 import { JobStore } from './jobs/job-store.ts';
 import { recoverJobs } from './jobs/recover-jobs.ts';
@@ -18,6 +15,10 @@ import { answerMessages } from './messages/answer-messages.ts';
 import { readStatus } from './messages/read-status.ts';
 import { SettingsStore } from './settings/settings-store.ts';
 import { testMaster } from './settings/test-master.ts';
+import { LastLeft } from './take/last-left.ts';
+import { suggestName } from './take/suggest-name.ts';
+import { type TakeDependencies, takeDownload } from './take/take-download.ts';
+import { pageOfRequest, RecentRequests } from './watch/recent-requests.ts';
 
 /** What master and entry depot have together to answer; the user's download waits for nothing meanwhile. */
 const DECISION_MS = 3_000;
@@ -31,7 +32,7 @@ const lastLeft = new LastLeft(api.storage.session);
 const follower = new JobFollower({ downloads, jobs });
 const deadline = (): AbortSignal => AbortSignal.timeout(DECISION_MS);
 
-const divertDependencies: DivertDependencies = {
+const takeDependencies: TakeDependencies = {
   addonId,
   downloads,
   jobs,
@@ -46,7 +47,7 @@ const divertDependencies: DivertDependencies = {
 
 async function catchDownload(item: Parameters<typeof toDownload>[0]): Promise<void> {
   const caught = toDownload(item);
-  await lastLeft.note(caught.name, await divertDownload(caught, divertDependencies));
+  await lastLeft.note(caught.name, await takeDownload(caught, takeDependencies));
 }
 
 // Firefox has no such event, and knows the name when a download is created; Chromium only here.

@@ -1,9 +1,9 @@
 import { parseOriginUrl } from '@longhaul/shared';
 import type { Downloads } from '../browser/downloads.ts';
-import type { LastLeft } from '../divert/last-left.ts';
 import type { Job } from '../jobs/job.ts';
 import type { JobStore } from '../jobs/job-store.ts';
 import type { SettingsStore } from '../settings/settings-store.ts';
+import type { LastLeft } from '../take/last-left.ts';
 import type { RunningDownload, Status } from './status.ts';
 
 interface StatusDependencies {

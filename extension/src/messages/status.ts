@@ -1,5 +1,5 @@
-import type { WhyLeft } from '../divert/why-left.ts';
 import type { Job } from '../jobs/job.ts';
+import type { WhyLeft } from '../judge/why-left.ts';
 
 /** What the popup shows. */
 export interface Status {

@@ -1,4 +1,4 @@
-import type { WhyLeft } from '../divert/why-left.ts';
+import type { WhyLeft } from '../judge/why-left.ts';
 
 /** Why a download was left to the browser, for people. */
 const REASONS: Readonly<Record<WhyLeft, string>> = {

@@ -1,4 +1,4 @@
-import { BARE_REQUEST } from '../bare-request.ts';
+import { BARE_REQUEST } from '../ask/bare-request.ts';
 import { parseMasterAddress } from './parse-master-address.ts';
 
 export type MasterTest =

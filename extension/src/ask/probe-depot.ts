@@ -1,4 +1,4 @@
-import { BARE_REQUEST } from '../bare-request.ts';
+import { BARE_REQUEST } from './bare-request.ts';
 
 /** What the entry depot says about the file. */
 export interface Probe {

@@ -1,5 +1,5 @@
 import { type PlanAnswer, type PlanRequest, parseOriginUrl, planAnswerSchema } from '@longhaul/shared';
-import { BARE_REQUEST } from '../bare-request.ts';
+import { BARE_REQUEST } from './bare-request.ts';
 
 /** Asks a master for the plan of a download; `undefined` when it refuses, fails or answers something else. */
 export async function askMaster(

@@ -1,5 +1,5 @@
+import { essence, type Probe } from '../ask/probe-depot.ts';
 import type { Download } from '../browser/download.ts';
-import { essence, type Probe } from './probe-depot.ts';
 
 /** Types that only say "some bytes": a browser or a server that gives one knows nothing better. */
 const VAGUE = new Set([

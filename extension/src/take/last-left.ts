@@ -1,6 +1,6 @@
 import type { StorageArea } from '../browser/browser-api.ts';
 import type { LeftDownload } from '../messages/status.ts';
-import type { Outcome } from './divert-download.ts';
+import type { Outcome } from './take-download.ts';
 
 const KEY = 'lastLeft';
 
@@ -25,7 +25,7 @@ export class LastLeft {
 
   async note(name: string, outcome: Outcome): Promise<void> {
     if (UNTOLD.has(outcome)) return;
-    await this.#area.set({ [KEY]: outcome === 'diverted' ? null : { name, why: outcome } });
+    await this.#area.set({ [KEY]: outcome === 'taken' ? null : { name, why: outcome } });
   }
 
   async get(): Promise<LeftDownload | undefined> {

@@ -1,8 +1,8 @@
 import { isAddressLiteral, type PlanAnswer, parseOriginUrl } from '@longhaul/shared';
+import type { Probe } from '../ask/probe-depot.ts';
 import type { Download } from '../browser/download.ts';
 import type { Settings } from '../settings/settings.ts';
 import { isSameFile } from './is-same-file.ts';
-import type { Probe } from './probe-depot.ts';
 import { isTooSmall } from './why-ineligible.ts';
 import type { WhyLeft } from './why-left.ts';
 
