@@ -9,6 +9,8 @@ import { transferSeconds } from '@longhaul/shared';
 export interface OriginFile {
   readonly body: Buffer;
   readonly headers?: Readonly<Record<string, string>>;
+  /** How fast it is sent, in bits per second, where that is not as fast as everything else. */
+  readonly rateBps?: number;
 }
 
 /** A page, or anything else that is not a file with ranges. */
@@ -36,8 +38,8 @@ export interface OriginSpec {
   /** How fast each answer is sent, in bits per second; as fast as the connection takes it when left out. */
   readonly rateBps?: number;
   readonly tls?: { readonly cert: string; readonly key: string };
-  /** What stands at a path, without its query. */
-  readonly content: (path: string) => OriginFile | OriginHandler | undefined;
+  /** What stands at a path, without its query, for this request. */
+  readonly content: (path: string, request: IncomingMessage) => OriginFile | OriginHandler | undefined;
 }
 
 /** A web server with single ranges and validators, which remembers what it was asked and can break off on purpose. */
@@ -57,10 +59,17 @@ export async function startOrigin(spec: OriginSpec): Promise<OriginServer> {
   const answer = (request: IncomingMessage, response: ServerResponse) => {
     if (requests.push(request) > MOST_KEPT_REQUESTS) requests.shift();
     const path = (request.url ?? '').split('?', 1)[0] ?? '';
-    const content = spec.content(path);
+    const content = spec.content(path, request);
     if (content === undefined) response.writeHead(404, { 'Content-Type': 'text/plain' }).end('not here\n');
     else if (typeof content === 'function') content(request, response);
-    else sendFile(request, response, content, spec.rateBps ?? Infinity, takeCut(request, path));
+    else
+      sendFile(
+        request,
+        response,
+        content,
+        content.rateBps ?? spec.rateBps ?? Infinity,
+        takeCut(request, path),
+      );
   };
   const server = spec.tls ? createHttpsServer(spec.tls, answer) : createHttpServer(answer);
   server.on('connection', () => {

@@ -8,6 +8,7 @@ import { probeDepot } from './ask/probe-depot.ts';
 import { api } from './browser/browser-api.ts';
 import { toDownload } from './browser/download.ts';
 import { browserDownloads as downloads } from './browser/downloads.ts';
+import { watchRequests } from './browser/requests.ts';
 import { JobFollower } from './jobs/job-follower.ts';
 import { JobStore } from './jobs/job-store.ts';
 import { recoverJobs } from './jobs/recover-jobs.ts';
@@ -18,31 +19,30 @@ import { testMaster } from './settings/test-master.ts';
 import { LastLeft } from './take/last-left.ts';
 import { suggestName } from './take/suggest-name.ts';
 import { type TakeDependencies, takeDownload } from './take/take-download.ts';
-import { pageOfRequest, RecentRequests } from './watch/recent-requests.ts';
+import { SeenAnswers } from './watch/seen-answers.ts';
 
 /** What master and entry depot have together to answer; the user's download waits for nothing meanwhile. */
 const DECISION_MS = 3_000;
-const WEB_URLS = ['http://*/*', 'https://*/*'];
 
 const addonId = api.runtime.id;
 const settings = new SettingsStore(api.storage.local);
 const jobs = new JobStore(api.storage.session);
-const requests = new RecentRequests(api.storage.session);
+const answers = new SeenAnswers((ms) => new Promise((resolve) => setTimeout(resolve, ms)));
 const lastLeft = new LastLeft(api.storage.session);
 const follower = new JobFollower({ downloads, jobs });
 const deadline = (): AbortSignal => AbortSignal.timeout(DECISION_MS);
 
 const takeDependencies: TakeDependencies = {
   addonId,
+  now: Date.now,
   downloads,
   jobs,
   follower,
-  requests,
+  answers,
   askMaster,
   probeDepot,
   deadline,
   settings: () => settings.get(),
-  pause: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
 };
 
 async function catchDownload(item: Parameters<typeof toDownload>[0]): Promise<void> {
@@ -65,13 +65,7 @@ if (onDeterminingFilename) {
 api.downloads.onChanged.addListener(({ id }) => void follower.follow(id));
 api.downloads.onErased.addListener((id) => void follower.follow(id));
 
-api.webRequest.onBeforeRequest.addListener(
-  (details) => {
-    void requests.note(details.url, details.method, pageOfRequest(details));
-    return undefined;
-  },
-  { urls: WEB_URLS, types: ['main_frame', 'sub_frame'] },
-);
+watchRequests(answers);
 
 answerMessages({
   status: ({ tabUrl }) => readStatus(tabUrl, { settings, jobs, downloads, lastLeft }),

@@ -1,12 +1,27 @@
-import { type PlanAnswer, type PlanRequest, parseOriginUrl, planAnswerSchema } from '@longhaul/shared';
+import {
+  errorAnswerSchema,
+  type PlanAnswer,
+  type PlanRequest,
+  parseOriginUrl,
+  planAnswerSchema,
+} from '@longhaul/shared';
 import { BARE_REQUEST } from './bare-request.ts';
 
-/** Asks a master for the plan of a download; `undefined` when it refuses, fails or answers something else. */
+/** What came of asking a master for a plan. */
+export type PlanReply =
+  | { readonly result: 'plan'; readonly plan: PlanAnswer }
+  /** The master's own code, and its sentence for people. */
+  | { readonly result: 'refused'; readonly code: string; readonly message: string }
+  /** Something answers there, but not as a master does. */
+  | { readonly result: 'no-master'; readonly status: number }
+  | { readonly result: 'silent' };
+
+/** Asks a master for the plan of a download, with nothing about the user. Never rejects. */
 export async function askMaster(
   master: string,
   request: PlanRequest,
   signal: AbortSignal,
-): Promise<PlanAnswer | undefined> {
+): Promise<PlanReply> {
   try {
     const response = await fetch(`${master}/v1/plans`, {
       method: 'POST',
@@ -15,14 +30,20 @@ export async function askMaster(
       ...BARE_REQUEST,
       signal,
     });
+    const { status } = response;
+    const answer: unknown = await response.json().catch(() => undefined);
     if (!response.ok) {
-      await response.body?.cancel();
-      return undefined;
+      const refusal = errorAnswerSchema.safeParse(answer);
+      if (!refusal.success) return { result: 'no-master', status };
+      const { code, message } = refusal.data.error;
+      return { result: 'refused', code, message };
     }
-    const plan = planAnswerSchema.safeParse(await response.json());
-    return plan.success && hasWebAddresses(plan.data) ? plan.data : undefined;
+    const plan = planAnswerSchema.safeParse(answer);
+    return plan.success && hasWebAddresses(plan.data)
+      ? { result: 'plan', plan: plan.data }
+      : { result: 'no-master', status };
   } catch {
-    return undefined;
+    return { result: 'silent' };
   }
 }
 

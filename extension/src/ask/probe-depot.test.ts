@@ -6,52 +6,64 @@ import { probeDepot } from './probe-depot.ts';
 
 const patient = new AbortController().signal;
 
-it('asks for one byte and learns length and type', async () => {
+it('asks for one byte, and learns of the file what the origin says', async () => {
   let asked: IncomingHttpHeaders = {};
   const depot = await serve(({ headers }, outgoing) => {
     asked = headers;
     outgoing
-      .writeHead(206, { 'content-range': 'bytes 0-0/123456', 'content-type': 'Application/ZIP; x=y' })
+      .writeHead(206, {
+        'content-range': 'bytes 0-0/123456',
+        'content-type': 'Application/ZIP; x=y',
+        etag: '"v1"',
+        'last-modified': 'Sun, 01 Nov 2026 12:00:00 GMT',
+      })
       .end('a');
   });
   expect(await probeDepot(`${depot}/a?ticket`, patient)).toEqual({
-    totalBytes: 123456,
-    mime: 'application/zip',
+    result: 'file',
+    file: {
+      totalBytes: 123456,
+      etag: '"v1"',
+      lastModified: 'Sun, 01 Nov 2026 12:00:00 GMT',
+      mime: 'application/zip',
+    },
   });
   expect(asked.range).toBe('bytes=0-0');
   expect(asked.cookie).toBeUndefined();
   expect(asked.referer).toBeUndefined();
 });
 
-it('accepts a whole answer, and hangs up at once instead of reading it', async () => {
+it('asks for the byte from which a download would go on', async () => {
+  const depot = await serve(({ headers }, outgoing) => {
+    outgoing.writeHead(206, { 'content-range': `${headers.range?.replace('=', ' ')}/9` }).end('a');
+  });
+  expect(await probeDepot(depot, patient, 7)).toMatchObject({ result: 'file', file: { totalBytes: 9 } });
+});
+
+it('takes the whole file for no answer to a request for a byte, and hangs up at once', async () => {
   const hungUp = Promise.withResolvers<void>();
   const depot = await serve((_incoming, outgoing) => {
     outgoing.writeHead(200, { 'content-length': 99_000_000 }).write('a');
     outgoing.on('close', hungUp.resolve);
   });
-  expect(await probeDepot(depot, patient)).toEqual({ totalBytes: 99_000_000, mime: '' });
+  expect(await probeDepot(depot, patient)).toEqual({ result: 'refused', code: '' });
   await hungUp.promise;
 });
 
-it('does not invent a length', async () => {
+it.each([204, 401, 403, 404, 416, 502, 503])('is told why by a depot that answers %i', async (status) => {
   const depot = await serve((_incoming, outgoing) =>
-    outgoing.writeHead(206, { 'content-range': 'bytes 0-0/*' }).end('a'),
+    outgoing.writeHead(status, { 'longhaul-error': 'origin-crowded' }).end(),
   );
-  expect((await probeDepot(depot, patient))?.totalBytes).toBeUndefined();
+  expect(await probeDepot(depot, patient)).toEqual({ result: 'refused', code: 'origin-crowded' });
 });
 
-it.each([204, 302, 401, 403, 404, 416, 502, 503])(
-  'does not trust a depot that answers %i',
-  async (status) => {
-    const depot = await serve((_incoming, outgoing) =>
-      outgoing.writeHead(status, { location: '/other' }).end(),
-    );
-    expect(await probeDepot(depot, patient)).toBeUndefined();
-  },
-);
+it('follows no redirect', async () => {
+  const depot = await serve((_incoming, outgoing) => outgoing.writeHead(302, { location: '/other' }).end());
+  expect(await probeDepot(depot, patient)).toEqual({ result: 'silent' });
+});
 
 it('waits no longer than it may', async () => {
   const time = new AbortController();
   const depot = await serve((incoming) => void once(incoming.resume(), 'end').then(() => time.abort()));
-  expect(await probeDepot(depot, time.signal)).toBeUndefined();
+  expect(await probeDepot(depot, time.signal)).toEqual({ result: 'silent' });
 });

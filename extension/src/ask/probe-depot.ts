@@ -1,42 +1,32 @@
+import { HEADERS } from '@longhaul/shared';
+import { type FileFacts, factsOf } from '../judge/file-facts.ts';
 import { BARE_REQUEST } from './bare-request.ts';
 
-/** What the entry depot says about the file. */
-export interface Probe {
-  readonly totalBytes: number | undefined;
-  /** Media type without parameters, lower case; empty when the depot gives none. */
-  readonly mime: string;
-}
+/** What an entry depot answers to a request for one byte. */
+export type Probe =
+  | { readonly result: 'file'; readonly file: FileFacts }
+  /** The depot's own code; empty when it, or somebody between, gives none. */
+  | { readonly result: 'refused'; readonly code: string }
+  | { readonly result: 'silent' };
 
 /**
- * Asks the entry depot for one byte of the file.
- * @returns `undefined` unless the depot answers 206, or 200, in time: then the chain does not work for this file.
+ * Asks an entry depot for one byte of a file: for the origin that is one request. Never rejects.
+ * @param atByte which byte; the first one unless a download is to go on from there.
  */
-export async function probeDepot(location: string, signal: AbortSignal): Promise<Probe | undefined> {
+export async function probeDepot(location: string, signal: AbortSignal, atByte = 0): Promise<Probe> {
   try {
     const response = await fetch(location, {
-      headers: { range: 'bytes=0-0' },
+      headers: { range: `bytes=${atByte}-${atByte}` },
       ...BARE_REQUEST,
       signal,
     });
     // An answer of 200 has the whole file behind it.
     await response.body?.cancel();
-    if (response.status !== 200 && response.status !== 206) return undefined;
-    return { totalBytes: totalBytesOf(response), mime: essence(response.headers.get('content-type') ?? '') };
+    const { status, headers } = response;
+    const isPart = headers.get('content-range')?.startsWith(`bytes ${atByte}-${atByte}/`) ?? false;
+    if (status === 206 && isPart) return { result: 'file', file: factsOf(status, headers) };
+    return { result: 'refused', code: headers.get(HEADERS.error) ?? '' };
   } catch {
-    return undefined;
+    return { result: 'silent' };
   }
-}
-
-function totalBytesOf(response: Response): number | undefined {
-  if (response.status === 206) {
-    const total = /^bytes 0-0\/([0-9]{1,15})$/.exec(response.headers.get('content-range') ?? '');
-    return total ? Number(total[1]) : undefined;
-  }
-  const length = response.headers.get('content-length') ?? '';
-  return /^[0-9]{1,15}$/.test(length) ? Number(length) : undefined;
-}
-
-/** A media type without its parameters, in lower case. */
-export function essence(mediaType: string): string {
-  return (mediaType.split(';', 1)[0] ?? '').trim().toLowerCase();
 }

@@ -1,4 +1,10 @@
-import { isAddressLiteral, matchesHostPattern, parseHostPattern, refuseAddress } from '@longhaul/shared';
+import {
+  isAddressLiteral,
+  matchesHostPattern,
+  type OriginUrl,
+  parseHostPattern,
+  refuseAddress,
+} from '@longhaul/shared';
 
 /** Top-level names that never mean a host of the public Internet (RFC 6761, 6762, 8375, ICANN and customs). */
 const PRIVATE_SUFFIXES = [
@@ -25,10 +31,15 @@ export function isPrivateHost(host: string): boolean {
   return !host.includes('.') || PRIVATE_SUFFIXES.some((suffix) => host.endsWith(`.${suffix}`));
 }
 
-/** Whether the user wants downloads of this private host diverted all the same. */
+/** Whether the user permits this private host. */
 export function isPermittedPrivateHost(patterns: readonly string[], host: string, port: number): boolean {
   return patterns.some((text) => {
     const pattern = parseHostPattern(text);
     return pattern !== undefined && matchesHostPattern(pattern, host, port);
   });
+}
+
+/** Whether a host is private and none of those that the user permits. */
+export function isLeftPrivate(url: Pick<OriginUrl, 'host' | 'port'>, permitted: readonly string[]): boolean {
+  return isPrivateHost(url.host) && !isPermittedPrivateHost(permitted, url.host, url.port);
 }

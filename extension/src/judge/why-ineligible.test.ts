@@ -1,29 +1,24 @@
 import { describe, expect, it } from 'vitest';
 import { download } from '../testing/fake-downloads.ts';
+import { seenAnswer } from '../testing/seen-answer.ts';
 import { settings } from '../testing/settings.ts';
-import { type Surroundings, whyIneligible } from './why-ineligible.ts';
+import { whyIneligible, whyUnshareable } from './why-ineligible.ts';
 
-const around = (patch: Partial<Surroundings> = {}): Surroundings => ({
-  addonId: 'longhaul',
-  isOwnUrl: false,
-  wasPosted: false,
-  page: '',
-  ...patch,
-});
-const why = (patch: Parameters<typeof download>[0], set = settings(), where = around()) =>
-  whyIneligible(download(patch), set, where);
+const why = (patch: Parameters<typeof download>[0], set = settings()) =>
+  whyIneligible(download(patch), set, 'longhaul', Date.UTC(2026, 10, 21, 0, 0, 20));
 
 describe('whyIneligible', () => {
-  it('lets the master be asked about a large file from a public web server', () => {
+  it('lets a large file from a public web server be looked at', () => {
     expect(why({})).toBeUndefined();
     expect(why({ url: 'http://203.0.114.9:8080/a.iso' })).toBeUndefined();
     expect(why({ totalBytes: undefined })).toBeUndefined();
   });
 
-  it('does nothing while it is off, has no master, or the window is private', () => {
+  it('does nothing while it is off, has no master, or the window or tab is set apart', () => {
     expect(why({}, settings({ enabled: false }))).toBe('off');
     expect(why({}, settings({ master: '' }))).toBe('no-master');
     expect(why({ incognito: true })).toBe('incognito');
+    expect(why({ isContained: true })).toBe('container');
   });
 
   it.each([
@@ -43,13 +38,12 @@ describe('whyIneligible', () => {
     );
     expect(why({ url: relay })).toBe('own');
     expect(why({ addonId: 'longhaul' })).toBe('own');
-    expect(why({}, settings(), around({ isOwnUrl: true }))).toBe('own');
   });
 
-  it('leaves the downloads of other add-ons, answers to forms and resumed downloads alone', () => {
+  it('leaves the downloads of other add-ons and resumed downloads alone', () => {
     expect(why({ addonId: 'somebody' })).toBe('other-addon');
-    expect(why({}, settings(), around({ wasPosted: true }))).toBe('post');
-    expect(why({ bytesReceived: 1 })).toBe('not-running');
+    expect(why({ bytesReceived: 1 })).toBeUndefined();
+    expect(why({ startedAtMs: Date.UTC(2026, 10, 20) })).toBe('not-running');
     expect(why({ state: 'complete' })).toBe('not-running');
   });
 
@@ -69,7 +63,7 @@ describe('whyIneligible', () => {
     expect(why({ url, finalUrl: 'https://public.example/a' })).toBe('private-host');
   });
 
-  it('diverts from the private hosts that the user names, on the ports that he names', () => {
+  it('takes downloads from the private hosts that the user names, on the ports that he names', () => {
     const set = settings({ privateHosts: ['origin.test', '127.0.0.1:8080', '*.lab.internal'] });
     expect(why({ url: 'https://origin.test:8443/a' }, set)).toBeUndefined();
     expect(why({ url: 'http://127.0.0.1:8080/a' }, set)).toBeUndefined();
@@ -77,18 +71,43 @@ describe('whyIneligible', () => {
     expect(why({ url: 'http://a.lab.internal/a' }, set)).toBeUndefined();
     expect(why({ url: 'http://lab.internal/a' }, set)).toBe('private-host');
   });
+});
 
-  it('respects a site that is switched off, as the page, the linked host and the host of the file', () => {
-    const off = (...sitesOff: string[]) => settings({ sitesOff });
-    expect(why({}, off('page.example'))).toBe('site-off');
-    expect(why({}, off('origin.example'))).toBe('site-off');
-    expect(why({ finalUrl: 'https://cdn.example/a' }, off('cdn.example'))).toBe('site-off');
-    expect(why({ referrer: '' }, off('x.example'), around({ page: 'https://x.example/p' }))).toBe('site-off');
-    expect(why({}, off('example'))).toBeUndefined();
+describe('whyUnshareable', () => {
+  const unshareable = (
+    patch: Parameters<typeof seenAnswer>[0] = {},
+    headers: Parameters<typeof seenAnswer>[1] = {},
+    set = settings(),
+    caught: Parameters<typeof download>[0] = {},
+  ) => whyUnshareable(download(caught), seenAnswer(patch, headers), set);
+
+  it('lets the master be told of a plain file that is large enough', () => {
+    expect(unshareable()).toBeUndefined();
+    expect(unshareable({}, { 'content-length': '2000000' })).toBeUndefined();
   });
 
   it('leaves files alone that are known to be small', () => {
-    expect(why({ totalBytes: 1_999_999 })).toBe('small');
-    expect(why({ totalBytes: 2_000_000 })).toBeUndefined();
+    expect(unshareable({}, { 'content-length': '1999999' })).toBe('small');
+  });
+
+  it("leaves what is personal, and what nobody could tell from another user's file", () => {
+    expect(unshareable({}, { vary: 'cookie' })).toBe('personal');
+    expect(unshareable({}, { etag: '', 'last-modified': '' })).toBe('no-version');
+    expect(whyUnshareable(download(), undefined, settings())).toBe('unseen');
+  });
+
+  it('never tells the master of a public name that leads to a private address here', () => {
+    expect(unshareable({ address: '192.168.1.7' })).toBe('private-address');
+    const set = settings({ privateHosts: ['origin.example'] });
+    expect(unshareable({ address: '192.168.1.7' }, {}, set)).toBeUndefined();
+  });
+
+  it('respects a site that is switched off, as the page, the linked host and the host of the file', () => {
+    const off = (...sitesOff: string[]) => settings({ sitesOff });
+    expect(unshareable({}, {}, off('page.example'))).toBe('site-off');
+    expect(unshareable({}, {}, off('origin.example'))).toBe('site-off');
+    expect(unshareable({}, {}, off('cdn.example'), { finalUrl: 'https://cdn.example/a' })).toBe('site-off');
+    expect(unshareable({ page: 'https://x.example/p' }, {}, off('x.example'))).toBe('site-off');
+    expect(unshareable({}, {}, off('example'))).toBeUndefined();
   });
 });

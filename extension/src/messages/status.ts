@@ -1,5 +1,5 @@
 import type { Job } from '../jobs/job.ts';
-import type { WhyLeft } from '../judge/why-left.ts';
+import type { Left } from '../judge/why-left.ts';
 
 /** What the popup shows. */
 export interface Status {
@@ -20,7 +20,6 @@ export interface RunningDownload extends Pick<Job, 'name' | 'chain' | 'predicted
   readonly totalBytes: number | undefined;
 }
 
-export interface LeftDownload {
+export interface LeftDownload extends Left {
   readonly name: string;
-  readonly why: WhyLeft;
 }

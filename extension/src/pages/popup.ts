@@ -32,8 +32,8 @@ function show(status: Status, hasAccess: boolean): void {
   const lastLeft = byId('last-left', HTMLElement);
   lastLeft.hidden = status.lastLeft === undefined;
   if (status.lastLeft) {
-    const { name, why } = status.lastLeft;
-    lastLeft.textContent = `${name || 'The last download'} came directly: ${explainLeft(why)}.`;
+    const name = status.lastLeft.name || 'The last download';
+    lastLeft.textContent = `${name} came directly: ${explainLeft(status.lastLeft)}`;
   }
 }
 

@@ -1,11 +1,12 @@
 import type { StorageArea } from '../browser/browser-api.ts';
+import type { WhyLeft } from '../judge/why-left.ts';
 import type { LeftDownload } from '../messages/status.ts';
 import type { Outcome } from './take-download.ts';
 
 const KEY = 'lastLeft';
 
 /** Reasons that the user has chosen or that say nothing about a download of interest. */
-const UNTOLD = new Set<Outcome>([
+const UNTOLD = new Set<WhyLeft>([
   'off',
   'no-master',
   'incognito',
@@ -24,8 +25,8 @@ export class LastLeft {
   }
 
   async note(name: string, outcome: Outcome): Promise<void> {
-    if (UNTOLD.has(outcome)) return;
-    await this.#area.set({ [KEY]: outcome === 'taken' ? null : { name, why: outcome } });
+    if (outcome === 'taken') return this.#area.set({ [KEY]: null });
+    if (!UNTOLD.has(outcome.why)) await this.#area.set({ [KEY]: { name, ...outcome } });
   }
 
   async get(): Promise<LeftDownload | undefined> {

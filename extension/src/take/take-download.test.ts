@@ -1,17 +1,20 @@
 import { expect, it } from 'vitest';
 import { askMaster } from '../ask/ask-master.ts';
-import { probeDepot } from '../ask/probe-depot.ts';
+import { type Probe, probeDepot } from '../ask/probe-depot.ts';
 import { JobFollower } from '../jobs/job-follower.ts';
 import { JobStore } from '../jobs/job-store.ts';
+import { factsOf } from '../judge/file-facts.ts';
+import type { Left, WhyLeft } from '../judge/why-left.ts';
 import { download, FakeDownloads } from '../testing/fake-downloads.ts';
 import { memoryArea } from '../testing/memory-area.ts';
-import { plan } from '../testing/plan.ts';
+import { location, plan } from '../testing/plan.ts';
+import { seenAnswer } from '../testing/seen-answer.ts';
 import { serve } from '../testing/serve.ts';
 import { settings } from '../testing/settings.ts';
-import { RecentRequests } from '../watch/recent-requests.ts';
 import { type TakeDependencies, takeDownload } from './take-download.ts';
 
-const PROBE = { totalBytes: 50_000_000, mime: 'application/octet-stream' };
+const FILE = factsOf(200, seenAnswer().headers);
+const PROBE: Probe = { result: 'file', file: FILE };
 const MASTER_START = `start ${plan().masterUrl} as file.iso`;
 const DIRECT_START = 'start https://origin.example/file.iso#lh-direct as file.iso';
 
@@ -20,15 +23,15 @@ function setUp(patch: Partial<TakeDependencies> = {}, caught = download()) {
   const jobs = new JobStore(memoryArea());
   const deps: TakeDependencies = {
     addonId: 'longhaul',
+    now: () => Date.UTC(2026, 10, 21),
     downloads,
     jobs,
     follower: new JobFollower({ downloads, jobs }),
-    requests: new RecentRequests(memoryArea()),
+    answers: { answerTo: async () => seenAnswer() },
     settings: async () => settings(),
-    askMaster: async () => plan(),
+    askMaster: async () => ({ result: 'plan', plan: plan() }),
     probeDepot: async () => PROBE,
     deadline: () => new AbortController().signal,
-    pause: async () => undefined,
     ...patch,
   };
   return { downloads, jobs, take: () => takeDownload(caught, deps) };
@@ -46,33 +49,67 @@ it('replaces the original under its name once the depot has shown the file, and 
   expect(await jobs.all()).toMatchObject([{ state: 'chain', downloadId: 1, chain: ['pe-1', 'rj-1'] }]);
 });
 
-it.each<[string, Partial<TakeDependencies>]>([
-  ['master-failed', { askMaster: async () => undefined }],
-  ['direct-is-best', { askMaster: async () => plan({ decision: 'direct', chain: [] }) }],
-  ['insecure-chain', { askMaster: async () => plan({ location: 'http://depot.example/a' }) }],
-  ['depot-failed', { probeDepot: async () => undefined }],
-  ['different-file', { probeDepot: async () => ({ totalBytes: 1, mime: '' }) }],
-  ['different-file', { probeDepot: async () => ({ totalBytes: undefined, mime: 'text/html' }) }],
+const planned = (patch: Parameters<typeof plan>[0]) => async () => ({
+  result: 'plan' as const,
+  plan: plan(patch),
+});
+
+it.each<[WhyLeft, Partial<TakeDependencies>]>([
   ['off', { settings: async () => settings({ enabled: false }) }],
+  ['unseen', { answers: { answerTo: async () => undefined } }],
+  ['personal', { answers: { answerTo: async () => seenAnswer({}, { vary: 'Cookie' }) } }],
+  ['master-silent', { askMaster: async () => ({ result: 'silent' }) }],
+  ['no-master-there', { askMaster: async () => ({ result: 'no-master', status: 404 }) }],
+  ['direct-is-best', { askMaster: planned({ decision: 'direct', chain: [] }) }],
+  ['plan-unfit', { askMaster: planned({ location: 'http://192.168.1.1/apply.cgi' }) }],
+  ['insecure-chain', { askMaster: planned({ location: location('http://depot.example') }) }],
+  ['depot-silent', { probeDepot: async () => ({ result: 'silent' }) }],
+  ['different-file', { probeDepot: async () => ({ result: 'file', file: { ...FILE, etag: '"v2"' } }) }],
 ])('leaves the original alone: %s', async (why, patch) => {
   const { downloads, jobs, take } = setUp(patch);
-  expect(await take()).toBe(why);
+  expect(await take()).toEqual({ why });
   expect(downloads.log).toEqual([]);
   expect(await jobs.all()).toEqual([]);
 });
 
-it.each(['master', 'depot'])('gives up when the %s has not answered in time', async (silent) => {
-  const time = new AbortController();
-  const mute = await serve(() => time.abort());
-  const { downloads, take } = setUp({
-    deadline: () => time.signal,
-    askMaster: (_master, request, signal) =>
-      silent === 'master' ? askMaster(mute, request, signal) : Promise.resolve(plan({ location: mute })),
-    probeDepot,
-    settings: async () => settings({ privateHosts: ['127.0.0.1'] }),
+it('hands on what the master or the depot itself says', async () => {
+  const refused = { result: 'refused', code: 'origin-not-allowed', message: 'Ask the operator.' } as const;
+  expect(await setUp({ askMaster: async () => refused }).take()).toEqual({
+    why: 'master-refused',
+    detail: 'Ask the operator. (origin-not-allowed)',
   });
-  expect(await take()).toBe(`${silent}-failed`);
-  expect(downloads.log).toEqual([]);
+  const { detail } = (await setUp({
+    probeDepot: async () => ({ result: 'refused', code: 'origin-needs-login' }),
+  }).take()) as Left;
+  expect(detail).toMatch(/login.*\(origin-needs-login\)$/);
+});
+
+it('asks nobody about a download that others must not ask for', async () => {
+  let asked = false;
+  const { take } = setUp({
+    answers: { answerTo: async () => seenAnswer({ method: 'POST' }) },
+    askMaster: async () => {
+      asked = true;
+      return { result: 'silent' };
+    },
+  });
+  expect(await take()).toEqual({ why: 'post' });
+  expect(asked).toBe(false);
+});
+
+it('gives up when master or depot has not answered in time', async () => {
+  for (const silent of ['master', 'depot']) {
+    const time = new AbortController();
+    const mute = await serve(() => time.abort());
+    const { downloads, take } = setUp({
+      deadline: () => time.signal,
+      askMaster: (_master, request, signal) =>
+        silent === 'master' ? askMaster(mute, request, signal) : planned({})(),
+      probeDepot: (_location, signal) => probeDepot(mute, signal),
+    });
+    expect(await take()).toEqual({ why: `${silent}-silent` });
+    expect(downloads.log).toEqual([]);
+  }
 });
 
 it('does nothing when the original has finished, is paused or nearly done by the time the depot answers', async () => {
@@ -87,7 +124,7 @@ it('does nothing when the original has finished, is paused or nearly done by the
         return PROBE;
       },
     });
-    expect(await take()).toBe(why);
+    expect(await take()).toEqual({ why });
     expect(downloads.log).toEqual([]);
   }
 });
@@ -95,7 +132,7 @@ it('does nothing when the original has finished, is paused or nearly done by the
 it('keeps a file that finishes in the very moment of the replacement', async () => {
   const { downloads, jobs, take } = setUp();
   downloads.cancel = async () => downloads.change(1, { state: 'complete' });
-  expect(await take()).toBe('finished');
+  expect(await take()).toEqual({ why: 'finished' });
   expect(downloads.log).toEqual([]);
   expect(await jobs.all()).toEqual([]);
 });
@@ -103,7 +140,7 @@ it('keeps a file that finishes in the very moment of the replacement', async () 
 it('does not take a download away from a user who is being asked where to save it', async () => {
   const { take, downloads } = setUp();
   downloads.change(1, { name: '' });
-  expect(await take()).toBe('name-open');
+  expect(await take()).toEqual({ why: 'name-open' });
 });
 
 it('starts the original again when the browser refuses a download that is taken', async () => {
@@ -112,21 +149,4 @@ it('starts the original again when the browser refuses a download that is taken'
   expect(await take()).toBe('taken');
   expect(downloads.log).toEqual(['cancel 1', 'erase 1', MASTER_START, DIRECT_START]);
   expect(await jobs.all()).toMatchObject([{ state: 'direct', downloadId: 1 }]);
-});
-
-it('waits for the size that Firefox tells only after the first event, and asks nobody about a small file', async () => {
-  const caught = download({ totalBytes: undefined });
-  let asked = false;
-  const { downloads, take } = setUp(
-    {
-      pause: async () => downloads.change(1, { totalBytes: 1_000, bytesReceived: 1_000 }),
-      askMaster: async () => {
-        asked = true;
-        return plan();
-      },
-    },
-    caught,
-  );
-  expect(await take()).toBe('small');
-  expect(asked).toBe(false);
 });

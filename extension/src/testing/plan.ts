@@ -1,6 +1,15 @@
-import type { PlanAnswer } from '@longhaul/shared';
+import { formatOriginRelayTarget, type PlanAnswer, parseOriginUrl } from '@longhaul/shared';
+
+const TICKET = `a.b.${'c'.repeat(86)}`;
 
 const prediction = (seconds: number) => ({ seconds, goodputBps: 1e8, setUpSeconds: 0.5, legs: [] });
+
+/** The address of a file at a depot. */
+export function location(depot = 'https://depot.example', file = 'https://origin.example/file.iso'): string {
+  const url = parseOriginUrl(file);
+  if (!url.ok) throw url.error;
+  return depot + formatOriginRelayTarget(TICKET, url.value);
+}
 
 /** A plan over two depots, five times faster than the direct way. */
 export function plan(patch: Partial<PlanAnswer> = {}): PlanAnswer {
@@ -8,7 +17,7 @@ export function plan(patch: Partial<PlanAnswer> = {}): PlanAnswer {
     jobId: 'job-1',
     url: 'https://origin.example/file.iso',
     decision: 'chain',
-    location: 'https://depot.example/file.iso?ticket',
+    location: location(),
     masterUrl: 'https://master.example/get/https/origin.example:443/file.iso',
     chain: ['pe-1', 'rj-1'],
     alternatives: [],
