@@ -105,6 +105,18 @@ class Chromium implements TestBrowser {
     return this.#run<T>(this.#addonTab, script, args);
   }
 
+  answerDialogs(): Promise<void> {
+    return Promise.reject(new Error('Chromium without a window cancels all dialogs'));
+  }
+
+  dialogCount(): Promise<number> {
+    return Promise.reject(new Error('Chromium does not tell of its dialogs'));
+  }
+
+  saveLinkAs(): Promise<void> {
+    return Promise.reject(new Error("nothing reaches Chromium's context menu"));
+  }
+
   async screenshot(path: string): Promise<void> {
     await this.#page.screenshot({ path });
   }

@@ -2,14 +2,15 @@
  * The background: builds its parts and registers every listener at once, so that an event which wakes it finds its
  * listener. What must outlive it is in the browser's storage.
  */
-
 import { askMaster } from './ask/ask-master.ts';
-import { probeDepot } from './ask/probe-depot.ts';
+import { greetDepot, probeDepot } from './ask/probe-depot.ts';
 import { api } from './browser/browser-api.ts';
-import { toDownload } from './browser/download.ts';
+import { type Download, toDownload } from './browser/download.ts';
 import { browserDownloads as downloads } from './browser/downloads.ts';
 import { watchRequests } from './browser/requests.ts';
-import { JobFollower } from './jobs/job-follower.ts';
+import { browserRoutes as routes } from './browser/routes.ts';
+import { WakeUps } from './browser/wake-ups.ts';
+import { JobKeeper } from './jobs/job-keeper.ts';
 import { JobStore } from './jobs/job-store.ts';
 import { recoverJobs } from './jobs/recover-jobs.ts';
 import { answerMessages } from './messages/answer-messages.ts';
@@ -17,65 +18,102 @@ import { readStatus } from './messages/read-status.ts';
 import { SettingsStore } from './settings/settings-store.ts';
 import { testMaster } from './settings/test-master.ts';
 import { LastLeft } from './take/last-left.ts';
-import { suggestName } from './take/suggest-name.ts';
 import { type TakeDependencies, takeDownload } from './take/take-download.ts';
 import { SeenAnswers } from './watch/seen-answers.ts';
+import { BesideWay } from './ways/beside-way.ts';
+import { DownloadsFolder } from './ways/downloads-folder.ts';
+import { LedWay } from './ways/led-way.ts';
+import { NameQuestions } from './ways/name-questions.ts';
+import type { Way } from './ways/way.ts';
 
 /** What master and entry depot have together to answer; the user's download waits for nothing meanwhile. */
 const DECISION_MS = 3_000;
 
 const addonId = api.runtime.id;
-const settings = new SettingsStore(api.storage.local);
-const jobs = new JobStore(api.storage.session);
-const answers = new SeenAnswers((ms) => new Promise((resolve) => setTimeout(resolve, ms)));
-const lastLeft = new LastLeft(api.storage.session);
-const follower = new JobFollower({ downloads, jobs });
+const now = Date.now;
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 const deadline = (): AbortSignal => AbortSignal.timeout(DECISION_MS);
+
+const settingsStore = new SettingsStore(api.storage.local);
+const settings = () => settingsStore.get();
+const jobs = new JobStore(api.storage.local);
+const lastLeft = new LastLeft(api.storage.session);
+const answers = new SeenAnswers(pause);
+watchRequests(answers);
+
+// Firefox has no such event, and knows the name when a download is created; Chromium only here.
+const nameEvent: typeof api.downloads.onDeterminingFilename | undefined = api.downloads.onDeterminingFilename;
+const names = new NameQuestions({ addonId, downloads, jobs, pause });
+const folder = new DownloadsFolder({ downloads, area: api.storage.local, now });
+
+const way: Way = nameEvent
+  ? new BesideWay({
+      addonId,
+      downloads,
+      jobs,
+      names,
+      settings,
+      askMaster,
+      probeDepot,
+      deadline,
+      now,
+      pause,
+    })
+  : new LedWay({ addonId, downloads, jobs, routes, answers, now, pause });
+
+const wakeUps = new WakeUps(() => void keeper.look());
+const keeper = new JobKeeper({
+  downloads,
+  jobs,
+  continuation: way,
+  now,
+  wakeAt: (timeMs) => wakeUps.at(timeMs),
+});
 
 const takeDependencies: TakeDependencies = {
   addonId,
-  now: Date.now,
+  now,
   downloads,
-  jobs,
-  follower,
+  keeper,
+  way,
+  settings,
   answers,
+  isUsualPlace: (download) => (nameEvent ? names.isUnprompted(download.id) : folder.is(download.folder)),
   askMaster,
   probeDepot,
+  greetDepot,
   deadline,
-  settings: () => settings.get(),
 };
 
-async function catchDownload(item: Parameters<typeof toDownload>[0]): Promise<void> {
-  const caught = toDownload(item);
+async function catchDownload(caught: Download): Promise<void> {
   await lastLeft.note(caught.name, await takeDownload(caught, takeDependencies));
 }
 
-// Firefox has no such event, and knows the name when a download is created; Chromium only here.
-const onDeterminingFilename: typeof api.downloads.onDeterminingFilename | undefined =
-  api.downloads.onDeterminingFilename;
-if (onDeterminingFilename) {
-  onDeterminingFilename.addListener((item, suggest) => {
-    void catchDownload(item);
-    return suggestName(item, suggest, addonId, jobs);
+if (nameEvent) {
+  nameEvent.addListener((item, suggest) => {
+    void catchDownload(toDownload(item));
+    return names.ask(item, suggest);
   });
 } else {
-  api.downloads.onCreated.addListener((item) => void catchDownload(item));
+  api.downloads.onCreated.addListener((item) => void catchDownload(toDownload(item)));
 }
 
-api.downloads.onChanged.addListener(({ id }) => void follower.follow(id));
-api.downloads.onErased.addListener((id) => void follower.follow(id));
-
-watchRequests(answers);
+api.downloads.onChanged.addListener(({ id, filename }) => {
+  if (filename?.current) names.named(id);
+  void keeper.follow(id);
+});
+api.downloads.onErased.addListener((id) => void keeper.follow(id));
+globalThis.addEventListener('online', () => void keeper.look(true));
 
 answerMessages({
-  status: ({ tabUrl }) => readStatus(tabUrl, { settings, jobs, downloads, lastLeft }),
-  settings: () => settings.get(),
-  'change-settings': (patch) => settings.change(patch),
+  status: ({ tabUrl }) => readStatus(tabUrl, { settings: settingsStore, jobs, downloads, lastLeft }),
+  settings,
+  'change-settings': (patch) => settingsStore.change(patch),
   'set-site-off': async ({ host, off }) => {
-    await settings.setSiteOff(host, off);
+    await settingsStore.setSiteOff(host, off);
     return null;
   },
   'test-master': ({ master }) => testMaster(master, deadline()),
 });
 
-void recoverJobs({ downloads, jobs, follower });
+void recoverJobs({ jobs, way, keeper });

@@ -1,4 +1,5 @@
 import type { TestBrowser } from '../../browsers/browser.ts';
+import { jobState } from '../../fixtures/ask-addon.ts';
 import { clickLink, expectDirect, expectFile, expectThroughDepots } from '../../fixtures/download-checks.ts';
 import { FILE_BYTES } from '../../fixtures/origin-content.ts';
 import { expect, test } from '../../fixtures/test.ts';
@@ -20,17 +21,12 @@ test("the master's page turns a link into an accelerated one and shows the chain
 });
 
 test('the popup shows a running download and its depots', async ({ user, world }) => {
-  await clickLink(user, world, '/files/shown.bin');
+  await clickLink(user, world, '/files/large-shown.bin');
   // Leaving the page at once would take the click back.
-  await expect
-    .poll(
-      () =>
-        world.origin.requests.filter(({ url, headers }) => url === '/files/shown.bin' && headers.via).length,
-    )
-    .toBeGreaterThan(1);
+  await expect.poll(() => jobState(user, 'large-shown.bin')).toBe('running');
   await user.goto(user.addonPage('popup.html'));
-  await expect.poll(() => user.text('body')).toMatch(/shown\.bin[^]*via d3 → d1/);
-  await expectFile(user, 'shown.bin');
+  await expect.poll(() => user.text('body')).toMatch(/large-shown\.bin[^]*via d3 → d1/);
+  await expectFile(user, 'large-shown.bin');
 });
 
 test('switched off, the add-on leaves downloads alone; switched on again, it takes them', async ({

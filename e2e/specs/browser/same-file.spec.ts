@@ -31,3 +31,7 @@ test('a form is never asked for without its content, however often it is sent', 
   );
   expect(byDepots).toHaveLength(0);
 });
+test('a link that is good for two requests ends as a whole file', async ({ user, world }) => {
+  await clickLink(user, world, '/limited/2/twice.bin');
+  await expectFile(user, 'twice.bin');
+});

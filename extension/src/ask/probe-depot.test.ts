@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { IncomingHttpHeaders } from 'node:http';
 import { expect, it } from 'vitest';
 import { serve } from '../testing/serve.ts';
-import { probeDepot } from './probe-depot.ts';
+import { greetDepot, probeDepot } from './probe-depot.ts';
 
 const patient = new AbortController().signal;
 
@@ -66,4 +66,17 @@ it('waits no longer than it may', async () => {
   const time = new AbortController();
   const depot = await serve((incoming) => void once(incoming.resume(), 'end').then(() => time.abort()));
   expect(await probeDepot(depot, time.signal)).toEqual({ result: 'silent' });
+});
+
+it('greets a depot without a word about the file', async () => {
+  const asked: string[] = [];
+  const depot = await serve(({ url = '' }, outgoing) => {
+    asked.push(url);
+    outgoing.end('ok');
+  });
+  expect(await greetDepot(`${depot}/secret/file.iso?ticket`, patient)).toBe(true);
+  expect(asked).toEqual(['/healthz']);
+  const ill = await serve((_incoming, outgoing) => outgoing.writeHead(503).end());
+  expect(await greetDepot(ill, patient)).toBe(false);
+  expect(await greetDepot('http://127.0.0.1:1', patient)).toBe(false);
 });

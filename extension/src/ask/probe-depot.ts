@@ -30,3 +30,14 @@ export async function probeDepot(location: string, signal: AbortSignal, atByte =
     return { result: 'silent' };
   }
 }
+
+/** Whether anybody answers at the depot itself. The origin learns nothing of it. Never rejects. */
+export async function greetDepot(location: string, signal: AbortSignal): Promise<boolean> {
+  try {
+    const response = await fetch(new URL('/healthz', location), { ...BARE_REQUEST, signal });
+    await response.body?.cancel();
+    return response.ok;
+  } catch {
+    return false;
+  }
+}

@@ -9,6 +9,8 @@ export interface Download {
   readonly finalUrl: string;
   /** Name of the file without its folder; empty until the browser, or the user in a dialog, has chosen it. */
   readonly name: string;
+  /** Where the file goes; empty until that is known. */
+  readonly folder: string;
   /** Media type; empty when the browser does not know it. */
   readonly mime: string;
   readonly totalBytes: number | undefined;
@@ -42,7 +44,7 @@ export function toDownload(item: LooseItem): Download {
     id: item.id,
     url: item.url,
     finalUrl: item.finalUrl || item.url,
-    name: baseName(item.filename ?? ''),
+    ...splitPath(item.filename ?? ''),
     mime: item.mime ?? '',
     totalBytes: [item.totalBytes, item.fileSize].find((size): size is number => (size ?? 0) > 0),
     bytesReceived: item.bytesReceived,
@@ -58,6 +60,7 @@ export function toDownload(item: LooseItem): Download {
   };
 }
 
-function baseName(path: string): string {
-  return path.slice(Math.max(path.lastIndexOf('/'), path.lastIndexOf('\\')) + 1);
+function splitPath(path: string): Pick<Download, 'name' | 'folder'> {
+  const end = Math.max(path.lastIndexOf('/'), path.lastIndexOf('\\'));
+  return { name: path.slice(end + 1), folder: path.slice(0, Math.max(end, 0)) };
 }

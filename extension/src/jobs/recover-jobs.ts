@@ -1,33 +1,15 @@
-import type { Downloads } from '../browser/downloads.ts';
-import type { Job } from './job.ts';
-import type { JobFollower } from './job-follower.ts';
+import type { Way } from '../ways/way.ts';
+import type { JobKeeper } from './job-keeper.ts';
 import type { JobStore } from './job-store.ts';
-import { restartDirect } from './restart-direct.ts';
 
 interface RecoverDependencies {
-  readonly downloads: Downloads;
   readonly jobs: JobStore;
-  readonly follower: JobFollower;
+  readonly way: Pick<Way, 'recover'>;
+  readonly keeper: Pick<JobKeeper, 'look'>;
 }
 
-/** Picks up the jobs that an earlier life of the background left, should it have ended while replacing a download. */
-export async function recoverJobs(deps: RecoverDependencies): Promise<void> {
-  for (const job of await deps.jobs.all()) {
-    if (job.downloadId !== undefined) await deps.follower.follow(job.downloadId);
-    else if (job.state !== 'lost') await recover(job, deps);
-  }
-}
-
-async function recover(job: Job, { downloads, jobs, follower }: RecoverDependencies): Promise<void> {
-  const started = await downloads.find(job.url);
-  if (started) {
-    await jobs.change(job.key, {
-      downloadId: started.id,
-      state: job.state === 'direct' ? 'direct' : 'chain',
-    });
-    return follower.follow(started.id);
-  }
-  const original = await downloads.get(job.originalId);
-  const isGoingOn = original?.state === 'in_progress' || original?.state === 'complete';
-  await (isGoingOn ? jobs.remove(job.key) : restartDirect(job, { downloads, jobs }));
+/** Picks up the jobs that an earlier life of the background left, in whatever state it ended. */
+export async function recoverJobs({ jobs, way, keeper }: RecoverDependencies): Promise<void> {
+  for (const job of await jobs.all()) if (job.state === 'starting') await way.recover(job);
+  await keeper.look();
 }

@@ -32,7 +32,6 @@ export type WhyLeft =
   | 'depot-refused'
   | 'different-file'
   | 'finished'
-  | 'name-open'
   | 'nearly-done';
 
 /** A reason with what somebody else said about it, in his own words. */
@@ -40,6 +39,9 @@ export interface Left {
   readonly why: WhyLeft;
   readonly detail?: string;
 }
+
+/** `taken`, or why a download was left as it was. */
+export type Outcome = 'taken' | Left;
 
 /** A registered code as a sentence for people; an unknown one as it is. */
 export function sayCode(code: string): string {

@@ -9,8 +9,6 @@ export function whyNotNow(
   totalBytes: number | undefined,
 ): WhyLeft | undefined {
   if (now?.state !== 'in_progress' || now.paused) return 'finished';
-  // No name yet means that the user is being asked where to save: the answer would be lost.
-  if (now.name === '') return 'name-open';
   return isFasterFromStart(now.bytesReceived, totalBytes, plan) ? undefined : 'nearly-done';
 }
 

@@ -24,23 +24,25 @@ export async function readStatus(tabUrl: string, deps: StatusDependencies): Prom
     hasMaster: master !== '',
     site,
     siteOff: sitesOff.includes(site),
-    running: await Promise.all(jobs.map((job) => describe(job, deps.downloads))),
+    running: await Promise.all(
+      jobs.filter(({ state }) => state !== 'done').map((job) => describe(job, deps.downloads)),
+    ),
     lastLeft: await deps.lastLeft.get(),
   };
 }
 
 async function describe(job: Job, downloads: Downloads): Promise<RunningDownload> {
   const download = job.downloadId === undefined ? undefined : await downloads.get(job.downloadId);
-  const { name, chain, predictedSeconds, directSeconds, originUrl } = job;
-  const halted = download?.paused ? 'paused' : download?.state === 'interrupted' ? 'interrupted' : undefined;
+  const { name, way, chain, predictedSeconds, directSeconds, originUrl } = job;
   return {
     name,
+    way,
     chain,
     predictedSeconds,
     directSeconds,
     originUrl,
-    state: halted ?? job.state,
-    bytesReceived: download?.bytesReceived ?? 0,
-    totalBytes: download?.totalBytes,
+    state: download?.paused ? 'paused' : job.state,
+    bytesReceived: Math.max(job.bytes, download?.bytesReceived ?? 0),
+    totalBytes: job.file.totalBytes ?? download?.totalBytes,
   };
 }

@@ -13,8 +13,9 @@ export interface Status {
   readonly lastLeft: LeftDownload | undefined;
 }
 
-export interface RunningDownload extends Pick<Job, 'name' | 'chain' | 'predictedSeconds' | 'directSeconds'> {
-  readonly state: Job['state'] | 'paused' | 'interrupted';
+export interface RunningDownload
+  extends Pick<Job, 'name' | 'way' | 'chain' | 'predictedSeconds' | 'directSeconds'> {
+  readonly state: Job['state'] | 'paused';
   readonly originUrl: string;
   readonly bytesReceived: number;
   readonly totalBytes: number | undefined;

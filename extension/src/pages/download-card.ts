@@ -18,13 +18,13 @@ export function downloadCard(download: RunningDownload): HTMLLIElement {
   card.append(
     make('span', 'amount quiet', make('span', '', amount(download)), make('span', '', halt(download))),
   );
-  if (download.state !== 'direct') card.append(times(download));
+  if (download.way === 'chain') card.append(times(download));
   return card;
 }
 
 /** The depots in the order in which the bytes pass them. */
-function way({ state, chain }: RunningDownload): Node {
-  if (state === 'direct') return problem('The chain broke; it comes directly now.');
+function way({ way, chain }: RunningDownload): Node {
+  if (way === 'direct') return problem('The chain broke; it comes directly now.');
   return document.createTextNode(`via ${chain.toReversed().join(' → ')}`);
 }
 
@@ -46,7 +46,7 @@ function amount({ bytesReceived, totalBytes }: RunningDownload): string {
 
 function halt({ state }: RunningDownload): string {
   if (state === 'paused') return 'paused';
-  return state === 'interrupted' ? 'interrupted' : '';
+  return state === 'running' ? '' : 'interrupted';
 }
 
 function times({ predictedSeconds, directSeconds }: RunningDownload): HTMLElement {

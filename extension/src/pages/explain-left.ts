@@ -16,7 +16,7 @@ const REASONS: Readonly<Record<WhyLeft, string>> = {
   small: 'it is small',
   unseen: 'the browser did not show how it was asked for',
   post: 'it answers a form',
-  'saved-as': 'you chose where to save it',
+  'saved-as': 'where to save it was for you to choose',
   personal: 'the site made it for you',
   encoded: 'the site compresses it on the way',
   'no-ranges': 'the site does not let downloads be continued',
@@ -32,7 +32,6 @@ const REASONS: Readonly<Record<WhyLeft, string>> = {
   'depot-refused': 'the depot could not get the file',
   'different-file': 'the depot got another version of the file',
   finished: 'it was finished first',
-  'name-open': 'you were being asked where to save it',
   'nearly-done': 'it was nearly done',
 };
 

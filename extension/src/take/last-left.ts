@@ -1,7 +1,6 @@
 import type { StorageArea } from '../browser/browser-api.ts';
-import type { WhyLeft } from '../judge/why-left.ts';
+import type { Outcome, WhyLeft } from '../judge/why-left.ts';
 import type { LeftDownload } from '../messages/status.ts';
-import type { Outcome } from './take-download.ts';
 
 const KEY = 'lastLeft';
 

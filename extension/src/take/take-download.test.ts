@@ -1,52 +1,97 @@
 import { expect, it } from 'vitest';
 import { askMaster } from '../ask/ask-master.ts';
 import { type Probe, probeDepot } from '../ask/probe-depot.ts';
-import { JobFollower } from '../jobs/job-follower.ts';
-import { JobStore } from '../jobs/job-store.ts';
 import { factsOf } from '../judge/file-facts.ts';
 import type { Left, WhyLeft } from '../judge/why-left.ts';
-import { download, FakeDownloads } from '../testing/fake-downloads.ts';
-import { memoryArea } from '../testing/memory-area.ts';
+import { download, FakeDownloads, NOW_MS } from '../testing/fake-downloads.ts';
 import { location, plan } from '../testing/plan.ts';
 import { seenAnswer } from '../testing/seen-answer.ts';
 import { serve } from '../testing/serve.ts';
 import { settings } from '../testing/settings.ts';
+import type { TakeOrder } from '../ways/way.ts';
 import { type TakeDependencies, takeDownload } from './take-download.ts';
 
 const FILE = factsOf(200, seenAnswer().headers);
 const PROBE: Probe = { result: 'file', file: FILE };
-const MASTER_START = `start ${plan().masterUrl} as file.iso`;
-const DIRECT_START = 'start https://origin.example/file.iso#lh-direct as file.iso';
 
 function setUp(patch: Partial<TakeDependencies> = {}, caught = download()) {
   const downloads = new FakeDownloads(caught);
-  const jobs = new JobStore(memoryArea());
+  const orders: TakeOrder[] = [];
   const deps: TakeDependencies = {
     addonId: 'longhaul',
-    now: () => Date.UTC(2026, 10, 21),
+    now: () => NOW_MS,
     downloads,
-    jobs,
-    follower: new JobFollower({ downloads, jobs }),
-    answers: { answerTo: async () => seenAnswer() },
+    keeper: { look: async () => undefined },
+    way: {
+      standsBeside: true,
+      take: async (order) => {
+        orders.push(order);
+        return 'taken';
+      },
+    },
     settings: async () => settings(),
+    answers: { answerTo: async () => seenAnswer() },
+    isUsualPlace: async () => true,
     askMaster: async () => ({ result: 'plan', plan: plan() }),
     probeDepot: async () => PROBE,
+    greetDepot: async () => true,
     deadline: () => new AbortController().signal,
     ...patch,
   };
-  return { downloads, jobs, take: () => takeDownload(caught, deps) };
+  return { downloads, orders, take: () => takeDownload(caught, deps) };
 }
 
-it('replaces the original under its name once the depot has shown the file, and remembers the job', async () => {
-  const { downloads, jobs, take } = setUp({
+it('orders a download to be taken once the depot has shown the file, as the browser saw it', async () => {
+  const { orders, take } = setUp();
+  expect(await take()).toBe('taken');
+  expect(orders).toEqual([
+    {
+      original: download(),
+      originUrl: 'https://origin.example/file.iso',
+      page: 'https://page.example',
+      file: FILE,
+      inOnePiece: false,
+      plan: plan(),
+    },
+  ]);
+});
+
+it.each<[string, boolean, string[]]>([
+  ['a file that may be kept', false, ['probe']],
+  ['a file that must not be kept, where the original stands meanwhile', true, ['probe']],
+])('tries one byte of %s', async (_what, noStore, expected) => {
+  const calls: string[] = [];
+  const headers: Record<string, string> = noStore ? { 'cache-control': 'no-store' } : {};
+  const { orders, take } = setUp({
+    answers: { answerTo: async () => seenAnswer({}, headers) },
     probeDepot: async () => {
-      downloads.log.push('probed');
+      calls.push('probe');
       return PROBE;
     },
   });
+  await take();
+  expect(calls).toEqual(expected);
+  expect(orders).toMatchObject([{ inOnePiece: noStore }]);
+});
+
+it('only greets the depot of a file that must not be kept, where the original has to end first', async () => {
+  const calls: string[] = [];
+  const patch: Partial<TakeDependencies> = {
+    answers: { answerTo: async () => seenAnswer({}, { 'cache-control': 'no-store' }) },
+    probeDepot: async () => {
+      calls.push('probe');
+      return PROBE;
+    },
+    greetDepot: async () => {
+      calls.push('greet');
+      return calls.length === 1;
+    },
+  };
+  const way: TakeDependencies['way'] = { standsBeside: false, take: async () => 'taken' };
+  const { take } = setUp({ ...patch, way });
   expect(await take()).toBe('taken');
-  expect(downloads.log).toEqual(['probed', 'cancel 1', 'erase 1', MASTER_START]);
-  expect(await jobs.all()).toMatchObject([{ state: 'chain', downloadId: 1, chain: ['pe-1', 'rj-1'] }]);
+  expect(await take()).toEqual({ why: 'depot-silent' });
+  expect(calls).toEqual(['greet', 'greet']);
 });
 
 const planned = (patch: Parameters<typeof plan>[0]) => async () => ({
@@ -64,12 +109,13 @@ it.each<[WhyLeft, Partial<TakeDependencies>]>([
   ['plan-unfit', { askMaster: planned({ location: 'http://192.168.1.1/apply.cgi' }) }],
   ['insecure-chain', { askMaster: planned({ location: location('http://depot.example') }) }],
   ['depot-silent', { probeDepot: async () => ({ result: 'silent' }) }],
+  ['saved-as', { isUsualPlace: async () => false }],
   ['different-file', { probeDepot: async () => ({ result: 'file', file: { ...FILE, etag: '"v2"' } }) }],
 ])('leaves the original alone: %s', async (why, patch) => {
-  const { downloads, jobs, take } = setUp(patch);
+  const { downloads, orders, take } = setUp(patch);
   expect(await take()).toEqual({ why });
   expect(downloads.log).toEqual([]);
-  expect(await jobs.all()).toEqual([]);
+  expect(orders).toEqual([]);
 });
 
 it('hands on what the master or the depot itself says', async () => {
@@ -129,24 +175,15 @@ it('does nothing when the original has finished, is paused or nearly done by the
   }
 });
 
-it('keeps a file that finishes in the very moment of the replacement', async () => {
-  const { downloads, jobs, take } = setUp();
-  downloads.cancel = async () => downloads.change(1, { state: 'complete' });
-  expect(await take()).toEqual({ why: 'finished' });
-  expect(downloads.log).toEqual([]);
-  expect(await jobs.all()).toEqual([]);
-});
-
-it('does not take a download away from a user who is being asked where to save it', async () => {
-  const { take, downloads } = setUp();
-  downloads.change(1, { name: '' });
-  expect(await take()).toEqual({ why: 'name-open' });
-});
-
-it('starts the original again when the browser refuses a download that is taken', async () => {
-  const { downloads, jobs, take } = setUp();
-  downloads.refused.add(plan().masterUrl);
-  expect(await take()).toBe('taken');
-  expect(downloads.log).toEqual(['cancel 1', 'erase 1', MASTER_START, DIRECT_START]);
-  expect(await jobs.all()).toMatchObject([{ state: 'direct', downloadId: 1 }]);
+it('tells nobody of a download whose place the user chooses', async () => {
+  let asked = false;
+  const { take } = setUp({
+    isUsualPlace: async () => false,
+    askMaster: async () => {
+      asked = true;
+      return { result: 'silent' };
+    },
+  });
+  expect(await take()).toEqual({ why: 'saved-as' });
+  expect(asked).toBe(false);
 });

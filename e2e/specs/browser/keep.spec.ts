@@ -1,0 +1,59 @@
+import type { TestBrowser } from '../../browsers/browser.ts';
+import { jobState } from '../../fixtures/ask-addon.ts';
+import { clickLink, expectFile, expectOnDisk } from '../../fixtures/download-checks.ts';
+import { expect, test } from '../../fixtures/test.ts';
+import type { World } from '../../fixtures/world.ts';
+
+/** So many bytes are on disk when something breaks: more than the add-on wants to see before it ends the original. */
+const ON_DISK_BYTES = 3_000_000;
+
+test('a download goes on where it was when its depot and its master were away', async ({ user, world }) => {
+  await begin(user, world, 'large-away.bin');
+  await Promise.all([world.overlay.depot('d1').kill(), world.overlay.master.kill()]);
+  await expect.poll(() => jobState(user, 'large-away.bin')).toBe('waiting');
+  const before = requestsOf(world, 'large-away.bin').length;
+  const master = world.overlay.restartMaster();
+  await expect.poll(() => isHealthy(world)).toBe(true);
+  await world.overlay.restartDepot('d1');
+  await master;
+  await expectFile(user, 'large-away.bin');
+  expectNoByteTwice(world, 'large-away.bin', before);
+});
+
+test('a download whose entry depot does not come back ends through other depots', async ({ user, world }) => {
+  await begin(user, world, 'large-entryless.bin');
+  const before = requestsOf(world, 'large-entryless.bin').length;
+  await world.overlay.depot('d1').kill();
+  await expectFile(user, 'large-entryless.bin');
+  await world.overlay.restartDepot('d1');
+  const after = requestsOf(world, 'large-entryless.bin').slice(before);
+  // The browser itself has not asked the origin again.
+  expect(after).not.toHaveLength(0);
+  expect(after.every(({ headers }) => headers.via?.includes('longhaul-d2'))).toBe(true);
+  // Chromium cannot leave the address it was led to: what was on disk stood until the new download had more.
+  if (user.kind === 'firefox') expectNoByteTwice(world, 'large-entryless.bin', before);
+});
+
+async function begin(user: TestBrowser, world: World, name: string): Promise<void> {
+  await clickLink(user, world, `/files/${name}`);
+  await expectOnDisk(user, name, ON_DISK_BYTES);
+}
+
+async function isHealthy({ overlay }: World): Promise<boolean> {
+  const { port } = new URL(overlay.master.url);
+  const answer = await fetch(`http://127.0.0.1:${port}/healthz`).catch(() => undefined);
+  return answer?.ok ?? false;
+}
+
+function requestsOf(world: World, name: string) {
+  return world.origin.requests.filter(({ url }) => url === `/files/${name}`);
+}
+
+/** Proves by the origin's requests that nobody asked for what was on disk. */
+function expectNoByteTwice(world: World, name: string, before: number): void {
+  const starts = requestsOf(world, name)
+    .slice(before)
+    .map(({ headers }) => Number(/^bytes=([0-9]+)-/.exec(headers.range ?? '')?.[1] ?? 0));
+  expect(starts.length).toBeGreaterThan(0);
+  for (const start of starts) expect(start).toBeGreaterThan(ON_DISK_BYTES / 2);
+}

@@ -1,0 +1,171 @@
+import type { Download } from '../browser/download.ts';
+import type { Downloads } from '../browser/downloads.ts';
+import type { Route, Routes } from '../browser/routes.ts';
+import type { Job } from '../jobs/job.ts';
+import { drop, type GoOn } from '../jobs/job-keeper.ts';
+import type { JobStore } from '../jobs/job-store.ts';
+import type { Outcome } from '../judge/why-left.ts';
+import { directUrl } from '../url-fragment.ts';
+import type { SeenAnswers } from '../watch/seen-answers.ts';
+import {
+  endOriginal,
+  findOwn,
+  headersOf,
+  judgeOwnAnswer,
+  MAX_RESTARTS,
+  newJob,
+  type TakeOrder,
+  type Way,
+} from './way.ts';
+
+export interface LedWayDependencies {
+  readonly addonId: string;
+  readonly downloads: Downloads;
+  readonly jobs: JobStore;
+  readonly routes: Routes;
+  readonly answers: Pick<SeenAnswers, 'nextOwnAnswer'>;
+  readonly now: () => number;
+  readonly pause: (ms: number) => Promise<void>;
+}
+
+/** Until then the depot's answer to the download itself must have come. */
+const FIRST_ANSWER_MS = 8_000;
+/** Attempts to go on through the master before the origin itself is asked for the rest, every other time. */
+const TRIES_THROUGH_MASTER = 3;
+
+/**
+ * Firefox: the add-on downloads the origin's own address, and a rule leads its requests to the master. So every
+ * resumption finds a new way, and without the rule the rest comes from the origin: no byte is ever given up for another
+ * way. The browser compares the versions itself (`If-Match`).
+ *
+ * The original has the name until it is ended, and Firefox names nothing anew: so it is ended first.
+ */
+export class LedWay implements Way {
+  readonly standsBeside = false;
+  readonly #deps: LedWayDependencies;
+
+  constructor(deps: LedWayDependencies) {
+    this.#deps = deps;
+  }
+
+  async take(order: TakeOrder): Promise<Outcome> {
+    const { downloads, jobs, routes, answers, now, pause } = this.#deps;
+    const routeId = nextRouteId(await jobs.all());
+    const job = newJob(order, now(), { url: order.originUrl, routeId });
+    await jobs.add(job);
+    await routes.lead(routeOf(job));
+    if (!(await endOriginal(downloads, order.original.id))) {
+      await this.release(job);
+      await jobs.remove(job.key);
+      return { why: 'finished' };
+    }
+    const answer = answers.nextOwnAnswer(job.url);
+    const downloadId = await this.#start(job).catch(() => undefined);
+    if (downloadId === undefined) return this.#backToOrigin(job, undefined, { why: 'depot-silent' });
+    await jobs.change(job.key, { downloadId });
+    const seen = await Promise.race([answer, pause(FIRST_ANSWER_MS).then(() => undefined)]);
+    const outcome = judgeOwnAnswer(seen, job.file);
+    if (outcome !== 'taken') return this.#backToOrigin(job, downloadId, outcome);
+    await jobs.change(job.key, { state: 'running' });
+    return 'taken';
+  }
+
+  async goOn(job: Job, download: Download): Promise<GoOn> {
+    const { downloads, jobs, routes } = this.#deps;
+    // One that hangs keeps its connection until it is paused.
+    if (download.state === 'in_progress') await downloads.pause(download.id).catch(() => undefined);
+    const now = (await downloads.get(download.id)) ?? download;
+    if (!now.canResume) return this.#startOver(job);
+    const tries = job.interruption?.tries ?? 0;
+    const isDirect = tries >= TRIES_THROUGH_MASTER && tries % 2 === 1;
+    await (isDirect ? routes.release(job.routeId) : routes.lead(routeOf(job)));
+    await jobs.change(job.key, { way: isDirect ? 'direct' : 'chain' });
+    // Not awaited: it settles when the download has ended.
+    downloads.resume(download.id).catch(() => undefined);
+    return { result: 'tried' };
+  }
+
+  async recovered(): Promise<void> {
+    // Firefox has no budget of resumptions.
+  }
+
+  release(job: Job): Promise<void> {
+    return this.#deps.routes.release(job.routeId);
+  }
+
+  async recover(job: Job): Promise<void> {
+    const { downloads, jobs, addonId } = this.#deps;
+    const own = await findOwn(downloads, job, addonId);
+    if (own) {
+      await jobs.change(job.key, { downloadId: own.id, state: 'running' });
+      return;
+    }
+    const original = await downloads.get(job.originalId);
+    if (original?.state === 'in_progress' || original?.state === 'complete') {
+      await this.release(job);
+      await jobs.remove(job.key);
+    } else await this.#backToOrigin(job, undefined, { why: 'depot-silent' });
+  }
+
+  #start(job: Job): Promise<number> {
+    const { url, name } = job;
+    return this.#deps.downloads.start({ url, name });
+  }
+
+  /** The depot did not give the file: it is downloaded as if there were no add-on. */
+  async #backToOrigin(job: Job, downloadId: number | undefined, outcome: Outcome): Promise<Outcome> {
+    const { downloads, jobs } = this.#deps;
+    await this.release(job);
+    if (downloadId !== undefined) await drop(downloads, downloadId);
+    const referer = refererFor(job.page, job.originUrl);
+    try {
+      await downloads.start({
+        url: directUrl(job.originUrl),
+        name: job.name,
+        headers: referer === '' ? {} : { Referer: referer },
+      });
+      await jobs.remove(job.key);
+    } catch {
+      await jobs.change(job.key, { state: 'lost', downloadId: undefined });
+    }
+    return outcome;
+  }
+
+  /** Nothing is left on disk: another version of the file stands there now, or no byte had come. */
+  async #startOver(job: Job): Promise<GoOn> {
+    const { downloads, routes } = this.#deps;
+    if (job.restarts >= MAX_RESTARTS) return { result: 'lost' };
+    if (job.downloadId !== undefined) await drop(downloads, job.downloadId);
+    await routes.lead(routeOf(job));
+    const downloadId = await this.#start(job).catch(() => undefined);
+    if (downloadId === undefined) return { result: 'lost' };
+    return {
+      result: 'moved',
+      patch: {
+        state: 'running',
+        way: 'chain',
+        downloadId,
+        bytes: 0,
+        restarts: job.restarts + 1,
+        interruption: undefined,
+      },
+    };
+  }
+}
+
+function routeOf(job: Job): Route {
+  return { id: job.routeId, from: job.url, to: job.masterUrl, headers: headersOf(job) };
+}
+
+function nextRouteId(jobs: readonly Job[]): number {
+  return Math.max(0, ...jobs.map(({ routeId }) => routeId)) + 1;
+}
+
+/** What a browser would send as `Referer` by its default policy, `strict-origin-when-cross-origin`. */
+function refererFor(page: string, url: string): string {
+  const from = URL.parse(page);
+  const to = URL.parse(url);
+  if (!from || !to || !/^https?:$/.test(from.protocol)) return '';
+  if (from.origin === to.origin) return `${from.origin}${from.pathname}${from.search}`;
+  return from.protocol === 'https:' && to.protocol === 'http:' ? '' : `${from.origin}/`;
+}
