@@ -1,39 +1,54 @@
+import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
-import { depotBaseUrl, originHref } from '@longhaul/shared';
+import { depotBaseUrl, LonghaulError, originHref } from '@longhaul/shared';
+import {
+  authorityOf,
+  ConnectionLimiter,
+  DepotSources,
+  type StateFolder,
+  type TlsMaterial,
+} from '@longhaul/shared/service';
 import type { DepotConfig } from './config.ts';
-import { createDepotServer } from './depot-server.ts';
+import { type RunningDownload, RunningDownloads } from './delivery/running-download.ts';
+import { AddressChallenges } from './directory/address-challenges.ts';
 import { DepotDirectory } from './directory/directory.ts';
 import { MasterClient } from './directory/master-client.ts';
-import { Membership } from './directory/membership.ts';
-import { OverlayAddresses, placeOfUrl } from './directory/overlay-addresses.ts';
-import { askOrigin, type OriginRequest, openWay } from './entry/origin-exchange.ts';
-import { createRelayHandler } from './entry/relay-handler.ts';
-import type { OpenTicket } from './entry/target.ts';
-import type { Observe } from './events.ts';
+import { Membership, type MembershipState } from './directory/membership.ts';
+import { OverlayAddresses } from './directory/overlay-addresses.ts';
+import { createDepotServer } from './door/depot-server.ts';
 import { openUplink } from './fairness/open-uplink.ts';
 import { loadIdentity } from './identity.ts';
 import { JobTable } from './jobs/job-table.ts';
+import { openKernel } from './kernel/open-kernel.ts';
+import { LaneMemory } from './lanes/lane-memory.ts';
+import { ProofChecker, ProofMaker } from './legs/caller-proof.ts';
+import { createNextLegs } from './legs/next-leg.ts';
 import { createMetrics } from './metrics.ts';
+import { createResolver } from './names/resolver.ts';
+import type { DataPlane } from './plane/data-plane.ts';
+import type { Observe } from './plane/events.ts';
 import { createRelay } from './relay/choose-plane.ts';
 import type { SplicePlane } from './relay/splice-plane.ts';
-import { createLegSockets } from './sockets/create-leg-sockets.ts';
+import { Fetcher } from './routes/fetcher.ts';
+import { createServeRelay } from './serve-relay.ts';
+import { fitDescriptors, readDescriptorLimit } from './sockets/descriptor-limits.ts';
 import { createDial } from './sockets/dial.ts';
-import { openSocketKernel } from './sockets/kernel-options.ts';
+import { createLegSockets } from './sockets/kernel-leg-sockets.ts';
 import { createLegSampler } from './sockets/leg-sampler.ts';
 import type { SocketReport } from './sockets/leg-sockets.ts';
-import { listen, type TlsMaterial } from './sockets/listener.ts';
-import { createResolver } from './sockets/resolver.ts';
+import { listen } from './sockets/listener.ts';
 import { createTrust } from './sockets/secure.ts';
-import type { StateFolder } from './state-folder.ts';
 import { createStepwise } from './stepwise/stepwise.ts';
-import { TicketGate } from './tickets/ticket-gate.ts';
-import { ProofChecker, ProofMaker } from './tunnel/caller-proof.ts';
+import { type OpenTicket, TicketGate } from './tickets/ticket-gate.ts';
 import { createConnectHandler } from './tunnel/connect-handler.ts';
-import { createNextLegs, type Route } from './tunnel/next-leg.ts';
 
 /** How long a depot that stops waits for its master to hear of it. */
 const FAREWELL_MS = 500;
+/** How long its transfers may take to break off. */
+const BREAK_OFF_MS = 1000;
+/** Of all connections, kept for other depots and the master: clients must not keep them from each other. */
+const RESERVED_SHARE = 0.2;
 
 export interface DepotInit {
   readonly config: DepotConfig;
@@ -49,10 +64,12 @@ export interface DepotInit {
 }
 
 export interface Depot {
-  /** Binds the listener and joins the overlay; gives the depot's public base URL. */
-  readonly listen: () => Promise<{ readonly url: string }>;
+  /** Binds the listener and joins the overlay, as far as its master lets it; gives the depot's public base URL. */
+  readonly listen: () => Promise<{ readonly url: string; readonly membership: MembershipState }>;
   /** Takes nothing new, lets running transfers end for up to `graceMs`, then resets what is left. */
   readonly close: (graceMs: number) => Promise<void>;
+  /** The downloads that it serves as entry depot now. */
+  readonly downloads: () => readonly RunningDownload[];
 }
 
 /** Builds a depot that does not listen yet. */
@@ -60,10 +77,13 @@ export function createDepot(init: DepotInit): Depot {
   const { config, state, nowMs } = init;
   const nowSeconds = () => Math.floor(nowMs() / 1000);
   const shutdown = new AbortController();
+  const wanted = config.limits;
+  const { transfers, connections } = fitDescriptors(wanted, readDescriptorLimit());
   const jobs = new JobTable({
-    maxTransfers: config.limits.transfers,
+    maxTransfers: transfers,
     maxPerJob: config.limits.perJob,
     maxPerClient: config.limits.perClient,
+    maxPerNetwork: config.limits.perNetwork,
     maxPerOrigin: config.limits.perOrigin,
     maxClientBps: config.limits.clientBps,
     maxOriginBps: config.limits.originBps,
@@ -73,10 +93,13 @@ export function createDepot(init: DepotInit): Depot {
   });
   const metrics = createMetrics({
     activeTransfers: () => jobs.active,
+    isMember: () => membership.state.isMember,
     spareLegs: () => nextLegs.spareCount(),
     waitingTransfers: () => stepwise.waitingCount(),
     legTotals: (legClass) => sampler.totals(legClass),
     mptcp: () => sockets.mptcp,
+    openConnections: () => limiter.open,
+    laneBytes: () => laneMemory.heldBytes,
     uplink: config.uplink && (() => uplink?.use()),
   });
   const observe: Observe = (event) => {
@@ -84,21 +107,39 @@ export function createDepot(init: DepotInit): Depot {
     init.observe(event);
   };
 
+  if (transfers < wanted.transfers || connections < wanted.connections)
+    observe({ type: 'descriptors-short', transfers, connections });
   const relay = createRelay({ splice: init.splice, onFlow: (plane) => observe({ type: 'flow', plane }) });
   const identity = loadIdentity(config.id, state);
   const directory = new DepotDirectory(state);
-  const resolve = createResolver(config.names);
+  const resolve = createResolver({ names: config.names, servers: config.resolver.servers, nowMs });
   const overlay = new OverlayAddresses(resolve, nowMs);
+  const sources = new DepotSources();
   const trust = createTrust(init.trustedAuthorities);
-  const connectTimeoutMs = config.timeouts.connectSeconds * 1000;
   const { kernel, sockets, uplink } = openSockets(config, observe);
   const sampler = createLegSampler(kernel);
+  const plane: DataPlane = {
+    ownId: config.id,
+    relay,
+    watch: sampler.watch,
+    joinUplink: uplink?.join,
+    timeouts: {
+      connectMs: config.timeouts.connectSeconds * 1000,
+      answerMs: config.timeouts.answerSeconds * 1000,
+      silenceMs: config.timeouts.silenceSeconds * 1000,
+      stallMs: config.timeouts.stallSeconds * 1000,
+    },
+    observe,
+    nowMs,
+    shutdown: shutdown.signal,
+  };
+  const { connectMs } = plane.timeouts;
   const dial = createDial({
     sockets,
     resolve,
     policy: config.addresses,
     isOverlayAddress: (address, port) => overlay.includes(address, port),
-    connectTimeoutMs,
+    connectTimeoutMs: connectMs,
   });
   const client = new MasterClient({
     masterUrl: config.master.url,
@@ -109,8 +150,9 @@ export function createDepot(init: DepotInit): Depot {
     nowMs,
   });
   const updateOverlay = () =>
-    overlay.update([...directory.depots, ...[config.master.url, ...directory.masterUrls].map(placeOfUrl)]);
+    overlay.update([...directory.places, ...[config.master.url, ...directory.masterUrls].map(authorityOf)]);
   let publicPlace = { host: '', port: 0, tls: init.tls !== undefined };
+  const challenges = new AddressChallenges({ identity, place: () => publicPlace, nowMs });
   const membership = new Membership({
     client,
     self: () => publicPlace,
@@ -118,10 +160,10 @@ export function createDepot(init: DepotInit): Depot {
     activeTransfers: () => jobs.active,
     takeLinkReports: () => sampler.takeLinkReports(),
     onDirectory: async (answer) => {
-      directory.update(answer);
-      await updateOverlay();
+      await Promise.all([directory.update(answer), updateOverlay()]);
       observe({ type: 'directory', depots: answer.depots.length });
     },
+    onState: (state) => observe({ type: 'membership', ...state }),
     onFailure: (failure) => observe({ type: 'master-lost', code: failure.code, detail: failure.detail }),
     nowMs,
   });
@@ -149,67 +191,45 @@ export function createDepot(init: DepotInit): Depot {
     noteRtt: (depot, rttMs) => membership.noteRtt(depot, rttMs),
     onLeg: (start) => observe({ type: 'leg', start }),
     spareLegs: config.limits.spareLegs,
-    connectTimeoutMs,
+    connectTimeoutMs: connectMs,
     nowMs,
   });
-  const answerTimeoutMs = config.timeouts.answerSeconds * 1000;
-  const silenceMs = config.timeouts.silenceSeconds * 1000;
-  const ask = (route: Route, asked: OriginRequest, signal: AbortSignal, onStands: () => void) =>
-    askOrigin({ openNextLeg: nextLegs.open, trust, answerTimeoutMs }, route, asked, signal, onStands);
-  const fromDepot = (socket: Duplex) => sockets.reclassify(socket, 'depot');
-  const stallMs = config.timeouts.stallSeconds * 1000;
+  const fromDepot = (socket: Duplex) => {
+    sockets.reclassify(socket, 'depot');
+    if (socket instanceof Socket) sources.note(socket.remoteAddress ?? '', nowMs());
+  };
+  const fetcher = new Fetcher({
+    plane,
+    openNextLeg: nextLegs.open,
+    trust,
+    followUp: (from, target, avoid) => followUp(client, gate, from, originHref(target), avoid),
+    patienceMs: config.failover.patienceSeconds * 1000,
+  });
   const stepwise = createStepwise({
-    ownId: config.id,
-    gate,
+    plane,
+    fetcher,
     jobs,
     proofs,
     checker,
     findDepot,
     overDepot: nextLegs.overDepot,
-    ask,
     ownPort: () => publicPlace.port,
-    masterUrl: () => directory.masterUrls[0],
     redirectStatus: config.stepwise.redirectStatus,
     maxWaiting: config.stepwise.waiting,
     waitMs: config.stepwise.waitSeconds * 1000,
-    answerTimeoutMs,
-    connectTimeoutMs,
-    observe,
-    relay,
-    watch: sampler.watch,
-    joinUplink: uplink?.join,
     fromDepot,
-    silenceMs,
-    stallMs,
-    nowMs,
-    shutdown: shutdown.signal,
   });
-  const serveEntry = createRelayHandler({
-    ownId: config.id,
+  const running = new RunningDownloads();
+  const laneMemory = new LaneMemory(config.lanes.totalBufferBytes);
+  const serveRelay = createServeRelay({
+    plane,
+    fetcher,
     gate,
     jobs,
-    fetch: {
-      ownId: config.id,
-      ask,
-      openWay: (route, url, firstBytes, signal) =>
-        openWay({ openNextLeg: nextLegs.open, trust }, route, url, firstBytes, signal),
-      followUp: (from, target, avoid) => followUp(client, gate, from, originHref(target), avoid),
-      onChainFailed: (claims, failure) =>
-        observe({
-          type: 'chain-failed',
-          jobId: claims.jobId,
-          code: failure.code,
-          depot: failure.depot ?? config.id,
-        }),
-      patienceMs: config.failover.patienceSeconds * 1000,
-    },
-    enterStepwise: stepwise.enter,
+    stepwise,
+    running,
     masterUrl: () => directory.masterUrls[0],
     noteSize: (urlHash, sizeBytes) => membership.noteSize(urlHash, sizeBytes),
-    observe,
-    relay,
-    watch: sampler.watch,
-    joinUplink: uplink?.join,
     failover: {
       maxTries: config.failover.tries,
       repairMs: config.failover.repairSeconds * 1000,
@@ -217,46 +237,50 @@ export function createDepot(init: DepotInit): Depot {
       slow: { share: config.failover.slowShare, seconds: config.failover.slowSeconds },
     },
     lanes: config.lanes,
+    laneMemory,
     digestsAll: config.integrity.digest === 'always',
-    silenceMs,
-    stallMs,
-    nowMs,
-    shutdown: shutdown.signal,
   });
   const handleConnect = createConnectHandler({
-    ownId: config.id,
+    plane,
     gate,
     jobs,
     proofs: checker,
     openNextLeg: nextLegs.open,
     ensureKnown,
     tunnelsPerJob: config.limits.tunnelsPerJob,
-    observe,
-    relay,
-    watch: sampler.watch,
-    joinUplink: uplink?.join,
     fromDepot,
-    stallMs,
-    halfClosedSilenceMs: silenceMs,
-    nowMs,
-    shutdown: shutdown.signal,
+  });
+
+  const { connectionsPerNetwork, waitingPerNetwork } = config.limits;
+  const limiter = new ConnectionLimiter({
+    limits: {
+      most: connections,
+      reserved: Math.floor(connections * RESERVED_SHARE),
+      perNetwork: connectionsPerNetwork,
+      waitingPerNetwork,
+    },
+    isTrusted: (address) => overlay.isOf(address) || sources.has(address, nowMs()),
+    onRefused: (refused) => observe({ type: 'connection-refused', ...refused }),
   });
 
   let closing = false;
   const server = createDepotServer({
+    observe,
+    limiter,
     ownId: config.id,
     tls: init.tls,
     sockets: config.sockets.client,
-    handleRelay: async (request, response) => {
-      if (!(await stepwise.serve(request, response))) await serveEntry(request, response);
-    },
+    handleRelay: serveRelay,
     handleConnect,
+    membership: () => membership.state,
+    answerChallenge: (target, clientAddress) => challenges.answer(target, clientAddress),
     metrics: metrics.registry,
     metricsNetworks: config.metricsNetworks,
     isClosing: () => closing,
   });
 
   return {
+    downloads: () => running.list(),
     listen: async () => {
       const bound = await listen(server, config.listen.host, config.listen.port, sockets);
       overlay.setOwnPort(bound.port);
@@ -267,7 +291,7 @@ export function createDepot(init: DepotInit): Depot {
       };
       await updateOverlay();
       await membership.start();
-      return { url: depotBaseUrl(publicPlace) };
+      return { url: depotBaseUrl(publicPlace), membership: membership.state };
     },
     close: async (graceMs) => {
       closing = true;
@@ -278,9 +302,11 @@ export function createDepot(init: DepotInit): Depot {
       const told = Promise.race([membership.drain(), delay(FAREWELL_MS)]);
       const closed = new Promise<void>((resolveClosed) => server.close(() => resolveClosed()));
       server.closeIdleConnections();
+      limiter.closeWaiting();
       const grace = setTimeout(() => {
-        shutdown.abort();
-        server.closeAllConnections();
+        shutdown.abort(new LonghaulError('shutting-down'));
+        // Transfers break off by themselves, by a reset: a body that merely ended might look whole.
+        void Promise.race([jobs.idle(), delay(BREAK_OFF_MS)]).then(() => server.closeAllConnections());
       }, graceMs);
       // A spliced tunnel is no connection of the server any more.
       await Promise.all([closed, told, jobs.idle()]);
@@ -291,7 +317,7 @@ export function createDepot(init: DepotInit): Depot {
 
 /** Sockets with the configured options, and the kernel's own interface where there is one. */
 function openSockets(config: DepotConfig, observe: Observe) {
-  const access = openSocketKernel();
+  const access = openKernel();
   const report = (what: SocketReport) => observe({ type: 'sockets', ...what });
   const sockets = createLegSockets(config.sockets, access, report);
   return { kernel: access.kernel, sockets, uplink: openUplink(config, access, report) };
@@ -304,8 +330,7 @@ async function followUp(
   url: string,
   avoid?: readonly string[],
 ): Promise<OpenTicket> {
-  const text = await client.followUp(from.text, url, avoid);
-  const claims = await gate.open(text, {});
-  if (!claims.ok) throw claims.error;
-  return { text, claims: claims.value };
+  const ticket = await gate.open(await client.followUp(from.text, url, avoid), {});
+  if (!ticket.ok) throw ticket.error;
+  return ticket.value;
 }

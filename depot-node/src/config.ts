@@ -1,32 +1,41 @@
+import { canonicalHost, DEPOT_ID } from '@longhaul/shared';
 import {
   addressPolicySchema,
   baseUrlSchema,
-  canonicalHost,
   checkConfig,
-  DEPOT_ID,
+  DEFAULT_METRICS_NETWORKS,
   listenSchema,
   namesSchema,
   networksSchema,
   portSchema,
+  seconds,
   tlsFilesSchema,
-} from '@longhaul/shared';
+} from '@longhaul/shared/service';
 import * as z from 'zod';
 import { lanesSchema } from './lanes/lanes-config.ts';
-import { seconds } from './seconds-schema.ts';
+import { resolverSchema } from './names/resolver.ts';
 import { legsThatForbidPauses, legTableSchema } from './sockets/leg-options.ts';
 
 /** Transfers and tunnels served at once; each costs descriptors and kernel memory. */
 export const DEFAULT_TRANSFERS = 2000;
 /** Connections of one download at once: more than the 16 that download managers open. */
 const DEFAULT_PER_JOB = 64;
-/** Tunnels of one client's ticket at once: it is given for one download, which nobody can look into. */
+/** Tunnels of one client's ticket at once. The ticket is for one download, and no depot can see what passes through a tunnel. */
 const DEFAULT_TUNNELS_PER_JOB = 1;
+/** Transfers of one client address (/64 of IPv6) at once: an office behind one address has some, a neighbour none of them. */
+const DEFAULT_PER_CLIENT = 250;
 /** Transfers of one client network (/24 or /48) at once, so that one cannot fill a depot. */
-const DEFAULT_PER_CLIENT = 500;
+const DEFAULT_PER_NETWORK = 500;
 /** Half of all transfers: a day on which everybody wants one origin leaves the other half to the rest. */
 const DEFAULT_PER_ORIGIN = 1000;
 /** A line slower than this, or a limit of rate below it, is a mistake of the unit. */
 const MIN_LIMIT_BPS = 1_000_000;
+/** Connections at once; a depot that serves all its transfers needs a few thousand. */
+export const DEFAULT_CONNECTIONS = 10_000;
+/** Of them, those of one client network (/24 or /48), or of one address of another depot. */
+const DEFAULT_CONNECTIONS_PER_NETWORK = 2000;
+/** Of these, those that have not brought a request: a busy network's, or the spare ones of a depot. */
+const DEFAULT_WAITING_PER_NETWORK = 500;
 /** Jobs remembered at once; a job is a few hundred bytes and lives as long as its ticket. */
 const DEFAULT_JOBS = 100_000;
 /** Connections kept ready to each neighbour used lately: two downloads that begin at once find one each. */
@@ -64,12 +73,12 @@ const limitBps = z
   .int('must be a whole number of bits per second')
   .min(MIN_LIMIT_BPS, `must be at least ${MIN_LIMIT_BPS} bits per second`);
 
-const publicHostSchema = z
-  .string()
-  .refine(
-    (host) => canonicalHost(host.includes(':') ? `[${host}]` : host).ok,
-    'must be a host name or an IP address',
-  );
+const publicHostSchema = z.string().transform((text, context) => {
+  const host = canonicalHost(text);
+  if (host.ok) return host.value;
+  context.addIssue('must be a host name or an IP address');
+  return z.NEVER;
+});
 
 const WILDCARDS: readonly string[] = ['::', '0.0.0.0'];
 
@@ -90,17 +99,22 @@ const depotConfigSchema = z
     trustedCaFiles: z.array(z.string()).default([]),
     addresses: addressPolicySchema.prefault({}),
     names: namesSchema.default({}),
-    metricsNetworks: networksSchema.default(['127.0.0.0/8', '::1/128']),
+    resolver: resolverSchema.prefault({}),
+    metricsNetworks: networksSchema.default([...DEFAULT_METRICS_NETWORKS]),
     limits: z
       .strictObject({
         transfers: z.int().min(1).default(DEFAULT_TRANSFERS),
         perJob: z.int().min(1).default(DEFAULT_PER_JOB),
         tunnelsPerJob: z.int().min(1).default(DEFAULT_TUNNELS_PER_JOB),
         perClient: z.int().min(1).default(DEFAULT_PER_CLIENT),
+        perNetwork: z.int().min(1).default(DEFAULT_PER_NETWORK),
         perOrigin: z.int().min(1).default(DEFAULT_PER_ORIGIN),
-        /** What one client network, or one origin, may have relayed over ten seconds before new requests must wait. */
+        /** What one client address, or one origin, may have relayed over ten seconds before new requests must wait. */
         clientBps: limitBps.optional(),
         originBps: limitBps.optional(),
+        connections: z.int().min(1).default(DEFAULT_CONNECTIONS),
+        connectionsPerNetwork: z.int().min(1).default(DEFAULT_CONNECTIONS_PER_NETWORK),
+        waitingPerNetwork: z.int().min(1).default(DEFAULT_WAITING_PER_NETWORK),
         jobs: z.int().min(1).default(DEFAULT_JOBS),
         spareLegs: z.int().min(0).max(16).default(DEFAULT_SPARE_LEGS),
       })

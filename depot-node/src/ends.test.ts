@@ -1,22 +1,43 @@
 import { once } from 'node:events';
 import { type ClientRequest, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { SplicePlane } from './relay/splice-plane.ts';
 import { fetchRaw } from './testing/fetch-raw.ts';
 import { startTestOverlay, type TestOverlay } from './testing/overlay.ts';
 import { testPlanes } from './testing/test-planes.ts';
 
-describe.each(await testPlanes())('with a relay of %s,', (_kind, splice) => {
+/** The plane as it is when its thread has more to do than the client: what it reports of a body comes after the client's end. */
+function reportingLate(plane: SplicePlane, onMoved: () => void): SplicePlane {
+  return {
+    ...plane,
+    body: async (source, sink, options) => {
+      const outcome = await plane.body(source, sink, options);
+      onMoved();
+      if (!sink.closed) await new Promise((resolve) => sink.once('close', resolve));
+      return outcome;
+    },
+  };
+}
+
+describe.each(await testPlanes())('with a relay of %s,', (_kind, plane) => {
+  const splice = plane && reportingLate(plane, () => (movedBodies += 1));
+  /** Bodies that the kernel has moved. */
+  let movedBodies: number;
   /** The origin's answer under way, held by the test. */
   let answers: ServerResponse[];
   let overlay: TestOverlay;
+  /** Bytes of the file, and of those what the origin sends at once. */
+  let sizes: { total: number; first: number };
   beforeEach(async () => {
     answers = [];
+    movedBodies = 0;
+    sizes = { total: 10, first: 5 };
     overlay = await startTestOverlay(
       ['d1', 'd2'],
       (_, response) => {
         answers.push(response);
-        response.writeHead(200, { 'Content-Length': 10 });
-        response.write('first');
+        response.writeHead(200, { 'Content-Length': sizes.total });
+        response.write('first'.padEnd(sizes.first, '.'));
       },
       splice,
     );
@@ -68,9 +89,66 @@ describe.each(await testPlanes())('with a relay of %s,', (_kind, splice) => {
       expect((await broken)[0]).toMatchObject({ code: 'ECONNRESET' });
       expect(answer.complete).toBe(false);
     });
+
+    test('says of what it resets that it is shutting down, and not that the client left', async () => {
+      sizes = { total: 2_000_000, first: 500_000 };
+      const { answer } = await beginDownload();
+      let bytes = 0;
+      answer.on('error', () => {}).on('data', (chunk: Buffer) => (bytes += chunk.length));
+      await expect.poll(() => bytes).toBeGreaterThan(300_000);
+      const { depot, events } = overlay.depot('d1');
+      await depot.close(10);
+      await expect
+        .poll(() => events)
+        .toContainEqual(expect.objectContaining({ type: 'refusal', code: 'shutting-down' }));
+      expect(events).toContainEqual(expect.objectContaining({ type: 'transfer', outcome: 'upstream-broke' }));
+    });
+  });
+
+  describe('a client that has its whole file', () => {
+    test('is not said to have left, however soon it closes its connection', async () => {
+      const file = Buffer.alloc(1_000_000, 'f');
+      const whole = await startTestOverlay(
+        ['d1', 'd2'],
+        (_, response) => response.writeHead(200, { 'Content-Length': file.length }).end(file),
+        splice,
+      );
+      try {
+        const asked = request(whole.relayUrl(`${whole.originUrl}/whole.bin`), { agent: false });
+        asked.end();
+        const [answer] = (await once(asked, 'response')) as [IncomingMessage];
+        let bytes = 0;
+        answer.on('data', (chunk: Buffer) => {
+          bytes += chunk.length;
+          if (bytes === file.length) asked.destroy();
+        });
+        await once(answer, 'close');
+        await expect
+          .poll(() => whole.depot('d1').events)
+          .toContainEqual(
+            expect.objectContaining({ type: 'transfer', outcome: 'complete', bodyBytes: file.length }),
+          );
+      } finally {
+        await whole.close();
+      }
+    });
   });
 
   describe('a client that leaves', () => {
+    test.runIf(plane)(
+      'with a reset has left, although the kernel had taken the whole file for it',
+      async () => {
+        sizes = { total: 400_000, first: 400_000 };
+        const { asked, answer } = await beginDownload();
+        answer.pause();
+        await expect.poll(() => movedBodies).toBe(1);
+        asked.socket?.resetAndDestroy();
+        await expect
+          .poll(() => overlay.depot('d1').events)
+          .toContainEqual(expect.objectContaining({ type: 'transfer', outcome: 'client-left' }));
+      },
+    );
+
     test('frees its whole chain, up to the origin', async () => {
       const { asked } = await beginDownload();
       const originGone = once(answers[0] ?? asked, 'close');

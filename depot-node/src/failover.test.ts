@@ -118,32 +118,34 @@ describe.each(await testPlanes())('with a relay of %s,', (_kind, splice) => {
 
     test('keeps its chain when the client does not read for longer than a way may be silent', async () => {
       const entry = 'impatient';
+      const chains = [
+        [entry, 'd2'],
+        [entry, 'd3'],
+      ];
       const big = new FaultyOrigin(40_000_000);
-      const before = origin;
-      origin = big;
+      big.path = '/big.bin';
+      const small = origin;
+      const { listener } = small;
+      const either: typeof listener = (asked, answer) =>
+        (asked.url === big.path ? big.listener : listener)(asked, answer);
+      Object.assign(small, { listener: either });
       try {
-        const url = overlay.relayUrl(
-          fileUrl(),
-          {
-            chains: [
-              [entry, 'd2'],
-              [entry, 'd3'],
-            ],
-          },
-          entry,
-        );
+        const url = overlay.relayUrl(`${overlay.originUrl}${big.path}`, { chains }, entry);
         const asked = request(url, { agent: false }).end();
         const [answer] = (await once(asked, 'response')) as [IncomingMessage];
         await once(answer, 'readable');
-        // Longer than several silences; there is no event for nothing happening.
-        await new Promise((resolve) => setTimeout(resolve, 1000));
+        // Other downloads through the same depots tell when a silence is over: three of them, one after the other.
+        for (const at of [100_000, 200_000, 300_000]) {
+          small.faults = [{ how: 'silence', at }];
+          expect((await download(entry)).broken).toBeUndefined();
+        }
         const digest = createHash('sha256');
         for await (const chunk of answer) digest.update(chunk as Buffer);
         expect(digest.digest('hex')).toBe(hash(big.file));
         expect(big.ranges).toHaveLength(1);
-        expect(eventsOf(entry, 'failover')).toEqual([]);
+        expect(eventsOf(entry, 'failover')).toHaveLength(3);
       } finally {
-        origin = before;
+        Object.assign(small, { listener });
       }
     });
 
@@ -191,6 +193,24 @@ describe.each(await testPlanes())('with a relay of %s,', (_kind, splice) => {
       expect(origin.ranges).toHaveLength(3);
       const [failover] = eventsOf('d1', 'failover');
       expect(failover?.type === 'failover' && failover.seconds).toBeGreaterThan(0.9);
+    });
+
+    test('goes on when one of the servers behind the name has another version', async () => {
+      origin.faults = [{ how: 'reset', at: 500_000 }, { how: 'changed' }, { how: 'whole-instead' }];
+      const answer = await download();
+      expect(answer).toMatchObject({ status: 200, broken: undefined });
+      expect(hash(answer.body)).toBe(hash(origin.file));
+      expect(codesOf('d1')).toEqual([]);
+    });
+
+    test('is given up after three answers of another version, whatever tries are left', async () => {
+      const changed = Array.from({ length: 50 }, (): Fault => ({ how: 'changed' }));
+      origin.faults = [{ how: 'reset', at: 500_000 }, ...changed];
+      const answer = await download();
+      expect(answer.broken).toBe('ECONNRESET');
+      expectPrefix(answer);
+      await expect.poll(() => codesOf('d1')).toEqual(['origin-changed']);
+      expect(origin.ranges).toHaveLength(4);
     });
 
     test('is given up after as many tries as the configuration allows', async () => {

@@ -1,9 +1,9 @@
 import { generateKeyPairSync } from 'node:crypto';
+import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { HEADERS } from '@longhaul/shared';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { OverlayAddresses } from './directory/overlay-addresses.ts';
-import { createResolver } from './sockets/resolver.ts';
 import { fetchRaw } from './testing/fetch-raw.ts';
 import { startTestOverlay, type TestOverlay } from './testing/overlay.ts';
 
@@ -44,12 +44,15 @@ const fetchPath = (path: string, chains = [['d1', 'd2']]) =>
   fetchRaw(overlay.relayUrl(`${overlay.originUrl}${path}`, { chains }));
 
 describe('a hostile origin', () => {
-  test.each(['/switch-fin', '/zero-fin', '/coded-fin'])('that answers %s is refused', async (path) => {
-    const answer = await fetchPath(path);
-    expect(answer).toMatchObject({ status: 502, headers: { [HEADERS.error]: 'origin-bad-answer' } });
-  });
+  test.each(['/switch-fin', '/zero-fin', '/coded-fin', '/huge-reset'])(
+    'that answers %s is refused',
+    async (path) => {
+      const answer = await fetchPath(path);
+      expect(answer).toMatchObject({ status: 502, headers: { [HEADERS.error]: 'origin-bad-answer' } });
+    },
+  );
 
-  test.each(['/unframed-reset', '/tls-short-fin', '/chunk-short-fin', '/huge-reset'])(
+  test.each(['/unframed-reset', '/tls-short-fin', '/chunk-short-fin'])(
     'that breaks off (%s) never leaves a file that looks whole',
     async (path) => {
       for (const chains of [[['d1']], [['d1', 'd2']]]) {
@@ -96,6 +99,7 @@ describe('a hostile neighbour', () => {
       port,
       tls: false,
       publicKey,
+      addresses: ['127.0.0.1'],
       state: 'up',
     });
     await overlay.addDepot('d9');
@@ -118,9 +122,9 @@ describe('a hostile neighbour', () => {
 });
 
 describe('a hostile client', () => {
-  function open(): Socket {
+  function open(localAddress = '127.0.0.1'): Socket {
     const { hostname, port } = new URL(overlay.depot('d1').url);
-    const socket = connect({ host: hostname, port: Number(port), allowHalfOpen: true });
+    const socket = connect({ host: hostname, port: Number(port), allowHalfOpen: true, localAddress });
     socket.on('error', () => {});
     return socket;
   }
@@ -160,6 +164,45 @@ describe('a hostile client', () => {
     socket.destroy();
   });
 
+  test('that lets more and more requests wait behind an answer is cut off, and others are served', async () => {
+    const target = new URL(overlay.relayUrl(`${overlay.originUrl}/resting`));
+    const socket = open();
+    socket.write(`GET ${target.pathname}${target.search} HTTP/1.1\r\nHost: x\r\n\r\n`);
+    await once(socket, 'data');
+    socket.write('GET /healthz HTTP/1.1\r\n\r\n'.repeat(8));
+    expect((await fetchPath('/other')).body.toString()).toBe('hello');
+    socket.write('GET /healthz HTTP/1.1\r\n\r\n');
+    await closed(socket);
+    const codes = () => overlay.depot('d1').events.flatMap((event) => ('code' in event ? [event.code] : []));
+    expect(codes()).toContain('too-many-waiting');
+    expect((await fetchPath('/other')).body.toString()).toBe('hello');
+  });
+
+  test('whose requests wait on many connections is cut off at half of what may wait, and others may still wait', async () => {
+    const target = new URL(overlay.relayUrl(`${overlay.originUrl}/resting`));
+    const waitBehind = async (count: number, localAddress = '127.0.0.1') => {
+      const socket = open(localAddress);
+      socket.write(`GET ${target.pathname}${target.search} HTTP/1.1\r\nHost: x\r\n\r\n`);
+      await once(socket, 'data');
+      socket.write('GET /healthz HTTP/1.1\r\n\r\n'.repeat(count));
+      return socket;
+    };
+    const waiting: Socket[] = [];
+    for (let wait = 0; wait < 62; wait += 1) waiting.push(await waitBehind(8));
+    const tooMany = await waitBehind(8);
+    await closed(tooMany);
+    expect(waiting.filter(({ destroyed }) => destroyed)).toEqual([]);
+    const elsewhere = await waitBehind(8, '127.0.1.1');
+    expect((await fetchPath('/other')).body.toString()).toBe('hello');
+    expect(elsewhere.destroyed).toBe(false);
+    for (const socket of [...waiting, elsewhere]) socket.destroy();
+    // Those that have gone wait no more.
+    const again = await waitBehind(8);
+    expect((await fetchPath('/other')).body.toString()).toBe('hello');
+    expect(again.destroyed).toBe(false);
+    again.destroy();
+  });
+
   test('that puts a CONNECT behind a running download is cut off', async () => {
     const target = new URL(overlay.relayUrl(`${overlay.originUrl}/x`));
     const socket = open();
@@ -187,10 +230,6 @@ describe('a hostile client', () => {
     expect(answer.match(/HTTP\/1\.1/g)).toHaveLength(1);
     expect(answer.endsWith('begun')).toBe(true);
   });
-});
-
-test('names like members of every object have no fixed address', async () => {
-  await expect(createResolver({})('constructor')).rejects.toThrow(/ENOTFOUND|EAI_AGAIN/);
 });
 
 test("the overlay's own addresses stay known while a name server fails", async () => {

@@ -1,14 +1,12 @@
-import {
-  createHash,
-  createHmac,
-  createPrivateKey,
-  createPublicKey,
-  generateKeyPairSync,
-  sign,
-  verify,
-} from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { encodeBase64url } from '@longhaul/shared';
-import type { StateFolder } from './state-folder.ts';
+import {
+  generateKeyPair,
+  type KeyPair,
+  openStateFolder,
+  parseKeyPair,
+  type StateFolder,
+} from '@longhaul/shared/service';
 
 /** A depot's own key pair, made at its first start and kept. */
 export interface Identity {
@@ -20,37 +18,20 @@ export interface Identity {
 }
 
 const KEY_FILE = 'depot-key.pem';
+const KEY_NAME = `stateDir: ${KEY_FILE}`;
 
-/** Loads the key pair from the state folder, or makes it. */
+/** Loads the key pair from the state folder, or makes it; throws `config-invalid` where it is damaged. */
 export function loadIdentity(id: string, state: StateFolder): Identity {
-  const pem =
-    state.read(KEY_FILE) ??
-    state.write(
-      KEY_FILE,
-      generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
-    );
-  const privateKey = createPrivateKey(pem);
-  const { x = '' } = createPublicKey(privateKey).export({ format: 'jwk' });
-  return { id, publicKey: x, sign: (text) => encodeBase64url(sign(null, Buffer.from(text), privateKey)) };
+  const pem = state.readOrMake(KEY_FILE, () => generateKeyPair().toPem());
+  return identityOf(id, parseKeyPair(pem, KEY_NAME));
 }
 
-export type VerifySignature = (bytes: Uint8Array, signature: Uint8Array) => boolean;
-
-/** Verifies with a raw Ed25519 public key in base64url; `undefined` when that is not a key. */
-export function verifierFor(publicKey: string): VerifySignature | undefined {
-  try {
-    const key = createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x: publicKey }, format: 'jwk' });
-    return (bytes, signature) => verify(null, bytes, key, signature);
-  } catch {
-    return undefined;
-  }
+/** The key pair in the state folder, or one for the moment; makes nothing there. */
+export function identityForTrial(id: string, stateDir: string): Identity {
+  const pem = existsSync(stateDir) ? openStateFolder(stateDir).read(KEY_FILE) : undefined;
+  return identityOf(id, pem === undefined ? generateKeyPair() : parseKeyPair(pem, KEY_NAME));
 }
 
-export function sha256(text: string): Uint8Array {
-  return createHash('sha256').update(text).digest();
-}
-
-/** HMAC-SHA256 of a text, base64url. */
-export function mac(secret: string, text: string): string {
-  return createHmac('sha256', secret).update(text).digest('base64url');
+function identityOf(id: string, { publicKey, sign }: KeyPair): Identity {
+  return { id, publicKey, sign: (text) => encodeBase64url(sign(text)) };
 }

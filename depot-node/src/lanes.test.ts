@@ -1,4 +1,6 @@
 import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { type IncomingMessage, request, type ServerResponse } from 'node:http';
 import fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { FaultyOrigin } from './testing/faulty-origin.ts';
@@ -54,6 +56,12 @@ describe('a download whose plan has lanes', () => {
       .toMatchObject([{ outcome: 'complete', sha256: hash(origin.file) }]);
   });
 
+  test('has as many connections to the origin as lanes: that of the first answer is the first of them', async () => {
+    const before = overlay.originConnections();
+    await download();
+    expect(overlay.originConnections() - before).toBe(4);
+  });
+
   test('comes whole however often and wherever its ways break', async () => {
     const fault = fc.option(
       fc.record({
@@ -98,16 +106,56 @@ describe('a download whose plan has lanes', () => {
   });
 
   test('leaves room for the connections that the client opens itself', async () => {
-    const chains = [['d1', 'd2']];
-    const url = overlay.relayUrl(fileUrl(), { chains, lanes: 8 }, 'd1');
-    const rangeOf = (start: number) => ({ headers: { range: `bytes=${start}-${start + 99_999}` } });
-    const whole = fetchRaw(url);
-    const parts = await Promise.all(
-      Array.from({ length: 12 }, (_, index) => fetchRaw(url, rangeOf(index * 1000))),
-    );
-    expect(hash((await whole).body)).toBe(hash(origin.file));
-    for (const [index, part] of parts.entries())
-      expect(hash(part.body)).toBe(hash(origin.file.subarray(index * 1000, index * 1000 + 100_000)));
+    const big = new FaultyOrigin(40_000_000);
+    const { listener } = origin;
+    const held: ServerResponse[] = [];
+    const either: typeof listener = (asked, answer) => {
+      const isOwnPart = asked.headers.range === 'bytes=0-99999';
+      if (!isOwnPart) big.listener(asked, answer);
+      else {
+        answer.writeHead(206, {
+          ETag: '"v1"',
+          'Content-Length': 100_000,
+          'Content-Range': 'bytes 0-99999/40000000',
+        });
+        answer.write('begun');
+        held.push(answer);
+      }
+    };
+    big.path = '/big.bin';
+    Object.assign(origin, { listener: either });
+    try {
+      const chains = [['d1', 'd2']];
+      const url = overlay.relayUrl(`${overlay.originUrl}/big.bin`, { chains, lanes: 8 }, 'd1');
+      const open = () => overlay.originOpenConnections();
+      // A client that does not read: all lanes are open, and wait.
+      const asked = request(url, { agent: false }).end();
+      const [whole] = (await once(asked, 'response')) as [IncomingMessage];
+      await expect.poll(open).toBe(8);
+      const parts = Array.from({ length: 5 }, () =>
+        request(url, { agent: false, headers: { range: 'bytes=0-99999' } }).end(),
+      );
+      for (const part of parts) part.on('response', (answer) => answer.on('error', () => {}).resume());
+      await expect.poll(() => held.length).toBe(5);
+      let bytes = 0;
+      let most = 0;
+      whole.on('data', (chunk: Buffer) => {
+        bytes += chunk.length;
+      });
+      const ended = once(whole, 'end');
+      // Lanes whose blocks were under way bring them; then five connections are the client's, and three are left.
+      await expect.poll(open).toBeLessThanOrEqual(8);
+      for (let look = 0; look < 50; look += 1) {
+        await once(whole, 'data');
+        most = Math.max(most, await open());
+      }
+      expect(most).toBeLessThanOrEqual(8);
+      await ended;
+      expect(bytes).toBe(big.file.length);
+      for (const part of parts) part.destroy();
+    } finally {
+      Object.assign(origin, { listener });
+    }
   });
 
   test.each([
@@ -129,9 +177,19 @@ describe('a download whose plan has lanes', () => {
   });
 
   test.each(['changed', 'whole-instead', 'other-total'] as const)(
-    'is reset when a block is of another version: %s',
+    'comes whole when one of its connections leads to another version: %s',
     async (how) => {
       origin.faults = [undefined, undefined, undefined, { how }];
+      const answer = await download();
+      expect(answer.broken).toBeUndefined();
+      expect(hash(answer.body)).toBe(hash(origin.file));
+    },
+  );
+
+  test.each(['changed', 'whole-instead', 'other-total'] as const)(
+    'is reset when the file has become another one: %s',
+    async (how) => {
+      origin.faults = [undefined, undefined, undefined, ...Array.from({ length: 20 }, () => ({ how }))];
       const answer = await download();
       expect(answer.broken).toBe('ECONNRESET');
       expect(answer.body.length).toBeLessThan(FILE_BYTES);

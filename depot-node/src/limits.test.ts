@@ -1,10 +1,15 @@
-import { type IncomingMessage, request } from 'node:http';
+import { type IncomingMessage, type RequestListener, request } from 'node:http';
+import { Readable } from 'node:stream';
 import { HEADERS } from '@longhaul/shared';
 import { afterEach, expect, test } from 'vitest';
+import type { SplicePlane } from './relay/splice-plane.ts';
 import { exchangeText, fetchRaw } from './testing/fetch-raw.ts';
 import { startTestOverlay, type TestOverlay } from './testing/overlay.ts';
+import { testPlanes } from './testing/test-planes.ts';
 
 const LARGE = Buffer.alloc(2_000_000);
+/** As much as nobody has room for. */
+const ENDLESS_BYTES = 1e12;
 
 let overlay: TestOverlay | undefined;
 const running: IncomingMessage[] = [];
@@ -13,14 +18,30 @@ afterEach(async () => {
   await overlay?.close();
 });
 
-/** An overlay whose origin never ends `/open`. */
-async function startWith(limitsOf: Readonly<Record<string, object>>): Promise<TestOverlay> {
-  overlay = await startTestOverlay([], ({ url }, response) => {
-    if (url === '/open') response.writeHead(200, { 'Content-Length': 10 }).write('hello');
+/** An overlay whose origin never ends `/open` and `/endless`. */
+async function startWith(
+  limitsOf: Readonly<Record<string, object>>,
+  splice?: SplicePlane,
+  config: object = {},
+): Promise<TestOverlay> {
+  const origin: RequestListener = ({ url }, response) => {
+    if (url === '/endless') {
+      response.writeHead(200, { 'Content-Length': ENDLESS_BYTES });
+      endless().pipe(response);
+    } else if (url === '/open') response.writeHead(200, { 'Content-Length': 10 }).write('hello');
     else response.writeHead(200, { 'Content-Length': LARGE.length, ETag: '"v1"' }).end(LARGE);
-  });
+  };
+  overlay = await startTestOverlay([], origin, splice, { config });
   for (const [id, limits] of Object.entries(limitsOf)) await overlay.addDepot(id, { limits });
   return overlay;
+}
+
+function endless(): Readable {
+  return new Readable({
+    read() {
+      this.push(LARGE.subarray(0, 65_536));
+    },
+  });
 }
 
 /** A download that goes on until the test ends. */
@@ -91,3 +112,65 @@ test('an exit depot that has enough of an origin sends the download another way'
   const failed = depot('d1').events.find(({ type }) => type === 'chain-failed');
   expect(failed).toMatchObject({ code: 'origin-crowded', depot: 'd2' });
 });
+
+test.each(await testPlanes())(
+  "a ticket's bytes are for all of its connections together, while they run: by %s",
+  async (_, splice) => {
+    const { relayUrl, originUrl, depot } = await startWith({ d1: {} }, splice);
+    const budgetBytes = 20_000_000;
+    const url = relayUrl(`${originUrl}/endless`, { chains: [['d1']], budgetBytes }, 'd1');
+    const answers = await Promise.all([1, 2, 3].map(() => readToEnd(url)));
+    for (const { broken } of answers) expect(broken).toBe('ECONNRESET');
+    const bytes = answers.reduce((sum, answer) => sum + answer.bytes, 0);
+    // What has not been read when a connection is reset is lost; and each may bring some more than it may.
+    if (!splice) expect(bytes).toBeLessThan(2 * budgetBytes);
+    const codes = depot('d1').events.flatMap((event) => (event.type === 'refusal' ? [event.code] : []));
+    expect(codes).toEqual(['budget-used-up', 'budget-used-up', 'budget-used-up']);
+    const refused = await fetchRaw(url);
+    expect(refused).toMatchObject({ status: 503, headers: { [HEADERS.error]: 'budget-used-up' } });
+    const another = relayUrl(`${originUrl}/file`, { chains: [['d1']] }, 'd1');
+    expect((await fetchRaw(another)).status).toBe(200);
+  },
+);
+
+test.each(await testPlanes())(
+  'a tunnel through which nobody asks for anything is ended, and what flows is not: by %s',
+  async (_, splice) => {
+    const timeouts = { answerSeconds: 0.2, connectSeconds: 0.2 };
+    const { ticket, originUrl, depot } = await startWith({ d1: {} }, splice, { timeouts });
+    const authority = originUrl.slice('http://'.length);
+    const open = (then: string) => {
+      const proof = ticket(`${originUrl}/file`, { kind: 'tunnel', chains: [['d1']] });
+      const head = `CONNECT ${authority} HTTP/1.1\r\nHost: x\r\nProxy-Authorization: Longhaul ${proof}\r\n\r\n`;
+      return exchangeText(depot('d1').url, head + then);
+    };
+    const flowing = open('GET /open HTTP/1.1\r\nHost: x\r\n\r\n').catch(() => 'reset');
+    await expect(open('')).rejects.toMatchObject({ code: 'ECONNRESET' });
+    await expect
+      .poll(() => depot('d1').events.filter(({ type }) => type === 'refusal'))
+      .toMatchObject([{ code: 'origin-timeout', detail: 'tunnel ended' }]);
+    expect(depot('d1').events.filter(({ type }) => type === 'tunnel')).toHaveLength(1);
+    await depot('d1').depot.close(0);
+    await flowing;
+  },
+);
+
+interface Received {
+  readonly bytes: number;
+  readonly broken: string | undefined;
+}
+
+function readToEnd(url: string): Promise<Received> {
+  return new Promise((resolve) => {
+    let bytes = 0;
+    const asked = request(url, { agent: false }, (answer) => {
+      answer.on('data', (chunk: Buffer) => {
+        bytes += chunk.length;
+      });
+      answer.once('end', () => resolve({ bytes, broken: undefined }));
+      answer.once('error', ({ code }: NodeJS.ErrnoException) => resolve({ bytes, broken: code }));
+    });
+    asked.once('error', ({ code }: NodeJS.ErrnoException) => resolve({ bytes, broken: code }));
+    asked.end();
+  });
+}

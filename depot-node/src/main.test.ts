@@ -4,7 +4,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { formatChallengeTarget } from '@longhaul/shared';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { startTestMaster } from './testing/test-master.ts';
 
 const PROGRAM = join(import.meta.dirname, 'main.ts');
 
@@ -58,5 +60,82 @@ describe('a depot as a program', () => {
     const { said, code } = await run('fast');
     expect(said).toContain("LONGHAUL_RELAY is 'fast': set it to streams or splice, or leave it out");
     expect(code).toBe(1);
+  });
+});
+
+/** Starts a depot of a test master with this secret; ends it with the test. */
+async function joinOverlay(secret: string, ...more: readonly string[]) {
+  const master = await startTestMaster();
+  const dir = mkdtempSync(join(folder, 'joined-'));
+  writeFileSync(join(dir, 'secret'), secret);
+  const config = [
+    'id: d1',
+    'listen: { host: 127.0.0.1, port: 0 }',
+    'stateDir: state',
+    `master: { url: "${master.url}", enrolmentSecretFile: secret }`,
+    ...more,
+  ];
+  writeFileSync(join(dir, 'depot.yaml'), config.join('\n'));
+  const child = spawn(process.execPath, [PROGRAM, '--config', join(dir, 'depot.yaml')]);
+  onTestFinished(async () => {
+    const exited = once(child, 'exit');
+    child.kill('SIGINT');
+    await exited;
+    await master.close();
+  });
+  let log = '';
+  child.stderr.setEncoding('utf8').on('data', (part: string) => {
+    log += part;
+  });
+  const [line] = (await once(child.stdout, 'data')) as [Buffer];
+  const ready = JSON.parse(String(line).replace(/^ready /, '')) as { url: string };
+  const get = async (path: string) => {
+    const answer = await fetch(ready.url + path);
+    return [answer.status, await answer.text()];
+  };
+  return { ready, get, log: () => log, secret: master.secret };
+}
+
+describe('a depot that its master refuses', () => {
+  test('says so when it starts, in its log, in its metrics and to whoever asks for its health', async () => {
+    const { ready, get, log } = await joinOverlay('copied wrongly');
+    const sentence = expect.stringContaining('The enrolment secret is wrong') as string;
+    expect(ready).toMatchObject({
+      isMember: false,
+      problem: { code: 'enrolment-refused', message: sentence },
+    });
+    expect(await get('/healthz')).toEqual([200, 'ok\n']);
+    expect(await get('/healthz/ready')).toEqual([
+      503,
+      expect.stringMatching(/^not ready\nenrolment-refused: The enrolment secret is wrong/),
+    ]);
+    expect((await get('/metrics'))[1]).toContain('longhaul_depot_member 0');
+    const lines = log()
+      .trim()
+      .split('\n')
+      .map((text) => JSON.parse(text) as { level: number; msg: string });
+    // 50 is an error: somebody must act.
+    expect(lines).toContainEqual(expect.objectContaining({ level: 50, msg: sentence }));
+  });
+});
+
+test('strangers learn that a depot is not ready, and by which code, but not where it thinks it is', async () => {
+  const { get } = await joinOverlay('copied wrongly', 'metricsNetworks: [192.0.2.0/24]');
+  expect(await get('/healthz/ready')).toEqual([503, 'not ready\nenrolment-refused\n']);
+});
+
+describe('a depot that its master takes', () => {
+  test('says so, and proves at its address that it is there', async () => {
+    const { ready, get, log } = await joinOverlay('test-secret');
+    expect(ready).toMatchObject({ isMember: true });
+    expect(await get('/healthz/ready')).toEqual([200, 'ready\n']);
+    expect((await get('/metrics'))[1]).toContain('longhaul_depot_member 1');
+    expect(log()).not.toContain('"level":50');
+    const [status, proof] = await get(formatChallengeTarget('c'.repeat(43)));
+    expect([status, JSON.parse(String(proof))]).toEqual([
+      200,
+      { id: 'd1', signature: expect.stringMatching(/^[\w-]{86}$/) as string },
+    ]);
+    expect((await get('/.well-known/longhaul-depot?challenge=short'))[0]).toBe(400);
   });
 });

@@ -1,22 +1,13 @@
 #!/usr/bin/env node
 import { parseArgs } from 'node:util';
 import { LonghaulError } from '@longhaul/shared';
+import { openStateFolder } from '@longhaul/shared/service';
 import pino from 'pino';
 import { createDepot } from './app.ts';
 import { loadDepotFiles } from './config-file.ts';
 import { runDoctor } from './doctor/doctor-command.ts';
-import type { DepotEvent } from './events.ts';
+import { createEventLog } from './event-log.ts';
 import { openSplicePlane, type SplicePlane } from './relay/splice-plane.ts';
-import { openStateFolder } from './state-folder.ts';
-
-/** What happens all the time and is no fault. */
-const ORDINARY: ReadonlySet<DepotEvent['type']> = new Set([
-  'directory',
-  'leg',
-  'flow',
-  'lane-opened',
-  'block-asked-again',
-]);
 
 /** An interrupt from the terminal ends the depot at once; a terminate lets transfers finish. */
 const INTERRUPT_GRACE_MS = 1000;
@@ -49,7 +40,7 @@ async function main(): Promise<void> {
     ...files,
     state: openStateFolder(files.stateDir),
     splice,
-    observe: logEvent,
+    observe: createEventLog(log, Date.now),
     nowMs: Date.now,
   });
 
@@ -65,9 +56,9 @@ async function main(): Promise<void> {
   process.on('SIGTERM', () => void stop(config.timeouts.drainSeconds * 1000));
   process.on('disconnect', () => void stop(INTERRUPT_GRACE_MS));
 
-  const { url } = await depot.listen();
+  const { url, membership } = await depot.listen();
   process.send?.({ ready: { url } });
-  process.stdout.write(`ready ${JSON.stringify({ id: config.id, url })}\n`);
+  process.stdout.write(`ready ${JSON.stringify({ id: config.id, url, ...membership })}\n`);
 }
 
 /** The kernel's relay, unless it is not wanted; said once when it is not there, since everything works without, slower. */
@@ -85,11 +76,4 @@ async function openSplice(): Promise<SplicePlane | undefined> {
   if (opened.ok) return opened.plane;
   log.warn({ reason: opened.reason }, 'relay by streams');
   return undefined;
-}
-
-function logEvent(event: DepotEvent): void {
-  const { type, ...fields } = event;
-  if (ORDINARY.has(type)) log.debug(fields, type);
-  else if (type === 'transfer' || type === 'tunnel' || type === 'handover') log.info(fields, type);
-  else log.warn(fields, type);
 }

@@ -1,6 +1,6 @@
 import { Counter, Gauge, Registry } from 'prom-client';
-import type { DepotEvent } from './events.ts';
 import type { UplinkUse } from './fairness/uplink-pacer.ts';
+import type { DepotEvent } from './plane/events.ts';
 import { LIMITS } from './sockets/leg-meter.ts';
 import type { LegClass } from './sockets/leg-options.ts';
 import type { LegSampler, LegTotals } from './sockets/leg-sampler.ts';
@@ -9,6 +9,10 @@ import type { MptcpCounts } from './sockets/leg-sockets.ts';
 /** What is asked when the metrics are read. */
 interface Gauges {
   readonly activeTransfers: () => number;
+  /** Whether plans may name this depot. */
+  readonly isMember: () => boolean;
+  readonly openConnections: () => number;
+  readonly laneBytes: () => number;
   readonly spareLegs: () => number;
   readonly waitingTransfers: () => number;
   readonly legTotals: LegSampler['totals'];
@@ -71,7 +75,7 @@ export function createMetrics(gauges: Gauges) {
   });
   const laneEvents = new Counter({
     name: 'longhaul_depot_lane_events_total',
-    help: 'What lanes of downloads did: opened, broke, were removed for a while, or asked for a late block again',
+    help: 'What lanes of downloads did: opened, broke, were removed for a while, asked for a late block again, or found memory tight',
     labelNames: ['event'],
     registers,
   });
@@ -107,6 +111,14 @@ export function createMetrics(gauges: Gauges) {
     },
   });
   new Gauge({
+    name: 'longhaul_depot_member',
+    help: '1 while the master counts on this depot, else 0',
+    registers,
+    collect() {
+      this.set(gauges.isMember() ? 1 : 0);
+    },
+  });
+  new Gauge({
     name: 'longhaul_depot_active',
     help: 'Transfers and tunnels running now',
     registers,
@@ -125,6 +137,28 @@ export function createMetrics(gauges: Gauges) {
   });
   addLegMetrics(registers, gauges);
   if (gauges.uplink) addUplinkMetrics(registers, gauges.uplink);
+  const connections = new Counter({
+    name: 'longhaul_depot_connections_refused_total',
+    help: 'Connections closed at once, by the bound they were over',
+    labelNames: ['bound'],
+    registers,
+  });
+  new Gauge({
+    name: 'longhaul_depot_connections',
+    help: 'Open connections of clients and other depots',
+    registers,
+    collect() {
+      this.set(gauges.openConnections());
+    },
+  });
+  new Gauge({
+    name: 'longhaul_depot_lane_bytes',
+    help: 'Bytes that lanes hold before their turn, or before their clients read them',
+    registers,
+    collect() {
+      this.set(gauges.laneBytes());
+    },
+  });
   const lane = ({ type }: DepotEvent) => laneEvents.inc({ event: type });
   const counters: Counters = {
     transfer: ({ outcome, bodyBytes: bytes }) => {
@@ -140,6 +174,7 @@ export function createMetrics(gauges: Gauges) {
       handovers.inc({ role, outcome });
       handoverBytes.inc(bytes);
     },
+    'connection-refused': ({ bound }) => connections.inc({ bound }),
     refusal: ({ code }) => refusals.inc({ code }),
     flow: ({ plane }) => flows.inc({ plane }),
     leg: ({ start }) => legs.inc({ start }),
@@ -149,6 +184,7 @@ export function createMetrics(gauges: Gauges) {
     'lane-broke': lane,
     'lane-removed': lane,
     'block-asked-again': lane,
+    'lanes-tight': lane,
   };
   const observe = <Type extends DepotEvent['type']>(event: Extract<DepotEvent, { type: Type }>) =>
     counters[event.type]?.(event);

@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { HEADERS } from '@longhaul/shared';
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { fetchRaw, type RawAnswer } from './testing/fetch-raw.ts';
 import { startTestOverlay, type TestOverlay } from './testing/overlay.ts';
 import { testPlanes } from './testing/test-planes.ts';
@@ -19,6 +20,9 @@ describe.each(await testPlanes())('with a relay of %s,', (_kind, splice) => {
     });
   });
   afterAll(() => overlay.close());
+  beforeEach(() => {
+    for (const id of ['d1', 'd2']) overlay.depot(id).events.length = 0;
+  });
 
   const download = (claims = {}, headers = {}): Promise<RawAnswer> =>
     fetchRaw(overlay.relayUrl(`${overlay.originUrl}/file.bin`, claims), { headers });
@@ -26,9 +30,8 @@ describe.each(await testPlanes())('with a relay of %s,', (_kind, splice) => {
   test('a head that comes before any byte of its body is passed on before it', async () => {
     origin = (_asked, answer) => {
       answer.writeHead(200, { ...VERSION, 'Content-Length': file.length }).flushHeaders();
-
-      // After the entry depot has read the head; nothing tells when.
-      setTimeout(() => answer.end(file), 100);
+      const isSending = () => overlay.depot('d1').depot.downloads()[0]?.state.is === 'sending';
+      void vi.waitUntil(isSending).then(() => answer.end(file));
     };
     const { status, body, broken } = await download();
     expect({ status, broken }).toEqual({ status: 200, broken: undefined });
@@ -79,6 +82,112 @@ describe.each(await testPlanes())('with a relay of %s,', (_kind, splice) => {
     origin = (asked, answer) => sendPart(asked, answer, -1000);
     const { status, broken } = await download({}, { range: 'bytes=1000-1399999' });
     expect({ status, broken }).toEqual({ status: 206, broken: 'ECONNRESET' });
+  });
+
+  test('a part whose first bytes come in chunks, and its rest by length, is one message of one length', async () => {
+    let requests = 0;
+    origin = (asked, answer) => {
+      requests += 1;
+      const [, first, last] = /^bytes=([0-9]+)-([0-9]+)$/.exec(asked.headers.range ?? '') ?? [];
+      const [from, to] = [Number(first), Number(last) + 1];
+      const body = file.subarray(from, to);
+      const range = { ...VERSION, 'Content-Range': `bytes ${from}-${to - 1}/${file.length}` };
+      if (requests > 1) answer.writeHead(206, { ...range, 'Content-Length': body.length }).end(body);
+      else
+        answer.writeHead(206, range).write(body.subarray(0, 100_000), () => answer.socket?.resetAndDestroy());
+    };
+    const { status, headers, body, broken } = await download({}, { range: 'bytes=1000-1399999' });
+    expect({ status, broken, requests }).toEqual({ status: 206, broken: undefined, requests: 2 });
+    expect(headers).toMatchObject({ 'content-length': '1399000' });
+    expect(headers['transfer-encoding']).toBeUndefined();
+    expect(hash(body)).toBe(hash(file.subarray(1000, 1_400_000)));
+  });
+
+  test('a rest that the origin gives in shorter parts than it is asked for is asked on for', async () => {
+    const ranges: string[] = [];
+    origin = (asked, answer) => {
+      const { range } = asked.headers;
+      if (range === undefined) {
+        answer.writeHead(200, { ...VERSION, 'Content-Length': file.length });
+        answer.write(file.subarray(0, 100_000), () => answer.socket?.resetAndDestroy());
+        return;
+      }
+      ranges.push(range);
+      const [, first, last] = /^bytes=([0-9]+)-([0-9]+)$/.exec(range) ?? [];
+      const from = Number(first);
+      const to = Math.min(from + 300_000, Number(last) + 1, file.length);
+      const head = { ...VERSION, 'Content-Range': `bytes ${from}-${to - 1}/${file.length}` };
+      answer.writeHead(206, { ...head, 'Content-Length': to - from }).end(file.subarray(from, to));
+    };
+    for (const lanes of [1, 3]) {
+      ranges.length = 0;
+      const { body, broken } = await download({ lanes });
+      expect(broken).toBeUndefined();
+      expect(hash(body)).toBe(hash(file));
+      expect(ranges.length).toBeGreaterThan(3);
+    }
+    // The way has not failed: it is not left.
+    const failovers = overlay.depot('d1').events.filter(({ type }) => type === 'failover');
+    expect(failovers).toHaveLength(1);
+  });
+
+  test('a rest of which the origin leaves out the date that it was asked by is taken', async () => {
+    const modified = { 'Last-Modified': 'Tue, 01 Jan 2019 00:00:00 GMT', 'Accept-Ranges': 'bytes' };
+    origin = (asked, answer) => {
+      const from = Number(/^bytes=([0-9]+)-/.exec(asked.headers.range ?? '')?.[1] ?? 0);
+      if (from > 0) {
+        const range = { 'Content-Range': `bytes ${from}-${file.length - 1}/${file.length}` };
+        answer.writeHead(206, { ...range, 'Content-Length': file.length - from }).end(file.subarray(from));
+        return;
+      }
+      answer.writeHead(200, { ...modified, 'Content-Length': file.length });
+      answer.write(file.subarray(0, 400_000), () => answer.socket?.resetAndDestroy());
+    };
+    const { body, broken } = await download();
+    expect(broken).toBeUndefined();
+    expect(hash(body)).toBe(hash(file));
+  });
+
+  test.each(['9007199254740993', '1e3', '99999999999999999999'])(
+    'a length that no number holds, %s, is no answer',
+    async (length) => {
+      origin = (_asked, answer) => {
+        answer.socket?.end(
+          `HTTP/1.1 206 Partial Content\r\nETag: "v1"\r\nContent-Range: bytes 0-9/10\r\nContent-Length: ${length}\r\n\r\nhello`,
+        );
+      };
+      const { status, headers } = await download({}, { range: 'bytes=0-9' });
+      expect({ status, code: headers[HEADERS.error] }).toEqual({ status: 502, code: 'origin-bad-answer' });
+    },
+  );
+
+  test('an answer without a body has no length that a client would wait for', async () => {
+    origin = (_asked, answer) => {
+      answer.socket?.end('HTTP/1.1 204 No Content\r\nContent-Length: 5\r\n\r\n');
+    };
+    const { status, headers } = await download();
+    expect({ status, length: headers['content-length'] }).toEqual({ status: 204, length: undefined });
+  });
+
+  test.each([
+    [
+      'by its length',
+      (answer: ServerResponse) => answer.writeHead(200, { 'Content-Length': 5 }).write('hello'),
+    ],
+    ['in chunks', (answer: ServerResponse) => answer.end('hello')],
+    [
+      'by its length, past the process',
+      (answer: ServerResponse) => answer.writeHead(200, { 'Content-Length': file.length }).write(file),
+    ],
+  ])('a finished download keeps no chain to an origin that keeps its connections: %s', async (_, send) => {
+    origin = (_asked, answer) => {
+      answer.shouldKeepAlive = true;
+      send(answer);
+    };
+    expect((await download()).broken).toBeUndefined();
+    await expect.poll(() => overlay.originOpenConnections(), { timeout: 5000 }).toBe(0);
+    const isOver = () => overlay.depot('d2').events.some(({ type }) => type === 'tunnel');
+    await expect.poll(isOver).toBe(true);
   });
 
   test('a way that stood and breaks before the head of the answer is replaced like any other', async () => {

@@ -1,3 +1,4 @@
+import { CONGESTION_CONTROL_NAMES, CONGESTION_CONTROLS, USUAL_CONGESTION_CONTROL } from '@longhaul/shared';
 import { listOf, parseOptions, refusal } from '../lab/options.ts';
 import { RELAY_IDS, RELAY_LABELS, type RelayId } from './relays/relay-id.ts';
 import type { BenchOptions } from './run/plan-bench.ts';
@@ -19,6 +20,9 @@ export type BenchCommand =
       readonly resultFile: string | undefined;
       readonly outFolder: string | undefined;
     };
+
+/** Who paces sends at a rate of its own, which hides what the relay can do. */
+const UNPACED = CONGESTION_CONTROL_NAMES.filter((name) => !CONGESTION_CONTROLS[name].isPaced);
 
 const OPTIONS = {
   quick: { type: 'boolean' },
@@ -44,7 +48,7 @@ Options of relay:
   --repeat n        runs of each relay at each number of flows (default 5)
   --flows a,b       numbers of flows (default 1,8,64,1000)
   --relays a,b      only these (default all that are installed)
-  --congestion c    cubic or reno, for all parties (default cubic)
+  --congestion c    ${UNPACED.join(' or ')}, for all parties (default ${USUAL_CONGESTION_CONTROL})
   --json file       one line of JSON per run; an interrupted benchmark goes on when the same command is given again
   --out folder      where the result and its report go (default .longhaul/bench)
 
@@ -99,12 +103,13 @@ export function readCommandLine(args: readonly string[]): BenchCommand {
     mistakes.push(`there is no relay '${id}'; choose from ${RELAY_IDS.join(', ')}`);
     return [];
   }
-  const congestionControl = values.congestion === 'reno' ? 'reno' : 'cubic';
-  if (values.congestion !== undefined && values.congestion !== congestionControl)
+  const { congestion = USUAL_CONGESTION_CONTROL } = values;
+  const congestionControl = UNPACED.find((name) => name === congestion);
+  if (!congestionControl)
     mistakes.push(
-      `--congestion ${values.congestion} must be cubic or reno: others pace, and that hides the relay`,
+      `--congestion ${congestion} must be ${UNPACED.join(' or ')}: others pace, and that hides the relay`,
     );
-  if (mistakes.length > 0) throw refusal(`${mistakes.join('; ')}.`);
+  if (!congestionControl || mistakes.length > 0) throw refusal(`${mistakes.join('; ')}.`);
   return {
     kind: 'relay',
     options: {

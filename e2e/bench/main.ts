@@ -1,14 +1,15 @@
 /** `npm run bench`: bytes through one relay on loopback, ours and others', and the page made of the result. */
 import { availableParallelism } from 'node:os';
 import { join, resolve } from 'node:path';
-import { findProgramFile, labObstacle } from '../lab/network/requirements.ts';
 import { startNetwork } from '../lab/network/start-network.ts';
 import { obey } from '../lab/obey.ts';
 import { LabRefusal } from '../lab/refusal.ts';
+import { findProgramFile, labObstacle } from '../lab/requirements.ts';
 import { openLineFile } from '../lab/results/result-file.ts';
 import { describeRun, fingerprintOf } from '../lab/results/run-info.ts';
 import { type BenchCommand, readCommandLine, USAGE } from './command-line.ts';
 import type { Bench } from './measure/measure-run.ts';
+import { heldLineSchema, relayLineSchema } from './measure/relay-line.ts';
 import { startTraffic } from './measure/traffic.ts';
 import { verifyRelay } from './measure/verify-relay.ts';
 import { type Relay, SITE } from './relays/relay.ts';
@@ -16,7 +17,6 @@ import { chooseRelays, SOURCE_PORT, startCapped, startRelays } from './relays/st
 import { writeRelayReport } from './report/write-relay-report.ts';
 import { heldFileOf } from './run/held-file.ts';
 import { planBench } from './run/plan-bench.ts';
-import { heldLineSchema, relayLineSchema } from './run/relay-line.ts';
 import { runBench } from './run/run-bench.ts';
 import { runSoak } from './soak/run-soak.ts';
 import { isBack, writeSoakReport } from './soak/write-soak-report.ts';

@@ -1,6 +1,6 @@
 import { readFileSync, realpathSync, statSync } from 'node:fs';
 import { chromium } from '@playwright/test';
-import { candidatesOnPath, isExecutable } from '../tools/find-program.ts';
+import { candidatesOnPath, isExecutable } from '../programs/find-program.ts';
 import type { BrowserKind } from './browser.ts';
 
 interface Whereabouts {

@@ -1,4 +1,4 @@
-import type { Experiment } from './experiments/experiment.ts';
+import type { Experiment } from './experiment.ts';
 import { EXPERIMENTS } from './experiments/experiments.ts';
 import { listOf, parseOptions, refusal } from './options.ts';
 import type { RunOptions } from './run/plan-run.ts';

@@ -3,10 +3,10 @@ import { join, resolve } from 'node:path';
 import { type LabCommand, readCommandLine, USAGE } from './command-line.ts';
 import { EXPERIMENTS } from './experiments/experiments.ts';
 import { reportPlanOf } from './experiments/report-plan-of.ts';
-import { labObstacle } from './network/requirements.ts';
 import { obey } from './obey.ts';
 import { LabRefusal } from './refusal.ts';
 import { writeReport } from './report/write-report.ts';
+import { labObstacle } from './requirements.ts';
 import { joinResults } from './results/join-results.ts';
 import { progressLine, secondsLeft } from './results/progress.ts';
 import { openResultFile } from './results/result-file.ts';
@@ -108,7 +108,7 @@ function report(resultFiles: readonly string[], outFolder: string | undefined): 
 async function showSelfTest(): Promise<void> {
   const obstacle = labObstacle();
   if (obstacle) throw obstacle;
-  const { selfTest } = await import('./emulator/self-test.ts');
+  const { selfTest } = await import('./self-test/self-test.ts');
   const rows = await selfTest();
   for (const { check, expected, measured, isWithin } of rows)
     process.stdout.write(

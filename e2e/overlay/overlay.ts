@@ -39,7 +39,7 @@ export interface OverlaySpec {
   /** Addresses, and ports there, that origins may have although they are not public. */
   readonly originNetwork: string;
   readonly originPorts: readonly number[];
-  /** Static names, for depots. */
+  /** Static names, for depots and the master. */
   readonly names?: Readonly<Record<string, readonly string[]>>;
   /** Certificate and key for all listeners, and the authority behind them. */
   readonly tls?: { readonly certFile: string; readonly keyFile: string; readonly caFile: string };
@@ -69,7 +69,10 @@ export async function startOverlay(spec: OverlaySpec): Promise<Overlay> {
   const { placement } = spec;
   const masterState = join(spec.dir, 'master');
   const tls = spec.tls && { certFile: spec.tls.certFile, keyFile: spec.tls.keyFile };
-  const addresses = { allow: [{ network: spec.originNetwork, ports: spec.originPorts }] };
+  const addresses = {
+    allow: [{ network: spec.originNetwork, ports: spec.originPorts }],
+    overlayNetworks: spec.depots.map(({ id }) => networkOf(placement.hostOf(id))),
+  };
   let masterPort = spec.masterPort ?? 0;
   let told: MasterChange = {};
 
@@ -84,6 +87,7 @@ export async function startOverlay(spec: OverlaySpec): Promise<Overlay> {
       stateDir: masterState,
       origins: spec.origins,
       addresses,
+      names: spec.names ?? {},
       depots: { heartbeatSeconds: 1 },
       links: links.map((link) => ({ ...link, fixed: true })),
       ...(spec.note ? { note: spec.note } : {}),
@@ -128,7 +132,7 @@ export async function startOverlay(spec: OverlaySpec): Promise<Overlay> {
   const indexOf = (id: string) => spec.depots.findIndex((entry) => entry.id === id);
   const depotSpec = (index: number) => spec.depots[index] ?? fail(`the overlay has no depot ${index}`);
   const depot = (id: string) => depots[indexOf(id)] ?? fail(`the overlay has no depot ${id}`);
-  // A master that has just started plans directly until its depots have been heard of.
+  // A master plans directly until its depots have been heard of and have proved where they are.
   const depotsUp = async () => {
     const deadlineMs = performance.now() + UP_TIMEOUT_MS;
     for (;;) {
@@ -140,6 +144,10 @@ export async function startOverlay(spec: OverlaySpec): Promise<Overlay> {
       await delay(STATUS_INTERVAL_MS);
     }
   };
+  await depotsUp().catch(async (failure: unknown) => {
+    await stop();
+    throw failure;
+  });
   return {
     get master() {
       return master;
@@ -161,6 +169,10 @@ export async function startOverlay(spec: OverlaySpec): Promise<Overlay> {
     },
     stop,
   };
+}
+
+function networkOf(address: string): string {
+  return `${address}/${address.includes(':') ? 128 : 32}`;
 }
 
 /** Ids in a master's status; none while it does not answer, or not to the end. */

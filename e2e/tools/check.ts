@@ -3,10 +3,11 @@ import { runSteps } from './run-steps.ts';
 
 const PROJECTS = [
   'shared',
-  'shared/tsconfig.test.json',
+  'shared/tsconfig.node.json',
   'depot-node',
   'master-service',
   'master-service/web',
+  'master-service/web/tsconfig.test.json',
   'extension',
   'e2e',
 ];
@@ -15,6 +16,7 @@ await runSteps([
   { name: 'format', command: ['biome', 'check', '--error-on-warnings', '.'] },
   { name: 'lint, with import directions', command: ['oxlint', '--type-aware', '--deny-warnings'] },
   ...PROJECTS.map((project) => ({ name: `types of ${project}`, command: ['tsc', '-p', project] as const })),
+  { name: 'circles of imports', command: [process.execPath, 'e2e/tools/check-circles.ts'] },
   { name: 'unused code', command: ['knip'] },
   { name: 'tables in docs', command: [process.execPath, 'e2e/tools/docs-tables.ts', '--check'] },
 ]);

@@ -21,10 +21,14 @@ if (isCheck && stale.length > 0) {
 }
 
 function errorTable(): string {
-  const rows = Object.entries(ERRORS).map(([code, { status, retry, message }]) => {
-    return `| \`${code}\` | ${status || '-'} | ${retry ? 'yes' : 'no'} | ${message} |`;
+  const rows = Object.entries(ERRORS).map(([code, { status, blame, retry, message }]) => {
+    return `| \`${code}\` | ${status || '-'} | ${blame} | ${retry ? 'yes' : 'no'} | ${message} |`;
   });
-  return ['| code | status | retry helps | what it says |', '| --- | --- | --- | --- |', ...rows].join('\n');
+  const head = [
+    '| code | status | whose fault | retry helps | what it says |',
+    '| --- | --- | --- | --- | --- |',
+  ];
+  return [...head, ...rows].join('\n');
 }
 
 function limitTable(): string {

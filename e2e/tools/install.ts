@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import type { BrowserKind } from '../browsers/browser.ts';
 import { findBrowser } from '../browsers/find-browsers.ts';
-import { findProgram } from './find-program.ts';
+import { findProgram } from '../programs/find-program.ts';
 
 interface Requirement {
   readonly name: string;

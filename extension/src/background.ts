@@ -4,6 +4,7 @@
  */
 import { askMaster } from './ask/ask-master.ts';
 import { greetDepot, probeDepot } from './ask/probe-depot.ts';
+import { testMaster } from './ask/test-master.ts';
 import { api } from './browser/browser-api.ts';
 import { type Download, toDownload } from './browser/download.ts';
 import { browserDownloads as downloads } from './browser/downloads.ts';
@@ -12,11 +13,9 @@ import { browserRoutes as routes } from './browser/routes.ts';
 import { WakeUps } from './browser/wake-ups.ts';
 import { JobKeeper } from './jobs/job-keeper.ts';
 import { JobStore } from './jobs/job-store.ts';
-import { recoverJobs } from './jobs/recover-jobs.ts';
 import { answerMessages } from './messages/answer-messages.ts';
 import { readStatus } from './messages/read-status.ts';
 import { SettingsStore } from './settings/settings-store.ts';
-import { testMaster } from './settings/test-master.ts';
 import { LastLeft } from './take/last-left.ts';
 import { type TakeDependencies, takeDownload } from './take/take-download.ts';
 import { SeenAnswers } from './watch/seen-answers.ts';
@@ -24,6 +23,7 @@ import { BesideWay } from './ways/beside-way.ts';
 import { DownloadsFolder } from './ways/downloads-folder.ts';
 import { LedWay } from './ways/led-way.ts';
 import { NameQuestions } from './ways/name-questions.ts';
+import { recoverJobs } from './ways/recover-jobs.ts';
 import type { Way } from './ways/way.ts';
 
 /** What master and entry depot have together to answer; the user's download waits for nothing meanwhile. */

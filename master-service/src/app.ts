@@ -1,13 +1,16 @@
-import { type Authority, asLonghaulError, canonicalHost, isGetTarget, LonghaulError } from '@longhaul/shared';
+import { asLonghaulError, isGetTarget, LonghaulError } from '@longhaul/shared';
+import { authorityOf, ConnectionLimiter, DepotSources, type TlsMaterial } from '@longhaul/shared/service';
 import express, { type ErrorRequestHandler, type Express } from 'express';
 import type { MasterConfig } from './config.ts';
+import { AddressProver } from './depots/address-prover.ts';
+import { type AskDepot, createAskDepot } from './depots/ask-depot.ts';
 import { DepotRegistry } from './depots/depot-registry.ts';
 import { depotRoutes } from './depots/depot-routes.ts';
 import { DepotService } from './depots/depot-service.ts';
 import type { DepotStore } from './depots/depot-store.ts';
 import type { EmitEvent, MasterEvent } from './events.ts';
 import { answerRefusal } from './http/answer-refusal.ts';
-import { HttpServer, type Listening, type TlsFiles } from './http/http-server.ts';
+import { HttpServer, type Listening } from './http/http-server.ts';
 import { setSecurityHeaders } from './http/security-headers.ts';
 import { masterKeyOf, type SigningKey } from './keys/signing-key.ts';
 import { createMetrics } from './operations/metrics.ts';
@@ -22,12 +25,17 @@ import { DownloadPolicy } from './policy/download-policy.ts';
 import { createGetHandler } from './redirect/get-handler.ts';
 import { TicketIssuer } from './tickets/ticket-issuer.ts';
 
+/** Of all connections, kept for depots: each has one at a time. */
+const RESERVED_SHARE = 0.05;
+
 export interface MasterDeps {
   readonly config: MasterConfig;
   readonly signingKey: SigningKey;
   readonly enrolmentSecret: string;
   readonly depotStore: DepotStore;
-  readonly tls?: TlsFiles;
+  readonly tls?: TlsMaterial;
+  /** Lets a depot prove its address; left out, by asking there. */
+  readonly askDepot?: AskDepot;
   /** Where the built page lies. */
   readonly webDir: string;
   readonly version: string;
@@ -51,24 +59,49 @@ export function createMaster(deps: MasterDeps): Master {
   const publicUrl = (): string =>
     config.publicUrl?.replace(/:0$/, `:${listening?.port}`) ?? listening?.url ?? '';
 
-  const registry = new DepotRegistry(deps.depotStore, config.depots.heartbeatSeconds);
+  const registry = new DepotRegistry({
+    store: deps.depotStore,
+    heartbeatSeconds: config.depots.heartbeatSeconds,
+    addresses: config.addresses,
+  });
   const links = new LinkTable(config.links, config.planner.assumptions.windowBytes);
   const sizes = new SizeMemory();
   const tickets = new TicketIssuer(config.tickets, signingKey);
-  const metrics = createMetrics(() => registry.entries(now()).map((depot) => depot.state));
+  const metrics = createMetrics({
+    depotStates: () => registry.views(now()).map((depot) => depot.state),
+    openConnections: () => limiter.open,
+  });
   const emit: EmitEvent = (event) => {
     metrics.record(event);
     deps.onEvent?.(event);
   };
+  const sources = new DepotSources();
+  const { connections, connectionsPerNetwork, waitingPerNetwork } = config.limits;
+  const limiter = new ConnectionLimiter({
+    limits: {
+      most: connections,
+      reserved: Math.floor(connections * RESERVED_SHARE),
+      perNetwork: connectionsPerNetwork,
+      waitingPerNetwork,
+    },
+    isTrusted: (address) => sources.has(address, now()),
+    onRefused: (refused) => emit({ type: 'connection-refused', ...refused }),
+  });
   const policy = new DownloadPolicy({
     ...config,
-    overlay: () => [...registry.addresses(), ...(listening ? ownPlaces(listening, publicUrl()) : [])],
+    overlay: () => [
+      ...registry.places(now()),
+      // Where this master can be reached, as targets of downloads would name it.
+      ...(listening ? [authorityOf(listening.url), authorityOf(publicUrl())] : []),
+    ],
   });
   const planner = new Planner(config.planner, links);
   const plans = new PlanService({ config, policy, planner, registry, sizes, tickets, publicUrl });
   const masterKeys = [masterKeyOf(signingKey)];
+  const ask = deps.askDepot ?? createAskDepot({ policy: config.addresses, names: config.names });
   const service = new DepotService({
     registry,
+    prover: new AddressProver({ registry, ask, sources, now, emit }),
     links,
     sizes,
     policy,
@@ -81,7 +114,7 @@ export function createMaster(deps: MasterDeps): Master {
   });
 
   const api = createApi(emit, [
-    depotRoutes({ service, registry, enrolmentSecret, now }),
+    depotRoutes({ service, registry, sources, enrolmentSecret, now, emit }),
     planRoutes({ plans, now, emit }),
     operationsRoutes({
       signingKeys: [signingKey],
@@ -89,21 +122,29 @@ export function createMaster(deps: MasterDeps): Master {
       metricsNetworks: config.metricsNetworks,
       status: () => ({
         note: config.note ?? null,
-        depots: registry.entries(now()).map(({ id, state }) => ({ id, state })),
+        depots: registry.views(now()).map(({ id, state, problem }) => ({
+          id,
+          state,
+          ...(problem ? { problem } : {}),
+        })),
         version: deps.version,
       }),
     }),
     pageRoutes(deps.webDir),
   ]);
   const handleGet = createGetHandler({ plans, now, emit });
-  const server = new HttpServer((request, response) => {
-    if (isGetTarget(request.url ?? '')) handleGet(request, response);
-    else api(request, response);
-  }, deps.tls);
+  const server = new HttpServer(
+    (request, response) => {
+      if (isGetTarget(request.url ?? '')) handleGet(request, response);
+      else api(request, response);
+    },
+    { tls: deps.tls, limiter },
+  );
 
   return {
     async listen() {
       await registry.load();
+      for (const { host } of registry.places(now())) sources.note(host, now());
       listening = await server.listen(config.listen);
       return { url: publicUrl() };
     },
@@ -142,14 +183,4 @@ function asRefusal(thrown: unknown): LonghaulError {
   if (status === 404) return new LonghaulError('not-found');
   const isClients = typeof status === 'number' && status >= 400 && status < 500;
   return isClients ? new LonghaulError('bad-request', { cause: thrown }) : asLonghaulError(thrown);
-}
-
-/** Where this master can be reached, as targets of downloads would name it. */
-function ownPlaces(listening: Listening, publicUrl: string): Authority[] {
-  return [listening.url, publicUrl].flatMap((text) => {
-    const url = URL.parse(text);
-    const host = url && canonicalHost(url.hostname);
-    if (!url || !host?.ok) return [];
-    return [{ host: host.value, port: Number(url.port) || (url.protocol === 'https:' ? 443 : 80) }];
-  });
 }

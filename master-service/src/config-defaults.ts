@@ -1,5 +1,5 @@
 /** Every default of a master's configuration, with its unit and its reason. */
-import { type CongestionControl, GIB, MIB } from '@longhaul/shared';
+import { GIB, MIB } from '@longhaul/shared';
 
 /** Each further depot adds set-up time and a machine that can fail; beyond three the models show no gain. */
 export const DEFAULT_MAX_DEPOTS = 3;
@@ -15,10 +15,6 @@ export const DEFAULT_MAX_LANES = 8;
 export const DEFAULT_MIN_LANE_BYTES = 4 * MIB;
 /** Half of Linux's default `tcp_rmem` maximum of 6 MiB: what one end offers as window without tuning. */
 export const DEFAULT_WINDOW_BYTES = 3 * MIB;
-/** What almost every web server runs. */
-export const DEFAULT_ORIGIN_SENDER: CongestionControl = 'cubic';
-/** What depots send with unless their kernel has no BBR. */
-export const DEFAULT_DEPOT_SENDER: CongestionControl = 'bbr';
 /** A way nobody knows anything of counts as a connection across an ocean ... */
 export const DEFAULT_UNKNOWN_RTT_MS = 100;
 /** ... at the rate of a usual line. */
@@ -37,8 +33,12 @@ export const DEFAULT_UNKNOWN_SIZE_BUDGET_BYTES = 64 * GIB;
 /** Download managers open 16 connections and reopen them often in a day. */
 export const DEFAULT_BUDGET_CONNECTIONS = 4096;
 
+/** Far above what a master needs, below usual limits of open files; idle, they take about 100 MB. */
+export const DEFAULT_CONNECTIONS = 10_000;
+/** A tenth of all: a university behind one address, while ten such networks are still no siege. */
+export const DEFAULT_CONNECTIONS_PER_NETWORK = 1_000;
+/** What browsers open ahead of requests, from a busy network; whoever means harm gets no further with it than this. */
+export const DEFAULT_WAITING_PER_NETWORK = 200;
+
 /** Planners notice a dead depot after three of these. */
 export const DEFAULT_HEARTBEAT_SECONDS = 5;
-
-/** Who may read `/metrics`: the machine itself. */
-export const DEFAULT_METRICS_NETWORKS: readonly string[] = ['127.0.0.0/8', '::1/128'];

@@ -1,16 +1,25 @@
 import {
-  addressPolicySchema,
-  baseUrlSchema,
-  checkConfig,
+  CONGESTION_CONTROL_NAMES,
+  DEPOT_CONGESTION_CONTROL,
   DEPOT_ID,
-  listenSchema,
   MAX_ALTERNATIVES,
   MAX_CHAIN_DEPOTS,
   MAX_LANES,
-  networksSchema,
   parseHostPattern,
-  tlsFilesSchema,
+  USUAL_CONGESTION_CONTROL,
 } from '@longhaul/shared';
+import {
+  addressPolicySchema,
+  baseUrlSchema,
+  checkConfig,
+  DEFAULT_METRICS_NETWORKS,
+  listenSchema,
+  namesSchema,
+  networksSchema,
+  seconds,
+  tlsFilesSchema,
+  wholeSeconds,
+} from '@longhaul/shared/service';
 import * as z from 'zod';
 import * as defaults from './config-defaults.ts';
 
@@ -18,9 +27,8 @@ import * as defaults from './config-defaults.ts';
 export const CLIENT = 'client';
 export const ORIGIN = 'origin';
 
-const seconds = (preset: number) => z.int().min(1, 'must be at least 1 second').default(preset);
 const bytes = (preset: number) => z.int().min(1, 'must be at least 1 byte').default(preset);
-const sender = z.enum(['reno', 'cubic', 'bbr']);
+const sender = z.enum(CONGESTION_CONTROL_NAMES);
 const rttMs = z.number().min(0, 'must be 0 or more milliseconds');
 const lossRate = z.number().min(0, 'must be 0 to 1').max(1, 'must be 0 to 1');
 const rateBps = z.number().positive('must be more than 0 bits per second');
@@ -60,8 +68,8 @@ const linksSchema = z
 
 const assumptionsSchema = z.strictObject({
   windowBytes: bytes(defaults.DEFAULT_WINDOW_BYTES),
-  originSender: sender.default(defaults.DEFAULT_ORIGIN_SENDER),
-  depotSender: sender.default(defaults.DEFAULT_DEPOT_SENDER),
+  originSender: sender.default(USUAL_CONGESTION_CONTROL),
+  depotSender: sender.default(DEPOT_CONGESTION_CONTROL),
   rttMs: rttMs.default(defaults.DEFAULT_UNKNOWN_RTT_MS),
   lossRate: lossRate.default(0),
   rateBps: rateBps.default(defaults.DEFAULT_UNKNOWN_RATE_BPS),
@@ -85,8 +93,8 @@ export type PlannerConfig = z.output<typeof plannerSchema>;
 
 const ticketsSchema = z
   .strictObject({
-    startSeconds: seconds(defaults.DEFAULT_START_SECONDS),
-    lifeSeconds: seconds(defaults.DEFAULT_LIFE_SECONDS),
+    startSeconds: wholeSeconds(defaults.DEFAULT_START_SECONDS),
+    lifeSeconds: wholeSeconds(defaults.DEFAULT_LIFE_SECONDS),
     budgetFactor: z.number().min(1, 'must be 1 or more').default(defaults.DEFAULT_BUDGET_FACTOR),
     minimumBudgetBytes: bytes(defaults.DEFAULT_MINIMUM_BUDGET_BYTES),
     unknownSizeBudgetBytes: bytes(defaults.DEFAULT_UNKNOWN_SIZE_BUDGET_BYTES),
@@ -121,16 +129,26 @@ const masterConfigSchema = z
     origins: z.array(hostPatternSchema).default([]),
     /** Clients that may download from everywhere. */
     clients: networksSchema.default([]),
-    /** Everyone from everywhere, with caps per client prefix (/24 or /48). */
+    /** Everyone from everywhere, with caps for each client; its /24 or /48 has sixteen times as much. */
     public: z
       .union([z.literal(false), capsSchema], 'must be false, or plansPerMinute and bytesPerHour')
       .default(false),
     addresses: addressPolicySchema.prefault({}),
+    /** Static names of depots, asked before DNS. */
+    names: namesSchema.default({}),
     planner: plannerSchema.prefault({}),
     tickets: ticketsSchema.prefault({}),
     depots: z.strictObject({ heartbeatSeconds: seconds(defaults.DEFAULT_HEARTBEAT_SECONDS) }).prefault({}),
+    /** Connections to this master at once: over all, of one client network (/24 or /48), and of these without a request. */
+    limits: z
+      .strictObject({
+        connections: z.int().min(1).default(defaults.DEFAULT_CONNECTIONS),
+        connectionsPerNetwork: z.int().min(1).default(defaults.DEFAULT_CONNECTIONS_PER_NETWORK),
+        waitingPerNetwork: z.int().min(1).default(defaults.DEFAULT_WAITING_PER_NETWORK),
+      })
+      .prefault({}),
     links: linksSchema,
-    metricsNetworks: networksSchema.default([...defaults.DEFAULT_METRICS_NETWORKS]),
+    metricsNetworks: networksSchema.default([...DEFAULT_METRICS_NETWORKS]),
     /** A sentence for the page, for example that the links are imaginary. */
     note: z.string().max(500).optional(),
   })

@@ -1,4 +1,5 @@
 import type { ErrorCode } from '@longhaul/shared';
+import type { RefusedConnection } from '@longhaul/shared/service';
 
 export type Decision = 'chain' | 'direct';
 
@@ -14,6 +15,27 @@ export type MasterEvent =
   | { readonly type: 'refused'; readonly code: ErrorCode }
   | { readonly type: 'depot-registered'; readonly depot: string }
   | { readonly type: 'depot-heard'; readonly depot: string }
+  /** A depot, or somebody who would be one, was refused. */
+  | {
+      readonly type: 'depot-refused';
+      readonly code: ErrorCode;
+      /** Who it says it is; left out where it says nothing that could be an id. */
+      readonly depot?: string;
+      readonly address: string;
+    }
+  /** Another process of a depot that is up has sent a heartbeat, not for the first time. */
+  | { readonly type: 'depot-twice'; readonly depot: string }
+  /** A depot has answered at its address. */
+  | { readonly type: 'depot-proved'; readonly depot: string; readonly isRenewed: boolean }
+  /** A depot that was asked did not prove its address; what it proved before counts on for a while. */
+  | {
+      readonly type: 'depot-not-proved';
+      readonly depot: string;
+      readonly code: ErrorCode;
+      readonly detail: string | undefined;
+    }
+  /** A connection was closed before it could bring a request. */
+  | ({ readonly type: 'connection-refused' } & RefusedConnection)
   | { readonly type: 'failed'; readonly error: unknown };
 
 export type EmitEvent = (event: MasterEvent) => void;

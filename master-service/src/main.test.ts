@@ -42,6 +42,34 @@ test('a master says on one line where it is, serves, and ends cleanly when it is
   expect(await exit).toBe(0);
 });
 
+test('a master says in its log that a depot has the wrong secret: once a minute, with what to do', async () => {
+  const child = spawn(process.execPath, [MAIN, '--config', await configFile(CONFIG)]);
+  const log = text(child.stderr);
+  const [line] = (await once(child.stdout, 'data')) as Buffer[];
+  const { url } = JSON.parse(String(line).replace(/^ready /, '')) as { url: string };
+  for (let tries = 0; tries < 3; tries += 1) {
+    const answer = await fetch(`${url}/v1/depots`, { method: 'POST', body: '{}' });
+    expect(answer.status).toBe(403);
+  }
+  const metrics = await (await fetch(`${url}/metrics`)).text();
+  expect(metrics).toContain('longhaul_master_refusals_total{code="enrolment-refused"} 3');
+  const exit = exitOf(child);
+  child.kill('SIGTERM');
+  await exit;
+  const lines = (await log)
+    .trim()
+    .split('\n')
+    .map((entry) => JSON.parse(entry) as object);
+  const warnings = lines.filter((entry) => 'level' in entry && entry.level === 40);
+  expect(warnings).toEqual([
+    expect.objectContaining({
+      code: 'enrolment-refused',
+      address: '127.0.0.1',
+      msg: expect.stringContaining('The enrolment secret is wrong') as string,
+    }),
+  ]);
+});
+
 test('a master that a program started tells it where it is and ends with it', async () => {
   const child = fork(MAIN, ['--config', await configFile(CONFIG)], {
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],

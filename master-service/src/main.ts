@@ -1,20 +1,20 @@
 #!/usr/bin/env node
 import { readFile } from 'node:fs/promises';
-import { dirname, resolve } from 'node:path';
-import { createSecureContext } from 'node:tls';
+import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { asLonghaulError, LonghaulError } from '@longhaul/shared';
+import { asLonghaulError, ERRORS, LonghaulError } from '@longhaul/shared';
+import { openStateFolder, readConfigFile, readNamedFiles, Seldom } from '@longhaul/shared/service';
 import { type Logger, pino } from 'pino';
-import { parse } from 'yaml';
 import { createMaster } from './app.ts';
-import { type MasterConfig, readMasterConfig } from './config.ts';
+import { readMasterConfig } from './config.ts';
 import { FileDepotStore } from './depots/depot-store.ts';
 import type { MasterEvent } from './events.ts';
-import type { TlsFiles } from './http/http-server.ts';
 import { loadMasterKeys } from './keys/key-files.ts';
 
 const USAGE = 'Usage: longhaul-master --config <file.yaml>';
+/** Warnings that somebody else can cause are written this often, with the number of those between. */
+const WARNING_INTERVAL_MS = 60_000;
 /** Past this a shutdown is not waited for. */
 const SHUTDOWN_LIMIT_MS = 1400;
 
@@ -35,38 +35,26 @@ async function main(): Promise<void> {
 }
 
 async function start(log: Logger): Promise<void> {
-  const { config, baseDir } = await readConfigFile();
-  const stateDir = resolve(baseDir, config.stateDir);
-  const tls = await readTlsFiles(config, baseDir);
+  const { config, baseDir } = readConfigFile(configArgument(), readMasterConfig);
+  const tls = readNamedFiles(baseDir, (files) => files.tls('tls', config.tls));
+  const state = openStateFolder(resolve(baseDir, config.stateDir));
   const packageJson: unknown = JSON.parse(
     await readFile(new URL('../package.json', import.meta.url), 'utf8'),
   );
   const master = createMaster({
     config,
-    ...(await loadMasterKeys(stateDir)),
-    depotStore: new FileDepotStore(stateDir),
+    ...loadMasterKeys(state),
+    depotStore: new FileDepotStore(state),
     ...(tls ? { tls } : {}),
     webDir: fileURLToPath(new URL('../dist/web', import.meta.url)),
     version: versionOf(packageJson),
     now: Date.now,
-    onEvent: (event) => logEvent(log, event),
+    onEvent: eventLogger(log),
   });
   const { url } = await master.listen();
   stopOnRequest(() => master.close());
   process.stdout.write(`ready ${JSON.stringify({ url })}\n`);
   process.send?.({ ready: { url } });
-}
-
-/** Paths in the file are relative to the file. */
-async function readConfigFile(): Promise<{ config: MasterConfig; baseDir: string }> {
-  const file = configArgument();
-  let text: string;
-  try {
-    text = await readFile(file, 'utf8');
-  } catch (cause) {
-    throw new LonghaulError('config-invalid', { detail: `${file} cannot be read`, cause });
-  }
-  return { config: readMasterConfig(parseYaml(text, file)), baseDir: dirname(resolve(file)) };
 }
 
 function configArgument(): string {
@@ -77,30 +65,6 @@ function configArgument(): string {
     throw new LonghaulError('config-invalid', { detail: USAGE, cause });
   }
   throw new LonghaulError('config-invalid', { detail: USAGE });
-}
-
-function parseYaml(text: string, file: string): unknown {
-  try {
-    return parse(text);
-  } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new LonghaulError('config-invalid', { detail: `${file} is not YAML: ${reason}`, cause });
-  }
-}
-
-async function readTlsFiles({ tls }: MasterConfig, baseDir: string): Promise<TlsFiles | undefined> {
-  if (!tls) return undefined;
-  try {
-    const [cert, key] = await Promise.all([
-      readFile(resolve(baseDir, tls.certFile), 'utf8'),
-      readFile(resolve(baseDir, tls.keyFile), 'utf8'),
-    ]);
-    createSecureContext({ cert, key });
-    return { cert, key };
-  } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new LonghaulError('config-invalid', { detail: `tls: ${reason}`, cause });
-  }
 }
 
 function versionOf(packageJson: unknown): string {
@@ -120,9 +84,28 @@ function stopOnRequest(close: () => Promise<void>): void {
   if (process.channel) process.on('disconnect', stop);
 }
 
-function logEvent(log: Logger, event: MasterEvent): void {
-  if (event.type === 'failed') log.error({ err: event.error }, 'request failed');
-  else if (event.type === 'depot-registered') log.info({ depot: event.depot }, 'depot registered');
-  // One line for each download would cost more than the answer itself; counters have them.
-  else log.debug(event);
+/** Writes events for people; of those that others can cause, one of a kind each minute. */
+function eventLogger(log: Logger): (event: MasterEvent) => void {
+  const seldom = new Seldom(WARNING_INTERVAL_MS, Date.now);
+  const warn = (kind: string, fields: object, message: string) => {
+    const heldBack = seldom.take(kind);
+    if (heldBack !== undefined) log.warn(heldBack > 0 ? { ...fields, heldBack } : fields, message);
+  };
+  return (event) => {
+    const { type, ...fields } = event;
+    if (event.type === 'failed') log.error({ err: event.error }, 'request failed');
+    else if (event.type === 'depot-registered') log.info(fields, 'depot registered');
+    else if (event.type === 'depot-proved' && !event.isRenewed) log.info(fields, 'depot proved its address');
+    else if (event.type === 'depot-not-proved')
+      warn(`${type} ${event.depot}`, fields, 'depot did not prove its address');
+    else if (event.type === 'depot-twice')
+      warn(`${type} ${event.depot}`, fields, ERRORS['depot-twice'].message);
+    // A depot that is not known registers at once.
+    else if (event.type === 'depot-refused' && event.code !== 'depot-unknown')
+      warn(`${type} ${event.code}`, fields, `depot refused: ${ERRORS[event.code].message}`);
+    else if (event.type === 'connection-refused')
+      warn(`${type} ${event.bound}`, fields, ERRORS['too-many-connections'].message);
+    // One line for each download would cost more than the answer itself; counters have them.
+    else log.debug(event);
+  };
 }

@@ -1,5 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { clientPrefix, DEFAULT_PORTS_ALLOWED, isInNetworks, refuseAddress } from './address-policy.ts';
+import {
+  clientAddress,
+  clientPrefix,
+  DEFAULT_PORTS_ALLOWED,
+  isInNetworks,
+  refuseAddress,
+  refuseOverlayAddress,
+} from './address-policy.ts';
 
 const strict = { ports: DEFAULT_PORTS_ALLOWED, allow: [] };
 
@@ -56,12 +63,50 @@ describe('a connection is permitted', () => {
   });
 });
 
+describe('a depot', () => {
+  test.each([80, 443, 1024, 8470, 65535])('may be at a public address on port %d', (port) => {
+    expect(refuseOverlayAddress('8.8.8.8', port, strict)).toBeUndefined();
+    expect(refuseOverlayAddress('2606:4700::1111', port, strict)).toBeUndefined();
+  });
+
+  test.each([22, 25, 110, 1023])('may not be on port %d, where other services are', (port) => {
+    expect(refuseOverlayAddress('8.8.8.8', port, strict)).toBe('depot-address-not-allowed');
+    expect(refuseOverlayAddress('8.8.8.8', port, { ...strict, ports: [port] })).toBeUndefined();
+  });
+
+  test.each(['127.0.0.1', '10.77.0.1', '169.254.169.254', '::1', '::ffff:10.77.0.1', 'd1.example', ''])(
+    'may not be at %j, which is not a public address',
+    (address) => {
+      expect(refuseOverlayAddress(address, 8470, strict)).toBe('depot-address-not-allowed');
+      // What is excepted for origins is not meant for depots.
+      const policy = { ...strict, allow: [{ network: '0.0.0.0/0', ports: [8470] }] };
+      expect(refuseOverlayAddress(address, 8470, policy)).toBe('depot-address-not-allowed');
+    },
+  );
+
+  test('may be on any port of a network that is named for the overlay, where origins still may not', () => {
+    const policy = { ...strict, overlayNetworks: ['10.77.0.0/16', '::1/128'] };
+    for (const address of ['10.77.3.4', '::ffff:10.77.3.4', '::1']) {
+      expect(refuseOverlayAddress(address, 25, policy)).toBeUndefined();
+      expect(refuseAddress(address, 80, policy)).toBe('target-not-public');
+    }
+    expect(refuseOverlayAddress('10.78.0.1', 8470, policy)).toBe('depot-address-not-allowed');
+  });
+});
+
 describe('a client', () => {
   test('counts as its /24 or /48', () => {
     expect(clientPrefix('198.51.100.77')).toBe('198.51.100.0/24');
     expect(clientPrefix('::ffff:198.51.100.77')).toBe('198.51.100.0/24');
     expect(clientPrefix('2001:db8:1:2:3:4:5:6')).toBe('2001:db8:1::/48');
     expect(clientPrefix('')).toBe('');
+  });
+
+  test('is known by its address, or the /64 of its line', () => {
+    expect(clientAddress('198.51.100.77')).toBe('198.51.100.77/32');
+    expect(clientAddress('::ffff:198.51.100.77')).toBe('198.51.100.77/32');
+    expect(clientAddress('2001:db8:1:2:3:4:5:6')).toBe('2001:db8:1:2::/64');
+    expect(clientAddress('2001:db8:1:2:7:8:9:a')).toBe('2001:db8:1:2::/64');
   });
 
   test('is found in a network of its own family only', () => {

@@ -1,6 +1,6 @@
 /**
- * Which addresses downloads may come from. The same rule guards the depots' dial function, on the address really
- * connected, and the master's planner, on literals.
+ * Which addresses downloads may come from, and where depots may be. The same rules guard the depots' dial function, on the
+ * address really connected, and the master, on what is registered and asked for.
  */
 import ipaddr from 'ipaddr.js';
 
@@ -15,9 +15,14 @@ export interface AddressPolicy {
   /** Ports of public addresses. */
   readonly ports: readonly number[];
   readonly allow: readonly AllowedNetwork[];
+  /** CIDR: networks that are not public, in which depots may be on any port; left out: none. */
+  readonly overlayNetworks?: readonly string[];
 }
 
 export const DEFAULT_PORTS_ALLOWED: readonly number[] = [80, 443];
+
+/** The first port of RFC 6335's user ports. Below it are services that must not be sent somebody else's requests. */
+const FIRST_USER_PORT = 1024;
 
 /**
  * Whether a connection to `address:port` is permitted: global unicast on an allowed port, or an explicit exception.
@@ -36,6 +41,21 @@ export function refuseAddress(
   if (excepted) return undefined;
   if (!isGlobalUnicast(parsed)) return 'target-not-public';
   return policy.ports.includes(port) ? undefined : 'port-not-allowed';
+}
+
+/**
+ * Whether a depot may be at `address:port`: global unicast on a user port or one that origins may have, or in a network
+ * named for the overlay. `undefined` means yes; otherwise the code that refuses it.
+ */
+export function refuseOverlayAddress(
+  address: string,
+  port: number,
+  policy: AddressPolicy,
+): 'depot-address-not-allowed' | undefined {
+  if (isInNetworks(address, policy.overlayNetworks ?? [])) return undefined;
+  const isPublic = ipaddr.isValid(address) && isGlobalUnicast(ipaddr.process(address));
+  const isPermitted = isPublic && (port >= FIRST_USER_PORT || policy.ports.includes(port));
+  return isPermitted ? undefined : 'depot-address-not-allowed';
 }
 
 /** Whether `host` is an address literal rather than a name. */
@@ -61,14 +81,23 @@ export function isInNetworks(address: string, networks: readonly string[]): bool
   return networks.some((network) => contains(network, parsed));
 }
 
-/** The network that stands for one client: its /24 or /48. */
+/** The network that a client is in, its neighbours with it: a /24, or a /48 of IPv6. */
 export function clientPrefix(address: string): string {
+  return networkOf(address, 3, 6);
+}
+
+/** One client: its IPv4 address, or the /64 of IPv6 that one line has. */
+export function clientAddress(address: string): string {
+  return networkOf(address, 4, 8);
+}
+
+function networkOf(address: string, keptOfIpv4: number, keptOfIpv6: number): string {
   if (!ipaddr.isValid(address)) return address;
   const parsed = ipaddr.process(address);
   const bytes = parsed.toByteArray();
-  const keep = parsed.kind() === 'ipv4' ? 3 : 6;
-  const network = ipaddr.fromByteArray(bytes.map((byte, index) => (index < keep ? byte : 0)));
-  return `${network.toString()}/${keep * 8}`;
+  const kept = parsed.kind() === 'ipv4' ? keptOfIpv4 : keptOfIpv6;
+  const network = ipaddr.fromByteArray(bytes.map((byte, index) => (index < kept ? byte : 0)));
+  return `${network.toString()}/${kept * 8}`;
 }
 
 function contains(network: string, address: ipaddr.IPv4 | ipaddr.IPv6): boolean {

@@ -9,10 +9,14 @@ const rate = z.number().check(z.minimum(0), z.maximum(1));
 const MAX_RTT_MS = 60_000;
 /** A measured rate above this is one, too: 10 Tbit/s. */
 const MAX_GOODPUT_BPS = 10_000_000_000_000;
+/** 100 TB: more than any file that people download. */
+const MAX_FILE_BYTES = 100_000_000_000_000;
 
 const depotId = z.string().check(z.regex(DEPOT_ID));
 const depotIds = z.array(depotId).check(z.maxLength(MAX_LISTED_DEPOTS));
 const lanes = z.number().check(z.int(), z.minimum(1), z.maximum(MAX_LANES));
+/** A raw Ed25519 public key. */
+const publicKey = z.string().check(z.regex(/^[A-Za-z0-9_-]{43}$/));
 const base64url = z.string().check(z.regex(/^[A-Za-z0-9_-]+$/), z.maxLength(256));
 
 /** `POST /v1/plans`: asks for the plan of one download without being redirected. */
@@ -26,7 +30,30 @@ export const planRequestSchema = z.strictObject({
 });
 export type PlanRequest = z.infer<typeof planRequestSchema>;
 
-const legSchema = z.object({
+/**
+ * How a figure is known, the surest first: depots measured it, the operator typed it in, it was put together from the
+ * legs of a chain, or nothing is known and an assumption stands in.
+ */
+const FIGURE_SOURCES = ['measured', 'configured', 'derived', 'assumed'] as const;
+const figureSourceSchema = z.enum(FIGURE_SOURCES);
+export type FigureSource = z.infer<typeof figureSourceSchema>;
+
+/** The least sure of several sources: what is worked out from all of them is known no better. `assumed` of none. */
+export function leastSure(sources: readonly FigureSource[]): FigureSource {
+  return FIGURE_SOURCES.findLast((source) => sources.includes(source)) ?? 'assumed';
+}
+
+/** How the two figures of a leg are known. */
+const legKnowledgeSchema = z.object({
+  rttSource: figureSourceSchema,
+  /** Of what the goodput was worked out from: rate, loss and window, or a connection's measured goodput. */
+  goodputSource: figureSourceSchema,
+  /** Age of the newest measurement; left out where nothing of the leg is measured. */
+  measuredAgeMs: z.optional(z.number()),
+});
+export type LegKnowledge = z.infer<typeof legKnowledgeSchema>;
+
+const legSchema = z.extend(legKnowledgeSchema, {
   /** Who sends on this leg and who receives: depot ids, `origin`, `client`. */
   from: z.string(),
   to: z.string(),
@@ -41,7 +68,32 @@ const predictionSchema = z.object({
   goodputBps: z.number(),
   setUpSeconds: z.number(),
   legs: z.array(legSchema),
+  /** The least sure source among the legs' figures: no more is known of the whole. */
+  source: figureSourceSchema,
 });
+
+/** Why the decision is what it is; kinds keep their names, while the sentences in `reasons` may change. */
+const decisionReasonSchema = z.enum([
+  /** A chain is predicted to be clearly faster. */
+  'chain-faster',
+  /** The request names the chain (`via`). */
+  'chain-asked',
+  /** The operator has turned chains off (`planner.maxDepots: 0`). */
+  'chains-off',
+  /** No depot is registered here. */
+  'no-depots',
+  /** Depots are registered, but none of them is up. */
+  'no-depot-up',
+  /** The request avoids every depot that is up, or those without which no chain wins. */
+  'depots-avoided',
+  /** Depots are up, but the links of no chain are all known. */
+  'links-unknown',
+  /** A chain would be clearly faster for a larger file. */
+  'small-file',
+  /** No chain is predicted to be clearly faster. */
+  'no-gain',
+]);
+export type DecisionReason = z.infer<typeof decisionReasonSchema>;
 
 /** The plan of one download, with what speaks for it. */
 export const planAnswerSchema = z.object({
@@ -49,6 +101,7 @@ export const planAnswerSchema = z.object({
   /** The origin URL as people write it. */
   url: z.string(),
   decision: z.enum(['chain', 'direct']),
+  decisionReason: decisionReasonSchema,
   /** Where the master's redirect leads: the entry depot, or the origin with the direct fragment. */
   location: z.string(),
   /** The link that never expires and plans anew for each request. */
@@ -59,9 +112,13 @@ export const planAnswerSchema = z.object({
   /** Parallel connections on every leg but the client's; 1 for `direct`. */
   lanes,
   sizeBytes: count,
+  /** Whether the request gave the size, a depot saw it, or it is assumed. */
   sizeSource: z.enum(['option', 'reported', 'assumed']),
+  /** Whether this master has heard of a depot that fetched the file: else nobody knows whether it exists. */
+  fileSeen: z.boolean(),
   prediction: predictionSchema,
   direct: predictionSchema,
+  /** Sentences for people. */
   reasons: z.array(z.string()),
   /** ISO 8601: after this the location starts no new download. */
   startBefore: z.string(),
@@ -74,14 +131,22 @@ export type Prediction = z.infer<typeof predictionSchema>;
 
 /** Body of every refusal that answers JSON. */
 export const errorAnswerSchema = z.object({
-  error: z.object({ code: z.string(), message: z.string(), retry: z.boolean() }),
+  error: z.object({
+    code: z.string(),
+    message: z.string(),
+    retry: z.boolean(),
+    /** Whether the download may succeed for a client that asks the origin itself. */
+    direct: z.optional(z.boolean()),
+    /** Where the code is explained: an address relative to the master's base address, without `/` in front. */
+    help: z.optional(z.string()),
+  }),
 });
 export type ErrorAnswer = z.infer<typeof errorAnswerSchema>;
 
-/** `POST /v1/depots`: a depot registers its address and key, under the enrolment secret's MAC. */
+/** `POST /v1/depots`: a depot registers its address and key; signed by that key, and under the enrolment secret's MAC. */
 export const registerRequestSchema = z.strictObject({
   id: depotId,
-  publicKey: base64url,
+  publicKey,
   host: z.string().check(z.maxLength(255)),
   port: z.number().check(z.int(), z.minimum(1), z.maximum(65535)),
   tls: z.boolean(),
@@ -97,7 +162,15 @@ const linkReportSchema = z.strictObject({
 });
 export type LinkReport = z.infer<typeof linkReportSchema>;
 
-const sizeReportSchema = z.strictObject({ urlHash: base64url, sizeBytes: count });
+/** Whether this is the size of a file that a download can have: nothing is known of empty ones. */
+export function isFileSize(sizeBytes: number): boolean {
+  return Number.isInteger(sizeBytes) && sizeBytes >= 1 && sizeBytes <= MAX_FILE_BYTES;
+}
+
+const sizeReportSchema = z.strictObject({
+  urlHash: base64url,
+  sizeBytes: z.number().check(z.refine(isFileSize)),
+});
 export type SizeReport = z.infer<typeof sizeReportSchema>;
 
 /** `POST /v1/depots/<id>/heartbeat`, signed by the depot. */
@@ -114,22 +187,53 @@ const depotEntrySchema = z.object({
   host: z.string(),
   port: count,
   tls: z.boolean(),
-  publicKey: base64url,
+  publicKey,
+  /** Where the depot has answered with its key: other depots connect there, and nowhere else. */
+  addresses: z.array(z.string()).check(z.minLength(1)),
   state: z.enum(['up', 'draining', 'lost']),
 });
 export type DepotEntry = z.infer<typeof depotEntrySchema>;
+
+/** A code with its sentence, for the depot's operator. */
+const problemSchema = z.object({ code: z.string(), message: z.string() });
+
+/** What the master thinks of the depot that asks. */
+const standingSchema = z.object({
+  /** `unproved`: it is registered, but has not answered at its address with its key; nobody is sent there. */
+  state: z.enum(['up', 'draining', 'unproved']),
+  problem: z.optional(problemSchema),
+});
+export type Standing = z.infer<typeof standingSchema>;
+
+/** `POST /v1/depots/trial`: what would come of a registration, with its body and proofs. Nothing is registered. */
+export const trialAnswerSchema = z.object({
+  /** Why it would be refused. */
+  refusal: z.optional(problemSchema),
+  /** Why the address would not count. */
+  unproved: z.optional(problemSchema),
+});
+export type TrialAnswer = z.infer<typeof trialAnswerSchema>;
 
 const masterKeySchema = z.object({ keyId: z.string(), publicKey: base64url });
 export type MasterKey = z.infer<typeof masterKeySchema>;
 
 /** Answer to a registration and to every heartbeat: all that a depot has to know of the overlay. */
 export const directorySchema = z.object({
+  self: standingSchema,
+  /** Depots whose addresses are proved. */
   depots: z.array(depotEntrySchema),
   masterKeys: z.array(masterKeySchema),
   /** Public base URLs of the masters, the first one for redirects back. */
   masterUrls: z.array(z.string()).check(z.minLength(1)),
 });
 export type Directory = z.infer<typeof directorySchema>;
+
+/** A depot's answer to the question whether it is where it is registered. */
+export const challengeAnswerSchema = z.object({
+  id: depotId,
+  signature: z.string().check(z.regex(/^[A-Za-z0-9_-]{86}$/)),
+});
+export type ChallengeAnswer = z.infer<typeof challengeAnswerSchema>;
 
 /**
  * `POST /v1/depots/<id>/follow-ups`, signed: a ticket of the same job for another URL, which an origin redirects to. With

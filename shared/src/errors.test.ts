@@ -1,10 +1,12 @@
 import { expect, test } from 'vitest';
-import { asLonghaulError, ERRORS, LonghaulError } from './errors.ts';
+import { asLonghaulError, ERRORS, type ErrorCode, LonghaulError } from './errors.ts';
 
 test('every registered failure is a sentence with a proper status', () => {
   for (const [code, { status, message }] of Object.entries(ERRORS)) {
     expect(code).toMatch(/^[a-z]+(-[a-z]+)*$/);
-    expect(message, code).toMatch(/^[A-Z].*\.$/);
+    expect(message, 'what happened, and behind a colon what to do').toMatch(/^[A-Z][^:]*: .*\.$/);
+    expect(message, 'who reads it has no repository').not.toMatch(/docs\/|\.md\b|src\//);
+    if (message.includes('go direct')) expect(ERRORS[code as ErrorCode].direct, code).toBe(true);
     expect(status === 0 || (status >= 400 && status < 600), code).toBe(true);
   }
 });

@@ -1,251 +1,491 @@
 /**
+ * Who is to blame for a failure, which decides what may help:
+ * - `client`: the request, as whoever sent it made it, or how many of them there are;
+ * - `way`: the depots and connections up to the origin; another way may do better;
+ * - `origin`: the origin, over whatever way it is asked;
+ * - `depot`: the depot (or master) that says it; another one may do better;
+ * - `master`: the depot's master.
+ */
+export type Blame = 'client' | 'way' | 'origin' | 'depot' | 'master';
+
+/**
  * The one error registry. Every failure that a user or an operator can cause has an entry here; `docs/errors.md`
  * is generated from it (`npm run fix`) and checked against it (`npm run check`).
  */
 interface ErrorEntry {
   /** HTTP status that goes with the code; 0 for failures that never travel over HTTP. */
   readonly status: number;
+  readonly blame: Blame;
   /** Whether asking again, unchanged, may succeed. */
   readonly retry: boolean;
-  /** A sentence that says what happened and what to do. */
+  /** A sentence that says what happened and, behind a colon, what to do. */
   readonly message: string;
+  /** Whether the download may succeed for a client that asks the origin itself. */
+  readonly direct: boolean;
 }
 
-const entry = (status: number, retry: boolean, message: string): ErrorEntry => ({ status, retry, message });
+const entry = (
+  status: number,
+  blame: Blame,
+  retry: boolean,
+  message: string,
+  direct = false,
+): ErrorEntry => ({ status, blame, retry, message, direct });
 
 export const ERRORS = {
   'bad-url': entry(
     400,
+    'client',
     false,
     'This is not a download address Longhaul understands: give a full http or https URL.',
   ),
   'unknown-scheme': entry(
     400,
+    'client',
     false,
     'Only http and https addresses can be downloaded: check the start of the URL.',
   ),
-  'bad-port': entry(400, false, 'The port is not a number from 1 to 65535: correct it in the URL.'),
+  'bad-port': entry(400, 'client', false, 'The port is not a number from 1 to 65535: correct it in the URL.'),
   'url-has-credentials': entry(
     400,
+    'client',
     false,
     'The address contains a user name or password: remove it, Longhaul never carries logins.',
+    true,
   ),
   'bad-options': entry(
     400,
+    'client',
     false,
-    'The options before the scheme are not understood: see docs/webmasters.md.',
+    'The options of this link are not understood or cannot be met: correct them, or leave them out.',
   ),
-  'bad-request': entry(400, false, 'The request does not have the documented form: see docs/protocol.md.'),
-  'not-found': entry(404, false, 'There is nothing at this address: check the path.'),
-  'method-not-allowed': entry(405, false, 'Only GET and HEAD are possible here: use one of them.'),
-  'request-too-large': entry(431, false, 'The request line and headers are too long: shorten the URL.'),
+  'bad-request': entry(
+    400,
+    'client',
+    false,
+    'The request does not have the form that is expected here: correct it, then ask again.',
+  ),
+  'not-found': entry(404, 'client', false, 'There is nothing at this address: check the path.'),
+  'method-not-allowed': entry(
+    405,
+    'client',
+    false,
+    'Only GET and HEAD are possible here: open the address itself.',
+  ),
+  'request-too-large': entry(
+    431,
+    'client',
+    false,
+    'The request line and headers are too long: shorten the URL.',
+  ),
+  'too-many-connections': entry(
+    0,
+    'client',
+    true,
+    'As many connections are open as may be, over all or from one network: wait, further ones are closed at once.',
+  ),
   'target-not-public': entry(
     403,
+    'client',
     false,
-    'The address lies in a private or reserved range: Longhaul only fetches from the public Internet.',
+    'The address lies in a private or reserved range: give a public one, Longhaul fetches from nowhere else.',
   ),
   'port-not-allowed': entry(
     403,
+    'client',
     false,
     'This port is not one downloads come from: ask the operator to allow it.',
+    true,
   ),
   'origin-not-allowed': entry(
     403,
+    'client',
     false,
     'This master does not serve that origin: download it directly, or ask the operator to add it.',
+    true,
   ),
   'via-not-allowed': entry(
     403,
+    'client',
     false,
     'This master does not let clients choose depots or lanes: leave out the options via and lanes.',
   ),
   'rate-limited': entry(
     429,
+    'client',
     true,
     'Too many or too large downloads from your network: wait, then try again.',
   ),
 
   'not-a-relay-request': entry(
     404,
+    'client',
     false,
     "A depot serves only addresses with a ticket: start at the master's link.",
   ),
-  'ticket-missing': entry(407, false, 'The tunnel request carries no ticket: ask the master for one.'),
-  'ticket-malformed': entry(400, false, "The ticket is damaged: start again at the master's link."),
+  'ticket-missing': entry(
+    407,
+    'client',
+    false,
+    'The tunnel request carries no ticket: ask the master for one.',
+  ),
+  'ticket-malformed': entry(400, 'client', false, "The ticket is damaged: start again at the master's link."),
   'ticket-version-unknown': entry(
     400,
+    'client',
     false,
     'The ticket has an unknown version or algorithm: update this depot.',
   ),
   'ticket-key-unknown': entry(
     403,
+    'way',
     true,
     'The ticket was signed with a key this depot does not know: try again.',
   ),
   'ticket-signature-wrong': entry(
     403,
+    'client',
     false,
     "The ticket is forged or damaged: start again at the master's link.",
   ),
   'ticket-not-yet-valid': entry(
     403,
+    'client',
     true,
     'The ticket lies in the future: check the clocks of master and depot.',
   ),
   'ticket-start-over': entry(
     503,
+    'client',
     false,
     "This ticket can no longer start a download: use the master's link again.",
   ),
-  'ticket-expired': entry(403, false, "The ticket's life is over: use the master's link again."),
-  'ticket-wrong-depot': entry(403, false, 'The ticket does not name this depot at this place of its chain.'),
+  'ticket-expired': entry(403, 'client', false, "The ticket's life is over: use the master's link again."),
+  'ticket-wrong-depot': entry(
+    403,
+    'client',
+    false,
+    "The ticket does not name this depot at this place of its chain: start again at the master's link.",
+  ),
   'ticket-wrong-url': entry(
     403,
+    'client',
     false,
     "The ticket was given for another URL: start again at the master's link.",
   ),
-  'ticket-wrong-authority': entry(403, false, 'The ticket was given for another origin.'),
-  'ticket-wrong-kind': entry(403, false, 'The ticket was given for another kind of transfer.'),
+  'ticket-wrong-authority': entry(
+    403,
+    'client',
+    false,
+    "The ticket was given for another origin: start again at the master's link.",
+  ),
+  'ticket-wrong-kind': entry(
+    403,
+    'client',
+    false,
+    "The ticket was given for another kind of transfer: start again at the master's link.",
+  ),
   'parameters-disagree': entry(
     400,
+    'client',
     false,
-    "The address's parameters are unknown, doubled or contradict the ticket.",
+    "The parameters of this address are unknown, doubled or contradict the ticket: start again at the master's link.",
   ),
-  'budget-used-up': entry(503, false, "The ticket's budget is used up: use the master's link again."),
+  'budget-used-up': entry(
+    503,
+    'client',
+    false,
+    "The ticket's budget is used up: use the master's link again.",
+  ),
   'caller-not-proved': entry(
     403,
+    'way',
     false,
     'The caller did not prove to be the previous depot of the chain: check its key and its clock.',
   ),
   'handover-missing': entry(
     503,
+    'client',
     true,
     "No transfer of this download waits here, it was taken or has expired: try again, or use the master's link again.",
   ),
-  'job-busy': entry(503, true, 'This download has as many connections as it may: wait until one has ended.'),
+  'job-busy': entry(
+    503,
+    'client',
+    true,
+    'This download has as many connections as it may: wait until one has ended.',
+  ),
   'client-busy': entry(
     503,
+    'client',
     true,
     'Your network has as many transfers here as it may: wait until one has ended.',
   ),
   'client-rate-limited': entry(
     503,
+    'client',
     true,
-    'Your network downloads here as fast as it may: wait a few seconds, or until a transfer has ended.',
+    'Transfers of your network use up the rate that this depot allows them: wait a few seconds.',
   ),
   'origin-crowded': entry(
     503,
+    'way',
     true,
-    'This depot fetches from the origin as often at once as it may: wait until a transfer has ended, or go direct.',
+    'This depot has as many transfers from the origin as it may: wait until one has ended, or go direct.',
+    true,
   ),
   'origin-rate-limited': entry(
     503,
+    'way',
     true,
-    'This depot fetches from the origin as fast as it may: wait a few seconds, or go direct.',
+    'Transfers from the origin use up the rate that this depot allows them: wait a few seconds, or go direct.',
+    true,
   ),
-  'depot-full': entry(503, true, 'This depot serves as many transfers as it may: try again in a while.'),
-  'shutting-down': entry(503, true, 'This depot is shutting down: try again.'),
+  'depot-full': entry(
+    503,
+    'depot',
+    true,
+    'This depot serves as many transfers as it may: try again in a while.',
+    true,
+  ),
+  'too-many-waiting': entry(
+    503,
+    'client',
+    true,
+    'More requests wait on this connection, or from your network, than may: ask for the next when an answer has ended.',
+  ),
+  'resolver-busy': entry(
+    503,
+    'depot',
+    true,
+    'This depot looks up as many names at once as it may, for your network or for all: wait a few seconds, or go direct.',
+    true,
+  ),
+  'shutting-down': entry(503, 'depot', true, 'This depot is shutting down: try again.'),
 
-  'next-depot-unknown': entry(502, true, 'The next depot of the chain is not registered or not up.'),
-  'next-depot-unreachable': entry(502, true, 'The next depot of the chain refused or broke the connection.'),
-  'next-depot-timeout': entry(504, true, 'The next depot of the chain did not answer in time.'),
+  'next-depot-unknown': entry(
+    502,
+    'way',
+    true,
+    'The next depot of the chain is not registered or not up: try again.',
+    true,
+  ),
+  'next-depot-unreachable': entry(
+    502,
+    'way',
+    true,
+    'The next depot of the chain refused or broke the connection: try again.',
+    true,
+  ),
+  'next-depot-timeout': entry(
+    504,
+    'way',
+    true,
+    'The next depot of the chain did not answer in time: try again.',
+    true,
+  ),
   'next-depot-tls-failed': entry(
     502,
+    'way',
     false,
     "The next depot's certificate was not accepted: check its TLS files.",
+    true,
   ),
-  'origin-unresolvable': entry(502, true, "The origin's name has no address: check the host name."),
+  'origin-unresolvable': entry(502, 'way', true, "The origin's name has no address: check the host name."),
   'origin-unreachable': entry(
     502,
+    'way',
     true,
     'The origin refused or broke the connection: try again or go direct.',
+    true,
   ),
-  'origin-timeout': entry(504, true, 'The origin did not answer in time: try again or go direct.'),
+  'origin-timeout': entry(
+    504,
+    'way',
+    true,
+    'The origin did not answer in time: try again or go direct.',
+    true,
+  ),
   'origin-tls-failed': entry(
     502,
+    'origin',
     false,
     "The origin's certificate or TLS was not accepted: the origin must fix it.",
   ),
-  'origin-bad-answer': entry(502, true, 'The origin gave an answer that is not correct HTTP.'),
+  'origin-bad-answer': entry(
+    502,
+    'origin',
+    true,
+    'The origin gave an answer that is not correct HTTP: try again, or go direct.',
+    true,
+  ),
   'origin-changed': entry(
     502,
+    'origin',
     false,
     'The file changed at the origin while it was downloaded: start the download again.',
   ),
-  'origin-busy': entry(503, true, 'The origin takes no more requests for now: wait, then try again.'),
+  'origin-busy': entry(
+    503,
+    'origin',
+    true,
+    'The origin takes no more requests for now: wait, then try again.',
+  ),
   'origin-not-resumable': entry(
     502,
+    'origin',
     true,
-    'The transfer broke, and the origin gives nothing by which its rest could be told from another version: start again.',
+    'The transfer broke, and the origin says nothing that tells its rest from another version: start again.',
   ),
   'origin-digest-wrong': entry(
     502,
+    'origin',
     true,
     'The file is not what the origin says it is (its digest differs): start again, then tell the origin.',
   ),
   'origin-unavailable': entry(
     503,
+    'origin',
     true,
-    'The origin does not give the file any more that this download began with: resume later, or start again.',
+    'The origin no longer gives the file that this download began with: resume later, or start again.',
   ),
   'ways-used-up': entry(
     502,
+    'way',
     true,
     'The transfer broke more often or longer than the depot may repair it: resume, or start again.',
   ),
   'origin-needs-login': entry(
     403,
+    'origin',
     false,
     'The origin asks for a login, which Longhaul never carries: go direct.',
+    true,
   ),
-  'address-not-allowed': entry(403, false, 'The origin resolves to an address that depots never connect to.'),
-  'redirect-limit': entry(502, false, 'The origin redirects more than five times.'),
+  'address-not-allowed': entry(
+    403,
+    'origin',
+    false,
+    'The origin has an address that depots never connect to: give one on the public Internet.',
+  ),
+  'redirect-limit': entry(
+    502,
+    'origin',
+    false,
+    'The origin redirects more than five times: give the address where its redirects end.',
+  ),
   'redirect-downgrade': entry(
     502,
+    'origin',
     false,
-    'The origin redirects from https to http, which is never followed.',
+    'The origin redirects from https to http, which is never followed: give the address of the file itself.',
   ),
   'redirect-bad-target': entry(
     502,
+    'origin',
     false,
-    'The origin redirects to something that is not a download address.',
+    'The origin redirects to something that is not a download address: give the address of the file itself.',
   ),
-  'worker-script-refused': entry(403, false, 'A depot never serves service-worker scripts.'),
+  'worker-script-refused': entry(
+    403,
+    'client',
+    false,
+    'A depot never serves service-worker scripts: load them from the origin itself.',
+  ),
 
   'no-other-chain': entry(
     503,
+    'way',
     true,
     'The master knows no other chain for this download: go on from the entry depot alone.',
   ),
   'enrolment-refused': entry(
     403,
+    'depot',
     false,
     "The enrolment secret is wrong or the clocks differ: copy it from the master's state folder, set both clocks.",
   ),
-  'depot-unknown': entry(404, false, 'This depot is not registered here: register it first.'),
+  'depot-unknown': entry(404, 'depot', false, 'This depot is not registered here: register it first.'),
   'depot-key-mismatch': entry(
     409,
+    'depot',
     false,
     "This depot id is registered with another key: remove it from the master's registry or restore the depot's state.",
   ),
+  'depot-registry-full': entry(
+    503,
+    'master',
+    false,
+    'This master has as many depots as it takes: remove old ones from its registry.',
+  ),
+  'depot-unreachable': entry(
+    502,
+    'depot',
+    true,
+    'The master cannot reach the depot at the address that it registers: open its port in firewall and NAT, or correct `public`.',
+  ),
+  'depot-not-proved': entry(
+    502,
+    'depot',
+    true,
+    'Somebody else answers at the address that the depot registers: correct `public` and what stands before the depot.',
+  ),
+  'too-many-challenges': entry(
+    429,
+    'client',
+    true,
+    'Your network asks this depot too often to prove its address: wait a minute.',
+  ),
+  'depot-twice': entry(
+    409,
+    'depot',
+    false,
+    "Two running processes have this depot's id and key: end one of them, and give each machine an id and a state folder of its own.",
+  ),
+  'request-replayed': entry(
+    409,
+    'depot',
+    false,
+    'The signed request was here before: a depot signs each of its requests anew.',
+  ),
+  'depot-address-not-allowed': entry(
+    403,
+    'way',
+    false,
+    "The depot's address is none that this overlay connects to: give it a public one, or name its network in addresses.overlayNetworks of master and depots.",
+  ),
   'depot-signature-wrong': entry(
     401,
+    'depot',
     false,
     'The request is not signed by the registered key: check key and clock.',
   ),
   'master-unreachable': entry(
     503,
+    'master',
     true,
     'The depot could not reach its master: check the address and the network.',
   ),
   'master-bad-answer': entry(
     502,
+    'master',
     true,
     'The answer did not come from the master or does not fit: check the secret.',
   ),
 
-  'config-invalid': entry(0, false, 'The configuration has mistakes: correct every one that is listed.'),
-  internal: entry(500, true, 'Something went wrong inside: the log has the details under this request.'),
+  'config-invalid': entry(
+    0,
+    'depot',
+    false,
+    'The configuration has mistakes: correct every one that is listed.',
+  ),
+  internal: entry(
+    500,
+    'depot',
+    true,
+    "Something went wrong inside: try again, the operator's log has the details.",
+    true,
+  ),
 } as const satisfies Record<string, ErrorEntry>;
 
 export type ErrorCode = keyof typeof ERRORS;
@@ -286,9 +526,31 @@ export class LonghaulError extends Error {
   get retry(): boolean {
     return ERRORS[this.code].retry;
   }
+
+  get blame(): Blame {
+    return ERRORS[this.code].blame;
+  }
+}
+
+/** Whether a download that failed so may succeed over another way: the way failed, or a depot on it, as it says. */
+export function isWayFailure(failure: unknown): failure is LonghaulError {
+  if (!(failure instanceof LonghaulError)) return false;
+  return failure.blame === 'way' || (failure.blame === 'depot' && failure.depot !== undefined);
 }
 
 /** Wraps anything that was thrown; an unregistered failure becomes `fallback` with the original as its cause. */
 export function asLonghaulError(thrown: unknown, fallback: ErrorCode = 'internal'): LonghaulError {
   return thrown instanceof LonghaulError ? thrown : new LonghaulError(fallback, { cause: thrown });
+}
+
+/** What is said of the origin itself, by whoever could not reach it. */
+const OF_THE_ORIGIN: ReadonlySet<ErrorCode> = new Set([
+  'origin-unresolvable',
+  'origin-unreachable',
+  'origin-timeout',
+]);
+
+/** Of the failures of all ways to one origin, in their order, the one to tell: the first that speaks of the origin, else the last. */
+export function mostTelling(failures: readonly LonghaulError[]): LonghaulError | undefined {
+  return failures.find(({ code }) => OF_THE_ORIGIN.has(code)) ?? failures.at(-1);
 }

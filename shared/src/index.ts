@@ -2,7 +2,7 @@ export * from './address-policy.ts';
 export * from './api.ts';
 export * from './base64url.ts';
 export type { ChainPromise } from './chain-promise.ts';
-export * from './config.ts';
+export * from './congestion-controls.ts';
 export * from './errors.ts';
 export * from './host-pattern.ts';
 export * from './origin-url.ts';

@@ -1,13 +1,16 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
+  canonicalHost,
   canonicalOriginUrl,
+  cleanFileName,
   fileNameOf,
   type OriginUrl,
   originHref,
   parseOriginParts,
   parseOriginUrl,
   resolveLocation,
+  withHttps,
 } from './origin-url.ts';
 
 function parsed(text: string): OriginUrl {
@@ -48,6 +51,10 @@ describe('an origin URL', () => {
     ['http:///path', 'bad-url'],
     ['http://exa mple.org/', 'bad-url'],
     ['http://[::1/', 'bad-url'],
+    ['http://localhost../x', 'bad-url'],
+    ['http://example..org/x', 'bad-url'],
+    ['http://.example.org/x', 'bad-url'],
+    ['http://./x', 'bad-url'],
     [`http://example.org/${'a'.repeat(9000)}`, 'bad-url'],
   ])('%s is refused as %s', (text, code) => {
     expect(refusal(text)).toBe(code);
@@ -75,6 +82,19 @@ describe('an origin URL', () => {
   });
 });
 
+test('a canonical host is its own canonical form', () => {
+  const hostBytes = fc.stringMatching(/^(?:[A-Za-z0-9_-]|\.|%2[eE]|\u3002|\[::|\]){1,12}$/);
+  expect(canonicalHost('[2001:DB8:0::1]')).toEqual(canonicalHost('2001:db8::1'));
+  fc.assert(
+    fc.property(hostBytes, (text) => {
+      const host = canonicalHost(text);
+      if (!host.ok) return;
+      expect(canonicalHost(host.value)).toEqual(host);
+    }),
+    { numRuns: 1000 },
+  );
+});
+
 describe('a redirect of the origin', () => {
   const base = parsed('https://example.org:8443/dir/file?old');
   test.each([
@@ -83,6 +103,10 @@ describe('a redirect of the origin', () => {
     ['/x//y%2Fz?q#frag', 'https://example.org:8443/x//y%2Fz?q'],
     ['sibling', 'https://example.org:8443/dir/sibling'],
     ['?new', 'https://example.org:8443/dir/file?new'],
+    // As HTTP gives it: the two bytes of an umlaut in UTF-8, and one in Latin-1.
+    ['/\xc3\xbc', 'https://example.org:8443/%C3%BC'],
+    ['x\xfc?\xc3\xbc', 'https://example.org:8443/dir/x%FC?%C3%BC'],
+    ['https://b\xc3\xbccher.example/', 'https://xn--bcher-kva.example:443/'],
   ])('to %s leads to %s', (location, canonical) => {
     const target = resolveLocation(base, location);
     expect(target.ok && canonicalOriginUrl(target.value)).toBe(canonical);
@@ -102,8 +126,56 @@ describe('the file name of a URL', () => {
     ['http://h/a%20b.bin', 'a b.bin'],
     ['http://h/..%2F..%2Fetc%2Fpasswd', '__.._etc_passwd'],
     ['http://h/dir/', 'h'],
+    ['http://[2001:db8::1]/', '2001_db8__1'],
     ['http://h/%FF', '%FF'],
   ])('%s is %s', (text, name) => {
     expect(fileNameOf(parsed(text))).toBe(name);
+  });
+
+  test('has at most 255 bytes, keeps its ending, and is cut between characters, however long it is', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'grapheme', maxLength: 400 }), (text) => {
+        const name = cleanFileName(`${text}x.iso`) ?? '';
+        expect(new TextEncoder().encode(name).length).toBeLessThanOrEqual(255);
+        expect(name.endsWith('.iso')).toBe(true);
+        expect(name.isWellFormed()).toBe(true);
+        const whole = cleanFileName(`${text.slice(0, 40)}x.iso`) ?? '';
+        if (text.length <= 40) expect(name).toBe(whole);
+      }),
+    );
+    // In the time of one look at each character; in more than that this would not end.
+    expect(cleanFileName(`${'\u{1f4be}'.repeat(2_000_000)}.iso`)).toBe(`${'\u{1f4be}'.repeat(62)}.iso`);
+  });
+});
+
+describe('an address without a scheme', () => {
+  test.each([
+    'www.debian.org/x.iso',
+    ' Example.org',
+    'example.org:8443/a b?c',
+    'bücher.example/ä',
+    '192.0.2.1/x',
+    '[2001:db8::1]:8443/x',
+    'example.org?x=http://y/',
+  ])('is taken as https: %s', (text) => {
+    expect(withHttps(text)).toBe(`https://${text.trim()}`);
+    expect(refusal(withHttps(text))).toBe('accepted');
+  });
+
+  test.each([
+    'https://example.org/',
+    'HTTP://example.org/',
+    'ftp://example.org/',
+    '//example.org/x',
+    '/example.org/x',
+    'javascript:alert(1)',
+    'mailto:a@example.org',
+    'user:secret@example.org/',
+    'https:/example.org/',
+    'just words. And more',
+    'localhost/x',
+    '',
+  ])('is left alone where it is none: %s', (text) => {
+    expect(withHttps(text)).toBe(text.trim());
   });
 });

@@ -44,6 +44,16 @@ export function parseOriginUrl(text: string): Result<OriginUrl> {
 }
 
 /**
+ * What people type or paste, with `https://` in front where it begins with a host and has no scheme. Only for fields that
+ * people fill in: a host is taken for one by its dot or brackets, which no program should rely on.
+ */
+export function withHttps(text: string): string {
+  const trimmed = text.trim();
+  const host = /^(?:\[[0-9A-Fa-f:.]+\]|[^\s/?#@:\\[\]]+\.[^\s/?#@:\\[\]]+)(?::[0-9]+)?(?:[/?#]|$)/;
+  return host.test(trimmed) ? `https://${trimmed}` : trimmed;
+}
+
+/**
  * The URL standard's percent-encoding of path and query beyond spaces and non-ASCII. A browser that is redirected to
  * `/a{b}` asks for `/a%7Bb%7D`; a ticket for the first would not fit the second.
  */
@@ -113,16 +123,22 @@ export function parseAuthority(text: string, defaultPort: number | null): Result
   return port.ok ? ok({ host: host.value, port: port.value }) : port;
 }
 
-/** The canonical form of a host as the URL standard reads it: IDN, odd IPv4 spellings and IPv6 become one form. */
+/**
+ * The canonical form of a host as the URL standard reads it: IDN, odd IPv4 spellings and IPv6, in brackets or without, become
+ * one form. What is canonical stays as it is.
+ */
 export function canonicalHost(text: string): Result<string> {
   if (text === '' || /[/?#@\\\s]/.test(text)) return refuse('bad-url', 'the host is not valid');
-  const parsed = URL.parse(`http://${text}/`);
+  const isBareIpv6 = text.includes(':') && !text.startsWith('[');
+  const parsed = URL.parse(`http://${isBareIpv6 ? `[${text}]` : text}/`);
   if (!parsed || parsed.pathname !== '/' || parsed.port !== '' || parsed.username !== '') {
     return refuse('bad-url', 'the host is not valid');
   }
   const host = parsed.hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '');
+  // DNS has no empty labels, and a name that still ends in a dot would be another one when it is read again.
+  const hasEmptyLabel = host.split('.').includes('');
   // The wire puts hosts into header lines and query items, where these bytes would end them.
-  return host === '' || /[^a-z0-9.:_-]/.test(host) ? refuse('bad-url', 'the host is not valid') : ok(host);
+  return hasEmptyLabel || /[^a-z0-9.:_-]/.test(host) ? refuse('bad-url', 'the host is not valid') : ok(host);
 }
 
 /** `host:port`, an IPv6 host in brackets. */
@@ -151,8 +167,12 @@ export function hostHeader(url: Pick<OriginUrl, 'scheme' | 'host' | 'port'>): st
   return url.port === DEFAULT_PORTS[url.scheme] ? authority.slice(0, authority.lastIndexOf(':')) : authority;
 }
 
-/** Resolves a `Location` value against the URL that answered it; its fragment goes. */
-export function resolveLocation(base: OriginUrl, location: string): Result<OriginUrl> {
+/**
+ * Resolves a `Location` value against the URL that answered it; its fragment goes. `value` is as HTTP gives it, each
+ * character a byte; those beyond ASCII are encoded as they are, whatever text they stand for.
+ */
+export function resolveLocation(base: OriginUrl, value: string): Result<OriginUrl> {
+  const location = percentEncodeBytes(value);
   if (/^[A-Za-z][A-Za-z0-9+.-]*:\/\//.test(location)) return parseOriginUrl(location);
   if (location.startsWith('//')) return parseOriginUrl(`${base.scheme}:${location}`);
   if (/^[A-Za-z][A-Za-z0-9+.-]*:/.test(location)) return refuse('unknown-scheme');
@@ -179,7 +199,7 @@ export function percentEncodeBytes(bytes: string): string {
  */
 export function fileNameOf(url: OriginUrl): string {
   const segment = url.path.slice(url.path.lastIndexOf('/') + 1);
-  return cleanFileName(decodeLoosely(segment)) ?? url.host;
+  return cleanFileName(decodeLoosely(segment)) ?? cleanFileName(url.host) ?? 'download';
 }
 
 /** Longest file name, in bytes of UTF-8, that every usual file system takes. */
@@ -198,12 +218,17 @@ export function cleanFileName(name: string): string | undefined {
     .trim();
   if (clean === '') return undefined;
   const ending = /\.[A-Za-z0-9]{1,10}$/.exec(clean)?.[0] ?? '';
-  let stem = clean.slice(0, clean.length - ending.length);
-  while (new TextEncoder().encode(stem + ending).length > MAX_FILE_NAME_BYTES) {
-    stem = Array.from(stem).slice(0, -1).join('');
-  }
-  return stem + ending;
+  const stem = clean.slice(0, clean.length - ending.length);
+  return cutUtf8(stem, MAX_FILE_NAME_BYTES - ending.length) + ending;
 }
+
+/** The longest beginning of a text that has at most so many bytes in UTF-8. */
+function cutUtf8(text: string, maxBytes: number): string {
+  // It stops at the first character that does not fit whole.
+  const { read } = new TextEncoder().encodeInto(text, new Uint8Array(maxBytes));
+  return text.slice(0, read);
+}
+
 function decodeLoosely(text: string): string {
   try {
     return decodeURIComponent(text);

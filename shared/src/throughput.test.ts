@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { CONGESTION_CONTROL_NAMES } from './congestion-controls.ts';
 import { chainSeconds, type LegEstimate, legGoodput, legSeconds, setUpSeconds } from './throughput.ts';
 import { SEGMENT_BYTES } from './units.ts';
 
@@ -11,7 +12,7 @@ const legs = fc.record({
   lossRate: fc.constantFrom(0, 1e-6, 1e-4, 1e-2),
   rateBps: fc.double({ min: 1e5, max: 1e10, noNaN: true }),
   windowBytes: fc.integer({ min: 20_000, max: 1e8 }),
-  sender: fc.constantFrom('reno' as const, 'cubic' as const, 'bbr' as const),
+  sender: fc.constantFrom(...CONGESTION_CONTROL_NAMES),
 });
 
 describe('the goodput of a leg', () => {

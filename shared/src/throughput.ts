@@ -1,19 +1,16 @@
 /**
  * Closed-form models of TCP that the planner uses. Loss probabilities are per packet, rates in bits per second.
  *
- * - random loss, Reno: w = 1.31 / sqrt(p) segments (Mathis et al., CCR 27(3), 1997, for random loss, no delayed ACK)
- * - random loss, CUBIC: w = max(1.054 (R/p)^0.75, sqrt(1.5/p)), R in seconds (RFC 9438 section 5, C = 0.4, beta = 0.7)
- * - BBR version 1: the rate times 1 - p up to a loss of about 15 % (Cardwell et al., CACM 60(2), 2017)
+ * - random loss: the response functions of congestion-controls.ts
  * - window limit: W / R
  * - slow start: log_g(d (g-1)/w1 + 1) rounds for d segments, g = 2 (Cardwell, Savage, Anderson, INFOCOM 2000)
  *
  * A download with n lanes has n parallel connections on every leg but the client's own. Windows and random losses hold
- * back each connection for itself, so n of them carry n times as much, up to the line; a BBR sender is held back by the
- * line alone, and gains nothing from a second connection.
+ * back each connection for itself, so n of them carry n times as much, up to the line; a sender whose response holds the
+ * rate (BBR) is held back by the line alone, and gains nothing from a second connection.
  */
+import { CONGESTION_CONTROLS, type CongestionControl, type LossResponse } from './congestion-controls.ts';
 import { SEGMENT_BYTES, transferSeconds } from './units.ts';
-
-export type CongestionControl = 'reno' | 'cubic' | 'bbr';
 
 /** What is known of one leg: estimates, not promises. */
 export interface LegEstimate {
@@ -46,21 +43,26 @@ export function legGoodput(leg: LegEstimate, lanes = 1): LegGoodput {
   }
   const rttSeconds = Math.max(leg.rttMs, 0.01) / 1000;
   const byWindow = (lanes * leg.windowBytes * 8) / rttSeconds;
-  const byLoss = lossLimitBps(leg, rttSeconds, lanes);
+  const { response } = CONGESTION_CONTROLS[leg.sender];
+  const byLoss = lossLimitBps(leg, response, rttSeconds, lanes);
   const goodputBps = Math.min(leg.rateBps, byWindow, byLoss);
-  // BBR paces at the line's rate and loses only what the line loses: the line is the limit, not the loss.
-  const byLine = goodputBps === leg.rateBps || (leg.sender === 'bbr' && goodputBps === byLoss);
+  // Who sends at the line's rate loses only what the line loses: the line is the limit, not the loss.
+  const byLine = goodputBps === leg.rateBps || (response.holds === 'rate' && goodputBps === byLoss);
   if (byLine) return { goodputBps, limit: 'rate' };
   return { goodputBps, limit: goodputBps === byWindow ? 'window' : 'loss' };
 }
 
-function lossLimitBps(leg: LegEstimate, rttSeconds: number, lanes: number): number {
+function lossLimitBps(leg: LegEstimate, response: LossResponse, rttSeconds: number, lanes: number): number {
   const p = leg.lossRate;
   if (p <= 0) return Number.POSITIVE_INFINITY;
-  if (leg.sender === 'bbr') return leg.rateBps * (1 - p);
-  const reno = leg.sender === 'reno' ? 1.31 / Math.sqrt(p) : Math.sqrt(1.5 / p);
-  const cubic = leg.sender === 'cubic' ? 1.054 * (rttSeconds / p) ** 0.75 : 0;
-  return (lanes * Math.max(reno, cubic, SMALLEST_WINDOW_SEGMENTS) * SEGMENT_BYTES * 8) / rttSeconds;
+  if (response.holds === 'rate') return leg.rateBps * response.share(p);
+  const segments = Math.max(response.segments(p, rttSeconds), SMALLEST_WINDOW_SEGMENTS);
+  return (lanes * segments * SEGMENT_BYTES * 8) / rttSeconds;
+}
+
+/** Whether losses hold each connection of this leg back: neither a paced line nor a measured rate says anything of them. */
+export function isHeldBackByLoss({ sender, connectionBps }: LegEstimate): boolean {
+  return CONGESTION_CONTROLS[sender].response.holds === 'window' && connectionBps === undefined;
 }
 
 /**

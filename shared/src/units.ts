@@ -37,3 +37,36 @@ function formatStep(value: number, steps: readonly string[]): string {
   const digits = rest >= 100 || Number.isInteger(rest) ? 0 : 1;
   return `${rest.toFixed(digits)} ${steps[step] ?? ''}`;
 }
+
+const BYTE_UNITS: Readonly<Record<string, number>> = {
+  '': 1,
+  b: 1,
+  byte: 1,
+  bytes: 1,
+  k: 1e3,
+  kb: 1e3,
+  kib: KIB,
+  m: 1e6,
+  mb: 1e6,
+  mib: MIB,
+  g: 1e9,
+  gb: 1e9,
+  gib: GIB,
+  t: 1e12,
+  tb: 1e12,
+  tib: 1024 * GIB,
+};
+/** What the option `size=` has room for: 15 digits. */
+const MAX_TYPED_BYTES = 999_999_999_999_999;
+
+/**
+ * The bytes that a person means by `700 MB`, `1.5 GiB` or plain digits; `undefined` for anything else, for more than 15
+ * digits, and for what means different sizes to different people (`1,500 MB`).
+ */
+export function parseBytes(text: string): number | undefined {
+  const match = /^([0-9]+(?: [0-9]{3})*(?:\.[0-9]+|,[0-9]{1,2})?) ?([A-Za-z]*)$/.exec(text.trim());
+  const unit = BYTE_UNITS[match?.[2]?.toLowerCase() ?? '?'];
+  if (!match?.[1] || unit === undefined) return undefined;
+  const sizeBytes = Math.round(Number(match[1].replaceAll(' ', '').replace(',', '.')) * unit);
+  return sizeBytes <= MAX_TYPED_BYTES ? sizeBytes : undefined;
+}

@@ -6,11 +6,13 @@ import {
   formatGetPath,
   formatOriginRelayTarget,
   formatProof,
+  formatSequence,
   isRelayTarget,
   parseConnectTarget,
   parseGetTarget,
   parseProof,
   parseRelayTarget,
+  parseStamp,
 } from './wire.ts';
 
 const ticket = `eyJh.eyJq.${'S'.repeat(86)}`;
@@ -161,6 +163,21 @@ describe("the master's download path", () => {
     expect(canonical('/get?url=')).toBe('bad-url');
   });
 
+  test('typed into a form, may leave out https, and say the size as people do', () => {
+    const form = (fields: Record<string, string>) => {
+      const parsed = parseGetTarget(`/get?${new URLSearchParams(fields).toString()}`);
+      if (!parsed.ok) return parsed.error.code;
+      return `${parsed.value.options.sizeBytes ?? 'no size'} ${canonicalOriginUrl(parsed.value.url)}`;
+    };
+    expect(form({ url: 'www.debian.org/x.iso', size: '700 MB' })).toBe(
+      '700000000 https://www.debian.org:443/x.iso',
+    );
+    expect(form({ url: 'http://h/', size: ' ' })).toBe('no size http://h:80/');
+    expect(form({ url: 'http://h/', size: 'big' })).toBe('bad-options');
+    expect(form({ url: 'http://h/', size: '1,lanes=8' })).toBe('bad-options');
+    expect(form({ url: 'javascript:alert(1)' })).toBe('bad-url');
+  });
+
   test('never takes a base from elsewhere', () => {
     const parsed = parseOriginUrl('//evil.example/x');
     expect(parsed.ok).toBe(false);
@@ -173,6 +190,22 @@ describe('the messages between depots', () => {
     const proof = { depot: 'rj-1', timeMs: 1_795_000_000_123, signature: 'x'.repeat(86) };
     expect(parseProof(formatProof(proof))).toEqual({ ok: true, value: proof });
     expect(parseProof('rj-1 now x').ok).toBe(false);
+  });
+
+  test('the stamp of a request to the master survives its headers', () => {
+    const stamp = { timeMs: 1_795_000_000_123, epoch: 'AbC-_123', sequence: 42 };
+    expect(parseStamp(String(stamp.timeMs), formatSequence(stamp))).toEqual(stamp);
+    for (const [time, sequence] of [
+      [undefined, 'AbC-_123 42'],
+      ['now', 'AbC-_123 42'],
+      ['1', undefined],
+      ['1', 'AbC-_123 0'],
+      ['1', 'AbC-_123 1e3'],
+      ['1', 'short 1'],
+      ['1', 'AbC-_123\n1'],
+      ['1', 'AbC-_123 1 2'],
+    ])
+      expect(parseStamp(time, sequence), `${time} ${sequence}`).toBeUndefined();
   });
 
   test.each(['origin.example:443', '192.0.2.1:80', '[2001:db8::1]:443'])(

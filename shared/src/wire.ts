@@ -39,8 +39,10 @@ import {
   parsePort,
   parseScheme,
   percentEncodeBytes,
+  withHttps,
 } from './origin-url.ts';
 import { ok, type Result, refuse } from './result.ts';
+import { parseBytes } from './units.ts';
 
 /** Stands in the ticket's type and in everything that depots and masters sign. */
 export const PROTOCOL_VERSION = 1;
@@ -77,6 +79,8 @@ export const HEADERS = {
   /** Signs a depot's requests to its master, and the master's answers to a depot. */
   signature: 'longhaul-signature',
   time: 'longhaul-time',
+  /** Orders a depot's requests to its master. */
+  sequence: 'longhaul-sequence',
   enrolment: 'longhaul-enrolment',
   /** The canonical origin URL, told by a depot to its successor (stepwise signalling). */
   origin: 'longhaul-origin',
@@ -164,7 +168,7 @@ export function parseRelayTarget(rawTarget: string): Result<RelayRequest> {
   }
   const schemeName = parseScheme(scheme ?? '');
   if (!schemeName.ok) return schemeName;
-  const host = canonicalHost(bracketed(server ?? ''));
+  const host = canonicalHost(server ?? '');
   if (!host.ok || host.value !== server)
     return refuse('parameters-disagree', 'server= is not a canonical host');
   const url = originUrl({
@@ -198,10 +202,6 @@ function parseParameters(items: readonly string[]): Result<RelayParameters> {
 
 function isParameterName(name: string): name is keyof RelayParameters {
   return ['server', 'port', 'scheme', 'query', 'depot'].includes(name);
-}
-
-function bracketed(host: string): string {
-  return host.includes(':') ? `[${host}]` : host;
 }
 
 // --- CONNECT: depot -> next depot (and client -> entry depot when the ticket's kind is `tunnel`) ---------------
@@ -256,9 +256,50 @@ export function parseConnectTarget(rawTarget: string): Result<Authority> {
 
 // --- Signed requests: depot <-> master -------------------------------------------------------------------------
 
+//     POST /v1/depots/<id>/heartbeat HTTP/1.1
+//     Longhaul-Time: <Unix time in ms>
+//     Longhaul-Sequence: <epoch> <number>
+//     Longhaul-Signature: <Ed25519 signature, base64url>
+//     Longhaul-Enrolment: <HMAC-SHA256 under the enrolment secret, base64url>     (registrations only)
+//
+// The time bounds how long a recorded request could be of use. Order comes from the sequence alone, so a clock may be set.
+
+/** When and in which order a depot sent a request to its master. */
+export interface RequestStamp {
+  readonly timeMs: number;
+  /** Stands for one running process of the depot: made at its start, by chance, never used again. */
+  readonly epoch: string;
+  /** Counts the requests of an epoch, from 1. */
+  readonly sequence: number;
+}
+
+export function formatSequence({ epoch, sequence }: Pick<RequestStamp, 'epoch' | 'sequence'>): string {
+  return `${epoch} ${sequence}`;
+}
+
+/** Reads the headers of time and sequence; `undefined` where one is missing or damaged. */
+export function parseStamp(time: string | undefined, sequence: string | undefined): RequestStamp | undefined {
+  const [, epoch, number] = /^([A-Za-z0-9_-]{8,24}) ([1-9][0-9]{0,14})$/.exec(sequence ?? '') ?? [];
+  if (time === undefined || !/^[0-9]{1,15}$/.test(time) || epoch === undefined) return undefined;
+  return { timeMs: Number(time), epoch, sequence: Number(number) };
+}
+
 /** The bytes that a depot signs for a request to its master; `bodySha256` in base64url. */
-export function signedRequestText(method: string, path: string, timeMs: number, bodySha256: string): string {
-  return [`longhaul-request-${PROTOCOL_VERSION}`, method, path, timeMs, bodySha256].join('\n');
+export function signedRequestText(
+  method: string,
+  path: string,
+  stamp: RequestStamp,
+  bodySha256: string,
+): string {
+  const { timeMs } = stamp;
+  return [
+    `longhaul-request-${PROTOCOL_VERSION}`,
+    method,
+    path,
+    timeMs,
+    formatSequence(stamp),
+    bodySha256,
+  ].join('\n');
 }
 
 /** The bytes under the enrolment secret's MAC with which a master's answer proves itself and its freshness. */
@@ -266,10 +307,45 @@ export function signedAnswerText(requestSignature: string, bodySha256: string): 
   return [`longhaul-answer-${PROTOCOL_VERSION}`, requestSignature, bodySha256].join('\n');
 }
 
+// --- Proof of an address: master -> depot ----------------------------------------------------------------------
+//
+//     GET /.well-known/longhaul-depot?challenge=<32 random bytes, base64url> HTTP/1.1
+//
+// The answer is `200` with `{"id", "signature"}`, to whoever asks. A depot's address counts once the depot has answered
+// there with the key that it is registered with.
+
+const CHALLENGE_PATH = '/.well-known/longhaul-depot';
+
+/** The request target that asks a depot to prove where it is. */
+export function formatChallengeTarget(challenge: string): string {
+  return `${CHALLENGE_PATH}?challenge=${challenge}`;
+}
+
+/** Whether a raw request target is that of a challenge, well-formed or not. */
+export function isChallengeTarget(rawTarget: string): boolean {
+  return rawTarget === CHALLENGE_PATH || rawTarget.startsWith(`${CHALLENGE_PATH}?`);
+}
+
+export function parseChallengeTarget(rawTarget: string): Result<string> {
+  const [, challenge] = /^[^?]*\?challenge=([A-Za-z0-9_-]{43})$/.exec(rawTarget) ?? [];
+  if (challenge === undefined || !isChallengeTarget(rawTarget)) return refuse('bad-request', 'no challenge');
+  return ok(challenge);
+}
+
+/** The bytes that a depot signs to prove that it is where it is registered; they serve for nothing else. */
+export function addressProofText(
+  id: string,
+  place: Authority & { readonly tls: boolean },
+  challenge: string,
+): string {
+  return [`longhaul-address-${PROTOCOL_VERSION}`, id, depotBaseUrl(place), challenge].join('\n');
+}
+
 // --- Download requests: client -> master -----------------------------------------------------------------------
 //
 //     /get/[~size=...,via=d3+d1,avoid=d2,lanes=4,signalling=stepwise/]<scheme>/<host>[:port]/<path>[?<query>]
-//     /get?url=<percent-encoded URL>[&size=...]      (what a plain HTML form sends)
+//     /get?url=<percent-encoded URL>[&size=...]      (what a plain HTML form sends: https:// may be left out, and the
+//                                                     size may be written as 700 MB)
 
 /** How a client is led to its entry depot: by one redirect, or from depot to depot. */
 export type Signalling = 'cascade' | 'stepwise';
@@ -325,11 +401,13 @@ export function parseGetTarget(rawTarget: string): Result<GetRequest> {
 
 function parseGetForm(query: string): Result<GetRequest> {
   const form = new URLSearchParams(query);
-  const url = parseOriginUrl(form.get('url') ?? '');
+  const url = parseOriginUrl(withHttps(form.get('url') ?? ''));
   if (!url.ok) return url;
-  const size = form.get('size');
-  const options = parseOptions(size ? `size=${size}` : '');
-  return options.ok ? ok({ url: url.value, options: options.value }) : options;
+  const size = form.get('size')?.trim() ?? '';
+  if (size === '') return ok({ url: url.value, options: {} });
+  const sizeBytes = parseBytes(size);
+  if (sizeBytes === undefined) return refuse('bad-options', `size ${size.slice(0, 40)}`);
+  return ok({ url: url.value, options: { sizeBytes } });
 }
 
 function parseOptions(text: string): Result<GetOptions> {

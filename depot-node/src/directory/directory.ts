@@ -1,6 +1,5 @@
-import { type DepotEntry, type Directory, directorySchema } from '@longhaul/shared';
-import { type VerifySignature, verifierFor } from '../identity.ts';
-import type { StateFolder } from '../state-folder.ts';
+import { type Authority, type DepotEntry, type Directory, directorySchema } from '@longhaul/shared';
+import { parseJson, type StateFolder, type VerifySignature, verifierFor } from '@longhaul/shared/service';
 
 const CACHE_FILE = 'directory.json';
 
@@ -23,11 +22,12 @@ export class DepotDirectory {
     if (directory?.success) this.#apply(directory.data);
   }
 
-  /** Takes over a directory that has been proved to come from the master. */
-  update(directory: Directory): void {
+  /** Takes over a directory that has been proved to come from the master, at once; resolves when it is kept. */
+  async update(directory: Directory): Promise<void> {
     this.#apply(directory);
     const text = JSON.stringify(directory);
-    if (text !== this.#kept) this.#state.write(CACHE_FILE, text);
+    if (text === this.#kept) return;
+    await this.#state.save(CACHE_FILE, text);
     this.#kept = text;
   }
 
@@ -35,8 +35,11 @@ export class DepotDirectory {
     return this.#depots.get(id);
   }
 
-  get depots(): readonly DepotEntry[] {
-    return [...this.#depots.values()];
+  /** Where the depots are, by address. */
+  get places(): readonly Authority[] {
+    return [...this.#depots.values()].flatMap(({ addresses, port }) =>
+      addresses.map((host) => ({ host, port })),
+    );
   }
 
   masterKey(keyId: string): VerifySignature | undefined {
@@ -67,12 +70,4 @@ function keyTable(keys: readonly (readonly [string, string])[]): Map<string, Ver
     if (verify) table.set(id, verify);
   }
   return table;
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

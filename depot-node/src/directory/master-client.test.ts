@@ -27,6 +27,29 @@ afterEach(() => master.close());
 
 const URL_OF_FILE = 'https://origin.example/f';
 
+test('every request is dated and numbered, so that none of them is of use a second time', async () => {
+  const self = { host: '127.0.0.1', port: 7001, tls: false };
+  await client.register(self);
+  await client.heartbeat({ activeTransfers: 0, draining: false, links: [], sizes: [] });
+  await client.register(self);
+  const [epoch] = master.requests.map(({ stamp }) => stamp?.epoch);
+  expect(epoch).toMatch(/^[A-Za-z0-9_-]{16}$/);
+  expect(master.requests.map(({ stamp }) => stamp)).toEqual(
+    [1, 2, 3].map((sequence) => ({ timeMs: 1_795_000_000_000, epoch, sequence })),
+  );
+});
+
+test('a refusal says how far the clocks differ, when that may be why', async () => {
+  master.onHeartbeat = () => ({ status: 401, body: {}, code: 'depot-signature-wrong' });
+  const beat = client.heartbeat({ activeTransfers: 0, draining: false, links: [], sizes: [] });
+  await expect(beat).rejects.toMatchObject({
+    code: 'depot-signature-wrong',
+    detail: expect.stringMatching(
+      /^the master answered 401, and its clock is \d+ s (behind|ahead of) this one$/,
+    ),
+  });
+});
+
 describe('a follow-up ticket', () => {
   test('is asked for by ticket and URL, and by the depots that failed where another way is wanted', async () => {
     const asked: object[] = [];

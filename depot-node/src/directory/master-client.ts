@@ -1,7 +1,9 @@
+import { randomBytes } from 'node:crypto';
 import { request } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { SecureContext } from 'node:tls';
 import {
+  CLOCK_SKEW_SECONDS,
   type Directory,
   directorySchema,
   type FollowUpRequest,
@@ -12,16 +14,21 @@ import {
   LonghaulError,
   MAX_LISTED_DEPOTS,
   type RegisterRequest,
-  signedAnswerText,
-  signedRequestText,
+  type TrialAnswer,
+  trialAnswerSchema,
 } from '@longhaul/shared';
-import { type Identity, mac, sha256 } from '../identity.ts';
+import { authorityOf, headerOf, isAnswerProved, parseJson, signRequest } from '@longhaul/shared/service';
+import type * as z from 'zod/mini';
+import type { Identity } from '../identity.ts';
 import type { Dial } from '../sockets/dial.ts';
 import { secure } from '../sockets/secure.ts';
-import { placeOfUrl } from './overlay-addresses.ts';
 
 /** A directory of a thousand depots is about 200 KB. */
 const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
+/** Half of what clocks may differ: from there on it is worth a word. */
+const HINT_SECONDS = CLOCK_SKEW_SECONDS / 2;
+/** Two processes never have the same epoch by chance. */
+const EPOCH_BYTES = 12;
 /** A master answers from memory; what takes longer than this is not going to come. */
 const ANSWER_TIMEOUT_MS = 10_000;
 
@@ -37,6 +44,8 @@ interface MasterClientComponents {
 /** A depot's conversation with its master. Every answer is proved by the enrolment secret, whatever carried it. */
 export class MasterClient {
   readonly #components: MasterClientComponents;
+  readonly #epoch = randomBytes(EPOCH_BYTES).toString('base64url');
+  #sequence = 0;
 
   constructor(components: MasterClientComponents) {
     this.#components = components;
@@ -44,19 +53,21 @@ export class MasterClient {
 
   /** Registers address and key. Rejects with the master's code, `master-unreachable` or `master-bad-answer`. */
   async register(self: Omit<RegisterRequest, 'id' | 'publicKey'>): Promise<Directory> {
-    const { identity, enrolmentSecret, nowMs } = this.#components;
+    const { identity, enrolmentSecret } = this.#components;
     const body: RegisterRequest = { id: identity.id, publicKey: identity.publicKey, ...self };
-    const path = '/v1/depots';
-    const text = JSON.stringify(body);
-    const timeMs = nowMs();
-    const proof = mac(enrolmentSecret, signedRequestText('POST', path, timeMs, bodyHash(text)));
-    const headers = { [HEADERS.time]: String(timeMs), [HEADERS.enrolment]: proof };
-    return directorySchema.parse(await this.#post(path, text, headers, proof));
+    return this.#post(directorySchema, '/v1/depots', body, enrolmentSecret);
+  }
+
+  /** What the master would say to this registration; it changes nothing. Rejects as `register` does. */
+  async tryRegistration(self: Omit<RegisterRequest, 'id' | 'publicKey'>): Promise<TrialAnswer> {
+    const { identity, enrolmentSecret } = this.#components;
+    const body: RegisterRequest = { id: identity.id, publicKey: identity.publicKey, ...self };
+    return this.#post(trialAnswerSchema, '/v1/depots/trial', body, enrolmentSecret);
   }
 
   /** Reports load and measurements; gives the current directory. */
   async heartbeat(report: HeartbeatRequest): Promise<Directory> {
-    return directorySchema.parse(await this.#postSigned('heartbeat', report));
+    return this.#post(directorySchema, this.#pathOf('heartbeat'), report);
   }
 
   /**
@@ -66,42 +77,53 @@ export class MasterClient {
   async followUp(ticket: string, url: string, avoid?: readonly string[]): Promise<string> {
     const newest = avoid?.slice(-MAX_LISTED_DEPOTS);
     const body: FollowUpRequest = { ticket, url, ...(newest ? { avoid: newest } : {}) };
-    const answer = followUpAnswerSchema.safeParse(await this.#postSigned('follow-ups', body));
-    if (!answer.success) throw new LonghaulError('master-bad-answer', { detail: 'it has no ticket' });
-    return answer.data.ticket;
+    const { ticket: next } = await this.#post(followUpAnswerSchema, this.#pathOf('follow-ups'), body);
+    return next;
   }
 
-  #postSigned(action: string, body: object): Promise<unknown> {
+  #pathOf(action: string): string {
+    return `/v1/depots/${this.#components.identity.id}/${action}`;
+  }
+
+  async #post<Schema extends z.ZodMiniType>(
+    schema: Schema,
+    path: string,
+    value: object,
+    enrolmentSecret?: string,
+  ): Promise<z.output<Schema>> {
     const { identity, nowMs } = this.#components;
-    const path = `/v1/depots/${identity.id}/${action}`;
-    const text = JSON.stringify(body);
-    const timeMs = nowMs();
-    const signature = identity.sign(signedRequestText('POST', path, timeMs, bodyHash(text)));
-    return this.#post(
-      path,
-      text,
-      { [HEADERS.time]: String(timeMs), [HEADERS.signature]: signature },
-      signature,
-    );
-  }
-
-  async #post(path: string, body: string, headers: Record<string, string>, proof: string): Promise<unknown> {
+    const body = JSON.stringify(value);
+    this.#sequence += 1;
+    const stamp = { timeMs: nowMs(), epoch: this.#epoch, sequence: this.#sequence };
+    const headers = signRequest({ method: 'POST', path, stamp, body }, identity.sign, enrolmentSecret);
     const answer = await this.#exchange(path, body, headers);
-    if (answer.status !== 200 && answer.status !== 201) {
+    if (answer.status !== 200) {
       const code =
         answer.error !== undefined && isWireErrorCode(answer.error) ? answer.error : 'master-bad-answer';
-      throw new LonghaulError(code, { detail: `the master answered ${answer.status}` });
+      throw new LonghaulError(code, {
+        detail: `the master answered ${answer.status}${this.#clockHint(answer)}`,
+      });
     }
-    const expected = mac(this.#components.enrolmentSecret, signedAnswerText(proof, bodyHash(answer.text)));
-    if (answer.proof !== expected)
+    const signature = headers[HEADERS.signature] ?? '';
+    if (!isAnswerProved(this.#components.enrolmentSecret, signature, answer.text, answer.proof))
       throw new LonghaulError('master-bad-answer', { detail: 'its proof is wrong' });
-    return JSON.parse(answer.text);
+    const read = schema.safeParse(parseJson(answer.text));
+    if (!read.success) throw new LonghaulError('master-bad-answer', { detail: 'it does not fit' });
+    return read.data;
+  }
+
+  /** What explains refusals of right secrets and keys: the clocks. */
+  #clockHint({ date }: MasterAnswer): string {
+    const aheadMs = this.#components.nowMs() - Date.parse(date ?? '');
+    const aheadSeconds = Math.round(aheadMs / 1000);
+    if (Number.isNaN(aheadSeconds) || Math.abs(aheadSeconds) < HINT_SECONDS) return '';
+    return `, and its clock is ${Math.abs(aheadSeconds)} s ${aheadSeconds > 0 ? 'behind' : 'ahead of'} this one`;
   }
 
   async #exchange(path: string, body: string, headers: Record<string, string>): Promise<MasterAnswer> {
     const { masterUrl, dial, trust } = this.#components;
     const signal = AbortSignal.timeout(ANSWER_TIMEOUT_MS);
-    const place = placeOfUrl(masterUrl);
+    const place = authorityOf(masterUrl);
     const { socket } = await dial({ purpose: 'master', ...place }, signal);
     const codes = {
       refused: 'master-unreachable',
@@ -125,6 +147,7 @@ interface MasterAnswer {
   readonly status: number;
   readonly error: string | undefined;
   readonly proof: string | undefined;
+  readonly date: string | undefined;
   readonly text: string;
 }
 
@@ -163,20 +186,13 @@ function exchange(
       incoming.once('end', () =>
         resolve({
           status: incoming.statusCode ?? 0,
-          error: headerText(incoming.headers[HEADERS.error]),
-          proof: headerText(incoming.headers[HEADERS.signature]),
+          error: headerOf(incoming, HEADERS.error),
+          proof: headerOf(incoming, HEADERS.signature),
+          date: headerOf(incoming, 'date'),
           text: Buffer.concat(chunks).toString('utf8'),
         }),
       );
     });
     outgoing.end(body);
   });
-}
-
-function bodyHash(text: string): string {
-  return Buffer.from(sha256(text)).toString('base64url');
-}
-
-function headerText(value: string | string[] | undefined): string | undefined {
-  return typeof value === 'string' ? value : undefined;
 }

@@ -1,37 +1,53 @@
 import {
-  asLonghaulError,
   type Directory,
+  type ErrorCode,
   type LinkReport,
-  type LonghaulError,
-  type SizeReport,
+  LonghaulError,
+  type RegisterRequest,
 } from '@longhaul/shared';
 import type { MasterClient } from './master-client.ts';
+import { Measurements } from './measurements.ts';
 
 /** Unknown keys in tickets make a depot ask its master again, at most this often; unknown depots likewise. */
 const REFETCH_INTERVAL_MS = 30_000;
-/** Measurements kept between two heartbeats; the newest win. */
-const MAX_REPORTS = 1000;
+/** A master that is not heard for so many heartbeats has given this depot up, too. */
+const MISSED_HEARTBEATS = 3;
+
+/** Failures that the next heartbeat may not have: the master counts on, for a while. */
+const PASSING: ReadonlySet<ErrorCode> = new Set(['master-unreachable', 'bad-request', 'internal']);
+
+/** How this depot stands with its master. */
+export interface MembershipState {
+  /** Whether plans may name it: it is registered, and the master has found it at its address. */
+  readonly isMember: boolean;
+  /** What its operator should look at: a code with its sentence. */
+  readonly problem: { readonly code: string; readonly message: string } | undefined;
+}
 
 interface MembershipComponents {
   readonly client: MasterClient;
-  readonly self: () => { host: string; port: number; tls: boolean };
+  readonly self: () => Pick<RegisterRequest, 'host' | 'port' | 'tls'>;
   readonly heartbeatMs: number;
   readonly activeTransfers: () => number;
   /** What the connections to other depots told since the last call. */
   readonly takeLinkReports: () => readonly LinkReport[];
   readonly onDirectory: (directory: Directory) => Promise<void>;
   readonly onFailure: (failure: LonghaulError) => void;
+  /** Called when the state, or the code of its problem, has changed. */
+  readonly onState: (state: MembershipState) => void;
   readonly nowMs: () => number;
 }
 
 /** Keeps a depot registered with its master, and its knowledge of the overlay fresh. */
 export class Membership {
   readonly #components: MembershipComponents;
-  readonly #links = new Map<string, LinkReport>();
-  readonly #sizes = new Map<string, SizeReport>();
+  readonly #measurements = new Measurements();
+  #state: MembershipState = { isMember: false, problem: undefined };
+  #heardAtMs = Number.NEGATIVE_INFINITY;
   #timer: NodeJS.Timeout | undefined;
   #registered = false;
   #draining = false;
+  #stopped = false;
   readonly #lastRefetchMs = { key: Number.NEGATIVE_INFINITY, depot: Number.NEGATIVE_INFINITY };
   #running: Promise<void> | undefined;
 
@@ -39,19 +55,26 @@ export class Membership {
     this.#components = components;
   }
 
+  get state(): MembershipState {
+    return this.#state;
+  }
+
   /** Registers, then beats until `stop`. A master that cannot be reached is an event, not an error: it is asked again. */
   async start(): Promise<void> {
     await this.beat();
-    this.#timer = setInterval(() => void this.beat(), this.#components.heartbeatMs);
+    if (!this.#stopped) this.#timer = setInterval(() => void this.beat(), this.#components.heartbeatMs);
   }
 
   stop(): void {
+    this.#stopped = true;
     clearInterval(this.#timer);
   }
 
   /** Tells the master that this depot takes nothing new. */
   async drain(): Promise<void> {
     this.#draining = true;
+    // An exchange that runs now may have been put together before.
+    await this.#running;
     if (this.#registered) await this.beat();
   }
 
@@ -69,61 +92,86 @@ export class Membership {
    */
   async refetch(unknown: 'key' | 'depot'): Promise<void> {
     const now = this.#components.nowMs();
-    if (now - this.#lastRefetchMs[unknown] < REFETCH_INTERVAL_MS) return this.#running;
+    // The clock may have been set back.
+    if (Math.abs(now - this.#lastRefetchMs[unknown]) < REFETCH_INTERVAL_MS) return this.#running;
     this.#lastRefetchMs[unknown] = now;
     await this.beat();
   }
 
-  /** Notes the round-trip time of a new connection to another depot; the smallest of an interval is reported. */
+  /** Notes the round-trip time of a new connection to another depot. */
   noteRtt(depot: string, rttMs: number): void {
-    this.#noteLink({ to: depot, rttMs });
+    this.#measurements.noteLink({ to: depot, rttMs });
   }
 
-  #noteLink(report: LinkReport): void {
-    const known = this.#links.get(report.to);
-    const rttMs = Math.min(report.rttMs, known?.rttMs ?? report.rttMs);
-    keep(this.#links, report.to, { ...known, ...report, rttMs });
-  }
-
-  /** Notes the size of the object behind a URL hash. */
+  /** Notes the size of the file behind a URL hash, if it is one. */
   noteSize(urlHash: string, sizeBytes: number): void {
-    keep(this.#sizes, urlHash, { urlHash, sizeBytes });
-  }
-
-  #forget(links: readonly LinkReport[], sizes: readonly SizeReport[]): void {
-    for (const { to } of links) this.#links.delete(to);
-    for (const { urlHash } of sizes) this.#sizes.delete(urlHash);
+    this.#measurements.noteSize(urlHash, sizeBytes);
   }
 
   async #exchange(): Promise<void> {
-    const { client, onDirectory, onFailure } = this.#components;
     try {
-      if (!this.#registered) await onDirectory(await client.register(this.#components.self()));
-      this.#registered = true;
-      for (const report of this.#components.takeLinkReports()) this.#noteLink(report);
-      const links = [...this.#links.values()];
-      const sizes = [...this.#sizes.values()];
-      const activeTransfers = this.#components.activeTransfers();
-      await onDirectory(await client.heartbeat({ activeTransfers, draining: this.#draining, links, sizes }));
-      this.#forget(links, sizes);
-    } catch (thrown) {
-      const failure = asLonghaulError(thrown, 'master-bad-answer');
-      // A report that the master does not take must not keep this depot from being heard.
-      if (failure.code === 'bad-request') this.#forget([...this.#links.values()], [...this.#sizes.values()]);
-      // A master that lost its registry gets this depot's registration again, at the next beat.
-      if (failure.code === 'depot-unknown' || failure.code === 'depot-signature-wrong')
+      if (!this.#registered) await this.#register();
+      await this.#heartbeat().catch(async (failure: unknown) => {
+        if (!(failure instanceof LonghaulError) || failure.code !== 'depot-unknown') throw failure;
+        // The master has lost its registry, or the process that counted before this one has ended.
         this.#registered = false;
-      onFailure(failure);
+        await this.#register();
+        await this.#heartbeat();
+      });
+    } catch (thrown) {
+      const failure = toFailure(thrown);
+      // A report that the master does not take must not keep this depot from being heard.
+      if (failure.code === 'bad-request') this.#measurements.forget(this.#measurements.all());
+      // Another key may be registered by now: the next beat finds out.
+      if (failure.code === 'depot-signature-wrong') this.#registered = false;
+      this.#components.onFailure(failure);
+      this.#stand({ isMember: this.#outlives(failure), problem: problemOf(failure) });
     }
+  }
+
+  async #register(): Promise<void> {
+    const { client, self } = this.#components;
+    const directory = await client.register(self());
+    this.#registered = true;
+    await this.#take(directory);
+  }
+
+  async #heartbeat(): Promise<void> {
+    const { client, takeLinkReports, activeTransfers } = this.#components;
+    for (const report of takeLinkReports()) this.#measurements.noteLink(report);
+    const reports = this.#measurements.all();
+    const draining = this.#draining;
+    await this.#take(await client.heartbeat({ activeTransfers: activeTransfers(), draining, ...reports }));
+    this.#measurements.forget(reports);
+  }
+
+  async #take(directory: Directory): Promise<void> {
+    this.#heardAtMs = this.#components.nowMs();
+    const { state, problem } = directory.self;
+    this.#stand({ isMember: state !== 'unproved', problem });
+    await this.#components.onDirectory(directory);
+  }
+
+  /** Whether the master still counts on this depot. */
+  #outlives({ code }: LonghaulError): boolean {
+    const { nowMs, heartbeatMs } = this.#components;
+    const isLate = nowMs() - this.#heardAtMs > MISSED_HEARTBEATS * heartbeatMs;
+    return this.#state.isMember && PASSING.has(code) && !isLate;
+  }
+
+  #stand(state: MembershipState): void {
+    const { isMember, problem } = this.#state;
+    this.#state = state;
+    const isChanged = state.isMember !== isMember || state.problem?.code !== problem?.code;
+    if (isChanged) this.#components.onState(state);
   }
 }
 
-/** Keeps a report as the newest; the oldest makes room. */
-function keep<Report>(reports: Map<string, Report>, key: string, report: Report): void {
-  reports.delete(key);
-  reports.set(key, report);
-  for (const oldest of reports.keys()) {
-    if (reports.size <= MAX_REPORTS) return;
-    reports.delete(oldest);
-  }
+function toFailure(thrown: unknown): LonghaulError {
+  if (thrown instanceof LonghaulError) return thrown;
+  return new LonghaulError('internal', { detail: String(thrown), cause: thrown });
+}
+
+function problemOf({ code, message }: LonghaulError): MembershipState['problem'] {
+  return { code, message };
 }

@@ -1,14 +1,12 @@
 import { networkInterfaces } from 'node:os';
-import { plainAddress } from '@longhaul/shared';
-import type { Resolve } from '../sockets/resolver.ts';
-
-interface Place {
-  readonly host: string;
-  readonly port: number;
-}
+import { type Authority, plainAddress } from '@longhaul/shared';
+import type { Resolve } from '../names/resolver.ts';
 
 /** How long the addresses of a name are believed; each heartbeat would be work for the resolver that downloads wait for. */
 const NAME_LIFE_MS = 60_000;
+
+/** A new name is waited for so long: the next heartbeat must not come late because DNS does. */
+const PATIENCE_MS = 2_000;
 
 interface Resolved {
   readonly addresses: readonly string[];
@@ -20,6 +18,7 @@ export class OverlayAddresses {
   readonly #resolve: Resolve;
   readonly #nowMs: () => number;
   #known = new Set<string>();
+  #addresses = new Set<string>();
   #hosts = new Map<string, Resolved>();
   #ownPort = 0;
 
@@ -34,11 +33,12 @@ export class OverlayAddresses {
   }
 
   /** Takes the places that are part of the overlay now. A name that has no address for the moment keeps its last ones. */
-  async update(places: readonly Place[]): Promise<void> {
+  async update(places: readonly Authority[]): Promise<void> {
     const hosts = [...new Set(places.map(({ host }) => host))];
     this.#hosts = new Map(
       await Promise.all(hosts.map(async (host) => [host, await this.#lookUp(host)] as const)),
     );
+    this.#addresses = new Set([...this.#hosts.values()].flatMap((host) => host.addresses.map(plainAddress)));
     this.#known = new Set(
       places.flatMap(({ host, port }) =>
         (this.#hosts.get(host)?.addresses ?? []).map((address) => placeKey(address, port)),
@@ -49,20 +49,21 @@ export class OverlayAddresses {
   async #lookUp(host: string): Promise<Resolved> {
     const last = this.#hosts.get(host);
     const atMs = this.#nowMs();
-    if (last && atMs - last.atMs < NAME_LIFE_MS) return last;
-    const addresses = await this.#resolve(host).catch(() => undefined);
+    if (last && Math.abs(atMs - last.atMs) < NAME_LIFE_MS) return last;
+    const options = { signal: AbortSignal.timeout(PATIENCE_MS), forWhom: 'overlay' } as const;
+    const addresses = await this.#resolve(host, options).catch(() => undefined);
     return addresses ? { addresses, atMs } : (last ?? { addresses: [], atMs: Number.NEGATIVE_INFINITY });
   }
 
+  /** Whether a depot or master is at this address, on whatever port. */
+  isOf(address: string): boolean {
+    return this.#addresses.has(plainAddress(address));
+  }
+
+  /** Whether a depot or master is at this address and port, or this depot itself. */
   includes(address: string, port: number): boolean {
     return this.#known.has(placeKey(address, port)) || (port === this.#ownPort && isOwnAddress(address));
   }
-}
-
-/** Host and port of a base URL. */
-export function placeOfUrl(url: string): Place {
-  const { hostname, port, protocol } = new URL(url);
-  return { host: hostname.replace(/^\[|\]$/g, ''), port: Number(port) || (protocol === 'https:' ? 443 : 80) };
 }
 
 function placeKey(address: string, port: number): string {

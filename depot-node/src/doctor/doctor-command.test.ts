@@ -1,10 +1,9 @@
-import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, expect, test } from 'vitest';
+import { formatChallengeTarget, type RegisterRequest } from '@longhaul/shared';
+import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { startTestMaster, type TestMaster } from '../testing/test-master.ts';
 import { runDoctor } from './doctor-command.ts';
 import type { Machine } from './machine.ts';
 
@@ -31,8 +30,8 @@ async function doctor(args: readonly string[], machine: Machine | undefined, now
   return { code, lines: text.trimEnd().split('\n') };
 }
 
-function configFile(masterUrl: string, more = ''): string {
-  writeFileSync(join(folder, 'secret'), 'secret\n');
+function configFile(masterUrl: string, secret = 'secret', more = ''): string {
+  writeFileSync(join(folder, 'secret'), `${secret}\n`);
   const path = join(folder, 'depot.yaml');
   writeFileSync(
     path,
@@ -48,23 +47,58 @@ test('looks at the machine it runs on, one line for each check', async () => {
   expect(code).toBe(lines.some((line) => line.startsWith('fail')) ? 1 : 0);
 });
 
-test('compares the clock with that of the configured master', async () => {
-  const master = createServer((_request, response) => response.end('ok\n'));
-  master.listen(0, '127.0.0.1');
-  await once(master, 'listening');
-  const config = configFile(`http://127.0.0.1:${(master.address() as AddressInfo).port}`);
-  const right = await doctor(['--config', config], silent);
-  expect(right.code).toBe(0);
-  expect(right.lines.join('\n')).toContain('agree to within 2 s');
-  const wrong = await doctor(['--config', config], silent, () => Date.now() + 3_600_000);
-  expect(wrong.code).toBe(1);
-  expect(wrong.lines.join('\n')).toMatch(/fail .*clock.* 3\d\d\d\.\d s ahead, of 60 s allowed {2}-> /);
-  master.closeAllConnections();
-  master.close();
+describe('with a master', () => {
+  let master: TestMaster;
+  beforeEach(async () => {
+    master = await startTestMaster();
+  });
+  afterEach(() => master.close());
+
+  test('compares the clock with its', async () => {
+    const config = configFile(master.url, master.secret);
+    const right = await doctor(['--config', config], silent);
+    expect(right.code).toBe(0);
+    expect(right.lines.join('\n')).toContain('agree to within 2 s');
+    const wrong = await doctor(['--config', config], silent, () => Date.now() + 3_600_000);
+    expect(wrong.code).toBe(1);
+    expect(wrong.lines.join('\n')).toMatch(/fail .*clock.* 3\d\d\d\.\d s ahead, of 60 s allowed {2}-> /);
+  });
+
+  test('tries whether it would take the depot, without registering it or making its key', async () => {
+    const { code, lines } = await doctor(['--config', configFile(master.url, master.secret)], silent);
+    expect(code).toBe(0);
+    expect(lines.join('\n')).toMatch(/ok .*registration +the master would take it/);
+    expect(lines.join('\n')).toMatch(
+      /ok .*registered address +the master finds this depot at http:\/\/127\.0\.0\.1:/,
+    );
+    expect(master.requests.map(({ path }) => path)).toEqual(['/v1/depots/trial']);
+    expect(existsSync(join(folder, 'state'))).toBe(false);
+  });
+
+  test('answers it while the depot does not run', async () => {
+    let proved: unknown;
+    master.beforeAnswer = async () => {
+      const [asked] = master.requests.map(({ body }) => body as RegisterRequest);
+      const target = formatChallengeTarget('c'.repeat(43));
+      proved = await (await fetch(`http://127.0.0.1:${asked?.port}${target}`)).json();
+    };
+    await doctor(['--config', configFile(master.url, master.secret)], silent);
+    expect(proved).toEqual({ id: 'd1', signature: expect.stringMatching(/^[\w-]{86}$/) as string });
+  });
+
+  test('says that the enrolment secret is wrong', async () => {
+    const { code, lines } = await doctor(['--config', configFile(master.url, 'another')], silent);
+    expect(code).toBe(1);
+    expect(lines.join('\n')).toMatch(/fail .*registration +enrolment-refused: The enrolment secret is wrong/);
+  });
 });
 
 test('a configuration with mistakes fails, each mistake in a line of its own', async () => {
-  const config = configFile('http://127.0.0.1:1', 'sockets: { client: { congestionControl: "" }, x: 1 }\n');
+  const config = configFile(
+    'http://127.0.0.1:1',
+    'secret',
+    'sockets: { client: { congestionControl: "" }, x: 1 }\n',
+  );
   const { code, lines } = await doctor(['--config', config], silent);
   expect(code).toBe(1);
   expect(lines.filter((line) => line.startsWith('fail'))).toEqual([

@@ -1,12 +1,12 @@
 import { parseArgs } from 'node:util';
 import { LonghaulError } from '@longhaul/shared';
-import { DEFAULT_TRANSFERS } from '../config.ts';
+import { DEFAULT_CONNECTIONS, DEFAULT_TRANSFERS } from '../config.ts';
 import { type DepotFiles, loadDepotFiles } from '../config-file.ts';
 import { DEFAULT_LEG_TABLE } from '../sockets/leg-options.ts';
+import { createAskMaster } from './ask-master.ts';
 import { examine } from './examine.ts';
 import { type Finding, formatFindings } from './finding.ts';
 import { type Machine, openMachine } from './machine.ts';
-import { readMasterOffsetMs } from './master-clock.ts';
 
 /** A usual port of a server ... */
 const DEFAULT_MBPS = 1000;
@@ -22,7 +22,7 @@ interface DoctorComponents {
 
 /**
  * `longhaul-depot doctor [--config depot.yaml] [--mbps 1000] [--rtt-ms 100]`: writes what this machine lacks for the
- * configured depot and for filling such a way with one connection. Gives the exit code: 1 when a check fails. Throws on
+ * configured depot and for filling such a way with one connection, and whether the master would take the depot. Gives the exit code: 1 when a check fails. Throws on
  * options it does not know.
  */
 export async function runDoctor(args: readonly string[], components: DoctorComponents): Promise<number> {
@@ -42,8 +42,9 @@ export async function runDoctor(args: readonly string[], components: DoctorCompo
   const examined = await examine(components.machine ?? openMachine(), {
     sockets: files?.config.sockets ?? DEFAULT_LEG_TABLE,
     transfers: files?.config.limits.transfers ?? DEFAULT_TRANSFERS,
+    connections: files?.config.limits.connections ?? DEFAULT_CONNECTIONS,
     goal,
-    readMasterOffsetMs: files && (() => readMasterOffsetMs(files, components.nowMs)),
+    master: files && createAskMaster(files, components.nowMs),
   });
   const all = [...findings, ...examined];
   components.write(formatFindings(all));

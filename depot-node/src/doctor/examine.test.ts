@@ -1,5 +1,7 @@
+import { LonghaulError } from '@longhaul/shared';
 import { describe, expect, test } from 'vitest';
 import { legTableSchema } from '../sockets/leg-options.ts';
+import type { AskMaster, Trial } from './ask-master.ts';
 import { type Demands, examine } from './examine.ts';
 import type { Finding } from './finding.ts';
 import type { Machine } from './machine.ts';
@@ -46,10 +48,21 @@ const sysctl = (name: string, value: string | undefined) => ({
   files: { [`/proc/sys/${name.replaceAll('.', '/')}`]: value },
 });
 
+const TAKEN: AskMaster = {
+  readOffsetMs: async () => 0,
+  tryRegistration: async () => ({ baseUrl: 'https://d1.example:443' }),
+};
+
+/** A master that says something else. */
+const master = (changed: Partial<AskMaster>): { master: AskMaster } => ({ master: { ...TAKEN, ...changed } });
+const trial = (said: Partial<Trial>) =>
+  master({ tryRegistration: async () => ({ baseUrl: 'https://d1.example:443', ...said }) });
+
 const demand = (changed: Partial<Omit<Demands, 'sockets'>> & { sockets?: object } = {}): Demands => ({
   transfers: 2000,
+  connections: 10_000,
   goal: { bandwidthBps: 1e9, rttMs: 100 },
-  readMasterOffsetMs: async () => 0,
+  master: TAKEN,
   ...changed,
   sockets: legTableSchema.parse(changed.sockets ?? {}),
 });
@@ -192,7 +205,7 @@ describe('each lack is named with what removes it', () => {
       'warn',
       '45.0 s behind',
       'timedatectl',
-      { readMasterOffsetMs: async () => -45_000 },
+      master({ readOffsetMs: async () => -45_000 }),
     ],
     [
       'a clock that is too far off',
@@ -200,7 +213,7 @@ describe('each lack is named with what removes it', () => {
       'fail',
       '61.0 s ahead',
       'timedatectl',
-      { readMasterOffsetMs: async () => 61_000 },
+      master({ readOffsetMs: async () => 61_000 }),
     ],
     [
       'a master that does not answer',
@@ -208,7 +221,39 @@ describe('each lack is named with what removes it', () => {
       'warn',
       'nobody there',
       'master.url',
-      { readMasterOffsetMs: () => Promise.reject(new Error('nobody there')) },
+      master({ readOffsetMs: () => Promise.reject(new Error('nobody there')) }),
+    ],
+    [
+      'the wrong enrolment secret',
+      {},
+      'fail',
+      'enrolment-refused',
+      'copy enrolment-secret',
+      master({ tryRegistration: () => Promise.reject(new LonghaulError('enrolment-refused')) }),
+    ],
+    [
+      'something that is no master of this overlay',
+      {},
+      'fail',
+      'master-bad-answer',
+      'check master.url',
+      master({ tryRegistration: () => Promise.reject(new SyntaxError('no JSON')) }),
+    ],
+    [
+      'an id that another machine has',
+      {},
+      'fail',
+      'depot-key-mismatch',
+      "restore the depot's stateDir",
+      trial({ refusal: { code: 'depot-key-mismatch', message: 'taken' } }),
+    ],
+    [
+      'an address that the master cannot reach',
+      {},
+      'fail',
+      'https://d1.example:443: ECONNREFUSED',
+      'open the port in firewall and NAT',
+      trial({ unproved: { code: 'depot-unreachable', message: 'https://d1.example:443: ECONNREFUSED' } }),
     ],
   ])('%s', async (_, change, level, found, remedy, changed) => {
     const [finding] = (await complaints(change, changed)).filter((one) => one.level === level);
@@ -233,4 +278,11 @@ test('on another system only what exists there is looked at', async () => {
   expect(await complaints({ ...other, isClockSynchronised: () => undefined })).toEqual([
     expect.objectContaining({ level: 'warn', what: 'kernel', change: 'run the depot on Linux' }),
   ]);
+});
+
+test('a master that does not answer is complained of once', async () => {
+  const away = () => Promise.reject(new LonghaulError('master-unreachable'));
+  const found = await complaints({}, master({ readOffsetMs: away, tryRegistration: away }));
+  expect(found.filter(({ change }) => change !== undefined)).toHaveLength(1);
+  expect(found.map(({ level }) => level)).toEqual(['warn', 'warn']);
 });

@@ -1,4 +1,5 @@
 import type { LegTable } from '../sockets/leg-options.ts';
+import type { AskMaster } from './ask-master.ts';
 import { checkBuffers, checkTcpMemory, type PathGoal } from './buffer-checks.ts';
 import { checkMasterClock, checkTimeService } from './clock-checks.ts';
 import type { Finding } from './finding.ts';
@@ -10,28 +11,32 @@ import {
   checkTcpSwitches,
 } from './kernel-checks.ts';
 import type { Machine } from './machine.ts';
+import { checkRegistration } from './registration-checks.ts';
 import { checkBacklog, checkDescriptors, checkPipes } from './resource-checks.ts';
 
 /** What the machine is held against. */
 export interface Demands {
   readonly sockets: LegTable;
   readonly transfers: number;
+  readonly connections: number;
   readonly goal: PathGoal;
-  /** Reads how far this clock is ahead of the master's; left out without a configuration. */
-  readonly readMasterOffsetMs: (() => Promise<number>) | undefined;
+  /** Left out without a configuration. */
+  readonly master: AskMaster | undefined;
 }
 
 /** Runs every check that makes sense on this machine, in the order in which they are shown. */
 export async function examine(machine: Machine, demands: Demands): Promise<Finding[]> {
-  const { sockets, transfers, goal, readMasterOffsetMs } = demands;
+  const { sockets, transfers, goal, master } = demands;
   const isLinux = machine.platform === 'linux';
   return [
     ...checkKernel(machine),
     ...(isLinux ? checkTcp(machine, sockets, transfers, goal) : []),
-    checkDescriptors(machine, transfers),
+    checkDescriptors(machine, demands),
     ...checkPipes(machine),
     checkTimeService(machine),
-    ...(readMasterOffsetMs ? [await checkMasterClock(readMasterOffsetMs)] : []),
+    ...(master
+      ? [await checkMasterClock(master.readOffsetMs), ...(await checkRegistration(master.tryRegistration))]
+      : []),
   ];
 }
 

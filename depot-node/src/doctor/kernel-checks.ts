@@ -1,3 +1,4 @@
+import { CONGESTION_CONTROLS, isCongestionControl } from '@longhaul/shared';
 import { type LegTable, SYSTEM_CONGESTION_CONTROL } from '../sockets/leg-options.ts';
 import type { Finding } from './finding.ts';
 import { type Machine, readSysctl, readSysctlWords } from './machine.ts';
@@ -60,7 +61,7 @@ export function checkCongestionControls(machine: Machine, sockets: LegTable): Fi
 export function checkPacing(machine: Machine, sockets: LegTable): Finding {
   const what = 'pacing';
   const legs = Object.values(sockets);
-  const isWanted = legs.some((leg) => leg.congestionControl === 'bbr' || leg.maxPacingBps !== undefined);
+  const isWanted = legs.some((leg) => isPaced(leg.congestionControl) || leg.maxPacingBps !== undefined);
   const [queue = 'unknown'] = readSysctlWords(machine, 'net.core.default_qdisc');
   if (!isWanted) return { level: 'ok', what, found: 'not asked for' };
   if (queue === 'fq') return { level: 'ok', what, found: 'by the queue fq' };
@@ -114,6 +115,10 @@ const SWITCHES = [
     why: 'a connection that was kept begins slowly again',
   },
 ] as const;
+
+function isPaced(control: string): boolean {
+  return isCongestionControl(control) && CONGESTION_CONTROLS[control].isPaced;
+}
 
 function isAtLeast({ kernelRelease }: Machine, [major, minor]: readonly [number, number]): boolean {
   const [ownMajor = 0, ownMinor = 0] = kernelRelease.split('.').map((part) => Number.parseInt(part, 10));

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { release } from 'node:os';
-import { openSocketKernel, SOCKET_OPTIONS, TCP_PROTOCOL } from '../sockets/kernel-options.ts';
-import { readClockState } from './clock-state.ts';
+import { SOCKET, SOCKET_OPTIONS } from '../kernel/linux-constants.ts';
+import { openKernel } from '../kernel/open-kernel.ts';
 
 /** The machine as the checks see it; tests put another one in its place. */
 export interface Machine {
@@ -22,7 +22,7 @@ export interface Machine {
 
 /** The machine this process runs on. */
 export function openMachine(): Machine {
-  const access = openSocketKernel();
+  const access = openKernel();
   const { kernel } = access;
   return {
     platform: process.platform,
@@ -37,13 +37,13 @@ export function openMachine(): Machine {
     },
     kernelCallsMissing: access.kernel ? undefined : access.reason,
     takesCongestionControl: (name) => {
-      const descriptor = kernel?.open(4, TCP_PROTOCOL) ?? -1;
+      const descriptor = kernel?.openSocket(4, SOCKET.tcp) ?? -1;
       if (!kernel || descriptor < 0) return undefined;
       const errno = kernel.setText(descriptor, SOCKET_OPTIONS.congestion, name);
       kernel.close(descriptor);
       return errno === 0;
     },
-    isClockSynchronised: readClockState,
+    isClockSynchronised: () => kernel?.isClockSynchronised(),
   };
 }
 

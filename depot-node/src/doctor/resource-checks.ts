@@ -1,11 +1,11 @@
-import { MAX_CONNECTIONS } from '../sockets/listener.ts';
+import {
+  DESCRIPTORS_AT_REST,
+  DESCRIPTORS_PER_TRANSFER,
+  parseDescriptorLimit,
+} from '../sockets/descriptor-limits.ts';
 import type { Finding } from './finding.ts';
 import { type Machine, readSysctl } from './machine.ts';
 
-/** Two connections, a duplicate of each for the relay and for its measurements at worst, a pipe of two ends. */
-const DESCRIPTORS_PER_TRANSFER = 8;
-/** Files, libraries, the listener, the event loop's own. */
-const DESCRIPTORS_AT_REST = 64;
 /** Pipes that hold bytes at the same time on a busy depot; most flows wait for the network. */
 const PIPES_AT_ONCE = 256;
 /** Size of a pipe of the relay. */
@@ -14,15 +14,16 @@ const PAGE_BYTES = 4096;
 /** Connections that Node leaves unaccepted while it is busy. */
 const BACKLOG = 511;
 
-/** Descriptors that the configured transfers need, against what the system lets this process have. */
-export function checkDescriptors(machine: Machine, transfers: number): Finding {
+/** Descriptors that the configured transfers and connections need, against what the system lets this process have. */
+export function checkDescriptors(
+  machine: Machine,
+  { transfers, connections }: { readonly transfers: number; readonly connections: number },
+): Finding {
   const what = 'open files';
-  const line = machine.readText('/proc/self/limits')?.match(/^Max open files\s+(\S+)\s+(\S+)/m);
-  if (!line) return { level: 'ok', what, found: 'not limited here' };
-  // Node takes the hard limit for itself at start.
-  const hard = line[2] === 'unlimited' ? Number.POSITIVE_INFINITY : Number(line[2]);
+  const hard = parseDescriptorLimit(machine.readText('/proc/self/limits') ?? '');
+  if (hard === undefined) return { level: 'ok', what, found: 'not limited here' };
   const busy = transfers * DESCRIPTORS_PER_TRANSFER + DESCRIPTORS_AT_REST;
-  const full = busy + Math.max(0, MAX_CONNECTIONS - transfers);
+  const full = busy + Math.max(0, connections - transfers);
   const found = `${hard}; ${transfers} transfers need ${busy}, and ${full} with idle clients`;
   if (hard >= full) return { level: 'ok', what, found };
   const change = `LimitNOFILE=${full} in the service, ulimit -Hn ${full}, or fewer limits.transfers`;

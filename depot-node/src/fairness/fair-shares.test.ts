@@ -1,6 +1,6 @@
 import { get, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
 import { afterEach, describe, expect, test } from 'vitest';
-import { openSocketKernel } from '../sockets/kernel-options.ts';
+import { openKernel } from '../kernel/open-kernel.ts';
 import { fetchRaw } from '../testing/fetch-raw.ts';
 import { startTestOverlay, type TestOverlay } from '../testing/overlay.ts';
 import { testPlanes } from '../testing/test-planes.ts';
@@ -75,7 +75,7 @@ function unevenness(shares: readonly number[]): number {
   return Math.max(...shares.map((share) => Math.abs(share / mean - 1)));
 }
 
-const hasKernel = openSocketKernel().kernel !== undefined;
+const hasKernel = openKernel().kernel !== undefined;
 const planes = await testPlanes();
 const usualPlane = planes.at(-1)?.[1];
 

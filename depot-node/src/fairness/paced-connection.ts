@@ -1,18 +1,18 @@
+import type { SocketCalls } from '../kernel/socket-calls.ts';
 import type { HeldDescriptor } from '../sockets/held-descriptor.ts';
-import type { SocketKernel } from '../sockets/kernel-options.ts';
 import { setMaxPacing } from '../sockets/set-leg-options.ts';
 import { TCP_CLOSED, type TcpInfo } from '../sockets/tcp-info.ts';
 import { ShareUse } from './share-use.ts';
 
 interface PacedConnectionInit {
-  readonly kernel: SocketKernel;
+  readonly kernel: SocketCalls;
   readonly readInfo: (descriptor: number) => TcpInfo | undefined;
   readonly held: HeldDescriptor;
   /** Whether it is nobody's any more when it leaves. */
   readonly handedOver: boolean;
   /** The configured bound of this connection, whatever its share. Bits per second, as all rates. */
   readonly maxPacingBps: number | undefined;
-  /** Told each time the kernel refuses the pace, with the errno. */
+  /** Told each time the kernel refuses the pace, with the errno, below 0. */
   readonly onRefused: (errno: number) => void;
   readonly nowMs: number;
 }

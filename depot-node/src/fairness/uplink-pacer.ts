@@ -1,8 +1,8 @@
 import type { Duplex } from 'node:stream';
+import type { DescriptorCalls } from '../kernel/descriptor-calls.ts';
 import { holdDescriptor } from '../sockets/held-descriptor.ts';
-import type { SocketKernel } from '../sockets/kernel-options.ts';
 import type { LegClass } from '../sockets/leg-options.ts';
-import { createTcpInfoReader } from '../sockets/tcp-info.ts';
+import { createTcpInfoReader, type TcpInfoCalls } from '../sockets/tcp-info.ts';
 import { PacedConnection } from './paced-connection.ts';
 import { ShareUse, sharesByUse } from './share-use.ts';
 
@@ -42,10 +42,10 @@ export interface UplinkPacer {
 interface UplinkPacerInit {
   /** Payload bits per second, as all rates. */
   readonly rateBps: number;
-  readonly kernel: SocketKernel;
+  readonly kernel: TcpInfoCalls & DescriptorCalls;
   /** The configured bound of one connection. */
   readonly maxPacingBps: (legClass: LegClass) => number | undefined;
-  /** Told each time the kernel refuses to pace a connection, with the errno. */
+  /** Told each time the kernel refuses to pace a connection, with the errno, below 0. */
   readonly onRefused: (errno: number) => void;
 }
 

@@ -1,11 +1,22 @@
 import type { TicketClaims } from '@longhaul/shared';
 import { describe, expect, test } from 'vitest';
-import { type Arrival, JobTable, type JobTableInit } from './job-table.ts';
+import type { Arrival, ClientArrival } from './arrival.ts';
+import { JobTable, type JobTableInit } from './job-table.ts';
 
-const CLIENT: Arrival = { from: 'client', prefix: '192.0.2.0/24', hasRange: false };
+const CLIENT: ClientArrival = {
+  from: 'client',
+  address: '192.0.2.1/32',
+  network: '192.0.2.0/24',
+  hasRange: false,
+};
+/** Of the same network. */
+const NEIGHBOUR: ClientArrival = { ...CLIENT, address: '192.0.2.2/32' };
+const ELSEWHERE: ClientArrival = { ...CLIENT, address: '198.51.100.1/32', network: '198.51.100.0/24' };
 const RESUME: Arrival = { ...CLIENT, hasRange: true };
-const DEPOT: Arrival = { from: 'depot', isExit: false };
-const TO_EXIT: Arrival = { from: 'depot', isExit: true };
+const DEPOT: Arrival = { from: 'depot', depot: 'd9', isExit: false };
+const TO_EXIT: Arrival = { ...DEPOT, isExit: true };
+/** On the way from another depot. */
+const OTHER_TO_EXIT: Arrival = { ...TO_EXIT, depot: 'd8' };
 
 function claims(jobId: string, change: Partial<TicketClaims> = {}): TicketClaims {
   return {
@@ -28,13 +39,14 @@ function claims(jobId: string, change: Partial<TicketClaims> = {}): TicketClaims
 function table(init: Partial<JobTableInit> = {}) {
   const clock = { now: 1000 };
   const limits = {
-    maxTransfers: 5,
+    maxTransfers: 50,
     maxPerJob: 5,
     maxPerClient: 5,
-    maxPerOrigin: 5,
+    maxPerNetwork: 10,
+    maxPerOrigin: 50,
     maxClientBps: undefined,
     maxOriginBps: undefined,
-    maxJobs: 5,
+    maxJobs: 200,
     bootedAt: 0,
   };
   return { jobs: new JobTable({ ...limits, nowSeconds: () => clock.now, ...init }), clock };
@@ -50,7 +62,8 @@ function release(result: ReturnType<JobTable['admit']>): void {
 
 test.each([
   ['a full depot', { maxTransfers: 1 }, 'depot-full', 'b'],
-  ['a client network with its share', { maxPerClient: 1 }, 'client-busy', 'b'],
+  ['a client with its share', { maxPerClient: 1 }, 'client-busy', 'b'],
+  ['a client network with its share', { maxPerNetwork: 1 }, 'client-busy', 'b'],
   ['an origin that is fetched from as often as it may be', { maxPerOrigin: 1 }, 'origin-crowded', 'b'],
   ['a download with all its connections', { maxPerJob: 1 }, 'job-busy', 'a'],
 ] as const)('%s is refused, and served again when one has ended', (_, limits, code, next) => {
@@ -62,10 +75,18 @@ test.each([
   expect(jobs.active).toBe(1);
 });
 
-test('the share of one client network is nothing to others, and nothing to depots', () => {
+test('what one client has taken is nothing to its neighbour', () => {
   const { jobs } = table({ maxPerClient: 1 });
   jobs.admit(claims('a'), CLIENT);
-  expect(codeOf(jobs.admit(claims('b'), { ...CLIENT, prefix: '198.51.100.0/24' }))).toBe('admitted');
+  expect(codeOf(jobs.admit(claims('b'), CLIENT))).toBe('client-busy');
+  expect(codeOf(jobs.admit(claims('b'), NEIGHBOUR))).toBe('admitted');
+});
+
+test('the share of one client network is nothing to others, and nothing to depots', () => {
+  const { jobs } = table({ maxPerNetwork: 1 });
+  jobs.admit(claims('a'), CLIENT);
+  expect(codeOf(jobs.admit(claims('b'), NEIGHBOUR))).toBe('client-busy');
+  expect(codeOf(jobs.admit(claims('b'), ELSEWHERE))).toBe('admitted');
   expect(codeOf(jobs.admit(claims('c'), DEPOT))).toBe('admitted');
   expect(codeOf(jobs.admit(claims('d'), TO_EXIT))).toBe('admitted');
 });
@@ -79,13 +100,56 @@ test('an origin counts where it is dialled, and where clients come in', () => {
   expect(codeOf(jobs.admit(claims('e', { authorityHash: 'another' }), TO_EXIT))).toBe('admitted');
 });
 
+test('a depot that fills an origin leaves half of it to other depots and to clients', () => {
+  const { jobs } = table({ maxPerOrigin: 10 });
+  const opened = Array.from({ length: 10 }, (_, index) => codeOf(jobs.admit(claims(`a${index}`), TO_EXIT)));
+  expect(opened.filter((code) => code === 'admitted')).toHaveLength(5);
+  expect(opened.at(-1)).toBe('origin-crowded');
+  expect(codeOf(jobs.admit(claims('b'), OTHER_TO_EXIT))).toBe('admitted');
+  expect(codeOf(jobs.admit(claims('c'), CLIENT))).toBe('admitted');
+});
+
+test('a depot or a network that takes all it can leaves room to the others, and clients leave some to depots', () => {
+  const { jobs } = table({ maxTransfers: 40, maxPerClient: 50, maxPerNetwork: 50, maxPerOrigin: 500 });
+  const takeAll = (name: string, arrival: Arrival) => {
+    for (let index = 0; ; index += 1)
+      if (codeOf(jobs.admit(claims(`${name}${index}`), arrival)) !== 'admitted') return index;
+  };
+  expect(takeAll('a', CLIENT)).toBe(20);
+  const others = [1, 2, 3, 4, 5, 6, 7, 8].map((net) =>
+    takeAll(`b${net}-`, { ...ELSEWHERE, network: `203.0.${net}.0/24`, address: `203.0.${net}.1/32` }),
+  );
+  expect(others[0]).toBe(10);
+  expect(others.at(-1), 'three quarters are taken').toBe(0);
+  expect(jobs.active).toBe(30);
+  expect(takeAll('d', DEPOT)).toBe(5);
+  expect(takeAll('e', OTHER_TO_EXIT)).toBeGreaterThan(0);
+});
+
 test('a full memory forgets the job that was used longest ago, and still lets it resume', () => {
   const { jobs, clock } = table({ maxJobs: 2 });
-  for (const id of ['a', 'b', 'a', 'c']) release(jobs.admit(claims(id), CLIENT));
+  const third: Arrival = { ...ELSEWHERE, network: '203.0.113.0/24' };
+  for (const [id, arrival] of [
+    ['a', CLIENT],
+    ['b', ELSEWHERE],
+    ['a', CLIENT],
+    ['c', third],
+  ] as const)
+    release(jobs.admit(claims(id), arrival));
   clock.now = 5000;
   expect(codeOf(jobs.admit(claims('a'), CLIENT)), 'a was used after b').toBe('admitted');
-  expect(codeOf(jobs.admit(claims('b'), CLIENT))).toBe('ticket-start-over');
-  expect(codeOf(jobs.admit(claims('b'), RESUME))).toBe('admitted');
+  expect(codeOf(jobs.admit(claims('b'), ELSEWHERE))).toBe('ticket-start-over');
+  expect(codeOf(jobs.admit(claims('b'), { ...ELSEWHERE, hasRange: true }))).toBe('admitted');
+});
+
+test('whoever brings many jobs makes room by his own, and not by those of others', () => {
+  const { jobs, clock } = table({ maxJobs: 4 });
+  release(jobs.admit(claims('mine'), CLIENT));
+  for (let index = 0; index < 20; index += 1) release(jobs.admit(claims(`b${index}`), ELSEWHERE));
+  clock.now = 5000;
+  expect(codeOf(jobs.admit(claims('mine'), CLIENT))).toBe('admitted');
+  expect(codeOf(jobs.admit(claims('b19'), ELSEWHERE))).toBe('admitted');
+  expect(codeOf(jobs.admit(claims('b0'), ELSEWHERE))).toBe('ticket-start-over');
 });
 
 test('jobs that run are never forgotten', () => {
@@ -158,9 +222,35 @@ describe('a rate that is used up', () => {
     expect(ask('c', CLIENT, { authorityHash: 'another' }), 'clients have sent nothing').toBe('admitted');
   });
 
+  test('of one client is nothing to its neighbour', () => {
+    const { running, ask } = busy({ maxClientBps: 1e6 });
+    running.note(OVER.bytes);
+    expect(ask('b', CLIENT)).toBe('client-rate-limited');
+    expect(ask('b', NEIGHBOUR)).toBe('admitted');
+  });
+
   test('counts against the budget as well', () => {
     const { running, ask } = busy({});
     running.note(1e9);
     expect(ask('a', RESUME)).toBe('budget-used-up');
+  });
+});
+
+describe("a ticket's bytes", () => {
+  test('are shared by all connections of its job, which end together when they are used up', () => {
+    const { jobs } = table();
+    const running = [CLIENT, NEIGHBOUR, ELSEWHERE].map((arrival) => jobs.admit(claims('a'), arrival));
+    const [first, second, third] = running.map((admitted) => {
+      if (!admitted.ok) throw admitted.error;
+      return admitted.value;
+    });
+    first?.note(60);
+    second?.note(39);
+    expect(third?.spent.aborted).toBe(false);
+    second?.note(1);
+    for (const admitted of [first, second, third])
+      expect(admitted?.spent.reason).toMatchObject({ code: 'budget-used-up' });
+    expect(codeOf(jobs.admit(claims('a'), CLIENT))).toBe('budget-used-up');
+    expect(codeOf(jobs.admit(claims('b'), CLIENT)), 'those of another job').toBe('admitted');
   });
 });

@@ -1,23 +1,27 @@
-import { type ErrorCode, ok, type Result, refuse, type TicketClaims, ticketPhase } from '@longhaul/shared';
-import { SharedLimits } from './shared-limits.ts';
+import {
+  type ErrorCode,
+  LonghaulError,
+  ok,
+  type Result,
+  refuse,
+  type TicketClaims,
+  ticketPhase,
+} from '@longhaul/shared';
+import { FairRoom } from '@longhaul/shared/service';
+import { type Arrival, takerOf } from './arrival.ts';
+import { type CountedJob, type Job, JobMemory } from './job-memory.ts';
+import { Crowds, FairCrowds, RateLimits } from './shared-limits.ts';
 
-/** One download as this depot sees it: all requests and tunnels of one job id. */
-export interface Job {
-  readonly id: string;
-  readonly issuedAt: number;
-  readonly bytes: number;
-  readonly connections: number;
-  readonly active: number;
-  /** Whether its address has given a body here: it then stays an address for the ticket's life. */
-  hasWorked: boolean;
-}
-
-type CountedJob = { -readonly [field in keyof Job]: Job[field] };
+/** Of all transfers, those that clients may have: the rest is kept for what other depots send on. */
+const MOST_OF_CLIENTS = 0.75;
 
 export interface JobTableInit {
   readonly maxTransfers: number;
   readonly maxPerJob: number;
+  /** Of one client address (/64 of IPv6). */
   readonly maxPerClient: number;
+  /** Of one client network (/24 or /48). */
+  readonly maxPerNetwork: number;
   readonly maxPerOrigin: number;
   /** Bits per second relayed over the last ten seconds, beyond which nothing new is admitted. */
   readonly maxClientBps: number | undefined;
@@ -28,56 +32,59 @@ export interface JobTableInit {
   readonly nowSeconds: () => number;
 }
 
-/**
- * How a job's next connection arrives: from a client's network, with or without `Range`, or from the previous depot,
- * to go on to another depot or, at the exit depot, to the origin.
- */
-export type Arrival =
-  | { readonly from: 'client'; readonly prefix: string; readonly hasRange: boolean }
-  | { readonly from: 'depot'; readonly isExit: boolean };
-
 /** A connection that was admitted; to be released when it has ended. */
 export interface Admission {
   readonly job: Job;
   /** Counts what was relayed towards the client: against the ticket's budget and the rates of client and origin. */
   readonly note: (bytes: number) => void;
+  /** Aborts with `budget-used-up` when all connections of the job together have used the ticket's bytes. */
+  readonly spent: AbortSignal;
   readonly release: () => void;
 }
 
 /** What a connection counts for beside its job. */
 interface Keys {
-  readonly client: string | undefined;
+  /** Whose share it takes where many have one. */
+  readonly taker: string;
+  /** A client's address and network. */
+  readonly client: { readonly address: string; readonly network: string } | undefined;
+  /** A hash that stands for the origin's name. */
   readonly origin: string | undefined;
 }
 
 /** Knows which jobs have started here and holds them to their tickets' time and budgets. */
 export class JobTable {
   readonly #init: JobTableInit;
-  /** In the order of their last use. */
-  readonly #jobs = new Map<string, CountedJob>();
-  readonly #clients: SharedLimits;
-  readonly #origins: SharedLimits;
-  #active = 0;
+  readonly #jobs: JobMemory;
+  readonly #transfers: FairRoom;
+  #clientTransfers = 0;
+  readonly #clients: Crowds;
+  readonly #networks: Crowds;
+  readonly #origins: FairCrowds;
+  readonly #clientRates: RateLimits;
+  readonly #originRates: RateLimits;
   #waitingForIdle: (() => void)[] = [];
-  /** Jobs issued up to then may have started here and been forgotten: before a restart, or to make room. */
-  #forgottenUntil: number;
 
   constructor(init: JobTableInit) {
+    const { nowSeconds } = init;
     this.#init = init;
-    const { maxPerClient, maxClientBps, maxPerOrigin, maxOriginBps, nowSeconds } = init;
-    this.#clients = new SharedLimits({ maxActive: maxPerClient, maxBps: maxClientBps, nowSeconds });
-    this.#origins = new SharedLimits({ maxActive: maxPerOrigin, maxBps: maxOriginBps, nowSeconds });
-    this.#forgottenUntil = init.bootedAt - 1;
+    this.#jobs = new JobMemory(init.maxJobs, init.bootedAt - 1);
+    this.#transfers = new FairRoom(init.maxTransfers);
+    this.#clients = new Crowds(init.maxPerClient);
+    this.#networks = new Crowds(init.maxPerNetwork);
+    this.#origins = new FairCrowds(init.maxPerOrigin);
+    this.#clientRates = new RateLimits(init.maxClientBps, nowSeconds);
+    this.#originRates = new RateLimits(init.maxOriginBps, nowSeconds);
   }
 
   /** Transfers and tunnels running now. */
   get active(): number {
-    return this.#active;
+    return this.#transfers.used;
   }
 
   /** Resolves when nothing runs. */
   idle(): Promise<void> {
-    if (this.#active === 0) return Promise.resolve();
+    if (this.active === 0) return Promise.resolve();
     return new Promise((resolve) => this.#waitingForIdle.push(resolve));
   }
 
@@ -97,76 +104,66 @@ export class JobTable {
     const full =
       this.#refuseCrowd(known, keys) ?? (goesOn(known, arrival) ? undefined : this.#refuseRate(keys));
     if (full) return refuse(full);
-    const job = this.#use(claims, known);
+    const job = this.#jobs.use(claims, keys.taker);
     if (!job) return refuse('depot-full');
     if (job.connections >= claims.budgetConnections || job.bytes >= claims.budgetBytes)
       return refuse('budget-used-up');
+    if (job.active === 0) job.spent = new AbortController();
     job.connections += 1;
     this.#count(job, keys, 1);
     return ok({
       job,
-      note: (bytes) => this.#note(job, keys, bytes),
+      note: (bytes) => this.#note(job, claims, keys, bytes),
+      spent: job.spent.signal,
       release: () => this.#count(job, keys, -1),
     });
   }
 
   #mayHaveStarted(claims: TicketClaims, arrival: Arrival): boolean {
-    return arrival.from === 'depot' || (arrival.hasRange && claims.issuedAt <= this.#forgottenUntil);
+    return arrival.from === 'depot' || (arrival.hasRange && claims.issuedAt <= this.#jobs.forgottenUntil);
   }
 
-  #refuseCrowd(known: Job | undefined, { client, origin }: Keys): ErrorCode | undefined {
+  #refuseCrowd(known: Job | undefined, { taker, client, origin }: Keys): ErrorCode | undefined {
     const { maxTransfers, maxPerJob } = this.#init;
-    if (this.#active >= maxTransfers) return 'depot-full';
+    const isFullOfClients = this.#clientTransfers >= Math.ceil(maxTransfers * MOST_OF_CLIENTS);
+    if (!this.#transfers.hasRoomFor(taker, 1) || (client && isFullOfClients)) return 'depot-full';
     if ((known?.active ?? 0) >= maxPerJob) return 'job-busy';
-    if (client !== undefined && this.#clients.isBusy(client)) return 'client-busy';
-    return origin !== undefined && this.#origins.isBusy(origin) ? 'origin-crowded' : undefined;
+    if (client && (this.#clients.isFull(client.address) || this.#networks.isFull(client.network)))
+      return 'client-busy';
+    return origin !== undefined && this.#origins.isFullFor(origin, taker) ? 'origin-crowded' : undefined;
   }
 
   #refuseRate({ client, origin }: Keys): ErrorCode | undefined {
-    if (client !== undefined && this.#clients.isTooFast(client)) return 'client-rate-limited';
-    return origin !== undefined && this.#origins.isTooFast(origin) ? 'origin-rate-limited' : undefined;
+    if (client && this.#clientRates.isOver(client.address)) return 'client-rate-limited';
+    return origin !== undefined && this.#originRates.isOver(origin) ? 'origin-rate-limited' : undefined;
   }
 
-  #note(job: CountedJob, { client, origin }: Keys, bytes: number): void {
+  #note(job: CountedJob, { budgetBytes }: TicketClaims, { client, origin }: Keys, bytes: number): void {
     job.bytes += bytes;
-    if (client !== undefined) this.#clients.note(client, bytes);
-    if (origin !== undefined) this.#origins.note(origin, bytes);
+    if (client) this.#clientRates.note(client.address, bytes);
+    if (origin !== undefined) this.#originRates.note(origin, bytes);
+    if (job.bytes >= budgetBytes) job.spent.abort(new LonghaulError('budget-used-up'));
   }
 
-  #count(job: CountedJob, { client, origin }: Keys, change: 1 | -1): void {
+  #count(job: CountedJob, { taker, client, origin }: Keys, change: 1 | -1): void {
     job.active += change;
-    this.#active += change;
-    if (this.#active === 0) for (const resolve of this.#waitingForIdle.splice(0)) resolve();
-    if (client !== undefined) this.#clients.count(client, change);
-    if (origin !== undefined) this.#origins.count(origin, change);
-  }
-
-  /** The job, as the one used last; `undefined` when there is no room for a new one. */
-  #use(claims: TicketClaims, known: CountedJob | undefined): CountedJob | undefined {
-    if (!known && this.#jobs.size >= this.#init.maxJobs && !this.#forgetOldest()) return undefined;
-    const { jobId: id, issuedAt } = claims;
-    const job = known ?? { id, issuedAt, bytes: 0, connections: 0, active: 0, hasWorked: false };
-    this.#jobs.delete(id);
-    this.#jobs.set(id, job);
-    return job;
-  }
-
-  /** Makes room by the job that was used longest ago and has nothing running. */
-  #forgetOldest(): boolean {
-    for (const [id, job] of this.#jobs) {
-      if (job.active > 0) continue;
-      this.#jobs.delete(id);
-      this.#forgottenUntil = Math.max(this.#forgottenUntil, job.issuedAt);
-      return true;
+    if (change === 1) this.#transfers.take(taker, 1);
+    else this.#transfers.giveBack(taker, 1);
+    if (client) {
+      this.#clientTransfers += change;
+      this.#clients.change(client.address, change);
+      this.#networks.change(client.network, change);
     }
-    return false;
+    if (origin !== undefined) this.#origins.change(origin, taker, change);
+    if (this.active === 0) for (const resolve of this.#waitingForIdle.splice(0)) resolve();
   }
 }
 
-/** Whoever dials the origin counts for it; so does the entry depot, which may have to. Hashes stand for its name. */
+/** Whoever dials the origin counts for it; so does the entry depot, which may have to. */
 function keysOf({ authorityHash }: TicketClaims, arrival: Arrival): Keys {
-  if (arrival.from === 'client') return { client: arrival.prefix, origin: authorityHash };
-  return { client: undefined, origin: arrival.isExit ? authorityHash : undefined };
+  const taker = takerOf(arrival);
+  if (arrival.from === 'client') return { taker, client: arrival, origin: authorityHash };
+  return { taker, client: undefined, origin: arrival.isExit ? authorityHash : undefined };
 }
 
 /**

@@ -54,9 +54,11 @@ export class RecentRate {
   }
 }
 
-/** Empties the seconds that have passed since. A clock that was set back stands still here until it has caught up, or ... */
+/**
+ * Empties the seconds that have passed since. A clock that was set back by less than the window counts as one that stands
+ * still, until it has caught up; one that was set back further begins a new window.
+ */
 function advance(recent: Recent, now: number): void {
-  // ... counts anew, where it would stand for longer than the window.
   const isSetBack = now <= recent.lastSecond - WINDOW_SECONDS;
   const passed = isSetBack ? WINDOW_SECONDS : Math.min(WINDOW_SECONDS, now - recent.lastSecond);
   for (let step = 0; step < passed; step += 1) recent.bytes[(now - step) % WINDOW_SECONDS] = 0;

@@ -1,40 +1,68 @@
+import { FairRoom } from '@longhaul/shared/service';
 import { RecentRate } from './recent-rate.ts';
 
-export interface SharedLimitsInit {
-  /** Transfers at once for each key. */
-  readonly maxActive: number;
-  /** Bits per second over ten seconds for each key; without it nothing is counted. */
-  readonly maxBps: number | undefined;
-  readonly nowSeconds: () => number;
+/** Counts by key, each bounded. */
+export class Crowds {
+  readonly #most: number;
+  readonly #counts = new Map<string, number>();
+
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  isFull(key: string): boolean {
+    return this.#of(key) >= this.#most;
+  }
+
+  change(key: string, by: 1 | -1): void {
+    const count = this.#of(key) + by;
+    if (count === 0) this.#counts.delete(key);
+    else this.#counts.set(key, count);
+  }
+
+  #of(key: string): number {
+    return this.#counts.get(key) ?? 0;
+  }
 }
 
-/** Limits that many transfers share because they have a key in common: a client's network, or an origin. */
-export class SharedLimits {
-  readonly #init: SharedLimitsInit;
-  readonly #active = new Map<string, number>();
+/** Counts by key, each bounded, and shared fairly by those who take of it. */
+export class FairCrowds {
+  readonly #most: number;
+  readonly #rooms = new Map<string, FairRoom>();
+
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  isFullFor(key: string, taker: string): boolean {
+    return !(this.#rooms.get(key) ?? new FairRoom(this.#most)).hasRoomFor(taker, 1);
+  }
+
+  change(key: string, taker: string, by: 1 | -1): void {
+    const room = this.#rooms.get(key) ?? new FairRoom(this.#most);
+    this.#rooms.set(key, room);
+    if (by === 1) room.take(taker, 1);
+    else room.giveBack(taker, 1);
+    if (room.used === 0) this.#rooms.delete(key);
+  }
+}
+
+/** Rates by key, each bounded, over ten seconds. */
+export class RateLimits {
+  /** Bits per second; without it nothing is counted. */
+  readonly #maxBps: number | undefined;
   readonly #rate: RecentRate;
 
-  constructor(init: SharedLimitsInit) {
-    this.#init = init;
-    this.#rate = new RecentRate(init.nowSeconds);
+  constructor(maxBps: number | undefined, nowSeconds: () => number) {
+    this.#maxBps = maxBps;
+    this.#rate = new RecentRate(nowSeconds);
   }
 
-  isBusy(key: string): boolean {
-    return (this.#active.get(key) ?? 0) >= this.#init.maxActive;
-  }
-
-  isTooFast(key: string): boolean {
-    const { maxBps } = this.#init;
-    return maxBps !== undefined && this.#rate.of(key) > maxBps;
-  }
-
-  count(key: string, change: 1 | -1): void {
-    const active = (this.#active.get(key) ?? 0) + change;
-    if (active === 0) this.#active.delete(key);
-    else this.#active.set(key, active);
+  isOver(key: string): boolean {
+    return this.#maxBps !== undefined && this.#rate.of(key) > this.#maxBps;
   }
 
   note(key: string, bytes: number): void {
-    if (this.#init.maxBps !== undefined) this.#rate.note(key, bytes);
+    if (this.#maxBps !== undefined) this.#rate.note(key, bytes);
   }
 }

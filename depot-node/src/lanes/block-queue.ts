@@ -1,5 +1,5 @@
-import type { Part } from '../entry/representation.ts';
-import { SmallChunks } from './small-chunks.ts';
+import type { Part } from '../origin/representation.ts';
+import { SmallChunks } from '../origin/small-chunks.ts';
 
 /** A piece of the file that is being fetched, or was and waits for its turn. */
 export interface Block extends Part {
@@ -24,6 +24,7 @@ export class BlockQueue {
   readonly #blocks: QueuedBlock[] = [];
   #headByte: number;
   #cutByte: number;
+  #heldBytes = 0;
 
   constructor({ startByte, endByte }: Part) {
     this.#headByte = startByte;
@@ -34,6 +35,11 @@ export class BlockQueue {
   /** The first byte that has not been given. */
   get headByte(): number {
     return this.#headByte;
+  }
+
+  /** Bytes that have come and have not been given. */
+  get heldBytes(): number {
+    return this.#heldBytes;
   }
 
   /** From the head to the end of the last block: what the buffer may come to hold. */
@@ -86,13 +92,16 @@ export class BlockQueue {
     return block;
   }
 
-  /** Takes bytes of a block that begin at `atByte`, at most its `nextByte`; what came already is dropped. */
-  put(block: Block, atByte: number, chunk: Buffer): void {
+  /** Takes bytes of a block that begin at `atByte`, at most its `nextByte`; what came already is dropped. Gives how many were new. */
+  put(block: Block, atByte: number, chunk: Buffer): number {
     const queued = block as QueuedBlock;
-    const known = queued.nextByte - atByte;
-    if (known >= chunk.length) return;
+    const known = Math.max(0, queued.nextByte - atByte);
+    if (known >= chunk.length) return 0;
     queued.small.add(queued.chunks, known > 0 ? chunk.subarray(known) : chunk);
     queued.nextByte = atByte + chunk.length;
+    const newBytes = chunk.length - known;
+    this.#heldBytes += newBytes;
+    return newBytes;
   }
 
   /** Gives the next bytes in order; `undefined` while they have not come. */
@@ -101,6 +110,7 @@ export class BlockQueue {
     const chunk = head?.chunks.shift();
     if (!head || !chunk) return undefined;
     this.#headByte += chunk.length;
+    this.#heldBytes -= chunk.length;
     if (this.#headByte === head.endByte) this.#blocks.shift();
     return chunk;
   }

@@ -1,5 +1,3 @@
-import type { BlockTimes } from './lane-ways.ts';
-
 /** Delays are told apart no finer; a block that a paused lane had ready came at once. */
 const LEAST_MS = 1;
 
@@ -34,7 +32,7 @@ export class LaneMeter {
   }
 
   /** Counts the block's delay T in the average: New = a Old + (1 - a) Newest, by byte, because sizes differ. */
-  noteBlock(sizeBytes: number, { wholeMs }: Pick<BlockTimes, 'wholeMs'>): void {
+  noteBlock(sizeBytes: number, wholeMs: number): void {
     const newest = Math.max(wholeMs, LEAST_MS) / sizeBytes;
     const old = this.#msPerByte;
     this.#msPerByte = old === undefined ? newest : this.#smoothing * old + (1 - this.#smoothing) * newest;

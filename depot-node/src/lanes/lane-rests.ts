@@ -1,8 +1,8 @@
 import type { LonghaulError } from '@longhaul/shared';
+import { OriginBusy } from '../origin/joined-part.ts';
+import type { LaneEvent, LaneRemoval } from '../plane/events.ts';
 import type { Lane } from './lane.ts';
-import type { LaneEvent } from './lane-ways.ts';
 import type { LanesConfig } from './lanes-config.ts';
-import { OriginBusy } from './origin-busy.ts';
 
 /** First wait before a lane that broke twice is opened again; it doubles. */
 const FIRST_BACKOFF_MS = 250;
@@ -48,14 +48,14 @@ export class LaneRests {
     return Math.min(Number.POSITIVE_INFINITY, ...waits);
   }
 
-  /** Counts bytes that have come: an origin that gives one at each try is none that works. */
+  /** Counts bytes that have come. A few do not show that the origin works: it may send one byte at each try. */
   noteProgress(sizeBytes: number): void {
     this.#bytesSinceRound += sizeBytes;
     if (this.#bytesSinceRound >= this.#components.config.leastBlockBytes) this.#rounds = 0;
   }
 
   /** Takes a lane out of service, at least for a time; each time for twice as long. */
-  remove(lane: Lane, reason: 'degraded' | 'refused', leastMs = 0): void {
+  remove(lane: Lane, reason: LaneRemoval, leastMs = 0): void {
     const restMs = Math.max(lane.retryMs, leastMs);
     lane.drop();
     lane.forget();
@@ -68,7 +68,6 @@ export class LaneRests {
 
   /** Lets a lane rest after its fetch failed. Gives what ends the transfer, when something does. */
   afterFailure(lane: Lane, failure: LonghaulError): LonghaulError | undefined {
-    if (failure.code === 'origin-changed') return failure;
     const { config, nowMs } = this.#components;
     const isBusy = failure instanceof OriginBusy;
     const restMs = isBusy ? (failure.retryAfterSeconds ?? 0) * 1000 : 0;
@@ -76,8 +75,12 @@ export class LaneRests {
     lane.notBeforeMs = nowMs() + Math.max(restMs, backoffMs(lane.failures));
     if (restMs > 0) this.#noNewBeforeMs = Math.max(this.#noNewBeforeMs, lane.notBeforeMs);
     const isAlone = this.#lanes.every((other) => !other.fetch && !other.isOpen);
+    // Servers behind one name may differ in what they call a version: this connection met another one than the others.
+    const isOther = failure.code === 'origin-changed';
+    if (isOther && isAlone) return failure;
     // An origin or a way that takes no more connections than it has: fewer lanes.
-    if (!isAlone && (isBusy || !lane.isProved)) this.remove(lane, 'refused', restMs);
+    if (!isAlone && (isOther || isBusy || !lane.isProved))
+      this.remove(lane, isOther ? 'other-version' : 'refused', restMs);
     if (!isAlone) return undefined;
     this.#rounds += 1;
     this.#bytesSinceRound = 0;

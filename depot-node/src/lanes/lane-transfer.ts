@@ -1,12 +1,14 @@
-import type { LonghaulError } from '@longhaul/shared';
-import type { Part } from '../entry/representation.ts';
+import type { Chain, LonghaulError } from '@longhaul/shared';
+import type { Part } from '../origin/representation.ts';
+import type { LaneEvent } from '../plane/events.ts';
 import { BlockQueue } from './block-queue.ts';
 import { adaptedBlockBytes, firstBlockBytes } from './block-sizes.ts';
-import { Lane, type LaneFetch } from './lane.ts';
-import { isHoldingUp } from './lane-judgement.ts';
+import { isDegraded } from './degraded-lane.ts';
+import type { BlockRequest } from './fetch-block.ts';
+import { Lane, type LaneConnection, type LaneFetch, type OpenLane } from './lane.ts';
+import type { TransferMemory } from './lane-memory.ts';
 import { LaneRests } from './lane-rests.ts';
 import { LaneTrials } from './lane-trials.ts';
-import type { BlockTimes, LaneEvent, LaneWays, OnChunk, OpenedLane } from './lane-ways.ts';
 import type { LanesConfig } from './lanes-config.ts';
 import { chooseBlock } from './next-block.ts';
 
@@ -18,13 +20,14 @@ export interface LaneSink {
   drained(): Promise<void>;
 }
 
-/** A lane that runs already: the answer to its first block has been read up to its body. */
-export interface FirstBlock {
-  readonly lane: OpenedLane;
+/** What becomes lane 0: a connection over which the first block has been asked for, and answered up to its body. */
+export interface FirstBlock extends LaneConnection {
   readonly part: Part;
-  /** Reads the block's body, as `BlockConnection.fetch` does. */
-  readonly read: (onChunk: OnChunk) => Promise<BlockTimes>;
+  readonly askedAtMs: number;
 }
+
+/** A lane as others see it. */
+export type LaneView = Pick<Lane, 'index' | 'chain' | 'isRemoved' | 'record'>;
 
 export interface LanesInit {
   /** What is to be delivered. */
@@ -33,17 +36,21 @@ export interface LanesInit {
   readonly laneCount: number;
   /** How many may be at work now, at least one; asked before each block. Without it: all. */
   readonly mostLanes?: (() => number) | undefined;
-  readonly ways: LaneWays;
-  /** Lane 0, where the entry has asked for the first block itself. It starts where `part` starts and ends inside it. */
+  readonly open: OpenLane;
+  readonly request: BlockRequest;
+  /** Where the first block has been asked for already: it starts where `part` starts and ends inside it. */
   readonly first?: FirstBlock | undefined;
   readonly sink: LaneSink;
   readonly config: LanesConfig;
+  readonly memory: TransferMemory;
   /** Ends the transfer as `cancelled`. */
   readonly signal: AbortSignal;
   /** Aborts when the client has left. */
   readonly left: AbortSignal;
   readonly nowMs: () => number;
   readonly observe: (event: LaneEvent) => void;
+  /** Shown the lanes at start; what they tell is always of now. */
+  readonly onLanes?: (lanes: readonly LaneView[]) => void;
 }
 
 export interface LanesEnd {
@@ -56,10 +63,14 @@ export interface LanesEnd {
 
 /** Bytes in order that wait before lanes are stopped: a third of a second of 100 Mbit/s, so that pipes do not run empty. */
 const LONGEST_QUEUE_BYTES = 4_194_304;
+/** The same where memory is tight. */
+const LONGEST_TIGHT_QUEUE_BYTES = 131_072;
 /** How long no lane looks for work at most: timers hold no more than 24 days. */
 const LONGEST_SLEEP_MS = 60_000;
-/** How often an idle lane looks whether a block has become late. */
-const LATE_CHECK_MS = 50;
+/** How soon a lane that waits looks again at most: what it waits for is reckoned to fractions of a millisecond. */
+const LEAST_SLEEP_MS = 10;
+/** How often lanes look whether there is room again: for one more connection to the origin, or in the memory of all. */
+const ROOM_CHECK_MS = 1000;
 
 /**
  * Fetches a part of a file as blocks over several lanes and delivers it as one stream in order. Resolves when everything
@@ -82,7 +93,11 @@ class LaneTransfer {
   #isBlocked = false;
   /** The lanes are stopped, because too much waits for the sink. */
   #isPaused = false;
+  /** Only the lane that brings what is next goes on, because all transfers together hold too much. */
+  #isTight = false;
   #timer: NodeJS.Timeout | undefined;
+  /** A lane that waits may find something to do when so much has been delivered. */
+  #workAtByte = Number.POSITIVE_INFINITY;
 
   constructor(init: LanesInit) {
     this.#init = init;
@@ -93,18 +108,19 @@ class LaneTransfer {
     const laneCount = Math.max(1, Math.min(init.laneCount, init.config.perOrigin));
     const sizeBytes = firstBlockBytes(init.config, laneCount);
     const components = {
-      ways: init.ways,
+      open: init.open,
+      request: init.request,
       config: init.config,
       nowMs: init.nowMs,
-      onOpened: ({ index }: Lane, chain: readonly string[]) =>
-        init.observe({ type: 'lane-opened', lane: index, chain }),
+      onOpened: ({ index }: Lane, chain: Chain) => init.observe({ type: 'lane-opened', lane: index, chain }),
       onChunk: (fetch: LaneFetch, chunk: Buffer) => this.#onChunk(fetch, chunk),
-      onWhole: (fetch: LaneFetch, times: BlockTimes, lane: Lane) => this.#onWhole(fetch, times, lane),
+      onWhole: (fetch: LaneFetch, lane: Lane) => this.#onWhole(fetch, lane),
       onFailed: (failure: LonghaulError, lane: Lane) => this.#onFailed(failure, lane),
     };
     this.#lanes = Array.from({ length: laneCount }, (_, index) => new Lane(index, sizeBytes, components));
     this.#rests = new LaneRests(this.#lanes, init);
     this.#trials = new LaneTrials(init.nowMs);
+    init.onLanes?.(this.#lanes);
     init.left.addEventListener('abort', this.#onLeft);
     init.signal.addEventListener('abort', this.#onCancelled);
     this.#begin();
@@ -117,7 +133,8 @@ class LaneTransfer {
     const { first, left, signal } = this.#init;
     const [lane] = this.#lanes;
     if (first && lane) {
-      lane.adopt(first.lane, this.#queue.cut(first.part.endByte - first.part.startByte), first.read);
+      const block = this.#queue.cut(first.part.endByte - first.part.startByte);
+      lane.adopt(first, block, first.askedAtMs);
     }
     if (left.aborted) this.#onLeft();
     if (signal.aborted) this.#onCancelled();
@@ -129,28 +146,38 @@ class LaneTransfer {
   #work(): void {
     if (this.#isOver || this.#isPaused || this.#queue.hasAll) return;
     clearTimeout(this.#timer);
+    this.#fitIntoMemory();
     const mostLanes = this.#init.mostLanes?.() ?? this.#lanes.length;
+    let forMs = this.#isTight ? ROOM_CHECK_MS : LONGEST_SLEEP_MS;
+    let forBytes = Number.POSITIVE_INFINITY;
     for (const lane of this.#rests.ready()) {
       if (this.#busyLanes() >= Math.max(1, mostLanes)) {
         // An origin counts connections, also those that rest.
         lane.drop();
+        forMs = Math.min(forMs, ROOM_CHECK_MS);
         continue;
       }
-      if (isHoldingUp(lane, this.#lanes, this.#init.config)) {
+      if (this.#isHoldingUp(lane)) {
         this.#removeDegraded(lane);
+        // There is more to do for those that have chosen already.
+        forMs = 0;
         continue;
       }
-      const chosen = chooseBlock(lane, this.#lanes, this.#queue, this.#init.config);
-      if (!chosen) continue;
-      const { block, isLate } = chosen;
-      const part = { startByte: block.nextByte, endByte: block.endByte };
-      if (isLate) this.#init.observe({ type: 'block-asked-again', lane: lane.index, part });
+      const choice = chooseBlock(lane, this.#lanes, this.#queue, this.#init.config, this.#isTight);
+      if (choice.is === 'wait') {
+        forMs = Math.min(forMs, choice.forMs);
+        forBytes = Math.min(forBytes, choice.forBytes);
+        continue;
+      }
+      const { block, isLate } = choice;
+      const { nextByte: startByte, endByte } = block;
+      if (isLate) this.#init.observe({ type: 'block-asked-again', lane: lane.index, startByte, endByte });
       if (lane.isRemoved) this.#trials.begin(lane.index);
       lane.isRemoved = false;
       lane.start(block);
     }
-    const hasIdle = this.#rests.ready().length > 0;
-    const nextMs = Math.min(this.#rests.untilReadyMs(), hasIdle ? LATE_CHECK_MS : LONGEST_SLEEP_MS);
+    this.#workAtByte = this.#queue.headByte + forBytes;
+    const nextMs = Math.max(LEAST_SLEEP_MS, Math.min(this.#rests.untilReadyMs(), forMs));
     this.#timer = setTimeout(() => this.#work(), nextMs);
   }
 
@@ -158,11 +185,23 @@ class LaneTransfer {
     return this.#lanes.filter(({ fetch }) => fetch !== undefined).length;
   }
 
+  /** Whether a lane in service holds the others up, as far as they are measured. */
+  #isHoldingUp(lane: Lane): boolean {
+    if (lane.isRemoved) return false;
+    const others = this.#lanes.filter((other) => other !== lane && !other.isRemoved);
+    return isDegraded(
+      lane.record,
+      others.map(({ record }) => record),
+      this.#init.config,
+    );
+  }
+
   #onChunk(fetch: LaneFetch, chunk: Buffer): void {
     const { block } = fetch;
+    const isFirst = fetch.atByte === fetch.fromByte;
     this.#rests.noteProgress(chunk.length);
     this.#trials.noteBytes(chunk.length);
-    this.#queue.put(block, fetch.atByte, chunk);
+    this.#init.memory.note(this.#queue.put(block, fetch.atByte, chunk));
     fetch.atByte += chunk.length;
     if (block.nextByte === block.endByte) {
       for (const lane of this.#lanes) {
@@ -172,14 +211,14 @@ class LaneTransfer {
     // What remains is the client's to read, however long that takes: nothing upstream waits for it.
     if (this.#queue.hasAll) this.#rest();
     this.#deliver();
+    // A block that flows is late at another time than one that does not.
+    if (isFirst) this.#work();
   }
 
-  #onWhole({ block, fromByte }: LaneFetch, times: BlockTimes, lane: Lane): void {
-    const sizeBytes = block.endByte - fromByte;
-    lane.noteBlock(sizeBytes, times);
+  #onWhole(fetch: LaneFetch, lane: Lane): void {
+    lane.noteBlock(fetch);
     const inService = this.#lanes.filter(({ isRemoved }) => !isRemoved);
     lane.sizeBytes = adaptedBlockBytes(lane, inService, this.#init.config);
-    this.#init.observe({ type: 'block', lane: lane.index, sizeBytes, times });
     if (lane.isMeasured && this.#trials.hasLowered(lane.index)) this.#removeDegraded(lane);
     this.#work();
   }
@@ -202,11 +241,14 @@ class LaneTransfer {
     while (!this.#isOver && !this.#isBlocked) {
       const chunk = this.#queue.take();
       if (!chunk) break;
+      this.#init.memory.note(-chunk.length);
       if (!this.#init.sink.write(chunk)) this.#awaitSink();
     }
     if (this.#queue.isComplete) this.#end('complete');
-    if (this.#isOver || !this.#isBlocked || this.#isPaused) return;
-    if (this.#queue.readyBytes <= LONGEST_QUEUE_BYTES) return;
+    if (this.#queue.headByte >= this.#workAtByte) this.#work();
+    if (this.#isOver || this.#isPaused) return;
+    if (this.#isTight || this.#init.memory.isTight()) this.#fitIntoMemory();
+    if (!this.#isBlocked || !this.#isQueueLong) return;
     this.#isPaused = true;
     clearTimeout(this.#timer);
     this.#trials.pause();
@@ -218,12 +260,31 @@ class LaneTransfer {
     this.#init.sink.drained().then(() => {
       this.#isBlocked = false;
       this.#deliver();
-      if (this.#isOver || !this.#isPaused || this.#queue.readyBytes > LONGEST_QUEUE_BYTES) return;
+      if (this.#isOver || !this.#isPaused || this.#isQueueLong) return;
       this.#isPaused = false;
       this.#trials.resume();
       for (const lane of this.#lanes) lane.resume();
+      this.#isTight = false;
       this.#work();
     }, this.#onLeft);
+  }
+
+  get #isQueueLong(): boolean {
+    return this.#queue.readyBytes > (this.#isTight ? LONGEST_TIGHT_QUEUE_BYTES : LONGEST_QUEUE_BYTES);
+  }
+
+  /** Stops the lanes that bring what is not next, while memory is tight. */
+  #fitIntoMemory(): void {
+    const wasTight = this.#isTight;
+    this.#isTight = this.#init.memory.isTight();
+    if (!wasTight && !this.#isTight) return;
+    if (!wasTight) this.#init.observe({ type: 'lanes-tight' });
+    const [next] = this.#queue.open;
+    for (const lane of this.#lanes) {
+      if (this.#isTight && lane.fetch && lane.fetch.block !== next) lane.pause();
+      else lane.resume();
+    }
+    if (wasTight && !this.#isTight) this.#work();
   }
 
   /** Closes all lanes and looks for nothing more. */
@@ -236,6 +297,7 @@ class LaneTransfer {
     if (this.#isOver) return;
     this.#isOver = true;
     this.#rest();
+    this.#init.memory.note(-this.#queue.heldBytes);
     this.#init.left.removeEventListener('abort', this.#onLeft);
     this.#init.signal.removeEventListener('abort', this.#onCancelled);
     this.#resolve({ outcome, bytes: this.#queue.headByte - this.#init.part.startByte, failure });

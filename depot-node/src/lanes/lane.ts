@@ -1,11 +1,29 @@
-import { asLonghaulError, type ChainPromise, type LonghaulError } from '@longhaul/shared';
-import type { Part } from '../entry/representation.ts';
+import { asLonghaulError, type Chain, type ChainPromise, type LonghaulError } from '@longhaul/shared';
+import type { OriginConnection } from '../origin/origin-connection.ts';
+import type { Part } from '../origin/representation.ts';
 import type { Block } from './block-queue.ts';
-import { PROVING_BLOCKS } from './degraded-lane.ts';
+import { type LaneRecord, PROVING_BLOCKS } from './degraded-lane.ts';
+import { type BlockRequest, fetchBlock, type OnChunk, readBlock } from './fetch-block.ts';
 import { LaneMeter } from './lane-meter.ts';
-import type { BlockTimes, LaneWays, OnChunk, OpenedLane } from './lane-ways.ts';
 import type { LanesConfig } from './lanes-config.ts';
 import { Stopwatch } from './stopwatch.ts';
+
+const BPS_PER_BYTE_PER_MS = 8000;
+
+/** A connection to the origin for one lane, and over which chain it goes. */
+export interface LaneConnection {
+  readonly connection: OriginConnection;
+  /** Resolves when the connection stands. Rejects when it could not be made; then the first fetch fails for the same reason. */
+  readonly route: Promise<{
+    /** This depot first. */
+    readonly chain: Chain;
+    /** What the planner promises of it. */
+    readonly promise: ChainPromise | undefined;
+  }>;
+}
+
+/** Opens a connection for a lane, over a chain that has not failed lately. Does not throw. */
+export type OpenLane = (lane: number) => LaneConnection;
 
 /** A rate needs this much time to show in bytes that come in bursts. */
 const TELLING_MS = 100;
@@ -21,12 +39,13 @@ export interface LaneFetch {
 }
 
 interface LaneComponents {
-  readonly ways: LaneWays;
+  readonly open: OpenLane;
+  readonly request: BlockRequest;
   readonly config: LanesConfig;
   readonly nowMs: () => number;
-  readonly onOpened: (lane: Lane, chain: readonly string[]) => void;
+  readonly onOpened: (lane: Lane, chain: Chain) => void;
   readonly onChunk: (fetch: LaneFetch, chunk: Buffer) => void;
-  readonly onWhole: (fetch: LaneFetch, times: BlockTimes, lane: Lane) => void;
+  readonly onWhole: (fetch: LaneFetch, lane: Lane) => void;
   readonly onFailed: (failure: LonghaulError, lane: Lane) => void;
 }
 
@@ -34,7 +53,8 @@ interface LaneComponents {
 export class Lane {
   readonly index: number;
   readonly #components: LaneComponents;
-  #opened: OpenedLane | undefined;
+  #opened: LaneConnection | undefined;
+  #chain: Chain | undefined;
   #fetch: LaneFetch | undefined;
   #promise: ChainPromise | undefined;
   meter: LaneMeter;
@@ -63,8 +83,16 @@ export class Lane {
     return this.#fetch;
   }
 
-  get promise(): ChainPromise | undefined {
-    return this.#promise;
+  /** The depots that its connection goes over, or did last, this one first; `undefined` before one has stood. */
+  get chain(): Chain | undefined {
+    return this.#chain;
+  }
+
+  /** What is known of it, to compare it with others. */
+  get record(): LaneRecord {
+    const { bytesPerMs, leastDelayMs = 0, blocks } = this.meter;
+    const rateBps = bytesPerMs === undefined ? undefined : bytesPerMs * BPS_PER_BYTE_PER_MS;
+    return { rateBps, blocks, leastDelayMs, promise: this.#promise };
   }
 
   /** Whether its blocks have told its rate. */
@@ -74,23 +102,29 @@ export class Lane {
 
   /** Whether its connection can serve the next block. */
   get isOpen(): boolean {
-    return this.#opened !== undefined && !this.#opened.connection.isOver;
+    return this.#opened?.connection.isOpen === true;
   }
 
   /** Fetches what the block misses; over a new connection where there is none. */
   start(block: Block): void {
     const part = { startByte: block.nextByte, endByte: block.endByte };
     if (!this.isOpen) this.drop();
-    const opened = this.#opened ?? this.#components.ways.open(this.index);
-    this.#run(opened, block, (onChunk) => opened.connection.fetch(part, onChunk));
+    const { open, request } = this.#components;
+    const opened = this.#opened ?? open(this.index);
+    this.#run(opened, block, new Stopwatch(this.#components.nowMs), (onChunk) =>
+      fetchBlock(opened.connection, request, part, onChunk),
+    );
   }
 
-  /** Goes on with a block whose answer has begun. */
-  adopt(opened: OpenedLane, block: Block, read: (onChunk: OnChunk) => Promise<BlockTimes>): void {
-    this.#run(opened, block, read);
+  /** Takes over a connection whose answer with a block has begun; it was asked for at `askedAtMs`. */
+  adopt(opened: LaneConnection, block: Block, askedAtMs: number): void {
+    const { nowMs, request } = this.#components;
+    this.#run(opened, block, new Stopwatch(nowMs, askedAtMs), (onChunk) =>
+      readBlock(opened.connection, request.silenceMs, block, onChunk),
+    );
   }
 
-  /** Resets the connection. A running fetch is over, and reports nothing any more. */
+  /** Ends the connection. A running fetch is over, and reports nothing any more. */
   drop(): void {
     const opened = this.#opened;
     this.#opened = undefined;
@@ -115,18 +149,19 @@ export class Lane {
       const { block, fromByte, atByte, watch } = fetch;
       // With no byte of it there, not even the whole block would have come faster than this.
       const sizeBytes = atByte > fromByte ? atByte - fromByte : block.endByte - fromByte;
-      this.meter.noteBlock(sizeBytes, { wholeMs: watch.elapsedMs });
+      this.meter.noteBlock(sizeBytes, watch.elapsedMs);
     }
     this.drop();
   }
 
   /** Counts a block that came whole. One much shorter than the lane's own would show its delay for its rate. */
-  noteBlock(sizeBytes: number, { firstByteMs, wholeMs }: BlockTimes): void {
+  noteBlock({ block, fromByte, watch, firstByteMs }: LaneFetch): void {
+    const sizeBytes = block.endByte - fromByte;
+    const wholeMs = watch.elapsedMs;
     this.failures = 0;
     this.isProved = true;
-    this.meter.noteDelay(firstByteMs);
-    if (this.meter.blocks === 0 || sizeBytes >= this.sizeBytes / 2)
-      this.meter.noteBlock(sizeBytes, { wholeMs });
+    this.meter.noteDelay(firstByteMs ?? wholeMs);
+    if (this.meter.blocks === 0 || sizeBytes >= this.sizeBytes / 2) this.meter.noteBlock(sizeBytes, wholeMs);
     // It has earned a first chance again.
     if (this.meter.blocks === PROVING_BLOCKS) this.retryMs = this.#components.config.retrySeconds * 1000;
   }
@@ -155,6 +190,17 @@ export class Lane {
     return (restBytes * flowingMs) / Math.max(1, atByte - fromByte);
   }
 
+  /** Until the running fetch will still take more than `limitMs`, if nothing more of it comes; 0: it will. */
+  untilRemainsMs(fetch: LaneFetch, limitMs: number): number {
+    if (this.remainingMs(fetch) > limitMs) return 0;
+    const { block, fromByte, atByte, watch, firstByteMs } = fetch;
+    const elapsedMs = watch.elapsedMs;
+    if (firstByteMs === undefined) return limitMs - elapsedMs;
+    const flowingMs = elapsedMs - firstByteMs;
+    if (flowingMs < TELLING_MS) return TELLING_MS - flowingMs;
+    return (limitMs * (atByte - fromByte)) / (block.endByte - atByte) - flowingMs;
+  }
+
   /** Until it is free. */
   get busyMs(): number {
     return this.#fetch ? this.remainingMs(this.#fetch) : 0;
@@ -168,15 +214,20 @@ export class Lane {
     return setUpMs + leastDelayMs + (part.endByte - part.startByte) / bytesPerMs;
   }
 
-  #run(opened: OpenedLane, block: Block, read: (onChunk: OnChunk) => Promise<BlockTimes>): void {
-    const { config, nowMs, onChunk, onWhole, onFailed } = this.#components;
+  #run(
+    opened: LaneConnection,
+    block: Block,
+    watch: Stopwatch,
+    read: (onChunk: OnChunk) => Promise<void>,
+  ): void {
+    const { config, onChunk, onWhole, onFailed } = this.#components;
     if (opened !== this.#opened) this.#greet(opened);
     this.#opened = opened;
     const fetch: LaneFetch = {
       block,
       fromByte: block.nextByte,
       atByte: block.nextByte,
-      watch: new Stopwatch(nowMs),
+      watch,
       firstByteMs: undefined,
     };
     this.#fetch = fetch;
@@ -187,11 +238,11 @@ export class Lane {
       onChunk(fetch, chunk);
     };
     read(take).then(
-      (times) => {
+      () => {
         if (this.#fetch !== fetch) return;
         this.#end();
-        if (opened.connection.isOver) this.drop();
-        onWhole(fetch, times, this);
+        if (!opened.connection.isOpen) this.drop();
+        onWhole(fetch, this);
       },
       (thrown) => {
         if (this.#fetch !== fetch) return;
@@ -208,11 +259,12 @@ export class Lane {
     this.#fetch = undefined;
   }
 
-  #greet(opened: OpenedLane): void {
+  #greet(opened: LaneConnection): void {
     this.#promise = undefined;
-    opened.way.then(
+    opened.route.then(
       ({ chain, promise }) => {
         if (this.#opened !== opened) return;
+        this.#chain = chain;
         this.#promise = promise;
         this.#components.onOpened(this, chain);
       },

@@ -1,9 +1,11 @@
 import { KIB, MIB } from '@longhaul/shared';
+import { seconds } from '@longhaul/shared/service';
 import * as z from 'zod';
-import { seconds } from '../seconds-schema.ts';
 
 /** What one transfer may hold that came before its turn: two seconds of 64 Mbit/s. */
 const DEFAULT_BUFFER_BYTES = 16_777_216;
+/** What all transfers together may hold so: eight that need all of theirs, or hundreds that need a part. */
+const DEFAULT_TOTAL_BUFFER_BYTES = 134_217_728;
 /** What lies out of order reaches the client late: of 8 MiB the drain at the end cost a tenth of a 30 MiB download. */
 const DEFAULT_ALPHA_BYTES = 2_621_440;
 /** Weight of the newest block in a lane's next size; the value of FAST TCP. */
@@ -43,6 +45,7 @@ export const lanesSchema = z
     spread: z.boolean().default(false),
     bufferBytes: wholeBytes(MIB).default(DEFAULT_BUFFER_BYTES),
     /** Bytes that all lanes together ask for beyond what is on the way; no more than `bufferBytes`. */
+    totalBufferBytes: wholeBytes(MIB).default(DEFAULT_TOTAL_BUFFER_BYTES),
     alphaBytes: wholeBytes(64 * KIB).optional(),
     gain: z.number().positive('must be more than 0').max(1, 'must be at most 1').default(DEFAULT_GAIN),
     smoothing: portion(DEFAULT_SMOOTHING),

@@ -4,9 +4,10 @@ export class Stopwatch {
   #beforeMs = 0;
   #sinceMs: number | undefined;
 
-  constructor(nowMs: () => number) {
+  /** Runs from now on, or from an earlier moment. */
+  constructor(nowMs: () => number, sinceMs: number = nowMs()) {
     this.#nowMs = nowMs;
-    this.start();
+    this.#sinceMs = sinceMs;
   }
 
   get elapsedMs(): number {

@@ -1,9 +1,9 @@
 import { PassThrough } from 'node:stream';
 import { afterEach, expect, test } from 'vitest';
 import { createRelay } from './choose-plane.ts';
+import { socketPair } from './promises/socket-pair.ts';
 import type { BodyOptions, PlaneKind, RelayPlane } from './relay-plane.ts';
 import type { SplicePlane } from './splice-plane.ts';
-import { socketPair } from './suite-sockets.ts';
 
 const BIG_BODY_BYTES = 262_144;
 const { signal } = new AbortController();

@@ -1,6 +1,6 @@
 import type { Duplex } from 'node:stream';
+import { isPlainTcp } from '../kernel/tcp-handle.ts';
 import type { ChoosingRelay, PlaneKind, RelayPlane } from './relay-plane.ts';
-import { isPlainTcp } from './socket-handle.ts';
 import type { SplicePlane } from './splice-plane.ts';
 import { streamPlane } from './stream-plane.ts';
 

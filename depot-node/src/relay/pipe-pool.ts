@@ -1,4 +1,5 @@
-import type { Pipe, SpliceKernel } from './splice-kernel.ts';
+import type { DescriptorCalls } from '../kernel/descriptor-calls.ts';
+import type { Pipe, SpliceCalls } from '../kernel/splice-calls.ts';
 
 /** Smaller ones cost twice the CPU time per byte; the kernel gives no more to normal users. */
 export const PIPE_BYTES = 1_048_576;
@@ -16,7 +17,7 @@ export interface PipePool {
   readonly close: () => void;
 }
 
-export function createPipePool(kernel: Pick<SpliceKernel, 'makePipe' | 'close'>): PipePool {
+export function createPipePool(kernel: Pick<SpliceCalls & DescriptorCalls, 'makePipe' | 'close'>): PipePool {
   const idle: Pipe[] = [];
   const discard = (pipe: Pipe) => {
     kernel.close(pipe.output);

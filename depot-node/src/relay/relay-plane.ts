@@ -39,6 +39,8 @@ export interface TunnelOptions {
   readonly signal: AbortSignal;
   /** Called with the growth of what came from the upstream end, several times a second at least while it grows. */
   readonly onDown?: (bytes: number) => void;
+  /** The same of what came from the downstream end. */
+  readonly onUp?: (bytes: number) => void;
 }
 
 export interface TunnelOutcome {

@@ -1,12 +1,11 @@
 import type { Socket } from 'node:net';
+import { descriptorOf, resumeReading, stopReading } from '../kernel/tcp-handle.ts';
 import { resetConnection } from '../sockets/reset.ts';
-import { flushed } from './flushed.ts';
-import { suspendIdleTimeouts } from './idle-timeouts.ts';
+import { duplicatePair, flushed, suspendIdleTimeouts } from './prepare-ends.ts';
 import type { BodyEnd, BodyOptions, BodyOutcome } from './relay-plane.ts';
-import { descriptorOf, resumeReading, stopReading } from './socket-handle.ts';
 import type { FlowReport } from './splice-message.ts';
-import { duplicatePair, type SpliceComponents } from './splice-tunnel.ts';
-import { streamBody } from './stream-body.ts';
+import type { SpliceComponents } from './splice-tunnel.ts';
+import { streamBody } from './stream-plane.ts';
 
 const FAILED_FLUSH = { broke: 'sink-broke', timeout: 'sink-stalled', cancelled: 'cancelled' } as const;
 

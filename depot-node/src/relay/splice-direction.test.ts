@@ -1,3 +1,4 @@
+import { constants } from 'node:os';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { createPipePool } from './pipe-pool.ts';
@@ -11,9 +12,7 @@ import {
   undelivered,
 } from './splice-direction.ts';
 
-const EAGAIN = 11;
-const ECONNRESET = 104;
-const EPIPE = 32;
+const { EAGAIN, ECONNRESET, EPIPE } = constants.errno;
 const SOURCE = 10;
 const SINK = 20;
 

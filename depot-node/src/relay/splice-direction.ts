@@ -1,8 +1,10 @@
+import { constants } from 'node:os';
+import type { DescriptorCalls } from '../kernel/descriptor-calls.ts';
+import { type MemoryCalls, SMALLEST_BUFFER_BYTES } from '../kernel/libc.ts';
+import type { Pipe, SpliceCalls } from '../kernel/splice-calls.ts';
 import { PIPE_BYTES, type PipePool } from './pipe-pool.ts';
-import type { Pipe, SpliceKernel } from './splice-kernel.ts';
 
-const EAGAIN = 11;
-const EINTR = 4;
+const { EAGAIN, EINTR } = constants.errno;
 /** Read at once when there is no descriptor left for a pipe. */
 const COPY_BYTES = 65_536;
 
@@ -42,17 +44,19 @@ export interface Direction {
 
 export type Step = 'moved' | 'waiting' | 'source-broke' | 'sink-broke';
 
-export type DirectionKernel = Pick<SpliceKernel, 'splice' | 'read' | 'write' | 'addressOf'>;
+export type DirectionKernel = Pick<
+  SpliceCalls & DescriptorCalls & MemoryCalls,
+  'splice' | 'read' | 'write' | 'addressOf'
+>;
 
 export function createDirection(source: End, sink: End, wanted: number, held?: HeldBytes): Direction {
   return { source, sink, wanted, held, pipe: undefined, inPipe: 0, delivered: 0, sourceEnded: false };
 }
 
 /** Puts bytes where the kernel can read them. */
-export function holdBytes(kernel: Pick<SpliceKernel, 'addressOf'>, bytes: Uint8Array): HeldBytes | undefined {
+export function holdBytes(kernel: Pick<MemoryCalls, 'addressOf'>, bytes: Uint8Array): HeldBytes | undefined {
   if (bytes.length === 0) return undefined;
-  // V8 may move small buffers: 128 bytes are never on its heap.
-  const buffer = new ArrayBuffer(Math.max(bytes.length, 128));
+  const buffer = new ArrayBuffer(Math.max(bytes.length, SMALLEST_BUFFER_BYTES));
   new Uint8Array(buffer).set(bytes);
   return { buffer, address: kernel.addressOf(buffer), offset: 0, end: bytes.length };
 }
@@ -138,7 +142,7 @@ export function takeBack(
   pipes: PipePool,
 ): Uint8Array<ArrayBuffer> {
   const { held, pipe } = direction;
-  const rest = new Uint8Array(Math.max(undelivered(direction), 128));
+  const rest = new Uint8Array(Math.max(undelivered(direction), SMALLEST_BUFFER_BYTES));
   let filled = 0;
   if (held) {
     rest.set(new Uint8Array(held.buffer, held.offset, held.end - held.offset));

@@ -1,3 +1,4 @@
+import type { Kernel } from '../kernel/open-kernel.ts';
 import type { PipePool } from './pipe-pool.ts';
 import {
   createDirection,
@@ -9,11 +10,10 @@ import {
   takeBack,
   undelivered,
 } from './splice-direction.ts';
-import type { SpliceKernel } from './splice-kernel.ts';
 import type { BodyCommand, FlowEnd, TunnelCommand } from './splice-message.ts';
 
 export interface FlowComponents {
-  readonly kernel: SpliceKernel;
+  readonly kernel: Kernel;
   readonly pipes: PipePool;
 }
 
@@ -24,7 +24,7 @@ export interface Flow {
   readonly wantsProgress: boolean;
   /** Whether it waits for its next turn. */
   queued: boolean;
-  /** Downstream bytes at the last report of progress. */
+  /** Bytes of both directions at the last report of progress. */
   reportedBytes: number;
   /** One move in and one out for each direction. */
   readonly turn: (nowMs: number) => Turn;
@@ -143,8 +143,8 @@ function createEnd(descriptor: number): End {
   return { descriptor, readable: true, writable: true, failed: false };
 }
 
-function hasFailed(end: End, kernel: SpliceKernel): boolean {
+function hasFailed(end: End, kernel: Kernel): boolean {
   if (!end.failed) return false;
-  end.failed = kernel.pendingError(end.descriptor) !== 0;
+  end.failed = kernel.takeError(end.descriptor) !== 0;
   return end.failed;
 }

@@ -1,9 +1,8 @@
+import type { Kernel } from '../kernel/open-kernel.ts';
 import { createPipePool } from './pipe-pool.ts';
-import { createReadiness } from './readiness.ts';
 import type { End } from './splice-direction.ts';
 import { createBodyFlow, createTunnelFlow, type Flow } from './splice-flow.ts';
-import type { SpliceKernel } from './splice-kernel.ts';
-import type { FlowEnd, SpliceCommand, SpliceReport } from './splice-message.ts';
+import type { FlowEnd, FlowProgress, SpliceCommand, SpliceReport } from './splice-message.ts';
 
 /** Timeouts and progress are looked at this often; between two looks a resting flow costs nothing. */
 const TICK_MS = 250;
@@ -11,7 +10,7 @@ const TICK_MS = 250;
 const WAKER_KEY = 0;
 
 export interface LoopComponents {
-  readonly kernel: SpliceKernel;
+  readonly kernel: Kernel;
   /** Readable when commands have come. */
   readonly waker: number;
   readonly nextCommand: () => SpliceCommand | undefined;
@@ -29,7 +28,7 @@ interface Watched {
  * again: a fast flow never keeps another one waiting for longer than one pair of splices each.
  */
 export function runSpliceLoop({ kernel, waker, nextCommand, report, nowMs }: LoopComponents): void {
-  const readiness = createReadiness(kernel);
+  const readiness = kernel.openReadiness();
   const pipes = createPipePool(kernel);
   const flows = new Map<number, Flow>();
   const keysOf = new Map<Flow, number[]>();
@@ -74,7 +73,8 @@ export function runSpliceLoop({ kernel, waker, nextCommand, report, nowMs }: Loo
     }
     keysOf.delete(flow);
     for (const { descriptor } of flow.ends) readiness.unwatch(descriptor);
-    // Said first, closed then: should the thread die in between, nobody closes a number that is somebody else's.
+    // The report goes out before the descriptors are closed. If the thread dies in between, the main thread closes only flows that
+    // were not reported, so it never closes a number that the system has given to somebody else.
     report({
       type: 'finished',
       id: flow.id,
@@ -136,17 +136,17 @@ export function runSpliceLoop({ kernel, waker, nextCommand, report, nowMs }: Loo
 
   const tick = () => {
     nextTickMs = now + TICK_MS;
-    const progress: [number, number][] = [];
+    const progress: FlowProgress[] = [];
     for (const flow of flows.values()) {
       const end = flow.expired(now);
       if (end) {
         finish(flow, end);
         continue;
       }
-      const bytes = flow.bytesDown();
-      if (!flow.wantsProgress || bytes === flow.reportedBytes) continue;
-      flow.reportedBytes = bytes;
-      progress.push([flow.id, bytes]);
+      const [down, up] = [flow.bytesDown(), flow.bytesUp()];
+      if (!flow.wantsProgress || down + up === flow.reportedBytes) continue;
+      flow.reportedBytes = down + up;
+      progress.push([flow.id, down, up]);
     }
     if (progress.length > 0) report({ type: 'progress', flows: progress });
   };

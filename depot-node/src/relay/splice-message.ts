@@ -41,9 +41,12 @@ export interface BodyCommand {
 /** What the splice thread says. */
 export type SpliceReport =
   | { readonly type: 'ready' }
-  /** Bytes delivered by each flow so far, downstream. */
-  | { readonly type: 'progress'; readonly flows: readonly (readonly [id: number, bytes: number])[] }
+  /** What the flows have delivered so far. */
+  | { readonly type: 'progress'; readonly flows: readonly FlowProgress[] }
   | FlowReport;
+
+/** Bytes that a flow has delivered so far. */
+export type FlowProgress = readonly [id: number, bytesDown: number, bytesUp: number];
 
 /** The end of a flow. Its descriptors are no longer to be used. */
 export interface FlowReport {

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { describe, expect, test } from 'vitest';
-import { promiseRelay } from './relay-suite.ts';
+import { promiseRelay } from './promises/relay-promises.ts';
+import { receive, socketPair } from './promises/socket-pair.ts';
 import { openSplicePlane } from './splice-plane.ts';
-import { receive, socketPair } from './suite-sockets.ts';
 
 const opened = await openSplicePlane();
 const why = opened.ok ? '' : ` (skipped: ${opened.reason})`;

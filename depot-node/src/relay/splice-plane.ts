@@ -1,7 +1,7 @@
+import { openKernel } from '../kernel/open-kernel.ts';
+import { isPlainTcp } from '../kernel/tcp-handle.ts';
 import type { RelayPlane } from './relay-plane.ts';
-import { isPlainTcp } from './socket-handle.ts';
 import { spliceBody } from './splice-body.ts';
-import { openSpliceKernel } from './splice-kernel.ts';
 import { startSpliceThread } from './splice-thread.ts';
 import { spliceTunnel } from './splice-tunnel.ts';
 import { streamPlane } from './stream-plane.ts';
@@ -24,10 +24,10 @@ export interface SplicePlaneOptions {
 
 /** Starts the plane that moves bytes inside the kernel, or says why this machine cannot. */
 export async function openSplicePlane(options: SplicePlaneOptions = {}): Promise<OpenedSplicePlane> {
-  if (process.platform !== 'linux')
-    return { ok: false, reason: `splice needs Linux, not ${process.platform}` };
+  const access = openKernel();
+  if (!access.kernel) return { ok: false, reason: access.reason };
+  const { kernel } = access;
   try {
-    const kernel = await openSpliceKernel();
     const thread = await startSpliceThread(kernel, options.onCrash ?? (() => undefined));
     const components = { kernel, thread };
     return {

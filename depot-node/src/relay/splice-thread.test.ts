@@ -2,12 +2,13 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
+import { type Kernel, openKernel } from '../kernel/open-kernel.ts';
+import { descriptorOf } from '../kernel/tcp-handle.ts';
+import { receive, socketPair } from './promises/socket-pair.ts';
 import { spliceBody } from './splice-body.ts';
-import { openSpliceKernel, type SpliceKernel } from './splice-kernel.ts';
 import { openSplicePlane } from './splice-plane.ts';
 import { type FlowCommand, startSpliceThread } from './splice-thread.ts';
 import { spliceTunnel } from './splice-tunnel.ts';
-import { receive, socketPair } from './suite-sockets.ts';
 
 const probe = await openSplicePlane();
 if (probe.ok) await probe.plane.close();
@@ -89,7 +90,7 @@ describe.skipIf(!probe.ok)(`the splice thread${why}`, () => {
   });
 
   test('resets its flows when it crashes, says so once, and takes no others', async () => {
-    const kernel = await openSpliceKernel();
+    const kernel = kernelOf();
     const crashes: unknown[] = [];
     const thread = await startSpliceThread(kernel, (cause) => crashes.push(cause));
     const components = { kernel, thread };
@@ -146,7 +147,7 @@ describe.skipIf(!probe.ok)(`the splice thread${why}`, () => {
   });
 
   test('leaves a flow to Node when there is no descriptor to hand over', async () => {
-    const kernel = await openSpliceKernel();
+    const kernel = kernelOf();
     const thread = await startSpliceThread(kernel, () => undefined);
     const components = { kernel: { ...kernel, duplicate: () => -24 }, thread };
     const { signal } = new AbortController();
@@ -166,8 +167,14 @@ describe.skipIf(!probe.ok)(`the splice thread${why}`, () => {
   });
 });
 
-function duplicateOf(kernel: SpliceKernel, socket: Socket): number {
-  const handle: unknown = Reflect.get(socket, '_handle');
-  if (typeof handle !== 'object' || handle === null || !('fd' in handle)) throw new Error('no descriptor');
-  return kernel.duplicate(Number(handle.fd));
+function kernelOf(): Kernel {
+  const access = openKernel();
+  if (!access.kernel) throw new Error(access.reason);
+  return access.kernel;
+}
+
+function duplicateOf(kernel: Kernel, socket: Socket): number {
+  const descriptor = descriptorOf(socket);
+  if (descriptor === undefined) throw new Error('no descriptor');
+  return kernel.duplicate(descriptor);
 }

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { MessageChannel, receiveMessageOnPort, Worker } from 'node:worker_threads';
-import type { SpliceKernel } from './splice-kernel.ts';
+import type { Kernel } from '../kernel/open-kernel.ts';
 import type {
   BodyCommand,
   FlowReport,
@@ -14,7 +14,7 @@ type WithoutId<T> = T extends unknown ? Omit<T, 'id'> : never;
 export type FlowCommand = WithoutId<TunnelCommand | BodyCommand>;
 
 export interface FlowListener {
-  readonly onProgress: (bytesDown: number) => void;
+  readonly onProgress: (bytesDown: number, bytesUp: number) => void;
   readonly onFinished: (report: FlowReport) => void;
 }
 
@@ -41,7 +41,7 @@ const WORKER = new URL('./splice-worker.ts', import.meta.url);
  * @param onCrash called once if the thread dies by itself; its flows have then been reset.
  */
 export async function startSpliceThread(
-  kernel: SpliceKernel,
+  kernel: Kernel,
   onCrash: (cause: unknown) => void,
 ): Promise<SpliceThread> {
   const waker = kernel.makeWaker();
@@ -68,7 +68,7 @@ export async function startSpliceThread(
   const handle = (report: SpliceReport) => {
     if (report.type === 'finished') settle(report);
     if (report.type !== 'progress') return;
-    for (const [id, bytes] of report.flows) flows.get(id)?.onProgress(bytes);
+    for (const [id, down, up] of report.flows) flows.get(id)?.onProgress(down, up);
   };
 
   const exited = new Promise<void>((resolve) => {

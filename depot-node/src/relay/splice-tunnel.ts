@@ -1,15 +1,15 @@
 import type { Socket } from 'node:net';
+import type { Kernel } from '../kernel/open-kernel.ts';
+import { stopReading } from '../kernel/tcp-handle.ts';
 import { resetConnection } from '../sockets/reset.ts';
-import { flushed } from './flushed.ts';
+import { duplicatePair, flushed } from './prepare-ends.ts';
 import type { TunnelBreak, TunnelOptions, TunnelOutcome } from './relay-plane.ts';
-import { descriptorOf, stopReading } from './socket-handle.ts';
-import type { SpliceKernel } from './splice-kernel.ts';
 import type { FlowReport } from './splice-message.ts';
 import type { SpliceThread } from './splice-thread.ts';
-import { streamTunnel } from './stream-tunnel.ts';
+import { streamTunnel } from './stream-plane.ts';
 
 export interface SpliceComponents {
-  readonly kernel: SpliceKernel;
+  readonly kernel: Kernel;
   readonly thread: SpliceThread;
 }
 
@@ -20,7 +20,7 @@ export async function spliceTunnel(
   upstream: Socket,
   options: TunnelOptions,
 ): Promise<TunnelOutcome> {
-  const { silenceMs, halfClosedSilenceMs, signal, onDown } = options;
+  const { silenceMs, halfClosedSilenceMs, signal, onDown, onUp } = options;
   // The thread meets the errors; until then `destroyed` tells.
   for (const end of [downstream, upstream]) end.on('error', () => end.destroy());
   const flushes = await Promise.all([
@@ -40,10 +40,12 @@ export async function spliceTunnel(
   downstream.destroy();
   upstream.destroy();
   const report = await new Promise<FlowReport>((resolve) => {
-    let reported = 0;
-    const grow = (bytes: number) => {
-      if (bytes > reported) onDown?.(bytes - reported);
-      reported = Math.max(reported, bytes);
+    const reported = { down: 0, up: 0 };
+    const grow = (down: number, up: number) => {
+      if (down > reported.down) onDown?.(down - reported.down);
+      if (up > reported.up) onUp?.(up - reported.up);
+      reported.down = Math.max(reported.down, down);
+      reported.up = Math.max(reported.up, up);
     };
     const cancel = thread.start(
       {
@@ -54,13 +56,13 @@ export async function spliceTunnel(
         headDown,
         silenceMs,
         halfClosedSilenceMs,
-        wantsProgress: onDown !== undefined,
+        wantsProgress: onDown !== undefined || onUp !== undefined,
       },
       {
         onProgress: grow,
         onFinished: (finished) => {
           signal.removeEventListener('abort', cancel);
-          grow(finished.bytesDown);
+          grow(finished.bytesDown, finished.bytesUp);
           resolve(finished);
         },
       },
@@ -77,20 +79,4 @@ function giveUp(downstream: Socket, upstream: Socket, reason: TunnelBreak): Tunn
   resetConnection(downstream);
   resetConnection(upstream);
   return { outcome: 'broke', reason, bytesUp: 0, bytesDown: 0 };
-}
-
-/** Duplicates of both descriptors, or none. */
-export function duplicatePair(
-  kernel: SpliceKernel,
-  one: Socket,
-  other: Socket,
-): { first: number; second: number } | undefined {
-  const [firstOwn, secondOwn] = [descriptorOf(one), descriptorOf(other)];
-  if (firstOwn === undefined || secondOwn === undefined) return undefined;
-  const first = kernel.duplicate(firstOwn);
-  if (first < 0) return undefined;
-  const second = kernel.duplicate(secondOwn);
-  if (second >= 0) return { first, second };
-  kernel.close(first);
-  return undefined;
 }

@@ -1,5 +1,5 @@
 import { type MessagePort, receiveMessageOnPort, workerData } from 'node:worker_threads';
-import { openSpliceKernel } from './splice-kernel.ts';
+import { openKernel } from '../kernel/open-kernel.ts';
 import { runSpliceLoop } from './splice-loop.ts';
 import type { SpliceCommand, SpliceReport } from './splice-message.ts';
 
@@ -10,8 +10,10 @@ export interface SpliceWorkerData {
 }
 
 const { port, waker } = workerData as SpliceWorkerData;
+const access = openKernel();
+if (!access.kernel) throw new Error(access.reason);
 runSpliceLoop({
-  kernel: await openSpliceKernel(),
+  kernel: access.kernel,
   waker,
   // The thread never returns to its event loop, so messages are fetched.
   nextCommand: () => receiveMessageOnPort(port)?.message as SpliceCommand | undefined,

@@ -1,5 +1,5 @@
 import { describe } from 'vitest';
-import { promiseRelay } from './relay-suite.ts';
+import { promiseRelay } from './promises/relay-promises.ts';
 import { streamPlane } from './stream-plane.ts';
 
 describe('the relay through Node', () => {

@@ -1,17 +1,29 @@
-import type { Socket } from 'node:net';
-import { type AddressPolicy, type ErrorCode, LonghaulError, refuseAddress } from '@longhaul/shared';
+import { isIP, type Socket } from 'node:net';
+import {
+  type AddressPolicy,
+  type ErrorCode,
+  LonghaulError,
+  refuseAddress,
+  refuseOverlayAddress,
+} from '@longhaul/shared';
+import type { DownloadAsker } from '../names/look-up-room.ts';
+import type { Resolve } from '../names/resolver.ts';
+import { tryInTurn } from '../racing/try-in-turn.ts';
 import { DEFAULT_LEG_TABLE, type LegClass } from './leg-options.ts';
 import type { LegSockets } from './leg-sockets.ts';
 import { createNodeLegSockets } from './node-leg-sockets.ts';
-import type { Resolve } from './resolver.ts';
 
-/** Whom a connection is for: origins are guarded, registered depots and the master are trusted by configuration. */
+/** Whom a connection is for: origins and depots are guarded, each by a rule of its own; the master is configured. */
 export type DialPurpose = 'origin' | 'depot' | 'master';
 
 export interface DialTarget {
   readonly purpose: DialPurpose;
   readonly host: string;
   readonly port: number;
+  /** Whom an origin is dialled for: its name takes room that is his. */
+  readonly forWhom?: DownloadAsker;
+  /** The only addresses of the host that count, where they are known; left out, it is resolved. */
+  readonly addresses?: readonly string[];
 }
 
 export interface Dialled {
@@ -33,6 +45,11 @@ interface DialComponents {
   readonly sockets?: LegSockets;
 }
 
+/** An address that does not stand by then is tried on beside the next one (RFC 8305, section 8). */
+const CONNECTION_ATTEMPT_DELAY_MS = 250;
+/** Addresses of one name that are tried: whoever names it decides how many there are. */
+const MAX_DIALLED_ADDRESSES = 8;
+
 const FAILURES: Readonly<Record<DialPurpose, Record<'unresolvable' | 'unreachable' | 'timeout', ErrorCode>>> =
   {
     origin: {
@@ -52,6 +69,9 @@ const FAILURES: Readonly<Record<DialPurpose, Record<'unresolvable' | 'unreachabl
     },
   };
 
+/** Those of whom no network is known have one share together. */
+const NOBODY_KNOWN: DownloadAsker = { client: 'unknown' };
+
 /** A master is somebody else's server that is sent requests only, as an origin is. */
 const LEG_CLASSES: Readonly<Record<DialPurpose, LegClass>> = {
   origin: 'origin',
@@ -60,60 +80,95 @@ const LEG_CLASSES: Readonly<Record<DialPurpose, LegClass>> = {
 };
 
 /**
- * Makes the dial function. An origin's addresses are checked after resolution, one by one, and the address really
- * connected once more, so that neither literals nor a name that changes its mind get past the guard.
+ * Makes the dial function. An origin's and a depot's addresses are checked after resolution, one by one, and the address
+ * really connected once more, so that neither literals nor a name that changes its mind get past the guard. Several
+ * addresses race (RFC 8305): both families in turn, the next one beside one that does not stand at once, under one deadline.
  */
 export function createDial(components: DialComponents): Dial {
   const { resolve, policy, isOverlayAddress, connectTimeoutMs } = components;
   const sockets = components.sockets ?? createNodeLegSockets(DEFAULT_LEG_TABLE);
 
-  const isForbidden = (target: DialTarget, address: string) =>
-    target.purpose === 'origin' &&
-    (isOverlayAddress(address, target.port) || refuseAddress(address, target.port, policy) !== undefined);
+  const refusalOf = ({ purpose, port }: DialTarget, address: string): ErrorCode | undefined => {
+    if (purpose === 'depot') return refuseOverlayAddress(address, port, policy);
+    const isForbidden =
+      purpose === 'origin' &&
+      (isOverlayAddress(address, port) || refuseAddress(address, port, policy) !== undefined);
+    return isForbidden ? 'address-not-allowed' : undefined;
+  };
+
+  const connectTo = async (target: DialTarget, address: string, signal: AbortSignal): Promise<Dialled> => {
+    const legClass = LEG_CLASSES[target.purpose];
+    const started = performance.now();
+    const socket = await establish(() => sockets.connect(legClass, address, target.port), signal);
+    const rttMs = performance.now() - started;
+    const refusal = refusalOf(target, socket.remoteAddress ?? '');
+    if (!refusal) return { socket, rttMs };
+    socket.destroy();
+    throw new LonghaulError(refusal, { detail: target.host });
+  };
 
   return async (target, signal) => {
     const failures = FAILURES[target.purpose];
-    const legClass = LEG_CLASSES[target.purpose];
     const deadline = AbortSignal.any([signal, AbortSignal.timeout(connectTimeoutMs)]);
-    const addresses = await before(deadline, resolve(target.host)).catch((cause) => {
+    const forWhom = target.purpose === 'origin' ? (target.forWhom ?? NOBODY_KNOWN) : 'overlay';
+    const found = target.addresses
+      ? Promise.resolve(target.addresses)
+      : resolve(target.host, { signal: deadline, forWhom });
+    const addresses = await found.catch((cause: unknown) => {
       signal.throwIfAborted();
-      throw new LonghaulError(failures.unresolvable, { detail: target.host, cause });
+      const isBusy = cause instanceof LonghaulError && cause.code === 'resolver-busy';
+      throw new LonghaulError(isBusy ? cause.code : failures.unresolvable, { detail: target.host, cause });
     });
-    const permitted = addresses.filter((address) => !isForbidden(target, address));
-    if (addresses.length === 0) throw new LonghaulError(failures.unresolvable, { detail: target.host });
-    if (permitted.length === 0) throw new LonghaulError('address-not-allowed', { detail: target.host });
+    const permitted = addresses.filter((address) => refusalOf(target, address) === undefined);
+    const [first] = addresses;
+    if (first === undefined) throw new LonghaulError(failures.unresolvable, { detail: target.host });
+    const refusal = permitted.length === 0 ? refusalOf(target, first) : undefined;
+    if (refusal) throw new LonghaulError(refusal, { detail: target.host });
 
-    let lastFailure: unknown;
-    for (const address of permitted) {
-      const started = performance.now();
-      try {
-        const socket = await establish(() => sockets.connect(legClass, address, target.port), deadline);
-        if (isForbidden(target, socket.remoteAddress ?? '')) {
-          socket.destroy();
-          throw new LonghaulError('address-not-allowed', { detail: target.host });
-        }
-        const rttMs = performance.now() - started;
-        sockets.noteConnected(legClass, socket);
-        return { socket, rttMs };
-      } catch (failure) {
-        if (failure instanceof LonghaulError) throw failure;
-        lastFailure = failure;
-        if (deadline.aborted) break;
-      }
-    }
-    signal.throwIfAborted();
-    const code = deadline.aborted || isTimeout(lastFailure) ? failures.timeout : failures.unreachable;
-    throw new LonghaulError(code, { detail: target.host, cause: lastFailure });
+    const attempts: Promise<Dialled>[] = [];
+    const dialled = await tryInTurn(interleaveFamilies(permitted).slice(0, MAX_DIALLED_ADDRESSES), {
+      attempt: (address, own) => {
+        const attempt = connectTo(target, address, own);
+        attempts.push(attempt);
+        return attempt;
+      },
+      patienceMs: CONNECTION_ATTEMPT_DELAY_MS,
+      signal: deadline,
+      isFinal: () => false,
+      discard: ({ socket }) => socket.destroy(),
+    }).catch(async () => {
+      signal.throwIfAborted();
+      throw failureOf(target, await Promise.allSettled(attempts), deadline.aborted);
+    });
+    sockets.noteConnected(LEG_CLASSES[target.purpose], dialled.socket);
+    return dialled;
   };
 }
 
-/** The promise's value, unless the signal aborts first. */
-function before<T>(signal: AbortSignal, promise: Promise<T>): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const onAbort = () => reject(signal.reason);
-    signal.addEventListener('abort', onAbort, { once: true });
-    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort));
-  });
+/** What is told of a target none of whose addresses could be reached: the guard's refusal only where nothing else was met. */
+function failureOf(
+  { purpose, host }: DialTarget,
+  attempts: readonly PromiseSettledResult<unknown>[],
+  isLate: boolean,
+): LonghaulError {
+  const failures = attempts.flatMap((attempt) => (attempt.status === 'rejected' ? [attempt.reason] : []));
+  const cause: unknown = failures.findLast((failure) => !(failure instanceof LonghaulError));
+  if (cause === undefined) return new LonghaulError('address-not-allowed', { detail: host });
+  const { timeout, unreachable } = FAILURES[purpose];
+  const code = isLate || isTimeout(cause) ? timeout : unreachable;
+  return new LonghaulError(code, { detail: host, cause });
+}
+
+/** Addresses in the order given, but from one family and the other in turn (RFC 8305, section 4). */
+function interleaveFamilies(addresses: readonly string[]): string[] {
+  const first = addresses.filter((address) => isIP(address) === isIP(addresses[0] ?? ''));
+  const second = addresses.filter((address) => !first.includes(address));
+  return Array.from({ length: Math.max(first.length, second.length) }, (_, index) => [
+    first[index],
+    second[index],
+  ])
+    .flat()
+    .filter((address) => address !== undefined);
 }
 
 function isTimeout(failure: unknown): boolean {

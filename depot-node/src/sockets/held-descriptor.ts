@@ -1,6 +1,14 @@
+import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { descriptorOf } from './descriptor-of.ts';
-import type { SocketKernel } from './kernel-options.ts';
+import type { DescriptorCalls } from '../kernel/descriptor-calls.ts';
+import { descriptorOf } from '../kernel/tcp-handle.ts';
+import { rawSocketOf } from './reset.ts';
+
+/** The descriptor of the TCP connection under a stream, TLS or not; `undefined` once it is closed, or without one. */
+export function descriptorUnder(stream: Duplex): number | undefined {
+  const raw = rawSocketOf(stream);
+  return raw instanceof Socket && !raw.destroyed ? descriptorOf(raw) : undefined;
+}
 
 /** A connection's descriptor for as long as somebody looks at it. */
 export interface HeldDescriptor {
@@ -14,14 +22,14 @@ export interface HeldDescriptor {
  * stream's own, and for bare descriptors, it is a duplicate: neither end nor reset gets out before `release`.
  */
 export function holdDescriptor(
-  kernel: SocketKernel,
+  kernel: DescriptorCalls,
   stream: Duplex | number,
   handedOver: boolean,
 ): HeldDescriptor | undefined {
   if (typeof stream !== 'number' && !handedOver) {
-    return { descriptor: () => descriptorOf(stream), release: () => {} };
+    return { descriptor: () => descriptorUnder(stream), release: () => {} };
   }
-  const original = typeof stream === 'number' ? stream : descriptorOf(stream);
+  const original = typeof stream === 'number' ? stream : descriptorUnder(stream);
   if (original === undefined) return undefined;
   const copy = kernel.duplicate(original);
   // Out of descriptors: the connection goes on without being looked at.

@@ -1,31 +1,51 @@
 import { isIP, Socket } from 'node:net';
+import { constants } from 'node:os';
 import type { Duplex } from 'node:stream';
 import { getSystemErrorMessage, getSystemErrorName } from 'node:util';
-import { descriptorOf } from './descriptor-of.ts';
-import { MPTCP_PROTOCOL, SOCKET_OPTIONS, type SocketKernel, TCP_PROTOCOL } from './kernel-options.ts';
+import type { DescriptorCalls } from '../kernel/descriptor-calls.ts';
+import { SOCKET, SOCKET_OPTIONS } from '../kernel/linux-constants.ts';
+import type { KernelAccess } from '../kernel/open-kernel.ts';
+import type { SocketCalls } from '../kernel/socket-calls.ts';
+import { descriptorUnder } from './held-descriptor.ts';
 import type { LegClass, LegTable } from './leg-options.ts';
 import type { LegSockets, SocketReport } from './leg-sockets.ts';
+import { createNodeLegSockets } from './node-leg-sockets.ts';
 import { changeLegOptions, type RefusedOption, setLegOptions } from './set-leg-options.ts';
 
+/** Makes the sockets of a depot. Tells at once, through `report`, which of the options this machine refuses. */
+export function createLegSockets(
+  table: LegTable,
+  access: KernelAccess,
+  report: (report: SocketReport) => void,
+): LegSockets {
+  if (access.kernel) return new KernelLegSockets(table, access.kernel, report);
+  report({ what: 'options-unavailable', reason: access.reason });
+  return createNodeLegSockets(table);
+}
+
+type LegKernel = SocketCalls & DescriptorCalls;
+
 /** Sockets made and tuned by calls of Linux. */
-export class KernelLegSockets implements LegSockets {
+class KernelLegSockets implements LegSockets {
   readonly isTuned = true;
   readonly mptcp = { established: 0, fallbacks: 0 };
   readonly noteAccepted: LegSockets['noteAccepted'];
   readonly #table: LegTable;
-  readonly #kernel: SocketKernel;
+  readonly #kernel: LegKernel;
   readonly #report: (report: SocketReport) => void;
   readonly #told = new Set<string>();
   #system: string | undefined;
   #dialsMptcp: boolean;
 
-  constructor(table: LegTable, kernel: SocketKernel, report: (report: SocketReport) => void) {
+  constructor(table: LegTable, kernel: LegKernel, report: (report: SocketReport) => void) {
     this.#table = table;
     this.#kernel = kernel;
     this.#report = report;
     this.#dialsMptcp = table.depot.mptcp;
     // A multipath listener does not pass on all options (tcp_notsent_lowat, pacing).
-    this.noteAccepted = table.depot.mptcp ? (socket) => this.#set(descriptorOf(socket), 'client') : undefined;
+    this.noteAccepted = table.depot.mptcp
+      ? (socket) => this.#set(descriptorUnder(socket), 'client')
+      : undefined;
     this.#tryAll();
   }
 
@@ -51,15 +71,15 @@ export class KernelLegSockets implements LegSockets {
 
   noteConnected(legClass: LegClass, socket: Socket): void {
     if (legClass !== 'depot' || !this.#dialsMptcp) return;
-    const descriptor = descriptorOf(socket);
+    const descriptor = descriptorUnder(socket);
     if (descriptor === undefined) return;
     // After a fallback the socket still says MPTCP, but no longer knows this option.
-    const isMultipath = this.#kernel.has(descriptor, SOCKET_OPTIONS.mptcpInfo);
+    const isMultipath = this.#kernel.hasOption(descriptor, SOCKET_OPTIONS.mptcpInfo);
     this.mptcp[isMultipath ? 'established' : 'fallbacks'] += 1;
   }
 
   reclassify(stream: Duplex, legClass: LegClass): void {
-    const descriptor = descriptorOf(stream);
+    const descriptor = descriptorUnder(stream);
     if (descriptor === undefined || legClass === 'client') return;
     const { client, [legClass]: options } = this.#table;
     const refused = changeLegOptions(this.#kernel, descriptor, client, options, this.#system);
@@ -72,7 +92,7 @@ export class KernelLegSockets implements LegSockets {
     this.#kernel.setNumber(descriptor, SOCKET_OPTIONS.reuseAddress, 1);
     if (family === 6) this.#kernel.setNumber(descriptor, SOCKET_OPTIONS.ipv6Only, host === '::' ? 0 : 1);
     this.#set(descriptor, 'client');
-    const errno = this.#kernel.bind(descriptor, host, port);
+    const errno = this.#kernel.bindSocket(descriptor, host, port);
     if (errno === 0) return descriptor;
     this.#kernel.close(descriptor);
     throw systemError('listen', errno, host, port);
@@ -90,15 +110,15 @@ export class KernelLegSockets implements LegSockets {
 
   #open(family: 4 | 6, mayBeMptcp: boolean): number {
     if (mayBeMptcp && this.#dialsMptcp) {
-      const descriptor = this.#kernel.open(family, MPTCP_PROTOCOL);
+      const descriptor = this.#kernel.openSocket(family, SOCKET.mptcp);
       if (descriptor >= 0) return descriptor;
-      if (!OUT_OF_RESOURCES.has(-descriptor)) {
+      if (!OUT_OF_RESOURCES.has(descriptor)) {
         this.#dialsMptcp = false;
         this.#report({ what: 'mptcp-unavailable', reason: getSystemErrorMessage(descriptor) });
       }
     }
-    const descriptor = this.#kernel.open(family, TCP_PROTOCOL);
-    if (descriptor < 0) throw systemError('socket', -descriptor);
+    const descriptor = this.#kernel.openSocket(family, SOCKET.tcp);
+    if (descriptor < 0) throw systemError('socket', descriptor);
     return descriptor;
   }
 
@@ -113,33 +133,35 @@ export class KernelLegSockets implements LegSockets {
       const key = option === 'congestionControl' ? `control ${name}` : `${legClass} ${option}`;
       if (this.#told.has(key)) continue;
       this.#told.add(key);
-      const reason = getSystemErrorMessage(-errno);
+      const reason = getSystemErrorMessage(errno);
       if (option === 'congestionControl') {
         const used = this.#kernel.readText(descriptor, SOCKET_OPTIONS.congestion);
         this.#report({
           what: 'congestion-control-refused',
           name,
           used,
-          reason: CONTROL_REASONS[errno] ?? reason,
+          reason: CONTROL_REASONS.get(errno) ?? reason,
         });
       } else this.#report({ what: 'option-refused', legClass, option, reason });
     }
   }
 }
 
-/** EMFILE, ENFILE, ENOBUFS, ENOMEM: they pass, and say nothing about what the kernel can do. */
-const OUT_OF_RESOURCES: ReadonlySet<number> = new Set([24, 23, 105, 12]);
+const { EMFILE, ENFILE, ENOBUFS, ENOMEM, ENOENT, EPERM } = constants.errno;
 
-/** ENOENT and EPERM of setsockopt(TCP_CONGESTION). */
-const CONTROL_REASONS: Readonly<Record<number, string>> = {
-  2: 'the kernel does not offer it',
-  1: 'net.ipv4.tcp_allowed_congestion_control does not permit it',
-};
+/** They pass, and say nothing about what the kernel can do. */
+const OUT_OF_RESOURCES: ReadonlySet<number> = new Set([-EMFILE, -ENFILE, -ENOBUFS, -ENOMEM]);
+
+/** Of setsockopt(TCP_CONGESTION). */
+const CONTROL_REASONS: ReadonlyMap<number, string> = new Map([
+  [-ENOENT, 'the kernel does not offer it'],
+  [-EPERM, 'net.ipv4.tcp_allowed_congestion_control does not permit it'],
+]);
 
 /** An error in the words of Node's own. */
 function systemError(syscall: string, errno: number, address?: string, port?: number): Error {
-  const code = getSystemErrorName(-errno);
+  const code = getSystemErrorName(errno);
   const place = address === undefined ? '' : ` ${address}:${port}`;
-  const message = `${syscall} ${code}: ${getSystemErrorMessage(-errno)}${place}`;
-  return Object.assign(new Error(message), { code, errno: -errno, syscall, address, port });
+  const message = `${syscall} ${code}: ${getSystemErrorMessage(errno)}${place}`;
+  return Object.assign(new Error(message), { code, errno, syscall, address, port });
 }

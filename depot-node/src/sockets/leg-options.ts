@@ -1,3 +1,4 @@
+import { DEPOT_CONGESTION_CONTROL } from '@longhaul/shared';
 import * as z from 'zod';
 
 /** Which neighbour a connection leads to: the client that connected, another depot, or an origin. */
@@ -46,7 +47,10 @@ function legShape(preset: LegPreset) {
     /** Asked of the kernel by name; where it is refused, the system's own stays, and that is reported. */
     congestionControl: z
       .string()
-      .regex(CONGESTION_NAME, 'must be the name of a congestion control, for example bbr, or system')
+      .regex(
+        CONGESTION_NAME,
+        `must be the name of a congestion control, for example ${DEPOT_CONGESTION_CONTROL}, or system`,
+      )
       .default(preset.congestionControl),
     /** Bytes the kernel takes beyond what it may send now; 0 leaves it to the system. */
     notSentLowatBytes: z
@@ -79,8 +83,7 @@ function legShape(preset: LegPreset) {
 }
 
 const CLIENT_PRESET: LegPreset = {
-  // Clients sit behind lossy last miles; bbr does not take each loss for a full line.
-  congestionControl: 'bbr',
+  congestionControl: DEPOT_CONGESTION_CONTROL,
   notSentLowatBytes: DEFAULT_NOT_SENT_LOWAT_BYTES,
   userTimeoutSeconds: DEFAULT_USER_TIMEOUT_SECONDS,
 };
@@ -96,7 +99,6 @@ export const legTableSchema = z.strictObject({
   client: z.strictObject(legShape(CLIENT_PRESET)).prefault({}),
   depot: z
     .strictObject({
-      // Long hops with some loss, which is what bbr is made for.
       ...legShape(CLIENT_PRESET),
       /** Multipath TCP to and from other depots that offer it; about three times the CPU for each byte. */
       mptcp: z.boolean().default(false),

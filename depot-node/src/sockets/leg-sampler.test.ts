@@ -2,12 +2,12 @@ import { once } from 'node:events';
 import { readdirSync } from 'node:fs';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { descriptorOf } from './descriptor-of.ts';
-import { openSocketKernel } from './kernel-options.ts';
+import { openKernel } from '../kernel/open-kernel.ts';
+import { descriptorUnder } from './held-descriptor.ts';
 import { createLegSampler } from './leg-sampler.ts';
 import { resetConnection } from './reset.ts';
 
-const access = openSocketKernel();
+const access = openKernel();
 const { kernel } = access;
 
 afterEach(() => {
@@ -103,7 +103,7 @@ describe.runIf(kernel)('watched legs (Linux with koffi)', () => {
   test('can be given as bare descriptors, which may be closed meanwhile', async () => {
     const { near, far } = await pair();
     const sampler = createLegSampler(kernel);
-    const leg = sampler.watch(descriptorOf(near) ?? -1, { legClass: 'origin' });
+    const leg = sampler.watch(descriptorUnder(near) ?? -1, { legClass: 'origin' });
     await carry(far, near, 50_000);
     near.destroy();
     await once(near, 'close');

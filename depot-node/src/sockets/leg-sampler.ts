@@ -1,11 +1,11 @@
 import type { Duplex } from 'node:stream';
 import type { Chain, LinkReport } from '@longhaul/shared';
+import type { DescriptorCalls } from '../kernel/descriptor-calls.ts';
 import { type HeldDescriptor, holdDescriptor } from './held-descriptor.ts';
-import type { SocketKernel } from './kernel-options.ts';
 import { type LegDelta, type LegLimit, type LegMeasure, LegMeter, LIMITS } from './leg-meter.ts';
 import type { LegClass } from './leg-options.ts';
 import { LinkEstimates } from './link-estimates.ts';
-import { createTcpInfoReader, TCP_CLOSED, type TcpInfo } from './tcp-info.ts';
+import { createTcpInfoReader, TCP_CLOSED, type TcpInfo, type TcpInfoCalls } from './tcp-info.ts';
 
 /** Often enough for a download of seconds; a look at a connection costs about 2 us. */
 const SAMPLE_MS = 1000;
@@ -65,7 +65,7 @@ interface Leg extends HeldDescriptor {
 
 /** Looks at the watched connections once a second, all by one timer that keeps no process alive. */
 export function createLegSampler(
-  kernel: SocketKernel | undefined,
+  kernel: (TcpInfoCalls & DescriptorCalls) | undefined,
   nowMs: () => number = () => performance.now(),
 ): LegSampler {
   const legs = new Set<Leg>();

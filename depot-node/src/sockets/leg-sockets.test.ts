@@ -3,15 +3,16 @@ import { readdirSync } from 'node:fs';
 import { createServer as createHttpServer } from 'node:http';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { createLegSockets } from './create-leg-sockets.ts';
-import { descriptorOf } from './descriptor-of.ts';
+import { SOCKET_OPTIONS, type SocketOption } from '../kernel/linux-constants.ts';
+import { type Kernel, openKernel } from '../kernel/open-kernel.ts';
 import { createDial, type DialPurpose } from './dial.ts';
-import { openSocketKernel, SOCKET_OPTIONS, type SocketKernel, type SocketOption } from './kernel-options.ts';
+import { descriptorUnder } from './held-descriptor.ts';
+import { createLegSockets } from './kernel-leg-sockets.ts';
 import { legTableSchema } from './leg-options.ts';
 import type { LegSockets, SocketReport } from './leg-sockets.ts';
 import { listen } from './listener.ts';
 
-const access = openSocketKernel();
+const access = openKernel();
 const hasKernel = access.kernel !== undefined;
 
 const toClose: (() => void)[] = [];
@@ -28,7 +29,11 @@ function makeSockets(table: object = {}): { sockets: LegSockets; reports: Socket
 function dialThrough(sockets: LegSockets, addresses = ['127.0.0.1'], connectTimeoutMs = 2000) {
   const dial = createDial({
     resolve: async () => addresses,
-    policy: { ports: [], allow: [{ network: '127.0.0.1/32', ports: [1] }] },
+    policy: {
+      ports: [],
+      allow: [{ network: '127.0.0.1/32', ports: [1] }],
+      overlayNetworks: ['127.0.0.1/32', '::1/128'],
+    },
     isOverlayAddress: () => false,
     connectTimeoutMs,
     sockets,
@@ -45,24 +50,24 @@ async function plainServer(host = '127.0.0.1'): Promise<{ server: Server; port: 
   return { server, port: (server.address() as AddressInfo).port };
 }
 
-function kernelOf(): SocketKernel {
+function kernelOf(): Kernel {
   if (!access.kernel) throw new Error(access.reason);
   return access.kernel;
 }
 
 function numberOf(socket: Socket, option: SocketOption): number | undefined {
-  return kernelOf().readNumber(descriptorOf(socket) ?? -1, option);
+  return kernelOf().readNumber(descriptorUnder(socket) ?? -1, option);
 }
 
 function controlOf(socket: Socket): string | undefined {
-  return kernelOf().readText(descriptorOf(socket) ?? -1, SOCKET_OPTIONS.congestion);
+  return kernelOf().readText(descriptorUnder(socket) ?? -1, SOCKET_OPTIONS.congestion);
 }
 
 const descriptors = () => readdirSync('/proc/self/fd').length;
 
 test('without calls of the kernel connections work with what Node has, and that is told once', async () => {
   const reports: SocketReport[] = [];
-  const none = openSocketKernel('win32');
+  const none = openKernel('win32');
   const sockets = createLegSockets(legTableSchema.parse({}), none, (report) => reports.push(report));
   const { port } = await plainServer();
   const { socket } = await dialThrough(sockets)(port);
@@ -164,10 +169,11 @@ describe.runIf(hasKernel)('sockets tuned through the kernel (Linux with koffi)',
     ]);
   });
 
-  test('multipath is counted as such where both ends speak it, and as a fallback where one does not', async () => {
+  test('multipath is counted as such where both ends speak it, and as a fallback where one does not', async ({
+    skip,
+  }) => {
     const { sockets, reports } = makeSockets({ depot: { mptcp: true, congestionControl: 'system' } });
-    // A kernel without it is reported, and then nothing is counted.
-    if (reports.some((report) => report.what === 'mptcp-unavailable')) return;
+    if (reports.some(({ what }) => what === 'mptcp-unavailable')) skip('this kernel has no multipath TCP');
     const server = createHttpServer();
     const { port } = await listen(server, '127.0.0.1', 0, sockets);
     toClose.push(() => server.close());
@@ -181,7 +187,7 @@ describe.runIf(hasKernel)('sockets tuned through the kernel (Linux with koffi)',
     expect(sockets.mptcp).toEqual({ established: 1, fallbacks: 1 });
     const origin = sockets.connect('origin', '127.0.0.1', port);
     await once(origin, 'connect');
-    expect(kernelOf().has(descriptorOf(origin) ?? -1, SOCKET_OPTIONS.mptcpInfo)).toBe(false);
+    expect(kernelOf().hasOption(descriptorUnder(origin) ?? -1, SOCKET_OPTIONS.mptcpInfo)).toBe(false);
     for (const socket of [multipath.socket, plain.socket, inner, origin]) socket.destroy();
   });
 

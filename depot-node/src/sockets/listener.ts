@@ -2,6 +2,7 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { createSecureContext, type SecureContext, TLSSocket } from 'node:tls';
 import { MAX_HEAD_BYTES } from '@longhaul/shared';
+import type { TlsMaterial } from '@longhaul/shared/service';
 import { DEFAULT_LEG_TABLE } from './leg-options.ts';
 import type { LegSockets } from './leg-sockets.ts';
 import type { NodeLegOptions } from './node-leg-sockets.ts';
@@ -9,18 +10,13 @@ import { rememberRawSocket } from './reset.ts';
 
 /** A client that needs longer than this for its TLS handshake or its request head is dropped. */
 const HEAD_TIMEOUT_MS = 15_000;
+/** How late that may be noticed; Node would look every 30 s. */
+const TIMEOUT_CHECK_MS = 1000;
 /** Idle kept connections; longer than browsers take between two ranges of a download. */
 const KEEP_ALIVE_MS = 30_000;
 
 /** Requests on one kept connection, so that pipelined ones cannot pile up without end. */
 const REQUESTS_PER_CONNECTION = 1000;
-/** Connections held at once; a depot that serves all its transfers needs a few thousand. */
-export const MAX_CONNECTIONS = 10_000;
-
-export interface TlsMaterial {
-  readonly cert: string;
-  readonly key: string;
-}
 
 /**
  * The one listener of a depot: HTTP, or HTTPS where there is a certificate. `legs` is what Node sets on each accepted
@@ -36,6 +32,7 @@ export function createListener(
       maxHeaderSize: MAX_HEAD_BYTES,
       headersTimeout: HEAD_TIMEOUT_MS,
       requestTimeout: 2 * HEAD_TIMEOUT_MS,
+      connectionsCheckingInterval: TIMEOUT_CHECK_MS,
       keepAliveTimeout: KEEP_ALIVE_MS,
       noDelay: legs.noDelay,
       // A request without it is answered like any other, with a code; nothing here depends on Host.
@@ -46,7 +43,6 @@ export function createListener(
     onRequest,
   );
   server.maxRequestsPerSocket = REQUESTS_PER_CONNECTION;
-  server.maxConnections = MAX_CONNECTIONS;
   if (tls) secureConnections(server, createSecureContext(tls));
   return server;
 }
@@ -63,11 +59,13 @@ function secureConnections(server: Server, secureContext: SecureContext): void {
     rememberRawSocket(secured, raw);
     const timer = setTimeout(() => raw.destroy(), HEAD_TIMEOUT_MS);
     const drop = () => raw.destroy();
+    // Whoever ends or breaks in the middle of its handshake has gone.
     secured.once('error', drop);
+    secured.once('end', drop);
     raw.once('close', () => clearTimeout(timer));
     secured.once('secure', () => {
       clearTimeout(timer);
-      secured.off('error', drop);
+      secured.off('error', drop).off('end', drop);
       accept?.call(server, secured);
     });
   });

@@ -26,6 +26,24 @@ export function resetConnection(stream: Duplex): void {
   stream.destroy();
 }
 
+/** A peer that has not closed its side of a finished connection by then is reset. */
+const END_GRACE_MS = 1000;
+
+/**
+ * Ends a connection of which nothing more is wanted. A peer that keeps its side open is reset after a while: an end alone
+ * would leave the chain behind it standing until the origin has more to send.
+ */
+export function endConnection(stream: Duplex): void {
+  const timer = setTimeout(() => resetConnection(stream), END_GRACE_MS);
+  stream.once('close', () => clearTimeout(timer));
+  stream.on('error', () => stream.destroy());
+  stream.end(() => {
+    if (stream.readableEnded) stream.destroy();
+  });
+  stream.once('end', () => stream.destroy());
+  stream.resume();
+}
+
 /**
  * Whether the kernel has everything and only the end is on its way. A reset in this moment fails, and Node then never
  * closes the descriptor; there is nothing left that could be cut, either.

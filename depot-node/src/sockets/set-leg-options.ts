@@ -1,10 +1,12 @@
-import { SOCKET_OPTIONS, type SocketKernel } from './kernel-options.ts';
+import { SOCKET_OPTIONS } from '../kernel/linux-constants.ts';
+import type { SocketCalls } from '../kernel/socket-calls.ts';
 import { type LegOptions, SYSTEM_CONGESTION_CONTROL } from './leg-options.ts';
 
 /** An option that the kernel did not take. */
 export interface RefusedOption {
   /** Its name in the configuration. */
   readonly option: keyof LegOptions;
+  /** Below 0, as in Node's own errors. */
   readonly errno: number;
 }
 
@@ -21,11 +23,7 @@ type Step = readonly [option: keyof LegOptions, errno: number];
  * Sets a fresh socket, or a listening one whose connections inherit it, to the options of its class. Gives what the
  * kernel refused; everything else is set all the same.
  */
-export function setLegOptions(
-  kernel: SocketKernel,
-  descriptor: number,
-  options: LegOptions,
-): RefusedOption[] {
+export function setLegOptions(kernel: SocketCalls, descriptor: number, options: LegOptions): RefusedOption[] {
   const { setNumber } = kernel;
   const steps: Step[] = [
     ['noDelay', setNumber(descriptor, SOCKET_OPTIONS.noDelay, options.noDelay ? 1 : 0)],
@@ -65,7 +63,7 @@ export function setLegOptions(
  * back to the system's own.
  */
 export function changeLegOptions(
-  kernel: SocketKernel,
+  kernel: SocketCalls,
   descriptor: number,
   former: LegOptions,
   options: LegOptions,
@@ -88,9 +86,9 @@ export function changeLegOptions(
   return setLegOptions(kernel, descriptor, options);
 }
 
-/** Sets the rate of payload that a connection may not exceed, or lifts it; 0 or the errno. */
+/** Sets the rate of payload that a connection may not exceed, or lifts it; 0, or an errno below 0. */
 export function setMaxPacing(
-  kernel: SocketKernel,
+  kernel: SocketCalls,
   descriptor: number,
   maxPacingBps: number | undefined,
 ): number {
@@ -98,7 +96,7 @@ export function setMaxPacing(
   return kernel.setLargeNumber(descriptor, SOCKET_OPTIONS.maxPacingRate, bytesPerSecond);
 }
 
-function setKeepAlive(kernel: SocketKernel, descriptor: number, idleSeconds: number): number {
+function setKeepAlive(kernel: SocketCalls, descriptor: number, idleSeconds: number): number {
   const errnos = [
     kernel.setNumber(descriptor, SOCKET_OPTIONS.keepAlive, 1),
     kernel.setNumber(descriptor, SOCKET_OPTIONS.keepIdle, idleSeconds),

@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { descriptorOf } from './descriptor-of.ts';
-import { openSocketKernel } from './kernel-options.ts';
+import { openKernel } from '../kernel/open-kernel.ts';
+import { descriptorUnder } from './held-descriptor.ts';
 import { createTcpInfoReader, decodeTcpInfo } from './tcp-info.ts';
 
 /** The struct of Linux 6.18. */
@@ -71,7 +71,7 @@ describe('decoding struct tcp_info', () => {
   });
 });
 
-const access = openSocketKernel();
+const access = openKernel();
 
 describe.runIf(access.kernel)('a connection over loopback (Linux with koffi)', () => {
   test('tells its round trip, and every byte it sent and received', async () => {
@@ -93,7 +93,7 @@ describe.runIf(access.kernel)('a connection over loopback (Linux with koffi)', (
     });
     socket.write(Buffer.alloc(sizeBytes));
     await all;
-    const info = read(descriptorOf(socket) ?? -1);
+    const info = read(descriptorUnder(socket) ?? -1);
     expect(info).toMatchObject({ state: 1, receivedBytes: sizeBytes, notSentBytes: 0 });
     expect(info?.sentBytes).toBeGreaterThanOrEqual(sizeBytes);
     expect(info?.rttMs).toBeGreaterThan(0);

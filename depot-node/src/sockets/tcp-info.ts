@@ -1,4 +1,6 @@
-import { type KernelBuffer, SOCKET_OPTIONS, type SocketKernel } from './kernel-options.ts';
+import type { MemoryCalls } from '../kernel/libc.ts';
+import { SOCKET_OPTIONS } from '../kernel/linux-constants.ts';
+import type { SocketCalls } from '../kernel/socket-calls.ts';
 
 /**
  * What Linux knows of a TCP connection (struct tcp_info of linux/tcp.h). Fields that this kernel's struct does not
@@ -71,11 +73,14 @@ export function decodeTcpInfo(bytes: DataView, sizeBytes: number): TcpInfo {
   };
 }
 
+/** What reading a struct tcp_info takes. */
+export type TcpInfoCalls = SocketCalls & MemoryCalls;
+
 /** Reads the information of one connection after another; `undefined` for what is no TCP socket. */
-export function createTcpInfoReader(kernel: SocketKernel): (descriptor: number) => TcpInfo | undefined {
-  const buffer: KernelBuffer = kernel.buffer(TCP_INFO_BYTES);
+export function createTcpInfoReader(kernel: TcpInfoCalls): (descriptor: number) => TcpInfo | undefined {
+  const buffer = kernel.buffer(TCP_INFO_BYTES);
   return (descriptor) => {
-    const sizeBytes = kernel.read(descriptor, SOCKET_OPTIONS.info, buffer);
+    const sizeBytes = kernel.readOption(descriptor, SOCKET_OPTIONS.info, buffer);
     return sizeBytes > 0 ? decodeTcpInfo(buffer.bytes, sizeBytes) : undefined;
   };
 }

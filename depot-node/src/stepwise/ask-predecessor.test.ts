@@ -4,9 +4,9 @@ import { connect, createServer, type Server } from 'node:net';
 import { canonicalOriginUrl, hashOriginUrl, parseOriginUrl, type TicketClaims } from '@longhaul/shared';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Identity } from '../identity.ts';
-import { ProofMaker } from '../tunnel/caller-proof.ts';
+import { ProofMaker } from '../legs/caller-proof.ts';
 import { askPredecessor } from './ask-predecessor.ts';
-import { type Held, letGo } from './held-answer.ts';
+import { type Held, letGo } from './waiting-transfers.ts';
 
 const NEVER = new AbortController().signal;
 const parsed = parseOriginUrl('http://origin.example/f?q=%2F');
@@ -51,8 +51,7 @@ async function ask(path = '/f', conditions: Record<string, string> = {}): Promis
         return use(socket);
       },
       proofs: new ProofMaker(identity, () => 1000),
-      answerTimeoutMs: 5000,
-      connectTimeoutMs: 1000,
+      plane: { timeouts: { answerMs: 5000, connectMs: 1000, silenceMs: 1000, stallMs: 1000 } },
     },
     { ticket: { text: 'TICKET', claims }, place: 0, wanted: { method: 'GET', path, conditions } },
     NEVER,

@@ -10,22 +10,19 @@ import {
   type OriginUrl,
   parseOriginParts,
 } from '@longhaul/shared';
-import { askOver, type OriginAnswer } from '../entry/origin-exchange.ts';
-import { abandon } from '../entry/origin-fetch.ts';
-import type { OpenTicket } from '../entry/target.ts';
-import { sha256 } from '../identity.ts';
+import { sha256 } from '@longhaul/shared/service';
+import type { ProofMaker } from '../legs/caller-proof.ts';
+import type { NextLegs } from '../legs/next-leg.ts';
+import { type OriginAnswer, OriginConnection, type OriginRequest } from '../origin/origin-connection.ts';
+import type { DataPlane } from '../plane/data-plane.ts';
 import { resetConnection } from '../sockets/reset.ts';
-import type { ProofMaker } from '../tunnel/caller-proof.ts';
-import type { NextLegs } from '../tunnel/next-leg.ts';
-import type { Wanted } from './conditions.ts';
-import { type Held, heldFailure } from './held-answer.ts';
+import type { OpenTicket } from '../tickets/ticket-gate.ts';
+import { type Held, heldFailure, type Wanted } from './waiting-transfers.ts';
 
 export interface AskPredecessorComponents {
+  readonly plane: Pick<DataPlane, 'timeouts'>;
   readonly overDepot: NextLegs['overDepot'];
   readonly proofs: ProofMaker;
-  /** How long the origin may take to answer, milliseconds. */
-  readonly answerTimeoutMs: number;
-  readonly connectTimeoutMs: number;
 }
 
 interface HandoverQuestion {
@@ -57,10 +54,10 @@ async function askOnce(
   const { ticket, place } = question;
   const predecessor = ticket.claims.chains[0]?.[place + 1] ?? '';
   try {
-    const answered = await components.overDepot(predecessor, signal, (connection) =>
-      askOverConnection(components, question, connection, signal),
+    const answer = await components.overDepot(predecessor, signal, (stream) =>
+      askOverConnection(components, question, stream, signal),
     );
-    return readAnswer(answered, question);
+    return readAnswer(answer, question);
   } catch (failure) {
     return heldFailure(asLonghaulError(failure, 'next-depot-unreachable'), undefined);
   }
@@ -69,39 +66,43 @@ async function askOnce(
 async function askOverConnection(
   components: AskPredecessorComponents,
   question: HandoverQuestion,
-  connection: Duplex,
+  stream: Duplex,
   signal: AbortSignal,
 ): Promise<OriginAnswer> {
-  const open = async (firstBytes: Buffer) => {
-    connection.write(firstBytes);
-    return connection;
-  };
+  const connection = new OriginConnection(async (firstBytes) => {
+    stream.write(firstBytes);
+    return stream;
+  });
+  const options = { answerMs: patienceOf(components, question), signal };
   try {
-    return await askOver(open, requestFor(components, question), patienceOf(components, question), signal);
+    return { head: await connection.ask(requestFor(components, question), options), connection };
   } catch (failure) {
-    resetConnection(connection);
+    resetConnection(stream);
     throw asChainFailure(failure);
   }
 }
 
-function requestFor({ proofs }: AskPredecessorComponents, { ticket, place, wanted }: HandoverQuestion) {
+function requestFor(
+  { proofs }: AskPredecessorComponents,
+  { ticket, place, wanted: { conditions, method, path } }: HandoverQuestion,
+): OriginRequest {
   const headers = {
-    ...wanted.conditions,
+    ...conditions,
     // Depots are known by their proofs; the name of the place would say nothing.
     host: 'longhaul',
     [HEADERS.proof]: formatProof(proofs.make(ticket.text, 0, place)),
     connection: 'close',
   };
-  return { method: wanted.method, url: { path: wanted.path, query: ticket.text }, headers };
+  return { method, target: `${path}?${ticket.text}`, headers };
 }
 
 /** Every depot further on may need its own time to connect, and shall be the one that names the failure. */
 function patienceOf(
-  { answerTimeoutMs, connectTimeoutMs }: AskPredecessorComponents,
+  { plane: { timeouts } }: AskPredecessorComponents,
   { ticket, place }: HandoverQuestion,
 ): number {
   const chain = ticket.claims.chains[0] ?? [];
-  return answerTimeoutMs + connectTimeoutMs * (chain.length - place);
+  return timeouts.answerMs + timeouts.connectMs * (chain.length - place);
 }
 
 /** What an exchange calls the origin's failure is the predecessor's here. */
@@ -111,12 +112,12 @@ function asChainFailure(failure: unknown): unknown {
   return new LonghaulError(code, { cause: failure });
 }
 
-function readAnswer(answered: OriginAnswer, { ticket, place, wanted }: HandoverQuestion): Held {
-  const { headers } = answered.answer;
+function readAnswer(answer: OriginAnswer, { ticket, place, wanted }: HandoverQuestion): Held {
+  const { headers } = answer.head;
   const url = readToldUrl(headers[HEADERS.origin], ticket, wanted.path);
   const code = headers[HEADERS.error];
-  if (code === undefined && url) return { ok: true, url, answered };
-  abandon(answered.answer);
+  if (code === undefined && url) return { ok: true, url, answer };
+  answer.connection.reset();
   const chain = ticket.claims.chains[0] ?? [];
   const named = String(headers[HEADERS.depot] ?? '');
   // Only the predecessor, or a depot before that, can have failed.

@@ -1,27 +1,34 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import {
   type DepotEntry,
+  depotBaseUrl,
+  formatDepotRelayTarget,
+  HEADERS,
   LonghaulError,
   type OriginRelayRequest,
+  originTarget,
   type Result,
   refuse,
 } from '@longhaul/shared';
-import { checkTarget } from '../entry/check-target.ts';
-import { headersToOrigin } from '../entry/headers.ts';
-import { abandon, isRedirect, type OriginFetchComponents } from '../entry/origin-fetch.ts';
-import type { OpenTicket } from '../entry/target.ts';
-import { arrivalOf } from '../jobs/arrival-of.ts';
+import { SAFETY_HEADERS } from '../door/client-headers.ts';
+import { arrivalOf } from '../jobs/arrival.ts';
 import type { JobTable } from '../jobs/job-table.ts';
+import { headersToOrigin } from '../origin/origin-headers.ts';
+import type { DataPlane } from '../plane/data-plane.ts';
+import { type Fetcher, isRedirect } from '../routes/fetcher.ts';
+import { checkTarget } from '../tickets/target.ts';
+import type { OpenTicket } from '../tickets/ticket-gate.ts';
 import { type AskPredecessorComponents, askPredecessor } from './ask-predecessor.ts';
-import { type Wanted, wantedBy } from './conditions.ts';
-import { type Held, heldFailure } from './held-answer.ts';
 import type { OriginMemory } from './origin-memory.ts';
-import { type RedirectStatus, sendOn } from './send-on.ts';
 import type { Step } from './step-of.ts';
-import type { WaitingTransfers } from './waiting-transfers.ts';
+import { type Held, heldFailure, type WaitingTransfers, type Wanted, wantedBy } from './waiting-transfers.ts';
+
+/** The paper has 301; browsers keep that, and replay it with a ticket that is over. */
+export type RedirectStatus = 301 | 302;
 
 export interface BeginComponents extends AskPredecessorComponents {
-  readonly ownId: string;
+  readonly plane: DataPlane;
+  readonly fetcher: Fetcher;
   readonly jobs: JobTable;
   readonly waiting: WaitingTransfers;
   readonly memory: OriginMemory;
@@ -29,9 +36,7 @@ export interface BeginComponents extends AskPredecessorComponents {
   readonly findDepot: (id: string) => Promise<DepotEntry | undefined>;
   /** The port under which this depot is registered. */
   readonly ownPort: () => number;
-  readonly ask: OriginFetchComponents['ask'];
   readonly redirectStatus: RedirectStatus;
-  readonly shutdown: AbortSignal;
 }
 
 type Begun = Exclude<Step, { readonly role: 'giver' }>;
@@ -47,7 +52,7 @@ export async function beginTransfer(
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<Result<void>> {
-  const { findDepot, waiting, jobs, ownId } = components;
+  const { findDepot, waiting, jobs } = components;
   const { claims } = ticket;
   const path = step.role === 'exit' ? step.asked.url.path : step.asked.path;
   const checked = await checkStep(components, step, ticket);
@@ -55,11 +60,13 @@ export async function beginTransfer(
   const successorId = claims.chains[0]?.[step.place - 1] ?? '';
   const successor = await findDepot(successorId);
   if (!successor) return unknownDepot(successorId);
-  if (!waiting.hasRoom()) return refuse('depot-full', 'too many transfers wait for their successors');
-  const admission = jobs.admit(claims, arrivalOf(request));
+  const arrival = arrivalOf(request);
+  const full = waiting.refusalFor(arrival.network);
+  if (full) return refuse(full, 'too many transfers wait for their successors');
+  const admission = jobs.admit(claims, arrival);
   if (!admission.ok) return admission;
   const ended = new AbortController();
-  const signal = AbortSignal.any([ended.signal, components.shutdown]);
+  const signal = AbortSignal.any([ended.signal, components.plane.shutdown]);
   const wanted = wantedBy(request, path);
   const held =
     step.role === 'exit'
@@ -67,6 +74,7 @@ export async function beginTransfer(
       : fetchBetween(components, step.place, ticket, wanted, signal);
   waiting.add({
     jobId: claims.jobId,
+    network: arrival.network,
     role: step.role,
     place: step.place,
     wanted,
@@ -74,10 +82,27 @@ export async function beginTransfer(
     abort: () => ended.abort(),
     held,
   });
-  const here = { depotId: ownId, port: components.ownPort() };
-  const stop = { successor, ticket: ticket.text, path, jobId: claims.jobId, ...here };
-  sendOn(response, stop, components.redirectStatus);
+  sendOn(components, response, successor, ticket, path);
   return { ok: true, value: undefined };
+}
+
+/** Sends the client on to the next depot towards it, which will ask this one for what it holds. */
+function sendOn(
+  { plane: { ownId }, ownPort, redirectStatus }: BeginComponents,
+  response: ServerResponse,
+  successor: DepotEntry,
+  ticket: OpenTicket,
+  path: string,
+): void {
+  response.writeHead(redirectStatus, {
+    ...SAFETY_HEADERS,
+    'Cache-Control': 'no-store',
+    Location: depotBaseUrl(successor) + formatDepotRelayTarget(ticket.text, path, ownId, ownPort()),
+    'Content-Length': 0,
+    [HEADERS.depot]: ownId,
+    [HEADERS.job]: ticket.claims.jobId,
+  });
+  response.end();
 }
 
 async function checkStep(
@@ -103,7 +128,7 @@ function unknownDepot(depot: string): Result<never> {
 }
 
 async function fetchAtExit(
-  { ownId, ask, memory }: BeginComponents,
+  { fetcher, memory, plane: { ownId } }: BeginComponents,
   { url }: OriginRelayRequest,
   ticket: OpenTicket,
   request: IncomingMessage,
@@ -112,12 +137,17 @@ async function fetchAtExit(
 ): Promise<Held> {
   memory.note(ticket.claims.urlHash, url);
   const authority = { host: url.host, port: url.port };
-  const route = { ticket: ticket.text, chainIndex: 0, chain: [ownId], authority };
-  const headers = headersToOrigin(request.headers, url, ownId);
+  const { network: client } = arrivalOf(request);
+  const alone = { ticket: ticket.text, chainIndex: 0, chain: [ownId], authority, client };
+  const asked = {
+    method,
+    target: originTarget(url),
+    headers: headersToOrigin(request.headers, url, ownId),
+  };
   try {
-    const answered = await ask(route, { method, url, headers }, signal, () => undefined);
-    if (!isRedirect(answered.answer)) return { ok: true, url, answered };
-    abandon(answered.answer);
+    const answer = await fetcher.ask(alone, url, asked, signal);
+    if (!isRedirect(answer.head)) return { ok: true, url, answer };
+    answer.connection.reset();
     // Follow-up tickets are the entry depot's.
     return heldFailure(new LonghaulError('handover-missing', { detail: 'the origin redirects' }), url);
   } catch (failure) {

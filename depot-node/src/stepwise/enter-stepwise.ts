@@ -1,13 +1,14 @@
 import type { IncomingMessage } from 'node:http';
 import { type DepotRelayRequest, LonghaulError, type OriginUrl, type TicketClaims } from '@longhaul/shared';
-import type { OriginAnswer } from '../entry/origin-exchange.ts';
-import type { OpenTicket } from '../entry/target.ts';
+import type { OriginAnswer } from '../origin/origin-connection.ts';
+import type { DataPlane } from '../plane/data-plane.ts';
+import type { OpenTicket } from '../tickets/ticket-gate.ts';
 import { type AskPredecessorComponents, askPredecessor } from './ask-predecessor.ts';
-import { wantedBy } from './conditions.ts';
 import type { OriginMemory } from './origin-memory.ts';
+import { wantedBy } from './waiting-transfers.ts';
 
 export interface EnterComponents extends AskPredecessorComponents {
-  readonly ownId: string;
+  readonly plane: DataPlane;
   readonly memory: OriginMemory;
   readonly isPortOf: (depot: string, port: number) => Promise<boolean>;
   readonly onHandoverFailed: (claims: TicketClaims, failure: LonghaulError) => void;
@@ -32,11 +33,11 @@ export async function enterStepwise(
   request: IncomingMessage,
   signal: AbortSignal,
 ): Promise<Entered> {
-  const { memory, ownId } = components;
+  const { memory, plane } = components;
   const { claims } = ticket;
   const chain = claims.chains[0] ?? [];
   if (claims.kind !== 'stepwise') throw new LonghaulError('ticket-wrong-kind');
-  if (chain[0] !== ownId || chain.length < 2) throw new LonghaulError('ticket-wrong-depot');
+  if (chain[0] !== plane.ownId || chain.length < 2) throw new LonghaulError('ticket-wrong-depot');
   if (asked.depot !== chain[1]) throw wrongPlace('depot= is not the predecessor in the ticket');
   const known = memory.recall(claims.urlHash);
   if (known && known.path !== asked.path) throw new LonghaulError('ticket-wrong-url');
@@ -49,7 +50,7 @@ export async function enterStepwise(
   }
   const held = await askPredecessor(components, { ticket, place: 0, wanted }, signal);
   if (held.url) memory.note(claims.urlHash, held.url);
-  if (held.ok) return { url: held.url, first: held.answered };
+  if (held.ok) return { url: held.url, first: held.answer };
   const url = held.url ?? known;
   if (!signal.aborted) components.onHandoverFailed(claims, held.error);
   if (url) return { url, first: undefined };

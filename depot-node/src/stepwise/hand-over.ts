@@ -1,15 +1,17 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { canonicalOriginUrl, HEADERS, type LonghaulError } from '@longhaul/shared';
-import { ClientBody } from '../entry/client-body.ts';
-import { headersToClient, SAFETY_HEADERS } from '../entry/headers.ts';
-import { sendRefusal } from '../entry/refusal.ts';
-import { type SendOptions, sendPart } from '../entry/send-part.ts';
-import type { Held } from './held-answer.ts';
+import { ClientBody } from '../delivery/client-body.ts';
+import { sendPart } from '../delivery/send-part.ts';
+import { headersToClient, SAFETY_HEADERS } from '../door/client-headers.ts';
+import { sendRefusal } from '../door/refusal.ts';
+import type { DataPlane } from '../plane/data-plane.ts';
+import type { Held } from './waiting-transfers.ts';
 
-interface HandOverOptions extends SendOptions {
-  readonly depotId: string;
+interface HandOverOptions {
   readonly jobId: string;
   readonly onBytes: (bytes: number) => void;
+  /** Aborts when this depot serves it no further. */
+  readonly stop: AbortSignal;
 }
 
 /**
@@ -17,35 +19,32 @@ interface HandOverOptions extends SendOptions {
  * that breaks off resets the successor's connection: it never looks complete.
  */
 export async function handOver(
-  { answered, url }: Held & { readonly ok: true },
+  { answer, url }: Held & { readonly ok: true },
   response: ServerResponse,
-  options: HandOverOptions,
+  { ownId, relay, timeouts }: DataPlane,
+  { jobId, onBytes, stop }: HandOverOptions,
 ): Promise<'complete' | 'upstream-broke' | 'successor-left'> {
-  const { answer } = answered;
-  const { 'content-disposition': disposition } = answer.headers;
+  const { statusCode, headers: origin, rawHeaders } = answer.head;
+  const { 'content-disposition': disposition } = origin;
   const headers: [string, string][] = [
-    ...headersToClient(answer.rawHeaders),
+    ...headersToClient(rawHeaders),
     ...Object.entries(SAFETY_HEADERS),
     // The entry depot names the file by it.
     ...(disposition === undefined ? [] : [['Content-Disposition', disposition] as [string, string]]),
     [HEADERS.origin, canonicalOriginUrl(url)],
-    [HEADERS.depot, options.depotId],
-    [HEADERS.job, options.jobId],
+    [HEADERS.depot, ownId],
+    [HEADERS.job, jobId],
   ];
-  response.writeHead(answer.statusCode ?? 502, headers.flat());
-  const { stallMs, onBytes, signal } = options;
-  const successor = new ClientBody(response, {
-    stallMs,
-    digest: undefined,
-    mustPass: false,
-    holdsBack: false,
-    onBytes,
-  });
-  const end = await sendPart(answered, successor, options);
-  const isWhole = end === 'complete' && (await successor.finish(signal)).state === 'ready';
+  const { silenceMs, stallMs } = timeouts;
+  const successor = new ClientBody(response, { stallMs, onBytes });
+  successor.begin(statusCode, headers);
+  const end = await sendPart(answer, successor, { relay, signal: stop, silenceMs, stallMs });
+  const isWhole = end === 'complete' && (await successor.finish(stop)).state === 'ready';
   if (isWhole) return 'complete';
+  // A depot that gives up resets the successor by itself.
   const hasLeft =
-    successor.left.aborted || end === 'complete' || end === 'sink-broke' || end === 'sink-stalled';
+    !stop.aborted &&
+    (successor.left.aborted || end === 'complete' || end === 'sink-broke' || end === 'sink-stalled');
   successor.reset();
   return hasLeft ? 'successor-left' : 'upstream-broke';
 }
@@ -58,5 +57,5 @@ export function refuseHandover(
   ownId: string,
 ): void {
   if (refused.url) response.setHeader(HEADERS.origin, canonicalOriginUrl(refused.url));
-  sendRefusal(request, response, refused.error, ownId);
+  sendRefusal(request, response, refused.error, { ownId });
 }

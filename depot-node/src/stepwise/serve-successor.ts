@@ -1,22 +1,20 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { HEADERS, LonghaulError, type Result, refuse } from '@longhaul/shared';
-import type { SendOptions } from '../entry/send-part.ts';
-import type { OpenTicket } from '../entry/target.ts';
-import type { HandoverOutcome, Observe } from '../events.ts';
-import type { UplinkPacer } from '../fairness/uplink-pacer.ts';
-import { downstreamLeg, type LegSampler, upstreamLeg } from '../sockets/leg-sampler.ts';
+import { refusalEvent } from '../door/refusal.ts';
+import type { ProofChecker } from '../legs/caller-proof.ts';
+import type { DataPlane } from '../plane/data-plane.ts';
+import type { HandoverOutcome } from '../plane/events.ts';
+import { downstreamLeg, upstreamLeg } from '../sockets/leg-sampler.ts';
 import { resetConnection } from '../sockets/reset.ts';
-import type { ProofChecker } from '../tunnel/caller-proof.ts';
-import { wantedBy } from './conditions.ts';
+import type { OpenTicket } from '../tickets/ticket-gate.ts';
 import { handOver, refuseHandover } from './hand-over.ts';
-import { letGo } from './held-answer.ts';
 import type { OriginMemory } from './origin-memory.ts';
 import type { Step } from './step-of.ts';
-import type { WaitingTransfer, WaitingTransfers } from './waiting-transfers.ts';
+import { letGo, type WaitingTransfer, type WaitingTransfers, wantedBy } from './waiting-transfers.ts';
 
-export interface ServeSuccessorComponents extends Omit<SendOptions, 'signal'> {
-  readonly ownId: string;
+export interface ServeSuccessorComponents {
+  readonly plane: DataPlane;
   readonly waiting: WaitingTransfers;
   readonly memory: OriginMemory;
   readonly checker: ProofChecker;
@@ -24,12 +22,6 @@ export interface ServeSuccessorComponents extends Omit<SendOptions, 'signal'> {
   readonly ensureKnown: (depot: string) => Promise<void>;
   /** Gives an accepted connection the options of those from depots. */
   readonly fromDepot: (connection: Duplex) => void;
-  readonly watch: LegSampler['watch'];
-  /** Where the depot has an uplink to share. */
-  readonly joinUplink: UplinkPacer['join'] | undefined;
-  readonly observe: Observe;
-  readonly nowMs: () => number;
-  readonly shutdown: AbortSignal;
 }
 
 type Giver = Extract<Step, { readonly role: 'giver' }>;
@@ -42,7 +34,8 @@ export async function serveSuccessor(
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<Result<void>> {
-  const { checker, ensureKnown, fromDepot, memory, waiting, ownId, nowMs } = components;
+  const { checker, ensureKnown, fromDepot, memory, waiting, plane } = components;
+  const { nowMs, observe, ownId } = plane;
   const { claims } = ticket;
   const chain = claims.chains[0] ?? [];
   const proof = request.headers[HEADERS.proof];
@@ -54,16 +47,13 @@ export async function serveSuccessor(
   const transfer = waiting.take(claims.jobId, step.place, wantedBy(request, step.asked.path));
   if (!transfer) {
     const error = new LonghaulError('handover-missing');
-    const { jobId } = claims;
-    components.observe({ type: 'refusal', code: error.code, jobId, depot: ownId, detail: undefined });
+    observe(refusalEvent(error, claims.jobId, ownId));
     refuseHandover(request, response, { error, url: memory.recall(claims.urlHash) }, ownId);
     return { ok: true, value: undefined };
   }
   const started = nowMs();
-  const given = await giveTo(components, transfer, ticket, request, response).finally(
-    transfer.admission.release,
-  );
-  components.observe({
+  const given = await giveTo(plane, transfer, ticket, request, response).finally(transfer.admission.release);
+  observe({
     type: 'handover',
     jobId: claims.jobId,
     role: transfer.role,
@@ -79,18 +69,19 @@ interface Given {
 }
 
 async function giveTo(
-  components: ServeSuccessorComponents,
+  plane: DataPlane,
   transfer: WaitingTransfer,
   ticket: OpenTicket,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<Given> {
-  const { ownId, shutdown, watch } = components;
+  const { ownId, watch } = plane;
   const { abort, held: coming, admission, place } = transfer;
+  const stop = AbortSignal.any([plane.shutdown, admission.spent]);
   response.once('close', abort);
   const held = await coming;
   response.off('close', abort);
-  if (response.destroyed || shutdown.aborted) {
+  if (response.destroyed || stop.aborted) {
     letGo(held);
     resetConnection(request.socket);
     return { outcome: 'successor-left', bodyBytes: 0 };
@@ -102,16 +93,14 @@ async function giveTo(
   const chain = ticket.claims.chains[0] ?? [];
   const legs = [
     watch(request.socket, downstreamLeg(chain, place)),
-    watch(held.answered.answer.socket, upstreamLeg(chain, place)),
+    watch(held.answer.connection.stream, upstreamLeg(chain, place)),
   ];
-  const leaveUplink = components.joinUplink?.(request.socket, { jobId: admission.job.id, legClass: 'depot' });
+  const leaveUplink = plane.joinUplink?.(request.socket, { jobId: admission.job.id, legClass: 'depot' });
   let bodyBytes = 0;
   try {
-    const outcome = await handOver(held, response, {
-      ...components,
-      depotId: ownId,
+    const outcome = await handOver(held, response, plane, {
       jobId: admission.job.id,
-      signal: shutdown,
+      stop,
       onBytes: (bytes) => {
         bodyBytes += bytes;
         admission.note(bytes);

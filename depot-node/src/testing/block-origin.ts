@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** Who asks: connections are counted from 0, the lane says its number in `X-Lane`. */
+/** Who asks: connections are counted from 0, the lane is known by the port that its connection comes from. */
 export interface Asker {
   readonly connection: number;
   readonly lane: number;
@@ -27,6 +27,8 @@ export interface AskedRange extends Asker {
   readonly atMs: number;
   readonly startByte: number;
   readonly endByte: number;
+  /** Answers of the origin that were under way when it was asked. */
+  readonly beside: number;
 }
 
 const TURN_MS = 5;
@@ -36,9 +38,14 @@ export class BlockOrigin {
   readonly content: Buffer;
   readonly asked: AskedRange[] = [];
   manners: OriginManners = {};
+  /** Which lane has which local port; set by whoever opens the connection. */
+  readonly lanes = new Map<number, number>();
+  /** Answers that went out whole. */
+  answered = 0;
   readonly #server: Server;
   readonly #sockets = new Map<Socket, { connection: number; sentBytes: number }>();
   #connections = 0;
+  #answering = 0;
 
   constructor(content: Buffer) {
     this.content = content;
@@ -74,7 +81,10 @@ export class BlockOrigin {
   #serve(request: IncomingMessage, response: ServerResponse): void {
     const state = this.#sockets.get(request.socket);
     if (!state) return;
-    const asker = { connection: state.connection, lane: Number(request.headers['x-lane']) };
+    const asker = {
+      connection: state.connection,
+      lane: this.lanes.get(request.socket.remotePort ?? 0) ?? -1,
+    };
     const range = /^bytes=([0-9]+)-([0-9]+)$/.exec(request.headers.range ?? '');
     const [startByte, lastByte] = [Number(range?.[1]), Number(range?.[2])];
     this.asked.push({
@@ -83,6 +93,11 @@ export class BlockOrigin {
       atMs: performance.now(),
       startByte,
       endByte: lastByte + 1,
+      beside: this.#answering,
+    });
+    this.#answering += 1;
+    response.once('close', () => {
+      this.#answering -= 1;
     });
     const etag = this.manners.etag?.(asker) ?? '"one"';
     if (this.manners.closes) response.setHeader('Connection', 'close');
@@ -125,6 +140,7 @@ export class BlockOrigin {
         return;
       }
       if (sent === body.length) {
+        this.answered += 1;
         response.end(chunk);
         return;
       }

@@ -13,7 +13,7 @@ export interface RawAnswer {
 /** Asks for an absolute URL whose target is sent byte by byte as it stands; never rejects for a broken body. */
 export function fetchRaw(
   url: string,
-  init: { method?: string; headers?: Record<string, string> } = {},
+  init: { method?: string; headers?: Record<string, string>; localAddress?: string } = {},
 ): Promise<RawAnswer> {
   const match = /^http:\/\/([^/]*):([0-9]+)(\/.*)$/s.exec(url);
   const [, host = '', port = '', path = ''] = match ?? [];

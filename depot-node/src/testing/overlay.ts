@@ -9,13 +9,12 @@ import {
   parseOriginUrl,
   type TicketClaims,
 } from '@longhaul/shared';
+import { openStateFolder, sha256, type TlsMaterial } from '@longhaul/shared/service';
 import { createDepot, type Depot } from '../app.ts';
 import { readDepotConfig } from '../config.ts';
-import type { DepotEvent } from '../events.ts';
-import { sha256 } from '../identity.ts';
+import type { DepotEvent } from '../plane/events.ts';
 import type { SplicePlane } from '../relay/splice-plane.ts';
-import { listen, type TlsMaterial } from '../sockets/listener.ts';
-import { openStateFolder } from '../state-folder.ts';
+import { listen } from '../sockets/listener.ts';
 import { closeServer, startTestMaster, type TestMaster } from './test-master.ts';
 
 export interface RunningDepot {
@@ -84,6 +83,7 @@ export async function startTestOverlay(
       return running;
     },
     addDepot: async (id, config = {}) => {
+      const { addresses = {}, ...others } = { ...init.config, ...config } as { addresses?: object };
       const events: DepotEvent[] = [];
       const depot = createDepot({
         config: readDepotConfig({
@@ -91,9 +91,12 @@ export async function startTestOverlay(
           listen: { host: '127.0.0.1', port: 0 },
           stateDir: join(folder, id),
           master: { url: master.url, enrolmentSecretFile: 'unused', heartbeatSeconds: 3600 },
-          addresses: { allow: [{ network: '127.0.0.0/8', ports: [originPort] }] },
-          ...init.config,
-          ...config,
+          addresses: {
+            allow: [{ network: '127.0.0.0/8', ports: [originPort] }],
+            overlayNetworks: ['127.0.0.0/8'],
+            ...addresses,
+          },
+          ...others,
         }),
         state: openStateFolder(join(folder, id)),
         enrolmentSecret: master.secret,

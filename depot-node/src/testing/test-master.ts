@@ -1,4 +1,3 @@
-import { createHash, createHmac, generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import {
   type DepotEntry,
@@ -7,21 +6,36 @@ import {
   HEADERS,
   issueTicket,
   type RegisterRequest,
-  signedAnswerText,
+  type RequestStamp,
+  type Standing,
   type TicketClaims,
+  type TrialAnswer,
 } from '@longhaul/shared';
+import { generateKeyPair, isEnrolled, type KeyPair, proveAnswer, readClaims } from '@longhaul/shared/service';
 import { listen } from '../sockets/listener.ts';
 
-/** A master's half of the protocol between depot and master, for the tests of depots: it believes everybody. */
+/** A master's half of the protocol between depot and master, for the tests of depots: it believes whoever has its secret. */
 export interface TestMaster {
   readonly url: string;
   readonly secret: string;
   readonly depots: Map<string, DepotEntry>;
-  /** Bodies of all requests, by path. */
-  readonly requests: { readonly path: string; readonly body: unknown }[];
+  /** What depots are told of themselves. */
+  standing: Standing;
+  /** All requests with their bodies, and their stamps where these were readable. */
+  readonly requests: {
+    readonly path: string;
+    readonly body: unknown;
+    readonly stamp: RequestStamp | undefined;
+  }[];
   readonly issue: (claims: TicketClaims) => string;
   /** Replaces the signing key; depots learn of it with their next exchange. */
   readonly rotateKey: () => void;
+  /** Waited for before a request is answered, when it is in `requests` already. */
+  beforeAnswer: (path: string) => Promise<void>;
+  /** What the trial of a registration is answered with. */
+  onTrial: () => TrialAnswer;
+  /** What heartbeats are answered with in place of the directory. */
+  onHeartbeat: () => TestAnswer | undefined;
   /** What the next follow-up requests are answered with. */
   onFollowUp: (body: FollowUpRequest) => TestAnswer;
   readonly close: () => Promise<void>;
@@ -37,20 +51,23 @@ interface TestAnswer {
 export async function startTestMaster(): Promise<TestMaster> {
   const secret = 'test-secret';
   const depots = new Map<string, DepotEntry>();
-  const requests: { path: string; body: unknown }[] = [];
+  const requests: TestMaster['requests'] = [];
   let key = newKey(1);
 
   const directory = () => ({
+    self: master.standing,
     depots: [...depots.values()],
-    masterKeys: [{ keyId: key.id, publicKey: key.publicKey }],
+    masterKeys: [{ keyId: key.id, publicKey: key.pair.publicKey }],
     masterUrls: [master.url],
   });
   const answer = (path: string, body: unknown): TestAnswer => {
     if (path === '/v1/depots') {
       const { id, host, port, tls, publicKey } = body as RegisterRequest;
-      depots.set(id, { id, host, port, tls, publicKey, state: 'up' });
-      return { status: 201, body: directory() };
+      depots.set(id, { id, host, port, tls, publicKey, addresses: [host], state: 'up' });
+      return { status: 200, body: directory() };
     }
+    if (path === '/v1/depots/trial') return { status: 200, body: master.onTrial() };
+    if (path.endsWith('/heartbeat')) return master.onHeartbeat() ?? { status: 200, body: directory() };
     if (path.endsWith('/follow-ups')) return master.onFollowUp(body as FollowUpRequest);
     return { status: 200, body: directory() };
   };
@@ -58,15 +75,24 @@ export async function startTestMaster(): Promise<TestMaster> {
   const server = createServer((request, response) => {
     void (async () => {
       const path = request.url ?? '';
-      const body: unknown = JSON.parse(await readText(request));
-      requests.push({ path, body });
-      const { status, body: answerBody, code } = answer(path, body);
+      if (request.method === 'GET') {
+        response.end('ok\n');
+        return;
+      }
+      const sent = await readText(request);
+      const body: unknown = JSON.parse(sent);
+      const { stamp, signature = '', enrolmentMac } = readClaims(request);
+      requests.push({ path, body, stamp });
+      await master.beforeAnswer(path);
+      const isStranger =
+        REGISTRATIONS.has(path) &&
+        !(stamp && isEnrolled({ method: 'POST', path, stamp, body: sent }, enrolmentMac, secret));
+      const { status, body: answerBody, code } = isStranger ? STRANGER : answer(path, body);
       const text = JSON.stringify(answerBody);
-      const proof = String(request.headers[HEADERS.signature] ?? request.headers[HEADERS.enrolment]);
-      const bodyHash = createHash('sha256').update(text).digest('base64url');
-      const mac = createHmac('sha256', secret).update(signedAnswerText(proof, bodyHash)).digest('base64url');
       const error = code === undefined ? {} : { [HEADERS.error]: code };
-      response.writeHead(status, { [HEADERS.signature]: mac, ...error }).end(text);
+      response
+        .writeHead(status, { [HEADERS.signature]: proveAnswer(secret, signature, text), ...error })
+        .end(text);
     })();
   });
   const { port } = await listen(server, '127.0.0.1', 0);
@@ -76,19 +102,25 @@ export async function startTestMaster(): Promise<TestMaster> {
     secret,
     depots,
     requests,
-    issue: (claims) => issueTicket(claims, key.id, (bytes) => sign(null, bytes, key.privateKey)),
+    issue: (claims) => issueTicket(claims, key.id, key.pair.sign),
     rotateKey: () => {
       key = newKey(Number(key.id.slice(1)) + 1);
     },
+    standing: { state: 'up' },
+    beforeAnswer: async () => {},
+    onTrial: () => ({}),
+    onHeartbeat: () => undefined,
     onFollowUp: () => ({ status: 403, body: {} }),
     close: () => closeServer(server),
   };
   return master;
 }
 
-function newKey(serial: number): { id: string; privateKey: KeyObject; publicKey: string } {
-  const { privateKey, publicKey } = generateKeyPairSync('ed25519');
-  return { id: `m${serial}`, privateKey, publicKey: publicKey.export({ format: 'jwk' }).x ?? '' };
+const REGISTRATIONS: ReadonlySet<string> = new Set(['/v1/depots', '/v1/depots/trial']);
+const STRANGER: TestAnswer = { status: 403, body: {}, code: 'enrolment-refused' };
+
+function newKey(serial: number): { readonly id: string; readonly pair: KeyPair } {
+  return { id: `m${serial}`, pair: generateKeyPair() };
 }
 
 export function closeServer(server: Server): Promise<void> {

@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import {
   type Chain,
   chainsForEntry,
+  clientPrefix,
   HEADERS,
   hashAuthority,
   MAX_ALTERNATIVES,
@@ -11,13 +12,14 @@ import {
   refuse,
   type TicketClaims,
 } from '@longhaul/shared';
-import { sha256 } from '../identity.ts';
+import { sha256 } from '@longhaul/shared/service';
+import type { ProofChecker } from '../legs/caller-proof.ts';
+import type { ChainTarget } from '../legs/next-leg.ts';
+import type { DataPlane } from '../plane/data-plane.ts';
 import type { TicketGate } from '../tickets/ticket-gate.ts';
-import type { ProofChecker } from './caller-proof.ts';
-import type { Route } from './next-leg.ts';
 
 export interface AcceptComponents {
-  readonly ownId: string;
+  readonly plane: DataPlane;
   readonly gate: TicketGate;
   readonly proofs: ProofChecker;
   /** Asks the master for a fresh directory when `depot` is not in it; does nothing if that happened lately. */
@@ -26,15 +28,15 @@ export interface AcceptComponents {
 
 export interface AcceptedConnect {
   readonly claims: TicketClaims;
-  /** The ways that may be taken, best first; a depot has but the one it is told. */
-  readonly routes: readonly Route[];
+  /** The chains that may be taken, best first; a depot has but the one it is told. */
+  readonly targets: readonly ChainTarget[];
   /** 0 for a client. */
   readonly place: number;
 }
 
 /** Reads a `CONNECT` and checks everything that can be checked before anything is dialled. */
 export async function acceptConnect(
-  { ownId, gate, proofs, ensureKnown }: AcceptComponents,
+  { plane: { ownId }, gate, proofs, ensureKnown }: AcceptComponents,
   request: IncomingMessage,
 ): Promise<Result<AcceptedConnect>> {
   const authority = parseConnectTarget(request.url ?? '');
@@ -44,17 +46,18 @@ export async function acceptConnect(
   if (typeof ticket !== 'string') return refuse('ticket-missing');
   const opened = await gate.open(ticket, request.socket);
   if (!opened.ok) return opened;
-  const claims = opened.value;
+  const { claims } = opened.value;
   const { host, port } = authority.value;
   if (claims.authorityHash !== hashAuthority(host, port, sha256)) return refuse('ticket-wrong-authority');
   if (proof === undefined) {
     if (claims.kind !== 'tunnel') return refuse('ticket-wrong-kind');
-    const routes = chainsForEntry(claims, ownId).map((way) => ({
-      ...way,
+    const targets = chainsForEntry(claims, ownId).map((chain) => ({
+      ...chain,
       ticket,
       authority: authority.value,
+      client: clientPrefix(request.socket.remoteAddress ?? ''),
     }));
-    return routes.length > 0 ? ok({ claims, place: 0, routes }) : refuse('ticket-wrong-depot');
+    return targets.length > 0 ? ok({ claims, place: 0, targets }) : refuse('ticket-wrong-depot');
   }
   const chainIndex = readChainIndex(request);
   const chain: Chain | undefined = chainIndex === undefined ? undefined : claims.chains[chainIndex];
@@ -63,7 +66,7 @@ export async function acceptConnect(
   await ensureKnown(chain[place - 1] ?? '');
   const proved = proofs.check(String(proof), ticket, chainIndex, chain, place);
   if (!proved.ok) return proved;
-  return ok({ claims, place, routes: [{ ticket, chainIndex, chain, authority: authority.value }] });
+  return ok({ claims, place, targets: [{ ticket, chainIndex, chain, authority: authority.value }] });
 }
 
 /** A client's ticket: `Proxy-Authorization: Longhaul <ticket>`, or Basic with the ticket as password. */

@@ -4,46 +4,34 @@ import {
   asLonghaulError,
   type ErrorCode,
   HEADERS,
+  isWayFailure,
   LonghaulError,
+  mostTelling,
   refuseThrown,
   type TicketClaims,
 } from '@longhaul/shared';
-import type { Observe } from '../events.ts';
-import type { UplinkPacer } from '../fairness/uplink-pacer.ts';
-import { arrivalOf } from '../jobs/arrival-of.ts';
+import { sayFarewell } from '@longhaul/shared/service';
+import { refusalEvent, retryAfter } from '../door/refusal.ts';
+import { type Arrival, arrivalOf } from '../jobs/arrival.ts';
 import type { Admission, JobTable } from '../jobs/job-table.ts';
-import type { Relay } from '../relay/relay-plane.ts';
-import { retryAfter } from '../retry-after.ts';
-import { sayFarewell } from '../sockets/farewell.ts';
-import { downstreamLeg, type LegSampler, upstreamLeg } from '../sockets/leg-sampler.ts';
+import type { ChainTarget, OpenNextLeg } from '../legs/next-leg.ts';
+import { downstreamLeg, upstreamLeg } from '../sockets/leg-sampler.ts';
 import { resetConnection } from '../sockets/reset.ts';
 import { type AcceptComponents, type AcceptedConnect, acceptConnect } from './accept-connect.ts';
-import { CHAIN_FAILURES } from './chain-failures.ts';
-import { ClientTunnels } from './client-tunnels.ts';
-import type { OpenNextLeg, Route } from './next-leg.ts';
-import { watchTunnelBudget } from './tunnel-budget.ts';
+import { watchTunnelEnds } from './tunnel-ends.ts';
 
 interface ConnectHandlerComponents extends AcceptComponents {
   readonly jobs: JobTable;
   readonly openNextLeg: OpenNextLeg;
-  readonly observe: Observe;
-  readonly relay: Relay;
-  readonly watch: LegSampler['watch'];
-  /** Where the depot has an uplink to share. */
-  readonly joinUplink: UplinkPacer['join'] | undefined;
   /** Gives an accepted connection the options of those from depots. */
   readonly fromDepot: (connection: Duplex) => void;
   /** Tunnels that one ticket of a client may have open at once. */
   readonly tunnelsPerJob: number;
-  /** How long a tunnel may rest: its client may have stopped reading. */
-  readonly stallMs: number;
-  readonly halfClosedSilenceMs: number;
-  readonly nowMs: () => number;
-  readonly shutdown: AbortSignal;
 }
 
 /** Serves `CONNECT`: from the previous depot of a chain, or from a client whose ticket is for a tunnel. */
 export function createConnectHandler(components: ConnectHandlerComponents) {
+  const { fromDepot, jobs, plane } = components;
   const clientTunnels = new ClientTunnels(components.tunnelsPerJob);
   return async (request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> => {
     // Until the relay takes over, a caller that breaks off must not bring the process down.
@@ -62,22 +50,18 @@ export function createConnectHandler(components: ConnectHandlerComponents) {
       refuseConnect(components, request, socket, new LonghaulError('job-busy'), claims.jobId);
       return;
     }
-    const isExit = place + 1 === accepted.value.routes[0]?.chain.length;
-    const admission = components.jobs.admit(
-      claims,
-      place > 0 ? { from: 'depot', isExit } : arrivalOf(request),
-    );
+    const admission = jobs.admit(claims, arrivalAt(accepted.value, request));
     if (!admission.ok) {
       leave();
       refuseConnect(components, request, socket, admission.error, claims.jobId);
       return;
     }
     try {
-      if (place > 0) components.fromDepot(socket);
-      const signal = AbortSignal.any([left.signal, components.shutdown]);
-      const { upstream, route } = await openFirst(components, accepted.value, head, signal);
+      if (place > 0) fromDepot(socket);
+      const signal = AbortSignal.any([left.signal, plane.shutdown]);
+      const { upstream, target } = await openFirst(components, accepted.value, head, signal);
       socket.off('close', onLeft);
-      const open = { claims, route, place, admission: admission.value };
+      const open = { claims, target, place, admission: admission.value };
       await runTunnel(components, open, socket, upstream, head.length);
     } catch (thrown) {
       if (!left.signal.aborted)
@@ -89,43 +73,73 @@ export function createConnectHandler(components: ConnectHandlerComponents) {
   };
 }
 
-/** Opens the first way that can be opened. Only failures of a chain let the next one be tried. */
+function arrivalAt({ place, targets }: AcceptedConnect, request: IncomingMessage): Arrival {
+  const { chain = [] } = targets[0] ?? {};
+  const depot = chain[place - 1];
+  if (depot === undefined) return arrivalOf(request);
+  return { from: 'depot', depot, isExit: place + 1 === chain.length };
+}
+
+/** Counts the tunnels of clients, so that a ticket for one download opens no more of them at once than it may. */
+class ClientTunnels {
+  readonly #mostPerJob: number;
+  readonly #open = new Map<string, number>();
+
+  constructor(mostPerJob: number) {
+    this.#mostPerJob = mostPerJob;
+  }
+
+  /** Lets one more tunnel of a job in; gives what is to be called when it has ended, or `undefined` if it may not. */
+  enter(jobId: string): (() => void) | undefined {
+    const open = this.#open.get(jobId) ?? 0;
+    if (open >= this.#mostPerJob) return undefined;
+    this.#open.set(jobId, open + 1);
+    return () => {
+      const left = (this.#open.get(jobId) ?? 1) - 1;
+      if (left === 0) this.#open.delete(jobId);
+      else this.#open.set(jobId, left);
+    };
+  }
+}
+
+/** Opens the first chain that can be opened. The next one is tried only where that may do better. */
 async function openFirst(
-  { ownId, openNextLeg, observe }: ConnectHandlerComponents,
-  { claims, routes, place }: AcceptedConnect,
+  { plane: { observe, ownId }, openNextLeg }: ConnectHandlerComponents,
+  { claims, targets, place }: AcceptedConnect,
   head: Buffer,
   signal: AbortSignal,
-): Promise<{ upstream: Duplex; route: Route }> {
-  let failure = new LonghaulError('next-depot-unknown');
-  for (const route of routes) {
+): Promise<{ upstream: Duplex; target: ChainTarget }> {
+  const failures: LonghaulError[] = [];
+  for (const target of targets) {
     try {
-      return { upstream: await openNextLeg(route, place, signal, head), route };
+      return { upstream: await openNextLeg(target, place, signal, head), target };
     } catch (thrown) {
       signal.throwIfAborted();
-      if (place > 0 || !(thrown instanceof LonghaulError) || !CHAIN_FAILURES.has(thrown.code)) throw thrown;
-      failure = thrown;
+      if (place > 0 || !isWayFailure(thrown)) throw thrown;
+      failures.push(thrown);
       const { code, depot = ownId } = thrown;
       observe({ type: 'chain-failed', jobId: claims.jobId, code, depot });
     }
   }
-  throw failure;
+  throw mostTelling(failures) ?? new LonghaulError('next-depot-unknown');
 }
 
 interface OpenTunnel {
   readonly claims: TicketClaims;
-  readonly route: Route;
+  readonly target: ChainTarget;
   readonly place: number;
   readonly admission: Admission;
 }
 
 async function runTunnel(
-  components: ConnectHandlerComponents,
-  { claims, route, place, admission }: OpenTunnel,
+  { plane }: ConnectHandlerComponents,
+  { claims, target: { chain }, place, admission }: OpenTunnel,
   socket: Duplex,
   upstream: Duplex,
   firstBytes: number,
 ): Promise<void> {
-  const { ownId, observe, relay, watch, stallMs, halfClosedSilenceMs, shutdown, nowMs } = components;
+  const { ownId, observe, relay, watch, timeouts, shutdown, nowMs } = plane;
+  const { jobId } = claims;
   const started = nowMs();
   if (socket.destroyed) {
     resetConnection(upstream);
@@ -133,52 +147,55 @@ async function runTunnel(
   }
   socket.write(`HTTP/1.1 200 Connected\r\n${HEADERS.depot}: ${ownId}\r\n\r\n`);
   const legs = [
-    watch(socket, { ...downstreamLeg(route.chain, place), handedOver: true }),
-    watch(upstream, { ...upstreamLeg(route.chain, place), handedOver: true }),
+    watch(socket, { ...downstreamLeg(chain, place), handedOver: true }),
+    watch(upstream, { ...upstreamLeg(chain, place), handedOver: true }),
   ];
-  // The entry depot decides for the whole chain.
-  const budget = place === 0 ? watchTunnelBudget(claims, admission, nowMs) : undefined;
-  const leaveUplink = components.joinUplink?.(socket, {
-    jobId: claims.jobId,
-    legClass: place === 0 ? 'client' : 'depot',
+  // The ticket's budget and life are for the entry depot to keep, for the whole chain.
+  const isEntry = place === 0;
+  const ends = watchTunnelEnds(timeouts.answerMs + timeouts.connectMs, isEntry ? claims : undefined, nowMs);
+  const over = isEntry ? AbortSignal.any([ends.signal, admission.spent]) : ends.signal;
+  const leaveUplink = plane.joinUplink?.(socket, {
+    jobId,
+    legClass: isEntry ? 'client' : 'depot',
     handedOver: true,
   });
+  // What a client sends through a tunnel of its own counts as well.
+  if (isEntry) admission.note(firstBytes);
   const result = await relay.tunnel(socket, upstream, {
-    silenceMs: stallMs,
-    halfClosedSilenceMs,
-    signal: budget ? AbortSignal.any([shutdown, budget.signal]) : shutdown,
+    // Its client may have stopped reading.
+    silenceMs: timeouts.stallMs,
+    halfClosedSilenceMs: timeouts.silenceMs,
+    signal: AbortSignal.any([shutdown, over]),
     onDown: (bytes) => {
-      if (budget) budget.spend(bytes);
-      else admission.note(bytes);
+      ends.noteAnswer();
+      admission.note(bytes);
     },
+    ...(isEntry ? { onUp: admission.note } : {}),
   });
-  budget?.stop();
+  ends.stop();
   leaveUplink?.();
   for (const leg of legs) leg.stop();
-  const over: unknown = budget?.signal.reason;
-  if (over instanceof LonghaulError)
-    observe({ type: 'refusal', code: over.code, jobId: claims.jobId, depot: ownId, detail: 'tunnel ended' });
+  if (over.reason instanceof LonghaulError && result.reason === 'cancelled')
+    observe({ type: 'refusal', code: over.reason.code, jobId, depot: ownId, detail: 'tunnel ended' });
   const seconds = (nowMs() - started) / 1000;
-  const role = place === 0 ? 'entry' : place === route.chain.length - 1 ? 'exit' : 'middle';
+  const role = isEntry ? 'entry' : place === chain.length - 1 ? 'exit' : 'middle';
   const { outcome, bytesDown } = result;
   const bytesUp = firstBytes + result.bytesUp;
-  // What a client sends through a tunnel of its own counts for the next one.
-  if (budget) admission.note(bytesUp);
-  observe({ type: 'tunnel', jobId: claims.jobId, role, seconds, outcome, bytesUp, bytesDown });
+  observe({ type: 'tunnel', jobId, role, seconds, outcome, bytesUp, bytesDown });
 }
 
 /** Credentials that are no ticket: the client had better send others. */
 const UNUSABLE: ReadonlySet<ErrorCode> = new Set(['ticket-malformed', 'ticket-version-unknown']);
 
 function refuseConnect(
-  { ownId, observe }: ConnectHandlerComponents,
+  { plane: { ownId, observe } }: ConnectHandlerComponents,
   request: IncomingMessage,
   socket: Duplex,
   error: LonghaulError,
   jobId: string | undefined,
 ): void {
   const depot = error.depot ?? ownId;
-  observe({ type: 'refusal', code: error.code, jobId, depot, detail: error.detail });
+  observe(refusalEvent(error, jobId, ownId));
   if (socket.destroyed) return;
   const isClient = request.headers[HEADERS.proof] === undefined;
   const status = isClient && UNUSABLE.has(error.code) ? 407 : error.status;

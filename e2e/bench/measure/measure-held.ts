@@ -1,12 +1,12 @@
 import { loadavg } from 'node:os';
 import { text } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
-import { requireProgram } from '../../lab/transfers/programs.ts';
+import { requireProgram } from '../../lab/programs.ts';
 import { type Relay, SITE } from '../relays/relay.ts';
-import type { HeldLine } from '../run/relay-line.ts';
 import { parseSocketMemory, tcpMemoryBytes } from './kernel-memory.ts';
 import { type Bench, orderFor, rounded } from './measure-run.ts';
 import { processGroup } from './process-group.ts';
+import type { HeldLine } from './relay-line.ts';
 
 /** What an idle flow has carried before it rests, unless the relay needs more to begin. */
 const IDLE_FIRST_BYTES = 1000;

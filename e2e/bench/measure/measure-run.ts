@@ -2,9 +2,9 @@ import { loadavg } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Network } from '../../lab/network/network.ts';
 import { type Relay, SITE } from '../relays/relay.ts';
-import type { RelayLine } from '../run/relay-line.ts';
 import type { FlowOrder } from '../traffic/traffic-order.ts';
 import { processGroup } from './process-group.ts';
+import type { RelayLine } from './relay-line.ts';
 import type { Traffic } from './traffic.ts';
 
 /** Seldom enough that looking costs the relay's core nothing that could be measured. */

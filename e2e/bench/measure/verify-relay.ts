@@ -1,5 +1,5 @@
 import { text } from 'node:stream/consumers';
-import { requireProgram } from '../../lab/transfers/programs.ts';
+import { requireProgram } from '../../lab/programs.ts';
 import { type Relay, SITE } from '../relays/relay.ts';
 import { type Bench, type Load, orderFor } from './measure-run.ts';
 

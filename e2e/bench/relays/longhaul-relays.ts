@@ -62,7 +62,10 @@ export async function startLonghaulRelays(spec: {
         perJob: MOST_FLOWS,
         tunnelsPerJob: MOST_FLOWS,
         perClient: MOST_FLOWS,
+        perNetwork: MOST_FLOWS,
         perOrigin: MOST_FLOWS,
+        connectionsPerNetwork: MOST_FLOWS,
+        waitingPerNetwork: MOST_FLOWS,
       },
     },
   });

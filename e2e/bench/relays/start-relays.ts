@@ -1,6 +1,6 @@
 import type { Network } from '../../lab/network/network.ts';
-import { findProgramFile } from '../../lab/network/requirements.ts';
 import { LabRefusal } from '../../lab/refusal.ts';
+import { findProgramFile } from '../../lab/requirements.ts';
 import { haproxyDefault, haproxySplice } from './haproxy-relay.ts';
 import { CAPPED_SOCKETS, type LonghaulId, startLonghaulRelays } from './longhaul-relays.ts';
 import { nginxBest, nginxUnbuffered } from './nginx-relay.ts';

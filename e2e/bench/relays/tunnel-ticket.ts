@@ -1,6 +1,6 @@
-import { createHash, createPrivateKey, sign } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { hashAuthority, hashOriginUrl, issueTicket, parseOriginUrl } from '@longhaul/shared';
+import { parseKeyPair, sha256 } from '@longhaul/shared/service';
 
 const LIFE_SECONDS = 86_400;
 /** Far more than a benchmark takes. */
@@ -19,9 +19,8 @@ export function tunnelTicket(wanted: {
   const { depot, host, port, keyId } = wanted;
   const url = parseOriginUrl(`http://${host}:${port}/`);
   if (!url.ok) throw url.error;
-  const sha256 = (input: string) => createHash('sha256').update(input).digest();
   const issuedAt = Math.floor(Date.now() / 1000);
-  const privateKey = createPrivateKey(readFileSync(wanted.keyFile));
+  const key = parseKeyPair(readFileSync(wanted.keyFile, 'utf8'), wanted.keyFile);
   return issueTicket(
     {
       jobId: `bench-${depot}`,
@@ -38,6 +37,6 @@ export function tunnelTicket(wanted: {
       endOfLife: issuedAt + LIFE_SECONDS,
     },
     keyId,
-    (bytes) => sign(null, bytes, privateKey),
+    key.sign,
   );
 }

@@ -1,5 +1,5 @@
+import type { HeldLine, RelayLine } from '../measure/relay-line.ts';
 import { RELAY_IDS, type RelayId } from '../relays/relay-id.ts';
-import type { HeldLine, RelayLine } from '../run/relay-line.ts';
 
 /** Runs as they might be, for tests of the page: three of each relay, CPU as told. */
 export function imaginedRuns(

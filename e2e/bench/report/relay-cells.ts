@@ -1,5 +1,5 @@
+import type { RelayLine } from '../measure/relay-line.ts';
 import { RELAY_IDS, type RelayId } from '../relays/relay-id.ts';
-import type { RelayLine } from '../run/relay-line.ts';
 
 /** All runs of one relay under one load; the load is told by the number of flows. */
 export interface RelayCell {

@@ -1,8 +1,8 @@
 import { inlineCode } from '../../lab/report/markdown-table.ts';
 import { counted, listed, ratio, ratioRange } from '../../lab/report/numbers.ts';
 import { median, ratioOfMedians } from '../../lab/results/statistics.ts';
+import type { HeldLine } from '../measure/relay-line.ts';
 import type { RelayId } from '../relays/relay-id.ts';
-import type { HeldLine } from '../run/relay-line.ts';
 import { byLoad, type RelayCell } from './relay-cells.ts';
 
 const OURS: RelayId = 'longhaul-splice';

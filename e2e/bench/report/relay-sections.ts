@@ -4,8 +4,8 @@ import { inlineCode, markdownTable } from '../../lab/report/markdown-table.ts';
 import { counted } from '../../lab/report/numbers.ts';
 import type { Section } from '../../lab/report/page-parts.ts';
 import { max, median, min } from '../../lab/results/statistics.ts';
+import type { HeldLine } from '../measure/relay-line.ts';
 import { RELAY_LABELS } from '../relays/relay-id.ts';
-import type { HeldLine } from '../run/relay-line.ts';
 import { byLoad, type RelayCell } from './relay-cells.ts';
 
 /** Something measured of every run. */

@@ -1,9 +1,9 @@
 import { ratioInterval } from '../../lab/report/numbers.ts';
 import type { TargetOutcome } from '../../lab/report/report-plan.ts';
 import { ratioOfMedians } from '../../lab/results/statistics.ts';
+import type { HeldLine } from '../measure/relay-line.ts';
 import type { RelayId } from '../relays/relay-id.ts';
 import { isLarge } from '../run/plan-bench.ts';
-import type { HeldLine } from '../run/relay-line.ts';
 import { cellOf, type RelayCell } from './relay-cells.ts';
 
 /** A promise with what was measured of it. */

@@ -6,9 +6,9 @@ import { pictureFile, type Section, sectionMarkdown } from '../../lab/report/pag
 import { bulletList, commandItem, machineItem, momentsItem } from '../../lab/report/run-items.ts';
 import { readLineFile } from '../../lab/results/result-file.ts';
 import type { RunInfo } from '../../lab/results/run-info.ts';
+import { heldLineSchema, relayLineSchema } from '../measure/relay-line.ts';
 import { RELAY_ACCOUNTS, RELAY_IDS } from '../relays/relay-id.ts';
 import { heldFileOf } from '../run/held-file.ts';
-import { heldLineSchema, relayLineSchema } from '../run/relay-line.ts';
 import { type RelayCell, relayCells } from './relay-cells.ts';
 import { relayFindings } from './relay-findings.ts';
 import { relaySections } from './relay-sections.ts';

@@ -1,12 +1,13 @@
+import type { CongestionControl } from '@longhaul/shared';
 import type { Load } from '../measure/measure-run.ts';
-import type { HeldLine } from './relay-line.ts';
+import type { HeldLine } from '../measure/relay-line.ts';
 
 /** What the command line asks of a benchmark. */
 export interface BenchOptions {
   readonly quick: boolean;
   readonly repeats?: number;
   readonly flows?: readonly number[];
-  readonly congestionControl: 'cubic' | 'reno';
+  readonly congestionControl: CongestionControl;
 }
 
 export interface BenchPlan {

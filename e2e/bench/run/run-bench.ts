@@ -1,9 +1,9 @@
 import type { LineFile } from '../../lab/results/result-file.ts';
 import { measureHeld, untilStill } from '../measure/measure-held.ts';
 import { type Bench, measureRun } from '../measure/measure-run.ts';
+import type { HeldLine, RelayLine } from '../measure/relay-line.ts';
 import type { Relay } from '../relays/relay.ts';
 import { type BenchPlan, turnsOf } from './plan-bench.ts';
-import type { HeldLine, RelayLine } from './relay-line.ts';
 
 export interface BenchRun {
   readonly bench: Bench;

@@ -124,8 +124,18 @@ function startSoakOverlay(dir: string, originPort: number): Promise<Overlay> {
     originNetwork: '127.0.0.0/8',
     originPorts: [originPort],
     // Everything comes from one address here, which is no attack.
-    masterConfig: { planner: { allowVia: true } },
-    depotConfig: { limits: { perClient: 2000, perJob: 2000, perOrigin: 2000 } },
+    masterConfig: { planner: { allowVia: true }, limits: { connectionsPerNetwork: 10_000 } },
+    depotConfig: {
+      limits: {
+        transfers: 4000,
+        perClient: 4000,
+        perNetwork: 4000,
+        perJob: 2000,
+        perOrigin: 4000,
+        connectionsPerNetwork: 10_000,
+        waitingPerNetwork: 10_000,
+      },
+    },
   });
 }
 

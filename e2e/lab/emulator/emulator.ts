@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
-import { labObstacle } from '../network/requirements.ts';
 import { LabRefusal } from '../refusal.ts';
+import { labObstacle } from '../requirements.ts';
 import { checkDirection, checkLink } from './check-settings.ts';
 import type { EmulatorCounters, EmulatorGreeting, EmulatorLink } from './control-protocol.ts';
 import { EmulatorConnection, type EmulatorEnd } from './emulator-connection.ts';

@@ -1,4 +1,4 @@
-import type { Experiment } from './experiment.ts';
+import type { Experiment } from '../experiment.ts';
 import { FAILOVER } from './failover.ts';
 import { MATRIX } from './matrix.ts';
 import { RNP } from './rnp.ts';

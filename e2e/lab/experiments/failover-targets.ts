@@ -1,6 +1,6 @@
+import type { FaultKind, Scenario } from '../experiment.ts';
 import type { ReportTarget, TargetOutcome } from '../report/report-plan.ts';
 import type { TransferLine } from '../results/transfer-line.ts';
-import type { FaultKind, Scenario } from './experiment.ts';
 
 /** A neighbour that is told hears of the end at once: what is left is to build the rest of the chain anew. */
 const LONGEST_PAUSE_MS = 2000;

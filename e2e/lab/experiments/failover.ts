@@ -1,5 +1,5 @@
 import { MIB } from '@longhaul/shared';
-import type { Experiment, FaultKind, FaultPosition, Scenario, Variant } from './experiment.ts';
+import type { Experiment, FaultKind, FaultPosition, Scenario, Variant } from '../experiment.ts';
 import { FOUR_LINKS_DEPOTS, fourLinksWithHosts, routerOf } from './four-links.ts';
 
 const KINDS: readonly FaultKind[] = ['fin', 'rst', 'silence'];

@@ -1,5 +1,5 @@
-import { KIB, MIB } from '@longhaul/shared';
-import type { CongestionControlName, EmulatedLink, Topology } from '../network/topology.ts';
+import { type CongestionControl, KIB, MIB } from '@longhaul/shared';
+import type { EmulatedLink, Topology } from '../network/topology.ts';
 
 /** Round-trip times from the origin to the client; the depots stand between. */
 const RTTS_MS = [20, 30, 30, 20];
@@ -21,7 +21,7 @@ export interface FourLinksConditions {
   /** Loss of the whole path in each direction, spread evenly over the four links. */
   readonly pathLoss: number;
   readonly clientBufferBytes: number;
-  readonly originControl: CongestionControlName;
+  readonly originControl: CongestionControl;
 }
 
 /** Between a depot's host and the router of its site. */

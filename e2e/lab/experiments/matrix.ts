@@ -1,5 +1,5 @@
-import { MIB } from '@longhaul/shared';
-import type { Experiment, Scenario, Variant } from './experiment.ts';
+import { type CongestionControl, MIB, USUAL_CONGESTION_CONTROL } from '@longhaul/shared';
+import type { Experiment, Scenario, Variant } from '../experiment.ts';
 import {
   BIG_BUFFER_BYTES,
   FOUR_LINKS_DEPOTS,
@@ -41,12 +41,12 @@ const CONDITIONS: Readonly<Record<string, Omit<FourLinksConditions, 'originContr
 
 const COMMON = { client: 'client', origin: 'origin', depots: FOUR_LINKS_DEPOTS, sizeBytes: 30 * MIB };
 
-function scenarios(originControl: 'cubic' | 'bbr'): Scenario[] {
-  const suffix = originControl === 'cubic' ? '' : `-${originControl}`;
+function scenarios(originControl: CongestionControl): Scenario[] {
+  const suffix = originControl === USUAL_CONGESTION_CONTROL ? '' : `-${originControl}`;
   return Object.entries(CONDITIONS).map(([id, { label, ...conditions }]) => ({
     ...COMMON,
     id: id + suffix,
-    label: originControl === 'cubic' ? label : `${label}, origin on ${originControl}`,
+    label: originControl === USUAL_CONGESTION_CONTROL ? label : `${label}, origin on ${originControl}`,
     group: `origin on ${originControl}`,
     topology: fourLinks({ ...conditions, originControl }),
     variants: VARIANTS,

@@ -1,8 +1,8 @@
-import { MIB } from '@longhaul/shared';
+import { type CongestionControl, MIB } from '@longhaul/shared';
 import { describe, expect, test } from 'vitest';
+import type { Scenario, Variant } from '../experiment.ts';
 import { payloadRateBps } from '../hosts/link-estimates.ts';
-import type { CongestionControlName, Site } from '../network/topology.ts';
-import type { Scenario, Variant } from './experiment.ts';
+import type { Site } from '../network/topology.ts';
 import { EXPERIMENTS } from './experiments.ts';
 import { boundBps, predictedBps, predictedFirstByteMs, rttOf } from './predictions.ts';
 
@@ -12,7 +12,7 @@ const CHAIN = { kind: 'chain', depots: ['near', 'far'] } as const;
 interface Conditions {
   readonly loss?: number;
   readonly clientBufferBytes?: number;
-  readonly depotControl?: CongestionControlName;
+  readonly depotControl?: CongestionControl;
   readonly tls?: boolean;
 }
 
@@ -94,7 +94,7 @@ describe('what the models say of a transfer', () => {
   });
 
   test('lets origins send by CUBIC and depots by BBR, unless the topology says otherwise', () => {
-    const lossy = (depotControl?: CongestionControlName) =>
+    const lossy = (depotControl?: CongestionControl) =>
       predicted(line({ loss: 0.01, ...(depotControl ? { depotControl } : {}) }), {
         kind: 'chain',
         // The long leg is then the depot's, the short one without trouble the origin's.

@@ -1,7 +1,13 @@
-import { chainSeconds, type LegEstimate, setUpSeconds } from '@longhaul/shared';
+import {
+  chainSeconds,
+  DEPOT_CONGESTION_CONTROL,
+  type LegEstimate,
+  setUpSeconds,
+  USUAL_CONGESTION_CONTROL,
+} from '@longhaul/shared';
+import { masterSite, type Scenario, type Variant } from '../experiment.ts';
 import { linkEstimates, payloadRateBps } from '../hosts/link-estimates.ts';
 import { pathBetween } from '../network/routes.ts';
-import { masterSite, type Scenario, type Variant } from './experiment.ts';
 
 /** Linux's default maximum of 6 MiB gives about this window where a topology says nothing else. */
 const DEFAULT_WINDOW_BYTES = 3.6e6;
@@ -69,7 +75,7 @@ function legsOf(scenario: Scenario, variant: Variant): readonly LegEstimate[] | 
     const receiver = stops[index] ?? '';
     const link = links.find(({ between }) => between.includes(sender) && between.includes(receiver));
     const site = sender === 'origin' ? scenario.origin : sender;
-    const fallback = sender === 'origin' ? 'cubic' : 'bbr';
+    const fallback = sender === 'origin' ? USUAL_CONGESTION_CONTROL : DEPOT_CONGESTION_CONTROL;
     return link
       ? [
           {

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { formatBytes } from '@longhaul/shared';
+import type { Experiment, Scenario, Variant } from '../experiment.ts';
 import type { ReportKind, ReportPlan, ReportScenario } from '../report/report-plan.ts';
-import type { Experiment, Scenario, Variant } from './experiment.ts';
 import { failoverTargets } from './failover-targets.ts';
 import { matrixTargets } from './matrix-targets.ts';
 import { boundBps, predictedBps, predictedFirstByteMs, rttOf } from './predictions.ts';

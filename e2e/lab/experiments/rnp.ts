@@ -1,6 +1,6 @@
 import { KIB, MIB } from '@longhaul/shared';
+import type { Experiment, Scenario, Variant } from '../experiment.ts';
 import type { CrossTraffic, EmulatedLink, Topology } from '../network/topology.ts';
-import type { Experiment, Scenario, Variant } from './experiment.ts';
 
 /** Longest queueing delay on a link, a usual size of a router's buffer. */
 const QUEUE_MS = 30;

@@ -1,5 +1,5 @@
 import { MIB } from '@longhaul/shared';
-import type { Experiment, Scenario, Variant } from './experiment.ts';
+import type { Experiment, Scenario, Variant } from '../experiment.ts';
 import { BIG_BUFFER_BYTES, FOUR_LINKS_DEPOTS, fourLinks } from './four-links.ts';
 
 const CASCADES: Readonly<Record<string, Variant>> = {

@@ -1,6 +1,6 @@
-import { MIB } from '@longhaul/shared';
-import type { CongestionControlName, Topology } from '../network/topology.ts';
-import type { Experiment, Scenario } from './experiment.ts';
+import { type CongestionControl, MIB } from '@longhaul/shared';
+import type { Experiment, Scenario } from '../experiment.ts';
+import type { Topology } from '../network/topology.ts';
 
 interface Segment {
   readonly rttMs: number;
@@ -23,12 +23,12 @@ const SETTINGS: Readonly<Record<string, readonly [Segment, Segment]>> = {
   ],
 };
 const RATES_MBPS = [20, 40];
-const CONTROLS: readonly CongestionControlName[] = ['cubic', 'bbr'];
+const CONTROLS: readonly CongestionControl[] = ['cubic', 'bbr'];
 
 function twoSegments(
   segments: readonly [Segment, Segment],
   rateBps: number,
-  control: CongestionControlName,
+  control: CongestionControl,
 ): Topology {
   const queueBytes = Math.round((rateBps / 8) * ((segments[0].rttMs + segments[1].rttMs) / 1000));
   const link = (between: readonly [string, string], { rttMs, loss }: Segment) => {

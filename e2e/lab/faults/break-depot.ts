@@ -1,8 +1,8 @@
 import { once } from 'node:events';
-import type { FaultKind } from '../experiments/experiment.ts';
+import type { FaultKind } from '../experiment.ts';
 import type { Network } from '../network/network.ts';
 import { endsOf } from '../network/routes.ts';
-import { requireProgram } from '../transfers/programs.ts';
+import { requireProgram } from '../programs.ts';
 
 /** A depot's process and the host it runs on. */
 export interface BreakableHost {

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
-import type { Fault, FaultPosition, Scenario, Variant } from '../experiments/experiment.ts';
+import type { Fault, FaultPosition, Scenario, Variant } from '../experiment.ts';
 import type { LabOverlay } from '../hosts/lab-overlay.ts';
 import type { Network } from '../network/network.ts';
-import { chainOf, requestOf } from '../run/fetch-variant.ts';
-import type { Stage } from '../run/stage.ts';
+import { chainOf, requestOf } from '../stage/fetch-variant.ts';
+import type { Stage } from '../stage/stage.ts';
 import { checkBytes } from '../transfers/check-bytes.ts';
 import { type CurlAttempt, curlAttempt } from '../transfers/curl-attempt.ts';
 import { parseCurlTrace } from '../transfers/curl-trace.ts';

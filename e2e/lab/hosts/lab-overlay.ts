@@ -1,6 +1,7 @@
 import { join } from 'node:path';
+import { DEPOT_CONGESTION_CONTROL, USUAL_CONGESTION_CONTROL } from '@longhaul/shared';
 import { type MasterChange, type Overlay, startOverlay } from '../../overlay/overlay.ts';
-import { type LaneControl, masterSite, type Scenario } from '../experiments/experiment.ts';
+import { type LaneControl, masterSite, type Scenario } from '../experiment.ts';
 import type { Network } from '../network/network.ts';
 import { linkEstimates } from './link-estimates.ts';
 import { inNetwork } from './network-placement.ts';
@@ -87,8 +88,8 @@ export async function startLabOverlay(spec: LabOverlaySpec): Promise<LabOverlay>
 function knowledgeOf(scenario: Scenario): Required<MasterChange> {
   const { sites } = scenario.topology;
   const assumptions = {
-    originSender: sites[scenario.origin]?.congestionControl ?? 'cubic',
-    depotSender: sites[scenario.depots[0] ?? '']?.congestionControl ?? 'bbr',
+    originSender: sites[scenario.origin]?.congestionControl ?? USUAL_CONGESTION_CONTROL,
+    depotSender: sites[scenario.depots[0] ?? '']?.congestionControl ?? DEPOT_CONGESTION_CONTROL,
   };
   return {
     links: linkEstimates(scenario),

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Scenario } from '../experiments/experiment.ts';
+import type { Scenario } from '../experiment.ts';
 import { EXPERIMENTS } from '../experiments/experiments.ts';
 import type { EmulatedLink } from '../network/topology.ts';
 import { linkEstimates, payloadRateBps } from './link-estimates.ts';

@@ -1,7 +1,7 @@
 import { SEGMENT_BYTES } from '@longhaul/shared';
 import type { LinkSpec } from '../../overlay/overlay.ts';
 import { FRAME_OVERHEAD_BYTES } from '../emulator/link-settings.ts';
-import type { Scenario } from '../experiments/experiment.ts';
+import type { Scenario } from '../experiment.ts';
 import { pathBetween } from '../network/routes.ts';
 
 /** An Ethernet payload: with the frame's head it is what a link counts. */

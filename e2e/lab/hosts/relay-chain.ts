@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Network } from '../network/network.ts';
-import { type LabProgram, requireProgram } from '../transfers/programs.ts';
+import { type LabProgram, requireProgram } from '../programs.ts';
 import { waitForListener } from './wait-for-listener.ts';
 
 /** Where a rival's relays stand and what they lead to. */

@@ -2,7 +2,7 @@ import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Network } from '../network/network.ts';
-import { requireProgram } from '../transfers/programs.ts';
+import { requireProgram } from '../programs.ts';
 
 /** A server that does not listen by then is not going to. */
 const START_TIMEOUT_MS = 10_000;

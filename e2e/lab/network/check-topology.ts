@@ -1,3 +1,4 @@
+import { CONGESTION_CONTROL_NAMES } from '@longhaul/shared';
 import { checkDirection } from '../emulator/check-settings.ts';
 import { LabRefusal } from '../refusal.ts';
 import { linkSettings } from './link-settings-of.ts';
@@ -12,7 +13,6 @@ const MOST_SITES = 254;
 const LONGEST_RTT_MS = 60_000;
 /** The kernel does not take less for a connection. */
 const LEAST_RECEIVE_BUFFER_BYTES = 4096;
-const CONGESTION_CONTROLS: readonly string[] = ['reno', 'cubic', 'bbr'];
 const ROLES: readonly string[] = ['client', 'origin', 'depot', 'router', 'traffic'];
 
 /** Throws a `LabRefusal` with every mistake in a topology, and in traffic that is to cross it. */
@@ -41,9 +41,9 @@ function checkSites({ sites }: Topology): string[] {
   if (names.length > MOST_SITES) mistakes.push(`it has ${names.length} sites, of at most ${MOST_SITES}`);
   for (const [name, { role, congestionControl, receiveBufferBytes }] of Object.entries(sites)) {
     if (!ROLES.includes(role)) mistakes.push(`site '${name}' has role '${role}' instead of ${oneOf(ROLES)}`);
-    if (congestionControl !== undefined && !CONGESTION_CONTROLS.includes(congestionControl))
+    if (congestionControl !== undefined && !CONGESTION_CONTROL_NAMES.includes(congestionControl))
       mistakes.push(
-        `site '${name}' has congestionControl '${congestionControl}' instead of ${oneOf(CONGESTION_CONTROLS)}`,
+        `site '${name}' has congestionControl '${congestionControl}' instead of ${oneOf(CONGESTION_CONTROL_NAMES)}`,
       );
     if (receiveBufferBytes !== undefined && !isReceiveBuffer(receiveBufferBytes))
       mistakes.push(`site '${name}' has ${describeReceiveBuffer(receiveBufferBytes)}`);

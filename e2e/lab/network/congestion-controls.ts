@@ -1,8 +1,8 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { CongestionControl } from '@longhaul/shared';
 import { LabRefusal } from '../refusal.ts';
 import { isAnyLabAlive, RUN_FOLDER } from './leftovers.ts';
-import type { CongestionControlName } from './topology.ts';
 
 const AVAILABLE = '/proc/sys/net/ipv4/tcp_available_congestion_control';
 /** Of the whole machine; namespaces may choose only from these. Seen in the initial namespace alone. */
@@ -11,7 +11,7 @@ const ALLOWED = '/proc/sys/net/ipv4/tcp_allowed_congestion_control';
 const ALLOWED_BEFORE = join(RUN_FOLDER, 'allowed-congestion-controls');
 
 /** Lets namespaces choose these congestion controls. Throws a `LabRefusal` for one that the kernel does not offer. */
-export function allowCongestionControls(names: readonly CongestionControlName[]): void {
+export function allowCongestionControls(names: readonly CongestionControl[]): void {
   const available = read(AVAILABLE);
   const missing = names.filter((name) => !available.includes(name));
   if (missing.length > 0)

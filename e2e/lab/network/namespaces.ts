@@ -1,7 +1,7 @@
 import { type ChildProcess, type StdioOptions, spawn, spawnSync } from 'node:child_process';
 import { readdirSync, readlinkSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { findProgramFile } from './requirements.ts';
+import { findProgramFile } from '../requirements.ts';
 
 /** Where `ip netns` keeps its names. */
 const NAMES_FOLDER = '/var/run/netns';

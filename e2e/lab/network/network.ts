@@ -1,7 +1,8 @@
 import type { ChildProcess, StdioOptions } from 'node:child_process';
+import type { CongestionControl } from '@longhaul/shared';
 import type { DirectionSettings, LinkDirection } from '../emulator/link-settings.ts';
 import type { DirectionCounters } from '../emulator/packet-direction.ts';
-import type { CongestionControlName, CrossTraffic, Topology } from './topology.ts';
+import type { CrossTraffic, Topology } from './topology.ts';
 
 /** A topology that lives: namespaces, routes, links under emulation. */
 export interface Network {
@@ -22,7 +23,7 @@ export interface Network {
   /** Sets the largest receive buffer of connections that a site opens or accepts from now on. */
   readonly setReceiveBuffer: (site: string, bytes: number) => void;
   /** Sets what connections that a site opens or accepts from now on send with. */
-  readonly setCongestionControl: (site: string, name: CongestionControlName) => void;
+  readonly setCongestionControl: (site: string, name: CongestionControl) => void;
   /** Changes links while traffic flows; named by their two ends in either order, `direction` is from `from` to `to` or both. */
   readonly setLink: (
     link: { readonly from: string; readonly to: string; readonly direction: LinkDirection | 'both' },

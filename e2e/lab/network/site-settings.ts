@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
-import type { CongestionControlName, Site } from './topology.ts';
+import { type CongestionControl, DEPOT_CONGESTION_CONTROL, USUAL_CONGESTION_CONTROL } from '@longhaul/shared';
+import type { Site } from './topology.ts';
 
 /** Linux's usual maximum, 6 MiB. */
 const DEFAULT_RECEIVE_BUFFER_BYTES = 6_291_456;
@@ -11,11 +12,12 @@ const SEND_BUFFERS = '4096 16384 16777216';
 
 /** What holds at a site when its entry says nothing else. */
 export function siteSettings(site: Site): {
-  readonly congestionControl: CongestionControlName;
+  readonly congestionControl: CongestionControl;
   readonly receiveBufferBytes: number;
 } {
   return {
-    congestionControl: site.congestionControl ?? (site.role === 'depot' ? 'bbr' : 'cubic'),
+    congestionControl:
+      site.congestionControl ?? (site.role === 'depot' ? DEPOT_CONGESTION_CONTROL : USUAL_CONGESTION_CONTROL),
     receiveBufferBytes: site.receiveBufferBytes ?? DEFAULT_RECEIVE_BUFFER_BYTES,
   };
 }
@@ -45,6 +47,6 @@ export function receiveBufferSysctl(bytes: number): string {
   return `net.ipv4.tcp_rmem=${LEAST_RECEIVE_BUFFER_BYTES} ${Math.min(FIRST_RECEIVE_BUFFER_BYTES, bytes)} ${bytes}`;
 }
 
-export function congestionControlSysctl(name: CongestionControlName): string {
+export function congestionControlSysctl(name: CongestionControl): string {
   return `net.ipv4.tcp_congestion_control=${name}`;
 }

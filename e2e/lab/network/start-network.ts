@@ -1,5 +1,6 @@
 import type { Emulator } from '../emulator/emulator.ts';
 import { LabRefusal } from '../refusal.ts';
+import { labObstacle } from '../requirements.ts';
 import { checkTopology, describeReceiveBuffer, isReceiveBuffer } from './check-topology.ts';
 import { allowCongestionControls, restoreCongestionControls } from './congestion-controls.ts';
 import { startCrossTraffic } from './cross-traffic.ts';
@@ -7,7 +8,6 @@ import { connectSites, createSites, linkName, startLinks } from './lay-network.t
 import { claimLab, type Lab, removeLab, removeLeftovers } from './leftovers.ts';
 import { setSysctls } from './namespaces.ts';
 import type { Network } from './network.ts';
-import { labObstacle } from './requirements.ts';
 import { siteAddresses } from './routes.ts';
 import { SiteProcesses } from './site-processes.ts';
 import { congestionControlSysctl, receiveBufferSysctl } from './site-settings.ts';

@@ -1,12 +1,11 @@
+import type { CongestionControl } from '@longhaul/shared';
 import type { LossModel, QueueLimit } from '../emulator/link-settings.ts';
-
-export type CongestionControlName = 'reno' | 'cubic' | 'bbr';
 
 /** One host or router: a network namespace of its own. */
 export interface Site {
   readonly role: 'client' | 'origin' | 'depot' | 'router' | 'traffic';
-  /** Default for new connections of this site: `bbr` at depots, `cubic` elsewhere. */
-  readonly congestionControl?: CongestionControlName;
+  /** Default for new connections of this site; where it is left out, what depots and what others usually send with. */
+  readonly congestionControl?: CongestionControl;
   /** Largest receive buffer, the third value of `tcp_rmem`; the kernel offers about 0.6 of it as window. */
   readonly receiveBufferBytes?: number;
 }

@@ -1,4 +1,4 @@
-import type { FaultKind, FaultPosition } from '../experiments/experiment.ts';
+import type { FaultKind, FaultPosition } from '../experiment.ts';
 
 /** One transfer of an experiment, as one line of a result file. */
 export interface TransferLine {

@@ -1,4 +1,4 @@
-import { type LabProgram, requireProgram } from '../transfers/programs.ts';
+import { type LabProgram, requireProgram } from '../programs.ts';
 import type { RunPlan } from './plan-run.ts';
 
 /**

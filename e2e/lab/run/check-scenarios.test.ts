@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Scenario } from '../experiments/experiment.ts';
+import type { Scenario } from '../experiment.ts';
 import { EXPERIMENTS } from '../experiments/experiments.ts';
 import { checkScenarios } from './check-scenarios.ts';
 

@@ -1,5 +1,5 @@
 import { DEPOT_ID } from '@longhaul/shared';
-import { type Fault, masterSite, type Scenario } from '../experiments/experiment.ts';
+import { type Fault, masterSite, type Scenario } from '../experiment.ts';
 import { LARGEST_FILE_BYTES } from '../hosts/origin-content.ts';
 import { checkTopology } from '../network/check-topology.ts';
 import { LabRefusal } from '../refusal.ts';

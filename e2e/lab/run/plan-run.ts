@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Experiment, Extent, Scenario } from '../experiments/experiment.ts';
+import type { Experiment, Extent, Scenario } from '../experiment.ts';
 import { LabRefusal } from '../refusal.ts';
 import { fingerprintOf } from '../results/run-info.ts';
 import { seededRandom } from '../results/seeded-random.ts';

@@ -1,12 +1,12 @@
 import { loadavg } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Fault } from '../experiments/experiment.ts';
+import type { Fault } from '../experiment.ts';
 import { type FaultOutcome, fetchThroughFault } from '../faults/fetch-through-fault.ts';
 import type { TransferLine } from '../results/transfer-line.ts';
+import { chainOf, fetchVariant } from '../stage/fetch-variant.ts';
+import { type Stage, startStage } from '../stage/stage.ts';
 import type { TransferOutcome } from '../transfers/transfer.ts';
-import { chainOf, fetchVariant } from './fetch-variant.ts';
 import type { PlannedTransfer, RunPlan, Stint } from './plan-run.ts';
-import { type Stage, startStage } from './stage.ts';
 
 /** What was under way of the last transfer has left the links and their queues by then. */
 const SETTLE_MS = 300;

@@ -1,9 +1,9 @@
 import { MIB } from '@longhaul/shared';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Experiment } from '../experiments/experiment.ts';
+import type { Experiment } from '../experiment.ts';
 import { MATRIX } from '../experiments/matrix.ts';
-import { labObstacle } from '../network/requirements.ts';
 import { closeAllNetworks } from '../network/start-network.ts';
+import { labObstacle } from '../requirements.ts';
 import { median } from '../results/statistics.ts';
 import type { TransferLine } from '../results/transfer-line.ts';
 import { planRun } from '../run/plan-run.ts';

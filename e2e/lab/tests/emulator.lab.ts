@@ -6,7 +6,11 @@ import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type EmulatorLink, startEmulator } from '../emulator/emulator.ts';
 import type { DirectionSettings } from '../emulator/link-settings.ts';
-import { Probes } from '../emulator/probes.ts';
+import type { Network } from '../network/network.ts';
+import { startNetwork } from '../network/start-network.ts';
+import { labObstacle } from '../requirements.ts';
+import { median } from '../results/statistics.ts';
+import { Probes } from '../self-test/probes.ts';
 import {
   checkLosses,
   checkRates,
@@ -15,11 +19,7 @@ import {
   checkSeries,
   rowOfSites,
   type SelfTestRow,
-} from '../emulator/self-test.ts';
-import type { Network } from '../network/network.ts';
-import { labObstacle } from '../network/requirements.ts';
-import { startNetwork } from '../network/start-network.ts';
-import { median } from '../results/statistics.ts';
+} from '../self-test/self-test.ts';
 
 const obstacle = labObstacle();
 const emulatorModule = pathToFileURL(`${import.meta.dirname.replace(/tests$/, 'emulator')}/emulator.ts`).href;

@@ -3,9 +3,9 @@ import { once } from 'node:events';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type BreakableHost, breakDepot, mendHost } from '../faults/break-depot.ts';
 import type { Network } from '../network/network.ts';
-import { labObstacle } from '../network/requirements.ts';
 import { startNetwork } from '../network/start-network.ts';
 import type { EmulatedLink } from '../network/topology.ts';
+import { labObstacle } from '../requirements.ts';
 
 const PORT = 7000;
 const link = (first: string, second: string): EmulatedLink => ({

@@ -3,12 +3,13 @@ import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { CONGESTION_CONTROL_NAMES, type CongestionControl } from '@longhaul/shared';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { FOLDER_BASE, RUN_FOLDER, removeLeftovers } from '../network/leftovers.ts';
 import type { Network } from '../network/network.ts';
-import { labObstacle } from '../network/requirements.ts';
 import { closeAllNetworks, startNetwork } from '../network/start-network.ts';
-import type { CongestionControlName, EmulatedLink, Topology } from '../network/topology.ts';
+import type { EmulatedLink, Topology } from '../network/topology.ts';
+import { labObstacle } from '../requirements.ts';
 
 const obstacle = labObstacle();
 const START_NETWORK = join(import.meta.dirname, '..', 'network', 'start-network.ts');
@@ -81,7 +82,7 @@ async function connectionOf(network: Network, site: string, other: string) {
   );
   const number = (name: string) => Number(new RegExp(`\\b${name}:([0-9.]+)`).exec(said)?.[1] ?? 0);
   return {
-    control: /\b(reno|cubic|bbr)\b/.exec(said)?.[1],
+    control: CONGESTION_CONTROL_NAMES.find((name) => said.split(/\s+/).includes(name)),
     leastRttMs: number('minrtt'),
     ackedBytes: number('bytes_acked'),
     windowBytes: number('snd_wnd'),
@@ -130,7 +131,7 @@ describe.skipIf(obstacle)(`a network${obstacle ? ` (skipped: ${obstacle.message}
       }
     });
 
-    test.each<[string, string, CongestionControlName]>([
+    test.each<[string, string, CongestionControl]>([
       ['origin', 'client', 'reno'],
       ['near', 'client', 'bbr'],
       ['client', 'far', 'cubic'],

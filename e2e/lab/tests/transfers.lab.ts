@@ -8,12 +8,12 @@ import { startNginxChain } from '../hosts/nginx.ts';
 import { originBytes } from '../hosts/origin-content.ts';
 import type { RelayChain } from '../hosts/relay-chain.ts';
 import type { Network } from '../network/network.ts';
-import { labObstacle } from '../network/requirements.ts';
 import { startNetwork } from '../network/start-network.ts';
 import type { Topology } from '../network/topology.ts';
+import { hasProgram, type LabProgram } from '../programs.ts';
+import { labObstacle } from '../requirements.ts';
 import { aria2Transfer } from '../transfers/aria2-transfer.ts';
 import { curlTransfer } from '../transfers/curl-transfer.ts';
-import { hasProgram, type LabProgram } from '../transfers/programs.ts';
 import { rangesTransfer } from '../transfers/ranges-transfer.ts';
 import type { Transfer, TransferOutcome } from '../transfers/transfer.ts';
 

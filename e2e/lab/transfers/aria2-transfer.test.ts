@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { originBytes } from '../hosts/origin-content.ts';
+import { hasProgram } from '../programs.ts';
 import { aria2Transfer } from './aria2-transfer.ts';
-import { hasProgram } from './programs.ts';
 import { BENCH_BYTES, startTransferBench, type TransferBench } from './transfer-bench.ts';
 
 const FILE = `/${BENCH_BYTES}/a.bin`;

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
+import { requireProgram } from '../programs.ts';
 import { parseAria2ControlFile } from './aria2-control-file.ts';
 import { type ByteCheck, checkBytes, firstDifference } from './check-bytes.ts';
-import { requireProgram } from './programs.ts';
 import {
   type ClientRun,
   LONGEST_TRANSFER_SECONDS,

@@ -1,4 +1,4 @@
-import { requireProgram } from './programs.ts';
+import { requireProgram } from '../programs.ts';
 import type { TransferRequest } from './transfer.ts';
 
 /** A client that cannot even connect for so long would only wait for the end of the experiment. */

@@ -3,8 +3,8 @@ import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { originBytes } from '../hosts/origin-content.ts';
+import { hasProgram } from '../programs.ts';
 import { curlTransfer } from './curl-transfer.ts';
-import { hasProgram } from './programs.ts';
 import { BENCH_BYTES, startTransferBench, type TransferBench } from './transfer-bench.ts';
 
 const FILE = `/${BENCH_BYTES}/a.bin`;

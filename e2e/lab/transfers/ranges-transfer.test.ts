@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { originBytes } from '../hosts/origin-content.ts';
-import { hasProgram } from './programs.ts';
+import { hasProgram } from '../programs.ts';
 import { rangesTransfer } from './ranges-transfer.ts';
 import { BENCH_BYTES, startTransferBench, type TransferBench } from './transfer-bench.ts';
 

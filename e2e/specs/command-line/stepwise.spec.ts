@@ -7,7 +7,7 @@ import { runProgram } from '../../fixtures/run-program.ts';
 import { expect, test } from '../../fixtures/test.ts';
 import type { World } from '../../fixtures/world.ts';
 import { sha256Hex } from '../../overlay/sample-bytes.ts';
-import { findProgram } from '../../tools/find-program.ts';
+import { findProgram } from '../../programs/find-program.ts';
 
 test.use({ worldSpec: { unnamed: true } });
 

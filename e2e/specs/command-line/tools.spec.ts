@@ -6,7 +6,7 @@ import { FILE_BYTES, fileBody } from '../../fixtures/origin-content.ts';
 import { runProgram } from '../../fixtures/run-program.ts';
 import { expect, test } from '../../fixtures/test.ts';
 import { sha256Hex } from '../../overlay/sample-bytes.ts';
-import { findProgram } from '../../tools/find-program.ts';
+import { findProgram } from '../../programs/find-program.ts';
 
 test.use({ worldSpec: { unnamed: true } });
 

@@ -1,5 +1,5 @@
+import type { MasterTest } from '../ask/test-master.ts';
 import type { Settings } from '../settings/settings.ts';
-import type { MasterTest } from '../settings/test-master.ts';
 import type { Status } from './status.ts';
 
 /** Every message from the add-on's pages to its background, with what is asked and what is answered. */

@@ -1,5 +1,5 @@
 import type { Job } from '../jobs/job.ts';
-import type { Left } from '../judge/why-left.ts';
+import type { LeftDownload } from '../take/last-left.ts';
 
 /** What the popup shows. */
 export interface Status {
@@ -19,8 +19,4 @@ export interface RunningDownload
   readonly originUrl: string;
   readonly bytesReceived: number;
   readonly totalBytes: number | undefined;
-}
-
-export interface LeftDownload extends Left {
-  readonly name: string;
 }

@@ -1,4 +1,4 @@
-import type { MasterTest } from '../settings/test-master.ts';
+import type { MasterTest } from '../ask/test-master.ts';
 
 /** The outcome of the master's test, for people. */
 export function explainMasterTest(test: MasterTest): string {

@@ -1,6 +1,10 @@
 import type { StorageArea } from '../browser/browser-api.ts';
-import type { Outcome, WhyLeft } from '../judge/why-left.ts';
-import type { LeftDownload } from '../messages/status.ts';
+import type { Left, Outcome, WhyLeft } from '../judge/why-left.ts';
+
+/** A download that was left to the browser. */
+export interface LeftDownload extends Left {
+  readonly name: string;
+}
 
 const KEY = 'lastLeft';
 

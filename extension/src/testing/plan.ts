@@ -1,8 +1,14 @@
-import { formatOriginRelayTarget, type PlanAnswer, parseOriginUrl } from '@longhaul/shared';
+import { formatOriginRelayTarget, type PlanAnswer, type Prediction, parseOriginUrl } from '@longhaul/shared';
 
 const TICKET = `a.b.${'c'.repeat(86)}`;
 
-const prediction = (seconds: number) => ({ seconds, goodputBps: 1e8, setUpSeconds: 0.5, legs: [] });
+const prediction = (seconds: number): Prediction => ({
+  seconds,
+  goodputBps: 1e8,
+  setUpSeconds: 0.5,
+  legs: [],
+  source: 'measured',
+});
 
 /** The address of a file at a depot. */
 export function location(depot = 'https://depot.example', file = 'https://origin.example/file.iso'): string {
@@ -17,6 +23,7 @@ export function plan(patch: Partial<PlanAnswer> = {}): PlanAnswer {
     jobId: 'job-1',
     url: 'https://origin.example/file.iso',
     decision: 'chain',
+    decisionReason: 'chain-faster',
     location: location(),
     masterUrl: 'https://master.example/get/https/origin.example:443/file.iso',
     chain: ['pe-1', 'rj-1'],
@@ -24,6 +31,7 @@ export function plan(patch: Partial<PlanAnswer> = {}): PlanAnswer {
     lanes: 1,
     sizeBytes: 50_000_000,
     sizeSource: 'option',
+    fileSeen: true,
     prediction: prediction(10),
     direct: prediction(50),
     reasons: [],

@@ -1,130 +1,187 @@
 import {
+  type AddressPolicy,
   type Authority,
   canonicalHost,
   type DepotEntry,
-  decodeBase64url,
+  type ErrorCode,
   type HeartbeatRequest,
+  isAddressLiteral,
   ok,
   type RegisterRequest,
+  type RequestStamp,
   type Result,
   refuse,
+  refuseOverlayAddress,
+  type Standing,
 } from '@longhaul/shared';
 import { CLIENT, ORIGIN } from '../config.ts';
 import type { DepotRecord, DepotStore } from './depot-store.ts';
+import { type DepotState, RegisteredDepot } from './registered-depot.ts';
 
 /** A depot counts as lost when it has missed this many heartbeats: one may get lost, two may be late. */
 const MISSED_HEARTBEATS = 3;
-const ED25519_KEY_BYTES = 32;
+/** Depots of one master; a directory of so many is about 200 KB. */
+const MAX_DEPOTS = 1_000;
 
-export type DepotState = DepotEntry['state'];
-
-interface RegisteredDepot {
-  readonly record: DepotRecord;
-  draining: boolean;
-  /** `undefined`: not heard of since this master started, so its state is unknown and it counts as lost. */
-  heardAtMs: number | undefined;
-  /** The depot's own time of its newest registration; that one and older ones are replays. */
-  readonly newestRegistrationMs: number;
-  /** The depot's own time of its newest heartbeat; older ones that overtake nothing are ignored. */
-  newestHeartbeatMs: number;
+/** One depot with what counts of it now. */
+export interface DepotView extends DepotRecord {
+  readonly state: DepotState;
+  /** What its operator should look at. */
+  readonly problem: ErrorCode | undefined;
 }
 
-/** All registered depots: their kept records, and what the last heartbeats said. */
+interface DepotRegistryInit {
+  readonly store: DepotStore;
+  readonly heartbeatSeconds: number;
+  readonly addresses: AddressPolicy;
+}
+
+/** All registered depots. */
 export class DepotRegistry {
   readonly #store: DepotStore;
   readonly #lostAfterMs: number;
+  readonly #policy: AddressPolicy;
   readonly #depots = new Map<string, RegisteredDepot>();
-  #unsaved = false;
 
-  constructor(store: DepotStore, heartbeatSeconds: number) {
+  constructor({ store, heartbeatSeconds, addresses }: DepotRegistryInit) {
     this.#store = store;
+    this.#policy = addresses;
     this.#lostAfterMs = MISSED_HEARTBEATS * heartbeatSeconds * 1000;
   }
 
-  /** Reads the records of earlier runs. Their depots count as lost until they are heard of. */
+  /** Reads what earlier runs have kept. Their depots count as lost until they are heard of. */
   async load(): Promise<void> {
-    for (const record of await this.#store.load()) {
-      this.#put({ record, heardAtMs: undefined, newestRegistrationMs: 0, newestHeartbeatMs: 0 });
+    for (const kept of await this.#store.load()) {
+      this.#depots.set(kept.id, RegisteredDepot.fromKept(kept, this.#lostAfterMs));
     }
   }
 
   /**
-   * Adds a depot or changes its address, dated by the depot's clock; `depot-key-mismatch` when its id belongs to another
-   * key, `enrolment-refused` when the same or a newer registration was here already.
+   * Adds a depot or changes its address; `depot-key-mismatch` when its id belongs to another key,
+   * `depot-address-not-allowed` where no depot may be, `request-replayed` when the registration was here before,
+   * `depot-registry-full`.
    */
-  async register(request: RegisterRequest, depotTimeMs: number, nowMs: number): Promise<Result<void>> {
-    const { id, publicKey, port, tls } = request;
-    if (id === CLIENT || id === ORIGIN) return refuse('bad-request', `${id} cannot be a depot's id`);
-    if (decodeBase64url(publicKey)?.length !== ED25519_KEY_BYTES) {
-      return refuse('bad-request', 'publicKey is not a raw Ed25519 key');
-    }
-    const host = canonicalHost(bracketed(request.host));
-    if (!host.ok) return refuse('bad-request', 'host is not valid');
-    const present = this.#depots.get(id);
-    if (present && present.record.publicKey !== publicKey) return refuse('depot-key-mismatch');
-    if (present && depotTimeMs <= present.newestRegistrationMs) {
-      return refuse('enrolment-refused', 'the registration is not newer than the one before');
-    }
-    const record: DepotRecord = { id, publicKey, host: host.value, port, tls };
-    if (JSON.stringify(present?.record) !== JSON.stringify(record)) this.#unsaved = true;
-    const newestHeartbeatMs = present?.newestHeartbeatMs ?? 0;
-    this.#put({ record, heardAtMs: nowMs, newestRegistrationMs: depotTimeMs, newestHeartbeatMs });
-    await this.#save();
+  async register(request: RegisterRequest, stamp: RequestStamp, nowMs: number): Promise<Result<void>> {
+    const checked = this.check(request, nowMs);
+    if (!checked.ok) return checked;
+    const record = checked.value;
+    const known = this.#depots.get(record.id);
+    const depot =
+      known?.record.publicKey === record.publicKey ? known : RegisteredDepot.first(record, this.#lostAfterMs);
+    if (!depot.replays.take(stamp, nowMs)) return refuse('request-replayed');
+    const hasMoved = depot.register(record, stamp, nowMs);
+    if (!known) this.#makeRoom(nowMs);
+    this.#depots.set(record.id, depot);
+    if (hasMoved) await this.#save();
     return ok(undefined);
   }
 
-  /** Takes in a heartbeat, dated by the depot's clock; `false` when a newer one was here already. */
-  hear(id: string, heartbeat: HeartbeatRequest, depotTimeMs: number, nowMs: number): boolean {
+  /** What a registration says, if it would be taken; with the codes of `register`. */
+  check({ id, publicKey, host: hostText, port, tls }: RegisterRequest, nowMs: number): Result<DepotRecord> {
+    if (id === CLIENT || id === ORIGIN) return refuse('bad-request', `${id} cannot be a depot's id`);
+    const host = canonicalHost(hostText);
+    if (!host.ok) return refuse('bad-request', 'host is not valid');
+    // A name's addresses are looked at when it is asked for proof.
+    const isLiteral = isAddressLiteral(host.value);
+    const refusal = isLiteral ? refuseOverlayAddress(host.value, port, this.#policy) : undefined;
+    if (refusal) return refuse(refusal);
+    const known = this.#depots.get(id);
+    // An id belongs to the key that has proved an address; before that, to one that is heard of.
+    const isTaken = known && known.record.publicKey !== publicKey && (known.isOwned || known.isHeard(nowMs));
+    if (isTaken) return refuse('depot-key-mismatch');
+    const hasRoom =
+      known !== undefined || this.#depots.size < MAX_DEPOTS || this.#findGone(nowMs) !== undefined;
+    return hasRoom ? ok({ id, publicKey, host: host.value, port, tls }) : refuse('depot-registry-full');
+  }
+
+  /** Admits an authenticated request of a registered depot; `request-replayed` when it was here before. */
+  admit(id: string, stamp: RequestStamp, nowMs: number): Result<void> {
+    const isNew = this.#depots.get(id)?.replays.take(stamp, nowMs) ?? false;
+    return isNew ? ok(undefined) : refuse('request-replayed');
+  }
+
+  /** Takes in a heartbeat; `false` when there is nothing new in it. `depot-twice`, `depot-unknown`. */
+  hear(id: string, heartbeat: HeartbeatRequest, stamp: RequestStamp, nowMs: number): Result<boolean> {
+    return this.#depots.get(id)?.hear(heartbeat, stamp, nowMs) ?? refuse('depot-unknown');
+  }
+
+  /** What is to be proved of a depot now; `undefined` when nothing is. */
+  dueProof(id: string, nowMs: number): DepotRecord | undefined {
     const depot = this.#depots.get(id);
-    if (!depot || depotTimeMs <= depot.newestHeartbeatMs) return false;
-    depot.newestHeartbeatMs = depotTimeMs;
-    depot.heardAtMs = nowMs;
-    depot.draining = heartbeat.draining;
-    return true;
+    return depot?.proof.isDue(nowMs) ? depot.record : undefined;
+  }
+
+  /** Takes in what came of asking at the address in `record`, unless the depot has moved meanwhile. */
+  async noteProof(record: DepotRecord, outcome: Result<readonly string[]>, nowMs: number): Promise<void> {
+    const depot = this.#depots.get(record.id);
+    if (depot?.record !== record) return;
+    depot.noteProof(outcome, nowMs);
+    if (outcome.ok) await this.#save();
+  }
+
+  /** Whether a depot has proved an address, now or earlier. */
+  isOwned(id: string): boolean {
+    return this.#depots.get(id)?.isOwned ?? false;
   }
 
   record(id: string): DepotRecord | undefined {
     return this.#depots.get(id)?.record;
   }
 
-  /** The depot's record with its state now; `undefined` for an id that is not registered. */
-  entry(id: string, nowMs: number): DepotEntry | undefined {
+  /** The depot with its state now; `undefined` for an id that is not registered. */
+  view(id: string, nowMs: number): DepotView | undefined {
     const depot = this.#depots.get(id);
-    return depot && { ...depot.record, state: this.#stateOf(depot, nowMs) };
+    return depot && viewOf(depot, nowMs);
   }
 
   /** All depots with their states, ordered by id. */
-  entries(nowMs: number): DepotEntry[] {
-    return [...this.#depots.values()]
-      .map((depot) => ({ ...depot.record, state: this.#stateOf(depot, nowMs) }))
-      .toSorted((one, other) => (one.id < other.id ? -1 : 1));
+  views(nowMs: number): DepotView[] {
+    return this.#sorted().map((depot) => viewOf(depot, nowMs));
   }
 
-  addresses(): Authority[] {
-    return [...this.#depots.values()].map(({ record }) => ({ host: record.host, port: record.port }));
+  /** What a depot that has just been heard is told of itself. */
+  standing(id: string, nowMs: number): Standing {
+    return this.#depots.get(id)?.standing(nowMs) ?? { state: 'unproved' };
   }
 
+  /** What depots are told of each other: those whose addresses are proved. */
+  directory(nowMs: number): DepotEntry[] {
+    return this.#sorted().flatMap((depot) => {
+      const state = depot.state(nowMs);
+      const proved = depot.proof.valid(nowMs);
+      if (!proved || state === 'unproved') return [];
+      return [{ ...depot.record, addresses: [...proved.addresses], state }];
+    });
+  }
+
+  /** Where the overlay is, as its depots have proved: by the names they are registered with, and by address. */
+  places(nowMs: number): Authority[] {
+    return [...this.#depots.values()].flatMap(({ record: { host, port }, proof }) => {
+      const proved = proof.valid(nowMs);
+      return proved ? [host, ...proved.addresses].map((name) => ({ host: name, port })) : [];
+    });
+  }
+
+  #makeRoom(nowMs: number): void {
+    const gone = this.#depots.size < MAX_DEPOTS ? undefined : this.#findGone(nowMs);
+    if (gone) this.#depots.delete(gone.record.id);
+  }
+
+  /** A depot that was never there and is not heard of. */
+  #findGone(nowMs: number): RegisteredDepot | undefined {
+    return [...this.#depots.values()].find((depot) => !depot.isOwned && !depot.isHeard(nowMs));
+  }
+
+  /** Keeps who has proved an address once; the others have nothing that is worth it. */
   async #save(): Promise<void> {
-    if (!this.#unsaved) return;
-    this.#unsaved = false;
-    try {
-      await this.#store.save([...this.#depots.values()].map((depot) => depot.record));
-    } catch (error) {
-      this.#unsaved = true;
-      throw error;
-    }
+    await this.#store.save(this.#sorted().flatMap((depot) => (depot.isOwned ? [depot.kept] : [])));
   }
 
-  #put(depot: Omit<RegisteredDepot, 'draining'>): void {
-    this.#depots.set(depot.record.id, { ...depot, draining: false });
-  }
-
-  #stateOf(depot: RegisteredDepot, nowMs: number): DepotState {
-    if (depot.heardAtMs === undefined || nowMs - depot.heardAtMs > this.#lostAfterMs) return 'lost';
-    return depot.draining ? 'draining' : 'up';
+  #sorted(): RegisteredDepot[] {
+    return [...this.#depots.values()].toSorted((one, other) => (one.record.id < other.record.id ? -1 : 1));
   }
 }
 
-function bracketed(host: string): string {
-  return host.includes(':') && !host.startsWith('[') ? `[${host}]` : host;
+function viewOf(depot: RegisteredDepot, nowMs: number): DepotView {
+  return { ...depot.record, state: depot.state(nowMs), problem: depot.problemCode(nowMs) };
 }

@@ -1,4 +1,4 @@
-import { createHash, createHmac } from 'node:crypto';
+import { createHash, createHmac, generateKeyPairSync, sign } from 'node:crypto';
 import {
   type Directory,
   decodeTicket,
@@ -7,14 +7,14 @@ import {
   hashAuthority,
   parseRelayTarget,
   planAnswerSchema,
-  signedRequestText,
+  refuse,
 } from '@longhaul/shared';
+import { generateKeyPair, isAnswerProved } from '@longhaul/shared/service';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { rawGet } from '../testing/raw-request.ts';
 import { startMaster, TEST_LINKS, type TestMaster } from '../testing/start-master.ts';
-import { registerDepots, TestDepot } from '../testing/test-depot.ts';
+import { type DepotAnswer, registerDepots, TestDepot } from '../testing/test-depot.ts';
 import { urlHashOf } from '../tickets/ticket-issuer.ts';
-import { signAnswer } from './depot-authentication.ts';
 import { MemoryDepotStore } from './depot-store.ts';
 
 let master: TestMaster;
@@ -26,12 +26,15 @@ beforeEach(async () => {
 });
 afterEach(() => master.master.close());
 
-type Answer = Awaited<ReturnType<TestDepot['register']>>;
+/** Whether an answer proves itself as an answer to its request. */
+function isProved({ requestSignature, text, signature }: DepotAnswer): boolean {
+  return isAnswerProved(master.secret, requestSignature, text, signature ?? undefined);
+}
 
 /** Reads an answer as a depot does: only when it proves itself. */
-function directoryOf(answer: Answer): Directory {
+function directoryOf(answer: DepotAnswer): Directory {
   expect(answer.status, answer.text).toBe(200);
-  expect(answer.signature).toBe(signAnswer(master.secret, answer.requestSignature, Buffer.from(answer.text)));
+  expect(isProved(answer)).toBe(true);
   return directorySchema.parse(JSON.parse(answer.text));
 }
 
@@ -40,8 +43,17 @@ describe('a depot', () => {
     const [first] = await registerDepots(master, 'd1');
     const directory = directoryOf(await new TestDepot('d2').register(master, { host: '::1', tls: true }));
     expect(directory).toEqual({
+      self: { state: 'up' },
       depots: [
-        { id: 'd1', publicKey: first?.publicKey, host: '127.0.0.1', port: 7001, tls: false, state: 'up' },
+        {
+          id: 'd1',
+          publicKey: first?.publicKey,
+          host: '127.0.0.1',
+          port: 7001,
+          tls: false,
+          addresses: ['127.0.0.1'],
+          state: 'up',
+        },
         expect.objectContaining({ id: 'd2', host: '::1', port: 7002, tls: true, state: 'up' }),
       ],
       masterKeys: [{ keyId: master.signingKey.keyId, publicKey: master.signingKey.publicKey }],
@@ -55,20 +67,39 @@ describe('a depot', () => {
     expect(await store.load()).toEqual([]);
   });
 
-  test("proves itself as the protocol says: a MAC over method, path, time and the body's hash", async () => {
-    const body = JSON.stringify({ id: 'd1', publicKey: 'A'.repeat(43), host: '::1', port: 1, tls: false });
-    const send = (text: string, headers: Record<string, string>) => {
-      const mac = createHmac('sha256', master.secret).update(text).digest('base64url');
-      const sent = { 'Longhaul-Enrolment': mac, ...headers };
-      return fetch(`${master.url}/v1/depots`, { method: 'POST', body, headers: sent });
-    };
-    const timeMs = master.clock.nowMs;
+  test("proves itself as the protocol says: key and secret over method, path, time, sequence and the body's hash", async () => {
+    const { publicKey, privateKey } = generateKeyPairSync('ed25519');
+    const { x = '' } = publicKey.export({ format: 'jwk' });
+    const body = JSON.stringify({ id: 'd1', publicKey: x, host: '::1', port: 1, tls: false });
     const hash = createHash('sha256').update(body).digest('base64url');
-    const time = { 'Longhaul-Time': String(timeMs) };
-    expect((await send(body, {})).status, 'without a time').toBe(403);
-    expect((await send(body, time)).status, 'over the body alone').toBe(403);
-    expect((await send(signedRequestText('POST', '/v1/depots', timeMs + 1, hash), time)).status).toBe(403);
-    expect((await send(signedRequestText('POST', '/v1/depots', timeMs, hash), time)).status).toBe(200);
+    const timeMs = master.clock.nowMs;
+    const time = { 'Longhaul-Time': String(timeMs), 'Longhaul-Sequence': 'some-epoch 7' };
+    const text = `longhaul-request-1\nPOST\n/v1/depots\n${timeMs}\nsome-epoch 7\n${hash}`;
+    const send = async (signed: string, enrolled: string, headers: Record<string, string> = time) => {
+      const answer = await fetch(`${master.url}/v1/depots`, {
+        method: 'POST',
+        body,
+        headers: {
+          'Longhaul-Signature': sign(null, Buffer.from(signed), privateKey).toString('base64url'),
+          'Longhaul-Enrolment': createHmac('sha256', master.secret).update(enrolled).digest('base64url'),
+          ...headers,
+        },
+      });
+      return [answer.status, answer.headers.get('longhaul-error')];
+    };
+    expect(await send(text, text, {}), 'without time and sequence').toEqual([403, 'enrolment-refused']);
+    expect(await send(text, hash), 'a MAC of the body alone').toEqual([403, 'enrolment-refused']);
+    expect(await send(text, text.replace(' 7', ' 8'))).toEqual([403, 'enrolment-refused']);
+    expect(await send(hash, text), 'the body alone signed').toEqual([401, 'depot-signature-wrong']);
+    expect(await send(text, text)).toEqual([200, null]);
+  });
+
+  test("cannot be moved by who has the enrolment secret and the depot's public key", async () => {
+    const [victim] = await registerDepots(master, 'd1');
+    const thief = new TestDepot('d1');
+    const answer = await thief.register(master, { publicKey: victim?.publicKey, port: 6666 });
+    expect(answer).toMatchObject({ status: 401, code: 'depot-signature-wrong', signature: null });
+    expect(await store.load()).toMatchObject([{ id: 'd1', port: 7001 }]);
   });
 
   test.each([
@@ -83,12 +114,10 @@ describe('a depot', () => {
 
   test('is not moved back to an old address by a registration that comes again', async () => {
     const depot = new TestDepot('d1');
-    const timeMs = master.clock.nowMs;
-    await depot.register(master, { port: 7001 }, { timeMs });
-    await depot.register(master, { port: 7777 }, { timeMs: timeMs + 5 });
-    for (const again of [timeMs, timeMs + 5]) {
-      const answer = await depot.register(master, { port: 7001 }, { timeMs: again });
-      expect(answer).toMatchObject({ status: 403, code: 'enrolment-refused', signature: null });
+    const first = await depot.register(master, { port: 7001 });
+    const second = await depot.register(master, { port: 7777 });
+    for (const { again } of [first, second]) {
+      expect(await again()).toMatchObject({ status: 409, code: 'request-replayed', signature: null });
     }
     expect(await store.load()).toMatchObject([{ id: 'd1', port: 7777 }]);
   });
@@ -113,6 +142,17 @@ describe('a depot', () => {
     });
   });
 
+  test.each([
+    ['a private address', { host: '192.168.7.7' }],
+    ['an address for metadata', { host: '169.254.169.254', port: 80 }],
+    ['a mapped address', { host: '::ffff:10.0.0.1' }],
+    ['a public address on a port of another service', { host: '8.8.8.8', port: 25 }],
+  ])('cannot register %s', async (_, changes) => {
+    const answer = await new TestDepot('d1').register(master, changes);
+    expect(answer).toMatchObject({ status: 403, code: 'depot-address-not-allowed', signature: null });
+    expect(await store.load()).toEqual([]);
+  });
+
   test('may change its address and is known again after a restart of the master, once it is heard of', async () => {
     const depot = new TestDepot('d1');
     await depot.register(master);
@@ -127,37 +167,94 @@ describe('a depot', () => {
   });
 });
 
+describe('the trial of a registration', () => {
+  const trialOf = (answer: DepotAnswer): unknown => {
+    expect([answer.status, isProved(answer)], answer.text).toEqual([200, true]);
+    return JSON.parse(answer.text);
+  };
+
+  test('says that it would be taken, and changes nothing', async () => {
+    const depot = new TestDepot('d1');
+    expect(trialOf(await depot.tryRegistration(master))).toEqual({});
+    expect(await stateOf('d1')).toBeUndefined();
+    await depot.register(master);
+    expect(trialOf(await depot.nextProcess().tryRegistration(master, { port: 7777 }))).toEqual({});
+    expect(directoryOf(await depot.heartbeat(master)).depots).toMatchObject([{ port: 7001, state: 'up' }]);
+  });
+
+  test('says why it would be refused', async () => {
+    await registerDepots(master, 'd1');
+    const stranger = new TestDepot('d1');
+    expect(trialOf(await stranger.tryRegistration(master))).toMatchObject({
+      refusal: { code: 'depot-key-mismatch' },
+    });
+    expect(trialOf(await new TestDepot('d2').tryRegistration(master, { host: '10.0.0.1' }))).toMatchObject({
+      refusal: { code: 'depot-address-not-allowed' },
+    });
+  });
+
+  test('says why the address would not count', async () => {
+    const own = await startMaster({ askDepot: async () => refuse('depot-unreachable', 'nobody there') });
+    expect(trialOf(await new TestDepot('d1').tryRegistration(own))).toMatchObject({
+      unproved: { code: 'depot-unreachable', message: expect.stringContaining('nobody there') as string },
+    });
+    await own.master.close();
+  });
+
+  test('needs the secret and the key, and is no registration for whoever records it', async () => {
+    const depot = new TestDepot('d1');
+    expect(await depot.tryRegistration(master, {}, { secret: 'guessed' })).toMatchObject({
+      status: 403,
+      code: 'enrolment-refused',
+    });
+    expect(await depot.tryRegistration(master, {}, { key: generateKeyPair() })).toMatchObject({
+      status: 401,
+      code: 'depot-signature-wrong',
+    });
+    expect(await depot.tryRegistration(master, {}, { path: '/v1/depots' })).toMatchObject({
+      status: 403,
+      code: 'enrolment-refused',
+    });
+  });
+});
+
+async function stateOf(id: string): Promise<string | undefined> {
+  const status = (await (await fetch(`${master.url}/v1/status`)).json()) as {
+    depots: { id: string; state: string }[];
+  };
+  return status.depots.find((depot) => depot.id === id)?.state;
+}
+
 describe('a heartbeat', () => {
+  const empty = { activeTransfers: 0, draining: false, links: [], sizes: [] };
+
   test('keeps a depot up; three missed ones lose it', async () => {
     const [depot, watcher] = await registerDepots(master, 'd1', 'd2');
-    const stateOf = async () => directoryOf((await watcher?.heartbeat(master)) as Answer).depots[0]?.state;
+    const state = async () => directoryOf((await watcher?.heartbeat(master)) as DepotAnswer).depots[0]?.state;
     master.clock.advance(14);
-    expect(await stateOf()).toBe('up');
-    directoryOf((await depot?.heartbeat(master)) as Answer);
+    expect(await state()).toBe('up');
+    directoryOf((await depot?.heartbeat(master)) as DepotAnswer);
     master.clock.advance(14);
-    expect(await stateOf()).toBe('up');
+    expect(await state()).toBe('up');
     master.clock.advance(2);
-    expect(await stateOf()).toBe('lost');
+    expect(await state()).toBe('lost');
     await depot?.heartbeat(master, { draining: true });
-    expect(await stateOf(), 'draining').toBe('draining');
+    expect(await state(), 'draining').toBe('draining');
   });
 
   test('of an unknown depot asks it to register', async () => {
     expect(await new TestDepot('d1').heartbeat(master)).toMatchObject({ status: 404, code: 'depot-unknown' });
   });
 
-  test.each([
-    ['signed by another key', async () => new TestDepot('d1').heartbeat(master)],
-    [
-      'changed on its way',
-      (depot: TestDepot) => beat(depot, { body: JSON.stringify({ ...empty, draining: true }) }),
-    ],
-    ['sent to another address', (depot: TestDepot) => beat(depot, { path: '/v1/depots/d1/heartbeat?x' })],
-    ['older than a minute', (depot: TestDepot) => beat(depot, { timeMs: master.clock.nowMs - 61_000 })],
-    ['from a minute ahead', (depot: TestDepot) => beat(depot, { timeMs: master.clock.nowMs + 61_000 })],
-  ])('%s is refused', async (_, send) => {
+  test.each<[string, object]>([
+    ['signed by another key', { key: generateKeyPair() }],
+    ['changed on its way', { body: JSON.stringify({ ...empty, draining: true }) }],
+    ['sent to another address', { path: '/v1/depots/d1/heartbeat?x' }],
+    ['older than a minute', { lateMs: 61_000 }],
+    ['from a minute ahead', { lateMs: -61_000 }],
+  ])('%s is refused', async (_, { lateMs = 0, ...faults }: { lateMs?: number }) => {
     const [depot] = await registerDepots(master, 'd1');
-    const answer = await send(depot as TestDepot);
+    const answer = await depot?.heartbeat(master, {}, { ...faults, timeMs: master.clock.nowMs - lateMs });
     expect(answer).toMatchObject({ status: 401, code: 'depot-signature-wrong', signature: null });
   });
 
@@ -167,27 +264,37 @@ describe('a heartbeat', () => {
     expect(response.status).toBe(401);
   });
 
-  test('that comes again changes nothing', async () => {
+  test('that comes again is refused and changes nothing', async () => {
     const [depot] = await registerDepots(master, 'd1');
-    const timeMs = master.clock.nowMs;
-    await depot?.post(master, '/v1/depots/d1/heartbeat', { ...empty, draining: true }, { timeMs });
-    const replayed = await depot?.post(master, '/v1/depots/d1/heartbeat', empty, { timeMs: timeMs - 1 });
-    expect(directoryOf(replayed as Answer).depots[0]?.state).toBe('draining');
+    const recorded = (await depot?.heartbeat(master)) as DepotAnswer;
+    await depot?.heartbeat(master, { draining: true });
+    expect(await recorded.again()).toMatchObject({ status: 409, code: 'request-replayed', signature: null });
+    expect(await stateOf('d1')).toBe('draining');
   });
 
-  test('that comes again after a new registration changes nothing either', async () => {
+  test('of a process that has ended is refused when it comes again', async () => {
     const [depot] = await registerDepots(master, 'd1');
-    const timeMs = master.clock.nowMs;
-    await depot?.post(master, '/v1/depots/d1/heartbeat', { ...empty, draining: true }, { timeMs });
-    master.clock.advance(1);
-    await depot?.register(master);
-    const replay = await depot?.post(
-      master,
-      '/v1/depots/d1/heartbeat',
-      { ...empty, draining: true },
-      { timeMs },
-    );
-    expect(directoryOf(replay as Answer).depots[0]?.state).toBe('up');
+    const recorded = (await depot?.heartbeat(master, { draining: true })) as DepotAnswer;
+    await depot?.nextProcess().register(master);
+    expect(await recorded.again()).toMatchObject({ status: 409, code: 'request-replayed' });
+    expect(await stateOf('d1')).toBe('up');
+  });
+
+  test('that others have overtaken changes nothing', async () => {
+    const [depot] = await registerDepots(master, 'd1');
+    const late = depot?.nextSequence();
+    await depot?.heartbeat(master, { draining: true });
+    directoryOf((await depot?.heartbeat(master, {}, { sequence: late })) as DepotAnswer);
+    expect(await stateOf('d1')).toBe('draining');
+  });
+
+  test('counts although the clock of its depot was set back', async () => {
+    const [depot] = await registerDepots(master, 'd1');
+    await depot?.heartbeat(master, {}, { timeMs: master.clock.nowMs + 30_000 });
+    master.clock.advance(14);
+    await depot?.heartbeat(master, { draining: true }, { timeMs: master.clock.nowMs - 30_000 });
+    master.clock.advance(2);
+    expect(await stateOf('d1')).toBe('draining');
   });
 
   test('whose body does not fit is refused as such, however well it is signed', async () => {
@@ -195,9 +302,6 @@ describe('a heartbeat', () => {
     const answer = await depot?.heartbeat(master, { links: [{ to: 'd2', rttMs: -1 }] });
     expect(answer).toMatchObject({ status: 400, code: 'bad-request', signature: null });
   });
-
-  const empty = { activeTransfers: 0, draining: false, links: [], sizes: [] };
-  const beat = (depot: TestDepot, sent: object) => depot.post(master, '/v1/depots/d1/heartbeat', empty, sent);
 });
 
 describe('link reports', () => {
@@ -235,10 +339,8 @@ describe('a follow-up ticket', () => {
     const first = await ticketFor(link);
     master.clock.advance(30);
     await entry?.heartbeat(master);
-    const answer = (await entry?.followUp(master, first, 'https://mirror.example/g?h')) as Answer;
-    expect(answer.signature).toBe(
-      signAnswer(master.secret, answer.requestSignature, Buffer.from(answer.text)),
-    );
+    const answer = (await entry?.followUp(master, first, 'https://mirror.example/g?h')) as DepotAnswer;
+    expect(isProved(answer)).toBe(true);
     const { ticket } = followUpAnswerSchema.parse(JSON.parse(answer.text));
     const url = { scheme: 'https', host: 'mirror.example', port: 443, path: '/g', query: 'h' } as const;
     expect(claimsOf(ticket)).toEqual({
@@ -248,6 +350,32 @@ describe('a follow-up ticket', () => {
         createHash('sha256').update(text).digest(),
       ),
     });
+  });
+
+  test('lets its depot tell the size of the new target, for later plans', async () => {
+    const [entry, other] = await registerDepots(master, 'd1', 'd2');
+    const ticket = await ticketFor(link);
+    await entry?.followUp(master, ticket, 'https://other.origin.example/g');
+    const url = {
+      scheme: 'https',
+      host: 'other.origin.example',
+      port: 443,
+      path: '/g',
+      query: null,
+    } as const;
+    const sizes = (sizeBytes: number) => ({ sizes: [{ urlHash: urlHashOf(url), sizeBytes }] });
+    await entry?.heartbeat(master, sizes(3000));
+    await other?.heartbeat(master, sizes(4000));
+    const body = JSON.stringify({ url: 'https://other.origin.example/g' });
+    const plan: unknown = await (await fetch(`${master.url}/v1/plans`, { method: 'POST', body })).json();
+    expect(plan).toMatchObject({ sizeBytes: 3000, sizeSource: 'reported' });
+  });
+
+  test('is given once for each request', async () => {
+    const [entry] = await registerDepots(master, 'd1', 'd2');
+    const given = await entry?.followUp(master, await ticketFor(link), 'https://mirror.example/');
+    expect(given?.status).toBe(200);
+    expect(await given?.again()).toMatchObject({ status: 409, code: 'request-replayed' });
   });
 
   test('is given to entry depots only', async () => {
@@ -267,7 +395,7 @@ describe('a follow-up ticket', () => {
       { between: ['d4', 'origin'], rttMs: 60, rateBps: 50e6 },
     ];
     const url = 'https://origin.example/f';
-    const ticketOf = (answer: Answer | undefined) => {
+    const ticketOf = (answer: DepotAnswer | undefined) => {
       expect(answer?.status, answer?.text).toBe(200);
       return followUpAnswerSchema.parse(JSON.parse(answer?.text ?? '')).ticket;
     };

@@ -1,74 +1,140 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import {
+  DEPOT_ID,
   followUpRequestSchema,
   HEADERS,
   heartbeatRequestSchema,
+  LonghaulError,
+  type RequestStamp,
   type Result,
   refuse,
   registerRequestSchema,
 } from '@longhaul/shared';
-import { Router } from 'express';
-import { headerOf } from '../http/header-of.ts';
-import { parseBody, readBody } from '../http/read-body.ts';
-import { unwrap } from '../http/unwrap.ts';
-import { checkEnrolment, checkSignedRequest, REGISTRATION_PATH, signAnswer } from './depot-authentication.ts';
+import { type DepotSources, proveAnswer, readClaims } from '@longhaul/shared/service';
+import { type Request, type Response, Router } from 'express';
+import type { EmitEvent } from '../events.ts';
+import { parseBody, readBody, unwrap } from '../http/read-body.ts';
+import { checkEnrolment, checkSignature, type DepotRequest } from './depot-authentication.ts';
 import type { DepotRegistry } from './depot-registry.ts';
 import type { DepotService } from './depot-service.ts';
+
+const REGISTRATION_PATH = '/v1/depots';
+const TRIAL_PATH = '/v1/depots/trial';
 
 interface DepotRoutesInit {
   readonly service: DepotService;
   readonly registry: DepotRegistry;
+  readonly sources: DepotSources;
   readonly enrolmentSecret: string;
   readonly now: () => number;
+  readonly emit: EmitEvent;
 }
 
 /**
- * `POST /v1/depots`, `/v1/depots/<id>/heartbeat`, `/v1/depots/<id>/follow-ups`. Bodies are read raw, because MACs and
- * signatures are over their bytes. Every 2xx answer proves itself with the secret's MAC.
+ * `POST /v1/depots`, `/v1/depots/trial`, `/v1/depots/<id>/heartbeat`, `/v1/depots/<id>/follow-ups`. Bodies are read raw,
+ * because MACs and signatures are over their bytes. Every 2xx answer proves itself with the secret's MAC.
  */
-export function depotRoutes({ service, registry, enrolmentSecret, now }: DepotRoutesInit): Router {
+export function depotRoutes({
+  service,
+  registry,
+  sources,
+  enrolmentSecret,
+  now,
+  emit,
+}: DepotRoutesInit): Router {
   const router = Router();
 
-  const answer = (response: ServerResponse, requestSignature: string, value: object): void => {
+  /** Tells of refusals: a depot that is set up wrongly shall be seen at the master, too. */
+  const post = (path: string, handle: (request: Request, response: Response) => Promise<void>): void => {
+    router.post(path, async (request, response) => {
+      try {
+        await handle(request, response);
+      } catch (thrown) {
+        if (thrown instanceof LonghaulError) {
+          const depot = DEPOT_ID.test(idOf(request)) ? { depot: idOf(request) } : {};
+          emit({
+            type: 'depot-refused',
+            code: thrown.code,
+            ...depot,
+            address: request.socket.remoteAddress ?? '',
+          });
+        }
+        throw thrown;
+      }
+    });
+  };
+
+  const answer = (response: ServerResponse, { claims }: DepotRequest, value: object): void => {
     const body = Buffer.from(JSON.stringify(value));
-    response.setHeader(HEADERS.signature, signAnswer(enrolmentSecret, requestSignature, body));
+    response.setHeader(HEADERS.signature, proveAnswer(enrolmentSecret, claims.signature ?? '', body));
     response.setHeader('Cache-Control', 'no-store');
     response.writeHead(200, { 'Content-Type': 'application/json', 'Content-Length': body.length });
     response.end(body);
   };
 
-  const authenticate = (request: IncomingMessage, path: string, id: string, body: Buffer): Result<number> => {
+  /** Signed by the key that the id is registered with, fresh, and here for the first time. */
+  const authenticate = (request: ReceivedRequest, id: string): Result<RequestStamp> => {
     const record = registry.record(id);
     if (!record) return refuse('depot-unknown');
-    const [time, signature] = [headerOf(request, HEADERS.time), headerOf(request, HEADERS.signature)];
-    return checkSignedRequest({ method: 'POST', path, time, signature, body }, record.publicKey, now());
+    const stamp = checkSignature(request, record.publicKey, now());
+    if (!stamp.ok) return stamp;
+    const admitted = registry.admit(id, stamp.value, now());
+    if (!admitted.ok) return admitted;
+    if (registry.isOwned(id)) sources.note(request.from, now());
+    return stamp;
   };
 
-  router.post(REGISTRATION_PATH, async (request, response) => {
-    const body = unwrap(await readBody(request));
-    const [time, mac] = [headerOf(request, HEADERS.time), headerOf(request, HEADERS.enrolment)];
-    const depotTimeMs = unwrap(checkEnrolment(enrolmentSecret, { time, mac, body }, now()));
-    const registration = unwrap(parseBody(registerRequestSchema, body));
-    answer(response, mac ?? '', unwrap(await service.register(registration, depotTimeMs, now())));
+  /** A registration by somebody who has the secret and the key; not looked at any further. */
+  const readRegistration = async (request: IncomingMessage, path: string) => {
+    const sent = await readRequest(request, path);
+    unwrap(checkEnrolment(sent, enrolmentSecret, now()));
+    const registration = unwrap(parseBody(registerRequestSchema, sent.body));
+    const stamp = unwrap(checkSignature(sent, registration.publicKey, now()));
+    return { sent, registration, stamp };
+  };
+
+  post(REGISTRATION_PATH, async (request, response) => {
+    const { sent, registration, stamp } = await readRegistration(request, REGISTRATION_PATH);
+    answer(response, sent, unwrap(await service.register(registration, stamp, now())));
   });
 
-  router.post('/v1/depots/:id/heartbeat', async (request, response) => {
-    const { id } = request.params;
-    const body = unwrap(await readBody(request));
-    const depotTimeMs = unwrap(authenticate(request, request.originalUrl, id, body));
-    const heartbeat = unwrap(parseBody(heartbeatRequestSchema, body));
-    const directory = service.hear(id, heartbeat, depotTimeMs, now());
-    answer(response, headerOf(request, HEADERS.signature) ?? '', directory);
+  post(TRIAL_PATH, async (request, response) => {
+    const { sent, registration } = await readRegistration(request, TRIAL_PATH);
+    answer(response, sent, await service.tryRegistration(registration, now()));
   });
 
-  router.post('/v1/depots/:id/follow-ups', async (request, response) => {
-    const { id } = request.params;
-    const body = unwrap(await readBody(request));
-    unwrap(authenticate(request, request.originalUrl, id, body));
-    const followUp = unwrap(parseBody(followUpRequestSchema, body));
-    const value = unwrap(service.followUp(id, followUp, now()));
-    answer(response, headerOf(request, HEADERS.signature) ?? '', value);
+  post('/v1/depots/:id/heartbeat', async (request, response) => {
+    const id = idOf(request);
+    const sent = await readRequest(request, request.originalUrl);
+    const stamp = unwrap(authenticate(sent, id));
+    const heartbeat = unwrap(parseBody(heartbeatRequestSchema, sent.body));
+    answer(response, sent, unwrap(service.hear(id, heartbeat, stamp, now())));
+  });
+
+  post('/v1/depots/:id/follow-ups', async (request, response) => {
+    const id = idOf(request);
+    const sent = await readRequest(request, request.originalUrl);
+    unwrap(authenticate(sent, id));
+    const followUp = unwrap(parseBody(followUpRequestSchema, sent.body));
+    answer(response, sent, unwrap(service.followUp(id, followUp, now())));
   });
 
   return router;
+}
+
+/** The id in the path; empty where there is none. */
+function idOf({ params }: Request): string {
+  return String(params.id ?? '');
+}
+
+interface ReceivedRequest extends DepotRequest {
+  readonly body: Buffer;
+  /** Where its connection comes from. */
+  readonly from: string;
+}
+
+async function readRequest(request: IncomingMessage, path: string): Promise<ReceivedRequest> {
+  const body = unwrap(await readBody(request));
+  const from = request.socket.remoteAddress ?? '';
+  return { method: 'POST', path, body, claims: readClaims(request), from };
 }

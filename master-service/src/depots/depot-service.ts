@@ -3,13 +3,16 @@ import {
   type FollowUpAnswer,
   type FollowUpRequest,
   type HeartbeatRequest,
+  type LonghaulError,
   type MasterKey,
   type OriginUrl,
   ok,
   parseOriginUrl,
   type RegisterRequest,
+  type RequestStamp,
   type Result,
   type TicketClaims,
+  type TrialAnswer,
 } from '@longhaul/shared';
 import type { EmitEvent } from '../events.ts';
 import type { LinkTable } from '../planning/link-table.ts';
@@ -17,10 +20,12 @@ import type { Planner, PromisedChains } from '../planning/planner.ts';
 import type { SizeMemory } from '../planning/size-memory.ts';
 import type { DownloadPolicy } from '../policy/download-policy.ts';
 import { type TicketIssuer, urlHashOf } from '../tickets/ticket-issuer.ts';
+import type { AddressProver } from './address-prover.ts';
 import type { DepotRegistry } from './depot-registry.ts';
 
 interface DepotServiceInit {
   readonly registry: DepotRegistry;
+  readonly prover: AddressProver;
   readonly links: LinkTable;
   readonly sizes: SizeMemory;
   readonly policy: DownloadPolicy;
@@ -40,26 +45,43 @@ export class DepotService {
     this.#init = init;
   }
 
-  /** Takes in a registration; `depotTimeMs` orders those of one depot. */
-  async register(request: RegisterRequest, depotTimeMs: number, nowMs: number): Promise<Result<Directory>> {
-    const registered = await this.#init.registry.register(request, depotTimeMs, nowMs);
+  /** Takes in a registration, which the depot's key has signed; waits until the depot was asked at its address. */
+  async register(request: RegisterRequest, stamp: RequestStamp, nowMs: number): Promise<Result<Directory>> {
+    const registered = await this.#init.registry.register(request, stamp, nowMs);
     if (!registered.ok) return registered;
     this.#init.emit({ type: 'depot-registered', depot: request.id });
-    return ok(this.#directory(nowMs));
+    await this.#init.prover.prove(request.id);
+    return ok(this.#directory(request.id, nowMs));
   }
 
-  /** Takes in state, link estimates and sizes; `depotTimeMs` orders the heartbeats of one depot. */
-  hear(id: string, heartbeat: HeartbeatRequest, depotTimeMs: number, nowMs: number): Directory {
-    const { registry, links, sizes, emit } = this.#init;
-    if (registry.hear(id, heartbeat, depotTimeMs, nowMs)) {
+  /** What would come of a registration; nothing is changed. */
+  async tryRegistration(request: RegisterRequest, nowMs: number): Promise<TrialAnswer> {
+    const { registry, prover } = this.#init;
+    const checked = registry.check(request, nowMs);
+    if (!checked.ok) return { refusal: problemOf(checked.error) };
+    const proved = await prover.tryOut(checked.value);
+    return proved.ok ? {} : { unproved: problemOf(proved.error) };
+  }
+
+  /** Takes in state, link estimates and sizes of the process that counts; `depot-twice`, `depot-unknown`. */
+  hear(id: string, heartbeat: HeartbeatRequest, stamp: RequestStamp, nowMs: number): Result<Directory> {
+    const { registry, prover, links, sizes, emit } = this.#init;
+    const heard = registry.hear(id, heartbeat, stamp, nowMs);
+    if (!heard.ok) {
+      if (registry.view(id, nowMs)?.problem === 'depot-twice') emit({ type: 'depot-twice', depot: id });
+      return heard;
+    }
+    if (heard.value) {
       // Only of links between two registered depots: so the table is bounded, and no depot speaks for clients or origins.
       for (const report of heartbeat.links) {
         if (report.to !== id && registry.record(report.to)) links.report(id, report, nowMs);
       }
-      sizes.remember(heartbeat.sizes);
+      sizes.report(id, heartbeat.sizes);
       emit({ type: 'depot-heard', depot: id });
+      // One that takes its leave does not answer any more.
+      if (!heartbeat.draining) void prover.prove(id);
     }
-    return this.#directory(nowMs);
+    return ok(this.#directory(id, nowMs));
   }
 
   /**
@@ -71,12 +93,14 @@ export class DepotService {
     if (!url.ok) return url;
     const target = this.#init.policy.checkTarget(url.value);
     if (!target.ok) return target;
-    const { tickets } = this.#init;
+    const { tickets, sizes } = this.#init;
     const claims = tickets.open(request.ticket, id, Math.floor(nowMs / 1000));
     if (!claims.ok) return claims;
     const { avoid } = request;
     const chains = avoid ? this.#reroute(id, claims.value, url.value, avoid, nowMs) : claims;
-    return chains.ok ? ok({ ticket: tickets.reissue(claims.value, url.value, chains.value) }) : chains;
+    if (!chains.ok) return chains;
+    sizes.noteTicket(urlHashOf(url.value), [[id]]);
+    return ok({ ticket: tickets.reissue(claims.value, url.value, chains.value) });
   }
 
   #reroute(
@@ -89,11 +113,20 @@ export class DepotService {
     const { planner, registry, sizes, assumedSizeBytes } = this.#init;
     const sizeBytes = sizes.recall(urlHashOf(url)) ?? assumedSizeBytes;
     const query = { sizeBytes, originTls: url.scheme === 'https', entry, avoid, lanes };
-    return planner.reroute(query, registry.entries(nowMs), nowMs);
+    return planner.reroute(query, registry.views(nowMs), nowMs);
   }
 
-  #directory(nowMs: number): Directory {
+  #directory(id: string, nowMs: number): Directory {
     const { registry, masterKeys, publicUrl } = this.#init;
-    return { depots: registry.entries(nowMs), masterKeys: [...masterKeys], masterUrls: [publicUrl()] };
+    return {
+      self: registry.standing(id, nowMs),
+      depots: registry.directory(nowMs),
+      masterKeys: [...masterKeys],
+      masterUrls: [publicUrl()],
+    };
   }
+}
+
+function problemOf({ code, message }: LonghaulError): NonNullable<TrialAnswer['refusal']> {
+  return { code, message };
 }

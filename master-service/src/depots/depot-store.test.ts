@@ -1,8 +1,9 @@
 import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { openStateFolder } from '@longhaul/shared/service';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { type DepotRecord, type DepotStore, FileDepotStore, MemoryDepotStore } from './depot-store.ts';
+import { type DepotStore, FileDepotStore, type KeptDepot, MemoryDepotStore } from './depot-store.ts';
 
 let stateDir: string;
 beforeEach(async () => {
@@ -10,11 +11,18 @@ beforeEach(async () => {
 });
 afterEach(() => rm(stateDir, { recursive: true }));
 
-const record = (id: string): DepotRecord => ({ id, publicKey: 'k', host: '127.0.0.1', port: 1, tls: false });
+const record = (id: string): KeptDepot => ({
+  id,
+  publicKey: 'k',
+  host: '127.0.0.1',
+  port: 1,
+  tls: false,
+  proof: { provedAtMs: 1_795_000_000_000, addresses: ['127.0.0.1'] },
+});
 
 const stores: [string, () => DepotStore][] = [
   ['in memory', () => new MemoryDepotStore()],
-  ['in a file', () => new FileDepotStore(stateDir)],
+  ['in a file', () => new FileDepotStore(openStateFolder(stateDir))],
 ];
 
 describe.each(stores)('a registry %s', (_, create) => {
@@ -29,13 +37,15 @@ describe.each(stores)('a registry %s', (_, create) => {
 
 describe('a registry file', () => {
   test('is private, and leaves nothing else behind', async () => {
-    await new FileDepotStore(stateDir).save([record('d1')]);
+    await new FileDepotStore(openStateFolder(stateDir)).save([record('d1')]);
     expect(await readdir(stateDir)).toEqual(['depots.json']);
     expect((await stat(join(stateDir, 'depots.json'))).mode & 0o777).toBe(0o600);
   });
 
   test('that is damaged is named, not overwritten', async () => {
     await writeFile(join(stateDir, 'depots.json'), '{"depots":[{}]}');
-    await expect(new FileDepotStore(stateDir).load()).rejects.toThrow(/depots\.json is damaged/);
+    await expect(new FileDepotStore(openStateFolder(stateDir)).load()).rejects.toThrow(
+      /depots\.json is damaged/,
+    );
   });
 });

@@ -1,10 +1,9 @@
-import { join } from 'node:path';
 import { DEPOT_ID, LonghaulError } from '@longhaul/shared';
+import type { StateFolder } from '@longhaul/shared/service';
 import * as z from 'zod';
-import { readIfPresent } from '../storage/read-if-present.ts';
-import { writeAtomically } from '../storage/write-atomically.ts';
+import type { ProvedAddresses } from './address-proof.ts';
 
-/** What a master keeps of a depot for ever: its address, and the key that its id belongs to. */
+/** What a depot has registered: its address, and the key that its id belongs to. */
 export interface DepotRecord {
   readonly id: string;
   /** Raw Ed25519 public key, base64url. */
@@ -14,11 +13,17 @@ export interface DepotRecord {
   readonly tls: boolean;
 }
 
+/** What a master keeps of a depot for ever. */
+export interface KeptDepot extends DepotRecord {
+  /** Of this address; left out where it is new. */
+  readonly proof?: ProvedAddresses;
+}
+
 /** Where the registry outlives the process. */
 export interface DepotStore {
-  load(): Promise<readonly DepotRecord[]>;
+  load(): Promise<readonly KeptDepot[]>;
   /** Replaces everything that was kept before. */
-  save(records: readonly DepotRecord[]): Promise<void>;
+  save(depots: readonly KeptDepot[]): Promise<void>;
 }
 
 const FILE = 'depots.json';
@@ -31,21 +36,23 @@ const fileSchema = z.strictObject({
       host: z.string(),
       port: z.int(),
       tls: z.boolean(),
+      proof: z
+        .strictObject({ provedAtMs: z.number(), addresses: z.array(z.string()).min(1) })
+        .exactOptional(),
     }),
   ),
 });
 
 /** Keeps the registry as one JSON file in the state folder. `load` throws `config-invalid` for a damaged file. */
 export class FileDepotStore implements DepotStore {
-  readonly #path: string;
-  #lastWrite: Promise<void> = Promise.resolve();
+  readonly #state: StateFolder;
 
-  constructor(stateDir: string) {
-    this.#path = join(stateDir, FILE);
+  constructor(state: StateFolder) {
+    this.#state = state;
   }
 
-  async load(): Promise<readonly DepotRecord[]> {
-    const text = await readIfPresent(this.#path);
+  async load(): Promise<readonly KeptDepot[]> {
+    const text = this.#state.read(FILE);
     if (text === undefined) return [];
     try {
       return fileSchema.parse(JSON.parse(text)).depots;
@@ -54,23 +61,20 @@ export class FileDepotStore implements DepotStore {
     }
   }
 
-  save(records: readonly DepotRecord[]): Promise<void> {
-    const content = `${JSON.stringify({ depots: records }, undefined, 2)}\n`;
-    // One write after the other, also after a failed one: the newest content must be the last.
-    this.#lastWrite = this.#lastWrite.catch(() => undefined).then(() => writeAtomically(this.#path, content));
-    return this.#lastWrite;
+  save(depots: readonly KeptDepot[]): Promise<void> {
+    return this.#state.save(FILE, `${JSON.stringify({ depots }, undefined, 2)}\n`);
   }
 }
 
 /** Keeps the registry for the life of the process; for tests. */
 export class MemoryDepotStore implements DepotStore {
-  #records: readonly DepotRecord[] = [];
+  #depots: readonly KeptDepot[] = [];
 
-  async load(): Promise<readonly DepotRecord[]> {
-    return this.#records;
+  async load(): Promise<readonly KeptDepot[]> {
+    return this.#depots;
   }
 
-  async save(records: readonly DepotRecord[]): Promise<void> {
-    this.#records = records;
+  async save(depots: readonly KeptDepot[]): Promise<void> {
+    this.#depots = depots;
   }
 }

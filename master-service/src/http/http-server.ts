@@ -2,21 +2,21 @@ import { createServer as createHttpServer, type RequestListener, type Server } f
 import { createServer as createHttpsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { formatAuthority, MAX_HEAD_BYTES } from '@longhaul/shared';
-import { answerClientError } from './client-error.ts';
+import { answerBrokenRequest, type ConnectionLimiter, type TlsMaterial } from '@longhaul/shared/service';
 
-/** A request head takes a few packets; who needs longer is broken or keeps connections busy on purpose. */
+/** TLS handshake and request head take a few packets; who needs longer is broken or keeps connections busy on purpose. */
 const HEAD_TIMEOUT_MS = 10_000;
 /** The longest body is a heartbeat of 256 KiB. */
 const REQUEST_TIMEOUT_MS = 30_000;
+/** How late a timeout may be noticed; Node would look every 30 s. */
+const TIMEOUT_CHECK_MS = 1_000;
 /** Running requests get this long when the server closes; all of them are short. */
 const CLOSE_GRACE_MS = 1000;
-/** Far above what a master needs, below usual limits of open files; idle, they take about 100 MB. More are closed. */
-const MAX_CONNECTIONS = 10_000;
 
-export interface TlsFiles {
-  /** PEM. */
-  readonly cert: string;
-  readonly key: string;
+interface HttpServerInit {
+  readonly tls: TlsMaterial | undefined;
+  readonly limiter: ConnectionLimiter;
+  readonly headTimeoutMs?: number;
 }
 
 export interface Listening {
@@ -31,18 +31,19 @@ export class HttpServer {
   readonly #server: Server;
   readonly #tls: boolean;
 
-  constructor(listener: RequestListener, tls: TlsFiles | undefined, maxConnections = MAX_CONNECTIONS) {
+  constructor(listener: RequestListener, { tls, limiter, headTimeoutMs = HEAD_TIMEOUT_MS }: HttpServerInit) {
     const limits = {
       maxHeaderSize: MAX_HEAD_BYTES,
-      headersTimeout: HEAD_TIMEOUT_MS,
+      headersTimeout: headTimeoutMs,
       requestTimeout: REQUEST_TIMEOUT_MS,
+      connectionsCheckingInterval: TIMEOUT_CHECK_MS,
     };
     this.#tls = tls !== undefined;
     this.#server = tls
-      ? createHttpsServer({ ...limits, ...tls }, listener)
+      ? createHttpsServer({ ...limits, ...tls, handshakeTimeout: headTimeoutMs }, listener)
       : createHttpServer(limits, listener);
-    this.#server.maxConnections = maxConnections;
-    this.#server.on('clientError', answerClientError);
+    this.#server.on('clientError', (error, socket) => answerBrokenRequest(error, socket));
+    limiter.guard(this.#server);
   }
 
   /** Binds the address; port 0 lets the system choose. Rejects when it cannot be bound. */

@@ -38,6 +38,12 @@ export function parseBody<Schema extends z.ZodMiniType>(
   return refuse('bad-request', place ? `${place} does not fit` : 'the body does not fit');
 }
 
+/** For Express handlers only: a refusal travels on as a thrown error to the one error handler, which answers it. */
+export function unwrap<T>(result: Result<T>): T {
+  if (result.ok) return result.value;
+  throw result.error;
+}
+
 function parseJson(body: Uint8Array): unknown {
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body));

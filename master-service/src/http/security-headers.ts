@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
+import { STATIC_PAGE_POLICY } from '@longhaul/shared/service';
 
 /**
  * The page loads only what this master serves. Its form may lead anywhere, because browsers apply form-action to
@@ -15,8 +15,5 @@ export function setSecurityHeaders(response: ServerResponse): void {
   response.setHeader('Content-Security-Policy', PAGE_POLICY);
 }
 
-/** The policy of a page without scripts, forms and anything loaded, whose only style is `style`. */
-export function staticPagePolicy(style: string): string {
-  const hash = createHash('sha256').update(style).digest('base64');
-  return `default-src 'none'; style-src 'sha256-${hash}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
-}
+/** The policy of a static page whose forms ask this master. */
+export const FORM_PAGE_POLICY = `${STATIC_PAGE_POLICY}; form-action 'self'`;

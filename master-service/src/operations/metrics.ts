@@ -1,8 +1,8 @@
 import { Counter, Gauge, Registry } from 'prom-client';
-import type { DepotState } from '../depots/depot-registry.ts';
+import type { DepotState } from '../depots/registered-depot.ts';
 import type { MasterEvent } from '../events.ts';
 
-const DEPOT_STATES: readonly DepotState[] = ['up', 'draining', 'lost'];
+const DEPOT_STATES: readonly DepotState[] = ['up', 'draining', 'lost', 'unproved'];
 
 export interface MasterMetrics {
   record(event: MasterEvent): void;
@@ -11,8 +11,19 @@ export interface MasterMetrics {
   readonly contentType: string;
 }
 
-/** Counts what a master does; `depotStates` is asked at every reading. */
-export function createMetrics(depotStates: () => readonly DepotState[]): MasterMetrics {
+/** What counts an event, by its type. */
+type Counters = {
+  readonly [Type in MasterEvent['type']]: (event: Extract<MasterEvent, { type: Type }>) => void;
+};
+
+/** What is asked when the metrics are read. */
+interface Gauges {
+  readonly depotStates: () => readonly DepotState[];
+  readonly openConnections: () => number;
+}
+
+/** Counts what a master does. */
+export function createMetrics({ depotStates, openConnections }: Gauges): MasterMetrics {
   const registry = new Registry();
   const registers = [registry];
   const counter = <Label extends string>(name: string, help: string, labelNames: readonly Label[]) =>
@@ -33,15 +44,39 @@ export function createMetrics(depotStates: () => readonly DepotState[]): MasterM
       for (const state of DEPOT_STATES) this.set({ state }, states.filter((one) => one === state).length);
     },
   });
-  return {
-    record(event) {
-      if (event.type === 'redirected') redirects.inc({ decision: event.decision });
-      else if (event.type === 'planned') plans.inc({ decision: event.decision });
-      else if (event.type === 'refused') refusals.inc({ code: event.code });
-      else if (event.type === 'depot-heard') heartbeats.inc();
-      else if (event.type === 'depot-registered') registrations.inc();
-      else failures.inc();
+  const proofs = counter('address_proofs_total', 'Depots asked to prove their address, by outcome', [
+    'outcome',
+  ]);
+  const connections = counter(
+    'connections_refused_total',
+    'Connections closed at once, by the bound they were over',
+    ['bound'],
+  );
+  new Gauge({
+    name: 'longhaul_master_connections',
+    help: 'Open connections',
+    registers,
+    collect() {
+      this.set(openConnections());
     },
+  });
+  const counters: Counters = {
+    redirected: ({ decision }) => redirects.inc({ decision }),
+    planned: ({ decision }) => plans.inc({ decision }),
+    refused: ({ code }) => refusals.inc({ code }),
+    'depot-heard': () => heartbeats.inc(),
+    'depot-registered': () => registrations.inc(),
+    // Counted by its code among the refusals.
+    'depot-refused': () => {},
+    'depot-twice': () => {},
+    'depot-proved': () => proofs.inc({ outcome: 'proved' }),
+    'depot-not-proved': ({ code }) => proofs.inc({ outcome: code }),
+    'connection-refused': ({ bound }) => connections.inc({ bound }),
+    failed: () => failures.inc(),
+  };
+  return {
+    record: <Type extends MasterEvent['type']>(event: Extract<MasterEvent, { type: Type }>) =>
+      counters[event.type](event),
     text: () => registry.metrics(),
     contentType: registry.contentType,
   };

@@ -1,12 +1,25 @@
-import { isInNetworks, LonghaulError } from '@longhaul/shared';
+import { type ErrorCode, LonghaulError } from '@longhaul/shared';
+import { comesFrom } from '@longhaul/shared/service';
 import { Router } from 'express';
-import { JWKS_MAX_AGE_SECONDS, jwksOf } from '../keys/jwks.ts';
-import type { SigningKey } from '../keys/signing-key.ts';
-import type { MasterStatus } from './master-status.ts';
+import type { DepotState } from '../depots/registered-depot.ts';
+import { jwksOf, type SigningKey } from '../keys/signing-key.ts';
 import type { MasterMetrics } from './metrics.ts';
 
-/** Who comes through a reverse proxy has the proxy's address, often loopback: these headers tell that there is one. */
-const PROXY_HEADERS = ['x-forwarded-for', 'forwarded'];
+/** Depots that see an unknown key ask again at most every 30 s, so a short cache is enough. */
+const JWKS_MAX_AGE_SECONDS = 300;
+
+/** `GET /v1/status`: what the page shows of this master. */
+interface MasterStatus {
+  /** The operator's sentence; `null` when there is none. */
+  readonly note: string | null;
+  readonly depots: readonly {
+    readonly id: string;
+    readonly state: DepotState;
+    /** What the depot's operator should look at; left out when there is nothing. */
+    readonly problem?: ErrorCode;
+  }[];
+  readonly version: string;
+}
 
 interface OperationsRoutesInit {
   readonly signingKeys: readonly SigningKey[];
@@ -37,10 +50,7 @@ export function operationsRoutes(init: OperationsRoutesInit): Router {
 
   router.get('/metrics', async (request, response) => {
     // Who may not read it is not told that it is there.
-    const isReader = isInNetworks(request.socket.remoteAddress ?? '', init.metricsNetworks);
-    if (!isReader || PROXY_HEADERS.some((name) => request.headers[name] !== undefined)) {
-      throw new LonghaulError('not-found');
-    }
+    if (!comesFrom(request, init.metricsNetworks)) throw new LonghaulError('not-found');
     const text = await init.metrics.text();
     response.setHeader('Cache-Control', 'no-store');
     response.type(init.metrics.contentType).send(text);

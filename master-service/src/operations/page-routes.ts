@@ -1,29 +1,26 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import express, { Router } from 'express';
-import { STATIC_PAGE_POLICY, staticPage } from '../http/static-page.ts';
+import { staticPage } from '@longhaul/shared/service';
+import express, { type Response, Router } from 'express';
+import { helpPage } from '../http/help-page.ts';
+import { FORM_PAGE_POLICY } from '../http/security-headers.ts';
 
 /** Vite names these files by their content, so they never change. */
 const ASSET_MAX_AGE_MS = 365 * 86_400_000;
 
-/** The page and its files from `webDir`; while it has not been built, a page that says how to. */
+/** Help for people can be old for so long. */
+const HELP_MAX_AGE_SECONDS = 3600;
+
+/** The page and its files from `webDir`, with help; while it has not been built, a page that says how to. */
 export function pageRoutes(webDir: string): Router {
   const router = Router();
+  const help = helpPage();
+  router.get('/help', (_request, response) => {
+    sendStaticPage(response, help, `public, max-age=${HELP_MAX_AGE_SECONDS}`);
+  });
   router.get('/', (_request, response, next) => {
-    if (existsSync(join(webDir, 'index.html'))) {
-      next();
-      return;
-    }
-    response.setHeader('Content-Security-Policy', STATIC_PAGE_POLICY);
-    response.setHeader('Cache-Control', 'no-store');
-    response
-      .type('html')
-      .send(
-        staticPage('Longhaul master', [
-          '<p>The master is running, but its page has not been built yet.</p>',
-          '<p>Run <code>npm run build</code>, then reload. Links below <code>/get/</code> work already.</p>',
-        ]),
-      );
+    if (existsSync(join(webDir, 'index.html'))) next();
+    else sendStaticPage(response, UNBUILT, 'no-store');
   });
   router.use(
     '/assets',
@@ -31,4 +28,15 @@ export function pageRoutes(webDir: string): Router {
   );
   router.use(express.static(webDir, { cacheControl: true, maxAge: 0 }));
   return router;
+}
+
+const UNBUILT = staticPage('Longhaul master', './', [
+  '<p>The master is running, but its page has not been built yet.</p>',
+  '<p>Run <code>npm run build</code>, then reload. Links below <code>/get/</code> work already.</p>',
+]);
+
+function sendStaticPage(response: Response, page: string, caching: string): void {
+  response.setHeader('Content-Security-Policy', FORM_PAGE_POLICY);
+  response.setHeader('Cache-Control', caching);
+  response.type('html').send(page);
 }

@@ -3,13 +3,17 @@ import {
   type ChainPromise,
   type CongestionControl,
   chainSeconds,
+  isHeldBackByLoss,
   type LegEstimate,
+  type LegKnowledge,
+  leastSure,
   legGoodput,
   type Prediction,
   type SetUp,
   setUpSeconds,
 } from '@longhaul/shared';
 import { CLIENT, ORIGIN } from '../config.ts';
+import { knownAs } from './leg-knowledge.ts';
 import type { LinkEstimate } from './link-table.ts';
 
 /** The congestion control that origins and depots send with. */
@@ -49,14 +53,19 @@ export function chainLegs(chain: Chain, legBetween: LegBetween): LegEstimate[] |
   return legs.every((leg) => leg !== undefined) ? legs : undefined;
 }
 
-/** What is predicted for a chain with `lanes` (or for `direct`, the chain of length 0), leg by leg. */
-export function predict(
-  chain: Chain,
-  legs: readonly LegEstimate[],
-  sizeBytes: number,
-  setUp: SetUp,
-  lanes = 1,
-): Prediction {
+interface PredictionInit {
+  /** Empty for direct. */
+  readonly chain: Chain;
+  readonly legs: readonly LegEstimate[];
+  /** How the figures of each leg are known. */
+  readonly knowledge: readonly LegKnowledge[];
+  readonly sizeBytes: number;
+  readonly setUp: SetUp;
+  readonly lanes?: number;
+}
+
+/** What is predicted for a chain (or for `direct`, the chain of length 0), leg by leg, and how it is known. */
+export function predict({ chain, legs, knowledge, sizeBytes, setUp, lanes = 1 }: PredictionInit): Prediction {
   const goodputs = legs.map((leg, index) => legGoodput(leg, index === 0 ? 1 : lanes));
   return {
     seconds: chainSeconds(legs, sizeBytes, setUp, lanes),
@@ -71,7 +80,9 @@ export function predict(
       rttMs: legs[index]?.rttMs ?? 0,
       goodputBps: goodputs[index]?.goodputBps ?? 0,
       limit: goodputs[index]?.limit ?? 'rate',
+      ...(knowledge[index] ?? knownAs('assumed')),
     })),
+    source: leastSure(knowledge.flatMap(({ rttSource, goodputSource }) => [rttSource, goodputSource])),
   };
 }
 
@@ -89,11 +100,10 @@ export function limitingLeg(legs: readonly LegEstimate[]): number {
 /** What the ticket tells the entry depot of a chain. */
 export function promiseOf(legs: readonly LegEstimate[], lanes: number): ChainPromise {
   const worst = legs[limitingLeg(legs)];
-  const isLossCounted = worst?.sender !== 'bbr' && worst?.connectionBps === undefined;
   const goodputs = legs.map((leg, index) => legGoodput(leg, index === 0 ? 1 : lanes).goodputBps);
   return {
     rateBps: Math.min(...goodputs),
     worstRttMs: worst?.rttMs ?? 0,
-    worstLossRate: isLossCounted ? (worst?.lossRate ?? 0) : 0,
+    worstLossRate: worst && isHeldBackByLoss(worst) ? worst.lossRate : 0,
   };
 }

@@ -1,4 +1,4 @@
-import { chainSeconds, type LegEstimate } from '@longhaul/shared';
+import { CONGESTION_CONTROL_NAMES, chainSeconds, type LegEstimate } from '@longhaul/shared';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { searchChains, searchFrom } from './chain-search.ts';
@@ -12,7 +12,7 @@ const lossyLeg = fc.record({
   lossRate: fc.constantFrom(0, 0.0005, 0.005, 0.02),
   rateBps: fc.constantFrom(2e7, 1e8, 1e9),
   windowBytes: fc.constantFrom(65_536, 1_000_000, 100_000_000),
-  sender: fc.constantFrom('reno' as const, 'cubic' as const, 'bbr' as const),
+  sender: fc.constantFrom(...CONGESTION_CONTROL_NAMES),
 });
 const ends = ['client', 'origin', ...IDS];
 const pairs = ends.flatMap((one) => ends.filter((other) => other !== one).map((other) => `${one} ${other}`));

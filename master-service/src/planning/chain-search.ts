@@ -1,10 +1,15 @@
-import { type Chain, type LegEstimate, legSeconds } from '@longhaul/shared';
+import { type Chain, type DepotEntry, type LegEstimate, legSeconds } from '@longhaul/shared';
 import { CLIENT, ORIGIN } from '../config.ts';
 import type { LegBetween } from './chain-legs.ts';
 import { chooseLanes } from './choose-lanes.ts';
 
+/** A registered depot as the planner sees it; only one that is `up` is planned with. */
+export interface PlanningDepot extends Pick<DepotEntry, 'id' | 'tls'> {
+  readonly state: DepotEntry['state'] | 'unproved';
+}
+
 export interface SearchSpace {
-  readonly depots: readonly { readonly id: string; readonly tls: boolean }[];
+  readonly depots: readonly Pick<PlanningDepot, 'id' | 'tls'>[];
   readonly maxDepots: number;
   readonly sizeBytes: number;
   readonly originTls: boolean;

@@ -6,7 +6,7 @@ interface AlternativesInit {
   readonly ranked: readonly RatedChain[];
   readonly space: SearchSpace;
   readonly most: number;
-  /** So many times faster a chain must be that avoids only one depot, beside one that avoids it among others. */
+  /** Of two chains that avoid a depot, one avoids others as well. The other one is taken only if it is so many times faster. */
   readonly minimumGain: number;
 }
 

@@ -1,12 +1,14 @@
-import type { LegEstimate } from '@longhaul/shared';
+import type { LegEstimate, LegKnowledge } from '@longhaul/shared';
 import { ORIGIN, type PlannerConfig } from '../config.ts';
 import { legOf, type Senders } from './chain-legs.ts';
+import { knowledgeOf, knownAs } from './leg-knowledge.ts';
 import type { LinkEstimate } from './link-table.ts';
 
 export interface DirectEstimate {
   readonly leg: LegEstimate;
   /** Where it comes from: the client-origin link, the links of the best chain, or nothing but assumptions. */
   readonly source: 'link' | 'chain' | 'assumed';
+  readonly knowledge: LegKnowledge;
 }
 
 /**
@@ -19,11 +21,15 @@ export function estimateDirect(
   assumptions: PlannerConfig['assumptions'],
   senders: Senders,
 ): DirectEstimate {
-  if (clientOrigin) return { leg: legOf(clientOrigin, ORIGIN, senders), source: 'link' };
+  if (clientOrigin) {
+    const knowledge = knowledgeOf(clientOrigin);
+    return { leg: legOf(clientOrigin, ORIGIN, senders), source: 'link', knowledge };
+  }
   const [clientLink] = chainLinks;
   if (!clientLink) {
     const { rttMs, lossRate, rateBps, windowBytes } = assumptions;
-    return { leg: { rttMs, lossRate, rateBps, windowBytes, sender: senders.origin }, source: 'assumed' };
+    const leg = { rttMs, lossRate, rateBps, windowBytes, sender: senders.origin };
+    return { leg, source: 'assumed', knowledge: knownAs('assumed') };
   }
   return {
     leg: {
@@ -34,5 +40,6 @@ export function estimateDirect(
       sender: senders.origin,
     },
     source: 'chain',
+    knowledge: knownAs('derived'),
   };
 }

@@ -54,4 +54,31 @@ describe('a link', () => {
     table.report('d2', { to: 'd1', rttMs: 28 }, REPORT_LIFE_MS + 1);
     expect(table.estimate('d1', 'd2', REPORT_LIFE_MS + 1)).toBeUndefined();
   });
+
+  test('forgets an old goodput, however often losses are reported since', () => {
+    const table = new LinkTable(links, 1000);
+    table.report('d1', { to: 'd2', rttMs: 30, goodputBps: 9e6 }, 0);
+    for (let atMs = 0; atMs <= REPORT_LIFE_MS; atMs += 60_000) {
+      table.report('d1', { to: 'd2', rttMs: 30, lossRate: 0.02 }, atMs);
+    }
+    expect(table.estimate('d1', 'd2', REPORT_LIFE_MS)).toMatchObject({ goodputBps: 9e6 });
+    expect(table.estimate('d1', 'd2', REPORT_LIFE_MS + 1)).toMatchObject({
+      lossRate: 0.02,
+      goodputBps: undefined,
+    });
+  });
+
+  test('forgets an old loss, however often goodput is reported since', () => {
+    const table = new LinkTable(links, 1000);
+    table.report('d1', { to: 'd2', rttMs: 30, lossRate: 0.3 }, 0);
+    table.report('d1', { to: 'd2', rttMs: 30, goodputBps: 9e6 }, REPORT_LIFE_MS);
+    expect(table.estimate('d1', 'd2', REPORT_LIFE_MS + 1)).toMatchObject({ lossRate: 0.01, goodputBps: 9e6 });
+  });
+
+  test('says how old the oldest of its figures is', () => {
+    const table = new LinkTable(links, 1000);
+    table.report('d1', { to: 'd2', rttMs: 30, goodputBps: 9e6 }, 0);
+    table.report('d2', { to: 'd1', rttMs: 31 }, 5000);
+    expect(table.estimate('d1', 'd2', 6000)).toMatchObject({ rttMs: 31, goodputBps: 9e6, ageMs: 6000 });
+  });
 });

@@ -13,21 +13,27 @@ export interface LinkEstimate {
   readonly windowBytes: number;
   /** TCP goodput that the depots measured with their own settings. */
   readonly goodputBps: number | undefined;
-  /** Age of the report behind it; `undefined` when all of it is configured. */
+  /** Age of the oldest reported figure in it; `undefined` when all of it is configured. */
   readonly ageMs: number | undefined;
 }
 
-interface ReceivedReport {
-  readonly report: LinkReport;
+/** One figure with the time of the report that had it. */
+interface Dated {
+  readonly value: number;
   readonly atMs: number;
-  /** When loss and goodput were measured: not every report has them. */
-  readonly measuredAtMs: number;
+}
+
+/** The newest figures of a link; not every report has all three. */
+interface Measured {
+  readonly rttMs: Dated;
+  readonly lossRate: Dated | undefined;
+  readonly goodputBps: Dated | undefined;
 }
 
 /** The links the planner knows: configured ones, and what depots reported, which counts first unless `fixed`. */
 export class LinkTable {
   readonly #configured = new Map<string, LinkConfig>();
-  readonly #reported = new Map<string, ReceivedReport>();
+  readonly #measured = new Map<string, Measured>();
   readonly #windowBytes: number;
 
   constructor(links: readonly LinkConfig[], windowBytes: number) {
@@ -37,49 +43,42 @@ export class LinkTable {
 
   /**
    * Takes in what the depot `from` measured. The newest report of either end counts; loss and goodput, which only the end
-   * that sends can tell, outlive newer reports without them.
+   * that sends can tell, outlive newer reports without them, each for its own time.
    */
-  report(from: string, report: LinkReport, nowMs: number): void {
-    const key = pairKey(from, report.to);
-    const known = this.#reported.get(key);
-    const isMeasured = report.lossRate !== undefined || report.goodputBps !== undefined;
-    const measuredAtMs = isMeasured || !known ? nowMs : known.measuredAtMs;
-    const kept = known && nowMs - measuredAtMs <= REPORT_LIFE_MS ? known.report : undefined;
-    const { lossRate = kept?.lossRate, goodputBps = kept?.goodputBps } = report;
-    const merged: LinkReport = {
-      to: report.to,
-      rttMs: report.rttMs,
-      ...(lossRate === undefined ? {} : { lossRate }),
-      ...(goodputBps === undefined ? {} : { goodputBps }),
-    };
-    this.#reported.set(key, { report: merged, atMs: nowMs, measuredAtMs });
+  report(from: string, { to, rttMs, lossRate, goodputBps }: LinkReport, nowMs: number): void {
+    const key = pairKey(from, to);
+    const known = this.#measured.get(key);
+    const dated = (value: number | undefined) => (value === undefined ? undefined : { value, atMs: nowMs });
+    this.#measured.set(key, {
+      rttMs: { value: rttMs, atMs: nowMs },
+      lossRate: dated(lossRate) ?? known?.lossRate,
+      goodputBps: dated(goodputBps) ?? known?.goodputBps,
+    });
   }
 
   /** The estimate of the link between `one` and `other`; `undefined` when RTT or rate are unknown. */
   estimate(one: string, other: string, nowMs: number): LinkEstimate | undefined {
     const key = pairKey(one, other);
     const link = this.#configured.get(key);
-    const received = this.#reported.get(key);
-    if (received && nowMs - received.atMs > REPORT_LIFE_MS) this.#reported.delete(key);
-    else if (received && !link?.fixed) return this.#measured(received, link, nowMs);
+    const measured = this.#measured.get(key);
+    if (measured && !isFresh(measured.rttMs, nowMs)) this.#measured.delete(key);
+    else if (measured && !link?.fixed) return this.#estimateFrom(measured, link, nowMs);
     return link && this.#asConfigured(link);
   }
 
-  #measured(
-    { report, atMs }: ReceivedReport,
-    link: LinkConfig | undefined,
-    nowMs: number,
-  ): LinkEstimate | undefined {
-    const { rttMs, goodputBps } = report;
-    const rateBps = Math.max(link?.rateBps ?? 0, goodputBps ?? 0);
+  #estimateFrom(measured: Measured, link: LinkConfig | undefined, nowMs: number): LinkEstimate | undefined {
+    const fresh = (figure: Dated | undefined) => (figure && isFresh(figure, nowMs) ? figure : undefined);
+    const [lossRate, goodputBps] = [fresh(measured.lossRate), fresh(measured.goodputBps)];
+    const rateBps = Math.max(link?.rateBps ?? 0, goodputBps?.value ?? 0);
     if (rateBps === 0) return undefined;
+    const dates = [measured.rttMs, lossRate, goodputBps].flatMap((figure) => (figure ? [figure.atMs] : []));
     return {
-      rttMs,
-      lossRate: report.lossRate ?? link?.lossRate ?? 0,
+      rttMs: measured.rttMs.value,
+      lossRate: lossRate?.value ?? link?.lossRate ?? 0,
       rateBps,
       windowBytes: link?.windowBytes ?? this.#windowBytes,
-      goodputBps,
-      ageMs: Math.max(0, nowMs - atMs),
+      goodputBps: goodputBps?.value,
+      ageMs: Math.max(0, nowMs - Math.min(...dates)),
     };
   }
 
@@ -87,6 +86,10 @@ export class LinkTable {
     const window = windowBytes ?? this.#windowBytes;
     return { rttMs, lossRate, rateBps, windowBytes: window, goodputBps: undefined, ageMs: undefined };
   }
+}
+
+function isFresh({ atMs }: Dated, nowMs: number): boolean {
+  return nowMs - atMs <= REPORT_LIFE_MS;
 }
 
 function pairKey(one: string, other: string): string {

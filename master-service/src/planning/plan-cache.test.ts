@@ -1,11 +1,11 @@
 import type { OriginUrl } from '@longhaul/shared';
 import { expect, test } from 'vitest';
-import { PlanCache } from './plan-cache.ts';
+import { PlanCache, SAME_PLAN_TIMES } from './plan-cache.ts';
 
 const keyOf = (index: number, pathChars: number) => {
   const path = `/${String(index).padEnd(pathChars, 'x')}`;
   const url: OriginUrl = { scheme: 'https', host: 'origin.example', port: 443, path, query: null };
-  return { clientPrefix: '192.0.2.0/24', url, options: {}, kind: 'get' } as const;
+  return { client: '192.0.2.7/32', url, options: {}, kind: 'get' } as const;
 };
 
 /** How many of a thousand plans are still known when the last one has been made. */
@@ -24,4 +24,13 @@ test('plans of the longest URLs take no more than 16 MB, with their keys', () =>
   const kept = keptOf(40_000, 8000);
   expect(kept * 48_000).toBeLessThan(16_000_000);
   expect(kept).toBeGreaterThan(300);
+});
+
+test('a plan is given to one client alone, and to it no more often than its connections may need', () => {
+  const cache = new PlanCache<string>();
+  const key = keyOf(0, 10);
+  cache.set(key, 'plan', 0);
+  expect(cache.get({ ...key, client: '192.0.2.8/32' }, 0)).toBeUndefined();
+  for (let given = 1; given < SAME_PLAN_TIMES; given += 1) expect(cache.get(key, 0)).toBe('plan');
+  expect(cache.get(key, 0)).toBeUndefined();
 });

@@ -1,15 +1,18 @@
 import { canonicalOriginUrl, type GetOptions, type OriginUrl, type TicketKind } from '@longhaul/shared';
-import { LruMap } from '../storage/lru-map.ts';
+import { LruMap } from '@longhaul/shared/service';
 
 /** Download managers ask again for every range; for so long they get the same ticket and job. */
 export const SAME_PLAN_MS = 60_000;
+/** How often a plan is given: a download manager asks for each of its connections, and whoever was refused comes again. */
+export const SAME_PLAN_TIMES = 64;
 /** Plans kept at once, most of them about 3 kB. */
 const MAX_PLANS = 5000;
 /** Characters of all kept plans, about 16 MB: one for a long URL holds several copies of it, 50 kB and more. */
 const MAX_PLAN_CHARS = 16_000_000;
 
 export interface PlanKey {
-  readonly clientPrefix: string;
+  /** Its address, or /64: a ticket's budget and connections are one client's, and no neighbour's. */
+  readonly client: string;
   readonly url: OriginUrl;
   readonly options: GetOptions;
   readonly kind: TicketKind;
@@ -18,6 +21,7 @@ export interface PlanKey {
 interface Kept<Plan> {
   readonly plan: Plan;
   readonly madeAtMs: number;
+  given: number;
 }
 
 /** Plans given out in the last minute. */
@@ -29,16 +33,19 @@ export class PlanCache<Plan> {
 
   get(key: PlanKey, nowMs: number): Plan | undefined {
     const kept = this.#plans.get(textOf(key));
-    return kept && Math.abs(nowMs - kept.madeAtMs) < SAME_PLAN_MS ? kept.plan : undefined;
+    if (!kept || kept.given >= SAME_PLAN_TIMES) return undefined;
+    if (Math.abs(nowMs - kept.madeAtMs) >= SAME_PLAN_MS) return undefined;
+    kept.given += 1;
+    return kept.plan;
   }
 
   set(key: PlanKey, plan: Plan, nowMs: number): void {
-    this.#plans.set(textOf(key), { plan, madeAtMs: nowMs });
+    this.#plans.set(textOf(key), { plan, madeAtMs: nowMs, given: 1 });
   }
 }
 
-function textOf({ clientPrefix, url, options, kind }: PlanKey): string {
+function textOf({ client, url, options, kind }: PlanKey): string {
   const { sizeBytes = null, via = [], avoid = [], lanes = null, signalling = 'cascade' } = options;
   const wanted = [sizeBytes, via, avoid.toSorted(), lanes, signalling, kind];
-  return JSON.stringify([clientPrefix, canonicalOriginUrl(url), ...wanted]);
+  return JSON.stringify([client, canonicalOriginUrl(url), ...wanted]);
 }

@@ -45,8 +45,11 @@ describe('a plan', () => {
       alternatives: [['d3', 'd2']],
       sizeBytes: 100_000_000,
       sizeSource: 'assumed',
+      fileSeen: false,
+      decisionReason: 'chain-faster',
+      prediction: { source: 'configured' },
     });
-    expect(plan.reasons[0]).toBe('Size 100 MB is assumed: no depot has seen this file yet.');
+    expect(plan.reasons[0]).toBe('Size 100 MB is assumed: no depot has told this master of the file.');
     expect(plan.ticket).toBeUndefined();
     expect(Date.parse(plan.startBefore)).toBe(Math.floor(master.clock.nowMs / 1000) * 1000 + 600_000);
     const redirect = await rawGet(
@@ -57,15 +60,44 @@ describe('a plan', () => {
     expect(redirect.headers['longhaul-job']).toBe(plan.jobId);
   });
 
-  test('uses the size that depots saw, unless the request says it', async () => {
-    await start();
-    const [depot] = await registerDepots(master, 'd4');
+  describe('for a file that a depot has seen', () => {
     const url = { scheme: 'https', host: 'origin.example', port: 443, path: '/f', query: null } as const;
-    await depot?.heartbeat(master, { sizes: [{ urlHash: urlHashOf(url), sizeBytes: 3000 }] });
-    const seen = await planOf({ url: 'https://origin.example/f' });
-    expect(seen).toMatchObject({ sizeBytes: 3000, sizeSource: 'reported', decision: 'direct' });
-    const asked = await planOf({ url: 'https://origin.example/f', sizeBytes: 7e8 });
-    expect(asked).toMatchObject({ sizeBytes: 7e8, sizeSource: 'option', decision: 'chain' });
+    const report = (depot: TestDepot | undefined, sizeBytes: number) =>
+      depot?.heartbeat(master, { sizes: [{ urlHash: urlHashOf(url), sizeBytes }] });
+    /** A plan whose ticket lets d1 and d3 see the file; other options than later ones, so none of those is this one. */
+    const planEarlier = () => planOf({ url: 'https://origin.example/f', sizeBytes: 6e8 });
+
+    test('uses the size that its entry depot saw, unless the request says it', async () => {
+      await start();
+      await planEarlier();
+      await report(depots[0], 3000);
+      const seen = await planOf({ url: 'https://origin.example/f' });
+      expect(seen).toMatchObject({ sizeBytes: 3000, sizeSource: 'reported', decision: 'direct' });
+      const asked = await planOf({ url: 'https://origin.example/f', sizeBytes: 7e8 });
+      expect(asked).toMatchObject({ sizeBytes: 7e8, sizeSource: 'option', decision: 'chain' });
+    });
+
+    test('uses the size that an alternative entry depot saw, too', async () => {
+      await start();
+      await planEarlier();
+      await report(depots[2], 3000);
+      expect(await planOf({ url: 'https://origin.example/f' })).toMatchObject({ sizeSource: 'reported' });
+    });
+
+    test('believes no depot that had no ticket to see it', async () => {
+      await start();
+      await report(depots[0], 3000);
+      await planEarlier();
+      await report(depots[1], 3000);
+      expect(await planOf({ url: 'https://origin.example/f' })).toMatchObject({ sizeSource: 'assumed' });
+    });
+
+    test.each([0, -1, 0.5, 1e15, 9e15])('takes %d bytes for no size of a file', async (sizeBytes) => {
+      await start();
+      await planEarlier();
+      expect(await report(depots[0], sizeBytes)).toMatchObject({ status: 400, code: 'bad-request' });
+      expect(await planOf({ url: 'https://origin.example/f' })).toMatchObject({ sizeSource: 'assumed' });
+    });
   });
 
   test('for a tunnel names the entry depot as proxy and hands out the ticket', async () => {
@@ -136,7 +168,7 @@ describe('a public master', () => {
     return answer.headers['longhaul-error'] ?? String(answer.status);
   };
 
-  test('plans so often in a minute and not more, for each network', async () => {
+  test('plans so often in a minute and not more, for each client', async () => {
     await start(many);
     for (const name of ['a', 'b', 'c']) expect(await codeOf(`~size=9/https/any.example/${name}`)).toBe('307');
     expect(await codeOf('~size=9/https/any.example/a'), 'the same plan costs nothing').toBe('307');
@@ -148,6 +180,20 @@ describe('a public master', () => {
     master.clock.advance(20);
     expect(await codeOf('~size=9/https/any.example/d')).toBe('307');
     expect(await codeOf('~size=9/https/any.example/e')).toBe('rate-limited');
+  });
+
+  test('gives neighbours tickets of their own for the same download, and shares of their own', async () => {
+    await start(many);
+    const jobAt = async (address: string, name: string) => {
+      const answer = await rawGet(master.port, `/get/~size=9/https/any.example/${name}`, [], address);
+      return answer.headers['longhaul-job'] ?? answer.headers['longhaul-error'];
+    };
+    const own = await jobAt('127.0.0.1', 'a');
+    expect(await jobAt('127.0.0.1', 'a'), 'the same client').toBe(own);
+    expect(await jobAt('127.0.0.2', 'a'), 'its neighbour').not.toBe(own);
+    for (const name of ['b', 'c']) await jobAt('127.0.0.2', name);
+    expect(await jobAt('127.0.0.2', 'd')).toBe('rate-limited');
+    expect(await jobAt('127.0.0.1', 'd')).not.toBe('rate-limited');
   });
 
   test('plans so many bytes in an hour and not more', async () => {

@@ -1,8 +1,7 @@
 import { type OriginUrl, type PlanRequest, parseOriginUrl, planRequestSchema } from '@longhaul/shared';
 import { Router } from 'express';
 import type { EmitEvent } from '../events.ts';
-import { parseBody, readBody } from '../http/read-body.ts';
-import { unwrap } from '../http/unwrap.ts';
+import { parseBody, readBody, unwrap } from '../http/read-body.ts';
 import type { DownloadRequest, PlanService } from './plan-service.ts';
 
 interface PlanRoutesInit {

@@ -1,5 +1,5 @@
 import {
-  clientPrefix,
+  clientAddress,
   DIRECT_FRAGMENT,
   depotBaseUrl,
   formatBytes,
@@ -15,20 +15,31 @@ import {
   type TicketKind,
 } from '@longhaul/shared';
 import type { MasterConfig } from '../config.ts';
-import type { DepotRegistry } from '../depots/depot-registry.ts';
 import type { DownloadPolicy } from '../policy/download-policy.ts';
 import { RateCaps } from '../policy/rate-caps.ts';
 import { type TicketIssuer, urlHashOf } from '../tickets/ticket-issuer.ts';
+import type { PlanningDepot } from './chain-search.ts';
 import { chooseSignalling } from './choose-signalling.ts';
 import { PlanCache } from './plan-cache.ts';
 import type { Planner, Route } from './planner.ts';
 import type { SizeMemory } from './size-memory.ts';
 
+interface KnownDepot extends PlanningDepot {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** The registered depots, with the states that they are in now. */
+interface KnownDepots {
+  readonly views: (nowMs: number) => readonly KnownDepot[];
+  readonly view: (id: string, nowMs: number) => KnownDepot | undefined;
+}
+
 interface PlanServiceInit {
   readonly config: Pick<MasterConfig, 'planner' | 'public'>;
   readonly policy: DownloadPolicy;
   readonly planner: Planner;
-  readonly registry: DepotRegistry;
+  readonly registry: KnownDepots;
   readonly sizes: SizeMemory;
   readonly tickets: TicketIssuer;
   readonly publicUrl: () => string;
@@ -53,6 +64,8 @@ export interface IssuedPlan {
 interface SizeEstimate {
   readonly sizeBytes: number;
   readonly source: PlanAnswer['sizeSource'];
+  /** Whether a depot has told of the file. */
+  readonly fileSeen: boolean;
 }
 
 /** From a download request to a plan with its ticket: policy, size, route, ticket. */
@@ -67,22 +80,21 @@ export class PlanService {
   }
 
   /**
-   * Plans a download. Requests of one client network for the same thing within a minute get the same plan, as long as
+   * Plans a download. Requests of one client for the same thing within a minute get the same plan, as long as
    * its depots are up. Refuses what policy, caps and options refuse.
    */
   plan(request: DownloadRequest, nowMs: number): Result<IssuedPlan> {
     const { policy, config } = this.#init;
-    const { url, options, kind, clientAddress } = request;
-    const admission = policy.admit(url, clientAddress);
+    const { url, options, kind, clientAddress: address } = request;
+    const admission = policy.admit(url, address);
     if (!admission.ok) return admission;
     const isChosen = Boolean(options.via?.length) || options.lanes !== undefined;
     if (isChosen && !config.planner.allowVia) return refuse('via-not-allowed');
-    const prefix = clientPrefix(clientAddress);
-    const key = { clientPrefix: prefix, url, options, kind };
+    const key = { client: clientAddress(address), url, options, kind };
     const cached = this.#cache.get(key, nowMs);
     if (cached && this.#stillHolds(cached, nowMs)) return ok(cached);
     const caps = admission.value.metered ? this.#caps : undefined;
-    const share = caps?.takePlan(prefix, nowMs);
+    const share = caps?.takePlan(address, nowMs);
     if (share && !share.ok) return share;
     const size = this.#sizeOf(url, options);
     const route = this.#route(request, size, nowMs);
@@ -90,10 +102,10 @@ export class PlanService {
     const wantedBytes = this.#init.tickets.wantedBudgetBytes(
       size.source === 'assumed' ? undefined : size.sizeBytes,
     );
-    // The ticket's budget is charged, not the size: that is only what the client says.
+    // What is charged is the ticket's budget: the size is only what the client says.
     const budget =
       caps && route.value.decision === 'chain'
-        ? caps.takeBudget(prefix, { plannedBytes: size.sizeBytes, wantedBytes }, nowMs)
+        ? caps.takeBudget(address, { plannedBytes: size.sizeBytes, wantedBytes }, nowMs)
         : ok(wantedBytes);
     if (!budget.ok) return budget;
     const plan = this.#issue(request, size, route.value, budget.value, nowMs);
@@ -106,7 +118,7 @@ export class PlanService {
     // Lanes are the entry depot's ranges, and it does not see into a tunnel.
     const lanes = kind === 'tunnel' ? { lanes: 1 } : {};
     const query = { ...options, ...lanes, sizeBytes, originTls: url.scheme === 'https' };
-    return planner.plan(query, registry.entries(nowMs), nowMs);
+    return planner.plan(query, registry.views(nowMs), nowMs);
   }
 
   #issue(
@@ -116,7 +128,7 @@ export class PlanService {
     budgetBytes: number,
     nowMs: number,
   ): IssuedPlan {
-    const { tickets, publicUrl } = this.#init;
+    const { tickets, sizes, publicUrl } = this.#init;
     const jobId = tickets.newJobId();
     const isChain = route.decision === 'chain';
     const signalling = chooseSignalling({ wanted: options.signalling, kind, url, chain: route.chain });
@@ -132,12 +144,14 @@ export class PlanService {
       },
       Math.floor(nowMs / 1000),
     );
+    sizes.noteTicket(claims.urlHash, claims.chains);
     const atDepot = (id: string | undefined) => this.#locationAt(id ?? '', ticket, url, kind, nowMs);
     const elsewhere = route.alternatives.map(([entry]) => entry).filter((entry) => entry !== route.chain[0]);
     const answer: PlanAnswer = {
       jobId,
       url: originHref(url),
       decision: route.decision,
+      decisionReason: route.decisionReason,
       location: isChain ? atDepot(signalling.firstDepot) : `${originHref(url)}${DIRECT_FRAGMENT}`,
       masterUrl: `${publicUrl()}${formatGetPath(url, options)}`,
       chain: [...route.chain],
@@ -145,6 +159,7 @@ export class PlanService {
       lanes: route.lanes,
       sizeBytes: size.sizeBytes,
       sizeSource: size.source,
+      fileSeen: size.fileSeen,
       prediction: route.prediction,
       direct: route.direct,
       reasons: [describeSize(size), ...route.reasons, ...signalling.reasons],
@@ -161,28 +176,29 @@ export class PlanService {
 
   /** The address of a download at its first depot; for a tunnel, the depot itself, which is used as proxy. */
   #locationAt(id: string, ticket: string, url: OriginUrl, kind: TicketKind, nowMs: number): string {
-    const depot = this.#init.registry.entry(id, nowMs);
+    const depot = this.#init.registry.view(id, nowMs);
     if (!depot) throw new Error(`the plan names ${id}, which is not registered`);
     const base = depotBaseUrl(depot);
     return kind === 'get' ? `${base}${formatOriginRelayTarget(ticket, url)}` : base;
   }
 
   #sizeOf(url: OriginUrl, options: GetOptions): SizeEstimate {
-    if (options.sizeBytes !== undefined) return { sizeBytes: options.sizeBytes, source: 'option' };
     const reported = this.#init.sizes.recall(urlHashOf(url));
-    if (reported !== undefined) return { sizeBytes: reported, source: 'reported' };
-    return { sizeBytes: this.#init.config.planner.assumedSizeBytes, source: 'assumed' };
+    const fileSeen = reported !== undefined;
+    if (options.sizeBytes !== undefined) return { sizeBytes: options.sizeBytes, source: 'option', fileSeen };
+    if (fileSeen) return { sizeBytes: reported, source: 'reported', fileSeen };
+    return { sizeBytes: this.#init.config.planner.assumedSizeBytes, source: 'assumed', fileSeen };
   }
 
-  // A direct answer for want of depots must not outlive their coming back.
+  // A direct answer holds only as long as the same depots are up: with another one there may be a chain.
   #stillHolds({ answer, upDepots }: IssuedPlan, nowMs: number): boolean {
     const { registry } = this.#init;
     if (answer.decision === 'direct') return upDepots === this.#upDepots(nowMs);
-    return answer.chain.every((id) => registry.entry(id, nowMs)?.state === 'up');
+    return answer.chain.every((id) => registry.view(id, nowMs)?.state === 'up');
   }
 
   #upDepots(nowMs: number): string {
-    const up = this.#init.registry.entries(nowMs).filter((depot) => depot.state === 'up');
+    const up = this.#init.registry.views(nowMs).filter((depot) => depot.state === 'up');
     return up.map((depot) => depot.id).join();
   }
 }
@@ -190,6 +206,6 @@ export class PlanService {
 function describeSize({ sizeBytes, source }: SizeEstimate): string {
   const size = formatBytes(sizeBytes);
   if (source === 'option') return `Size ${size}, as the request says.`;
-  if (source === 'reported') return `Size ${size}, as a depot last saw it.`;
-  return `Size ${size} is assumed: no depot has seen this file yet.`;
+  if (source === 'reported') return `Size ${size}, as a depot last saw the file.`;
+  return `Size ${size} is assumed: no depot has told this master of the file.`;
 }

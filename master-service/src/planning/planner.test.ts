@@ -3,8 +3,9 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { LinkConfig, PlannerConfig } from '../config.ts';
 import { TEST_LINKS, testConfig } from '../testing/start-master.ts';
+import type { PlanningDepot } from './chain-search.ts';
 import { LinkTable } from './link-table.ts';
-import { Planner, type PlanningDepot, type Route, type RouteQuery } from './planner.ts';
+import { Planner, type Route, type RouteQuery } from './planner.ts';
 
 const NOW = 1_795_000_000_000;
 const SIZE = 1_000_000_000;
@@ -39,7 +40,7 @@ describe('the planner', () => {
     const planned = route(plannerWith(TEST_LINKS), { sizeBytes: 4000 });
     expect(planned).toMatchObject({ decision: 'direct', chain: [], alternatives: [] });
     expect(planned.prediction).toEqual(planned.direct);
-    expect(planned.reasons[0]).toContain('so direct');
+    expect(planned.reasons[0]).toContain('only where it is at least 1.1 times faster');
   });
 
   test('sends an elephant directly where the origin is near', () => {
@@ -66,7 +67,7 @@ describe('the planner', () => {
     expect(planned.decision).toBe('direct');
     expect(planned.reasons).toEqual(
       expect.arrayContaining([
-        'No chain is possible: direct.',
+        'Depots are up, but no chain of known links leads from the client to the origin.',
         'Left out: d1, which sends no heartbeats.',
         'Left out: d3, which takes no new downloads.',
         'Left out: d9, because no known links lead from it to the client.',

@@ -1,7 +1,9 @@
 import {
   type Chain,
   type ChainPromise,
+  type DecisionReason,
   type LegEstimate,
+  type LegKnowledge,
   MAX_CHAIN_DEPOTS,
   ok,
   type Prediction,
@@ -9,23 +11,22 @@ import {
   refuse,
 } from '@longhaul/shared';
 import { CLIENT, ORIGIN, type PlannerConfig } from '../config.ts';
-import type { DepotState } from '../depots/depot-registry.ts';
 import type { Decision } from '../events.ts';
 import { chainLegs, type LegBetween, legEnds, legOf, predict, promiseOf } from './chain-legs.ts';
-import { type RatedChain, type SearchSpace, searchChains, searchFrom } from './chain-search.ts';
+import {
+  type PlanningDepot,
+  type RatedChain,
+  type SearchSpace,
+  searchChains,
+  searchFrom,
+} from './chain-search.ts';
 import { chooseAlternatives } from './choose-alternatives.ts';
 import { laneChoices } from './choose-lanes.ts';
 import { estimateDirect } from './direct-estimate.ts';
+import { knowledgeOf } from './leg-knowledge.ts';
 import type { LinkEstimate, LinkTable } from './link-table.ts';
 import { explainLanes, explainRoute } from './route-reasons.ts';
-
-/** A registered depot as the planner sees it. */
-export interface PlanningDepot {
-  readonly id: string;
-  /** Whether clients reach it by TLS. */
-  readonly tls: boolean;
-  readonly state: DepotState;
-}
+import { whyDirect } from './why-direct.ts';
 
 export interface RouteQuery {
   readonly sizeBytes: number;
@@ -57,6 +58,7 @@ export interface PromisedChains {
 /** The planner's decision for one download. Chains have their entry depot first. */
 export interface Route {
   readonly decision: Decision;
+  readonly decisionReason: DecisionReason;
   /** Empty for `direct`. */
   readonly chain: Chain;
   readonly alternatives: readonly Chain[];
@@ -124,13 +126,20 @@ export class Planner {
     const ranked = searchChains(space);
     const [best, runnerUp] = ranked;
     const direct = this.#direct(query, best?.chain, linkBetween);
-    const wins = best !== undefined && direct.prediction.seconds / best.seconds >= this.#config.minimumGain;
-    const chosen = wins ? best : undefined;
+    const chosen = best && this.#isClearlyFaster(best, direct.prediction) ? best : undefined;
+    const wouldWin = (over: readonly PlanningDepot[]): boolean => {
+      const [other] = searchChains({ ...space, depots: over });
+      return other !== undefined && this.#isClearlyFaster(other, direct.prediction);
+    };
+    const { avoid = [] } = query;
+    const facts = { config: this.#config, depots, avoid, ranked, directLegs: direct.legs, wouldWin };
+    const decisionReason = chosen ? 'chain-faster' : whyDirect(facts);
     const alternatives = chosen ? this.#alternatives(chosen, ranked, space) : [];
     const lanes = chosen?.lanes ?? 1;
     const setUp = chosen && this.#setUp(query, chosen.chain, space.depots);
     return {
       decision: chosen ? 'chain' : 'direct',
+      decisionReason,
       chain: chosen?.chain ?? [],
       alternatives: alternatives.map(({ chain }) => chain),
       promises: [chosen?.legs ?? direct.legs, ...alternatives.map(({ legs }) => legs)].map((legs) =>
@@ -139,22 +148,31 @@ export class Planner {
       lanes,
       prediction:
         chosen && setUp
-          ? predict(chosen.chain, chosen.legs, query.sizeBytes, setUp, lanes)
+          ? predict({
+              ...chosen,
+              knowledge: this.#knowledge(chosen.chain, linkBetween),
+              sizeBytes: query.sizeBytes,
+              setUp,
+            })
           : direct.prediction,
       direct: direct.prediction,
       reasons: explainRoute({
         isLanesAsked: query.lanes !== undefined,
         best,
         runnerUp,
-        wins,
+        decisionReason,
         minimumGain: this.#config.minimumGain,
         direct: { seconds: direct.prediction.seconds, source: direct.source },
         chainLinks: this.#linksOf(best?.chain, linkBetween),
         depots,
-        avoid: query.avoid ?? [],
+        avoid,
         linked: (one, other) => linkBetween(one, other) !== undefined,
       }),
     };
+  }
+
+  #isClearlyFaster(best: RatedChain, direct: Prediction): boolean {
+    return direct.seconds / best.seconds >= this.#config.minimumGain;
   }
 
   #planVia(
@@ -176,7 +194,8 @@ export class Planner {
     if (!legs) throw new Error('a leg has no estimate, although assumptions stand in');
     const setUp = this.#setUp(query, chain, usable);
     const { lanes = 1 } = query;
-    const prediction = predict(chain, legs, query.sizeBytes, setUp, lanes);
+    const knowledge = this.#knowledge(chain, linkBetween);
+    const prediction = predict({ chain, legs, knowledge, sizeBytes: query.sizeBytes, setUp, lanes });
     const { prediction: direct } = this.#direct(query, chain, linkBetween);
     const unknown = legEnds(chain).filter(([one, other]) => !linkBetween(one, other));
     const reasons = [
@@ -189,6 +208,7 @@ export class Planner {
     const promises = [promiseOf(legs, lanes)];
     return ok({
       decision: 'chain',
+      decisionReason: 'chain-asked',
       chain,
       alternatives: [],
       promises,
@@ -200,7 +220,7 @@ export class Planner {
   }
 
   #direct(query: RouteQuery, bestChain: Chain | undefined, linkBetween: LinkBetween) {
-    const { leg, source } = estimateDirect(
+    const { leg, source, knowledge } = estimateDirect(
       linkBetween(CLIENT, ORIGIN),
       this.#linksOf(bestChain, linkBetween),
       this.#config.assumptions,
@@ -208,7 +228,9 @@ export class Planner {
     );
     const legs: LegEstimate[] = [leg];
     const setUp = { clientTls: query.originTls, originTls: query.originTls };
-    return { legs, prediction: predict([], legs, query.sizeBytes, setUp), source };
+    const { sizeBytes } = query;
+    const prediction = predict({ chain: [], legs, knowledge: [knowledge], sizeBytes, setUp });
+    return { legs, prediction, source };
   }
 
   #space(
@@ -250,6 +272,10 @@ export class Planner {
   #linksOf(chain: Chain | undefined, linkBetween: LinkBetween): LinkEstimate[] {
     const links = chain ? legEnds(chain).map(([one, other]) => linkBetween(one, other)) : [];
     return links.filter((link) => link !== undefined);
+  }
+
+  #knowledge(chain: Chain, linkBetween: LinkBetween): LegKnowledge[] {
+    return legEnds(chain).map(([one, other]) => knowledgeOf(linkBetween(one, other)));
   }
 
   #senders() {

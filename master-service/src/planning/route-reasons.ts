@@ -1,16 +1,14 @@
-import { type Chain, formatBps, legGoodput } from '@longhaul/shared';
+import { type Chain, type DecisionReason, formatBps, legGoodput } from '@longhaul/shared';
 import { CLIENT, ORIGIN } from '../config.ts';
 import { legEnds, limitingLeg } from './chain-legs.ts';
-import type { RatedChain } from './chain-search.ts';
+import type { PlanningDepot, RatedChain } from './chain-search.ts';
 import type { DirectEstimate } from './direct-estimate.ts';
 import type { LinkEstimate } from './link-table.ts';
-import type { PlanningDepot } from './planner.ts';
 
 interface RouteFacts {
   readonly best: RatedChain | undefined;
   readonly runnerUp: RatedChain | undefined;
-  /** Whether the best chain was chosen. */
-  readonly wins: boolean;
+  readonly decisionReason: DecisionReason;
   readonly minimumGain: number;
   /** Whether the client chose the number of lanes. */
   readonly isLanesAsked: boolean;
@@ -23,10 +21,11 @@ interface RouteFacts {
 
 /** Why a route was chosen, in sentences for people. */
 export function explainRoute(facts: RouteFacts): string[] {
-  const { best, wins, isLanesAsked } = facts;
+  const { best, decisionReason, isLanesAsked } = facts;
   return [
     ...compare(facts),
-    ...(best && wins ? explainLanes(best, isLanesAsked) : []),
+    ...directCause(decisionReason),
+    ...(best && decisionReason === 'chain-faster' ? explainLanes(best, isLanesAsked) : []),
     ...directSource(facts),
     ...measurements(facts.chainLinks),
     ...exclusions(facts),
@@ -62,15 +61,31 @@ export function formatSeconds(seconds: number): string {
   return seconds < 7200 ? `${Math.round(seconds / 60)} min` : `${(seconds / 3600).toFixed(1)} h`;
 }
 
-function compare({ best, runnerUp, wins, minimumGain, direct }: RouteFacts): string[] {
-  if (!best) return ['No chain is possible: direct.'];
-  const times = `${formatChain(best.chain)} is predicted to take ${formatSeconds(best.seconds)}, direct ${formatSeconds(direct.seconds)}`;
+function compare({ best, runnerUp, decisionReason, minimumGain, direct }: RouteFacts): string[] {
+  if (!best) return [];
+  const times = `${formatChain(best.chain)} is predicted to take ${formatSeconds(best.seconds)}, a direct download ${formatSeconds(direct.seconds)}`;
   const gain = direct.seconds / best.seconds;
-  const verdict = wins
-    ? `${times}: ${gain.toFixed(1)} times faster.`
-    : `${times}: a chain must be at least ${minimumGain} times faster, so direct.`;
+  const verdict =
+    decisionReason === 'chain-faster'
+      ? `${times}: by these estimates ${gain.toFixed(1)} times faster.`
+      : `${times}. A chain is taken only where it is at least ${minimumGain} times faster.`;
   if (!runnerUp) return [verdict];
   return [verdict, `Runner-up: ${formatChain(runnerUp.chain)}, ${formatSeconds(runnerUp.seconds)}.`];
+}
+
+/** What keeps a download from a chain, beside the predicted times. */
+const DIRECT_CAUSES: Partial<Record<DecisionReason, string>> = {
+  'chains-off': 'The operator has turned chains off: every download goes direct.',
+  'no-depots': 'This master has no depots: every download goes direct.',
+  'no-depot-up': 'No depot is up: downloads go direct until one is.',
+  'depots-avoided': 'The request avoids depots without which no chain is clearly faster.',
+  'links-unknown': 'Depots are up, but no chain of known links leads from the client to the origin.',
+  'small-file': 'A larger file would gain from a chain.',
+};
+
+function directCause(reason: DecisionReason): string[] {
+  const cause = DIRECT_CAUSES[reason];
+  return cause === undefined ? [] : [cause];
 }
 
 function directSource({ direct }: RouteFacts): string[] {
@@ -81,12 +96,15 @@ function directSource({ direct }: RouteFacts): string[] {
 }
 
 function measurements(links: readonly LinkEstimate[]): string[] {
+  if (links.length === 0) return [];
   const ages = links.flatMap((link) => (link.ageMs === undefined ? [] : [link.ageMs]));
-  if (ages.length === 0) return [];
-  const oldest = formatSeconds(Math.max(...ages) / 1000);
-  return [
-    `${ages.length} of ${links.length} legs are measured, ${oldest} ago at most; the others are configured.`,
-  ];
+  if (ages.length === 0) return ['No depot has measured these links: the operator configured their figures.'];
+  const when = `within the last ${formatSeconds(Math.max(...ages) / 1000)}`;
+  return ages.length === links.length
+    ? [`Depots have measured all ${links.length} links of the chain ${when}.`]
+    : [
+        `Depots have measured ${ages.length} of the ${links.length} links of the chain ${when}; the operator configured the others.`,
+      ];
 }
 
 function exclusions({ depots, avoid, linked }: RouteFacts): string[] {
@@ -98,6 +116,7 @@ function exclusions({ depots, avoid, linked }: RouteFacts): string[] {
   return depots.flatMap(({ id, state }) => {
     if (avoid.includes(id)) return [`Left out: ${id}, which the client avoids.`];
     if (state === 'lost') return [`Left out: ${id}, which sends no heartbeats.`];
+    if (state === 'unproved') return [`Left out: ${id}, which has not proved its address.`];
     if (state === 'draining') return [`Left out: ${id}, which takes no new downloads.`];
     if (fromClient.has(id) && fromOrigin.has(id)) return [];
     const lacking = fromClient.has(id) ? ORIGIN : CLIENT;

@@ -1,10 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { asLonghaulError, HEADERS, LonghaulError, originHref, parseGetTarget } from '@longhaul/shared';
+import { asLonghaulError, HEADERS, LonghaulError, parseGetTarget } from '@longhaul/shared';
 import type { EmitEvent } from '../events.ts';
-import { answerRefusal } from '../http/answer-refusal.ts';
+import { answerRefusal, type Refused } from '../http/answer-refusal.ts';
 import { setSecurityHeaders } from '../http/security-headers.ts';
 import type { PlanService } from '../planning/plan-service.ts';
 import { duplicateLinks } from './duplicate-links.ts';
+import { typedLink } from './typed-link.ts';
 
 interface GetHandlerInit {
   readonly plans: PlanService;
@@ -36,25 +37,25 @@ function redirect(
   response: ServerResponse,
   target: string,
 ): void {
-  const refuse = (error: LonghaulError, shownTarget: string): void => {
+  const refuse = (error: LonghaulError, refused: Refused): void => {
     emit({ type: 'refused', code: error.code });
-    answerRefusal(request, response, error, shownTarget);
+    answerRefusal(request, response, error, refused);
   };
   if (request.method !== 'GET' && request.method !== 'HEAD') {
     response.setHeader('Allow', 'GET, HEAD');
-    refuse(new LonghaulError('method-not-allowed'), '');
+    refuse(new LonghaulError('method-not-allowed'), {});
     return;
   }
   const parsed = parseGetTarget(target);
   if (!parsed.ok) {
-    refuse(parsed.error, target.slice('/get/'.length));
+    refuse(parsed.error, { typed: typedLink(target) });
     return;
   }
   const { url, options } = parsed.value;
   const clientAddress = request.socket.remoteAddress ?? '';
   const plan = plans.plan({ url, options, kind: 'get', clientAddress }, now());
   if (!plan.ok) {
-    refuse(plan.error, originHref(url));
+    refuse(plan.error, { target: url, typed: typedLink(target) });
     return;
   }
   const { answer, duplicates } = plan.value;

@@ -111,14 +111,16 @@ describe('the master serves', () => {
 describe('a refusal', () => {
   const target = '/get/https/evil.example/<script>alert(1)</script>?"&\'';
 
-  test('is for browsers a page that names the target and leads nowhere', async () => {
+  test('is for browsers a page that names the target as text and leads to this master only', async () => {
     const answer = await rawGet(master.port, target, ['Accept: text/html,*/*;q=0.8']);
     expect(answer.status).toBe(403);
     expect(answer.headers['content-type']).toContain('text/html');
     expect(answer.body).toContain(
       'https://evil.example/&lt;script&gt;alert(1)&lt;/script&gt;?&quot;&amp;&#39;',
     );
-    expect(answer.body).not.toMatch(/<script|<a |<form|http-equiv|href=/);
+    expect(answer.body).not.toMatch(/<script|http-equiv/);
+    const addresses = [...answer.body.matchAll(/(?:href|action|src)="([^"]*)"/g)].map(([, text]) => text);
+    expect(new Set(addresses)).toEqual(new Set(['../../../../', '../../../../help#origin-not-allowed']));
     expect(answer.headers['content-security-policy']).toMatch(/^default-src 'none'; style-src 'sha256-/);
     expect(answer.headers['content-security-policy']).toContain("frame-ancestors 'none'");
     expect(answer.headers).toMatchObject({
@@ -128,10 +130,12 @@ describe('a refusal', () => {
     expect(answer.headers.refresh).toBeUndefined();
   });
 
-  test('is for tools one line with code and sentence', async () => {
+  test('is for tools text with code, sentence and help', async () => {
     const answer = await rawGet(master.port, target);
     expect(answer.headers['content-type']).toContain('text/plain');
-    expect(answer.body).toMatch(/^origin-not-allowed: This master does not serve that origin: .*\.\n$/);
+    expect(answer.body).toMatch(
+      /^origin-not-allowed: This master does not serve that origin: .*\.\nHelp: \/help#origin-not-allowed\n$/,
+    );
   });
 
   test('of a page that is not there has a code too', async () => {

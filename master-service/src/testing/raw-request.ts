@@ -9,16 +9,22 @@ export interface RawAnswer {
 }
 
 /** Sends `GET <target>` exactly as it is given, which no HTTP client would do, and reads until the server closes. */
-export function rawGet(port: number, target: string, headers: readonly string[] = []): Promise<RawAnswer> {
-  return rawRequest(port, `GET ${target} HTTP/1.1`, headers);
+export function rawGet(
+  port: number,
+  target: string,
+  headers: readonly string[] = [],
+  localAddress?: string,
+): Promise<RawAnswer> {
+  return rawRequest(port, `GET ${target} HTTP/1.1`, headers, localAddress);
 }
 
 export async function rawRequest(
   port: number,
   requestLine: string,
   headers: readonly string[] = [],
+  localAddress?: string,
 ): Promise<RawAnswer> {
-  const socket = connect(port, '127.0.0.1');
+  const socket = connect({ port, host: '127.0.0.1', ...(localAddress ? { localAddress } : {}) });
   socket.write([requestLine, 'Host: master', 'Connection: close', ...headers, '', ''].join('\r\n'), 'latin1');
   return parseAnswer(await text(socket));
 }

@@ -1,5 +1,7 @@
+import { ok } from '@longhaul/shared';
 import { createMaster, type Master } from '../app.ts';
 import { type MasterConfig, readMasterConfig } from '../config.ts';
+import type { AskDepot } from '../depots/ask-depot.ts';
 import { type DepotStore, MemoryDepotStore } from '../depots/depot-store.ts';
 import type { MasterEvent } from '../events.ts';
 import { generateSigningKey, type SigningKey } from '../keys/signing-key.ts';
@@ -28,6 +30,8 @@ interface TestMasterInit {
   readonly config?: object;
   readonly depotStore?: DepotStore;
   readonly webDir?: string;
+  /** Left out, every depot proves its address; `undefined`, depots are really asked. */
+  readonly askDepot?: AskDepot | undefined;
 }
 
 /** The links of the tests: far, lossy, and much faster over d1 and d2. d3 is the second-best entry. */
@@ -56,21 +60,25 @@ export async function startMaster(init: TestMasterInit = {}): Promise<TestMaster
     version: '1.2.3',
     now: () => clock.nowMs,
     onEvent: (event) => events.push(event),
+    ...('askDepot' in init && !init.askDepot ? {} : { askDepot: init.askDepot ?? believeDepot }),
   });
   const { url } = await master.listen();
   const port = Number(new URL(url).port);
   return { url, port, clock, secret: TEST_SECRET, signingKey, events, master };
 }
 
+const believeDepot: AskDepot = async ({ host }) => ok([host]);
+
 /** The configuration of `startMaster`, checked as a file would be; the depots' hosts send with BBR. */
 export function testConfig(overrides: object = {}): MasterConfig {
-  const planner = 'planner' in overrides && typeof overrides.planner === 'object' ? overrides.planner : {};
+  const { planner = {}, addresses = {} } = overrides as { planner?: object; addresses?: object };
   return readMasterConfig({
     listen: { host: '127.0.0.1', port: 0 },
     stateDir: 'unused',
     origins: ['origin.example', '*.origin.example'],
     links: TEST_LINKS,
     ...overrides,
+    addresses: { overlayNetworks: ['127.0.0.0/8', '::1/128'], ...addresses },
     planner: { assumptions: { depotSender: 'bbr' }, ...planner },
   });
 }

@@ -1,53 +1,89 @@
-import { createHash, generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
-import { type HeartbeatRequest, signedRequestText } from '@longhaul/shared';
-import { enrolmentMac, registrationText } from '../depots/depot-authentication.ts';
+import { encodeBase64url, type HeartbeatRequest } from '@longhaul/shared';
+import { generateKeyPair, type KeyPair, signRequest } from '@longhaul/shared/service';
 import type { TestMaster } from './start-master.ts';
 
-interface DepotAnswer {
+export interface DepotAnswer {
   readonly status: number;
   readonly code: string | null;
   readonly signature: string | null;
   readonly text: string;
   /** What the answer's signature must be bound to. */
   readonly requestSignature: string;
+  /** Sends the same bytes once more, as somebody who has recorded them. */
+  readonly again: () => Promise<DepotAnswer>;
 }
 
-/** A depot's half of the protocol between depot and master. */
+/** What of a request is not as it should be. */
+interface Faults {
+  readonly secret?: string;
+  readonly timeMs?: number;
+  readonly sequence?: number | undefined;
+  /** The key that signs. */
+  readonly key?: KeyPair;
+  /** Signed for this path. */
+  readonly to?: string;
+  /** Sent in place of what was signed. */
+  readonly body?: string;
+  readonly path?: string;
+}
+
+let processes = 0;
+
+/** A depot's half of the protocol between depot and master: one process with its key. */
 export class TestDepot {
   readonly id: string;
-  readonly publicKey: string;
-  readonly #privateKey: KeyObject;
+  readonly key: KeyPair;
+  readonly #epoch: string;
+  #sequence = 0;
 
-  constructor(id: string) {
-    const { publicKey, privateKey } = generateKeyPairSync('ed25519');
+  constructor(id: string, key = generateKeyPair()) {
     this.id = id;
-    this.publicKey = publicKey.export({ format: 'jwk' }).x ?? '';
-    this.#privateKey = privateKey;
+    this.key = key;
+    processes += 1;
+    this.#epoch = `epoch-${String(processes).padStart(6, '0')}`;
   }
 
-  /** Registers with the master's secret and clock, unless others are given. */
-  register(
-    master: TestMaster,
-    changes: object = {},
-    { secret = master.secret, timeMs = master.clock.nowMs } = {},
-  ): Promise<DepotAnswer> {
+  get publicKey(): string {
+    return this.key.publicKey;
+  }
+
+  /** The next process of the same depot, after a restart or beside this one. */
+  nextProcess(): TestDepot {
+    return new TestDepot(this.id, this.key);
+  }
+
+  /** Takes a number for a request that is sent later. */
+  nextSequence(): number {
+    this.#sequence += 1;
+    return this.#sequence;
+  }
+
+  register(master: TestMaster, changes: object = {}, faults: Faults = {}): Promise<DepotAnswer> {
     const port = 7000 + Number(this.id.replace(/\D/g, ''));
-    const body = JSON.stringify({
+    const registration = {
       id: this.id,
       publicKey: this.publicKey,
       host: '127.0.0.1',
       port,
       tls: false,
       ...changes,
-    });
-    const mac = enrolmentMac(secret, registrationText(timeMs, Buffer.from(body)));
-    const headers = { 'Longhaul-Time': String(timeMs), 'Longhaul-Enrolment': mac };
-    return post(`${master.url}/v1/depots`, body, headers, mac);
+    };
+    const { to = '/v1/depots', ...rest } = faults;
+    return this.post(master, to, registration, { secret: master.secret, ...rest });
   }
 
-  heartbeat(master: TestMaster, changes: Partial<HeartbeatRequest> = {}): Promise<DepotAnswer> {
+  /** Asks what would come of a registration. */
+  tryRegistration(master: TestMaster, changes: object = {}, faults: Faults = {}): Promise<DepotAnswer> {
+    return this.register(master, changes, { to: '/v1/depots/trial', ...faults });
+  }
+
+  heartbeat(
+    master: TestMaster,
+    changes: Partial<HeartbeatRequest> = {},
+    faults: Faults = {},
+  ): Promise<DepotAnswer> {
     const beat = { activeTransfers: 0, draining: false, links: [], sizes: [], ...changes };
-    return this.post(master, `/v1/depots/${this.id}/heartbeat`, beat);
+    return this.post(master, `/v1/depots/${this.id}/heartbeat`, beat, faults);
   }
 
   followUp(master: TestMaster, ticket: string, url: string, avoid?: readonly string[]): Promise<DepotAnswer> {
@@ -55,20 +91,14 @@ export class TestDepot {
     return this.post(master, `/v1/depots/${this.id}/follow-ups`, body);
   }
 
-  /** A signed request; `sent` replaces what is sent after it was signed. */
-  post(
-    master: TestMaster,
-    path: string,
-    value: object,
-    sent: { readonly body?: string; readonly timeMs?: number; readonly path?: string } = {},
-  ): Promise<DepotAnswer> {
+  /** A signed request, under the secret's MAC where one is given. */
+  post(master: TestMaster, path: string, value: object, faults: Faults = {}): Promise<DepotAnswer> {
+    const { secret, timeMs = master.clock.nowMs, key = this.key } = faults;
     const body = JSON.stringify(value);
-    const timeMs = sent.timeMs ?? master.clock.nowMs;
-    const hash = createHash('sha256').update(body).digest('base64url');
-    const text = signedRequestText('POST', path, timeMs, hash);
-    const signature = sign(null, Buffer.from(text), this.#privateKey).toString('base64url');
-    const headers = { 'Longhaul-Time': String(timeMs), 'Longhaul-Signature': signature };
-    return post(`${master.url}${sent.path ?? path}`, sent.body ?? body, headers, signature);
+    const stamp = { timeMs, epoch: this.#epoch, sequence: faults.sequence ?? this.nextSequence() };
+    const sign = (text: string) => encodeBase64url(key.sign(text));
+    const headers = signRequest({ method: 'POST', path, stamp, body }, sign, secret);
+    return post(`${master.url}${faults.path ?? path}`, faults.body ?? body, headers);
   }
 }
 
@@ -82,18 +112,14 @@ export async function registerDepots(master: TestMaster, ...ids: string[]): Prom
   return depots;
 }
 
-async function post(
-  url: string,
-  body: string,
-  headers: Record<string, string>,
-  requestSignature: string,
-): Promise<DepotAnswer> {
+async function post(url: string, body: string, headers: Record<string, string>): Promise<DepotAnswer> {
   const response = await fetch(url, { method: 'POST', body, headers });
   return {
     status: response.status,
     code: response.headers.get('longhaul-error'),
     signature: response.headers.get('longhaul-signature'),
     text: await response.text(),
-    requestSignature,
+    requestSignature: headers['longhaul-signature'] ?? '',
+    again: () => post(url, body, headers),
   };
 }

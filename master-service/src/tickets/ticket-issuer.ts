@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import {
   type Chain,
   type ChainPromise,
@@ -16,6 +16,7 @@ import {
   ticketPhase,
   verifyTicket,
 } from '@longhaul/shared';
+import { sha256 } from '@longhaul/shared/service';
 import type { TicketsConfig } from '../config.ts';
 import type { SigningKey } from '../keys/signing-key.ts';
 
@@ -118,8 +119,4 @@ export function urlHashOf(url: OriginUrl): string {
 
 function hashesOf(url: OriginUrl): Pick<TicketClaims, 'urlHash' | 'authorityHash'> {
   return { urlHash: urlHashOf(url), authorityHash: hashAuthority(url.host, url.port, sha256) };
-}
-
-function sha256(text: string): Uint8Array {
-  return createHash('sha256').update(text).digest();
 }

@@ -8,7 +8,7 @@ interface CopyFieldProps {
   readonly text: string;
 }
 
-/** A line of text to take along, with a button that copies it. */
+/** Text to take along, with a button that copies it. However long, it is one line that can be scrolled. */
 export function CopyField({ label, text }: CopyFieldProps) {
   const copied = useSignal(false);
   const copy = async () => {
@@ -18,13 +18,19 @@ export function CopyField({ label, text }: CopyFieldProps) {
       copied.value = false;
     }, COPIED_MS);
   };
-  // The clipboard exists in secure contexts only; elsewhere a click on the text selects it all.
+  // The clipboard exists in secure contexts only; elsewhere a click on the line selects it all.
   const canCopy = 'clipboard' in navigator;
   return (
     <div class="copy-field">
-      <h3>{label}</h3>
+      <h3 aria-hidden="true">{label}</h3>
       <div class="copy-row">
-        <code>{text}</code>
+        <input
+          class="line"
+          readOnly
+          value={text}
+          aria-label={label}
+          onFocus={(event) => event.currentTarget.select()}
+        />
         {canCopy && (
           <button type="button" class="quiet" aria-label={`Copy: ${label}`} onClick={() => void copy()}>
             <span aria-live="polite">{copied.value ? 'Copied' : 'Copy'}</span>

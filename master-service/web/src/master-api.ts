@@ -1,10 +1,13 @@
-import { errorAnswerSchema, type PlanAnswer, planAnswerSchema } from '@longhaul/shared';
+import {
+  type ErrorAnswer,
+  errorAnswerSchema,
+  type PlanAnswer,
+  type PlanRequest,
+  planAnswerSchema,
+} from '@longhaul/shared';
 
 /** A refusal or failure as the page shows it. */
-export interface PageError {
-  readonly code: string;
-  readonly message: string;
-}
+export type PageError = ErrorAnswer['error'];
 
 export type PlanOutcome =
   | { readonly kind: 'plan'; readonly plan: PlanAnswer }
@@ -19,19 +22,21 @@ export interface MasterStatus {
 const NOT_UNDERSTOOD: PageError = {
   code: 'master-bad-answer',
   message: 'The master gave an answer that this page does not understand: reload the page.',
+  retry: true,
 };
 const NOT_REACHED: PageError = {
   code: 'master-unreachable',
   message: 'The master cannot be reached: check the connection and try again.',
+  retry: true,
 };
 
 /** Asks the master for the plan of one download. Never rejects. */
-export async function requestPlan(url: string): Promise<PlanOutcome> {
+export async function requestPlan(request: PlanRequest): Promise<PlanOutcome> {
   try {
     const response = await fetch('v1/plans', {
       method: 'POST',
       headers: { 'Content-Type': 'application/json' },
-      body: JSON.stringify({ url }),
+      body: JSON.stringify(request),
     });
     const body: unknown = await response.json();
     const plan = planAnswerSchema.safeParse(body);

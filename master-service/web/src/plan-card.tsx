@@ -1,89 +1,67 @@
-import { fileNameOf, formatBytes, type PlanAnswer, parseOriginUrl } from '@longhaul/shared';
+import type { PlanAnswer } from '@longhaul/shared';
 import { ChainPicture } from './chain-picture.tsx';
-import { CopyField } from './copy-field.tsx';
 import { formatDuration } from './durations.ts';
-import { curlLine, htmlSnippet } from './snippets.ts';
+import { planWords } from './plan-words.ts';
+import { Term } from './words.tsx';
 
-const SIZE_SOURCES: Record<PlanAnswer['sizeSource'], string> = {
-  option: 'as asked',
-  reported: 'seen before',
-  assumed: 'assumed',
-};
-
-/** A plan: the link to use, and what is predicted for it. */
+/** What the master plans, what it predicts, and how well that is known. */
 export function PlanCard({ plan }: { readonly plan: PlanAnswer }) {
-  const url = parseOriginUrl(plan.url);
-  const name = url.ok ? fileNameOf(url.value) : plan.url;
-  const host = url.ok ? url.value.host : '';
+  const { heading, claim, conditions } = planWords(plan);
   return (
-    <>
-      <section class="card" aria-labelledby="link-title">
-        <h2 id="link-title">Your link</h2>
-        <p class="hint">It never expires: every request is planned anew.</p>
-        <CopyField label="Accelerated link" text={plan.masterUrl} />
-        <CopyField label="For your web page" text={htmlSnippet(plan.masterUrl, name)} />
-        <CopyField label="On a command line" text={curlLine(plan.masterUrl)} />
-        <a class="button" href={plan.masterUrl}>
-          Download {name}
-        </a>
-      </section>
-      <section class="card" aria-labelledby="plan-title">
-        <h2 id="plan-title">{headline(plan)}</h2>
-        <p class="hint">
-          Predicted for {formatBytes(plan.sizeBytes)} ({SIZE_SOURCES[plan.sizeSource]}) from {host}.
-        </p>
+    <section class="card" aria-labelledby="plan-title">
+      <h2 id="plan-title">{heading}</h2>
+      <p class="time-line">{claim}</p>
+      {conditions.length > 0 && (
+        <ul class="conditions">
+          {conditions.map((condition) => (
+            <li key={condition}>{condition}</li>
+          ))}
+        </ul>
+      )}
+      {plan.decision === 'chain' && <Comparison plan={plan} />}
+      {plan.prediction.source !== 'assumed' || plan.decision === 'chain' ? (
         <ChainPicture prediction={plan.prediction} />
-        {plan.decision === 'chain' && <Comparison plan={plan} />}
-        <details>
-          <summary>Why this way?</summary>
-          <ul class="reasons">
-            {plan.reasons.map((reason) => (
-              <li key={reason}>{reason}</li>
-            ))}
-          </ul>
-        </details>
-      </section>
-    </>
+      ) : null}
+      <details>
+        <summary>Why this way?</summary>
+        <ul class="reasons">
+          {plan.reasons.map((reason) => (
+            <li key={reason}>{reason}</li>
+          ))}
+        </ul>
+      </details>
+    </section>
   );
 }
 
-function headline(plan: PlanAnswer): string {
-  const time = formatDuration(plan.prediction.seconds);
-  if (plan.decision === 'direct') return `Direct: about ${time}, no chain would clearly win`;
-  const gain = plan.direct.seconds / plan.prediction.seconds;
-  if (gain < 1) return `Chosen chain: about ${time}`;
-  return `About ${time}, ${gain >= 10 ? Math.round(gain) : gain.toFixed(1)} times faster than direct`;
-}
-
-function lanesOf({ lanes }: PlanAnswer): string {
-  return lanes > 1 ? `, ${lanes} lanes` : '';
-}
-
-function Comparison({ plan }: { readonly plan: PlanAnswer }) {
-  const longest = Math.max(plan.prediction.seconds, plan.direct.seconds);
-  const rows = [
-    {
-      label: `${plan.chain.length} ${plan.chain.length === 1 ? 'depot' : 'depots'}${lanesOf(plan)}`,
-      seconds: plan.prediction.seconds,
-      kind: 'bar chain-bar',
-    },
-    { label: 'Direct', seconds: plan.direct.seconds, kind: 'bar' },
-  ];
+/** The predicted times as bars; under which conditions they hold stands above. */
+function Comparison({ plan: { chain, lanes, prediction, direct } }: { readonly plan: PlanAnswer }) {
+  const longest = Math.max(prediction.seconds, direct.seconds);
+  const bar = (seconds: number, kind: string) => (
+    <dd>
+      <span class={kind} style={{ width: `${Math.max(1, (100 * seconds) / longest)}%` }} aria-hidden="true" />
+      <span class="time">{formatDuration(seconds)}</span>
+    </dd>
+  );
   return (
-    <dl class="comparison">
-      {rows.map(({ label, seconds, kind }) => (
-        <div key={label} class="comparison-row">
-          <dt>{label}</dt>
-          <dd>
-            <span
-              class={kind}
-              style={{ width: `${Math.max(1, (100 * seconds) / longest)}%` }}
-              aria-hidden="true"
-            />
-            <span class="time">{formatDuration(seconds)}</span>
-          </dd>
-        </div>
-      ))}
+    <dl class="comparison" aria-label="Predicted times">
+      <div class="comparison-row">
+        <dt>
+          {chain.length} <Term word="depot">{chain.length === 1 ? 'depot' : 'depots'}</Term>
+          {lanes > 1 && (
+            <>
+              , {lanes} <Term word="lane">lanes</Term>
+            </>
+          )}
+        </dt>
+        {bar(prediction.seconds, 'bar chain-bar')}
+      </div>
+      <div class="comparison-row">
+        <dt>
+          <Term word="direct">Direct</Term>
+        </dt>
+        {bar(direct.seconds, 'bar')}
+      </div>
     </dl>
   );
 }

@@ -1,0 +1,76 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { afterEach, expect, test } from 'vitest';
+import { fetchRaw } from './testing/fetch-raw.ts';
+import { startTestOverlay, type TestOverlay } from './testing/overlay.ts';
+import { selfSigned } from './testing/self-signed.ts';
+
+/** Client networks on loopback; depots call from 127.0.0.1. */
+const [HERE, THERE] = ['127.0.1.7', '127.0.2.7'] as const;
+const HALF = 'GET /half HTTP/1.1\r\nHost: x';
+
+let overlay: TestOverlay | undefined;
+const opened: Socket[] = [];
+afterEach(async () => {
+  for (const socket of opened.splice(0)) socket.destroy();
+  await overlay?.close();
+  overlay = undefined;
+});
+
+async function start(limits: object, init: object = {}): Promise<TestOverlay> {
+  overlay = await startTestOverlay(['d1', 'd2'], (_, response) => response.end('hello'), undefined, {
+    config: { limits },
+    ...init,
+  });
+  return overlay;
+}
+
+function open(depot: string, localAddress: string, sent = ''): Socket {
+  const { hostname, port } = new URL(overlay?.depot(depot).url ?? '');
+  const socket = connect({ host: hostname, port: Number(port), localAddress });
+  socket.on('error', () => {});
+  opened.push(socket);
+  if (sent !== '') socket.write(sent);
+  return socket;
+}
+
+const closed = (socket: Socket) =>
+  socket.destroyed ? Promise.resolve() : new Promise<void>((resolve) => socket.once('close', resolve));
+const refusals = (depot: string) =>
+  overlay?.depot(depot).events.filter(({ type }) => type === 'connection-refused') ?? [];
+
+test('half heads of one network keep no other network out, and are counted', async () => {
+  const { relayUrl, originUrl, depot } = await start({ connections: 50, waitingPerNetwork: 10 });
+  const halves = Array.from({ length: 40 }, () => open('d1', HERE, HALF));
+  await Promise.all(halves.slice(10).map(closed));
+  const url = relayUrl(`${originUrl}/file`);
+  expect((await fetchRaw(url, { localAddress: THERE })).body.toString()).toBe('hello');
+  expect(refusals('d1')).toHaveLength(30);
+  expect(refusals('d1')[0]).toMatchObject({ bound: 'network-waiting', network: '127.0.1.0/24' });
+  const metrics = (await fetchRaw(`${depot('d1').url}/metrics`)).body.toString();
+  expect(metrics).toContain('longhaul_depot_connections_refused_total{bound="network-waiting"} 30');
+});
+
+test('a depot full of clients still takes what another depot sends on', async () => {
+  const { relayUrl, originUrl } = await start({ connections: 20, spareLegs: 0 });
+  const clients = Array.from({ length: 30 }, (_, index) => open('d2', `127.0.${10 + index}.7`, HALF));
+  await Promise.all(clients.slice(16).map(closed));
+  expect(refusals('d2').at(-1)).toMatchObject({ bound: 'all' });
+  const answer = await fetchRaw(relayUrl(`${originUrl}/file`));
+  expect(answer.body.toString()).toBe('hello');
+  const chains = overlay?.depot('d1').events.filter(({ type }) => type === 'chain-failed');
+  expect(chains).toEqual([]);
+});
+
+test.each([
+  ['a connection that has brought nothing', false, ''],
+  ['half a head', false, HALF],
+  ['half a handshake', true, '\x16\x03\x01\x00\xc8\x01'],
+])('%s does not keep a depot from ending', async (_, isSecure, sent) => {
+  const { depot } = await start({}, isSecure ? { tls: selfSigned() } : {});
+  const waiting = open('d1', HERE, sent);
+  await once(waiting, 'connect');
+  await depot('d1').depot.close(3_600_000);
+  await closed(waiting);
+  expect(waiting.destroyed).toBe(true);
+});

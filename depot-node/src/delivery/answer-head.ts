@@ -1,0 +1,82 @@
+import type { IncomingMessage } from 'node:http';
+import { HEADERS, LonghaulError, type OriginUrl } from '@longhaul/shared';
+import { headersToClient, SAFETY_HEADERS } from '../door/client-headers.ts';
+import type { Job } from '../jobs/job-memory.ts';
+import { type AnswerHead, type Part, readPart } from '../origin/representation.ts';
+import { dispositionFor } from './download-name.ts';
+
+/** What describes one part only, and not the file or the part that the client gets. */
+const OF_THE_BLOCK = new Set(['content-length', 'content-range', 'content-md5', 'content-digest']);
+
+/** What an origin may answer to a client that goes on with a download. */
+const RESUME_ANSWERS = new Set([200, 206, 304, 412, 416]);
+
+/**
+ * The head with which the client gets all it asked for, `isWhole` or a part that goes to the end of the file, made of the
+ * head of an answer with the first block of it.
+ */
+export function headOfAll(block: AnswerHead, { startByte, endByte }: Part, isWhole: boolean): AnswerHead {
+  const kept: string[] = [];
+  for (let index = 0; index + 1 < block.rawHeaders.length; index += 2) {
+    const name = block.rawHeaders[index] ?? '';
+    if (!OF_THE_BLOCK.has(name.toLowerCase())) kept.push(name, block.rawHeaders[index + 1] ?? '');
+  }
+  // nginx, for one, says it with whole files alone; Firefox resumes nothing without it. This answer proves it.
+  if (isWhole && block.headers['accept-ranges'] === undefined) kept.push('Accept-Ranges', 'bytes');
+  kept.push('Content-Length', String(endByte - startByte));
+  if (!isWhole) kept.push('Content-Range', `bytes ${startByte}-${endByte - 1}/${endByte}`);
+  return { statusCode: isWhole ? 200 : 206, headers: block.headers, rawHeaders: kept };
+}
+
+/** The headers of an answer as the client gets them: of what the origin gives at this URL, in this job at this depot. */
+export function answerHeaders(
+  head: AnswerHead,
+  url: OriginUrl,
+  jobId: string,
+  depotId: string,
+): readonly (readonly [string, string])[] {
+  const { statusCode, headers, rawHeaders } = head;
+  const isError = statusCode >= 400;
+  // An origin's error page must not run under this depot's name, so it is shown as text. A 204 has no length at all.
+  const left = isError ? /^content-type$/i : statusCode === 204 ? /^content-length$/i : undefined;
+  const passed = headersToClient(rawHeaders).filter(([name]) => left?.test(name) !== true);
+  // A part has a known length also where the origin frames it otherwise: its rest may come over another way, framed by it.
+  const isCounted = passed.some(([name]) => /^content-length$/i.test(name));
+  const part = statusCode === 206 && !isCounted ? readPart(head) : undefined;
+  if (part) passed.push(['Content-Length', String(part.endByte - part.startByte)]);
+  const own: [string, string][] = [
+    ...Object.entries(SAFETY_HEADERS),
+    [HEADERS.depot, depotId],
+    [HEADERS.job, jobId],
+  ];
+  if (isError) own.push(['Content-Type', 'text/plain; charset=utf-8']);
+  else own.push(['Content-Disposition', dispositionFor(headers['content-disposition'], url)]);
+  return [...passed, ...own];
+}
+
+/**
+ * Why an answer may not be passed on: a login is never carried, an address that worked once is never answered as if there
+ * were nothing, and a part must be what was asked for. `undefined` when it may.
+ */
+export function whyUnusable(
+  request: IncomingMessage,
+  head: AnswerHead,
+  isFirstBlock: boolean,
+  job: Job,
+): LonghaulError | undefined {
+  const { statusCode } = head;
+  if (statusCode === 401 || statusCode === 407) return new LonghaulError('origin-needs-login');
+  if (job.hasWorked && !RESUME_ANSWERS.has(statusCode))
+    return new LonghaulError('origin-unavailable', { detail: `it answered ${statusCode}` });
+  const isForeign = statusCode === 206 && !isFirstBlock && !isPartOf(request, head);
+  return isForeign ? new LonghaulError('origin-bad-answer') : undefined;
+}
+
+/** Whether a 206 is something that the client's `Range` asked for. Several ranges come in a form that only it reads. */
+function isPartOf({ headers: { range } }: IncomingMessage, head: AnswerHead): boolean {
+  if (range === undefined) return false;
+  if (head.headers['content-type']?.startsWith('multipart/byteranges')) return range.includes(',');
+  const part = readPart(head);
+  const from = /^bytes=([0-9]+)-[0-9]*$/.exec(range)?.[1];
+  return part !== undefined && (from === undefined || part.startByte === Number(from));
+}

@@ -1,0 +1,191 @@
+import type { ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { LonghaulError } from '@longhaul/shared';
+import { resetConnection } from '../sockets/reset.ts';
+import { type BodyCare, NO_CARE } from './body-digest.ts';
+
+export type ClientState = 'ready' | 'left' | 'stalled';
+
+/** Writes that may wait for the client's kernel: the smallest chunk costs as much to keep as a few hundred bytes. */
+const MOST_WAITING_WRITES = 256;
+
+interface ClientBodyInit {
+  /** How long the client may leave bytes unread. */
+  readonly stallMs: number;
+  readonly onBytes: (bytes: number) => void;
+}
+
+/**
+ * The answer to a client: one stream of bytes, whatever they come from. It counts and digests them, and knows whether the
+ * client is there, from before the head on.
+ */
+export class ClientBody {
+  readonly #response: ServerResponse;
+  readonly #init: ClientBodyInit;
+  readonly #left = new AbortController();
+  #care = NO_CARE;
+  /** Whether the body is framed by its length alone. */
+  #isCounted = false;
+  #bytes = 0;
+  /** Whether the client's kernel has all that was taken in: nothing of it waits in this process. */
+  #isOut = false;
+  /** Whether the client's connection broke, instead of being closed. */
+  #wasReset = false;
+  #digest: BodyCare['digest'];
+  /** Writes since the client's kernel had everything. */
+  #waitingWrites = 0;
+  /** Settles when what was written last has gone to the client's kernel; set while there is room for nothing before that. */
+  #gone: Promise<void> | undefined;
+  /** The last chunk so far, when the file must not be complete before it is known to be right. */
+  #heldBack: Buffer | undefined;
+
+  constructor(response: ServerResponse, init: ClientBodyInit) {
+    this.#response = response;
+    this.#init = init;
+    response.once('close', this.#onClose);
+    // It may have left while its ticket was checked.
+    if (response.destroyed || response.socket?.destroyed === true) this.#onClose();
+  }
+
+  /** Writes the head; bytes may follow. */
+  begin(statusCode: number, headers: readonly (readonly [string, string])[], care = NO_CARE): void {
+    this.#care = care;
+    this.#digest = care.digest;
+    this.#isCounted = headers.some(([name]) => /^content-length$/i.test(name));
+    this.#response.writeHead(statusCode, headers.flat());
+  }
+
+  /** Aborts when the client has left. */
+  get left(): AbortSignal {
+    return this.#left.signal;
+  }
+
+  /** Bytes taken in so far; one of them may be held back. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** The client's connection, for the relay. */
+  get socket(): Socket | undefined {
+    return this.#response.socket ?? undefined;
+  }
+
+  /** Whether bytes may go to the client's connection past this process: nobody wants to see them, and nothing frames them. */
+  get mayBypass(): boolean {
+    return this.#isCounted && !this.#care.mustPass;
+  }
+
+  /** Takes a chunk in; says whether the client has room for more. */
+  write(chunk: Buffer): boolean {
+    this.#note(chunk.length);
+    this.#isOut = false;
+    this.#digest?.update(chunk);
+    if (!this.#care.holdsBack) return this.#send(chunk);
+    const next = this.#heldBack;
+    this.#heldBack = chunk;
+    return next === undefined || this.#send(next);
+  }
+
+  /** Sends the head before bytes that do not pass here; not again where it has gone. */
+  sendHead(): void {
+    this.#response.flushHeaders();
+  }
+
+  /** Counts bytes that the client's kernel took without their passing here, behind all others: they are in no digest. */
+  skip(bytes: number): void {
+    this.#note(bytes);
+    this.#isOut = true;
+    if (bytes > 0) this.#digest = undefined;
+  }
+
+  /** Waits until the client has room again. */
+  async roomy(signal: AbortSignal): Promise<ClientState | 'cancelled'> {
+    const response = this.#response;
+    if (this.left.aborted) return 'left';
+    if (!response.writableNeedDrain && !this.#gone) return 'ready';
+    return new Promise((resolve) => {
+      const settle = (state: ClientState | 'cancelled') => {
+        clearTimeout(timer);
+        response.off('drain', onDrain).off('close', onLeft);
+        signal.removeEventListener('abort', onAbort);
+        resolve(state);
+      };
+      const onDrain = () => settle('ready');
+      const onLeft = () => settle('left');
+      const onAbort = () => settle('cancelled');
+      const timer = setTimeout(() => settle('stalled'), this.#init.stallMs);
+      // A body whose end was asked for meanwhile drains without a word; its close comes in any case.
+      response.once('drain', onDrain).once('close', onLeft);
+      void this.#gone?.then(onDrain);
+      signal.addEventListener('abort', onAbort);
+      if (signal.aborted) onAbort();
+    });
+  }
+
+  /**
+   * Ends the body and waits until the client's kernel has it all, which may have been before the client closed its
+   * connection. Throws `origin-digest-wrong` for a file that is not what the origin states, which is then not complete.
+   * Gives the SHA-256 of a whole file that passed.
+   */
+  async finish(
+    signal: AbortSignal,
+  ): Promise<{ readonly state: ClientState; readonly sha256: string | undefined }> {
+    const digest = this.#digest?.finish();
+    if (digest?.isWrong === true) throw new LonghaulError('origin-digest-wrong');
+    if (this.#heldBack) this.#response.write(this.#heldBack);
+    this.#heldBack = undefined;
+    this.#response.off('close', this.#onClose);
+    const state = await this.#end(signal);
+    return { state, sha256: digest?.sha256 };
+  }
+
+  /** Resets the client's connection, so that what it has never looks complete. */
+  reset(): void {
+    this.#response.off('close', this.#onClose);
+    // A connection that the client has left is gone already.
+    if (this.#response.socket) resetConnection(this.#response.socket);
+    this.#response.destroy();
+  }
+
+  /** Says whether the client has room for more. */
+  #send(chunk: Buffer): boolean {
+    const response = this.#response;
+    this.#waitingWrites = response.writableLength === 0 ? 0 : this.#waitingWrites + 1;
+    if (this.#waitingWrites < MOST_WAITING_WRITES || this.#gone)
+      return response.write(chunk) && this.#gone === undefined;
+    this.#gone = new Promise((resolve) => {
+      response.write(chunk, () => {
+        this.#gone = undefined;
+        resolve();
+      });
+    });
+    return false;
+  }
+
+  #end(signal: AbortSignal): Promise<ClientState> {
+    const response = this.#response;
+    if (this.left.aborted) return Promise.resolve(this.#isOut && !this.#wasReset ? 'ready' : 'left');
+    return new Promise((resolve) => {
+      const settle = (state: ClientState) => {
+        clearTimeout(timer);
+        signal.removeEventListener('abort', onAbort);
+        resolve(state);
+      };
+      const onAbort = () => settle('left');
+      const timer = setTimeout(() => settle('stalled'), this.#init.stallMs);
+      signal.addEventListener('abort', onAbort);
+      response.once('close', () => settle(response.writableFinished ? 'ready' : 'left'));
+      response.end(() => settle('ready'));
+    });
+  }
+
+  #note(bytes: number): void {
+    this.#bytes += bytes;
+    this.#init.onBytes(bytes);
+  }
+
+  readonly #onClose = () => {
+    this.#wasReset = Boolean(this.#response.socket?.errored);
+    this.#left.abort();
+  };
+}

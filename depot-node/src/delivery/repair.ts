@@ -1,0 +1,191 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { isWayFailure, LonghaulError } from '@longhaul/shared';
+import { joinedPart, OriginBusy } from '../origin/joined-part.ts';
+import { headersForPart, type Part, type Representation } from '../origin/representation.ts';
+import { tryInTurn } from '../racing/try-in-turn.ts';
+import type { FetchedAnswer, Fetcher, RequestFor } from '../routes/fetcher.ts';
+import { isReserve, type Route, type RouteBook } from '../routes/route-book.ts';
+import type { Target } from '../tickets/target.ts';
+
+export interface RepairLimits {
+  /** Tries of one transfer, over all of its repairs. */
+  readonly maxTries: number;
+  /** Longest time of one repair. */
+  readonly repairMs: number;
+  /** Silence of a way after which another one is tried beside it. */
+  readonly silenceMs: number;
+}
+
+interface Repair {
+  /** Where the last answer came from. */
+  readonly target: Target;
+  /** What the client asked for; it may lead elsewhere by now than to `target`. */
+  readonly firstTarget: Target;
+  readonly representation: Representation;
+  /** What is missing. */
+  readonly part: Part;
+  /** The request of a plain GET, without conditions. */
+  readonly requestFor: RequestFor;
+  readonly signal: AbortSignal;
+}
+
+/** First pause after all ways have failed, or one brought nothing; doubles each time. */
+const FIRST_PAUSE_MS = 250;
+const LONGEST_PAUSE_MS = 5000;
+/** A master that is slow to plan anew must not hold the repair up. */
+const NEW_PLAN_MS = 1500;
+/** Answers of another version in a row that prove that there is none of the old one: servers behind one name may differ. */
+const CHANGED_TRIES = 3;
+/** What every way would meet. */
+const ENDS_ROUND: ReadonlySet<string> = new Set(['origin-changed', 'origin-busy']);
+/** Refusals of an address that was good before: a redirect's target may live shorter than the download. */
+const OUTDATED = new Set([401, 403, 404, 410]);
+
+/**
+ * Finds a way over which the rest of a transfer comes: the plan's other chains, then those of a new plan, then this depot
+ * alone; and all of them again until time or tries are used up. The answer is proved to continue what is there. Throws
+ * `origin-changed`, or `ways-used-up` with the last failure as its cause.
+ */
+export class Repairer {
+  readonly #fetcher: Fetcher;
+  readonly #book: RouteBook;
+  readonly #limits: RepairLimits;
+  #tries = 0;
+  /** Where the last repair went on, and how many in a row before it came no further. */
+  #atByte: number | undefined;
+  #fruitless = 0;
+  /** Answers of another version, in a row. */
+  #changed = 0;
+
+  constructor(fetcher: Fetcher, book: RouteBook, limits: RepairLimits) {
+    this.#fetcher = fetcher;
+    this.#book = book;
+    this.#limits = limits;
+  }
+
+  /** Whether all tries have been used. */
+  get isSpent(): boolean {
+    return this.#tries >= this.#limits.maxTries;
+  }
+
+  async repair(repair: Repair): Promise<FetchedAnswer> {
+    const deadline = AbortSignal.timeout(this.#limits.repairMs);
+    const signal = AbortSignal.any([repair.signal, deadline]);
+    let cause: unknown;
+    await this.#rest(repair.part.startByte, signal);
+    repair.signal.throwIfAborted();
+    for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
+      try {
+        const answer = await this.#round(repair, signal);
+        this.#changed = 0;
+        return answer;
+      } catch (failure) {
+        repair.signal.throwIfAborted();
+        const isChanged = failure instanceof LonghaulError && failure.code === 'origin-changed';
+        this.#changed = isChanged ? this.#changed + 1 : 0;
+        if (isChanged && (this.#changed >= CHANGED_TRIES || this.isSpent)) throw failure;
+        cause = failure;
+      }
+      // An origin that asks for patience is left alone for so long, over whatever way.
+      const restMs = cause instanceof OriginBusy ? (cause.retryAfterSeconds ?? 0) * 1000 : 0;
+      if (restMs > this.#limits.repairMs)
+        throw new LonghaulError('ways-used-up', { cause, ...detailOf(cause) });
+      if (this.isSpent || deadline.aborted)
+        throw new LonghaulError('ways-used-up', { cause, ...detailOf(cause) });
+      await delay(Math.max(pauseMs, restMs), undefined, { signal }).catch(() => undefined);
+      repair.signal.throwIfAborted();
+    }
+  }
+
+  /**
+   * Waits before a repair where the last way brought nothing. An origin or depot that is just being restarted would otherwise
+   * use up all tries within a moment.
+   */
+  async #rest(atByte: number, signal: AbortSignal): Promise<void> {
+    this.#fruitless = atByte === this.#atByte ? this.#fruitless + 1 : 0;
+    this.#atByte = atByte;
+    if (this.#fruitless === 0) return;
+    const pauseMs = Math.min(FIRST_PAUSE_MS * 2 ** (this.#fruitless - 1), LONGEST_PAUSE_MS);
+    await delay(pauseMs, undefined, { signal }).catch(() => undefined);
+  }
+
+  #round(repair: Repair, signal: AbortSignal): Promise<FetchedAnswer> {
+    return tryInTurn(this.#routes(repair), {
+      attempt: (route, own, onStands) => this.#attempt(route, repair, own, onStands),
+      patienceMs: this.#fetcher.patienceMs,
+      standingPatienceMs: this.#limits.silenceMs,
+      signal,
+      isFinal: (failure, route) => {
+        if (isWayFailure(failure) && !signal.aborted) this.#fetcher.noteFailure(this.#book, route, failure);
+        else this.#book.noteFailure(route.chain);
+        return failure instanceof LonghaulError && ENDS_ROUND.has(failure.code);
+      },
+      discard: ({ connection }) => connection.reset(),
+    });
+  }
+
+  /** The routes that have not failed yet, then those of a new plan, then all others; this depot alone last among equals. */
+  async *#routes({ target }: Repair): AsyncGenerator<Route> {
+    const tried = new Set<Route>();
+    const untried = () => this.#book.routes().filter((route) => !tried.has(route));
+    const hasFailed = (route: Route) => this.#book.failures(route.chain) > 0;
+    let hasAsked = false;
+    for (;;) {
+      const route = untried().find((one) => hasAsked || !(isReserve(one) || hasFailed(one)));
+      if (route && !this.isSpent) {
+        tried.add(route);
+        this.#tries += 1;
+        yield route;
+      } else if (hasAsked) return;
+      else {
+        hasAsked = true;
+        await this.#planAnew(target);
+      }
+    }
+  }
+
+  /** Asks the master for chains without those that failed. Whatever goes wrong: there are other routes. */
+  async #planAnew({ ticket, url }: Target): Promise<void> {
+    const suspects = this.#book.suspects();
+    const asked = this.#fetcher
+      .followUp(ticket, url, suspects)
+      .then((fresh) => this.#book.add(fresh))
+      .catch(() => undefined);
+    await Promise.race([asked, delay(NEW_PLAN_MS, undefined, { ref: false })]);
+  }
+
+  async #attempt(
+    route: Route,
+    { target, firstTarget, representation, part, requestFor }: Repair,
+    signal: AbortSignal,
+    onStands: () => void,
+  ): Promise<FetchedAnswer> {
+    const request = requestForPart(requestFor, representation, part);
+    const fetchFrom = (from: Target) => this.#fetcher.overRoute(route, from, request, signal, onStands);
+    let fetched = await fetchFrom(target);
+    if (OUTDATED.has(fetched.head.statusCode) && firstTarget.url !== target.url) {
+      fetched.connection.reset();
+      fetched = await fetchFrom(firstTarget);
+    }
+    const given = joinedPart(fetched.head, representation, part);
+    if (given.ok) return fetched;
+    fetched.connection.reset();
+    throw given.error;
+  }
+}
+
+/** A plain request, for a part of exactly this version. */
+export function requestForPart(
+  requestFor: RequestFor,
+  representation: Representation,
+  part: Part,
+): RequestFor {
+  return (url) => {
+    const asked = requestFor(url);
+    return { ...asked, headers: { ...asked.headers, ...headersForPart(representation, part) } };
+  };
+}
+
+function detailOf(cause: unknown): { detail?: string } {
+  return cause instanceof LonghaulError ? { detail: `last of all ${cause.code}` } : {};
+}

@@ -1,0 +1,103 @@
+import type { Chain, LonghaulError } from '@longhaul/shared';
+import type { Job } from '../jobs/job-memory.ts';
+import type { LaneView } from '../lanes/lane-transfer.ts';
+import type { Part, Representation } from '../origin/representation.ts';
+import type { BreakReason } from '../plane/events.ts';
+import type { FetchedAnswer } from '../routes/fetcher.ts';
+import { RouteBook } from '../routes/route-book.ts';
+import type { Target } from '../tickets/target.ts';
+import type { ClientBody } from './client-body.ts';
+
+/** How a download ended, and over which chain its last bytes came. */
+export type DownloadEnd =
+  | { readonly outcome: 'complete'; readonly chain: Chain; readonly sha256: string | undefined }
+  | { readonly outcome: 'client-left'; readonly chain: Chain }
+  | { readonly outcome: 'upstream-broke'; readonly chain: Chain; readonly failure: LonghaulError };
+
+/** What a download is doing. */
+export type DownloadState =
+  /** The origin has not answered yet. */
+  | { readonly is: 'opening' }
+  /** A first block has been answered; lanes fetch it and the rest. */
+  | {
+      readonly is: 'laning';
+      readonly answer: FetchedAnswer;
+      readonly firstBlock: { readonly part: Part; readonly askedAtMs: number };
+    }
+  /** One answer is being passed on. */
+  | { readonly is: 'sending'; readonly answer: FetchedAnswer }
+  /** The origin gave less at once than it was asked for; the rest is asked for over the same way. */
+  | { readonly is: 'asking-on'; readonly answer: FetchedAnswer }
+  /** A way broke; another one is looked for. */
+  | { readonly is: 'repairing'; readonly broken: FetchedAnswer; readonly reason: BreakReason }
+  /** Everything has come; the client's kernel has not taken all of it. */
+  | { readonly is: 'finishing'; readonly chain: Chain }
+  | { readonly is: 'ended'; readonly end: DownloadEnd };
+
+interface RunningDownloadInit {
+  readonly ownId: string;
+  readonly job: Job;
+  readonly target: Target;
+  readonly client: ClientBody;
+  readonly startedMs: number;
+  readonly stop: AbortSignal;
+}
+
+/** A download that this depot serves as entry depot: what it is, over what it comes, how far it is. */
+export class RunningDownload {
+  readonly job: Job;
+  /** Where the client's request led first; redirects may have led on. */
+  readonly target: Target;
+  readonly client: ClientBody;
+  readonly startedMs: number;
+  /** Aborts, with the `LonghaulError` that says why, when this depot serves it no further. */
+  readonly stop: AbortSignal;
+  /** The routes that it may take. */
+  readonly book: RouteBook;
+  state: DownloadState = { is: 'opening' };
+  /** Which part of the file the client gets, and of which version; `undefined` where the origin did not say. */
+  part: Part | undefined;
+  representation: Representation | undefined;
+  /** Connections to the origin that fetch blocks; none where one connection fetches all. */
+  lanes: readonly LaneView[] = [];
+
+  constructor({ ownId, job, target, client, startedMs, stop }: RunningDownloadInit) {
+    this.job = job;
+    this.target = target;
+    this.client = client;
+    this.startedMs = startedMs;
+    this.stop = stop;
+    this.book = new RouteBook(ownId, target.ticket);
+  }
+
+  /** The chain that it comes over, or did last, this depot first. */
+  get chain(): Chain {
+    const { state } = this;
+    if (state.is === 'opening') return this.book.plan.chain;
+    if (state.is === 'repairing') return state.broken.route.chain;
+    if (state.is === 'ended') return state.end.chain;
+    return state.is === 'finishing' ? state.chain : state.answer.route.chain;
+  }
+
+  /** What has not come yet; `undefined` when the answer did not say where it ends. */
+  get missing(): Part | undefined {
+    const { part } = this;
+    return part && { startByte: part.startByte + this.client.bytes, endByte: part.endByte };
+  }
+}
+
+/** The downloads that this depot serves as entry depot now. */
+export class RunningDownloads {
+  readonly #downloads = new Set<RunningDownload>();
+
+  /** Takes a download in; call the result when it has ended. */
+  add(download: RunningDownload): () => void {
+    this.#downloads.add(download);
+    return () => this.#downloads.delete(download);
+  }
+
+  /** In the order in which they began. */
+  list(): readonly RunningDownload[] {
+    return [...this.#downloads];
+  }
+}

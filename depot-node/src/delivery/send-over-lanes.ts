@@ -1,0 +1,133 @@
+import type { Duplex } from 'node:stream';
+import { ERRORS, isWayFailure, LonghaulError } from '@longhaul/shared';
+import type { LaneConnection } from '../lanes/lane.ts';
+import type { LaneMemory } from '../lanes/lane-memory.ts';
+import { type LanesEnd, runLanes } from '../lanes/lane-transfer.ts';
+import type { LanesConfig } from '../lanes/lanes-config.ts';
+import { OriginConnection } from '../origin/origin-connection.ts';
+import type { Part } from '../origin/representation.ts';
+import type { DataPlane } from '../plane/data-plane.ts';
+import { tryInTurn } from '../racing/try-in-turn.ts';
+import type { FetchedAnswer, Fetcher, RequestFor } from '../routes/fetcher.ts';
+import type { Route, RouteBook } from '../routes/route-book.ts';
+import type { WatchedLeg } from '../sockets/leg-sampler.ts';
+import { resetConnection } from '../sockets/reset.ts';
+import type { RunningDownload } from './running-download.ts';
+
+interface LanesComponents {
+  readonly plane: DataPlane;
+  readonly fetcher: Fetcher;
+  readonly lanes: LanesConfig;
+  readonly laneMemory: LaneMemory;
+  readonly requestFor: RequestFor;
+  /** Watches a connection to the origin, until it is stopped. */
+  readonly watchLeg: (stream: Duplex, route: Route) => WatchedLeg;
+}
+
+/** Of the plan's rate: a chain that promises less would only be one more that is slow. */
+const LEAST_SHARE_OF_PLAN = 0.5;
+
+/** Sends a download over several lanes; the first block has been asked for, and its answer begun. */
+export async function sendOverLanes(
+  download: RunningDownload,
+  first: FetchedAnswer,
+  { part: firstPart, askedAtMs }: { readonly part: Part; readonly askedAtMs: number },
+  components: LanesComponents,
+): Promise<LanesEnd> {
+  const { plane, lanes: config, requestFor } = components;
+  const { book, client, job, part, representation, stop, target } = download;
+  if (!part || !representation) throw new Error('lanes need a file of known version and size');
+  const { chain, promise } = first.route;
+  const leg = components.watchLeg(first.connection.stream, first.route);
+  const end = await runLanes({
+    part,
+    laneCount: target.ticket.claims.lanes,
+    // Other connections of the same download count among those that an origin is bothered with.
+    mostLanes: () => config.perOrigin - (job.active - 1),
+    open: (lane) => openLane(lane, download, first, components),
+    request: {
+      asked: requestFor(first.target.url),
+      representation,
+      silenceMs: config.silenceSeconds * 1000,
+    },
+    first: {
+      connection: first.connection,
+      route: Promise.resolve({ chain, promise }),
+      part: firstPart,
+      askedAtMs,
+    },
+    sink: {
+      write: (chunk) => client.write(chunk),
+      drained: async () => {
+        const state = await client.roomy(stop);
+        if (state !== 'ready') throw new LonghaulError('internal', { detail: `the client is ${state}` });
+      },
+    },
+    config,
+    memory: components.laneMemory.join(target.client),
+    signal: stop,
+    left: client.left,
+    nowMs: plane.nowMs,
+    onLanes: (lanes) => {
+      download.lanes = lanes;
+    },
+    observe: (event) => {
+      if (event.type === 'lane-broke' && ERRORS[event.code].blame !== 'origin') {
+        const broken = download.lanes[event.lane]?.chain;
+        if (broken) book.noteFailure(broken);
+      }
+      plane.observe({ ...event, jobId: job.id });
+    },
+  });
+  leg.stop();
+  return end;
+}
+
+/** A connection for a lane over the best route for it; where that fails, over the next. */
+function openLane(
+  lane: number,
+  { book }: RunningDownload,
+  { target }: FetchedAnswer,
+  { fetcher, lanes, watchLeg }: LanesComponents,
+): LaneConnection {
+  const { promise: taken, resolve: take } = Promise.withResolvers<Route>();
+  const connection = new OriginConnection((firstBytes, signal) =>
+    tryInTurn(inOrderFor(lane, book, lanes.spread), {
+      attempt: async (route, own, onStands) => {
+        const over = fetcher.chainTarget(route, target);
+        const stream = await fetcher.openStream(over, target.url, firstBytes, own);
+        onStands();
+        return { stream, route };
+      },
+      patienceMs: fetcher.patienceMs,
+      signal,
+      isFinal: (failure, route) => {
+        if (!isWayFailure(failure)) return true;
+        fetcher.noteFailure(book, route, failure);
+        return false;
+      },
+      discard: ({ stream }) => resetConnection(stream),
+    }).then(({ stream, route }) => {
+      const leg = watchLeg(stream, route);
+      stream.once('close', () => leg.stop());
+      take(route);
+      return stream;
+    }),
+  );
+  return { connection, route: connection.stands.then(() => taken) };
+}
+
+/**
+ * The plan's chain for every lane; where lanes are spread, another one of the good chains for each. Then all others, the
+ * best first.
+ */
+function inOrderFor(lane: number, book: RouteBook, isSpread: boolean): Route[] {
+  const all = book.routes();
+  const planned = all.reduce((most, { promise }) => Math.max(most, promise?.rateBps ?? 0), 0);
+  const good = all.filter(
+    ({ chain, promise }) =>
+      book.failures(chain) === 0 && promise !== undefined && promise.rateBps >= planned * LEAST_SHARE_OF_PLAN,
+  );
+  const own = isSpread ? good[lane % Math.max(1, good.length)] : undefined;
+  return own ? [own, ...all.filter((route) => route !== own)] : all;
+}

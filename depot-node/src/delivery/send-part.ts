@@ -1,0 +1,101 @@
+import type { TakenBody } from '../origin/exchange.ts';
+import type { OriginAnswer } from '../origin/origin-connection.ts';
+import type { BodyEnd, ChoosingRelay } from '../relay/relay-plane.ts';
+import { endConnection, resetConnection } from '../sockets/reset.ts';
+import type { ClientBody } from './client-body.ts';
+
+export interface SendOptions {
+  readonly relay: ChoosingRelay;
+  /** Stops it; the client gets nothing more. */
+  readonly signal: AbortSignal;
+  /** Silence of the origin, while the client wants bytes, after which it counts as broken. */
+  readonly silenceMs: number;
+  readonly stallMs: number;
+  /**
+   * Length of the body where it is known, whatever frames it: chunks can be more or less than `Content-Range` says, and
+   * a body that ends with its connection less.
+   */
+  readonly sizeBytes?: number | undefined;
+}
+
+/**
+ * Sends the body of one answer on: a long one by the kernel where that is possible, all others through this process. The
+ * connection to the origin is used up afterwards; the client's is not touched beyond what has come, so that another answer
+ * may go on where this one ended. Never rejects.
+ */
+export async function sendPart(
+  { connection }: Pick<OriginAnswer, 'connection'>,
+  client: ClientBody,
+  options: SendOptions,
+): Promise<BodyEnd> {
+  const { socket } = client;
+  const taken = await connection.takeBody(
+    (below, sizeBytes) =>
+      socket !== undefined && client.mayBypass && options.relay.splices(below, socket, sizeBytes),
+  );
+  const end = taken ? await relayBody(taken, client, options) : await pumpBody(connection, client, options);
+  // A client may close with the last byte, and a depot that gives up closes by itself: neither has left its download.
+  return client.left.aborted && end !== 'complete' && !options.signal.aborted ? 'sink-broke' : end;
+}
+
+/** Sends a body past HTTP: the message of the client's side stays open until all of it has come. */
+async function relayBody(
+  { prefix, source, restBytes }: TakenBody,
+  client: ClientBody,
+  { relay, signal, silenceMs, stallMs }: SendOptions,
+): Promise<BodyEnd> {
+  // Nothing of the body may have come with its head, which then is still in HTTP's hands.
+  if (prefix.length > 0) client.write(prefix);
+  else client.sendHead();
+  const sink = client.socket;
+  if (!sink) {
+    resetConnection(source);
+    return 'sink-broke';
+  }
+  const { outcome } = await relay.body(source, sink, {
+    sizeBytes: restBytes,
+    signal: AbortSignal.any([signal, client.left]),
+    silenceMs,
+    stallMs,
+    onBytes: (bytes) => client.skip(bytes),
+  });
+  // One exchange is all that the connection was opened for.
+  if (outcome === 'complete') endConnection(source);
+  else resetConnection(source);
+  return outcome;
+}
+
+/** Sends a body through this process. */
+async function pumpBody(
+  connection: OriginAnswer['connection'],
+  client: ClientBody,
+  { signal, silenceMs, sizeBytes }: SendOptions,
+): Promise<BodyEnd> {
+  const stopped = Promise.withResolvers<BodyEnd>();
+  const onAbort = () => stopped.resolve('cancelled');
+  const onLeft = () => stopped.resolve('sink-broke');
+  signal.addEventListener('abort', onAbort);
+  client.left.addEventListener('abort', onLeft);
+  if (client.left.aborted) onLeft();
+  else if (signal.aborted) onAbort();
+  const waitForClient = async () => {
+    connection.pause();
+    const state = await client.roomy(signal);
+    if (state === 'ready') connection.resume();
+    else if (state === 'stalled') stopped.resolve('sink-stalled');
+  };
+  let isStopped = false;
+  const read = connection.read({
+    sizeBytes,
+    silenceMs,
+    onChunk: (chunk) => {
+      if (!isStopped && !client.write(chunk)) void waitForClient();
+    },
+  });
+  const end = await Promise.race([stopped.promise, read]);
+  isStopped = true;
+  signal.removeEventListener('abort', onAbort);
+  client.left.removeEventListener('abort', onLeft);
+  connection.close();
+  return end === 'too-long' ? 'source-broke' : end;
+}

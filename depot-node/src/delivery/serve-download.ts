@@ -1,0 +1,105 @@
+import type { IncomingMessage } from 'node:http';
+import type { TicketClaims } from '@longhaul/shared';
+import { refusalEvent } from '../door/refusal.ts';
+import type { OriginAnswer } from '../origin/origin-connection.ts';
+import type { AnswerHead } from '../origin/representation.ts';
+import { answerHeaders, whyUnusable } from './answer-head.ts';
+import { careForWhole, NO_CARE } from './body-digest.ts';
+import { Delivery, type DeliveryComponents } from './delivery.ts';
+import { openDownload, openingOf } from './open-download.ts';
+import type { DownloadEnd, RunningDownload, RunningDownloads } from './running-download.ts';
+
+export interface ServeComponents extends DeliveryComponents {
+  readonly running: RunningDownloads;
+  /** Whether every whole body passes this process to be digested, even where the kernel could move it. */
+  readonly digestsAll: boolean;
+  readonly noteSize: (urlHash: string, sizeBytes: number) => void;
+}
+
+/**
+ * Serves an admitted download: asks the origin, sends the answer's head, then the body over as many ways as it takes.
+ * `first` is the answer where somebody else has asked already. Rejects with a `LonghaulError` before the head is sent.
+ */
+export async function serveDownload(
+  components: ServeComponents,
+  request: IncomingMessage,
+  download: RunningDownload,
+  first: OriginAnswer | undefined,
+): Promise<void> {
+  const forget = components.running.add(download);
+  try {
+    await serve(components, request, download, first);
+  } finally {
+    forget();
+  }
+}
+
+async function serve(
+  components: ServeComponents,
+  request: IncomingMessage,
+  download: RunningDownload,
+  first: OriginAnswer | undefined,
+): Promise<void> {
+  const { plane } = components;
+  const { book, client, job, stop, target } = download;
+  const signal = AbortSignal.any([client.left, stop]);
+  const begin = first
+    ? Promise.resolve(openingOf(request, { ...first, target, route: book.plan }))
+    : openDownload(components, request, download, signal);
+  const opening = await begin.catch((thrown) => {
+    // A client that has left needs no answer; what its leaving broke is not a failure.
+    if (client.left.aborted) return undefined;
+    throw thrown;
+  });
+  if (!opening) return;
+  const { answer, head, firstBlock } = opening;
+  const unusable = client.left.aborted
+    ? undefined
+    : whyUnusable(request, answer.head, firstBlock !== undefined, job);
+  if (unusable || client.left.aborted) answer.connection.reset();
+  if (unusable) throw unusable;
+  if (client.left.aborted) return;
+  if (answer.head.statusCode === 200 || answer.head.statusCode === 206) job.hasWorked = true;
+  noteSize(components, target.ticket.claims, answer.head);
+  download.part = opening.part;
+  download.representation = opening.representation;
+  const isWhole = request.method !== 'HEAD' && head.statusCode === 200;
+  client.begin(
+    head.statusCode,
+    answerHeaders(head, answer.target.url, job.id, plane.ownId),
+    isWhole ? careForWhole(answer.head, firstBlock !== undefined, components.digestsAll) : NO_CARE,
+  );
+  const end = await new Delivery(download, request, components).run(opening);
+  report(components, download, head.statusCode, end);
+}
+
+function report(
+  { plane: { observe, ownId, nowMs } }: ServeComponents,
+  { client, job, startedMs, target }: RunningDownload,
+  status: number,
+  end: DownloadEnd,
+): void {
+  observe({
+    type: 'transfer',
+    jobId: job.id,
+    originHost: target.url.host,
+    status,
+    bodyBytes: client.bytes,
+    seconds: (nowMs() - startedMs) / 1000,
+    chain: end.chain,
+    outcome: end.outcome,
+    sha256: end.outcome === 'complete' ? end.sha256 : undefined,
+  });
+  if (end.outcome === 'upstream-broke') observe(refusalEvent(end.failure, job.id, ownId));
+}
+
+/** Tells the planner how large the object is, so that the next plan for it need not assume. */
+function noteSize(
+  { noteSize }: ServeComponents,
+  claims: TicketClaims,
+  { statusCode, headers }: AnswerHead,
+): void {
+  const { 'content-range': contentRange = '', 'content-length': contentLength = '' } = headers;
+  const text = statusCode === 200 ? contentLength : /\/([0-9]+)$/.exec(contentRange)?.[1];
+  if (text !== undefined && /^[0-9]{1,15}$/.test(text)) noteSize(claims.urlHash, Number(text));
+}

@@ -1,0 +1,251 @@
+import { createSecureContext } from 'node:tls';
+import { ERRORS, type ErrorCode, type HeartbeatRequest } from '@longhaul/shared';
+import { generateKeyPair } from '@longhaul/shared/service';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { createDial } from '../sockets/dial.ts';
+import { startTestMaster, type TestMaster } from '../testing/test-master.ts';
+import { MasterClient } from './master-client.ts';
+import { Membership, type MembershipState } from './membership.ts';
+
+/** No heartbeat comes by itself while a test runs. */
+const HEARTBEAT_MS = 3_600_000;
+
+let master: TestMaster;
+let membership: Membership;
+let nowMs: number;
+let failures: ErrorCode[];
+let states: MembershipState[];
+let keepDirectory: () => Promise<void>;
+
+beforeEach(async () => {
+  master = await startTestMaster();
+  nowMs = 1_795_000_000_000;
+  failures = [];
+  states = [];
+  keepDirectory = async () => {};
+  membership = memberWith(master.secret);
+});
+afterEach(async () => {
+  membership.stop();
+  await master.close();
+});
+
+function memberWith(enrolmentSecret: string): Membership {
+  const key = generateKeyPair();
+  const sign = (text: string) => Buffer.from(key.sign(text)).toString('base64url');
+  return new Membership({
+    client: new MasterClient({
+      masterUrl: master.url,
+      identity: { id: 'd1', publicKey: key.publicKey, sign },
+      enrolmentSecret,
+      dial: createDial({
+        resolve: async (host) => [host],
+        policy: { ports: [], allow: [] },
+        isOverlayAddress: () => true,
+        connectTimeoutMs: 2000,
+      }),
+      trust: createSecureContext(),
+      nowMs: () => nowMs,
+    }),
+    self: () => ({ host: '127.0.0.1', port: 7001, tls: false }),
+    heartbeatMs: HEARTBEAT_MS,
+    activeTransfers: () => 0,
+    takeLinkReports: () => [],
+    onDirectory: () => keepDirectory(),
+    onFailure: ({ code }) => failures.push(code),
+    onState: (state) => states.push(state),
+    nowMs: () => nowMs,
+  });
+}
+
+const heartbeats = () =>
+  master.requests
+    .filter(({ path }) => path.endsWith('/heartbeat'))
+    .map(({ body }) => body as HeartbeatRequest);
+
+/** Makes the master keep its next answer to `path` back; gives what lets it go, once the request is there. */
+function holdAnswer(path: string): Promise<() => void> {
+  return new Promise((arrived) => {
+    master.beforeAnswer = async (asked) => {
+      if (!asked.endsWith(path)) return;
+      master.beforeAnswer = async () => {};
+      await new Promise<void>((release) => arrived(release));
+    };
+  });
+}
+
+describe('a drain', () => {
+  test('is told to the master, also when a heartbeat from before is still on its way', async () => {
+    await membership.start();
+    const held = holdAnswer('/heartbeat');
+    const earlier = membership.beat();
+    const release = await held;
+    const told = membership.drain();
+    release();
+    await Promise.all([earlier, told]);
+    expect(heartbeats().at(-1)).toMatchObject({ draining: true });
+  });
+
+  test('is told by a depot that was about to register', async () => {
+    const held = holdAnswer('/v1/depots');
+    const started = membership.start();
+    const release = await held;
+    const told = membership.drain();
+    release();
+    await told;
+    expect(heartbeats().at(-1)).toMatchObject({ draining: true });
+    await started;
+  });
+
+  test('is not taken back by later heartbeats', async () => {
+    await membership.start();
+    await membership.drain();
+    await membership.beat();
+    expect(heartbeats().map(({ draining }) => draining)).toEqual([false, true, true]);
+  });
+});
+
+describe('a size', () => {
+  test('is reported once, and only when it is that of a file', async () => {
+    await membership.start();
+    const sizes: readonly [string, number][] = [
+      ['none', 0],
+      ['some', 1],
+      ['much', 9e15],
+    ];
+    for (const [urlHash, sizeBytes] of sizes) membership.noteSize(urlHash, sizeBytes);
+    await membership.beat();
+    await membership.beat();
+    expect(heartbeats().map((beat) => beat.sizes)).toEqual([[], [{ urlHash: 'some', sizeBytes: 1 }], []]);
+  });
+});
+
+describe('how a depot stands with its master', () => {
+  const problem = (code: ErrorCode) => ({ code, message: ERRORS[code].message });
+
+  test('is open before the first exchange, and good when the master counts on it', async () => {
+    expect(membership.state).toEqual({ isMember: false, problem: undefined });
+    await membership.start();
+    expect(membership.state).toEqual({ isMember: true, problem: undefined });
+    expect([states, failures]).toEqual([[membership.state], []]);
+  });
+
+  test('is that of a stranger with the wrong secret, with the sentence that says what to do', async () => {
+    membership = memberWith('another secret');
+    await membership.start();
+    expect(membership.state).toMatchObject({ isMember: false, problem: { code: 'enrolment-refused' } });
+    expect(membership.state.problem?.message).toContain(ERRORS['enrolment-refused'].message);
+    await membership.beat();
+    expect(states, 'said once').toHaveLength(1);
+  });
+
+  test('is that of a depot nobody is sent to, as long as it has not proved its address', async () => {
+    master.standing = { state: 'unproved', problem: problem('depot-unreachable') };
+    await membership.start();
+    expect(membership.state).toEqual({ isMember: false, problem: problem('depot-unreachable') });
+    master.standing = { state: 'up' };
+    await membership.beat();
+    expect(membership.state).toEqual({ isMember: true, problem: undefined });
+  });
+
+  test('names a second process, to the one that counts and to the other one', async () => {
+    await membership.start();
+    master.standing = { state: 'up', problem: problem('depot-twice') };
+    await membership.beat();
+    expect(membership.state).toEqual({ isMember: true, problem: problem('depot-twice') });
+    master.onHeartbeat = () => ({ status: 409, body: {}, code: 'depot-twice' });
+    await membership.beat();
+    expect(membership.state).toMatchObject({ isMember: false, problem: { code: 'depot-twice' } });
+    await membership.beat();
+    expect(
+      master.requests.filter(({ path }) => path === '/v1/depots'),
+      'it does not push the other one out',
+    ).toHaveLength(1);
+  });
+
+  test('is mended at once where the master does not know the depot any more', async () => {
+    await membership.start();
+    master.onHeartbeat = () => {
+      master.onHeartbeat = () => undefined;
+      return { status: 404, body: {}, code: 'depot-unknown' };
+    };
+    await membership.beat();
+    expect(membership.state).toEqual({ isMember: true, problem: undefined });
+    expect(failures).toEqual([]);
+    expect(master.requests.map(({ path }) => path.split('/').at(-1))).toEqual([
+      'depots',
+      'heartbeat',
+      'heartbeat',
+      'depots',
+      'heartbeat',
+    ]);
+  });
+
+  test('outlives a heartbeat that the master does not take, and a master that fails inside', async () => {
+    await membership.start();
+    for (const [status, code] of [
+      [400, 'bad-request'],
+      [500, 'internal'],
+    ] as const) {
+      master.onHeartbeat = () => ({ status, body: {}, code });
+      await membership.beat();
+      expect(membership.state).toMatchObject({ isMember: true, problem: { code } });
+    }
+    nowMs += 3 * HEARTBEAT_MS + 1;
+    await membership.beat();
+    expect(membership.state).toMatchObject({ isMember: false, problem: { code: 'internal' } });
+  });
+
+  test('outlives a disk that is full, and names it', async () => {
+    keepDirectory = () => Promise.reject(new Error('ENOSPC: no space left on device'));
+    await membership.start();
+    expect(failures).toEqual(['internal']);
+    expect(membership.state).toMatchObject({
+      isMember: true,
+      problem: { code: 'internal', message: expect.stringContaining('no space left') as string },
+    });
+    keepDirectory = async () => {};
+    await membership.beat();
+    expect(membership.state).toEqual({ isMember: true, problem: undefined });
+    expect(master.requests.filter(({ path }) => path === '/v1/depots')).toHaveLength(1);
+  });
+
+  test('is bad where what answers is no master', async () => {
+    master.onHeartbeat = () => ({ status: 200, body: { depots: 'none' } });
+    await membership.start();
+    expect(membership.state).toMatchObject({ isMember: false, problem: { code: 'master-bad-answer' } });
+  });
+
+  test('outlives a master that is away for three heartbeats, and not more', async () => {
+    await membership.start();
+    await master.close();
+    nowMs += 3 * HEARTBEAT_MS;
+    await membership.beat();
+    expect(membership.state).toMatchObject({ isMember: true, problem: { code: 'master-unreachable' } });
+    nowMs += 1;
+    await membership.beat();
+    expect(membership.state).toMatchObject({ isMember: false, problem: { code: 'master-unreachable' } });
+    expect(states).toHaveLength(3);
+  });
+});
+
+test('an unknown key is asked for again, also when the clock was set back meanwhile', async () => {
+  await membership.start();
+  await membership.refetch('key');
+  nowMs -= 3_600_000;
+  await membership.refetch('key');
+  expect(heartbeats()).toHaveLength(3);
+  await membership.refetch('key');
+  expect(heartbeats(), 'at most every 30 s').toHaveLength(3);
+});
+
+test('a depot that was stopped while it started sends no heartbeats any more', async () => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const held = holdAnswer('/v1/depots');
+  const started = membership.start();
+  membership.stop();
+  (await held)();
+  await started;
+  expect(vi.getTimerCount()).toBe(0);
+});

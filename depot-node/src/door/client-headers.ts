@@ -1,0 +1,35 @@
+/** Which of an origin's headers go on to the client. Everything that is not named here stays with the depot. */
+const TO_CLIENT = new Set([
+  'content-type',
+  'content-length',
+  'content-encoding',
+  'content-language',
+  'content-range',
+  'accept-ranges',
+  'etag',
+  'last-modified',
+  'repr-digest',
+  'content-digest',
+  'digest',
+  'content-md5',
+  'date',
+  'retry-after',
+]);
+
+/** Headers that no answer of a depot lacks: nothing may run under its name, be kept, or be told where it came from. */
+export const SAFETY_HEADERS: Readonly<Record<string, string>> = {
+  'Cache-Control': 'private, no-store',
+  'Content-Security-Policy': "default-src 'none'; sandbox",
+  'Referrer-Policy': 'no-referrer',
+  'X-Content-Type-Options': 'nosniff',
+};
+
+/** The origin's headers that go on to the client, as pairs, with the origin's own spelling and order. */
+export function headersToClient(rawHeaders: readonly string[]): [string, string][] {
+  const passed: [string, string][] = [];
+  for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index] ?? '';
+    if (TO_CLIENT.has(name.toLowerCase())) passed.push([name, rawHeaders[index + 1] ?? '']);
+  }
+  return passed;
+}

@@ -1,0 +1,121 @@
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { HEADERS, isChallengeTarget, LonghaulError, type Result } from '@longhaul/shared';
+import {
+  answerBrokenRequest,
+  type ConnectionLimiter,
+  comesFrom,
+  type TlsMaterial,
+} from '@longhaul/shared/service';
+import type { Registry } from 'prom-client';
+import type { MembershipState } from '../directory/membership.ts';
+import type { Observe } from '../plane/events.ts';
+import type { LegOptions } from '../sockets/leg-options.ts';
+import { createListener } from '../sockets/listener.ts';
+import { resetConnection } from '../sockets/reset.ts';
+import { SAFETY_HEADERS } from './client-headers.ts';
+import { refusalEvent, sendRefusal } from './refusal.ts';
+import { Turns } from './turns.ts';
+
+interface DepotServerComponents {
+  readonly observe: Observe;
+  readonly limiter: ConnectionLimiter;
+  readonly ownId: string;
+  readonly tls: TlsMaterial | undefined;
+  /** Options of accepted connections. */
+  readonly sockets: LegOptions;
+  readonly handleRelay: (request: IncomingMessage, response: ServerResponse) => Promise<void>;
+  readonly handleConnect: (request: IncomingMessage, socket: Duplex, head: Buffer) => Promise<void>;
+  /** How this depot stands with its master. */
+  readonly membership: () => MembershipState;
+  /** Proves where this depot is. */
+  readonly answerChallenge: (target: string, clientAddress: string) => Result<object>;
+  readonly metrics: Registry;
+  readonly metricsNetworks: readonly string[];
+  /** Whether the depot takes nothing new. */
+  readonly isClosing: () => boolean;
+}
+
+/** The depot's one listener, not yet bound: which request goes where, and what answers the ones that are none. */
+export function createDepotServer(components: DepotServerComponents): Server {
+  const { ownId, handleRelay, handleConnect, isClosing, limiter } = components;
+  const turns = new Turns();
+  const serve = (request: IncomingMessage, response: ServerResponse) => {
+    if (isClosing()) sendRefusal(request, response, new LonghaulError('shutting-down'), { ownId });
+    else if (request.url === '/healthz') response.writeHead(200, SAFETY_HEADERS).end('ok\n');
+    else if (request.url === '/healthz/ready') sendReadiness(components, request, response);
+    else if (request.url === '/metrics') return sendMetrics(components, request, response);
+    else if (isChallengeTarget(request.url ?? '')) sendProof(components, request, response);
+    else return handleRelay(request, response).catch(() => resetConnection(request.socket));
+    return undefined;
+  };
+  const server = createListener(
+    (request, response) => {
+      // One read may bring many requests; those behind the one that was too many have nobody to answer.
+      if (request.socket.destroyed || turns.take(request, response, () => serve(request, response))) return;
+      components.observe(refusalEvent(new LonghaulError('too-many-waiting'), undefined, ownId));
+      resetConnection(request.socket);
+    },
+    components.tls,
+    components.sockets,
+  );
+  server.on('connect', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+    limiter.noteRequest(request);
+    // A tunnel cannot begin while an answer is still on its way over the same connection.
+    if (turns.isBusy(socket)) resetConnection(socket);
+    else handleConnect(request, socket, head).catch(() => resetConnection(socket));
+  });
+  server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
+    sendRefusal(request, response, new LonghaulError('bad-request'), { ownId });
+  });
+  server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {
+    // The answer to it would become a part of the body that is on its way.
+    if (turns.isBusy(socket)) resetConnection(socket);
+    else answerBrokenRequest(error, socket, { [HEADERS.depot]: ownId });
+  });
+  // Last, because it stands before all that listens to connections by then.
+  limiter.guard(server);
+  return server;
+}
+
+/** For operators; a depot that is not ready serves the tickets it gets. Only they see the sentence, which may name addresses. */
+function sendReadiness(
+  { membership, metricsNetworks }: DepotServerComponents,
+  request: IncomingMessage,
+  response: ServerResponse,
+): void {
+  const { isMember, problem } = membership();
+  const sentence = problem && comesFrom(request, metricsNetworks) ? `: ${problem.message}` : '';
+  const said = problem ? `${problem.code}${sentence}\n` : '';
+  response.writeHead(isMember ? 200 : 503, {
+    ...SAFETY_HEADERS,
+    'Content-Type': 'text/plain; charset=utf-8',
+  });
+  response.end(`${isMember ? 'ready' : 'not ready'}\n${said}`);
+}
+
+function sendProof(
+  { ownId, answerChallenge }: DepotServerComponents,
+  request: IncomingMessage,
+  response: ServerResponse,
+): void {
+  const proof = answerChallenge(request.url ?? '', request.socket.remoteAddress ?? '');
+  if (!proof.ok) sendRefusal(request, response, proof.error, { ownId });
+  else
+    response
+      .writeHead(200, { ...SAFETY_HEADERS, 'Content-Type': 'application/json' })
+      .end(JSON.stringify(proof.value));
+}
+
+async function sendMetrics(
+  { ownId, metrics, metricsNetworks }: DepotServerComponents,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  if (!comesFrom(request, metricsNetworks)) {
+    sendRefusal(request, response, new LonghaulError('not-found'), { ownId });
+    return;
+  }
+  response.setHeader('Content-Type', metrics.contentType);
+  response.end(await metrics.metrics());
+}

@@ -1,0 +1,76 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { HEADERS, type LonghaulError } from '@longhaul/shared';
+import type { DepotEvent } from '../plane/events.ts';
+import { SAFETY_HEADERS } from './client-headers.ts';
+import { type LeadingOn, REFUSAL_PAGE_POLICY, refusalPage } from './refusal-page.ts';
+
+/** Refusals of the request itself: no waiting makes it better. */
+const REQUEST_FAULTS = new Set([400, 405, 431]);
+
+/** Clients that may come back wait this long. */
+const RETRY_AFTER_SECONDS = 5;
+
+/** The header that says when to come back, for a refusal that waiting may help. */
+export function retryAfter(status: number, mayPass: boolean): Record<string, string> {
+  return status === 503 && mayPass ? { 'Retry-After': String(RETRY_AFTER_SECONDS) } : {};
+}
+
+/**
+ * The status of a refusal. A resume is never answered with a redirect or a 404, because browsers then drop the bytes
+ * they have: tickets that are over answer it with 503, and so does everything that fails at an address that has worked.
+ */
+function refusalStatus(error: LonghaulError, isResume: boolean, hasWorked: boolean): number {
+  if (hasWorked && !REQUEST_FAULTS.has(error.status)) return 503;
+  return isResume && error.code === 'ticket-expired' ? 503 : error.status;
+}
+
+interface RefusalContext {
+  readonly ownId: string;
+  /** Whether this address has given a body before. */
+  readonly hasWorked?: boolean;
+  /** For people who open the address in a browser. */
+  readonly leadingOn?: LeadingOn;
+}
+
+/** Answers a request with a registered failure, its code in a header: a page for browsers that show it, else text. */
+export function sendRefusal(
+  request: IncomingMessage,
+  response: ServerResponse,
+  error: LonghaulError,
+  { ownId, hasWorked = false, leadingOn }: RefusalContext,
+): void {
+  const status = refusalStatus(error, request.headers.range !== undefined, hasWorked);
+  const page =
+    leadingOn && request.headers.accept?.includes('text/html') ? refusalPage(error, leadingOn) : undefined;
+  const text = page ?? `${error.code}: ${error.message}\n`;
+  response.writeHead(status, {
+    ...SAFETY_HEADERS,
+    ...(page === undefined ? {} : { 'Content-Security-Policy': REFUSAL_PAGE_POLICY }),
+    'Content-Type': page === undefined ? 'text/plain; charset=utf-8' : 'text/html; charset=utf-8',
+    'Content-Length': Buffer.byteLength(text),
+    [HEADERS.error]: error.code,
+    [HEADERS.depot]: error.depot ?? ownId,
+    ...retryAfter(status, error.retry || hasWorked),
+  });
+  response.end(request.method === 'HEAD' ? undefined : text);
+}
+
+/** Sends the client back to the master, which plans anew; its link never expires. */
+export function sendBackToMaster(response: ServerResponse, location: string, ownId: string): void {
+  response.writeHead(307, {
+    ...SAFETY_HEADERS,
+    'Cache-Control': 'no-store',
+    Location: location,
+    'Content-Length': 0,
+    [HEADERS.error]: 'ticket-start-over',
+    [HEADERS.depot]: ownId,
+  });
+  response.end();
+}
+
+/** A failure for log and metrics, with what lies behind it. */
+export function refusalEvent(failure: LonghaulError, jobId: string | undefined, ownId: string): DepotEvent {
+  const { code, depot = ownId, cause } = failure;
+  const detail = failure.detail ?? (cause instanceof Error ? cause.message : undefined);
+  return { type: 'refusal', code, jobId, depot, detail };
+}

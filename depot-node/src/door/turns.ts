@@ -1,0 +1,62 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { clientPrefix } from '@longhaul/shared';
+import { FairRoom } from '@longhaul/shared/service';
+
+/** Requests that may wait behind the one that is answered: whoever pipelines downloads gains nothing by more. */
+const MOST_WAITING_PER_CONNECTION = 8;
+/** Requests that may wait on all connections, with heads of up to 32 KiB each. */
+const MOST_WAITING = 1000;
+
+/** One request of a connection at a time: pipelined requests wait for their turn, so that none of them holds a slot. */
+export class Turns {
+  readonly #last = new WeakMap<object, Promise<void>>();
+  readonly #open = new WeakMap<object, number>();
+  readonly #waiting = new FairRoom(MOST_WAITING);
+
+  /**
+   * Serves a request when the answers to all that came before on this connection have gone. `serve` must not reject. Gives
+   * `false`, and serves nothing, where too many wait: behind an answer that nobody reads they would fill the memory.
+   */
+  take(request: IncomingMessage, response: ServerResponse, serve: () => Promise<void> | void): boolean {
+    const connection = request.socket;
+    const network = clientPrefix(connection.remoteAddress ?? '');
+    const before = this.#count(connection);
+    if (before > MOST_WAITING_PER_CONNECTION) return false;
+    const waits = before > 0;
+    if (waits && !this.#waiting.take(network, 1)) return false;
+    this.#open.set(connection, before + 1);
+    const turn = async () => {
+      await this.#last.get(connection);
+      if (waits) this.#waiting.giveBack(network, 1);
+      if (!connection.destroyed) await serve();
+      await endOf(response, connection);
+      this.#open.set(connection, this.#count(connection) - 1);
+    };
+    this.#last.set(connection, turn());
+    return true;
+  }
+
+  /** Whether a request of this connection has not been answered to its end. */
+  isBusy(connection: Duplex): boolean {
+    return this.#count(connection) > 0;
+  }
+
+  #count(connection: object): number {
+    return this.#open.get(connection) ?? 0;
+  }
+}
+
+/** Until the answer has gone to the client's kernel, or its connection has: an answer whose turn never came does not close. */
+function endOf(response: ServerResponse, connection: Duplex): Promise<void> {
+  if (response.closed || connection.closed) return Promise.resolve();
+  return new Promise((resolve) => {
+    const settle = () => {
+      response.off('close', settle);
+      connection.off('close', settle);
+      resolve();
+    };
+    response.once('close', settle);
+    connection.once('close', settle);
+  });
+}

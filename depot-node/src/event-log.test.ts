@@ -1,0 +1,38 @@
+import { pino } from 'pino';
+import { expect, test } from 'vitest';
+import { createEventLog } from './event-log.ts';
+import type { DepotEvent } from './plane/events.ts';
+
+function setUp() {
+  const lines: Record<string, unknown>[] = [];
+  const clock = { ms: 1_000_000 };
+  const log = pino(
+    { base: null },
+    { write: (line) => lines.push(JSON.parse(line) as Record<string, unknown>) },
+  );
+  return { lines, clock, observe: createEventLog(log, () => clock.ms) };
+}
+
+const refusal = (jobId?: string): DepotEvent => ({
+  type: 'refusal',
+  code: 'ticket-malformed',
+  jobId,
+  depot: 'd1',
+  detail: undefined,
+});
+
+test('requests that are refused a thousand times a second are one line in a while, which counts them', () => {
+  const { lines, clock, observe } = setUp();
+  for (let count = 0; count < 10_000; count += 1) {
+    observe(refusal());
+    clock.ms += 1;
+  }
+  observe(refusal());
+  expect(lines).toMatchObject([{ code: 'ticket-malformed' }, { code: 'ticket-malformed', heldBack: 9999 }]);
+});
+
+test('what happens to one download is told, whatever happens to others', () => {
+  const { lines, observe } = setUp();
+  for (const job of [undefined, 'one', 'two', 'one']) observe(refusal(job));
+  expect(lines.map(({ jobId }) => jobId)).toEqual([undefined, 'one', 'two']);
+});

@@ -1,0 +1,48 @@
+import { bindClockCalls, type ClockCalls } from './clock-calls.ts';
+import { bindDescriptorCalls, type DescriptorCalls } from './descriptor-calls.ts';
+import { type MemoryCalls, openLibc } from './libc.ts';
+import { bindReadinessCalls, type ReadinessCalls } from './readiness-calls.ts';
+import { bindSocketCalls, type SocketCalls } from './socket-calls.ts';
+import { bindSpliceCalls, type SpliceCalls } from './splice-calls.ts';
+
+/**
+ * The calls of Linux that Node does not offer, by what they are for. They do not throw: those that return a number return
+ * an errno below 0 where they fail, as `errno` of Node's own errors is.
+ */
+export interface Kernel
+  extends MemoryCalls,
+    DescriptorCalls,
+    SocketCalls,
+    SpliceCalls,
+    ReadinessCalls,
+    ClockCalls {}
+
+export type KernelAccess =
+  | { readonly kernel: Kernel }
+  | { readonly kernel: undefined; readonly reason: string };
+
+/**
+ * Binds the calls for the thread that asks; tells why where that is impossible: not Linux, or koffi is missing or does
+ * not load.
+ */
+export function openKernel(platform: NodeJS.Platform = process.platform): KernelAccess {
+  if (platform !== 'linux') return { kernel: undefined, reason: `${platform} is not Linux` };
+  try {
+    const libc = openLibc();
+    const descriptors = bindDescriptorCalls(libc);
+    return {
+      kernel: {
+        buffer: libc.buffer,
+        addressOf: libc.addressOf,
+        ...descriptors,
+        ...bindSocketCalls(libc),
+        ...bindSpliceCalls(libc),
+        ...bindReadinessCalls(libc, descriptors),
+        ...bindClockCalls(libc),
+      },
+    };
+  } catch (failure) {
+    const text = failure instanceof Error ? failure.message : String(failure);
+    return { kernel: undefined, reason: `koffi does not load: ${text.split('\n', 1)[0]}` };
+  }
+}

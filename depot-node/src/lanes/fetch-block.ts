@@ -1,0 +1,62 @@
+import { type ErrorCode, LonghaulError } from '@longhaul/shared';
+import type { BodyRead } from '../origin/exchange.ts';
+import { joinedPart } from '../origin/joined-part.ts';
+import type { OriginConnection, OriginRequest } from '../origin/origin-connection.ts';
+import { headersForPart, type Part, type Representation } from '../origin/representation.ts';
+
+/** Takes a block's bytes in order, as they come. They are the taker's from then on. */
+export type OnChunk = (chunk: Buffer) => void;
+
+/** What all blocks of a transfer have in common. */
+export interface BlockRequest {
+  /** A GET of the file, without conditions. */
+  readonly asked: OriginRequest;
+  /** What the blocks are parts of. */
+  readonly representation: Representation;
+  /** Silence, while bytes are wanted, after which a connection has broken. */
+  readonly silenceMs: number;
+}
+
+/**
+ * Asks for a block and reads it, in as many parts as the origin makes of it. Rejects with a `LonghaulError`: `origin-changed`, `origin-bad-answer`,
+ * `origin-unreachable`, `origin-timeout`, `origin-busy` (an `OriginBusy`), or what kept the connection from being made. The
+ * connection is over then.
+ */
+export async function fetchBlock(
+  connection: OriginConnection,
+  { asked, representation, silenceMs }: BlockRequest,
+  part: Part,
+  onChunk: OnChunk,
+): Promise<void> {
+  for (let rest = part; rest.startByte < rest.endByte; ) {
+    const headers = { ...asked.headers, ...headersForPart(representation, rest), connection: 'keep-alive' };
+    const head = await connection.ask({ ...asked, headers }, { answerMs: silenceMs });
+    const given = joinedPart(head, representation, rest);
+    if (!given.ok) {
+      connection.reset();
+      throw given.error;
+    }
+    await readBlock(connection, silenceMs, given.value, onChunk);
+    rest = { ...rest, startByte: given.value.endByte };
+  }
+}
+
+const FAILURES: Readonly<Record<Exclude<BodyRead, 'complete'>, { code: ErrorCode; detail?: string }>> = {
+  'too-long': { code: 'origin-bad-answer', detail: 'more bytes than were asked for' },
+  'source-ended': { code: 'origin-unreachable', detail: 'fewer bytes than were asked for' },
+  'source-broke': { code: 'origin-unreachable' },
+  'source-silent': { code: 'origin-timeout' },
+};
+
+/** Reads a block whose answer has begun; rejects as `fetchBlock` does. */
+export async function readBlock(
+  connection: OriginConnection,
+  silenceMs: number,
+  { startByte, endByte }: Part,
+  onChunk: OnChunk,
+): Promise<void> {
+  const end = await connection.read({ sizeBytes: endByte - startByte, silenceMs, onChunk });
+  if (end === 'complete') return;
+  const { code, ...context } = FAILURES[end];
+  throw new LonghaulError(code, context);
+}

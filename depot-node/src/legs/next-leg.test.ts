@@ -1,0 +1,136 @@
+import { once } from 'node:events';
+import { connect, createServer, type Server, type Socket } from 'node:net';
+import { createSecureContext } from 'node:tls';
+import { type DepotEntry, HEADERS } from '@longhaul/shared';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import type { Identity } from '../identity.ts';
+import type { Dial } from '../sockets/dial.ts';
+import { ProofMaker } from './caller-proof.ts';
+import { type ChainTarget, createNextLegs, type NextLegs } from './next-leg.ts';
+
+const REQUEST = Buffer.from('GET /file HTTP/1.1\r\nHost: origin.test\r\n\r\n');
+const TARGET: ChainTarget = {
+  ticket: 'ticket',
+  chainIndex: 0,
+  chain: ['d1', 'd2'],
+  authority: { host: 'origin.test', port: 80 },
+};
+const NEVER = new AbortController().signal;
+
+/** A neighbour depot that keeps what comes in first, and answers as told. */
+let server: Server;
+let connections: Socket[];
+let firstChunks: string[];
+let answer: (socket: Socket) => void;
+let legs: NextLegs;
+let starts: string[];
+let nowMs: number;
+
+beforeEach(async () => {
+  connections = [];
+  firstChunks = [];
+  starts = [];
+  nowMs = 0;
+  answer = (socket) => socket.write('HTTP/1.1 200 Connected\r\n\r\nANSWER');
+  server = createServer((socket) => {
+    connections.push(socket);
+    socket.on('error', () => {});
+    socket.once('data', (chunk) => {
+      firstChunks.push(chunk.toString('latin1'));
+      answer(socket);
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const entry = { id: 'd2', host: '127.0.0.1', port: portOf(server), tls: false } as DepotEntry;
+  const dial: Dial = async () => {
+    const socket = connect({ host: '127.0.0.1', port: portOf(server), allowHalfOpen: true, noDelay: true });
+    await once(socket, 'connect');
+    return { socket, rttMs: 1 };
+  };
+  legs = createNextLegs({
+    dial,
+    findDepot: async () => entry,
+    knownDepot: () => entry,
+    trust: createSecureContext(),
+    proofs: new ProofMaker({ id: 'd1', sign: () => 'signed' } as unknown as Identity, () => nowMs),
+    noteRtt: () => {},
+    onLeg: (start) => starts.push(start),
+    connectTimeoutMs: 2000,
+    spareLegs: 2,
+    nowMs: () => nowMs,
+  });
+});
+
+afterEach(async () => {
+  legs.close();
+  for (const socket of connections) socket.destroy();
+  await new Promise((resolve) => server.close(resolve));
+});
+
+function portOf(listening: Server): number {
+  const address = listening.address();
+  return typeof address === 'object' && address ? address.port : 0;
+}
+
+describe('the connection to the next depot', () => {
+  test('carries the first bytes in one piece with the request for the tunnel', async () => {
+    const tunnel = await legs.open(TARGET, 0, NEVER, REQUEST);
+    expect(firstChunks[0]).toMatch(/^CONNECT origin\.test:80 HTTP\/1\.1\r\n/);
+    expect(firstChunks[0]?.endsWith(`\r\n\r\n${REQUEST.toString('latin1')}`)).toBe(true);
+    expect(String(tunnel.read() ?? (await once(tunnel, 'data'))[0])).toBe('ANSWER');
+    tunnel.destroy();
+  });
+
+  test('is ready before the next download asks, and takes no handshake then', async () => {
+    (await legs.open(TARGET, 0, NEVER)).destroy();
+    await vi.waitFor(() => expect(legs.spareCount()).toBe(2));
+    (await legs.open(TARGET, 0, NEVER)).destroy();
+    expect(starts).toEqual(['dialled', 'spare']);
+    await vi.waitFor(() => expect(legs.spareCount()).toBe(2));
+    expect(connections).toHaveLength(4);
+  });
+
+  test('is dialled anew when the one that waited is dead, without anybody noticing', async () => {
+    (await legs.open(TARGET, 0, NEVER)).destroy();
+    await vi.waitFor(() => expect(legs.spareCount()).toBe(2));
+    // Dies at the moment of use, after it has been taken.
+    let isFirst = true;
+    const answerWell = answer;
+    answer = (socket) => {
+      if (isFirst) socket.resetAndDestroy();
+      else answerWell(socket);
+      isFirst = false;
+    };
+    (await legs.open(TARGET, 0, NEVER, REQUEST)).destroy();
+    expect(starts).toEqual(['dialled', 'dialled']);
+    expect(firstChunks.at(-1)?.endsWith(REQUEST.toString('latin1'))).toBe(true);
+  });
+
+  test('tells a refusal that comes over a waiting connection as it is', async () => {
+    (await legs.open(TARGET, 0, NEVER)).destroy();
+    await vi.waitFor(() => expect(legs.spareCount()).toBe(2));
+    answer = (socket) =>
+      socket.end(`HTTP/1.1 503 Full\r\n${HEADERS.error}: depot-full\r\nContent-Length: 0\r\n\r\n`);
+    await expect(legs.open(TARGET, 0, NEVER)).rejects.toMatchObject({ code: 'depot-full', depot: 'd2' });
+    expect(firstChunks).toHaveLength(2);
+  });
+
+  test('keeps no connection that the neighbour closed, and dials no other before it is needed', async () => {
+    (await legs.open(TARGET, 0, NEVER)).destroy();
+    await vi.waitFor(() => expect(legs.spareCount()).toBe(2));
+    await vi.waitFor(() => expect(connections).toHaveLength(3));
+    for (const socket of connections.slice(1)) socket.end();
+    await vi.waitFor(() => expect(legs.spareCount()).toBe(0));
+    expect(connections).toHaveLength(3);
+  });
+
+  test('leaves no connection open when it is closed', async () => {
+    (await legs.open(TARGET, 0, NEVER)).destroy();
+    await vi.waitFor(() => expect(legs.spareCount()).toBe(2));
+    await vi.waitFor(() => expect(connections).toHaveLength(3));
+    const closed = connections.slice(1).map((socket) => once(socket.resume(), 'close'));
+    legs.close();
+    await Promise.all(closed);
+    expect(legs.spareCount()).toBe(0);
+  });
+});

@@ -1,0 +1,264 @@
+import { request } from 'node:http';
+import type { Duplex } from 'node:stream';
+import type { SecureContext } from 'node:tls';
+import {
+  type Authority,
+  type Chain,
+  type DepotEntry,
+  formatAuthority,
+  formatProof,
+  HEADERS,
+  isWireErrorCode,
+  LonghaulError,
+} from '@longhaul/shared';
+import { FairRoom } from '@longhaul/shared/service';
+import type { Dial, DialTarget } from '../sockets/dial.ts';
+import { resetConnection } from '../sockets/reset.ts';
+import { secure } from '../sockets/secure.ts';
+import type { ProofMaker } from './caller-proof.ts';
+import { SpareLegs } from './spare-legs.ts';
+
+/** What a connection through depots is for: which chain of which ticket, and to which origin. */
+export interface ChainTarget {
+  readonly ticket: string;
+  readonly chainIndex: number;
+  readonly chain: Chain;
+  readonly authority: Authority;
+  /** The network of the client that this depot serves, where it does. */
+  readonly client?: string;
+}
+
+interface NextLegComponents {
+  readonly dial: Dial;
+  readonly findDepot: (id: string) => Promise<DepotEntry | undefined>;
+  readonly trust: SecureContext;
+  readonly proofs: ProofMaker;
+  /** As {@link findDepot}, from what is known without asking. */
+  readonly knownDepot: (id: string) => DepotEntry | undefined;
+  readonly noteRtt: (depot: string, rttMs: number) => void;
+  /** A tunnel was opened, over a connection that waited for it or a new one. */
+  readonly onLeg: (start: 'spare' | 'dialled') => void;
+  readonly connectTimeoutMs: number;
+  /** Connections kept ready to each neighbour. */
+  readonly spareLegs: number;
+  readonly nowMs: () => number;
+}
+
+/**
+ * Opens the connection from the depot at `place` of a chain to the origin: the last depot dials the origin itself,
+ * every other one asks the next depot for a tunnel. `firstBytes` go along with the request for it, so that they reach
+ * the origin one round trip of each leg earlier. Rejects with a `LonghaulError` that names the depot that failed.
+ */
+export type OpenNextLeg = (
+  target: ChainTarget,
+  place: number,
+  signal: AbortSignal,
+  firstBytes?: Buffer,
+) => Promise<Duplex>;
+
+export interface NextLegs {
+  readonly open: OpenNextLeg;
+  /**
+   * Runs `use` over a connection to another depot: one that waited for it, or, when that turns out to be broken
+   * (`next-depot-unreachable`), a new one. Rejects with a `LonghaulError` that names a depot.
+   */
+  readonly overDepot: <T>(
+    id: string,
+    signal: AbortSignal,
+    use: (connection: Duplex) => Promise<T>,
+  ) => Promise<T>;
+  /** Connections to other depots that wait for use. */
+  readonly spareCount: () => number;
+  readonly close: () => void;
+}
+
+const NOTHING = Buffer.alloc(0);
+/**
+ * Chains that this depot builds for clients at once; of these one client network has no more than it leaves free. The next depots
+ * know only this one, and not for whom it asks: they have room for 200 of its look-ups.
+ */
+const MOST_SET_UPS = 256;
+
+export function createNextLegs(components: NextLegComponents): NextLegs {
+  const spares = new SpareLegs({
+    perNeighbour: components.spareLegs,
+    open: (entry, signal) => dialDepot(components, entry, signal),
+    findDepot: components.knownDepot,
+    nowMs: components.nowMs,
+  });
+  const overDepot: NextLegs['overDepot'] = (id, signal, use) =>
+    overConnection(components, spares, id, signal, use);
+  const setUps = new FairRoom(MOST_SET_UPS);
+  const inRoomOf = async <T>(client: string | undefined, setUp: () => Promise<T>): Promise<T> => {
+    if (client === undefined) return setUp();
+    if (!setUps.take(client, 1))
+      throw new LonghaulError('client-busy', { detail: 'too many chains are being built' });
+    return setUp().finally(() => setUps.giveBack(client, 1));
+  };
+  return {
+    overDepot,
+    open: async (target, place, signal, firstBytes = NOTHING) => {
+      const next = target.chain[place + 1];
+      if (next !== undefined) {
+        const asked = { target, place, next, firstBytes };
+        return inRoomOf(target.client, () =>
+          overDepot(next, signal, (stream) => connectThrough(stream, components, asked, signal)),
+        );
+      }
+      const { socket } = await components.dial(
+        { purpose: 'origin', ...target.authority, ...askerOf(target, place) },
+        signal,
+      );
+      if (firstBytes.length > 0) socket.write(firstBytes);
+      return socket;
+    },
+    spareCount: () => spares.count,
+    close: () => spares.close(),
+  };
+}
+
+/** Whom the last depot of a chain dials the origin for: the neighbour that sent the download on, or its own client. */
+function askerOf({ chain, client }: ChainTarget, place: number): Pick<DialTarget, 'forWhom'> {
+  const previous = chain[place - 1];
+  if (previous !== undefined) return { forWhom: { depot: previous } };
+  return client === undefined ? {} : { forWhom: { client } };
+}
+
+interface TunnelRequest {
+  readonly target: ChainTarget;
+  readonly place: number;
+  readonly next: string;
+  readonly firstBytes: Buffer;
+}
+
+async function overConnection<T>(
+  components: NextLegComponents,
+  spares: SpareLegs,
+  id: string,
+  signal: AbortSignal,
+  use: (connection: Duplex) => Promise<T>,
+): Promise<T> {
+  const spare = spares.take(id);
+  try {
+    if (spare) {
+      const used = await use(spare).then(
+        (value) => ({ value }),
+        (failure: unknown) => {
+          signal.throwIfAborted();
+          // The neighbour may have closed it a moment ago: what counts is what a new connection says.
+          if (failure instanceof LonghaulError && failure.code !== 'next-depot-unreachable') throw failure;
+          return undefined;
+        },
+      );
+      if (used) {
+        components.onLeg('spare');
+        return used.value;
+      }
+    }
+    const entry = await components.findDepot(id);
+    if (!entry) throw new LonghaulError('next-depot-unknown');
+    const value = await use(await dialDepot(components, entry, signal));
+    components.onLeg('dialled');
+    spares.keepWarm(id);
+    return value;
+  } catch (failure) {
+    if (failure instanceof LonghaulError && failure.depot === undefined) {
+      throw new LonghaulError(failure.code, { ...detailOf(failure), depot: id, cause: failure.cause });
+    }
+    throw failure;
+  }
+}
+
+async function dialDepot(
+  { dial, trust, noteRtt }: NextLegComponents,
+  entry: DepotEntry,
+  signal: AbortSignal,
+): Promise<Duplex> {
+  const { host, port, addresses } = entry;
+  const { socket, rttMs } = await dial({ purpose: 'depot', host, port, addresses }, signal);
+  noteRtt(entry.id, rttMs);
+  const codes = {
+    refused: 'next-depot-tls-failed',
+    broken: 'next-depot-unreachable',
+    timeout: 'next-depot-timeout',
+  } as const;
+  return entry.tls ? secure(socket, entry.host, trust, codes, signal) : socket;
+}
+
+function detailOf(failure: LonghaulError): { detail?: string } {
+  return failure.detail === undefined ? {} : { detail: failure.detail };
+}
+
+function connectThrough(
+  stream: Duplex,
+  { proofs, connectTimeoutMs }: NextLegComponents,
+  { target, place, next, firstBytes }: TunnelRequest,
+  signal: AbortSignal,
+): Promise<Duplex> {
+  const authority = formatAuthority(target.authority.host, target.authority.port);
+  return new Promise((resolve, reject) => {
+    const outgoing = request({
+      method: 'CONNECT',
+      path: authority,
+      headers: {
+        host: authority,
+        [HEADERS.ticket]: target.ticket,
+        [HEADERS.chain]: String(target.chainIndex),
+        [HEADERS.proof]: formatProof(proofs.make(target.ticket, target.chainIndex, place)),
+      },
+      createConnection: () => stream,
+    });
+    // Every depot further on may need its own time to connect, and shall be the one that names the failure.
+    const patienceMs = connectTimeoutMs * (target.chain.length - place);
+    const timer = setTimeout(
+      () => fail(new LonghaulError('next-depot-timeout', { depot: next })),
+      patienceMs,
+    );
+    // Not left to the request itself: that would end the chain where a reset frees it at once.
+    const onAbort = () =>
+      fail(new LonghaulError('next-depot-unreachable', { depot: next, cause: signal.reason }));
+    signal.addEventListener('abort', onAbort);
+    const settle = () => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', onAbort);
+    };
+    const fail = (failure: LonghaulError) => {
+      settle();
+      resetConnection(stream);
+      reject(failure);
+    };
+    outgoing.on('error', (cause) =>
+      fail(new LonghaulError('next-depot-unreachable', { depot: next, cause })),
+    );
+    // A refusal before the tunnel may also come as an ordinary response, from a server that is no depot.
+    outgoing.once('response', () => fail(new LonghaulError('next-depot-unreachable', { depot: next })));
+    outgoing.once('connect', (answer, socket, head) => {
+      if (answer.statusCode !== 200) {
+        const code = String(answer.headers[HEADERS.error] ?? '');
+        const named = String(answer.headers[HEADERS.depot] ?? '');
+        // Only a depot further down this chain can have failed.
+        const depot = target.chain.indexOf(named) > place ? named : next;
+        fail(new LonghaulError(isWireErrorCode(code) ? code : 'next-depot-unreachable', { depot }));
+        return;
+      }
+      settle();
+      if (head.length > 0) socket.unshift(head);
+      resolve(socket);
+    });
+    if (firstBytes.length > 0) outgoing.once('socket', () => sendBehindHead(stream, firstBytes));
+    if (signal.aborted) onAbort();
+    else outgoing.end();
+  });
+}
+
+/**
+ * Sends bytes right behind the request's head, in the same packet. Called while the request has its socket but has not
+ * written yet, which it does before the next tick.
+ */
+function sendBehindHead(stream: Duplex, bytes: Buffer): void {
+  stream.cork();
+  process.nextTick(() => {
+    stream.write(bytes);
+    stream.uncork();
+  });
+}

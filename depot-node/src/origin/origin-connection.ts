@@ -1,0 +1,173 @@
+import { Agent, request } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { asLonghaulError, LonghaulError } from '@longhaul/shared';
+import { resetConnection } from '../sockets/reset.ts';
+import { type BodyRead, Exchange, type ReadOptions, type TakenBody } from './exchange.ts';
+import { PendingStream } from './pending-stream.ts';
+import type { AnswerHead } from './representation.ts';
+
+export interface OriginRequest {
+  readonly method: 'GET' | 'HEAD';
+  /** Raw path and query. */
+  readonly target: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** An origin's answer: its head, its body unread. */
+export interface OriginAnswer {
+  readonly head: AnswerHead;
+  /** What its body comes over. */
+  readonly connection: OriginConnection;
+}
+
+/**
+ * Opens the stream to the origin that the connection goes over, and sends these bytes: over http along with the chain's
+ * making, over https behind the handshake. Rejects with a `LonghaulError`.
+ */
+export type OpenStream = (firstBytes: Buffer, signal: AbortSignal) => Promise<Duplex>;
+
+interface AskOptions {
+  /** How long the origin may take to answer, from the moment on at which it has been reached. */
+  readonly answerMs: number;
+  /** Gives the question up. */
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * A conversation with an origin in HTTP/1.1, one request at a time: ask for the head of an answer, then read its body or
+ * take it away, then ask again or close. The stream that it goes over is made with the first request.
+ */
+export class OriginConnection {
+  /** Resolves when the stream stands; rejects with what kept it from being made. Never settles when nothing is asked. */
+  readonly stands: Promise<void>;
+  readonly #stream = new PendingStream();
+  readonly #agent: OneStreamAgent;
+  #exchange: Exchange | undefined;
+  #isPaused = false;
+
+  constructor(open: OpenStream) {
+    this.#agent = new OneStreamAgent(this.#stream);
+    const given = new AbortController();
+    this.#stream.once('close', () => given.abort());
+    // Between two requests nobody else listens.
+    this.#stream.on('error', () => {});
+    this.stands = attach(this.#stream, open, given.signal);
+    this.stands.catch((failure) => this.#stream.destroy(asLonghaulError(failure, 'origin-unreachable')));
+  }
+
+  /** What it goes over, for whoever measures connections. */
+  get stream(): Duplex {
+    return this.#stream;
+  }
+
+  /** Whether it can be asked: nothing runs, and neither end has ended it. */
+  get isOpen(): boolean {
+    const { destroyed, readableEnded, writable } = this.#stream;
+    const isFree = this.#exchange === undefined || this.#exchange.mayFollow;
+    return isFree && !destroyed && !readableEnded && writable;
+  }
+
+  /**
+   * Sends a request and gives the answer's head, the body unread. Rejects with a `LonghaulError`: of the chain, or
+   * `origin-*`; the connection is over then.
+   */
+  async ask(asked: OriginRequest, { answerMs, signal }: AskOptions): Promise<AnswerHead> {
+    if (!this.isOpen) throw new LonghaulError('origin-unreachable');
+    const outgoing = request({
+      method: asked.method,
+      path: asked.target,
+      headers: asked.headers,
+      agent: this.#agent,
+    });
+    const exchange = new Exchange({
+      outgoing,
+      hasBody: asked.method === 'GET',
+      stream: this.#stream,
+      onFailed: () => this.reset(),
+    });
+    this.#exchange = exchange;
+    if (this.#isPaused) exchange.pause();
+    // Until the stream stands the chain has its own deadlines.
+    void this.stands.then(
+      () => exchange.awaitAnswer(answerMs),
+      () => {},
+    );
+    // Not left to the request itself: that would end the chain where a reset frees it at once.
+    const onAbort = () => exchange.fail(new LonghaulError('origin-unreachable', { cause: signal?.reason }));
+    signal?.addEventListener('abort', onAbort);
+    if (signal?.aborted === true) onAbort();
+    else outgoing.end();
+    return exchange.head.finally(() => signal?.removeEventListener('abort', onAbort));
+  }
+
+  /** Reads the body of the answer. Never rejects; whatever is not `complete` has ended the connection. */
+  async read(options: ReadOptions): Promise<BodyRead> {
+    return this.#exchange?.read(options) ?? 'source-broke';
+  }
+
+  /**
+   * Takes a body of known length away from HTTP, when the stream it comes over and its length are wanted; that stream is
+   * the caller's then, and this connection over. `undefined` when the body is to be read.
+   */
+  async takeBody(isWanted: (below: Duplex, sizeBytes: number) => boolean): Promise<TakenBody | undefined> {
+    return this.#exchange?.take(isWanted);
+  }
+
+  /** Stops reading, until `resume`; paused time does not count as silence. */
+  pause(): void {
+    this.#isPaused = true;
+    this.#exchange?.pause();
+  }
+
+  resume(): void {
+    this.#isPaused = false;
+    this.#exchange?.resume();
+  }
+
+  /** Ends the connection: cleanly when all that was asked for has been read, else by a reset. */
+  close(): void {
+    if (this.#exchange?.isRead === false) this.reset();
+    else this.#stream.finish();
+    this.#agent.destroy();
+  }
+
+  /** Breaks the connection off, which frees the whole chain at once; a body under way has broken. */
+  reset(): void {
+    const exchange = this.#exchange;
+    this.#exchange = undefined;
+    resetConnection(this.#stream);
+    exchange?.fail(new LonghaulError('origin-unreachable'));
+    this.#agent.destroy();
+  }
+}
+
+async function attach(stream: PendingStream, open: OpenStream, signal: AbortSignal): Promise<void> {
+  const below = await open(await stream.firstBytes, signal);
+  if (stream.destroyed) {
+    resetConnection(below);
+    throw new LonghaulError('origin-unreachable');
+  }
+  stream.attach(below);
+}
+
+/** Leads every request over the one stream that it was made for. */
+class OneStreamAgent extends Agent {
+  #stream: Duplex | undefined;
+
+  constructor(stream: Duplex) {
+    super({ keepAlive: true, maxSockets: 1 });
+    this.#stream = stream;
+  }
+
+  override createConnection(): Duplex {
+    const stream = this.#stream;
+    this.#stream = undefined;
+    if (!stream) throw new LonghaulError('origin-unreachable');
+    return stream;
+  }
+
+  /** The options of the socket are its stream's, and its life is the connection's. */
+  override keepSocketAlive(): boolean {
+    return true;
+  }
+}

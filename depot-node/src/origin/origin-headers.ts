@@ -1,0 +1,32 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { hostHeader, type OriginUrl } from '@longhaul/shared';
+
+/** Headers that say which part or version of a file is wanted. */
+export const CONDITIONS = [
+  'range',
+  'if-match',
+  'if-none-match',
+  'if-modified-since',
+  'if-unmodified-since',
+  'if-range',
+] as const;
+
+/** Which of a client's headers go on to the origin. Everything that is not named here stays with the depot. */
+const TO_ORIGIN = [...CONDITIONS, 'accept', 'user-agent'] as const;
+
+/** Headers of the depot's own request to the origin. */
+export function headersToOrigin(
+  client: IncomingHttpHeaders,
+  url: OriginUrl,
+  depotId: string,
+): Record<string, string> {
+  const headers: Record<string, string> = { host: hostHeader(url) };
+  for (const name of TO_ORIGIN) {
+    const value = client[name];
+    if (typeof value === 'string') headers[name] = value;
+  }
+  headers['accept-encoding'] = 'identity';
+  headers.via = `1.1 longhaul-${depotId}`;
+  headers.connection = 'close';
+  return headers;
+}

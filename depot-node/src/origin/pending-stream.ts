@@ -1,0 +1,106 @@
+import { Duplex } from 'node:stream';
+import { endConnection, rememberRawSocket, resetConnection } from '../sockets/reset.ts';
+
+type Done = (error?: Error | null) => void;
+
+/**
+ * The HTTP client's end of a stream to an origin. It is there before the stream below it is: what is written first can go
+ * along while the chain is built. And it can be taken off again: the rest of a body then goes by the relay, without HTTP.
+ */
+export class PendingStream extends Duplex {
+  #below: Duplex | undefined;
+  #isHeld = false;
+  readonly #first = Promise.withResolvers<Buffer>();
+  #hasFirst = false;
+  /** A write that waits for the stream below. */
+  #waiting: (() => void) | undefined;
+
+  /** The first write, which whoever makes the stream below sends along. Never settles when nothing is written. */
+  get firstBytes(): Promise<Buffer> {
+    return this.#first.promise;
+  }
+
+  /** What it is connected to: a tunnel, or the origin's connection itself; perhaps secured. */
+  get below(): Duplex | undefined {
+    return this.#below;
+  }
+
+  /** Connects the stream below; the first bytes have gone along with its making and are not sent again. */
+  attach(below: Duplex): void {
+    this.#below = below;
+    rememberRawSocket(this, below);
+    below.on('data', this.#onData);
+    below.on('end', this.#onEnd);
+    below.on('error', this.#onError);
+    below.on('close', this.#onClose);
+    if (below.destroyed) this.#onClose();
+    this.#waiting?.();
+  }
+
+  /** Stops reading from below, until `release` or `detach`; what has been read still flows to HTTP. */
+  hold(): void {
+    this.#isHeld = true;
+    this.#below?.pause();
+  }
+
+  release(): void {
+    this.#isHeld = false;
+    this.#below?.resume();
+  }
+
+  /** Gives the stream below away, paused, with all that has not been read from it; this one then ends by itself. */
+  detach(): Duplex | undefined {
+    const below = this.#below;
+    this.#below = undefined;
+    below?.pause();
+    below
+      ?.off('data', this.#onData)
+      .off('end', this.#onEnd)
+      .off('error', this.#onError)
+      .off('close', this.#onClose);
+    this.destroy();
+    return below;
+  }
+
+  /** Ends the stream below cleanly: all that was wanted of it has come. */
+  finish(): void {
+    const below = this.detach();
+    if (below) endConnection(below);
+  }
+
+  /** An HTTP agent marks a socket that it uses again as one that keeps the process alive; a stream has no such mark. */
+  ref(): this {
+    return this;
+  }
+
+  override _read(): void {
+    if (!this.#isHeld) this.#below?.resume();
+  }
+
+  override _write(chunk: Buffer, _encoding: BufferEncoding, done: Done): void {
+    if (!this.#hasFirst) {
+      this.#hasFirst = true;
+      this.#first.resolve(chunk);
+      done();
+    } else if (this.#below) this.#below.write(chunk, done);
+    else this.#waiting = () => this.#below?.write(chunk, done);
+  }
+
+  override _destroy(failure: Error | null, done: Done): void {
+    if (this.#below) resetConnection(this.#below);
+    done(failure);
+  }
+
+  readonly #onData = (chunk: Buffer) => {
+    if (!this.push(chunk)) this.#below?.pause();
+  };
+  readonly #onEnd = () => this.push(null);
+  readonly #onError = (failure: Error) => this.destroy(failure);
+  readonly #onClose = () => {
+    if (!this.#below?.readableEnded) this.destroy(brokenOff());
+  };
+}
+
+function brokenOff(): Error {
+  return Object.assign(new Error('the stream to the origin broke off'), { code: 'ECONNRESET' });
+}

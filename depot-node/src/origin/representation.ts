@@ -1,0 +1,103 @@
+import type { IncomingHttpHeaders } from 'node:http';
+
+/** One version of a file: enough to ask for a part of it again, over any way, and to see that it is still the same. */
+export interface Representation {
+  /** Length of the whole file. */
+  readonly sizeBytes: number;
+  /** A strong validator, as `If-Range` takes it: an entity tag, or a date (RFC 9110 section 13.1.5). */
+  readonly validator: string;
+  readonly validatedBy: 'etag' | 'last-modified';
+  readonly contentEncoding: string;
+}
+
+/** A piece of a file. */
+export interface Part {
+  readonly startByte: number;
+  /** The first byte that no longer belongs to it. */
+  readonly endByte: number;
+}
+
+/** The head of an answer. */
+export interface AnswerHead {
+  readonly statusCode: number;
+  readonly headers: IncomingHttpHeaders;
+  /** Names and values in turn, as they came. */
+  readonly rawHeaders: readonly string[];
+}
+
+/** What says of which file and version an answer is. */
+export type VersionHead = Pick<AnswerHead, 'statusCode' | 'headers'>;
+
+/** Two changes within this time may carry the same date (RFC 9110 section 8.8.2.2 asks for one second at least). */
+const STRONG_DATE_AGE_MS = 60_000;
+const STRONG_ETAG = /^"[\x21\x23-\x7e\x80-\xff]*"$/;
+const CONTENT_RANGE = /^bytes ([0-9]{1,15})-([0-9]{1,15})\/([0-9]{1,15})$/i;
+
+/** The part of a file that an answer carries; `undefined` when its length or place is not stated, or it has no body. */
+export function readPart({
+  statusCode,
+  headers,
+}: VersionHead): (Part & { readonly sizeBytes: number }) | undefined {
+  const lengthBytes = readLength(headers);
+  if (statusCode === 200)
+    return lengthBytes === undefined
+      ? undefined
+      : { startByte: 0, endByte: lengthBytes, sizeBytes: lengthBytes };
+  const range = statusCode === 206 ? CONTENT_RANGE.exec(headers['content-range'] ?? '') : null;
+  if (!range) return undefined;
+  const [startByte, lastByte, sizeBytes] = range.slice(1).map(Number) as [number, number, number];
+  const isSound = startByte <= lastByte && lastByte < sizeBytes;
+  const endByte = lastByte + 1;
+  if (!isSound || (lengthBytes !== undefined && lengthBytes !== endByte - startByte)) return undefined;
+  return { startByte, endByte, sizeBytes };
+}
+
+/**
+ * The version of the file that an answer is a part of; `undefined` where parts of it must never be joined: no known
+ * length, no strong validator, or an origin that says it has no ranges.
+ */
+export function readRepresentation(answer: VersionHead): Representation | undefined {
+  const { headers } = answer;
+  const part = readPart(answer);
+  const strong = strongValidator(headers);
+  if (!part || !strong || headers['accept-ranges']?.toLowerCase() === 'none') return undefined;
+  return { sizeBytes: part.sizeBytes, contentEncoding: headers['content-encoding'] ?? '', ...strong };
+}
+
+/** The headers that ask for a part of exactly this version. */
+export function headersForPart({ validator }: Representation, { startByte, endByte }: Part) {
+  return { range: `bytes=${startByte}-${endByte - 1}`, 'if-range': validator };
+}
+
+function strongValidator(
+  headers: IncomingHttpHeaders,
+): Pick<Representation, 'validator' | 'validatedBy'> | undefined {
+  const { etag, date } = headers;
+  // A weak tag says that the bytes may differ, whatever the dates say.
+  if (etag !== undefined)
+    return STRONG_ETAG.test(etag) ? { validator: etag, validatedBy: 'etag' } : undefined;
+  const modified = headers['last-modified'];
+  if (modified === undefined || date === undefined) return undefined;
+  const ageMs = Date.parse(date) - Date.parse(modified);
+  return ageMs >= STRONG_DATE_AGE_MS ? { validator: modified, validatedBy: 'last-modified' } : undefined;
+}
+
+function readLength(headers: IncomingHttpHeaders): number | undefined {
+  const { 'content-length': length = '', 'transfer-encoding': coding } = headers;
+  return coding === undefined && isLength(length) ? Number(length) : undefined;
+}
+
+/** Whether a text is a length in bytes that a number holds exactly. */
+export function isLength(text: string): boolean {
+  return /^[0-9]{1,15}$/.test(text);
+}
+
+/**
+ * Whether a body of this answer to a request would end with its connection. Through a tunnel that end proves nothing: the
+ * kernel of a depot that was killed ends its connections in the same way.
+ */
+export function endsWithConnection({ statusCode, headers }: VersionHead, method: 'GET' | 'HEAD'): boolean {
+  const { 'content-length': length, 'transfer-encoding': coding } = headers;
+  const hasBody = method === 'GET' && statusCode !== 204 && statusCode !== 304;
+  return hasBody && length === undefined && coding === undefined;
+}

@@ -1,0 +1,30 @@
+import type { UplinkPacer } from '../fairness/uplink-pacer.ts';
+import type { ChoosingRelay } from '../relay/relay-plane.ts';
+import type { LegSampler } from '../sockets/leg-sampler.ts';
+import type { Observe } from './events.ts';
+
+/** How long a depot waits for whom, milliseconds. */
+export interface PlaneTimeouts {
+  /** For a connection to stand. */
+  readonly connectMs: number;
+  /** For an origin's answer, once it has been reached. */
+  readonly answerMs: number;
+  /** For bytes of a sender that are wanted. */
+  readonly silenceMs: number;
+  /** For a receiver that leaves its bytes unread. */
+  readonly stallMs: number;
+}
+
+/** What everything that moves bytes in a depot has in common; made once, and handed down. */
+export interface DataPlane {
+  readonly ownId: string;
+  readonly relay: ChoosingRelay;
+  readonly watch: LegSampler['watch'];
+  /** Where the depot has an uplink to share. */
+  readonly joinUplink: UplinkPacer['join'] | undefined;
+  readonly timeouts: PlaneTimeouts;
+  readonly observe: Observe;
+  readonly nowMs: () => number;
+  /** Aborts with `shutting-down` when the depot gives up its running transfers. */
+  readonly shutdown: AbortSignal;
+}

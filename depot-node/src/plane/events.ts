@@ -1,0 +1,113 @@
+import type { Chain, ErrorCode } from '@longhaul/shared';
+import type { RefusedConnection } from '@longhaul/shared/service';
+import type { MembershipState } from '../directory/membership.ts';
+import type { PlaneKind } from '../relay/relay-plane.ts';
+import type { SocketReport } from '../sockets/leg-sockets.ts';
+
+/** Why a way was given up in the middle of a body. */
+export type BreakReason = 'ended' | 'reset' | 'silent' | 'slow';
+
+/** One repair of a transfer. */
+export interface Failover {
+  readonly reason: BreakReason;
+  readonly from: Chain;
+  /** The chain that carries the rest; `undefined` when none was found. */
+  readonly to: Chain | undefined;
+  /** Bytes that the client had. */
+  readonly atByte: number;
+  readonly seconds: number;
+}
+
+/** Why a lane was taken out of service: it only held the others up, was refused, or brought another version than they. */
+export type LaneRemoval = 'degraded' | 'refused' | 'other-version';
+
+/** What a lane of a transfer did. */
+export type LaneEvent =
+  | { readonly type: 'lane-opened'; readonly lane: number; readonly chain: Chain }
+  | { readonly type: 'lane-broke'; readonly lane: number; readonly code: ErrorCode }
+  /** Tried again after the time given. */
+  | {
+      readonly type: 'lane-removed';
+      readonly lane: number;
+      readonly reason: LaneRemoval;
+      readonly restMs: number;
+    }
+  /** All transfers together hold as much as they may: only what the client gets next is fetched for now. */
+  | { readonly type: 'lanes-tight' }
+  /** The rest of a late block, from a byte to another, was asked for on a second lane. */
+  | {
+      readonly type: 'block-asked-again';
+      readonly lane: number;
+      readonly startByte: number;
+      readonly endByte: number;
+    };
+
+/** What became of a transfer that waited; `expired`: nobody came for it. */
+export type HandoverOutcome = 'complete' | 'upstream-broke' | 'successor-left' | 'refused' | 'expired';
+
+/** What happens in a depot, for logs and metrics. No event holds a ticket, a path or a query. */
+export type DepotEvent =
+  | {
+      readonly type: 'transfer';
+      readonly jobId: string;
+      readonly originHost: string;
+      readonly status: number;
+      readonly bodyBytes: number;
+      readonly seconds: number;
+      /** Depots that carried it, entry depot first. */
+      readonly chain: readonly string[];
+      readonly outcome: 'complete' | 'upstream-broke' | 'client-left';
+      /** Hexadecimal digest of a whole file that passed this process; the kernel's splices pass it by. */
+      readonly sha256: string | undefined;
+    }
+  /** A way broke in the middle of a body; the rest goes on over another one, or there was none. */
+  | ({ readonly type: 'failover'; readonly jobId: string } & Failover)
+  | {
+      readonly type: 'tunnel';
+      readonly jobId: string;
+      readonly role: 'exit' | 'middle' | 'entry';
+      readonly bytesUp: number;
+      readonly bytesDown: number;
+      readonly seconds: number;
+      readonly outcome: 'complete' | 'broke';
+    }
+  /** A transfer that waited for the successor (stepwise signalling) has ended. */
+  | {
+      readonly type: 'handover';
+      readonly jobId: string;
+      readonly role: 'exit' | 'middle';
+      readonly outcome: HandoverOutcome;
+      readonly bodyBytes: number;
+      readonly seconds: number;
+    }
+  /** A connection was closed before it could bring a request. */
+  | ({ readonly type: 'connection-refused' } & RefusedConnection)
+  /** The system gives fewer descriptors than the configured limits need. */
+  | { readonly type: 'descriptors-short'; readonly transfers: number; readonly connections: number }
+  | {
+      readonly type: 'refusal';
+      readonly code: ErrorCode;
+      readonly jobId: string | undefined;
+      readonly depot: string;
+      readonly detail: string | undefined;
+    }
+  | {
+      readonly type: 'chain-failed';
+      readonly jobId: string;
+      readonly code: ErrorCode;
+      readonly depot: string;
+    }
+  | (LaneEvent & { readonly jobId: string })
+  /** The relay has taken a tunnel or a body, by this way of moving bytes. */
+  | { readonly type: 'flow'; readonly plane: PlaneKind }
+  /** A tunnel to the next depot was opened, over a connection that waited for it or a new one. */
+  | { readonly type: 'leg'; readonly start: 'spare' | 'dialled' }
+  /** What the kernel refuses of the configured options, told once at start. */
+  | ({ readonly type: 'sockets' } & SocketReport)
+  | { readonly type: 'directory'; readonly depots: number }
+  /** An exchange with the master failed. */
+  | { readonly type: 'master-lost'; readonly code: ErrorCode; readonly detail: string | undefined }
+  /** How this depot stands with its master has changed; a problem is its operator's to solve. */
+  | ({ readonly type: 'membership' } & MembershipState);
+
+export type Observe = (event: DepotEvent) => void;

@@ -1,0 +1,205 @@
+import type { Duplex } from 'node:stream';
+import type { SecureContext } from 'node:tls';
+import {
+  type Authority,
+  type ErrorCode,
+  isWayFailure,
+  LonghaulError,
+  mostTelling,
+  type OriginUrl,
+  resolveLocation,
+  type TicketClaims,
+} from '@longhaul/shared';
+import type { ChainTarget, OpenNextLeg } from '../legs/next-leg.ts';
+import { type OriginAnswer, OriginConnection, type OriginRequest } from '../origin/origin-connection.ts';
+import { type AnswerHead, endsWithConnection } from '../origin/representation.ts';
+import type { DataPlane } from '../plane/data-plane.ts';
+import { tryInTurn } from '../racing/try-in-turn.ts';
+import { secure } from '../sockets/secure.ts';
+import type { Target } from '../tickets/target.ts';
+import type { OpenTicket } from '../tickets/ticket-gate.ts';
+import type { Route, RouteBook } from './route-book.ts';
+
+/** Redirects of the origin that are followed for one request. */
+const MAX_REDIRECTS = 5;
+
+const REDIRECTS = new Set([301, 302, 303, 307, 308]);
+
+const TLS_CODES = {
+  refused: 'origin-tls-failed',
+  broken: 'origin-unreachable',
+  timeout: 'origin-timeout',
+} as const;
+
+/** An answer with what led to it. */
+export interface FetchedAnswer extends OriginAnswer {
+  /** Where it came from, after redirects, and by whose leave. */
+  readonly target: Target;
+  readonly route: Route;
+}
+
+/** Builds the origin request for a URL: its Host header follows the redirects. */
+export type RequestFor = (url: OriginUrl) => OriginRequest;
+
+/** Gets a ticket for another URL of the same download from the master, by chains that avoid depots, and verifies it. */
+export type FollowUp = (ticket: OpenTicket, url: OriginUrl, avoid?: readonly string[]) => Promise<OpenTicket>;
+
+interface FetcherInit {
+  readonly plane: DataPlane;
+  readonly openNextLeg: OpenNextLeg;
+  readonly trust: SecureContext;
+  readonly followUp: FollowUp;
+  /** How long a chain may take to stand before the next one is tried beside it. */
+  readonly patienceMs: number;
+}
+
+/** Fetches from origins over the routes of a download. */
+export class Fetcher {
+  readonly #init: FetcherInit;
+
+  constructor(init: FetcherInit) {
+    this.#init = init;
+  }
+
+  get patienceMs(): number {
+    return this.#init.patienceMs;
+  }
+
+  get followUp(): FollowUp {
+    return this.#init.followUp;
+  }
+
+  /**
+   * Opens a stream to the origin of a URL and sends these bytes: over http along with the chain's making, over https behind
+   * the handshake. Rejects with a `LonghaulError`.
+   */
+  async openStream(
+    over: ChainTarget,
+    url: OriginUrl,
+    firstBytes: Buffer,
+    signal: AbortSignal,
+  ): Promise<Duplex> {
+    const { openNextLeg, trust } = this.#init;
+    if (url.scheme === 'http') return openNextLeg(over, 0, signal, firstBytes);
+    const tunnel = await openNextLeg(over, 0, signal);
+    const stream = await secure(tunnel, url.host, trust, TLS_CODES, signal);
+    stream.write(firstBytes);
+    return stream;
+  }
+
+  /** What the next depots are told of a route to a target; see `chainTargetOf`. */
+  chainTarget(route: Route, target: Target): ChainTarget {
+    return chainTargetOf(route, target, this.#init.plane.ownId);
+  }
+
+  /** Asks the origin of a URL over exactly this chain, and follows no redirect. Rejects with a `LonghaulError`. */
+  async ask(
+    over: ChainTarget,
+    url: OriginUrl,
+    asked: OriginRequest,
+    signal: AbortSignal,
+    onStands: () => void = () => undefined,
+  ): Promise<OriginAnswer> {
+    const connection = new OriginConnection((firstBytes, own) => this.openStream(over, url, firstBytes, own));
+    void connection.stands.then(onStands, () => undefined);
+    const answerMs = this.#init.plane.timeouts.answerMs;
+    return { head: await connection.ask(asked, { answerMs, signal }), connection };
+  }
+
+  /**
+   * The first answer of a download, when nothing has reached the client yet: over the routes of its book, one after the
+   * other. Rejects with a `LonghaulError`.
+   */
+  async firstAnswer(
+    book: RouteBook,
+    target: Target,
+    requestFor: RequestFor,
+    signal: AbortSignal,
+  ): Promise<FetchedAnswer> {
+    const failures: LonghaulError[] = [];
+    const fetched = await tryInTurn(book.routes(), {
+      attempt: (route, own, onStands) => this.overRoute(route, target, requestFor, own, onStands),
+      patienceMs: this.#init.patienceMs,
+      signal,
+      isFinal: (failure, route) => {
+        signal.throwIfAborted();
+        if (!isWayFailure(failure)) return true;
+        failures.push(failure);
+        this.noteFailure(book, route, failure);
+        return false;
+      },
+      discard: ({ connection }) => connection.reset(),
+    }).catch((failure: unknown) => {
+      signal.throwIfAborted();
+      const isTold = failure instanceof LonghaulError;
+      throw isTold ? mostTelling([...failures, failure]) : failure;
+    });
+    const { head, route, connection } = fetched;
+    const { method } = requestFor(target.url);
+    if (route.chain.length === 1 || !book.alone || !endsWithConnection(head, method)) return fetched;
+    connection.reset();
+    return this.overRoute(book.alone, target, requestFor, signal);
+  }
+
+  /**
+   * Asks for a target over one route, and follows the origin's redirects. Rejects with a `LonghaulError`. The route's ticket may
+   * be another one than the target's, as long as both are of one download.
+   */
+  async overRoute(
+    route: Route,
+    target: Target,
+    requestFor: RequestFor,
+    signal: AbortSignal,
+    onStands: () => void = () => undefined,
+  ): Promise<FetchedAnswer> {
+    let { ticket, url } = target;
+    for (let redirects = 0; ; redirects += 1) {
+      const now = { ...target, ticket, url };
+      const over = this.chainTarget(route, now);
+      const { head, connection } = await this.ask(over, url, requestFor(url), signal, onStands);
+      if (!isRedirect(head)) return { head, connection, target: now, route: { ...route, chain: over.chain } };
+      connection.reset();
+      const next = redirectTarget(head, url);
+      if (redirects === MAX_REDIRECTS) throw new LonghaulError('redirect-limit');
+      if (url.scheme === 'https' && next.scheme === 'http') throw new LonghaulError('redirect-downgrade');
+      const isElsewhere = next.host !== url.host || next.port !== url.port;
+      if (isElsewhere) ticket = await this.#init.followUp(ticket, next);
+      url = next;
+    }
+  }
+
+  /** Takes note of a route that failed, and tells of the depot on it that failed, where one is named. */
+  noteFailure(book: RouteBook, route: Route, failure: LonghaulError): void {
+    book.noteFailure(route.chain, failure.depot);
+    if (failure.depot !== undefined) this.#tell(route.ticket.claims, failure.code, failure.depot);
+  }
+
+  #tell({ jobId }: TicketClaims, code: ErrorCode, depot: string): void {
+    this.#init.plane.observe({ type: 'chain-failed', jobId, code, depot });
+  }
+}
+
+/**
+ * What the next depots are told of a route to a target. The route's own ticket is shown as long as the origin is the same;
+ * elsewhere the target's is, over the same chain if it has it, else over this depot alone, which every ticket permits.
+ */
+function chainTargetOf(route: Route, { ticket, url, client }: Target, ownId: string): ChainTarget {
+  const authority: Authority = { host: url.host, port: url.port };
+  if (route.ticket.claims.authorityHash === ticket.claims.authorityHash)
+    return { ticket: route.ticket.text, chainIndex: route.chainIndex, chain: route.chain, authority, client };
+  const { chains } = ticket.claims;
+  const found = chains.findIndex((chain) => chain.join() === route.chain.join());
+  const [chainIndex, chain] = found < 0 ? [chains.length, [ownId]] : [found, route.chain];
+  return { ticket: ticket.text, chainIndex, chain, authority, client };
+}
+
+/** Whether an origin's answer sends the asker elsewhere. */
+export function isRedirect({ statusCode }: Pick<AnswerHead, 'statusCode'>): boolean {
+  return REDIRECTS.has(statusCode);
+}
+
+function redirectTarget({ headers: { location } }: AnswerHead, base: OriginUrl): OriginUrl {
+  const target = resolveLocation(base, location ?? '');
+  if (location !== undefined && target.ok) return target.value;
+  throw new LonghaulError('redirect-bad-target', target.ok ? {} : { cause: target.error });
+}

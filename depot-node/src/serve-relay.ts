@@ -1,0 +1,152 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import {
+  asLonghaulError,
+  type DepotRelayRequest,
+  formatGetPath,
+  isEntryDepot,
+  type LonghaulError,
+  type OriginRelayRequest,
+  ok,
+  type Result,
+  refuse,
+  refuseThrown,
+} from '@longhaul/shared';
+import { ClientBody } from './delivery/client-body.ts';
+import { RunningDownload } from './delivery/running-download.ts';
+import { type ServeComponents, serveDownload } from './delivery/serve-download.ts';
+import { type OpenedRequest, openRequest } from './door/open-request.ts';
+import { refusalEvent, sendBackToMaster, sendRefusal } from './door/refusal.ts';
+import { arrivalOf } from './jobs/arrival.ts';
+import type { JobTable } from './jobs/job-table.ts';
+import { resetConnection } from './sockets/reset.ts';
+import type { Entered } from './stepwise/enter-stepwise.ts';
+import { stepOf } from './stepwise/step-of.ts';
+import type { Stepwise } from './stepwise/stepwise.ts';
+import { checkTarget } from './tickets/target.ts';
+import type { OpenTicket, TicketGate } from './tickets/ticket-gate.ts';
+
+interface ServeRelayComponents extends ServeComponents {
+  readonly gate: TicketGate;
+  readonly jobs: JobTable;
+  readonly stepwise: Stepwise;
+  /** Base URL of the master that plans anew; `undefined` before one has been heard. */
+  readonly masterUrl: () => string | undefined;
+}
+
+/** What a relay request asks of the entry depot: its URL is known, or is told by the depot that holds the file. */
+interface EntryRequest {
+  readonly ticket: OpenTicket;
+  readonly asked: OriginRelayRequest | DepotRelayRequest;
+}
+
+/** Serves relay requests: as entry depot of the ticket's chain, or as one of the other depots of stepwise signalling. */
+export function createServeRelay(components: ServeRelayComponents) {
+  const { gate, plane, stepwise } = components;
+  return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const opened = await openRequest(gate, request).catch(refuseThrown);
+    if (!opened.ok) {
+      refuseRelay(components, request, response, opened.error);
+      return;
+    }
+    const { ticket, asked } = opened.value;
+    const isStepwise = ticket.claims.kind === 'stepwise';
+    const step = isStepwise ? stepOf(ticket.claims, plane.ownId, asked) : ok(undefined);
+    const entry = step.ok && !step.value ? entryRequest(plane.ownId, opened.value) : undefined;
+    const served = entry?.ok
+      ? await enter(components, entry.value, request, response)
+      : step.ok && step.value
+        ? await stepwise.play(step.value, ticket, request, response).catch(refuseThrown)
+        : (entry ?? step);
+    if (!served.ok) refuseRelay(components, request, response, served.error, opened.value);
+  };
+}
+
+/** Checks everything that can be checked of a request for the entry depot before anything is dialled. */
+function entryRequest(ownId: string, { ticket, asked }: OpenedRequest): Result<EntryRequest> {
+  if (!isEntryDepot(ticket.claims, ownId)) return refuse('ticket-wrong-depot');
+  if (asked.from === 'origin') {
+    const checked = checkTarget({ ticket, url: asked.url });
+    return checked.ok ? ok({ ticket, asked }) : checked;
+  }
+  const isHeld = asked.from === 'depot' && ticket.claims.kind === 'stepwise';
+  return isHeld ? ok({ ticket, asked }) : refuse('ticket-wrong-kind');
+}
+
+/** Serves a download as its entry depot. Gives why it was not admitted; what fails later is answered here. */
+async function enter(
+  components: ServeRelayComponents,
+  { ticket, asked }: EntryRequest,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<Result<void>> {
+  const { jobs, plane } = components;
+  const { nowMs, observe, ownId, timeouts } = plane;
+  const startedMs = nowMs();
+  const arrival = arrivalOf(request);
+  const admission = jobs.admit(ticket.claims, arrival);
+  if (!admission.ok) return admission;
+  const { job, note, release, spent } = admission.value;
+  const stop = AbortSignal.any([plane.shutdown, spent]);
+  try {
+    const client = new ClientBody(response, { stallMs: timeouts.stallMs, onBytes: note });
+    const entered = await learnUrl(components, { ticket, asked }, request, client, stop);
+    if (entered) {
+      const target = { ticket, url: entered.url, client: arrival.network };
+      const download = new RunningDownload({ ownId, job, target, client, startedMs, stop });
+      await serveDownload(components, request, download, entered.first);
+    }
+  } catch (thrown) {
+    const failure = asLonghaulError(thrown);
+    observe(refusalEvent(failure, job.id, ownId));
+    if (response.headersSent) resetConnection(request.socket);
+    else {
+      const target = asked.from === 'origin' ? asked.url : undefined;
+      const leadingOn = { masterUrl: components.masterUrl(), target };
+      sendRefusal(request, response, failure, { ownId, hasWorked: job.hasWorked, leadingOn });
+    }
+  } finally {
+    release();
+  }
+  return ok(undefined);
+}
+
+/** Learns the origin's URL, and takes the first answer where a predecessor holds one; `undefined`: the client has left. */
+async function learnUrl(
+  { stepwise }: ServeRelayComponents,
+  { ticket, asked }: EntryRequest,
+  request: IncomingMessage,
+  { left }: ClientBody,
+  stop: AbortSignal,
+): Promise<Entered | undefined> {
+  if (asked.from === 'origin') return { url: asked.url, first: undefined };
+  const signal = AbortSignal.any([left, stop]);
+  const entered = await stepwise.enter(ticket, asked, request, signal).catch((thrown) => {
+    if (left.aborted) return undefined;
+    throw thrown;
+  });
+  if (!left.aborted) return entered;
+  entered?.first?.connection.reset();
+  return undefined;
+}
+
+function refuseRelay(
+  { masterUrl, plane: { observe, ownId } }: ServeRelayComponents,
+  request: IncomingMessage,
+  response: ServerResponse,
+  error: LonghaulError,
+  opened?: OpenedRequest,
+): void {
+  observe(refusalEvent(error, opened?.ticket.claims.jobId, ownId));
+  const master = masterUrl();
+  const isResume = request.headers.range !== undefined;
+  const url = opened?.asked.from === 'origin' ? opened.asked.url : undefined;
+  if (response.headersSent) resetConnection(request.socket);
+  else if (error.code === 'ticket-start-over' && !isResume && url && master !== undefined) {
+    const options = opened?.ticket.claims.kind === 'stepwise' ? { signalling: 'stepwise' as const } : {};
+    sendBackToMaster(response, master + formatGetPath(url, options), ownId);
+  } else {
+    // Only what a ticket was given for is shown: anybody can write an address behind it.
+    const target = opened && url && checkTarget({ ticket: opened.ticket, url }).ok ? url : undefined;
+    sendRefusal(request, response, error, { ownId, leadingOn: { masterUrl: master, target } });
+  }
+}

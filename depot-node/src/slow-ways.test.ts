@@ -1,0 +1,158 @@
+import { once } from 'node:events';
+import { type IncomingMessage, request, type ServerResponse } from 'node:http';
+import { setImmediate } from 'node:timers/promises';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { startTestOverlay, type TestOverlay } from './testing/overlay.ts';
+import { testPlanes } from './testing/test-planes.ts';
+
+const FILE = Buffer.alloc(6_000_000, 'slow ways ');
+const VERSION = { ETag: '"1"', 'Accept-Ranges': 'bytes' };
+/** Looks of the watch: one each second, three of them while the transfer starts. */
+const SLOW_SECONDS = 3;
+const LOOKS = 3 + SLOW_SECONDS;
+const CHAINS = [
+  ['d1', 'd2'],
+  ['d1', 'd3'],
+];
+
+/** An answer that goes on when it is told to. */
+interface HeldAnswer {
+  readonly request: IncomingMessage;
+  readonly give: (bytes: number) => void;
+}
+
+describe.each(await testPlanes())('with a relay of %s, a download', (_kind, splice) => {
+  let overlay: TestOverlay;
+  let held: HeldAnswer[];
+  let onHeld: () => void = () => undefined;
+  let givesParts: boolean;
+
+  beforeAll(async () => {
+    const config = { failover: { slowSeconds: SLOW_SECONDS, silenceSeconds: 60 } };
+    overlay = await startTestOverlay([], answerWhenTold, splice, { config });
+    for (const id of ['d1', 'd2', 'd3']) await overlay.addDepot(id);
+  });
+  afterAll(() => overlay.close());
+  beforeEach(() => {
+    held = [];
+    givesParts = true;
+    overlay.depot('d1').events.length = 0;
+    // The watch looks when the test says that a second has gone by; all else takes its own time.
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+  });
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
+  function answerWhenTold(asked: IncomingMessage, answer: ServerResponse): void {
+    const range = givesParts ? /^bytes=([0-9]+)-([0-9]*)$/.exec(asked.headers.range ?? '') : null;
+    const end = Number(range?.[2] || FILE.length - 1) + 1;
+    let at = Number(range?.[1] ?? 0);
+    const headers = { ...VERSION, 'Content-Length': end - at };
+    const part = { 'Content-Range': `bytes ${at}-${end - 1}/${FILE.length}` };
+    answer.writeHead(range ? 206 : 200, { ...headers, ...(range ? part : {}) });
+    answer.flushHeaders();
+    const give = (bytes: number) => {
+      const next = Math.min(end, at + bytes);
+      answer.write(FILE.subarray(at, next));
+      at = next;
+      if (at === end) answer.end();
+    };
+    held.push({ request: asked, give });
+    onHeld();
+  }
+
+  /** The origin's answers, once there are so many. */
+  const answers = (count: number): Promise<HeldAnswer[]> =>
+    new Promise((resolve) => {
+      onHeld = () => {
+        if (held.length >= count) resolve(held);
+      };
+      onHeld();
+    });
+
+  /** A download's connection that has got its head, and what it has read. */
+  async function begin(url: string, range?: string) {
+    const asked = request(url, { agent: false, headers: range === undefined ? {} : { range } }).end();
+    const [answer] = (await once(asked, 'response')) as [IncomingMessage];
+    let bytes = 0;
+    answer.on('data', (chunk: Buffer) => {
+      bytes += chunk.length;
+    });
+    return { ended: once(answer, 'end'), bytes: () => bytes };
+  }
+
+  /** Until the depot knows that each of its downloads has brought so much: the kernel tells now and then only. */
+  async function haveCome(wanted: number): Promise<void> {
+    const running = () => overlay.depot('d1').depot.downloads();
+    while (running().some(({ client }) => client.bytes < wanted)) await setImmediate();
+  }
+
+  const failovers = () => overlay.depot('d1').events.filter(({ type }) => type === 'failover');
+  const urlFor = (rateBps: number, lanes = 1) =>
+    overlay.relayUrl(
+      `${overlay.originUrl}/file.bin`,
+      { chains: CHAINS, lanes, promises: CHAINS.map(() => ({ rateBps, worstRttMs: 1, worstLossRate: 0 })) },
+      'd1',
+    );
+
+  test('leaves a chain that stays far below its promise, and goes on at the next byte over another', async () => {
+    const opened = begin(urlFor(80_000_000));
+    const [first] = await answers(1);
+    first?.give(1000);
+    const client = await opened;
+    await haveCome(1000);
+    vi.advanceTimersByTime(LOOKS * 1000);
+    const [, second] = await answers(2);
+    expect(second?.request.headers.range).toBe(`bytes=1000-${FILE.length - 1}`);
+    second?.give(FILE.length);
+    await client.ended;
+    expect(client.bytes()).toBe(FILE.length);
+    expect(failovers()).toEqual([
+      expect.objectContaining({ reason: 'slow', from: CHAINS[0], to: CHAINS[1], atByte: 1000 }),
+    ]);
+  });
+
+  test('in six parts at once keeps its chain while they bring together what it promises', async () => {
+    const PARTS = 6;
+    const partBytes = FILE.length / PARTS;
+    const bytesEach = Math.floor(partBytes / (LOOKS + 4));
+    const url = urlFor(bytesEach * 8 * PARTS);
+    const opened = Array.from({ length: PARTS }, (_, part) =>
+      begin(url, `bytes=${part * partBytes}-${(part + 1) * partBytes - 1}`),
+    );
+    const parts = await answers(PARTS);
+    const giveAll = (bytes: number) => {
+      for (const part of parts) part.give(bytes);
+    };
+    giveAll(bytesEach);
+    const clients = await Promise.all(opened);
+    for (let second = 1; second <= LOOKS + 2; second += 1) {
+      await haveCome(second * bytesEach);
+      vi.advanceTimersByTime(1000);
+      giveAll(bytesEach);
+    }
+    giveAll(partBytes);
+    await Promise.all(clients.map(({ ended }) => ended));
+    expect(failovers()).toEqual([]);
+  });
+
+  test('keeps its chain when the origin gives no parts for its lanes, and one connection brings its share', async () => {
+    const bytesEach = 50_000;
+    const lanes = 6;
+    givesParts = false;
+    const opened = begin(urlFor(bytesEach * 8 * lanes, lanes));
+    const [asked] = await answers(1);
+    expect(asked?.request.headers.range).toMatch(/^bytes=0-/);
+    asked?.give(bytesEach);
+    const client = await opened;
+    for (let second = 1; second <= LOOKS + 2; second += 1) {
+      await haveCome(second * bytesEach);
+      vi.advanceTimersByTime(1000);
+      asked?.give(bytesEach);
+    }
+    asked?.give(FILE.length);
+    await client.ended;
+    expect(failovers()).toEqual([]);
+  });
+});

@@ -1,0 +1,38 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import {
+  DESCRIPTORS_AT_REST,
+  DESCRIPTORS_PER_TRANSFER,
+  fitDescriptors,
+  parseDescriptorLimit,
+} from './descriptor-limits.ts';
+
+test('what is configured counts where there are descriptors enough', () => {
+  const wanted = { transfers: 2000, connections: 10_000 };
+  expect(fitDescriptors(wanted, 65_536)).toEqual(wanted);
+  expect(fitDescriptors(wanted, Number.POSITIVE_INFINITY)).toEqual(wanted);
+});
+
+test('however few descriptors there are, some are left when transfers and clients have all that they may', () => {
+  fc.assert(
+    fc.property(fc.integer({ min: 128, max: 100_000 }), (descriptors) => {
+      const { transfers, connections } = fitDescriptors(
+        { transfers: 50_000, connections: 50_000 },
+        descriptors,
+      );
+      const idle = connections - transfers;
+      const used = transfers * DESCRIPTORS_PER_TRANSFER + idle + DESCRIPTORS_AT_REST;
+      expect(used).toBeLessThan(descriptors);
+    }),
+  );
+});
+
+test('the hard limit is what a process can have', () => {
+  expect(
+    parseDescriptorLimit('Max open files            1024                 4096                 files\n'),
+  ).toBe(4096);
+  expect(parseDescriptorLimit('Max open files            1024       unlimited       files\n')).toBe(
+    Number.POSITIVE_INFINITY,
+  );
+  expect(parseDescriptorLimit('nothing of it')).toBeUndefined();
+});

@@ -1,0 +1,47 @@
+import { readFileSync } from 'node:fs';
+
+/** Two connections, a duplicate of each for the relay and for its measurements at worst, a pipe of two ends. */
+export const DESCRIPTORS_PER_TRANSFER = 8;
+/** Files, libraries, the listener, the event loop's own, look-ups of names. */
+export const DESCRIPTORS_AT_REST = 64;
+/** Of the descriptors, those kept for the master and for look-ups of names. */
+const KEPT_SHARE = 0.05;
+/** Of the others, those that transfers may take; connections that carry none have what these leave. */
+const SHARE_OF_TRANSFERS = 0.9;
+
+interface DescriptorUsers {
+  readonly transfers: number;
+  readonly connections: number;
+}
+
+/**
+ * Transfers and connections that these many descriptors are enough for, at most what is wanted. With too few of them a
+ * depot could not even connect to its master any more.
+ */
+export function fitDescriptors(
+  { transfers, connections }: DescriptorUsers,
+  descriptors: number,
+): DescriptorUsers {
+  const free = Math.max(0, descriptors - DESCRIPTORS_AT_REST);
+  const usable = Math.floor(free * (1 - KEPT_SHARE));
+  const mostTransfers = Math.floor((usable * SHARE_OF_TRANSFERS) / DESCRIPTORS_PER_TRANSFER);
+  const fitting = Math.max(1, Math.min(transfers, mostTransfers));
+  const idle = Math.max(0, usable - fitting * DESCRIPTORS_PER_TRANSFER);
+  return { transfers: fitting, connections: Math.min(connections, fitting + idle) };
+}
+
+/** Descriptors that this process may have: Node takes the hard limit for itself at start. Infinite where nothing says so. */
+export function readDescriptorLimit(): number {
+  try {
+    return parseDescriptorLimit(readFileSync('/proc/self/limits', 'utf8')) ?? Number.POSITIVE_INFINITY;
+  } catch {
+    return Number.POSITIVE_INFINITY;
+  }
+}
+
+/** The hard limit of open files in the text of `/proc/<pid>/limits`. */
+export function parseDescriptorLimit(text: string): number | undefined {
+  const hard = /^Max open files\s+\S+\s+(\S+)/m.exec(text)?.[1];
+  if (hard === undefined) return undefined;
+  return hard === 'unlimited' ? Number.POSITIVE_INFINITY : Number(hard);
+}

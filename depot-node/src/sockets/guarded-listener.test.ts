@@ -1,0 +1,52 @@
+import { once } from 'node:events';
+import { createServer as createHttpsServer } from 'node:https';
+import { connect as connectTcp, type Server, type Socket } from 'node:net';
+import { connect } from 'node:tls';
+import { ConnectionLimiter, type RefusedConnection } from '@longhaul/shared/service';
+import { afterEach, describe, expect, test } from 'vitest';
+import { selfSigned } from '../testing/self-signed.ts';
+import { createListener } from './listener.ts';
+
+const tls = selfSigned();
+const opened: Socket[] = [];
+let server: Server;
+afterEach(async () => {
+  for (const socket of opened.splice(0)) socket.destroy();
+  await new Promise((resolve) => {
+    server.close(resolve);
+  });
+});
+
+describe.each<[string, () => Server]>([
+  ["a depot's listener", () => createListener((_request, response) => response.end('served'), tls)],
+  ["Node's own", () => createHttpsServer(tls, (_request, response) => response.end('served'))],
+])('over TLS, by %s', (_, create) => {
+  test('a handshake waits, a request that came does not, and who waits too much is closed', async () => {
+    const refused: RefusedConnection[] = [];
+    const limiter = new ConnectionLimiter({
+      limits: { most: 10, reserved: 0, perNetwork: 10, waitingPerNetwork: 1 },
+      isTrusted: () => false,
+      onRefused: (one) => refused.push(one),
+    });
+    server = create();
+    limiter.guard(server);
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const address = server.address();
+    const port = typeof address === 'object' && address ? address.port : 0;
+    for (let round = 0; round < 2; round += 1) {
+      const client = connect({ port, host: '127.0.0.1', rejectUnauthorized: false });
+      opened.push(client);
+      client.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+      expect(String((await once(client, 'data'))[0])).toContain('200 OK');
+    }
+    const seen = once(server, 'connection');
+    const handshaking = connectTcp({ port, host: '127.0.0.1' });
+    await seen;
+    const second = connectTcp({ port, host: '127.0.0.1' });
+    await once(second.resume(), 'close');
+    expect(refused).toEqual([{ bound: 'network-waiting', network: '127.0.0.0/24' }]);
+    expect(limiter.open).toBe(3);
+    handshaking.resetAndDestroy();
+  });
+});

@@ -1,0 +1,18 @@
+import { hashAuthority, hashOriginUrl, type OriginUrl, ok, type Result, refuse } from '@longhaul/shared';
+import { sha256 } from '@longhaul/shared/service';
+import type { OpenTicket } from './ticket-gate.ts';
+
+/** What is fetched, by whose leave, and for whom. */
+export interface Target {
+  readonly ticket: OpenTicket;
+  readonly url: OriginUrl;
+  /** The network of the client that it is for. */
+  readonly client: string;
+}
+
+/** Whether a ticket was given for this URL. */
+export function checkTarget({ ticket, url }: Pick<Target, 'ticket' | 'url'>): Result<OriginUrl> {
+  const { authorityHash, urlHash } = ticket.claims;
+  if (authorityHash !== hashAuthority(url.host, url.port, sha256)) return refuse('ticket-wrong-authority');
+  return urlHash === hashOriginUrl(url, sha256) ? ok(url) : refuse('ticket-wrong-url');
+}

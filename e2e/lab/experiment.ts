@@ -1,0 +1,103 @@
+import type { CrossTraffic, Topology } from './network/topology.ts';
+
+/** How lanes of one download share: as the depots are configured, which is `coupled` when nothing is said. */
+export type LaneControl = 'coupled' | 'plain';
+
+/** How a depot ends: its connections closed in order, by resets, or without a word from its host. */
+export type FaultKind = 'fin' | 'rst' | 'silence';
+
+/** Which depot of the chain it is: the client's, the one between, the origin's. */
+export type FaultPosition = 'first' | 'middle' | 'last';
+
+/** A depot that breaks while a file passes. */
+export interface Fault {
+  readonly kind: FaultKind;
+  readonly position: FaultPosition;
+  /** When the client has this share of the file. */
+  readonly atPercent: number;
+}
+
+/** One way to fetch a file. */
+export type Variant =
+  /** One connection from the client to the origin. */
+  | { readonly kind: 'direct' }
+  /** As many plain ranges at once, each over a connection to the origin. */
+  | { readonly kind: 'ranges'; readonly connections: number }
+  | { readonly kind: 'aria2'; readonly connections: number }
+  /** A rival as a relay at every depot's site. */
+  | { readonly kind: 'relays'; readonly program: 'haproxy' | 'nginx' }
+  | ChainVariant
+  | AutoVariant;
+
+/** Through the master, by these depots: from the client on; led by cascade where nothing else is said. */
+interface ChainVariant {
+  readonly kind: 'chain';
+  readonly depots: readonly string[];
+  readonly signalling?: 'stepwise';
+  /** Parallel ways over the same chain; left out: one, without asking for lanes. */
+  readonly lanes?: number;
+  /** Fetched through depots of this configuration, which stand beside the others; left out: through the usual ones. */
+  readonly laneControl?: LaneControl;
+  readonly fault?: Fault;
+}
+
+/** Through the master, which plans; it is told the file's size, as the add-on does, unless it must guess. */
+interface AutoVariant {
+  readonly kind: 'auto';
+  readonly mustGuessSize?: boolean;
+  readonly fault?: Fault;
+}
+
+/** One condition under which variants are compared. */
+export interface Scenario {
+  readonly id: string;
+  /** A few words for tables and charts. */
+  readonly label: string;
+  readonly topology: Topology;
+  readonly client: string;
+  readonly origin: string;
+  /** Sites of the depots, from the client on. */
+  readonly depots: readonly string[];
+  /** Site of the master; left out: the first depot's, where anycast would lead the client. */
+  readonly master?: string;
+  readonly sizeBytes: number;
+  /** Origin and depots speak TLS. */
+  readonly tls?: boolean;
+  readonly crossTraffic?: readonly CrossTraffic[];
+  /**
+   * `cold`: depots keep no connections to each other ready. `warm`: they do, and one transfer goes before each that is
+   * measured. Left out: as depots are by default, after whatever went before.
+   */
+  readonly start?: 'cold' | 'warm';
+  readonly variants: Readonly<Record<string, Variant>>;
+  /** Heading under which scenarios stand together in the report, for example one place of the paper. */
+  readonly group?: string;
+}
+
+/** Where the master of a scenario runs. */
+export function masterSite({ master, depots, client }: Scenario): string {
+  return master ?? depots[0] ?? client;
+}
+
+/** How much of an experiment is run. */
+export interface Extent {
+  readonly repeats: number;
+  /** Ids; left out: all. */
+  readonly scenarios?: readonly string[];
+  readonly variants?: readonly string[];
+}
+
+/** What is compared, under which conditions, how often. */
+export interface Experiment {
+  readonly name: string;
+  readonly title: string;
+  /** What a reader wants to know. */
+  readonly question: string;
+  readonly scenarios: readonly Scenario[];
+  readonly full: Extent;
+  readonly quick: Extent;
+  /** A transfer is ended after so many seconds; null: never. */
+  readonly cutSeconds: number | null;
+  /** Transfers of every variant before the next scenario's turn comes; for scenarios that take long to set up. */
+  readonly repeatsPerTurn: number;
+}

@@ -1,0 +1,91 @@
+import {
+  decodeTicket,
+  formatGetPath,
+  type GetOptions,
+  parseOriginUrl,
+  parseRelayTarget,
+} from '@longhaul/shared';
+import type { Scenario, Variant } from '../experiment.ts';
+import { originBytes } from '../hosts/origin-content.ts';
+import { aria2Transfer } from '../transfers/aria2-transfer.ts';
+import { curlTransfer } from '../transfers/curl-transfer.ts';
+import { rangesTransfer } from '../transfers/ranges-transfer.ts';
+import type { Transfer, TransferOutcome, TransferRequest } from '../transfers/transfer.ts';
+import type { Stage } from './stage.ts';
+
+/** A name for the file that no transfer has had before, so that no plan and no ticket is used twice. */
+let filesFetched = 0;
+
+/** Fetches a scenario's file in one of its ways. */
+export function fetchVariant(
+  stage: Stage,
+  scenario: Scenario,
+  variant: Variant,
+  cutSeconds: number | null,
+): Promise<TransferOutcome> {
+  return transferOf(variant)(requestOf(stage, scenario, variant, cutSeconds));
+}
+
+/** What a client needs to fetch a scenario's file in one of its ways. */
+export function requestOf(
+  stage: Stage,
+  scenario: Scenario,
+  variant: Variant,
+  cutSeconds: number | null,
+): TransferRequest {
+  filesFetched += 1;
+  const path = `/${scenario.sizeBytes}/${filesFetched}.bin`;
+  return {
+    network: stage.network,
+    site: scenario.client,
+    url: urlOf(stage, variant, path, scenario.sizeBytes),
+    expected: originBytes(scenario.sizeBytes),
+    cutSeconds,
+    ...(stage.caFile ? { caFile: stage.caFile } : {}),
+  };
+}
+
+function transferOf(variant: Variant): Transfer {
+  if (variant.kind === 'ranges') return rangesTransfer(variant.connections);
+  if (variant.kind === 'aria2') return aria2Transfer(variant.connections);
+  return curlTransfer;
+}
+
+function urlOf(stage: Stage, variant: Variant, path: string, sizeBytes: number): string {
+  switch (variant.kind) {
+    case 'direct':
+    case 'ranges':
+    case 'aria2':
+      return stage.originUrl + path;
+    case 'relays':
+      return stage.relayUrl(variant.program) + path;
+    case 'chain': {
+      const { depots, lanes, laneControl, signalling } = variant;
+      // The master is told the depots in the order in which the bytes pass.
+      const options = {
+        via: depots.toReversed(),
+        ...(lanes === undefined ? {} : { lanes }),
+        ...(signalling ? { signalling } : {}),
+      };
+      return stage.overlay(laneControl).masterUrl() + getPath(stage, path, options);
+    }
+    case 'auto':
+      return stage.overlay().masterUrl() + getPath(stage, path, variant.mustGuessSize ? {} : { sizeBytes });
+  }
+}
+
+function getPath(stage: Stage, path: string, options: GetOptions): string {
+  const url = parseOriginUrl(stage.originUrl + path);
+  if (!url.ok) throw url.error;
+  return formatGetPath(url.value, options);
+}
+
+/** The depots behind the URL that gave a file, from the client on: what its ticket says first. */
+export function chainOf(finalUrl: string | null): readonly string[] | undefined {
+  if (finalUrl === null) return undefined;
+  const { pathname, search } = new URL(finalUrl);
+  const request = parseRelayTarget(pathname + search);
+  if (!request.ok) return [];
+  const ticket = decodeTicket(request.value.ticket);
+  return ticket.ok ? ticket.value.claims.chains[0] : undefined;
+}

@@ -1,0 +1,153 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { type ServiceProcess, startProgram } from '../../overlay/service-process.ts';
+import { type LaneControl, masterSite, type Scenario, type Variant } from '../experiment.ts';
+import { startHaproxyChain } from '../hosts/haproxy.ts';
+import { type LabOverlay, startLabOverlay } from '../hosts/lab-overlay.ts';
+import { inNetwork } from '../hosts/network-placement.ts';
+import { startNginxChain } from '../hosts/nginx.ts';
+import type { RelayChain } from '../hosts/relay-chain.ts';
+import { type CertificateFiles, writeCertificates } from '../hosts/scenario-certificates.ts';
+import type { Network } from '../network/network.ts';
+import { startNetwork } from '../network/start-network.ts';
+import { applyTopology } from './apply-topology.ts';
+
+const HAPROXY_PORT = 8090;
+const NGINX_PORT = 8091;
+const ORIGIN_PROGRAM = join(import.meta.dirname, '..', 'hosts', 'origin-main.ts');
+/** Long flows have left slow start and share the link by then. */
+const CROSS_TRAFFIC_SETTLE_MS = 1500;
+
+/** A network with an origin, the overlay and the rivals on it: where the transfers of a stint happen. */
+export interface Stage {
+  readonly network: Network;
+  readonly originUrl: string;
+  /** The overlay whose depots are configured so; without a name the usual one. */
+  readonly overlay: (laneControl?: LaneControl) => LabOverlay;
+  /** The base URL under which a rival's first relay is dialled. */
+  readonly relayUrl: (program: 'haproxy' | 'nginx') => string;
+  readonly caFile: string | undefined;
+  /** Makes the conditions those of this scenario. */
+  readonly enter: (scenario: Scenario) => Promise<void>;
+  /**
+   * Starts a scenario's cross traffic anew: flows that the transfer before has pushed aside need seconds to come back,
+   * and transfers shall not know what went before. Call before each transfer.
+   */
+  readonly refreshTraffic: (scenario: Scenario) => Promise<void>;
+  readonly close: () => Promise<void>;
+}
+
+export interface StageSpec {
+  /** Scenarios that share one network; the stage is set for the first. */
+  readonly scenarios: readonly [Scenario, ...Scenario[]];
+  /** Only what these need is started. */
+  readonly variants: readonly string[];
+  readonly seed: number;
+}
+
+/** Brings up a network and everything on it. */
+export async function startStage(spec: StageSpec): Promise<Stage> {
+  const network = await startNetwork(spec.scenarios[0].topology, { seed: spec.seed });
+  try {
+    return await furnish(network, spec);
+  } catch (failure) {
+    await network.close();
+    throw failure;
+  }
+}
+
+async function furnish(network: Network, { scenarios, variants }: StageSpec): Promise<Stage> {
+  const [first] = scenarios;
+  const kinds = scenarios.flatMap((scenario) => variants.flatMap((id) => scenario.variants[id] ?? []));
+  const certificates = first.tls ? await certificatesFor(network, first) : undefined;
+  const sizes = new Set(scenarios.map(({ sizeBytes }) => sizeBytes));
+  const origin = await startOriginAt(network, first.origin, sizes, certificates);
+  const originPort = portOf(origin.url);
+  const overlays = new Map<LaneControl | undefined, LabOverlay>();
+  for (const laneControl of new Set(kinds.flatMap(overlaysOf))) {
+    const spec = { network, scenario: first, originPort, certificates, laneControl };
+    overlays.set(laneControl, await startLabOverlay(spec));
+  }
+  const relays = new Map<string, RelayChain>();
+  for (const variant of kinds) {
+    if (variant.kind !== 'relays' || relays.has(variant.program)) continue;
+    const start = variant.program === 'haproxy' ? startHaproxyChain : startNginxChain;
+    const port = variant.program === 'haproxy' ? HAPROXY_PORT : NGINX_PORT;
+    const originAddress = network.addressOf(first.origin);
+    const spec = { network, sites: first.depots, port, originAddress, originPort, isTls: first.tls ?? false };
+    relays.set(variant.program, await start(spec));
+  }
+
+  let now = first;
+  let traffic: { readonly stop: () => Promise<void> } | undefined;
+  const enter = async (scenario: Scenario) => {
+    await applyTopology(network, now.topology, scenario.topology);
+    await Promise.all([...overlays.values()].map((overlay) => overlay.learn(scenario)));
+    now = scenario;
+  };
+  const refreshTraffic = async ({ crossTraffic = [] }: Scenario) => {
+    await traffic?.stop();
+    traffic = undefined;
+    if (crossTraffic.length === 0) return;
+    traffic = await network.startCrossTraffic(crossTraffic);
+    await delay(CROSS_TRAFFIC_SETTLE_MS);
+  };
+  return {
+    network,
+    originUrl: origin.url,
+    overlay: (laneControl) => requireStarted(overlays.get(laneControl), 'the overlay'),
+    relayUrl: (program) => requireStarted(relays.get(program), program).url,
+    caFile: certificates?.caFile,
+    enter,
+    refreshTraffic,
+    close: async () => {
+      const hosts = [...overlays.values(), origin];
+      await Promise.allSettled([traffic?.stop(), ...hosts.map((host) => host.stop())]);
+      await network.close();
+    },
+  };
+}
+
+/** The overlay that a variant is fetched through, if any. */
+function overlaysOf(variant: Variant): (LaneControl | undefined)[] {
+  if (variant.kind === 'chain') return [variant.laneControl];
+  return variant.kind === 'auto' ? [undefined] : [];
+}
+
+function certificatesFor(network: Network, scenario: Scenario): Promise<CertificateFiles> {
+  const { client, origin, depots } = scenario;
+  const sites = new Set([client, origin, masterSite(scenario), ...depots]);
+  return writeCertificates(network.folder, [...sites].map(network.addressOf));
+}
+
+async function startOriginAt(
+  network: Network,
+  site: string,
+  sizes: ReadonlySet<number>,
+  certificates: CertificateFiles | undefined,
+): Promise<ServiceProcess> {
+  const host = network.addressOf(site);
+  const folder = join(network.folder, 'origin');
+  mkdirSync(folder, { recursive: true });
+  const tls = certificates ? ['--cert', certificates.certFile, '--key', certificates.keyFile] : [];
+  // Otherwise the first transfer would wait until its file is made.
+  const prepared = [...sizes].flatMap((sizeBytes) => ['--prepare', String(sizeBytes)]);
+  const command = ['--host', host, '--port', certificates ? '443' : '80', ...tls, ...prepared];
+  return startProgram(
+    [ORIGIN_PROGRAM, ...command],
+    folder,
+    'origin',
+    inNetwork(network, () => site).launchAt('origin'),
+  );
+}
+
+function portOf(url: string): number {
+  const { port, protocol } = new URL(url);
+  return Number(port || (protocol === 'https:' ? 443 : 80));
+}
+
+function requireStarted<T>(host: T | undefined, name: string): T {
+  if (host === undefined) throw new Error(`${name} was not started for this stint`);
+  return host;
+}

@@ -1,0 +1,73 @@
+import type { LonghaulError, Result } from '@longhaul/shared';
+
+/** A proof is renewed when it is so old: one request to each depot in this time. */
+const RENEW_AFTER_MS = 300_000;
+/** A proof that could not be renewed for so long is over: the depot is gone, and its address may be somebody else's. */
+const PROOF_LIFE_MS = 1_800_000;
+/** A depot that has not proved its address is asked again after this time, then after twice as long ... */
+const FIRST_RETRY_MS = 5_000;
+/** ... up to this: somebody has to open a port first. */
+const LONGEST_RETRY_MS = 300_000;
+
+/** Where a depot has answered with its key. */
+export interface ProvedAddresses {
+  readonly provedAtMs: number;
+  /** Those really connected, of the host that is registered. */
+  readonly addresses: readonly string[];
+}
+
+/** Whether a depot is where its registration says: what it has proved, and when it is to be asked again. */
+export class AddressProof {
+  #proved: ProvedAddresses | undefined;
+  #failures = 0;
+  #failedAtMs = 0;
+  #problem: LonghaulError | undefined;
+
+  /** Begins with what was proved in an earlier run. */
+  constructor(proved?: ProvedAddresses) {
+    this.#proved = proved;
+  }
+
+  /** What counts now; `undefined` where the depot has proved nothing, or too long ago. */
+  valid(nowMs: number): ProvedAddresses | undefined {
+    // A clock that was set back does not prolong a proof.
+    const isValid = this.#proved && Math.abs(nowMs - this.#proved.provedAtMs) <= PROOF_LIFE_MS;
+    return isValid ? this.#proved : undefined;
+  }
+
+  /** The newest proof, valid or not. */
+  get newest(): ProvedAddresses | undefined {
+    return this.#proved;
+  }
+
+  /** Why the depot could not prove its address when it was asked last. */
+  get problem(): LonghaulError | undefined {
+    return this.#problem;
+  }
+
+  isDue(nowMs: number): boolean {
+    const valid = this.valid(nowMs);
+    if (valid && Math.abs(nowMs - valid.provedAtMs) < RENEW_AFTER_MS) return false;
+    if (this.#failures === 0) return true;
+    const waitMs = Math.min(FIRST_RETRY_MS * 2 ** (this.#failures - 1), LONGEST_RETRY_MS);
+    return Math.abs(nowMs - this.#failedAtMs) >= waitMs;
+  }
+
+  /** Takes note of what came of asking. */
+  note(outcome: Result<readonly string[]>, nowMs: number): void {
+    if (outcome.ok) {
+      this.#proved = { provedAtMs: nowMs, addresses: outcome.value };
+      this.#failures = 0;
+      this.#problem = undefined;
+    } else {
+      this.#failures += 1;
+      this.#failedAtMs = nowMs;
+      this.#problem = outcome.error;
+    }
+  }
+
+  /** Forgets that it failed: the depot has registered anew and is asked at once. */
+  begin(): void {
+    this.#failures = 0;
+  }
+}

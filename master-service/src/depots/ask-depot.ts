@@ -1,0 +1,185 @@
+import { randomBytes } from 'node:crypto';
+import { Resolver } from 'node:dns/promises';
+import { type IncomingMessage, request } from 'node:http';
+import { connect, isIP, type Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { connect as connectTls } from 'node:tls';
+import {
+  type AddressPolicy,
+  addressProofText,
+  challengeAnswerSchema,
+  decodeBase64url,
+  depotBaseUrl,
+  formatAuthority,
+  formatChallengeTarget,
+  ok,
+  plainAddress,
+  type Result,
+  refuse,
+  refuseOverlayAddress,
+} from '@longhaul/shared';
+import { parseJson, verifierFor } from '@longhaul/shared/service';
+import type { DepotRecord } from './depot-store.ts';
+
+/** A depot answers at once; a registration waits for it, and its depot waits 10 s for that. */
+const ASK_TIMEOUT_MS = 5_000;
+/** Addresses of one host that are asked: a machine has one of each kind. */
+const MAX_ADDRESSES = 4;
+/** An answer is an id and a signature. */
+const MAX_ANSWER_BYTES = 1_024;
+const CHALLENGE_BYTES = 32;
+
+/**
+ * Asks whoever is where a depot says it is to prove that it has the depot's key. Gives the addresses that did;
+ * `depot-address-not-allowed`, `depot-unreachable` or `depot-not-proved` where none did.
+ */
+export type AskDepot = (depot: DepotRecord) => Promise<Result<readonly string[]>>;
+
+interface AskDepotInit {
+  readonly policy: AddressPolicy;
+  /** Asked before DNS. */
+  readonly names: Readonly<Record<string, readonly string[]>>;
+}
+
+export function createAskDepot({ policy, names }: AskDepotInit): AskDepot {
+  return async (depot) => {
+    const { host, port } = depot;
+    const signal = AbortSignal.timeout(ASK_TIMEOUT_MS);
+    const found = await addressesOf(host, names, signal);
+    if (found.length === 0) return refuse('depot-unreachable', `${host} has no address`);
+    const permitted = found.filter((address) => !refuseOverlayAddress(address, port, policy));
+    if (permitted.length === 0) return refuse('depot-address-not-allowed', found.join(', '));
+    const asked = permitted.slice(0, MAX_ADDRESSES);
+    const answers = await Promise.all(asked.map((address) => askAt(depot, address, policy, signal)));
+    const proved = answers.flatMap((answer) => (answer.ok ? [answer.value] : []));
+    const failed = answers.find((answer) => !answer.ok);
+    return failed && proved.length === 0 ? failed : ok(proved);
+  };
+}
+
+async function addressesOf(
+  host: string,
+  names: AskDepotInit['names'],
+  signal: AbortSignal,
+): Promise<readonly string[]> {
+  if (isIP(host)) return [host];
+  if (Object.hasOwn(names, host)) return names[host] ?? [];
+  // Not the system's lookup: it cannot be given up, and holds a thread that others wait for.
+  const resolver = new Resolver();
+  const cancel = () => resolver.cancel();
+  signal.addEventListener('abort', cancel);
+  const found = await Promise.all([
+    resolver.resolve4(host).catch(() => []),
+    resolver.resolve6(host).catch(() => []),
+  ]);
+  signal.removeEventListener('abort', cancel);
+  return found.flat();
+}
+
+async function askAt(
+  depot: DepotRecord,
+  address: string,
+  policy: AddressPolicy,
+  signal: AbortSignal,
+): Promise<Result<string>> {
+  const challenge = randomBytes(CHALLENGE_BYTES).toString('base64url');
+  let stream: Duplex | undefined;
+  try {
+    const socket = await open(() => connect({ host: address, port: depot.port }), 'connect', signal);
+    stream = socket;
+    const connected = socket.remoteAddress ?? '';
+    if (refuseOverlayAddress(connected, depot.port, policy))
+      return refuse('depot-address-not-allowed', connected);
+    if (depot.tls) stream = await secure(socket, depot.host, signal);
+    const answer = await ask(stream, depot, challenge, signal);
+    return answer.ok ? ok(plainAddress(connected)) : answer;
+  } catch (cause) {
+    const place = depotBaseUrl({ ...depot, host: address });
+    const reason = signal.aborted ? 'no answer in time' : reasonOf(cause);
+    // What Node's parser says of something that is no HTTP.
+    const isForeign = reason.startsWith('HPE_');
+    return refuse(isForeign ? 'depot-not-proved' : 'depot-unreachable', `${place}: ${reason}`);
+  } finally {
+    stream?.destroy();
+  }
+}
+
+/** The certificate is not looked at here: the signature proves more, and the depot's clients check it themselves. */
+function secure(socket: Socket, host: string, signal: AbortSignal): Promise<Duplex> {
+  const servername = isIP(host) ? {} : { servername: host };
+  const begin = () => connectTls({ socket, ...servername, rejectUnauthorized: false });
+  return open(begin, 'secureConnect', signal);
+}
+
+async function ask(
+  stream: Duplex,
+  depot: DepotRecord,
+  challenge: string,
+  signal: AbortSignal,
+): Promise<Result<void>> {
+  const place = depotBaseUrl(depot);
+  const { statusCode, text } = await exchange(stream, depot, challenge, signal);
+  const answer = challengeAnswerSchema.safeParse(parseJson(text));
+  if (statusCode !== 200 || !answer.success)
+    return refuse('depot-not-proved', `no depot answers at ${place}`);
+  const { id, signature } = answer.data;
+  if (id !== depot.id) return refuse('depot-not-proved', `the depot ${id} answers at ${place}`);
+  const signed = Buffer.from(addressProofText(id, depot, challenge));
+  const isProved = verifierFor(depot.publicKey)?.(signed, decodeBase64url(signature) ?? new Uint8Array());
+  return isProved
+    ? ok(undefined)
+    : refuse('depot-not-proved', `another key, or for another address, at ${place}`);
+}
+
+/** What a socket becomes once `ready` has happened. Whatever prevents that leaves no descriptor behind. */
+function open<Opened extends Socket>(
+  begin: () => Opened,
+  ready: 'connect' | 'secureConnect',
+  signal: AbortSignal,
+): Promise<Opened> {
+  return new Promise((resolve, reject) => {
+    signal.throwIfAborted();
+    const socket = begin();
+    const onAbort = () => socket.destroy(signal.reason as Error);
+    signal.addEventListener('abort', onAbort);
+    socket.once('close', () => signal.removeEventListener('abort', onAbort));
+    socket.on('error', reject);
+    socket.once(ready, () => resolve(socket));
+  });
+}
+
+function exchange(
+  stream: Duplex,
+  { host, port }: DepotRecord,
+  challenge: string,
+  signal: AbortSignal,
+): Promise<{ statusCode: number; text: string }> {
+  return new Promise((resolve, reject) => {
+    const outgoing = request({
+      path: formatChallengeTarget(challenge),
+      headers: { host: formatAuthority(host, port), connection: 'close' },
+      createConnection: () => stream,
+      signal,
+    });
+    outgoing.once('error', reject);
+    outgoing.once('response', (answer) => {
+      readStart(answer).then((text) => resolve({ statusCode: answer.statusCode ?? 0, text }), reject);
+    });
+    outgoing.end();
+  });
+}
+
+/** A body as far as an answer may go; what is longer is none. */
+async function readStart(answer: IncomingMessage): Promise<string> {
+  let text = '';
+  for await (const chunk of answer.setEncoding('utf8')) {
+    text += String(chunk);
+    if (text.length > MAX_ANSWER_BYTES) break;
+  }
+  return text;
+}
+
+function reasonOf(cause: unknown): string {
+  if (cause instanceof Error) return 'code' in cause ? String(cause.code) : cause.message;
+  return String(cause);
+}

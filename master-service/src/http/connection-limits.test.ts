@@ -1,0 +1,69 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { afterEach, expect, test } from 'vitest';
+import { MemoryDepotStore } from '../depots/depot-store.ts';
+import { startMaster, type TestMaster } from '../testing/start-master.ts';
+import { registerDepots } from '../testing/test-depot.ts';
+
+/** Depots come from 127.0.0.1 here; these are strangers, the first one in the network of the depots. */
+const [NEIGHBOUR, STRANGER, OTHER] = ['127.0.0.9', '127.0.1.9', '127.0.2.9'] as const;
+const LIMITS = { connections: 20, connectionsPerNetwork: 15, waitingPerNetwork: 10 };
+
+let master: TestMaster;
+const held: Socket[] = [];
+afterEach(async () => {
+  for (const socket of held.splice(0)) socket.destroy();
+  await master.master.close();
+});
+
+/** Opens connections with half a head each; gives how many the master keeps, once it has seen them all. */
+async function siege(address: string, connections: number): Promise<number> {
+  const sockets = Array.from({ length: connections }, () => {
+    const socket = connect({ port: master.port, host: '127.0.0.1', localAddress: address });
+    socket.on('error', () => {});
+    socket.write('GET /healthz HTTP/1.1\r\nHost: x');
+    held.push(socket);
+    return socket;
+  });
+  const before = master.events.filter(({ type }) => type === 'connection-refused').length;
+  const refused = () => master.events.filter(({ type }) => type === 'connection-refused').length - before;
+  await Promise.all(sockets.map((socket) => once(socket, 'connect').catch(() => undefined)));
+  // A whole exchange from elsewhere comes after everything that was connected before it.
+  await answerTo('127.0.77.9').catch(() => undefined);
+  return connections - refused();
+}
+
+async function answerTo(address: string): Promise<string> {
+  const socket = connect({ port: master.port, host: '127.0.0.1', localAddress: address });
+  socket.write('GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
+  return text(socket);
+}
+
+test('half heads from one network keep nobody out, also not depots of that network', async () => {
+  master = await startMaster({ config: { limits: LIMITS } });
+  const [depot] = await registerDepots(master, 'd1');
+  expect(await siege(NEIGHBOUR, 15)).toBe(10);
+  expect(await answerTo(NEIGHBOUR)).toBe('');
+  expect(await answerTo(STRANGER)).toContain('200 OK');
+  expect(await depot?.heartbeat(master)).toMatchObject({ status: 200 });
+  expect(master.events).toContainEqual({
+    type: 'connection-refused',
+    bound: 'network-waiting',
+    network: '127.0.0.0/24',
+  });
+  const metrics = await (await fetch(`${master.url}/metrics`)).text();
+  expect(metrics).toMatch(/longhaul_master_connections_refused_total\{bound="network-waiting"\} \d/);
+});
+
+test('half heads from everywhere leave room for depots, also after a restart of the master', async () => {
+  const depotStore = new MemoryDepotStore();
+  master = await startMaster({ depotStore });
+  const [depot] = await registerDepots(master, 'd1');
+  await master.master.close();
+  master = await startMaster({ depotStore, config: { limits: LIMITS } });
+  await siege(STRANGER, 10);
+  await siege(OTHER, 10);
+  expect(await answerTo('127.0.3.9')).toBe('');
+  expect(await depot?.heartbeat(master)).toMatchObject({ status: 200 });
+});

@@ -1,0 +1,53 @@
+import { STATUS_CODES } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { LonghaulError } from '../errors.ts';
+import { HEADERS } from '../wire.ts';
+
+/** Time for a refused client to read its answer; then its connection is broken off, whether it closed its half or not. */
+const FAREWELL_TIMEOUT_MS = 1000;
+
+/**
+ * Answers on the socket what Node's parser refuses, for it never becomes a request: with the registered code instead of
+ * Node's words, and with `headers`.
+ */
+export function answerBrokenRequest(
+  error: NodeJS.ErrnoException,
+  socket: Duplex,
+  headers: Readonly<Record<string, string>> = {},
+): void {
+  // More of a refused request: breaking off now could destroy the answer on its way.
+  if (socket.writableEnded && !socket.destroyed) return;
+  if (!socket.writable || error.code === 'ECONNRESET') {
+    socket.destroy();
+    return;
+  }
+  const refusal = new LonghaulError(
+    error.code === 'HPE_HEADER_OVERFLOW' ? 'request-too-large' : 'bad-request',
+  );
+  const body = `${refusal.code}: ${refusal.message}\n`;
+  const sent = {
+    'Content-Type': 'text/plain; charset=utf-8',
+    'Content-Length': Buffer.byteLength(body),
+    'Cache-Control': 'no-store',
+    'X-Content-Type-Options': 'nosniff',
+    [HEADERS.error]: refusal.code,
+    ...headers,
+    Connection: 'close',
+  };
+  const lines = Object.entries(sent).map(([name, value]) => `${name}: ${value}\r\n`);
+  sayFarewell(
+    socket,
+    `HTTP/1.1 ${refusal.status} ${STATUS_CODES[refusal.status]}\r\n${lines.join('')}\r\n${body}`,
+  );
+}
+
+/** Sends the last words on a connection and closes it, also when the peer keeps its own side open. */
+export function sayFarewell(socket: Duplex, text: string): void {
+  const timer = setTimeout(() => socket.destroy(), FAREWELL_TIMEOUT_MS);
+  socket.once('close', () => clearTimeout(timer));
+  socket.once('end', () => socket.destroy());
+  socket.on('error', () => socket.destroy());
+  // What is still coming in is read and dropped: closing over unread bytes would reset the answer away.
+  socket.resume();
+  socket.end(text);
+}

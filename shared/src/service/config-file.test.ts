@@ -1,0 +1,57 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import * as z from 'zod';
+import { checkConfig, readConfigFile, readNamedFiles } from './config-file.ts';
+import { addressPolicySchema, listenSchema } from './config-schemas.ts';
+
+const schema = z.strictObject({ listen: listenSchema, addresses: addressPolicySchema.prefault({}) });
+
+test('a bad configuration is refused with every mistake and its key', () => {
+  const attempt = () =>
+    checkConfig(schema, {
+      listen: { host: 'nowhere', port: 70000, prot: 1 },
+      addresses: { allow: [{ network: 'x' }] },
+    });
+  expect(attempt).toThrow(/listen\.host:[^]*listen\.port:[^]*listen\.prot: there is no such key/);
+  expect(attempt).toThrow(/addresses\.allow\.0\.network:[^]*addresses\.allow\.0\.ports:/);
+});
+
+test('an empty file names what is missing', () => {
+  expect(() => checkConfig(schema, null)).toThrow(/listen:/);
+});
+
+test('ports 80 and 443 are always allowed', () => {
+  const config = checkConfig(schema, { listen: { host: '::', port: 0 }, addresses: { ports: [8080] } });
+  expect(config.addresses).toEqual({ ports: [80, 443, 8080], allow: [], overlayNetworks: [] });
+});
+
+test('files are looked for beside the configuration, and all that cannot be used are listed by their keys', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'longhaul-config-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const path = join(folder, 'service.yaml');
+  writeFileSync(path, 'secretFile: secret # relative\n');
+  writeFileSync(join(folder, 'secret'), 'open sesame');
+  const { config, baseDir } = readConfigFile(path, (input) => input as { secretFile: string });
+  const read = readNamedFiles(baseDir, (files) => files.text('secretFile', config.secretFile));
+  expect(read).toBe('open sesame');
+  const attempt = () =>
+    readNamedFiles(baseDir, (files) => [
+      files.text('one', 'missing'),
+      files.tls('tls', { certFile: 'secret', keyFile: 'secret' }),
+      files.authorities('trusted', ['secret']),
+    ]);
+  expect(attempt).toThrow(/- one: .*missing cannot be read\n {2}- tls: .*\n {2}- trusted\.0: /);
+});
+
+test.each([
+  ['that is not there', undefined, 'cannot be read'],
+  ['that is no YAML', 'listen: {', 'is not YAML'],
+])('a configuration %s is named', (_, content, reason) => {
+  const folder = mkdtempSync(join(tmpdir(), 'longhaul-config-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const path = join(folder, 'service.yaml');
+  if (content !== undefined) writeFileSync(path, content);
+  expect(() => readConfigFile(path, (input) => input)).toThrow(`${path} ${reason}`);
+});

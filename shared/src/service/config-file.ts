@@ -1,0 +1,112 @@
+import { X509Certificate } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { createSecureContext } from 'node:tls';
+import { parse } from 'yaml';
+import type * as z from 'zod';
+import { LonghaulError } from '../errors.ts';
+import type { TlsFiles } from './config-schemas.ts';
+
+/** A configuration with the folder that the paths in it are relative to. */
+export interface ConfigFile<Config> {
+  readonly config: Config;
+  readonly baseDir: string;
+}
+
+/** Certificate chain and key of a listener, PEM. */
+export interface TlsMaterial {
+  readonly cert: string;
+  readonly key: string;
+}
+
+/** Reads the files that a configuration names. Each takes the key that named it, for the list of mistakes. */
+export interface FileReader {
+  readonly text: (key: string, path: string) => string;
+  /** Certificate and key, which fit each other; nothing where nothing is configured. */
+  readonly tls: (key: string, files: TlsFiles | undefined) => TlsMaterial | undefined;
+  /** Certificates of authorities, PEM. */
+  readonly authorities: (key: string, paths: readonly string[]) => readonly string[];
+}
+
+/** Reads a YAML file and lets `check` read the configuration in it. Throws `config-invalid` with every mistake. */
+export function readConfigFile<Config>(path: string, check: (input: unknown) => Config): ConfigFile<Config> {
+  return { config: check(parseYaml(readText(path), path)), baseDir: dirname(resolve(path)) };
+}
+
+/**
+ * Checks a configuration against its schema. Throws `config-invalid` whose detail lists every mistake, one a line, with
+ * the key's full name.
+ */
+export function checkConfig<Schema extends z.ZodType>(schema: Schema, input: unknown): z.output<Schema> {
+  const result = schema.safeParse(input ?? {});
+  if (result.success) return result.data;
+  throw configInvalid(result.error.issues.flatMap(describeIssue));
+}
+
+/** Reads the files that a configuration names. Throws `config-invalid` that lists every one which cannot be used. */
+export function readNamedFiles<Files>(baseDir: string, read: (files: FileReader) => Files): Files {
+  const mistakes: string[] = [];
+  // What stands for a file that cannot be used is never given out.
+  const attempt = <T>(key: string, instead: T, load: () => T): T => {
+    try {
+      return load();
+    } catch (failure) {
+      mistakes.push(`${key}: ${reasonOf(failure)}`);
+      return instead;
+    }
+  };
+  const text = (path: string) => readText(resolve(baseDir, path));
+  const files = read({
+    text: (key, path) => attempt(key, '', () => text(path)),
+    tls: (key, named) =>
+      named && attempt(key, undefined, () => checkedTls(text(named.certFile), text(named.keyFile))),
+    authorities: (key, paths) =>
+      paths.map((path, index) => attempt(`${key}.${index}`, '', () => checkedAuthority(text(path)))),
+  });
+  if (mistakes.length > 0) throw configInvalid(mistakes);
+  return files;
+}
+
+function configInvalid(mistakes: readonly string[]): LonghaulError {
+  return new LonghaulError('config-invalid', { detail: mistakes.map((line) => `\n  - ${line}`).join('') });
+}
+
+function describeIssue(issue: z.core.$ZodIssue): string[] {
+  const path = issue.path.map(String);
+  if (issue.code === 'unrecognized_keys') {
+    return issue.keys.map((key) => `${[...path, key].join('.')}: there is no such key`);
+  }
+  return [`${path.length > 0 ? path.join('.') : 'the whole file'}: ${issue.message}`];
+}
+
+/** Throws when the text does not begin with a PEM certificate. */
+function checkedAuthority(pem: string): string {
+  void new X509Certificate(pem);
+  return pem;
+}
+
+function checkedTls(cert: string, key: string): TlsMaterial {
+  createSecureContext({ cert, key });
+  return { cert, key };
+}
+
+function readText(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (cause) {
+    throw new LonghaulError('config-invalid', { detail: `${path} cannot be read`, cause });
+  }
+}
+
+function parseYaml(text: string, path: string): unknown {
+  try {
+    return parse(text);
+  } catch (cause) {
+    throw new LonghaulError('config-invalid', { detail: `${path} is not YAML: ${reasonOf(cause)}`, cause });
+  }
+}
+
+function reasonOf(failure: unknown): string {
+  if (failure instanceof LonghaulError) return failure.detail ?? failure.message;
+  return failure instanceof Error ? failure.message : String(failure);
+}

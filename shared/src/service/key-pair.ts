@@ -1,0 +1,61 @@
+import {
+  createPrivateKey,
+  createPublicKey,
+  generateKeyPairSync,
+  type KeyObject,
+  sign,
+  verify,
+} from 'node:crypto';
+import { LonghaulError } from '../errors.ts';
+import type { Content } from './digests.ts';
+
+/** Checks an Ed25519 signature of 64 bytes. */
+export type VerifySignature = (bytes: Uint8Array, signature: Uint8Array) => boolean;
+
+/** An Ed25519 key pair (RFC 8032). */
+export interface KeyPair {
+  /** The raw public key, base64url: `x` of its JWK (RFC 8037). */
+  readonly publicKey: string;
+  readonly sign: (content: Content) => Uint8Array;
+  readonly verify: VerifySignature;
+  /** PKCS #8 in PEM, for the state folder. */
+  readonly toPem: () => string;
+}
+
+export function generateKeyPair(): KeyPair {
+  return keyPair(generateKeyPairSync('ed25519').privateKey);
+}
+
+/** Reads a key pair that `toPem` gave; throws `config-invalid` that calls it `name` for anything else. */
+export function parseKeyPair(pem: string, name: string): KeyPair {
+  try {
+    const key = createPrivateKey(pem);
+    if (key.asymmetricKeyType === 'ed25519') return keyPair(key);
+  } catch (cause) {
+    throw new LonghaulError('config-invalid', { detail: `${name} is damaged`, cause });
+  }
+  throw new LonghaulError('config-invalid', { detail: `${name} is not an Ed25519 key` });
+}
+
+/** Verifies with a raw public key in base64url; `undefined` when that is not a key. */
+export function verifierFor(publicKey: string): VerifySignature | undefined {
+  try {
+    return verifyWith(createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x: publicKey }, format: 'jwk' }));
+  } catch {
+    return undefined;
+  }
+}
+
+function keyPair(privateKey: KeyObject): KeyPair {
+  const publicKey = createPublicKey(privateKey);
+  return {
+    publicKey: publicKey.export({ format: 'jwk' }).x ?? '',
+    sign: (content) => sign(null, Buffer.from(content), privateKey),
+    verify: verifyWith(publicKey),
+    toPem: () => privateKey.export({ format: 'pem', type: 'pkcs8' }).toString(),
+  };
+}
+
+function verifyWith(key: KeyObject): VerifySignature {
+  return (bytes, signature) => verify(null, bytes, key, signature);
+}

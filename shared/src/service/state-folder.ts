@@ -1,0 +1,82 @@
+import { randomBytes } from 'node:crypto';
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { open, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+
+/** Only the service's own account may read its state: keys and secrets are among it. */
+const FILE_MODE = 0o600;
+const FOLDER_MODE = 0o700;
+
+/** What a service keeps over restarts: small text files. A reader finds the old content or the new one, never a part. */
+export interface StateFolder {
+  /** The file's text; `undefined` when there is none. Throws on other I/O errors. */
+  readonly read: (name: string) => string | undefined;
+  /** The file's text; the first call makes and writes it. For start-up: it waits for the disk. */
+  readonly readOrMake: (name: string, make: () => string) => string;
+  /** Replaces the file. Of saves that overlap the last one wins. Rejects on I/O errors. */
+  readonly save: (name: string, text: string) => Promise<void>;
+}
+
+/** Opens the folder, and makes it where there is none. */
+export function openStateFolder(path: string): StateFolder {
+  mkdirSync(path, { recursive: true, mode: FOLDER_MODE });
+  const lastSaves = new Map<string, Promise<void>>();
+
+  const read = (name: string): string | undefined => {
+    try {
+      return readFileSync(join(path, name), 'utf8');
+    } catch (failure) {
+      if (failure instanceof Error && 'code' in failure && failure.code === 'ENOENT') return undefined;
+      throw failure;
+    }
+  };
+  return {
+    read,
+    readOrMake: (name, make) => {
+      const present = read(name);
+      if (present !== undefined) return present;
+      const text = make();
+      writeAtOnce(join(path, name), text);
+      return text;
+    },
+    save: (name, text) => {
+      // One write after the other, also after a failed one: the newest content must be the last.
+      const last = lastSaves.get(name) ?? Promise.resolve();
+      const save = last.catch(() => undefined).then(() => write(join(path, name), text));
+      lastSaves.set(name, save);
+      return save;
+    },
+  };
+}
+
+function writeAtOnce(path: string, text: string): void {
+  const temporary = temporaryFor(path);
+  try {
+    writeFileSync(temporary, text, { mode: FILE_MODE, flag: 'wx', flush: true });
+    renameSync(temporary, path);
+  } catch (failure) {
+    rmSync(temporary, { force: true });
+    throw failure;
+  }
+}
+
+async function write(path: string, text: string): Promise<void> {
+  const temporary = temporaryFor(path);
+  try {
+    const file = await open(temporary, 'wx', FILE_MODE);
+    try {
+      await file.writeFile(text);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    await rename(temporary, path);
+  } catch (failure) {
+    await rm(temporary, { force: true });
+    throw failure;
+  }
+}
+
+function temporaryFor(path: string): string {
+  return `${path}.${randomBytes(6).toString('hex')}.tmp`;
+}
