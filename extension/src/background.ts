@@ -3,7 +3,7 @@
  * listener. What must outlive it is in the browser's storage.
  */
 import { askMaster } from './ask/ask-master.ts';
-import { greetDepot, probeDepot } from './ask/probe-depot.ts';
+import { greetDepot, probeFile } from './ask/probe-file.ts';
 import { testMaster } from './ask/test-master.ts';
 import { api } from './browser/browser-api.ts';
 import { type Download, toDownload } from './browser/download.ts';
@@ -54,12 +54,24 @@ const way: Way = nameEvent
       names,
       settings,
       askMaster,
-      probeDepot,
+      probeFile,
       deadline,
       now,
       pause,
     })
-  : new LedWay({ addonId, downloads, jobs, routes, answers, now, pause });
+  : new LedWay({
+      addonId,
+      downloads,
+      jobs,
+      routes,
+      answers,
+      settings,
+      askMaster,
+      probeFile,
+      deadline,
+      now,
+      pause,
+    });
 
 const wakeUps = new WakeUps(() => void keeper.look());
 const keeper = new JobKeeper({
@@ -80,7 +92,7 @@ const takeDependencies: TakeDependencies = {
   answers,
   isUsualPlace: (download) => (nameEvent ? names.isUnprompted(download.id) : folder.is(download.folder)),
   askMaster,
-  probeDepot,
+  probeFile,
   greetDepot,
   deadline,
 };
@@ -111,6 +123,11 @@ answerMessages({
   'change-settings': (patch) => settingsStore.change(patch),
   'set-site-off': async ({ host, off }) => {
     await settingsStore.setSiteOff(host, off);
+    return null;
+  },
+  'go-on': ({ key }) => keeper.goOn(key),
+  'clear-ended': async () => {
+    await jobs.removeEnded();
     return null;
   },
   'test-master': ({ master }) => testMaster(master, deadline()),

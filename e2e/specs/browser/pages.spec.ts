@@ -152,13 +152,31 @@ test('a refusal looks like the page, shows the address as text only, and leads b
   await expectPageOf(user, "document.querySelector(':target h2')?.textContent", 'origin-not-allowed');
 });
 
-test('the popup shows a running download and its depots', async ({ user, world }) => {
+test('the popup counts a running download down, and shows what it took when it is whole', async ({
+  user,
+  world,
+}) => {
   await clickLink(user, world, '/files/large-shown.bin');
   // Leaving the page at once would take the click back.
   await expect.poll(() => jobState(user, 'large-shown.bin')).toBe('running');
   await user.goto(user.addonPage('popup.html'));
-  await expect.poll(() => user.text('body')).toMatch(/large-shown\.bin[^]*via d3 → d1/);
+  await expect
+    .poll(() => user.text('#downloads'))
+    .toMatch(/large-shown\.bin[^]*via d3 → d1[^]*about \d+ s left/);
+  const secondsLeft = async () => Number(/(\d+) s left/.exec(await user.text('body'))?.[1] ?? 0);
+  const before = await secondsLeft();
+  await expect.poll(secondsLeft).toBeLessThan(before);
   await expectFile(user, 'large-shown.bin');
+  await expect.poll(() => user.text('#done')).toMatch(/large-shown\.bin[^]*12(\.0)? MB in \d+ s/);
+});
+
+test('the popup says that the master refused, and in which words', async ({ user, world }) => {
+  await clickLink(user, world, `${world.privateUrl}/attachment/refused.bin`);
+  await expectFile(user, 'refused.bin');
+  await user.goto(user.addonPage('popup.html'));
+  await expect
+    .poll(() => user.text('#last-left'))
+    .toMatch(/^refused\.bin came directly: the master refused: .* \(origin-not-allowed\)$/);
 });
 
 test('switched off, the add-on leaves downloads alone; switched on again, it takes them', async ({

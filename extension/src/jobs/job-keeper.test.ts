@@ -140,6 +140,15 @@ describe('an interrupted download', () => {
     expect(world.calls).toEqual(['go on at 0 s']);
   });
 
+  it('is tried at once when the user wants it, who is told what came of it', async () => {
+    const world = await setUp(BROKEN, { key: 'a' });
+    world.goOn = async () => ({ result: 'click' });
+    await world.keeper.follow(2);
+    expect(await world.keeper.goOn('a')).toBe('click');
+    expect(world.calls).toEqual(['go on at 0 s']);
+    expect(await world.keeper.goOn('gone')).toBeUndefined();
+  });
+
   it('waits for its next try although the one before broke in the same moment', async () => {
     const world = await setUp(BROKEN);
     await world.keeper.follow(2);
@@ -244,6 +253,7 @@ describe('what stands on disk beside a new download', () => {
     url: 'https://old.example/',
     way: 'chain',
     chain: ['x'],
+    interruption: undefined,
   } as const;
 
   it('stays until the new one has delivered more, and goes then', async () => {

@@ -1,6 +1,6 @@
 import type { Download } from '../browser/download.ts';
 import type { Downloads } from '../browser/downloads.ts';
-import type { Interruption, Job } from './job.ts';
+import type { Interruption, Job, JobState } from './job.ts';
 import type { JobStore } from './job-store.ts';
 import { nextTryAtMs } from './retry-times.ts';
 
@@ -59,10 +59,16 @@ export class JobKeeper {
     if (job) await this.#inTurn(job.key, false);
   }
 
-  /** Looks at all jobs. `isNow`: what waits is tried at once, since the network is back or the user wants it. */
+  /** Looks at all jobs. `isNow`: what waits is tried at once, since the network is back. */
   async look(isNow = false): Promise<void> {
     const jobs = await this.#deps.jobs.all();
     await Promise.all(jobs.map(({ key }) => this.#inTurn(key, isNow)));
+  }
+
+  /** Tries an interrupted job at once, since the user wants it; gives the state that it is in then. */
+  async goOn(key: string): Promise<JobState | undefined> {
+    await this.#inTurn(key, true);
+    return (await this.#deps.jobs.get(key))?.state;
   }
 
   /** One look at a job after the other: two at once would resume it twice. */

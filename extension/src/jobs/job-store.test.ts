@@ -22,3 +22,11 @@ it('keeps every job that is not done, and the last five that are', async () => {
     await jobs.add(job({ key: `${number}`, state: 'done', doneAtMs: number }));
   expect((await jobs.all()).map(({ key }) => key)).toEqual(['waiting', '3', '4', '5', '6', '7']);
 });
+
+it('forgets what has ended, and nothing else, when it is told to', async () => {
+  const jobs = new JobStore(memoryArea());
+  for (const state of ['done', 'lost', 'click', 'running'] as const)
+    await jobs.add(job({ key: state, state }));
+  await jobs.removeEnded();
+  expect((await jobs.all()).map(({ key }) => key)).toEqual(['click', 'running']);
+});

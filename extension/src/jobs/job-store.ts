@@ -47,8 +47,13 @@ export class JobStore {
     return changed;
   }
 
-  remove(...keys: readonly string[]): Promise<void> {
-    return this.#edit((jobs) => jobs.filter((job) => !keys.includes(job.key)));
+  remove(key: string): Promise<void> {
+    return this.#edit((jobs) => jobs.filter((job) => job.key !== key));
+  }
+
+  /** Forgets the jobs whose files are whole, and those that are lost. */
+  removeEnded(): Promise<void> {
+    return this.#edit((jobs) => jobs.filter(({ state }) => state !== 'done' && state !== 'lost'));
   }
 
   #edit(edit: (jobs: readonly Job[]) => readonly Job[]): Promise<void> {

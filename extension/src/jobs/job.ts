@@ -60,7 +60,7 @@ export interface Interruption {
 }
 
 /** An interrupted download whose bytes are worth more than those of the new one, for now. */
-export interface Spare extends Pick<Job, 'url' | 'way' | 'chain'> {
+export interface Spare extends Pick<Job, 'url' | 'way' | 'chain' | 'interruption'> {
   readonly downloadId: number;
   readonly bytes: number;
 }

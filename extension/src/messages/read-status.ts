@@ -4,7 +4,7 @@ import type { Job } from '../jobs/job.ts';
 import type { JobStore } from '../jobs/job-store.ts';
 import type { SettingsStore } from '../settings/settings-store.ts';
 import type { LastLeft } from '../take/last-left.ts';
-import type { RunningDownload, Status } from './status.ts';
+import type { DoneDownload, RunningDownload, Status } from './status.ts';
 
 interface StatusDependencies {
   readonly settings: SettingsStore;
@@ -27,22 +27,36 @@ export async function readStatus(tabUrl: string, deps: StatusDependencies): Prom
     running: await Promise.all(
       jobs.filter(({ state }) => state !== 'done').map((job) => describe(job, deps.downloads)),
     ),
+    done: jobs
+      .filter(({ state }) => state === 'done')
+      .map(describeDone)
+      .toReversed(),
     lastLeft: await deps.lastLeft.get(),
   };
 }
 
 async function describe(job: Job, downloads: Downloads): Promise<RunningDownload> {
   const download = job.downloadId === undefined ? undefined : await downloads.get(job.downloadId);
-  const { name, way, chain, predictedSeconds, directSeconds, originUrl } = job;
+  const { key, name, originUrl, way, chain, predictedSeconds, directSeconds, interruption } = job;
   return {
+    key,
     name,
+    originUrl,
     way,
     chain,
     predictedSeconds,
     directSeconds,
-    originUrl,
     state: download?.paused ? 'paused' : job.state,
+    downloadId: job.downloadId,
     bytesReceived: Math.max(job.bytes, download?.bytesReceived ?? 0),
     totalBytes: job.file.totalBytes ?? download?.totalBytes,
+    tries: interruption?.tries ?? 0,
+    nextTryAtMs: interruption?.nextTryAtMs,
+    problem: interruption?.problem ?? '',
   };
+}
+
+function describeDone(job: Job): DoneDownload {
+  const { name, originUrl, way, chain, directSeconds, bytes, startedAtMs, doneAtMs = startedAtMs } = job;
+  return { name, originUrl, way, chain, directSeconds, bytes, seconds: (doneAtMs - startedAtMs) / 1_000 };
 }

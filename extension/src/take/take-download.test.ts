@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { askMaster } from '../ask/ask-master.ts';
-import { type Probe, probeDepot } from '../ask/probe-depot.ts';
+import { type Probe, probeFile } from '../ask/probe-file.ts';
 import { factsOf } from '../judge/file-facts.ts';
 import type { Left, WhyLeft } from '../judge/why-left.ts';
 import { download, FakeDownloads, NOW_MS } from '../testing/fake-downloads.ts';
@@ -33,7 +33,7 @@ function setUp(patch: Partial<TakeDependencies> = {}, caught = download()) {
     answers: { answerTo: async () => seenAnswer() },
     isUsualPlace: async () => true,
     askMaster: async () => ({ result: 'plan', plan: plan() }),
-    probeDepot: async () => PROBE,
+    probeFile: async () => PROBE,
     greetDepot: async () => true,
     deadline: () => new AbortController().signal,
     ...patch,
@@ -64,7 +64,7 @@ it.each<[string, boolean, string[]]>([
   const headers: Record<string, string> = noStore ? { 'cache-control': 'no-store' } : {};
   const { orders, take } = setUp({
     answers: { answerTo: async () => seenAnswer({}, headers) },
-    probeDepot: async () => {
+    probeFile: async () => {
       calls.push('probe');
       return PROBE;
     },
@@ -78,7 +78,7 @@ it('only greets the depot of a file that must not be kept, where the original ha
   const calls: string[] = [];
   const patch: Partial<TakeDependencies> = {
     answers: { answerTo: async () => seenAnswer({}, { 'cache-control': 'no-store' }) },
-    probeDepot: async () => {
+    probeFile: async () => {
       calls.push('probe');
       return PROBE;
     },
@@ -108,9 +108,9 @@ it.each<[WhyLeft, Partial<TakeDependencies>]>([
   ['direct-is-best', { askMaster: planned({ decision: 'direct', chain: [] }) }],
   ['plan-unfit', { askMaster: planned({ location: 'http://192.168.1.1/apply.cgi' }) }],
   ['insecure-chain', { askMaster: planned({ location: location('http://depot.example') }) }],
-  ['depot-silent', { probeDepot: async () => ({ result: 'silent' }) }],
+  ['depot-silent', { probeFile: async () => ({ result: 'silent' }) }],
   ['saved-as', { isUsualPlace: async () => false }],
-  ['different-file', { probeDepot: async () => ({ result: 'file', file: { ...FILE, etag: '"v2"' } }) }],
+  ['different-file', { probeFile: async () => ({ result: 'file', file: { ...FILE, etag: '"v2"' } }) }],
 ])('leaves the original alone: %s', async (why, patch) => {
   const { downloads, orders, take } = setUp(patch);
   expect(await take()).toEqual({ why });
@@ -125,7 +125,7 @@ it('hands on what the master or the depot itself says', async () => {
     detail: 'Ask the operator. (origin-not-allowed)',
   });
   const { detail } = (await setUp({
-    probeDepot: async () => ({ result: 'refused', code: 'origin-needs-login' }),
+    probeFile: async () => ({ result: 'refused', code: 'origin-needs-login' }),
   }).take()) as Left;
   expect(detail).toMatch(/login.*\(origin-needs-login\)$/);
 });
@@ -151,7 +151,7 @@ it('gives up when master or depot has not answered in time', async () => {
       deadline: () => time.signal,
       askMaster: (_master, request, signal) =>
         silent === 'master' ? askMaster(mute, request, signal) : planned({})(),
-      probeDepot: (_location, signal) => probeDepot(mute, signal),
+      probeFile: (_location, signal) => probeFile(mute, signal),
     });
     expect(await take()).toEqual({ why: `${silent}-silent` });
     expect(downloads.log).toEqual([]);
@@ -165,7 +165,7 @@ it('does nothing when the original has finished, is paused or nearly done by the
     [{ bytesReceived: 41_000_000 }, 'nearly-done'],
   ] as const) {
     const { downloads, take } = setUp({
-      probeDepot: async () => {
+      probeFile: async () => {
         downloads.change(1, patch);
         return PROBE;
       },

@@ -1,5 +1,5 @@
 import type { askMaster, PlanReply } from '../ask/ask-master.ts';
-import type { greetDepot, Probe, probeDepot } from '../ask/probe-depot.ts';
+import type { greetDepot, Probe, probeFile } from '../ask/probe-file.ts';
 import type { Download } from '../browser/download.ts';
 import type { Downloads } from '../browser/downloads.ts';
 import type { JobKeeper } from '../jobs/job-keeper.ts';
@@ -25,7 +25,7 @@ export interface TakeDependencies {
   /** Whether a download goes where those of the add-on go, without the user having chosen. */
   readonly isUsualPlace: (download: Download) => Promise<boolean>;
   readonly askMaster: typeof askMaster;
-  readonly probeDepot: typeof probeDepot;
+  readonly probeFile: typeof probeFile;
   readonly greetDepot: typeof greetDepot;
   /** Ends the time that master and depot have together; from then on the original is left alone. */
   readonly deadline: () => AbortSignal;
@@ -77,11 +77,11 @@ async function proveAndTake(order: TakeOrder, signal: AbortSignal, deps: TakeDep
 async function whyUnproved(
   { plan, file, inOnePiece }: TakeOrder,
   signal: AbortSignal,
-  { way, probeDepot, greetDepot }: TakeDependencies,
+  { way, probeFile, greetDepot }: TakeDependencies,
 ): Promise<Left | undefined> {
   if (inOnePiece && !way.standsBeside)
     return (await greetDepot(plan.location, signal)) ? undefined : left('depot-silent');
-  const probe = await probeDepot(plan.location, signal);
+  const probe = await probeFile(plan.location, signal);
   if (probe.result !== 'file') return leftByDepot(probe);
   return isSameFile(file, probe.file) ? undefined : left('different-file');
 }

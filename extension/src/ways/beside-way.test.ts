@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Probe } from '../ask/probe-depot.ts';
+import type { Probe } from '../ask/probe-file.ts';
 import type { Download } from '../browser/download.ts';
 import type { Job } from '../jobs/job.ts';
 import { JobStore } from '../jobs/job-store.ts';
@@ -46,7 +46,7 @@ function setUp(patch: Partial<BesideWayDependencies> = {}, ...items: Download[])
       world.asked.push(request);
       return { result: 'plan', plan: plan() };
     },
-    probeDepot: async () => SAME,
+    probeFile: async () => SAME,
     deadline: () => new AbortController().signal,
     now: () => world.nowMs,
     pause: async (ms) => {
@@ -185,7 +185,7 @@ describe('going on', () => {
     const asked: unknown[] = [];
     const world = setUp(
       {
-        probeDepot: async (place, _signal, atByte) => {
+        probeFile: async (place, _signal, atByte) => {
           asked.push([place, atByte]);
           return SAME;
         },
@@ -205,7 +205,7 @@ describe('going on', () => {
     ],
     ['has another version', { result: 'file', file: { ...FILE, etag: '"v2"' } }],
   ])('leaves everything as it is while the depot %s', async (_what, probe) => {
-    const world = setUp({ probeDepot: async () => probe }, half());
+    const world = setUp({ probeFile: async () => probe }, half());
     const went = await world.way.goOn(interrupted(19), half());
     expect(went.result).toBe('not-yet');
     expect(world.downloads.log).toEqual([]);
@@ -213,7 +213,7 @@ describe('going on', () => {
   });
 
   it("hands on the depot's sentence", async () => {
-    const world = setUp({ probeDepot: async () => ({ result: 'refused', code: 'origin-busy' }) }, half());
+    const world = setUp({ probeFile: async () => ({ result: 'refused', code: 'origin-busy' }) }, half());
     expect(await world.way.goOn(interrupted(1), half())).toMatchObject({
       problem: expect.stringMatching(/\(origin-busy\)$/),
     });
@@ -235,7 +235,7 @@ describe('going on', () => {
 describe('starting again', () => {
   /** The old depot is silent, new ones are not. */
   const newDepot: Partial<BesideWayDependencies> = {
-    probeDepot: async (_place, _signal, atByte) => (atByte === undefined ? SAME : SILENT),
+    probeFile: async (_place, _signal, atByte) => (atByte === undefined ? SAME : SILENT),
   };
 
   it('happens through other depots when that is the better end, beside what is on disk', async () => {
@@ -268,7 +268,7 @@ describe('starting again', () => {
 
   it('happens directly where the master knows no chain, and then only when that is worth it', async () => {
     const noMaster: Partial<BesideWayDependencies> = {
-      probeDepot: async () => SILENT,
+      probeFile: async (place) => (place === job().originUrl ? SAME : SILENT),
       askMaster: async () => ({ result: 'silent' }),
     };
     const early = setUp(noMaster, half());
@@ -279,15 +279,33 @@ describe('starting again', () => {
     expect(late.downloads.log).toEqual(['start https://origin.example/file.iso#lh-direct']);
   });
 
+  it('waits for somebody who has the file, as while the network is away', async () => {
+    const away: Partial<BesideWayDependencies> = {
+      probeFile: async () => SILENT,
+      askMaster: async () => ({ result: 'silent' }),
+    };
+    for (const old of [half(), half({ canResume: false, bytesReceived: 0 })]) {
+      const world = setUp(away, old);
+      expect(await world.way.goOn(interrupted(3_600), old)).toEqual({ result: 'not-yet', problem: '' });
+      expect(world.downloads.log).toEqual([]);
+    }
+  });
+
   it('is taken back when the new download breaks before it has delivered more', async () => {
-    const spare = { downloadId: 2, bytes: 25_000_000, url: job().url, way: 'chain', chain: ['x'] } as const;
+    const old = { downloadId: 2, bytes: 25_000_000, url: job().url, way: 'chain', chain: ['x'] } as const;
+    const spare = { ...old, interruption: interrupted(3_600).interruption };
     const fresh = half({ id: 3, bytesReceived: 100 });
     const world = setUp(newDepot, half(), fresh);
     const moved = interrupted(1, { downloadId: 3, spare, restarts: 1 });
     await world.jobs.add(moved);
     expect(await world.way.goOn(moved, fresh)).toMatchObject({
       result: 'moved',
-      patch: { downloadId: 2, bytes: 25_000_000, spare: undefined, state: 'waiting' },
+      patch: {
+        ...old,
+        spare: undefined,
+        state: 'waiting',
+        interruption: { sinceMs: NOW_MS - 3_600_000, nextTryAtMs: NOW_MS + 16_000 },
+      },
     });
     expect(world.downloads.log).toEqual(['cancel 3', 'erase 3']);
   });

@@ -1,19 +1,28 @@
 import { parseOriginUrl } from '@longhaul/shared';
 import type { askMaster } from '../ask/ask-master.ts';
-import type { probeDepot } from '../ask/probe-depot.ts';
+import type { probeFile } from '../ask/probe-file.ts';
 import type { Download } from '../browser/download.ts';
 import type { Downloads } from '../browser/downloads.ts';
 import type { Job } from '../jobs/job.ts';
 import { drop, type GoOn } from '../jobs/job-keeper.ts';
 import type { JobStore } from '../jobs/job-store.ts';
-import { isWorthStartingOver } from '../jobs/retry-times.ts';
+import { isWorthStartingOver, nextTryAtMs } from '../jobs/retry-times.ts';
 import { isSameFile } from '../judge/file-facts.ts';
-import { type Outcome, sayCode } from '../judge/why-left.ts';
+import type { Outcome } from '../judge/why-left.ts';
 import { leadsToDepot, whyUnfit } from '../judge/why-unfit.ts';
 import type { Settings } from '../settings/settings.ts';
 import { directUrl } from '../url-fragment.ts';
 import type { NameQuestions } from './name-questions.ts';
-import { endOriginal, findOwn, headersOf, MAX_RESTARTS, newJob, type TakeOrder, type Way } from './way.ts';
+import {
+  endOriginal,
+  findOwn,
+  headersOf,
+  MAX_RESTARTS,
+  newJob,
+  problemOf,
+  type TakeOrder,
+  type Way,
+} from './way.ts';
 
 export interface BesideWayDependencies {
   readonly addonId: string;
@@ -22,7 +31,7 @@ export interface BesideWayDependencies {
   readonly names: Pick<NameQuestions, 'start' | 'asked' | 'give'>;
   readonly settings: () => Promise<Settings>;
   readonly askMaster: typeof askMaster;
-  readonly probeDepot: typeof probeDepot;
+  readonly probeFile: typeof probeFile;
   readonly deadline: () => AbortSignal;
   readonly now: () => number;
   readonly pause: (ms: number) => Promise<void>;
@@ -39,6 +48,8 @@ const TRIAL_BYTES = 2 * 1024 * 1024;
 const TRIAL_MS = 10_000;
 /** Between two looks at a trial. */
 const TRIAL_LOOK_MS = 100;
+
+const NOT_YET: GoOn = { result: 'not-yet', problem: '' };
 
 /**
  * Chromium: it resumes at the address it was led to last and nowhere else, but keeps the connection of a paused
@@ -73,13 +84,13 @@ export class BesideWay implements Way {
   }
 
   async goOn(job: Job, download: Download): Promise<GoOn> {
-    const { downloads, probeDepot, deadline } = this.#deps;
+    const { downloads, probeFile, deadline } = this.#deps;
     if (job.spare) return this.#backToSpare(job, job.spare, download.id);
     const isStopped = download.state === 'interrupted';
     // The browser has dropped the bytes itself: nothing is lost by starting over.
     if (isStopped && !download.canResume) return this.#startOver(job, undefined, 0);
     // A resumption that is answered 403 or 404 drops the bytes, and the browser allows five: so knock first.
-    const probe = await probeDepot(download.finalUrl, deadline(), download.bytesReceived);
+    const probe = await probeFile(download.finalUrl, deadline(), download.bytesReceived);
     if (isStopped && probe.result === 'file' && isSameFile(job.file, probe.file)) {
       await downloads.resume(download.id).catch(() => undefined);
       // Past its budget it says yes and sends nothing.
@@ -89,7 +100,7 @@ export class BesideWay implements Way {
     const waitedMs = this.#deps.now() - (job.interruption?.sinceMs ?? this.#deps.now());
     const over = await this.#startOver(job, download, waitedMs);
     if (over.result === 'moved') return over;
-    return { result: 'not-yet', problem: probe.result === 'refused' ? sayCode(probe.code) : '' };
+    return { result: 'not-yet', problem: problemOf(probe) };
   }
 
   /** Pausing and resuming costs no request here, and gives the browser its five resumptions back. */
@@ -166,10 +177,15 @@ export class BesideWay implements Way {
 
   /** The new download broke before it had delivered more than the old one: the old one counts again. */
   async #backToSpare(job: Job, spare: NonNullable<Job['spare']>, downloadId: number): Promise<GoOn> {
-    const { jobs, downloads } = this.#deps;
-    await jobs.change(job.key, { ...spare, spare: undefined });
+    const { jobs, downloads, now } = this.#deps;
+    const { interruption: old } = spare;
+    const tries = (old?.tries ?? 0) + 1;
+    const nextMs = old && nextTryAtMs(old.sinceMs, tries, now());
+    const interruption = old && { ...old, tries, nextTryAtMs: nextMs ?? old.nextTryAtMs };
+    const patch = { ...spare, spare: undefined, interruption, state: 'waiting' } as const;
+    await jobs.change(job.key, patch);
     await drop(downloads, downloadId);
-    return { result: 'moved', patch: { ...spare, spare: undefined, state: 'waiting' } };
+    return { result: 'moved', patch };
   }
 
   /** Starts again through other depots, or directly where there are none, beside what is on disk. */
@@ -179,14 +195,14 @@ export class BesideWay implements Way {
     const isWorth = (wholeSeconds: number) =>
       old === undefined ||
       isWorthStartingOver(waitedMs, { bytes, totalBytes: job.file.totalBytes, wholeSeconds });
-    if (job.restarts >= MAX_RESTARTS) return { result: old ? 'not-yet' : 'lost', problem: '' };
-    if (!isWorth(Math.min(job.predictedSeconds, job.directSeconds)))
-      return { result: 'not-yet', problem: '' };
+    if (job.restarts >= MAX_RESTARTS) return old ? NOT_YET : { result: 'lost' };
+    if (!isWorth(Math.min(job.predictedSeconds, job.directSeconds))) return NOT_YET;
     const way = await this.#newWay(job);
-    if (!isWorth(way.predictedSeconds ?? job.directSeconds)) return { result: 'not-yet', problem: '' };
+    if (!way || !isWorth(way.predictedSeconds ?? job.directSeconds)) return NOT_YET;
     const downloadId = await names.start({ url: way.url, headers: headersOf(job) }).catch(() => undefined);
-    if (downloadId === undefined) return { result: 'not-yet', problem: '' };
-    const spare = old && { downloadId: old.id, bytes, url: job.url, way: job.way, chain: job.chain };
+    if (downloadId === undefined) return NOT_YET;
+    const { url, way: oldWay, chain, interruption } = job;
+    const spare = old && { downloadId: old.id, bytes, url, way: oldWay, chain, interruption };
     const patch = {
       ...way,
       downloadId,
@@ -200,9 +216,12 @@ export class BesideWay implements Way {
     return { result: 'moved', patch: { ...patch, state: 'running' } };
   }
 
-  /** A way past the entry depot that does not answer; the origin itself when the master knows none. */
-  async #newWay(job: Job): Promise<Pick<Job, 'url' | 'way' | 'chain'> & Partial<Job>> {
-    const { settings, askMaster, probeDepot, deadline } = this.#deps;
+  /**
+   * A way past the entry depot that does not answer; the origin itself when the master knows none. `undefined` when
+   * nobody shows the file, as while the network is away.
+   */
+  async #newWay(job: Job): Promise<(Pick<Job, 'url' | 'way' | 'chain'> & Partial<Job>) | undefined> {
+    const { settings, askMaster } = this.#deps;
     const set = await settings();
     const { totalBytes } = job.file;
     const request = {
@@ -210,15 +229,18 @@ export class BesideWay implements Way {
       avoid: job.chain.slice(0, 1),
       ...(totalBytes === undefined ? {} : { sizeBytes: totalBytes }),
     };
-    const reply = await askMaster(set.master, request, deadline());
+    const reply = await askMaster(set.master, request, this.#deps.deadline());
     if (reply.result === 'plan' && whyUnfit(reply.plan, job.originUrl, set) === undefined) {
-      const { plan } = reply;
-      const probe = await probeDepot(plan.location, deadline());
-      if (probe.result === 'file' && isSameFile(job.file, probe.file)) {
-        const predictedSeconds = plan.prediction.seconds;
-        return { url: plan.masterUrl, way: 'chain', chain: plan.chain, predictedSeconds };
-      }
+      const { location, masterUrl, chain, prediction } = reply.plan;
+      if (await this.#hasFile(location, job))
+        return { url: masterUrl, way: 'chain', chain, predictedSeconds: prediction.seconds };
     }
+    if (!(await this.#hasFile(job.originUrl, job))) return undefined;
     return { url: directUrl(job.originUrl), way: 'direct', chain: [] };
+  }
+
+  async #hasFile(place: string, { file }: Job): Promise<boolean> {
+    const probe = await this.#deps.probeFile(place, this.#deps.deadline());
+    return probe.result === 'file' && isSameFile(file, probe.file);
   }
 }

@@ -1,25 +1,44 @@
 import { describe, expect, it } from 'vitest';
+import type { PlanReply } from '../ask/ask-master.ts';
+import type { Probe } from '../ask/probe-file.ts';
 import type { Download } from '../browser/download.ts';
 import type { Job } from '../jobs/job.ts';
 import { JobStore } from '../jobs/job-store.ts';
+import { factsOf } from '../judge/file-facts.ts';
 import { download, FakeDownloads, NOW_MS } from '../testing/fake-downloads.ts';
 import { job } from '../testing/job.ts';
 import { memoryArea } from '../testing/memory-area.ts';
 import { order } from '../testing/order.ts';
-import { plan } from '../testing/plan.ts';
+import { location, plan } from '../testing/plan.ts';
 import { seenAnswer } from '../testing/seen-answer.ts';
+import { settings } from '../testing/settings.ts';
 import type { SeenAnswer } from '../watch/seen-answers.ts';
 import { LedWay } from './led-way.ts';
 
 const ORIGIN = 'https://origin.example/file.iso';
 const LEAD = `lead ${ORIGIN} to ${plan().masterUrl}`;
 const DIRECT = `start ${ORIGIN}#lh-direct as file.iso`;
+const FILE = factsOf(200, seenAnswer().headers);
+const SAME: Probe = { result: 'file', file: FILE };
+const SILENT: Probe = { result: 'silent' };
 const ledJob = (patch: Partial<Job> = {}) => job({ url: ORIGIN, ...patch });
 
+/** What is asked before the browser resumes, and what comes of it: all have the file where a test says nothing. */
+interface Answers {
+  readonly chain?: Probe;
+  readonly origin?: Probe;
+  readonly master?: PlanReply;
+}
+
 function setUp(answer: SeenAnswer | undefined, ...items: Download[]) {
+  return setUpWith({}, answer, ...items);
+}
+
+function setUpWith(answers: Answers, answer: SeenAnswer | undefined, ...items: Download[]) {
   const downloads = new FakeDownloads(...(items.length > 0 ? items : [download()]));
   const jobs = new JobStore(memoryArea());
   const { log } = downloads;
+  const probed: unknown[] = [];
   const way = new LedWay({
     addonId: 'longhaul',
     downloads,
@@ -29,10 +48,17 @@ function setUp(answer: SeenAnswer | undefined, ...items: Download[]) {
       release: async () => void log.push('release'),
     },
     answers: { nextOwnAnswer: async () => answer },
+    settings: async () => settings(),
+    askMaster: async () => answers.master ?? { result: 'plan', plan: plan() },
+    probeFile: async (place, _signal, atByte) => {
+      probed.push([place, atByte]);
+      return (place === ORIGIN ? answers.origin : answers.chain) ?? SAME;
+    },
+    deadline: () => new AbortController().signal,
     now: () => NOW_MS,
     pause: async () => undefined,
   });
-  return { downloads, jobs, log, way };
+  return { downloads, jobs, log, probed, way };
 }
 
 describe('taking a download', () => {
@@ -100,20 +126,62 @@ describe('taking a download', () => {
 describe('going on', () => {
   const broken = download({ id: 2, state: 'interrupted', error: 'NETWORK_FAILED', canResume: true });
   const tried = (tries: number): Job =>
-    ledJob({ interruption: { sinceMs: NOW_MS, bytes: 0, tries, nextTryAtMs: NOW_MS, problem: '' } });
+    ledJob({
+      bytes: 700,
+      interruption: { sinceMs: NOW_MS, bytes: 700, tries, nextTryAtMs: NOW_MS, problem: '' },
+    });
 
-  it('resumes through the master three times, then from the origin every other time, with every byte', async () => {
-    for (const [tries, isDirect] of [
-      [0, false],
-      [2, false],
-      [3, true],
-      [4, false],
-      [5, true],
-    ] as const) {
-      const { log, way } = setUp(undefined, broken);
-      expect(await way.goOn(tried(tries), broken)).toEqual({ result: 'tried' });
-      expect(log).toEqual([isDirect ? 'release' : LEAD, 'resume 2']);
-    }
+  it('resumes through the master where the depot shows the next byte of the same file', async () => {
+    const { log, probed, way } = setUp(undefined, broken);
+    expect(await way.goOn(tried(0), broken)).toEqual({ result: 'tried' });
+    expect(probed).toEqual([[location(), 700]]);
+    expect(log).toEqual([LEAD, 'resume 2']);
+  });
+
+  it.each<[string, Answers, string]>([
+    [
+      'the depot refuses, which the browser would take for the end after two times',
+      { chain: { result: 'refused', code: 'origin-busy' } },
+      '(origin-busy)',
+    ],
+    [
+      'there is another version now',
+      { chain: { result: 'file', file: { ...FILE, etag: '"2"' } } },
+      'another',
+    ],
+    ['nobody answers', { chain: SILENT }, ''],
+    ['the master does not answer', { master: { result: 'silent' } }, ''],
+    [
+      'the master names another link',
+      { master: { result: 'plan', plan: plan({ masterUrl: 'http://10.0.0.1/' }) } },
+      '',
+    ],
+  ])('leaves everything as it is while %s', async (_what, answers, problem) => {
+    const { log, way } = setUpWith(answers, undefined, broken);
+    const went = await way.goOn(tried(2), broken);
+    expect(went).toEqual({ result: 'not-yet', problem: expect.stringContaining(problem) });
+    expect(log).toEqual([]);
+  });
+
+  it('asks the origin for the rest, too, from the fourth time on, and takes turns with what breaks', async () => {
+    const ways = async (answers: Answers, tries: number) => {
+      const { log, way } = setUpWith(answers, undefined, broken);
+      await way.goOn(tried(tries), broken);
+      return log;
+    };
+    expect(await ways({ chain: SILENT }, 2)).toEqual([]);
+    expect(await ways({ chain: SILENT }, 3)).toEqual(['release', 'resume 2']);
+    expect(await ways({ chain: SILENT }, 4)).toEqual(['release', 'resume 2']);
+    expect(await ways({}, 3)).toEqual(['release', 'resume 2']);
+    expect(await ways({}, 4)).toEqual([LEAD, 'resume 2']);
+    expect(await ways({ origin: SILENT }, 5)).toEqual([LEAD, 'resume 2']);
+  });
+
+  it('follows a master that finds no chain any more to the origin', async () => {
+    const direct = plan({ decision: 'direct', location: `${ORIGIN}#lh-direct`, chain: [] });
+    const { probed, way } = setUpWith({ master: { result: 'plan', plan: direct } }, undefined, broken);
+    expect(await way.goOn(tried(0), broken)).toEqual({ result: 'tried' });
+    expect(probed).toEqual([[ORIGIN, 700]]);
   });
 
   it('does not wait for a resumption that ends only with the download', async () => {

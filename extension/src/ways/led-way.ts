@@ -1,10 +1,15 @@
+import type { askMaster } from '../ask/ask-master.ts';
+import type { Probe, probeFile } from '../ask/probe-file.ts';
 import type { Download } from '../browser/download.ts';
 import type { Downloads } from '../browser/downloads.ts';
 import type { Route, Routes } from '../browser/routes.ts';
 import type { Job } from '../jobs/job.ts';
 import { drop, type GoOn } from '../jobs/job-keeper.ts';
 import type { JobStore } from '../jobs/job-store.ts';
+import { isSameFile } from '../judge/file-facts.ts';
 import type { Outcome } from '../judge/why-left.ts';
+import { whyUnfit } from '../judge/why-unfit.ts';
+import type { Settings } from '../settings/settings.ts';
 import { directUrl } from '../url-fragment.ts';
 import type { SeenAnswers } from '../watch/seen-answers.ts';
 import {
@@ -14,6 +19,7 @@ import {
   judgeOwnAnswer,
   MAX_RESTARTS,
   newJob,
+  problemOf,
   type TakeOrder,
   type Way,
 } from './way.ts';
@@ -24,13 +30,17 @@ export interface LedWayDependencies {
   readonly jobs: JobStore;
   readonly routes: Routes;
   readonly answers: Pick<SeenAnswers, 'nextOwnAnswer'>;
+  readonly settings: () => Promise<Settings>;
+  readonly askMaster: typeof askMaster;
+  readonly probeFile: typeof probeFile;
+  readonly deadline: () => AbortSignal;
   readonly now: () => number;
   readonly pause: (ms: number) => Promise<void>;
 }
 
 /** Until then the depot's answer to the download itself must have come. */
 const FIRST_ANSWER_MS = 8_000;
-/** Attempts to go on through the master before the origin itself is asked for the rest, every other time. */
+/** Attempts to go on through the master before the origin itself is asked for the rest, too. */
 const TRIES_THROUGH_MASTER = 3;
 
 /**
@@ -76,13 +86,48 @@ export class LedWay implements Way {
     if (download.state === 'in_progress') await downloads.pause(download.id).catch(() => undefined);
     const now = (await downloads.get(download.id)) ?? download;
     if (!now.canResume) return this.#startOver(job);
-    const tries = job.interruption?.tries ?? 0;
-    const isDirect = tries >= TRIES_THROUGH_MASTER && tries % 2 === 1;
-    await (isDirect ? routes.release(job.routeId) : routes.lead(routeOf(job)));
-    await jobs.change(job.key, { way: isDirect ? 'direct' : 'chain' });
+    const found = await this.#findWay(job);
+    if (!found.way) return { result: 'not-yet', problem: found.problem };
+    await (found.way === 'direct' ? routes.release(job.routeId) : routes.lead(routeOf(job)));
+    await jobs.change(job.key, { way: found.way });
     // Not awaited: it settles when the download has ended.
     downloads.resume(download.id).catch(() => undefined);
     return { result: 'tried' };
+  }
+
+  /**
+   * A way on which the next byte of the same file is there. The browser gives the bytes on disk up after two
+   * resumptions in a row that were refused: so somebody else asks first.
+   */
+  async #findWay(job: Job): Promise<{ readonly way?: Job['way']; readonly problem: string }> {
+    const tries = job.interruption?.tries ?? 0;
+    const ways: Job['way'][] = tries < TRIES_THROUGH_MASTER ? ['chain'] : ['chain', 'direct'];
+    // What looks well, and breaks again and again, gives way to the other one.
+    if (tries % 2 === 1) ways.reverse();
+    let problem = '';
+    for (const way of ways) {
+      const probe = await (way === 'chain' ? this.#probeChain(job) : this.#probeOrigin(job));
+      if (probe.result === 'file' && isSameFile(job.file, probe.file)) return { way, problem: '' };
+      problem ||= problemOf(probe);
+    }
+    return { problem };
+  }
+
+  async #probeChain(job: Job): Promise<Probe> {
+    const { settings, askMaster, probeFile, deadline } = this.#deps;
+    const set = await settings();
+    const { totalBytes } = job.file;
+    const request = { url: job.originUrl, ...(totalBytes === undefined ? {} : { sizeBytes: totalBytes }) };
+    const reply = await askMaster(set.master, request, deadline());
+    if (reply.result === 'refused') return { result: 'refused', code: reply.code };
+    if (reply.result !== 'plan') return { result: 'silent' };
+    if (reply.plan.decision === 'direct') return this.#probeOrigin(job);
+    if (whyUnfit(reply.plan, job.originUrl, set) !== undefined) return { result: 'silent' };
+    return probeFile(reply.plan.location, deadline(), job.bytes);
+  }
+
+  #probeOrigin({ originUrl, bytes }: Job): Promise<Probe> {
+    return this.#deps.probeFile(originUrl, this.#deps.deadline(), bytes);
   }
 
   async recovered(): Promise<void> {

@@ -1,4 +1,5 @@
 import type { PlanAnswer } from '@longhaul/shared';
+import type { Probe } from '../ask/probe-file.ts';
 import type { Download } from '../browser/download.ts';
 import type { Downloads } from '../browser/downloads.ts';
 import type { Job } from '../jobs/job.ts';
@@ -77,6 +78,12 @@ export function judgeOwnAnswer(seen: SeenAnswer | undefined, file: FileFacts): O
     return { why: 'depot-refused', detail: sayCode(seen.headers.get('longhaul-error') ?? `${seen.status}`) };
   }
   return isSameFile(file, factsOf(seen.status, seen.headers)) ? 'taken' : { why: 'different-file' };
+}
+
+/** What is wrong with an answer that a download cannot go on by, for people; empty when nobody said anything. */
+export function problemOf(probe: Probe): string {
+  if (probe.result === 'file') return 'The site has another version of the file now.';
+  return probe.result === 'refused' && probe.code !== '' ? sayCode(probe.code) : '';
 }
 
 /**

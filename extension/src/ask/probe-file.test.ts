@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { IncomingHttpHeaders } from 'node:http';
 import { expect, it } from 'vitest';
 import { serve } from '../testing/serve.ts';
-import { greetDepot, probeDepot } from './probe-depot.ts';
+import { greetDepot, probeFile } from './probe-file.ts';
 
 const patient = new AbortController().signal;
 
@@ -19,7 +19,7 @@ it('asks for one byte, and learns of the file what the origin says', async () =>
       })
       .end('a');
   });
-  expect(await probeDepot(`${depot}/a?ticket`, patient)).toEqual({
+  expect(await probeFile(`${depot}/a?ticket`, patient)).toEqual({
     result: 'file',
     file: {
       totalBytes: 123456,
@@ -37,7 +37,7 @@ it('asks for the byte from which a download would go on', async () => {
   const depot = await serve(({ headers }, outgoing) => {
     outgoing.writeHead(206, { 'content-range': `${headers.range?.replace('=', ' ')}/9` }).end('a');
   });
-  expect(await probeDepot(depot, patient, 7)).toMatchObject({ result: 'file', file: { totalBytes: 9 } });
+  expect(await probeFile(depot, patient, 7)).toMatchObject({ result: 'file', file: { totalBytes: 9 } });
 });
 
 it('takes the whole file for no answer to a request for a byte, and hangs up at once', async () => {
@@ -46,7 +46,7 @@ it('takes the whole file for no answer to a request for a byte, and hangs up at 
     outgoing.writeHead(200, { 'content-length': 99_000_000 }).write('a');
     outgoing.on('close', hungUp.resolve);
   });
-  expect(await probeDepot(depot, patient)).toEqual({ result: 'refused', code: '' });
+  expect(await probeFile(depot, patient)).toEqual({ result: 'refused', code: '' });
   await hungUp.promise;
 });
 
@@ -54,18 +54,18 @@ it.each([204, 401, 403, 404, 416, 502, 503])('is told why by a depot that answer
   const depot = await serve((_incoming, outgoing) =>
     outgoing.writeHead(status, { 'longhaul-error': 'origin-crowded' }).end(),
   );
-  expect(await probeDepot(depot, patient)).toEqual({ result: 'refused', code: 'origin-crowded' });
+  expect(await probeFile(depot, patient)).toEqual({ result: 'refused', code: 'origin-crowded' });
 });
 
 it('follows no redirect', async () => {
   const depot = await serve((_incoming, outgoing) => outgoing.writeHead(302, { location: '/other' }).end());
-  expect(await probeDepot(depot, patient)).toEqual({ result: 'silent' });
+  expect(await probeFile(depot, patient)).toEqual({ result: 'silent' });
 });
 
 it('waits no longer than it may', async () => {
   const time = new AbortController();
   const depot = await serve((incoming) => void once(incoming.resume(), 'end').then(() => time.abort()));
-  expect(await probeDepot(depot, time.signal)).toEqual({ result: 'silent' });
+  expect(await probeFile(depot, time.signal)).toEqual({ result: 'silent' });
 });
 
 it('greets a depot without a word about the file', async () => {

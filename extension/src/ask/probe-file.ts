@@ -2,18 +2,19 @@ import { HEADERS } from '@longhaul/shared';
 import { type FileFacts, factsOf } from '../judge/file-facts.ts';
 import { BARE_REQUEST } from './bare-request.ts';
 
-/** What an entry depot answers to a request for one byte. */
+/** What is answered to a request for one byte of a file, by an entry depot or by the origin itself. */
 export type Probe =
   | { readonly result: 'file'; readonly file: FileFacts }
-  /** The depot's own code; empty when it, or somebody between, gives none. */
+  /** The depot's own code; empty when an origin, or somebody between, answers. */
   | { readonly result: 'refused'; readonly code: string }
   | { readonly result: 'silent' };
 
 /**
- * Asks an entry depot for one byte of a file: for the origin that is one request. Never rejects.
+ * Asks an entry depot, or the origin itself, for one byte of a file: for the origin that is one request either way.
+ * Never rejects.
  * @param atByte which byte; the first one unless a download is to go on from there.
  */
-export async function probeDepot(location: string, signal: AbortSignal, atByte = 0): Promise<Probe> {
+export async function probeFile(location: string, signal: AbortSignal, atByte = 0): Promise<Probe> {
   try {
     const response = await fetch(location, {
       headers: { range: `bytes=${atByte}-${atByte}` },
