@@ -67,6 +67,8 @@ export interface TestBrowser {
   addonPage(name: AddonPageName): string;
   /** As `evaluate`, in a hidden tab of the add-on, where `browser` or `chrome` is the extension API. */
   addonCall<T>(script: string, ...args: readonly unknown[]): Promise<T>;
+  /** Ends the add-on's background, as the browser does when nothing happens; an event starts it again. */
+  unloadBackground(): Promise<void>;
   /**
    * How dialogs that ask where to save are answered from now on; the first ones are cancelled. Firefox only: Chromium
    * without a window cancels all of them.

@@ -105,6 +105,16 @@ class Chromium implements TestBrowser {
     return this.#run<T>(this.#addonTab, script, args);
   }
 
+  async unloadBackground(): Promise<void> {
+    // Its own tab would keep it in use.
+    await this.#addonTab?.close();
+    this.#addonTab = undefined;
+    const session = await this.#context.newCDPSession(this.#page);
+    await session.send('ServiceWorker.enable');
+    await session.send('ServiceWorker.stopAllWorkers');
+    await session.detach();
+  }
+
   answerDialogs(): Promise<void> {
     return Promise.reject(new Error('Chromium without a window cancels all dialogs'));
   }

@@ -4,7 +4,13 @@ import { join } from 'node:path';
 import type { AddonPageName, LaunchOptions, TestBrowser } from './browser.ts';
 import { type BrowserHome, createBrowserHome } from './browser-home.ts';
 import { requireBrowser } from './find-browsers.ts';
-import { answerFileDialogs, chooseSaveLink, countFileDialogs, type DialogAnswer } from './firefox-dialogs.ts';
+import {
+  answerFileDialogs,
+  chooseSaveLink,
+  countFileDialogs,
+  type DialogAnswer,
+  runPrivileged,
+} from './firefox-dialogs.ts';
 import { firefoxPrefs } from './firefox-prefs.ts';
 import { FirefoxProcess } from './firefox-process.ts';
 import { openFirefoxSession } from './firefox-session.ts';
@@ -68,6 +74,15 @@ class Firefox implements TestBrowser {
 
   async click(selector: string): Promise<void> {
     await this.#press(selector, LEFT_BUTTON);
+  }
+
+  async unloadBackground(): Promise<void> {
+    const host = new URL(this.#addonUrl('')).host;
+    await runPrivileged(
+      this.#marionette,
+      'return WebExtensionPolicy.getByHostname(arguments[0]).extension.terminateBackground()',
+      [host],
+    );
   }
 
   answerDialogs(answer: DialogAnswer): Promise<void> {

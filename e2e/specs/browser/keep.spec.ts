@@ -7,17 +7,34 @@ import type { World } from '../../fixtures/world.ts';
 /** So many bytes are on disk when something breaks: more than the add-on wants to see before it ends the original. */
 const ON_DISK_BYTES = 3_000_000;
 
-test('a download goes on where it was when its depot and its master were away', async ({ user, world }) => {
-  await begin(user, world, 'large-away.bin');
+test('a download goes on where it was when the network was away', async ({ user, world }) => {
+  const name = 'large-away.bin';
+  await begin(user, world, name);
+  // As the browser sees it: nobody of all is there.
+  world.origin.setAway(`/files/${name}`, true);
   await Promise.all([world.overlay.depot('d1').kill(), world.overlay.master.kill()]);
-  await expect.poll(() => jobState(user, 'large-away.bin')).toBe('waiting');
-  const before = requestsOf(world, 'large-away.bin').length;
+  await expect.poll(() => jobTries(user, name)).toBeGreaterThan(1);
+  const before = requestsOf(world, name).length;
   const master = world.overlay.restartMaster();
   await expect.poll(() => isHealthy(world)).toBe(true);
   await world.overlay.restartDepot('d1');
   await master;
-  await expectFile(user, 'large-away.bin');
-  expectNoByteTwice(world, 'large-away.bin', before);
+  world.origin.setAway(`/files/${name}`, false);
+  await expectFile(user, name);
+  expectNoByteTwice(world, name, before);
+});
+
+test('a download that breaks more often than Chromium resumes goes on each time', async ({ user, world }) => {
+  const name = 'large-brittle.bin';
+  await begin(user, world, name);
+  const before = requestsOf(world, name).length;
+  for (let time = 1; time <= 7; time += 1) {
+    await world.overlay.depot('d1').kill();
+    await world.overlay.restartDepot('d1');
+    await expectOnDisk(user, name, ON_DISK_BYTES + time * 1_000_000);
+  }
+  await expectFile(user, name);
+  expectNoByteTwice(world, name, before);
 });
 
 test('a download goes on where it was when its depot could not reach the origin for a while', async ({
@@ -38,6 +55,20 @@ test('a download goes on where it was when its depot could not reach the origin 
   world.origin.setAway(`/files/${name}`, false);
   await user.click('.go-on');
   await expectFile(user, name);
+  expectNoByteTwice(world, name, before);
+});
+
+test('a download goes on although the background was unloaded while it waited', async ({ user, world }) => {
+  const name = 'large-asleep.bin';
+  await begin(user, world, name);
+  const before = requestsOf(world, name).length;
+  await world.overlay.depot('d1').kill();
+  await expect.poll(() => jobState(user, name)).toBe('waiting');
+  await user.goto('about:blank');
+  await user.unloadBackground();
+  await world.overlay.restartDepot('d1');
+  // Nobody asks the add-on: its alarm wakes it, half a minute later.
+  await expectFile(user, name, name, { timeout: 60_000 });
   expectNoByteTwice(world, name, before);
 });
 

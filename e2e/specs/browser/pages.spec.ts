@@ -210,6 +210,23 @@ test('the options page keeps what is set', async ({ user, world }) => {
   await expect.poll(() => fieldValues(user)).toContain('3');
 });
 
+test('the options page says whether a master serves whoever asks', async ({ user, world }) => {
+  const tested = async (address: string) => {
+    await user.goto(user.addonPage('options.html'));
+    await expect.poll(() => fieldValues(user)).toContain(world.overlay.master.url);
+    await user.evaluate("document.querySelector('#master').value = args[0]", address);
+    await user.click('#test');
+    await expect.poll(() => user.text('#master-error')).not.toMatch(/^(Asking…)?$/);
+    return user.text('#master-error');
+  };
+  // The world's master serves its own origin only, to everybody.
+  expect(await tested(world.overlay.master.url)).toMatch(/only sites that its operator has named/);
+  const { port } = new URL(world.overlay.master.url);
+  expect(await tested(`127.0.0.1:${port}`)).toMatch(/only sites that its operator has named/);
+  expect(await tested(world.originUrl)).toMatch(/^Something answers there, but not as a master does/);
+  expect(await tested('http://master.test:1')).toMatch(/^Nothing answers there/);
+});
+
 test('when no depot is up, the page says so', async ({ user, world }) => {
   const ids = ['d1', 'd2', 'd3'];
   for (const id of ids) await world.overlay.depot(id).kill();

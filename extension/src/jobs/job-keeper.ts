@@ -34,7 +34,9 @@ export interface KeeperDependencies {
   readonly wakeAt: (timeMs: number) => void;
 }
 
-/** While a job is to deliver first bytes, or more than another one, its progress tells: no event does. */
+/** While a job is to deliver its first bytes: no event tells of them, and a break before a look costs one of Chromium's five. */
+const FIRST_BYTES_LOOK_MS = 500;
+/** While a job is to deliver more than another one. */
 const PROGRESS_LOOK_MS = 2_000;
 /** A connection that has brought nothing for so long is dead, or its depot cannot help itself. */
 const STALL_MS = 60_000;
@@ -118,8 +120,8 @@ export class JobKeeper {
       ...(hasGoneOn ? { interruption: undefined } : {}),
       ...(isAhead ? { spare: undefined } : {}),
     });
-    const isTelling = changed?.interruption !== undefined || changed?.spare !== undefined;
-    wakeAt(now() + (isTelling ? PROGRESS_LOOK_MS : STALL_MS));
+    const lookMs = changed?.spare ? PROGRESS_LOOK_MS : STALL_MS;
+    wakeAt(now() + (changed?.interruption ? FIRST_BYTES_LOOK_MS : lookMs));
   }
 
   async #isBroken(job: Job, download: Download, isNow: boolean): Promise<void> {
@@ -160,7 +162,7 @@ export class JobKeeper {
       },
       ...(went.result === 'moved' ? { bytesAtMs: now(), ...went.patch } : {}),
     });
-    if (went.result === 'tried' || went.result === 'moved') wakeAt(now() + PROGRESS_LOOK_MS);
+    if (went.result === 'tried' || went.result === 'moved') wakeAt(now() + FIRST_BYTES_LOOK_MS);
     else if (nextMs !== undefined) wakeAt(nextMs);
   }
 

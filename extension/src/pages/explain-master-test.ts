@@ -14,7 +14,7 @@ export function explainMasterTest(test: MasterTest): string {
         ? `This master serves you: it answered in ${test.milliseconds} ms.`
         : 'This master serves you, but has no depot now: downloads stay direct until it has.';
     case 'some-origins':
-      return `This master answers in ${test.milliseconds} ms. From where you are it serves only sites that its operator has named; ask him if you miss some.`;
+      return `This master answers in ${test.milliseconds} ms. From where you are it serves only sites that its operator has named; ask there if you miss one.`;
     case 'bad-address':
       return 'This is not an address of a master: give its host, for example master.example.org, and nothing after it.';
     case 'unreachable':

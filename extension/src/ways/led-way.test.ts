@@ -132,10 +132,13 @@ describe('going on', () => {
     });
 
   it('resumes through the master where the depot shows the next byte of the same file', async () => {
-    const { log, probed, way } = setUp(undefined, broken);
+    const master = { result: 'plan', plan: plan({ chain: ['sp-1'] }) } as const;
+    const { jobs, log, probed, way } = setUpWith({ master }, undefined, broken);
+    await jobs.add(tried(0));
     expect(await way.goOn(tried(0), broken)).toEqual({ result: 'tried' });
     expect(probed).toEqual([[location(), 700]]);
     expect(log).toEqual([LEAD, 'resume 2']);
+    expect(await jobs.all()).toMatchObject([{ way: 'chain', chain: ['sp-1'] }]);
   });
 
   it.each<[string, Answers, string]>([

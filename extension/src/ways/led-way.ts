@@ -38,6 +38,9 @@ export interface LedWayDependencies {
   readonly pause: (ms: number) => Promise<void>;
 }
 
+/** Where the rest of a download comes from. */
+type OpenWay = Pick<Job, 'way' | 'chain'>;
+
 /** Until then the depot's answer to the download itself must have come. */
 const FIRST_ANSWER_MS = 8_000;
 /** Attempts to go on through the master before the origin itself is asked for the rest, too. */
@@ -88,8 +91,8 @@ export class LedWay implements Way {
     if (!now.canResume) return this.#startOver(job);
     const found = await this.#findWay(job);
     if (!found.way) return { result: 'not-yet', problem: found.problem };
-    await (found.way === 'direct' ? routes.release(job.routeId) : routes.lead(routeOf(job)));
-    await jobs.change(job.key, { way: found.way });
+    await (found.way.way === 'direct' ? routes.release(job.routeId) : routes.lead(routeOf(job)));
+    await jobs.change(job.key, found.way);
     // Not awaited: it settles when the download has ended.
     downloads.resume(download.id).catch(() => undefined);
     return { result: 'tried' };
@@ -99,35 +102,41 @@ export class LedWay implements Way {
    * A way on which the next byte of the same file is there. The browser gives the bytes on disk up after two
    * resumptions in a row that were refused: so somebody else asks first.
    */
-  async #findWay(job: Job): Promise<{ readonly way?: Job['way']; readonly problem: string }> {
+  async #findWay(job: Job): Promise<{ readonly way?: OpenWay; readonly problem: string }> {
     const tries = job.interruption?.tries ?? 0;
-    const ways: Job['way'][] = tries < TRIES_THROUGH_MASTER ? ['chain'] : ['chain', 'direct'];
+    const places = [() => this.#throughMaster(job)];
+    if (tries >= TRIES_THROUGH_MASTER) places.push(() => this.#toOrigin(job));
     // What looks well, and breaks again and again, gives way to the other one.
-    if (tries % 2 === 1) ways.reverse();
+    if (tries % 2 === 1) places.reverse();
     let problem = '';
-    for (const way of ways) {
-      const probe = await (way === 'chain' ? this.#probeChain(job) : this.#probeOrigin(job));
-      if (probe.result === 'file' && isSameFile(job.file, probe.file)) return { way, problem: '' };
+    for (const place of places) {
+      const { way, chain, probe } = await place();
+      if (probe.result === 'file' && isSameFile(job.file, probe.file))
+        return { way: { way, chain }, problem: '' };
       problem ||= problemOf(probe);
     }
     return { problem };
   }
 
-  async #probeChain(job: Job): Promise<Probe> {
+  async #throughMaster(job: Job): Promise<OpenWay & { readonly probe: Probe }> {
     const { settings, askMaster, probeFile, deadline } = this.#deps;
     const set = await settings();
     const { totalBytes } = job.file;
     const request = { url: job.originUrl, ...(totalBytes === undefined ? {} : { sizeBytes: totalBytes }) };
     const reply = await askMaster(set.master, request, deadline());
-    if (reply.result === 'refused') return { result: 'refused', code: reply.code };
-    if (reply.result !== 'plan') return { result: 'silent' };
-    if (reply.plan.decision === 'direct') return this.#probeOrigin(job);
-    if (whyUnfit(reply.plan, job.originUrl, set) !== undefined) return { result: 'silent' };
-    return probeFile(reply.plan.location, deadline(), job.bytes);
+    const { way, chain } = job;
+    if (reply.result === 'refused') return { way, chain, probe: reply };
+    if (reply.result !== 'plan') return { way, chain, probe: { result: 'silent' } };
+    const unfit = whyUnfit(reply.plan, job.originUrl, set);
+    if (unfit === 'direct-is-best') return this.#toOrigin(job);
+    if (unfit !== undefined) return { way, chain, probe: { result: 'silent' } };
+    const { location } = reply.plan;
+    return { way: 'chain', chain: reply.plan.chain, probe: await probeFile(location, deadline(), job.bytes) };
   }
 
-  #probeOrigin({ originUrl, bytes }: Job): Promise<Probe> {
-    return this.#deps.probeFile(originUrl, this.#deps.deadline(), bytes);
+  async #toOrigin({ originUrl, bytes }: Job): Promise<OpenWay & { readonly probe: Probe }> {
+    const probe = await this.#deps.probeFile(originUrl, this.#deps.deadline(), bytes);
+    return { way: 'direct', chain: [], probe };
   }
 
   async recovered(): Promise<void> {
