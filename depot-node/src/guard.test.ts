@@ -1,10 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { createServer } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import { HEADERS } from '@longhaul/shared';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { listen } from './sockets/listener.ts';
 import { exchangeText, fetchRaw } from './testing/fetch-raw.ts';
 import { startTestOverlay, type TestOverlay } from './testing/overlay.ts';
+import { selfSigned } from './testing/self-signed.ts';
 import { closeServer } from './testing/test-master.ts';
 
 const MINUTE = 60;
@@ -282,6 +284,23 @@ describe('a failure names itself and the depot where it happened', () => {
       status: 502,
       headers: { [HEADERS.error]: 'origin-tls-failed', [HEADERS.depot]: 'd1' },
     });
+  });
+
+  test("when the origin's certificate is not one that the depot trusts, and nothing has been asked", async () => {
+    const asked: string[] = [];
+    const impostor = createTlsServer(selfSigned(), (request, response) => {
+      asked.push(request.url ?? '');
+      response.end('forged');
+    });
+    const { port } = await listen(impostor, '127.0.0.1', 0);
+    const addresses = { allow: [{ network: '127.0.0.0/8', ports: [port] }] };
+    await overlay.addDepot('d9', { addresses });
+    const answer = await fetchRaw(
+      overlay.relayUrl(`https://127.0.0.1:${port}/x`, { chains: [['d1', 'd9']] }),
+    );
+    expect(answer).toMatchObject({ status: 502, headers: { [HEADERS.error]: 'origin-tls-failed' } });
+    expect(asked).toEqual([]);
+    impostor.close();
   });
 
   test('when the origin is silent', async () => {

@@ -9,6 +9,7 @@ export type BenchCommand =
       readonly kind: 'soak';
       readonly seconds: number;
       readonly flows: number;
+      readonly resultFile: string | undefined;
       readonly outFolder: string | undefined;
     }
   | { readonly kind: 'report'; readonly resultFile: string; readonly outFolder: string | undefined }
@@ -38,7 +39,7 @@ const OPTIONS = {
 
 export const USAGE = `Usage: npm run bench -- relay [options]
        npm run bench -- report <result file> [--out folder]
-       npm run bench -- soak [--minutes n] [--flows n] [--out folder]
+       npm run bench -- soak [--minutes n] [--flows n] [--json file] [--out folder]
 
 relay: bytes through one relay on loopback: CPU by GB, goodput, memory; ours and others, one after the other.
 soak:  many downloads at once (default 200 for 10 minutes) that leave, pause and finish; what depots hold afterwards.
@@ -92,7 +93,7 @@ export function readCommandLine(args: readonly string[]): BenchCommand {
     const minutes = values.minutes === undefined ? SOAK_MINUTES : whole('minutes', values.minutes, 1440);
     const flows = values.flows === undefined ? SOAK_FLOWS : whole('flows', values.flows, MOST_FLOWS);
     if (mistakes.length > 0) throw refusal(`${mistakes.join('; ')}.`);
-    return { kind: 'soak', seconds: minutes * 60, flows, outFolder: values.out };
+    return { kind: 'soak', seconds: minutes * 60, flows, resultFile: values.json, outFolder: values.out };
   }
   const repeats = values.repeat === undefined ? undefined : whole('repeat', values.repeat, 1000);
   const flows = listOf(values.flows)?.map((text) => whole('flows', text, MOST_FLOWS));

@@ -19,6 +19,7 @@ import { heldFileOf } from './run/held-file.ts';
 import { planBench } from './run/plan-bench.ts';
 import { runBench } from './run/run-bench.ts';
 import { runSoak } from './soak/run-soak.ts';
+import { soakLineSchema } from './soak/soak-line.ts';
 import { isBack, writeSoakReport } from './soak/write-soak-report.ts';
 
 /** Where results go when nobody says otherwise. */
@@ -33,20 +34,20 @@ async function carryOut(command: BenchCommand, interrupted: AbortSignal): Promis
   else await run(command, interrupted);
 }
 
-async function soak({ seconds, flows, outFolder }: Extract<BenchCommand, { kind: 'soak' }>): Promise<void> {
-  const command = ['npm run bench --', ...process.argv.slice(2)].join(' ');
+async function soak(command: Extract<BenchCommand, { kind: 'soak' }>): Promise<void> {
+  const { seconds, flows, outFolder } = command;
+  const given = ['npm run bench --', ...process.argv.slice(2)].join(' ');
   const options = { repeat: 1, quick: false, cutSeconds: null, seed: SOAK_SEED };
   const planFingerprint = fingerprintOf({ seconds, flows });
-  const info = describeRun({ experiment: 'soak', planFingerprint, command, options, programs: [] });
-  const result = await runSoak({ seconds, flows, seed: SOAK_SEED, onPhase: say });
-  const page = writeSoakReport(
-    result,
-    { ...info, finishedAt: new Date().toISOString() },
-    { flows, seconds, outFolder: resolve(outFolder ?? DEFAULT_FOLDER) },
-  );
+  const info = describeRun({ experiment: 'soak', planFingerprint, command: given, options, programs: [] });
+  const resultFile = resolve(command.resultFile ?? join(outFolder ?? DEFAULT_FOLDER, 'soak.jsonl'));
+  const file = openLineFile(resultFile, info, soakLineSchema);
+  const line = await runSoak({ seconds, flows, seed: SOAK_SEED, onPhase: say });
+  file.append(line);
+  file.finish();
+  const { page } = writeSoakReport({ resultFile, outFolder: resolve(outFolder ?? DEFAULT_FOLDER) });
   process.stdout.write(`${page}\n`);
-  const isBad = result.outcomes.wrong > 0 || !result.depots.every(isBack);
-  if (isBad) process.exitCode = 1;
+  if (line.outcomes.wrong > 0 || !line.depots.every(isBack)) process.exitCode = 1;
 }
 
 async function run(

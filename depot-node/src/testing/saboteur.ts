@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 
@@ -66,13 +67,19 @@ export async function startSaboteur(): Promise<Saboteur> {
   };
 }
 
+/** A port that nobody listens on, below those that the kernel gives to connections: none of them takes it meanwhile. */
 async function freePort(): Promise<number> {
-  const server = createServer();
-  const port = await listenAnywhere(server);
-  await new Promise<void>((resolve) => {
-    server.close(() => resolve());
-  });
-  return port;
+  for (;;) {
+    const server = createServer();
+    const port = randomInt(10_000, 32_768);
+    const isFree = await new Promise<boolean>((resolve) => {
+      server.once('error', () => resolve(false)).listen(port, '127.0.0.1', () => resolve(true));
+    });
+    if (!isFree) continue;
+    server.close();
+    await once(server, 'close');
+    return port;
+  }
 }
 
 async function listenAnywhere(server: Server): Promise<number> {

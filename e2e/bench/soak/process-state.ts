@@ -1,14 +1,7 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import type { ProcessState } from './soak-line.ts';
 
-/** What a process holds, from `/proc`. */
-export interface ProcessState {
-  readonly descriptors: number;
-  readonly pipes: number;
-  readonly sockets: number;
-  readonly residentBytes: number;
-}
-
-/** Looks at a living process. */
+/** Looks at a living process, in `/proc`. */
 export function stateOf(pid: number): ProcessState {
   const targets = readdirSync(`/proc/${pid}/fd`).flatMap((fd) => {
     try {

@@ -9,8 +9,9 @@ import { type Overlay, startOverlay } from '../../overlay/overlay.ts';
 import { onLoopback } from '../../overlay/placement.ts';
 import { sha256Hex } from '../../overlay/sample-bytes.ts';
 import { type ServiceProcess, startProgram } from '../../overlay/service-process.ts';
-import { type ProcessState, stateOf } from './process-state.ts';
-import { download, type Manner, type SoakOutcome } from './soak-client.ts';
+import { stateOf } from './process-state.ts';
+import { download, type Manner } from './soak-client.ts';
+import type { ProcessState, SoakLine, SoakOutcome } from './soak-line.ts';
 
 const HOST = '127.0.0.1';
 const ORIGIN_PROGRAM = join(import.meta.dirname, '..', '..', 'lab', 'hosts', 'origin-main.ts');
@@ -31,29 +32,12 @@ export interface SoakOptions {
   readonly onPhase: (text: string) => void;
 }
 
-export interface DepotSoak {
-  readonly id: string;
-  readonly before: ProcessState;
-  /** Under load, the most of some looks. */
-  readonly busy: ProcessState;
-  /** At rest after the first half: by then every heap has grown as far as this load makes it. */
-  readonly half: ProcessState;
-  readonly after: ProcessState;
-  /** Transfers and tunnels that the depot still counts as running, at the end. */
-  readonly active: number;
-}
-
-export interface SoakResult {
-  readonly outcomes: Readonly<Record<SoakOutcome, number>>;
-  readonly depots: readonly DepotSoak[];
-}
-
 /**
  * Many downloads at once over real depots on loopback for a long time; a third of them leave at a random moment and some
  * stop reading for a while; the largest come over four lanes now and then. Tells what the depots hold before, meanwhile,
  * after the first half and at the end.
  */
-export async function runSoak({ seconds, flows, seed, onPhase }: SoakOptions): Promise<SoakResult> {
+export async function runSoak({ seconds, flows, seed, onPhase }: SoakOptions): Promise<SoakLine> {
   const dir = mkdtempSync(join(tmpdir(), 'longhaul-soak-'));
   const placement = onLoopback(HOST);
   let origin: ServiceProcess | undefined;
@@ -94,6 +78,9 @@ export async function runSoak({ seconds, flows, seed, onPhase }: SoakOptions): P
     const { metric } = overlay;
     const active = await Promise.all(DEPOTS.map((id) => metric(id, 'longhaul_depot_active')));
     return {
+      bench: 'soak',
+      flows,
+      seconds,
       outcomes,
       depots: DEPOTS.map((id, index) => {
         const { pid = 0 } = depots[index] ?? {};

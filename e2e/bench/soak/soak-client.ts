@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { Agent, get, type IncomingMessage } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
+import type { SoakOutcome } from './soak-line.ts';
 
 /** How one download behaves. */
 export type Manner =
@@ -9,8 +10,6 @@ export type Manner =
   | { readonly kind: 'leaves'; readonly afterBytes: number }
   /** Stops reading for a while after so many bytes, then goes on to the end. */
   | { readonly kind: 'pauses'; readonly afterBytes: number; readonly pauseMs: number };
-
-export type SoakOutcome = 'whole' | 'left' | 'broke' | 'wrong';
 
 /** Downloads once through the master, and looks whether the bytes are right. Never rejects. */
 export async function download(link: string, sha256: string, manner: Manner): Promise<SoakOutcome> {

@@ -1,11 +1,11 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { formatBytes } from '@longhaul/shared';
+import { LabRefusal } from '../../lab/refusal.ts';
 import { markdownTable } from '../../lab/report/markdown-table.ts';
 import { bulletList, commandItem, machineItem, momentsItem } from '../../lab/report/run-items.ts';
-import type { RunInfo } from '../../lab/results/run-info.ts';
-import type { ProcessState } from './process-state.ts';
-import type { DepotSoak, SoakResult } from './run-soak.ts';
+import { readLineFile } from '../../lab/results/result-file.ts';
+import { type DepotSoak, type ProcessState, soakLineSchema } from './soak-line.ts';
 
 /** Pipes that a relay keeps for the next flows, and a few descriptors of Node's own, may stay. */
 const SPARE_DESCRIPTORS = 16;
@@ -25,13 +25,15 @@ export function isBack({ before, half, after, active }: DepotSoak): boolean {
   );
 }
 
-/** Writes the page of a soak; gives its path. */
-export function writeSoakReport(
-  result: SoakResult,
-  info: RunInfo,
-  request: { readonly flows: number; readonly seconds: number; readonly outFolder: string },
-): string {
-  const { outcomes, depots } = result;
+/** Makes the page of a soak from its line, `<date>-soak.md`. Throws a refusal when the line cannot be read or is not there. */
+export function writeSoakReport(request: { readonly resultFile: string; readonly outFolder: string }): {
+  readonly page: string;
+} {
+  const { resultFile, outFolder } = request;
+  const { info, lines } = readLineFile(resultFile, soakLineSchema);
+  const [line] = lines;
+  if (!line) throw new LabRefusal('lab-result-file', `${resultFile} holds no soak: let it run to its end.`);
+  const { outcomes, depots, flows, seconds } = line;
   const total = Object.values(outcomes).reduce((sum, count) => sum + count, 0);
   const verdict = depots.every(isBack)
     ? 'Descriptors and pipes of every depot are back where they were, and memory is what it was after the first half.'
@@ -39,9 +41,9 @@ export function writeSoakReport(
         .filter((depot) => !isBack(depot))
         .map(({ id }) => id)
         .join(', ')}.`;
-  const page = [
+  const parts = [
     '# Soak: many downloads that leave, pause and finish',
-    `Do depots hold anything after ${request.flows} downloads at once for ${Math.round(request.seconds / 60)} minutes, of which a third leave at a random moment?`,
+    `Do depots hold anything after ${flows} downloads at once for ${Math.round(seconds / 60)} minutes, of which a third leave at a random moment?`,
     '## What is seen',
     bulletList([
       `${total} downloads: ${outcomes.whole} whole with the right digest, ${outcomes.left} left on purpose, ${outcomes.broke} broke, ${outcomes.wrong} with wrong bytes`,
@@ -67,10 +69,10 @@ export function writeSoakReport(
       { textColumns: 2 },
     ),
   ];
-  mkdirSync(request.outFolder, { recursive: true });
-  const path = join(request.outFolder, `${info.startedAt.slice(0, 10)}-soak.md`);
-  writeFileSync(path, `${page.join('\n\n')}\n`);
-  return path;
+  mkdirSync(outFolder, { recursive: true });
+  const path = join(outFolder, `${info.startedAt.slice(0, 10)}-soak.md`);
+  writeFileSync(path, `${parts.join('\n\n')}\n`);
+  return { page: path };
 }
 
 function row(id: string, when: string, state: ProcessState, active: string): string[] {

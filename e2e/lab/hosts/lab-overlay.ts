@@ -25,6 +25,8 @@ export interface LabOverlay {
   /** Makes the master know the links of another scenario. */
   readonly learn: (scenario: Scenario) => Promise<void>;
   readonly depotPid: (id: string) => number;
+  /** How often downloads have left a way, or found none, since the depots began; all depots must live. */
+  readonly wayChanges: () => Promise<number>;
   /** Ends a depot without notice. */
   readonly killDepot: (id: string) => Promise<void>;
   /** Starts a depot again that was killed, with the identity it had. */
@@ -40,6 +42,9 @@ export interface LabOverlaySpec {
   /** What its depots are told about lanes; left out: nothing. */
   readonly laneControl?: LaneControl | undefined;
 }
+
+/** Metrics of a depot that count what a download notices of a way that does not hold. */
+const WAY_CHANGES = ['longhaul_depot_failovers_total', 'longhaul_depot_chain_failures_total'];
 
 /** Longhaul itself in a network: a depot at every depot site of the scenario, and a master. */
 export async function startLabOverlay(spec: LabOverlaySpec): Promise<LabOverlay> {
@@ -70,6 +75,10 @@ export async function startLabOverlay(spec: LabOverlaySpec): Promise<LabOverlay>
   });
   return {
     masterUrl: () => overlay.master.url,
+    wayChanges: async () => {
+      const counts = scenario.depots.flatMap((id) => WAY_CHANGES.map((name) => overlay.metric(id, name)));
+      return (await Promise.all(counts)).reduce((sum, count) => sum + count, 0);
+    },
     learn: async (next) => {
       const wanted = knowledgeOf(next);
       if (JSON.stringify(wanted) === JSON.stringify(known)) return;

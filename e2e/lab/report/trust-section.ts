@@ -12,7 +12,12 @@ const MOST_LISTED_FAILURES = 40;
 export function trustSection(cells: readonly Cell[], runs: readonly Run[]): Section {
   return {
     title: 'How far to trust it',
-    text: [latenessSentence(cells), failureSentence(cells), otherLabsSentence(runs)].filter(Boolean),
+    text: [
+      latenessSentence(cells),
+      failureSentence(cells),
+      wayChangeSentence(cells),
+      otherLabsSentence(runs),
+    ].filter(Boolean),
     tables: [runTable(cells), ...failureList(cells), spreadTable(cells)],
   };
 }
@@ -80,6 +85,19 @@ function failureSentence(cells: readonly Cell[]): string {
     cut > 0 ? `; ${cut} ${cut === 1 ? 'was' : 'were'} cut, of which ${right} had right bytes so far` : '';
   const failures = failed > 0 ? `; **${failed} failed** and count as 0 Mbit/s` : '; none failed';
   return `${checked}${cuts}${failures}.`;
+}
+
+/** Said where depots were asked: a transfer that has left its plan says little about that plan. */
+function wayChangeSentence(cells: readonly Cell[]): string {
+  const asked = cells.flatMap((cell) => cell.lines).filter(({ wayChanges }) => wayChanges !== undefined);
+  const left = asked.filter(({ wayChanges = 0 }) => wayChanges > 0);
+  if (asked.length === 0) return '';
+  if (left.length === 0)
+    return `${counted(asked.length, 'transfer')} through depots came by the way that was planned, from the first byte to the last.`;
+  const where = [
+    ...new Set(left.map(({ scenario, variant }) => `${inlineCode(variant)} in ${inlineCode(scenario)}`)),
+  ];
+  return `**${left.length} of ${counted(asked.length, 'transfer')} through depots left the planned way** (${where.join(', ')}), and count all the same.`;
 }
 
 function runTable(cells: readonly Cell[]): string {

@@ -100,6 +100,21 @@ describe('every report', () => {
     expect(markdown).toMatch(/were cut, of which (\d+) had right bytes so far; none failed/);
   });
 
+  it('says how many transfers left the way that was planned, and where', () => {
+    const ours = (line: TransferLine) => ['chain3', 'auto'].includes(line.variant);
+    const kept = changed(imaginedMatrix(3), (line) => (ours(line) ? { wayChanges: 0 } : {}));
+    const all = kept.lines.filter(ours).length;
+    expect(report(kept).markdown).toContain(
+      `${all} transfers through depots came by the way that was planned`,
+    );
+    const { markdown } = report(
+      changed(kept, (line) => (isIn(line, 'loss0-limited', 'auto') ? { wayChanges: 2 } : {})),
+    );
+    expect(markdown).toContain(
+      `**3 of ${all} transfers through depots left the planned way** (\`auto\` in \`loss0-limited\`)`,
+    );
+  });
+
   it('says when the run is not finished', () => {
     expect(report(imaginedMatrix(3), { isFinished: false }).markdown).toContain(
       '**This run is not finished**',

@@ -20,6 +20,7 @@ export const transferLineSchema: z.ZodType<TransferLine> = z.object({
   prefixOk: z.boolean().optional(),
   receivedBytes: z.number().nonnegative().optional(),
   chain: z.array(z.string()).optional(),
+  wayChanges: z.number().int().nonnegative().optional(),
   setUpMs: z.number().nonnegative().optional(),
   fault: z.enum(['fin', 'rst', 'silence']).optional(),
   position: z.enum(['first', 'middle', 'last']).optional(),

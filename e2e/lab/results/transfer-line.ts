@@ -29,6 +29,8 @@ export interface TransferLine {
   readonly receivedBytes?: number;
   /** Depots the transfer went through, from the client on; left out where the program cannot say. */
   readonly chain?: readonly string[];
+  /** How often depots left a way, or found none; left out where none was asked, and where one was ended on purpose. */
+  readonly wayChanges?: number;
   /** Until the request for the file itself was sent, redirects included; left out where the program cannot say. */
   readonly setUpMs?: number;
   /** How a depot ended while the file passed; with it come `position` and `atPercent`. */

@@ -72,11 +72,17 @@ async function runTransfer(plan: RunPlan, stage: Stage, planned: PlannedTransfer
   await stage.network.reseed(seed);
   await stage.network.takeLateness();
   const fault = way.kind === 'chain' || way.kind === 'auto' ? way.fault : undefined;
+  const isOurs = way.kind === 'chain' || way.kind === 'auto';
+  const changes =
+    isOurs && !fault
+      ? stage.overlay(way.kind === 'chain' ? way.laneControl : undefined).wayChanges
+      : undefined;
+  const changesBefore = await changes?.();
   const broken = fault && (await fetchThroughFault(stage, scenario, way, fault, plan.cutSeconds));
   const outcome = broken ?? (await fetchVariant(stage, scenario, way, plan.cutSeconds));
   const latenessMs = await stage.network.takeLateness();
   await broken?.mend();
-  const isOurs = way.kind === 'chain' || way.kind === 'auto';
+  const wayChanges = changes && (await changes()) - (changesBefore ?? 0);
   const chain = isOurs ? chainOf(outcome.finalUrl) : undefined;
   return {
     experiment: plan.experiment.name,
@@ -89,6 +95,7 @@ async function runTransfer(plan: RunPlan, stage: Stage, planned: PlannedTransfer
     latenessMs: rounded(latenessMs, 2),
     load: rounded(loadavg()[0] ?? 0, 2),
     ...(chain === undefined ? {} : { chain }),
+    ...(wayChanges === undefined ? {} : { wayChanges }),
     ...(outcome.setUpMs === null ? {} : { setUpMs: rounded(outcome.setUpMs, 2) }),
     ...(fault && broken ? suffered(fault, broken) : {}),
   };

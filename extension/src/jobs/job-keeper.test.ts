@@ -230,7 +230,7 @@ describe('a download without a byte for a minute', () => {
     await world.keeper.follow(2);
     await sleep(world, 1);
     expect(await world.theJob()).toMatchObject({ state: 'waiting', interruption: { problem: 'no bytes' } });
-    await sleep(world, 20);
+    await sleep(world, 65);
     expect(world.calls[0]).toBe('go on at 91 s');
   });
 
