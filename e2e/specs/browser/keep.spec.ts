@@ -37,6 +37,33 @@ test('a download that breaks more often than Chromium resumes goes on each time'
   expectNoByteTwice(world, name, before);
 });
 
+test('a download that Chromium resumes no more stays on disk, and goes on by a click', async ({
+  user,
+  world,
+}) => {
+  test.skip(user.kind === 'firefox', 'Firefox resumes as often as it is told to');
+  const name = 'large-clicked.bin';
+  await begin(user, world, name);
+  const before = requestsOf(world, name).length;
+  await world.overlay.depot('d1').kill();
+  await expect.poll(() => jobState(user, name)).toBe('waiting');
+  // Whoever resumes, five times without a byte are all.
+  await user.addonCall(`
+    const [{ id }] = await chrome.downloads.search({ orderBy: ['-startTime'], limit: 1 });
+    const isBroken = async () => (await chrome.downloads.search({ id }))[0].state === 'interrupted';
+    for (let time = 1; time <= 5; time += 1) {
+      await chrome.downloads.resume(id).catch(() => undefined);
+      while (!(await isBroken())) await new Promise((go) => setTimeout(go, 50));
+    }`);
+  await world.overlay.restartDepot('d1');
+  await expect.poll(() => jobState(user, name)).toBe('click');
+  await user.goto(user.addonPage('popup.html'));
+  await expect.poll(() => user.text('#downloads')).toContain('What is on disk is kept: go on by a click.');
+  await user.click('.go-on');
+  await expectFile(user, name);
+  expectNoByteTwice(world, name, before);
+});
+
 test('a download goes on where it was when its depot could not reach the origin for a while', async ({
   user,
   world,

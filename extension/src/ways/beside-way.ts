@@ -46,6 +46,8 @@ const FIRST_ANSWER_MS = 6_000;
 const TRIAL_BYTES = 2 * 1024 * 1024;
 /** A trial ends by then: Chromium names a download by itself 15 s after it has asked. */
 const TRIAL_MS = 10_000;
+/** What the depot has just shown to somebody else comes within this time; a break may follow at once. */
+const FIRST_BYTES_MS = 300;
 /** Between two looks at a trial. */
 const TRIAL_LOOK_MS = 100;
 
@@ -93,8 +95,10 @@ export class BesideWay implements Way {
     const probe = await probeFile(download.finalUrl, deadline(), download.bytesReceived);
     if (isStopped && probe.result === 'file' && isSameFile(job.file, probe.file)) {
       await downloads.resume(download.id).catch(() => undefined);
-      // Past its budget it says yes and sends nothing.
+      await this.#deps.pause(FIRST_BYTES_MS);
       const resumed = await downloads.get(download.id);
+      if (resumed?.state === 'in_progress') await this.recovered(job, download);
+      // Past its budget it says yes and sends nothing.
       return resumed?.state === 'interrupted' ? { result: 'click' } : { result: 'tried' };
     }
     const waitedMs = this.#deps.now() - (job.interruption?.sinceMs ?? this.#deps.now());
