@@ -26,8 +26,10 @@ export function downloadCard(download: RunningDownload, context: CardContext): H
   const halt = explainHalt(download, context.nowMs);
   if (halt === '') card.append(times(download, context.secondsLeft));
   else card.append(make('span', state === 'paused' ? 'quiet' : 'problem', halt));
-  if (state === 'waiting' || state === 'click' || state === 'stuck') card.append(button(download, context));
-  if (state === 'click' || state === 'lost') card.append(originLink(download));
+  if (halt !== '' && state !== 'paused') {
+    if (state !== 'lost') card.append(button(download, context));
+    card.append(originLink(download));
+  }
   return card;
 }
 

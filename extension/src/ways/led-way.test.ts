@@ -205,12 +205,20 @@ describe('going on', () => {
 
   it('starts again, a bounded number of times, where nothing is left on disk', async () => {
     const gone = { ...broken, canResume: false };
-    const { log, way } = setUp(undefined, gone);
+    const { log, probed, way } = setUp(undefined, gone);
     expect(await way.goOn(tried(0), gone)).toMatchObject({
       result: 'moved',
-      patch: { restarts: 1, bytes: 0, interruption: undefined },
+      patch: { restarts: 1, bytes: 0, way: 'chain', interruption: undefined },
     });
+    expect(probed).toEqual([[location(), 0]]);
     expect(log).toEqual(['cancel 2', 'erase 2', LEAD, `start ${ORIGIN} as file.iso`]);
     expect(await way.goOn({ ...tried(0), restarts: 3 }, gone)).toEqual({ result: 'lost' });
+  });
+
+  it('waits with that, too, until somebody has the file', async () => {
+    const gone = { ...broken, canResume: false };
+    const { log, way } = setUpWith({ chain: SILENT, origin: SILENT }, undefined, gone);
+    expect(await way.goOn(tried(9), gone)).toEqual({ result: 'not-yet', problem: '' });
+    expect(log).toEqual([]);
   });
 });

@@ -88,9 +88,9 @@ export class LedWay implements Way {
     // One that hangs keeps its connection until it is paused.
     if (download.state === 'in_progress') await downloads.pause(download.id).catch(() => undefined);
     const now = (await downloads.get(download.id)) ?? download;
-    if (!now.canResume) return this.#startOver(job);
-    const found = await this.#findWay(job);
+    const found = await this.#findWay(now.canResume ? job : { ...job, bytes: 0 });
     if (!found.way) return { result: 'not-yet', problem: found.problem };
+    if (!now.canResume) return this.#startOver(job, found.way);
     await (found.way.way === 'direct' ? routes.release(job.routeId) : routes.lead(routeOf(job)));
     await jobs.change(job.key, found.way);
     // Not awaited: it settles when the download has ended.
@@ -185,19 +185,19 @@ export class LedWay implements Way {
     return outcome;
   }
 
-  /** Nothing is left on disk: another version of the file stands there now, or no byte had come. */
-  async #startOver(job: Job): Promise<GoOn> {
+  /** Nothing is left on disk, or no byte had come. */
+  async #startOver(job: Job, way: OpenWay): Promise<GoOn> {
     const { downloads, routes } = this.#deps;
     if (job.restarts >= MAX_RESTARTS) return { result: 'lost' };
     if (job.downloadId !== undefined) await drop(downloads, job.downloadId);
-    await routes.lead(routeOf(job));
+    await (way.way === 'direct' ? routes.release(job.routeId) : routes.lead(routeOf(job)));
     const downloadId = await this.#start(job).catch(() => undefined);
     if (downloadId === undefined) return { result: 'lost' };
     return {
       result: 'moved',
       patch: {
+        ...way,
         state: 'running',
-        way: 'chain',
         downloadId,
         bytes: 0,
         restarts: job.restarts + 1,
