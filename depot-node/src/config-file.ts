@@ -2,14 +2,19 @@ import { resolve } from 'node:path';
 import { readConfigFile, readNamedFiles, type TlsMaterial } from '@longhaul/shared/service';
 import { type DepotConfig, readDepotConfig } from './config.ts';
 
+/** What the files hold that a configuration names; it can be replaced while the depot runs. */
+export interface DepotMaterial {
+  readonly enrolmentSecret: string;
+  readonly tls: TlsMaterial | undefined;
+  /** PEM texts of authorities trusted beside the usual ones. */
+  readonly trustedAuthorities: readonly string[];
+}
+
 /** A configuration with everything that its files hold. */
-export interface DepotFiles {
+export interface DepotFiles extends DepotMaterial {
   readonly config: DepotConfig;
   /** Absolute path of the state folder. */
   readonly stateDir: string;
-  readonly enrolmentSecret: string;
-  readonly tls: TlsMaterial | undefined;
-  readonly trustedAuthorities: readonly string[];
 }
 
 /** Reads a configuration file and the files it names; throws `config-invalid` that lists every mistake with its key. */

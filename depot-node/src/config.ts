@@ -16,57 +16,57 @@ import { lanesSchema } from './lanes/lanes-config.ts';
 import { resolverSchema } from './names/resolver.ts';
 import { legsThatForbidPauses, legTableSchema } from './sockets/leg-options.ts';
 
-/** Transfers and tunnels served at once; each costs descriptors and kernel memory. */
+/** `limits.transfers`: Transfers and tunnels served at once; each costs descriptors and kernel memory. */
 export const DEFAULT_TRANSFERS = 2000;
-/** Connections of one download at once: more than the 16 that download managers open. */
+/** `limits.perJob`: Connections of one download at once: more than the 16 that download managers open. */
 const DEFAULT_PER_JOB = 64;
-/** Tunnels of one client's ticket at once. The ticket is for one download, and no depot can see what passes through a tunnel. */
+/** `limits.tunnelsPerJob`: Tunnels of one client's ticket at once. The ticket is for one download, and no depot can see what passes through a tunnel. */
 const DEFAULT_TUNNELS_PER_JOB = 1;
-/** Transfers of one client address (/64 of IPv6) at once: an office behind one address has some, a neighbour none of them. */
+/** `limits.perClient`: Transfers of one client address (/64 of IPv6) at once: an office behind one address has some, a neighbour none of them. */
 const DEFAULT_PER_CLIENT = 250;
-/** Transfers of one client network (/24 or /48) at once, so that one cannot fill a depot. */
+/** `limits.perNetwork`: Transfers of one client network (/24 or /48) at once, so that one cannot fill a depot. */
 const DEFAULT_PER_NETWORK = 500;
-/** Half of all transfers: a day on which everybody wants one origin leaves the other half to the rest. */
+/** `limits.perOrigin`: Half of all transfers: a day on which everybody wants one origin leaves the other half to the rest. */
 const DEFAULT_PER_ORIGIN = 1000;
 /** A line slower than this, or a limit of rate below it, is a mistake of the unit. */
 const MIN_LIMIT_BPS = 1_000_000;
-/** Connections at once; a depot that serves all its transfers needs a few thousand. */
+/** `limits.connections`: Connections at once; a depot that serves all its transfers needs a few thousand. */
 export const DEFAULT_CONNECTIONS = 10_000;
-/** Of them, those of one client network (/24 or /48), or of one address of another depot. */
+/** `limits.connectionsPerNetwork`: Of them, those of one client network (/24 or /48), or of one address of another depot. */
 const DEFAULT_CONNECTIONS_PER_NETWORK = 2000;
-/** Of these, those that have not brought a request: a busy network's, or the spare ones of a depot. */
+/** `limits.waitingPerNetwork`: Of these, those that have not brought a request: a busy network's, or the spare ones of a depot. */
 const DEFAULT_WAITING_PER_NETWORK = 500;
-/** Jobs remembered at once; a job is a few hundred bytes and lives as long as its ticket. */
+/** `limits.jobs`: Jobs remembered at once; a job is a few hundred bytes and lives as long as its ticket. */
 const DEFAULT_JOBS = 100_000;
-/** Connections kept ready to each neighbour used lately: two downloads that begin at once find one each. */
+/** `limits.spareLegs`: Connections kept ready to each neighbour used lately: two downloads that begin at once find one each. */
 const DEFAULT_SPARE_LEGS = 2;
-/** Longer than three lost SYNs (1 + 2 s) and their answer on a far path. */
+/** `timeouts.connectSeconds`: Longer than three lost SYNs (1 + 2 s) and their answer on a far path. */
 const DEFAULT_CONNECT_SECONDS = 8;
-/** Slow origins build archives on the fly; more than this and a person has given up. */
+/** `timeouts.answerSeconds`: Slow origins build archives on the fly; more than this and a person has given up. */
 const DEFAULT_ANSWER_SECONDS = 60;
-/** Silence of a sender whose bytes are wanted, after which it counts as broken. */
+/** `timeouts.silenceSeconds`: Silence of a sender whose bytes are wanted, after which it counts as broken. */
 const DEFAULT_SILENCE_SECONDS = 60;
-/** The same in the middle of a body that can go on over another way: a person has not noticed yet. */
+/** `failover.silenceSeconds`: The same in the middle of a body that can go on over another way: a person has not noticed yet. */
 const DEFAULT_FAILOVER_SILENCE_SECONDS = 5;
-/** Of the plan's rate: below a quarter the plan was wrong, above it a break costs more than it brings. */
+/** `failover.slowShare`: Of the plan's rate: below a quarter the plan was wrong, above it a break costs more than it brings. */
 const DEFAULT_SLOW_SHARE = 0.25;
-/** Longer than a burst of cross traffic, shorter than anybody's patience. */
+/** `failover.slowSeconds`: Longer than a burst of cross traffic, shorter than anybody's patience. */
 const DEFAULT_SLOW_SECONDS = 10;
-/** Three round trips of a far chain: a way that does not stand by then is tried on beside the next one. */
+/** `failover.patienceSeconds`: Three round trips of a far chain: a way that does not stand by then is tried on beside the next one. */
 const DEFAULT_PATIENCE_SECONDS = 1;
-/** Tries of one transfer to go on over another way. */
+/** `failover.tries`: Tries of one transfer to go on over another way. */
 const DEFAULT_FAILOVER_TRIES = 64;
-/** Longest time of one repair; browsers and download managers wait for minutes. */
+/** `failover.repairSeconds`: Longest time of one repair; browsers and download managers wait for minutes. */
 const DEFAULT_REPAIR_SECONDS = 90;
-/** How long a client may leave its download unread before its connection is given up. */
+/** `timeouts.stallSeconds`: How long a client may leave its download unread before its connection is given up. */
 const DEFAULT_STALL_SECONDS = 3600;
-/** Running transfers get this long to finish when the depot is asked to stop. */
+/** `timeouts.drainSeconds`: Running transfers get this long to finish when the depot is asked to stop. */
 const DEFAULT_DRAIN_SECONDS = 30;
-/** Three missed heartbeats make a depot lost, so a planner notices within about 15 s. */
+/** `master.heartbeatSeconds`: Three missed heartbeats make a depot lost, so a planner notices within about 15 s. */
 const DEFAULT_HEARTBEAT_SECONDS = 5;
-/** Longer than a client needs to follow a redirect over a bad path; what waits holds a connection to its origin. */
+/** `stepwise.waitSeconds`: Longer than a client needs to follow a redirect over a bad path; what waits holds a connection to its origin. */
 const DEFAULT_WAIT_SECONDS = 30;
-/** Transfers that wait at once: a quarter of those served, since most wait for less than a second. */
+/** `stepwise.waiting`: Transfers that wait at once: a quarter of those served, since most wait for less than a second. */
 const DEFAULT_WAITING = 500;
 
 const limitBps = z

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
-import { type ClientRequest, type IncomingMessage, request, type ServerResponse } from 'node:http';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { Agent, type ClientRequest, type IncomingMessage, request, type ServerResponse } from 'node:http';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import type { SplicePlane } from './relay/splice-plane.ts';
 import { fetchRaw } from './testing/fetch-raw.ts';
 import { startTestOverlay, type TestOverlay } from './testing/overlay.ts';
@@ -44,8 +44,10 @@ describe.each(await testPlanes())('with a relay of %s,', (_kind, plane) => {
   });
   afterEach(() => overlay.close());
 
-  async function beginDownload(): Promise<{ asked: ClientRequest; answer: IncomingMessage }> {
-    const asked = request(overlay.relayUrl(`${overlay.originUrl}/held.bin`), { agent: false });
+  async function beginDownload(
+    agent: Agent | false = false,
+  ): Promise<{ asked: ClientRequest; answer: IncomingMessage }> {
+    const asked = request(overlay.relayUrl(`${overlay.originUrl}/held.bin`), { agent });
     asked.on('error', () => {});
     asked.end();
     const [answer] = (await once(asked, 'response')) as [IncomingMessage];
@@ -66,6 +68,17 @@ describe.each(await testPlanes())('with a relay of %s,', (_kind, plane) => {
       await ended;
       await closed;
       expect(answer.complete).toBe(true);
+    });
+
+    test('does not wait for what a client may want next over the same connection', async () => {
+      const agent = new Agent({ keepAlive: true });
+      onTestFinished(() => agent.destroy());
+      const { answer } = await beginDownload(agent);
+      const closed = overlay.depot('d1').depot.close(30_000);
+      answers[0]?.end('final');
+      await once(answer.resume(), 'end');
+      // Kept connections last longer than this test may.
+      await expect(closed).resolves.toBeUndefined();
     });
 
     test('lets a tunnel of another depot finish as well', async () => {

@@ -31,6 +31,15 @@ test('requests that are refused a thousand times a second are one line in a whil
   expect(lines).toMatchObject([{ code: 'ticket-malformed' }, { code: 'ticket-malformed', heldBack: 9999 }]);
 });
 
+test('somebody with a ticket for each refusal does not fill the log', () => {
+  const { lines, clock, observe } = setUp();
+  for (let count = 0; count < 10_000; count += 1) observe(refusal(`job-${count}`));
+  expect(lines.length).toBeLessThanOrEqual(20);
+  clock.ms += 10_000;
+  observe(refusal('a later one'));
+  expect(lines.at(-1)).toMatchObject({ jobId: 'a later one', heldBack: 9980 });
+});
+
 test('what happens to one download is told, whatever happens to others', () => {
   const { lines, observe } = setUp();
   for (const job of [undefined, 'one', 'two', 'one']) observe(refusal(job));

@@ -17,13 +17,17 @@ const SERVED: ReadonlySet<DepotEvent['type']> = new Set(['transfer', 'tunnel', '
 
 /** Of what others can cause as often as they like, one line of a kind is written in so long a time. */
 const SAME_LINE_INTERVAL_MS = 10_000;
+/** Lines of one code in that time, of however many downloads: a client gets as many tickets as it asks for. */
+const MOST_SAME_CODE = 20;
 
 /**
  * Writes events for people. What others can cause is written once of a kind in a while, with how many were held back: one
- * kind is one code of one download, or of all requests that have no ticket.
+ * kind is one code of one download, or of all requests that have no ticket. And a code is written a few times in a while,
+ * whatever it is of.
  */
 export function createEventLog(log: Logger, nowMs: () => number): Observe {
-  const seldom = new Seldom(SAME_LINE_INTERVAL_MS, nowMs);
+  const ofOne = new Seldom(SAME_LINE_INTERVAL_MS, nowMs);
+  const ofAll = new Seldom(SAME_LINE_INTERVAL_MS, nowMs, MOST_SAME_CODE);
   return (event) => {
     const { type, ...fields } = event;
     if (event.type === 'membership') {
@@ -38,15 +42,14 @@ export function createEventLog(log: Logger, nowMs: () => number): Observe {
       log.info(fields, type);
       return;
     }
-    const heldBack = seldom.take(kindOf(event));
-    if (heldBack !== undefined) log.warn(heldBack > 0 ? { ...fields, heldBack } : fields, type);
+    const kind = `${type} ${'code' in event ? event.code : 'bound' in event ? event.bound : ''}`;
+    const ofThis = ofOne.take(`${kind} ${'jobId' in event ? (event.jobId ?? '') : ''}`);
+    if (ofThis === undefined) return;
+    const ofOthers = ofAll.take(kind);
+    if (ofOthers === undefined) return;
+    const heldBack = ofThis + ofOthers;
+    log.warn(heldBack > 0 ? { ...fields, heldBack } : fields, type);
   };
-}
-
-function kindOf(event: DepotEvent): string {
-  const code = 'code' in event ? event.code : 'bound' in event ? event.bound : '';
-  const job = 'jobId' in event ? (event.jobId ?? '') : '';
-  return `${event.type} ${code} ${job}`;
 }
 
 function logMembership(log: Logger, { isMember, problem }: MembershipState): void {

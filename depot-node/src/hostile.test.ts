@@ -164,19 +164,31 @@ describe('a hostile client', () => {
     socket.destroy();
   });
 
-  test('that lets more and more requests wait behind an answer is cut off, and others are served', async () => {
-    const target = new URL(overlay.relayUrl(`${overlay.originUrl}/resting`));
-    const socket = open();
-    socket.write(`GET ${target.pathname}${target.search} HTTP/1.1\r\nHost: x\r\n\r\n`);
-    await once(socket, 'data');
-    socket.write('GET /healthz HTTP/1.1\r\n\r\n'.repeat(8));
-    expect((await fetchPath('/other')).body.toString()).toBe('hello');
-    socket.write('GET /healthz HTTP/1.1\r\n\r\n');
-    await closed(socket);
-    const codes = () => overlay.depot('d1').events.flatMap((event) => ('code' in event ? [event.code] : []));
-    expect(codes()).toContain('too-many-waiting');
-    expect((await fetchPath('/other')).body.toString()).toBe('hello');
-  });
+  test.each([
+    ['plain ones', '', 0],
+    ['such as expect something', 'Expect: y\r\n', 0],
+    ['after a thousand on one connection', '', 1000],
+  ])(
+    'that lets more and more requests wait behind an answer is cut off, and others are served: %s',
+    async (_, expectation, before) => {
+      const target = new URL(overlay.relayUrl(`${overlay.originUrl}/resting`));
+      const socket = open();
+      for (let asked = 0; asked < before; asked += 1) {
+        socket.write('GET /healthz HTTP/1.1\r\n\r\n');
+        for (let text = ''; !text.endsWith('0\r\n\r\n'); ) text += String((await once(socket, 'data'))[0]);
+      }
+      socket.write(`GET ${target.pathname}${target.search} HTTP/1.1\r\nHost: x\r\n\r\n`);
+      await once(socket, 'data');
+      socket.write(`GET /healthz HTTP/1.1\r\n${expectation}\r\n`.repeat(8));
+      expect((await fetchPath('/other')).body.toString()).toBe('hello');
+      socket.write(`GET /healthz HTTP/1.1\r\n${expectation}\r\n`);
+      await closed(socket);
+      const codes = () =>
+        overlay.depot('d1').events.flatMap((event) => ('code' in event ? [event.code] : []));
+      expect(codes()).toContain('too-many-waiting');
+      expect((await fetchPath('/other')).body.toString()).toBe('hello');
+    },
+  );
 
   test('whose requests wait on many connections is cut off at half of what may wait, and others may still wait', async () => {
     const target = new URL(overlay.relayUrl(`${overlay.originUrl}/resting`));

@@ -93,7 +93,7 @@ async function joinOverlay(secret: string, ...more: readonly string[]) {
     const answer = await fetch(ready.url + path);
     return [answer.status, await answer.text()];
   };
-  return { ready, get, log: () => log, secret: master.secret };
+  return { ready, get, log: () => log, master, child, secretFile: join(dir, 'secret') };
 }
 
 describe('a depot that its master refuses', () => {
@@ -118,6 +118,17 @@ describe('a depot that its master refuses', () => {
     expect(lines).toContainEqual(expect.objectContaining({ level: 50, msg: sentence }));
   });
 });
+
+test.skipIf(process.platform === 'win32')(
+  'a depot becomes a member when its secret is corrected and it gets SIGHUP',
+  async () => {
+    const { get, log, master, child, secretFile } = await joinOverlay('copied wrongly');
+    writeFileSync(secretFile, master.secret);
+    child.kill('SIGHUP');
+    await expect.poll(() => get('/healthz/ready')).toEqual([200, 'ready\n']);
+    expect(log()).toContain('"msg":"reloaded: master.enrolmentSecretFile"');
+  },
+);
 
 test('strangers learn that a depot is not ready, and by which code, but not where it thinks it is', async () => {
   const { get } = await joinOverlay('copied wrongly', 'metricsNetworks: [192.0.2.0/24]');

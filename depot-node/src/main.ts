@@ -1,40 +1,62 @@
 #!/usr/bin/env node
-import { parseArgs } from 'node:util';
 import { LonghaulError } from '@longhaul/shared';
-import { openStateFolder } from '@longhaul/shared/service';
+import {
+  createReload,
+  explainFailure,
+  obeySignals,
+  openStandardError,
+  openStateFolder,
+  packageVersion,
+  readCommandLine,
+} from '@longhaul/shared/service';
 import pino from 'pino';
 import { createDepot } from './app.ts';
 import { loadDepotFiles } from './config-file.ts';
 import { runDoctor } from './doctor/doctor-command.ts';
 import { createEventLog } from './event-log.ts';
 import { openSplicePlane, type SplicePlane } from './relay/splice-plane.ts';
+import { DOCTOR_USAGE, USAGE } from './usage.ts';
 
 /** An interrupt from the terminal ends the depot at once; a terminate lets transfers finish. */
 const INTERRUPT_GRACE_MS = 1000;
 
-const log = pino({ name: 'longhaul-depot', base: null }, pino.destination(2));
+const log = pino({ name: 'longhaul-depot', base: null }, openStandardError());
+
+const [command, ...rest] = process.argv.slice(2);
+const isDoctor = command === 'doctor';
+const [program, usage] = isDoctor ? ['longhaul-depot doctor', DOCTOR_USAGE] : ['longhaul-depot', USAGE];
+const version = packageVersion(new URL('../package.json', import.meta.url));
 
 try {
-  await main();
+  if (isDoctor) process.exitCode = await runDoctor(rest, { write, version, nowMs: Date.now });
+  else await main();
 } catch (failure) {
-  const isConfig = failure instanceof LonghaulError && failure.code === 'config-invalid';
-  process.stderr.write(`longhaul-depot: ${isConfig ? failure.message : String(failure)}\n`);
-  process.exit(1);
+  const explained = explainFailure(program, usage, failure);
+  if (explained) process.stderr.write(explained.text);
+  else log.fatal({ err: failure }, 'could not start');
+  process.exit(explained?.exitCode ?? 1);
 }
 
 async function main(): Promise<void> {
-  if (process.argv[2] === 'doctor') {
-    process.exitCode = await runDoctor(process.argv.slice(3), {
-      write: (text) => process.stdout.write(text),
-      nowMs: Date.now,
-    });
-    return;
-  }
-  const { values } = parseArgs({ options: { config: { type: 'string' } } });
-  if (values.config === undefined)
-    throw new Error('say which configuration to use: longhaul-depot --config depot.yaml');
-  const files = loadDepotFiles(values.config);
-  const { config } = files;
+  const asked = readCommandLine(process.argv.slice(2), ['config'], ['config']);
+  if (asked.kind === 'help') write(USAGE);
+  else if (asked.kind === 'version') write(`longhaul-depot ${version}\n`);
+  else await serve(asked.values.config);
+}
+
+async function serve(configFile: string): Promise<void> {
+  const read = () => {
+    const files = loadDepotFiles(configFile);
+    const { tls, trustedAuthorities, enrolmentSecret } = files;
+    const material = {
+      tls,
+      trustedCaFiles: trustedAuthorities,
+      'master.enrolmentSecretFile': enrolmentSecret,
+    };
+    return { files, config: files.config, material };
+  };
+  const started = read();
+  const { config, files } = started;
   const splice = await openSplice();
   const depot = createDepot({
     ...files,
@@ -43,18 +65,21 @@ async function main(): Promise<void> {
     observe: createEventLog(log, Date.now),
     nowMs: Date.now,
   });
-
-  let stopping = false;
-  const stop = async (graceMs: number) => {
-    if (stopping) return;
-    stopping = true;
-    await depot.close(graceMs);
-    await splice?.close();
-    process.exit(0);
-  };
-  process.on('SIGINT', () => void stop(INTERRUPT_GRACE_MS));
-  process.on('SIGTERM', () => void stop(config.timeouts.drainSeconds * 1000));
-  process.on('disconnect', () => void stop(INTERRUPT_GRACE_MS));
+  obeySignals({
+    graceMs: { drain: config.timeouts.drainSeconds * 1000, soon: INTERRUPT_GRACE_MS, now: 0 },
+    close: async (graceMs) => {
+      await depot.close(graceMs);
+      await splice?.close();
+    },
+    reload: createReload({
+      started,
+      read,
+      take: (next) => depot.renew(next.files),
+      nowMs: Date.now,
+      log,
+    }),
+    log,
+  });
 
   const { url, membership } = await depot.listen();
   process.send?.({ ready: { url } });
@@ -65,7 +90,9 @@ async function main(): Promise<void> {
 async function openSplice(): Promise<SplicePlane | undefined> {
   const wanted = process.env.LONGHAUL_RELAY ?? 'splice';
   if (wanted !== 'splice' && wanted !== 'streams')
-    throw new Error(`LONGHAUL_RELAY is '${wanted}': set it to streams or splice, or leave it out`);
+    throw new LonghaulError('config-invalid', {
+      detail: `LONGHAUL_RELAY is '${wanted}': set it to streams or splice, or leave it out`,
+    });
   if (wanted === 'streams') {
     log.info({ reason: 'LONGHAUL_RELAY asks for it' }, 'relay by streams');
     return undefined;
@@ -76,4 +103,8 @@ async function openSplice(): Promise<SplicePlane | undefined> {
   if (opened.ok) return opened.plane;
   log.warn({ reason: opened.reason }, 'relay by streams');
   return undefined;
+}
+
+function write(text: string): void {
+  process.stdout.write(text);
 }

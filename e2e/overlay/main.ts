@@ -26,7 +26,9 @@ try {
   await start();
 } catch (failure) {
   const text = failure instanceof Error ? failure.message : String(failure);
-  const hint = text.includes('EADDRINUSE') ? 'A port is in use. Choose others: npm start -- --port 0\n' : '';
+  const hint = /EADDRINUSE|port-in-use/.test(text)
+    ? 'A port is in use. Choose others: npm start -- --port 0\n'
+    : '';
   process.stderr.write(`longhaul: ${text}\n${hint}`);
   await stop(1);
 }
@@ -115,7 +117,7 @@ function usage(master: string, sampleUrl: string, extension: { chrome: string; f
 Longhaul runs, on this machine's loopback only.
 
   Page      ${master}/
-  Download  curl -L -O ${master}${getPath}
+  Download  curl --fail -L -O ${master}${getPath}
   Add-on    Chromium: chrome://extensions, Developer mode, "Load unpacked":
               ${extension.chrome}
             Firefox: about:debugging, This Firefox, "Load Temporary Add-on":

@@ -42,6 +42,8 @@ export interface OriginSpec {
   readonly tls?: { readonly cert: string; readonly key: string };
   /** What stands at a path, without its query, for this request. */
   readonly content: (path: string, request: IncomingMessage) => OriginFile | OriginHandler | undefined;
+  /** Told of every request before it is answered. */
+  readonly onRequest?: (request: IncomingMessage) => void;
 }
 
 /** A web server with single ranges and validators, which remembers what it was asked and can break off on purpose. */
@@ -60,6 +62,7 @@ export async function startOrigin(spec: OriginSpec): Promise<OriginServer> {
     return afterBytes;
   };
   const answer = (request: IncomingMessage, response: ServerResponse) => {
+    spec.onRequest?.(request);
     if (requests.push(request) > MOST_KEPT_REQUESTS) requests.shift();
     const path = (request.url ?? '').split('?', 1)[0] ?? '';
     const content = spec.content(path, request);

@@ -1,5 +1,11 @@
-import { asLonghaulError, isGetTarget, LonghaulError } from '@longhaul/shared';
-import { authorityOf, ConnectionLimiter, DepotSources, type TlsMaterial } from '@longhaul/shared/service';
+import { asLonghaulError, formatAuthority, isGetTarget, LonghaulError } from '@longhaul/shared';
+import {
+  asListenFailure,
+  authorityOf,
+  ConnectionLimiter,
+  DepotSources,
+  type TlsMaterial,
+} from '@longhaul/shared/service';
 import express, { type ErrorRequestHandler, type Express } from 'express';
 import type { MasterConfig } from './config.ts';
 import { AddressProver } from './depots/address-prover.ts';
@@ -45,8 +51,10 @@ export interface MasterDeps {
 }
 
 export interface Master {
-  /** Reads the registry, binds the address and serves; gives the public base URL. */
+  /** Reads the registry, binds the address and serves; gives the public base URL. Rejects with a registered code. */
   listen(): Promise<{ readonly url: string }>;
+  /** Takes another certificate, which was checked, for new connections. A master without TLS stays so. */
+  renewCertificate(tls: TlsMaterial): void;
   /** Stops accepting, finishes running requests for at most a second. */
   close(): Promise<void>;
 }
@@ -138,16 +146,24 @@ export function createMaster(deps: MasterDeps): Master {
       if (isGetTarget(request.url ?? '')) handleGet(request, response);
       else api(request, response);
     },
-    { tls: deps.tls, limiter },
+    {
+      tls: deps.tls,
+      limiter,
+      onTooManyWaiting: () => emit({ type: 'refused', code: 'too-many-waiting' }),
+    },
   );
 
   return {
     async listen() {
       await registry.load();
       for (const { host } of registry.places(now())) sources.note(host, now());
-      listening = await server.listen(config.listen);
+      const { host, port } = config.listen;
+      listening = await server.listen(config.listen).catch((failure: unknown) => {
+        throw asListenFailure(failure, formatAuthority(host, port));
+      });
       return { url: publicUrl() };
     },
+    renewCertificate: (tls) => server.renewCertificate(tls),
     close: () => server.close(),
   };
 }

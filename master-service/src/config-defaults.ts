@@ -1,44 +1,44 @@
 /** Every default of a master's configuration, with its unit and its reason. */
 import { GIB, MIB } from '@longhaul/shared';
 
-/** Each further depot adds set-up time and a machine that can fail; beyond three the models show no gain. */
+/** `planner.maxDepots`: Each further depot adds set-up time and a machine that can fail; beyond three the models show no gain. */
 export const DEFAULT_MAX_DEPOTS = 3;
-/** A chain must be predicted this many times faster than direct: estimates are no better than about 10 %. */
+/** `planner.minimumGain`: A chain must be predicted this many times faster than direct: estimates are no better than about 10 %. */
 export const DEFAULT_MINIMUM_GAIN = 1.1;
-/** Size of a download nobody has measured yet: small for an elephant, so that only clear winners get a chain. */
+/** `planner.assumedSizeBytes`: Size of a download nobody has measured yet: small for an elephant, so that only clear winners get a chain. */
 export const DEFAULT_ASSUMED_SIZE_BYTES = 100_000_000;
-/** For each of the two other depots of a chain of three one without it, and one with another entry depot. */
+/** `planner.maxAlternatives`: For each of the two other depots of a chain of three one without it, and one with another entry depot. */
 export const DEFAULT_MAX_ALTERNATIVES = 3;
-/** What a browser opens to one server of its own accord, and some more. */
+/** `planner.maxLanes`: What a browser opens to one server of its own accord, and some more. */
 export const DEFAULT_MAX_LANES = 8;
-/** Blocks must be worth their round trips: this is half a second at 64 Mbit/s. */
+/** `planner.minLaneBytes`: Blocks must be worth their round trips: this is half a second at 64 Mbit/s. */
 export const DEFAULT_MIN_LANE_BYTES = 4 * MIB;
-/** Half of Linux's default `tcp_rmem` maximum of 6 MiB: what one end offers as window without tuning. */
+/** `planner.assumptions.windowBytes`: Half of Linux's default `tcp_rmem` maximum of 6 MiB: what one end offers as window without tuning. */
 export const DEFAULT_WINDOW_BYTES = 3 * MIB;
-/** A way nobody knows anything of counts as a connection across an ocean ... */
+/** `planner.assumptions.rttMs`: A way nobody knows anything of counts as a connection across an ocean ... */
 export const DEFAULT_UNKNOWN_RTT_MS = 100;
-/** ... at the rate of a usual line. */
+/** `planner.assumptions.rateBps`: ... at the rate of a usual line. */
 export const DEFAULT_UNKNOWN_RATE_BPS = 100e6;
 
-/** Time from a plan to the first request at the depot: a person who thinks about a save dialogue. */
+/** `tickets.startSeconds`: Time from a plan to the first request at the depot: a person who thinks about a save dialogue. */
 export const DEFAULT_START_SECONDS = 600;
-/** The longest download that is served without asking the master again. */
+/** `tickets.lifeSeconds`: The longest download that is served without asking the master again. */
 export const DEFAULT_LIFE_SECONDS = 86_400;
-/** Resumes, parallel ranges and failovers may carry some bytes more than once. */
+/** `tickets.budgetFactor`: Resumes, parallel ranges and failovers may carry some bytes more than once. */
 export const DEFAULT_BUDGET_FACTOR = 4;
-/** A size that was given too small must not break an honest download. */
+/** `tickets.minimumBudgetBytes`: A size that was given too small must not break an honest download. */
 export const DEFAULT_MINIMUM_BUDGET_BYTES = GIB;
-/** A download of unknown size may be a disk image or a data set. */
+/** `tickets.unknownSizeBudgetBytes`: A download of unknown size may be a disk image or a data set. */
 export const DEFAULT_UNKNOWN_SIZE_BUDGET_BYTES = 64 * GIB;
-/** Download managers open 16 connections and reopen them often in a day. */
+/** `tickets.budgetConnections`: Download managers open 16 connections and reopen them often in a day. */
 export const DEFAULT_BUDGET_CONNECTIONS = 4096;
 
-/** Far above what a master needs, below usual limits of open files; idle, they take about 100 MB. */
+/** `limits.connections`: Far above what a master needs, below usual limits of open files; idle, they take about 100 MB. */
 export const DEFAULT_CONNECTIONS = 10_000;
-/** A tenth of all: a university behind one address, while ten such networks are still no siege. */
+/** `limits.connectionsPerNetwork`: A tenth of all: a university behind one address, while ten such networks are still no siege. */
 export const DEFAULT_CONNECTIONS_PER_NETWORK = 1_000;
-/** What browsers open ahead of requests, from a busy network; whoever means harm gets no further with it than this. */
+/** `limits.waitingPerNetwork`: What browsers open ahead of requests, from a busy network; whoever means harm gets no further with it than this. */
 export const DEFAULT_WAITING_PER_NETWORK = 200;
 
-/** Planners notice a dead depot after three of these. */
+/** `depots.heartbeatSeconds`: Planners notice a dead depot after three of these. */
 export const DEFAULT_HEARTBEAT_SECONDS = 5;

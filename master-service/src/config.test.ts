@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { readMasterConfig } from './config.ts';
 
@@ -91,4 +93,24 @@ describe('a configuration', () => {
   test.each([undefined, null, 'text', []])('that is %j is refused, not crashed on', (input) => {
     expect(mistakesOf(input)).not.toEqual([]);
   });
+});
+
+/** Full keys of the numbers in a configuration, with their values. */
+function numbersOf(part: object, path = ''): (readonly [string, number])[] {
+  return Object.entries(part).flatMap(([key, value]: [string, unknown]) => {
+    if (typeof value === 'number') return [[path + key, value] as const];
+    const isTable = typeof value === 'object' && value !== null && !Array.isArray(value);
+    return isTable ? numbersOf(value, `${path}${key}.`) : [];
+  });
+}
+
+test('docs/limits.md lists every number that an operator may change, by its key and with its default', () => {
+  const page = readFileSync(join(import.meta.dirname, '..', '..', 'docs', 'limits.md'), 'utf8');
+  const rows = [...page.matchAll(/^\| master\.yaml \| (.+?) \| (\S+) \|/gm)];
+  const listed = rows.flatMap(([, keys = '', value]) =>
+    [...keys.matchAll(/`(.+?)`/g)].map(([, key = '']) => [key, Number(value)] as const),
+  );
+  const given = new Set(['listen.port', 'planner.assumptions.lossRate']);
+  const defaults = numbersOf(readMasterConfig(least)).filter(([key]) => !given.has(key));
+  expect(new Map(listed)).toEqual(new Map(defaults));
 });

@@ -1,87 +1,82 @@
 #!/usr/bin/env node
-import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { parseArgs } from 'node:util';
-import { asLonghaulError, ERRORS, LonghaulError } from '@longhaul/shared';
-import { openStateFolder, readConfigFile, readNamedFiles, Seldom } from '@longhaul/shared/service';
+import { ERRORS } from '@longhaul/shared';
+import {
+  createReload,
+  explainFailure,
+  obeySignals,
+  openStandardError,
+  openStateFolder,
+  packageVersion,
+  readCommandLine,
+  readConfigFile,
+  readNamedFiles,
+  Seldom,
+} from '@longhaul/shared/service';
 import { type Logger, pino } from 'pino';
 import { createMaster } from './app.ts';
 import { readMasterConfig } from './config.ts';
 import { FileDepotStore } from './depots/depot-store.ts';
 import type { MasterEvent } from './events.ts';
 import { loadMasterKeys } from './keys/key-files.ts';
+import { USAGE } from './usage.ts';
 
-const USAGE = 'Usage: longhaul-master --config <file.yaml>';
 /** Warnings that somebody else can cause are written this often, with the number of those between. */
 const WARNING_INTERVAL_MS = 60_000;
-/** Past this a shutdown is not waited for. */
-const SHUTDOWN_LIMIT_MS = 1400;
+/** A master's answers are short: none of them is worth a longer wait. */
+const GRACE_MS = 1000;
 
 await main();
 
 async function main(): Promise<void> {
-  // Synchronous, so that nothing is lost when the process exits.
-  const log = pino({ name: 'longhaul-master', base: null }, pino.destination({ fd: 2, sync: true }));
+  const log = pino({ name: 'longhaul-master', base: null }, openStandardError());
+  const version = packageVersion(new URL('../package.json', import.meta.url));
   try {
-    await start(log);
-  } catch (thrown) {
-    const error = asLonghaulError(thrown);
-    if (error.code === 'internal') log.fatal({ err: thrown }, 'could not start');
-    else process.stderr.write(`${error.message}\n`);
-    process.exitCode = 1;
+    const asked = readCommandLine(process.argv.slice(2), ['config'], ['config']);
+    if (asked.kind === 'help') process.stdout.write(USAGE);
+    else if (asked.kind === 'version') process.stdout.write(`longhaul-master ${version}\n`);
+    else await serve(asked.values.config, version, log);
+  } catch (failure) {
+    const explained = explainFailure('longhaul-master', USAGE, failure);
+    if (explained) process.stderr.write(explained.text);
+    else log.fatal({ err: failure }, 'could not start');
+    process.exitCode = explained?.exitCode ?? 1;
     if (process.connected) process.disconnect();
   }
 }
 
-async function start(log: Logger): Promise<void> {
-  const { config, baseDir } = readConfigFile(configArgument(), readMasterConfig);
-  const tls = readNamedFiles(baseDir, (files) => files.tls('tls', config.tls));
-  const state = openStateFolder(resolve(baseDir, config.stateDir));
-  const packageJson: unknown = JSON.parse(
-    await readFile(new URL('../package.json', import.meta.url), 'utf8'),
-  );
+async function serve(configFile: string, version: string, log: Logger): Promise<void> {
+  const read = () => {
+    const { config, baseDir } = readConfigFile(configFile, readMasterConfig);
+    const tls = readNamedFiles(baseDir, (files) => files.tls('tls', config.tls));
+    return { config, stateDir: resolve(baseDir, config.stateDir), material: { tls } };
+  };
+  const started = read();
+  const { config, stateDir, material } = started;
+  const state = openStateFolder(stateDir);
   const master = createMaster({
     config,
     ...loadMasterKeys(state),
     depotStore: new FileDepotStore(state),
-    ...(tls ? { tls } : {}),
+    ...(material.tls ? { tls: material.tls } : {}),
     webDir: fileURLToPath(new URL('../dist/web', import.meta.url)),
-    version: versionOf(packageJson),
+    version,
     now: Date.now,
     onEvent: eventLogger(log),
   });
+  const take = (next: ReturnType<typeof read>) => {
+    if (next.material.tls) master.renewCertificate(next.material.tls);
+  };
+  obeySignals({
+    graceMs: { drain: GRACE_MS, soon: GRACE_MS, now: 0 },
+    close: () => master.close(),
+    reload: createReload({ started, read, take, nowMs: Date.now, log }),
+    log,
+  });
   const { url } = await master.listen();
-  stopOnRequest(() => master.close());
   process.stdout.write(`ready ${JSON.stringify({ url })}\n`);
   process.send?.({ ready: { url } });
-}
-
-function configArgument(): string {
-  try {
-    const { values } = parseArgs({ options: { config: { type: 'string' } } });
-    if (values.config) return values.config;
-  } catch (cause) {
-    throw new LonghaulError('config-invalid', { detail: USAGE, cause });
-  }
-  throw new LonghaulError('config-invalid', { detail: USAGE });
-}
-
-function versionOf(packageJson: unknown): string {
-  const found = typeof packageJson === 'object' && packageJson !== null && 'version' in packageJson;
-  return found ? String(packageJson.version) : 'unknown';
-}
-
-function stopOnRequest(close: () => Promise<void>): void {
-  let stopping = false;
-  const stop = (): void => {
-    if (stopping) return;
-    stopping = true;
-    setTimeout(() => process.exit(0), SHUTDOWN_LIMIT_MS).unref();
-    void close().then(() => process.exit(0));
-  };
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, stop);
-  if (process.channel) process.on('disconnect', stop);
 }
 
 /** Writes events for people; of those that others can cause, one of a kind each minute. */

@@ -479,6 +479,36 @@ export const ERRORS = {
     false,
     'The configuration has mistakes: correct every one that is listed.',
   ),
+  'command-line-wrong': entry(
+    0,
+    'depot',
+    false,
+    'The command line is not understood: correct it, --help tells what there is.',
+  ),
+  'port-in-use': entry(
+    0,
+    'depot',
+    false,
+    'Another program listens at this address already: end it, or choose another port (listen.port).',
+  ),
+  'port-privileged': entry(
+    0,
+    'depot',
+    false,
+    'This account may not listen on so low a port: give the service CAP_NET_BIND_SERVICE, or choose a port from 1024 on (listen.port).',
+  ),
+  'address-not-here': entry(
+    0,
+    'depot',
+    false,
+    "This machine does not have the address to listen on: give one of its own, or '::' or 0.0.0.0 for all of them (listen.host).",
+  ),
+  'state-unusable': entry(
+    500,
+    'depot',
+    false,
+    'The state folder, or a file in it, cannot be used: give it to the account of the service, make room, or choose another one (stateDir).',
+  ),
   internal: entry(
     500,
     'depot',

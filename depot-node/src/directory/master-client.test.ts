@@ -1,6 +1,8 @@
-import { createSecureContext } from 'node:tls';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { createDial } from '../sockets/dial.ts';
+import { Trust } from '../sockets/trust.ts';
 import { startTestMaster, type TestMaster } from '../testing/test-master.ts';
 import { MasterClient } from './master-client.ts';
 
@@ -9,8 +11,13 @@ let client: MasterClient;
 
 beforeEach(async () => {
   master = await startTestMaster();
-  client = new MasterClient({
-    masterUrl: master.url,
+  client = clientOf(master.url);
+});
+afterEach(() => master.close());
+
+function clientOf(masterUrl: string): MasterClient {
+  return new MasterClient({
+    masterUrl,
     identity: { id: 'd1', publicKey: 'A'.repeat(43), sign: () => 'x'.repeat(86) },
     enrolmentSecret: master.secret,
     dial: createDial({
@@ -19,11 +26,10 @@ beforeEach(async () => {
       isOverlayAddress: () => true,
       connectTimeoutMs: 2000,
     }),
-    trust: createSecureContext(),
+    trust: new Trust(),
     nowMs: () => 1_795_000_000_000,
   });
-});
-afterEach(() => master.close());
+}
 
 const URL_OF_FILE = 'https://origin.example/f';
 
@@ -48,6 +54,24 @@ test('a refusal says how far the clocks differ, when that may be why', async () 
       /^the master answered 401, and its clock is \d+ s (behind|ahead of) this one$/,
     ),
   });
+});
+
+test('an exchange ends whatever is answered, or the depot would never be heard of again', async () => {
+  const odd = createServer((socket) => {
+    const switching = 'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n';
+    socket.on('error', () => {}).once('data', () => socket.write(switching));
+  });
+  onTestFinished(() => void odd.close());
+  odd.listen(0, '127.0.0.1');
+  await once(odd, 'listening');
+  const { port } = odd.address() as AddressInfo;
+  const beat = clientOf(`http://127.0.0.1:${port}`).heartbeat({
+    activeTransfers: 0,
+    draining: false,
+    links: [],
+    sizes: [],
+  });
+  await expect(beat).rejects.toMatchObject({ code: 'master-unreachable' });
 });
 
 describe('a follow-up ticket', () => {

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { request } from 'node:http';
 import type { Duplex } from 'node:stream';
-import type { SecureContext } from 'node:tls';
 import {
   CLOCK_SKEW_SECONDS,
   type Directory,
@@ -17,11 +16,19 @@ import {
   type TrialAnswer,
   trialAnswerSchema,
 } from '@longhaul/shared';
-import { authorityOf, headerOf, isAnswerProved, parseJson, signRequest } from '@longhaul/shared/service';
+import {
+  authorityOf,
+  awaitAnswer,
+  headerOf,
+  isAnswerProved,
+  parseJson,
+  signRequest,
+} from '@longhaul/shared/service';
 import type * as z from 'zod/mini';
 import type { Identity } from '../identity.ts';
 import type { Dial } from '../sockets/dial.ts';
 import { secure } from '../sockets/secure.ts';
+import type { Trust } from '../sockets/trust.ts';
 
 /** A directory of a thousand depots is about 200 KB. */
 const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
@@ -35,9 +42,10 @@ const ANSWER_TIMEOUT_MS = 10_000;
 interface MasterClientComponents {
   readonly masterUrl: string;
   readonly identity: Identity;
+  /** Read for each exchange, so that it may be replaced. */
   readonly enrolmentSecret: string;
   readonly dial: Dial;
-  readonly trust: SecureContext;
+  readonly trust: Trust;
   readonly nowMs: () => number;
 }
 
@@ -151,7 +159,7 @@ interface MasterAnswer {
   readonly text: string;
 }
 
-function exchange(
+async function exchange(
   stream: Duplex,
   base: URL,
   path: string,
@@ -159,40 +167,34 @@ function exchange(
   headers: Record<string, string>,
   signal: AbortSignal,
 ): Promise<MasterAnswer> {
-  return new Promise((resolve, reject) => {
-    const outgoing = request({
-      method: 'POST',
-      path: `${base.pathname.replace(/\/$/, '')}${path}`,
-      headers: {
-        host: base.host,
-        'content-type': 'application/json',
-        'content-length': Buffer.byteLength(body),
-        connection: 'close',
-        ...headers,
-      },
-      createConnection: () => stream,
-      signal,
-    });
-    outgoing.once('error', reject);
-    outgoing.once('response', (incoming) => {
-      const chunks: Buffer[] = [];
-      let sizeBytes = 0;
-      incoming.on('data', (chunk: Buffer) => {
-        sizeBytes += chunk.length;
-        if (sizeBytes > MAX_ANSWER_BYTES) incoming.destroy(new LonghaulError('master-bad-answer'));
-        else chunks.push(chunk);
-      });
-      incoming.once('error', reject);
-      incoming.once('end', () =>
-        resolve({
-          status: incoming.statusCode ?? 0,
-          error: headerOf(incoming, HEADERS.error),
-          proof: headerOf(incoming, HEADERS.signature),
-          date: headerOf(incoming, 'date'),
-          text: Buffer.concat(chunks).toString('utf8'),
-        }),
-      );
-    });
-    outgoing.end(body);
+  const outgoing = request({
+    method: 'POST',
+    path: `${base.pathname.replace(/\/$/, '')}${path}`,
+    headers: {
+      host: base.host,
+      'content-type': 'application/json',
+      'content-length': Buffer.byteLength(body),
+      connection: 'close',
+      ...headers,
+    },
+    createConnection: () => stream,
+    signal,
   });
+  const answering = awaitAnswer(outgoing);
+  outgoing.end(body);
+  const incoming = await answering;
+  const chunks: Buffer[] = [];
+  let sizeBytes = 0;
+  for await (const chunk of incoming as AsyncIterable<Buffer>) {
+    sizeBytes += chunk.length;
+    if (sizeBytes > MAX_ANSWER_BYTES) throw new LonghaulError('master-bad-answer');
+    chunks.push(chunk);
+  }
+  return {
+    status: incoming.statusCode ?? 0,
+    error: headerOf(incoming, HEADERS.error),
+    proof: headerOf(incoming, HEADERS.signature),
+    date: headerOf(incoming, 'date'),
+    text: Buffer.concat(chunks).toString('utf8'),
+  };
 }

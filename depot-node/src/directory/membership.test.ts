@@ -1,8 +1,8 @@
-import { createSecureContext } from 'node:tls';
 import { ERRORS, type ErrorCode, type HeartbeatRequest } from '@longhaul/shared';
 import { generateKeyPair } from '@longhaul/shared/service';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createDial } from '../sockets/dial.ts';
+import { Trust } from '../sockets/trust.ts';
 import { startTestMaster, type TestMaster } from '../testing/test-master.ts';
 import { MasterClient } from './master-client.ts';
 import { Membership, type MembershipState } from './membership.ts';
@@ -44,7 +44,7 @@ function memberWith(enrolmentSecret: string): Membership {
         isOverlayAddress: () => true,
         connectTimeoutMs: 2000,
       }),
-      trust: createSecureContext(),
+      trust: new Trust(),
       nowMs: () => nowMs,
     }),
     self: () => ({ host: '127.0.0.1', port: 7001, tls: false }),

@@ -1,6 +1,6 @@
 import { request } from 'node:http';
 import { depotBaseUrl, type RegisterRequest, type TrialAnswer } from '@longhaul/shared';
-import { authorityOf } from '@longhaul/shared/service';
+import { authorityOf, awaitAnswer } from '@longhaul/shared/service';
 import type { DepotFiles } from '../config-file.ts';
 import { AddressChallenges } from '../directory/address-challenges.ts';
 import { MasterClient } from '../directory/master-client.ts';
@@ -8,7 +8,9 @@ import { identityForTrial } from '../identity.ts';
 import { createResolver } from '../names/resolver.ts';
 import { createDial, type Dial } from '../sockets/dial.ts';
 import { createListener, listen } from '../sockets/listener.ts';
-import { createTrust, secure } from '../sockets/secure.ts';
+import { ListenerCertificate } from '../sockets/listener-certificate.ts';
+import { secure } from '../sockets/secure.ts';
+import { Trust } from '../sockets/trust.ts';
 
 /** A master answers from memory; what takes longer than this is not going to come. */
 const ANSWER_TIMEOUT_MS = 5000;
@@ -56,7 +58,7 @@ async function tryRegistration(files: DepotFiles, dial: Dial, nowMs: () => numbe
     identity,
     enrolmentSecret,
     dial,
-    trust: createTrust(trustedAuthorities),
+    trust: new Trust(trustedAuthorities),
     nowMs,
   });
   let place: Pick<RegisterRequest, 'host' | 'port' | 'tls'> = {
@@ -69,7 +71,7 @@ async function tryRegistration(files: DepotFiles, dial: Dial, nowMs: () => numbe
     const proof = challenges.answer(asked.url ?? '', asked.socket.remoteAddress ?? '');
     response.writeHead(proof.ok ? 200 : proof.error.status);
     response.end(proof.ok ? JSON.stringify(proof.value) : '');
-  }, tls);
+  }, tls && new ListenerCertificate(tls));
   // Where the port is taken, the depot itself answers.
   const bound = await listen(standIn, config.listen.host, config.listen.port).catch(() => undefined);
   try {
@@ -95,30 +97,27 @@ async function readOffsetMs(
     ? await secure(
         socket,
         place.host,
-        createTrust(trustedAuthorities),
+        new Trust(trustedAuthorities),
         { refused: lost, broken: lost, timeout: lost },
         signal,
       )
     : socket;
   try {
-    return await new Promise<number>((resolve, reject) => {
-      const askedMs = nowMs();
-      const base = new URL(url);
-      const outgoing = request({
-        path: `${base.pathname.replace(/\/$/, '')}/healthz`,
-        headers: { host: base.host, connection: 'close' },
-        createConnection: () => stream,
-        signal,
-      });
-      outgoing.once('error', reject);
-      outgoing.once('response', (answer) => {
-        answer.resume();
-        const masterMs = Date.parse(answer.headers.date ?? '') + DATE_ROUNDING_MS;
-        if (Number.isNaN(masterMs)) reject(new Error('the master tells no time'));
-        else resolve((askedMs + nowMs()) / 2 - masterMs);
-      });
-      outgoing.end();
+    const askedMs = nowMs();
+    const base = new URL(url);
+    const outgoing = request({
+      path: `${base.pathname.replace(/\/$/, '')}/healthz`,
+      headers: { host: base.host, connection: 'close' },
+      createConnection: () => stream,
+      signal,
     });
+    const answering = awaitAnswer(outgoing);
+    outgoing.end();
+    const answer = await answering;
+    answer.resume();
+    const masterMs = Date.parse(answer.headers.date ?? '') + DATE_ROUNDING_MS;
+    if (Number.isNaN(masterMs)) throw new Error('the master tells no time');
+    return (askedMs + nowMs()) / 2 - masterMs;
   } finally {
     stream.destroy();
   }

@@ -26,7 +26,7 @@ async function doctor(args: readonly string[], machine: Machine | undefined, now
   const write = (part: string) => {
     text += part;
   };
-  const code = await runDoctor(args, { write, nowMs, ...(machine ? { machine } : {}) });
+  const code = await runDoctor(args, { write, version: '1.2.3', nowMs, ...(machine ? { machine } : {}) });
   return { code, lines: text.trimEnd().split('\n') };
 }
 

@@ -1,8 +1,9 @@
-import { parseArgs } from 'node:util';
 import { LonghaulError } from '@longhaul/shared';
+import { commandLineWrong, readCommandLine } from '@longhaul/shared/service';
 import { DEFAULT_CONNECTIONS, DEFAULT_TRANSFERS } from '../config.ts';
 import { type DepotFiles, loadDepotFiles } from '../config-file.ts';
 import { DEFAULT_LEG_TABLE } from '../sockets/leg-options.ts';
+import { DOCTOR_USAGE } from '../usage.ts';
 import { createAskMaster } from './ask-master.ts';
 import { examine } from './examine.ts';
 import { type Finding, formatFindings } from './finding.ts';
@@ -15,28 +16,33 @@ const DEFAULT_RTT_MS = 100;
 
 interface DoctorComponents {
   readonly write: (text: string) => void;
+  /** Of Longhaul, for those who ask. */
+  readonly version: string;
   readonly nowMs: () => number;
   /** The machine to look at; left out, the one this process runs on. */
   readonly machine?: Machine;
 }
 
 /**
- * `longhaul-depot doctor [--config depot.yaml] [--mbps 1000] [--rtt-ms 100]`: writes what this machine lacks for the
- * configured depot and for filling such a way with one connection, and whether the master would take the depot. Gives the exit code: 1 when a check fails. Throws on
- * options it does not know.
+ * `longhaul-depot doctor`: writes what this machine lacks for the configured depot and for filling a way with one
+ * connection, and whether the master would take the depot. Gives the exit code: 1 when a check fails. Throws
+ * `command-line-wrong`.
  */
 export async function runDoctor(args: readonly string[], components: DoctorComponents): Promise<number> {
-  const { values } = parseArgs({
-    args: [...args],
-    options: {
-      config: { type: 'string' },
-      mbps: { type: 'string', default: String(DEFAULT_MBPS) },
-      'rtt-ms': { type: 'string', default: String(DEFAULT_RTT_MS) },
-    },
-  });
+  const asked = readCommandLine(args, ['config', 'mbps', 'rtt-ms']);
+  if (asked.kind === 'help') components.write(DOCTOR_USAGE);
+  else if (asked.kind === 'version') components.write(`longhaul-depot ${components.version}\n`);
+  else return diagnose(asked.values, components);
+  return 0;
+}
+
+async function diagnose(
+  values: { readonly config?: string; readonly mbps?: string; readonly 'rtt-ms'?: string },
+  components: DoctorComponents,
+): Promise<number> {
   const goal = {
-    bandwidthBps: positive('--mbps', values.mbps) * 1e6,
-    rttMs: positive('--rtt-ms', values['rtt-ms']),
+    bandwidthBps: positive('--mbps', values.mbps, DEFAULT_MBPS) * 1e6,
+    rttMs: positive('--rtt-ms', values['rtt-ms'], DEFAULT_RTT_MS),
   };
   const { files, findings } = readConfiguration(values.config);
   const examined = await examine(components.machine ?? openMachine(), {
@@ -67,8 +73,8 @@ function readConfiguration(path: string | undefined): { files?: DepotFiles; find
   }
 }
 
-function positive(option: string, text: string): number {
-  const value = Number(text);
+function positive(option: string, text: string | undefined, preset: number): number {
+  const value = text === undefined ? preset : Number(text);
   if (Number.isFinite(value) && value > 0) return value;
-  throw new Error(`${option} must be a number above 0`);
+  throw commandLineWrong(`${option} must be a number above 0`);
 }

@@ -1,27 +1,22 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { HEADERS, isChallengeTarget, LonghaulError, type Result } from '@longhaul/shared';
-import {
-  answerBrokenRequest,
-  type ConnectionLimiter,
-  comesFrom,
-  type TlsMaterial,
-} from '@longhaul/shared/service';
+import { answerBrokenRequest, type ConnectionLimiter, comesFrom, Turns } from '@longhaul/shared/service';
 import type { Registry } from 'prom-client';
 import type { MembershipState } from '../directory/membership.ts';
 import type { Observe } from '../plane/events.ts';
 import type { LegOptions } from '../sockets/leg-options.ts';
 import { createListener } from '../sockets/listener.ts';
+import type { ListenerCertificate } from '../sockets/listener-certificate.ts';
 import { resetConnection } from '../sockets/reset.ts';
 import { SAFETY_HEADERS } from './client-headers.ts';
 import { refusalEvent, sendRefusal } from './refusal.ts';
-import { Turns } from './turns.ts';
 
 interface DepotServerComponents {
   readonly observe: Observe;
   readonly limiter: ConnectionLimiter;
   readonly ownId: string;
-  readonly tls: TlsMaterial | undefined;
+  readonly certificate: ListenerCertificate | undefined;
   /** Options of accepted connections. */
   readonly sockets: LegOptions;
   readonly handleRelay: (request: IncomingMessage, response: ServerResponse) => Promise<void>;
@@ -49,25 +44,25 @@ export function createDepotServer(components: DepotServerComponents): Server {
     else return handleRelay(request, response).catch(() => resetConnection(request.socket));
     return undefined;
   };
-  const server = createListener(
-    (request, response) => {
+  const inTurn =
+    (answer: (request: IncomingMessage, response: ServerResponse) => Promise<void> | void) =>
+    (request: IncomingMessage, response: ServerResponse): void => {
       // One read may bring many requests; those behind the one that was too many have nobody to answer.
-      if (request.socket.destroyed || turns.take(request, response, () => serve(request, response))) return;
+      if (request.socket.destroyed || turns.take(request, response, () => answer(request, response))) return;
       components.observe(refusalEvent(new LonghaulError('too-many-waiting'), undefined, ownId));
       resetConnection(request.socket);
-    },
-    components.tls,
-    components.sockets,
-  );
+    };
+  const server = createListener(inTurn(serve), components.certificate, components.sockets);
   server.on('connect', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     limiter.noteRequest(request);
     // A tunnel cannot begin while an answer is still on its way over the same connection.
     if (turns.isBusy(socket)) resetConnection(socket);
     else handleConnect(request, socket, head).catch(() => resetConnection(socket));
   });
-  server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
+  // Node answers what expects more than to go on past the listener for requests.
+  const refuseExpectation = (request: IncomingMessage, response: ServerResponse) =>
     sendRefusal(request, response, new LonghaulError('bad-request'), { ownId });
-  });
+  server.on('checkExpectation', inTurn(refuseExpectation));
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {
     // The answer to it would become a part of the body that is on its way.
     if (turns.isBusy(socket)) resetConnection(socket);

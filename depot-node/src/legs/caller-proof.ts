@@ -44,7 +44,7 @@ interface ProofCheckerComponents {
 /** A proof that was taken, by its signature. */
 interface Seen {
   readonly depot: string;
-  readonly untilMs: number;
+  readonly seenAtMs: number;
 }
 
 /** Checks that a caller is the previous depot of a chain, now, and for the first time with this proof. */
@@ -73,14 +73,15 @@ export class ProofChecker {
     this.#forgetOld(now);
     if (this.#seen.has(signature)) return refuse('caller-not-proved', 'the proof was used before');
     if (!this.#room.take(depot, 1)) return refuse('depot-full', 'too many proofs to remember');
-    this.#seen.set(signature, { depot, untilMs: now + 2 * SKEW_MS });
+    this.#seen.set(signature, { depot, seenAtMs: now });
     return ok(depot);
   }
 
   #forgetOld(now: number): void {
     // Insertion order is time order, so the old ones come first.
-    for (const [signature, { depot, untilMs }] of this.#seen) {
-      if (untilMs > now) break;
+    for (const [signature, { depot, seenAtMs }] of this.#seen) {
+      // Further from its time a proof is refused by that alone, also when the clock was set back.
+      if (Math.abs(now - seenAtMs) <= 2 * SKEW_MS) break;
       this.#seen.delete(signature);
       this.#room.giveBack(depot, 1);
     }

@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
-import { createSecureContext } from 'node:tls';
 import { type DepotEntry, HEADERS } from '@longhaul/shared';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { Identity } from '../identity.ts';
 import type { Dial } from '../sockets/dial.ts';
+import { Trust } from '../sockets/trust.ts';
 import { ProofMaker } from './caller-proof.ts';
 import { type ChainTarget, createNextLegs, type NextLegs } from './next-leg.ts';
 
@@ -51,7 +51,7 @@ beforeEach(async () => {
     dial,
     findDepot: async () => entry,
     knownDepot: () => entry,
-    trust: createSecureContext(),
+    trust: new Trust(),
     proofs: new ProofMaker({ id: 'd1', sign: () => 'signed' } as unknown as Identity, () => nowMs),
     noteRtt: () => {},
     onLeg: (start) => starts.push(start),

@@ -1,6 +1,5 @@
 import { request } from 'node:http';
 import type { Duplex } from 'node:stream';
-import type { SecureContext } from 'node:tls';
 import {
   type Authority,
   type Chain,
@@ -15,6 +14,7 @@ import { FairRoom } from '@longhaul/shared/service';
 import type { Dial, DialTarget } from '../sockets/dial.ts';
 import { resetConnection } from '../sockets/reset.ts';
 import { secure } from '../sockets/secure.ts';
+import type { Trust } from '../sockets/trust.ts';
 import type { ProofMaker } from './caller-proof.ts';
 import { SpareLegs } from './spare-legs.ts';
 
@@ -31,7 +31,7 @@ export interface ChainTarget {
 interface NextLegComponents {
   readonly dial: Dial;
   readonly findDepot: (id: string) => Promise<DepotEntry | undefined>;
-  readonly trust: SecureContext;
+  readonly trust: Trust;
   readonly proofs: ProofMaker;
   /** As {@link findDepot}, from what is known without asking. */
   readonly knownDepot: (id: string) => DepotEntry | undefined;

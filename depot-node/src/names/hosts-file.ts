@@ -26,7 +26,7 @@ export class HostsFile {
 
   #look(): void {
     const now = this.#nowMs();
-    if (now - this.#lookedAtMs < LOOK_INTERVAL_MS) return;
+    if (Math.abs(now - this.#lookedAtMs) < LOOK_INTERVAL_MS) return;
     this.#lookedAtMs = now;
     try {
       const { ino, size, mtimeMs } = statSync(this.#path);

@@ -9,9 +9,12 @@ const FAILURE_LIFE_MS = 5_000;
 /** Names kept at once, each of a few hundred bytes; the one that was found first makes room. */
 const MAX_NAMES = 10_000;
 
-type Known =
-  | { readonly addresses: readonly string[]; readonly untilMs: number }
-  | { readonly failure: unknown; readonly untilMs: number };
+interface Known {
+  /** What was found, or what the look-up failed with. */
+  readonly outcome: { readonly addresses: readonly string[] } | { readonly failure: unknown };
+  readonly foundAtMs: number;
+  readonly lifeMs: number;
+}
 
 /** What DNS has said of names lately. */
 export class NameCache {
@@ -25,25 +28,23 @@ export class NameCache {
   /** The addresses of a name; throws what the look-up failed with; `undefined` where it must be asked for. */
   recall(host: string): readonly string[] | undefined {
     const known = this.#known.get(host);
-    if (!known || known.untilMs <= this.#nowMs()) return undefined;
-    if ('failure' in known) throw known.failure;
-    return known.addresses;
+    // A clock that was set back must not make an answer live for longer.
+    if (!known || Math.abs(this.#nowMs() - known.foundAtMs) >= known.lifeMs) return undefined;
+    if ('failure' in known.outcome) throw known.outcome.failure;
+    return known.outcome.addresses;
   }
 
   keep(host: string, { addresses, lifeMs }: FoundAddresses): void {
-    this.#put(host, {
-      addresses,
-      untilMs: this.#nowMs() + Math.min(MAX_LIFE_MS, Math.max(MIN_LIFE_MS, lifeMs)),
-    });
+    this.#put(host, { addresses }, Math.min(MAX_LIFE_MS, Math.max(MIN_LIFE_MS, lifeMs)));
   }
 
   keepFailure(host: string, failure: unknown): void {
-    this.#put(host, { failure, untilMs: this.#nowMs() + FAILURE_LIFE_MS });
+    this.#put(host, { failure }, FAILURE_LIFE_MS);
   }
 
-  #put(host: string, known: Known): void {
+  #put(host: string, outcome: Known['outcome'], lifeMs: number): void {
     this.#known.delete(host);
-    this.#known.set(host, known);
+    this.#known.set(host, { outcome, foundAtMs: this.#nowMs(), lifeMs });
     for (const oldest of this.#known.keys()) {
       if (this.#known.size <= MAX_NAMES) break;
       this.#known.delete(oldest);

@@ -182,6 +182,17 @@ describe('questions', () => {
   });
 });
 
+test('a clock that is set back keeps no answer for longer', async () => {
+  const resolve = resolverWith();
+  await expect(resolve('late.test')).rejects.toMatchObject({ code: 'ENOTFOUND' });
+  dns.names = { 'late.test': both };
+  nowMs -= 3_600_000;
+  expect(await resolve('late.test')).toHaveLength(3);
+  dns.names = { 'late.test': { A: ['192.0.2.9'] } };
+  nowMs -= 3_600_000;
+  expect(await resolve('late.test')).toEqual(['192.0.2.9']);
+});
+
 describe('while DNS says nothing of many names', () => {
   test('a client network is refused after some of them, and the others and the overlay are served', async () => {
     const names = silentNames(40);

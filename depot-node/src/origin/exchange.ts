@@ -115,7 +115,8 @@ export class Exchange {
     const message = this.#message;
     if (!message || this.#endRead) throw new Error('there is no body to read');
     let comeBytes = 0;
-    const gathered = new GatheredChunks(onChunk, (tiny) => this.#rest(tinyChunks.note(tiny)));
+    const sender = tinyChunks.sender();
+    const gathered = new GatheredChunks(onChunk, (tiny) => this.#rest(sender.note(tiny)));
     return new Promise((resolve) => {
       const onData = (chunk: Buffer) => {
         comeBytes += chunk.length;
@@ -125,6 +126,7 @@ export class Exchange {
         }
         this.#silence.touch();
         gathered.add(chunk);
+        this.#letMoreCome();
       };
       // Node ends a message cut before its declared end with an error, so an end here is the body's own.
       const onEnd = () => settle(comeBytes < (sizeBytes ?? 0) ? 'source-ended' : 'complete');
@@ -208,9 +210,15 @@ export class Exchange {
       this.#message?.pause();
       this.#init.stream.hold();
     } else {
-      this.#init.stream.release();
       this.#message?.resume();
+      this.#letMoreCome();
     }
+  }
+
+  /** Reads on once HTTP has handed over what it has: it counts bytes, and a thousand chunks of one byte each are none. */
+  #letMoreCome(): void {
+    const isStopped = this.#isPaused || this.#resting !== undefined;
+    if (!isStopped && this.#message?.readableLength === 0) this.#init.stream.release();
   }
 
   /** Length of a body that can be taken from HTTP: known, and not coded. */

@@ -1,6 +1,9 @@
 import { LARGE_BYTES, SmallChunks } from './small-chunks.ts';
 import { TinyChunks } from './tiny-chunks.ts';
 
+/** So many tiny chunks are told of at once: the kernel may bring thirty times as many within one turn. */
+const TOLD_AT_ONCE = 1_000;
+
 /** Passes large chunks on as they come, and small ones as few of which one turn of the event loop has brought. */
 export class GatheredChunks {
   readonly #onChunk: (chunk: Buffer) => void;
@@ -9,7 +12,7 @@ export class GatheredChunks {
   #chunks: Buffer[] = [];
   #tiny = 0;
 
-  /** `onTiny` is told how many tiny chunks a turn has brought. */
+  /** `onTiny` is told how many tiny chunks have come, and may have the connection stopped before the turn is over. */
   constructor(onChunk: (chunk: Buffer) => void, onTiny: (count: number) => void) {
     this.#onChunk = onChunk;
     this.#onTiny = onTiny;
@@ -21,15 +24,20 @@ export class GatheredChunks {
       return;
     }
     if (this.#chunks.length === 0) setImmediate(() => this.flush());
-    if (TinyChunks.isTiny(chunk)) this.#tiny += 1;
     this.#small.add(this.#chunks, chunk);
+    if (TinyChunks.isTiny(chunk)) this.#tiny += 1;
+    if (this.#tiny >= TOLD_AT_ONCE) this.#tell();
   }
 
   /** Passes on what is there. */
   flush(): void {
+    for (const chunk of this.#chunks.splice(0)) this.#onChunk(chunk);
+    this.#tell();
+  }
+
+  #tell(): void {
     const tiny = this.#tiny;
     this.#tiny = 0;
-    for (const chunk of this.#chunks.splice(0)) this.#onChunk(chunk);
     this.#onTiny(tiny);
   }
 }

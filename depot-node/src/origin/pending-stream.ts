@@ -10,6 +10,8 @@ type Done = (error?: Error | null) => void;
 export class PendingStream extends Duplex {
   #below: Duplex | undefined;
   #isHeld = false;
+  /** What came from below while nothing was to come: as it came, because HTTP makes an object of each small chunk in it. */
+  readonly #heldBack: Buffer[] = [];
   readonly #first = Promise.withResolvers<Buffer>();
   #hasFirst = false;
   /** A write that waits for the stream below. */
@@ -37,15 +39,19 @@ export class PendingStream extends Duplex {
     this.#waiting?.();
   }
 
-  /** Stops reading from below, until `release` or `detach`; what has been read still flows to HTTP. */
+  /** Stops reading from below, until `release` or `detach`. */
   hold(): void {
     this.#isHeld = true;
     this.#below?.pause();
   }
 
   release(): void {
+    if (!this.#isHeld) return;
     this.#isHeld = false;
-    this.#below?.resume();
+    // What HTTP makes of the first may be enough to be held again.
+    for (let next = this.#heldBack.shift(); next; next = this.#isHeld ? undefined : this.#heldBack.shift())
+      this.push(next);
+    if (!this.#isHeld) this.#below?.resume();
   }
 
   /** Gives the stream below away, paused, with all that has not been read from it; this one then ends by itself. */
@@ -58,6 +64,7 @@ export class PendingStream extends Duplex {
       .off('end', this.#onEnd)
       .off('error', this.#onError)
       .off('close', this.#onClose);
+    if (this.#heldBack.length > 0) below?.unshift(Buffer.concat(this.#heldBack.splice(0)));
     this.destroy();
     return below;
   }
@@ -92,9 +99,13 @@ export class PendingStream extends Duplex {
   }
 
   readonly #onData = (chunk: Buffer) => {
-    if (!this.push(chunk)) this.#below?.pause();
+    if (this.#isHeld) this.#heldBack.push(chunk);
+    else if (!this.push(chunk)) this.#below?.pause();
   };
-  readonly #onEnd = () => this.push(null);
+  readonly #onEnd = () => {
+    for (const chunk of this.#heldBack.splice(0)) this.push(chunk);
+    this.push(null);
+  };
   readonly #onError = (failure: Error) => this.destroy(failure);
   readonly #onClose = () => {
     if (!this.#below?.readableEnded) this.destroy(brokenOff());

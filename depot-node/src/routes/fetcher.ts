@@ -1,5 +1,4 @@
 import type { Duplex } from 'node:stream';
-import type { SecureContext } from 'node:tls';
 import {
   type Authority,
   type ErrorCode,
@@ -16,6 +15,7 @@ import { type AnswerHead, endsWithConnection } from '../origin/representation.ts
 import type { DataPlane } from '../plane/data-plane.ts';
 import { tryInTurn } from '../racing/try-in-turn.ts';
 import { secure } from '../sockets/secure.ts';
+import type { Trust } from '../sockets/trust.ts';
 import type { Target } from '../tickets/target.ts';
 import type { OpenTicket } from '../tickets/ticket-gate.ts';
 import type { Route, RouteBook } from './route-book.ts';
@@ -47,7 +47,7 @@ export type FollowUp = (ticket: OpenTicket, url: OriginUrl, avoid?: readonly str
 interface FetcherInit {
   readonly plane: DataPlane;
   readonly openNextLeg: OpenNextLeg;
-  readonly trust: SecureContext;
+  readonly trust: Trust;
   readonly followUp: FollowUp;
   /** How long a chain may take to stand before the next one is tried beside it. */
   readonly patienceMs: number;

@@ -6,6 +6,7 @@ import { ConnectionLimiter, type RefusedConnection } from '@longhaul/shared/serv
 import { afterEach, describe, expect, test } from 'vitest';
 import { selfSigned } from '../testing/self-signed.ts';
 import { createListener } from './listener.ts';
+import { ListenerCertificate } from './listener-certificate.ts';
 
 const tls = selfSigned();
 const opened: Socket[] = [];
@@ -18,7 +19,10 @@ afterEach(async () => {
 });
 
 describe.each<[string, () => Server]>([
-  ["a depot's listener", () => createListener((_request, response) => response.end('served'), tls)],
+  [
+    "a depot's listener",
+    () => createListener((_request, response) => response.end('served'), new ListenerCertificate(tls)),
+  ],
   ["Node's own", () => createHttpsServer(tls, (_request, response) => response.end('served'))],
 ])('over TLS, by %s', (_, create) => {
   test('a handshake waits, a request that came does not, and who waits too much is closed', async () => {

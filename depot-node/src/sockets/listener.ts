@@ -1,10 +1,10 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import { createSecureContext, type SecureContext, TLSSocket } from 'node:tls';
+import { TLSSocket } from 'node:tls';
 import { MAX_HEAD_BYTES } from '@longhaul/shared';
-import type { TlsMaterial } from '@longhaul/shared/service';
 import { DEFAULT_LEG_TABLE } from './leg-options.ts';
 import type { LegSockets } from './leg-sockets.ts';
+import type { ListenerCertificate } from './listener-certificate.ts';
 import type { NodeLegOptions } from './node-leg-sockets.ts';
 import { rememberRawSocket } from './reset.ts';
 
@@ -15,16 +15,13 @@ const TIMEOUT_CHECK_MS = 1000;
 /** Idle kept connections; longer than browsers take between two ranges of a download. */
 const KEEP_ALIVE_MS = 30_000;
 
-/** Requests on one kept connection, so that pipelined ones cannot pile up without end. */
-const REQUESTS_PER_CONNECTION = 1000;
-
 /**
  * The one listener of a depot: HTTP, or HTTPS where there is a certificate. `legs` is what Node sets on each accepted
  * connection, on every system.
  */
 export function createListener(
   onRequest: RequestListener,
-  tls: TlsMaterial | undefined,
+  certificate: ListenerCertificate | undefined,
   legs: NodeLegOptions = DEFAULT_LEG_TABLE.client,
 ): Server {
   const server = createServer(
@@ -42,8 +39,7 @@ export function createListener(
     },
     onRequest,
   );
-  server.maxRequestsPerSocket = REQUESTS_PER_CONNECTION;
-  if (tls) secureConnections(server, createSecureContext(tls));
+  if (certificate) secureConnections(server, certificate);
   return server;
 }
 
@@ -51,11 +47,15 @@ export function createListener(
  * Puts TLS under an HTTP server. Unlike `https.Server` this knows the TCP socket below each connection, which a cut
  * body needs to be reset.
  */
-function secureConnections(server: Server, secureContext: SecureContext): void {
+function secureConnections(server: Server, certificate: ListenerCertificate): void {
   const accept = server.listeners('connection')[0];
   server.removeAllListeners('connection');
   server.on('connection', (raw: Socket) => {
-    const secured = new TLSSocket(raw, { isServer: true, secureContext, ALPNProtocols: ['http/1.1'] });
+    const secured = new TLSSocket(raw, {
+      isServer: true,
+      secureContext: certificate.context,
+      ALPNProtocols: ['http/1.1'],
+    });
     rememberRawSocket(secured, raw);
     const timer = setTimeout(() => raw.destroy(), HEAD_TIMEOUT_MS);
     const drop = () => raw.destroy();

@@ -1,18 +1,12 @@
 import { isIP } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { connect, createSecureContext, rootCertificates, type SecureContext } from 'node:tls';
+import { connect } from 'node:tls';
 import { type ErrorCode, LonghaulError } from '@longhaul/shared';
 import { rememberRawSocket } from './reset.ts';
+import type { Trust } from './trust.ts';
 
 /** A handshake is a few round trips; a peer that needs longer is not going to answer. */
 const HANDSHAKE_TIMEOUT_MS = 15_000;
-
-/** A TLS context that trusts the usual authorities and these PEM texts. */
-export function createTrust(extraAuthorities: readonly string[]): SecureContext {
-  return extraAuthorities.length === 0
-    ? createSecureContext()
-    : createSecureContext({ ca: [...rootCertificates, ...extraAuthorities] });
-}
 
 interface SecureCodes {
   readonly refused: ErrorCode;
@@ -27,7 +21,7 @@ interface SecureCodes {
 export function secure(
   stream: Duplex,
   host: string,
-  trust: SecureContext,
+  trust: Trust,
   codes: SecureCodes,
   lifetime: AbortSignal,
 ): Promise<Duplex> {
@@ -35,7 +29,7 @@ export function secure(
   return new Promise((resolve, reject) => {
     const secured = connect({
       socket: stream,
-      secureContext: trust,
+      secureContext: trust.context,
       host,
       ...(isIP(host) ? {} : { servername: host }),
       ALPNProtocols: ['http/1.1'],

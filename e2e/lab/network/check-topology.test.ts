@@ -35,12 +35,13 @@ describe('a topology', () => {
   test('is refused with every mistake in one sentence', () => {
     const message = refusal({
       ...right,
-      sites: { ...right.sites, Far_Away: { role: 'router' } },
+      sites: { ...right.sites, Far_Away: { role: 'router' }, crowd: { role: 'client', addresses: 255 } },
       links: [...right.links, link('near', 'moon'), link('near', 'near'), link('near', 'origin')],
     });
     expect(message).toContain("topology 'small'");
     expect(message).toContain("'Far_Away' is not of 1 to 12 letters");
-    expect(message).toContain("'moon': known are origin, near, client, Far_Away");
+    expect(message).toContain("site 'crowd' has 255 addresses, not 1 to 254");
+    expect(message).toContain("'moon': known are origin, near, client, Far_Away, crowd");
     expect(message).toContain('near-near joins a site with itself');
     expect(message).toContain('near-origin is there twice');
   });

@@ -11,6 +11,8 @@ const SITE_NAME = /^[a-z0-9-]{1,12}$/;
 const MOST_SITES = 254;
 /** Farther than any path on Earth; more is surely seconds given as milliseconds, or bytes as bits. */
 const LONGEST_RTT_MS = 60_000;
+/** From .1 on, in a /24. */
+const MOST_ADDRESSES = 254;
 /** The kernel does not take less for a connection. */
 const LEAST_RECEIVE_BUFFER_BYTES = 4096;
 const ROLES: readonly string[] = ['client', 'origin', 'depot', 'router', 'traffic'];
@@ -39,7 +41,7 @@ function checkSites({ sites }: Topology): string[] {
     .map((name) => `the site name '${name}' is not of 1 to 12 letters a-z, digits and hyphens`);
   if (names.length === 0) mistakes.push('it has no sites');
   if (names.length > MOST_SITES) mistakes.push(`it has ${names.length} sites, of at most ${MOST_SITES}`);
-  for (const [name, { role, congestionControl, receiveBufferBytes }] of Object.entries(sites)) {
+  for (const [name, { role, congestionControl, receiveBufferBytes, addresses }] of Object.entries(sites)) {
     if (!ROLES.includes(role)) mistakes.push(`site '${name}' has role '${role}' instead of ${oneOf(ROLES)}`);
     if (congestionControl !== undefined && !CONGESTION_CONTROL_NAMES.includes(congestionControl))
       mistakes.push(
@@ -47,6 +49,11 @@ function checkSites({ sites }: Topology): string[] {
       );
     if (receiveBufferBytes !== undefined && !isReceiveBuffer(receiveBufferBytes))
       mistakes.push(`site '${name}' has ${describeReceiveBuffer(receiveBufferBytes)}`);
+    if (
+      addresses !== undefined &&
+      !(Number.isInteger(addresses) && addresses >= 1 && addresses <= MOST_ADDRESSES)
+    )
+      mistakes.push(`site '${name}' has ${addresses} addresses, not 1 to ${MOST_ADDRESSES}`);
   }
   return mistakes;
 }

@@ -3,7 +3,7 @@ import { allowCongestionControls } from './congestion-controls.ts';
 import type { Lab } from './leftovers.ts';
 import { linkSettings } from './link-settings-of.ts';
 import { runIp, setSysctls } from './namespaces.ts';
-import { endsOf, nextLinks, siteAddresses } from './routes.ts';
+import { addressAt, endsOf, nextLinks, siteAddresses } from './routes.ts';
 import { siteSettings, siteSysctls } from './site-settings.ts';
 import type { EmulatedLink, Topology, Wire } from './topology.ts';
 
@@ -47,19 +47,21 @@ export function connectSites(topology: Topology, lab: Lab): void {
   );
   const addresses = siteAddresses(topology);
   const next = nextLinks(topology);
-  for (const site of Object.keys(sites)) {
+  for (const [site, { addresses: count = 1 }] of Object.entries(sites)) {
     const deviceTo = (link: EmulatedLink | Wire) =>
       deviceOf(lab, link, links.indexOf(link), endsOf(link)[0] === site ? 0 : 1);
-    const own = addresses.get(site);
+    const own = addresses.get(site) ?? '';
     const devices = links
       .filter((link) => endsOf(link).includes(site))
       .map(
         (link) => `link set ${deviceTo(link)} arp off mtu ${MTU_BYTES} txqueuelen ${DEVICE_QUEUE_PACKETS} up`,
       );
     const routes = [...(next.get(site) ?? [])].map(
-      ([other, link]) => `route add ${addresses.get(other)}/32 dev ${deviceTo(link)} src ${own}`,
+      ([other, link]) =>
+        `route add ${addressAt(addresses.get(other) ?? '', 0)}/24 dev ${deviceTo(link)} src ${own}`,
     );
-    runIp(['link set lo up', `addr add ${own}/32 dev lo`, ...devices, ...routes], namespaceOf(site));
+    const owned = Array.from({ length: count }, (_, at) => `addr add ${addressAt(own, at + 1)}/32 dev lo`);
+    runIp(['link set lo up', ...owned, ...devices, ...routes], namespaceOf(site));
   }
 }
 

@@ -11,7 +11,7 @@ export interface Network {
   readonly prefix: string;
   /** A folder of this network for files of its hosts; removed by `close`. */
   readonly folder: string;
-  /** The one IPv4 address of a site. */
+  /** The first IPv4 address of a site. */
   readonly addressOf: (site: string) => string;
   /** Starts a program at a site; `close` ends it if it still runs. */
   readonly spawn: (

@@ -23,9 +23,14 @@ export function endsOf(link: EmulatedLink | Wire): readonly [string, string] {
   return 'wire' in link ? link.wire : link.between;
 }
 
-/** One IPv4 address for each site, in the order of the sites. */
+/** The first IPv4 address of each site, in the order of the sites. Each has a /24 of its own. */
 export function siteAddresses(topology: Topology): ReadonlyMap<string, string> {
   return new Map(Object.keys(topology.sites).map((site, index) => [site, `10.77.${index + 1}.1`]));
+}
+
+/** Another address of the /24 that a site's first address lies in: the `place`th, from 1 on. */
+export function addressAt(first: string, place: number): string {
+  return first.replace(/[0-9]+$/, String(place));
 }
 
 /**

@@ -8,6 +8,8 @@ export interface Site {
   readonly congestionControl?: CongestionControl;
   /** Largest receive buffer, the third value of `tcp_rmem`; the kernel offers about 0.6 of it as window. */
   readonly receiveBufferBytes?: number;
+  /** How many addresses of its /24 it has, from its first on; 1 where it is left out. */
+  readonly addresses?: number;
 }
 
 /** A link between two sites. Both directions are alike unless `backward` says otherwise. */

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { runProgram } from '../../fixtures/run-program.ts';
@@ -8,6 +9,9 @@ import { expect, test } from '../../fixtures/test.ts';
 import { sha256Hex } from '../../overlay/sample-bytes.ts';
 
 const root = join(import.meta.dirname, '..', '..', '..');
+
+/** How curl ends when `--fail` was given and the answer is a refusal. */
+const CURL_HTTP_ERROR = 22;
 
 interface Ready {
   readonly master: string;
@@ -42,7 +46,7 @@ test('npm start serves its sample through two depots, says how, and ends with Ct
   const exited = once(child, 'exit');
   try {
     expect(output().trimEnd().split('\n').at(-1)).toMatch(/^ready \{/);
-    const link = /curl -L -O (\S+)/.exec(output())?.[1] ?? '';
+    const [line = '', link = ''] = /curl --fail -L -O (\S+)/.exec(output()) ?? [];
     const plan = await fetch(`${ready.master}/v1/plans`, {
       method: 'POST',
       headers: { 'Content-Type': 'application/json' },
@@ -51,6 +55,9 @@ test('npm start serves its sample through two depots, says how, and ends with Ct
     expect((await plan.json()) as object).toMatchObject({ decision: 'chain', chain: ['d1', 'd3'] });
     const body = Buffer.from(await (await fetch(link)).arrayBuffer());
     expect([body.length, sha256Hex(body)]).toEqual([ready.sample.sizeBytes, ready.sample.sha256]);
+    const refused = await runProgram('sh', ['-c', line.replace('sample.bin', 'missing.bin')], state);
+    expect(refused.code, 'the printed line does not save a refusal as the file').toBe(CURL_HTTP_ERROR);
+    expect(existsSync(join(state, 'missing.bin'))).toBe(false);
     expect(ready.depots).toHaveLength(3);
     for (const url of [ready.master, ready.origin, ...ready.depots])
       expect(url).toMatch(/^http:\/\/127\.0\.0\.1:/);
@@ -94,6 +101,17 @@ test('npm start refuses ports that are none, in one sentence', async () => {
   const result = await runProgram('npm', ['start', '--', '--port', 'many', '--state', state], root);
   expect(result.code).toBe(1);
   expect(result.output).toContain('--port many: give 0 for any free ports');
+});
+
+test('npm start says what to do when one of its ports is taken', async () => {
+  const other = createServer().listen(0, '127.0.0.1');
+  await once(other, 'listening');
+  const { port } = other.address() as AddressInfo;
+  // The second one is the master's.
+  const result = await runProgram('npm', ['start', '--', '--port', String(port - 1), '--state', state], root);
+  other.close();
+  expect(result.code).toBe(1);
+  expect(result.output).toContain('A port is in use. Choose others: npm start -- --port 0');
 });
 
 for (const [program, mistakes] of [

@@ -18,7 +18,7 @@ import {
   refuse,
   refuseOverlayAddress,
 } from '@longhaul/shared';
-import { parseJson, verifierFor } from '@longhaul/shared/service';
+import { awaitAnswer, parseJson, verifierFor } from '@longhaul/shared/service';
 import type { DepotRecord } from './depot-store.ts';
 
 /** A depot answers at once; a registration waits for it, and its depot waits 10 s for that. */
@@ -148,25 +148,22 @@ function open<Opened extends Socket>(
   });
 }
 
-function exchange(
+async function exchange(
   stream: Duplex,
   { host, port }: DepotRecord,
   challenge: string,
   signal: AbortSignal,
 ): Promise<{ statusCode: number; text: string }> {
-  return new Promise((resolve, reject) => {
-    const outgoing = request({
-      path: formatChallengeTarget(challenge),
-      headers: { host: formatAuthority(host, port), connection: 'close' },
-      createConnection: () => stream,
-      signal,
-    });
-    outgoing.once('error', reject);
-    outgoing.once('response', (answer) => {
-      readStart(answer).then((text) => resolve({ statusCode: answer.statusCode ?? 0, text }), reject);
-    });
-    outgoing.end();
+  const outgoing = request({
+    path: formatChallengeTarget(challenge),
+    headers: { host: formatAuthority(host, port), connection: 'close' },
+    createConnection: () => stream,
+    signal,
   });
+  const answering = awaitAnswer(outgoing);
+  outgoing.end();
+  const answer = await answering;
+  return { statusCode: answer.statusCode ?? 0, text: await readStart(answer) };
 }
 
 /** A body as far as an answer may go; what is longer is none. */

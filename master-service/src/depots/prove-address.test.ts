@@ -158,6 +158,24 @@ describe('a depot that does not', () => {
     expect(self).toMatchObject({ state: 'unproved', problem: { code: 'depot-not-proved' } });
   });
 
+  test('because what is there switches protocols keeps no place among those that are asked', async () => {
+    await start();
+    const server = createTcpServer((socket) => {
+      const odd = 'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n';
+      socket.on('error', () => {}).once('data', () => socket.write(odd));
+    });
+    onTestFinished(() => void server.close());
+    const port = await new Promise<number>((resolve) => {
+      server.listen(0, '127.0.0.1', () => resolve((server.address() as { port: number }).port));
+    });
+    for (let odd = 1; odd <= 17; odd += 1) {
+      const self = await registered(new TestDepot(`odd${odd}`), { port });
+      expect(self).toMatchObject({ state: 'unproved', problem: { code: 'depot-unreachable' } });
+    }
+    const depot = new TestDepot('d1');
+    expect(await registered(depot, { port: (await listening(depot)).port })).toMatchObject({ state: 'up' });
+  });
+
   test('because its name leads to a private network is not asked there', async () => {
     let connections = 0;
     const server = createServer().on('connection', () => {

@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import type { RequestListener } from 'node:http';
 import { connect } from 'node:net';
 import { ConnectionLimiter, type RefusedConnection } from '@longhaul/shared/service';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -7,9 +8,11 @@ import { HttpServer } from './http-server.ts';
 let refused: RefusedConnection[];
 let limiter: ConnectionLimiter;
 let server: HttpServer;
+let tooMany: number;
 
 beforeEach(() => {
   refused = [];
+  tooMany = 0;
   limiter = new ConnectionLimiter({
     limits: { most: 1, reserved: 0, perNetwork: 1, waitingPerNetwork: 1 },
     isTrusted: () => false,
@@ -18,9 +21,16 @@ beforeEach(() => {
 });
 afterEach(() => server.close());
 
+const listenWith = async (listener: RequestListener, init: object = {}) => {
+  const onTooManyWaiting = () => {
+    tooMany += 1;
+  };
+  server = new HttpServer(listener, { tls: undefined, limiter, onTooManyWaiting, ...init });
+  return (await server.listen({ host: '127.0.0.1', port: 0 })).port;
+};
+
 test('a server keeps so many connections and closes further ones at once', async () => {
-  server = new HttpServer((_request, response) => response.end(), { tls: undefined, limiter });
-  const { port } = await server.listen({ host: '127.0.0.1', port: 0 });
+  const port = await listenWith((_request, response) => response.end());
   const first = connect(port, '127.0.0.1');
   first.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
   await once(first, 'data');
@@ -38,12 +48,7 @@ test.each([
 ])(
   'who sends %s is closed when the time for a head is over, and not half a minute later',
   async (_, sent) => {
-    server = new HttpServer((_request, response) => response.end(), {
-      tls: undefined,
-      limiter,
-      headTimeoutMs: 100,
-    });
-    const { port } = await server.listen({ host: '127.0.0.1', port: 0 });
+    const port = await listenWith((_request, response) => response.end(), { headTimeoutMs: 100 });
     const client = connect(port, '127.0.0.1');
     client.write(sent);
     // Without its own interval of looking Node would take longer than this test may.
@@ -51,3 +56,39 @@ test.each([
     await expect.poll(() => limiter.open).toBe(0);
   },
 );
+
+test.each([
+  ['plain ones', ''],
+  ['such as expect something', 'Expect: y\r\n'],
+])(
+  'who lets more and more requests wait behind an answer that is not read is cut off: %s',
+  async (_, expectation) => {
+    // More than the kernels of both ends take.
+    const large = Buffer.alloc(20_000_000);
+    let served = 0;
+    const port = await listenWith((_request, response) => {
+      served += 1;
+      response.end(large);
+    });
+    const client = connect(port, '127.0.0.1').on('error', () => {});
+    const request = `GET / HTTP/1.1\r\nHost: x\r\n${expectation}\r\n`;
+    client.pause().write(request.repeat(9));
+    await expect.poll(() => served).toBe(1);
+    expect(tooMany).toBe(0);
+    client.write(request);
+    await expect.poll(() => tooMany).toBe(1);
+    await expect.poll(() => limiter.open).toBe(0);
+    expect(served).toBe(1);
+    client.destroy();
+  },
+);
+
+test('who leaves an answer unread is closed after a time', async () => {
+  const large = Buffer.alloc(20_000_000);
+  const port = await listenWith((_request, response) => response.end(large), { unreadTimeoutMs: 100 });
+  const client = connect(port, '127.0.0.1').on('error', () => {});
+  client.pause().write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+  await expect.poll(() => limiter.open).toBe(1);
+  await expect.poll(() => limiter.open).toBe(0);
+  client.destroy();
+});

@@ -1,13 +1,26 @@
-import { createServer as createHttpServer, type RequestListener, type Server } from 'node:http';
-import { createServer as createHttpsServer } from 'node:https';
+import {
+  createServer as createHttpServer,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
+import { createServer as createHttpsServer, Server as HttpsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { formatAuthority, MAX_HEAD_BYTES } from '@longhaul/shared';
-import { answerBrokenRequest, type ConnectionLimiter, type TlsMaterial } from '@longhaul/shared/service';
+import {
+  answerBrokenRequest,
+  type ConnectionLimiter,
+  type TlsMaterial,
+  Turns,
+} from '@longhaul/shared/service';
 
 /** TLS handshake and request head take a few packets; who needs longer is broken or keeps connections busy on purpose. */
 const HEAD_TIMEOUT_MS = 10_000;
 /** The longest body is a heartbeat of 256 KiB. */
 const REQUEST_TIMEOUT_MS = 30_000;
+/** Every answer is small and made at once: whoever leaves one unread for so long has gone. */
+const UNREAD_TIMEOUT_MS = 30_000;
 /** How late a timeout may be noticed; Node would look every 30 s. */
 const TIMEOUT_CHECK_MS = 1_000;
 /** Running requests get this long when the server closes; all of them are short. */
@@ -16,7 +29,10 @@ const CLOSE_GRACE_MS = 1000;
 interface HttpServerInit {
   readonly tls: TlsMaterial | undefined;
   readonly limiter: ConnectionLimiter;
+  /** Called where a connection is closed because too many of its requests, or of its network's, waited. */
+  readonly onTooManyWaiting: () => void;
   readonly headTimeoutMs?: number;
+  readonly unreadTimeoutMs?: number;
 }
 
 export interface Listening {
@@ -28,10 +44,18 @@ export interface Listening {
 
 /** One HTTP or HTTPS listener with this service's limits. */
 export class HttpServer {
-  readonly #server: Server;
+  readonly #server: Server | HttpsServer;
   readonly #tls: boolean;
 
-  constructor(listener: RequestListener, { tls, limiter, headTimeoutMs = HEAD_TIMEOUT_MS }: HttpServerInit) {
+  constructor(serve: RequestListener, init: HttpServerInit) {
+    const { tls, limiter, headTimeoutMs = HEAD_TIMEOUT_MS, unreadTimeoutMs = UNREAD_TIMEOUT_MS } = init;
+    const turns = new Turns();
+    const listener = (request: IncomingMessage, response: ServerResponse) => {
+      // One read may bring many requests; those behind the one that was too many have nobody to answer.
+      if (request.socket.destroyed || turns.take(request, response, () => serve(request, response))) return;
+      init.onTooManyWaiting();
+      request.socket.destroy();
+    };
     const limits = {
       maxHeaderSize: MAX_HEAD_BYTES,
       headersTimeout: headTimeoutMs,
@@ -42,7 +66,14 @@ export class HttpServer {
     this.#server = tls
       ? createHttpsServer({ ...limits, ...tls, handshakeTimeout: headTimeoutMs }, listener)
       : createHttpServer(limits, listener);
-    this.#server.on('clientError', (error, socket) => answerBrokenRequest(error, socket));
+    // Node answers what expects more than to go on past the listener for requests.
+    this.#server.on('checkExpectation', listener);
+    this.#server.on('clientError', (error, socket) => {
+      // The answer to it would become a part of the one that is on its way.
+      if (turns.isBusy(socket)) socket.destroy();
+      else answerBrokenRequest(error, socket);
+    });
+    this.#server.setTimeout(unreadTimeoutMs);
     limiter.guard(this.#server);
   }
 
@@ -57,6 +88,11 @@ export class HttpServer {
         resolve({ host, port: bound, url: `${this.#tls ? 'https' : 'http'}://${authority}` });
       });
     });
+  }
+
+  /** New connections get this certificate; those that stand go on. A listener without TLS stays so. */
+  renewCertificate(tls: TlsMaterial): void {
+    if (this.#server instanceof HttpsServer) this.#server.setSecureContext(tls);
   }
 
   /** Accepts nothing more, lets running requests finish for a second, then breaks off what is left. */

@@ -49,7 +49,7 @@ test('sh changes nothing between our quotes, line breaks included: asked of a re
 describe('by the documented rules', () => {
   test('PowerShell changes nothing between our quotes, on its way to a program either', () => {
     // A name has no backslash, and an address no space: no argument has both a space and a backslash at its end.
-    const lists = fc.array(without(/"|\\$/g), { minLength: 1, maxLength: 5 });
+    const lists = fc.array(without(/["\\]+$|"/g), { minLength: 1, maxLength: 5 });
     fc.assert(
       fc.property(lists, (list) => {
         const line = `x.exe ${list.map((text) => quoteFor('powershell', text)).join(' ')}`;

@@ -42,7 +42,9 @@ test('files are looked for beside the configuration, and all that cannot be used
       files.tls('tls', { certFile: 'secret', keyFile: 'secret' }),
       files.authorities('trusted', ['secret']),
     ]);
-  expect(attempt).toThrow(/- one: .*missing cannot be read\n {2}- tls: .*\n {2}- trusted\.0: /);
+  expect(attempt).toThrow(
+    /- one: .*missing cannot be read: there is no such file .*\n {2}- tls: .*\n {2}- trusted\.0: /,
+  );
 });
 
 test.each([

@@ -1,22 +1,16 @@
-import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { createSecureContext } from 'node:tls';
 import { parse } from 'yaml';
 import type * as z from 'zod';
 import { LonghaulError } from '../errors.ts';
 import type { TlsFiles } from './config-schemas.ts';
+import { fileReason } from './system-failure.ts';
+import { checkAuthority, checkTls, type TlsMaterial } from './tls-files.ts';
 
 /** A configuration with the folder that the paths in it are relative to. */
 export interface ConfigFile<Config> {
   readonly config: Config;
   readonly baseDir: string;
-}
-
-/** Certificate chain and key of a listener, PEM. */
-export interface TlsMaterial {
-  readonly cert: string;
-  readonly key: string;
 }
 
 /** Reads the files that a configuration names. Each takes the key that named it, for the list of mistakes. */
@@ -59,9 +53,9 @@ export function readNamedFiles<Files>(baseDir: string, read: (files: FileReader)
   const files = read({
     text: (key, path) => attempt(key, '', () => text(path)),
     tls: (key, named) =>
-      named && attempt(key, undefined, () => checkedTls(text(named.certFile), text(named.keyFile))),
+      named && attempt(key, undefined, () => checkTls(text(named.certFile), text(named.keyFile))),
     authorities: (key, paths) =>
-      paths.map((path, index) => attempt(`${key}.${index}`, '', () => checkedAuthority(text(path)))),
+      paths.map((path, index) => attempt(`${key}.${index}`, '', () => checkAuthority(text(path)))),
   });
   if (mistakes.length > 0) throw configInvalid(mistakes);
   return files;
@@ -79,22 +73,14 @@ function describeIssue(issue: z.core.$ZodIssue): string[] {
   return [`${path.length > 0 ? path.join('.') : 'the whole file'}: ${issue.message}`];
 }
 
-/** Throws when the text does not begin with a PEM certificate. */
-function checkedAuthority(pem: string): string {
-  void new X509Certificate(pem);
-  return pem;
-}
-
-function checkedTls(cert: string, key: string): TlsMaterial {
-  createSecureContext({ cert, key });
-  return { cert, key };
-}
-
 function readText(path: string): string {
   try {
     return readFileSync(path, 'utf8');
   } catch (cause) {
-    throw new LonghaulError('config-invalid', { detail: `${path} cannot be read`, cause });
+    throw new LonghaulError('config-invalid', {
+      detail: `${path} cannot be read: ${fileReason(cause)}`,
+      cause,
+    });
   }
 }
 

@@ -2,24 +2,33 @@ import { randomBytes } from 'node:crypto';
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { open, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { LonghaulError } from '../errors.ts';
+import { fileReason } from './system-failure.ts';
 
 /** Only the service's own account may read its state: keys and secrets are among it. */
 const FILE_MODE = 0o600;
 const FOLDER_MODE = 0o700;
 
-/** What a service keeps over restarts: small text files. A reader finds the old content or the new one, never a part. */
+/**
+ * What a service keeps over restarts: small text files. A reader finds the old content or the new one, never a part.
+ * Everything here throws, or rejects with, `state-unusable` where the disk or its rights say no.
+ */
 export interface StateFolder {
-  /** The file's text; `undefined` when there is none. Throws on other I/O errors. */
+  /** The file's text; `undefined` when there is none. */
   readonly read: (name: string) => string | undefined;
   /** The file's text; the first call makes and writes it. For start-up: it waits for the disk. */
   readonly readOrMake: (name: string, make: () => string) => string;
-  /** Replaces the file. Of saves that overlap the last one wins. Rejects on I/O errors. */
+  /** Replaces the file. Of saves that overlap the last one wins. */
   readonly save: (name: string, text: string) => Promise<void>;
 }
 
 /** Opens the folder, and makes it where there is none. */
 export function openStateFolder(path: string): StateFolder {
-  mkdirSync(path, { recursive: true, mode: FOLDER_MODE });
+  try {
+    mkdirSync(path, { recursive: true, mode: FOLDER_MODE });
+  } catch (cause) {
+    throw unusable(path, cause);
+  }
   const lastSaves = new Map<string, Promise<void>>();
 
   const read = (name: string): string | undefined => {
@@ -27,7 +36,7 @@ export function openStateFolder(path: string): StateFolder {
       return readFileSync(join(path, name), 'utf8');
     } catch (failure) {
       if (failure instanceof Error && 'code' in failure && failure.code === 'ENOENT') return undefined;
-      throw failure;
+      throw unusable(join(path, name), failure);
     }
   };
   return {
@@ -56,7 +65,7 @@ function writeAtOnce(path: string, text: string): void {
     renameSync(temporary, path);
   } catch (failure) {
     rmSync(temporary, { force: true });
-    throw failure;
+    throw unusable(path, failure);
   }
 }
 
@@ -73,8 +82,12 @@ async function write(path: string, text: string): Promise<void> {
     await rename(temporary, path);
   } catch (failure) {
     await rm(temporary, { force: true });
-    throw failure;
+    throw unusable(path, failure);
   }
+}
+
+function unusable(path: string, cause: unknown): LonghaulError {
+  return new LonghaulError('state-unusable', { detail: `${path}: ${fileReason(cause)}`, cause });
 }
 
 function temporaryFor(path: string): string {

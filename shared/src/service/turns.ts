@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { clientPrefix } from '@longhaul/shared';
-import { FairRoom } from '@longhaul/shared/service';
+import { clientPrefix } from '../address-policy.ts';
+import { FairRoom } from './fair-room.ts';
 
 /** Requests that may wait behind the one that is answered: whoever pipelines downloads gains nothing by more. */
 const MOST_WAITING_PER_CONNECTION = 8;

@@ -1,0 +1,99 @@
+import type { DepotConfig } from './config.ts';
+import { type RunningDownload, RunningDownloads } from './delivery/running-download.ts';
+import type { JobTable } from './jobs/job-table.ts';
+import { LaneMemory } from './lanes/lane-memory.ts';
+import { createNextLegs } from './legs/next-leg.ts';
+import type { OverlayMember } from './overlay-member.ts';
+import type { DataPlane } from './plane/data-plane.ts';
+import { Fetcher } from './routes/fetcher.ts';
+import { createServeRelay } from './serve-relay.ts';
+import { createStepwise } from './stepwise/stepwise.ts';
+import { createConnectHandler } from './tunnel/connect-handler.ts';
+
+interface DataPathsInit {
+  readonly config: DepotConfig;
+  readonly plane: DataPlane;
+  readonly jobs: JobTable;
+  readonly member: OverlayMember;
+}
+
+/** The ways that a download can take through this depot: as entry depot, in a chain's middle or end, and step by step. */
+export function createDataPaths({ config, plane, jobs, member }: DataPathsInit) {
+  const { directory, membership, gate, trust, proofs, checker } = member;
+  const nextLegs = createNextLegs({
+    dial: member.dial,
+    findDepot: member.findDepot,
+    knownDepot: (id) => directory.depot(id),
+    trust,
+    proofs,
+    noteRtt: (depot, rttMs) => membership.noteRtt(depot, rttMs),
+    onLeg: (start) => plane.observe({ type: 'leg', start }),
+    spareLegs: config.limits.spareLegs,
+    connectTimeoutMs: plane.timeouts.connectMs,
+    nowMs: plane.nowMs,
+  });
+  const fetcher = new Fetcher({
+    plane,
+    openNextLeg: nextLegs.open,
+    trust,
+    followUp: member.followUp,
+    patienceMs: config.failover.patienceSeconds * 1000,
+  });
+  const stepwise = createStepwise({
+    plane,
+    fetcher,
+    jobs,
+    proofs,
+    checker,
+    findDepot: member.findDepot,
+    overDepot: nextLegs.overDepot,
+    ownPort: member.ownPort,
+    redirectStatus: config.stepwise.redirectStatus,
+    maxWaiting: config.stepwise.waiting,
+    waitMs: config.stepwise.waitSeconds * 1000,
+    fromDepot: member.noteDepot,
+  });
+  const running = new RunningDownloads();
+  const laneMemory = new LaneMemory(config.lanes.totalBufferBytes);
+
+  return {
+    handleRelay: createServeRelay({
+      plane,
+      fetcher,
+      gate,
+      jobs,
+      stepwise,
+      running,
+      masterUrl: () => directory.masterUrls[0],
+      noteSize: (urlHash, sizeBytes) => membership.noteSize(urlHash, sizeBytes),
+      failover: {
+        maxTries: config.failover.tries,
+        repairMs: config.failover.repairSeconds * 1000,
+        silenceMs: config.failover.silenceSeconds * 1000,
+        slow: { share: config.failover.slowShare, seconds: config.failover.slowSeconds },
+      },
+      lanes: config.lanes,
+      laneMemory,
+      digestsAll: config.integrity.digest === 'always',
+    }),
+    handleConnect: createConnectHandler({
+      plane,
+      gate,
+      jobs,
+      proofs: checker,
+      openNextLeg: nextLegs.open,
+      ensureKnown: member.ensureKnown,
+      tunnelsPerJob: config.limits.tunnelsPerJob,
+      fromDepot: member.noteDepot,
+    }),
+    downloads: (): readonly RunningDownload[] => running.list(),
+    spareLegs: () => nextLegs.spareCount(),
+    waitingTransfers: () => stepwise.waitingCount(),
+    laneBytes: () => laneMemory.heldBytes,
+    /** Closes what waits for a download; those that run go on. */
+    close: () => {
+      nextLegs.close();
+      stepwise.close();
+    },
+  };
+}

@@ -1,0 +1,143 @@
+import { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { depotBaseUrl, originHref } from '@longhaul/shared';
+import { authorityOf, DepotSources, type StateFolder } from '@longhaul/shared/service';
+import type { DepotConfig } from './config.ts';
+import type { DepotMaterial } from './config-file.ts';
+import { AddressChallenges } from './directory/address-challenges.ts';
+import { DepotDirectory } from './directory/directory.ts';
+import { MasterClient } from './directory/master-client.ts';
+import { Membership } from './directory/membership.ts';
+import { OverlayAddresses } from './directory/overlay-addresses.ts';
+import { loadIdentity } from './identity.ts';
+import { ProofChecker, ProofMaker } from './legs/caller-proof.ts';
+import { createResolver } from './names/resolver.ts';
+import type { Observe } from './plane/events.ts';
+import { createDial } from './sockets/dial.ts';
+import type { LegSampler } from './sockets/leg-sampler.ts';
+import type { LegSockets } from './sockets/leg-sockets.ts';
+import { Trust } from './sockets/trust.ts';
+import { type OpenTicket, TicketGate } from './tickets/ticket-gate.ts';
+
+export interface OverlayMemberInit extends Omit<DepotMaterial, 'tls'> {
+  readonly config: DepotConfig;
+  readonly state: StateFolder;
+  /** Whether the depot's listener has TLS. */
+  readonly tls: boolean;
+  readonly sockets: LegSockets;
+  readonly takeLinkReports: LegSampler['takeLinkReports'];
+  readonly activeTransfers: () => number;
+  readonly observe: Observe;
+  readonly nowMs: () => number;
+}
+
+export type OverlayMember = ReturnType<typeof createOverlayMember>;
+
+/** What a depot is among masters and depots: whom it knows and trusts, how it is known, and the way to them. */
+export function createOverlayMember(init: OverlayMemberInit) {
+  const { config, state, sockets, observe, nowMs } = init;
+  let { enrolmentSecret } = init;
+  let place = { host: '', port: 0, tls: init.tls };
+  const identity = loadIdentity(config.id, state);
+  const directory = new DepotDirectory(state);
+  const resolve = createResolver({ names: config.names, servers: config.resolver.servers, nowMs });
+  const addresses = new OverlayAddresses(resolve, nowMs);
+  const sources = new DepotSources();
+  const trust = new Trust(init.trustedAuthorities);
+  const dial = createDial({
+    sockets,
+    resolve,
+    policy: config.addresses,
+    isOverlayAddress: (address, port) => addresses.includes(address, port),
+    connectTimeoutMs: config.timeouts.connectSeconds * 1000,
+  });
+  const client = new MasterClient({
+    masterUrl: config.master.url,
+    identity,
+    get enrolmentSecret() {
+      return enrolmentSecret;
+    },
+    dial,
+    trust,
+    nowMs,
+  });
+  const updateAddresses = () =>
+    addresses.update([...directory.places, ...[config.master.url, ...directory.masterUrls].map(authorityOf)]);
+  const challenges = new AddressChallenges({ identity, place: () => place, nowMs });
+  const membership = new Membership({
+    client,
+    self: () => place,
+    heartbeatMs: config.master.heartbeatSeconds * 1000,
+    activeTransfers: init.activeTransfers,
+    takeLinkReports: init.takeLinkReports,
+    onDirectory: async (answer) => {
+      await Promise.all([directory.update(answer), updateAddresses()]);
+      observe({ type: 'directory', depots: answer.depots.length });
+    },
+    onState: (newState) => observe({ type: 'membership', ...newState }),
+    onFailure: (failure) => observe({ type: 'master-lost', code: failure.code, detail: failure.detail }),
+    nowMs,
+  });
+  const gate = new TicketGate({
+    masterKey: (keyId) => directory.masterKey(keyId),
+    refetchKeys: () => membership.refetch('key'),
+  });
+  // A plan may name a depot that has registered since this one's last heartbeat.
+  const ensureKnown = async (id: string) => {
+    if (!directory.depot(id)) await membership.refetch('depot');
+  };
+
+  return {
+    directory,
+    membership,
+    gate,
+    dial,
+    trust,
+    proofs: new ProofMaker(identity, nowMs),
+    checker: new ProofChecker({ depotKey: (id) => directory.depotKey(id), nowMs }),
+    ensureKnown,
+    findDepot: async (id: string) => {
+      await ensureKnown(id);
+      return directory.depot(id);
+    },
+    /** A ticket for another target of a download that runs, or for another way to it. */
+    followUp: async (
+      from: OpenTicket,
+      target: Parameters<typeof originHref>[0],
+      avoid?: readonly string[],
+    ) => {
+      const ticket = await gate.open(await client.followUp(from.text, originHref(target), avoid), {});
+      if (!ticket.ok) throw ticket.error;
+      return ticket.value;
+    },
+    /** Takes note that an accepted connection has proved to be a depot's. */
+    noteDepot: (connection: Duplex) => {
+      sockets.reclassify(connection, 'depot');
+      if (connection instanceof Socket) sources.note(connection.remoteAddress ?? '', nowMs());
+    },
+    /** Whether connections from an address are those of depots and masters. */
+    isOwn: (address: string) => addresses.isOf(address) || sources.has(address, nowMs()),
+    answerChallenge: (target: string, clientAddress: string) => challenges.answer(target, clientAddress),
+    /** The port that others dial, once the depot listens. */
+    ownPort: () => place.port,
+    /** Joins the overlay with a listener that is bound, as far as the master lets it; gives the depot's base URL. */
+    join: async (boundPort: number): Promise<string> => {
+      addresses.setOwnPort(boundPort);
+      place = {
+        host: config.public?.host ?? config.listen.host,
+        port: config.public?.port ?? boundPort,
+        tls: init.tls,
+      };
+      await updateAddresses();
+      await membership.start();
+      return depotBaseUrl(place);
+    },
+    /** Takes other authorities and another secret, and asks the master again. */
+    renew: (material: DepotMaterial) => {
+      trust.renew(material.trustedAuthorities);
+      ({ enrolmentSecret } = material);
+      // What was refused before may be taken now.
+      void membership.beat();
+    },
+  };
+}

@@ -1,0 +1,60 @@
+import type { Socket } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Ground, Target } from './ground.ts';
+import { pace } from './pace.ts';
+
+/** Connections of one network at a service, none of which has brought a request: more than any bound lets through. */
+const MOST_HELD = 600;
+
+interface HalfRequests {
+  readonly connections: number;
+  readonly perSecond: number;
+  /** In turn. */
+  readonly targets: readonly Target[];
+  readonly tls?: boolean;
+  readonly beginning: string | Buffer;
+  /** Sent now and then, so that no timeout of silence ends it. */
+  readonly drip: Buffer;
+  readonly dripMs: number;
+}
+
+/** Opens connections and begins something over each that never ends. Breaks a promise when too many are held at once. */
+export async function beginHalfRequests(ground: Ground, wanted: HalfRequests): Promise<void> {
+  const { signal, tally } = ground;
+  const { connections, perSecond, targets, tls, beginning, drip, dripMs } = wanted;
+  const held = new Map<Target, Set<Socket>>(targets.map((target) => [target, new Set()]));
+  let most = 0;
+  const begin = async (target: Target) => {
+    const socket = await ground.open(target, tls === undefined ? {} : { tls });
+    tally.answer(socket.destroyed ? 'not taken' : 'taken');
+    if (socket.destroyed) return;
+    const those = held.get(target) ?? new Set();
+    those.add(socket);
+    socket.once('close', () => {
+      those.delete(socket);
+      tally.answer('cut off');
+    });
+    socket.resume().write(beginning);
+  };
+  const dripOn = async () => {
+    while (!signal.aborted) {
+      await delay(dripMs, undefined, { signal }).catch(() => undefined);
+      for (const those of held.values()) {
+        // What was cut off a moment ago is not held; only what still is when the next drops go is.
+        most = Math.max(most, those.size);
+        for (const socket of those) socket.write(drip);
+      }
+    }
+  };
+  let begun = 0;
+  await Promise.all([
+    dripOn(),
+    pace(perSecond, signal, () => {
+      if (begun >= connections) return;
+      begun += 1;
+      tally.case();
+      void begin(targets[begun % targets.length] ?? 'd1');
+    }),
+  ]);
+  if (most > MOST_HELD) tally.broke('one network holds few connections without a request', `${most} at once`);
+}

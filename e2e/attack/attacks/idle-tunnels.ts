@@ -1,0 +1,62 @@
+import type { Attack } from '../attack.ts';
+import { type Ground, requestFor } from '../attacker/ground.ts';
+import { LIAR_ID, LyingDepot } from '../attacker/lying-depot.ts';
+import { pace, untilOver } from '../attacker/pace.ts';
+import { readHead, verdictOf } from '../attacker/read-answer.ts';
+
+const TUNNELS = 1000;
+const TUNNELS_PER_TICKET = 50;
+const PER_SECOND = 500;
+/** Half of them to one origin, the others spread. */
+const CROWDED = 'popular.files.example';
+
+export const IDLE_TUNNELS: Attack = {
+  name: 'idle-tunnels',
+  does: `a depot of the overlay opens ${TUNNELS} tunnels through another one, half of them to one origin, and sends nothing over them`,
+  promise: 'one neighbour takes neither all transfers of a depot nor all of an origin',
+  worlds: ['splice', 'tls'],
+  quick: ['splice'],
+  strike: async (ground) => {
+    const liar = new LyingDepot(ground);
+    await liar.join((socket) => socket.destroy());
+    const tickets = new Map<string, Promise<string>>();
+    let begun = 0;
+    const open = async (turn: number) => {
+      const group = Math.floor(turn / TUNNELS_PER_TICKET);
+      const host = group % 2 === 0 ? CROWDED : `t${group}.files.example`;
+      const key = `${host} ${group}`;
+      const ticket = tickets.get(key) ?? ticketFor(ground, host);
+      tickets.set(key, ticket);
+      ground.tally.case();
+      const call = { ticket: await ticket, chainIndex: 0, place: 0, host, port: 80 };
+      const { head } = await liar.call('d3', call);
+      ground.tally.answer(verdictOf(head));
+    };
+    const all = new AbortController();
+    await pace(PER_SECOND, AbortSignal.any([ground.signal, all.signal]), () => {
+      void open(begun);
+      begun += 1;
+      if (begun === TUNNELS) all.abort();
+    });
+    await judgeOthers(ground);
+    await untilOver(ground.signal);
+  },
+};
+
+async function ticketFor(ground: Ground, host: string): Promise<string> {
+  const download = await ground.plan(`http://${host}${ground.path(1000)}`, { via: ['d3', LIAR_ID] });
+  return download?.ticket ?? '';
+}
+
+/** A download that nobody can repair by another way: its entry depot is the one that is crowded. */
+async function judgeOthers(ground: Ground): Promise<void> {
+  const download = await ground.plan(`http://${CROWDED}${ground.path(1000)}`, { via: ['d3'] });
+  if (!download || ground.signal.aborted) return;
+  const socket = await ground.open('d3');
+  socket.write(requestFor(download));
+  const verdict = verdictOf(await readHead(socket));
+  socket.destroy();
+  ground.tally.answer(`others: ${verdict}`);
+  if (verdict !== 'served' && !ground.signal.aborted)
+    ground.tally.broke('others get the crowded origin from the same depot', verdict);
+}

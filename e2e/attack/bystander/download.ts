@@ -1,0 +1,67 @@
+import { createHash } from 'node:crypto';
+import { get as getHttp, type IncomingMessage } from 'node:http';
+import { get as getHttps } from 'node:https';
+import { HEADERS } from '@longhaul/shared';
+
+/** What became of a download, and how long it took from the first connection to the last byte. */
+export interface Download {
+  readonly outcome: 'whole' | 'refused' | 'wrong' | 'broke';
+  /** The code of a refusal, or what broke. */
+  readonly why?: string;
+  readonly seconds: number;
+}
+
+export interface DownloadOptions {
+  readonly localAddress: string | undefined;
+  readonly ca: Buffer | undefined;
+  readonly sizeBytes: number;
+  readonly sha256: string;
+}
+
+/** More than a master and the depots of stepwise signalling need. */
+const MOST_REDIRECTS = 5;
+/** A person has given up by then. */
+const PATIENCE_MS = 30_000;
+
+/** Downloads a file as a simple client does: follows redirects, over a new connection each. Never rejects. */
+export async function download(link: string, options: DownloadOptions): Promise<Download> {
+  const startedMs = performance.now();
+  const ended = (outcome: Download['outcome'], why?: string): Download => ({
+    outcome,
+    ...(why === undefined ? {} : { why }),
+    seconds: (performance.now() - startedMs) / 1000,
+  });
+  const signal = AbortSignal.timeout(PATIENCE_MS);
+  try {
+    let answer = await ask(link, options, signal);
+    for (let redirects = 0; answer.headers.location !== undefined; redirects += 1) {
+      if (redirects === MOST_REDIRECTS) return ended('broke', 'redirected without end');
+      answer.destroy();
+      answer = await ask(answer.headers.location, options, signal);
+    }
+    const code = answer.headers[HEADERS.error];
+    if (answer.statusCode !== 200) {
+      answer.destroy();
+      return ended('refused', typeof code === 'string' ? code : `status ${answer.statusCode}`);
+    }
+    const hash = createHash('sha256');
+    for await (const chunk of answer as AsyncIterable<Buffer>) hash.update(chunk);
+    return ended(hash.digest('hex') === options.sha256 ? 'whole' : 'wrong');
+  } catch (failure) {
+    const code = failure instanceof Error && 'code' in failure ? String(failure.code) : String(failure);
+    return ended('broke', signal.aborted ? `not there after ${PATIENCE_MS / 1000} s` : code);
+  }
+}
+
+function ask(link: string, options: DownloadOptions, signal: AbortSignal): Promise<IncomingMessage> {
+  const { ca, localAddress } = options;
+  return new Promise((resolve, reject) => {
+    const get = link.startsWith('https:') ? getHttps : getHttp;
+    const asked = get(
+      link,
+      { agent: false, signal, ...(localAddress ? { localAddress } : {}), ...(ca ? { ca } : {}) },
+      resolve,
+    );
+    asked.once('error', reject);
+  });
+}

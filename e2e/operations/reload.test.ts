@@ -1,0 +1,117 @@
+import { once } from 'node:events';
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { connect, type TLSSocket } from 'node:tls';
+import { beforeAll, describe, type TestContext, test } from 'vitest';
+import { createTestCa, type TestCa } from '../certificates/test-ca.ts';
+import type { Service } from './run-service.ts';
+import { configOf, testFolder } from './service-config.ts';
+import { startServiceBy } from './started-service.ts';
+
+const NAMES = ['localhost', '127.0.0.1'];
+const DAY_MS = 86_400_000;
+
+let ca: TestCa;
+beforeAll(async () => {
+  ca = await createTestCa();
+});
+
+/** A service with a certificate, and what a stranger sees of it. */
+async function startSecure(service: Service, { onTestFinished, expect }: TestContext) {
+  const folder = testFolder(onTestFinished);
+  const put = (name: string, text: string) => writeFileSync(join(folder, name), text);
+  const renew = async (from: TestCa = ca) => {
+    const { certPem, keyPem } = await from.issue(NAMES);
+    put('cert.pem', certPem);
+    put('key.pem', keyPem);
+  };
+  const tls = { certFile: 'cert.pem', keyFile: 'key.pem' };
+  const configure = (change: object = {}) => configOf(service, { tls, ...change }, folder);
+  await renew();
+  const started = await startServiceBy('node main.ts', service, configure(), { onTestFinished });
+  const port = Number(new URL(started.url).port);
+  const open = async (): Promise<TLSSocket> => {
+    const socket = connect({ host: '127.0.0.1', port, ca: [ca.certPem] });
+    onTestFinished(() => void socket.destroy());
+    await once(socket, 'secureConnect');
+    return socket;
+  };
+  const serial = async () => (await open()).getPeerCertificate().serialNumber;
+  const isAlive = async (socket: TLSSocket) => {
+    socket.write('GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n');
+    return String((await once(socket, 'data'))[0]).includes('200 OK');
+  };
+  const log = () =>
+    started
+      .log()
+      .split('\n')
+      .filter((line) => line.includes('reloaded'));
+  /** Sends a SIGHUP and gives what the log says of it. */
+  const reload = async () => {
+    const before = log().length;
+    process.kill(started.pid, 'SIGHUP');
+    await expect.poll(() => log().length).toBe(before + 1);
+    return JSON.parse(log().at(-1) ?? '') as { level: number; msg: string; needsRestart: string[] };
+  };
+  return { folder, put, renew, configure, open, serial, isAlive, reload };
+}
+
+describe.each(['depot', 'master'] as const)('a %s that gets SIGHUP', (service) => {
+  test.concurrent('serves new connections with a renewed certificate, while old ones go on', async (context) => {
+    const { expect } = context;
+    const { renew, open, serial, isAlive, reload } = await startSecure(service, context);
+    const standing = await open();
+    const first = await serial();
+    expect(await isAlive(standing)).toBe(true);
+    await renew();
+    expect(await serial(), 'not before it is asked').toBe(first);
+    expect(await reload()).toMatchObject({
+      level: 30,
+      msg: 'reloaded: tls',
+      reloaded: ['tls'],
+      certificateValidTo: expect.stringMatching(/^20\d\d-/) as string,
+    });
+    expect(await serial()).not.toBe(first);
+    expect(await isAlive(standing)).toBe(true);
+    expect(standing.getPeerCertificate().serialNumber).toBe(first);
+    expect((await reload()).msg).toBe('reloaded: nothing, it is as it was');
+  });
+
+  test.concurrent.for([
+    ['is no certificate', 'certFile is no certificate in PEM'],
+    ['belongs to another key', 'the key in keyFile is not that of the first certificate'],
+    ['is not there', 'cert.pem cannot be read: there is no such file'],
+    ['has expired', 'the certificate has expired at '],
+  ])('stays with the old certificate when the new one %s', async ([kind, reason = ''], context) => {
+    const { expect } = context;
+    const { folder, put, renew, serial, isAlive, open, reload } = await startSecure(service, context);
+    const first = await serial();
+    const standing = await open();
+    if (kind === 'is no certificate') put('cert.pem', 'torn');
+    if (kind === 'belongs to another key') put('cert.pem', (await ca.issue(NAMES)).certPem);
+    if (kind === 'is not there') rmSync(join(folder, 'cert.pem'));
+    if (kind === 'has expired') await renew(await createTestCa({ now: new Date(Date.now() - 30 * DAY_MS) }));
+    const said = await reload();
+    expect(said).toMatchObject({ level: 50, code: 'config-invalid' });
+    expect(said.msg).toContain('not reloaded, everything goes on as it was: ');
+    expect(said.msg).toContain(reason);
+    expect(await serial()).toBe(first);
+    expect(await isAlive(standing)).toBe(true);
+    await renew();
+    expect((await reload()).msg).toBe('reloaded: tls');
+  });
+
+  test.concurrent('says which keys of a changed configuration need a restart', async (context) => {
+    const { expect } = context;
+    const { configure, reload, put, serial } = await startSecure(service, context);
+    const first = await serial();
+    configure({ addresses: { ports: [8443] }, metricsNetworks: [], tls: undefined });
+    const said = await reload();
+    expect(said.level).toBe(40);
+    expect(said.needsRestart.toSorted()).toEqual(['addresses.ports', 'metricsNetworks', 'tls']);
+    expect(said.msg).toMatch(/^reloaded: nothing, it is as it was; needs a restart: /);
+    expect(await serial()).toBe(first);
+    put(`${service}.yaml`, 'listen: {');
+    expect((await reload()).msg).toContain('is not YAML');
+  });
+});

@@ -1,0 +1,88 @@
+import { X509Certificate } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
+import { asLonghaulError, LonghaulError } from '../../errors.ts';
+import { type TlsMaterial, whyNotValid } from '../tls-files.ts';
+
+/** A configuration as it was read, with what the files hold that it names. */
+export interface Generation {
+  readonly config: object;
+  /** What can be replaced while the service runs, by the key that names its files. */
+  readonly material: Readonly<Record<string, unknown>> & { readonly tls: TlsMaterial | undefined };
+}
+
+interface Log {
+  readonly info: (fields: object, message: string) => void;
+  readonly warn: (fields: object, message: string) => void;
+  readonly error: (fields: object, message: string) => void;
+}
+
+interface ReloadInit<Read extends Generation> {
+  /** What the service has started with. */
+  readonly started: Read;
+  /** Reads everything again. Throws `config-invalid`. */
+  readonly read: () => Read;
+  /** Takes the material over; the rest of a configuration stays as it was. */
+  readonly take: (read: Read) => void;
+  readonly nowMs: () => number;
+  readonly log: Log;
+}
+
+/**
+ * Makes what reads a service's files again. All of it is taken or nothing: where a file or a key has a mistake, or the
+ * certificate is not valid now, the log says so and everything goes on as it was. Of a configuration that has changed
+ * beside, the log names the keys that need a restart.
+ */
+export function createReload<Read extends Generation>(init: ReloadInit<Read>): () => void {
+  const { started, log } = init;
+  let current = started;
+  return () => {
+    let next: Read;
+    try {
+      next = init.read();
+      refuseInvalid(next.material.tls, init.nowMs());
+      init.take(next);
+    } catch (failure) {
+      const { code, message } = asLonghaulError(failure);
+      const fields = code === 'internal' ? { code, err: failure } : { code };
+      log.error(fields, `not reloaded, everything goes on as it was: ${message}`);
+      return;
+    }
+    const { reloaded, needsRestart } = compare(started, current, next);
+    current = next;
+    const { tls } = next.material;
+    const certificate = tls ? { certificateValidTo: new X509Certificate(tls.cert).validToDate } : {};
+    const what = `reloaded: ${reloaded.join(', ') || 'nothing, it is as it was'}`;
+    const fields = { reloaded, needsRestart, ...certificate };
+    if (needsRestart.length === 0) log.info(fields, what);
+    else log.warn(fields, `${what}; needs a restart: ${needsRestart.join(', ')}`);
+  };
+}
+
+/** Which keys were replaced by the newest generation, and which would be by a restart. */
+function compare(started: Generation, before: Generation, now: Generation) {
+  // A listener with TLS cannot become one without it, nor the other way round.
+  const isTlsFixed = (started.material.tls === undefined) !== (now.material.tls === undefined);
+  const replaceable = Object.keys(now.material).filter((key) => !(key === 'tls' && isTlsFixed));
+  const reloaded = replaceable.filter((key) => !isDeepStrictEqual(before.material[key], now.material[key]));
+  const needsRestart = changedKeys(started.config, now.config).filter(
+    (changed) => !replaceable.some((key) => changed === key || changed.startsWith(`${key}.`)),
+  );
+  return { reloaded, needsRestart };
+}
+
+/** Full names of the keys whose values differ; a list is one value. */
+function changedKeys(before: unknown, after: unknown, path: readonly string[] = []): string[] {
+  if (isDeepStrictEqual(before, after)) return [];
+  if (!isTable(before) || !isTable(after)) return [path.join('.')];
+  const keys = new Set([...Object.keys(before), ...Object.keys(after)]);
+  return [...keys].flatMap((key) => changedKeys(before[key], after[key], [...path, key]));
+}
+
+function isTable(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function refuseInvalid(tls: TlsMaterial | undefined, nowMs: number): void {
+  const reason = tls && whyNotValid(tls.cert, nowMs);
+  if (reason !== undefined) throw new LonghaulError('config-invalid', { detail: `tls: ${reason}` });
+}

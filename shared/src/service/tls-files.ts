@@ -1,0 +1,43 @@
+import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
+import { createSecureContext } from 'node:tls';
+
+/** Certificate chain and key of a listener, PEM. */
+export interface TlsMaterial {
+  readonly cert: string;
+  readonly key: string;
+}
+
+/** A certificate and the key that belongs to it. Throws an error that says in a few words why they are none. */
+export function checkTls(cert: string, key: string): TlsMaterial {
+  const certificate = attempt('certFile is no certificate in PEM', () => new X509Certificate(cert));
+  const keyObject: KeyObject = attempt('keyFile is no private key in PEM, or needs a passphrase', () =>
+    createPrivateKey(key),
+  );
+  if (!certificate.checkPrivateKey(keyObject))
+    throw new Error('the key in keyFile is not that of the first certificate in certFile');
+  createSecureContext({ cert, key });
+  return { cert, key };
+}
+
+/** Certificates of an authority, PEM. Throws an error that says why it is none. */
+export function checkAuthority(pem: string): string {
+  attempt('is no certificate in PEM', () => new X509Certificate(pem));
+  return pem;
+}
+
+/** Why clients would refuse a certificate now, in a few words; `undefined` while it is valid. */
+export function whyNotValid(cert: string, nowMs: number): string | undefined {
+  const { validFromDate, validToDate } = new X509Certificate(cert);
+  if (validToDate.getTime() < nowMs) return `the certificate has expired at ${validToDate.toISOString()}`;
+  if (validFromDate.getTime() > nowMs)
+    return `the certificate is valid only from ${validFromDate.toISOString()} on`;
+  return undefined;
+}
+
+function attempt<T>(instead: string, read: () => T): T {
+  try {
+    return read();
+  } catch (cause) {
+    throw new Error(instead, { cause });
+  }
+}
