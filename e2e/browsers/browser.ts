@@ -1,3 +1,5 @@
+import type { DialogAnswer } from './firefox-dialogs.ts';
+
 /** The two families of browsers the add-on is made for. */
 export type BrowserKind = 'chromium' | 'firefox';
 
@@ -17,6 +19,8 @@ export interface LaunchOptions {
    * of them, Firefox those from an HTTPS page. Downloads by the add-on are never stopped. Default false.
    */
   readonly allowInsecureDownloads?: boolean;
+  /** Whether the browser asks for every download where to save it. Default false. */
+  readonly asksWhere?: boolean;
   /** Size of the page area in CSS pixels. Default 1280 x 800. */
   readonly viewport?: Viewport;
   /** More Firefox preferences, by name. */
@@ -63,6 +67,17 @@ export interface TestBrowser {
   addonPage(name: AddonPageName): string;
   /** As `evaluate`, in a hidden tab of the add-on, where `browser` or `chrome` is the extension API. */
   addonCall<T>(script: string, ...args: readonly unknown[]): Promise<T>;
+  /** Ends the add-on's background, as the browser does when nothing happens; an event starts it again. */
+  unloadBackground(): Promise<void>;
+  /**
+   * How dialogs that ask where to save are answered from now on; the first ones are cancelled. Firefox only: Chromium
+   * without a window cancels all of them.
+   */
+  answerDialogs(answer: DialogAnswer): Promise<void>;
+  /** How many dialogs there were so far. Firefox only. */
+  dialogCount(): Promise<number>;
+  /** Chooses "Save link as" from the context menu of a link. Firefox only: nothing else reaches Chromium's menu. */
+  saveLinkAs(selector: string): Promise<void>;
   /** Writes a PNG of the visible part of the page. */
   screenshot(path: string): Promise<void>;
   /** Ends the browser and removes its profile and downloads. May be called again. */

@@ -8,7 +8,7 @@ const ALLOW = 1;
 /** Writes the preferences that Chromium finds when it starts with a new profile. */
 export async function writeChromiumPreferences(home: BrowserHome, options: LaunchOptions): Promise<void> {
   const preferences = {
-    download: { default_directory: home.downloadsDir, prompt_for_download: false },
+    download: { default_directory: home.downloadsDir, prompt_for_download: options.asksWhere ?? false },
     profile: {
       default_content_setting_values: {
         // Otherwise a second download from one page waits for an answer that nobody can give.

@@ -105,6 +105,28 @@ class Chromium implements TestBrowser {
     return this.#run<T>(this.#addonTab, script, args);
   }
 
+  async unloadBackground(): Promise<void> {
+    // Its own tab would keep it in use.
+    await this.#addonTab?.close();
+    this.#addonTab = undefined;
+    const session = await this.#context.newCDPSession(this.#page);
+    await session.send('ServiceWorker.enable');
+    await session.send('ServiceWorker.stopAllWorkers');
+    await session.detach();
+  }
+
+  answerDialogs(): Promise<void> {
+    return Promise.reject(new Error('Chromium without a window cancels all dialogs'));
+  }
+
+  dialogCount(): Promise<number> {
+    return Promise.reject(new Error('Chromium does not tell of its dialogs'));
+  }
+
+  saveLinkAs(): Promise<void> {
+    return Promise.reject(new Error("nothing reaches Chromium's context menu"));
+  }
+
   async screenshot(path: string): Promise<void> {
     await this.#page.screenshot({ path });
   }

@@ -57,7 +57,7 @@ export function firefoxPrefs(
     'marionette.port': 0,
     'browser.download.folderList': 2,
     'browser.download.dir': home.downloadsDir,
-    'browser.download.useDownloadDir': true,
+    'browser.download.useDownloadDir': !options.asksWhere,
     'browser.download.alwaysOpenPanel': false,
     // An address that a test gives as http: is asked as http:.
     'dom.security.https_first': false,

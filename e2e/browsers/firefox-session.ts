@@ -6,6 +6,7 @@ import {
   type LaunchOptions,
   type Viewport,
 } from './browser.ts';
+import { replaceFileDialog, runPrivileged } from './firefox-dialogs.ts';
 import type { Marionette } from './marionette.ts';
 
 /** Opens the one WebDriver session of a Firefox and makes it ready for a test, except for its add-on. */
@@ -19,6 +20,7 @@ export async function openFirefoxSession(marionette: Marionette, options: Launch
   await mapHosts(marionette, options);
   if (options.trustedCa) await trust(marionette, options.trustedCa.certPem);
   await setViewport(marionette, options.viewport ?? DEFAULT_VIEWPORT);
+  await replaceFileDialog(marionette);
 }
 
 async function mapHosts(marionette: Marionette, { hosts, ipv6Hosts = [] }: LaunchOptions): Promise<void> {
@@ -50,10 +52,4 @@ async function setViewport(marionette: Marionette, { width, height }: Viewport):
     width: width + frameWidth,
     height: height + frameHeight,
   });
-}
-
-async function runPrivileged(marionette: Marionette, script: string, args: unknown[]): Promise<void> {
-  await marionette.send('Marionette:SetContext', { value: 'chrome' });
-  await marionette.send('WebDriver:ExecuteScript', { script, args });
-  await marionette.send('Marionette:SetContext', { value: 'content' });
 }

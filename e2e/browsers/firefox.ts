@@ -4,6 +4,13 @@ import { join } from 'node:path';
 import type { AddonPageName, LaunchOptions, TestBrowser } from './browser.ts';
 import { type BrowserHome, createBrowserHome } from './browser-home.ts';
 import { requireBrowser } from './find-browsers.ts';
+import {
+  answerFileDialogs,
+  chooseSaveLink,
+  countFileDialogs,
+  type DialogAnswer,
+  runPrivileged,
+} from './firefox-dialogs.ts';
 import { firefoxPrefs } from './firefox-prefs.ts';
 import { FirefoxProcess } from './firefox-process.ts';
 import { openFirefoxSession } from './firefox-session.ts';
@@ -12,6 +19,9 @@ import { fromJson, toExpression } from './page-script.ts';
 
 /** How long Firefox may take to end by itself, in ms. */
 const QUIT_TIMEOUT_MS = 15_000;
+
+const LEFT_BUTTON = 0;
+const RIGHT_BUTTON = 2;
 
 /** The key under which WebDriver passes references to elements. */
 const ELEMENT_KEY = 'element-6066-11e4-a52e-4f735466cecf';
@@ -63,6 +73,32 @@ class Firefox implements TestBrowser {
   }
 
   async click(selector: string): Promise<void> {
+    await this.#press(selector, LEFT_BUTTON);
+  }
+
+  async unloadBackground(): Promise<void> {
+    const host = new URL(this.#addonUrl('')).host;
+    await runPrivileged(
+      this.#marionette,
+      'return WebExtensionPolicy.getByHostname(arguments[0]).extension.terminateBackground()',
+      [host],
+    );
+  }
+
+  answerDialogs(answer: DialogAnswer): Promise<void> {
+    return answerFileDialogs(this.#marionette, answer);
+  }
+
+  dialogCount(): Promise<number> {
+    return countFileDialogs(this.#marionette);
+  }
+
+  async saveLinkAs(selector: string): Promise<void> {
+    await this.#press(selector, RIGHT_BUTTON);
+    await chooseSaveLink(this.#marionette);
+  }
+
+  async #press(selector: string, button: number): Promise<void> {
     const element = await this.#find(selector);
     await this.#marionette.send('WebDriver:ExecuteScript', {
       script: "arguments[0].scrollIntoView({ block: 'center', behavior: 'instant' })",
@@ -71,8 +107,8 @@ class Firefox implements TestBrowser {
     // Not ElementClick: that waits for a page to load, which never happens when the link becomes a download.
     const actions = [
       { type: 'pointerMove', x: 0, y: 0, duration: 0, origin: element },
-      { type: 'pointerDown', button: 0 },
-      { type: 'pointerUp', button: 0 },
+      { type: 'pointerDown', button },
+      { type: 'pointerUp', button },
     ];
     await this.#marionette.send('WebDriver:PerformActions', {
       actions: [{ type: 'pointer', id: 'mouse', parameters: { pointerType: 'mouse' }, actions }],

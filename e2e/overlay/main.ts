@@ -45,7 +45,9 @@ async function start(): Promise<void> {
     port: at(0),
     rateBps: IMAGINARY_RATE_BPS,
     content: (path) => {
-      if (path === `/${SAMPLE_NAME}`) return { body: sample };
+      // What may be kept may be asked for in parts, over lanes.
+      if (path === `/${SAMPLE_NAME}`)
+        return { body: sample, headers: { 'Cache-Control': 'public, max-age=600' } };
       if (path === '/') return (_, response) => response.end(originPage());
       return undefined;
     },

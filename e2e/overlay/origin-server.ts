@@ -9,6 +9,8 @@ import { transferSeconds } from '@longhaul/shared';
 export interface OriginFile {
   readonly body: Buffer;
   readonly headers?: Readonly<Record<string, string>>;
+  /** How fast it is sent, in bits per second, where that is not as fast as everything else. */
+  readonly rateBps?: number;
 }
 
 /** A page, or anything else that is not a file with ranges. */
@@ -25,6 +27,8 @@ export interface OriginServer {
   readonly connections: () => number;
   /** Cuts the next answer to a depot for more than so many body bytes of `path`, by a reset. */
   readonly cutForDepots: (path: string, afterBytes: number) => void;
+  /** Breaks every answer with this path, running ones too, by a reset, until it is set back. */
+  readonly setAway: (path: string, isAway: boolean) => void;
   /** Cuts that no answer has come to yet. */
   readonly cutsWaiting: () => number;
   readonly close: () => Promise<void>;
@@ -36,8 +40,8 @@ export interface OriginSpec {
   /** How fast each answer is sent, in bits per second; as fast as the connection takes it when left out. */
   readonly rateBps?: number;
   readonly tls?: { readonly cert: string; readonly key: string };
-  /** What stands at a path, without its query. */
-  readonly content: (path: string) => OriginFile | OriginHandler | undefined;
+  /** What stands at a path, without its query, for this request. */
+  readonly content: (path: string, request: IncomingMessage) => OriginFile | OriginHandler | undefined;
   /** Told of every request before it is answered. */
   readonly onRequest?: (request: IncomingMessage) => void;
 }
@@ -46,6 +50,7 @@ export interface OriginSpec {
 export async function startOrigin(spec: OriginSpec): Promise<OriginServer> {
   const requests: IncomingMessage[] = [];
   const cuts = new Map<string, number>();
+  const away = new Set<string>();
   let connections = 0;
 
   const takeCut = (request: IncomingMessage, path: string) => {
@@ -60,10 +65,17 @@ export async function startOrigin(spec: OriginSpec): Promise<OriginServer> {
     spec.onRequest?.(request);
     if (requests.push(request) > MOST_KEPT_REQUESTS) requests.shift();
     const path = (request.url ?? '').split('?', 1)[0] ?? '';
-    const content = spec.content(path);
-    if (content === undefined) response.writeHead(404, { 'Content-Type': 'text/plain' }).end('not here\n');
+    const content = spec.content(path, request);
+    const isAway = () => away.has(path);
+    if (isAway()) request.socket.resetAndDestroy();
+    else if (content === undefined)
+      response.writeHead(404, { 'Content-Type': 'text/plain' }).end('not here\n');
     else if (typeof content === 'function') content(request, response);
-    else sendFile(request, response, content, spec.rateBps ?? Infinity, takeCut(request, path));
+    else
+      sendFile(request, response, content, content.rateBps ?? spec.rateBps ?? Infinity, {
+        cutBytes: takeCut(request, path),
+        isAway,
+      });
   };
   const server = spec.tls ? createHttpsServer(spec.tls, answer) : createHttpServer(answer);
   server.on('connection', () => {
@@ -78,6 +90,7 @@ export async function startOrigin(spec: OriginSpec): Promise<OriginServer> {
     requests,
     connections: () => connections,
     cutForDepots: (path, afterBytes) => cuts.set(path, afterBytes),
+    setAway: (path, isAway) => void (isAway ? away.add(path) : away.delete(path)),
     cutsWaiting: () => cuts.size,
     close: () => {
       server.closeAllConnections();
@@ -88,12 +101,20 @@ export async function startOrigin(spec: OriginSpec): Promise<OriginServer> {
   };
 }
 
+/** How an answer breaks off before its end. */
+interface Breaks {
+  /** After so many body bytes. */
+  readonly cutBytes: number | undefined;
+  /** As soon as this is so. */
+  readonly isAway: () => boolean;
+}
+
 function sendFile(
   request: IncomingMessage,
   response: ServerResponse,
   file: OriginFile,
   rateBps: number,
-  cutBytes?: number,
+  breaks: Breaks,
 ): void {
   const { body } = file;
   const headers = {
@@ -122,7 +143,7 @@ function sendFile(
     'Content-Length': end - start + 1,
   });
   if (request.method === 'HEAD') response.end();
-  else void sendPaced(response, body.subarray(start, end + 1), rateBps, cutBytes);
+  else void sendPaced(response, body.subarray(start, end + 1), rateBps, breaks);
 }
 
 /** Small, so that a slow rate is even. */
@@ -130,25 +151,25 @@ const PACED_CHUNK_BYTES = 32 * 1024;
 /** Without a rate only backpressure counts: few writes, but never the whole file encrypted in one go. */
 const UNPACED_CHUNK_BYTES = 1024 * 1024;
 
-/** Sends at `rateBps`, as a far link would, or without timers when that is Infinity; with `cutBytes` resets the connection after so many. */
+/** Sends at `rateBps`, as a far link would, or without timers when that is Infinity; resets the connection where it breaks. */
 async function sendPaced(
   response: ServerResponse,
   bytes: Buffer,
   rateBps: number,
-  cutBytes?: number,
+  { cutBytes, isAway }: Breaks,
 ): Promise<void> {
   const started = performance.now();
   const end = cutBytes ?? bytes.length;
   const chunkBytes = Number.isFinite(rateBps) ? PACED_CHUNK_BYTES : UNPACED_CHUNK_BYTES;
   const closed = new AbortController();
   response.once('close', () => closed.abort());
-  for (let sent = 0; sent < end && !response.destroyed; ) {
+  for (let sent = 0; sent < end && !response.destroyed && !isAway(); ) {
     const chunk = bytes.subarray(sent, Math.min(sent + chunkBytes, end));
     sent += chunk.length;
     if (!response.write(chunk)) await once(response, 'drain', { signal: closed.signal }).catch(() => {});
     const aheadMs = transferSeconds(sent, rateBps) * 1000 - (performance.now() - started);
     if (aheadMs > 1) await delay(aheadMs);
   }
-  if (cutBytes === undefined) response.end();
+  if (cutBytes === undefined && !isAway()) response.end();
   else response.socket?.resetAndDestroy();
 }

@@ -2,85 +2,135 @@
  * The background: builds its parts and registers every listener at once, so that an event which wakes it finds its
  * listener. What must outlive it is in the browser's storage.
  */
+import { askMaster } from './ask/ask-master.ts';
+import { greetDepot, probeFile } from './ask/probe-file.ts';
+import { testMaster } from './ask/test-master.ts';
 import { api } from './browser/browser-api.ts';
-import { toDownload } from './browser/download.ts';
+import { type Download, toDownload } from './browser/download.ts';
 import { browserDownloads as downloads } from './browser/downloads.ts';
-import { askMaster } from './divert/ask-master.ts';
-import { type DivertDependencies, divertDownload } from './divert/divert-download.ts';
-import { LastLeft } from './divert/last-left.ts';
-import { probeDepot } from './divert/probe-depot.ts';
-import { pageOfRequest, RecentRequests } from './divert/recent-requests.ts';
-import { suggestName } from './divert/suggest-name.ts';
-import { JobFollower } from './jobs/job-follower.ts';
+import { watchRequests } from './browser/requests.ts';
+import { browserRoutes as routes } from './browser/routes.ts';
+import { WakeUps } from './browser/wake-ups.ts';
+import { JobKeeper } from './jobs/job-keeper.ts';
 import { JobStore } from './jobs/job-store.ts';
-import { recoverJobs } from './jobs/recover-jobs.ts';
 import { answerMessages } from './messages/answer-messages.ts';
 import { readStatus } from './messages/read-status.ts';
 import { SettingsStore } from './settings/settings-store.ts';
-import { testMaster } from './settings/test-master.ts';
+import { LastLeft } from './take/last-left.ts';
+import { type TakeDependencies, takeDownload } from './take/take-download.ts';
+import { SeenAnswers } from './watch/seen-answers.ts';
+import { BesideWay } from './ways/beside-way.ts';
+import { DownloadsFolder } from './ways/downloads-folder.ts';
+import { LedWay } from './ways/led-way.ts';
+import { NameQuestions } from './ways/name-questions.ts';
+import { recoverJobs } from './ways/recover-jobs.ts';
+import type { Way } from './ways/way.ts';
 
 /** What master and entry depot have together to answer; the user's download waits for nothing meanwhile. */
 const DECISION_MS = 3_000;
-const WEB_URLS = ['http://*/*', 'https://*/*'];
 
 const addonId = api.runtime.id;
-const settings = new SettingsStore(api.storage.local);
-const jobs = new JobStore(api.storage.session);
-const requests = new RecentRequests(api.storage.session);
-const lastLeft = new LastLeft(api.storage.session);
-const follower = new JobFollower({ downloads, jobs });
+const now = Date.now;
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 const deadline = (): AbortSignal => AbortSignal.timeout(DECISION_MS);
 
-const divertDependencies: DivertDependencies = {
-  addonId,
-  downloads,
-  jobs,
-  follower,
-  requests,
-  askMaster,
-  probeDepot,
-  deadline,
-  settings: () => settings.get(),
-  pause: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
-};
-
-async function catchDownload(item: Parameters<typeof toDownload>[0]): Promise<void> {
-  const caught = toDownload(item);
-  await lastLeft.note(caught.name, await divertDownload(caught, divertDependencies));
-}
+const settingsStore = new SettingsStore(api.storage.local);
+const settings = () => settingsStore.get();
+const jobs = new JobStore(api.storage.local);
+const lastLeft = new LastLeft(api.storage.session);
+const answers = new SeenAnswers(pause);
+watchRequests(answers);
 
 // Firefox has no such event, and knows the name when a download is created; Chromium only here.
-const onDeterminingFilename: typeof api.downloads.onDeterminingFilename | undefined =
-  api.downloads.onDeterminingFilename;
-if (onDeterminingFilename) {
-  onDeterminingFilename.addListener((item, suggest) => {
-    void catchDownload(item);
-    return suggestName(item, suggest, addonId, jobs);
-  });
-} else {
-  api.downloads.onCreated.addListener((item) => void catchDownload(item));
+const nameEvent: typeof api.downloads.onDeterminingFilename | undefined = api.downloads.onDeterminingFilename;
+const names = new NameQuestions({ addonId, downloads, jobs, pause });
+const folder = new DownloadsFolder({ downloads, area: api.storage.local, now });
+
+const way: Way = nameEvent
+  ? new BesideWay({
+      addonId,
+      downloads,
+      jobs,
+      names,
+      settings,
+      askMaster,
+      probeFile,
+      deadline,
+      now,
+      pause,
+    })
+  : new LedWay({
+      addonId,
+      downloads,
+      jobs,
+      routes,
+      answers,
+      settings,
+      askMaster,
+      probeFile,
+      deadline,
+      now,
+      pause,
+    });
+
+const wakeUps = new WakeUps(() => void keeper.look());
+const keeper = new JobKeeper({
+  downloads,
+  jobs,
+  continuation: way,
+  now,
+  wakeAt: (timeMs) => wakeUps.at(timeMs),
+});
+
+const takeDependencies: TakeDependencies = {
+  addonId,
+  now,
+  downloads,
+  keeper,
+  way,
+  settings,
+  answers,
+  isUsualPlace: (download) => (nameEvent ? names.isUnprompted(download.id) : folder.is(download.folder)),
+  askMaster,
+  probeFile,
+  greetDepot,
+  deadline,
+};
+
+async function catchDownload(caught: Download): Promise<void> {
+  await lastLeft.note(caught.name, await takeDownload(caught, takeDependencies));
 }
 
-api.downloads.onChanged.addListener(({ id }) => void follower.follow(id));
-api.downloads.onErased.addListener((id) => void follower.follow(id));
+if (nameEvent) {
+  nameEvent.addListener((item, suggest) => {
+    void catchDownload(toDownload(item));
+    return names.ask(item, suggest);
+  });
+} else {
+  api.downloads.onCreated.addListener((item) => void catchDownload(toDownload(item)));
+}
 
-api.webRequest.onBeforeRequest.addListener(
-  (details) => {
-    void requests.note(details.url, details.method, pageOfRequest(details));
-    return undefined;
-  },
-  { urls: WEB_URLS, types: ['main_frame', 'sub_frame'] },
-);
+api.downloads.onChanged.addListener(({ id, filename }) => {
+  if (filename?.current) names.named(id);
+  void keeper.follow(id);
+});
+api.downloads.onErased.addListener((id) => void keeper.follow(id));
+globalThis.addEventListener('online', () => void keeper.look(true));
 
 answerMessages({
-  status: ({ tabUrl }) => readStatus(tabUrl, { settings, jobs, downloads, lastLeft }),
-  settings: () => settings.get(),
-  'change-settings': (patch) => settings.change(patch),
+  status: ({ tabUrl }) => readStatus(tabUrl, { settings: settingsStore, jobs, downloads, lastLeft }),
+  settings,
+  'change-settings': (patch) => settingsStore.change(patch),
   'set-site-off': async ({ host, off }) => {
-    await settings.setSiteOff(host, off);
+    await settingsStore.setSiteOff(host, off);
+    return null;
+  },
+  'go-on': ({ key }) => keeper.goOn(key),
+  'clear-ended': async () => {
+    await jobs.removeEnded();
     return null;
   },
   'test-master': ({ master }) => testMaster(master, deadline()),
 });
 
-void recoverJobs({ downloads, jobs, follower });
+void recoverJobs({ jobs, way, keeper });

@@ -6,14 +6,29 @@ export const ICON_SIZES = [16, 32, 48, 128] as const;
 
 const icons = Object.fromEntries(ICON_SIZES.map((size) => [size, `icon-${size}.png`]));
 
+/** What both browsers are asked for. */
+const PERMISSIONS = [
+  // To see downloads, to start others in their place, and to keep those going.
+  'downloads',
+  // Settings and jobs.
+  'storage',
+  // Only observes: what the browser saw of a file before it became a download, and whether it answers a form.
+  'webRequest',
+  // An interrupted download is tried again although the background sleeps.
+  'alarms',
+] as const;
+
 /** What the browsers do not have in common. */
 const DIFFERENCES: Readonly<Record<Target, object>> = {
   chrome: {
     // The first version with URL.parse.
     minimum_chrome_version: '126',
+    permissions: PERMISSIONS,
     background: { service_worker: 'background.js', type: 'module' },
   },
   firefox: {
+    // The last one leads the add-on's own downloads to the master, and back to their origin, without giving up a byte.
+    permissions: [...PERMISSIONS, 'declarativeNetRequestWithHostAccess'],
     background: { scripts: ['background.js'], type: 'module' },
     browser_specific_settings: {
       gecko: {
@@ -36,8 +51,7 @@ export function manifest(target: Target, version: string): object {
     icons,
     action: { default_popup: 'popup.html', default_title: 'Longhaul', default_icon: icons },
     options_ui: { page: 'options.html', open_in_tab: true },
-    // webRequest only observes: it tells which downloads are answers to forms.
-    permissions: ['downloads', 'storage', 'webRequest'],
+    // Downloads come from anywhere, and masters and depots may be anywhere.
     host_permissions: ['http://*/*', 'https://*/*'],
     // A private window's downloads would come out in an ordinary one.
     incognito: 'not_allowed',

@@ -1,5 +1,6 @@
 import type { TestBrowser } from '../../browsers/browser.ts';
 import { launchBrowser } from '../../browsers/launch-browser.ts';
+import { jobState } from '../../fixtures/ask-addon.ts';
 import { clickLink, expectDirect, expectFile, expectThroughDepots } from '../../fixtures/download-checks.ts';
 import { FILE_BYTES } from '../../fixtures/origin-content.ts';
 import { expect, test } from '../../fixtures/test.ts';
@@ -151,18 +152,31 @@ test('a refusal looks like the page, shows the address as text only, and leads b
   await expectPageOf(user, "document.querySelector(':target h2')?.textContent", 'origin-not-allowed');
 });
 
-test('the popup shows a running download and its depots', async ({ user, world }) => {
-  await clickLink(user, world, '/files/shown.bin');
+test('the popup counts a running download down, and shows what it took when it is whole', async ({
+  user,
+  world,
+}) => {
+  await clickLink(user, world, '/files/large-shown.bin');
   // Leaving the page at once would take the click back.
-  await expect
-    .poll(
-      () =>
-        world.origin.requests.filter(({ url, headers }) => url === '/files/shown.bin' && headers.via).length,
-    )
-    .toBeGreaterThan(1);
+  await expect.poll(() => jobState(user, 'large-shown.bin')).toBe('running');
   await user.goto(user.addonPage('popup.html'));
-  await expect.poll(() => user.text('body')).toMatch(/shown\.bin[^]*via d3 → d1/);
-  await expectFile(user, 'shown.bin');
+  await expect
+    .poll(() => user.text('#downloads'))
+    .toMatch(/large-shown\.bin[^]*via d3 → d1[^]*about \d+ s left/);
+  const secondsLeft = async () => Number(/(\d+) s left/.exec(await user.text('body'))?.[1] ?? 0);
+  const before = await secondsLeft();
+  await expect.poll(secondsLeft).toBeLessThan(before);
+  await expectFile(user, 'large-shown.bin');
+  await expect.poll(() => user.text('#done')).toMatch(/large-shown\.bin[^]*12(\.0)? MB in \d+ s/);
+});
+
+test('the popup says that the master refused, and in which words', async ({ user, world }) => {
+  await clickLink(user, world, `${world.privateUrl}/attachment/refused.bin`);
+  await expectFile(user, 'refused.bin');
+  await user.goto(user.addonPage('popup.html'));
+  await expect
+    .poll(() => user.text('#last-left'))
+    .toMatch(/^refused\.bin came directly: the master refused: .* \(origin-not-allowed\)$/);
 });
 
 test('switched off, the add-on leaves downloads alone; switched on again, it takes them', async ({
@@ -194,6 +208,23 @@ test('the options page keeps what is set', async ({ user, world }) => {
   await expect.poll(() => user.text('#saved')).not.toBe('');
   await user.goto(user.addonPage('options.html'));
   await expect.poll(() => fieldValues(user)).toContain('3');
+});
+
+test('the options page says whether a master serves whoever asks', async ({ user, world }) => {
+  const tested = async (address: string) => {
+    await user.goto(user.addonPage('options.html'));
+    await expect.poll(() => fieldValues(user)).toContain(world.overlay.master.url);
+    await user.evaluate("document.querySelector('#master').value = args[0]", address);
+    await user.click('#test');
+    await expect.poll(() => user.text('#master-error')).not.toMatch(/^(Asking…)?$/);
+    return user.text('#master-error');
+  };
+  // The world's master serves its own origin only, to everybody.
+  expect(await tested(world.overlay.master.url)).toMatch(/only sites that its operator has named/);
+  const { port } = new URL(world.overlay.master.url);
+  expect(await tested(`127.0.0.1:${port}`)).toMatch(/only sites that its operator has named/);
+  expect(await tested(world.originUrl)).toMatch(/^Something answers there, but not as a master does/);
+  expect(await tested('http://master.test:1')).toMatch(/^Nothing answers there/);
 });
 
 test('when no depot is up, the page says so', async ({ user, world }) => {

@@ -3,6 +3,5 @@ export const api: typeof chrome = globalThis.browser ?? globalThis.chrome;
 
 export type DownloadItem = chrome.downloads.DownloadItem;
 export type Suggest = (suggestion?: chrome.downloads.FilenameSuggestion) => void;
-export type RequestDetails = chrome.webRequest.OnBeforeRequestDetails;
 export type StorageArea = Pick<chrome.storage.StorageArea, 'get' | 'set'>;
 export type Tab = chrome.tabs.Tab;

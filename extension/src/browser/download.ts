@@ -9,46 +9,58 @@ export interface Download {
   readonly finalUrl: string;
   /** Name of the file without its folder; empty until the browser, or the user in a dialog, has chosen it. */
   readonly name: string;
+  /** Where the file goes; empty until that is known. */
+  readonly folder: string;
   /** Media type; empty when the browser does not know it. */
   readonly mime: string;
   readonly totalBytes: number | undefined;
   readonly bytesReceived: number;
+  /** When it was first asked for, in Firefox when it was last started; `undefined` until the browser knows. */
+  readonly startedAtMs: number | undefined;
   readonly state: 'in_progress' | 'interrupted' | 'complete';
   readonly paused: boolean;
   /** The browser's reason of an interruption, for example `NETWORK_FAILED`. */
   readonly error: string | undefined;
   readonly canResume: boolean;
   readonly incognito: boolean;
+  /** Whether it belongs to one of Firefox's containers, whose cookies an add-on's downloads do not have. */
+  readonly isContained: boolean;
   readonly referrer: string;
   /** Id of the add-on that started it. Chromium leaves it out in its first event. */
   readonly addonId: string | undefined;
 }
 
-/** Firefox leaves out or nulls some fields that the types promise. */
+/** Firefox leaves out or nulls some fields that the types promise, and has one more. */
 type LooseItem = { [K in keyof DownloadItem]?: DownloadItem[K] | null } & Pick<
   DownloadItem,
   'id' | 'url' | 'state' | 'bytesReceived'
->;
+> & { readonly cookieStoreId?: string };
+
+/** Where cookies are kept outside of containers. */
+const DEFAULT_COOKIE_STORE = 'firefox-default';
 
 export function toDownload(item: LooseItem): Download {
   return {
     id: item.id,
     url: item.url,
     finalUrl: item.finalUrl || item.url,
-    name: baseName(item.filename ?? ''),
+    ...splitPath(item.filename ?? ''),
     mime: item.mime ?? '',
     totalBytes: [item.totalBytes, item.fileSize].find((size): size is number => (size ?? 0) > 0),
     bytesReceived: item.bytesReceived,
+    startedAtMs: item.startTime ? Date.parse(item.startTime) : undefined,
     state: item.state,
     paused: item.paused ?? false,
     error: item.error ?? undefined,
     canResume: item.canResume ?? false,
     incognito: item.incognito ?? false,
+    isContained: (item.cookieStoreId ?? DEFAULT_COOKIE_STORE) !== DEFAULT_COOKIE_STORE,
     referrer: item.referrer ?? '',
     addonId: item.byExtensionId ?? undefined,
   };
 }
 
-function baseName(path: string): string {
-  return path.slice(Math.max(path.lastIndexOf('/'), path.lastIndexOf('\\')) + 1);
+function splitPath(path: string): Pick<Download, 'name' | 'folder'> {
+  const end = Math.max(path.lastIndexOf('/'), path.lastIndexOf('\\'));
+  return { name: path.slice(end + 1), folder: path.slice(0, Math.max(end, 0)) };
 }

@@ -7,10 +7,26 @@ it('loses no job when several are added and changed at once', async () => {
   const area = memoryArea();
   const jobs = new JobStore(area);
   await Promise.all(['a', 'b', 'c'].map((key) => jobs.add(job({ key }))));
-  await Promise.all([jobs.change('a', { resumes: 1 }), jobs.change('b', { resumes: 2 }), jobs.remove('c')]);
+  await Promise.all([jobs.change('a', { bytes: 1 }), jobs.change('b', { bytes: 2 }), jobs.remove('c')]);
   const afterSleep = await new JobStore(area).all();
-  expect(afterSleep.map(({ key, resumes }) => [key, resumes])).toEqual([
+  expect(afterSleep.map(({ key, bytes }) => [key, bytes])).toEqual([
     ['a', 1],
     ['b', 2],
   ]);
+});
+
+it('keeps every job that is not done, and the last five that are', async () => {
+  const jobs = new JobStore(memoryArea());
+  await jobs.add(job({ key: 'waiting', state: 'waiting' }));
+  for (let number = 1; number <= 7; number += 1)
+    await jobs.add(job({ key: `${number}`, state: 'done', doneAtMs: number }));
+  expect((await jobs.all()).map(({ key }) => key)).toEqual(['waiting', '3', '4', '5', '6', '7']);
+});
+
+it('forgets what has ended, and nothing else, when it is told to', async () => {
+  const jobs = new JobStore(memoryArea());
+  for (const state of ['done', 'lost', 'click', 'running'] as const)
+    await jobs.add(job({ key: state, state }));
+  await jobs.removeEnded();
+  expect((await jobs.all()).map(({ key }) => key)).toEqual(['click', 'running']);
 });

@@ -2,8 +2,10 @@ import type { StorageArea } from '../browser/browser-api.ts';
 import type { Job } from './job.ts';
 
 const KEY = 'jobs';
+/** Finished jobs that the popup shows: older ones are in the browser's own list. */
+const KEPT_DONE = 5;
 
-/** The running jobs, kept in the browser's session storage so that they outlive the background. */
+/** The add-on's jobs, kept in the browser's storage so that they outlive the background, and the browser. */
 export class JobStore {
   readonly #area: StorageArea;
   #turn: Promise<unknown> = Promise.resolve();
@@ -16,8 +18,12 @@ export class JobStore {
     return this.#inTurn(() => this.#read());
   }
 
+  async get(key: string): Promise<Job | undefined> {
+    return (await this.all()).find((job) => job.key === key);
+  }
+
   async ofDownload(downloadId: number): Promise<Job | undefined> {
-    return (await this.all()).find((job) => job.downloadId === downloadId);
+    return (await this.all()).findLast((job) => job.downloadId === downloadId);
   }
 
   async ofUrl(url: string): Promise<Job | undefined> {
@@ -28,16 +34,30 @@ export class JobStore {
     return this.#edit((jobs) => [...jobs, job]);
   }
 
-  change(key: string, patch: Partial<Job>): Promise<void> {
-    return this.#edit((jobs) => jobs.map((job) => (job.key === key ? { ...job, ...patch } : job)));
+  /** Changes a job, and gives it as it is then; `undefined` when it is gone. */
+  async change(key: string, patch: Partial<Job>): Promise<Job | undefined> {
+    let changed: Job | undefined;
+    await this.#edit((jobs) =>
+      jobs.map((job) => {
+        if (job.key !== key) return job;
+        changed = { ...job, ...patch };
+        return changed;
+      }),
+    );
+    return changed;
   }
 
   remove(key: string): Promise<void> {
     return this.#edit((jobs) => jobs.filter((job) => job.key !== key));
   }
 
+  /** Forgets the jobs whose files are whole, and those that are lost. */
+  removeEnded(): Promise<void> {
+    return this.#edit((jobs) => jobs.filter(({ state }) => state !== 'done' && state !== 'lost'));
+  }
+
   #edit(edit: (jobs: readonly Job[]) => readonly Job[]): Promise<void> {
-    return this.#inTurn(async () => this.#area.set({ [KEY]: edit(await this.#read()) }));
+    return this.#inTurn(async () => this.#area.set({ [KEY]: withoutOld(edit(await this.#read())) }));
   }
 
   /** One after the other: two edits that read the same list would lose one of them. */
@@ -51,4 +71,10 @@ export class JobStore {
     const stored = (await this.#area.get(KEY))[KEY];
     return Array.isArray(stored) ? (stored as Job[]) : [];
   }
+}
+
+function withoutOld(jobs: readonly Job[]): readonly Job[] {
+  const done = jobs.filter(({ state }) => state === 'done');
+  const kept = new Set(done.toSorted((a, b) => (b.doneAtMs ?? 0) - (a.doneAtMs ?? 0)).slice(0, KEPT_DONE));
+  return jobs.filter((job) => job.state !== 'done' || kept.has(job));
 }

@@ -1,24 +1,66 @@
+import type { FileFacts } from '../judge/file-facts.ts';
+
 /**
- * A download that the add-on has taken over. `starting`: the original is being replaced; `chain`: it comes through
- * depots; `direct`: the chain failed and it comes from the origin after all; `lost`: not even that could be started.
+ * A download that the add-on has taken over. `starting`: it is being put in the original's place; `running`: it is with
+ * the browser; `waiting`: it was interrupted and goes on by itself; `click`: it was interrupted and goes on when the
+ * user clicks; `stuck`: the browser cannot write the file; `lost`: it could not be started again; `done`: it is whole.
  */
+export type JobState = 'starting' | 'running' | 'waiting' | 'click' | 'stuck' | 'lost' | 'done';
+
 export interface Job {
   readonly key: string;
-  readonly state: 'starting' | 'chain' | 'direct' | 'lost';
+  readonly state: JobState;
+  /** Whether its bytes come through depots or directly. */
+  readonly way: 'chain' | 'direct';
+  readonly startedAtMs: number;
   /** The browser's id of the original download. */
   readonly originalId: number;
-  /** The browser's id of the download that replaces it, once there is one. */
+  /** The browser's id of the download that took its place, once there is one. */
   readonly downloadId: number | undefined;
   /** What the browser was asked to download last. */
   readonly url: string;
+  readonly masterUrl: string;
   readonly originUrl: string;
+  /** The page with the link; empty when it is not known. */
+  readonly page: string;
   readonly name: string;
+  /** The version of the file that is being downloaded. */
+  readonly file: FileFacts;
+  /** Whether the origin is asked for the whole in one request: see `isRepeatable`. */
+  readonly inOnePiece: boolean;
   /** Depot ids, entry depot first. */
   readonly chain: readonly string[];
   readonly predictedSeconds: number;
   readonly directSeconds: number;
-  /** Resumptions since bytes arrived last. */
-  readonly resumes: number;
-  /** Bytes that were there at the last resumption. */
-  readonly resumedAtBytes: number;
+  /** The most bytes that were seen on disk: after a failed resumption Firefox says 0. */
+  readonly bytes: number;
+  /** When there were more for the last time. */
+  readonly bytesAtMs: number;
+  readonly interruption: Interruption | undefined;
+  /** What still stands on disk until the download that took its place has delivered more. */
+  readonly spare: Spare | undefined;
+  /** Times that it was started again from the first byte. */
+  readonly restarts: number;
+  /** In Firefox, the number of the rule that leads its requests to the master. */
+  readonly routeId: number;
+  /** When it was whole. */
+  readonly doneAtMs?: number;
+}
+
+/** Why a job does not go on by itself, and what has been tried. */
+export interface Interruption {
+  readonly sinceMs: number;
+  /** Bytes that were there when it began. */
+  readonly bytes: number;
+  /** Attempts to go on. */
+  readonly tries: number;
+  readonly nextTryAtMs: number;
+  /** The browser's or a depot's word for what is wrong. */
+  readonly problem: string;
+}
+
+/** An interrupted download whose bytes are worth more than those of the new one, for now. */
+export interface Spare extends Pick<Job, 'url' | 'way' | 'chain' | 'interruption'> {
+  readonly downloadId: number;
+  readonly bytes: number;
 }

@@ -1,5 +1,6 @@
+import type { MasterTest } from '../ask/test-master.ts';
+import type { JobState } from '../jobs/job.ts';
 import type { Settings } from '../settings/settings.ts';
-import type { MasterTest } from '../settings/test-master.ts';
 import type { Status } from './status.ts';
 
 /** Every message from the add-on's pages to its background, with what is asked and what is answered. */
@@ -9,6 +10,10 @@ export interface MessageMap {
   settings: { readonly ask: null; readonly answer: Settings };
   'change-settings': { readonly ask: Partial<Settings>; readonly answer: Settings };
   'set-site-off': { readonly ask: { readonly host: string; readonly off: boolean }; readonly answer: null };
+  /** Tries an interrupted job at once; gives the state that it is in then. */
+  'go-on': { readonly ask: { readonly key: string }; readonly answer: JobState | undefined };
+  /** Forgets what has ended. */
+  'clear-ended': { readonly ask: null; readonly answer: null };
   'test-master': { readonly ask: { readonly master: string }; readonly answer: MasterTest };
 }
 

@@ -1,10 +1,10 @@
 import { parseOriginUrl } from '@longhaul/shared';
 import type { Downloads } from '../browser/downloads.ts';
-import type { LastLeft } from '../divert/last-left.ts';
 import type { Job } from '../jobs/job.ts';
 import type { JobStore } from '../jobs/job-store.ts';
 import type { SettingsStore } from '../settings/settings-store.ts';
-import type { RunningDownload, Status } from './status.ts';
+import type { LastLeft } from '../take/last-left.ts';
+import type { DoneDownload, RunningDownload, Status } from './status.ts';
 
 interface StatusDependencies {
   readonly settings: SettingsStore;
@@ -24,23 +24,39 @@ export async function readStatus(tabUrl: string, deps: StatusDependencies): Prom
     hasMaster: master !== '',
     site,
     siteOff: sitesOff.includes(site),
-    running: await Promise.all(jobs.map((job) => describe(job, deps.downloads))),
+    running: await Promise.all(
+      jobs.filter(({ state }) => state !== 'done').map((job) => describe(job, deps.downloads)),
+    ),
+    done: jobs
+      .filter(({ state }) => state === 'done')
+      .map(describeDone)
+      .toReversed(),
     lastLeft: await deps.lastLeft.get(),
   };
 }
 
 async function describe(job: Job, downloads: Downloads): Promise<RunningDownload> {
   const download = job.downloadId === undefined ? undefined : await downloads.get(job.downloadId);
-  const { name, chain, predictedSeconds, directSeconds, originUrl } = job;
-  const halted = download?.paused ? 'paused' : download?.state === 'interrupted' ? 'interrupted' : undefined;
+  const { key, name, originUrl, way, chain, predictedSeconds, directSeconds, interruption } = job;
   return {
+    key,
     name,
+    originUrl,
+    way,
     chain,
     predictedSeconds,
     directSeconds,
-    originUrl,
-    state: halted ?? job.state,
-    bytesReceived: download?.bytesReceived ?? 0,
-    totalBytes: download?.totalBytes,
+    state: download?.paused ? 'paused' : job.state,
+    downloadId: job.downloadId,
+    bytesReceived: Math.max(job.bytes, download?.bytesReceived ?? 0),
+    totalBytes: job.file.totalBytes ?? download?.totalBytes,
+    tries: interruption?.tries ?? 0,
+    nextTryAtMs: interruption?.nextTryAtMs,
+    problem: interruption?.problem ?? '',
   };
+}
+
+function describeDone(job: Job): DoneDownload {
+  const { name, originUrl, way, chain, directSeconds, bytes, startedAtMs, doneAtMs = startedAtMs } = job;
+  return { name, originUrl, way, chain, directSeconds, bytes, seconds: (doneAtMs - startedAtMs) / 1_000 };
 }

@@ -1,5 +1,5 @@
-import type { WhyLeft } from '../divert/why-left.ts';
 import type { Job } from '../jobs/job.ts';
+import type { LeftDownload } from '../take/last-left.ts';
 
 /** What the popup shows. */
 export interface Status {
@@ -9,18 +9,29 @@ export interface Status {
   readonly site: string;
   readonly siteOff: boolean;
   readonly running: readonly RunningDownload[];
+  /** The last ones that ended, the newest first. */
+  readonly done: readonly DoneDownload[];
   /** The last download that was left to the browser after it had been looked at. */
   readonly lastLeft: LeftDownload | undefined;
 }
 
-export interface RunningDownload extends Pick<Job, 'name' | 'chain' | 'predictedSeconds' | 'directSeconds'> {
-  readonly state: Job['state'] | 'paused' | 'interrupted';
-  readonly originUrl: string;
+export interface RunningDownload
+  extends Pick<Job, 'key' | 'name' | 'originUrl' | 'way' | 'chain' | 'predictedSeconds' | 'directSeconds'> {
+  readonly state: Job['state'] | 'paused';
+  /** The browser's id of it; `undefined` while there is none. */
+  readonly downloadId: number | undefined;
   readonly bytesReceived: number;
   readonly totalBytes: number | undefined;
+  /** Attempts to go on since it was interrupted. */
+  readonly tries: number;
+  /** When it is tried again; `undefined` while it is not interrupted. */
+  readonly nextTryAtMs: number | undefined;
+  /** The browser's or a depot's word for what is wrong; empty when nothing is. */
+  readonly problem: string;
 }
 
-export interface LeftDownload {
-  readonly name: string;
-  readonly why: WhyLeft;
+/** A download that is whole. */
+export interface DoneDownload extends Pick<Job, 'name' | 'originUrl' | 'way' | 'chain' | 'directSeconds'> {
+  readonly bytes: number;
+  readonly seconds: number;
 }

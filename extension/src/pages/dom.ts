@@ -16,3 +16,30 @@ export function make<T extends keyof HTMLElementTagNameMap>(
   element.append(...children);
   return element;
 }
+
+/**
+ * Shows these entries in a list, and leaves every part of it that is as before: who presses a button meanwhile presses
+ * it, and who has come to it by the keyboard stays there. An entry is known by its `data-key`.
+ */
+export function showEntries(list: HTMLElement, entries: readonly HTMLElement[]): void {
+  showChildren(list, entries, (old, fresh) => {
+    if (old.getAttribute('data-key') !== fresh.getAttribute('data-key')) return old.replaceWith(fresh);
+    return showChildren(old, [...fresh.children], (part, freshPart) => {
+      if (!part.isEqualNode(freshPart)) part.replaceWith(freshPart);
+    });
+  });
+}
+
+function showChildren(
+  parent: Element,
+  fresh: readonly Element[],
+  change: (old: Element, fresh: Element) => void,
+): void {
+  const before = [...parent.children];
+  for (const [index, child] of fresh.entries()) {
+    const old = before[index];
+    if (old) change(old, child);
+    else parent.append(child);
+  }
+  for (const old of before.slice(fresh.length)) old.remove();
+}

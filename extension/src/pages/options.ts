@@ -1,7 +1,7 @@
 import { sendMessage } from '../messages/send-message.ts';
 import type { Settings } from '../settings/settings.ts';
 import { byId } from './dom.ts';
-import { explainMasterTest } from './explain-master-test.ts';
+import { explainMasterTest, isGoodMaster } from './explain-master-test.ts';
 import { type OptionsForm, readOptionsForm } from './read-options-form.ts';
 import { showSites } from './show-sites.ts';
 
@@ -57,7 +57,7 @@ async function save(): Promise<void> {
 async function test(): Promise<void> {
   message('master', 'Asking…', true);
   const result = await sendMessage('test-master', { master: fields.master.value });
-  message('master', explainMasterTest(result), result.result === 'ok');
+  message('master', explainMasterTest(result), isGoodMaster(result));
 }
 
 byId('form', HTMLFormElement).addEventListener('submit', (event) => {

@@ -1,10 +1,11 @@
 import { api } from '../browser/browser-api.ts';
 import { sendMessage } from '../messages/send-message.ts';
-import type { Status } from '../messages/status.ts';
+import type { RunningDownload, Status } from '../messages/status.ts';
 import { activeTabUrl } from './active-tab-url.ts';
-import { byId } from './dom.ts';
-import { downloadCard } from './download-card.ts';
+import { byId, showEntries } from './dom.ts';
+import { doneCard, downloadCard } from './download-card.ts';
 import { explainLeft } from './explain-left.ts';
+import { TimesLeft } from './time-left.ts';
 
 const REFRESH_MS = 700;
 const NOTHING = 'Nothing runs through depots now.';
@@ -14,8 +15,8 @@ const ACCESS = { origins: ['http://*/*', 'https://*/*'] };
 const enabled = byId('enabled', HTMLInputElement);
 const siteOn = byId('site-on', HTMLInputElement);
 const tabUrl = await activeTabUrl();
+const timesLeft = new TimesLeft();
 let site = '';
-let shown = '';
 
 function show(status: Status, hasAccess: boolean): void {
   site = status.site;
@@ -26,24 +27,41 @@ function show(status: Status, hasAccess: boolean): void {
   byId('site-row', HTMLElement).hidden = site === '' || !status.enabled || !status.hasMaster;
   byId('site', HTMLElement).textContent = site;
   siteOn.checked = !status.siteOff;
-  byId('downloads', HTMLElement).replaceChildren(...status.running.map(downloadCard));
+  showEntries(byId('downloads', HTMLElement), status.running.map(card));
   byId('nothing', HTMLElement).hidden = status.running.length > 0;
   byId('nothing', HTMLElement).textContent = status.enabled ? NOTHING : OFF;
+  byId('done-part', HTMLElement).hidden = status.done.length === 0;
+  showEntries(byId('done', HTMLElement), status.done.map(doneCard));
   const lastLeft = byId('last-left', HTMLElement);
   lastLeft.hidden = status.lastLeft === undefined;
   if (status.lastLeft) {
-    const { name, why } = status.lastLeft;
-    lastLeft.textContent = `${name || 'The last download'} came directly: ${explainLeft(why)}.`;
+    const name = status.lastLeft.name || 'The last download';
+    lastLeft.textContent = `${name} came directly: ${explainLeft(status.lastLeft)}`;
   }
+}
+
+function card(download: RunningDownload): HTMLLIElement {
+  const nowMs = Date.now();
+  return downloadCard(download, {
+    nowMs,
+    secondsLeft: timesLeft.of(download, nowMs),
+    goOn: (one) => void goOn(one),
+  });
+}
+
+/** First the background, which asks before it resumes; then the browser, where it wants the click itself. */
+async function goOn(key: string): Promise<void> {
+  const state = await sendMessage('go-on', { key });
+  const id = (await sendMessage('status', { tabUrl })).running.find((one) => one.key === key)?.downloadId;
+  // Not awaited: in Firefox it settles when the download has ended.
+  if ((state === 'click' || state === 'stuck') && id !== undefined)
+    api.downloads.resume(id).catch(() => undefined);
+  await refresh();
 }
 
 async function refresh(): Promise<void> {
   const status = await sendMessage('status', { tabUrl });
-  const hasAccess = await api.permissions.contains(ACCESS);
-  const state = JSON.stringify([status, hasAccess]);
-  // Drawing anew what has not changed would take the focus away.
-  if (state !== shown) show(status, hasAccess);
-  shown = state;
+  show(status, await api.permissions.contains(ACCESS));
 }
 
 enabled.addEventListener('change', () => {
@@ -56,6 +74,9 @@ byId('set-master', HTMLButtonElement).addEventListener('click', () => openOption
 byId('options', HTMLAnchorElement).addEventListener('click', (event) => {
   event.preventDefault();
   openOptions();
+});
+byId('clear', HTMLButtonElement).addEventListener('click', () => {
+  void sendMessage('clear-ended', null).then(refresh);
 });
 byId('grant-access', HTMLButtonElement).addEventListener('click', () => {
   void api.permissions.request(ACCESS).then(refresh);

@@ -19,7 +19,11 @@ it('lets the master be taken away', () => {
 });
 
 it('lists every mistake at once and saves nothing', () => {
-  const { settings, mistakes } = readOptionsForm({ master: 'x', smallest: '', privateHosts: 'ok.corp\na b' });
+  const { settings, mistakes } = readOptionsForm({
+    master: 'x y',
+    smallest: '',
+    privateHosts: 'ok.corp\na b',
+  });
   expect(settings).toBeUndefined();
   expect(Object.keys(mistakes)).toEqual(['master', 'smallest', 'privateHosts']);
   expect(mistakes.privateHosts).toContain('a b');

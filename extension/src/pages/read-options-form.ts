@@ -24,7 +24,7 @@ export function readOptionsForm(form: OptionsForm): OptionsResult {
   const wrongHost = privateHosts.find((line) => !isHostPattern(line));
   const mistakes: OptionsResult['mistakes'] = {
     ...(master === undefined && {
-      master: 'Give scheme and host, for example https://master.example.org, and nothing after them.',
+      master: 'Give the host, for example master.example.org, and nothing after it.',
     }),
     ...(!(megabytes >= 0 && Number.isFinite(megabytes)) && {
       smallest: 'Give a number of megabytes, 0 or more.',

@@ -27,10 +27,20 @@ it('keeps the other settings when one changes', async () => {
 
 it.each([
   '',
-  'master.example',
   'ftp://master.example',
+  'master.example/page',
   'https://u:p@master.example',
   'https://master.example/x?y',
 ])('does not take "%s" for the address of a master', (text) => {
   expect(parseMasterAddress(text)).toBeUndefined();
+});
+
+it.each([
+  ['get.example', 'https://get.example'],
+  [' get.example:8443/ ', 'https://get.example:8443'],
+  ['http://get.example', 'http://get.example'],
+  ['localhost:8471', 'http://localhost:8471'],
+  ['127.0.0.1:8471', 'http://127.0.0.1:8471'],
+])('takes "%s" as people type it for %s', (text, address) => {
+  expect(parseMasterAddress(text)).toBe(address);
 });

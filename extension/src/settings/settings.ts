@@ -9,7 +9,7 @@ export interface Settings {
   readonly master: string;
   /** Downloads known to be smaller are left alone: they do not gain from a chain. */
   readonly smallestBytes: number;
-  /** Host patterns whose downloads are diverted although they look private. */
+  /** Patterns of private hosts that may be told to the master, and where depots may be. */
   readonly privateHosts: readonly string[];
   /** Hosts whose pages and files are left alone. */
   readonly sitesOff: readonly string[];

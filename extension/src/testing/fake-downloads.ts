@@ -1,5 +1,8 @@
 import type { Download } from '../browser/download.ts';
-import type { Downloads } from '../browser/downloads.ts';
+import type { DownloadStart, Downloads } from '../browser/downloads.ts';
+
+/** When tests play. */
+export const NOW_MS = Date.UTC(2026, 10, 21);
 
 /** A download as browsers tell it right after its start. */
 export function download(patch: Partial<Download> = {}): Download {
@@ -9,14 +12,17 @@ export function download(patch: Partial<Download> = {}): Download {
     url,
     finalUrl: url,
     name: 'file.iso',
+    folder: '/home/u/Downloads',
     mime: 'application/octet-stream',
     totalBytes: 50_000_000,
     bytesReceived: 0,
+    startedAtMs: NOW_MS,
     state: 'in_progress',
     paused: false,
     error: undefined,
     canResume: false,
     incognito: false,
+    isContained: false,
     referrer: 'https://page.example/',
     addonId: undefined,
     ...patch,
@@ -27,11 +33,13 @@ export function download(patch: Partial<Download> = {}): Download {
 export class FakeDownloads implements Downloads {
   readonly items = new Map<number, Download>();
   readonly log: string[] = [];
+  /** What was started last. */
+  started: DownloadStart | undefined;
   /** URLs whose start the browser refuses. */
   readonly refused = new Set<string>();
   /** What a resumption leads to. */
   onResume: (id: number) => Promise<void> = async (id) =>
-    this.change(id, { state: 'in_progress', error: undefined });
+    this.change(id, { state: 'in_progress', paused: false, error: undefined });
 
   constructor(...items: Download[]) {
     for (const item of items) this.items.set(item.id, item);
@@ -46,8 +54,8 @@ export class FakeDownloads implements Downloads {
     return this.items.get(id);
   }
 
-  async find(url: string): Promise<Download | undefined> {
-    return [...this.items.values()].findLast((item) => item.url === url);
+  async find(url: string): Promise<readonly Download[]> {
+    return [...this.items.values()].filter((item) => item.url === url).toReversed();
   }
 
   async cancel(id: number): Promise<void> {
@@ -62,16 +70,23 @@ export class FakeDownloads implements Downloads {
     this.items.delete(id);
   }
 
+  async pause(id: number): Promise<void> {
+    this.log.push(`pause ${id}`);
+    this.change(id, { paused: true });
+  }
+
   resume(id: number): Promise<void> {
     this.log.push(`resume ${id}`);
     return this.onResume(id);
   }
 
-  async start(url: string, name: string): Promise<number> {
-    this.log.push(`start ${url} as ${name}`);
+  async start(start: DownloadStart): Promise<number> {
+    const { url, name } = start;
+    this.log.push(`start ${url}${name === '' ? '' : ` as ${name}`}`);
+    this.started = start;
     if (this.refused.has(url)) throw new Error('refused');
     const id = Math.max(0, ...this.items.keys()) + 1;
-    this.items.set(id, download({ id, url, finalUrl: url, name }));
+    this.items.set(id, download({ id, url, finalUrl: url, name, addonId: 'longhaul' }));
     return id;
   }
 }

@@ -1,4 +1,6 @@
-import type { PlanAnswer, Prediction } from '@longhaul/shared';
+import { formatOriginRelayTarget, type PlanAnswer, type Prediction, parseOriginUrl } from '@longhaul/shared';
+
+const TICKET = `a.b.${'c'.repeat(86)}`;
 
 const prediction = (seconds: number): Prediction => ({
   seconds,
@@ -8,6 +10,13 @@ const prediction = (seconds: number): Prediction => ({
   source: 'measured',
 });
 
+/** The address of a file at a depot. */
+export function location(depot = 'https://depot.example', file = 'https://origin.example/file.iso'): string {
+  const url = parseOriginUrl(file);
+  if (!url.ok) throw url.error;
+  return depot + formatOriginRelayTarget(TICKET, url.value);
+}
+
 /** A plan over two depots, five times faster than the direct way. */
 export function plan(patch: Partial<PlanAnswer> = {}): PlanAnswer {
   return {
@@ -15,7 +24,7 @@ export function plan(patch: Partial<PlanAnswer> = {}): PlanAnswer {
     url: 'https://origin.example/file.iso',
     decision: 'chain',
     decisionReason: 'chain-faster',
-    location: 'https://depot.example/file.iso?ticket',
+    location: location(),
     masterUrl: 'https://master.example/get/https/origin.example:443/file.iso',
     chain: ['pe-1', 'rj-1'],
     alternatives: [],

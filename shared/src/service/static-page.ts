@@ -2,8 +2,10 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { LonghaulError } from '../errors.ts';
 
-/** One style for all pages, so that no refusal looks like somebody else's. It belongs to the sources, as this file does. */
-const STYLE = readFileSync(new URL('brand.css', import.meta.url), 'utf8');
+/** One style for all pages, so that no refusal looks like somebody else's. The files belong to the sources, as this one does. */
+const STYLE = ['brand-colours.css', 'brand.css']
+  .map((name) => readFileSync(new URL(name, import.meta.url), 'utf8'))
+  .join('');
 
 /**
  * The part of a Content-Security-Policy that goes with `staticPage`: nothing runs, is loaded or framed, and its own style is

@@ -1,0 +1,138 @@
+import type { TestBrowser } from '../../browsers/browser.ts';
+import { jobState, jobTries } from '../../fixtures/ask-addon.ts';
+import { clickLink, expectFile, expectOnDisk } from '../../fixtures/download-checks.ts';
+import { expect, test } from '../../fixtures/test.ts';
+import type { World } from '../../fixtures/world.ts';
+
+/** So many bytes are on disk when something breaks: more than the add-on wants to see before it ends the original. */
+const ON_DISK_BYTES = 3_000_000;
+
+test('a download goes on where it was when the network was away', async ({ user, world }) => {
+  const name = 'large-away.bin';
+  await begin(user, world, name);
+  // As the browser sees it: nobody of all is there.
+  world.origin.setAway(`/files/${name}`, true);
+  await Promise.all([world.overlay.depot('d1').kill(), world.overlay.master.kill()]);
+  await expect.poll(() => jobTries(user, name)).toBeGreaterThan(1);
+  const before = requestsOf(world, name).length;
+  const master = world.overlay.restartMaster();
+  await expect.poll(() => isHealthy(world)).toBe(true);
+  await world.overlay.restartDepot('d1');
+  await master;
+  world.origin.setAway(`/files/${name}`, false);
+  await expectFile(user, name);
+  expectNoByteTwice(world, name, before);
+});
+
+test('a download that breaks more often than Chromium resumes goes on each time', async ({ user, world }) => {
+  const name = 'large-brittle.bin';
+  await begin(user, world, name);
+  const before = requestsOf(world, name).length;
+  for (let time = 1; time <= 7; time += 1) {
+    await world.overlay.depot('d1').kill();
+    await world.overlay.restartDepot('d1');
+    await expectOnDisk(user, name, ON_DISK_BYTES + time * 1_000_000);
+  }
+  await expectFile(user, name);
+  expectNoByteTwice(world, name, before);
+});
+
+test('a download that Chromium resumes no more stays on disk, and goes on by a click', async ({
+  user,
+  world,
+}) => {
+  test.skip(user.kind === 'firefox', 'Firefox resumes as often as it is told to');
+  const name = 'large-clicked.bin';
+  await begin(user, world, name);
+  const before = requestsOf(world, name).length;
+  await world.overlay.depot('d1').kill();
+  await expect.poll(() => jobState(user, name)).toBe('waiting');
+  // Whoever resumes, five times without a byte are all.
+  await user.addonCall(`
+    const [{ id }] = await chrome.downloads.search({ orderBy: ['-startTime'], limit: 1 });
+    const isBroken = async () => (await chrome.downloads.search({ id }))[0].state === 'interrupted';
+    for (let time = 1; time <= 5; time += 1) {
+      await chrome.downloads.resume(id).catch(() => undefined);
+      while (!(await isBroken())) await new Promise((go) => setTimeout(go, 50));
+    }`);
+  await world.overlay.restartDepot('d1');
+  await expect.poll(() => jobState(user, name)).toBe('click');
+  await user.goto(user.addonPage('popup.html'));
+  await expect.poll(() => user.text('#downloads')).toContain('What is on disk is kept: go on by a click.');
+  await user.click('.go-on');
+  await expectFile(user, name);
+  expectNoByteTwice(world, name, before);
+});
+
+test('a download goes on where it was when its depot could not reach the origin for a while', async ({
+  user,
+  world,
+}) => {
+  const name = 'large-originless.bin';
+  await begin(user, world, name);
+  world.origin.setAway(`/files/${name}`, true);
+  await world.overlay.depot('d1').kill();
+  await expect.poll(() => jobState(user, name)).toBe('waiting');
+  await world.overlay.restartDepot('d1');
+  // Two resumptions that are refused would cost Firefox the bytes, and one of some kinds Chromium.
+  await expect.poll(() => jobTries(user, name)).toBeGreaterThan(1);
+  await user.goto(user.addonPage('popup.html'));
+  await expect.poll(() => user.text('#downloads')).toMatch(/What is on disk is kept; it is tried again/);
+  const before = requestsOf(world, name).length;
+  world.origin.setAway(`/files/${name}`, false);
+  await user.click('.go-on');
+  await expectFile(user, name);
+  expectNoByteTwice(world, name, before);
+});
+
+test('a download goes on although the background was unloaded while it waited', async ({ user, world }) => {
+  const name = 'large-asleep.bin';
+  await begin(user, world, name);
+  const before = requestsOf(world, name).length;
+  await world.overlay.depot('d1').kill();
+  await expect.poll(() => jobState(user, name)).toBe('waiting');
+  await user.goto('about:blank');
+  await user.unloadBackground();
+  await world.overlay.restartDepot('d1');
+  // Nobody asks the add-on: its alarm wakes it, half a minute later.
+  await expectFile(user, name, name, { timeout: 60_000 });
+  expectNoByteTwice(world, name, before);
+});
+
+test('a download whose entry depot does not come back ends through other depots', async ({ user, world }) => {
+  await begin(user, world, 'large-entryless.bin');
+  const before = requestsOf(world, 'large-entryless.bin').length;
+  await world.overlay.depot('d1').kill();
+  await expectFile(user, 'large-entryless.bin');
+  await world.overlay.restartDepot('d1');
+  const after = requestsOf(world, 'large-entryless.bin').slice(before);
+  // The browser itself has not asked the origin again.
+  expect(after).not.toHaveLength(0);
+  expect(after.every(({ headers }) => headers.via?.includes('longhaul-d2'))).toBe(true);
+  // Chromium cannot leave the address it was led to: what was on disk stood until the new download had more.
+  if (user.kind === 'firefox') expectNoByteTwice(world, 'large-entryless.bin', before);
+});
+
+async function begin(user: TestBrowser, world: World, name: string): Promise<void> {
+  await clickLink(user, world, `/files/${name}`);
+  await expectOnDisk(user, name, ON_DISK_BYTES);
+}
+
+async function isHealthy({ overlay }: World): Promise<boolean> {
+  const { port } = new URL(overlay.master.url);
+  const answer = await fetch(`http://127.0.0.1:${port}/healthz`).catch(() => undefined);
+  return answer?.ok ?? false;
+}
+
+function requestsOf(world: World, name: string) {
+  return world.origin.requests.filter(({ url }) => url === `/files/${name}`);
+}
+
+/** Proves by the origin's requests that nobody asked for what was on disk. */
+function expectNoByteTwice(world: World, name: string, before: number): void {
+  const starts = requestsOf(world, name)
+    .slice(before)
+    .map(({ headers }) => Number(/^bytes=([0-9]+)-/.exec(headers.range ?? '')?.[1] ?? 0));
+  expect(starts.length).toBeGreaterThan(0);
+  for (const start of starts) expect(start).toBeGreaterThan(ON_DISK_BYTES / 2);
+}

@@ -1,0 +1,39 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { TestBrowser } from '../../browsers/browser.ts';
+import { expectFile } from '../../fixtures/download-checks.ts';
+import { FILES_OF_ALL_KINDS } from '../../fixtures/file-kinds.ts';
+import { fileBody } from '../../fixtures/origin-content.ts';
+import { expect, test } from '../../fixtures/test.ts';
+
+/** Chromium asks whether to keep these, however they come, until somebody has used their site for a day. */
+const ASKED_ABOUT = /\.(deb|rpm|jar|apk)$/;
+
+test('files of all everyday kinds come through depots, under their names', async ({ user, world }) => {
+  await user.goto(`${world.originUrl}/kinds/`);
+  for (const [index, name] of FILES_OF_ALL_KINDS.entries()) {
+    await user.click(`#kind-${index}`);
+    const byDepots = () =>
+      world.origin.requests.filter(({ url, headers }) => url === `/kinds/${name}` && headers.via).length;
+    // The next click would take back what is not under way.
+    await expect
+      .poll(byDepots, { intervals: [50], message: `${name} is asked for by depots` })
+      .toBeGreaterThan(0);
+  }
+  for (const name of FILES_OF_ALL_KINDS) {
+    if (user.kind === 'chromium' && ASKED_ABOUT.test(name)) await expectBytes(user, name);
+    else await expectFile(user, name);
+  }
+});
+
+/** Waits until the bytes of the file lie in the downloads folder, under whatever name. */
+async function expectBytes(user: TestBrowser, name: string): Promise<void> {
+  const expected = fileBody(name);
+  await expect
+    .poll(() =>
+      readdirSync(user.downloadsDir).some((file) =>
+        readFileSync(join(user.downloadsDir, file)).equals(expected),
+      ),
+    )
+    .toBe(true);
+}

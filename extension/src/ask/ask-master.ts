@@ -1,0 +1,52 @@
+import {
+  errorAnswerSchema,
+  type PlanAnswer,
+  type PlanRequest,
+  parseOriginUrl,
+  planAnswerSchema,
+} from '@longhaul/shared';
+import { BARE_REQUEST } from './bare-request.ts';
+
+/** What came of asking a master for a plan. */
+export type PlanReply =
+  | { readonly result: 'plan'; readonly plan: PlanAnswer }
+  /** The master's own code, and its sentence for people. */
+  | { readonly result: 'refused'; readonly code: string; readonly message: string }
+  /** Something answers there, but not as a master does. */
+  | { readonly result: 'no-master'; readonly status: number }
+  | { readonly result: 'silent' };
+
+/** Asks a master for the plan of a download, with nothing about the user. Never rejects. */
+export async function askMaster(
+  master: string,
+  request: PlanRequest,
+  signal: AbortSignal,
+): Promise<PlanReply> {
+  try {
+    const response = await fetch(`${master}/v1/plans`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', accept: 'application/json' },
+      body: JSON.stringify(request),
+      ...BARE_REQUEST,
+      signal,
+    });
+    const { status } = response;
+    const answer: unknown = await response.json().catch(() => undefined);
+    if (!response.ok) {
+      const refusal = errorAnswerSchema.safeParse(answer);
+      if (!refusal.success) return { result: 'no-master', status };
+      const { code, message } = refusal.data.error;
+      return { result: 'refused', code, message };
+    }
+    const plan = planAnswerSchema.safeParse(answer);
+    return plan.success && hasWebAddresses(plan.data)
+      ? { result: 'plan', plan: plan.data }
+      : { result: 'no-master', status };
+  } catch {
+    return { result: 'silent' };
+  }
+}
+
+function hasWebAddresses(plan: PlanAnswer): boolean {
+  return parseOriginUrl(plan.location).ok && parseOriginUrl(plan.masterUrl).ok;
+}

@@ -1,0 +1,82 @@
+import { once } from 'node:events';
+import type { IncomingHttpHeaders } from 'node:http';
+import { expect, it } from 'vitest';
+import { serve } from '../testing/serve.ts';
+import { greetDepot, probeFile } from './probe-file.ts';
+
+const patient = new AbortController().signal;
+
+it('asks for one byte, and learns of the file what the origin says', async () => {
+  let asked: IncomingHttpHeaders = {};
+  const depot = await serve(({ headers }, outgoing) => {
+    asked = headers;
+    outgoing
+      .writeHead(206, {
+        'content-range': 'bytes 0-0/123456',
+        'content-type': 'Application/ZIP; x=y',
+        etag: '"v1"',
+        'last-modified': 'Sun, 01 Nov 2026 12:00:00 GMT',
+      })
+      .end('a');
+  });
+  expect(await probeFile(`${depot}/a?ticket`, patient)).toEqual({
+    result: 'file',
+    file: {
+      totalBytes: 123456,
+      etag: '"v1"',
+      lastModified: 'Sun, 01 Nov 2026 12:00:00 GMT',
+      mime: 'application/zip',
+    },
+  });
+  expect(asked.range).toBe('bytes=0-0');
+  expect(asked.cookie).toBeUndefined();
+  expect(asked.referer).toBeUndefined();
+});
+
+it('asks for the byte from which a download would go on', async () => {
+  const depot = await serve(({ headers }, outgoing) => {
+    outgoing.writeHead(206, { 'content-range': `${headers.range?.replace('=', ' ')}/9` }).end('a');
+  });
+  expect(await probeFile(depot, patient, 7)).toMatchObject({ result: 'file', file: { totalBytes: 9 } });
+});
+
+it('takes the whole file for no answer to a request for a byte, and hangs up at once', async () => {
+  const hungUp = Promise.withResolvers<void>();
+  const depot = await serve((_incoming, outgoing) => {
+    outgoing.writeHead(200, { 'content-length': 99_000_000 }).write('a');
+    outgoing.on('close', hungUp.resolve);
+  });
+  expect(await probeFile(depot, patient)).toEqual({ result: 'refused', code: '' });
+  await hungUp.promise;
+});
+
+it.each([204, 401, 403, 404, 416, 502, 503])('is told why by a depot that answers %i', async (status) => {
+  const depot = await serve((_incoming, outgoing) =>
+    outgoing.writeHead(status, { 'longhaul-error': 'origin-crowded' }).end(),
+  );
+  expect(await probeFile(depot, patient)).toEqual({ result: 'refused', code: 'origin-crowded' });
+});
+
+it('follows no redirect', async () => {
+  const depot = await serve((_incoming, outgoing) => outgoing.writeHead(302, { location: '/other' }).end());
+  expect(await probeFile(depot, patient)).toEqual({ result: 'silent' });
+});
+
+it('waits no longer than it may', async () => {
+  const time = new AbortController();
+  const depot = await serve((incoming) => void once(incoming.resume(), 'end').then(() => time.abort()));
+  expect(await probeFile(depot, time.signal)).toEqual({ result: 'silent' });
+});
+
+it('greets a depot without a word about the file', async () => {
+  const asked: string[] = [];
+  const depot = await serve(({ url = '' }, outgoing) => {
+    asked.push(url);
+    outgoing.end('ok');
+  });
+  expect(await greetDepot(`${depot}/secret/file.iso?ticket`, patient)).toBe(true);
+  expect(asked).toEqual(['/healthz']);
+  const ill = await serve((_incoming, outgoing) => outgoing.writeHead(503).end());
+  expect(await greetDepot(ill, patient)).toBe(false);
+  expect(await greetDepot('http://127.0.0.1:1', patient)).toBe(false);
+});

@@ -1,0 +1,43 @@
+import { parseMasterAddress } from '../settings/parse-master-address.ts';
+import { askMaster } from './ask-master.ts';
+
+/** What a master does for whoever asks from here. */
+export type MasterTest =
+  /** It plans downloads from everywhere; `depots`: whether any depot can be used now. */
+  | { readonly result: 'serves'; readonly milliseconds: number; readonly hasDepots: boolean }
+  /** It plans for this user only what its operator has named. */
+  | { readonly result: 'some-origins'; readonly milliseconds: number }
+  | { readonly result: 'bad-address' | 'unreachable' | 'no-master' }
+  /** Its links lead to another address, which is the one to set. */
+  | { readonly result: 'elsewhere'; readonly address: string }
+  /** Its own sentence. */
+  | { readonly result: 'refused'; readonly message: string };
+
+/** A place that nobody downloads from (RFC 2606): the answer tells of the user, not of the place. */
+const ANY_PLACE = { url: 'https://www.example.com/', sizeBytes: 1_000_000_000 };
+/** Of these reasons no plan of the master's can be a chain now. */
+const WITHOUT_DEPOTS = new Set(['chains-off', 'no-depots', 'no-depot-up']);
+
+/** Asks a master for a plan, as for a download, to see whether it serves this user. */
+export async function testMaster(text: string, signal: AbortSignal): Promise<MasterTest> {
+  const master = parseMasterAddress(text);
+  if (master === undefined) return { result: 'bad-address' };
+  const started = performance.now();
+  const reply = await askMaster(master, ANY_PLACE, signal);
+  const milliseconds = Math.round(performance.now() - started);
+  if (reply.result === 'silent') return { result: 'unreachable' };
+  if (reply.result === 'no-master') return { result: 'no-master' };
+  if (reply.result === 'refused') {
+    const { code, message } = reply;
+    return code === 'origin-not-allowed'
+      ? { result: 'some-origins', milliseconds }
+      : { result: 'refused', message };
+  }
+  const { masterUrl, decisionReason } = reply.plan;
+  if (!masterUrl.startsWith(`${master}/get/`)) return { result: 'elsewhere', address: originOf(masterUrl) };
+  return { result: 'serves', milliseconds, hasDepots: !WITHOUT_DEPOTS.has(decisionReason) };
+}
+
+function originOf(url: string): string {
+  return URL.parse(url)?.origin ?? url;
+}

@@ -1,0 +1,54 @@
+import { api } from './browser-api.ts';
+
+/** What both browsers tell of a request, as far as it is used here; each event has a part of it. */
+export interface RequestEvent {
+  readonly requestId: string;
+  readonly url: string;
+  readonly method: string;
+  readonly tabId: number;
+  /** The page that asked, as Chromium tells it. */
+  readonly initiator?: string | undefined;
+  /** The page that asked, as Firefox tells it. */
+  readonly originUrl?: string | undefined;
+  readonly statusCode?: number;
+  /** Where the answer came from; behind a proxy the proxy's address. */
+  readonly ip?: string | null | undefined;
+  /** Firefox alone tells of a proxy. */
+  readonly proxyInfo?: object | null;
+  readonly responseHeaders?: readonly HeaderLine[] | undefined;
+}
+
+export interface HeaderLine {
+  readonly name: string;
+  readonly value?: string | undefined;
+}
+
+/** Who is told of requests. */
+interface RequestWatcher {
+  asked(event: RequestEvent): void;
+  answered(event: RequestEvent): void;
+  failed(event: RequestEvent): void;
+}
+
+/** What can become a download: pages, frames, and in Chromium links with a `download` attribute. */
+const WATCHED: chrome.webRequest.RequestFilter = {
+  urls: ['http://*/*', 'https://*/*'],
+  types: ['main_frame', 'sub_frame', 'other'] as chrome.webRequest.ResourceType[],
+};
+
+/** Registers for the requests of both browsers; to be called while the background starts. */
+export function watchRequests(watcher: RequestWatcher): void {
+  const { onBeforeRequest, onResponseStarted, onErrorOccurred } = api.webRequest;
+  onBeforeRequest.addListener((details) => {
+    watcher.asked(details);
+    return undefined;
+  }, WATCHED);
+  onResponseStarted.addListener((details) => watcher.answered(details), WATCHED, headerOptions());
+  onErrorOccurred.addListener((details) => watcher.failed(details), WATCHED);
+}
+
+/** Chromium shows `Set-Cookie` only to those who ask for it; Firefox refuses what it does not know, and shows it. */
+function headerOptions(): ('responseHeaders' | 'extraHeaders')[] {
+  const known = Object.keys(api.webRequest.OnResponseStartedOptions ?? {});
+  return known.includes('EXTRA_HEADERS') ? ['responseHeaders', 'extraHeaders'] : ['responseHeaders'];
+}

@@ -1,0 +1,275 @@
+import { describe, expect, it } from 'vitest';
+import type { Download } from '../browser/download.ts';
+import { download, FakeDownloads, NOW_MS } from '../testing/fake-downloads.ts';
+import { job } from '../testing/job.ts';
+import { memoryArea } from '../testing/memory-area.ts';
+import type { Job } from './job.ts';
+import { type GoOn, JobKeeper } from './job-keeper.ts';
+import { JobStore } from './job-store.ts';
+
+const BROKEN = { state: 'interrupted', error: 'NETWORK_FAILED', canResume: true } as const;
+
+/** A keeper whose clock stands until it is moved. */
+async function setUp(patch: Partial<Download>, jobPatch: Partial<Job> = {}) {
+  const downloads = new FakeDownloads(download({ id: 2, url: job().url, ...patch }));
+  const jobs = new JobStore(memoryArea());
+  await jobs.add(job(jobPatch));
+  const world = {
+    downloads,
+    jobs,
+    nowMs: NOW_MS,
+    wakeUps: [] as number[],
+    calls: [] as string[],
+    goOn: async (): Promise<GoOn> => ({ result: 'tried' }),
+  };
+  const keeper = new JobKeeper({
+    downloads,
+    jobs,
+    continuation: {
+      goOn: () => {
+        world.calls.push(`go on at ${(world.nowMs - NOW_MS) / 1_000} s`);
+        return world.goOn();
+      },
+      recovered: async () => {
+        world.calls.push('recovered');
+      },
+      release: async () => {
+        world.calls.push('released');
+      },
+    },
+    now: () => world.nowMs,
+    wakeAt: (timeMs) => world.wakeUps.push(timeMs),
+  });
+  const theJob = async () => (await jobs.all())[0];
+  return Object.assign(world, { keeper, theJob });
+}
+
+/** Lets the clock run from one wake-up to the next. */
+async function sleep(world: Awaited<ReturnType<typeof setUp>>, times: number): Promise<void> {
+  for (let time = 0; time < times; time += 1) {
+    world.nowMs = Math.min(...world.wakeUps.splice(0));
+    await world.keeper.look();
+  }
+}
+
+describe('a job whose download', () => {
+  it.each<[string, Partial<Download>]>([
+    ['runs', {}],
+    ['is paused, which Firefox calls interrupted', { ...BROKEN, error: 'USER_CANCELED', paused: true }],
+  ])('%s is left alone', async (_what, patch) => {
+    const world = await setUp(patch);
+    await world.keeper.follow(2);
+    expect(world.calls).toEqual([]);
+    expect(world.downloads.log).toEqual([]);
+    expect(await world.theJob()).toMatchObject({ state: 'running' });
+  });
+
+  it('is whole is done, with its size and its time', async () => {
+    const world = await setUp({ state: 'complete', bytesReceived: 50_000_000 });
+    world.nowMs += 12_000;
+    await world.keeper.follow(2);
+    expect(await world.theJob()).toMatchObject({
+      state: 'done',
+      bytes: 50_000_000,
+      startedAtMs: NOW_MS,
+      doneAtMs: NOW_MS + 12_000,
+    });
+    expect(world.calls).toEqual(['released']);
+  });
+
+  it.each<[string, Partial<Download>]>([
+    ['was cancelled by the user', { state: 'interrupted', error: 'USER_CANCELED' }],
+    ['belongs to somebody else after the browser has numbered anew', { url: 'https://other.example/' }],
+  ])('%s is forgotten', async (_what, patch) => {
+    const world = await setUp(patch);
+    await world.keeper.follow(2);
+    expect(await world.jobs.all()).toEqual([]);
+    expect(world.calls).toEqual(['released']);
+  });
+
+  it('has no room on the disk is left as it is, until the user resumes it', async () => {
+    const world = await setUp({ ...BROKEN, error: 'FILE_NO_SPACE' });
+    await world.keeper.follow(2);
+    expect(await world.theJob()).toMatchObject({
+      state: 'stuck',
+      interruption: { problem: 'FILE_NO_SPACE' },
+    });
+    expect(world.downloads.log).toEqual([]);
+    world.downloads.change(2, { state: 'in_progress', error: undefined });
+    await world.keeper.follow(2);
+    expect(await world.theJob()).toMatchObject({ state: 'running' });
+  });
+});
+
+describe('an interrupted download', () => {
+  it.each([
+    'NETWORK_FAILED',
+    'NETWORK_DISCONNECTED',
+    'NETWORK_TIMEOUT',
+    'SERVER_FAILED',
+    'SERVER_UNREACHABLE',
+    'SERVER_CONTENT_LENGTH_MISMATCH',
+    'USER_SHUTDOWN',
+    'CRASH',
+    'FILE_TRANSIENT_ERROR',
+  ])(
+    'by %s is tried again after 1, 4, 16 and then every 60 s, and nothing of it is given up',
+    async (error) => {
+      const world = await setUp({ ...BROKEN, error, bytesReceived: 7 });
+      world.goOn = async () => ({ result: 'not-yet', problem: 'origin-busy' });
+      await world.keeper.follow(2);
+      expect(world.calls).toEqual([]);
+      await sleep(world, 5);
+      const times = [1, 5, 21, 81, 141].map((seconds) => `go on at ${seconds} s`);
+      expect(world.calls).toEqual(times);
+      expect(await world.theJob()).toMatchObject({
+        state: 'waiting',
+        bytes: 7,
+        interruption: { sinceMs: NOW_MS, tries: 5, problem: 'origin-busy' },
+      });
+      expect(world.downloads.log).toEqual([]);
+    },
+  );
+
+  it('is tried at once when the network is back, and by no event before its time', async () => {
+    const world = await setUp(BROKEN);
+    await world.keeper.follow(2);
+    await world.keeper.follow(2);
+    expect(world.calls).toEqual([]);
+    await world.keeper.look(true);
+    expect(world.calls).toEqual(['go on at 0 s']);
+  });
+
+  it('is tried at once when the user wants it, who is told what came of it', async () => {
+    const world = await setUp(BROKEN, { key: 'a' });
+    world.goOn = async () => ({ result: 'click' });
+    await world.keeper.follow(2);
+    expect(await world.keeper.goOn('a')).toBe('click');
+    expect(world.calls).toEqual(['go on at 0 s']);
+    expect(await world.keeper.goOn('gone')).toBeUndefined();
+  });
+
+  it('waits for its next try although the one before broke in the same moment', async () => {
+    const world = await setUp(BROKEN);
+    await world.keeper.follow(2);
+    await sleep(world, 1);
+    world.downloads.change(2, { state: 'in_progress' });
+    await world.keeper.follow(2);
+    world.downloads.change(2, { ...BROKEN, bytesReceived: 0 });
+    await world.keeper.follow(2);
+    expect(world.calls).toEqual(['go on at 1 s']);
+  });
+
+  it('is as new when bytes have come again', async () => {
+    const world = await setUp({ ...BROKEN, bytesReceived: 7 });
+    await world.keeper.follow(2);
+    await sleep(world, 1);
+    world.downloads.change(2, { state: 'in_progress', error: undefined, bytesReceived: 8 });
+    await sleep(world, 1);
+    expect(world.calls).toEqual(['go on at 1 s', 'recovered']);
+    expect(await world.theJob()).toMatchObject({ state: 'running', bytes: 8, interruption: undefined });
+    world.downloads.change(2, { ...BROKEN });
+    await world.keeper.follow(2);
+    expect(await world.theJob()).toMatchObject({ interruption: { bytes: 8, tries: 0 } });
+  });
+
+  it('remembers the bytes on disk though Firefox says 0 after a failed resumption', async () => {
+    const world = await setUp({ ...BROKEN, bytesReceived: 700 });
+    await world.keeper.follow(2);
+    world.downloads.change(2, { bytesReceived: 0 });
+    await sleep(world, 1);
+    expect(await world.theJob()).toMatchObject({ bytes: 700, interruption: { bytes: 700 } });
+  });
+
+  it('is left to a click where the browser wants one, but tried when the network is back', async () => {
+    const world = await setUp(BROKEN);
+    world.goOn = async () => ({ result: 'click' });
+    await world.keeper.follow(2);
+    await sleep(world, 1);
+    expect(await world.theJob()).toMatchObject({ state: 'click' });
+    world.nowMs += 3_600_000;
+    await world.keeper.look();
+    expect(world.calls).toHaveLength(1);
+    await world.keeper.look(true);
+    expect(world.calls).toHaveLength(2);
+  });
+
+  it('is left to a click after a day, with everything on disk', async () => {
+    const world = await setUp(BROKEN, { bytes: 5 });
+    world.goOn = async () => ({ result: 'not-yet', problem: '' });
+    await world.keeper.follow(2);
+    for (let tries = 0; world.wakeUps.length > 0 && tries < 2_000; tries += 1) await sleep(world, 1);
+    expect(world.nowMs - NOW_MS).toBeGreaterThan(23.9 * 3_600_000);
+    expect(await world.theJob()).toMatchObject({ state: 'click', bytes: 5 });
+    expect(world.downloads.log).toEqual([]);
+  });
+
+  it('says so when nothing is left to go on from', async () => {
+    const world = await setUp({ ...BROKEN, canResume: false });
+    world.goOn = async () => ({ result: 'lost' });
+    await world.keeper.follow(2);
+    await sleep(world, 1);
+    expect(await world.theJob()).toMatchObject({ state: 'lost' });
+  });
+
+  it('is resumed once, however many events tell of it', async () => {
+    const world = await setUp(BROKEN);
+    const answer = Promise.withResolvers<GoOn>();
+    world.goOn = () => answer.promise;
+    await world.keeper.follow(2);
+    const looks = [world.keeper.look(true), world.keeper.follow(2), world.keeper.follow(2)];
+    answer.resolve({ result: 'tried' });
+    await Promise.all(looks);
+    expect(world.calls).toHaveLength(1);
+  });
+});
+
+describe('a download without a byte for a minute', () => {
+  it('is tried again although its browser says that it runs', async () => {
+    const world = await setUp({ bytesReceived: 500 });
+    await world.keeper.follow(2);
+    await sleep(world, 1);
+    expect(await world.theJob()).toMatchObject({ state: 'waiting', interruption: { problem: 'no bytes' } });
+    await sleep(world, 65);
+    expect(world.calls[0]).toBe('go on at 91 s');
+  });
+
+  it('is left alone as long as bytes come, however slowly', async () => {
+    const world = await setUp({ bytesReceived: 500 });
+    await world.keeper.follow(2);
+    for (let look = 1; look < 5; look += 1) {
+      world.downloads.change(2, { bytesReceived: 500 + look });
+      await sleep(world, 1);
+    }
+    expect(world.calls).toEqual([]);
+    expect(await world.theJob()).toMatchObject({ state: 'running', bytes: 504 });
+  });
+});
+
+describe('what stands on disk beside a new download', () => {
+  const SPARE = {
+    downloadId: 9,
+    bytes: 1_000,
+    url: 'https://old.example/',
+    way: 'chain',
+    chain: ['x'],
+    interruption: undefined,
+  } as const;
+
+  it('stays until the new one has delivered more, and goes then', async () => {
+    const world = await setUp({ bytesReceived: 1_000 }, { spare: SPARE });
+    world.downloads.items.set(9, download({ id: 9, ...BROKEN, bytesReceived: 1_000 }));
+    await world.keeper.follow(2);
+    expect(world.downloads.log).toEqual([]);
+    world.downloads.change(2, { bytesReceived: 1_001 });
+    await sleep(world, 1);
+    expect(world.downloads.log).toEqual(['cancel 9', 'erase 9']);
+    expect(await world.theJob()).toMatchObject({ spare: undefined });
+  });
+
+  it('goes with the new one when the user ends that', async () => {
+    const world = await setUp({ state: 'interrupted', error: 'USER_CANCELED' }, { spare: SPARE });
+    await world.keeper.follow(2);
+    expect(world.downloads.log).toEqual(['cancel 9', 'erase 9']);
+  });
+});

@@ -1,0 +1,206 @@
+import type { Download } from '../browser/download.ts';
+import type { Downloads } from '../browser/downloads.ts';
+import type { Interruption, Job, JobState } from './job.ts';
+import type { JobStore } from './job-store.ts';
+import { nextTryAtMs } from './retry-times.ts';
+
+/** How an interrupted job can go on in this browser. */
+export interface Continuation {
+  /** Tries once. What comes of it shows in the download; the answer says why nothing could be tried. */
+  goOn(job: Job, download: Download): Promise<GoOn>;
+  /** Bytes come again after an interruption. */
+  recovered(job: Job, download: Download): Promise<void>;
+  /** A job has ended, whole or not: whatever was set up for it goes. */
+  release(job: Job): Promise<void>;
+}
+
+export type GoOn =
+  | { readonly result: 'tried' }
+  /** Not now: a later attempt may. */
+  | { readonly result: 'not-yet'; readonly problem: string }
+  /** The browser wants a click of the user. */
+  | { readonly result: 'click' }
+  /** The job's download is another one now, as this patch says. */
+  | { readonly result: 'moved'; readonly patch: Partial<Job> }
+  /** There is nothing left to go on from, and no more attempts to start again. */
+  | { readonly result: 'lost' };
+
+export interface KeeperDependencies {
+  readonly downloads: Downloads;
+  readonly jobs: JobStore;
+  readonly continuation: Continuation;
+  readonly now: () => number;
+  /** Asks for a call of `look` at this time, though the background may sleep until then. */
+  readonly wakeAt: (timeMs: number) => void;
+}
+
+/** While a job is to deliver its first bytes: no event tells of them, and a break before a look costs one of Chromium's five. */
+const FIRST_BYTES_LOOK_MS = 500;
+/** While a job is to deliver more than another one. */
+const PROGRESS_LOOK_MS = 2_000;
+/** A connection that has brought nothing for so long is dead, or its depot cannot help itself. */
+const STALL_MS = 60_000;
+/** What was resumed may take so long for its first byte. */
+const FIRST_BYTE_MS = 30_000;
+
+/**
+ * Keeps jobs going until their files are whole or the user ends them. Nothing on disk is given up that can be continued:
+ * an interrupted download waits, is tried again, and in the end is left to the user's click.
+ */
+export class JobKeeper {
+  readonly #deps: KeeperDependencies;
+  readonly #turns = new Map<string, Promise<void>>();
+
+  constructor(deps: KeeperDependencies) {
+    this.#deps = deps;
+  }
+
+  /** Looks at a download that may have changed, and does what its present state asks for. */
+  async follow(downloadId: number): Promise<void> {
+    const job = await this.#deps.jobs.ofDownload(downloadId);
+    if (job) await this.#inTurn(job.key, false);
+  }
+
+  /** Looks at all jobs. `isNow`: what waits is tried at once, since the network is back. */
+  async look(isNow = false): Promise<void> {
+    const jobs = await this.#deps.jobs.all();
+    await Promise.all(jobs.map(({ key }) => this.#inTurn(key, isNow)));
+  }
+
+  /** Tries an interrupted job at once, since the user wants it; gives the state that it is in then. */
+  async goOn(key: string): Promise<JobState | undefined> {
+    await this.#inTurn(key, true);
+    return (await this.#deps.jobs.get(key))?.state;
+  }
+
+  /** One look at a job after the other: two at once would resume it twice. */
+  #inTurn(key: string, isNow: boolean): Promise<void> {
+    const before = this.#turns.get(key) ?? Promise.resolve();
+    const turn = before.then(() => this.#lookAt(key, isNow)).catch(() => undefined);
+    this.#turns.set(key, turn);
+    void turn.then(() => {
+      if (this.#turns.get(key) === turn) this.#turns.delete(key);
+    });
+    return turn;
+  }
+
+  async #lookAt(key: string, isNow: boolean): Promise<void> {
+    const job = await this.#deps.jobs.get(key);
+    if (!job || job.downloadId === undefined || ['starting', 'lost', 'done'].includes(job.state)) return;
+    const download = await this.#deps.downloads.get(job.downloadId);
+    if (!download || download.url !== job.url) return this.#forget(job);
+    if (download.state === 'complete') return this.#finish(job, download);
+    if (download.paused) return;
+    if (download.state === 'in_progress') return this.#isRunning(job, download);
+    if (download.error === 'USER_CANCELED') return this.#forget(job);
+    if (download.error?.startsWith('FILE_') && download.error !== 'FILE_TRANSIENT_ERROR') {
+      const interruption = job.interruption ?? this.#newInterruption(job, download, download.error);
+      await this.#deps.jobs.change(key, { state: 'stuck', interruption });
+      return;
+    }
+    await this.#isBroken(job, download, isNow);
+  }
+
+  async #isRunning(job: Job, download: Download): Promise<void> {
+    const { jobs, downloads, continuation, now, wakeAt } = this.#deps;
+    const bytes = Math.max(job.bytes, download.bytesReceived);
+    const bytesAtMs = bytes > job.bytes ? now() : job.bytesAtMs;
+    const { interruption } = job;
+    const hasGoneOn = interruption !== undefined && download.bytesReceived > interruption.bytes;
+    if (interruption && !hasGoneOn) {
+      if (now() >= interruption.nextTryAtMs + FIRST_BYTE_MS) return this.#tryOn(job, interruption, download);
+    } else if (now() - bytesAtMs >= STALL_MS) return this.#interrupt(job, download, 'no bytes');
+    if (hasGoneOn) await continuation.recovered(job, download);
+    const isAhead = job.spare !== undefined && bytes > job.spare.bytes;
+    if (job.spare && isAhead) await drop(downloads, job.spare.downloadId);
+    const changed = await jobs.change(job.key, {
+      state: 'running',
+      bytes,
+      bytesAtMs,
+      ...(hasGoneOn ? { interruption: undefined } : {}),
+      ...(isAhead ? { spare: undefined } : {}),
+    });
+    const lookMs = changed?.spare ? PROGRESS_LOOK_MS : STALL_MS;
+    wakeAt(now() + (changed?.interruption ? FIRST_BYTES_LOOK_MS : lookMs));
+  }
+
+  async #isBroken(job: Job, download: Download, isNow: boolean): Promise<void> {
+    const { interruption } = job;
+    const isNew = interruption === undefined || download.bytesReceived > interruption.bytes;
+    if (isNew) return this.#interrupt(job, download, download.error ?? '');
+    if (job.state === 'click' && !isNow) return;
+    if (this.#deps.now() < interruption.nextTryAtMs && !isNow)
+      return this.#deps.wakeAt(interruption.nextTryAtMs);
+    await this.#tryOn(job, interruption, download);
+  }
+
+  async #interrupt(job: Job, download: Download, problem: string): Promise<void> {
+    const { jobs, now, wakeAt } = this.#deps;
+    const interruption = this.#newInterruption(job, download, problem);
+    await jobs.change(job.key, {
+      state: 'waiting',
+      bytes: interruption.bytes,
+      bytesAtMs: now(),
+      interruption,
+    });
+    wakeAt(interruption.nextTryAtMs);
+  }
+
+  async #tryOn(job: Job, interruption: Interruption, download: Download): Promise<void> {
+    const { jobs, now, continuation, wakeAt } = this.#deps;
+    const went = await continuation.goOn(job, download);
+    const tries = interruption.tries + 1;
+    const nextMs = nextTryAtMs(interruption.sinceMs, tries, now());
+    const needsClick = went.result === 'click' || nextMs === undefined;
+    await jobs.change(job.key, {
+      state: went.result === 'lost' ? 'lost' : needsClick ? 'click' : 'waiting',
+      interruption: {
+        ...interruption,
+        tries,
+        nextTryAtMs: nextMs ?? interruption.nextTryAtMs,
+        ...(went.result === 'not-yet' && went.problem !== '' ? { problem: went.problem } : {}),
+      },
+      ...(went.result === 'moved' ? { bytesAtMs: now(), ...went.patch } : {}),
+    });
+    if (went.result === 'tried' || went.result === 'moved') wakeAt(now() + FIRST_BYTES_LOOK_MS);
+    else if (nextMs !== undefined) wakeAt(nextMs);
+  }
+
+  #newInterruption(job: Job, download: Download, problem: string): Interruption {
+    const sinceMs = this.#deps.now();
+    return {
+      sinceMs,
+      bytes: Math.max(job.bytes, download.bytesReceived),
+      tries: 0,
+      nextTryAtMs: nextTryAtMs(sinceMs, 0, sinceMs) ?? sinceMs,
+      problem,
+    };
+  }
+
+  async #finish(job: Job, download: Download): Promise<void> {
+    const { jobs, downloads, continuation, now } = this.#deps;
+    if (job.spare) await drop(downloads, job.spare.downloadId);
+    await continuation.release(job);
+    await jobs.change(job.key, {
+      state: 'done',
+      doneAtMs: now(),
+      bytes: download.totalBytes ?? job.file.totalBytes ?? download.bytesReceived,
+      interruption: undefined,
+      spare: undefined,
+    });
+  }
+
+  /** The user has ended it, in the browser's own list or by a dialog. */
+  async #forget(job: Job): Promise<void> {
+    const { jobs, downloads, continuation } = this.#deps;
+    if (job.spare) await drop(downloads, job.spare.downloadId);
+    await continuation.release(job);
+    await jobs.remove(job.key);
+  }
+}
+
+/** Ends a download and takes it off the browser's list, as far as it is there. */
+export async function drop(downloads: Downloads, id: number): Promise<void> {
+  await downloads.cancel(id).catch(() => undefined);
+  await downloads.erase(id).catch(() => undefined);
+}

@@ -1,0 +1,35 @@
+const SECOND_MS = 1_000;
+
+/** Waits before the first attempts to go on after an interruption: most breaks are short. */
+const FIRST_WAITS_MS = [1, 4, 16].map((seconds) => seconds * SECOND_MS);
+/** Wait before every later attempt. */
+const LATER_WAIT_MS = 60 * SECOND_MS;
+/** An interruption that lasts longer ends the attempts: who is away for a day decides when he is back. */
+const LAST_TRY_MS = 24 * 3_600 * SECOND_MS;
+
+/** When to try again after so many attempts; `undefined` when the user has to say so. */
+export function nextTryAtMs(sinceMs: number, tries: number, nowMs: number): number | undefined {
+  const atMs = nowMs + (FIRST_WAITS_MS[tries] ?? LATER_WAIT_MS);
+  return atMs - sinceMs > LAST_TRY_MS ? undefined : atMs;
+}
+
+/** For this long an interrupted download waits for its own depot, and for new ways through the master, alone. */
+const PATIENCE_MS = 20 * SECOND_MS;
+
+/**
+ * Whether an interruption has lasted long enough to give the bytes on disk up for a download that starts from the first
+ * one. That costs the time that the bytes on disk take once more; who has waited as long has, at worst, spent twice what
+ * would have been best (the ski-rental rule: Karlin et al., "Competitive Snoopy Caching", 1988).
+ * @param wholeSeconds what the whole file is predicted to take over the new way
+ */
+export function isWorthStartingOver(
+  waitedMs: number,
+  {
+    bytes,
+    totalBytes,
+    wholeSeconds,
+  }: { bytes: number; totalBytes: number | undefined; wholeSeconds: number },
+): boolean {
+  const share = totalBytes === undefined ? 1 : Math.min(1, bytes / totalBytes);
+  return waitedMs >= Math.max(PATIENCE_MS, wholeSeconds * share * SECOND_MS);
+}

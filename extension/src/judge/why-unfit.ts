@@ -1,0 +1,67 @@
+import {
+  canonicalOriginUrl,
+  isAddressLiteral,
+  type OriginUrl,
+  originTarget,
+  type PlanAnswer,
+  parseGetTarget,
+  parseOriginUrl,
+  parseRelayTarget,
+} from '@longhaul/shared';
+import type { Settings } from '../settings/settings.ts';
+import { isLeftPrivate } from './private-host.ts';
+import type { WhyLeft } from './why-left.ts';
+
+/**
+ * Why a plan is not followed, whatever master gave it; `undefined` when it is one for this URL. A master is trusted to
+ * choose depots, not to send the browser anywhere else: its link must be its own, and name the file that was asked for,
+ * and so must the depot's, at a public address.
+ */
+export function whyUnfit(plan: PlanAnswer, askedUrl: string, settings: Settings): WhyLeft | undefined {
+  const asked = parseOriginUrl(askedUrl);
+  if (!asked.ok) return 'not-http';
+  // A master that calls itself otherwise gives links that nobody here has chosen.
+  if (!plan.masterUrl.startsWith(`${settings.master}/get/`)) return 'master-elsewhere';
+  const link = parseGetTarget(plan.masterUrl.slice(settings.master.length));
+  if (!link.ok || !isSameUrl(link.value.url, asked.value)) return 'plan-unfit';
+  if (plan.decision === 'direct') return 'direct-is-best';
+  if (!leadsToDepot(plan.location, asked.value, settings)) return 'plan-unfit';
+  return isInsecure(asked.value, [plan.location, plan.masterUrl]) ? 'insecure-chain' : undefined;
+}
+
+/** Whether an address is that of a depot that fetches this URL, at a host where the browser may be sent. */
+export function leadsToDepot(location: string, asked: OriginUrl, settings: Settings): boolean {
+  const depot = parseOriginUrl(location);
+  if (!depot.ok || isLeftForeign(depot.value, settings)) return false;
+  const relayed = parseRelayTarget(originTarget(depot.value));
+  return relayed.ok && relayed.value.from === 'origin' && isSameUrl(relayed.value.url, asked);
+}
+
+/** Private hosts are out of bounds but for those that the user names, and the machine of the master he has set. */
+function isLeftForeign(depot: OriginUrl, settings: Settings): boolean {
+  const master = parseOriginUrl(settings.master);
+  return isLeftPrivate(depot, settings.privateHosts) && !(master.ok && master.value.host === depot.host);
+}
+
+function isSameUrl(one: OriginUrl, other: OriginUrl): boolean {
+  return canonicalOriginUrl(one) === canonicalOriginUrl(other);
+}
+
+/** Whether a file that the browser gets under TLS would come over plain HTTP. */
+function isInsecure(asked: OriginUrl, addresses: readonly string[]): boolean {
+  return isEncrypted(asked) && addresses.some((text) => !isEncrypted(parse(text)));
+}
+
+function parse(text: string): OriginUrl | undefined {
+  const url = parseOriginUrl(text);
+  return url.ok ? url.value : undefined;
+}
+
+function isEncrypted(url: OriginUrl | undefined): boolean {
+  return url !== undefined && (url.scheme === 'https' || isLoopback(url.host));
+}
+
+/** What stays on this machine cannot be overheard. */
+function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || (isAddressLiteral(host) && host.startsWith('127.'));
+}

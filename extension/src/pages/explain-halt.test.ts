@@ -1,0 +1,25 @@
+import { expect, it } from 'vitest';
+import { explainHalt } from './explain-halt.ts';
+
+it('says what is wrong in words, and when it is tried again', () => {
+  expect(explainHalt({ state: 'waiting', problem: 'NETWORK_FAILED', nextTryAtMs: 16_000 }, 2_000)).toBe(
+    'The connection broke. What is on disk is kept; it is tried again in 14 s.',
+  );
+  const own = 'The origin is busy: try again later. (origin-busy)';
+  expect(explainHalt({ state: 'waiting', problem: own, nextTryAtMs: 1 }, 2)).toBe(
+    `${own} What is on disk is kept; it is tried again now.`,
+  );
+});
+
+it('asks for a click where the browser wants one, and for room where there is none', () => {
+  expect(explainHalt({ state: 'click', problem: '', nextTryAtMs: 0 }, 5)).toBe(
+    'What is on disk is kept: go on by a click.',
+  );
+  expect(explainHalt({ state: 'stuck', problem: 'FILE_NO_SPACE', nextTryAtMs: 0 }, 5)).toMatch(
+    /^There is no room on the disk\. /,
+  );
+});
+
+it('says nothing of what runs', () => {
+  expect(explainHalt({ state: 'running', problem: 'NETWORK_FAILED', nextTryAtMs: 9 }, 0)).toBe('');
+});

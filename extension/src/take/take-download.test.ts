@@ -1,0 +1,189 @@
+import { expect, it } from 'vitest';
+import { askMaster } from '../ask/ask-master.ts';
+import { type Probe, probeFile } from '../ask/probe-file.ts';
+import { factsOf } from '../judge/file-facts.ts';
+import type { Left, WhyLeft } from '../judge/why-left.ts';
+import { download, FakeDownloads, NOW_MS } from '../testing/fake-downloads.ts';
+import { location, plan } from '../testing/plan.ts';
+import { seenAnswer } from '../testing/seen-answer.ts';
+import { serve } from '../testing/serve.ts';
+import { settings } from '../testing/settings.ts';
+import type { TakeOrder } from '../ways/way.ts';
+import { type TakeDependencies, takeDownload } from './take-download.ts';
+
+const FILE = factsOf(200, seenAnswer().headers);
+const PROBE: Probe = { result: 'file', file: FILE };
+
+function setUp(patch: Partial<TakeDependencies> = {}, caught = download()) {
+  const downloads = new FakeDownloads(caught);
+  const orders: TakeOrder[] = [];
+  const deps: TakeDependencies = {
+    addonId: 'longhaul',
+    now: () => NOW_MS,
+    downloads,
+    keeper: { look: async () => undefined },
+    way: {
+      standsBeside: true,
+      take: async (order) => {
+        orders.push(order);
+        return 'taken';
+      },
+    },
+    settings: async () => settings(),
+    answers: { answerTo: async () => seenAnswer() },
+    isUsualPlace: async () => true,
+    askMaster: async () => ({ result: 'plan', plan: plan() }),
+    probeFile: async () => PROBE,
+    greetDepot: async () => true,
+    deadline: () => new AbortController().signal,
+    ...patch,
+  };
+  return { downloads, orders, take: () => takeDownload(caught, deps) };
+}
+
+it('orders a download to be taken once the depot has shown the file, as the browser saw it', async () => {
+  const { orders, take } = setUp();
+  expect(await take()).toBe('taken');
+  expect(orders).toEqual([
+    {
+      original: download(),
+      originUrl: 'https://origin.example/file.iso',
+      page: 'https://page.example',
+      file: FILE,
+      inOnePiece: false,
+      plan: plan(),
+    },
+  ]);
+});
+
+it.each<[string, boolean, string[]]>([
+  ['a file that may be kept', false, ['probe']],
+  ['a file that must not be kept, where the original stands meanwhile', true, ['probe']],
+])('tries one byte of %s', async (_what, noStore, expected) => {
+  const calls: string[] = [];
+  const headers: Record<string, string> = noStore ? { 'cache-control': 'no-store' } : {};
+  const { orders, take } = setUp({
+    answers: { answerTo: async () => seenAnswer({}, headers) },
+    probeFile: async () => {
+      calls.push('probe');
+      return PROBE;
+    },
+  });
+  await take();
+  expect(calls).toEqual(expected);
+  expect(orders).toMatchObject([{ inOnePiece: noStore }]);
+});
+
+it('only greets the depot of a file that must not be kept, where the original has to end first', async () => {
+  const calls: string[] = [];
+  const patch: Partial<TakeDependencies> = {
+    answers: { answerTo: async () => seenAnswer({}, { 'cache-control': 'no-store' }) },
+    probeFile: async () => {
+      calls.push('probe');
+      return PROBE;
+    },
+    greetDepot: async () => {
+      calls.push('greet');
+      return calls.length === 1;
+    },
+  };
+  const way: TakeDependencies['way'] = { standsBeside: false, take: async () => 'taken' };
+  const { take } = setUp({ ...patch, way });
+  expect(await take()).toBe('taken');
+  expect(await take()).toEqual({ why: 'depot-silent' });
+  expect(calls).toEqual(['greet', 'greet']);
+});
+
+const planned = (patch: Parameters<typeof plan>[0]) => async () => ({
+  result: 'plan' as const,
+  plan: plan(patch),
+});
+
+it.each<[WhyLeft, Partial<TakeDependencies>]>([
+  ['off', { settings: async () => settings({ enabled: false }) }],
+  ['unseen', { answers: { answerTo: async () => undefined } }],
+  ['personal', { answers: { answerTo: async () => seenAnswer({}, { vary: 'Cookie' }) } }],
+  ['master-silent', { askMaster: async () => ({ result: 'silent' }) }],
+  ['no-master-there', { askMaster: async () => ({ result: 'no-master', status: 404 }) }],
+  ['direct-is-best', { askMaster: planned({ decision: 'direct', chain: [] }) }],
+  ['plan-unfit', { askMaster: planned({ location: 'http://192.168.1.1/apply.cgi' }) }],
+  ['insecure-chain', { askMaster: planned({ location: location('http://depot.example') }) }],
+  ['depot-silent', { probeFile: async () => ({ result: 'silent' }) }],
+  ['saved-as', { isUsualPlace: async () => false }],
+  ['different-file', { probeFile: async () => ({ result: 'file', file: { ...FILE, etag: '"v2"' } }) }],
+])('leaves the original alone: %s', async (why, patch) => {
+  const { downloads, orders, take } = setUp(patch);
+  expect(await take()).toEqual({ why });
+  expect(downloads.log).toEqual([]);
+  expect(orders).toEqual([]);
+});
+
+it('hands on what the master or the depot itself says', async () => {
+  const refused = { result: 'refused', code: 'origin-not-allowed', message: 'Ask the operator.' } as const;
+  expect(await setUp({ askMaster: async () => refused }).take()).toEqual({
+    why: 'master-refused',
+    detail: 'Ask the operator. (origin-not-allowed)',
+  });
+  const { detail } = (await setUp({
+    probeFile: async () => ({ result: 'refused', code: 'origin-needs-login' }),
+  }).take()) as Left;
+  expect(detail).toMatch(/login.*\(origin-needs-login\)$/);
+});
+
+it('asks nobody about a download that others must not ask for', async () => {
+  let asked = false;
+  const { take } = setUp({
+    answers: { answerTo: async () => seenAnswer({ method: 'POST' }) },
+    askMaster: async () => {
+      asked = true;
+      return { result: 'silent' };
+    },
+  });
+  expect(await take()).toEqual({ why: 'post' });
+  expect(asked).toBe(false);
+});
+
+it('gives up when master or depot has not answered in time', async () => {
+  for (const silent of ['master', 'depot']) {
+    const time = new AbortController();
+    const mute = await serve(() => time.abort());
+    const { downloads, take } = setUp({
+      deadline: () => time.signal,
+      askMaster: (_master, request, signal) =>
+        silent === 'master' ? askMaster(mute, request, signal) : planned({})(),
+      probeFile: (_location, signal) => probeFile(mute, signal),
+    });
+    expect(await take()).toEqual({ why: `${silent}-silent` });
+    expect(downloads.log).toEqual([]);
+  }
+});
+
+it('does nothing when the original has finished, is paused or nearly done by the time the depot answers', async () => {
+  for (const [patch, why] of [
+    [{ state: 'complete' }, 'finished'],
+    [{ paused: true }, 'finished'],
+    [{ bytesReceived: 41_000_000 }, 'nearly-done'],
+  ] as const) {
+    const { downloads, take } = setUp({
+      probeFile: async () => {
+        downloads.change(1, patch);
+        return PROBE;
+      },
+    });
+    expect(await take()).toEqual({ why });
+    expect(downloads.log).toEqual([]);
+  }
+});
+
+it('tells nobody of a download whose place the user chooses', async () => {
+  let asked = false;
+  const { take } = setUp({
+    isUsualPlace: async () => false,
+    askMaster: async () => {
+      asked = true;
+      return { result: 'silent' };
+    },
+  });
+  expect(await take()).toEqual({ why: 'saved-as' });
+  expect(asked).toBe(false);
+});

@@ -1,0 +1,101 @@
+import type { askMaster, PlanReply } from '../ask/ask-master.ts';
+import type { greetDepot, Probe, probeFile } from '../ask/probe-file.ts';
+import type { Download } from '../browser/download.ts';
+import type { Downloads } from '../browser/downloads.ts';
+import type { JobKeeper } from '../jobs/job-keeper.ts';
+import { factsOf, isSameFile } from '../judge/file-facts.ts';
+import { whyIneligible, whyUnshareable } from '../judge/why-ineligible.ts';
+import { type Left, type Outcome, sayCode, type WhyLeft } from '../judge/why-left.ts';
+import { whyNotNow } from '../judge/why-not-now.ts';
+import { isRepeatable } from '../judge/why-not-shared.ts';
+import { whyUnfit } from '../judge/why-unfit.ts';
+import type { Settings } from '../settings/settings.ts';
+import { withoutFragment } from '../url-fragment.ts';
+import type { SeenAnswers } from '../watch/seen-answers.ts';
+import type { TakeOrder, Way } from '../ways/way.ts';
+
+export interface TakeDependencies {
+  readonly addonId: string;
+  readonly now: () => number;
+  readonly downloads: Downloads;
+  readonly keeper: Pick<JobKeeper, 'look'>;
+  readonly way: Pick<Way, 'standsBeside' | 'take'>;
+  readonly settings: () => Promise<Settings>;
+  readonly answers: Pick<SeenAnswers, 'answerTo'>;
+  /** Whether a download goes where those of the add-on go, without the user having chosen. */
+  readonly isUsualPlace: (download: Download) => Promise<boolean>;
+  readonly askMaster: typeof askMaster;
+  readonly probeFile: typeof probeFile;
+  readonly greetDepot: typeof greetDepot;
+  /** Ends the time that master and depot have together; from then on the original is left alone. */
+  readonly deadline: () => AbortSignal;
+}
+
+/**
+ * Takes a download that the browser has just begun through the overlay, if that is possible, allowed and faster.
+ * The original goes on until the plan is there and its entry depot answers.
+ */
+export async function takeDownload(caught: Download, deps: TakeDependencies): Promise<Outcome> {
+  const settings = await deps.settings();
+  const ineligible = whyIneligible(caught, settings, deps.addonId, deps.now());
+  if (ineligible) return left(ineligible);
+  const seen = await deps.answers.answerTo(caught.finalUrl);
+  const unshareable = whyUnshareable(caught, seen, settings);
+  if (unshareable !== undefined || !seen) return left(unshareable ?? 'unseen');
+  if (!(await deps.isUsualPlace(caught))) return left('saved-as');
+  const file = factsOf(seen.status, seen.headers);
+  const originUrl = withoutFragment(caught.finalUrl);
+  const signal = deps.deadline();
+  const size = file.totalBytes === undefined ? {} : { sizeBytes: file.totalBytes };
+  const reply = await deps.askMaster(settings.master, { url: originUrl, ...size }, signal);
+  if (reply.result !== 'plan') return leftByMaster(reply);
+  const { plan } = reply;
+  const unfit = whyUnfit(plan, originUrl, settings);
+  if (unfit) return left(unfit);
+  const inOnePiece = !isRepeatable(seen.headers);
+  const order = { original: caught, originUrl, page: seen.page, file, inOnePiece, plan };
+  return proveAndTake(order, signal, deps);
+}
+
+async function proveAndTake(order: TakeOrder, signal: AbortSignal, deps: TakeDependencies): Promise<Outcome> {
+  const { original, plan, file } = order;
+  const unproved = await whyUnproved(order, signal, deps);
+  if (unproved) return unproved;
+  const now = await deps.downloads.get(original.id);
+  const obstacle = whyNotNow(now, plan, file.totalBytes);
+  if (obstacle || !now) return left(obstacle ?? 'finished');
+  const outcome = await deps.way.take({ ...order, original: now });
+  // What happened to it before its id was known went unnoticed.
+  if (outcome === 'taken') await deps.keeper.look();
+  return outcome;
+}
+
+/**
+ * Whether the depot has the same file. For the origin this trial is one request, which may be one too many where the
+ * original must end before the next one: there the depot is only greeted, and its answer to the download itself judged.
+ */
+async function whyUnproved(
+  { plan, file, inOnePiece }: TakeOrder,
+  signal: AbortSignal,
+  { way, probeFile, greetDepot }: TakeDependencies,
+): Promise<Left | undefined> {
+  if (inOnePiece && !way.standsBeside)
+    return (await greetDepot(plan.location, signal)) ? undefined : left('depot-silent');
+  const probe = await probeFile(plan.location, signal);
+  if (probe.result !== 'file') return leftByDepot(probe);
+  return isSameFile(file, probe.file) ? undefined : left('different-file');
+}
+
+function left(why: WhyLeft, detail?: string): Left {
+  return detail === undefined ? { why } : { why, detail };
+}
+
+function leftByMaster(reply: Exclude<PlanReply, { result: 'plan' }>): Left {
+  if (reply.result === 'refused') return left('master-refused', `${reply.message} (${reply.code})`);
+  return left(reply.result === 'silent' ? 'master-silent' : 'no-master-there');
+}
+
+function leftByDepot(probe: Exclude<Probe, { result: 'file' }>): Left {
+  if (probe.result === 'silent') return left('depot-silent');
+  return left('depot-refused', sayCode(probe.code));
+}

@@ -1,0 +1,97 @@
+import { expect, it } from 'vitest';
+import type { RequestEvent } from '../browser/requests.ts';
+import { SeenAnswers } from './seen-answers.ts';
+
+const URL = 'https://origin.example/report';
+
+const event = (patch: Partial<RequestEvent> = {}): RequestEvent => ({
+  requestId: '1',
+  url: URL,
+  method: 'GET',
+  tabId: 7,
+  statusCode: 200,
+  responseHeaders: [{ name: 'ETag', value: '"v1"' }],
+  ...patch,
+});
+
+/** One who waits for answers as long as it takes; what is to happen before is told while events settle. */
+function patient(meanwhile: () => void = () => undefined): SeenAnswers {
+  let pauses = 0;
+  return new SeenAnswers(async () => {
+    pauses += 1;
+    if (pauses % 2 === 0) return new Promise(() => undefined);
+    meanwhile();
+  });
+}
+const hasty = () => new SeenAnswers(async () => undefined);
+
+it('knows the answer that became a download, with page and address', async () => {
+  const answers = patient();
+  answers.asked(event());
+  answers.answered(event({ initiator: 'https://page.example', ip: '203.0.113.7' }));
+  const seen = await answers.answerTo(`${URL}#part`);
+  expect(seen).toMatchObject({ method: 'GET', status: 200, isFromTab: true, address: '203.0.113.7' });
+  expect(seen?.page).toBe('https://page.example');
+  expect(seen?.headers.get('etag')).toBe('"v1"');
+});
+
+it('waits for a request that is told later than its download, as in Firefox, and for the answer', async () => {
+  const answers = patient(() => answers.asked(event()));
+  const seen = answers.answerTo(URL);
+  answers.answered(event());
+  expect(await seen).toMatchObject({ status: 200 });
+});
+
+it('never takes the page with a form for the answer to the form, which has the same address', async () => {
+  const answers = patient(() => answers.asked(event({ requestId: '2', method: 'POST' })));
+  answers.asked(event());
+  answers.answered(event());
+  const seen = answers.answerTo(URL);
+  answers.answered(event({ requestId: '2', method: 'POST' }));
+  expect(await seen).toMatchObject({ method: 'POST' });
+});
+
+it('knows nothing of what was never asked, failed, or is not answered in time', async () => {
+  const answers = hasty();
+  expect(await answers.answerTo(URL)).toBeUndefined();
+  answers.asked(event());
+  expect(await answers.answerTo(URL)).toBeUndefined();
+  answers.failed(event());
+  expect(await answers.answerTo(URL)).toBeUndefined();
+});
+
+it('follows redirects, and knows an answer although it slept when the request began', async () => {
+  const answers = patient();
+  answers.asked(event());
+  answers.asked(event({ url: 'https://cdn.example/x' }));
+  answers.answered(event({ url: 'https://cdn.example/x' }));
+  answers.answered(event({ requestId: '2', url: 'https://late.example/x' }));
+  expect(await answers.answerTo('https://cdn.example/x')).toMatchObject({ status: 200 });
+  expect(await answers.answerTo('https://late.example/x')).toMatchObject({ status: 200 });
+});
+
+it("tells the answer to the add-on's own request, to nobody else's", async () => {
+  const answers = patient();
+  const own = answers.nextOwnAnswer(URL);
+  answers.asked(event());
+  answers.answered(event({ statusCode: 500 }));
+  answers.asked(event({ requestId: '2', tabId: -1 }));
+  answers.asked(event({ requestId: '2', tabId: -1, url: 'https://depot.example/report?ticket' }));
+  answers.answered(event({ requestId: '2', tabId: -1, url: 'https://depot.example/report?ticket' }));
+  expect(await own).toMatchObject({ status: 200, isFromTab: false });
+});
+
+it("does not take a proxy's address for the server's", async () => {
+  const answers = patient();
+  answers.answered(event({ ip: '10.0.0.1', proxyInfo: { type: 'http' } }));
+  expect((await answers.answerTo(URL))?.address).toBeUndefined();
+});
+
+it('remembers a bounded number of requests', async () => {
+  const answers = patient();
+  answers.answered(event());
+  for (let id = 2; id <= 201; id += 1) {
+    answers.answered(event({ requestId: String(id), url: `https://other.example/${id}` }));
+  }
+  expect(await answers.answerTo(URL)).toBeUndefined();
+});

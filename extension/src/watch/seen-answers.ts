@@ -1,0 +1,121 @@
+import type { HeaderLine, RequestEvent } from '../browser/requests.ts';
+import { withoutFragment } from '../url-fragment.ts';
+
+/** An answer as the browser itself saw it, whatever became of it. */
+export interface SeenAnswer {
+  readonly method: string;
+  readonly status: number;
+  readonly headers: Headers;
+  /** Whether a tab asked, as for a link. Firefox has none for "Save link as" and for add-ons. */
+  readonly isFromTab: boolean;
+  /** The page that asked; empty when it is not known. */
+  readonly page: string;
+  /** The server's address; `undefined` when it is not known, as behind a proxy. */
+  readonly address: string | undefined;
+}
+
+interface Exchange {
+  /** Settles with the answer that is no redirect; `undefined` when none came. */
+  readonly answer: PromiseWithResolvers<SeenAnswer | undefined>;
+}
+
+type Answer = SeenAnswer | undefined;
+
+/** More are not under way at once. */
+const REMEMBERED_EXCHANGES = 200;
+/** Firefox tells of a download up to a tenth of a second before it tells of the request that led to it. */
+const SETTLING_MS = 200;
+/** An answer that is not told by then is not going to be. */
+const ANSWER_PATIENCE_MS = 1_000;
+
+/**
+ * What the browser asked for pages and downloads, and what came of it. Kept in memory: an answer becomes a download
+ * long before the background, which it has woken, sleeps again.
+ */
+export class SeenAnswers {
+  readonly #exchanges = new Map<string, Exchange>();
+  /** The newest request for each URL. */
+  readonly #newest = new Map<string, Exchange>();
+  readonly #expected = new Map<string, (answer: Promise<Answer>) => void>();
+  readonly #pause: (ms: number) => Promise<void>;
+
+  constructor(pause: (ms: number) => Promise<void>) {
+    this.#pause = pause;
+  }
+
+  /** A request begins, or follows a redirect. */
+  asked({ requestId, url, tabId }: RequestEvent): void {
+    const known = this.#exchanges.get(requestId);
+    const exchange = known ?? { answer: Promise.withResolvers<Answer>() };
+    remember(this.#exchanges, requestId, exchange);
+    remember(this.#newest, withoutFragment(url), exchange);
+    if (known || tabId >= 0) return;
+    this.#expected.get(withoutFragment(url))?.(exchange.answer.promise);
+    this.#expected.delete(withoutFragment(url));
+  }
+
+  /** The head of an answer has come that is no redirect. */
+  answered(event: RequestEvent): void {
+    // The background may have slept when the request began.
+    if (!this.#exchanges.has(event.requestId)) this.asked(event);
+    this.#exchanges.get(event.requestId)?.answer.resolve(toAnswer(event));
+  }
+
+  /** A request has ended without an answer. */
+  failed({ requestId }: RequestEvent): void {
+    this.#exchanges.get(requestId)?.answer.resolve(undefined);
+  }
+
+  /**
+   * The answer to the newest request for this URL, waited for a moment; `undefined` when none comes. A request that is
+   * still open hides the older ones: the answer to a form must not be taken for the page that had it.
+   */
+  async answerTo(url: string): Promise<Answer> {
+    await this.#pause(SETTLING_MS);
+    const exchange = this.#newest.get(withoutFragment(url));
+    if (!exchange) return undefined;
+    return Promise.race([exchange.answer.promise, this.#pause(ANSWER_PATIENCE_MS).then(() => undefined)]);
+  }
+
+  /**
+   * The answer to the add-on's own next request for this URL, wherever redirects lead it. Firefox shows these requests;
+   * Chromium does not.
+   */
+  async nextOwnAnswer(url: string): Promise<Answer> {
+    const { promise, resolve } = Promise.withResolvers<Promise<Answer>>();
+    this.#expected.set(withoutFragment(url), resolve);
+    return promise;
+  }
+}
+
+function toAnswer(event: RequestEvent): SeenAnswer {
+  return {
+    method: event.method,
+    status: event.statusCode ?? 0,
+    headers: toHeaders(event.responseHeaders ?? []),
+    isFromTab: event.tabId >= 0,
+    page: event.initiator ?? event.originUrl ?? '',
+    address: event.proxyInfo ? undefined : (event.ip ?? undefined),
+  };
+}
+
+function toHeaders(lines: readonly HeaderLine[]): Headers {
+  const headers = new Headers();
+  for (const { name, value = '' } of lines) {
+    try {
+      headers.append(name, value);
+    } catch {
+      // A header that is none cannot be compared either.
+    }
+  }
+  return headers;
+}
+
+function remember<V>(map: Map<string, V>, key: string, value: V): void {
+  map.delete(key);
+  map.set(key, value);
+  for (const oldest of map.keys()) {
+    if (map.size <= REMEMBERED_EXCHANGES) return;
+    map.delete(oldest);
+  }
+}

@@ -1,0 +1,322 @@
+import { describe, expect, it } from 'vitest';
+import type { Probe } from '../ask/probe-file.ts';
+import type { Download } from '../browser/download.ts';
+import type { Job } from '../jobs/job.ts';
+import { JobStore } from '../jobs/job-store.ts';
+import { factsOf } from '../judge/file-facts.ts';
+import { download, FakeDownloads, NOW_MS } from '../testing/fake-downloads.ts';
+import { job } from '../testing/job.ts';
+import { memoryArea } from '../testing/memory-area.ts';
+import { order } from '../testing/order.ts';
+import { location, plan } from '../testing/plan.ts';
+import { seenAnswer } from '../testing/seen-answer.ts';
+import { settings } from '../testing/settings.ts';
+import { BesideWay, type BesideWayDependencies } from './beside-way.ts';
+
+const FILE = factsOf(200, seenAnswer().headers);
+const SAME: Probe = { result: 'file', file: FILE };
+const SILENT: Probe = { result: 'silent' };
+const BROKEN = { state: 'interrupted', error: 'NETWORK_FAILED', canResume: true } as const;
+
+/** A Chromium whose time passes in the pauses of the add-on; `meanwhile` is what happens in each. */
+function setUp(patch: Partial<BesideWayDependencies> = {}, ...items: Download[]) {
+  const downloads = new FakeDownloads(...(items.length > 0 ? items : [download()]));
+  const jobs = new JobStore(memoryArea());
+  const question = Promise.withResolvers<void>();
+  const world = {
+    downloads,
+    jobs,
+    nowMs: NOW_MS,
+    given: [] as string[],
+    asked: [] as unknown[],
+    ask: () => question.resolve(),
+    meanwhile: async () => {},
+  };
+  const way = new BesideWay({
+    addonId: 'longhaul',
+    downloads,
+    jobs,
+    names: {
+      start: (start) => downloads.start({ ...start, name: '' }),
+      asked: () => question.promise,
+      give: (id, name) => void world.given.push(`${id} is ${name}`),
+    },
+    settings: async () => settings(),
+    askMaster: async (_master, request) => {
+      world.asked.push(request);
+      return { result: 'plan', plan: plan() };
+    },
+    probeFile: async () => SAME,
+    deadline: () => new AbortController().signal,
+    now: () => world.nowMs,
+    pause: async (ms) => {
+      world.nowMs += ms;
+      await world.meanwhile();
+    },
+    ...patch,
+  });
+  return Object.assign(world, { way });
+}
+
+/** What the depot's answer makes of the download that was started. */
+const answer = (patch: Partial<Download>): Partial<Download> => ({
+  finalUrl: location(),
+  totalBytes: 50_000_000,
+  ...patch,
+});
+
+describe('taking a download', () => {
+  it('pauses the original until its successor has delivered, then ends it and passes its name on', async () => {
+    const world = setUp();
+    let looks = 0;
+    world.meanwhile = async () => {
+      looks += 1;
+      if (looks === 1) {
+        world.downloads.change(2, answer({ bytesReceived: 1 }));
+        world.ask();
+      }
+      if (looks === 5) {
+        expect(world.downloads.items.get(1)).toMatchObject({ state: 'in_progress', paused: true });
+        world.downloads.change(2, { bytesReceived: 3_000_000 });
+      }
+    };
+    expect(await world.way.take(order())).toBe('taken');
+    expect(world.downloads.log).toEqual(['pause 1', `start ${plan().masterUrl}`, 'cancel 1', 'erase 1']);
+    expect(world.given).toEqual(['2 is file.iso']);
+    expect(await world.jobs.all()).toMatchObject([{ state: 'running', downloadId: 2, name: 'file.iso' }]);
+  });
+
+  it('waits for no more than the whole of a small file', async () => {
+    const world = setUp();
+    world.downloads.start = async () => {
+      world.downloads.items.set(2, download({ id: 2, ...answer({ totalBytes: 9, bytesReceived: 9 }) }));
+      world.ask();
+      return 2;
+    };
+    expect(await world.way.take(order({ file: { ...FILE, totalBytes: 9 } }))).toBe('taken');
+  });
+
+  it('asks for the whole in one request where an answer must not be kept', async () => {
+    const world = setUp();
+    world.meanwhile = async () => world.downloads.change(2, { state: 'interrupted', error: 'SERVER_FAILED' });
+    await world.way.take(order({ inOnePiece: true }));
+    expect(Object.keys(world.downloads.started?.headers ?? {})).toEqual(['If-None-Match']);
+    await world.way.take(order());
+    expect(world.downloads.started?.headers).toEqual({});
+  });
+
+  it.each<[string, string, Partial<Download>]>([
+    ['is refused', 'depot-refused', { state: 'interrupted', error: 'SERVER_FORBIDDEN' }],
+    ['breaks', 'depot-refused', answer({ ...BROKEN, bytesReceived: 1_000_000 })],
+    ['has another length', 'different-file', answer({ totalBytes: 49_999_999, bytesReceived: 3_000_000 })],
+    ['was led elsewhere', 'different-file', answer({ finalUrl: 'http://192.168.1.1/', bytesReceived: 3e6 })],
+    ['never gets an answer', 'depot-silent', {}],
+  ])('goes on with the original where it paused when its successor %s', async (what, why, patch) => {
+    const world = setUp();
+    world.meanwhile = async () => {
+      world.downloads.change(2, patch);
+      if (what !== 'never gets an answer') world.ask();
+    };
+    expect(await world.way.take(order())).toMatchObject({ why });
+    expect(world.downloads.log.slice(2)).toEqual(['cancel 2', 'erase 2', 'resume 1']);
+    expect(world.downloads.items.get(1)).toMatchObject({ state: 'in_progress', paused: false });
+    expect(await world.jobs.all()).toEqual([]);
+  });
+
+  it('goes on with the original when the browser does not start another download', async () => {
+    const world = setUp();
+    world.downloads.refused.add(plan().masterUrl);
+    expect(await world.way.take(order())).toEqual({ why: 'depot-silent' });
+    expect(world.downloads.log.at(-1)).toBe('resume 1');
+  });
+
+  it('ends both when the user ends one of them', async () => {
+    for (const id of [1, 2]) {
+      const world = setUp();
+      world.meanwhile = async () =>
+        world.downloads.change(id, { state: 'interrupted', error: 'USER_CANCELED' });
+      expect(await world.way.take(order())).toEqual({ why: 'finished' });
+      expect([...world.downloads.items.keys()]).toEqual([]);
+      expect(await world.jobs.all()).toEqual([]);
+    }
+  });
+
+  it('is finished after a sleep in its middle: by the successor if it runs, else by the original', async () => {
+    const running = setUp({}, download({ paused: true }), download({ id: 2, addonId: 'longhaul' }));
+    await running.jobs.add(job({ state: 'starting' }));
+    await running.way.recover(job({ state: 'starting' }));
+    expect(running.downloads.log).toEqual(['cancel 1', 'erase 1']);
+    expect(await running.jobs.all()).toMatchObject([{ state: 'running', downloadId: 2 }]);
+    const broken = setUp({}, download({ paused: true }), download({ id: 2, ...BROKEN }));
+    await broken.way.recover(job({ state: 'starting' }));
+    expect(broken.downloads.log).toEqual(['cancel 2', 'erase 2', 'resume 1']);
+  });
+
+  it("never takes yesterday's download of the same link for its own", async () => {
+    const url = plan().masterUrl;
+    const yesterday = { startedAtMs: NOW_MS - 86_400_000, addonId: 'longhaul' };
+    const world = setUp(
+      {},
+      download({ paused: true }),
+      download({ id: 7, url, state: 'complete', ...yesterday }),
+    );
+    await world.way.recover(job({ state: 'starting', downloadId: undefined }));
+    expect(world.downloads.log).toEqual(['resume 1']);
+  });
+});
+
+/** A job that has been interrupted for so long, with half of its file on disk. */
+const interrupted = (seconds: number, patch: Partial<Job> = {}): Job =>
+  job({
+    interruption: {
+      sinceMs: NOW_MS - seconds * 1_000,
+      bytes: 25_000_000,
+      tries: 1,
+      nextTryAtMs: NOW_MS,
+      problem: '',
+    },
+    ...patch,
+  });
+const half = (patch: Partial<Download> = {}): Download =>
+  download({ id: 2, url: job().url, finalUrl: location(), ...BROKEN, bytesReceived: 25_000_000, ...patch });
+
+describe('going on', () => {
+  it('resumes when the depot has shown the next byte of the same file', async () => {
+    const asked: unknown[] = [];
+    const world = setUp(
+      {
+        probeFile: async (place, _signal, atByte) => {
+          asked.push([place, atByte]);
+          return SAME;
+        },
+      },
+      half(),
+    );
+    expect(await world.way.goOn(interrupted(1), half())).toEqual({ result: 'tried' });
+    expect(asked).toEqual([[location(), 25_000_000]]);
+    // The second time gives the browser its five resumptions back, before the next break.
+    expect(world.downloads.log).toEqual(['resume 2', 'pause 2', 'resume 2']);
+  });
+
+  it.each<[string, Probe]>([
+    ['does not answer', SILENT],
+    [
+      'refuses, which would make the browser drop the bytes',
+      { result: 'refused', code: 'origin-unavailable' },
+    ],
+    ['has another version', { result: 'file', file: { ...FILE, etag: '"v2"' } }],
+  ])('leaves everything as it is while the depot %s', async (_what, probe) => {
+    const world = setUp({ probeFile: async () => probe }, half());
+    const went = await world.way.goOn(interrupted(19), half());
+    expect(went.result).toBe('not-yet');
+    expect(world.downloads.log).toEqual([]);
+    expect(world.asked).toEqual([]);
+  });
+
+  it("hands on the depot's sentence", async () => {
+    const world = setUp({ probeFile: async () => ({ result: 'refused', code: 'origin-busy' }) }, half());
+    expect(await world.way.goOn(interrupted(1), half())).toMatchObject({
+      problem: expect.stringMatching(/\(origin-busy\)$/),
+    });
+  });
+
+  it('wants a click when the browser says yes and resumes nothing', async () => {
+    const world = setUp({}, half());
+    world.downloads.onResume = async () => undefined;
+    expect(await world.way.goOn(interrupted(1), half())).toEqual({ result: 'click' });
+  });
+
+  it('gives the browser its five resumptions back once bytes come', async () => {
+    const world = setUp({}, half({ state: 'in_progress' }));
+    await world.way.recovered(job(), half());
+    expect(world.downloads.log).toEqual(['pause 2', 'resume 2']);
+  });
+});
+
+describe('starting again', () => {
+  /** The old depot is silent, new ones are not. */
+  const newDepot: Partial<BesideWayDependencies> = {
+    probeFile: async (_place, _signal, atByte) => (atByte === undefined ? SAME : SILENT),
+  };
+
+  it('happens through other depots when that is the better end, beside what is on disk', async () => {
+    const world = setUp(newDepot, half());
+    await world.jobs.add(interrupted(20));
+    const went = await world.way.goOn(interrupted(20), half());
+    expect(world.asked).toEqual([
+      { url: 'https://origin.example/file.iso', avoid: ['pe-1'], sizeBytes: 50_000_000 },
+    ]);
+    expect(world.downloads.log).toEqual([`start ${plan().masterUrl}`]);
+    expect(world.given).toEqual(['3 is file.iso']);
+    expect(went).toMatchObject({
+      result: 'moved',
+      patch: {
+        state: 'running',
+        downloadId: 3,
+        restarts: 1,
+        bytes: 0,
+        spare: { downloadId: 2, bytes: 25_000_000, url: job().url },
+      },
+    });
+  });
+
+  it('does not happen while waiting has cost less than the bytes on disk would once more', async () => {
+    const slow = { predictedSeconds: 600, directSeconds: 6_000 };
+    const world = setUp(newDepot, half());
+    expect(await world.way.goOn(interrupted(299, slow), half())).toMatchObject({ result: 'not-yet' });
+    expect(world.asked).toEqual([]);
+  });
+
+  it('happens directly where the master knows no chain, and then only when that is worth it', async () => {
+    const noMaster: Partial<BesideWayDependencies> = {
+      probeFile: async (place) => (place === job().originUrl ? SAME : SILENT),
+      askMaster: async () => ({ result: 'silent' }),
+    };
+    const early = setUp(noMaster, half());
+    expect(await early.way.goOn(interrupted(24), half())).toMatchObject({ result: 'not-yet' });
+    expect(early.downloads.log).toEqual([]);
+    const late = setUp(noMaster, half());
+    expect(await late.way.goOn(interrupted(25), half())).toMatchObject({ patch: { way: 'direct' } });
+    expect(late.downloads.log).toEqual(['start https://origin.example/file.iso#lh-direct']);
+  });
+
+  it('waits for somebody who has the file, as while the network is away', async () => {
+    const away: Partial<BesideWayDependencies> = {
+      probeFile: async () => SILENT,
+      askMaster: async () => ({ result: 'silent' }),
+    };
+    for (const old of [half(), half({ canResume: false, bytesReceived: 0 })]) {
+      const world = setUp(away, old);
+      expect(await world.way.goOn(interrupted(3_600), old)).toEqual({ result: 'not-yet', problem: '' });
+      expect(world.downloads.log).toEqual([]);
+    }
+  });
+
+  it('is taken back when the new download breaks before it has delivered more', async () => {
+    const old = { downloadId: 2, bytes: 25_000_000, url: job().url, way: 'chain', chain: ['x'] } as const;
+    const spare = { ...old, interruption: interrupted(3_600).interruption };
+    const fresh = half({ id: 3, bytesReceived: 100 });
+    const world = setUp(newDepot, half(), fresh);
+    const moved = interrupted(1, { downloadId: 3, spare, restarts: 1 });
+    await world.jobs.add(moved);
+    expect(await world.way.goOn(moved, fresh)).toMatchObject({
+      result: 'moved',
+      patch: {
+        ...old,
+        spare: undefined,
+        state: 'waiting',
+        interruption: { sinceMs: NOW_MS - 3_600_000, nextTryAtMs: NOW_MS + 16_000 },
+      },
+    });
+    expect(world.downloads.log).toEqual(['cancel 3', 'erase 3']);
+  });
+
+  it('happens at once when the browser has dropped the bytes itself, but not for ever', async () => {
+    const dropped = half({ canResume: false, bytesReceived: 0 });
+    const world = setUp(newDepot, dropped);
+    await world.jobs.add(interrupted(1));
+    expect(await world.way.goOn(interrupted(1), dropped)).toMatchObject({ result: 'moved' });
+    const often = interrupted(1, { restarts: 3 });
+    expect(await world.way.goOn(often, dropped)).toMatchObject({ result: 'lost' });
+  });
+});

@@ -1,0 +1,224 @@
+import { describe, expect, it } from 'vitest';
+import type { PlanReply } from '../ask/ask-master.ts';
+import type { Probe } from '../ask/probe-file.ts';
+import type { Download } from '../browser/download.ts';
+import type { Job } from '../jobs/job.ts';
+import { JobStore } from '../jobs/job-store.ts';
+import { factsOf } from '../judge/file-facts.ts';
+import { download, FakeDownloads, NOW_MS } from '../testing/fake-downloads.ts';
+import { job } from '../testing/job.ts';
+import { memoryArea } from '../testing/memory-area.ts';
+import { order } from '../testing/order.ts';
+import { location, plan } from '../testing/plan.ts';
+import { seenAnswer } from '../testing/seen-answer.ts';
+import { settings } from '../testing/settings.ts';
+import type { SeenAnswer } from '../watch/seen-answers.ts';
+import { LedWay } from './led-way.ts';
+
+const ORIGIN = 'https://origin.example/file.iso';
+const LEAD = `lead ${ORIGIN} to ${plan().masterUrl}`;
+const DIRECT = `start ${ORIGIN}#lh-direct as file.iso`;
+const FILE = factsOf(200, seenAnswer().headers);
+const SAME: Probe = { result: 'file', file: FILE };
+const SILENT: Probe = { result: 'silent' };
+const ledJob = (patch: Partial<Job> = {}) => job({ url: ORIGIN, ...patch });
+
+/** What is asked before the browser resumes, and what comes of it: all have the file where a test says nothing. */
+interface Answers {
+  readonly chain?: Probe;
+  readonly origin?: Probe;
+  readonly master?: PlanReply;
+}
+
+function setUp(answer: SeenAnswer | undefined, ...items: Download[]) {
+  return setUpWith({}, answer, ...items);
+}
+
+function setUpWith(answers: Answers, answer: SeenAnswer | undefined, ...items: Download[]) {
+  const downloads = new FakeDownloads(...(items.length > 0 ? items : [download()]));
+  const jobs = new JobStore(memoryArea());
+  const { log } = downloads;
+  const probed: unknown[] = [];
+  const way = new LedWay({
+    addonId: 'longhaul',
+    downloads,
+    jobs,
+    routes: {
+      lead: async ({ from, to }) => void log.push(`lead ${from} to ${to}`),
+      release: async () => void log.push('release'),
+    },
+    answers: { nextOwnAnswer: async () => answer },
+    settings: async () => settings(),
+    askMaster: async () => answers.master ?? { result: 'plan', plan: plan() },
+    probeFile: async (place, _signal, atByte) => {
+      probed.push([place, atByte]);
+      return (place === ORIGIN ? answers.origin : answers.chain) ?? SAME;
+    },
+    deadline: () => new AbortController().signal,
+    now: () => NOW_MS,
+    pause: async () => undefined,
+  });
+  return { downloads, jobs, log, probed, way };
+}
+
+describe('taking a download', () => {
+  it("leads the origin's own address to the master, and downloads it under the original's name", async () => {
+    const { jobs, log, way } = setUp(seenAnswer({ isFromTab: false }));
+    expect(await way.take(order())).toBe('taken');
+    expect(log).toEqual([LEAD, 'cancel 1', 'erase 1', `start ${ORIGIN} as file.iso`]);
+    expect(await jobs.all()).toMatchObject([{ state: 'running', downloadId: 1, url: ORIGIN }]);
+  });
+
+  it.each<[string, SeenAnswer | undefined, string]>([
+    ['refuses', seenAnswer({ status: 403 }, { 'longhaul-error': 'origin-needs-login' }), 'depot-refused'],
+    ['gives another version', seenAnswer({}, { etag: '"v2"' }), 'different-file'],
+    ['gives another length', seenAnswer({}, { 'content-length': '1' }), 'different-file'],
+    ['does not answer', undefined, 'depot-silent'],
+  ])('goes back to the origin, as the page would ask it, when the depot %s', async (_what, answer, why) => {
+    const { downloads, jobs, log, way } = setUp(answer);
+    expect(await way.take(order())).toMatchObject({ why });
+    expect(log.slice(4)).toEqual(['release', 'cancel 1', 'erase 1', DIRECT]);
+    expect(downloads.started?.headers).toEqual({ Referer: 'https://page.example/' });
+    expect(await jobs.all()).toEqual([]);
+  });
+
+  it('keeps a file that finishes in the very moment of the replacement', async () => {
+    const { downloads, jobs, log, way } = setUp(seenAnswer());
+    downloads.cancel = async () => downloads.change(1, { state: 'complete' });
+    expect(await way.take(order())).toEqual({ why: 'finished' });
+    expect(log).toEqual([LEAD, 'release']);
+    expect(await jobs.all()).toEqual([]);
+  });
+
+  it('says so when not even the direct download starts', async () => {
+    const { downloads, jobs, way } = setUp(undefined);
+    downloads.refused.add(ORIGIN).add(`${ORIGIN}#lh-direct`);
+    await way.take(order());
+    expect(await jobs.all()).toMatchObject([{ state: 'lost' }]);
+  });
+
+  it('tells no page to a server of plain http, and the whole page to its own server only', async () => {
+    const refererOf = async (page: string, originUrl: string) => {
+      const { downloads, way } = setUp(undefined);
+      await way.take(order({ page, originUrl }));
+      return downloads.started?.headers?.Referer;
+    };
+    expect(await refererOf('https://origin.example/a?b#c', ORIGIN)).toBe('https://origin.example/a?b');
+    expect(await refererOf('https://page.example/a', 'http://origin.example/f')).toBeUndefined();
+    expect(await refererOf('', ORIGIN)).toBeUndefined();
+  });
+
+  it('is finished after a sleep in its middle, by what was started or from the origin', async () => {
+    const own = setUp(undefined, download({ id: 5, url: ORIGIN, addonId: 'longhaul' }));
+    await own.jobs.add(ledJob({ state: 'starting', downloadId: undefined }));
+    await own.way.recover(ledJob({ state: 'starting', downloadId: undefined }));
+    expect(await own.jobs.all()).toMatchObject([{ state: 'running', downloadId: 5 }]);
+    const yesterdays = { id: 7, url: ORIGIN, state: 'complete', startedAtMs: NOW_MS - 86_400_000 } as const;
+    const none = setUp(undefined, download({ ...yesterdays, addonId: 'longhaul' }));
+    await none.way.recover(ledJob({ state: 'starting', downloadId: undefined }));
+    expect(none.log).toEqual(['release', DIRECT]);
+    const original = setUp(undefined, download());
+    await original.way.recover(ledJob({ state: 'starting', downloadId: undefined }));
+    expect(original.log).toEqual(['release']);
+  });
+});
+
+describe('going on', () => {
+  const broken = download({ id: 2, state: 'interrupted', error: 'NETWORK_FAILED', canResume: true });
+  const tried = (tries: number): Job =>
+    ledJob({
+      bytes: 700,
+      interruption: { sinceMs: NOW_MS, bytes: 700, tries, nextTryAtMs: NOW_MS, problem: '' },
+    });
+
+  it('resumes through the master where the depot shows the next byte of the same file', async () => {
+    const master = { result: 'plan', plan: plan({ chain: ['sp-1'] }) } as const;
+    const { jobs, log, probed, way } = setUpWith({ master }, undefined, broken);
+    await jobs.add(tried(0));
+    expect(await way.goOn(tried(0), broken)).toEqual({ result: 'tried' });
+    expect(probed).toEqual([[location(), 700]]);
+    expect(log).toEqual([LEAD, 'resume 2']);
+    expect(await jobs.all()).toMatchObject([{ way: 'chain', chain: ['sp-1'] }]);
+  });
+
+  it.each<[string, Answers, string]>([
+    [
+      'the depot refuses, which the browser would take for the end after two times',
+      { chain: { result: 'refused', code: 'origin-busy' } },
+      '(origin-busy)',
+    ],
+    [
+      'there is another version now',
+      { chain: { result: 'file', file: { ...FILE, etag: '"2"' } } },
+      'another',
+    ],
+    ['nobody answers', { chain: SILENT }, ''],
+    ['the master does not answer', { master: { result: 'silent' } }, ''],
+    [
+      'the master names another link',
+      { master: { result: 'plan', plan: plan({ masterUrl: 'http://10.0.0.1/' }) } },
+      '',
+    ],
+  ])('leaves everything as it is while %s', async (_what, answers, problem) => {
+    const { log, way } = setUpWith(answers, undefined, broken);
+    const went = await way.goOn(tried(2), broken);
+    expect(went).toEqual({ result: 'not-yet', problem: expect.stringContaining(problem) });
+    expect(log).toEqual([]);
+  });
+
+  it('asks the origin for the rest, too, from the fourth time on, and takes turns with what breaks', async () => {
+    const ways = async (answers: Answers, tries: number) => {
+      const { log, way } = setUpWith(answers, undefined, broken);
+      await way.goOn(tried(tries), broken);
+      return log;
+    };
+    expect(await ways({ chain: SILENT }, 2)).toEqual([]);
+    expect(await ways({ chain: SILENT }, 3)).toEqual(['release', 'resume 2']);
+    expect(await ways({ chain: SILENT }, 4)).toEqual(['release', 'resume 2']);
+    expect(await ways({}, 3)).toEqual(['release', 'resume 2']);
+    expect(await ways({}, 4)).toEqual([LEAD, 'resume 2']);
+    expect(await ways({ origin: SILENT }, 5)).toEqual([LEAD, 'resume 2']);
+  });
+
+  it('follows a master that finds no chain any more to the origin', async () => {
+    const direct = plan({ decision: 'direct', location: `${ORIGIN}#lh-direct`, chain: [] });
+    const { probed, way } = setUpWith({ master: { result: 'plan', plan: direct } }, undefined, broken);
+    expect(await way.goOn(tried(0), broken)).toEqual({ result: 'tried' });
+    expect(probed).toEqual([[ORIGIN, 700]]);
+  });
+
+  it('does not wait for a resumption that ends only with the download', async () => {
+    const { downloads, way } = setUp(undefined, broken);
+    downloads.onResume = () => new Promise(() => undefined);
+    expect(await way.goOn(tried(0), broken)).toEqual({ result: 'tried' });
+  });
+
+  it('ends a connection that hangs before it asks for the rest', async () => {
+    const { downloads, log, way } = setUp(undefined, download({ id: 2 }));
+    downloads.pause = async (id) => {
+      log.push(`pause ${id}`);
+      downloads.change(id, { state: 'interrupted', paused: true, canResume: true });
+    };
+    await way.goOn(tried(0), download({ id: 2 }));
+    expect(log).toEqual(['pause 2', LEAD, 'resume 2']);
+  });
+
+  it('starts again, a bounded number of times, where nothing is left on disk', async () => {
+    const gone = { ...broken, canResume: false };
+    const { log, probed, way } = setUp(undefined, gone);
+    expect(await way.goOn(tried(0), gone)).toMatchObject({
+      result: 'moved',
+      patch: { restarts: 1, bytes: 0, way: 'chain', interruption: undefined },
+    });
+    expect(probed).toEqual([[location(), 0]]);
+    expect(log).toEqual(['cancel 2', 'erase 2', LEAD, `start ${ORIGIN} as file.iso`]);
+    expect(await way.goOn({ ...tried(0), restarts: 3 }, gone)).toEqual({ result: 'lost' });
+  });
+
+  it('waits with that, too, until somebody has the file', async () => {
+    const gone = { ...broken, canResume: false };
+    const { log, way } = setUpWith({ chain: SILENT, origin: SILENT }, undefined, gone);
+    expect(await way.goOn(tried(9), gone)).toEqual({ result: 'not-yet', problem: '' });
+    expect(log).toEqual([]);
+  });
+});

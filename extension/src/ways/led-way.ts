@@ -1,0 +1,225 @@
+import type { askMaster } from '../ask/ask-master.ts';
+import type { Probe, probeFile } from '../ask/probe-file.ts';
+import type { Download } from '../browser/download.ts';
+import type { Downloads } from '../browser/downloads.ts';
+import type { Route, Routes } from '../browser/routes.ts';
+import type { Job } from '../jobs/job.ts';
+import { drop, type GoOn } from '../jobs/job-keeper.ts';
+import type { JobStore } from '../jobs/job-store.ts';
+import { isSameFile } from '../judge/file-facts.ts';
+import type { Outcome } from '../judge/why-left.ts';
+import { whyUnfit } from '../judge/why-unfit.ts';
+import type { Settings } from '../settings/settings.ts';
+import { directUrl } from '../url-fragment.ts';
+import type { SeenAnswers } from '../watch/seen-answers.ts';
+import {
+  endOriginal,
+  findOwn,
+  headersOf,
+  judgeOwnAnswer,
+  MAX_RESTARTS,
+  newJob,
+  problemOf,
+  type TakeOrder,
+  type Way,
+} from './way.ts';
+
+export interface LedWayDependencies {
+  readonly addonId: string;
+  readonly downloads: Downloads;
+  readonly jobs: JobStore;
+  readonly routes: Routes;
+  readonly answers: Pick<SeenAnswers, 'nextOwnAnswer'>;
+  readonly settings: () => Promise<Settings>;
+  readonly askMaster: typeof askMaster;
+  readonly probeFile: typeof probeFile;
+  readonly deadline: () => AbortSignal;
+  readonly now: () => number;
+  readonly pause: (ms: number) => Promise<void>;
+}
+
+/** Where the rest of a download comes from. */
+type OpenWay = Pick<Job, 'way' | 'chain'>;
+
+/** Until then the depot's answer to the download itself must have come. */
+const FIRST_ANSWER_MS = 8_000;
+/** Attempts to go on through the master before the origin itself is asked for the rest, too. */
+const TRIES_THROUGH_MASTER = 3;
+
+/**
+ * Firefox: the add-on downloads the origin's own address, and a rule leads its requests to the master. So every
+ * resumption finds a new way, and without the rule the rest comes from the origin: no byte is ever given up for another
+ * way. The browser compares the versions itself (`If-Match`).
+ *
+ * The original has the name until it is ended, and Firefox names nothing anew: so it is ended first.
+ */
+export class LedWay implements Way {
+  readonly standsBeside = false;
+  readonly #deps: LedWayDependencies;
+
+  constructor(deps: LedWayDependencies) {
+    this.#deps = deps;
+  }
+
+  async take(order: TakeOrder): Promise<Outcome> {
+    const { downloads, jobs, routes, answers, now, pause } = this.#deps;
+    const routeId = nextRouteId(await jobs.all());
+    const job = newJob(order, now(), { url: order.originUrl, routeId });
+    await jobs.add(job);
+    await routes.lead(routeOf(job));
+    if (!(await endOriginal(downloads, order.original.id))) {
+      await this.release(job);
+      await jobs.remove(job.key);
+      return { why: 'finished' };
+    }
+    const answer = answers.nextOwnAnswer(job.url);
+    const downloadId = await this.#start(job).catch(() => undefined);
+    if (downloadId === undefined) return this.#backToOrigin(job, undefined, { why: 'depot-silent' });
+    await jobs.change(job.key, { downloadId });
+    const seen = await Promise.race([answer, pause(FIRST_ANSWER_MS).then(() => undefined)]);
+    const outcome = judgeOwnAnswer(seen, job.file);
+    if (outcome !== 'taken') return this.#backToOrigin(job, downloadId, outcome);
+    await jobs.change(job.key, { state: 'running' });
+    return 'taken';
+  }
+
+  async goOn(job: Job, download: Download): Promise<GoOn> {
+    const { downloads, jobs, routes } = this.#deps;
+    // One that hangs keeps its connection until it is paused.
+    if (download.state === 'in_progress') await downloads.pause(download.id).catch(() => undefined);
+    const now = (await downloads.get(download.id)) ?? download;
+    const found = await this.#findWay(now.canResume ? job : { ...job, bytes: 0 });
+    if (!found.way) return { result: 'not-yet', problem: found.problem };
+    if (!now.canResume) return this.#startOver(job, found.way);
+    await (found.way.way === 'direct' ? routes.release(job.routeId) : routes.lead(routeOf(job)));
+    await jobs.change(job.key, found.way);
+    // Not awaited: it settles when the download has ended.
+    downloads.resume(download.id).catch(() => undefined);
+    return { result: 'tried' };
+  }
+
+  /**
+   * A way on which the next byte of the same file is there. The browser gives the bytes on disk up after two
+   * resumptions in a row that were refused: so somebody else asks first.
+   */
+  async #findWay(job: Job): Promise<{ readonly way?: OpenWay; readonly problem: string }> {
+    const tries = job.interruption?.tries ?? 0;
+    const places = [() => this.#throughMaster(job)];
+    if (tries >= TRIES_THROUGH_MASTER) places.push(() => this.#toOrigin(job));
+    // What looks well, and breaks again and again, gives way to the other one.
+    if (tries % 2 === 1) places.reverse();
+    let problem = '';
+    for (const place of places) {
+      const { way, chain, probe } = await place();
+      if (probe.result === 'file' && isSameFile(job.file, probe.file))
+        return { way: { way, chain }, problem: '' };
+      problem ||= problemOf(probe);
+    }
+    return { problem };
+  }
+
+  async #throughMaster(job: Job): Promise<OpenWay & { readonly probe: Probe }> {
+    const { settings, askMaster, probeFile, deadline } = this.#deps;
+    const set = await settings();
+    const { totalBytes } = job.file;
+    const request = { url: job.originUrl, ...(totalBytes === undefined ? {} : { sizeBytes: totalBytes }) };
+    const reply = await askMaster(set.master, request, deadline());
+    const { way, chain } = job;
+    if (reply.result === 'refused') return { way, chain, probe: reply };
+    if (reply.result !== 'plan') return { way, chain, probe: { result: 'silent' } };
+    const unfit = whyUnfit(reply.plan, job.originUrl, set);
+    if (unfit === 'direct-is-best') return this.#toOrigin(job);
+    if (unfit !== undefined) return { way, chain, probe: { result: 'silent' } };
+    const { location } = reply.plan;
+    return { way: 'chain', chain: reply.plan.chain, probe: await probeFile(location, deadline(), job.bytes) };
+  }
+
+  async #toOrigin({ originUrl, bytes }: Job): Promise<OpenWay & { readonly probe: Probe }> {
+    const probe = await this.#deps.probeFile(originUrl, this.#deps.deadline(), bytes);
+    return { way: 'direct', chain: [], probe };
+  }
+
+  async recovered(): Promise<void> {
+    // Firefox has no budget of resumptions.
+  }
+
+  release(job: Job): Promise<void> {
+    return this.#deps.routes.release(job.routeId);
+  }
+
+  async recover(job: Job): Promise<void> {
+    const { downloads, jobs, addonId } = this.#deps;
+    const own = await findOwn(downloads, job, addonId);
+    if (own) {
+      await jobs.change(job.key, { downloadId: own.id, state: 'running' });
+      return;
+    }
+    const original = await downloads.get(job.originalId);
+    if (original?.state === 'in_progress' || original?.state === 'complete') {
+      await this.release(job);
+      await jobs.remove(job.key);
+    } else await this.#backToOrigin(job, undefined, { why: 'depot-silent' });
+  }
+
+  #start(job: Job): Promise<number> {
+    const { url, name } = job;
+    return this.#deps.downloads.start({ url, name });
+  }
+
+  /** The depot did not give the file: it is downloaded as if there were no add-on. */
+  async #backToOrigin(job: Job, downloadId: number | undefined, outcome: Outcome): Promise<Outcome> {
+    const { downloads, jobs } = this.#deps;
+    await this.release(job);
+    if (downloadId !== undefined) await drop(downloads, downloadId);
+    const referer = refererFor(job.page, job.originUrl);
+    try {
+      await downloads.start({
+        url: directUrl(job.originUrl),
+        name: job.name,
+        headers: referer === '' ? {} : { Referer: referer },
+      });
+      await jobs.remove(job.key);
+    } catch {
+      await jobs.change(job.key, { state: 'lost', downloadId: undefined });
+    }
+    return outcome;
+  }
+
+  /** Nothing is left on disk, or no byte had come. */
+  async #startOver(job: Job, way: OpenWay): Promise<GoOn> {
+    const { downloads, routes } = this.#deps;
+    if (job.restarts >= MAX_RESTARTS) return { result: 'lost' };
+    if (job.downloadId !== undefined) await drop(downloads, job.downloadId);
+    await (way.way === 'direct' ? routes.release(job.routeId) : routes.lead(routeOf(job)));
+    const downloadId = await this.#start(job).catch(() => undefined);
+    if (downloadId === undefined) return { result: 'lost' };
+    return {
+      result: 'moved',
+      patch: {
+        ...way,
+        state: 'running',
+        downloadId,
+        bytes: 0,
+        restarts: job.restarts + 1,
+        interruption: undefined,
+      },
+    };
+  }
+}
+
+function routeOf(job: Job): Route {
+  return { id: job.routeId, from: job.url, to: job.masterUrl, headers: headersOf(job) };
+}
+
+function nextRouteId(jobs: readonly Job[]): number {
+  return Math.max(0, ...jobs.map(({ routeId }) => routeId)) + 1;
+}
+
+/** What a browser would send as `Referer` by its default policy, `strict-origin-when-cross-origin`. */
+function refererFor(page: string, url: string): string {
+  const from = URL.parse(page);
+  const to = URL.parse(url);
+  if (!from || !to || !/^https?:$/.test(from.protocol)) return '';
+  if (from.origin === to.origin) return `${from.origin}${from.pathname}${from.search}`;
+  return from.protocol === 'https:' && to.protocol === 'http:' ? '' : `${from.origin}/`;
+}

@@ -1,0 +1,115 @@
+import type { PlanAnswer } from '@longhaul/shared';
+import type { Probe } from '../ask/probe-file.ts';
+import type { Download } from '../browser/download.ts';
+import type { Downloads } from '../browser/downloads.ts';
+import type { Job } from '../jobs/job.ts';
+import type { Continuation } from '../jobs/job-keeper.ts';
+import { type FileFacts, factsOf, isSameFile } from '../judge/file-facts.ts';
+import { type Outcome, sayCode } from '../judge/why-left.ts';
+import type { SeenAnswer } from '../watch/seen-answers.ts';
+
+/** A download that is to go through the overlay. */
+export interface TakeOrder {
+  /** As it is with the browser now. */
+  readonly original: Download;
+  readonly originUrl: string;
+  readonly page: string;
+  /** What the browser saw of the file. */
+  readonly file: FileFacts;
+  readonly inOnePiece: boolean;
+  readonly plan: PlanAnswer;
+}
+
+/** How a browser lets an add-on take a download through the overlay, and keep it going. */
+export interface Way extends Continuation {
+  /** Whether the original stands until its successor has delivered, so that a trial before costs nothing but time. */
+  readonly standsBeside: boolean;
+  /** Puts another download in the original's place. */
+  take(order: TakeOrder): Promise<Outcome>;
+  /** Takes up a job that an earlier life of the background left while it put it in the original's place. */
+  recover(job: Job): Promise<void>;
+}
+
+/** Times that one job is started again from the first byte; more would be a loop. */
+export const MAX_RESTARTS = 3;
+
+/**
+ * An entity tag that no file has: who asks for everything but this version gets the whole file, and an entry depot
+ * passes such a request on as it is, in one piece, over one connection (docs/protocol.md).
+ */
+const IN_ONE_PIECE = { 'If-None-Match': '"longhaul-in-one-piece"' } as const;
+
+export function headersOf({ inOnePiece }: Pick<Job, 'inOnePiece'>): Readonly<Record<string, string>> {
+  return inOnePiece ? IN_ONE_PIECE : {};
+}
+
+/** The job of an order, before anything is done. */
+export function newJob(order: TakeOrder, nowMs: number, own: Pick<Job, 'url' | 'routeId'>): Job {
+  const { original, originUrl, page, file, inOnePiece, plan } = order;
+  return {
+    key: crypto.randomUUID(),
+    state: 'starting',
+    way: 'chain',
+    startedAtMs: nowMs,
+    originalId: original.id,
+    downloadId: undefined,
+    masterUrl: plan.masterUrl,
+    originUrl,
+    page,
+    name: original.name,
+    file,
+    inOnePiece,
+    chain: plan.chain,
+    predictedSeconds: plan.prediction.seconds,
+    directSeconds: plan.direct.seconds,
+    bytes: 0,
+    bytesAtMs: nowMs,
+    interruption: undefined,
+    spare: undefined,
+    restarts: 0,
+    ...own,
+  };
+}
+
+/** Whether the answer to the download itself is the file; otherwise why it is none. */
+export function judgeOwnAnswer(seen: SeenAnswer | undefined, file: FileFacts): Outcome {
+  if (!seen) return { why: 'depot-silent' };
+  if (seen.status !== 200) {
+    return { why: 'depot-refused', detail: sayCode(seen.headers.get('longhaul-error') ?? `${seen.status}`) };
+  }
+  return isSameFile(file, factsOf(seen.status, seen.headers)) ? 'taken' : { why: 'different-file' };
+}
+
+/** What is wrong with an answer that a download cannot go on by, for people; empty when nobody said anything. */
+export function problemOf(probe: Probe): string {
+  if (probe.result === 'file') return 'The site has another version of the file now.';
+  return probe.result === 'refused' && probe.code !== '' ? sayCode(probe.code) : '';
+}
+
+/**
+ * Ends the original.
+ * @returns false when it was whole before: then it stays.
+ */
+export async function endOriginal(downloads: Downloads, id: number): Promise<boolean> {
+  await downloads.cancel(id).catch(() => undefined);
+  const ended = await downloads.get(id);
+  if (ended && ended.state !== 'interrupted') return false;
+  await downloads.erase(id).catch(() => undefined);
+  return true;
+}
+
+/** The newest download of the add-on's own that was started for a job, whatever became of it. */
+export async function findOwn(
+  downloads: Downloads,
+  job: Job,
+  addonId: string,
+): Promise<Download | undefined> {
+  const found = await downloads.find(job.url);
+  // Yesterday's download of the same link is somebody else's.
+  return found.find(
+    (one) =>
+      one.id !== job.originalId &&
+      one.addonId === addonId &&
+      (one.startedAtMs ?? job.startedAtMs) >= job.startedAtMs,
+  );
+}
