@@ -101,7 +101,7 @@ function judgeService(service: Service, watch: ServiceWatch, seconds: number): s
     ...peaks('memory of connections', peak.socketBytes, BOUNDS.peakSocketBytes),
     ...growth(
       'memory held',
-      heldBytes.after ?? Number.POSITIVE_INFINITY,
+      heldBytes.after ?? 0,
       heldBytes.before ?? 0,
       BOUNDS.heldGrowthBytes,
       formatBytes,
@@ -114,7 +114,9 @@ function judgeService(service: Service, watch: ServiceWatch, seconds: number): s
       formatBytes,
     ),
     ...growth('descriptors', after.descriptors, before.descriptors, BOUNDS.descriptorGrowth),
-    ...(activeGrowth === undefined ? [`${service}: does not tell its counters`] : []),
+    ...(!watch.hasDied && (activeGrowth === undefined || heldBytes.after === undefined)
+      ? [`${service}: does not say what it holds`]
+      : []),
     ...((activeGrowth ?? 0) > BOUNDS.activeGrowth
       ? [`${service}: ${activeGrowth} transfers more than before`]
       : []),
