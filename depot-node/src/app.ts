@@ -32,7 +32,7 @@ import { createRelay } from './relay/choose-plane.ts';
 import type { SplicePlane } from './relay/splice-plane.ts';
 import { Fetcher } from './routes/fetcher.ts';
 import { createServeRelay } from './serve-relay.ts';
-import { fitDescriptors, readDescriptorLimit } from './sockets/descriptor-limits.ts';
+import { fitLimits, readDescriptorLimit } from './sockets/descriptor-limits.ts';
 import { createDial } from './sockets/dial.ts';
 import { createLegSockets } from './sockets/kernel-leg-sockets.ts';
 import { createLegSampler } from './sockets/leg-sampler.ts';
@@ -78,12 +78,13 @@ export function createDepot(init: DepotInit): Depot {
   const nowSeconds = () => Math.floor(nowMs() / 1000);
   const shutdown = new AbortController();
   const wanted = config.limits;
-  const { transfers, connections } = fitDescriptors(wanted, readDescriptorLimit());
+  const limits = fitLimits(wanted, readDescriptorLimit());
+  const { transfers, connections } = limits;
   const jobs = new JobTable({
     maxTransfers: transfers,
     maxPerJob: config.limits.perJob,
-    maxPerClient: config.limits.perClient,
-    maxPerNetwork: config.limits.perNetwork,
+    maxPerClient: limits.perClient,
+    maxPerNetwork: limits.perNetwork,
     maxPerOrigin: config.limits.perOrigin,
     maxClientBps: config.limits.clientBps,
     maxOriginBps: config.limits.originBps,
@@ -251,13 +252,12 @@ export function createDepot(init: DepotInit): Depot {
     fromDepot,
   });
 
-  const { connectionsPerNetwork, waitingPerNetwork } = config.limits;
   const limiter = new ConnectionLimiter({
     limits: {
       most: connections,
       reserved: Math.floor(connections * RESERVED_SHARE),
-      perNetwork: connectionsPerNetwork,
-      waitingPerNetwork,
+      perNetwork: limits.connectionsPerNetwork,
+      waitingPerNetwork: limits.waitingPerNetwork,
     },
     isTrusted: (address) => overlay.isOf(address) || sources.has(address, nowMs()),
     onRefused: (refused) => observe({ type: 'connection-refused', ...refused }),
