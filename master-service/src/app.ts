@@ -138,7 +138,11 @@ export function createMaster(deps: MasterDeps): Master {
       if (isGetTarget(request.url ?? '')) handleGet(request, response);
       else api(request, response);
     },
-    { tls: deps.tls, limiter },
+    {
+      tls: deps.tls,
+      limiter,
+      onBrokenRequest: (code) => emit({ type: 'refused', code }),
+    },
   );
 
   return {

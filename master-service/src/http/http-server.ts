@@ -1,7 +1,7 @@
 import { createServer as createHttpServer, type RequestListener, type Server } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { formatAuthority, MAX_HEAD_BYTES } from '@longhaul/shared';
+import { type ErrorCode, formatAuthority, MAX_HEAD_BYTES } from '@longhaul/shared';
 import { answerBrokenRequest, type ConnectionLimiter, type TlsMaterial } from '@longhaul/shared/service';
 
 /** TLS handshake and request head take a few packets; who needs longer is broken or keeps connections busy on purpose. */
@@ -17,6 +17,8 @@ interface HttpServerInit {
   readonly tls: TlsMaterial | undefined;
   readonly limiter: ConnectionLimiter;
   readonly headTimeoutMs?: number;
+  /** Told of every request that was refused before it was one. */
+  readonly onBrokenRequest?: (code: ErrorCode) => void;
 }
 
 export interface Listening {
@@ -31,7 +33,8 @@ export class HttpServer {
   readonly #server: Server;
   readonly #tls: boolean;
 
-  constructor(listener: RequestListener, { tls, limiter, headTimeoutMs = HEAD_TIMEOUT_MS }: HttpServerInit) {
+  constructor(listener: RequestListener, init: HttpServerInit) {
+    const { tls, limiter, headTimeoutMs = HEAD_TIMEOUT_MS, onBrokenRequest } = init;
     const limits = {
       maxHeaderSize: MAX_HEAD_BYTES,
       headersTimeout: headTimeoutMs,
@@ -42,7 +45,10 @@ export class HttpServer {
     this.#server = tls
       ? createHttpsServer({ ...limits, ...tls, handshakeTimeout: headTimeoutMs }, listener)
       : createHttpServer(limits, listener);
-    this.#server.on('clientError', (error, socket) => answerBrokenRequest(error, socket));
+    this.#server.on('clientError', (error, socket) => {
+      const code = answerBrokenRequest(error, socket);
+      if (code !== undefined) onBrokenRequest?.(code);
+    });
     limiter.guard(this.#server);
   }
 
