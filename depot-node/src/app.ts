@@ -16,7 +16,7 @@ import type { DataPlane } from './plane/data-plane.ts';
 import type { Observe } from './plane/events.ts';
 import { createRelay } from './relay/choose-plane.ts';
 import type { SplicePlane } from './relay/splice-plane.ts';
-import { fitDescriptors, readDescriptorLimit } from './sockets/descriptor-limits.ts';
+import { fitLimits, readDescriptorLimit } from './sockets/descriptor-limits.ts';
 import { KeptConnections } from './sockets/kept-connections.ts';
 import { createLegSockets } from './sockets/kernel-leg-sockets.ts';
 import { createLegSampler } from './sockets/leg-sampler.ts';
@@ -65,8 +65,9 @@ export function createDepot(init: DepotInit): Depot {
   const { config, state, enrolmentSecret, trustedAuthorities, nowMs } = init;
   const shutdown = new AbortController();
   const wanted = config.limits;
-  const { transfers, connections } = fitDescriptors(wanted, readDescriptorLimit());
-  const jobs = createJobs(config, transfers, nowMs);
+  const limits = fitLimits(wanted, readDescriptorLimit());
+  const { transfers, connections } = limits;
+  const jobs = createJobs(limits, nowMs);
   const metrics = createMetrics({
     activeTransfers: () => jobs.active,
     isMember: () => member.membership.state.isMember,
@@ -113,15 +114,15 @@ export function createDepot(init: DepotInit): Depot {
     observe,
     nowMs,
   });
-  const paths = createDataPaths({ config, plane, jobs, member });
+  const paths = createDataPaths({ config: { ...config, limits }, plane, jobs, member });
 
   const certificate = init.tls && new ListenerCertificate(init.tls);
   const limiter = new ConnectionLimiter({
     limits: {
       most: connections,
       reserved: Math.floor(connections * RESERVED_SHARE),
-      perNetwork: config.limits.connectionsPerNetwork,
-      waitingPerNetwork: config.limits.waitingPerNetwork,
+      perNetwork: limits.connectionsPerNetwork,
+      waitingPerNetwork: limits.waitingPerNetwork,
     },
     isTrusted: member.isOwn,
     onRefused: (refused) => observe({ type: 'connection-refused', ...refused }),
@@ -185,10 +186,10 @@ export function createDepot(init: DepotInit): Depot {
   };
 }
 
-function createJobs({ limits }: DepotConfig, maxTransfers: number, nowMs: () => number): JobTable {
+function createJobs(limits: DepotConfig['limits'], nowMs: () => number): JobTable {
   const nowSeconds = () => Math.floor(nowMs() / 1000);
   return new JobTable({
-    maxTransfers,
+    maxTransfers: limits.transfers,
     maxPerJob: limits.perJob,
     maxPerClient: limits.perClient,
     maxPerNetwork: limits.perNetwork,

@@ -157,6 +157,9 @@ describe('no connection is made to the origin for', () => {
     expect(await exchangeText(overlay.depot('d1').url, large)).toMatch(
       /^HTTP\/1\.1 431 .*request-too-large/s,
     );
+    expect((await fetchRaw(`${overlay.depot('d1').url}/metrics`)).body.toString()).toMatch(
+      /refusals_total\{code="request-too-large"\} 1/,
+    );
   });
 });
 

@@ -149,7 +149,7 @@ export function createMaster(deps: MasterDeps): Master {
     {
       tls: deps.tls,
       limiter,
-      onTooManyWaiting: () => emit({ type: 'refused', code: 'too-many-waiting' }),
+      onRefused: (code) => emit({ type: 'refused', code }),
     },
   );
 

@@ -35,13 +35,21 @@ interface DepotServerComponents {
 export function createDepotServer(components: DepotServerComponents): Server {
   const { ownId, handleRelay, handleConnect, isClosing, limiter } = components;
   const turns = new Turns();
+  const count = (failure: LonghaulError) => components.observe(refusalEvent(failure, undefined, ownId));
+  const refuse = (request: IncomingMessage, response: ServerResponse, failure: LonghaulError) => {
+    count(failure);
+    sendRefusal(request, response, failure, { ownId });
+  };
   const serve = (request: IncomingMessage, response: ServerResponse) => {
-    if (isClosing()) sendRefusal(request, response, new LonghaulError('shutting-down'), { ownId });
+    if (isClosing()) refuse(request, response, new LonghaulError('shutting-down'));
     else if (request.url === '/healthz') response.writeHead(200, SAFETY_HEADERS).end('ok\n');
     else if (request.url === '/healthz/ready') sendReadiness(components, request, response);
     else if (request.url === '/metrics') return sendMetrics(components, request, response);
-    else if (isChallengeTarget(request.url ?? '')) sendProof(components, request, response);
-    else return handleRelay(request, response).catch(() => resetConnection(request.socket));
+    else if (isChallengeTarget(request.url ?? '')) {
+      const proof = components.answerChallenge(request.url ?? '', request.socket.remoteAddress ?? '');
+      if (proof.ok) sendProof(response, proof.value);
+      else refuse(request, response, proof.error);
+    } else return handleRelay(request, response).catch(() => resetConnection(request.socket));
     return undefined;
   };
   const inTurn =
@@ -49,7 +57,7 @@ export function createDepotServer(components: DepotServerComponents): Server {
     (request: IncomingMessage, response: ServerResponse): void => {
       // One read may bring many requests; those behind the one that was too many have nobody to answer.
       if (request.socket.destroyed || turns.take(request, response, () => answer(request, response))) return;
-      components.observe(refusalEvent(new LonghaulError('too-many-waiting'), undefined, ownId));
+      count(new LonghaulError('too-many-waiting'));
       resetConnection(request.socket);
     };
   const server = createListener(inTurn(serve), components.certificate, components.sockets);
@@ -61,12 +69,16 @@ export function createDepotServer(components: DepotServerComponents): Server {
   });
   // Node answers what expects more than to go on past the listener for requests.
   const refuseExpectation = (request: IncomingMessage, response: ServerResponse) =>
-    sendRefusal(request, response, new LonghaulError('bad-request'), { ownId });
+    refuse(request, response, new LonghaulError('bad-request'));
   server.on('checkExpectation', inTurn(refuseExpectation));
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {
     // The answer to it would become a part of the body that is on its way.
-    if (turns.isBusy(socket)) resetConnection(socket);
-    else answerBrokenRequest(error, socket, { [HEADERS.depot]: ownId });
+    if (turns.isBusy(socket)) {
+      resetConnection(socket);
+      return;
+    }
+    const code = answerBrokenRequest(error, socket, { [HEADERS.depot]: ownId });
+    if (code !== undefined) count(new LonghaulError(code));
   });
   // Last, because it stands before all that listens to connections by then.
   limiter.guard(server);
@@ -89,17 +101,10 @@ function sendReadiness(
   response.end(`${isMember ? 'ready' : 'not ready'}\n${said}`);
 }
 
-function sendProof(
-  { ownId, answerChallenge }: DepotServerComponents,
-  request: IncomingMessage,
-  response: ServerResponse,
-): void {
-  const proof = answerChallenge(request.url ?? '', request.socket.remoteAddress ?? '');
-  if (!proof.ok) sendRefusal(request, response, proof.error, { ownId });
-  else
-    response
-      .writeHead(200, { ...SAFETY_HEADERS, 'Content-Type': 'application/json' })
-      .end(JSON.stringify(proof.value));
+function sendProof(response: ServerResponse, proof: object): void {
+  response
+    .writeHead(200, { ...SAFETY_HEADERS, 'Content-Type': 'application/json' })
+    .end(JSON.stringify(proof));
 }
 
 async function sendMetrics(

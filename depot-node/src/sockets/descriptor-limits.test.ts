@@ -4,6 +4,7 @@ import {
   DESCRIPTORS_AT_REST,
   DESCRIPTORS_PER_TRANSFER,
   fitDescriptors,
+  fitLimits,
   parseDescriptorLimit,
 } from './descriptor-limits.ts';
 
@@ -25,6 +26,26 @@ test('however few descriptors there are, some are left when transfers and client
       expect(used).toBeLessThan(descriptors);
     }),
   );
+});
+
+test('with few descriptors one client network, and one origin, has no larger a part than with many', () => {
+  const wanted = {
+    transfers: 2000,
+    perClient: 100,
+    perNetwork: 500,
+    perOrigin: 1000,
+    connections: 10_000,
+    connectionsPerNetwork: 2000,
+    waitingPerNetwork: 500,
+  };
+  expect(fitLimits(wanted, 65_536)).toEqual(wanted);
+  const few = fitLimits(wanted, 4096);
+  expect(few.transfers).toBeLessThan(500);
+  expect(few.perNetwork).toBe(Math.floor(few.transfers / 4));
+  expect(few.perOrigin).toBe(Math.floor(few.transfers / 2));
+  expect(few.connectionsPerNetwork).toBe(Math.floor(few.connections / 5));
+  expect(few.waitingPerNetwork).toBe(Math.floor(few.connections / 20));
+  expect(fitLimits(wanted, 1)).toMatchObject({ perClient: 1, connectionsPerNetwork: 1 });
 });
 
 test('the hard limit is what a process can have', () => {

@@ -30,6 +30,32 @@ export function fitDescriptors(
   return { transfers: fitting, connections: Math.min(connections, fitting + idle) };
 }
 
+interface Limits extends DescriptorUsers {
+  readonly perClient: number;
+  readonly perNetwork: number;
+  readonly perOrigin: number;
+  readonly connectionsPerNetwork: number;
+  readonly waitingPerNetwork: number;
+}
+
+/** The same with the parts of one client, one network and one origin: where there is less for all, there is as much less for each. */
+export function fitLimits<Wanted extends Limits>(wanted: Wanted, descriptors: number): Wanted {
+  const { transfers, connections } = fitDescriptors(wanted, descriptors);
+  const part = (most: number, share: number) => Math.max(1, Math.floor(most * share));
+  const ofTransfers = transfers / wanted.transfers;
+  const ofConnections = connections / wanted.connections;
+  return {
+    ...wanted,
+    transfers,
+    perClient: part(wanted.perClient, ofTransfers),
+    perNetwork: part(wanted.perNetwork, ofTransfers),
+    perOrigin: part(wanted.perOrigin, ofTransfers),
+    connections,
+    connectionsPerNetwork: part(wanted.connectionsPerNetwork, ofConnections),
+    waitingPerNetwork: part(wanted.waitingPerNetwork, ofConnections),
+  };
+}
+
 /** Descriptors that this process may have: Node takes the hard limit for itself at start. Infinite where nothing says so. */
 export function readDescriptorLimit(): number {
   try {

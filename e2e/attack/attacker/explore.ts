@@ -35,6 +35,6 @@ export async function explore<Case>(
   const [smallest] = found.counterexample;
   tally.broke(
     found.errorInstance.message,
-    `${describe(smallest)} (--seed ${facts.runSeed} --path ${found.counterexamplePath})`,
+    `(--seed ${facts.runSeed} --path ${found.counterexamplePath}) ${describe(smallest)}`,
   );
 }

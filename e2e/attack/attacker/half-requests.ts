@@ -34,6 +34,8 @@ export async function beginHalfRequests(ground: Ground, wanted: HalfRequests): P
       those.delete(socket);
       tally.answer('cut off');
     });
+    // It would stay half open: what the service has closed is not held.
+    socket.once('end', () => socket.destroy());
     socket.resume().write(beginning);
   };
   const dripOn = async () => {

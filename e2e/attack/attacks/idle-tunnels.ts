@@ -1,12 +1,15 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Attack } from '../attack.ts';
 import { type Ground, requestFor } from '../attacker/ground.ts';
 import { LIAR_ID, LyingDepot } from '../attacker/lying-depot.ts';
-import { pace, untilOver } from '../attacker/pace.ts';
+import { keepAtIt, pace } from '../attacker/pace.ts';
 import { readHead, verdictOf } from '../attacker/read-answer.ts';
 
 const TUNNELS = 1000;
 const TUNNELS_PER_TICKET = 50;
-const PER_SECOND = 500;
+const PER_SECOND = 1000;
+/** How often somebody else asks for the origin that is held. */
+const OTHERS_MS = 300;
 /** Half of them to one origin, the others spread. */
 const CROWDED = 'popular.files.example';
 
@@ -33,13 +36,17 @@ export const IDLE_TUNNELS: Attack = {
       ground.tally.answer(verdictOf(head));
     };
     const all = new AbortController();
-    await pace(PER_SECOND, AbortSignal.any([ground.signal, all.signal]), () => {
-      void open(begun);
-      begun += 1;
-      if (begun === TUNNELS) all.abort();
-    });
-    await judgeOthers(ground);
-    await untilOver(ground.signal);
+    await Promise.all([
+      pace(PER_SECOND, AbortSignal.any([ground.signal, all.signal]), () => {
+        void open(begun);
+        begun += 1;
+        if (begun === TUNNELS) all.abort();
+      }),
+      keepAtIt(1, ground.signal, async () => {
+        await judgeOthers(ground);
+        await delay(OTHERS_MS);
+      }),
+    ]);
   },
 };
 
@@ -51,12 +58,11 @@ async function ticketFor(ground: Ground, host: string): Promise<string> {
 /** A download that nobody can repair by another way: its entry depot is the one that is crowded. */
 async function judgeOthers(ground: Ground): Promise<void> {
   const download = await ground.plan(`http://${CROWDED}${ground.path(1000)}`, { via: ['d3'] });
-  if (!download || ground.signal.aborted) return;
+  if (!download) return;
   const socket = await ground.open('d3');
   socket.write(requestFor(download));
   const verdict = verdictOf(await readHead(socket));
   socket.destroy();
   ground.tally.answer(`others: ${verdict}`);
-  if (verdict !== 'served' && !ground.signal.aborted)
-    ground.tally.broke('others get the crowded origin from the same depot', verdict);
+  if (verdict !== 'served') ground.tally.broke('others get the crowded origin from the same depot', verdict);
 }

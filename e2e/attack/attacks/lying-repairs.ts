@@ -119,6 +119,9 @@ function answer(request: SeenRequest, served: Served): void {
     `Content-Length: ${length}`,
     ...(range ? [`Content-Range: bytes ${start}-${start + length - 1}/${total}`] : []),
   ];
+  const isDated = one.validator.startsWith('Last');
+  // Behind a date a 206 need not repeat it (RFC 9110 section 15.3.7): who then lies cannot be told from who does not.
+  const unnamed = isDated ? RIGHT : OTHER;
   switch (lie) {
     case 'first':
       send(headersOf(one.validator), RIGHT.subarray(from, Math.max(from, Math.min(one.cutAt, to + 1))));
@@ -128,14 +131,16 @@ function answer(request: SeenRequest, served: Served): void {
       send(headersOf(one.validator), RIGHT.subarray(from, to + 1));
       break;
     case 'other-version':
-      send(headersOf('ETag: "2"'), OTHER.subarray(from, to + 1));
+      send(
+        headersOf(isDated ? 'Last-Modified: Mon, 02 Nov 2020 12:00:00 GMT' : 'ETag: "2"'),
+        OTHER.subarray(from, to + 1),
+      );
       break;
     case 'weak':
-      send(headersOf('ETag: W/"1"'), OTHER.subarray(from, to + 1));
+      send(headersOf('ETag: W/"1"'), unnamed.subarray(from, to + 1));
       break;
     case 'other-bytes-unnamed':
-      // Behind a date a 206 need not repeat it (RFC 9110 section 15.3.7): who then lies cannot be told from who does not.
-      send(headersOf('X: none'), (one.validator.startsWith('Last') ? RIGHT : OTHER).subarray(from, to + 1));
+      send(headersOf('X: none'), unnamed.subarray(from, to + 1));
       break;
     case 'whole-other':
       send(['ETag: "2"', `Content-Length: ${SIZE_BYTES}`], OTHER, '200 OK');
@@ -147,7 +152,9 @@ function answer(request: SeenRequest, served: Served): void {
       send(headersOf(one.validator, to - from + 1, from, SIZE_BYTES + 1), OTHER.subarray(from, to + 1));
       break;
     case 'short-length':
-      send(headersOf(one.validator, Math.max(1, to - from)), RIGHT.subarray(from, to));
+      // Whoever asks for the whole, because nothing has come yet, would be told of another file.
+      if (range) send(headersOf(one.validator, Math.max(1, to - from)), RIGHT.subarray(from, to));
+      else send(headersOf(one.validator), RIGHT);
       break;
     case 'long-body':
       send(headersOf(one.validator), Buffer.concat([RIGHT.subarray(from, to + 1), OTHER]));

@@ -8,6 +8,8 @@ export const BOUNDS = {
   bystanderP95: 3,
   /** Memory of a process at most: a heap of 160 MB, and as much again beside it. */
   peakRssBytes: 400 * MIB,
+  /** A heap that has been large keeps its pages; a service with more is started anew, so that the next attack is judged by its own. */
+  restingRssBytes: 256 * MIB,
   /** Memory that the kernel holds for the connections of one service at most: 8 MiB for each transfer of one network. */
   peakSocketBytes: 8 * MIB * DEPOT_LIMITS.perClient,
   /** When an attacker's process has ended, services have let go of all that they held for it by then. */

@@ -18,6 +18,8 @@ export interface Verdict {
   readonly failures: readonly string[];
   /** The same, where the only fault is a time: a busy machine may be to blame. */
   readonly late: readonly string[];
+  /** Depots that were not heard of in time, and the master that did not answer in time. */
+  readonly down: readonly string[];
   readonly bystander: Share;
   readonly neighbour: Share;
 }
@@ -32,7 +34,6 @@ export function judge(attack: Attack, seen: Observation): Verdict {
       ...Object.entries(seen.services).flatMap(([service, watch]) =>
         judgeService(service as Service, watch, seen.seconds),
       ),
-      ...Object.entries(seen.down).map(([who, looks]) => `${who} at ${looks} looks`),
       ...[...new Set(seen.visits.map(({ place, from, said }) => `${place} by ${from} (${said})`))].map(
         (visit) => `reached what no plan names: ${visit}`,
       ),
@@ -40,6 +41,7 @@ export function judge(attack: Attack, seen: Observation): Verdict {
       ...judgeCodes(attack, seen),
     ],
     late: judgeTimes(bystander),
+    down: Object.entries(seen.down).map(([who, looks]) => `${who} at ${looks} looks`),
     bystander,
     neighbour: shareOf(seen.neighbourStruck, seen.neighbourCalm),
   };
@@ -101,7 +103,7 @@ function judgeService(service: Service, watch: ServiceWatch, seconds: number): s
     ...peaks('memory of connections', peak.socketBytes, BOUNDS.peakSocketBytes),
     ...growth(
       'memory held',
-      heldBytes.after ?? Number.POSITIVE_INFINITY,
+      heldBytes.after ?? 0,
       heldBytes.before ?? 0,
       BOUNDS.heldGrowthBytes,
       formatBytes,
@@ -114,7 +116,9 @@ function judgeService(service: Service, watch: ServiceWatch, seconds: number): s
       formatBytes,
     ),
     ...growth('descriptors', after.descriptors, before.descriptors, BOUNDS.descriptorGrowth),
-    ...(activeGrowth === undefined ? [`${service}: does not tell its counters`] : []),
+    ...(!watch.hasDied && (activeGrowth === undefined || heldBytes.after === undefined)
+      ? [`${service}: does not say what it holds`]
+      : []),
     ...((activeGrowth ?? 0) > BOUNDS.activeGrowth
       ? [`${service}: ${activeGrowth} transfers more than before`]
       : []),

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { SERVICES } from '../watch/service-look.ts';
 import type { World } from '../world/start-world.ts';
+import { BOUNDS } from './bounds.ts';
 import { isBack, type Standings, standingsOf } from './settle.ts';
 import { whoIsDown } from './strike-watch.ts';
 
@@ -9,13 +10,16 @@ const LOOK_MS = 250;
 const UP_SECONDS = 30;
 
 /**
- * Makes a world fit for the next strike: services that have ended, or hold what they did not hold before, are started
- * anew, and all depots are waited for. Names those that were started.
+ * Makes a world fit for the next strike: services that have ended, or hold what they did not hold before, or have grown large,
+ * are started anew, and all depots are waited for. Names those that were started.
  */
 export async function mendWorld(world: World, wanted: Standings): Promise<readonly string[]> {
   const { overlay } = world;
   const now = await standingsOf(world);
-  const broken = SERVICES.filter((service) => !now[service].look || !isBack(now[service], wanted[service]));
+  const broken = SERVICES.filter((service) => {
+    const { look } = now[service];
+    return !look || look.rssBytes > BOUNDS.restingRssBytes || !isBack(now[service], wanted[service]);
+  });
   for (const service of broken) {
     if (service === 'master') {
       await overlay.master.kill();

@@ -70,14 +70,14 @@ async function tryAttack(
     const verdict = judge(attack, seen);
     const started = await mendWorld(scene.world, before);
     if (started.length > 0) onPhase(`started anew: ${started.join(', ')}`);
-    const isLateOnly = verdict.failures.length === 0 && verdict.late.length > 0;
+    const isLateOnly = verdict.failures.length === 0 && verdict.late.length + verdict.down.length > 0;
     const tried = { ...verdict, attack, scene, seed: chance.seed, repeats, seen };
     if (!isLateOnly) return { ...tried, isMachineCalm: true };
     if (repeats + 1 === pacing.tries) {
       const control = judge(IDLE_ATTACKER, await strike(scene, IDLE_ATTACKER, chance, pacing));
-      return { ...tried, isMachineCalm: control.late.length === 0 };
+      return { ...tried, isMachineCalm: control.late.length + control.down.length === 0 };
     }
-    onPhase(`${attack.name}: ${verdict.late.join('; ')}: once more`);
+    onPhase(`${attack.name}: ${[...verdict.late, ...verdict.down].join('; ')}: once more`);
   }
 }
 
@@ -89,6 +89,7 @@ function lineOf({
   seen,
   failures,
   late,
+  down,
   isMachineCalm,
   ...shares
 }: Tried): AttackLine {
@@ -118,7 +119,7 @@ function lineOf({
         return [service, { before, peak, after, heldBytes, logLines }];
       }),
     ),
-    failures: isMachineCalm ? [...failures, ...late] : [...failures],
-    notJudged: isMachineCalm ? [] : [...late],
+    failures: isMachineCalm ? [...failures, ...late, ...down] : [...failures],
+    notJudged: isMachineCalm ? [] : [...late, ...down],
   };
 }

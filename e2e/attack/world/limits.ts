@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { MIB } from '@longhaul/shared';
 
 /** What each service of the arena has: a small machine, on which a bound that is missing shows at once. */
 
@@ -27,8 +28,11 @@ export function onSmallMachine(
   ];
 }
 
-/** As many transfers as the doctor allows with so few descriptors; the shares of one client and one origin as by default. */
-export const DEPOT_LIMITS = { transfers: 400, perClient: 100, perOrigin: 200 } as const;
+/** As many transfers as the doctor allows with so few descriptors, and the parts of one client, network and origin. */
+export const DEPOT_LIMITS = { transfers: 400, perClient: 100, perNetwork: 100, perOrigin: 200 } as const;
+
+/** What a machine of half a gigabyte can spare. */
+export const DEPOT_LANES = { totalBufferBytes: 64 * MIB } as const;
 
 /** A quarter of the transfers, as by default; what nobody comes for goes soon, so that a run need not wait. */
 export const DEPOT_STEPWISE = { waiting: 100, waitSeconds: 5 } as const;

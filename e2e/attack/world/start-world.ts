@@ -8,7 +8,7 @@ import { addressAt } from '../../lab/network/routes.ts';
 import { startNetwork } from '../../lab/network/start-network.ts';
 import { type Overlay, startOverlay } from '../../overlay/overlay.ts';
 import { type Eyes, openEyes } from './eyes.ts';
-import { DEPOT_LIMITS, DEPOT_STEPWISE, onSmallMachine, PUBLIC_CAPS } from './limits.ts';
+import { DEPOT_LANES, DEPOT_LIMITS, DEPOT_STEPWISE, onSmallMachine, PUBLIC_CAPS } from './limits.ts';
 import { startHelper } from './start-helper.ts';
 import { ARENA, DEPOTS, PLACES } from './topology.ts';
 import { startWatchdogs, type Visit } from './watchdogs.ts';
@@ -23,6 +23,8 @@ const DEPOT_PORT = 8080;
 const MASTER_PORT = 8000;
 /** Linux's own, minimum, start and maximum. */
 const USUAL_SEND_BUFFERS = 'net.ipv4.tcp_wmem=4096 16384 4194304';
+/** An attacker that opens thousands of connections a second must not run out of ports, nor search long for one. */
+const MANY_PORTS = ['net.ipv4.ip_local_port_range=1024 65535', 'net.ipv4.tcp_max_tw_buckets=500'];
 /** Every link alike: the plans of the arena are chosen by hand, and alternatives are there for all. */
 const LINK = { rttMs: 10, lossRate: 0, rateBps: 1e9 };
 
@@ -48,6 +50,7 @@ export async function startWorld(name: WorldName, seed: number): Promise<World> 
   const network = await startNetwork(ARENA, { seed });
   // The lab's send buffers are larger than any system has them without being told.
   for (const site of Object.keys(ARENA.sites)) setSysctls(`${network.prefix}-${site}`, [USUAL_SEND_BUFFERS]);
+  setSysctls(`${network.prefix}-attacker`, MANY_PORTS);
   try {
     return await furnish(name, network);
   } catch (failure) {
@@ -161,6 +164,7 @@ function startArenaOverlay(
       addresses,
       resolver: { servers: [web] },
       limits: DEPOT_LIMITS,
+      lanes: DEPOT_LANES,
       stepwise: DEPOT_STEPWISE,
     },
   });

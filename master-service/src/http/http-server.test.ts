@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import type { RequestListener } from 'node:http';
 import { connect } from 'node:net';
+import type { ErrorCode } from '@longhaul/shared';
 import { ConnectionLimiter, type RefusedConnection } from '@longhaul/shared/service';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { HttpServer } from './http-server.ts';
@@ -22,10 +23,10 @@ beforeEach(() => {
 afterEach(() => server.close());
 
 const listenWith = async (listener: RequestListener, init: object = {}) => {
-  const onTooManyWaiting = () => {
-    tooMany += 1;
+  const onRefused = (code: ErrorCode) => {
+    if (code === 'too-many-waiting') tooMany += 1;
   };
-  server = new HttpServer(listener, { tls: undefined, limiter, onTooManyWaiting, ...init });
+  server = new HttpServer(listener, { tls: undefined, limiter, onRefused, ...init });
   return (await server.listen({ host: '127.0.0.1', port: 0 })).port;
 };
 

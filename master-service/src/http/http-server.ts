@@ -7,7 +7,7 @@ import {
 } from 'node:http';
 import { createServer as createHttpsServer, Server as HttpsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { formatAuthority, MAX_HEAD_BYTES } from '@longhaul/shared';
+import { type ErrorCode, formatAuthority, MAX_HEAD_BYTES } from '@longhaul/shared';
 import {
   answerBrokenRequest,
   type ConnectionLimiter,
@@ -29,8 +29,8 @@ const CLOSE_GRACE_MS = 1000;
 interface HttpServerInit {
   readonly tls: TlsMaterial | undefined;
   readonly limiter: ConnectionLimiter;
-  /** Called where a connection is closed because too many of its requests, or of its network's, waited. */
-  readonly onTooManyWaiting: () => void;
+  /** Told of what was refused before it became a request: broken ones, and too many of them that wait. */
+  readonly onRefused: (code: ErrorCode) => void;
   readonly headTimeoutMs?: number;
   readonly unreadTimeoutMs?: number;
 }
@@ -53,7 +53,7 @@ export class HttpServer {
     const listener = (request: IncomingMessage, response: ServerResponse) => {
       // One read may bring many requests; those behind the one that was too many have nobody to answer.
       if (request.socket.destroyed || turns.take(request, response, () => serve(request, response))) return;
-      init.onTooManyWaiting();
+      init.onRefused('too-many-waiting');
       request.socket.destroy();
     };
     const limits = {
@@ -70,8 +70,12 @@ export class HttpServer {
     this.#server.on('checkExpectation', listener);
     this.#server.on('clientError', (error, socket) => {
       // The answer to it would become a part of the one that is on its way.
-      if (turns.isBusy(socket)) socket.destroy();
-      else answerBrokenRequest(error, socket);
+      if (turns.isBusy(socket)) {
+        socket.destroy();
+        return;
+      }
+      const code = answerBrokenRequest(error, socket);
+      if (code !== undefined) init.onRefused(code);
     });
     this.#server.setTimeout(unreadTimeoutMs);
     limiter.guard(this.#server);

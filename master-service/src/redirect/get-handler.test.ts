@@ -203,6 +203,8 @@ describe('a request head', () => {
     const answer = await rawGet(master.port, `/get/https/origin.example/${'a'.repeat(40_000)}`);
     expect(answer.status).toBe(431);
     expect(answer.headers['longhaul-error']).toBe('request-too-large');
+    const { body } = await rawGet(master.port, '/metrics');
+    expect(body).toMatch(/refusals_total\{code="request-too-large"\} 1/);
   });
 
   test('that is not HTTP is refused with its code', async () => {

@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { LonghaulError } from '../errors.ts';
+import { type ErrorCode, LonghaulError } from '../errors.ts';
 import { HEADERS } from '../wire.ts';
 
 /** Time for a refused client to read its answer; then its connection is broken off, whether it closed its half or not. */
@@ -8,18 +8,18 @@ const FAREWELL_TIMEOUT_MS = 1000;
 
 /**
  * Answers on the socket what Node's parser refuses, for it never becomes a request: with the registered code instead of
- * Node's words, and with `headers`.
+ * Node's words, and with `headers`. Gives the code; `undefined` when nothing is answered, because all is said or lost.
  */
 export function answerBrokenRequest(
   error: NodeJS.ErrnoException,
   socket: Duplex,
   headers: Readonly<Record<string, string>> = {},
-): void {
+): ErrorCode | undefined {
   // More of a refused request: breaking off now could destroy the answer on its way.
-  if (socket.writableEnded && !socket.destroyed) return;
+  if (socket.writableEnded && !socket.destroyed) return undefined;
   if (!socket.writable || error.code === 'ECONNRESET') {
     socket.destroy();
-    return;
+    return undefined;
   }
   const refusal = new LonghaulError(
     error.code === 'HPE_HEADER_OVERFLOW' ? 'request-too-large' : 'bad-request',
@@ -39,6 +39,7 @@ export function answerBrokenRequest(
     socket,
     `HTTP/1.1 ${refusal.status} ${STATUS_CODES[refusal.status]}\r\n${lines.join('')}\r\n${body}`,
   );
+  return refusal.code;
 }
 
 /** Sends the last words on a connection and closes it, also when the peer keeps its own side open. */
