@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
-import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import { get, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
+import { buffer } from 'node:stream/consumers';
 import { HEADERS } from '@longhaul/shared';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { fetchRaw, type RawAnswer } from './testing/fetch-raw.ts';
@@ -76,6 +77,36 @@ describe.each(await testPlanes())('with a relay of %s,', (_kind, splice) => {
     const { body, broken } = await download({ lanes: 2 });
     expect(broken).toBeUndefined();
     expect(hash(body)).toBe(hash(file));
+  });
+
+  test('a body whose chunks come many at a time has one waiter for a client that does not read', async () => {
+    const pieces = Array.from({ length: 4000 }, (_, index) => Buffer.alloc(9000, index % 251));
+    origin = (_asked, answer) => {
+      for (const piece of pieces) answer.write(piece);
+      answer.end();
+    };
+    const warnings: string[] = [];
+    const onWarning = ({ name }: Error) => warnings.push(name);
+    process.on('warning', onWarning);
+    const answer = await new Promise<IncomingMessage>((resolve) => {
+      get(overlay.relayUrl(`${overlay.originUrl}/chunks`), resolve);
+    });
+    // Nobody reads until the depot and its kernel have taken what they take.
+    const sender = overlay.originRequests.at(-1)?.socket;
+    let takenBytes = -1;
+    await expect
+      .poll(
+        () => {
+          const isStill = sender?.bytesWritten === takenBytes;
+          takenBytes = sender?.bytesWritten ?? 0;
+          return isStill;
+        },
+        { interval: 200 },
+      )
+      .toBe(true);
+    expect((await buffer(answer)).equals(Buffer.concat(pieces))).toBe(true);
+    process.off('warning', onWarning);
+    expect(warnings).toEqual([]);
   });
 
   test('a part in fewer chunks than it says is not complete for the client either', async () => {

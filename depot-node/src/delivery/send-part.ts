@@ -78,9 +78,14 @@ async function pumpBody(
   client.left.addEventListener('abort', onLeft);
   if (client.left.aborted) onLeft();
   else if (signal.aborted) onAbort();
+  let isWaiting = false;
   const waitForClient = async () => {
+    // What HTTP had in its hands when it was paused still comes.
+    if (isWaiting) return;
+    isWaiting = true;
     connection.pause();
     const state = await client.roomy(signal);
+    isWaiting = false;
     if (state === 'ready') connection.resume();
     else if (state === 'stalled') stopped.resolve('sink-stalled');
   };
