@@ -2,6 +2,7 @@ import type { DepotConfig } from './config.ts';
 import { type RunningDownload, RunningDownloads } from './delivery/running-download.ts';
 import type { JobTable } from './jobs/job-table.ts';
 import { LaneMemory } from './lanes/lane-memory.ts';
+import { LanePlaces } from './lanes/lane-places.ts';
 import { createNextLegs } from './legs/next-leg.ts';
 import type { OverlayMember } from './overlay-member.ts';
 import type { DataPlane } from './plane/data-plane.ts';
@@ -56,6 +57,7 @@ export function createDataPaths({ config, plane, jobs, member }: DataPathsInit) 
   });
   const running = new RunningDownloads();
   const laneMemory = new LaneMemory(config.lanes.totalBufferBytes);
+  const lanePlaces = new LanePlaces(config.lanes.total);
 
   return {
     handleRelay: createServeRelay({
@@ -75,6 +77,7 @@ export function createDataPaths({ config, plane, jobs, member }: DataPathsInit) 
       },
       lanes: config.lanes,
       laneMemory,
+      lanePlaces,
       digestsAll: config.integrity.digest === 'always',
     }),
     handleConnect: createConnectHandler({

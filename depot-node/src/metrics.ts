@@ -185,6 +185,7 @@ export function createMetrics(gauges: Gauges) {
     'lane-removed': lane,
     'block-asked-again': lane,
     'lanes-tight': lane,
+    'lanes-fewer': lane,
   };
   const observe = <Type extends DepotEvent['type']>(event: Extract<DepotEvent, { type: Type }>) =>
     counters[event.type]?.(event);

@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type Chain, LonghaulError, originTarget } from '@longhaul/shared';
 import type { LaneMemory } from '../lanes/lane-memory.ts';
+import type { LanePlaces } from '../lanes/lane-places.ts';
 import type { LanesConfig } from '../lanes/lanes-config.ts';
 import { joinedPart } from '../origin/joined-part.ts';
 import { headersToOrigin } from '../origin/origin-headers.ts';
@@ -25,6 +26,7 @@ export interface DeliveryComponents {
   readonly failover: RepairLimits & { readonly slow: SlowOptions };
   readonly lanes: LanesConfig;
   readonly laneMemory: LaneMemory;
+  readonly lanePlaces: LanePlaces;
 }
 
 type StateOf<Is extends DownloadState['is']> = Extract<DownloadState, { readonly is: Is }>;

@@ -2,6 +2,7 @@ import type { Duplex } from 'node:stream';
 import { ERRORS, isWayFailure, LonghaulError } from '@longhaul/shared';
 import type { LaneConnection } from '../lanes/lane.ts';
 import type { LaneMemory } from '../lanes/lane-memory.ts';
+import type { LanePlaces } from '../lanes/lane-places.ts';
 import { type LanesEnd, runLanes } from '../lanes/lane-transfer.ts';
 import type { LanesConfig } from '../lanes/lanes-config.ts';
 import { OriginConnection } from '../origin/origin-connection.ts';
@@ -19,6 +20,7 @@ interface LanesComponents {
   readonly fetcher: Fetcher;
   readonly lanes: LanesConfig;
   readonly laneMemory: LaneMemory;
+  readonly lanePlaces: LanePlaces;
   readonly requestFor: RequestFor;
   /** Watches a connection to the origin, until it is stopped. */
   readonly watchLeg: (stream: Duplex, route: Route) => WatchedLeg;
@@ -39,9 +41,12 @@ export async function sendOverLanes(
   if (!part || !representation) throw new Error('lanes need a file of known version and size');
   const { chain, promise } = first.route;
   const leg = components.watchLeg(first.connection.stream, first.route);
+  const wanted = target.ticket.claims.lanes;
+  const places = components.lanePlaces.enter(target.client, wanted);
+  if (places.count < wanted) plane.observe({ type: 'lanes-fewer', lanes: places.count, jobId: job.id });
   const end = await runLanes({
     part,
-    laneCount: target.ticket.claims.lanes,
+    laneCount: places.count,
     // Other connections of the same download count among those that an origin is bothered with.
     mostLanes: () => config.perOrigin - (job.active - 1),
     open: (lane) => openLane(lane, download, first, components),
@@ -79,6 +84,7 @@ export async function sendOverLanes(
       plane.observe({ ...event, jobId: job.id });
     },
   });
+  places.leave();
   leg.stop();
   return end;
 }

@@ -6,6 +6,8 @@ import * as z from 'zod';
 const DEFAULT_BUFFER_BYTES = 16_777_216;
 /** `lanes.totalBufferBytes`: What all transfers together may hold so: eight that need all of theirs, or hundreds that need a part. */
 const DEFAULT_TOTAL_BUFFER_BYTES = 134_217_728;
+/** `lanes.total`: Connections of lanes beside the first one of each transfer: a quarter of the transfers a depot serves. */
+const DEFAULT_TOTAL = 500;
 /** `lanes.alphaBytes`: What lies out of order reaches the client late: of 8 MiB the drain at the end cost a tenth of a 30 MiB download. */
 const DEFAULT_ALPHA_BYTES = 2_621_440;
 /** `lanes.gain`: Weight of the newest block in a lane's next size; the value of FAST TCP. */
@@ -46,6 +48,7 @@ export const lanesSchema = z
     bufferBytes: wholeBytes(MIB).default(DEFAULT_BUFFER_BYTES),
     /** Bytes that all lanes together ask for beyond what is on the way; no more than `bufferBytes`. */
     totalBufferBytes: wholeBytes(MIB).default(DEFAULT_TOTAL_BUFFER_BYTES),
+    total: z.int().min(1).default(DEFAULT_TOTAL),
     alphaBytes: wholeBytes(64 * KIB).optional(),
     gain: z.number().positive('must be more than 0').max(1, 'must be at most 1').default(DEFAULT_GAIN),
     smoothing: portion(DEFAULT_SMOOTHING),

@@ -34,6 +34,8 @@ export type LaneEvent =
     }
   /** All transfers together hold as much as they may: only what the client gets next is fetched for now. */
   | { readonly type: 'lanes-tight' }
+  /** A download got fewer lanes than its plan has, because others have theirs. */
+  | { readonly type: 'lanes-fewer'; readonly lanes: number }
   /** The rest of a late block, from a byte to another, was asked for on a second lane. */
   | {
       readonly type: 'block-asked-again';

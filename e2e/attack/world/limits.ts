@@ -32,7 +32,7 @@ export function onSmallMachine(
 export const DEPOT_LIMITS = { transfers: 400, perClient: 100, perNetwork: 100, perOrigin: 200 } as const;
 
 /** What a machine of half a gigabyte can spare. */
-export const DEPOT_LANES = { totalBufferBytes: 64 * MIB } as const;
+export const DEPOT_LANES = { totalBufferBytes: 64 * MIB, total: 100 } as const;
 
 /** A quarter of the transfers, as by default; what nobody comes for goes soon, so that a run need not wait. */
 export const DEPOT_STEPWISE = { waiting: 100, waitSeconds: 5 } as const;
