@@ -13,6 +13,7 @@ const lanes = { firstBlockBytes: 65_536, leastBlockBytes: 16_384, silenceSeconds
 const DEPOTS: Readonly<Record<string, object>> = {
   d1: { lanes },
   plain: { lanes: { ...lanes, control: 'plain' } },
+  few: { lanes: { ...lanes, perOrigin: 4, total: 12 } },
   d2: {},
   d3: {},
 };
@@ -103,6 +104,36 @@ describe('a download whose plan has lanes', () => {
     const head = await download('d1', {}, 'HEAD');
     expect(head.headers['content-length']).toBe(String(FILE_BYTES));
     expect(origin.ranges).toEqual(['bytes=0-999999', undefined]);
+  });
+
+  test('takes places for the lanes that it has, and gives them back however it ends', async () => {
+    const big = new FaultyOrigin(40_000_000);
+    const { listener } = origin;
+    big.path = '/big.bin';
+    Object.assign(origin, { listener: big.listener });
+    try {
+      for (let turn = 0; turn < 4; turn += 1) {
+        // A plan may have more lanes than a depot gives to one origin.
+        const asked = [1, 2].map(() => {
+          const url = overlay.relayUrl(
+            `${overlay.originUrl}/big.bin`,
+            { lanes: 8, chains: [['few']] },
+            'few',
+          );
+          return request(url, { agent: false })
+            .on('error', () => {})
+            .end();
+        });
+        // Nobody reads, so that all lanes are open and wait.
+        await Promise.all(asked.map((one) => once(one, 'response')));
+        await expect.poll(() => overlay.originOpenConnections()).toBe(8);
+        for (const one of asked) one.destroy();
+        await expect.poll(() => overlay.originOpenConnections()).toBe(0);
+      }
+      expect(eventsOf('few', 'lanes-fewer')).toEqual([]);
+    } finally {
+      Object.assign(origin, { listener });
+    }
   });
 
   test('leaves room for the connections that the client opens itself', async () => {

@@ -41,52 +41,54 @@ export async function sendOverLanes(
   if (!part || !representation) throw new Error('lanes need a file of known version and size');
   const { chain, promise } = first.route;
   const leg = components.watchLeg(first.connection.stream, first.route);
-  const wanted = target.ticket.claims.lanes;
+  const wanted = Math.min(target.ticket.claims.lanes, config.perOrigin);
   const places = components.lanePlaces.enter(target.client, wanted);
-  if (places.count < wanted) plane.observe({ type: 'lanes-fewer', lanes: places.count, jobId: job.id });
-  const end = await runLanes({
-    part,
-    laneCount: places.count,
-    // Other connections of the same download count among those that an origin is bothered with.
-    mostLanes: () => config.perOrigin - (job.active - 1),
-    open: (lane) => openLane(lane, download, first, components),
-    request: {
-      asked: requestFor(first.target.url),
-      representation,
-      silenceMs: config.silenceSeconds * 1000,
-    },
-    first: {
-      connection: first.connection,
-      route: Promise.resolve({ chain, promise }),
-      part: firstPart,
-      askedAtMs,
-    },
-    sink: {
-      write: (chunk) => client.write(chunk),
-      drained: async () => {
-        const state = await client.roomy(stop);
-        if (state !== 'ready') throw new LonghaulError('internal', { detail: `the client is ${state}` });
+  try {
+    if (places.count < wanted) plane.observe({ type: 'lanes-fewer', lanes: places.count, jobId: job.id });
+    return await runLanes({
+      part,
+      laneCount: places.count,
+      // Other connections of the same download count among those that an origin is bothered with.
+      mostLanes: () => config.perOrigin - (job.active - 1),
+      open: (lane) => openLane(lane, download, first, components),
+      request: {
+        asked: requestFor(first.target.url),
+        representation,
+        silenceMs: config.silenceSeconds * 1000,
       },
-    },
-    config,
-    memory: components.laneMemory.join(target.client),
-    signal: stop,
-    left: client.left,
-    nowMs: plane.nowMs,
-    onLanes: (lanes) => {
-      download.lanes = lanes;
-    },
-    observe: (event) => {
-      if (event.type === 'lane-broke' && ERRORS[event.code].blame !== 'origin') {
-        const broken = download.lanes[event.lane]?.chain;
-        if (broken) book.noteFailure(broken);
-      }
-      plane.observe({ ...event, jobId: job.id });
-    },
-  });
-  places.leave();
-  leg.stop();
-  return end;
+      first: {
+        connection: first.connection,
+        route: Promise.resolve({ chain, promise }),
+        part: firstPart,
+        askedAtMs,
+      },
+      sink: {
+        write: (chunk) => client.write(chunk),
+        drained: async () => {
+          const state = await client.roomy(stop);
+          if (state !== 'ready') throw new LonghaulError('internal', { detail: `the client is ${state}` });
+        },
+      },
+      config,
+      memory: components.laneMemory.join(target.client),
+      signal: stop,
+      left: client.left,
+      nowMs: plane.nowMs,
+      onLanes: (lanes) => {
+        download.lanes = lanes;
+      },
+      observe: (event) => {
+        if (event.type === 'lane-broke' && ERRORS[event.code].blame !== 'origin') {
+          const broken = download.lanes[event.lane]?.chain;
+          if (broken) book.noteFailure(broken);
+        }
+        plane.observe({ ...event, jobId: job.id });
+      },
+    });
+  } finally {
+    places.leave();
+    leg.stop();
+  }
 }
 
 /** A connection for a lane over the best route for it; where that fails, over the next. */
