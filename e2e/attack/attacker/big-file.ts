@@ -1,4 +1,5 @@
-import type { Ground } from './ground.ts';
+import type { Socket } from 'node:net';
+import { type Ground, requestFor } from './ground.ts';
 import { pour, rangeOf, type SeenRequest, startHostileOrigin } from './hostile-origin.ts';
 
 /** Longer than any strike: 10 GB. */
@@ -29,4 +30,24 @@ export function beginBigFile(request: SeenRequest): number {
     `HTTP/1.1 ${status}\r\nETag: "1"\r\nAccept-Ranges: bytes\r\nContent-Length: ${length}\r\n${part}\r\n`,
   );
   return length;
+}
+
+/** Begins so many downloads of that file over lanes, all at once, and gives each connection to `use`. */
+export async function beginLaned(
+  ground: Ground,
+  { downloads, lanes }: { readonly downloads: number; readonly lanes: number },
+  use: (socket: Socket) => void,
+): Promise<void> {
+  await Promise.all(
+    Array.from({ length: downloads }, async () => {
+      const url = `http://a.hostile.example${ground.path(1)}`;
+      const download = await ground.plan(url, { via: ['d1'], lanes, sizeBytes: BIG_FILE_BYTES });
+      const socket = await ground.open('d1');
+      if (!download) return;
+      ground.tally.case();
+      socket.once('close', () => ground.tally.answer('ended'));
+      use(socket);
+      socket.write(requestFor(download));
+    }),
+  );
 }

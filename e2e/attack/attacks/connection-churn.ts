@@ -1,5 +1,5 @@
 import type { Attack } from '../attack.ts';
-import { pace } from '../attacker/pace.ts';
+import { comeAndGo } from '../attacker/come-and-go.ts';
 
 const PER_SECOND = 800;
 
@@ -9,15 +9,5 @@ export const CONNECTION_CHURN: Attack = {
   promise: 'the others are served meanwhile, and nothing stays',
   worlds: ['splice'],
   quick: [],
-  strike: async (ground) => {
-    let made = 0;
-    await pace(PER_SECOND, ground.signal, () => {
-      made += 1;
-      ground.tally.case();
-      void ground.open(made % 2 === 0 ? 'd1' : 'master').then((socket) => {
-        ground.tally.answer(socket.destroyed ? 'not taken' : 'taken');
-        socket.resetAndDestroy();
-      });
-    });
-  },
+  strike: (ground) => comeAndGo(ground, PER_SECOND, (socket) => void socket.resetAndDestroy()),
 };

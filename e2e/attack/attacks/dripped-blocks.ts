@@ -1,7 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Attack } from '../attack.ts';
-import { BIG_FILE_BYTES, beginBigFile, sendBigFile } from '../attacker/big-file.ts';
-import { requestFor } from '../attacker/ground.ts';
+import { beginBigFile, beginLaned, sendBigFile } from '../attacker/big-file.ts';
 import { rangeOf, type SeenRequest, startHostileOrigin } from '../attacker/hostile-origin.ts';
 import { untilOver } from '../attacker/pace.ts';
 
@@ -20,17 +19,7 @@ export const DRIPPED_BLOCKS: Attack = {
       if (rangeOf(request)?.first === 0) void drip(request, ground.signal);
       else void sendBigFile(ground, request);
     });
-    await Promise.all(
-      Array.from({ length: TRANSFERS }, async () => {
-        const url = `http://a.hostile.example${ground.path(1)}`;
-        const download = await ground.plan(url, { via: ['d1'], lanes: LANES, sizeBytes: BIG_FILE_BYTES });
-        const socket = await ground.open('d1');
-        if (!download) return;
-        ground.tally.case();
-        socket.once('close', () => ground.tally.answer('ended'));
-        socket.resume().write(requestFor(download));
-      }),
-    );
+    await beginLaned(ground, { downloads: TRANSFERS, lanes: LANES }, (socket) => socket.resume());
     await untilOver(ground.signal);
   },
 };

@@ -31,7 +31,7 @@ export function onSmallMachine(
 /** As many transfers as the doctor allows with so few descriptors, and the parts of one client, network and origin. */
 export const DEPOT_LIMITS = { transfers: 400, perClient: 100, perNetwork: 100, perOrigin: 200 } as const;
 
-/** What a machine of half a gigabyte can spare. */
+/** Connections as many as the default has for each transfer; of memory what a machine of half a gigabyte can spare. */
 export const DEPOT_LANES = { totalBufferBytes: 64 * MIB, total: 100 } as const;
 
 /** A quarter of the transfers, as by default; what nobody comes for goes soon, so that a run need not wait. */
@@ -41,4 +41,4 @@ export const DEPOT_STEPWISE = { waiting: 100, waitSeconds: 5 } as const;
 export const PUBLIC_CAPS = { plansPerMinute: 60, bytesPerHour: 20_000_000 } as const;
 
 /** For reports. */
-export const SMALL_MACHINE_NOTE = `Each depot and the master: a heap of ${HEAP_MB} MB, ${DESCRIPTORS} descriptors, ${DEPOT_LIMITS.transfers} transfers, ${DEPOT_LIMITS.perClient} of them for one client network and ${DEPOT_LIMITS.perOrigin} from one origin`;
+export const SMALL_MACHINE_NOTE = `Each depot and the master: a heap of ${HEAP_MB} MB, ${DESCRIPTORS} descriptors, ${DEPOT_LIMITS.transfers} transfers, ${DEPOT_LIMITS.perClient} of them for one client network and ${DEPOT_LIMITS.perOrigin} from one origin, ${DEPOT_LANES.totalBufferBytes / MIB} MiB and ${DEPOT_LANES.total} connections for all lanes`;
