@@ -65,7 +65,7 @@ export class Delivery {
       target: originTarget(url),
       headers: headersToOrigin(plain, url, plane.ownId),
     });
-    this.#clientLeg = plane.watch(request.socket, { legClass: 'client' });
+    this.#clientLeg = download.legs.watch(plane.watch(request.socket, { legClass: 'client' }));
   }
 
   /** Delivers what an opening has begun. Never rejects. */
@@ -214,7 +214,7 @@ export class Delivery {
   }
 
   #watchLeg(stream: Duplex, { chain }: Route): WatchedLeg {
-    return this.#components.plane.watch(stream, upstreamLeg(chain, 0));
+    return this.#download.legs.watch(this.#components.plane.watch(stream, upstreamLeg(chain, 0)));
   }
 
   #watchForSlowness({ route }: FetchedAnswer, slow: AbortController): () => void {
