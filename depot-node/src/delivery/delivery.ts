@@ -1,5 +1,4 @@
 import type { IncomingMessage } from 'node:http';
-import type { Duplex } from 'node:stream';
 import { type Chain, LonghaulError, originTarget } from '@longhaul/shared';
 import type { LaneMemory } from '../lanes/lane-memory.ts';
 import type { LanePlaces } from '../lanes/lane-places.ts';
@@ -11,19 +10,17 @@ import type { DataPlane } from '../plane/data-plane.ts';
 import type { BreakReason } from '../plane/events.ts';
 import type { BodyEnd } from '../relay/relay-plane.ts';
 import type { FetchedAnswer, Fetcher, RequestFor } from '../routes/fetcher.ts';
-import type { Route } from '../routes/route-book.ts';
-import { upstreamLeg, type WatchedLeg } from '../sockets/leg-sampler.ts';
 import type { Opening } from './open-download.ts';
 import { Repairer, type RepairLimits, requestForPart } from './repair.ts';
 import type { DownloadEnd, DownloadState, RunningDownload } from './running-download.ts';
 import { sendOverLanes } from './send-over-lanes.ts';
 import { sendPart } from './send-part.ts';
-import { type SlowOptions, watchForSlowness } from './slow-watch.ts';
+import { type WayLimits, WayWatch } from './way-watch.ts';
 
 export interface DeliveryComponents {
   readonly plane: DataPlane;
   readonly fetcher: Fetcher;
-  readonly failover: RepairLimits & { readonly slow: SlowOptions };
+  readonly failover: RepairLimits & WayLimits;
   readonly lanes: LanesConfig;
   readonly laneMemory: LaneMemory;
   readonly lanePlaces: LanePlaces;
@@ -47,10 +44,7 @@ export class Delivery {
   readonly #components: DeliveryComponents;
   readonly #repairer: Repairer;
   readonly #requestFor: RequestFor;
-  /** The client's connection; a client that has left has none. */
-  readonly #clientLeg: WatchedLeg | undefined;
-  /** Ways in a row that brought nothing: each gets twice the time of the one before. */
-  #fruitless = 0;
+  readonly #watch: WayWatch;
 
   constructor(download: RunningDownload, request: IncomingMessage, components: DeliveryComponents) {
     const { plane, fetcher, failover } = components;
@@ -65,7 +59,13 @@ export class Delivery {
       target: originTarget(url),
       headers: headersToOrigin(plain, url, plane.ownId),
     });
-    this.#clientLeg = plane.watch(request.socket, { legClass: 'client' });
+    this.#watch = new WayWatch({
+      download,
+      socket: request.socket,
+      plane,
+      limits: failover,
+      mayLeave: () => download.representation !== undefined && !this.#repairer.isSpent,
+    });
   }
 
   /** Delivers what an opening has begun. Never rejects. */
@@ -86,7 +86,7 @@ export class Delivery {
       else download.state = await this.#finish(state.chain);
     }
     leaveUplink?.();
-    this.#clientLeg?.stop();
+    this.#watch.stop();
     const { state } = download;
     if (state.is !== 'ended') throw new Error('a delivery ended without an end');
     if (state.end.outcome !== 'complete') client.reset();
@@ -100,18 +100,18 @@ export class Delivery {
     const own = part && readPart(answer.head);
     const before = client.bytes;
     const slow = new AbortController();
-    const leg = this.#watchLeg(answer.connection.stream, answer.route);
-    const stopWatch = this.#watchForSlowness(answer, slow);
+    const leg = this.#watch.leg(answer.connection.stream, answer.route);
+    const stopWatch = this.#watch.slowness(answer, () => slow.abort());
     const end = await sendPart(answer, client, {
       relay,
       signal: AbortSignal.any([stop, slow.signal]),
-      silenceMs: this.#silenceMs(),
+      silenceMs: this.#watch.silenceMs(),
       stallMs: timeouts.stallMs,
       sizeBytes: own && own.endByte - own.startByte,
     });
     stopWatch();
     leg.stop();
-    this.#fruitless = client.bytes > before ? 0 : this.#fruitless + 1;
+    this.#watch.noteEnd(client.bytes > before);
     if (end === 'complete') return this.#isWhole ? { is: 'finishing', chain } : { is: 'asking-on', answer };
     if (end === 'sink-broke' || end === 'sink-stalled')
       return { is: 'ended', end: { outcome: 'client-left', chain } };
@@ -125,7 +125,7 @@ export class Delivery {
     const { outcome } = await sendOverLanes(download, answer, firstBlock, {
       ...this.#components,
       requestFor: this.#requestFor,
-      watchLeg: (stream, route) => this.#watchLeg(stream, route),
+      watchLeg: (stream, route) => this.#watch.leg(stream, route),
     });
     download.lanes = [];
     if (outcome === 'complete') return { is: 'finishing', chain };
@@ -198,46 +198,6 @@ export class Delivery {
   get #isWhole(): boolean {
     const { missing } = this.#download;
     return missing === undefined || missing.startByte >= missing.endByte;
-  }
-
-  /** Whether the rest may come over another way. With no try left, a way that is slow or pauses is kept: it may go on. */
-  get #mayLeave(): boolean {
-    return this.#download.representation !== undefined && !this.#repairer.isSpent;
-  }
-
-  #silenceMs(): number {
-    const failoverMs = this.#components.failover.silenceMs;
-    const { silenceMs } = this.#components.plane.timeouts;
-    return this.#mayLeave
-      ? Math.min(Math.max(silenceMs, failoverMs), failoverMs * 2 ** this.#fruitless)
-      : silenceMs;
-  }
-
-  #watchLeg(stream: Duplex, { chain }: Route): WatchedLeg {
-    return this.#components.plane.watch(stream, upstreamLeg(chain, 0));
-  }
-
-  #watchForSlowness({ route }: FetchedAnswer, slow: AbortController): () => void {
-    const { book, client, job, target } = this.#download;
-    const { promise } = route;
-    // A way that failed, or was as slow, promises nothing: an origin that is slow itself is not left again and again.
-    const alternativeBps = book.bestOtherBps(route.chain);
-    if (!this.#mayLeave || !promise || alternativeBps === 0) return () => undefined;
-    return watchForSlowness({
-      ...this.#components.failover.slow,
-      promisedBps: promise.rateBps,
-      alternativeBps,
-      // A plan promises what all of its lanes bring together; so do the connections of a client that asks for parts.
-      sharedBy: () => Math.max(target.ticket.claims.lanes, job.active),
-      bytes: () => client.bytes,
-      isClientBehind: () => this.#isClientBehind(),
-      onSlow: () => slow.abort(),
-    });
-  }
-
-  #isClientBehind(): boolean {
-    const { socket } = this.#download.client;
-    return (this.#clientLeg?.measure()?.unsentBytes ?? 0) > 0 || (socket?.writableLength ?? 0) > 0;
   }
 }
 
