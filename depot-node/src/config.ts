@@ -143,6 +143,13 @@ const depotConfigSchema = z
         waiting: z.int().min(1).default(DEFAULT_WAITING),
       })
       .prefault({}),
+    /** What moves the bytes. */
+    relay: z
+      .strictObject({
+        /** Threads beside the one that serves requests; by default as many as there are cores, at most 8. */
+        threads: z.int().min(1).max(64).optional(),
+      })
+      .prefault({}),
     /** What all transfers may send towards clients together, in payload bits per second; jobs share it evenly. */
     uplink: z.strictObject({ rateBps: limitBps }).optional(),
     /** When and how long a transfer whose way breaks is carried on over others. */

@@ -13,7 +13,8 @@ import { openResultFile } from './results/result-file.ts';
 import { describeRun } from './results/run-info.ts';
 import { checkPrograms } from './run/check-programs.ts';
 import { checkScenarios } from './run/check-scenarios.ts';
-import { type PlannedTransfer, planRun } from './run/plan-run.ts';
+import { estimateRun } from './run/estimate-run.ts';
+import { type PlannedTransfer, planRun, type RunPlan } from './run/plan-run.ts';
 import { runExperiment } from './run/run-experiment.ts';
 
 /** Where results go when nobody says otherwise. */
@@ -38,6 +39,8 @@ async function run(command: Extract<LabCommand, { kind: 'run' }>, interrupted: A
   const { experiment, options } = command;
   const plan = planRun(experiment, options);
   checkScenarios(plan.scenarios);
+  sayEstimate(plan);
+  if (command.isDry) return;
   const programs = checkPrograms(plan);
   const obstacle = labObstacle();
   if (obstacle) throw obstacle;
@@ -53,6 +56,7 @@ async function run(command: Extract<LabCommand, { kind: 'run' }>, interrupted: A
       options: {
         repeat: plan.repeats,
         quick: options.quick,
+        ...(options.set === undefined ? {} : { set: options.set }),
         cutSeconds: plan.cutSeconds,
         seed: options.seed,
       },
@@ -90,6 +94,22 @@ async function run(command: Extract<LabCommand, { kind: 'run' }>, interrupted: A
   });
   result.finish();
   report([file], folder);
+}
+
+/** Said before anything begins, so that nobody is surprised. */
+function sayEstimate(plan: RunPlan): void {
+  const { likelySeconds, mostSeconds } = estimateRun(plan);
+  const most = Number.isFinite(mostSeconds)
+    ? `, at most ${formatHours(mostSeconds)} if every one were cut`
+    : '';
+  say(
+    `${plan.transferCount} transfers in ${plan.scenarios.length} scenarios: about ${formatHours(likelySeconds)}${most}`,
+  );
+}
+
+function formatHours(seconds: number): string {
+  const minutes = Math.max(1, Math.round(seconds / 60));
+  return minutes < 90 ? `${minutes} min` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 
 function report(resultFiles: readonly string[], outFolder: string | undefined): void {

@@ -5,6 +5,7 @@ import type { Part, Representation } from '../origin/representation.ts';
 import type { BreakReason } from '../plane/events.ts';
 import type { FetchedAnswer } from '../routes/fetcher.ts';
 import { RouteBook } from '../routes/route-book.ts';
+import { LegSummaries } from '../sockets/leg-summaries.ts';
 import type { Target } from '../tickets/target.ts';
 import type { ClientBody } from './client-body.ts';
 import type { KnownPrefix } from './running-digest.ts';
@@ -61,6 +62,8 @@ export class RunningDownload {
   representation: Representation | undefined;
   /** Connections to the origin that fetch blocks; none where one connection fetches all. */
   lanes: readonly LaneView[] = [];
+  /** What becomes of its connections. */
+  readonly legs = new LegSummaries();
 
   constructor({ ownId, job, target, client, startedMs, stop }: RunningDownloadInit) {
     this.job = job;

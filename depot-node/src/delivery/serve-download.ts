@@ -79,7 +79,7 @@ async function serve(
 
 function report(
   { plane: { observe, ownId, nowMs } }: ServeComponents,
-  { client, job, startedMs, target }: RunningDownload,
+  { client, job, legs, startedMs, target }: RunningDownload,
   status: number,
   end: DownloadEnd,
 ): void {
@@ -93,6 +93,7 @@ function report(
     chain: end.chain,
     outcome: end.outcome,
     sha256: end.outcome === 'complete' ? end.sha256 : undefined,
+    legs: legs.end(),
   });
   if (end.outcome === 'upstream-broke') observe(refusalEvent(end.failure, job.id, ownId));
 }

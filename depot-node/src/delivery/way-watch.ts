@@ -33,7 +33,7 @@ export class WayWatch {
 
   constructor(init: WayWatchInit) {
     this.#init = init;
-    this.#clientLeg = init.plane.watch(init.socket, { legClass: 'client' });
+    this.#clientLeg = init.download.legs.watch(init.plane.watch(init.socket, { legClass: 'client' }));
   }
 
   /** Notes whether a way that has ended brought anything. */
@@ -52,7 +52,8 @@ export class WayWatch {
 
   /** Measures a connection to the origin, until it is stopped. */
   leg(stream: Duplex, { chain }: Route): WatchedLeg {
-    return this.#init.plane.watch(stream, upstreamLeg(chain, 0));
+    const { download, plane } = this.#init;
+    return download.legs.watch(plane.watch(stream, upstreamLeg(chain, 0)));
   }
 
   /** Tells when a way stays so slow that another one does better. Call the result to stop. */

@@ -14,6 +14,8 @@ const KINDS: Readonly<Record<string, ReportKind>> = {
   failover: 'failover',
 };
 
+const RIVAL_NAMES = { haproxy: 'HAProxy', 'haproxy-kept': 'HAProxy (kept)', nginx: 'nginx' } as const;
+
 /** What the faults really are: see `breakDepot`. */
 const FAULTS = [
   '`fin`: the depot’s process is killed; the kernel closes its connections, with FIN towards the client. `rst`: the kernel aborts all its connections, and every neighbour gets RST. `silence`: the only link of its host is cut; neighbours get nothing any more, no acknowledgement either.',
@@ -116,11 +118,15 @@ function labelOf(id: string, variant: Variant): string {
     case 'direct':
       return 'direct';
     case 'ranges':
-      return `${variant.connections} plain ranges`;
+      return variant.through
+        ? `${variant.connections} ranges, ${RIVAL_NAMES[variant.through]}`
+        : `${variant.connections} plain ranges`;
     case 'aria2':
-      return `aria2c, ${variant.connections} connections`;
+      return variant.through
+        ? `aria2c -x${variant.connections}, ${RIVAL_NAMES[variant.through]}`
+        : `aria2c, ${variant.connections} connections`;
     case 'relays':
-      return `${variant.program === 'haproxy' ? 'HAProxy' : 'nginx'} at each site`;
+      return `${RIVAL_NAMES[variant.through]} at each site`;
     case 'chain':
       return id;
     case 'auto':
