@@ -14,6 +14,7 @@ import { sayFarewell } from '@longhaul/shared/service';
 import { refusalEvent, retryAfter } from '../door/refusal.ts';
 import { type Arrival, arrivalOf } from '../jobs/arrival.ts';
 import type { Admission, JobTable } from '../jobs/job-table.ts';
+import { EarlyBytes } from '../legs/early-bytes.ts';
 import type { ChainTarget, OpenNextLeg } from '../legs/next-leg.ts';
 import { downstreamLeg, upstreamLeg } from '../sockets/leg-sampler.ts';
 import { LegSummaries } from '../sockets/leg-summaries.ts';
@@ -60,10 +61,11 @@ export function createConnectHandler(components: ConnectHandlerComponents) {
     try {
       if (place > 0) fromDepot(socket);
       const signal = AbortSignal.any([left.signal, plane.shutdown]);
-      const { upstream, target } = await openFirst(components, accepted.value, head, signal);
+      const early = new EarlyBytes(head, socket);
+      const { upstream, target } = await openFirst(components, accepted.value, early, signal);
       socket.off('close', onLeft);
       const open = { claims, target, place, admission: admission.value };
-      await runTunnel(components, open, socket, upstream, head.length);
+      await runTunnel(components, open, socket, upstream, early.sizeBytes);
     } catch (thrown) {
       if (!left.signal.aborted)
         refuseConnect(components, request, socket, asLonghaulError(thrown), claims.jobId);
@@ -107,13 +109,13 @@ class ClientTunnels {
 async function openFirst(
   { plane: { observe, ownId }, openNextLeg }: ConnectHandlerComponents,
   { claims, targets, place }: AcceptedConnect,
-  head: Buffer,
+  early: EarlyBytes,
   signal: AbortSignal,
 ): Promise<{ upstream: Duplex; target: ChainTarget }> {
   const failures: LonghaulError[] = [];
   for (const target of targets) {
     try {
-      return { upstream: await openNextLeg(target, place, signal, head), target };
+      return { upstream: await openNextLeg(target, place, signal, early), target };
     } catch (thrown) {
       signal.throwIfAborted();
       if (place > 0 || !isWayFailure(thrown)) throw thrown;
