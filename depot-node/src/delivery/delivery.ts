@@ -1,26 +1,26 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { type Chain, LonghaulError, originTarget } from '@longhaul/shared';
 import type { LaneMemory } from '../lanes/lane-memory.ts';
 import type { LanePlaces } from '../lanes/lane-places.ts';
 import type { LanesConfig } from '../lanes/lanes-config.ts';
 import { joinedPart } from '../origin/joined-part.ts';
 import { headersToOrigin } from '../origin/origin-headers.ts';
-import { readPart } from '../origin/representation.ts';
+import { type AnswerHead, readPart } from '../origin/representation.ts';
 import type { DataPlane } from '../plane/data-plane.ts';
 import type { BreakReason } from '../plane/events.ts';
-import type { BodyEnd } from '../relay/relay-plane.ts';
 import type { FetchedAnswer, Fetcher, RequestFor } from '../routes/fetcher.ts';
 import type { Opening } from './open-download.ts';
-import { Repairer, type RepairLimits, requestForPart } from './repair.ts';
+import { Repairer, type RepairLimits } from './repair.ts';
+import { type AgainLimits, RestPlan, requestForPart } from './rest-plan.ts';
 import type { DownloadEnd, DownloadState, RunningDownload } from './running-download.ts';
 import { sendOverLanes } from './send-over-lanes.ts';
-import { sendPart } from './send-part.ts';
+import { type PartEnd, sendPart } from './send-part.ts';
 import { type WayLimits, WayWatch } from './way-watch.ts';
 
 export interface DeliveryComponents {
   readonly plane: DataPlane;
   readonly fetcher: Fetcher;
-  readonly failover: RepairLimits & WayLimits;
+  readonly failover: RepairLimits & WayLimits & { readonly again: AgainLimits };
   readonly lanes: LanesConfig;
   readonly laneMemory: LaneMemory;
   readonly lanePlaces: LanePlaces;
@@ -28,43 +28,59 @@ export interface DeliveryComponents {
 
 type StateOf<Is extends DownloadState['is']> = Extract<DownloadState, { readonly is: Is }>;
 
-const REASONS: Readonly<Partial<Record<BodyEnd, BreakReason>>> = {
+const REASONS: Readonly<Partial<Record<PartEnd, BreakReason>>> = {
   'source-ended': 'ended',
   'source-broke': 'reset',
   'source-silent': 'silent',
+  'other-bytes': 'other-bytes',
 };
 
 /**
  * Sends what a client gets of a download, over as many ways as it takes. When a way breaks, goes silent or is far too slow,
- * the rest is asked for over another one and goes on at the exact next byte, of the same version of the file; where that
- * cannot be proved the client's connection is reset.
+ * the rest is asked for over another one and goes on at the exact next byte, of the same version of the file; or the whole is,
+ * and what the client has of it is compared and left out. Where it cannot be proved the client's connection is reset.
  */
 export class Delivery {
   readonly #download: RunningDownload;
   readonly #components: DeliveryComponents;
   readonly #repairer: Repairer;
   readonly #requestFor: RequestFor;
+  readonly #rest: RestPlan;
   readonly #watch: WayWatch;
 
-  constructor(download: RunningDownload, request: IncomingMessage, components: DeliveryComponents) {
+  constructor(
+    download: RunningDownload,
+    request: IncomingMessage,
+    head: AnswerHead,
+    components: DeliveryComponents,
+  ) {
     const { plane, fetcher, failover } = components;
     this.#download = download;
     this.#components = components;
     this.#repairer = new Repairer(fetcher, download.book, failover);
     // Of the client's request, what does not depend on how far it has come.
     const { accept, 'user-agent': userAgent } = request.headers;
-    const plain = { accept, 'user-agent': userAgent };
-    this.#requestFor = (url) => ({
-      method: 'GET',
-      target: originTarget(url),
-      headers: headersToOrigin(plain, url, plane.ownId),
+    const requestWith =
+      (headers: IncomingHttpHeaders): RequestFor =>
+      (url) => ({
+        method: 'GET',
+        target: originTarget(url),
+        headers: headersToOrigin(headers, url, plane.ownId),
+      });
+    this.#requestFor = requestWith({ accept, 'user-agent': userAgent });
+    this.#rest = new RestPlan({
+      download,
+      head,
+      plainRequest: this.#requestFor,
+      ownRequest: requestWith(request.headers),
+      limits: failover.again,
     });
     this.#watch = new WayWatch({
       download,
       socket: request.socket,
       plane,
       limits: failover,
-      mayLeave: () => download.representation !== undefined && !this.#repairer.isSpent,
+      mayLeave: () => this.#rest.isCheap && !this.#repairer.isSpent,
     });
   }
 
@@ -75,12 +91,14 @@ export class Delivery {
     const { plane } = this.#components;
     const { socket } = client;
     const leaveUplink = socket && plane.joinUplink?.(socket, { jobId: job.id, legClass: 'client' });
-    download.state = firstBlock ? { is: 'laning', answer, firstBlock } : { is: 'sending', answer };
+    download.state = firstBlock
+      ? { is: 'laning', answer, firstBlock }
+      : { is: 'sending', answer, prefix: undefined };
     for (;;) {
       const { state } = download;
       if (state.is === 'ended' || state.is === 'opening') break;
       if (state.is === 'laning') download.state = await this.#lane(state);
-      else if (state.is === 'sending') download.state = await this.#send(state.answer);
+      else if (state.is === 'sending') download.state = await this.#send(state);
       else if (state.is === 'asking-on') download.state = await this.#askOn(state.answer);
       else if (state.is === 'repairing') download.state = await this.#repair(state.broken, state.reason);
       else download.state = await this.#finish(state.chain);
@@ -93,11 +111,13 @@ export class Delivery {
     return state.end;
   }
 
-  async #send(answer: FetchedAnswer): Promise<DownloadState> {
+  async #send({ answer, prefix }: StateOf<'sending'>): Promise<DownloadState> {
     const { relay, timeouts } = this.#components.plane;
     const { chain } = answer.route;
-    const { client, part, stop } = this.#download;
+    const { client, missing, part, stop } = this.#download;
     const own = part && readPart(answer.head);
+    // A body that comes again may be framed in another way than the one that the client was told the length of.
+    const againBytes = prefix && missing ? prefix.restBytes + missing.endByte - missing.startByte : undefined;
     const before = client.bytes;
     const slow = new AbortController();
     const leg = this.#watch.leg(answer.connection.stream, answer.route);
@@ -107,7 +127,12 @@ export class Delivery {
       signal: AbortSignal.any([stop, slow.signal]),
       silenceMs: this.#watch.silenceMs(),
       stallMs: timeouts.stallMs,
-      sizeBytes: own && own.endByte - own.startByte,
+      sizeBytes: own ? own.endByte - own.startByte : againBytes,
+      prefix,
+      onAgain: (bytes) => {
+        this.#rest.noteAgain(bytes);
+        client.noteAgain(bytes);
+      },
     });
     stopWatch();
     leg.stop();
@@ -143,7 +168,8 @@ export class Delivery {
     const signal = AbortSignal.any([stop, client.left]);
     const requestFor = requestForPart(this.#requestFor, representation, missing);
     const next = await fetcher.overRoute(route, target, requestFor, signal).catch(() => undefined);
-    if (next && joinedPart(next.head, representation, missing).ok) return { is: 'sending', answer: next };
+    if (next && joinedPart(next.head, representation, missing).ok)
+      return { is: 'sending', answer: next, prefix: undefined };
     next?.connection.reset();
     return { is: 'repairing', broken: answer, reason: 'ended' };
   }
@@ -151,33 +177,28 @@ export class Delivery {
   async #repair(broken: FetchedAnswer, reason: BreakReason): Promise<DownloadState> {
     const { observe, nowMs } = this.#components.plane;
     const { chain } = broken.route;
-    const { book, client, job, missing: part, representation, stop, target } = this.#download;
+    const { book, client, job, missing, stop, target } = this.#download;
+    const rest = this.#rest;
     const begunMs = nowMs();
-    const tell = (to: Chain | undefined, atByte: number) => {
+    const atByte = missing?.startByte ?? client.bytes;
+    const tell = (to: Chain | undefined, isAgain = false) => {
       const seconds = (nowMs() - begunMs) / 1000;
-      observe({ type: 'failover', jobId: job.id, reason, from: chain, to, atByte, seconds });
+      observe({ type: 'failover', jobId: job.id, reason, from: chain, to, atByte, isAgain, seconds });
     };
-    if (!representation || !part) {
-      tell(undefined, client.bytes);
-      return broke(chain, new LonghaulError('origin-not-resumable', { detail: reason }));
-    }
     // Everything was there but the end of the message.
-    if (this.#isWhole) return { is: 'finishing', chain };
-    book.noteFailure(chain);
+    if (missing && this.#isWhole) return { is: 'finishing', chain };
     try {
-      const answer = await this.#repairer.repair({
-        target: broken.target,
-        firstTarget: target,
-        representation,
-        part,
-        requestFor: this.#requestFor,
-        signal: AbortSignal.any([stop, client.left]),
-      });
-      tell(answer.route.chain, part.startByte);
-      return { is: 'sending', answer };
+      if (reason === 'other-bytes') rest.noteOther();
+      if (!rest.isPossible) throw new LonghaulError('origin-not-resumable', { detail: reason });
+      book.noteFailure(chain);
+      const signal = AbortSignal.any([stop, client.left]);
+      const repair = { target: broken.target, firstTarget: target, rest, atByte, signal };
+      const { answer, prefix } = await this.#repairer.repair(repair);
+      tell(answer.route.chain, prefix !== undefined);
+      return { is: 'sending', answer, prefix };
     } catch (failure) {
       if (client.left.aborted) return { is: 'ended', end: { outcome: 'client-left', chain } };
-      tell(undefined, part.startByte);
+      tell(undefined);
       return broke(chain, stop.aborted ? stop.reason : failure);
     }
   }

@@ -6,7 +6,13 @@ import type { SocketReport } from '../sockets/leg-sockets.ts';
 import type { LegSummary } from '../sockets/leg-summaries.ts';
 
 /** Why a way was given up in the middle of a body. */
-export type BreakReason = 'ended' | 'reset' | 'silent' | 'slow';
+export type BreakReason =
+  | 'ended'
+  | 'reset'
+  | 'silent'
+  | 'slow'
+  /** A body that was fetched again begins with other bytes than the client has. */
+  | 'other-bytes';
 
 /** One repair of a transfer. */
 export interface Failover {
@@ -16,6 +22,8 @@ export interface Failover {
   readonly to: Chain | undefined;
   /** Bytes that the client had. */
   readonly atByte: number;
+  /** Whether it brings all these bytes again. */
+  readonly isAgain: boolean;
   readonly seconds: number;
 }
 
