@@ -4,7 +4,12 @@ import type { Kernel } from '../kernel/open-kernel.ts';
 import type { RelayWorkerData } from './relay-worker.ts';
 import type {
   BodyCommand,
+  ContextCommand,
+  EndSpec,
   FlowReport,
+  GivenAway,
+  SecureCommand,
+  SessionCommand,
   ThreadCommand,
   ThreadReport,
   TunnelCommand,
@@ -18,19 +23,31 @@ export interface FlowListener {
   readonly onFinished: (report: FlowReport) => void;
 }
 
+/** What is told of a TLS connection. */
+export interface SessionListener extends Pick<FlowListener, 'onFinished'> {
+  readonly onSecured: (isResumed: boolean) => void;
+  /** The answer to `give-away`. */
+  readonly onGivenAway: (state: GivenAway['state']) => void;
+}
+
 /** A relay thread as the main thread sees it. */
 export interface RelayThread {
   /** Whether it takes flows; a thread that has crashed or been closed does not. */
   readonly isAlive: () => boolean;
   /** Hands a flow over with its descriptors; the result cancels it. Exactly one `onFinished` follows. */
   readonly start: (command: FlowCommand, listener: FlowListener) => () => void;
+  /** Hands a TLS connection over with its descriptor; the result names it. Exactly one `onFinished` follows, unless it is given away. */
+  readonly secure: (command: Omit<SecureCommand, 'id'>, listener: SessionListener) => number;
+  readonly tell: (command: SessionCommand | ContextCommand) => void;
+  /** Why it ends no TLS; undefined where it does. */
+  readonly whyNoTls: string | undefined;
   /** Flows that it has. */
   readonly running: () => number;
   /** Cancels every flow and waits for the end of the thread. */
   readonly close: () => Promise<void>;
 }
 
-interface Running extends FlowListener {
+interface Running extends FlowListener, Partial<Omit<SessionListener, 'onFinished'>> {
   readonly descriptors: readonly number[];
 }
 
@@ -45,11 +62,12 @@ const WORKER = new URL('./relay-worker.ts', import.meta.url);
 export async function startRelayThread(
   kernel: Kernel,
   onCrash: (cause: unknown) => void,
+  endsTls = false,
 ): Promise<RelayThread> {
   const waker = kernel.makeWaker();
   if (waker < 0) throw new Error(`eventfd failed, errno ${-waker}`);
   const { port1: port, port2 } = new MessageChannel();
-  const workerData: RelayWorkerData = { port: port2, waker };
+  const workerData: RelayWorkerData = { port: port2, waker, endsTls };
   const worker = new Worker(WORKER, { name: 'relay', execArgv: [], workerData, transferList: [port2] });
   const flows = new Map<number, Running>();
   let nextId = 1;
@@ -67,10 +85,26 @@ export async function startRelayThread(
     if (flows.size === 0) port.unref();
     flow?.onFinished(report);
   };
+  const giveAway = ({ id, state }: GivenAway) => {
+    const session = flows.get(id);
+    if (state) flows.delete(id);
+    if (flows.size === 0) port.unref();
+    session?.onGivenAway?.(state);
+  };
+  const add = (command: FlowCommand | Omit<SecureCommand, 'id'>, running: Running) => {
+    const id = nextId;
+    nextId += 1;
+    flows.set(id, running);
+    port.ref();
+    send({ ...command, id });
+    return id;
+  };
   const handle = (report: ThreadReport) => {
     if (report.type === 'finished') settle(report);
-    if (report.type !== 'progress') return;
-    for (const [id, down, up] of report.flows) flows.get(id)?.onProgress(down, up);
+    else if (report.type === 'secured') flows.get(report.id)?.onSecured?.(report.isResumed);
+    else if (report.type === 'given-away') giveAway(report);
+    else if (report.type === 'progress')
+      for (const [id, down, up] of report.flows) flows.get(id)?.onProgress(down, up);
   };
 
   const exited = new Promise<void>((resolve) => {
@@ -98,7 +132,10 @@ export async function startRelayThread(
     cause = error;
   });
 
-  const [first] = await Promise.race([once(port, 'message'), exited.then((): [undefined] => [undefined])]);
+  const [first] = (await Promise.race([
+    once(port, 'message'),
+    exited.then((): [undefined] => [undefined]),
+  ])) as [Extract<ThreadReport, { type: 'ready' }> | undefined];
   if (!first) throw new Error('a relay thread did not start', { cause });
   alive = true;
   port.on('message', handle);
@@ -110,14 +147,16 @@ export async function startRelayThread(
   return {
     isAlive: () => alive,
     running: () => flows.size,
+    whyNoTls: first.tls,
+    secure: (command, listener) =>
+      add(command, { ...listener, onProgress: () => undefined, descriptors: [command.descriptor] }),
+    tell: (command) => {
+      if (alive) send(command);
+    },
     start: (command, listener) => {
-      const id = nextId;
-      nextId += 1;
-      const descriptors =
+      const ends =
         command.type === 'tunnel' ? [command.downstream, command.upstream] : [command.source, command.sink];
-      flows.set(id, { ...listener, descriptors });
-      port.ref();
-      send({ ...command, id });
+      const id = add(command, { ...listener, descriptors: ends.map(descriptorOf) });
       return () => {
         if (alive && flows.has(id)) send({ type: 'cancel', id });
       };
@@ -132,4 +171,8 @@ export async function startRelayThread(
       await exited;
     },
   };
+}
+
+function descriptorOf(end: EndSpec): number {
+  return typeof end === 'number' ? end : end.descriptor;
 }

@@ -2,6 +2,7 @@ import { isIP } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { connect } from 'node:tls';
 import { type ErrorCode, LonghaulError } from '@longhaul/shared';
+import { type Securing, TlsFailure } from '../tls/tls-ending.ts';
 import { rememberRawSocket } from './reset.ts';
 import type { Trust } from './trust.ts';
 
@@ -26,6 +27,39 @@ export function secure(
   lifetime: AbortSignal,
 ): Promise<Duplex> {
   const signal = AbortSignal.any([lifetime, AbortSignal.timeout(HANDSHAKE_TIMEOUT_MS)]);
+  const securing = signal.aborted ? undefined : trust.ending?.connect(stream, host, trust.authorities);
+  return securing
+    ? awaitHandshake(securing, host, codes, signal)
+    : secureByNode(stream, host, trust, codes, signal);
+}
+
+/** The same by what ends TLS outside of Node. */
+async function awaitHandshake(
+  { secured, drop }: Securing,
+  host: string,
+  codes: SecureCodes,
+  signal: AbortSignal,
+): Promise<Duplex> {
+  signal.addEventListener('abort', drop);
+  try {
+    return await secured;
+  } catch (cause) {
+    if (signal.reason instanceof LonghaulError) throw signal.reason;
+    const isBroken = cause instanceof TlsFailure && cause.isBroken;
+    const code = signal.aborted ? codes.timeout : isBroken ? codes.broken : codes.refused;
+    throw new LonghaulError(code, { detail: host, cause });
+  } finally {
+    signal.removeEventListener('abort', drop);
+  }
+}
+
+function secureByNode(
+  stream: Duplex,
+  host: string,
+  trust: Trust,
+  codes: SecureCodes,
+  signal: AbortSignal,
+): Promise<Duplex> {
   return new Promise((resolve, reject) => {
     const secured = connect({
       socket: stream,
