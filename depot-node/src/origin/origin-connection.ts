@@ -1,9 +1,9 @@
 import { Agent, request } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { asLonghaulError, LonghaulError } from '@longhaul/shared';
+import { PendingStream } from '../sockets/pending-stream.ts';
 import { resetConnection } from '../sockets/reset.ts';
 import { type BodyRead, Exchange, type ReadOptions, type TakenBody } from './exchange.ts';
-import { PendingStream } from './pending-stream.ts';
 import type { AnswerHead } from './representation.ts';
 
 export interface OriginRequest {

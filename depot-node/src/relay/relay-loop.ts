@@ -180,6 +180,11 @@ export function runRelayLoop(init: LoopComponents): void {
         return start(createBodyFlow(command, components, now));
       case 'secure':
         return secure(command);
+      case 'begin':
+        if (!tls) report({ type: 'begun', id: command.id, begun: undefined });
+        return tls?.sayFirst(command);
+      case 'abandon':
+        return tls?.abandon(command.connection);
       case 'end-down':
       case 'close-soon':
       case 'give-away':

@@ -3,6 +3,9 @@ import { MessageChannel, receiveMessageOnPort, Worker } from 'node:worker_thread
 import type { Kernel } from '../kernel/open-kernel.ts';
 import type { RelayWorkerData } from './relay-worker.ts';
 import type {
+  AbandonCommand,
+  BeginCommand,
+  BegunReport,
   BodyCommand,
   ContextCommand,
   EndSpec,
@@ -38,7 +41,9 @@ export interface RelayThread {
   readonly start: (command: FlowCommand, listener: FlowListener) => () => void;
   /** Hands a TLS connection over with its descriptor; the result names it. Exactly one `onFinished` follows, unless it is given away. */
   readonly secure: (command: Omit<SecureCommand, 'id'>, listener: SessionListener) => number;
-  readonly tell: (command: SessionCommand | ContextCommand) => void;
+  readonly tell: (command: SessionCommand | ContextCommand | AbandonCommand) => void;
+  /** Begins a client's TLS connection that has no descriptor yet; undefined where that is impossible, or the thread dies. */
+  readonly beginTls: (command: Pick<BeginCommand, 'context' | 'host'>) => Promise<BegunReport['begun']>;
   /** Why it ends no TLS; undefined where it does. */
   readonly whyNoTls: string | undefined;
   /** Flows that it has. */
@@ -70,6 +75,8 @@ export async function startRelayThread(
   const workerData: RelayWorkerData = { port: port2, waker, endsTls };
   const worker = new Worker(WORKER, { name: 'relay', execArgv: [], workerData, transferList: [port2] });
   const flows = new Map<number, Running>();
+  /** First words that are awaited. */
+  const begins = new Map<number, (begun: BegunReport['begun']) => void>();
   let nextId = 1;
   let alive = false;
   let cause: unknown;
@@ -79,16 +86,25 @@ export async function startRelayThread(
     kernel.wake(waker);
   };
   const stop = () => send({ type: 'stop' });
+  const restIfIdle = () => {
+    if (flows.size + begins.size === 0) port.unref();
+  };
   const settle = (report: FlowReport) => {
     const flow = flows.get(report.id);
     flows.delete(report.id);
-    if (flows.size === 0) port.unref();
+    restIfIdle();
     flow?.onFinished(report);
+  };
+  const begin = (id: number, begun: BegunReport['begun']) => {
+    const resolve = begins.get(id);
+    begins.delete(id);
+    restIfIdle();
+    resolve?.(begun);
   };
   const giveAway = ({ id, state }: GivenAway) => {
     const session = flows.get(id);
     if (state) flows.delete(id);
-    if (flows.size === 0) port.unref();
+    restIfIdle();
     session?.onGivenAway?.(state);
   };
   const add = (command: FlowCommand | Omit<SecureCommand, 'id'>, running: Running) => {
@@ -103,6 +119,7 @@ export async function startRelayThread(
     if (report.type === 'finished') settle(report);
     else if (report.type === 'secured') flows.get(report.id)?.onSecured?.(report.isResumed);
     else if (report.type === 'given-away') giveAway(report);
+    else if (report.type === 'begun') begin(report.id, report.begun);
     else if (report.type === 'progress')
       for (const [id, down, up] of report.flows) flows.get(id)?.onProgress(down, up);
   };
@@ -122,6 +139,7 @@ export async function startRelayThread(
         }
         settle({ type: 'finished', id, end: 'relay-failed', bytesUp: 0, bytesDown: 0, rest: undefined });
       }
+      for (const id of begins.keys()) begin(id, undefined);
       port.close();
       kernel.close(waker);
       if (crashed) onCrash(cause);
@@ -153,6 +171,14 @@ export async function startRelayThread(
     tell: (command) => {
       if (alive) send(command);
     },
+    beginTls: (command) =>
+      new Promise((resolve) => {
+        const id = nextId;
+        nextId += 1;
+        begins.set(id, resolve);
+        port.ref();
+        send({ ...command, type: 'begin', id });
+      }),
     start: (command, listener) => {
       const ends =
         command.type === 'tunnel' ? [command.downstream, command.upstream] : [command.source, command.sink];

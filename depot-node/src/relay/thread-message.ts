@@ -9,6 +9,8 @@ export type ThreadCommand =
   | SecureCommand
   | SessionCommand
   | ContextCommand
+  | BeginCommand
+  | AbandonCommand
   | { readonly type: 'cancel'; readonly id: number }
   | StopCommand;
 
@@ -35,14 +37,30 @@ export interface SecureCommand {
   readonly state?: SessionState;
 }
 
-/** A TLS connection on its way from one thread to another. */
+/** A TLS connection on its way from one thread to another, or from its first words to where it goes. */
 export interface SessionState {
   readonly connection: number;
+  /** Whether its handshake is still to be finished. */
+  readonly isNew: boolean;
   readonly unread: Uint8Array;
   readonly unsent: Uint8Array;
   readonly isUpOpen: boolean;
   readonly isDownOpen: boolean;
   readonly hasEnded: boolean;
+}
+
+/** Asks for the first words of a client's TLS connection that has no descriptor yet. */
+export interface BeginCommand {
+  readonly type: 'begin';
+  readonly id: number;
+  readonly context: number;
+  readonly host: HostToVerify;
+}
+
+/** Nobody goes on with a connection that has begun. */
+export interface AbandonCommand {
+  readonly type: 'abandon';
+  readonly connection: number;
 }
 
 export interface SessionCommand {
@@ -92,12 +110,21 @@ export type ThreadReport =
   | { readonly type: 'ready'; readonly tls: string | undefined }
   | { readonly type: 'secured'; readonly id: number; readonly isResumed: boolean }
   | GivenAway
+  | BegunReport
   /** What the flows have delivered so far. */
   | { readonly type: 'progress'; readonly flows: readonly FlowProgress[] }
   | FlowReport;
 
 /** Bytes that a flow has delivered so far. */
 export type FlowProgress = readonly [id: number, bytesDown: number, bytesUp: number];
+
+/** A TLS connection that has begun and is nobody's: whoever has its number goes on with it, or has it abandoned. */
+export interface BegunReport {
+  readonly type: 'begun';
+  readonly id: number;
+  /** Undefined where it could not begin. */
+  readonly begun: { readonly connection: number; readonly firstFlight: Uint8Array } | undefined;
+}
 
 /** A TLS connection that is the thread's no longer; without a state it could not be given away and stays. */
 export interface GivenAway {

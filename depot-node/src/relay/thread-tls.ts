@@ -1,7 +1,13 @@
 import { makeContext, setTicketKeys } from '../tls/tls-context.ts';
-import type { TlsCalls } from '../tls/tls-end.ts';
+import { beginConnection, type TlsCalls } from '../tls/tls-end.ts';
 import type { Flow, FlowComponents } from './flow.ts';
-import type { ContextCommand, SecureCommand, SessionCommand, ThreadReport } from './thread-message.ts';
+import type {
+  BeginCommand,
+  ContextCommand,
+  SecureCommand,
+  SessionCommand,
+  ThreadReport,
+} from './thread-message.ts';
 import { createTlsSession, type TlsSession } from './tls-session.ts';
 
 interface ThreadTlsInit {
@@ -38,6 +44,23 @@ export class ThreadTls {
     });
     this.#sessions.set(command.id, session);
     return session;
+  }
+
+  /** Says what a client's connection says first. */
+  sayFirst({ id, context, host }: BeginCommand): void {
+    const { calls, report } = this.#init;
+    try {
+      const { address, firstFlight } = beginConnection(calls, this.#contexts.get(context) ?? 0, host);
+      report({ type: 'begun', id, begun: { connection: address, firstFlight } });
+    } catch {
+      // Whoever asked fails with it; what went wrong with a context has shown in handshakes.
+      report({ type: 'begun', id, begun: undefined });
+    }
+  }
+
+  /** Frees a connection that never got a descriptor. */
+  abandon(connection: number): void {
+    this.#init.calls.openSsl.freeConnection(connection);
   }
 
   /** A connection is over. */

@@ -54,7 +54,7 @@ export class TlsSession implements Flow {
     this.#open = new Set();
     if (state?.isUpOpen !== false) this.#open.add(this.#up);
     if (state?.isDownOpen !== false) this.#open.add(this.#down);
-    this.isHandshaking = state === undefined;
+    this.isHandshaking = state === undefined || state.isNew;
   }
 
   turn(): Turn {
@@ -180,6 +180,7 @@ export class TlsSession implements Flow {
     if (!this.tls.isMovable) return undefined;
     return {
       connection: this.tls.giveAway(),
+      isNew: false,
       unread: bytesOf(this.#up),
       unsent: bytesOf(this.#down),
       isUpOpen: this.#open.has(this.#up),
@@ -235,7 +236,11 @@ export function createTlsSession(
 ): TlsSession {
   const { role, descriptor, head, host, state } = command;
   const init = { calls: components.calls, context, role, descriptor, head };
-  const tls = new TlsEnd({ ...init, ...(host && { host }), ...(state && { connection: state.connection }) });
+  const tls = new TlsEnd({
+    ...init,
+    ...(host && { host }),
+    ...(state && { connection: { address: state.connection, isNew: state.isNew } }),
+  });
   const session = new TlsSession(command, tls, components);
   if (state?.hasEnded === true) session.endDown();
   return session;

@@ -4,7 +4,7 @@ import { createServer as createTlsServer, TLSSocket } from 'node:tls';
 import { afterEach, describe, expect, test } from 'vitest';
 import { testEndings } from '../testing/test-endings.ts';
 import { selfSigned } from '../tls/self-signed.ts';
-import { secure } from './secure.ts';
+import { beginHandshake, secure } from './secure.ts';
 import { Trust } from './trust.ts';
 
 const CODES = {
@@ -135,5 +135,34 @@ describe.each(await testEndings())('a handshake by %s', (_, ending) => {
     inside.write('heard');
     expect(String((await once(inside, 'data'))[0])).toBe('heard');
     inside.destroy();
+  });
+
+  test('that began before its connection checks the certificate, and leaves no connection where it is wrong', async () => {
+    const own = selfSigned();
+    const goOn = async (trust: Trust) => {
+      const handshake = beginHandshake('127.0.0.1', trust, CODES, AbortSignal.timeout(5000));
+      const firstFlight = await handshake.firstFlight;
+      const stream = await streamTo(createTlsServer(own, (socket) => socket.end('hello')));
+      stream.write(firstFlight);
+      // Node has read some of the answer by then.
+      await once(stream, 'readable');
+      return { stream, finished: handshake.finish(stream) };
+    };
+    const trusting = await goOn(new Trust([own.cert], ending));
+    const secured = await trusting.finished;
+    secured.on('error', () => {});
+    expect(String((await once(secured, 'data'))[0])).toBe('hello');
+    const refusing = await goOn(new Trust([], ending));
+    await expect(refusing.finished).rejects.toMatchObject({ code: 'origin-tls-failed' });
+    expect(refusing.stream.destroyed).toBe(true);
+  });
+
+  test('says first what makes a handshake, and may be given up before and after', async () => {
+    const handshake = beginHandshake('127.0.0.1', new Trust([], ending), CODES, AbortSignal.timeout(5000));
+    handshake.abandon();
+    const late = beginHandshake('127.0.0.1', new Trust([], ending), CODES, AbortSignal.timeout(5000));
+    // Type of a record, RFC 8446 section 5.1; then the version that all have said first since 2001.
+    expect([...(await late.firstFlight).subarray(0, 3)]).toEqual([22, 3, 1]);
+    late.abandon();
   });
 });

@@ -1,8 +1,9 @@
 import { isIP } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { connect } from 'node:tls';
+import { connect, type TLSSocket } from 'node:tls';
 import { type ErrorCode, LonghaulError } from '@longhaul/shared';
 import { type Securing, TlsFailure } from '../tls/tls-ending.ts';
+import { PendingStream } from './pending-stream.ts';
 import { rememberRawSocket } from './reset.ts';
 import type { Trust } from './trust.ts';
 
@@ -13,6 +14,16 @@ interface SecureCodes {
   readonly refused: ErrorCode;
   readonly broken: ErrorCode;
   readonly timeout: ErrorCode;
+}
+
+/** A TLS handshake that has begun before there is a connection for it. */
+export interface BegunHandshake {
+  /** What the client says first: whoever makes the connection sends it along. Never settles when it is given up before. */
+  readonly firstFlight: Promise<Buffer>;
+  /** Goes on over a stream that the first flight has been sent over; rejects as {@link secure} does. */
+  readonly finish: (stream: Duplex) => Promise<Duplex>;
+  /** Gives it up, when there will be no connection. */
+  readonly abandon: () => void;
 }
 
 /**
@@ -26,14 +37,52 @@ export function secure(
   codes: SecureCodes,
   lifetime: AbortSignal,
 ): Promise<Duplex> {
-  const signal = AbortSignal.any([lifetime, AbortSignal.timeout(HANDSHAKE_TIMEOUT_MS)]);
+  const signal = untilLate(lifetime);
   const securing = signal.aborted ? undefined : trust.ending?.connect(stream, host, trust.authorities);
   return securing
     ? awaitHandshake(securing, host, codes, signal)
-    : secureByNode(stream, host, trust, codes, signal);
+    : shakeHands(beginTls(stream, host, trust), stream, host, codes, signal);
 }
 
-/** The same by what ends TLS outside of Node. */
+/** Begins a handshake as {@link secure} does, while the connection that it will go over is still being made. */
+export function beginHandshake(
+  host: string,
+  trust: Trust,
+  codes: SecureCodes,
+  lifetime: AbortSignal,
+): BegunHandshake {
+  const begun = trust.ending?.begin(host, trust.authorities);
+  if (begun) {
+    return {
+      firstFlight: begun.firstFlight.catch((cause: unknown) => {
+        throw new LonghaulError(codes.broken, { detail: host, cause });
+      }),
+      finish: (stream) => awaitHandshake(begun.finish(stream), host, codes, untilLate(lifetime)),
+      abandon: begun.abandon,
+    };
+  }
+  const pending = new PendingStream();
+  const secured = beginTls(pending, host, trust);
+  // Until there is a connection nobody else listens.
+  secured.on('error', () => {});
+  return {
+    firstFlight: pending.firstBytes,
+    finish: (stream) => {
+      pending.attach(stream);
+      return shakeHands(secured, stream, host, codes, untilLate(lifetime));
+    },
+    abandon: () => {
+      secured.destroy();
+      pending.destroy();
+    },
+  };
+}
+
+function untilLate(lifetime: AbortSignal): AbortSignal {
+  return AbortSignal.any([lifetime, AbortSignal.timeout(HANDSHAKE_TIMEOUT_MS)]);
+}
+
+/** A handshake by what ends TLS outside of Node. */
 async function awaitHandshake(
   { secured, drop }: Securing,
   host: string,
@@ -41,6 +90,7 @@ async function awaitHandshake(
   signal: AbortSignal,
 ): Promise<Duplex> {
   signal.addEventListener('abort', drop);
+  if (signal.aborted) drop();
   try {
     return await secured;
   } catch (cause) {
@@ -53,21 +103,24 @@ async function awaitHandshake(
   }
 }
 
-function secureByNode(
+function beginTls(stream: Duplex, host: string, trust: Trust): TLSSocket {
+  return connect({
+    socket: stream,
+    secureContext: trust.context,
+    host,
+    ...(isIP(host) ? {} : { servername: host }),
+    ALPNProtocols: ['http/1.1'],
+  });
+}
+
+function shakeHands(
+  secured: TLSSocket,
   stream: Duplex,
   host: string,
-  trust: Trust,
   codes: SecureCodes,
   signal: AbortSignal,
 ): Promise<Duplex> {
   return new Promise((resolve, reject) => {
-    const secured = connect({
-      socket: stream,
-      secureContext: trust.context,
-      host,
-      ...(isIP(host) ? {} : { servername: host }),
-      ALPNProtocols: ['http/1.1'],
-    });
     rememberRawSocket(secured, stream);
     const fail = (cause: unknown) => {
       signal.removeEventListener('abort', onAbort);

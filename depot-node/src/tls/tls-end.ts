@@ -25,8 +25,8 @@ export interface TlsEndInit {
   readonly head: Uint8Array;
   /** Whose certificate a client asks for, a name or an address. */
   readonly host?: HostToVerify;
-  /** A connection that stands already, given away by another end. */
-  readonly connection?: number;
+  /** A connection that has begun already, or was given away by another end. */
+  readonly connection?: { readonly address: number; readonly isNew: boolean };
 }
 
 export interface HostToVerify {
@@ -68,21 +68,11 @@ export class TlsEnd {
     this.#kernel = kernel;
     this.#count = countOf(calls);
     this.descriptor = descriptor;
-    if (connection !== undefined) {
-      this.#connection = connection;
-      return;
-    }
-    this.#connection = openSsl.newConnection(context);
-    if (this.#connection === 0) throw new Error(openSsl.takeError()?.text ?? 'no memory');
-    openSsl.beginAs(this.#connection, role);
+    this.#connection = connection?.address ?? newConnection(openSsl, context, role, host);
+    if (connection?.isNew === false) return;
     openSsl.writeToDescriptor(this.#connection, descriptor);
     if (head.length > 0) this.#readFirst(head);
     else openSsl.readFromDescriptor(this.#connection, descriptor);
-    if (host?.isAddress) openSsl.verifyAddress(this.#connection, host.name);
-    else if (host) {
-      openSsl.verifyHost(this.#connection, host.name);
-      openSsl.connectionControl(this.#connection, OPENSSL.control.hostname, 0, host.name);
-    }
   }
 
   /** Whether everything of this connection is in OpenSSL and in the kernel. */
@@ -115,6 +105,7 @@ export class TlsEnd {
 
   /** Takes bytes, as many as there are now: how many came, 0 at the end. */
   read(address: number, sizeBytes: number): number {
+    if (this.#connection === 0) return -ECONNRESET;
     let taken = 0;
     while (taken < sizeBytes) {
       const result = this.#openSsl.read(
@@ -139,6 +130,7 @@ export class TlsEnd {
 
   /** Gives bytes: how many the kernel has. The rest must be given again, unchanged. */
   write(address: number, sizeBytes: number): number {
+    if (this.#connection === 0) return -ECONNRESET;
     let given = 0;
     while (given < sizeBytes) {
       const result = this.#openSsl.write(
@@ -160,6 +152,7 @@ export class TlsEnd {
 
   /** Says goodbye, and ends the direction below. `EAGAIN` where there is no room for the goodbye yet. */
   endWriting(): number {
+    if (this.#connection === 0) return -ECONNRESET;
     if (!this.#hasSaidGoodbye) {
       const result = this.#openSsl.shutdown(this.#connection);
       if (result < 0) {
@@ -228,6 +221,47 @@ export class TlsEnd {
       return { isBroken, reason: this.#openSsl.verifyText(verified) };
     return { isBroken, reason: said?.text ?? 'the connection broke off in its handshake' };
   }
+}
+
+function newConnection(
+  openSsl: OpenSslCalls,
+  context: number,
+  role: TlsEndInit['role'],
+  host: HostToVerify | undefined,
+): number {
+  const connection = openSsl.newConnection(context);
+  if (connection === 0) throw new Error(openSsl.takeError()?.text ?? 'no memory');
+  openSsl.beginAs(connection, role);
+  if (host?.isAddress) openSsl.verifyAddress(connection, host.name);
+  else if (host) {
+    openSsl.verifyHost(connection, host.name);
+    openSsl.connectionControl(connection, OPENSSL.control.hostname, 0, host.name);
+  }
+  return connection;
+}
+
+/** The most that a client says first: a key exchange of today takes 1.6 kB. */
+const FIRST_FLIGHT_BYTES = 16_384;
+
+/** A client's connection that has said its first words to nobody yet, and these words. Throws what OpenSSL says. */
+export function beginConnection(
+  { openSsl, kernel }: TlsCalls,
+  context: number,
+  host: HostToVerify,
+): { readonly address: number; readonly firstFlight: Uint8Array } {
+  const address = newConnection(openSsl, context, 'client', host);
+  const said = openSsl.newMemory();
+  // Both belong to the connection, until it reads and writes elsewhere.
+  openSsl.writeToMemory(address, said);
+  openSsl.readFromMemory(address, openSsl.newMemory());
+  const memory = kernel.buffer(FIRST_FLIGHT_BYTES);
+  openSsl.handshake(address);
+  const sizeBytes = openSsl.readMemory(said, memory.address, FIRST_FLIGHT_BYTES);
+  if (sizeBytes > 0)
+    return { address, firstFlight: new Uint8Array(memory.bytes.buffer, 0, sizeBytes).slice() };
+  const failure = new Error(openSsl.takeError()?.text ?? 'nothing to say first');
+  openSsl.freeConnection(address);
+  throw failure;
 }
 
 const counts = new WeakMap<OpenSslCalls, KernelBuffer>();

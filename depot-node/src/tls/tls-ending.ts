@@ -11,7 +11,18 @@ export interface TlsEnding {
   readonly accept: (raw: Socket, material: TlsMaterial) => Securing | undefined;
   /** Asks as a client, and verifies the certificate for `host`, which one of these authorities must have signed. */
   readonly connect: (below: Duplex, host: string, authorities: readonly string[]) => Securing | undefined;
+  /** Begins as {@link connect} does, before there is a connection. */
+  readonly begin: (host: string, authorities: readonly string[]) => BegunTls | undefined;
   readonly use: () => TlsUse;
+}
+
+/** A client's handshake that has no connection yet. */
+export interface BegunTls {
+  /** What it says first. Rejects with a `TlsFailure`, unless it was abandoned. */
+  readonly firstFlight: Promise<Buffer>;
+  /** Goes on over a connection that the first flight was sent over. */
+  readonly finish: (below: Duplex) => Securing;
+  readonly abandon: () => void;
 }
 
 /** What has become of it so far. */
