@@ -18,12 +18,15 @@ import type { LegSampler } from './sockets/leg-sampler.ts';
 import type { LegSockets } from './sockets/leg-sockets.ts';
 import { Trust } from './sockets/trust.ts';
 import { type OpenTicket, TicketGate } from './tickets/ticket-gate.ts';
+import type { TlsEnding } from './tls/tls-ending.ts';
 
 export interface OverlayMemberInit extends Omit<DepotMaterial, 'tls'> {
   readonly config: DepotConfig;
   readonly state: StateFolder;
   /** Whether the depot's listener has TLS. */
   readonly tls: boolean;
+  /** What ends TLS outside of Node, where something does. */
+  readonly tlsEnding: TlsEnding | undefined;
   readonly sockets: LegSockets;
   readonly takeLinkReports: LegSampler['takeLinkReports'];
   readonly activeTransfers: () => number;
@@ -43,7 +46,7 @@ export function createOverlayMember(init: OverlayMemberInit) {
   const resolve = createResolver({ names: config.names, servers: config.resolver.servers, nowMs });
   const addresses = new OverlayAddresses(resolve, nowMs);
   const sources = new DepotSources();
-  const trust = new Trust(init.trustedAuthorities);
+  const trust = new Trust(init.trustedAuthorities, init.tlsEnding);
   const dial = createDial({
     sockets,
     resolve,
