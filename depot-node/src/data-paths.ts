@@ -75,11 +75,17 @@ export function createDataPaths({ config, plane, jobs, member }: DataPathsInit) 
         repairMs: config.failover.repairSeconds * 1000,
         silenceMs: config.failover.silenceSeconds * 1000,
         slow: { share: config.failover.slowShare, seconds: config.failover.slowSeconds },
+        again: {
+          mayFetchAgain: config.failover.fetchAgain !== 'never',
+          perBreakBytes: config.failover.againBytes,
+          perDownloadBytes: config.failover.againTotalBytes,
+          maxTimes: config.failover.againTries,
+        },
       },
       lanes: config.lanes,
       laneMemory,
       lanePlaces,
-      digestsAll: config.integrity.digest === 'always',
+      digests: { ofFile: config.integrity.digest, ofGiven: config.failover.fetchAgain },
     }),
     handleConnect: createConnectHandler({
       plane,

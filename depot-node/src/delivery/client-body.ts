@@ -32,6 +32,7 @@ export class ClientBody {
   /** Whether the client's connection broke, instead of being closed. */
   #wasReset = false;
   #digest: BodyCare['digest'];
+  #given: BodyCare['given'];
   /** Writes since the client's kernel had everything. */
   #waitingWrites = 0;
   /** Settles when what was written last has gone to the client's kernel; set while there is room for nothing before that. */
@@ -51,6 +52,7 @@ export class ClientBody {
   begin(statusCode: number, headers: readonly (readonly [string, string])[], care = NO_CARE): void {
     this.#care = care;
     this.#digest = care.digest;
+    this.#given = care.given;
     this.#isCounted = headers.some(([name]) => /^content-length$/i.test(name));
     this.#response.writeHead(statusCode, headers.flat());
   }
@@ -63,6 +65,11 @@ export class ClientBody {
   /** Bytes taken in so far; one of them may be held back. */
   get bytes(): number {
     return this.#bytes;
+  }
+
+  /** The digest of all these bytes, where it is kept. */
+  get given(): BodyCare['given'] {
+    return this.#given;
   }
 
   /** The client's connection, for the relay. */
@@ -80,6 +87,7 @@ export class ClientBody {
     this.#note(chunk.length);
     this.#isOut = false;
     this.#digest?.update(chunk);
+    this.#given?.update(chunk);
     if (!this.#care.holdsBack) return this.#send(chunk);
     const next = this.#heldBack;
     this.#heldBack = chunk;
@@ -95,7 +103,14 @@ export class ClientBody {
   skip(bytes: number): void {
     this.#note(bytes);
     this.#isOut = true;
-    if (bytes > 0) this.#digest = undefined;
+    if (bytes === 0) return;
+    this.#digest = undefined;
+    this.#given = undefined;
+  }
+
+  /** Counts bytes that came again, and that the client does not get, against what may be relayed for it. */
+  noteAgain(bytes: number): void {
+    this.#init.onBytes(bytes);
   }
 
   /** Waits until the client has room again. */

@@ -3,6 +3,7 @@ import type { OriginAnswer } from '../origin/origin-connection.ts';
 import type { BodyEnd, ChoosingRelay } from '../relay/relay-plane.ts';
 import { endConnection, resetConnection } from '../sockets/reset.ts';
 import type { ClientBody } from './client-body.ts';
+import type { KnownPrefix } from './running-digest.ts';
 
 export interface SendOptions {
   readonly relay: ChoosingRelay;
@@ -16,22 +17,30 @@ export interface SendOptions {
    * a body that ends with its connection less.
    */
   readonly sizeBytes?: number | undefined;
+  /** What comes again before the client's next byte. */
+  readonly prefix?: KnownPrefix | undefined;
+  /** Told of bytes that came again. */
+  readonly onAgain?: (bytes: number) => void;
 }
+
+/** How the sending of one answer ended. `other-bytes`: it does not begin with what the client has. */
+export type PartEnd = BodyEnd | 'other-bytes';
 
 /**
  * Sends the body of one answer on: a long one by the kernel where that is possible, all others through this process. The
  * connection to the origin is used up afterwards; the client's is not touched beyond what has come, so that another answer
- * may go on where this one ended. Never rejects.
+ * may go on where this one ended. An answer that brings again what the client has is read from its first byte. Never rejects.
  */
 export async function sendPart(
   { connection }: Pick<OriginAnswer, 'connection'>,
   client: ClientBody,
   options: SendOptions,
-): Promise<BodyEnd> {
+): Promise<PartEnd> {
   const { socket } = client;
+  const mayBypass = client.mayBypass && options.prefix === undefined;
   const taken = await connection.takeBody(
     (below, sizeBytes) =>
-      socket !== undefined && client.mayBypass && options.relay.splices(below, socket, sizeBytes),
+      socket !== undefined && mayBypass && options.relay.splices(below, socket, sizeBytes),
   );
   const end = taken ? await relayBody(taken, client, options) : await pumpBody(connection, client, options);
   // A client may close with the last byte, and a depot that gives up closes by itself: neither has left its download.
@@ -69,9 +78,9 @@ async function relayBody(
 async function pumpBody(
   connection: OriginAnswer['connection'],
   client: ClientBody,
-  { signal, silenceMs, sizeBytes }: SendOptions,
-): Promise<BodyEnd> {
-  const stopped = Promise.withResolvers<BodyEnd>();
+  { signal, silenceMs, sizeBytes, prefix, onAgain }: SendOptions,
+): Promise<PartEnd> {
+  const stopped = Promise.withResolvers<PartEnd>();
   const onAbort = () => stopped.resolve('cancelled');
   const onLeft = () => stopped.resolve('sink-broke');
   signal.addEventListener('abort', onAbort);
@@ -90,11 +99,22 @@ async function pumpBody(
     else if (state === 'stalled') stopped.resolve('sink-stalled');
   };
   let isStopped = false;
+  const newBytes = (chunk: Buffer) => {
+    if (!prefix || prefix.restBytes === 0) return chunk;
+    const fresh = prefix.take(chunk);
+    onAgain?.(chunk.length - (fresh?.length ?? 0));
+    if (!fresh) {
+      isStopped = true;
+      stopped.resolve('other-bytes');
+    }
+    return fresh;
+  };
   const read = connection.read({
     sizeBytes,
     silenceMs,
     onChunk: (chunk) => {
-      if (!isStopped && !client.write(chunk)) void waitForClient();
+      const fresh = isStopped ? undefined : newBytes(chunk);
+      if (fresh && fresh.length > 0 && !client.write(fresh)) void waitForClient();
     },
   });
   const end = await Promise.race([stopped.promise, read]);
@@ -102,5 +122,6 @@ async function pumpBody(
   signal.removeEventListener('abort', onAbort);
   client.left.removeEventListener('abort', onLeft);
   connection.close();
+  if (end === 'complete' && prefix && prefix.restBytes > 0) return 'other-bytes';
   return end === 'too-long' ? 'source-broke' : end;
 }

@@ -27,7 +27,7 @@ export interface RelayPlane extends Relay {
   readonly kind: PlaneKind;
 }
 
-/** `splice`: in the kernel, by a thread of its own; `streams`: through Node, on every system and over TLS. */
+/** `splice`: in the kernel, by threads of their own; `streams`: through Node, on every system and over TLS. */
 export type PlaneKind = 'splice' | 'streams';
 
 export interface TunnelOptions {

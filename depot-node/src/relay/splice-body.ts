@@ -3,13 +3,13 @@ import { descriptorOf, resumeReading, stopReading } from '../kernel/tcp-handle.t
 import { resetConnection } from '../sockets/reset.ts';
 import { duplicatePair, flushed, suspendIdleTimeouts } from './prepare-ends.ts';
 import type { BodyEnd, BodyOptions, BodyOutcome } from './relay-plane.ts';
-import type { FlowReport } from './splice-message.ts';
 import type { SpliceComponents } from './splice-tunnel.ts';
 import { streamBody } from './stream-plane.ts';
+import type { FlowReport } from './thread-message.ts';
 
 const FAILED_FLUSH = { broke: 'sink-broke', timeout: 'sink-stalled', cancelled: 'cancelled' } as const;
 
-/** Moves a body between two plain TCP sockets in the splice thread; see `Relay.body`. Without descriptors, Node does it. */
+/** Moves a body between two plain TCP sockets in a relay thread; see `Relay.body`. Without descriptors, Node does it. */
 export async function spliceBody(
   components: SpliceComponents,
   source: Socket,
@@ -27,7 +27,7 @@ export async function spliceBody(
     if (flush !== 'flushed') return { outcome: FAILED_FLUSH[flush], bytes: 0 };
     // Node has it all already, or one of the ends is no more: nothing to hand over.
     const pair =
-      source.readableLength < sizeBytes && components.thread.isAlive()
+      source.readableLength < sizeBytes && components.threads.isAlive()
         ? duplicatePair(components.kernel, source, sink)
         : undefined;
     if (!pair) return await streamBody(source, sink, options);
@@ -40,7 +40,7 @@ export async function spliceBody(
 }
 
 async function runBody(
-  { kernel, thread }: SpliceComponents,
+  { kernel, threads }: SpliceComponents,
   source: Socket,
   sink: Socket,
   options: BodyOptions,
@@ -56,7 +56,7 @@ async function runBody(
     reported = Math.max(reported, bytes);
   };
   const report = await new Promise<FlowReport>((resolve) => {
-    const cancel = thread.start(
+    const cancel = threads.start(
       {
         type: 'body',
         source: pair.first,

@@ -74,7 +74,7 @@ describe('what the models say of a transfer', () => {
     const others: Variant[] = [
       { kind: 'ranges', connections: 8 },
       { kind: 'aria2', connections: 16 },
-      { kind: 'relays', program: 'haproxy' },
+      { kind: 'relays', through: 'haproxy' },
     ];
     for (const variant of others) {
       expect(predictedBps(line(), variant)).toBeUndefined();

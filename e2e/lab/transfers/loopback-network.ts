@@ -17,6 +17,7 @@ export function loopbackNetwork(folder: string): Network {
     setLink: absent,
     reseed: absent,
     countersOf: absent,
+    deviceDrops: () => 0,
     takeLateness: absent,
     startCrossTraffic: absent,
     close: async () => {},

@@ -1,14 +1,14 @@
 import { once } from 'node:events';
 import { MessageChannel, receiveMessageOnPort, Worker } from 'node:worker_threads';
 import type { Kernel } from '../kernel/open-kernel.ts';
+import type { RelayWorkerData } from './relay-worker.ts';
 import type {
   BodyCommand,
   FlowReport,
-  SpliceCommand,
-  SpliceReport,
+  ThreadCommand,
+  ThreadReport,
   TunnelCommand,
-} from './splice-message.ts';
-import type { SpliceWorkerData } from './splice-worker.ts';
+} from './thread-message.ts';
 
 type WithoutId<T> = T extends unknown ? Omit<T, 'id'> : never;
 export type FlowCommand = WithoutId<TunnelCommand | BodyCommand>;
@@ -18,12 +18,14 @@ export interface FlowListener {
   readonly onFinished: (report: FlowReport) => void;
 }
 
-/** The splice thread as the main thread sees it. */
-export interface SpliceThread {
+/** A relay thread as the main thread sees it. */
+export interface RelayThread {
   /** Whether it takes flows; a thread that has crashed or been closed does not. */
   readonly isAlive: () => boolean;
   /** Hands a flow over with its descriptors; the result cancels it. Exactly one `onFinished` follows. */
   readonly start: (command: FlowCommand, listener: FlowListener) => () => void;
+  /** Flows that it has. */
+  readonly running: () => number;
   /** Cancels every flow and waits for the end of the thread. */
   readonly close: () => Promise<void>;
 }
@@ -32,7 +34,7 @@ interface Running extends FlowListener {
   readonly descriptors: readonly number[];
 }
 
-const WORKER = new URL('./splice-worker.ts', import.meta.url);
+const WORKER = new URL('./relay-worker.ts', import.meta.url);
 
 /**
  * Starts the thread. It does not keep the process alive while no flow runs, and it ends with the process. Rejects when
@@ -40,21 +42,21 @@ const WORKER = new URL('./splice-worker.ts', import.meta.url);
  *
  * @param onCrash called once if the thread dies by itself; its flows have then been reset.
  */
-export async function startSpliceThread(
+export async function startRelayThread(
   kernel: Kernel,
   onCrash: (cause: unknown) => void,
-): Promise<SpliceThread> {
+): Promise<RelayThread> {
   const waker = kernel.makeWaker();
   if (waker < 0) throw new Error(`eventfd failed, errno ${-waker}`);
   const { port1: port, port2 } = new MessageChannel();
-  const workerData: SpliceWorkerData = { port: port2, waker };
-  const worker = new Worker(WORKER, { name: 'splice', execArgv: [], workerData, transferList: [port2] });
+  const workerData: RelayWorkerData = { port: port2, waker };
+  const worker = new Worker(WORKER, { name: 'relay', execArgv: [], workerData, transferList: [port2] });
   const flows = new Map<number, Running>();
   let nextId = 1;
   let alive = false;
   let cause: unknown;
 
-  const send = (command: SpliceCommand) => {
+  const send = (command: ThreadCommand) => {
     port.postMessage(command);
     kernel.wake(waker);
   };
@@ -65,7 +67,7 @@ export async function startSpliceThread(
     if (flows.size === 0) port.unref();
     flow?.onFinished(report);
   };
-  const handle = (report: SpliceReport) => {
+  const handle = (report: ThreadReport) => {
     if (report.type === 'finished') settle(report);
     if (report.type !== 'progress') return;
     for (const [id, down, up] of report.flows) flows.get(id)?.onProgress(down, up);
@@ -97,7 +99,7 @@ export async function startSpliceThread(
   });
 
   const [first] = await Promise.race([once(port, 'message'), exited.then((): [undefined] => [undefined])]);
-  if (!first) throw new Error('the splice thread did not start', { cause });
+  if (!first) throw new Error('a relay thread did not start', { cause });
   alive = true;
   port.on('message', handle);
   // A thread inside a foreign call cannot be terminated: it must be told, or the process would never end.
@@ -107,6 +109,7 @@ export async function startSpliceThread(
 
   return {
     isAlive: () => alive,
+    running: () => flows.size,
     start: (command, listener) => {
       const id = nextId;
       nextId += 1;

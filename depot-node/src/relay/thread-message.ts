@@ -1,7 +1,7 @@
 import type { BodyEnd, TunnelBreak } from './relay-plane.ts';
 
-/** What the main thread asks of the splice thread. Descriptors named here belong to the thread from then on. */
-export type SpliceCommand =
+/** What the main thread asks of a relay thread. Descriptors named here belong to the thread from then on. */
+export type ThreadCommand =
   | TunnelCommand
   | BodyCommand
   | { readonly type: 'cancel'; readonly id: number }
@@ -38,8 +38,8 @@ export interface BodyCommand {
   readonly wantsProgress: boolean;
 }
 
-/** What the splice thread says. */
-export type SpliceReport =
+/** What a relay thread says. */
+export type ThreadReport =
   | { readonly type: 'ready' }
   /** What the flows have delivered so far. */
   | { readonly type: 'progress'; readonly flows: readonly FlowProgress[] }

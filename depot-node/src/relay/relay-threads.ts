@@ -1,0 +1,46 @@
+import type { Kernel } from '../kernel/open-kernel.ts';
+import { type RelayThread, startRelayThread } from './relay-thread.ts';
+
+/** Threads that share the flows. */
+export interface RelayThreads extends Pick<RelayThread, 'isAlive' | 'start' | 'close'> {
+  /** Those that take flows, and how many each has. */
+  readonly running: () => readonly number[];
+}
+
+interface RelayThreadsInit {
+  readonly kernel: Kernel;
+  /** At least 1. */
+  readonly count: number;
+  /** Called for each thread that dies by itself; its flows have then been reset, and the others have those that come. */
+  readonly onCrash: (cause: unknown) => void;
+}
+
+/** Starts so many threads; rejects when one cannot start. Each new flow goes to the one that has the fewest. */
+export async function startRelayThreads({ kernel, count, onCrash }: RelayThreadsInit): Promise<RelayThreads> {
+  const started = await Promise.allSettled(
+    Array.from({ length: count }, () => startRelayThread(kernel, onCrash)),
+  );
+  const threads = started.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
+  const failed = started.find((one) => one.status === 'rejected');
+  if (failed) {
+    await Promise.all(threads.map((thread) => thread.close()));
+    throw failed.reason;
+  }
+  const alive = () => threads.filter((thread) => thread.isAlive());
+  return {
+    isAlive: () => threads.some((thread) => thread.isAlive()),
+    running: () => alive().map((thread) => thread.running()),
+    start: (command, listener) => {
+      const [first, ...others] = alive();
+      if (!first) throw new Error('all relay threads have died');
+      const idlest = others.reduce(
+        (least, thread) => (thread.running() < least.running() ? thread : least),
+        first,
+      );
+      return idlest.start(command, listener);
+    },
+    close: async () => {
+      await Promise.all(threads.map((thread) => thread.close()));
+    },
+  };
+}
