@@ -1,5 +1,6 @@
 import { PassThrough } from 'node:stream';
 import { afterEach, expect, test } from 'vitest';
+import { isPlainTcp } from '../kernel/tcp-handle.ts';
 import { createRelay } from './choose-plane.ts';
 import { socketPair } from './promises/socket-pair.ts';
 import type { BodyOptions, PlaneKind, RelayPlane } from './relay-plane.ts';
@@ -29,7 +30,16 @@ function fakeSplice(asked: string[], isAlive = true): SplicePlane {
     asked.push('body');
     return Promise.resolve({ outcome: 'complete', bytes: sizeBytes });
   };
-  return { kind: 'splice', tunnel, body, isAlive: () => isAlive, close: () => Promise.resolve() };
+  return {
+    kind: 'splice',
+    tunnel,
+    body,
+    openDigest: () => undefined,
+    canMove: isPlainTcp,
+    tls: { reason: 'not in this test' },
+    isAlive: () => isAlive,
+    close: () => Promise.resolve(),
+  };
 }
 
 test('tunnels and big bodies between plain connections go through the kernel', async () => {

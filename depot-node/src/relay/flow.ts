@@ -1,17 +1,32 @@
+import type { Segment } from '../digests/segment-tags.ts';
 import type { Kernel } from '../kernel/open-kernel.ts';
 import type { DirectionComponents } from './direction.ts';
 import type { End } from './end.ts';
-import type { FlowEnd } from './thread-message.ts';
+import type { ThreadDigests } from './thread-digests.ts';
+import type { EndSpec, FlowEnd, FlowReport } from './thread-message.ts';
 
 export interface FlowComponents extends DirectionComponents {
   readonly kernel: Kernel;
+  readonly digests: ThreadDigests;
 }
+
+/** How a flow comes by its ends. */
+export interface EndComponents extends FlowComponents {
+  readonly makeEnd: (spec: EndSpec, use: EndUse) => End;
+}
+
+/** What a flow does with an end: one direction of it for a while, or both of them until it is over. */
+export type EndUse = 'source' | 'sink' | 'both';
 
 /** What moves in a relay thread: a tunnel or a body. Its ends are its own. */
 export interface Flow {
   readonly id: number;
   readonly ends: readonly End[];
   readonly wantsProgress: boolean;
+  /** Whether its turns take long because they make signatures: of those only a few run between the others. */
+  readonly isHandshaking?: boolean;
+  /** Why it never began. */
+  readonly failure?: FlowReport['failure'];
   /** Whether it waits for its next turn. */
   queued: boolean;
   /** Bytes of both directions at the last report of progress. */
@@ -24,6 +39,8 @@ export interface Flow {
   readonly bytesDown: () => number;
   /** Gives up what is held; the ends may then be closed. Returns what a body took and did not deliver. */
   readonly finish: (end: FlowEnd) => Uint8Array<ArrayBuffer> | undefined;
+  /** Tags of what it took, where they are wanted. */
+  readonly segments?: (() => readonly Segment[]) | undefined;
 }
 
 /** `again`: another turn may go further; otherwise an event must come first. */
