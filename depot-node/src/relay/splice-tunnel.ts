@@ -13,33 +13,49 @@ export interface SpliceComponents {
   readonly threads: Pick<RelayThread, 'isAlive' | 'start'>;
 }
 
-/** Joins two plain TCP sockets in a relay thread; see `Relay.tunnel`. Without descriptors, Node does it. */
-export async function spliceTunnel(
+/**
+ * Joins two plain TCP sockets in a relay thread; see `Relay.tunnel`. Without descriptors, Node does it. No frame that waits
+ * for the end knows the sockets: they are most of what an idle tunnel would hold.
+ */
+export function spliceTunnel(
   { kernel, threads }: SpliceComponents,
   downstream: Socket,
   upstream: Socket,
   options: TunnelOptions,
 ): Promise<TunnelOutcome> {
-  const { silenceMs, halfClosedSilenceMs, signal, onDown, onUp } = options;
   // The thread meets the errors; until then `destroyed` tells.
   for (const end of [downstream, upstream]) end.on('error', () => end.destroy());
-  const flushes = await Promise.all([
-    flushed(downstream, silenceMs, signal),
-    flushed(upstream, silenceMs, signal),
-  ]);
-  if (flushes.includes('timeout')) return giveUp(downstream, upstream, 'silent');
-  const pair =
-    flushes.every((flush) => flush === 'flushed') &&
-    threads.isAlive() &&
-    duplicatePair(kernel, downstream, upstream);
-  if (!pair) return streamTunnel(downstream, upstream, options);
+  const { silenceMs, signal } = options;
+  const flushes = [downstream, upstream].map((end) => flushed(end, silenceMs, signal));
+  return Promise.all(flushes).then((results) => {
+    if (results.includes('timeout')) return giveUp(downstream, upstream, 'silent');
+    const taken = results.every((result) => result === 'flushed') && threads.isAlive();
+    const pair = taken && duplicatePair(kernel, downstream, upstream);
+    if (!pair) return streamTunnel(downstream, upstream, options);
+    const headUp = stopReading(downstream);
+    const headDown = stopReading(upstream);
+    // The duplicates keep both connections alive: Node's own sockets close without a word on the wire.
+    downstream.destroy();
+    upstream.destroy();
+    return runInThread(threads, { ...pair, headUp, headDown }, options);
+  });
+}
 
-  const headUp = stopReading(downstream);
-  const headDown = stopReading(upstream);
-  // The duplicates keep both connections alive: Node's own sockets close without a word on the wire.
-  downstream.destroy();
-  upstream.destroy();
-  const report = await new Promise<FlowReport>((resolve) => {
+interface TakenEnds {
+  /** Descriptors of the downstream end and of the upstream end. */
+  readonly first: number;
+  readonly second: number;
+  /** What Node had already read from each. */
+  readonly headUp: Uint8Array;
+  readonly headDown: Uint8Array;
+}
+
+async function runInThread(
+  threads: SpliceComponents['threads'],
+  { first, second, headUp, headDown }: TakenEnds,
+  { silenceMs, halfClosedSilenceMs, signal, onDown, onUp }: TunnelOptions,
+): Promise<TunnelOutcome> {
+  const { end, bytesUp, bytesDown } = await new Promise<FlowReport>((resolve) => {
     const reported = { down: 0, up: 0 };
     const grow = (down: number, up: number) => {
       if (down > reported.down) onDown?.(down - reported.down);
@@ -50,8 +66,8 @@ export async function spliceTunnel(
     const cancel = threads.start(
       {
         type: 'tunnel',
-        downstream: pair.first,
-        upstream: pair.second,
+        downstream: first,
+        upstream: second,
         headUp,
         headDown,
         silenceMs,
@@ -70,7 +86,6 @@ export async function spliceTunnel(
     signal.addEventListener('abort', cancel);
     if (signal.aborted) cancel();
   });
-  const { end, bytesUp, bytesDown } = report;
   if (end === 'complete') return { outcome: 'complete', bytesUp, bytesDown };
   return { outcome: 'broke', reason: end as TunnelBreak, bytesUp, bytesDown };
 }
