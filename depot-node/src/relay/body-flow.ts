@@ -1,3 +1,4 @@
+import { SegmentTags } from '../digests/segment-tags.ts';
 import { createDirection, discardBytes, holdBytes, step, takeBack, undelivered } from './direction.ts';
 import { PlainEnd } from './end.ts';
 import { type Flow, type FlowComponents, hasFailed } from './flow.ts';
@@ -5,12 +6,19 @@ import type { BodyCommand } from './thread-message.ts';
 
 /** So many bytes from one connection to another, which both go on afterwards. */
 export function createBodyFlow(command: BodyCommand, components: FlowComponents, nowMs: number): Flow {
-  const { kernel } = components;
+  const { digests, kernel } = components;
+  const digest = digests.find(command.digestId);
+  const tags = command.tagKey && new SegmentTags(command.tagKey);
+  const onTaken = (bytes: Uint8Array) => {
+    digest?.update(bytes);
+    tags?.add(bytes);
+  };
   const source = new PlainEnd(command.source, kernel);
   const sink = new PlainEnd(command.sink, kernel);
   const direction = createDirection(source, sink, {
     wanted: command.sizeBytes - command.head.length,
     held: holdBytes(kernel, command.head),
+    onTaken: digest || tags ? onTaken : undefined,
   });
   let lastMoveMs = nowMs;
 
@@ -40,6 +48,7 @@ export function createBodyFlow(command: BodyCommand, components: FlowComponents,
     },
     bytesUp: () => 0,
     bytesDown: () => direction.delivered,
+    segments: tags && (() => tags.take()),
     finish: (end) => {
       if (end === 'cancelled' || end === 'sink-stalled') return takeBack(direction, components);
       discardBytes(direction, components);

@@ -4,6 +4,7 @@ import { createBufferPool } from './buffer-pool.ts';
 import type { End } from './end.ts';
 import type { Flow, FlowComponents } from './flow.ts';
 import { createPipePool } from './pipe-pool.ts';
+import { ThreadDigests } from './thread-digests.ts';
 import type { FlowEnd, FlowProgress, ThreadCommand, ThreadReport } from './thread-message.ts';
 import { createTunnelFlow } from './tunnel-flow.ts';
 
@@ -33,7 +34,8 @@ interface Watched {
 export function runRelayLoop({ kernel, waker, nextCommand, report, nowMs }: LoopComponents): void {
   const readiness = kernel.openReadiness();
   const pipes = createPipePool(kernel);
-  const components: FlowComponents = { kernel, pipes, buffers: createBufferPool(kernel) };
+  const digests = new ThreadDigests();
+  const components: FlowComponents = { kernel, pipes, buffers: createBufferPool(kernel), digests };
   const flows = new Map<number, Flow>();
   const keysOf = new Map<Flow, number[]>();
   const watched: (Watched | undefined)[] = [undefined];
@@ -86,6 +88,7 @@ export function runRelayLoop({ kernel, waker, nextCommand, report, nowMs }: Loop
       bytesUp: flow.bytesUp(),
       bytesDown: flow.bytesDown(),
       rest,
+      segments: flow.segments?.(),
     });
     for (const one of flow.ends) one.close();
   };
@@ -100,6 +103,12 @@ export function runRelayLoop({ kernel, waker, nextCommand, report, nowMs }: Loop
         const flow = flows.get(command.id);
         return flow && finish(flow, 'cancelled');
       }
+      case 'digest-finish':
+        return report({ type: 'digest', id: command.id, digest: digests.obey(command) });
+      case 'digest-begin':
+      case 'digest-add':
+      case 'digest-drop':
+        return digests.obey(command);
       case 'stop':
         state.stopping = true;
         return undefined;

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { MessageChannel, receiveMessageOnPort, Worker } from 'node:worker_threads';
+import type { DigestAlgorithm, FlowDigest } from '../digests/flow-digest.ts';
 import type { Kernel } from '../kernel/open-kernel.ts';
 import type { RelayWorkerData } from './relay-worker.ts';
 import type {
@@ -24,6 +25,8 @@ export interface RelayThread {
   readonly isAlive: () => boolean;
   /** Hands a flow over with its descriptors; the result cancels it. Exactly one `onFinished` follows. */
   readonly start: (command: FlowCommand, listener: FlowListener) => () => void;
+  /** Begins a digest of what flows of this thread carry, by the id that it is given to them with. */
+  readonly openDigest: (algorithm: DigestAlgorithm) => FlowDigest;
   /** Flows that it has. */
   readonly running: () => number;
   /** Cancels every flow and waits for the end of the thread. */
@@ -52,6 +55,7 @@ export async function startRelayThread(
   const workerData: RelayWorkerData = { port: port2, waker };
   const worker = new Worker(WORKER, { name: 'relay', execArgv: [], workerData, transferList: [port2] });
   const flows = new Map<number, Running>();
+  const digests = new Map<number, (digest: Uint8Array | undefined) => void>();
   let nextId = 1;
   let alive = false;
   let cause: unknown;
@@ -69,6 +73,10 @@ export async function startRelayThread(
   };
   const handle = (report: ThreadReport) => {
     if (report.type === 'finished') settle(report);
+    if (report.type === 'digest') {
+      digests.get(report.id)?.(report.digest);
+      digests.delete(report.id);
+    }
     if (report.type !== 'progress') return;
     for (const [id, down, up] of report.flows) flows.get(id)?.onProgress(down, up);
   };
@@ -88,6 +96,8 @@ export async function startRelayThread(
         }
         settle({ type: 'finished', id, end: 'relay-failed', bytesUp: 0, bytesDown: 0, rest: undefined });
       }
+      for (const resolve of digests.values()) resolve(undefined);
+      digests.clear();
       port.close();
       kernel.close(waker);
       if (crashed) onCrash(cause);
@@ -110,6 +120,27 @@ export async function startRelayThread(
   return {
     isAlive: () => alive,
     running: () => flows.size,
+    openDigest: (algorithm) => {
+      const id = nextId;
+      nextId += 1;
+      send({ type: 'digest-begin', id, algorithm });
+      return {
+        id,
+        add: (bytes) => {
+          if (alive) send({ type: 'digest-add', id, bytes });
+        },
+        finish: async () => {
+          if (!alive) return undefined;
+          const { promise, resolve } = Promise.withResolvers<Uint8Array | undefined>();
+          digests.set(id, resolve);
+          send({ type: 'digest-finish', id });
+          return promise;
+        },
+        drop: () => {
+          if (alive) send({ type: 'digest-drop', id });
+        },
+      };
+    },
     start: (command, listener) => {
       const id = nextId;
       nextId += 1;

@@ -46,7 +46,7 @@ async function runBody(
   options: BodyOptions,
   pair: { first: number; second: number },
 ): Promise<BodyOutcome> {
-  const { sizeBytes, signal, silenceMs, stallMs, onBytes } = options;
+  const { sizeBytes, signal, silenceMs, stallMs, onBytes, watcher } = options;
   const head = stopReading(source);
   // Not even the death of this process may make a cut body look like an ended one.
   kernel.resetOnClose(pair.second, true);
@@ -66,6 +66,7 @@ async function runBody(
         silenceMs,
         stallMs,
         wantsProgress: onBytes !== undefined,
+        tagKey: watcher?.tagKey,
       },
       {
         onProgress: grow,
@@ -76,6 +77,7 @@ async function runBody(
           resolve(finished);
         },
       },
+      watcher?.digest,
     );
     signal.addEventListener('abort', cancel);
     // Whoever destroys one of them in the meantime ends the body.
@@ -84,6 +86,7 @@ async function runBody(
     if (signal.aborted) cancel();
   });
   const bytes = report.bytesDown + (report.rest?.length ?? 0);
+  if (report.segments) watcher?.onTags(report.segments);
   grow(bytes);
   const outcome = outcomeOf(report, source, sink, signal);
   const own = descriptorOf(sink);

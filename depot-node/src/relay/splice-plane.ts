@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { openKernel } from '../kernel/open-kernel.ts';
 import { isPlainTcp } from '../kernel/tcp-handle.ts';
-import type { RelayPlane } from './relay-plane.ts';
+import type { ChoosingRelay, RelayPlane } from './relay-plane.ts';
 import { startRelayThreads } from './relay-threads.ts';
 import { spliceBody } from './splice-body.ts';
 import { spliceTunnel } from './splice-tunnel.ts';
@@ -10,7 +10,7 @@ import { streamPlane } from './stream-plane.ts';
 /** Threads where nobody says how many: each costs some MB, and eight cores move what network cards carry. */
 const MOST_DEFAULT_THREADS = 8;
 
-export interface SplicePlane extends RelayPlane {
+export interface SplicePlane extends RelayPlane, Pick<ChoosingRelay, 'openDigest'> {
   /** Whether flows are still spliced; after a crash of all threads Node moves them. */
   readonly isAlive: () => boolean;
   /** Cancels what runs and ends the threads. */
@@ -52,6 +52,7 @@ export async function openSplicePlane(options: SplicePlaneOptions = {}): Promise
           isPlainTcp(source) && isPlainTcp(sink) && !bodyOptions.signal.aborted
             ? spliceBody(components, source, sink, bodyOptions)
             : streamPlane.body(source, sink, bodyOptions),
+        openDigest: (algorithm) => (threads.isAlive() ? threads.openDigest(algorithm) : undefined),
         isAlive: threads.isAlive,
         close: threads.close,
       },

@@ -4,13 +4,13 @@ import { stopReading } from '../kernel/tcp-handle.ts';
 import { resetConnection } from '../sockets/reset.ts';
 import { duplicatePair, flushed } from './prepare-ends.ts';
 import type { TunnelBreak, TunnelOptions, TunnelOutcome } from './relay-plane.ts';
-import type { RelayThread } from './relay-thread.ts';
+import type { RelayThreads } from './relay-threads.ts';
 import { streamTunnel } from './stream-plane.ts';
 import type { FlowReport } from './thread-message.ts';
 
 export interface SpliceComponents {
   readonly kernel: Kernel;
-  readonly threads: Pick<RelayThread, 'isAlive' | 'start'>;
+  readonly threads: Pick<RelayThreads, 'isAlive' | 'start'>;
 }
 
 /**
