@@ -141,6 +141,7 @@ export function createDepot(init: DepotInit): Depot {
     handleConnect: paths.handleConnect,
     membership: () => member.membership.state,
     answerChallenge: member.answerChallenge,
+    takeNotice: paths.takeNotice,
     metrics: metrics.registry,
     metricsNetworks: config.metricsNetworks,
     isClosing: () => closing,

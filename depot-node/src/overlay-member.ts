@@ -9,6 +9,7 @@ import { DepotDirectory } from './directory/directory.ts';
 import { MasterClient } from './directory/master-client.ts';
 import { Membership } from './directory/membership.ts';
 import { OverlayAddresses } from './directory/overlay-addresses.ts';
+import { PlanNotices } from './directory/plan-notices.ts';
 import { loadIdentity } from './identity.ts';
 import { ProofChecker, ProofMaker } from './legs/caller-proof.ts';
 import { createResolver } from './names/resolver.ts';
@@ -85,6 +86,12 @@ export function createOverlayMember(init: OverlayMemberInit) {
     masterKey: (keyId) => directory.masterKey(keyId),
     refetchKeys: () => membership.refetch('key'),
   });
+  const notices = new PlanNotices({
+    ownId: config.id,
+    masterKey: (keyId) => directory.masterKey(keyId),
+    isKnown: (id) => directory.depot(id) !== undefined,
+    nowMs,
+  });
   // A plan may name a depot that has registered since this one's last heartbeat.
   const ensureKnown = async (id: string) => {
     if (!directory.depot(id)) await membership.refetch('depot');
@@ -109,7 +116,7 @@ export function createOverlayMember(init: OverlayMemberInit) {
       target: Parameters<typeof originHref>[0],
       avoid?: readonly string[],
     ) => {
-      const ticket = await gate.open(await client.followUp(from.text, originHref(target), avoid), {});
+      const ticket = await gate.open(await client.followUp(from.text, originHref(target), avoid));
       if (!ticket.ok) throw ticket.error;
       return ticket.value;
     },
@@ -121,6 +128,8 @@ export function createOverlayMember(init: OverlayMemberInit) {
     /** Whether connections from an address are those of depots and masters. */
     isOwn: (address: string) => addresses.isOf(address) || sources.has(address, nowMs()),
     answerChallenge: (target: string, clientAddress: string) => challenges.answer(target, clientAddress),
+    /** Reads a notice of a plan: to which depot a connection will be needed. */
+    readNotice: (target: string) => notices.read(target),
     /** The port that others dial, once the depot listens. */
     ownPort: () => place.port,
     /** Joins the overlay with a listener that is bound, as far as the master lets it; gives the depot's base URL. */

@@ -18,6 +18,7 @@ import { EXPERIMENTS } from '../lab/experiments/experiments.ts';
 import { reportPlanOf } from '../lab/experiments/report-plan-of.ts';
 import { writeReport } from '../lab/report/write-report.ts';
 import { joinResults } from '../lab/results/join-results.ts';
+import { writeSelfTestReport } from '../lab/self-test/write-self-test-report.ts';
 
 /** Which page was made of which lines. */
 const pagesSchema = z.strictObject({
@@ -26,7 +27,7 @@ const pagesSchema = z.strictObject({
       /** Below the folder of results. */
       page: z.string(),
       /** What makes it of its lines; `hand`: somebody wrote it, and links to the lines that its figures are from. */
-      by: z.enum(['lab', 'relay', 'soak', 'attack', 'hand']),
+      by: z.enum(['lab', 'self-test', 'relay', 'soak', 'attack', 'hand']),
       /** Below `data`. */
       data: z.array(z.string()),
     }),
@@ -88,6 +89,8 @@ function make({ by }: PublishedPage, files: readonly string[], outFolder: string
       return writeRelayReport({ resultFile, outFolder }).page;
     case 'soak':
       return writeSoakReport({ resultFile, outFolder }).page;
+    case 'self-test':
+      return writeSelfTestReport(resultFile, outFolder);
     case 'attack':
       return writeAttackReport(resultFile, outFolder);
     case 'hand':

@@ -1,9 +1,11 @@
 import { createHash, type Hash } from 'node:crypto';
+import { LonghaulError } from '@longhaul/shared';
+import type { DigestAlgorithm, FlowDigest } from '../digests/flow-digest.ts';
+import { RunningDigest } from '../digests/running-digest.ts';
 import type { AnswerHead } from '../origin/representation.ts';
-import { RunningDigest } from './running-digest.ts';
 
 interface StatedDigest {
-  readonly algorithm: 'sha256' | 'sha512' | 'md5';
+  readonly algorithm: DigestAlgorithm;
   readonly base64: string;
 }
 
@@ -48,28 +50,47 @@ function isDigest(text: string, algorithm: StatedDigest['algorithm']): boolean {
   return bytes.length === LENGTHS[algorithm] && bytes.toString('base64') === text;
 }
 
+/** Begins a digest beside this thread; `undefined` where that cannot be. */
+export type OpenDigest = (algorithm: DigestAlgorithm) => FlowDigest | undefined;
+
 /** The digest of a whole body that passes, and whether it is what the origin states. */
-class BodyDigest {
-  readonly #hash: Hash;
+export class BodyDigest {
+  /** Made by a relay thread, which sees the bytes that it moves. */
+  readonly flow: FlowDigest | undefined;
+  readonly #hash: Hash | undefined;
   readonly #stated: StatedDigest | undefined;
 
-  constructor(stated: StatedDigest | undefined) {
+  constructor(stated: StatedDigest | undefined, open: OpenDigest) {
+    const algorithm = stated?.algorithm ?? 'sha256';
     this.#stated = stated;
-    this.#hash = createHash(stated?.algorithm ?? 'sha256');
+    this.flow = open(algorithm);
+    if (!this.flow) this.#hash = createHash(algorithm);
   }
 
+  /** Takes in bytes that passed this thread. */
   update(chunk: Buffer): void {
-    this.#hash.update(chunk);
+    this.flow?.add(chunk);
+    this.#hash?.update(chunk);
   }
 
-  /** The SHA-256 in hexadecimal, where it is that, and whether the origin stated another digest. Ends the calculation. */
-  finish(): { readonly sha256: string | undefined; readonly isWrong: boolean } {
-    const digest = this.#hash.digest();
+  /**
+   * The SHA-256 in hexadecimal, where it is that, and whether the origin stated another digest. Ends the calculation. Throws
+   * `internal` where the origin stated one and the thread that made it has died.
+   */
+  async finish(): Promise<{ readonly sha256: string | undefined; readonly isWrong: boolean }> {
+    const made = (await this.flow?.finish()) ?? this.#hash?.digest();
+    if (!made && this.#stated) throw new LonghaulError('internal', { detail: 'a relay thread has died' });
     const { algorithm = 'sha256', base64 } = this.#stated ?? {};
+    const digest = made && Buffer.from(made);
     return {
-      sha256: algorithm === 'sha256' ? digest.toString('hex') : undefined,
-      isWrong: base64 !== undefined && digest.toString('base64') !== base64,
+      sha256: algorithm === 'sha256' ? digest?.toString('hex') : undefined,
+      isWrong: base64 !== undefined && digest?.toString('base64') !== base64,
     };
+  }
+
+  /** Forgets it. */
+  drop(): void {
+    this.flow?.drop();
   }
 }
 
@@ -87,14 +108,14 @@ export interface BodyCare {
   readonly digest: BodyDigest | undefined;
   /** Of what the client has so far; `undefined` where it is not wanted. */
   readonly given: RunningDigest | undefined;
-  /** Whether the bytes must pass this process, so that the digests see them. */
-  readonly mustPass: boolean;
+  /** Whether the digests must see all bytes. */
+  readonly mustSee: boolean;
   /** Whether the end of the file must wait until the digest has been checked. */
   readonly holdsBack: boolean;
 }
 
 /** A body that is only sent. */
-export const NO_CARE: BodyCare = { digest: undefined, given: undefined, mustPass: false, holdsBack: false };
+export const NO_CARE: BodyCare = { digest: undefined, given: undefined, mustSee: false, holdsBack: false };
 
 /** A body that begins. */
 interface BegunBody {
@@ -105,10 +126,15 @@ interface BegunBody {
   readonly isBlock: boolean;
   /** Whether it has a length and a strong validator, so that a part of exactly this version can be asked for. */
   readonly hasVersion: boolean;
+  /** Where it is known. */
+  readonly sizeBytes: number | undefined;
 }
 
+/** A shorter body is digested at once: to hand it to a thread costs more. */
+const LEAST_BYTES_FOR_THREAD = 262_144;
+
 /** The care that a body needs. */
-export function careFor(body: BegunBody, { ofFile, ofGiven }: DigestChoice): BodyCare {
+export function careFor(body: BegunBody, { ofFile, ofGiven }: DigestChoice, open: OpenDigest): BodyCare {
   const isFile = body.statusCode === 200;
   const stated = isFile ? statedDigest(body, body.isBlock) : undefined;
   const isFileDigested = stated !== undefined || (isFile && ofFile !== 'stated');
@@ -117,10 +143,11 @@ export function careFor(body: BegunBody, { ofFile, ofGiven }: DigestChoice): Bod
   const hasRanges = body.isBlock || body.statusCode === 206 || body.headers['accept-ranges'] !== undefined;
   const isNeeded = ofGiven === 'needed' && !(body.hasVersion && hasRanges);
   const keepsGiven = isGiven && (ofGiven === 'always' || isNeeded);
+  const isLong = body.sizeBytes === undefined || body.sizeBytes >= LEAST_BYTES_FOR_THREAD;
   return {
-    digest: isFileDigested ? new BodyDigest(stated) : undefined,
+    digest: isFileDigested ? new BodyDigest(stated, isLong ? open : () => undefined) : undefined,
     given: keepsGiven ? new RunningDigest() : undefined,
-    mustPass: keepsGiven || stated !== undefined || (isFile && ofFile === 'always'),
+    mustSee: keepsGiven || stated !== undefined || (isFile && ofFile === 'always'),
     holdsBack: stated !== undefined,
   };
 }

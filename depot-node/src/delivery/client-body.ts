@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { LonghaulError } from '@longhaul/shared';
+import type { BodyWatcher } from '../relay/relay-plane.ts';
 import { resetConnection } from '../sockets/reset.ts';
 import { type BodyCare, NO_CARE } from './body-digest.ts';
 
@@ -77,9 +78,29 @@ export class ClientBody {
     return this.#response.socket ?? undefined;
   }
 
-  /** Whether bytes may go to the client's connection past this process: nobody wants to see them, and nothing frames them. */
+  /** Whether bytes may go to the client's connection past this thread: whoever must see them does so there, and nothing frames them. */
   get mayBypass(): boolean {
-    return this.#isCounted && !this.#care.mustPass;
+    const isSeen = !this.#digest || this.#digest.flow !== undefined;
+    return this.#isCounted && (isSeen || !this.#care.mustSee);
+  }
+
+  /** The bytes at the end of the file that have to pass here, so that it is not complete before it is known to be right. */
+  get heldBackBytes(): number {
+    return this.#care.holdsBack ? 1 : 0;
+  }
+
+  /** Who takes in what goes past this thread; `undefined` where nobody has to. */
+  get watcher(): BodyWatcher | undefined {
+    if (!this.#care.mustSee) return undefined;
+    return {
+      digest: this.#digest?.flow,
+      tagKey: this.#given?.key,
+      onTags: (segments) => this.#given?.updateTagged(segments),
+      onChunk: (chunk) => {
+        this.#digest?.update(chunk);
+        this.#given?.update(chunk);
+      },
+    };
   }
 
   /** Takes a chunk in; says whether the client has room for more. */
@@ -94,18 +115,20 @@ export class ClientBody {
     return next === undefined || this.#send(next);
   }
 
-  /** Sends the head before bytes that do not pass here; not again where it has gone. */
-  sendHead(): void {
+  /** Sends everything before bytes that do not pass here: the head, where it has not gone, and what was held back. */
+  sendAll(): void {
     this.#response.flushHeaders();
+    if (this.#heldBack) this.#send(this.#heldBack);
+    this.#heldBack = undefined;
   }
 
-  /** Counts bytes that the client's kernel took without their passing here, behind all others: they are in no digest. */
+  /** Counts bytes that the client's kernel took without their passing here, behind all others; only its watcher saw them. */
   skip(bytes: number): void {
     this.#note(bytes);
     this.#isOut = true;
-    if (bytes === 0) return;
+    if (bytes === 0 || this.#care.mustSee) return;
+    this.#digest?.drop();
     this.#digest = undefined;
-    this.#given = undefined;
   }
 
   /** Counts bytes that came again, and that the client does not get, against what may be relayed for it. */
@@ -145,7 +168,8 @@ export class ClientBody {
   async finish(
     signal: AbortSignal,
   ): Promise<{ readonly state: ClientState; readonly sha256: string | undefined }> {
-    const digest = this.#digest?.finish();
+    const digest = await this.#digest?.finish();
+    this.#digest = undefined;
     if (digest?.isWrong === true) throw new LonghaulError('origin-digest-wrong');
     if (this.#heldBack) this.#response.write(this.#heldBack);
     this.#heldBack = undefined;
@@ -156,6 +180,8 @@ export class ClientBody {
 
   /** Resets the client's connection, so that what it has never looks complete. */
   reset(): void {
+    this.#digest?.drop();
+    this.#digest = undefined;
     this.#response.off('close', this.#onClose);
     // A connection that the client has left is gone already.
     if (this.#response.socket) resetConnection(this.#response.socket);

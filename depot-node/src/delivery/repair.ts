@@ -1,12 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { isWayFailure, LonghaulError } from '@longhaul/shared';
+import type { KnownPrefix } from '../digests/running-digest.ts';
 import { OriginBusy } from '../origin/joined-part.ts';
 import { tryInTurn } from '../racing/try-in-turn.ts';
 import type { FetchedAnswer, Fetcher } from '../routes/fetcher.ts';
 import { isReserve, type Route, type RouteBook } from '../routes/route-book.ts';
 import type { Target } from '../tickets/target.ts';
 import type { RestPlan } from './rest-plan.ts';
-import type { KnownPrefix } from './running-digest.ts';
 
 export interface RepairLimits {
   /** Tries of one transfer, over all of its repairs. */

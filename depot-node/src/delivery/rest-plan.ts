@@ -1,4 +1,5 @@
 import { LonghaulError, ok, type Result, refuse } from '@longhaul/shared';
+import type { KnownPrefix } from '../digests/running-digest.ts';
 import { busyOrigin, isSameAnswer, joinedPart } from '../origin/joined-part.ts';
 import {
   type AnswerHead,
@@ -9,7 +10,6 @@ import {
   readPart,
 } from '../origin/representation.ts';
 import type { RequestFor } from '../routes/fetcher.ts';
-import type { KnownPrefix } from './running-digest.ts';
 import type { RunningDownload } from './running-download.ts';
 
 /** How much may be fetched again of a download whose rest cannot be asked for alone. */

@@ -1,4 +1,5 @@
 import type { Chain, LonghaulError } from '@longhaul/shared';
+import type { KnownPrefix } from '../digests/running-digest.ts';
 import type { Job } from '../jobs/job-memory.ts';
 import type { LaneView } from '../lanes/lane-transfer.ts';
 import type { Part, Representation } from '../origin/representation.ts';
@@ -8,7 +9,6 @@ import { RouteBook } from '../routes/route-book.ts';
 import { LegSummaries } from '../sockets/leg-summaries.ts';
 import type { Target } from '../tickets/target.ts';
 import type { ClientBody } from './client-body.ts';
-import type { KnownPrefix } from './running-digest.ts';
 
 /** How a download ended, and over which chain its last bytes came. */
 export type DownloadEnd =

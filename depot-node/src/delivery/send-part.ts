@@ -1,9 +1,10 @@
+import { type Duplex, PassThrough } from 'node:stream';
+import type { KnownPrefix } from '../digests/running-digest.ts';
 import type { TakenBody } from '../origin/exchange.ts';
 import type { OriginAnswer } from '../origin/origin-connection.ts';
-import type { BodyEnd, ChoosingRelay } from '../relay/relay-plane.ts';
+import type { BodyEnd, BodyOptions, BodyOutcome, ChoosingRelay } from '../relay/relay-plane.ts';
 import { endConnection, resetConnection } from '../sockets/reset.ts';
 import type { ClientBody } from './client-body.ts';
-import type { KnownPrefix } from './running-digest.ts';
 
 export interface SendOptions {
   readonly relay: ChoosingRelay;
@@ -55,23 +56,42 @@ async function relayBody(
 ): Promise<BodyEnd> {
   // Nothing of the body may have come with its head, which then is still in HTTP's hands.
   if (prefix.length > 0) client.write(prefix);
-  else client.sendHead();
+  if (restBytes > 0) client.sendAll();
   const sink = client.socket;
   if (!sink) {
     resetConnection(source);
     return 'sink-broke';
   }
-  const { outcome } = await relay.body(source, sink, {
-    sizeBytes: restBytes,
-    signal: AbortSignal.any([signal, client.left]),
-    silenceMs,
-    stallMs,
+  const limits = { signal: AbortSignal.any([signal, client.left]), silenceMs, stallMs };
+  const passing = Math.min(client.heldBackBytes, restBytes);
+  const relayed = await relay.body(source, sink, {
+    ...limits,
+    sizeBytes: restBytes - passing,
     onBytes: (bytes) => client.skip(bytes),
+    watcher: client.watcher,
   });
+  const { outcome } =
+    relayed.outcome === 'complete' && passing > 0
+      ? await passLast(relay, source, client, { ...limits, sizeBytes: passing })
+      : relayed;
   // One exchange is all that the connection was opened for.
   if (outcome === 'complete') endConnection(source);
   else resetConnection(source);
   return outcome;
+}
+
+/** Hands the last bytes of a body to the client through this thread, which may hold them back. */
+async function passLast(
+  relay: ChoosingRelay,
+  source: Duplex,
+  client: ClientBody,
+  options: BodyOptions,
+): Promise<BodyOutcome> {
+  const last = new PassThrough();
+  const end = await relay.body(source, last, options);
+  const bytes: Buffer | null = last.read();
+  if (bytes) client.write(bytes);
+  return end;
 }
 
 /** Sends a body through this process. */

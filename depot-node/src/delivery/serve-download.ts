@@ -67,11 +67,12 @@ async function serve(
     headers: answer.head.headers,
     isBlock: firstBlock !== undefined,
     hasVersion: opening.representation !== undefined,
+    sizeBytes: opening.part && opening.part.endByte - opening.part.startByte,
   };
   client.begin(
     head.statusCode,
     answerHeaders(head, answer.target.url, job.id, plane.ownId),
-    request.method === 'HEAD' ? NO_CARE : careFor(body, components.digests),
+    request.method === 'HEAD' ? NO_CARE : careFor(body, components.digests, plane.relay.openDigest),
   );
   const end = await new Delivery(download, request, head, components).run(opening);
   report(components, download, head.statusCode, end);

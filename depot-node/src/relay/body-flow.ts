@@ -1,15 +1,23 @@
+import { SegmentTags } from '../digests/segment-tags.ts';
 import { createDirection, discardBytes, holdBytes, step, takeBack, undelivered } from './direction.ts';
 import { type EndComponents, type Flow, hasFailed } from './flow.ts';
 import type { BodyCommand } from './thread-message.ts';
 
 /** So many bytes from one connection to another, which both go on afterwards. */
 export function createBodyFlow(command: BodyCommand, components: EndComponents, nowMs: number): Flow {
-  const { kernel } = components;
+  const { digests, kernel } = components;
+  const digest = digests.find(command.digestId);
+  const tags = command.tagKey && new SegmentTags(command.tagKey);
+  const onTaken = (bytes: Uint8Array) => {
+    digest?.update(bytes);
+    tags?.add(bytes);
+  };
   const source = components.makeEnd(command.source, 'source');
   const sink = components.makeEnd(command.sink, 'sink');
   const direction = createDirection(source, sink, {
     wanted: command.sizeBytes - command.head.length,
     held: holdBytes(kernel, command.head),
+    onTaken: digest || tags ? onTaken : undefined,
   });
   let lastMoveMs = nowMs;
 
@@ -39,6 +47,7 @@ export function createBodyFlow(command: BodyCommand, components: EndComponents, 
     },
     bytesUp: () => 0,
     bytesDown: () => direction.delivered,
+    segments: tags && (() => tags.take()),
     finish: (end) => {
       if (end === 'cancelled' || end === 'sink-stalled') {
         if (direction.held && sink.keepForLater?.(direction.held) === true) {

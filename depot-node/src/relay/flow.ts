@@ -1,10 +1,13 @@
+import type { Segment } from '../digests/segment-tags.ts';
 import type { Kernel } from '../kernel/open-kernel.ts';
 import type { DirectionComponents } from './direction.ts';
 import type { End } from './end.ts';
+import type { ThreadDigests } from './thread-digests.ts';
 import type { EndSpec, FlowEnd, FlowReport } from './thread-message.ts';
 
 export interface FlowComponents extends DirectionComponents {
   readonly kernel: Kernel;
+  readonly digests: ThreadDigests;
 }
 
 /** How a flow comes by its ends. */
@@ -36,6 +39,8 @@ export interface Flow {
   readonly bytesDown: () => number;
   /** Gives up what is held; the ends may then be closed. Returns what a body took and did not deliver. */
   readonly finish: (end: FlowEnd) => Uint8Array<ArrayBuffer> | undefined;
+  /** Tags of what it took, where they are wanted. */
+  readonly segments?: (() => readonly Segment[]) | undefined;
 }
 
 /** `again`: another turn may go further; otherwise an event must come first. */

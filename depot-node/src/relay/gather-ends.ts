@@ -22,19 +22,19 @@ export interface GatheredEnds {
 }
 
 /**
- * Brings two connections into one thread: that of the second one where it ends the TLS of it. Undefined where that is
- * impossible, or one of them is no more; both are then as they were.
+ * Brings two connections into one thread: `home` where there is one, else that of the second one where it ends the TLS of it.
+ * Undefined where that is impossible, or one of them is no more; both then go on as they did.
  */
 export async function gatherEnds(
   { kernel, threads, tls }: GatherComponents,
   first: Socket,
   second: Socket,
+  home?: RelayThread,
 ): Promise<GatheredEnds | undefined> {
   const [firstSide, secondSide] = [tls?.sideOf(first), tls?.sideOf(second)];
-  if (firstSide && secondSide && firstSide.thread !== secondSide.thread) {
-    if (!(await firstSide.move(secondSide.thread))) return undefined;
-  }
-  const thread = (secondSide ?? firstSide)?.thread ?? threads.idlest();
+  const thread = home ?? (secondSide ?? firstSide)?.thread ?? threads.idlest();
+  for (const side of [firstSide, secondSide])
+    if (thread && side && side.thread !== thread && !(await side.move(thread))) return undefined;
   const pair = thread?.isAlive() === true ? duplicatePair(kernel, first, second) : undefined;
   if (!thread || !pair) return undefined;
   const specOf = (descriptor: number, side: typeof firstSide): EndSpec =>

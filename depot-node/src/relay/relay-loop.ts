@@ -7,6 +7,7 @@ import { type End, PlainEnd } from './end.ts';
 import type { EndComponents, EndUse, Flow, FlowComponents } from './flow.ts';
 import type { Mail } from './mail.ts';
 import { createPipePool } from './pipe-pool.ts';
+import { ThreadDigests } from './thread-digests.ts';
 import type {
   EndSpec,
   FlowEnd,
@@ -54,7 +55,8 @@ export function runRelayLoop(init: LoopComponents): void {
   const { kernel, waker, mail, nextCommand, report, nowMs, openSsl } = init;
   const readiness = kernel.openReadiness();
   const pipes = createPipePool(kernel);
-  const shared: FlowComponents = { kernel, pipes, buffers: createBufferPool(kernel) };
+  const digests = new ThreadDigests();
+  const shared: FlowComponents = { kernel, pipes, buffers: createBufferPool(kernel), digests };
   const flows = new Map<number, Flow>();
   const keysOf = new Map<Flow, number[]>();
   /** Of TLS connections, the flows whose ends they are. */
@@ -170,6 +172,7 @@ export function runRelayLoop(init: LoopComponents): void {
       bytesUp: flow.bytesUp(),
       bytesDown: flow.bytesDown(),
       rest,
+      segments: flow.segments?.(),
       ...(flow.failure && { failure: flow.failure }),
     });
     for (const one of flow.ends) one.close();
@@ -200,6 +203,12 @@ export function runRelayLoop(init: LoopComponents): void {
         const flow = flows.get(command.id);
         return flow && finish(flow, 'cancelled');
       }
+      case 'digest-finish':
+        return report({ type: 'digest', id: command.id, digest: digests.obey(command) });
+      case 'digest-begin':
+      case 'digest-add':
+      case 'digest-drop':
+        return digests.obey(command);
       case 'stop':
         state.stopping = true;
         return undefined;

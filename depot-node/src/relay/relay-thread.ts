@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { MessageChannel, receiveMessageOnPort, Worker } from 'node:worker_threads';
+import type { DigestAlgorithm, FlowDigest } from '../digests/flow-digest.ts';
 import type { Kernel } from '../kernel/open-kernel.ts';
 import { Mail } from './mail.ts';
 import type { RelayWorkerData } from './relay-worker.ts';
@@ -40,6 +41,8 @@ export interface RelayThread {
   readonly isAlive: () => boolean;
   /** Hands a flow over with its descriptors; the result cancels it. Exactly one `onFinished` follows. */
   readonly start: (command: FlowCommand, listener: FlowListener) => () => void;
+  /** Begins a digest of what flows of this thread carry, by the id that it is given to them with. */
+  readonly openDigest: (algorithm: DigestAlgorithm) => FlowDigest;
   /** Hands a TLS connection over with its descriptor; the result names it. Exactly one `onFinished` follows, unless it is given away. */
   readonly secure: (command: Omit<SecureCommand, 'id'>, listener: SessionListener) => number;
   readonly tell: (command: SessionCommand | ContextCommand | AbandonCommand) => void;
@@ -77,6 +80,7 @@ export async function startRelayThread(
   const workerData: RelayWorkerData = { port: port2, waker, mail: mail.memory, endsTls };
   const worker = new Worker(WORKER, { name: 'relay', execArgv: [], workerData, transferList: [port2] });
   const flows = new Map<number, Running>();
+  const digests = new Map<number, (digest: Uint8Array | undefined) => void>();
   /** First words that are awaited. */
   const begins = new Map<number, (begun: BegunReport['begun']) => void>();
   let nextId = 1;
@@ -122,7 +126,11 @@ export async function startRelayThread(
     else if (report.type === 'secured') flows.get(report.id)?.onSecured?.(report.isResumed);
     else if (report.type === 'given-away') giveAway(report);
     else if (report.type === 'begun') begin(report.id, report.begun);
-    else if (report.type === 'progress')
+    else if (report.type === 'digest') {
+      digests.get(report.id)?.(report.digest);
+      digests.delete(report.id);
+      restIfIdle();
+    } else if (report.type === 'progress')
       for (const [id, down, up] of report.flows) flows.get(id)?.onProgress(down, up);
   };
 
@@ -141,6 +149,8 @@ export async function startRelayThread(
         }
         settle({ type: 'finished', id, end: 'relay-failed', bytesUp: 0, bytesDown: 0, rest: undefined });
       }
+      for (const resolve of digests.values()) resolve(undefined);
+      digests.clear();
       for (const id of begins.keys()) begin(id, undefined);
       port.close();
       kernel.close(waker);
@@ -167,6 +177,27 @@ export async function startRelayThread(
   return {
     isAlive: () => alive,
     running: () => flows.size,
+    openDigest: (algorithm) => {
+      const id = nextId;
+      nextId += 1;
+      send({ type: 'digest-begin', id, algorithm });
+      return {
+        id,
+        add: (bytes) => {
+          if (alive) send({ type: 'digest-add', id, bytes });
+        },
+        finish: async () => {
+          if (!alive) return undefined;
+          const { promise, resolve } = Promise.withResolvers<Uint8Array | undefined>();
+          digests.set(id, resolve);
+          send({ type: 'digest-finish', id });
+          return promise;
+        },
+        drop: () => {
+          if (alive) send({ type: 'digest-drop', id });
+        },
+      };
+    },
     whyNoTls: first.tls,
     secure: (command, listener) =>
       add(command, { ...listener, onProgress: () => undefined, descriptors: [command.descriptor] }),

@@ -1,3 +1,4 @@
+import type { DigestAlgorithm, FlowDigest } from '../digests/flow-digest.ts';
 import type { Kernel } from '../kernel/open-kernel.ts';
 import { type RelayThread, startRelayThread } from './relay-thread.ts';
 
@@ -5,6 +6,10 @@ import { type RelayThread, startRelayThread } from './relay-thread.ts';
 export interface RelayThreads extends Pick<RelayThread, 'isAlive' | 'close'> {
   /** The thread that has the fewest flows; undefined when all have died. */
   readonly idlest: () => RelayThread | undefined;
+  /** Begins a digest in that thread. */
+  readonly openDigest: (algorithm: DigestAlgorithm) => FlowDigest | undefined;
+  /** The thread of a digest, while it lives: a flow feeds the digests of its own thread. */
+  readonly homeOf: (digest: FlowDigest) => RelayThread | undefined;
   /** Why they end no TLS; undefined where they do. */
   readonly whyNoTls: string | undefined;
   /** Those that take flows, and how many each has. */
@@ -21,7 +26,7 @@ interface RelayThreadsInit {
   readonly endsTls?: boolean;
 }
 
-/** Starts so many threads; rejects when one cannot start. Each new flow goes to the one that has the fewest. */
+/** Starts so many threads; rejects when one cannot start. Each new flow goes to the one that has the fewest; so does a digest with its flows. */
 export async function startRelayThreads({
   kernel,
   count,
@@ -38,16 +43,28 @@ export async function startRelayThreads({
     throw failed.reason;
   }
   const alive = () => threads.filter((thread) => thread.isAlive());
+  const homes = new WeakMap<FlowDigest, RelayThread>();
+  const idlest = () => {
+    const [first, ...others] = alive();
+    return others.reduce(
+      (least, thread) => (least && thread.running() >= least.running() ? least : thread),
+      first,
+    );
+  };
   return {
     isAlive: () => threads.some((thread) => thread.isAlive()),
     running: () => alive().map((thread) => thread.running()),
     whyNoTls: threads.find((thread) => thread.whyNoTls !== undefined)?.whyNoTls,
-    idlest: () => {
-      const [first, ...others] = alive();
-      return others.reduce(
-        (least, thread) => (least && thread.running() >= least.running() ? least : thread),
-        first,
-      );
+    idlest,
+    openDigest: (algorithm) => {
+      const thread = idlest();
+      const digest = thread?.openDigest(algorithm);
+      if (thread && digest) homes.set(digest, thread);
+      return digest;
+    },
+    homeOf: (digest) => {
+      const home = homes.get(digest);
+      return home?.isAlive() === true ? home : undefined;
     },
     close: async () => {
       await Promise.all(threads.map((thread) => thread.close()));

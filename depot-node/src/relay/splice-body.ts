@@ -29,9 +29,13 @@ export async function spliceBody(
     const flush = await flushed(sink, stallMs, signal);
     if (flush !== 'flushed') return { outcome: FAILED_FLUSH[flush], bytes: 0 };
     // Node has it all already, or one of the ends is no more: nothing to hand over.
-    const ends = source.readableLength < sizeBytes ? await gatherEnds(components, source, sink) : undefined;
+    const digest = options.watcher?.digest;
+    // A digest whose thread has died has none of the bytes before.
+    const home = digest && components.threads.homeOf(digest);
+    const ends =
+      source.readableLength < sizeBytes ? await gatherEnds(components, source, sink, home) : undefined;
     if (!ends) return await streamBody(source, sink, options);
-    return await runBody(components, source, sink, options, ends);
+    return await runBody(components, source, sink, options, { ...ends, digestId: home && digest?.id });
   } finally {
     restoreTimeouts();
     source.off('error', ignore);
@@ -44,9 +48,9 @@ async function runBody(
   source: Socket,
   sink: Socket,
   options: BodyOptions,
-  ends: GatheredEnds,
+  ends: GatheredEnds & { readonly digestId: number | undefined },
 ): Promise<BodyOutcome> {
-  const { sizeBytes, signal, silenceMs, stallMs, onBytes } = options;
+  const { sizeBytes, signal, silenceMs, stallMs, onBytes, watcher } = options;
   const head = stopReading(source);
   // Not even the death of this process may make a cut body look like an ended one.
   resetOnClose(kernel, sink, true);
@@ -66,6 +70,8 @@ async function runBody(
         silenceMs,
         stallMs,
         wantsProgress: onBytes !== undefined,
+        tagKey: watcher?.tagKey,
+        digestId: ends.digestId,
       },
       {
         onProgress: grow,
@@ -84,6 +90,7 @@ async function runBody(
     if (signal.aborted) cancel();
   });
   const bytes = report.bytesDown + (report.rest?.length ?? 0);
+  if (report.segments) watcher?.onTags(report.segments);
   grow(bytes);
   const outcome = outcomeOf(report, source, sink, signal);
   resetOnClose(kernel, sink, false);

@@ -3,7 +3,7 @@ import { availableParallelism } from 'node:os';
 import type { Duplex } from 'node:stream';
 import { openKernel } from '../kernel/open-kernel.ts';
 import { isPlainTcp } from '../kernel/tcp-handle.ts';
-import type { RelayPlane } from './relay-plane.ts';
+import type { ChoosingRelay, RelayPlane } from './relay-plane.ts';
 import { startRelayThreads } from './relay-threads.ts';
 import { spliceBody } from './splice-body.ts';
 import { spliceTunnel } from './splice-tunnel.ts';
@@ -13,7 +13,7 @@ import { createTlsPlane, type TlsPlane } from './tls-plane.ts';
 /** Threads where nobody says how many: each costs some MB, and eight cores move what network cards carry. */
 const MOST_DEFAULT_THREADS = 8;
 
-export interface SplicePlane extends RelayPlane {
+export interface SplicePlane extends RelayPlane, Pick<ChoosingRelay, 'openDigest'> {
   /** Whether flows are still spliced; after a crash of all threads Node moves them. */
   readonly isAlive: () => boolean;
   /** Whether it can move the bytes of a connection: a plain one, or one whose TLS it ends. */
@@ -69,6 +69,7 @@ export async function openSplicePlane(options: SplicePlaneOptions = {}): Promise
           canMove(source) && canMove(sink) && !bodyOptions.signal.aborted
             ? spliceBody(components, source, sink, bodyOptions)
             : streamPlane.body(source, sink, bodyOptions),
+        openDigest: threads.openDigest,
         canMove,
         tls: tls ?? { reason: whyNoTls ?? '' },
         isAlive: threads.isAlive,

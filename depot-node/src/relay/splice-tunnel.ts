@@ -12,7 +12,7 @@ import type { TlsPlane } from './tls-plane.ts';
 
 export interface SpliceComponents {
   readonly kernel: Kernel;
-  readonly threads: Pick<RelayThreads, 'idlest'>;
+  readonly threads: Pick<RelayThreads, 'idlest' | 'homeOf'>;
   /** Where the threads end TLS. */
   readonly tls?: TlsPlane | undefined;
 }

@@ -1,11 +1,14 @@
+import type { Segment } from '../digests/segment-tags.ts';
 import type { ContextSpec } from '../tls/tls-context.ts';
 import type { HostToVerify } from '../tls/tls-end.ts';
 import type { BodyEnd, TunnelBreak } from './relay-plane.ts';
+import type { DigestCommand } from './thread-digests.ts';
 
 /** What the main thread asks of a relay thread. Descriptors named here belong to the thread from then on. */
 export type ThreadCommand =
   | TunnelCommand
   | BodyCommand
+  | DigestCommand
   | SecureCommand
   | SessionCommand
   | ContextCommand
@@ -103,6 +106,10 @@ export interface BodyCommand {
   readonly silenceMs: number;
   readonly stallMs: number;
   readonly wantsProgress: boolean;
+  /** Of this thread: it takes in what the body brings. */
+  readonly digestId?: number | undefined;
+  /** Key of the tags that are to be reported of it. */
+  readonly tagKey?: Uint8Array | undefined;
 }
 
 /** What a relay thread says. */
@@ -113,7 +120,15 @@ export type ThreadReport =
   | BegunReport
   /** What the flows have delivered so far. */
   | { readonly type: 'progress'; readonly flows: readonly FlowProgress[] }
-  | FlowReport;
+  | FlowReport
+  | DigestReport;
+
+/** A digest that was to be finished; `undefined` where there is none of this id. */
+interface DigestReport {
+  readonly type: 'digest';
+  readonly id: number;
+  readonly digest: Uint8Array | undefined;
+}
 
 /** Bytes that a flow has delivered so far. */
 export type FlowProgress = readonly [id: number, bytesDown: number, bytesUp: number];
@@ -142,6 +157,8 @@ export interface FlowReport {
   readonly bytesDown: number;
   /** Taken from the source of a body and not delivered. */
   readonly rest: Uint8Array<ArrayBuffer> | undefined;
+  /** Tags of all that was taken, where they were wanted. */
+  readonly segments?: readonly Segment[] | undefined;
   /** Why a handshake has failed. */
   readonly failure?: { readonly isBroken: boolean; readonly reason: string };
 }

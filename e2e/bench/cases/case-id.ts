@@ -73,7 +73,7 @@ export const CASE_ACCOUNTS: Readonly<Record<CaseId, CaseAccount>> = {
   'beginnings-3': { title: 'The beginning of a chain of three', text: 'The same through three depots.' },
   digests: {
     title: 'Digests',
-    text: 'One file over http through one depot: without a digest, with one that the origin states (`Repr-Digest`), and with `integrity.digest: always`.',
+    text: 'One file over http through one depot: without a digest, with one that the origin states (`Repr-Digest`), with `integrity.digest: always`, and from an origin without ranges and validators, where a digest of what the client has is kept (`failover.fetchAgain`).',
   },
   'at-rest': {
     title: 'A depot at rest',

@@ -78,6 +78,12 @@ function originConfig(
       alias ${folder}/files/b${sizeBytes};
       add_header Repr-Digest "sha-256=:${digestOfZeros(sizeBytes)}:";
     }
+    location = /whole/b${sizeBytes} {
+      alias ${folder}/files/b${sizeBytes};
+      max_ranges 0;
+      etag off;
+      add_header Last-Modified "";
+    }
 `,
   );
   const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'];

@@ -48,6 +48,7 @@ async function startDigests(stage: CaseStage) {
       party('no digest', usual, `/b${bodyBytes}`),
       party('stated by the origin', usual, `/stated/b${bodyBytes}`),
       party('always', always, `/b${bodyBytes}`),
+      party('of what the client has', usual, `/whole/b${bodyBytes}`),
     ],
     stop: async () => {
       await Promise.all([usual.stop(), always.stop()]);

@@ -132,10 +132,15 @@ const QUOTED = [
 /** What targets compare: the rivals that were ahead in screening, with one connection and with several. */
 const ESSENTIAL = ['direct', 'ranges4', 'haproxy3', 'haproxy3-ranges8', 'chain3', 'chain3-lanes8', 'auto'];
 
+const SCREENED = ['ranges8', 'haproxy3-kept', 'nginx3-ranges8', 'chain2', ...ESSENTIAL];
+
 const OTHERS = idsOf(BASE).filter((id) => !README_IDS.includes(id));
 const readme: Extent = { repeats: 10, scenarios: README_IDS, variants: QUOTED };
 const others: Extent = { repeats: 10, scenarios: OTHERS, variants: ESSENTIAL };
-const paths: Extent = { repeats: 10, scenarios: idsOf(PATH_SCENARIOS), variants: ESSENTIAL };
+/** On two cores the emulator has been later than 10 ms there: to be asked for by name. */
+const TOO_FAST = ['rate-1000'];
+const PATH_IDS = idsOf(PATH_SCENARIOS).filter((id) => !TOO_FAST.includes(id));
+const paths: Extent = { repeats: 10, scenarios: PATH_IDS, variants: ESSENTIAL };
 /** So often that everything together takes less than four hours. */
 const REPEATS_OF_THE_REST = 5;
 
@@ -153,9 +158,7 @@ export const MATRIX: Experiment = {
     variants: ['direct', 'ranges8', 'haproxy3-ranges8', 'chain3', 'chain3-lanes8', 'auto'],
   },
   sets: {
-    screen: [
-      { repeats: 3, variants: ['ranges8', 'haproxy3-kept', 'nginx3-ranges8', 'chain2', ...ESSENTIAL] },
-    ],
+    screen: [{ repeats: 3, scenarios: [...idsOf(BASE), ...PATH_IDS], variants: SCREENED }],
     readme: [readme],
     others: [others],
     paths: [paths],

@@ -5,6 +5,7 @@ import type { ReportKind, ReportPlan, ReportScenario } from '../report/report-pl
 import { failoverTargets } from './failover-targets.ts';
 import { matrixTargets } from './matrix-targets.ts';
 import { boundBps, predictedBps, predictedFirstByteMs, rttOf } from './predictions.ts';
+import { SIGNALLING_TARGETS } from './signalling-targets.ts';
 
 const KINDS: Readonly<Record<string, ReportKind>> = {
   matrix: 'matrix',
@@ -43,6 +44,7 @@ export function reportPlanOf(experiment: Experiment): ReportPlan {
     levelLabel: 'long flows of cross traffic',
   };
   if (kind === 'failover') return { ...plan, targets: failoverTargets(experiment.scenarios) };
+  if (kind === 'signalling') return { ...plan, targets: SIGNALLING_TARGETS };
   if (experiment.name !== 'matrix') return plan;
   return { ...plan, targets: matrixTargets(experiment.scenarios, plan) };
 }
