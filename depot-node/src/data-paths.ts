@@ -4,6 +4,7 @@ import type { JobTable } from './jobs/job-table.ts';
 import { LaneMemory } from './lanes/lane-memory.ts';
 import { LanePlaces } from './lanes/lane-places.ts';
 import { createNextLegs } from './legs/next-leg.ts';
+import { AheadBook } from './origin/ahead-book.ts';
 import type { OverlayMember } from './overlay-member.ts';
 import type { DataPlane } from './plane/data-plane.ts';
 import { Fetcher } from './routes/fetcher.ts';
@@ -58,6 +59,7 @@ export function createDataPaths({ config, plane, jobs, member }: DataPathsInit) 
   const running = new RunningDownloads();
   const laneMemory = new LaneMemory(config.lanes.totalBufferBytes);
   const lanePlaces = new LanePlaces(config.lanes.total);
+  const aheadBook = new AheadBook(plane.nowMs);
 
   return {
     handleRelay: createServeRelay({
@@ -78,6 +80,7 @@ export function createDataPaths({ config, plane, jobs, member }: DataPathsInit) 
       lanes: config.lanes,
       laneMemory,
       lanePlaces,
+      aheadBook,
       digestsAll: config.integrity.digest === 'always',
     }),
     handleConnect: createConnectHandler({
