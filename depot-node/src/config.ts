@@ -58,6 +58,12 @@ const DEFAULT_PATIENCE_SECONDS = 1;
 const DEFAULT_FAILOVER_TRIES = 64;
 /** `failover.repairSeconds`: Longest time of one repair; browsers and download managers wait for minutes. */
 const DEFAULT_REPAIR_SECONDS = 90;
+/** `failover.againBytes`: Of a file that is fetched again whole because no part of it can be asked for: at 100 Mbit/s six minutes in which the client gets nothing; `wget` waits for fifteen. */
+const DEFAULT_AGAIN_BYTES = 4_294_967_296;
+/** `failover.againTotalBytes`: The same of all breaks of one download together: a client that begins again costs as much each time. */
+const DEFAULT_AGAIN_TOTAL_BYTES = 17_179_869_184;
+/** `failover.againTries`: How often one download fetches the whole again: each time is one more request for all of it to its origin. */
+const DEFAULT_AGAIN_TRIES = 8;
 /** `timeouts.stallSeconds`: How long a client may leave its download unread before its connection is given up. */
 const DEFAULT_STALL_SECONDS = 3600;
 /** `timeouts.drainSeconds`: Running transfers get this long to finish when the depot is asked to stop. */
@@ -137,6 +143,13 @@ const depotConfigSchema = z
         waiting: z.int().min(1).default(DEFAULT_WAITING),
       })
       .prefault({}),
+    /** What moves the bytes. */
+    relay: z
+      .strictObject({
+        /** Threads beside the one that serves requests; by default as many as there are cores, at most 8. */
+        threads: z.int().min(1).max(64).optional(),
+      })
+      .prefault({}),
     /** What all transfers may send towards clients together, in payload bits per second; jobs share it evenly. */
     uplink: z.strictObject({ rateBps: limitBps }).optional(),
     /** When and how long a transfer whose way breaks is carried on over others. */
@@ -148,12 +161,19 @@ const depotConfigSchema = z
         patienceSeconds: seconds(DEFAULT_PATIENCE_SECONDS),
         tries: z.int().min(0).max(10_000).default(DEFAULT_FAILOVER_TRIES),
         repairSeconds: seconds(DEFAULT_REPAIR_SECONDS),
+        /** Of what a digest of the client's bytes is kept, to go on by the whole: `needed`, where no part can be asked for. */
+        fetchAgain: z.enum(['never', 'needed', 'always']).default('needed'),
+        againBytes: z.int().min(0).default(DEFAULT_AGAIN_BYTES),
+        againTotalBytes: z.int().min(0).default(DEFAULT_AGAIN_TOTAL_BYTES),
+        againTries: z.int().min(0).max(1000).default(DEFAULT_AGAIN_TRIES),
       })
       .prefault({}),
     /** Downloads over several connections at once. */
     lanes: lanesSchema.prefault({}),
-    /** `passing`: whole files that pass this process anyway are digested; `always`: all, and none is spliced. */
-    integrity: z.strictObject({ digest: z.enum(['passing', 'always']).default('passing') }).prefault({}),
+    /** `stated`: whole files are digested whose origin states a digest; `passing`: those too that pass this process anyway; `always`: all, and none is spliced. */
+    integrity: z
+      .strictObject({ digest: z.enum(['stated', 'passing', 'always']).default('stated') })
+      .prefault({}),
     /** Options of TCP sockets, by the neighbour they lead to. */
     sockets: legTableSchema.prefault({}),
   })

@@ -21,6 +21,7 @@ function sendUpTo(
   const end = to ? Number(to) + 1 : FILE.length;
   response.writeHead(request.headers.range === undefined ? 200 : 206, {
     ETag: '"v1"',
+    'Accept-Ranges': 'bytes',
     'Content-Length': end - start,
     ...(request.headers.range === undefined
       ? {}

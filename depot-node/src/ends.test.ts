@@ -36,7 +36,7 @@ describe.each(await testPlanes())('with a relay of %s,', (_kind, plane) => {
       ['d1', 'd2'],
       (_, response) => {
         answers.push(response);
-        response.writeHead(200, { 'Content-Length': sizes.total });
+        response.writeHead(200, { ETag: '"v1"', 'Accept-Ranges': 'bytes', 'Content-Length': sizes.total });
         response.write('first'.padEnd(sizes.first, '.'));
       },
       splice,
@@ -123,7 +123,10 @@ describe.each(await testPlanes())('with a relay of %s,', (_kind, plane) => {
       const file = Buffer.alloc(1_000_000, 'f');
       const whole = await startTestOverlay(
         ['d1', 'd2'],
-        (_, response) => response.writeHead(200, { 'Content-Length': file.length }).end(file),
+        (_, response) =>
+          response
+            .writeHead(200, { ETag: '"v1"', 'Accept-Ranges': 'bytes', 'Content-Length': file.length })
+            .end(file),
         splice,
       );
       try {

@@ -17,6 +17,7 @@ const DEPOTS: Readonly<Record<string, object>> = {
   tries3: { failover: { tries: 3, repairSeconds: 20 } },
   'one-second': { failover: { repairSeconds: 1 } },
   digesting: { integrity: { digest: 'always' } },
+  'by-range': { failover: { fetchAgain: 'never' } },
   m1: {},
   x1: {},
   m2: {},
@@ -254,15 +255,16 @@ describe.each(await testPlanes())('with a relay of %s,', (_kind, splice) => {
         { 'Last-Modified': new Date(Date.now() + 1e6).toUTCString() },
       ],
       ['an origin without ranges', { ETag: '"v1"', 'Accept-Ranges': 'none' }],
-    ])('is reset at once: %s', async (_, validators) => {
+    ])('is reset at once where nothing is fetched again: %s', async (_, validators) => {
+      const entry = 'by-range';
       origin.validators = validators;
       origin.faults = [{ how: 'reset', at: 500_000 }];
-      const answer = await download();
+      const answer = await download(entry);
       expect(answer.broken).toBe('ECONNRESET');
       expectPrefix(answer);
       expect(origin.ranges).toHaveLength(1);
-      await expect.poll(() => codesOf('d1')).toEqual(['origin-not-resumable']);
-      expect(eventsOf('d1', 'failover')).toMatchObject([{ reason: 'reset', to: undefined }]);
+      await expect.poll(() => codesOf(entry)).toEqual(['origin-not-resumable']);
+      expect(eventsOf(entry, 'failover')).toMatchObject([{ reason: 'reset', to: undefined }]);
     });
   });
 

@@ -11,8 +11,8 @@ const FILE_BYTES = 3_000_000;
 const hash = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex');
 const lanes = { firstBlockBytes: 65_536, leastBlockBytes: 16_384, silenceSeconds: 0.5 };
 const DEPOTS: Readonly<Record<string, object>> = {
-  d1: { lanes },
-  plain: { lanes: { ...lanes, control: 'plain' } },
+  d1: { lanes, integrity: { digest: 'passing' } },
+  plain: { lanes: { ...lanes, control: 'plain' }, integrity: { digest: 'passing' } },
   few: { lanes: { ...lanes, perOrigin: 4, total: 12 } },
   d2: {},
   d3: {},

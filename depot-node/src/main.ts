@@ -57,7 +57,7 @@ async function serve(configFile: string): Promise<void> {
   };
   const started = read();
   const { config, files } = started;
-  const splice = await openSplice();
+  const splice = await openSplice(config.relay.threads);
   const depot = createDepot({
     ...files,
     state: openStateFolder(files.stateDir),
@@ -87,7 +87,7 @@ async function serve(configFile: string): Promise<void> {
 }
 
 /** The kernel's relay, unless it is not wanted; said once when it is not there, since everything works without, slower. */
-async function openSplice(): Promise<SplicePlane | undefined> {
+async function openSplice(threads: number | undefined): Promise<SplicePlane | undefined> {
   const wanted = process.env.LONGHAUL_RELAY ?? 'splice';
   if (wanted !== 'splice' && wanted !== 'streams')
     throw new LonghaulError('config-invalid', {
@@ -98,7 +98,8 @@ async function openSplice(): Promise<SplicePlane | undefined> {
     return undefined;
   }
   const opened = await openSplicePlane({
-    onCrash: (cause) => log.error({ err: cause }, 'splice thread died'),
+    threads,
+    onCrash: (cause) => log.error({ err: cause }, 'relay thread died'),
   });
   if (opened.ok) return opened.plane;
   log.warn({ reason: opened.reason }, 'relay by streams');

@@ -35,6 +35,13 @@ describe('the command line of the benchmark', () => {
     });
   });
 
+  it('chooses a case by its name, and all whose names begin so', () => {
+    const chosen = (...cases: string[]) => readCommandLine(['relay', '--cases', cases.join(',')]);
+    expect(chosen('rest', 'lanes')).toMatchObject({ options: { cases: ['rest', 'lanes'] } });
+    expect(chosen('beginnings')).toMatchObject({ options: { cases: ['beginnings-1', 'beginnings-3'] } });
+    expect(refusal('relay', '--cases', 'begin').message).toContain("no case 'begin'");
+  });
+
   it('refuses with every mistake at once', () => {
     const { code, message } = refusal(
       'relay',

@@ -1,5 +1,6 @@
 import { CONGESTION_CONTROL_NAMES, CONGESTION_CONTROLS, USUAL_CONGESTION_CONTROL } from '@longhaul/shared';
 import { listOf, parseOptions, refusal } from '../lab/options.ts';
+import { CASE_ACCOUNTS, CASE_IDS, SELECTABLE_IDS, selectCases } from './cases/case-id.ts';
 import { RELAY_IDS, RELAY_LABELS, type RelayId } from './relays/relay-id.ts';
 import type { BenchOptions } from './run/plan-bench.ts';
 
@@ -30,6 +31,7 @@ const OPTIONS = {
   repeat: { type: 'string' },
   flows: { type: 'string' },
   relays: { type: 'string' },
+  cases: { type: 'string' },
   congestion: { type: 'string' },
   minutes: { type: 'string' },
   json: { type: 'string' },
@@ -41,17 +43,23 @@ export const USAGE = `Usage: npm run bench -- relay [options]
        npm run bench -- report <result file> [--out folder]
        npm run bench -- soak [--minutes n] [--flows n] [--json file] [--out folder]
 
-relay: bytes through one relay on loopback: CPU by GB, goodput, memory; ours and others, one after the other.
+relay: what bytes, handshakes, beginnings and rest cost on loopback; ours and others, one after the other.
 soak:  many downloads at once (default 200 for 10 minutes) that leave, pause and finish; what depots hold afterwards.
 
 Options of relay:
-  --quick           fewer repeats and bytes: a look in under a minute
+  --quick           fewer repeats and bytes: a look in some minutes, in less than one with --cases
   --repeat n        runs of each relay at each number of flows (default 5)
   --flows a,b       numbers of flows (default 1,8,64,1000)
   --relays a,b      only these (default all that are installed)
+  --cases a,b       only these (default all), or all whose names begin so: tls, handshakes, beginnings
   --congestion c    ${UNPACED.join(' or ')}, for all parties (default ${USUAL_CONGESTION_CONTROL})
   --json file       one line of JSON per run; an interrupted benchmark goes on when the same command is given again
   --out folder      where the result and its report go (default .longhaul/bench)
+
+Cases:
+  bodies                  plain bodies through each relay, with --flows and --relays
+  rest                    flows through each relay of which nothing comes, or that nobody reads
+${CASE_IDS.map((id) => `  ${id.padEnd(23)} ${CASE_ACCOUNTS[id].title}`).join('\n')}
 
 Relays:
 ${RELAY_IDS.map((id) => `  ${id.padEnd(17)} ${RELAY_LABELS[id]}`).join('\n')}
@@ -104,6 +112,12 @@ export function readCommandLine(args: readonly string[]): BenchCommand {
     mistakes.push(`there is no relay '${id}'; choose from ${RELAY_IDS.join(', ')}`);
     return [];
   }
+  const cases = listOf(values.cases)?.flatMap((name) => {
+    const chosen = selectCases(name);
+    if (chosen.length === 0)
+      mistakes.push(`there is no case '${name}'; choose from ${SELECTABLE_IDS.join(', ')}`);
+    return chosen;
+  });
   const { congestion = USUAL_CONGESTION_CONTROL } = values;
   const congestionControl = UNPACED.find((name) => name === congestion);
   if (!congestionControl)
@@ -118,6 +132,7 @@ export function readCommandLine(args: readonly string[]): BenchCommand {
       congestionControl,
       ...(repeats === undefined ? {} : { repeats }),
       ...(flows ? { flows: [...new Set(flows)] } : {}),
+      ...(cases ? { cases } : {}),
     },
     relays,
     resultFile: values.json,

@@ -1,12 +1,16 @@
 /** `npm run bench`: bytes through one relay on loopback, ours and others', and the page made of the result. */
 import { availableParallelism } from 'node:os';
 import { join, resolve } from 'node:path';
+import type { Network } from '../lab/network/network.ts';
 import { startNetwork } from '../lab/network/start-network.ts';
 import { obey } from '../lab/obey.ts';
 import { LabRefusal } from '../lab/refusal.ts';
 import { findProgramFile, labObstacle } from '../lab/requirements.ts';
 import { openLineFile } from '../lab/results/result-file.ts';
 import { describeRun, fingerprintOf } from '../lab/results/run-info.ts';
+import { ALL_CASES } from './cases/all-cases.ts';
+import { caseLineSchema } from './cases/case-line.ts';
+import { openCaseStage } from './cases/open-case-stage.ts';
 import { type BenchCommand, readCommandLine, USAGE } from './command-line.ts';
 import type { Bench } from './measure/measure-run.ts';
 import { heldLineSchema, relayLineSchema } from './measure/relay-line.ts';
@@ -15,9 +19,10 @@ import { verifyRelay } from './measure/verify-relay.ts';
 import { type Relay, SITE } from './relays/relay.ts';
 import { chooseRelays, SOURCE_PORT, startCapped, startRelays } from './relays/start-relays.ts';
 import { writeRelayReport } from './report/write-relay-report.ts';
-import { heldFileOf } from './run/held-file.ts';
-import { planBench } from './run/plan-bench.ts';
+import { casesFileOf, heldFileOf } from './run/held-file.ts';
+import { type BenchPlan, planBench } from './run/plan-bench.ts';
 import { runBench } from './run/run-bench.ts';
+import { type CasesRun, runCases } from './run/run-cases.ts';
 import { runSoak } from './soak/run-soak.ts';
 import { soakLineSchema } from './soak/soak-line.ts';
 import { isBack, writeSoakReport } from './soak/write-soak-report.ts';
@@ -67,13 +72,14 @@ async function run(
   );
   try {
     for (const sentence of choice.absent) say(`left out, ${sentence}`);
-    say('starting the relays');
+    const wantsRelays = plan.loads.length > 0 || plan.held.length > 0;
+    if (wantsRelays) say('starting the relays');
     const bench: Bench = {
       network,
       traffic: await startTraffic(network, SOURCE_PORT),
       sourcePort: SOURCE_PORT,
     };
-    const started = await startRelays(choice.ids, network);
+    const started = wantsRelays ? await startRelays(choice.ids, network) : [];
     const { relays, absent } = await verified(bench, started, congestionControl, asked !== undefined);
     const isSpliced = relays.some(({ id }) => id === 'longhaul-splice');
     const holdsCapped = plan.held.some(({ held: kind }) => kind === 'capped');
@@ -93,12 +99,27 @@ async function run(
     const runs = openLineFile(file, info, relayLineSchema);
     const held = openLineFile(heldFileOf(file), info, heldLineSchema);
     await runBench({ bench, relays, capped, plan, runs, held, say, signal: interrupted });
+    const cases = openLineFile(casesFileOf(file), info, caseLineSchema);
+    await measureCases(network, plan, options.quick, { file: cases, say, signal: interrupted });
     runs.finish();
     held.finish();
+    cases.finish();
   } finally {
     await network.close();
   }
   report(file, folder);
+}
+
+async function measureCases(
+  network: Network,
+  { cases: wanted, repeats }: BenchPlan,
+  isQuick: boolean,
+  { file, say: tell, signal }: Pick<CasesRun, 'file' | 'say' | 'signal'>,
+): Promise<void> {
+  const cases = ALL_CASES.filter(({ id }) => wanted.includes(id));
+  if (cases.length === 0) return;
+  const stage = await openCaseStage(network, isQuick);
+  await runCases({ stage, cases, repeats, file, say: tell, signal });
 }
 
 /** Leaves out a depot that does not relay as it should here; refuses when it was asked for by name. */

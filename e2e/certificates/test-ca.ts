@@ -34,9 +34,10 @@ export interface TestCa {
   /**
    * Issues a server certificate with a new key.
    * @param names DNS names and IP addresses (v4, or v6 without brackets), at least one.
+   * @param key The kind of the server's key. Default P-256.
    * @throws {TypeError} when `names` is empty.
    */
-  issue(names: readonly string[]): Promise<KeyedCertificate>;
+  issue(names: readonly string[], key?: ServerKey): Promise<KeyedCertificate>;
 }
 
 export interface TestCaOptions {
@@ -52,6 +53,17 @@ const DAY_MS = 86_400_000;
 // Servers and clients of one test may run on machines whose clocks differ a little.
 const CLOCK_SLACK_MS = 3_600_000;
 const KEY_ALGORITHM = { name: 'ECDSA', namedCurve: 'P-256' };
+const SERVER_KEY_ALGORITHMS = {
+  'ecdsa-p256': KEY_ALGORITHM,
+  'rsa-2048': {
+    name: 'RSASSA-PKCS1-v1_5',
+    modulusLength: 2048,
+    publicExponent: new Uint8Array([1, 0, 1]),
+    hash: 'SHA-256',
+  },
+} as const;
+
+export type ServerKey = keyof typeof SERVER_KEY_ALGORITHMS;
 const SIGNING_ALGORITHM = { name: 'ECDSA', hash: 'SHA-256' };
 
 /** Makes a new certificate authority (P-256). Nothing is written to disk. */
@@ -62,7 +74,7 @@ export async function createTestCa(options: TestCaOptions = {}): Promise<TestCa>
     notAfter: new Date(now.getTime() + validDays * DAY_MS),
     signingAlgorithm: SIGNING_ALGORITHM,
   };
-  const keys = await generateKeys();
+  const keys = await generateKeys(KEY_ALGORITHM);
   const authority = await X509CertificateGenerator.createSelfSigned({
     ...validity,
     name: [{ CN: [commonName] }],
@@ -75,10 +87,10 @@ export async function createTestCa(options: TestCaOptions = {}): Promise<TestCa>
   });
   const certPem = toPem(authority);
 
-  async function issue(names: readonly string[]): Promise<KeyedCertificate> {
+  async function issue(names: readonly string[], key: ServerKey = 'ecdsa-p256'): Promise<KeyedCertificate> {
     const [first] = names;
     if (first === undefined) throw new TypeError('a certificate needs at least one name');
-    const serverKeys = await generateKeys();
+    const serverKeys = await generateKeys(SERVER_KEY_ALGORITHMS[key]);
     const certificate = await X509CertificateGenerator.create({
       ...validity,
       subject: [{ CN: [first] }],
@@ -107,8 +119,8 @@ export async function createTestCa(options: TestCaOptions = {}): Promise<TestCa>
   };
 }
 
-function generateKeys(): Promise<CryptoKeyPair> {
-  return crypto.subtle.generateKey(KEY_ALGORITHM, true, ['sign', 'verify']);
+function generateKeys(algorithm: EcKeyGenParams | RsaHashedKeyGenParams): Promise<CryptoKeyPair> {
+  return crypto.subtle.generateKey(algorithm, true, ['sign', 'verify']);
 }
 
 function toPem(certificate: X509Certificate): string {

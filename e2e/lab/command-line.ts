@@ -1,11 +1,16 @@
 import type { Experiment } from './experiment.ts';
 import { EXPERIMENTS } from './experiments/experiments.ts';
+import { MATRIX } from './experiments/matrix.ts';
 import { listOf, parseOptions, refusal } from './options.ts';
 import type { RunOptions } from './run/plan-run.ts';
 
 export type LabCommand =
   | { readonly kind: 'help' }
-  | { readonly kind: 'self-test' }
+  | {
+      readonly kind: 'self-test';
+      readonly resultFile: string | undefined;
+      readonly outFolder: string | undefined;
+    }
   | {
       readonly kind: 'report';
       /** At least one, of the same experiment. */
@@ -16,6 +21,8 @@ export type LabCommand =
       readonly kind: 'run';
       readonly experiment: Experiment;
       readonly options: RunOptions;
+      /** Only tells what would be run, and for how long. */
+      readonly isDry: boolean;
       readonly resultFile: string | undefined;
       readonly outFolder: string | undefined;
     };
@@ -23,6 +30,8 @@ export type LabCommand =
 const OPTIONS = {
   repeat: { type: 'string' },
   quick: { type: 'boolean' },
+  set: { type: 'string' },
+  'dry-run': { type: 'boolean' },
   json: { type: 'string' },
   out: { type: 'string' },
   scenarios: { type: 'string' },
@@ -32,11 +41,12 @@ const OPTIONS = {
   help: { type: 'boolean', short: 'h' },
 } as const;
 
+const SETS = Object.keys(MATRIX.sets ?? {}).join(', ');
 const NAMES = EXPERIMENTS.map(({ name }) => name);
 
 export const USAGE = `Usage: npm run lab -- <experiment> [options]
        npm run lab -- report <result file>... [--out folder]
-       npm run lab -- self-test
+       npm run lab -- self-test [--json file] [--out folder]
 
 Experiments:
 ${EXPERIMENTS.map(({ name, title }) => `  ${name.padEnd(12)} ${title}`).join('\n')}
@@ -44,6 +54,8 @@ ${EXPERIMENTS.map(({ name, title }) => `  ${name.padEnd(12)} ${title}`).join('\n
 Options:
   --repeat n        transfers of each variant in each scenario
   --quick           fewer repeats, and only what shows the main point
+  --set name        a choice of the experiment's own: matrix has ${SETS}
+  --dry-run         only says what would be run, and for how long
   --json file       one line of JSON per transfer; an interrupted run goes on when the same command is given again
   --out folder      where the result and its report go (default .longhaul/lab)
   --scenarios a,b   only these
@@ -58,9 +70,9 @@ export function readCommandLine(args: readonly string[]): LabCommand {
   const [name, ...rest] = positionals;
   if (values.help || args.length === 0) return { kind: 'help' };
   if (name === 'self-test') {
-    refuseOptions(name, values, []);
+    refuseOptions(name, values, ['json', 'out']);
     if (rest.length > 0) throw refusal(`'${rest.join(' ')}' means nothing here: self-test takes no names.`);
-    return { kind: 'self-test' };
+    return { kind: 'self-test', resultFile: values.json, outFolder: values.out };
   }
   if (name === 'report') {
     refuseOptions(name, values, ['out']);
@@ -73,6 +85,7 @@ export function readCommandLine(args: readonly string[]): LabCommand {
   if (name === undefined) mistakes.push(`name an experiment: one of ${NAMES.join(', ')}`);
   else if (!experiment) mistakes.push(`there is no experiment '${name}'; choose one of ${NAMES.join(', ')}`);
   if (rest.length > 0) mistakes.push(`'${rest.join(' ')}' means nothing here`);
+  if (values.quick && values.set !== undefined) mistakes.push('give --quick or --set, not both');
   const number = (option: 'repeat' | 'cut' | 'seed', least: number, isWhole: boolean) => {
     const text = values[option];
     if (text === undefined) return undefined;
@@ -97,12 +110,14 @@ export function readCommandLine(args: readonly string[]): LabCommand {
     experiment,
     options: {
       quick: values.quick ?? false,
+      ...(values.set === undefined ? {} : { set: values.set }),
       seed,
       ...(repeats === undefined ? {} : { repeats }),
       ...(cutSeconds === undefined ? {} : { cutSeconds }),
       ...(scenarios ? { scenarios } : {}),
       ...(variants ? { variants } : {}),
     },
+    isDry: values['dry-run'] ?? false,
     resultFile: values.json,
     outFolder: values.out,
   };

@@ -1,4 +1,4 @@
-import type { CrossTraffic, Topology } from './network/topology.ts';
+import type { CrossTraffic, Flapping, Topology } from './network/topology.ts';
 
 /** How lanes of one download share: as the depots are configured, which is `coupled` when nothing is said. */
 export type LaneControl = 'coupled' | 'plain';
@@ -17,15 +17,21 @@ export interface Fault {
   readonly atPercent: number;
 }
 
+/**
+ * A rival that stands as a relay at every depot's site: HAProxy that passes bytes on, HAProxy as an HTTP proxy that keeps its
+ * connections, or nginx, which keeps them as well.
+ */
+export type RivalRelay = 'haproxy' | 'haproxy-kept' | 'nginx';
+
 /** One way to fetch a file. */
 export type Variant =
   /** One connection from the client to the origin. */
   | { readonly kind: 'direct' }
-  /** As many plain ranges at once, each over a connection to the origin. */
-  | { readonly kind: 'ranges'; readonly connections: number }
-  | { readonly kind: 'aria2'; readonly connections: number }
-  /** A rival as a relay at every depot's site. */
-  | { readonly kind: 'relays'; readonly program: 'haproxy' | 'nginx' }
+  /** As many plain ranges at once, each over a connection of its own: to the origin, or through a rival's relays. */
+  | { readonly kind: 'ranges'; readonly connections: number; readonly through?: RivalRelay }
+  | { readonly kind: 'aria2'; readonly connections: number; readonly through?: RivalRelay }
+  /** One connection through a rival's relays. */
+  | { readonly kind: 'relays'; readonly through: RivalRelay }
   | ChainVariant
   | AutoVariant;
 
@@ -53,6 +59,8 @@ export interface Scenario {
   readonly id: string;
   /** A few words for tables and charts. */
   readonly label: string;
+  /** Why it is there: what it shows that no other does. */
+  readonly why?: string;
   readonly topology: Topology;
   readonly client: string;
   readonly origin: string;
@@ -64,6 +72,7 @@ export interface Scenario {
   /** Origin and depots speak TLS. */
   readonly tls?: boolean;
   readonly crossTraffic?: readonly CrossTraffic[];
+  readonly flapping?: Flapping;
   /**
    * `cold`: depots keep no connections to each other ready. `warm`: they do, and one transfer goes before each that is
    * measured. Left out: as depots are by default, after whatever went before.
@@ -72,6 +81,16 @@ export interface Scenario {
   readonly variants: Readonly<Record<string, Variant>>;
   /** Heading under which scenarios stand together in the report, for example one place of the paper. */
   readonly group?: string;
+}
+
+/** Whose relays a variant needs, if any. */
+export function rivalOf(variant: Variant): RivalRelay | undefined {
+  return 'through' in variant ? variant.through : undefined;
+}
+
+/** How many connections a client has at once. */
+export function clientConnectionsOf(variant: Variant): number {
+  return 'connections' in variant ? variant.connections : 1;
 }
 
 /** Where the master of a scenario runs. */
@@ -96,6 +115,8 @@ export interface Experiment {
   readonly scenarios: readonly Scenario[];
   readonly full: Extent;
   readonly quick: Extent;
+  /** Further choices, by the names that `--set` takes; their parts have different repeats. */
+  readonly sets?: Readonly<Record<string, readonly Extent[]>>;
   /** A transfer is ended after so many seconds; null: never. */
   readonly cutSeconds: number | null;
   /** Transfers of every variant before the next scenario's turn comes; for scenarios that take long to set up. */

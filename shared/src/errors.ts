@@ -342,7 +342,7 @@ export const ERRORS = {
     502,
     'origin',
     true,
-    'The transfer broke, and the origin says nothing that tells its rest from another version: start again.',
+    'The transfer broke, and nothing proves what its rest is, or too much of it would have to come again: start again.',
   ),
   'origin-digest-wrong': entry(
     502,

@@ -3,36 +3,21 @@
  *
  * - random loss: the response functions of congestion-controls.ts
  * - window limit: W / R
- * - slow start: log_g(d (g-1)/w1 + 1) rounds for d segments, g = 2 (Cardwell, Savage, Anderson, INFOCOM 2000)
+ * - the time of a leg, from slow start on: leg-time.ts
  *
  * A download with n lanes has n parallel connections on every leg but the client's own. Windows and random losses hold
  * back each connection for itself, so n of them carry n times as much, up to the line; a sender whose response holds the
  * rate (BBR) is held back by the line alone, and gains nothing from a second connection.
  */
-import { CONGESTION_CONTROLS, type CongestionControl, type LossResponse } from './congestion-controls.ts';
-import { SEGMENT_BYTES, transferSeconds } from './units.ts';
-
-/** What is known of one leg: estimates, not promises. */
-export interface LegEstimate {
-  readonly rttMs: number;
-  /** Loss probability of a packet, 0 to 1. */
-  readonly lossRate: number;
-  /** Capacity of the narrowest link, payload bits per second. */
-  readonly rateBps: number;
-  /** Largest window that both ends' buffers allow, in bytes. */
-  readonly windowBytes: number;
-  readonly sender: CongestionControl;
-  /** What one connection was measured to carry, bits per second: it stands for what loss and windows do. */
-  readonly connectionBps?: number;
-}
+import { CONGESTION_CONTROLS, type LossResponse } from './congestion-controls.ts';
+import { type LegEstimate, legCap, legSeconds } from './leg-time.ts';
+import { SEGMENT_BYTES } from './units.ts';
 
 export interface LegGoodput {
   readonly goodputBps: number;
   readonly limit: 'rate' | 'window' | 'loss';
 }
 
-/** Initial window of today's senders, in segments (RFC 6928). */
-const INITIAL_WINDOW_SEGMENTS = 10;
 /** Below this many segments no loss model holds; a sender keeps at least this window. */
 const SMALLEST_WINDOW_SEGMENTS = 1;
 
@@ -65,23 +50,6 @@ export function isHeldBackByLoss({ sender, connectionBps }: LegEstimate): boolea
   return CONGESTION_CONTROLS[sender].response.holds === 'window' && connectionBps === undefined;
 }
 
-/**
- * Seconds from the first byte sent until `sizeBytes` have left the sender of one leg, slow start included. `lanes`
- * connections share the start-up: each begins with an initial window of its own.
- */
-export function legSeconds(leg: LegEstimate, sizeBytes: number, lanes = 1): number {
-  const rttSeconds = Math.max(leg.rttMs, 0.01) / 1000;
-  const { goodputBps } = legGoodput(leg, lanes);
-  const initialSegments = lanes * INITIAL_WINDOW_SEGMENTS;
-  const windowSegments = (goodputBps * rttSeconds) / 8 / SEGMENT_BYTES;
-  if (windowSegments <= initialSegments) return transferSeconds(sizeBytes, goodputBps);
-  const segments = sizeBytes / SEGMENT_BYTES;
-  const rampRounds = Math.log2(windowSegments / initialSegments);
-  const rampSegments = windowSegments - initialSegments;
-  if (segments <= rampSegments) return Math.log2(segments / initialSegments + 1) * rttSeconds;
-  return rampRounds * rttSeconds + transferSeconds(sizeBytes - rampSegments * SEGMENT_BYTES, goodputBps);
-}
-
 /** What decides how many round trips a download costs before its first byte. */
 export interface SetUp {
   /** Whether client and entry depot (or origin, when direct) speak TLS. */
@@ -93,21 +61,20 @@ export interface SetUp {
 /**
  * Seconds before the body starts, in cascade signalling. `rttsMs` are the legs' round-trip times from the client on:
  * client-D1, D1-D2, ..., Dk-origin; one leg means direct. Each leg costs its TCP handshake, TLS one round trip of what it
- * spans, the request one round trip of everything. Over http the request goes along with `CONNECT`; TLS with the origin
- * waits until the chain stands, one round trip of each leg between depots.
+ * spans, the request one round trip of everything. The request, or TLS with the origin, goes along with `CONNECT`.
  */
 export function setUpSeconds(rttsMs: readonly number[], { clientTls, originTls }: SetUp): number {
   const total = rttsMs.reduce((sum, rttMs) => sum + rttMs, 0);
   const clientLeg = rttsMs[0] ?? 0;
   if (rttsMs.length <= 1) return (total * (originTls ? 3 : 2)) / 1000;
-  const connects = rttsMs.slice(1, -1).reduce((sum, rttMs) => sum + rttMs, 0);
-  const originTlsMs = originTls ? connects + (total - clientLeg) : 0;
+  const originTlsMs = originTls ? total - clientLeg : 0;
   return (total + (clientTls ? clientLeg : 0) + originTlsMs + total) / 1000;
 }
 
 /**
  * Seconds until the last byte of `sizeBytes` is with the client: set-up, then the slowest leg, then half a round trip on
- * each of the others, because the legs work as a pipeline. All legs but the client's have `lanes` connections.
+ * each of the others, because the legs work as a pipeline. None runs faster than line and windows of the others let it. All legs but
+ * the client's have `lanes` connections.
  */
 export function chainSeconds(
   legs: readonly LegEstimate[],
@@ -115,11 +82,20 @@ export function chainSeconds(
   setUp: SetUp,
   lanes = 1,
 ): number {
-  const times = legs.map((leg, index) => legSeconds(leg, sizeBytes, index === 0 ? 1 : lanes));
-  const slowest = times.indexOf(Math.max(...times));
-  const pipeline = legs.reduce((sum, leg, index) => (index === slowest ? sum : sum + leg.rttMs / 2000), 0);
+  const lanesOf = (index: number) => (index === 0 ? 1 : lanes);
+  let cap = Number.POSITIVE_INFINITY;
+  for (const [index, leg] of legs.entries()) cap = Math.min(cap, legCap(leg, lanesOf(index)));
+  let slowest = 0;
+  let slowestRttMs = 0;
+  for (const [index, leg] of legs.entries()) {
+    const seconds = legSeconds(leg, sizeBytes, lanesOf(index), cap);
+    if (seconds <= slowest) continue;
+    slowest = seconds;
+    slowestRttMs = leg.rttMs;
+  }
   const rttsMs = legs.map((leg) => leg.rttMs);
-  return setUpSeconds(rttsMs, setUp) + lanesSeconds(rttsMs, setUp, lanes) + (times[slowest] ?? 0) + pipeline;
+  const othersMs = rttsMs.reduce((sum, rttMs) => sum + rttMs, -slowestRttMs);
+  return setUpSeconds(rttsMs, setUp) + lanesSeconds(rttsMs, setUp, lanes) + slowest + othersMs / 2000;
 }
 
 /**

@@ -1,8 +1,11 @@
 import { createHash, type Hash } from 'node:crypto';
+import { LonghaulError } from '@longhaul/shared';
+import type { DigestAlgorithm, FlowDigest } from '../digests/flow-digest.ts';
+import { RunningDigest } from '../digests/running-digest.ts';
 import type { AnswerHead } from '../origin/representation.ts';
 
 interface StatedDigest {
-  readonly algorithm: 'sha256' | 'sha512' | 'md5';
+  readonly algorithm: DigestAlgorithm;
   readonly base64: string;
 }
 
@@ -47,51 +50,104 @@ function isDigest(text: string, algorithm: StatedDigest['algorithm']): boolean {
   return bytes.length === LENGTHS[algorithm] && bytes.toString('base64') === text;
 }
 
+/** Begins a digest beside this thread; `undefined` where that cannot be. */
+export type OpenDigest = (algorithm: DigestAlgorithm) => FlowDigest | undefined;
+
 /** The digest of a whole body that passes, and whether it is what the origin states. */
-class BodyDigest {
-  readonly #sha256 = createHash('sha256');
-  readonly #other: Hash | undefined;
+export class BodyDigest {
+  /** Made by a relay thread, which sees the bytes that it moves. */
+  readonly flow: FlowDigest | undefined;
+  readonly #hash: Hash | undefined;
   readonly #stated: StatedDigest | undefined;
 
-  constructor(stated: StatedDigest | undefined) {
+  constructor(stated: StatedDigest | undefined, open: OpenDigest) {
+    const algorithm = stated?.algorithm ?? 'sha256';
     this.#stated = stated;
-    if (stated && stated.algorithm !== 'sha256') this.#other = createHash(stated.algorithm);
+    this.flow = open(algorithm);
+    if (!this.flow) this.#hash = createHash(algorithm);
   }
 
+  /** Takes in bytes that passed this thread. */
   update(chunk: Buffer): void {
-    this.#sha256.update(chunk);
-    this.#other?.update(chunk);
+    this.flow?.add(chunk);
+    this.#hash?.update(chunk);
   }
 
-  /** The SHA-256 in hexadecimal, and whether the origin stated another digest. Ends the calculation. */
-  finish(): { readonly sha256: string; readonly isWrong: boolean } {
-    const sha256 = this.#sha256.digest();
-    if (!this.#stated) return { sha256: sha256.toString('hex'), isWrong: false };
-    const found = (this.#other?.digest() ?? sha256).toString('base64');
-    return { sha256: sha256.toString('hex'), isWrong: found !== this.#stated.base64 };
+  /**
+   * The SHA-256 in hexadecimal, where it is that, and whether the origin stated another digest. Ends the calculation. Throws
+   * `internal` where the origin stated one and the thread that made it has died.
+   */
+  async finish(): Promise<{ readonly sha256: string | undefined; readonly isWrong: boolean }> {
+    const made = (await this.flow?.finish()) ?? this.#hash?.digest();
+    if (!made && this.#stated) throw new LonghaulError('internal', { detail: 'a relay thread has died' });
+    const { algorithm = 'sha256', base64 } = this.#stated ?? {};
+    const digest = made && Buffer.from(made);
+    return {
+      sha256: algorithm === 'sha256' ? digest?.toString('hex') : undefined,
+      isWrong: base64 !== undefined && digest?.toString('base64') !== base64,
+    };
   }
+
+  /** Forgets it. */
+  drop(): void {
+    this.flow?.drop();
+  }
+}
+
+/** Which digests a depot makes of what passes it. Each costs, and takes a body away from the kernel. */
+export interface DigestChoice {
+  /** `stated`: of whole files whose origin states one; `passing`: also of those that pass this process anyway; `always`: of all. */
+  readonly ofFile: 'stated' | 'passing' | 'always';
+  /** Of what a client has, to go on by the whole: `needed` where no part of the file can be asked for. */
+  readonly ofGiven: 'never' | 'needed' | 'always';
 }
 
 /** What happens to the bytes of a body on their way, beside being sent. */
 export interface BodyCare {
   /** Of a whole file; `undefined` where a part is sent or nobody wants it. */
   readonly digest: BodyDigest | undefined;
-  /** Whether the bytes must pass this process, so that the digest sees them. */
-  readonly mustPass: boolean;
+  /** Of what the client has so far; `undefined` where it is not wanted. */
+  readonly given: RunningDigest | undefined;
+  /** Whether the digests must see all bytes. */
+  readonly mustSee: boolean;
   /** Whether the end of the file must wait until the digest has been checked. */
   readonly holdsBack: boolean;
 }
 
 /** A body that is only sent. */
-export const NO_CARE: BodyCare = { digest: undefined, mustPass: false, holdsBack: false };
+export const NO_CARE: BodyCare = { digest: undefined, given: undefined, mustSee: false, holdsBack: false };
 
-/** The care for a whole file, from the head of the answer with it, or with only a part of it. */
-export function careForWhole(
-  head: Pick<AnswerHead, 'headers'>,
-  isPart: boolean,
-  digestsAll: boolean,
-): BodyCare {
-  const stated = statedDigest(head, isPart);
-  const holdsBack = stated !== undefined;
-  return { digest: new BodyDigest(stated), mustPass: digestsAll || holdsBack, holdsBack };
+/** A body that begins. */
+interface BegunBody {
+  /** The status that the client gets. */
+  readonly statusCode: number;
+  /** The origin's headers, of all of it or of a first block. */
+  readonly headers: AnswerHead['headers'];
+  readonly isBlock: boolean;
+  /** Whether it has a length and a strong validator, so that a part of exactly this version can be asked for. */
+  readonly hasVersion: boolean;
+  /** Where it is known. */
+  readonly sizeBytes: number | undefined;
+}
+
+/** A shorter body is digested at once: to hand it to a thread costs more. */
+const LEAST_BYTES_FOR_THREAD = 262_144;
+
+/** The care that a body needs. */
+export function careFor(body: BegunBody, { ofFile, ofGiven }: DigestChoice, open: OpenDigest): BodyCare {
+  const isFile = body.statusCode === 200;
+  const stated = isFile ? statedDigest(body, body.isBlock) : undefined;
+  const isFileDigested = stated !== undefined || (isFile && ofFile !== 'stated');
+  const isGiven = isFile || body.statusCode === 206;
+  // An origin that has ranges says so, or has just proved it.
+  const hasRanges = body.isBlock || body.statusCode === 206 || body.headers['accept-ranges'] !== undefined;
+  const isNeeded = ofGiven === 'needed' && !(body.hasVersion && hasRanges);
+  const keepsGiven = isGiven && (ofGiven === 'always' || isNeeded);
+  const isLong = body.sizeBytes === undefined || body.sizeBytes >= LEAST_BYTES_FOR_THREAD;
+  return {
+    digest: isFileDigested ? new BodyDigest(stated, isLong ? open : () => undefined) : undefined,
+    given: keepsGiven ? new RunningDigest() : undefined,
+    mustSee: keepsGiven || stated !== undefined || (isFile && ofFile === 'always'),
+    holdsBack: stated !== undefined,
+  };
 }

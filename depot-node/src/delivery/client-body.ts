@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { LonghaulError } from '@longhaul/shared';
+import type { BodyWatcher } from '../relay/relay-plane.ts';
 import { resetConnection } from '../sockets/reset.ts';
 import { type BodyCare, NO_CARE } from './body-digest.ts';
 
@@ -32,6 +33,7 @@ export class ClientBody {
   /** Whether the client's connection broke, instead of being closed. */
   #wasReset = false;
   #digest: BodyCare['digest'];
+  #given: BodyCare['given'];
   /** Writes since the client's kernel had everything. */
   #waitingWrites = 0;
   /** Settles when what was written last has gone to the client's kernel; set while there is room for nothing before that. */
@@ -51,6 +53,7 @@ export class ClientBody {
   begin(statusCode: number, headers: readonly (readonly [string, string])[], care = NO_CARE): void {
     this.#care = care;
     this.#digest = care.digest;
+    this.#given = care.given;
     this.#isCounted = headers.some(([name]) => /^content-length$/i.test(name));
     this.#response.writeHead(statusCode, headers.flat());
   }
@@ -65,14 +68,39 @@ export class ClientBody {
     return this.#bytes;
   }
 
+  /** The digest of all these bytes, where it is kept. */
+  get given(): BodyCare['given'] {
+    return this.#given;
+  }
+
   /** The client's connection, for the relay. */
   get socket(): Socket | undefined {
     return this.#response.socket ?? undefined;
   }
 
-  /** Whether bytes may go to the client's connection past this process: nobody wants to see them, and nothing frames them. */
+  /** Whether bytes may go to the client's connection past this thread: whoever must see them does so there, and nothing frames them. */
   get mayBypass(): boolean {
-    return this.#isCounted && !this.#care.mustPass;
+    const isSeen = !this.#digest || this.#digest.flow !== undefined;
+    return this.#isCounted && (isSeen || !this.#care.mustSee);
+  }
+
+  /** The bytes at the end of the file that have to pass here, so that it is not complete before it is known to be right. */
+  get heldBackBytes(): number {
+    return this.#care.holdsBack ? 1 : 0;
+  }
+
+  /** Who takes in what goes past this thread; `undefined` where nobody has to. */
+  get watcher(): BodyWatcher | undefined {
+    if (!this.#care.mustSee) return undefined;
+    return {
+      digest: this.#digest?.flow,
+      tagKey: this.#given?.key,
+      onTags: (segments) => this.#given?.updateTagged(segments),
+      onChunk: (chunk) => {
+        this.#digest?.update(chunk);
+        this.#given?.update(chunk);
+      },
+    };
   }
 
   /** Takes a chunk in; says whether the client has room for more. */
@@ -80,22 +108,32 @@ export class ClientBody {
     this.#note(chunk.length);
     this.#isOut = false;
     this.#digest?.update(chunk);
+    this.#given?.update(chunk);
     if (!this.#care.holdsBack) return this.#send(chunk);
     const next = this.#heldBack;
     this.#heldBack = chunk;
     return next === undefined || this.#send(next);
   }
 
-  /** Sends the head before bytes that do not pass here; not again where it has gone. */
-  sendHead(): void {
+  /** Sends everything before bytes that do not pass here: the head, where it has not gone, and what was held back. */
+  sendAll(): void {
     this.#response.flushHeaders();
+    if (this.#heldBack) this.#send(this.#heldBack);
+    this.#heldBack = undefined;
   }
 
-  /** Counts bytes that the client's kernel took without their passing here, behind all others: they are in no digest. */
+  /** Counts bytes that the client's kernel took without their passing here, behind all others; only its watcher saw them. */
   skip(bytes: number): void {
     this.#note(bytes);
     this.#isOut = true;
-    if (bytes > 0) this.#digest = undefined;
+    if (bytes === 0 || this.#care.mustSee) return;
+    this.#digest?.drop();
+    this.#digest = undefined;
+  }
+
+  /** Counts bytes that came again, and that the client does not get, against what may be relayed for it. */
+  noteAgain(bytes: number): void {
+    this.#init.onBytes(bytes);
   }
 
   /** Waits until the client has room again. */
@@ -130,7 +168,8 @@ export class ClientBody {
   async finish(
     signal: AbortSignal,
   ): Promise<{ readonly state: ClientState; readonly sha256: string | undefined }> {
-    const digest = this.#digest?.finish();
+    const digest = await this.#digest?.finish();
+    this.#digest = undefined;
     if (digest?.isWrong === true) throw new LonghaulError('origin-digest-wrong');
     if (this.#heldBack) this.#response.write(this.#heldBack);
     this.#heldBack = undefined;
@@ -141,6 +180,8 @@ export class ClientBody {
 
   /** Resets the client's connection, so that what it has never looks complete. */
   reset(): void {
+    this.#digest?.drop();
+    this.#digest = undefined;
     this.#response.off('close', this.#onClose);
     // A connection that the client has left is gone already.
     if (this.#response.socket) resetConnection(this.#response.socket);

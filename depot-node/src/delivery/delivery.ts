@@ -1,5 +1,4 @@
-import type { IncomingMessage } from 'node:http';
-import type { Duplex } from 'node:stream';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { type Chain, LonghaulError, originTarget } from '@longhaul/shared';
 import type { LaneMemory } from '../lanes/lane-memory.ts';
 import type { LanePlaces } from '../lanes/lane-places.ts';
@@ -7,24 +6,22 @@ import type { LanesConfig } from '../lanes/lanes-config.ts';
 import type { AheadBook } from '../origin/ahead-book.ts';
 import { joinedPart } from '../origin/joined-part.ts';
 import { headersToOrigin } from '../origin/origin-headers.ts';
-import { readPart } from '../origin/representation.ts';
+import { type AnswerHead, readPart } from '../origin/representation.ts';
 import type { DataPlane } from '../plane/data-plane.ts';
 import type { BreakReason } from '../plane/events.ts';
-import type { BodyEnd } from '../relay/relay-plane.ts';
 import type { FetchedAnswer, Fetcher, RequestFor } from '../routes/fetcher.ts';
-import type { Route } from '../routes/route-book.ts';
-import { upstreamLeg, type WatchedLeg } from '../sockets/leg-sampler.ts';
 import type { Opening } from './open-download.ts';
-import { Repairer, type RepairLimits, requestForPart } from './repair.ts';
+import { Repairer, type RepairLimits } from './repair.ts';
+import { type AgainLimits, RestPlan, requestForPart } from './rest-plan.ts';
 import type { DownloadEnd, DownloadState, RunningDownload } from './running-download.ts';
 import { sendOverLanes } from './send-over-lanes.ts';
-import { sendPart } from './send-part.ts';
-import { type SlowOptions, watchForSlowness } from './slow-watch.ts';
+import { type PartEnd, sendPart } from './send-part.ts';
+import { type WayLimits, WayWatch } from './way-watch.ts';
 
 export interface DeliveryComponents {
   readonly plane: DataPlane;
   readonly fetcher: Fetcher;
-  readonly failover: RepairLimits & { readonly slow: SlowOptions };
+  readonly failover: RepairLimits & WayLimits & { readonly again: AgainLimits };
   readonly lanes: LanesConfig;
   readonly laneMemory: LaneMemory;
   readonly lanePlaces: LanePlaces;
@@ -33,41 +30,60 @@ export interface DeliveryComponents {
 
 type StateOf<Is extends DownloadState['is']> = Extract<DownloadState, { readonly is: Is }>;
 
-const REASONS: Readonly<Partial<Record<BodyEnd, BreakReason>>> = {
+const REASONS: Readonly<Partial<Record<PartEnd, BreakReason>>> = {
   'source-ended': 'ended',
   'source-broke': 'reset',
   'source-silent': 'silent',
+  'other-bytes': 'other-bytes',
 };
 
 /**
  * Sends what a client gets of a download, over as many ways as it takes. When a way breaks, goes silent or is far too slow,
- * the rest is asked for over another one and goes on at the exact next byte, of the same version of the file; where that
- * cannot be proved the client's connection is reset.
+ * the rest is asked for over another one and goes on at the exact next byte, of the same version of the file; or the whole is,
+ * and what the client has of it is compared and left out. Where it cannot be proved the client's connection is reset.
  */
 export class Delivery {
   readonly #download: RunningDownload;
   readonly #components: DeliveryComponents;
   readonly #repairer: Repairer;
   readonly #requestFor: RequestFor;
-  /** The client's connection; a client that has left has none. */
-  readonly #clientLeg: WatchedLeg | undefined;
-  /** Ways in a row that brought nothing: each gets twice the time of the one before. */
-  #fruitless = 0;
+  readonly #rest: RestPlan;
+  readonly #watch: WayWatch;
 
-  constructor(download: RunningDownload, request: IncomingMessage, components: DeliveryComponents) {
+  constructor(
+    download: RunningDownload,
+    request: IncomingMessage,
+    head: AnswerHead,
+    components: DeliveryComponents,
+  ) {
     const { plane, fetcher, failover } = components;
     this.#download = download;
     this.#components = components;
     this.#repairer = new Repairer(fetcher, download.book, failover);
     // Of the client's request, what does not depend on how far it has come.
     const { accept, 'user-agent': userAgent } = request.headers;
-    const plain = { accept, 'user-agent': userAgent };
-    this.#requestFor = (url) => ({
-      method: 'GET',
-      target: originTarget(url),
-      headers: headersToOrigin(plain, url, plane.ownId),
+    const requestWith =
+      (headers: IncomingHttpHeaders): RequestFor =>
+      (url) => ({
+        method: 'GET',
+        target: originTarget(url),
+        headers: headersToOrigin(headers, url, plane.ownId),
+      });
+    this.#requestFor = requestWith({ accept, 'user-agent': userAgent });
+    this.#rest = new RestPlan({
+      download,
+      head,
+      plainRequest: this.#requestFor,
+      ownRequest: requestWith(request.headers),
+      limits: failover.again,
     });
-    this.#clientLeg = plane.watch(request.socket, { legClass: 'client' });
+    this.#watch = new WayWatch({
+      download,
+      socket: request.socket,
+      plane,
+      limits: failover,
+      mayLeave: () => this.#rest.isCheap && !this.#repairer.isSpent,
+    });
   }
 
   /** Delivers what an opening has begun. Never rejects. */
@@ -77,43 +93,52 @@ export class Delivery {
     const { plane } = this.#components;
     const { socket } = client;
     const leaveUplink = socket && plane.joinUplink?.(socket, { jobId: job.id, legClass: 'client' });
-    download.state = firstBlock ? { is: 'laning', answer, firstBlock } : { is: 'sending', answer };
+    download.state = firstBlock
+      ? { is: 'laning', answer, firstBlock }
+      : { is: 'sending', answer, prefix: undefined };
     for (;;) {
       const { state } = download;
       if (state.is === 'ended' || state.is === 'opening') break;
       if (state.is === 'laning') download.state = await this.#lane(state);
-      else if (state.is === 'sending') download.state = await this.#send(state.answer);
+      else if (state.is === 'sending') download.state = await this.#send(state);
       else if (state.is === 'asking-on') download.state = await this.#askOn(state.answer);
       else if (state.is === 'repairing') download.state = await this.#repair(state.broken, state.reason);
       else download.state = await this.#finish(state.chain);
     }
     leaveUplink?.();
-    this.#clientLeg?.stop();
+    this.#watch.stop();
     const { state } = download;
     if (state.is !== 'ended') throw new Error('a delivery ended without an end');
     if (state.end.outcome !== 'complete') client.reset();
     return state.end;
   }
 
-  async #send(answer: FetchedAnswer): Promise<DownloadState> {
+  async #send({ answer, prefix }: StateOf<'sending'>): Promise<DownloadState> {
     const { relay, timeouts } = this.#components.plane;
     const { chain } = answer.route;
-    const { client, part, stop } = this.#download;
+    const { client, missing, part, stop } = this.#download;
     const own = part && readPart(answer.head);
+    // A body that comes again may be framed in another way than the one that the client was told the length of.
+    const againBytes = prefix && missing ? prefix.restBytes + missing.endByte - missing.startByte : undefined;
     const before = client.bytes;
     const slow = new AbortController();
-    const leg = this.#watchLeg(answer.connection.stream, answer.route);
-    const stopWatch = this.#watchForSlowness(answer, slow);
+    const leg = this.#watch.leg(answer.connection.stream, answer.route);
+    const stopWatch = this.#watch.slowness(answer, () => slow.abort());
     const end = await sendPart(answer, client, {
       relay,
       signal: AbortSignal.any([stop, slow.signal]),
-      silenceMs: this.#silenceMs(),
+      silenceMs: this.#watch.silenceMs(),
       stallMs: timeouts.stallMs,
-      sizeBytes: own && own.endByte - own.startByte,
+      sizeBytes: own ? own.endByte - own.startByte : againBytes,
+      prefix,
+      onAgain: (bytes) => {
+        this.#rest.noteAgain(bytes);
+        client.noteAgain(bytes);
+      },
     });
     stopWatch();
     leg.stop();
-    this.#fruitless = client.bytes > before ? 0 : this.#fruitless + 1;
+    this.#watch.noteEnd(client.bytes > before);
     if (end === 'complete') return this.#isWhole ? { is: 'finishing', chain } : { is: 'asking-on', answer };
     if (end === 'sink-broke' || end === 'sink-stalled')
       return { is: 'ended', end: { outcome: 'client-left', chain } };
@@ -127,7 +152,7 @@ export class Delivery {
     const { outcome } = await sendOverLanes(download, answer, firstBlock, {
       ...this.#components,
       requestFor: this.#requestFor,
-      watchLeg: (stream, route) => this.#watchLeg(stream, route),
+      watchLeg: (stream, route) => this.#watch.leg(stream, route),
     });
     download.lanes = [];
     if (outcome === 'complete') return { is: 'finishing', chain };
@@ -145,7 +170,8 @@ export class Delivery {
     const signal = AbortSignal.any([stop, client.left]);
     const requestFor = requestForPart(this.#requestFor, representation, missing);
     const next = await fetcher.overRoute(route, target, requestFor, signal).catch(() => undefined);
-    if (next && joinedPart(next.head, representation, missing).ok) return { is: 'sending', answer: next };
+    if (next && joinedPart(next.head, representation, missing).ok)
+      return { is: 'sending', answer: next, prefix: undefined };
     next?.connection.reset();
     return { is: 'repairing', broken: answer, reason: 'ended' };
   }
@@ -153,33 +179,28 @@ export class Delivery {
   async #repair(broken: FetchedAnswer, reason: BreakReason): Promise<DownloadState> {
     const { observe, nowMs } = this.#components.plane;
     const { chain } = broken.route;
-    const { book, client, job, missing: part, representation, stop, target } = this.#download;
+    const { book, client, job, missing, stop, target } = this.#download;
+    const rest = this.#rest;
     const begunMs = nowMs();
-    const tell = (to: Chain | undefined, atByte: number) => {
+    const atByte = missing?.startByte ?? client.bytes;
+    const tell = (to: Chain | undefined, isAgain = false) => {
       const seconds = (nowMs() - begunMs) / 1000;
-      observe({ type: 'failover', jobId: job.id, reason, from: chain, to, atByte, seconds });
+      observe({ type: 'failover', jobId: job.id, reason, from: chain, to, atByte, isAgain, seconds });
     };
-    if (!representation || !part) {
-      tell(undefined, client.bytes);
-      return broke(chain, new LonghaulError('origin-not-resumable', { detail: reason }));
-    }
     // Everything was there but the end of the message.
-    if (this.#isWhole) return { is: 'finishing', chain };
-    book.noteFailure(chain);
+    if (missing && this.#isWhole) return { is: 'finishing', chain };
     try {
-      const answer = await this.#repairer.repair({
-        target: broken.target,
-        firstTarget: target,
-        representation,
-        part,
-        requestFor: this.#requestFor,
-        signal: AbortSignal.any([stop, client.left]),
-      });
-      tell(answer.route.chain, part.startByte);
-      return { is: 'sending', answer };
+      if (reason === 'other-bytes') rest.noteOther();
+      if (!rest.isPossible) throw new LonghaulError('origin-not-resumable', { detail: reason });
+      book.noteFailure(chain);
+      const signal = AbortSignal.any([stop, client.left]);
+      const repair = { target: broken.target, firstTarget: target, rest, atByte, signal };
+      const { answer, prefix } = await this.#repairer.repair(repair);
+      tell(answer.route.chain, prefix !== undefined);
+      return { is: 'sending', answer, prefix };
     } catch (failure) {
       if (client.left.aborted) return { is: 'ended', end: { outcome: 'client-left', chain } };
-      tell(undefined, part.startByte);
+      tell(undefined);
       return broke(chain, stop.aborted ? stop.reason : failure);
     }
   }
@@ -200,46 +221,6 @@ export class Delivery {
   get #isWhole(): boolean {
     const { missing } = this.#download;
     return missing === undefined || missing.startByte >= missing.endByte;
-  }
-
-  /** Whether the rest may come over another way. With no try left, a way that is slow or pauses is kept: it may go on. */
-  get #mayLeave(): boolean {
-    return this.#download.representation !== undefined && !this.#repairer.isSpent;
-  }
-
-  #silenceMs(): number {
-    const failoverMs = this.#components.failover.silenceMs;
-    const { silenceMs } = this.#components.plane.timeouts;
-    return this.#mayLeave
-      ? Math.min(Math.max(silenceMs, failoverMs), failoverMs * 2 ** this.#fruitless)
-      : silenceMs;
-  }
-
-  #watchLeg(stream: Duplex, { chain }: Route): WatchedLeg {
-    return this.#components.plane.watch(stream, upstreamLeg(chain, 0));
-  }
-
-  #watchForSlowness({ route }: FetchedAnswer, slow: AbortController): () => void {
-    const { book, client, job, target } = this.#download;
-    const { promise } = route;
-    // A way that failed, or was as slow, promises nothing: an origin that is slow itself is not left again and again.
-    const alternativeBps = book.bestOtherBps(route.chain);
-    if (!this.#mayLeave || !promise || alternativeBps === 0) return () => undefined;
-    return watchForSlowness({
-      ...this.#components.failover.slow,
-      promisedBps: promise.rateBps,
-      alternativeBps,
-      // A plan promises what all of its lanes bring together; so do the connections of a client that asks for parts.
-      sharedBy: () => Math.max(target.ticket.claims.lanes, job.active),
-      bytes: () => client.bytes,
-      isClientBehind: () => this.#isClientBehind(),
-      onSlow: () => slow.abort(),
-    });
-  }
-
-  #isClientBehind(): boolean {
-    const { socket } = this.#download.client;
-    return (this.#clientLeg?.measure()?.unsentBytes ?? 0) > 0 || (socket?.writableLength ?? 0) > 0;
   }
 }
 

@@ -1,11 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { isWayFailure, LonghaulError } from '@longhaul/shared';
-import { joinedPart, OriginBusy } from '../origin/joined-part.ts';
-import { headersForPart, type Part, type Representation } from '../origin/representation.ts';
+import type { KnownPrefix } from '../digests/running-digest.ts';
+import { OriginBusy } from '../origin/joined-part.ts';
 import { tryInTurn } from '../racing/try-in-turn.ts';
-import type { FetchedAnswer, Fetcher, RequestFor } from '../routes/fetcher.ts';
+import type { FetchedAnswer, Fetcher } from '../routes/fetcher.ts';
 import { isReserve, type Route, type RouteBook } from '../routes/route-book.ts';
 import type { Target } from '../tickets/target.ts';
+import type { RestPlan } from './rest-plan.ts';
 
 export interface RepairLimits {
   /** Tries of one transfer, over all of its repairs. */
@@ -21,12 +22,18 @@ interface Repair {
   readonly target: Target;
   /** What the client asked for; it may lead elsewhere by now than to `target`. */
   readonly firstTarget: Target;
-  readonly representation: Representation;
-  /** What is missing. */
-  readonly part: Part;
-  /** The request of a plain GET, without conditions. */
-  readonly requestFor: RequestFor;
+  /** How it is asked for, and what is an answer to that. */
+  readonly rest: RestPlan;
+  /** Bytes that the client has. */
+  readonly atByte: number;
   readonly signal: AbortSignal;
+}
+
+/** An answer that brings the rest. */
+interface Repaired {
+  readonly answer: FetchedAnswer;
+  /** What it brings before that: bytes that the client has. */
+  readonly prefix: KnownPrefix | undefined;
 }
 
 /** First pause after all ways have failed, or one brought nothing; doubles each time. */
@@ -68,17 +75,18 @@ export class Repairer {
     return this.#tries >= this.#limits.maxTries;
   }
 
-  async repair(repair: Repair): Promise<FetchedAnswer> {
+  /** Finds such a way, and the answer that comes over it. */
+  async repair(repair: Repair): Promise<Repaired> {
     const deadline = AbortSignal.timeout(this.#limits.repairMs);
     const signal = AbortSignal.any([repair.signal, deadline]);
     let cause: unknown;
-    await this.#rest(repair.part.startByte, signal);
+    await this.#rest(repair.atByte, signal);
     repair.signal.throwIfAborted();
     for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
       try {
-        const answer = await this.#round(repair, signal);
+        const repaired = await this.#round(repair, signal);
         this.#changed = 0;
-        return answer;
+        return repaired;
       } catch (failure) {
         repair.signal.throwIfAborted();
         const isChanged = failure instanceof LonghaulError && failure.code === 'origin-changed';
@@ -109,7 +117,7 @@ export class Repairer {
     await delay(pauseMs, undefined, { signal }).catch(() => undefined);
   }
 
-  #round(repair: Repair, signal: AbortSignal): Promise<FetchedAnswer> {
+  #round(repair: Repair, signal: AbortSignal): Promise<Repaired> {
     return tryInTurn(this.#routes(repair), {
       attempt: (route, own, onStands) => this.#attempt(route, repair, own, onStands),
       patienceMs: this.#fetcher.patienceMs,
@@ -120,14 +128,15 @@ export class Repairer {
         else this.#book.noteFailure(route.chain);
         return failure instanceof LonghaulError && ENDS_ROUND.has(failure.code);
       },
-      discard: ({ connection }) => connection.reset(),
+      discard: ({ answer }) => answer.connection.reset(),
     });
   }
 
   /** The routes that have not failed yet, then those of a new plan, then all others; this depot alone last among equals. */
-  async *#routes({ target }: Repair): AsyncGenerator<Route> {
+  async *#routes({ rest, target }: Repair): AsyncGenerator<Route> {
     const tried = new Set<Route>();
-    const untried = () => this.#book.routes().filter((route) => !tried.has(route));
+    const isWay = ({ chain }: Route) => chain.length === 1 || !rest.needsDirectWay;
+    const untried = () => this.#book.routes().filter((route) => isWay(route) && !tried.has(route));
     const hasFailed = (route: Route) => this.#book.failures(route.chain) > 0;
     let hasAsked = false;
     for (;;) {
@@ -156,34 +165,21 @@ export class Repairer {
 
   async #attempt(
     route: Route,
-    { target, firstTarget, representation, part, requestFor }: Repair,
+    { target, firstTarget, rest }: Repair,
     signal: AbortSignal,
     onStands: () => void,
-  ): Promise<FetchedAnswer> {
-    const request = requestForPart(requestFor, representation, part);
-    const fetchFrom = (from: Target) => this.#fetcher.overRoute(route, from, request, signal, onStands);
-    let fetched = await fetchFrom(target);
-    if (OUTDATED.has(fetched.head.statusCode) && firstTarget.url !== target.url) {
-      fetched.connection.reset();
-      fetched = await fetchFrom(firstTarget);
+  ): Promise<Repaired> {
+    const fetchFrom = (from: Target) => this.#fetcher.overRoute(route, from, rest.request, signal, onStands);
+    let answer = await fetchFrom(target);
+    if (OUTDATED.has(answer.head.statusCode) && firstTarget.url !== target.url) {
+      answer.connection.reset();
+      answer = await fetchFrom(firstTarget);
     }
-    const given = joinedPart(fetched.head, representation, part);
-    if (given.ok) return fetched;
-    fetched.connection.reset();
-    throw given.error;
+    const judged = rest.judge(answer.head);
+    if (judged.ok) return { answer, prefix: judged.value };
+    answer.connection.reset();
+    throw judged.error;
   }
-}
-
-/** A plain request, for a part of exactly this version. */
-export function requestForPart(
-  requestFor: RequestFor,
-  representation: Representation,
-  part: Part,
-): RequestFor {
-  return (url) => {
-    const asked = requestFor(url);
-    return { ...asked, headers: { ...asked.headers, ...headersForPart(representation, part) } };
-  };
 }
 
 function detailOf(cause: unknown): { detail?: string } {

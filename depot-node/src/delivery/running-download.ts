@@ -1,10 +1,12 @@
 import type { Chain, LonghaulError } from '@longhaul/shared';
+import type { KnownPrefix } from '../digests/running-digest.ts';
 import type { Job } from '../jobs/job-memory.ts';
 import type { LaneView } from '../lanes/lane-transfer.ts';
 import type { Part, Representation } from '../origin/representation.ts';
 import type { BreakReason } from '../plane/events.ts';
 import type { FetchedAnswer } from '../routes/fetcher.ts';
 import { RouteBook } from '../routes/route-book.ts';
+import { LegSummaries } from '../sockets/leg-summaries.ts';
 import type { Target } from '../tickets/target.ts';
 import type { ClientBody } from './client-body.ts';
 
@@ -24,8 +26,8 @@ export type DownloadState =
       readonly answer: FetchedAnswer;
       readonly firstBlock: { readonly part: Part; readonly askedAtMs: number };
     }
-  /** One answer is being passed on. */
-  | { readonly is: 'sending'; readonly answer: FetchedAnswer }
+  /** One answer is being passed on, from behind what it brings again of the client's bytes. */
+  | { readonly is: 'sending'; readonly answer: FetchedAnswer; readonly prefix: KnownPrefix | undefined }
   /** The origin gave less at once than it was asked for; the rest is asked for over the same way. */
   | { readonly is: 'asking-on'; readonly answer: FetchedAnswer }
   /** A way broke; another one is looked for. */
@@ -60,6 +62,8 @@ export class RunningDownload {
   representation: Representation | undefined;
   /** Connections to the origin that fetch blocks; none where one connection fetches all. */
   lanes: readonly LaneView[] = [];
+  /** What becomes of its connections. */
+  readonly legs = new LegSummaries();
 
   constructor({ ownId, job, target, client, startedMs, stop }: RunningDownloadInit) {
     this.job = job;

@@ -1,6 +1,8 @@
+import { type Duplex, PassThrough } from 'node:stream';
+import type { KnownPrefix } from '../digests/running-digest.ts';
 import type { TakenBody } from '../origin/exchange.ts';
 import type { OriginAnswer } from '../origin/origin-connection.ts';
-import type { BodyEnd, ChoosingRelay } from '../relay/relay-plane.ts';
+import type { BodyEnd, BodyOptions, BodyOutcome, ChoosingRelay } from '../relay/relay-plane.ts';
 import { endConnection, resetConnection } from '../sockets/reset.ts';
 import type { ClientBody } from './client-body.ts';
 
@@ -16,22 +18,30 @@ export interface SendOptions {
    * a body that ends with its connection less.
    */
   readonly sizeBytes?: number | undefined;
+  /** What comes again before the client's next byte. */
+  readonly prefix?: KnownPrefix | undefined;
+  /** Told of bytes that came again. */
+  readonly onAgain?: (bytes: number) => void;
 }
+
+/** How the sending of one answer ended. `other-bytes`: it does not begin with what the client has. */
+export type PartEnd = BodyEnd | 'other-bytes';
 
 /**
  * Sends the body of one answer on: a long one by the kernel where that is possible, all others through this process. The
  * connection to the origin is used up afterwards; the client's is not touched beyond what has come, so that another answer
- * may go on where this one ended. Never rejects.
+ * may go on where this one ended. An answer that brings again what the client has is read from its first byte. Never rejects.
  */
 export async function sendPart(
   { connection }: Pick<OriginAnswer, 'connection'>,
   client: ClientBody,
   options: SendOptions,
-): Promise<BodyEnd> {
+): Promise<PartEnd> {
   const { socket } = client;
+  const mayBypass = client.mayBypass && options.prefix === undefined;
   const taken = await connection.takeBody(
     (below, sizeBytes) =>
-      socket !== undefined && client.mayBypass && options.relay.splices(below, socket, sizeBytes),
+      socket !== undefined && mayBypass && options.relay.splices(below, socket, sizeBytes),
   );
   const end = taken ? await relayBody(taken, client, options) : await pumpBody(connection, client, options);
   // A client may close with the last byte, and a depot that gives up closes by itself: neither has left its download.
@@ -46,32 +56,51 @@ async function relayBody(
 ): Promise<BodyEnd> {
   // Nothing of the body may have come with its head, which then is still in HTTP's hands.
   if (prefix.length > 0) client.write(prefix);
-  else client.sendHead();
+  if (restBytes > 0) client.sendAll();
   const sink = client.socket;
   if (!sink) {
     resetConnection(source);
     return 'sink-broke';
   }
-  const { outcome } = await relay.body(source, sink, {
-    sizeBytes: restBytes,
-    signal: AbortSignal.any([signal, client.left]),
-    silenceMs,
-    stallMs,
+  const limits = { signal: AbortSignal.any([signal, client.left]), silenceMs, stallMs };
+  const passing = Math.min(client.heldBackBytes, restBytes);
+  const relayed = await relay.body(source, sink, {
+    ...limits,
+    sizeBytes: restBytes - passing,
     onBytes: (bytes) => client.skip(bytes),
+    watcher: client.watcher,
   });
+  const { outcome } =
+    relayed.outcome === 'complete' && passing > 0
+      ? await passLast(relay, source, client, { ...limits, sizeBytes: passing })
+      : relayed;
   // One exchange is all that the connection was opened for.
   if (outcome === 'complete') endConnection(source);
   else resetConnection(source);
   return outcome;
 }
 
+/** Hands the last bytes of a body to the client through this thread, which may hold them back. */
+async function passLast(
+  relay: ChoosingRelay,
+  source: Duplex,
+  client: ClientBody,
+  options: BodyOptions,
+): Promise<BodyOutcome> {
+  const last = new PassThrough();
+  const end = await relay.body(source, last, options);
+  const bytes: Buffer | null = last.read();
+  if (bytes) client.write(bytes);
+  return end;
+}
+
 /** Sends a body through this process. */
 async function pumpBody(
   connection: OriginAnswer['connection'],
   client: ClientBody,
-  { signal, silenceMs, sizeBytes }: SendOptions,
-): Promise<BodyEnd> {
-  const stopped = Promise.withResolvers<BodyEnd>();
+  { signal, silenceMs, sizeBytes, prefix, onAgain }: SendOptions,
+): Promise<PartEnd> {
+  const stopped = Promise.withResolvers<PartEnd>();
   const onAbort = () => stopped.resolve('cancelled');
   const onLeft = () => stopped.resolve('sink-broke');
   signal.addEventListener('abort', onAbort);
@@ -90,11 +119,22 @@ async function pumpBody(
     else if (state === 'stalled') stopped.resolve('sink-stalled');
   };
   let isStopped = false;
+  const newBytes = (chunk: Buffer) => {
+    if (!prefix || prefix.restBytes === 0) return chunk;
+    const fresh = prefix.take(chunk);
+    onAgain?.(chunk.length - (fresh?.length ?? 0));
+    if (!fresh) {
+      isStopped = true;
+      stopped.resolve('other-bytes');
+    }
+    return fresh;
+  };
   const read = connection.read({
     sizeBytes,
     silenceMs,
     onChunk: (chunk) => {
-      if (!isStopped && !client.write(chunk)) void waitForClient();
+      const fresh = isStopped ? undefined : newBytes(chunk);
+      if (fresh && fresh.length > 0 && !client.write(fresh)) void waitForClient();
     },
   });
   const end = await Promise.race([stopped.promise, read]);
@@ -102,5 +142,6 @@ async function pumpBody(
   signal.removeEventListener('abort', onAbort);
   client.left.removeEventListener('abort', onLeft);
   connection.close();
+  if (end === 'complete' && prefix && prefix.restBytes > 0) return 'other-bytes';
   return end === 'too-long' ? 'source-broke' : end;
 }

@@ -4,15 +4,14 @@ import { refusalEvent } from '../door/refusal.ts';
 import type { OriginAnswer } from '../origin/origin-connection.ts';
 import type { AnswerHead } from '../origin/representation.ts';
 import { answerHeaders, whyUnusable } from './answer-head.ts';
-import { careForWhole, NO_CARE } from './body-digest.ts';
+import { careFor, type DigestChoice, NO_CARE } from './body-digest.ts';
 import { Delivery, type DeliveryComponents } from './delivery.ts';
 import { openDownload, openingOf } from './open-download.ts';
 import type { DownloadEnd, RunningDownload, RunningDownloads } from './running-download.ts';
 
 export interface ServeComponents extends DeliveryComponents {
   readonly running: RunningDownloads;
-  /** Whether every whole body passes this process to be digested, even where the kernel could move it. */
-  readonly digestsAll: boolean;
+  readonly digests: DigestChoice;
   readonly noteSize: (urlHash: string, sizeBytes: number) => void;
 }
 
@@ -63,19 +62,25 @@ async function serve(
   noteSize(components, target.ticket.claims, answer.head);
   download.part = opening.part;
   download.representation = opening.representation;
-  const isWhole = request.method !== 'HEAD' && head.statusCode === 200;
+  const body = {
+    statusCode: head.statusCode,
+    headers: answer.head.headers,
+    isBlock: firstBlock !== undefined,
+    hasVersion: opening.representation !== undefined,
+    sizeBytes: opening.part && opening.part.endByte - opening.part.startByte,
+  };
   client.begin(
     head.statusCode,
     answerHeaders(head, answer.target.url, job.id, plane.ownId),
-    isWhole ? careForWhole(answer.head, firstBlock !== undefined, components.digestsAll) : NO_CARE,
+    request.method === 'HEAD' ? NO_CARE : careFor(body, components.digests, plane.relay.openDigest),
   );
-  const end = await new Delivery(download, request, components).run(opening);
+  const end = await new Delivery(download, request, head, components).run(opening);
   report(components, download, head.statusCode, end);
 }
 
 function report(
   { plane: { observe, ownId, nowMs } }: ServeComponents,
-  { client, job, startedMs, target }: RunningDownload,
+  { client, job, legs, startedMs, target }: RunningDownload,
   status: number,
   end: DownloadEnd,
 ): void {
@@ -89,6 +94,7 @@ function report(
     chain: end.chain,
     outcome: end.outcome,
     sha256: end.outcome === 'complete' ? end.sha256 : undefined,
+    legs: legs.end(),
   });
   if (end.outcome === 'upstream-broke') observe(refusalEvent(end.failure, job.id, ownId));
 }

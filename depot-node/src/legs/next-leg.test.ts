@@ -6,6 +6,7 @@ import type { Identity } from '../identity.ts';
 import type { Dial } from '../sockets/dial.ts';
 import { Trust } from '../sockets/trust.ts';
 import { ProofMaker } from './caller-proof.ts';
+import { EarlyBytes } from './early-bytes.ts';
 import { type ChainTarget, createNextLegs, type NextLegs } from './next-leg.ts';
 
 const REQUEST = Buffer.from('GET /file HTTP/1.1\r\nHost: origin.test\r\n\r\n');
@@ -75,7 +76,7 @@ function portOf(listening: Server): number {
 
 describe('the connection to the next depot', () => {
   test('carries the first bytes in one piece with the request for the tunnel', async () => {
-    const tunnel = await legs.open(TARGET, 0, NEVER, REQUEST);
+    const tunnel = await legs.open(TARGET, 0, NEVER, new EarlyBytes(REQUEST));
     expect(firstChunks[0]).toMatch(/^CONNECT origin\.test:80 HTTP\/1\.1\r\n/);
     expect(firstChunks[0]?.endsWith(`\r\n\r\n${REQUEST.toString('latin1')}`)).toBe(true);
     expect(String(tunnel.read() ?? (await once(tunnel, 'data'))[0])).toBe('ANSWER');
@@ -102,7 +103,7 @@ describe('the connection to the next depot', () => {
       else answerWell(socket);
       isFirst = false;
     };
-    (await legs.open(TARGET, 0, NEVER, REQUEST)).destroy();
+    (await legs.open(TARGET, 0, NEVER, new EarlyBytes(REQUEST))).destroy();
     expect(starts).toEqual(['dialled', 'dialled']);
     expect(firstChunks.at(-1)?.endsWith(REQUEST.toString('latin1'))).toBe(true);
   });

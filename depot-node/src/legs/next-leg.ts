@@ -16,6 +16,7 @@ import { resetConnection } from '../sockets/reset.ts';
 import { secure } from '../sockets/secure.ts';
 import type { Trust } from '../sockets/trust.ts';
 import type { ProofMaker } from './caller-proof.ts';
+import { EarlyBytes } from './early-bytes.ts';
 import { SpareLegs } from './spare-legs.ts';
 import { type NeighbourLimits, StandingTunnels } from './standing-tunnels.ts';
 
@@ -48,14 +49,14 @@ interface NextLegComponents {
 
 /**
  * Opens the connection from the depot at `place` of a chain to the origin: the last depot dials the origin itself,
- * every other one asks the next depot for a tunnel. `firstBytes` go along with the request for it, so that they reach
+ * every other one asks the next depot for a tunnel. `early` goes along with the request for it, so that it reaches
  * the origin one round trip of each leg earlier. Rejects with a `LonghaulError` that names the depot that failed.
  */
 export type OpenNextLeg = (
   target: ChainTarget,
   place: number,
   signal: AbortSignal,
-  firstBytes?: Buffer,
+  early?: EarlyBytes,
 ) => Promise<Duplex>;
 
 export interface NextLegs {
@@ -104,10 +105,10 @@ export function createNextLegs(components: NextLegComponents): NextLegs {
   };
   return {
     overDepot,
-    open: async (target, place, signal, firstBytes = NOTHING) => {
+    open: async (target, place, signal, early = new EarlyBytes(NOTHING)) => {
       const next = target.chain[place + 1];
       if (next !== undefined) {
-        const asked = { target, place, next, firstBytes };
+        const asked = { target, place, next, early };
         return inRoomOf(target, next, () =>
           overDepot(next, signal, (stream) => connectThrough(stream, components, asked, signal)),
         );
@@ -116,7 +117,7 @@ export function createNextLegs(components: NextLegComponents): NextLegs {
         { purpose: 'origin', ...target.authority, ...askerOf(target, place) },
         signal,
       );
-      if (firstBytes.length > 0) socket.write(firstBytes);
+      early.sendOver(socket)();
       return socket;
     },
     spareCount: () => spares.count,
@@ -135,7 +136,7 @@ interface TunnelRequest {
   readonly target: ChainTarget;
   readonly place: number;
   readonly next: string;
-  readonly firstBytes: Buffer;
+  readonly early: EarlyBytes;
 }
 
 async function overConnection<T>(
@@ -199,7 +200,7 @@ function detailOf(failure: LonghaulError): { detail?: string } {
 function connectThrough(
   stream: Duplex,
   { proofs, connectTimeoutMs }: NextLegComponents,
-  { target, place, next, firstBytes }: TunnelRequest,
+  { target, place, next, early }: TunnelRequest,
   signal: AbortSignal,
 ): Promise<Duplex> {
   const authority = formatAuthority(target.authority.host, target.authority.port);
@@ -225,9 +226,11 @@ function connectThrough(
     const onAbort = () =>
       fail(new LonghaulError('next-depot-unreachable', { depot: next, cause: signal.reason }));
     signal.addEventListener('abort', onAbort);
+    let stopSending = () => {};
     const settle = () => {
       clearTimeout(timer);
       signal.removeEventListener('abort', onAbort);
+      stopSending();
     };
     const fail = (failure: LonghaulError) => {
       settle();
@@ -252,20 +255,24 @@ function connectThrough(
       if (head.length > 0) socket.unshift(head);
       resolve(socket);
     });
-    if (firstBytes.length > 0) outgoing.once('socket', () => sendBehindHead(stream, firstBytes));
+    outgoing.once('socket', () =>
+      sendBehindHead(stream, () => {
+        if (!stream.destroyed) stopSending = early.sendOver(stream);
+      }),
+    );
     if (signal.aborted) onAbort();
     else outgoing.end();
   });
 }
 
 /**
- * Sends bytes right behind the request's head, in the same packet. Called while the request has its socket but has not
- * written yet, which it does before the next tick.
+ * Sends bytes right behind the request's head, in the same packet as far as they fit. Called while the request has its socket
+ * but has not written yet, which it does before the next tick.
  */
-function sendBehindHead(stream: Duplex, bytes: Buffer): void {
+function sendBehindHead(stream: Duplex, send: () => void): void {
   stream.cork();
   process.nextTick(() => {
-    stream.write(bytes);
+    send();
     stream.uncork();
   });
 }

@@ -1,6 +1,12 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { LonghaulError, ok, type Result, refuse } from '@longhaul/shared';
-import { type Part, type Representation, readPart, type VersionHead } from './representation.ts';
+import {
+  type Part,
+  type Representation,
+  readPart,
+  strongValidator,
+  type VersionHead,
+} from './representation.ts';
 
 /** An origin's 429 or 503: it takes no further request for now. */
 export class OriginBusy extends LonghaulError {
@@ -24,8 +30,8 @@ const LEAST_PART_BYTES = 65_536;
  */
 export function joinedPart(answer: VersionHead, representation: Representation, asked: Part): Result<Part> {
   const { statusCode, headers } = answer;
-  if (statusCode === 429 || statusCode === 503)
-    return { ok: false, error: new OriginBusy(statusCode, readRetryAfter(headers)) };
+  const busy = busyOrigin(answer);
+  if (busy) return { ok: false, error: busy };
   // The whole file instead of a part, or a part that no longer exists: If-Range did not hold.
   const isChanged = statusCode === 200 || statusCode === 412 || statusCode === 416;
   const part = isChanged ? undefined : readPart(answer);
@@ -51,6 +57,31 @@ function isSameVersion(
   const given = headers[validatedBy] ?? (validatedBy === 'last-modified' ? validator : undefined);
   const coding = headers['content-encoding'] ?? contentEncoding;
   return sizeBytes === knownBytes && given === validator && coding === contentEncoding;
+}
+
+/** The refusal of an origin that takes no further request for now. */
+export function busyOrigin({ statusCode, headers }: VersionHead): OriginBusy | undefined {
+  const isBusy = statusCode === 429 || statusCode === 503;
+  return isBusy ? new OriginBusy(statusCode, readRetryAfter(headers)) : undefined;
+}
+
+/**
+ * Whether the head of an answer to the same request says nothing that makes it another file than the first answer did, but
+ * for its length. Servers behind one name may each have an entity tag of their own: one date of the last change does then.
+ */
+export function isSameAnswer(first: VersionHead, again: VersionHead): boolean {
+  const isSame = (name: 'content-type' | 'content-encoding' | 'last-modified' | 'etag') =>
+    first.headers[name] === again.headers[name];
+  const isSameForm =
+    first.statusCode === again.statusCode && isSame('content-type') && isSame('content-encoding');
+  if (first.headers.etag !== undefined && isSame('etag')) return isSameForm;
+  const isDated = first.headers['last-modified'] !== undefined && isSame('last-modified');
+  return isSameForm && (isDated || (isSame('etag') && (isSame('last-modified') || !isOld(first))));
+}
+
+/** Whether an answer's date of the last change is one: whoever makes a file as it is asked for may give the time of day. */
+function isOld({ headers }: VersionHead): boolean {
+  return strongValidator({ 'last-modified': headers['last-modified'], date: headers.date }) !== undefined;
 }
 
 /** Seconds that a `Retry-After` asks for (RFC 9110 section 10.2.3); a date counts from the answer's own. */

@@ -1,10 +1,10 @@
 import { Agent, request } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { asLonghaulError, LonghaulError } from '@longhaul/shared';
+import { PendingStream } from '../sockets/pending-stream.ts';
 import { resetConnection } from '../sockets/reset.ts';
 import type { AskOptions, Conversation, OriginRequest } from './conversation.ts';
 import { type BodyRead, Exchange, type ReadOptions, type TakenBody } from './exchange.ts';
-import { PendingStream } from './pending-stream.ts';
 import type { AnswerHead } from './representation.ts';
 
 /** An origin's answer: its head, its body unread. */

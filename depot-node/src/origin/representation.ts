@@ -69,7 +69,8 @@ export function headersForPart({ validator }: Representation, { startByte, endBy
   return { range: `bytes=${startByte}-${endByte - 1}`, 'if-range': validator };
 }
 
-function strongValidator(
+/** What tells a version from all others, where these headers have something that does. */
+export function strongValidator(
   headers: IncomingHttpHeaders,
 ): Pick<Representation, 'validator' | 'validatedBy'> | undefined {
   const { etag, date } = headers;

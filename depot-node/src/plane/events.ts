@@ -3,9 +3,16 @@ import type { RefusedConnection } from '@longhaul/shared/service';
 import type { MembershipState } from '../directory/membership.ts';
 import type { PlaneKind } from '../relay/relay-plane.ts';
 import type { SocketReport } from '../sockets/leg-sockets.ts';
+import type { LegSummary } from '../sockets/leg-summaries.ts';
 
 /** Why a way was given up in the middle of a body. */
-export type BreakReason = 'ended' | 'reset' | 'silent' | 'slow';
+export type BreakReason =
+  | 'ended'
+  | 'reset'
+  | 'silent'
+  | 'slow'
+  /** A body that was fetched again begins with other bytes than the client has. */
+  | 'other-bytes';
 
 /** One repair of a transfer. */
 export interface Failover {
@@ -15,6 +22,8 @@ export interface Failover {
   readonly to: Chain | undefined;
   /** Bytes that the client had. */
   readonly atByte: number;
+  /** Whether it brings all these bytes again. */
+  readonly isAgain: boolean;
   readonly seconds: number;
 }
 
@@ -63,6 +72,8 @@ export type DepotEvent =
       readonly outcome: 'complete' | 'upstream-broke' | 'client-left';
       /** Hexadecimal digest of a whole file that passed this process; the kernel's splices pass it by. */
       readonly sha256: string | undefined;
+      /** What the kernel told of its connections, the client's and those towards the origin. */
+      readonly legs: readonly LegSummary[];
     }
   /** A way broke in the middle of a body; the rest goes on over another one, or there was none. */
   | ({ readonly type: 'failover'; readonly jobId: string } & Failover)
@@ -74,6 +85,8 @@ export type DepotEvent =
       readonly bytesDown: number;
       readonly seconds: number;
       readonly outcome: 'complete' | 'broke';
+      /** What the kernel told of its connections, towards the client and towards the origin. */
+      readonly legs: readonly LegSummary[];
     }
   /** A transfer that waited for the successor (stepwise signalling) has ended. */
   | {

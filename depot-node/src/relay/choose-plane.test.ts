@@ -29,7 +29,14 @@ function fakeSplice(asked: string[], isAlive = true): SplicePlane {
     asked.push('body');
     return Promise.resolve({ outcome: 'complete', bytes: sizeBytes });
   };
-  return { kind: 'splice', tunnel, body, isAlive: () => isAlive, close: () => Promise.resolve() };
+  return {
+    kind: 'splice',
+    tunnel,
+    body,
+    openDigest: () => undefined,
+    isAlive: () => isAlive,
+    close: () => Promise.resolve(),
+  };
 }
 
 test('tunnels and big bodies between plain connections go through the kernel', async () => {

@@ -26,6 +26,7 @@ export function createRelay({ splice, onFlow }: ChooserComponents): ChoosingRela
   return {
     splices: (source, sink, sizeBytes) =>
       sizeBytes >= MIN_SPLICED_BODY_BYTES && spliceFor(source, sink) !== undefined,
+    openDigest: (algorithm) => splice?.openDigest(algorithm),
     tunnel: (downstream, upstream, options) =>
       choose(downstream, upstream, true).tunnel(downstream, upstream, options),
     body: (source, sink, options) =>

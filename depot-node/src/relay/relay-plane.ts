@@ -1,4 +1,6 @@
 import type { Duplex } from 'node:stream';
+import type { DigestAlgorithm, FlowDigest } from '../digests/flow-digest.ts';
+import type { Segment } from '../digests/segment-tags.ts';
 
 /** Moves bytes between two connections. The one place of the data plane that joins sockets. */
 export interface Relay {
@@ -20,6 +22,8 @@ export interface Relay {
 export interface ChoosingRelay extends Relay {
   /** Whether a body between these two would be moved by the kernel, unseen by this process. */
   readonly splices: (source: Duplex, sink: Duplex, sizeBytes: number) => boolean;
+  /** Begins a digest that relay threads make; `undefined` where there are none. */
+  readonly openDigest: (algorithm: DigestAlgorithm) => FlowDigest | undefined;
 }
 
 /** One way to move the bytes. */
@@ -27,7 +31,7 @@ export interface RelayPlane extends Relay {
   readonly kind: PlaneKind;
 }
 
-/** `splice`: in the kernel, by a thread of its own; `streams`: through Node, on every system and over TLS. */
+/** `splice`: in the kernel, by threads of their own; `streams`: through Node, on every system and over TLS. */
 export type PlaneKind = 'splice' | 'streams';
 
 export interface TunnelOptions {
@@ -65,6 +69,20 @@ export interface BodyOptions {
   readonly stallMs: number;
   /** Called with the growth of what the sink has taken, several times a second at least while it grows. */
   readonly onBytes?: (bytes: number) => void;
+  /** Who wants to see the bytes. */
+  readonly watcher?: BodyWatcher | undefined;
+}
+
+/** What becomes of the bytes of a body beside being moved, wherever that is done. */
+export interface BodyWatcher {
+  /** Takes them in where a relay thread moves them. */
+  readonly digest: FlowDigest | undefined;
+  /** Key of the tags that are wanted of them. */
+  readonly tagKey: Uint8Array | undefined;
+  /** Gets those tags of bytes that a thread moved, at their end. */
+  readonly onTags: (segments: readonly Segment[]) => void;
+  /** Shown the bytes where this thread moves them itself. */
+  readonly onChunk: (chunk: Buffer) => void;
 }
 
 export interface BodyOutcome {

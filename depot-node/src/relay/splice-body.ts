@@ -3,13 +3,13 @@ import { descriptorOf, resumeReading, stopReading } from '../kernel/tcp-handle.t
 import { resetConnection } from '../sockets/reset.ts';
 import { duplicatePair, flushed, suspendIdleTimeouts } from './prepare-ends.ts';
 import type { BodyEnd, BodyOptions, BodyOutcome } from './relay-plane.ts';
-import type { FlowReport } from './splice-message.ts';
 import type { SpliceComponents } from './splice-tunnel.ts';
 import { streamBody } from './stream-plane.ts';
+import type { FlowReport } from './thread-message.ts';
 
 const FAILED_FLUSH = { broke: 'sink-broke', timeout: 'sink-stalled', cancelled: 'cancelled' } as const;
 
-/** Moves a body between two plain TCP sockets in the splice thread; see `Relay.body`. Without descriptors, Node does it. */
+/** Moves a body between two plain TCP sockets in a relay thread; see `Relay.body`. Without descriptors, Node does it. */
 export async function spliceBody(
   components: SpliceComponents,
   source: Socket,
@@ -27,7 +27,7 @@ export async function spliceBody(
     if (flush !== 'flushed') return { outcome: FAILED_FLUSH[flush], bytes: 0 };
     // Node has it all already, or one of the ends is no more: nothing to hand over.
     const pair =
-      source.readableLength < sizeBytes && components.thread.isAlive()
+      source.readableLength < sizeBytes && components.threads.isAlive()
         ? duplicatePair(components.kernel, source, sink)
         : undefined;
     if (!pair) return await streamBody(source, sink, options);
@@ -40,13 +40,13 @@ export async function spliceBody(
 }
 
 async function runBody(
-  { kernel, thread }: SpliceComponents,
+  { kernel, threads }: SpliceComponents,
   source: Socket,
   sink: Socket,
   options: BodyOptions,
   pair: { first: number; second: number },
 ): Promise<BodyOutcome> {
-  const { sizeBytes, signal, silenceMs, stallMs, onBytes } = options;
+  const { sizeBytes, signal, silenceMs, stallMs, onBytes, watcher } = options;
   const head = stopReading(source);
   // Not even the death of this process may make a cut body look like an ended one.
   kernel.resetOnClose(pair.second, true);
@@ -56,7 +56,7 @@ async function runBody(
     reported = Math.max(reported, bytes);
   };
   const report = await new Promise<FlowReport>((resolve) => {
-    const cancel = thread.start(
+    const cancel = threads.start(
       {
         type: 'body',
         source: pair.first,
@@ -66,6 +66,7 @@ async function runBody(
         silenceMs,
         stallMs,
         wantsProgress: onBytes !== undefined,
+        tagKey: watcher?.tagKey,
       },
       {
         onProgress: grow,
@@ -76,6 +77,7 @@ async function runBody(
           resolve(finished);
         },
       },
+      watcher?.digest,
     );
     signal.addEventListener('abort', cancel);
     // Whoever destroys one of them in the meantime ends the body.
@@ -84,6 +86,7 @@ async function runBody(
     if (signal.aborted) cancel();
   });
   const bytes = report.bytesDown + (report.rest?.length ?? 0);
+  if (report.segments) watcher?.onTags(report.segments);
   grow(bytes);
   const outcome = outcomeOf(report, source, sink, signal);
   const own = descriptorOf(sink);

@@ -1,3 +1,4 @@
+import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { describe, expect, test } from 'vitest';
 import { promiseRelay } from './promises/relay-promises.ts';
@@ -28,6 +29,32 @@ describe.skipIf(!opened.ok)(`the relay in the kernel${why}`, () => {
     await received.all();
     expect(received.length()).toBe(1_000_008);
     expect(await outcome).toMatchObject({ outcome: 'complete', bytesDown: 8 });
+  });
+
+  test('digests in its thread what bodies bring, and what this thread adds between them', async () => {
+    const [[client, sink], [server, source]] = await Promise.all([socketPair(), socketPair()]);
+    const received = receive(client);
+    const { signal } = new AbortController();
+    const parts = [randomBytes(3_000_000), Buffer.from('between'), randomBytes(1_000_000)];
+    const digest = plane.openDigest('sha256');
+    const watcher = { digest, tagKey: undefined, onTags: () => {}, onChunk: () => {} };
+    const limits = { silenceMs: 60_000, stallMs: 60_000, signal, watcher };
+    for (const part of parts) {
+      if (part.length < 100) {
+        sink.write(part);
+        digest?.add(part);
+        continue;
+      }
+      server.write(part);
+      expect(await plane.body(source, sink, { ...limits, sizeBytes: part.length })).toMatchObject({
+        outcome: 'complete',
+      });
+    }
+    const all = Buffer.concat(parts);
+    expect((await received.until(all.length)).equals(all)).toBe(true);
+    const made = Buffer.from((await digest?.finish()) ?? []);
+    expect(made.toString('hex')).toBe(createHash('sha256').update(all).digest('hex'));
+    for (const socket of [client, sink, server, source]) socket.destroy();
   });
 
   promiseRelay(() => Promise.resolve({ plane, close: plane.close }));

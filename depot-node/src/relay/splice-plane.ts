@@ -1,15 +1,19 @@
+import { availableParallelism } from 'node:os';
 import { openKernel } from '../kernel/open-kernel.ts';
 import { isPlainTcp } from '../kernel/tcp-handle.ts';
-import type { RelayPlane } from './relay-plane.ts';
+import type { ChoosingRelay, RelayPlane } from './relay-plane.ts';
+import { startRelayThreads } from './relay-threads.ts';
 import { spliceBody } from './splice-body.ts';
-import { startSpliceThread } from './splice-thread.ts';
 import { spliceTunnel } from './splice-tunnel.ts';
 import { streamPlane } from './stream-plane.ts';
 
-export interface SplicePlane extends RelayPlane {
-  /** Whether flows are still spliced; after a crash of the thread Node moves them. */
+/** Threads where nobody says how many: each costs some MB, and eight cores move what network cards carry. */
+const MOST_DEFAULT_THREADS = 8;
+
+export interface SplicePlane extends RelayPlane, Pick<ChoosingRelay, 'openDigest'> {
+  /** Whether flows are still spliced; after a crash of all threads Node moves them. */
   readonly isAlive: () => boolean;
-  /** Cancels what runs and ends the thread. */
+  /** Cancels what runs and ends the threads. */
   readonly close: () => Promise<void>;
 }
 
@@ -18,7 +22,9 @@ export type OpenedSplicePlane =
   | { readonly ok: false; readonly reason: string };
 
 export interface SplicePlaneOptions {
-  /** Called once if the thread dies by itself; its flows have been reset, later ones go through Node. */
+  /** Threads that move the bytes; as many as there are cores, within reason, where it is left out. */
+  readonly threads?: number | undefined;
+  /** Called for each thread that dies by itself; its flows have been reset. Without any, later ones go through Node. */
   readonly onCrash?: (cause: unknown) => void;
 }
 
@@ -28,8 +34,12 @@ export async function openSplicePlane(options: SplicePlaneOptions = {}): Promise
   if (!access.kernel) return { ok: false, reason: access.reason };
   const { kernel } = access;
   try {
-    const thread = await startSpliceThread(kernel, options.onCrash ?? (() => undefined));
-    const components = { kernel, thread };
+    const threads = await startRelayThreads({
+      kernel,
+      count: options.threads ?? Math.min(availableParallelism(), MOST_DEFAULT_THREADS),
+      onCrash: options.onCrash ?? (() => undefined),
+    });
+    const components = { kernel, threads };
     return {
       ok: true,
       plane: {
@@ -42,8 +52,9 @@ export async function openSplicePlane(options: SplicePlaneOptions = {}): Promise
           isPlainTcp(source) && isPlainTcp(sink) && !bodyOptions.signal.aborted
             ? spliceBody(components, source, sink, bodyOptions)
             : streamPlane.body(source, sink, bodyOptions),
-        isAlive: thread.isAlive,
-        close: thread.close,
+        openDigest: (algorithm) => (threads.isAlive() ? threads.openDigest(algorithm) : undefined),
+        isAlive: threads.isAlive,
+        close: threads.close,
       },
     };
   } catch (failure) {

@@ -4,18 +4,18 @@ import { stopReading } from '../kernel/tcp-handle.ts';
 import { resetConnection } from '../sockets/reset.ts';
 import { duplicatePair, flushed } from './prepare-ends.ts';
 import type { TunnelBreak, TunnelOptions, TunnelOutcome } from './relay-plane.ts';
-import type { FlowReport } from './splice-message.ts';
-import type { SpliceThread } from './splice-thread.ts';
+import type { RelayThreads } from './relay-threads.ts';
 import { streamTunnel } from './stream-plane.ts';
+import type { FlowReport } from './thread-message.ts';
 
 export interface SpliceComponents {
   readonly kernel: Kernel;
-  readonly thread: SpliceThread;
+  readonly threads: Pick<RelayThreads, 'isAlive' | 'start'>;
 }
 
-/** Joins two plain TCP sockets in the splice thread; see `Relay.tunnel`. Without descriptors, Node does it. */
+/** Joins two plain TCP sockets in a relay thread; see `Relay.tunnel`. Without descriptors, Node does it. */
 export async function spliceTunnel(
-  { kernel, thread }: SpliceComponents,
+  { kernel, threads }: SpliceComponents,
   downstream: Socket,
   upstream: Socket,
   options: TunnelOptions,
@@ -30,7 +30,7 @@ export async function spliceTunnel(
   if (flushes.includes('timeout')) return giveUp(downstream, upstream, 'silent');
   const pair =
     flushes.every((flush) => flush === 'flushed') &&
-    thread.isAlive() &&
+    threads.isAlive() &&
     duplicatePair(kernel, downstream, upstream);
   if (!pair) return streamTunnel(downstream, upstream, options);
 
@@ -47,7 +47,7 @@ export async function spliceTunnel(
       reported.down = Math.max(reported.down, down);
       reported.up = Math.max(reported.up, up);
     };
-    const cancel = thread.start(
+    const cancel = threads.start(
       {
         type: 'tunnel',
         downstream: pair.first,

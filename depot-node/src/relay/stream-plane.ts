@@ -152,6 +152,7 @@ export function streamBody(source: Duplex, sink: Duplex, options: BodyOptions): 
         source.unshift(chunk.subarray(part.length));
       }
       bytes += part.length;
+      options.watcher?.onChunk(part);
       const hasRoom = sink.write(part, onWritten);
       options.onBytes?.(part.length);
       if (bytes === sizeBytes) {

@@ -9,13 +9,14 @@ import {
   resolveLocation,
   type TicketClaims,
 } from '@longhaul/shared';
+import { EarlyBytes } from '../legs/early-bytes.ts';
 import type { ChainTarget, OpenNextLeg } from '../legs/next-leg.ts';
 import type { OriginRequest } from '../origin/conversation.ts';
 import { type OriginAnswer, OriginConnection } from '../origin/origin-connection.ts';
 import { type AnswerHead, endsWithConnection } from '../origin/representation.ts';
 import type { DataPlane } from '../plane/data-plane.ts';
 import { tryInTurn } from '../racing/try-in-turn.ts';
-import { secure } from '../sockets/secure.ts';
+import { beginHandshake, secure } from '../sockets/secure.ts';
 import type { Trust } from '../sockets/trust.ts';
 import type { Target } from '../tickets/target.ts';
 import type { OpenTicket } from '../tickets/ticket-gate.ts';
@@ -71,8 +72,8 @@ export class Fetcher {
   }
 
   /**
-   * Opens a stream to the origin of a URL and sends these bytes: over http along with the chain's making, over https behind
-   * the handshake. Rejects with a `LonghaulError`.
+   * Opens a stream to the origin of a URL and sends these bytes. What the origin is told first goes along while the chain is
+   * built: over http these bytes, over https the beginning of the handshake. Rejects with a `LonghaulError`.
    */
   async openStream(
     over: ChainTarget,
@@ -80,12 +81,26 @@ export class Fetcher {
     firstBytes: Buffer,
     signal: AbortSignal,
   ): Promise<Duplex> {
-    const { openNextLeg, trust } = this.#init;
-    if (url.scheme === 'http') return openNextLeg(over, 0, signal, firstBytes);
-    const tunnel = await openNextLeg(over, 0, signal);
-    const stream = await secure(tunnel, url.host, trust, TLS_CODES, signal);
+    const { openNextLeg } = this.#init;
+    if (url.scheme === 'http') return openNextLeg(over, 0, signal, new EarlyBytes(firstBytes));
+    const stream = await this.#openSecured(over, url.host, signal);
     stream.write(firstBytes);
     return stream;
+  }
+
+  async #openSecured(over: ChainTarget, host: string, signal: AbortSignal): Promise<Duplex> {
+    const { openNextLeg, trust } = this.#init;
+    // Nothing can go along with a connection of its own, and TLS right over one costs less than over a stream of Node's.
+    if (over.chain.length === 1)
+      return secure(await openNextLeg(over, 0, signal), host, trust, TLS_CODES, signal);
+    const handshake = beginHandshake(host, trust, TLS_CODES, signal);
+    try {
+      const early = new EarlyBytes(await handshake.firstFlight);
+      return await handshake.finish(await openNextLeg(over, 0, signal, early));
+    } catch (failure) {
+      handshake.abandon();
+      throw failure;
+    }
   }
 
   /** What the next depots are told of a route to a target; see `chainTargetOf`. */

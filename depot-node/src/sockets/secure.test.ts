@@ -3,7 +3,7 @@ import { type AddressInfo, connect, createServer } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
 import { expect, test } from 'vitest';
 import { selfSigned } from '../testing/self-signed.ts';
-import { secure } from './secure.ts';
+import { beginHandshake, secure } from './secure.ts';
 import { Trust } from './trust.ts';
 
 const CODES = {
@@ -40,5 +40,27 @@ test('an authority that is trusted later is trusted by what begins later', async
   await expect(shakeHands()).resolves.toBeUndefined();
   trust.renew([]);
   await expect(shakeHands()).rejects.toMatchObject({ code: 'origin-tls-failed' });
+  server.close();
+});
+
+test('a handshake that began before its connection checks the certificate and leaves no connection where it is wrong', async () => {
+  const own = selfSigned();
+  const server = createTlsServer(own, (socket) => socket.end('hello')).listen(0, '127.0.0.1');
+  server.on('tlsClientError', () => {});
+  await once(server, 'listening');
+  const goOn = async (trust: Trust) => {
+    const handshake = beginHandshake('127.0.0.1', trust, CODES, AbortSignal.timeout(5000));
+    const firstFlight = await handshake.firstFlight;
+    const stream = connect((server.address() as AddressInfo).port, '127.0.0.1');
+    await once(stream, 'connect');
+    stream.write(firstFlight);
+    return { stream, finished: handshake.finish(stream) };
+  };
+  const trusting = await goOn(new Trust([own.cert]));
+  const secured = await trusting.finished;
+  expect(String((await once(secured, 'data'))[0])).toBe('hello');
+  const refusing = await goOn(new Trust());
+  await expect(refusing.finished).rejects.toMatchObject({ code: 'origin-tls-failed' });
+  expect(refusing.stream.destroyed).toBe(true);
   server.close();
 });

@@ -1,7 +1,8 @@
 import { isIP } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { connect } from 'node:tls';
+import { connect, type TLSSocket } from 'node:tls';
 import { type ErrorCode, LonghaulError } from '@longhaul/shared';
+import { PendingStream } from './pending-stream.ts';
 import { rememberRawSocket } from './reset.ts';
 import type { Trust } from './trust.ts';
 
@@ -12,6 +13,16 @@ interface SecureCodes {
   readonly refused: ErrorCode;
   readonly broken: ErrorCode;
   readonly timeout: ErrorCode;
+}
+
+/** A TLS handshake that has begun before there is a connection for it. */
+export interface BegunHandshake {
+  /** What the client says first: whoever makes the connection sends it along. Never settles when it is given up before. */
+  readonly firstFlight: Promise<Buffer>;
+  /** Goes on over a stream that the first flight has been sent over; rejects as {@link secure} does. */
+  readonly finish: (stream: Duplex) => Promise<Duplex>;
+  /** Gives it up, when there will be no connection. */
+  readonly abandon: () => void;
 }
 
 /**
@@ -25,15 +36,52 @@ export function secure(
   codes: SecureCodes,
   lifetime: AbortSignal,
 ): Promise<Duplex> {
+  return shakeHands(beginTls(stream, host, trust), stream, host, codes, lifetime);
+}
+
+/** Begins a handshake as {@link secure} does, while the connection that it will go over is still being made. */
+export function beginHandshake(
+  host: string,
+  trust: Trust,
+  codes: SecureCodes,
+  lifetime: AbortSignal,
+): BegunHandshake {
+  const pending = new PendingStream();
+  const secured = beginTls(pending, host, trust);
+  // Until there is a connection nobody else listens.
+  secured.on('error', () => {});
+  return {
+    firstFlight: pending.firstBytes,
+    finish: (stream) => {
+      pending.attach(stream);
+      return shakeHands(secured, stream, host, codes, lifetime);
+    },
+    abandon: () => {
+      secured.destroy();
+      pending.destroy();
+    },
+  };
+}
+
+function beginTls(stream: Duplex, host: string, trust: Trust): TLSSocket {
+  return connect({
+    socket: stream,
+    secureContext: trust.context,
+    host,
+    ...(isIP(host) ? {} : { servername: host }),
+    ALPNProtocols: ['http/1.1'],
+  });
+}
+
+function shakeHands(
+  secured: TLSSocket,
+  stream: Duplex,
+  host: string,
+  codes: SecureCodes,
+  lifetime: AbortSignal,
+): Promise<Duplex> {
   const signal = AbortSignal.any([lifetime, AbortSignal.timeout(HANDSHAKE_TIMEOUT_MS)]);
   return new Promise((resolve, reject) => {
-    const secured = connect({
-      socket: stream,
-      secureContext: trust.context,
-      host,
-      ...(isIP(host) ? {} : { servername: host }),
-      ALPNProtocols: ['http/1.1'],
-    });
     rememberRawSocket(secured, stream);
     const fail = (cause: unknown) => {
       signal.removeEventListener('abort', onAbort);

@@ -5,6 +5,8 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 export type Fault =
   /** The connection ends so, after the byte before `at`. */
   | { readonly how: 'reset' | 'end' | 'silence'; readonly at: number }
+  /** The answer is whole, but the file is not: it ends there. */
+  | { readonly how: 'cut-off'; readonly at: number }
   /** It goes on after so long. */
   | { readonly how: 'pause'; readonly at: number; readonly ms: number }
   /** The answer is another one than was asked for. */
@@ -27,6 +29,10 @@ export class FaultyOrigin {
   faults: (Fault | undefined)[] = [];
   /** Headers of the answers; entries that are `undefined` are left out. */
   validators: Record<string, string | undefined> = { ETag: '"v1"', 'Accept-Ranges': 'bytes' };
+  /** Whether it answers every request with the whole file. */
+  ignoresRanges = false;
+  /** What tells where a body ends. */
+  framing: 'length' | 'chunks' | 'connection' = 'length';
   readonly ranges: (string | undefined)[] = [];
   /** Where the file is; what still comes for an earlier path is answered with 404 and counts nowhere. */
   path = '/file-0.bin';
@@ -42,6 +48,8 @@ export class FaultyOrigin {
     this.path = `/file-${Number(/[0-9]+/.exec(this.path)?.[0]) + 1}.bin`;
     this.faults = [];
     this.validators = { ETag: '"v1"', 'Accept-Ranges': 'bytes' };
+    this.ignoresRanges = false;
+    this.framing = 'length';
     this.ranges.length = 0;
     this.silent.length = 0;
   }
@@ -54,7 +62,7 @@ export class FaultyOrigin {
     this.ranges.push(request.headers.range);
     const fault = this.faults.shift();
     const { from, to } = this.#asked(request);
-    const isPart = request.headers.range !== undefined;
+    const isPart = request.headers.range !== undefined && !this.ignoresRanges;
     const headers = Object.fromEntries(
       Object.entries(this.validators).filter((entry): entry is [string, string] => entry[1] !== undefined),
     );
@@ -81,13 +89,16 @@ export class FaultyOrigin {
     const length = to - from - (fault?.how === 'short-length' ? 1 : 0);
     const stated = fault?.how === 'other-total' ? total + 1 : total;
     if (isPart) headers['Content-Range'] = `bytes ${from - shift}-${to - 1 - shift}/${stated}`;
-    response.writeHead(isPart ? 206 : 200, { ...headers, 'Content-Length': length });
+    if (this.framing === 'length') headers['Content-Length'] = String(length);
+    response.useChunkedEncodingByDefault = this.framing === 'chunks';
+    response.writeHead(isPart ? 206 : 200, headers);
     if (request.method === 'HEAD') response.end();
     else this.#send(response, from, from + length, fault);
   };
 
   #asked({ headers }: IncomingMessage): { from: number; to: number } {
-    const [, first, last] = /^bytes=([0-9]+)-([0-9]*)$/.exec(headers.range ?? '') ?? [];
+    const range = this.ignoresRanges ? '' : (headers.range ?? '');
+    const [, first, last] = /^bytes=([0-9]+)-([0-9]*)$/.exec(range) ?? [];
     const to = last ? Math.min(Number(last) + 1, this.file.length) : this.file.length;
     return { from: Number(first ?? 0), to };
   }
@@ -101,6 +112,7 @@ export class FaultyOrigin {
     const { socket } = response;
     response.write(cut.length > 0 ? cut : '', () => {
       if (fault.how === 'reset') socket?.resetAndDestroy();
+      else if (fault.how === 'cut-off') response.end();
       else if (fault.how === 'end') socket?.end();
       else if (fault.how === 'pause')
         setTimeout(() => response.end(this.file.subarray(fault.at, to)), fault.ms);

@@ -49,7 +49,7 @@ export async function startTestOverlay(
   ids: readonly string[],
   origin: RequestListener,
   splice?: SplicePlane,
-  init: { readonly config?: object; readonly tls?: TlsMaterial } = {},
+  init: { readonly config?: object; readonly tls?: TlsMaterial; readonly trusted?: readonly string[] } = {},
 ): Promise<TestOverlay> {
   const folder = mkdtempSync(join(tmpdir(), 'longhaul-depot-'));
   const master = await startTestMaster();
@@ -101,7 +101,7 @@ export async function startTestOverlay(
         state: openStateFolder(join(folder, id)),
         enrolmentSecret: master.secret,
         tls: init.tls,
-        trustedAuthorities: init.tls ? [init.tls.cert] : [],
+        trustedAuthorities: [...(init.tls ? [init.tls.cert] : []), ...(init.trusted ?? [])],
         splice,
         observe: (event) => events.push(event),
         nowMs,

@@ -68,7 +68,7 @@ export async function startSaboteur(): Promise<Saboteur> {
 }
 
 /** A port that nobody listens on, below those that the kernel gives to connections: none of them takes it meanwhile. */
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   for (;;) {
     const server = createServer();
     const port = randomInt(10_000, 32_768);
@@ -82,7 +82,8 @@ async function freePort(): Promise<number> {
   }
 }
 
-async function listenAnywhere(server: Server): Promise<number> {
+/** The port of 127.0.0.1 that a server listens on from now on. */
+export async function listenAnywhere(server: Server): Promise<number> {
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const address = server.address();

@@ -14,8 +14,10 @@ import { sayFarewell } from '@longhaul/shared/service';
 import { refusalEvent, retryAfter } from '../door/refusal.ts';
 import { type Arrival, arrivalOf } from '../jobs/arrival.ts';
 import type { Admission, JobTable } from '../jobs/job-table.ts';
+import { EarlyBytes } from '../legs/early-bytes.ts';
 import type { ChainTarget, OpenNextLeg } from '../legs/next-leg.ts';
 import { downstreamLeg, upstreamLeg } from '../sockets/leg-sampler.ts';
+import { LegSummaries } from '../sockets/leg-summaries.ts';
 import { resetConnection } from '../sockets/reset.ts';
 import { type AcceptComponents, type AcceptedConnect, acceptConnect } from './accept-connect.ts';
 import { watchTunnelEnds } from './tunnel-ends.ts';
@@ -59,10 +61,11 @@ export function createConnectHandler(components: ConnectHandlerComponents) {
     try {
       if (place > 0) fromDepot(socket);
       const signal = AbortSignal.any([left.signal, plane.shutdown]);
-      const { upstream, target } = await openFirst(components, accepted.value, head, signal);
+      const early = new EarlyBytes(head, socket);
+      const { upstream, target } = await openFirst(components, accepted.value, early, signal);
       socket.off('close', onLeft);
       const open = { claims, target, place, admission: admission.value };
-      await runTunnel(components, open, socket, upstream, head.length);
+      await runTunnel(components, open, socket, upstream, early.sizeBytes);
     } catch (thrown) {
       if (!left.signal.aborted)
         refuseConnect(components, request, socket, asLonghaulError(thrown), claims.jobId);
@@ -106,13 +109,13 @@ class ClientTunnels {
 async function openFirst(
   { plane: { observe, ownId }, openNextLeg }: ConnectHandlerComponents,
   { claims, targets, place }: AcceptedConnect,
-  head: Buffer,
+  early: EarlyBytes,
   signal: AbortSignal,
 ): Promise<{ upstream: Duplex; target: ChainTarget }> {
   const failures: LonghaulError[] = [];
   for (const target of targets) {
     try {
-      return { upstream: await openNextLeg(target, place, signal, head), target };
+      return { upstream: await openNextLeg(target, place, signal, early), target };
     } catch (thrown) {
       signal.throwIfAborted();
       if (place > 0 || !isWayFailure(thrown)) throw thrown;
@@ -146,10 +149,9 @@ async function runTunnel(
     return;
   }
   socket.write(`HTTP/1.1 200 Connected\r\n${HEADERS.depot}: ${ownId}\r\n\r\n`);
-  const legs = [
-    watch(socket, { ...downstreamLeg(chain, place), handedOver: true }),
-    watch(upstream, { ...upstreamLeg(chain, place), handedOver: true }),
-  ];
+  const legs = new LegSummaries();
+  legs.watch(watch(socket, { ...downstreamLeg(chain, place), handedOver: true }));
+  legs.watch(watch(upstream, { ...upstreamLeg(chain, place), handedOver: true }));
   // The ticket's budget and life are for the entry depot to keep, for the whole chain.
   const isEntry = place === 0;
   const ends = watchTunnelEnds(timeouts.answerMs + timeouts.connectMs, isEntry ? claims : undefined, nowMs);
@@ -174,14 +176,14 @@ async function runTunnel(
   });
   ends.stop();
   leaveUplink?.();
-  for (const leg of legs) leg.stop();
+  const ended = legs.end();
   if (over.reason instanceof LonghaulError && result.reason === 'cancelled')
     observe({ type: 'refusal', code: over.reason.code, jobId, depot: ownId, detail: 'tunnel ended' });
   const seconds = (nowMs() - started) / 1000;
   const role = isEntry ? 'entry' : place === chain.length - 1 ? 'exit' : 'middle';
   const { outcome, bytesDown } = result;
   const bytesUp = firstBytes + result.bytesUp;
-  observe({ type: 'tunnel', jobId, role, seconds, outcome, bytesUp, bytesDown });
+  observe({ type: 'tunnel', jobId, role, seconds, outcome, bytesUp, bytesDown, legs: ended });
 }
 
 /** Credentials that are no ticket: the client had better send others. */

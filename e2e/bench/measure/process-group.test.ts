@@ -1,7 +1,14 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { describe, expect, it } from 'vitest';
-import { descendants, parseParent, parseSchedstat, parseStatm, processGroup } from './process-group.ts';
+import {
+  descendants,
+  parseParent,
+  parsePrivate,
+  parseSchedstat,
+  parseStatm,
+  processGroup,
+} from './process-group.ts';
 
 describe('CPU, memory and descriptors of a relay', () => {
   it('reads the time on a CPU from schedstat, to the nanosecond', () => {
@@ -15,6 +22,8 @@ describe('CPU, memory and descriptors of a relay', () => {
   it('reads resident memory from statm', () => {
     expect(parseStatm('2000 12 3 4 0 5 0\n')).toBe(12 * 4096);
     expect(parseStatm('')).toBe(0);
+    expect(parsePrivate('2000 12 3 4 0 5 0\n')).toBe(9 * 4096);
+    expect(parsePrivate('')).toBe(0);
   });
 
   it('finds the parent behind any program name', () => {

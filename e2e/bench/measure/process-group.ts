@@ -6,8 +6,12 @@ export interface ProcessGroup {
   readonly cpuNs: () => bigint;
   /** Memory resident now, shared pages counted at each process. */
   readonly rssBytes: () => number;
+  /** Memory resident now that no other process shares. */
+  readonly privateBytes: () => number;
   /** Open descriptors. */
   readonly descriptors: () => number;
+  /** CPU time of each living thread since it began, in nanoseconds, by its id. */
+  readonly threadsCpuNs: () => ReadonlyMap<string, bigint>;
 }
 
 /** Of /proc/PID/statm, whose unit is the page; 4096 on every machine the lab has run on. */
@@ -16,12 +20,20 @@ const PAGE_BYTES = 4096;
 /** Watches a process; nothing at all where there is none. */
 export function processGroup(pid: number | undefined): ProcessGroup {
   const pids = () => (pid === undefined ? [] : descendants(pid, parents()));
+  const threadsCpuNs = () =>
+    new Map(
+      pids().flatMap((one) =>
+        list(`/proc/${one}/task`).map((thread): [string, bigint] => [
+          thread,
+          parseSchedstat(read(`/proc/${one}/task/${thread}/schedstat`)),
+        ]),
+      ),
+    );
   return {
-    cpuNs: () =>
-      pids()
-        .flatMap((one) => list(`/proc/${one}/task`).map((thread) => `/proc/${one}/task/${thread}/schedstat`))
-        .reduce((sum, file) => sum + parseSchedstat(read(file)), 0n),
+    cpuNs: () => [...threadsCpuNs().values()].reduce((sum, ns) => sum + ns, 0n),
+    threadsCpuNs,
     rssBytes: () => pids().reduce((sum, one) => sum + parseStatm(read(`/proc/${one}/statm`)), 0),
+    privateBytes: () => pids().reduce((sum, one) => sum + parsePrivate(read(`/proc/${one}/statm`)), 0),
     descriptors: () => pids().reduce((sum, one) => sum + list(`/proc/${one}/fd`).length, 0),
   };
 }
@@ -35,6 +47,12 @@ export function parseSchedstat(text: string): bigint {
 /** Resident bytes: the second field of /proc/PID/statm, in pages. 0 for a process that has ended. */
 export function parseStatm(text: string): number {
   return Number(/^[0-9]+ ([0-9]+) /.exec(text)?.[1] ?? 0) * PAGE_BYTES;
+}
+
+/** Resident bytes less shared ones, the second and third fields. 0 for a process that has ended. */
+export function parsePrivate(text: string): number {
+  const [, resident = 0, shared = 0] = text.split(' ').map(Number);
+  return (resident - shared) * PAGE_BYTES;
 }
 
 /** The parent's pid: the fourth field of /proc/PID/stat, behind a name that may hold spaces and parentheses. */

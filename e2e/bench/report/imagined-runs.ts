@@ -1,3 +1,5 @@
+import type { CaseId } from '../cases/case-id.ts';
+import type { CaseLine } from '../cases/case-line.ts';
 import type { HeldLine, RelayLine } from '../measure/relay-line.ts';
 import { RELAY_IDS, type RelayId } from '../relays/relay-id.ts';
 
@@ -44,4 +46,8 @@ export function imaginedHeld(
     load: 1.5,
     ...change,
   };
+}
+
+export function imaginedCase(id: CaseId, party: string, values: Record<string, number>): CaseLine {
+  return { bench: 'relay-case', case: id, party, repeat: 1, values, load: 1 };
 }

@@ -4,9 +4,11 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { openLineFile } from '../../lab/results/result-file.ts';
 import { describeRun } from '../../lab/results/run-info.ts';
+import { caseLineSchema } from '../cases/case-line.ts';
 import { heldLineSchema, relayLineSchema } from '../measure/relay-line.ts';
-import { heldFileOf } from '../run/held-file.ts';
-import { imaginedHeld, imaginedRuns } from './imagined-runs.ts';
+import { casesFileOf, heldFileOf } from '../run/held-file.ts';
+import { caseTargets } from './case-targets.ts';
+import { imaginedCase, imaginedHeld, imaginedRuns } from './imagined-runs.ts';
 import { relayCells } from './relay-cells.ts';
 import { relayFindings } from './relay-findings.ts';
 import { relayTargets } from './relay-targets.ts';
@@ -52,6 +54,34 @@ describe('the targets of the relay', () => {
   });
 });
 
+describe('the targets of cases', () => {
+  const rows = caseTargets([
+    imaginedCase('tls-http-1', 'longhaul', { cpuSecondsPerGB: 1.2 }),
+    imaginedCase('tls-http-1', 'nginx', { cpuSecondsPerGB: 1 }),
+    imaginedCase('handshakes-rsa', 'longhaul', { newPerCpuSecond: 700 }),
+    imaginedCase('handshakes-rsa', 'nginx', { newPerCpuSecond: 1000 }),
+    imaginedCase('lanes-150', '4 lanes', { healthWorstMs: 10 }),
+    imaginedCase('lanes-150', '4 lanes', { healthWorstMs: 51 }),
+    imaginedCase('at-rest', 'longhaul', { residentMB: 79 }),
+  ]);
+  const met = (place: string, text: string) =>
+    rows.find((row) => row.place === place && row.text.includes(text))?.isMet;
+
+  it('hold our median against a rival’s, where less is better and where more is', () => {
+    expect(met('tls-http-1', 'at most 1.3 x `nginx`')).toBe(true);
+    expect(met('handshakes-rsa', '`newPerCpuSecond` at least 0.8 x `nginx`')).toBe(false);
+  });
+
+  it('hold the median against a number, and where it matters the worst run', () => {
+    expect(met('at-rest', '80 MB')).toBe(true);
+    expect(met('lanes-150', '`healthWorstMs`')).toBe(false);
+  });
+
+  it('say nothing of what was not measured', () => {
+    expect(met('tls-https-64', 'nginx')).toBeNull();
+  });
+});
+
 describe('the sentences', () => {
   it('tell our cost against each rival, and who needs least', () => {
     const [sentence] = relayFindings(relayCells(imaginedRuns(8, 250e6, GOOD)), []);
@@ -84,9 +114,13 @@ it('a result becomes a page whose pictures are there, and no number is missing',
   const held = openLineFile(heldFileOf(file), info, heldLineSchema);
   held.append(imaginedHeld('longhaul-splice', 'stalled'));
   held.finish();
+  const cases = openLineFile(casesFileOf(file), info, caseLineSchema);
+  cases.append(imaginedCase('lanes', '4 lanes', { entryCpuSecondsPerGB: 3.9 }));
+  cases.finish();
   const { page } = writeRelayReport({ resultFile: file, outFolder: folder });
   const text = readFileSync(page, 'utf8');
   expect(text).toContain('squid is not installed');
+  expect(text).toContain('| 4 lanes | 1 | 3.9 [3.9–3.9] |');
   expect(text).not.toMatch(/NaN|undefined|Infinity/);
   const pictures = [...text.matchAll(/\]\(pictures\/([^)]+)\)/g)].map(([, name]) => name ?? '');
   expect(pictures).toHaveLength(2);

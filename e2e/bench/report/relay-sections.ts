@@ -44,9 +44,9 @@ const GOODPUT: Quantity = {
 /** Charts and tables of a result. */
 export function relaySections(cells: readonly RelayCell[], held: readonly HeldLine[]): Section[] {
   return [
-    ...[CPU, GOODPUT].map((quantity) => quantitySection(quantity, cells)),
+    ...(cells.length > 0 ? [CPU, GOODPUT].map((quantity) => quantitySection(quantity, cells)) : []),
     ...(held.length > 0 ? [heldSection(held)] : []),
-    spreadSection(cells),
+    ...(cells.length > 0 ? [spreadSection(cells)] : []),
   ];
 }
 

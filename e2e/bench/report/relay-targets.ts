@@ -1,18 +1,13 @@
 import { ratioInterval } from '../../lab/report/numbers.ts';
 import type { TargetOutcome } from '../../lab/report/report-plan.ts';
 import { ratioOfMedians } from '../../lab/results/statistics.ts';
+import type { CaseLine } from '../cases/case-line.ts';
 import type { HeldLine } from '../measure/relay-line.ts';
 import type { RelayId } from '../relays/relay-id.ts';
 import { isLarge } from '../run/plan-bench.ts';
+import { caseTargets } from './case-targets.ts';
 import { cellOf, type RelayCell } from './relay-cells.ts';
-
-/** A promise with what was measured of it. */
-export interface TargetRow extends TargetOutcome {
-  /** For example `8 flows`. */
-  readonly place: string;
-  /** For example `CPU at most 0.45 x nginx-best`. */
-  readonly text: string;
-}
+import type { TargetRow } from './target-row.ts';
 
 /** Whose figures the promises are about. */
 const OURS: RelayId = 'longhaul-splice';
@@ -42,7 +37,11 @@ const CAPPED_BYTES_AT_MOST = 1.25e6;
 const UNKNOWN: TargetOutcome = { measured: '', isMet: null };
 
 /** Every promise about the relay, held against a result. */
-export function relayTargets(cells: readonly RelayCell[], held: readonly HeldLine[]): TargetRow[] {
+export function relayTargets(
+  cells: readonly RelayCell[],
+  held: readonly HeldLine[],
+  cases: readonly CaseLine[] = [],
+): TargetRow[] {
   const large = [...new Set(cells.filter(isLarge).map(({ flows }) => flows))];
   return [
     ...large.flatMap((flows) => [
@@ -76,6 +75,7 @@ export function relayTargets(cells: readonly RelayCell[], held: readonly HeldLin
         isMet: socketBytes / flows <= CAPPED_BYTES_AT_MOST,
       }),
     ),
+    ...caseTargets(cases),
   ];
 }
 

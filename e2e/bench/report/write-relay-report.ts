@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { LabRefusal } from '../../lab/refusal.ts';
 import { inlineCode, markdownTable } from '../../lab/report/markdown-table.ts';
@@ -6,13 +6,16 @@ import { pictureFile, type Section, sectionMarkdown } from '../../lab/report/pag
 import { bulletList, commandItem, machineItem, momentsItem } from '../../lab/report/run-items.ts';
 import { readLineFile } from '../../lab/results/result-file.ts';
 import type { RunInfo } from '../../lab/results/run-info.ts';
+import { type CaseLine, caseLineSchema } from '../cases/case-line.ts';
 import { heldLineSchema, relayLineSchema } from '../measure/relay-line.ts';
 import { RELAY_ACCOUNTS, RELAY_IDS } from '../relays/relay-id.ts';
-import { heldFileOf } from '../run/held-file.ts';
+import { casesFileOf, heldFileOf } from '../run/held-file.ts';
+import { caseSections } from './case-sections.ts';
 import { type RelayCell, relayCells } from './relay-cells.ts';
 import { relayFindings } from './relay-findings.ts';
 import { relaySections } from './relay-sections.ts';
-import { relayTargets, type TargetRow } from './relay-targets.ts';
+import { relayTargets } from './relay-targets.ts';
+import type { TargetRow } from './target-row.ts';
 
 /** Where charts stand, below the page's folder. */
 const PICTURE_FOLDER = 'pictures';
@@ -23,23 +26,24 @@ export function writeRelayReport(request: { readonly resultFile: string; readonl
 } {
   const { resultFile, outFolder } = request;
   const { info, lines } = readLineFile(resultFile, relayLineSchema);
-  if (lines.length === 0)
-    throw new LabRefusal('lab-result-file', `${resultFile} holds no run yet: let the benchmark run longer.`);
   const held = readLineFile(heldFileOf(resultFile), heldLineSchema).lines;
+  const cases = readCases(casesFileOf(resultFile));
+  if (lines.length + held.length + cases.length === 0)
+    throw new LabRefusal('lab-result-file', `${resultFile} holds no run yet: let the benchmark run longer.`);
   const cells = relayCells(lines);
   const name = `${info.startedAt.slice(0, 10)}-relay${info.options.quick ? '-quick' : ''}`;
-  const sections = relaySections(cells, held);
+  const sections = [...relaySections(cells, held), ...caseSections(cases)];
   const parts = [
     '# The relay: what a byte costs',
     'How much CPU does a relay need for each gigabyte, how fast is it, and what do flows hold that rest? Ours against others, on one core.',
     ...(info.finishedAt === null
-      ? [`**This benchmark is not finished**: the page holds ${lines.length} runs.`]
+      ? [`**This benchmark is not finished**: the page holds ${lines.length + cases.length} runs.`]
       : []),
     '## What is seen',
     bulletList(relayFindings(cells, held)),
     '## How it was measured',
     bulletList([...method(cells), ...runItems(info)]),
-    ...targetParts(relayTargets(cells, held)),
+    ...targetParts(relayTargets(cells, held, cases)),
     ...sections.map((section) => sectionMarkdown(section, PICTURE_FOLDER, name)),
   ];
   mkdirSync(join(outFolder, PICTURE_FOLDER), { recursive: true });
@@ -47,6 +51,11 @@ export function writeRelayReport(request: { readonly resultFile: string; readonl
   const page = join(outFolder, `${name}.md`);
   writeFileSync(page, `${parts.join('\n\n')}\n`);
   return { page };
+}
+
+/** None in results that are older than cases. */
+function readCases(file: string): readonly CaseLine[] {
+  return existsSync(file) ? readLineFile(file, caseLineSchema).lines : [];
 }
 
 function writePicture({ picture }: Section, outFolder: string, name: string): void {

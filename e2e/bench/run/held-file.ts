@@ -2,3 +2,8 @@
 export function heldFileOf(resultFile: string): string {
   return `${resultFile.replace(/\.jsonl?$/, '')}.held.jsonl`;
 }
+
+/** So have cases. */
+export function casesFileOf(resultFile: string): string {
+  return `${resultFile.replace(/\.jsonl?$/, '')}.cases.jsonl`;
+}

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { CASE_IDS } from '../cases/case-id.ts';
 import { isLarge, planBench, turnsOf } from './plan-bench.ts';
 
 describe('what a benchmark runs', () => {
@@ -19,6 +20,13 @@ describe('what a benchmark runs', () => {
   it('what the user names wins', () => {
     const plan = planBench({ quick: true, congestionControl: 'reno', repeats: 7, flows: [2] });
     expect([plan.repeats, plan.loads.map(({ flows }) => flows)]).toEqual([7, [2]]);
+  });
+
+  it('all of it, or only what is named', () => {
+    const all = planBench({ quick: false, congestionControl: 'cubic' });
+    expect(all.cases).toEqual(CASE_IDS);
+    const { loads, held, cases } = planBench({ quick: false, congestionControl: 'cubic', cases: ['lanes'] });
+    expect([loads, held, cases]).toEqual([[], [], ['lanes']]);
   });
 
   it('goes there and back, so that a drift hits all relays alike', () => {

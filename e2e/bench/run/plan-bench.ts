@@ -1,4 +1,5 @@
 import type { CongestionControl } from '@longhaul/shared';
+import { CASE_IDS, type CaseId, SELECTABLE_IDS, type SelectableId } from '../cases/case-id.ts';
 import type { Load } from '../measure/measure-run.ts';
 import type { HeldLine } from '../measure/relay-line.ts';
 
@@ -7,6 +8,8 @@ export interface BenchOptions {
   readonly quick: boolean;
   readonly repeats?: number;
   readonly flows?: readonly number[];
+  /** Left out: all. */
+  readonly cases?: readonly SelectableId[];
   readonly congestionControl: CongestionControl;
 }
 
@@ -18,6 +21,8 @@ export interface BenchPlan {
   readonly held: readonly { readonly held: HeldLine['held']; readonly flows: number }[];
   /** Whether flows rest in rivals, too; each takes some seconds to settle. */
   readonly holdsRivals: boolean;
+  /** What is measured beside. */
+  readonly cases: readonly CaseId[];
 }
 
 const MB = 1e6;
@@ -43,16 +48,20 @@ export function planBench({
   quick,
   repeats,
   flows = quick ? QUICK_FLOWS : USUAL_FLOWS,
+  cases = SELECTABLE_IDS,
 }: BenchOptions): BenchPlan {
+  const loads = flows.map((count) => ({ flows: count, bodyBytes: bodyBytesOf(count, quick) }));
+  const held: BenchPlan['held'] = [
+    { held: 'idle', flows: quick ? 200 : 1000 },
+    { held: 'stalled', flows: quick ? 20 : 200 },
+    ...(quick ? [] : [{ held: 'capped' as const, flows: 200 }]),
+  ];
   return {
-    loads: flows.map((count) => ({ flows: count, bodyBytes: bodyBytesOf(count, quick) })),
+    loads: cases.includes('bodies') ? loads : [],
     repeats: repeats ?? (quick ? QUICK_REPEATS : USUAL_REPEATS),
-    held: [
-      { held: 'idle', flows: quick ? 200 : 1000 },
-      { held: 'stalled', flows: quick ? 20 : 200 },
-      ...(quick ? [] : [{ held: 'capped' as const, flows: 200 }]),
-    ],
+    held: cases.includes('rest') ? held : [],
     holdsRivals: !quick,
+    cases: CASE_IDS.filter((id) => cases.includes(id)),
   };
 }
 

@@ -70,7 +70,7 @@ function read(descriptor: number): void {
   kernel.send(
     descriptor,
     Buffer.from(
-      `HTTP/1.1 ${status}\r\nContent-Type: application/octet-stream\r\nContent-Length: ${sizeBytes}\r\nConnection: close\r\n\r\n`,
+      `HTTP/1.1 ${status}\r\nContent-Type: application/octet-stream\r\nContent-Length: ${sizeBytes}\r\nETag: "${sizeBytes}"\r\nAccept-Ranges: bytes\r\nConnection: close\r\n\r\n`,
     ),
   );
   if (answer.endBytes === 0) end(descriptor);

@@ -1,5 +1,5 @@
 import { type CongestionControl, KIB, MIB } from '@longhaul/shared';
-import type { EmulatedLink, Topology } from '../network/topology.ts';
+import type { EmulatedLink, Topology, Wire } from '../network/topology.ts';
 
 /** Round-trip times from the origin to the client; the depots stand between. */
 const RTTS_MS = [20, 30, 30, 20];
@@ -22,27 +22,59 @@ export interface FourLinksConditions {
   readonly pathLoss: number;
   readonly clientBufferBytes: number;
   readonly originControl: CongestionControl;
+  /** Where it is another row than the usual one. */
+  readonly row?: RowOfLinks;
 }
+
+/** How a row of four links differs from the usual one; a list has one entry for each link, from the origin on. */
+export interface RowOfLinks {
+  /** What is special, for people. */
+  readonly name: string;
+  readonly rttsMs?: readonly number[];
+  /** Of every link. */
+  readonly rateBps?: number;
+  /** Of each link: so many times rate times round-trip time of this link. */
+  readonly queueOfLeg?: number;
+  readonly every?: Partial<EmulatedLink>;
+  readonly each?: readonly Partial<EmulatedLink>[];
+  /** Hosts for cross traffic, each by a cable at a site of the row. */
+  readonly traffic?: Readonly<Record<string, string>>;
+}
+
+const USUAL_ROW =
+  'four links of 20, 30, 30 and 20 ms round-trip time, 100 Mbit/s, drop-tail queues of 625 kB';
 
 /** Between a depot's host and the router of its site. */
 const ACCESS = { rttMs: 1, rateBps: 1e9, queue: { bytes: 1e6 } };
 
 /** Origin, three sites for depots and a client in a row: 100 ms of round-trip time at 100 Mbit/s. */
 export function fourLinks(conditions: FourLinksConditions): Topology {
-  const loss = 1 - (1 - conditions.pathLoss) ** (1 / RTTS_MS.length);
+  const { row } = conditions;
+  const rttsMs = row?.rttsMs ?? RTTS_MS;
+  const rateBps = row?.rateBps ?? RATE_BPS;
+  const loss = 1 - (1 - conditions.pathLoss) ** (1 / rttsMs.length);
+  // Half of rate times round-trip time of the whole path, as usual, where nothing else is said.
+  const usualBytes = Math.round(QUEUE_BYTES * (rateBps / RATE_BPS));
   return {
-    name: 'four links of 20, 30, 30 and 20 ms round-trip time, 100 Mbit/s, drop-tail queues of 625 kB',
+    name: row ? `four links, ${row.name}` : USUAL_ROW,
     sites: {
       origin: { role: 'origin', congestionControl: conditions.originControl },
       far: { role: 'depot' },
       middle: { role: 'depot' },
       near: { role: 'depot' },
       client: { role: 'client', receiveBufferBytes: conditions.clientBufferBytes },
+      ...Object.fromEntries(
+        Object.keys(row?.traffic ?? {}).map((host) => [host, { role: 'traffic' as const }]),
+      ),
     },
-    links: RTTS_MS.map((rttMs, index): EmulatedLink => {
-      const between = [SITES[index] ?? '', SITES[index + 1] ?? ''] as const;
-      return { between, rttMs, rateBps: RATE_BPS, queue: { bytes: QUEUE_BYTES }, loss };
-    }),
+    links: [
+      ...rttsMs.map((rttMs, index): EmulatedLink => {
+        const between = [SITES[index] ?? '', SITES[index + 1] ?? ''] as const;
+        const bytes = row?.queueOfLeg ? Math.round((row.queueOfLeg * rateBps * rttMs) / 8000) : usualBytes;
+        return { between, rttMs, rateBps, queue: { bytes }, loss, ...row?.every, ...row?.each?.[index] };
+      }),
+      ...Object.entries(row?.traffic ?? {}).map((ends): Wire => ({ wire: ends })),
+    ],
   };
 }
 

@@ -1,5 +1,6 @@
 import { type CongestionControl, MIB, USUAL_CONGESTION_CONTROL } from '@longhaul/shared';
-import type { Experiment, Scenario, Variant } from '../experiment.ts';
+import type { Experiment, Extent, Scenario } from '../experiment.ts';
+import type { QuotedRow } from '../report/readme-table.ts';
 import {
   BIG_BUFFER_BYTES,
   FOUR_LINKS_DEPOTS,
@@ -7,51 +8,141 @@ import {
   fourLinks,
   LIMITED_BUFFER_BYTES,
 } from './four-links.ts';
+import { PATH_SCENARIOS } from './matrix-paths.ts';
+import { MATRIX_VARIANTS } from './matrix-variants.ts';
 
-const VARIANTS: Readonly<Record<string, Variant>> = {
-  direct: { kind: 'direct' },
-  ranges8: { kind: 'ranges', connections: 8 },
-  'aria2-16': { kind: 'aria2', connections: 16 },
-  haproxy3: { kind: 'relays', program: 'haproxy' },
-  nginx3: { kind: 'relays', program: 'nginx' },
-  'chain1-far': { kind: 'chain', depots: ['far'] },
-  'chain1-near': { kind: 'chain', depots: ['near'] },
-  chain2: { kind: 'chain', depots: ['near', 'far'] },
-  chain3: { kind: 'chain', depots: FOUR_LINKS_DEPOTS },
-  'chain3-lanes4': { kind: 'chain', depots: FOUR_LINKS_DEPOTS, lanes: 4 },
-  'chain3-lanes8': { kind: 'chain', depots: FOUR_LINKS_DEPOTS, lanes: 8 },
-  'chain3-lanes8-plain': { kind: 'chain', depots: FOUR_LINKS_DEPOTS, lanes: 8, laneControl: 'plain' },
-  auto: { kind: 'auto' },
-};
+interface Condition extends Omit<FourLinksConditions, 'originControl'> {
+  readonly label: string;
+  readonly why: string;
+}
 
-/** nginx as a chain of relays would have to be trusted with the origin's certificate: not a rival for https. */
-const { nginx3: _, ...TLS_VARIANTS } = VARIANTS;
-
-const CONDITIONS: Readonly<Record<string, Omit<FourLinksConditions, 'originControl'> & { label: string }>> = {
-  'loss0-big': { pathLoss: 0, clientBufferBytes: BIG_BUFFER_BYTES, label: 'no loss, big buffer' },
-  'loss1e-3-big': { pathLoss: 1e-3, clientBufferBytes: BIG_BUFFER_BYTES, label: 'loss 0.1 %, big buffer' },
-  'loss1e-2-big': { pathLoss: 1e-2, clientBufferBytes: BIG_BUFFER_BYTES, label: 'loss 1 %, big buffer' },
-  'loss0-limited': { pathLoss: 0, clientBufferBytes: LIMITED_BUFFER_BYTES, label: 'no loss, limited buffer' },
+const CONDITIONS: Readonly<Record<string, Condition>> = {
+  'loss0-big': {
+    pathLoss: 0,
+    clientBufferBytes: BIG_BUFFER_BYTES,
+    label: 'no loss, big buffer',
+    why: 'Nothing holds one connection back but its start: a chain must not cost anything here.',
+  },
+  'loss1e-3-big': {
+    pathLoss: 1e-3,
+    clientBufferBytes: BIG_BUFFER_BYTES,
+    label: 'loss 0.1 %, big buffer',
+    why: 'Loss holds back a long CUBIC connection, and a short one hardly.',
+  },
+  'loss1e-2-big': {
+    pathLoss: 1e-2,
+    clientBufferBytes: BIG_BUFFER_BYTES,
+    label: 'loss 1 %, big buffer',
+    why: 'Loss holds back even the origin’s short leg: one connection from it is not enough.',
+  },
+  'loss0-limited': {
+    pathLoss: 0,
+    clientBufferBytes: LIMITED_BUFFER_BYTES,
+    label: 'no loss, limited buffer',
+    why: 'The client’s window holds back each of its connections by the round trip of that connection: several of them win.',
+  },
   'loss1e-3-limited': {
     pathLoss: 1e-3,
     clientBufferBytes: LIMITED_BUFFER_BYTES,
     label: 'loss 0.1 %, limited buffer',
+    why: 'Both at once.',
+  },
+  'loss1e-2-limited': {
+    pathLoss: 1e-2,
+    clientBufferBytes: LIMITED_BUFFER_BYTES,
+    label: 'loss 1 %, limited buffer',
+    why: 'Both at once, where the origin’s leg is held back as well.',
   },
 };
 
-const COMMON = { client: 'client', origin: 'origin', depots: FOUR_LINKS_DEPOTS, sizeBytes: 30 * MIB };
+interface Half {
+  readonly group: string;
+  readonly suffix: string;
+  readonly labelSuffix: string;
+  readonly originControl: CongestionControl;
+  readonly tls?: boolean;
+  readonly why?: string;
+}
 
-function scenarios(originControl: CongestionControl): Scenario[] {
-  const suffix = originControl === USUAL_CONGESTION_CONTROL ? '' : `-${originControl}`;
-  return Object.entries(CONDITIONS).map(([id, { label, ...conditions }]) => ({
-    ...COMMON,
+const HALVES: readonly Half[] = [
+  { group: 'origin on cubic', suffix: '', labelSuffix: '', originControl: USUAL_CONGESTION_CONTROL },
+  {
+    group: 'origin on bbr',
+    suffix: '-bbr',
+    labelSuffix: ', origin on bbr',
+    originControl: 'bbr',
+    why: 'An origin that withstands loss needs no chain for that.',
+  },
+  {
+    group: 'everything over TLS, origin on cubic',
+    suffix: '-tls',
+    labelSuffix: ', https',
+    originControl: USUAL_CONGESTION_CONTROL,
+    tls: true,
+    why: 'What most pages use; more round trips before the first byte, and every end encrypts.',
+  },
+];
+
+function half({ group, suffix, labelSuffix, originControl, tls, why: alsoWhy }: Half): Scenario[] {
+  return Object.entries(CONDITIONS).map(([id, { label, why, ...conditions }]) => ({
     id: id + suffix,
-    label: originControl === USUAL_CONGESTION_CONTROL ? label : `${label}, origin on ${originControl}`,
-    group: `origin on ${originControl}`,
+    label: label + labelSuffix,
+    why: alsoWhy ? `${alsoWhy} ${why}` : why,
+    group,
     topology: fourLinks({ ...conditions, originControl }),
-    variants: VARIANTS,
+    client: 'client',
+    origin: 'origin',
+    depots: FOUR_LINKS_DEPOTS,
+    sizeBytes: 30 * MIB,
+    ...(tls ? { tls } : {}),
+    variants: MATRIX_VARIANTS,
   }));
 }
+
+const BASE = HALVES.flatMap(half);
+const idsOf = (scenarios: readonly Scenario[]) => scenarios.map(({ id }) => id);
+
+/** Rows that the README quotes, in its words: those where we lose beside those where we win. */
+export const README_ROWS: readonly QuotedRow[] = [
+  ['loss0-big', 'no loss'],
+  ['loss1e-3-big', 'one packet of a thousand lost'],
+  ['loss1e-3-big-tls', 'the same, https'],
+  ['loss1e-2-big', 'one of a hundred lost'],
+  ['loss1e-2-big-tls', 'the same, https'],
+  ['loss0-limited', 'no loss, client’s buffer 256 KB'],
+  ['loss1e-3-limited', 'one of a thousand lost, the same buffer'],
+];
+const README_IDS = README_ROWS.map(([id]) => id);
+
+/** Rivals at their best, and what a client could choose of ours. */
+const QUOTED = [
+  'direct',
+  'ranges8',
+  'aria2-16',
+  'haproxy3',
+  'nginx3',
+  'haproxy3-ranges8',
+  'haproxy3-aria2-16',
+  'nginx3-ranges8',
+  'nginx3-aria2-16',
+  'chain3',
+  'chain3-lanes8',
+  'auto',
+];
+/** What targets compare: the rivals that were ahead in screening, with one connection and with several. */
+const ESSENTIAL = ['direct', 'ranges4', 'haproxy3', 'haproxy3-ranges8', 'chain3', 'chain3-lanes8', 'auto'];
+
+const SCREENED = ['ranges8', 'haproxy3-kept', 'nginx3-ranges8', 'chain2', ...ESSENTIAL];
+
+const OTHERS = idsOf(BASE).filter((id) => !README_IDS.includes(id));
+const readme: Extent = { repeats: 10, scenarios: README_IDS, variants: QUOTED };
+const others: Extent = { repeats: 10, scenarios: OTHERS, variants: ESSENTIAL };
+/** On two cores the emulator has been later than 10 ms there: to be asked for by name. */
+const TOO_FAST = ['rate-1000'];
+const PATH_IDS = idsOf(PATH_SCENARIOS).filter((id) => !TOO_FAST.includes(id));
+const paths: Extent = { repeats: 10, scenarios: PATH_IDS, variants: ESSENTIAL };
+/** So often that everything together takes less than four hours. */
+const REPEATS_OF_THE_REST = 5;
 
 /** What a chain is worth on a far path, by loss, by the client's buffer and by the origin's congestion control. */
 export const MATRIX: Experiment = {
@@ -59,24 +150,19 @@ export const MATRIX: Experiment = {
   title: 'Chains, ranges and rivals on a far path',
   question:
     'How fast is a file of 30 MiB over a path of 100 ms and 100 Mbit/s: directly, in ranges, through rival relays, and through one to three depots, in one lane and in several?',
-  scenarios: [
-    ...scenarios('cubic'),
-    ...scenarios('bbr'),
-    {
-      ...COMMON,
-      id: 'loss1e-3-big-tls',
-      label: 'loss 0.1 %, big buffer, https',
-      group: 'everything over TLS, origin on cubic',
-      topology: fourLinks({ pathLoss: 1e-3, clientBufferBytes: BIG_BUFFER_BYTES, originControl: 'cubic' }),
-      tls: true,
-      variants: TLS_VARIANTS,
-    },
-  ],
+  scenarios: [...BASE, ...PATH_SCENARIOS],
   full: { repeats: 5 },
   quick: {
     repeats: 3,
     scenarios: Object.keys(CONDITIONS),
-    variants: ['direct', 'ranges8', 'chain3', 'chain3-lanes8', 'auto'],
+    variants: ['direct', 'ranges8', 'haproxy3-ranges8', 'chain3', 'chain3-lanes8', 'auto'],
+  },
+  sets: {
+    screen: [{ repeats: 3, scenarios: [...idsOf(BASE), ...PATH_IDS], variants: SCREENED }],
+    readme: [readme],
+    others: [others],
+    paths: [paths],
+    all: [readme, ...[others, paths].map((rest) => ({ ...rest, repeats: REPEATS_OF_THE_REST }))],
   },
   cutSeconds: 12,
   repeatsPerTurn: 1,

@@ -55,14 +55,14 @@ function visitsMs({ topology, client }: Scenario, depots: readonly string[]): nu
 }
 
 /** A connection to the master and its answer. */
-function redirectMs(scenario: Scenario, { kind }: Variant): number {
+export function redirectMs(scenario: Scenario, { kind }: Variant): number {
   const { topology, client, tls } = scenario;
   if (kind === 'direct') return 0;
   return pathBetween(topology, client, masterSite(scenario)).rttMs * (tls ? 3 : 2);
 }
 
 /** The legs from the client on; the planner's own choice is taken for direct here, and of lanes nothing is said. */
-function legsOf(scenario: Scenario, variant: Variant): readonly LegEstimate[] | undefined {
+export function legsOf(scenario: Scenario, variant: Variant): readonly LegEstimate[] | undefined {
   // The models know the connections of a chain, not a client that visits each depot.
   if (variant.kind === 'chain' && variant.signalling === 'stepwise' && variant.depots.length > 1)
     return undefined;

@@ -4,6 +4,7 @@ import { type MasterChange, type Overlay, startOverlay } from '../../overlay/ove
 import { type LaneControl, masterSite, type Scenario } from '../experiment.ts';
 import type { Network } from '../network/network.ts';
 import { linkEstimates } from './link-estimates.ts';
+import { LogTail } from './log-tail.ts';
 import { inNetwork } from './network-placement.ts';
 import type { CertificateFiles } from './scenario-certificates.ts';
 
@@ -27,6 +28,8 @@ export interface LabOverlay {
   readonly depotPid: (id: string) => number;
   /** How often downloads have left a way, or found none, since the depots began; all depots must live. */
   readonly wayChanges: () => Promise<number>;
+  /** What the depots have logged, by depot. */
+  readonly logs: ReadonlyMap<string, LogTail>;
   /** Ends a depot without notice. */
   readonly killDepot: (id: string) => Promise<void>;
   /** Starts a depot again that was killed, with the identity it had. */
@@ -54,9 +57,10 @@ export async function startLabOverlay(spec: LabOverlaySpec): Promise<LabOverlay>
   const site = masterSite(scenario);
   const originAddress = network.addressOf(scenario.origin);
   const everywhere = { metricsNetworks: ['0.0.0.0/0'] };
+  const dir = join(network.folder, `overlay-${name}`);
   let known = knowledgeOf(scenario);
   const overlay: Overlay = await startOverlay({
-    dir: join(network.folder, `overlay-${name}`),
+    dir,
     placement: inNetwork(network, (service) => (service === 'master' ? site : service)),
     depots: scenario.depots.map((id) => ({ id, port: ports.depot })),
     masterPort: ports.master,
@@ -86,6 +90,7 @@ export async function startLabOverlay(spec: LabOverlaySpec): Promise<LabOverlay>
       await overlay.master.stop();
       await overlay.restartMaster({ ...wanted, masterConfig: { ...everywhere, ...wanted.masterConfig } });
     },
+    logs: new Map(scenario.depots.map((id) => [id, new LogTail(join(dir, `${id}.log`))])),
     depotPid: (id) => overlay.depot(id).pid,
     killDepot: (id) => overlay.depot(id).kill(),
     restartDepot: overlay.restartDepot,

@@ -4,6 +4,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Network } from '../network/network.ts';
 import { type LabProgram, requireProgram } from '../programs.ts';
+import type { CertificateFiles } from './scenario-certificates.ts';
 import { waitForListener } from './wait-for-listener.ts';
 
 /** Where a rival's relays stand and what they lead to. */
@@ -15,8 +16,8 @@ export interface RelayChainSpec {
   readonly port: number;
   readonly originAddress: string;
   readonly originPort: number;
-  /** The origin speaks TLS, which only a relay that passes bytes through can stand before. */
-  readonly isTls?: boolean;
+  /** The origin speaks TLS, and so does the first relay; where relays end it, there is none between them. */
+  readonly certificates?: CertificateFiles | undefined;
 }
 
 export interface RelayChain {
@@ -32,11 +33,17 @@ export interface RelayHop {
   readonly nextPort: number;
   /** Of this relay alone. */
   readonly folder: string;
+  /** For its listener, where clients speak TLS with it. */
+  readonly listenTls: CertificateFiles | undefined;
+  /** Where it speaks TLS with what comes next. */
+  readonly nextTls: CertificateFiles | undefined;
 }
 
 export interface RelayProgram {
   readonly program: LabProgram;
   readonly configure: (hop: RelayHop) => string;
+  /** Whether it ends the client's TLS and begins its own; otherwise TLS passes through. */
+  readonly endsTls: boolean;
   /** Arguments that keep it in the foreground and away from the system's own instance. */
   readonly args: (configFile: string, folder: string) => readonly string[];
 }
@@ -60,7 +67,7 @@ export async function startRelayChain(spec: RelayChainSpec, relay: RelayProgram)
   try {
     const starts = sites.map((site, index) => {
       const next = sites[index + 1];
-      const folder = join(network.folder, `${relay.program}-${site}`);
+      const folder = join(network.folder, `${relay.program}-${port}-${site}`);
       mkdirSync(folder, { recursive: true });
       const configFile = join(folder, `${relay.program}.conf`);
       const config = relay.configure({
@@ -69,6 +76,8 @@ export async function startRelayChain(spec: RelayChainSpec, relay: RelayProgram)
         nextAddress: next === undefined ? spec.originAddress : network.addressOf(next),
         nextPort: next === undefined ? spec.originPort : port,
         folder,
+        listenTls: relay.endsTls && index === 0 ? spec.certificates : undefined,
+        nextTls: relay.endsTls && next === undefined ? spec.certificates : undefined,
       });
       writeFileSync(configFile, config);
       const command = [path, ...relay.args(configFile, folder)];
@@ -81,7 +90,7 @@ export async function startRelayChain(spec: RelayChainSpec, relay: RelayProgram)
     await stop();
     throw failure;
   }
-  return { url: `${spec.isTls ? 'https' : 'http'}://${network.addressOf(first)}:${port}`, stop };
+  return { url: `${spec.certificates ? 'https' : 'http'}://${network.addressOf(first)}:${port}`, stop };
 }
 
 async function endChild(child: ChildProcess): Promise<void> {

@@ -1,4 +1,4 @@
-/** Long TCP flows: `sink` discards what comes, `source` sends as fast as it may. Ends with the program that started it. */
+/** Long TCP flows: `sink` discards what comes, and says how much that was when it is asked to `count`; `source` sends as fast as it may. Ends with the program that started it. */
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { parseArgs } from 'node:util';
@@ -7,6 +7,8 @@ import { parseArgs } from 'node:util';
 const CHUNK = Buffer.alloc(256 * 1024);
 
 const sockets = new Set<Socket>();
+let receivedBytes = 0;
+process.on('message', () => process.send?.({ receivedBytes }));
 process.on('disconnect', stop);
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, stop);
 
@@ -28,7 +30,9 @@ async function listen(): Promise<number> {
   const server = createServer((socket) => {
     // A reset by the source: that is how flows stop.
     socket.on('error', () => socket.destroy());
-    socket.resume();
+    socket.on('data', (chunk) => {
+      receivedBytes += chunk.length;
+    });
   });
   server.listen(Number(values.port), host);
   await once(server, 'listening');

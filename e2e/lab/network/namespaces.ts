@@ -27,6 +27,17 @@ export function setSysctls(namespace: string, settings: readonly string[]): void
   if (result.status !== 0 || said !== '') throw new Error(`sysctl failed${at(namespace)}: ${said}`);
 }
 
+/** Packets that the own queues of a namespace's devices have dropped since they were made. */
+export function sendDrops(namespace: string): number {
+  const result = spawnSync(ipProgram(), ['-n', namespace, '-stats', '-json', 'link', 'show']);
+  if (result.error) throw result.error;
+  const devices = JSON.parse(result.stdout.toString()) as readonly {
+    ifname: string;
+    stats64?: { tx: { dropped: number } };
+  }[];
+  return devices.reduce((sum, { stats64 }) => sum + (stats64?.tx.dropped ?? 0), 0);
+}
+
 /** Starts a program inside; the process is the program's own, `ip` becomes it. */
 export function spawnInside(
   namespace: string,

@@ -4,6 +4,13 @@ import type { DirectionSettings, LinkDirection } from '../emulator/link-settings
 import type { DirectionCounters } from '../emulator/packet-direction.ts';
 import type { CrossTraffic, Topology } from './topology.ts';
 
+/** Cross traffic while it runs. */
+export interface RunningTraffic {
+  /** What has arrived at all sinks since they were started. */
+  readonly receivedBytes: () => Promise<number>;
+  readonly stop: () => Promise<void>;
+}
+
 /** A topology that lives: namespaces, routes, links under emulation. */
 export interface Network {
   readonly topology: Topology;
@@ -35,10 +42,12 @@ export interface Network {
   readonly countersOf: (from: string, to: string) => Promise<DirectionCounters>;
   /** The emulator's worst lateness since the last call, in milliseconds. */
   readonly takeLateness: () => Promise<number>;
+  /** The process that carries all links' packets; undefined where there are only wires. */
+  readonly emulatorPid: number | undefined;
+  /** Packets that the own queues of all devices have dropped since they were made. */
+  readonly deviceDrops: () => number;
   /** Starts flows and waits until all are connected. */
-  readonly startCrossTraffic: (
-    traffic: readonly CrossTraffic[],
-  ) => Promise<{ readonly stop: () => Promise<void> }>;
+  readonly startCrossTraffic: (traffic: readonly CrossTraffic[]) => Promise<RunningTraffic>;
   /** Ends every process of this network and removes all that was set up. May be called twice. */
   readonly close: () => Promise<void>;
 }

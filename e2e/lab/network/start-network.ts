@@ -6,7 +6,7 @@ import { allowCongestionControls, restoreCongestionControls } from './congestion
 import { startCrossTraffic } from './cross-traffic.ts';
 import { connectSites, createSites, linkName, startLinks } from './lay-network.ts';
 import { claimLab, type Lab, removeLab, removeLeftovers } from './leftovers.ts';
-import { setSysctls } from './namespaces.ts';
+import { sendDrops, setSysctls } from './namespaces.ts';
 import type { Network } from './network.ts';
 import { siteAddresses } from './routes.ts';
 import { SiteProcesses } from './site-processes.ts';
@@ -115,6 +115,9 @@ function assemble(
       if (!counters) throw new Error(`the emulator has no counters for ${linkName(link)}`);
       return link.between[0] === from ? counters.forward : counters.backward;
     },
+    emulatorPid: emulator?.pid,
+    deviceDrops: () =>
+      Object.keys(topology.sites).reduce((sum, site) => sum + sendDrops(namespaceOf(site)), 0),
     startCrossTraffic: (traffic) => startCrossTraffic(network, traffic),
     close,
   } satisfies Network as Network;

@@ -42,3 +42,12 @@ export interface CrossTraffic {
   readonly to: string;
   readonly flows: number;
 }
+
+/** A link that goes down and comes back again and again, from the start of each transfer on. */
+export interface Flapping {
+  /** The two ends of the link. */
+  readonly link: readonly [string, string];
+  /** Until it goes down first, and from one time to the next. */
+  readonly everyMs: number;
+  readonly downMs: number;
+}

@@ -2,6 +2,19 @@ import * as z from 'zod';
 import { LabRefusal } from '../refusal.ts';
 import type { TransferLine } from './transfer-line.ts';
 
+const legLineSchema = z.object({
+  at: z.string(),
+  to: z.string(),
+  connections: z.number().int().positive(),
+  sentBytes: z.number().nonnegative(),
+  retransmittedBytes: z.number().nonnegative(),
+  receivedBytes: z.number().nonnegative(),
+  minRttMs: z.number().nonnegative().optional(),
+  rttMs: z.number().nonnegative().optional(),
+  deliveryRateBps: z.number().nonnegative().optional(),
+  limitedMs: z.record(z.string(), z.number()),
+});
+
 /** A transfer as it stands in a result of the lab. */
 export const transferLineSchema: z.ZodType<TransferLine> = z.object({
   experiment: z.string(),
@@ -20,6 +33,12 @@ export const transferLineSchema: z.ZodType<TransferLine> = z.object({
   prefixOk: z.boolean().optional(),
   receivedBytes: z.number().nonnegative().optional(),
   chain: z.array(z.string()).optional(),
+  lanes: z.number().int().positive().optional(),
+  predictedSeconds: z.number().nonnegative().optional(),
+  predictedDirectSeconds: z.number().nonnegative().optional(),
+  legs: z.array(legLineSchema).optional(),
+  crossBps: z.number().nonnegative().optional(),
+  deviceDrops: z.number().int().nonnegative().optional(),
   wayChanges: z.number().int().nonnegative().optional(),
   setUpMs: z.number().nonnegative().optional(),
   fault: z.enum(['fin', 'rst', 'silence']).optional(),

@@ -39,6 +39,8 @@ export const runInfoSchema = z.object({
   options: z.object({
     repeat: z.number(),
     quick: z.boolean(),
+    /** The set of scenarios and variants that was asked for. */
+    set: z.string().optional(),
     /** null: transfers were never cut. */
     cutSeconds: z.number().nullable(),
     seed: z.number(),

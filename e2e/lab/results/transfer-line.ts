@@ -1,5 +1,22 @@
 import type { FaultKind, FaultPosition } from '../experiment.ts';
 
+/** One leg of a transfer as the depot `at` one of its ends saw it. */
+export interface LegLine {
+  readonly at: string;
+  /** The other end: `client`, `origin` or a depot. */
+  readonly to: string;
+  /** How many connections it had, over lanes and one after the other. */
+  readonly connections: number;
+  readonly sentBytes: number;
+  readonly retransmittedBytes: number;
+  readonly receivedBytes: number;
+  readonly minRttMs?: number;
+  readonly rttMs?: number;
+  readonly deliveryRateBps?: number;
+  /** For how long its sender waited for what, by what it waited for. */
+  readonly limitedMs: Readonly<Record<string, number>>;
+}
+
 /** One transfer of an experiment, as one line of a result file. */
 export interface TransferLine {
   readonly experiment: string;
@@ -29,6 +46,17 @@ export interface TransferLine {
   readonly receivedBytes?: number;
   /** Depots the transfer went through, from the client on; left out where the program cannot say. */
   readonly chain?: readonly string[];
+  /** Connections side by side that its plan has on every leg but the client's; only through a master. */
+  readonly lanes?: number;
+  /** What its plan predicted for it, and for going directly; only through a master. */
+  readonly predictedSeconds?: number;
+  readonly predictedDirectSeconds?: number;
+  /** What the kernels of its depots saw; only where depots carried it. */
+  readonly legs?: readonly LegLine[];
+  /** What the scenario's cross traffic carried in all while the transfer ran, bits per second. */
+  readonly crossBps?: number;
+  /** Packets that devices' own queues dropped meanwhile, which no emulated link should: such a transfer is marked. */
+  readonly deviceDrops?: number;
   /** How often depots left a way, or found none; left out where none was asked, and where one was ended on purpose. */
   readonly wayChanges?: number;
   /** Until the request for the file itself was sent, redirects included; left out where the program cannot say. */

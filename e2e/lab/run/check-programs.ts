@@ -1,3 +1,4 @@
+import { rivalOf } from '../experiment.ts';
 import { type LabProgram, requireProgram } from '../programs.ts';
 import type { RunPlan } from './plan-run.ts';
 
@@ -11,7 +12,8 @@ export function checkPrograms(plan: RunPlan): readonly string[] {
     for (const { scenario, variant } of turns.flatMap(({ transfers }) => transfers)) {
       const way = scenario.variants[variant];
       if (way?.kind === 'aria2') programs.add('aria2c');
-      if (way?.kind === 'relays') programs.add(way.program);
+      const rival = way && rivalOf(way);
+      if (rival) programs.add(rival === 'nginx' ? 'nginx' : 'haproxy');
     }
   }
   for (const program of programs) requireProgram(program);

@@ -48,7 +48,7 @@ describe('scenarios', () => {
   });
 
   test('with rivals or chains are refused without depots', () => {
-    const variants = { haproxy3: { kind: 'relays', program: 'haproxy' } } as const;
+    const variants = { haproxy3: { kind: 'relays', through: 'haproxy' } } as const;
     expect(() => checkScenarios([{ ...GOOD, depots: [], variants }])).toThrow(/haproxy3 needs depots/);
   });
 });

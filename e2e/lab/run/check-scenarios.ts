@@ -1,5 +1,5 @@
 import { DEPOT_ID } from '@longhaul/shared';
-import { type Fault, masterSite, type Scenario } from '../experiment.ts';
+import { clientConnectionsOf, type Fault, masterSite, rivalOf, type Scenario } from '../experiment.ts';
 import { LARGEST_FILE_BYTES } from '../hosts/origin-content.ts';
 import { checkTopology } from '../network/check-topology.ts';
 import { LabRefusal } from '../refusal.ts';
@@ -50,13 +50,11 @@ function mistakesOf(scenario: Scenario): string[] {
       const count = variant.kind === 'chain' ? variant.depots.length : depots.length;
       mistakes.push(...mistakesOfFault(id, variant.fault, count));
     }
-    const connections = 'connections' in variant ? variant.connections : 1;
+    const connections = clientConnectionsOf(variant);
     if (!Number.isSafeInteger(connections) || connections < 1)
       mistakes.push(`variant ${id} has ${connections} connections: give a whole number of at least 1`);
-    const needsDepots = variant.kind !== 'direct' && variant.kind !== 'ranges' && variant.kind !== 'aria2';
+    const needsDepots = variant.kind === 'chain' || variant.kind === 'auto' || rivalOf(variant) !== undefined;
     if (needsDepots && depots.length === 0) mistakes.push(`variant ${id} needs depots, and there are none`);
-    if (variant.kind === 'relays' && variant.program === 'nginx' && scenario.tls)
-      mistakes.push(`variant ${id}: nginx cannot relay https without the origin's certificate; leave it out`);
   }
   return mistakes;
 }

@@ -49,14 +49,32 @@ describe('the plan of a run', () => {
     expect(stint?.turns[0]?.transfers).toHaveLength(RNP.repeatsPerTurn * 4);
   });
 
-  test('of the quick matrix is five scenarios by five variants', () => {
-    expect(plan({ quick: true, repeats: 3 }).transferCount).toBe(5 * 5 * 3);
+  test('of the quick matrix is six scenarios by six variants', () => {
+    expect(plan({ quick: true, repeats: 3 }).transferCount).toBe(6 * 6 * 3);
+  });
+
+  test('of a set has the repeats of each of its parts, and each transfer once', () => {
+    const transfers = transfersOf(plan({ set: 'all' }));
+    const most = (id: string) =>
+      Math.max(...transfers.filter(({ scenario }) => scenario.id === id).map(({ repeat }) => repeat));
+    expect(most('loss1e-3-big')).toBe(10);
+    expect(most('bursts-1e-3')).toBe(5);
+    const keys = transfers.map(({ scenario, variant, repeat }) => `${scenario.id} ${variant} ${repeat}`);
+    expect(new Set(keys).size).toBe(keys.length);
+  });
+
+  test('of a set can be narrowed, and not widened', () => {
+    const ids = (scenarios: readonly string[]) =>
+      plan({ set: 'paths', scenarios }).scenarios.map(({ id }) => id);
+    expect(ids(['reverse'])).toEqual(['reverse']);
+    expect(() => ids(['loss0-big'])).toThrow(/None of the chosen/);
+    expect(() => plan({ set: 'everything' })).toThrow(/no set 'everything'; it has screen, /);
   });
 
   test('names what it does not know, and what there is', () => {
     expect(() => plan({ scenarios: ['loss0'] })).toThrow(/no scenario 'loss0'; it has loss0-big, /);
     expect(() => plan({ variants: ['squid3'] })).toThrow(/no variant 'squid3'; it has direct, /);
-    expect(() => plan({ scenarios: ['loss1e-3-big-tls'], variants: ['nginx3'] })).toThrow(
+    expect(() => plan({ scenarios: ['loss1e-3-big-tls'], variants: ['ranges4'] })).toThrow(
       /None of the chosen/,
     );
   });

@@ -7,6 +7,8 @@ import { seededRandom } from '../results/seeded-random.ts';
 /** What a run of an experiment was asked for. */
 export interface RunOptions {
   readonly quick: boolean;
+  /** One of the experiment's sets, instead of its full or quick extent. */
+  readonly set?: string;
   readonly repeats?: number;
   readonly scenarios?: readonly string[];
   readonly variants?: readonly string[];
@@ -40,6 +42,7 @@ export interface RunPlan {
   readonly experiment: Experiment;
   readonly scenarios: readonly Scenario[];
   readonly cutSeconds: number | null;
+  /** Of the scenarios that have most. */
   readonly repeats: number;
   readonly stints: readonly Stint[];
   readonly transferCount: number;
@@ -53,14 +56,48 @@ export interface RunPlan {
  * @throws {LabRefusal} `lab-input-invalid` for ids that do not exist.
  */
 export function planRun(experiment: Experiment, options: RunOptions): RunPlan {
-  const extent = options.quick ? experiment.quick : experiment.full;
-  const repeats = options.repeats ?? extent.repeats;
+  const extents = extentsOf(experiment, options);
   const cutSeconds = options.cutSeconds ?? experiment.cutSeconds;
+  const random = seededRandom(options.seed);
+  const stints = extents.flatMap((extent) => stintsOf(experiment, options, extent, random));
+  const all = stints.flatMap(({ turns }) => turns.flatMap(({ transfers }) => transfers));
+  if (all.length === 0)
+    throw new LabRefusal('lab-input-invalid', 'None of the chosen scenarios has one of the chosen variants.');
+  const used = new Set(all.map(({ scenario }) => scenario));
+  const scenarios = experiment.scenarios.filter((scenario) => used.has(scenario));
+  const order = all.map(({ scenario, variant, repeat, seed }) => [scenario.id, variant, repeat, seed]);
+  return {
+    experiment,
+    scenarios,
+    cutSeconds,
+    repeats: Math.max(...all.map(({ repeat }) => repeat)),
+    stints,
+    transferCount: all.length,
+    fingerprint: fingerprintOf([experiment.name, cutSeconds, scenarios, order]),
+  };
+}
+
+function extentsOf(experiment: Experiment, { quick, set }: RunOptions): readonly Extent[] {
+  if (set === undefined) return [quick ? experiment.quick : experiment.full];
+  const found = experiment.sets?.[set];
+  if (found) return found;
+  const known = Object.keys(experiment.sets ?? {});
+  throw new LabRefusal(
+    'lab-input-invalid',
+    `${experiment.name} has no set '${set}'; it has ${known.length > 0 ? known.join(', ') : 'none'}.`,
+  );
+}
+
+function stintsOf(
+  experiment: Experiment,
+  options: RunOptions,
+  extent: Extent,
+  random: () => number,
+): readonly Stint[] {
+  const repeats = options.repeats ?? extent.repeats;
   const scenarios = chooseScenarios(experiment, options, extent);
   const variants = new Set(chosenVariants(experiment, options, extent));
-  const random = seededRandom(options.seed);
-
-  const stints = [...Map.groupBy(scenarios, stageKey).values()].map((together): Stint => {
+  return [...Map.groupBy(scenarios, stageKey).values()].map((together): Stint => {
     const turns: Turn[] = [];
     for (let first = 1; first <= repeats; first += experiment.repeatsPerTurn) {
       const last = Math.min(first + experiment.repeatsPerTurn - 1, repeats);
@@ -77,25 +114,16 @@ export function planRun(experiment: Experiment, options: RunOptions): RunPlan {
     const used = turns.flatMap(({ transfers }) => transfers.map(({ variant }) => variant));
     return { variants: [...new Set(used)], turns };
   });
-  const all = stints.flatMap(({ turns }) => turns.flatMap(({ transfers }) => transfers));
-  if (all.length === 0)
-    throw new LabRefusal('lab-input-invalid', 'None of the chosen scenarios has one of the chosen variants.');
-  return {
-    experiment,
-    scenarios,
-    cutSeconds,
-    repeats,
-    stints,
-    transferCount: all.length,
-    fingerprint: fingerprintOf([experiment.name, cutSeconds, all]),
-  };
 }
 
 function chooseScenarios(experiment: Experiment, options: RunOptions, extent: Extent): readonly Scenario[] {
   const known = experiment.scenarios.map(({ id }) => id);
   refuseUnknown('scenario', experiment, options.scenarios ?? [], known);
-  const wanted = options.scenarios ?? extent.scenarios ?? known;
-  return experiment.scenarios.filter(({ id }) => wanted.includes(id));
+  // What a set leaves out stays out; without one, what is asked for by name is run.
+  const offered = options.set === undefined ? (options.scenarios ?? extent.scenarios) : extent.scenarios;
+  return experiment.scenarios
+    .filter(({ id }) => (offered ?? known).includes(id))
+    .filter(({ id }) => options.scenarios === undefined || options.scenarios.includes(id));
 }
 
 function chosenVariants(experiment: Experiment, options: RunOptions, extent: Extent): readonly string[] {

@@ -2,10 +2,15 @@ import { loadavg } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Fault } from '../experiment.ts';
 import { type FaultOutcome, fetchThroughFault } from '../faults/fetch-through-fault.ts';
+import type { LabOverlay } from '../hosts/lab-overlay.ts';
+import { flapLink } from '../network/flap-link.ts';
+import type { Network } from '../network/network.ts';
 import type { TransferLine } from '../results/transfer-line.ts';
-import { chainOf, fetchVariant } from '../stage/fetch-variant.ts';
+import { planBehind } from '../stage/asked-plan.ts';
+import { fetchVariant, requestOf, ticketOf } from '../stage/fetch-variant.ts';
 import { type Stage, startStage } from '../stage/stage.ts';
-import type { TransferOutcome } from '../transfers/transfer.ts';
+import { legsOfJob } from '../stage/told-by-depots.ts';
+import type { TransferOutcome, TransferRequest } from '../transfers/transfer.ts';
 import type { PlannedTransfer, RunPlan, Stint } from './plan-run.ts';
 
 /** What was under way of the last transfer has left the links and their queues by then. */
@@ -63,27 +68,34 @@ async function runStint(plan: RunPlan, { turns, variants }: Stint, events: RunEv
 
 async function runTransfer(plan: RunPlan, stage: Stage, planned: PlannedTransfer): Promise<TransferLine> {
   const { scenario, variant, repeat, seed } = planned;
+  const { network } = stage;
   const way = scenario.variants[variant];
   if (!way) throw new Error(`${scenario.id} has no variant ${variant}`);
+  const newRequest = () => requestOf(stage, scenario, way, plan.cutSeconds);
   if (scenario.start === 'warm') {
-    await fetchVariant(stage, scenario, way, plan.cutSeconds);
+    await fetchVariant(way, newRequest());
     await delay(SETTLE_MS);
   }
-  await stage.network.reseed(seed);
-  await stage.network.takeLateness();
-  const fault = way.kind === 'chain' || way.kind === 'auto' ? way.fault : undefined;
-  const isOurs = way.kind === 'chain' || way.kind === 'auto';
-  const changes =
-    isOurs && !fault
-      ? stage.overlay(way.kind === 'chain' ? way.laneControl : undefined).wayChanges
-      : undefined;
+  await network.reseed(seed);
+  await network.takeLateness();
+  const ours = way.kind === 'chain' || way.kind === 'auto' ? way : undefined;
+  const fault = ours?.fault;
+  const overlay = ours && stage.overlay(ours.kind === 'chain' ? ours.laneControl : undefined);
+  const changes = fault ? undefined : overlay?.wayChanges;
   const changesBefore = await changes?.();
-  const broken = fault && (await fetchThroughFault(stage, scenario, way, fault, plan.cutSeconds));
-  const outcome = broken ?? (await fetchVariant(stage, scenario, way, plan.cutSeconds));
-  const latenessMs = await stage.network.takeLateness();
+  const dropsBefore = network.deviceDrops();
+  const request = newRequest();
+  const crossBefore = await stage.crossBytes();
+  const startedMs = performance.now();
+  const flapping = scenario.flapping && flapLink(network, scenario.flapping);
+  const broken = fault && ours && (await fetchThroughFault(stage, scenario, ours, fault, plan.cutSeconds));
+  const outcome = broken ?? (await fetchVariant(way, request));
+  const crossBytes = (await stage.crossBytes()) ?? 0;
+  const elapsedMs = performance.now() - startedMs;
+  await flapping?.stop();
+  const latenessMs = await network.takeLateness();
   await broken?.mend();
   const wayChanges = changes && (await changes()) - (changesBefore ?? 0);
-  const chain = isOurs ? chainOf(outcome.finalUrl) : undefined;
   return {
     experiment: plan.experiment.name,
     scenario: scenario.id,
@@ -94,11 +106,50 @@ async function runTransfer(plan: RunPlan, stage: Stage, planned: PlannedTransfer
     ...measured(outcome),
     latenessMs: rounded(latenessMs, 2),
     load: rounded(loadavg()[0] ?? 0, 2),
-    ...(chain === undefined ? {} : { chain }),
-    ...(wayChanges === undefined ? {} : { wayChanges }),
+    deviceDrops: network.deviceDrops() - dropsBefore,
+    ...(ours && outcome.finalUrl !== null ? optional('chain', ticketOf(outcome.finalUrl).chain) : {}),
+    ...(overlay && !fault
+      ? await plannedWay(network, overlay, ours?.kind === 'chain', request, outcome)
+      : {}),
+    ...optional('wayChanges', wayChanges),
+    ...(crossBefore === undefined
+      ? {}
+      : { crossBps: Math.round(((crossBytes - crossBefore) * 8000) / elapsedMs) }),
     ...(outcome.setUpMs === null ? {} : { setUpMs: rounded(outcome.setUpMs, 2) }),
     ...(fault && broken ? suffered(fault, broken) : {}),
   };
+}
+
+/** What the plan of a transfer said, and what its depots saw of it. A plan of a chosen way may be asked for anew. */
+async function plannedWay(
+  network: Network,
+  { logs }: LabOverlay,
+  isChosen: boolean,
+  request: TransferRequest,
+  { finalUrl }: TransferOutcome,
+) {
+  const plan = await planBehind(network, request);
+  const { jobId } = finalUrl === null ? {} : ticketOf(finalUrl);
+  // Tunnels end a little after the client has its last byte.
+  await delay(SETTLE_MS);
+  const legs = legsOfJob(logs, jobId);
+  return {
+    ...(plan && (isChosen || jobId === undefined || plan.jobId === jobId)
+      ? {
+          lanes: plan.lanes,
+          predictedSeconds: rounded(plan.prediction.seconds, 4),
+          predictedDirectSeconds: rounded(plan.direct.seconds, 4),
+        }
+      : {}),
+    ...(legs.length > 0 ? { legs } : {}),
+  };
+}
+
+function optional<Key extends string, Value>(
+  key: Key,
+  value: Value | undefined,
+): Partial<Record<Key, Value>> {
+  return value === undefined ? {} : ({ [key]: value } as Record<Key, Value>);
 }
 
 function measured(outcome: TransferOutcome) {

@@ -16,14 +16,9 @@ import type { Stage } from './stage.ts';
 /** A name for the file that no transfer has had before, so that no plan and no ticket is used twice. */
 let filesFetched = 0;
 
-/** Fetches a scenario's file in one of its ways. */
-export function fetchVariant(
-  stage: Stage,
-  scenario: Scenario,
-  variant: Variant,
-  cutSeconds: number | null,
-): Promise<TransferOutcome> {
-  return transferOf(variant)(requestOf(stage, scenario, variant, cutSeconds));
+/** Fetches what was asked for in the way of a variant. */
+export function fetchVariant(variant: Variant, request: TransferRequest): Promise<TransferOutcome> {
+  return transferOf(variant)(request);
 }
 
 /** What a client needs to fetch a scenario's file in one of its ways. */
@@ -54,11 +49,11 @@ function transferOf(variant: Variant): Transfer {
 function urlOf(stage: Stage, variant: Variant, path: string, sizeBytes: number): string {
   switch (variant.kind) {
     case 'direct':
+      return stage.originUrl + path;
     case 'ranges':
     case 'aria2':
-      return stage.originUrl + path;
     case 'relays':
-      return stage.relayUrl(variant.program) + path;
+      return (variant.through ? stage.relayUrl(variant.through) : stage.originUrl) + path;
     case 'chain': {
       const { depots, lanes, laneControl, signalling } = variant;
       // The master is told the depots in the order in which the bytes pass.
@@ -82,10 +77,16 @@ function getPath(stage: Stage, path: string, options: GetOptions): string {
 
 /** The depots behind the URL that gave a file, from the client on: what its ticket says first. */
 export function chainOf(finalUrl: string | null): readonly string[] | undefined {
-  if (finalUrl === null) return undefined;
-  const { pathname, search } = new URL(finalUrl);
+  return finalUrl === null ? undefined : ticketOf(finalUrl).chain;
+}
+
+/** What the ticket in a URL says; the chain is empty where there is none. */
+export function ticketOf(url: string): { readonly jobId?: string; readonly chain?: readonly string[] } {
+  const { pathname, search } = new URL(url);
   const request = parseRelayTarget(pathname + search);
-  if (!request.ok) return [];
+  if (!request.ok) return { chain: [] };
   const ticket = decodeTicket(request.value.ticket);
-  return ticket.ok ? ticket.value.claims.chains[0] : undefined;
+  if (!ticket.ok) return {};
+  const { jobId, chains } = ticket.value.claims;
+  return { jobId, ...(chains[0] ? { chain: chains[0] } : {}) };
 }

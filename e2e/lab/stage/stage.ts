@@ -2,19 +2,29 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type ServiceProcess, startProgram } from '../../overlay/service-process.ts';
-import { type LaneControl, masterSite, type Scenario, type Variant } from '../experiment.ts';
-import { startHaproxyChain } from '../hosts/haproxy.ts';
+import {
+  type LaneControl,
+  masterSite,
+  type RivalRelay,
+  rivalOf,
+  type Scenario,
+  type Variant,
+} from '../experiment.ts';
+import { startHaproxyChain, startKeptHaproxyChain } from '../hosts/haproxy.ts';
 import { type LabOverlay, startLabOverlay } from '../hosts/lab-overlay.ts';
 import { inNetwork } from '../hosts/network-placement.ts';
 import { startNginxChain } from '../hosts/nginx.ts';
 import type { RelayChain } from '../hosts/relay-chain.ts';
 import { type CertificateFiles, writeCertificates } from '../hosts/scenario-certificates.ts';
-import type { Network } from '../network/network.ts';
+import type { Network, RunningTraffic } from '../network/network.ts';
 import { startNetwork } from '../network/start-network.ts';
 import { applyTopology } from './apply-topology.ts';
 
-const HAPROXY_PORT = 8090;
-const NGINX_PORT = 8091;
+const RIVALS = {
+  haproxy: { start: startHaproxyChain, port: 8090 },
+  'haproxy-kept': { start: startKeptHaproxyChain, port: 8092 },
+  nginx: { start: startNginxChain, port: 8091 },
+} as const;
 const ORIGIN_PROGRAM = join(import.meta.dirname, '..', 'hosts', 'origin-main.ts');
 /** Long flows have left slow start and share the link by then. */
 const CROSS_TRAFFIC_SETTLE_MS = 1500;
@@ -26,7 +36,7 @@ export interface Stage {
   /** The overlay whose depots are configured so; without a name the usual one. */
   readonly overlay: (laneControl?: LaneControl) => LabOverlay;
   /** The base URL under which a rival's first relay is dialled. */
-  readonly relayUrl: (program: 'haproxy' | 'nginx') => string;
+  readonly relayUrl: (program: RivalRelay) => string;
   readonly caFile: string | undefined;
   /** Makes the conditions those of this scenario. */
   readonly enter: (scenario: Scenario) => Promise<void>;
@@ -35,6 +45,8 @@ export interface Stage {
    * and transfers shall not know what went before. Call before each transfer.
    */
   readonly refreshTraffic: (scenario: Scenario) => Promise<void>;
+  /** What the cross traffic that runs has brought so far; undefined where there is none. */
+  readonly crossBytes: () => Promise<number | undefined>;
   readonly close: () => Promise<void>;
 }
 
@@ -70,17 +82,15 @@ async function furnish(network: Network, { scenarios, variants }: StageSpec): Pr
     overlays.set(laneControl, await startLabOverlay(spec));
   }
   const relays = new Map<string, RelayChain>();
-  for (const variant of kinds) {
-    if (variant.kind !== 'relays' || relays.has(variant.program)) continue;
-    const start = variant.program === 'haproxy' ? startHaproxyChain : startNginxChain;
-    const port = variant.program === 'haproxy' ? HAPROXY_PORT : NGINX_PORT;
+  for (const rival of new Set(kinds.flatMap((variant) => rivalOf(variant) ?? []))) {
+    const { start, port } = RIVALS[rival];
     const originAddress = network.addressOf(first.origin);
-    const spec = { network, sites: first.depots, port, originAddress, originPort, isTls: first.tls ?? false };
-    relays.set(variant.program, await start(spec));
+    const spec = { network, sites: first.depots, port, originAddress, originPort, certificates };
+    relays.set(rival, await start(spec));
   }
 
   let now = first;
-  let traffic: { readonly stop: () => Promise<void> } | undefined;
+  let traffic: RunningTraffic | undefined;
   const enter = async (scenario: Scenario) => {
     await applyTopology(network, now.topology, scenario.topology);
     await Promise.all([...overlays.values()].map((overlay) => overlay.learn(scenario)));
@@ -101,6 +111,7 @@ async function furnish(network: Network, { scenarios, variants }: StageSpec): Pr
     caFile: certificates?.caFile,
     enter,
     refreshTraffic,
+    crossBytes: async () => traffic?.receivedBytes(),
     close: async () => {
       const hosts = [...overlays.values(), origin];
       await Promise.allSettled([traffic?.stop(), ...hosts.map((host) => host.stop())]);

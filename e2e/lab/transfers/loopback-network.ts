@@ -17,6 +17,8 @@ export function loopbackNetwork(folder: string): Network {
     setLink: absent,
     reseed: absent,
     countersOf: absent,
+    deviceDrops: () => 0,
+    emulatorPid: undefined,
     takeLateness: absent,
     startCrossTraffic: absent,
     close: async () => {},

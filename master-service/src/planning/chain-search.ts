@@ -47,11 +47,19 @@ export function searchFrom(space: SearchSpace, entry: string, minDepots = 1): Ra
   const setUp = { clientTls, originTls };
   const best: RatedChain[] = [];
 
+  const known = new Map<LegEstimate, number>();
+  const boundBehind = (before: Bound, leg: LegEstimate): Bound => {
+    const least = known.get(leg) ?? leastSeconds(leg, sizeBytes, laneChoices);
+    known.set(leg, least);
+    return boundWith(before, leg, least);
+  };
+  const isBeaten = (bound: Bound) => bound.seconds >= (best[1]?.seconds ?? Number.POSITIVE_INFINITY);
+
   const visit = (chain: readonly string[], legs: readonly LegEstimate[], bound: Bound): void => {
-    if (bound.seconds >= (best[1]?.seconds ?? Number.POSITIVE_INFINITY)) return;
+    if (isBeaten(bound)) return;
     const last = chain.at(-1) ?? CLIENT;
     const toOrigin = chain.length < minDepots ? undefined : legBetween(last, ORIGIN);
-    if (toOrigin) {
+    if (toOrigin && !isBeaten(boundBehind(bound, toOrigin))) {
       const complete = [...legs, toOrigin];
       best.push({ chain, legs: complete, ...chooseLanes(complete, sizeBytes, setUp, laneChoices) });
       best.sort((one, other) => one.seconds - other.seconds);
@@ -60,12 +68,14 @@ export function searchFrom(space: SearchSpace, entry: string, minDepots = 1): Ra
     if (chain.length >= space.maxDepots) return;
     for (const { id } of space.depots) {
       const leg = chain.includes(id) ? undefined : legBetween(last, id);
-      if (leg) visit([...chain, id], [...legs, leg], boundWith(bound, leg, sizeBytes, laneChoices));
+      const next = leg && boundBehind(bound, leg);
+      if (leg && next && !isBeaten(next)) visit([...chain, id], [...legs, leg], next);
     }
   };
 
   const first = legBetween(CLIENT, entry);
-  if (first && space.maxDepots > 0) visit([entry], [first], boundWith(NOTHING, first, sizeBytes, [1]));
+  if (first && space.maxDepots > 0)
+    visit([entry], [first], boundWith(NOTHING, first, leastSeconds(first, sizeBytes, [1])));
   return best;
 }
 
@@ -81,16 +91,22 @@ interface Bound {
 const NOTHING: Bound = { seconds: 0, slowest: 0, rttMs: 0, longestRttMs: 0 };
 
 /**
- * Of `chainSeconds`, set-up costs at least two round trips of every leg, the slowest leg its time with the lanes that suit
- * it best, and all others but one half a round trip; more legs only add to it.
+ * How much less a leg may take, in round trips, because the others hold it back: it then leaves slow start in the middle of a
+ * round. log2 u - u + 1 is at most this (at u = 1 / ln 2).
  */
-function boundWith(
-  before: Bound,
-  leg: LegEstimate,
-  sizeBytes: number,
-  laneChoices: readonly number[],
-): Bound {
+const START_SLACK_ROUNDS = 0.0861;
+
+/** The least time of a leg by itself, whatever other legs let it carry, with the lanes that suit it best. */
+function leastSeconds(leg: LegEstimate, sizeBytes: number, laneChoices: readonly number[]): number {
   const least = Math.min(...laneChoices.map((lanes) => legSeconds(leg, sizeBytes, lanes)));
+  return Math.max(0, least - (START_SLACK_ROUNDS * leg.rttMs) / 1000);
+}
+
+/**
+ * Of `chainSeconds`, set-up costs at least two round trips of every leg, the slowest leg its least time, and all others but one
+ * half a round trip; more legs only add to it.
+ */
+function boundWith(before: Bound, leg: LegEstimate, least: number): Bound {
   const slowest = Math.max(before.slowest, least);
   const rttMs = before.rttMs + leg.rttMs;
   const longestRttMs = Math.max(before.longestRttMs, leg.rttMs);

@@ -2,6 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { RunningDigest } from '../../digests/running-digest.ts';
 import { receive, writeAll } from './socket-pair.ts';
 import { countDescriptors, type SuiteConnections, stopsGrowing } from './suite-connections.ts';
 
@@ -26,6 +27,26 @@ export function promiseBody({ pair, bodyEnds, body, destroyAll }: SuiteConnectio
     expect(grown).toBe(payload.length);
     expect(source.isPaused()).toBe(true);
     expect((await receive(source).until(12)).toString()).toBe('next message');
+  });
+
+  test('shows a watcher every byte that it takes, in order, and none behind it', async () => {
+    const { origin, source, sink, received } = await bodyEnds();
+    const payloads = [3 * MEGABYTE, 10, 2 * MEGABYTE].map((sizeBytes) => randomBytes(sizeBytes));
+    origin.write(Buffer.concat([...payloads, Buffer.from('next message')]));
+    const given = new RunningDigest();
+    const watcher = {
+      digest: undefined,
+      tagKey: given.key,
+      onTags: given.updateTagged.bind(given),
+      onChunk: given.update.bind(given),
+    };
+    for (const { length } of payloads)
+      expect(await body(source, sink, length, { watcher })).toMatchObject({ outcome: 'complete' });
+    const all = Buffer.concat(payloads);
+    expect((await received.until(all.length)).equals(all)).toBe(true);
+    const prefix = given.prefix();
+    expect(prefix.restBytes).toBe(all.length);
+    expect(prefix.take(Buffer.concat([all, Buffer.from('!')]))?.toString()).toBe('!');
   });
 
   test('of any size follows another over the same two connections', async () => {

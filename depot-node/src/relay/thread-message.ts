@@ -1,9 +1,12 @@
+import type { Segment } from '../digests/segment-tags.ts';
 import type { BodyEnd, TunnelBreak } from './relay-plane.ts';
+import type { DigestCommand } from './thread-digests.ts';
 
-/** What the main thread asks of the splice thread. Descriptors named here belong to the thread from then on. */
-export type SpliceCommand =
+/** What the main thread asks of a relay thread. Descriptors named here belong to the thread from then on. */
+export type ThreadCommand =
   | TunnelCommand
   | BodyCommand
+  | DigestCommand
   | { readonly type: 'cancel'; readonly id: number }
   | StopCommand;
 
@@ -36,14 +39,26 @@ export interface BodyCommand {
   readonly silenceMs: number;
   readonly stallMs: number;
   readonly wantsProgress: boolean;
+  /** Of this thread: it takes in what the body brings. */
+  readonly digestId?: number | undefined;
+  /** Key of the tags that are to be reported of it. */
+  readonly tagKey?: Uint8Array | undefined;
 }
 
-/** What the splice thread says. */
-export type SpliceReport =
+/** What a relay thread says. */
+export type ThreadReport =
   | { readonly type: 'ready' }
   /** What the flows have delivered so far. */
   | { readonly type: 'progress'; readonly flows: readonly FlowProgress[] }
-  | FlowReport;
+  | FlowReport
+  | DigestReport;
+
+/** A digest that was to be finished; `undefined` where there is none of this id. */
+interface DigestReport {
+  readonly type: 'digest';
+  readonly id: number;
+  readonly digest: Uint8Array | undefined;
+}
 
 /** Bytes that a flow has delivered so far. */
 export type FlowProgress = readonly [id: number, bytesDown: number, bytesUp: number];
@@ -57,6 +72,8 @@ export interface FlowReport {
   readonly bytesDown: number;
   /** Taken from the source of a body and not delivered. */
   readonly rest: Uint8Array<ArrayBuffer> | undefined;
+  /** Tags of all that was taken, where they were wanted. */
+  readonly segments?: readonly Segment[] | undefined;
 }
 
 /** `complete` for both kinds; the others as in `TunnelOutcome.reason` or `BodyOutcome.outcome`. */

@@ -1,11 +1,11 @@
 import { Duplex } from 'node:stream';
-import { endConnection, rememberRawSocket, resetConnection } from '../sockets/reset.ts';
+import { endConnection, rememberRawSocket, resetConnection } from './reset.ts';
 
 type Done = (error?: Error | null) => void;
 
 /**
- * The HTTP client's end of a stream to an origin. It is there before the stream below it is: what is written first can go
- * along while the chain is built. And it can be taken off again: the rest of a body then goes by the relay, without HTTP.
+ * The end of a stream that is there before the stream below it is: what HTTP or TLS writes first can go along while a
+ * chain is built. And it can be taken off again: the rest of a body then goes by the relay, without HTTP.
  */
 export class PendingStream extends Duplex {
   #below: Duplex | undefined;
@@ -17,7 +17,10 @@ export class PendingStream extends Duplex {
   /** A write that waits for the stream below. */
   #waiting: (() => void) | undefined;
 
-  /** The first write, which whoever makes the stream below sends along. Never settles when nothing is written. */
+  /**
+   * The first write, or all of them where they come corked, which whoever makes the stream below sends along. Never settles
+   * when nothing is written.
+   */
   get firstBytes(): Promise<Buffer> {
     return this.#first.promise;
   }
@@ -85,17 +88,26 @@ export class PendingStream extends Duplex {
   }
 
   override _write(chunk: Buffer, _encoding: BufferEncoding, done: Done): void {
-    if (!this.#hasFirst) {
-      this.#hasFirst = true;
-      this.#first.resolve(chunk);
-      done();
-    } else if (this.#below) this.#below.write(chunk, done);
-    else this.#waiting = () => this.#below?.write(chunk, done);
+    this.#send(chunk, done);
+  }
+
+  /** A first flight of TLS may come in several buffers, and is of use only as a whole. */
+  override _writev(chunks: readonly { readonly chunk: Buffer }[], done: Done): void {
+    this.#send(Buffer.concat(chunks.map(({ chunk }) => chunk)), done);
   }
 
   override _destroy(failure: Error | null, done: Done): void {
     if (this.#below) resetConnection(this.#below);
     done(failure);
+  }
+
+  #send(bytes: Buffer, done: Done): void {
+    if (!this.#hasFirst) {
+      this.#hasFirst = true;
+      this.#first.resolve(bytes);
+      done();
+    } else if (this.#below) this.#below.write(bytes, done);
+    else this.#waiting = () => this.#below?.write(bytes, done);
   }
 
   readonly #onData = (chunk: Buffer) => {

@@ -5,9 +5,9 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { type Kernel, openKernel } from '../kernel/open-kernel.ts';
 import { descriptorOf } from '../kernel/tcp-handle.ts';
 import { receive, socketPair } from './promises/socket-pair.ts';
+import { type FlowCommand, startRelayThread } from './relay-thread.ts';
 import { spliceBody } from './splice-body.ts';
 import { openSplicePlane } from './splice-plane.ts';
-import { type FlowCommand, startSpliceThread } from './splice-thread.ts';
 import { spliceTunnel } from './splice-tunnel.ts';
 
 const probe = await openSplicePlane();
@@ -71,7 +71,7 @@ async function processWithTunnel() {
   return { child, exit, client, server, atClient, atServer };
 }
 
-describe.skipIf(!probe.ok)(`the splice thread${why}`, () => {
+describe.skipIf(!probe.ok)(`a relay thread${why}`, () => {
   test('lets a process end that has nothing to relay', async () => {
     const { client, server, exit } = await processWithTunnel();
     client.end();
@@ -92,8 +92,8 @@ describe.skipIf(!probe.ok)(`the splice thread${why}`, () => {
   test('resets its flows when it crashes, says so once, and takes no others', async () => {
     const kernel = kernelOf();
     const crashes: unknown[] = [];
-    const thread = await startSpliceThread(kernel, (cause) => crashes.push(cause));
-    const components = { kernel, thread };
+    const thread = await startRelayThread(kernel, (cause) => crashes.push(cause));
+    const components = { kernel, threads: thread };
     const [[client, down], [server, up], [origin, source], [reader, sink]] = await Promise.all([
       pair(),
       pair(),
@@ -148,8 +148,8 @@ describe.skipIf(!probe.ok)(`the splice thread${why}`, () => {
 
   test('leaves a flow to Node when there is no descriptor to hand over', async () => {
     const kernel = kernelOf();
-    const thread = await startSpliceThread(kernel, () => undefined);
-    const components = { kernel: { ...kernel, duplicate: () => -24 }, thread };
+    const thread = await startRelayThread(kernel, () => undefined);
+    const components = { kernel: { ...kernel, duplicate: () => -24 }, threads: thread };
     const { signal } = new AbortController();
     const [[client, down], [server, up]] = await Promise.all([pair(), pair()]);
     const outcome = spliceTunnel(components, down, up, { ...LONG, signal });

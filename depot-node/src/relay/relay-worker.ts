@@ -1,27 +1,27 @@
 import { type MessagePort, receiveMessageOnPort, workerData } from 'node:worker_threads';
 import { openKernel } from '../kernel/open-kernel.ts';
-import { runSpliceLoop } from './splice-loop.ts';
-import type { SpliceCommand, SpliceReport } from './splice-message.ts';
+import { runRelayLoop } from './relay-loop.ts';
+import type { ThreadCommand, ThreadReport } from './thread-message.ts';
 
-/** What the splice thread is started with. */
-export interface SpliceWorkerData {
+/** What a relay thread is started with. */
+export interface RelayWorkerData {
   readonly port: MessagePort;
   readonly waker: number;
 }
 
-const { port, waker } = workerData as SpliceWorkerData;
+const { port, waker } = workerData as RelayWorkerData;
 const access = openKernel();
 if (!access.kernel) throw new Error(access.reason);
-runSpliceLoop({
+runRelayLoop({
   kernel: access.kernel,
   waker,
   // The thread never returns to its event loop, so messages are fetched.
-  nextCommand: () => receiveMessageOnPort(port)?.message as SpliceCommand | undefined,
-  report: (report: SpliceReport) => port.postMessage(report, transferOf(report)),
+  nextCommand: () => receiveMessageOnPort(port)?.message as ThreadCommand | undefined,
+  report: (report: ThreadReport) => port.postMessage(report, transferOf(report)),
   nowMs: () => performance.now(),
 });
 port.close();
 
-function transferOf(report: SpliceReport): ArrayBuffer[] {
+function transferOf(report: ThreadReport): ArrayBuffer[] {
   return report.type === 'finished' && report.rest ? [report.rest.buffer] : [];
 }

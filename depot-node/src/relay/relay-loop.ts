@@ -1,8 +1,12 @@
 import type { Kernel } from '../kernel/open-kernel.ts';
+import { createBodyFlow } from './body-flow.ts';
+import { createBufferPool } from './buffer-pool.ts';
+import type { End } from './end.ts';
+import type { Flow, FlowComponents } from './flow.ts';
 import { createPipePool } from './pipe-pool.ts';
-import type { End } from './splice-direction.ts';
-import { createBodyFlow, createTunnelFlow, type Flow } from './splice-flow.ts';
-import type { FlowEnd, FlowProgress, SpliceCommand, SpliceReport } from './splice-message.ts';
+import { ThreadDigests } from './thread-digests.ts';
+import type { FlowEnd, FlowProgress, ThreadCommand, ThreadReport } from './thread-message.ts';
+import { createTunnelFlow } from './tunnel-flow.ts';
 
 /** Timeouts and progress are looked at this often; between two looks a resting flow costs nothing. */
 const TICK_MS = 250;
@@ -13,8 +17,8 @@ export interface LoopComponents {
   readonly kernel: Kernel;
   /** Readable when commands have come. */
   readonly waker: number;
-  readonly nextCommand: () => SpliceCommand | undefined;
-  readonly report: (report: SpliceReport) => void;
+  readonly nextCommand: () => ThreadCommand | undefined;
+  readonly report: (report: ThreadReport) => void;
   readonly nowMs: () => number;
 }
 
@@ -27,9 +31,11 @@ interface Watched {
  * Runs flows until it is told to stop. Every flow that can move gets one turn, then events and commands are looked at
  * again: a fast flow never keeps another one waiting for longer than one pair of splices each.
  */
-export function runSpliceLoop({ kernel, waker, nextCommand, report, nowMs }: LoopComponents): void {
+export function runRelayLoop({ kernel, waker, nextCommand, report, nowMs }: LoopComponents): void {
   const readiness = kernel.openReadiness();
   const pipes = createPipePool(kernel);
+  const digests = new ThreadDigests();
+  const components: FlowComponents = { kernel, pipes, buffers: createBufferPool(kernel), digests };
   const flows = new Map<number, Flow>();
   const keysOf = new Map<Flow, number[]>();
   const watched: (Watched | undefined)[] = [undefined];
@@ -82,20 +88,27 @@ export function runSpliceLoop({ kernel, waker, nextCommand, report, nowMs }: Loo
       bytesUp: flow.bytesUp(),
       bytesDown: flow.bytesDown(),
       rest,
+      segments: flow.segments?.(),
     });
-    for (const { descriptor } of flow.ends) kernel.close(descriptor);
+    for (const one of flow.ends) one.close();
   };
 
-  const obey = (command: SpliceCommand) => {
+  const obey = (command: ThreadCommand) => {
     switch (command.type) {
       case 'tunnel':
-        return start(createTunnelFlow(command, { kernel, pipes }, now));
+        return start(createTunnelFlow(command, components, now));
       case 'body':
-        return start(createBodyFlow(command, { kernel, pipes }, now));
+        return start(createBodyFlow(command, components, now));
       case 'cancel': {
         const flow = flows.get(command.id);
         return flow && finish(flow, 'cancelled');
       }
+      case 'digest-finish':
+        return report({ type: 'digest', id: command.id, digest: digests.obey(command) });
+      case 'digest-begin':
+      case 'digest-add':
+      case 'digest-drop':
+        return digests.obey(command);
       case 'stop':
         state.stopping = true;
         return undefined;

@@ -1,14 +1,15 @@
 import { once } from 'node:events';
 import { MessageChannel, receiveMessageOnPort, Worker } from 'node:worker_threads';
+import type { DigestAlgorithm, FlowDigest } from '../digests/flow-digest.ts';
 import type { Kernel } from '../kernel/open-kernel.ts';
+import type { RelayWorkerData } from './relay-worker.ts';
 import type {
   BodyCommand,
   FlowReport,
-  SpliceCommand,
-  SpliceReport,
+  ThreadCommand,
+  ThreadReport,
   TunnelCommand,
-} from './splice-message.ts';
-import type { SpliceWorkerData } from './splice-worker.ts';
+} from './thread-message.ts';
 
 type WithoutId<T> = T extends unknown ? Omit<T, 'id'> : never;
 export type FlowCommand = WithoutId<TunnelCommand | BodyCommand>;
@@ -18,12 +19,16 @@ export interface FlowListener {
   readonly onFinished: (report: FlowReport) => void;
 }
 
-/** The splice thread as the main thread sees it. */
-export interface SpliceThread {
+/** A relay thread as the main thread sees it. */
+export interface RelayThread {
   /** Whether it takes flows; a thread that has crashed or been closed does not. */
   readonly isAlive: () => boolean;
   /** Hands a flow over with its descriptors; the result cancels it. Exactly one `onFinished` follows. */
   readonly start: (command: FlowCommand, listener: FlowListener) => () => void;
+  /** Begins a digest of what flows of this thread carry, by the id that it is given to them with. */
+  readonly openDigest: (algorithm: DigestAlgorithm) => FlowDigest;
+  /** Flows that it has. */
+  readonly running: () => number;
   /** Cancels every flow and waits for the end of the thread. */
   readonly close: () => Promise<void>;
 }
@@ -32,7 +37,7 @@ interface Running extends FlowListener {
   readonly descriptors: readonly number[];
 }
 
-const WORKER = new URL('./splice-worker.ts', import.meta.url);
+const WORKER = new URL('./relay-worker.ts', import.meta.url);
 
 /**
  * Starts the thread. It does not keep the process alive while no flow runs, and it ends with the process. Rejects when
@@ -40,21 +45,22 @@ const WORKER = new URL('./splice-worker.ts', import.meta.url);
  *
  * @param onCrash called once if the thread dies by itself; its flows have then been reset.
  */
-export async function startSpliceThread(
+export async function startRelayThread(
   kernel: Kernel,
   onCrash: (cause: unknown) => void,
-): Promise<SpliceThread> {
+): Promise<RelayThread> {
   const waker = kernel.makeWaker();
   if (waker < 0) throw new Error(`eventfd failed, errno ${-waker}`);
   const { port1: port, port2 } = new MessageChannel();
-  const workerData: SpliceWorkerData = { port: port2, waker };
-  const worker = new Worker(WORKER, { name: 'splice', execArgv: [], workerData, transferList: [port2] });
+  const workerData: RelayWorkerData = { port: port2, waker };
+  const worker = new Worker(WORKER, { name: 'relay', execArgv: [], workerData, transferList: [port2] });
   const flows = new Map<number, Running>();
+  const digests = new Map<number, (digest: Uint8Array | undefined) => void>();
   let nextId = 1;
   let alive = false;
   let cause: unknown;
 
-  const send = (command: SpliceCommand) => {
+  const send = (command: ThreadCommand) => {
     port.postMessage(command);
     kernel.wake(waker);
   };
@@ -65,8 +71,12 @@ export async function startSpliceThread(
     if (flows.size === 0) port.unref();
     flow?.onFinished(report);
   };
-  const handle = (report: SpliceReport) => {
+  const handle = (report: ThreadReport) => {
     if (report.type === 'finished') settle(report);
+    if (report.type === 'digest') {
+      digests.get(report.id)?.(report.digest);
+      digests.delete(report.id);
+    }
     if (report.type !== 'progress') return;
     for (const [id, down, up] of report.flows) flows.get(id)?.onProgress(down, up);
   };
@@ -86,6 +96,8 @@ export async function startSpliceThread(
         }
         settle({ type: 'finished', id, end: 'relay-failed', bytesUp: 0, bytesDown: 0, rest: undefined });
       }
+      for (const resolve of digests.values()) resolve(undefined);
+      digests.clear();
       port.close();
       kernel.close(waker);
       if (crashed) onCrash(cause);
@@ -97,7 +109,7 @@ export async function startSpliceThread(
   });
 
   const [first] = await Promise.race([once(port, 'message'), exited.then((): [undefined] => [undefined])]);
-  if (!first) throw new Error('the splice thread did not start', { cause });
+  if (!first) throw new Error('a relay thread did not start', { cause });
   alive = true;
   port.on('message', handle);
   // A thread inside a foreign call cannot be terminated: it must be told, or the process would never end.
@@ -107,6 +119,28 @@ export async function startSpliceThread(
 
   return {
     isAlive: () => alive,
+    running: () => flows.size,
+    openDigest: (algorithm) => {
+      const id = nextId;
+      nextId += 1;
+      send({ type: 'digest-begin', id, algorithm });
+      return {
+        id,
+        add: (bytes) => {
+          if (alive) send({ type: 'digest-add', id, bytes });
+        },
+        finish: async () => {
+          if (!alive) return undefined;
+          const { promise, resolve } = Promise.withResolvers<Uint8Array | undefined>();
+          digests.set(id, resolve);
+          send({ type: 'digest-finish', id });
+          return promise;
+        },
+        drop: () => {
+          if (alive) send({ type: 'digest-drop', id });
+        },
+      };
+    },
     start: (command, listener) => {
       const id = nextId;
       nextId += 1;

@@ -2,27 +2,18 @@ import { constants } from 'node:os';
 import type { DescriptorCalls } from '../kernel/descriptor-calls.ts';
 import { type MemoryCalls, SMALLEST_BUFFER_BYTES } from '../kernel/libc.ts';
 import type { Pipe, SpliceCalls } from '../kernel/splice-calls.ts';
+import { BUFFER_BYTES, type BufferPool, type PooledBuffer } from './buffer-pool.ts';
+import type { End } from './end.ts';
 import { PIPE_BYTES, type PipePool } from './pipe-pool.ts';
 
 const { EAGAIN, EINTR } = constants.errno;
-/** Read at once when there is no descriptor left for a pipe. */
-const COPY_BYTES = 65_536;
 
-/** One socket of a flow, with what is known of it since its last event. */
-export interface End {
-  readonly descriptor: number;
-  readable: boolean;
-  writable: boolean;
-  /** An error waits on the socket, perhaps behind bytes that can still be read. */
-  failed: boolean;
-}
-
-/** Bytes in memory, in front of everything that is still in the source's socket. */
-export interface HeldBytes {
-  readonly buffer: ArrayBuffer;
-  readonly address: number;
+/** Bytes in memory, in front of everything that is still in the source's connection. */
+export interface HeldBytes extends PooledBuffer {
   offset: number;
   readonly end: number;
+  /** Whether the memory is the pool's. */
+  readonly isPooled: boolean;
 }
 
 /**
@@ -32,25 +23,51 @@ export interface HeldBytes {
 export interface Direction {
   readonly source: End;
   readonly sink: End;
-  /** Bytes still to be taken from the source's socket; `Infinity` for all. */
+  /** Shown all bytes in order, as they are taken; they then pass through memory. */
+  readonly onTaken: ((bytes: Uint8Array) => void) | undefined;
+  /** Bytes still to be taken from the source's connection; `Infinity` for all. */
   wanted: number;
   held: HeldBytes | undefined;
   pipe: Pipe | undefined;
   inPipe: number;
-  /** Bytes handed to the sink's kernel. */
+  /** Bytes handed to the sink. */
   delivered: number;
   sourceEnded: boolean;
 }
 
 export type Step = 'moved' | 'waiting' | 'source-broke' | 'sink-broke';
 
-export type DirectionKernel = Pick<
-  SpliceCalls & DescriptorCalls & MemoryCalls,
-  'splice' | 'read' | 'write' | 'addressOf'
->;
+/** What directions of one thread share. */
+export interface DirectionComponents {
+  readonly kernel: Pick<SpliceCalls & DescriptorCalls & MemoryCalls, 'splice' | 'read' | 'addressOf'>;
+  readonly pipes: PipePool;
+  readonly buffers: BufferPool;
+}
 
-export function createDirection(source: End, sink: End, wanted: number, held?: HeldBytes): Direction {
-  return { source, sink, wanted, held, pipe: undefined, inPipe: 0, delivered: 0, sourceEnded: false };
+interface DirectionInit {
+  readonly wanted: number;
+  /** Bytes in front of what comes from the source. */
+  readonly held?: HeldBytes | undefined;
+  readonly onTaken?: ((bytes: Uint8Array) => void) | undefined;
+}
+
+export function createDirection(
+  source: End,
+  sink: End,
+  { wanted, held, onTaken }: DirectionInit = { wanted: Infinity },
+): Direction {
+  if (held) onTaken?.(new Uint8Array(held.buffer, held.offset, held.end - held.offset));
+  return {
+    source,
+    sink,
+    onTaken,
+    wanted,
+    held,
+    pipe: undefined,
+    inPipe: 0,
+    delivered: 0,
+    sourceEnded: false,
+  };
 }
 
 /** Puts bytes where the kernel can read them. */
@@ -58,7 +75,7 @@ export function holdBytes(kernel: Pick<MemoryCalls, 'addressOf'>, bytes: Uint8Ar
   if (bytes.length === 0) return undefined;
   const buffer = new ArrayBuffer(Math.max(bytes.length, SMALLEST_BUFFER_BYTES));
   new Uint8Array(buffer).set(bytes);
-  return { buffer, address: kernel.addressOf(buffer), offset: 0, end: bytes.length };
+  return { buffer, address: kernel.addressOf(buffer), offset: 0, end: bytes.length, isPooled: false };
 }
 
 /** Bytes taken and not yet delivered. */
@@ -67,13 +84,13 @@ export function undelivered({ held, inPipe }: Direction): number {
 }
 
 /** One move in and one move out, at most. `moved` says that another step may go further. */
-export function step(direction: Direction, kernel: DirectionKernel, pipes: PipePool): Step {
+export function step(direction: Direction, components: DirectionComponents): Step {
   let moved = false;
   if (undelivered(direction) === 0 && !direction.sourceEnded && direction.wanted > 0) {
     if (!direction.source.readable) return 'waiting';
-    const taken = take(direction, kernel, pipes);
+    const taken = take(direction, components);
     if (taken < 0) {
-      releasePipe(direction, pipes);
+      releasePipe(direction, components.pipes);
       if (taken === -EINTR) return 'moved';
       if (taken !== -EAGAIN) return 'source-broke';
       direction.source.readable = false;
@@ -84,40 +101,43 @@ export function step(direction: Direction, kernel: DirectionKernel, pipes: PipeP
     moved = true;
   }
   if (undelivered(direction) > 0 && direction.sink.writable) {
-    const given = deliver(direction, kernel);
+    const given = deliver(direction, components);
     if (given === -EAGAIN) direction.sink.writable = false;
     else if (given < 0 && given !== -EINTR) return 'sink-broke';
     else moved = true;
   }
-  releasePipe(direction, pipes);
+  releasePipe(direction, components.pipes);
   return moved ? 'moved' : 'waiting';
 }
 
-/** Takes from the source: into a pipe, or into memory when there is none. */
-function take(direction: Direction, kernel: DirectionKernel, pipes: PipePool): number {
-  const { source, wanted } = direction;
-  direction.pipe ??= pipes.take();
+/** Takes from the source: into a pipe, where the kernel can move the bytes and there is one, else into memory. */
+function take(direction: Direction, { kernel, pipes, buffers }: DirectionComponents): number {
+  const { source, sink, wanted, onTaken } = direction;
+  const isSpliced = source.isPlain && sink.isPlain && onTaken === undefined;
+  if (isSpliced) direction.pipe ??= pipes.take();
   if (direction.pipe) {
     const taken = kernel.splice(source.descriptor, direction.pipe.input, Math.min(wanted, PIPE_BYTES));
     if (taken > 0) direction.inPipe = taken;
     return taken;
   }
-  const buffer = new ArrayBuffer(COPY_BYTES);
-  const address = kernel.addressOf(buffer);
-  const taken = kernel.read(source.descriptor, address, Math.min(wanted, COPY_BYTES));
-  if (taken > 0) direction.held = { buffer, address, offset: 0, end: taken };
+  const memory = buffers.take();
+  const taken = source.read(memory.address, Math.min(wanted, BUFFER_BYTES));
+  if (taken > 0) {
+    direction.held = { ...memory, offset: 0, end: taken, isPooled: true };
+    onTaken?.(new Uint8Array(memory.buffer, 0, taken));
+  } else buffers.give(memory);
   return taken;
 }
 
 /** Gives to the sink what is held, oldest first. */
-function deliver(direction: Direction, kernel: DirectionKernel): number {
+function deliver(direction: Direction, { kernel, buffers }: DirectionComponents): number {
   const { held, pipe, sink } = direction;
   if (held) {
-    const given = kernel.write(sink.descriptor, held.address + held.offset, held.end - held.offset);
+    const given = sink.write(held.address + held.offset, held.end - held.offset);
     if (given < 0) return given;
     held.offset += given;
     direction.delivered += given;
-    if (held.offset === held.end) direction.held = undefined;
+    if (held.offset === held.end) releaseHeld(direction, buffers);
     return given;
   }
   if (!pipe) return 0;
@@ -128,6 +148,11 @@ function deliver(direction: Direction, kernel: DirectionKernel): number {
   return given;
 }
 
+function releaseHeld(direction: Direction, buffers: BufferPool): void {
+  if (direction.held?.isPooled === true) buffers.give(direction.held);
+  direction.held = undefined;
+}
+
 /** An empty pipe goes back at once: only flows that hold bytes cost descriptors. */
 function releasePipe(direction: Direction, pipes: PipePool): void {
   if (!direction.pipe || direction.inPipe > 0) return;
@@ -136,18 +161,15 @@ function releasePipe(direction: Direction, pipes: PipePool): void {
 }
 
 /** Takes back what has not been delivered, in order, and leaves nothing behind. */
-export function takeBack(
-  direction: Direction,
-  kernel: DirectionKernel,
-  pipes: PipePool,
-): Uint8Array<ArrayBuffer> {
+export function takeBack(direction: Direction, components: DirectionComponents): Uint8Array<ArrayBuffer> {
   const { held, pipe } = direction;
+  const { kernel, buffers } = components;
   const rest = new Uint8Array(Math.max(undelivered(direction), SMALLEST_BUFFER_BYTES));
   let filled = 0;
   if (held) {
     rest.set(new Uint8Array(held.buffer, held.offset, held.end - held.offset));
     filled = held.end - held.offset;
-    direction.held = undefined;
+    releaseHeld(direction, buffers);
   }
   const address = kernel.addressOf(rest.buffer);
   if (pipe) {
@@ -158,13 +180,13 @@ export function takeBack(
       direction.inPipe -= read;
     }
   }
-  discardBytes(direction, pipes);
+  discardBytes(direction, components);
   return rest.subarray(0, filled);
 }
 
 /** Drops what has not been delivered. */
-export function discardBytes(direction: Direction, pipes: PipePool): void {
-  direction.held = undefined;
+export function discardBytes(direction: Direction, { pipes, buffers }: DirectionComponents): void {
+  releaseHeld(direction, buffers);
   if (direction.pipe && direction.inPipe > 0) pipes.discard(direction.pipe);
   else if (direction.pipe) pipes.give(direction.pipe);
   direction.pipe = undefined;

@@ -1,0 +1,86 @@
+import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import type { DataPlane } from '../plane/data-plane.ts';
+import type { FetchedAnswer } from '../routes/fetcher.ts';
+import type { Route } from '../routes/route-book.ts';
+import { upstreamLeg, type WatchedLeg } from '../sockets/leg-sampler.ts';
+import type { RunningDownload } from './running-download.ts';
+import { type SlowOptions, watchForSlowness } from './slow-watch.ts';
+
+export interface WayLimits {
+  /** Silence of a way after which the rest is asked for elsewhere. */
+  readonly silenceMs: number;
+  readonly slow: SlowOptions;
+}
+
+interface WayWatchInit {
+  readonly download: RunningDownload;
+  /** The client's connection. */
+  readonly socket: Socket;
+  readonly plane: DataPlane;
+  readonly limits: WayLimits;
+  /** Whether the rest may come over another way. Where it may not, a way that is slow or pauses is kept: it may go on. */
+  readonly mayLeave: () => boolean;
+}
+
+/** Watches the ways of one download: how long each may be silent, and whether it stays far below its plan. */
+export class WayWatch {
+  readonly #init: WayWatchInit;
+  /** The client's connection; a client that has left has none. */
+  readonly #clientLeg: WatchedLeg | undefined;
+  /** Ways in a row that brought nothing: each gets twice the time of the one before. */
+  #fruitless = 0;
+
+  constructor(init: WayWatchInit) {
+    this.#init = init;
+    this.#clientLeg = init.download.legs.watch(init.plane.watch(init.socket, { legClass: 'client' }));
+  }
+
+  /** Notes whether a way that has ended brought anything. */
+  noteEnd(hasBrought: boolean): void {
+    this.#fruitless = hasBrought ? 0 : this.#fruitless + 1;
+  }
+
+  /** How long the next way may be silent. */
+  silenceMs(): number {
+    const { limits, mayLeave, plane } = this.#init;
+    const { silenceMs } = plane.timeouts;
+    return mayLeave()
+      ? Math.min(Math.max(silenceMs, limits.silenceMs), limits.silenceMs * 2 ** this.#fruitless)
+      : silenceMs;
+  }
+
+  /** Measures a connection to the origin, until it is stopped. */
+  leg(stream: Duplex, { chain }: Route): WatchedLeg {
+    const { download, plane } = this.#init;
+    return download.legs.watch(plane.watch(stream, upstreamLeg(chain, 0)));
+  }
+
+  /** Tells when a way stays so slow that another one does better. Call the result to stop. */
+  slowness({ route }: FetchedAnswer, onSlow: () => void): () => void {
+    const { book, client, job, target } = this.#init.download;
+    const { promise } = route;
+    // A way that failed, or was as slow, promises nothing: an origin that is slow itself is not left again and again.
+    const alternativeBps = book.bestOtherBps(route.chain);
+    if (!this.#init.mayLeave() || !promise || alternativeBps === 0) return () => undefined;
+    return watchForSlowness({
+      ...this.#init.limits.slow,
+      promisedBps: promise.rateBps,
+      alternativeBps,
+      // A plan promises what all of its lanes bring together; so do the connections of a client that asks for parts.
+      sharedBy: () => Math.max(target.ticket.claims.lanes, job.active),
+      bytes: () => client.bytes,
+      isClientBehind: () => this.#isClientBehind(),
+      onSlow,
+    });
+  }
+
+  stop(): void {
+    this.#clientLeg?.stop();
+  }
+
+  #isClientBehind(): boolean {
+    const { socket } = this.#init.download.client;
+    return (this.#clientLeg?.measure()?.unsentBytes ?? 0) > 0 || (socket?.writableLength ?? 0) > 0;
+  }
+}

@@ -1,0 +1,33 @@
+import type { MemoryCalls } from '../kernel/libc.ts';
+
+/** As much as a pipe of Linux moves at its best, and sixteen records of TLS. */
+export const BUFFER_BYTES = 262_144;
+/** Empty buffers kept: as many flows move bytes through memory in the same turn. */
+const MAX_IDLE_BUFFERS = 16;
+
+/** Memory with a fixed address. */
+export interface PooledBuffer {
+  readonly buffer: ArrayBuffer;
+  readonly address: number;
+}
+
+/** Memory for flows whose bytes the kernel cannot move by itself, and that hold some right now. */
+export interface BufferPool {
+  readonly take: () => PooledBuffer;
+  /** Gives a buffer back whose bytes nobody needs any more. */
+  readonly give: (buffer: PooledBuffer) => void;
+}
+
+export function createBufferPool(kernel: Pick<MemoryCalls, 'addressOf'>): BufferPool {
+  const idle: PooledBuffer[] = [];
+  const make = (): PooledBuffer => {
+    const buffer = new ArrayBuffer(BUFFER_BYTES);
+    return { buffer, address: kernel.addressOf(buffer) };
+  };
+  return {
+    take: () => idle.pop() ?? make(),
+    give: (buffer) => {
+      if (idle.length < MAX_IDLE_BUFFERS) idle.push(buffer);
+    },
+  };
+}

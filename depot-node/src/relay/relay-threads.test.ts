@@ -1,0 +1,72 @@
+import type { Socket } from 'node:net';
+import { afterEach, describe, expect, test } from 'vitest';
+import { openKernel } from '../kernel/open-kernel.ts';
+import { receive, socketPair } from './promises/socket-pair.ts';
+import type { FlowCommand } from './relay-thread.ts';
+import { type RelayThreads, startRelayThreads } from './relay-threads.ts';
+import { spliceTunnel } from './splice-tunnel.ts';
+
+const { kernel } = openKernel();
+const LONG = { silenceMs: 60_000, halfClosedSilenceMs: 60_000, signal: new AbortController().signal };
+
+describe.skipIf(!kernel)('relay threads', () => {
+  let threads: RelayThreads | undefined;
+  const sockets: Socket[] = [];
+  afterEach(async () => {
+    for (const socket of sockets.splice(0)) socket.destroy();
+    await threads?.close();
+  });
+
+  async function begin(count: number) {
+    if (!kernel) throw new Error('no kernel');
+    const crashes: unknown[] = [];
+    threads = await startRelayThreads({ kernel, count, onCrash: (cause) => crashes.push(cause) });
+    const components = { kernel, threads };
+    const tunnel = async () => {
+      const [[client, down], [server, up]] = await Promise.all([socketPair(), socketPair()]);
+      sockets.push(client, server);
+      const [atServer] = [receive(server), receive(client)];
+      const outcome = spliceTunnel(components, down, up, LONG);
+      client.write('through');
+      await atServer.until(7);
+      return { client, server, outcome };
+    };
+    /** What no thread survives. */
+    const crash = () =>
+      new Promise((resolve) => {
+        const bad = { type: 'tunnel', downstream: kernel.duplicate(0), upstream: 1_000_000 };
+        components.threads.start(bad as unknown as FlowCommand, {
+          onProgress: () => undefined,
+          onFinished: resolve,
+        });
+      });
+    return { threads, tunnel, crash, crashes };
+  }
+
+  test('have the same number of flows, whichever flows end', async () => {
+    const { threads: own, tunnel } = await begin(3);
+    const open = await Promise.all(Array.from({ length: 12 }, tunnel));
+    expect(own.running()).toEqual([4, 4, 4]);
+    for (const { client, server, outcome } of open.slice(0, 9)) {
+      client.end();
+      server.end();
+      expect((await outcome).outcome).toBe('complete');
+    }
+    await Promise.all(Array.from({ length: 3 }, tunnel));
+    expect(own.running()).toEqual([2, 2, 2]);
+  });
+
+  test('go on without one that has died, until there is none', async () => {
+    const { threads: own, tunnel, crash, crashes } = await begin(2);
+    const [first, second] = await Promise.all([tunnel(), tunnel()]);
+    await crash();
+    const ended = await Promise.race([first.outcome, second.outcome]);
+    expect(ended.reason).toBe('relay-failed');
+    await expect.poll(() => own.running()).toEqual([1]);
+    await tunnel();
+    expect(own.isAlive()).toBe(true);
+    await crash();
+    await expect.poll(() => own.isAlive()).toBe(false);
+    await expect.poll(() => crashes.length).toBe(2);
+  });
+});

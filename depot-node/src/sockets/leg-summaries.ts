@@ -1,0 +1,79 @@
+import { type LegDelta, type LegLimit, LIMITS } from './leg-meter.ts';
+import type { LegClass } from './leg-options.ts';
+import type { LegSample, WatchedLeg } from './leg-sampler.ts';
+
+/** What all connections of one transfer to the same neighbour did together, as the kernel told. */
+export interface LegSummary extends LegDelta {
+  readonly legClass: LegClass;
+  /** The depot at the other end, where it is one. */
+  readonly depot?: string;
+  readonly connections: number;
+  /** Smallest round-trip time of all, and the smoothed one at the end of the last; left out where the kernel did not tell. */
+  readonly minRttMs?: number;
+  readonly rttMs?: number;
+  /** Greatest of the connections: what the network carried while nothing but the network held the sender back. */
+  readonly deliveryRateBps?: number;
+}
+
+/** Sums the legs of one transfer by neighbour, so that what it tells of them stays small, however many there were. */
+export class LegSummaries {
+  readonly #byNeighbour = new Map<string, LegSummary>();
+  readonly #watched = new Set<WatchedLeg>();
+
+  /** The leg, whose end is counted here. */
+  watch(leg: WatchedLeg): WatchedLeg {
+    let sample: LegSample | undefined;
+    const counted: WatchedLeg = {
+      measure: leg.measure,
+      stop: () => {
+        if (sample) return sample;
+        sample = leg.stop();
+        this.#watched.delete(counted);
+        this.#add(sample);
+        return sample;
+      },
+    };
+    this.#watched.add(counted);
+    return counted;
+  }
+
+  /** Takes the last look at legs that still run, and gives all: the client's, those of depots, the origin's. */
+  end(): readonly LegSummary[] {
+    for (const leg of this.#watched) leg.stop();
+    return [...this.#byNeighbour].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, summary]) => summary);
+  }
+
+  #add({ legClass, depot, measure }: LegSample): void {
+    if (!measure) return;
+    // The names of the classes sort as they stand in a chain.
+    const neighbour = `${legClass} ${depot ?? ''}`;
+    const before = this.#byNeighbour.get(neighbour);
+    const { minRttMs, rttMs, deliveryRateBps } = measure;
+    const of = (key: 'sentBytes' | 'retransmittedBytes' | 'receivedBytes') =>
+      (before?.[key] ?? 0) + measure[key];
+    const limited = LIMITS.map((limit): [LegLimit, number] => {
+      return [limit, (before?.limitedMs[limit] ?? 0) + measure.limitedMs[limit]];
+    });
+    this.#byNeighbour.set(neighbour, {
+      legClass,
+      ...(depot === undefined ? {} : { depot }),
+      connections: (before?.connections ?? 0) + 1,
+      sentBytes: of('sentBytes'),
+      retransmittedBytes: of('retransmittedBytes'),
+      receivedBytes: of('receivedBytes'),
+      limitedMs: Object.fromEntries(limited) as Record<LegLimit, number>,
+      ...known('minRttMs', [before?.minRttMs, minRttMs], Math.min),
+      ...known('rttMs', [rttMs ?? before?.rttMs], Math.min),
+      ...known('deliveryRateBps', [before?.deliveryRateBps, deliveryRateBps], Math.max),
+    });
+  }
+}
+
+function known<Key extends string>(
+  key: Key,
+  values: readonly (number | undefined)[],
+  choose: (...values: number[]) => number,
+): Partial<Record<Key, number>> {
+  const told = values.filter((value) => value !== undefined);
+  return told.length === 0 ? {} : ({ [key]: choose(...told) } as Record<Key, number>);
+}

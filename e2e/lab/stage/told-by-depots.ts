@@ -1,0 +1,75 @@
+import type { LogTail } from '../hosts/log-tail.ts';
+import type { LegLine } from '../results/transfer-line.ts';
+
+/** What a depot's log says of one leg; what it leaves out the kernel did not tell. */
+interface LoggedLeg {
+  readonly legClass: 'client' | 'depot' | 'origin';
+  readonly depot?: string;
+  readonly connections: number;
+  readonly sentBytes: number;
+  readonly retransmittedBytes: number;
+  readonly receivedBytes: number;
+  readonly minRttMs?: number;
+  readonly rttMs?: number;
+  readonly deliveryRateBps?: number;
+  readonly limitedMs: Readonly<Record<string, number>>;
+}
+
+/** Events of depots' logs that tell of legs. */
+const TELLING: ReadonlySet<unknown> = new Set(['transfer', 'tunnel']);
+
+/**
+ * The legs of a transfer, each as the depot at its sending end saw it, and the origin's as the last depot did, from what
+ * the depots have logged since the last call. Legs of several tunnels of one job to the same neighbour are added up.
+ */
+export function legsOfJob(logs: ReadonlyMap<string, LogTail>, jobId: string | undefined): LegLine[] {
+  const legs = new Map<string, LegLine>();
+  for (const [at, log] of logs)
+    for (const event of log.newLines()) {
+      if (!TELLING.has(event.msg) || event.jobId !== jobId) continue;
+      for (const leg of (event.legs ?? []) as readonly LoggedLeg[]) {
+        const line = legLine(at, leg);
+        const key = `${at} ${line.to}`;
+        const before = legs.get(key);
+        legs.set(key, before ? together(before, line) : line);
+      }
+    }
+  return [...legs.values()].filter(({ to, sentBytes, receivedBytes }) => {
+    return to === 'client' || to === 'origin' || sentBytes > receivedBytes;
+  });
+}
+
+function legLine(at: string, { legClass, depot, limitedMs, ...told }: LoggedLeg): LegLine {
+  const rounded = (value: number) => Math.round(value * 100) / 100;
+  const { minRttMs, rttMs, deliveryRateBps, ...counts } = told;
+  return {
+    at,
+    to: depot ?? legClass,
+    ...counts,
+    ...(minRttMs === undefined ? {} : { minRttMs: rounded(minRttMs) }),
+    ...(rttMs === undefined ? {} : { rttMs: rounded(rttMs) }),
+    ...(deliveryRateBps === undefined ? {} : { deliveryRateBps: Math.round(deliveryRateBps) }),
+    limitedMs: Object.fromEntries(
+      Object.entries(limitedMs).flatMap(([name, ms]) => (ms < 0.5 ? [] : [[name, Math.round(ms)]])),
+    ),
+  };
+}
+
+function together(one: LegLine, other: LegLine): LegLine {
+  const limits = [...new Set([...Object.keys(one.limitedMs), ...Object.keys(other.limitedMs)])];
+  const least = Math.min(one.minRttMs ?? Infinity, other.minRttMs ?? Infinity);
+  const most = Math.max(one.deliveryRateBps ?? 0, other.deliveryRateBps ?? 0);
+  return {
+    ...one,
+    ...other,
+    connections: one.connections + other.connections,
+    sentBytes: one.sentBytes + other.sentBytes,
+    retransmittedBytes: one.retransmittedBytes + other.retransmittedBytes,
+    receivedBytes: one.receivedBytes + other.receivedBytes,
+    limitedMs: Object.fromEntries(
+      limits.map((name) => [name, (one.limitedMs[name] ?? 0) + (other.limitedMs[name] ?? 0)]),
+    ),
+    ...(Number.isFinite(least) ? { minRttMs: least } : {}),
+    ...(most > 0 ? { deliveryRateBps: most } : {}),
+  };
+}
