@@ -106,7 +106,7 @@ export function createOverlayMember(init: OverlayMemberInit) {
       target: Parameters<typeof originHref>[0],
       avoid?: readonly string[],
     ) => {
-      const ticket = await gate.open(await client.followUp(from.text, originHref(target), avoid), {});
+      const ticket = await gate.open(await client.followUp(from.text, originHref(target), avoid));
       if (!ticket.ok) throw ticket.error;
       return ticket.value;
     },

@@ -29,7 +29,11 @@ describe('the command line of the lab', () => {
   });
 
   test('measures the emulator itself', () => {
-    expect(readCommandLine(['self-test'])).toEqual({ kind: 'self-test' });
+    expect(readCommandLine(['self-test', '--json', 'a.jsonl'])).toEqual({
+      kind: 'self-test',
+      resultFile: 'a.jsonl',
+      outFolder: undefined,
+    });
   });
 
   test.each([[[]], [['--help']], [['matrix', '-h']], [['self-test', '--help']]])(
@@ -44,6 +48,7 @@ describe('the command line of the lab', () => {
     ['matrix --repeat 0', /--repeat 0 must be a whole number of at least 1/],
     ['matrix --repeat 2.5', /--repeat 2.5 must be a whole number/],
     ['matrix --cut none --seed x', /--cut none must be .*; --seed x must be/],
+    ['matrix --quick --set screen', /Give --quick or --set, not both/],
     ['matrix rnp', /'rnp' means nothing here/],
     ['matrix --fast', /--fast/],
     ['report', /Report needs a result file/],

@@ -1,6 +1,7 @@
 /** `npm run lab`: experiments over emulated links, and the pages made of their results. */
 import { join, resolve } from 'node:path';
 import { type LabCommand, readCommandLine, USAGE } from './command-line.ts';
+import { rivalOf } from './experiment.ts';
 import { EXPERIMENTS } from './experiments/experiments.ts';
 import { reportPlanOf } from './experiments/report-plan-of.ts';
 import { obey } from './obey.ts';
@@ -9,14 +10,19 @@ import { writeReport } from './report/write-report.ts';
 import { labObstacle } from './requirements.ts';
 import { joinResults } from './results/join-results.ts';
 import { progressLine, secondsLeft } from './results/progress.ts';
-import { openResultFile } from './results/result-file.ts';
-import { describeRun } from './results/run-info.ts';
+import { openLineFile, openResultFile } from './results/result-file.ts';
+import { describeRun, fingerprintOf } from './results/run-info.ts';
 import { checkPrograms } from './run/check-programs.ts';
 import { checkScenarios } from './run/check-scenarios.ts';
 import { estimateRun } from './run/estimate-run.ts';
 import { type PlannedTransfer, planRun, type RunPlan } from './run/plan-run.ts';
 import { runExperiment } from './run/run-experiment.ts';
+import { selfTest } from './self-test/self-test.ts';
+import { selfTestLineSchema } from './self-test/self-test-line.ts';
+import { writeSelfTestReport } from './self-test/write-self-test-report.ts';
 
+const RIVALS_NOTE =
+  'Rivals at the depots’ sites: `haproxy3` is HAProxy in TCP mode with splice, TLS passes through it; `haproxy3-kept` is HAProxy in HTTP mode with splice, and `nginx3` nginx with buffers for far paths: both keep their connections to the next relay and to the origin from one transfer to the next, and end the client’s TLS as depots do. `-ranges8` and `-aria2-16` are eight ranges and `aria2c -x16 -s16` through them.';
 /** Where results go when nobody says otherwise. */
 const DEFAULT_FOLDER = join('.longhaul', 'lab');
 await obey((interrupted) => carryOut(readCommandLine(process.argv.slice(2)), interrupted));
@@ -29,7 +35,7 @@ async function carryOut(command: LabCommand, interrupted: AbortSignal): Promise<
     case 'report':
       return report(command.resultFiles, command.outFolder);
     case 'self-test':
-      return showSelfTest();
+      return showSelfTest(command);
     case 'run':
       return run(command, interrupted);
   }
@@ -53,6 +59,7 @@ async function run(command: Extract<LabCommand, { kind: 'run' }>, interrupted: A
       planFingerprint: plan.fingerprint,
       command: ['npm run lab --', ...process.argv.slice(2)].join(' '),
       programs,
+      ...notesOf(plan),
       options: {
         repeat: plan.repeats,
         quick: options.quick,
@@ -96,6 +103,14 @@ async function run(command: Extract<LabCommand, { kind: 'run' }>, interrupted: A
   report([file], folder);
 }
 
+/** What stands for this run and not for those before it: how rivals are configured, see `hosts`. */
+function notesOf({ stints, scenarios }: RunPlan): { notes?: string[] } {
+  const used = new Set(stints.flatMap(({ variants }) => variants));
+  const ways = scenarios.flatMap(({ variants }) => Object.entries(variants));
+  const hasRivals = ways.some(([id, way]) => used.has(id) && rivalOf(way) !== undefined);
+  return hasRivals ? { notes: [RIVALS_NOTE] } : {};
+}
+
 /** Said before anything begins, so that nobody is surprised. */
 function sayEstimate(plan: RunPlan): void {
   const { likelySeconds, mostSeconds } = estimateRun(plan);
@@ -125,16 +140,28 @@ function report(resultFiles: readonly string[], outFolder: string | undefined): 
   process.stdout.write(`${page}\n`);
 }
 
-async function showSelfTest(): Promise<void> {
+async function showSelfTest(command: Extract<LabCommand, { kind: 'self-test' }>): Promise<void> {
   const obstacle = labObstacle();
   if (obstacle) throw obstacle;
-  const { selfTest } = await import('./self-test/self-test.ts');
+  const folder = command.outFolder ?? DEFAULT_FOLDER;
+  const file = resolve(command.resultFile ?? join(folder, 'self-test.jsonl'));
+  const info = describeRun({
+    experiment: 'self-test',
+    planFingerprint: fingerprintOf(['self-test', Date.now()]),
+    command: ['npm run lab --', ...process.argv.slice(2)].join(' '),
+    programs: [],
+    options: { repeat: 1, quick: false, cutSeconds: null, seed: 1 },
+  });
   const rows = await selfTest();
   for (const { check, expected, measured, isWithin } of rows)
     process.stdout.write(
       `${isWithin ? 'ok    ' : 'FAILED'} ${check}: expected ${expected}, measured ${measured}\n`,
     );
   if (rows.some(({ isWithin }) => !isWithin)) process.exitCode = 1;
+  const result = openLineFile(file, info, selfTestLineSchema);
+  for (const row of rows) result.append(row);
+  result.finish();
+  process.stdout.write(`${writeSelfTestReport(file, resolve(folder))}\n`);
 }
 
 function say(text: string): void {

@@ -5,7 +5,7 @@ import { GIB, MIB } from '@longhaul/shared';
 export const DEFAULT_MAX_DEPOTS = 3;
 /** `planner.minimumGain`: A chain must be predicted this many times faster than direct: estimates are no better than about 10 %. */
 export const DEFAULT_MINIMUM_GAIN = 1.1;
-/** `planner.assumedSizeBytes`: Size of a download nobody has measured yet: small for an elephant, so that only clear winners get a chain. */
+/** `planner.assumedSizeBytes`: Size of a download nobody has measured yet, for lanes and chain; whether one is taken is decided over sizes from this one down to a thousandth. */
 export const DEFAULT_ASSUMED_SIZE_BYTES = 100_000_000;
 /** `planner.maxAlternatives`: For each of the two other depots of a chain of three one without it, and one with another entry depot. */
 export const DEFAULT_MAX_ALTERNATIVES = 3;

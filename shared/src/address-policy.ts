@@ -101,8 +101,20 @@ function networkOf(address: string, keptOfIpv4: number, keptOfIpv6: number): str
 }
 
 function contains(network: string, address: ipaddr.IPv4 | ipaddr.IPv6): boolean {
-  const [base, bits] = ipaddr.parseCIDR(network);
+  const [base, bits] = parsedNetwork(network);
   return base.kind() === address.kind() && address.match(base, bits);
+}
+
+/** Networks that are kept parsed: those of a configuration, which every connection is held against. */
+const MOST_PARSED_NETWORKS = 1000;
+const parsedNetworks = new Map<string, [ipaddr.IPv4 | ipaddr.IPv6, number]>();
+
+function parsedNetwork(network: string): [ipaddr.IPv4 | ipaddr.IPv6, number] {
+  const known = parsedNetworks.get(network);
+  if (known) return known;
+  const parsed = ipaddr.parseCIDR(network);
+  if (parsedNetworks.size < MOST_PARSED_NETWORKS) parsedNetworks.set(network, parsed);
+  return parsed;
 }
 
 // ipaddr.js counts unallocated IPv6 space as unicast; what is routed on the Internet lies in 2000::/3.

@@ -13,6 +13,8 @@ export class DepotDirectory {
   #depots = new Map<string, DepotEntry>();
   #masterKeys = new Map<string, VerifySignature>();
   #depotKeys = new Map<string, VerifySignature>();
+  /** By public key: most directories bring the keys of the one before. */
+  #verifiers = new Map<string, VerifySignature>();
   #masterUrls: readonly string[] = [];
 
   constructor(state: StateFolder) {
@@ -57,17 +59,30 @@ export class DepotDirectory {
 
   #apply(directory: Directory): void {
     this.#depots = new Map(directory.depots.map((entry) => [entry.id, entry]));
-    this.#depotKeys = keyTable(directory.depots.map((entry) => [entry.id, entry.publicKey]));
-    this.#masterKeys = keyTable(directory.masterKeys.map((entry) => [entry.keyId, entry.publicKey]));
+    const before = this.#verifiers;
+    this.#verifiers = new Map();
+    this.#depotKeys = this.#keyTable(
+      before,
+      directory.depots.map((entry) => [entry.id, entry.publicKey]),
+    );
+    this.#masterKeys = this.#keyTable(
+      before,
+      directory.masterKeys.map((entry) => [entry.keyId, entry.publicKey]),
+    );
     this.#masterUrls = directory.masterUrls;
   }
-}
 
-function keyTable(keys: readonly (readonly [string, string])[]): Map<string, VerifySignature> {
-  const table = new Map<string, VerifySignature>();
-  for (const [id, publicKey] of keys) {
-    const verify = verifierFor(publicKey);
-    if (verify) table.set(id, verify);
+  #keyTable(
+    before: ReadonlyMap<string, VerifySignature>,
+    keys: readonly (readonly [string, string])[],
+  ): Map<string, VerifySignature> {
+    const table = new Map<string, VerifySignature>();
+    for (const [id, publicKey] of keys) {
+      const verify = before.get(publicKey) ?? verifierFor(publicKey);
+      if (!verify) continue;
+      this.#verifiers.set(publicKey, verify);
+      table.set(id, verify);
+    }
+    return table;
   }
-  return table;
 }

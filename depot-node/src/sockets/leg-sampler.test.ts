@@ -84,6 +84,36 @@ describe.runIf(kernel)('watched legs (Linux with koffi)', () => {
     far.destroy();
   });
 
+  test('are looked at ever less often while nothing moves, and every second again once something has', async () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+    const { near, far } = await pair();
+    let looks = 0;
+    const counted = kernel && {
+      ...kernel,
+      readOption: (...asked: Parameters<typeof kernel.readOption>) => {
+        looks += 1;
+        return kernel.readOption(...asked);
+      },
+    };
+    const looksIn = (seconds: number) => {
+      looks = 0;
+      vi.advanceTimersByTime(seconds * 1000);
+      return looks;
+    };
+    const leg = createLegSampler(counted).watch(near, { legClass: 'depot', depot: 'd2' });
+    await carry(near, far, 10_000);
+    expect(looksIn(1)).toBe(1);
+    expect(looksIn(1000)).toBeLessThan(150);
+    await carry(near, far, 10_000);
+    let waitedSeconds = 1;
+    while (looksIn(1) === 0) waitedSeconds += 1;
+    expect(waitedSeconds).toBeLessThanOrEqual(8);
+    expect(looksIn(1)).toBe(1);
+    expect(leg.stop().measure).toMatchObject({ sentBytes: 20_000 });
+    near.destroy();
+    far.destroy();
+  });
+
   test('are measured to the last byte where their socket was handed over, and then reset all the same', async () => {
     const descriptors = () => readdirSync('/proc/self/fd').length;
     const before = descriptors();

@@ -9,6 +9,8 @@ import { createTcpInfoReader, TCP_CLOSED, type TcpInfo, type TcpInfoCalls } from
 
 /** Often enough for a download of seconds; a look at a connection costs about 2 us. */
 const SAMPLE_MS = 1000;
+/** A leg that rests is looked at this seldom in the end: thousands of idle tunnels must cost next to nothing. */
+const MOST_REST_SAMPLES = 8;
 
 export interface LegInfo {
   readonly legClass: LegClass;
@@ -61,9 +63,16 @@ export interface LegSampler {
 interface Leg extends HeldDescriptor {
   readonly info: LegInfo;
   readonly meter: LegMeter;
+  /** From one look to the next, in samples: doubled while nothing moves. */
+  everySamples: number;
+  /** Samples left until the next look. */
+  waitsSamples: number;
 }
 
-/** Looks at the watched connections once a second, all by one timer that keeps no process alive. */
+/**
+ * Looks at the watched connections once a second, at those on which nothing moves less often; all by one timer that keeps no
+ * process alive.
+ */
 export function createLegSampler(
   kernel: (TcpInfoCalls & DescriptorCalls) | undefined,
   nowMs: () => number = () => performance.now(),
@@ -84,9 +93,17 @@ export function createLegSampler(
     addTo(totals[leg.info.legClass], delta);
     if (leg.info.depot !== undefined) links.note(leg.info.depot, delta, leg.meter.measure);
     if (info.state === TCP_CLOSED) leg.release();
+    const isUnderWay = (info.unackedSegments ?? 0) > 0;
+    const hasMoved = isUnderWay || delta.sentBytes > 0 || delta.receivedBytes > 0;
+    leg.everySamples = hasMoved ? 1 : Math.min(2 * leg.everySamples, MOST_REST_SAMPLES);
   };
   const lookAtAll = () => {
-    for (const leg of legs) look(leg);
+    for (const leg of legs) {
+      leg.waitsSamples -= 1;
+      if (leg.waitsSamples > 0) continue;
+      look(leg);
+      leg.waitsSamples = leg.everySamples;
+    }
   };
   const forget = (leg: Leg) => {
     leg.release();
@@ -106,7 +123,8 @@ export function createLegSampler(
         source?.release();
         return { stop: () => ({ ...named, measure: undefined }), measure: () => undefined };
       }
-      const leg: Leg = { info, meter: new LegMeter(first, nowMs()), ...source };
+      const meter = new LegMeter(first, nowMs());
+      const leg: Leg = { info, meter, everySamples: 1, waitsSamples: 1, ...source };
       if (legs.size === 0) timer = setInterval(lookAtAll, SAMPLE_MS).unref();
       legs.add(leg);
       return {

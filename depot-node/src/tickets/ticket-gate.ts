@@ -1,7 +1,8 @@
-import { decodeTicket, ok, type Result, type TicketClaims, verifyTicket } from '@longhaul/shared';
+import { decodeTicket, ok, type Result, refuse, type TicketClaims, verifyTicket } from '@longhaul/shared';
 import type { VerifySignature } from '@longhaul/shared/service';
 
 interface TicketGateComponents {
+  /** The same function for as long as the key is the same. */
   readonly masterKey: (keyId: string) => VerifySignature | undefined;
   /** Asks the master for new keys; does nothing if that happened lately. */
   readonly refetchKeys: () => Promise<void>;
@@ -13,34 +14,47 @@ export interface OpenTicket {
   readonly claims: TicketClaims;
 }
 
-/** Tickets remembered for one connection; a client has no reason to use more. */
-const TICKETS_PER_CONNECTION = 16;
+/** A ticket with the key that proved it: nothing is remembered of a key that is no longer the master's. */
+interface Verified extends OpenTicket {
+  readonly keyId: string;
+  readonly verify: VerifySignature;
+}
 
-/** Verifies tickets, each once per connection: kept connections carry many ranges of one download. */
+/** Verified tickets remembered, a few KB each: who brings more has them verified again. */
+const MOST_REMEMBERED = 2000;
+
+/** Verifies tickets, each once for a while: ranges, lanes and repairs of one download bring the same one many times. */
 export class TicketGate {
   readonly #components: TicketGateComponents;
-  readonly #verified = new WeakMap<object, Map<string, OpenTicket>>();
+  /** By text, in the order of their last use. Only what a master signed gets in. */
+  readonly #verified = new Map<string, Verified>();
 
   constructor(components: TicketGateComponents) {
     this.#components = components;
   }
 
-  /** Verifies the text of a ticket that came over this connection. */
-  async open(text: string, connection: object): Promise<Result<OpenTicket>> {
-    const seen = this.#verified.get(connection) ?? new Map<string, OpenTicket>();
-    const known = seen.get(text);
-    if (known) return ok(known);
+  /** Verifies the text of a ticket. Whether its time has come is for the job table to say. */
+  async open(text: string): Promise<Result<OpenTicket>> {
+    const known = this.#verified.get(text);
+    if (known && this.#components.masterKey(known.keyId) === known.verify) return ok(this.#remember(known));
     const decoded = decodeTicket(text);
     if (!decoded.ok) return decoded;
     const { keyId } = decoded.value;
     if (!this.#components.masterKey(keyId)) await this.#components.refetchKeys();
-    const verified = verifyTicket(decoded.value, this.#components.masterKey(keyId));
+    const verify = this.#components.masterKey(keyId);
+    if (!verify) return refuse('ticket-key-unknown');
+    const verified = verifyTicket(decoded.value, verify);
     if (!verified.ok) return verified;
-    const ticket = { text, claims: verified.value };
-    if (seen.size < TICKETS_PER_CONNECTION) {
-      seen.set(text, ticket);
-      this.#verified.set(connection, seen);
+    return ok(this.#remember({ text, claims: verified.value, keyId, verify }));
+  }
+
+  #remember(ticket: Verified): OpenTicket {
+    this.#verified.delete(ticket.text);
+    for (const oldest of this.#verified.keys()) {
+      if (this.#verified.size < MOST_REMEMBERED) break;
+      this.#verified.delete(oldest);
     }
-    return ok(ticket);
+    this.#verified.set(ticket.text, ticket);
+    return ticket;
   }
 }

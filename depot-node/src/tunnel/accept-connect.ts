@@ -44,7 +44,7 @@ export async function acceptConnect(
   const proof = request.headers[HEADERS.proof];
   const ticket = proof === undefined ? clientTicket(request) : request.headers[HEADERS.ticket];
   if (typeof ticket !== 'string') return refuse('ticket-missing');
-  const opened = await gate.open(ticket, request.socket);
+  const opened = await gate.open(ticket);
   if (!opened.ok) return opened;
   const { claims } = opened.value;
   const { host, port } = authority.value;

@@ -9,7 +9,7 @@ import {
   encodeLine,
 } from './control-protocol.ts';
 import { Forwarder } from './forwarder.ts';
-import { forward, Sleeper } from './forwarding-loop.ts';
+import { forward, IntakeStalls, Sleeper } from './forwarding-loop.ts';
 import { type Kernel, openKernel } from './kernel.ts';
 import { LineInput } from './line-input.ts';
 import { PacketDirection } from './packet-direction.ts';
@@ -21,6 +21,12 @@ interface RunningLink {
   readonly name: string;
   readonly forward: Forwarder;
   readonly backward: Forwarder;
+}
+
+interface Running {
+  readonly links: readonly RunningLink[];
+  readonly stalls: IntakeStalls;
+  readonly isRealTime: boolean;
 }
 
 await run();
@@ -47,10 +53,14 @@ async function run(): Promise<void> {
 
   const forwarders = links.flatMap((link) => [link.forward, link.backward]);
   const sleeper = new Sleeper(kernel, [INPUT, ...devices.flat()]);
-  forward(forwarders, sleeper, () => {
+  const stalls = new IntakeStalls();
+  forward(forwarders, sleeper, stalls, () => {
     const lines = input.readAvailable();
     for (const line of lines ?? []) {
-      writeSync(OUTPUT, encodeLine(answer(decodeLine(line) as EmulatorRequest, links, isRealTime)));
+      writeSync(
+        OUTPUT,
+        encodeLine(answer(decodeLine(line) as EmulatorRequest, { links, stalls, isRealTime })),
+      );
     }
     return lines !== undefined;
   });
@@ -91,11 +101,7 @@ function startLink(
   };
 }
 
-function answer(
-  request: EmulatorRequest,
-  links: readonly RunningLink[],
-  isRealTime: boolean,
-): EmulatorAnswer {
+function answer(request: EmulatorRequest, { links, stalls, isRealTime }: Running): EmulatorAnswer {
   const directions = links.flatMap((link) => [link.forward.direction, link.backward.direction]);
   switch (request.kind) {
     case 'set': {
@@ -109,7 +115,9 @@ function answer(
     case 'counters':
       return counters(links, isRealTime);
     case 'take-lateness':
-      return { worstLatenessMs: Math.max(0, ...directions.map((direction) => direction.takeLateness())) };
+      return {
+        worstLatenessMs: Math.max(stalls.take(), ...directions.map((direction) => direction.takeLateness())),
+      };
   }
 }
 

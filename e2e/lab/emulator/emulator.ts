@@ -25,7 +25,10 @@ export interface Emulator {
   /** Starts all random streams and loss models anew. */
   readonly reseed: (seed: number) => Promise<void>;
   readonly counters: () => Promise<EmulatorCounters>;
-  /** By how many milliseconds a packet left too late at worst since the last call; starts anew. */
+  /**
+   * By how many milliseconds a packet left too late at worst since the last call, or waited in its device while the loop did
+   * not run; starts anew.
+   */
   readonly takeLateness: () => Promise<number>;
   /** Ends the process; its devices vanish with it. May be called twice. */
   readonly stop: () => Promise<void>;

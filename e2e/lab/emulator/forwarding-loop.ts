@@ -65,20 +65,45 @@ export class Sleeper {
   }
 }
 
+/** How long packets may have waited in devices that nobody looked at, at worst. */
+export class IntakeStalls {
+  #worstMs = 0;
+
+  note(ms: number): void {
+    if (ms > this.#worstMs) this.#worstMs = ms;
+  }
+
+  /** The worst so far, in milliseconds, and starts anew. */
+  take(): number {
+    const worstMs = this.#worstMs;
+    this.#worstMs = 0;
+    return worstMs;
+  }
+}
+
 /** Moves packets until `onControl`, called when control has something to say, returns false. */
-export function forward(forwarders: readonly Forwarder[], sleeper: Sleeper, onControl: () => boolean): void {
+export function forward(
+  forwarders: readonly Forwarder[],
+  sleeper: Sleeper,
+  stalls: IntakeStalls,
+  onControl: () => boolean,
+): void {
   let quickTurns = 0;
   let lastTurnMs = 0;
+  let wasTicking = false;
   for (;;) {
     let moved = 0;
     let nextDueMs = Number.POSITIVE_INFINITY;
     const turnMs = performance.now();
     for (const forwarder of forwarders) moved += forwarder.handOut() + forwarder.takeIn(performance.now());
     for (const { direction } of forwarders) nextDueMs = Math.min(nextDueMs, direction.nextDueMs);
+    // Between ticks nothing wakes the loop: what is later than a tick is a stall, and packets have waited for it.
+    if (wasTicking) stalls.note(turnMs - lastTurnMs - TICK_MS);
     quickTurns = moved > 0 && turnMs - lastTurnMs < 2 * TICK_MS ? quickTurns + 1 : 0;
     lastTurnMs = turnMs;
 
     const isTicking = quickTurns >= QUICK_TURNS_BEFORE_TICKS;
+    wasTicking = isTicking;
     const nowMs = performance.now();
     sleeper.sleep(isTicking ? turnMs + TICK_MS - nowMs : nextDueMs - nowMs, !isTicking);
     if (sleeper.isControlReady && !onControl()) return;

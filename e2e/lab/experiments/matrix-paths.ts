@@ -129,6 +129,12 @@ const PATHS: Readonly<Record<string, Path>> = {
     rateBps: 500e6,
     sizeBytes: 160 * MIB,
   },
+  'rate-1000': {
+    name: 'links of 1 Gbit/s',
+    why: 'As far as the emulator goes: here two cores are the limit as well, so look at the load and at what is marked.',
+    rateBps: 1e9,
+    sizeBytes: 300 * MIB,
+  },
 };
 
 /** Scenarios of the matrix beyond the usual row, one for each reason why another might come out otherwise. */

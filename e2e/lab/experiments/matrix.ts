@@ -1,5 +1,6 @@
 import { type CongestionControl, MIB, USUAL_CONGESTION_CONTROL } from '@longhaul/shared';
 import type { Experiment, Extent, Scenario } from '../experiment.ts';
+import type { QuotedRow } from '../report/readme-table.ts';
 import {
   BIG_BUFFER_BYTES,
   FOUR_LINKS_DEPOTS,
@@ -101,16 +102,17 @@ function half({ group, suffix, labelSuffix, originControl, tls, why: alsoWhy }: 
 const BASE = HALVES.flatMap(half);
 const idsOf = (scenarios: readonly Scenario[]) => scenarios.map(({ id }) => id);
 
-/** Rows that the README quotes: all rivals, ten times. */
-export const README_ROWS = [
-  'loss0-big',
-  'loss1e-3-big',
-  'loss1e-3-big-tls',
-  'loss1e-2-big',
-  'loss1e-2-big-tls',
-  'loss0-limited',
-  'loss1e-3-limited',
-] as const;
+/** Rows that the README quotes, in its words: those where we lose beside those where we win. */
+export const README_ROWS: readonly QuotedRow[] = [
+  ['loss0-big', 'no loss'],
+  ['loss1e-3-big', 'one packet of a thousand lost'],
+  ['loss1e-3-big-tls', 'the same, https'],
+  ['loss1e-2-big', 'one of a hundred lost'],
+  ['loss1e-2-big-tls', 'the same, https'],
+  ['loss0-limited', 'no loss, client’s buffer 256 KB'],
+  ['loss1e-3-limited', 'one of a thousand lost, the same buffer'],
+];
+const README_IDS = README_ROWS.map(([id]) => id);
 
 /** Rivals at their best, and what a client could choose of ours. */
 const QUOTED = [
@@ -130,10 +132,15 @@ const QUOTED = [
 /** What targets compare: the rivals that were ahead in screening, with one connection and with several. */
 const ESSENTIAL = ['direct', 'ranges4', 'haproxy3', 'haproxy3-ranges8', 'chain3', 'chain3-lanes8', 'auto'];
 
-const OTHERS = idsOf(BASE).filter((id) => !README_ROWS.some((quoted) => quoted === id));
-const readme: Extent = { repeats: 10, scenarios: README_ROWS, variants: QUOTED };
+const SCREENED = ['ranges8', 'haproxy3-kept', 'nginx3-ranges8', 'chain2', ...ESSENTIAL];
+
+const OTHERS = idsOf(BASE).filter((id) => !README_IDS.includes(id));
+const readme: Extent = { repeats: 10, scenarios: README_IDS, variants: QUOTED };
 const others: Extent = { repeats: 10, scenarios: OTHERS, variants: ESSENTIAL };
-const paths: Extent = { repeats: 10, scenarios: idsOf(PATH_SCENARIOS), variants: ESSENTIAL };
+/** On two cores the emulator has been later than 10 ms there: to be asked for by name. */
+const TOO_FAST = ['rate-1000'];
+const PATH_IDS = idsOf(PATH_SCENARIOS).filter((id) => !TOO_FAST.includes(id));
+const paths: Extent = { repeats: 10, scenarios: PATH_IDS, variants: ESSENTIAL };
 /** So often that everything together takes less than four hours. */
 const REPEATS_OF_THE_REST = 5;
 
@@ -151,9 +158,7 @@ export const MATRIX: Experiment = {
     variants: ['direct', 'ranges8', 'haproxy3-ranges8', 'chain3', 'chain3-lanes8', 'auto'],
   },
   sets: {
-    screen: [
-      { repeats: 3, variants: ['ranges8', 'haproxy3-kept', 'nginx3-ranges8', 'chain2', ...ESSENTIAL] },
-    ],
+    screen: [{ repeats: 3, scenarios: [...idsOf(BASE), ...PATH_IDS], variants: SCREENED }],
     readme: [readme],
     others: [others],
     paths: [paths],

@@ -1,10 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
 import { formatBytes } from '@longhaul/shared';
-import type { Experiment, Scenario, Variant } from '../experiment.ts';
+import { clientConnectionsOf, type Experiment, type Scenario, type Variant } from '../experiment.ts';
 import type { ReportKind, ReportPlan, ReportScenario } from '../report/report-plan.ts';
 import { failoverTargets } from './failover-targets.ts';
 import { matrixTargets } from './matrix-targets.ts';
 import { boundBps, predictedBps, predictedFirstByteMs, rttOf } from './predictions.ts';
+import { SIGNALLING_TARGETS } from './signalling-targets.ts';
 
 const KINDS: Readonly<Record<string, ReportKind>> = {
   matrix: 'matrix',
@@ -37,24 +38,15 @@ export function reportPlanOf(experiment: Experiment): ReportPlan {
       id,
       label: labelOf(id, variant),
       isLonghaul: variant.kind === 'chain' || variant.kind === 'auto',
+      clientConnections: clientConnectionsOf(variant),
       ...baselineOf(variant, variants),
     })),
     levelLabel: 'long flows of cross traffic',
   };
   if (kind === 'failover') return { ...plan, targets: failoverTargets(experiment.scenarios) };
+  if (kind === 'signalling') return { ...plan, targets: SIGNALLING_TARGETS };
   if (experiment.name !== 'matrix') return plan;
-  const byHand = [...variants].flatMap(([id, { kind }]) =>
-    kind === 'direct' || kind === 'chain' ? [id] : [],
-  );
-  const boundOf = (id: string) => plan.scenarios.find((scenario) => scenario.id === id)?.boundBps ?? 0;
-  return {
-    ...plan,
-    targets: matrixTargets(
-      plan.scenarios.map(({ id }) => id),
-      byHand,
-      boundOf,
-    ),
-  };
+  return { ...plan, targets: matrixTargets(experiment.scenarios, plan) };
 }
 
 /** Lanes are compared with the same chain in one lane, and plain lanes with those of the depots' own choice. */
@@ -67,10 +59,11 @@ function baselineOf(variant: Variant, all: ReadonlyMap<string, Variant>): { base
 }
 
 function describeScenario(scenario: Scenario, kind: ReportKind): ReportScenario {
-  const { id, label, group, crossTraffic = [], variants } = scenario;
+  const { id, label, why, group, crossTraffic = [], variants } = scenario;
   return {
     id,
     label,
+    ...(why === undefined ? {} : { why }),
     ...(group === undefined ? {} : { group }),
     boundBps: boundBps(scenario),
     ...(kind === 'rnp' ? { level: crossTraffic.reduce((sum, { flows }) => sum + flows, 0) } : {}),
@@ -107,7 +100,7 @@ function methodOf({ scenarios, name }: Experiment): string[] {
     `File: ${sizes.join(', ')}, of bytes that cannot be compressed; every transfer is compared with the original.`,
     '`auto` is the planner, which is told the topology’s links, the client’s window, what origin and depots send with, and the file’s size, but nothing of cross traffic; hand-chosen chains go through the master as well, so both pay for the redirect.',
     'Times of `curl` count from its first connection, those of `aria2c` from its start to its end; the first byte is that of the file itself.',
-    'Variants are shuffled within a repeat and share its random seed.',
+    'Variants are shuffled within a repeat and share its random seed: ratios “in pairs” are medians of the ratios within repeats, with an interval by bootstrap over repeats.',
     ...(name === 'failover' ? FAULTS : []),
   ];
 }

@@ -18,6 +18,14 @@ const STEPWISE: Readonly<Record<string, Variant>> = {
   stepwise3: { kind: 'chain', depots: ['near', 'middle', 'far'], signalling: 'stepwise' },
 };
 
+const MOUSE: Readonly<Record<string, Variant>> = {
+  direct: { kind: 'direct' },
+  auto: { kind: 'auto' },
+  'auto-unsized': { kind: 'auto', mustGuessSize: true },
+};
+
+const ELEPHANT: Readonly<Record<string, Variant>> = { direct: { kind: 'direct' }, auto: { kind: 'auto' } };
+
 const scenario = (id: string, label: string, sizeBytes: number, rest: Partial<Scenario> = {}): Scenario => ({
   id,
   label,
@@ -48,15 +56,22 @@ export const SIGNALLING: Experiment = {
     scenario('https-cold', 'https, every connection new', 1000, { start: 'cold', tls: true }),
     scenario('https-warm', 'https, connections between depots ready', 1000, { start: 'warm', tls: true }),
     scenario('mouse-100kB', '100 kB over http: what the master makes of a mouse', 100_000, {
-      variants: {
-        direct: { kind: 'direct' },
-        auto: { kind: 'auto' },
-        'auto-unsized': { kind: 'auto', mustGuessSize: true },
-      },
+      variants: MOUSE,
     }),
+    scenario('mouse-100kB-tls', '100 kB over https: the same', 100_000, { tls: true, variants: MOUSE }),
     scenario('elephant-10MiB', '10 MiB over http: when the first byte of an elephant comes', 10 * MIB, {
-      variants: { direct: { kind: 'direct' }, auto: { kind: 'auto' } },
+      variants: ELEPHANT,
     }),
+    ...(['cold', 'warm'] as const).flatMap((start) =>
+      [false, true].map((tls) =>
+        scenario(
+          `elephant-${start}${tls ? '-tls' : ''}`,
+          `10 MiB over ${tls ? 'https' : 'http'}, ${start === 'cold' ? 'every connection new' : 'connections between depots ready'}`,
+          10 * MIB,
+          { start, tls, variants: ELEPHANT },
+        ),
+      ),
+    ),
   ],
   full: { repeats: 30 },
   quick: { repeats: 5 },

@@ -42,6 +42,8 @@ export interface Network {
   readonly countersOf: (from: string, to: string) => Promise<DirectionCounters>;
   /** The emulator's worst lateness since the last call, in milliseconds. */
   readonly takeLateness: () => Promise<number>;
+  /** The process that carries all links' packets; undefined where there are only wires. */
+  readonly emulatorPid: number | undefined;
   /** Packets that the own queues of all devices have dropped since they were made. */
   readonly deviceDrops: () => number;
   /** Starts flows and waits until all are connected. */

@@ -115,6 +115,7 @@ function assemble(
       if (!counters) throw new Error(`the emulator has no counters for ${linkName(link)}`);
       return link.between[0] === from ? counters.forward : counters.backward;
     },
+    emulatorPid: emulator?.pid,
     deviceDrops: () =>
       Object.keys(topology.sites).reduce((sum, site) => sum + sendDrops(namespaceOf(site)), 0),
     startCrossTraffic: (traffic) => startCrossTraffic(network, traffic),

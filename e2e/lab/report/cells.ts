@@ -22,6 +22,11 @@ export function isLate(line: TransferLine): boolean {
   return line.latenessMs > LATE_MS;
 }
 
+/** Whether the transfer saw another network than it should: packets late, or dropped by a device's own queue. */
+export function isMarked(line: TransferLine): boolean {
+  return isLate(line) || (line.deviceDrops ?? 0) > 0;
+}
+
 /** Whether wrong bytes arrived or too few; a transfer that was only cut has not failed. */
 export function isFailed(line: TransferLine): boolean {
   return line.error !== undefined || line.sha256Ok === false || line.prefixOk === false;

@@ -1,7 +1,7 @@
 import { median } from '../results/statistics.ts';
 import { byScenario, type Cell } from './cells.ts';
 import { chosenChains, throughChain } from './chosen-chains.ts';
-import { compareCells } from './compare.ts';
+import { compareCells, fastest, isRival, withAsManyConnections } from './compare.ts';
 import { againstBaselines } from './lane-findings.ts';
 import { escapeMarkdown, inlineCode } from './markdown-table.ts';
 import { mbps, ratio, ratioRange } from './numbers.ts';
@@ -54,23 +54,34 @@ function ofBound({ scenario, goodputsBps }: Cell): string {
   return ` and ${((median(goodputsBps) / scenario.boundBps) * 100).toFixed(0)} % of the bound`;
 }
 
-/** The best of ours, whatever way it took, against the best of the others, `direct` aside. */
+/** The best of ours, whatever way it took, against the best of the others: of all, and of those with one connection. */
 function againstRivals(cells: readonly Cell[]): string {
   const ours = fastest(cells.filter(({ variant }) => variant.isLonghaul));
-  const rival = fastest(cells.filter(({ variant }) => !variant.isLonghaul && variant.id !== 'direct'));
-  const compared = ours && rival && compareCells(ours, rival);
+  const rival = fastest(cells.filter(isRival));
+  const alike = ours && fastest(withAsManyConnections(ours, cells.filter(isRival)));
+  const sentences = [
+    ours && rival ? againstRival(ours, rival, 'The best rival') : '',
+    ours && alike && alike !== rival
+      ? againstRival(ours, alike, 'The best rival with one client connection')
+      : '',
+  ];
+  return sentences.filter(Boolean).join(' ');
+}
+
+function againstRival(ours: Cell, rival: Cell, name: string): string {
+  const compared = compareCells(ours, rival);
   if (!compared) return '';
   const told = `${inlineCode(rival.variant.id)}, with ${mbps(median(rival.goodputsBps))} Mbit/s`;
   const times = `${ratio(compared.ratio.value)} times as fast ${ratioRange(compared.ratio)}`;
   switch (compared.verdict) {
     case 'faster':
-      return `Against the best rival, ${told}, ${inlineCode(ours.variant.id)} is ${times}.`;
+      return `Against ${name.toLowerCase()}, ${told}, ${inlineCode(ours.variant.id)} is ${times}.`;
     case 'slower':
-      return `The best rival wins: ${told}; ${inlineCode(ours.variant.id)} is ${times}.`;
+      return `${name} wins: ${told}; ${inlineCode(ours.variant.id)} is ${times}.`;
     case 'unclear':
-      return `The best rival is as good as far as can be told: ${told}; ${inlineCode(ours.variant.id)} is ${times}.`;
+      return `${name} is as good as far as can be told: ${told}; ${inlineCode(ours.variant.id)} is ${times}.`;
     case 'untold':
-      return `The best rival is ${told}.`;
+      return `${name} is ${told}.`;
   }
 }
 
@@ -88,8 +99,4 @@ function ofAuto(cells: readonly Cell[]): string {
   if (!compared) return chose ? `\`auto\` ${chose}.` : '';
   const reached = `reaches ${(compared.ratio.value * 100).toFixed(0)} % of the best way chosen by hand, ${inlineCode(byHand.variant.id)}`;
   return `\`auto\` ${chose ? `${chose} and ` : ''}${reached}.`;
-}
-
-function fastest(cells: readonly Cell[]): Cell | undefined {
-  return cells.toSorted((a, b) => median(b.goodputsBps) - median(a.goodputsBps))[0];
 }

@@ -1,16 +1,20 @@
+import { lowEnd } from '../results/paired-ratios.ts';
 import { median, medianInterval } from '../results/statistics.ts';
-import { byGroup, byScenario, type Cell, isLate } from './cells.ts';
-import { compareCells } from './compare.ts';
+import { byGroup, byScenario, type Cell, isMarked } from './cells.ts';
+import { compareCells, pairedRatio } from './compare.ts';
+import { harmSections } from './harm-sections.ts';
 import { type IntervalPanel, intervalChart } from './interval-chart.ts';
 import { escapeMarkdown, inlineCode, markdownTable } from './markdown-table.ts';
 import { matrixFindings } from './matrix-findings.ts';
 import { mbps, mbpsRange, ratioInterval } from './numbers.ts';
 import { type ReportBody, type Section, slug } from './page-parts.ts';
+import { predictionSections, regretSections } from './planner-sections.ts';
+import { reasonSection } from './reason-section.ts';
 import type { ReportPlan } from './report-plan.ts';
 
 /** Explains the marks of every chart of medians. */
 export const MEDIAN_LEGEND = [
-  'Large mark: median. Whiskers: its 95 % interval (the whole range below 6 transfers). Small dots: single transfers, hollow when the emulator was late.',
+  'Large mark: median. Whiskers: its 95 % interval (the whole range below 6 transfers). Small dots: single transfers, hollow when the emulator was late or a device dropped packets.',
 ];
 
 /** Scenarios by variants: goodput, and how many times that of `direct` and of plain ranges. */
@@ -33,7 +37,14 @@ export function matrixReport(plan: ReportPlan, cells: readonly Cell[]): ReportBo
       ],
     };
   });
-  return { findings: matrixFindings(cells), sections: overview };
+  const others = [
+    reasonSection(cells),
+    ...overview,
+    ...harmSections(cells),
+    ...predictionSections(cells),
+    ...regretSections(cells),
+  ];
+  return { findings: matrixFindings(cells), sections: others };
 }
 
 function chartOf(title: string, cells: readonly Cell[]): string {
@@ -62,9 +73,9 @@ export function goodputPanel(title: string, cells: readonly Cell[]): IntervalPan
         value: value / 1e6,
         low: low / 1e6,
         high: high / 1e6,
-        valueLabel: `${mbps(value)}${lines.some(isLate) ? '*' : ''}`,
+        valueLabel: `${mbps(value)}${lines.some(isMarked) ? '*' : ''}`,
         ...(predictedBps === undefined ? {} : { predicted: predictedBps / 1e6 }),
-        singles: lines.map((line, at) => ({ value: (goodputsBps[at] ?? 0) / 1e6, isHollow: isLate(line) })),
+        singles: lines.map((line, at) => ({ value: (goodputsBps[at] ?? 0) / 1e6, isHollow: isMarked(line) })),
       };
     }),
   };
@@ -89,21 +100,33 @@ function ratioTable(cells: readonly Cell[]): string {
   };
   const rows = cells.map((cell) => {
     const { boundBps } = cell.scenario;
+    const paired = direct && cell !== direct ? pairedRatio(cell, direct) : null;
     const share =
       boundBps === undefined ? '–' : `${((median(cell.goodputsBps) / boundBps) * 100).toFixed(0)} %`;
     return [
       inlineCode(cell.variant.id),
       goodputText(cell),
+      lowText(cell),
       String(cell.lines.length),
       against(cell, direct),
+      paired ? ratioInterval(paired) : '–',
       against(cell, ranges),
       share,
     ];
   });
-  return markdownTable(['variant', 'Mbit/s', 'n', '× `direct`', '× `ranges8`', 'of the bound'], rows);
+  return markdownTable(
+    ['variant', 'Mbit/s', '5 %', 'n', '× `direct`', 'in pairs', '× `ranges8`', 'of the bound'],
+    rows,
+  );
 }
 
-/** Median and range of a cell in Mbit/s, with a star when the emulator was late in it: `74 [70–78]*`. */
+/** Median and range of a cell in Mbit/s, with a star when a transfer of it is marked: `74 [70–78]*`. */
 export function goodputText(cell: Cell | undefined): string {
-  return cell ? `${mbpsRange(cell.goodputsBps)}${cell.lines.some(isLate) ? '\\*' : ''}` : '–';
+  return cell ? `${mbpsRange(cell.goodputsBps)}${cell.lines.some(isMarked) ? '\\*' : ''}` : '–';
+}
+
+/** What only one of twenty transfers falls below; of few, the least. */
+function lowText({ goodputsBps }: Cell): string {
+  const { value, kind } = lowEnd(goodputsBps);
+  return kind === 'least' ? `least ${mbps(value)}` : mbps(value);
 }

@@ -56,7 +56,7 @@ function reading(cells: readonly Cell[]): string {
     least < 6
       ? ` The smallest cell has ${counted(least, 'transfer')}: even its whole range holds the true median only with ${(coverage * 100).toFixed(0)} %.`
       : '';
-  return `ratios are ratios of medians, or of means where means are shown, with 95 % intervals in brackets by bootstrap with a fixed seed; below about 10 transfers these are rather too narrow.${few} “The best” of several variants is picked after the measurement, which flatters it a little.`;
+  return `ratios are ratios of medians, or of means where means are shown, and “in pairs” medians of ratios within repeats, with 95 % intervals in brackets by bootstrap with a fixed seed; below about 10 transfers these are rather too narrow.${few} “The best” of several variants is picked after the measurement, which flatters it a little.`;
 }
 
 function targets(plan: ReportPlan, cells: readonly Cell[]): string[] {
@@ -65,15 +65,34 @@ function targets(plan: ReportPlan, cells: readonly Cell[]): string[] {
   const outcomes = plan.targets.map((target) => ({ target, ...target.check(lines) }));
   const told = outcomes.filter(({ isMet }) => isMet !== null);
   const met = told.filter(({ isMet }) => isMet).length;
-  const rows = outcomes.map(({ target, measured, isMet }) => [
-    inlineCode(target.scenario),
-    escapeMarkdown(target.text),
-    measured === '' ? '–' : escapeMarkdown(measured),
-    isMet === null ? 'not measured' : isMet ? 'yes' : '**no**',
-  ]);
+  const table = (some: typeof outcomes) =>
+    markdownTable(
+      ['scenario', 'target', 'measured', 'met'],
+      some.map(({ target, measured, isMet }) => [
+        inlineCode(target.scenario),
+        escapeMarkdown(target.text),
+        measured === '' ? '–' : escapeMarkdown(measured),
+        isMet === null ? 'not measured' : isMet ? 'yes' : '**no**',
+      ]),
+      { textColumns: 2 },
+    );
+  const open = outcomes.filter(({ isMet }) => isMet === null);
+  const measured = new Set(cells.map(({ scenario }) => scenario.id));
+  const near = open.filter(({ target }) => measured.has(target.scenario));
+  const far = open.length - near.length;
   return [
     '## Targets',
     `${met} of ${told.length} measured targets are met.`,
-    markdownTable(['scenario', 'target', 'measured', 'met'], rows, { textColumns: 2 }),
+    ...(told.length === 0 ? [] : [table(told)]),
+    ...(far === 0
+      ? []
+      : [
+          `${counted(far, 'target')} more ${far === 1 ? 'is' : 'are'} about scenarios that are not in this result.`,
+        ]),
+    ...(near.length === 0
+      ? []
+      : [
+          `<details><summary>${counted(near.length, 'target')} of its scenarios without lines for it</summary>\n\n${table(near)}\n\n</details>`,
+        ]),
   ];
 }

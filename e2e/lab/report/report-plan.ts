@@ -13,6 +13,8 @@ export interface ReportScenario {
   readonly group?: string;
   /** Only `rnp`: what the x axis shows, in rising order, for example the number of flows of cross traffic. */
   readonly level?: number;
+  /** Why it is there. */
+  readonly why?: string;
   /** What no transfer can exceed, goodput of the whole transfer. */
   readonly boundBps?: number;
   /** What the model says, by variant. */
@@ -30,6 +32,8 @@ export interface ReportVariant {
   readonly label: string;
   /** Goes through a master of ours, whatever it then chooses; the sentences compare these with the others. */
   readonly isLonghaul: boolean;
+  /** Connections of the client's own, at once; 1 when left out. What a client does by itself is compared with its like. */
+  readonly clientConnections?: number;
   /** Id of the variant that it differs from in one thing only; a sentence compares the two. */
   readonly baseline?: string;
 }

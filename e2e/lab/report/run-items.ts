@@ -11,6 +11,7 @@ export function runItems(plan: ReportPlan, runs: readonly Run[], cells: readonly
   return [
     ...runs.map((run, at) => (runs.length === 1 ? '' : `run ${at + 1} of ${runs.length}. `) + runItem(run)),
     ...new Set(runs.map(({ info }) => machineItem(info))),
+    ...new Set(runs.flatMap(({ info }) => info.notes ?? [])),
     ...apart(runs, cells),
     ...absent(plan, cells),
   ];

@@ -14,6 +14,7 @@ export function trustSection(cells: readonly Cell[], runs: readonly Run[]): Sect
     title: 'How far to trust it',
     text: [
       latenessSentence(cells),
+      dropSentence(cells),
       failureSentence(cells),
       wayChangeSentence(cells),
       otherLabsSentence(runs),
@@ -27,13 +28,29 @@ function latenessSentence(cells: readonly Cell[]): string {
   const late = lines.filter(isLate);
   const worst = max(lines.map((line) => line.latenessMs));
   // A packet that comes in while the emulator stalls waits in its device, and nobody sees for how long.
-  const blind =
-    'This is measured where the emulator hands packets out: what a packet waited in its device before the emulator took it is not counted.';
+  const blind = lines.every(({ deviceDrops }) => deviceDrops !== undefined)
+    ? 'What a packet waited in its device while the emulator did not look is counted.'
+    : 'This is measured where the emulator hands packets out: what a packet waited in its device before the emulator took it is not counted.';
   if (late.length === 0) {
     return `Packets left the emulator at most ${milliseconds(worst)} ms late; no transfer is marked. ${blind}`;
   }
   const said = `In ${late.length} of ${counted(lines.length, 'transfer')} packets left the emulator at least once more than ${LATE_MS} ms late, at worst ${milliseconds(worst)} ms: such a stall is a spike of delay. ${blind} Cells with such transfers bear a star (*), and charts of single transfers draw these hollow.`;
   return `${said} ${changeWithoutLate(cells)}`;
+}
+
+/** Said where drops of devices were looked at: an emulated link loses what it is told to, and nothing else may. */
+function dropSentence(cells: readonly Cell[]): string {
+  const lines = cells.flatMap((cell) => cell.lines);
+  const looked = lines.filter(({ deviceDrops }) => deviceDrops !== undefined);
+  if (looked.length === 0) return '';
+  const dropping = looked.filter(({ deviceDrops = 0 }) => deviceDrops > 0);
+  if (dropping.length === 0)
+    return `No device dropped a packet of its own in ${counted(looked.length, 'transfer')}: all losses are the links’.`;
+  const most = max(dropping.map(({ deviceDrops = 0 }) => deviceDrops));
+  const where = [
+    ...new Set(dropping.map(({ scenario, variant }) => `${inlineCode(variant)} in ${inlineCode(scenario)}`)),
+  ];
+  return `**In ${dropping.length} of ${counted(looked.length, 'transfer')} devices dropped packets of their own**, at most ${most} (${where.join(', ')}); such transfers are marked.`;
 }
 
 /** Said only when there were others: labs share processors, and with them lateness. */

@@ -1,13 +1,10 @@
-/** UDP probes of the self-test: `reflect HOST` sends back what comes; `probe HOST PORT COUNT BATCH INTERVAL_MS` asks it. */
+/** UDP probes of the self-test: `reflect HOST` sends back what comes; `probe HOST PORT COUNT BATCH INTERVAL_MS BYTES` asks it. */
 import { createSocket } from 'node:dgram';
 
 /** After so long without an answer the rest counts as lost, in milliseconds. */
 const SILENCE_MS = 400;
-/** Size of a probe, in bytes: its number, and enough to look like a packet. */
-const PROBE_BYTES = 64;
-
 const [mode, host = '127.0.0.1', ...numbers] = process.argv.slice(2);
-const [port = 0, count = 0, batch = 1, intervalMs = 0] = numbers.map(Number);
+const [port = 0, count = 0, batch = 1, intervalMs = 0, sizeBytes = 64] = numbers.map(Number);
 if (mode === 'reflect') reflect();
 else probe();
 
@@ -28,14 +25,19 @@ function probe(): void {
     rttsMs[number] = performance.now() - (sentMs[number] ?? 0);
     silence.refresh();
   });
-  const sender = setInterval(sendBatch, intervalMs);
+  let sender: NodeJS.Timeout;
+  // Connected, a socket sends at once instead of looking up the host first.
+  socket.connect(port, host, () => {
+    sender = setInterval(sendBatch, intervalMs);
+    sendBatch();
+  });
 
   function sendBatch(): void {
     for (let sent = 0; sent < batch && sentMs.length < count; sent += 1) {
-      const message = Buffer.alloc(PROBE_BYTES);
+      const message = Buffer.alloc(sizeBytes);
       message.writeUInt32BE(sentMs.length);
       sentMs.push(performance.now());
-      socket.send(message, port, host);
+      socket.send(message);
     }
     silence.refresh();
     if (sentMs.length === count) clearInterval(sender);

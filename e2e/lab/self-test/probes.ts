@@ -14,6 +14,9 @@ const PROBE_PROGRAM = join(import.meta.dirname, 'probe-main.ts');
 const STEADY_AFTER_MS = 1500;
 const RATE_WINDOW_MS = 2000;
 const FULL_PACKET_BYTES = 1500;
+const SMALL_PROBE_BYTES = 64;
+/** What IPv4 and UDP put before a probe's payload. */
+export const PROBE_HEADERS_BYTES = 28;
 
 /** Sends packets and flows from one site of a network to another and looks what becomes of them. */
 export class Probes {
@@ -47,8 +50,15 @@ export class Probes {
   }
 
   /** Round-trip times of small packets in milliseconds, in the order of sending; null for those without an answer. */
-  async probe(plan: { count: number; batch: number; intervalMs: number }): Promise<(number | null)[]> {
-    const numbers = [this.#reflectorPort, plan.count, plan.batch, plan.intervalMs].map(String);
+  async probe(plan: {
+    count: number;
+    batch: number;
+    intervalMs: number;
+    /** Payload of a probe: its number, and enough to look like a packet. */
+    sizeBytes?: number;
+  }): Promise<(number | null)[]> {
+    const { count, batch, intervalMs, sizeBytes = SMALL_PROBE_BYTES } = plan;
+    const numbers = [this.#reflectorPort, count, batch, intervalMs, sizeBytes].map(String);
     const address = this.network.addressOf(this.#to);
     const program = spawnProbe(this.network, this.#from, ['probe', address, ...numbers]);
     return JSON.parse(await firstLine(program)) as (number | null)[];

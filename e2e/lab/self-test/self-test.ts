@@ -1,19 +1,15 @@
-import { formatBps, SEGMENT_BYTES } from '@longhaul/shared';
+import { setTimeout as delay } from 'node:timers/promises';
+import { formatBps, formatBytes, SEGMENT_BYTES } from '@longhaul/shared';
 import { FRAME_OVERHEAD_BYTES, type LossModel } from '../emulator/link-settings.ts';
 import { lossCountSigma } from '../emulator/loss-process.ts';
+import { DEVICE_QUEUE_PACKETS } from '../network/lay-network.ts';
 import { lossRateOf } from '../network/link-settings-of.ts';
 import { startNetwork } from '../network/start-network.ts';
 import type { Topology } from '../network/topology.ts';
-import { median } from '../results/statistics.ts';
-import { Probes } from './probes.ts';
-
-/** One promise of the emulator, held against this machine. */
-export interface SelfTestRow {
-  readonly check: string;
-  readonly expected: string;
-  readonly measured: string;
-  readonly isWithin: boolean;
-}
+import { LATE_MS } from '../report/cells.ts';
+import { median, quantile } from '../results/statistics.ts';
+import { PROBE_HEADERS_BYTES, Probes } from './probes.ts';
+import type { SelfTestLine } from './self-test-line.ts';
 
 /** What may go wrong by a stall of the machine is tried so often before it counts. */
 const ATTEMPTS = 3;
@@ -27,6 +23,19 @@ const SERIES_RATE_BPS = 1e9;
 const LOSS_SIGMAS = 3;
 const LOSS_PACKETS = 20_000;
 const SEED_PACKETS = 3000;
+const QUEUE_RATE_BPS = 10e6;
+const QUEUE_BYTES = 100_000;
+const QUEUE_PROBE_BYTES = 1400;
+/** Packets that the link sends while the burst is being made: about 7 ms. */
+const SENT_MEANWHILE = 6;
+const JITTER_MS = 10;
+const JITTER_PROBES = 200;
+/** Packets beyond what a device holds. */
+const EXCESS_PACKETS = 1000;
+/** What connections of the check before may still send. */
+const OTHER_PACKETS = 20;
+const DEVICE_DEADLINE_MS = 5000;
+const LOOK_MS = 20;
 /** Of all packets on an Ethernet link with MTU 1500, the share of bytes that TCP payload has. */
 const PAYLOAD_SHARE = SEGMENT_BYTES / (1500 + FRAME_OVERHEAD_BYTES);
 /** Larger than any window of the senders: no packet is dropped, and the rate is the link's own. */
@@ -61,8 +70,8 @@ export function rowOfSites(links: number, rttMs: number, rateBps: number): Topol
   };
 }
 
-/** Holds the emulator against its promises on this machine, in about half a minute. Needs root and TUN. */
-export async function selfTest(): Promise<SelfTestRow[]> {
+/** Holds the emulator against its promises on this machine, in about a minute. Needs root and TUN. */
+export async function selfTest(): Promise<SelfTestLine[]> {
   const network = await startNetwork(rowOfSites(1, 20, 100e6), { seed: 1 });
   try {
     const probes = await Probes.start(network, 's0', 's1');
@@ -70,8 +79,13 @@ export async function selfTest(): Promise<SelfTestRow[]> {
       ...(await checkRoundTrips(probes)),
       ...(await checkLosses(probes)),
       ...(await checkSeeds(probes)),
+      ...(await checkQueue(probes)),
+      ...(await checkJitter(probes)),
       ...(await checkRates(probes)),
-      await checkSeries(),
+      await checkDeviceQueue(probes),
+      ...(await checkSeries(300e6)),
+      ...(await checkSeries(500e6)),
+      ...(await checkSeries(1e9)),
     ];
   } finally {
     await network.close();
@@ -79,8 +93,8 @@ export async function selfTest(): Promise<SelfTestRow[]> {
 }
 
 /** Round-trip times of 20 and 100 ms: medians of small packets. */
-export async function checkRoundTrips(probes: Probes): Promise<SelfTestRow[]> {
-  const rows: SelfTestRow[] = [];
+export async function checkRoundTrips(probes: Probes): Promise<SelfTestLine[]> {
+  const rows: SelfTestLine[] = [];
   for (const rttMs of [20, 100]) {
     await probes.setLink('both', { delayMs: rttMs / 2, loss: { kind: 'none' } });
     const toleranceMs = rttMs * RTT_TOLERANCE_SHARE + RTT_TOLERANCE_MS;
@@ -100,8 +114,8 @@ export async function checkRoundTrips(probes: Probes): Promise<SelfTestRow[]> {
 }
 
 /** Losses of each model, counted in the emulator: a receiver's own socket may lose some more. */
-export async function checkLosses(probes: Probes): Promise<SelfTestRow[]> {
-  const rows: SelfTestRow[] = [];
+export async function checkLosses(probes: Probes): Promise<SelfTestLine[]> {
+  const rows: SelfTestLine[] = [];
   await probes.setLink('both', { delayMs: 1, rateBps: SERIES_RATE_BPS });
   for (const loss of LOSSES) {
     await probes.network.reseed(LOSS_PACKETS);
@@ -124,7 +138,7 @@ export async function checkLosses(probes: Probes): Promise<SelfTestRow[]> {
 }
 
 /** The same seed loses the same packets, another seed others. */
-export async function checkSeeds(probes: Probes): Promise<SelfTestRow[]> {
+export async function checkSeeds(probes: Probes): Promise<SelfTestLine[]> {
   await probes.setLink('forward', { delayMs: 1, loss: BURSTS, rateBps: SERIES_RATE_BPS });
   const lostWith = async (seed: number) => {
     await probes.network.reseed(seed);
@@ -155,8 +169,8 @@ export async function checkSeeds(probes: Probes): Promise<SelfTestRow[]> {
 }
 
 /** Rates of 50 and 300 Mbit/s: one TCP flow with no losses. */
-export async function checkRates(probes: Probes): Promise<SelfTestRow[]> {
-  const rows: SelfTestRow[] = [];
+export async function checkRates(probes: Probes): Promise<SelfTestLine[]> {
+  const rows: SelfTestLine[] = [];
   for (const rateBps of [50e6, 300e6]) {
     await probes.setLink('both', { delayMs: 10, rateBps, loss: { kind: 'none' } });
     const ceilingBps = rateBps * PAYLOAD_SHARE;
@@ -172,26 +186,133 @@ export async function checkRates(probes: Probes): Promise<SelfTestRow[]> {
   return rows;
 }
 
-/** Four links of 1 Gbit/s in series, one TCP flow through all of them. */
-export async function checkSeries(): Promise<SelfTestRow> {
-  const network = await startNetwork(rowOfSites(4, 2, SERIES_RATE_BPS), { seed: 1 });
+/** A row of links in series, one TCP flow through all of them: what it carries, and how late the emulator is meanwhile. */
+export async function checkSeries(rateBps: number): Promise<SelfTestLine[]> {
+  const network = await startNetwork(rowOfSites(4, 2, rateBps), { seed: 1 });
   try {
     const probes = await Probes.start(network, 's0', 's4');
-    const leastBps = SERIES_SHARE * SERIES_RATE_BPS * PAYLOAD_SHARE;
-    const measuredBps = await attempt(
-      () => probes.payloadBps(),
-      (bps) => bps >= leastBps,
+    const leastBps = SERIES_SHARE * rateBps * PAYLOAD_SHARE;
+    const { bps, latenessMs } = await attempt(
+      async () => {
+        await network.takeLateness();
+        return { bps: await probes.payloadBps(), latenessMs: await network.takeLateness() };
+      },
+      (result) => result.bps >= leastBps && result.latenessMs <= LATE_MS,
     );
-    const latenessMs = await network.takeLateness();
-    return {
-      check: 'four links of 1 Gbit/s in series',
-      expected: `at least ${formatBps(leastBps)} of TCP payload`,
-      measured: `${formatBps(measuredBps)}, latest packet ${latenessMs.toFixed(1)} ms late`,
-      isWithin: measuredBps >= leastBps,
-    };
+    const check = `four links of ${formatBps(rateBps)} in series`;
+    return [
+      {
+        check,
+        expected: `at least ${formatBps(leastBps)} of TCP payload`,
+        measured: formatBps(bps),
+        isWithin: bps >= leastBps,
+      },
+      {
+        check: `${check}: lateness`,
+        expected: `at most ${LATE_MS} ms`,
+        measured: `${latenessMs.toFixed(1)} ms`,
+        isWithin: latenessMs <= LATE_MS,
+      },
+    ];
   } finally {
     await network.close();
   }
+}
+
+/** A burst into a slow link: drops begin when the queue has its bytes, and what is last in it waits for all before it. */
+export async function checkQueue(probes: Probes): Promise<SelfTestLine[]> {
+  await probes.setLink('backward', { delayMs: 5, rateBps: SERIES_RATE_BPS, loss: { kind: 'none' } });
+  const slow = {
+    delayMs: 5,
+    rateBps: QUEUE_RATE_BPS,
+    queue: { bytes: QUEUE_BYTES },
+    loss: { kind: 'none' },
+  } as const;
+  await probes.setLink('forward', slow);
+  const frameBytes = QUEUE_PROBE_BYTES + PROBE_HEADERS_BYTES + FRAME_OVERHEAD_BYTES;
+  const room = Math.floor(QUEUE_BYTES / frameBytes);
+  const waitMs = (QUEUE_BYTES * 8000) / QUEUE_RATE_BPS + 10;
+  const toleranceMs = waitMs * 2 * RTT_TOLERANCE_SHARE + RTT_TOLERANCE_MS;
+  const isRoomRight = (first: number) => first >= room && first <= room + SENT_MEANWHILE;
+  const isWaitRight = (ms: number) => Math.abs(ms - waitMs) <= toleranceMs;
+  const { firstDrop, longestMs } = await attempt(
+    async () => {
+      const plan = { count: 3 * room, batch: 3 * room, intervalMs: 0, sizeBytes: QUEUE_PROBE_BYTES };
+      const rttsMs = await probes.probe(plan);
+      return { firstDrop: rttsMs.indexOf(null), longestMs: Math.max(...rttsMs.map((rttMs) => rttMs ?? 0)) };
+    },
+    (seen) => isRoomRight(seen.firstDrop) && isWaitRight(seen.longestMs),
+  );
+  await probes.setLink('both', { queue: LARGE_QUEUE, rateBps: SERIES_RATE_BPS });
+  const queue = `queue of ${formatBytes(QUEUE_BYTES)} before ${formatBps(QUEUE_RATE_BPS)}`;
+  return [
+    {
+      check: `${queue}: first drop`,
+      expected: `packet ${room} to ${room + SENT_MEANWHILE} of a burst, of ${frameBytes} bytes each`,
+      measured: `packet ${firstDrop}`,
+      isWithin: isRoomRight(firstDrop),
+    },
+    {
+      check: `${queue}: delay when full`,
+      expected: `${waitMs.toFixed(0)} ms within ${toleranceMs.toFixed(1)} ms, of which 10 ms are the link's`,
+      measured: `${longestMs.toFixed(1)} ms`,
+      isWithin: isWaitRight(longestMs),
+    },
+  ];
+}
+
+/** Delays drawn evenly between nothing and the set jitter, on real devices: 5th, 50th and 95th percentile. */
+export async function checkJitter(probes: Probes): Promise<SelfTestLine[]> {
+  await probes.setLink('both', { delayMs: 5, rateBps: SERIES_RATE_BPS, loss: { kind: 'none' } });
+  await probes.setLink('forward', { jitterMs: JITTER_MS });
+  const wanted = [0.05, 0.5, 0.95].map((share) => share * JITTER_MS);
+  // Three standard deviations of a uniform distribution's median, and what the kernel and two programs add.
+  const toleranceMs = (LOSS_SIGMAS * JITTER_MS) / (2 * Math.sqrt(JITTER_PROBES)) + 2 * RTT_TOLERANCE_MS;
+  const isWithin = (seen: readonly number[]) =>
+    seen.every((ms, at) => Math.abs(ms - (wanted[at] ?? 0)) <= toleranceMs);
+  const seen = await attempt(async () => {
+    const rttsMs = await probes.probe({ count: JITTER_PROBES, batch: 1, intervalMs: JITTER_MS + 5 });
+    const extraMs = rttsMs.flatMap((rttMs) => (rttMs === null ? [] : [rttMs - 10]));
+    return [0.05, 0.5, 0.95].map((share) => quantile(extraMs, share));
+  }, isWithin);
+  await probes.setLink('forward', { jitterMs: 0 });
+  return [
+    {
+      check: `jitter of ${JITTER_MS} ms`,
+      expected: `5, 50 and 95 % below ${wanted.join(', ')} ms more, within ${toleranceMs.toFixed(1)} ms`,
+      measured: `${seen.map((ms) => ms.toFixed(1)).join(', ')} ms`,
+      isWithin: isWithin(seen),
+    },
+  ];
+}
+
+/** While the emulator stands still, a device holds so many packets and no more, and counts those that it drops. */
+export async function checkDeviceQueue(probes: Probes): Promise<SelfTestLine> {
+  const { network } = probes;
+  const { emulatorPid } = network;
+  if (emulatorPid === undefined) throw new Error('a network without links has no device to fill');
+  await probes.setLink('both', { delayMs: 1, rateBps: SERIES_RATE_BPS, loss: { kind: 'none' } });
+  const before = network.deviceDrops();
+  process.kill(emulatorPid, 'SIGSTOP');
+  let drops = 0;
+  try {
+    const probing = probes.probe({ count: DEVICE_QUEUE_PACKETS + EXCESS_PACKETS, batch: 500, intervalMs: 2 });
+    const deadlineMs = performance.now() + DEVICE_DEADLINE_MS;
+    while (drops < EXCESS_PACKETS && performance.now() < deadlineMs) {
+      await delay(LOOK_MS);
+      drops = network.deviceDrops() - before;
+    }
+    await probing;
+    drops = network.deviceDrops() - before;
+  } finally {
+    process.kill(emulatorPid, 'SIGCONT');
+  }
+  return {
+    check: 'a device that nobody reads',
+    expected: `${EXCESS_PACKETS} of ${DEVICE_QUEUE_PACKETS + EXCESS_PACKETS} packets dropped, and counted, within ${OTHER_PACKETS}`,
+    measured: String(drops),
+    isWithin: Math.abs(drops - EXCESS_PACKETS) <= OTHER_PACKETS,
+  };
 }
 
 /** Measures until it is as it should be, at most {@link ATTEMPTS} times; the last value. */

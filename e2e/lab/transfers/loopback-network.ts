@@ -18,6 +18,7 @@ export function loopbackNetwork(folder: string): Network {
     reseed: absent,
     countersOf: absent,
     deviceDrops: () => 0,
+    emulatorPid: undefined,
     takeLateness: absent,
     startCrossTraffic: absent,
     close: async () => {},

@@ -113,11 +113,16 @@ export class PlanService {
     return ok(plan);
   }
 
-  #route({ url, options, kind }: DownloadRequest, { sizeBytes }: SizeEstimate, nowMs: number): Result<Route> {
+  #route(
+    { url, options, kind }: DownloadRequest,
+    { sizeBytes, source }: SizeEstimate,
+    nowMs: number,
+  ): Result<Route> {
     const { planner, registry } = this.#init;
     // Lanes are the entry depot's ranges, and it does not see into a tunnel.
     const lanes = kind === 'tunnel' ? { lanes: 1 } : {};
-    const query = { ...options, ...lanes, sizeBytes, originTls: url.scheme === 'https' };
+    const isSizeAssumed = source === 'assumed';
+    const query = { ...options, ...lanes, sizeBytes, isSizeAssumed, originTls: url.scheme === 'https' };
     return planner.plan(query, registry.views(nowMs), nowMs);
   }
 

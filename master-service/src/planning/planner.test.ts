@@ -97,6 +97,26 @@ describe('the planner', () => {
     expect(twice).toMatchObject({ ok: false, error: { code: 'bad-options' } });
   });
 
+  test('sends a small file of unknown size through the chain that is best for it, though a large one would gain nothing', () => {
+    const stops = ['client', 'd1', 'd2', 'd3', 'origin'];
+    const rtts = [20, 30, 30, 20];
+    const links = stops.flatMap((one, start) =>
+      stops.slice(start + 1).map((other, index) => ({
+        between: [one, other],
+        rttMs: rtts.slice(start, start + index + 1).reduce((sum, rttMs) => sum + rttMs, 0),
+        lossRate: 0,
+        rateBps: 95e6,
+      })),
+    );
+    const planner = plannerWith(links);
+    const large = { sizeBytes: 100_000_000 };
+    expect(route(planner, large).decision).toBe('direct');
+    expect(route(planner, { sizeBytes: 100_000 }).decision).toBe('chain');
+    const unknown = route(planner, { ...large, isSizeAssumed: true });
+    expect(unknown.decision).toBe('chain');
+    expect(unknown.reasons[0]).toMatch(/times faster, in the mean over sizes down to a thousandth\./);
+  });
+
   test('plans with what depots measured', () => {
     const config = testConfig();
     const links = new LinkTable(config.links, 1e6);

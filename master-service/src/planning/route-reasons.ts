@@ -10,6 +10,9 @@ interface RouteFacts {
   readonly runnerUp: RatedChain | undefined;
   readonly decisionReason: DecisionReason;
   readonly minimumGain: number;
+  /** How many times faster the best chain is. */
+  readonly gain: number;
+  readonly isSizeAssumed: boolean;
   /** Whether the client chose the number of lanes. */
   readonly isLanesAsked: boolean;
   readonly direct: { readonly seconds: number; readonly source: DirectEstimate['source'] };
@@ -61,14 +64,22 @@ export function formatSeconds(seconds: number): string {
   return seconds < 7200 ? `${Math.round(seconds / 60)} min` : `${(seconds / 3600).toFixed(1)} h`;
 }
 
-function compare({ best, runnerUp, decisionReason, minimumGain, direct }: RouteFacts): string[] {
+function compare({
+  best,
+  runnerUp,
+  decisionReason,
+  minimumGain,
+  gain,
+  isSizeAssumed,
+  direct,
+}: RouteFacts): string[] {
   if (!best) return [];
   const times = `${formatChain(best.chain)} is predicted to take ${formatSeconds(best.seconds)}, a direct download ${formatSeconds(direct.seconds)}`;
-  const gain = direct.seconds / best.seconds;
+  const mean = isSizeAssumed ? ', in the mean over sizes down to a thousandth' : '';
   const verdict =
     decisionReason === 'chain-faster'
-      ? `${times}: by these estimates ${gain.toFixed(1)} times faster.`
-      : `${times}. A chain is taken only where it is at least ${minimumGain} times faster.`;
+      ? `${times}: by these estimates ${gain.toFixed(1)} times faster${mean}.`
+      : `${times}. A chain is taken only where it is at least ${minimumGain} times faster${mean}.`;
   if (!runnerUp) return [verdict];
   return [verdict, `Runner-up: ${formatChain(runnerUp.chain)}, ${formatSeconds(runnerUp.seconds)}.`];
 }
