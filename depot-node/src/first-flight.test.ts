@@ -7,8 +7,8 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { fetchRaw } from './testing/fetch-raw.ts';
 import { startTestOverlay, type TestOverlay } from './testing/overlay.ts';
 import { listenAnywhere } from './testing/saboteur.ts';
-import { selfSigned } from './testing/self-signed.ts';
 import { startWithholdingProxy, type WithholdingProxy } from './testing/withholding-proxy.ts';
+import { selfSigned } from './tls/self-signed.ts';
 
 const file = randomBytes(300_000);
 const material = selfSigned();

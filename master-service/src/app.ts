@@ -14,6 +14,7 @@ import { DepotRegistry } from './depots/depot-registry.ts';
 import { depotRoutes } from './depots/depot-routes.ts';
 import { DepotService } from './depots/depot-service.ts';
 import type { DepotStore } from './depots/depot-store.ts';
+import { PlanTeller } from './depots/plan-teller.ts';
 import type { EmitEvent, MasterEvent } from './events.ts';
 import { answerRefusal } from './http/answer-refusal.ts';
 import { HttpServer, type Listening } from './http/http-server.ts';
@@ -104,7 +105,17 @@ export function createMaster(deps: MasterDeps): Master {
     ],
   });
   const planner = new Planner(config.planner, links);
-  const plans = new PlanService({ config, policy, planner, registry, sizes, tickets, publicUrl });
+  const teller = new PlanTeller({ signingKey, registry, now });
+  const plans = new PlanService({
+    config,
+    policy,
+    planner,
+    registry,
+    sizes,
+    tickets,
+    publicUrl,
+    onPlanned: (chain) => void teller.tell(chain),
+  });
   const masterKeys = [masterKeyOf(signingKey)];
   const ask = deps.askDepot ?? createAskDepot({ policy: config.addresses, names: config.names });
   const service = new DepotService({
@@ -164,7 +175,10 @@ export function createMaster(deps: MasterDeps): Master {
       return { url: publicUrl() };
     },
     renewCertificate: (tls) => server.renewCertificate(tls),
-    close: () => server.close(),
+    close: () => {
+      teller.close();
+      return server.close();
+    },
   };
 }
 

@@ -2,20 +2,24 @@ import type { Socket } from 'node:net';
 import type { Kernel } from '../kernel/open-kernel.ts';
 import { stopReading } from '../kernel/tcp-handle.ts';
 import { resetConnection } from '../sockets/reset.ts';
-import { duplicatePair, flushed } from './prepare-ends.ts';
+import { gatherEnds } from './gather-ends.ts';
+import { flushed } from './prepare-ends.ts';
 import type { TunnelBreak, TunnelOptions, TunnelOutcome } from './relay-plane.ts';
 import type { RelayThreads } from './relay-threads.ts';
 import { streamTunnel } from './stream-plane.ts';
 import type { FlowReport } from './thread-message.ts';
+import type { TlsPlane } from './tls-plane.ts';
 
 export interface SpliceComponents {
   readonly kernel: Kernel;
-  readonly threads: Pick<RelayThreads, 'isAlive' | 'start'>;
+  readonly threads: Pick<RelayThreads, 'idlest' | 'homeOf'>;
+  /** Where the threads end TLS. */
+  readonly tls?: TlsPlane | undefined;
 }
 
-/** Joins two plain TCP sockets in a relay thread; see `Relay.tunnel`. Without descriptors, Node does it. */
+/** Joins two connections in a relay thread; see `Relay.tunnel`. Without descriptors, Node does it. */
 export async function spliceTunnel(
-  { kernel, threads }: SpliceComponents,
+  components: SpliceComponents,
   downstream: Socket,
   upstream: Socket,
   options: TunnelOptions,
@@ -28,17 +32,15 @@ export async function spliceTunnel(
     flushed(upstream, silenceMs, signal),
   ]);
   if (flushes.includes('timeout')) return giveUp(downstream, upstream, 'silent');
-  const pair =
-    flushes.every((flush) => flush === 'flushed') &&
-    threads.isAlive() &&
-    duplicatePair(kernel, downstream, upstream);
-  if (!pair) return streamTunnel(downstream, upstream, options);
+  const ends = flushes.every((flush) => flush === 'flushed')
+    ? await gatherEnds(components, downstream, upstream)
+    : undefined;
+  if (!ends) return streamTunnel(downstream, upstream, options);
 
   const headUp = stopReading(downstream);
   const headDown = stopReading(upstream);
   // The duplicates keep both connections alive: Node's own sockets close without a word on the wire.
-  downstream.destroy();
-  upstream.destroy();
+  ends.handOver();
   const report = await new Promise<FlowReport>((resolve) => {
     const reported = { down: 0, up: 0 };
     const grow = (down: number, up: number) => {
@@ -47,11 +49,11 @@ export async function spliceTunnel(
       reported.down = Math.max(reported.down, down);
       reported.up = Math.max(reported.up, up);
     };
-    const cancel = threads.start(
+    const cancel = ends.thread.start(
       {
         type: 'tunnel',
-        downstream: pair.first,
-        upstream: pair.second,
+        downstream: ends.first,
+        upstream: ends.second,
         headUp,
         headDown,
         silenceMs,
