@@ -71,7 +71,7 @@ export function createDataPaths({ config, plane, jobs, member }: DataPathsInit) 
       stepwise,
       running,
       masterUrl: () => directory.masterUrls[0],
-      noteSize: (urlHash, sizeBytes) => membership.noteSize(urlHash, sizeBytes),
+      noteSize: (...seen) => membership.noteSize(...seen),
       failover: {
         maxTries: config.failover.tries,
         repairMs: config.failover.repairSeconds * 1000,

@@ -4,6 +4,7 @@ import { asLonghaulError, LonghaulError } from '@longhaul/shared';
 import { PendingStream } from '../sockets/pending-stream.ts';
 import { resetConnection } from '../sockets/reset.ts';
 import type { AskOptions, Conversation, OriginRequest } from './conversation.ts';
+import { DoublyFramedHead } from './doubly-framed-head.ts';
 import { type BodyRead, Exchange, type ReadOptions, type TakenBody } from './exchange.ts';
 import type { AnswerHead } from './representation.ts';
 
@@ -80,6 +81,7 @@ export class OriginConnection implements Conversation {
       onFailed: () => this.reset(),
     });
     this.#exchange = exchange;
+    this.#stream.rewriteBy(new DoublyFramedHead());
     if (this.#isPaused) exchange.pause();
     // Until the stream stands the chain has its own deadlines.
     void this.stands.then(
