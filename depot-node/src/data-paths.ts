@@ -1,3 +1,4 @@
+import { ok, type Result } from '@longhaul/shared';
 import type { DepotConfig } from './config.ts';
 import { type RunningDownload, RunningDownloads } from './delivery/running-download.ts';
 import type { JobTable } from './jobs/job-table.ts';
@@ -99,6 +100,13 @@ export function createDataPaths({ config, plane, jobs, member }: DataPathsInit) 
       tunnelsPerJob: config.limits.tunnelsPerJob,
       fromDepot: member.noteDepot,
     }),
+    /** Takes a master's notice that a connection to another depot will be needed. */
+    takeNotice: (target: string): Result<void> => {
+      const next = member.readNotice(target);
+      if (!next.ok) return next;
+      nextLegs.prepare(next.value);
+      return ok(undefined);
+    },
     downloads: (): readonly RunningDownload[] => running.list(),
     spareLegs: () => nextLegs.spareCount(),
     waitingTransfers: () => stepwise.waitingCount(),

@@ -154,6 +154,11 @@ export class DepotRegistry {
     });
   }
 
+  /** Where a depot has proved to be; `undefined` where nothing is proved now. */
+  provedAddress(id: string, nowMs: number): string | undefined {
+    return this.#depots.get(id)?.proof.valid(nowMs)?.addresses[0];
+  }
+
   /** Where the overlay is, as its depots have proved: by the names they are registered with, and by address. */
   places(nowMs: number): Authority[] {
     return [...this.#depots.values()].flatMap(({ record: { host, port }, proof }) => {
