@@ -17,6 +17,8 @@ export interface GatheredEnds {
   readonly thread: RelayThread;
   readonly first: EndSpec;
   readonly second: EndSpec;
+  /** Leaves both connections as they are after all. */
+  readonly release: () => void;
   /** Closes Node's own sockets: both connections go on, and to their ends, in the thread. */
   readonly handOver: () => void;
 }
@@ -43,6 +45,10 @@ export async function gatherEnds(
     thread,
     first: specOf(pair.first, firstSide),
     second: specOf(pair.second, secondSide),
+    release: () => {
+      kernel.close(pair.first);
+      kernel.close(pair.second);
+    },
     handOver: () => {
       for (const [socket, side] of [
         [first, firstSide],

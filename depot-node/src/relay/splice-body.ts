@@ -34,7 +34,9 @@ export async function spliceBody(
     const home = digest && components.threads.homeOf(digest);
     const ends =
       source.readableLength < sizeBytes ? await gatherEnds(components, source, sink, home) : undefined;
-    if (!ends) return await streamBody(source, sink, options);
+    // While a connection moved to another thread, Node may have read all of the body, and more.
+    if (ends && source.readableLength >= sizeBytes) ends.release();
+    if (!ends || source.readableLength >= sizeBytes) return await streamBody(source, sink, options);
     return await runBody(components, source, sink, options, { ...ends, digestId: home && digest?.id });
   } finally {
     restoreTimeouts();

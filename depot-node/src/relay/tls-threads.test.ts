@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { connect, type TLSSocket } from 'node:tls';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { openKernel } from '../kernel/open-kernel.ts';
@@ -10,7 +11,9 @@ import { countDescriptors } from './promises/suite-connections.ts';
 import { tlsPair } from './promises/tls-pair.ts';
 import type { FlowCommand } from './relay-thread.ts';
 import { type RelayThreads, startRelayThreads } from './relay-threads.ts';
+import { spliceBody } from './splice-body.ts';
 import { createTlsPlane, type TlsPlane } from './tls-plane.ts';
+import type { TlsSide } from './tls-side.ts';
 
 const { kernel } = openKernel();
 const DAY_MS = 86_400_000;
@@ -89,6 +92,36 @@ describe.skipIf(!kernel)('TLS that relay threads end', () => {
       expect(await received.end).toBe('ECONNRESET');
     },
   );
+
+  test('a body is moved exactly, also when Node reads more than all of it while its source goes to another thread', async () => {
+    const [[origin, source], [client, sink]] = [await pair(), await pair()];
+    const real = tls.sideOf(source);
+    if (!kernel || !real) throw new Error('nothing ends TLS here');
+    const slow = {
+      thread: real.thread,
+      id: real.id,
+      move: async () => {
+        await expect.poll(() => source.readableLength).toBe(16);
+        return true;
+      },
+    };
+    const sideOf = (stream: Duplex) =>
+      stream === source ? (slow as unknown as TlsSide) : tls.sideOf(stream);
+    const received = receive(client);
+    origin.write('all of it');
+    origin.write('nothing');
+    const limits = { silenceMs: 60_000, stallMs: 60_000, signal: new AbortController().signal };
+    const components = { kernel, threads, tls: { ...tls, sideOf } };
+    const before = countDescriptors();
+    expect(await spliceBody(components, source, sink, { ...limits, sizeBytes: 9 })).toEqual({
+      outcome: 'complete',
+      bytes: 9,
+    });
+    sink.write('!');
+    expect((await received.until(10)).toString()).toBe('all of it!');
+    expect(source.read()).toEqual(Buffer.from('nothing'));
+    expect(countDescriptors()).toBe(before);
+  });
 
   test('sends what was written before a stream is destroyed, without a goodbye, and nothing of one that is reset', async () => {
     const [outer, inner] = await pair();
