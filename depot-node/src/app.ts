@@ -65,7 +65,8 @@ export function createDepot(init: DepotInit): Depot {
   const { config, state, enrolmentSecret, trustedAuthorities, nowMs } = init;
   const shutdown = new AbortController();
   const wanted = config.limits;
-  const limits = fitLimits(wanted, readDescriptorLimit());
+  const tlsEnding = init.splice && 'accept' in init.splice.tls ? init.splice.tls : undefined;
+  const limits = fitLimits(wanted, readDescriptorLimit(), tlsEnding !== undefined);
   const { transfers, connections } = limits;
   const jobs = createJobs(limits, nowMs);
   const metrics = createMetrics({
@@ -78,6 +79,7 @@ export function createDepot(init: DepotInit): Depot {
     openConnections: () => limiter.open,
     laneBytes: () => paths.laneBytes(),
     uplink: config.uplink && (() => uplink?.use()),
+    tls: () => tlsEnding?.use(),
   });
   const observe: Observe = (event) => {
     metrics.observe(event);
@@ -108,6 +110,7 @@ export function createDepot(init: DepotInit): Depot {
     enrolmentSecret,
     trustedAuthorities,
     tls: init.tls !== undefined,
+    tlsEnding,
     sockets,
     takeLinkReports: () => sampler.takeLinkReports(),
     activeTransfers: () => jobs.active,
@@ -116,7 +119,7 @@ export function createDepot(init: DepotInit): Depot {
   });
   const paths = createDataPaths({ config: { ...config, limits }, plane, jobs, member });
 
-  const certificate = init.tls && new ListenerCertificate(init.tls);
+  const certificate = init.tls && new ListenerCertificate(init.tls, tlsEnding);
   const limiter = new ConnectionLimiter({
     limits: {
       most: connections,
@@ -138,6 +141,7 @@ export function createDepot(init: DepotInit): Depot {
     handleConnect: paths.handleConnect,
     membership: () => member.membership.state,
     answerChallenge: member.answerChallenge,
+    takeNotice: paths.takeNotice,
     metrics: metrics.registry,
     metricsNetworks: config.metricsNetworks,
     isClosing: () => closing,

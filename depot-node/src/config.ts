@@ -148,6 +148,8 @@ const depotConfigSchema = z
       .strictObject({
         /** Threads beside the one that serves requests; by default as many as there are cores, at most 8. */
         threads: z.int().min(1).max(64).optional(),
+        /** Who ends TLS: these threads, by Node's own OpenSSL and where that has worked with itself, or Node. */
+        tls: z.enum(['auto', 'node']).default('auto'),
       })
       .prefault({}),
     /** What all transfers may send towards clients together, in payload bits per second; jobs share it evenly. */

@@ -3,8 +3,8 @@ import { connect, type Socket } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
 import { fetchRaw } from './testing/fetch-raw.ts';
 import { startTestOverlay, type TestOverlay } from './testing/overlay.ts';
-import { selfSigned } from './testing/self-signed.ts';
 import { testPlanes } from './testing/test-planes.ts';
+import { selfSigned } from './tls/self-signed.ts';
 
 /** Client networks on loopback; depots call from 127.0.0.1. */
 const [HERE, THERE] = ['127.0.1.7', '127.0.2.7'] as const;

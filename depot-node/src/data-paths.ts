@@ -1,9 +1,11 @@
+import { ok, type Result } from '@longhaul/shared';
 import type { DepotConfig } from './config.ts';
 import { type RunningDownload, RunningDownloads } from './delivery/running-download.ts';
 import type { JobTable } from './jobs/job-table.ts';
 import { LaneMemory } from './lanes/lane-memory.ts';
 import { LanePlaces } from './lanes/lane-places.ts';
 import { createNextLegs } from './legs/next-leg.ts';
+import { AheadBook } from './origin/ahead-book.ts';
 import type { OverlayMember } from './overlay-member.ts';
 import type { DataPlane } from './plane/data-plane.ts';
 import { Fetcher } from './routes/fetcher.ts';
@@ -58,6 +60,7 @@ export function createDataPaths({ config, plane, jobs, member }: DataPathsInit) 
   const running = new RunningDownloads();
   const laneMemory = new LaneMemory(config.lanes.totalBufferBytes);
   const lanePlaces = new LanePlaces(config.lanes.total);
+  const aheadBook = new AheadBook(plane.nowMs);
 
   return {
     handleRelay: createServeRelay({
@@ -68,7 +71,7 @@ export function createDataPaths({ config, plane, jobs, member }: DataPathsInit) 
       stepwise,
       running,
       masterUrl: () => directory.masterUrls[0],
-      noteSize: (urlHash, sizeBytes) => membership.noteSize(urlHash, sizeBytes),
+      noteSize: (...seen) => membership.noteSize(...seen),
       failover: {
         maxTries: config.failover.tries,
         repairMs: config.failover.repairSeconds * 1000,
@@ -84,6 +87,7 @@ export function createDataPaths({ config, plane, jobs, member }: DataPathsInit) 
       lanes: config.lanes,
       laneMemory,
       lanePlaces,
+      aheadBook,
       digests: { ofFile: config.integrity.digest, ofGiven: config.failover.fetchAgain },
     }),
     handleConnect: createConnectHandler({
@@ -96,6 +100,13 @@ export function createDataPaths({ config, plane, jobs, member }: DataPathsInit) 
       tunnelsPerJob: config.limits.tunnelsPerJob,
       fromDepot: member.noteDepot,
     }),
+    /** Takes a master's notice that a connection to another depot will be needed. */
+    takeNotice: (target: string): Result<void> => {
+      const next = member.readNotice(target);
+      if (!next.ok) return next;
+      nextLegs.prepare(next.value);
+      return ok(undefined);
+    },
     downloads: (): readonly RunningDownload[] => running.list(),
     spareLegs: () => nextLegs.spareCount(),
     waitingTransfers: () => stepwise.waitingCount(),

@@ -6,8 +6,8 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { listen } from './sockets/listener.ts';
 import { exchangeText, fetchRaw } from './testing/fetch-raw.ts';
 import { startTestOverlay, type TestOverlay } from './testing/overlay.ts';
-import { selfSigned } from './testing/self-signed.ts';
 import { closeServer } from './testing/test-master.ts';
+import { selfSigned } from './tls/self-signed.ts';
 
 const MINUTE = 60;
 

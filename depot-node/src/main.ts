@@ -12,6 +12,7 @@ import {
 } from '@longhaul/shared/service';
 import pino from 'pino';
 import { createDepot } from './app.ts';
+import type { DepotConfig } from './config.ts';
 import { loadDepotFiles } from './config-file.ts';
 import { createEventLog } from './event-log.ts';
 import { openSplicePlane, type SplicePlane } from './relay/splice-plane.ts';
@@ -59,7 +60,7 @@ async function serve(configFile: string): Promise<void> {
   };
   const started = read();
   const { config, files } = started;
-  const splice = await openSplice(config.relay.threads);
+  const splice = await openSplice(config.relay);
   const depot = createDepot({
     ...files,
     state: openStateFolder(files.stateDir),
@@ -90,7 +91,7 @@ async function serve(configFile: string): Promise<void> {
 }
 
 /** The kernel's relay, unless it is not wanted; said once when it is not there, since everything works without, slower. */
-async function openSplice(threads: number | undefined): Promise<SplicePlane | undefined> {
+async function openSplice({ threads, tls }: DepotConfig['relay']): Promise<SplicePlane | undefined> {
   const wanted = process.env.LONGHAUL_RELAY ?? 'splice';
   if (wanted !== 'splice' && wanted !== 'streams')
     throw new LonghaulError('config-invalid', {
@@ -102,9 +103,16 @@ async function openSplice(threads: number | undefined): Promise<SplicePlane | un
   }
   const opened = await openSplicePlane({
     threads,
+    tls,
     onCrash: (cause) => log.error({ err: cause }, 'relay thread died'),
   });
-  if (opened.ok) return opened.plane;
+  if (opened.ok) {
+    const { tls: ending } = opened.plane;
+    if (!('reason' in ending)) log.info('TLS by the relay threads');
+    else if (tls === 'node') log.info({ reason: 'relay.tls asks for it' }, 'TLS by Node');
+    else log.warn({ reason: ending.reason }, 'TLS by Node');
+    return opened.plane;
+  }
   log.warn({ reason: opened.reason }, 'relay by streams');
   return undefined;
 }

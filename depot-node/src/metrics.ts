@@ -6,6 +6,7 @@ import { LIMITS } from './sockets/leg-meter.ts';
 import type { LegClass } from './sockets/leg-options.ts';
 import type { LegSampler, LegTotals } from './sockets/leg-sampler.ts';
 import type { MptcpCounts } from './sockets/leg-sockets.ts';
+import type { TlsUse } from './tls/tls-ending.ts';
 
 // The package as a whole brings what sends metrics elsewhere, and 10 MB with it; its parts have no types of their own.
 const part = createRequire(import.meta.url);
@@ -24,6 +25,8 @@ interface Gauges {
   readonly waitingTransfers: () => number;
   readonly legTotals: LegSampler['totals'];
   readonly mptcp: () => MptcpCounts;
+  /** What relay threads have done of TLS; nothing where Node does it. */
+  readonly tls: () => TlsUse | undefined;
   /** Where a rate is configured; it gives nothing where it cannot be kept. */
   readonly uplink: (() => UplinkUse | undefined) | undefined;
 }
@@ -82,7 +85,7 @@ export function createMetrics(gauges: Gauges) {
   });
   const laneEvents = new Counter({
     name: 'longhaul_depot_lane_events_total',
-    help: 'What lanes of downloads did: opened, broke, were removed for a while, asked for a late block again, or found memory tight',
+    help: 'What lanes of downloads did: opened, broke, were removed for a while, asked for a late block again, found memory tight, or are asked for one block at a time',
     labelNames: ['event'],
     registers,
   });
@@ -143,6 +146,7 @@ export function createMetrics(gauges: Gauges) {
     },
   });
   addLegMetrics(registers, gauges);
+  addTlsMetrics(registers, gauges.tls);
   if (gauges.uplink) addUplinkMetrics(registers, gauges.uplink);
   const connections = new Counter({
     name: 'longhaul_depot_connections_refused_total',
@@ -193,10 +197,34 @@ export function createMetrics(gauges: Gauges) {
     'block-asked-again': lane,
     'lanes-tight': lane,
     'lanes-fewer': lane,
+    'lanes-asked-singly': lane,
   };
   const observe = <Type extends DepotEvent['type']>(event: Extract<DepotEvent, { type: Type }>) =>
     counters[event.type]?.(event);
   return { registry, observe };
+}
+
+/** Who ends TLS, and what of it the relay threads have done. */
+function addTlsMetrics(registers: Registry[], read: Gauges['tls']): void {
+  new Gauge({
+    name: 'longhaul_depot_tls_by_relay_threads',
+    help: '1 while the relay threads end TLS, 0 while Node does',
+    registers,
+    collect() {
+      this.set(read()?.isAlive === true ? 1 : 0);
+    },
+  });
+  new Counter({
+    name: 'longhaul_depot_tls_handshakes_total',
+    help: 'Handshakes that the relay threads have done, by their role and by whether a session was resumed',
+    labelNames: ['role', 'resumed'],
+    registers,
+    collect() {
+      this.reset();
+      for (const { role, isResumed, count } of read()?.handshakes ?? [])
+        this.inc({ role, resumed: String(isResumed) }, count);
+    },
+  });
 }
 
 /** How the uplink is shared; all three are absent where nobody shares it. */

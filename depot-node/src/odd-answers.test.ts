@@ -192,6 +192,24 @@ describe.each(await testPlanes())('with a relay of %s,', (_kind, splice) => {
     },
   );
 
+  test.each([
+    ['once', '10'],
+    ['wrongly', '3'],
+  ])('an answer that states its length %s beside its chunks is what its chunks are', async (_, length) => {
+    origin = (_asked, answer) => {
+      answer.socket?.end(
+        `HTTP/1.1 200 OK\r\nContent-Length: ${length}\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n5\r\nworld\r\n0\r\n\r\n`,
+      );
+    };
+    const { status, body, broken, headers } = await download();
+    expect({ status, body: body.toString(), broken }).toEqual({
+      status: 200,
+      body: 'helloworld',
+      broken: undefined,
+    });
+    expect(headers['content-length']).toBeUndefined();
+  });
+
   test('an answer without a body has no length that a client would wait for', async () => {
     origin = (_asked, answer) => {
       answer.socket?.end('HTTP/1.1 204 No Content\r\nContent-Length: 5\r\n\r\n');

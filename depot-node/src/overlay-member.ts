@@ -9,6 +9,7 @@ import { DepotDirectory } from './directory/directory.ts';
 import { MasterClient } from './directory/master-client.ts';
 import { Membership } from './directory/membership.ts';
 import { OverlayAddresses } from './directory/overlay-addresses.ts';
+import { PlanNotices } from './directory/plan-notices.ts';
 import { loadIdentity } from './identity.ts';
 import { ProofChecker, ProofMaker } from './legs/caller-proof.ts';
 import { createResolver } from './names/resolver.ts';
@@ -18,12 +19,15 @@ import type { LegSampler } from './sockets/leg-sampler.ts';
 import type { LegSockets } from './sockets/leg-sockets.ts';
 import { Trust } from './sockets/trust.ts';
 import { type OpenTicket, TicketGate } from './tickets/ticket-gate.ts';
+import type { TlsEnding } from './tls/tls-ending.ts';
 
 export interface OverlayMemberInit extends Omit<DepotMaterial, 'tls'> {
   readonly config: DepotConfig;
   readonly state: StateFolder;
   /** Whether the depot's listener has TLS. */
   readonly tls: boolean;
+  /** What ends TLS outside of Node, where something does. */
+  readonly tlsEnding: TlsEnding | undefined;
   readonly sockets: LegSockets;
   readonly takeLinkReports: LegSampler['takeLinkReports'];
   readonly activeTransfers: () => number;
@@ -43,7 +47,7 @@ export function createOverlayMember(init: OverlayMemberInit) {
   const resolve = createResolver({ names: config.names, servers: config.resolver.servers, nowMs });
   const addresses = new OverlayAddresses(resolve, nowMs);
   const sources = new DepotSources();
-  const trust = new Trust(init.trustedAuthorities);
+  const trust = new Trust(init.trustedAuthorities, init.tlsEnding);
   const dial = createDial({
     sockets,
     resolve,
@@ -82,6 +86,12 @@ export function createOverlayMember(init: OverlayMemberInit) {
     masterKey: (keyId) => directory.masterKey(keyId),
     refetchKeys: () => membership.refetch('key'),
   });
+  const notices = new PlanNotices({
+    ownId: config.id,
+    masterKey: (keyId) => directory.masterKey(keyId),
+    isKnown: (id) => directory.depot(id) !== undefined,
+    nowMs,
+  });
   // A plan may name a depot that has registered since this one's last heartbeat.
   const ensureKnown = async (id: string) => {
     if (!directory.depot(id)) await membership.refetch('depot');
@@ -118,6 +128,8 @@ export function createOverlayMember(init: OverlayMemberInit) {
     /** Whether connections from an address are those of depots and masters. */
     isOwn: (address: string) => addresses.isOf(address) || sources.has(address, nowMs()),
     answerChallenge: (target: string, clientAddress: string) => challenges.answer(target, clientAddress),
+    /** Reads a notice of a plan: to which depot a connection will be needed. */
+    readNotice: (target: string) => notices.read(target),
     /** The port that others dial, once the depot listens. */
     ownPort: () => place.port,
     /** Joins the overlay with a listener that is bound, as far as the master lets it; gives the depot's base URL. */

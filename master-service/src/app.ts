@@ -14,6 +14,7 @@ import { DepotRegistry } from './depots/depot-registry.ts';
 import { depotRoutes } from './depots/depot-routes.ts';
 import { DepotService } from './depots/depot-service.ts';
 import type { DepotStore } from './depots/depot-store.ts';
+import { PlanTeller } from './depots/plan-teller.ts';
 import type { EmitEvent, MasterEvent } from './events.ts';
 import { answerRefusal } from './http/answer-refusal.ts';
 import { HttpServer, type Listening } from './http/http-server.ts';
@@ -104,6 +105,7 @@ export function createMaster(deps: MasterDeps): Master {
     ],
   });
   const planner = new Planner(config.planner, links);
+  const teller = new PlanTeller({ signingKey, registry, now });
   const plans = new PlanService({ config, policy, planner, registry, sizes, tickets, publicUrl });
   const masterKeys = [masterKeyOf(signingKey)];
   const ask = deps.askDepot ?? createAskDepot({ policy: config.addresses, names: config.names });
@@ -140,7 +142,7 @@ export function createMaster(deps: MasterDeps): Master {
     }),
     pageRoutes(deps.webDir),
   ]);
-  const handleGet = createGetHandler({ plans, now, emit });
+  const handleGet = createGetHandler({ plans, now, emit, onRedirected: (chain) => void teller.tell(chain) });
   const server = new HttpServer(
     (request, response) => {
       if (isGetTarget(request.url ?? '')) handleGet(request, response);
@@ -164,7 +166,10 @@ export function createMaster(deps: MasterDeps): Master {
       return { url: publicUrl() };
     },
     renewCertificate: (tls) => server.renewCertificate(tls),
-    close: () => server.close(),
+    close: () => {
+      teller.close();
+      return server.close();
+    },
   };
 }
 

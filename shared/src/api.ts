@@ -170,6 +170,8 @@ export function isFileSize(sizeBytes: number): boolean {
 const sizeReportSchema = z.strictObject({
   urlHash: base64url,
   sizeBytes: z.number().check(z.refine(isFileSize)),
+  /** Said where no part of it can be asked for: a way that breaks costs everything before. */
+  isWholeOnly: z.optional(z.literal(true)),
 });
 export type SizeReport = z.infer<typeof sizeReportSchema>;
 

@@ -341,6 +341,50 @@ export function addressProofText(
   return [`longhaul-address-${PROTOCOL_VERSION}`, id, depotBaseUrl(place), challenge].join('\n');
 }
 
+// --- Notice of a plan: master -> depot -------------------------------------------------------------------------
+//
+//     GET /.well-known/longhaul-notice?next=<depot id>&time=<Unix time in ms>&key=<key id>&signature=<base64url> HTTP/1.1
+//
+// `204`: a client is about to come with a ticket by whose plan this depot needs a connection to `next`. The depot may open it
+// ahead. Nothing depends on a notice: a depot that does not know them answers otherwise, and is told none for a while.
+
+const NOTICE_PATH = '/.well-known/longhaul-notice';
+
+/** A master's word that a depot will need a connection to the next one of a chain. */
+export interface PlanNotice {
+  /** Id of the depot to connect to. */
+  readonly next: string;
+  readonly timeMs: number;
+  /** The master's key that signed it. */
+  readonly keyId: string;
+  /** Ed25519, base64url. */
+  readonly signature: string;
+}
+
+export function formatNoticeTarget({ next, timeMs, keyId, signature }: PlanNotice): string {
+  return `${NOTICE_PATH}?next=${next}&time=${timeMs}&key=${keyId}&signature=${signature}`;
+}
+
+/** Whether a raw request target is that of a notice, well-formed or not. */
+export function isNoticeTarget(rawTarget: string): boolean {
+  return rawTarget === NOTICE_PATH || rawTarget.startsWith(`${NOTICE_PATH}?`);
+}
+
+const NOTICE_QUERY =
+  /^[^?]*\?next=([a-z0-9-]{1,10})&time=([0-9]{1,15})&key=([A-Za-z0-9_-]{1,64})&signature=([A-Za-z0-9_-]{86})$/;
+
+export function parseNoticeTarget(rawTarget: string): Result<PlanNotice> {
+  const [, next, time, keyId, signature] = NOTICE_QUERY.exec(rawTarget) ?? [];
+  if (!isNoticeTarget(rawTarget) || !next || !time || !keyId || !signature)
+    return refuse('bad-request', 'no notice');
+  return ok({ next, timeMs: Number(time), keyId, signature });
+}
+
+/** The bytes under a notice's signature, for the depot that it is sent to. */
+export function noticeText(depot: string, { next, timeMs }: Pick<PlanNotice, 'next' | 'timeMs'>): string {
+  return [`longhaul-notice-${PROTOCOL_VERSION}`, depot, next, timeMs].join('\n');
+}
+
 // --- Download requests: client -> master -----------------------------------------------------------------------
 //
 //     /get/[~size=...,via=d3+d1,avoid=d2,lanes=4,signalling=stepwise/]<scheme>/<host>[:port]/<path>[?<query>]

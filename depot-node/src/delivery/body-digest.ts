@@ -130,6 +130,12 @@ interface BegunBody {
   readonly sizeBytes: number | undefined;
 }
 
+/** Whether no part of a body's file can be asked for. An origin that has ranges says so, or has just proved it. */
+export function isWholeOnly({ isBlock, statusCode, headers, hasVersion }: BegunBody): boolean {
+  const hasRanges = isBlock || statusCode === 206 || headers['accept-ranges'] !== undefined;
+  return !hasVersion || !hasRanges;
+}
+
 /** A shorter body is digested at once: to hand it to a thread costs more. */
 const LEAST_BYTES_FOR_THREAD = 262_144;
 
@@ -139,9 +145,7 @@ export function careFor(body: BegunBody, { ofFile, ofGiven }: DigestChoice, open
   const stated = isFile ? statedDigest(body, body.isBlock) : undefined;
   const isFileDigested = stated !== undefined || (isFile && ofFile !== 'stated');
   const isGiven = isFile || body.statusCode === 206;
-  // An origin that has ranges says so, or has just proved it.
-  const hasRanges = body.isBlock || body.statusCode === 206 || body.headers['accept-ranges'] !== undefined;
-  const isNeeded = ofGiven === 'needed' && !(body.hasVersion && hasRanges);
+  const isNeeded = ofGiven === 'needed' && isWholeOnly(body);
   const keepsGiven = isGiven && (ofGiven === 'always' || isNeeded);
   const isLong = body.sizeBytes === undefined || body.sizeBytes >= LEAST_BYTES_FOR_THREAD;
   return {

@@ -4,7 +4,7 @@ import { refusalEvent } from '../door/refusal.ts';
 import type { OriginAnswer } from '../origin/origin-connection.ts';
 import type { AnswerHead } from '../origin/representation.ts';
 import { answerHeaders, whyUnusable } from './answer-head.ts';
-import { careFor, type DigestChoice, NO_CARE } from './body-digest.ts';
+import { careFor, type DigestChoice, isWholeOnly, NO_CARE } from './body-digest.ts';
 import { Delivery, type DeliveryComponents } from './delivery.ts';
 import { openDownload, openingOf } from './open-download.ts';
 import type { DownloadEnd, RunningDownload, RunningDownloads } from './running-download.ts';
@@ -12,7 +12,8 @@ import type { DownloadEnd, RunningDownload, RunningDownloads } from './running-d
 export interface ServeComponents extends DeliveryComponents {
   readonly running: RunningDownloads;
   readonly digests: DigestChoice;
-  readonly noteSize: (urlHash: string, sizeBytes: number) => void;
+  /** Told of the file's size, and whether no part of it can be asked for. */
+  readonly noteSize: (urlHash: string, sizeBytes: number, isWholeOnly: boolean) => void;
 }
 
 /**
@@ -59,7 +60,6 @@ async function serve(
   if (unusable) throw unusable;
   if (client.left.aborted) return;
   if (answer.head.statusCode === 200 || answer.head.statusCode === 206) job.hasWorked = true;
-  noteSize(components, target.ticket.claims, answer.head);
   download.part = opening.part;
   download.representation = opening.representation;
   const body = {
@@ -69,6 +69,7 @@ async function serve(
     hasVersion: opening.representation !== undefined,
     sizeBytes: opening.part && opening.part.endByte - opening.part.startByte,
   };
+  noteSize(components, target.ticket.claims, answer.head, isWholeOnly(body));
   client.begin(
     head.statusCode,
     answerHeaders(head, answer.target.url, job.id, plane.ownId),
@@ -104,8 +105,9 @@ function noteSize(
   { noteSize }: ServeComponents,
   claims: TicketClaims,
   { statusCode, headers }: AnswerHead,
+  isWholeOnly: boolean,
 ): void {
   const { 'content-range': contentRange = '', 'content-length': contentLength = '' } = headers;
   const text = statusCode === 200 ? contentLength : /\/([0-9]+)$/.exec(contentRange)?.[1];
-  if (text !== undefined && /^[0-9]{1,15}$/.test(text)) noteSize(claims.urlHash, Number(text));
+  if (text !== undefined && /^[0-9]{1,15}$/.test(text)) noteSize(claims.urlHash, Number(text), isWholeOnly);
 }

@@ -21,9 +21,10 @@ export class Measurements {
     keep(this.#links, report.to, { ...known, ...report, rttMs });
   }
 
-  /** Notes the size of the file behind a URL hash, if it is one. */
-  noteSize(urlHash: string, sizeBytes: number): void {
-    if (isFileSize(sizeBytes)) keep(this.#sizes, urlHash, { urlHash, sizeBytes });
+  /** Notes the size of the file behind a URL hash, if it is one, and whether no part of it can be asked for. */
+  noteSize(urlHash: string, sizeBytes: number, isWholeOnly = false): void {
+    const report = { urlHash, sizeBytes, ...(isWholeOnly ? { isWholeOnly } : {}) };
+    if (isFileSize(sizeBytes)) keep(this.#sizes, urlHash, report);
   }
 
   /** Everything that has not been taken yet. */

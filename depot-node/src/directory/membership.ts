@@ -104,8 +104,8 @@ export class Membership {
   }
 
   /** Notes the size of the file behind a URL hash, if it is one. */
-  noteSize(urlHash: string, sizeBytes: number): void {
-    this.#measurements.noteSize(urlHash, sizeBytes);
+  noteSize(urlHash: string, sizeBytes: number, isWholeOnly = false): void {
+    this.#measurements.noteSize(urlHash, sizeBytes, isWholeOnly);
   }
 
   async #exchange(): Promise<void> {

@@ -49,6 +49,7 @@ async function diagnose(
     sockets: files?.config.sockets ?? DEFAULT_LEG_TABLE,
     transfers: files?.config.limits.transfers ?? DEFAULT_TRANSFERS,
     connections: files?.config.limits.connections ?? DEFAULT_CONNECTIONS,
+    endsTls: files?.config.relay.tls === 'auto',
     goal,
     master: files && createAskMaster(files, components.nowMs),
   });

@@ -19,6 +19,8 @@ export interface Demands {
   readonly sockets: LegTable;
   readonly transfers: number;
   readonly connections: number;
+  /** Whether relay threads shall end TLS. */
+  readonly endsTls?: boolean;
   readonly goal: PathGoal;
   /** Left out without a configuration. */
   readonly master: AskMaster | undefined;

@@ -1,8 +1,4 @@
-import {
-  DESCRIPTORS_AT_REST,
-  DESCRIPTORS_PER_TRANSFER,
-  parseDescriptorLimit,
-} from '../sockets/descriptor-limits.ts';
+import { DESCRIPTORS_AT_REST, descriptorsPer, parseDescriptorLimit } from '../sockets/descriptor-limits.ts';
 import type { Finding } from './finding.ts';
 import { type Machine, readSysctl } from './machine.ts';
 
@@ -14,16 +10,24 @@ const PAGE_BYTES = 4096;
 /** Connections that Node leaves unaccepted while it is busy. */
 const BACKLOG = 511;
 
+interface DescriptorDemands {
+  readonly transfers: number;
+  readonly connections: number;
+  /** Whether relay threads end TLS. */
+  readonly endsTls?: boolean;
+}
+
 /** Descriptors that the configured transfers and connections need, against what the system lets this process have. */
 export function checkDescriptors(
   machine: Machine,
-  { transfers, connections }: { readonly transfers: number; readonly connections: number },
+  { transfers, connections, endsTls = false }: DescriptorDemands,
 ): Finding {
   const what = 'open files';
   const hard = parseDescriptorLimit(machine.readText('/proc/self/limits') ?? '');
   if (hard === undefined) return { level: 'ok', what, found: 'not limited here' };
-  const busy = transfers * DESCRIPTORS_PER_TRANSFER + DESCRIPTORS_AT_REST;
-  const full = busy + Math.max(0, connections - transfers);
+  const per = descriptorsPer(endsTls);
+  const busy = transfers * per.transfer + DESCRIPTORS_AT_REST;
+  const full = busy + Math.max(0, connections - transfers) * per.idle;
   const found = `${hard}; ${transfers} transfers need ${busy}, and ${full} with idle clients`;
   if (hard >= full) return { level: 'ok', what, found };
   const change = `LimitNOFILE=${full} in the service, ulimit -Hn ${full}, or fewer limits.transfers`;

@@ -1,6 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { HEADERS, isChallengeTarget, LonghaulError, type Result } from '@longhaul/shared';
+import { HEADERS, isChallengeTarget, isNoticeTarget, LonghaulError, type Result } from '@longhaul/shared';
 import { answerBrokenRequest, type ConnectionLimiter, comesFrom, Turns } from '@longhaul/shared/service';
 import type { Registry } from 'prom-client';
 import type { MembershipState } from '../directory/membership.ts';
@@ -25,6 +25,8 @@ interface DepotServerComponents {
   readonly membership: () => MembershipState;
   /** Proves where this depot is. */
   readonly answerChallenge: (target: string, clientAddress: string) => Result<object>;
+  /** Takes a master's notice of a plan. */
+  readonly takeNotice: (target: string) => Result<void>;
   readonly metrics: Registry;
   readonly metricsNetworks: readonly string[];
   /** Whether the depot takes nothing new. */
@@ -49,6 +51,10 @@ export function createDepotServer(components: DepotServerComponents): Server {
       const proof = components.answerChallenge(request.url ?? '', request.socket.remoteAddress ?? '');
       if (proof.ok) sendProof(response, proof.value);
       else refuse(request, response, proof.error);
+    } else if (isNoticeTarget(request.url ?? '')) {
+      const taken = components.takeNotice(request.url ?? '');
+      if (taken.ok) response.writeHead(204, SAFETY_HEADERS).end();
+      else refuse(request, response, taken.error);
     } else return handleRelay(request, response).catch(() => resetConnection(request.socket));
     return undefined;
   };

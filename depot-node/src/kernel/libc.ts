@@ -16,6 +16,8 @@ export interface MemoryCalls {
   readonly buffer: (sizeBytes: number) => KernelBuffer;
   /** Where the bytes of a buffer lie, for as long as it lives. Not for ones below `SMALLEST_BUFFER_BYTES`: V8 moves those. */
   readonly addressOf: (buffer: ArrayBuffer) => number;
+  /** Copies bytes from one address to another; they do not overlap. */
+  readonly copy: (to: number, from: number, sizeBytes: number) => void;
 }
 
 export interface KernelBuffer {
@@ -31,6 +33,7 @@ export function openLibc(): Libc {
   const koffi = createRequire(import.meta.url)('koffi') as typeof import('koffi');
   const libc = koffi.load(null);
   const addressOf = (buffer: ArrayBuffer) => Number(koffi.address(buffer));
+  const copy = libc.func('memcpy', 'intptr_t', ['intptr_t', 'intptr_t', 'size_t']) as LibcFunction;
   return {
     bind: (name, result, ...parameters) => libc.func(name, result, parameters) as LibcFunction,
     checked: (result) => (result < 0 ? -koffi.errno() : result),
@@ -39,5 +42,6 @@ export function openLibc(): Libc {
       return { bytes: new DataView(memory, 0, sizeBytes), address: addressOf(memory) };
     },
     addressOf,
+    copy: (to, from, sizeBytes) => void copy(to, from, sizeBytes),
   };
 }

@@ -25,7 +25,7 @@ export const EPOLL = {
 } as const;
 
 /** sys/socket.h, netinet/in.h, linux/mptcp.h: what a socket is made of. */
-export const SOCKET = { stream: 1, ipv4: 2, ipv6: 10, tcp: 6, mptcp: 262, shutWriting: 1 } as const;
+export const SOCKET = { local: 1, stream: 1, ipv4: 2, ipv6: 10, tcp: 6, mptcp: 262, shutWriting: 1 } as const;
 
 /** Level and name of an option. */
 export type SocketOption = readonly [level: number, name: number];

@@ -1,6 +1,7 @@
 import { bindClockCalls, type ClockCalls } from './clock-calls.ts';
 import { bindDescriptorCalls, type DescriptorCalls } from './descriptor-calls.ts';
 import { type MemoryCalls, openLibc } from './libc.ts';
+import { bindOpenSslCalls, type OpenSslCalls } from './openssl-calls.ts';
 import { bindReadinessCalls, type ReadinessCalls } from './readiness-calls.ts';
 import { bindSocketCalls, type SocketCalls } from './socket-calls.ts';
 import { bindSpliceCalls, type SpliceCalls } from './splice-calls.ts';
@@ -34,6 +35,7 @@ export function openKernel(platform: NodeJS.Platform = process.platform): Kernel
       kernel: {
         buffer: libc.buffer,
         addressOf: libc.addressOf,
+        copy: libc.copy,
         ...descriptors,
         ...bindSocketCalls(libc),
         ...bindSpliceCalls(libc),
@@ -45,4 +47,9 @@ export function openKernel(platform: NodeJS.Platform = process.platform): Kernel
     const text = failure instanceof Error ? failure.message : String(failure);
     return { kernel: undefined, reason: `koffi does not load: ${text.split('\n', 1)[0]}` };
   }
+}
+
+/** The calls of the OpenSSL in Node's own binary; throws where it is not there, or is another library. */
+export function openOpenSsl(): OpenSslCalls {
+  return bindOpenSslCalls(openLibc());
 }

@@ -7,6 +7,8 @@ import { OPEN, SOCKET, SOCKET_OPTIONS, type SocketOption } from './linux-constan
 export interface SocketCalls {
   /** A TCP socket that does not block. */
   readonly openSocket: (family: 4 | 6, protocol: number) => number;
+  /** Two connected stream sockets of this machine that do not block; undefined when there are no descriptors left. */
+  readonly makeSocketPair: () => SocketPair | undefined;
   /** Binds to an address literal. `::` takes IPv4 as well. */
   readonly bindSocket: (descriptor: number, host: string, port: number) => number;
   readonly setNumber: (descriptor: number, option: SocketOption, value: number) => number;
@@ -24,12 +26,16 @@ export interface SocketCalls {
   readonly takeError: (descriptor: number) => number;
   /** Whether the last `close` of this socket, also that of a process that dies, sends a reset instead of an end. */
   readonly resetOnClose: (descriptor: number, isReset: boolean) => void;
+  /** Whether it does. */
+  readonly isResetOnClose: (descriptor: number) => boolean;
   /** Ends the writing direction of a connection. */
   readonly endWriting: (descriptor: number) => number;
 }
 
+export type SocketPair = readonly [one: number, other: number];
+
 const FAMILY = { 4: SOCKET.ipv4, 6: SOCKET.ipv6 } as const;
-const TCP_SOCKET = SOCKET.stream | OPEN.nonBlock | OPEN.closeOnExec;
+const STREAM_SOCKET = SOCKET.stream | OPEN.nonBlock | OPEN.closeOnExec;
 /** Size of struct sockaddr_in6; struct sockaddr_in has the first 16 of these bytes. */
 const SOCKADDR_BYTES = { 4: 16, 6: 28 } as const;
 const SOCKADDR_ADDRESS_OFFSET = { 4: 4, 6: 8 } as const;
@@ -38,6 +44,7 @@ const TEXT_BYTES = 64;
 
 export function bindSocketCalls({ bind, checked, buffer }: Libc): SocketCalls {
   const socket = bind('socket', 'int', 'int', 'int', 'int');
+  const socketpair = bind('socketpair', 'int', 'int', 'int', 'int', 'intptr_t');
   const bindTo = bind('bind', 'int', 'int', 'intptr_t', 'uint');
   const setOption = bind('setsockopt', 'int', 'int', 'int', 'int', 'intptr_t', 'uint');
   const getOption = bind('getsockopt', 'int', 'int', 'int', 'int', 'intptr_t', 'intptr_t');
@@ -55,7 +62,11 @@ export function bindSocketCalls({ bind, checked, buffer }: Libc): SocketCalls {
   };
 
   return {
-    openSocket: (family, protocol) => checked(socket(FAMILY[family], TCP_SOCKET, protocol)),
+    openSocket: (family, protocol) => checked(socket(FAMILY[family], STREAM_SOCKET, protocol)),
+    makeSocketPair: () => {
+      if (socketpair(SOCKET.local, STREAM_SOCKET, 0, value.address) < 0) return undefined;
+      return [value.bytes.getInt32(0, true), value.bytes.getInt32(4, true)];
+    },
     bindSocket: (descriptor, host, port) => {
       const family = isIP(host) === 6 ? 6 : 4;
       for (let index = 0; index < SOCKADDR_BYTES[6]; index += 1) value.bytes.setUint8(index, 0);
@@ -101,6 +112,10 @@ export function bindSocketCalls({ bind, checked, buffer }: Libc): SocketCalls {
       value.bytes.setInt32(4, 0, true);
       set(descriptor, SOCKET_OPTIONS.linger, 8);
     },
+    isResetOnClose: (descriptor) =>
+      readOption(descriptor, SOCKET_OPTIONS.linger, value) === 8 &&
+      value.bytes.getInt32(0, true) !== 0 &&
+      value.bytes.getInt32(4, true) === 0,
     endWriting: (descriptor) => checked(shutdown(descriptor, SOCKET.shutWriting)),
   };
 }

@@ -108,6 +108,22 @@ describe('the connection to the next depot', () => {
     expect(firstChunks.at(-1)?.endsWith(REQUEST.toString('latin1'))).toBe(true);
   });
 
+  test('that was begun for a download before it came is taken, also while it is being opened', async () => {
+    legs.prepare('d2');
+    legs.prepare('d2');
+    const [one, other] = await Promise.all([legs.open(TARGET, 0, NEVER), legs.open(TARGET, 0, NEVER)]);
+    expect(starts.toSorted()).toEqual(['spare', 'spare']);
+    one.destroy();
+    other.destroy();
+  });
+
+  test('that was begun for a download that is given up waits for the next one', async () => {
+    legs.prepare('d2');
+    await expect(legs.open(TARGET, 0, AbortSignal.abort(new Error('gone')))).rejects.toThrow('gone');
+    (await legs.open(TARGET, 0, NEVER)).destroy();
+    expect(starts).toEqual(['spare']);
+  });
+
   test('tells a refusal that comes over a waiting connection as it is', async () => {
     (await legs.open(TARGET, 0, NEVER)).destroy();
     await vi.waitFor(() => expect(legs.spareCount()).toBe(2));

@@ -69,6 +69,8 @@ export interface NextLegs {
     signal: AbortSignal,
     use: (connection: Duplex) => Promise<T>,
   ) => Promise<T>;
+  /** Opens a connection to another depot for a download that is about to come. */
+  readonly prepare: (id: string) => void;
   /** Connections to other depots that wait for use. */
   readonly spareCount: () => number;
   readonly close: () => void;
@@ -119,6 +121,7 @@ export function createNextLegs(components: NextLegComponents): NextLegs {
       early.sendOver(socket)();
       return socket;
     },
+    prepare: (id) => spares.prepare(id),
     spareCount: () => spares.count,
     close: () => spares.close(),
   };
@@ -145,7 +148,8 @@ async function overConnection<T>(
   signal: AbortSignal,
   use: (connection: Duplex) => Promise<T>,
 ): Promise<T> {
-  const spare = spares.take(id);
+  const spare = await spares.take(id, signal);
+  if (!spare) signal.throwIfAborted();
   try {
     if (spare) {
       const used = await use(spare).then(

@@ -23,10 +23,17 @@ interface Spare {
   readonly release: () => void;
 }
 
+/** A connection that is being opened. */
+interface Opening {
+  readonly stream: Promise<Duplex | undefined>;
+  /** Somebody waits for it already. */
+  isTaken: boolean;
+}
+
 interface Neighbour {
   readonly id: string;
   usedAtMs: number;
-  opening: number;
+  readonly opening: Set<Opening>;
   readonly spares: Set<Spare>;
 }
 
@@ -44,8 +51,11 @@ export class SpareLegs {
     this.#components = components;
   }
 
-  /** A connection to this depot that is ready, or `undefined`; from now on some are kept for the next one. */
-  take(id: string): Duplex | undefined {
+  /**
+   * A connection to this depot that is ready or, when that has begun already, being opened; `undefined` where there is none,
+   * or it could not be opened. From now on some are kept for the next one.
+   */
+  async take(id: string, signal: AbortSignal): Promise<Duplex | undefined> {
     const neighbour = this.#use(id);
     for (const spare of neighbour.spares) {
       neighbour.spares.delete(spare);
@@ -53,7 +63,25 @@ export class SpareLegs {
       this.#fill(neighbour);
       return spare.stream;
     }
-    return undefined;
+    const opening = [...neighbour.opening].find(({ isTaken }) => !isTaken);
+    if (!opening) return undefined;
+    opening.isTaken = true;
+    this.#fill(neighbour);
+    const left = Promise.withResolvers<undefined>();
+    const onAbort = () => {
+      opening.isTaken = false;
+      left.resolve(undefined);
+    };
+    signal.addEventListener('abort', onAbort);
+    if (signal.aborted) onAbort();
+    return Promise.race([opening.stream, left.promise]).finally(() =>
+      signal.removeEventListener('abort', onAbort),
+    );
+  }
+
+  /** Opens a connection to this depot for a download that is about to come, unless there is one for it already. */
+  prepare(id: string): void {
+    this.#fill(this.#use(id), 1);
   }
 
   /** Connections that wait now. */
@@ -72,7 +100,7 @@ export class SpareLegs {
   }
 
   #use(id: string): Neighbour {
-    const neighbour = this.#neighbours.get(id) ?? { id, usedAtMs: 0, opening: 0, spares: new Set() };
+    const neighbour = this.#neighbours.get(id) ?? { id, usedAtMs: 0, opening: new Set(), spares: new Set() };
     neighbour.usedAtMs = this.#components.nowMs();
     this.#neighbours.delete(id);
     this.#neighbours.set(id, neighbour);
@@ -92,19 +120,24 @@ export class SpareLegs {
     neighbour.spares.clear();
   }
 
-  #fill(neighbour: Neighbour): void {
-    while (neighbour.spares.size + neighbour.opening < this.#components.perNeighbour) {
+  #fill(neighbour: Neighbour, atLeast = 0): void {
+    const wanted = Math.max(this.#components.perNeighbour, atLeast);
+    const free = () => [...neighbour.opening].filter(({ isTaken }) => !isTaken).length;
+    while (neighbour.spares.size + free() < wanted) {
       const entry = this.#components.findDepot(neighbour.id);
       if (!entry || this.#closed.signal.aborted) return;
-      neighbour.opening += 1;
-      void this.#components
-        .open(entry, this.#closed.signal)
-        // A neighbour that cannot be reached is found out by the download that needs it.
-        .catch(() => undefined)
-        .then((stream) => {
-          neighbour.opening -= 1;
-          if (stream) this.#keep(neighbour, stream);
-        });
+      const opening: Opening = {
+        isTaken: false,
+        stream: this.#components
+          .open(entry, this.#closed.signal)
+          // A neighbour that cannot be reached is found out by the download that needs it.
+          .catch(() => undefined)
+          .finally(() => neighbour.opening.delete(opening)),
+      };
+      neighbour.opening.add(opening);
+      void opening.stream.then((stream) => {
+        if (stream && !opening.isTaken) this.#keep(neighbour, stream);
+      });
     }
   }
 

@@ -1,11 +1,10 @@
 import { SegmentTags } from '../digests/segment-tags.ts';
 import { createDirection, discardBytes, holdBytes, step, takeBack, undelivered } from './direction.ts';
-import { PlainEnd } from './end.ts';
-import { type Flow, type FlowComponents, hasFailed } from './flow.ts';
+import { type EndComponents, type Flow, hasFailed } from './flow.ts';
 import type { BodyCommand } from './thread-message.ts';
 
 /** So many bytes from one connection to another, which both go on afterwards. */
-export function createBodyFlow(command: BodyCommand, components: FlowComponents, nowMs: number): Flow {
+export function createBodyFlow(command: BodyCommand, components: EndComponents, nowMs: number): Flow {
   const { digests, kernel } = components;
   const digest = digests.find(command.digestId);
   const tags = command.tagKey && new SegmentTags(command.tagKey);
@@ -13,8 +12,8 @@ export function createBodyFlow(command: BodyCommand, components: FlowComponents,
     digest?.update(bytes);
     tags?.add(bytes);
   };
-  const source = new PlainEnd(command.source, kernel);
-  const sink = new PlainEnd(command.sink, kernel);
+  const source = components.makeEnd(command.source, 'source');
+  const sink = components.makeEnd(command.sink, 'sink');
   const direction = createDirection(source, sink, {
     wanted: command.sizeBytes - command.head.length,
     held: holdBytes(kernel, command.head),
@@ -50,7 +49,13 @@ export function createBodyFlow(command: BodyCommand, components: FlowComponents,
     bytesDown: () => direction.delivered,
     segments: tags && (() => tags.take()),
     finish: (end) => {
-      if (end === 'cancelled' || end === 'sink-stalled') return takeBack(direction, components);
+      if (end === 'cancelled' || end === 'sink-stalled') {
+        if (direction.held && sink.keepForLater?.(direction.held) === true) {
+          direction.delivered += undelivered(direction);
+          direction.held = undefined;
+        }
+        return takeBack(direction, components);
+      }
       discardBytes(direction, components);
       return undefined;
     },

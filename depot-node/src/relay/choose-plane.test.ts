@@ -1,5 +1,6 @@
 import { PassThrough } from 'node:stream';
 import { afterEach, expect, test } from 'vitest';
+import { isPlainTcp } from '../kernel/tcp-handle.ts';
 import { createRelay } from './choose-plane.ts';
 import { socketPair } from './promises/socket-pair.ts';
 import type { BodyOptions, PlaneKind, RelayPlane } from './relay-plane.ts';
@@ -34,6 +35,8 @@ function fakeSplice(asked: string[], isAlive = true): SplicePlane {
     tunnel,
     body,
     openDigest: () => undefined,
+    canMove: isPlainTcp,
+    tls: { reason: 'not in this test' },
     isAlive: () => isAlive,
     close: () => Promise.resolve(),
   };

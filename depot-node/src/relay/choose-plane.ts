@@ -1,5 +1,4 @@
 import type { Duplex } from 'node:stream';
-import { isPlainTcp } from '../kernel/tcp-handle.ts';
 import type { ChoosingRelay, PlaneKind, RelayPlane } from './relay-plane.ts';
 import type { SplicePlane } from './splice-plane.ts';
 import { streamPlane } from './stream-plane.ts';
@@ -17,7 +16,7 @@ interface ChooserComponents {
 /** The relay that takes for each flow the plane that suits it; nobody else has to know that there are two. */
 export function createRelay({ splice, onFlow }: ChooserComponents): ChoosingRelay {
   const spliceFor = (one: Duplex, other: Duplex) =>
-    splice?.isAlive() && isPlainTcp(one) && isPlainTcp(other) ? splice : undefined;
+    splice?.isAlive() && splice.canMove(one) && splice.canMove(other) ? splice : undefined;
   const choose = (one: Duplex, other: Duplex, isWorthIt: boolean): RelayPlane => {
     const plane = (isWorthIt ? spliceFor(one, other) : undefined) ?? streamPlane;
     onFlow(plane.kind);

@@ -2,19 +2,11 @@ import { constants } from 'node:os';
 import type { DescriptorCalls } from '../kernel/descriptor-calls.ts';
 import { type MemoryCalls, SMALLEST_BUFFER_BYTES } from '../kernel/libc.ts';
 import type { Pipe, SpliceCalls } from '../kernel/splice-calls.ts';
-import { BUFFER_BYTES, type BufferPool, type PooledBuffer } from './buffer-pool.ts';
-import type { End } from './end.ts';
+import { BUFFER_BYTES, type BufferPool } from './buffer-pool.ts';
+import type { End, HeldBytes } from './end.ts';
 import { PIPE_BYTES, type PipePool } from './pipe-pool.ts';
 
 const { EAGAIN, EINTR } = constants.errno;
-
-/** Bytes in memory, in front of everything that is still in the source's connection. */
-export interface HeldBytes extends PooledBuffer {
-  offset: number;
-  readonly end: number;
-  /** Whether the memory is the pool's. */
-  readonly isPooled: boolean;
-}
 
 /**
  * Bytes on their way from one end to the other. New ones are taken only when nothing is held: then nothing is lost when

@@ -1,13 +1,24 @@
 import type { DescriptorCalls } from '../kernel/descriptor-calls.ts';
 import type { SocketCalls } from '../kernel/socket-calls.ts';
+import type { PooledBuffer } from './buffer-pool.ts';
+
+/** Bytes in memory, in front of everything that is still in the source's connection. */
+export interface HeldBytes extends PooledBuffer {
+  offset: number;
+  readonly end: number;
+  /** Whether the memory is the pool's. */
+  readonly isPooled: boolean;
+}
 
 /**
  * One connection of a flow, as the thread that moves its bytes sees it, with what is known since its last event. Calls
  * return an errno below 0 where they fail; `EAGAIN` asks to wait for an event.
  */
 export interface End {
-  /** Readiness is watched on it. */
+  /** Readiness is watched on it; below 0 where another flow's events are this end's, too. */
   readonly descriptor: number;
+  /** The flow whose events these are. */
+  readonly session?: object | undefined;
   /** Whether the descriptor has the bytes as they are, so that the kernel may move them. */
   readonly isPlain: boolean;
   readable: boolean;
@@ -24,6 +35,8 @@ export interface End {
   readonly resetOnClose: (isReset: boolean) => void;
   /** The error that waits, if any, and no longer. */
   readonly takeError: () => number;
+  /** Keeps bytes of the pool, which a flow took for it and could not give, for the one who writes next; false: it cannot. */
+  readonly keepForLater?: (held: HeldBytes) => boolean;
   readonly close: () => void;
 }
 

@@ -3,18 +3,30 @@ import type { Kernel } from '../kernel/open-kernel.ts';
 import type { DirectionComponents } from './direction.ts';
 import type { End } from './end.ts';
 import type { ThreadDigests } from './thread-digests.ts';
-import type { FlowEnd } from './thread-message.ts';
+import type { EndSpec, FlowEnd, FlowReport } from './thread-message.ts';
 
 export interface FlowComponents extends DirectionComponents {
   readonly kernel: Kernel;
   readonly digests: ThreadDigests;
 }
 
+/** How a flow comes by its ends. */
+export interface EndComponents extends FlowComponents {
+  readonly makeEnd: (spec: EndSpec, use: EndUse) => End;
+}
+
+/** What a flow does with an end: one direction of it for a while, or both of them until it is over. */
+export type EndUse = 'source' | 'sink' | 'both';
+
 /** What moves in a relay thread: a tunnel or a body. Its ends are its own. */
 export interface Flow {
   readonly id: number;
   readonly ends: readonly End[];
   readonly wantsProgress: boolean;
+  /** Whether its turns take long because they make signatures: of those only a few run between the others. */
+  readonly isHandshaking?: boolean;
+  /** Why it never began. */
+  readonly failure?: FlowReport['failure'];
   /** Whether it waits for its next turn. */
   queued: boolean;
   /** Bytes of both directions at the last report of progress. */

@@ -1,11 +1,22 @@
 import type { Kernel } from '../kernel/open-kernel.ts';
+import type { OpenSslCalls } from '../kernel/openssl-calls.ts';
 import { createBodyFlow } from './body-flow.ts';
+import { BorrowedEnd } from './borrowed-end.ts';
 import { createBufferPool } from './buffer-pool.ts';
-import type { End } from './end.ts';
-import type { Flow, FlowComponents } from './flow.ts';
+import { type End, PlainEnd } from './end.ts';
+import type { EndComponents, EndUse, Flow, FlowComponents } from './flow.ts';
+import type { Mail } from './mail.ts';
 import { createPipePool } from './pipe-pool.ts';
 import { ThreadDigests } from './thread-digests.ts';
-import type { FlowEnd, FlowProgress, ThreadCommand, ThreadReport } from './thread-message.ts';
+import type {
+  EndSpec,
+  FlowEnd,
+  FlowProgress,
+  SecureCommand,
+  ThreadCommand,
+  ThreadReport,
+} from './thread-message.ts';
+import { ThreadTls } from './thread-tls.ts';
 import { createTunnelFlow } from './tunnel-flow.ts';
 
 /** Timeouts and progress are looked at this often; between two looks a resting flow costs nothing. */
@@ -13,10 +24,19 @@ const TICK_MS = 250;
 // Key of the descriptor that says that commands have come; sockets have higher ones.
 const WAKER_KEY = 0;
 
+/** Handshakes that go a step on between two turns of all others: a signature takes up to a millisecond. */
+const HANDSHAKES_PER_ROUND = 4;
+
 export interface LoopComponents {
   readonly kernel: Kernel;
-  /** Readable when commands have come. */
+  /** The OpenSSL that has been tried; left out, the thread ends no TLS. */
+  readonly openSsl: OpenSslCalls | undefined;
+  /** Why there is none. */
+  readonly whyNoTls: string | undefined;
+  /** Readable when commands have come while the thread slept. */
   readonly waker: number;
+  /** What both sides know without a call of the kernel; see `mail.ts`. */
+  readonly mail: Mail;
   readonly nextCommand: () => ThreadCommand | undefined;
   readonly report: (report: ThreadReport) => void;
   readonly nowMs: () => number;
@@ -31,13 +51,16 @@ interface Watched {
  * Runs flows until it is told to stop. Every flow that can move gets one turn, then events and commands are looked at
  * again: a fast flow never keeps another one waiting for longer than one pair of splices each.
  */
-export function runRelayLoop({ kernel, waker, nextCommand, report, nowMs }: LoopComponents): void {
+export function runRelayLoop(init: LoopComponents): void {
+  const { kernel, waker, mail, nextCommand, report, nowMs, openSsl } = init;
   const readiness = kernel.openReadiness();
   const pipes = createPipePool(kernel);
   const digests = new ThreadDigests();
-  const components: FlowComponents = { kernel, pipes, buffers: createBufferPool(kernel), digests };
+  const shared: FlowComponents = { kernel, pipes, buffers: createBufferPool(kernel), digests };
   const flows = new Map<number, Flow>();
   const keysOf = new Map<Flow, number[]>();
+  /** Of TLS connections, the flows whose ends they are. */
+  const borrowersOf = new Map<object, Set<Flow>>();
   const watched: (Watched | undefined)[] = [undefined];
   const freeKeys: number[] = [];
   /** Keys freed in this round: events that came with the same wait may still name them. */
@@ -57,11 +80,63 @@ export function runRelayLoop({ kernel, waker, nextCommand, report, nowMs }: Loop
     const keys: number[] = [];
     keysOf.set(flow, keys);
     return flow.ends.every((end) => {
+      if (end.descriptor < 0) return lendTo(flow, end);
       const key = freeKeys.pop() ?? watched.length;
       keys.push(key);
       watched[key] = { end, flow };
       return readiness.watch(end.descriptor, key);
     });
+  };
+
+  /** Flows have a turn when there is news of what they have borrowed. */
+  const lendTo = (flow: Flow, { session }: End) => {
+    if (!session) return true;
+    const borrowers = borrowersOf.get(session) ?? new Set();
+    borrowersOf.set(session, borrowers.add(flow));
+    return true;
+  };
+
+  const tls =
+    openSsl &&
+    new ThreadTls({
+      calls: { kernel, openSsl },
+      components: shared,
+      enqueue,
+      report,
+      forget: (session) => {
+        flows.delete(session.id);
+        forget(session);
+      },
+    });
+  const makeEnd = (spec: EndSpec, use: EndUse): End =>
+    typeof spec === 'number'
+      ? new PlainEnd(spec, kernel)
+      : new BorrowedEnd({
+          session: tls?.find(spec.session),
+          descriptor: spec.descriptor,
+          use,
+          components: shared,
+        });
+  const components: EndComponents = { ...shared, makeEnd };
+
+  /** Begins a TLS connection; without OpenSSL it is closed, and its report says so. */
+  const secure = (command: SecureCommand) => {
+    try {
+      if (!tls) throw new Error('no OpenSSL');
+      start(tls.begin(command));
+    } catch (failed) {
+      const failure = { isBroken: false, reason: failed instanceof Error ? failed.message : String(failed) };
+      report({
+        type: 'finished',
+        id: command.id,
+        end: 'broke',
+        bytesUp: 0,
+        bytesDown: 0,
+        rest: undefined,
+        failure,
+      });
+      kernel.close(command.descriptor);
+    }
   };
 
   const start = (flow: Flow) => {
@@ -70,15 +145,24 @@ export function runRelayLoop({ kernel, waker, nextCommand, report, nowMs }: Loop
     else finish(flow, 'relay-failed');
   };
 
-  const finish = (flow: Flow, end: FlowEnd) => {
-    if (!flows.delete(flow.id)) return;
-    const rest = flow.finish(end);
+  const forget = (flow: Flow) => {
     for (const key of keysOf.get(flow) ?? []) {
       watched[key] = undefined;
       freedKeys.push(key);
     }
     keysOf.delete(flow);
-    for (const { descriptor } of flow.ends) readiness.unwatch(descriptor);
+    borrowersOf.delete(flow);
+    for (const { descriptor, session } of flow.ends) {
+      if (descriptor >= 0) readiness.unwatch(descriptor);
+      if (session) borrowersOf.get(session)?.delete(flow);
+    }
+  };
+
+  const finish = (flow: Flow, end: FlowEnd) => {
+    if (!flows.delete(flow.id)) return;
+    const rest = flow.finish(end);
+    tls?.delete(flow.id);
+    forget(flow);
     // The report goes out before the descriptors are closed. If the thread dies in between, the main thread closes only flows that
     // were not reported, so it never closes a number that the system has given to somebody else.
     report({
@@ -89,6 +173,7 @@ export function runRelayLoop({ kernel, waker, nextCommand, report, nowMs }: Loop
       bytesDown: flow.bytesDown(),
       rest,
       segments: flow.segments?.(),
+      ...(flow.failure && { failure: flow.failure }),
     });
     for (const one of flow.ends) one.close();
   };
@@ -99,6 +184,21 @@ export function runRelayLoop({ kernel, waker, nextCommand, report, nowMs }: Loop
         return start(createTunnelFlow(command, components, now));
       case 'body':
         return start(createBodyFlow(command, components, now));
+      case 'secure':
+        return secure(command);
+      case 'begin':
+        if (!tls) report({ type: 'begun', id: command.id, begun: undefined });
+        return tls?.sayFirst(command);
+      case 'abandon':
+        return tls?.abandon(command.connection);
+      case 'end-down':
+      case 'close-soon':
+      case 'give-away':
+        return tls?.obey(command, now);
+      case 'add-context':
+      case 'renew-tickets':
+      case 'drop-context':
+        return tls?.changeContext(command);
       case 'cancel': {
         const flow = flows.get(command.id);
         return flow && finish(flow, 'cancelled');
@@ -122,7 +222,6 @@ export function runRelayLoop({ kernel, waker, nextCommand, report, nowMs }: Loop
       const key = readiness.key(index);
       if (key === WAKER_KEY) {
         kernel.rest(waker);
-        for (let command = nextCommand(); command; command = nextCommand()) obey(command);
         continue;
       }
       const found = watched[key];
@@ -132,15 +231,24 @@ export function runRelayLoop({ kernel, waker, nextCommand, report, nowMs }: Loop
       if (event.writable) found.end.writable = true;
       if (event.failed) found.end.failed = true;
       enqueue(found.flow);
+      for (const borrower of borrowersOf.get(found.flow) ?? []) enqueue(borrower);
     }
   };
 
   const runTurns = () => {
     const batch = queue;
     queue = [];
+    let handshakes = 0;
     for (const flow of batch) {
+      if (flow.isHandshaking === true) {
+        handshakes += 1;
+        if (handshakes > HANDSHAKES_PER_ROUND) {
+          queue.push(flow);
+          continue;
+        }
+      }
       flow.queued = false;
-      if (!flows.has(flow.id)) continue;
+      if (flows.get(flow.id) !== flow) continue;
       const turn = flow.turn(now);
       if (turn === 'again') enqueue(flow);
       else if (turn !== 'wait') finish(flow, turn.end);
@@ -170,11 +278,14 @@ export function runRelayLoop({ kernel, waker, nextCommand, report, nowMs }: Loop
   };
 
   if (!readiness.watchWaker(waker, WAKER_KEY)) throw new Error('the waker cannot be watched');
-  report({ type: 'ready' });
+  report({ type: 'ready', tls: tls ? undefined : (init.whyNoTls ?? 'it is not wanted') });
   try {
     while (!state.stopping) {
-      const count = readiness.wait(waitMs());
+      const timeoutMs = waitMs();
+      const count = readiness.wait(timeoutMs !== 0 && mail.fallAsleep() ? timeoutMs : 0);
+      mail.wakeUp();
       now = nowMs();
+      if (mail.hasCome()) for (let command = nextCommand(); command; command = nextCommand()) obey(command);
       handleEvents(count);
       runTurns();
       if (now >= nextTickMs) tick();
@@ -182,6 +293,7 @@ export function runRelayLoop({ kernel, waker, nextCommand, report, nowMs }: Loop
     }
   } finally {
     for (const flow of flows.values()) finish(flow, 'relay-failed');
+    tls?.close();
     pipes.close();
     readiness.close();
   }

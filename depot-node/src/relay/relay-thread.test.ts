@@ -93,7 +93,7 @@ describe.skipIf(!probe.ok)(`a relay thread${why}`, () => {
     const kernel = kernelOf();
     const crashes: unknown[] = [];
     const thread = await startRelayThread(kernel, (cause) => crashes.push(cause));
-    const components = { kernel, threads: thread };
+    const components = { kernel, threads: { idlest: () => thread, homeOf: () => undefined } };
     const [[client, down], [server, up], [origin, source], [reader, sink]] = await Promise.all([
       pair(),
       pair(),
@@ -149,7 +149,10 @@ describe.skipIf(!probe.ok)(`a relay thread${why}`, () => {
   test('leaves a flow to Node when there is no descriptor to hand over', async () => {
     const kernel = kernelOf();
     const thread = await startRelayThread(kernel, () => undefined);
-    const components = { kernel: { ...kernel, duplicate: () => -24 }, threads: thread };
+    const components = {
+      kernel: { ...kernel, duplicate: () => -24 },
+      threads: { idlest: () => thread, homeOf: () => undefined },
+    };
     const { signal } = new AbortController();
     const [[client, down], [server, up]] = await Promise.all([pair(), pair()]);
     const outcome = spliceTunnel(components, down, up, { ...LONG, signal });

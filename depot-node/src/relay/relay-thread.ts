@@ -2,10 +2,19 @@ import { once } from 'node:events';
 import { MessageChannel, receiveMessageOnPort, Worker } from 'node:worker_threads';
 import type { DigestAlgorithm, FlowDigest } from '../digests/flow-digest.ts';
 import type { Kernel } from '../kernel/open-kernel.ts';
+import { Mail } from './mail.ts';
 import type { RelayWorkerData } from './relay-worker.ts';
 import type {
+  AbandonCommand,
+  BeginCommand,
+  BegunReport,
   BodyCommand,
+  ContextCommand,
+  EndSpec,
   FlowReport,
+  GivenAway,
+  SecureCommand,
+  SessionCommand,
   ThreadCommand,
   ThreadReport,
   TunnelCommand,
@@ -19,6 +28,13 @@ export interface FlowListener {
   readonly onFinished: (report: FlowReport) => void;
 }
 
+/** What is told of a TLS connection. */
+export interface SessionListener extends Pick<FlowListener, 'onFinished'> {
+  readonly onSecured: (isResumed: boolean) => void;
+  /** The answer to `give-away`. */
+  readonly onGivenAway: (state: GivenAway['state']) => void;
+}
+
 /** A relay thread as the main thread sees it. */
 export interface RelayThread {
   /** Whether it takes flows; a thread that has crashed or been closed does not. */
@@ -27,13 +43,20 @@ export interface RelayThread {
   readonly start: (command: FlowCommand, listener: FlowListener) => () => void;
   /** Begins a digest of what flows of this thread carry, by the id that it is given to them with. */
   readonly openDigest: (algorithm: DigestAlgorithm) => FlowDigest;
+  /** Hands a TLS connection over with its descriptor; the result names it. Exactly one `onFinished` follows, unless it is given away. */
+  readonly secure: (command: Omit<SecureCommand, 'id'>, listener: SessionListener) => number;
+  readonly tell: (command: SessionCommand | ContextCommand | AbandonCommand) => void;
+  /** Begins a client's TLS connection that has no descriptor yet; undefined where that is impossible, or the thread dies. */
+  readonly beginTls: (command: Pick<BeginCommand, 'context' | 'host'>) => Promise<BegunReport['begun']>;
+  /** Why it ends no TLS; undefined where it does. */
+  readonly whyNoTls: string | undefined;
   /** Flows that it has. */
   readonly running: () => number;
   /** Cancels every flow and waits for the end of the thread. */
   readonly close: () => Promise<void>;
 }
 
-interface Running extends FlowListener {
+interface Running extends FlowListener, Partial<Omit<SessionListener, 'onFinished'>> {
   readonly descriptors: readonly number[];
 }
 
@@ -48,37 +71,67 @@ const WORKER = new URL('./relay-worker.ts', import.meta.url);
 export async function startRelayThread(
   kernel: Kernel,
   onCrash: (cause: unknown) => void,
+  endsTls = false,
 ): Promise<RelayThread> {
   const waker = kernel.makeWaker();
   if (waker < 0) throw new Error(`eventfd failed, errno ${-waker}`);
   const { port1: port, port2 } = new MessageChannel();
-  const workerData: RelayWorkerData = { port: port2, waker };
+  const mail = new Mail();
+  const workerData: RelayWorkerData = { port: port2, waker, mail: mail.memory, endsTls };
   const worker = new Worker(WORKER, { name: 'relay', execArgv: [], workerData, transferList: [port2] });
   const flows = new Map<number, Running>();
   const digests = new Map<number, (digest: Uint8Array | undefined) => void>();
+  /** First words that are awaited. */
+  const begins = new Map<number, (begun: BegunReport['begun']) => void>();
   let nextId = 1;
   let alive = false;
   let cause: unknown;
 
   const send = (command: ThreadCommand) => {
     port.postMessage(command);
-    kernel.wake(waker);
+    if (mail.note()) kernel.wake(waker);
   };
   const stop = () => send({ type: 'stop' });
+  const restIfIdle = () => {
+    if (flows.size + begins.size === 0) port.unref();
+  };
   const settle = (report: FlowReport) => {
     const flow = flows.get(report.id);
     flows.delete(report.id);
-    if (flows.size === 0) port.unref();
+    restIfIdle();
     flow?.onFinished(report);
+  };
+  const begin = (id: number, begun: BegunReport['begun']) => {
+    const resolve = begins.get(id);
+    begins.delete(id);
+    restIfIdle();
+    resolve?.(begun);
+  };
+  const giveAway = ({ id, state }: GivenAway) => {
+    const session = flows.get(id);
+    if (state) flows.delete(id);
+    restIfIdle();
+    session?.onGivenAway?.(state);
+  };
+  const add = (command: FlowCommand | Omit<SecureCommand, 'id'>, running: Running) => {
+    const id = nextId;
+    nextId += 1;
+    flows.set(id, running);
+    port.ref();
+    send({ ...command, id });
+    return id;
   };
   const handle = (report: ThreadReport) => {
     if (report.type === 'finished') settle(report);
-    if (report.type === 'digest') {
+    else if (report.type === 'secured') flows.get(report.id)?.onSecured?.(report.isResumed);
+    else if (report.type === 'given-away') giveAway(report);
+    else if (report.type === 'begun') begin(report.id, report.begun);
+    else if (report.type === 'digest') {
       digests.get(report.id)?.(report.digest);
       digests.delete(report.id);
-    }
-    if (report.type !== 'progress') return;
-    for (const [id, down, up] of report.flows) flows.get(id)?.onProgress(down, up);
+      restIfIdle();
+    } else if (report.type === 'progress')
+      for (const [id, down, up] of report.flows) flows.get(id)?.onProgress(down, up);
   };
 
   const exited = new Promise<void>((resolve) => {
@@ -98,6 +151,7 @@ export async function startRelayThread(
       }
       for (const resolve of digests.values()) resolve(undefined);
       digests.clear();
+      for (const id of begins.keys()) begin(id, undefined);
       port.close();
       kernel.close(waker);
       if (crashed) onCrash(cause);
@@ -108,7 +162,10 @@ export async function startRelayThread(
     cause = error;
   });
 
-  const [first] = await Promise.race([once(port, 'message'), exited.then((): [undefined] => [undefined])]);
+  const [first] = (await Promise.race([
+    once(port, 'message'),
+    exited.then((): [undefined] => [undefined]),
+  ])) as [Extract<ThreadReport, { type: 'ready' }> | undefined];
   if (!first) throw new Error('a relay thread did not start', { cause });
   alive = true;
   port.on('message', handle);
@@ -141,14 +198,24 @@ export async function startRelayThread(
         },
       };
     },
+    whyNoTls: first.tls,
+    secure: (command, listener) =>
+      add(command, { ...listener, onProgress: () => undefined, descriptors: [command.descriptor] }),
+    tell: (command) => {
+      if (alive) send(command);
+    },
+    beginTls: (command) =>
+      new Promise((resolve) => {
+        const id = nextId;
+        nextId += 1;
+        begins.set(id, resolve);
+        port.ref();
+        send({ ...command, type: 'begin', id });
+      }),
     start: (command, listener) => {
-      const id = nextId;
-      nextId += 1;
-      const descriptors =
+      const ends =
         command.type === 'tunnel' ? [command.downstream, command.upstream] : [command.source, command.sink];
-      flows.set(id, { ...listener, descriptors });
-      port.ref();
-      send({ ...command, id });
+      const id = add(command, { ...listener, descriptors: ends.map(descriptorOf) });
       return () => {
         if (alive && flows.has(id)) send({ type: 'cancel', id });
       };
@@ -163,4 +230,8 @@ export async function startRelayThread(
       await exited;
     },
   };
+}
+
+function descriptorOf(end: EndSpec): number {
+  return typeof end === 'number' ? end : end.descriptor;
 }

@@ -35,7 +35,7 @@ describe.skipIf(!kernel)('relay threads', () => {
     const crash = () =>
       new Promise((resolve) => {
         const bad = { type: 'tunnel', downstream: kernel.duplicate(0), upstream: 1_000_000 };
-        components.threads.start(bad as unknown as FlowCommand, {
+        components.threads.idlest()?.start(bad as unknown as FlowCommand, {
           onProgress: () => undefined,
           onFinished: resolve,
         });

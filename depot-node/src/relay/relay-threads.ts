@@ -1,11 +1,17 @@
 import type { DigestAlgorithm, FlowDigest } from '../digests/flow-digest.ts';
 import type { Kernel } from '../kernel/open-kernel.ts';
-import { type FlowCommand, type FlowListener, type RelayThread, startRelayThread } from './relay-thread.ts';
+import { type RelayThread, startRelayThread } from './relay-thread.ts';
 
 /** Threads that share the flows. */
-export interface RelayThreads extends Pick<RelayThread, 'isAlive' | 'close' | 'openDigest'> {
-  /** As of one thread; a flow that feeds a digest goes to the thread that has it. */
-  readonly start: (command: FlowCommand, listener: FlowListener, digest?: FlowDigest) => () => void;
+export interface RelayThreads extends Pick<RelayThread, 'isAlive' | 'close'> {
+  /** The thread that has the fewest flows; undefined when all have died. */
+  readonly idlest: () => RelayThread | undefined;
+  /** Begins a digest in that thread. */
+  readonly openDigest: (algorithm: DigestAlgorithm) => FlowDigest | undefined;
+  /** The thread of a digest, while it lives: a flow feeds the digests of its own thread. */
+  readonly homeOf: (digest: FlowDigest) => RelayThread | undefined;
+  /** Why they end no TLS; undefined where they do. */
+  readonly whyNoTls: string | undefined;
   /** Those that take flows, and how many each has. */
   readonly running: () => readonly number[];
 }
@@ -16,12 +22,19 @@ interface RelayThreadsInit {
   readonly count: number;
   /** Called for each thread that dies by itself; its flows have then been reset, and the others have those that come. */
   readonly onCrash: (cause: unknown) => void;
+  /** Whether they shall end TLS, where they can. */
+  readonly endsTls?: boolean;
 }
 
 /** Starts so many threads; rejects when one cannot start. Each new flow goes to the one that has the fewest; so does a digest with its flows. */
-export async function startRelayThreads({ kernel, count, onCrash }: RelayThreadsInit): Promise<RelayThreads> {
+export async function startRelayThreads({
+  kernel,
+  count,
+  onCrash,
+  endsTls = false,
+}: RelayThreadsInit): Promise<RelayThreads> {
   const started = await Promise.allSettled(
-    Array.from({ length: count }, () => startRelayThread(kernel, onCrash)),
+    Array.from({ length: count }, () => startRelayThread(kernel, onCrash, endsTls)),
   );
   const threads = started.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
   const failed = started.find((one) => one.status === 'rejected');
@@ -33,24 +46,25 @@ export async function startRelayThreads({ kernel, count, onCrash }: RelayThreads
   const homes = new WeakMap<FlowDigest, RelayThread>();
   const idlest = () => {
     const [first, ...others] = alive();
-    if (!first) throw new Error('all relay threads have died');
-    return others.reduce((least, thread) => (thread.running() < least.running() ? thread : least), first);
+    return others.reduce(
+      (least, thread) => (least && thread.running() >= least.running() ? least : thread),
+      first,
+    );
   };
   return {
     isAlive: () => threads.some((thread) => thread.isAlive()),
     running: () => alive().map((thread) => thread.running()),
-    start: (command, listener, digest) => {
-      const own = digest && homes.get(digest);
-      // A digest whose thread has died has none of the bytes before.
-      if (digest && own?.isAlive() === true)
-        return own.start(command.type === 'body' ? { ...command, digestId: digest.id } : command, listener);
-      return idlest().start(command, listener);
-    },
-    openDigest: (algorithm: DigestAlgorithm) => {
+    whyNoTls: threads.find((thread) => thread.whyNoTls !== undefined)?.whyNoTls,
+    idlest,
+    openDigest: (algorithm) => {
       const thread = idlest();
-      const digest = thread.openDigest(algorithm);
-      homes.set(digest, thread);
+      const digest = thread?.openDigest(algorithm);
+      if (thread && digest) homes.set(digest, thread);
       return digest;
+    },
+    homeOf: (digest) => {
+      const home = homes.get(digest);
+      return home?.isAlive() === true ? home : undefined;
     },
     close: async () => {
       await Promise.all(threads.map((thread) => thread.close()));

@@ -1,7 +1,10 @@
 import type { Socket } from 'node:net';
-import { descriptorOf, resumeReading, stopReading } from '../kernel/tcp-handle.ts';
+import type { Kernel } from '../kernel/open-kernel.ts';
+import { resumeReading, stopReading } from '../kernel/tcp-handle.ts';
+import { descriptorUnder } from '../sockets/held-descriptor.ts';
 import { resetConnection } from '../sockets/reset.ts';
-import { duplicatePair, flushed, suspendIdleTimeouts } from './prepare-ends.ts';
+import { type GatheredEnds, gatherEnds } from './gather-ends.ts';
+import { flushed, suspendIdleTimeouts } from './prepare-ends.ts';
 import type { BodyEnd, BodyOptions, BodyOutcome } from './relay-plane.ts';
 import type { SpliceComponents } from './splice-tunnel.ts';
 import { streamBody } from './stream-plane.ts';
@@ -9,7 +12,7 @@ import type { FlowReport } from './thread-message.ts';
 
 const FAILED_FLUSH = { broke: 'sink-broke', timeout: 'sink-stalled', cancelled: 'cancelled' } as const;
 
-/** Moves a body between two plain TCP sockets in a relay thread; see `Relay.body`. Without descriptors, Node does it. */
+/** Moves a body between two connections in a relay thread; see `Relay.body`. Without descriptors, Node does it. */
 export async function spliceBody(
   components: SpliceComponents,
   source: Socket,
@@ -26,12 +29,13 @@ export async function spliceBody(
     const flush = await flushed(sink, stallMs, signal);
     if (flush !== 'flushed') return { outcome: FAILED_FLUSH[flush], bytes: 0 };
     // Node has it all already, or one of the ends is no more: nothing to hand over.
-    const pair =
-      source.readableLength < sizeBytes && components.threads.isAlive()
-        ? duplicatePair(components.kernel, source, sink)
-        : undefined;
-    if (!pair) return await streamBody(source, sink, options);
-    return await runBody(components, source, sink, options, pair);
+    const digest = options.watcher?.digest;
+    // A digest whose thread has died has none of the bytes before.
+    const home = digest && components.threads.homeOf(digest);
+    const ends =
+      source.readableLength < sizeBytes ? await gatherEnds(components, source, sink, home) : undefined;
+    if (!ends) return await streamBody(source, sink, options);
+    return await runBody(components, source, sink, options, { ...ends, digestId: home && digest?.id });
   } finally {
     restoreTimeouts();
     source.off('error', ignore);
@@ -40,33 +44,34 @@ export async function spliceBody(
 }
 
 async function runBody(
-  { kernel, threads }: SpliceComponents,
+  { kernel }: SpliceComponents,
   source: Socket,
   sink: Socket,
   options: BodyOptions,
-  pair: { first: number; second: number },
+  ends: GatheredEnds & { readonly digestId: number | undefined },
 ): Promise<BodyOutcome> {
   const { sizeBytes, signal, silenceMs, stallMs, onBytes, watcher } = options;
   const head = stopReading(source);
   // Not even the death of this process may make a cut body look like an ended one.
-  kernel.resetOnClose(pair.second, true);
+  resetOnClose(kernel, sink, true);
   let reported = 0;
   const grow = (bytes: number) => {
     if (bytes > reported) onBytes?.(bytes - reported);
     reported = Math.max(reported, bytes);
   };
   const report = await new Promise<FlowReport>((resolve) => {
-    const cancel = threads.start(
+    const cancel = ends.thread.start(
       {
         type: 'body',
-        source: pair.first,
-        sink: pair.second,
+        source: ends.first,
+        sink: ends.second,
         head,
         sizeBytes,
         silenceMs,
         stallMs,
         wantsProgress: onBytes !== undefined,
         tagKey: watcher?.tagKey,
+        digestId: ends.digestId,
       },
       {
         onProgress: grow,
@@ -77,7 +82,6 @@ async function runBody(
           resolve(finished);
         },
       },
-      watcher?.digest,
     );
     signal.addEventListener('abort', cancel);
     // Whoever destroys one of them in the meantime ends the body.
@@ -89,13 +93,17 @@ async function runBody(
   if (report.segments) watcher?.onTags(report.segments);
   grow(bytes);
   const outcome = outcomeOf(report, source, sink, signal);
-  const own = descriptorOf(sink);
-  if (own !== undefined) kernel.resetOnClose(own, false);
+  resetOnClose(kernel, sink, false);
   if (report.rest && report.rest.length > 0 && !sink.destroyed) sink.write(report.rest);
   if (outcome === 'source-broke') source.destroy();
   else resumeReading(source);
   if (outcome === 'sink-broke') sink.destroy();
   return { outcome, bytes };
+}
+
+function resetOnClose(kernel: Kernel, sink: Socket, isReset: boolean): void {
+  const descriptor = descriptorUnder(sink);
+  if (descriptor !== undefined) kernel.resetOnClose(descriptor, isReset);
 }
 
 function outcomeOf({ end }: FlowReport, source: Socket, sink: Socket, signal: AbortSignal): BodyEnd {

@@ -1,4 +1,6 @@
+import type { Socket } from 'node:net';
 import { availableParallelism } from 'node:os';
+import type { Duplex } from 'node:stream';
 import { openKernel } from '../kernel/open-kernel.ts';
 import { isPlainTcp } from '../kernel/tcp-handle.ts';
 import type { ChoosingRelay, RelayPlane } from './relay-plane.ts';
@@ -6,6 +8,7 @@ import { startRelayThreads } from './relay-threads.ts';
 import { spliceBody } from './splice-body.ts';
 import { spliceTunnel } from './splice-tunnel.ts';
 import { streamPlane } from './stream-plane.ts';
+import { createTlsPlane, type TlsPlane } from './tls-plane.ts';
 
 /** Threads where nobody says how many: each costs some MB, and eight cores move what network cards carry. */
 const MOST_DEFAULT_THREADS = 8;
@@ -13,6 +16,10 @@ const MOST_DEFAULT_THREADS = 8;
 export interface SplicePlane extends RelayPlane, Pick<ChoosingRelay, 'openDigest'> {
   /** Whether flows are still spliced; after a crash of all threads Node moves them. */
   readonly isAlive: () => boolean;
+  /** Whether it can move the bytes of a connection: a plain one, or one whose TLS it ends. */
+  readonly canMove: (stream: Duplex) => stream is Socket;
+  /** Ends TLS; where it does not, it says why. */
+  readonly tls: TlsPlane | { readonly reason: string };
   /** Cancels what runs and ends the threads. */
   readonly close: () => Promise<void>;
 }
@@ -24,6 +31,8 @@ export type OpenedSplicePlane =
 export interface SplicePlaneOptions {
   /** Threads that move the bytes; as many as there are cores, within reason, where it is left out. */
   readonly threads?: number | undefined;
+  /** Who ends TLS: the threads, where they can, or Node. */
+  readonly tls?: 'auto' | 'node' | undefined;
   /** Called for each thread that dies by itself; its flows have been reset. Without any, later ones go through Node. */
   readonly onCrash?: (cause: unknown) => void;
 }
@@ -38,21 +47,31 @@ export async function openSplicePlane(options: SplicePlaneOptions = {}): Promise
       kernel,
       count: options.threads ?? Math.min(availableParallelism(), MOST_DEFAULT_THREADS),
       onCrash: options.onCrash ?? (() => undefined),
+      endsTls: options.tls !== 'node',
     });
-    const components = { kernel, threads };
+    const { whyNoTls } = threads;
+    const tls =
+      whyNoTls === undefined
+        ? createTlsPlane({ kernel, threads, nowMs: () => performance.now() })
+        : undefined;
+    const components = { kernel, threads, tls };
+    const canMove = (stream: Duplex): stream is Socket =>
+      isPlainTcp(stream) || tls?.sideOf(stream) !== undefined;
     return {
       ok: true,
       plane: {
         kind: 'splice',
         tunnel: (downstream, upstream, tunnelOptions) =>
-          isPlainTcp(downstream) && isPlainTcp(upstream) && !tunnelOptions.signal.aborted
+          canMove(downstream) && canMove(upstream) && !tunnelOptions.signal.aborted
             ? spliceTunnel(components, downstream, upstream, tunnelOptions)
             : streamPlane.tunnel(downstream, upstream, tunnelOptions),
         body: (source, sink, bodyOptions) =>
-          isPlainTcp(source) && isPlainTcp(sink) && !bodyOptions.signal.aborted
+          canMove(source) && canMove(sink) && !bodyOptions.signal.aborted
             ? spliceBody(components, source, sink, bodyOptions)
             : streamPlane.body(source, sink, bodyOptions),
-        openDigest: (algorithm) => (threads.isAlive() ? threads.openDigest(algorithm) : undefined),
+        openDigest: threads.openDigest,
+        canMove,
+        tls: tls ?? { reason: whyNoTls ?? '' },
         isAlive: threads.isAlive,
         close: threads.close,
       },

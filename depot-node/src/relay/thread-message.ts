@@ -1,4 +1,6 @@
 import type { Segment } from '../digests/segment-tags.ts';
+import type { ContextSpec } from '../tls/tls-context.ts';
+import type { HostToVerify } from '../tls/tls-end.ts';
 import type { BodyEnd, TunnelBreak } from './relay-plane.ts';
 import type { DigestCommand } from './thread-digests.ts';
 
@@ -7,6 +9,11 @@ export type ThreadCommand =
   | TunnelCommand
   | BodyCommand
   | DigestCommand
+  | SecureCommand
+  | SessionCommand
+  | ContextCommand
+  | BeginCommand
+  | AbandonCommand
   | { readonly type: 'cancel'; readonly id: number }
   | StopCommand;
 
@@ -14,11 +21,71 @@ interface StopCommand {
   readonly type: 'stop';
 }
 
+/** A connection of a flow: a descriptor, or the inside of a TLS connection that the thread ends. */
+export type EndSpec = number | { readonly session: number; readonly descriptor: number };
+
+/** A TLS connection to be ended by the thread from now on. */
+export interface SecureCommand {
+  readonly type: 'secure';
+  readonly id: number;
+  readonly role: 'server' | 'client';
+  readonly descriptor: number;
+  /** The thread's end of the pair whose other end is Node's. It is closed by the main thread, after `finished`. */
+  readonly plain: number;
+  readonly context: number;
+  /** Bytes that Node had already read. */
+  readonly head: Uint8Array;
+  readonly host?: HostToVerify;
+  /** Of a connection that goes on. */
+  readonly state?: SessionState;
+}
+
+/** A TLS connection on its way from one thread to another, or from its first words to where it goes. */
+export interface SessionState {
+  readonly connection: number;
+  /** Whether its handshake is still to be finished. */
+  readonly isNew: boolean;
+  readonly unread: Uint8Array;
+  readonly unsent: Uint8Array;
+  readonly isUpOpen: boolean;
+  readonly isDownOpen: boolean;
+  readonly hasEnded: boolean;
+}
+
+/** Asks for the first words of a client's TLS connection that has no descriptor yet. */
+export interface BeginCommand {
+  readonly type: 'begin';
+  readonly id: number;
+  readonly context: number;
+  readonly host: HostToVerify;
+}
+
+/** Nobody goes on with a connection that has begun. */
+export interface AbandonCommand {
+  readonly type: 'abandon';
+  readonly connection: number;
+}
+
+export interface SessionCommand {
+  readonly type: 'end-down' | 'close-soon' | 'give-away';
+  readonly id: number;
+}
+
+export type ContextCommand =
+  | {
+      readonly type: 'add-context';
+      readonly context: number;
+      readonly spec: ContextSpec;
+      readonly ciphers: string;
+    }
+  | { readonly type: 'renew-tickets'; readonly context: number; readonly keys: Uint8Array }
+  | { readonly type: 'drop-context'; readonly context: number };
+
 export interface TunnelCommand {
   readonly type: 'tunnel';
   readonly id: number;
-  readonly downstream: number;
-  readonly upstream: number;
+  readonly downstream: EndSpec;
+  readonly upstream: EndSpec;
   /** Bytes that Node had already read from the downstream end, and from the upstream end. */
   readonly headUp: Uint8Array;
   readonly headDown: Uint8Array;
@@ -31,8 +98,8 @@ export interface TunnelCommand {
 export interface BodyCommand {
   readonly type: 'body';
   readonly id: number;
-  readonly source: number;
-  readonly sink: number;
+  readonly source: EndSpec;
+  readonly sink: EndSpec;
   /** Bytes that Node had already read from the source; they count. */
   readonly head: Uint8Array;
   readonly sizeBytes: number;
@@ -47,7 +114,10 @@ export interface BodyCommand {
 
 /** What a relay thread says. */
 export type ThreadReport =
-  | { readonly type: 'ready' }
+  | { readonly type: 'ready'; readonly tls: string | undefined }
+  | { readonly type: 'secured'; readonly id: number; readonly isResumed: boolean }
+  | GivenAway
+  | BegunReport
   /** What the flows have delivered so far. */
   | { readonly type: 'progress'; readonly flows: readonly FlowProgress[] }
   | FlowReport
@@ -63,6 +133,21 @@ interface DigestReport {
 /** Bytes that a flow has delivered so far. */
 export type FlowProgress = readonly [id: number, bytesDown: number, bytesUp: number];
 
+/** A TLS connection that has begun and is nobody's: whoever has its number goes on with it, or has it abandoned. */
+export interface BegunReport {
+  readonly type: 'begun';
+  readonly id: number;
+  /** Undefined where it could not begin. */
+  readonly begun: { readonly connection: number; readonly firstFlight: Uint8Array } | undefined;
+}
+
+/** A TLS connection that is the thread's no longer; without a state it could not be given away and stays. */
+export interface GivenAway {
+  readonly type: 'given-away';
+  readonly id: number;
+  readonly state: SessionState | undefined;
+}
+
 /** The end of a flow. Its descriptors are no longer to be used. */
 export interface FlowReport {
   readonly type: 'finished';
@@ -74,7 +159,9 @@ export interface FlowReport {
   readonly rest: Uint8Array<ArrayBuffer> | undefined;
   /** Tags of all that was taken, where they were wanted. */
   readonly segments?: readonly Segment[] | undefined;
+  /** Why a handshake has failed. */
+  readonly failure?: { readonly isBroken: boolean; readonly reason: string };
 }
 
 /** `complete` for both kinds; the others as in `TunnelOutcome.reason` or `BodyOutcome.outcome`. */
-export type FlowEnd = BodyEnd | TunnelBreak;
+export type FlowEnd = BodyEnd | TunnelBreak | 'broke';

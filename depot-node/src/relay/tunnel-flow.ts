@@ -1,13 +1,16 @@
+import { constants } from 'node:os';
 import { createDirection, discardBytes, holdBytes, step, undelivered } from './direction.ts';
-import { type End, PlainEnd } from './end.ts';
-import { type Flow, type FlowComponents, hasFailed } from './flow.ts';
+import type { End } from './end.ts';
+import { type EndComponents, type Flow, hasFailed } from './flow.ts';
 import type { FlowEnd, TunnelCommand } from './thread-message.ts';
 
+const { EAGAIN } = constants.errno;
+
 /** Two connections that are joined until both directions have ended. */
-export function createTunnelFlow(command: TunnelCommand, components: FlowComponents, nowMs: number): Flow {
+export function createTunnelFlow(command: TunnelCommand, components: EndComponents, nowMs: number): Flow {
   const { kernel } = components;
-  const downstream = new PlainEnd(command.downstream, kernel);
-  const upstream = new PlainEnd(command.upstream, kernel);
+  const downstream = components.makeEnd(command.downstream, 'both');
+  const upstream = components.makeEnd(command.upstream, 'both');
   const up = createDirection(downstream, upstream, {
     wanted: Infinity,
     held: holdBytes(kernel, command.headUp),
@@ -37,7 +40,12 @@ export function createTunnelFlow(command: TunnelCommand, components: FlowCompone
         if (result === 'sink-broke') return { end: breakOf(direction.sink) };
         if (result === 'moved') moved = true;
         if (!direction.sourceEnded || undelivered(direction) > 0) continue;
-        if (direction.sink.endWriting() < 0) return { end: breakOf(direction.sink) };
+        const ended = direction.sink.endWriting();
+        if (ended === -EAGAIN) {
+          direction.sink.writable = false;
+          continue;
+        }
+        if (ended < 0) return { end: breakOf(direction.sink) };
         open.delete(direction);
       }
       if (open.size === 0) return { end: 'complete' };

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import {
   DESCRIPTORS_AT_REST,
-  DESCRIPTORS_PER_TRANSFER,
+  descriptorsPer,
   fitDescriptors,
   fitLimits,
   parseDescriptorLimit,
@@ -16,13 +16,14 @@ test('what is configured counts where there are descriptors enough', () => {
 
 test('however few descriptors there are, some are left when transfers and clients have all that they may', () => {
   fc.assert(
-    fc.property(fc.integer({ min: 128, max: 100_000 }), (descriptors) => {
+    fc.property(fc.integer({ min: 128, max: 100_000 }), fc.boolean(), (descriptors, endsTls) => {
       const { transfers, connections } = fitDescriptors(
         { transfers: 50_000, connections: 50_000 },
         descriptors,
+        endsTls,
       );
-      const idle = connections - transfers;
-      const used = transfers * DESCRIPTORS_PER_TRANSFER + idle + DESCRIPTORS_AT_REST;
+      const per = descriptorsPer(endsTls);
+      const used = transfers * per.transfer + (connections - transfers) * per.idle + DESCRIPTORS_AT_REST;
       expect(used).toBeLessThan(descriptors);
     }),
   );

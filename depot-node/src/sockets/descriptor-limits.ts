@@ -2,6 +2,8 @@ import { readFileSync } from 'node:fs';
 
 /** Two connections, a duplicate of each for the relay and for its measurements at worst, a pipe of two ends. */
 export const DESCRIPTORS_PER_TRANSFER = 8;
+/** Beside its own, a connection whose TLS a relay thread ends has a duplicate and a pair of local sockets. */
+export const DESCRIPTORS_PER_TLS = 3;
 /** Files, libraries, the listener, the event loop's own, look-ups of names. */
 export const DESCRIPTORS_AT_REST = 64;
 /** Of the descriptors, those kept for the master and for look-ups of names. */
@@ -14,6 +16,12 @@ interface DescriptorUsers {
   readonly connections: number;
 }
 
+/** Descriptors of a transfer and of a connection that carries none, by whether relay threads end their TLS. */
+export function descriptorsPer(endsTls: boolean): { readonly transfer: number; readonly idle: number } {
+  const more = endsTls ? DESCRIPTORS_PER_TLS : 0;
+  return { transfer: DESCRIPTORS_PER_TRANSFER + 2 * more, idle: 1 + more };
+}
+
 /**
  * Transfers and connections that these many descriptors are enough for, at most what is wanted. With too few of them a
  * depot could not even connect to its master any more.
@@ -21,12 +29,14 @@ interface DescriptorUsers {
 export function fitDescriptors(
   { transfers, connections }: DescriptorUsers,
   descriptors: number,
+  endsTls = false,
 ): DescriptorUsers {
+  const per = descriptorsPer(endsTls);
   const free = Math.max(0, descriptors - DESCRIPTORS_AT_REST);
   const usable = Math.floor(free * (1 - KEPT_SHARE));
-  const mostTransfers = Math.floor((usable * SHARE_OF_TRANSFERS) / DESCRIPTORS_PER_TRANSFER);
+  const mostTransfers = Math.floor((usable * SHARE_OF_TRANSFERS) / per.transfer);
   const fitting = Math.max(1, Math.min(transfers, mostTransfers));
-  const idle = Math.max(0, usable - fitting * DESCRIPTORS_PER_TRANSFER);
+  const idle = Math.max(0, Math.floor((usable - fitting * per.transfer) / per.idle));
   return { transfers: fitting, connections: Math.min(connections, fitting + idle) };
 }
 
@@ -39,8 +49,12 @@ interface Limits extends DescriptorUsers {
 }
 
 /** The same with the parts of one client, one network and one origin: where there is less for all, there is as much less for each. */
-export function fitLimits<Wanted extends Limits>(wanted: Wanted, descriptors: number): Wanted {
-  const { transfers, connections } = fitDescriptors(wanted, descriptors);
+export function fitLimits<Wanted extends Limits>(
+  wanted: Wanted,
+  descriptors: number,
+  endsTls = false,
+): Wanted {
+  const { transfers, connections } = fitDescriptors(wanted, descriptors, endsTls);
   const part = (most: number, share: number) => Math.max(1, Math.floor(most * share));
   const ofTransfers = transfers / wanted.transfers;
   const ofConnections = connections / wanted.connections;

@@ -4,7 +4,8 @@ import { connect as connectTcp, type Server, type Socket } from 'node:net';
 import { connect } from 'node:tls';
 import { ConnectionLimiter, type RefusedConnection } from '@longhaul/shared/service';
 import { afterEach, describe, expect, test } from 'vitest';
-import { selfSigned } from '../testing/self-signed.ts';
+import { testEndings } from '../testing/test-endings.ts';
+import { selfSigned } from '../tls/self-signed.ts';
 import { createListener } from './listener.ts';
 import { ListenerCertificate } from './listener-certificate.ts';
 
@@ -19,10 +20,11 @@ afterEach(async () => {
 });
 
 describe.each<[string, () => Server]>([
-  [
-    "a depot's listener",
-    () => createListener((_request, response) => response.end('served'), new ListenerCertificate(tls)),
-  ],
+  ...(await testEndings()).map(([who, ending]): [string, () => Server] => [
+    `a depot's listener and ${who}`,
+    () =>
+      createListener((_request, response) => response.end('served'), new ListenerCertificate(tls, ending)),
+  ]),
   ["Node's own", () => createHttpsServer(tls, (_request, response) => response.end('served'))],
 ])('over TLS, by %s', (_, create) => {
   test('a handshake waits, a request that came does not, and who waits too much is closed', async () => {

@@ -3,7 +3,8 @@ import type { RequestListener } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { selfSigned } from '../testing/self-signed.ts';
+import { testEndings } from '../testing/test-endings.ts';
+import { selfSigned } from '../tls/self-signed.ts';
 import { KeptConnections } from './kept-connections.ts';
 import { createListener, listen } from './listener.ts';
 import { ListenerCertificate } from './listener-certificate.ts';
@@ -12,9 +13,12 @@ const REQUEST = 'GET / HTTP/1.1\r\nHost: x\r\n\r\n';
 /** More than the kernels of both ends take. */
 const BIG = Buffer.alloc(20_000_000, 'b');
 
-describe.each([
+describe.each<[string, ListenerCertificate | undefined]>([
   ['http', undefined],
-  ['https', new ListenerCertificate(selfSigned())],
+  ...(await testEndings()).map(([who, ending]): [string, ListenerCertificate] => [
+    `https by ${who}`,
+    new ListenerCertificate(selfSigned(), ending),
+  ]),
 ])('a server over %s that closes', (_, certificate) => {
   async function start(answer: RequestListener) {
     const server = createListener(answer, certificate);

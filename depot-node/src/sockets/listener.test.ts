@@ -4,33 +4,37 @@ import { get, request } from 'node:https';
 import { text } from 'node:stream/consumers';
 import { type PeerCertificate, TLSSocket } from 'node:tls';
 import { expect, onTestFinished, test } from 'vitest';
-import { selfSigned } from '../testing/self-signed.ts';
+import { testEndings } from '../testing/test-endings.ts';
+import { selfSigned } from '../tls/self-signed.ts';
 import { createListener, listen } from './listener.ts';
 import { ListenerCertificate } from './listener-certificate.ts';
 
-test('a renewed certificate is for new connections, while those that stand go on', async () => {
-  const [first, second] = [selfSigned(), selfSigned()];
-  const certificate = new ListenerCertificate(first);
-  const server = createListener((asked, response) => asked.pipe(response), certificate);
-  onTestFinished(() => server.closeAllConnections());
-  onTestFinished(() => void server.close());
-  const { port } = await listen(server, '127.0.0.1', 0);
-  const options = { host: '127.0.0.1', port, agent: false, rejectUnauthorized: false };
+test.each(await testEndings())(
+  'by %s, a renewed certificate is for new connections, while those that stand go on',
+  async (_, ending) => {
+    const [first, second] = [selfSigned(), selfSigned()];
+    const certificate = new ListenerCertificate(first, ending);
+    const server = createListener((asked, response) => asked.pipe(response), certificate);
+    onTestFinished(() => server.closeAllConnections());
+    onTestFinished(() => void server.close());
+    const { port } = await listen(server, '127.0.0.1', 0);
+    const options = { host: '127.0.0.1', port, agent: false, rejectUnauthorized: false };
 
-  const standing = request({ ...options, method: 'POST' });
-  standing.write('before, ');
-  const [answer] = (await once(standing, 'response')) as [IncomingMessage];
-  certificate.renew(second);
-  const [newer] = (await once(get(options), 'response')) as [IncomingMessage];
-  expect(pemOf(newer.socket)).toBe(second.cert);
+    const standing = request({ ...options, method: 'POST' });
+    standing.write('before, ');
+    const [answer] = (await once(standing, 'response')) as [IncomingMessage];
+    certificate.renew(second);
+    const [newer] = (await once(get(options), 'response')) as [IncomingMessage];
+    expect(pemOf(newer.socket)).toBe(second.cert);
 
-  expect(() => certificate.renew({ cert: first.cert, key: second.key })).toThrow('key values mismatch');
-  const [newest] = (await once(get(options), 'response')) as [IncomingMessage];
-  expect(pemOf(newest.socket)).toBe(second.cert);
-  standing.end('and after');
-  expect(await text(answer)).toBe('before, and after');
-  expect(pemOf(answer.socket)).toBe(first.cert);
-});
+    expect(() => certificate.renew({ cert: first.cert, key: second.key })).toThrow('key values mismatch');
+    const [newest] = (await once(get(options), 'response')) as [IncomingMessage];
+    expect(pemOf(newest.socket)).toBe(second.cert);
+    standing.end('and after');
+    expect(await text(answer)).toBe('before, and after');
+    expect(pemOf(answer.socket)).toBe(first.cert);
+  },
+);
 
 function pemOf(socket: unknown): string {
   if (!(socket instanceof TLSSocket)) throw new Error('no TLS');

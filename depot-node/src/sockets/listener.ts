@@ -51,7 +51,7 @@ export function createListener(
 function secureConnections(server: Server, certificate: ListenerCertificate): void {
   const accept = server.listeners('connection')[0];
   server.removeAllListeners('connection');
-  server.on('connection', (raw: Socket) => {
+  const secureByNode = (raw: Socket) => {
     const secured = new TLSSocket(raw, {
       isServer: true,
       secureContext: certificate.context,
@@ -69,6 +69,21 @@ function secureConnections(server: Server, certificate: ListenerCertificate): vo
       secured.off('error', drop).off('end', drop);
       accept?.call(server, secured);
     });
+  };
+  server.on('connection', (raw: Socket) => {
+    const securing = certificate.ending?.accept(raw, certificate.material);
+    if (!securing) {
+      secureByNode(raw);
+      return;
+    }
+    const timer = setTimeout(securing.drop, HEAD_TIMEOUT_MS);
+    securing.secured
+      .then(
+        (secured) => accept?.call(server, secured),
+        // Whoever ends or breaks in the middle of its handshake has gone.
+        () => undefined,
+      )
+      .finally(() => clearTimeout(timer));
   });
 }
 

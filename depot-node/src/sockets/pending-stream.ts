@@ -3,6 +3,13 @@ import { endConnection, rememberRawSocket, resetConnection } from './reset.ts';
 
 type Done = (error?: Error | null) => void;
 
+/** Changes what comes; it may keep some back until more has come. */
+export interface StreamRewriter {
+  readonly take: (chunk: Buffer) => Buffer;
+  /** Gives what was kept back when nothing comes any more. */
+  readonly flush: () => Buffer | undefined;
+}
+
 /**
  * The end of a stream that is there before the stream below it is: what HTTP or TLS writes first can go along while a
  * chain is built. And it can be taken off again: the rest of a body then goes by the relay, without HTTP.
@@ -14,6 +21,8 @@ export class PendingStream extends Duplex {
   readonly #heldBack: Buffer[] = [];
   readonly #first = Promise.withResolvers<Buffer>();
   #hasFirst = false;
+  /** What rewrites what comes from below, until it is at rest. */
+  #rewriter: StreamRewriter | undefined;
   /** A write that waits for the stream below. */
   #waiting: (() => void) | undefined;
 
@@ -40,6 +49,11 @@ export class PendingStream extends Duplex {
     below.on('close', this.#onClose);
     if (below.destroyed) this.#onClose();
     this.#waiting?.();
+  }
+
+  /** Has what comes from now on rewritten. */
+  rewriteBy(rewriter: StreamRewriter): void {
+    this.#rewriter = rewriter;
   }
 
   /** Stops reading from below, until `release` or `detach`. */
@@ -110,12 +124,16 @@ export class PendingStream extends Duplex {
     else this.#waiting = () => this.#below?.write(bytes, done);
   }
 
-  readonly #onData = (chunk: Buffer) => {
+  readonly #onData = (come: Buffer) => {
+    const chunk = this.#rewriter?.take(come) ?? come;
+    if (chunk.length === 0) return;
     if (this.#isHeld) this.#heldBack.push(chunk);
     else if (!this.push(chunk)) this.#below?.pause();
   };
   readonly #onEnd = () => {
     for (const chunk of this.#heldBack.splice(0)) this.push(chunk);
+    const kept = this.#rewriter?.flush();
+    if (kept) this.push(kept);
     this.push(null);
   };
   readonly #onError = (failure: Error) => this.destroy(failure);

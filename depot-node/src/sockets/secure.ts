@@ -2,6 +2,7 @@ import { isIP } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { connect, type TLSSocket } from 'node:tls';
 import { type ErrorCode, LonghaulError } from '@longhaul/shared';
+import { type Securing, TlsFailure } from '../tls/tls-ending.ts';
 import { PendingStream } from './pending-stream.ts';
 import { rememberRawSocket } from './reset.ts';
 import type { Trust } from './trust.ts';
@@ -36,7 +37,11 @@ export function secure(
   codes: SecureCodes,
   lifetime: AbortSignal,
 ): Promise<Duplex> {
-  return shakeHands(beginTls(stream, host, trust), stream, host, codes, lifetime);
+  const signal = untilLate(lifetime);
+  const securing = signal.aborted ? undefined : trust.ending?.connect(stream, host, trust.authorities);
+  return securing
+    ? awaitHandshake(securing, host, codes, signal)
+    : shakeHands(beginTls(stream, host, trust), stream, host, codes, signal);
 }
 
 /** Begins a handshake as {@link secure} does, while the connection that it will go over is still being made. */
@@ -46,6 +51,16 @@ export function beginHandshake(
   codes: SecureCodes,
   lifetime: AbortSignal,
 ): BegunHandshake {
+  const begun = trust.ending?.begin(host, trust.authorities);
+  if (begun) {
+    return {
+      firstFlight: begun.firstFlight.catch((cause: unknown) => {
+        throw new LonghaulError(codes.broken, { detail: host, cause });
+      }),
+      finish: (stream) => awaitHandshake(begun.finish(stream), host, codes, untilLate(lifetime)),
+      abandon: begun.abandon,
+    };
+  }
   const pending = new PendingStream();
   const secured = beginTls(pending, host, trust);
   // Until there is a connection nobody else listens.
@@ -54,13 +69,38 @@ export function beginHandshake(
     firstFlight: pending.firstBytes,
     finish: (stream) => {
       pending.attach(stream);
-      return shakeHands(secured, stream, host, codes, lifetime);
+      return shakeHands(secured, stream, host, codes, untilLate(lifetime));
     },
     abandon: () => {
       secured.destroy();
       pending.destroy();
     },
   };
+}
+
+function untilLate(lifetime: AbortSignal): AbortSignal {
+  return AbortSignal.any([lifetime, AbortSignal.timeout(HANDSHAKE_TIMEOUT_MS)]);
+}
+
+/** A handshake by what ends TLS outside of Node. */
+async function awaitHandshake(
+  { secured, drop }: Securing,
+  host: string,
+  codes: SecureCodes,
+  signal: AbortSignal,
+): Promise<Duplex> {
+  signal.addEventListener('abort', drop);
+  if (signal.aborted) drop();
+  try {
+    return await secured;
+  } catch (cause) {
+    if (signal.reason instanceof LonghaulError) throw signal.reason;
+    const isBroken = cause instanceof TlsFailure && cause.isBroken;
+    const code = signal.aborted ? codes.timeout : isBroken ? codes.broken : codes.refused;
+    throw new LonghaulError(code, { detail: host, cause });
+  } finally {
+    signal.removeEventListener('abort', drop);
+  }
 }
 
 function beginTls(stream: Duplex, host: string, trust: Trust): TLSSocket {
@@ -78,9 +118,8 @@ function shakeHands(
   stream: Duplex,
   host: string,
   codes: SecureCodes,
-  lifetime: AbortSignal,
+  signal: AbortSignal,
 ): Promise<Duplex> {
-  const signal = AbortSignal.any([lifetime, AbortSignal.timeout(HANDSHAKE_TIMEOUT_MS)]);
   return new Promise((resolve, reject) => {
     rememberRawSocket(secured, stream);
     const fail = (cause: unknown) => {

@@ -3,7 +3,7 @@ import { type IncomingMessage, request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startTestOverlay, type TestOverlay } from '../testing/overlay.ts';
-import { selfSigned } from '../testing/self-signed.ts';
+import { selfSigned } from '../tls/self-signed.ts';
 
 const file = randomBytes(2_000_000);
 const tls = selfSigned();

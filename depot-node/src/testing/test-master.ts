@@ -2,9 +2,12 @@ import { createServer, type IncomingMessage, type Server } from 'node:http';
 import {
   type DepotEntry,
   type ErrorCode,
+  encodeBase64url,
   type FollowUpRequest,
   HEADERS,
   issueTicket,
+  noticeText,
+  type PlanNotice,
   type RegisterRequest,
   type RequestStamp,
   type Standing,
@@ -28,6 +31,8 @@ export interface TestMaster {
     readonly stamp: RequestStamp | undefined;
   }[];
   readonly issue: (claims: TicketClaims) => string;
+  /** A notice for a depot that it will need a connection to `next`. */
+  readonly notice: (depot: string, next: string, timeMs: number) => PlanNotice;
   /** Replaces the signing key; depots learn of it with their next exchange. */
   readonly rotateKey: () => void;
   /** Waited for before a request is answered, when it is in `requests` already. */
@@ -103,6 +108,10 @@ export async function startTestMaster(): Promise<TestMaster> {
     depots,
     requests,
     issue: (claims) => issueTicket(claims, key.id, key.pair.sign),
+    notice: (depot, next, timeMs) => {
+      const signature = encodeBase64url(key.pair.sign(noticeText(depot, { next, timeMs })));
+      return { next, timeMs, keyId: key.id, signature };
+    },
     rotateKey: () => {
       key = newKey(Number(key.id.slice(1)) + 1);
     },

@@ -7,8 +7,8 @@ import { connect as connectTls } from 'node:tls';
 import { HEADERS } from '@longhaul/shared';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { startTestOverlay, type TestOverlay } from '../testing/overlay.ts';
-import { selfSigned } from '../testing/self-signed.ts';
 import { testPlanes } from '../testing/test-planes.ts';
+import { selfSigned } from '../tls/self-signed.ts';
 
 const file = randomBytes(2_000_000);
 const tls = selfSigned();

@@ -16,6 +16,7 @@ import {
 } from '@longhaul/shared';
 import { CLIENT, ORIGIN } from '../config.ts';
 import type { DepotRecord, DepotStore } from './depot-store.ts';
+import { FailureRate } from './failure-rate.ts';
 import { type DepotState, RegisteredDepot } from './registered-depot.ts';
 
 /** A depot counts as lost when it has missed this many heartbeats: one may get lost, two may be late. */
@@ -42,11 +43,13 @@ export class DepotRegistry {
   readonly #lostAfterMs: number;
   readonly #policy: AddressPolicy;
   readonly #depots = new Map<string, RegisteredDepot>();
+  readonly #failures: FailureRate;
 
   constructor({ store, heartbeatSeconds, addresses }: DepotRegistryInit) {
     this.#store = store;
     this.#policy = addresses;
     this.#lostAfterMs = MISSED_HEARTBEATS * heartbeatSeconds * 1000;
+    this.#failures = new FailureRate(this.#lostAfterMs);
   }
 
   /** Reads what earlier runs have kept. Their depots count as lost until they are heard of. */
@@ -102,7 +105,15 @@ export class DepotRegistry {
 
   /** Takes in a heartbeat; `false` when there is nothing new in it. `depot-twice`, `depot-unknown`. */
   hear(id: string, heartbeat: HeartbeatRequest, stamp: RequestStamp, nowMs: number): Result<boolean> {
-    return this.#depots.get(id)?.hear(heartbeat, stamp, nowMs) ?? refuse('depot-unknown');
+    const heard = this.#depots.get(id)?.hear(heartbeat, stamp, nowMs) ?? refuse('depot-unknown');
+    if (heard.ok && heartbeat.draining) this.#failures.forget(id);
+    else if (heard.ok) this.#failures.noteHeard(id, nowMs);
+    return heard;
+  }
+
+  /** How often one of these depots fails. */
+  get failuresPerSecond(): number {
+    return this.#failures.perSecond;
   }
 
   /** What is to be proved of a depot now; `undefined` when nothing is. */
@@ -154,6 +165,11 @@ export class DepotRegistry {
     });
   }
 
+  /** Where a depot has proved to be; `undefined` where nothing is proved now. */
+  provedAddress(id: string, nowMs: number): string | undefined {
+    return this.#depots.get(id)?.proof.valid(nowMs)?.addresses[0];
+  }
+
   /** Where the overlay is, as its depots have proved: by the names they are registered with, and by address. */
   places(nowMs: number): Authority[] {
     return [...this.#depots.values()].flatMap(({ record: { host, port }, proof }) => {
@@ -164,7 +180,9 @@ export class DepotRegistry {
 
   #makeRoom(nowMs: number): void {
     const gone = this.#depots.size < MAX_DEPOTS ? undefined : this.#findGone(nowMs);
-    if (gone) this.#depots.delete(gone.record.id);
+    if (!gone) return;
+    this.#depots.delete(gone.record.id);
+    this.#failures.forget(gone.record.id);
   }
 
   /** A depot that was never there and is not heard of. */

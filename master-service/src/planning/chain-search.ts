@@ -1,4 +1,10 @@
-import { type Chain, type DepotEntry, type LegEstimate, legSeconds } from '@longhaul/shared';
+import {
+  type Chain,
+  type DepotEntry,
+  type LegEstimate,
+  legSeconds,
+  secondsWithBreaks,
+} from '@longhaul/shared';
 import { CLIENT, ORIGIN } from '../config.ts';
 import type { LegBetween } from './chain-legs.ts';
 import { chooseLanes } from './choose-lanes.ts';
@@ -16,6 +22,8 @@ export interface SearchSpace {
   /** Numbers of lanes to choose from, ascending. */
   readonly laneChoices: readonly number[];
   readonly legBetween: LegBetween;
+  /** How often each depot of a chain fails, where that costs everything that has come; 0 where it does not. */
+  readonly depotBreaksPerSecond?: number;
 }
 
 export interface RatedChain {
@@ -23,7 +31,7 @@ export interface RatedChain {
   readonly chain: Chain;
   readonly legs: readonly LegEstimate[];
   readonly lanes: number;
-  /** Predicted completion time with these lanes. */
+  /** Predicted completion time with these lanes, breaks counted. */
   readonly seconds: number;
 }
 
@@ -42,7 +50,7 @@ export function searchChains(space: SearchSpace): RatedChain[] {
  * lower bound of its time is no better than the second chain found already.
  */
 export function searchFrom(space: SearchSpace, entry: string, minDepots = 1): RatedChain[] {
-  const { sizeBytes, originTls, laneChoices, legBetween } = space;
+  const { sizeBytes, originTls, laneChoices, legBetween, depotBreaksPerSecond = 0 } = space;
   const clientTls = space.depots.find(({ id }) => id === entry)?.tls ?? false;
   const setUp = { clientTls, originTls };
   const best: RatedChain[] = [];
@@ -61,7 +69,9 @@ export function searchFrom(space: SearchSpace, entry: string, minDepots = 1): Ra
     const toOrigin = chain.length < minDepots ? undefined : legBetween(last, ORIGIN);
     if (toOrigin && !isBeaten(boundBehind(bound, toOrigin))) {
       const complete = [...legs, toOrigin];
-      best.push({ chain, legs: complete, ...chooseLanes(complete, sizeBytes, setUp, laneChoices) });
+      const { lanes, seconds } = chooseLanes(complete, sizeBytes, setUp, laneChoices);
+      const breaksPerSecond = chain.length * depotBreaksPerSecond;
+      best.push({ chain, legs: complete, lanes, seconds: secondsWithBreaks(seconds, breaksPerSecond) });
       best.sort((one, other) => one.seconds - other.seconds);
       best.length = Math.min(best.length, 2);
     }

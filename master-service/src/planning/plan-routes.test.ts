@@ -77,6 +77,16 @@ describe('a plan', () => {
       expect(asked).toMatchObject({ sizeBytes: 7e8, sizeSource: 'option', decision: 'chain' });
     });
 
+    test('says that no part of it can be asked for, where its entry depot saw that', async () => {
+      await start();
+      await planEarlier();
+      await depots[0]?.heartbeat(master, {
+        sizes: [{ urlHash: urlHashOf(url), sizeBytes: 6e8, isWholeOnly: true }],
+      });
+      const { reasons } = await planOf({ url: 'https://origin.example/f' });
+      expect(reasons.join(' ')).toMatch(/gives no parts of it/);
+    });
+
     test('uses the size that an alternative entry depot saw, too', async () => {
       await start();
       await planEarlier();

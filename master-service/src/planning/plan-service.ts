@@ -33,6 +33,8 @@ interface KnownDepot extends PlanningDepot {
 interface KnownDepots {
   readonly views: (nowMs: number) => readonly KnownDepot[];
   readonly view: (id: string, nowMs: number) => KnownDepot | undefined;
+  /** How often one of them fails. */
+  readonly failuresPerSecond: number;
 }
 
 interface PlanServiceInit {
@@ -66,6 +68,8 @@ interface SizeEstimate {
   readonly source: PlanAnswer['sizeSource'];
   /** Whether a depot has told of the file. */
   readonly fileSeen: boolean;
+  /** Whether no part of it can be asked for. */
+  readonly isWholeOnly: boolean;
 }
 
 /** From a download request to a plan with its ticket: policy, size, route, ticket. */
@@ -115,14 +119,16 @@ export class PlanService {
 
   #route(
     { url, options, kind }: DownloadRequest,
-    { sizeBytes, source }: SizeEstimate,
+    { sizeBytes, source, isWholeOnly }: SizeEstimate,
     nowMs: number,
   ): Result<Route> {
     const { planner, registry } = this.#init;
     // Lanes are the entry depot's ranges, and it does not see into a tunnel.
     const lanes = kind === 'tunnel' ? { lanes: 1 } : {};
     const isSizeAssumed = source === 'assumed';
-    const query = { ...options, ...lanes, sizeBytes, isSizeAssumed, originTls: url.scheme === 'https' };
+    const breaks = isWholeOnly ? { depotBreaksPerSecond: registry.failuresPerSecond } : {};
+    const originTls = url.scheme === 'https';
+    const query = { ...options, ...lanes, ...breaks, sizeBytes, isSizeAssumed, originTls };
     return planner.plan(query, registry.views(nowMs), nowMs);
   }
 
@@ -167,7 +173,12 @@ export class PlanService {
       fileSeen: size.fileSeen,
       prediction: route.prediction,
       direct: route.direct,
-      reasons: [describeSize(size), ...route.reasons, ...signalling.reasons],
+      reasons: [
+        describeSize(size),
+        ...(size.isWholeOnly ? [WHOLE_ONLY] : []),
+        ...route.reasons,
+        ...signalling.reasons,
+      ],
       startBefore: new Date(claims.lastStart * 1000).toISOString(),
       ...(isChain && kind === 'tunnel' ? { ticket } : {}),
     };
@@ -190,9 +201,10 @@ export class PlanService {
   #sizeOf(url: OriginUrl, options: GetOptions): SizeEstimate {
     const reported = this.#init.sizes.recall(urlHashOf(url));
     const fileSeen = reported !== undefined;
-    if (options.sizeBytes !== undefined) return { sizeBytes: options.sizeBytes, source: 'option', fileSeen };
-    if (fileSeen) return { sizeBytes: reported, source: 'reported', fileSeen };
-    return { sizeBytes: this.#init.config.planner.assumedSizeBytes, source: 'assumed', fileSeen };
+    const seen = { fileSeen, isWholeOnly: this.#init.sizes.isWholeOnly(urlHashOf(url)) };
+    if (options.sizeBytes !== undefined) return { sizeBytes: options.sizeBytes, source: 'option', ...seen };
+    if (fileSeen) return { sizeBytes: reported, source: 'reported', ...seen };
+    return { sizeBytes: this.#init.config.planner.assumedSizeBytes, source: 'assumed', ...seen };
   }
 
   // A direct answer holds only as long as the same depots are up: with another one there may be a chain.
@@ -207,6 +219,9 @@ export class PlanService {
     return up.map((depot) => depot.id).join();
   }
 }
+
+const WHOLE_ONLY =
+  'Its origin gives no parts of it: a chain that breaks fetches everything again, and how often depots fail is counted.';
 
 function describeSize({ sizeBytes, source }: SizeEstimate): string {
   const size = formatBytes(sizeBytes);

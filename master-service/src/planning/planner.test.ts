@@ -36,6 +36,13 @@ describe('the planner', () => {
     expect(planned.reasons.join(' ')).toMatch(/Runner-up: client - d3 - d2 - origin/);
   });
 
+  test('counts what a break costs where everything would have to come again', () => {
+    const planner = plannerWith(TEST_LINKS);
+    const { seconds } = route(planner).prediction;
+    expect(route(planner, { depotBreaksPerSecond: 0.01 / seconds })).toMatchObject({ chain: ['d1', 'd2'] });
+    expect(route(planner, { depotBreaksPerSecond: 3 / seconds })).toMatchObject({ decision: 'direct' });
+  });
+
   test('sends a mouse directly', () => {
     const planned = route(plannerWith(TEST_LINKS), { sizeBytes: 4000 });
     expect(planned).toMatchObject({ decision: 'direct', chain: [], alternatives: [] });

@@ -10,6 +10,7 @@ import {
   type Prediction,
   type Result,
   refuse,
+  secondsWithBreaks,
 } from '@longhaul/shared';
 import { CLIENT, ORIGIN, type PlannerConfig } from '../config.ts';
 import type { Decision } from '../events.ts';
@@ -37,6 +38,8 @@ export interface RouteQuery {
   /** Exactly these depots, in the order the bytes pass: origin to client, the opposite of a chain's order. */
   readonly via?: readonly string[];
   readonly avoid?: readonly string[];
+  /** How often each depot of a chain fails where all that has come is then lost; left out where only a pause is. */
+  readonly depotBreaksPerSecond?: number;
   /** Exactly so many lanes where a chain is taken; without it as many as pay, or one with `via`. */
   readonly lanes?: number;
 }
@@ -192,14 +195,17 @@ export class Planner {
     directLegs: readonly LegEstimate[],
     depots: SearchSpace['depots'],
   ): number {
-    const { sizeBytes, originTls, isSizeAssumed, lanes } = query;
+    const { sizeBytes, originTls, isSizeAssumed, lanes, depotBreaksPerSecond = 0 } = query;
     const directSetUp = { clientTls: originTls, originTls };
     const setUp = this.#setUp(query, chain, depots);
     const sizes = (isSizeAssumed ? USUAL_SHARES : [1]).map((share) => share * sizeBytes);
     const logs = sizes.map((size) => {
       const choices = laneChoices(this.#config, size, lanes);
       const { seconds } = chooseLanes(legs, size, setUp, choices);
-      return Math.log(chainSeconds(directLegs, size, directSetUp) / seconds);
+      const breaksPerSecond = chain.length * depotBreaksPerSecond;
+      return Math.log(
+        chainSeconds(directLegs, size, directSetUp) / secondsWithBreaks(seconds, breaksPerSecond),
+      );
     });
     return Math.exp(logs.reduce((sum, log) => sum + log, 0) / logs.length);
   }
@@ -263,11 +269,11 @@ export class Planner {
   }
 
   #space(
-    query: Pick<RouteQuery, 'sizeBytes' | 'originTls' | 'lanes'>,
+    query: Pick<RouteQuery, 'sizeBytes' | 'originTls' | 'lanes' | 'depotBreaksPerSecond'>,
     usable: readonly PlanningDepot[],
     linkBetween: LinkBetween,
   ): SearchSpace {
-    const { sizeBytes, originTls, lanes } = query;
+    const { sizeBytes, originTls, lanes, depotBreaksPerSecond = 0 } = query;
     const known = new Map<string, LegEstimate | undefined>();
     // A search asks for the same leg many times.
     const legBetween: LegBetween = (nearClient, nearOrigin) => {
@@ -285,6 +291,7 @@ export class Planner {
       originTls,
       laneChoices: laneChoices(this.#config, sizeBytes, lanes),
       legBetween,
+      depotBreaksPerSecond,
     };
   }
 

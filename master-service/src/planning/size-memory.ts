@@ -11,7 +11,7 @@ const MAX_WITNESSES = 8;
  * master let it fetch as entry depot.
  */
 export class SizeMemory {
-  readonly #sizes = new LruMap<string, number>(MAX_SIZES);
+  readonly #sizes = new LruMap<string, Omit<SizeReport, 'urlHash'>>(MAX_SIZES);
   readonly #witnesses = new LruMap<string, readonly string[]>(MAX_SIZES);
 
   /** Notes a ticket: the entry depots of its chains will see the file. */
@@ -24,12 +24,17 @@ export class SizeMemory {
 
   /** Takes in what `depot` reports; the newest report of a URL counts. */
   report(depot: string, reports: readonly SizeReport[]): void {
-    for (const { urlHash, sizeBytes } of reports) {
-      if (this.#witnesses.get(urlHash)?.includes(depot)) this.#sizes.set(urlHash, sizeBytes);
+    for (const { urlHash, ...seen } of reports) {
+      if (this.#witnesses.get(urlHash)?.includes(depot)) this.#sizes.set(urlHash, seen);
     }
   }
 
   recall(urlHash: string): number | undefined {
-    return this.#sizes.get(urlHash);
+    return this.#sizes.get(urlHash)?.sizeBytes;
+  }
+
+  /** Whether a depot has told that no part of the file can be asked for. */
+  isWholeOnly(urlHash: string): boolean {
+    return this.#sizes.get(urlHash)?.isWholeOnly === true;
   }
 }

@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import { expect } from 'vitest';
 import type { BodyOptions, BodyOutcome, RelayPlane, TunnelOptions, TunnelOutcome } from '../relay-plane.ts';
-import { type Received, receive, socketPair } from './socket-pair.ts';
+import { type Received, receive } from './socket-pair.ts';
 
 const LONG_MS = 60_000;
 
@@ -36,10 +36,13 @@ interface BodyEnds {
 }
 
 /** Connections that are joined by the plane which `plane` gives when it is asked. */
-export function suiteConnections(plane: () => RelayPlane): SuiteConnections {
+export function suiteConnections(
+  plane: () => RelayPlane,
+  makePair: () => Promise<[Socket, Socket]>,
+): SuiteConnections {
   const sockets: Socket[] = [];
   const pair = async (): Promise<[Socket, Socket]> => {
-    const made = await socketPair();
+    const made = await makePair();
     sockets.push(...made);
     return made;
   };

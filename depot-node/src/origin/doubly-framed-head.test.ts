@@ -1,0 +1,44 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { DoublyFramedHead } from './doubly-framed-head.ts';
+
+/** What HTTP gets of an answer that comes in these pieces. */
+const through = (text: string, places: readonly number[] = []) => {
+  const bytes = Buffer.from(text, 'latin1');
+  const cuts = [0, ...places.map((place) => place % bytes.length), bytes.length].toSorted((a, b) => a - b);
+  const head = new DoublyFramedHead();
+  const pieces = cuts.slice(1).map((end, index) => head.take(bytes.subarray(cuts[index], end)));
+  return Buffer.concat([...pieces, head.flush() ?? Buffer.alloc(0)]).toString('latin1');
+};
+const places = fc.array(fc.nat(1000), { maxLength: 5 });
+
+describe('the head of an answer', () => {
+  test('loses its length where it is chunked as well, however it comes', () => {
+    const before = 'HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nA: b\r\n';
+    const after = 'Transfer-Encoding: chunked\r\n\r\n5\r\nContent-Length: 7\r\n0\r\n\r\n';
+    fc.assert(
+      fc.property(places, (cuts) => {
+        const given = through(`${before}Content-Length: 10\r\n${after}`, cuts);
+        expect(given).toBe(`${before}Connection: close\r\n${after}`);
+      }),
+    );
+    const last = 'HTTP/1.1 200 OK\r\ntransfer-encoding: Chunked\r\ncontent-length: 10\r\n\r\n';
+    expect(through(last)).toBe(last.replace('content-length: 10', 'Connection: close'));
+  });
+
+  test.each([
+    ['a length alone', 'HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello'],
+    ['chunks alone', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n'],
+    ['another coding', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\nContent-Length: 5\r\n\r\n'],
+    ['no HTTP', 'hello\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n'],
+    ['lines without a return', 'HTTP/1.1 200 OK\nContent-Length: 5\nTransfer-Encoding: chunked\n\n'],
+    ['no end', `HTTP/1.1 200 OK\r\nA: ${'b'.repeat(20_000)}`],
+    ['an end of the connection in it', 'HTTP/1.1 200 OK\r\nContent-Le'],
+  ])('passes as it is with %s', (_, text) => {
+    fc.assert(
+      fc.property(places, (cuts) => {
+        expect(through(text, cuts)).toBe(text);
+      }),
+    );
+  });
+});

@@ -1,0 +1,89 @@
+import { randomBytes } from 'node:crypto';
+import { DEFAULT_CIPHERS } from 'node:tls';
+import type { TlsMaterial } from '@longhaul/shared/service';
+import { TICKET_KEY_BYTES } from '../tls/tls-context.ts';
+import type { RelayThread } from './relay-thread.ts';
+
+/** After this long tickets have other keys: who learns the keys of one time reads no more than what was resumed in it. */
+const TICKET_KEYS_MS = 43_200_000;
+/** Certificates and sets of authorities that threads hold at once: the newest of each, and what is just being renewed. */
+const MOST_CONTEXTS = 8;
+
+interface KnownContext {
+  readonly number: number;
+  readonly isServer: boolean;
+  readonly threads: Set<RelayThread>;
+}
+
+/** What the threads secure connections with, each made where and when it is first needed. */
+export class TlsContexts {
+  readonly #nowMs: () => number;
+  /** By the object that says what it is; the one that was used longest ago first. */
+  readonly #known = new Map<object, KnownContext>();
+  #next = 1;
+  #keys = newKeys();
+  #keysMadeMs: number;
+
+  constructor(nowMs: () => number) {
+    this.#nowMs = nowMs;
+    this.#keysMadeMs = nowMs();
+  }
+
+  /** The number that a thread knows a listener's certificate by. All threads read each other's session tickets. */
+  ofListener(thread: RelayThread, material: TlsMaterial): number {
+    this.#renewKeys();
+    const { cert, key } = material;
+    return this.#in(thread, material, true, () => ({
+      role: 'server' as const,
+      cert,
+      key,
+      ticketKeys: this.#keys,
+    }));
+  }
+
+  /** The same of what a client trusts. */
+  ofAuthorities(thread: RelayThread, authorities: readonly string[]): number {
+    return this.#in(thread, authorities, false, () => ({ role: 'client' as const, authorities }));
+  }
+
+  #in(
+    thread: RelayThread,
+    key: object,
+    isServer: boolean,
+    makeSpec: () => Extract<Parameters<RelayThread['tell']>[0], { type: 'add-context' }>['spec'],
+  ): number {
+    const known = this.#known.get(key) ?? { number: this.#next, isServer, threads: new Set() };
+    if (known.number === this.#next) this.#next += 1;
+    this.#known.delete(key);
+    this.#known.set(key, known);
+    if (!known.threads.has(thread)) {
+      known.threads.add(thread);
+      thread.tell({
+        type: 'add-context',
+        context: known.number,
+        spec: makeSpec(),
+        ciphers: DEFAULT_CIPHERS,
+      });
+    }
+    for (const [oldest, { number, threads }] of this.#known) {
+      if (this.#known.size <= MOST_CONTEXTS) break;
+      this.#known.delete(oldest);
+      for (const holder of threads) holder.tell({ type: 'drop-context', context: number });
+    }
+    return known.number;
+  }
+
+  #renewKeys(): void {
+    if (this.#nowMs() - this.#keysMadeMs < TICKET_KEYS_MS) return;
+    this.#keysMadeMs = this.#nowMs();
+    this.#keys = newKeys();
+    for (const { number, isServer, threads } of this.#known.values()) {
+      if (!isServer) continue;
+      for (const thread of threads) thread.tell({ type: 'renew-tickets', context: number, keys: this.#keys });
+    }
+  }
+}
+
+function newKeys(): Uint8Array {
+  return new Uint8Array(randomBytes(TICKET_KEY_BYTES));
+}

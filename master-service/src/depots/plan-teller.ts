@@ -1,0 +1,104 @@
+import { Agent as HttpAgent, request as requestHttp } from 'node:http';
+import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
+import { isIP } from 'node:net';
+import {
+  type Chain,
+  encodeBase64url,
+  formatAuthority,
+  formatNoticeTarget,
+  noticeText,
+} from '@longhaul/shared';
+import { LruMap } from '@longhaul/shared/service';
+import type { SigningKey } from '../keys/signing-key.ts';
+import type { DepotRecord } from './depot-store.ts';
+
+/** One depot is told of the same neighbour at most so often: a connection that waits is soon taken by a busy chain. */
+const TELL_INTERVAL_MS = 250;
+/** Notices under way at once; what is beyond is not told. A notice that comes late is of no use. */
+const MOST_UNDER_WAY = 64;
+/** Longer than any notice may be of use. */
+const TELL_TIMEOUT_MS = 2_000;
+/** A depot that answers otherwise than expected knows no notices: it is asked again after this. */
+const DEAF_MS = 600_000;
+/** Pairs of depots remembered. */
+const MOST_PAIRS = 10_000;
+
+interface PlanTellerInit {
+  readonly signingKey: SigningKey;
+  readonly registry: {
+    readonly record: (id: string) => DepotRecord | undefined;
+    readonly provedAddress: (id: string, nowMs: number) => string | undefined;
+  };
+  readonly now: () => number;
+}
+
+/**
+ * Tells the depots of a chain that a client is about to come, so that they connect to each other while it is redirected. Whether
+ * it arrives changes nothing but how soon the first byte comes, so nothing is repeated and no failure told.
+ */
+export class PlanTeller {
+  readonly #init: PlanTellerInit;
+  readonly #http = new HttpAgent({ keepAlive: true });
+  /** A notice is no secret, and proves itself: whoever answers in a depot's place learns which neighbour it has. */
+  readonly #https = new HttpsAgent({ keepAlive: true, rejectUnauthorized: false });
+  readonly #toldAtMs = new LruMap<string, number>(MOST_PAIRS);
+  readonly #deafUntilMs = new LruMap<string, number>(MOST_PAIRS);
+  #underWay = 0;
+
+  constructor(init: PlanTellerInit) {
+    this.#init = init;
+  }
+
+  /** Tells every depot of a chain but the last which one comes behind it. Resolves when it is done; never rejects. */
+  async tell(chain: Chain): Promise<void> {
+    await Promise.all(chain.slice(1).map((next, index) => this.#tellOne(chain[index] ?? '', next)));
+  }
+
+  close(): void {
+    this.#http.destroy();
+    this.#https.destroy();
+  }
+
+  async #tellOne(id: string, next: string): Promise<void> {
+    const { registry, now, signingKey } = this.#init;
+    const timeMs = now();
+    const pair = `${id} ${next}`;
+    const isTold = Math.abs(timeMs - (this.#toldAtMs.get(pair) ?? -Infinity)) < TELL_INTERVAL_MS;
+    if (isTold || this.#underWay >= MOST_UNDER_WAY || timeMs < (this.#deafUntilMs.get(id) ?? 0))
+      return undefined;
+    const record = registry.record(id);
+    const address = registry.provedAddress(id, timeMs);
+    if (!record || address === undefined) return;
+    this.#toldAtMs.set(pair, timeMs);
+    const { keyId, sign } = signingKey;
+    const signature = encodeBase64url(sign(noticeText(id, { next, timeMs })));
+    await this.#send(record, address, formatNoticeTarget({ next, timeMs, keyId, signature }));
+  }
+
+  #send({ id, host, port, tls }: DepotRecord, address: string, path: string): Promise<void> {
+    this.#underWay += 1;
+    const common = {
+      host: address,
+      port,
+      path,
+      headers: { host: formatAuthority(host, port) },
+      signal: AbortSignal.timeout(TELL_TIMEOUT_MS),
+    };
+    const outgoing = tls
+      ? requestHttps({ ...common, agent: this.#https, ...(isIP(host) ? {} : { servername: host }) })
+      : requestHttp({ ...common, agent: this.#http });
+    outgoing.once('response', (answer) => {
+      if (answer.statusCode !== 204) this.#deafUntilMs.set(id, this.#init.now() + DEAF_MS);
+      answer.resume();
+    });
+    // A depot that cannot be reached is found out by its heartbeats.
+    outgoing.on('error', () => {});
+    outgoing.end();
+    return new Promise((resolve) => {
+      outgoing.once('close', () => {
+        this.#underWay -= 1;
+        resolve();
+      });
+    });
+  }
+}
