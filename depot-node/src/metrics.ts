@@ -205,7 +205,7 @@ export function createMetrics(gauges: Gauges) {
 }
 
 /** Who ends TLS, and what of it the relay threads have done. */
-function addTlsMetrics(registers: Registry[], read: Gauges['tls']): void {
+function addTlsMetrics(registers: promClient.Registry[], read: Gauges['tls']): void {
   new Gauge({
     name: 'longhaul_depot_tls_by_relay_threads',
     help: '1 while the relay threads end TLS, 0 while Node does',
