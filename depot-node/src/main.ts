@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+import { flushCompileCache } from 'node:module';
 import { LonghaulError } from '@longhaul/shared';
 import {
   createReload,
@@ -13,7 +14,6 @@ import pino from 'pino';
 import { createDepot } from './app.ts';
 import type { DepotConfig } from './config.ts';
 import { loadDepotFiles } from './config-file.ts';
-import { runDoctor } from './doctor/doctor-command.ts';
 import { createEventLog } from './event-log.ts';
 import { openSplicePlane, type SplicePlane } from './relay/splice-plane.ts';
 import { DOCTOR_USAGE, USAGE } from './usage.ts';
@@ -29,8 +29,10 @@ const [program, usage] = isDoctor ? ['longhaul-depot doctor', DOCTOR_USAGE] : ['
 const version = packageVersion(new URL('../package.json', import.meta.url));
 
 try {
-  if (isDoctor) process.exitCode = await runDoctor(rest, { write, version, nowMs: Date.now });
-  else await main();
+  if (isDoctor) {
+    const { runDoctor } = await import('./doctor/doctor-command.ts');
+    process.exitCode = await runDoctor(rest, { write, version, nowMs: Date.now });
+  } else await main();
 } catch (failure) {
   const explained = explainFailure(program, usage, failure);
   if (explained) process.stderr.write(explained.text);
@@ -85,6 +87,7 @@ async function serve(configFile: string): Promise<void> {
   const { url, membership } = await depot.listen();
   process.send?.({ ready: { url } });
   process.stdout.write(`ready ${JSON.stringify({ id: config.id, url, ...membership })}\n`);
+  flushCompileCache();
 }
 
 /** The kernel's relay, unless it is not wanted; said once when it is not there, since everything works without, slower. */

@@ -1,4 +1,5 @@
-import { Counter, Gauge, Registry } from 'prom-client';
+import { createRequire } from 'node:module';
+import type * as promClient from 'prom-client';
 import type { UplinkUse } from './fairness/uplink-pacer.ts';
 import type { DepotEvent } from './plane/events.ts';
 import { LIMITS } from './sockets/leg-meter.ts';
@@ -6,6 +7,12 @@ import type { LegClass } from './sockets/leg-options.ts';
 import type { LegSampler, LegTotals } from './sockets/leg-sampler.ts';
 import type { MptcpCounts } from './sockets/leg-sockets.ts';
 import type { TlsUse } from './tls/tls-ending.ts';
+
+// The package as a whole brings what sends metrics elsewhere, and 10 MB with it; its parts have no types of their own.
+const part = createRequire(import.meta.url);
+const Counter = part('prom-client/lib/counter.js') as typeof promClient.Counter;
+const Gauge = part('prom-client/lib/gauge.js') as typeof promClient.Gauge;
+const Registry = part('prom-client/lib/registry.js') as typeof promClient.Registry;
 
 /** What is asked when the metrics are read. */
 interface Gauges {
@@ -198,7 +205,7 @@ export function createMetrics(gauges: Gauges) {
 }
 
 /** Who ends TLS, and what of it the relay threads have done. */
-function addTlsMetrics(registers: Registry[], read: Gauges['tls']): void {
+function addTlsMetrics(registers: promClient.Registry[], read: Gauges['tls']): void {
   new Gauge({
     name: 'longhaul_depot_tls_by_relay_threads',
     help: '1 while the relay threads end TLS, 0 while Node does',
@@ -221,7 +228,7 @@ function addTlsMetrics(registers: Registry[], read: Gauges['tls']): void {
 }
 
 /** How the uplink is shared; all three are absent where nobody shares it. */
-function addUplinkMetrics(registers: Registry[], read: () => UplinkUse | undefined): void {
+function addUplinkMetrics(registers: promClient.Registry[], read: () => UplinkUse | undefined): void {
   const measured = (name: string, help: string, pick: (use: UplinkUse) => number) => {
     new Gauge({
       name,
@@ -246,7 +253,7 @@ function addUplinkMetrics(registers: Registry[], read: () => UplinkUse | undefin
 type Sample = readonly [labels: Readonly<Record<string, string>>, value: number];
 
 /** What the kernel says of all connections, by whom they lead to; counted elsewhere and read here. */
-function addLegMetrics(registers: Registry[], { legTotals, mptcp }: Gauges): void {
+function addLegMetrics(registers: promClient.Registry[], { legTotals, mptcp }: Gauges): void {
   const counted = (name: string, help: string, labelNames: string[], read: () => readonly Sample[]) => {
     new Counter({
       name,

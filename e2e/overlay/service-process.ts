@@ -8,7 +8,7 @@ const root = join(import.meta.dirname, '..', '..');
 
 const PROGRAMS = {
   master: join(root, 'master-service', 'src', 'main.ts'),
-  depot: join(root, 'depot-node', 'src', 'main.ts'),
+  depot: join(root, 'depot-node', 'src', 'longhaul-depot.mjs'),
 } as const;
 
 /** A service that has not come up by then is not going to. */

@@ -10,6 +10,9 @@ export type ClientState = 'ready' | 'left' | 'stalled';
 /** Writes that may wait for the client's kernel: the smallest chunk costs as much to keep as a few hundred bytes. */
 const MOST_WAITING_WRITES = 256;
 
+/** One for all: each download ends with it, and a reason of its own would have a stack, which nobody reads. */
+const CLIENT_LEFT = new Error('the client has left, or has everything');
+
 interface ClientBodyInit {
   /** How long the client may leave bytes unread. */
   readonly stallMs: number;
@@ -227,6 +230,6 @@ export class ClientBody {
 
   readonly #onClose = () => {
     this.#wasReset = Boolean(this.#response.socket?.errored);
-    this.#left.abort();
+    this.#left.abort(CLIENT_LEFT);
   };
 }

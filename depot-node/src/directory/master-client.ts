@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { request } from 'node:http';
 import type { Duplex } from 'node:stream';
 import {
   CLOCK_SKEW_SECONDS,
@@ -22,6 +21,7 @@ import {
   headerOf,
   isAnswerProved,
   parseJson,
+  request,
   signRequest,
 } from '@longhaul/shared/service';
 import type * as z from 'zod/mini';

@@ -1,6 +1,5 @@
-import { request } from 'node:http';
 import { depotBaseUrl, type RegisterRequest, type TrialAnswer } from '@longhaul/shared';
-import { authorityOf, awaitAnswer } from '@longhaul/shared/service';
+import { authorityOf, awaitAnswer, request } from '@longhaul/shared/service';
 import type { DepotFiles } from '../config-file.ts';
 import { AddressChallenges } from '../directory/address-challenges.ts';
 import { MasterClient } from '../directory/master-client.ts';

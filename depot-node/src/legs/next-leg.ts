@@ -1,4 +1,3 @@
-import { request } from 'node:http';
 import type { Duplex } from 'node:stream';
 import {
   type Authority,
@@ -10,7 +9,7 @@ import {
   isWireErrorCode,
   LonghaulError,
 } from '@longhaul/shared';
-import { FairRoom } from '@longhaul/shared/service';
+import { FairRoom, request } from '@longhaul/shared/service';
 import type { Dial, DialTarget } from '../sockets/dial.ts';
 import { resetConnection } from '../sockets/reset.ts';
 import { secure } from '../sockets/secure.ts';

@@ -12,6 +12,9 @@ interface TryOptions<Choice, Result> {
   readonly discard: (result: Result) => void;
 }
 
+/** Told to those that are tried no longer. One for all: a reason of its own would have a stack, which nobody reads. */
+const OVER = new Error('another try has won, or all have ended');
+
 /**
  * Tries one choice after the other until one succeeds: the next begins when the one before has failed, or beside it when
  * that does not stand in time (as RFC 8305 does with addresses). The first result wins, the other tries are aborted.
@@ -23,7 +26,10 @@ export function tryInTurn<Choice, Result>(
 ): Promise<Result> {
   const iterator = iterate(choices);
   const race = new AbortController();
-  const everybody = AbortSignal.any([signal, race.signal]);
+  // Not `AbortSignal.any`, whose weak references in a signal that lives long cost more than all else here.
+  const onAbort = () => race.abort(signal.reason);
+  signal.addEventListener('abort', onAbort);
+  if (signal.aborted) onAbort();
   return new Promise((resolve, reject) => {
     let isSettled = false;
     let isAsking = false;
@@ -37,7 +43,8 @@ export function tryInTurn<Choice, Result>(
       isSettled = true;
       clearTimeout(patience);
       finish();
-      race.abort();
+      signal.removeEventListener('abort', onAbort);
+      race.abort(OVER);
       // A generator must not wait for somebody who asks no more.
       iterator.return?.()?.catch(() => undefined);
     };
@@ -69,7 +76,7 @@ export function tryInTurn<Choice, Result>(
         own = setTimeout(startAnother, standingPatienceMs);
         patience = own;
       };
-      attempt(choice, everybody, onStands).then(
+      attempt(choice, race.signal, onStands).then(
         (result) => {
           if (isSettled) discard(result);
           else settle(() => resolve(result));

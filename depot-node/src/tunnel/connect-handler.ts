@@ -1,4 +1,4 @@
-import { type IncomingMessage, STATUS_CODES } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import {
   asLonghaulError,
@@ -9,7 +9,7 @@ import {
   mostTelling,
   refuseThrown,
 } from '@longhaul/shared';
-import { sayFarewell } from '@longhaul/shared/service';
+import { STATUS_CODES, sayFarewell } from '@longhaul/shared/service';
 import { refusalEvent, retryAfter } from '../door/refusal.ts';
 import { type Arrival, arrivalOf } from '../jobs/arrival.ts';
 import type { Admission, JobTable } from '../jobs/job-table.ts';

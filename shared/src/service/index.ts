@@ -10,6 +10,7 @@ export * from './fair-room.ts';
 export * from './incoming-message.ts';
 export * from './key-pair.ts';
 export * from './lru-map.ts';
+export * from './node-http.ts';
 export * from './program/command-line.ts';
 export * from './program/explain-failure.ts';
 export * from './program/obey-signals.ts';
