@@ -5,6 +5,7 @@ import type { JobTable } from './jobs/job-table.ts';
 import { LaneMemory } from './lanes/lane-memory.ts';
 import { LanePlaces } from './lanes/lane-places.ts';
 import { createNextLegs } from './legs/next-leg.ts';
+import { AheadBook } from './origin/ahead-book.ts';
 import type { OverlayMember } from './overlay-member.ts';
 import type { DataPlane } from './plane/data-plane.ts';
 import { Fetcher } from './routes/fetcher.ts';
@@ -59,6 +60,7 @@ export function createDataPaths({ config, plane, jobs, member }: DataPathsInit) 
   const running = new RunningDownloads();
   const laneMemory = new LaneMemory(config.lanes.totalBufferBytes);
   const lanePlaces = new LanePlaces(config.lanes.total);
+  const aheadBook = new AheadBook(plane.nowMs);
 
   return {
     handleRelay: createServeRelay({
@@ -85,6 +87,7 @@ export function createDataPaths({ config, plane, jobs, member }: DataPathsInit) 
       lanes: config.lanes,
       laneMemory,
       lanePlaces,
+      aheadBook,
       digests: { ofFile: config.integrity.digest, ofGiven: config.failover.fetchAgain },
     }),
     handleConnect: createConnectHandler({

@@ -10,6 +10,7 @@ const ORDINARY: ReadonlySet<DepotEvent['type']> = new Set([
   'flow',
   'lane-opened',
   'block-asked-again',
+  'lanes-asked-singly',
 ]);
 
 /** What somebody is served with: one line each. */

@@ -91,6 +91,31 @@ describe.each([
   });
 });
 
+test.each(['TLSv1.2', 'TLSv1.3'] as const)(
+  'an origin that speaks %s gets a new handshake over the next chain where the first cannot be built',
+  async (maxVersion) => {
+    const server = createHttpsServer({ ...material, maxVersion }, (_, response) => response.end(file));
+    const port = await listenAnywhere(server);
+    const overlay = await startTestOverlay([], () => {}, undefined, {
+      trusted: [material.cert],
+      config: { addresses: { allow: [{ network: '127.0.0.0/8', ports: [port] }] } },
+    });
+    for (const id of ['d3', 'd2', 'd1']) await overlay.addDepot(id);
+    const chains = [
+      ['d1', 'gone', 'd3'],
+      ['d1', 'd2', 'd3'],
+    ];
+    const { status, body } = await fetchRaw(
+      overlay.relayUrl(`https://127.0.0.1:${port}/x`, { chains }, 'd1'),
+    );
+    expect(status).toBe(200);
+    expect(body.equals(file)).toBe(true);
+    await overlay.close();
+    server.close();
+    await once(server, 'close');
+  },
+);
+
 test('a handshake that finds no way leaves nothing behind', async () => {
   const overlay = await startTestOverlay(['d1', 'd2'], () => {}, undefined, { trusted: [material.cert] });
   const silent = createServer((socket) => socket.destroy());

@@ -78,7 +78,7 @@ export function createMetrics(gauges: Gauges) {
   });
   const laneEvents = new Counter({
     name: 'longhaul_depot_lane_events_total',
-    help: 'What lanes of downloads did: opened, broke, were removed for a while, asked for a late block again, or found memory tight',
+    help: 'What lanes of downloads did: opened, broke, were removed for a while, asked for a late block again, found memory tight, or are asked for one block at a time',
     labelNames: ['event'],
     registers,
   });
@@ -190,6 +190,7 @@ export function createMetrics(gauges: Gauges) {
     'block-asked-again': lane,
     'lanes-tight': lane,
     'lanes-fewer': lane,
+    'lanes-asked-singly': lane,
   };
   const observe = <Type extends DepotEvent['type']>(event: Extract<DepotEvent, { type: Type }>) =>
     counters[event.type]?.(event);

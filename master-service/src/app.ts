@@ -106,16 +106,7 @@ export function createMaster(deps: MasterDeps): Master {
   });
   const planner = new Planner(config.planner, links);
   const teller = new PlanTeller({ signingKey, registry, now });
-  const plans = new PlanService({
-    config,
-    policy,
-    planner,
-    registry,
-    sizes,
-    tickets,
-    publicUrl,
-    onPlanned: (chain) => void teller.tell(chain),
-  });
+  const plans = new PlanService({ config, policy, planner, registry, sizes, tickets, publicUrl });
   const masterKeys = [masterKeyOf(signingKey)];
   const ask = deps.askDepot ?? createAskDepot({ policy: config.addresses, names: config.names });
   const service = new DepotService({
@@ -151,7 +142,7 @@ export function createMaster(deps: MasterDeps): Master {
     }),
     pageRoutes(deps.webDir),
   ]);
-  const handleGet = createGetHandler({ plans, now, emit });
+  const handleGet = createGetHandler({ plans, now, emit, onRedirected: (chain) => void teller.tell(chain) });
   const server = new HttpServer(
     (request, response) => {
       if (isGetTarget(request.url ?? '')) handleGet(request, response);

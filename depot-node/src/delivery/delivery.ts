@@ -3,6 +3,7 @@ import { type Chain, LonghaulError, originTarget } from '@longhaul/shared';
 import type { LaneMemory } from '../lanes/lane-memory.ts';
 import type { LanePlaces } from '../lanes/lane-places.ts';
 import type { LanesConfig } from '../lanes/lanes-config.ts';
+import type { AheadBook } from '../origin/ahead-book.ts';
 import { joinedPart } from '../origin/joined-part.ts';
 import { headersToOrigin } from '../origin/origin-headers.ts';
 import { type AnswerHead, readPart } from '../origin/representation.ts';
@@ -24,6 +25,7 @@ export interface DeliveryComponents {
   readonly lanes: LanesConfig;
   readonly laneMemory: LaneMemory;
   readonly lanePlaces: LanePlaces;
+  readonly aheadBook: AheadBook;
 }
 
 type StateOf<Is extends DownloadState['is']> = Extract<DownloadState, { readonly is: Is }>;

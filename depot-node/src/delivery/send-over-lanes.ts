@@ -1,11 +1,14 @@
 import type { Duplex } from 'node:stream';
-import { ERRORS, isWayFailure, LonghaulError } from '@longhaul/shared';
+import { ERRORS, formatAuthority, isWayFailure, LonghaulError } from '@longhaul/shared';
 import type { LaneConnection } from '../lanes/lane.ts';
 import type { LaneMemory } from '../lanes/lane-memory.ts';
 import type { LanePlaces } from '../lanes/lane-places.ts';
 import { type LanesEnd, runLanes } from '../lanes/lane-transfer.ts';
 import type { LanesConfig } from '../lanes/lanes-config.ts';
-import { OriginConnection } from '../origin/origin-connection.ts';
+import type { AheadBook } from '../origin/ahead-book.ts';
+import { AheadConnection } from '../origin/ahead-connection.ts';
+import type { Conversation } from '../origin/conversation.ts';
+import { type OpenStream, OriginConnection } from '../origin/origin-connection.ts';
 import type { Part } from '../origin/representation.ts';
 import type { DataPlane } from '../plane/data-plane.ts';
 import { tryInTurn } from '../racing/try-in-turn.ts';
@@ -21,6 +24,7 @@ interface LanesComponents {
   readonly lanes: LanesConfig;
   readonly laneMemory: LaneMemory;
   readonly lanePlaces: LanePlaces;
+  readonly aheadBook: AheadBook;
   readonly requestFor: RequestFor;
   /** Watches a connection to the origin, until it is stopped. */
   readonly watchLeg: (stream: Duplex, route: Route) => WatchedLeg;
@@ -42,6 +46,7 @@ export async function sendOverLanes(
   const { chain, promise } = first.route;
   const leg = components.watchLeg(first.connection.stream, first.route);
   const wanted = Math.min(target.ticket.claims.lanes, config.perOrigin);
+  const asking = new Asking(first, download, components);
   const places = components.lanePlaces.enter(target.client, wanted);
   try {
     if (places.count < wanted) plane.observe({ type: 'lanes-fewer', lanes: places.count, jobId: job.id });
@@ -50,14 +55,15 @@ export async function sendOverLanes(
       laneCount: places.count,
       // Other connections of the same download count among those that an origin is bothered with.
       mostLanes: () => config.perOrigin - (job.active - 1),
-      open: (lane) => openLane(lane, download, first, components),
+      open: (lane) => openLane(lane, download, first, asking, components),
+      mostQuestions: () => asking.mostQuestions,
       request: {
         asked: requestFor(first.target.url),
         representation,
         silenceMs: config.silenceSeconds * 1000,
       },
       first: {
-        connection: first.connection,
+        connection: await asking.goOn(),
         route: Promise.resolve({ chain, promise }),
         part: firstPart,
         askedAtMs,
@@ -91,15 +97,64 @@ export async function sendOverLanes(
   }
 }
 
+/** How the origin of a download is asked over lanes: several questions ahead, or one at a time where it cannot be asked so. */
+class Asking {
+  readonly #first: FetchedAnswer;
+  readonly #book: AheadBook;
+  readonly #authority: string;
+  readonly #onSingly: () => void;
+
+  constructor(first: FetchedAnswer, { job }: RunningDownload, { aheadBook, plane }: LanesComponents) {
+    const { host, port } = first.target.url;
+    this.#first = first;
+    this.#book = aheadBook;
+    this.#authority = formatAuthority(host, port);
+    this.#onSingly = () => plane.observe({ type: 'lanes-asked-singly', jobId: job.id });
+  }
+
+  get mostQuestions(): number {
+    return this.#book.isUnfit(this.#authority) ? 1 : AheadConnection.MOST_QUESTIONS;
+  }
+
+  /** The connection of the first answer, with its body unread, as a lane has it. */
+  async goOn(): Promise<Conversation> {
+    const { connection } = this.#first;
+    if (!connection.isKept) this.#note(false);
+    if (this.mostQuestions === 1) return connection;
+    const body = await connection.takeBody(() => true);
+    if (body) return AheadConnection.goingOn(body, this.#init);
+    // Its length is not stated.
+    this.#note(false);
+    return connection;
+  }
+
+  open(open: OpenStream): Conversation {
+    return this.mostQuestions === 1 ? new OriginConnection(open) : new AheadConnection(open, this.#init);
+  }
+
+  get #init() {
+    return {
+      isFit: () => this.#book.isFit(this.#authority),
+      note: (isFit: boolean) => this.#note(isFit),
+    };
+  }
+
+  #note(isFit: boolean): void {
+    if (!isFit && !this.#book.isUnfit(this.#authority)) this.#onSingly();
+    this.#book.note(this.#authority, isFit);
+  }
+}
+
 /** A connection for a lane over the best route for it; where that fails, over the next. */
 function openLane(
   lane: number,
   { book }: RunningDownload,
   { target }: FetchedAnswer,
+  asking: Asking,
   { fetcher, lanes, watchLeg }: LanesComponents,
 ): LaneConnection {
   const { promise: taken, resolve: take } = Promise.withResolvers<Route>();
-  const connection = new OriginConnection((firstBytes, signal) =>
+  const connection = asking.open((firstBytes, signal) =>
     tryInTurn(inOrderFor(lane, book, lanes.spread), {
       attempt: async (route, own, onStands) => {
         const over = fetcher.chainTarget(route, target);

@@ -71,7 +71,7 @@ export function createDepotServer(components: DepotServerComponents): Server {
     limiter.noteRequest(request);
     // A tunnel cannot begin while an answer is still on its way over the same connection.
     if (turns.isBusy(socket)) resetConnection(socket);
-    else handleConnect(request, socket, head).catch(() => resetConnection(socket));
+    else void handleConnect(request, socket, head);
   });
   // Node answers what expects more than to go on past the listener for requests.
   const refuseExpectation = (request: IncomingMessage, response: ServerResponse) =>

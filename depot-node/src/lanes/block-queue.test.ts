@@ -86,4 +86,30 @@ describe('the reorder buffer', () => {
     expect(Buffer.concat(given).equals(content)).toBe(true);
     expect(given.length).toBeLessThan(10);
   });
+
+  test('gives out what nobody fetches, behind what is left to others, each byte to one', () => {
+    const property = fc.property(
+      fc.array(fc.record({ left: fc.integer({ min: 0, max: 60 }), size: fc.integer({ min: 1, max: 20 }) })),
+      (claims) => {
+        const queue = new BlockQueue({ startByte: 7, endByte: 207 });
+        const taken: Block[] = [];
+        for (const { left, size } of claims) {
+          const { unaskedBytes } = queue;
+          if (left >= unaskedBytes) continue;
+          const atByte = queue.claimByte(left);
+          const block = queue.claim(left, size);
+          expect(block.startByte).toBe(atByte);
+          block.fetches += 1;
+          taken.push(block);
+          expect(queue.unaskedBytes).toBe(unaskedBytes - (block.endByte - block.startByte));
+        }
+        const inOrder = taken.toSorted((one, other) => one.startByte - other.startByte);
+        for (const [index, block] of inOrder.entries()) {
+          expect(block.startByte).toBeLessThan(block.endByte);
+          expect(block.startByte).toBeGreaterThanOrEqual(inOrder[index - 1]?.endByte ?? 7);
+        }
+      },
+    );
+    fc.assert(property);
+  });
 });

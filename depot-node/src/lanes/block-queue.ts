@@ -10,10 +10,14 @@ export interface Block extends Part {
 }
 
 interface QueuedBlock extends Block {
+  endByte: number;
   nextByte: number;
   readonly chunks: Buffer[];
   readonly small: SmallChunks;
 }
+
+/** A block may be so many times as large as it was to be, rather than leave a scrap. */
+const ABOUT = 1.5;
 
 /**
  * The reorder buffer: cuts a part of a file into blocks from front to back, takes their bytes in any order, from any
@@ -51,6 +55,11 @@ export class BlockQueue {
     return this.endByte - this.#cutByte;
   }
 
+  /** Bytes that nobody fetches yet. */
+  get unaskedBytes(): number {
+    return this.#unasked.reduce((sum, { nextByte, endByte }) => sum + endByte - nextByte, this.uncutBytes);
+  }
+
   get isComplete(): boolean {
     return this.#headByte === this.endByte;
   }
@@ -79,17 +88,55 @@ export class BlockQueue {
   cut(sizeBytes: number): Block {
     const startByte = this.#cutByte;
     const endByte = Math.min(this.endByte, startByte + sizeBytes);
-    const block = {
-      startByte,
-      endByte,
-      nextByte: startByte,
-      fetches: 0,
-      chunks: [],
-      small: new SmallChunks(),
-    };
+    const block = newBlock(startByte, endByte);
     this.#cutByte = endByte;
     this.#blocks.push(block);
     return block;
+  }
+
+  /**
+   * A block of about this size out of what nobody fetches yet, behind so many bytes of that, which are left to others.
+   * There must be more such bytes than are left.
+   */
+  claim(leftBytes: number, sizeBytes: number): Block {
+    let beforeBytes = leftBytes;
+    for (const block of this.#unasked) {
+      const missingBytes = block.endByte - block.nextByte;
+      // What somebody has begun is no longer cut.
+      const isBegun = block.nextByte > block.startByte;
+      if (isBegun && beforeBytes < missingBytes) return block;
+      if (beforeBytes < missingBytes) {
+        const claimed = beforeBytes > 0 ? this.#split(block, block.startByte + beforeBytes) : block;
+        if (claimed.endByte - claimed.startByte > ABOUT * sizeBytes)
+          this.#split(claimed, claimed.startByte + sizeBytes);
+        return claimed;
+      }
+      beforeBytes -= missingBytes;
+    }
+    if (beforeBytes > 0) this.cut(beforeBytes);
+    return this.cut(sizeBytes);
+  }
+
+  /** Where a block would begin that is claimed so. */
+  claimByte(leftBytes: number): number {
+    let beforeBytes = leftBytes;
+    for (const { nextByte, endByte } of this.#unasked) {
+      if (beforeBytes < endByte - nextByte) return nextByte + beforeBytes;
+      beforeBytes -= endByte - nextByte;
+    }
+    return this.#cutByte + beforeBytes;
+  }
+
+  get #unasked(): QueuedBlock[] {
+    return this.#blocks.filter(({ fetches, nextByte, endByte }) => fetches === 0 && nextByte < endByte);
+  }
+
+  /** Cuts a block that nobody has begun in two; gives the second one. */
+  #split(block: QueuedBlock, atByte: number): QueuedBlock {
+    const second = newBlock(atByte, block.endByte);
+    block.endByte = atByte;
+    this.#blocks.splice(this.#blocks.indexOf(block) + 1, 0, second);
+    return second;
   }
 
   /** Takes bytes of a block that begin at `atByte`, at most its `nextByte`; what came already is dropped. Gives how many were new. */
@@ -114,4 +161,8 @@ export class BlockQueue {
     if (this.#headByte === head.endByte) this.#blocks.shift();
     return chunk;
   }
+}
+
+function newBlock(startByte: number, endByte: number): QueuedBlock {
+  return { startByte, endByte, nextByte: startByte, fetches: 0, chunks: [], small: new SmallChunks() };
 }

@@ -4,6 +4,10 @@ import type { LanesConfig } from './lanes-config.ts';
 
 /** Under plain control a block takes about so long: its request costs a round trip, a tenth of this on a far path. */
 const PLAIN_BLOCK_MS = 1000;
+/** Asked ahead, lanes have so much more on the way than comes within one delay: what their rates swing by from block to block. */
+const READY_MS = 50;
+/** Over one chain a fast lane has at most so many times the mean on the way: it has the line that others do not get. */
+const MOST_OF_MEAN = 1.5;
 /** The buffer for lanes of unlike speed holds twice what comes in one delay of the slowest (RFC 6182 section 5.3). */
 const DELAYS_BUFFERED = 2;
 
@@ -12,29 +16,59 @@ const NEAR_THE_END_BLOCKS = 3;
 
 interface SizedLane {
   readonly index: number;
-  /** Of its next block, as the law says. */
+  /** What it fetches at once, as the law says. */
+  readonly loadBytes: number;
+  /** Blocks that it may be asked for at once. */
+  readonly mostQuestions: number;
+  /** Of its next block: the same, or a part of it where it is asked ahead. */
   readonly sizeBytes: number;
   readonly meter: LaneMeter;
 }
 
-/** Size of a lane's first block; a lane that is tried again begins with the least. */
-export function firstBlockBytes(config: LanesConfig, laneCount: number): number {
+/** What a lane fetches at once at first; a lane that is tried again begins with the least. */
+export function firstLoadBytes(config: LanesConfig, laneCount: number): number {
   const evenBytes = Math.floor(config.alphaBytes / laneCount);
   return Math.max(config.leastBlockBytes, Math.min(config.firstBlockBytes, evenBytes));
 }
 
-/** Size of a lane's next block after one has come; `lanes` are those in service, this one among them. */
-export function adaptedBlockBytes(lane: SizedLane, lanes: readonly SizedLane[], config: LanesConfig): number {
+/** What a lane fetches at once after a block has come; `lanes` are those in service, this one among them. */
+export function adaptedLoadBytes(lane: SizedLane, lanes: readonly SizedLane[], config: LanesConfig): number {
   const { bytesPerMs, leastDelayMs } = lane.meter;
-  if (bytesPerMs === undefined || leastDelayMs === undefined) return lane.sizeBytes;
-  const sizeBytes =
-    config.control === 'coupled'
-      ? nextBlockBytes(
-          { sizeBytes: lane.sizeBytes, bytesPerMs, leastDelayMs, share: shareOf(lane, lanes, config) },
-          config,
-        )
-      : Math.min(bytesPerMs * PLAIN_BLOCK_MS, config.alphaBytes / lanes.length);
-  return Math.max(config.leastBlockBytes, Math.floor(sizeBytes));
+  if (bytesPerMs === undefined || leastDelayMs === undefined) return lane.loadBytes;
+  const wanted = { loadBytes: lane.loadBytes, bytesPerMs, leastDelayMs };
+  const loadBytes =
+    lane.mostQuestions > 1
+      ? loadAhead(lane, wanted, lanes, config)
+      : config.control === 'coupled'
+        ? nextBlockBytes({ ...wanted, share: shareOf(lane, lanes, config) }, config)
+        : Math.min(bytesPerMs * PLAIN_BLOCK_MS, config.alphaBytes / lanes.length);
+  return Math.max(config.leastBlockBytes, Math.floor(loadBytes));
+}
+
+/**
+ * The same where the next blocks are asked for while one comes: as much as all lanes bring within the delay of an answer
+ * and a little more, so that none of them rests. Under plain control each has the same part of it, which also keeps a fast
+ * lane from taking the line from the others.
+ */
+function loadAhead(
+  lane: SizedLane,
+  { bytesPerMs, leastDelayMs }: { readonly bytesPerMs: number; readonly leastDelayMs: number },
+  lanes: readonly SizedLane[],
+  config: LanesConfig,
+): number {
+  const sum = lanes.reduce((total, { meter }) => total + (meter.bytesPerMs ?? bytesPerMs), 0);
+  const alphaBytes = Math.min(config.alphaBytes, sum * READY_MS);
+  // A lane's first answer also waited for its connection; over the same chain the least of all is nearest to the truth.
+  const delayMs = config.spread
+    ? leastDelayMs
+    : Math.min(...lanes.map(({ meter }) => meter.leastDelayMs ?? leastDelayMs));
+  const meanBytes = (sum * delayMs + alphaBytes) / lanes.length;
+  if (config.control === 'plain') return Math.min(2 * lane.loadBytes, meanBytes);
+  const load = { loadBytes: lane.loadBytes, bytesPerMs, leastDelayMs: delayMs };
+  const share = shareOf(lane, lanes, config);
+  const byLaw = nextBlockBytes({ ...load, share }, { ...config, alphaBytes });
+  // Over ways of their own fast lanes take nothing from slow ones.
+  return config.spread ? byLaw : Math.min(MOST_OF_MEAN * meanBytes, byLaw);
 }
 
 interface BusyLane extends SizedLane {
@@ -90,14 +124,14 @@ function portionBytes(lane: BusyLane, lanes: readonly BusyLane[], uncutBytes: nu
 
 /**
  * How far ahead of the first missing byte blocks are asked for: twice what all lanes bring in the longest delay of one, at
- * least two blocks of each lane, at most `bufferBytes`. Plain control never waits before that; nor does the other while the first block is late.
+ * least twice what each lane fetches at once, at most `bufferBytes`. Plain control never waits before that; nor does the other while the first block is late.
  */
 export function windowBytes(lanes: readonly SizedLane[], isHeadLate: boolean, config: LanesConfig): number {
   if (config.control === 'plain' || isHeadLate) return config.bufferBytes;
   const sum = lanes.reduce((total, { meter }) => total + (meter.bytesPerMs ?? 0), 0);
   const longestMs = Math.max(0, ...lanes.map(({ meter }) => meter.leastDelayMs ?? 0));
-  const blocks = lanes.reduce((total, { sizeBytes }) => total + sizeBytes, 0);
-  return Math.min(config.bufferBytes, Math.max(DELAYS_BUFFERED * sum * longestMs, 2 * blocks));
+  const loadBytes = lanes.reduce((total, lane) => total + lane.loadBytes, 0);
+  return Math.min(config.bufferBytes, Math.max(DELAYS_BUFFERED * sum * longestMs, 2 * loadBytes));
 }
 
 function shareOf(lane: SizedLane, lanes: readonly SizedLane[], { minShare }: LanesConfig): number {

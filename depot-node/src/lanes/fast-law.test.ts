@@ -6,7 +6,7 @@ import { laneShares, nextBlockBytes } from './fast-law.ts';
 const ALPHA_BYTES = 8 * MIB;
 const gain = fc.double({ min: 0.25, max: 1, noNaN: true });
 const share = fc.double({ min: 0.05, max: 1, noNaN: true });
-const sizeBytes = fc.integer({ min: 16 * KIB, max: 64 * MIB });
+const loadBytes = fc.integer({ min: 16 * KIB, max: 64 * MIB });
 /** 1 Mbit/s to 1 Gbit/s. */
 const bytesPerMs = fc.double({ min: 125, max: 125_000, noNaN: true });
 const leastDelayMs = fc.double({ min: 0.1, max: 500, noNaN: true });
@@ -15,11 +15,11 @@ const rate = fc.option(bytesPerMs, { nil: undefined });
 describe('the size of a block', () => {
   test('comes to rest at what is on the way and the share of alpha, wherever it began', () => {
     const property = fc.property(
-      fc.record({ sizeBytes, bytesPerMs, leastDelayMs, share, gain }),
+      fc.record({ loadBytes, bytesPerMs, leastDelayMs, share, gain }),
       ({ gain, ...lane }) => {
-        let size = lane.sizeBytes;
+        let size = lane.loadBytes;
         for (let block = 0; block < 5000; block += 1) {
-          size = nextBlockBytes({ ...lane, sizeBytes: size }, { alphaBytes: ALPHA_BYTES, gain });
+          size = nextBlockBytes({ ...lane, loadBytes: size }, { alphaBytes: ALPHA_BYTES, gain });
         }
         const rest = lane.share * ALPHA_BYTES + lane.bytesPerMs * lane.leastDelayMs;
         expect(size / rest).toBeCloseTo(1, 3);
@@ -30,13 +30,13 @@ describe('the size of a block', () => {
 
   test('comes to rest on a lane whose delay grows with it, with its share of alpha waiting', () => {
     const property = fc.property(
-      fc.record({ sizeBytes, bytesPerMs, leastDelayMs, share }),
-      ({ sizeBytes: first, bytesPerMs: capacity, leastDelayMs: delayMs, share: theta }) => {
+      fc.record({ loadBytes, bytesPerMs, leastDelayMs, share }),
+      ({ loadBytes: first, bytesPerMs: capacity, leastDelayMs: delayMs, share: theta }) => {
         let size = first;
         let rateNow = 0;
         for (let block = 0; block < 5000; block += 1) {
           rateNow = size / (delayMs + size / capacity);
-          const lane = { sizeBytes: size, bytesPerMs: rateNow, leastDelayMs: delayMs, share: theta };
+          const lane = { loadBytes: size, bytesPerMs: rateNow, leastDelayMs: delayMs, share: theta };
           size = nextBlockBytes(lane, { alphaBytes: ALPHA_BYTES, gain: 0.5 });
         }
         expect((size - rateNow * delayMs) / (theta * ALPHA_BYTES)).toBeCloseTo(1, 2);
@@ -47,11 +47,11 @@ describe('the size of a block', () => {
 
   test('at most doubles from one block to the next', () => {
     const property = fc.property(
-      fc.record({ sizeBytes, bytesPerMs, leastDelayMs, share }),
+      fc.record({ loadBytes, bytesPerMs, leastDelayMs, share }),
       gain,
       (lane, gain) => {
         const next = nextBlockBytes(lane, { alphaBytes: ALPHA_BYTES, gain });
-        expect(next).toBeLessThanOrEqual(2 * lane.sizeBytes);
+        expect(next).toBeLessThanOrEqual(2 * lane.loadBytes);
         expect(next).toBeGreaterThan(0);
       },
     );

@@ -1,6 +1,6 @@
 /**
- * The law of MPFAST, multipath FAST TCP, on blocks instead of packets: a block is what a lane has in flight, its delay is
- * what a round trip is there.
+ * A law after that of MPFAST, multipath FAST TCP, on blocks instead of packets. It is not MPFAST: it says how much a lane asks
+ * for at once, in one block or several; the connections below keep their own congestion control.
  */
 
 export interface FastLawConfig {
@@ -10,9 +10,9 @@ export interface FastLawConfig {
 }
 
 interface LaneLoad {
-  /** Size of its blocks, w. */
-  readonly sizeBytes: number;
-  /** Its rate, x = w / T with T the delay of a whole block. */
+  /** What it fetches at once, w. */
+  readonly loadBytes: number;
+  /** Its rate, x = w / T with T the delay of all that. */
   readonly bytesPerMs: number;
   /** Least delay seen, d: propagation without queueing. */
   readonly leastDelayMs: number;
@@ -21,15 +21,15 @@ interface LaneLoad {
 }
 
 /**
- * Size of a lane's next block, w <- min(2 w, g (d w / T + theta alpha) + (1 - g) w). It rests where
+ * What a lane fetches at once next, w <- min(2 w, g (d w / T + theta alpha) + (1 - g) w). It rests where
  * w = d x + theta alpha: what is on the way, and this lane's part of what all lanes keep ready.
  */
 export function nextBlockBytes(lane: LaneLoad, { alphaBytes, gain }: FastLawConfig): number {
-  const { sizeBytes, bytesPerMs, leastDelayMs, share } = lane;
-  // d is the least T, so that no more than the block itself can be on the way.
-  const onTheWayBytes = Math.min(sizeBytes, leastDelayMs * bytesPerMs);
-  const wanted = gain * (onTheWayBytes + share * alphaBytes) + (1 - gain) * sizeBytes;
-  return Math.min(2 * sizeBytes, wanted);
+  const { loadBytes, bytesPerMs, leastDelayMs, share } = lane;
+  // d is the least T, so that no more than was asked for can be on the way.
+  const onTheWayBytes = Math.min(loadBytes, leastDelayMs * bytesPerMs);
+  const wanted = gain * (onTheWayBytes + share * alphaBytes) + (1 - gain) * loadBytes;
+  return Math.min(2 * loadBytes, wanted);
 }
 
 /**

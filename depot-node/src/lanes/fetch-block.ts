@@ -1,7 +1,7 @@
 import { type ErrorCode, LonghaulError } from '@longhaul/shared';
+import type { Conversation, OriginRequest } from '../origin/conversation.ts';
 import type { BodyRead } from '../origin/exchange.ts';
 import { joinedPart } from '../origin/joined-part.ts';
-import type { OriginConnection, OriginRequest } from '../origin/origin-connection.ts';
 import { headersForPart, type Part, type Representation } from '../origin/representation.ts';
 
 /** Takes a block's bytes in order, as they come. They are the taker's from then on. */
@@ -23,7 +23,7 @@ export interface BlockRequest {
  * connection is over then.
  */
 export async function fetchBlock(
-  connection: OriginConnection,
+  connection: Conversation,
   { asked, representation, silenceMs }: BlockRequest,
   part: Part,
   onChunk: OnChunk,
@@ -33,7 +33,7 @@ export async function fetchBlock(
     const head = await connection.ask({ ...asked, headers }, { answerMs: silenceMs });
     const given = joinedPart(head, representation, rest);
     if (!given.ok) {
-      connection.reset();
+      connection.reset(given.error);
       throw given.error;
     }
     await readBlock(connection, silenceMs, given.value, onChunk);
@@ -50,7 +50,7 @@ const FAILURES: Readonly<Record<Exclude<BodyRead, 'complete'>, { code: ErrorCode
 
 /** Reads a block whose answer has begun; rejects as `fetchBlock` does. */
 export async function readBlock(
-  connection: OriginConnection,
+  connection: Conversation,
   silenceMs: number,
   { startByte, endByte }: Part,
   onChunk: OnChunk,

@@ -2,7 +2,7 @@ import type { Chain, LonghaulError } from '@longhaul/shared';
 import type { Part } from '../origin/representation.ts';
 import type { LaneEvent } from '../plane/events.ts';
 import { BlockQueue } from './block-queue.ts';
-import { adaptedBlockBytes, firstBlockBytes } from './block-sizes.ts';
+import { adaptedLoadBytes, firstLoadBytes } from './block-sizes.ts';
 import { isDegraded } from './degraded-lane.ts';
 import type { BlockRequest } from './fetch-block.ts';
 import { Lane, type LaneConnection, type LaneFetch, type OpenLane } from './lane.ts';
@@ -10,7 +10,7 @@ import type { TransferMemory } from './lane-memory.ts';
 import { LaneRests } from './lane-rests.ts';
 import { LaneTrials } from './lane-trials.ts';
 import type { LanesConfig } from './lanes-config.ts';
-import { chooseBlock } from './next-block.ts';
+import { chooseAhead, chooseBlock } from './next-block.ts';
 
 /** The client's end. */
 export interface LaneSink {
@@ -37,6 +37,8 @@ export interface LanesInit {
   /** How many may be at work now, at least one; asked before each block. Without it: all. */
   readonly mostLanes?: (() => number) | undefined;
   readonly open: OpenLane;
+  /** Blocks that a new connection may be asked for at once; without it: one. */
+  readonly mostQuestions?: (() => number) | undefined;
   readonly request: BlockRequest;
   /** Where the first block has been asked for already: it starts where `part` starts and ends inside it. */
   readonly first?: FirstBlock | undefined;
@@ -106,18 +108,20 @@ class LaneTransfer {
     this.ended = promise;
     this.#resolve = resolve;
     const laneCount = Math.max(1, Math.min(init.laneCount, init.config.perOrigin));
-    const sizeBytes = firstBlockBytes(init.config, laneCount);
+    const loadBytes = firstLoadBytes(init.config, laneCount);
     const components = {
       open: init.open,
       request: init.request,
       config: init.config,
+      mostQuestions: init.mostQuestions ?? (() => 1),
       nowMs: init.nowMs,
       onOpened: ({ index }: Lane, chain: Chain) => init.observe({ type: 'lane-opened', lane: index, chain }),
       onChunk: (fetch: LaneFetch, chunk: Buffer) => this.#onChunk(fetch, chunk),
       onWhole: (fetch: LaneFetch, lane: Lane) => this.#onWhole(fetch, lane),
-      onFailed: (failure: LonghaulError, lane: Lane) => this.#onFailed(failure, lane),
+      onFailed: (failure: LonghaulError, lane: Lane, wasGivenBack: boolean) =>
+        this.#onFailed(failure, lane, wasGivenBack),
     };
-    this.#lanes = Array.from({ length: laneCount }, (_, index) => new Lane(index, sizeBytes, components));
+    this.#lanes = Array.from({ length: laneCount }, (_, index) => new Lane(index, loadBytes, components));
     this.#rests = new LaneRests(this.#lanes, init);
     this.#trials = new LaneTrials(init.nowMs);
     init.onLanes?.(this.#lanes);
@@ -135,6 +139,8 @@ class LaneTransfer {
     if (first && lane) {
       const block = this.#queue.cut(first.part.endByte - first.part.startByte);
       lane.adopt(first, block, first.askedAtMs);
+      // What it brings before the others have begun is its own.
+      while (lane.mayAskAhead && this.#queue.uncutBytes > 0) lane.start(this.#queue.cut(lane.sizeBytes));
     }
     if (left.aborted) this.#onLeft();
     if (signal.aborted) this.#onCancelled();
@@ -177,9 +183,22 @@ class LaneTransfer {
       lane.isRemoved = false;
       lane.start(block);
     }
+    if (!this.#isTight && this.#busyLanes() <= mostLanes) forBytes = Math.min(forBytes, this.#askAhead());
     this.#workAtByte = this.#queue.headByte + forBytes;
     const nextMs = Math.max(LEAST_SLEEP_MS, Math.min(this.#rests.untilReadyMs(), forMs));
     this.#timer = setTimeout(() => this.#work(), nextMs);
+  }
+
+  /** Asks lanes for what they fetch next, those first that have least to do. Gives how much has to be delivered before one more. */
+  #askAhead(): number {
+    for (;;) {
+      const [lane] = this.#lanes
+        .filter(({ mayAskAhead }) => mayAskAhead)
+        .toSorted((one, other) => one.asked - other.asked || one.busyMs - other.busyMs);
+      const choice = lane && chooseAhead(lane, this.#lanes, this.#queue, this.#init.config);
+      if (choice?.is !== 'fetch') return choice?.forBytes ?? Number.POSITIVE_INFINITY;
+      lane?.start(choice.block);
+    }
   }
 
   #busyLanes(): number {
@@ -206,7 +225,8 @@ class LaneTransfer {
     fetch.atByte += chunk.length;
     if (block.nextByte === block.endByte) {
       for (const lane of this.#lanes) {
-        if (lane.fetch !== fetch && lane.fetch?.block === block) lane.lose();
+        const other = lane.fetchOf(block);
+        if (other && other !== fetch) lane.lose(other);
       }
     }
     // What remains is the client's to read, however long that takes: nothing upstream waits for it.
@@ -219,7 +239,7 @@ class LaneTransfer {
   #onWhole(fetch: LaneFetch, lane: Lane): void {
     lane.noteBlock(fetch);
     const inService = this.#lanes.filter(({ isRemoved }) => !isRemoved);
-    lane.sizeBytes = adaptedBlockBytes(lane, inService, this.#init.config);
+    lane.loadBytes = adaptedLoadBytes(lane, inService, this.#init.config);
     if (lane.isMeasured && this.#trials.hasLowered(lane.index)) this.#removeDegraded(lane);
     this.#work();
   }
@@ -229,7 +249,11 @@ class LaneTransfer {
     this.#trials.noteChange();
   }
 
-  #onFailed(failure: LonghaulError, lane: Lane): void {
+  #onFailed(failure: LonghaulError, lane: Lane, wasGivenBack: boolean): void {
+    if (wasGivenBack) {
+      this.#work();
+      return;
+    }
     this.#init.observe({ type: 'lane-broke', lane: lane.index, code: failure.code });
     this.#trials.noteChange();
     const end = this.#rests.afterFailure(lane, failure);
@@ -248,7 +272,11 @@ class LaneTransfer {
     if (this.#queue.isComplete) this.#end('complete');
     if (this.#queue.headByte >= this.#workAtByte) this.#work();
     if (this.#isOver || this.#isPaused) return;
-    if (this.#isTight || this.#init.memory.isTight()) this.#fitIntoMemory();
+    if (this.#isTight || this.#init.memory.isTight()) {
+      this.#fitIntoMemory();
+      // What is next may have been left to lanes that now rest.
+      if (this.#isTight && this.#queue.open[0]?.fetches === 0) this.#work();
+    }
     if (!this.#isBlocked || !this.#isQueueLong) return;
     this.#isPaused = true;
     clearTimeout(this.#timer);
@@ -282,7 +310,7 @@ class LaneTransfer {
     if (!wasTight) this.#init.observe({ type: 'lanes-tight' });
     const [next] = this.#queue.open;
     for (const lane of this.#lanes) {
-      if (this.#isTight && lane.fetch && lane.fetch.block !== next) lane.pause();
+      if (this.#isTight && lane.fetch && !(next && lane.fetchOf(next))) lane.pause();
       else lane.resume();
     }
     if (wasTight && !this.#isTight) this.#work();

@@ -1,5 +1,5 @@
 import { asLonghaulError, type Chain, type ChainPromise, type LonghaulError } from '@longhaul/shared';
-import type { OriginConnection } from '../origin/origin-connection.ts';
+import type { Conversation } from '../origin/conversation.ts';
 import type { Part } from '../origin/representation.ts';
 import type { Block } from './block-queue.ts';
 import { type LaneRecord, PROVING_BLOCKS } from './degraded-lane.ts';
@@ -12,7 +12,7 @@ const BPS_PER_BYTE_PER_MS = 8000;
 
 /** A connection to the origin for one lane, and over which chain it goes. */
 export interface LaneConnection {
-  readonly connection: OriginConnection;
+  readonly connection: Conversation;
   /** Resolves when the connection stands. Rejects when it could not be made; then the first fetch fails for the same reason. */
   readonly route: Promise<{
     /** This depot first. */
@@ -34,19 +34,29 @@ export interface LaneFetch {
   readonly fromByte: number;
   /** The next byte that comes. */
   atByte: number;
+  /** Runs from when the lane had nothing else to fetch. */
   readonly watch: Stopwatch;
+  /** Asked for while another block was fetched: its first byte waited for that. */
+  readonly isAhead: boolean;
   firstByteMs: number | undefined;
+  /** It rested before its first byte, which then comes sooner or later than the origin sent it. */
+  hasRested: boolean;
+  /** Another lane has brought it. */
+  isLost: boolean;
 }
 
 interface LaneComponents {
   readonly open: OpenLane;
   readonly request: BlockRequest;
   readonly config: LanesConfig;
+  /** Blocks that a new connection may be asked for at once. */
+  readonly mostQuestions: () => number;
   readonly nowMs: () => number;
   readonly onOpened: (lane: Lane, chain: Chain) => void;
   readonly onChunk: (fetch: LaneFetch, chunk: Buffer) => void;
   readonly onWhole: (fetch: LaneFetch, lane: Lane) => void;
-  readonly onFailed: (failure: LonghaulError, lane: Lane) => void;
+  /** `wasGivenBack`: the origin left blocks unanswered that were asked for ahead; that is no failure of the lane. */
+  readonly onFailed: (failure: LonghaulError, lane: Lane, wasGivenBack: boolean) => void;
 }
 
 /** A lane: its connection, which comes and goes, what it is fetching, and what is known of it. */
@@ -55,11 +65,13 @@ export class Lane {
   readonly #components: LaneComponents;
   #opened: LaneConnection | undefined;
   #chain: Chain | undefined;
-  #fetch: LaneFetch | undefined;
+  /** What it was asked for, in order: the first one comes now. */
+  #fetches: LaneFetch[] = [];
+  #isPaused = false;
   #promise: ChainPromise | undefined;
   meter: LaneMeter;
-  /** Of its next block. */
-  sizeBytes: number;
+  /** What the law has it fetch at once, in one block or in several. */
+  loadBytes: number;
   /** It takes no block before this time. */
   notBeforeMs = Number.NEGATIVE_INFINITY;
   /** One after the other. */
@@ -71,16 +83,49 @@ export class Lane {
   /** How long the next removal lasts. */
   retryMs: number;
 
-  constructor(index: number, sizeBytes: number, components: LaneComponents) {
+  constructor(index: number, loadBytes: number, components: LaneComponents) {
     this.index = index;
-    this.sizeBytes = sizeBytes;
+    this.loadBytes = loadBytes;
     this.#components = components;
     this.meter = new LaneMeter(components.config.smoothing);
     this.retryMs = components.config.retrySeconds * 1000;
   }
 
+  /** What comes now, or next. */
   get fetch(): LaneFetch | undefined {
-    return this.#fetch;
+    return this.#fetches[0];
+  }
+
+  /** Its work on a block, be it asked for ahead. */
+  fetchOf(block: Block): LaneFetch | undefined {
+    return this.#fetches.find((fetch) => fetch.block === block);
+  }
+
+  /** Whether it fetches something, and is not stopped. */
+  get isAtWork(): boolean {
+    return this.#fetches.length > 0 && !this.#isPaused;
+  }
+
+  /** Blocks that it was asked for. */
+  get asked(): number {
+    return this.#fetches.length;
+  }
+
+  /** Of its next block. */
+  get sizeBytes(): number {
+    const { leastBlockBytes } = this.#components.config;
+    return Math.max(leastBlockBytes, Math.floor(this.loadBytes / this.mostQuestions));
+  }
+
+  /** Blocks that it may be asked for at once. */
+  get mostQuestions(): number {
+    return this.#opened?.connection.mostQuestions ?? this.#components.mostQuestions();
+  }
+
+  /** Whether it can be asked for one more block while it fetches another. */
+  get mayAskAhead(): boolean {
+    const { mostQuestions = 1, isOpen = false } = this.#opened?.connection ?? {};
+    return isOpen && this.#fetches.length > 0 && this.#fetches.length < mostQuestions;
   }
 
   /** The depots that its connection goes over, or did last, this one first; `undefined` before one has stood. */
@@ -105,13 +150,13 @@ export class Lane {
     return this.#opened?.connection.isOpen === true;
   }
 
-  /** Fetches what the block misses; over a new connection where there is none. */
+  /** Fetches what the block misses, after what it was asked for before; over a new connection where there is none. */
   start(block: Block): void {
     const part = { startByte: block.nextByte, endByte: block.endByte };
     if (!this.isOpen) this.drop();
-    const { open, request } = this.#components;
+    const { open, request, nowMs } = this.#components;
     const opened = this.#opened ?? open(this.index);
-    this.#run(opened, block, new Stopwatch(this.#components.nowMs), (onChunk) =>
+    this.#run(opened, block, new Stopwatch(nowMs), (onChunk) =>
       fetchBlock(opened.connection, request, part, onChunk),
     );
   }
@@ -124,44 +169,51 @@ export class Lane {
     );
   }
 
-  /** Ends the connection. A running fetch is over, and reports nothing any more. */
+  /** Ends the connection, and gives back all that it was asked for: running fetches report nothing any more. */
   drop(): void {
     const opened = this.#opened;
     this.#opened = undefined;
-    this.#end();
+    for (const { block } of this.#fetches.splice(0)) block.fetches -= 1;
+    this.#isPaused = false;
     opened?.connection.close();
   }
 
   pause(): void {
-    this.#fetch?.watch.stop();
+    this.#isPaused = true;
+    for (const fetch of this.#fetches) fetch.hasRested ||= fetch.firstByteMs === undefined;
+    this.fetch?.watch.stop();
     this.#opened?.connection.pause();
   }
 
   resume(): void {
-    this.#fetch?.watch.start();
+    this.#isPaused = false;
+    this.fetch?.watch.start();
     this.#opened?.connection.resume();
   }
 
   /** Gives up a block that another lane has brought; what came of it shows how slow this lane is. */
-  lose(): void {
-    const fetch = this.#fetch;
-    if (fetch) {
-      const { block, fromByte, atByte, watch } = fetch;
-      // With no byte of it there, not even the whole block would have come faster than this.
-      const sizeBytes = atByte > fromByte ? atByte - fromByte : block.endByte - fromByte;
-      this.meter.noteBlock(sizeBytes, watch.elapsedMs);
-    }
+  lose(fetch: LaneFetch): void {
+    fetch.isLost = true;
+    // What comes before it is wanted: the connection ends when it would be this one's turn.
+    if (fetch !== this.fetch) return;
+    const { block, fromByte, atByte, watch } = fetch;
+    // With no byte of it there, not even the whole block would have come faster than this.
+    const sizeBytes = atByte > fromByte ? atByte - fromByte : block.endByte - fromByte;
+    this.meter.noteBlock(sizeBytes, watch.elapsedMs);
     this.drop();
   }
 
   /** Counts a block that came whole. One much shorter than the lane's own would show its delay for its rate. */
-  noteBlock({ block, fromByte, watch, firstByteMs }: LaneFetch): void {
+  noteBlock({ block, fromByte, watch, firstByteMs, isAhead, hasRested }: LaneFetch): void {
     const sizeBytes = block.endByte - fromByte;
     const wholeMs = watch.elapsedMs;
     this.failures = 0;
     this.isProved = true;
-    this.meter.noteDelay(firstByteMs ?? wholeMs);
-    if (this.meter.blocks === 0 || sizeBytes >= this.sizeBytes / 2) this.meter.noteBlock(sizeBytes, wholeMs);
+    if (!isAhead && !hasRested) this.meter.noteDelay(firstByteMs ?? wholeMs);
+    // Where the next block is on the way already nothing rests between them: the wait for a first one is no part of the rate.
+    const waitedMs = !isAhead && this.fetch ? (firstByteMs ?? 0) : 0;
+    if (this.meter.blocks === 0 || sizeBytes >= this.sizeBytes / 2)
+      this.meter.noteBlock(sizeBytes, wholeMs - waitedMs);
     // It has earned a first chance again.
     if (this.meter.blocks === PROVING_BLOCKS) this.retryMs = this.#components.config.retrySeconds * 1000;
   }
@@ -170,13 +222,28 @@ export class Lane {
   forget(): void {
     const { smoothing, leastBlockBytes } = this.#components.config;
     this.meter = new LaneMeter(smoothing);
-    this.sizeBytes = leastBlockBytes;
+    this.loadBytes = leastBlockBytes;
     this.#promise = undefined;
   }
 
-  /** How long the running fetch will still take, as far as it shows. */
-  remainingMs({ block, fromByte, atByte, watch, firstByteMs }: LaneFetch): number {
-    const { bytesPerMs, leastDelayMs = 0 } = this.meter;
+  /** How long a fetch will still take, as far as it and those before it show. */
+  remainingMs(fetch: LaneFetch): number {
+    let remainingMs = 0;
+    for (const asked of this.#fetches) {
+      remainingMs += asked === this.fetch ? this.#runningMs(asked) : this.#behindMs(asked);
+      if (asked === fetch) break;
+    }
+    return remainingMs;
+  }
+
+  #behindMs({ block, atByte }: LaneFetch): number {
+    return (block.endByte - atByte) / (this.meter.bytesPerMs ?? Number.POSITIVE_INFINITY);
+  }
+
+  #runningMs({ block, fromByte, atByte, watch, firstByteMs, isAhead }: LaneFetch): number {
+    const { bytesPerMs } = this.meter;
+    // Its answer was on the way already.
+    const leastDelayMs = isAhead ? 0 : (this.meter.leastDelayMs ?? 0);
     const elapsedMs = watch.elapsedMs;
     const restBytes = block.endByte - atByte;
     if (firstByteMs === undefined) {
@@ -192,7 +259,10 @@ export class Lane {
 
   /** Until the running fetch will still take more than `limitMs`, if nothing more of it comes; 0: it will. */
   untilRemainsMs(fetch: LaneFetch, limitMs: number): number {
-    if (this.remainingMs(fetch) > limitMs) return 0;
+    const running = this.fetch;
+    if (!running || this.remainingMs(fetch) > limitMs) return 0;
+    if (running !== fetch)
+      return this.untilRemainsMs(running, limitMs - (this.remainingMs(fetch) - this.remainingMs(running)));
     const { block, fromByte, atByte, watch, firstByteMs } = fetch;
     const elapsedMs = watch.elapsedMs;
     if (firstByteMs === undefined) return limitMs - elapsedMs;
@@ -203,7 +273,25 @@ export class Lane {
 
   /** Until it is free. */
   get busyMs(): number {
-    return this.#fetch ? this.remainingMs(this.#fetch) : 0;
+    const last = this.#fetches.at(-1);
+    return last ? this.remainingMs(last) : 0;
+  }
+
+  /** Until the first byte of a block comes that it is asked for now. */
+  get freeInMs(): number {
+    return this.fetch ? this.busyMs : (this.meter.leastDelayMs ?? 0);
+  }
+
+  /** How long so many bytes take once they come; `undefined` when it has shown no rate. */
+  flowMs(sizeBytes: number): number | undefined {
+    const { bytesPerMs } = this.meter;
+    return bytesPerMs === undefined ? undefined : sizeBytes / bytesPerMs;
+  }
+
+  /** Until it would have brought so many bytes that it is asked for now; `undefined` when it has shown no rate. */
+  inMs(sizeBytes: number): number | undefined {
+    const flowMs = this.flowMs(sizeBytes);
+    return flowMs === undefined ? undefined : this.freeInMs + flowMs;
   }
 
   /** How long this lane would need for so many bytes; `undefined` when it has shown no rate. */
@@ -223,40 +311,47 @@ export class Lane {
     const { config, onChunk, onWhole, onFailed } = this.#components;
     if (opened !== this.#opened) this.#greet(opened);
     this.#opened = opened;
+    const isAhead = this.#fetches.length > 0;
     const fetch: LaneFetch = {
       block,
       fromByte: block.nextByte,
       atByte: block.nextByte,
       watch,
+      isAhead,
       firstByteMs: undefined,
+      hasRested: this.#isPaused,
+      isLost: false,
     };
-    this.#fetch = fetch;
+    if (isAhead || this.#isPaused) watch.stop();
+    this.#fetches.push(fetch);
     block.fetches += 1;
     const take: OnChunk = (chunk) => {
-      if (this.#fetch !== fetch) return;
+      if (!this.#fetches.includes(fetch)) return;
       fetch.firstByteMs ??= fetch.watch.elapsedMs;
       onChunk(fetch, chunk);
     };
     read(take).then(
       () => {
-        if (this.#fetch !== fetch) return;
-        this.#end();
-        if (!opened.connection.isOpen) this.drop();
+        if (!this.#fetches.includes(fetch)) return;
+        this.#end(fetch);
+        const isNextLost = this.fetch?.isLost === true;
+        if (isNextLost || (!opened.connection.isOpen && !this.fetch)) this.drop();
         onWhole(fetch, this);
       },
       (thrown) => {
-        if (this.#fetch !== fetch) return;
+        if (!this.#fetches.includes(fetch)) return;
         // What brought this much was a working way.
         if (fetch.atByte - fetch.fromByte >= config.leastBlockBytes) this.failures = 0;
         this.drop();
-        onFailed(asLonghaulError(thrown), this);
+        onFailed(asLonghaulError(thrown), this, opened.connection.gaveBack);
       },
     );
   }
 
-  #end(): void {
-    if (this.#fetch) this.#fetch.block.fetches -= 1;
-    this.#fetch = undefined;
+  #end(fetch: LaneFetch): void {
+    fetch.block.fetches -= 1;
+    this.#fetches.splice(this.#fetches.indexOf(fetch), 1);
+    if (!this.#isPaused) this.fetch?.watch.start();
   }
 
   #greet(opened: LaneConnection): void {

@@ -41,7 +41,7 @@ const portion = (preset: number) =>
 /** `lanes` of a depot's configuration. */
 export const lanesSchema = z
   .strictObject({
-    /** How the sizes of blocks are chosen: by the law of MPFAST, or the same for all, for whichever lane is free. */
+    /** How much a lane is asked for at once: by a law after MPFAST's, or the same for all. */
     control: z.enum(['coupled', 'plain']).default('coupled'),
     /** Whether lanes use the plan's other chains, too: that pays where these do not share their narrowest link. */
     spread: z.boolean().default(false),

@@ -15,9 +15,12 @@ export type Choice =
   /** Nothing, until so much time has passed or so many bytes were delivered: before that it could choose nothing else. */
   | { readonly is: 'wait'; readonly forMs: number; readonly forBytes: number };
 
+/** How soon a lane looks again that leaves what nobody fetches yet to faster ones: these may become slower than they were. */
+const LOOK_AGAIN_MS = 200;
+
 /**
- * What a free lane fetches next: what a lane that broke has left, else the next piece of the file as far as the reorder
- * buffer reaches, else the rest of a late block. Where memory is tight, only what the client gets next.
+ * What a free lane fetches next: of what nobody fetches yet what it brings soonest of all lanes, as far as the reorder
+ * buffer reaches; else the rest of a late block. Where memory is tight, only what the client gets next.
  */
 export function chooseBlock(
   lane: Lane,
@@ -27,11 +30,13 @@ export function chooseBlock(
   isTight = false,
 ): Choice {
   const { open } = queue;
-  const left = (isTight ? open.slice(0, 1) : open).find(({ fetches }) => fetches === 0);
-  if (left) return { is: 'fetch', block: left, isLate: false };
+  const [first] = open;
   const never = Number.POSITIVE_INFINITY;
-  if (isTight && open.length > 0) return { is: 'wait', forMs: never, forBytes: never };
-  const next = cutFor(lane, lanes, queue, config);
+  if (isTight && first)
+    return first.fetches === 0
+      ? { is: 'fetch', block: first, isLate: false }
+      : { is: 'wait', forMs: never, forBytes: never };
+  const next = chooseAhead(lane, lanes, queue, config, isTight);
   if (next.is === 'fetch') return next;
   // Before the end only the first block holds the stream up.
   const candidates = queue.uncutBytes === 0 ? open : open.slice(0, 1);
@@ -44,36 +49,67 @@ export function chooseBlock(
   return { ...next, forMs };
 }
 
-function cutFor(lane: Lane, lanes: readonly Lane[], queue: BlockQueue, config: LanesConfig): Choice {
-  const { uncutBytes, spanBytes, open } = queue;
+/** What a lane fetches next, or after what it fetches now: a late block is left to those that have nothing to do. */
+export function chooseAhead(
+  lane: Lane,
+  lanes: readonly Lane[],
+  queue: BlockQueue,
+  config: LanesConfig,
+  isTight = false,
+): Choice {
+  const { unaskedBytes, spanBytes, headByte, open } = queue;
   const never = Number.POSITIVE_INFINITY;
-  if (uncutBytes === 0) return { is: 'wait', forMs: never, forBytes: never };
+  if (unaskedBytes === 0) return { is: 'wait', forMs: never, forBytes: never };
   const inService = lanes.filter((other) => other === lane || !other.isRemoved);
-  const sizeBytes = cutBytes(lane, inService, uncutBytes, lanes.length === 1, config);
+  const sizeBytes = cutBytes(lane, inService, unaskedBytes, lanes.length === 1, config);
+  const leftBytes = isTight ? 0 : othersBytes(lane, sizeBytes, inService, config);
+  if (leftBytes >= unaskedBytes) return { is: 'wait', forMs: LOOK_AGAIN_MS, forBytes: never };
   const headLateInMs = untilUnusualMs(open[0], lanes);
-  const roomBytes = windowBytes(inService, headLateInMs === 0, config) - spanBytes;
-  const missingBytes = Math.min(sizeBytes, uncutBytes) - roomBytes;
-  if (spanBytes > 0 && missingBytes > 0)
+  const reachBytes = queue.claimByte(leftBytes) + Math.min(sizeBytes, unaskedBytes - leftBytes) - headByte;
+  // Of one lane alone nothing comes before its turn.
+  const missingBytes =
+    lanes.length === 1
+      ? spanBytes - config.bufferBytes / 2
+      : reachBytes - windowBytes(inService, headLateInMs === 0, config);
+  if (reachBytes > sizeBytes && missingBytes > 0)
     return { is: 'wait', forMs: headLateInMs || never, forBytes: missingBytes };
-  return { is: 'fetch', block: queue.cut(sizeBytes), isLate: false };
+  return { is: 'fetch', block: queue.claim(leftBytes, sizeBytes), isLate: false };
+}
+
+/**
+ * What the other lanes would bring, in whole blocks, before this one has brought a block of this size: that is left to
+ * them, so that blocks come about in the order of the file. The lane that would be through first leaves nothing.
+ */
+function othersBytes(lane: Lane, sizeBytes: number, lanes: readonly Lane[], config: LanesConfig): number {
+  const inMs = lane.inMs(sizeBytes);
+  if (inMs === undefined) return 0;
+  let bytes = 0;
+  for (const other of lanes) {
+    const blockMs = other.flowMs(other.sizeBytes);
+    if (other === lane || blockMs === undefined || !other.isAtWork) continue;
+    bytes += other.sizeBytes * Math.max(0, Math.ceil((inMs - other.freeInMs) / blockMs) - 1);
+  }
+  return bytes < config.leastBlockBytes ? 0 : bytes;
 }
 
 /** Until this idle lane would bring the rest of the block much sooner than the one that is fetching it; 0: it would. */
 function untilLateMs(lane: Lane, block: Block, lanes: readonly Lane[]): number {
   const neededMs = lane.neededMs({ startByte: block.nextByte, endByte: block.endByte });
   const owner = ownerOf(block, lanes);
-  if (neededMs === undefined || block.fetches > 1 || !owner?.fetch) return Number.POSITIVE_INFINITY;
-  return owner.untilRemainsMs(owner.fetch, Math.max(LATE_FACTOR * neededMs, neededMs + LEAST_GAIN_MS));
+  const fetch = owner?.fetchOf(block);
+  if (neededMs === undefined || block.fetches > 1 || !owner || !fetch) return Number.POSITIVE_INFINITY;
+  return owner.untilRemainsMs(fetch, Math.max(LATE_FACTOR * neededMs, neededMs + LEAST_GAIN_MS));
 }
 
 /** Until a block has taken longer than its lane's blocks usually do; 0: it has. */
 function untilUnusualMs(block: Block | undefined, lanes: readonly Lane[]): number {
   const owner = block && ownerOf(block, lanes);
-  if (!block || !owner?.fetch) return Number.POSITIVE_INFINITY;
+  const fetch = block && owner?.fetchOf(block);
+  if (!owner || !fetch) return Number.POSITIVE_INFINITY;
   const usualMs = (block.endByte - block.startByte) / (owner.meter.bytesPerMs ?? Number.POSITIVE_INFINITY);
-  return Math.max(0, usualMs - owner.fetch.watch.elapsedMs);
+  return Math.max(0, usualMs - fetch.watch.elapsedMs);
 }
 
 function ownerOf(block: Block, lanes: readonly Lane[]): Lane | undefined {
-  return lanes.find(({ fetch }) => fetch?.block === block);
+  return lanes.find((lane) => lane.fetchOf(block) !== undefined);
 }

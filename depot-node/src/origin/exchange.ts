@@ -7,7 +7,7 @@ import type { PendingStream } from '../sockets/pending-stream.ts';
 import { GatheredChunks } from './gathered-chunks.ts';
 import { type AnswerHead, isLength } from './representation.ts';
 import { SilenceTimer } from './silence-timer.ts';
-import { TinyChunks } from './tiny-chunks.ts';
+import { tinyChunks } from './tiny-chunks.ts';
 
 /** How the reading of a body ended. `too-long`: more came than was to come. */
 export type BodyRead =
@@ -36,9 +36,7 @@ export interface TakenBody {
 }
 
 /** More interim answers (RFC 9110 section 15.2) than any origin has reason for. */
-const MOST_INTERIM_ANSWERS = 20;
-
-const tinyChunks = new TinyChunks(() => performance.now());
+export const MOST_INTERIM_ANSWERS = 20;
 
 interface ExchangeInit {
   readonly outgoing: ClientRequest;
@@ -97,6 +95,11 @@ export class Exchange {
   /** Whether the answer has been read to its end. */
   get isRead(): boolean {
     return this.#isRead;
+  }
+
+  /** Whether the origin keeps the connection open after this answer. */
+  get isKept(): boolean {
+    return this.#message !== undefined && this.#init.outgoing.shouldKeepAlive;
   }
 
   /** Whether another request may follow over the same connection. */

@@ -6,12 +6,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { KIB, LonghaulError } from '@longhaul/shared';
 import fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import {
-  type OpenStream,
-  type OriginAnswer,
-  OriginConnection,
-  type OriginRequest,
-} from './origin-connection.ts';
+import type { OriginRequest } from './conversation.ts';
+import { type OpenStream, type OriginAnswer, OriginConnection } from './origin-connection.ts';
 
 let server: Server;
 let serve: (socket: Socket, request: string) => void;

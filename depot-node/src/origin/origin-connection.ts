@@ -3,16 +3,10 @@ import type { Duplex } from 'node:stream';
 import { asLonghaulError, LonghaulError } from '@longhaul/shared';
 import { PendingStream } from '../sockets/pending-stream.ts';
 import { resetConnection } from '../sockets/reset.ts';
+import type { AskOptions, Conversation, OriginRequest } from './conversation.ts';
 import { DoublyFramedHead } from './doubly-framed-head.ts';
 import { type BodyRead, Exchange, type ReadOptions, type TakenBody } from './exchange.ts';
 import type { AnswerHead } from './representation.ts';
-
-export interface OriginRequest {
-  readonly method: 'GET' | 'HEAD';
-  /** Raw path and query. */
-  readonly target: string;
-  readonly headers: Readonly<Record<string, string>>;
-}
 
 /** An origin's answer: its head, its body unread. */
 export interface OriginAnswer {
@@ -27,20 +21,15 @@ export interface OriginAnswer {
  */
 export type OpenStream = (firstBytes: Buffer, signal: AbortSignal) => Promise<Duplex>;
 
-interface AskOptions {
-  /** How long the origin may take to answer, from the moment on at which it has been reached. */
-  readonly answerMs: number;
-  /** Gives the question up. */
-  readonly signal?: AbortSignal;
-}
-
 /**
  * A conversation with an origin in HTTP/1.1, one request at a time: ask for the head of an answer, then read its body or
  * take it away, then ask again or close. The stream that it goes over is made with the first request.
  */
-export class OriginConnection {
+export class OriginConnection implements Conversation {
   /** Resolves when the stream stands; rejects with what kept it from being made. Never settles when nothing is asked. */
   readonly stands: Promise<void>;
+  readonly mostQuestions = 1;
+  readonly gaveBack = false;
   readonly #stream = new PendingStream();
   readonly #agent: OneStreamAgent;
   #exchange: Exchange | undefined;
@@ -66,6 +55,11 @@ export class OriginConnection {
     const { destroyed, readableEnded, writable } = this.#stream;
     const isFree = this.#exchange === undefined || this.#exchange.mayFollow;
     return isFree && !destroyed && !readableEnded && writable;
+  }
+
+  /** Whether the origin has answered so that more can be asked over the same connection. */
+  get isKept(): boolean {
+    return this.#exchange?.isKept === true;
   }
 
   /**

@@ -47,6 +47,9 @@ export class TinyChunks {
   }
 }
 
+/** Those of this process. */
+export const tinyChunks = new TinyChunks(() => performance.now());
+
 /** A connection that may bring tiny chunks. */
 export class TinySender {
   readonly #note: (sender: TinySender, count: number) => number;

@@ -45,6 +45,8 @@ export type LaneEvent =
   | { readonly type: 'lanes-tight' }
   /** A download got fewer lanes than its plan has, because others have theirs. */
   | { readonly type: 'lanes-fewer'; readonly lanes: number }
+  /** The origin cannot be asked for several blocks at once, and is asked for one after the other for a while. */
+  | { readonly type: 'lanes-asked-singly' }
   /** The rest of a late block, from a byte to another, was asked for on a second lane. */
   | {
       readonly type: 'block-asked-again';

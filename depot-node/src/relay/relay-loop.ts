@@ -5,6 +5,7 @@ import { BorrowedEnd } from './borrowed-end.ts';
 import { createBufferPool } from './buffer-pool.ts';
 import { type End, PlainEnd } from './end.ts';
 import type { EndComponents, EndUse, Flow, FlowComponents } from './flow.ts';
+import type { Mail } from './mail.ts';
 import { createPipePool } from './pipe-pool.ts';
 import { ThreadDigests } from './thread-digests.ts';
 import type {
@@ -32,8 +33,10 @@ export interface LoopComponents {
   readonly openSsl: OpenSslCalls | undefined;
   /** Why there is none. */
   readonly whyNoTls: string | undefined;
-  /** Readable when commands have come. */
+  /** Readable when commands have come while the thread slept. */
   readonly waker: number;
+  /** What both sides know without a call of the kernel; see `mail.ts`. */
+  readonly mail: Mail;
   readonly nextCommand: () => ThreadCommand | undefined;
   readonly report: (report: ThreadReport) => void;
   readonly nowMs: () => number;
@@ -49,7 +52,7 @@ interface Watched {
  * again: a fast flow never keeps another one waiting for longer than one pair of splices each.
  */
 export function runRelayLoop(init: LoopComponents): void {
-  const { kernel, waker, nextCommand, report, nowMs, openSsl } = init;
+  const { kernel, waker, mail, nextCommand, report, nowMs, openSsl } = init;
   const readiness = kernel.openReadiness();
   const pipes = createPipePool(kernel);
   const digests = new ThreadDigests();
@@ -219,7 +222,6 @@ export function runRelayLoop(init: LoopComponents): void {
       const key = readiness.key(index);
       if (key === WAKER_KEY) {
         kernel.rest(waker);
-        for (let command = nextCommand(); command; command = nextCommand()) obey(command);
         continue;
       }
       const found = watched[key];
@@ -279,8 +281,11 @@ export function runRelayLoop(init: LoopComponents): void {
   report({ type: 'ready', tls: tls ? undefined : (init.whyNoTls ?? 'it is not wanted') });
   try {
     while (!state.stopping) {
-      const count = readiness.wait(waitMs());
+      const timeoutMs = waitMs();
+      const count = readiness.wait(timeoutMs !== 0 && mail.fallAsleep() ? timeoutMs : 0);
+      mail.wakeUp();
       now = nowMs();
+      if (mail.hasCome()) for (let command = nextCommand(); command; command = nextCommand()) obey(command);
       handleEvents(count);
       runTurns();
       if (now >= nextTickMs) tick();

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { MessageChannel, receiveMessageOnPort, Worker } from 'node:worker_threads';
 import type { DigestAlgorithm, FlowDigest } from '../digests/flow-digest.ts';
 import type { Kernel } from '../kernel/open-kernel.ts';
+import { Mail } from './mail.ts';
 import type { RelayWorkerData } from './relay-worker.ts';
 import type {
   AbandonCommand,
@@ -75,7 +76,8 @@ export async function startRelayThread(
   const waker = kernel.makeWaker();
   if (waker < 0) throw new Error(`eventfd failed, errno ${-waker}`);
   const { port1: port, port2 } = new MessageChannel();
-  const workerData: RelayWorkerData = { port: port2, waker, endsTls };
+  const mail = new Mail();
+  const workerData: RelayWorkerData = { port: port2, waker, mail: mail.memory, endsTls };
   const worker = new Worker(WORKER, { name: 'relay', execArgv: [], workerData, transferList: [port2] });
   const flows = new Map<number, Running>();
   const digests = new Map<number, (digest: Uint8Array | undefined) => void>();
@@ -87,7 +89,7 @@ export async function startRelayThread(
 
   const send = (command: ThreadCommand) => {
     port.postMessage(command);
-    kernel.wake(waker);
+    if (mail.note()) kernel.wake(waker);
   };
   const stop = () => send({ type: 'stop' });
   const restIfIdle = () => {

@@ -2,6 +2,7 @@ import { DEFAULT_CIPHERS } from 'node:tls';
 import { type MessagePort, receiveMessageOnPort, workerData } from 'node:worker_threads';
 import { type Kernel, openKernel, openOpenSsl } from '../kernel/open-kernel.ts';
 import { tryOpenSsl } from '../tls/self-test.ts';
+import { Mail } from './mail.ts';
 import { runRelayLoop } from './relay-loop.ts';
 import type { ThreadCommand, ThreadReport } from './thread-message.ts';
 
@@ -9,16 +10,18 @@ import type { ThreadCommand, ThreadReport } from './thread-message.ts';
 export interface RelayWorkerData {
   readonly port: MessagePort;
   readonly waker: number;
+  readonly mail: SharedArrayBuffer;
   /** Whether it shall end TLS. */
   readonly endsTls: boolean;
 }
 
-const { port, waker, endsTls } = workerData as RelayWorkerData;
+const { port, waker, mail, endsTls } = workerData as RelayWorkerData;
 const access = openKernel();
 if (!access.kernel) throw new Error(access.reason);
 runRelayLoop({
   kernel: access.kernel,
   waker,
+  mail: new Mail(mail),
   ...(endsTls ? openTls(access.kernel) : { openSsl: undefined, whyNoTls: undefined }),
   // The thread never returns to its event loop, so messages are fetched.
   nextCommand: () => receiveMessageOnPort(port)?.message as ThreadCommand | undefined,

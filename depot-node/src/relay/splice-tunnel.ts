@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import type { Kernel } from '../kernel/open-kernel.ts';
 import { stopReading } from '../kernel/tcp-handle.ts';
 import { resetConnection } from '../sockets/reset.ts';
-import { gatherEnds } from './gather-ends.ts';
+import { type GatheredEnds, gatherEnds } from './gather-ends.ts';
 import { flushed } from './prepare-ends.ts';
 import type { TunnelBreak, TunnelOptions, TunnelOutcome } from './relay-plane.ts';
 import type { RelayThreads } from './relay-threads.ts';
@@ -17,31 +17,55 @@ export interface SpliceComponents {
   readonly tls?: TlsPlane | undefined;
 }
 
-/** Joins two connections in a relay thread; see `Relay.tunnel`. Without descriptors, Node does it. */
-export async function spliceTunnel(
+/**
+ * Joins two connections in a relay thread; see `Relay.tunnel`. Without descriptors, Node does it. No frame that waits for
+ * the end knows the sockets: they are most of what an idle tunnel would hold.
+ */
+export function spliceTunnel(
   components: SpliceComponents,
   downstream: Socket,
   upstream: Socket,
   options: TunnelOptions,
 ): Promise<TunnelOutcome> {
-  const { silenceMs, halfClosedSilenceMs, signal, onDown, onUp } = options;
   // The thread meets the errors; until then `destroyed` tells.
   for (const end of [downstream, upstream]) end.on('error', () => end.destroy());
-  const flushes = await Promise.all([
-    flushed(downstream, silenceMs, signal),
-    flushed(upstream, silenceMs, signal),
-  ]);
-  if (flushes.includes('timeout')) return giveUp(downstream, upstream, 'silent');
-  const ends = flushes.every((flush) => flush === 'flushed')
-    ? await gatherEnds(components, downstream, upstream)
-    : undefined;
-  if (!ends) return streamTunnel(downstream, upstream, options);
+  return takeEnds(components, downstream, upstream, options).then((taken) => {
+    if (taken === 'silent') return giveUp(downstream, upstream, 'silent');
+    return taken ? runInThread(taken, options) : streamTunnel(downstream, upstream, options);
+  });
+}
 
-  const headUp = stopReading(downstream);
-  const headDown = stopReading(upstream);
+/** What a thread gets of two connections. */
+interface TakenEnds extends Pick<GatheredEnds, 'thread' | 'first' | 'second'> {
+  /** What Node had already read from each. */
+  readonly headUp: Uint8Array;
+  readonly headDown: Uint8Array;
+}
+
+/** Undefined where they stay with Node. */
+async function takeEnds(
+  components: SpliceComponents,
+  downstream: Socket,
+  upstream: Socket,
+  { silenceMs, signal }: TunnelOptions,
+): Promise<TakenEnds | 'silent' | undefined> {
+  const flushes = await Promise.all([downstream, upstream].map((end) => flushed(end, silenceMs, signal)));
+  if (flushes.includes('timeout')) return 'silent';
+  const isFlushed = flushes.every((flush) => flush === 'flushed');
+  const ends = isFlushed ? await gatherEnds(components, downstream, upstream) : undefined;
+  if (!ends) return undefined;
+  const { thread, first, second, handOver } = ends;
+  const [headUp, headDown] = [stopReading(downstream), stopReading(upstream)];
   // The duplicates keep both connections alive: Node's own sockets close without a word on the wire.
-  ends.handOver();
-  const report = await new Promise<FlowReport>((resolve) => {
+  handOver();
+  return { thread, first, second, headUp, headDown };
+}
+
+async function runInThread(
+  { thread, first, second, headUp, headDown }: TakenEnds,
+  { silenceMs, halfClosedSilenceMs, signal, onDown, onUp }: TunnelOptions,
+): Promise<TunnelOutcome> {
+  const { end, bytesUp, bytesDown } = await new Promise<FlowReport>((resolve) => {
     const reported = { down: 0, up: 0 };
     const grow = (down: number, up: number) => {
       if (down > reported.down) onDown?.(down - reported.down);
@@ -49,11 +73,11 @@ export async function spliceTunnel(
       reported.down = Math.max(reported.down, down);
       reported.up = Math.max(reported.up, up);
     };
-    const cancel = ends.thread.start(
+    const cancel = thread.start(
       {
         type: 'tunnel',
-        downstream: ends.first,
-        upstream: ends.second,
+        downstream: first,
+        upstream: second,
         headUp,
         headDown,
         silenceMs,
@@ -72,7 +96,6 @@ export async function spliceTunnel(
     signal.addEventListener('abort', cancel);
     if (signal.aborted) cancel();
   });
-  const { end, bytesUp, bytesDown } = report;
   if (end === 'complete') return { outcome: 'complete', bytesUp, bytesDown };
   return { outcome: 'broke', reason: end as TunnelBreak, bytesUp, bytesDown };
 }

@@ -153,15 +153,27 @@ function breakOff(kernel: Kernel, plain: Socket, threadEnd: number): void {
     );
 }
 
+const ADDRESSES = ['remoteAddress', 'remotePort', 'remoteFamily', 'localAddress', 'localPort'] as const;
+
 /** The inside of a TLS connection for Node: a local socket with the addresses of the connection. */
 class PlainSide extends Socket {
   readonly encrypted = true;
+  readonly #outside: Socket;
 
   constructor(descriptor: number, below: Socket) {
     super({ fd: descriptor, readable: true, writable: true, allowHalfOpen: true });
     const raw = rawSocketOf(below);
-    const from = raw instanceof Socket ? raw : below;
-    for (const name of ['remoteAddress', 'remotePort', 'remoteFamily', 'localAddress', 'localPort'] as const)
-      Object.defineProperty(this, name, { get: () => from[name] });
+    this.#outside = raw instanceof Socket ? raw : below;
+  }
+
+  static {
+    // A local socket has none of its own, and its class has them as what the compiler takes for fields.
+    for (const name of ADDRESSES) {
+      Object.defineProperty(PlainSide.prototype, name, {
+        get(this: PlainSide) {
+          return this.#outside[name];
+        },
+      });
+    }
   }
 }

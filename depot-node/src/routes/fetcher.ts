@@ -11,7 +11,8 @@ import {
 } from '@longhaul/shared';
 import { EarlyBytes } from '../legs/early-bytes.ts';
 import type { ChainTarget, OpenNextLeg } from '../legs/next-leg.ts';
-import { type OriginAnswer, OriginConnection, type OriginRequest } from '../origin/origin-connection.ts';
+import type { OriginRequest } from '../origin/conversation.ts';
+import { type OriginAnswer, OriginConnection } from '../origin/origin-connection.ts';
 import { type AnswerHead, endsWithConnection } from '../origin/representation.ts';
 import type { DataPlane } from '../plane/data-plane.ts';
 import { tryInTurn } from '../racing/try-in-turn.ts';

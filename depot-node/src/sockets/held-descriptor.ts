@@ -26,20 +26,34 @@ export function holdDescriptor(
   stream: Duplex | number,
   handedOver: boolean,
 ): HeldDescriptor | undefined {
-  if (typeof stream !== 'number' && !handedOver) {
-    return { descriptor: () => descriptorUnder(stream), release: () => {} };
-  }
+  if (typeof stream !== 'number' && !handedOver) return ownDescriptor(stream);
   const original = typeof stream === 'number' ? stream : descriptorUnder(stream);
   if (original === undefined) return undefined;
   const copy = kernel.duplicate(original);
   // Out of descriptors: the connection goes on without being looked at.
-  if (copy < 0) return undefined;
-  let own: number | undefined = copy;
-  return {
-    descriptor: () => own,
-    release: () => {
-      if (own !== undefined) kernel.close(own);
-      own = undefined;
-    },
-  };
+  return copy < 0 ? undefined : new DuplicatedDescriptor(kernel, copy);
+}
+
+function ownDescriptor(stream: Duplex): HeldDescriptor {
+  return { descriptor: () => descriptorUnder(stream), release: () => {} };
+}
+
+/** Knows nothing of the stream, which may then be forgotten. */
+class DuplicatedDescriptor implements HeldDescriptor {
+  readonly #kernel: DescriptorCalls;
+  #own: number | undefined;
+
+  constructor(kernel: DescriptorCalls, own: number) {
+    this.#kernel = kernel;
+    this.#own = own;
+  }
+
+  descriptor(): number | undefined {
+    return this.#own;
+  }
+
+  release(): void {
+    if (this.#own !== undefined) this.#kernel.close(this.#own);
+    this.#own = undefined;
+  }
 }

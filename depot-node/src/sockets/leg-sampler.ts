@@ -60,7 +60,8 @@ export interface LegSampler {
   readonly takeLinkReports: () => LinkReport[];
 }
 
-interface Leg extends HeldDescriptor {
+interface Leg {
+  readonly held: HeldDescriptor;
   readonly info: LegInfo;
   readonly meter: LegMeter;
   /** From one look to the next, in samples: doubled while nothing moves. */
@@ -86,13 +87,13 @@ export function createLegSampler(
   let timer: NodeJS.Timeout | undefined;
 
   const look = (leg: Leg) => {
-    const descriptor = leg.descriptor();
+    const descriptor = leg.held.descriptor();
     const info = descriptor === undefined ? undefined : readInfo(descriptor);
     if (!info) return;
     const delta = leg.meter.add(info, nowMs());
     addTo(totals[leg.info.legClass], delta);
     if (leg.info.depot !== undefined) links.note(leg.info.depot, delta, leg.meter.measure);
-    if (info.state === TCP_CLOSED) leg.release();
+    if (info.state === TCP_CLOSED) leg.held.release();
     const isUnderWay = (info.unackedSegments ?? 0) > 0;
     const hasMoved = isUnderWay || delta.sentBytes > 0 || delta.receivedBytes > 0;
     leg.everySamples = hasMoved ? 1 : Math.min(2 * leg.everySamples, MOST_REST_SAMPLES);
@@ -106,7 +107,7 @@ export function createLegSampler(
     }
   };
   const forget = (leg: Leg) => {
-    leg.release();
+    leg.held.release();
     legs.delete(leg);
     if (legs.size === 0) clearInterval(timer);
   };
@@ -124,7 +125,7 @@ export function createLegSampler(
         return { stop: () => ({ ...named, measure: undefined }), measure: () => undefined };
       }
       const meter = new LegMeter(first, nowMs());
-      const leg: Leg = { info, meter, everySamples: 1, waitsSamples: 1, ...source };
+      const leg: Leg = { info, meter, held: source, everySamples: 1, waitsSamples: 1 };
       if (legs.size === 0) timer = setInterval(lookAtAll, SAMPLE_MS).unref();
       legs.add(leg);
       return {

@@ -13,7 +13,8 @@ import {
 import { sha256 } from '@longhaul/shared/service';
 import type { ProofMaker } from '../legs/caller-proof.ts';
 import type { NextLegs } from '../legs/next-leg.ts';
-import { type OriginAnswer, OriginConnection, type OriginRequest } from '../origin/origin-connection.ts';
+import type { OriginRequest } from '../origin/conversation.ts';
+import { type OriginAnswer, OriginConnection } from '../origin/origin-connection.ts';
 import type { DataPlane } from '../plane/data-plane.ts';
 import { resetConnection } from '../sockets/reset.ts';
 import type { OpenTicket } from '../tickets/ticket-gate.ts';

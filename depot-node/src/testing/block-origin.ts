@@ -27,7 +27,7 @@ export interface AskedRange extends Asker {
   readonly atMs: number;
   readonly startByte: number;
   readonly endByte: number;
-  /** Answers of the origin that were under way when it was asked. */
+  /** Other connections on which answers were under way when it was asked. */
   readonly beside: number;
 }
 
@@ -45,7 +45,8 @@ export class BlockOrigin {
   readonly #server: Server;
   readonly #sockets = new Map<Socket, { connection: number; sentBytes: number }>();
   #connections = 0;
-  #answering = 0;
+  /** Answers under way. */
+  readonly #answering = new Map<Socket, number>();
 
   constructor(content: Buffer) {
     this.content = content;
@@ -54,7 +55,10 @@ export class BlockOrigin {
       this.#sockets.set(socket, { connection: this.#connections, sentBytes: 0 });
       this.#connections += 1;
       socket.on('error', () => {});
-      socket.once('close', () => this.#sockets.delete(socket));
+      socket.once('close', () => {
+        this.#sockets.delete(socket);
+        this.#answering.delete(socket);
+      });
     });
   }
 
@@ -93,12 +97,12 @@ export class BlockOrigin {
       atMs: performance.now(),
       startByte,
       endByte: lastByte + 1,
-      beside: this.#answering,
+      beside: [...this.#answering].filter(([socket, answers]) => socket !== request.socket && answers > 0)
+        .length,
     });
-    this.#answering += 1;
-    response.once('close', () => {
-      this.#answering -= 1;
-    });
+    const { socket } = request;
+    this.#answering.set(socket, (this.#answering.get(socket) ?? 0) + 1);
+    response.once('close', () => this.#answering.set(socket, (this.#answering.get(socket) ?? 1) - 1));
     const etag = this.manners.etag?.(asker) ?? '"one"';
     if (this.manners.closes) response.setHeader('Connection', 'close');
     if (this.manners.answer?.(request, response, asker)) return;

@@ -8,7 +8,6 @@ import {
   LonghaulError,
   mostTelling,
   refuseThrown,
-  type TicketClaims,
 } from '@longhaul/shared';
 import { sayFarewell } from '@longhaul/shared/service';
 import { refusalEvent, retryAfter } from '../door/refusal.ts';
@@ -16,11 +15,10 @@ import { type Arrival, arrivalOf } from '../jobs/arrival.ts';
 import type { Admission, JobTable } from '../jobs/job-table.ts';
 import { EarlyBytes } from '../legs/early-bytes.ts';
 import type { ChainTarget, OpenNextLeg } from '../legs/next-leg.ts';
-import { downstreamLeg, upstreamLeg } from '../sockets/leg-sampler.ts';
-import { LegSummaries } from '../sockets/leg-summaries.ts';
 import { resetConnection } from '../sockets/reset.ts';
 import { type AcceptComponents, type AcceptedConnect, acceptConnect } from './accept-connect.ts';
-import { watchTunnelEnds } from './tunnel-ends.ts';
+import { relayTunnel, type StandingTunnel } from './relay-tunnel.ts';
+import { TunnelWatch } from './tunnel-ends.ts';
 
 interface ConnectHandlerComponents extends AcceptComponents {
   readonly jobs: JobTable;
@@ -31,48 +29,77 @@ interface ConnectHandlerComponents extends AcceptComponents {
   readonly tunnelsPerJob: number;
 }
 
-/** Serves `CONNECT`: from the previous depot of a chain, or from a client whose ticket is for a tunnel. */
+/** Serves `CONNECT`: from the previous depot of a chain, or from a client whose ticket is for a tunnel. Never rejects. */
 export function createConnectHandler(components: ConnectHandlerComponents) {
-  const { fromDepot, jobs, plane } = components;
+  const { plane } = components;
   const clientTunnels = new ClientTunnels(components.tunnelsPerJob);
-  return async (request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> => {
-    // Until the relay takes over, a caller that breaks off must not bring the process down.
-    const left = new AbortController();
-    const onLeft = () => left.abort();
-    socket.on('error', onLeft);
-    socket.once('close', onLeft);
-    const accepted = await acceptConnect(components, request).catch(refuseThrown);
-    if (!accepted.ok) {
-      refuseConnect(components, request, socket, accepted.error, undefined);
-      return;
-    }
-    const { claims, place } = accepted.value;
-    const leave = place > 0 ? () => undefined : clientTunnels.enter(claims.jobId);
-    if (!leave) {
-      refuseConnect(components, request, socket, new LonghaulError('job-busy'), claims.jobId);
-      return;
-    }
-    const admission = jobs.admit(claims, arrivalAt(accepted.value, request));
-    if (!admission.ok) {
-      leave();
-      refuseConnect(components, request, socket, admission.error, claims.jobId);
-      return;
-    }
-    try {
-      if (place > 0) fromDepot(socket);
-      const signal = AbortSignal.any([left.signal, plane.shutdown]);
-      const early = new EarlyBytes(head, socket);
-      const { upstream, target } = await openFirst(components, accepted.value, early, signal);
-      socket.off('close', onLeft);
-      const open = { claims, target, place, admission: admission.value };
-      await runTunnel(components, open, socket, upstream, early.sizeBytes);
-    } catch (thrown) {
-      if (!left.signal.aborted)
-        refuseConnect(components, request, socket, asLonghaulError(thrown), claims.jobId);
-    } finally {
-      leave();
-      admission.value.release();
-    }
+  const watch = new TunnelWatch(plane.shutdown, plane.nowMs);
+  // No frame that waits for a tunnel's end may know its connections, see `relayTunnel`.
+  return (request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> =>
+    openTunnel(components, clientTunnels, request, socket, head)
+      .catch(() => resetConnection(socket))
+      .then((opened) => opened && relayTunnel(plane, watch, opened.tunnel).finally(opened.release));
+}
+
+interface OpenedTunnel {
+  readonly tunnel: StandingTunnel;
+  /** Gives back what was admitted. */
+  readonly release: () => void;
+}
+
+/** Makes the way of a tunnel; `undefined` when that was refused, which the caller has been told. */
+async function openTunnel(
+  components: ConnectHandlerComponents,
+  clientTunnels: ClientTunnels,
+  request: IncomingMessage,
+  socket: Duplex,
+  head: Buffer,
+): Promise<OpenedTunnel | undefined> {
+  const { fromDepot, jobs, plane } = components;
+  // Until the relay takes over, a caller that breaks off must not bring the process down.
+  const left = new AbortController();
+  const onLeft = () => left.abort(CALLER_LEFT);
+  socket.on('error', onLeft);
+  socket.once('close', onLeft);
+  const accepted = await acceptConnect(components, request).catch(refuseThrown);
+  if (!accepted.ok) return refuseConnect(components, request, socket, accepted.error, undefined);
+  const { claims, place } = accepted.value;
+  const leave = place > 0 ? () => undefined : clientTunnels.enter(claims.jobId);
+  if (!leave) return refuseConnect(components, request, socket, new LonghaulError('job-busy'), claims.jobId);
+  const admitted = jobs.admit(claims, arrivalAt(accepted.value, request));
+  if (!admitted.ok) {
+    leave();
+    return refuseConnect(components, request, socket, admitted.error, claims.jobId);
+  }
+  const admission = admitted.value;
+  const release = releasing(leave, admission);
+  try {
+    if (place > 0) fromDepot(socket);
+    const signal = AbortSignal.any([left.signal, plane.shutdown]);
+    const early = new EarlyBytes(head, socket);
+    const { upstream, target } = await openFirst(components, accepted.value, early, signal);
+    socket.off('close', onLeft);
+    const { chain } = target;
+    const firstBytes = early.sizeBytes;
+    return {
+      tunnel: { downstream: socket, upstream, claims, chain, place, admission, firstBytes },
+      release,
+    };
+  } catch (thrown) {
+    release();
+    if (!left.signal.aborted)
+      refuseConnect(components, request, socket, asLonghaulError(thrown), claims.jobId);
+    return undefined;
+  }
+}
+
+/** Told by nobody: whoever asked has gone. One for all, because to make it costs as much as to look a job up. */
+const CALLER_LEFT = new Error('the caller has left');
+
+function releasing(leave: () => void, admission: Admission): () => void {
+  return () => {
+    leave();
+    admission.release();
   };
 }
 
@@ -127,65 +154,6 @@ async function openFirst(
   throw mostTelling(failures) ?? new LonghaulError('next-depot-unknown');
 }
 
-interface OpenTunnel {
-  readonly claims: TicketClaims;
-  readonly target: ChainTarget;
-  readonly place: number;
-  readonly admission: Admission;
-}
-
-async function runTunnel(
-  { plane }: ConnectHandlerComponents,
-  { claims, target: { chain }, place, admission }: OpenTunnel,
-  socket: Duplex,
-  upstream: Duplex,
-  firstBytes: number,
-): Promise<void> {
-  const { ownId, observe, relay, watch, timeouts, shutdown, nowMs } = plane;
-  const { jobId } = claims;
-  const started = nowMs();
-  if (socket.destroyed) {
-    resetConnection(upstream);
-    return;
-  }
-  socket.write(`HTTP/1.1 200 Connected\r\n${HEADERS.depot}: ${ownId}\r\n\r\n`);
-  const legs = new LegSummaries();
-  legs.watch(watch(socket, { ...downstreamLeg(chain, place), handedOver: true }));
-  legs.watch(watch(upstream, { ...upstreamLeg(chain, place), handedOver: true }));
-  // The ticket's budget and life are for the entry depot to keep, for the whole chain.
-  const isEntry = place === 0;
-  const ends = watchTunnelEnds(timeouts.answerMs + timeouts.connectMs, isEntry ? claims : undefined, nowMs);
-  const over = isEntry ? AbortSignal.any([ends.signal, admission.spent]) : ends.signal;
-  const leaveUplink = plane.joinUplink?.(socket, {
-    jobId,
-    legClass: isEntry ? 'client' : 'depot',
-    handedOver: true,
-  });
-  // What a client sends through a tunnel of its own counts as well.
-  if (isEntry) admission.note(firstBytes);
-  const result = await relay.tunnel(socket, upstream, {
-    // Its client may have stopped reading.
-    silenceMs: timeouts.stallMs,
-    halfClosedSilenceMs: timeouts.silenceMs,
-    signal: AbortSignal.any([shutdown, over]),
-    onDown: (bytes) => {
-      ends.noteAnswer();
-      admission.note(bytes);
-    },
-    ...(isEntry ? { onUp: admission.note } : {}),
-  });
-  ends.stop();
-  leaveUplink?.();
-  const ended = legs.end();
-  if (over.reason instanceof LonghaulError && result.reason === 'cancelled')
-    observe({ type: 'refusal', code: over.reason.code, jobId, depot: ownId, detail: 'tunnel ended' });
-  const seconds = (nowMs() - started) / 1000;
-  const role = isEntry ? 'entry' : place === chain.length - 1 ? 'exit' : 'middle';
-  const { outcome, bytesDown } = result;
-  const bytesUp = firstBytes + result.bytesUp;
-  observe({ type: 'tunnel', jobId, role, seconds, outcome, bytesUp, bytesDown, legs: ended });
-}
-
 /** Credentials that are no ticket: the client had better send others. */
 const UNUSABLE: ReadonlySet<ErrorCode> = new Set(['ticket-malformed', 'ticket-version-unknown']);
 
@@ -195,7 +163,7 @@ function refuseConnect(
   socket: Duplex,
   error: LonghaulError,
   jobId: string | undefined,
-): void {
+): undefined {
   const depot = error.depot ?? ownId;
   observe(refusalEvent(error, jobId, ownId));
   if (socket.destroyed) return;

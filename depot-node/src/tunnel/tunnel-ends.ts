@@ -1,9 +1,9 @@
 import { CLOCK_SKEW_SECONDS, LonghaulError, type TicketClaims } from '@longhaul/shared';
 
-/** The longest time that Node's timers know; a ticket that lives longer is looked at again then. */
-const MAX_TIMER_MS = 2 ** 31 - 1;
+/** The longest time that Node's timers know, in whole seconds; a ticket that lives longer is looked at again then. */
+const MAX_TIMER_MS = 2_147_483_000;
 
-/** What ends a tunnel from within: nobody else sees what passes through it. */
+/** What ends one tunnel from within: nobody else sees what passes through it. */
 export interface TunnelEnds {
   /** Aborts when the tunnel has to end, with the `LonghaulError` that says why. */
   readonly signal: AbortSignal;
@@ -12,38 +12,63 @@ export interface TunnelEnds {
   readonly stop: () => void;
 }
 
-/**
- * Ends a tunnel through which no answer comes within `answerMs` (`origin-timeout`): whoever opens many and asks for nothing
- * would keep others from the origin. A client's tunnel, of which the ticket is given, ends with the ticket's life, too
- * (`ticket-expired`).
- */
-export function watchTunnelEnds(
-  answerMs: number,
-  ticket: TicketClaims | undefined,
-  nowMs: () => number,
-): TunnelEnds {
-  const over = new AbortController();
-  let unanswered: NodeJS.Timeout | undefined = setTimeout(
-    () => over.abort(new LonghaulError('origin-timeout')),
-    answerMs,
-  );
-  let life: NodeJS.Timeout | undefined;
-  const waitForEnd = (endMs: number) => {
-    const restMs = endMs - nowMs();
-    if (restMs <= 0) over.abort(new LonghaulError('ticket-expired'));
-    else life = setTimeout(() => waitForEnd(endMs), Math.min(restMs, MAX_TIMER_MS)).unref();
-  };
-  if (ticket) waitForEnd((ticket.endOfLife + CLOCK_SKEW_SECONDS) * 1000);
-  return {
-    signal: over.signal,
-    noteAnswer: () => {
-      if (unanswered === undefined) return;
-      clearTimeout(unanswered);
-      unanswered = undefined;
-    },
-    stop: () => {
-      clearTimeout(unanswered);
-      clearTimeout(life);
-    },
-  };
+export interface TunnelBounds {
+  /** Without an answer by then it ends (`origin-timeout`): whoever opens many and asks for nothing would keep others from the origin. */
+  readonly answerMs: number;
+  /** A client's tunnel ends with its ticket's life (`ticket-expired`), and when the ticket's bytes are used up. */
+  readonly client?: { readonly ticket: TicketClaims; readonly spent: AbortSignal };
+}
+
+/** Watches over tunnels, so that one which rests costs no more than it must. All end with the depot. */
+export class TunnelWatch {
+  readonly #nowMs: () => number;
+  readonly #shutdown: AbortSignal;
+  readonly #running = new Set<AbortController>();
+
+  constructor(shutdown: AbortSignal, nowMs: () => number) {
+    this.#nowMs = nowMs;
+    this.#shutdown = shutdown;
+    shutdown.addEventListener('abort', () => {
+      for (const over of this.#running) over.abort(shutdown.reason);
+    });
+  }
+
+  begin({ answerMs, client }: TunnelBounds): TunnelEnds {
+    const over = new AbortController();
+    this.#running.add(over);
+    if (this.#shutdown.aborted) over.abort(this.#shutdown.reason);
+    const onSpent = () => over.abort(client?.spent.reason);
+    client?.spent.addEventListener('abort', onSpent);
+    if (client?.spent.aborted) onSpent();
+    let unanswered: NodeJS.Timeout | undefined = setTimeout(
+      () => over.abort(new LonghaulError('origin-timeout')),
+      answerMs,
+    );
+    let life: NodeJS.Timeout | undefined;
+    const waitForEnd = (endMs: number) => {
+      const restMs = endMs - this.#nowMs();
+      if (restMs <= 0) over.abort(new LonghaulError('ticket-expired'));
+      // Whole seconds: timers of equal length share what they cost.
+      else
+        life = setTimeout(
+          () => waitForEnd(endMs),
+          Math.min(Math.ceil(restMs / 1000) * 1000, MAX_TIMER_MS),
+        ).unref();
+    };
+    if (client) waitForEnd((client.ticket.endOfLife + CLOCK_SKEW_SECONDS) * 1000);
+    return {
+      signal: over.signal,
+      noteAnswer: () => {
+        if (unanswered === undefined) return;
+        clearTimeout(unanswered);
+        unanswered = undefined;
+      },
+      stop: () => {
+        this.#running.delete(over);
+        client?.spent.removeEventListener('abort', onSpent);
+        clearTimeout(unanswered);
+        clearTimeout(life);
+      },
+    };
+  }
 }

@@ -151,7 +151,7 @@ const BOUNDS: readonly BoundTarget[] = [
 
 const UNKNOWN: TargetOutcome = { measured: '', isMet: null };
 
-/** The promises about cases, held against their runs. */
+/** The promises about cases of which there are runs, held against these. */
 export function caseTargets(lines: readonly CaseLine[]): TargetRow[] {
   const valuesOf = ({ id, party = OURS, value }: Promised) =>
     lines
@@ -187,5 +187,6 @@ export function caseTargets(lines: readonly CaseLine[]): TargetRow[] {
         : UNKNOWN),
     };
   });
-  return [...ratios, ...bounds];
+  const measured = new Set<string>(lines.map((line) => line.case));
+  return [...ratios, ...bounds].filter(({ place }) => measured.has(place));
 }

@@ -78,7 +78,8 @@ describe('the targets of cases', () => {
   });
 
   it('say nothing of what was not measured', () => {
-    expect(met('tls-https-64', 'nginx')).toBeNull();
+    expect(met('lanes-150', '`firstByteWorstMs`')).toBeNull();
+    expect(rows.some(({ place }) => place === 'tls-https-64')).toBe(false);
   });
 });
 

@@ -140,7 +140,14 @@ const others: Extent = { repeats: 10, scenarios: OTHERS, variants: ESSENTIAL };
 /** On two cores the emulator has been later than 10 ms there: to be asked for by name. */
 const TOO_FAST = ['rate-1000'];
 const PATH_IDS = idsOf(PATH_SCENARIOS).filter((id) => !TOO_FAST.includes(id));
-const paths: Extent = { repeats: 10, scenarios: PATH_IDS, variants: ESSENTIAL };
+/** Where others' traffic is looked at, eight lanes are held against eight ranges. */
+const SHARING_IDS = idsOf(PATH_SCENARIOS.filter(({ crossTraffic }) => crossTraffic !== undefined));
+const sharing: Extent = { repeats: 10, scenarios: SHARING_IDS, variants: ['ranges8', ...ESSENTIAL] };
+const paths: Extent = {
+  repeats: 10,
+  scenarios: PATH_IDS.filter((id) => !SHARING_IDS.includes(id)),
+  variants: ESSENTIAL,
+};
 /** So often that everything together takes less than four hours. */
 const REPEATS_OF_THE_REST = 5;
 
@@ -161,8 +168,8 @@ export const MATRIX: Experiment = {
     screen: [{ repeats: 3, scenarios: [...idsOf(BASE), ...PATH_IDS], variants: SCREENED }],
     readme: [readme],
     others: [others],
-    paths: [paths],
-    all: [readme, ...[others, paths].map((rest) => ({ ...rest, repeats: REPEATS_OF_THE_REST }))],
+    paths: [paths, sharing],
+    all: [readme, ...[others, paths, sharing].map((rest) => ({ ...rest, repeats: REPEATS_OF_THE_REST }))],
   },
   cutSeconds: 12,
   repeatsPerTurn: 1,

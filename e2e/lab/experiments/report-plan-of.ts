@@ -17,6 +17,9 @@ const KINDS: Readonly<Record<string, ReportKind>> = {
 
 const RIVAL_NAMES = { haproxy: 'HAProxy', 'haproxy-kept': 'HAProxy (kept)', nginx: 'nginx' } as const;
 
+/** More than these are told by the scenarios’ labels. */
+const MOST_TOPOLOGIES_TOLD = 6;
+
 /** What the faults really are: see `breakDepot`. */
 const FAULTS = [
   '`fin`: the depot’s process is killed; the kernel closes its connections, with FIN towards the client. `rst`: the kernel aborts all its connections, and every neighbour gets RST. `silence`: the only link of its host is cut; neighbours get nothing any more, no acknowledgement either.',
@@ -91,7 +94,11 @@ function predictions(
 }
 
 function methodOf({ scenarios, name }: Experiment): string[] {
-  const topologies = [...new Set(scenarios.map(({ topology }) => topology.name))];
+  const [usual = '', ...others] = new Set(scenarios.map(({ topology }) => topology.name));
+  const topologies =
+    others.length <= MOST_TOPOLOGIES_TOLD
+      ? [usual, ...others]
+      : [`${usual}; and ${others.length} that differ from it in what their labels say`];
   const sizes = [...new Set(scenarios.map(({ sizeBytes }) => formatBytes(sizeBytes)))];
   return [
     ...topologies.map((name) => `Topology: ${name}.`),

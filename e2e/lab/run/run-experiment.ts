@@ -129,10 +129,9 @@ async function plannedWay(
   { finalUrl }: TransferOutcome,
 ) {
   const plan = await planBehind(network, request);
-  const { jobId } = finalUrl === null ? {} : ticketOf(finalUrl);
-  // Tunnels end a little after the client has its last byte.
-  await delay(SETTLE_MS);
-  const legs = legsOfJob(logs, jobId);
+  const ticket = finalUrl === null ? {} : ticketOf(finalUrl);
+  const { jobId } = ticket;
+  const legs = jobId === undefined ? [] : await legsOfJob(logs, ticket);
   return {
     ...(plan && (isChosen || jobId === undefined || plan.jobId === jobId)
       ? {

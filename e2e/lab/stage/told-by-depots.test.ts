@@ -14,9 +14,11 @@ const leg = (legClass: string, sentBytes: number, receivedBytes: number, rest: o
   limitedMs: { receiver: 0, 'congestion-window': 30 },
   ...rest,
 });
-const log = (...lines: Record<string, unknown>[]) => ({ newLines: () => lines }) as unknown as LogTail;
+/** Tells one line at a time, as depots do. */
+const log = (...lines: Record<string, unknown>[]) =>
+  ({ newLines: () => lines.splice(0, 1) }) as unknown as LogTail;
 
-test('the legs of one job are told once each, by the depot that sends, with lanes added up', () => {
+test('the legs of one job are told once each, by the depot that sends, with lanes added up', async () => {
   const tunnel = {
     msg: 'tunnel',
     jobId: 'job',
@@ -34,7 +36,7 @@ test('the legs of one job are told once each, by the depot that sends, with lane
     ['far', log(tunnel, tunnel, { ...tunnel, jobId: 'another' }, { msg: 'failover', jobId: 'job' })],
   ]);
   const common = { minRttMs: 20.12, rttMs: 25, deliveryRateBps: 1e6 };
-  expect(legsOfJob(logs, 'job')).toEqual([
+  expect(await legsOfJob(logs, { jobId: 'job', chain: ['near', 'far'] })).toEqual([
     {
       ...common,
       at: 'near',

@@ -69,6 +69,28 @@ describe.skipIf(obstacle)(`a far download${obstacle ? ` (skipped: ${obstacle.mes
     expect(goodput('loss0-big', 'chain3') / goodput('loss0-big', 'direct')).toBeGreaterThan(0.9);
   });
 
+  test('leaves a line that says what was planned, and what every depot of its chain saw', () => {
+    const through = lines.filter(({ chain }) => (chain?.length ?? 0) > 0);
+    expect(through.length).toBeGreaterThan(0);
+    for (const {
+      chain = [],
+      legs = [],
+      lanes,
+      predictedSeconds,
+      predictedDirectSeconds,
+      ...line
+    } of through) {
+      expect(lanes).toBeGreaterThanOrEqual(1);
+      expect(line.deviceDrops).toBeGreaterThanOrEqual(0);
+      expect(predictedSeconds).toBeGreaterThan(0);
+      expect(predictedDirectSeconds).toBeGreaterThan(0);
+      expect(new Set(legs.map(({ at }) => at))).toEqual(new Set(chain));
+      const last = legs.find(({ to }) => to === 'client');
+      // What a depot's kernel had still to send at the last look is not counted.
+      if (line.sha256Ok && lanes === 1) expect(last?.sentBytes).toBeGreaterThan(line.sizeBytes / 2);
+    }
+  });
+
   test('goes as the planner says, and never much slower than directly', () => {
     for (const { id } of PARTS) expect(goodput(id, 'auto') / goodput(id, 'direct')).toBeGreaterThan(0.9);
     const chains = lines.filter(({ variant, scenario }) => variant === 'auto' && scenario !== 'loss0-big');

@@ -170,7 +170,7 @@ describe.skipIf(obstacle)(`a network${obstacle ? ` (skipped: ${obstacle.message}
       expect((await connectionOf(network, 'far', 'near')).control).toBe('reno');
     });
 
-    test('has all flows of cross traffic connected, and none when they are stopped', async () => {
+    test('has all flows of cross traffic connected, counts what they bring, and has none when they are stopped', async () => {
       const count = async () =>
         (await run(network, 'aside', 'ss', '-Htn', 'state', 'established')).split('\n').length - 1;
       traffic = await network.startCrossTraffic([
@@ -179,6 +179,8 @@ describe.skipIf(obstacle)(`a network${obstacle ? ` (skipped: ${obstacle.message}
       ]);
       // The last segment of a handshake is still on its way to the site when its client is connected.
       await expect.poll(count).toBe(5);
+      const { receivedBytes } = traffic;
+      await expect.poll(receivedBytes, { timeout: 10_000 }).toBeGreaterThan(1e6);
       await traffic.stop();
       expect(await count()).toBe(0);
     });

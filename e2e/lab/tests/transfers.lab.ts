@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ServiceProcess, startProgram } from '../../overlay/service-process.ts';
-import { startHaproxyChain } from '../hosts/haproxy.ts';
+import { startHaproxyChain, startKeptHaproxyChain } from '../hosts/haproxy.ts';
 import { inNetwork } from '../hosts/network-placement.ts';
 import { startNginxChain } from '../hosts/nginx.ts';
 import { originBytes } from '../hosts/origin-content.ts';
@@ -86,13 +86,14 @@ describe.skipIf(obstacle)(`transfers over four emulated links${skipped}`, () => 
     expect(outcome.ttfbMs).toBeLessThan(1000);
   });
 
-  const relays: [LabProgram, typeof startHaproxyChain][] = [
-    ['haproxy', startHaproxyChain],
-    ['nginx', startNginxChain],
+  const relays: [LabProgram, string, typeof startHaproxyChain][] = [
+    ['haproxy', 'haproxy that passes bytes on', startHaproxyChain],
+    ['haproxy', 'haproxy that keeps its connections', startKeptHaproxyChain],
+    ['nginx', 'nginx', startNginxChain],
   ];
-  for (const [program, start] of relays) {
+  for (const [program, name, start] of relays) {
     it.skipIf(!hasProgram(program))(
-      `${program} at three sites gives the exact file (needs ${program})`,
+      `${name} at three sites gives the exact file (needs ${program})`,
       async () => {
         const chain: RelayChain = await start({
           network,

@@ -1,5 +1,4 @@
 import {
-  type Chain,
   clientAddress,
   DIRECT_FRAGMENT,
   depotBaseUrl,
@@ -46,8 +45,6 @@ interface PlanServiceInit {
   readonly sizes: SizeMemory;
   readonly tickets: TicketIssuer;
   readonly publicUrl: () => string;
-  /** Called with the depots of each plan that is given out, before its client can have come to them. */
-  readonly onPlanned: (chain: Chain) => void;
 }
 
 export interface DownloadRequest {
@@ -99,10 +96,7 @@ export class PlanService {
     if (isChosen && !config.planner.allowVia) return refuse('via-not-allowed');
     const key = { client: clientAddress(address), url, options, kind };
     const cached = this.#cache.get(key, nowMs);
-    if (cached && this.#stillHolds(cached, nowMs)) {
-      this.#init.onPlanned(cached.answer.chain);
-      return ok(cached);
-    }
+    if (cached && this.#stillHolds(cached, nowMs)) return ok(cached);
     const caps = admission.value.metered ? this.#caps : undefined;
     const share = caps?.takePlan(address, nowMs);
     if (share && !share.ok) return share;
@@ -120,7 +114,6 @@ export class PlanService {
     if (!budget.ok) return budget;
     const plan = this.#issue(request, size, route.value, budget.value, nowMs);
     this.#cache.set(key, plan, nowMs);
-    this.#init.onPlanned(plan.answer.chain);
     return ok(plan);
   }
 

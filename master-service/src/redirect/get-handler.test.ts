@@ -1,4 +1,5 @@
 import { createPublicKey, verify } from 'node:crypto';
+import { createServer } from 'node:http';
 import {
   canonicalOriginUrl,
   decodeTicket,
@@ -7,6 +8,7 @@ import {
   verifyTicket,
 } from '@longhaul/shared';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { closeServer, listenOnLoopback } from '../testing/listening-depot.ts';
 import { type RawAnswer, rawGet, rawRequest } from '../testing/raw-request.ts';
 import { startMaster, type TestMaster } from '../testing/start-master.ts';
 import { registerDepots, type TestDepot } from '../testing/test-depot.ts';
@@ -196,6 +198,26 @@ describe('a download link', () => {
     const unknown = relayOf(await rawGet(master.port, '/get/https/origin.example/g'));
     expect((await claimsByJwks(unknown.ticket)).budgetBytes).toBe(64 * 2 ** 30);
   });
+});
+
+test('a redirect to a chain is told to its first depot, which may connect to the next; a mere plan is not', async () => {
+  const told: string[] = [];
+  const first = Promise.withResolvers<void>();
+  const entry = createServer((request, response) => {
+    told.push(request.url ?? '');
+    first.resolve();
+    response.writeHead(204).end();
+  });
+  const port = await listenOnLoopback(entry);
+  await depots[0]?.register(master, { port });
+  const body = JSON.stringify({ url: 'https://origin.example/planned' });
+  const headers = { 'Content-Type': 'application/json' };
+  const planned = await fetch(`${master.url}/v1/plans`, { method: 'POST', headers, body });
+  expect(await planned.json()).toMatchObject({ chain: ['d1', 'd2'] });
+  locationOf(await rawGet(master.port, '/get/https/origin.example/fetched'));
+  await first.promise;
+  expect(told).toEqual([expect.stringMatching(/^\/\.well-known\/longhaul-notice\?next=d2&time=/)]);
+  await closeServer(entry);
 });
 
 describe('a request head', () => {

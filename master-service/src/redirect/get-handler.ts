@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { asLonghaulError, HEADERS, LonghaulError, parseGetTarget } from '@longhaul/shared';
+import { asLonghaulError, type Chain, HEADERS, LonghaulError, parseGetTarget } from '@longhaul/shared';
 import type { EmitEvent } from '../events.ts';
 import { answerRefusal, type Refused } from '../http/answer-refusal.ts';
 import { setSecurityHeaders } from '../http/security-headers.ts';
@@ -11,6 +11,8 @@ interface GetHandlerInit {
   readonly plans: PlanService;
   readonly now: () => number;
   readonly emit: EmitEvent;
+  /** Called when a client has been sent to the first depot of a chain; direct has none. */
+  readonly onRedirected: (chain: Chain) => void;
 }
 
 /**
@@ -32,7 +34,7 @@ export function createGetHandler(init: GetHandlerInit) {
 }
 
 function redirect(
-  { plans, now, emit }: GetHandlerInit,
+  { plans, now, emit, onRedirected }: GetHandlerInit,
   request: IncomingMessage,
   response: ServerResponse,
   target: string,
@@ -67,4 +69,5 @@ function redirect(
   response.setHeader(HEADERS.job, answer.jobId);
   response.writeHead(307, { Location: answer.location, 'Content-Length': 0 });
   response.end();
+  onRedirected(answer.chain);
 }

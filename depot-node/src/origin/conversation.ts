@@ -1,0 +1,43 @@
+import type { LonghaulError } from '@longhaul/shared';
+import type { BodyRead, ReadOptions } from './exchange.ts';
+import type { AnswerHead } from './representation.ts';
+
+export interface OriginRequest {
+  readonly method: 'GET' | 'HEAD';
+  /** Raw path and query. */
+  readonly target: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+export interface AskOptions {
+  /** How long the origin may take to answer, from the moment on at which it has been reached and is to answer this. */
+  readonly answerMs: number;
+  /** Gives the question up. */
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * A connection to an origin over which parts of a file are asked for. Answers come in the order of the questions; the head of
+ * one comes when the body of the one before has been read.
+ */
+export interface Conversation {
+  /** Resolves when the stream stands; rejects with what kept it from being made. */
+  readonly stands: Promise<void>;
+  /** Whether it can be asked now. */
+  readonly isOpen: boolean;
+  /** Questions that may be open at once, the one that is being answered among them. */
+  readonly mostQuestions: number;
+  /** After a failure: whether questions were left unanswered for which neither the way nor the lane is to blame. */
+  readonly gaveBack: boolean;
+  /** Sends a request and gives the answer's head, the body unread. Rejects with a `LonghaulError`; the connection is over then. */
+  ask(asked: OriginRequest, options: AskOptions): Promise<AnswerHead>;
+  /** Reads the body of the answer. Never rejects; whatever is not `complete` has ended the connection. */
+  read(options: ReadOptions): Promise<BodyRead>;
+  /** Stops reading, until `resume`; paused time does not count as silence. */
+  pause(): void;
+  resume(): void;
+  /** Ends the connection: cleanly when all that was asked for has been read, else by a reset. */
+  close(): void;
+  /** Breaks the connection off; `refused` says what was wrong with the answer, where that is why. */
+  reset(refused?: LonghaulError): void;
+}
