@@ -62,8 +62,8 @@ const DEFAULT_REPAIR_SECONDS = 90;
 const DEFAULT_AGAIN_BYTES = 4_294_967_296;
 /** `failover.againTotalBytes`: The same of all breaks of one download together: a client that begins again costs as much each time. */
 const DEFAULT_AGAIN_TOTAL_BYTES = 17_179_869_184;
-/** `failover.againTries`: How often one download fetches the whole again: each time is one more request for all of it to its origin. */
-const DEFAULT_AGAIN_TRIES = 8;
+/** `failover.againTries`: How often in a row the whole is fetched again and brings nothing new: an origin that breaks off by itself does so each time. */
+const DEFAULT_AGAIN_TRIES = 4;
 /** `timeouts.stallSeconds`: How long a client may leave its download unread before its connection is given up. */
 const DEFAULT_STALL_SECONDS = 3600;
 /** `timeouts.drainSeconds`: Running transfers get this long to finish when the depot is asked to stop. */

@@ -139,6 +139,7 @@ export class Delivery {
     stopWatch();
     leg.stop();
     this.#watch.noteEnd(client.bytes > before);
+    if (client.bytes > before) this.#rest.noteNew();
     if (end === 'complete') return this.#isWhole ? { is: 'finishing', chain } : { is: 'asking-on', answer };
     if (end === 'sink-broke' || end === 'sink-stalled')
       return { is: 'ended', end: { outcome: 'client-left', chain } };

@@ -19,7 +19,7 @@ export interface AgainLimits {
   /** Bytes at one break, and of one download. */
   readonly perBreakBytes: number;
   readonly perDownloadBytes: number;
-  /** Times in one download. */
+  /** Times in a row that bring nothing new. */
   readonly maxTimes: number;
 }
 
@@ -60,7 +60,7 @@ export class RestPlan {
 
   /** Whether another way brings the rest and nothing else, so that one may be left which only pauses or is slow. */
   get isCheap(): boolean {
-    return this.#times === 0 && this.#byRange !== undefined;
+    return this.#againBytes === 0 && this.#byRange !== undefined;
   }
 
   /** Whether only a way without a tunnel will do: the end of the body is that of its connection. */
@@ -104,6 +104,11 @@ export class RestPlan {
     this.#againBytes += bytes;
   }
 
+  /** Notes that a body that came again brought something behind what the client had. */
+  noteNew(): void {
+    this.#times = 0;
+  }
+
   /** Notes that a body began with other bytes than the client has; throws `origin-changed` when there were enough of them. */
   noteOther(): void {
     this.#others += 1;
@@ -122,7 +127,7 @@ export class RestPlan {
     if (!limits.mayFetchAgain || this.#times >= limits.maxTimes) return false;
     const totalBytes = this.#againBytes + bytes;
     if (bytes > limits.perBreakBytes || totalBytes > limits.perDownloadBytes) return false;
-    return bytes === 0 || given !== undefined;
+    return bytes === 0 || given?.bytes === bytes;
   }
 
   /** Whether an answer may be the one that was begun; its first bytes decide then. */

@@ -64,6 +64,15 @@ describe('the digest of what a client has', () => {
     expect(passed(digest, [LARGE.subarray(0, 999)])).toEqual({ restBytes: 1, rest: Buffer.alloc(0) });
   });
 
+  test('keeps no more than anybody fetches again, and says that it is not all', () => {
+    const digest = new RunningDigest();
+    const tag = Buffer.alloc(16);
+    digest.updateTagged(Array.from({ length: 5000 }, () => ({ bytes: 10, tag })));
+    digest.update(Buffer.alloc(100));
+    digest.updateTagged([]);
+    expect(digest.bytes).toBe(40_960);
+  });
+
   test('goes on with what the client gets after a comparison, and can be compared again', () => {
     const digest = new RunningDigest();
     for (const end of [1000, 5000, 20_000]) {

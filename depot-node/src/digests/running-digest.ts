@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { type Segment, SegmentTag, SegmentTags } from './segment-tags.ts';
+import { MOST_SEGMENTS, type Segment, SegmentTag, SegmentTags } from './segment-tags.ts';
 
 const KEY_BYTES = 32;
 
@@ -22,6 +22,11 @@ export class RunningDigest {
   readonly #segments: Segment[] = [];
   readonly #tags = new SegmentTags(this.key);
 
+  /** Bytes taken in; less than the client has, where that is more than anybody fetches again. */
+  get bytes(): number {
+    return this.#segments.reduce((sum, { bytes }) => sum + bytes, this.#tags.bytes);
+  }
+
   /** Takes in the next bytes that the client gets. */
   update(chunk: Uint8Array): void {
     this.#tags.add(chunk);
@@ -29,7 +34,8 @@ export class RunningDigest {
 
   /** Takes in the tags of the next bytes that the client got. */
   updateTagged(segments: readonly Segment[]): void {
-    this.#segments.push(...this.#tags.take(), ...segments);
+    const all = [...this.#tags.take(), ...segments];
+    this.#segments.push(...all.slice(0, MOST_SEGMENTS - this.#segments.length));
   }
 
   /** What another body must begin with to be the one that the client has the first bytes of. */

@@ -2,6 +2,8 @@ import { type CipherGCM, createCipheriv } from 'node:crypto';
 
 /** Bytes under one tag: another file is noticed after so many, instead of after everything that the client has. */
 const SEGMENT_BYTES = 16_777_216;
+/** Tags kept of one download: of 64 GiB, more than anybody fetches again. Behind that none are. */
+export const MOST_SEGMENTS = 4096;
 /** No tag ever leaves this process, and equal bytes at one place must have equal tags. */
 const NONCE = Buffer.alloc(12);
 
@@ -52,11 +54,16 @@ export class SegmentTags {
   }
 
   add(bytes: Uint8Array): void {
-    for (let from = 0; from < bytes.length; ) {
+    for (let from = 0; from < bytes.length && this.#made.length < MOST_SEGMENTS; ) {
       this.#open ??= new SegmentTag(this.#key, SEGMENT_BYTES);
       from += this.#open.add(bytes.subarray(from));
       if (this.#open.isFull) this.#close();
     }
+  }
+
+  /** Bytes since the last time that have tags. */
+  get bytes(): number {
+    return this.#made.reduce((sum, { bytes }) => sum + bytes, this.#open?.bytes ?? 0);
   }
 
   /** Those of all bytes since the last time; a segment that is under way ends here. */

@@ -50,7 +50,9 @@ describe.each(await testPlanes())('with a relay of %s,', (_kind, splice) => {
 
   beforeEach(async () => {
     held = [];
-    overlay = await startTestOverlay(IDS, origin, splice);
+    // What the origin holds is not asked for again.
+    const config = { failover: { fetchAgain: 'never' } };
+    overlay = await startTestOverlay(IDS, origin, splice, { config });
   });
   afterEach(() => overlay.close());
 
