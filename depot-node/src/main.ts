@@ -60,7 +60,7 @@ async function serve(configFile: string): Promise<void> {
   };
   const started = read();
   const { config, files } = started;
-  const splice = await openSplice(config.relay);
+  const { splice, tell } = await openSplice(config.relay);
   const depot = createDepot({
     ...files,
     state: openStateFolder(files.stateDir),
@@ -85,36 +85,45 @@ async function serve(configFile: string): Promise<void> {
   });
 
   const { url, membership } = await depot.listen();
+  tell();
   process.send?.({ ready: { url } });
   process.stdout.write(`ready ${JSON.stringify({ id: config.id, url, ...membership })}\n`);
   flushCompileCache();
 }
 
-/** The kernel's relay, unless it is not wanted; said once when it is not there, since everything works without, slower. */
-async function openSplice({ threads, tls }: DepotConfig['relay']): Promise<SplicePlane | undefined> {
+/** What moves bytes and ends TLS. A depot works without either, slower, so how it does is told once when it has started. */
+interface OpenedRelay {
+  readonly splice: SplicePlane | undefined;
+  readonly tell: () => void;
+}
+
+/** The kernel's relay, unless it is not wanted or not to be had. */
+async function openSplice({ threads, tls }: DepotConfig['relay']): Promise<OpenedRelay> {
   const wanted = process.env.LONGHAUL_RELAY ?? 'splice';
   if (wanted !== 'splice' && wanted !== 'streams')
     throw new LonghaulError('config-invalid', {
       detail: `LONGHAUL_RELAY is '${wanted}': set it to streams or splice, or leave it out`,
     });
   if (wanted === 'streams') {
-    log.info({ reason: 'LONGHAUL_RELAY asks for it' }, 'relay by streams');
-    return undefined;
+    const reason = 'LONGHAUL_RELAY asks for it';
+    return { splice: undefined, tell: () => log.info({ reason }, 'relay by streams') };
   }
   const opened = await openSplicePlane({
     threads,
     tls,
     onCrash: (cause) => log.error({ err: cause }, 'relay thread died'),
   });
-  if (opened.ok) {
-    const { tls: ending } = opened.plane;
-    if (!('reason' in ending)) log.info('TLS by the relay threads');
-    else if (tls === 'node') log.info({ reason: 'relay.tls asks for it' }, 'TLS by Node');
-    else log.warn({ reason: ending.reason }, 'TLS by Node');
-    return opened.plane;
-  }
-  log.warn({ reason: opened.reason }, 'relay by streams');
-  return undefined;
+  if (!opened.ok)
+    return { splice: undefined, tell: () => log.warn({ reason: opened.reason }, 'relay by streams') };
+  const { plane } = opened;
+  return {
+    splice: plane,
+    tell: () => {
+      if (!('reason' in plane.tls)) log.info('TLS by the relay threads');
+      else if (tls === 'node') log.info({ reason: 'relay.tls asks for it' }, 'TLS by Node');
+      else log.warn({ reason: plane.tls.reason }, 'TLS by Node');
+    },
+  };
 }
 
 function write(text: string): void {
