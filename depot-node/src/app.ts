@@ -66,7 +66,9 @@ export function createDepot(init: DepotInit): Depot {
   const shutdown = new AbortController();
   const wanted = config.limits;
   const tlsEnding = init.splice && 'accept' in init.splice.tls ? init.splice.tls : undefined;
-  const limits = fitLimits(wanted, readDescriptorLimit(), tlsEnding !== undefined);
+  const ofOrigins = tlsEnding !== undefined;
+  const threadTls = { ofClients: ofOrigins && init.tls !== undefined, ofOrigins };
+  const limits = fitLimits(wanted, readDescriptorLimit(), threadTls);
   const { transfers, connections } = limits;
   const jobs = createJobs(limits, nowMs);
   const metrics = createMetrics({

@@ -49,7 +49,10 @@ async function diagnose(
     sockets: files?.config.sockets ?? DEFAULT_LEG_TABLE,
     transfers: files?.config.limits.transfers ?? DEFAULT_TRANSFERS,
     connections: files?.config.limits.connections ?? DEFAULT_CONNECTIONS,
-    endsTls: files?.config.relay.tls === 'auto',
+    threadTls: {
+      ofClients: files?.config.relay.tls === 'auto' && files.tls !== undefined,
+      ofOrigins: files?.config.relay.tls === 'auto',
+    },
     goal,
     master: files && createAskMaster(files, components.nowMs),
   });

@@ -1,3 +1,4 @@
+import type { ThreadTls } from '../sockets/descriptor-limits.ts';
 import type { LegTable } from '../sockets/leg-options.ts';
 import type { AskMaster } from './ask-master.ts';
 import { checkBuffers, checkTcpMemory, type PathGoal } from './buffer-checks.ts';
@@ -19,8 +20,7 @@ export interface Demands {
   readonly sockets: LegTable;
   readonly transfers: number;
   readonly connections: number;
-  /** Whether relay threads shall end TLS. */
-  readonly endsTls?: boolean;
+  readonly threadTls?: ThreadTls;
   readonly goal: PathGoal;
   /** Left out without a configuration. */
   readonly master: AskMaster | undefined;

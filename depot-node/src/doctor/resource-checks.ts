@@ -1,4 +1,9 @@
-import { DESCRIPTORS_AT_REST, descriptorsPer, parseDescriptorLimit } from '../sockets/descriptor-limits.ts';
+import {
+  DESCRIPTORS_AT_REST,
+  descriptorsPer,
+  parseDescriptorLimit,
+  type ThreadTls,
+} from '../sockets/descriptor-limits.ts';
 import type { Finding } from './finding.ts';
 import { type Machine, readSysctl } from './machine.ts';
 
@@ -13,19 +18,18 @@ const BACKLOG = 511;
 interface DescriptorDemands {
   readonly transfers: number;
   readonly connections: number;
-  /** Whether relay threads end TLS. */
-  readonly endsTls?: boolean;
+  readonly threadTls?: ThreadTls;
 }
 
 /** Descriptors that the configured transfers and connections need, against what the system lets this process have. */
 export function checkDescriptors(
   machine: Machine,
-  { transfers, connections, endsTls = false }: DescriptorDemands,
+  { transfers, connections, threadTls = { ofClients: false, ofOrigins: false } }: DescriptorDemands,
 ): Finding {
   const what = 'open files';
   const hard = parseDescriptorLimit(machine.readText('/proc/self/limits') ?? '');
   if (hard === undefined) return { level: 'ok', what, found: 'not limited here' };
-  const per = descriptorsPer(endsTls);
+  const per = descriptorsPer(threadTls);
   const busy = transfers * per.transfer + DESCRIPTORS_AT_REST;
   const full = busy + Math.max(0, connections - transfers) * per.idle;
   const found = `${hard}; ${transfers} transfers need ${busy}, and ${full} with idle clients`;

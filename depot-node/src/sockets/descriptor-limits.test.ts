@@ -14,15 +14,17 @@ test('what is configured counts where there are descriptors enough', () => {
   expect(fitDescriptors(wanted, Number.POSITIVE_INFINITY)).toEqual(wanted);
 });
 
+const threadTls = fc.record({ ofClients: fc.boolean(), ofOrigins: fc.boolean() });
+
 test('however few descriptors there are, some are left when transfers and clients have all that they may', () => {
   fc.assert(
-    fc.property(fc.integer({ min: 128, max: 100_000 }), fc.boolean(), (descriptors, endsTls) => {
+    fc.property(fc.integer({ min: 128, max: 100_000 }), threadTls, (descriptors, tls) => {
       const { transfers, connections } = fitDescriptors(
         { transfers: 50_000, connections: 50_000 },
         descriptors,
-        endsTls,
+        tls,
       );
-      const per = descriptorsPer(endsTls);
+      const per = descriptorsPer(tls);
       const used = transfers * per.transfer + (connections - transfers) * per.idle + DESCRIPTORS_AT_REST;
       expect(used).toBeLessThan(descriptors);
     }),

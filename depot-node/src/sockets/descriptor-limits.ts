@@ -16,10 +16,22 @@ interface DescriptorUsers {
   readonly connections: number;
 }
 
-/** Descriptors of a transfer and of a connection that carries none, by whether relay threads end their TLS. */
-export function descriptorsPer(endsTls: boolean): { readonly transfer: number; readonly idle: number } {
-  const more = endsTls ? DESCRIPTORS_PER_TLS : 0;
-  return { transfer: DESCRIPTORS_PER_TRANSFER + 2 * more, idle: 1 + more };
+/** Which connections may have TLS that relay threads end. */
+export interface ThreadTls {
+  readonly ofClients: boolean;
+  readonly ofOrigins: boolean;
+}
+
+const NO_TLS: ThreadTls = { ofClients: false, ofOrigins: false };
+
+/** Descriptors of a transfer at worst, and of a connection that carries none. */
+export function descriptorsPer({ ofClients, ofOrigins }: ThreadTls): {
+  readonly transfer: number;
+  readonly idle: number;
+} {
+  const client = ofClients ? DESCRIPTORS_PER_TLS : 0;
+  const origin = ofOrigins ? DESCRIPTORS_PER_TLS : 0;
+  return { transfer: DESCRIPTORS_PER_TRANSFER + client + origin, idle: 1 + client };
 }
 
 /**
@@ -29,9 +41,9 @@ export function descriptorsPer(endsTls: boolean): { readonly transfer: number; r
 export function fitDescriptors(
   { transfers, connections }: DescriptorUsers,
   descriptors: number,
-  endsTls = false,
+  threadTls = NO_TLS,
 ): DescriptorUsers {
-  const per = descriptorsPer(endsTls);
+  const per = descriptorsPer(threadTls);
   const free = Math.max(0, descriptors - DESCRIPTORS_AT_REST);
   const usable = Math.floor(free * (1 - KEPT_SHARE));
   const mostTransfers = Math.floor((usable * SHARE_OF_TRANSFERS) / per.transfer);
@@ -52,9 +64,9 @@ interface Limits extends DescriptorUsers {
 export function fitLimits<Wanted extends Limits>(
   wanted: Wanted,
   descriptors: number,
-  endsTls = false,
+  threadTls = NO_TLS,
 ): Wanted {
-  const { transfers, connections } = fitDescriptors(wanted, descriptors, endsTls);
+  const { transfers, connections } = fitDescriptors(wanted, descriptors, threadTls);
   const part = (most: number, share: number) => Math.max(1, Math.floor(most * share));
   const ofTransfers = transfers / wanted.transfers;
   const ofConnections = connections / wanted.connections;
