@@ -103,6 +103,41 @@ test.each(await testPlanes())(
   },
 );
 
+test.each(await testPlanes())(
+  'tunnels of one client network take no more of a neighbour than they leave free, to their end: %s',
+  async (_, splice) => {
+    const limits = { transfers: 40, perNetwork: 40, perClient: 40, tunnelsPerJob: 40 };
+    overlay = await startTestOverlay(['d1', 'd2'], () => {}, splice, { config: { limits } });
+    const { ticket, originUrl } = overlay;
+    const { host } = new URL(originUrl);
+    const tunnel = async () => {
+      const secret = ticket(`${originUrl}/file`, { kind: 'tunnel', chains: [['d1', 'd2']] });
+      const socket = open(
+        'd1',
+        HERE,
+        `CONNECT ${host} HTTP/1.1\r\nProxy-Authorization: Longhaul ${secret}\r\n\r\n`,
+      );
+      const [head] = (await once(socket, 'data')) as [Buffer];
+      expect(head.toString('latin1')).toMatch(/^HTTP\/1\.1 200 /);
+      return socket;
+    };
+    const { events } = overlay.depot('d1');
+    const crowded = () =>
+      events.filter((event) => event.type === 'chain-failed' && event.code === 'next-depot-crowded').length;
+    // Of the 20 places that a depot gives to a neighbour, half; then it goes from the entry depot alone.
+    const standing: Socket[] = [];
+    for (let turn = 0; turn < 10; turn += 1) standing.push(await tunnel());
+    expect(crowded()).toBe(0);
+    await tunnel();
+    expect(crowded()).toBe(1);
+    standing[0]?.destroy();
+    const before = () => events.filter(({ type }) => type === 'tunnel').length;
+    await expect.poll(before).toBeGreaterThan(0);
+    await tunnel();
+    expect(crowded()).toBe(1);
+  },
+);
+
 test.each([
   ['a connection that has brought nothing', false, ''],
   ['half a head', false, HALF],

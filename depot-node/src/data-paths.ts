@@ -96,6 +96,7 @@ export function createDataPaths({ config, plane, jobs, member }: DataPathsInit) 
       jobs,
       proofs: checker,
       openNextLeg: nextLegs.open,
+      takePlace: nextLegs.takePlace,
       ensureKnown: member.ensureKnown,
       tunnelsPerJob: config.limits.tunnelsPerJob,
       fromDepot: member.noteDepot,

@@ -71,6 +71,8 @@ export interface NextLegs {
   ) => Promise<T>;
   /** Opens a connection to another depot for a download that is about to come. */
   readonly prepare: (id: string) => void;
+  /** Takes over the place that a tunnel of a client holds at the next depot; to be called when it has ended. */
+  readonly takePlace: (tunnel: Duplex) => () => void;
   /** Connections to other depots that wait for use. */
   readonly spareCount: () => number;
   readonly close: () => void;
@@ -122,6 +124,7 @@ export function createNextLegs(components: NextLegComponents): NextLegs {
       return socket;
     },
     prepare: (id) => spares.prepare(id),
+    takePlace: (tunnel) => standing.takePlace(tunnel),
     spareCount: () => spares.count,
     close: () => spares.close(),
   };

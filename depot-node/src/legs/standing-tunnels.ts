@@ -18,13 +18,17 @@ export interface NeighbourLimits {
 export class StandingTunnels {
   readonly #byNeighbour: FairCrowds;
   readonly #byOrigin: FairCrowds;
+  readonly #places = new WeakMap<Duplex, () => void>();
 
   constructor({ transfers, perOrigin }: NeighbourLimits) {
     this.#byNeighbour = new FairCrowds(Math.ceil(transfers * SHARE_OF_NEIGHBOUR));
     this.#byOrigin = new FairCrowds(Math.ceil(perOrigin * SHARE_OF_NEIGHBOUR));
   }
 
-  /** Builds a tunnel in the client network's room, and holds it there until the tunnel closes. Throws `next-depot-crowded`. */
+  /**
+   * Builds a tunnel in the client network's room, and holds it there until the tunnel closes, or until its place is taken over
+   * and given back. Throws `next-depot-crowded`.
+   */
   async hold(
     client: string,
     next: string,
@@ -41,12 +45,28 @@ export class StandingTunnels {
     count(1);
     try {
       const tunnel = await setUp();
-      if (tunnel.closed) count(-1);
-      else tunnel.once('close', () => count(-1));
+      const leave = () => count(-1);
+      if (tunnel.closed) leave();
+      else {
+        tunnel.once('close', leave);
+        this.#places.set(tunnel, leave);
+      }
       return tunnel;
     } catch (failure) {
       count(-1);
       throw failure;
     }
+  }
+
+  /**
+   * Takes over the place of a tunnel whose stream may close before it: the kernel may carry it on. Gives what is to be called
+   * once, when it has ended.
+   */
+  takePlace(tunnel: Duplex): () => void {
+    const leave = this.#places.get(tunnel);
+    if (!leave || tunnel.closed) return () => undefined;
+    this.#places.delete(tunnel);
+    tunnel.off('close', leave);
+    return leave;
   }
 }

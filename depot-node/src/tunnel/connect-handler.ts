@@ -23,6 +23,8 @@ import { TunnelWatch } from './tunnel-ends.ts';
 interface ConnectHandlerComponents extends AcceptComponents {
   readonly jobs: JobTable;
   readonly openNextLeg: OpenNextLeg;
+  /** Takes over the place that a tunnel holds at the next depot; to be called when it has ended. */
+  readonly takePlace: (tunnel: Duplex) => () => void;
   /** Gives an accepted connection the options of those from depots. */
   readonly fromDepot: (connection: Duplex) => void;
   /** Tunnels that one ticket of a client may have open at once. */
@@ -79,11 +81,15 @@ async function openTunnel(
     const early = new EarlyBytes(head, socket);
     const { upstream, target } = await openFirst(components, accepted.value, early, signal);
     socket.off('close', onLeft);
+    const leavePlace = components.takePlace(upstream);
     const { chain } = target;
     const firstBytes = early.sizeBytes;
     return {
       tunnel: { downstream: socket, upstream, claims, chain, place, admission, firstBytes },
-      release,
+      release: () => {
+        leavePlace();
+        release();
+      },
     };
   } catch (thrown) {
     release();
