@@ -28,6 +28,13 @@ describe('the head of an answer that others follow', () => {
     expect(parse(PART, `X: ${'a'.repeat(16_384)}`)).toBe('malformed');
   });
 
+  test('keeps nobody waiting, however long its blanks are: thousands of them are read within a moment', () => {
+    const blanks = ' \t'.repeat(8000);
+    for (let turn = 0; turn < 1000; turn += 1)
+      for (const value of [`${blanks}\x01`, `a${blanks}\x01`, `${'a '.repeat(8000)}\x01`])
+        expect(parse(PART, `X:${value}`)).toBe('malformed');
+  });
+
   test('says whether the connection ends behind it', () => {
     expect(parse(PART, 'Connection: Close')).toMatchObject({ isLast: true });
     expect(parse(PART, 'Connection: x, close')).toMatchObject({ isLast: true });
