@@ -3,17 +3,9 @@ import type { LogTail } from '../hosts/log-tail.ts';
 import type { LegLine } from '../results/transfer-line.ts';
 
 /** What a depot's log says of one leg; what it leaves out the kernel did not tell. */
-interface LoggedLeg {
+interface LoggedLeg extends Omit<LegLine, 'at' | 'to'> {
   readonly legClass: 'client' | 'depot' | 'origin';
   readonly depot?: string;
-  readonly connections: number;
-  readonly sentBytes: number;
-  readonly retransmittedBytes: number;
-  readonly receivedBytes: number;
-  readonly minRttMs?: number;
-  readonly rttMs?: number;
-  readonly deliveryRateBps?: number;
-  readonly limitedMs: Readonly<Record<string, number>>;
 }
 
 /** Events of depots' logs that tell of legs. */
