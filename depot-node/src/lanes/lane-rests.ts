@@ -15,6 +15,14 @@ interface RestsComponents {
   readonly observe: (event: LaneEvent) => void;
 }
 
+/** What lanes that fetch nothing may do. */
+interface LanesAtRest {
+  /** May take a block now, the fastest first. */
+  readonly ready: Lane[];
+  /** Until the first of the others may; infinite when none rests. */
+  readonly untilReadyMs: number;
+}
+
 /** Which lanes may take a block when: how long they rest after failures, and when no lane is left. */
 export class LaneRests {
   readonly #lanes: readonly Lane[];
@@ -30,22 +38,17 @@ export class LaneRests {
     this.#components = components;
   }
 
-  /** Lanes that may take a block now, the fastest first. */
-  ready(): Lane[] {
+  /** Which lanes may take a block, and how long the others rest: at one moment, or one that ends its rest meanwhile is in neither. */
+  look(): LanesAtRest {
     const nowMs = this.#components.nowMs();
-    return this.#lanes
-      .filter((lane) => !lane.fetch && this.#readyAtMs(lane) <= nowMs)
-      .toSorted((one, other) => (other.meter.bytesPerMs ?? 0) - (one.meter.bytesPerMs ?? 0));
-  }
-
-  /** Until a lane that rests may take a block; infinite when none rests. */
-  untilReadyMs(): number {
-    const nowMs = this.#components.nowMs();
-    const waits = this.#lanes
-      .filter((lane) => !lane.fetch)
-      .map((lane) => this.#readyAtMs(lane) - nowMs)
-      .filter((waitMs) => waitMs > 0);
-    return Math.min(Number.POSITIVE_INFINITY, ...waits);
+    const free = this.#lanes.filter((lane) => !lane.fetch);
+    const untilMs = (lane: Lane) => this.#readyAtMs(lane) - nowMs;
+    return {
+      ready: free
+        .filter((lane) => untilMs(lane) <= 0)
+        .toSorted((one, other) => (other.meter.bytesPerMs ?? 0) - (one.meter.bytesPerMs ?? 0)),
+      untilReadyMs: Math.min(Number.POSITIVE_INFINITY, ...free.map(untilMs).filter((waitMs) => waitMs > 0)),
+    };
   }
 
   /** Counts bytes that have come. A few do not show that the origin works: it may send one byte at each try. */

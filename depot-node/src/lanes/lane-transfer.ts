@@ -157,7 +157,8 @@ class LaneTransfer {
     const mostLanes = this.#init.mostLanes?.() ?? this.#lanes.length;
     let forMs = this.#isTight ? ROOM_CHECK_MS : LONGEST_SLEEP_MS;
     let forBytes = Number.POSITIVE_INFINITY;
-    for (const lane of this.#rests.ready()) {
+    const { ready, untilReadyMs } = this.#rests.look();
+    for (const lane of ready) {
       if (this.#busyLanes() >= Math.max(1, mostLanes)) {
         // An origin counts connections, also those that rest.
         lane.drop();
@@ -185,7 +186,7 @@ class LaneTransfer {
     }
     if (!this.#isTight && this.#busyLanes() <= mostLanes) forBytes = Math.min(forBytes, this.#askAhead());
     this.#workAtByte = this.#queue.headByte + forBytes;
-    const nextMs = Math.max(LEAST_SLEEP_MS, Math.min(this.#rests.untilReadyMs(), forMs));
+    const nextMs = Math.max(LEAST_SLEEP_MS, Math.min(untilReadyMs, forMs));
     this.#timer = setTimeout(() => this.#work(), nextMs);
   }
 
@@ -319,7 +320,7 @@ class LaneTransfer {
   /** While memory is tight all lanes rest but the one that brings what is next. Where that is gone, the one that is furthest ahead takes its place. */
   #freeLaneForNext(): void {
     const [next] = this.#queue.open;
-    if (!this.#isTight || !next || next.fetches > 0 || this.#rests.ready().length > 0) return;
+    if (!this.#isTight || !next || next.fetches > 0 || this.#rests.look().ready.length > 0) return;
     const startByte = ({ fetch }: Lane) => fetch?.block.startByte ?? 0;
     const [furthest] = this.#lanes
       .filter(({ fetch }) => fetch !== undefined)
