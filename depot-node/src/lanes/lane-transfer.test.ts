@@ -52,6 +52,8 @@ interface Order {
   /** Chunks after which the client rests, until this promise is kept. */
   readonly rests?: (chunks: number) => Promise<void> | undefined;
   readonly promise?: (lane: number) => ChainPromise;
+  /** Of the plan. */
+  readonly planned?: ChainPromise;
   readonly signal?: AbortSignal;
   readonly left?: AbortSignal;
   readonly memory?: TransferMemory;
@@ -64,6 +66,9 @@ interface Order {
 }
 
 const NEVER = new AbortController().signal;
+
+/** Of a chain that loses nothing: one lane is to try alone whether it brings that. */
+const clean = (rateBps: number): ChainPromise => ({ rateBps, worstRttMs: 20, worstLossRate: 0 });
 
 async function download(order: Order = {}): Promise<Run> {
   const { part = WHOLE, lanes = 4, config = {}, rests, promise, onEvent, refuses } = order;
@@ -106,6 +111,7 @@ async function download(order: Order = {}): Promise<Run> {
     laneCount: lanes,
     mostLanes: order.mostLanes,
     open,
+    promise: order.planned,
     mostQuestions: () => (isAhead ? 4 : 1),
     request: { asked, representation: REPRESENTATION, silenceMs: checked.silenceSeconds * 1000 },
     first,
@@ -165,8 +171,11 @@ describe.each([
         pauseEvery: fc.option(fc.integer({ min: 1, max: 20 })),
         closes: fc.boolean(),
         bufferBytes: fc.integer({ min: MIB, max: 3 * MIB }),
+        beginsAlone: fc.boolean(),
       }),
-      async ({ startByte, sizeBytes, laneCount, breaks, slow, pauseEvery, closes, bufferBytes }) => {
+      async (given) => {
+        const { startByte, sizeBytes, laneCount, breaks, slow, pauseEvery, closes, bufferBytes } = given;
+        const beginsAlone = given.beginsAlone && sizeBytes > 0 && !breaks[0];
         const first = origin.connections;
         origin.manners = {
           closes,
@@ -178,6 +187,12 @@ describe.each([
           part,
           lanes: laneCount,
           config: { bufferBytes, retrySeconds: 0.1 },
+          ...(beginsAlone
+            ? {
+                planned: clean(40e6),
+                first: { startByte, endByte: startByte + Math.min(sizeBytes, 64 * KIB) },
+              }
+            : {}),
           rests: (count) =>
             pauseEvery !== null && count % pauseEvery === 0
               ? new Promise((resolve) => setImmediate(resolve))
@@ -567,5 +582,42 @@ describe.each([
       origin.asked.filter(({ lane, connection }) => lane === 0 && connection === run.asked[0]?.connection)
         .length,
     ).toBeGreaterThan(1);
+  });
+
+  const first = { startByte: 0, endByte: 100 * KIB };
+  const usedLanes = ({ asked }: Run) => new Set(asked.map(({ lane }) => lane));
+
+  test.runIf(how === 'ahead')('are one where one brings what the plan promises', async () => {
+    origin.manners = { bytesPerMs: () => 4000 };
+    const run = await lanes({ first, planned: clean(25e6) });
+    expect(run.outcome).toBe('complete');
+    expectBytes(run, WHOLE);
+    expect(usedLanes(run)).toEqual(new Set([0]));
+  });
+
+  test.runIf(how === 'ahead')('become all where one brings less than the plan promises', async () => {
+    origin.manners = { bytesPerMs: () => 400 };
+    const run = await lanes({ first, planned: clean(60e6) });
+    expect(run.outcome).toBe('complete');
+    expectBytes(run, WHOLE);
+    expect(usedLanes(run)).toEqual(new Set([0, 1, 2, 3]));
+  });
+
+  test.runIf(how === 'ahead')('become all when the one at work breaks', async () => {
+    origin.manners = {
+      bytesPerMs: () => 4000,
+      breaksAfter: ({ lane }) => (lane === 0 ? 300_000 : undefined),
+    };
+    const run = await lanes({ first, planned: clean(25e6) });
+    expect(run.outcome).toBe('complete');
+    expectBytes(run, WHOLE);
+    expect(usedLanes(run)).toEqual(new Set([0, 1, 2, 3]));
+  });
+
+  test.runIf(how === 'singly')('begin together where the origin has to be asked singly', async () => {
+    origin.manners = { bytesPerMs: () => 4000 };
+    const run = await lanes({ first, planned: clean(25e6) });
+    expectBytes(run, WHOLE);
+    expect(usedLanes(run)).toEqual(new Set([0, 1, 2, 3]));
   });
 });

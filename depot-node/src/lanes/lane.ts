@@ -39,6 +39,8 @@ export interface LaneFetch {
   /** Asked for while another block was fetched: its first byte waited for that. */
   readonly isAhead: boolean;
   firstByteMs: number | undefined;
+  /** When its latest bytes came, as `watch` counts. */
+  lastByteMs: number;
   /** It rested before its first byte, which then comes sooner or later than the origin sent it. */
   hasRested: boolean;
   /** Another lane has brought it. */
@@ -240,7 +242,7 @@ export class Lane {
     return (block.endByte - atByte) / (this.meter.bytesPerMs ?? Number.POSITIVE_INFINITY);
   }
 
-  #runningMs({ block, fromByte, atByte, watch, firstByteMs, isAhead }: LaneFetch): number {
+  #runningMs({ block, fromByte, atByte, watch, firstByteMs, lastByteMs, isAhead }: LaneFetch): number {
     const { bytesPerMs } = this.meter;
     // Its answer was on the way already.
     const leastDelayMs = isAhead ? 0 : (this.meter.leastDelayMs ?? 0);
@@ -253,8 +255,10 @@ export class Lane {
       return Math.max(usualMs, elapsedMs);
     }
     const flowingMs = elapsedMs - firstByteMs;
+    // The longer it stands still, the longer it will: TCP doubles its time-out.
+    const stillMs = elapsedMs - lastByteMs;
     if (flowingMs < TELLING_MS) return restBytes / (bytesPerMs ?? Number.POSITIVE_INFINITY);
-    return (restBytes * flowingMs) / Math.max(1, atByte - fromByte);
+    return Math.max(stillMs, (restBytes * flowingMs) / Math.max(1, atByte - fromByte));
   }
 
   /** Until the running fetch will still take more than `limitMs`, if nothing more of it comes; 0: it will. */
@@ -263,12 +267,13 @@ export class Lane {
     if (!running || this.remainingMs(fetch) > limitMs) return 0;
     if (running !== fetch)
       return this.untilRemainsMs(running, limitMs - (this.remainingMs(fetch) - this.remainingMs(running)));
-    const { block, fromByte, atByte, watch, firstByteMs } = fetch;
+    const { block, fromByte, atByte, watch, firstByteMs, lastByteMs } = fetch;
     const elapsedMs = watch.elapsedMs;
     if (firstByteMs === undefined) return limitMs - elapsedMs;
     const flowingMs = elapsedMs - firstByteMs;
     if (flowingMs < TELLING_MS) return TELLING_MS - flowingMs;
-    return (limitMs * (atByte - fromByte)) / (block.endByte - atByte) - flowingMs;
+    const slowInMs = (limitMs * (atByte - fromByte)) / (block.endByte - atByte) - flowingMs;
+    return Math.min(slowInMs, limitMs - (elapsedMs - lastByteMs));
   }
 
   /** Until it is free. */
@@ -319,6 +324,7 @@ export class Lane {
       watch,
       isAhead,
       firstByteMs: undefined,
+      lastByteMs: 0,
       hasRested: this.#isPaused,
       isLost: false,
     };
@@ -327,7 +333,8 @@ export class Lane {
     block.fetches += 1;
     const take: OnChunk = (chunk) => {
       if (!this.#fetches.includes(fetch)) return;
-      fetch.firstByteMs ??= fetch.watch.elapsedMs;
+      fetch.lastByteMs = fetch.watch.elapsedMs;
+      fetch.firstByteMs ??= fetch.lastByteMs;
       onChunk(fetch, chunk);
     };
     read(take).then(
