@@ -1,6 +1,7 @@
 import type { Duplex } from 'node:stream';
 import { ERRORS, formatAuthority, isWayFailure, LonghaulError } from '@longhaul/shared';
 import type { LaneConnection } from '../lanes/lane.ts';
+import { carryHere } from '../lanes/lane-carrier.ts';
 import type { LaneMemory } from '../lanes/lane-memory.ts';
 import type { LanePlaces } from '../lanes/lane-places.ts';
 import { type LanesEnd, runLanes } from '../lanes/lane-transfer.ts';
@@ -69,13 +70,13 @@ export async function sendOverLanes(
         part: firstPart,
         askedAtMs,
       },
-      sink: {
+      carry: carryHere({
         write: (chunk) => client.write(chunk),
         drained: async () => {
           const state = await client.roomy(stop);
           if (state !== 'ready') throw new LonghaulError('internal', { detail: `the client is ${state}` });
         },
-      },
+      }),
       config,
       memory: components.laneMemory.join(target.client),
       signal: stop,

@@ -11,6 +11,7 @@ import type { Part, Representation } from '../origin/representation.ts';
 import type { LaneEvent } from '../plane/events.ts';
 import { type AskedRange, BlockOrigin, unlikeBytes } from '../testing/block-origin.ts';
 import type { LaneConnection } from './lane.ts';
+import { carryHere } from './lane-carrier.ts';
 import { LaneMemory, type TransferMemory } from './lane-memory.ts';
 import { type FirstBlock, type LanesEnd, runLanes } from './lane-transfer.ts';
 import { lanesSchema } from './lanes-config.ts';
@@ -115,14 +116,14 @@ async function download(order: Order = {}): Promise<Run> {
     mostQuestions: () => (isAhead ? 4 : 1),
     request: { asked, representation: REPRESENTATION, silenceMs: checked.silenceSeconds * 1000 },
     first,
-    sink: {
+    carry: carryHere({
       write: (chunk) => {
         chunks.push(chunk);
         rest = rests?.(chunks.length);
         return rest === undefined;
       },
       drained: () => rest ?? Promise.resolve(),
-    },
+    }),
     config: checked,
     memory: order.memory ?? new LaneMemory(1024 * MIB).join('here'),
     signal: order.signal ?? NEVER,

@@ -6,20 +6,13 @@ import { adaptedLoadBytes, aloneLoadBytes, firstLoadBytes } from './block-sizes.
 import { isDegraded } from './degraded-lane.ts';
 import type { BlockRequest } from './fetch-block.ts';
 import { Lane, type LaneConnection, type LaneFetch, type OpenLane } from './lane.ts';
+import type { LaneCarrier, OpenCarrier } from './lane-carrier.ts';
 import { LaneGrowth } from './lane-growth.ts';
 import type { TransferMemory } from './lane-memory.ts';
 import { LaneRests } from './lane-rests.ts';
 import { LaneTrials } from './lane-trials.ts';
 import type { LanesConfig } from './lanes-config.ts';
 import { chooseAhead, chooseBlock, chooseLateFirst, type LanesAtWork } from './next-block.ts';
-
-/** The client's end. */
-export interface LaneSink {
-  /** Takes bytes, in order; `false` asks to wait for `drained` before the next. */
-  write(chunk: Buffer): boolean;
-  /** Resolves when more can be written; rejects when the client has left, or left its bytes unread for too long. */
-  drained(): Promise<void>;
-}
 
 /** What becomes lane 0: a connection over which the first block has been asked for, and answered up to its body. */
 export interface FirstBlock extends LaneConnection {
@@ -45,7 +38,8 @@ export interface LanesInit {
   readonly request: BlockRequest;
   /** Where the first block has been asked for already: it starts where `part` starts and ends inside it. */
   readonly first?: FirstBlock | undefined;
-  readonly sink: LaneSink;
+  /** Who carries the bytes to the client. */
+  readonly carry: OpenCarrier;
   readonly config: LanesConfig;
   readonly memory: TransferMemory;
   /** Ends the transfer as `cancelled`. */
@@ -94,10 +88,11 @@ class LaneTransfer {
   readonly #trials: LaneTrials;
   readonly #growth: LaneGrowth;
   readonly #resolve: (end: LanesEnd) => void;
+  readonly #carrier: LaneCarrier;
   #isOver = false;
-  /** The sink takes nothing until it has drained. */
-  #isBlocked = false;
-  /** The lanes are stopped, because too much waits for the sink. */
+  /** What `memory` knows of. */
+  #notedBytes = 0;
+  /** The lanes are stopped, because too much waits for the client. */
   #isPaused = false;
   /** Only the lane that brings what is next goes on, because all transfers together hold too much. */
   #isTight = false;
@@ -120,7 +115,11 @@ class LaneTransfer {
       mostQuestions: init.mostQuestions ?? (() => 1),
       nowMs: init.nowMs,
       onOpened: ({ index }: Lane, chain: Chain) => init.observe({ type: 'lane-opened', lane: index, chain }),
-      onChunk: (fetch: LaneFetch, chunk: Buffer) => this.#onChunk(fetch, chunk),
+      onChunk: (fetch: LaneFetch, chunk: Buffer) => {
+        this.#carrier.put(fetch.atByte, chunk);
+        this.#onBytes(fetch, chunk.length);
+      },
+      onMoved: (fetch: LaneFetch, bytes: number) => this.#onBytes(fetch, bytes),
       onWhole: (fetch: LaneFetch, lane: Lane) => this.#onWhole(fetch, lane),
       onFailed: (failure: LonghaulError, lane: Lane, wasGivenBack: boolean) =>
         this.#onFailed(failure, lane, wasGivenBack),
@@ -129,6 +128,10 @@ class LaneTransfer {
     this.#rests = new LaneRests(this.#lanes, init);
     this.#trials = new LaneTrials(init.nowMs);
     this.#growth = new LaneGrowth({ planned: laneCount, promise: init.promise, nowMs: init.nowMs });
+    this.#carrier = init.carry(init.part.startByte, {
+      onChange: () => this.#onCarried(),
+      onLeft: this.#onLeft,
+    });
     init.onLanes?.(this.#lanes);
     init.left.addEventListener('abort', this.#onLeft);
     init.signal.addEventListener('abort', this.#onCancelled);
@@ -153,7 +156,7 @@ class LaneTransfer {
     }
     if (left.aborted) this.#onLeft();
     if (signal.aborted) this.#onCancelled();
-    this.#deliver();
+    this.#onDelivered();
     this.#work();
   }
 
@@ -239,13 +242,14 @@ class LaneTransfer {
     );
   }
 
-  #onChunk(fetch: LaneFetch, chunk: Buffer): void {
+  /** Bytes of a block have come, and are with the carrier. */
+  #onBytes(fetch: LaneFetch, bytes: number): void {
     const { block } = fetch;
     const isFirst = fetch.atByte === fetch.fromByte;
-    this.#rests.noteProgress(chunk.length);
-    this.#trials.noteBytes(chunk.length);
-    this.#init.memory.note(this.#queue.put(block, fetch.atByte, chunk));
-    fetch.atByte += chunk.length;
+    this.#rests.noteProgress(bytes);
+    this.#trials.noteBytes(bytes);
+    fetch.atByte += bytes;
+    this.#queue.note(block, fetch.atByte);
     if (block.nextByte === block.endByte) {
       for (const lane of this.#lanes) {
         const other = lane.fetchOf(block);
@@ -254,9 +258,10 @@ class LaneTransfer {
     }
     // What remains is the client's to read, however long that takes: nothing upstream waits for it.
     if (this.#queue.hasAll) this.#rest();
-    this.#deliver();
-    if (this.#isBlocked && this.#queue.readyBytes > LONGEST_TIGHT_QUEUE_BYTES) this.#growth.noteWaiting();
-    const needsOthers = this.#growth.noteBytes(chunk.length);
+    this.#onDelivered();
+    if (this.#carrier.isBlocked && this.#queue.readyBytes > LONGEST_TIGHT_QUEUE_BYTES)
+      this.#growth.noteWaiting();
+    const needsOthers = this.#growth.noteBytes(bytes);
     // A block that flows is late at another time than one that does not.
     if (isFirst || needsOthers) this.#work();
   }
@@ -287,14 +292,21 @@ class LaneTransfer {
     else this.#work();
   }
 
-  /** Writes what is there in order, as far as the sink takes it. */
-  #deliver(): void {
-    while (!this.#isOver && !this.#isBlocked) {
-      const chunk = this.#queue.take();
-      if (!chunk) break;
-      this.#init.memory.note(-chunk.length);
-      if (!this.#init.sink.write(chunk)) this.#awaitSink();
-    }
+  /** The carrier has gone on, or the client takes bytes again. */
+  #onCarried(): void {
+    this.#onDelivered();
+    if (this.#isOver || !this.#isPaused || this.#isQueueLong) return;
+    this.#isPaused = false;
+    this.#trials.resume();
+    for (const lane of this.#lanes) lane.resume();
+    this.#isTight = false;
+    this.#work();
+  }
+
+  /** Looks what the client has, and what waits for it. */
+  #onDelivered(): void {
+    this.#noteHeld(this.#carrier.heldBytes);
+    this.#queue.deliver(this.#carrier.headByte);
     if (this.#queue.isComplete) this.#end('complete');
     if (this.#queue.headByte >= this.#workAtByte) this.#work();
     if (this.#isOver || this.#isPaused) return;
@@ -303,25 +315,16 @@ class LaneTransfer {
       // What is next may have been left to lanes that now rest.
       if (this.#isTight && this.#queue.open[0]?.fetches === 0) this.#work();
     }
-    if (!this.#isBlocked || !this.#isQueueLong) return;
+    if (!this.#carrier.isBlocked || !this.#isQueueLong) return;
     this.#isPaused = true;
     clearTimeout(this.#timer);
     this.#trials.pause();
     for (const lane of this.#lanes) lane.pause();
   }
 
-  #awaitSink(): void {
-    this.#isBlocked = true;
-    this.#init.sink.drained().then(() => {
-      this.#isBlocked = false;
-      this.#deliver();
-      if (this.#isOver || !this.#isPaused || this.#isQueueLong) return;
-      this.#isPaused = false;
-      this.#trials.resume();
-      for (const lane of this.#lanes) lane.resume();
-      this.#isTight = false;
-      this.#work();
-    }, this.#onLeft);
+  #noteHeld(heldBytes: number): void {
+    if (heldBytes !== this.#notedBytes) this.#init.memory.note(heldBytes - this.#notedBytes);
+    this.#notedBytes = heldBytes;
   }
 
   get #isQueueLong(): boolean {
@@ -363,9 +366,11 @@ class LaneTransfer {
     if (this.#isOver) return;
     this.#isOver = true;
     this.#rest();
-    this.#init.memory.note(-this.#queue.heldBytes);
     this.#init.left.removeEventListener('abort', this.#onLeft);
     this.#init.signal.removeEventListener('abort', this.#onCancelled);
-    this.#resolve({ outcome, bytes: this.#queue.headByte - this.#init.part.startByte, failure });
+    void this.#carrier.close().then(() => {
+      this.#noteHeld(0);
+      this.#resolve({ outcome, bytes: this.#carrier.headByte - this.#init.part.startByte, failure });
+    });
   }
 }

@@ -3,7 +3,7 @@ import type { Conversation } from '../origin/conversation.ts';
 import type { Part } from '../origin/representation.ts';
 import type { Block } from './block-queue.ts';
 import { type LaneRecord, PROVING_BLOCKS } from './degraded-lane.ts';
-import { type BlockRequest, fetchBlock, type OnChunk, readBlock } from './fetch-block.ts';
+import { type BlockRequest, type BlockTaker, fetchBlock, readBlock } from './fetch-block.ts';
 import { LaneMeter } from './lane-meter.ts';
 import type { LanesConfig } from './lanes-config.ts';
 import { Stopwatch } from './stopwatch.ts';
@@ -56,6 +56,8 @@ interface LaneComponents {
   readonly nowMs: () => number;
   readonly onOpened: (lane: Lane, chain: Chain) => void;
   readonly onChunk: (fetch: LaneFetch, chunk: Buffer) => void;
+  /** Bytes of it have come that went past this thread. */
+  readonly onMoved: (fetch: LaneFetch, bytes: number) => void;
   readonly onWhole: (fetch: LaneFetch, lane: Lane) => void;
   /** `wasGivenBack`: the origin left blocks unanswered that were asked for ahead; that is no failure of the lane. */
   readonly onFailed: (failure: LonghaulError, lane: Lane, wasGivenBack: boolean) => void;
@@ -158,16 +160,16 @@ export class Lane {
     if (!this.isOpen) this.drop();
     const { open, request, nowMs } = this.#components;
     const opened = this.#opened ?? open(this.index);
-    this.#run(opened, block, new Stopwatch(nowMs), (onChunk) =>
-      fetchBlock(opened.connection, request, part, onChunk),
+    this.#run(opened, block, new Stopwatch(nowMs), (taker) =>
+      fetchBlock(opened.connection, request, part, taker),
     );
   }
 
   /** Takes over a connection whose answer with a block has begun; it was asked for at `askedAtMs`. */
   adopt(opened: LaneConnection, block: Block, askedAtMs: number): void {
     const { nowMs, request } = this.#components;
-    this.#run(opened, block, new Stopwatch(nowMs, askedAtMs), (onChunk) =>
-      readBlock(opened.connection, request.silenceMs, block, onChunk),
+    this.#run(opened, block, new Stopwatch(nowMs, askedAtMs), (taker) =>
+      readBlock(opened.connection, request.silenceMs, block, taker),
     );
   }
 
@@ -311,9 +313,9 @@ export class Lane {
     opened: LaneConnection,
     block: Block,
     watch: Stopwatch,
-    read: (onChunk: OnChunk) => Promise<void>,
+    read: (taker: BlockTaker) => Promise<void>,
   ): void {
-    const { config, onChunk, onWhole, onFailed } = this.#components;
+    const { config, onChunk, onMoved, onWhole, onFailed } = this.#components;
     if (opened !== this.#opened) this.#greet(opened);
     this.#opened = opened;
     const isAhead = this.#fetches.length > 0;
@@ -331,13 +333,25 @@ export class Lane {
     if (isAhead || this.#isPaused) watch.stop();
     this.#fetches.push(fetch);
     block.fetches += 1;
-    const take: OnChunk = (chunk) => {
-      if (!this.#fetches.includes(fetch)) return;
-      fetch.lastByteMs = fetch.watch.elapsedMs;
-      fetch.firstByteMs ??= fetch.lastByteMs;
-      onChunk(fetch, chunk);
+    const isHere = () => {
+      const isAsked = this.#fetches.includes(fetch);
+      if (isAsked) fetch.firstByteMs ??= fetch.watch.elapsedMs;
+      return isAsked;
     };
-    read(take).then(
+    const taker: BlockTaker = {
+      onChunk: (chunk) => {
+        if (!isHere()) return;
+        fetch.lastByteMs = fetch.watch.elapsedMs;
+        onChunk(fetch, chunk);
+      },
+      onMoved: (bytes, heldUpMs) => {
+        if (!isHere()) return;
+        fetch.watch.skip(heldUpMs);
+        fetch.lastByteMs = fetch.watch.elapsedMs;
+        onMoved(fetch, bytes);
+      },
+    };
+    read(taker).then(
       () => {
         if (!this.#fetches.includes(fetch)) return;
         this.#end(fetch);
