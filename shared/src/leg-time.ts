@@ -56,7 +56,7 @@ export interface LegShape {
   readonly firstLossSegments: number;
   /** Of a sender whose window losses hold back. */
   readonly decay: Decay | undefined;
-  /** Loss of a sender that holds its rate, for each of its connections. */
+  /** Losses in a round of slow start for each segment of the window, of which w ln 2 are sent; of a sender that holds its rate. */
   readonly startLoss: number;
 }
 
@@ -84,7 +84,7 @@ export function legShape(leg: LegEstimate, lanes: number): LegShape {
   if (response.holds === 'rate' || p <= 0) {
     const share = response.holds === 'rate' && p > 0 ? response.share(p) : 1;
     const mostPerSecond = Math.min(linePerSecond * share, capPerSecond);
-    const startLoss = response.holds === 'rate' ? p / lanes : 0;
+    const startLoss = response.holds === 'rate' ? (p * Math.LN2) / lanes : 0;
     return { ...common, capPerSecond, mostPerSecond, decay: undefined, startLoss };
   }
   const steadySegments = lanes * steadyWindow(response.segments(p, rttSeconds), p, rttSeconds);

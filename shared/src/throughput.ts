@@ -86,7 +86,7 @@ export function chainSeconds(
   const shapes = legs.map((leg, index) => legShape(leg, index === 0 ? 1 : lanes));
   const cap = shapes.reduce((least, shape) => Math.min(least, shape.capPerSecond), capPerSecond);
   const lasts = shapes.map((shape) => shapeSeconds(shape, sizeBytes, cap) - shape.rttSeconds / 2);
-  const rttsMs = legs.map((leg) => leg.rttMs);
+  const rttsMs = shapes.map(({ rttSeconds }) => 1000 * rttSeconds);
   const halfRounds = shapes.reduce((sum, { rttSeconds }) => sum + rttSeconds / 2, 0);
   return setUpSeconds(rttsMs, setUp) + lanesSeconds(rttsMs, setUp, lanes) + Math.max(...lasts) + halfRounds;
 }

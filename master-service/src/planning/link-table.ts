@@ -1,21 +1,9 @@
 import type { LinkReport } from '@longhaul/shared';
 import type { LinkConfig } from '../config.ts';
+import type { LinkEstimate, LinkView } from './link-view.ts';
 
 /** A report older than this says nothing about the link any more; then the configuration counts again. */
 export const REPORT_LIFE_MS = 600_000;
-
-/** What is known of the way between two ends, in either direction. */
-export interface LinkEstimate {
-  readonly rttMs: number;
-  readonly lossRate: number;
-  /** Capacity of the narrowest place, bits per second; the measured goodput where no capacity is configured. */
-  readonly rateBps: number;
-  readonly windowBytes: number;
-  /** TCP goodput that the depots measured with their own settings. */
-  readonly goodputBps: number | undefined;
-  /** Age of the oldest reported figure in it; `undefined` when all of it is configured. */
-  readonly ageMs: number | undefined;
-}
 
 /** One figure with the time of the report that had it. */
 interface Dated {
@@ -31,10 +19,11 @@ interface Measured {
 }
 
 /** The links the planner knows: configured ones, and what depots reported, which counts first unless `fixed`. */
-export class LinkTable {
+export class LinkTable implements LinkView {
   readonly #configured = new Map<string, LinkConfig>();
   readonly #measured = new Map<string, Measured>();
   readonly #windowBytes: number;
+  readonly #listeners: ((one: string, other: string, nowMs: number) => void)[] = [];
 
   constructor(links: readonly LinkConfig[], windowBytes: number) {
     for (const link of links) this.#configured.set(pairKey(...link.between), link);
@@ -54,6 +43,18 @@ export class LinkTable {
       lossRate: dated(lossRate) ?? known?.lossRate,
       goodputBps: dated(goodputBps) ?? known?.goodputBps,
     });
+    for (const listener of this.#listeners) listener(from, to, nowMs);
+  }
+
+  *pairs(): Iterable<readonly [string, string]> {
+    for (const key of new Set([...this.#configured.keys(), ...this.#measured.keys()])) {
+      const [one = '', other = ''] = key.split(' ');
+      yield [one, other];
+    }
+  }
+
+  onChange(listener: (one: string, other: string, nowMs: number) => void): void {
+    this.#listeners.push(listener);
   }
 
   /** The estimate of the link between `one` and `other`; `undefined` when RTT or rate are unknown. */
