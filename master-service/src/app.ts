@@ -7,7 +7,7 @@ import {
   type TlsMaterial,
 } from '@longhaul/shared/service';
 import express, { type ErrorRequestHandler, type Express } from 'express';
-import type { MasterConfig } from './config.ts';
+import type { MasterConfig, PrefixesConfig } from './config.ts';
 import { AddressProver } from './depots/address-prover.ts';
 import { type AskDepot, createAskDepot } from './depots/ask-depot.ts';
 import { DepotRegistry } from './depots/depot-registry.ts';
@@ -29,6 +29,10 @@ import { PlanService } from './planning/plan-service.ts';
 import { Planner } from './planning/planner.ts';
 import { SizeMemory } from './planning/size-memory.ts';
 import { DownloadPolicy } from './policy/download-policy.ts';
+import { MeasuredPrefixes } from './prefixes/measured-prefixes.ts';
+import { PrefixFiles, type PrefixPaths } from './prefixes/prefix-files.ts';
+import { prefixRoutes } from './prefixes/prefix-routes.ts';
+import { WhereaboutsLookUp } from './prefixes/whereabouts.ts';
 import { createGetHandler } from './redirect/get-handler.ts';
 import { TicketIssuer } from './tickets/ticket-issuer.ts';
 
@@ -41,6 +45,8 @@ export interface MasterDeps {
   readonly enrolmentSecret: string;
   readonly depotStore: DepotStore;
   readonly tls?: TlsMaterial;
+  /** Where the files of `prefixes` lie that the configuration names. */
+  readonly prefixPaths?: PrefixPaths;
   /** Lets a depot prove its address; left out, by asking there. */
   readonly askDepot?: AskDepot;
   /** Where the built page lies. */
@@ -56,6 +62,8 @@ export interface Master {
   listen(): Promise<{ readonly url: string }>;
   /** Takes another certificate, which was checked, for new connections. A master without TLS stays so. */
   renewCertificate(tls: TlsMaterial): void;
+  /** Takes another site, and reads files of prefixes again; those with mistakes change nothing. */
+  reloadPrefixes(prefixes: PrefixesConfig, paths: PrefixPaths): Promise<void>;
   /** Stops accepting, finishes running requests for at most a second. */
   close(): Promise<void>;
 }
@@ -79,11 +87,18 @@ export function createMaster(deps: MasterDeps): Master {
   const metrics = createMetrics({
     depotStates: () => registry.views(now()).map((depot) => depot.state),
     openConnections: () => limiter.open,
+    prefixTables: () => prefixFiles.views,
+    measuredPrefixes: () => measured,
+    places: () => whereabouts.counts,
   });
   const emit: EmitEvent = (event) => {
     metrics.record(event);
     deps.onEvent?.(event);
   };
+  let { site } = config.prefixes;
+  const prefixFiles = new PrefixFiles(deps.prefixPaths ?? {}, emit);
+  const measured = new MeasuredPrefixes();
+  const whereabouts = new WhereaboutsLookUp({ files: prefixFiles, measured, site: () => site });
   const sources = new DepotSources();
   const { connections, connectionsPerNetwork, waitingPerNetwork } = config.limits;
   const limiter = new ConnectionLimiter({
@@ -106,7 +121,16 @@ export function createMaster(deps: MasterDeps): Master {
   });
   const planner = new Planner(config.planner, links);
   const teller = new PlanTeller({ signingKey, registry, now });
-  const plans = new PlanService({ config, policy, planner, registry, sizes, tickets, publicUrl });
+  const plans = new PlanService({
+    config,
+    policy,
+    planner,
+    registry,
+    sizes,
+    tickets,
+    whereabouts,
+    publicUrl,
+  });
   const masterKeys = [masterKeyOf(signingKey)];
   const ask = deps.askDepot ?? createAskDepot({ policy: config.addresses, names: config.names });
   const service = new DepotService({
@@ -126,6 +150,7 @@ export function createMaster(deps: MasterDeps): Master {
   const api = createApi(emit, [
     depotRoutes({ service, registry, sources, enrolmentSecret, now, emit }),
     planRoutes({ plans, now, emit }),
+    prefixRoutes({ whereabouts, files: prefixFiles, metricsNetworks: config.metricsNetworks, now }),
     operationsRoutes({
       signingKeys: [signingKey],
       metrics,
@@ -157,6 +182,7 @@ export function createMaster(deps: MasterDeps): Master {
 
   return {
     async listen() {
+      await prefixFiles.start();
       await registry.load();
       for (const { host } of registry.places(now())) sources.note(host, now());
       const { host, port } = config.listen;
@@ -166,6 +192,10 @@ export function createMaster(deps: MasterDeps): Master {
       return { url: publicUrl() };
     },
     renewCertificate: (tls) => server.renewCertificate(tls),
+    reloadPrefixes: (prefixes, paths) => {
+      site = prefixes.site;
+      return prefixFiles.reload(paths);
+    },
     close: () => {
       teller.close();
       return server.close();

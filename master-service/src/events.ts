@@ -3,6 +3,9 @@ import type { RefusedConnection } from '@longhaul/shared/service';
 
 export type Decision = 'chain' | 'direct';
 
+/** The operator's files that say who is where. */
+export type PrefixFile = 'coverage' | 'asTable';
+
 /** What a master tells about itself. Hosts and job ids are named; tickets and full URLs never are. */
 export type MasterEvent =
   | { readonly type: 'planned'; readonly decision: Decision; readonly jobId: string; readonly host: string }
@@ -36,6 +39,20 @@ export type MasterEvent =
     }
   /** A connection was closed before it could bring a request. */
   | ({ readonly type: 'connection-refused' } & RefusedConnection)
+  /** A file of prefixes was read; `skipped` are lines in it that say nothing. */
+  | {
+      readonly type: 'prefixes-loaded';
+      readonly file: PrefixFile;
+      readonly prefixes: number;
+      readonly skipped: number;
+    }
+  /** A file of prefixes has mistakes: what was last read without any stays. */
+  | {
+      readonly type: 'prefixes-refused';
+      readonly file: PrefixFile;
+      readonly code: ErrorCode;
+      readonly detail: string | undefined;
+    }
   | { readonly type: 'failed'; readonly error: unknown };
 
 export type EmitEvent = (event: MasterEvent) => void;

@@ -5,6 +5,7 @@ import type { AskDepot } from '../depots/ask-depot.ts';
 import { type DepotStore, MemoryDepotStore } from '../depots/depot-store.ts';
 import type { MasterEvent } from '../events.ts';
 import { generateSigningKey, type SigningKey } from '../keys/signing-key.ts';
+import type { PrefixPaths } from '../prefixes/prefix-files.ts';
 
 /** A clock that stands still until a test moves it. */
 export class TestClock {
@@ -30,6 +31,7 @@ interface TestMasterInit {
   readonly config?: object;
   readonly depotStore?: DepotStore;
   readonly webDir?: string;
+  readonly prefixPaths?: PrefixPaths;
   /** Left out, every depot proves its address; `undefined`, depots are really asked. */
   readonly askDepot?: AskDepot | undefined;
 }
@@ -57,6 +59,7 @@ export async function startMaster(init: TestMasterInit = {}): Promise<TestMaster
     enrolmentSecret: TEST_SECRET,
     depotStore: init.depotStore ?? new MemoryDepotStore(),
     webDir: init.webDir ?? '/there/is/no/page',
+    prefixPaths: init.prefixPaths ?? {},
     version: '1.2.3',
     now: () => clock.nowMs,
     onEvent: (event) => events.push(event),
