@@ -1,0 +1,5 @@
+/** The second entry of this package: what benchmarks and simulations drive without a port. */
+export { readAddress } from './prefixes/address.ts';
+export { loadFile } from './prefixes/load-file.ts';
+export { PrefixTable } from './prefixes/prefix-table.ts';
+export { writeMmdb } from './testing/write-mmdb.ts';
