@@ -116,14 +116,17 @@ export function createNextLegs(components: NextLegComponents): NextLegs {
         const asked = { target, place, next, early, hasMac: false };
         const ask = () =>
           overDepot(next, signal, (stream) => connectThrough(stream, components, asked, signal));
-        return inRoomOf(target, next, () =>
-          ask().catch((failure: unknown) => {
+        const askTwice = async () => {
+          try {
+            return await ask();
+          } catch (failure) {
             if (!asked.hasMac || !isNotProved(failure, next)) throw failure;
-            // It was of a newer version before, or knows another key of this depot: then a signature says more.
-            components.proofs.noteMacs(next, false);
-            return ask();
-          }),
-        );
+          }
+          // It was of a newer version before, or knows another key of this depot: then a signature says more.
+          components.proofs.noteMacs(next, false);
+          return ask();
+        };
+        return inRoomOf(target, next, askTwice);
       }
       const { socket } = await components.dial(
         { purpose: 'origin', ...target.authority, ...askerOf(target, place) },

@@ -60,9 +60,9 @@ function publicOnCurve25519(publicKey: string): KeyObject {
 function uOf(publicKey: string): Buffer {
   const bytes = Buffer.from(publicKey, 'base64url');
   if (bytes.length !== KEY_BYTES) throw new RangeError('not a key');
-  const y = BigInt(`0x${bytes.reverse().toString('hex')}`) & (SIGN_BIT - 1n);
+  const y = BigInt(`0x${Buffer.from(bytes.toReversed()).toString('hex')}`) & (SIGN_BIT - 1n);
   const u = ((1n + y) * inverse((((1n - y) % P) + P) % P)) % P;
-  return Buffer.from(u.toString(16).padStart(2 * KEY_BYTES, '0'), 'hex').reverse();
+  return Buffer.from(Buffer.from(u.toString(16).padStart(2 * KEY_BYTES, '0'), 'hex').toReversed());
 }
 
 /** By Fermat: a^(p - 2); 0 has none. */
