@@ -5,15 +5,16 @@ import { HeapRest } from './heap-rest.ts';
 
 /** A process of which a test says what it does; compacting takes 40 ms and leaves 10 MB. */
 function imagined() {
-  const state = { busy: 0, heapBytes: 30e6, nowMs: 0, compacted: 0 };
+  const state = { busy: 0, heapBytes: 30e6, nowMs: 0, cpuMs: 0, compacted: 0 };
   const rest = new HeapRest({
     busyShare: () => state.busy,
     heapBytes: () => state.heapBytes,
     compact: () => {
       state.compacted += 1;
-      state.nowMs += 40;
+      state.cpuMs += 40;
       state.heapBytes = 10e6;
     },
+    cpuMs: () => state.cpuMs,
     nowMs: () => state.nowMs,
   });
   const look = (times: number) => {

@@ -3,9 +3,9 @@ import { getHeapStatistics } from 'node:v8';
 import { compactHeap } from './compact-heap.ts';
 
 /** How often is looked whether the process rests. */
-const LOOK_MS = 1000;
+const LOOK_MS = 500;
 /** Looks in a row that find it at rest before its heap is compacted: between two requests of one client it is not. */
-const RESTING_LOOKS = 2;
+const RESTING_LOOKS = 3;
 /** Of a core, what a resting process does at most: heartbeats, looks at idle connections. */
 const RESTING_SHARE = 0.05;
 /** Of a core, what compacting takes at most, however often somebody wakes a depot and lets it rest again. */
@@ -20,6 +20,8 @@ interface HeapRestComponents {
   readonly heapBytes: () => number;
   /** Compacts it, and whatever else rests. */
   readonly compact: () => void;
+  /** CPU time of the thread so far. */
+  readonly cpuMs: () => number;
   readonly nowMs: () => number;
 }
 
@@ -36,14 +38,14 @@ export class HeapRest {
 
   /** To be called once in a while; compacts when the process rests and has grown since. */
   look(): void {
-    const { busyShare, heapBytes, compact, nowMs } = this.#components;
+    const { busyShare, heapBytes, compact, cpuMs, nowMs } = this.#components;
     this.#restingLooks = busyShare() <= RESTING_SHARE ? this.#restingLooks + 1 : 0;
     if (this.#restingLooks < RESTING_LOOKS || nowMs() < this.#notBeforeMs) return;
     if (heapBytes() < this.#heldBytes + LEAST_GROWTH_BYTES) return;
-    const startedMs = nowMs();
+    const before = cpuMs();
     compact();
     this.#heldBytes = heapBytes();
-    this.#notBeforeMs = nowMs() + (nowMs() - startedMs) / COMPACTING_SHARE;
+    this.#notBeforeMs = nowMs() + (cpuMs() - before) / COMPACTING_SHARE;
   }
 }
 
@@ -62,6 +64,7 @@ export function watchHeap(others: () => void): void {
       compactHeap();
       others();
     },
+    cpuMs: () => process.threadCpuUsage().user / 1000,
     nowMs: () => performance.now(),
   });
   setInterval(() => rest.look(), LOOK_MS).unref();
