@@ -1,5 +1,6 @@
 import { bindClockCalls, type ClockCalls } from './clock-calls.ts';
 import { bindDescriptorCalls, type DescriptorCalls } from './descriptor-calls.ts';
+import { bindHeapCalls, type HeapCalls } from './heap-calls.ts';
 import { type MemoryCalls, openLibc } from './libc.ts';
 import { bindOpenSslCalls, type OpenSslCalls } from './openssl-calls.ts';
 import { bindReadinessCalls, type ReadinessCalls } from './readiness-calls.ts';
@@ -16,7 +17,8 @@ export interface Kernel
     SocketCalls,
     SpliceCalls,
     ReadinessCalls,
-    ClockCalls {}
+    ClockCalls,
+    HeapCalls {}
 
 export type KernelAccess =
   | { readonly kernel: Kernel }
@@ -41,6 +43,7 @@ export function openKernel(platform: NodeJS.Platform = process.platform): Kernel
         ...bindSpliceCalls(libc),
         ...bindReadinessCalls(libc, descriptors),
         ...bindClockCalls(libc),
+        ...bindHeapCalls(libc),
       },
     };
   } catch (failure) {

@@ -26,6 +26,8 @@ const WAKER_KEY = 0;
 
 /** Handshakes that go a step on between two turns of all others: a signature takes up to a millisecond. */
 const HANDSHAKES_PER_ROUND = 4;
+/** A thread that has moved nothing for so long rests: nobody waits for it. */
+const REST_MS = 1000;
 
 export interface LoopComponents {
   readonly kernel: Kernel;
@@ -40,6 +42,8 @@ export interface LoopComponents {
   readonly nextCommand: () => ThreadCommand | undefined;
   readonly report: (report: ThreadReport) => void;
   readonly nowMs: () => number;
+  /** Gives back memory that is not needed; takes some ten milliseconds. */
+  readonly compactHeap: () => void;
 }
 
 interface Watched {
@@ -68,7 +72,7 @@ export function runRelayLoop(init: LoopComponents): void {
   let queue: Flow[] = [];
   let now = nowMs();
   let nextTickMs = now + TICK_MS;
-  const state = { stopping: false };
+  const state = { stopping: false, movedMs: -Infinity };
 
   const enqueue = (flow: Flow) => {
     if (flow.queued) return;
@@ -209,6 +213,9 @@ export function runRelayLoop(init: LoopComponents): void {
       case 'digest-add':
       case 'digest-drop':
         return digests.obey(command);
+      case 'rest':
+        if (now - state.movedMs >= REST_MS) init.compactHeap();
+        return undefined;
       case 'stop':
         state.stopping = true;
         return undefined;
@@ -250,8 +257,10 @@ export function runRelayLoop(init: LoopComponents): void {
       flow.queued = false;
       if (flows.get(flow.id) !== flow) continue;
       const turn = flow.turn(now);
-      if (turn === 'again') enqueue(flow);
-      else if (turn !== 'wait') finish(flow, turn.end);
+      if (turn === 'again') {
+        state.movedMs = now;
+        enqueue(flow);
+      } else if (turn !== 'wait') finish(flow, turn.end);
     }
   };
 

@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { DEFAULT_CIPHERS } from 'node:tls';
 import { MessageChannel, receiveMessageOnPort, Worker } from 'node:worker_threads';
 import type { DigestAlgorithm, FlowDigest } from '../digests/flow-digest.ts';
 import type { Kernel } from '../kernel/open-kernel.ts';
@@ -50,6 +51,8 @@ export interface RelayThread {
   readonly beginTls: (command: Pick<BeginCommand, 'context' | 'host'>) => Promise<BegunReport['begun']>;
   /** Why it ends no TLS; undefined where it does. */
   readonly whyNoTls: string | undefined;
+  /** Lets it give back memory that it does not need, for the whole process rests. */
+  readonly rest: () => void;
   /** Flows that it has. */
   readonly running: () => number;
   /** Cancels every flow and waits for the end of the thread. */
@@ -77,7 +80,13 @@ export async function startRelayThread(
   if (waker < 0) throw new Error(`eventfd failed, errno ${-waker}`);
   const { port1: port, port2 } = new MessageChannel();
   const mail = new Mail();
-  const workerData: RelayWorkerData = { port: port2, waker, mail: mail.memory, endsTls };
+  const workerData: RelayWorkerData = {
+    port: port2,
+    waker,
+    mail: mail.memory,
+    endsTls,
+    ciphers: DEFAULT_CIPHERS,
+  };
   const worker = new Worker(WORKER, { name: 'relay', execArgv: [], workerData, transferList: [port2] });
   const flows = new Map<number, Running>();
   const digests = new Map<number, (digest: Uint8Array | undefined) => void>();
@@ -203,6 +212,9 @@ export async function startRelayThread(
       add(command, { ...listener, onProgress: () => undefined, descriptors: [command.descriptor] }),
     tell: (command) => {
       if (alive) send(command);
+    },
+    rest: () => {
+      if (alive) send({ type: 'rest' });
     },
     beginTls: (command) =>
       new Promise((resolve) => {

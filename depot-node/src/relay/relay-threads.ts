@@ -3,7 +3,7 @@ import type { Kernel } from '../kernel/open-kernel.ts';
 import { type RelayThread, startRelayThread } from './relay-thread.ts';
 
 /** Threads that share the flows. */
-export interface RelayThreads extends Pick<RelayThread, 'isAlive' | 'close'> {
+export interface RelayThreads extends Pick<RelayThread, 'isAlive' | 'rest' | 'close'> {
   /** The thread that has the fewest flows; undefined when all have died. */
   readonly idlest: () => RelayThread | undefined;
   /** Begins a digest in that thread. */
@@ -65,6 +65,9 @@ export async function startRelayThreads({
     homeOf: (digest) => {
       const home = homes.get(digest);
       return home?.isAlive() === true ? home : undefined;
+    },
+    rest: () => {
+      for (const thread of threads) thread.rest();
     },
     close: async () => {
       await Promise.all(threads.map((thread) => thread.close()));

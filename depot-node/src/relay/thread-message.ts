@@ -15,7 +15,13 @@ export type ThreadCommand =
   | BeginCommand
   | AbandonCommand
   | { readonly type: 'cancel'; readonly id: number }
+  | RestCommand
   | StopCommand;
+
+/** The process rests: the thread may compact its heap, unless bytes move. */
+interface RestCommand {
+  readonly type: 'rest';
+}
 
 interface StopCommand {
   readonly type: 'stop';
