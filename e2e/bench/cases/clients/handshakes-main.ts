@@ -13,8 +13,12 @@ const CURVE = 'X25519';
 const TICK_MS = 5;
 
 const [host = '', port, caFile = '', mode, amount, rate] = process.argv.slice(2);
-const secureContext = createSecureContext({ ca: readFileSync(caFile), minVersion: 'TLSv1.3' });
-const options: ConnectionOptions = { host, port: Number(port), secureContext, ecdhCurve: CURVE };
+const secureContext = createSecureContext({
+  ca: readFileSync(caFile),
+  minVersion: 'TLSv1.3',
+  ecdhCurve: CURVE,
+});
+const options: ConnectionOptions = { host, port: Number(port), secureContext };
 const counts = { handshakes: 0, resumed: 0, failed: 0, seconds: 0 };
 const session = mode === 'resumed' ? await firstSession() : undefined;
 const started = performance.now();
