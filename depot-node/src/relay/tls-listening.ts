@@ -69,6 +69,11 @@ export function listenByThreads(components: ListeningComponents, init: ListenIni
     });
     listeners.set(thread, listener);
   }
+  // No descriptors were left.
+  if (listeners.size === 0) {
+    contexts.keep(undefined, material);
+    return undefined;
+  }
   const timer = setInterval(() => contexts.renewKeys(), KEYS_CHECK_MS).unref();
   const close = () => {
     isOpen = false;
