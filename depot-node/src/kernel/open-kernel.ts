@@ -2,6 +2,7 @@ import { bindClockCalls, type ClockCalls } from './clock-calls.ts';
 import { bindDescriptorCalls, type DescriptorCalls } from './descriptor-calls.ts';
 import { bindHeapCalls, type HeapCalls } from './heap-calls.ts';
 import { type MemoryCalls, openLibc } from './libc.ts';
+import { bindListenerCalls, type ListenerCalls } from './listener-calls.ts';
 import { bindOpenSslCalls, type OpenSslCalls } from './openssl-calls.ts';
 import { bindReadinessCalls, type ReadinessCalls } from './readiness-calls.ts';
 import { bindSocketCalls, type SocketCalls } from './socket-calls.ts';
@@ -15,6 +16,7 @@ export interface Kernel
   extends MemoryCalls,
     DescriptorCalls,
     SocketCalls,
+    ListenerCalls,
     SpliceCalls,
     ReadinessCalls,
     ClockCalls,
@@ -40,6 +42,7 @@ export function openKernel(platform: NodeJS.Platform = process.platform): Kernel
         copy: libc.copy,
         ...descriptors,
         ...bindSocketCalls(libc),
+        ...bindListenerCalls(libc),
         ...bindSpliceCalls(libc),
         ...bindReadinessCalls(libc, descriptors),
         ...bindClockCalls(libc),

@@ -12,6 +12,7 @@ import type {
   EndSpec,
   FlowEnd,
   FlowProgress,
+  ListenCommand,
   SecureCommand,
   ThreadCommand,
   ThreadReport,
@@ -88,7 +89,9 @@ export function runRelayLoop(init: LoopComponents): void {
       const key = freeKeys.pop() ?? watched.length;
       keys.push(key);
       watched[key] = { end, flow };
-      return readiness.watch(end.descriptor, key);
+      return flow.isListener
+        ? readiness.watchListener(end.descriptor, key)
+        : readiness.watch(end.descriptor, key);
     });
   };
 
@@ -107,10 +110,13 @@ export function runRelayLoop(init: LoopComponents): void {
       components: shared,
       enqueue,
       report,
-      forget: (session) => {
-        flows.delete(session.id);
-        forget(session);
+      forget: (flow) => {
+        flows.delete(flow.id);
+        forget(flow);
       },
+      start: (flow) => start(flow),
+      finish: (flow, end) => finish(flow, end),
+      nowMs: () => now,
     });
   const makeEnd = (spec: EndSpec, use: EndUse): End =>
     typeof spec === 'number'
@@ -122,6 +128,15 @@ export function runRelayLoop(init: LoopComponents): void {
           components: shared,
         });
   const components: EndComponents = { ...shared, makeEnd };
+
+  const listen = (command: ListenCommand) => {
+    if (tls) start(tls.listen(command));
+    else {
+      const none = { bytesUp: 0, bytesDown: 0, rest: undefined };
+      report({ type: 'finished', id: command.id, end: 'relay-failed', ...none });
+      kernel.close(command.descriptor);
+    }
+  };
 
   /** Begins a TLS connection; without OpenSSL it is closed, and its report says so. */
   const secure = (command: SecureCommand) => {
@@ -169,16 +184,17 @@ export function runRelayLoop(init: LoopComponents): void {
     forget(flow);
     // The report goes out before the descriptors are closed. If the thread dies in between, the main thread closes only flows that
     // were not reported, so it never closes a number that the system has given to somebody else.
-    report({
-      type: 'finished',
-      id: flow.id,
-      end,
-      bytesUp: flow.bytesUp(),
-      bytesDown: flow.bytesDown(),
-      rest,
-      segments: flow.segments?.(),
-      ...(flow.failure && { failure: flow.failure }),
-    });
+    if (!flow.isUnknown)
+      report({
+        type: 'finished',
+        id: flow.id,
+        end,
+        bytesUp: flow.bytesUp(),
+        bytesDown: flow.bytesDown(),
+        rest,
+        segments: flow.segments?.(),
+        ...(flow.failure && { failure: flow.failure }),
+      });
     for (const one of flow.ends) one.close();
   };
 
@@ -190,6 +206,10 @@ export function runRelayLoop(init: LoopComponents): void {
         return start(createBodyFlow(command, components, now));
       case 'secure':
         return secure(command);
+      case 'listen':
+        return listen(command);
+      case 'use-certificate':
+        return tls?.useCertificate(command);
       case 'begin':
         if (!tls) report({ type: 'begun', id: command.id, begun: undefined });
         return tls?.sayFirst(command);
@@ -283,7 +303,8 @@ export function runRelayLoop(init: LoopComponents): void {
 
   const waitMs = () => {
     if (queue.length > 0) return 0;
-    return flows.size > 0 ? Math.max(0, Math.ceil(nextTickMs - now)) : -1;
+    const isTicking = flows.size > (tls?.listeners ?? 0) || tls?.isWaiting === true;
+    return isTicking ? Math.max(0, Math.ceil(nextTickMs - now)) : -1;
   };
 
   if (!readiness.watchWaker(waker, WAKER_KEY)) throw new Error('the waker cannot be watched');
