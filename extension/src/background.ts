@@ -8,6 +8,7 @@ import { testMaster } from './ask/test-master.ts';
 import { api } from './browser/browser-api.ts';
 import { type Download, toDownload } from './browser/download.ts';
 import { browserDownloads as downloads } from './browser/downloads.ts';
+import { watchClicks } from './browser/page-script.ts';
 import { watchRequests } from './browser/requests.ts';
 import { browserRoutes as routes } from './browser/routes.ts';
 import { WakeUps } from './browser/wake-ups.ts';
@@ -15,9 +16,12 @@ import { JobKeeper } from './jobs/job-keeper.ts';
 import { JobStore } from './jobs/job-store.ts';
 import { answerMessages } from './messages/answer-messages.ts';
 import { readStatus } from './messages/read-status.ts';
+import { readRulesFile, writeRulesFile } from './settings/rules-file.ts';
+import type { Settings } from './settings/settings.ts';
 import { SettingsStore } from './settings/settings-store.ts';
 import { LastLeft } from './take/last-left.ts';
 import { type TakeDependencies, takeDownload } from './take/take-download.ts';
+import { HeldKeys } from './watch/held-keys.ts';
 import { SeenAnswers } from './watch/seen-answers.ts';
 import { BesideWay } from './ways/beside-way.ts';
 import { DownloadsFolder } from './ways/downloads-folder.ts';
@@ -34,11 +38,12 @@ const now = Date.now;
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 const deadline = (): AbortSignal => AbortSignal.timeout(DECISION_MS);
 
-const settingsStore = new SettingsStore(api.storage.local);
+const settingsStore = new SettingsStore(api.storage.local, (changed) => void keepInStep(changed));
 const settings = () => settingsStore.get();
 const jobs = new JobStore(api.storage.local);
 const lastLeft = new LastLeft(api.storage.session);
 const answers = new SeenAnswers(pause);
+const heldKeys = new HeldKeys(now);
 watchRequests(answers);
 
 // Firefox has no such event, and knows the name when a download is created; Chromium only here.
@@ -90,12 +95,18 @@ const takeDependencies: TakeDependencies = {
   way,
   settings,
   answers,
+  heldKeys,
   isUsualPlace: (download) => (nameEvent ? names.isUnprompted(download.id) : folder.is(download.folder)),
   askMaster,
   probeFile,
   greetDepot,
   deadline,
 };
+
+/** What the browser itself keeps follows the settings. */
+async function keepInStep({ bypassKey }: Settings): Promise<void> {
+  await watchClicks(bypassKey !== 'none');
+}
 
 async function catchDownload(caught: Download): Promise<void> {
   await lastLeft.note(caught.name, await takeDownload(caught, takeDependencies));
@@ -125,6 +136,21 @@ answerMessages({
     await settingsStore.setSiteOff(host, off);
     return null;
   },
+  'set-site': async ({ host, use }) => {
+    await settingsStore.setSite(host, use);
+    return null;
+  },
+  'settings-problem': async () => (await settingsStore.read()).problem ?? null,
+  'export-rules': async () => writeRulesFile(await settings()),
+  'import-rules': async ({ text }) => {
+    const reply = readRulesFile(text);
+    if (reply.ok) await settingsStore.change(reply.rules);
+    return reply;
+  },
+  clicked: async ({ keys }, from) => {
+    heldKeys.clicked(from, keys);
+    return null;
+  },
   'go-on': ({ key }) => keeper.goOn(key),
   'clear-ended': async () => {
     await jobs.removeEnded();
@@ -133,4 +159,5 @@ answerMessages({
   'test-master': ({ master }) => testMaster(master, deadline()),
 });
 
+void settings().then(keepInStep);
 void recoverJobs({ jobs, way, keeper });

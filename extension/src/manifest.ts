@@ -16,6 +16,8 @@ const PERMISSIONS = [
   'webRequest',
   // An interrupted download is tried again although the background sleeps.
   'alarms',
+  // A script in pages tells of the key that leaves a download to the browser, while the user has chosen one.
+  'scripting',
 ] as const;
 
 /** What the browsers do not have in common. */

@@ -31,6 +31,7 @@ function setUp(patch: Partial<TakeDependencies> = {}, caught = download()) {
     },
     settings: async () => settings(),
     answers: { answerTo: async () => seenAnswer() },
+    heldKeys: { isHeld: () => false },
     isUsualPlace: async () => true,
     askMaster: async () => ({ result: 'plan', plan: plan() }),
     probeFile: async () => PROBE,
@@ -101,6 +102,7 @@ const planned = (patch: Parameters<typeof plan>[0]) => async () => ({
 
 it.each<[WhyLeft, Partial<TakeDependencies>]>([
   ['off', { settings: async () => settings({ enabled: false }) }],
+  ['key-held', { heldKeys: { isHeld: (page, key) => page === 'https://page.example' && key === 'alt' } }],
   ['unseen', { answers: { answerTo: async () => undefined } }],
   ['personal', { answers: { answerTo: async () => seenAnswer({}, { vary: 'Cookie' }) } }],
   ['master-silent', { askMaster: async () => ({ result: 'silent' }) }],

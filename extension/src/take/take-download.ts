@@ -4,13 +4,14 @@ import type { Download } from '../browser/download.ts';
 import type { Downloads } from '../browser/downloads.ts';
 import type { JobKeeper } from '../jobs/job-keeper.ts';
 import { factsOf, isSameFile } from '../judge/file-facts.ts';
-import { whyIneligible, whyUnshareable } from '../judge/why-ineligible.ts';
+import { whyByRules } from '../judge/rules.ts';
 import { type Left, type Outcome, sayCode, type WhyLeft } from '../judge/why-left.ts';
 import { whyNotNow } from '../judge/why-not-now.ts';
 import { isRepeatable } from '../judge/why-not-shared.ts';
 import { whyUnfit } from '../judge/why-unfit.ts';
 import type { Settings } from '../settings/settings.ts';
 import { withoutFragment } from '../url-fragment.ts';
+import type { HeldKeys } from '../watch/held-keys.ts';
 import type { SeenAnswers } from '../watch/seen-answers.ts';
 import type { TakeOrder, Way } from '../ways/way.ts';
 
@@ -22,6 +23,7 @@ export interface TakeDependencies {
   readonly way: Pick<Way, 'standsBeside' | 'take'>;
   readonly settings: () => Promise<Settings>;
   readonly answers: Pick<SeenAnswers, 'answerTo'>;
+  readonly heldKeys: Pick<HeldKeys, 'isHeld'>;
   /** Whether a download goes where those of the add-on go, without the user having chosen. */
   readonly isUsualPlace: (download: Download) => Promise<boolean>;
   readonly askMaster: typeof askMaster;
@@ -37,10 +39,12 @@ export interface TakeDependencies {
  */
 export async function takeDownload(caught: Download, deps: TakeDependencies): Promise<Outcome> {
   const settings = await deps.settings();
-  const ineligible = whyIneligible(caught, settings, deps.addonId, deps.now());
+  const known = { download: caught, settings, addonId: deps.addonId, nowMs: deps.now() };
+  const ineligible = whyByRules({ ...known, seen: 'later', isKeyHeld: false });
   if (ineligible) return left(ineligible);
   const seen = await deps.answers.answerTo(caught.finalUrl);
-  const unshareable = whyUnshareable(caught, seen, settings);
+  const isKeyHeld = deps.heldKeys.isHeld(seen?.page || caught.referrer, settings.bypassKey);
+  const unshareable = whyByRules({ ...known, seen, isKeyHeld });
   if (unshareable !== undefined || !seen) return left(unshareable ?? 'unseen');
   if (!(await deps.isUsualPlace(caught))) return left('saved-as');
   const file = factsOf(seen.status, seen.headers);

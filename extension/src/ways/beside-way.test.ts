@@ -66,6 +66,13 @@ const answer = (patch: Partial<Download>): Partial<Download> => ({
 });
 
 describe('taking a download', () => {
+  it('touches nothing when the browser has no room to remember it', async () => {
+    const world = setUp();
+    world.jobs.add = () => Promise.reject(new Error('QUOTA_BYTES quota exceeded'));
+    expect(await world.way.take(order())).toEqual({ why: 'no-room' });
+    expect(world.downloads.log).toEqual([]);
+  });
+
   it('pauses the original until its successor has delivered, then ends it and passes its name on', async () => {
     const world = setUp();
     let looks = 0;

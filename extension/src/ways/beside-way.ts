@@ -20,6 +20,7 @@ import {
   MAX_RESTARTS,
   newJob,
   problemOf,
+  remembers,
   type TakeOrder,
   type Way,
 } from './way.ts';
@@ -70,7 +71,7 @@ export class BesideWay implements Way {
     const { downloads, jobs, names, now } = this.#deps;
     const { original, plan } = order;
     const job = newJob(order, now(), { url: plan.masterUrl, routeId: 0 });
-    await jobs.add(job);
+    if (!(await remembers(jobs, job))) return { why: 'no-room' };
     await downloads.pause(original.id).catch(() => undefined);
     const downloadId = await names.start({ url: job.url, headers: headersOf(job) }).catch(() => undefined);
     if (downloadId === undefined) return this.#backToOriginal(job, undefined, { why: 'depot-silent' });

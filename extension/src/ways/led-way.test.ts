@@ -62,6 +62,13 @@ function setUpWith(answers: Answers, answer: SeenAnswer | undefined, ...items: D
 }
 
 describe('taking a download', () => {
+  it('touches nothing when the browser has no room to remember it', async () => {
+    const world = setUp(undefined);
+    world.jobs.add = () => Promise.reject(new Error('QUOTA_BYTES quota exceeded'));
+    expect(await world.way.take(order())).toEqual({ why: 'no-room' });
+    expect(world.downloads.log).toEqual([]);
+  });
+
   it("leads the origin's own address to the master, and downloads it under the original's name", async () => {
     const { jobs, log, way } = setUp(seenAnswer({ isFromTab: false }));
     expect(await way.take(order())).toBe('taken');

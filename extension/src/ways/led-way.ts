@@ -20,6 +20,7 @@ import {
   MAX_RESTARTS,
   newJob,
   problemOf,
+  remembers,
   type TakeOrder,
   type Way,
 } from './way.ts';
@@ -65,8 +66,15 @@ export class LedWay implements Way {
     const { downloads, jobs, routes, answers, now, pause } = this.#deps;
     const routeId = nextRouteId(await jobs.all());
     const job = newJob(order, now(), { url: order.originUrl, routeId });
-    await jobs.add(job);
-    await routes.lead(routeOf(job));
+    if (!(await remembers(jobs, job))) return { why: 'no-room' };
+    const isLed = await routes.lead(routeOf(job)).then(
+      () => true,
+      () => false,
+    );
+    if (!isLed) {
+      await jobs.remove(job.key);
+      return { why: 'no-room' };
+    }
     if (!(await endOriginal(downloads, order.original.id))) {
       await this.release(job);
       await jobs.remove(job.key);

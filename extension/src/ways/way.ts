@@ -4,6 +4,7 @@ import type { Download } from '../browser/download.ts';
 import type { Downloads } from '../browser/downloads.ts';
 import type { Job } from '../jobs/job.ts';
 import type { Continuation } from '../jobs/job-keeper.ts';
+import type { JobStore } from '../jobs/job-store.ts';
 import { type FileFacts, factsOf, isSameFile } from '../judge/file-facts.ts';
 import { type Outcome, sayCode } from '../judge/why-left.ts';
 import type { SeenAnswer } from '../watch/seen-answers.ts';
@@ -69,6 +70,14 @@ export function newJob(order: TakeOrder, nowMs: number, own: Pick<Job, 'url' | '
     restarts: 0,
     ...own,
   };
+}
+
+/** Stores a new job, before anything is done; false when the browser has no room for it. */
+export async function remembers(jobs: JobStore, job: Job): Promise<boolean> {
+  return jobs.add(job).then(
+    () => true,
+    () => false,
+  );
 }
 
 /** Whether the answer to the download itself is the file; otherwise why it is none. */
