@@ -3,7 +3,7 @@ import type { greetDepot, Probe, probeFile } from '../ask/probe-file.ts';
 import type { Download } from '../browser/download.ts';
 import type { Downloads } from '../browser/downloads.ts';
 import type { JobKeeper } from '../jobs/job-keeper.ts';
-import { factsOf, isSameFile } from '../judge/file-facts.ts';
+import { factsOf, isSameFile, isStrongTag } from '../judge/file-facts.ts';
 import { whyByRules } from '../judge/rules.ts';
 import { type Left, type Outcome, sayCode, type WhyLeft } from '../judge/why-left.ts';
 import { whyNotNow } from '../judge/why-not-now.ts';
@@ -75,15 +75,16 @@ async function proveAndTake(order: TakeOrder, signal: AbortSignal, deps: TakeDep
 }
 
 /**
- * Whether the depot has the same file. For the origin this trial is one request, which may be one too many where the
- * original must end before the next one: there the depot is only greeted, and its answer to the download itself judged.
+ * Whether the depot has the same file. For the origin this trial is one request. Where its answers say that requests may count,
+ * there is none: the depot is only greeted, and what it then gives is held to the version, by its `If-Match` in Chromium, and
+ * by the browser's look at the answer in Firefox. Chromium compares nothing itself, so there a file without a strong tag is tried.
  */
 async function whyUnproved(
   { plan, file, inOnePiece }: TakeOrder,
   signal: AbortSignal,
   { way, probeFile, greetDepot }: TakeDependencies,
 ): Promise<Left | undefined> {
-  if (inOnePiece && !way.standsBeside)
+  if (inOnePiece && (!way.standsBeside || isStrongTag(file.etag)))
     return (await greetDepot(plan.location, signal)) ? undefined : left('depot-silent');
   const probe = await probeFile(plan.location, signal);
   if (probe.result !== 'file') return leftByDepot(probe);

@@ -103,10 +103,15 @@ describe('taking a download', () => {
     expect(await world.way.take(order({ file: { ...FILE, totalBytes: 9 } }))).toBe('taken');
   });
 
-  it('asks for the whole in one request where an answer must not be kept', async () => {
+  it('asks for the whole in one request, and for its very version, where an answer must not be kept', async () => {
     const world = setUp();
     world.meanwhile = async () => world.downloads.change(2, { state: 'interrupted', error: 'SERVER_FAILED' });
     await world.way.take(order({ inOnePiece: true }));
+    expect(world.downloads.started?.headers).toEqual({
+      'If-None-Match': '"longhaul-in-one-piece"',
+      'If-Match': '"v1"',
+    });
+    await world.way.take(order({ inOnePiece: true, file: { ...FILE, etag: 'W/"v1"' } }));
     expect(Object.keys(world.downloads.started?.headers ?? {})).toEqual(['If-None-Match']);
     await world.way.take(order());
     expect(world.downloads.started?.headers).toEqual({});

@@ -5,7 +5,7 @@ import type { Downloads } from '../browser/downloads.ts';
 import type { Job } from '../jobs/job.ts';
 import type { Continuation } from '../jobs/job-keeper.ts';
 import type { JobStore } from '../jobs/job-store.ts';
-import { type FileFacts, factsOf, isSameFile } from '../judge/file-facts.ts';
+import { type FileFacts, factsOf, isSameFile, isStrongTag } from '../judge/file-facts.ts';
 import { type Outcome, sayCode } from '../judge/why-left.ts';
 import type { SeenAnswer } from '../watch/seen-answers.ts';
 
@@ -40,8 +40,16 @@ export const MAX_RESTARTS = 3;
  */
 const IN_ONE_PIECE = { 'If-None-Match': '"longhaul-in-one-piece"' } as const;
 
-export function headersOf({ inOnePiece }: Pick<Job, 'inOnePiece'>): Readonly<Record<string, string>> {
-  return inOnePiece ? IN_ONE_PIECE : {};
+/**
+ * What a download's own requests say. A file that must be asked for once only is also asked for by its version, since nobody has
+ * compared it before: the depot holds the origin to it.
+ */
+export function headersOf({
+  inOnePiece,
+  file: { etag },
+}: Pick<Job, 'inOnePiece' | 'file'>): Readonly<Record<string, string>> {
+  if (!inOnePiece) return {};
+  return isStrongTag(etag) ? { ...IN_ONE_PIECE, 'If-Match': etag } : IN_ONE_PIECE;
 }
 
 /** The job of an order, before anything is done. */
