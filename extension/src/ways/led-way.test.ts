@@ -229,3 +229,50 @@ describe('going on', () => {
     expect(log).toEqual([]);
   });
 });
+
+describe('leaving a slow chain', () => {
+  const running = (patch: Partial<Download> = {}) =>
+    download({ id: 2, bytesReceived: 10_000_000, canResume: true, addonId: 'longhaul', ...patch });
+  const other = plan({
+    chain: ['sp-1'],
+    masterUrl: 'https://master.example/get/~avoid=pe-1+rj-1/https/origin.example:443/file.iso',
+  });
+
+  it('goes on at the next byte over another chain that ends sooner', async () => {
+    const { jobs, log, probed, way } = setUpWith(
+      { master: { result: 'plan', plan: other } },
+      undefined,
+      running(),
+    );
+    await jobs.add(ledJob());
+    expect(await way.change(ledJob(), running(), 100)).toMatchObject({
+      way: 'chain',
+      chain: ['sp-1'],
+      masterUrl: other.masterUrl,
+    });
+    expect(log).toEqual(['pause 2', `lead ${ORIGIN} to ${other.masterUrl}`, 'resume 2']);
+    expect(probed).toEqual([[other.location, 10_000_000]]);
+  });
+
+  it.each<[string, Answers]>([
+    [
+      'the master knows no other chain',
+      { master: { result: 'plan', plan: plan({ decision: 'direct', chain: [] }) } },
+    ],
+    ['the master is away', { master: { result: 'silent' } }],
+    ['the other chain does not have the file', { chain: SILENT }],
+  ])('goes on at the next byte from the origin when %s', async (_what, answers) => {
+    const { log, way } = setUpWith(answers, undefined, running());
+    expect(await way.change(ledJob(), running(), 100)).toEqual({ way: 'direct', chain: [] });
+    expect(log).toEqual(['pause 2', 'release', 'resume 2']);
+  });
+
+  it.each<[string, Answers, number]>([
+    ['nothing ends sooner', {}, 8],
+    ['nobody has the next byte', { chain: SILENT, origin: SILENT }, 100],
+  ])('stays where it is when %s', async (_what, answers, leftSeconds) => {
+    const { log, way } = setUpWith(answers, undefined, running());
+    expect(await way.change(ledJob(), running(), leftSeconds)).toBeUndefined();
+    expect(log).toEqual([]);
+  });
+});

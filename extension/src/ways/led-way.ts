@@ -23,6 +23,7 @@ import {
   remembers,
   type TakeOrder,
   type Way,
+  wayOf,
 } from './way.ts';
 
 export interface LedWayDependencies {
@@ -145,6 +146,54 @@ export class LedWay implements Way {
   async #toOrigin({ originUrl, bytes }: Job): Promise<OpenWay & { readonly probe: Probe }> {
     const probe = await this.#deps.probeFile(originUrl, this.#deps.deadline(), bytes);
     return { way: 'direct', chain: [], probe };
+  }
+
+  /** Nothing is given up here: the rest comes over another chain, or from the origin, if that ends sooner. */
+  async change(job: Job, download: Download, leftSeconds: number): Promise<Partial<Job> | undefined> {
+    const { downloads, routes } = this.#deps;
+    const found = await this.#fasterWay(job, download.bytesReceived, leftSeconds);
+    if (!found) return undefined;
+    // Its connection ends with the pause; without one it could not be led elsewhere.
+    await downloads.pause(download.id).catch(() => undefined);
+    const paused = await downloads.get(download.id);
+    if (!paused || paused.state === 'complete') return undefined;
+    if (!paused.canResume) {
+      const over = await this.#startOver({ ...job, ...found }, { way: found.way, chain: found.chain });
+      return over.result === 'moved' ? { ...found, ...over.patch } : { state: 'lost' };
+    }
+    const isLed =
+      found.way === 'direct' ? routes.release(job.routeId) : routes.lead(routeOf({ ...job, ...found }));
+    await isLed.catch(() => undefined);
+    downloads.resume(download.id).catch(() => undefined);
+    return found;
+  }
+
+  async #fasterWay(
+    job: Job,
+    bytes: number,
+    leftSeconds: number,
+  ): Promise<(OpenWay & Partial<Job>) | undefined> {
+    const { settings, askMaster, probeFile, deadline } = this.#deps;
+    const set = await settings();
+    const { totalBytes } = job.file;
+    const rest = totalBytes === undefined ? 1 : 1 - bytes / totalBytes;
+    const isSooner = (wholeSeconds: number) => wholeSeconds * rest < leftSeconds;
+    const request = {
+      url: job.originUrl,
+      avoid: [...job.chain],
+      ...(totalBytes === undefined ? {} : { sizeBytes: totalBytes }),
+    };
+    const isThere = async (place: string) => {
+      const probe = await probeFile(place, deadline(), bytes);
+      return probe.result === 'file' && isSameFile(job.file, probe.file);
+    };
+    const reply = await askMaster(set.master, request, deadline());
+    if (reply.result === 'plan' && whyUnfit(reply.plan, job.originUrl, set) === undefined) {
+      const { plan } = reply;
+      if (isSooner(plan.prediction.seconds) && (await isThere(plan.location))) return wayOf(plan);
+    }
+    if (!isSooner(job.directSeconds) || !(await isThere(job.originUrl))) return undefined;
+    return { way: 'direct', chain: [] };
   }
 
   async recovered(): Promise<void> {

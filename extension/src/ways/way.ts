@@ -71,12 +71,29 @@ export function newJob(order: TakeOrder, nowMs: number, own: Pick<Job, 'url' | '
     chain: plan.chain,
     predictedSeconds: plan.prediction.seconds,
     directSeconds: plan.direct.seconds,
+    promisedBps: plan.prediction.goodputBps,
+    directBps: plan.direct.goodputBps,
     bytes: 0,
     bytesAtMs: nowMs,
     interruption: undefined,
     spare: undefined,
     restarts: 0,
     ...own,
+  };
+}
+
+/** What a job takes over from a plan, when its rest is to come that way. */
+export function wayOf(
+  plan: PlanAnswer,
+): Pick<Job, 'way' | 'chain' | 'masterUrl' | 'predictedSeconds' | 'promisedBps' | 'directBps'> {
+  const { chain, masterUrl, prediction, direct } = plan;
+  return {
+    way: 'chain',
+    chain,
+    masterUrl,
+    predictedSeconds: prediction.seconds,
+    promisedBps: prediction.goodputBps,
+    directBps: direct.goodputBps,
   };
 }
 
