@@ -2,16 +2,22 @@
  * The background: builds its parts and registers every listener at once, so that an event which wakes it finds its
  * listener. What must outlive it is in the browser's storage.
  */
-import { askMaster } from './ask/ask-master.ts';
+import { askMaster, isHealthyMaster } from './ask/ask-master.ts';
 import { greetDepot, probeFile } from './ask/probe-file.ts';
 import { testMaster } from './ask/test-master.ts';
 import { api } from './browser/browser-api.ts';
+import { browserDiversions, leaveFailedPage, lookAgain } from './browser/diversions.ts';
 import { type Download, toDownload } from './browser/download.ts';
 import { browserDownloads as downloads } from './browser/downloads.ts';
 import { watchClicks } from './browser/page-script.ts';
 import { watchRequests } from './browser/requests.ts';
 import { browserRoutes as routes } from './browser/routes.ts';
 import { WakeUps } from './browser/wake-ups.ts';
+import { AdoptDownloads } from './divert/adopt-download.ts';
+import { Divert, isOn } from './divert/divert.ts';
+import { divertAnswer } from './divert/divert-answer.ts';
+import { MasterHealth } from './divert/master-health.ts';
+import { Rescue } from './divert/rescue.ts';
 import { JobKeeper } from './jobs/job-keeper.ts';
 import { JobStore } from './jobs/job-store.ts';
 import { answerMessages } from './messages/answer-messages.ts';
@@ -44,7 +50,33 @@ const jobs = new JobStore(api.storage.local);
 const lastLeft = new LastLeft(api.storage.session);
 const answers = new SeenAnswers(pause);
 const heldKeys = new HeldKeys(now);
-watchRequests(answers);
+
+const health = new MasterHealth({ area: api.storage.session, isHealthy: isHealthyMaster, deadline });
+const rescue = new Rescue({
+  master: async () => {
+    const set = await settings();
+    return isOn(set) ? set.master : '';
+  },
+  masterIsDown: () => divert.masterIsDown(),
+  downloadInstead: async (url, failed) => {
+    await downloads.start({ url, name: '' });
+    await leaveFailedPage(failed);
+  },
+});
+watchRequests({
+  asked: (event) => {
+    answers.asked(event);
+    void rescue.asked(event);
+  },
+  answered: (event) => {
+    answers.answered(event);
+    void rescue.answered(event);
+  },
+  failed: (event) => {
+    answers.failed(event);
+    void rescue.failed(event);
+  },
+});
 
 // Firefox has no such event, and knows the name when a download is created; Chromium only here.
 const nameEvent: typeof api.downloads.onDeterminingFilename | undefined = api.downloads.onDeterminingFilename;
@@ -103,13 +135,28 @@ const takeDependencies: TakeDependencies = {
   deadline,
 };
 
+const adoption = new AdoptDownloads({ ...takeDependencies, jobs, way });
+const divert: Divert = new Divert({
+  settings,
+  health,
+  diversions: browserDiversions(async (held) => {
+    const order = await divertAnswer(held, takeDependencies);
+    if (!order) return undefined;
+    adoption.expect(order);
+    rescue.led(held.requestId, order.originUrl);
+    return order.plan.location;
+  }),
+  keepLooking: lookAgain(() => void divert.look()),
+});
+
 /** What the browser itself keeps follows the settings. */
 async function keepInStep({ bypassKey }: Settings): Promise<void> {
-  await watchClicks(bypassKey !== 'none');
+  await Promise.all([watchClicks(bypassKey !== 'none'), divert.look()]);
 }
 
 async function catchDownload(caught: Download): Promise<void> {
-  await lastLeft.note(caught.name, await takeDownload(caught, takeDependencies));
+  const isAdopted = await adoption.adopts(caught);
+  await lastLeft.note(caught.name, isAdopted ? 'taken' : await takeDownload(caught, takeDependencies));
 }
 
 if (nameEvent) {

@@ -12,7 +12,7 @@ import { whyUnfit } from '../judge/why-unfit.ts';
 import type { Settings } from '../settings/settings.ts';
 import { withoutFragment } from '../url-fragment.ts';
 import type { HeldKeys } from '../watch/held-keys.ts';
-import type { SeenAnswers } from '../watch/seen-answers.ts';
+import type { SeenAnswer, SeenAnswers } from '../watch/seen-answers.ts';
 import type { TakeOrder, Way } from '../ways/way.ts';
 
 export interface TakeDependencies {
@@ -43,12 +43,50 @@ export async function takeDownload(caught: Download, deps: TakeDependencies): Pr
   const ineligible = whyByRules({ ...known, seen: 'later', isKeyHeld: false });
   if (ineligible) return left(ineligible);
   const seen = await deps.answers.answerTo(caught.finalUrl);
-  const isKeyHeld = deps.heldKeys.isHeld(seen?.page || caught.referrer, settings.bypassKey);
-  const unshareable = whyByRules({ ...known, seen, isKeyHeld });
+  const unshareable = whyUnshareable(caught, seen, settings, deps);
   if (unshareable !== undefined || !seen) return left(unshareable ?? 'unseen');
   if (!(await deps.isUsualPlace(caught))) return left('saved-as');
+  const order = await planFor(caught, seen, settings, deps);
+  if (!('plan' in order)) return order;
+  const now = await deps.downloads.get(caught.id);
+  const obstacle = whyNotNow(now, order.plan, order.file.totalBytes);
+  if (obstacle || !now) return left(obstacle ?? 'finished');
+  const outcome = await deps.way.take({ ...order, original: now });
+  // What happened to it before its id was known went unnoticed.
+  if (outcome === 'taken') await deps.keeper.look();
+  return outcome;
+}
+
+/** The order by which an answer's file comes through depots, though it is no download yet, or why it does not. */
+export async function orderByAnswer(
+  wouldBe: Download,
+  seen: SeenAnswer,
+  deps: TakeDependencies,
+): Promise<TakeOrder | Left> {
+  const settings = await deps.settings();
+  const unshareable = whyUnshareable(wouldBe, seen, settings, deps);
+  return unshareable ? left(unshareable) : planFor(wouldBe, seen, settings, deps);
+}
+
+function whyUnshareable(
+  download: Download,
+  seen: SeenAnswer | undefined,
+  settings: Settings,
+  { addonId, now, heldKeys }: TakeDependencies,
+): WhyLeft | undefined {
+  const isKeyHeld = heldKeys.isHeld(seen?.page || download.referrer, settings.bypassKey);
+  return whyByRules({ download, seen, settings, addonId, nowMs: now(), isKeyHeld });
+}
+
+/** Asks the master for a plan, and its entry depot for the file. */
+async function planFor(
+  original: Download,
+  seen: SeenAnswer,
+  settings: Settings,
+  deps: TakeDependencies,
+): Promise<TakeOrder | Left> {
   const file = factsOf(seen.status, seen.headers);
-  const originUrl = withoutFragment(caught.finalUrl);
+  const originUrl = withoutFragment(original.finalUrl);
   const signal = deps.deadline();
   const size = file.totalBytes === undefined ? {} : { sizeBytes: file.totalBytes };
   const reply = await deps.askMaster(settings.master, { url: originUrl, ...size }, signal);
@@ -57,21 +95,8 @@ export async function takeDownload(caught: Download, deps: TakeDependencies): Pr
   const unfit = whyUnfit(plan, originUrl, settings);
   if (unfit) return left(unfit);
   const inOnePiece = !isRepeatable(seen.headers);
-  const order = { original: caught, originUrl, page: seen.page, file, inOnePiece, plan };
-  return proveAndTake(order, signal, deps);
-}
-
-async function proveAndTake(order: TakeOrder, signal: AbortSignal, deps: TakeDependencies): Promise<Outcome> {
-  const { original, plan, file } = order;
-  const unproved = await whyUnproved(order, signal, deps);
-  if (unproved) return unproved;
-  const now = await deps.downloads.get(original.id);
-  const obstacle = whyNotNow(now, plan, file.totalBytes);
-  if (obstacle || !now) return left(obstacle ?? 'finished');
-  const outcome = await deps.way.take({ ...order, original: now });
-  // What happened to it before its id was known went unnoticed.
-  if (outcome === 'taken') await deps.keeper.look();
-  return outcome;
+  const order = { original, originUrl, page: seen.page, file, inOnePiece, plan };
+  return (await whyUnproved(order, signal, deps)) ?? order;
 }
 
 /**

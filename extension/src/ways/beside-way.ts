@@ -178,6 +178,10 @@ export class BesideWay implements Way {
     // Nothing was set up.
   }
 
+  async adopt(): Promise<void> {
+    // It resumes where it was led to, as all do.
+  }
+
   async recover(job: Job): Promise<void> {
     const { downloads, jobs, addonId } = this.#deps;
     const own =

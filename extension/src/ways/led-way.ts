@@ -100,7 +100,7 @@ export class LedWay implements Way {
     const found = await this.#findWay(now.canResume ? job : { ...job, bytes: 0 });
     if (!found.way) return { result: 'not-yet', problem: found.problem };
     if (!now.canResume) return this.#startOver(job, found.way);
-    await (found.way.way === 'direct' ? routes.release(job.routeId) : routes.lead(routeOf(job)));
+    await lead(routes, { ...job, ...found.way });
     await jobs.change(job.key, found.way);
     // Not awaited: it settles when the download has ended.
     downloads.resume(download.id).catch(() => undefined);
@@ -161,9 +161,7 @@ export class LedWay implements Way {
       const over = await this.#startOver({ ...job, ...found }, { way: found.way, chain: found.chain });
       return over.result === 'moved' ? { ...found, ...over.patch } : { state: 'lost' };
     }
-    const isLed =
-      found.way === 'direct' ? routes.release(job.routeId) : routes.lead(routeOf({ ...job, ...found }));
-    await isLed.catch(() => undefined);
+    await lead(routes, { ...job, ...found }).catch(() => undefined);
     downloads.resume(download.id).catch(() => undefined);
     return found;
   }
@@ -202,6 +200,14 @@ export class LedWay implements Way {
 
   release(job: Job): Promise<void> {
     return this.#deps.routes.release(job.routeId);
+  }
+
+  /** From now on its resumptions are led to the master, too: by itself it would ask the same depot. */
+  async adopt(job: Job): Promise<void> {
+    const { jobs, routes } = this.#deps;
+    const routeId = nextRouteId(await jobs.all());
+    await jobs.change(job.key, { routeId });
+    await routes.lead(routeOf({ ...job, routeId }));
   }
 
   async recover(job: Job): Promise<void> {
@@ -247,7 +253,7 @@ export class LedWay implements Way {
     const { downloads, routes } = this.#deps;
     if (job.restarts >= MAX_RESTARTS) return { result: 'lost' };
     if (job.downloadId !== undefined) await drop(downloads, job.downloadId);
-    await (way.way === 'direct' ? routes.release(job.routeId) : routes.lead(routeOf(job)));
+    await lead(routes, { ...job, ...way });
     const downloadId = await this.#start(job).catch(() => undefined);
     if (downloadId === undefined) return { result: 'lost' };
     return {
@@ -266,6 +272,13 @@ export class LedWay implements Way {
 
 function routeOf(job: Job): Route {
   return { id: job.routeId, from: job.url, to: job.masterUrl, headers: headersOf(job) };
+}
+
+/** Leads the requests of a job to the master, or to the origin: there, too, if its own address is not the origin's. */
+function lead(routes: Routes, job: Job): Promise<void> {
+  if (job.way === 'chain') return routes.lead(routeOf(job));
+  if (job.url === job.originUrl) return routes.release(job.routeId);
+  return routes.lead({ ...routeOf(job), to: directUrl(job.originUrl) });
 }
 
 function nextRouteId(jobs: readonly Job[]): number {

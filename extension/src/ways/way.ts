@@ -27,6 +27,8 @@ export interface Way extends Continuation {
   readonly standsBeside: boolean;
   /** Puts another download in the original's place. */
   take(order: TakeOrder): Promise<Outcome>;
+  /** Looks after a download that the browser itself was led to a depot with. */
+  adopt(job: Job): Promise<void>;
   /** Takes up a job that an earlier life of the background left while it put it in the original's place. */
   recover(job: Job): Promise<void>;
 }
@@ -53,7 +55,11 @@ export function headersOf({
 }
 
 /** The job of an order, before anything is done. */
-export function newJob(order: TakeOrder, nowMs: number, own: Pick<Job, 'url' | 'routeId'>): Job {
+export function newJob(
+  order: TakeOrder,
+  nowMs: number,
+  own: Pick<Job, 'url' | 'routeId'> & Partial<Job>,
+): Job {
   const { original, originUrl, page, file, inOnePiece, plan } = order;
   return {
     key: crypto.randomUUID(),
