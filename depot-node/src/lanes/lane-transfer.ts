@@ -196,13 +196,28 @@ class LaneTransfer {
   /** Asks lanes for what they fetch next, those first that have least to do. Gives how much has to be delivered before one more. */
   #askAhead(): number {
     for (;;) {
-      const [lane] = this.#lanes
-        .filter(({ mayAskAhead }) => mayAskAhead)
-        .toSorted((one, other) => one.asked - other.asked || one.busyMs - other.busyMs);
+      const lane = this.#leastAsked();
       const choice = lane && chooseAhead(lane, this.#lanes, this.#queue, this.#init.config);
       if (choice?.is !== 'fetch') return choice?.forBytes ?? Number.POSITIVE_INFINITY;
       lane?.start(choice.block);
     }
+  }
+
+  /** Of the lanes that can be asked ahead the one that has least to do. */
+  #leastAsked(): Lane | undefined {
+    const able = this.#lanes.filter(({ mayAskAhead }) => mayAskAhead);
+    const least = Math.min(...able.map(({ asked }) => asked));
+    const [first, ...others] = able.filter(({ asked }) => asked === least);
+    if (others.length === 0) return first;
+    let found = first;
+    let leastMs = first?.busyMs ?? 0;
+    for (const lane of others) {
+      const { busyMs } = lane;
+      if (busyMs >= leastMs) continue;
+      found = lane;
+      leastMs = busyMs;
+    }
+    return found;
   }
 
   #busyLanes(): number {
@@ -223,7 +238,7 @@ class LaneTransfer {
   /** Bytes of a block have come, and are with the carrier. */
   #onBytes(fetch: LaneFetch, bytes: number): void {
     const { block } = fetch;
-    const isFirst = fetch.atByte === fetch.fromByte;
+    const isFirst = bytes > 0 && fetch.atByte === fetch.fromByte;
     this.#rests.noteProgress(bytes);
     this.#trials.noteBytes(bytes);
     fetch.atByte += bytes;
@@ -237,8 +252,8 @@ class LaneTransfer {
     // What remains is the client's to read, however long that takes: nothing upstream waits for it.
     if (this.#queue.hasAll) this.#rest();
     this.#onDelivered();
-    // A block that flows is late at another time than one that does not.
-    if (isFirst) this.#work();
+    // A block that flows is late at another time than one that does not; of one that is whole more is told at once.
+    if (isFirst && fetch.atByte < block.endByte) this.#work();
   }
 
   #onWhole(fetch: LaneFetch, lane: Lane): void {

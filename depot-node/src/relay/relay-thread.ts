@@ -6,6 +6,7 @@ import { Mail } from './mail.ts';
 import type { RelayWorkerData } from './relay-worker.ts';
 import type {
   AbandonCommand,
+  AnswersCommand,
   BeginCommand,
   BegunReport,
   BodyCommand,
@@ -13,6 +14,9 @@ import type {
   EndSpec,
   FlowReport,
   GivenAway,
+  MergeCommand,
+  MergeEvent,
+  MergeOrder,
   SecureCommand,
   SessionCommand,
   ThreadCommand,
@@ -21,11 +25,19 @@ import type {
 } from './thread-message.ts';
 
 type WithoutId<T> = T extends unknown ? Omit<T, 'id'> : never;
-export type FlowCommand = WithoutId<TunnelCommand | BodyCommand>;
+export type FlowCommand = WithoutId<TunnelCommand | BodyCommand | MergeCommand | AnswersCommand>;
 
 export interface FlowListener {
   readonly onProgress: (bytesDown: number, bytesUp: number) => void;
   readonly onFinished: (report: FlowReport) => void;
+  /** Of a merge, or of a connection that brings parts of one. */
+  readonly onMerge?: (event: MergeEvent) => void;
+}
+
+/** A flow of a thread. */
+export interface StartedFlow {
+  readonly id: number;
+  readonly cancel: () => void;
 }
 
 /** What is told of a TLS connection. */
@@ -41,11 +53,13 @@ export interface RelayThread {
   readonly isAlive: () => boolean;
   /** Hands a flow over with its descriptors; the result cancels it. Exactly one `onFinished` follows. */
   readonly start: (command: FlowCommand, listener: FlowListener) => () => void;
+  /** The same, with the number by which the flow can be told more. */
+  readonly begin: (command: FlowCommand, listener: FlowListener) => StartedFlow;
   /** Begins a digest of what flows of this thread carry, by the id that it is given to them with. */
   readonly openDigest: (algorithm: DigestAlgorithm) => FlowDigest;
   /** Hands a TLS connection over with its descriptor; the result names it. Exactly one `onFinished` follows, unless it is given away. */
   readonly secure: (command: Omit<SecureCommand, 'id'>, listener: SessionListener) => number;
-  readonly tell: (command: SessionCommand | ContextCommand | AbandonCommand) => void;
+  readonly tell: (command: SessionCommand | ContextCommand | AbandonCommand | MergeOrder) => void;
   /** Begins a client's TLS connection that has no descriptor yet; undefined where that is impossible, or the thread dies. */
   readonly beginTls: (command: Pick<BeginCommand, 'context' | 'host'>) => Promise<BegunReport['begun']>;
   /** Why it ends no TLS; undefined where it does. */
@@ -130,7 +144,9 @@ export async function startRelayThread(
       digests.get(report.id)?.(report.digest);
       digests.delete(report.id);
       restIfIdle();
-    } else if (report.type === 'progress')
+    } else if (report.type === 'merges')
+      for (const event of report.events) flows.get(event.id)?.onMerge?.(event);
+    else if (report.type === 'progress')
       for (const [id, down, up] of report.flows) flows.get(id)?.onProgress(down, up);
   };
 
@@ -174,8 +190,17 @@ export async function startRelayThread(
   worker.unref();
   port.unref();
 
+  const beginFlow = (command: FlowCommand, listener: FlowListener): StartedFlow => {
+    const id = add(command, { ...listener, descriptors: endsOf(command).map(descriptorOf) });
+    const cancel = () => {
+      if (alive && flows.has(id)) send({ type: 'cancel', id });
+    };
+    return { id, cancel };
+  };
+
   return {
     isAlive: () => alive,
+    begin: beginFlow,
     running: () => flows.size,
     openDigest: (algorithm) => {
       const id = nextId;
@@ -212,14 +237,7 @@ export async function startRelayThread(
         port.ref();
         send({ ...command, type: 'begin', id });
       }),
-    start: (command, listener) => {
-      const ends =
-        command.type === 'tunnel' ? [command.downstream, command.upstream] : [command.source, command.sink];
-      const id = add(command, { ...listener, descriptors: ends.map(descriptorOf) });
-      return () => {
-        if (alive && flows.has(id)) send({ type: 'cancel', id });
-      };
-    },
+    start: (command, listener) => beginFlow(command, listener).cancel,
     close: async () => {
       if (alive) {
         alive = false;
@@ -230,6 +248,12 @@ export async function startRelayThread(
       await exited;
     },
   };
+}
+
+function endsOf(command: FlowCommand): readonly EndSpec[] {
+  if (command.type === 'tunnel') return [command.downstream, command.upstream];
+  if (command.type === 'merge') return [command.sink];
+  return command.type === 'answers' ? [command.source] : [command.source, command.sink];
 }
 
 function descriptorOf(end: EndSpec): number {
