@@ -62,6 +62,7 @@ export async function sendOverLanes(
       laneCount: places.count,
       // Other connections of the same download count among those that an origin is bothered with.
       mostLanes: () => config.perOrigin - (job.active - 1),
+      promise,
       open: (lane) => openLane(lane, download, first, asking, components),
       mostQuestions: () => asking.mostQuestions,
       request: {

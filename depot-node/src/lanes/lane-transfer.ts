@@ -1,17 +1,18 @@
-import type { Chain, LonghaulError } from '@longhaul/shared';
+import type { Chain, ChainPromise, LonghaulError } from '@longhaul/shared';
 import type { Part } from '../origin/representation.ts';
 import type { LaneEvent } from '../plane/events.ts';
 import { BlockQueue } from './block-queue.ts';
-import { adaptedLoadBytes, firstLoadBytes } from './block-sizes.ts';
+import { adaptedLoadBytes, aloneLoadBytes, firstLoadBytes } from './block-sizes.ts';
 import { isDegraded } from './degraded-lane.ts';
 import type { BlockRequest } from './fetch-block.ts';
 import { Lane, type LaneConnection, type LaneFetch, type OpenLane } from './lane.ts';
 import type { LaneCarrier, OpenCarrier } from './lane-carrier.ts';
+import { LaneGrowth } from './lane-growth.ts';
 import type { TransferMemory } from './lane-memory.ts';
 import { LaneRests } from './lane-rests.ts';
 import { LaneTrials } from './lane-trials.ts';
 import type { LanesConfig } from './lanes-config.ts';
-import { chooseAhead, chooseBlock } from './next-block.ts';
+import { chooseAhead, chooseBlock, chooseLateFirst, type LanesAtWork } from './next-block.ts';
 
 /** What becomes lane 0: a connection over which the first block has been asked for, and answered up to its body. */
 export interface FirstBlock extends LaneConnection {
@@ -30,6 +31,8 @@ export interface LanesInit {
   /** How many may be at work now, at least one; asked before each block. Without it: all. */
   readonly mostLanes?: (() => number) | undefined;
   readonly open: OpenLane;
+  /** What the planner promises of the plan's chain. */
+  readonly promise?: ChainPromise | undefined;
   /** Blocks that a new connection may be asked for at once; without it: one. */
   readonly mostQuestions?: (() => number) | undefined;
   readonly request: BlockRequest;
@@ -83,6 +86,7 @@ class LaneTransfer {
   readonly #lanes: readonly Lane[];
   readonly #rests: LaneRests;
   readonly #trials: LaneTrials;
+  readonly #growth: LaneGrowth;
   readonly #resolve: (end: LanesEnd) => void;
   readonly #carrier: LaneCarrier;
   #isOver = false;
@@ -115,7 +119,10 @@ class LaneTransfer {
         this.#carrier.put(fetch.atByte, chunk);
         this.#onBytes(fetch, chunk.length);
       },
-      onMoved: (fetch: LaneFetch, bytes: number) => this.#onBytes(fetch, bytes),
+      onMoved: (fetch: LaneFetch, bytes: number, isHeldUp: boolean) => {
+        if (isHeldUp) this.#growth.noteWaiting();
+        this.#onBytes(fetch, bytes);
+      },
       onWhole: (fetch: LaneFetch, lane: Lane) => this.#onWhole(fetch, lane),
       onFailed: (failure: LonghaulError, lane: Lane, wasGivenBack: boolean) =>
         this.#onFailed(failure, lane, wasGivenBack),
@@ -123,6 +130,7 @@ class LaneTransfer {
     this.#lanes = Array.from({ length: laneCount }, (_, index) => new Lane(index, loadBytes, components));
     this.#rests = new LaneRests(this.#lanes, init);
     this.#trials = new LaneTrials(init.nowMs);
+    this.#growth = new LaneGrowth({ planned: laneCount, promise: init.promise, nowMs: init.nowMs });
     this.#carrier = init.carry(init.part.startByte, {
       onChange: () => this.#onCarried(),
       onLeft: this.#onLeft,
@@ -137,11 +145,15 @@ class LaneTransfer {
   readonly #onCancelled = () => this.#end('cancelled');
 
   #begin(): void {
-    const { first, left, signal } = this.#init;
+    const { first, left, signal, promise, config, nowMs } = this.#init;
     const [lane] = this.#lanes;
+    // Asked singly, a lane rests between its blocks: it needs the others.
+    if (!first || first.connection.mostQuestions === 1) this.#growth.useAll();
     if (first && lane) {
       const block = this.#queue.cut(first.part.endByte - first.part.startByte);
       lane.adopt(first, block, first.askedAtMs);
+      if (this.#growth.isAlone && promise)
+        lane.loadBytes = aloneLoadBytes(promise, nowMs() - first.askedAtMs, config);
       // What it brings before the others have begun is its own.
       while (lane.mayAskAhead && this.#queue.uncutBytes > 0) lane.start(this.#queue.cut(lane.sizeBytes));
     }
@@ -162,6 +174,7 @@ class LaneTransfer {
     let forBytes = Number.POSITIVE_INFINITY;
     const { ready, untilReadyMs } = this.#rests.look();
     for (const lane of ready) {
+      if (this.#growth.isAlone && lane.index > 0) continue;
       if (this.#busyLanes() >= Math.max(1, mostLanes)) {
         // An origin counts connections, also those that rest.
         lane.drop();
@@ -174,7 +187,7 @@ class LaneTransfer {
         forMs = 0;
         continue;
       }
-      const choice = chooseBlock(lane, this.#lanes, this.#queue, this.#init.config, this.#isTight);
+      const choice = chooseBlock(lane, this.#lanesAtWork, this.#queue, this.#init.config, this.#isTight);
       if (choice.is === 'wait') {
         forMs = Math.min(forMs, choice.forMs);
         forBytes = Math.min(forBytes, choice.forBytes);
@@ -197,7 +210,14 @@ class LaneTransfer {
   #askAhead(): number {
     for (;;) {
       const lane = this.#leastAsked();
-      const choice = lane && chooseAhead(lane, this.#lanes, this.#queue, this.#init.config);
+      const late = lane && chooseLateFirst(lane, this.#lanes, this.#queue);
+      if (lane && late) {
+        const { nextByte: startByte, endByte } = late;
+        this.#init.observe({ type: 'block-asked-again', lane: lane.index, startByte, endByte });
+        lane.start(late);
+        continue;
+      }
+      const choice = lane && chooseAhead(lane, this.#lanesAtWork, this.#queue, this.#init.config);
       if (choice?.is !== 'fetch') return choice?.forBytes ?? Number.POSITIVE_INFINITY;
       lane?.start(choice.block);
     }
@@ -218,6 +238,11 @@ class LaneTransfer {
       leastMs = busyMs;
     }
     return found;
+  }
+
+  get #lanesAtWork(): LanesAtWork {
+    const lanes = this.#growth.isAlone ? this.#lanes.slice(0, 1) : this.#lanes;
+    return { lanes, isAloneForGood: this.#lanes.length === 1 };
   }
 
   #busyLanes(): number {
@@ -252,13 +277,16 @@ class LaneTransfer {
     // What remains is the client's to read, however long that takes: nothing upstream waits for it.
     if (this.#queue.hasAll) this.#rest();
     this.#onDelivered();
+    if (this.#carrier.isBlocked && this.#queue.readyBytes > LONGEST_TIGHT_QUEUE_BYTES)
+      this.#growth.noteWaiting();
+    const needsOthers = this.#growth.noteBytes(bytes);
     // A block that flows is late at another time than one that does not; of one that is whole more is told at once.
-    if (isFirst && fetch.atByte < block.endByte) this.#work();
+    if ((isFirst && fetch.atByte < block.endByte) || needsOthers) this.#work();
   }
 
   #onWhole(fetch: LaneFetch, lane: Lane): void {
     lane.noteBlock(fetch);
-    const inService = this.#lanes.filter(({ isRemoved }) => !isRemoved);
+    const inService = this.#lanesAtWork.lanes.filter(({ isRemoved }) => !isRemoved);
     lane.loadBytes = adaptedLoadBytes(lane, inService, this.#init.config);
     if (lane.isMeasured && this.#trials.hasLowered(lane.index)) this.#removeDegraded(lane);
     this.#work();
@@ -270,6 +298,7 @@ class LaneTransfer {
   }
 
   #onFailed(failure: LonghaulError, lane: Lane, wasGivenBack: boolean): void {
+    this.#growth.useAll();
     if (wasGivenBack) {
       this.#work();
       return;

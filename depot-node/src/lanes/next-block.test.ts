@@ -38,7 +38,7 @@ describe('the next block', () => {
     queue.deliver(600_000);
     const [left, away] = [idleLane(0), idleLane(1)];
     away.isRemoved = true;
-    expect(chooseBlock(left, [left, away], queue, CONFIG)).toMatchObject({
+    expect(chooseBlock(left, { lanes: [left, away], isAloneForGood: false }, queue, CONFIG)).toMatchObject({
       is: 'fetch',
       block: { startByte: 1_000_000 },
     });
@@ -50,7 +50,10 @@ describe('the next block', () => {
     for (const lane of lanes) lane.loadBytes = 100_000;
     queue.note(queue.cut(700_000), 700_000);
     const [lane = idleLane(0)] = lanes;
-    const choice = chooseBlock(lane, lanes, queue, { ...CONFIG, bufferBytes: 750_000 });
+    const choice = chooseBlock(lane, { lanes, isAloneForGood: false }, queue, {
+      ...CONFIG,
+      bufferBytes: 750_000,
+    });
     expect(choice).toMatchObject({ is: 'wait' });
     expect(choice.is === 'wait' && choice.forBytes).toBeLessThanOrEqual(queue.spanBytes);
   });

@@ -48,6 +48,8 @@ export class AnswersFlow implements MergeLane {
   #heldUpSinceMs: number | undefined;
   #heldUpMs = 0;
   #wasHeldUp = false;
+  /** When it was told of last. */
+  #toldMs = 0;
 
   constructor(command: AnswersCommand, merge: MergeFlow, components: MergeComponents) {
     this.id = command.id;
@@ -123,8 +125,11 @@ export class AnswersFlow implements MergeLane {
       this.#heldUpMs += nowMs - this.#heldUpSinceMs;
       this.#heldUpSinceMs = nowMs;
     }
-    const [bytes, heldUpMs] = [this.#untoldBytes, this.#heldUpMs];
+    const bytes = this.#untoldBytes;
     if (bytes === 0 && isHeldUp === this.#wasHeldUp) return undefined;
+    // Whoever was told that it is held up has counted no time since.
+    const heldUpMs = this.#heldUpMs - (this.#wasHeldUp ? nowMs - this.#toldMs : 0);
+    this.#toldMs = nowMs;
     this.#untoldBytes = 0;
     this.#heldUpMs = 0;
     this.#wasHeldUp = isHeldUp;

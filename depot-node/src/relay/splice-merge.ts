@@ -188,7 +188,7 @@ class SpliceAnswers implements AnswerReader {
     this.#isWaiting = false;
     this.#order({ type: 'answer-body', id: this.#flow.id, startByte, sizeBytes });
     // It has begun, perhaps with what came together with its head.
-    body.onMoved(0, 0);
+    body.onMoved(0, 0, false);
   }
 
   pause(): void {
@@ -216,7 +216,7 @@ class SpliceAnswers implements AnswerReader {
     if (event.is === 'moved') {
       onCame();
       onStopped(event.isHeldUp);
-      this.#body?.onMoved(event.bytes, event.heldUpMs);
+      this.#body?.onMoved(event.bytes, event.heldUpMs, event.isHeldUp);
     } else if (event.is === 'head') {
       this.#isWaiting = true;
       // It is whole, or longer than any may be.

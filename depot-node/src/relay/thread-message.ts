@@ -162,7 +162,10 @@ export type MergeOrder =
 /** What is told of merges and their connections, in order. */
 export type MergeEvent =
   | { readonly is: 'head'; readonly id: number; readonly bytes: Uint8Array }
-  /** Bytes of a body since the last time, and how long the sink alone has kept it waiting. */
+  /**
+   * Bytes of a body since the last time, and how long the sink alone has kept it waiting; below 0, how long it went on, where it
+   * was held up at the last time.
+   */
   | {
       readonly is: 'moved';
       readonly id: number;

@@ -20,10 +20,12 @@ type Counters = {
 interface Gauges {
   readonly depotStates: () => readonly DepotState[];
   readonly openConnections: () => number;
+  /** Facts held, by kind. */
+  readonly facts: () => Readonly<Record<string, number>>;
 }
 
 /** Counts what a master does. */
-export function createMetrics({ depotStates, openConnections }: Gauges): MasterMetrics {
+export function createMetrics({ depotStates, openConnections, facts }: Gauges): MasterMetrics {
   const registry = new Registry();
   const registers = [registry];
   const counter = <Label extends string>(name: string, help: string, labelNames: readonly Label[]) =>
@@ -60,6 +62,17 @@ export function createMetrics({ depotStates, openConnections }: Gauges): MasterM
       this.set(openConnections());
     },
   });
+  new Gauge({
+    name: 'longhaul_master_facts',
+    help: 'Facts held, by kind',
+    labelNames: ['kind'],
+    registers,
+    collect() {
+      this.reset();
+      for (const [kind, held] of Object.entries(facts())) this.set({ kind }, held);
+    },
+  });
+  const factRefusals = counter('facts_refused_total', 'Facts of other masters refused, by code', ['code']);
   const counters: Counters = {
     redirected: ({ decision }) => redirects.inc({ decision }),
     planned: ({ decision }) => plans.inc({ decision }),
@@ -72,6 +85,9 @@ export function createMetrics({ depotStates, openConnections }: Gauges): MasterM
     'depot-proved': () => proofs.inc({ outcome: 'proved' }),
     'depot-not-proved': ({ code }) => proofs.inc({ outcome: code }),
     'connection-refused': ({ bound }) => connections.inc({ bound }),
+    'facts-refused': ({ code, facts: refused }) => factRefusals.inc({ code }, refused),
+    'facts-restored': () => {},
+    'clock-set': () => {},
     failed: () => failures.inc(),
   };
   return {
