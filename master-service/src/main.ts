@@ -19,6 +19,7 @@ import { createMaster } from './app.ts';
 import { readMasterConfig } from './config.ts';
 import { FileDepotStore } from './depots/depot-store.ts';
 import type { MasterEvent } from './events.ts';
+import { FactsFile } from './facts/facts-file.ts';
 import { loadMasterKeys } from './keys/key-files.ts';
 import { USAGE } from './usage.ts';
 
@@ -65,6 +66,7 @@ async function serve(configFile: string, version: string, log: Logger): Promise<
     config,
     ...loadMasterKeys(state),
     depotStore: new FileDepotStore(state),
+    factsFile: new FactsFile(state),
     ...(material.tls ? { tls: material.tls } : {}),
     prefixPaths,
     webDir: fileURLToPath(new URL('../dist/web', import.meta.url)),
@@ -103,6 +105,10 @@ function eventLogger(log: Logger): (event: MasterEvent) => void {
       warn(`${type} ${event.depot}`, fields, 'depot did not prove its address');
     else if (event.type === 'depot-twice')
       warn(`${type} ${event.depot}`, fields, ERRORS['depot-twice'].message);
+    else if (event.type === 'facts-restored') log.info(fields, 'facts restored');
+    else if (event.type === 'clock-set') log.warn(fields, 'the clock was set');
+    else if (event.type === 'facts-refused')
+      warn(`${type} ${event.code} ${event.from}`, fields, ERRORS[event.code].message);
     // A depot that is not known registers at once.
     else if (event.type === 'depot-refused' && event.code !== 'depot-unknown')
       warn(`${type} ${event.code}`, fields, `depot refused: ${ERRORS[event.code].message}`);

@@ -26,6 +26,8 @@ interface Gauges {
   readonly measuredPrefixes: () => { readonly size: number; readonly forgotten: number };
   /** How many clients and origins were placed by each rule. */
   readonly places: () => Readonly<Record<string, number>>;
+  /** Facts held, by kind. */
+  readonly facts: () => Readonly<Record<string, number>>;
 }
 
 /** Counts what a master does. */
@@ -35,6 +37,7 @@ export function createMetrics({
   prefixTables,
   measuredPrefixes,
   places,
+  facts,
 }: Gauges): MasterMetrics {
   const registry = new Registry();
   const registers = [registry];
@@ -116,6 +119,17 @@ export function createMetrics({
       for (const [rule, count] of Object.entries(places())) this.inc({ rule }, count);
     },
   });
+  new Gauge({
+    name: 'longhaul_master_facts',
+    help: 'Facts held, by kind',
+    labelNames: ['kind'],
+    registers,
+    collect() {
+      this.reset();
+      for (const [kind, held] of Object.entries(facts())) this.set({ kind }, held);
+    },
+  });
+  const factRefusals = counter('facts_refused_total', 'Facts of other masters refused, by code', ['code']);
   const counters: Counters = {
     redirected: ({ decision }) => redirects.inc({ decision }),
     planned: ({ decision }) => plans.inc({ decision }),
@@ -130,6 +144,9 @@ export function createMetrics({
     'connection-refused': ({ bound }) => connections.inc({ bound }),
     'prefixes-loaded': ({ file }) => prefixFiles.inc({ file, outcome: 'loaded' }),
     'prefixes-refused': ({ file, code }) => prefixFiles.inc({ file, outcome: code }),
+    'facts-refused': ({ code, facts: refused }) => factRefusals.inc({ code }, refused),
+    'facts-restored': () => {},
+    'clock-set': () => {},
     failed: () => failures.inc(),
   };
   return {

@@ -16,7 +16,7 @@ import {
 } from '@longhaul/shared';
 import type { MasterConfig } from '../config.ts';
 import type { DownloadPolicy } from '../policy/download-policy.ts';
-import { RateCaps } from '../policy/rate-caps.ts';
+import type { RateCaps } from '../policy/rate-caps.ts';
 import type { Place, Whereabouts } from '../prefixes/whereabouts.ts';
 import { type TicketIssuer, urlHashOf } from '../tickets/ticket-issuer.ts';
 import type { PlanningDepot } from './chain-search.ts';
@@ -39,7 +39,7 @@ interface KnownDepots {
 }
 
 interface PlanServiceInit {
-  readonly config: Pick<MasterConfig, 'planner' | 'public'>;
+  readonly config: Pick<MasterConfig, 'planner'>;
   readonly policy: DownloadPolicy;
   readonly planner: Planner;
   readonly registry: KnownDepots;
@@ -47,6 +47,8 @@ interface PlanServiceInit {
   readonly tickets: TicketIssuer;
   readonly whereabouts: Whereabouts;
   readonly publicUrl: () => string;
+  /** What each client may have; left out where that is not bounded. */
+  readonly caps: RateCaps | undefined;
 }
 
 export interface DownloadRequest {
@@ -85,12 +87,10 @@ interface Decided {
 /** From a download request to a plan with its ticket: policy, size, route, ticket. */
 export class PlanService {
   readonly #init: PlanServiceInit;
-  readonly #caps: RateCaps | undefined;
   readonly #cache = new PlanCache<IssuedPlan>();
 
   constructor(init: PlanServiceInit) {
     this.#init = init;
-    this.#caps = init.config.public ? new RateCaps(init.config.public) : undefined;
   }
 
   /**
@@ -107,7 +107,7 @@ export class PlanService {
     const key = { client: clientAddress(address), url, options, kind };
     const cached = this.#cache.get(key, nowMs);
     if (cached && this.#stillHolds(cached, nowMs)) return ok(cached);
-    const caps = admission.value.metered ? this.#caps : undefined;
+    const caps = admission.value.metered ? this.#init.caps : undefined;
     const share = caps?.takePlan(address, nowMs);
     if (share && !share.ok) return share;
     const size = this.#sizeOf(url, options);
@@ -165,7 +165,7 @@ export class PlanService {
       },
       Math.floor(nowMs / 1000),
     );
-    sizes.noteTicket(claims.urlHash, claims.chains);
+    sizes.noteTicket(claims.urlHash, claims.chains, nowMs);
     const atDepot = (id: string | undefined) => this.#locationAt(id ?? '', ticket, url, kind, nowMs);
     const elsewhere = route.alternatives.map(([entry]) => entry).filter((entry) => entry !== route.chain[0]);
     const answer: PlanAnswer = {
