@@ -115,19 +115,15 @@ export function createMaster(deps: MasterDeps): Master {
   const metrics = createMetrics({
     depotStates: () => registry.views(now()).map((depot) => depot.state),
     openConnections: () => limiter.open,
+    facts: () => facts.store.counts(),
     prefixTables: () => prefixFiles.views,
     measuredPrefixes: () => measured,
     places: () => whereabouts.counts,
-    facts: () => facts.store.counts(),
   });
   const emit: EmitEvent = (event) => {
     metrics.record(event);
     deps.onEvent?.(event);
   };
-  let { site } = config.prefixes;
-  const prefixFiles = new PrefixFiles(deps.prefixPaths ?? {}, emit);
-  const measured = new MeasuredPrefixes();
-  const whereabouts = new WhereaboutsLookUp({ files: prefixFiles, measured, site: () => site });
   const steadyMs = deps.steadyMs ?? (() => performance.now());
   const exchange = new FactExchange({
     facts,
@@ -148,6 +144,10 @@ export function createMaster(deps: MasterDeps): Master {
       if (refused > 0) emit({ type: 'facts-refused', code: 'fact-malformed', from: 'file', facts: refused });
     },
   });
+  let { site } = config.prefixes;
+  const prefixFiles = new PrefixFiles(deps.prefixPaths ?? {}, emit);
+  const measured = new MeasuredPrefixes();
+  const whereabouts = new WhereaboutsLookUp({ files: prefixFiles, measured, site: () => site });
   const sources = new DepotSources();
   const { connections, connectionsPerNetwork, waitingPerNetwork } = config.limits;
   const limiter = new ConnectionLimiter({
@@ -230,8 +230,8 @@ export function createMaster(deps: MasterDeps): Master {
 
   return {
     async listen() {
-      await prefixFiles.start();
       keeper.start();
+      await prefixFiles.start();
       await registry.load(now());
       for (const { host } of registry.places(now())) sources.note(host, now());
       const { host, port } = config.listen;

@@ -39,6 +39,18 @@ export type MasterEvent =
     }
   /** A connection was closed before it could bring a request. */
   | ({ readonly type: 'connection-refused' } & RefusedConnection)
+  /** Facts that another master told, or a file had, were refused. */
+  | {
+      readonly type: 'facts-refused';
+      readonly code: ErrorCode;
+      /** The other master, or `file`. */
+      readonly from: string;
+      readonly facts: number;
+    }
+  /** What earlier processes of this master had learned is known again. */
+  | { readonly type: 'facts-restored'; readonly facts: number }
+  /** This machine's clock was set; what was learned is as old as before. */
+  | { readonly type: 'clock-set'; readonly byMs: number }
   /** A file of prefixes was read; `skipped` are lines in it that say nothing. */
   | {
       readonly type: 'prefixes-loaded';
@@ -53,18 +65,6 @@ export type MasterEvent =
       readonly code: ErrorCode;
       readonly detail: string | undefined;
     }
-  /** Facts that another master told, or a file had, were refused. */
-  | {
-      readonly type: 'facts-refused';
-      readonly code: ErrorCode;
-      /** The other master, or `file`. */
-      readonly from: string;
-      readonly facts: number;
-    }
-  /** What earlier processes of this master had learned is known again. */
-  | { readonly type: 'facts-restored'; readonly facts: number }
-  /** This machine's clock was set; what was learned is as old as before. */
-  | { readonly type: 'clock-set'; readonly byMs: number }
   | { readonly type: 'failed'; readonly error: unknown };
 
 export type EmitEvent = (event: MasterEvent) => void;

@@ -21,13 +21,13 @@ type Counters = {
 interface Gauges {
   readonly depotStates: () => readonly DepotState[];
   readonly openConnections: () => number;
+  /** Facts held, by kind. */
+  readonly facts: () => Readonly<Record<string, number>>;
   readonly prefixTables: () => readonly TableView[];
   /** Prefixes that measurements have placed. */
   readonly measuredPrefixes: () => { readonly size: number; readonly forgotten: number };
   /** How many clients and origins were placed by each rule. */
   readonly places: () => Readonly<Record<string, number>>;
-  /** Facts held, by kind. */
-  readonly facts: () => Readonly<Record<string, number>>;
 }
 
 /** Counts what a master does. */
@@ -75,6 +75,17 @@ export function createMetrics({
       this.set(openConnections());
     },
   });
+  new Gauge({
+    name: 'longhaul_master_facts',
+    help: 'Facts held, by kind',
+    labelNames: ['kind'],
+    registers,
+    collect() {
+      this.reset();
+      for (const [kind, held] of Object.entries(facts())) this.set({ kind }, held);
+    },
+  });
+  const factRefusals = counter('facts_refused_total', 'Facts of other masters refused, by code', ['code']);
   const prefixFiles = counter('prefix_files_read_total', 'Files of prefixes read, by outcome', [
     'file',
     'outcome',
@@ -119,17 +130,6 @@ export function createMetrics({
       for (const [rule, count] of Object.entries(places())) this.inc({ rule }, count);
     },
   });
-  new Gauge({
-    name: 'longhaul_master_facts',
-    help: 'Facts held, by kind',
-    labelNames: ['kind'],
-    registers,
-    collect() {
-      this.reset();
-      for (const [kind, held] of Object.entries(facts())) this.set({ kind }, held);
-    },
-  });
-  const factRefusals = counter('facts_refused_total', 'Facts of other masters refused, by code', ['code']);
   const counters: Counters = {
     redirected: ({ decision }) => redirects.inc({ decision }),
     planned: ({ decision }) => plans.inc({ decision }),
@@ -142,11 +142,11 @@ export function createMetrics({
     'depot-proved': () => proofs.inc({ outcome: 'proved' }),
     'depot-not-proved': ({ code }) => proofs.inc({ outcome: code }),
     'connection-refused': ({ bound }) => connections.inc({ bound }),
-    'prefixes-loaded': ({ file }) => prefixFiles.inc({ file, outcome: 'loaded' }),
-    'prefixes-refused': ({ file, code }) => prefixFiles.inc({ file, outcome: code }),
     'facts-refused': ({ code, facts: refused }) => factRefusals.inc({ code }, refused),
     'facts-restored': () => {},
     'clock-set': () => {},
+    'prefixes-loaded': ({ file }) => prefixFiles.inc({ file, outcome: 'loaded' }),
+    'prefixes-refused': ({ file, code }) => prefixFiles.inc({ file, outcome: code }),
     failed: () => failures.inc(),
   };
   return {

@@ -33,11 +33,11 @@ interface TestMasterInit {
   readonly config?: object;
   readonly depotStore?: DepotStore;
   readonly webDir?: string;
-  readonly prefixPaths?: PrefixPaths;
   readonly factsFile?: FactsFile;
   /** What other masters of the test are met on. */
   readonly bus?: StateBus;
   readonly clock?: TestClock;
+  readonly prefixPaths?: PrefixPaths;
   /** Left out, every depot proves its address; `undefined`, depots are really asked. */
   readonly askDepot?: AskDepot | undefined;
 }
