@@ -12,6 +12,7 @@ export * from './key-agreement.ts';
 export * from './key-pair.ts';
 export * from './lru-map.ts';
 export * from './node-http.ts';
+export * from './ordered-map.ts';
 export * from './program/command-line.ts';
 export * from './program/explain-failure.ts';
 export * from './program/obey-signals.ts';
