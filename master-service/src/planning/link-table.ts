@@ -13,6 +13,7 @@ import {
 } from '../estimates/loss-evidence.ts';
 import type { Fact, FactKind } from '../facts/fact.ts';
 import { Facts } from '../facts/facts.ts';
+import type { LinkEstimate, LinkView } from './link-view.ts';
 
 /** A report older than this says nothing any more about a link that is configured; then the configuration counts again. */
 export const REPORT_LIFE_MS = 600_000;
@@ -60,19 +61,6 @@ export const LINK_FACTS = [LINK_MEASURED];
 
 type Measured = Fact<z.output<(typeof LINK_MEASURED)['schema']>>;
 
-/** What is known of the way between two ends, in either direction. */
-export interface LinkEstimate {
-  readonly rttMs: number;
-  readonly lossRate: number;
-  /** Capacity of the narrowest place, bits per second; the measured goodput where no capacity is configured. */
-  readonly rateBps: number;
-  readonly windowBytes: number;
-  /** TCP goodput that the depots measured with their own settings. */
-  readonly goodputBps: number | undefined;
-  /** Age of the oldest reported figure in it; `undefined` when all of it is configured. */
-  readonly ageMs: number | undefined;
-}
-
 /** The same as distributions: what is known of a leg whose sender is given, and how sure that is. */
 export interface LinkDistribution {
   readonly rttMs: Estimate;
@@ -87,7 +75,7 @@ type Listener = (one: string, other: string, nowMs: number) => void;
  * The links the planner knows: what depots measured, each direction for itself, and what is configured, which counts where
  * nothing is measured or the link is `fixed`. What was measured is a replica of facts.
  */
-export class LinkTable {
+export class LinkTable implements LinkView {
   readonly #configured = new Map<string, LinkConfig>();
   /** By sender and receiver. */
   readonly #measured = new Map<string, Measured>();

@@ -9,6 +9,7 @@ export * from './digests.ts';
 export * from './fair-room.ts';
 export * from './hourly-budget.ts';
 export * from './incoming-message.ts';
+export * from './key-agreement.ts';
 export * from './key-pair.ts';
 export * from './lru-map.ts';
 export * from './node-http.ts';
