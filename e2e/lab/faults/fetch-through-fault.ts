@@ -35,7 +35,7 @@ export function fetchThroughFault(
   cutSeconds: number | null,
 ): Promise<FaultOutcome> {
   const request = requestOf(stage, scenario, variant, cutSeconds);
-  const overlay = stage.overlay(variant.kind === 'chain' ? variant.laneControl : undefined);
+  const overlay = stage.overlay(variant.laneSetup);
   return withTransferFolder(stage.network, async (folder) => {
     const output = join(folder, 'file.bin');
     const pauses = new PauseMeter();
