@@ -36,7 +36,7 @@ export type Variant =
   | AutoVariant;
 
 /** Through the master, by these depots: from the client on; led by cascade where nothing else is said. */
-interface ChainVariant {
+export interface ChainVariant {
   readonly kind: 'chain';
   readonly depots: readonly string[];
   readonly signalling?: 'stepwise';
@@ -48,7 +48,7 @@ interface ChainVariant {
 }
 
 /** Through the master, which plans; it is told the file's size, as the add-on does, unless it must guess. */
-interface AutoVariant {
+export interface AutoVariant {
   readonly kind: 'auto';
   readonly mustGuessSize?: boolean;
   /** Exactly so many, whatever the planner thinks of it. */
