@@ -12,10 +12,19 @@ export interface BuildOptions {
   readonly target: Target;
   /** Settings that this build brings along. */
   readonly defaults?: Partial<BuildDefaults>;
+  /** Where an organisation serves its own copy and its updates. */
+  readonly updateBase?: string;
 }
 
+const TARGET_BROWSERS = ['chrome126', 'firefox142'];
+
 /** Builds the unpacked add-on for one browser. */
-export async function buildExtension({ outDir, target, defaults = {} }: BuildOptions): Promise<void> {
+export async function buildExtension({
+  outDir,
+  target,
+  defaults = {},
+  updateBase,
+}: BuildOptions): Promise<void> {
   const buildDefaults: BuildDefaults = { master: '', privateHosts: [], ...defaults };
   await build({
     configFile: false,
@@ -25,11 +34,11 @@ export async function buildExtension({ outDir, target, defaults = {} }: BuildOpt
     publicDir: false,
     logLevel: 'warn',
     define: { __LONGHAUL_DEFAULTS__: JSON.stringify(buildDefaults) },
-    plugins: [await manifestAndIcons(target)],
+    plugins: [await manifestAndIcons(target, updateBase)],
     build: {
       outDir,
       emptyOutDir: true,
-      target: ['chrome126', 'firefox142'],
+      target: TARGET_BROWSERS,
       modulePreload: false,
       // Those who review an add-on want to read it, and nobody downloads it often.
       minify: false,
@@ -47,15 +56,38 @@ export async function buildExtension({ outDir, target, defaults = {} }: BuildOpt
       },
     },
   });
+  await buildPageScript(outDir);
 }
 
-async function manifestAndIcons(target: Target): Promise<Plugin> {
+/** What runs in pages, as one classic script. */
+async function buildPageScript(outDir: string): Promise<void> {
+  await build({
+    configFile: false,
+    envDir: false,
+    publicDir: false,
+    logLevel: 'warn',
+    build: {
+      outDir,
+      emptyOutDir: false,
+      target: TARGET_BROWSERS,
+      minify: false,
+      lib: {
+        entry: join(import.meta.dirname, 'src', 'in-pages', 'held-key.ts'),
+        formats: ['iife'],
+        name: 'longhaulHeldKey',
+        fileName: () => 'held-key.js',
+      },
+    },
+  });
+}
+
+async function manifestAndIcons(target: Target, updateBase: string | undefined): Promise<Plugin> {
   const packageText = await readFile(join(import.meta.dirname, 'package.json'), 'utf8');
   const { version } = JSON.parse(packageText) as { version: string };
   return {
     name: 'longhaul-manifest-and-icons',
     generateBundle() {
-      const source = `${JSON.stringify(manifest(target, version), null, 2)}\n`;
+      const source = `${JSON.stringify(manifest(target, version, updateBase), null, 2)}\n`;
       this.emitFile({ type: 'asset', fileName: 'manifest.json', source });
       for (const size of ICON_SIZES) {
         this.emitFile({ type: 'asset', fileName: `icon-${size}.png`, source: drawIcon(size) });

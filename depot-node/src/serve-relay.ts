@@ -18,7 +18,6 @@ import { type OpenedRequest, openRequest } from './door/open-request.ts';
 import { refusalEvent, sendBackToMaster, sendRefusal } from './door/refusal.ts';
 import { arrivalOf } from './jobs/arrival.ts';
 import type { JobTable } from './jobs/job-table.ts';
-import { JoinedSignal } from './racing/joined-signal.ts';
 import { resetConnection } from './sockets/reset.ts';
 import type { Entered } from './stepwise/enter-stepwise.ts';
 import { stepOf } from './stepwise/step-of.ts';
@@ -87,8 +86,7 @@ async function enter(
   const admission = jobs.admit(ticket.claims, arrival);
   if (!admission.ok) return admission;
   const { job, note, release, spent } = admission.value;
-  const stopping = new JoinedSignal([plane.shutdown, spent]);
-  const stop = stopping.signal;
+  const stop = AbortSignal.any([plane.shutdown, spent]);
   try {
     const client = new ClientBody(response, { stallMs: timeouts.stallMs, onBytes: note });
     const entered = await learnUrl(components, { ticket, asked }, request, client, stop);
@@ -107,7 +105,6 @@ async function enter(
       sendRefusal(request, response, failure, { ownId, hasWorked: job.hasWorked, leadingOn });
     }
   } finally {
-    stopping.release();
     release();
   }
   return ok(undefined);

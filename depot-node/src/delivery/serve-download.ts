@@ -3,7 +3,6 @@ import type { TicketClaims } from '@longhaul/shared';
 import { refusalEvent } from '../door/refusal.ts';
 import type { OriginAnswer } from '../origin/origin-connection.ts';
 import type { AnswerHead } from '../origin/representation.ts';
-import { JoinedSignal } from '../racing/joined-signal.ts';
 import { answerHeaders, whyUnusable } from './answer-head.ts';
 import { careFor, type DigestChoice, isWholeOnly, NO_CARE } from './body-digest.ts';
 import { Delivery, type DeliveryComponents } from './delivery.ts';
@@ -43,17 +42,15 @@ async function serve(
 ): Promise<void> {
   const { plane } = components;
   const { book, client, job, stop, target } = download;
-  const stopping = new JoinedSignal([client.left, stop]);
+  const signal = AbortSignal.any([client.left, stop]);
   const begin = first
     ? Promise.resolve(openingOf(request, { ...first, target, route: book.plan }))
-    : openDownload(components, request, download, stopping.signal);
-  const opening = await begin
-    .catch((thrown) => {
-      // A client that has left needs no answer; what its leaving broke is not a failure.
-      if (client.left.aborted) return undefined;
-      throw thrown;
-    })
-    .finally(() => stopping.release());
+    : openDownload(components, request, download, signal);
+  const opening = await begin.catch((thrown) => {
+    // A client that has left needs no answer; what its leaving broke is not a failure.
+    if (client.left.aborted) return undefined;
+    throw thrown;
+  });
   if (!opening) return;
   const { answer, head, firstBlock } = opening;
   const unusable = client.left.aborted

@@ -108,7 +108,7 @@ export class JobTable {
     if (!job) return refuse('depot-full');
     if (job.connections >= claims.budgetConnections || job.bytes >= claims.budgetBytes)
       return refuse('budget-used-up');
-    if (job.active === 0 && job.connections > 0) job.spent = new AbortController();
+    if (job.active === 0) job.spent = new AbortController();
     job.connections += 1;
     this.#count(job, keys, 1);
     return ok({

@@ -21,9 +21,6 @@ export interface OriginAnswer {
  */
 export type OpenStream = (firstBytes: Buffer, signal: AbortSignal) => Promise<Duplex>;
 
-/** Told to whoever still makes a stream. One for all: a reason of its own would have a stack, which nobody reads. */
-const OVER = new Error('nobody needs the connection any more');
-
 /**
  * A conversation with an origin in HTTP/1.1, one request at a time: ask for the head of an answer, then read its body or
  * take it away, then ask again or close. The stream that it goes over is made with the first request.
@@ -41,7 +38,7 @@ export class OriginConnection implements Conversation {
   constructor(open: OpenStream) {
     this.#agent = new OneStreamAgent(this.#stream);
     const given = new AbortController();
-    this.#stream.once('close', () => given.abort(OVER));
+    this.#stream.once('close', () => given.abort());
     // Between two requests nobody else listens.
     this.#stream.on('error', () => {});
     this.stands = attach(this.#stream, open, given.signal);

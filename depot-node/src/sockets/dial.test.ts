@@ -132,23 +132,19 @@ describe('a name', () => {
   test('is looked up for whoever wants the download, or for the overlay, as long as somebody asks', async () => {
     const asked: NameAsker[] = [];
     const signals: AbortSignal[] = [];
-    const resolve: Resolve = (_, { forWhom, signal }) => {
+    const resolve: Resolve = async (_, { forWhom, signal }) => {
       asked.push(forWhom);
       signals.push(signal);
-      return new Promise((_resolve, reject) => {
-        signal.addEventListener('abort', () => reject(signal.reason));
-      });
+      return [ANSWERS];
     };
     const { dial } = dialIn([], { resolve });
     const asker = new AbortController();
     const client = { client: '203.0.113.0/24' };
-    const targets = [{ forWhom: client }, {}, { purpose: 'depot' }, { purpose: 'master' }] as const;
-    const dialled = Promise.allSettled(targets.map((target) => dial(target, asker.signal)));
+    for (const target of [{ forWhom: client }, {}, { purpose: 'depot' }, { purpose: 'master' }] as const)
+      (await dial(target, asker.signal)).socket.destroy();
     expect(asked).toEqual([client, { client: 'unknown' }, 'overlay', 'overlay']);
-    expect(signals.map(({ aborted }) => aborted)).toEqual([false, false, false, false]);
     asker.abort();
     expect(signals.map(({ aborted }) => aborted)).toEqual([true, true, true, true]);
-    expect((await dialled).map(({ status }) => status)).toEqual(targets.map(() => 'rejected'));
   });
 
   test('that may not be looked up for now is said to be so, and not to have no address', async () => {

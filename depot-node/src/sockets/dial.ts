@@ -8,7 +8,6 @@ import {
 } from '@longhaul/shared';
 import type { DownloadAsker } from '../names/look-up-room.ts';
 import type { Resolve } from '../names/resolver.ts';
-import { JoinedSignal } from '../racing/joined-signal.ts';
 import { tryInTurn } from '../racing/try-in-turn.ts';
 import { DEFAULT_LEG_TABLE, type LegClass } from './leg-options.ts';
 import type { LegSockets } from './leg-sockets.ts';
@@ -108,12 +107,9 @@ export function createDial(components: DialComponents): Dial {
     throw new LonghaulError(refusal, { detail: target.host });
   };
 
-  const findAddresses = async (
-    target: DialTarget,
-    signal: AbortSignal,
-    deadline: AbortSignal,
-  ): Promise<readonly string[]> => {
+  return async (target, signal) => {
     const failures = FAILURES[target.purpose];
+    const deadline = AbortSignal.any([signal, AbortSignal.timeout(connectTimeoutMs)]);
     const forWhom = target.purpose === 'origin' ? (target.forWhom ?? NOBODY_KNOWN) : 'overlay';
     const found = target.addresses
       ? Promise.resolve(target.addresses)
@@ -128,44 +124,24 @@ export function createDial(components: DialComponents): Dial {
     if (first === undefined) throw new LonghaulError(failures.unresolvable, { detail: target.host });
     const refusal = permitted.length === 0 ? refusalOf(target, first) : undefined;
     if (refusal) throw new LonghaulError(refusal, { detail: target.host });
-    return interleaveFamilies(permitted).slice(0, MAX_DIALLED_ADDRESSES);
-  };
 
-  const dialWithin = async (
-    target: DialTarget,
-    signal: AbortSignal,
-    deadline: AbortSignal,
-  ): Promise<Dialled> => {
-    const addresses = await findAddresses(target, signal, deadline);
     const attempts: Promise<Dialled>[] = [];
-    const attempt = (address: string, own: AbortSignal) => {
-      const begun = connectTo(target, address, own);
-      attempts.push(begun);
-      return begun;
-    };
-    const [first = '', ...others] = addresses;
-    // Most names have one address: there is nothing to race against, which costs a fifth of a dial.
-    const won =
-      others.length === 0
-        ? attempt(first, deadline)
-        : tryInTurn(addresses, {
-            attempt,
-            patienceMs: CONNECTION_ATTEMPT_DELAY_MS,
-            signal: deadline,
-            isFinal: () => false,
-            discard: ({ socket }) => socket.destroy(),
-          });
-    const dialled = await won.catch(async () => {
+    const dialled = await tryInTurn(interleaveFamilies(permitted).slice(0, MAX_DIALLED_ADDRESSES), {
+      attempt: (address, own) => {
+        const attempt = connectTo(target, address, own);
+        attempts.push(attempt);
+        return attempt;
+      },
+      patienceMs: CONNECTION_ATTEMPT_DELAY_MS,
+      signal: deadline,
+      isFinal: () => false,
+      discard: ({ socket }) => socket.destroy(),
+    }).catch(async () => {
       signal.throwIfAborted();
       throw failureOf(target, await Promise.allSettled(attempts), deadline.aborted);
     });
     sockets.noteConnected(LEG_CLASSES[target.purpose], dialled.socket);
     return dialled;
-  };
-
-  return (target, signal) => {
-    const deadline = new JoinedSignal([signal], connectTimeoutMs);
-    return dialWithin(target, signal, deadline.signal).finally(() => deadline.release());
   };
 }
 
@@ -184,8 +160,7 @@ function failureOf(
 }
 
 /** Addresses in the order given, but from one family and the other in turn (RFC 8305, section 4). */
-function interleaveFamilies(addresses: readonly string[]): readonly string[] {
-  if (addresses.length < 2) return addresses;
+function interleaveFamilies(addresses: readonly string[]): string[] {
   const first = addresses.filter((address) => isIP(address) === isIP(addresses[0] ?? ''));
   const second = addresses.filter((address) => !first.includes(address));
   return Array.from({ length: Math.max(first.length, second.length) }, (_, index) => [

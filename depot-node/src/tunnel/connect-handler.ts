@@ -15,7 +15,6 @@ import { type Arrival, arrivalOf } from '../jobs/arrival.ts';
 import type { Admission, JobTable } from '../jobs/job-table.ts';
 import { EarlyBytes } from '../legs/early-bytes.ts';
 import type { ChainTarget, OpenNextLeg } from '../legs/next-leg.ts';
-import { JoinedSignal } from '../racing/joined-signal.ts';
 import { resetConnection } from '../sockets/reset.ts';
 import { type AcceptComponents, type AcceptedConnect, acceptConnect } from './accept-connect.ts';
 import { relayTunnel, type StandingTunnel } from './relay-tunnel.ts';
@@ -76,11 +75,11 @@ async function openTunnel(
   }
   const admission = admitted.value;
   const release = releasing(leave, admission);
-  const stopping = new JoinedSignal([left.signal, plane.shutdown]);
   try {
     if (place > 0) fromDepot(socket);
+    const signal = AbortSignal.any([left.signal, plane.shutdown]);
     const early = new EarlyBytes(head, socket);
-    const { upstream, target } = await openFirst(components, accepted.value, early, stopping.signal);
+    const { upstream, target } = await openFirst(components, accepted.value, early, signal);
     socket.off('close', onLeft);
     const leavePlace = components.takePlace(upstream);
     const { chain } = target;
@@ -97,8 +96,6 @@ async function openTunnel(
     if (!left.signal.aborted)
       refuseConnect(components, request, socket, asLonghaulError(thrown), claims.jobId);
     return undefined;
-  } finally {
-    stopping.release();
   }
 }
 
