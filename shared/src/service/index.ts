@@ -7,6 +7,7 @@ export * from './connection-limiter.ts';
 export * from './depot-sources.ts';
 export * from './digests.ts';
 export * from './fair-room.ts';
+export * from './hourly-budget.ts';
 export * from './incoming-message.ts';
 export * from './key-agreement.ts';
 export * from './key-pair.ts';
