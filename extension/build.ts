@@ -14,6 +14,8 @@ export interface BuildOptions {
   readonly defaults?: Partial<BuildDefaults>;
 }
 
+const TARGET_BROWSERS = ['chrome126', 'firefox142'];
+
 /** Builds the unpacked add-on for one browser. */
 export async function buildExtension({ outDir, target, defaults = {} }: BuildOptions): Promise<void> {
   const buildDefaults: BuildDefaults = { master: '', privateHosts: [], ...defaults };
@@ -29,7 +31,7 @@ export async function buildExtension({ outDir, target, defaults = {} }: BuildOpt
     build: {
       outDir,
       emptyOutDir: true,
-      target: ['chrome126', 'firefox142'],
+      target: TARGET_BROWSERS,
       modulePreload: false,
       // Those who review an add-on want to read it, and nobody downloads it often.
       minify: false,
@@ -44,6 +46,29 @@ export async function buildExtension({ outDir, target, defaults = {} }: BuildOpt
           chunkFileNames: '[name].js',
           assetFileNames: '[name][extname]',
         },
+      },
+    },
+  });
+  await buildPageScript(outDir);
+}
+
+/** What runs in pages, as one classic script. */
+async function buildPageScript(outDir: string): Promise<void> {
+  await build({
+    configFile: false,
+    envDir: false,
+    publicDir: false,
+    logLevel: 'warn',
+    build: {
+      outDir,
+      emptyOutDir: false,
+      target: TARGET_BROWSERS,
+      minify: false,
+      lib: {
+        entry: join(import.meta.dirname, 'src', 'in-pages', 'held-key.ts'),
+        formats: ['iife'],
+        name: 'longhaulHeldKey',
+        fileName: () => 'held-key.js',
       },
     },
   });

@@ -32,6 +32,14 @@ it.each(TARGETS)(
   },
 );
 
+it('runs one file in pages, which loads no other', async () => {
+  const outDir = await temporaryFolder();
+  await buildExtension({ outDir, target: 'chrome' });
+  const script = await readFile(join(outDir, 'held-key.js'), 'utf8');
+  expect(script).toContain('isTrusted');
+  expect(script).not.toMatch(/^\s*(import|export)\b/m);
+});
+
 it('carries no default in a package, no code made from text, and nothing from elsewhere', async () => {
   const outDir = await temporaryFolder();
   await buildExtension({ outDir, target: 'chrome' });
@@ -47,10 +55,11 @@ it('brings the defaults of a local overlay along', async () => {
   expect(defaultsIn(await scripts(outDir))).toEqual(defaults);
 });
 
-it('asks for no more than downloads, storage, watching requests, alarms, and the web', () => {
-  const permissions = ['downloads', 'storage', 'webRequest', 'alarms'];
+it('asks for no more than it uses: downloads, storage, requests, alarms, its script for a held key, and the web', () => {
+  const permissions = ['downloads', 'storage', 'webRequest', 'alarms', 'scripting'];
   const common = { host_permissions: ['http://*/*', 'https://*/*'], incognito: 'not_allowed' };
-  expect(manifest('chrome', '1')).toMatchObject({ ...common, permissions });
   const leading = 'declarativeNetRequestWithHostAccess';
-  expect(manifest('firefox', '1')).toMatchObject({ ...common, permissions: [...permissions, leading] });
+  expect(manifest('chrome', '1')).toMatchObject({ ...common, permissions: [...permissions, leading] });
+  const holding = [...permissions, leading, 'webRequestBlocking'];
+  expect(manifest('firefox', '1')).toMatchObject({ ...common, permissions: holding });
 });

@@ -9,7 +9,7 @@ import {
 import express, { type ErrorRequestHandler, type Express } from 'express';
 import { InProcessBus } from './bus/in-process-bus.ts';
 import type { StateBus } from './bus/state-bus.ts';
-import type { MasterConfig } from './config.ts';
+import type { MasterConfig, PrefixesConfig } from './config.ts';
 import { AddressProver } from './depots/address-prover.ts';
 import { type AskDepot, createAskDepot } from './depots/ask-depot.ts';
 import { DEPOT_FACTS } from './depots/depot-facts.ts';
@@ -38,6 +38,10 @@ import { Planner } from './planning/planner.ts';
 import { SIZE_FACTS, SizeMemory } from './planning/size-memory.ts';
 import { DownloadPolicy } from './policy/download-policy.ts';
 import { RateCaps, SPENT_FACTS } from './policy/rate-caps.ts';
+import { MeasuredPrefixes } from './prefixes/measured-prefixes.ts';
+import { PrefixFiles, type PrefixPaths } from './prefixes/prefix-files.ts';
+import { prefixRoutes } from './prefixes/prefix-routes.ts';
+import { WhereaboutsLookUp } from './prefixes/whereabouts.ts';
 import { createGetHandler } from './redirect/get-handler.ts';
 import { TicketIssuer } from './tickets/ticket-issuer.ts';
 
@@ -53,6 +57,8 @@ export interface MasterDeps {
   readonly enrolmentSecret: string;
   readonly depotStore: DepotStore;
   readonly tls?: TlsMaterial;
+  /** Where the files of `prefixes` lie that the configuration names. */
+  readonly prefixPaths?: PrefixPaths;
   /** Lets a depot prove its address; left out, by asking there. */
   readonly askDepot?: AskDepot;
   /** Where the built page lies. */
@@ -74,6 +80,8 @@ export interface Master {
   listen(): Promise<{ readonly url: string }>;
   /** Takes another certificate, which was checked, for new connections. A master without TLS stays so. */
   renewCertificate(tls: TlsMaterial): void;
+  /** Takes another site, and reads files of prefixes again; those with mistakes change nothing. */
+  reloadPrefixes(prefixes: PrefixesConfig, paths: PrefixPaths): Promise<void>;
   /** Stops accepting, finishes running requests for at most a second. */
   close(): Promise<void>;
 }
@@ -108,6 +116,9 @@ export function createMaster(deps: MasterDeps): Master {
     depotStates: () => registry.views(now()).map((depot) => depot.state),
     openConnections: () => limiter.open,
     facts: () => facts.store.counts(),
+    prefixTables: () => prefixFiles.views,
+    measuredPrefixes: () => measured,
+    places: () => whereabouts.counts,
   });
   const emit: EmitEvent = (event) => {
     metrics.record(event);
@@ -133,6 +144,10 @@ export function createMaster(deps: MasterDeps): Master {
       if (refused > 0) emit({ type: 'facts-refused', code: 'fact-malformed', from: 'file', facts: refused });
     },
   });
+  let { site } = config.prefixes;
+  const prefixFiles = new PrefixFiles(deps.prefixPaths ?? {}, emit);
+  const measured = new MeasuredPrefixes();
+  const whereabouts = new WhereaboutsLookUp({ files: prefixFiles, measured, site: () => site });
   const sources = new DepotSources();
   const { connections, connectionsPerNetwork, waitingPerNetwork } = config.limits;
   const limiter = new ConnectionLimiter({
@@ -155,7 +170,17 @@ export function createMaster(deps: MasterDeps): Master {
   });
   const planner = new Planner(config.planner, links);
   const teller = new PlanTeller({ signingKey, registry, now });
-  const plans = new PlanService({ config, policy, planner, registry, sizes, tickets, publicUrl, caps });
+  const plans = new PlanService({
+    config,
+    policy,
+    planner,
+    registry,
+    sizes,
+    tickets,
+    whereabouts,
+    publicUrl,
+    caps,
+  });
   const ask = deps.askDepot ?? createAskDepot({ policy: config.addresses, names: config.names });
   const service = new DepotService({
     registry,
@@ -173,6 +198,7 @@ export function createMaster(deps: MasterDeps): Master {
   const api = createApi(emit, [
     depotRoutes({ service, registry, sources, enrolmentSecret, now, emit }),
     planRoutes({ plans, now, emit }),
+    prefixRoutes({ whereabouts, files: prefixFiles, metricsNetworks: config.metricsNetworks, now }),
     operationsRoutes({
       masterKeys: () => masters.keys(),
       metrics,
@@ -205,6 +231,7 @@ export function createMaster(deps: MasterDeps): Master {
   return {
     async listen() {
       keeper.start();
+      await prefixFiles.start();
       await registry.load(now());
       for (const { host } of registry.places(now())) sources.note(host, now());
       const { host, port } = config.listen;
@@ -216,6 +243,10 @@ export function createMaster(deps: MasterDeps): Master {
       return { url: publicUrl() };
     },
     renewCertificate: (tls) => server.renewCertificate(tls),
+    reloadPrefixes: (prefixes, paths) => {
+      site = prefixes.site;
+      return prefixFiles.reload(paths);
+    },
     async close() {
       teller.close();
       await server.close();

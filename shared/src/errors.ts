@@ -486,6 +486,12 @@ export const ERRORS = {
     false,
     'The configuration has mistakes: correct every one that is listed.',
   ),
+  'prefixes-invalid': entry(
+    0,
+    'master',
+    false,
+    'A file of prefixes cannot be used: correct the lines that are named; a master that runs keeps what it had, SIGHUP lets it read again.',
+  ),
   'command-line-wrong': entry(
     0,
     'depot',

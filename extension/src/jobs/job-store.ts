@@ -9,6 +9,8 @@ const KEPT_DONE = 5;
 export class JobStore {
   readonly #area: StorageArea;
   #turn: Promise<unknown> = Promise.resolve();
+  /** What the browser had no room for: known for as long as the background lives. */
+  #unstored: readonly Job[] | undefined;
 
   constructor(area: StorageArea) {
     this.#area = area;
@@ -30,8 +32,9 @@ export class JobStore {
     return (await this.all()).findLast((job) => job.url === url);
   }
 
+  /** Rejects when the browser has no room for it: a job that nobody remembers must not begin. */
   add(job: Job): Promise<void> {
-    return this.#edit((jobs) => [...jobs, job]);
+    return this.#inTurn(async () => this.#store([...(await this.#read()), job]));
   }
 
   /** Changes a job, and gives it as it is then; `undefined` when it is gone. */
@@ -56,8 +59,19 @@ export class JobStore {
     return this.#edit((jobs) => jobs.filter(({ state }) => state !== 'done' && state !== 'lost'));
   }
 
+  /** Without room in storage a job that has begun goes on by what is in memory. */
   #edit(edit: (jobs: readonly Job[]) => readonly Job[]): Promise<void> {
-    return this.#inTurn(async () => this.#area.set({ [KEY]: withoutOld(edit(await this.#read())) }));
+    return this.#inTurn(async () => {
+      const jobs = edit(await this.#read());
+      await this.#store(jobs).catch(() => {
+        this.#unstored = jobs;
+      });
+    });
+  }
+
+  async #store(jobs: readonly Job[]): Promise<void> {
+    await this.#area.set({ [KEY]: withoutOld(jobs) });
+    this.#unstored = undefined;
   }
 
   /** One after the other: two edits that read the same list would lose one of them. */
@@ -68,6 +82,7 @@ export class JobStore {
   }
 
   async #read(): Promise<readonly Job[]> {
+    if (this.#unstored) return this.#unstored;
     const stored = (await this.#area.get(KEY))[KEY];
     return Array.isArray(stored) ? (stored as Job[]) : [];
   }

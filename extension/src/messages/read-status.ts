@@ -3,6 +3,7 @@ import type { Downloads } from '../browser/downloads.ts';
 import type { Job } from '../jobs/job.ts';
 import type { JobStore } from '../jobs/job-store.ts';
 import type { SettingsStore } from '../settings/settings-store.ts';
+import { siteUse } from '../settings/site-rules.ts';
 import type { LastLeft } from '../take/last-left.ts';
 import type { DoneDownload, RunningDownload, Status } from './status.ts';
 
@@ -15,7 +16,7 @@ interface StatusDependencies {
 
 /** Gathers what the popup shows for the tab with this address. */
 export async function readStatus(tabUrl: string, deps: StatusDependencies): Promise<Status> {
-  const { enabled, master, sitesOff } = await deps.settings.get();
+  const { enabled, master, ...rules } = await deps.settings.get();
   const url = parseOriginUrl(tabUrl);
   const site = url.ok ? url.value.host : '';
   const jobs = await deps.jobs.all();
@@ -23,7 +24,7 @@ export async function readStatus(tabUrl: string, deps: StatusDependencies): Prom
     enabled,
     hasMaster: master !== '',
     site,
-    siteOff: sitesOff.includes(site),
+    siteOff: siteUse([site], rules) === 'never',
     running: await Promise.all(
       jobs.filter(({ state }) => state !== 'done').map((job) => describe(job, deps.downloads)),
     ),

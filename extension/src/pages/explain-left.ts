@@ -13,6 +13,8 @@ const REASONS: Readonly<Record<WhyLeft, string>> = {
   'private-host': 'its host is private',
   'private-address': 'its host has a private address here',
   'site-off': 'the site is switched off',
+  'key-held': 'you held the key that leaves it to the browser',
+  kind: 'you do not want files of its kind through depots',
   small: 'it is small',
   unseen: 'the browser did not show how it was asked for',
   post: 'it answers a form',
@@ -33,6 +35,7 @@ const REASONS: Readonly<Record<WhyLeft, string>> = {
   'different-file': 'the depot got another version of the file',
   finished: 'it was finished first',
   'nearly-done': 'it was nearly done',
+  'no-room': 'the browser has no room to remember it: clear the list in the popup, or make room on the disk',
 };
 
 /** A sentence's end, and what the master or the depot says itself. */

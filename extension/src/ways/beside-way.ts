@@ -6,6 +6,7 @@ import type { Downloads } from '../browser/downloads.ts';
 import type { Job } from '../jobs/job.ts';
 import { drop, type GoOn } from '../jobs/job-keeper.ts';
 import type { JobStore } from '../jobs/job-store.ts';
+import { isWorthNewStart } from '../jobs/pace.ts';
 import { isWorthStartingOver, nextTryAtMs } from '../jobs/retry-times.ts';
 import { isSameFile } from '../judge/file-facts.ts';
 import type { Outcome } from '../judge/why-left.ts';
@@ -20,8 +21,10 @@ import {
   MAX_RESTARTS,
   newJob,
   problemOf,
+  remembers,
   type TakeOrder,
   type Way,
+  wayOf,
 } from './way.ts';
 
 export interface BesideWayDependencies {
@@ -48,8 +51,13 @@ const TRIAL_BYTES = 2 * 1024 * 1024;
 const TRIAL_MS = 10_000;
 /** What the depot has just shown to somebody else comes within this time; a break may follow at once. */
 const FIRST_BYTES_MS = 300;
+/** In place of an infinite time, which storage does not know. */
+const LONGEST_SECONDS = 1e9;
 /** Between two looks at a trial. */
 const TRIAL_LOOK_MS = 100;
+
+/** Where a job's file comes from when it starts again. */
+type NewWay = Pick<Job, 'url' | 'way' | 'chain'> & Partial<Job>;
 
 const NOT_YET: GoOn = { result: 'not-yet', problem: '' };
 
@@ -70,7 +78,7 @@ export class BesideWay implements Way {
     const { downloads, jobs, names, now } = this.#deps;
     const { original, plan } = order;
     const job = newJob(order, now(), { url: plan.masterUrl, routeId: 0 });
-    await jobs.add(job);
+    if (!(await remembers(jobs, job))) return { why: 'no-room' };
     await downloads.pause(original.id).catch(() => undefined);
     const downloadId = await names.start({ url: job.url, headers: headersOf(job) }).catch(() => undefined);
     if (downloadId === undefined) return this.#backToOriginal(job, undefined, { why: 'depot-silent' });
@@ -107,6 +115,58 @@ export class BesideWay implements Way {
     return { result: 'not-yet', problem: problemOf(probe) };
   }
 
+  /**
+   * Another download starts beside the slow one, which pauses, if it is to end in half of the time left; the slow one goes when
+   * the other has shown that it will. Else it goes on. The name is free for the other only when the slow one has gone.
+   */
+  async change(job: Job, download: Download, leftSeconds: number): Promise<Partial<Job> | undefined> {
+    const { downloads, jobs, names } = this.#deps;
+    const { totalBytes } = job.file;
+    const isWorth = (wholeSeconds: number) => isWorthNewStart(wholeSeconds, leftSeconds);
+    if (job.spare || totalBytes === undefined || job.restarts >= MAX_RESTARTS) return undefined;
+    if (!isWorth(Math.min(job.predictedSeconds, job.directSeconds))) return undefined;
+    const way = await this.#newWay(job, job.chain);
+    if (!way || !isWorth(way.predictedSeconds ?? job.directSeconds)) return undefined;
+    await downloads.pause(download.id).catch(() => undefined);
+    const old = { download, leftSeconds: Math.min(leftSeconds, LONGEST_SECONDS) };
+    const patch = await this.#startBeside(job, way, old);
+    if (!patch) {
+      await downloads.resume(download.id).catch(() => undefined);
+      return undefined;
+    }
+    const { downloadId, spare } = patch;
+    if (!(await this.#showsWorth(downloadId, download.bytesReceived, totalBytes, leftSeconds))) {
+      if (spare) await this.#backToSpare(job, spare, downloadId);
+      names.give(downloadId, '');
+      return undefined;
+    }
+    await drop(downloads, download.id);
+    names.give(downloadId, job.name);
+    await jobs.change(job.key, { spare: undefined });
+    return { ...patch, spare: undefined };
+  }
+
+  /** Whether a download that has just started gets ahead of another one, or shows by its rate that it ends in half of its time. */
+  async #showsWorth(
+    id: number,
+    aheadOfBytes: number,
+    totalBytes: number,
+    leftSeconds: number,
+  ): Promise<boolean> {
+    const { downloads, now, pause } = this.#deps;
+    const startedMs = now();
+    for (;;) {
+      const own = await downloads.get(id);
+      if (!own || own.state === 'interrupted') return false;
+      const { bytesReceived } = own;
+      if (own.state === 'complete' || bytesReceived > aheadOfBytes) return true;
+      const seconds = (now() - startedMs) / 1_000;
+      const leftAnew = ((totalBytes - bytesReceived) * seconds) / bytesReceived;
+      if (seconds * 1_000 >= TRIAL_MS) return isWorthNewStart(leftAnew, leftSeconds);
+      await pause(TRIAL_LOOK_MS);
+    }
+  }
+
   /** Pausing and resuming costs no request here, and gives the browser its five resumptions back. */
   async recovered(_job: Job, download: Download): Promise<void> {
     const { downloads } = this.#deps;
@@ -116,6 +176,10 @@ export class BesideWay implements Way {
 
   async release(): Promise<void> {
     // Nothing was set up.
+  }
+
+  async adopt(): Promise<void> {
+    // It resumes where it was led to, as all do.
   }
 
   async recover(job: Job): Promise<void> {
@@ -179,65 +243,96 @@ export class BesideWay implements Way {
     return outcome;
   }
 
-  /** The new download broke before it had delivered more than the old one: the old one counts again. */
-  async #backToSpare(job: Job, spare: NonNullable<Job['spare']>, downloadId: number): Promise<GoOn> {
+  /** The new download broke, or is slow, before it had delivered more than the old one: the old one counts again. */
+  async #backToSpare(
+    job: Job,
+    spare: NonNullable<Job['spare']>,
+    downloadId: number,
+  ): Promise<Extract<GoOn, { result: 'moved' }>> {
     const { jobs, downloads, now } = this.#deps;
-    const { interruption: old } = spare;
+    const { interruption: old, leftSeconds, ...back } = spare;
     const tries = (old?.tries ?? 0) + 1;
     const nextMs = old && nextTryAtMs(old.sinceMs, tries, now());
     const interruption = old && { ...old, tries, nextTryAtMs: nextMs ?? old.nextTryAtMs };
-    const patch = { ...spare, spare: undefined, interruption, state: 'waiting' } as const;
+    const state = leftSeconds === undefined ? 'waiting' : 'running';
+    const patch = { ...back, spare: undefined, pace: undefined, interruption, state } as const;
     await jobs.change(job.key, patch);
     await drop(downloads, downloadId);
+    if (leftSeconds !== undefined) await downloads.resume(spare.downloadId).catch(() => undefined);
     return { result: 'moved', patch };
   }
 
   /** Starts again through other depots, or directly where there are none, beside what is on disk. */
   async #startOver(job: Job, old: Download | undefined, waitedMs: number): Promise<GoOn> {
-    const { jobs, names } = this.#deps;
     const bytes = old?.bytesReceived ?? 0;
     const isWorth = (wholeSeconds: number) =>
       old === undefined ||
       isWorthStartingOver(waitedMs, { bytes, totalBytes: job.file.totalBytes, wholeSeconds });
     if (job.restarts >= MAX_RESTARTS) return old ? NOT_YET : { result: 'lost' };
     if (!isWorth(Math.min(job.predictedSeconds, job.directSeconds))) return NOT_YET;
-    const way = await this.#newWay(job);
+    const way = await this.#newWay(job, job.chain.slice(0, 1));
     if (!way || !isWorth(way.predictedSeconds ?? job.directSeconds)) return NOT_YET;
-    const downloadId = await names.start({ url: way.url, headers: headersOf(job) }).catch(() => undefined);
-    if (downloadId === undefined) return NOT_YET;
-    const { url, way: oldWay, chain, interruption } = job;
-    const spare = old && { downloadId: old.id, bytes, url, way: oldWay, chain, interruption };
-    const patch = {
-      ...way,
-      downloadId,
-      bytes: 0,
-      spare,
-      restarts: job.restarts + 1,
-      interruption: undefined,
-    };
-    await jobs.change(job.key, patch);
-    names.give(downloadId, job.name);
-    return { result: 'moved', patch: { ...patch, state: 'running' } };
+    const patch = await this.#startBeside(job, way, old && { download: old });
+    if (!patch) return NOT_YET;
+    this.#deps.names.give(patch.downloadId, job.name);
+    return { result: 'moved', patch };
   }
 
   /**
-   * A way past the entry depot that does not answer; the origin itself when the master knows none. `undefined` when
+   * Starts a job's file over another way, without a name yet; what is on disk becomes its spare. `undefined` when the browser
+   * refuses.
+   */
+  async #startBeside(
+    job: Job,
+    way: NewWay,
+    old: { readonly download: Download; readonly leftSeconds?: number } | undefined,
+  ): Promise<(Partial<Job> & { readonly downloadId: number }) | undefined> {
+    const { jobs, names } = this.#deps;
+    const downloadId = await names.start({ url: way.url, headers: headersOf(job) }).catch(() => undefined);
+    if (downloadId === undefined) return undefined;
+    const { url, way: oldWay, chain, interruption, promisedBps, directBps } = job;
+    const spare = old && {
+      downloadId: old.download.id,
+      bytes: old.download.bytesReceived,
+      url,
+      way: oldWay,
+      chain,
+      interruption,
+      promisedBps,
+      directBps,
+      ...(old.leftSeconds === undefined ? {} : { leftSeconds: old.leftSeconds }),
+    };
+    const patch = {
+      ...way,
+      state: 'running',
+      downloadId,
+      bytes: 0,
+      pace: undefined,
+      spare,
+      restarts: job.restarts + 1,
+      interruption: undefined,
+    } as const;
+    await jobs.change(job.key, patch);
+    return patch;
+  }
+
+  /**
+   * A way past these depots; the origin itself when the master knows none. `undefined` when
    * nobody shows the file, as while the network is away.
    */
-  async #newWay(job: Job): Promise<(Pick<Job, 'url' | 'way' | 'chain'> & Partial<Job>) | undefined> {
+  async #newWay(job: Job, avoid: readonly string[]): Promise<NewWay | undefined> {
     const { settings, askMaster } = this.#deps;
     const set = await settings();
     const { totalBytes } = job.file;
     const request = {
       url: job.originUrl,
-      avoid: job.chain.slice(0, 1),
+      avoid: [...avoid],
       ...(totalBytes === undefined ? {} : { sizeBytes: totalBytes }),
     };
     const reply = await askMaster(set.master, request, this.#deps.deadline());
     if (reply.result === 'plan' && whyUnfit(reply.plan, job.originUrl, set) === undefined) {
-      const { location, masterUrl, chain, prediction } = reply.plan;
-      if (await this.#hasFile(location, job))
-        return { url: masterUrl, way: 'chain', chain, predictedSeconds: prediction.seconds };
+      const { location, masterUrl } = reply.plan;
+      if (await this.#hasFile(location, job)) return { ...wayOf(reply.plan), url: masterUrl };
     }
     if (!(await this.#hasFile(job.originUrl, job))) return undefined;
     return { url: directUrl(job.originUrl), way: 'direct', chain: [] };

@@ -4,7 +4,8 @@ import type { Download } from '../browser/download.ts';
 import type { Downloads } from '../browser/downloads.ts';
 import type { Job } from '../jobs/job.ts';
 import type { Continuation } from '../jobs/job-keeper.ts';
-import { type FileFacts, factsOf, isSameFile } from '../judge/file-facts.ts';
+import type { JobStore } from '../jobs/job-store.ts';
+import { type FileFacts, factsOf, isSameFile, isStrongTag } from '../judge/file-facts.ts';
 import { type Outcome, sayCode } from '../judge/why-left.ts';
 import type { SeenAnswer } from '../watch/seen-answers.ts';
 
@@ -26,6 +27,8 @@ export interface Way extends Continuation {
   readonly standsBeside: boolean;
   /** Puts another download in the original's place. */
   take(order: TakeOrder): Promise<Outcome>;
+  /** Looks after a download that the browser itself was led to a depot with. */
+  adopt(job: Job): Promise<void>;
   /** Takes up a job that an earlier life of the background left while it put it in the original's place. */
   recover(job: Job): Promise<void>;
 }
@@ -39,12 +42,24 @@ export const MAX_RESTARTS = 3;
  */
 const IN_ONE_PIECE = { 'If-None-Match': '"longhaul-in-one-piece"' } as const;
 
-export function headersOf({ inOnePiece }: Pick<Job, 'inOnePiece'>): Readonly<Record<string, string>> {
-  return inOnePiece ? IN_ONE_PIECE : {};
+/**
+ * What a download's own requests say. A file that must be asked for once only is also asked for by its version, since nobody has
+ * compared it before: the depot holds the origin to it.
+ */
+export function headersOf({
+  inOnePiece,
+  file: { etag },
+}: Pick<Job, 'inOnePiece' | 'file'>): Readonly<Record<string, string>> {
+  if (!inOnePiece) return {};
+  return isStrongTag(etag) ? { ...IN_ONE_PIECE, 'If-Match': etag } : IN_ONE_PIECE;
 }
 
 /** The job of an order, before anything is done. */
-export function newJob(order: TakeOrder, nowMs: number, own: Pick<Job, 'url' | 'routeId'>): Job {
+export function newJob(
+  order: TakeOrder,
+  nowMs: number,
+  own: Pick<Job, 'url' | 'routeId'> & Partial<Job>,
+): Job {
   const { original, originUrl, page, file, inOnePiece, plan } = order;
   return {
     key: crypto.randomUUID(),
@@ -62,6 +77,8 @@ export function newJob(order: TakeOrder, nowMs: number, own: Pick<Job, 'url' | '
     chain: plan.chain,
     predictedSeconds: plan.prediction.seconds,
     directSeconds: plan.direct.seconds,
+    promisedBps: plan.prediction.goodputBps,
+    directBps: plan.direct.goodputBps,
     bytes: 0,
     bytesAtMs: nowMs,
     interruption: undefined,
@@ -69,6 +86,29 @@ export function newJob(order: TakeOrder, nowMs: number, own: Pick<Job, 'url' | '
     restarts: 0,
     ...own,
   };
+}
+
+/** What a job takes over from a plan, when its rest is to come that way. */
+export function wayOf(
+  plan: PlanAnswer,
+): Pick<Job, 'way' | 'chain' | 'masterUrl' | 'predictedSeconds' | 'promisedBps' | 'directBps'> {
+  const { chain, masterUrl, prediction, direct } = plan;
+  return {
+    way: 'chain',
+    chain,
+    masterUrl,
+    predictedSeconds: prediction.seconds,
+    promisedBps: prediction.goodputBps,
+    directBps: direct.goodputBps,
+  };
+}
+
+/** Stores a new job, before anything is done; false when the browser has no room for it. */
+export async function remembers(jobs: JobStore, job: Job): Promise<boolean> {
+  return jobs.add(job).then(
+    () => true,
+    () => false,
+  );
 }
 
 /** Whether the answer to the download itself is the file; otherwise why it is none. */

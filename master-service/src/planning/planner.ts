@@ -13,6 +13,7 @@ import {
 } from '@longhaul/shared';
 import { CLIENT, ORIGIN, type PlannerConfig } from '../config.ts';
 import type { Decision } from '../events.ts';
+import type { Place } from '../prefixes/whereabouts.ts';
 import { chainLegs, legEnds, legOf, predict, promiseOf, type Senders } from './chain-legs.ts';
 import { ChainSearch, type PlanningDepot, type RatedChain } from './chain-search.ts';
 import { chooseAlternatives } from './choose-alternatives.ts';
@@ -31,6 +32,8 @@ export interface RouteQuery {
   /** Nobody knows the size: a chain is taken where it gains over all sizes that a file often has, up to this one. */
   readonly isSizeAssumed?: boolean;
   readonly originTls: boolean;
+  /** Where the client is. */
+  readonly client?: Place;
   /** Exactly these depots, in the order the bytes pass: origin to client, the opposite of a chain's order. */
   readonly via?: readonly string[];
   readonly avoid?: readonly string[];

@@ -7,6 +7,7 @@ import { type DepotStore, MemoryDepotStore } from '../depots/depot-store.ts';
 import type { MasterEvent } from '../events.ts';
 import type { FactsFile } from '../facts/facts-file.ts';
 import { generateSigningKey, type SigningKey } from '../keys/signing-key.ts';
+import type { PrefixPaths } from '../prefixes/prefix-files.ts';
 
 /** A clock that stands still until a test moves it. */
 export class TestClock {
@@ -36,6 +37,7 @@ interface TestMasterInit {
   /** What other masters of the test are met on. */
   readonly bus?: StateBus;
   readonly clock?: TestClock;
+  readonly prefixPaths?: PrefixPaths;
   /** Left out, every depot proves its address; `undefined`, depots are really asked. */
   readonly askDepot?: AskDepot | undefined;
 }
@@ -63,6 +65,7 @@ export async function startMaster(init: TestMasterInit = {}): Promise<TestMaster
     enrolmentSecret: TEST_SECRET,
     depotStore: init.depotStore ?? new MemoryDepotStore(),
     webDir: init.webDir ?? '/there/is/no/page',
+    prefixPaths: init.prefixPaths ?? {},
     version: '1.2.3',
     now: () => clock.nowMs,
     // Its clock is moved, not set.
