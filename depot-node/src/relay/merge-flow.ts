@@ -1,5 +1,6 @@
 import { SegmentTags } from '../digests/segment-tags.ts';
 import { SMALLEST_BUFFER_BYTES } from '../kernel/libc.ts';
+import { TOLD_WITHIN_MS } from './answer-reader.ts';
 import { createDirection, type Direction, discardBytes, step, takeBack, undelivered } from './direction.ts';
 import type { End } from './end.ts';
 import { FileRuns } from './file-runs.ts';
@@ -8,10 +9,8 @@ import { HeldCount } from './held-count.ts';
 import { type MergePieces, PIECE_BYTES, type Piece } from './merge-pieces.ts';
 import type { FlowEnd, MergeCommand, MergeEvent } from './thread-message.ts';
 
-/** Of each merge is told when it, or its connections, have moved so much since the last time ... */
+/** Of each merge is told when it, or its connections, have moved so much since the last time, or `TOLD_WITHIN_MS` after. */
 const TOLD_BYTES = 524_288;
-/** ... or so long after. */
-const TOLD_MS = 50;
 
 /** A connection of a merge, whose answers bring parts of the file. */
 export interface MergeLane extends Flow {
@@ -181,7 +180,7 @@ export class MergeFlow implements Flow {
 
   /** When it wants to be told of at last. */
   get tellAtMs(): number {
-    return this.#toldMs + TOLD_MS;
+    return this.#toldMs + TOLD_WITHIN_MS;
   }
 
   /** Tells how it stands. */
