@@ -341,6 +341,7 @@ class LaneTransfer {
   }
 
   #noteHeld(heldBytes: number): void {
+    if (this.#carrier.isCounted) return;
     if (heldBytes !== this.#notedBytes) this.#init.memory.note(heldBytes - this.#notedBytes);
     this.#notedBytes = heldBytes;
   }
@@ -387,7 +388,7 @@ class LaneTransfer {
     this.#init.left.removeEventListener('abort', this.#onLeft);
     this.#init.signal.removeEventListener('abort', this.#onCancelled);
     void this.#carrier.close().then(() => {
-      this.#noteHeld(0);
+      this.#init.memory.leave();
       this.#resolve({ outcome, bytes: this.#carrier.headByte - this.#init.part.startByte, failure });
     });
   }
