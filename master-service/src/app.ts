@@ -28,6 +28,7 @@ import { HttpServer, type Listening } from './http/http-server.ts';
 import { setSecurityHeaders } from './http/security-headers.ts';
 import { KnownMasters, MASTER_FACTS } from './keys/known-masters.ts';
 import { masterKeyOf, type SigningKey } from './keys/signing-key.ts';
+import { CLIENT_FACTS, ClientTable } from './measuring/client-table.ts';
 import { IdleLinks } from './measuring/idle-links.ts';
 import { createMetrics } from './operations/metrics.ts';
 import { operationsRoutes } from './operations/operations-routes.ts';
@@ -50,7 +51,14 @@ import { TicketIssuer } from './tickets/ticket-issuer.ts';
 const RESERVED_SHARE = 0.05;
 
 /** Everything that is learned here, by the rooms that know what it means. */
-const FACT_KINDS = [...DEPOT_FACTS, ...LINK_FACTS, ...SIZE_FACTS, ...SPENT_FACTS, ...MASTER_FACTS];
+const FACT_KINDS = [
+  ...DEPOT_FACTS,
+  ...LINK_FACTS,
+  ...CLIENT_FACTS,
+  ...SIZE_FACTS,
+  ...SPENT_FACTS,
+  ...MASTER_FACTS,
+];
 
 export interface MasterDeps {
   readonly config: MasterConfig;
@@ -193,6 +201,7 @@ export function createMaster(deps: MasterDeps): Master {
     planner,
     assumedSizeBytes: config.planner.assumedSizeBytes,
     masters,
+    clients: new ClientTable(facts),
     idleLinks: new IdleLinks({ links }),
     emit,
   });
