@@ -28,6 +28,7 @@ import { HttpServer, type Listening } from './http/http-server.ts';
 import { setSecurityHeaders } from './http/security-headers.ts';
 import { KnownMasters, MASTER_FACTS } from './keys/known-masters.ts';
 import { masterKeyOf, type SigningKey } from './keys/signing-key.ts';
+import { CLIENT_FACTS, ClientTable } from './measuring/client-table.ts';
 import { IdleLinks } from './measuring/idle-links.ts';
 import { createMetrics } from './operations/metrics.ts';
 import { operationsRoutes } from './operations/operations-routes.ts';
@@ -53,6 +54,7 @@ const RESERVED_SHARE = 0.05;
 const FACT_KINDS = [
   ...DEPOT_FACTS,
   ...LINK_FACTS,
+  ...CLIENT_FACTS,
   ...SIZE_FACTS,
   ...SPENT_FACTS,
   ...MASTER_FACTS,
@@ -200,6 +202,7 @@ export function createMaster(deps: MasterDeps): Master {
     planner,
     assumedSizeBytes: config.planner.assumedSizeBytes,
     masters,
+    clients: new ClientTable(facts),
     idleLinks: new IdleLinks({ links }),
     emit,
   });
