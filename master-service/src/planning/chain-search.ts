@@ -73,6 +73,7 @@ export class ChainSearch {
   readonly #space: SearchSpace;
   readonly #partial = new PartialChains();
   readonly #chain = new Int32Array(MAX_CHAIN_DEPOTS);
+  readonly #reached: { client?: ReadonlySet<string>; origin?: ReadonlySet<string> } = {};
   // What follows is of one run.
   #wish: ChainWish = {};
   #isUsable: Uint8Array = new Uint8Array();
@@ -95,6 +96,13 @@ export class ChainSearch {
   constructor(space: SearchSpace) {
     this.#space = space;
   }
+
+  /** Whether known links lead from an end over depots that chains may pass to this one. */
+  readonly isReached = (from: 'client' | 'origin', id: string): boolean => {
+    const reached = this.#reached[from] ?? this.#space.reached(from);
+    this.#reached[from] = reached;
+    return reached.has(id);
+  };
 
   /** Chains that the last search has begun. */
   get begun(): number {

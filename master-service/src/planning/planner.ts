@@ -141,9 +141,10 @@ export class Planner {
     nowMs: number,
   ): Route {
     const lanesToTry = laneChoices(this.#config, query.sizeBytes, query.lanes);
-    const space = this.#space(query, lanesToTry, usable, nowMs);
-    const search = new ChainSearch(space);
-    const ranked = search.best(MOST_COMPARED);
+    const searchOver = (over: readonly PlanningDepot[]) =>
+      over.length > 0 ? new ChainSearch(this.#space(query, lanesToTry, over, nowMs)) : undefined;
+    const search = searchOver(usable);
+    const ranked = search?.best(MOST_COMPARED) ?? [];
     const [best, runnerUp] = ranked;
     const direct = this.#direct(query, best?.links ?? [], nowMs);
     const gainOf = (rated: RatedChain) => this.#gain(query, rated, direct.legs, depots);
@@ -151,15 +152,17 @@ export class Planner {
     const { minimumGain } = this.#config;
     const chosen = gain >= minimumGain ? best : undefined;
     const wouldWin = (over: readonly PlanningDepot[]): boolean => {
-      const [other] = new ChainSearch(this.#space(query, lanesToTry, over, nowMs)).best(1);
+      const [other] = searchOver(over)?.best(1) ?? [];
       return other !== undefined && gainOf(other) >= minimumGain;
     };
-    const { avoid = [] } = query;
-    const facts = { config: this.#config, depots, avoid, ranked, directLegs: direct.legs, wouldWin };
-    const decisionReason = chosen ? 'chain-faster' : whyDirect(facts);
-    const alternatives = chosen ? this.#alternatives(chosen, search, true) : [];
+    const { avoid = [], sizeBytes } = query;
+    const config = this.#config;
+    const decisionReason = chosen
+      ? 'chain-faster'
+      : whyDirect({ config, depots, avoid, ranked, directLegs: direct.legs, wouldWin });
+    const alternatives = chosen && search ? this.#alternatives(chosen, search, true) : [];
     const lanes = chosen?.lanes ?? 1;
-    const reached = { client: space.reached(CLIENT), origin: space.reached(ORIGIN) };
+    const predictDirect = () => direct.predict(sizeBytes);
     return {
       decision: chosen ? 'chain' : 'direct',
       decisionReason,
@@ -169,29 +172,31 @@ export class Planner {
         promiseOf(legs, lanes),
       ),
       lanes,
-      prediction: chosen
-        ? predict({
-            ...chosen,
-            knowledge: chosen.links.map(knowledgeOf),
-            sizeBytes: query.sizeBytes,
-            setUp: setUpOf(query, chosen.chain, depots),
-          })
-        : direct.prediction,
-      direct: direct.prediction,
-      reasons: [
-        ...explainRoute({
-          isLanesAsked: query.lanes !== undefined,
-          best,
-          runnerUp,
-          decisionReason,
-          minimumGain,
-          gain,
-          isSizeAssumed: query.isSizeAssumed ?? false,
-          direct: { seconds: direct.prediction.seconds, source: direct.source },
-          chainLinks: best?.links ?? [],
-        }),
-        ...explainLeftOut({ depots, avoid, isReached: (from, id) => reached[from].has(id) }),
-      ],
+      // Only who asks for reasons waits for them.
+      get prediction() {
+        if (!chosen) return predictDirect();
+        const knowledge = chosen.links.map(knowledgeOf);
+        return predict({ ...chosen, knowledge, sizeBytes, setUp: setUpOf(query, chosen.chain, depots) });
+      },
+      get direct() {
+        return predictDirect();
+      },
+      get reasons() {
+        return [
+          ...explainRoute({
+            isLanesAsked: query.lanes !== undefined,
+            best,
+            runnerUp,
+            decisionReason,
+            minimumGain,
+            gain,
+            isSizeAssumed: query.isSizeAssumed ?? false,
+            direct: { seconds: predictDirect().seconds, source: direct.source },
+            chainLinks: best?.links ?? [],
+          }),
+          ...explainLeftOut({ depots, avoid, isReached: search?.isReached ?? (() => false) }),
+        ];
+      },
     };
   }
 
@@ -241,7 +246,7 @@ export class Planner {
     const knowledge = links.map(knowledgeOf);
     const prediction = predict({ chain, legs, knowledge, sizeBytes: query.sizeBytes, setUp, lanes });
     const known = links.filter((link) => link !== undefined);
-    const { prediction: direct } = this.#direct(query, known, nowMs);
+    const direct = this.#direct(query, known, nowMs).predict(query.sizeBytes);
     const unknown = legEnds(chain).filter((_, index) => !links[index]);
     const reasons = [
       'The chain was chosen by the client (via).',
@@ -271,11 +276,13 @@ export class Planner {
       this.#config.assumptions,
       this.#senders,
     );
-    const legs: LegEstimate[] = [leg];
+    const legs: readonly LegEstimate[] = [leg];
     const setUp = { clientTls: query.originTls, originTls: query.originTls };
-    const { sizeBytes } = query;
-    const prediction = predict({ chain: [], legs, knowledge: [knowledge], sizeBytes, setUp });
-    return { legs, prediction, source };
+    return {
+      legs,
+      source,
+      predict: (sizeBytes: number) => predict({ chain: [], legs, knowledge: [knowledge], sizeBytes, setUp }),
+    };
   }
 
   #space(
