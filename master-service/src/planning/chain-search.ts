@@ -26,6 +26,7 @@ export interface RatedChain {
   readonly legs: readonly LegEstimate[];
   /** What its legs are made of. */
   readonly links: readonly LinkEstimate[];
+  readonly parts: readonly OverlayLeg[];
   readonly lanes: number;
   /** Predicted completion time with these lanes, breaks counted. */
   readonly seconds: number;
@@ -138,6 +139,7 @@ export class ChainSearch {
       chain: Array.from(numbers, (number) => this.#space.graph.idOf(number)),
       legs: legs.map(({ leg }) => leg),
       links: legs.map(({ link }) => link),
+      parts: legs,
       lanes: count,
       seconds,
     }));
