@@ -191,6 +191,7 @@ export function createMaster(deps: MasterDeps): Master {
     publicUrl,
     caps,
   });
+  for (const kind of DEPOT_FACTS) facts.store.watch(kind, () => plans.noteDepots());
   const ask = deps.askDepot ?? createAskDepot({ policy: config.addresses, names: config.names });
   const service = new DepotService({
     registry,

@@ -14,6 +14,7 @@ import {
 import { type LossEvidence, lossEstimate, lossRateOf } from '../estimates/loss-evidence.ts';
 import type { Fact, FactKind } from '../facts/fact.ts';
 import { Facts } from '../facts/facts.ts';
+import { type LegDoubt, NO_DOUBT } from './leg-scenarios.ts';
 import type { LinkEstimate, LinkView } from './link-view.ts';
 
 /** A report older than this says nothing any more about a link that is configured; then the configuration counts again. */
@@ -119,6 +120,18 @@ export class LinkTable implements LinkView {
       rttMs,
       goodputBps: goodput?.isBackward ? spreadMore(goodputBps) : goodputBps,
       lossRate: link?.fixed ? fixedLoss(link) : this.#loss(known, link, rttMs.value),
+    };
+  }
+
+  /** How unsure {@link estimate} is; what is configured counts as it is. */
+  doubt(one: string, other: string, nowMs: number): LegDoubt {
+    const link = this.estimate(one, other, nowMs);
+    if (link?.ageMs === undefined) return NO_DOUBT;
+    const { rttMs, lossRate, goodputBps } = this.distribution(one, other, nowMs);
+    return {
+      rtt: rttMs.spread,
+      loss: lossRate.spread,
+      rate: link.goodputBps === undefined ? 0 : goodputBps.spread,
     };
   }
 
