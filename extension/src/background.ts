@@ -9,6 +9,7 @@ import { api } from './browser/browser-api.ts';
 import { browserDiversions, leaveFailedPage, lookAgain } from './browser/diversions.ts';
 import { type Download, toDownload } from './browser/download.ts';
 import { browserDownloads as downloads } from './browser/downloads.ts';
+import { hasAccess } from './browser/has-access.ts';
 import { watchClicks } from './browser/page-script.ts';
 import { watchRequests } from './browser/requests.ts';
 import { browserRoutes as routes } from './browser/routes.ts';
@@ -129,6 +130,7 @@ const takeDependencies: TakeDependencies = {
   answers,
   heldKeys,
   isUsualPlace: (download) => (nameEvent ? names.isUnprompted(download.id) : folder.is(download.folder)),
+  hasAccess,
   askMaster,
   probeFile,
   greetDepot,

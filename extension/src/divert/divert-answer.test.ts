@@ -16,11 +16,12 @@ function setUp(patch: Partial<TakeDependencies> = {}) {
     addonId: 'longhaul',
     now: () => NOW_MS,
     downloads: new FakeDownloads(),
-    keeper: { look: async () => undefined },
+    keeper: { look: async () => undefined, expect: () => undefined },
     way: { standsBeside: false, take: async () => 'taken' },
     settings: async () => settings({ noWastedByte: true }),
     answers: { answerTo: async () => undefined },
     heldKeys: { isHeld: () => false },
+    hasAccess: async () => true,
     isUsualPlace: async () => false,
     askMaster: async (_master, { url }) => {
       asked.push(url);

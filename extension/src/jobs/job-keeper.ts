@@ -43,6 +43,8 @@ const FIRST_BYTES_LOOK_MS = 500;
 const PROGRESS_LOOK_MS = 2_000;
 /** A connection that has brought nothing for so long is dead, or its depot cannot help itself. */
 const STALL_MS = 60_000;
+/** A job stands by then, or the background that was to begin it is no more. */
+const STARTING_MS = 30_000;
 /** Times that one job is led to another way because it is slow: more would be hopping. */
 const MAX_CHANGES = 3;
 /** What was resumed may take so long for its first byte. */
@@ -58,6 +60,11 @@ export class JobKeeper {
 
   constructor(deps: KeeperDependencies) {
     this.#deps = deps;
+  }
+
+  /** A download is about to be taken: should the background end meanwhile, it wakes up, and takes the job up again. */
+  expect(): void {
+    this.#deps.wakeAt(this.#deps.now() + STARTING_MS);
   }
 
   /** Looks at a download that may have changed, and does what its present state asks for. */
