@@ -10,6 +10,7 @@ import { createDepotServer } from './door/depot-server.ts';
 import { openUplink } from './fairness/open-uplink.ts';
 import { JobTable } from './jobs/job-table.ts';
 import { openKernel } from './kernel/open-kernel.ts';
+import { LinkTests } from './measuring/link-tests.ts';
 import { createMetrics } from './metrics.ts';
 import { createOverlayMember } from './overlay-member.ts';
 import type { DataPlane } from './plane/data-plane.ts';
@@ -116,12 +117,30 @@ export function createDepot(init: DepotInit): Depot {
     sockets,
     takeLinkReports: () => sampler.takeLinkReports(),
     activeTransfers: () => jobs.active,
+    onHeard: (test) => {
+      if (config.measuring.bytesPerHour === 0) return;
+      void linkTests.probe();
+      if (test) void linkTests.run(test);
+    },
     observe,
     nowMs,
   });
   const paths = createDataPaths({ config: { ...config, limits }, plane, jobs, member });
+  const linkTests = new LinkTests({
+    plane,
+    dialDepot: paths.dialDepot,
+    probeDepot: member.probeDepot,
+    depots: () => member.directory.depots,
+    proofs: member.proofs,
+    checker: member.checker,
+    ensureKnown: member.ensureKnown,
+    fromDepot: member.noteDepot,
+    isBusy: () => jobs.active > 0,
+    bytesPerHour: config.measuring.bytesPerHour,
+  });
 
   const certificate = init.tls && new ListenerCertificate(init.tls, tlsEnding);
+  const counts = certificate?.ending?.makeCounts();
   const limiter = new ConnectionLimiter({
     limits: {
       most: connections,
@@ -131,6 +150,7 @@ export function createDepot(init: DepotInit): Depot {
     },
     isTrusted: member.isOwn,
     onRefused: (refused) => observe({ type: 'connection-refused', ...refused }),
+    elsewhere: counts,
   });
   let closing = false;
   const server = createDepotServer({
@@ -144,6 +164,7 @@ export function createDepot(init: DepotInit): Depot {
     membership: () => member.membership.state,
     answerChallenge: member.answerChallenge,
     takeNotice: paths.takeNotice,
+    serveLinkTest: (request, response) => linkTests.serve(request, response),
     metrics: metrics.registry,
     metricsNetworks: config.metricsNetworks,
     isClosing: () => closing,
@@ -167,7 +188,8 @@ export function createDepot(init: DepotInit): Depot {
     downloads: paths.downloads,
     listen: async () => {
       const { host, port } = config.listen;
-      const bound = await listen(server, host, port, sockets).catch((failure: unknown) => {
+      const byThreads = certificate && counts && { certificate, limiter, counts };
+      const bound = await listen(server, host, port, sockets, byThreads).catch((failure: unknown) => {
         throw asListenFailure(failure, formatAuthority(host, port));
       });
       if (transfers < wanted.transfers || connections < wanted.connections)

@@ -1,6 +1,6 @@
 import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { depotBaseUrl, originHref } from '@longhaul/shared';
+import { type DepotEntry, depotBaseUrl, type LinkTest, originHref } from '@longhaul/shared';
 import { authorityOf, DepotSources, type StateFolder } from '@longhaul/shared/service';
 import type { DepotConfig } from './config.ts';
 import type { DepotMaterial } from './config-file.ts';
@@ -12,6 +12,7 @@ import { OverlayAddresses } from './directory/overlay-addresses.ts';
 import { PlanNotices } from './directory/plan-notices.ts';
 import { loadIdentity } from './identity.ts';
 import { ProofChecker, ProofMaker } from './legs/caller-proof.ts';
+import { PairMacs } from './legs/pair-macs.ts';
 import { createResolver } from './names/resolver.ts';
 import type { Observe } from './plane/events.ts';
 import { createDial } from './sockets/dial.ts';
@@ -31,6 +32,8 @@ export interface OverlayMemberInit extends Omit<DepotMaterial, 'tls'> {
   readonly sockets: LegSockets;
   readonly takeLinkReports: LegSampler['takeLinkReports'];
   readonly activeTransfers: () => number;
+  /** Called after each heartbeat, with the test of a link that the master asks for, where it does. */
+  readonly onHeard: (test: LinkTest | undefined) => void;
   readonly observe: Observe;
   readonly nowMs: () => number;
 }
@@ -78,6 +81,7 @@ export function createOverlayMember(init: OverlayMemberInit) {
       await Promise.all([directory.update(answer), updateAddresses()]);
       observe({ type: 'directory', depots: answer.depots.length });
     },
+    onHeard: init.onHeard,
     onState: (newState) => observe({ type: 'membership', ...newState }),
     onFailure: (failure) => observe({ type: 'master-lost', code: failure.code, detail: failure.detail }),
     nowMs,
@@ -96,6 +100,7 @@ export function createOverlayMember(init: OverlayMemberInit) {
   const ensureKnown = async (id: string) => {
     if (!directory.depot(id)) await membership.refetch('depot');
   };
+  const macs = new PairMacs({ identity, publicKeyOf: (id) => directory.depot(id)?.publicKey });
 
   return {
     directory,
@@ -103,12 +108,18 @@ export function createOverlayMember(init: OverlayMemberInit) {
     gate,
     dial,
     trust,
-    proofs: new ProofMaker(identity, nowMs),
-    checker: new ProofChecker({ depotKey: (id) => directory.depotKey(id), nowMs }),
+    proofs: new ProofMaker({ identity, macs, nowMs }),
+    checker: new ProofChecker({ depotKey: (id) => directory.depotKey(id), macs, nowMs }),
     ensureKnown,
     findDepot: async (id: string) => {
       await ensureKnown(id);
       return directory.depot(id);
+    },
+    /** Opens and closes a connection to another depot, for its round trip. */
+    probeDepot: async ({ id, host, port, addresses }: DepotEntry, signal: AbortSignal) => {
+      const { socket, rttMs } = await dial({ purpose: 'depot', host, port, addresses }, signal);
+      socket.destroy();
+      membership.noteRtt(id, rttMs);
     },
     /** A ticket for another target of a download that runs, or for another way to it. */
     followUp: async (

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { LonghaulError, originTarget, type TicketClaims } from '@longhaul/shared';
+import { firstBlockBytes } from '../lanes/block-sizes.ts';
 import type { LanesConfig } from '../lanes/lanes-config.ts';
 import { headersToOrigin } from '../origin/origin-headers.ts';
 import {
@@ -61,7 +62,8 @@ async function openAnyVersion(
       target: originTarget(url),
       headers: { ...headersToOrigin(request.headers, url, plane.ownId), ...extra },
     });
-  const asked = firstBlock(request, target.ticket.claims, job.active, lanes.firstBlockBytes);
+  const blockBytes = firstBlockBytes(book.routes()[0]?.promise, lanes);
+  const asked = firstBlock(request, target.ticket.claims, job.active, blockBytes);
   const askedAtMs = plane.nowMs();
   const first = requestWith(asked ? headersForBlock(asked) : {});
   const answer = await fetcher.firstAnswer(book, target, first, signal);

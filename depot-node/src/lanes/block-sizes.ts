@@ -1,4 +1,6 @@
+import type { ChainPromise } from '@longhaul/shared';
 import { laneShares, nextBlockBytes } from './fast-law.ts';
+import { needsLanes } from './lane-growth.ts';
 import type { LaneMeter } from './lane-meter.ts';
 import type { LanesConfig } from './lanes-config.ts';
 
@@ -6,6 +8,8 @@ import type { LanesConfig } from './lanes-config.ts';
 const PLAIN_BLOCK_MS = 1000;
 /** Asked ahead, lanes have so much more on the way than comes within one delay: what their rates swing by from block to block. */
 const READY_MS = 50;
+/** Asked ahead, that is so many times `lanes.alphaBytes` at most: from some hundreds of Mbit/s on smaller blocks would cost more than their bytes. */
+const ALPHAS_AHEAD = 2;
 /** Over one chain a fast lane has at most so many times the mean on the way: it has the line that others do not get. */
 const MOST_OF_MEAN = 1.5;
 /** The buffer for lanes of unlike speed holds twice what comes in one delay of the slowest (RFC 6182 section 5.3). */
@@ -29,6 +33,24 @@ interface SizedLane {
 export function firstLoadBytes(config: LanesConfig, laneCount: number): number {
   const evenBytes = Math.floor(config.alphaBytes / laneCount);
   return Math.max(config.leastBlockBytes, Math.min(config.firstBlockBytes, evenBytes));
+}
+
+/** Until what is asked for after the first answer comes, on a far path. */
+const FIRST_ROUND_MS = 100;
+
+/** The block that is asked for before anything is known of the origin: more where one lane is to fill the line alone. */
+export function firstBlockBytes(promise: ChainPromise | undefined, config: LanesConfig): number {
+  if (!promise || needsLanes(promise)) return config.firstBlockBytes;
+  return aloneLoadBytes(promise, FIRST_ROUND_MS - READY_MS, config);
+}
+
+/**
+ * What a lane alone fetches at once at first: what its chain brings while it asks for more, so that its questions never
+ * hold its connection back. `delayMs` is that of its first answer.
+ */
+export function aloneLoadBytes({ rateBps }: ChainPromise, delayMs: number, config: LanesConfig): number {
+  const wanted = Math.min((rateBps / 8000) * (delayMs + READY_MS), config.bufferBytes / 2);
+  return Math.max(config.firstBlockBytes, Math.floor(wanted));
 }
 
 /** What a lane fetches at once after a block has come; `lanes` are those in service, this one among them. */
@@ -57,7 +79,8 @@ function loadAhead(
   config: LanesConfig,
 ): number {
   const sum = lanes.reduce((total, { meter }) => total + (meter.bytesPerMs ?? bytesPerMs), 0);
-  const alphaBytes = Math.min(config.alphaBytes, sum * READY_MS);
+  const mostBytes = Math.min(ALPHAS_AHEAD * config.alphaBytes, config.bufferBytes / 2 / DELAYS_BUFFERED);
+  const alphaBytes = Math.min(mostBytes, sum * READY_MS);
   // A lane's first answer also waited for its connection; over the same chain the least of all is nearest to the truth.
   const delayMs = config.spread
     ? leastDelayMs
@@ -112,10 +135,10 @@ function portionBytes(lane: BusyLane, lanes: readonly BusyLane[], uncutBytes: nu
   const mean = known.reduce((sum, rate) => sum + rate, 0) / known.length;
   let broughtBytes = uncutBytes;
   let bytesPerMs = 0;
-  for (const { busyMs, meter } of lanes.toSorted((one, other) => one.busyMs - other.busyMs)) {
+  const soonest = lanes.map(({ busyMs, meter }) => ({ busyMs, rate: meter.bytesPerMs ?? mean }));
+  for (const { busyMs, rate } of soonest.toSorted((one, other) => one.busyMs - other.busyMs)) {
     // One that is free only after the others have ended takes no part.
     if (bytesPerMs > 0 && busyMs >= broughtBytes / bytesPerMs) break;
-    const rate = meter.bytesPerMs ?? mean;
     broughtBytes += rate * busyMs;
     bytesPerMs += rate;
   }

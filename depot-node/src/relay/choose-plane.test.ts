@@ -34,10 +34,12 @@ function fakeSplice(asked: string[], isAlive = true): SplicePlane {
     kind: 'splice',
     tunnel,
     body,
+    merge: async () => undefined,
     openDigest: () => undefined,
     canMove: isPlainTcp,
     tls: { reason: 'not in this test' },
     isAlive: () => isAlive,
+    rest: () => undefined,
     close: () => Promise.resolve(),
   };
 }

@@ -23,10 +23,16 @@ export interface Flow {
   readonly id: number;
   readonly ends: readonly End[];
   readonly wantsProgress: boolean;
+  /** Whether it takes connections: its descriptor is watched as a listener's. */
+  readonly isListener?: boolean;
+  /** Whether the main thread does not know of it, and hears of no end. */
+  readonly isUnknown?: boolean;
   /** Whether its turns take long because they make signatures: of those only a few run between the others. */
   readonly isHandshaking?: boolean;
   /** Why it never began. */
   readonly failure?: FlowReport['failure'];
+  /** Whether it had taken bytes that belong to nothing whole. */
+  readonly hasUnused?: boolean;
   /** Whether it waits for its next turn. */
   queued: boolean;
   /** Bytes of both directions at the last report of progress. */

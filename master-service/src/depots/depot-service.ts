@@ -4,7 +4,6 @@ import {
   type FollowUpRequest,
   type HeartbeatRequest,
   type LonghaulError,
-  type MasterKey,
   type OriginUrl,
   ok,
   parseOriginUrl,
@@ -15,6 +14,8 @@ import {
   type TrialAnswer,
 } from '@longhaul/shared';
 import type { EmitEvent } from '../events.ts';
+import type { KnownMasters } from '../keys/known-masters.ts';
+import type { IdleLinks } from '../measuring/idle-links.ts';
 import type { LinkTable } from '../planning/link-table.ts';
 import type { Planner, PromisedChains } from '../planning/planner.ts';
 import type { SizeMemory } from '../planning/size-memory.ts';
@@ -32,8 +33,8 @@ interface DepotServiceInit {
   readonly tickets: TicketIssuer;
   readonly planner: Planner;
   readonly assumedSizeBytes: number;
-  readonly masterKeys: readonly MasterKey[];
-  readonly publicUrl: () => string;
+  readonly masters: KnownMasters;
+  readonly idleLinks: Pick<IdleLinks, 'next'>;
   readonly emit: EmitEvent;
 }
 
@@ -65,7 +66,7 @@ export class DepotService {
 
   /** Takes in state, link estimates and sizes of the process that counts; `depot-twice`, `depot-unknown`. */
   hear(id: string, heartbeat: HeartbeatRequest, stamp: RequestStamp, nowMs: number): Result<Directory> {
-    const { registry, prover, links, sizes, emit } = this.#init;
+    const { registry, prover, links, sizes, idleLinks, emit } = this.#init;
     const heard = registry.hear(id, heartbeat, stamp, nowMs);
     if (!heard.ok) {
       if (registry.view(id, nowMs)?.problem === 'depot-twice') emit({ type: 'depot-twice', depot: id });
@@ -76,12 +77,13 @@ export class DepotService {
       for (const report of heartbeat.links) {
         if (report.to !== id && registry.record(report.to)) links.report(id, report, nowMs);
       }
-      sizes.report(id, heartbeat.sizes);
+      sizes.report(id, heartbeat.sizes, nowMs);
       emit({ type: 'depot-heard', depot: id });
       // One that takes its leave does not answer any more.
       if (!heartbeat.draining) void prover.prove(id);
     }
-    return ok(this.#directory(id, nowMs));
+    const test = heard.value ? idleLinks.next(id, registry.views(nowMs), nowMs) : undefined;
+    return ok({ ...this.#directory(id, nowMs), ...(test ? { test } : {}) });
   }
 
   /**
@@ -99,7 +101,7 @@ export class DepotService {
     const { avoid } = request;
     const chains = avoid ? this.#reroute(id, claims.value, url.value, avoid, nowMs) : claims;
     if (!chains.ok) return chains;
-    sizes.noteTicket(urlHashOf(url.value), [[id]]);
+    sizes.noteTicket(urlHashOf(url.value), [[id]], nowMs);
     return ok({ ticket: tickets.reissue(claims.value, url.value, chains.value) });
   }
 
@@ -117,12 +119,12 @@ export class DepotService {
   }
 
   #directory(id: string, nowMs: number): Directory {
-    const { registry, masterKeys, publicUrl } = this.#init;
+    const { registry, masters } = this.#init;
     return {
       self: registry.standing(id, nowMs),
       depots: registry.directory(nowMs),
-      masterKeys: [...masterKeys],
-      masterUrls: [publicUrl()],
+      masterKeys: masters.keys(),
+      masterUrls: masters.urls(),
     };
   }
 }

@@ -1,3 +1,5 @@
+import { OrderedMap } from './ordered-map.ts';
+
 /** A limit beside the number of entries: the sum of what `weigh` says of each when it is set. */
 interface WeightLimit<Key, Value> {
   readonly most: number;
@@ -16,7 +18,7 @@ interface Held<Value> {
 export class LruMap<Key, Value> {
   readonly #capacity: number;
   readonly #limit: WeightLimit<Key, Value>;
-  readonly #entries = new Map<Key, Held<Value>>();
+  readonly #entries = new OrderedMap<Key, Held<Value>>();
   #weight = 0;
 
   constructor(capacity: number, limit: WeightLimit<Key, Value> = { most: 0, weigh: () => 0 }) {
@@ -31,8 +33,7 @@ export class LruMap<Key, Value> {
   get(key: Key): Value | undefined {
     const held = this.#entries.get(key);
     if (held === undefined) return undefined;
-    this.#entries.delete(key);
-    this.#entries.set(key, held);
+    this.#entries.setLast(key, held);
     return held.value;
   }
 
@@ -43,8 +44,9 @@ export class LruMap<Key, Value> {
     if (weight > most) return;
     this.#entries.set(key, { value, weight });
     this.#weight += weight;
-    for (const oldest of this.#entries.keys()) {
-      if (this.#entries.size <= this.#capacity && this.#weight <= most) return;
+    while (this.#entries.size > this.#capacity || this.#weight > most) {
+      const { oldest } = this.#entries;
+      if (oldest === undefined) return;
       this.#delete(oldest);
     }
   }
