@@ -119,15 +119,19 @@ export class JobKeeper {
     const bytesAtMs = bytes > job.bytes ? now() : job.bytesAtMs;
     const { interruption } = job;
     const hasGoneOn = interruption !== undefined && download.bytesReceived > interruption.bytes;
+    // Chromium asks about some kinds when their last byte has come, and calls them running until the user answers.
+    const isAllThere = download.bytesReceived === (job.file.totalBytes ?? download.totalBytes);
     if (interruption && !hasGoneOn) {
       if (now() >= interruption.nextTryAtMs + FIRST_BYTE_MS) return this.#tryOn(job, interruption, download);
-    } else if (now() - bytesAtMs >= STALL_MS) return this.#interrupt(job, download, 'no bytes');
-    if (hasGoneOn) await continuation.recovered(job, download);
+    } else if (!isAllThere && now() - bytesAtMs >= STALL_MS)
+      return this.#interrupt(job, download, 'no bytes');
+    if (hasGoneOn && !isAllThere) await continuation.recovered(job, download);
     const isAhead = job.spare !== undefined && bytes > job.spare.bytes;
     if (job.spare && isAhead) await drop(downloads, job.spare.downloadId);
-    const pace = this.#isWatched(job)
-      ? paceAt(job.pace, { atMs: now(), bytes: download.bytesReceived }, job)
-      : undefined;
+    const pace =
+      !isAllThere && this.#isWatched(job)
+        ? paceAt(job.pace, { atMs: now(), bytes: download.bytesReceived }, job)
+        : undefined;
     const changed = await jobs.change(job.key, {
       state: 'running',
       bytes,
