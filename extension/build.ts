@@ -40,7 +40,7 @@ export async function buildExtension({
       emptyOutDir: true,
       target: TARGET_BROWSERS,
       modulePreload: false,
-      // Those who review an add-on want to read it, and nobody downloads it often.
+      // Those who review an add-on want to read it, and nobody downloads it often. What its parts are for stands in the sources.
       minify: false,
       rolldownOptions: {
         input: {
@@ -49,6 +49,7 @@ export async function buildExtension({
           options: join(import.meta.dirname, 'src', 'pages', 'options.html'),
         },
         output: {
+          comments: { jsdoc: false, annotation: false, legal: true },
           entryFileNames: '[name].js',
           chunkFileNames: '[name].js',
           assetFileNames: '[name][extname]',

@@ -117,6 +117,22 @@ class Chromium implements TestBrowser {
     await session.detach();
   }
 
+  async limitAccess(hosts: readonly string[] | 'all'): Promise<void> {
+    const page = await this.#context.newPage();
+    await page.goto('chrome://extensions');
+    const script = `const [id, hosts] = args;
+      const { updateExtensionConfiguration, addHostPermission } = chrome.developerPrivate;
+      const grant = (hostAccess) => updateExtensionConfiguration({ extensionId: id, hostAccess });
+      if (hosts === 'all') return grant('ON_ALL_SITES');
+      // Takes what was granted before.
+      await grant('ON_CLICK');
+      if (hosts.length > 0) await grant('ON_SPECIFIC_SITES');
+      for (const host of hosts) await addHostPermission(id, 'http://' + host + '/*');`;
+    await this.#run(page, script, [new URL(this.#addonUrl('')).host, hosts]);
+    await page.close();
+    await this.#page.bringToFront();
+  }
+
   answerDialogs(): Promise<void> {
     return Promise.reject(new Error('Chromium without a window cancels all dialogs'));
   }

@@ -88,6 +88,23 @@ class Firefox implements TestBrowser {
     );
   }
 
+  async limitAccess(hosts: readonly string[] | 'all'): Promise<void> {
+    const granted = hosts === 'all' ? ['http://*/*', 'https://*/*'] : hosts.map((host) => `http://${host}/*`);
+    await runPrivileged(
+      this.#marionette,
+      `const { ExtensionPermissions } = ChromeUtils.importESModule('resource://gre/modules/ExtensionPermissions.sys.mjs');
+      const [host, origins] = arguments;
+      const { extension } = WebExtensionPolicy.getByHostname(host);
+      return (async () => {
+        const current = await ExtensionPermissions.get(extension.id);
+        const none = { permissions: [], data_collection: [] };
+        await ExtensionPermissions.remove(extension.id, { ...none, origins: current.origins }, extension);
+        await ExtensionPermissions.add(extension.id, { ...none, origins }, extension);
+      })();`,
+      [new URL(this.#addonUrl('')).host, granted],
+    );
+  }
+
   answerDialogs(answer: DialogAnswer): Promise<void> {
     return answerFileDialogs(this.#marionette, answer);
   }

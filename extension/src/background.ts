@@ -9,6 +9,7 @@ import { api } from './browser/browser-api.ts';
 import { browserDiversions, leaveFailedPage, lookAgain } from './browser/diversions.ts';
 import { type Download, toDownload } from './browser/download.ts';
 import { browserDownloads as downloads } from './browser/downloads.ts';
+import { hasAccess } from './browser/has-access.ts';
 import { watchClicks } from './browser/page-script.ts';
 import { watchRequests } from './browser/requests.ts';
 import { browserRoutes as routes } from './browser/routes.ts';
@@ -20,6 +21,7 @@ import { MasterHealth } from './divert/master-health.ts';
 import { Rescue } from './divert/rescue.ts';
 import { JobKeeper } from './jobs/job-keeper.ts';
 import { JobStore } from './jobs/job-store.ts';
+import type { Outcome } from './judge/why-left.ts';
 import { answerMessages } from './messages/answer-messages.ts';
 import { readStatus } from './messages/read-status.ts';
 import { readRulesFile, writeRulesFile } from './settings/rules-file.ts';
@@ -38,6 +40,9 @@ import type { Way } from './ways/way.ts';
 
 /** What master and entry depot have together to answer; the user's download waits for nothing meanwhile. */
 const DECISION_MS = 3_000;
+
+/** The same while an answer is held: then the download waits. */
+const HOLD_MS = 1_500;
 
 const addonId = api.runtime.id;
 const now = Date.now;
@@ -129,6 +134,7 @@ const takeDependencies: TakeDependencies = {
   answers,
   heldKeys,
   isUsualPlace: (download) => (nameEvent ? names.isUnprompted(download.id) : folder.is(download.folder)),
+  hasAccess,
   askMaster,
   probeFile,
   greetDepot,
@@ -140,8 +146,12 @@ const divert: Divert = new Divert({
   settings,
   health,
   diversions: browserDiversions(async (held) => {
-    const order = await divertAnswer(held, takeDependencies);
-    if (!order) return undefined;
+    const order = await divertAnswer(held, {
+      ...takeDependencies,
+      deadline: () => AbortSignal.timeout(HOLD_MS),
+    });
+    await noteMaster(order);
+    if (!order || !('plan' in order)) return undefined;
     adoption.expect(order);
     rescue.led(held.requestId, order.originUrl);
     return order.plan.location;
@@ -149,14 +159,21 @@ const divert: Divert = new Divert({
   keepLooking: lookAgain(() => void divert.look()),
 });
 
+/** Nothing more is led to a master that does not answer. */
+async function noteMaster(outcome: Outcome | object | undefined): Promise<void> {
+  const why = typeof outcome === 'object' && 'why' in outcome ? outcome.why : undefined;
+  if (why === 'master-silent') await divert.masterIsDown();
+}
+
 /** What the browser itself keeps follows the settings. */
 async function keepInStep({ bypassKey }: Settings): Promise<void> {
   await Promise.all([watchClicks(bypassKey !== 'none'), divert.look()]);
 }
 
 async function catchDownload(caught: Download): Promise<void> {
-  const isAdopted = await adoption.adopts(caught);
-  await lastLeft.note(caught.name, isAdopted ? 'taken' : await takeDownload(caught, takeDependencies));
+  const outcome = (await adoption.adopts(caught)) ? 'taken' : await takeDownload(caught, takeDependencies);
+  await noteMaster(outcome);
+  await lastLeft.note(caught.name, outcome);
 }
 
 if (nameEvent) {

@@ -82,8 +82,8 @@ test('with the master gone the file comes directly all the same, and nothing is 
 
 test('a file that depots are refused comes directly, to those who may have it', async ({ user, world }) => {
   await expectDirect(world, async () => {
-    await clickLink(user, world, '/members/members-only.iso');
-    await expectFile(user, 'members-only.iso');
+    await clickLink(user, world, '/members/only-members.iso');
+    await expectFile(user, 'only-members.iso');
   });
 });
 

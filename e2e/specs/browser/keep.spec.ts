@@ -99,6 +99,19 @@ test('a download goes on although the background was unloaded while it waited', 
   expectNoByteTwice(world, name, before);
 });
 
+test('a download goes on although the background was unloaded while it changed places', async ({
+  user,
+  world,
+}) => {
+  test.skip(user.kind === 'firefox', 'there it takes a moment, and the original has ended before');
+  // So slow that the new download is on trial for ten seconds, while the original is paused.
+  await clickLink(user, world, '/slow/d1/large-unloaded.bin');
+  await expect.poll(() => jobState(user, 'large-unloaded.bin')).toBe('starting');
+  await user.goto('about:blank');
+  await user.unloadBackground();
+  await expectFile(user, 'large-unloaded.bin', 'large-unloaded.bin', { timeout: 80_000 });
+});
+
 test('a download whose entry depot does not come back ends through other depots', async ({ user, world }) => {
   await begin(user, world, 'large-entryless.bin');
   const before = requestsOf(world, 'large-entryless.bin').length;

@@ -23,8 +23,8 @@ for (const [what, settings, why] of [
   test(`a file ${what} is left to the browser`, async ({ user, world }) => {
     await changeSettings(user, settings);
     await expectDirect(world, async () => {
-      await clickLink(user, world, `/files/${why}.bin`);
-      await expectFile(user, `${why}.bin`);
+      await clickLink(user, world, `/files/left-${why}.bin`);
+      await expectFile(user, `left-${why}.bin`);
     });
     expect(await whyLeft(user)).toBe(why);
   });

@@ -69,6 +69,14 @@ it('gives way to the direct download when the depot gives another version than t
   expect(await jobs.all()).toEqual([]);
 });
 
+it('gives way to the direct download when what comes encrypted would come in the open', async () => {
+  const caught = download({ ...LED, finalUrl: location('http://depot.example') });
+  const { adoption, downloads, jobs } = setUp(caught);
+  expect(await adoption.adopts(caught)).toBe(true);
+  expect(downloads.log).toEqual(['cancel 1', 'erase 1', `start ${LED.url}#lh-direct as file.iso`]);
+  expect(await jobs.all()).toEqual([]);
+});
+
 it.each<[string, Partial<Download>, Parameters<typeof settings>[0]]>([
   ['any other', {}, {}],
   ["the add-on's own", { ...LED, addonId: 'longhaul' }, {}],

@@ -1,8 +1,9 @@
+import { originHref } from '@longhaul/shared';
 import type { Download } from '../browser/download.ts';
 import { drop, type JobKeeper } from '../jobs/job-keeper.ts';
 import type { JobStore } from '../jobs/job-store.ts';
 import { factsOf, isSameFile } from '../judge/file-facts.ts';
-import { leadsToDepot, whyUnfit } from '../judge/why-unfit.ts';
+import { isInsecure, leadsToDepot, whyUnfit } from '../judge/why-unfit.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { TakeDependencies } from '../take/take-download.ts';
 import { directUrl } from '../url-fragment.ts';
@@ -44,24 +45,31 @@ export class AdoptDownloads {
 
   /** Takes a download over that was led to a depot; false when it is none. */
   async adopts(caught: Download): Promise<boolean> {
-    const { addonId, settings, answers, downloads } = this.#deps;
+    const { addonId, settings, answers } = this.#deps;
     const set = await settings();
     const origin = relayedBy(caught.finalUrl);
     const isOwn = caught.addonId === addonId || caught.url.startsWith(`${set.master}/`);
     if (!isOn(set) || isOwn || caught.addonId !== undefined || !origin) return false;
     if (!leadsToDepot(caught.finalUrl, origin, set)) return false;
+    // A rule on addresses leads to the master, who alone knows the depots.
+    if (isInsecure(origin, [caught.finalUrl])) return this.#giveWay(caught, originHref(origin));
     const seen = await answers.answerTo(caught.finalUrl);
     const order = this.#orders.get(caught.finalUrl) ?? (await this.#orderFor(caught, set));
     this.#orders.delete(caught.finalUrl);
     if (!seen || !order) return true;
     const file = factsOf(seen.status, seen.headers);
     // It has changed since the browser saw it: nothing was held back for the user but a moment.
-    if (order.original.id !== caught.id && !isSameFile(order.file, file)) {
-      await drop(downloads, caught.id);
-      await downloads.start({ url: directUrl(order.originUrl), name: caught.name });
-      return true;
-    }
+    if (order.original.id !== caught.id && !isSameFile(order.file, file))
+      return this.#giveWay(caught, order.originUrl);
     await this.#remember(caught, { ...order, original: caught, page: order.page || caught.referrer, file });
+    return true;
+  }
+
+  /** The file is downloaded directly instead. */
+  async #giveWay(caught: Download, originUrl: string): Promise<true> {
+    const { downloads } = this.#deps;
+    await drop(downloads, caught.id);
+    await downloads.start({ url: directUrl(originUrl), name: caught.name });
     return true;
   }
 

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import type { HeldAnswer } from '../browser/diversions.ts';
 import { factsOf } from '../judge/file-facts.ts';
+import type { WhyLeft } from '../judge/why-left.ts';
 import type { TakeDependencies } from '../take/take-download.ts';
 import { FakeDownloads, NOW_MS } from '../testing/fake-downloads.ts';
 import { plan } from '../testing/plan.ts';
@@ -16,11 +17,12 @@ function setUp(patch: Partial<TakeDependencies> = {}) {
     addonId: 'longhaul',
     now: () => NOW_MS,
     downloads: new FakeDownloads(),
-    keeper: { look: async () => undefined },
+    keeper: { look: async () => undefined, expect: () => undefined },
     way: { standsBeside: false, take: async () => 'taken' },
     settings: async () => settings({ noWastedByte: true }),
     answers: { answerTo: async () => undefined },
     heldKeys: { isHeld: () => false },
+    hasAccess: async () => true,
     isUsualPlace: async () => false,
     askMaster: async (_master, { url }) => {
       asked.push(url);
@@ -70,18 +72,18 @@ it.each<[string, HeldAnswer]>([
   ["a depot's answer", held({ url: plan().location })],
 ])('leaves %s as it is, and asks nobody', async (_what, answer) => {
   const { asked, deps } = setUp();
-  expect(await divertAnswer(answer, deps)).toBeUndefined();
+  expect((await divertAnswer(answer, deps)) ?? {}).not.toHaveProperty('plan');
   expect(asked).toEqual([]);
 });
 
-it.each<[string, Partial<TakeDependencies>]>([
-  ['the master is silent', { askMaster: async () => ({ result: 'silent' }) }],
-  ['direct is best', { askMaster: async () => ({ result: 'plan', plan: plan({ decision: 'direct' }) }) }],
+it.each<[WhyLeft, Partial<TakeDependencies>]>([
+  ['master-silent', { askMaster: async () => ({ result: 'silent' }) }],
+  ['direct-is-best', { askMaster: async () => ({ result: 'plan', plan: plan({ decision: 'direct' }) }) }],
   [
-    'the depot has another version',
+    'different-file',
     { probeFile: async () => ({ result: 'file', file: factsOf(200, new Headers({ etag: '"v2"' })) }) },
   ],
-  ['the key is held', { heldKeys: { isHeld: () => true } }],
-])('leaves an answer as it is when %s', async (_what, patch) => {
-  expect(await divertAnswer(held(), setUp(patch).deps)).toBeUndefined();
+  ['key-held', { heldKeys: { isHeld: () => true } }],
+])('leaves an answer as it is, and says why: %s', async (why, patch) => {
+  expect(await divertAnswer(held(), setUp(patch).deps)).toEqual({ why });
 });

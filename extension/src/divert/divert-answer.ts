@@ -1,5 +1,6 @@
 import type { HeldAnswer } from '../browser/diversions.ts';
 import type { Download } from '../browser/download.ts';
+import type { Left } from '../judge/why-left.ts';
 import { isRepeatable } from '../judge/why-not-shared.ts';
 import { orderByAnswer, type TakeDependencies } from '../take/take-download.ts';
 import { withoutFragment } from '../url-fragment.ts';
@@ -12,15 +13,17 @@ const NONE = -1;
 const DEFAULT_COOKIE_STORE = 'firefox-default';
 
 /**
- * Firefox holds an answer until this is settled: the order by which its file comes through depots, or `undefined` where it is left
- * as it is. All is judged that is judged of a download, before a byte of the body has been read.
+ * Firefox holds an answer until this is settled: the order by which its file comes through depots, or why it does not; `undefined`
+ * where that was no question. All is judged that is judged of a download, before a byte of the body has been read.
  */
-export async function divertAnswer(held: HeldAnswer, deps: TakeDependencies): Promise<TakeOrder | undefined> {
+export async function divertAnswer(
+  held: HeldAnswer,
+  deps: TakeDependencies,
+): Promise<TakeOrder | Left | undefined> {
   const seen = toAnswer(held);
   // What must be asked for in one piece needs a header that a redirect does not have.
   if (!isDownloadAnswer(seen.headers) || !isRepeatable(seen.headers)) return undefined;
-  const outcome = await orderByAnswer(asDownload(held, deps.now()), seen, deps);
-  return 'plan' in outcome ? outcome : undefined;
+  return orderByAnswer(asDownload(held, deps.now()), seen, deps);
 }
 
 /** The request as the download that it would become. */

@@ -74,6 +74,13 @@ describe('the rules of links', () => {
     expect(led('http://[fd00::1]:80/a.iso')).toBe(true);
   });
 
+  it('lead nothing that comes encrypted to a master that is asked in the open, but on this machine', () => {
+    const open = { master: 'http://master.example' };
+    expect(ledTo('https://dl.example/a.iso', open)).toBeUndefined();
+    expect(ledTo('http://dl.example/a.iso', open)).toBe('http://master.example/get/http/dl.example/a.iso');
+    expect(ledTo('https://dl.example/a.iso', { master: 'http://127.0.0.1:8471' })).toBeDefined();
+  });
+
   it('follow the kinds and the sites that the user wants', () => {
     const only = { kinds: { mode: 'only', kinds: ['iso', 'pdf'] } } as const;
     expect(ledTo('https://dl.example/a.iso', only)).toBeDefined();

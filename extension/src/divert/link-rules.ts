@@ -1,5 +1,6 @@
 import { isAddressLiteral, parseHostPattern, parseOriginUrl } from '@longhaul/shared';
 import { PRIVATE_SUFFIXES } from '../judge/private-host.ts';
+import { isEncrypted } from '../judge/why-unfit.ts';
 import { isWantedKind } from '../settings/file-kind.ts';
 import type { Settings } from '../settings/settings.ts';
 
@@ -58,6 +59,8 @@ export function linkRules(settings: Settings): readonly object[] {
   if (!masterUrl.ok) return [];
   const kinds = SAVED_KINDS.filter((kind) => isWantedKind(`file.${kind}`, settings.kinds));
   const masterHost = masterUrl.value.host;
+  // What comes encrypted is asked for encrypted.
+  const schemes = isEncrypted(masterUrl.value) ? 'https?' : 'http';
   const unwanted = [...sitesOff.map(domainOf), domainOf(masterHost)];
   const isPrivate = { excludedRequestDomains: [...unwanted, ...PRIVATE_SUFFIXES] };
   const hosts = [
@@ -75,7 +78,7 @@ export function linkRules(settings: Settings): readonly object[] {
         ...FROM_PAGES,
         ...excluded,
         ...initiators,
-        regexFilter: `^(https?)://(${host})(/[^?#]*[.](?:${some.join('|')})(?:[?][^#]*)?)$`,
+        regexFilter: `^(${schemes})://(${host})(/[^?#]*[.](?:${some.join('|')})(?:[?][^#]*)?)$`,
         isUrlFilterCaseSensitive: false,
       },
       action: { type: 'redirect', redirect: { regexSubstitution: `${master}/get/\\1/\\2\\3` } },

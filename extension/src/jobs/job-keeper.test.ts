@@ -251,6 +251,16 @@ describe('a download without a byte for a minute', () => {
   });
 });
 
+describe('a download whose bytes are all there, and which the browser asks the user about', () => {
+  it('is left alone for as long as he thinks', async () => {
+    const world = await setUp({ bytesReceived: 50_000_000 }, { promisedBps: 80e6, directBps: 20e6 });
+    await world.keeper.follow(2);
+    await sleep(world, 30);
+    expect(world.calls).toEqual([]);
+    expect(await world.theJob()).toMatchObject({ state: 'running', interruption: undefined });
+  });
+});
+
 describe('what stands on disk beside a new download', () => {
   const SPARE = {
     downloadId: 9,

@@ -43,6 +43,8 @@ const FIRST_BYTES_LOOK_MS = 500;
 const PROGRESS_LOOK_MS = 2_000;
 /** A connection that has brought nothing for so long is dead, or its depot cannot help itself. */
 const STALL_MS = 60_000;
+/** A job stands by then, or the background that was to begin it is no more. */
+const STARTING_MS = 30_000;
 /** Times that one job is led to another way because it is slow: more would be hopping. */
 const MAX_CHANGES = 3;
 /** What was resumed may take so long for its first byte. */
@@ -58,6 +60,11 @@ export class JobKeeper {
 
   constructor(deps: KeeperDependencies) {
     this.#deps = deps;
+  }
+
+  /** A download is about to be taken: should the background end meanwhile, it wakes up, and takes the job up again. */
+  expect(): void {
+    this.#deps.wakeAt(this.#deps.now() + STARTING_MS);
   }
 
   /** Looks at a download that may have changed, and does what its present state asks for. */
@@ -112,15 +119,19 @@ export class JobKeeper {
     const bytesAtMs = bytes > job.bytes ? now() : job.bytesAtMs;
     const { interruption } = job;
     const hasGoneOn = interruption !== undefined && download.bytesReceived > interruption.bytes;
+    // Chromium asks about some kinds when their last byte has come, and calls them running until the user answers.
+    const isAllThere = download.bytesReceived === (job.file.totalBytes ?? download.totalBytes);
     if (interruption && !hasGoneOn) {
       if (now() >= interruption.nextTryAtMs + FIRST_BYTE_MS) return this.#tryOn(job, interruption, download);
-    } else if (now() - bytesAtMs >= STALL_MS) return this.#interrupt(job, download, 'no bytes');
-    if (hasGoneOn) await continuation.recovered(job, download);
+    } else if (!isAllThere && now() - bytesAtMs >= STALL_MS)
+      return this.#interrupt(job, download, 'no bytes');
+    if (hasGoneOn && !isAllThere) await continuation.recovered(job, download);
     const isAhead = job.spare !== undefined && bytes > job.spare.bytes;
     if (job.spare && isAhead) await drop(downloads, job.spare.downloadId);
-    const pace = this.#isWatched(job)
-      ? paceAt(job.pace, { atMs: now(), bytes: download.bytesReceived }, job)
-      : undefined;
+    const pace =
+      !isAllThere && this.#isWatched(job)
+        ? paceAt(job.pace, { atMs: now(), bytes: download.bytesReceived }, job)
+        : undefined;
     const changed = await jobs.change(job.key, {
       state: 'running',
       bytes,

@@ -11,6 +11,7 @@ const caught = (patch: Partial<Caught> = {}): Caught => ({
   addonId: 'longhaul',
   nowMs: Date.UTC(2026, 10, 21, 0, 0, 20),
   isKeyHeld: false,
+  hasAccess: true,
   ...patch,
 });
 
@@ -107,6 +108,7 @@ describe('by the answer, it', () => {
     expect(unshareable({}, { vary: 'cookie' })).toBe('personal');
     expect(unshareable({}, { etag: '', 'last-modified': '' })).toBe('no-version');
     expect(whyByRules(caught({ seen: undefined }))).toBe('unseen');
+    expect(whyByRules(caught({ seen: undefined, hasAccess: false }))).toBe('no-access');
   });
 
   it('never tells the master of a public name that leads to a private address here', () => {
@@ -181,6 +183,7 @@ it("asks its rules in one order: what is the browser's own, what nobody may be t
     'private-host',
     'key-held',
     'site-off',
+    'no-access',
     'unseen',
     'post',
     'saved-as',

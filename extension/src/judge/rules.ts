@@ -29,6 +29,8 @@ export interface Caught {
   readonly nowMs: number;
   /** Whether the user held the key that leaves a download to the browser. */
   readonly isKeyHeld: boolean;
+  /** Whether the browser lets the add-on reach the site, whose answers it sees only then, and the master. */
+  readonly hasAccess: boolean;
 }
 
 /** The same, with what several rules ask. */
@@ -72,6 +74,7 @@ export const RULES: readonly Rule[] = [
   },
   { why: 'key-held', leaves: ({ isKeyHeld }) => isKeyHeld },
   { why: 'site-off', leaves: ({ siteUse }) => siteUse === 'never' },
+  { why: 'no-access', needsAnswer: true, leaves: ({ hasAccess }) => !hasAccess },
   { why: 'unseen', needsAnswer: true, leaves: hasWhy('unseen') },
   { why: 'post', needsAnswer: true, leaves: hasWhy('post') },
   { why: 'saved-as', needsAnswer: true, leaves: hasWhy('saved-as') },

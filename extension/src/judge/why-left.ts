@@ -16,6 +16,7 @@ export type WhyLeft =
   | 'site-off'
   | 'kind'
   | 'small'
+  | 'no-access'
   | 'unseen'
   | 'post'
   | 'saved-as'

@@ -48,7 +48,7 @@ function isSameUrl(one: OriginUrl, other: OriginUrl): boolean {
 }
 
 /** Whether a file that the browser gets under TLS would come over plain HTTP. */
-function isInsecure(asked: OriginUrl, addresses: readonly string[]): boolean {
+export function isInsecure(asked: OriginUrl, addresses: readonly string[]): boolean {
   return isEncrypted(asked) && addresses.some((text) => !isEncrypted(parse(text)));
 }
 
@@ -57,7 +57,8 @@ function parse(text: string): OriginUrl | undefined {
   return url.ok ? url.value : undefined;
 }
 
-function isEncrypted(url: OriginUrl | undefined): boolean {
+/** Whether nobody on the way hears what is said with this address. */
+export function isEncrypted(url: OriginUrl | undefined): boolean {
   return url !== undefined && (url.scheme === 'https' || isLoopback(url.host));
 }
 

@@ -16,6 +16,7 @@ const REASONS: Readonly<Record<WhyLeft, string>> = {
   'key-held': 'you held the key that leaves it to the browser',
   kind: 'you do not want files of its kind through depots',
   small: 'it is small',
+  'no-access': 'Longhaul may not reach its site, the master or the depot: allow it in the popup',
   unseen: 'the browser did not show how it was asked for',
   post: 'it answers a form',
   'saved-as': 'where to save it was for you to choose',

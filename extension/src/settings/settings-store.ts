@@ -40,7 +40,7 @@ export class SettingsStore {
   }
 
   /**
-   * Changes some settings and keeps the others, with what a newer version has stored beside them.
+   * Changes some settings and keeps the others, also those for which a value is given that is none, with what a newer version has stored beside them.
    * @throws NoRoomError when they cannot be stored; nothing is changed then
    */
   change(patch: Partial<Settings>): Promise<Settings> {
@@ -62,7 +62,7 @@ export class SettingsStore {
     const result = this.#turn.then(async () => {
       const stored: unknown = (await this.#area.get(KEY))[KEY];
       const { settings, problem } = readStored(stored);
-      const changed = readSettings({ ...settings, ...edit(settings) });
+      const changed = readSettings({ ...edit(settings) }, undefined, settings);
       const others = isRecord(stored) ? stored : {};
       const version = problem === 'newer' ? others.version : SETTINGS_VERSION;
       await this.#area

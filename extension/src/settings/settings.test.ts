@@ -81,6 +81,18 @@ it('says so when the browser has no room, and changes nothing', async () => {
   expect(told).toEqual([]);
 });
 
+it('keeps a setting for which it is given no value that there is', async () => {
+  const store = new SettingsStore(memoryArea());
+  await store.change({ smallestBytes: 7, sitesOff: ['a.example'] });
+  await store.change({ smallestBytes: Number.NaN, bypassKey: 'x' as 'alt', enabled: false });
+  expect(await store.get()).toMatchObject({
+    smallestBytes: 7,
+    bypassKey: 'alt',
+    enabled: false,
+    sitesOff: ['a.example'],
+  });
+});
+
 it('makes changes that are asked for at once one after the other', async () => {
   const store = new SettingsStore(memoryArea());
   await Promise.all([

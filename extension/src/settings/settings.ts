@@ -83,14 +83,19 @@ export function readStored(stored: unknown): ReadSettings {
   return { settings, problem: isDamaged ? 'damaged' : isNewer ? 'newer' : undefined };
 }
 
-/** The settings in these values; a part that is missing takes its default, and so does what is damaged, after a word. */
-export function readSettings(values: Values, spoilt: () => void = () => undefined): Settings {
+/** The settings in these values; a part that is missing is as in `others`, and so is what is damaged, after a word. */
+export function readSettings(
+  values: Values,
+  spoilt: () => void = () => undefined,
+  others: Settings = DEFAULT_SETTINGS,
+): Settings {
   const parts = Object.entries(READERS).map(([name, read]) => {
     const value = values[name];
-    if (value === undefined) return [name, DEFAULT_SETTINGS[name as keyof Settings]];
+    const other = others[name as keyof Settings];
+    if (value === undefined) return [name, other];
     const part = read(value, spoilt);
     if (part === undefined) spoilt();
-    return [name, part ?? DEFAULT_SETTINGS[name as keyof Settings]];
+    return [name, part ?? other];
   });
   return Object.fromEntries(parts);
 }

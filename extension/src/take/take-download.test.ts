@@ -21,7 +21,7 @@ function setUp(patch: Partial<TakeDependencies> = {}, caught = download()) {
     addonId: 'longhaul',
     now: () => NOW_MS,
     downloads,
-    keeper: { look: async () => undefined },
+    keeper: { look: async () => undefined, expect: () => undefined },
     way: {
       standsBeside: true,
       take: async (order) => {
@@ -32,6 +32,7 @@ function setUp(patch: Partial<TakeDependencies> = {}, caught = download()) {
     settings: async () => settings(),
     answers: { answerTo: async () => seenAnswer() },
     heldKeys: { isHeld: () => false },
+    hasAccess: async () => true,
     isUsualPlace: async () => true,
     askMaster: async () => ({ result: 'plan', plan: plan() }),
     probeFile: async () => PROBE,
@@ -113,6 +114,8 @@ const planned = (patch: Parameters<typeof plan>[0]) => async () => ({
 it.each<[WhyLeft, Partial<TakeDependencies>]>([
   ['off', { settings: async () => settings({ enabled: false }) }],
   ['key-held', { heldKeys: { isHeld: (page, key) => page === 'https://page.example' && key === 'alt' } }],
+  ['no-access', { hasAccess: async (urls) => !urls.includes('https://master.example') }],
+  ['no-access', { hasAccess: async (urls) => !urls.includes(plan().location) }],
   ['unseen', { answers: { answerTo: async () => undefined } }],
   ['personal', { answers: { answerTo: async () => seenAnswer({}, { vary: 'Cookie' }) } }],
   ['master-silent', { askMaster: async () => ({ result: 'silent' }) }],
@@ -198,4 +201,20 @@ it('tells nobody of a download whose place the user chooses', async () => {
   });
   expect(await take()).toEqual({ why: 'saved-as' });
   expect(asked).toBe(false);
+});
+
+it('asks to be woken before it touches the original: nobody else would let go of one that is paused', async () => {
+  const calls: string[] = [];
+  const { take } = setUp({
+    keeper: { look: async () => void calls.push('look'), expect: () => void calls.push('expect') },
+    way: {
+      standsBeside: true,
+      take: async () => {
+        calls.push('take');
+        return 'taken';
+      },
+    },
+  });
+  await take();
+  expect(calls).toEqual(['expect', 'take', 'look']);
 });

@@ -19,13 +19,15 @@ export interface TakeDependencies {
   readonly addonId: string;
   readonly now: () => number;
   readonly downloads: Downloads;
-  readonly keeper: Pick<JobKeeper, 'look'>;
+  readonly keeper: Pick<JobKeeper, 'look' | 'expect'>;
   readonly way: Pick<Way, 'standsBeside' | 'take'>;
   readonly settings: () => Promise<Settings>;
   readonly answers: Pick<SeenAnswers, 'answerTo'>;
   readonly heldKeys: Pick<HeldKeys, 'isHeld'>;
   /** Whether a download goes where those of the add-on go, without the user having chosen. */
   readonly isUsualPlace: (download: Download) => Promise<boolean>;
+  /** Whether the browser lets the add-on reach these addresses. */
+  readonly hasAccess: (urls: readonly string[]) => Promise<boolean>;
   readonly askMaster: typeof askMaster;
   readonly probeFile: typeof probeFile;
   readonly greetDepot: typeof greetDepot;
@@ -40,10 +42,10 @@ export interface TakeDependencies {
 export async function takeDownload(caught: Download, deps: TakeDependencies): Promise<Outcome> {
   const settings = await deps.settings();
   const known = { download: caught, settings, addonId: deps.addonId, nowMs: deps.now() };
-  const ineligible = whyByRules({ ...known, seen: 'later', isKeyHeld: false });
+  const ineligible = whyByRules({ ...known, seen: 'later', isKeyHeld: false, hasAccess: true });
   if (ineligible) return left(ineligible);
   const seen = await deps.answers.answerTo(caught.finalUrl);
-  const unshareable = whyUnshareable(caught, seen, settings, deps);
+  const unshareable = await whyUnshareable(caught, seen, settings, deps);
   if (unshareable !== undefined || !seen) return left(unshareable ?? 'unseen');
   if (!(await deps.isUsualPlace(caught))) return left('saved-as');
   const order = await planFor(caught, seen, settings, deps);
@@ -51,6 +53,7 @@ export async function takeDownload(caught: Download, deps: TakeDependencies): Pr
   const now = await deps.downloads.get(caught.id);
   const obstacle = whyNotNow(now, order.plan, order.file.totalBytes);
   if (obstacle || !now) return left(obstacle ?? 'finished');
+  deps.keeper.expect();
   const outcome = await deps.way.take({ ...order, original: now });
   // What happened to it before its id was known went unnoticed.
   if (outcome === 'taken') await deps.keeper.look();
@@ -64,18 +67,19 @@ export async function orderByAnswer(
   deps: TakeDependencies,
 ): Promise<TakeOrder | Left> {
   const settings = await deps.settings();
-  const unshareable = whyUnshareable(wouldBe, seen, settings, deps);
+  const unshareable = await whyUnshareable(wouldBe, seen, settings, deps);
   return unshareable ? left(unshareable) : planFor(wouldBe, seen, settings, deps);
 }
 
-function whyUnshareable(
+async function whyUnshareable(
   download: Download,
   seen: SeenAnswer | undefined,
   settings: Settings,
-  { addonId, now, heldKeys }: TakeDependencies,
-): WhyLeft | undefined {
+  { addonId, now, heldKeys, hasAccess: mayReach }: TakeDependencies,
+): Promise<WhyLeft | undefined> {
+  const hasAccess = await mayReach([download.finalUrl, settings.master]);
   const isKeyHeld = heldKeys.isHeld(seen?.page || download.referrer, settings.bypassKey);
-  return whyByRules({ download, seen, settings, addonId, nowMs: now(), isKeyHeld });
+  return whyByRules({ download, seen, settings, addonId, nowMs: now(), isKeyHeld, hasAccess });
 }
 
 /** Asks the master for a plan, and its entry depot for the file. */
@@ -94,6 +98,7 @@ async function planFor(
   const { plan } = reply;
   const unfit = whyUnfit(plan, originUrl, settings);
   if (unfit) return left(unfit);
+  if (!(await deps.hasAccess([plan.location]))) return left('no-access');
   const inOnePiece = !isRepeatable(seen.headers);
   const order = { original, originUrl, page: seen.page, file, inOnePiece, plan };
   return (await whyUnproved(order, signal, deps)) ?? order;
