@@ -178,7 +178,7 @@ const depotConfigSchema = z
       .prefault({}),
     /** Downloads over several connections at once. */
     lanes: lanesSchema.prefault({}),
-    /** `stated`: whole files are digested whose origin states a digest; `passing`: those too that pass this process anyway; `always`: all, and none is spliced. */
+    /** `stated`: whole files are digested whose origin states a digest; `passing`: those too that pass the event loop anyway, with or without lanes; not what relay threads carry; `always`: all, and none is spliced. */
     integrity: z
       .strictObject({ digest: z.enum(['stated', 'passing', 'always']).default('stated') })
       .prefault({}),

@@ -9,7 +9,7 @@ const PLAIN_BLOCK_MS = 1000;
 /** Asked ahead, lanes have so much more on the way than comes within one delay: what their rates swing by from block to block. */
 const READY_MS = 50;
 /** Asked ahead, that is so many times `lanes.alphaBytes` at most: from some hundreds of Mbit/s on smaller blocks would cost more than their bytes. */
-const ALPHAS_AHEAD = 2;
+const ALPHAS_AHEAD = 3;
 /** Over one chain a fast lane has at most so many times the mean on the way: it has the line that others do not get. */
 const MOST_OF_MEAN = 1.5;
 /** The buffer for lanes of unlike speed holds twice what comes in one delay of the slowest (RFC 6182 section 5.3). */
@@ -79,7 +79,7 @@ function loadAhead(
   config: LanesConfig,
 ): number {
   const sum = lanes.reduce((total, { meter }) => total + (meter.bytesPerMs ?? bytesPerMs), 0);
-  const mostBytes = Math.min(ALPHAS_AHEAD * config.alphaBytes, config.bufferBytes / 2 / DELAYS_BUFFERED);
+  const mostBytes = Math.min(ALPHAS_AHEAD * config.alphaBytes, config.bufferBytes / DELAYS_BUFFERED);
   const alphaBytes = Math.min(mostBytes, sum * READY_MS);
   // A lane's first answer also waited for its connection; over the same chain the least of all is nearest to the truth.
   const delayMs = config.spread

@@ -29,6 +29,10 @@ export type OpenLane = (lane: number) => LaneConnection;
 /** A client that keeps a lane waiting for less does not hold it up: a tenth of the time in which it is told of. */
 const LEAST_HELD_UP_MS = 5;
 
+/** Half of the time that a lane has ready beyond its delay: then half of what it was asked for lasts until more comes. */
+const SHORT_DELAY_MS = 25;
+/** Fewer and larger blocks cost less: each has a request, a head and its messages. */
+const QUESTIONS_WHERE_SHORT = 2;
 /** A rate needs this much time to show in bytes that come in bursts. */
 const TELLING_MS = 100;
 
@@ -126,18 +130,21 @@ export class Lane {
   /** Of its next block. */
   get sizeBytes(): number {
     const { leastBlockBytes } = this.#components.config;
-    return Math.max(leastBlockBytes, Math.floor(this.loadBytes / this.mostQuestions));
+    const { mostQuestions } = this;
+    const most = this.#opened?.connection.mostQuestions ?? mostQuestions;
+    return Math.max((leastBlockBytes * most) / mostQuestions, Math.floor(this.loadBytes / mostQuestions));
   }
 
   /** Blocks that it may be asked for at once. */
   get mostQuestions(): number {
-    return this.#opened?.connection.mostQuestions ?? this.#components.mostQuestions();
+    const most = this.#opened?.connection.mostQuestions ?? this.#components.mostQuestions();
+    const { leastDelayMs = Number.POSITIVE_INFINITY } = this.meter;
+    return leastDelayMs <= SHORT_DELAY_MS ? Math.min(most, QUESTIONS_WHERE_SHORT) : most;
   }
 
   /** Whether it can be asked for one more block while it fetches another. */
   get mayAskAhead(): boolean {
-    const { mostQuestions = 1, isOpen = false } = this.#opened?.connection ?? {};
-    return isOpen && this.#fetches.length > 0 && this.#fetches.length < mostQuestions;
+    return this.isOpen && this.#fetches.length > 0 && this.#fetches.length < this.mostQuestions;
   }
 
   /** The depots that its connection goes over, or did last, this one first; `undefined` before one has stood. */
@@ -191,6 +198,7 @@ export class Lane {
   }
 
   pause(): void {
+    if (this.#isPaused) return;
     this.#isPaused = true;
     for (const fetch of this.#fetches) fetch.hasRested ||= fetch.firstByteMs === undefined;
     this.fetch?.watch.stop();
@@ -198,6 +206,7 @@ export class Lane {
   }
 
   resume(): void {
+    if (!this.#isPaused) return;
     this.#isPaused = false;
     this.fetch?.watch.start();
     this.#opened?.connection.resume();

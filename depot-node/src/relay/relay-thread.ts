@@ -134,6 +134,16 @@ export async function startRelayThread(
     port.postMessage(command);
     if (mail.note()) kernel.wake(waker);
   };
+  let isWaking = false;
+  /** Wakes it once for all that is said in one turn of the event loop: it may run on the same core. */
+  const wakeSoon = () => {
+    if (isWaking) return;
+    isWaking = true;
+    setImmediate(() => {
+      isWaking = false;
+      if (alive && mail.note()) kernel.wake(waker);
+    });
+  };
   const stop = () => send({ type: 'stop' });
   const restIfIdle = () => {
     if (flows.size + begins.size === 0) port.unref();
@@ -275,7 +285,9 @@ export async function startRelayThread(
       };
     },
     tell: (command) => {
-      if (alive) send(command);
+      if (!alive) return;
+      port.postMessage(command);
+      wakeSoon();
     },
     rest: () => {
       if (alive) send({ type: 'rest' });
