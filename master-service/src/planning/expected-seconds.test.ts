@@ -104,9 +104,7 @@ function regretOf(overlay: Overlay): number {
     ids.flatMap((one) => ids.map((other) => [`${one} ${other}`, [one, other]] as const)),
   );
   const legs = new Map(
-    [...between].flatMap(([key, [one, other]]) =>
-      one === other ? [] : [[key, legOf(one, other)]],
-    ),
+    [...between].flatMap(([key, [one, other]]) => (one === other ? [] : [[key, legOf(one, other)]])),
   ) as ReadonlyMap<string, OverlayLeg>;
   let best = Number.POSITIVE_INFINITY;
   const tryAll = (chain: readonly string[], parts: readonly OverlayLeg[]): void => {
