@@ -12,12 +12,19 @@ export interface BuildOptions {
   readonly target: Target;
   /** Settings that this build brings along. */
   readonly defaults?: Partial<BuildDefaults>;
+  /** Where an organisation serves its own copy and its updates. */
+  readonly updateBase?: string;
 }
 
 const TARGET_BROWSERS = ['chrome126', 'firefox142'];
 
 /** Builds the unpacked add-on for one browser. */
-export async function buildExtension({ outDir, target, defaults = {} }: BuildOptions): Promise<void> {
+export async function buildExtension({
+  outDir,
+  target,
+  defaults = {},
+  updateBase,
+}: BuildOptions): Promise<void> {
   const buildDefaults: BuildDefaults = { master: '', privateHosts: [], ...defaults };
   await build({
     configFile: false,
@@ -27,7 +34,7 @@ export async function buildExtension({ outDir, target, defaults = {} }: BuildOpt
     publicDir: false,
     logLevel: 'warn',
     define: { __LONGHAUL_DEFAULTS__: JSON.stringify(buildDefaults) },
-    plugins: [await manifestAndIcons(target)],
+    plugins: [await manifestAndIcons(target, updateBase)],
     build: {
       outDir,
       emptyOutDir: true,
@@ -74,13 +81,13 @@ async function buildPageScript(outDir: string): Promise<void> {
   });
 }
 
-async function manifestAndIcons(target: Target): Promise<Plugin> {
+async function manifestAndIcons(target: Target, updateBase: string | undefined): Promise<Plugin> {
   const packageText = await readFile(join(import.meta.dirname, 'package.json'), 'utf8');
   const { version } = JSON.parse(packageText) as { version: string };
   return {
     name: 'longhaul-manifest-and-icons',
     generateBundle() {
-      const source = `${JSON.stringify(manifest(target, version), null, 2)}\n`;
+      const source = `${JSON.stringify(manifest(target, version, updateBase), null, 2)}\n`;
       this.emitFile({ type: 'asset', fileName: 'manifest.json', source });
       for (const size of ICON_SIZES) {
         this.emitFile({ type: 'asset', fileName: `icon-${size}.png`, source: drawIcon(size) });

@@ -1,6 +1,6 @@
 /** Shapes of the JSON that clients, depots and masters exchange. Request and answer types are the schemas' own. */
 import * as z from 'zod/mini';
-import { DEPOT_ID, MAX_LANES, MAX_LISTED_DEPOTS } from './wire.ts';
+import { DEPOT_ID, MAX_LANES, MAX_LISTED_DEPOTS, MAX_TEST_BYTES } from './wire.ts';
 
 const count = z.number().check(z.int(), z.minimum(0));
 const rate = z.number().check(z.minimum(0), z.maximum(1));
@@ -166,6 +166,17 @@ const linkReportSchema = z.object({
 });
 export type LinkReport = z.infer<typeof linkReportSchema>;
 
+/** What a depot measured towards clients of one network since its last heartbeat, as the sender. */
+const clientReportSchema = z.object({
+  /** A /24, or /48 of IPv6. */
+  prefix: z.string().check(z.regex(/^[0-9a-f.:]{2,45}\/(?:24|48)$/)),
+  rttMs: z.number().check(z.minimum(0), z.maximum(MAX_RTT_MS)),
+  sentBytes: z.optional(count),
+  retransmittedBytes: z.optional(count),
+  goodputBps: z.optional(z.number().check(z.positive(), z.maximum(MAX_GOODPUT_BPS))),
+});
+export type ClientReport = z.infer<typeof clientReportSchema>;
+
 /** Whether this is the size of a file that a download can have: nothing is known of empty ones. */
 export function isFileSize(sizeBytes: number): boolean {
   return Number.isInteger(sizeBytes) && sizeBytes >= 1 && sizeBytes <= MAX_FILE_BYTES;
@@ -184,6 +195,8 @@ export const heartbeatRequestSchema = z.object({
   activeTransfers: count,
   draining: z.boolean(),
   links: z.array(linkReportSchema).check(z.maxLength(1000)),
+  /** Left out by depots that do not measure them. */
+  clients: z.optional(z.array(clientReportSchema).check(z.maxLength(1000))),
   sizes: z.array(sizeReportSchema).check(z.maxLength(1000)),
 });
 export type HeartbeatRequest = z.infer<typeof heartbeatRequestSchema>;
@@ -231,7 +244,12 @@ export const directorySchema = z.object({
   masterKeys: z.array(masterKeySchema),
   /** Public base URLs of the masters, the first one for redirects back. */
   masterUrls: z.array(z.string()).check(z.minLength(1)),
+  /** To a heartbeat: a link that is hardly known, over which this depot shall fetch so many bytes now. */
+  test: z.optional(
+    z.object({ from: depotId, bytes: z.number().check(z.int(), z.minimum(1), z.maximum(MAX_TEST_BYTES)) }),
+  ),
 });
+export type LinkTest = NonNullable<z.infer<typeof directorySchema>['test']>;
 export type Directory = z.infer<typeof directorySchema>;
 
 /** A depot's answer to the question whether it is where it is registered. */

@@ -1,7 +1,9 @@
 import {
+  type ClientReport,
   type Directory,
   type ErrorCode,
   type LinkReport,
+  type LinkTest,
   LonghaulError,
   type RegisterRequest,
 } from '@longhaul/shared';
@@ -31,7 +33,11 @@ interface MembershipComponents {
   readonly activeTransfers: () => number;
   /** What the connections to other depots told since the last call. */
   readonly takeLinkReports: () => readonly LinkReport[];
+  /** What the connections to clients told since the last call, by their networks. */
+  readonly takeClientReports: () => readonly ClientReport[];
   readonly onDirectory: (directory: Directory) => Promise<void>;
+  /** Called after each heartbeat that was answered, with the test of a link that the master asks for, where it does. */
+  readonly onHeard: (test: LinkTest | undefined) => void;
   readonly onFailure: (failure: LonghaulError) => void;
   /** Called when the state, or the code of its problem, has changed. */
   readonly onState: (state: MembershipState) => void;
@@ -137,12 +143,16 @@ export class Membership {
   }
 
   async #heartbeat(): Promise<void> {
-    const { client, takeLinkReports, activeTransfers } = this.#components;
+    const { client, takeLinkReports, takeClientReports, activeTransfers } = this.#components;
     for (const report of takeLinkReports()) this.#measurements.noteLink(report);
+    for (const report of takeClientReports()) this.#measurements.noteClient(report);
     const reports = this.#measurements.all();
     const draining = this.#draining;
-    await this.#take(await client.heartbeat({ activeTransfers: activeTransfers(), draining, ...reports }));
+    const report = { activeTransfers: activeTransfers(), draining, ...reports };
+    const { test, ...directory } = await client.heartbeat(report);
+    await this.#take(directory);
     this.#measurements.forget(reports);
+    if (!this.#stopped && !draining) this.#components.onHeard(test);
   }
 
   async #take(directory: Directory): Promise<void> {

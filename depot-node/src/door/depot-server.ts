@@ -1,6 +1,13 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { HEADERS, isChallengeTarget, isNoticeTarget, LonghaulError, type Result } from '@longhaul/shared';
+import {
+  HEADERS,
+  isChallengeTarget,
+  isLinkTestTarget,
+  isNoticeTarget,
+  LonghaulError,
+  type Result,
+} from '@longhaul/shared';
 import { answerBrokenRequest, type ConnectionLimiter, comesFrom, Turns } from '@longhaul/shared/service';
 import type { Registry } from 'prom-client';
 import type { MembershipState } from '../directory/membership.ts';
@@ -27,6 +34,8 @@ interface DepotServerComponents {
   readonly answerChallenge: (target: string, clientAddress: string) => Result<object>;
   /** Takes a master's notice of a plan. */
   readonly takeNotice: (target: string) => Result<void>;
+  /** Sends bytes to another depot, to test the link. */
+  readonly serveLinkTest: (request: IncomingMessage, response: ServerResponse) => Promise<Result<void>>;
   readonly metrics: Registry;
   readonly metricsNetworks: readonly string[];
   /** Whether the depot takes nothing new. */
@@ -55,6 +64,11 @@ export function createDepotServer(components: DepotServerComponents): Server {
       const taken = components.takeNotice(request.url ?? '');
       if (taken.ok) response.writeHead(204, SAFETY_HEADERS).end();
       else refuse(request, response, taken.error);
+    } else if (isLinkTestTarget(request.url ?? '')) {
+      return components.serveLinkTest(request, response).then(
+        (taken) => (taken.ok ? undefined : refuse(request, response, taken.error)),
+        () => resetConnection(request.socket),
+      );
     } else return handleRelay(request, response).catch(() => resetConnection(request.socket));
     return undefined;
   };

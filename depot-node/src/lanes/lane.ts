@@ -1,6 +1,7 @@
 import { asLonghaulError, type Chain, type ChainPromise, type LonghaulError } from '@longhaul/shared';
 import type { Conversation } from '../origin/conversation.ts';
 import type { Part } from '../origin/representation.ts';
+import { TOLD_WITHIN_MS } from '../relay/answer-reader.ts';
 import type { Block } from './block-queue.ts';
 import { type LaneRecord, PROVING_BLOCKS } from './degraded-lane.ts';
 import { type BlockRequest, type BlockTaker, fetchBlock, readBlock } from './fetch-block.ts';
@@ -25,6 +26,9 @@ export interface LaneConnection {
 /** Opens a connection for a lane, over a chain that has not failed lately. Does not throw. */
 export type OpenLane = (lane: number) => LaneConnection;
 
+/** A client that keeps a lane waiting for less does not hold it up: a tenth of the time in which it is told of. */
+const LEAST_HELD_UP_MS = 5;
+
 /** A rate needs this much time to show in bytes that come in bursts. */
 const TELLING_MS = 100;
 
@@ -45,6 +49,10 @@ export interface LaneFetch {
   hasRested: boolean;
   /** Another lane has brought it. */
   isLost: boolean;
+  /** It waits for the client alone. */
+  isHeldUp: boolean;
+  /** How much later than they come its bytes are told of, at most. */
+  toldWithinMs: number;
 }
 
 interface LaneComponents {
@@ -56,8 +64,8 @@ interface LaneComponents {
   readonly nowMs: () => number;
   readonly onOpened: (lane: Lane, chain: Chain) => void;
   readonly onChunk: (fetch: LaneFetch, chunk: Buffer) => void;
-  /** Bytes of it have come that went past this thread. */
-  readonly onMoved: (fetch: LaneFetch, bytes: number) => void;
+  /** Bytes of it have come that went past this thread; `isHeldUp`: it waited for the client alone. */
+  readonly onMoved: (fetch: LaneFetch, bytes: number, isHeldUp: boolean) => void;
   readonly onWhole: (fetch: LaneFetch, lane: Lane) => void;
   /** `wasGivenBack`: the origin left blocks unanswered that were asked for ahead; that is no failure of the lane. */
   readonly onFailed: (failure: LonghaulError, lane: Lane, wasGivenBack: boolean) => void;
@@ -244,7 +252,8 @@ export class Lane {
     return (block.endByte - atByte) / (this.meter.bytesPerMs ?? Number.POSITIVE_INFINITY);
   }
 
-  #runningMs({ block, fromByte, atByte, watch, firstByteMs, lastByteMs, isAhead }: LaneFetch): number {
+  #runningMs(fetch: LaneFetch): number {
+    const { block, fromByte, atByte, watch, firstByteMs, lastByteMs, isAhead } = fetch;
     const { bytesPerMs } = this.meter;
     // Its answer was on the way already.
     const leastDelayMs = isAhead ? 0 : (this.meter.leastDelayMs ?? 0);
@@ -256,9 +265,11 @@ export class Lane {
       // The longer nothing comes, the longer it will take.
       return Math.max(usualMs, elapsedMs);
     }
-    const flowingMs = elapsedMs - firstByteMs;
+    // Since it was told of last, as much may have come as before.
+    const untoldMs = Math.min(fetch.toldWithinMs, elapsedMs - lastByteMs);
+    const flowingMs = elapsedMs - firstByteMs - untoldMs;
     // The longer it stands still, the longer it will: TCP doubles its time-out.
-    const stillMs = elapsedMs - lastByteMs;
+    const stillMs = elapsedMs - lastByteMs - untoldMs;
     if (flowingMs < TELLING_MS) return restBytes / (bytesPerMs ?? Number.POSITIVE_INFINITY);
     return Math.max(stillMs, (restBytes * flowingMs) / Math.max(1, atByte - fromByte));
   }
@@ -269,13 +280,13 @@ export class Lane {
     if (!running || this.remainingMs(fetch) > limitMs) return 0;
     if (running !== fetch)
       return this.untilRemainsMs(running, limitMs - (this.remainingMs(fetch) - this.remainingMs(running)));
-    const { block, fromByte, atByte, watch, firstByteMs, lastByteMs } = fetch;
+    const { block, fromByte, atByte, watch, firstByteMs, lastByteMs, toldWithinMs } = fetch;
     const elapsedMs = watch.elapsedMs;
     if (firstByteMs === undefined) return limitMs - elapsedMs;
-    const flowingMs = elapsedMs - firstByteMs;
+    const flowingMs = elapsedMs - firstByteMs - toldWithinMs;
     if (flowingMs < TELLING_MS) return TELLING_MS - flowingMs;
     const slowInMs = (limitMs * (atByte - fromByte)) / (block.endByte - atByte) - flowingMs;
-    return Math.min(slowInMs, limitMs - (elapsedMs - lastByteMs));
+    return Math.min(slowInMs, limitMs - (elapsedMs - lastByteMs - toldWithinMs));
   }
 
   /** Until it is free. */
@@ -329,6 +340,8 @@ export class Lane {
       lastByteMs: 0,
       hasRested: this.#isPaused,
       isLost: false,
+      isHeldUp: false,
+      toldWithinMs: 0,
     };
     if (isAhead || this.#isPaused) watch.stop();
     this.#fetches.push(fetch);
@@ -344,11 +357,17 @@ export class Lane {
         fetch.lastByteMs = fetch.watch.elapsedMs;
         onChunk(fetch, chunk);
       },
-      onMoved: (bytes, heldUpMs) => {
+      onMoved: (bytes, heldUpMs, isHeldUp) => {
         if (!isHere()) return;
-        fetch.watch.skip(heldUpMs);
-        fetch.lastByteMs = fetch.watch.elapsedMs;
-        onMoved(fetch, bytes);
+        const { watch } = fetch;
+        fetch.toldWithinMs = TOLD_WITHIN_MS;
+        watch.skip(heldUpMs);
+        if (isHeldUp) watch.stop();
+        else if (fetch === this.fetch && !this.#isPaused) watch.start();
+        fetch.lastByteMs = watch.elapsedMs;
+        const wasHeldUp = isHeldUp || fetch.isHeldUp || heldUpMs >= LEAST_HELD_UP_MS;
+        fetch.isHeldUp = isHeldUp;
+        onMoved(fetch, bytes, wasHeldUp);
       },
     };
     read(taker).then(
