@@ -32,7 +32,10 @@ export function runPlanner({ cases, repeats, seed, file, say, signal }: PlannerR
       for (const sizeBytes of SIZES) {
         const ask = () => plan.plan({ sizeBytes, originTls: false }, depots, 0);
         const askWith = () => planWith.plan({ sizeBytes, originTls: false }, depots, 0);
-        for (let warm = 0; warm < WARM_UP / repeat; warm += 1) [ask(), askWith()];
+        for (let warm = 0; warm < WARM_UP / repeat; warm += 1) {
+          ask();
+          askWith();
+        }
         const route = ask();
         const line = {
           coldMs: leastMs(ask),
