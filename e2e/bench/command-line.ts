@@ -1,6 +1,7 @@
 import { CONGESTION_CONTROL_NAMES, CONGESTION_CONTROLS, USUAL_CONGESTION_CONTROL } from '@longhaul/shared';
 import { listOf, parseOptions, refusal } from '../lab/options.ts';
 import { CASE_ACCOUNTS, CASE_IDS, SELECTABLE_IDS, selectCases } from './cases/case-id.ts';
+import { type PlannerCommand, readPlannerCommand } from './planner/planner-command.ts';
 import { type PrefixesCommand, readPrefixesCommand } from './prefixes/prefixes-command.ts';
 import { RELAY_IDS, RELAY_LABELS, type RelayId } from './relays/relay-id.ts';
 import type { BenchOptions } from './run/plan-bench.ts';
@@ -8,6 +9,7 @@ import type { BenchOptions } from './run/plan-bench.ts';
 export type BenchCommand =
   | { readonly kind: 'help' }
   | PrefixesCommand
+  | PlannerCommand
   | {
       readonly kind: 'soak';
       readonly seconds: number;
@@ -44,10 +46,12 @@ const OPTIONS = {
 export const USAGE = `Usage: npm run bench -- relay [options]
        npm run bench -- report <result file> [--out folder]
        npm run bench -- soak [--minutes n] [--flows n] [--json file] [--out folder]
+       npm run bench -- planner [--cases a,b] [--repeat n] [--seed n] [--json file] [--out folder]
        npm run bench -- prefixes [--prefixes n] [--repeat n] [--seed n] [--json file] [--out folder]
 
 relay: what bytes, handshakes, beginnings and rest cost on loopback; ours and others, one after the other.
 soak:  many downloads at once (default 200 for 10 minutes) that leave, pause and finish; what depots hold afterwards.
+planner: how long one plan takes over 50 to 1000 depots (default ten overlays of each kind).
 prefixes: memory and look-ups of a table of prefixes (default 1000000 five times), ours and others.
 
 Options of relay:
@@ -79,6 +83,7 @@ const SOAK_FLOWS = 200;
 /** Reads what is asked for. Throws `lab-input-invalid` that lists every mistake. */
 export function readCommandLine(args: readonly string[]): BenchCommand {
   if (args[0] === 'prefixes' && !args.includes('--help')) return readPrefixesCommand(args.slice(1));
+  if (args[0] === 'planner' && !args.includes('--help')) return readPlannerCommand(args.slice(1));
   const { values, positionals } = parseOptions(args, OPTIONS, 'npm run bench --');
   const [name, ...rest] = positionals;
   if (values.help || (name === undefined && args.length === 0)) return { kind: 'help' };
@@ -92,8 +97,8 @@ export function readCommandLine(args: readonly string[]): BenchCommand {
   if (name !== 'relay' && name !== 'soak')
     mistakes.push(
       name === undefined
-        ? 'no benchmark is named: relay, soak or prefixes'
-        : `there is no benchmark '${name}'; choose relay, soak or prefixes`,
+        ? 'no benchmark is named: relay, soak, prefixes or planner'
+        : `there is no benchmark '${name}'; choose relay, soak, prefixes or planner`,
     );
   if (rest.length > 0) mistakes.push(`'${rest.join(' ')}' means nothing here`);
   const whole = (option: string, text: string, most: number): number => {

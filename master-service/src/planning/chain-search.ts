@@ -27,6 +27,10 @@ export interface RatedChain {
   /** What its legs are made of. */
   readonly links: readonly LinkEstimate[];
   readonly parts: readonly OverlayLeg[];
+  /** Whether the entry depot speaks TLS with clients. */
+  readonly clientTls: boolean;
+  /** What its depots leave to it, segments per second. */
+  readonly roomPerSecond: number;
   readonly lanes: number;
   /** Predicted completion time with these lanes, breaks counted. */
   readonly seconds: number;
@@ -140,6 +144,8 @@ export class ChainSearch {
       legs: legs.map(({ leg }) => leg),
       links: legs.map(({ link }) => link),
       parts: legs,
+      clientTls: this.#space.isTls(numbers[0] ?? 0),
+      roomPerSecond: this.#space.roomOf(numbers),
       lanes: count,
       seconds,
     }));
@@ -375,9 +381,7 @@ export class ChainSearch {
   /** As `chainSeconds`, which its tests hold it against. */
   #secondsOf(legs: readonly OverlayLeg[], depots: number, lanes: number, perRound: number): number {
     const space = this.#space;
-    let cap = INFINITE;
-    for (let place = 0; place < depots; place += 1)
-      cap = Math.min(cap, space.roomPerSecond[this.#chain[place] ?? 0] ?? 0);
+    let cap = space.roomOf(this.#chain.subarray(0, depots));
     for (let index = 0; index <= depots; index += 1)
       cap = Math.min(cap, legs[index]?.shape(index === 0 ? 1 : lanes).capPerSecond ?? 0);
     let passing = space.clientPassing(this.#chain[0] ?? 0);

@@ -1,5 +1,5 @@
 import type { LinkReport } from '@longhaul/shared';
-import type { LinkConfig } from '../config.ts';
+import { CLIENT, type LinkConfig, ORIGIN } from '../config.ts';
 import type { Estimate } from '../estimates/estimate.ts';
 import { estimateOf, type Figure, type Prior } from '../estimates/figure.ts';
 import { type ClassMember, LearnedPriors } from '../estimates/learned-priors.ts';
@@ -67,6 +67,7 @@ type Listener = (one: string, other: string, nowMs: number) => void;
  */
 export class LinkTable implements LinkView {
   readonly #configured = new Map<string, LinkConfig>();
+  readonly #linked = { client: new Set<string>(), origin: new Set<string>() };
   /** By sender and receiver. */
   readonly #measured = new Map<string, Measured>();
   readonly #priors = new LearnedPriors(ASSUMED.rateBps);
@@ -75,7 +76,10 @@ export class LinkTable implements LinkView {
   readonly #listeners: Listener[] = [];
 
   constructor(links: readonly LinkConfig[], windowBytes: number, facts = new Facts({ kinds: LINK_FACTS })) {
-    for (const link of links) this.#configured.set(pairKey(...link.between), link);
+    for (const link of links) {
+      this.#configured.set(pairKey(...link.between), link);
+      this.#noteEnds(...link.between);
+    }
     this.#windowBytes = windowBytes;
     this.#facts = facts;
     facts.store.watch(LINK_MEASURED, (now, before) => this.#refresh(now ?? before));
@@ -135,6 +139,18 @@ export class LinkTable implements LinkView {
     };
   }
 
+  /** The other ends of links that anything is known of, or was; those of clients and origins. */
+  linkedWith(end: typeof CLIENT | typeof ORIGIN): ReadonlySet<string> {
+    return this.#linked[end];
+  }
+
+  #noteEnds(one: string, other: string): void {
+    for (const end of [CLIENT, ORIGIN] as const) {
+      if (one === end) this.#linked[end].add(other);
+      if (other === end) this.#linked[end].add(one);
+    }
+  }
+
   /** All pairs of which anything is known, or was. */
   *pairs(): Iterable<readonly [one: string, other: string]> {
     const measured = [...this.#measured.keys()].map((key) => pairKey(...endsOf(key)));
@@ -158,6 +174,7 @@ export class LinkTable implements LinkView {
       this.#priors.count(memberOf(now), 1);
     } else this.#measured.delete(key);
     const [one, other] = endsOf(key);
+    this.#noteEnds(one, other);
     for (const listener of this.#listeners) listener(one, other, changed.timeMs);
   }
 

@@ -19,6 +19,8 @@ export interface LinkView {
   estimate(one: string, other: string, nowMs: number): LinkEstimate | undefined;
   /** How unsure its figures are; left out where nobody says. */
   doubt?(one: string, other: string, nowMs: number): LegDoubt;
+  /** The depots that may have a link to clients, or to origins; left out where each has to be asked for. */
+  linkedWith?(end: 'client' | 'origin'): ReadonlySet<string>;
   /** All pairs of which anything is known, or was. */
   pairs(): Iterable<readonly [one: string, other: string]>;
   /** Has `listener` told of each pair whose estimate may have changed. */

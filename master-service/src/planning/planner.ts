@@ -8,7 +8,6 @@ import {
   type Prediction,
   type Result,
   refuse,
-  SEGMENT_BYTES,
 } from '@longhaul/shared';
 import { CLIENT, ORIGIN, type PlannerConfig } from '../config.ts';
 import type { Decision } from '../events.ts';
@@ -84,7 +83,6 @@ export interface Route {
  */
 const USUAL_SHARES: readonly number[] = [1, 0.1, 0.01, 0.001];
 
-const INFINITE = Number.POSITIVE_INFINITY;
 /** Chains that are compared for one download by what is unsure of them: the fastest by the point estimates. */
 const MOST_COMPARED = 16;
 
@@ -147,7 +145,7 @@ export class Planner {
       over.length > 0 ? new ChainSearch(this.#space(query, lanesToTry, over, nowMs)) : undefined;
     const search = searchOver(usable);
     const fastest = search?.best(MOST_COMPARED) ?? [];
-    const ranked = byExpectedTime(fastest, (rated) => expectedOf(query, rated, depots));
+    const ranked = byExpectedTime(fastest, (rated) => expectedOf(query, rated));
     const [best, runnerUp] = ranked;
     const direct = this.#direct(query, best?.links ?? [], nowMs);
     const gainOf = (rated: RatedChain) => this.#gain(query, rated, direct.part, depots);
@@ -213,7 +211,7 @@ export class Planner {
     const logs = sizes.map((size) => {
       const choices = laneChoices(this.#config, size, lanes);
       const suited = chooseLanes(legs, size, setUp, choices);
-      const over = expectedOf({ ...query, sizeBytes: size }, { ...rated, lanes: suited.lanes }, depots);
+      const over = expectedOf({ ...query, sizeBytes: size }, { ...rated, lanes: suited.lanes });
       return Math.log(
         expectedSeconds({
           parts: [direct],
@@ -303,16 +301,23 @@ export class Planner {
     lanesToTry: readonly number[],
     usable: readonly PlanningDepot[],
     nowMs: number,
-    clientLink = (id: string) => this.#links.estimate(CLIENT, id, nowMs),
+    clientLink = (id: string) =>
+      (this.#links.linkedWith?.(CLIENT).has(id) ?? true)
+        ? this.#links.estimate(CLIENT, id, nowMs)
+        : undefined,
   ): SearchSpace {
     this.#graph.refresh(nowMs);
     const legOver = (link: LinkEstimate | undefined, ends: readonly [string, string]) =>
       link && new OverlayLeg(link, ends, this.#senders, () => this.#doubt(...ends, nowMs));
+    const origins = this.#links.linkedWith?.(ORIGIN);
     const depots = usable.map(({ id, tls, roomBps }) => ({
       id,
       tls,
       client: legOver(clientLink(id), [CLIENT, id]),
-      origin: legOver(this.#links.estimate(id, ORIGIN, nowMs), [id, ORIGIN]),
+      origin:
+        (origins?.has(id) ?? true)
+          ? legOver(this.#links.estimate(id, ORIGIN, nowMs), [id, ORIGIN])
+          : undefined,
       ...(roomBps === undefined ? {} : { roomBps }),
     }));
     const { maxDepots } = this.#config;
@@ -341,17 +346,13 @@ export class Planner {
 }
 
 /** The mean time of a chain with its lanes over all that may be. */
-function expectedOf(query: RouteQuery, rated: RatedChain, depots: readonly PlanningDepot[]): number {
-  const { chain, parts, lanes } = rated;
-  const rooms = depots.filter(({ id }) => chain.includes(id)).map(({ roomBps = INFINITE }) => roomBps);
-  return expectedSeconds({
-    parts,
-    lanes,
-    sizeBytes: query.sizeBytes,
-    setUp: setUpOf(query, chain, depots),
-    roomPerSecond: Math.min(INFINITE, ...rooms) / 8 / SEGMENT_BYTES,
-    breaksPerSecond: chain.length * (query.depotBreaksPerSecond ?? 0),
-  });
+function expectedOf(
+  { sizeBytes, originTls, depotBreaksPerSecond = 0 }: RouteQuery,
+  { chain, parts, lanes, clientTls, roomPerSecond }: RatedChain,
+): number {
+  const setUp = { clientTls, originTls };
+  const breaksPerSecond = chain.length * depotBreaksPerSecond;
+  return expectedSeconds({ parts, lanes, sizeBytes, setUp, roomPerSecond, breaksPerSecond });
 }
 
 function byExpectedTime(

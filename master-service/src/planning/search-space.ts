@@ -126,6 +126,17 @@ export class SearchSpace {
     return new Set(Array.from(found, (number) => this.graph.idOf(number)));
   }
 
+  isTls(number: number): boolean {
+    return this.#tls[number] === 1;
+  }
+
+  /** What the depots of a chain leave to it, segments per second. */
+  roomOf(numbers: Int32Array): number {
+    let room = Number.POSITIVE_INFINITY;
+    for (const number of numbers) room = Math.min(room, this.roomPerSecond[number] ?? 0);
+    return room;
+  }
+
   /** Seconds that the client's leg costs by its round trip. */
   clientPassing(entry: number): number {
     const rounds = CLIENT_ROUNDS + (this.#tls[entry] ?? 0);

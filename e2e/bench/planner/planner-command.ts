@@ -1,0 +1,76 @@
+import { join, resolve } from 'node:path';
+import { listOf, parseOptions, refusal } from '../../lab/options.ts';
+import { openLineFile } from '../../lab/results/result-file.ts';
+import { describeRun, fingerprintOf } from '../../lab/results/run-info.ts';
+import { PLANNER_CASE_IDS, type PlannerCaseId } from './planner-case.ts';
+import { plannerLineSchema } from './planner-line.ts';
+import { runPlanner } from './run-planner.ts';
+import { writePlannerReport } from './write-planner-report.ts';
+
+export interface PlannerCommand {
+  readonly kind: 'planner';
+  readonly cases: readonly PlannerCaseId[];
+  readonly repeats: number;
+  readonly seed: number;
+  readonly resultFile: string | undefined;
+  readonly outFolder: string | undefined;
+}
+
+const OPTIONS = {
+  cases: { type: 'string' },
+  repeat: { type: 'string' },
+  seed: { type: 'string' },
+  json: { type: 'string' },
+  out: { type: 'string' },
+} as const;
+
+const REPEATS = 10;
+
+/** Reads what stands behind `planner`. Throws `lab-input-invalid` that lists every mistake. */
+export function readPlannerCommand(args: readonly string[]): PlannerCommand {
+  const { values, positionals } = parseOptions(args, OPTIONS, 'npm run bench --');
+  const mistakes = positionals.length > 0 ? [`'${positionals.join(' ')}' means nothing here`] : [];
+  const asked = listOf(values.cases) ?? PLANNER_CASE_IDS;
+  for (const id of asked)
+    if (!PLANNER_CASE_IDS.some((known) => known === id))
+      mistakes.push(`there is no case '${id}'; choose from ${PLANNER_CASE_IDS.join(', ')}`);
+  const whole = (option: 'repeat' | 'seed', preset: number, least: number, most: number): number => {
+    const text = values[option] ?? String(preset);
+    const value = Number(text);
+    if (!/^[0-9]+$/.test(text) || value < least || value > most)
+      mistakes.push(`--${option} ${text} must be a whole number from ${least} to ${most}`);
+    return value;
+  };
+  const command = {
+    kind: 'planner' as const,
+    cases: PLANNER_CASE_IDS.filter((id) => asked.includes(id)),
+    repeats: whole('repeat', REPEATS, 1, 1000),
+    seed: whole('seed', 1, 0, 2 ** 31),
+    resultFile: values.json,
+    outFolder: values.out,
+  };
+  if (mistakes.length > 0) throw refusal(`${mistakes.join('; ')}.`);
+  return command;
+}
+
+/** Runs the benchmark and gives its page. */
+export function benchPlanner(
+  { cases, repeats, seed, resultFile, outFolder }: PlannerCommand,
+  folder: string,
+  say: (text: string) => void,
+  signal: AbortSignal,
+): string {
+  const out = outFolder ?? folder;
+  const path = resolve(resultFile ?? join(out, 'planner.jsonl'));
+  const info = describeRun({
+    experiment: 'planner',
+    planFingerprint: fingerprintOf({ cases, repeats, seed }),
+    command: ['npm run bench --', ...process.argv.slice(2)].join(' '),
+    options: { repeat: repeats, quick: false, cutSeconds: null, seed },
+    programs: [],
+  });
+  const file = openLineFile(path, info, plannerLineSchema);
+  runPlanner({ cases, repeats, seed, file, say, signal });
+  file.finish();
+  return writePlannerReport({ resultFile: path, outFolder: resolve(out) }).page;
+}
