@@ -116,6 +116,7 @@ export function createDepot(init: DepotInit): Depot {
     tlsEnding,
     sockets,
     takeLinkReports: () => sampler.takeLinkReports(),
+    takeClientReports: () => sampler.takeClientReports(),
     activeTransfers: () => jobs.active,
     onHeard: (test) => {
       if (config.measuring.bytesPerHour === 0) return;

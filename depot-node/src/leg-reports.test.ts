@@ -1,3 +1,4 @@
+import { heartbeatRequestSchema } from '@longhaul/shared';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { openKernel } from './kernel/open-kernel.ts';
 import { fetchRaw } from './testing/fetch-raw.ts';
@@ -17,6 +18,21 @@ describe.skipIf(!kernel).each(await testPlanes())('with a relay of %s,', (_kind,
     );
   });
   afterEach(() => overlay.close());
+
+  test('an entry depot tells its master what the way to the network of its client is like', async () => {
+    await fetchRaw(overlay.relayUrl(`${overlay.originUrl}/whole.bin`));
+    await expect.poll(() => overlay.depot('d1').events.map(({ type }) => type)).toContain('transfer');
+    const { master } = overlay;
+    const told = () => {
+      // A heartbeat that is on its way may have been put together before.
+      const material = { enrolmentSecret: master.secret, trustedAuthorities: [], tls: undefined };
+      overlay.depot('d1').depot.renew(material);
+      const beats = master.requests.filter(({ path }) => path === '/v1/depots/d1/heartbeat');
+      return beats.flatMap(({ body }) => heartbeatRequestSchema.parse(body).clients ?? []);
+    };
+    const expected = { prefix: '127.0.0.0/24', rttMs: expect.any(Number), sentBytes: expect.any(Number) };
+    await expect.poll(told).toMatchObject([expected]);
+  });
 
   test('every depot of a chain tells of each leg of a download what the kernel saw', async () => {
     await fetchRaw(overlay.relayUrl(`${overlay.originUrl}/whole.bin`));

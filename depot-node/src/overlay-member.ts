@@ -31,6 +31,7 @@ export interface OverlayMemberInit extends Omit<DepotMaterial, 'tls'> {
   readonly tlsEnding: TlsEnding | undefined;
   readonly sockets: LegSockets;
   readonly takeLinkReports: LegSampler['takeLinkReports'];
+  readonly takeClientReports: LegSampler['takeClientReports'];
   readonly activeTransfers: () => number;
   /** Called after each heartbeat, with the test of a link that the master asks for, where it does. */
   readonly onHeard: (test: LinkTest | undefined) => void;
@@ -77,6 +78,7 @@ export function createOverlayMember(init: OverlayMemberInit) {
     heartbeatMs: config.master.heartbeatSeconds * 1000,
     activeTransfers: init.activeTransfers,
     takeLinkReports: init.takeLinkReports,
+    takeClientReports: init.takeClientReports,
     onDirectory: async (answer) => {
       await Promise.all([directory.update(answer), updateAddresses()]);
       observe({ type: 'directory', depots: answer.depots.length });

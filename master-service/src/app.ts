@@ -28,6 +28,7 @@ import { HttpServer, type Listening } from './http/http-server.ts';
 import { setSecurityHeaders } from './http/security-headers.ts';
 import { KnownMasters, MASTER_FACTS } from './keys/known-masters.ts';
 import { masterKeyOf, type SigningKey } from './keys/signing-key.ts';
+import { CLIENT_FACTS, ClientTable } from './measuring/client-table.ts';
 import { IdleLinks } from './measuring/idle-links.ts';
 import { createMetrics } from './operations/metrics.ts';
 import { operationsRoutes } from './operations/operations-routes.ts';
@@ -39,7 +40,7 @@ import { Planner } from './planning/planner.ts';
 import { SIZE_FACTS, SizeMemory } from './planning/size-memory.ts';
 import { DownloadPolicy } from './policy/download-policy.ts';
 import { RateCaps, SPENT_FACTS } from './policy/rate-caps.ts';
-import { MeasuredPrefixes } from './prefixes/measured-prefixes.ts';
+import { MeasuredPrefixes, PREFIX_FACTS } from './prefixes/measured-prefixes.ts';
 import { PrefixFiles, type PrefixPaths } from './prefixes/prefix-files.ts';
 import { prefixRoutes } from './prefixes/prefix-routes.ts';
 import { WhereaboutsLookUp } from './prefixes/whereabouts.ts';
@@ -50,7 +51,15 @@ import { TicketIssuer } from './tickets/ticket-issuer.ts';
 const RESERVED_SHARE = 0.05;
 
 /** Everything that is learned here, by the rooms that know what it means. */
-const FACT_KINDS = [...DEPOT_FACTS, ...LINK_FACTS, ...SIZE_FACTS, ...SPENT_FACTS, ...MASTER_FACTS];
+const FACT_KINDS = [
+  ...DEPOT_FACTS,
+  ...LINK_FACTS,
+  ...CLIENT_FACTS,
+  ...SIZE_FACTS,
+  ...SPENT_FACTS,
+  ...MASTER_FACTS,
+  ...PREFIX_FACTS,
+];
 
 export interface MasterDeps {
   readonly config: MasterConfig;
@@ -118,7 +127,7 @@ export function createMaster(deps: MasterDeps): Master {
     openConnections: () => limiter.open,
     facts: () => facts.store.counts(),
     prefixTables: () => prefixFiles.views,
-    measuredPrefixes: () => measured,
+    measuredPrefixes: () => measured.size,
     places: () => whereabouts.counts,
   });
   const emit: EmitEvent = (event) => {
@@ -147,7 +156,7 @@ export function createMaster(deps: MasterDeps): Master {
   });
   let { site } = config.prefixes;
   const prefixFiles = new PrefixFiles(deps.prefixPaths ?? {}, emit);
-  const measured = new MeasuredPrefixes();
+  const measured = new MeasuredPrefixes(facts);
   const whereabouts = new WhereaboutsLookUp({ files: prefixFiles, measured, site: () => site });
   const sources = new DepotSources();
   const { connections, connectionsPerNetwork, waitingPerNetwork } = config.limits;
@@ -182,6 +191,7 @@ export function createMaster(deps: MasterDeps): Master {
     publicUrl,
     caps,
   });
+  for (const kind of DEPOT_FACTS) facts.store.watch(kind, () => plans.noteDepots());
   const ask = deps.askDepot ?? createAskDepot({ policy: config.addresses, names: config.names });
   const service = new DepotService({
     registry,
@@ -193,6 +203,7 @@ export function createMaster(deps: MasterDeps): Master {
     planner,
     assumedSizeBytes: config.planner.assumedSizeBytes,
     masters,
+    clients: new ClientTable(facts),
     idleLinks: new IdleLinks({ links }),
     emit,
   });

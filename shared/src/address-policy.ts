@@ -60,13 +60,19 @@ export function refuseOverlayAddress(
 
 /** Whether `host` is an address literal rather than a name. */
 export function isAddressLiteral(host: string): boolean {
-  return ipaddr.isValid(host);
+  return !isSurelyName(host) && ipaddr.isValid(host);
 }
 
 /** One spelling for each address: IPv4-mapped IPv6 as IPv4, IPv6 compressed, no zone. Other texts stay as they are. */
 export function plainAddress(text: string): string {
+  if (isSurelyName(text)) return text;
   const address = text.split('%', 1)[0] ?? '';
   return ipaddr.isValid(address) ? ipaddr.process(address).toString() : text;
+}
+
+/** Whether a text has a letter that no address literal has, and no colon, behind which IPv6 has its zones. */
+function isSurelyName(text: string): boolean {
+  return /[g-wyz]/i.test(text) && !text.includes(':');
 }
 
 /** Whether `text` is a network in CIDR form. */
@@ -91,7 +97,14 @@ export function clientAddress(address: string): string {
   return networkOf(address, 4, 8);
 }
 
-function networkOf(address: string, keptOfIpv4: number, keptOfIpv6: number): string {
+/** An IPv4 address as sockets name it, also mapped into IPv6. */
+const PLAIN_IPV4 =
+  /^(?:::ffff:)?(((?:0|[1-9][0-9]?|1[0-9][0-9]|2[0-4][0-9]|25[0-5])\.){3})(0|[1-9][0-9]?|1[0-9][0-9]|2[0-4][0-9]|25[0-5])$/;
+
+function networkOf(address: string, keptOfIpv4: 3 | 4, keptOfIpv6: number): string {
+  // Every request is counted for its client: what is plain goes past the parser.
+  const plain = PLAIN_IPV4.exec(address);
+  if (plain) return `${plain[1]}${keptOfIpv4 === 4 ? plain[3] : '0'}/${keptOfIpv4 * 8}`;
   if (!ipaddr.isValid(address)) return address;
   const parsed = ipaddr.process(address);
   const bytes = parsed.toByteArray();

@@ -166,6 +166,17 @@ const linkReportSchema = z.object({
 });
 export type LinkReport = z.infer<typeof linkReportSchema>;
 
+/** What a depot measured towards clients of one network since its last heartbeat, as the sender. */
+const clientReportSchema = z.object({
+  /** A /24, or /48 of IPv6. */
+  prefix: z.string().check(z.regex(/^[0-9a-f.:]{2,45}\/(?:24|48)$/)),
+  rttMs: z.number().check(z.minimum(0), z.maximum(MAX_RTT_MS)),
+  sentBytes: z.optional(count),
+  retransmittedBytes: z.optional(count),
+  goodputBps: z.optional(z.number().check(z.positive(), z.maximum(MAX_GOODPUT_BPS))),
+});
+export type ClientReport = z.infer<typeof clientReportSchema>;
+
 /** Whether this is the size of a file that a download can have: nothing is known of empty ones. */
 export function isFileSize(sizeBytes: number): boolean {
   return Number.isInteger(sizeBytes) && sizeBytes >= 1 && sizeBytes <= MAX_FILE_BYTES;
@@ -184,6 +195,8 @@ export const heartbeatRequestSchema = z.object({
   activeTransfers: count,
   draining: z.boolean(),
   links: z.array(linkReportSchema).check(z.maxLength(1000)),
+  /** Left out by depots that do not measure them. */
+  clients: z.optional(z.array(clientReportSchema).check(z.maxLength(1000))),
   sizes: z.array(sizeReportSchema).check(z.maxLength(1000)),
 });
 export type HeartbeatRequest = z.infer<typeof heartbeatRequestSchema>;

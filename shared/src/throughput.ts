@@ -10,7 +10,7 @@
  * rate (BBR) is held back by the line alone, and gains nothing from a second connection.
  */
 import { CONGESTION_CONTROLS, type LossResponse } from './congestion-controls.ts';
-import { type LegEstimate, legShape, shapeSeconds } from './leg-time.ts';
+import { type LegEstimate, type LegShape, legShape, shapeSeconds } from './leg-time.ts';
 import { SEGMENT_BYTES } from './units.ts';
 
 export interface LegGoodput {
@@ -84,6 +84,17 @@ export function chainSeconds(
   capPerSecond = Number.POSITIVE_INFINITY,
 ): number {
   const shapes = legs.map((leg, index) => legShape(leg, index === 0 ? 1 : lanes));
+  return shapesSeconds(shapes, sizeBytes, setUp, lanes, capPerSecond);
+}
+
+/** {@link chainSeconds} of legs whose shapes with these lanes are known. */
+export function shapesSeconds(
+  shapes: readonly LegShape[],
+  sizeBytes: number,
+  setUp: SetUp,
+  lanes: number,
+  capPerSecond: number,
+): number {
   const cap = shapes.reduce((least, shape) => Math.min(least, shape.capPerSecond), capPerSecond);
   const lasts = shapes.map((shape) => shapeSeconds(shape, sizeBytes, cap) - shape.rttSeconds / 2);
   const rttsMs = shapes.map(({ rttSeconds }) => 1000 * rttSeconds);

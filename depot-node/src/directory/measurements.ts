@@ -1,4 +1,4 @@
-import { isFileSize, type LinkReport, type SizeReport } from '@longhaul/shared';
+import { type ClientReport, isFileSize, type LinkReport, type SizeReport } from '@longhaul/shared';
 
 /** Measurements of each kind kept between two heartbeats; the newest win. */
 const MAX_REPORTS = 1000;
@@ -6,12 +6,15 @@ const MAX_REPORTS = 1000;
 /** What a heartbeat has to report. */
 export interface Reports {
   readonly links: LinkReport[];
+  /** Left out where there are none: a master of before knows none. */
+  readonly clients?: ClientReport[];
   readonly sizes: SizeReport[];
 }
 
 /** What this depot has measured since its master took the last report. */
 export class Measurements {
   readonly #links = new Map<string, LinkReport>();
+  readonly #clients = new Map<string, ClientReport>();
   readonly #sizes = new Map<string, SizeReport>();
 
   /** Notes what a link did; the smallest round trip of an interval counts. */
@@ -19,6 +22,13 @@ export class Measurements {
     const known = this.#links.get(report.to);
     const rttMs = Math.min(report.rttMs, known?.rttMs ?? report.rttMs);
     keep(this.#links, report.to, { ...known, ...report, ...sentTogether(known, report), rttMs });
+  }
+
+  /** Notes what the ways to clients of one network did. */
+  noteClient(report: ClientReport): void {
+    const known = this.#clients.get(report.prefix);
+    const rttMs = Math.min(report.rttMs, known?.rttMs ?? report.rttMs);
+    keep(this.#clients, report.prefix, { ...known, ...report, ...sentTogether(known, report), rttMs });
   }
 
   /** Notes the size of the file behind a URL hash, if it is one, and whether no part of it can be asked for. */
@@ -29,17 +39,28 @@ export class Measurements {
 
   /** Everything that has not been taken yet. */
   all(): Reports {
-    return { links: [...this.#links.values()], sizes: [...this.#sizes.values()] };
+    const clients = [...this.#clients.values()];
+    return {
+      links: [...this.#links.values()],
+      ...(clients.length > 0 ? { clients } : {}),
+      sizes: [...this.#sizes.values()],
+    };
   }
 
-  forget({ links, sizes }: Reports): void {
+  forget({ links, clients = [], sizes }: Reports): void {
     for (const { to } of links) this.#links.delete(to);
+    for (const { prefix } of clients) this.#clients.delete(prefix);
     for (const { urlHash } of sizes) this.#sizes.delete(urlHash);
   }
 }
 
+interface Sent {
+  readonly sentBytes?: number | undefined;
+  readonly retransmittedBytes?: number | undefined;
+}
+
 /** What both say was sent, which nobody has been told yet. */
-function sentTogether(known: LinkReport | undefined, report: LinkReport): Partial<LinkReport> {
+function sentTogether(known: Sent | undefined, report: Sent): Sent {
   if (known?.sentBytes === undefined || report.sentBytes === undefined) return {};
   return {
     sentBytes: known.sentBytes + report.sentBytes,

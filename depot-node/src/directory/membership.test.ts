@@ -51,6 +51,7 @@ function memberWith(enrolmentSecret: string): Membership {
     heartbeatMs: HEARTBEAT_MS,
     activeTransfers: () => 0,
     takeLinkReports: () => [],
+    takeClientReports: () => [],
     onDirectory: () => keepDirectory(),
     onHeard: () => {},
     onFailure: ({ code }) => failures.push(code),

@@ -1,4 +1,5 @@
 import {
+  type ClientReport,
   type Directory,
   type ErrorCode,
   type LinkReport,
@@ -32,6 +33,8 @@ interface MembershipComponents {
   readonly activeTransfers: () => number;
   /** What the connections to other depots told since the last call. */
   readonly takeLinkReports: () => readonly LinkReport[];
+  /** What the connections to clients told since the last call, by their networks. */
+  readonly takeClientReports: () => readonly ClientReport[];
   readonly onDirectory: (directory: Directory) => Promise<void>;
   /** Called after each heartbeat that was answered, with the test of a link that the master asks for, where it does. */
   readonly onHeard: (test: LinkTest | undefined) => void;
@@ -140,8 +143,9 @@ export class Membership {
   }
 
   async #heartbeat(): Promise<void> {
-    const { client, takeLinkReports, activeTransfers } = this.#components;
+    const { client, takeLinkReports, takeClientReports, activeTransfers } = this.#components;
     for (const report of takeLinkReports()) this.#measurements.noteLink(report);
+    for (const report of takeClientReports()) this.#measurements.noteClient(report);
     const reports = this.#measurements.all();
     const draining = this.#draining;
     const report = { activeTransfers: activeTransfers(), draining, ...reports };

@@ -1,10 +1,12 @@
+import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import type { Chain, LinkReport } from '@longhaul/shared';
+import { type Chain, type ClientReport, clientPrefix, type LinkReport } from '@longhaul/shared';
 import type { DescriptorCalls } from '../kernel/descriptor-calls.ts';
 import { type HeldDescriptor, holdDescriptor } from './held-descriptor.ts';
 import { type LegDelta, type LegLimit, type LegMeasure, LegMeter, LIMITS } from './leg-meter.ts';
 import type { LegClass } from './leg-options.ts';
 import { LinkEstimates } from './link-estimates.ts';
+import { rawSocketOf } from './reset.ts';
 import { createTcpInfoReader, TCP_CLOSED, type TcpInfo, type TcpInfoCalls } from './tcp-info.ts';
 
 /** Often enough for a download of seconds; a look at a connection costs about 2 us. */
@@ -58,11 +60,15 @@ export interface LegSampler {
   readonly totals: (legClass: LegClass) => LegTotals;
   /** The links to other depots measured since the last call. */
   readonly takeLinkReports: () => LinkReport[];
+  /** The same of the networks of clients. */
+  readonly takeClientReports: () => ClientReport[];
 }
 
 interface Leg {
   readonly held: HeldDescriptor;
   readonly info: LegInfo;
+  /** The network of the client at the other end, where it is one. */
+  readonly client: string | undefined;
   readonly meter: LegMeter;
   /** From one look to the next, in samples: doubled while nothing moves. */
   everySamples: number;
@@ -80,6 +86,7 @@ export function createLegSampler(
 ): LegSampler {
   const legs = new Set<Leg>();
   const links = new LinkEstimates();
+  const clients = new LinkEstimates();
   const totals = { client: newTotals(), depot: newTotals(), origin: newTotals() };
   const readInfo: (descriptor: number) => TcpInfo | undefined = kernel
     ? createTcpInfoReader(kernel)
@@ -93,6 +100,7 @@ export function createLegSampler(
     const delta = leg.meter.add(info, nowMs());
     addTo(totals[leg.info.legClass], delta);
     if (leg.info.depot !== undefined) links.note(leg.info.depot, delta, leg.meter.measure);
+    if (leg.client !== undefined) clients.note(leg.client, delta, leg.meter.measure);
     if (info.state === TCP_CLOSED) leg.held.release();
     const isUnderWay = (info.unackedSegments ?? 0) > 0;
     const hasMoved = isUnderWay || delta.sentBytes > 0 || delta.receivedBytes > 0;
@@ -125,7 +133,8 @@ export function createLegSampler(
         return { stop: () => ({ ...named, measure: undefined }), measure: () => undefined };
       }
       const meter = new LegMeter(first, nowMs());
-      const leg: Leg = { info, meter, held: source, everySamples: 1, waitsSamples: 1 };
+      const client = legClass === 'client' ? networkAt(stream) : undefined;
+      const leg: Leg = { info, client, meter, held: source, everySamples: 1, waitsSamples: 1 };
       if (legs.size === 0) timer = setInterval(lookAtAll, SAMPLE_MS).unref();
       legs.add(leg);
       return {
@@ -141,7 +150,15 @@ export function createLegSampler(
     },
     totals: (legClass) => totals[legClass],
     takeLinkReports: () => links.take(),
+    takeClientReports: () => clients.take().map(({ to, ...measured }) => ({ ...measured, prefix: to })),
   };
+}
+
+/** The client network at the other end of a connection; `undefined` where nobody says. */
+function networkAt(stream: Duplex | number): string | undefined {
+  const address =
+    typeof stream === 'number' ? undefined : (rawSocketOf(stream) as Partial<Socket>).remoteAddress;
+  return address === undefined ? undefined : clientPrefix(address);
 }
 
 function newTotals() {

@@ -19,7 +19,7 @@ interface Estimate {
   told: { readonly sentBytes: number; readonly retransmittedBytes: number };
 }
 
-/** What the legs to and from each neighbour depot say of the link between. */
+/** What the legs to and from each neighbour depot, or each client network, say of the way between. */
 export class LinkEstimates {
   readonly #byDepot = new Map<string, Estimate>();
 

@@ -130,6 +130,26 @@ describe('masters that share facts', () => {
     expect(parts).toBe(1);
   });
 
+  test('notice what got lost between two things that they heard', async () => {
+    const { join } = meet();
+    const [one, two] = [join('one'), join('two')];
+    const tell = async (key: string, isLost: boolean) => {
+      one.bus.isCut = isLost;
+      one.learn(key, 'x');
+      one.exchange.tell();
+      one.bus.isCut = false;
+      await new Promise((resolve) => setImmediate(resolve));
+    };
+    await two.exchange.ask();
+    await tell('a', false);
+    await tell('lost', true);
+    await tell('b', false);
+    expect(two.view()).toHaveLength(2);
+    await two.exchange.ask();
+    expect(two.view()).toEqual(one.view());
+    await two.exchange.close();
+  });
+
   test('get back after a restart what they had told before', async () => {
     const { join } = meet();
     const [one, two] = [join('one'), join('two')];
@@ -188,6 +208,7 @@ describe('masters that share facts', () => {
       source: fc.integer({ min: 0, max: 2 }),
       key: fc.constantFrom('a', 'b', 'c', 'd'),
       isTold: fc.boolean(),
+      asks: fc.boolean(),
       arrivals: fc.array(fc.integer({ min: 0, max: 5 }), { maxLength: 3 }),
     });
     await fc.assert(
@@ -195,10 +216,11 @@ describe('masters that share facts', () => {
         const { join } = meet();
         const masters = [join('one'), join('two'), join('three')];
         for (const { bus } of masters) bus.isCut = true;
-        for (const [index, { source, key, isTold, arrivals }] of steps.entries()) {
+        for (const [index, { source, key, isTold, asks, arrivals }] of steps.entries()) {
           const master = masters[source];
           master?.learn(key, `text ${index}`);
           if (isTold) master?.exchange.tell();
+          if (asks) await masters[(source + 1) % 3]?.exchange.ask();
           for (const back of arrivals) {
             const text = master?.bus.sent.at(-1 - back);
             for (const other of text ? masters.filter((one) => one !== master) : []) {

@@ -5,8 +5,10 @@ import type { FactsFile } from './facts-file.ts';
 const LOOK_MS = 1_000;
 /** A clock that differs by more from the steady one was set: it is not only a slow one. */
 const SET_MS = 500;
-/** How often what is known is written to disk: a master that crashes has forgotten so much at most. */
+/** How often what is known is written to disk: a master that crashes has forgotten so much at most ... */
 const SAVE_MS = 30_000;
+/** ... or a hundred times as long as writing takes, so that it takes one percent of the time. */
+const SAVE_SHARE = 0.01;
 
 interface FactKeeperInit {
   readonly facts: Facts;
@@ -30,6 +32,7 @@ export class FactKeeper {
   #saving: NodeJS.Timeout | undefined;
   #nowMs = 0;
   #steadyMs = 0;
+  #isClosed = false;
 
   constructor(init: FactKeeperInit) {
     this.#init = init;
@@ -45,8 +48,7 @@ export class FactKeeper {
     const restored = file.restore(facts, now());
     if (restored.facts + restored.refused > 0) onRestored(restored.facts, restored.refused);
     // Its epoch is on disk before anybody could be told of it.
-    void this.#save();
-    this.#saving = setInterval(() => void this.#save(), SAVE_MS).unref();
+    void this.#saveOn();
   }
 
   /** Looks whether the clock was set, and forgets what is too old. */
@@ -65,8 +67,18 @@ export class FactKeeper {
 
   async close(): Promise<void> {
     clearInterval(this.#looking);
-    clearInterval(this.#saving);
+    this.#isClosed = true;
+    clearTimeout(this.#saving);
     await this.#save();
+  }
+
+  async #saveOn(): Promise<void> {
+    const { steadyMs } = this.#init;
+    const beganMs = steadyMs();
+    await this.#save();
+    if (this.#isClosed) return;
+    const waitMs = Math.max(SAVE_MS, (steadyMs() - beganMs) / SAVE_SHARE);
+    this.#saving = setTimeout(() => void this.#saveOn(), waitMs).unref();
   }
 
   async #save(): Promise<void> {

@@ -83,7 +83,7 @@ function spaceOf({ ids, links, tls, roomBps, senders, question }: Drawn): Search
   graph.refresh(0);
   const legTo = (one: string, other: string) => {
     const known = estimate(one, other);
-    return known && new OverlayLeg(known, other, senders);
+    return known && new OverlayLeg(known, [one, other], senders);
   };
   const depots = ids.map((id, index) => {
     const room = roomBps[index];

@@ -26,6 +26,7 @@ export interface RatedChain {
   readonly legs: readonly LegEstimate[];
   /** What its legs are made of. */
   readonly links: readonly LinkEstimate[];
+  readonly parts: readonly OverlayLeg[];
   readonly lanes: number;
   /** Predicted completion time with these lanes, breaks counted. */
   readonly seconds: number;
@@ -73,6 +74,7 @@ export class ChainSearch {
   readonly #space: SearchSpace;
   readonly #partial = new PartialChains();
   readonly #chain = new Int32Array(MAX_CHAIN_DEPOTS);
+  readonly #reached: { client?: ReadonlySet<string>; origin?: ReadonlySet<string> } = {};
   // What follows is of one run.
   #wish: ChainWish = {};
   #isUsable: Uint8Array = new Uint8Array();
@@ -95,6 +97,13 @@ export class ChainSearch {
   constructor(space: SearchSpace) {
     this.#space = space;
   }
+
+  /** Whether known links lead from an end over depots that chains may pass to this one. */
+  readonly isReached = (from: 'client' | 'origin', id: string): boolean => {
+    const reached = this.#reached[from] ?? this.#space.reached(from);
+    this.#reached[from] = reached;
+    return reached.has(id);
+  };
 
   /** Chains that the last search has begun. */
   get begun(): number {
@@ -130,6 +139,7 @@ export class ChainSearch {
       chain: Array.from(numbers, (number) => this.#space.graph.idOf(number)),
       legs: legs.map(({ leg }) => leg),
       links: legs.map(({ link }) => link),
+      parts: legs,
       lanes: count,
       seconds,
     }));

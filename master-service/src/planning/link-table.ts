@@ -1,34 +1,28 @@
 import type { LinkReport } from '@longhaul/shared';
-import * as z from 'zod';
 import type { LinkConfig } from '../config.ts';
 import type { Estimate } from '../estimates/estimate.ts';
-import { estimateOf, type Figure, figureSchema, later, observed, type Prior } from '../estimates/figure.ts';
+import { estimateOf, type Figure, type Prior } from '../estimates/figure.ts';
 import { type ClassMember, LearnedPriors } from '../estimates/learned-priors.ts';
 import {
-  type LossEvidence,
-  lossEstimate,
-  lossEvidenceSchema,
-  lossRateOf,
-  withSent,
-} from '../estimates/loss-evidence.ts';
+  GOODPUT_LIFE_MS,
+  type LegFigures,
+  LOSS_LIFE_MS,
+  legFiguresSchema,
+  RTT_LIFE_MS,
+  withReport,
+} from '../estimates/leg-figures.ts';
+import { type LossEvidence, lossEstimate, lossRateOf } from '../estimates/loss-evidence.ts';
 import type { Fact, FactKind } from '../facts/fact.ts';
 import { Facts } from '../facts/facts.ts';
+import { type LegDoubt, NO_DOUBT } from './leg-scenarios.ts';
 import type { LinkEstimate, LinkView } from './link-view.ts';
 
 /** A report older than this says nothing any more about a link that is configured; then the configuration counts again. */
 export const REPORT_LIFE_MS = 600_000;
-/** Round trips change when routes do. */
-const RTT_LIFE_MS = 86_400_000;
-/** Goodput changes with what else is on its way ... */
-const GOODPUT_LIFE_MS = 3_600_000;
-/** ... and so do losses. */
-const LOSS_LIFE_MS = 3_600_000;
 /** Nothing is left of older measurements. */
 const MEASURED_LIFE_MS = 7 * 86_400_000;
 /** Links whose measurements are kept, each direction for itself: 1000 depots with 50 neighbours each. */
 const MOST_LINKS = 100_000;
-/** A depot that tells only a loss rate has sent so many bytes at least. */
-const LEAST_LOSS_BYTES = 10_000_000;
 /** How much what an operator has typed in may be off. */
 const CONFIGURED_BETWEEN = 0.3;
 /** How much the round trips differ that one link has one time after the other. */
@@ -45,11 +39,7 @@ const ASSUMED = { rttMs: 100, rateBps: 100e6 };
 /** What a depot has measured of its link to another one, by `<this depot> <other depot>`. It sends, but for the round trip. */
 const LINK_MEASURED = {
   name: 'link-measured',
-  schema: z.looseObject({
-    rtt: figureSchema,
-    goodput: figureSchema.optional(),
-    loss: lossEvidenceSchema.optional(),
-  }),
+  schema: legFiguresSchema,
   keys: /^\S{1,64} \S{1,64}$/,
   most: MOST_LINKS,
   whenFull: 'forget-oldest',
@@ -59,7 +49,7 @@ const LINK_MEASURED = {
 
 export const LINK_FACTS = [LINK_MEASURED];
 
-type Measured = Fact<z.output<(typeof LINK_MEASURED)['schema']>>;
+type Measured = Fact<LegFigures>;
 
 /** The same as distributions: what is known of a leg whose sender is given, and how sure that is. */
 export interface LinkDistribution {
@@ -93,25 +83,10 @@ export class LinkTable implements LinkView {
 
   /** Takes in what the depot `from` measured on its connections to another depot since its last report. */
   report(from: string, report: LinkReport, nowMs: number): void {
-    const { to, rttMs, goodputBps } = report;
-    const key = `${from} ${to}`;
+    const key = `${from} ${report.to}`;
     const known = this.#facts.own(LINK_MEASURED, key);
     const passedMs = known ? Math.max(0, nowMs - known.timeMs) : 0;
-    const { rtt, goodput, loss } = known?.value ?? {};
-    const sent = sentOf(report);
-    const newGoodput = goodputBps
-      ? observed(goodput, goodputBps, passedMs, GOODPUT_LIFE_MS)
-      : goodput && later(goodput, passedMs);
-    const newLoss = sent
-      ? withSent(loss, sent, passedMs, LOSS_LIFE_MS)
-      : loss && { ...loss, ageMs: loss.ageMs + passedMs };
-    const value = {
-      // A round trip of less than a microsecond is one on the same machine.
-      rtt: observed(rtt, Math.max(rttMs, 1e-3), passedMs, RTT_LIFE_MS),
-      ...(newGoodput ? { goodput: newGoodput } : {}),
-      ...(newLoss ? { loss: newLoss } : {}),
-    };
-    this.#facts.learn(LINK_MEASURED, key, value, nowMs);
+    this.#facts.learn(LINK_MEASURED, key, withReport(known?.value, report, passedMs), nowMs);
   }
 
   /**
@@ -145,6 +120,18 @@ export class LinkTable implements LinkView {
       rttMs,
       goodputBps: goodput?.isBackward ? spreadMore(goodputBps) : goodputBps,
       lossRate: link?.fixed ? fixedLoss(link) : this.#loss(known, link, rttMs.value),
+    };
+  }
+
+  /** How unsure {@link estimate} is; what is configured counts as it is. */
+  doubt(one: string, other: string, nowMs: number): LegDoubt {
+    const link = this.estimate(one, other, nowMs);
+    if (link?.ageMs === undefined) return NO_DOUBT;
+    const { rttMs, lossRate, goodputBps } = this.distribution(one, other, nowMs);
+    return {
+      rtt: rttMs.spread,
+      loss: lossRate.spread,
+      rate: link.goodputBps === undefined ? 0 : goodputBps.spread,
     };
   }
 
@@ -279,19 +266,6 @@ function pooledRtt(known: readonly Direction[]): PooledRtt | undefined {
   const share = shareOf(second) / (shareOf(first) + shareOf(second));
   const value = first.value.rtt.value * (second.value.rtt.value / first.value.rtt.value) ** share;
   return { figure: { ...first.value.rtt, value }, passedMs };
-}
-
-/** What was sent and lost by a report; `undefined` where it says nothing of that. */
-function sentOf({ sentBytes, retransmittedBytes, lossRate }: LinkReport):
-  | {
-      sentBytes: number;
-      lostBytes: number;
-    }
-  | undefined {
-  if (sentBytes !== undefined && retransmittedBytes !== undefined)
-    return sentBytes > 0 ? { sentBytes, lostBytes: Math.min(sentBytes, retransmittedBytes) } : undefined;
-  if (lossRate === undefined) return undefined;
-  return { sentBytes: LEAST_LOSS_BYTES, lostBytes: lossRate * LEAST_LOSS_BYTES };
 }
 
 function memberOf({ value: { rtt, goodput, loss } }: Measured): ClassMember {

@@ -1,3 +1,5 @@
+import type { LegDoubt } from './leg-scenarios.ts';
+
 /** What is known of the way between two ends, in either direction. */
 export interface LinkEstimate {
   readonly rttMs: number;
@@ -15,6 +17,8 @@ export interface LinkEstimate {
 export interface LinkView {
   /** The estimate of the link between two ends; `undefined` where round trip or rate are unknown. */
   estimate(one: string, other: string, nowMs: number): LinkEstimate | undefined;
+  /** How unsure its figures are; left out where nobody says. */
+  doubt?(one: string, other: string, nowMs: number): LegDoubt;
   /** All pairs of which anything is known, or was. */
   pairs(): Iterable<readonly [one: string, other: string]>;
   /** Has `listener` told of each pair whose estimate may have changed. */

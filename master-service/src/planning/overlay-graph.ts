@@ -1,5 +1,6 @@
 import { CLIENT, ORIGIN } from '../config.ts';
 import type { Senders } from './chain-legs.ts';
+import { NO_DOUBT } from './leg-scenarios.ts';
 import type { LinkView } from './link-view.ts';
 import { OverlayLeg } from './overlay-leg.ts';
 
@@ -144,7 +145,8 @@ export class OverlayGraph {
   /** Whether anything of the leg is measured, and so ages. */
   #readLeg(nearClient: string, nearOrigin: string, nowMs: number): boolean {
     const link = this.#links.estimate(nearClient, nearOrigin, nowMs);
-    const leg = link && new OverlayLeg(link, nearOrigin, this.#senders);
+    const doubt = () => this.#links.doubt?.(nearClient, nearOrigin, nowMs) ?? NO_DOUBT;
+    const leg = link && new OverlayLeg(link, [nearClient, nearOrigin], this.#senders, doubt);
     this.row(this.numberOf(nearClient)).set(this.numberOf(nearOrigin), leg);
     return link?.ageMs !== undefined;
   }

@@ -1,5 +1,6 @@
 import { type LegEstimate, type LegShape, legShape } from '@longhaul/shared';
 import { legOf, type Senders } from './chain-legs.ts';
+import { type LegDoubt, NO_DOUBT, SCENARIOS, scenarioOf } from './leg-scenarios.ts';
 import type { LinkEstimate } from './link-view.ts';
 
 /** A leg that chains may have, with what depends on nothing but its link: it is worked out once, when the link changes. */
@@ -7,11 +8,22 @@ export class OverlayLeg {
   readonly link: LinkEstimate;
   readonly leg: LegEstimate;
   readonly rttSeconds: number;
+  /** The two ends, by which its scenarios are drawn. */
+  readonly #name: string;
+  readonly #doubt: () => LegDoubt;
   readonly #shapes: (LegShape | undefined)[] = [];
+  readonly #scenarios: (readonly LegShape[] | undefined)[] = [];
 
-  constructor(link: LinkEstimate, nearOrigin: string, senders: Senders) {
+  constructor(
+    link: LinkEstimate,
+    [nearClient, nearOrigin]: readonly [string, string],
+    senders: Senders,
+    doubt = () => NO_DOUBT,
+  ) {
     this.link = link;
     this.leg = legOf(link, nearOrigin, senders);
+    this.#name = `${nearClient} ${nearOrigin}`;
+    this.#doubt = doubt;
     this.rttSeconds = this.shape(1).rttSeconds;
   }
 
@@ -23,5 +35,19 @@ export class OverlayLeg {
       this.#shapes[lanes] = shape;
     }
     return shape;
+  }
+
+  /** The same in each of the scenarios of how it may really be, all as likely. */
+  scenarios(lanes: number): readonly LegShape[] {
+    let shapes = this.#scenarios[lanes];
+    if (shapes === undefined) {
+      const doubt = this.#doubt();
+      const isSure = doubt.rtt === 0 && doubt.loss === 0 && doubt.rate === 0;
+      shapes = isSure
+        ? SCENARIOS.map(() => this.shape(lanes))
+        : SCENARIOS.map((index) => legShape(scenarioOf(this.leg, doubt, this.#name, index), lanes));
+      this.#scenarios[lanes] = shapes;
+    }
+    return shapes;
   }
 }

@@ -12,7 +12,7 @@ const keyOf = (index: number, pathChars: number) => {
 function keptOf(planChars: number, pathChars: number): number {
   const cache = new PlanCache<string>();
   const indices = Array.from({ length: 1000 }, (_, index) => index);
-  for (const index of indices) cache.set(keyOf(index, pathChars), 'p'.repeat(planChars), 0);
+  for (const index of indices) cache.set(keyOf(index, pathChars), 'p'.repeat(planChars), 0, planChars);
   return indices.filter((index) => cache.get(keyOf(index, pathChars), 0) !== undefined).length;
 }
 
@@ -29,8 +29,10 @@ test('plans of the longest URLs take no more than 16 MB, with their keys', () =>
 test('a plan is given to one client alone, and to it no more often than its connections may need', () => {
   const cache = new PlanCache<string>();
   const key = keyOf(0, 10);
-  cache.set(key, 'plan', 0);
+  cache.set(key, 'plan', 0, 4, 'asked');
   expect(cache.get({ ...key, client: '192.0.2.8/32' }, 0)).toBeUndefined();
-  for (let given = 1; given < SAME_PLAN_TIMES; given += 1) expect(cache.get(key, 0)).toBe('plan');
+  for (let given = 1; given < SAME_PLAN_TIMES; given += 1)
+    expect(given % 2 === 0 ? cache.get(key, 0) : cache.getAsked('asked', 0)).toBe('plan');
   expect(cache.get(key, 0)).toBeUndefined();
+  expect(cache.getAsked('asked', 0)).toBeUndefined();
 });

@@ -21,27 +21,43 @@ export interface PlanKey {
 interface Kept<Plan> {
   readonly plan: Plan;
   readonly madeAtMs: number;
+  /** How long what is kept of it is, in characters. */
+  readonly chars: number;
   given: number;
 }
 
 /** Plans given out in the last minute. */
 export class PlanCache<Plan> {
-  readonly #plans = new LruMap<string, Kept<Plan>>(MAX_PLANS, {
-    most: MAX_PLAN_CHARS,
-    weigh: (key, kept) => key.length + JSON.stringify(kept).length,
-  });
+  readonly #plans = keptPlans<Plan>();
+  /** The same plans by what their clients asked for, letter by letter. */
+  readonly #asked = keptPlans<Plan>();
 
   get(key: PlanKey, nowMs: number): Plan | undefined {
-    const kept = this.#plans.get(textOf(key));
-    if (!kept || kept.given >= SAME_PLAN_TIMES) return undefined;
-    if (Math.abs(nowMs - kept.madeAtMs) >= SAME_PLAN_MS) return undefined;
-    kept.given += 1;
-    return kept.plan;
+    return give(this.#plans.get(textOf(key)), nowMs);
   }
 
-  set(key: PlanKey, plan: Plan, nowMs: number): void {
-    this.#plans.set(textOf(key), { plan, madeAtMs: nowMs, given: 1 });
+  /** The plan that was last given to whoever asked for exactly this. */
+  getAsked(asked: string, nowMs: number): Plan | undefined {
+    return give(this.#asked.get(asked), nowMs);
   }
+
+  /** Keeps a plan; `chars` says how long it is, and `asked`, letter by letter, what it answers. */
+  set(key: PlanKey, plan: Plan, nowMs: number, chars: number, asked?: string): void {
+    const kept = { plan, madeAtMs: nowMs, chars, given: 1 };
+    this.#plans.set(textOf(key), kept);
+    if (asked !== undefined) this.#asked.set(asked, kept);
+  }
+}
+
+function keptPlans<Plan>(): LruMap<string, Kept<Plan>> {
+  return new LruMap(MAX_PLANS, { most: MAX_PLAN_CHARS, weigh: (key, { chars }) => key.length + chars });
+}
+
+function give<Plan>(kept: Kept<Plan> | undefined, nowMs: number): Plan | undefined {
+  if (!kept || kept.given >= SAME_PLAN_TIMES) return undefined;
+  if (Math.abs(nowMs - kept.madeAtMs) >= SAME_PLAN_MS) return undefined;
+  kept.given += 1;
+  return kept.plan;
 }
 
 function textOf({ client, url, options, kind }: PlanKey): string {

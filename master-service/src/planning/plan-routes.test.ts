@@ -118,6 +118,18 @@ describe('a plan', () => {
     expect(plan.jobId).not.toBe((await planOf({ url: 'https://origin.example/f' })).jobId);
   });
 
+  test('is explained also to a client that was redirected before', async () => {
+    await start();
+    const link = '/get/~size=500000000/https/origin.example/f';
+    const before = await rawGet(master.port, link);
+    const plan = await planOf({ url: 'https://origin.example/f', sizeBytes: 5e8 });
+    expect(plan.decision).toBe('chain');
+    expect(plan.reasons.length).toBeGreaterThan(1);
+    expect(plan.chain.length).toBeGreaterThan(0);
+    expect(before.headers.location).not.toBe(plan.location);
+    expect(await planOf({ url: 'https://origin.example/f', sizeBytes: 5e8 })).toEqual(plan);
+  });
+
   test('goes the way that the client chose, where the operator lets it', async () => {
     await start({ planner: { allowVia: true } });
     const plan = await planOf({ url: 'https://origin.example/f', via: ['d2', 'd3'], sizeBytes: 10 });

@@ -17,7 +17,7 @@ export function planRoutes({ plans, now, emit }: PlanRoutesInit): Router {
     const planRequest = unwrap(parseBody(planRequestSchema, unwrap(await readBody(request))));
     const url = unwrap(parseOriginUrl(planRequest.url));
     const download = toDownload(planRequest, url, request.socket.remoteAddress ?? '');
-    const { answer } = unwrap(plans.plan(download, now()));
+    const answer = unwrap(plans.explain(download, now()));
     emit({ type: 'planned', decision: answer.decision, jobId: answer.jobId, host: url.host });
     const body = JSON.stringify(answer);
     response.setHeader('Cache-Control', 'no-store');

@@ -1,4 +1,5 @@
 import {
+  type Chain,
   clientAddress,
   DIRECT_FRAGMENT,
   depotBaseUrl,
@@ -52,6 +53,8 @@ interface PlanServiceInit {
 }
 
 export interface DownloadRequest {
+  /** What was asked for, letter by letter, where that alone says which plan it is. */
+  readonly target?: string;
   readonly url: OriginUrl;
   readonly options: GetOptions;
   readonly kind: TicketKind;
@@ -60,12 +63,29 @@ export interface DownloadRequest {
 
 /** A plan as it is given out. */
 export interface IssuedPlan {
-  readonly answer: PlanAnswer;
+  readonly jobId: string;
+  readonly decision: Route['decision'];
+  readonly chain: Chain;
+  /** Where the client is sent. */
+  readonly location: string;
+  /** The host that the file is from. */
+  readonly host: string;
   /** The depots that were up when it was made. */
   readonly upDepots: string;
   /** Where else the same bytes are, best first: entry depots of alternatives, then the origin. */
   readonly duplicates: readonly string[];
+  /** All that speaks for it; left out where nobody has asked. */
+  readonly answer?: PlanAnswer;
 }
+
+/** The depots that were up at a moment. */
+interface UpDepots {
+  readonly ids: string;
+  readonly atMs: number;
+}
+
+/** Which depots are up is looked at so often, and whenever one is heard of: each look goes through all of them. */
+const UP_FOR_MS = 100;
 
 interface SizeEstimate {
   readonly sizeBytes: number;
@@ -88,6 +108,7 @@ interface Decided {
 export class PlanService {
   readonly #init: PlanServiceInit;
   readonly #cache = new PlanCache<IssuedPlan>();
+  #up: UpDepots = { ids: '', atMs: Number.NEGATIVE_INFINITY };
 
   constructor(init: PlanServiceInit) {
     this.#init = init;
@@ -98,16 +119,49 @@ export class PlanService {
    * its depots are up. Refuses what policy, caps and options refuse.
    */
   plan(request: DownloadRequest, nowMs: number): Result<IssuedPlan> {
+    return this.#plan(request, nowMs, false);
+  }
+
+  /** Plans as well, and says all that speaks for the plan; one that was made without is made anew. */
+  explain(request: DownloadRequest, nowMs: number): Result<PlanAnswer> {
+    const plan = this.#plan(request, nowMs, true);
+    if (!plan.ok) return plan;
+    if (!plan.value.answer) throw new Error('a plan that was to be explained is not');
+    return ok(plan.value.answer);
+  }
+
+  /** The plan that this client got for exactly this target, if it still holds: nothing else is looked at again. */
+  again(address: string, target: string, nowMs: number): IssuedPlan | undefined {
+    const kept = this.#cache.getAsked(`${address} ${target}`, nowMs);
+    return kept && this.#stillHolds(kept, nowMs) ? kept : undefined;
+  }
+
+  /** Looks again which depots are up, the next time that it matters: one of them has changed. */
+  noteDepots(): void {
+    this.#up = { ids: '', atMs: Number.NEGATIVE_INFINITY };
+  }
+
+  #plan(request: DownloadRequest, nowMs: number, isExplained: boolean): Result<IssuedPlan> {
     const { policy, config } = this.#init;
-    const { url, options, kind, clientAddress: address } = request;
+    const { url, options, kind, clientAddress: address, target } = request;
     const admission = policy.admit(url, address);
     if (!admission.ok) return admission;
     const isChosen = Boolean(options.via?.length) || options.lanes !== undefined;
     if (isChosen && !config.planner.allowVia) return refuse('via-not-allowed');
     const key = { client: clientAddress(address), url, options, kind };
-    const cached = this.#cache.get(key, nowMs);
-    if (cached && this.#stillHolds(cached, nowMs)) return ok(cached);
-    const caps = admission.value.metered ? this.#init.caps : undefined;
+    const kept = this.#cache.get(key, nowMs);
+    if (kept && (kept.answer || !isExplained) && this.#stillHolds(kept, nowMs)) return ok(kept);
+    const decided = this.#decide(request, admission.value.metered, nowMs);
+    if (!decided.ok) return decided;
+    const plan = this.#issue(request, decided.value, nowMs, isExplained);
+    const asked = target === undefined ? undefined : `${address} ${target}`;
+    this.#cache.set(key, plan, nowMs, charsOf(plan), asked);
+    return ok(plan);
+  }
+
+  #decide(request: DownloadRequest, isMetered: boolean, nowMs: number): Result<Decided> {
+    const { url, options, clientAddress: address } = request;
+    const caps = isMetered ? this.#init.caps : undefined;
     const share = caps?.takePlan(address, nowMs);
     if (share && !share.ok) return share;
     const size = this.#sizeOf(url, options);
@@ -122,10 +176,7 @@ export class PlanService {
       caps && route.value.decision === 'chain'
         ? caps.takeBudget(address, { plannedBytes: size.sizeBytes, wantedBytes }, nowMs)
         : ok(wantedBytes);
-    if (!budget.ok) return budget;
-    const plan = this.#issue(request, { size, client, route: route.value, budgetBytes: budget.value }, nowMs);
-    this.#cache.set(key, plan, nowMs);
-    return ok(plan);
+    return budget.ok ? ok({ size, client, route: route.value, budgetBytes: budget.value }) : budget;
   }
 
   #route(
@@ -144,36 +195,60 @@ export class PlanService {
     return planner.plan(query, registry.views(nowMs), nowMs);
   }
 
-  #issue(
-    { url, options, kind }: DownloadRequest,
-    { size, client, route, budgetBytes }: Decided,
-    nowMs: number,
-  ): IssuedPlan {
-    const { tickets, sizes, publicUrl } = this.#init;
-    const jobId = tickets.newJobId();
-    const isChain = route.decision === 'chain';
+  #issue(request: DownloadRequest, decided: Decided, nowMs: number, isExplained: boolean): IssuedPlan {
+    const { url, options, kind } = request;
+    const { route } = decided;
+    const jobId = this.#init.tickets.newJobId();
     const signalling = chooseSignalling({ wanted: options.signalling, kind, url, chain: route.chain });
-    const { ticket, claims } = tickets.issue(
-      {
-        jobId,
-        kind: signalling.ticketKind,
-        url,
-        chains: [route.chain, ...route.alternatives],
-        promises: route.promises,
-        lanes: route.lanes,
-        budgetBytes,
-      },
-      Math.floor(nowMs / 1000),
-    );
-    sizes.noteTicket(claims.urlHash, claims.chains, nowMs);
+    const isChain = route.decision === 'chain';
+    const ticket = isChain ? this.#ticketFor(request, decided, signalling.ticketKind, jobId, nowMs) : '';
     const atDepot = (id: string | undefined) => this.#locationAt(id ?? '', ticket, url, kind, nowMs);
     const elsewhere = route.alternatives.map(([entry]) => entry).filter((entry) => entry !== route.chain[0]);
-    const answer: PlanAnswer = {
+    const others = kind === 'get' ? [...new Set(elsewhere)].map(atDepot) : [];
+    const plan: IssuedPlan = {
+      jobId,
+      decision: route.decision,
+      chain: route.chain,
+      location: isChain ? atDepot(signalling.firstDepot) : `${originHref(url)}${DIRECT_FRAGMENT}`,
+      host: url.host,
+      upDepots: this.#upDepots(nowMs),
+      duplicates: isChain ? [...others, originHref(url)] : [],
+    };
+    if (!isExplained) return plan;
+    const shownTicket = isChain && kind === 'tunnel' ? { ticket } : {};
+    const answer = { ...this.#answer(request, decided, plan, signalling.reasons, nowMs), ...shownTicket };
+    return { ...plan, answer };
+  }
+
+  #ticketFor(
+    { url }: DownloadRequest,
+    { route, budgetBytes }: Decided,
+    kind: TicketKind,
+    jobId: string,
+    nowMs: number,
+  ): string {
+    const chains = [route.chain, ...route.alternatives];
+    const { promises, lanes } = route;
+    const order = { jobId, kind, url, chains, promises, lanes, budgetBytes };
+    const { ticket, claims } = this.#init.tickets.issue(order, Math.floor(nowMs / 1000));
+    this.#init.sizes.noteTicket(claims.urlHash, claims.chains, nowMs);
+    return ticket;
+  }
+
+  #answer(
+    { url, options }: DownloadRequest,
+    { size, client, route }: Decided,
+    { jobId, location }: IssuedPlan,
+    signallingReasons: readonly string[],
+    nowMs: number,
+  ): PlanAnswer {
+    const { tickets, publicUrl } = this.#init;
+    return {
       jobId,
       url: originHref(url),
       decision: route.decision,
       decisionReason: route.decisionReason,
-      location: isChain ? atDepot(signalling.firstDepot) : `${originHref(url)}${DIRECT_FRAGMENT}`,
+      location,
       masterUrl: `${publicUrl()}${formatGetPath(url, options)}`,
       chain: [...route.chain],
       alternatives: route.alternatives.map((chain) => [...chain]),
@@ -188,16 +263,9 @@ export class PlanService {
         ...describePlace(client),
         ...(size.isWholeOnly ? [WHOLE_ONLY] : []),
         ...route.reasons,
-        ...signalling.reasons,
+        ...signallingReasons,
       ],
-      startBefore: new Date(claims.lastStart * 1000).toISOString(),
-      ...(isChain && kind === 'tunnel' ? { ticket } : {}),
-    };
-    const others = kind === 'get' ? [...new Set(elsewhere)].map(atDepot) : [];
-    return {
-      answer,
-      upDepots: this.#upDepots(nowMs),
-      duplicates: isChain ? [...others, originHref(url)] : [],
+      startBefore: new Date(tickets.lastStart(Math.floor(nowMs / 1000)) * 1000).toISOString(),
     };
   }
 
@@ -210,25 +278,35 @@ export class PlanService {
   }
 
   #sizeOf(url: OriginUrl, options: GetOptions): SizeEstimate {
-    const reported = this.#init.sizes.recall(urlHashOf(url));
+    const urlHash = urlHashOf(url);
+    const reported = this.#init.sizes.recall(urlHash);
     const fileSeen = reported !== undefined;
-    const seen = { fileSeen, isWholeOnly: this.#init.sizes.isWholeOnly(urlHashOf(url)) };
+    const seen = { fileSeen, isWholeOnly: this.#init.sizes.isWholeOnly(urlHash) };
     if (options.sizeBytes !== undefined) return { sizeBytes: options.sizeBytes, source: 'option', ...seen };
     if (fileSeen) return { sizeBytes: reported, source: 'reported', ...seen };
     return { sizeBytes: this.#init.config.planner.assumedSizeBytes, source: 'assumed', ...seen };
   }
 
   // A direct answer holds only as long as the same depots are up: with another one there may be a chain.
-  #stillHolds({ answer, upDepots }: IssuedPlan, nowMs: number): boolean {
+  #stillHolds({ decision, chain, upDepots }: IssuedPlan, nowMs: number): boolean {
     const { registry } = this.#init;
-    if (answer.decision === 'direct') return upDepots === this.#upDepots(nowMs);
-    return answer.chain.every((id) => registry.view(id, nowMs)?.state === 'up');
+    if (decision === 'direct') return upDepots === this.#upDepots(nowMs);
+    return chain.every((id) => registry.view(id, nowMs)?.state === 'up');
   }
 
   #upDepots(nowMs: number): string {
-    const up = this.#init.registry.views(nowMs).filter((depot) => depot.state === 'up');
-    return up.map((depot) => depot.id).join();
+    if (Math.abs(nowMs - this.#up.atMs) >= UP_FOR_MS) {
+      const up = this.#init.registry.views(nowMs).filter((depot) => depot.state === 'up');
+      this.#up = { ids: up.map((depot) => depot.id).join(), atMs: nowMs };
+    }
+    return this.#up.ids;
   }
+}
+
+/** How long what is kept of a plan is: about what its parts are. */
+function charsOf({ location, duplicates, answer }: IssuedPlan): number {
+  const links = duplicates.reduce((sum, { length }) => sum + length, location.length);
+  return links + (answer ? JSON.stringify(answer).length : 0);
 }
 
 const WHOLE_ONLY =

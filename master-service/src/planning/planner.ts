@@ -1,7 +1,6 @@
 import {
   type Chain,
   type ChainPromise,
-  chainSeconds,
   type DecisionReason,
   type LegEstimate,
   MAX_CHAIN_DEPOTS,
@@ -9,7 +8,7 @@ import {
   type Prediction,
   type Result,
   refuse,
-  secondsWithBreaks,
+  SEGMENT_BYTES,
 } from '@longhaul/shared';
 import { CLIENT, ORIGIN, type PlannerConfig } from '../config.ts';
 import type { Decision } from '../events.ts';
@@ -19,7 +18,9 @@ import { ChainSearch, type PlanningDepot, type RatedChain } from './chain-search
 import { chooseAlternatives } from './choose-alternatives.ts';
 import { chooseLanes, laneChoices } from './choose-lanes.ts';
 import { estimateDirect } from './direct-estimate.ts';
+import { expectedSeconds } from './expected-seconds.ts';
 import { knowledgeOf } from './leg-knowledge.ts';
+import { type LegDoubt, NO_DOUBT } from './leg-scenarios.ts';
 import type { LinkEstimate, LinkView } from './link-view.ts';
 import { OverlayGraph } from './overlay-graph.ts';
 import { OverlayLeg } from './overlay-leg.ts';
@@ -83,7 +84,8 @@ export interface Route {
  */
 const USUAL_SHARES: readonly number[] = [1, 0.1, 0.01, 0.001];
 
-/** Chains that are compared for one download. */
+const INFINITE = Number.POSITIVE_INFINITY;
+/** Chains that are compared for one download by what is unsure of them: the fastest by the point estimates. */
 const MOST_COMPARED = 16;
 
 /** Chooses the chain with the shortest predicted completion time, or `direct` where none clearly wins. */
@@ -141,25 +143,29 @@ export class Planner {
     nowMs: number,
   ): Route {
     const lanesToTry = laneChoices(this.#config, query.sizeBytes, query.lanes);
-    const space = this.#space(query, lanesToTry, usable, nowMs);
-    const search = new ChainSearch(space);
-    const ranked = search.best(MOST_COMPARED);
+    const searchOver = (over: readonly PlanningDepot[]) =>
+      over.length > 0 ? new ChainSearch(this.#space(query, lanesToTry, over, nowMs)) : undefined;
+    const search = searchOver(usable);
+    const fastest = search?.best(MOST_COMPARED) ?? [];
+    const ranked = byExpectedTime(fastest, (rated) => expectedOf(query, rated, depots));
     const [best, runnerUp] = ranked;
     const direct = this.#direct(query, best?.links ?? [], nowMs);
-    const gainOf = (rated: RatedChain) => this.#gain(query, rated, direct.legs, depots);
+    const gainOf = (rated: RatedChain) => this.#gain(query, rated, direct.part, depots);
     const gain = best ? gainOf(best) : 0;
     const { minimumGain } = this.#config;
     const chosen = gain >= minimumGain ? best : undefined;
     const wouldWin = (over: readonly PlanningDepot[]): boolean => {
-      const [other] = new ChainSearch(this.#space(query, lanesToTry, over, nowMs)).best(1);
+      const [other] = searchOver(over)?.best(1) ?? [];
       return other !== undefined && gainOf(other) >= minimumGain;
     };
-    const { avoid = [] } = query;
-    const facts = { config: this.#config, depots, avoid, ranked, directLegs: direct.legs, wouldWin };
-    const decisionReason = chosen ? 'chain-faster' : whyDirect(facts);
-    const alternatives = chosen ? this.#alternatives(chosen, search, true) : [];
+    const { avoid = [], sizeBytes } = query;
+    const config = this.#config;
+    const decisionReason = chosen
+      ? 'chain-faster'
+      : whyDirect({ config, depots, avoid, ranked, directLegs: direct.legs, wouldWin });
+    const alternatives = chosen && search ? this.#alternatives(chosen, search, true) : [];
     const lanes = chosen?.lanes ?? 1;
-    const reached = { client: space.reached(CLIENT), origin: space.reached(ORIGIN) };
+    const predictDirect = () => direct.predict(sizeBytes);
     return {
       decision: chosen ? 'chain' : 'direct',
       decisionReason,
@@ -169,49 +175,54 @@ export class Planner {
         promiseOf(legs, lanes),
       ),
       lanes,
-      prediction: chosen
-        ? predict({
-            ...chosen,
-            knowledge: chosen.links.map(knowledgeOf),
-            sizeBytes: query.sizeBytes,
-            setUp: setUpOf(query, chosen.chain, depots),
-          })
-        : direct.prediction,
-      direct: direct.prediction,
-      reasons: [
-        ...explainRoute({
-          isLanesAsked: query.lanes !== undefined,
-          best,
-          runnerUp,
-          decisionReason,
-          minimumGain,
-          gain,
-          isSizeAssumed: query.isSizeAssumed ?? false,
-          direct: { seconds: direct.prediction.seconds, source: direct.source },
-          chainLinks: best?.links ?? [],
-        }),
-        ...explainLeftOut({ depots, avoid, isReached: (from, id) => reached[from].has(id) }),
-      ],
+      // Only who asks for reasons waits for them.
+      get prediction() {
+        if (!chosen) return predictDirect();
+        const knowledge = chosen.links.map(knowledgeOf);
+        return predict({ ...chosen, knowledge, sizeBytes, setUp: setUpOf(query, chosen.chain, depots) });
+      },
+      get direct() {
+        return predictDirect();
+      },
+      get reasons() {
+        return [
+          ...explainRoute({
+            isLanesAsked: query.lanes !== undefined,
+            best,
+            runnerUp,
+            decisionReason,
+            minimumGain,
+            gain,
+            isSizeAssumed: query.isSizeAssumed ?? false,
+            direct: { seconds: predictDirect().seconds, source: direct.source },
+            chainLinks: best?.links ?? [],
+          }),
+          ...explainLeftOut({ depots, avoid, isReached: search?.isReached ?? (() => false) }),
+        ];
+      },
     };
   }
 
   /** How many times faster a chain is than direct; of a file of which nobody knows the size, the mean over usual sizes. */
-  #gain(
-    query: RouteQuery,
-    { chain, legs }: RatedChain,
-    directLegs: readonly LegEstimate[],
-    depots: readonly PlanningDepot[],
-  ): number {
-    const { sizeBytes, originTls, isSizeAssumed, lanes, depotBreaksPerSecond = 0 } = query;
+  #gain(query: RouteQuery, rated: RatedChain, direct: OverlayLeg, depots: readonly PlanningDepot[]): number {
+    const { sizeBytes, originTls, isSizeAssumed, lanes } = query;
+    const { chain, legs } = rated;
     const directSetUp = { clientTls: originTls, originTls };
     const setUp = setUpOf(query, chain, depots);
     const sizes = (isSizeAssumed ? USUAL_SHARES : [1]).map((share) => share * sizeBytes);
     const logs = sizes.map((size) => {
       const choices = laneChoices(this.#config, size, lanes);
-      const { seconds } = chooseLanes(legs, size, setUp, choices);
-      const breaksPerSecond = chain.length * depotBreaksPerSecond;
+      const suited = chooseLanes(legs, size, setUp, choices);
+      const over = expectedOf({ ...query, sizeBytes: size }, { ...rated, lanes: suited.lanes }, depots);
       return Math.log(
-        chainSeconds(directLegs, size, directSetUp) / secondsWithBreaks(seconds, breaksPerSecond),
+        expectedSeconds({
+          parts: [direct],
+          lanes: 1,
+          sizeBytes: size,
+          setUp: directSetUp,
+          roomPerSecond: Number.POSITIVE_INFINITY,
+          breaksPerSecond: 0,
+        }) / over,
       );
     });
     return Math.exp(logs.reduce((sum, log) => sum + log, 0) / logs.length);
@@ -241,7 +252,7 @@ export class Planner {
     const knowledge = links.map(knowledgeOf);
     const prediction = predict({ chain, legs, knowledge, sizeBytes: query.sizeBytes, setUp, lanes });
     const known = links.filter((link) => link !== undefined);
-    const { prediction: direct } = this.#direct(query, known, nowMs);
+    const direct = this.#direct(query, known, nowMs).predict(query.sizeBytes);
     const unknown = legEnds(chain).filter((_, index) => !links[index]);
     const reasons = [
       'The chain was chosen by the client (via).',
@@ -271,11 +282,16 @@ export class Planner {
       this.#config.assumptions,
       this.#senders,
     );
-    const legs: LegEstimate[] = [leg];
+    const legs: readonly LegEstimate[] = [leg];
+    const link = { ...leg, goodputBps: leg.connectionBps, ageMs: undefined };
+    const doubt = () => (source === 'link' ? this.#doubt(CLIENT, ORIGIN, nowMs) : NO_DOUBT);
     const setUp = { clientTls: query.originTls, originTls: query.originTls };
-    const { sizeBytes } = query;
-    const prediction = predict({ chain: [], legs, knowledge: [knowledge], sizeBytes, setUp });
-    return { legs, prediction, source };
+    return {
+      legs,
+      part: new OverlayLeg(link, [CLIENT, ORIGIN], this.#senders, doubt),
+      source,
+      predict: (sizeBytes: number) => predict({ chain: [], legs, knowledge: [knowledge], sizeBytes, setUp }),
+    };
   }
 
   #space(
@@ -290,13 +306,14 @@ export class Planner {
     clientLink = (id: string) => this.#links.estimate(CLIENT, id, nowMs),
   ): SearchSpace {
     this.#graph.refresh(nowMs);
-    const legOver = (link: LinkEstimate | undefined, nearOrigin: string) =>
-      link && new OverlayLeg(link, nearOrigin, this.#senders);
-    const depots = usable.map(({ id, tls }) => ({
+    const legOver = (link: LinkEstimate | undefined, ends: readonly [string, string]) =>
+      link && new OverlayLeg(link, ends, this.#senders, () => this.#doubt(...ends, nowMs));
+    const depots = usable.map(({ id, tls, roomBps }) => ({
       id,
       tls,
-      client: legOver(clientLink(id), id),
-      origin: legOver(this.#links.estimate(id, ORIGIN, nowMs), ORIGIN),
+      client: legOver(clientLink(id), [CLIENT, id]),
+      origin: legOver(this.#links.estimate(id, ORIGIN, nowMs), [id, ORIGIN]),
+      ...(roomBps === undefined ? {} : { roomBps }),
     }));
     const { maxDepots } = this.#config;
     return new SearchSpace(this.#graph, depots, {
@@ -313,10 +330,39 @@ export class Planner {
     return chooseAlternatives({ best, search, canBeginElsewhere, most, minimumGain });
   }
 
+  #doubt(one: string, other: string, nowMs: number): LegDoubt {
+    return this.#links.doubt?.(one, other, nowMs) ?? NO_DOUBT;
+  }
+
   #assumedLink(): LinkEstimate {
     const { rttMs, lossRate, rateBps, windowBytes } = this.#config.assumptions;
     return { rttMs, lossRate, rateBps, windowBytes, goodputBps: undefined, ageMs: undefined };
   }
+}
+
+/** The mean time of a chain with its lanes over all that may be. */
+function expectedOf(query: RouteQuery, rated: RatedChain, depots: readonly PlanningDepot[]): number {
+  const { chain, parts, lanes } = rated;
+  const rooms = depots.filter(({ id }) => chain.includes(id)).map(({ roomBps = INFINITE }) => roomBps);
+  return expectedSeconds({
+    parts,
+    lanes,
+    sizeBytes: query.sizeBytes,
+    setUp: setUpOf(query, chain, depots),
+    roomPerSecond: Math.min(INFINITE, ...rooms) / 8 / SEGMENT_BYTES,
+    breaksPerSecond: chain.length * (query.depotBreaksPerSecond ?? 0),
+  });
+}
+
+function byExpectedTime(
+  fastest: readonly RatedChain[],
+  expected: (rated: RatedChain) => number,
+): RatedChain[] {
+  // Those as good as each other stay in the order of their point estimates.
+  return fastest
+    .map((rated) => ({ rated, seconds: expected(rated) }))
+    .toSorted((one, other) => one.seconds - other.seconds)
+    .map(({ rated }) => rated);
 }
 
 function setUpOf(

@@ -2,8 +2,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { asLonghaulError, type Chain, HEADERS, LonghaulError, parseGetTarget } from '@longhaul/shared';
 import type { EmitEvent } from '../events.ts';
 import { answerRefusal, type Refused } from '../http/answer-refusal.ts';
-import { setSecurityHeaders } from '../http/security-headers.ts';
-import type { PlanService } from '../planning/plan-service.ts';
+import { SECURITY_HEADERS } from '../http/security-headers.ts';
+import type { IssuedPlan, PlanService } from '../planning/plan-service.ts';
 import { duplicateLinks } from './duplicate-links.ts';
 import { typedLink } from './typed-link.ts';
 
@@ -48,26 +48,46 @@ function redirect(
     refuse(new LonghaulError('method-not-allowed'), {});
     return;
   }
+  const clientAddress = request.socket.remoteAddress ?? '';
+  const again = plans.again(clientAddress, target, now());
+  if (again) {
+    send(again);
+    return;
+  }
   const parsed = parseGetTarget(target);
   if (!parsed.ok) {
     refuse(parsed.error, { typed: typedLink(target) });
     return;
   }
   const { url, options } = parsed.value;
-  const clientAddress = request.socket.remoteAddress ?? '';
-  const plan = plans.plan({ url, options, kind: 'get', clientAddress }, now());
-  if (!plan.ok) {
-    refuse(plan.error, { target: url, typed: typedLink(target) });
-    return;
+  const plan = plans.plan({ target, url, options, kind: 'get', clientAddress }, now());
+  if (plan.ok) send(plan.value);
+  else refuse(plan.error, { target: url, typed: typedLink(target) });
+
+  function send(issued: IssuedPlan): void {
+    const { decision, jobId, host, chain } = issued;
+    emit({ type: 'redirected', decision, jobId, host });
+    response.writeHead(307, headersOf(issued));
+    response.end();
+    onRedirected(chain);
   }
-  const { answer, duplicates } = plan.value;
-  emit({ type: 'redirected', decision: answer.decision, jobId: answer.jobId, host: url.host });
-  setSecurityHeaders(response);
-  const links = duplicateLinks(duplicates);
-  if (links !== '') response.setHeader('Link', links);
-  response.setHeader('Cache-Control', 'no-store');
-  response.setHeader(HEADERS.job, answer.jobId);
-  response.writeHead(307, { Location: answer.location, 'Content-Length': 0 });
-  response.end();
-  onRedirected(answer.chain);
+}
+
+/** The head of a plan's redirect, made once for all who get it. */
+const headers = new WeakMap<IssuedPlan, string[]>();
+
+function headersOf(plan: IssuedPlan): string[] {
+  const known = headers.get(plan);
+  if (known) return known;
+  const links = duplicateLinks(plan.duplicates);
+  const made = [
+    ...SECURITY_HEADERS,
+    ...(links === '' ? [] : [['Link', links]]),
+    ['Cache-Control', 'no-store'],
+    [HEADERS.job, plan.jobId],
+    ['Location', plan.location],
+    ['Content-Length', '0'],
+  ].flat();
+  headers.set(plan, made);
+  return made;
 }

@@ -1,15 +1,15 @@
-import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
+import { createHmac, hash, timingSafeEqual } from 'node:crypto';
 
 /** A text stands for its bytes in UTF-8. */
 export type Content = string | Uint8Array;
 
 export function sha256(content: Content): Uint8Array {
-  return createHash('sha256').update(content).digest();
+  return hash('sha256', content, 'buffer');
 }
 
 /** SHA-256, base64url. */
 export function sha256Text(content: Content): string {
-  return createHash('sha256').update(content).digest('base64url');
+  return hash('sha256', content, 'base64url');
 }
 
 /** HMAC-SHA256, base64url; the secret's text itself is the key. */

@@ -20,21 +20,40 @@ export class Turns {
    */
   take(request: IncomingMessage, response: ServerResponse, serve: () => Promise<void> | void): boolean {
     const connection = request.socket;
-    const network = clientPrefix(connection.remoteAddress ?? '');
     const before = this.#count(connection);
+    if (before === 0) {
+      this.#open.set(connection, 1);
+      this.#serveFirst(connection, response, serve);
+      return true;
+    }
     if (before > MOST_WAITING_PER_CONNECTION) return false;
-    const waits = before > 0;
-    if (waits && !this.#waiting.take(network, 1)) return false;
+    const network = clientPrefix(connection.remoteAddress ?? '');
+    if (!this.#waiting.take(network, 1)) return false;
     this.#open.set(connection, before + 1);
     const turn = async () => {
       await this.#last.get(connection);
-      if (waits) this.#waiting.giveBack(network, 1);
+      this.#waiting.giveBack(network, 1);
       if (!connection.destroyed) await serve();
       await endOf(response, connection);
       this.#open.set(connection, this.#count(connection) - 1);
     };
     this.#last.set(connection, turn());
     return true;
+  }
+
+  /** Nothing waits before it, and most often nothing comes behind: then there is nobody to tell of its end but the count. */
+  #serveFirst(connection: Duplex, response: ServerResponse, serve: () => Promise<void> | void): void {
+    const ended = new Promise<void>((resolve) => {
+      response.once('close', () => {
+        resolve();
+        this.#open.set(connection, this.#count(connection) - 1);
+      });
+    });
+    this.#last.set(connection, ended);
+    // Not at once: what came with it is taken in first, so that too many are seen as such.
+    queueMicrotask(() => {
+      if (!connection.destroyed) void serve();
+    });
   }
 
   /** Whether a request of this connection has not been answered to its end. */

@@ -1,0 +1,26 @@
+import { type SetUp, secondsWithBreaks, shapesSeconds } from '@longhaul/shared';
+import { SCENARIOS } from './leg-scenarios.ts';
+import type { OverlayLeg } from './overlay-leg.ts';
+
+interface Expected {
+  readonly parts: readonly OverlayLeg[];
+  readonly lanes: number;
+  readonly sizeBytes: number;
+  readonly setUp: SetUp;
+  /** What the chain's depots leave to it, segments per second. */
+  readonly roomPerSecond: number;
+  readonly breaksPerSecond: number;
+}
+
+/** The mean time of a chain over what may be: a leg that nobody knows counts with the times in which it is slow. */
+export function expectedSeconds(chain: Expected): number {
+  const { parts, lanes, sizeBytes, setUp, roomPerSecond, breaksPerSecond } = chain;
+  const legs = parts.map((part, index) => part.scenarios(index === 0 ? 1 : lanes));
+  let sum = 0;
+  for (const scenario of SCENARIOS) {
+    const shapes = legs.flatMap((shapesOf) => shapesOf[scenario] ?? []);
+    const seconds = shapesSeconds(shapes, sizeBytes, setUp, lanes, roomPerSecond);
+    sum += secondsWithBreaks(seconds, breaksPerSecond);
+  }
+  return sum / SCENARIOS.length;
+}

@@ -1,0 +1,49 @@
+import type { LegEstimate } from '@longhaul/shared';
+
+/** How unsure the figures of a leg are: standard deviations of their natural logarithms. */
+export interface LegDoubt {
+  readonly rtt: number;
+  readonly loss: number;
+  readonly rate: number;
+}
+
+export const NO_DOUBT: LegDoubt = { rtt: 0, loss: 0, rate: 0 };
+
+/** Scenarios that stand for all that may be: eight parts of each figure's distribution, all as likely, by their middles. */
+export const SCENARIOS: readonly number[] = [0, 1, 2, 3, 4, 5, 6, 7];
+/** Of the standard normal distribution, at (i + 1/2) / 8; scaled so that their variance is 1. */
+const QUANTILES: readonly number[] = [-1.534, -0.887, -0.489, -0.157, 0.157, 0.489, 0.887, 1.534].map(
+  (quantile) => quantile / 0.936,
+);
+
+/**
+ * A leg in one scenario. Each figure takes each of the quantiles once, in an order drawn by the leg's name: what is unsure of one leg
+ * says nothing of the others (McKay, Beckman, Conover, "A comparison of three methods for selecting values of input variables",
+ * Technometrics 21(2), 1979).
+ */
+export function scenarioOf(leg: LegEstimate, doubt: LegDoubt, name: string, scenario: number): LegEstimate {
+  const factor = (spread: number, figure: string) =>
+    spread > 0 ? Math.exp(spread * (QUANTILES[orderOf(name + figure)[scenario] ?? 0] ?? 0)) : 1;
+  const rate = factor(doubt.rate, ' rate');
+  return {
+    ...leg,
+    rttMs: leg.rttMs * factor(doubt.rtt, ' rtt'),
+    lossRate: Math.min(1, leg.lossRate * factor(doubt.loss, ' loss')),
+    rateBps: leg.rateBps * rate,
+    ...(leg.connectionBps === undefined ? {} : { connectionBps: leg.connectionBps * rate }),
+  };
+}
+
+/** The numbers of the scenarios in an order that a name decides (Fisher and Yates; FNV-1a and a linear generator). */
+function orderOf(name: string): number[] {
+  let state = 0x811c9dc5;
+  for (let index = 0; index < name.length; index += 1)
+    state = Math.imul(state ^ name.charCodeAt(index), 0x01000193) >>> 0;
+  const order = [...SCENARIOS];
+  for (let index = order.length - 1; index > 0; index -= 1) {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    const other = Math.floor((state / 2 ** 32) * (index + 1));
+    [order[index], order[other]] = [order[other] ?? 0, order[index] ?? 0];
+  }
+  return order;
+}
