@@ -41,9 +41,6 @@ import type { Way } from './ways/way.ts';
 /** What master and entry depot have together to answer; the user's download waits for nothing meanwhile. */
 const DECISION_MS = 3_000;
 
-/** The same while an answer is held: then the download waits. */
-const HOLD_MS = 1_500;
-
 const addonId = api.runtime.id;
 const now = Date.now;
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
@@ -146,10 +143,7 @@ const divert: Divert = new Divert({
   settings,
   health,
   diversions: browserDiversions(async (held) => {
-    const order = await divertAnswer(held, {
-      ...takeDependencies,
-      deadline: () => AbortSignal.timeout(HOLD_MS),
-    });
+    const order = await divertAnswer(held, takeDependencies);
     await noteMaster(order);
     if (!order || !('plan' in order)) return undefined;
     adoption.expect(order);

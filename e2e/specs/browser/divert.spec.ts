@@ -1,5 +1,5 @@
 import type { TestBrowser } from '../../browsers/browser.ts';
-import { changeSettings, jobState, linkRuleCount } from '../../fixtures/ask-addon.ts';
+import { changeSettings, isLookedAfter, linkRuleCount } from '../../fixtures/ask-addon.ts';
 import {
   clickLink,
   expectDirect,
@@ -23,7 +23,7 @@ test('nothing is fetched twice: the file comes through depots alone, under its n
 }) => {
   await expectThroughDepots(world, FILE_BYTES, async () => {
     await clickLink(user, world, '/files/unwasted.iso?x=1&y=a%2Fb');
-    await expect.poll(() => jobState(user, 'unwasted.iso')).toBe('running');
+    await expect.poll(() => isLookedAfter(user, 'unwasted.iso')).toBe(true);
     await expectFile(user, 'unwasted.iso');
   });
   const own = requestsOf(world, '/files/unwasted.iso').filter(({ headers }) => !headers.via);
@@ -50,6 +50,7 @@ test('what the user does not want is not diverted, as soon as he says so', async
 test('a diverted download goes on where it was when its entry depot comes back', async ({ user, world }) => {
   const name = 'large-diverted.iso';
   await clickLink(user, world, `/kept/${name}`);
+  await expect.poll(() => isLookedAfter(user, name)).toBe(true);
   await expectOnDisk(user, name, 3_000_000);
   const before = requestsOf(world, `/kept/${name}`).length;
   await world.overlay.depot('d1').kill();
