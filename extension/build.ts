@@ -5,6 +5,7 @@ import { build, type Plugin } from 'vite';
 import { drawIcon } from './icons/draw-icon.ts';
 import { ICON_SIZES, manifest, TARGETS, type Target } from './src/manifest.ts';
 import type { BuildDefaults } from './src/settings/build-defaults.ts';
+import { LANGUAGES, type Language, messagesOf } from './src/texts/texts.ts';
 
 export interface BuildOptions {
   /** Folder for the unpacked add-on; it is emptied first. */
@@ -12,10 +13,17 @@ export interface BuildOptions {
   readonly target: Target;
   /** Settings that this build brings along. */
   readonly defaults?: Partial<BuildDefaults>;
+  /** The one language that it speaks, whatever the browser's is; left out, all of them. */
+  readonly language?: Language;
 }
 
 /** Builds the unpacked add-on for one browser. */
-export async function buildExtension({ outDir, target, defaults = {} }: BuildOptions): Promise<void> {
+export async function buildExtension({
+  outDir,
+  target,
+  defaults = {},
+  language,
+}: BuildOptions): Promise<void> {
   const buildDefaults: BuildDefaults = { master: '', privateHosts: [], ...defaults };
   await build({
     configFile: false,
@@ -25,7 +33,7 @@ export async function buildExtension({ outDir, target, defaults = {} }: BuildOpt
     publicDir: false,
     logLevel: 'warn',
     define: { __LONGHAUL_DEFAULTS__: JSON.stringify(buildDefaults) },
-    plugins: [await manifestAndIcons(target)],
+    plugins: [await manifestAndIcons(target, language)],
     build: {
       outDir,
       emptyOutDir: true,
@@ -38,25 +46,33 @@ export async function buildExtension({ outDir, target, defaults = {} }: BuildOpt
           background: join(import.meta.dirname, 'src', 'background.ts'),
           popup: join(import.meta.dirname, 'src', 'pages', 'popup.html'),
           options: join(import.meta.dirname, 'src', 'pages', 'options.html'),
+          welcome: join(import.meta.dirname, 'src', 'pages', 'welcome.html'),
         },
         output: {
           entryFileNames: '[name].js',
           chunkFileNames: '[name].js',
           assetFileNames: '[name][extname]',
+          // The sources have them; they would be a sixth of the package.
+          comments: { legal: true, annotation: false, jsdoc: false },
         },
       },
     },
   });
 }
 
-async function manifestAndIcons(target: Target): Promise<Plugin> {
+async function manifestAndIcons(target: Target, language: Language | undefined): Promise<Plugin> {
   const packageText = await readFile(join(import.meta.dirname, 'package.json'), 'utf8');
   const { version } = JSON.parse(packageText) as { version: string };
   return {
     name: 'longhaul-manifest-and-icons',
     generateBundle() {
-      const source = `${JSON.stringify(manifest(target, version), null, 2)}\n`;
+      const source = `${JSON.stringify(manifest(target, version, language), null, 2)}\n`;
       this.emitFile({ type: 'asset', fileName: 'manifest.json', source });
+      const languages = language === undefined ? (Object.keys(LANGUAGES) as Language[]) : [language];
+      for (const spoken of languages) {
+        const fileName = `_locales/${spoken}/messages.json`;
+        this.emitFile({ type: 'asset', fileName, source: JSON.stringify(messagesOf(LANGUAGES[spoken])) });
+      }
       for (const size of ICON_SIZES) {
         this.emitFile({ type: 'asset', fileName: `icon-${size}.png`, source: drawIcon(size) });
       }

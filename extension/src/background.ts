@@ -8,16 +8,25 @@ import { testMaster } from './ask/test-master.ts';
 import { api } from './browser/browser-api.ts';
 import { type Download, toDownload } from './browser/download.ts';
 import { browserDownloads as downloads } from './browser/downloads.ts';
+import { onMenu, putMenus } from './browser/menus.ts';
 import { watchRequests } from './browser/requests.ts';
 import { browserRoutes as routes } from './browser/routes.ts';
+import { browserSign as sign } from './browser/sign.ts';
 import { WakeUps } from './browser/wake-ups.ts';
+import { ConsentStore } from './consent/consent-store.ts';
+import { HistoryStore } from './history/history-store.ts';
 import { JobKeeper } from './jobs/job-keeper.ts';
 import { JobStore } from './jobs/job-store.ts';
+import { downloadDirectly, downloadLink, type LinkDependencies } from './menus/download-link.ts';
 import { answerMessages } from './messages/answer-messages.ts';
 import { readStatus } from './messages/read-status.ts';
+import { justDone } from './news/news-of.ts';
+import { showBadge, tellNews } from './news/tell-news.ts';
+import type { Settings } from './settings/settings.ts';
 import { SettingsStore } from './settings/settings-store.ts';
 import { LastLeft } from './take/last-left.ts';
 import { type TakeDependencies, takeDownload } from './take/take-download.ts';
+import { say } from './texts/say.ts';
 import { SeenAnswers } from './watch/seen-answers.ts';
 import { BesideWay } from './ways/beside-way.ts';
 import { DownloadsFolder } from './ways/downloads-folder.ts';
@@ -36,7 +45,17 @@ const deadline = (): AbortSignal => AbortSignal.timeout(DECISION_MS);
 
 const settingsStore = new SettingsStore(api.storage.local);
 const settings = () => settingsStore.get();
-const jobs = new JobStore(api.storage.local);
+const consent = new ConsentStore(api.storage.local);
+const history = new HistoryStore(api.storage.local);
+const jobs = new JobStore(api.storage.local, (before, after) => {
+  void tellNews(before, after, sign);
+  for (const job of justDone(before, after)) void history.add(job);
+});
+/** Whoever has not said yes has the add-on switched off. */
+const takeSettings = async (): Promise<Settings> => {
+  const set = await settings();
+  return { ...set, enabled: set.enabled && (await consent.isGiven()) };
+};
 const lastLeft = new LastLeft(api.storage.session);
 const answers = new SeenAnswers(pause);
 watchRequests(answers);
@@ -88,7 +107,7 @@ const takeDependencies: TakeDependencies = {
   downloads,
   keeper,
   way,
-  settings,
+  settings: takeSettings,
   answers,
   isUsualPlace: (download) => (nameEvent ? names.isUnprompted(download.id) : folder.is(download.folder)),
   askMaster,
@@ -115,17 +134,67 @@ api.downloads.onChanged.addListener(({ id, filename }) => {
   void keeper.follow(id);
 });
 api.downloads.onErased.addListener((id) => void keeper.follow(id));
+const linkDependencies: LinkDependencies = {
+  downloads,
+  way,
+  settings,
+  lastLeft,
+  askMaster,
+  probeFile,
+  deadline,
+};
+
+onMenu((id, url, page) => {
+  if (id === 'directly') void downloadDirectly(url, downloads);
+  else void downloadChosen(url, page);
+});
+
+/** Who has not been told what the add-on does is told before anybody else learns of a download. */
+async function downloadChosen(url: string, page: string): Promise<void> {
+  if (await consent.isGiven()) await downloadLink(url, page, linkDependencies);
+  else await showWelcome();
+}
+
+async function showWelcome(): Promise<void> {
+  await api.tabs.create({ url: api.runtime.getURL('welcome.html') });
+}
+
+function putOwnMenus(): void {
+  void putMenus([
+    { id: 'through', title: say('menuThrough') },
+    { id: 'directly', title: say('menuDirectly') },
+  ]);
+}
+
+api.runtime.onInstalled.addListener(({ reason }) => {
+  putOwnMenus();
+  if (reason === 'install') void consent.isGiven().then((isGiven) => (isGiven ? undefined : showWelcome()));
+});
+// The browser may speak another language since.
+api.runtime.onStartup.addListener(putOwnMenus);
+
 globalThis.addEventListener('online', () => void keeper.look(true));
 
 answerMessages({
-  status: ({ tabUrl }) => readStatus(tabUrl, { settings: settingsStore, jobs, downloads, lastLeft }),
+  status: ({ tabUrl }) =>
+    readStatus(tabUrl, { settings: settingsStore, consent, jobs, downloads, lastLeft, way }),
   settings,
   'change-settings': (patch) => settingsStore.change(patch),
   'set-site-off': async ({ host, off }) => {
     await settingsStore.setSiteOff(host, off);
     return null;
   },
+  consent: async () => {
+    await consent.give();
+    return null;
+  },
   'go-on': ({ key }) => keeper.goOn(key),
+  lead: ({ key, to }) => keeper.lead(key, to),
+  history: () => history.get(),
+  'erase-history': async () => {
+    await history.erase();
+    return null;
+  },
   'clear-ended': async () => {
     await jobs.removeEnded();
     return null;
@@ -134,3 +203,4 @@ answerMessages({
 });
 
 void recoverJobs({ jobs, way, keeper });
+void jobs.all().then((all) => showBadge(all, sign));

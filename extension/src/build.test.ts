@@ -1,9 +1,14 @@
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { deflateRawSync } from 'node:zlib';
 import { expect, it, onTestFinished } from 'vitest';
 import { buildExtension } from '../build.ts';
 import { manifest, TARGETS } from './manifest.ts';
+import { LANGUAGES } from './texts/texts.ts';
+
+/** A package of 100 kB less what an archive says of its files. */
+const MOST_PACKED_BYTES = 96_000;
 
 async function temporaryFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'longhaul-build-'));
@@ -40,6 +45,18 @@ it('carries no default in a package, no code made from text, and nothing from el
   expect(code).not.toMatch(/new Function|\beval\(|import\("http/);
 });
 
+it.each(TARGETS)('fits into 100 kB for %s, with all its languages', async (target) => {
+  const outDir = await temporaryFolder();
+  await buildExtension({ outDir, target });
+  const names = await readdir(outDir, { recursive: true, withFileTypes: true });
+  const files = names.filter((entry) => entry.isFile());
+  expect(files.filter(({ name }) => name === 'messages.json')).toHaveLength(Object.keys(LANGUAGES).length);
+  const packed = await Promise.all(
+    files.map(async ({ parentPath, name }) => deflateRawSync(await readFile(join(parentPath, name))).length),
+  );
+  expect(packed.reduce((sum, bytes) => sum + bytes, 0)).toBeLessThan(MOST_PACKED_BYTES);
+});
+
 it('brings the defaults of a local overlay along', async () => {
   const outDir = await temporaryFolder();
   const defaults = { master: 'http://127.0.0.1:4321', privateHosts: ['127.0.0.1:4322'] };
@@ -47,8 +64,8 @@ it('brings the defaults of a local overlay along', async () => {
   expect(defaultsIn(await scripts(outDir))).toEqual(defaults);
 });
 
-it('asks for no more than downloads, storage, watching requests, alarms, and the web', () => {
-  const permissions = ['downloads', 'storage', 'webRequest', 'alarms'];
+it('asks for no more than downloads, storage, watching requests, alarms, menus, notices, and the web', () => {
+  const permissions = ['downloads', 'storage', 'webRequest', 'alarms', 'contextMenus', 'notifications'];
   const common = { host_permissions: ['http://*/*', 'https://*/*'], incognito: 'not_allowed' };
   expect(manifest('chrome', '1')).toMatchObject({ ...common, permissions });
   const leading = 'declarativeNetRequestWithHostAccess';

@@ -33,6 +33,10 @@ async function setUp(patch: Partial<Download>, jobPatch: Partial<Job> = {}) {
       recovered: async () => {
         world.calls.push('recovered');
       },
+      lead: async (_job, _download, to) => {
+        world.calls.push(`lead ${to}`);
+        return world.goOn();
+      },
       release: async () => {
         world.calls.push('released');
       },
@@ -271,5 +275,27 @@ describe('what stands on disk beside a new download', () => {
     const world = await setUp({ state: 'interrupted', error: 'USER_CANCELED' }, { spare: SPARE });
     await world.keeper.follow(2);
     expect(world.downloads.log).toEqual(['cancel 9', 'erase 9']);
+  });
+});
+
+describe('a download that the user leads elsewhere', () => {
+  it('runs there, and remembers that it is direct by choice', async () => {
+    const world = await setUp(BROKEN);
+    await world.keeper.follow(2);
+    expect(await world.keeper.lead('a', 'direct')).toBe(true);
+    expect(world.calls.at(-1)).toBe('lead direct');
+    expect(await world.theJob()).toMatchObject({ state: 'running', choseDirect: true, breaks: 1 });
+    expect((await world.theJob())?.interruption).toBeUndefined();
+  });
+
+  it('stays as it is where there is no such way, and when it is whole already', async () => {
+    const world = await setUp({});
+    world.goOn = async () => ({ result: 'not-yet', problem: '' });
+    expect(await world.keeper.lead('a', 'elsewhere')).toBe(false);
+    expect((await world.theJob())?.choseDirect).toBeUndefined();
+    world.downloads.change(2, { state: 'complete' });
+    world.goOn = async () => ({ result: 'tried' });
+    expect(await world.keeper.lead('a', 'direct')).toBe(false);
+    expect(await world.keeper.lead('unknown', 'direct')).toBe(false);
   });
 });

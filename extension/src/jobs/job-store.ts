@@ -8,10 +8,16 @@ const KEPT_DONE = 5;
 /** The add-on's jobs, kept in the browser's storage so that they outlive the background, and the browser. */
 export class JobStore {
   readonly #area: StorageArea;
+  readonly #onChange: (before: readonly Job[], after: readonly Job[]) => void;
   #turn: Promise<unknown> = Promise.resolve();
 
-  constructor(area: StorageArea) {
+  /** @param onChange is told of the jobs before and after each change. */
+  constructor(
+    area: StorageArea,
+    onChange: (before: readonly Job[], after: readonly Job[]) => void = () => undefined,
+  ) {
     this.#area = area;
+    this.#onChange = onChange;
   }
 
   all(): Promise<readonly Job[]> {
@@ -57,7 +63,12 @@ export class JobStore {
   }
 
   #edit(edit: (jobs: readonly Job[]) => readonly Job[]): Promise<void> {
-    return this.#inTurn(async () => this.#area.set({ [KEY]: withoutOld(edit(await this.#read())) }));
+    return this.#inTurn(async () => {
+      const before = await this.#read();
+      const after = withoutOld(edit(before));
+      await this.#area.set({ [KEY]: after });
+      this.#onChange(before, after);
+    });
   }
 
   /** One after the other: two edits that read the same list would lose one of them. */

@@ -1,5 +1,7 @@
 import type { MasterTest } from '../ask/test-master.ts';
-import type { JobState } from '../jobs/job.ts';
+import type { History } from '../history/history.ts';
+import type { Job, JobState } from '../jobs/job.ts';
+import type { Lead } from '../jobs/job-keeper.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { Status } from './status.ts';
 
@@ -10,10 +12,16 @@ export interface MessageMap {
   settings: { readonly ask: null; readonly answer: Settings };
   'change-settings': { readonly ask: Partial<Settings>; readonly answer: Settings };
   'set-site-off': { readonly ask: { readonly host: string; readonly off: boolean }; readonly answer: null };
+  /** The user knows what the add-on does and wants it. */
+  consent: { readonly ask: null; readonly answer: null };
   /** Tries an interrupted job at once; gives the state that it is in then. */
   'go-on': { readonly ask: { readonly key: string }; readonly answer: JobState | undefined };
+  /** Leads a job another way; false where there is none now. */
+  lead: { readonly ask: { readonly key: Job['key']; readonly to: Lead }; readonly answer: boolean };
   /** Forgets what has ended. */
   'clear-ended': { readonly ask: null; readonly answer: null };
+  history: { readonly ask: null; readonly answer: History };
+  'erase-history': { readonly ask: null; readonly answer: null };
   'test-master': { readonly ask: { readonly master: string }; readonly answer: MasterTest };
 }
 

@@ -1,5 +1,7 @@
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { readOptionsForm } from './read-options-form.ts';
+
+vi.mock('../browser/browser-api.ts', () => import('../testing/speaking-browser.ts'));
 
 it('reads what the user typed into settings', () => {
   const form = {

@@ -1,5 +1,6 @@
 import { parseMasterAddress } from '../settings/parse-master-address.ts';
 import { isHostPattern, type Settings } from '../settings/settings.ts';
+import { say } from '../texts/say.ts';
 
 /** What stands in the fields of the options page. */
 export interface OptionsForm {
@@ -23,15 +24,9 @@ export function readOptionsForm(form: OptionsForm): OptionsResult {
   const privateHosts = [...new Set(form.privateHosts.split('\n').map((line) => line.trim()))].filter(Boolean);
   const wrongHost = privateHosts.find((line) => !isHostPattern(line));
   const mistakes: OptionsResult['mistakes'] = {
-    ...(master === undefined && {
-      master: 'Give the host, for example master.example.org, and nothing after it.',
-    }),
-    ...(!(megabytes >= 0 && Number.isFinite(megabytes)) && {
-      smallest: 'Give a number of megabytes, 0 or more.',
-    }),
-    ...(wrongHost !== undefined && {
-      privateHosts: `“${wrongHost}” is not a host. Write name, *.name or address, with :port if it needs one.`,
-    }),
+    ...(master === undefined && { master: say('mistakeMaster') }),
+    ...(!(megabytes >= 0 && Number.isFinite(megabytes)) && { smallest: say('mistakeSmallest') }),
+    ...(wrongHost !== undefined && { privateHosts: say('mistakePrivate', { line: wrongHost }) }),
   };
   if (master === undefined || Object.keys(mistakes).length > 0) return { settings: undefined, mistakes };
   return { settings: { master, smallestBytes: Math.round(megabytes * MB), privateHosts }, mistakes };

@@ -4,7 +4,7 @@ import type { probeFile } from '../ask/probe-file.ts';
 import type { Download } from '../browser/download.ts';
 import type { Downloads } from '../browser/downloads.ts';
 import type { Job } from '../jobs/job.ts';
-import { drop, type GoOn } from '../jobs/job-keeper.ts';
+import { drop, type GoOn, type Lead } from '../jobs/job-keeper.ts';
 import type { JobStore } from '../jobs/job-store.ts';
 import { isWorthStartingOver, nextTryAtMs } from '../jobs/retry-times.ts';
 import { isSameFile } from '../judge/file-facts.ts';
@@ -17,11 +17,14 @@ import {
   endOriginal,
   findOwn,
   headersOf,
+  type LinkOrder,
   MAX_RESTARTS,
   newJob,
+  orderOf,
   problemOf,
   type TakeOrder,
   type Way,
+  wayOf,
 } from './way.ts';
 
 export interface BesideWayDependencies {
@@ -51,6 +54,9 @@ const FIRST_BYTES_MS = 300;
 /** Between two looks at a trial. */
 const TRIAL_LOOK_MS = 100;
 
+/** What changes in a job that goes another way. */
+type NewWay = Pick<Job, 'url' | 'way' | 'chain'> & Partial<Job>;
+
 const NOT_YET: GoOn = { result: 'not-yet', problem: '' };
 
 /**
@@ -75,13 +81,27 @@ export class BesideWay implements Way {
     const downloadId = await names.start({ url: job.url, headers: headersOf(job) }).catch(() => undefined);
     if (downloadId === undefined) return this.#backToOriginal(job, undefined, { why: 'depot-silent' });
     await jobs.change(job.key, { downloadId });
-    const outcome = await this.#try(job, downloadId);
+    const outcome = await this.#try(job, downloadId, { besideId: original.id, way: 'chain' });
     if (outcome === 'ended') return this.#endBoth(job, downloadId);
     if (outcome !== 'taken') return this.#backToOriginal(job, downloadId, outcome);
     if (!(await endOriginal(downloads, original.id)))
       return this.#backToOriginal(job, downloadId, { why: 'finished' });
     names.give(downloadId, job.name);
     await jobs.change(job.key, { state: 'running' });
+    return 'taken';
+  }
+
+  async begin(order: LinkOrder): Promise<Outcome> {
+    const { jobs, names, now } = this.#deps;
+    const job = newJob(orderOf(order), now(), { url: order.plan.masterUrl, routeId: 0 });
+    await jobs.add(job);
+    const downloadId = await names.start({ url: job.url }).catch(() => undefined);
+    if (downloadId === undefined) {
+      await jobs.remove(job.key);
+      return { why: 'depot-silent' };
+    }
+    names.give(downloadId, job.name);
+    await jobs.change(job.key, { downloadId, state: 'running' });
     return 'taken';
   }
 
@@ -105,6 +125,37 @@ export class BesideWay implements Way {
     const over = await this.#startOver(job, download, waitedMs);
     if (over.result === 'moved') return over;
     return { result: 'not-yet', problem: problemOf(probe) };
+  }
+
+  async lead(job: Job, download: Download, to: Lead): Promise<GoOn> {
+    // What two downloads have on disk is enough.
+    if (job.spare) return NOT_YET;
+    const way =
+      to === 'direct'
+        ? await this.#directWay(job)
+        : await this.#chainWay(job, [job.chain, job.chain.slice(0, 1)]);
+    if (!way) return NOT_YET;
+    return download.state === 'interrupted'
+      ? this.#beginBeside(job, download, way)
+      : this.#replace(job, download, way);
+  }
+
+  /**
+   * Starts at the first byte over another way, and ends what runs once the new download has shown that it delivers:
+   * Chromium gives nobody a name that a running download has.
+   */
+  async #replace(job: Job, old: Download, way: NewWay): Promise<GoOn> {
+    const { downloads, names } = this.#deps;
+    const downloadId = await names.start({ url: way.url, headers: headersOf(job) }).catch(() => undefined);
+    if (downloadId === undefined) return NOT_YET;
+    const outcome = await this.#try(job, downloadId, { besideId: old.id, way: way.way });
+    if (outcome !== 'taken' || !(await endOriginal(downloads, old.id))) {
+      await drop(downloads, downloadId);
+      names.give(downloadId, '');
+      return NOT_YET;
+    }
+    names.give(downloadId, job.name);
+    return { result: 'moved', patch: { ...way, downloadId, bytes: 0 } };
   }
 
   /** Pausing and resuming costs no request here, and gives the browser its five resumptions back. */
@@ -132,7 +183,11 @@ export class BesideWay implements Way {
   }
 
   /** Waits until the successor has delivered enough, or shows that it will not, or the user ends one of the two. */
-  async #try(job: Job, downloadId: number): Promise<Outcome | 'ended'> {
+  async #try(
+    job: Job,
+    downloadId: number,
+    { besideId, way }: { readonly besideId: number; readonly way: Job['way'] },
+  ): Promise<Outcome | 'ended'> {
     const { downloads, names, settings, now, pause } = this.#deps;
     const asked = parseOriginUrl(job.originUrl);
     const startedMs = now();
@@ -142,13 +197,14 @@ export class BesideWay implements Way {
     });
     for (;;) {
       const own = await downloads.get(downloadId);
-      const original = await downloads.get(job.originalId);
+      const original = await downloads.get(besideId);
       if ([own, original].some((one) => !one || one.error === 'USER_CANCELED') || !own) return 'ended';
       if (own.state === 'interrupted') return { why: 'depot-refused', detail: own.error ?? '' };
       const waitedMs = now() - startedMs;
       if (isAsked) {
         const isIts = asked.ok && leadsToDepot(own.finalUrl, asked.value, await settings());
-        if (!isIts || own.totalBytes !== job.file.totalBytes) return { why: 'different-file' };
+        if ((way === 'chain' && !isIts) || own.totalBytes !== job.file.totalBytes)
+          return { why: 'different-file' };
         const wantedBytes = Math.min(TRIAL_BYTES, own.totalBytes ?? TRIAL_BYTES);
         if (own.bytesReceived >= wantedBytes || own.state === 'complete') return 'taken';
         if (waitedMs > TRIAL_MS) return own.bytesReceived > 0 ? 'taken' : { why: 'depot-silent' };
@@ -186,7 +242,7 @@ export class BesideWay implements Way {
     const tries = (old?.tries ?? 0) + 1;
     const nextMs = old && nextTryAtMs(old.sinceMs, tries, now());
     const interruption = old && { ...old, tries, nextTryAtMs: nextMs ?? old.nextTryAtMs };
-    const patch = { ...spare, spare: undefined, interruption, state: 'waiting' } as const;
+    const patch = { ...spare, spare: undefined, choseDirect: false, interruption, state: 'waiting' } as const;
     await jobs.change(job.key, patch);
     await drop(downloads, downloadId);
     return { result: 'moved', patch };
@@ -194,7 +250,6 @@ export class BesideWay implements Way {
 
   /** Starts again through other depots, or directly where there are none, beside what is on disk. */
   async #startOver(job: Job, old: Download | undefined, waitedMs: number): Promise<GoOn> {
-    const { jobs, names } = this.#deps;
     const bytes = old?.bytesReceived ?? 0;
     const isWorth = (wholeSeconds: number) =>
       old === undefined ||
@@ -203,18 +258,24 @@ export class BesideWay implements Way {
     if (!isWorth(Math.min(job.predictedSeconds, job.directSeconds))) return NOT_YET;
     const way = await this.#newWay(job);
     if (!way || !isWorth(way.predictedSeconds ?? job.directSeconds)) return NOT_YET;
+    return this.#beginBeside(job, old, { ...way, restarts: job.restarts + 1 });
+  }
+
+  /** Begins at the first byte over another way; what the old download has stands until the new one has more. */
+  async #beginBeside(job: Job, old: Download | undefined, way: NewWay): Promise<GoOn> {
+    const { jobs, names } = this.#deps;
     const downloadId = await names.start({ url: way.url, headers: headersOf(job) }).catch(() => undefined);
     if (downloadId === undefined) return NOT_YET;
     const { url, way: oldWay, chain, interruption } = job;
-    const spare = old && { downloadId: old.id, bytes, url, way: oldWay, chain, interruption };
-    const patch = {
-      ...way,
-      downloadId,
-      bytes: 0,
-      spare,
-      restarts: job.restarts + 1,
-      interruption: undefined,
+    const spare = old && {
+      downloadId: old.id,
+      bytes: old.bytesReceived,
+      url,
+      way: oldWay,
+      chain,
+      interruption,
     };
+    const patch = { ...way, downloadId, bytes: 0, spare, interruption: undefined };
     await jobs.change(job.key, patch);
     names.give(downloadId, job.name);
     return { result: 'moved', patch: { ...patch, state: 'running' } };
@@ -224,21 +285,28 @@ export class BesideWay implements Way {
    * A way past the entry depot that does not answer; the origin itself when the master knows none. `undefined` when
    * nobody shows the file, as while the network is away.
    */
-  async #newWay(job: Job): Promise<(Pick<Job, 'url' | 'way' | 'chain'> & Partial<Job>) | undefined> {
+  async #newWay(job: Job): Promise<NewWay | undefined> {
+    const chain = job.choseDirect ? undefined : await this.#chainWay(job, [job.chain.slice(0, 1)]);
+    return chain ?? this.#directWay(job);
+  }
+
+  /** A way over depots that avoids the first of these lists for which there is one. */
+  async #chainWay(job: Job, avoided: readonly (readonly string[])[]): Promise<NewWay | undefined> {
     const { settings, askMaster } = this.#deps;
     const set = await settings();
     const { totalBytes } = job.file;
-    const request = {
-      url: job.originUrl,
-      avoid: job.chain.slice(0, 1),
-      ...(totalBytes === undefined ? {} : { sizeBytes: totalBytes }),
-    };
-    const reply = await askMaster(set.master, request, this.#deps.deadline());
-    if (reply.result === 'plan' && whyUnfit(reply.plan, job.originUrl, set) === undefined) {
-      const { location, masterUrl, chain, prediction } = reply.plan;
-      if (await this.#hasFile(location, job))
-        return { url: masterUrl, way: 'chain', chain, predictedSeconds: prediction.seconds };
+    const size = totalBytes === undefined ? {} : { sizeBytes: totalBytes };
+    for (const avoid of avoided) {
+      const request = { url: job.originUrl, avoid: [...avoid], ...size };
+      const reply = await askMaster(set.master, request, this.#deps.deadline());
+      if (reply.result !== 'plan' || whyUnfit(reply.plan, job.originUrl, set) !== undefined) continue;
+      const { location, masterUrl } = reply.plan;
+      if (await this.#hasFile(location, job)) return { ...wayOf(reply.plan), url: masterUrl };
     }
+    return undefined;
+  }
+
+  async #directWay(job: Job): Promise<NewWay | undefined> {
     if (!(await this.#hasFile(job.originUrl, job))) return undefined;
     return { url: directUrl(job.originUrl), way: 'direct', chain: [] };
   }

@@ -20,12 +20,20 @@ export interface TakeOrder {
   readonly plan: PlanAnswer;
 }
 
+/** A link that the user wants through the overlay: no download of the browser's own stands beside it. */
+export interface LinkOrder extends Omit<TakeOrder, 'original' | 'inOnePiece'> {
+  /** What the file is to be called; empty for the browser's choice. */
+  readonly name: string;
+}
+
 /** How a browser lets an add-on take a download through the overlay, and keep it going. */
 export interface Way extends Continuation {
   /** Whether the original stands until its successor has delivered, so that a trial before costs nothing but time. */
   readonly standsBeside: boolean;
   /** Puts another download in the original's place. */
   take(order: TakeOrder): Promise<Outcome>;
+  /** Starts a download by a plan. */
+  begin(order: LinkOrder): Promise<Outcome>;
   /** Takes up a job that an earlier life of the background left while it put it in the original's place. */
   recover(job: Job): Promise<void>;
 }
@@ -43,25 +51,50 @@ export function headersOf({ inOnePiece }: Pick<Job, 'inOnePiece'>): Readonly<Rec
   return inOnePiece ? IN_ONE_PIECE : {};
 }
 
+/** The browser's id of no download. */
+const NO_DOWNLOAD = -1;
+
+/** An order for a link, in the form of those that take a download's place. */
+export function orderOf(link: LinkOrder): JobOrder {
+  return { ...link, inOnePiece: false, original: { id: NO_DOWNLOAD, name: link.name } };
+}
+
+type JobOrder = Omit<TakeOrder, 'original'> & { readonly original: Pick<Download, 'id' | 'name'> };
+
+/** What a job has of the plan that it follows. */
+export function wayOf({
+  masterUrl,
+  chain,
+  prediction,
+  location,
+}: PlanAnswer): Pick<Job, 'way' | 'masterUrl' | 'chain' | 'predictedSeconds' | 'legs' | 'location'> {
+  return {
+    way: 'chain',
+    masterUrl,
+    chain,
+    predictedSeconds: prediction.seconds,
+    legs: prediction.legs,
+    location,
+  };
+}
+
 /** The job of an order, before anything is done. */
-export function newJob(order: TakeOrder, nowMs: number, own: Pick<Job, 'url' | 'routeId'>): Job {
+export function newJob(order: JobOrder, nowMs: number, own: Pick<Job, 'url' | 'routeId'>): Job {
   const { original, originUrl, page, file, inOnePiece, plan } = order;
   return {
     key: crypto.randomUUID(),
     state: 'starting',
-    way: 'chain',
+    ...wayOf(plan),
     startedAtMs: nowMs,
     originalId: original.id,
     downloadId: undefined,
-    masterUrl: plan.masterUrl,
     originUrl,
     page,
     name: original.name,
     file,
     inOnePiece,
-    chain: plan.chain,
-    predictedSeconds: plan.prediction.seconds,
     directSeconds: plan.direct.seconds,
+    directSource: plan.direct.source,
     bytes: 0,
     bytesAtMs: nowMs,
     interruption: undefined,
@@ -82,7 +115,7 @@ export function judgeOwnAnswer(seen: SeenAnswer | undefined, file: FileFacts): O
 
 /** What is wrong with an answer that a download cannot go on by, for people; empty when nobody said anything. */
 export function problemOf(probe: Probe): string {
-  if (probe.result === 'file') return 'The site has another version of the file now.';
+  if (probe.result === 'file') return 'other version';
   return probe.result === 'refused' && probe.code !== '' ? sayCode(probe.code) : '';
 }
 

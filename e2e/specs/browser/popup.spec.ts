@@ -1,0 +1,90 @@
+import type { TestBrowser } from '../../browsers/browser.ts';
+import { jobState, whyLeft } from '../../fixtures/ask-addon.ts';
+import { clickLink, expectDirect, expectFile, expectThroughDepots } from '../../fixtures/download-checks.ts';
+import { FILE_BYTES } from '../../fixtures/origin-content.ts';
+import { expect, test } from '../../fixtures/test.ts';
+import type { World } from '../../fixtures/world.ts';
+
+const THROUGH = { id: 'through', title: 'Download through Longhaul' };
+const DIRECTLY = { id: 'directly', title: 'Download directly' };
+
+test('"Use direct" lets the rest of a download come from the site itself', async ({ user, world }) => {
+  const name = 'large-led-direct.bin';
+  await clickLink(user, world, `/files/${name}`);
+  await expect.poll(() => jobState(user, name)).toBe('running');
+  await lead(user, 'Use direct', name);
+  await expect.poll(() => user.text('#downloads')).toContain('It comes directly, as you chose.');
+  await expectFile(user, name);
+  const last = requestsOf(world, name).at(-1);
+  expect(last?.headers.via).toBeUndefined();
+  // Chromium cannot leave the address that it was led to: there the file comes anew beside what is on disk.
+  if (user.kind === 'firefox') expect(startOf(last?.headers.range)).toBeGreaterThan(0);
+});
+
+test('"Another path" leads a download over other depots', async ({ user, world }) => {
+  const name = 'large-led-elsewhere.bin';
+  await clickLink(user, world, `/files/${name}`);
+  await expect.poll(() => jobState(user, name)).toBe('running');
+  await lead(user, 'Another path', name);
+  await expect.poll(() => user.text('#downloads')).toMatch(/d2/);
+  await expectFile(user, name);
+  expect(requestsOf(world, name).at(-1)?.headers.via).toContain('longhaul-d2');
+});
+
+test('the menu of a link leads its file through depots under the name that the site gives it', async ({
+  user,
+  world,
+}) => {
+  await expectThroughDepots(world, FILE_BYTES, async () => {
+    await user.goto(`${world.originUrl}/page?${new URLSearchParams({ link: '/attachment/menu.bin?n=1' })}`);
+    await user.chooseFromMenu('#link', THROUGH);
+    await expectFile(user, 'menu.bin');
+  });
+});
+
+test('the menu of a link downloads its file directly, past everything', async ({ user, world }) => {
+  await expectDirect(world, async () => {
+    await user.goto(`${world.originUrl}/page?${new URLSearchParams({ link: '/files/menu-direct.bin' })}`);
+    await user.chooseFromMenu('#link', DIRECTLY);
+    await expectFile(user, 'menu-direct.bin');
+  });
+});
+
+test('a link that cannot come through depots comes directly, and the popup says why', async ({
+  user,
+  world,
+}) => {
+  const link = `${world.privateUrl}/files/menu-refused.bin`;
+  await user.goto(`${world.originUrl}/page?${new URLSearchParams({ link })}`);
+  await user.chooseFromMenu('#link', THROUGH);
+  await expectFile(user, 'menu-refused.bin');
+  expect(await whyLeft(user)).toBe('master-refused');
+});
+
+test('the button counts what runs', async ({ user, world }) => {
+  const badge = () => user.addonCall<string>('return (globalThis.browser ?? chrome).action.getBadgeText({})');
+  expect(await badge()).toBe('');
+  await clickLink(user, world, '/files/large-counted.bin');
+  await expect.poll(() => jobState(user, 'large-counted.bin')).toBe('running');
+  await expect.poll(badge).toBe('1');
+  await expectFile(user, 'large-counted.bin');
+  await expect.poll(badge).toBe('');
+});
+
+/** Presses a button of a download in the popup; twice where the first time tells what it costs. */
+async function lead(user: TestBrowser, action: string, name: string): Promise<void> {
+  const button = `[aria-label="${action}: ${name}"]`;
+  await user.goto(user.addonPage('popup.html'));
+  await user.click(button);
+  if (user.kind === 'firefox') return;
+  await expect.poll(() => user.text('#downloads')).toContain('starts again at its first byte');
+  await user.click(button);
+}
+
+function requestsOf(world: World, name: string) {
+  return world.origin.requests.filter(({ url }) => url === `/files/${name}`);
+}
+
+function startOf(range: string | undefined): number {
+  return Number(/^bytes=(\d+)-/.exec(range ?? '')?.[1] ?? 0);
+}
