@@ -2,6 +2,7 @@
  * The background: builds its parts and registers every listener at once, so that an event which wakes it finds its
  * listener. What must outlive it is in the browser's storage.
  */
+import { askLegs } from './ask/ask-legs.ts';
 import { askMaster } from './ask/ask-master.ts';
 import { greetDepot, probeFile } from './ask/probe-file.ts';
 import { testMaster } from './ask/test-master.ts';
@@ -190,6 +191,16 @@ answerMessages({
   },
   'go-on': ({ key }) => keeper.goOn(key),
   lead: ({ key, to }) => keeper.lead(key, to),
+  legs: async ({ key }) => {
+    const job = await jobs.get(key);
+    if (job?.downloadId === undefined || job.way !== 'chain') return undefined;
+    // Chromium says which depot it was led to, and by which ticket; Firefox does not.
+    const led = (await downloads.get(job.downloadId))?.finalUrl ?? '';
+    const { master } = await settings();
+    return (
+      (await askLegs(master, led, deadline())) ?? (await askLegs(master, job.location ?? '', deadline()))
+    );
+  },
   history: () => history.get(),
   'erase-history': async () => {
     await history.erase();

@@ -14,6 +14,7 @@ import { DepotRegistry } from './depots/depot-registry.ts';
 import { depotRoutes } from './depots/depot-routes.ts';
 import { DepotService } from './depots/depot-service.ts';
 import type { DepotStore } from './depots/depot-store.ts';
+import { LegAsker } from './depots/leg-asker.ts';
 import { PlanTeller } from './depots/plan-teller.ts';
 import type { EmitEvent, MasterEvent } from './events.ts';
 import { answerRefusal } from './http/answer-refusal.ts';
@@ -23,6 +24,7 @@ import { masterKeyOf, type SigningKey } from './keys/signing-key.ts';
 import { createMetrics } from './operations/metrics.ts';
 import { operationsRoutes } from './operations/operations-routes.ts';
 import { pageRoutes } from './operations/page-routes.ts';
+import { JobLegs } from './planning/job-legs.ts';
 import { LinkTable } from './planning/link-table.ts';
 import { planRoutes } from './planning/plan-routes.ts';
 import { PlanService } from './planning/plan-service.ts';
@@ -106,6 +108,8 @@ export function createMaster(deps: MasterDeps): Master {
   });
   const planner = new Planner(config.planner, links);
   const teller = new PlanTeller({ signingKey, registry, now });
+  const legAsker = new LegAsker({ signingKey, registry, now });
+  const legs = new JobLegs({ tickets, ask: (depot, jobId) => legAsker.ask(depot, jobId), now });
   const plans = new PlanService({ config, policy, planner, registry, sizes, tickets, publicUrl });
   const masterKeys = [masterKeyOf(signingKey)];
   const ask = deps.askDepot ?? createAskDepot({ policy: config.addresses, names: config.names });
@@ -125,7 +129,7 @@ export function createMaster(deps: MasterDeps): Master {
 
   const api = createApi(emit, [
     depotRoutes({ service, registry, sources, enrolmentSecret, now, emit }),
-    planRoutes({ plans, now, emit }),
+    planRoutes({ plans, legs, now, emit }),
     operationsRoutes({
       signingKeys: [signingKey],
       metrics,
@@ -168,6 +172,7 @@ export function createMaster(deps: MasterDeps): Master {
     renewCertificate: (tls) => server.renewCertificate(tls),
     close: () => {
       teller.close();
+      legAsker.close();
       return server.close();
     },
   };

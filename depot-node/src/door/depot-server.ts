@@ -1,6 +1,13 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { HEADERS, isChallengeTarget, isNoticeTarget, LonghaulError, type Result } from '@longhaul/shared';
+import {
+  HEADERS,
+  isChallengeTarget,
+  isLegsTarget,
+  isNoticeTarget,
+  LonghaulError,
+  type Result,
+} from '@longhaul/shared';
 import { answerBrokenRequest, type ConnectionLimiter, comesFrom, Turns } from '@longhaul/shared/service';
 import type { Registry } from 'prom-client';
 import type { MembershipState } from '../directory/membership.ts';
@@ -27,6 +34,8 @@ interface DepotServerComponents {
   readonly answerChallenge: (target: string, clientAddress: string) => Result<object>;
   /** Takes a master's notice of a plan. */
   readonly takeNotice: (target: string) => Result<void>;
+  /** Tells a master what the connections of a job do now. */
+  readonly answerLegs: (target: string) => Result<object>;
   readonly metrics: Registry;
   readonly metricsNetworks: readonly string[];
   /** Whether the depot takes nothing new. */
@@ -49,8 +58,12 @@ export function createDepotServer(components: DepotServerComponents): Server {
     else if (request.url === '/metrics') return sendMetrics(components, request, response);
     else if (isChallengeTarget(request.url ?? '')) {
       const proof = components.answerChallenge(request.url ?? '', request.socket.remoteAddress ?? '');
-      if (proof.ok) sendProof(response, proof.value);
+      if (proof.ok) sendJson(response, proof.value);
       else refuse(request, response, proof.error);
+    } else if (isLegsTarget(request.url ?? '')) {
+      const legs = components.answerLegs(request.url ?? '');
+      if (legs.ok) sendJson(response, legs.value);
+      else refuse(request, response, legs.error);
     } else if (isNoticeTarget(request.url ?? '')) {
       const taken = components.takeNotice(request.url ?? '');
       if (taken.ok) response.writeHead(204, SAFETY_HEADERS).end();
@@ -107,10 +120,10 @@ function sendReadiness(
   response.end(`${isMember ? 'ready' : 'not ready'}\n${said}`);
 }
 
-function sendProof(response: ServerResponse, proof: object): void {
+function sendJson(response: ServerResponse, answer: object): void {
   response
     .writeHead(200, { ...SAFETY_HEADERS, 'Content-Type': 'application/json' })
-    .end(JSON.stringify(proof));
+    .end(JSON.stringify(answer));
 }
 
 async function sendMetrics(

@@ -163,6 +163,10 @@ test('the popup counts a running download down, and shows what it took when it i
   await expect
     .poll(() => user.text('#downloads'))
     .toMatch(/large-shown\.bin[^]*about \d+ sec left[^]*you[^]*d1[^]*d3[^]*origin/);
+  await expect.poll(() => user.text('#downloads .source')).toBe('The chain, as its depots measure it now');
+  await expect
+    .poll(() => user.text('#downloads .chain'))
+    .toMatch(/you[^]*MB\/s[^]*d1[^]*MB\/s[^]*d3[^]*MB\/s[^]*origin/);
   const secondsLeft = async () => Number(/(\d+) sec left/.exec(await user.text('body'))?.[1] ?? 0);
   const before = await secondsLeft();
   await expect.poll(secondsLeft).toBeLessThan(before);

@@ -1,3 +1,4 @@
+import type { RunningLeg } from '@longhaul/shared';
 import type { MasterTest } from '../ask/test-master.ts';
 import type { History } from '../history/history.ts';
 import type { Job, JobState } from '../jobs/job.ts';
@@ -18,6 +19,11 @@ export interface MessageMap {
   'go-on': { readonly ask: { readonly key: string }; readonly answer: JobState | undefined };
   /** Leads a job another way; false where there is none now. */
   lead: { readonly ask: { readonly key: Job['key']; readonly to: Lead }; readonly answer: boolean };
+  /** What the legs of a running job do now; `undefined` where nobody tells. */
+  legs: {
+    readonly ask: { readonly key: Job['key'] };
+    readonly answer: readonly RunningLeg[] | undefined;
+  };
   /** Forgets what has ended. */
   'clear-ended': { readonly ask: null; readonly answer: null };
   history: { readonly ask: null; readonly answer: History };

@@ -9,6 +9,7 @@ import { byId, showEntries } from './dom.ts';
 import { type CardAction, doneCard, downloadCard } from './download-card.ts';
 import { explainLeft } from './explain-left.ts';
 import { fillTexts } from './fill-texts.ts';
+import { LegsNow } from './legs-now.ts';
 import { type PopupState, popupState } from './popup-state.ts';
 import { TimesLeft } from './time-left.ts';
 
@@ -21,6 +22,7 @@ const enabled = byId('enabled', HTMLInputElement);
 const siteOn = byId('site-on', HTMLInputElement);
 const tabUrl = await activeTabUrl();
 const timesLeft = new TimesLeft();
+const legsNow = new LegsNow((key) => sendMessage('legs', { key }));
 const notes = new Map<string, string>();
 /** What the user has been told the price of, by job. */
 const warned = new Map<string, CardAction>();
@@ -87,7 +89,8 @@ function card(download: RunningDownload): HTMLLIElement {
   return downloadCard(download, {
     nowMs,
     pace: timesLeft.of(download, nowMs),
-    legs: undefined,
+    legs:
+      download.way === 'chain' && download.state === 'running' ? legsNow.of(download.key, nowMs) : undefined,
     note: notes.get(download.key) ?? '',
     act: (key, action) => void act(key, action),
   });
