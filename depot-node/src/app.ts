@@ -124,6 +124,7 @@ export function createDepot(init: DepotInit): Depot {
   const paths = createDataPaths({ config: { ...config, limits }, plane, jobs, member });
 
   const certificate = init.tls && new ListenerCertificate(init.tls, tlsEnding);
+  const counts = certificate?.ending?.makeCounts();
   const limiter = new ConnectionLimiter({
     limits: {
       most: connections,
@@ -133,6 +134,7 @@ export function createDepot(init: DepotInit): Depot {
     },
     isTrusted: member.isOwn,
     onRefused: (refused) => observe({ type: 'connection-refused', ...refused }),
+    elsewhere: counts,
   });
   let closing = false;
   const server = createDepotServer({
@@ -173,7 +175,8 @@ export function createDepot(init: DepotInit): Depot {
     downloads: paths.downloads,
     listen: async () => {
       const { host, port } = config.listen;
-      const bound = await listen(server, host, port, sockets).catch((failure: unknown) => {
+      const byThreads = certificate && counts && { certificate, limiter, counts };
+      const bound = await listen(server, host, port, sockets, byThreads).catch((failure: unknown) => {
         throw asListenFailure(failure, formatAuthority(host, port));
       });
       if (transfers < wanted.transfers || connections < wanted.connections)

@@ -4,6 +4,7 @@ import {
   generateKeyPair,
   type KeyPair,
   openStateFolder,
+  type PairMac,
   parseKeyPair,
   type StateFolder,
 } from '@longhaul/shared/service';
@@ -15,6 +16,8 @@ export interface Identity {
   readonly publicKey: string;
   /** Ed25519 signature over a text, base64url. */
   readonly sign: (text: string) => string;
+  /** MACs under a key that only this depot and the owner of another public key have; `undefined` where that is no key. */
+  readonly agree: (publicKey: string, purpose: string) => PairMac | undefined;
 }
 
 const KEY_FILE = 'depot-key.pem';
@@ -32,6 +35,6 @@ export function identityForTrial(id: string, stateDir: string): Identity {
   return identityOf(id, pem === undefined ? generateKeyPair() : parseKeyPair(pem, KEY_NAME));
 }
 
-function identityOf(id: string, { publicKey, sign }: KeyPair): Identity {
-  return { id, publicKey, sign: (text) => encodeBase64url(sign(text)) };
+function identityOf(id: string, { publicKey, sign, agree }: KeyPair): Identity {
+  return { id, publicKey, sign: (text) => encodeBase64url(sign(text)), agree };
 }

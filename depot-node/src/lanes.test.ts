@@ -48,9 +48,9 @@ const settled = async () => {
 };
 const openConnections = async () => (await overlay.originOpenConnections()) - phantoms;
 const fileUrl = () => `${overlay.originUrl}${origin.path}`;
-const download = (entry = 'd1', headers: Record<string, string> = {}, method = 'GET') => {
+const download = (entry = 'd1', headers: Record<string, string> = {}, method = 'GET', claims = {}) => {
   const chains = [[entry, 'd2'], [entry, 'd3'], [entry]];
-  return fetchRaw(overlay.relayUrl(fileUrl(), { chains, lanes: 4 }, entry), { headers, method });
+  return fetchRaw(overlay.relayUrl(fileUrl(), { chains, lanes: 4, ...claims }, entry), { headers, method });
 };
 const eventsOf = (id: string, type: string) =>
   overlay.depot(id).events.filter((event) => event.type === type);
@@ -76,6 +76,14 @@ describe('a download whose plan has lanes', () => {
     const before = overlay.originConnections();
     await download();
     expect(overlay.originConnections() - before).toBe(4);
+  });
+
+  test('has one where one brings what the plan promises', async () => {
+    const before = overlay.originConnections();
+    const promises = [1, 2, 3].map(() => ({ rateBps: 1e6, worstRttMs: 20, worstLossRate: 0 }));
+    const answer = await download('d1', {}, 'GET', { promises });
+    expect(hash(answer.body)).toBe(hash(origin.file));
+    expect(overlay.originConnections() - before).toBe(1);
   });
 
   test('comes whole however often and wherever its ways break', async () => {

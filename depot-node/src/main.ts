@@ -15,6 +15,7 @@ import { createDepot } from './app.ts';
 import type { DepotConfig } from './config.ts';
 import { loadDepotFiles } from './config-file.ts';
 import { createEventLog } from './event-log.ts';
+import { watchHeap } from './memory/heap-rest.ts';
 import { openSplicePlane, type SplicePlane } from './relay/splice-plane.ts';
 import { DOCTOR_USAGE, USAGE } from './usage.ts';
 
@@ -86,6 +87,7 @@ async function serve(configFile: string): Promise<void> {
 
   const { url, membership } = await depot.listen();
   tell();
+  watchHeap(() => splice?.rest());
   process.send?.({ ready: { url } });
   process.stdout.write(`ready ${JSON.stringify({ id: config.id, url, ...membership })}\n`);
   flushCompileCache();

@@ -185,7 +185,7 @@ export function createMetrics(gauges: Gauges) {
       handovers.inc({ role, outcome });
       handoverBytes.inc(bytes);
     },
-    'connection-refused': ({ bound }) => connections.inc({ bound }),
+    'connection-refused': ({ bound, times = 1 }) => connections.inc({ bound }, times),
     refusal: ({ code }) => refusals.inc({ code }),
     flow: ({ plane }) => flows.inc({ plane }),
     leg: ({ start }) => legs.inc({ start }),

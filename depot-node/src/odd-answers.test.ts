@@ -39,6 +39,33 @@ describe.each(await testPlanes())('with a relay of %s,', (_kind, splice) => {
     expect(hash(body)).toBe(hash(file));
   });
 
+  test.each([
+    ['another version', { ETag: '"v2"' }],
+    ['no version', { ETag: undefined }],
+  ])('an origin that pays no heed to If-Match gives %s to nobody who asked for his own', async (_, own) => {
+    origin = (_asked, answer) => {
+      const { ETag } = own;
+      answer.writeHead(200, { ...(ETag ? { ETag } : {}), 'Content-Length': file.length }).end(file);
+    };
+    for (const condition of ['"v1"', 'W/"v1"', '"v0", "v1"']) {
+      const { status, headers } = await download({}, { 'If-Match': condition });
+      expect({ status, code: headers[HEADERS.error] }).toEqual({ status: 502, code: 'origin-changed' });
+    }
+    expect(await download({}, { 'If-Match': '*' })).toMatchObject({ status: 200, broken: undefined });
+  });
+
+  test.each(['"v1"', 'W/"v1"', '"v0", "v1"', '*'])(
+    'the version asked for by If-Match: %s comes',
+    async (condition) => {
+      origin = (_asked, answer) => {
+        answer.writeHead(200, { ...VERSION, 'Content-Length': file.length }).end(file);
+      };
+      const { status, body } = await download({}, { 'If-Match': condition });
+      expect(status).toBe(200);
+      expect(hash(body)).toBe(hash(file));
+    },
+  );
+
   /** Answers in chunks, whose sum is not what `Content-Range` says, where `change` is given. */
   const sendPart = (asked: IncomingMessage, answer: ServerResponse, change = 0) => {
     const [, first, last] = /^bytes=([0-9]+)-([0-9]*)$/.exec(asked.headers.range ?? '') ?? [];

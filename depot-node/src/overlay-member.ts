@@ -13,6 +13,7 @@ import { OverlayAddresses } from './directory/overlay-addresses.ts';
 import { PlanNotices } from './directory/plan-notices.ts';
 import { loadIdentity } from './identity.ts';
 import { ProofChecker, ProofMaker } from './legs/caller-proof.ts';
+import { PairMacs } from './legs/pair-macs.ts';
 import { createResolver } from './names/resolver.ts';
 import type { Observe } from './plane/events.ts';
 import { createDial } from './sockets/dial.ts';
@@ -97,6 +98,7 @@ export function createOverlayMember(init: OverlayMemberInit) {
   const ensureKnown = async (id: string) => {
     if (!directory.depot(id)) await membership.refetch('depot');
   };
+  const macs = new PairMacs({ identity, publicKeyOf: (id) => directory.depot(id)?.publicKey });
 
   return {
     directory,
@@ -104,8 +106,8 @@ export function createOverlayMember(init: OverlayMemberInit) {
     gate,
     dial,
     trust,
-    proofs: new ProofMaker(identity, nowMs),
-    checker: new ProofChecker({ depotKey: (id) => directory.depotKey(id), nowMs }),
+    proofs: new ProofMaker({ identity, macs, nowMs }),
+    checker: new ProofChecker({ depotKey: (id) => directory.depotKey(id), macs, nowMs }),
     ensureKnown,
     findDepot: async (id: string) => {
       await ensureKnown(id);

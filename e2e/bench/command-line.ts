@@ -1,11 +1,13 @@
 import { CONGESTION_CONTROL_NAMES, CONGESTION_CONTROLS, USUAL_CONGESTION_CONTROL } from '@longhaul/shared';
 import { listOf, parseOptions, refusal } from '../lab/options.ts';
 import { CASE_ACCOUNTS, CASE_IDS, SELECTABLE_IDS, selectCases } from './cases/case-id.ts';
+import { type PrefixesCommand, readPrefixesCommand } from './prefixes/prefixes-command.ts';
 import { RELAY_IDS, RELAY_LABELS, type RelayId } from './relays/relay-id.ts';
 import type { BenchOptions } from './run/plan-bench.ts';
 
 export type BenchCommand =
   | { readonly kind: 'help' }
+  | PrefixesCommand
   | {
       readonly kind: 'soak';
       readonly seconds: number;
@@ -42,9 +44,11 @@ const OPTIONS = {
 export const USAGE = `Usage: npm run bench -- relay [options]
        npm run bench -- report <result file> [--out folder]
        npm run bench -- soak [--minutes n] [--flows n] [--json file] [--out folder]
+       npm run bench -- prefixes [--prefixes n] [--repeat n] [--seed n] [--json file] [--out folder]
 
 relay: what bytes, handshakes, beginnings and rest cost on loopback; ours and others, one after the other.
 soak:  many downloads at once (default 200 for 10 minutes) that leave, pause and finish; what depots hold afterwards.
+prefixes: memory and look-ups of a table of prefixes (default 1000000 five times), ours and others.
 
 Options of relay:
   --quick           fewer repeats and bytes: a look in some minutes, in less than one with --cases
@@ -74,6 +78,7 @@ const SOAK_FLOWS = 200;
 
 /** Reads what is asked for. Throws `lab-input-invalid` that lists every mistake. */
 export function readCommandLine(args: readonly string[]): BenchCommand {
+  if (args[0] === 'prefixes' && !args.includes('--help')) return readPrefixesCommand(args.slice(1));
   const { values, positionals } = parseOptions(args, OPTIONS, 'npm run bench --');
   const [name, ...rest] = positionals;
   if (values.help || (name === undefined && args.length === 0)) return { kind: 'help' };
@@ -87,8 +92,8 @@ export function readCommandLine(args: readonly string[]): BenchCommand {
   if (name !== 'relay' && name !== 'soak')
     mistakes.push(
       name === undefined
-        ? 'no benchmark is named: relay or soak'
-        : `there is no benchmark '${name}'; choose relay or soak`,
+        ? 'no benchmark is named: relay, soak or prefixes'
+        : `there is no benchmark '${name}'; choose relay, soak or prefixes`,
     );
   if (rest.length > 0) mistakes.push(`'${rest.join(' ')}' means nothing here`);
   const whole = (option: string, text: string, most: number): number => {

@@ -16,6 +16,7 @@ import type { Bench } from './measure/measure-run.ts';
 import { heldLineSchema, relayLineSchema } from './measure/relay-line.ts';
 import { startTraffic } from './measure/traffic.ts';
 import { verifyRelay } from './measure/verify-relay.ts';
+import { benchPrefixes } from './prefixes/prefixes-command.ts';
 import { type Relay, SITE } from './relays/relay.ts';
 import { chooseRelays, SOURCE_PORT, startCapped, startRelays } from './relays/start-relays.ts';
 import { writeRelayReport } from './report/write-relay-report.ts';
@@ -36,6 +37,8 @@ async function carryOut(command: BenchCommand, interrupted: AbortSignal): Promis
   if (command.kind === 'help') process.stdout.write(USAGE);
   else if (command.kind === 'report') report(command.resultFile, command.outFolder);
   else if (command.kind === 'soak') await soak(command);
+  else if (command.kind === 'prefixes')
+    process.stdout.write(`${await benchPrefixes(command, DEFAULT_FOLDER, say, interrupted)}\n`);
   else await run(command, interrupted);
 }
 

@@ -5,6 +5,8 @@ export type BrowserKind = 'chromium' | 'firefox';
 
 export type AddonPageName = 'popup.html' | 'options.html' | 'welcome.html';
 
+export type HeldKey = 'Alt' | 'Control' | 'Shift';
+
 export interface LaunchOptions {
   /** Folder of the unpacked add-on to load. For Firefox its manifest must name a `gecko.id`. */
   readonly addonDir?: string;
@@ -60,8 +62,8 @@ export interface TestBrowser {
   readonly downloadsDir: string;
   /** Opens a page in the visible tab and waits until it has loaded. For a URL that becomes a download use `click`. */
   goto(url: string): Promise<void>;
-  /** Clicks as a user does (it counts as a user gesture); does not wait for what the click starts. */
-  click(selector: string): Promise<void>;
+  /** Clicks as a user does (it counts as a user gesture), with a key held; does not wait for what the click starts. */
+  click(selector: string, held?: HeldKey): Promise<void>;
   /** Presses and releases a key, as a user does. */
   press(key: Key): Promise<void>;
   /** The rendered text of the first element that matches, waiting for it to appear. */

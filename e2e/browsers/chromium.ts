@@ -6,6 +6,7 @@ import {
   BROWSER_TIMEOUT_MS,
   DEFAULT_VIEWPORT,
   ELEMENT_TIMEOUT_MS,
+  type HeldKey,
   type Key,
   type LaunchOptions,
   type TestBrowser,
@@ -80,8 +81,9 @@ class Chromium implements TestBrowser {
     await this.#page.goto(url);
   }
 
-  async click(selector: string): Promise<void> {
-    await this.#page.locator(selector).first().click({ noWaitAfter: true });
+  async click(selector: string, held?: HeldKey): Promise<void> {
+    const modifiers = held ? [held] : [];
+    await this.#page.locator(selector).first().click({ modifiers, noWaitAfter: true });
   }
 
   async press(key: Key): Promise<void> {

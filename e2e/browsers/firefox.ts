@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { AddonPageName, Appearance, Key, LaunchOptions, TestBrowser } from './browser.ts';
+import type { AddonPageName, Appearance, HeldKey, Key, LaunchOptions, TestBrowser } from './browser.ts';
 import { type BrowserHome, createBrowserHome } from './browser-home.ts';
 import { requireBrowser } from './find-browsers.ts';
 import {
@@ -24,6 +24,8 @@ const QUIT_TIMEOUT_MS = 15_000;
 const LEFT_BUTTON = 0;
 const RIGHT_BUTTON = 2;
 
+/** WebDriver's codes of keys that write nothing. */
+const KEY_CODES: Readonly<Record<HeldKey, string>> = { Shift: '\uE008', Control: '\uE009', Alt: '\uE00A' };
 /** As WebDriver knows them. */
 const KEYS: Readonly<Record<Key, string>> = { Tab: '\uE004', Enter: '\uE006', Space: ' ' };
 
@@ -76,8 +78,8 @@ class Firefox implements TestBrowser {
     await this.#marionette.send('WebDriver:Navigate', { url });
   }
 
-  async click(selector: string): Promise<void> {
-    await this.#press(selector, LEFT_BUTTON);
+  async click(selector: string, held?: HeldKey): Promise<void> {
+    await this.#press(selector, LEFT_BUTTON, held);
   }
 
   async unloadBackground(): Promise<void> {
@@ -121,7 +123,7 @@ class Firefox implements TestBrowser {
     });
   }
 
-  async #press(selector: string, button: number): Promise<void> {
+  async #press(selector: string, button: number, held?: HeldKey): Promise<void> {
     const element = await this.#find(selector);
     await this.#marionette.send('WebDriver:ExecuteScript', {
       script: "arguments[0].scrollIntoView({ block: 'center', behavior: 'instant' })",
@@ -133,8 +135,9 @@ class Firefox implements TestBrowser {
       { type: 'pointerDown', button },
       { type: 'pointerUp', button },
     ];
+    const mouse = { type: 'pointer', id: 'mouse', parameters: { pointerType: 'mouse' }, actions };
     await this.#marionette.send('WebDriver:PerformActions', {
-      actions: [{ type: 'pointer', id: 'mouse', parameters: { pointerType: 'mouse' }, actions }],
+      actions: held ? [heldDuring(held, actions.length), mouse] : [mouse],
     });
   }
 
@@ -217,6 +220,14 @@ class Firefox implements TestBrowser {
     });
     return fromJson(json) as T;
   }
+}
+
+/** Holds a key from the first of so many actions until after the last one. */
+function heldDuring(key: HeldKey, actions: number): object {
+  const value = KEY_CODES[key];
+  const pauses = Array.from({ length: actions - 1 }, () => ({ type: 'pause', duration: 0 }));
+  const keyActions = [{ type: 'keyDown', value }, ...pauses, { type: 'keyUp', value }];
+  return { type: 'key', id: 'keyboard', actions: keyActions };
 }
 
 /** The id under which Firefox knows an unpacked add-on. */

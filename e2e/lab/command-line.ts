@@ -3,9 +3,11 @@ import { EXPERIMENTS } from './experiments/experiments.ts';
 import { MATRIX } from './experiments/matrix.ts';
 import { listOf, parseOptions, refusal } from './options.ts';
 import type { RunOptions } from './run/plan-run.ts';
+import { readSimCommand, SIM_NAME, SIM_USAGE, type SimCommand } from './simulation/sim-command.ts';
 
 export type LabCommand =
   | { readonly kind: 'help' }
+  | SimCommand
   | {
       readonly kind: 'self-test';
       readonly resultFile: string | undefined;
@@ -47,7 +49,7 @@ const NAMES = EXPERIMENTS.map(({ name }) => name);
 export const USAGE = `Usage: npm run lab -- <experiment> [options]
        npm run lab -- report <result file>... [--out folder]
        npm run lab -- self-test [--json file] [--out folder]
-
+${SIM_USAGE}
 Experiments:
 ${EXPERIMENTS.map(({ name, title }) => `  ${name.padEnd(12)} ${title}`).join('\n')}
 
@@ -66,6 +68,7 @@ Options:
 
 /** Reads what the lab is asked to do. Throws `lab-input-invalid` that lists every mistake. */
 export function readCommandLine(args: readonly string[]): LabCommand {
+  if (args[0] === SIM_NAME && !args.includes('--help')) return readSimCommand(args.slice(1));
   const { values, positionals } = parseOptions(args, OPTIONS, 'npm run lab --');
   const [name, ...rest] = positionals;
   if (values.help || args.length === 0) return { kind: 'help' };

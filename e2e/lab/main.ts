@@ -20,6 +20,7 @@ import { runExperiment } from './run/run-experiment.ts';
 import { selfTest } from './self-test/self-test.ts';
 import { selfTestLineSchema } from './self-test/self-test-line.ts';
 import { writeSelfTestReport } from './self-test/write-self-test-report.ts';
+import { simulate } from './simulation/sim-command.ts';
 
 const RIVALS_NOTE =
   'Rivals at the depots’ sites: `haproxy3` is HAProxy in TCP mode with splice, TLS passes through it; `haproxy3-kept` is HAProxy in HTTP mode with splice, and `nginx3` nginx with buffers for far paths: both keep their connections to the next relay and to the origin from one transfer to the next, and end the client’s TLS as depots do. `-ranges8` and `-aria2-16` are eight ranges and `aria2c -x16 -s16` through them.';
@@ -36,6 +37,9 @@ async function carryOut(command: LabCommand, interrupted: AbortSignal): Promise<
       return report(command.resultFiles, command.outFolder);
     case 'self-test':
       return showSelfTest(command);
+    case 'sim':
+      process.stdout.write(`${await simulate(command, DEFAULT_FOLDER, say, interrupted)}\n`);
+      return;
     case 'run':
       return run(command, interrupted);
   }

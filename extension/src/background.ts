@@ -3,18 +3,25 @@
  * listener. What must outlive it is in the browser's storage.
  */
 import { askLegs } from './ask/ask-legs.ts';
-import { askMaster } from './ask/ask-master.ts';
+import { askMaster, isHealthyMaster } from './ask/ask-master.ts';
 import { greetDepot, probeFile } from './ask/probe-file.ts';
 import { testMaster } from './ask/test-master.ts';
 import { api } from './browser/browser-api.ts';
+import { browserDiversions, leaveFailedPage, lookAgain } from './browser/diversions.ts';
 import { type Download, toDownload } from './browser/download.ts';
 import { browserDownloads as downloads } from './browser/downloads.ts';
 import { onMenu, putMenus } from './browser/menus.ts';
+import { watchClicks } from './browser/page-script.ts';
 import { watchRequests } from './browser/requests.ts';
 import { browserRoutes as routes } from './browser/routes.ts';
 import { browserSign as sign } from './browser/sign.ts';
 import { WakeUps } from './browser/wake-ups.ts';
 import { ConsentStore } from './consent/consent-store.ts';
+import { AdoptDownloads } from './divert/adopt-download.ts';
+import { Divert, isOn } from './divert/divert.ts';
+import { divertAnswer } from './divert/divert-answer.ts';
+import { MasterHealth } from './divert/master-health.ts';
+import { Rescue } from './divert/rescue.ts';
 import { HistoryStore } from './history/history-store.ts';
 import { JobKeeper } from './jobs/job-keeper.ts';
 import { JobStore } from './jobs/job-store.ts';
@@ -23,11 +30,13 @@ import { answerMessages } from './messages/answer-messages.ts';
 import { readStatus } from './messages/read-status.ts';
 import { justDone } from './news/news-of.ts';
 import { showBadge, tellNews } from './news/tell-news.ts';
+import { readRulesFile, writeRulesFile } from './settings/rules-file.ts';
 import type { Settings } from './settings/settings.ts';
 import { SettingsStore } from './settings/settings-store.ts';
 import { LastLeft } from './take/last-left.ts';
 import { type TakeDependencies, takeDownload } from './take/take-download.ts';
 import { say } from './texts/say.ts';
+import { HeldKeys } from './watch/held-keys.ts';
 import { SeenAnswers } from './watch/seen-answers.ts';
 import { BesideWay } from './ways/beside-way.ts';
 import { DownloadsFolder } from './ways/downloads-folder.ts';
@@ -44,7 +53,7 @@ const now = Date.now;
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 const deadline = (): AbortSignal => AbortSignal.timeout(DECISION_MS);
 
-const settingsStore = new SettingsStore(api.storage.local);
+const settingsStore = new SettingsStore(api.storage.local, () => void keepInStep());
 const settings = () => settingsStore.get();
 const consent = new ConsentStore(api.storage.local);
 const history = new HistoryStore(api.storage.local);
@@ -59,7 +68,34 @@ const takeSettings = async (): Promise<Settings> => {
 };
 const lastLeft = new LastLeft(api.storage.session);
 const answers = new SeenAnswers(pause);
-watchRequests(answers);
+const heldKeys = new HeldKeys(now);
+
+const health = new MasterHealth({ area: api.storage.session, isHealthy: isHealthyMaster, deadline });
+const rescue = new Rescue({
+  master: async () => {
+    const set = await takeSettings();
+    return isOn(set) ? set.master : '';
+  },
+  masterIsDown: () => divert.masterIsDown(),
+  downloadInstead: async (url, failed) => {
+    await downloads.start({ url, name: '' });
+    await leaveFailedPage(failed);
+  },
+});
+watchRequests({
+  asked: (event) => {
+    answers.asked(event);
+    void rescue.asked(event);
+  },
+  answered: (event) => {
+    answers.answered(event);
+    void rescue.answered(event);
+  },
+  failed: (event) => {
+    answers.failed(event);
+    void rescue.failed(event);
+  },
+});
 
 // Firefox has no such event, and knows the name when a download is created; Chromium only here.
 const nameEvent: typeof api.downloads.onDeterminingFilename | undefined = api.downloads.onDeterminingFilename;
@@ -110,6 +146,7 @@ const takeDependencies: TakeDependencies = {
   way,
   settings: takeSettings,
   answers,
+  heldKeys,
   isUsualPlace: (download) => (nameEvent ? names.isUnprompted(download.id) : folder.is(download.folder)),
   askMaster,
   probeFile,
@@ -117,8 +154,29 @@ const takeDependencies: TakeDependencies = {
   deadline,
 };
 
+const adoption = new AdoptDownloads({ ...takeDependencies, jobs, way });
+const divert: Divert = new Divert({
+  settings: takeSettings,
+  health,
+  diversions: browserDiversions(async (held) => {
+    const order = await divertAnswer(held, takeDependencies);
+    if (!order) return undefined;
+    adoption.expect(order);
+    rescue.led(held.requestId, order.originUrl);
+    return order.plan.location;
+  }),
+  keepLooking: lookAgain(() => void divert.look()),
+});
+
+/** What the browser itself keeps follows the settings. */
+async function keepInStep(): Promise<void> {
+  const { enabled, bypassKey } = await takeSettings();
+  await Promise.all([watchClicks(enabled && bypassKey !== 'none'), divert.look()]);
+}
+
 async function catchDownload(caught: Download): Promise<void> {
-  await lastLeft.note(caught.name, await takeDownload(caught, takeDependencies));
+  const isAdopted = await adoption.adopts(caught);
+  await lastLeft.note(caught.name, isAdopted ? 'taken' : await takeDownload(caught, takeDependencies));
 }
 
 if (nameEvent) {
@@ -135,6 +193,7 @@ api.downloads.onChanged.addListener(({ id, filename }) => {
   void keeper.follow(id);
 });
 api.downloads.onErased.addListener((id) => void keeper.follow(id));
+
 const linkDependencies: LinkDependencies = {
   downloads,
   way,
@@ -181,12 +240,24 @@ answerMessages({
     readStatus(tabUrl, { settings: settingsStore, consent, jobs, downloads, lastLeft, way }),
   settings,
   'change-settings': (patch) => settingsStore.change(patch),
-  'set-site-off': async ({ host, off }) => {
-    await settingsStore.setSiteOff(host, off);
+  'set-site': async ({ host, use }) => {
+    await settingsStore.setSite(host, use);
+    return null;
+  },
+  'settings-problem': async () => (await settingsStore.read()).problem ?? null,
+  'export-rules': async () => writeRulesFile(await settings()),
+  'import-rules': async ({ text }) => {
+    const reply = readRulesFile(text);
+    if (reply.ok) await settingsStore.change(reply.rules);
+    return reply;
+  },
+  clicked: async ({ keys }, from) => {
+    heldKeys.clicked(from, keys);
     return null;
   },
   consent: async () => {
     await consent.give();
+    await keepInStep();
     return null;
   },
   'go-on': ({ key }) => keeper.goOn(key),
@@ -213,5 +284,6 @@ answerMessages({
   'test-master': ({ master }) => testMaster(master, deadline()),
 });
 
+void keepInStep();
 void recoverJobs({ jobs, way, keeper });
 void jobs.all().then((all) => showBadge(all, sign));

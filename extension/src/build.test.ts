@@ -21,8 +21,9 @@ const scripts = async (folder: string): Promise<string> => {
   return (await Promise.all(names.map((name) => readFile(join(folder, name), 'utf8')))).join('\n');
 };
 
+/** The printer of the build writes texts as templates. */
 function defaultsIn(code: string): unknown {
-  return JSON.parse(/buildDefaults = (\{[^}]*\})/.exec(code)?.[1] ?? 'null');
+  return JSON.parse((/buildDefaults=(\{[^}]*\})/.exec(code)?.[1] ?? 'null').replaceAll('`', '"'));
 }
 
 it.each(TARGETS)(
@@ -36,6 +37,14 @@ it.each(TARGETS)(
     expect(JSON.parse(text)).toEqual(manifest(target, '0.1.0'));
   },
 );
+
+it('runs one file in pages, which loads no other', async () => {
+  const outDir = await temporaryFolder();
+  await buildExtension({ outDir, target: 'chrome' });
+  const script = await readFile(join(outDir, 'held-key.js'), 'utf8');
+  expect(script).toContain('isTrusted');
+  expect(script).not.toMatch(/^\s*(import|export)\b/m);
+});
 
 it('carries no default in a package, no code made from text, and nothing from elsewhere', async () => {
   const outDir = await temporaryFolder();
@@ -64,10 +73,19 @@ it('brings the defaults of a local overlay along', async () => {
   expect(defaultsIn(await scripts(outDir))).toEqual(defaults);
 });
 
-it('asks for no more than downloads, storage, watching requests, alarms, menus, notices, and the web', () => {
-  const permissions = ['downloads', 'storage', 'webRequest', 'alarms', 'contextMenus', 'notifications'];
+it('asks for no more than it uses: downloads, storage, requests, alarms, menus, notices, its script for a held key, and the web', () => {
+  const permissions = [
+    'downloads',
+    'storage',
+    'webRequest',
+    'alarms',
+    'contextMenus',
+    'notifications',
+    'scripting',
+  ];
   const common = { host_permissions: ['http://*/*', 'https://*/*'], incognito: 'not_allowed' };
-  expect(manifest('chrome', '1')).toMatchObject({ ...common, permissions });
   const leading = 'declarativeNetRequestWithHostAccess';
-  expect(manifest('firefox', '1')).toMatchObject({ ...common, permissions: [...permissions, leading] });
+  expect(manifest('chrome', '1')).toMatchObject({ ...common, permissions: [...permissions, leading] });
+  const holding = [...permissions, leading, 'webRequestBlocking'];
+  expect(manifest('firefox', '1')).toMatchObject({ ...common, permissions: holding });
 });

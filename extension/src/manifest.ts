@@ -26,6 +26,8 @@ const PERMISSIONS = [
   'contextMenus',
   // One notice when a download waits for the user, or is whole after a break.
   'notifications',
+  // A script in pages tells of the key that leaves a download to the browser, while the user has chosen one.
+  'scripting',
 ] as const;
 
 /** What the browsers do not have in common. */
@@ -33,12 +35,18 @@ const DIFFERENCES: Readonly<Record<Target, object>> = {
   chrome: {
     // The first version with URL.parse.
     minimum_chrome_version: '126',
-    permissions: PERMISSIONS,
+    // Where the user wants no byte wasted, it leads requests for files to the master.
+    permissions: [...PERMISSIONS, 'declarativeNetRequestWithHostAccess'],
     background: { service_worker: 'background.js', type: 'module' },
   },
   firefox: {
     // The last one leads the add-on's own downloads to the master, and back to their origin, without giving up a byte.
-    permissions: [...PERMISSIONS, 'declarativeNetRequestWithHostAccess'],
+    permissions: [
+      ...PERMISSIONS,
+      'declarativeNetRequestWithHostAccess',
+      // Where the user wants no byte wasted, it holds an answer until the master has said where its file comes from.
+      'webRequestBlocking',
+    ],
     background: { scripts: ['background.js'], type: 'module' },
     browser_specific_settings: {
       gecko: {

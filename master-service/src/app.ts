@@ -7,9 +7,12 @@ import {
   type TlsMaterial,
 } from '@longhaul/shared/service';
 import express, { type ErrorRequestHandler, type Express } from 'express';
-import type { MasterConfig } from './config.ts';
+import { InProcessBus } from './bus/in-process-bus.ts';
+import type { StateBus } from './bus/state-bus.ts';
+import type { MasterConfig, PrefixesConfig } from './config.ts';
 import { AddressProver } from './depots/address-prover.ts';
 import { type AskDepot, createAskDepot } from './depots/ask-depot.ts';
+import { DEPOT_FACTS } from './depots/depot-facts.ts';
 import { DepotRegistry } from './depots/depot-registry.ts';
 import { depotRoutes } from './depots/depot-routes.ts';
 import { DepotService } from './depots/depot-service.ts';
@@ -17,25 +20,38 @@ import type { DepotStore } from './depots/depot-store.ts';
 import { LegAsker } from './depots/leg-asker.ts';
 import { PlanTeller } from './depots/plan-teller.ts';
 import type { EmitEvent, MasterEvent } from './events.ts';
+import { FactExchange } from './facts/fact-exchange.ts';
+import { FactKeeper } from './facts/fact-keeper.ts';
+import { Facts } from './facts/facts.ts';
+import type { FactsFile } from './facts/facts-file.ts';
 import { answerRefusal } from './http/answer-refusal.ts';
 import { HttpServer, type Listening } from './http/http-server.ts';
 import { setSecurityHeaders } from './http/security-headers.ts';
+import { KnownMasters, MASTER_FACTS } from './keys/known-masters.ts';
 import { masterKeyOf, type SigningKey } from './keys/signing-key.ts';
 import { createMetrics } from './operations/metrics.ts';
 import { operationsRoutes } from './operations/operations-routes.ts';
 import { pageRoutes } from './operations/page-routes.ts';
 import { JobLegs } from './planning/job-legs.ts';
-import { LinkTable } from './planning/link-table.ts';
+import { LINK_FACTS, LinkTable } from './planning/link-table.ts';
 import { planRoutes } from './planning/plan-routes.ts';
 import { PlanService } from './planning/plan-service.ts';
 import { Planner } from './planning/planner.ts';
-import { SizeMemory } from './planning/size-memory.ts';
+import { SIZE_FACTS, SizeMemory } from './planning/size-memory.ts';
 import { DownloadPolicy } from './policy/download-policy.ts';
+import { RateCaps, SPENT_FACTS } from './policy/rate-caps.ts';
+import { MeasuredPrefixes } from './prefixes/measured-prefixes.ts';
+import { PrefixFiles, type PrefixPaths } from './prefixes/prefix-files.ts';
+import { prefixRoutes } from './prefixes/prefix-routes.ts';
+import { WhereaboutsLookUp } from './prefixes/whereabouts.ts';
 import { createGetHandler } from './redirect/get-handler.ts';
 import { TicketIssuer } from './tickets/ticket-issuer.ts';
 
 /** Of all connections, kept for depots: each has one at a time. */
 const RESERVED_SHARE = 0.05;
+
+/** Everything that is learned here, by the rooms that know what it means. */
+const FACT_KINDS = [...DEPOT_FACTS, ...LINK_FACTS, ...SIZE_FACTS, ...SPENT_FACTS, ...MASTER_FACTS];
 
 export interface MasterDeps {
   readonly config: MasterConfig;
@@ -43,11 +59,19 @@ export interface MasterDeps {
   readonly enrolmentSecret: string;
   readonly depotStore: DepotStore;
   readonly tls?: TlsMaterial;
+  /** Where the files of `prefixes` lie that the configuration names. */
+  readonly prefixPaths?: PrefixPaths;
   /** Lets a depot prove its address; left out, by asking there. */
   readonly askDepot?: AskDepot;
   /** Where the built page lies. */
   readonly webDir: string;
   readonly version: string;
+  /** Where facts outlive the process; left out, they do not. */
+  readonly factsFile?: FactsFile;
+  /** What other masters are met on; left out, this one is alone. */
+  readonly bus?: StateBus;
+  /** Milliseconds by a clock that is never set; left out, the process's own. */
+  readonly steadyMs?: () => number;
   /** Unix milliseconds. */
   readonly now: () => number;
   readonly onEvent?: (event: MasterEvent) => void;
@@ -58,6 +82,8 @@ export interface Master {
   listen(): Promise<{ readonly url: string }>;
   /** Takes another certificate, which was checked, for new connections. A master without TLS stays so. */
   renewCertificate(tls: TlsMaterial): void;
+  /** Takes another site, and reads files of prefixes again; those with mistakes change nothing. */
+  reloadPrefixes(prefixes: PrefixesConfig, paths: PrefixPaths): Promise<void>;
   /** Stops accepting, finishes running requests for at most a second. */
   close(): Promise<void>;
 }
@@ -70,22 +96,60 @@ export function createMaster(deps: MasterDeps): Master {
   const publicUrl = (): string =>
     config.publicUrl?.replace(/:0$/, `:${listening?.port}`) ?? listening?.url ?? '';
 
+  const bus = deps.bus ?? new InProcessBus(signingKey.keyId);
+  const facts = new Facts({
+    kinds: FACT_KINDS,
+    source: bus.name,
+    epoch: deps.factsFile?.epochAfter(now()) ?? now(),
+    startedAtMs: now(),
+  });
+  const masters = new KnownMasters(facts);
   const registry = new DepotRegistry({
+    facts,
     store: deps.depotStore,
     heartbeatSeconds: config.depots.heartbeatSeconds,
     addresses: config.addresses,
   });
-  const links = new LinkTable(config.links, config.planner.assumptions.windowBytes);
-  const sizes = new SizeMemory();
+  const links = new LinkTable(config.links, config.planner.assumptions.windowBytes, facts);
+  const sizes = new SizeMemory(facts);
+  const caps = config.public ? new RateCaps(config.public, facts) : undefined;
   const tickets = new TicketIssuer(config.tickets, signingKey);
   const metrics = createMetrics({
     depotStates: () => registry.views(now()).map((depot) => depot.state),
     openConnections: () => limiter.open,
+    facts: () => facts.store.counts(),
+    prefixTables: () => prefixFiles.views,
+    measuredPrefixes: () => measured,
+    places: () => whereabouts.counts,
   });
   const emit: EmitEvent = (event) => {
     metrics.record(event);
     deps.onEvent?.(event);
   };
+  const steadyMs = deps.steadyMs ?? (() => performance.now());
+  const exchange = new FactExchange({
+    facts,
+    bus,
+    now,
+    steadyMs,
+    onRefused: (code, from, refused) => emit({ type: 'facts-refused', code, from, facts: refused }),
+  });
+  const keeper = new FactKeeper({
+    facts,
+    file: deps.factsFile,
+    now,
+    steadyMs,
+    onFailure: (error) => emit({ type: 'failed', error }),
+    onClockSet: (byMs) => emit({ type: 'clock-set', byMs }),
+    onRestored: (restored, refused) => {
+      emit({ type: 'facts-restored', facts: restored });
+      if (refused > 0) emit({ type: 'facts-refused', code: 'fact-malformed', from: 'file', facts: refused });
+    },
+  });
+  let { site } = config.prefixes;
+  const prefixFiles = new PrefixFiles(deps.prefixPaths ?? {}, emit);
+  const measured = new MeasuredPrefixes();
+  const whereabouts = new WhereaboutsLookUp({ files: prefixFiles, measured, site: () => site });
   const sources = new DepotSources();
   const { connections, connectionsPerNetwork, waitingPerNetwork } = config.limits;
   const limiter = new ConnectionLimiter({
@@ -110,8 +174,17 @@ export function createMaster(deps: MasterDeps): Master {
   const teller = new PlanTeller({ signingKey, registry, now });
   const legAsker = new LegAsker({ signingKey, registry, now });
   const legs = new JobLegs({ tickets, ask: (depot, jobId) => legAsker.ask(depot, jobId), now });
-  const plans = new PlanService({ config, policy, planner, registry, sizes, tickets, publicUrl });
-  const masterKeys = [masterKeyOf(signingKey)];
+  const plans = new PlanService({
+    config,
+    policy,
+    planner,
+    registry,
+    sizes,
+    tickets,
+    whereabouts,
+    publicUrl,
+    caps,
+  });
   const ask = deps.askDepot ?? createAskDepot({ policy: config.addresses, names: config.names });
   const service = new DepotService({
     registry,
@@ -122,16 +195,16 @@ export function createMaster(deps: MasterDeps): Master {
     tickets,
     planner,
     assumedSizeBytes: config.planner.assumedSizeBytes,
-    masterKeys,
-    publicUrl,
+    masters,
     emit,
   });
 
   const api = createApi(emit, [
     depotRoutes({ service, registry, sources, enrolmentSecret, now, emit }),
     planRoutes({ plans, legs, now, emit }),
+    prefixRoutes({ whereabouts, files: prefixFiles, metricsNetworks: config.metricsNetworks, now }),
     operationsRoutes({
-      signingKeys: [signingKey],
+      masterKeys: () => masters.keys(),
       metrics,
       metricsNetworks: config.metricsNetworks,
       status: () => ({
@@ -161,19 +234,29 @@ export function createMaster(deps: MasterDeps): Master {
 
   return {
     async listen() {
-      await registry.load();
+      keeper.start();
+      await prefixFiles.start();
+      await registry.load(now());
       for (const { host } of registry.places(now())) sources.note(host, now());
       const { host, port } = config.listen;
       listening = await server.listen(config.listen).catch((failure: unknown) => {
         throw asListenFailure(failure, formatAuthority(host, port));
       });
+      masters.announce(publicUrl(), [masterKeyOf(signingKey)], now());
+      void exchange.start();
       return { url: publicUrl() };
     },
     renewCertificate: (tls) => server.renewCertificate(tls),
-    close: () => {
+    reloadPrefixes: (prefixes, paths) => {
+      site = prefixes.site;
+      return prefixFiles.reload(paths);
+    },
+    async close() {
       teller.close();
       legAsker.close();
-      return server.close();
+      await server.close();
+      await exchange.close();
+      await keeper.close();
     },
   };
 }

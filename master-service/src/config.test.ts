@@ -40,6 +40,7 @@ describe('a configuration', () => {
         { between: ['a', 'a'], rttMs: -1, rateBps: 0 },
         { between: ['client', 'd1'], rttMs: 1, rateBps: 1 },
       ],
+      prefixes: { site: 'r j', coverageFile: '', asTable: 'x' },
       zap: true,
     });
     expect(mistakes).toEqual(
@@ -61,6 +62,9 @@ describe('a configuration', () => {
         'links.0.between',
         'links.0.rttMs',
         'links.0.rateBps',
+        'prefixes.site',
+        'prefixes.coverageFile',
+        'prefixes.asTable',
         'zap',
       ]),
     );

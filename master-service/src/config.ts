@@ -40,6 +40,16 @@ const hostPatternSchema = z.string().transform((text, context) => {
   return z.NEVER;
 });
 
+const prefixesSchema = z.strictObject({
+  /** Where this master is, named as its depot: what clients count as of whom nothing else is known. */
+  site: z.string().regex(DEPOT_ID, 'must be the name of a site, which its depot has, too').optional(),
+  /** Which prefixes and autonomous systems belong to which site. */
+  coverageFile: z.string().min(1).optional(),
+  /** Which autonomous system announces which prefix: text or MMDB. */
+  asTableFile: z.string().min(1).optional(),
+});
+export type PrefixesConfig = z.output<typeof prefixesSchema>;
+
 const linkSchema = z.strictObject({
   between: z
     .tuple([z.string(), z.string()])
@@ -148,6 +158,8 @@ const masterConfigSchema = z
       })
       .prefault({}),
     links: linksSchema,
+    /** Who is where. */
+    prefixes: prefixesSchema.prefault({}),
     metricsNetworks: networksSchema.default([...DEFAULT_METRICS_NETWORKS]),
     /** A sentence for the page, for example that the links are imaginary. */
     note: z.string().max(500).optional(),

@@ -3,6 +3,9 @@ import type { RefusedConnection } from '@longhaul/shared/service';
 
 export type Decision = 'chain' | 'direct';
 
+/** The operator's files that say who is where. */
+export type PrefixFile = 'coverage' | 'asTable';
+
 /** What a master tells about itself. Hosts and job ids are named; tickets and full URLs never are. */
 export type MasterEvent =
   | { readonly type: 'planned'; readonly decision: Decision; readonly jobId: string; readonly host: string }
@@ -36,6 +39,32 @@ export type MasterEvent =
     }
   /** A connection was closed before it could bring a request. */
   | ({ readonly type: 'connection-refused' } & RefusedConnection)
+  /** Facts that another master told, or a file had, were refused. */
+  | {
+      readonly type: 'facts-refused';
+      readonly code: ErrorCode;
+      /** The other master, or `file`. */
+      readonly from: string;
+      readonly facts: number;
+    }
+  /** What earlier processes of this master had learned is known again. */
+  | { readonly type: 'facts-restored'; readonly facts: number }
+  /** This machine's clock was set; what was learned is as old as before. */
+  | { readonly type: 'clock-set'; readonly byMs: number }
+  /** A file of prefixes was read; `skipped` are lines in it that say nothing. */
+  | {
+      readonly type: 'prefixes-loaded';
+      readonly file: PrefixFile;
+      readonly prefixes: number;
+      readonly skipped: number;
+    }
+  /** A file of prefixes has mistakes: what was last read without any stays. */
+  | {
+      readonly type: 'prefixes-refused';
+      readonly file: PrefixFile;
+      readonly code: ErrorCode;
+      readonly detail: string | undefined;
+    }
   | { readonly type: 'failed'; readonly error: unknown };
 
 export type EmitEvent = (event: MasterEvent) => void;

@@ -19,6 +19,7 @@ import { createMaster } from './app.ts';
 import { readMasterConfig } from './config.ts';
 import { FileDepotStore } from './depots/depot-store.ts';
 import type { MasterEvent } from './events.ts';
+import { FactsFile } from './facts/facts-file.ts';
 import { loadMasterKeys } from './keys/key-files.ts';
 import { USAGE } from './usage.ts';
 
@@ -50,16 +51,24 @@ async function serve(configFile: string, version: string, log: Logger): Promise<
   const read = () => {
     const { config, baseDir } = readConfigFile(configFile, readMasterConfig);
     const tls = readNamedFiles(baseDir, (files) => files.tls('tls', config.tls));
-    return { config, stateDir: resolve(baseDir, config.stateDir), material: { tls } };
+    const { prefixes } = config;
+    const inFolder = (path: string | undefined) => (path === undefined ? undefined : resolve(baseDir, path));
+    const prefixPaths = {
+      coverage: inFolder(prefixes.coverageFile),
+      asTable: inFolder(prefixes.asTableFile),
+    };
+    return { config, stateDir: resolve(baseDir, config.stateDir), prefixPaths, material: { tls, prefixes } };
   };
   const started = read();
-  const { config, stateDir, material } = started;
+  const { config, stateDir, prefixPaths, material } = started;
   const state = openStateFolder(stateDir);
   const master = createMaster({
     config,
     ...loadMasterKeys(state),
     depotStore: new FileDepotStore(state),
+    factsFile: new FactsFile(state),
     ...(material.tls ? { tls: material.tls } : {}),
+    prefixPaths,
     webDir: fileURLToPath(new URL('../dist/web', import.meta.url)),
     version,
     now: Date.now,
@@ -67,6 +76,7 @@ async function serve(configFile: string, version: string, log: Logger): Promise<
   });
   const take = (next: ReturnType<typeof read>) => {
     if (next.material.tls) master.renewCertificate(next.material.tls);
+    void master.reloadPrefixes(next.config.prefixes, next.prefixPaths);
   };
   obeySignals({
     graceMs: { drain: GRACE_MS, soon: GRACE_MS, now: 0 },
@@ -95,11 +105,18 @@ function eventLogger(log: Logger): (event: MasterEvent) => void {
       warn(`${type} ${event.depot}`, fields, 'depot did not prove its address');
     else if (event.type === 'depot-twice')
       warn(`${type} ${event.depot}`, fields, ERRORS['depot-twice'].message);
+    else if (event.type === 'facts-restored') log.info(fields, 'facts restored');
+    else if (event.type === 'clock-set') log.warn(fields, 'the clock was set');
+    else if (event.type === 'facts-refused')
+      warn(`${type} ${event.code} ${event.from}`, fields, ERRORS[event.code].message);
     // A depot that is not known registers at once.
     else if (event.type === 'depot-refused' && event.code !== 'depot-unknown')
       warn(`${type} ${event.code}`, fields, `depot refused: ${ERRORS[event.code].message}`);
     else if (event.type === 'connection-refused')
       warn(`${type} ${event.bound}`, fields, ERRORS['too-many-connections'].message);
+    else if (event.type === 'prefixes-loaded') log.info(fields, 'prefixes loaded');
+    else if (event.type === 'prefixes-refused')
+      log.error(fields, `prefixes not loaded: ${ERRORS[event.code].message}`);
     // One line for each download would cost more than the answer itself; counters have them.
     else log.debug(event);
   };

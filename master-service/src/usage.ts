@@ -10,7 +10,7 @@ Options:
 
 Signals:
   SIGTERM, SIGINT  takes nothing new and ends within a second; again: at once
-  SIGHUP           reads its certificate and key again; the log says what needs a restart
+  SIGHUP           reads its certificate, key and files of prefixes again; the log says what needs a restart
 
 Ends with 0 when it was asked to, with 1 when it cannot start, with 2 when the command line is not understood.
 `;

@@ -153,11 +153,15 @@ export const registerRequestSchema = z.strictObject({
 });
 export type RegisterRequest = z.infer<typeof registerRequestSchema>;
 
-/** What a depot measured on the link to another depot since its last heartbeat. */
-const linkReportSchema = z.strictObject({
+/** What a depot measured on the link to another depot since its last heartbeat. It sends, but for the round trip. */
+const linkReportSchema = z.object({
   to: depotId,
   rttMs: z.number().check(z.minimum(0), z.maximum(MAX_RTT_MS)),
+  /** Of the last 10 MB or more. */
   lossRate: z.optional(rate),
+  /** What was sent since, and how much of that was sent again. */
+  sentBytes: z.optional(count),
+  retransmittedBytes: z.optional(count),
   goodputBps: z.optional(z.number().check(z.positive(), z.maximum(MAX_GOODPUT_BPS))),
 });
 export type LinkReport = z.infer<typeof linkReportSchema>;
@@ -167,7 +171,7 @@ export function isFileSize(sizeBytes: number): boolean {
   return Number.isInteger(sizeBytes) && sizeBytes >= 1 && sizeBytes <= MAX_FILE_BYTES;
 }
 
-const sizeReportSchema = z.strictObject({
+const sizeReportSchema = z.object({
   urlHash: base64url,
   sizeBytes: z.number().check(z.refine(isFileSize)),
   /** Said where no part of it can be asked for: a way that breaks costs everything before. */
@@ -175,8 +179,8 @@ const sizeReportSchema = z.strictObject({
 });
 export type SizeReport = z.infer<typeof sizeReportSchema>;
 
-/** `POST /v1/depots/<id>/heartbeat`, signed by the depot. */
-export const heartbeatRequestSchema = z.strictObject({
+/** `POST /v1/depots/<id>/heartbeat`, signed by the depot. What a newer depot says more is left out, and costs it nothing. */
+export const heartbeatRequestSchema = z.object({
   activeTransfers: count,
   draining: z.boolean(),
   links: z.array(linkReportSchema).check(z.maxLength(1000)),

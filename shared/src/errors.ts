@@ -486,6 +486,12 @@ export const ERRORS = {
     false,
     'The configuration has mistakes: correct every one that is listed.',
   ),
+  'prefixes-invalid': entry(
+    0,
+    'master',
+    false,
+    'A file of prefixes cannot be used: correct the lines that are named; a master that runs keeps what it had, SIGHUP lets it read again.',
+  ),
   'command-line-wrong': entry(
     0,
     'depot',
@@ -509,6 +515,42 @@ export const ERRORS = {
     'depot',
     false,
     "This machine does not have the address to listen on: give one of its own, or '::' or 0.0.0.0 for all of them (listen.host).",
+  ),
+  'fact-malformed': entry(
+    0,
+    'master',
+    false,
+    'What another master, or the file of facts, tells does not have the form that is expected: compare their versions.',
+  ),
+  'fact-not-its-own': entry(
+    0,
+    'master',
+    false,
+    "A master tells another one's facts as if it had learned them: look who else has its name or its key.",
+  ),
+  'fact-outlived': entry(
+    0,
+    'master',
+    false,
+    'A fact is older than facts of its kind may be: nothing need be done.',
+  ),
+  'fact-stale': entry(
+    0,
+    'master',
+    true,
+    'What a master told has come late, as after a cut of the network: the newest is asked for.',
+  ),
+  'fact-room-full': entry(
+    0,
+    'master',
+    true,
+    'More is told of one kind than is kept: look which master tells so much.',
+  ),
+  'bus-no-answer': entry(
+    0,
+    'master',
+    true,
+    'No other master has answered on the bus: the view of this one is used until one does.',
   ),
   'state-unusable': entry(
     500,

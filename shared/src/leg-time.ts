@@ -2,10 +2,12 @@
  * How long one leg of a chain needs for a file: start-up, then the rate that line, windows and losses leave. Windows count in
  * segments, times in seconds. Held against the committed transfers by `e2e/lab/experiments/model-errors.test.ts`.
  *
- * - slow start: 10 segments, doubling each round trip (Cardwell, Savage, Anderson, INFOCOM 2000), up to the window that fills
- *   the leg, or to the first loss to be expected
+ * - slow start: 10 segments, doubling each round trip (Cardwell, Savage, Anderson, INFOCOM 2000), up to the rate that the leg
+ *   lets through, or to the first loss to be expected
  * - losses: the window decays from there to the steady one of congestion-controls.ts, lessened by time-outs (Padhye, Firoiu,
  *   Towsley, Kurose, SIGCOMM 1998). A file that ends before has met fewer losses than the steady state says.
+ *
+ * A leg that the rest of the chain lets carry more is never slower: the search for chains rests on that (decision 36).
  */
 import { CONGESTION_CONTROLS, type CongestionControl } from './congestion-controls.ts';
 import { SEGMENT_BYTES } from './units.ts';
@@ -43,7 +45,7 @@ const ROUNDS_PER_LOSS_IN_START = 2;
 const LARGE_EXPONENT = 30;
 
 /** What a leg over so many connections can do, whatever the file and the other legs. */
-interface LegShape {
+export interface LegShape {
   readonly rttSeconds: number;
   /** What line and windows let through: the cap that it is for the whole chain. */
   readonly capPerSecond: number;
@@ -54,10 +56,8 @@ interface LegShape {
   readonly firstLossSegments: number;
   /** Of a sender whose window losses hold back. */
   readonly decay: Decay | undefined;
-  /** Loss of a sender that holds its rate, for each of its connections. */
+  /** Losses in a round of slow start for each segment of the window, of which w ln 2 are sent; of a sender that holds its rate. */
   readonly startLoss: number;
-  /** The last answer where nothing but the leg itself held it back: a search asks for one size. */
-  alone?: { readonly sizeBytes: number; readonly seconds: number };
 }
 
 interface Decay {
@@ -67,20 +67,8 @@ interface Decay {
   readonly perSegment: number;
 }
 
-/** Legs are asked for many times with the same numbers of lanes while a plan is sought. */
-const shapes = new WeakMap<LegEstimate, Map<number, LegShape>>();
-
-function shapeOf(leg: LegEstimate, lanes: number): LegShape {
-  const known = shapes.get(leg);
-  const found = known?.get(lanes);
-  if (found) return found;
-  const shape = makeShape(leg, lanes);
-  if (known) known.set(lanes, shape);
-  else shapes.set(leg, new Map([[lanes, shape]]));
-  return shape;
-}
-
-function makeShape(leg: LegEstimate, lanes: number): LegShape {
+/** What `lanes` connections over a leg can do: all of its time that does not depend on the file. */
+export function legShape(leg: LegEstimate, lanes: number): LegShape {
   const { rttMs, lossRate: p, rateBps, windowBytes, sender, connectionBps } = leg;
   const rttSeconds = Math.max(rttMs, 0.01) / 1000;
   const linePerSecond = segments(rateBps / 8);
@@ -96,7 +84,7 @@ function makeShape(leg: LegEstimate, lanes: number): LegShape {
   if (response.holds === 'rate' || p <= 0) {
     const share = response.holds === 'rate' && p > 0 ? response.share(p) : 1;
     const mostPerSecond = Math.min(linePerSecond * share, capPerSecond);
-    const startLoss = response.holds === 'rate' ? p / lanes : 0;
+    const startLoss = response.holds === 'rate' ? (p * Math.LN2) / lanes : 0;
     return { ...common, capPerSecond, mostPerSecond, decay: undefined, startLoss };
   }
   const steadySegments = lanes * steadyWindow(response.segments(p, rttSeconds), p, rttSeconds);
@@ -121,7 +109,7 @@ function steadyWindow(response: number, p: number, rttSeconds: number): number {
 
 /** What line and windows of a leg let through over `lanes` connections, segments per second. Losses do not count. */
 export function legCap(leg: LegEstimate, lanes: number): number {
-  return shapeOf(leg, lanes).capPerSecond;
+  return legShape(leg, lanes).capPerSecond;
 }
 
 /**
@@ -135,31 +123,44 @@ export function legSeconds(
   lanes = 1,
   capPerSecond = Number.POSITIVE_INFINITY,
 ): number {
-  const shape = shapeOf(leg, lanes);
-  if (capPerSecond < shape.mostPerSecond) return shapeSeconds(shape, sizeBytes, capPerSecond);
-  if (shape.alone?.sizeBytes !== sizeBytes)
-    shape.alone = { sizeBytes, seconds: shapeSeconds(shape, sizeBytes, shape.mostPerSecond) };
-  return shape.alone.seconds;
+  return shapeSeconds(legShape(leg, lanes), sizeBytes, capPerSecond);
 }
 
-function shapeSeconds(shape: LegShape, sizeBytes: number, perSecond: number): number {
+/**
+ * Seconds that a leg of this shape needs for `sizeBytes` when the chain lets `capPerSecond` segments through. A window w that doubles
+ * each round trip R sends at w ln 2 / R: slow start ends where that is the rate.
+ */
+export function shapeSeconds(shape: LegShape, sizeBytes: number, capPerSecond: number): number {
   const { rttSeconds, initialSegments, decay, startLoss } = shape;
-  const wanted = segments(sizeBytes);
-  const startSegments = Math.min(perSecond * rttSeconds, shape.firstLossSegments);
-  if (startSegments <= initialSegments) return afterStart(shape, decay, wanted, perSecond);
-  const inStart = startSegments - initialSegments;
-  if (wanted <= inStart) return Math.log2(wanted / initialSegments + 1) * rttSeconds;
-  const repairs = ROUNDS_PER_LOSS_IN_START * Math.log2(1 + startLoss * startSegments);
+  const wanted = sizeBytes / SEGMENT_BYTES;
+  const roundsPerWindow = rttSeconds / Math.LN2;
+  const allSegments = initialSegments + wanted;
+  const most = Math.min(capPerSecond, shape.mostPerSecond);
+  const perSecond = decay ? most : Math.min(most, worthwhileWindow(shape, allSegments) / roundsPerWindow);
+  const startSegments = Math.min(perSecond * roundsPerWindow, shape.firstLossSegments, allSegments);
+  if (startSegments <= initialSegments) return afterStart(shape, wanted, perSecond);
+  const repairs =
+    startLoss > 0
+      ? ROUNDS_PER_LOSS_IN_START *
+        Math.log2((1 + startLoss * startSegments) / (1 + startLoss * initialSegments))
+      : 0;
   const start = (Math.log2(startSegments / initialSegments) + repairs) * rttSeconds;
-  return start + afterStart(shape, decay, wanted - inStart, perSecond);
+  return start + afterStart(shape, allSegments - startSegments, perSecond);
 }
 
-function afterStart(
-  { rttSeconds }: LegShape,
-  decay: Decay | undefined,
-  wanted: number,
-  perSecond: number,
-): number {
+/**
+ * The window up to which slow start pays for a file that ends when `allSegments` have been sent: all of them, or where repairs
+ * cost more rounds than the larger window saves, w (1 + 3 q w) / (1 + q w) = `allSegments`.
+ */
+function worthwhileWindow({ initialSegments, startLoss: q }: LegShape, allSegments: number): number {
+  if (q <= 0) return allSegments;
+  const linear = 1 - q * allSegments;
+  const factor = 1 + ROUNDS_PER_LOSS_IN_START;
+  const window = (Math.sqrt(linear ** 2 + 4 * factor * q * allSegments) - linear) / (2 * factor * q);
+  return Math.max(initialSegments, window);
+}
+
+function afterStart({ rttSeconds, decay }: LegShape, wanted: number, perSecond: number): number {
   const fullSegments = perSecond * rttSeconds;
   if (!decay || decay.steadySegments >= fullSegments) return wanted / perSecond;
   const { steadySegments: steady, firstSegments: first, perSegment } = decay;

@@ -10,7 +10,7 @@
  * rate (BBR) is held back by the line alone, and gains nothing from a second connection.
  */
 import { CONGESTION_CONTROLS, type LossResponse } from './congestion-controls.ts';
-import { type LegEstimate, legCap, legSeconds } from './leg-time.ts';
+import { type LegEstimate, legShape, shapeSeconds } from './leg-time.ts';
 import { SEGMENT_BYTES } from './units.ts';
 
 export interface LegGoodput {
@@ -72,30 +72,23 @@ export function setUpSeconds(rttsMs: readonly number[], { clientTls, originTls }
 }
 
 /**
- * Seconds until the last byte of `sizeBytes` is with the client: set-up, then the slowest leg, then half a round trip on
- * each of the others, because the legs work as a pipeline. None runs faster than line and windows of the others let it. All legs but
- * the client's have `lanes` connections.
+ * Seconds until the last byte of `sizeBytes` is with the client: set-up, then the leg that is last, because the legs work as a
+ * pipeline. A leg needs its own time, and the bytes half a round trip on each of the others. None runs faster than line and windows
+ * of the others let it, nor than `capPerSecond` segments. All legs but the client's have `lanes` connections.
  */
 export function chainSeconds(
   legs: readonly LegEstimate[],
   sizeBytes: number,
   setUp: SetUp,
   lanes = 1,
+  capPerSecond = Number.POSITIVE_INFINITY,
 ): number {
-  const lanesOf = (index: number) => (index === 0 ? 1 : lanes);
-  let cap = Number.POSITIVE_INFINITY;
-  for (const [index, leg] of legs.entries()) cap = Math.min(cap, legCap(leg, lanesOf(index)));
-  let slowest = 0;
-  let slowestRttMs = 0;
-  for (const [index, leg] of legs.entries()) {
-    const seconds = legSeconds(leg, sizeBytes, lanesOf(index), cap);
-    if (seconds <= slowest) continue;
-    slowest = seconds;
-    slowestRttMs = leg.rttMs;
-  }
-  const rttsMs = legs.map((leg) => leg.rttMs);
-  const othersMs = rttsMs.reduce((sum, rttMs) => sum + rttMs, -slowestRttMs);
-  return setUpSeconds(rttsMs, setUp) + lanesSeconds(rttsMs, setUp, lanes) + slowest + othersMs / 2000;
+  const shapes = legs.map((leg, index) => legShape(leg, index === 0 ? 1 : lanes));
+  const cap = shapes.reduce((least, shape) => Math.min(least, shape.capPerSecond), capPerSecond);
+  const lasts = shapes.map((shape) => shapeSeconds(shape, sizeBytes, cap) - shape.rttSeconds / 2);
+  const rttsMs = shapes.map(({ rttSeconds }) => 1000 * rttSeconds);
+  const halfRounds = shapes.reduce((sum, { rttSeconds }) => sum + rttSeconds / 2, 0);
+  return setUpSeconds(rttsMs, setUp) + lanesSeconds(rttsMs, setUp, lanes) + Math.max(...lasts) + halfRounds;
 }
 
 /**

@@ -70,6 +70,8 @@ export const HEADERS = {
   ticket: 'longhaul-ticket',
   chain: 'longhaul-chain',
   proof: 'longhaul-proof',
+  /** Told to a caller whose tunnel stands: which proofs are taken beside signatures. */
+  proofs: 'longhaul-proofs',
   /** Stable error code of a refusal. */
   error: 'longhaul-error',
   /** Id of the depot that refused, or that answers. */
@@ -210,16 +212,30 @@ function isParameterName(name: string): name is keyof RelayParameters {
 //     Host: origin.example:443
 //     Longhaul-Ticket: <ticket>
 //     Longhaul-Chain: 0                    0 = plan, 1.. = alternatives
-//     Longhaul-Proof: <depot id> <Unix time in ms> <Ed25519 signature, base64url>
+//     Longhaul-Proof: <depot id> <Unix time in ms> <Ed25519 signature or HMAC-SHA256, base64url>
 //
-// The answer is `200`, or a refusal whose status, `Longhaul-Error` and `Longhaul-Depot` travel back unchanged.
+// The answer is `200` with `Longhaul-Proofs: mac` from whoever takes MACs, or a refusal whose status, `Longhaul-Error` and `Longhaul-Depot` travel back unchanged.
 // A client sends the ticket as `Proxy-Authorization: Longhaul <ticket>`, without chain and proof.
 
 export interface ConnectProof {
   readonly depot: string;
   readonly timeMs: number;
+  /** Over {@link proofText}: a signature, or a MAC under the key that both depots can work out of their own. */
   readonly signature: string;
 }
+
+/** What the key of MACs is for; the other half of it is both depots' public keys. */
+export const MAC_PURPOSE = `longhaul-mac-${PROTOCOL_VERSION}`;
+/** Value of `Longhaul-Proofs`: proofs may be MACs from now on. */
+export const TAKES_MACS = 'mac';
+
+/** Whether a proof is a MAC, by its length. */
+export function isMac({ signature }: Pick<ConnectProof, 'signature'>): boolean {
+  return signature.length === MAC_CHARS;
+}
+
+/** 32 bytes in base64url. */
+const MAC_CHARS = 43;
 
 /** The bytes that a depot signs to prove that it is the one before the receiver in this chain, now. */
 export function proofText(
@@ -238,7 +254,7 @@ export function formatProof(proof: ConnectProof): string {
 }
 
 export function parseProof(text: string): Result<ConnectProof> {
-  const match = /^([a-z0-9-]{1,10}) ([0-9]{1,15}) ([A-Za-z0-9_-]{86})$/.exec(text);
+  const match = /^([a-z0-9-]{1,10}) ([0-9]{1,15}) ([A-Za-z0-9_-]{86}|[A-Za-z0-9_-]{43})$/.exec(text);
   if (!match) return refuse('caller-not-proved', 'the proof is damaged');
   const [, depot = '', timeMs = '', signature = ''] = match;
   return ok({ depot, timeMs: Number(timeMs), signature });

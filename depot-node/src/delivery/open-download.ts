@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
-import { originTarget, type TicketClaims } from '@longhaul/shared';
+import { LonghaulError, originTarget, type TicketClaims } from '@longhaul/shared';
+import { firstBlockBytes } from '../lanes/block-sizes.ts';
 import type { LanesConfig } from '../lanes/lanes-config.ts';
 import { headersToOrigin } from '../origin/origin-headers.ts';
 import {
@@ -33,8 +34,21 @@ export interface Opening {
   readonly firstBlock: { readonly part: Part; readonly askedAtMs: number } | undefined;
 }
 
-/** Asks for what the client wants; for its first block where the plan has lanes and the job has one connection. */
+/**
+ * Asks for what the client wants, and holds the answer to the version that he names: an origin may pay no heed to `If-Match`.
+ * Rejects with `origin-changed` where it is another one.
+ */
 export async function openDownload(
+  ...[components, request, download, signal]: Parameters<typeof openAnyVersion>
+): Promise<Opening> {
+  const opening = await openAnyVersion(components, request, download, signal);
+  if (isVersionAsked(request.headers['if-match'], opening.answer.head)) return opening;
+  opening.answer.connection.reset();
+  throw new LonghaulError('origin-changed', { detail: 'the origin pays no heed to If-Match' });
+}
+
+/** Asks for what the client wants; for its first block where the plan has lanes and the job has one connection. */
+async function openAnyVersion(
   { plane, fetcher, lanes }: OpenComponents,
   request: IncomingMessage,
   { book, target, job }: RunningDownload,
@@ -48,7 +62,8 @@ export async function openDownload(
       target: originTarget(url),
       headers: { ...headersToOrigin(request.headers, url, plane.ownId), ...extra },
     });
-  const asked = firstBlock(request, target.ticket.claims, job.active, lanes.firstBlockBytes);
+  const blockBytes = firstBlockBytes(book.routes()[0]?.promise, lanes);
+  const asked = firstBlock(request, target.ticket.claims, job.active, blockBytes);
   const askedAtMs = plane.nowMs();
   const first = requestWith(asked ? headersForBlock(asked) : {});
   const answer = await fetcher.firstAnswer(book, target, first, signal);
@@ -110,4 +125,16 @@ function judgeFirstBlock(
   const isAsked =
     part?.startByte === asked.startByte && part.endByte === Math.min(asked.endByte, part.sizeBytes);
   return isAsked && representation ? { part, representation } : 'useless';
+}
+
+/**
+ * Whether an answer with a body is of one of the versions that `If-Match` lists. Tags are compared as if they were strong: browsers
+ * resume with weak ones, too. A part that names no version is left to the client, who asked for it and knows the others.
+ */
+function isVersionAsked(ifMatch: string | undefined, { statusCode, headers }: VersionHead): boolean {
+  if (ifMatch === undefined || ifMatch.trim() === '*' || ![200, 206].includes(statusCode)) return true;
+  const { etag } = headers;
+  if (etag === undefined) return statusCode === 206;
+  const listed: readonly string[] = ifMatch.match(/"[^"]*"/g) ?? [];
+  return listed.includes(etag.trim().replace(/^W\//, ''));
 }

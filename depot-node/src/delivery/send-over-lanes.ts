@@ -1,6 +1,7 @@
 import type { Duplex } from 'node:stream';
 import { ERRORS, formatAuthority, isWayFailure, LonghaulError } from '@longhaul/shared';
 import type { LaneConnection } from '../lanes/lane.ts';
+import { carryHere } from '../lanes/lane-carrier.ts';
 import type { LaneMemory } from '../lanes/lane-memory.ts';
 import type { LanePlaces } from '../lanes/lane-places.ts';
 import { type LanesEnd, runLanes } from '../lanes/lane-transfer.ts';
@@ -55,6 +56,7 @@ export async function sendOverLanes(
       laneCount: places.count,
       // Other connections of the same download count among those that an origin is bothered with.
       mostLanes: () => config.perOrigin - (job.active - 1),
+      promise,
       open: (lane) => openLane(lane, download, first, asking, components),
       mostQuestions: () => asking.mostQuestions,
       request: {
@@ -68,13 +70,13 @@ export async function sendOverLanes(
         part: firstPart,
         askedAtMs,
       },
-      sink: {
+      carry: carryHere({
         write: (chunk) => client.write(chunk),
         drained: async () => {
           const state = await client.roomy(stop);
           if (state !== 'ready') throw new LonghaulError('internal', { detail: `the client is ${state}` });
         },
-      },
+      }),
       config,
       memory: components.laneMemory.join(target.client),
       signal: stop,

@@ -12,7 +12,7 @@ function challenges() {
   let nowMs = 0;
   const sign = (text: string) => Buffer.from(key.sign(text)).toString('base64url');
   const answering = new AddressChallenges({
-    identity: { id: 'd1', publicKey: key.publicKey, sign },
+    identity: { id: 'd1', publicKey: key.publicKey, sign, agree: () => undefined },
     place: () => place,
     nowMs: () => nowMs,
   });

@@ -18,7 +18,7 @@ afterEach(() => master.close());
 function clientOf(masterUrl: string): MasterClient {
   return new MasterClient({
     masterUrl,
-    identity: { id: 'd1', publicKey: 'A'.repeat(43), sign: () => 'x'.repeat(86) },
+    identity: { id: 'd1', publicKey: 'A'.repeat(43), sign: () => 'x'.repeat(86), agree: () => undefined },
     enrolmentSecret: master.secret,
     dial: createDial({
       resolve: async (host) => [host],

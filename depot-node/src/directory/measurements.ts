@@ -18,7 +18,7 @@ export class Measurements {
   noteLink(report: LinkReport): void {
     const known = this.#links.get(report.to);
     const rttMs = Math.min(report.rttMs, known?.rttMs ?? report.rttMs);
-    keep(this.#links, report.to, { ...known, ...report, rttMs });
+    keep(this.#links, report.to, { ...known, ...report, ...sentTogether(known, report), rttMs });
   }
 
   /** Notes the size of the file behind a URL hash, if it is one, and whether no part of it can be asked for. */
@@ -36,6 +36,15 @@ export class Measurements {
     for (const { to } of links) this.#links.delete(to);
     for (const { urlHash } of sizes) this.#sizes.delete(urlHash);
   }
+}
+
+/** What both say was sent, which nobody has been told yet. */
+function sentTogether(known: LinkReport | undefined, report: LinkReport): Partial<LinkReport> {
+  if (known?.sentBytes === undefined || report.sentBytes === undefined) return {};
+  return {
+    sentBytes: known.sentBytes + report.sentBytes,
+    retransmittedBytes: (known.retransmittedBytes ?? 0) + (report.retransmittedBytes ?? 0),
+  };
 }
 
 /** Keeps a report as the newest; the oldest makes room. */

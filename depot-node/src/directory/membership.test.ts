@@ -36,7 +36,7 @@ function memberWith(enrolmentSecret: string): Membership {
   return new Membership({
     client: new MasterClient({
       masterUrl: master.url,
-      identity: { id: 'd1', publicKey: key.publicKey, sign },
+      identity: { id: 'd1', publicKey: key.publicKey, sign, agree: () => undefined },
       enrolmentSecret,
       dial: createDial({
         resolve: async (host) => [host],

@@ -19,13 +19,23 @@ export const EPOLL = {
   error: 0x008,
   hangUp: 0x010,
   readHangUp: 0x2000,
+  exclusive: 0x10000000,
   edgeTriggered: 0x80000000,
   add: 1,
   delete: 2,
 } as const;
 
 /** sys/socket.h, netinet/in.h, linux/mptcp.h: what a socket is made of. */
-export const SOCKET = { local: 1, stream: 1, ipv4: 2, ipv6: 10, tcp: 6, mptcp: 262, shutWriting: 1 } as const;
+export const SOCKET = {
+  local: 1,
+  stream: 1,
+  ipv4: 2,
+  ipv6: 10,
+  tcp: 6,
+  mptcp: 262,
+  shutReading: 0,
+  shutWriting: 1,
+} as const;
 
 /** Level and name of an option. */
 export type SocketOption = readonly [level: number, name: number];

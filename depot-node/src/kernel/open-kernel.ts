@@ -1,6 +1,8 @@
 import { bindClockCalls, type ClockCalls } from './clock-calls.ts';
 import { bindDescriptorCalls, type DescriptorCalls } from './descriptor-calls.ts';
+import { bindHeapCalls, type HeapCalls } from './heap-calls.ts';
 import { type MemoryCalls, openLibc } from './libc.ts';
+import { bindListenerCalls, type ListenerCalls } from './listener-calls.ts';
 import { bindOpenSslCalls, type OpenSslCalls } from './openssl-calls.ts';
 import { bindReadinessCalls, type ReadinessCalls } from './readiness-calls.ts';
 import { bindSocketCalls, type SocketCalls } from './socket-calls.ts';
@@ -14,9 +16,11 @@ export interface Kernel
   extends MemoryCalls,
     DescriptorCalls,
     SocketCalls,
+    ListenerCalls,
     SpliceCalls,
     ReadinessCalls,
-    ClockCalls {}
+    ClockCalls,
+    HeapCalls {}
 
 export type KernelAccess =
   | { readonly kernel: Kernel }
@@ -38,9 +42,11 @@ export function openKernel(platform: NodeJS.Platform = process.platform): Kernel
         copy: libc.copy,
         ...descriptors,
         ...bindSocketCalls(libc),
+        ...bindListenerCalls(libc),
         ...bindSpliceCalls(libc),
         ...bindReadinessCalls(libc, descriptors),
         ...bindClockCalls(libc),
+        ...bindHeapCalls(libc),
       },
     };
   } catch (failure) {

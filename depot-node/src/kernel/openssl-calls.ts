@@ -45,7 +45,8 @@ export interface OpenSslCalls {
   /** The memory is the connection's from then on, until it is told to read elsewhere. */
   readonly readFromMemory: (connection: number, memory: number) => void;
   readonly writeToMemory: (connection: number, memory: number) => void;
-  /** The descriptor stays the caller's. */
+  /** Reads and writes there; the descriptor stays the caller's. */
+  readonly useDescriptor: (connection: number, descriptor: number) => number;
   readonly readFromDescriptor: (connection: number, descriptor: number) => number;
   readonly writeToDescriptor: (connection: number, descriptor: number) => number;
   readonly verifyHost: (connection: number, host: string) => number;
@@ -155,6 +156,7 @@ export function bindOpenSslCalls({ bind, buffer }: Pick<Libc, 'bind' | 'buffer'>
     beginAs: (connection, role) => begin[role](connection),
     readFromMemory: (connection, memory) => void readFrom(connection, memory),
     writeToMemory: (connection, memory) => void writeTo(connection, memory),
+    useDescriptor: number('SSL_set_fd', 'intptr_t', 'int'),
     readFromDescriptor: number('SSL_set_rfd', 'intptr_t', 'int'),
     writeToDescriptor: number('SSL_set_wfd', 'intptr_t', 'int'),
     verifyHost: (connection, host) => setHost(parameterOf(connection), host, 0),

@@ -19,6 +19,8 @@ export interface Readiness {
   readonly watch: (descriptor: number, key: number) => boolean;
   /** Watches a descriptor that is read empty each time it shows up. */
   readonly watchWaker: (descriptor: number, key: number) => boolean;
+  /** Watches a listening socket that several watch: a new connection wakes one that sleeps, rather than all of them. */
+  readonly watchListener: (descriptor: number, key: number) => boolean;
   /** Must come before `close`: a duplicate elsewhere would keep the watch alive. */
   readonly unwatch: (descriptor: number) => void;
   /** Waits; how many events there are. -1 ms waits without end. */
@@ -84,6 +86,8 @@ function openReadiness(calls: PollCalls, events: KernelBuffer, request: KernelBu
     watch: (descriptor, key) =>
       add(descriptor, key, EPOLL.in | EPOLL.out | EPOLL.readHangUp | EPOLL.edgeTriggered),
     watchWaker: (descriptor, key) => add(descriptor, key, EPOLL.in),
+    watchListener: (descriptor, key) =>
+      add(descriptor, key, EPOLL.in | EPOLL.edgeTriggered | EPOLL.exclusive),
     unwatch: (descriptor) => void calls.control(poll, EPOLL.delete, descriptor, request),
     wait: (timeoutMs) => {
       const count = calls.wait(poll, events, timeoutMs);

@@ -1,90 +1,36 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { unlikeBytes } from '../testing/block-origin.ts';
 import { type Block, BlockQueue } from './block-queue.ts';
 
-const CONTENT = unlikeBytes(5000);
-
-type Step =
-  | { readonly do: 'cut'; readonly bytes: number }
-  | { readonly do: 'fetch' | 'take'; readonly pick: number }
-  | { readonly do: 'put'; readonly pick: number; readonly bytes: number };
-
-const step: fc.Arbitrary<Step> = fc.oneof(
-  fc.record({ do: fc.constant('cut' as const), bytes: fc.integer({ min: 1, max: 900 }) }),
-  fc.record({ do: fc.constantFrom('fetch' as const, 'take' as const), pick: fc.nat() }),
-  fc.record({ do: fc.constant('put' as const), pick: fc.nat(), bytes: fc.integer({ min: 1, max: 700 }) }),
-);
-
-describe('the reorder buffer', () => {
-  test('gives every byte once and in order, whoever brings it, and however often', () => {
-    const property = fc.property(
-      fc.nat(1000),
-      fc.nat(4000),
-      fc.array(step, { maxLength: 200 }),
-      (startByte, sizeBytes, steps) => {
-        const endByte = startByte + sizeBytes;
-        const queue = new BlockQueue({ startByte, endByte });
-        const fetches: { readonly block: Block; atByte: number }[] = [];
-        const given: Buffer[] = [];
-        const put = (fetch: (typeof fetches)[number], bytes: number) => {
-          const chunk = CONTENT.subarray(fetch.atByte, Math.min(fetch.atByte + bytes, fetch.block.endByte));
-          if (chunk.length > 0) queue.put(fetch.block, fetch.atByte, chunk);
-          fetch.atByte += chunk.length;
-        };
-        const begin = (block: Block) => fetches.push({ block, atByte: block.nextByte });
-        const takeAll = () => {
-          for (let chunk = queue.take(); chunk; chunk = queue.take()) given.push(chunk);
-        };
-        for (const each of steps) {
-          const fetch = 'pick' in each ? fetches[each.pick % Math.max(1, fetches.length)] : undefined;
-          if (each.do === 'cut' && queue.uncutBytes > 0) begin(queue.cut(each.bytes));
-          if (each.do === 'fetch' && fetch) begin(fetch.block);
-          if (each.do === 'put' && fetch) put(fetch, each.bytes);
-          if (each.do === 'take') {
-            const { readyBytes } = queue;
-            const before = given.length;
-            takeAll();
-            expect(Buffer.concat(given.slice(before)).length).toBe(readyBytes);
-          }
-        }
-        while (queue.uncutBytes > 0) begin(queue.cut(500));
-        for (const fetch of fetches) put(fetch, sizeBytes);
-        takeAll();
-        expect(Buffer.concat(given).equals(CONTENT.subarray(startByte, endByte))).toBe(true);
-        expect(queue.isComplete).toBe(true);
-        expect(queue.open).toEqual([]);
-      },
-    );
-    fc.assert(property, { numRuns: 500 });
-  });
-
+describe('the blocks of a transfer', () => {
   test('counts what it may come to hold from the head to the last cut', () => {
     const queue = new BlockQueue({ startByte: 100, endByte: 1000 });
     const first = queue.cut(300);
     queue.cut(300);
     expect(queue.spanBytes).toBe(600);
-    queue.put(first, 100, CONTENT.subarray(100, 200));
+    queue.note(first, 200);
     expect(queue.spanBytes).toBe(600);
-    queue.take();
+    queue.deliver(200);
     expect(queue.spanBytes).toBe(500);
     expect(queue.uncutBytes).toBe(300);
   });
 
-  test('holds what came in single bytes in few pieces, however much of it there is', () => {
-    const content = unlikeBytes(200_000);
-    const queue = new BlockQueue({ startByte: 0, endByte: content.length });
-    const block = queue.cut(content.length);
-    // An odd large chunk in between is kept as it is.
-    for (let atByte = 0; atByte < content.length; ) {
-      const sizeBytes = atByte === 70_000 ? 20_000 : 1;
-      queue.put(block, atByte, content.subarray(atByte, atByte + sizeBytes));
-      atByte += sizeBytes;
-    }
-    const given: Buffer[] = [];
-    for (let chunk = queue.take(); chunk; chunk = queue.take()) given.push(chunk);
-    expect(Buffer.concat(given).equals(content)).toBe(true);
-    expect(given.length).toBeLessThan(10);
+  test('are over when their bytes have been delivered, be it that these came without a word', () => {
+    const queue = new BlockQueue({ startByte: 0, endByte: 100 });
+    const [first, second] = [queue.cut(40), queue.cut(40)];
+    queue.note(first, 10);
+    expect(queue.readyBytes).toBe(10);
+    queue.deliver(50);
+    expect(first.nextByte).toBe(40);
+    expect(second.nextByte).toBe(50);
+    expect(queue.open).toEqual([second]);
+    expect(queue.claimByte(0)).toBe(50);
+    queue.note(second, 45);
+    expect(second.nextByte).toBe(50);
+    queue.cut(40);
+    queue.deliver(100);
+    expect(queue.isComplete).toBe(true);
+    expect(queue.open).toEqual([]);
   });
 
   test('gives out what nobody fetches, behind what is left to others, each byte to one', () => {

@@ -1,5 +1,4 @@
 import type { Part } from '../origin/representation.ts';
-import { SmallChunks } from '../origin/small-chunks.ts';
 
 /** A piece of the file that is being fetched, or was and waits for its turn. */
 export interface Block extends Part {
@@ -12,23 +11,17 @@ export interface Block extends Part {
 interface QueuedBlock extends Block {
   endByte: number;
   nextByte: number;
-  readonly chunks: Buffer[];
-  readonly small: SmallChunks;
 }
 
 /** A block may be so many times as large as it was to be, rather than leave a scrap. */
 const ABOUT = 1.5;
 
-/**
- * The reorder buffer: cuts a part of a file into blocks from front to back, takes their bytes in any order, from any
- * number of fetches, and gives each byte once and in order.
- */
+/** Cuts a part of a file into blocks from front to back, and knows what of them has come and what has been delivered. */
 export class BlockQueue {
   readonly endByte: number;
   readonly #blocks: QueuedBlock[] = [];
   #headByte: number;
   #cutByte: number;
-  #heldBytes = 0;
 
   constructor({ startByte, endByte }: Part) {
     this.#headByte = startByte;
@@ -36,14 +29,9 @@ export class BlockQueue {
     this.endByte = endByte;
   }
 
-  /** The first byte that has not been given. */
+  /** The first byte that has not been delivered. */
   get headByte(): number {
     return this.#headByte;
-  }
-
-  /** Bytes that have come and have not been given. */
-  get heldBytes(): number {
-    return this.#heldBytes;
   }
 
   /** From the head to the end of the last block: what the buffer may come to hold. */
@@ -64,12 +52,12 @@ export class BlockQueue {
     return this.#headByte === this.endByte;
   }
 
-  /** Whether every byte has come, given or not. */
+  /** Whether every byte has come, delivered or not. */
   get hasAll(): boolean {
     return this.uncutBytes === 0 && this.#headByte + this.readyBytes === this.endByte;
   }
 
-  /** Bytes that could be given now. */
+  /** Bytes that have come in a row behind what has been delivered. */
   get readyBytes(): number {
     let readyByte = this.#headByte;
     for (const block of this.#blocks) {
@@ -139,30 +127,23 @@ export class BlockQueue {
     return second;
   }
 
-  /** Takes bytes of a block that begin at `atByte`, at most its `nextByte`; what came already is dropped. Gives how many were new. */
-  put(block: Block, atByte: number, chunk: Buffer): number {
+  /** Bytes of a block have come, up to this one. */
+  note(block: Block, toByte: number): void {
     const queued = block as QueuedBlock;
-    const known = Math.max(0, queued.nextByte - atByte);
-    if (known >= chunk.length) return 0;
-    queued.small.add(queued.chunks, known > 0 ? chunk.subarray(known) : chunk);
-    queued.nextByte = atByte + chunk.length;
-    const newBytes = chunk.length - known;
-    this.#heldBytes += newBytes;
-    return newBytes;
+    queued.nextByte = Math.max(queued.nextByte, toByte);
   }
 
-  /** Gives the next bytes in order; `undefined` while they have not come. */
-  take(): Buffer | undefined {
-    const [head] = this.#blocks;
-    const chunk = head?.chunks.shift();
-    if (!head || !chunk) return undefined;
-    this.#headByte += chunk.length;
-    this.#heldBytes -= chunk.length;
-    if (this.#headByte === head.endByte) this.#blocks.shift();
-    return chunk;
+  /** Everything before this byte has been delivered, be it that it came without a word. */
+  deliver(toByte: number): void {
+    this.#headByte = Math.max(this.#headByte, toByte);
+    for (let [head] = this.#blocks; head && head.startByte < this.#headByte; [head] = this.#blocks) {
+      this.note(head, Math.min(head.endByte, this.#headByte));
+      if (head.endByte > this.#headByte) break;
+      this.#blocks.shift();
+    }
   }
 }
 
 function newBlock(startByte: number, endByte: number): QueuedBlock {
-  return { startByte, endByte, nextByte: startByte, fetches: 0, chunks: [], small: new SmallChunks() };
+  return { startByte, endByte, nextByte: startByte, fetches: 0 };
 }

@@ -1,4 +1,6 @@
+import type { ChainPromise } from '@longhaul/shared';
 import { laneShares, nextBlockBytes } from './fast-law.ts';
+import { needsLanes } from './lane-growth.ts';
 import type { LaneMeter } from './lane-meter.ts';
 import type { LanesConfig } from './lanes-config.ts';
 
@@ -29,6 +31,24 @@ interface SizedLane {
 export function firstLoadBytes(config: LanesConfig, laneCount: number): number {
   const evenBytes = Math.floor(config.alphaBytes / laneCount);
   return Math.max(config.leastBlockBytes, Math.min(config.firstBlockBytes, evenBytes));
+}
+
+/** Until what is asked for after the first answer comes, on a far path. */
+const FIRST_ROUND_MS = 100;
+
+/** The block that is asked for before anything is known of the origin: more where one lane is to fill the line alone. */
+export function firstBlockBytes(promise: ChainPromise | undefined, config: LanesConfig): number {
+  if (!promise || needsLanes(promise)) return config.firstBlockBytes;
+  return aloneLoadBytes(promise, FIRST_ROUND_MS - READY_MS, config);
+}
+
+/**
+ * What a lane alone fetches at once at first: what its chain brings while it asks for more, so that its questions never
+ * hold its connection back. `delayMs` is that of its first answer.
+ */
+export function aloneLoadBytes({ rateBps }: ChainPromise, delayMs: number, config: LanesConfig): number {
+  const wanted = Math.min((rateBps / 8000) * (delayMs + READY_MS), config.bufferBytes / 2);
+  return Math.max(config.firstBlockBytes, Math.floor(wanted));
 }
 
 /** What a lane fetches at once after a block has come; `lanes` are those in service, this one among them. */

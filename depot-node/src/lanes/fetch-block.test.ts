@@ -55,7 +55,8 @@ function open(silenceMs = 5000) {
     return stream;
   });
   const chunks: Buffer[] = [];
-  const fetch = () => fetchBlock(connection, requestWith(silenceMs), PART, (chunk) => chunks.push(chunk));
+  const fetch = () =>
+    fetchBlock(connection, requestWith(silenceMs), PART, { onChunk: (chunk) => chunks.push(chunk) });
   return { connection, fetch, body: () => Buffer.concat(chunks).toString() };
 }
 
@@ -170,7 +171,7 @@ describe('a connection for blocks', () => {
       want();
       return made;
     });
-    const failed = fetchBlock(connection, requestWith(5000), PART, () => {}).catch(
+    const failed = fetchBlock(connection, requestWith(5000), PART, { onChunk: () => {} }).catch(
       (thrown: unknown) => thrown,
     );
     await wanted;

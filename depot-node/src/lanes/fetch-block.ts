@@ -1,11 +1,11 @@
 import { type ErrorCode, LonghaulError } from '@longhaul/shared';
 import type { Conversation, OriginRequest } from '../origin/conversation.ts';
-import type { BodyRead } from '../origin/exchange.ts';
+import type { BodyRead, BodyTaker } from '../origin/exchange.ts';
 import { joinedPart } from '../origin/joined-part.ts';
 import { headersForPart, type Part, type Representation } from '../origin/representation.ts';
 
-/** Takes a block's bytes in order, as they come. They are the taker's from then on. */
-export type OnChunk = (chunk: Buffer) => void;
+/** Takes a block's bytes in order, as they come, or is told of them. */
+export type BlockTaker = BodyTaker;
 
 /** What all blocks of a transfer have in common. */
 export interface BlockRequest {
@@ -26,7 +26,7 @@ export async function fetchBlock(
   connection: Conversation,
   { asked, representation, silenceMs }: BlockRequest,
   part: Part,
-  onChunk: OnChunk,
+  taker: BlockTaker,
 ): Promise<void> {
   for (let rest = part; rest.startByte < rest.endByte; ) {
     const headers = { ...asked.headers, ...headersForPart(representation, rest), connection: 'keep-alive' };
@@ -36,7 +36,7 @@ export async function fetchBlock(
       connection.reset(given.error);
       throw given.error;
     }
-    await readBlock(connection, silenceMs, given.value, onChunk);
+    await readBlock(connection, silenceMs, given.value, taker);
     rest = { ...rest, startByte: given.value.endByte };
   }
 }
@@ -53,9 +53,9 @@ export async function readBlock(
   connection: Conversation,
   silenceMs: number,
   { startByte, endByte }: Part,
-  onChunk: OnChunk,
+  taker: BlockTaker,
 ): Promise<void> {
-  const end = await connection.read({ sizeBytes: endByte - startByte, silenceMs, onChunk });
+  const end = await connection.read({ sizeBytes: endByte - startByte, silenceMs, startByte, ...taker });
   if (end === 'complete') return;
   const { code, ...context } = FAILURES[end];
   throw new LonghaulError(code, context);

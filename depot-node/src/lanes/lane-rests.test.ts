@@ -33,6 +33,7 @@ test('a lane that may fetch again while it is looked for is seen at once or wait
     nowMs,
     onOpened: () => {},
     onChunk: () => {},
+    onMoved: () => {},
     onWhole: () => {},
     onFailed: () => {},
   });

@@ -11,6 +11,7 @@ import type { Part, Representation } from '../origin/representation.ts';
 import type { LaneEvent } from '../plane/events.ts';
 import { type AskedRange, BlockOrigin, unlikeBytes } from '../testing/block-origin.ts';
 import type { LaneConnection } from './lane.ts';
+import { carryHere } from './lane-carrier.ts';
 import { LaneMemory, type TransferMemory } from './lane-memory.ts';
 import { type FirstBlock, type LanesEnd, runLanes } from './lane-transfer.ts';
 import { lanesSchema } from './lanes-config.ts';
@@ -52,6 +53,8 @@ interface Order {
   /** Chunks after which the client rests, until this promise is kept. */
   readonly rests?: (chunks: number) => Promise<void> | undefined;
   readonly promise?: (lane: number) => ChainPromise;
+  /** Of the plan. */
+  readonly planned?: ChainPromise;
   readonly signal?: AbortSignal;
   readonly left?: AbortSignal;
   readonly memory?: TransferMemory;
@@ -64,6 +67,9 @@ interface Order {
 }
 
 const NEVER = new AbortController().signal;
+
+/** Of a chain that loses nothing: one lane is to try alone whether it brings that. */
+const clean = (rateBps: number): ChainPromise => ({ rateBps, worstRttMs: 20, worstLossRate: 0 });
 
 async function download(order: Order = {}): Promise<Run> {
   const { part = WHOLE, lanes = 4, config = {}, rests, promise, onEvent, refuses } = order;
@@ -106,17 +112,18 @@ async function download(order: Order = {}): Promise<Run> {
     laneCount: lanes,
     mostLanes: order.mostLanes,
     open,
+    promise: order.planned,
     mostQuestions: () => (isAhead ? 4 : 1),
     request: { asked, representation: REPRESENTATION, silenceMs: checked.silenceSeconds * 1000 },
     first,
-    sink: {
+    carry: carryHere({
       write: (chunk) => {
         chunks.push(chunk);
         rest = rests?.(chunks.length);
         return rest === undefined;
       },
       drained: () => rest ?? Promise.resolve(),
-    },
+    }),
     config: checked,
     memory: order.memory ?? new LaneMemory(1024 * MIB).join('here'),
     signal: order.signal ?? NEVER,
@@ -165,8 +172,11 @@ describe.each([
         pauseEvery: fc.option(fc.integer({ min: 1, max: 20 })),
         closes: fc.boolean(),
         bufferBytes: fc.integer({ min: MIB, max: 3 * MIB }),
+        beginsAlone: fc.boolean(),
       }),
-      async ({ startByte, sizeBytes, laneCount, breaks, slow, pauseEvery, closes, bufferBytes }) => {
+      async (given) => {
+        const { startByte, sizeBytes, laneCount, breaks, slow, pauseEvery, closes, bufferBytes } = given;
+        const beginsAlone = given.beginsAlone && sizeBytes > 0 && !breaks[0];
         const first = origin.connections;
         origin.manners = {
           closes,
@@ -178,6 +188,12 @@ describe.each([
           part,
           lanes: laneCount,
           config: { bufferBytes, retrySeconds: 0.1 },
+          ...(beginsAlone
+            ? {
+                planned: clean(40e6),
+                first: { startByte, endByte: startByte + Math.min(sizeBytes, 64 * KIB) },
+              }
+            : {}),
           rests: (count) =>
             pauseEvery !== null && count % pauseEvery === 0
               ? new Promise((resolve) => setImmediate(resolve))
@@ -450,14 +466,16 @@ describe.each([
     const ended = new AbortController();
     let mostBytes = 0;
     const drips = (request: IncomingMessage, response: ServerResponse) => {
-      if (!request.headers.range?.startsWith('bytes=0-')) return false;
       const { startByte, endByte } = origin.asked.at(-1) ?? WHOLE;
+      if (request.headers.range === undefined || startByte > 1) return false;
       response.writeHead(206, {
         etag: '"one"',
         'content-range': `bytes ${startByte}-${endByte - 1}/${CONTENT.length}`,
         'content-length': endByte - startByte,
       });
-      response.write('x');
+      // What is asked for again is answered, too, and stands still at once.
+      if (startByte === 0) response.write('x');
+      else response.flushHeaders();
       return true;
     };
     origin.manners = { answer: drips };
@@ -465,7 +483,7 @@ describe.each([
       lanes({ memory: memory.join('attacker'), left: ended.signal, config: { bufferBytes: 3 * MIB } }),
     );
     // Blocks that have been asked for come, and no others are asked for.
-    await expect.poll(() => memory.heldBytes).toBeGreaterThan(4 * MIB);
+    await expect.poll(() => memory.heldBytes, { timeout: 10_000 }).toBeGreaterThan(4 * MIB);
     let lastBytes = 0;
     await expect
       .poll(
@@ -475,7 +493,7 @@ describe.each([
           mostBytes = Math.max(mostBytes, lastBytes);
           return isStill;
         },
-        { interval: 300 },
+        { interval: 300, timeout: 10_000 },
       )
       .toBe(true);
     expect(mostBytes).toBeLessThan(8 * MIB);
@@ -494,11 +512,11 @@ describe.each([
     origin.manners = { bytesPerMs: () => 50_000 };
     let isResting = false;
     const running = lanes({
-      config: { bufferBytes: MIB, silenceSeconds: 0.2 },
+      config: { bufferBytes: MIB, silenceSeconds: 0.5 },
       rests: (count) => {
         if (count !== 5) return undefined;
         isResting = true;
-        setTimeout(wake, 600);
+        setTimeout(wake, 1200);
         return rested;
       },
     });
@@ -567,5 +585,42 @@ describe.each([
       origin.asked.filter(({ lane, connection }) => lane === 0 && connection === run.asked[0]?.connection)
         .length,
     ).toBeGreaterThan(1);
+  });
+
+  const first = { startByte: 0, endByte: 100 * KIB };
+  const usedLanes = ({ asked }: Run) => new Set(asked.map(({ lane }) => lane));
+
+  test.runIf(how === 'ahead')('are one where one brings what the plan promises', async () => {
+    origin.manners = { bytesPerMs: () => 4000 };
+    const run = await lanes({ first, planned: clean(25e6) });
+    expect(run.outcome).toBe('complete');
+    expectBytes(run, WHOLE);
+    expect(usedLanes(run)).toEqual(new Set([0]));
+  });
+
+  test.runIf(how === 'ahead')('become all where one brings less than the plan promises', async () => {
+    origin.manners = { bytesPerMs: () => 400 };
+    const run = await lanes({ first, planned: clean(60e6) });
+    expect(run.outcome).toBe('complete');
+    expectBytes(run, WHOLE);
+    expect(usedLanes(run)).toEqual(new Set([0, 1, 2, 3]));
+  });
+
+  test.runIf(how === 'ahead')('become all when the one at work breaks', async () => {
+    origin.manners = {
+      bytesPerMs: () => 4000,
+      breaksAfter: ({ lane }) => (lane === 0 ? 300_000 : undefined),
+    };
+    const run = await lanes({ first, planned: clean(25e6) });
+    expect(run.outcome).toBe('complete');
+    expectBytes(run, WHOLE);
+    expect(usedLanes(run)).toEqual(new Set([0, 1, 2, 3]));
+  });
+
+  test.runIf(how === 'singly')('begin together where the origin has to be asked singly', async () => {
+    origin.manners = { bytesPerMs: () => 4000 };
+    const run = await lanes({ first, planned: clean(25e6) });
+    expectBytes(run, WHOLE);
+    expect(usedLanes(run)).toEqual(new Set([0, 1, 2, 3]));
   });
 });

@@ -1,24 +1,18 @@
-import type { Chain, LonghaulError } from '@longhaul/shared';
+import type { Chain, ChainPromise, LonghaulError } from '@longhaul/shared';
 import type { Part } from '../origin/representation.ts';
 import type { LaneEvent } from '../plane/events.ts';
 import { BlockQueue } from './block-queue.ts';
-import { adaptedLoadBytes, firstLoadBytes } from './block-sizes.ts';
+import { adaptedLoadBytes, aloneLoadBytes, firstLoadBytes } from './block-sizes.ts';
 import { isDegraded } from './degraded-lane.ts';
 import type { BlockRequest } from './fetch-block.ts';
 import { Lane, type LaneConnection, type LaneFetch, type OpenLane } from './lane.ts';
+import type { LaneCarrier, OpenCarrier } from './lane-carrier.ts';
+import { LaneGrowth } from './lane-growth.ts';
 import type { TransferMemory } from './lane-memory.ts';
 import { LaneRests } from './lane-rests.ts';
 import { LaneTrials } from './lane-trials.ts';
 import type { LanesConfig } from './lanes-config.ts';
-import { chooseAhead, chooseBlock } from './next-block.ts';
-
-/** The client's end. */
-export interface LaneSink {
-  /** Takes bytes, in order; `false` asks to wait for `drained` before the next. */
-  write(chunk: Buffer): boolean;
-  /** Resolves when more can be written; rejects when the client has left, or left its bytes unread for too long. */
-  drained(): Promise<void>;
-}
+import { chooseAhead, chooseBlock, chooseLateFirst, type LanesAtWork } from './next-block.ts';
 
 /** What becomes lane 0: a connection over which the first block has been asked for, and answered up to its body. */
 export interface FirstBlock extends LaneConnection {
@@ -37,12 +31,15 @@ export interface LanesInit {
   /** How many may be at work now, at least one; asked before each block. Without it: all. */
   readonly mostLanes?: (() => number) | undefined;
   readonly open: OpenLane;
+  /** What the planner promises of the plan's chain. */
+  readonly promise?: ChainPromise | undefined;
   /** Blocks that a new connection may be asked for at once; without it: one. */
   readonly mostQuestions?: (() => number) | undefined;
   readonly request: BlockRequest;
   /** Where the first block has been asked for already: it starts where `part` starts and ends inside it. */
   readonly first?: FirstBlock | undefined;
-  readonly sink: LaneSink;
+  /** Who carries the bytes to the client. */
+  readonly carry: OpenCarrier;
   readonly config: LanesConfig;
   readonly memory: TransferMemory;
   /** Ends the transfer as `cancelled`. */
@@ -89,11 +86,13 @@ class LaneTransfer {
   readonly #lanes: readonly Lane[];
   readonly #rests: LaneRests;
   readonly #trials: LaneTrials;
+  readonly #growth: LaneGrowth;
   readonly #resolve: (end: LanesEnd) => void;
+  readonly #carrier: LaneCarrier;
   #isOver = false;
-  /** The sink takes nothing until it has drained. */
-  #isBlocked = false;
-  /** The lanes are stopped, because too much waits for the sink. */
+  /** What `memory` knows of. */
+  #notedBytes = 0;
+  /** The lanes are stopped, because too much waits for the client. */
   #isPaused = false;
   /** Only the lane that brings what is next goes on, because all transfers together hold too much. */
   #isTight = false;
@@ -116,7 +115,11 @@ class LaneTransfer {
       mostQuestions: init.mostQuestions ?? (() => 1),
       nowMs: init.nowMs,
       onOpened: ({ index }: Lane, chain: Chain) => init.observe({ type: 'lane-opened', lane: index, chain }),
-      onChunk: (fetch: LaneFetch, chunk: Buffer) => this.#onChunk(fetch, chunk),
+      onChunk: (fetch: LaneFetch, chunk: Buffer) => {
+        this.#carrier.put(fetch.atByte, chunk);
+        this.#onBytes(fetch, chunk.length);
+      },
+      onMoved: (fetch: LaneFetch, bytes: number) => this.#onBytes(fetch, bytes),
       onWhole: (fetch: LaneFetch, lane: Lane) => this.#onWhole(fetch, lane),
       onFailed: (failure: LonghaulError, lane: Lane, wasGivenBack: boolean) =>
         this.#onFailed(failure, lane, wasGivenBack),
@@ -124,6 +127,11 @@ class LaneTransfer {
     this.#lanes = Array.from({ length: laneCount }, (_, index) => new Lane(index, loadBytes, components));
     this.#rests = new LaneRests(this.#lanes, init);
     this.#trials = new LaneTrials(init.nowMs);
+    this.#growth = new LaneGrowth({ planned: laneCount, promise: init.promise, nowMs: init.nowMs });
+    this.#carrier = init.carry(init.part.startByte, {
+      onChange: () => this.#onCarried(),
+      onLeft: this.#onLeft,
+    });
     init.onLanes?.(this.#lanes);
     init.left.addEventListener('abort', this.#onLeft);
     init.signal.addEventListener('abort', this.#onCancelled);
@@ -134,17 +142,21 @@ class LaneTransfer {
   readonly #onCancelled = () => this.#end('cancelled');
 
   #begin(): void {
-    const { first, left, signal } = this.#init;
+    const { first, left, signal, promise, config, nowMs } = this.#init;
     const [lane] = this.#lanes;
+    // Asked singly, a lane rests between its blocks: it needs the others.
+    if (!first || first.connection.mostQuestions === 1) this.#growth.useAll();
     if (first && lane) {
       const block = this.#queue.cut(first.part.endByte - first.part.startByte);
       lane.adopt(first, block, first.askedAtMs);
+      if (this.#growth.isAlone && promise)
+        lane.loadBytes = aloneLoadBytes(promise, nowMs() - first.askedAtMs, config);
       // What it brings before the others have begun is its own.
       while (lane.mayAskAhead && this.#queue.uncutBytes > 0) lane.start(this.#queue.cut(lane.sizeBytes));
     }
     if (left.aborted) this.#onLeft();
     if (signal.aborted) this.#onCancelled();
-    this.#deliver();
+    this.#onDelivered();
     this.#work();
   }
 
@@ -159,6 +171,7 @@ class LaneTransfer {
     let forBytes = Number.POSITIVE_INFINITY;
     const { ready, untilReadyMs } = this.#rests.look();
     for (const lane of ready) {
+      if (this.#growth.isAlone && lane.index > 0) continue;
       if (this.#busyLanes() >= Math.max(1, mostLanes)) {
         // An origin counts connections, also those that rest.
         lane.drop();
@@ -171,7 +184,7 @@ class LaneTransfer {
         forMs = 0;
         continue;
       }
-      const choice = chooseBlock(lane, this.#lanes, this.#queue, this.#init.config, this.#isTight);
+      const choice = chooseBlock(lane, this.#lanesAtWork, this.#queue, this.#init.config, this.#isTight);
       if (choice.is === 'wait') {
         forMs = Math.min(forMs, choice.forMs);
         forBytes = Math.min(forBytes, choice.forBytes);
@@ -196,10 +209,22 @@ class LaneTransfer {
       const [lane] = this.#lanes
         .filter(({ mayAskAhead }) => mayAskAhead)
         .toSorted((one, other) => one.asked - other.asked || one.busyMs - other.busyMs);
-      const choice = lane && chooseAhead(lane, this.#lanes, this.#queue, this.#init.config);
+      const late = lane && chooseLateFirst(lane, this.#lanes, this.#queue);
+      if (lane && late) {
+        const { nextByte: startByte, endByte } = late;
+        this.#init.observe({ type: 'block-asked-again', lane: lane.index, startByte, endByte });
+        lane.start(late);
+        continue;
+      }
+      const choice = lane && chooseAhead(lane, this.#lanesAtWork, this.#queue, this.#init.config);
       if (choice?.is !== 'fetch') return choice?.forBytes ?? Number.POSITIVE_INFINITY;
       lane?.start(choice.block);
     }
+  }
+
+  get #lanesAtWork(): LanesAtWork {
+    const lanes = this.#growth.isAlone ? this.#lanes.slice(0, 1) : this.#lanes;
+    return { lanes, isAloneForGood: this.#lanes.length === 1 };
   }
 
   #busyLanes(): number {
@@ -217,13 +242,14 @@ class LaneTransfer {
     );
   }
 
-  #onChunk(fetch: LaneFetch, chunk: Buffer): void {
+  /** Bytes of a block have come, and are with the carrier. */
+  #onBytes(fetch: LaneFetch, bytes: number): void {
     const { block } = fetch;
     const isFirst = fetch.atByte === fetch.fromByte;
-    this.#rests.noteProgress(chunk.length);
-    this.#trials.noteBytes(chunk.length);
-    this.#init.memory.note(this.#queue.put(block, fetch.atByte, chunk));
-    fetch.atByte += chunk.length;
+    this.#rests.noteProgress(bytes);
+    this.#trials.noteBytes(bytes);
+    fetch.atByte += bytes;
+    this.#queue.note(block, fetch.atByte);
     if (block.nextByte === block.endByte) {
       for (const lane of this.#lanes) {
         const other = lane.fetchOf(block);
@@ -232,14 +258,17 @@ class LaneTransfer {
     }
     // What remains is the client's to read, however long that takes: nothing upstream waits for it.
     if (this.#queue.hasAll) this.#rest();
-    this.#deliver();
+    this.#onDelivered();
+    if (this.#carrier.isBlocked && this.#queue.readyBytes > LONGEST_TIGHT_QUEUE_BYTES)
+      this.#growth.noteWaiting();
+    const needsOthers = this.#growth.noteBytes(bytes);
     // A block that flows is late at another time than one that does not.
-    if (isFirst) this.#work();
+    if (isFirst || needsOthers) this.#work();
   }
 
   #onWhole(fetch: LaneFetch, lane: Lane): void {
     lane.noteBlock(fetch);
-    const inService = this.#lanes.filter(({ isRemoved }) => !isRemoved);
+    const inService = this.#lanesAtWork.lanes.filter(({ isRemoved }) => !isRemoved);
     lane.loadBytes = adaptedLoadBytes(lane, inService, this.#init.config);
     if (lane.isMeasured && this.#trials.hasLowered(lane.index)) this.#removeDegraded(lane);
     this.#work();
@@ -251,6 +280,7 @@ class LaneTransfer {
   }
 
   #onFailed(failure: LonghaulError, lane: Lane, wasGivenBack: boolean): void {
+    this.#growth.useAll();
     if (wasGivenBack) {
       this.#work();
       return;
@@ -262,14 +292,21 @@ class LaneTransfer {
     else this.#work();
   }
 
-  /** Writes what is there in order, as far as the sink takes it. */
-  #deliver(): void {
-    while (!this.#isOver && !this.#isBlocked) {
-      const chunk = this.#queue.take();
-      if (!chunk) break;
-      this.#init.memory.note(-chunk.length);
-      if (!this.#init.sink.write(chunk)) this.#awaitSink();
-    }
+  /** The carrier has gone on, or the client takes bytes again. */
+  #onCarried(): void {
+    this.#onDelivered();
+    if (this.#isOver || !this.#isPaused || this.#isQueueLong) return;
+    this.#isPaused = false;
+    this.#trials.resume();
+    for (const lane of this.#lanes) lane.resume();
+    this.#isTight = false;
+    this.#work();
+  }
+
+  /** Looks what the client has, and what waits for it. */
+  #onDelivered(): void {
+    this.#noteHeld(this.#carrier.heldBytes);
+    this.#queue.deliver(this.#carrier.headByte);
     if (this.#queue.isComplete) this.#end('complete');
     if (this.#queue.headByte >= this.#workAtByte) this.#work();
     if (this.#isOver || this.#isPaused) return;
@@ -278,25 +315,16 @@ class LaneTransfer {
       // What is next may have been left to lanes that now rest.
       if (this.#isTight && this.#queue.open[0]?.fetches === 0) this.#work();
     }
-    if (!this.#isBlocked || !this.#isQueueLong) return;
+    if (!this.#carrier.isBlocked || !this.#isQueueLong) return;
     this.#isPaused = true;
     clearTimeout(this.#timer);
     this.#trials.pause();
     for (const lane of this.#lanes) lane.pause();
   }
 
-  #awaitSink(): void {
-    this.#isBlocked = true;
-    this.#init.sink.drained().then(() => {
-      this.#isBlocked = false;
-      this.#deliver();
-      if (this.#isOver || !this.#isPaused || this.#isQueueLong) return;
-      this.#isPaused = false;
-      this.#trials.resume();
-      for (const lane of this.#lanes) lane.resume();
-      this.#isTight = false;
-      this.#work();
-    }, this.#onLeft);
+  #noteHeld(heldBytes: number): void {
+    if (heldBytes !== this.#notedBytes) this.#init.memory.note(heldBytes - this.#notedBytes);
+    this.#notedBytes = heldBytes;
   }
 
   get #isQueueLong(): boolean {
@@ -338,9 +366,11 @@ class LaneTransfer {
     if (this.#isOver) return;
     this.#isOver = true;
     this.#rest();
-    this.#init.memory.note(-this.#queue.heldBytes);
     this.#init.left.removeEventListener('abort', this.#onLeft);
     this.#init.signal.removeEventListener('abort', this.#onCancelled);
-    this.#resolve({ outcome, bytes: this.#queue.headByte - this.#init.part.startByte, failure });
+    void this.#carrier.close().then(() => {
+      this.#noteHeld(0);
+      this.#resolve({ outcome, bytes: this.#carrier.headByte - this.#init.part.startByte, failure });
+    });
   }
 }

@@ -3,7 +3,7 @@ import type { Conversation } from '../origin/conversation.ts';
 import type { Part } from '../origin/representation.ts';
 import type { Block } from './block-queue.ts';
 import { type LaneRecord, PROVING_BLOCKS } from './degraded-lane.ts';
-import { type BlockRequest, fetchBlock, type OnChunk, readBlock } from './fetch-block.ts';
+import { type BlockRequest, type BlockTaker, fetchBlock, readBlock } from './fetch-block.ts';
 import { LaneMeter } from './lane-meter.ts';
 import type { LanesConfig } from './lanes-config.ts';
 import { Stopwatch } from './stopwatch.ts';
@@ -39,6 +39,8 @@ export interface LaneFetch {
   /** Asked for while another block was fetched: its first byte waited for that. */
   readonly isAhead: boolean;
   firstByteMs: number | undefined;
+  /** When its latest bytes came, as `watch` counts. */
+  lastByteMs: number;
   /** It rested before its first byte, which then comes sooner or later than the origin sent it. */
   hasRested: boolean;
   /** Another lane has brought it. */
@@ -54,6 +56,8 @@ interface LaneComponents {
   readonly nowMs: () => number;
   readonly onOpened: (lane: Lane, chain: Chain) => void;
   readonly onChunk: (fetch: LaneFetch, chunk: Buffer) => void;
+  /** Bytes of it have come that went past this thread. */
+  readonly onMoved: (fetch: LaneFetch, bytes: number) => void;
   readonly onWhole: (fetch: LaneFetch, lane: Lane) => void;
   /** `wasGivenBack`: the origin left blocks unanswered that were asked for ahead; that is no failure of the lane. */
   readonly onFailed: (failure: LonghaulError, lane: Lane, wasGivenBack: boolean) => void;
@@ -156,16 +160,16 @@ export class Lane {
     if (!this.isOpen) this.drop();
     const { open, request, nowMs } = this.#components;
     const opened = this.#opened ?? open(this.index);
-    this.#run(opened, block, new Stopwatch(nowMs), (onChunk) =>
-      fetchBlock(opened.connection, request, part, onChunk),
+    this.#run(opened, block, new Stopwatch(nowMs), (taker) =>
+      fetchBlock(opened.connection, request, part, taker),
     );
   }
 
   /** Takes over a connection whose answer with a block has begun; it was asked for at `askedAtMs`. */
   adopt(opened: LaneConnection, block: Block, askedAtMs: number): void {
     const { nowMs, request } = this.#components;
-    this.#run(opened, block, new Stopwatch(nowMs, askedAtMs), (onChunk) =>
-      readBlock(opened.connection, request.silenceMs, block, onChunk),
+    this.#run(opened, block, new Stopwatch(nowMs, askedAtMs), (taker) =>
+      readBlock(opened.connection, request.silenceMs, block, taker),
     );
   }
 
@@ -240,7 +244,7 @@ export class Lane {
     return (block.endByte - atByte) / (this.meter.bytesPerMs ?? Number.POSITIVE_INFINITY);
   }
 
-  #runningMs({ block, fromByte, atByte, watch, firstByteMs, isAhead }: LaneFetch): number {
+  #runningMs({ block, fromByte, atByte, watch, firstByteMs, lastByteMs, isAhead }: LaneFetch): number {
     const { bytesPerMs } = this.meter;
     // Its answer was on the way already.
     const leastDelayMs = isAhead ? 0 : (this.meter.leastDelayMs ?? 0);
@@ -253,8 +257,10 @@ export class Lane {
       return Math.max(usualMs, elapsedMs);
     }
     const flowingMs = elapsedMs - firstByteMs;
+    // The longer it stands still, the longer it will: TCP doubles its time-out.
+    const stillMs = elapsedMs - lastByteMs;
     if (flowingMs < TELLING_MS) return restBytes / (bytesPerMs ?? Number.POSITIVE_INFINITY);
-    return (restBytes * flowingMs) / Math.max(1, atByte - fromByte);
+    return Math.max(stillMs, (restBytes * flowingMs) / Math.max(1, atByte - fromByte));
   }
 
   /** Until the running fetch will still take more than `limitMs`, if nothing more of it comes; 0: it will. */
@@ -263,12 +269,13 @@ export class Lane {
     if (!running || this.remainingMs(fetch) > limitMs) return 0;
     if (running !== fetch)
       return this.untilRemainsMs(running, limitMs - (this.remainingMs(fetch) - this.remainingMs(running)));
-    const { block, fromByte, atByte, watch, firstByteMs } = fetch;
+    const { block, fromByte, atByte, watch, firstByteMs, lastByteMs } = fetch;
     const elapsedMs = watch.elapsedMs;
     if (firstByteMs === undefined) return limitMs - elapsedMs;
     const flowingMs = elapsedMs - firstByteMs;
     if (flowingMs < TELLING_MS) return TELLING_MS - flowingMs;
-    return (limitMs * (atByte - fromByte)) / (block.endByte - atByte) - flowingMs;
+    const slowInMs = (limitMs * (atByte - fromByte)) / (block.endByte - atByte) - flowingMs;
+    return Math.min(slowInMs, limitMs - (elapsedMs - lastByteMs));
   }
 
   /** Until it is free. */
@@ -306,9 +313,9 @@ export class Lane {
     opened: LaneConnection,
     block: Block,
     watch: Stopwatch,
-    read: (onChunk: OnChunk) => Promise<void>,
+    read: (taker: BlockTaker) => Promise<void>,
   ): void {
-    const { config, onChunk, onWhole, onFailed } = this.#components;
+    const { config, onChunk, onMoved, onWhole, onFailed } = this.#components;
     if (opened !== this.#opened) this.#greet(opened);
     this.#opened = opened;
     const isAhead = this.#fetches.length > 0;
@@ -319,18 +326,32 @@ export class Lane {
       watch,
       isAhead,
       firstByteMs: undefined,
+      lastByteMs: 0,
       hasRested: this.#isPaused,
       isLost: false,
     };
     if (isAhead || this.#isPaused) watch.stop();
     this.#fetches.push(fetch);
     block.fetches += 1;
-    const take: OnChunk = (chunk) => {
-      if (!this.#fetches.includes(fetch)) return;
-      fetch.firstByteMs ??= fetch.watch.elapsedMs;
-      onChunk(fetch, chunk);
+    const isHere = () => {
+      const isAsked = this.#fetches.includes(fetch);
+      if (isAsked) fetch.firstByteMs ??= fetch.watch.elapsedMs;
+      return isAsked;
     };
-    read(take).then(
+    const taker: BlockTaker = {
+      onChunk: (chunk) => {
+        if (!isHere()) return;
+        fetch.lastByteMs = fetch.watch.elapsedMs;
+        onChunk(fetch, chunk);
+      },
+      onMoved: (bytes, heldUpMs) => {
+        if (!isHere()) return;
+        fetch.watch.skip(heldUpMs);
+        fetch.lastByteMs = fetch.watch.elapsedMs;
+        onMoved(fetch, bytes);
+      },
+    };
+    read(taker).then(
       () => {
         if (!this.#fetches.includes(fetch)) return;
         this.#end(fetch);

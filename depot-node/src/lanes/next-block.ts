@@ -8,6 +8,13 @@ const LATE_FACTOR = 1.5;
 /** A gain of less than this is not worth the connection that the loser gives up. */
 const LEAST_GAIN_MS = 50;
 
+/** The lanes that share a transfer now. */
+export interface LanesAtWork {
+  readonly lanes: readonly Lane[];
+  /** There will never be more than the one. */
+  readonly isAloneForGood: boolean;
+}
+
 /** What a free lane does next. */
 export type Choice =
   /** `isLate`: another lane is fetching it, too slowly. */
@@ -24,11 +31,12 @@ const LOOK_AGAIN_MS = 200;
  */
 export function chooseBlock(
   lane: Lane,
-  lanes: readonly Lane[],
+  atWork: LanesAtWork,
   queue: BlockQueue,
   config: LanesConfig,
   isTight = false,
 ): Choice {
+  const { lanes } = atWork;
   const { open } = queue;
   const [first] = open;
   const never = Number.POSITIVE_INFINITY;
@@ -36,7 +44,7 @@ export function chooseBlock(
     return first.fetches === 0
       ? { is: 'fetch', block: first, isLate: false }
       : { is: 'wait', forMs: never, forBytes: never };
-  const next = chooseAhead(lane, lanes, queue, config, isTight);
+  const next = chooseAhead(lane, atWork, queue, config, isTight);
   if (next.is === 'fetch') return next;
   // Before the end only the first block holds the stream up.
   const candidates = queue.uncutBytes === 0 ? open : open.slice(0, 1);
@@ -49,10 +57,23 @@ export function chooseBlock(
   return { ...next, forMs };
 }
 
+/**
+ * The first block, where a busy lane would still bring the rest of it much sooner than the one that stands still with it:
+ * everything waits for that, and no lane becomes idle before the reorder buffer is full.
+ */
+export function chooseLateFirst(lane: Lane, lanes: readonly Lane[], { open }: BlockQueue): Block | undefined {
+  const [first] = open;
+  const owner = first && ownerOf(first, lanes);
+  const fetch = first && owner?.fetchOf(first);
+  if (!fetch || !owner || owner === lane || first.fetches > 1) return undefined;
+  const inMs = lane.inMs(first.endByte - first.nextByte);
+  return inMs !== undefined && owner.untilRemainsMs(fetch, lateFromMs(inMs)) === 0 ? first : undefined;
+}
+
 /** What a lane fetches next, or after what it fetches now: a late block is left to those that have nothing to do. */
 export function chooseAhead(
   lane: Lane,
-  lanes: readonly Lane[],
+  { lanes, isAloneForGood }: LanesAtWork,
   queue: BlockQueue,
   config: LanesConfig,
   isTight = false,
@@ -61,7 +82,11 @@ export function chooseAhead(
   const never = Number.POSITIVE_INFINITY;
   if (unaskedBytes === 0) return { is: 'wait', forMs: never, forBytes: never };
   const inService = lanes.filter((other) => other === lane || !other.isRemoved);
-  const sizeBytes = cutBytes(lane, inService, unaskedBytes, lanes.length === 1, config);
+  // One that waits for others takes no more at once than these may take over.
+  const sizeBytes =
+    lanes.length === 1 && !isAloneForGood
+      ? lane.sizeBytes
+      : cutBytes(lane, inService, unaskedBytes, isAloneForGood, config);
   const leftBytes = isTight ? 0 : othersBytes(lane, sizeBytes, inService, config);
   if (leftBytes >= unaskedBytes) return { is: 'wait', forMs: LOOK_AGAIN_MS, forBytes: never };
   const headLateInMs = untilUnusualMs(open[0], lanes);
@@ -98,7 +123,12 @@ function untilLateMs(lane: Lane, block: Block, lanes: readonly Lane[]): number {
   const owner = ownerOf(block, lanes);
   const fetch = owner?.fetchOf(block);
   if (neededMs === undefined || block.fetches > 1 || !owner || !fetch) return Number.POSITIVE_INFINITY;
-  return owner.untilRemainsMs(fetch, Math.max(LATE_FACTOR * neededMs, neededMs + LEAST_GAIN_MS));
+  return owner.untilRemainsMs(fetch, lateFromMs(neededMs));
+}
+
+/** What another lane brings in so much time is late when it remains longer than this. */
+function lateFromMs(neededMs: number): number {
+  return Math.max(LATE_FACTOR * neededMs, neededMs + LEAST_GAIN_MS);
 }
 
 /** Until a block has taken longer than its lane's blocks usually do; 0: it has. */

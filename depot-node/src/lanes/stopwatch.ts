@@ -14,6 +14,11 @@ export class Stopwatch {
     return this.#beforeMs + (this.#sinceMs === undefined ? 0 : this.#nowMs() - this.#sinceMs);
   }
 
+  /** Takes time off that has been counted. */
+  skip(ms: number): void {
+    this.#beforeMs -= ms;
+  }
+
   start(): void {
     this.#sinceMs ??= this.#nowMs();
   }

@@ -1,42 +1,64 @@
+import { timingSafeEqual } from 'node:crypto';
 import {
   type Chain,
   CLOCK_SKEW_SECONDS,
   type ConnectProof,
   decodeBase64url,
+  isMac,
   ok,
   parseProof,
   proofText,
   type Result,
   refuse,
 } from '@longhaul/shared';
-import { FairRoom, type VerifySignature } from '@longhaul/shared/service';
+import { FairRoom, LruMap, type VerifySignature } from '@longhaul/shared/service';
 import type { Identity } from '../identity.ts';
+import type { PairMacs } from './pair-macs.ts';
 
 const SKEW_MS = CLOCK_SKEW_SECONDS * 1000;
 /** Proofs remembered at once: those of two minutes in which 1600 chains are built each second. */
 const MOST_SEEN = 200_000;
+/** Neighbours of whom is remembered that they take MACs; to others proofs are signed. */
+const MOST_NEIGHBOURS = 1000;
+
+interface ProofMakerComponents {
+  readonly identity: Pick<Identity, 'id' | 'sign'>;
+  readonly macs: Pick<PairMacs, 'with'>;
+  readonly nowMs: () => number;
+}
 
 /** Makes the proofs with which this depot calls the next one of a chain. */
 export class ProofMaker {
-  readonly #identity: Identity;
-  readonly #nowMs: () => number;
+  readonly #components: ProofMakerComponents;
+  /** By their ids: neighbours that have said so, until they refuse one. */
+  readonly #takesMacs = new LruMap<string, boolean>(MOST_NEIGHBOURS);
   #lastMs = 0;
 
-  constructor(identity: Identity, nowMs: () => number) {
-    this.#identity = identity;
-    this.#nowMs = nowMs;
+  constructor(components: ProofMakerComponents) {
+    this.#components = components;
   }
 
-  make(ticket: string, chainIndex: number, place: number): ConnectProof {
+  /** Signed; or, for a neighbour that has said that it takes them, a MAC, which costs a tenth at both ends. */
+  make(ticket: string, chainIndex: number, place: number, neighbour?: string): ConnectProof {
+    const { identity, macs, nowMs } = this.#components;
     // Receivers take a proof once, so two calls within a millisecond get different times.
-    this.#lastMs = Math.max(this.#nowMs(), this.#lastMs + 1);
-    const claim = { depot: this.#identity.id, timeMs: this.#lastMs };
-    return { ...claim, signature: this.#identity.sign(proofText(claim, ticket, chainIndex, place)) };
+    this.#lastMs = Math.max(nowMs(), this.#lastMs + 1);
+    const claim = { depot: identity.id, timeMs: this.#lastMs };
+    const text = proofText(claim, ticket, chainIndex, place);
+    const takesMacs = neighbour !== undefined && this.#takesMacs.get(neighbour) === true;
+    const mac = takesMacs ? macs.with(neighbour) : undefined;
+    return { ...claim, signature: mac ? mac(text) : identity.sign(text) };
+  }
+
+  /** Notes whether a neighbour takes MACs: it has said so, or it has refused one. */
+  noteMacs(neighbour: string, takesMacs: boolean): void {
+    this.#takesMacs.set(neighbour, takesMacs);
   }
 }
 
 interface ProofCheckerComponents {
   readonly depotKey: (id: string) => VerifySignature | undefined;
+  readonly macs: Pick<PairMacs, 'with'>;
   readonly nowMs: () => number;
   readonly mostSeen?: number;
 }
@@ -66,15 +88,26 @@ export class ProofChecker {
     if (chain[place] !== depot) return refuse('caller-not-proved', 'another depot comes before this one');
     const now = this.#components.nowMs();
     if (Math.abs(now - timeMs) > SKEW_MS) return refuse('caller-not-proved', 'the clocks differ too much');
-    const signed = new TextEncoder().encode(proofText(proof.value, ticket, chainIndex, place));
-    const bytes = decodeBase64url(signature);
-    const verify = this.#components.depotKey(depot);
-    if (!bytes || !verify?.(signed, bytes)) return refuse('caller-not-proved', 'the signature is wrong');
+    if (!this.#isRight(proof.value, proofText(proof.value, ticket, chainIndex, place)))
+      return refuse('caller-not-proved', 'the signature is wrong');
     this.#forgetOld(now);
     if (this.#seen.has(signature)) return refuse('caller-not-proved', 'the proof was used before');
     if (!this.#room.take(depot, 1)) return refuse('depot-full', 'too many proofs to remember');
     this.#seen.set(signature, { depot, seenAtMs: now });
     return ok(depot);
+  }
+
+  #isRight(proof: ConnectProof, text: string): boolean {
+    const { depotKey, macs } = this.#components;
+    if (isMac(proof)) {
+      // As texts: there is one for each MAC, so that none can be written in another way and played back.
+      const [expected, given] = [macs.with(proof.depot)?.(text), proof.signature].map((one) =>
+        Buffer.from(one ?? ''),
+      );
+      return expected !== undefined && given?.length === expected.length && timingSafeEqual(expected, given);
+    }
+    const bytes = decodeBase64url(proof.signature);
+    return bytes !== undefined && depotKey(proof.depot)?.(new TextEncoder().encode(text), bytes) === true;
   }
 
   #forgetOld(now: number): void {

@@ -2,7 +2,6 @@ import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { type DepotEntry, HEADERS } from '@longhaul/shared';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import type { Identity } from '../identity.ts';
 import type { Dial } from '../sockets/dial.ts';
 import { Trust } from '../sockets/trust.ts';
 import { ProofMaker } from './caller-proof.ts';
@@ -53,7 +52,11 @@ beforeEach(async () => {
     findDepot: async () => entry,
     knownDepot: () => entry,
     trust: new Trust(),
-    proofs: new ProofMaker({ id: 'd1', sign: () => 'signed' } as unknown as Identity, () => nowMs),
+    proofs: new ProofMaker({
+      identity: { id: 'd1', sign: () => 'S'.repeat(86) },
+      macs: { with: () => () => 'M'.repeat(43) },
+      nowMs: () => nowMs,
+    }),
     noteRtt: () => {},
     onLeg: (start) => starts.push(start),
     connectTimeoutMs: 2000,
@@ -69,6 +72,12 @@ afterEach(async () => {
   await new Promise((resolve) => server.close(resolve));
 });
 
+/** By its length, as the neighbour tells them apart. */
+function proofOf(head: string): 'signature' | 'mac' | undefined {
+  const [, proof] = /longhaul-proof: d1 [0-9]+ (\S+)\r\n/i.exec(head) ?? [];
+  return proof?.length === 43 ? 'mac' : proof?.length === 86 ? 'signature' : undefined;
+}
+
 function portOf(listening: Server): number {
   const address = listening.address();
   return typeof address === 'object' && address ? address.port : 0;
@@ -81,6 +90,42 @@ describe('the connection to the next depot', () => {
     expect(firstChunks[0]?.endsWith(`\r\n\r\n${REQUEST.toString('latin1')}`)).toBe(true);
     expect(String(tunnel.read() ?? (await once(tunnel, 'data'))[0])).toBe('ANSWER');
     tunnel.destroy();
+  });
+
+  test('is proved by a MAC from the second time on to a neighbour that takes them, and to no other', async () => {
+    (await legs.open(TARGET, 0, NEVER)).destroy();
+    (await legs.open(TARGET, 0, NEVER)).destroy();
+    expect(firstChunks.map(proofOf)).toEqual(['signature', 'signature']);
+    answer = (socket) => socket.write('HTTP/1.1 200 Connected\r\nLonghaul-Proofs: mac\r\n\r\nANSWER');
+    for (let time = 0; time < 3; time += 1) (await legs.open(TARGET, 0, NEVER)).destroy();
+    expect(firstChunks.slice(2).map(proofOf)).toEqual(['signature', 'mac', 'mac']);
+  });
+
+  test('is proved by a signature again when a neighbour takes MACs no more, without anybody noticing', async () => {
+    answer = (socket) => socket.write('HTTP/1.1 200 Connected\r\nLonghaul-Proofs: mac\r\n\r\n');
+    (await legs.open(TARGET, 0, NEVER)).destroy();
+    // As a depot of the version before answers.
+    answer = (socket) =>
+      socket.write(
+        proofOf(firstChunks.at(-1) ?? '') === 'signature'
+          ? 'HTTP/1.1 200 Connected\r\n\r\nANSWER'
+          : `HTTP/1.1 403 Forbidden\r\nLonghaul-Error: caller-not-proved\r\nLonghaul-Depot: d2\r\n\r\n`,
+      );
+    const tunnel = await legs.open(TARGET, 0, NEVER, new EarlyBytes(REQUEST));
+    expect(String(tunnel.read() ?? (await once(tunnel, 'data'))[0])).toBe('ANSWER');
+    tunnel.destroy();
+    expect(firstChunks.at(-1)?.endsWith(REQUEST.toString('latin1'))).toBe(true);
+    (await legs.open(TARGET, 0, NEVER)).destroy();
+    expect(firstChunks.map(proofOf)).toEqual(['signature', 'mac', 'signature', 'signature']);
+  });
+
+  test('is asked for once where a signature is refused', async () => {
+    answer = (socket) =>
+      socket.write(
+        `HTTP/1.1 403 Forbidden\r\nLonghaul-Error: caller-not-proved\r\nLonghaul-Depot: d2\r\n\r\n`,
+      );
+    await expect(legs.open(TARGET, 0, NEVER)).rejects.toMatchObject({ code: 'caller-not-proved' });
+    expect(firstChunks).toHaveLength(1);
   });
 
   test('is ready before the next download asks, and takes no handshake then', async () => {

@@ -6,8 +6,10 @@ import {
   formatAuthority,
   formatProof,
   HEADERS,
+  isMac,
   isWireErrorCode,
   LonghaulError,
+  TAKES_MACS,
 } from '@longhaul/shared';
 import { FairRoom, request } from '@longhaul/shared/service';
 import type { Dial, DialTarget } from '../sockets/dial.ts';
@@ -111,10 +113,20 @@ export function createNextLegs(components: NextLegComponents): NextLegs {
     open: async (target, place, signal, early = new EarlyBytes(NOTHING)) => {
       const next = target.chain[place + 1];
       if (next !== undefined) {
-        const asked = { target, place, next, early };
-        return inRoomOf(target, next, () =>
-          overDepot(next, signal, (stream) => connectThrough(stream, components, asked, signal)),
-        );
+        const asked = { target, place, next, early, hasMac: false };
+        const ask = () =>
+          overDepot(next, signal, (stream) => connectThrough(stream, components, asked, signal));
+        const askTwice = async () => {
+          try {
+            return await ask();
+          } catch (failure) {
+            if (!asked.hasMac || !isNotProved(failure, next)) throw failure;
+          }
+          // It was of a newer version before, or knows another key of this depot: then a signature says more.
+          components.proofs.noteMacs(next, false);
+          return ask();
+        };
+        return inRoomOf(target, next, askTwice);
       }
       const { socket } = await components.dial(
         { purpose: 'origin', ...target.authority, ...askerOf(target, place) },
@@ -142,6 +154,12 @@ interface TunnelRequest {
   readonly place: number;
   readonly next: string;
   readonly early: EarlyBytes;
+  /** Whether its last proof was a MAC. */
+  hasMac: boolean;
+}
+
+function isNotProved(failure: unknown, next: string): boolean {
+  return failure instanceof LonghaulError && failure.code === 'caller-not-proved' && failure.depot === next;
 }
 
 async function overConnection<T>(
@@ -206,9 +224,12 @@ function detailOf(failure: LonghaulError): { detail?: string } {
 function connectThrough(
   stream: Duplex,
   { proofs, connectTimeoutMs }: NextLegComponents,
-  { target, place, next, early }: TunnelRequest,
+  asked: TunnelRequest,
   signal: AbortSignal,
 ): Promise<Duplex> {
+  const { target, place, next, early } = asked;
+  const proof = proofs.make(target.ticket, target.chainIndex, place, next);
+  asked.hasMac = isMac(proof);
   const authority = formatAuthority(target.authority.host, target.authority.port);
   return new Promise((resolve, reject) => {
     const outgoing = request({
@@ -218,7 +239,7 @@ function connectThrough(
         host: authority,
         [HEADERS.ticket]: target.ticket,
         [HEADERS.chain]: String(target.chainIndex),
-        [HEADERS.proof]: formatProof(proofs.make(target.ticket, target.chainIndex, place)),
+        [HEADERS.proof]: formatProof(proof),
       },
       createConnection: () => stream,
     });
@@ -258,6 +279,7 @@ function connectThrough(
         return;
       }
       settle();
+      if (answer.headers[HEADERS.proofs] === TAKES_MACS) proofs.noteMacs(next, true);
       if (head.length > 0) socket.unshift(head);
       resolve(socket);
     });

@@ -1,25 +1,29 @@
 import type { Duplex } from 'node:stream';
 import { asLonghaulError, LonghaulError } from '@longhaul/shared';
+import type { AnswerEvents, AnswerReader, BodyOrder, ReadAnswers } from '../relay/answer-reader.ts';
 import { endConnection, resetConnection } from '../sockets/reset.ts';
 import type { AskOptions, Conversation, OriginRequest } from './conversation.ts';
 import { type BodyRead, MOST_INTERIM_ANSWERS, type ReadOptions, type TakenBody } from './exchange.ts';
-import { GatheredChunks } from './gathered-chunks.ts';
 import type { OpenStream } from './origin-connection.ts';
 import { parseAnswerHead } from './parse-answer-head.ts';
 import type { AnswerHead } from './representation.ts';
 import { SilenceTimer } from './silence-timer.ts';
-import { TinyChunks, tinyChunks } from './tiny-chunks.ts';
+import { StreamAnswers } from './stream-answers.ts';
 
 /** Questions open at once: a lane's blocks are this much smaller than what it has on the way, and the next one is always asked for. */
 const MOST_QUESTIONS = 4;
 /** An origin that has answered a question, but not yet one that was asked ahead, is given so long for that. */
 const PROVING_MS = 2_000;
 
+const NOTHING = Buffer.alloc(0);
+
 interface AheadInit {
   /** Whether the origin has answered questions that were asked ahead before. */
   readonly isFit: () => boolean;
   /** Told when the origin answers such a question, or shows that it cannot. */
   readonly note: (isFit: boolean) => void;
+  /** Has answers read elsewhere, where that is possible; without it this thread reads all of them. */
+  readonly readAnswers?: ReadAnswers | undefined;
 }
 
 interface Question {
@@ -31,7 +35,7 @@ interface Question {
 }
 
 interface Reading {
-  readonly onBytes: (bytes: Buffer) => void;
+  readonly order: BodyOrder;
   readonly settle: (end: BodyRead) => void;
 }
 
@@ -54,17 +58,15 @@ export class AheadConnection implements Conversation {
   readonly #init: AheadInit;
   readonly #silence = new SilenceTimer();
   readonly #given = new AbortController();
-  readonly #tiny = tinyChunks.sender();
   /** Questions without a head yet, in the order in which they were asked. */
   readonly #questions: Question[] = [];
   readonly #unsent: Buffer[] = [];
   readonly #standing = Promise.withResolvers<void>();
   #open: OpenStream | undefined;
   #below: Duplex | undefined;
-  /** What has come and was not used. */
-  #come: Buffer[] = [];
-  /** The answer whose body is next, with what of it has not come. */
-  #answer: { readonly statusCode: number; readonly isAhead: boolean; restBytes: number } | undefined;
+  #reader: AnswerReader | undefined;
+  /** The answer whose body is next. */
+  #answer: { readonly statusCode: number; readonly isAhead: boolean; readonly bodyBytes: number } | undefined;
   #reading: Reading | undefined;
   #interimAnswers = 0;
   #hasAnswered = false;
@@ -74,7 +76,8 @@ export class AheadConnection implements Conversation {
   /** The origin takes no further question. */
   #isLast = false;
   #isPaused = false;
-  #resting: NodeJS.Timeout | undefined;
+  /** Nothing is read just now for a reason that is not the origin's. */
+  #isStopped = false;
   #isOver = false;
 
   /** Opens its stream with the first question. */
@@ -90,9 +93,8 @@ export class AheadConnection implements Conversation {
     const connection = new AheadConnection(() => Promise.resolve(source), init);
     connection.#open = undefined;
     connection.#hasAnswered = true;
-    connection.#answer = { statusCode: 206, isAhead: false, restBytes: restBytes + prefix.length };
-    if (prefix.length > 0) connection.#come.push(prefix);
-    connection.#attach(source);
+    connection.#answer = { statusCode: 206, isAhead: false, bodyBytes: restBytes + prefix.length };
+    connection.#attach(source, prefix);
     return connection;
   }
 
@@ -116,35 +118,33 @@ export class AheadConnection implements Conversation {
     return promise;
   }
 
-  async read({ sizeBytes, silenceMs, onChunk }: ReadOptions): Promise<BodyRead> {
+  async read({ sizeBytes, silenceMs, startByte = 0, onChunk, onMoved }: ReadOptions): Promise<BodyRead> {
     const answer = this.#answer;
     if (!answer || this.#isOver) return 'source-broke';
-    if (sizeBytes !== undefined && sizeBytes !== answer.restBytes) {
+    if (sizeBytes !== undefined && sizeBytes !== answer.bodyBytes) {
       this.#fail(new LonghaulError('origin-bad-answer'), 'wrong');
-      return sizeBytes < answer.restBytes ? 'too-long' : 'source-ended';
+      return sizeBytes < answer.bodyBytes ? 'too-long' : 'source-ended';
     }
-    const gathered = new GatheredChunks(onChunk, (tiny) => this.#rest(this.#tiny.note(tiny)));
-    return new Promise((resolve) => {
-      this.#reading = {
-        onBytes: (bytes) => gathered.add(bytes),
-        settle: (end) => {
-          gathered.flush();
-          resolve(end);
-        },
-      };
+    return new Promise((settle) => {
+      const order = { sizeBytes: answer.bodyBytes, startByte, onChunk, onMoved: onMoved ?? (() => {}) };
+      this.#reading = { order, settle };
       this.#silence.start(silenceMs, () => this.#fail(new LonghaulError('origin-timeout'), 'silent'));
-      this.#flow();
+      if (order.sizeBytes > 0) this.#reader?.readBody(order);
+      // Whoever has read the answer before is told of its end first.
+      else setImmediate(() => this.#noteWhole());
     });
   }
 
   pause(): void {
     this.#isPaused = true;
-    this.#flow();
+    this.#countSilence();
+    this.#reader?.pause();
   }
 
   resume(): void {
     this.#isPaused = false;
-    this.#flow();
+    this.#countSilence();
+    this.#reader?.resume();
   }
 
   close(): void {
@@ -181,10 +181,8 @@ export class AheadConnection implements Conversation {
     );
   }
 
-  #attach(below: Duplex): void {
+  #attach(below: Duplex, first: Buffer = NOTHING): void {
     this.#below = below;
-    below.on('data', this.#onData);
-    below.on('end', this.#onEnd);
     below.on('error', this.#onBroken);
     below.on('close', this.#onBroken);
     this.#standing.resolve();
@@ -194,43 +192,40 @@ export class AheadConnection implements Conversation {
     }
     this.#send();
     if (!this.#answer) this.#awaitHead();
-    this.#flow();
+    void this.#beginReading(below, first);
   }
 
-  readonly #onData = (chunk: Buffer) => {
-    this.#silence.touch();
-    this.#come.push(chunk);
-    if (!this.#reading && TinyChunks.isTiny(chunk)) this.#rest(this.#tiny.note(1));
-    this.#use();
-    // Nobody reads what was answered: no more than this is kept.
-    if (this.#answer && !this.#reading) this.#below?.pause();
+  async #beginReading(below: Duplex, first: Buffer): Promise<void> {
+    const isAtHead = this.#answer === undefined;
+    const { readAnswers } = this.#init;
+    const reader =
+      (readAnswers && (await readAnswers(below, first, isAtHead, this.#events))) ??
+      (this.#isOver ? undefined : new StreamAnswers(below, first, isAtHead, this.#events));
+    if (this.#isOver) {
+      reader?.leave();
+      return;
+    }
+    this.#reader = reader;
+    if (this.#isPaused) reader?.pause();
+    const { order } = this.#reading ?? {};
+    if (order && order.sizeBytes > 0) reader?.readBody(order);
+  }
+
+  readonly #events: AnswerEvents = {
+    onCame: () => this.#silence.touch(),
+    onHead: (bytes) => this.#useForHead(bytes),
+    onWhole: () => this.#noteWhole(),
+    onEnd: () => this.#onBroken(),
+    onStopped: (isStopped) => {
+      this.#isStopped = isStopped;
+      this.#countSilence();
+    },
   };
-  readonly #onEnd = () => this.#fail(new LonghaulError('origin-unreachable'), 'broke');
   readonly #onBroken = () => this.#fail(new LonghaulError('origin-unreachable'), 'broke');
 
-  /** Uses what has come: for the body that is read, then for the next head. */
-  #use(): void {
-    while (!this.#isOver && !this.#isStopped && this.#come.length > 0) {
-      if (this.#answer) {
-        if (!this.#reading) return;
-        this.#useForBody(this.#answer, this.#reading);
-      } else if (!this.#useForHead()) return;
-    }
-  }
-
-  #useForBody(answer: { restBytes: number }, { onBytes }: Reading): void {
-    const [chunk] = this.#come;
-    if (!chunk) return;
-    const bytes = chunk.subarray(0, answer.restBytes);
-    if (bytes.length === chunk.length) this.#come.shift();
-    else this.#come[0] = chunk.subarray(bytes.length);
-    answer.restBytes -= bytes.length;
-    onBytes(bytes);
-    if (answer.restBytes === 0 && !this.#isOver) this.#noteWhole();
-  }
-
   #noteWhole(): void {
-    const isAhead = this.#answer?.isAhead === true;
+    if (this.#isOver || !this.#answer) return;
+    const isAhead = this.#answer?.isAhead;
     const reading = this.#reading;
     this.#answer = undefined;
     this.#reading = undefined;
@@ -244,33 +239,30 @@ export class AheadConnection implements Conversation {
     if (this.#isLast && this.#questions.length > 0)
       this.#fail(new LonghaulError('origin-unreachable'), 'broke');
     else this.#awaitHead();
+    this.#reader?.readHead();
   }
 
-  /** Whether a head was there. */
-  #useForHead(): boolean {
-    const bytes = Buffer.concat(this.#come);
+  /** Uses what has come for the next head; gives how much of it that was, 0 where it is not whole or wrong. */
+  #useForHead(bytes: Buffer): number {
     const [question] = this.#questions;
     const parsed = question ? parseAnswerHead(bytes) : 'malformed';
-    if (parsed === 'incomplete') {
-      this.#come = [bytes];
-      return false;
-    }
+    if (parsed === 'incomplete') return 0;
     if (parsed === 'malformed') {
       this.#fail(new LonghaulError('origin-bad-answer'), 'unreadable');
-      return false;
+      return 0;
     }
     const { head, sizeBytes, bodyBytes, isLast } = parsed;
-    this.#come = sizeBytes < bytes.length ? [bytes.subarray(sizeBytes)] : [];
     if (head.statusCode < 200) {
       this.#interimAnswers += 1;
       const isTooMuch = head.statusCode === 101 || this.#interimAnswers > MOST_INTERIM_ANSWERS;
       if (isTooMuch) this.#fail(new LonghaulError('origin-bad-answer'), 'broke');
-      return !isTooMuch;
+      this.#reader?.readHead();
+      return sizeBytes;
     }
     // Without a length nobody could tell where the next answer begins.
     if (bodyBytes === undefined && head.statusCode === 206) {
       this.#fail(new LonghaulError('origin-bad-answer'), 'unreadable');
-      return false;
+      return 0;
     }
     this.#interimAnswers = 0;
     this.#hasAnswered = true;
@@ -280,10 +272,10 @@ export class AheadConnection implements Conversation {
     this.#answer = {
       statusCode: head.statusCode,
       isAhead: question?.isAhead === true,
-      restBytes: bodyBytes ?? 0,
+      bodyBytes: bodyBytes ?? 0,
     };
     question?.resolve(head);
-    return true;
+    return sizeBytes;
   }
 
   /** Begins to count the time that the origin takes for the next head. */
@@ -295,42 +287,14 @@ export class AheadConnection implements Conversation {
     this.#silence.start(answerMs, () => this.#fail(new LonghaulError('origin-timeout'), 'silent'));
   }
 
-  get #isStopped(): boolean {
-    return this.#isPaused || this.#resting !== undefined;
-  }
-
-  #rest(restMs: number): void {
-    if (restMs === 0 || this.#isOver) return;
-    clearTimeout(this.#resting);
-    this.#resting = setTimeout(() => {
-      this.#resting = undefined;
-      this.#flow();
-    }, restMs);
-    this.#flow();
-  }
-
-  #flow(): void {
-    if (this.#isStopped) {
-      this.#silence.pause();
-      this.#below?.pause();
-      return;
-    }
-    this.#silence.resume();
-    // Whoever has read the answer before is told of its end first.
-    if (this.#come.length > 0 || this.#answer?.restBytes === 0) setImmediate(() => this.#goOn());
-    else this.#below?.resume();
-  }
-
-  #goOn(): void {
-    if (this.#isOver || this.#isStopped) return;
-    if (this.#reading && this.#answer?.restBytes === 0) this.#noteWhole();
-    this.#use();
-    if (!this.#isStopped && !(this.#answer && !this.#reading)) this.#below?.resume();
+  #countSilence(): void {
+    if (this.#isPaused || this.#isStopped) this.#silence.pause();
+    else this.#silence.resume();
   }
 
   #fail(failure: LonghaulError, how: Break): void {
     if (this.#isOver) return;
-    const isBetween = !this.#answer && this.#come.length === 0 && this.#answers > 0;
+    const isBetween = !this.#answer && this.#reader?.hasUnused !== true && this.#answers > 0;
     const isUnfit = how === 'unreadable' || this.#showsUnfit(how);
     this.gaveBack = isUnfit || (isBetween && how === 'broke');
     if (isUnfit) this.#init.note(false);
@@ -351,20 +315,17 @@ export class AheadConnection implements Conversation {
   #end(failure: LonghaulError, end: BodyRead = 'source-broke'): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    clearTimeout(this.#resting);
     this.#silence.stop();
     this.#given.abort(failure);
     this.#standing.reject(failure);
     const below = this.#leave();
     if (below) resetConnection(below);
-    this.#come = [];
     this.#reading?.settle(end);
     for (const { reject } of this.#questions.splice(0)) reject(failure);
   }
 
   #finish(): void {
     this.#isOver = true;
-    clearTimeout(this.#resting);
     this.#silence.stop();
     const below = this.#leave();
     if (below) endConnection(below);
@@ -373,13 +334,10 @@ export class AheadConnection implements Conversation {
   #leave(): Duplex | undefined {
     const below = this.#below;
     this.#below = undefined;
-    below
-      ?.off('data', this.#onData)
-      .off('end', this.#onEnd)
-      .off('error', this.#onBroken)
-      .off('close', this.#onBroken);
+    below?.off('error', this.#onBroken).off('close', this.#onBroken);
     // What breaks from now on concerns nobody.
     below?.on('error', () => {});
+    this.#reader?.leave();
     return below;
   }
 }

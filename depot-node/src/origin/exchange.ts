@@ -14,7 +14,18 @@ export type BodyRead =
   | Extract<BodyEnd, 'complete' | 'source-ended' | 'source-broke' | 'source-silent'>
   | 'too-long';
 
-export interface ReadOptions {
+/** Who takes the bytes of a body, or is told of those that go past this thread. */
+export interface BodyTaker {
+  /** Takes the bytes as they come; they are the taker's from then on. */
+  readonly onChunk: (chunk: Buffer) => void;
+  /**
+   * So many bytes have gone to their place where a relay thread reads the body, and for so long the client alone has kept them
+   * from going on.
+   */
+  readonly onMoved?: ((bytes: number, heldUpMs: number) => void) | undefined;
+}
+
+export interface ReadOptions extends BodyTaker {
   /**
    * Length of the body where it is known, whatever frames it: chunks can be more or less than `Content-Range` says, and a
    * body that ends with its connection less.
@@ -22,8 +33,8 @@ export interface ReadOptions {
   readonly sizeBytes?: number | undefined;
   /** Silence, while bytes are wanted, after which the body has broken off. */
   readonly silenceMs: number;
-  /** Takes the bytes as they come; they are the taker's from then on. */
-  readonly onChunk: (chunk: Buffer) => void;
+  /** Place of the body in what a relay thread joins, where one reads it. */
+  readonly startByte?: number | undefined;
 }
 
 /** A body of known length that has been taken from HTTP. */

@@ -38,6 +38,7 @@ function fakeSplice(asked: string[], isAlive = true): SplicePlane {
     canMove: isPlainTcp,
     tls: { reason: 'not in this test' },
     isAlive: () => isAlive,
+    rest: () => undefined,
     close: () => Promise.resolve(),
   };
 }

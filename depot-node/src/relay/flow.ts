@@ -23,6 +23,10 @@ export interface Flow {
   readonly id: number;
   readonly ends: readonly End[];
   readonly wantsProgress: boolean;
+  /** Whether it takes connections: its descriptor is watched as a listener's. */
+  readonly isListener?: boolean;
+  /** Whether the main thread does not know of it, and hears of no end. */
+  readonly isUnknown?: boolean;
   /** Whether its turns take long because they make signatures: of those only a few run between the others. */
   readonly isHandshaking?: boolean;
   /** Why it never began. */

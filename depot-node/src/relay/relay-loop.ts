@@ -12,6 +12,7 @@ import type {
   EndSpec,
   FlowEnd,
   FlowProgress,
+  ListenCommand,
   SecureCommand,
   ThreadCommand,
   ThreadReport,
@@ -26,6 +27,8 @@ const WAKER_KEY = 0;
 
 /** Handshakes that go a step on between two turns of all others: a signature takes up to a millisecond. */
 const HANDSHAKES_PER_ROUND = 4;
+/** A thread that has moved nothing for so long rests: nobody waits for it. */
+const REST_MS = 1000;
 
 export interface LoopComponents {
   readonly kernel: Kernel;
@@ -40,6 +43,8 @@ export interface LoopComponents {
   readonly nextCommand: () => ThreadCommand | undefined;
   readonly report: (report: ThreadReport) => void;
   readonly nowMs: () => number;
+  /** Gives back memory that is not needed; takes some ten milliseconds. */
+  readonly compactHeap: () => void;
 }
 
 interface Watched {
@@ -68,7 +73,7 @@ export function runRelayLoop(init: LoopComponents): void {
   let queue: Flow[] = [];
   let now = nowMs();
   let nextTickMs = now + TICK_MS;
-  const state = { stopping: false };
+  const state = { stopping: false, movedMs: -Infinity };
 
   const enqueue = (flow: Flow) => {
     if (flow.queued) return;
@@ -84,7 +89,9 @@ export function runRelayLoop(init: LoopComponents): void {
       const key = freeKeys.pop() ?? watched.length;
       keys.push(key);
       watched[key] = { end, flow };
-      return readiness.watch(end.descriptor, key);
+      return flow.isListener
+        ? readiness.watchListener(end.descriptor, key)
+        : readiness.watch(end.descriptor, key);
     });
   };
 
@@ -103,10 +110,13 @@ export function runRelayLoop(init: LoopComponents): void {
       components: shared,
       enqueue,
       report,
-      forget: (session) => {
-        flows.delete(session.id);
-        forget(session);
+      forget: (flow) => {
+        flows.delete(flow.id);
+        forget(flow);
       },
+      start: (flow) => start(flow),
+      finish: (flow, end) => finish(flow, end),
+      nowMs: () => now,
     });
   const makeEnd = (spec: EndSpec, use: EndUse): End =>
     typeof spec === 'number'
@@ -118,6 +128,15 @@ export function runRelayLoop(init: LoopComponents): void {
           components: shared,
         });
   const components: EndComponents = { ...shared, makeEnd };
+
+  const listen = (command: ListenCommand) => {
+    if (tls) start(tls.listen(command));
+    else {
+      const none = { bytesUp: 0, bytesDown: 0, rest: undefined };
+      report({ type: 'finished', id: command.id, end: 'relay-failed', ...none });
+      kernel.close(command.descriptor);
+    }
+  };
 
   /** Begins a TLS connection; without OpenSSL it is closed, and its report says so. */
   const secure = (command: SecureCommand) => {
@@ -165,16 +184,17 @@ export function runRelayLoop(init: LoopComponents): void {
     forget(flow);
     // The report goes out before the descriptors are closed. If the thread dies in between, the main thread closes only flows that
     // were not reported, so it never closes a number that the system has given to somebody else.
-    report({
-      type: 'finished',
-      id: flow.id,
-      end,
-      bytesUp: flow.bytesUp(),
-      bytesDown: flow.bytesDown(),
-      rest,
-      segments: flow.segments?.(),
-      ...(flow.failure && { failure: flow.failure }),
-    });
+    if (!flow.isUnknown)
+      report({
+        type: 'finished',
+        id: flow.id,
+        end,
+        bytesUp: flow.bytesUp(),
+        bytesDown: flow.bytesDown(),
+        rest,
+        segments: flow.segments?.(),
+        ...(flow.failure && { failure: flow.failure }),
+      });
     for (const one of flow.ends) one.close();
   };
 
@@ -186,6 +206,10 @@ export function runRelayLoop(init: LoopComponents): void {
         return start(createBodyFlow(command, components, now));
       case 'secure':
         return secure(command);
+      case 'listen':
+        return listen(command);
+      case 'use-certificate':
+        return tls?.useCertificate(command);
       case 'begin':
         if (!tls) report({ type: 'begun', id: command.id, begun: undefined });
         return tls?.sayFirst(command);
@@ -209,6 +233,9 @@ export function runRelayLoop(init: LoopComponents): void {
       case 'digest-add':
       case 'digest-drop':
         return digests.obey(command);
+      case 'rest':
+        if (now - state.movedMs >= REST_MS) init.compactHeap();
+        return undefined;
       case 'stop':
         state.stopping = true;
         return undefined;
@@ -250,8 +277,10 @@ export function runRelayLoop(init: LoopComponents): void {
       flow.queued = false;
       if (flows.get(flow.id) !== flow) continue;
       const turn = flow.turn(now);
-      if (turn === 'again') enqueue(flow);
-      else if (turn !== 'wait') finish(flow, turn.end);
+      if (turn === 'again') {
+        state.movedMs = now;
+        enqueue(flow);
+      } else if (turn !== 'wait') finish(flow, turn.end);
     }
   };
 
@@ -274,7 +303,8 @@ export function runRelayLoop(init: LoopComponents): void {
 
   const waitMs = () => {
     if (queue.length > 0) return 0;
-    return flows.size > 0 ? Math.max(0, Math.ceil(nextTickMs - now)) : -1;
+    const isTicking = flows.size > (tls?.listeners ?? 0) || tls?.isWaiting === true;
+    return isTicking ? Math.max(0, Math.ceil(nextTickMs - now)) : -1;
   };
 
   if (!readiness.watchWaker(waker, WAKER_KEY)) throw new Error('the waker cannot be watched');

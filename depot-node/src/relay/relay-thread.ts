@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { DEFAULT_CIPHERS } from 'node:tls';
 import { MessageChannel, receiveMessageOnPort, Worker } from 'node:worker_threads';
 import type { DigestAlgorithm, FlowDigest } from '../digests/flow-digest.ts';
 import type { Kernel } from '../kernel/open-kernel.ts';
@@ -6,13 +7,17 @@ import { Mail } from './mail.ts';
 import type { RelayWorkerData } from './relay-worker.ts';
 import type {
   AbandonCommand,
+  AcceptedReport,
   BeginCommand,
   BegunReport,
   BodyCommand,
+  CertificateCommand,
   ContextCommand,
   EndSpec,
   FlowReport,
   GivenAway,
+  ListenCommand,
+  RefusedReport,
   SecureCommand,
   SessionCommand,
   ThreadCommand,
@@ -35,6 +40,12 @@ export interface SessionListener extends Pick<FlowListener, 'onFinished'> {
   readonly onGivenAway: (state: GivenAway['state']) => void;
 }
 
+/** What is told of a listener. */
+export interface AcceptListener extends Pick<FlowListener, 'onFinished'> {
+  readonly onAccepted: (report: AcceptedReport) => void;
+  readonly onRefused: (report: RefusedReport) => void;
+}
+
 /** A relay thread as the main thread sees it. */
 export interface RelayThread {
   /** Whether it takes flows; a thread that has crashed or been closed does not. */
@@ -45,18 +56,28 @@ export interface RelayThread {
   readonly openDigest: (algorithm: DigestAlgorithm) => FlowDigest;
   /** Hands a TLS connection over with its descriptor; the result names it. Exactly one `onFinished` follows, unless it is given away. */
   readonly secure: (command: Omit<SecureCommand, 'id'>, listener: SessionListener) => number;
-  readonly tell: (command: SessionCommand | ContextCommand | AbandonCommand) => void;
+  /** Has it take connections from a descriptor, which is the thread's from then on; the result stops it. Exactly one `onFinished` follows. */
+  readonly listen: (
+    command: Omit<ListenCommand, 'id'>,
+    listener: AcceptListener,
+  ) => { readonly id: number; readonly stop: () => void };
+  readonly tell: (command: SessionCommand | ContextCommand | AbandonCommand | CertificateCommand) => void;
   /** Begins a client's TLS connection that has no descriptor yet; undefined where that is impossible, or the thread dies. */
   readonly beginTls: (command: Pick<BeginCommand, 'context' | 'host'>) => Promise<BegunReport['begun']>;
   /** Why it ends no TLS; undefined where it does. */
   readonly whyNoTls: string | undefined;
+  /** Lets it give back memory that it does not need, for the whole process rests. */
+  readonly rest: () => void;
   /** Flows that it has. */
   readonly running: () => number;
   /** Cancels every flow and waits for the end of the thread. */
   readonly close: () => Promise<void>;
 }
 
-interface Running extends FlowListener, Partial<Omit<SessionListener, 'onFinished'>> {
+interface Running
+  extends FlowListener,
+    Partial<Omit<SessionListener, 'onFinished'>>,
+    Partial<Omit<AcceptListener, 'onFinished'>> {
   readonly descriptors: readonly number[];
 }
 
@@ -77,7 +98,13 @@ export async function startRelayThread(
   if (waker < 0) throw new Error(`eventfd failed, errno ${-waker}`);
   const { port1: port, port2 } = new MessageChannel();
   const mail = new Mail();
-  const workerData: RelayWorkerData = { port: port2, waker, mail: mail.memory, endsTls };
+  const workerData: RelayWorkerData = {
+    port: port2,
+    waker,
+    mail: mail.memory,
+    endsTls,
+    ciphers: DEFAULT_CIPHERS,
+  };
   const worker = new Worker(WORKER, { name: 'relay', execArgv: [], workerData, transferList: [port2] });
   const flows = new Map<number, Running>();
   const digests = new Map<number, (digest: Uint8Array | undefined) => void>();
@@ -113,7 +140,10 @@ export async function startRelayThread(
     restIfIdle();
     session?.onGivenAway?.(state);
   };
-  const add = (command: FlowCommand | Omit<SecureCommand, 'id'>, running: Running) => {
+  const add = (
+    command: FlowCommand | Omit<SecureCommand, 'id'> | Omit<ListenCommand, 'id'>,
+    running: Running,
+  ) => {
     const id = nextId;
     nextId += 1;
     flows.set(id, running);
@@ -124,6 +154,8 @@ export async function startRelayThread(
   const handle = (report: ThreadReport) => {
     if (report.type === 'finished') settle(report);
     else if (report.type === 'secured') flows.get(report.id)?.onSecured?.(report.isResumed);
+    else if (report.type === 'accepted') flows.get(report.id)?.onAccepted?.(report);
+    else if (report.type === 'refused') flows.get(report.id)?.onRefused?.(report);
     else if (report.type === 'given-away') giveAway(report);
     else if (report.type === 'begun') begin(report.id, report.begun);
     else if (report.type === 'digest') {
@@ -142,9 +174,10 @@ export async function startRelayThread(
       for (let last = receiveMessageOnPort(port); last; last = receiveMessageOnPort(port))
         handle(last.message);
       // What it could not say goodbye to is still open under these numbers.
-      for (const [id, { descriptors }] of flows) {
+      for (const [id, { descriptors, onAccepted }] of flows) {
         for (const descriptor of descriptors) {
-          kernel.resetOnClose(descriptor, true);
+          // Connections have from their listener what is set on it, and others still take from it.
+          if (!onAccepted) kernel.resetOnClose(descriptor, true);
           kernel.close(descriptor);
         }
         settle({ type: 'finished', id, end: 'relay-failed', bytesUp: 0, bytesDown: 0, rest: undefined });
@@ -201,8 +234,24 @@ export async function startRelayThread(
     whyNoTls: first.tls,
     secure: (command, listener) =>
       add(command, { ...listener, onProgress: () => undefined, descriptors: [command.descriptor] }),
+    listen: (command, listener) => {
+      const id = add(command, {
+        ...listener,
+        onProgress: () => undefined,
+        descriptors: [command.descriptor],
+      });
+      return {
+        id,
+        stop: () => {
+          if (alive && flows.has(id)) send({ type: 'cancel', id });
+        },
+      };
+    },
     tell: (command) => {
       if (alive) send(command);
+    },
+    rest: () => {
+      if (alive) send({ type: 'rest' });
     },
     beginTls: (command) =>
       new Promise((resolve) => {

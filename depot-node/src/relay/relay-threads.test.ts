@@ -69,4 +69,15 @@ describe.skipIf(!kernel)('relay threads', () => {
     await expect.poll(() => own.isAlive()).toBe(false);
     await expect.poll(() => crashes.length).toBe(2);
   });
+
+  test('that give back memory while the depot rests keep their resting tunnels whole', async () => {
+    const { threads: own, tunnel } = await begin(1);
+    const { client, server, outcome } = await tunnel();
+    own.rest();
+    const atServer = receive(server);
+    client.end('and after the rest');
+    await atServer.until('and after the rest'.length);
+    server.end();
+    expect(await outcome).toMatchObject({ outcome: 'complete', bytesUp: 'throughand after the rest'.length });
+  });
 });

@@ -3,9 +3,11 @@ import type { Kernel } from '../kernel/open-kernel.ts';
 import { type RelayThread, startRelayThread } from './relay-thread.ts';
 
 /** Threads that share the flows. */
-export interface RelayThreads extends Pick<RelayThread, 'isAlive' | 'close'> {
+export interface RelayThreads extends Pick<RelayThread, 'isAlive' | 'rest' | 'close'> {
   /** The thread that has the fewest flows; undefined when all have died. */
   readonly idlest: () => RelayThread | undefined;
+  /** All that were started. */
+  readonly all: readonly RelayThread[];
   /** Begins a digest in that thread. */
   readonly openDigest: (algorithm: DigestAlgorithm) => FlowDigest | undefined;
   /** The thread of a digest, while it lives: a flow feeds the digests of its own thread. */
@@ -56,6 +58,7 @@ export async function startRelayThreads({
     running: () => alive().map((thread) => thread.running()),
     whyNoTls: threads.find((thread) => thread.whyNoTls !== undefined)?.whyNoTls,
     idlest,
+    all: threads,
     openDigest: (algorithm) => {
       const thread = idlest();
       const digest = thread?.openDigest(algorithm);
@@ -65,6 +68,9 @@ export async function startRelayThreads({
     homeOf: (digest) => {
       const home = homes.get(digest);
       return home?.isAlive() === true ? home : undefined;
+    },
+    rest: () => {
+      for (const thread of threads) thread.rest();
     },
     close: async () => {
       await Promise.all(threads.map((thread) => thread.close()));

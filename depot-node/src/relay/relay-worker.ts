@@ -1,6 +1,6 @@
-import { DEFAULT_CIPHERS } from 'node:tls';
 import { type MessagePort, receiveMessageOnPort, workerData } from 'node:worker_threads';
 import { type Kernel, openKernel, openOpenSsl } from '../kernel/open-kernel.ts';
+import { compactHeap } from '../memory/compact-heap.ts';
 import { tryOpenSsl } from '../tls/self-test.ts';
 import { Mail } from './mail.ts';
 import { runRelayLoop } from './relay-loop.ts';
@@ -13,20 +13,27 @@ export interface RelayWorkerData {
   readonly mail: SharedArrayBuffer;
   /** Whether it shall end TLS. */
   readonly endsTls: boolean;
+  /** Of Node's own TLS, which the thread need not load. */
+  readonly ciphers: string;
 }
 
-const { port, waker, mail, endsTls } = workerData as RelayWorkerData;
+const { port, waker, mail, endsTls, ciphers } = workerData as RelayWorkerData;
 const access = openKernel();
 if (!access.kernel) throw new Error(access.reason);
+const { kernel } = access;
 runRelayLoop({
-  kernel: access.kernel,
+  kernel,
   waker,
   mail: new Mail(mail),
-  ...(endsTls ? openTls(access.kernel) : { openSsl: undefined, whyNoTls: undefined }),
+  ...(endsTls ? openTls(kernel) : { openSsl: undefined, whyNoTls: undefined }),
   // The thread never returns to its event loop, so messages are fetched.
   nextCommand: () => receiveMessageOnPort(port)?.message as ThreadCommand | undefined,
   report: (report: ThreadReport) => port.postMessage(report, transferOf(report)),
   nowMs: () => performance.now(),
+  compactHeap: () => {
+    compactHeap();
+    kernel.trimHeap();
+  },
 });
 port.close();
 
@@ -34,7 +41,7 @@ port.close();
 function openTls(kernel: Kernel) {
   try {
     const openSsl = openOpenSsl();
-    tryOpenSsl({ kernel, openSsl }, DEFAULT_CIPHERS);
+    tryOpenSsl({ kernel, openSsl }, ciphers);
     return { openSsl, whyNoTls: undefined };
   } catch (failure) {
     return { openSsl: undefined, whyNoTls: failure instanceof Error ? failure.message : String(failure) };

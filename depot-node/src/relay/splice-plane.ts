@@ -20,6 +20,8 @@ export interface SplicePlane extends RelayPlane, Pick<ChoosingRelay, 'openDigest
   readonly canMove: (stream: Duplex) => stream is Socket;
   /** Ends TLS; where it does not, it says why. */
   readonly tls: TlsPlane | { readonly reason: string };
+  /** Lets the threads give back memory: the process rests. */
+  readonly rest: () => void;
   /** Cancels what runs and ends the threads. */
   readonly close: () => Promise<void>;
 }
@@ -73,6 +75,10 @@ export async function openSplicePlane(options: SplicePlaneOptions = {}): Promise
         canMove,
         tls: tls ?? { reason: whyNoTls ?? '' },
         isAlive: threads.isAlive,
+        rest: () => {
+          kernel.trimHeap();
+          threads.rest();
+        },
         close: threads.close,
       },
     };

@@ -1,4 +1,5 @@
 import type { Segment } from '../digests/segment-tags.ts';
+import type { SharedCountsMemory } from '../tls/shared-counts.ts';
 import type { ContextSpec } from '../tls/tls-context.ts';
 import type { HostToVerify } from '../tls/tls-end.ts';
 import type { BodyEnd, TunnelBreak } from './relay-plane.ts';
@@ -10,12 +11,20 @@ export type ThreadCommand =
   | BodyCommand
   | DigestCommand
   | SecureCommand
+  | ListenCommand
+  | CertificateCommand
   | SessionCommand
   | ContextCommand
   | BeginCommand
   | AbandonCommand
   | { readonly type: 'cancel'; readonly id: number }
+  | RestCommand
   | StopCommand;
+
+/** The process rests: the thread may compact its heap, unless bytes move. */
+interface RestCommand {
+  readonly type: 'rest';
+}
 
 interface StopCommand {
   readonly type: 'stop';
@@ -38,6 +47,34 @@ export interface SecureCommand {
   readonly host?: HostToVerify;
   /** Of a connection that goes on. */
   readonly state?: SessionState;
+}
+
+/** Takes connections and ends their TLS, until it is cancelled. */
+export interface ListenCommand {
+  readonly type: 'listen';
+  readonly id: number;
+  /** Listens already. */
+  readonly descriptor: number;
+  readonly context: number;
+  readonly limits: AcceptLimits;
+  readonly counts: SharedCountsMemory;
+  /** Threads that count there, and this one's place among them. */
+  readonly threads: number;
+  readonly holder: number;
+}
+
+/** What a thread may take without asking; the main thread judges what is over it. */
+export interface AcceptLimits {
+  readonly most: number;
+  readonly perNetwork: number;
+  readonly waitingPerNetwork: number;
+}
+
+/** New connections of a listener are answered with another certificate. */
+export interface CertificateCommand {
+  readonly type: 'use-certificate';
+  readonly id: number;
+  readonly context: number;
 }
 
 /** A TLS connection on its way from one thread to another, or from its first words to where it goes. */
@@ -116,6 +153,8 @@ export interface BodyCommand {
 export type ThreadReport =
   | { readonly type: 'ready'; readonly tls: string | undefined }
   | { readonly type: 'secured'; readonly id: number; readonly isResumed: boolean }
+  | AcceptedReport
+  | RefusedReport
   | GivenAway
   | BegunReport
   /** What the flows have delivered so far. */
@@ -132,6 +171,23 @@ interface DigestReport {
 
 /** Bytes that a flow has delivered so far. */
 export type FlowProgress = readonly [id: number, bytesDown: number, bytesUp: number];
+
+/** A connection that a listener has taken, by the listener's id. Its descriptor belongs to whoever is told. */
+export interface AcceptedReport {
+  readonly type: 'accepted';
+  readonly id: number;
+  readonly descriptor: number;
+  readonly network: string;
+  /** How its TLS stands, with the first bytes of its request; undefined where nothing was done, because it is to be judged first. */
+  readonly state: SessionState | undefined;
+}
+
+/** Connections that a listener has closed at once, by network: more were over the bounds than the main thread could judge. */
+export interface RefusedReport {
+  readonly type: 'refused';
+  readonly id: number;
+  readonly refused: readonly (readonly [network: string, times: number])[];
+}
 
 /** A TLS connection that has begun and is nobody's: whoever has its number goes on with it, or has it abandoned. */
 export interface BegunReport {

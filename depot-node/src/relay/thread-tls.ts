@@ -1,29 +1,26 @@
 import { makeContext, setTicketKeys } from '../tls/tls-context.ts';
-import { beginConnection, type TlsCalls } from '../tls/tls-end.ts';
-import type { Flow, FlowComponents } from './flow.ts';
+import { beginConnection } from '../tls/tls-end.ts';
 import type {
   BeginCommand,
+  CertificateCommand,
   ContextCommand,
+  ListenCommand,
   SecureCommand,
   SessionCommand,
-  ThreadReport,
 } from './thread-message.ts';
+import { TlsListener, type TlsListenerInit } from './tls-listener.ts';
 import { createTlsSession, type TlsSession } from './tls-session.ts';
 
-interface ThreadTlsInit {
-  readonly calls: TlsCalls;
-  readonly components: FlowComponents;
-  readonly enqueue: (flow: Flow) => void;
-  readonly report: (report: ThreadReport) => void;
-  /** Forgets a session without closing what it has. */
-  readonly forget: (flow: Flow) => void;
-}
+type ThreadTlsInit = Omit<TlsListenerInit, 'contextOf' | 'nextId'>;
 
 /** The TLS connections of one thread, and what they are secured with. */
 export class ThreadTls {
   readonly #init: ThreadTlsInit;
   readonly #contexts = new Map<number, number>();
   readonly #sessions = new Map<number, TlsSession>();
+  readonly #listeners = new Map<number, TlsListener>();
+  /** The main thread's numbers are above 0. */
+  #nextId = -1;
 
   constructor(init: ThreadTlsInit) {
     this.#init = init;
@@ -31,6 +28,31 @@ export class ThreadTls {
 
   find(id: number): TlsSession | undefined {
     return this.#sessions.get(id);
+  }
+
+  /** Whether a listener has something to do when time has passed. */
+  get isWaiting(): boolean {
+    for (const listener of this.#listeners.values()) if (listener.isWaiting) return true;
+    return false;
+  }
+
+  get listeners(): number {
+    return this.#listeners.size;
+  }
+
+  /** Takes the connections of a listening socket. */
+  listen(command: ListenCommand): TlsListener {
+    const listener = new TlsListener(command, {
+      ...this.#init,
+      contextOf: (context) => this.#contexts.get(context) ?? 0,
+      nextId: () => this.#nextId--,
+    });
+    this.#listeners.set(command.id, listener);
+    return listener;
+  }
+
+  useCertificate({ id, context }: CertificateCommand): void {
+    this.#listeners.get(id)?.useCertificate(context);
   }
 
   /** Begins a connection, or goes on with one; throws what OpenSSL says. */
@@ -66,6 +88,7 @@ export class ThreadTls {
   /** A connection is over. */
   delete(id: number): void {
     this.#sessions.delete(id);
+    this.#listeners.delete(id);
   }
 
   obey(command: SessionCommand, nowMs: number): void {
@@ -88,7 +111,16 @@ export class ThreadTls {
     }
   }
 
+  /** What OpenSSL refuses, though the main thread has tried it, fails the connections that ask for it, and nothing else. */
   changeContext(command: ContextCommand): void {
+    try {
+      this.#changeContext(command);
+    } catch {
+      this.#init.calls.openSsl.takeError();
+    }
+  }
+
+  #changeContext(command: ContextCommand): void {
     const { calls } = this.#init;
     const known = this.#contexts.get(command.context);
     if (command.type === 'add-context') {

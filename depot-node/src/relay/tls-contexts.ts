@@ -20,6 +20,8 @@ export class TlsContexts {
   readonly #nowMs: () => number;
   /** By the object that says what it is; the one that was used longest ago first. */
   readonly #known = new Map<object, KnownContext>();
+  /** Certificates of listeners that threads accept with: they are asked for by nobody, and yet used. */
+  readonly #kept = new Set<object>();
   #next = 1;
   #keys = newKeys();
   #keysMadeMs: number;
@@ -31,7 +33,7 @@ export class TlsContexts {
 
   /** The number that a thread knows a listener's certificate by. All threads read each other's session tickets. */
   ofListener(thread: RelayThread, material: TlsMaterial): number {
-    this.#renewKeys();
+    this.renewKeys();
     const { cert, key } = material;
     return this.#in(thread, material, true, () => ({
       role: 'server' as const,
@@ -39,6 +41,12 @@ export class TlsContexts {
       key,
       ticketKeys: this.#keys,
     }));
+  }
+
+  /** Keeps a listener's certificate in all threads that have it, in the place of another one. */
+  keep(material: TlsMaterial | undefined, former: TlsMaterial | undefined): void {
+    if (former) this.#kept.delete(former);
+    if (material) this.#kept.add(material);
   }
 
   /** The same of what a client trusts. */
@@ -66,14 +74,16 @@ export class TlsContexts {
       });
     }
     for (const [oldest, { number, threads }] of this.#known) {
-      if (this.#known.size <= MOST_CONTEXTS) break;
+      if (this.#known.size - this.#kept.size <= MOST_CONTEXTS) break;
+      if (this.#kept.has(oldest)) continue;
       this.#known.delete(oldest);
       for (const holder of threads) holder.tell({ type: 'drop-context', context: number });
     }
     return known.number;
   }
 
-  #renewKeys(): void {
+  /** Tickets get other keys where it is time for it. */
+  renewKeys(): void {
     if (this.#nowMs() - this.#keysMadeMs < TICKET_KEYS_MS) return;
     this.#keysMadeMs = this.#nowMs();
     this.#keys = newKeys();

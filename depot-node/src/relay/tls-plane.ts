@@ -1,13 +1,18 @@
 import { isIP, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { DEFAULT_CIPHERS } from 'node:tls';
 import type { Kernel } from '../kernel/open-kernel.ts';
+import { openOpenSsl } from '../kernel/open-kernel.ts';
 import { descriptorOf, stopReading } from '../kernel/tcp-handle.ts';
+import { SharedCounts } from '../tls/shared-counts.ts';
+import { makeContext, TICKET_KEY_BYTES } from '../tls/tls-context.ts';
 import type { HostToVerify } from '../tls/tls-end.ts';
 import { type BegunTls, type Securing, type TlsEnding, TlsFailure } from '../tls/tls-ending.ts';
 import type { RelayThread } from './relay-thread.ts';
 import type { RelayThreads } from './relay-threads.ts';
 import type { BegunReport, SecureCommand } from './thread-message.ts';
 import { TlsContexts } from './tls-contexts.ts';
+import { type ArrivedConnection, listenByThreads } from './tls-listening.ts';
 import { TlsSide } from './tls-side.ts';
 
 /** TLS that relay threads end. */
@@ -18,7 +23,7 @@ export interface TlsPlane extends TlsEnding {
 
 interface TlsPlaneInit {
   readonly kernel: Kernel;
-  readonly threads: Pick<RelayThreads, 'idlest' | 'isAlive'>;
+  readonly threads: Pick<RelayThreads, 'idlest' | 'isAlive' | 'all'>;
   readonly nowMs: () => number;
 }
 
@@ -29,6 +34,10 @@ export function createTlsPlane({ kernel, threads, nowMs }: TlsPlaneInit): TlsPla
     [false, true].map((isResumed) => ({ role, isResumed, count: 0 })),
   );
   const sides = new WeakMap<Duplex, TlsSide>();
+  const arrived = new WeakMap<Socket, ArrivedConnection>();
+  const counted: SharedCounts[] = [];
+  // The threads have their own; this one tries certificates, and frees what goes to no thread any more.
+  const openSsl = openOpenSsl();
 
   /** Takes a connection over, where that is possible; `what` is asked for once it is sure. */
   const takeOver = (
@@ -54,7 +63,23 @@ export function createTlsPlane({ kernel, threads, nowMs }: TlsPlaneInit): TlsPla
       const count = handshakes.find((one) => one.role === command.role && one.isResumed === isResumed);
       if (count) count.count += 1;
     };
-    const side = new TlsSide({ kernel, thread, below, nodeEnd, command, onSecured });
+    return securingOf(new TlsSide({ kernel, thread, below, nodeEnd, command, onSecured }), below);
+  };
+  /** Goes on with a connection that a thread has accepted, in the one that has the least to do. */
+  const goOn = (below: Socket, { descriptor, state }: ArrivedConnection): Securing => {
+    const thread = idlest();
+    const pair = thread && kernel.makeSocketPair();
+    if (!thread || !pair) {
+      openSsl.freeConnection(state.connection);
+      kernel.close(descriptor);
+      return failed(below);
+    }
+    const [plain, nodeEnd] = pair;
+    const head = new Uint8Array(0);
+    const command = { type: 'secure', role: 'server', context: 0, descriptor, plain, head, state } as const;
+    return securingOf(new TlsSide({ kernel, thread, below, nodeEnd, command, onSecured: () => {} }), below);
+  };
+  const securingOf = (side: TlsSide, below: Socket): Securing => {
     return {
       secured: side.secured.then((stream) => {
         sides.set(stream, side);
@@ -72,8 +97,22 @@ export function createTlsPlane({ kernel, threads, nowMs }: TlsPlaneInit): TlsPla
   };
 
   return {
-    accept: (raw, material) =>
-      takeOver(raw, (thread) => ({ role: 'server', context: contexts.ofListener(thread, material) })),
+    accept: (raw, material) => {
+      const state = arrived.get(raw);
+      if (state && arrived.delete(raw)) return goOn(raw, state);
+      return takeOver(raw, (thread) => ({ role: 'server', context: contexts.ofListener(thread, material) }));
+    },
+    check: (material) => {
+      const ticketKeys = new Uint8Array(TICKET_KEY_BYTES);
+      const spec = { role: 'server', ...material, ticketKeys } as const;
+      openSsl.freeContext(makeContext({ openSsl, kernel }, spec, DEFAULT_CIPHERS));
+    },
+    makeCounts: () => {
+      const counts = new SharedCounts(threads.all.length);
+      counted.push(counts);
+      return counts;
+    },
+    listen: (init) => listenByThreads({ kernel, openSsl, threads: threads.all, contexts, arrived }, init),
     connect: (below, host, authorities) =>
       takeOver(below, (thread) => ({
         role: 'client',
@@ -84,7 +123,13 @@ export function createTlsPlane({ kernel, threads, nowMs }: TlsPlaneInit): TlsPla
       const thread = idlest();
       return thread && beginTls(thread, contexts.ofAuthorities(thread, authorities), host, takeOver);
     },
-    use: () => ({ isAlive: threads.isAlive(), handshakes }),
+    use: () => ({
+      isAlive: threads.isAlive(),
+      handshakes: handshakes.map((one) => {
+        const accepted = counted.reduce((sum, counts) => sum + counts.handshakes(one.isResumed), 0);
+        return one.role === 'server' ? { ...one, count: one.count + accepted } : one;
+      }),
+    }),
     sideOf: (stream) => {
       const side = sides.get(stream);
       return side?.isThere === true ? side : undefined;
@@ -128,12 +173,16 @@ function beginTls(
         return securing;
       }
       abandon();
-      below.destroy();
-      return {
-        secured: Promise.reject(new TlsFailure(true, 'the connection cannot be taken over')),
-        drop: () => undefined,
-      };
+      return failed(below);
     },
+  };
+}
+
+function failed(below: Duplex): Securing {
+  below.destroy();
+  return {
+    secured: Promise.reject(new TlsFailure(true, 'the connection cannot be taken over')),
+    drop: () => undefined,
   };
 }
 

@@ -46,6 +46,8 @@ export class TlsSide {
       if (!this.#isOver) this.drop();
     });
     this.#id = init.thread.secure(init.command, this.#listener);
+    // Its handshake was done before.
+    if (init.command.state?.isNew === false) this.#listener.onSecured(false);
   }
 
   get thread(): RelayThread {

@@ -11,14 +11,23 @@ export class KeptConnections {
   readonly #server: Server;
   /** TCP connections that speak HTTP, with the number of answers that they wait for. */
   readonly #answers = new Map<Duplex, number>();
+  /** All that came through the listener, tunnels included. */
+  readonly #open = new Set<Duplex>();
+  #onEmpty: (() => void) | undefined;
   #isClosing = false;
 
   constructor(server: Server) {
     this.#server = server;
     server.on('connection', (socket: Duplex) => {
       const raw = rawSocketOf(socket);
+      if (raw.destroyed) return;
       this.#answers.set(raw, 0);
-      raw.once('close', () => this.#answers.delete(raw));
+      this.#open.add(raw);
+      raw.once('close', () => {
+        this.#answers.delete(raw);
+        this.#open.delete(raw);
+        if (this.#open.size === 0) this.#onEmpty?.();
+      });
     });
     server.prependListener('request', (request: IncomingMessage, response: ServerResponse) => {
       const raw = rawSocketOf(request.socket);
@@ -37,8 +46,13 @@ export class KeptConnections {
     const closed = new Promise<void>((resolve) =>
       NetServer.prototype.close.call(this.#server, () => resolve()),
     );
+    // Node's server knows only those that it has accepted itself.
+    const empty = new Promise<void>((resolve) => {
+      this.#onEmpty = resolve;
+      if (this.#open.size === 0) resolve();
+    });
     for (const [raw, answers] of this.#answers) if (answers === 0) raw.destroy();
-    return closed;
+    return Promise.all([closed, empty]).then(() => undefined);
   }
 
   #count(raw: Duplex, change: 1 | -1): void {

@@ -83,17 +83,49 @@ describe('what legs say of a link', () => {
     const links = new LinkEstimates();
     noteLeg(links, 15_000_000, 0, 50e6);
     noteLeg(links, 5_000_000, 20_000, 80e6);
-    expect(links.take()).toEqual([{ to: 'd2', rttMs: 20, lossRate: 0.001, goodputBps: 80e6 }]);
+    expect(links.take()).toMatchObject([{ to: 'd2', rttMs: 20, lossRate: 0.001, goodputBps: 80e6 }]);
     expect(links.take()).toEqual([]);
+  });
+
+  test('is not told again of a leg that rests, so that it grows old', () => {
+    const links = new LinkEstimates();
+    const meter = new LegMeter(EMPTY, 0);
+    const busy = { sentBytes: 1_000_000, busyMs: 1000, deliveryRateBps: 80e6, minRttMs: 20 };
+    links.note('d2', meter.add(info(busy), 1000), meter.measure);
+    expect(links.take()).toMatchObject([{ goodputBps: 80e6 }]);
+    links.note('d2', meter.add(info(busy), 2000), meter.measure);
+    expect(links.take()[0]?.goodputBps).toBeUndefined();
+  });
+
+  test('follows a rate that changes while a leg lives', () => {
+    const links = new LinkEstimates();
+    const meter = new LegMeter(EMPTY, 0);
+    for (let second = 1; second <= 620; second += 1) {
+      const deliveryRateBps = second <= 600 ? 80e6 : 8e6;
+      const looked = { sentBytes: second * 1_000_000, busyMs: second * 1000, deliveryRateBps, minRttMs: 20 };
+      links.note('d2', meter.add(info(looked), second * 1000), meter.measure);
+      if (second === 610) links.take();
+    }
+    expect(links.take()[0]?.goodputBps).toBeLessThan(12e6);
+  });
+
+  test('tells what was sent since the last report, so that all of it can be added up', () => {
+    const links = new LinkEstimates();
+    noteLeg(links, 8_000_000, 8_000);
+    expect(links.take()).toMatchObject([{ sentBytes: 8_000_000, retransmittedBytes: 8_000 }]);
+    noteLeg(links, 22_000_000, 2_000);
+    expect(links.take()).toMatchObject([{ sentBytes: 22_000_000, retransmittedBytes: 2_000 }]);
+    noteLeg(links, 5_000_000, 0);
+    expect(links.take()).toMatchObject([{ sentBytes: 5_000_000, retransmittedBytes: 0 }]);
   });
 
   test('says nothing of loss before enough was sent, and then counts all of it', () => {
     const links = new LinkEstimates();
     noteLeg(links, 8_000_000, 0);
-    expect(links.take()).toEqual([{ to: 'd2', rttMs: 20 }]);
+    expect(links.take()[0]).not.toHaveProperty('lossRate');
     noteLeg(links, 2_000_000, 10_000);
-    expect(links.take()).toEqual([{ to: 'd2', rttMs: 20, lossRate: 0.001 }]);
+    expect(links.take()).toMatchObject([{ to: 'd2', rttMs: 20, lossRate: 0.001 }]);
     noteLeg(links, 5_000_000, 0);
-    expect(links.take()).toEqual([{ to: 'd2', rttMs: 20, lossRate: 0.0005 }]);
+    expect(links.take()).toMatchObject([{ to: 'd2', rttMs: 20, lossRate: 0.0005 }]);
   });
 });

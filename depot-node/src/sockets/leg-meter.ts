@@ -9,10 +9,12 @@ export interface LegDelta {
   readonly retransmittedBytes: number;
   readonly receivedBytes: number;
   readonly limitedMs: Readonly<Record<LegLimit, number>>;
+  /** What the network carried of late; only where nothing but the network held the sender back between these two looks. Bits per second. */
+  readonly recentRateBps: number | undefined;
 }
 
 /** What is known of a leg so far; `undefined` where the kernel has not told. */
-export interface LegMeasure extends LegDelta {
+export interface LegMeasure extends Omit<LegDelta, 'recentRateBps'> {
   readonly seconds: number;
   /** Smoothed round-trip time, and the smallest one. */
   readonly rttMs: number | undefined;
@@ -36,6 +38,9 @@ const MIN_RATE_BYTES = 131_072;
 /** A part of the busy time; from it on the rate is the receiver's and not the network's. */
 const MAX_RECEIVER_SHARE = 0.1;
 
+/** Of what a recent rate rests on, so much is left at the next look: it is the mean of about three looks. */
+const RECENT_SHARE = 0.7;
+
 /** Adds up what the kernel tells of one leg, from a first look at its connection on, which may be older than the leg. */
 export class LegMeter {
   readonly #startedMs: number;
@@ -47,6 +52,8 @@ export class LegMeter {
   #rateTimesBytes = 0;
   #sentBps = 0;
   #receivedBps = 0;
+  #recentBytes = 0;
+  #recentTimesBytes = 0;
   readonly #sums = { sentBytes: 0, retransmittedBytes: 0, receivedBytes: 0 };
   readonly #limitedMs = { receiver: 0, 'send-buffer': 0, 'congestion-window': 0, idle: 0 };
 
@@ -59,7 +66,8 @@ export class LegMeter {
 
   /** Takes in a later look; gives what happened since the one before. */
   add(info: TcpInfo, nowMs: number): LegDelta {
-    const delta = deltaOf(this.#last, info, nowMs - this.#lookedMs);
+    const moved = deltaOf(this.#last, info, nowMs - this.#lookedMs);
+    const delta = { ...moved, recentRateBps: this.#rate(info, moved) };
     const { limitedMs } = delta;
     for (const key of ['sentBytes', 'retransmittedBytes', 'receivedBytes'] as const) {
       this.#sums[key] += delta[key];
@@ -67,7 +75,6 @@ export class LegMeter {
     for (const limit of LIMITS) this.#limitedMs[limit] += limitedMs[limit];
     if (info.minRttMs !== undefined)
       this.#minRttMs = Math.min(info.minRttMs, this.#minRttMs ?? info.minRttMs);
-    this.#rate(info, delta);
     const seconds = (nowMs - this.#lookedMs) / 1000;
     if (seconds > 0) {
       this.#sentBps = (delta.sentBytes * 8) / seconds;
@@ -100,12 +107,15 @@ export class LegMeter {
     };
   }
 
-  #rate({ isAppLimited, deliveryRateBps }: TcpInfo, { sentBytes, limitedMs }: LegDelta): void {
-    if (isAppLimited || deliveryRateBps === undefined || sentBytes < MIN_RATE_BYTES) return;
+  #rate({ isAppLimited, deliveryRateBps }: TcpInfo, { sentBytes, limitedMs }: Moved): number | undefined {
+    if (isAppLimited || deliveryRateBps === undefined || sentBytes < MIN_RATE_BYTES) return undefined;
     const busyMs = limitedMs.receiver + limitedMs['send-buffer'] + limitedMs['congestion-window'];
-    if (limitedMs.receiver > busyMs * MAX_RECEIVER_SHARE) return;
+    if (limitedMs.receiver > busyMs * MAX_RECEIVER_SHARE) return undefined;
     this.#ratedBytes += sentBytes;
     this.#rateTimesBytes += sentBytes * deliveryRateBps;
+    this.#recentBytes = RECENT_SHARE * this.#recentBytes + sentBytes;
+    this.#recentTimesBytes = RECENT_SHARE * this.#recentTimesBytes + sentBytes * deliveryRateBps;
+    return this.#recentTimesBytes / this.#recentBytes;
   }
 
   #largestLimit(): LegLimit {
@@ -118,7 +128,9 @@ export class LegMeter {
 /** In the order in which the first of equals counts. */
 export const LIMITS = ['congestion-window', 'receiver', 'send-buffer', 'idle'] as const;
 
-function deltaOf(before: TcpInfo, after: TcpInfo, elapsedMs: number): LegDelta {
+type Moved = Omit<LegDelta, 'recentRateBps'>;
+
+function deltaOf(before: TcpInfo, after: TcpInfo, elapsedMs: number): Moved {
   const grown = (one: number | undefined, other: number | undefined) =>
     Math.max(0, (other ?? 0) - (one ?? 0));
   const busyMs = grown(before.busyMs, after.busyMs);

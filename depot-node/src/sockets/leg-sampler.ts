@@ -48,7 +48,7 @@ export interface WatchedLeg {
 }
 
 /** All legs of one class together, since the start. */
-export interface LegTotals extends Omit<LegDelta, 'limitedMs'> {
+export interface LegTotals extends Omit<LegDelta, 'limitedMs' | 'recentRateBps'> {
   readonly legs: number;
   readonly limitedMs: Readonly<Record<LegLimit, number>>;
 }

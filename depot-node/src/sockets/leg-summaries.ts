@@ -4,7 +4,7 @@ import type { LegClass } from './leg-options.ts';
 import type { LegSample, WatchedLeg } from './leg-sampler.ts';
 
 /** What all connections of one transfer to the same neighbour did together, as the kernel told. */
-export interface LegSummary extends LegDelta {
+export interface LegSummary extends Omit<LegDelta, 'recentRateBps'> {
   readonly legClass: LegClass;
   /** The depot at the other end, where it is one. */
   readonly depot?: string;

@@ -15,6 +15,8 @@ interface Estimate {
   /** Evidence of loss; half of it outlives each report. */
   sentBytes: number;
   retransmittedBytes: number;
+  /** Of these, what the last report has told. */
+  told: { readonly sentBytes: number; readonly retransmittedBytes: number };
 }
 
 /** What the legs to and from each neighbour depot say of the link between. */
@@ -22,13 +24,13 @@ export class LinkEstimates {
   readonly #byDepot = new Map<string, Estimate>();
 
   /** Takes in what a leg that leads to `depot` did since it was last noted. */
-  note(depot: string, delta: LegDelta, { minRttMs, deliveryRateBps }: LegMeasure): void {
+  note(depot: string, delta: LegDelta, { minRttMs }: Pick<LegMeasure, 'minRttMs'>): void {
     const known = this.#byDepot.get(depot) ?? this.#add(depot);
     if (minRttMs !== undefined) known.minRttMs = Math.min(minRttMs, known.minRttMs ?? minRttMs);
     // Legs that run at the same time share a link: the best of them is the nearest to what one alone would get.
-    if (deliveryRateBps !== undefined) {
-      known.goodputBps = Math.max(deliveryRateBps, known.goodputBps ?? deliveryRateBps);
-    }
+    // One that rests says nothing anew.
+    if (delta.recentRateBps !== undefined)
+      known.goodputBps = Math.max(delta.recentRateBps, known.goodputBps ?? delta.recentRateBps);
     known.sentBytes += delta.sentBytes;
     known.retransmittedBytes += delta.retransmittedBytes;
   }
@@ -40,10 +42,14 @@ export class LinkEstimates {
       const { minRttMs, goodputBps, sentBytes, retransmittedBytes } = estimate;
       if (minRttMs === undefined || minRttMs > MAX_RTT_MS) continue;
       const isLossKnown = sentBytes >= MIN_LOSS_BYTES;
+      const { told } = estimate;
+      const newBytes = Math.round(sentBytes - told.sentBytes);
+      const newlyLostBytes = Math.round(retransmittedBytes - told.retransmittedBytes);
       reports.push({
         to: depot,
         rttMs: minRttMs,
         ...(isLossKnown ? { lossRate: Math.min(1, retransmittedBytes / sentBytes) } : {}),
+        ...(newBytes > 0 ? { sentBytes: newBytes, retransmittedBytes: Math.max(0, newlyLostBytes) } : {}),
         ...(goodputBps === undefined ? {} : { goodputBps }),
       });
       estimate.minRttMs = undefined;
@@ -52,6 +58,7 @@ export class LinkEstimates {
         estimate.sentBytes /= 2;
         estimate.retransmittedBytes /= 2;
       }
+      estimate.told = { sentBytes: estimate.sentBytes, retransmittedBytes: estimate.retransmittedBytes };
     }
     return reports;
   }
@@ -62,6 +69,7 @@ export class LinkEstimates {
       goodputBps: undefined,
       sentBytes: 0,
       retransmittedBytes: 0,
+      told: { sentBytes: 0, retransmittedBytes: 0 },
     };
     const oldest = this.#byDepot.size >= MAX_NEIGHBOURS ? this.#byDepot.keys().next().value : undefined;
     if (oldest !== undefined) this.#byDepot.delete(oldest);

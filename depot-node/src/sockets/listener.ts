@@ -1,8 +1,9 @@
 import type { RequestListener, Server } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import { type AddressInfo, isIP, type Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
 import { MAX_HEAD_BYTES } from '@longhaul/shared';
-import { createServer } from '@longhaul/shared/service';
+import { type ConnectionLimiter, createServer } from '@longhaul/shared/service';
+import type { SharedCounts } from '../tls/shared-counts.ts';
 import { DEFAULT_LEG_TABLE } from './leg-options.ts';
 import type { LegSockets } from './leg-sockets.ts';
 import type { ListenerCertificate } from './listener-certificate.ts';
@@ -87,20 +88,35 @@ function secureConnections(server: Server, certificate: ListenerCertificate): vo
   });
 }
 
+/** Connections that threads shall take and secure, as far as a limiter's bounds allow. */
+export interface ThreadListening {
+  readonly certificate: ListenerCertificate;
+  readonly limiter: Pick<ConnectionLimiter, 'limits' | 'noteRefused'>;
+  /** What the limiter counts others' connections with. */
+  readonly counts: SharedCounts;
+}
+
 /**
  * Listens; gives the address really bound. With `sockets` the accepted connections have the options of their class
- * from their first packet on.
+ * from their first packet on. With `byThreads` the server gets them when their first request comes, where that is possible.
  */
 export function listen(
   server: Server,
   host: string,
   port: number,
   sockets?: LegSockets,
+  byThreads?: ThreadListening,
 ): Promise<AddressInfo> {
   return new Promise((resolve, reject) => {
     const descriptor = sockets?.bind(host, port);
     // Before HTTP or TLS reads anything.
     if (sockets?.noteAccepted) server.prependListener('connection', sockets.noteAccepted);
+    const boundPort =
+      descriptor === undefined || !byThreads ? undefined : listenByThreads(server, descriptor, byThreads);
+    if (boundPort !== undefined) {
+      resolve({ address: host, family: isIP(host) === 6 ? 'IPv6' : 'IPv4', port: boundPort });
+      return;
+    }
     server.once('error', reject);
     server.listen(descriptor === undefined ? { host, port } : { fd: descriptor }, () => {
       server.off('error', reject);
@@ -109,4 +125,29 @@ export function listen(
       else reject(new Error('the listener has no address'));
     });
   });
+}
+
+/** The port, or nothing where Node must listen. */
+function listenByThreads(
+  server: Server,
+  descriptor: number,
+  { certificate, limiter, counts }: ThreadListening,
+): number | undefined {
+  const { most, reserved, perNetwork, waitingPerNetwork } = limiter.limits;
+  const listening = certificate.ending?.listen({
+    descriptor,
+    material: certificate.material,
+    limits: { most: most - reserved, perNetwork, waitingPerNetwork },
+    counts,
+    onConnection: (raw) => server.emit('connection', raw),
+    onRefused: (network, times) => limiter.noteRefused(network, times),
+    // All threads have died: Node takes what comes from now on.
+    onDeserted: () => server.listen({ fd: descriptor }),
+  });
+  if (!listening) return undefined;
+  certificate.tellRenewals(listening.renew);
+  server.once('close', listening.close);
+  // The server looks after its connections from then on.
+  server.emit('listening');
+  return listening.port;
 }

@@ -50,7 +50,7 @@ async function ask(path = '/f', conditions: Record<string, string> = {}): Promis
         await once(socket, 'connect');
         return use(socket);
       },
-      proofs: new ProofMaker(identity, () => 1000),
+      proofs: new ProofMaker({ identity, macs: { with: () => undefined }, nowMs: () => 1000 }),
       plane: { timeouts: { answerMs: 5000, connectMs: 1000, silenceMs: 1000, stallMs: 1000 } },
     },
     { ticket: { text: 'TICKET', claims }, place: 0, wanted: { method: 'GET', path, conditions } },

@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type RequestListener } from 'node:h
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
+  type ChainPromise,
   formatOriginRelayTarget,
   hashAuthority,
   hashOriginUrl,
@@ -120,7 +121,7 @@ export async function startTestOverlay(
         urlHash: hashOriginUrl(parsed.value, sha256),
         authorityHash: hashAuthority(parsed.value.host, parsed.value.port, sha256),
         chains: [ids],
-        promises: (claims.chains ?? [ids]).map(() => ({ rateBps: 1e8, worstRttMs: 1, worstLossRate: 0 })),
+        promises: (claims.chains ?? [ids]).map(() => promiseWith(claims.lanes ?? 1)),
         lanes: 1,
         budgetBytes: 1e12,
         budgetConnections: 1000,
@@ -148,4 +149,12 @@ export async function startTestOverlay(
   // The last depot registers first, so that each one knows all that it may have to dial.
   for (const id of ids.toReversed()) await overlay.addDepot(id);
   return overlay;
+}
+
+/** Where a plan has lanes, losses hold back each of them: otherwise the first one would begin alone. */
+function promiseWith(lanes: number): ChainPromise {
+  const rateBps = 1e8;
+  return lanes > 1
+    ? { rateBps, worstRttMs: 20, worstLossRate: 2.5e-3 }
+    : { rateBps, worstRttMs: 1, worstLossRate: 0 };
 }

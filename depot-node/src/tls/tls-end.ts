@@ -70,9 +70,11 @@ export class TlsEnd {
     this.descriptor = descriptor;
     this.#connection = connection?.address ?? newConnection(openSsl, context, role, host);
     if (connection?.isNew === false) return;
-    openSsl.writeToDescriptor(this.#connection, descriptor);
-    if (head.length > 0) this.#readFirst(head);
-    else openSsl.readFromDescriptor(this.#connection, descriptor);
+    if (head.length === 0) openSsl.useDescriptor(this.#connection, descriptor);
+    else {
+      openSsl.writeToDescriptor(this.#connection, descriptor);
+      this.#readFirst(head);
+    }
   }
 
   /** Whether everything of this connection is in OpenSSL and in the kernel. */

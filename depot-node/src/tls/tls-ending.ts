@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { TlsMaterial } from '@longhaul/shared/service';
+import type { SharedCounts } from './shared-counts.ts';
 
 /**
  * What ends TLS outside of Node's event loop. Both ways give `undefined` where that is impossible for this connection, which
@@ -13,7 +14,36 @@ export interface TlsEnding {
   readonly connect: (below: Duplex, host: string, authorities: readonly string[]) => Securing | undefined;
   /** Begins as {@link connect} does, before there is a connection. */
   readonly begin: (host: string, authorities: readonly string[]) => BegunTls | undefined;
+  /** Throws, in a few words, what it has against a certificate that Node takes. */
+  readonly check: (material: TlsMaterial) => void;
+  /** Takes the connections of a bound descriptor itself; undefined where that is impossible, and nothing has changed. */
+  readonly listen: (init: ListenInit) => TlsListening | undefined;
+  /** What connections are counted with that nobody else has seen yet. */
+  readonly makeCounts: () => SharedCounts;
   readonly use: () => TlsUse;
+}
+
+export interface ListenInit {
+  /** Stays the caller's. */
+  readonly descriptor: number;
+  readonly material: TlsMaterial;
+  /** What may be taken without asking; what is over it comes to `onConnection` as it is, with nothing done. */
+  readonly limits: { readonly most: number; readonly perNetwork: number; readonly waitingPerNetwork: number };
+  readonly counts: SharedCounts;
+  /** A connection, which `accept` goes on with; it is dropped where nobody calls that before this returns. */
+  readonly onConnection: (raw: Socket) => void;
+  /** So many more of a network were closed at once. */
+  readonly onRefused: (network: string, times: number) => void;
+  /** Nobody takes connections any more, though it was not closed. */
+  readonly onDeserted: () => void;
+}
+
+export interface TlsListening {
+  readonly port: number;
+  /** New connections are answered with this one. */
+  readonly renew: (material: TlsMaterial) => void;
+  /** Takes no more; what has not come to a request is dropped. */
+  readonly close: () => void;
 }
 
 /** A client's handshake that has no connection yet. */

@@ -1,5 +1,5 @@
 import type { Duplex } from 'node:stream';
-import { type Chain, HEADERS, LonghaulError, type TicketClaims } from '@longhaul/shared';
+import { type Chain, HEADERS, LonghaulError, TAKES_MACS, type TicketClaims } from '@longhaul/shared';
 import type { Admission } from '../jobs/job-table.ts';
 import type { DataPlane } from '../plane/data-plane.ts';
 import type { TunnelOutcome } from '../relay/relay-plane.ts';
@@ -32,9 +32,10 @@ export function relayTunnel(plane: DataPlane, watch: TunnelWatch, tunnel: Standi
     resetConnection(upstream);
     return Promise.resolve();
   }
-  downstream.write(`HTTP/1.1 200 Connected\r\n${HEADERS.depot}: ${plane.ownId}\r\n\r\n`);
   // The ticket's budget and life are for the entry depot to keep, for the whole chain.
   const isEntry = place === 0;
+  const proofs = isEntry ? '' : `${HEADERS.proofs}: ${TAKES_MACS}\r\n`;
+  downstream.write(`HTTP/1.1 200 Connected\r\n${HEADERS.depot}: ${plane.ownId}\r\n${proofs}\r\n`);
   const legs = new LegSummaries();
   legs.watch(plane.watch(downstream, { ...downstreamLeg(chain, place), handedOver: true }));
   legs.watch(plane.watch(upstream, { ...upstreamLeg(chain, place), handedOver: true }));

@@ -51,7 +51,7 @@ export const CASE_ACCOUNTS: Readonly<Record<CaseId, CaseAccount>> = {
   },
   'handshakes-ecdsa': {
     title: 'Handshakes, ECDSA P-256',
-    text: 'TLS 1.3, new sessions and resumed ones, eight connections at a time that end after their handshake: handshakes for each CPU second of the relay.',
+    text: 'TLS 1.3 with X25519, which all of them have, new sessions and resumed ones, eight connections at a time that end after their handshake, as many for each party: handshakes for each CPU second of all threads of the relay.',
   },
   'handshakes-rsa': { title: 'Handshakes, RSA-2048', text: 'The same with a certificate of RSA, 2048 bits.' },
   'handshakes-beside-body': {

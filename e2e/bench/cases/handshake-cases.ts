@@ -12,6 +12,9 @@ const FIRST_PORT = 9310;
 const RIVALS: readonly TlsProxyId[] = ['nginx', 'haproxy', 'node'];
 const SECONDS = 2;
 const QUICK_SECONDS = 1;
+/** Handshakes of one run: as many for everybody, so that what is not theirs weighs the same. */
+const COUNT = 3000;
+const QUICK_COUNT = 800;
 /** Of handshakes a second, beside a body. */
 const RATE = 500;
 /** Until what has ended has been worked off. */
@@ -56,7 +59,7 @@ async function perCpuSecond(
 ): Promise<number> {
   const group = processGroup(pid);
   const before = group.cpuNs();
-  const counts = await shakeHands(stage, url, mode);
+  const counts = await shakeHands(stage, url, mode, stage.isQuick ? QUICK_COUNT : COUNT);
   await delay(SETTLE_MS);
   const cpuSeconds = Number(group.cpuNs() - before) / 1e9;
   const { handshakes, resumed, failed } = counts;
@@ -66,13 +69,19 @@ async function perCpuSecond(
   return rounded(handshakes / cpuSeconds, 0);
 }
 
-function shakeHands(stage: CaseStage, url: string, mode: 'new' | 'resumed', rate?: number): Promise<Counts> {
+/** So many handshakes; with a rate, for so many seconds. */
+function shakeHands(
+  stage: CaseStage,
+  url: string,
+  mode: 'new' | 'resumed',
+  amount: number,
+  rate?: number,
+): Promise<Counts> {
   const { hostname, port } = new URL(url);
-  const seconds = String(stage.isQuick ? QUICK_SECONDS : SECONDS);
   const { caFile } = stage.certificates.ecdsa;
   return runClient<Counts>(stage, {
     program: 'handshakes-main.ts',
-    args: [hostname, port, caFile, mode, seconds, ...(rate === undefined ? [] : [String(rate)])],
+    args: [hostname, port, caFile, mode, String(amount), ...(rate === undefined ? [] : [String(rate)])],
     niceness: LAST,
   });
 }
@@ -84,7 +93,7 @@ function startBesideBody(stage: CaseStage) {
       const alone = await steadyBody(stage, addressOf());
       const [beside, counts] = await Promise.all([
         steadyBody(stage, addressOf()),
-        shakeHands(stage, url, 'new', RATE),
+        shakeHands(stage, url, 'new', stage.isQuick ? QUICK_SECONDS : SECONDS, RATE),
       ]);
       return {
         longestAloneMs: rounded(alone.worstMs, 1),

@@ -18,6 +18,8 @@ const STILL_SHARE = 0.005;
 const STILL_BYTES = 1024 * 1024;
 const LOOK_MS = 300;
 const MOST_LOOKS = 60;
+/** After which a relay rests: what tidies up in a quiet moment has done so. */
+const REST_MS = 5000;
 /** How long the relay's CPU is watched. */
 const WATCH_MS = 2000;
 
@@ -30,6 +32,7 @@ export async function measureHeld(
 ): Promise<HeldLine> {
   // What ran before may still be draining.
   await untilStill();
+  await delay(REST_MS);
   const group = processGroup(relay.pid);
   const before = { rss: group.rssBytes(), descriptors: group.descriptors(), tcp: tcpMemoryBytes() };
   const order = orderFor(bench, relay, { flows, bodyBytes: RESTING_BODY_BYTES });
@@ -42,6 +45,7 @@ export async function measureHeld(
         : { kind: 'hold', order, takeBytes: 1 },
     );
     await untilStill();
+    await delay(REST_MS);
     const [cpu, since] = [group.cpuNs(), performance.now()];
     await delay(WATCH_MS);
     const cpuShare = Number(group.cpuNs() - cpu) / 1e6 / (performance.now() - since);

@@ -38,7 +38,7 @@ for (const colours of ['light', 'dark'] as const) {
     await showEveryKind(user);
     const sizes = {
       'popup.html': [420, 860],
-      'options.html': [680, 1500],
+      'options.html': [680, 1700],
       'welcome.html': [640, 600],
     } as const;
     for (const page of PAGES) {
@@ -63,37 +63,56 @@ test('everything in the popup can be reached by the keyboard, in the order in wh
   await showEveryKind(user);
   await open(user, 'popup.html');
   const wanted = await user.evaluate<number>(
-    "return [...document.querySelectorAll('a, button, input')].filter((part) => part.checkVisibility()).length",
+    "return [...document.querySelectorAll('a, button, input, select')].filter((part) => part.checkVisibility()).length",
   );
   const reached: number[] = [];
   for (let step = 0; step < wanted; step += 1) {
     await user.press('Tab');
     reached.push(
       await user.evaluate<number>(
-        "return [...document.querySelectorAll('a, button, input')].filter((part) => part.checkVisibility()).indexOf(document.activeElement)",
+        "return [...document.querySelectorAll('a, button, input, select')].filter((part) => part.checkVisibility()).indexOf(document.activeElement)",
       ),
     );
   }
   expect(reached).toEqual([...Array(wanted).keys()]);
 });
 
-test('settings are written to a file and read from one, which changes nothing when it is broken', async ({
+test('rules are written to a file and read from one, which changes nothing when it is broken', async ({
   user,
 }) => {
   await showEveryKind(user);
   await open(user, 'options.html');
   await user.click('#export');
-  const exported = await savedSettings(user);
-  expect(JSON.parse(exported)).toMatchObject({
-    settings: { master: 'https://get.example', smallestBytes: 2e6 },
-  });
-  await chooseFile(user, exported.replace('2000000', '"much"'));
+  const exported = await savedRules(user);
+  expect(JSON.parse(exported)).toMatchObject({ never: ['shop.example'], smallestBytes: 2e6 });
+  await chooseFile(user, exported.replace('"shop.example"', '"ht!p"'));
   await expect
     .poll(() => user.text('#imported'))
-    .toBe('The file is not whole: smallestBytes cannot be read. Nothing was changed.');
+    .toMatch(/is not what it should be: never: "ht!p"\. Nothing/);
   await chooseFile(user, exported.replace('2000000', '7000000'));
   await expect.poll(() => user.text('#imported')).toMatch(/^Read\./);
   expect(await user.evaluate("return document.querySelector('#smallest').value")).toBe('7');
+});
+
+test('the options keep rules of every kind, and say which one is none', async ({ user }) => {
+  await showEveryKind(user);
+  await open(user, 'options.html');
+  const fill = (values: Record<string, string>) =>
+    user.evaluate(
+      `for (const [id, value] of Object.entries(args[0])) document.getElementById(id).value = value;
+      document.querySelector('#form').dispatchEvent(new Event('input', { bubbles: true }));
+      document.querySelector('#form').requestSubmit();`,
+      values,
+    );
+  await fill({ 'sites-always': 'mirror.example\nno site', 'kinds-mode': 'only', kinds: '.ISO tar.gz' });
+  await expect.poll(() => user.text('#sites-always-error')).toMatch(/^“no site” is not a site/);
+  await fill({ 'sites-always': '*.Mirror.example', 'bypass-key': 'shift' });
+  await expect.poll(() => user.text('#saved')).toBe('Saved');
+  await open(user, 'options.html');
+  const values = await user.evaluate<string[]>(
+    "return ['sites-never', 'sites-always', 'kinds-mode', 'kinds', 'bypass-key'].map((id) => document.getElementById(id).value)",
+  );
+  expect(values).toEqual(['shop.example', 'mirror.example', 'only', 'iso tar.gz', 'shift']);
 });
 
 test('the history can be erased', async ({ user }) => {
@@ -143,14 +162,14 @@ async function open(user: TestBrowser, page: AddonPageName): Promise<void> {
 }
 
 /** The text of the file that the browser has saved. */
-async function savedSettings(user: TestBrowser): Promise<string> {
+async function savedRules(user: TestBrowser): Promise<string> {
   let text = '';
   await expect
     .poll(async () => {
-      text = await readFile(`${user.downloadsDir}/longhaul-settings.json`, 'utf8').catch(() => '');
+      text = await readFile(`${user.downloadsDir}/longhaul-rules.json`, 'utf8').catch(() => '');
       return text;
     })
-    .toContain('}\n}');
+    .toMatch(/\}\n$/);
   return text;
 }
 

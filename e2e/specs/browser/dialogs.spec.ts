@@ -1,7 +1,7 @@
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { whyLeft } from '../../fixtures/ask-addon.ts';
+import { changeSettings, whyLeft } from '../../fixtures/ask-addon.ts';
 import { clickLink, expectDirect, expectFile, expectThroughDepots } from '../../fixtures/download-checks.ts';
 import { FILE_BYTES, fileBody } from '../../fixtures/origin-content.ts';
 import { expect, test } from '../../fixtures/test.ts';
@@ -29,6 +29,23 @@ test('a folder that the user chose is kept, after one dialog', async ({ user, wo
   });
   expect(await user.dialogCount()).toBe(before + 1);
   expect(readdirSync(chosen)).toEqual(['put-elsewhere.bin']);
+});
+
+test('without a wasted byte, files come through depots to whatever folder the user chose, after one dialog', async ({
+  user,
+  world,
+}) => {
+  test.skip(user.kind === 'chromium', 'Chromium without a window cancels all dialogs');
+  await changeSettings(user, { noWastedByte: true });
+  await user.answerDialogs({ folder: chosen });
+  const before = await user.dialogCount();
+  await expectThroughDepots(world, FILE_BYTES, async () => {
+    await clickLink(user, world, '/files/led-elsewhere.bin');
+    await expect.poll(() => isInChosen('led-elsewhere.bin')).toBe(true);
+  });
+  expect(await user.dialogCount()).toBe(before + 1);
+  expect(readdirSync(chosen)).toEqual(['led-elsewhere.bin']);
+  await changeSettings(user, { noWastedByte: false });
 });
 
 test('"Save link as" saves where the user says', async ({ user, world }) => {

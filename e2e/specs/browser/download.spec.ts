@@ -72,11 +72,18 @@ test('a download goes on as one when a depot of its chain dies', async ({ user, 
   await world.overlay.restartDepot('d3');
 });
 
-test('with the master down the direct download works', async ({ user, world }) => {
+test('with the master down the direct download works, and depots are used again when it is back', async ({
+  user,
+  world,
+}) => {
   await world.overlay.master.kill();
   await expectDirect(world, async () => {
     await clickLink(user, world, '/files/masterless.bin');
     await expectFile(user, 'masterless.bin');
   });
   await world.overlay.restartMaster();
+  await expectThroughDepots(world, FILE_BYTES, async () => {
+    await clickLink(user, world, '/files/mastered-again.bin');
+    await expectFile(user, 'mastered-again.bin');
+  });
 });

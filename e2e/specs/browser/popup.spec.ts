@@ -1,6 +1,11 @@
 import type { TestBrowser } from '../../browsers/browser.ts';
 import { jobState, whyLeft } from '../../fixtures/ask-addon.ts';
-import { clickLink, expectDirect, expectFile, expectThroughDepots } from '../../fixtures/download-checks.ts';
+import {
+  clickLink,
+  expectDirect,
+  expectFile,
+  expectThroughAnyDepots,
+} from '../../fixtures/download-checks.ts';
 import { FILE_BYTES } from '../../fixtures/origin-content.ts';
 import { expect, test } from '../../fixtures/test.ts';
 import type { World } from '../../fixtures/world.ts';
@@ -35,7 +40,7 @@ test('the menu of a link leads its file through depots under the name that the s
   user,
   world,
 }) => {
-  await expectThroughDepots(world, FILE_BYTES, async () => {
+  await expectThroughAnyDepots(world, FILE_BYTES, async () => {
     await user.goto(`${world.originUrl}/page?${new URLSearchParams({ link: '/attachment/menu.bin?n=1' })}`);
     await user.chooseFromMenu('#link', THROUGH);
     await expectFile(user, 'menu.bin');
@@ -61,6 +66,36 @@ test('a link that cannot come through depots comes directly, and the popup says 
   expect(await whyLeft(user)).toBe('master-refused');
 });
 
+test('a site is left alone, and taken again, by the choice in the popup', async ({ user, world }) => {
+  const choose = async (use: string) => {
+    // The popup in a tab of its own is about the page that was in front last.
+    await user.goto(user.addonPage('popup.html'));
+    await expect
+      .poll(() => user.evaluate("return document.querySelector('#site-use').checkVisibility()"))
+      .toBe(true);
+    await user.evaluate(
+      `const field = document.querySelector('#site-use');
+      field.value = args[0];
+      field.dispatchEvent(new Event('change'));
+      await new Promise((go) => setTimeout(go, 300));`,
+      use,
+    );
+  };
+  const page = await openPageBeside(user, world);
+  await choose('never');
+  await expectDirect(world, async () => {
+    await clickLink(user, world, '/files/site-never.bin');
+    await expectFile(user, 'site-never.bin');
+  });
+  expect(await whyLeft(user)).toBe('site-off');
+  await choose('');
+  await expectThroughAnyDepots(world, FILE_BYTES, async () => {
+    await clickLink(user, world, '/files/site-usual.bin');
+    await expectFile(user, 'site-usual.bin');
+  });
+  await page();
+});
+
 test('the button counts what runs', async ({ user, world }) => {
   const badge = () => user.addonCall<string>('return (globalThis.browser ?? chrome).action.getBadgeText({})');
   expect(await badge()).toBe('');
@@ -79,6 +114,17 @@ async function lead(user: TestBrowser, action: string, name: string): Promise<vo
   if (user.kind === 'firefox') return;
   await expect.poll(() => user.text('#downloads')).toContain('starts again at its first byte');
   await user.click(button);
+}
+
+/** Opens a page of the origin in a tab behind; closes it again. */
+async function openPageBeside(user: TestBrowser, world: World): Promise<() => Promise<void>> {
+  const id = await user.addonCall<number>(
+    'return (await (globalThis.browser ?? chrome).tabs.create({ url: args[0], active: false })).id',
+    `${world.originUrl}/page?link=x`,
+  );
+  return async () => {
+    await user.addonCall('await (globalThis.browser ?? chrome).tabs.remove(args[0])', id);
+  };
 }
 
 function requestsOf(world: World, name: string) {

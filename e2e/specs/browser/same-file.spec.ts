@@ -1,4 +1,5 @@
-import { clickLink, expectFile } from '../../fixtures/download-checks.ts';
+import { clickLink, expectFile, expectThroughDepots } from '../../fixtures/download-checks.ts';
+import { FILE_BYTES } from '../../fixtures/origin-content.ts';
 import { expect, test } from '../../fixtures/test.ts';
 
 for (const [what, header] of [
@@ -32,9 +33,16 @@ test('a form is never asked for without its content, however often it is sent', 
   expect(byDepots).toHaveLength(0);
 });
 
-test('a link that is good for two requests ends as a whole file', async ({ user, world }) => {
-  await clickLink(user, world, '/limited/2/twice.bin');
-  await expectFile(user, 'twice.bin');
+test('a link that is good for two requests comes through depots: nobody spends one for a trial', async ({
+  user,
+  world,
+}) => {
+  await expectThroughDepots(world, FILE_BYTES, async () => {
+    await clickLink(user, world, '/limited/2/twice.bin');
+    await expectFile(user, 'twice.bin');
+  });
+  const asked = world.origin.requests.filter(({ url }) => url === '/limited/2/twice.bin');
+  expect(asked).toHaveLength(2);
 });
 
 test('a link that is good for one request ends as a whole file', async ({ user, world }) => {

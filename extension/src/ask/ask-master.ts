@@ -50,3 +50,14 @@ export async function askMaster(
 function hasWebAddresses(plan: PlanAnswer): boolean {
   return parseOriginUrl(plan.location).ok && parseOriginUrl(plan.masterUrl).ok;
 }
+
+/** Whether a master says that it is well. Never rejects. */
+export async function isHealthyMaster(master: string, signal: AbortSignal): Promise<boolean> {
+  try {
+    const response = await fetch(`${master}/healthz`, { ...BARE_REQUEST, signal });
+    await response.body?.cancel();
+    return response.ok;
+  } catch {
+    return false;
+  }
+}

@@ -16,6 +16,8 @@ export interface RequestEvent {
   /** Firefox alone tells of a proxy. */
   readonly proxyInfo?: object | null;
   readonly responseHeaders?: readonly HeaderLine[] | undefined;
+  /** The browser's word for a failure. */
+  readonly error?: string;
 }
 
 export interface HeaderLine {

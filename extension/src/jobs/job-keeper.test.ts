@@ -21,6 +21,7 @@ async function setUp(patch: Partial<Download>, jobPatch: Partial<Job> = {}) {
     wakeUps: [] as number[],
     calls: [] as string[],
     goOn: async (): Promise<GoOn> => ({ result: 'tried' }),
+    change: async (): Promise<Partial<Job> | undefined> => undefined,
   };
   const keeper = new JobKeeper({
     downloads,
@@ -29,6 +30,10 @@ async function setUp(patch: Partial<Download>, jobPatch: Partial<Job> = {}) {
       goOn: () => {
         world.calls.push(`go on at ${(world.nowMs - NOW_MS) / 1_000} s`);
         return world.goOn();
+      },
+      change: async (_job, _download, leftSeconds) => {
+        world.calls.push(`change with ${leftSeconds} s left`);
+        return world.change();
       },
       recovered: async () => {
         world.calls.push('recovered');
@@ -275,6 +280,64 @@ describe('what stands on disk beside a new download', () => {
     const world = await setUp({ state: 'interrupted', error: 'USER_CANCELED' }, { spare: SPARE });
     await world.keeper.follow(2);
     expect(world.downloads.log).toEqual(['cancel 9', 'erase 9']);
+  });
+});
+
+describe('a chain that is slower than half its promise, and than direct', () => {
+  const PROMISED = { promisedBps: 80e6, directBps: 20e6 };
+
+  /** Lets five-second looks pass, in each of which so many bytes come. */
+  async function run(world: Awaited<ReturnType<typeof setUp>>, looks: number, bytesPerLook: number) {
+    await world.keeper.follow(2);
+    for (let look = 0; look < looks; look += 1) {
+      const { bytesReceived = 0 } = world.downloads.items.get(2) ?? {};
+      world.downloads.change(2, { bytesReceived: bytesReceived + bytesPerLook });
+      await sleep(world, 1);
+    }
+  }
+
+  it('is left for another way after ten seconds, and the job says which it was', async () => {
+    const world = await setUp({}, PROMISED);
+    world.change = async () => ({ way: 'direct', chain: [] });
+    await run(world, 1, 1_000_000);
+    expect(world.calls).toEqual([]);
+    await run(world, 1, 1_000_000);
+    expect(world.calls).toEqual(['change with 240 s left']);
+    expect(await world.theJob()).toMatchObject({
+      way: 'direct',
+      changes: 1,
+      lastChange: { atMs: NOW_MS + 10_000, way: 'chain', chain: ['pe-1', 'rj-1'] },
+    });
+    await run(world, 10, 1_000);
+    expect(world.calls).toHaveLength(1);
+  });
+
+  it('is looked at three times, and not again when nothing better is found', async () => {
+    const world = await setUp({}, PROMISED);
+    await run(world, 30, 1_000_000);
+    expect(world.calls).toHaveLength(3);
+    expect(await world.theJob()).toMatchObject({ way: 'chain', changes: 3, state: 'running' });
+    expect((await world.theJob())?.lastChange).toBeUndefined();
+  });
+
+  it('is kept while it is as fast as direct would be, or no plan promised anything', async () => {
+    const world = await setUp({}, PROMISED);
+    await run(world, 5, 13_000_000);
+    const older = await setUp({});
+    await run(older, 5, 1_000);
+    expect([...world.calls, ...older.calls]).toEqual([]);
+  });
+
+  it('is noticed by a background that was unloaded in between', async () => {
+    const world = await setUp(
+      { bytesReceived: 1_000 },
+      {
+        ...PROMISED,
+        pace: { atMs: NOW_MS - 60_000, bytes: 900, rateBps: undefined, slowSinceMs: undefined },
+      },
+    );
+    await world.keeper.look();
+    expect(world.calls).toHaveLength(1);
   });
 });
 

@@ -2,12 +2,15 @@ import type { Download } from '../browser/download.ts';
 import type { Downloads } from '../browser/downloads.ts';
 import type { Interruption, Job, JobState } from './job.ts';
 import type { JobStore } from './job-store.ts';
+import { isTooSlow, PACE_LOOK_MS, paceAt, secondsLeft } from './pace.ts';
 import { nextTryAtMs } from './retry-times.ts';
 
 /** How an interrupted job can go on in this browser. */
 export interface Continuation {
   /** Tries once. What comes of it shows in the download; the answer says why nothing could be tried. */
   goOn(job: Job, download: Download): Promise<GoOn>;
+  /** Looks once for a way that ends sooner than this slow one, which has so long to go; `undefined` when there is none. */
+  change(job: Job, download: Download, leftSeconds: number): Promise<Partial<Job> | undefined>;
   /** Bytes come again after an interruption. */
   recovered(job: Job, download: Download): Promise<void>;
   /**
@@ -48,6 +51,8 @@ const FIRST_BYTES_LOOK_MS = 500;
 const PROGRESS_LOOK_MS = 2_000;
 /** A connection that has brought nothing for so long is dead, or its depot cannot help itself. */
 const STALL_MS = 60_000;
+/** Times that one job is led to another way because it is slow: more would be hopping. */
+const MAX_CHANGES = 3;
 /** What was resumed may take so long for its first byte. */
 const FIRST_BYTE_MS = 30_000;
 
@@ -101,6 +106,7 @@ export class JobKeeper {
       state: 'running',
       bytesAtMs: now(),
       interruption: undefined,
+      pace: undefined,
       ...(went.result === 'moved' ? went.patch : {}),
       choseDirect: to === 'direct',
     });
@@ -152,15 +158,39 @@ export class JobKeeper {
     if (hasGoneOn) await continuation.recovered(job, download);
     const isAhead = job.spare !== undefined && bytes > job.spare.bytes;
     if (job.spare && isAhead) await drop(downloads, job.spare.downloadId);
+    const pace = this.#isWatched(job)
+      ? paceAt(job.pace, { atMs: now(), bytes: download.bytesReceived }, job)
+      : undefined;
     const changed = await jobs.change(job.key, {
       state: 'running',
       bytes,
       bytesAtMs,
+      pace,
       ...(hasGoneOn ? { interruption: undefined } : {}),
       ...(isAhead ? { spare: undefined } : {}),
     });
-    const lookMs = changed?.spare ? PROGRESS_LOOK_MS : STALL_MS;
+    if (changed && pace && isTooSlow(pace)) await this.#leaveSlowWay(changed, download);
+    const lookMs = changed?.spare ? PROGRESS_LOOK_MS : pace ? PACE_LOOK_MS : STALL_MS;
     wakeAt(now() + (changed?.interruption ? FIRST_BYTES_LOOK_MS : lookMs));
+  }
+
+  /** The direct way is the last one: there is nothing to compare it with. */
+  #isWatched({ way, interruption, changes = 0, promisedBps }: Job): boolean {
+    return way === 'chain' && !interruption && changes < MAX_CHANGES && promisedBps !== undefined;
+  }
+
+  async #leaveSlowWay(job: Job, download: Download): Promise<void> {
+    const { jobs, continuation, now } = this.#deps;
+    const { way, chain, pace, changes = 0 } = job;
+    const leftSeconds = pace ? secondsLeft(pace, job.file.totalBytes) : Number.POSITIVE_INFINITY;
+    const patch = await continuation.change(job, download, leftSeconds);
+    const lastChange = { atMs: now(), way, chain };
+    await jobs.change(job.key, {
+      // What was in vain counts, too: the master is not asked every ten seconds.
+      changes: changes + 1,
+      pace: undefined,
+      ...(patch ? { bytesAtMs: now(), lastChange, ...patch } : {}),
+    });
   }
 
   async #isBroken(job: Job, download: Download, isNow: boolean): Promise<void> {

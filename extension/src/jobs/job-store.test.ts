@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { job } from '../testing/job.ts';
-import { memoryArea } from '../testing/memory-area.ts';
+import { fullArea, memoryArea } from '../testing/memory-area.ts';
 import { JobStore } from './job-store.ts';
 
 it('loses no job when several are added and changed at once', async () => {
@@ -29,4 +29,12 @@ it('forgets what has ended, and nothing else, when it is told to', async () => {
     await jobs.add(job({ key: state, state }));
   await jobs.removeEnded();
   expect((await jobs.all()).map(({ key }) => key)).toEqual(['click', 'running']);
+});
+
+it('begins no job that the browser has no room for, and lets those that have begun go on', async () => {
+  const jobs = new JobStore(fullArea({ jobs: [job({ key: 'old' })] }));
+  await expect(jobs.add(job({ key: 'new' }))).rejects.toThrow('quota');
+  expect((await jobs.all()).map(({ key }) => key)).toEqual(['old']);
+  expect(await jobs.change('old', { bytes: 7 })).toMatchObject({ bytes: 7 });
+  expect(await jobs.get('old')).toMatchObject({ bytes: 7 });
 });

@@ -10,6 +10,8 @@ export class JobStore {
   readonly #area: StorageArea;
   readonly #onChange: (before: readonly Job[], after: readonly Job[]) => void;
   #turn: Promise<unknown> = Promise.resolve();
+  /** What the browser had no room for: known for as long as the background lives. */
+  #unstored: readonly Job[] | undefined;
 
   /** @param onChange is told of the jobs before and after each change. */
   constructor(
@@ -36,8 +38,13 @@ export class JobStore {
     return (await this.all()).findLast((job) => job.url === url);
   }
 
+  /** Rejects when the browser has no room for it: a job that nobody remembers must not begin. */
   add(job: Job): Promise<void> {
-    return this.#edit((jobs) => [...jobs, job]);
+    return this.#inTurn(async () => {
+      const before = await this.#read();
+      await this.#store([...before, job]);
+      this.#onChange(before, [...before, job]);
+    });
   }
 
   /** Changes a job, and gives it as it is then; `undefined` when it is gone. */
@@ -62,13 +69,24 @@ export class JobStore {
     return this.#edit((jobs) => jobs.filter(({ state }) => state !== 'done' && state !== 'lost'));
   }
 
+  /** Without room in storage a job that has begun goes on by what is in memory. */
   #edit(edit: (jobs: readonly Job[]) => readonly Job[]): Promise<void> {
     return this.#inTurn(async () => {
       const before = await this.#read();
-      const after = withoutOld(edit(before));
-      await this.#area.set({ [KEY]: after });
-      this.#onChange(before, after);
+      await this.#put(before, edit(before));
     });
+  }
+
+  async #put(before: readonly Job[], after: readonly Job[]): Promise<void> {
+    await this.#store(after).catch(() => {
+      this.#unstored = after;
+    });
+    this.#onChange(before, withoutOld(after));
+  }
+
+  async #store(jobs: readonly Job[]): Promise<void> {
+    await this.#area.set({ [KEY]: withoutOld(jobs) });
+    this.#unstored = undefined;
   }
 
   /** One after the other: two edits that read the same list would lose one of them. */
@@ -79,6 +97,7 @@ export class JobStore {
   }
 
   async #read(): Promise<readonly Job[]> {
+    if (this.#unstored) return this.#unstored;
     const stored = (await this.#area.get(KEY))[KEY];
     return Array.isArray(stored) ? (stored as Job[]) : [];
   }

@@ -1,5 +1,6 @@
 import type { FigureSource, LegPrediction } from '@longhaul/shared';
 import type { FileFacts } from '../judge/file-facts.ts';
+import type { Pace, Promised } from './pace.ts';
 
 /**
  * A download that the add-on has taken over. `starting`: it is being put in the original's place; `running`: it is with
@@ -16,7 +17,7 @@ export function waitsForUser({ state }: Pick<Job, 'state'>): boolean {
   return WAITS_FOR_USER.has(state);
 }
 
-export interface Job {
+export interface Job extends Promised {
   readonly key: string;
   readonly state: JobState;
   /** Whether its bytes come through depots or directly. */
@@ -62,6 +63,12 @@ export interface Job {
   readonly restarts: number;
   /** In Firefox, the number of the rule that leads its requests to the master. */
   readonly routeId: number;
+  /** How fast it is; `undefined` while nobody has looked, and where that makes no difference. */
+  readonly pace?: Pace | undefined;
+  /** Times that it was led to another way because the one before was slow. */
+  readonly changes?: number;
+  /** The last time that happened, and the way before. */
+  readonly lastChange?: Pick<Job, 'way' | 'chain'> & { readonly atMs: number };
   /** When it was whole. */
   readonly doneAtMs?: number;
 }
@@ -78,8 +85,11 @@ export interface Interruption {
   readonly problem: string;
 }
 
-/** An interrupted download whose bytes are worth more than those of the new one, for now. */
-export interface Spare extends Pick<Job, 'url' | 'way' | 'chain' | 'interruption'> {
+/** An interrupted or slow download whose bytes are worth more than those of the new one, for now. */
+export interface Spare
+  extends Pick<Job, 'url' | 'way' | 'chain' | 'interruption' | 'promisedBps' | 'directBps'> {
   readonly downloadId: number;
   readonly bytes: number;
+  /** Where it was slow, and is paused meanwhile: the seconds that it had left. */
+  readonly leftSeconds?: number;
 }

@@ -23,6 +23,11 @@ export function isComparable({ etag, lastModified }: FileFacts): boolean {
   return etag !== '' || lastModified !== '';
 }
 
+/** Whether an entity tag names one version, byte for byte, so that a request can ask for exactly that. */
+export function isStrongTag(etag: string): boolean {
+  return /^"[\x21\x23-\x7e]*"$/.test(etag);
+}
+
 /**
  * Whether two answers are provably of one version of one file. Length and entity tag must agree; a date or a type that
  * one answer leaves out, as one with a part of the file may, is made up for by the entity tag.

@@ -7,7 +7,7 @@ import {
 } from '@longhaul/shared';
 
 /** Top-level names that never mean a host of the public Internet (RFC 6761, 6762, 8375, ICANN and customs). */
-const PRIVATE_SUFFIXES = [
+export const PRIVATE_SUFFIXES = [
   'localhost',
   'local',
   'internal',

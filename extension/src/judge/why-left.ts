@@ -12,7 +12,9 @@ export type WhyLeft =
   | 'not-running'
   | 'private-host'
   | 'private-address'
+  | 'key-held'
   | 'site-off'
+  | 'kind'
   | 'small'
   | 'unseen'
   | 'post'
@@ -32,7 +34,8 @@ export type WhyLeft =
   | 'depot-refused'
   | 'different-file'
   | 'finished'
-  | 'nearly-done';
+  | 'nearly-done'
+  | 'no-room';
 
 /** A reason with what somebody else said about it, in his own words. */
 export interface Left {

@@ -4,6 +4,7 @@ import type { ConsentStore } from '../consent/consent-store.ts';
 import type { Job } from '../jobs/job.ts';
 import type { JobStore } from '../jobs/job-store.ts';
 import type { SettingsStore } from '../settings/settings-store.ts';
+import { siteUse } from '../settings/site-rules.ts';
 import type { LastLeft } from '../take/last-left.ts';
 import type { Way } from '../ways/way.ts';
 import type { DoneDownload, RunningDownload, Status } from './status.ts';
@@ -19,7 +20,7 @@ interface StatusDependencies {
 
 /** Gathers what the popup shows for the tab with this address. */
 export async function readStatus(tabUrl: string, deps: StatusDependencies): Promise<Status> {
-  const { enabled, master, sitesOff } = await deps.settings.get();
+  const { enabled, master, ...rules } = await deps.settings.get();
   const url = parseOriginUrl(tabUrl);
   const site = url.ok ? url.value.host : '';
   const jobs = await deps.jobs.all();
@@ -28,7 +29,7 @@ export async function readStatus(tabUrl: string, deps: StatusDependencies): Prom
     enabled,
     hasMaster: master !== '',
     site,
-    siteOff: sitesOff.includes(site),
+    siteUse: siteUse([site], rules),
     leadsAnew: deps.way.standsBeside,
     running: await Promise.all(
       jobs.filter(({ state }) => state !== 'done').map((job) => describe(job, deps.downloads)),
@@ -54,6 +55,7 @@ async function describe(job: Job, downloads: Downloads): Promise<RunningDownload
     directSeconds,
     ...(job.legs ? { legs: job.legs } : {}),
     ...(job.choseDirect ? { choseDirect: true } : {}),
+    ...(job.lastChange ? { lastChange: job.lastChange } : {}),
     state: download?.paused ? 'paused' : job.state,
     downloadId: job.downloadId,
     bytesReceived: Math.max(job.bytes, download?.bytesReceived ?? 0),

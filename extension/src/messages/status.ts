@@ -1,4 +1,5 @@
 import type { Job } from '../jobs/job.ts';
+import type { SiteUse } from '../settings/site-rules.ts';
 import type { LeftDownload } from '../take/last-left.ts';
 
 /** What the popup shows. */
@@ -9,7 +10,8 @@ export interface Status {
   readonly hasMaster: boolean;
   /** Host of the active tab; empty when it is no web page. */
   readonly site: string;
-  readonly siteOff: boolean;
+  /** What the user wants of that site; `undefined`: what the other rules say. */
+  readonly siteUse: SiteUse | undefined;
   /** Whether a download that is led elsewhere starts again at its first byte. */
   readonly leadsAnew: boolean;
   readonly running: readonly RunningDownload[];
@@ -31,6 +33,7 @@ export interface RunningDownload
     | 'directSeconds'
     | 'legs'
     | 'choseDirect'
+    | 'lastChange'
   > {
   readonly state: Job['state'] | 'paused';
   /** The browser's id of it; `undefined` while there is none. */

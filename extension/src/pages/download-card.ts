@@ -71,8 +71,14 @@ function named({ name, originUrl }: { readonly name: string; readonly originUrl:
   return make('li', 'download', title);
 }
 
+/** That the way was changed because it was slow, and the way itself. */
+function way(download: RunningDownload, context: CardContext): readonly HTMLElement[] {
+  const changed = download.lastChange ? [make('span', 'quiet', say('slowChanged'))] : [];
+  return [...changed, ...picture(download, context)];
+}
+
 /** The chain, as it is or was planned; in words where there is none. */
-function way(
+function picture(
   { way: kind, legs, choseDirect }: RunningDownload,
   context: CardContext,
 ): readonly HTMLElement[] {

@@ -14,6 +14,8 @@ const REASONS = {
   'private-host': 'leftPrivateHost',
   'private-address': 'leftPrivateAddress',
   'site-off': 'leftSiteOff',
+  'key-held': 'leftKeyHeld',
+  kind: 'leftKind',
   small: 'leftSmall',
   unseen: 'leftUnseen',
   post: 'leftPost',
@@ -34,6 +36,7 @@ const REASONS = {
   'different-file': 'leftDifferentFile',
   finished: 'leftFinished',
   'nearly-done': 'leftNearlyDone',
+  'no-room': 'leftNoRoom',
 } as const satisfies Readonly<Record<WhyLeft, string>>;
 
 /** The reason with what to do, and what the master or the depot says itself. */

@@ -1,19 +1,25 @@
 import { sendMessage } from '../messages/send-message.ts';
-import type { Settings } from '../settings/settings.ts';
+import { HELD_KEYS, type Settings } from '../settings/settings.ts';
 import { say } from '../texts/say.ts';
-import { byId } from './dom.ts';
+import { byId, make } from './dom.ts';
 import { fillTexts } from './fill-texts.ts';
 import { tellField, testMasterField } from './master-field.ts';
-import { type OptionsForm, readOptionsForm } from './read-options-form.ts';
-import { exportSettings, importSettings } from './settings-transfer.ts';
+import { readOptionsForm } from './read-options-form.ts';
+import { exportRules, importRules } from './rules-transfer.ts';
 import { showHistory } from './show-history.ts';
-import { showSites } from './show-sites.ts';
 
 const MB = 1_000_000;
 const PRIVATE_EXAMPLES = 'files.corp, *.lab.internal, 10.0.0.7:8080';
+const KIND_EXAMPLES = 'iso tar.gz deb';
 
 const master = byId('master', HTMLInputElement);
 const smallest = byId('smallest', HTMLInputElement);
+const sitesNever = byId('sites-never', HTMLTextAreaElement);
+const sitesAlways = byId('sites-always', HTMLTextAreaElement);
+const kindsMode = byId('kinds-mode', HTMLSelectElement);
+const kinds = byId('kinds', HTMLInputElement);
+const bypassKey = byId('bypass-key', HTMLSelectElement);
+const noWastedByte = byId('no-wasted-byte', HTMLInputElement);
 const privateHosts = byId('private-hosts', HTMLTextAreaElement);
 const saved = byId('saved', HTMLElement);
 const chosenFile = byId('import-file', HTMLInputElement);
@@ -21,37 +27,52 @@ const chosenFile = byId('import-file', HTMLInputElement);
 function show(settings: Settings): void {
   master.value = settings.master;
   smallest.value = String(settings.smallestBytes / MB);
+  sitesNever.value = settings.sitesOff.join('\n');
+  sitesAlways.value = settings.sitesAlways.join('\n');
+  kindsMode.value = settings.kinds.mode;
+  kinds.value = settings.kinds.kinds.join(' ');
+  kinds.disabled = settings.kinds.mode === 'all';
+  bypassKey.value = settings.bypassKey;
+  noWastedByte.checked = settings.noWastedByte;
   privateHosts.value = settings.privateHosts.join('\n');
-  showSites(settings.sitesOff, removeSite);
 }
 
-function typed(): OptionsForm {
-  return { master: master.value, smallest: smallest.value, privateHosts: privateHosts.value };
-}
-
-async function removeSite(host: string): Promise<void> {
-  await sendMessage('set-site-off', { host, off: false });
-  showSites((await sendMessage('settings', null)).sitesOff, removeSite);
+async function showProblem(): Promise<void> {
+  const problem = await sendMessage('settings-problem', null);
+  const line = byId('problem', HTMLElement);
+  line.hidden = problem === null;
+  if (problem) line.textContent = say(problem === 'damaged' ? 'problemDamaged' : 'problemNewer');
 }
 
 async function save(): Promise<void> {
-  const { settings, mistakes } = readOptionsForm(typed());
-  const tell = (field: HTMLInputElement | HTMLTextAreaElement, mistake: string | undefined) =>
+  const { settings, mistakes } = readOptionsForm({
+    master: master.value,
+    smallest: smallest.value,
+    'sites-never': sitesNever.value,
+    'sites-always': sitesAlways.value,
+    'kinds-mode': kindsMode.value,
+    kinds: kinds.value,
+    'bypass-key': bypassKey.value,
+    'private-hosts': privateHosts.value,
+    'no-wasted-byte': noWastedByte.checked,
+  });
+  for (const field of [master, smallest, sitesNever, sitesAlways, kinds, privateHosts]) {
+    const mistake = mistakes[field.id as keyof typeof mistakes];
     tellField(field, mistake === undefined ? [] : [mistake], false);
-  tell(master, mistakes.master);
-  tell(smallest, mistakes.smallest);
-  tell(privateHosts, mistakes.privateHosts);
+  }
   saved.textContent = '';
   if (!settings) return document.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus();
-  show(await sendMessage('change-settings', settings));
-  saved.textContent = say('optionsSaved');
+  const stored = await sendMessage('change-settings', settings).catch(() => undefined);
+  if (stored) show(stored);
+  saved.textContent = say(stored ? 'optionsSaved' : 'optionsNoRoom');
+  await showProblem();
 }
 
 async function readChosenFile(): Promise<void> {
   const [file] = chosenFile.files ?? [];
   if (!file) return;
-  const { settings, sentence } = await importSettings(file);
-  if (settings) show(settings);
+  const sentence = await importRules(file).catch(() => say('optionsNoRoom'));
+  show(await sendMessage('settings', null));
   byId('imported', HTMLElement).textContent = sentence;
   // The same file, mended, is chosen again.
   chosenFile.value = '';
@@ -59,7 +80,15 @@ async function readChosenFile(): Promise<void> {
 
 fillTexts();
 byId('private-hint', HTMLElement).textContent = say('optionsPrivateHint', { examples: PRIVATE_EXAMPLES });
+byId('kinds-hint', HTMLElement).textContent = say('kindsHint', { examples: KIND_EXAMPLES });
 byId('smallest-unit', HTMLElement).textContent = 'MB';
+for (const key of HELD_KEYS) {
+  // Keys are called so on all keyboards.
+  const name = key === 'none' ? say('keyNone') : `${key.slice(0, 1).toUpperCase()}${key.slice(1)}`;
+  const option = make('option', '', name);
+  option.value = key;
+  bypassKey.append(option);
+}
 const form = byId('form', HTMLFormElement);
 form.addEventListener('submit', (event) => {
   event.preventDefault();
@@ -67,9 +96,10 @@ form.addEventListener('submit', (event) => {
 });
 form.addEventListener('input', () => {
   saved.textContent = '';
+  kinds.disabled = kindsMode.value === 'all';
 });
 byId('test', HTMLElement).addEventListener('click', () => void testMasterField(master));
-byId('export', HTMLElement).addEventListener('click', () => void exportSettings());
+byId('export', HTMLElement).addEventListener('click', () => void exportRules());
 byId('import', HTMLElement).addEventListener('click', () => chosenFile.click());
 chosenFile.addEventListener('change', () => void readChosenFile());
 byId('erase', HTMLElement).addEventListener('click', () => {
@@ -80,3 +110,4 @@ byId('erase', HTMLElement).addEventListener('click', () => {
 
 show(await sendMessage('settings', null));
 showHistory(await sendMessage('history', null));
+await showProblem();

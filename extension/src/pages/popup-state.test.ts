@@ -7,7 +7,7 @@ const status = (patch: Partial<Status> = {}): Status => ({
   enabled: true,
   hasMaster: true,
   site: '',
-  siteOff: false,
+  siteUse: undefined,
   leadsAnew: false,
   running: [],
   done: [],

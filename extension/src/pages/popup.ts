@@ -19,7 +19,7 @@ const NOTE_MS = 8_000;
 
 fillTexts();
 const enabled = byId('enabled', HTMLInputElement);
-const siteOn = byId('site-on', HTMLInputElement);
+const siteUse = byId('site-use', HTMLSelectElement);
 const tabUrl = await activeTabUrl();
 const timesLeft = new TimesLeft();
 const legsNow = new LegsNow((key) => sendMessage('legs', { key }));
@@ -41,8 +41,8 @@ function show(status: Status, hasAccess: boolean): void {
   byId('enabled-text', HTMLElement).textContent = say(status.enabled ? 'on' : 'off');
   byId('site-row', HTMLElement).hidden =
     site === '' || !status.enabled || !status.hasMaster || !status.consented;
-  byId('site', HTMLElement).textContent = say('siteUse', { site });
-  siteOn.checked = !status.siteOff;
+  byId('site', HTMLElement).textContent = say('siteOn', { site });
+  siteUse.value = status.siteUse ?? '';
   showEntries(byId('downloads', HTMLElement), status.running.map(card));
   byId('running-part', HTMLElement).hidden =
     state === 'not-yet' || (state === 'no-master' && !status.running.length);
@@ -150,8 +150,9 @@ const openOptions = () => openPage(() => api.runtime.openOptionsPage());
 enabled.addEventListener('change', () => {
   void sendMessage('change-settings', { enabled: enabled.checked }).then(refresh);
 });
-siteOn.addEventListener('change', () => {
-  void sendMessage('set-site-off', { host: site, off: !siteOn.checked }).then(refresh);
+siteUse.addEventListener('change', () => {
+  const use = (['always', 'never'] as const).find((one) => one === siteUse.value);
+  void sendMessage('set-site', { host: site, ...(use ? { use } : {}) }).then(refresh);
 });
 byId('welcome', HTMLButtonElement).addEventListener('click', () => {
   openPage(() => api.tabs.create({ url: api.runtime.getURL('welcome.html') }));

@@ -1,32 +1,77 @@
 import type { StorageArea } from '../browser/browser-api.ts';
-import { readSettings, type Settings } from './settings.ts';
+import {
+  isRecord,
+  type ReadSettings,
+  readSettings,
+  readStored,
+  SETTINGS_VERSION,
+  type Settings,
+} from './settings.ts';
+import { type SiteUse, withSite } from './site-rules.ts';
 
 const KEY = 'settings';
+/** What was found damaged is kept here, as it was, when it is first written over. */
+const DAMAGED_KEY = 'settingsDamaged';
+
+/** Why settings could not be stored: the browser has no room for them. What was stored before stands. */
+export class NoRoomError extends Error {
+  override readonly name = 'NoRoomError';
+}
 
 /** The user's settings in the browser's storage. */
 export class SettingsStore {
   readonly #area: StorageArea;
+  readonly #changed: (settings: Settings) => void;
+  #turn: Promise<unknown> = Promise.resolve();
 
-  constructor(area: StorageArea) {
+  /** @param changed is told of the settings after each change. */
+  constructor(area: StorageArea, changed: (settings: Settings) => void = () => undefined) {
     this.#area = area;
+    this.#changed = changed;
   }
 
   async get(): Promise<Settings> {
-    const stored = await this.#area.get(KEY);
-    return readSettings(stored[KEY]);
+    return (await this.read()).settings;
   }
 
-  /** Changes some settings and keeps the others. */
-  async change(patch: Partial<Settings>): Promise<Settings> {
-    const changed = readSettings({ ...(await this.get()), ...patch });
-    await this.#area.set({ [KEY]: changed });
-    return changed;
+  /** The settings, and what is wrong with those that are stored. */
+  async read(): Promise<ReadSettings> {
+    return readStored((await this.#area.get(KEY))[KEY]);
   }
 
-  /** Leaves a site alone, or no longer. */
-  async setSiteOff(host: string, off: boolean): Promise<void> {
-    const { sitesOff } = await this.get();
-    const others = sitesOff.filter((site) => site !== host);
-    await this.change({ sitesOff: off ? [...others, host].toSorted() : others });
+  /**
+   * Changes some settings and keeps the others, with what a newer version has stored beside them.
+   * @throws NoRoomError when they cannot be stored; nothing is changed then
+   */
+  change(patch: Partial<Settings>): Promise<Settings> {
+    return this.#edit(() => patch);
+  }
+
+  /** Says what the user wants of a site and the names below it; `undefined`: what the other rules say. */
+  async setSite(host: string, use: SiteUse | undefined): Promise<void> {
+    await this.#edit((settings) => withSite(settings, host, use));
+  }
+
+  /** One after the other: two edits that read the same settings would lose one of them. */
+  #edit(edit: (settings: Settings) => Partial<Settings>): Promise<Settings> {
+    const result = this.#turn.then(async () => {
+      const stored: unknown = (await this.#area.get(KEY))[KEY];
+      const { settings, problem } = readStored(stored);
+      const changed = readSettings({ ...settings, ...edit(settings) });
+      const others = isRecord(stored) ? stored : {};
+      const version = problem === 'newer' ? others.version : SETTINGS_VERSION;
+      await this.#area
+        .set({
+          [KEY]: { ...others, ...changed, version },
+          ...(problem === 'damaged' ? { [DAMAGED_KEY]: stored } : {}),
+        })
+        .catch((cause: unknown) => {
+          throw new NoRoomError('The browser has no room for the settings: nothing was changed.', { cause });
+        });
+      this.#changed(changed);
+      return changed;
+    });
+    this.#turn = result.catch(() => undefined);
+    return result;
   }
 }

@@ -1,23 +1,108 @@
 import { expect, it } from 'vitest';
-import { memoryArea } from '../testing/memory-area.ts';
+import { fullArea, memoryArea } from '../testing/memory-area.ts';
 import { parseMasterAddress } from './parse-master-address.ts';
-import { readSettings } from './settings.ts';
+import { readStored, type Settings } from './settings.ts';
 import { SettingsStore } from './settings-store.ts';
 
+const FIRST: Settings = {
+  enabled: true,
+  master: '',
+  smallestBytes: 2_000_000,
+  privateHosts: [],
+  sitesOff: [],
+  sitesAlways: [],
+  kinds: { mode: 'all', kinds: [] },
+  bypassKey: 'alt',
+  noWastedByte: false,
+};
+
 it('is on, without a master and with a smallest size of 2 MB, until the user decides', () => {
-  const first = { enabled: true, master: '', smallestBytes: 2_000_000, privateHosts: [], sitesOff: [] };
-  expect(readSettings(undefined)).toEqual(first);
-  expect(
-    readSettings({ enabled: 'no', master: 7, smallestBytes: -1, privateHosts: 'x', sitesOff: [1] }),
-  ).toEqual(first);
+  expect(readStored(undefined)).toEqual({ settings: FIRST, problem: undefined });
+});
+
+it.each([
+  'nonsense',
+  7,
+  null,
+  [],
+  { enabled: 'no', master: 7, smallestBytes: -1, privateHosts: 'x', sitesOff: [1], kinds: { mode: 'x' } },
+  { version: 'x' },
+])('takes its defaults for what is no settings, and says so: %j', (stored) => {
+  expect(readStored(stored)).toEqual({ settings: FIRST, problem: 'damaged' });
+});
+
+it('keeps what is good of a list, and says that something in it was not', () => {
+  expect(readStored({ version: 2, sitesOff: ['a.example', 'x y', 7] })).toMatchObject({
+    settings: { sitesOff: ['a.example'] },
+    problem: 'damaged',
+  });
+});
+
+it('takes over what the first version stored, and writes it in its own form with the next change', async () => {
+  const stored: Record<string, unknown> = {
+    settings: {
+      enabled: false,
+      master: 'https://m.example',
+      smallestBytes: 5,
+      privateHosts: ['nas'],
+      sitesOff: ['b.example'],
+    },
+  };
+  const store = new SettingsStore(memoryArea(stored));
+  const old = { ...FIRST, enabled: false, master: 'https://m.example', smallestBytes: 5 };
+  const settings = { ...old, privateHosts: ['nas'], sitesOff: ['b.example'] };
+  expect(await store.read()).toEqual({ settings, problem: undefined });
+  await store.change({ enabled: true });
+  expect(stored.settings).toEqual({ ...settings, enabled: true, version: 2 });
+});
+
+it('uses what it knows of a newer version, and loses nothing of the rest', async () => {
+  const stored: Record<string, unknown> = { settings: { version: 9, smallestBytes: 5, lanes: 'many' } };
+  const store = new SettingsStore(memoryArea(stored));
+  expect(await store.read()).toMatchObject({ settings: { smallestBytes: 5 }, problem: 'newer' });
+  await store.change({ enabled: false });
+  expect(stored.settings).toMatchObject({ version: 9, enabled: false, smallestBytes: 5, lanes: 'many' });
+});
+
+it('keeps what was damaged beside what is written over it', async () => {
+  const stored: Record<string, unknown> = { settings: 'half a sett' };
+  const store = new SettingsStore(memoryArea(stored));
+  await store.change({ enabled: false });
+  expect(stored.settingsDamaged).toBe('half a sett');
+  expect(await store.read()).toEqual({ settings: { ...FIRST, enabled: false }, problem: undefined });
+});
+
+it('says so when the browser has no room, and changes nothing', async () => {
+  const area = fullArea({ settings: { version: 2, smallestBytes: 5 } });
+  const told: Settings[] = [];
+  const store = new SettingsStore(area, (settings) => told.push(settings));
+  await expect(store.change({ smallestBytes: 6 })).rejects.toThrow(/no room.*nothing was changed/);
+  expect(await store.get()).toMatchObject({ smallestBytes: 5 });
+  expect(told).toEqual([]);
+});
+
+it('makes changes that are asked for at once one after the other', async () => {
+  const store = new SettingsStore(memoryArea());
+  await Promise.all([
+    store.setSite('a.example', 'never'),
+    store.setSite('b.example', 'always'),
+    store.change({ enabled: false }),
+    store.setSite('c.example', 'never'),
+    store.setSite('a.example', 'always'),
+  ]);
+  expect(await store.get()).toMatchObject({
+    enabled: false,
+    sitesOff: ['c.example'],
+    sitesAlways: ['a.example', 'b.example'],
+  });
 });
 
 it('keeps the other settings when one changes', async () => {
   const store = new SettingsStore(memoryArea());
   await store.change({ master: 'https://Master.Example:443/', smallestBytes: 5 });
-  await store.setSiteOff('b.example', true);
-  await store.setSiteOff('a.example', true);
-  await store.setSiteOff('b.example', false);
+  await store.setSite('b.example', 'never');
+  await store.setSite('a.example', 'never');
+  await store.setSite('b.example', undefined);
   expect(await store.get()).toMatchObject({
     master: 'https://master.example',
     smallestBytes: 5,

@@ -31,6 +31,7 @@ function setUp(patch: Partial<TakeDependencies> = {}, caught = download()) {
     },
     settings: async () => settings(),
     answers: { answerTo: async () => seenAnswer() },
+    heldKeys: { isHeld: () => false },
     isUsualPlace: async () => true,
     askMaster: async () => ({ result: 'plan', plan: plan() }),
     probeFile: async () => PROBE,
@@ -56,43 +57,53 @@ it('orders a download to be taken once the depot has shown the file, as the brow
   ]);
 });
 
-it.each<[string, boolean, string[]]>([
-  ['a file that may be kept', false, ['probe']],
-  ['a file that must not be kept, where the original stands meanwhile', true, ['probe']],
-])('tries one byte of %s', async (_what, noStore, expected) => {
+it.each<[string, Record<string, string>, boolean]>([
+  ['a file that may be kept', {}, false],
+  [
+    'a file that must not be kept and has no strong tag, where the browser shows no answers',
+    { 'cache-control': 'no-store', etag: 'W/"v1"' },
+    true,
+  ],
+])('tries one byte of %s', async (_what, headers, inOnePiece) => {
   const calls: string[] = [];
-  const headers: Record<string, string> = noStore ? { 'cache-control': 'no-store' } : {};
   const { orders, take } = setUp({
     answers: { answerTo: async () => seenAnswer({}, headers) },
     probeFile: async () => {
       calls.push('probe');
-      return PROBE;
-    },
-  });
-  await take();
-  expect(calls).toEqual(expected);
-  expect(orders).toMatchObject([{ inOnePiece: noStore }]);
-});
-
-it('only greets the depot of a file that must not be kept, where the original has to end first', async () => {
-  const calls: string[] = [];
-  const patch: Partial<TakeDependencies> = {
-    answers: { answerTo: async () => seenAnswer({}, { 'cache-control': 'no-store' }) },
-    probeFile: async () => {
-      calls.push('probe');
-      return PROBE;
+      return { result: 'file', file: factsOf(200, seenAnswer({}, headers).headers) };
     },
     greetDepot: async () => {
       calls.push('greet');
-      return calls.length === 1;
+      return true;
     },
-  };
-  const way: TakeDependencies['way'] = { standsBeside: false, take: async () => 'taken' };
-  const { take } = setUp({ ...patch, way });
-  expect(await take()).toBe('taken');
-  expect(await take()).toEqual({ why: 'depot-silent' });
-  expect(calls).toEqual(['greet', 'greet']);
+  });
+  await take();
+  expect(calls).toEqual(['probe']);
+  expect(orders).toMatchObject([{ inOnePiece }]);
 });
+
+it.each([true, false])(
+  'asks the origin for no trial of a file that must not be kept (beside: %s)',
+  async (standsBeside) => {
+    const calls: string[] = [];
+    const patch: Partial<TakeDependencies> = {
+      answers: { answerTo: async () => seenAnswer({}, { 'cache-control': 'no-store' }) },
+      probeFile: async () => {
+        calls.push('probe');
+        return PROBE;
+      },
+      greetDepot: async () => {
+        calls.push('greet');
+        return calls.length === 1;
+      },
+    };
+    const way: TakeDependencies['way'] = { standsBeside, take: async () => 'taken' };
+    const { take } = setUp({ ...patch, way });
+    expect(await take()).toBe('taken');
+    expect(await take()).toEqual({ why: 'depot-silent' });
+    expect(calls).toEqual(['greet', 'greet']);
+  },
+);
 
 const planned = (patch: Parameters<typeof plan>[0]) => async () => ({
   result: 'plan' as const,
@@ -101,6 +112,7 @@ const planned = (patch: Parameters<typeof plan>[0]) => async () => ({
 
 it.each<[WhyLeft, Partial<TakeDependencies>]>([
   ['off', { settings: async () => settings({ enabled: false }) }],
+  ['key-held', { heldKeys: { isHeld: (page, key) => page === 'https://page.example' && key === 'alt' } }],
   ['unseen', { answers: { answerTo: async () => undefined } }],
   ['personal', { answers: { answerTo: async () => seenAnswer({}, { vary: 'Cookie' }) } }],
   ['master-silent', { askMaster: async () => ({ result: 'silent' }) }],

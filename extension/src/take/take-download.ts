@@ -3,15 +3,16 @@ import type { greetDepot, Probe, probeFile } from '../ask/probe-file.ts';
 import type { Download } from '../browser/download.ts';
 import type { Downloads } from '../browser/downloads.ts';
 import type { JobKeeper } from '../jobs/job-keeper.ts';
-import { factsOf, isSameFile } from '../judge/file-facts.ts';
-import { whyIneligible, whyUnshareable } from '../judge/why-ineligible.ts';
+import { factsOf, isSameFile, isStrongTag } from '../judge/file-facts.ts';
+import { whyByRules } from '../judge/rules.ts';
 import { type Left, type Outcome, sayCode, type WhyLeft } from '../judge/why-left.ts';
 import { whyNotNow } from '../judge/why-not-now.ts';
 import { isRepeatable } from '../judge/why-not-shared.ts';
 import { whyUnfit } from '../judge/why-unfit.ts';
 import type { Settings } from '../settings/settings.ts';
 import { withoutFragment } from '../url-fragment.ts';
-import type { SeenAnswers } from '../watch/seen-answers.ts';
+import type { HeldKeys } from '../watch/held-keys.ts';
+import type { SeenAnswer, SeenAnswers } from '../watch/seen-answers.ts';
 import type { TakeOrder, Way } from '../ways/way.ts';
 
 export interface TakeDependencies {
@@ -22,6 +23,7 @@ export interface TakeDependencies {
   readonly way: Pick<Way, 'standsBeside' | 'take'>;
   readonly settings: () => Promise<Settings>;
   readonly answers: Pick<SeenAnswers, 'answerTo'>;
+  readonly heldKeys: Pick<HeldKeys, 'isHeld'>;
   /** Whether a download goes where those of the add-on go, without the user having chosen. */
   readonly isUsualPlace: (download: Download) => Promise<boolean>;
   readonly askMaster: typeof askMaster;
@@ -37,14 +39,54 @@ export interface TakeDependencies {
  */
 export async function takeDownload(caught: Download, deps: TakeDependencies): Promise<Outcome> {
   const settings = await deps.settings();
-  const ineligible = whyIneligible(caught, settings, deps.addonId, deps.now());
+  const known = { download: caught, settings, addonId: deps.addonId, nowMs: deps.now() };
+  const ineligible = whyByRules({ ...known, seen: 'later', isKeyHeld: false });
   if (ineligible) return left(ineligible);
   const seen = await deps.answers.answerTo(caught.finalUrl);
-  const unshareable = whyUnshareable(caught, seen, settings);
+  const unshareable = whyUnshareable(caught, seen, settings, deps);
   if (unshareable !== undefined || !seen) return left(unshareable ?? 'unseen');
   if (!(await deps.isUsualPlace(caught))) return left('saved-as');
+  const order = await planFor(caught, seen, settings, deps);
+  if (!('plan' in order)) return order;
+  const now = await deps.downloads.get(caught.id);
+  const obstacle = whyNotNow(now, order.plan, order.file.totalBytes);
+  if (obstacle || !now) return left(obstacle ?? 'finished');
+  const outcome = await deps.way.take({ ...order, original: now });
+  // What happened to it before its id was known went unnoticed.
+  if (outcome === 'taken') await deps.keeper.look();
+  return outcome;
+}
+
+/** The order by which an answer's file comes through depots, though it is no download yet, or why it does not. */
+export async function orderByAnswer(
+  wouldBe: Download,
+  seen: SeenAnswer,
+  deps: TakeDependencies,
+): Promise<TakeOrder | Left> {
+  const settings = await deps.settings();
+  const unshareable = whyUnshareable(wouldBe, seen, settings, deps);
+  return unshareable ? left(unshareable) : planFor(wouldBe, seen, settings, deps);
+}
+
+function whyUnshareable(
+  download: Download,
+  seen: SeenAnswer | undefined,
+  settings: Settings,
+  { addonId, now, heldKeys }: TakeDependencies,
+): WhyLeft | undefined {
+  const isKeyHeld = heldKeys.isHeld(seen?.page || download.referrer, settings.bypassKey);
+  return whyByRules({ download, seen, settings, addonId, nowMs: now(), isKeyHeld });
+}
+
+/** Asks the master for a plan, and its entry depot for the file. */
+async function planFor(
+  original: Download,
+  seen: SeenAnswer,
+  settings: Settings,
+  deps: TakeDependencies,
+): Promise<TakeOrder | Left> {
   const file = factsOf(seen.status, seen.headers);
-  const originUrl = withoutFragment(caught.finalUrl);
+  const originUrl = withoutFragment(original.finalUrl);
   const signal = deps.deadline();
   const size = file.totalBytes === undefined ? {} : { sizeBytes: file.totalBytes };
   const reply = await deps.askMaster(settings.master, { url: originUrl, ...size }, signal);
@@ -53,33 +95,21 @@ export async function takeDownload(caught: Download, deps: TakeDependencies): Pr
   const unfit = whyUnfit(plan, originUrl, settings);
   if (unfit) return left(unfit);
   const inOnePiece = !isRepeatable(seen.headers);
-  const order = { original: caught, originUrl, page: seen.page, file, inOnePiece, plan };
-  return proveAndTake(order, signal, deps);
-}
-
-async function proveAndTake(order: TakeOrder, signal: AbortSignal, deps: TakeDependencies): Promise<Outcome> {
-  const { original, plan, file } = order;
-  const unproved = await whyUnproved(order, signal, deps);
-  if (unproved) return unproved;
-  const now = await deps.downloads.get(original.id);
-  const obstacle = whyNotNow(now, plan, file.totalBytes);
-  if (obstacle || !now) return left(obstacle ?? 'finished');
-  const outcome = await deps.way.take({ ...order, original: now });
-  // What happened to it before its id was known went unnoticed.
-  if (outcome === 'taken') await deps.keeper.look();
-  return outcome;
+  const order = { original, originUrl, page: seen.page, file, inOnePiece, plan };
+  return (await whyUnproved(order, signal, deps)) ?? order;
 }
 
 /**
- * Whether the depot has the same file. For the origin this trial is one request, which may be one too many where the
- * original must end before the next one: there the depot is only greeted, and its answer to the download itself judged.
+ * Whether the depot has the same file. For the origin this trial is one request. Where its answers say that requests may count,
+ * there is none: the depot is only greeted, and what it then gives is held to the version, by its `If-Match` in Chromium, and
+ * by the browser's look at the answer in Firefox. Chromium compares nothing itself, so there a file without a strong tag is tried.
  */
 async function whyUnproved(
   { plan, file, inOnePiece }: TakeOrder,
   signal: AbortSignal,
   { way, probeFile, greetDepot }: TakeDependencies,
 ): Promise<Left | undefined> {
-  if (inOnePiece && !way.standsBeside)
+  if (inOnePiece && (!way.standsBeside || isStrongTag(file.etag)))
     return (await greetDepot(plan.location, signal)) ? undefined : left('depot-silent');
   const probe = await probeFile(plan.location, signal);
   if (probe.result !== 'file') return leftByDepot(probe);

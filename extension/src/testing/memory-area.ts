@@ -10,3 +10,9 @@ export function memoryArea(stored: Record<string, unknown> = {}): StorageArea {
   };
   return area as unknown as StorageArea;
 }
+
+/** Storage that has no room for anything new. */
+export function fullArea(stored: Record<string, unknown> = {}): StorageArea {
+  const full = async () => Promise.reject(new Error('QUOTA_BYTES quota exceeded'));
+  return { ...memoryArea(stored), set: full };
+}

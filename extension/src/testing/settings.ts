@@ -7,6 +7,10 @@ export function settings(patch: Partial<Settings> = {}): Settings {
     smallestBytes: 2_000_000,
     privateHosts: [],
     sitesOff: [],
+    sitesAlways: [],
+    kinds: { mode: 'all', kinds: [] },
+    bypassKey: 'alt',
+    noWastedByte: false,
     ...patch,
   };
 }

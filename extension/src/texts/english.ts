@@ -27,7 +27,6 @@ export const ENGLISH = {
   accessNotice:
     'Only with access to web addresses can Longhaul see what a site says of a file, and ask a depot for it. Until then all downloads stay as they are.',
   accessAllow: 'Allow it',
-  siteUse: 'Use on {site}',
   options: 'Options',
 
   runningTitle: 'Running downloads',
@@ -99,7 +98,7 @@ export const ENGLISH = {
   leftPrivateHost: 'Its host is private. Permit the host in the options if depots may fetch from it.',
   leftPrivateAddress:
     'Its host has a private address on this network. Permit the host in the options if depots may fetch from it.',
-  leftSiteOff: 'You switched this site off. The switch above turns it on again.',
+  leftSiteOff: 'You want nothing of this site through depots. The choice above changes that.',
   leftSmall: 'It is small and arrives just as fast. The options have the smallest size.',
   leftUnseen:
     'The browser did not show how it was asked for. Use “Download through Longhaul” in the link’s menu.',
@@ -126,6 +125,46 @@ export const ENGLISH = {
   leftFinished: 'It was finished first.',
   leftNearlyDone: 'It was nearly done.',
 
+  leftKeyHeld: 'You held the key that leaves a download to the browser. The options say which key that is.',
+  leftKind: 'You do not want files of its kind through depots. The options have the kinds.',
+  leftNoRoom: 'The browser has no room to remember it. Clear the list above, or make room on the disk.',
+  siteOn: 'On {site}',
+  siteUsual: 'as the rules say',
+  siteAlways: 'always through depots',
+  siteNever: 'never',
+  slowChanged: 'Its way was slow, so it was changed.',
+  optionsNever: 'Never for these sites',
+  optionsNeverHint:
+    'Their downloads are always left to the browser, with all names below them. One site per line; the popup puts the site of the current tab here, too.',
+  optionsAlways: 'Always for these sites',
+  optionsAlwaysHint:
+    'Their files are taken whatever their kind and size, if a chain is faster. One site per line.',
+  optionsKinds: 'Kinds of files',
+  kindsAll: 'all kinds',
+  kindsOnly: 'only these',
+  kindsExcept: 'all but these',
+  kindsHint: 'The ends of their names, with blanks between: {examples}.',
+  kindsList: 'Ends of names',
+  optionsKey: 'Key that leaves a download to the browser',
+  optionsKeyHint:
+    'Held while you click. To see it, a small script runs in pages; it tells of held keys and of nothing else.',
+  keyNone: 'none',
+  optionsWaste: 'No wasted byte',
+  optionsWasteHint:
+    'Requests are led to depots before the site sends anything. Names in “download” attributes are lost then, and in Chromium nothing can be compared with an answer of the site.',
+  optionsWasteOn: 'Lead requests to depots at once',
+  optionsNoRoom: 'The browser has no room for the settings: nothing was changed.',
+  importTooLarge: 'This file is larger than any list of rules. Nothing was changed.',
+  importNotJson: 'This file is not whole, or no list of rules. Nothing was changed.',
+  importNotRules: 'This file has no rules of Longhaul. Nothing was changed.',
+  importNewer: 'A newer version of Longhaul wrote this file. Nothing was changed.',
+  importBadEntry: 'In this file something is not what it should be: {place}. Nothing was changed.',
+  problemDamaged:
+    'Some of the stored settings were damaged and have their defaults now. Look at them and save.',
+  problemNewer: 'A newer version of Longhaul wrote these settings: what this one does not know is kept.',
+  mistakeSite: '“{line}” is not a site. Write its host, for example downloads.example.org.',
+  mistakeKind: '“{kind}” is not the end of a file’s name. Write for example iso or tar.gz.',
+
   menuThrough: 'Download through Longhaul',
   menuDirectly: 'Download directly',
 
@@ -148,17 +187,12 @@ export const ENGLISH = {
     'Downloads from private and intranet hosts stay as they are, their addresses are not told to the master, and no depot is asked there, unless a host stands here. One per line: {examples}.',
   optionsSave: 'Save',
   optionsSaved: 'Saved',
-  optionsSites: 'Sites switched off',
-  optionsNoSites: 'None. The popup switches the site of the current tab off.',
-  optionsRemove: 'Remove',
-  optionsFile: 'Settings as a file',
+  optionsFile: 'Rules as a file',
   optionsFileHint:
-    'Everything above, to keep or to take to another browser. What is read from a file takes the place of what is set here.',
+    'Which downloads are taken, to keep or to give away: sites, kinds, size and key. Master and private hosts are not in it. What is read takes the place of what is set here.',
   optionsExport: 'Write a file',
   optionsImport: 'Read a file',
-  importDone: 'Read. Everything above is as in the file now.',
-  importNoFile: 'This file has no settings of Longhaul. Nothing was changed.',
-  importBadPart: 'The file is not whole: {part} cannot be read. Nothing was changed.',
+  importDone: 'Read. The rules are those of the file now.',
   mistakeMaster: 'Give the host, for example master.example.org, and nothing after it.',
   mistakeSmallest: 'Give a number of megabytes, 0 or more.',
   mistakePrivate: '“{line}” is not a host. Write name, *.name or address, with :port if it needs one.',

@@ -27,7 +27,6 @@ export const PORTUGUESE: Texts = {
   accessNotice:
     'Só com acesso a endereços da web o Longhaul pode ver o que um site diz de um arquivo e pedi-lo a um depósito. Até lá, todos os downloads ficam como estão.',
   accessAllow: 'Permitir',
-  siteUse: 'Usar em {site}',
   options: 'Opções',
 
   runningTitle: 'Downloads em andamento',
@@ -99,7 +98,7 @@ export const PORTUGUESE: Texts = {
   leftPrivateHost: 'O host dele é privado. Permita o host nas opções se os depósitos puderem buscar ali.',
   leftPrivateAddress:
     'O host dele tem um endereço privado nesta rede. Permita o host nas opções se os depósitos puderem buscar ali.',
-  leftSiteOff: 'Você desligou este site. A chave acima o liga de novo.',
+  leftSiteOff: 'Você não quer nada deste site por depósitos. A escolha acima muda isso.',
   leftSmall: 'Ele é pequeno e chega tão rápido quanto. O menor tamanho está nas opções.',
   leftUnseen: 'O navegador não mostrou como ele foi pedido. Use “Baixar pelo Longhaul” no menu do link.',
   leftPost: 'Ele responde a um formulário, que só pode ser enviado uma vez.',
@@ -125,6 +124,48 @@ export const PORTUGUESE: Texts = {
   leftFinished: 'Ele terminou antes.',
   leftNearlyDone: 'Ele estava quase pronto.',
 
+  leftKeyHeld: 'Você segurou a tecla que deixa um download com o navegador. As opções dizem qual é.',
+  leftKind: 'Você não quer arquivos desse tipo por depósitos. Os tipos estão nas opções.',
+  leftNoRoom:
+    'O navegador não tem espaço para guardá-lo na memória. Limpe a lista acima ou libere espaço no disco.',
+  siteOn: 'Em {site}',
+  siteUsual: 'conforme as regras',
+  siteAlways: 'sempre por depósitos',
+  siteNever: 'nunca',
+  slowChanged: 'O caminho estava lento e foi trocado.',
+  optionsNever: 'Nunca para estes sites',
+  optionsNeverHint:
+    'Os downloads deles ficam sempre com o navegador, com todos os nomes abaixo deles. Um site por linha; o painel do botão também põe aqui o site da aba atual.',
+  optionsAlways: 'Sempre para estes sites',
+  optionsAlwaysHint:
+    'Os arquivos deles são levados qualquer que seja o tipo e o tamanho, se uma cadeia for mais rápida. Um site por linha.',
+  optionsKinds: 'Tipos de arquivo',
+  kindsAll: 'todos os tipos',
+  kindsOnly: 'somente estes',
+  kindsExcept: 'todos menos estes',
+  kindsHint: 'As terminações dos nomes, separadas por espaços: {examples}.',
+  kindsList: 'Terminações',
+  optionsKey: 'Tecla que deixa um download com o navegador',
+  optionsKeyHint:
+    'Pressionada durante o clique. Para percebê-la, um pequeno script roda nas páginas; ele informa as teclas pressionadas e nada mais.',
+  keyNone: 'nenhuma',
+  optionsWaste: 'Nenhum byte desperdiçado',
+  optionsWasteHint:
+    'Os pedidos são levados aos depósitos antes que o site envie algo. Nomes em atributos “download” se perdem, e no Chromium nada pode ser comparado com uma resposta do site.',
+  optionsWasteOn: 'Levar os pedidos aos depósitos imediatamente',
+  optionsNoRoom: 'O navegador não tem espaço para as configurações: nada foi alterado.',
+  importTooLarge: 'Este arquivo é maior do que qualquer lista de regras. Nada foi alterado.',
+  importNotJson: 'Este arquivo não está íntegro ou não é uma lista de regras. Nada foi alterado.',
+  importNotRules: 'Este arquivo não tem regras do Longhaul. Nada foi alterado.',
+  importNewer: 'Uma versão mais nova do Longhaul gravou este arquivo. Nada foi alterado.',
+  importBadEntry: 'Neste arquivo algo não é o que deveria ser: {place}. Nada foi alterado.',
+  problemDamaged:
+    'Parte das configurações guardadas estava danificada e agora tem os valores padrão. Confira e salve.',
+  problemNewer:
+    'Uma versão mais nova do Longhaul gravou estas configurações: o que esta não conhece fica guardado.',
+  mistakeSite: '“{line}” não é um site. Escreva o host, por exemplo downloads.example.org.',
+  mistakeKind: '“{kind}” não é a terminação de um nome de arquivo. Escreva por exemplo iso ou tar.gz.',
+
   menuThrough: 'Baixar pelo Longhaul',
   menuDirectly: 'Baixar diretamente',
 
@@ -147,17 +188,12 @@ export const PORTUGUESE: Texts = {
     'Downloads de hosts privados e de intranets ficam como estão, seus endereços não são informados ao mestre, e nenhum depósito busca ali, a menos que o host esteja aqui. Um por linha: {examples}.',
   optionsSave: 'Salvar',
   optionsSaved: 'Salvo',
-  optionsSites: 'Sites desligados',
-  optionsNoSites: 'Nenhum. O painel do botão desliga o site da aba atual.',
-  optionsRemove: 'Remover',
-  optionsFile: 'Configurações em arquivo',
+  optionsFile: 'Regras em arquivo',
   optionsFileHint:
-    'Tudo o que está acima, para guardar ou levar a outro navegador. O que é lido de um arquivo substitui o que está aqui.',
+    'Quais downloads são levados, para guardar ou compartilhar: sites, tipos, tamanho e tecla. O mestre e os hosts privados não vão junto. O que é lido substitui o que está aqui.',
   optionsExport: 'Gravar arquivo',
   optionsImport: 'Ler arquivo',
-  importDone: 'Lido. Tudo acima está agora como no arquivo.',
-  importNoFile: 'Este arquivo não tem configurações do Longhaul. Nada foi alterado.',
-  importBadPart: 'O arquivo não está íntegro: {part} não pode ser lido. Nada foi alterado.',
+  importDone: 'Lido. As regras agora são as do arquivo.',
   mistakeMaster: 'Informe o host, por exemplo master.example.org, e nada depois dele.',
   mistakeSmallest: 'Informe um número de megabytes, 0 ou mais.',
   mistakePrivate: '“{line}” não é um host. Escreva nome, *.nome ou endereço, com :porta se for preciso.',

@@ -25,7 +25,6 @@ export const VIETNAMESE: Texts = {
   accessNotice:
     'Chỉ khi được truy cập các địa chỉ web, Longhaul mới thấy trang web nói gì về một tệp và mới hỏi được trạm trung chuyển. Cho đến lúc đó, mọi tệp vẫn tải như bình thường.',
   accessAllow: 'Cho phép',
-  siteUse: 'Dùng trên {site}',
   options: 'Tùy chọn',
 
   runningTitle: 'Đang tải',
@@ -98,7 +97,7 @@ export const VIETNAMESE: Texts = {
     'Máy chủ của tệp là máy nội bộ. Hãy cho phép máy đó trong phần tùy chọn nếu các trạm được lấy tệp từ đó.',
   leftPrivateAddress:
     'Máy chủ của tệp có địa chỉ nội bộ trong mạng này. Hãy cho phép máy đó trong phần tùy chọn nếu các trạm được lấy tệp từ đó.',
-  leftSiteOff: 'Bạn đã tắt trang này. Công tắc phía trên sẽ bật lại.',
+  leftSiteOff: 'Bạn không muốn gì từ trang này đi qua trạm. Lựa chọn phía trên thay đổi điều đó.',
   leftSmall: 'Tệp nhỏ và tải trực tiếp cũng nhanh như vậy. Cỡ nhỏ nhất nằm trong phần tùy chọn.',
   leftUnseen:
     'Trình duyệt không cho thấy tệp đã được yêu cầu thế nào. Hãy dùng “Tải qua Longhaul” trong menu của liên kết.',
@@ -127,6 +126,46 @@ export const VIETNAMESE: Texts = {
   leftFinished: 'Tệp đã tải xong trước đó.',
   leftNearlyDone: 'Tệp đã gần tải xong.',
 
+  leftKeyHeld: 'Bạn đã giữ phím để trình duyệt tự tải. Phần tùy chọn cho biết đó là phím nào.',
+  leftKind: 'Bạn không muốn loại tệp này đi qua trạm trung chuyển. Các loại tệp nằm trong phần tùy chọn.',
+  leftNoRoom:
+    'Trình duyệt không còn chỗ để ghi nhớ tệp này. Hãy xóa danh sách phía trên hoặc giải phóng chỗ trống trên đĩa.',
+  siteOn: 'Trên {site}',
+  siteUsual: 'theo quy tắc',
+  siteAlways: 'luôn qua trạm',
+  siteNever: 'không bao giờ',
+  slowChanged: 'Đường cũ quá chậm nên đã được đổi.',
+  optionsNever: 'Không bao giờ dùng cho các trang này',
+  optionsNeverHint:
+    'Tệp từ các trang này và mọi tên miền con luôn do trình duyệt tự tải. Mỗi dòng một trang; bảng của nút Longhaul cũng thêm trang của thẻ hiện tại vào đây.',
+  optionsAlways: 'Luôn dùng cho các trang này',
+  optionsAlwaysHint:
+    'Tệp từ các trang này được tải qua trạm dù thuộc loại và cỡ nào, nếu chuỗi trạm nhanh hơn. Mỗi dòng một trang.',
+  optionsKinds: 'Loại tệp',
+  kindsAll: 'mọi loại',
+  kindsOnly: 'chỉ những loại này',
+  kindsExcept: 'mọi loại trừ những loại này',
+  kindsHint: 'Phần đuôi của tên tệp, cách nhau bằng dấu cách: {examples}.',
+  kindsList: 'Phần đuôi tên tệp',
+  optionsKey: 'Phím để trình duyệt tự tải',
+  optionsKeyHint:
+    'Giữ phím trong khi nhấp. Để nhận ra, một đoạn mã nhỏ chạy trong các trang; nó chỉ báo phím đang được giữ, không gì khác.',
+  keyNone: 'không có',
+  optionsWaste: 'Không lãng phí byte nào',
+  optionsWasteHint:
+    'Yêu cầu được dẫn đến trạm trước khi trang web gửi bất cứ gì. Khi đó tên trong thuộc tính “download” bị mất, và trong Chromium không thể so sánh với câu trả lời của trang web.',
+  optionsWasteOn: 'Dẫn yêu cầu đến trạm ngay lập tức',
+  optionsNoRoom: 'Trình duyệt không còn chỗ cho thiết lập: không có gì thay đổi.',
+  importTooLarge: 'Tệp này lớn hơn mọi danh sách quy tắc. Không có gì thay đổi.',
+  importNotJson: 'Tệp này không nguyên vẹn hoặc không phải danh sách quy tắc. Không có gì thay đổi.',
+  importNotRules: 'Tệp này không chứa quy tắc của Longhaul. Không có gì thay đổi.',
+  importNewer: 'Tệp này do phiên bản Longhaul mới hơn ghi. Không có gì thay đổi.',
+  importBadEntry: 'Trong tệp này có chỗ không đúng: {place}. Không có gì thay đổi.',
+  problemDamaged: 'Một phần thiết lập đã lưu bị hỏng và nay mang giá trị mặc định. Hãy xem lại và lưu.',
+  problemNewer: 'Thiết lập này do phiên bản Longhaul mới hơn ghi: phần mà bản này không biết vẫn được giữ.',
+  mistakeSite: '“{line}” không phải là trang web. Hãy viết tên máy, ví dụ downloads.example.org.',
+  mistakeKind: '“{kind}” không phải là phần đuôi của tên tệp. Hãy viết ví dụ iso hoặc tar.gz.',
+
   menuThrough: 'Tải qua Longhaul',
   menuDirectly: 'Tải trực tiếp',
 
@@ -149,17 +188,12 @@ export const VIETNAMESE: Texts = {
     'Tệp từ máy nội bộ vẫn tải như bình thường, địa chỉ của chúng không được báo cho máy chủ điều phối và không trạm nào được hỏi ở đó, trừ khi máy ấy có tên ở đây. Mỗi dòng một máy: {examples}.',
   optionsSave: 'Lưu',
   optionsSaved: 'Đã lưu',
-  optionsSites: 'Các trang đã tắt',
-  optionsNoSites: 'Chưa có. Bảng của nút Longhaul tắt trang của thẻ hiện tại.',
-  optionsRemove: 'Bỏ',
-  optionsFile: 'Thiết lập dưới dạng tệp',
+  optionsFile: 'Quy tắc dưới dạng tệp',
   optionsFileHint:
-    'Mọi thứ ở trên, để giữ lại hoặc mang sang trình duyệt khác. Nội dung đọc từ tệp sẽ thay thế thiết lập ở đây.',
+    'Những tệp nào được tải qua trạm, để giữ lại hoặc chia sẻ: trang, loại, cỡ và phím. Không gồm máy chủ điều phối và máy nội bộ. Nội dung được đọc sẽ thay thế thiết lập ở đây.',
   optionsExport: 'Ghi ra tệp',
   optionsImport: 'Đọc từ tệp',
-  importDone: 'Đã đọc. Mọi thứ ở trên nay giống như trong tệp.',
-  importNoFile: 'Tệp này không chứa thiết lập của Longhaul. Không có gì thay đổi.',
-  importBadPart: 'Tệp không nguyên vẹn: không đọc được {part}. Không có gì thay đổi.',
+  importDone: 'Đã đọc. Các quy tắc nay giống như trong tệp.',
   mistakeMaster: 'Hãy nhập tên máy, ví dụ master.example.org, và không thêm gì phía sau.',
   mistakeSmallest: 'Hãy nhập số megabyte, từ 0 trở lên.',
   mistakePrivate: '“{line}” không phải là tên máy. Hãy viết tên, *.tên hoặc địa chỉ, kèm :cổng nếu cần.',

@@ -88,7 +88,8 @@ export class SeenAnswers {
   }
 }
 
-function toAnswer(event: RequestEvent): SeenAnswer {
+/** The answer in an event of the browser. */
+export function toAnswer(event: RequestEvent): SeenAnswer {
   return {
     method: event.method,
     status: event.statusCode ?? 0,

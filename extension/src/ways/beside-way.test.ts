@@ -66,6 +66,13 @@ const answer = (patch: Partial<Download>): Partial<Download> => ({
 });
 
 describe('taking a download', () => {
+  it('touches nothing when the browser has no room to remember it', async () => {
+    const world = setUp();
+    world.jobs.add = () => Promise.reject(new Error('QUOTA_BYTES quota exceeded'));
+    expect(await world.way.take(order())).toEqual({ why: 'no-room' });
+    expect(world.downloads.log).toEqual([]);
+  });
+
   it('pauses the original until its successor has delivered, then ends it and passes its name on', async () => {
     const world = setUp();
     let looks = 0;
@@ -96,10 +103,15 @@ describe('taking a download', () => {
     expect(await world.way.take(order({ file: { ...FILE, totalBytes: 9 } }))).toBe('taken');
   });
 
-  it('asks for the whole in one request where an answer must not be kept', async () => {
+  it('asks for the whole in one request, and for its very version, where an answer must not be kept', async () => {
     const world = setUp();
     world.meanwhile = async () => world.downloads.change(2, { state: 'interrupted', error: 'SERVER_FAILED' });
     await world.way.take(order({ inOnePiece: true }));
+    expect(world.downloads.started?.headers).toEqual({
+      'If-None-Match': '"longhaul-in-one-piece"',
+      'If-Match': '"v1"',
+    });
+    await world.way.take(order({ inOnePiece: true, file: { ...FILE, etag: 'W/"v1"' } }));
     expect(Object.keys(world.downloads.started?.headers ?? {})).toEqual(['If-None-Match']);
     await world.way.take(order());
     expect(world.downloads.started?.headers).toEqual({});
@@ -318,6 +330,65 @@ describe('starting again', () => {
     expect(await world.way.goOn(interrupted(1), dropped)).toMatchObject({ result: 'moved' });
     const often = interrupted(1, { restarts: 3 });
     expect(await world.way.goOn(often, dropped)).toMatchObject({ result: 'lost' });
+  });
+});
+
+describe('leaving a slow chain', () => {
+  const running = download({ id: 2, bytesReceived: 10_000_000, addonId: 'longhaul' });
+  const slow = job({ promisedBps: 80e6, directBps: 20e6 });
+
+  it('starts beside it, while it pauses, what ends in half of the time left, and leaves it for that', async () => {
+    const world = setUp({}, running);
+    await world.jobs.add(slow);
+    world.meanwhile = async () => {
+      expect(world.downloads.items.get(2)).toMatchObject({ paused: true });
+      expect(await world.jobs.get('a')).toMatchObject({
+        downloadId: 3,
+        spare: { downloadId: 2, bytes: 10_000_000 },
+      });
+      expect(world.given).toEqual([]);
+      world.downloads.change(3, { bytesReceived: 10_000_001 });
+    };
+    const patch = await world.way.change(slow, running, 20);
+    expect(world.asked).toMatchObject([{ avoid: ['pe-1', 'rj-1'] }]);
+    expect(world.downloads.log).toEqual(['pause 2', `start ${plan().masterUrl}`, 'cancel 2', 'erase 2']);
+    expect(patch).toMatchObject({ downloadId: 3, bytes: 0, restarts: 1, spare: undefined });
+    expect(world.given).toEqual(['3 is file.iso']);
+  });
+
+  it('leaves it within ten seconds, with what has come, when the rest comes in half of the time left', async () => {
+    const world = setUp({}, running);
+    world.meanwhile = async () => world.downloads.change(3, { bytesReceived: 9_000_000 });
+    expect(await world.way.change(slow, running, 1_000)).toMatchObject({ downloadId: 3 });
+    expect(world.nowMs - NOW_MS).toBe(10_000);
+  });
+
+  it('gives no byte up for what ends later than that, or does not have the file', async () => {
+    const world = setUp({}, running);
+    expect(await world.way.change(slow, running, 19)).toBeUndefined();
+    const nowhere = setUp({ probeFile: async () => SILENT }, running);
+    expect(await nowhere.way.change(slow, running, 1_000)).toBeUndefined();
+    const boundless = { ...slow, file: { ...FILE, totalBytes: undefined } };
+    expect(await world.way.change(boundless, running, 1_000)).toBeUndefined();
+    expect([...world.downloads.log, ...nowhere.downloads.log]).toEqual([]);
+  });
+
+  it.each<[string, Partial<Download>]>([
+    ['is as slow', { bytesReceived: 100_000 }],
+    ['says nothing', {}],
+    ['breaks', BROKEN],
+  ])('goes on with it where it paused when the other one %s', async (_what, patch) => {
+    const world = setUp({}, running);
+    await world.jobs.add(slow);
+    world.meanwhile = async () => world.downloads.change(3, patch);
+    expect(await world.way.change(slow, running, 1_000)).toBeUndefined();
+    expect(world.downloads.log.slice(2)).toEqual(['cancel 3', 'erase 3', 'resume 2']);
+    expect(await world.jobs.get('a')).toMatchObject({
+      downloadId: 2,
+      state: 'running',
+      url: slow.url,
+      chain: slow.chain,
+    });
   });
 });
 

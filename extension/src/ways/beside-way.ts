@@ -6,6 +6,7 @@ import type { Downloads } from '../browser/downloads.ts';
 import type { Job } from '../jobs/job.ts';
 import { drop, type GoOn, type Lead } from '../jobs/job-keeper.ts';
 import type { JobStore } from '../jobs/job-store.ts';
+import { isWorthNewStart } from '../jobs/pace.ts';
 import { isWorthStartingOver, nextTryAtMs } from '../jobs/retry-times.ts';
 import { isSameFile } from '../judge/file-facts.ts';
 import type { Outcome } from '../judge/why-left.ts';
@@ -22,6 +23,7 @@ import {
   newJob,
   orderOf,
   problemOf,
+  remembers,
   type TakeOrder,
   type Way,
   wayOf,
@@ -51,10 +53,12 @@ const TRIAL_BYTES = 2 * 1024 * 1024;
 const TRIAL_MS = 10_000;
 /** What the depot has just shown to somebody else comes within this time; a break may follow at once. */
 const FIRST_BYTES_MS = 300;
+/** In place of an infinite time, which storage does not know. */
+const LONGEST_SECONDS = 1e9;
 /** Between two looks at a trial. */
 const TRIAL_LOOK_MS = 100;
 
-/** What changes in a job that goes another way. */
+/** Where a job's file comes from when it starts again. */
 type NewWay = Pick<Job, 'url' | 'way' | 'chain'> & Partial<Job>;
 
 const NOT_YET: GoOn = { result: 'not-yet', problem: '' };
@@ -76,7 +80,7 @@ export class BesideWay implements Way {
     const { downloads, jobs, names, now } = this.#deps;
     const { original, plan } = order;
     const job = newJob(order, now(), { url: plan.masterUrl, routeId: 0 });
-    await jobs.add(job);
+    if (!(await remembers(jobs, job))) return { why: 'no-room' };
     await downloads.pause(original.id).catch(() => undefined);
     const downloadId = await names.start({ url: job.url, headers: headersOf(job) }).catch(() => undefined);
     if (downloadId === undefined) return this.#backToOriginal(job, undefined, { why: 'depot-silent' });
@@ -94,7 +98,7 @@ export class BesideWay implements Way {
   async begin(order: LinkOrder): Promise<Outcome> {
     const { jobs, names, now } = this.#deps;
     const job = newJob(orderOf(order), now(), { url: order.plan.masterUrl, routeId: 0 });
-    await jobs.add(job);
+    if (!(await remembers(jobs, job))) return { why: 'no-room' };
     const downloadId = await names.start({ url: job.url }).catch(() => undefined);
     if (downloadId === undefined) {
       await jobs.remove(job.key);
@@ -135,9 +139,11 @@ export class BesideWay implements Way {
         ? await this.#directWay(job)
         : await this.#chainWay(job, [job.chain, job.chain.slice(0, 1)]);
     if (!way) return NOT_YET;
-    return download.state === 'interrupted'
-      ? this.#beginBeside(job, download, way)
-      : this.#replace(job, download, way);
+    if (download.state !== 'interrupted') return this.#replace(job, download, way);
+    const patch = await this.#startBeside(job, way, { download });
+    if (!patch) return NOT_YET;
+    this.#deps.names.give(patch.downloadId, job.name);
+    return { result: 'moved', patch };
   }
 
   /**
@@ -158,6 +164,58 @@ export class BesideWay implements Way {
     return { result: 'moved', patch: { ...way, downloadId, bytes: 0 } };
   }
 
+  /**
+   * Another download starts beside the slow one, which pauses, if it is to end in half of the time left; the slow one goes when
+   * the other has shown that it will. Else it goes on. The name is free for the other only when the slow one has gone.
+   */
+  async change(job: Job, download: Download, leftSeconds: number): Promise<Partial<Job> | undefined> {
+    const { downloads, jobs, names } = this.#deps;
+    const { totalBytes } = job.file;
+    const isWorth = (wholeSeconds: number) => isWorthNewStart(wholeSeconds, leftSeconds);
+    if (job.spare || totalBytes === undefined || job.restarts >= MAX_RESTARTS) return undefined;
+    if (!isWorth(Math.min(job.predictedSeconds, job.directSeconds))) return undefined;
+    const way = await this.#newWay(job, job.chain);
+    if (!way || !isWorth(way.predictedSeconds ?? job.directSeconds)) return undefined;
+    await downloads.pause(download.id).catch(() => undefined);
+    const old = { download, leftSeconds: Math.min(leftSeconds, LONGEST_SECONDS) };
+    const patch = await this.#startBeside(job, way, old);
+    if (!patch) {
+      await downloads.resume(download.id).catch(() => undefined);
+      return undefined;
+    }
+    const { downloadId, spare } = patch;
+    if (!(await this.#showsWorth(downloadId, download.bytesReceived, totalBytes, leftSeconds))) {
+      if (spare) await this.#backToSpare(job, spare, downloadId);
+      names.give(downloadId, '');
+      return undefined;
+    }
+    await drop(downloads, download.id);
+    names.give(downloadId, job.name);
+    await jobs.change(job.key, { spare: undefined });
+    return { ...patch, spare: undefined };
+  }
+
+  /** Whether a download that has just started gets ahead of another one, or shows by its rate that it ends in half of its time. */
+  async #showsWorth(
+    id: number,
+    aheadOfBytes: number,
+    totalBytes: number,
+    leftSeconds: number,
+  ): Promise<boolean> {
+    const { downloads, now, pause } = this.#deps;
+    const startedMs = now();
+    for (;;) {
+      const own = await downloads.get(id);
+      if (!own || own.state === 'interrupted') return false;
+      const { bytesReceived } = own;
+      if (own.state === 'complete' || bytesReceived > aheadOfBytes) return true;
+      const seconds = (now() - startedMs) / 1_000;
+      const leftAnew = ((totalBytes - bytesReceived) * seconds) / bytesReceived;
+      if (seconds * 1_000 >= TRIAL_MS) return isWorthNewStart(leftAnew, leftSeconds);
+      await pause(TRIAL_LOOK_MS);
+    }
+  }
+
   /** Pausing and resuming costs no request here, and gives the browser its five resumptions back. */
   async recovered(_job: Job, download: Download): Promise<void> {
     const { downloads } = this.#deps;
@@ -167,6 +225,10 @@ export class BesideWay implements Way {
 
   async release(): Promise<void> {
     // Nothing was set up.
+  }
+
+  async adopt(): Promise<void> {
+    // It resumes where it was led to, as all do.
   }
 
   async recover(job: Job): Promise<void> {
@@ -235,16 +297,23 @@ export class BesideWay implements Way {
     return outcome;
   }
 
-  /** The new download broke before it had delivered more than the old one: the old one counts again. */
-  async #backToSpare(job: Job, spare: NonNullable<Job['spare']>, downloadId: number): Promise<GoOn> {
+  /** The new download broke, or is slow, before it had delivered more than the old one: the old one counts again. */
+  async #backToSpare(
+    job: Job,
+    spare: NonNullable<Job['spare']>,
+    downloadId: number,
+  ): Promise<Extract<GoOn, { result: 'moved' }>> {
     const { jobs, downloads, now } = this.#deps;
-    const { interruption: old } = spare;
+    const { interruption: old, leftSeconds, ...back } = spare;
     const tries = (old?.tries ?? 0) + 1;
     const nextMs = old && nextTryAtMs(old.sinceMs, tries, now());
     const interruption = old && { ...old, tries, nextTryAtMs: nextMs ?? old.nextTryAtMs };
-    const patch = { ...spare, spare: undefined, choseDirect: false, interruption, state: 'waiting' } as const;
+    const state = leftSeconds === undefined ? 'waiting' : 'running';
+    const gone = { spare: undefined, pace: undefined, choseDirect: false } as const;
+    const patch = { ...back, ...gone, interruption, state } as const;
     await jobs.change(job.key, patch);
     await drop(downloads, downloadId);
+    if (leftSeconds !== undefined) await downloads.resume(spare.downloadId).catch(() => undefined);
     return { result: 'moved', patch };
   }
 
@@ -256,37 +325,58 @@ export class BesideWay implements Way {
       isWorthStartingOver(waitedMs, { bytes, totalBytes: job.file.totalBytes, wholeSeconds });
     if (job.restarts >= MAX_RESTARTS) return old ? NOT_YET : { result: 'lost' };
     if (!isWorth(Math.min(job.predictedSeconds, job.directSeconds))) return NOT_YET;
-    const way = await this.#newWay(job);
+    const way = await this.#newWay(job, job.chain.slice(0, 1));
     if (!way || !isWorth(way.predictedSeconds ?? job.directSeconds)) return NOT_YET;
-    return this.#beginBeside(job, old, { ...way, restarts: job.restarts + 1 });
+    const patch = await this.#startBeside(job, way, old && { download: old });
+    if (!patch) return NOT_YET;
+    this.#deps.names.give(patch.downloadId, job.name);
+    return { result: 'moved', patch };
   }
 
-  /** Begins at the first byte over another way; what the old download has stands until the new one has more. */
-  async #beginBeside(job: Job, old: Download | undefined, way: NewWay): Promise<GoOn> {
+  /**
+   * Starts a job's file over another way, without a name yet; what is on disk becomes its spare. `undefined` when the browser
+   * refuses.
+   */
+  async #startBeside(
+    job: Job,
+    way: NewWay,
+    old: { readonly download: Download; readonly leftSeconds?: number } | undefined,
+  ): Promise<(Partial<Job> & { readonly downloadId: number }) | undefined> {
     const { jobs, names } = this.#deps;
     const downloadId = await names.start({ url: way.url, headers: headersOf(job) }).catch(() => undefined);
-    if (downloadId === undefined) return NOT_YET;
-    const { url, way: oldWay, chain, interruption } = job;
+    if (downloadId === undefined) return undefined;
+    const { url, way: oldWay, chain, interruption, promisedBps, directBps } = job;
     const spare = old && {
-      downloadId: old.id,
-      bytes: old.bytesReceived,
+      downloadId: old.download.id,
+      bytes: old.download.bytesReceived,
       url,
       way: oldWay,
       chain,
       interruption,
+      promisedBps,
+      directBps,
+      ...(old.leftSeconds === undefined ? {} : { leftSeconds: old.leftSeconds }),
     };
-    const patch = { ...way, downloadId, bytes: 0, spare, interruption: undefined };
+    const patch = {
+      ...way,
+      state: 'running',
+      downloadId,
+      bytes: 0,
+      pace: undefined,
+      spare,
+      restarts: job.restarts + 1,
+      interruption: undefined,
+    } as const;
     await jobs.change(job.key, patch);
-    names.give(downloadId, job.name);
-    return { result: 'moved', patch: { ...patch, state: 'running' } };
+    return patch;
   }
 
   /**
-   * A way past the entry depot that does not answer; the origin itself when the master knows none. `undefined` when
+   * A way past these depots; the origin itself when the master knows none. `undefined` when
    * nobody shows the file, as while the network is away.
    */
-  async #newWay(job: Job): Promise<NewWay | undefined> {
-    const chain = job.choseDirect ? undefined : await this.#chainWay(job, [job.chain.slice(0, 1)]);
+  async #newWay(job: Job, avoid: readonly string[]): Promise<NewWay | undefined> {
+    const chain = job.choseDirect ? undefined : await this.#chainWay(job, [avoid]);
     return chain ?? this.#directWay(job);
   }
 

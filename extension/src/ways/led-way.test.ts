@@ -62,6 +62,13 @@ function setUpWith(answers: Answers, answer: SeenAnswer | undefined, ...items: D
 }
 
 describe('taking a download', () => {
+  it('touches nothing when the browser has no room to remember it', async () => {
+    const world = setUp(undefined);
+    world.jobs.add = () => Promise.reject(new Error('QUOTA_BYTES quota exceeded'));
+    expect(await world.way.take(order())).toEqual({ why: 'no-room' });
+    expect(world.downloads.log).toEqual([]);
+  });
+
   it("leads the origin's own address to the master, and downloads it under the original's name", async () => {
     const { jobs, log, way } = setUp(seenAnswer({ isFromTab: false }));
     expect(await way.take(order())).toBe('taken');
@@ -219,6 +226,53 @@ describe('going on', () => {
     const gone = { ...broken, canResume: false };
     const { log, way } = setUpWith({ chain: SILENT, origin: SILENT }, undefined, gone);
     expect(await way.goOn(tried(9), gone)).toEqual({ result: 'not-yet', problem: '' });
+    expect(log).toEqual([]);
+  });
+});
+
+describe('leaving a slow chain', () => {
+  const running = (patch: Partial<Download> = {}) =>
+    download({ id: 2, bytesReceived: 10_000_000, canResume: true, addonId: 'longhaul', ...patch });
+  const other = plan({
+    chain: ['sp-1'],
+    masterUrl: 'https://master.example/get/~avoid=pe-1+rj-1/https/origin.example:443/file.iso',
+  });
+
+  it('goes on at the next byte over another chain that ends sooner', async () => {
+    const { jobs, log, probed, way } = setUpWith(
+      { master: { result: 'plan', plan: other } },
+      undefined,
+      running(),
+    );
+    await jobs.add(ledJob());
+    expect(await way.change(ledJob(), running(), 100)).toMatchObject({
+      way: 'chain',
+      chain: ['sp-1'],
+      masterUrl: other.masterUrl,
+    });
+    expect(log).toEqual(['pause 2', `lead ${ORIGIN} to ${other.masterUrl}`, 'resume 2']);
+    expect(probed).toEqual([[other.location, 10_000_000]]);
+  });
+
+  it.each<[string, Answers]>([
+    [
+      'the master knows no other chain',
+      { master: { result: 'plan', plan: plan({ decision: 'direct', chain: [] }) } },
+    ],
+    ['the master is away', { master: { result: 'silent' } }],
+    ['the other chain does not have the file', { chain: SILENT }],
+  ])('goes on at the next byte from the origin when %s', async (_what, answers) => {
+    const { log, way } = setUpWith(answers, undefined, running());
+    expect(await way.change(ledJob(), running(), 100)).toEqual({ way: 'direct', chain: [] });
+    expect(log).toEqual(['pause 2', 'release', 'resume 2']);
+  });
+
+  it.each<[string, Answers, number]>([
+    ['nothing ends sooner', {}, 8],
+    ['nobody has the next byte', { chain: SILENT, origin: SILENT }, 100],
+  ])('stays where it is when %s', async (_what, answers, leftSeconds) => {
+    const { log, way } = setUpWith(answers, undefined, running());
+    expect(await way.change(ledJob(), running(), leftSeconds)).toBeUndefined();
     expect(log).toEqual([]);
   });
 });

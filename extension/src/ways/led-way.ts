@@ -22,6 +22,7 @@ import {
   newJob,
   orderOf,
   problemOf,
+  remembers,
   type TakeOrder,
   type Way,
   wayOf,
@@ -65,11 +66,10 @@ export class LedWay implements Way {
   }
 
   async take(order: TakeOrder): Promise<Outcome> {
-    const { downloads, jobs, routes, now } = this.#deps;
+    const { downloads, jobs, now } = this.#deps;
     const routeId = nextRouteId(await jobs.all());
     const job = newJob(order, now(), { url: order.originUrl, routeId });
-    await jobs.add(job);
-    await routes.lead(routeOf(job));
+    if (!(await this.#isLed(job))) return { why: 'no-room' };
     if (!(await endOriginal(downloads, order.original.id))) {
       await this.release(job);
       await jobs.remove(job.key);
@@ -79,12 +79,23 @@ export class LedWay implements Way {
   }
 
   async begin(order: LinkOrder): Promise<Outcome> {
-    const { jobs, routes, now } = this.#deps;
+    const { jobs, now } = this.#deps;
     const routeId = nextRouteId(await jobs.all());
     const job = newJob(orderOf(order), now(), { url: order.originUrl, routeId });
-    await jobs.add(job);
-    await routes.lead(routeOf(job));
-    return this.#startLed(job);
+    return (await this.#isLed(job)) ? this.#startLed(job) : { why: 'no-room' };
+  }
+
+  /** Stores a new job and its rule; false when the browser has no room for them. */
+  async #isLed(job: Job): Promise<boolean> {
+    const { jobs, routes } = this.#deps;
+    if (!(await remembers(jobs, job))) return false;
+    return routes.lead(routeOf(job)).then(
+      () => true,
+      async () => {
+        await jobs.remove(job.key);
+        return false;
+      },
+    );
   }
 
   /** Starts the download that the rule leads to the master, and judges what the depot answers. */
@@ -142,17 +153,12 @@ export class LedWay implements Way {
   }
 
   async #resume(job: Job, way: OpenWay, downloadId: number): Promise<GoOn> {
-    const { downloads, jobs } = this.#deps;
-    await this.#leadTo(job, way);
+    const { downloads, jobs, routes } = this.#deps;
+    await lead(routes, { ...job, ...way });
     await jobs.change(job.key, way);
     // Not awaited: it settles when the download has ended.
     downloads.resume(downloadId).catch(() => undefined);
     return { result: 'tried' };
-  }
-
-  async #leadTo(job: Job, way: OpenWay): Promise<void> {
-    const { routes } = this.#deps;
-    await (way.way === 'direct' ? routes.release(job.routeId) : routes.lead(routeOf({ ...job, ...way })));
   }
 
   /**
@@ -202,12 +208,66 @@ export class LedWay implements Way {
     return { way: 'direct', chain: [], probe };
   }
 
+  /** Nothing is given up here: the rest comes over another chain, or from the origin, if that ends sooner. */
+  async change(job: Job, download: Download, leftSeconds: number): Promise<Partial<Job> | undefined> {
+    const { downloads, routes } = this.#deps;
+    const found = await this.#fasterWay(job, download.bytesReceived, leftSeconds);
+    if (!found) return undefined;
+    // Its connection ends with the pause; without one it could not be led elsewhere.
+    await downloads.pause(download.id).catch(() => undefined);
+    const paused = await downloads.get(download.id);
+    if (!paused || paused.state === 'complete') return undefined;
+    if (!paused.canResume) {
+      const over = await this.#startOver({ ...job, ...found }, { way: found.way, chain: found.chain });
+      return over.result === 'moved' ? { ...found, ...over.patch } : { state: 'lost' };
+    }
+    await lead(routes, { ...job, ...found }).catch(() => undefined);
+    downloads.resume(download.id).catch(() => undefined);
+    return found;
+  }
+
+  async #fasterWay(
+    job: Job,
+    bytes: number,
+    leftSeconds: number,
+  ): Promise<(OpenWay & Partial<Job>) | undefined> {
+    const { settings, askMaster, probeFile, deadline } = this.#deps;
+    const set = await settings();
+    const { totalBytes } = job.file;
+    const rest = totalBytes === undefined ? 1 : 1 - bytes / totalBytes;
+    const isSooner = (wholeSeconds: number) => wholeSeconds * rest < leftSeconds;
+    const request = {
+      url: job.originUrl,
+      avoid: [...job.chain],
+      ...(totalBytes === undefined ? {} : { sizeBytes: totalBytes }),
+    };
+    const isThere = async (place: string) => {
+      const probe = await probeFile(place, deadline(), bytes);
+      return probe.result === 'file' && isSameFile(job.file, probe.file);
+    };
+    const reply = await askMaster(set.master, request, deadline());
+    if (reply.result === 'plan' && whyUnfit(reply.plan, job.originUrl, set) === undefined) {
+      const { plan } = reply;
+      if (isSooner(plan.prediction.seconds) && (await isThere(plan.location))) return wayOf(plan);
+    }
+    if (!isSooner(job.directSeconds) || !(await isThere(job.originUrl))) return undefined;
+    return { way: 'direct', chain: [] };
+  }
+
   async recovered(): Promise<void> {
     // Firefox has no budget of resumptions.
   }
 
   release(job: Job): Promise<void> {
     return this.#deps.routes.release(job.routeId);
+  }
+
+  /** From now on its resumptions are led to the master, too: by itself it would ask the same depot. */
+  async adopt(job: Job): Promise<void> {
+    const { jobs, routes } = this.#deps;
+    const routeId = nextRouteId(await jobs.all());
+    await jobs.change(job.key, { routeId });
+    await routes.lead(routeOf({ ...job, routeId }));
   }
 
   async recover(job: Job): Promise<void> {
@@ -250,10 +310,10 @@ export class LedWay implements Way {
 
   /** Nothing is left on disk, or no byte had come. */
   async #startOver(job: Job, way: OpenWay): Promise<GoOn> {
-    const { downloads } = this.#deps;
+    const { downloads, routes } = this.#deps;
     if (job.restarts >= MAX_RESTARTS) return { result: 'lost' };
     if (job.downloadId !== undefined) await drop(downloads, job.downloadId);
-    await this.#leadTo(job, way);
+    await lead(routes, { ...job, ...way });
     const downloadId = await this.#start(job).catch(() => undefined);
     if (downloadId === undefined) return { result: 'lost' };
     return {
@@ -272,6 +332,13 @@ export class LedWay implements Way {
 
 function routeOf(job: Job): Route {
   return { id: job.routeId, from: job.url, to: job.masterUrl, headers: headersOf(job) };
+}
+
+/** Leads the requests of a job to the master, or to the origin: there, too, if its own address is not the origin's. */
+function lead(routes: Routes, job: Job): Promise<void> {
+  if (job.way === 'chain') return routes.lead(routeOf(job));
+  if (job.url === job.originUrl) return routes.release(job.routeId);
+  return routes.lead({ ...routeOf(job), to: directUrl(job.originUrl) });
 }
 
 function nextRouteId(jobs: readonly Job[]): number {

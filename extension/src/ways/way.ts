@@ -4,7 +4,8 @@ import type { Download } from '../browser/download.ts';
 import type { Downloads } from '../browser/downloads.ts';
 import type { Job } from '../jobs/job.ts';
 import type { Continuation } from '../jobs/job-keeper.ts';
-import { type FileFacts, factsOf, isSameFile } from '../judge/file-facts.ts';
+import type { JobStore } from '../jobs/job-store.ts';
+import { type FileFacts, factsOf, isSameFile, isStrongTag } from '../judge/file-facts.ts';
 import { type Outcome, sayCode } from '../judge/why-left.ts';
 import type { SeenAnswer } from '../watch/seen-answers.ts';
 
@@ -34,6 +35,8 @@ export interface Way extends Continuation {
   take(order: TakeOrder): Promise<Outcome>;
   /** Starts a download by a plan. */
   begin(order: LinkOrder): Promise<Outcome>;
+  /** Looks after a download that the browser itself was led to a depot with. */
+  adopt(job: Job): Promise<void>;
   /** Takes up a job that an earlier life of the background left while it put it in the original's place. */
   recover(job: Job): Promise<void>;
 }
@@ -47,8 +50,16 @@ export const MAX_RESTARTS = 3;
  */
 const IN_ONE_PIECE = { 'If-None-Match': '"longhaul-in-one-piece"' } as const;
 
-export function headersOf({ inOnePiece }: Pick<Job, 'inOnePiece'>): Readonly<Record<string, string>> {
-  return inOnePiece ? IN_ONE_PIECE : {};
+/**
+ * What a download's own requests say. A file that must be asked for once only is also asked for by its version, since nobody has
+ * compared it before: the depot holds the origin to it.
+ */
+export function headersOf({
+  inOnePiece,
+  file: { etag },
+}: Pick<Job, 'inOnePiece' | 'file'>): Readonly<Record<string, string>> {
+  if (!inOnePiece) return {};
+  return isStrongTag(etag) ? { ...IN_ONE_PIECE, 'If-Match': etag } : IN_ONE_PIECE;
 }
 
 /** The browser's id of no download. */
@@ -61,25 +72,12 @@ export function orderOf(link: LinkOrder): JobOrder {
 
 type JobOrder = Omit<TakeOrder, 'original'> & { readonly original: Pick<Download, 'id' | 'name'> };
 
-/** What a job has of the plan that it follows. */
-export function wayOf({
-  masterUrl,
-  chain,
-  prediction,
-  location,
-}: PlanAnswer): Pick<Job, 'way' | 'masterUrl' | 'chain' | 'predictedSeconds' | 'legs' | 'location'> {
-  return {
-    way: 'chain',
-    masterUrl,
-    chain,
-    predictedSeconds: prediction.seconds,
-    legs: prediction.legs,
-    location,
-  };
-}
-
 /** The job of an order, before anything is done. */
-export function newJob(order: JobOrder, nowMs: number, own: Pick<Job, 'url' | 'routeId'>): Job {
+export function newJob(
+  order: JobOrder,
+  nowMs: number,
+  own: Pick<Job, 'url' | 'routeId'> & Partial<Job>,
+): Job {
   const { original, originUrl, page, file, inOnePiece, plan } = order;
   return {
     key: crypto.randomUUID(),
@@ -102,6 +100,34 @@ export function newJob(order: JobOrder, nowMs: number, own: Pick<Job, 'url' | 'r
     restarts: 0,
     ...own,
   };
+}
+
+/** What a job takes over from a plan, when its rest is to come that way. */
+export function wayOf(
+  plan: PlanAnswer,
+): Pick<
+  Job,
+  'way' | 'chain' | 'masterUrl' | 'predictedSeconds' | 'promisedBps' | 'directBps' | 'legs' | 'location'
+> {
+  const { chain, masterUrl, location, prediction, direct } = plan;
+  return {
+    way: 'chain',
+    chain,
+    masterUrl,
+    predictedSeconds: prediction.seconds,
+    promisedBps: prediction.goodputBps,
+    directBps: direct.goodputBps,
+    legs: prediction.legs,
+    location,
+  };
+}
+
+/** Stores a new job, before anything is done; false when the browser has no room for it. */
+export async function remembers(jobs: JobStore, job: Job): Promise<boolean> {
+  return jobs.add(job).then(
+    () => true,
+    () => false,
+  );
 }
 
 /** Whether the answer to the download itself is the file; otherwise why it is none. */

@@ -1,16 +1,24 @@
-import { ok, refuse } from '@longhaul/shared';
+import { LonghaulError } from '@longhaul/shared';
 import { describe, expect, test } from 'vitest';
 import { AddressProof } from './address-proof.ts';
 
 const MINUTE_MS = 60_000;
-const failed = refuse('depot-unreachable');
-const proved = ok(['127.0.0.1']);
+
+function prove(proof: AddressProof, provedAtMs: number): void {
+  proof.noteAsked(true, provedAtMs);
+  proof.know({ provedAtMs, addresses: ['127.0.0.1'] }, undefined);
+}
+
+function fail(proof: AddressProof, nowMs: number): void {
+  proof.noteAsked(false, nowMs);
+  proof.know(proof.newest, new LonghaulError('depot-unreachable'));
+}
 
 describe('a proof of an address', () => {
   test('counts for half an hour and is renewed every five minutes', () => {
     const proof = new AddressProof();
     expect([proof.valid(0), proof.isDue(0)]).toEqual([undefined, true]);
-    proof.note(proved, 0);
+    prove(proof, 0);
     expect(proof.valid(30 * MINUTE_MS)).toEqual({ provedAtMs: 0, addresses: ['127.0.0.1'] });
     expect(proof.valid(30 * MINUTE_MS + 1)).toBeUndefined();
     expect([5 * MINUTE_MS - 1, 5 * MINUTE_MS].map((nowMs) => proof.isDue(nowMs))).toEqual([false, true]);
@@ -21,7 +29,7 @@ describe('a proof of an address', () => {
     const waits: number[] = [];
     let nowMs = 0;
     for (let round = 0; round < 9; round += 1) {
-      proof.note(failed, nowMs);
+      fail(proof, nowMs);
       const failedAtMs = nowMs;
       while (!proof.isDue(nowMs)) nowMs += 1000;
       waits.push((nowMs - failedAtMs) / 1000);
@@ -33,17 +41,17 @@ describe('a proof of an address', () => {
 
   test('outlives a failure to renew it, and names the reason until it succeeds', () => {
     const proof = new AddressProof();
-    proof.note(proved, 0);
-    proof.note(failed, 5 * MINUTE_MS);
+    prove(proof, 0);
+    fail(proof, 5 * MINUTE_MS);
     expect(proof.valid(6 * MINUTE_MS)).toBeDefined();
     expect(proof.problem?.code).toBe('depot-unreachable');
-    proof.note(proved, 6 * MINUTE_MS);
+    prove(proof, 6 * MINUTE_MS);
     expect(proof.problem).toBeUndefined();
   });
 
   test('is not prolonged by a clock that is set back', () => {
     const proof = new AddressProof();
-    proof.note(proved, 60 * MINUTE_MS);
+    prove(proof, 60 * MINUTE_MS);
     expect(proof.valid(0)).toBeUndefined();
     expect(proof.isDue(0)).toBe(true);
   });

@@ -1,4 +1,4 @@
-import type { LonghaulError, Result } from '@longhaul/shared';
+import type { LonghaulError } from '@longhaul/shared';
 
 /** A proof is renewed when it is so old: one request to each depot in this time. */
 const RENEW_AFTER_MS = 300_000;
@@ -16,16 +16,17 @@ export interface ProvedAddresses {
   readonly addresses: readonly string[];
 }
 
-/** Whether a depot is where its registration says: what it has proved, and when it is to be asked again. */
+/** Whether a depot is where its registration says: what is known of that, and when this master is to ask it again. */
 export class AddressProof {
   #proved: ProvedAddresses | undefined;
+  #problem: LonghaulError | undefined;
   #failures = 0;
   #failedAtMs = 0;
-  #problem: LonghaulError | undefined;
 
-  /** Begins with what was proved in an earlier run. */
-  constructor(proved?: ProvedAddresses) {
+  /** Takes over what is known: the newest proof, and why the depot could not prove its address when it was asked last. */
+  know(proved: ProvedAddresses | undefined, problem: LonghaulError | undefined): void {
     this.#proved = proved;
+    this.#problem = problem;
   }
 
   /** What counts now; `undefined` where the depot has proved nothing, or too long ago. */
@@ -53,17 +54,10 @@ export class AddressProof {
     return Math.abs(nowMs - this.#failedAtMs) >= waitMs;
   }
 
-  /** Takes note of what came of asking. */
-  note(outcome: Result<readonly string[]>, nowMs: number): void {
-    if (outcome.ok) {
-      this.#proved = { provedAtMs: nowMs, addresses: outcome.value };
-      this.#failures = 0;
-      this.#problem = undefined;
-    } else {
-      this.#failures += 1;
-      this.#failedAtMs = nowMs;
-      this.#problem = outcome.error;
-    }
+  /** Takes note that it was asked, and whether it has proved its address. */
+  noteAsked(hasProved: boolean, nowMs: number): void {
+    this.#failures = hasProved ? 0 : this.#failures + 1;
+    this.#failedAtMs = nowMs;
   }
 
   /** Forgets that it failed: the depot has registered anew and is asked at once. */

@@ -1,7 +1,9 @@
 import { ok } from '@longhaul/shared';
 import { DepotSources, generateKeyPair } from '@longhaul/shared/service';
 import { expect, test } from 'vitest';
+import { Facts } from '../facts/facts.ts';
 import { AddressProver } from './address-prover.ts';
+import { DEPOT_FACTS } from './depot-facts.ts';
 import { DepotRegistry } from './depot-registry.ts';
 import { MemoryDepotStore } from './depot-store.ts';
 
@@ -14,6 +16,7 @@ async function setUp(honest: readonly string[]) {
   const clock = { ms: 0 };
   const asked: string[] = [];
   const registry = new DepotRegistry({
+    facts: new Facts({ kinds: DEPOT_FACTS }),
     store: new MemoryDepotStore(),
     heartbeatSeconds: 5,
     addresses: { ports: [], allow: [], overlayNetworks: ['127.0.0.0/8'] },

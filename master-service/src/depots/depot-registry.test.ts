@@ -1,6 +1,8 @@
 import { ok, type RegisterRequest } from '@longhaul/shared';
 import { generateKeyPair } from '@longhaul/shared/service';
 import { expect, test } from 'vitest';
+import { Facts } from '../facts/facts.ts';
+import { DEPOT_FACTS } from './depot-facts.ts';
 import { DepotRegistry } from './depot-registry.ts';
 import { MemoryDepotStore } from './depot-store.ts';
 
@@ -10,6 +12,7 @@ const depot = (id: string): RegisterRequest => ({ id, publicKey, host: '127.0.0.
 
 test('a full registry takes no more depots, but one that was never there makes room', async () => {
   const registry = new DepotRegistry({
+    facts: new Facts({ kinds: DEPOT_FACTS }),
     store: new MemoryDepotStore(),
     heartbeatSeconds: 5,
     addresses: POLICY,

@@ -15,14 +15,14 @@ import {
   type Standing,
 } from '@longhaul/shared';
 import { CLIENT, ORIGIN } from '../config.ts';
+import type { Facts } from '../facts/facts.ts';
+import { DEPOT_FACTS, DEPOT_OWNED, DEPOT_PROVED, DEPOT_REGISTERED, MAX_DEPOTS } from './depot-facts.ts';
 import type { DepotRecord, DepotStore } from './depot-store.ts';
 import { FailureRate } from './failure-rate.ts';
 import { type DepotState, RegisteredDepot } from './registered-depot.ts';
 
 /** A depot counts as lost when it has missed this many heartbeats: one may get lost, two may be late. */
 const MISSED_HEARTBEATS = 3;
-/** Depots of one master; a directory of so many is about 200 KB. */
-const MAX_DEPOTS = 1_000;
 
 /** One depot with what counts of it now. */
 export interface DepotView extends DepotRecord {
@@ -32,30 +32,43 @@ export interface DepotView extends DepotRecord {
 }
 
 interface DepotRegistryInit {
+  readonly facts: Facts;
   readonly store: DepotStore;
   readonly heartbeatSeconds: number;
   readonly addresses: AddressPolicy;
 }
 
-/** All registered depots. */
+/** All registered depots: a replica of the facts about them, and the rules by which this master takes new ones in. */
 export class DepotRegistry {
+  readonly #facts: Facts;
   readonly #store: DepotStore;
   readonly #lostAfterMs: number;
   readonly #policy: AddressPolicy;
   readonly #depots = new Map<string, RegisteredDepot>();
   readonly #failures: FailureRate;
 
-  constructor({ store, heartbeatSeconds, addresses }: DepotRegistryInit) {
+  constructor({ facts, store, heartbeatSeconds, addresses }: DepotRegistryInit) {
+    this.#facts = facts;
     this.#store = store;
     this.#policy = addresses;
     this.#lostAfterMs = MISSED_HEARTBEATS * heartbeatSeconds * 1000;
-    this.#failures = new FailureRate(this.#lostAfterMs);
+    this.#failures = new FailureRate(facts);
+    for (const kind of DEPOT_FACTS) {
+      facts.store.watch(kind, (now, before) => this.#refresh((now ?? before)?.key ?? ''));
+    }
   }
 
-  /** Reads what earlier runs have kept. Their depots count as lost until they are heard of. */
-  async load(): Promise<void> {
-    for (const kept of await this.#store.load()) {
-      this.#depots.set(kept.id, RegisteredDepot.fromKept(kept, this.#lostAfterMs));
+  /** Reads what earlier runs have kept, for ever. */
+  async load(nowMs: number): Promise<void> {
+    for (const { id, proof, ...place } of await this.#store.load()) {
+      // What a file of facts has said already is newer.
+      if (this.#facts.store.newest(DEPOT_OWNED, id)) continue;
+      const provedAtMs = proof?.provedAtMs ?? 0;
+      this.#facts.learn(DEPOT_OWNED, id, { publicKey: place.publicKey }, nowMs, provedAtMs);
+      this.#facts.learn(DEPOT_REGISTERED, id, place, nowMs, provedAtMs);
+      if (!proof) continue;
+      const addresses = [...proof.addresses];
+      this.#facts.learn(DEPOT_PROVED, id, { ...place, addresses }, nowMs, provedAtMs);
     }
   }
 
@@ -70,11 +83,13 @@ export class DepotRegistry {
     const record = checked.value;
     const known = this.#depots.get(record.id);
     const depot =
-      known?.record.publicKey === record.publicKey ? known : RegisteredDepot.first(record, this.#lostAfterMs);
+      known?.record.publicKey === record.publicKey
+        ? known
+        : new RegisteredDepot(record, this.#facts, this.#lostAfterMs);
     if (!depot.replays.take(stamp, nowMs)) return refuse('request-replayed');
-    const hasMoved = depot.register(record, stamp, nowMs);
     if (!known) this.#makeRoom(nowMs);
     this.#depots.set(record.id, depot);
+    const hasMoved = depot.register(record, stamp, nowMs);
     if (hasMoved) await this.#save();
     return ok(undefined);
   }
@@ -105,10 +120,7 @@ export class DepotRegistry {
 
   /** Takes in a heartbeat; `false` when there is nothing new in it. `depot-twice`, `depot-unknown`. */
   hear(id: string, heartbeat: HeartbeatRequest, stamp: RequestStamp, nowMs: number): Result<boolean> {
-    const heard = this.#depots.get(id)?.hear(heartbeat, stamp, nowMs) ?? refuse('depot-unknown');
-    if (heard.ok && heartbeat.draining) this.#failures.forget(id);
-    else if (heard.ok) this.#failures.noteHeard(id, nowMs);
-    return heard;
+    return this.#depots.get(id)?.hear(heartbeat, stamp, nowMs) ?? refuse('depot-unknown');
   }
 
   /** How often one of these depots fails. */
@@ -180,9 +192,23 @@ export class DepotRegistry {
 
   #makeRoom(nowMs: number): void {
     const gone = this.#depots.size < MAX_DEPOTS ? undefined : this.#findGone(nowMs);
-    if (!gone) return;
-    this.#depots.delete(gone.record.id);
-    this.#failures.forget(gone.record.id);
+    if (gone) this.#forget(gone.record.id);
+  }
+
+  #forget(id: string): void {
+    for (const kind of DEPOT_FACTS) this.#facts.store.forget(kind, id);
+    this.#depots.delete(id);
+  }
+
+  /** Keeps a depot as its facts are now; one without a registration is none. */
+  #refresh(id: string): void {
+    const depot = this.#depots.get(id);
+    const registered = depot ? undefined : this.#facts.store.newest(DEPOT_REGISTERED, id);
+    depot?.refresh();
+    if (!registered) return;
+    const { publicKey, host, port, tls } = registered.value;
+    const record = { id, publicKey, host, port, tls };
+    this.#depots.set(id, new RegisteredDepot(record, this.#facts, this.#lostAfterMs));
   }
 
   /** A depot that was never there and is not heard of. */

@@ -4,7 +4,6 @@ import {
   type FollowUpRequest,
   type HeartbeatRequest,
   type LonghaulError,
-  type MasterKey,
   type OriginUrl,
   ok,
   parseOriginUrl,
@@ -15,6 +14,7 @@ import {
   type TrialAnswer,
 } from '@longhaul/shared';
 import type { EmitEvent } from '../events.ts';
+import type { KnownMasters } from '../keys/known-masters.ts';
 import type { LinkTable } from '../planning/link-table.ts';
 import type { Planner, PromisedChains } from '../planning/planner.ts';
 import type { SizeMemory } from '../planning/size-memory.ts';
@@ -32,8 +32,7 @@ interface DepotServiceInit {
   readonly tickets: TicketIssuer;
   readonly planner: Planner;
   readonly assumedSizeBytes: number;
-  readonly masterKeys: readonly MasterKey[];
-  readonly publicUrl: () => string;
+  readonly masters: KnownMasters;
   readonly emit: EmitEvent;
 }
 
@@ -76,7 +75,7 @@ export class DepotService {
       for (const report of heartbeat.links) {
         if (report.to !== id && registry.record(report.to)) links.report(id, report, nowMs);
       }
-      sizes.report(id, heartbeat.sizes);
+      sizes.report(id, heartbeat.sizes, nowMs);
       emit({ type: 'depot-heard', depot: id });
       // One that takes its leave does not answer any more.
       if (!heartbeat.draining) void prover.prove(id);
@@ -99,7 +98,7 @@ export class DepotService {
     const { avoid } = request;
     const chains = avoid ? this.#reroute(id, claims.value, url.value, avoid, nowMs) : claims;
     if (!chains.ok) return chains;
-    sizes.noteTicket(urlHashOf(url.value), [[id]]);
+    sizes.noteTicket(urlHashOf(url.value), [[id]], nowMs);
     return ok({ ticket: tickets.reissue(claims.value, url.value, chains.value) });
   }
 
@@ -117,12 +116,12 @@ export class DepotService {
   }
 
   #directory(id: string, nowMs: number): Directory {
-    const { registry, masterKeys, publicUrl } = this.#init;
+    const { registry, masters } = this.#init;
     return {
       self: registry.standing(id, nowMs),
       depots: registry.directory(nowMs),
-      masterKeys: [...masterKeys],
-      masterUrls: [publicUrl()],
+      masterKeys: masters.keys(),
+      masterUrls: masters.urls(),
     };
   }
 }

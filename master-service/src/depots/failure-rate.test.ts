@@ -1,30 +1,61 @@
 import { expect, test } from 'vitest';
-import { FailureRate } from './failure-rate.ts';
+import { Facts } from '../facts/facts.ts';
+import { DEPOT_FACTS, DEPOT_HEARD } from './depot-facts.ts';
+import { countHeard, FailureRate } from './failure-rate.ts';
 
 const WEEK_SECONDS = 604_800;
+const LOST_AFTER_MS = 15_000;
 
-/** Heartbeats of one depot, every five seconds from one moment to another. */
-function hear(rate: FailureRate, id: string, fromSeconds: number, toSeconds: number): void {
-  for (let at = fromSeconds; at <= toSeconds; at += 5) rate.noteHeard(id, at * 1000);
+function setUp(startedAtMs = 0) {
+  const facts = new Facts({ kinds: DEPOT_FACTS, startedAtMs });
+  const rate = new FailureRate(facts);
+  const hear = (atSeconds: number, draining = false) => {
+    const nowMs = atSeconds * 1000;
+    const upTime = countHeard(facts, 'd1', LOST_AFTER_MS, nowMs);
+    facts.learn(DEPOT_HEARD, 'd1', { process: 'p', heartbeat: 1, draining, ...upTime }, nowMs);
+  };
+  /** Heartbeats every five seconds from one moment to another. */
+  const hearFromTo = (fromSeconds: number, toSeconds: number) => {
+    for (let at = fromSeconds; at <= toSeconds; at += 5) hear(at);
+  };
+  return { facts, rate, hear, hearFromTo };
 }
 
 test('a depot of which nothing was seen fails once a week', () => {
-  expect(new FailureRate(15_000).perSecond).toBe(1 / WEEK_SECONDS);
+  expect(setUp().rate.perSecond).toBe(1 / WEEK_SECONDS);
 });
 
 test('depots that are up for long fail less often, and those that get lost more often', () => {
-  const steady = new FailureRate(15_000);
-  hear(steady, 'd1', 0, 1000);
-  expect(steady.perSecond).toBe(1 / (WEEK_SECONDS + 1000));
-  const shaky = new FailureRate(15_000);
-  for (let day = 0; day < 10; day += 1) hear(shaky, 'd1', day * 1000, day * 1000 + 500);
-  expect(shaky.perSecond).toBe(10 / (WEEK_SECONDS + 10 * 500));
+  const steady = setUp();
+  steady.hearFromTo(0, 1000);
+  expect(steady.rate.perSecond).toBe(1 / (WEEK_SECONDS + 1000));
+  const shaky = setUp();
+  for (let day = 0; day < 10; day += 1) shaky.hearFromTo(day * 1000, day * 1000 + 500);
+  expect(shaky.rate.perSecond).toBe(10 / (WEEK_SECONDS + 10 * 500));
 });
 
 test('a depot that said that it would go has not failed', () => {
-  const rate = new FailureRate(15_000);
-  rate.noteHeard('d1', 0);
-  rate.forget('d1');
-  rate.noteHeard('d1', 1e6);
+  const { rate, hear } = setUp();
+  hear(0, true);
+  hear(1000);
+  expect(rate.perSecond).toBe(1 / WEEK_SECONDS);
+});
+
+test('a depot that nobody could hear because its master was away has not failed', () => {
+  const { facts, rate, hear } = setUp(1_000_000);
+  hear(990);
+  hear(1010);
+  expect(rate.perSecond).toBe(1 / WEEK_SECONDS);
+  const far = { kind: DEPOT_HEARD.name, key: 'd1', source: 'far', epoch: 1, sequence: 1, timeMs: 1_015_000 };
+  const value = { process: 'p', heartbeat: 9, draining: false, upSeconds: 0, failures: 0 };
+  facts.store.take({ ...far, value }, 1_015_000);
+  hear(1100);
+  expect(rate.perSecond).toBe(1 / WEEK_SECONDS);
+});
+
+test('what is forgotten of a depot does not count any more', () => {
+  const { facts, rate, hearFromTo } = setUp();
+  hearFromTo(0, 1000);
+  facts.store.forget(DEPOT_HEARD, 'd1');
   expect(rate.perSecond).toBe(1 / WEEK_SECONDS);
 });

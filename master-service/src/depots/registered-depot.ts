@@ -1,4 +1,5 @@
 import {
+  ERRORS,
   type ErrorCode,
   type HeartbeatRequest,
   LonghaulError,
@@ -8,8 +9,19 @@ import {
   refuse,
   type Standing,
 } from '@longhaul/shared';
+import { type Fact, isYounger, newestOf } from '../facts/fact.ts';
+import type { Facts } from '../facts/facts.ts';
 import { AddressProof } from './address-proof.ts';
+import {
+  DEPOT_HEARD,
+  DEPOT_NOT_PROVED,
+  DEPOT_OWNED,
+  DEPOT_PROVED,
+  DEPOT_REGISTERED,
+  DEPOT_TWINS,
+} from './depot-facts.ts';
 import type { DepotRecord, KeptDepot } from './depot-store.ts';
+import { countHeard } from './failure-rate.ts';
 import { ReplayGuard } from './replay-guard.ts';
 
 /** `unproved`: heard of, but it has not answered at its address with its key. Only depots that are `up` are planned with. */
@@ -18,38 +30,35 @@ export type DepotState = 'up' | 'draining' | 'lost' | 'unproved';
 /** Heartbeats of another process that make it a second one: a single one may only be late. */
 const TWIN_HEARTBEATS = 2;
 
-/** One depot of a master: what it registered, what it has proved of it, and what its last heartbeat said. */
+/** What the last heartbeat said. */
+interface Heard {
+  /** The process that counts: the one that registered last. */
+  readonly process: string;
+  readonly heartbeat: number;
+  readonly draining: boolean;
+}
+
+type Place = Omit<DepotRecord, 'id'>;
+
+/** One depot as the facts of all masters have it, and what of its requests has been here. */
 export class RegisteredDepot {
   readonly replays = new ReplayGuard();
+  readonly #facts: Facts;
   readonly #lostAfterMs: number;
+  readonly #proof = new AddressProof();
   #record: DepotRecord;
-  #proof: AddressProof;
-  #isOwned: boolean;
-  #draining = false;
-  /** `undefined`: not heard of since this master started, so its state is unknown and it counts as lost. */
-  #heardAtMs: number | undefined;
-  /** The process that counts: the one that registered last. */
-  #epoch: string | undefined;
-  /** Number of its newest heartbeat. */
-  #newestHeartbeat = 0;
-  /** Heartbeats of other processes, since there were none for a while. */
-  #twinHeartbeats = 0;
-  #twinHeardAtMs = 0;
+  /** The key that the id belongs to for good. */
+  #owner: string | undefined;
+  /** `undefined`: nobody knows when it was heard, so it counts as lost. */
+  #heard: Fact<Heard> | undefined;
+  #twins: Fact<{ readonly heartbeats: number }> | undefined;
 
-  private constructor(record: DepotRecord, proof: AddressProof, isOwned: boolean, lostAfterMs: number) {
+  /** A depot that counts as lost when it has not been heard of for `lostAfterMs`. */
+  constructor(record: DepotRecord, facts: Facts, lostAfterMs: number) {
     this.#record = record;
-    this.#proof = proof;
-    this.#isOwned = isOwned;
+    this.#facts = facts;
     this.#lostAfterMs = lostAfterMs;
-  }
-
-  /** A depot that nobody knew; it counts as lost when it has not been heard of for `lostAfterMs`. */
-  static first(record: DepotRecord, lostAfterMs: number): RegisteredDepot {
-    return new RegisteredDepot(record, new AddressProof(), false, lostAfterMs);
-  }
-
-  static fromKept({ proof, ...record }: KeptDepot, lostAfterMs: number): RegisteredDepot {
-    return new RegisteredDepot(record, new AddressProof(proof), true, lostAfterMs);
+    this.refresh();
   }
 
   get record(): DepotRecord {
@@ -62,7 +71,7 @@ export class RegisteredDepot {
 
   /** Whether the id belongs to this key for good: it has proved an address once. */
   get isOwned(): boolean {
-    return this.#isOwned;
+    return this.#owner === this.#record.publicKey;
   }
 
   /** What outlives the process. */
@@ -72,13 +81,13 @@ export class RegisteredDepot {
   }
 
   isHeard(nowMs: number): boolean {
-    return this.#heardAtMs !== undefined && nowMs - this.#heardAtMs <= this.#lostAfterMs;
+    return this.#heard !== undefined && nowMs - this.#heard.timeMs <= this.#lostAfterMs;
   }
 
   state(nowMs: number): DepotState {
     if (!this.isHeard(nowMs)) return 'lost';
     if (!this.#proof.valid(nowMs)) return 'unproved';
-    return this.#draining ? 'draining' : 'up';
+    return this.#heard?.value.draining ? 'draining' : 'up';
   }
 
   /** What the depot is told of itself, when it has just been heard. */
@@ -96,21 +105,37 @@ export class RegisteredDepot {
     return this.isHeard(nowMs) ? this.#problem(nowMs)?.code : undefined;
   }
 
+  /** Looks at its facts again, after one of them has changed. */
+  refresh(): void {
+    const { store } = this.#facts;
+    const { id } = this.#record;
+    this.#owner = store.newest(DEPOT_OWNED, id)?.value.publicKey;
+    this.#heard = store.newest(DEPOT_HEARD, id);
+    this.#twins = store.newest(DEPOT_TWINS, id);
+    const registrations = store.all(DEPOT_REGISTERED, id);
+    const owners = registrations.filter(({ value }) => value.publicKey === this.#owner);
+    const registered = newestOf(owners.length > 0 ? owners : registrations)?.value;
+    if (registered && !this.#isHere(registered)) this.#record = recordOf(id, registered);
+    const proved = newestOf(store.all(DEPOT_PROVED, id).filter(({ value }) => this.#isHere(value)));
+    const failed = newestOf(store.all(DEPOT_NOT_PROVED, id).filter(({ value }) => this.#isHere(value)));
+    const isFailure = failed && (!proved || isYounger(failed, proved));
+    this.#proof.know(
+      proved && { provedAtMs: proved.timeMs, addresses: proved.value.addresses },
+      isFailure ? problemOf(failed.value) : undefined,
+    );
+  }
+
   /**
    * Takes in a registration by the same key: this process counts from now on. `true` when the depot has moved; a new address
    * proves nothing yet.
    */
   register(record: DepotRecord, { epoch }: RequestStamp, nowMs: number): boolean {
-    const hasMoved = JSON.stringify(this.#record) !== JSON.stringify(record);
-    if (hasMoved) {
-      this.#record = record;
-      this.#proof = new AddressProof();
-    }
+    const hasMoved = !this.#isHere(record);
+    const heartbeat = epoch === this.#heard?.value.process ? this.#heard.value.heartbeat : 0;
+    this.#learnHeard({ process: epoch, heartbeat, draining: false }, nowMs);
+    const { id, ...place } = record;
+    this.#facts.learn(DEPOT_REGISTERED, id, place, nowMs);
     this.#proof.begin();
-    if (epoch !== this.#epoch) this.#newestHeartbeat = 0;
-    this.#epoch = epoch;
-    this.#heardAtMs = nowMs;
-    this.#draining = false;
     return hasMoved;
   }
 
@@ -118,39 +143,71 @@ export class RegisteredDepot {
    * Takes in a heartbeat; `false` when there is nothing new in it. `depot-twice` to another process than the one that counts;
    * `depot-unknown` when that one drains or is not heard of any more, so that this one may register.
    */
-  hear(heartbeat: HeartbeatRequest, { epoch, sequence }: RequestStamp, nowMs: number): Result<boolean> {
-    // After a restart of the master the first one counts.
-    this.#epoch ??= epoch;
-    if (epoch !== this.#epoch) return this.#hearOther(heartbeat, nowMs);
-    if (sequence <= this.#newestHeartbeat) return ok(false);
-    this.#newestHeartbeat = sequence;
-    this.#heardAtMs = nowMs;
-    this.#draining = heartbeat.draining;
+  hear({ draining }: HeartbeatRequest, { epoch, sequence }: RequestStamp, nowMs: number): Result<boolean> {
+    // Where nobody knows which one counts, the first one does.
+    const { process, heartbeat } = this.#heard?.value ?? { process: epoch, heartbeat: 0 };
+    if (epoch !== process) return this.#hearOther(draining, nowMs);
+    if (sequence <= heartbeat) return ok(false);
+    this.#learnHeard({ process, heartbeat: sequence, draining }, nowMs);
     return ok(true);
   }
 
-  #hearOther({ draining }: HeartbeatRequest, nowMs: number): Result<boolean> {
+  /** Takes in what came of asking for proof at the address in `record`. */
+  noteProof(outcome: Result<readonly string[]>, nowMs: number): void {
+    const { id, ...place } = this.#record;
+    this.#proof.noteAsked(outcome.ok, nowMs);
+    if (outcome.ok) {
+      this.#facts.learn(DEPOT_PROVED, id, { ...place, addresses: [...outcome.value] }, nowMs);
+      if (!this.isOwned) this.#facts.learn(DEPOT_OWNED, id, { publicKey: place.publicKey }, nowMs);
+    } else {
+      const { code, detail } = outcome.error;
+      const why = detail === undefined ? { code } : { code, detail };
+      this.#facts.learn(DEPOT_NOT_PROVED, id, { ...place, ...why }, nowMs);
+    }
+  }
+
+  #learnHeard(heard: Heard, nowMs: number): void {
+    const { id } = this.#record;
+    const upTime = countHeard(this.#facts, id, this.#lostAfterMs, nowMs);
+    this.#facts.learn(DEPOT_HEARD, id, { ...heard, ...upTime }, nowMs);
+  }
+
+  #hearOther(isDraining: boolean, nowMs: number): Result<boolean> {
     // The process before a restart may serve its last transfers for a while.
-    if (draining) return ok(false);
-    if (this.#draining || !this.isHeard(nowMs)) return refuse('depot-unknown');
-    if (!this.#isTwinHeard(nowMs)) this.#twinHeartbeats = 0;
-    this.#twinHeartbeats += 1;
-    this.#twinHeardAtMs = nowMs;
+    if (isDraining) return ok(false);
+    if (this.#heard?.value.draining || !this.isHeard(nowMs)) return refuse('depot-unknown');
+    const before = this.#twinsHeard(nowMs);
+    this.#facts.learn(DEPOT_TWINS, this.#record.id, { heartbeats: before + 1 }, nowMs);
     return refuse('depot-twice');
   }
 
-  #isTwinHeard(nowMs: number): boolean {
-    return Math.abs(nowMs - this.#twinHeardAtMs) <= this.#lostAfterMs;
+  #twinsHeard(nowMs: number): number {
+    const isRecent = this.#twins && Math.abs(nowMs - this.#twins.timeMs) <= this.#lostAfterMs;
+    return isRecent ? (this.#twins?.value.heartbeats ?? 0) : 0;
   }
 
   #problem(nowMs: number): LonghaulError | undefined {
-    const isTwice = this.#twinHeartbeats >= TWIN_HEARTBEATS && this.#isTwinHeard(nowMs);
-    return isTwice ? new LonghaulError('depot-twice') : this.#proof.problem;
+    return this.#twinsHeard(nowMs) >= TWIN_HEARTBEATS
+      ? new LonghaulError('depot-twice')
+      : this.#proof.problem;
   }
 
-  /** Takes in what came of asking for proof. */
-  noteProof(outcome: Result<readonly string[]>, nowMs: number): void {
-    this.#proof.note(outcome, nowMs);
-    if (outcome.ok) this.#isOwned = true;
+  /** Whether this is where the depot is registered, with its key. */
+  #isHere(place: Place): boolean {
+    const { publicKey, host, port, tls } = this.#record;
+    return place.publicKey === publicKey && place.host === host && place.port === port && place.tls === tls;
   }
+}
+
+function recordOf(id: string, { publicKey, host, port, tls }: Place): DepotRecord {
+  return { id, publicKey, host, port, tls };
+}
+
+/** A newer master may know a code that this one does not. */
+function problemOf({ code, detail }: { code: string; detail?: string | undefined }): LonghaulError {
+  return new LonghaulError(isErrorCode(code) ? code : 'internal', detail === undefined ? {} : { detail });
+}
+
+function isErrorCode(code: string): code is ErrorCode {
+  return Object.hasOwn(ERRORS, code);
 }

@@ -25,7 +25,7 @@ export function masterKeyOf(key: SigningKey): MasterKey {
 }
 
 /** The JSON Web Key Set (RFC 7517, RFC 8037) with which tickets can be verified. */
-export function jwksOf(keys: readonly SigningKey[]): object {
+export function jwksOf(keys: readonly MasterKey[]): object {
   return {
     keys: keys.map((key) => ({
       kty: 'OKP',

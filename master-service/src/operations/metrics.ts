@@ -1,6 +1,7 @@
 import { Counter, Gauge, Registry } from 'prom-client';
 import type { DepotState } from '../depots/registered-depot.ts';
 import type { MasterEvent } from '../events.ts';
+import type { TableView } from '../prefixes/prefix-files.ts';
 
 const DEPOT_STATES: readonly DepotState[] = ['up', 'draining', 'lost', 'unproved'];
 
@@ -20,10 +21,24 @@ type Counters = {
 interface Gauges {
   readonly depotStates: () => readonly DepotState[];
   readonly openConnections: () => number;
+  /** Facts held, by kind. */
+  readonly facts: () => Readonly<Record<string, number>>;
+  readonly prefixTables: () => readonly TableView[];
+  /** Prefixes that measurements have placed. */
+  readonly measuredPrefixes: () => { readonly size: number; readonly forgotten: number };
+  /** How many clients and origins were placed by each rule. */
+  readonly places: () => Readonly<Record<string, number>>;
 }
 
 /** Counts what a master does. */
-export function createMetrics({ depotStates, openConnections }: Gauges): MasterMetrics {
+export function createMetrics({
+  depotStates,
+  openConnections,
+  prefixTables,
+  measuredPrefixes,
+  places,
+  facts,
+}: Gauges): MasterMetrics {
   const registry = new Registry();
   const registers = [registry];
   const counter = <Label extends string>(name: string, help: string, labelNames: readonly Label[]) =>
@@ -60,6 +75,61 @@ export function createMetrics({ depotStates, openConnections }: Gauges): MasterM
       this.set(openConnections());
     },
   });
+  new Gauge({
+    name: 'longhaul_master_facts',
+    help: 'Facts held, by kind',
+    labelNames: ['kind'],
+    registers,
+    collect() {
+      this.reset();
+      for (const [kind, held] of Object.entries(facts())) this.set({ kind }, held);
+    },
+  });
+  const factRefusals = counter('facts_refused_total', 'Facts of other masters refused, by code', ['code']);
+  const prefixFiles = counter('prefix_files_read_total', 'Files of prefixes read, by outcome', [
+    'file',
+    'outcome',
+  ]);
+  const tableGauge = (name: string, help: string, of: (view: TableView) => number) =>
+    new Gauge({
+      name: `longhaul_master_${name}`,
+      help,
+      labelNames: ['table'],
+      registers,
+      collect() {
+        this.reset();
+        for (const view of prefixTables()) this.set({ table: view.file }, of(view));
+      },
+    });
+  tableGauge('prefixes', 'Prefixes in use, by table', ({ prefixes }) => prefixes);
+  tableGauge('prefix_table_bytes', 'Memory of a table of prefixes', ({ bytes }) => bytes);
+  new Gauge({
+    name: 'longhaul_master_prefixes_measured',
+    help: 'Prefixes placed by measurements',
+    registers,
+    collect() {
+      this.set(measuredPrefixes().size);
+    },
+  });
+  new Counter({
+    name: 'longhaul_master_prefixes_forgotten_total',
+    help: 'Measured prefixes forgotten because there were too many',
+    registers,
+    collect() {
+      this.reset();
+      this.inc(measuredPrefixes().forgotten);
+    },
+  });
+  new Counter({
+    name: 'longhaul_master_places_total',
+    help: 'Clients and origins looked up, by the rule that placed them',
+    labelNames: ['rule'],
+    registers,
+    collect() {
+      this.reset();
+      for (const [rule, count] of Object.entries(places())) this.inc({ rule }, count);
+    },
+  });
   const counters: Counters = {
     redirected: ({ decision }) => redirects.inc({ decision }),
     planned: ({ decision }) => plans.inc({ decision }),
@@ -72,6 +142,11 @@ export function createMetrics({ depotStates, openConnections }: Gauges): MasterM
     'depot-proved': () => proofs.inc({ outcome: 'proved' }),
     'depot-not-proved': ({ code }) => proofs.inc({ outcome: code }),
     'connection-refused': ({ bound }) => connections.inc({ bound }),
+    'facts-refused': ({ code, facts: refused }) => factRefusals.inc({ code }, refused),
+    'facts-restored': () => {},
+    'clock-set': () => {},
+    'prefixes-loaded': ({ file }) => prefixFiles.inc({ file, outcome: 'loaded' }),
+    'prefixes-refused': ({ file, code }) => prefixFiles.inc({ file, outcome: code }),
     failed: () => failures.inc(),
   };
   return {

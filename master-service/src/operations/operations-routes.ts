@@ -1,8 +1,8 @@
-import { type ErrorCode, LonghaulError } from '@longhaul/shared';
+import { type ErrorCode, LonghaulError, type MasterKey } from '@longhaul/shared';
 import { comesFrom } from '@longhaul/shared/service';
 import { Router } from 'express';
 import type { DepotState } from '../depots/registered-depot.ts';
-import { jwksOf, type SigningKey } from '../keys/signing-key.ts';
+import { jwksOf } from '../keys/signing-key.ts';
 import type { MasterMetrics } from './metrics.ts';
 
 /** Depots that see an unknown key ask again at most every 30 s, so a short cache is enough. */
@@ -22,7 +22,7 @@ interface MasterStatus {
 }
 
 interface OperationsRoutesInit {
-  readonly signingKeys: readonly SigningKey[];
+  readonly masterKeys: () => readonly MasterKey[];
   readonly metrics: MasterMetrics;
   readonly metricsNetworks: readonly string[];
   readonly status: () => MasterStatus;
@@ -31,7 +31,6 @@ interface OperationsRoutesInit {
 /** Health, status, metrics and the public keys. */
 export function operationsRoutes(init: OperationsRoutesInit): Router {
   const router = Router();
-  const jwks = JSON.stringify(jwksOf(init.signingKeys));
 
   router.get('/healthz', (_request, response) => {
     response.setHeader('Cache-Control', 'no-store');
@@ -40,7 +39,7 @@ export function operationsRoutes(init: OperationsRoutesInit): Router {
 
   router.get('/.well-known/jwks.json', (_request, response) => {
     response.setHeader('Cache-Control', `public, max-age=${JWKS_MAX_AGE_SECONDS}`);
-    response.type('application/jwk-set+json').send(jwks);
+    response.type('application/jwk-set+json').send(JSON.stringify(jwksOf(init.masterKeys())));
   });
 
   router.get('/v1/status', (_request, response) => {

@@ -14,7 +14,7 @@ import {
 } from '@longhaul/shared';
 import { CLIENT, ORIGIN } from '../config.ts';
 import { knownAs } from './leg-knowledge.ts';
-import type { LinkEstimate } from './link-table.ts';
+import type { LinkEstimate } from './link-view.ts';
 
 /** The congestion control that origins and depots send with. */
 export interface Senders {

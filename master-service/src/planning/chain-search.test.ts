@@ -1,96 +1,201 @@
-import { CONGESTION_CONTROL_NAMES, chainSeconds, type LegEstimate } from '@longhaul/shared';
+import {
+  CONGESTION_CONTROL_NAMES,
+  chainSeconds,
+  type LegEstimate,
+  secondsWithBreaks,
+} from '@longhaul/shared';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { searchChains, searchFrom } from './chain-search.ts';
+import { ChainSearch } from './chain-search.ts';
+import type { LinkEstimate } from './link-view.ts';
+import { OverlayGraph } from './overlay-graph.ts';
+import { OverlayLeg } from './overlay-leg.ts';
+import { SearchSpace } from './search-space.ts';
 
-const IDS = ['d1', 'd2', 'd3', 'd4'];
-const LANES = [1, 2, 4, 8];
-
-/** Legs between all ends, on which losses and windows leave much for further lanes. */
-const lossyLeg = fc.record({
-  rttMs: fc.double({ min: 1, max: 200, noNaN: true }),
-  lossRate: fc.constantFrom(0, 0.0005, 0.005, 0.02),
-  rateBps: fc.constantFrom(2e7, 1e8, 1e9),
-  windowBytes: fc.constantFrom(65_536, 1_000_000, 100_000_000),
-  sender: fc.constantFrom(...CONGESTION_CONTROL_NAMES),
+const link = fc.record({
+  rttMs: fc.oneof(fc.double({ min: 0.1, max: 300, noNaN: true }), fc.constantFrom(0, 1, 20, 20, 100)),
+  lossRate: fc.constantFrom(0, 0, 0.00001, 0.0005, 0.005, 0.02, 0.2),
+  rateBps: fc.oneof(fc.constantFrom(2e7, 1e8, 1e9), fc.double({ min: 1e5, max: 1e10, noNaN: true })),
+  windowBytes: fc.constantFrom(20_000, 65_536, 3_145_728, 100_000_000),
+  goodputBps: fc.option(fc.double({ min: 1e5, max: 1e9, noNaN: true }), { nil: undefined, freq: 4 }),
+  ageMs: fc.constant(undefined),
 });
-const ends = ['client', 'origin', ...IDS];
-const pairs = ends.flatMap((one) => ends.filter((other) => other !== one).map((other) => `${one} ${other}`));
-const legs = fc
-  .array(lossyLeg, { minLength: pairs.length, maxLength: pairs.length })
-  .map((all) => new Map(pairs.map((pair, index) => [pair, all[index]] as const)));
 
-describe('the search', () => {
-  test('misses no chain that wins by its lanes', () => {
-    fc.assert(
-      fc.property(
-        legs,
-        fc.integer({ min: 1e5, max: 1e9 }),
-        fc.integer({ min: 1, max: 4 }),
-        (known, size, most) => {
-          const found = searchChains({
-            depots: IDS.map((id) => ({ id, tls: false })),
-            maxDepots: most,
-            sizeBytes: size,
-            originTls: false,
-            laneChoices: LANES,
-            legBetween: (one, other) => known.get(`${one} ${other}`),
-          });
-          const all = chainsUpTo(most).map((chain) => ({ chain, seconds: secondsOf(chain, known, size) }));
-          for (const entry of IDS) {
-            const times = all
-              .filter(({ chain }) => chain[0] === entry)
-              .map(({ seconds }) => seconds)
-              .toSorted((one, other) => one - other);
-            const rated = found.filter(({ chain }) => chain[0] === entry);
-            expect(rated).toHaveLength(Math.min(2, times.length));
-            for (const [index, { seconds }] of rated.entries())
-              expect(seconds).toBeCloseTo(times[index] ?? 0, 9);
-          }
-        },
+interface Drawn {
+  readonly ids: readonly string[];
+  readonly links: ReadonlyMap<string, LinkEstimate>;
+  readonly tls: readonly boolean[];
+  readonly roomBps: readonly (number | undefined)[];
+  readonly senders: { readonly origin: 'bbr' | 'cubic' | 'reno'; readonly depot: 'bbr' | 'cubic' | 'reno' };
+  readonly question: {
+    readonly maxDepots: number;
+    readonly sizeBytes: number;
+    readonly originTls: boolean;
+    readonly laneChoices: readonly number[];
+    readonly depotBreaksPerSecond: number;
+  };
+}
+
+/** Any overlay of up to `most` depots, of whose links every fourth is unknown, and any download. */
+function drawn(most: number): fc.Arbitrary<Drawn> {
+  return fc.integer({ min: 1, max: most }).chain((count) => {
+    const ids = Array.from({ length: count }, (_, index) => `d${index}`);
+    const ends = ['client', 'origin', ...ids];
+    const pairs = ends.flatMap((one, index) => ends.slice(index + 1).map((other) => `${one} ${other}`));
+    const each = <Value>(value: fc.Arbitrary<Value>, length: number) =>
+      fc.array(value, { minLength: length, maxLength: length });
+    return fc.record({
+      ids: fc.constant(ids),
+      links: each(fc.option(link, { nil: undefined, freq: 4 }), pairs.length).map(
+        (all) =>
+          new Map(
+            pairs.flatMap((pair, index) => {
+              const known = all[index];
+              return known ? [[pair, known] as const] : [];
+            }),
+          ),
       ),
-    );
+      tls: each(fc.boolean(), count),
+      roomBps: each(
+        fc.option(fc.double({ min: 1e5, max: 1e9, noNaN: true }), { nil: undefined, freq: 1 }),
+        count,
+      ),
+      senders: fc.record({
+        origin: fc.constantFrom(...CONGESTION_CONTROL_NAMES),
+        depot: fc.constantFrom(...CONGESTION_CONTROL_NAMES),
+      }),
+      question: fc.record({
+        maxDepots: fc.integer({ min: 0, max: 4 }),
+        sizeBytes: fc.double({ min: 0, max: 27, noNaN: true }).map((log) => Math.ceil(Math.exp(log))),
+        originTls: fc.boolean(),
+        laneChoices: fc.constantFrom([1], [1, 2, 4, 8], [5]),
+        depotBreaksPerSecond: fc.constantFrom(0, 0, 1e-6, 1e-3),
+      }),
+    });
   });
+}
 
-  test('from one entry depot gives chains of the length that is asked for', () => {
+function spaceOf({ ids, links, tls, roomBps, senders, question }: Drawn): SearchSpace {
+  const estimate = (one: string, other: string) =>
+    links.get(`${one} ${other}`) ?? links.get(`${other} ${one}`);
+  const pairs = () => [...links.keys()].map((key) => key.split(' ') as [string, string]);
+  const graph = new OverlayGraph({ estimate, pairs, onChange: () => {} }, senders);
+  graph.refresh(0);
+  const legTo = (one: string, other: string) => {
+    const known = estimate(one, other);
+    return known && new OverlayLeg(known, other, senders);
+  };
+  const depots = ids.map((id, index) => {
+    const room = roomBps[index];
+    return {
+      id,
+      tls: tls[index] ?? false,
+      client: legTo('client', id),
+      origin: legTo(id, 'origin'),
+      ...(room === undefined ? {} : { roomBps: room }),
+    };
+  });
+  return new SearchSpace(graph, depots, question);
+}
+
+/** Every chain with its time, by nothing of the search. */
+function everyChain({ ids, links, tls, roomBps, senders, question }: Drawn) {
+  const { sizeBytes, originTls, laneChoices, depotBreaksPerSecond } = question;
+  const legOf = (one: string, other: string): LegEstimate | undefined => {
+    const known = links.get(`${one} ${other}`) ?? links.get(`${other} ${one}`);
+    if (!known) return undefined;
+    const { goodputBps, ageMs: _, ...figures } = known;
+    const sender = other === 'origin' ? senders.origin : senders.depot;
+    if (goodputBps === undefined) return { ...figures, sender };
+    const rateBps = goodputBps >= 0.8 * known.rateBps ? goodputBps : known.rateBps;
+    return { ...figures, rateBps, sender, connectionBps: goodputBps };
+  };
+  const chains = (length: number): string[][] =>
+    length === 0
+      ? [[]]
+      : chains(length - 1).flatMap((chain) =>
+          ids.filter((id) => !chain.includes(id)).map((id) => [...chain, id]),
+        );
+  return Array.from({ length: question.maxDepots }, (_, index) => chains(index + 1))
+    .flat()
+    .flatMap((chain) => {
+      const stops = ['client', ...chain, 'origin'];
+      const legs = stops.slice(1).map((stop, index) => legOf(stops[index] ?? '', stop));
+      if (!legs.every((leg) => leg !== undefined)) return [];
+      const clientTls = tls[ids.indexOf(chain[0] ?? '')] ?? false;
+      const rooms = chain.map((id) => (roomBps[ids.indexOf(id)] ?? Number.POSITIVE_INFINITY) / 8 / 1448);
+      const times = laneChoices.map((lanes) =>
+        chainSeconds(legs, sizeBytes, { clientTls, originTls }, lanes, Math.min(...rooms)),
+      );
+      const time = times.find((one) => one <= 1.03 * Math.min(...times)) ?? 0;
+      return [{ chain, seconds: secondsWithBreaks(time, chain.length * depotBreaksPerSecond) }];
+    })
+    .filter(({ seconds }) => seconds < Number.POSITIVE_INFINITY)
+    .toSorted((one, other) => one.seconds - other.seconds);
+}
+
+function expectSameTimes(
+  found: readonly { readonly seconds: number }[],
+  all: readonly { readonly seconds: number }[],
+): void {
+  for (const [index, { seconds }] of found.entries())
+    expect(Math.abs(seconds / (all[index]?.seconds ?? 0) - 1)).toBeLessThan(1e-9);
+}
+
+describe('the search for chains', () => {
+  test('finds the sixteen that trying every chain finds, over any overlay and for any download', () => {
     fc.assert(
-      fc.property(legs, (known) => {
-        const space = {
-          depots: IDS.map((id) => ({ id, tls: false })),
-          maxDepots: 3,
-          sizeBytes: 1e8,
-          originTls: false,
-          laneChoices: [1],
-          legBetween: (one: string, other: string) => known.get(`${one} ${other}`),
-        };
-        for (const { chain } of searchFrom(space, 'd2', 2)) {
-          expect(chain[0]).toBe('d2');
-          expect(chain.length).toBeGreaterThan(1);
+      fc.property(drawn(6), (overlay) => {
+        const found = new ChainSearch(spaceOf(overlay)).best(16);
+        const all = everyChain(overlay);
+        expect(found).toHaveLength(Math.min(16, all.length));
+        expectSameTimes(found, all);
+        for (const { chain, seconds } of found) {
+          const same = all.filter((one) => one.chain.join() === chain.join());
+          expectSameTimes([{ seconds }], same);
         }
       }),
+      { numRuns: 600 },
+    );
+  });
+
+  test('finds the best one where there are many', () => {
+    fc.assert(
+      fc.property(drawn(9), (overlay) => {
+        const [found, all] = [new ChainSearch(spaceOf(overlay)).best(1), everyChain(overlay)];
+        expect(found).toHaveLength(Math.min(1, all.length));
+        expectSameTimes(found, all);
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  test('finds those with or without an entry depot, past others, and of a length', () => {
+    const wish = fc.record({
+      entry: fc.option(fc.constantFrom('d0', 'd1'), { nil: undefined }),
+      otherEntry: fc.option(fc.constantFrom('d0', 'd2'), { nil: undefined }),
+      without: fc.subarray(['d1', 'd2', 'd3']),
+      minDepots: fc.integer({ min: 1, max: 3 }),
+    });
+    fc.assert(
+      fc.property(drawn(5), wish, (overlay, { entry, otherEntry, without, minDepots }) => {
+        const found = new ChainSearch(spaceOf(overlay)).best(3, {
+          ...(entry === undefined ? {} : { entry }),
+          ...(otherEntry === undefined ? {} : { otherEntry }),
+          without,
+          minDepots,
+        });
+        const fitting = everyChain(overlay).filter(
+          ({ chain }) =>
+            (entry === undefined || chain[0] === entry) &&
+            (otherEntry === undefined || chain[0] !== otherEntry) &&
+            !chain.some((id) => without.includes(id)) &&
+            chain.length >= minDepots,
+        );
+        expect(found).toHaveLength(Math.min(3, fitting.length));
+        expectSameTimes(found, fitting);
+      }),
+      { numRuns: 300 },
     );
   });
 });
-
-function chainsUpTo(most: number): string[][] {
-  const longer = (chain: string[]): string[][] => [
-    ...(chain.length > 0 ? [chain] : []),
-    ...(chain.length < most
-      ? IDS.filter((id) => !chain.includes(id)).flatMap((id) => longer([...chain, id]))
-      : []),
-  ];
-  return longer([]);
-}
-
-/** With the least number of lanes whose time is within 3 % of the best. */
-function secondsOf(
-  chain: readonly string[],
-  known: ReadonlyMap<string, LegEstimate | undefined>,
-  sizeBytes: number,
-): number {
-  const stops = ['client', ...chain, 'origin'];
-  const all = stops.slice(1).flatMap((stop, index) => known.get(`${stops[index]} ${stop}`) ?? []);
-  const noTls = { clientTls: false, originTls: false };
-  const times = LANES.map((lanes) => chainSeconds(all, sizeBytes, noTls, lanes));
-  return times.find((time) => time <= 1.03 * Math.min(...times)) ?? 0;
-}

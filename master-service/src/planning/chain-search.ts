@@ -2,124 +2,346 @@ import {
   type Chain,
   type DepotEntry,
   type LegEstimate,
-  legSeconds,
+  MAX_CHAIN_DEPOTS,
   secondsWithBreaks,
+  shapeSeconds,
 } from '@longhaul/shared';
-import { CLIENT, ORIGIN } from '../config.ts';
-import type { LegBetween } from './chain-legs.ts';
-import { chooseLanes } from './choose-lanes.ts';
+import { AS_GOOD_AS_BEST } from './choose-lanes.ts';
+import type { LinkEstimate } from './link-view.ts';
+import { losslessSeconds } from './lossless-seconds.ts';
+import type { OverlayLeg } from './overlay-leg.ts';
+import { PartialChains } from './partial-chains.ts';
+import { INITIAL_SEGMENTS, type SearchSpace } from './search-space.ts';
 
 /** A registered depot as the planner sees it; only one that is `up` is planned with. */
 export interface PlanningDepot extends Pick<DepotEntry, 'id' | 'tls'> {
   readonly state: DepotEntry['state'] | 'unproved';
-}
-
-export interface SearchSpace {
-  readonly depots: readonly Pick<PlanningDepot, 'id' | 'tls'>[];
-  readonly maxDepots: number;
-  readonly sizeBytes: number;
-  readonly originTls: boolean;
-  /** Numbers of lanes to choose from, ascending. */
-  readonly laneChoices: readonly number[];
-  readonly legBetween: LegBetween;
-  /** How often each depot of a chain fails, where that costs everything that has come; 0 where it does not. */
-  readonly depotBreaksPerSecond?: number;
+  /** What its line leaves to one more download, bits per second; left out where nobody knows. */
+  readonly roomBps?: number;
 }
 
 export interface RatedChain {
   /** The entry depot first. */
   readonly chain: Chain;
   readonly legs: readonly LegEstimate[];
+  /** What its legs are made of. */
+  readonly links: readonly LinkEstimate[];
   readonly lanes: number;
   /** Predicted completion time with these lanes, breaks counted. */
   readonly seconds: number;
 }
 
-/**
- * Exact search over all chains of 1 to `maxDepots` different depots whose legs are all known, each with its best number of
- * lanes: the two fastest chains of every entry depot, the fastest of all first.
- */
-export function searchChains(space: SearchSpace): RatedChain[] {
-  return space.depots
-    .flatMap((entry) => searchFrom(space, entry.id))
-    .toSorted((one, other) => one.seconds - other.seconds || one.chain.length - other.chain.length);
+/** Which chains are sought; all of them where nothing is said. */
+export interface ChainWish {
+  readonly entry?: string;
+  /** Any entry depot but this one. */
+  readonly otherEntry?: string;
+  /** Depots that they must not pass. */
+  readonly without?: readonly string[];
+  readonly minDepots?: number;
+  /** Exactly so many lanes, of the question's choices. */
+  readonly lanes?: number;
 }
 
-/**
- * The two fastest chains that begin with `entry` and have at least `minDepots` depots. Depth first; a branch ends where a
- * lower bound of its time is no better than the second chain found already.
- */
-export function searchFrom(space: SearchSpace, entry: string, minDepots = 1): RatedChain[] {
-  const { sizeBytes, originTls, laneChoices, legBetween, depotBreaksPerSecond = 0 } = space;
-  const clientTls = space.depots.find(({ id }) => id === entry)?.tls ?? false;
-  const setUp = { clientTls, originTls };
-  const best: RatedChain[] = [];
-
-  const known = new Map<LegEstimate, number>();
-  const boundBehind = (before: Bound, leg: LegEstimate): Bound => {
-    const least = known.get(leg) ?? leastSeconds(leg, sizeBytes, laneChoices);
-    known.set(leg, least);
-    return boundWith(before, leg, least);
-  };
-  const isBeaten = (bound: Bound) => bound.seconds >= (best[1]?.seconds ?? Number.POSITIVE_INFINITY);
-
-  const visit = (chain: readonly string[], legs: readonly LegEstimate[], bound: Bound): void => {
-    if (isBeaten(bound)) return;
-    const last = chain.at(-1) ?? CLIENT;
-    const toOrigin = chain.length < minDepots ? undefined : legBetween(last, ORIGIN);
-    if (toOrigin && !isBeaten(boundBehind(bound, toOrigin))) {
-      const complete = [...legs, toOrigin];
-      const { lanes, seconds } = chooseLanes(complete, sizeBytes, setUp, laneChoices);
-      const breaksPerSecond = chain.length * depotBreaksPerSecond;
-      best.push({ chain, legs: complete, lanes, seconds: secondsWithBreaks(seconds, breaksPerSecond) });
-      best.sort((one, other) => one.seconds - other.seconds);
-      best.length = Math.min(best.length, 2);
-    }
-    if (chain.length >= space.maxDepots) return;
-    for (const { id } of space.depots) {
-      const leg = chain.includes(id) ? undefined : legBetween(last, id);
-      const next = leg && boundBehind(bound, leg);
-      if (leg && next && !isBeaten(next)) visit([...chain, id], [...legs, leg], next);
-    }
-  };
-
-  const first = legBetween(CLIENT, entry);
-  if (first && space.maxDepots > 0)
-    visit([entry], [first], boundWith(NOTHING, first, leastSeconds(first, sizeBytes, [1])));
-  return best;
-}
-
-/** No chain that begins with the same legs is faster, whatever its lanes. */
-interface Bound {
+interface FoundChain {
+  readonly numbers: Int32Array;
+  readonly legs: readonly OverlayLeg[];
+  readonly lanes: number;
   readonly seconds: number;
-  /** The parts it is made of: the slowest leg's own time, the sum of all round trips, the longest one. */
-  readonly slowest: number;
-  readonly rttMs: number;
-  readonly longestRttMs: number;
 }
 
-const NOTHING: Bound = { seconds: 0, slowest: 0, rttMs: 0, longestRttMs: 0 };
-
+const INFINITE = Number.POSITIVE_INFINITY;
+/** Sums of the same numbers in another order differ by less. */
+const ROUNDING = 1 + 1e-12;
+/** From such a multiple of the initial window on, the time of a longer leg is larger, also less half a round trip and the slack of decay. */
+const GROWS_FROM = 1.5;
 /**
- * How much less a leg may take, in round trips, because the others hold it back: it then leaves slow start in the middle of a
- * round. log2 u - u + 1 is at most this (at u = 1 / ln 2).
+ * A leg whose window decays may be faster than one without losses by so many round trips: from its first loss on it sends at w / R,
+ * in slow start at w ln 2 / R. 1 / ln 2 - 1 - log2(1 / ln 2), and no more.
  */
-const START_SLACK_ROUNDS = 0.0861;
-
-/** The least time of a leg by itself, whatever other legs let it carry, with the lanes that suit it best. */
-function leastSeconds(leg: LegEstimate, sizeBytes: number, laneChoices: readonly number[]): number {
-  const least = Math.min(...laneChoices.map((lanes) => legSeconds(leg, sizeBytes, lanes)));
-  return Math.max(0, least - (START_SLACK_ROUNDS * leg.rttMs) / 1000);
-}
-
+const DECAY_SLACK_ROUNDS = 0.0862;
 /**
- * Of `chainSeconds`, set-up costs at least two round trips of every leg, the slowest leg its least time, and all others but one
- * half a round trip; more legs only add to it.
+ * The search looks for chains within so many times what the best way costs by its round trips, and for more where these are too
+ * few: what is too slow is not even noted.
  */
-function boundWith(before: Bound, leg: LegEstimate, least: number): Bound {
-  const slowest = Math.max(before.slowest, least);
-  const rttMs = before.rttMs + leg.rttMs;
-  const longestRttMs = Math.max(before.longestRttMs, leg.rttMs);
-  const seconds = rttMs / 500 + slowest + (rttMs - longestRttMs) / 2000;
-  return { seconds, slowest, rttMs, longestRttMs };
+const SLACKS: readonly number[] = [0.02, 0.06, 0.15, 0.3, 0.6, 1.2, 3, 10, INFINITE];
+/** Chains that a search begins at most, far more than any overlay has asked for: some milliseconds. Then the best ones so far count. */
+const MOST_BEGUN = 100_000;
+
+/** The chains of one space, the fastest first: exact, by decision 36. */
+export class ChainSearch {
+  readonly #space: SearchSpace;
+  readonly #partial = new PartialChains();
+  readonly #chain = new Int32Array(MAX_CHAIN_DEPOTS);
+  // What follows is of one run.
+  #wish: ChainWish = {};
+  #isUsable: Uint8Array = new Uint8Array();
+  #most = 0;
+  /** No chain that takes so long is wanted. */
+  #limit = 0;
+  #guess = 0;
+  #top: FoundChain[] = [];
+  /** Which of the numbers of lanes is looked at. */
+  #lane = 0;
+  #begun = 0;
+
+  constructor(space: SearchSpace) {
+    this.#space = space;
+  }
+
+  /** Chains that the last search has begun. */
+  get begun(): number {
+    return this.#begun;
+  }
+
+  /** The `most` fastest chains that are as wished, each with its best number of lanes. */
+  best(most: number, wish: ChainWish = {}): RatedChain[] {
+    this.#wish = wish;
+    this.#most = most;
+    this.#isUsable = this.#usablePast(wish.without ?? []);
+    this.#top = [];
+    this.#begun = 0;
+    const lanes = this.#space.lanes
+      .map((_, lane) => ({ lane, ...this.#leastOver(lane) }))
+      .filter(({ seconds }) => seconds < INFINITE)
+      .toSorted((one, other) => one.seconds - other.seconds);
+    const [first] = lanes;
+    if (!first || this.#space.question.maxDepots < 1) return [];
+    for (const slack of SLACKS) {
+      const isLast = slack === INFINITE || this.#begun > MOST_BEGUN;
+      this.#guess = isLast ? INFINITE : first.seconds + slack * first.passing;
+      this.#limitByTop();
+      for (const { lane, seconds } of lanes) if (seconds < this.#limit) this.#searchOver(lane);
+      const worst = this.#top[most - 1];
+      if (isLast || (worst && worst.seconds < this.#guess)) break;
+    }
+    return this.#top.map(({ numbers, legs, lanes: count, seconds }) => ({
+      chain: Array.from(numbers, (number) => this.#space.graph.idOf(number)),
+      legs: legs.map(({ leg }) => leg),
+      links: legs.map(({ link }) => link),
+      lanes: count,
+      seconds,
+    }));
+  }
+
+  #usablePast(without: readonly string[]): Uint8Array {
+    const { isUsable, graph } = this.#space;
+    if (without.length === 0) return isUsable;
+    const left = isUsable.slice();
+    for (const id of without) left[graph.numberOf(id)] = 0;
+    return left;
+  }
+
+  /** What no chain with these lanes is below, and the part of it that round trips are. */
+  #leastOver(lane: number): { readonly seconds: number; readonly passing: number } {
+    const space = this.#space;
+    const { lanes = 1, perRound = 0, leastOrigin = 0 } = space.lanes[lane] ?? {};
+    const level = space.level(space.question.maxDepots - 1);
+    let [seconds, passing] = [INFINITE, 0];
+    if (this.#wish.lanes !== undefined && this.#wish.lanes !== lanes) return { seconds, passing };
+    for (const entry of space.entries) {
+      if (!this.#isEntry(entry)) continue;
+      const cost = space.clientPassing(entry) + perRound * (level.rounds[entry] ?? 0);
+      const bound = this.#withBreaks(cost + Math.max(space.clientOwn[entry] ?? 0, leastOrigin), 1);
+      if (bound < seconds) [seconds, passing] = [bound, cost];
+    }
+    return { seconds, passing };
+  }
+
+  #isEntry(number: number): boolean {
+    const { entry, otherEntry } = this.#wish;
+    const { graph } = this.#space;
+    if (this.#isUsable[number] === 0) return false;
+    if (entry !== undefined && graph.numberOf(entry) !== number) return false;
+    return otherEntry === undefined || graph.numberOf(otherEntry) !== number;
+  }
+
+  /** Takes up what has the least bound again and again, until no bound is below the limit. */
+  #searchOver(lane: number): void {
+    const { question } = this.#space;
+    const partial = this.#partial;
+    this.#lane = lane;
+    partial.clear();
+    for (const entry of this.#space.entries) if (this.#isEntry(entry)) this.#begin(entry);
+    for (let at = partial.take(this.#limit); at >= 0; at = partial.take(this.#limit)) {
+      const depots = partial.depots[at] ?? 0;
+      for (let place = depots - 1, one = at; place >= 0; place -= 1, one = partial.before[one] ?? 0)
+        this.#chain[place] = partial.depot[one] ?? 0;
+      this.#complete(at, depots);
+      if (depots < question.maxDepots && partial.count < MOST_BEGUN) this.#extend(at, depots);
+    }
+    this.#begun += partial.count;
+  }
+
+  #begin(entry: number): void {
+    const space = this.#space;
+    const leg = space.client[entry];
+    if (!leg) return;
+    const passing = space.clientPassing(entry);
+    const cap = Math.min(
+      space.lanes[this.#lane]?.cap ?? 0,
+      leg.shape(1).capPerSecond,
+      space.roomPerSecond[entry] ?? 0,
+    );
+    const held = losslessSeconds(leg.rttSeconds, cap, INITIAL_SEGMENTS, space.wantedSegments);
+    const latest = Math.max(space.clientOwn[entry] ?? 0, held);
+    const bound = this.#withBreaks(this.#bound(space.question.maxDepots - 1, entry, passing, cap, latest), 1);
+    if (bound < this.#limit)
+      this.#partial.add(-1, entry, 1, passing, cap, INFINITE, 0, -INFINITE, latest, bound);
+  }
+
+  /** Rates the chain whose last depot asks the origin, if it can be one of the best. */
+  #complete(at: number, depots: number): void {
+    const space = this.#space;
+    const last = this.#partial.depot[at] ?? 0;
+    const leg = space.origin[last];
+    if (!leg || depots < (this.#wish.minDepots ?? 1)) return;
+    const perRound = space.lanes[this.#lane]?.perRound ?? 0;
+    const late = perRound * leg.rttSeconds + (this.#partial.latest[at] ?? 0);
+    const rest = Math.max(space.laneLevel(this.#lane, 0).seconds[last] ?? 0, late);
+    const bound = (this.#partial.passing[at] ?? 0) + rest;
+    if (this.#withBreaks(bound, depots) < this.#limit) this.#rate(depots);
+  }
+
+  /** Notes the chains with one depot more whose bound is below the limit. */
+  #extend(at: number, depots: number): void {
+    const space = this.#space;
+    const { sizeBytes, maxDepots } = space.question;
+    const { lanes = 1, perRound = 0 } = space.lanes[this.#lane] ?? {};
+    const initial = INITIAL_SEGMENTS * lanes;
+    const partial = this.#partial;
+    const passing = partial.passing[at] ?? 0;
+    const cap = partial.cap[at] ?? 0;
+    const latest = partial.latest[at] ?? 0;
+    const more = maxDepots - depots - 1;
+    const { rounds, leastRounds } = space.level(more);
+    const { seconds, least } = space.laneLevel(this.#lane, more);
+    const { ends, rttSeconds, legs, count } = space.graph.row(partial.depot[at] ?? 0);
+    const isUsable = this.#isUsable;
+    const limit = this.#withoutBreaks(this.#limit, depots + 1);
+    const leftBySum = limit - passing;
+    const leftByRounds = limit - passing - latest;
+    const entry = this.#chain[0] ?? 0;
+    const second = depots > 1 ? this.#chain[1] : -1;
+    const third = depots > 2 ? this.#chain[2] : -1;
+    const clientRtt = space.client[entry]?.rttSeconds ?? 0;
+    for (let index = 0; index < count; index += 1) {
+      const rtt = rttSeconds[index] ?? 0;
+      const cost = perRound * rtt;
+      // The legs come by their round trips: behind this one none is better.
+      if (cost + least >= leftBySum || perRound * (rtt + leastRounds) >= leftByRounds) break;
+      const end = ends[index] ?? 0;
+      if (cost + (seconds[end] ?? 0) >= leftBySum || perRound * (rtt + (rounds[end] ?? 0)) >= leftByRounds)
+        continue;
+      if (isUsable[end] === 0 || end === entry || end === second || end === third) continue;
+      const shape = legs[index]?.shape(lanes);
+      if (!shape) continue;
+      const through = Math.min(cap, shape.capPerSecond, space.roomPerSecond[end] ?? 0);
+      let shortest = partial.shortest[at] ?? 0;
+      let longest = partial.longest[at] ?? 0;
+      let lossy = partial.lossy[at] ?? 0;
+      if (shape.decay !== undefined || shape.startLoss > 0) {
+        const own = shapeSeconds(shape, sizeBytes, INFINITE) - shape.rttSeconds / 2;
+        if (own > lossy) lossy = own;
+      }
+      if (shape.decay === undefined) {
+        if (rtt < shortest) shortest = rtt;
+        if (rtt > longest) longest = rtt;
+      }
+      let late = Math.max(latest, lossy);
+      if (through < cap)
+        late = Math.max(late, losslessSeconds(clientRtt, through, INITIAL_SEGMENTS, space.wantedSegments));
+      if (longest > 0)
+        late = Math.max(late, losslessSeconds(longest, through, initial, space.wantedSegments));
+      if (shortest < longest)
+        late = Math.max(late, losslessSeconds(shortest, through, initial, space.wantedSegments));
+      const bound = this.#bound(more, end, passing + cost, through, late);
+      if (bound >= limit) continue;
+      const waits = this.#withBreaks(bound, depots + 1);
+      partial.add(at, end, depots + 1, passing + cost, through, shortest, longest, lossy, late, waits);
+    }
+  }
+
+  /**
+   * What no chain takes less than that goes on from `depot` over `more` depots at most: by the sum of what legs cost and the last one's
+   * time, and by the latest leg so far or the longest to come.
+   */
+  #bound(more: number, depot: number, passing: number, cap: number, latest: number): number {
+    const space = this.#space;
+    const { lanes = 1, perRound = 0 } = space.lanes[this.#lane] ?? {};
+    const { rounds, longest } = space.level(more);
+    const rtt = longest[depot] ?? 0;
+    const initial = INITIAL_SEGMENTS * lanes;
+    let late = latest;
+    if ((cap * rtt) / Math.LN2 >= GROWS_FROM * initial && space.wantedSegments >= initial) {
+      const held = losslessSeconds(rtt, cap, initial, space.wantedSegments) - DECAY_SLACK_ROUNDS * rtt;
+      late = Math.max(late, held);
+    }
+    const bySum = space.laneLevel(this.#lane, more).seconds[depot] ?? 0;
+    return passing + Math.max(bySum, perRound * (rounds[depot] ?? 0) + late);
+  }
+
+  #withBreaks(seconds: number, depots: number): number {
+    return secondsWithBreaks(seconds, depots * this.#space.question.depotBreaksPerSecond);
+  }
+
+  #withoutBreaks(seconds: number, depots: number): number {
+    const perSecond = depots * this.#space.question.depotBreaksPerSecond;
+    return perSecond > 0 ? Math.log1p(seconds * perSecond) / perSecond : seconds;
+  }
+
+  #rate(depots: number): void {
+    const chain = this.#chain;
+    const isSame = ({ numbers }: FoundChain) =>
+      numbers.length === depots && numbers.every((number, place) => number === chain[place]);
+    if (this.#top.some(isSame)) return;
+    const legs = this.#legs(depots);
+    const times = this.#space.lanes.map((terms) =>
+      this.#wish.lanes === undefined || this.#wish.lanes === terms.lanes
+        ? this.#secondsOf(legs, depots, terms.lanes, terms.perRound)
+        : INFINITE,
+    );
+    const best = Math.min(...times);
+    const lane = times.findIndex((time) => time <= best * AS_GOOD_AS_BEST);
+    const seconds = this.#withBreaks(times[lane] ?? 0, depots);
+    if (seconds >= this.#limit) return;
+    const numbers = chain.slice(0, depots);
+    this.#top.push({ numbers, legs, lanes: this.#space.lanes[lane]?.lanes ?? 1, seconds });
+    this.#top.sort((one, other) => one.seconds - other.seconds || one.numbers.length - other.numbers.length);
+    this.#top.length = Math.min(this.#top.length, this.#most);
+    this.#limitByTop();
+  }
+
+  #limitByTop(): void {
+    const worst = this.#top[this.#most - 1];
+    this.#limit = worst ? Math.min(this.#guess, worst.seconds * ROUNDING) : this.#guess;
+  }
+
+  #legs(depots: number): OverlayLeg[] {
+    const { client, origin, graph } = this.#space;
+    const [first, last] = [client[this.#chain[0] ?? 0], origin[this.#chain[depots - 1] ?? 0]];
+    const between = Array.from(this.#chain.subarray(1, depots), (end, before) =>
+      graph.row(this.#chain[before] ?? 0).legTo(end),
+    );
+    return [first, ...between, last].filter((leg) => leg !== undefined);
+  }
+
+  /** As `chainSeconds`, which its tests hold it against. */
+  #secondsOf(legs: readonly OverlayLeg[], depots: number, lanes: number, perRound: number): number {
+    const space = this.#space;
+    let cap = INFINITE;
+    for (let place = 0; place < depots; place += 1)
+      cap = Math.min(cap, space.roomPerSecond[this.#chain[place] ?? 0] ?? 0);
+    for (const [index, leg] of legs.entries())
+      cap = Math.min(cap, leg.shape(index === 0 ? 1 : lanes).capPerSecond);
+    let passing = space.clientPassing(this.#chain[0] ?? 0);
+    let latest = -INFINITE;
+    for (const [index, leg] of legs.entries()) {
+      const shape = leg.shape(index === 0 ? 1 : lanes);
+      const own = shapeSeconds(shape, space.question.sizeBytes, cap) - shape.rttSeconds / 2;
+      latest = Math.max(latest, own);
+      if (index > 0) passing += perRound * leg.rttSeconds;
+    }
+    return passing + latest;
+  }
 }

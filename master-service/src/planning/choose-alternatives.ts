@@ -1,10 +1,10 @@
-import { type RatedChain, type SearchSpace, searchFrom } from './chain-search.ts';
+import type { ChainSearch, RatedChain } from './chain-search.ts';
 
 interface AlternativesInit {
   readonly best: RatedChain;
-  /** The fastest chains of every entry depot, the fastest first. */
-  readonly ranked: readonly RatedChain[];
-  readonly space: SearchSpace;
+  readonly search: ChainSearch;
+  /** Whether the client can still be led to another entry depot. */
+  readonly canBeginElsewhere: boolean;
   readonly most: number;
   /** Of two chains that avoid a depot, one avoids others as well. The other one is taken only if it is so many times faster. */
   readonly minimumGain: number;
@@ -18,8 +18,8 @@ interface AlternativesInit {
  */
 export function chooseAlternatives({
   best,
-  ranked,
-  space,
+  search,
+  canBeginElsewhere,
   most,
   minimumGain,
 }: AlternativesInit): RatedChain[] {
@@ -29,8 +29,7 @@ export function chooseAlternatives({
     if (rated && !isListed(rated, [best, ...sameEntry])) sameEntry.push(rated);
   };
   const fastestWithout = (ids: readonly string[]): RatedChain | undefined => {
-    const depots = space.depots.filter(({ id }) => !ids.includes(id));
-    const rated = searchFrom({ ...space, laneChoices: [best.lanes], depots }, entry, 2);
+    const rated = search.best(2, { entry, without: ids, minDepots: 2, lanes: best.lanes });
     return rated.find((one) => !isListed(one, [best]));
   };
 
@@ -44,7 +43,7 @@ export function chooseAlternatives({
     const known = sameEntry.filter(({ chain }) => !chain.includes(id)).map(({ seconds }) => seconds);
     if (rated && Math.min(...known) >= minimumGain * rated.seconds) add(rated);
   }
-  const otherEntry = ranked.find(({ chain }) => chain[0] !== entry);
+  const [otherEntry] = most > 0 && canBeginElsewhere ? search.best(1, { otherEntry: entry }) : [];
   const room = otherEntry && most > 1 ? most - 1 : most;
   return [...sameEntry.slice(0, room), ...(otherEntry ? [otherEntry] : [])].slice(0, most);
 }

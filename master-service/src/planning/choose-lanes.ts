@@ -4,7 +4,7 @@ import type { PlannerConfig } from '../config.ts';
 /** Numbers of lanes that are compared: each step doubles what losses leave, and asks as much more of the origin. */
 const LANE_STEPS: readonly number[] = [1, 2, 4, 8];
 /** A time within this factor of the best is as good: then fewer connections are the better plan. */
-const AS_GOOD_AS_BEST = 1.03;
+export const AS_GOOD_AS_BEST = 1.03;
 
 /** The numbers of lanes to choose from, ascending: what the client asks for, else those that pay for this size. */
 export function laneChoices(

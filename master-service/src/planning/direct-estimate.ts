@@ -2,7 +2,7 @@ import type { LegEstimate, LegKnowledge } from '@longhaul/shared';
 import { ORIGIN, type PlannerConfig } from '../config.ts';
 import { legOf, type Senders } from './chain-legs.ts';
 import { knowledgeOf, knownAs } from './leg-knowledge.ts';
-import type { LinkEstimate } from './link-table.ts';
+import type { LinkEstimate } from './link-view.ts';
 
 export interface DirectEstimate {
   readonly leg: LegEstimate;

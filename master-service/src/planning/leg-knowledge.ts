@@ -1,5 +1,5 @@
 import type { FigureSource, LegKnowledge } from '@longhaul/shared';
-import type { LinkEstimate } from './link-table.ts';
+import type { LinkEstimate } from './link-view.ts';
 
 /** How the figures of a leg over `link` are known; without an estimate they are assumed. */
 export function knowledgeOf(link: LinkEstimate | undefined): LegKnowledge {

@@ -18,18 +18,40 @@ describe('a link', () => {
     expect(table.estimate('d1', 'd3', NOW)).toBeUndefined();
   });
 
-  test('is what depots reported last, while that is fresh', () => {
+  test('is what depots measured, the newest of it most, while that is fresh', () => {
     const table = new LinkTable(links, 1000);
     table.report('d1', { to: 'd2', rttMs: 70 }, NOW);
     table.report('d2', { to: 'd1', rttMs: 80, goodputBps: 9e7 }, NOW + 1000);
-    expect(table.estimate('d1', 'd2', NOW + 3000)).toMatchObject({
-      rttMs: 80,
-      lossRate: 0.01,
-      rateBps: 1e8,
-      goodputBps: 9e7,
-      ageMs: 2000,
-    });
+    const estimate = table.estimate('d1', 'd2', NOW + 3000);
+    expect(estimate).toMatchObject({ lossRate: 0.01, rateBps: 1e8, goodputBps: 9e7, ageMs: 2000 });
+    expect(estimate?.rttMs).toBeCloseTo(Math.sqrt(70 * 80), 1);
     expect(table.estimate('d1', 'd2', NOW + 1000 + REPORT_LIFE_MS + 1)).toMatchObject({ rttMs: 50 });
+  });
+
+  test('follows a route that changes within ten reports', () => {
+    const table = new LinkTable([], 1000);
+    for (let second = 0; second < 3600; second += 5) {
+      table.report('d1', { to: 'd2', rttMs: 20, goodputBps: 8e7 }, second * 1000);
+    }
+    for (let second = 3600; second < 3650; second += 5) {
+      table.report('d1', { to: 'd2', rttMs: 90, goodputBps: 5e6 }, second * 1000);
+    }
+    const { rttMs = 0, goodputBps = 0 } = table.estimate('d2', 'd1', 3_650_000) ?? {};
+    expect(rttMs).toBeGreaterThan(50);
+    expect(goodputBps).toBeLessThan(16e6);
+  });
+
+  test('is in each direction what its sender measured, and else what the other end did', () => {
+    const table = new LinkTable([], 1000);
+    table.report('d1', { to: 'd2', rttMs: 20, goodputBps: 8e7 }, NOW);
+    expect(table.estimate('d1', 'd2', NOW)).toMatchObject({ goodputBps: 8e7 });
+    table.report(
+      'd2',
+      { to: 'd1', rttMs: 20, goodputBps: 5e6, sentBytes: 1e8, retransmittedBytes: 1e6 },
+      NOW,
+    );
+    expect(table.estimate('d2', 'd1', NOW)).toMatchObject({ goodputBps: 8e7 });
+    expect(table.estimate('d1', 'd2', NOW)).toMatchObject({ goodputBps: 5e6, lossRate: 0.01 });
   });
 
   test('that is fixed is never overridden', () => {
@@ -50,9 +72,9 @@ describe('a link', () => {
     const table = new LinkTable([], 1e6);
     table.report('d1', { to: 'd2', rttMs: 30, lossRate: 0.01, goodputBps: 5e7 }, 0);
     table.report('d2', { to: 'd1', rttMs: 29 }, 1000);
-    expect(table.estimate('d1', 'd2', 1000)).toMatchObject({ rttMs: 29, lossRate: 0.01, goodputBps: 5e7 });
+    expect(table.estimate('d1', 'd2', 1000)).toMatchObject({ lossRate: 0.01, goodputBps: 5e7 });
     table.report('d2', { to: 'd1', rttMs: 28 }, REPORT_LIFE_MS + 1);
-    expect(table.estimate('d1', 'd2', REPORT_LIFE_MS + 1)).toBeUndefined();
+    expect(table.estimate('d1', 'd2', REPORT_LIFE_MS + 1)).toMatchObject({ lossRate: 0.01 });
   });
 
   test('forgets an old goodput, however often losses are reported since', () => {
@@ -79,6 +101,53 @@ describe('a link', () => {
     const table = new LinkTable(links, 1000);
     table.report('d1', { to: 'd2', rttMs: 30, goodputBps: 9e6 }, 0);
     table.report('d2', { to: 'd1', rttMs: 31 }, 5000);
-    expect(table.estimate('d1', 'd2', 6000)).toMatchObject({ rttMs: 31, goodputBps: 9e6, ageMs: 6000 });
+    expect(table.estimate('d1', 'd2', 6000)).toMatchObject({ goodputBps: 9e6, ageMs: 6000 });
+  });
+
+  test('that nobody configured goes back to what links like it are, as it grows old', () => {
+    const table = new LinkTable([], 1e6);
+    for (let index = 3; index < 40; index += 1) {
+      table.report('d1', { to: `d${index}`, rttMs: 30, goodputBps: 5e7 }, 0);
+    }
+    table.report('d1', { to: 'd2', rttMs: 31, goodputBps: 1e6 }, 0);
+    const goodputAfter = (hours: number) => table.estimate('d1', 'd2', hours * 3_600_000)?.goodputBps ?? 0;
+    expect(goodputAfter(0)).toBeCloseTo(1e6);
+    expect(goodputAfter(3)).toBeGreaterThan(1.2e6);
+    expect(goodputAfter(48)).toBeGreaterThan(3e7);
+  });
+});
+
+describe('how sure a link is known', () => {
+  const sure = (table: LinkTable, nowMs = NOW) => table.distribution('d1', 'd2', nowMs);
+
+  test('is not at all where nobody has said anything', () => {
+    const { rttMs, goodputBps, lossRate } = sure(new LinkTable([], 1000));
+    for (const { spread, source, samples } of [rttMs, goodputBps, lossRate]) {
+      expect({ source, samples }).toEqual({ source: 'assumed', samples: 0 });
+      expect(spread).toBeGreaterThan(1);
+    }
+  });
+
+  test('is about a third where the operator has typed it in, and without doubt where it is fixed', () => {
+    const table = new LinkTable(links, 1000);
+    expect(sure(table).rttMs).toMatchObject({ value: 50, source: 'configured' });
+    expect(sure(table).rttMs.spread).toBeCloseTo(Math.hypot(0.3, 0.1));
+    table.report('d2', { to: 'd3', rttMs: 10, goodputBps: 1e6 }, NOW);
+    const fixed = table.distribution('d2', 'd3', NOW);
+    expect(fixed.rttMs).toMatchObject({ value: 60, spread: 0, source: 'configured' });
+    expect(fixed.goodputBps).toMatchObject({ value: 2e8, spread: 0, source: 'configured' });
+  });
+
+  test('grows with what is measured, and less in the other direction', () => {
+    const table = new LinkTable([], 1000);
+    const spreads = [sure(table).goodputBps.spread];
+    for (let report = 0; report < 5; report += 1) {
+      table.report('d2', { to: 'd1', rttMs: 30, goodputBps: 4e7 }, NOW);
+      spreads.push(sure(table).goodputBps.spread);
+    }
+    expect(spreads).toEqual(spreads.toSorted((one, other) => other - one));
+    expect(spreads.at(-1)).toBeLessThan(0.3);
+    expect(sure(table).goodputBps).toMatchObject({ source: 'measured', ageMs: 0 });
+    expect(table.distribution('d2', 'd1', NOW).goodputBps.spread).toBeGreaterThan(0.5);
   });
 });

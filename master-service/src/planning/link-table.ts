@@ -1,84 +1,231 @@
 import type { LinkReport } from '@longhaul/shared';
+import * as z from 'zod';
 import type { LinkConfig } from '../config.ts';
+import type { Estimate } from '../estimates/estimate.ts';
+import { estimateOf, type Figure, figureSchema, later, observed, type Prior } from '../estimates/figure.ts';
+import { type ClassMember, LearnedPriors } from '../estimates/learned-priors.ts';
+import {
+  type LossEvidence,
+  lossEstimate,
+  lossEvidenceSchema,
+  lossRateOf,
+  withSent,
+} from '../estimates/loss-evidence.ts';
+import type { Fact, FactKind } from '../facts/fact.ts';
+import { Facts } from '../facts/facts.ts';
+import type { LinkEstimate, LinkView } from './link-view.ts';
 
-/** A report older than this says nothing about the link any more; then the configuration counts again. */
+/** A report older than this says nothing any more about a link that is configured; then the configuration counts again. */
 export const REPORT_LIFE_MS = 600_000;
+/** Round trips change when routes do. */
+const RTT_LIFE_MS = 86_400_000;
+/** Goodput changes with what else is on its way ... */
+const GOODPUT_LIFE_MS = 3_600_000;
+/** ... and so do losses. */
+const LOSS_LIFE_MS = 3_600_000;
+/** Nothing is left of older measurements. */
+const MEASURED_LIFE_MS = 7 * 86_400_000;
+/** Links whose measurements are kept, each direction for itself: 1000 depots with 50 neighbours each. */
+const MOST_LINKS = 100_000;
+/** A depot that tells only a loss rate has sent so many bytes at least. */
+const LEAST_LOSS_BYTES = 10_000_000;
+/** How much what an operator has typed in may be off. */
+const CONFIGURED_BETWEEN = 0.3;
+/** How much the round trips differ that one link has one time after the other. */
+const RTT_WITHIN = 0.1;
+/** How much the round trips of links differ of which nothing is known: a factor of three. */
+const RTT_BETWEEN = 1.1;
+/** Stands for no loss at all, where a logarithm is taken of it. */
+const LEAST_LOSS = 1e-9;
+/** In the other direction a link may be another one: so much is added to the spread. */
+const BACKWARD_SPREAD = 0.5;
+/** What is assumed where nobody says anything: a connection across an ocean, at the rate of a usual line. */
+const ASSUMED = { rttMs: 100, rateBps: 100e6 };
 
-/** What is known of the way between two ends, in either direction. */
-export interface LinkEstimate {
-  readonly rttMs: number;
-  readonly lossRate: number;
-  /** Capacity of the narrowest place, bits per second; the measured goodput where no capacity is configured. */
-  readonly rateBps: number;
-  readonly windowBytes: number;
-  /** TCP goodput that the depots measured with their own settings. */
-  readonly goodputBps: number | undefined;
-  /** Age of the oldest reported figure in it; `undefined` when all of it is configured. */
-  readonly ageMs: number | undefined;
+/** What a depot has measured of its link to another one, by `<this depot> <other depot>`. It sends, but for the round trip. */
+const LINK_MEASURED = {
+  name: 'link-measured',
+  schema: z.looseObject({
+    rtt: figureSchema,
+    goodput: figureSchema.optional(),
+    loss: lossEvidenceSchema.optional(),
+  }),
+  keys: /^\S{1,64} \S{1,64}$/,
+  most: MOST_LINKS,
+  whenFull: 'forget-oldest',
+  lifeMs: MEASURED_LIFE_MS,
+  isKept: true,
+} satisfies FactKind<unknown>;
+
+export const LINK_FACTS = [LINK_MEASURED];
+
+type Measured = Fact<z.output<(typeof LINK_MEASURED)['schema']>>;
+
+/** The same as distributions: what is known of a leg whose sender is given, and how sure that is. */
+export interface LinkDistribution {
+  readonly rttMs: Estimate;
+  readonly lossRate: Estimate;
+  /** Of one connection with the depots' own settings. */
+  readonly goodputBps: Estimate;
 }
 
-/** One figure with the time of the report that had it. */
-interface Dated {
-  readonly value: number;
-  readonly atMs: number;
-}
+type Listener = (one: string, other: string, nowMs: number) => void;
 
-/** The newest figures of a link; not every report has all three. */
-interface Measured {
-  readonly rttMs: Dated;
-  readonly lossRate: Dated | undefined;
-  readonly goodputBps: Dated | undefined;
-}
-
-/** The links the planner knows: configured ones, and what depots reported, which counts first unless `fixed`. */
-export class LinkTable {
+/**
+ * The links the planner knows: what depots measured, each direction for itself, and what is configured, which counts where
+ * nothing is measured or the link is `fixed`. What was measured is a replica of facts.
+ */
+export class LinkTable implements LinkView {
   readonly #configured = new Map<string, LinkConfig>();
+  /** By sender and receiver. */
   readonly #measured = new Map<string, Measured>();
+  readonly #priors = new LearnedPriors(ASSUMED.rateBps);
   readonly #windowBytes: number;
+  readonly #facts: Facts;
+  readonly #listeners: Listener[] = [];
 
-  constructor(links: readonly LinkConfig[], windowBytes: number) {
+  constructor(links: readonly LinkConfig[], windowBytes: number, facts = new Facts({ kinds: LINK_FACTS })) {
     for (const link of links) this.#configured.set(pairKey(...link.between), link);
     this.#windowBytes = windowBytes;
+    this.#facts = facts;
+    facts.store.watch(LINK_MEASURED, (now, before) => this.#refresh(now ?? before));
+  }
+
+  /** Takes in what the depot `from` measured on its connections to another depot since its last report. */
+  report(from: string, report: LinkReport, nowMs: number): void {
+    const { to, rttMs, goodputBps } = report;
+    const key = `${from} ${to}`;
+    const known = this.#facts.own(LINK_MEASURED, key);
+    const passedMs = known ? Math.max(0, nowMs - known.timeMs) : 0;
+    const { rtt, goodput, loss } = known?.value ?? {};
+    const sent = sentOf(report);
+    const newGoodput = goodputBps
+      ? observed(goodput, goodputBps, passedMs, GOODPUT_LIFE_MS)
+      : goodput && later(goodput, passedMs);
+    const newLoss = sent
+      ? withSent(loss, sent, passedMs, LOSS_LIFE_MS)
+      : loss && { ...loss, ageMs: loss.ageMs + passedMs };
+    const value = {
+      // A round trip of less than a microsecond is one on the same machine.
+      rtt: observed(rtt, Math.max(rttMs, 1e-3), passedMs, RTT_LIFE_MS),
+      ...(newGoodput ? { goodput: newGoodput } : {}),
+      ...(newLoss ? { loss: newLoss } : {}),
+    };
+    this.#facts.learn(LINK_MEASURED, key, value, nowMs);
   }
 
   /**
-   * Takes in what the depot `from` measured. The newest report of either end counts; loss and goodput, which only the end
-   * that sends can tell, outlive newer reports without them, each for its own time.
+   * The estimate of the leg on which `other` sends to `one`; `undefined` when RTT or rate are unknown. Each figure is what `other`
+   * measured; where it has not lately, what `one` measured in the other direction.
    */
-  report(from: string, { to, rttMs, lossRate, goodputBps }: LinkReport, nowMs: number): void {
-    const key = pairKey(from, to);
-    const known = this.#measured.get(key);
-    const dated = (value: number | undefined) => (value === undefined ? undefined : { value, atMs: nowMs });
-    this.#measured.set(key, {
-      rttMs: { value: rttMs, atMs: nowMs },
-      lossRate: dated(lossRate) ?? known?.lossRate,
-      goodputBps: dated(goodputBps) ?? known?.goodputBps,
-    });
-  }
-
-  /** The estimate of the link between `one` and `other`; `undefined` when RTT or rate are unknown. */
   estimate(one: string, other: string, nowMs: number): LinkEstimate | undefined {
-    const key = pairKey(one, other);
-    const link = this.#configured.get(key);
-    const measured = this.#measured.get(key);
-    if (measured && !isFresh(measured.rttMs, nowMs)) this.#measured.delete(key);
-    else if (measured && !link?.fixed) return this.#estimateFrom(measured, link, nowMs);
-    return link && this.#asConfigured(link);
+    const link = this.#configured.get(pairKey(one, other));
+    const known = this.#directions(one, other, nowMs);
+    const isFresh = known.some(({ value, passedMs }) => value.rtt.ageMs + passedMs <= REPORT_LIFE_MS);
+    if (!link) return this.#measuredAlone(known);
+    return isFresh && !link.fixed ? this.#measuredOver(link, known) : this.#asConfigured(link);
   }
 
-  #estimateFrom(measured: Measured, link: LinkConfig | undefined, nowMs: number): LinkEstimate | undefined {
-    const fresh = (figure: Dated | undefined) => (figure && isFresh(figure, nowMs) ? figure : undefined);
-    const [lossRate, goodputBps] = [fresh(measured.lossRate), fresh(measured.goodputBps)];
-    const rateBps = Math.max(link?.rateBps ?? 0, goodputBps?.value ?? 0);
-    if (rateBps === 0) return undefined;
-    const dates = [measured.rttMs, lossRate, goodputBps].flatMap((figure) => (figure ? [figure.atMs] : []));
+  /** What is known of the leg on which `other` sends to `one`, and how sure that is. */
+  distribution(one: string, other: string, nowMs: number): LinkDistribution {
+    const link = this.#configured.get(pairKey(one, other));
+    const known = link?.fixed ? [] : this.#directions(one, other, nowMs);
+    const rtt = pooledRtt(known);
+    const rttPrior = priorOf(link?.rttMs, link, RTT_WITHIN) ?? ASSUMED_RTT;
+    const rttMs = estimateOf(rtt?.figure, rtt?.passedMs ?? 0, rttPrior, RTT_LIFE_MS);
+    const learned = this.#priors.goodput(rttMs.value);
+    const goodput = known.find(({ value }) => value.goodput);
+    const goodputBps = estimateOf(
+      goodput?.value.goodput,
+      goodput?.passedMs ?? 0,
+      priorOf(link?.rateBps, link, learned.within) ?? learned,
+      GOODPUT_LIFE_MS,
+    );
     return {
-      rttMs: measured.rttMs.value,
-      lossRate: lossRate?.value ?? link?.lossRate ?? 0,
-      rateBps,
-      windowBytes: link?.windowBytes ?? this.#windowBytes,
-      goodputBps: goodputBps?.value,
-      ageMs: Math.max(0, nowMs - Math.min(...dates)),
+      rttMs,
+      goodputBps: goodput?.isBackward ? spreadMore(goodputBps) : goodputBps,
+      lossRate: link?.fixed ? fixedLoss(link) : this.#loss(known, link, rttMs.value),
+    };
+  }
+
+  /** All pairs of which anything is known, or was. */
+  *pairs(): Iterable<readonly [one: string, other: string]> {
+    const measured = [...this.#measured.keys()].map((key) => pairKey(...endsOf(key)));
+    for (const key of new Set([...this.#configured.keys(), ...measured])) yield endsOf(key);
+  }
+
+  /** Has `listener` told of each pair whose estimate may have changed. */
+  onChange(listener: Listener): void {
+    this.#listeners.push(listener);
+  }
+
+  /** Takes over what the newest source says of a direction. */
+  #refresh(changed: Measured | undefined): void {
+    if (!changed) return;
+    const { key } = changed;
+    const before = this.#measured.get(key);
+    const now = this.#facts.store.newest(LINK_MEASURED, key);
+    if (before) this.#priors.count(memberOf(before), -1);
+    if (now) {
+      this.#measured.set(key, now);
+      this.#priors.count(memberOf(now), 1);
+    } else this.#measured.delete(key);
+    const [one, other] = endsOf(key);
+    for (const listener of this.#listeners) listener(one, other, changed.timeMs);
+  }
+
+  /** What both ends have measured, the sender first. */
+  #directions(one: string, other: string, nowMs: number): Direction[] {
+    const directions = [
+      { fact: this.#measured.get(`${other} ${one}`), isBackward: false },
+      { fact: this.#measured.get(`${one} ${other}`), isBackward: true },
+    ];
+    return directions.flatMap(({ fact, isBackward }) =>
+      fact ? [{ value: fact.value, passedMs: nowMs - fact.timeMs, isBackward }] : [],
+    );
+  }
+
+  #loss(known: readonly Direction[], link: LinkConfig | undefined, rttMs: number): Estimate {
+    const loss = known.find(({ value }) => value.loss);
+    const priorMean = link?.lossRate || this.#priors.loss(rttMs);
+    return lossEstimate(loss?.value.loss, loss?.passedMs ?? 0, priorMean, LOSS_LIFE_MS);
+  }
+
+  /** Of a link that nobody has configured: it is known as long as anything is left of its goodput. */
+  #measuredAlone(known: readonly Direction[]): LinkEstimate | undefined {
+    const rtt = pooledRtt(known);
+    const goodput = known.find(({ value }) => value.goodput);
+    if (!rtt || !goodput?.value.goodput) return undefined;
+    const loss = known.find(({ value }) => value.loss);
+    const prior = this.#priors.goodput(rtt.figure.value);
+    const isFresh = goodput.value.goodput.ageMs + goodput.passedMs <= REPORT_LIFE_MS;
+    const goodputBps = isFresh
+      ? goodput.value.goodput.value
+      : estimateOf(goodput.value.goodput, goodput.passedMs, prior, GOODPUT_LIFE_MS).value;
+    return {
+      rttMs: rtt.figure.value,
+      lossRate: loss?.value.loss ? lossRateOf(loss.value.loss) : 0,
+      rateBps: goodputBps,
+      windowBytes: this.#windowBytes,
+      goodputBps,
+      ageMs: oldest(ageOf(rtt), ageOf(goodput, goodput.value.goodput), ageOf(loss, loss?.value.loss)),
+    };
+  }
+
+  #measuredOver(link: LinkConfig, known: readonly Direction[]): LinkEstimate {
+    const fresh = (direction: Direction, figure: { readonly ageMs: number } | undefined) =>
+      figure !== undefined && figure.ageMs + direction.passedMs <= REPORT_LIFE_MS;
+    const rtt = pooledRtt(known.filter((direction) => fresh(direction, direction.value.rtt)));
+    const goodput = known.find((direction) => fresh(direction, direction.value.goodput));
+    const loss = known.find((direction) => fresh(direction, direction.value.loss));
+    const goodputBps = goodput?.value.goodput?.value;
+    return {
+      rttMs: rtt?.figure.value ?? link.rttMs,
+      lossRate: loss?.value.loss ? lossRateOf(loss.value.loss) : link.lossRate,
+      rateBps: Math.max(link.rateBps, goodputBps ?? 0),
+      windowBytes: link.windowBytes ?? this.#windowBytes,
+      goodputBps,
+      ageMs: oldest(ageOf(rtt), ageOf(goodput, goodput?.value.goodput), ageOf(loss, loss?.value.loss)),
     };
   }
 
@@ -88,8 +235,90 @@ export class LinkTable {
   }
 }
 
-function isFresh({ atMs }: Dated, nowMs: number): boolean {
-  return nowMs - atMs <= REPORT_LIFE_MS;
+/** What one end has measured. */
+interface Direction {
+  readonly value: Measured['value'];
+  /** Since it was reported. */
+  readonly passedMs: number;
+  /** The receiver of the leg has measured it, when it sent. */
+  readonly isBackward: boolean;
+}
+
+interface PooledRtt {
+  readonly figure: Figure;
+  readonly passedMs: number;
+}
+
+const ASSUMED_RTT: Prior = {
+  value: ASSUMED.rttMs,
+  between: RTT_BETWEEN,
+  within: RTT_WITHIN,
+  source: 'assumed',
+};
+
+/** What the operator says of a figure; `undefined` where he says nothing. */
+function priorOf(value: number | undefined, link: LinkConfig | undefined, within: number): Prior | undefined {
+  if (value === undefined || !link) return undefined;
+  const doubt = link.fixed ? { between: 0, within: 0 } : { between: CONFIGURED_BETWEEN, within };
+  return { value, ...doubt, source: 'configured' };
+}
+
+function fixedLoss({ lossRate }: LinkConfig): Estimate {
+  const value = Math.max(lossRate, LEAST_LOSS);
+  return { value, spread: 0, ageMs: undefined, samples: 0, source: 'configured' };
+}
+
+/** The round trip is the same in both directions: what both ends measured, the newer and the more of it the more. */
+function pooledRtt(known: readonly Direction[]): PooledRtt | undefined {
+  const [first, second] = known.toSorted((one, other) => one.passedMs - other.passedMs);
+  if (!first) return undefined;
+  const { passedMs } = first;
+  if (!second) return { figure: first.value.rtt, passedMs };
+  const shareOf = ({ value: { rtt }, passedMs: sinceMs }: Direction) =>
+    rtt.weight * Math.exp(-(rtt.ageMs + Math.max(0, sinceMs)) / REPORT_LIFE_MS);
+  const share = shareOf(second) / (shareOf(first) + shareOf(second));
+  const value = first.value.rtt.value * (second.value.rtt.value / first.value.rtt.value) ** share;
+  return { figure: { ...first.value.rtt, value }, passedMs };
+}
+
+/** What was sent and lost by a report; `undefined` where it says nothing of that. */
+function sentOf({ sentBytes, retransmittedBytes, lossRate }: LinkReport):
+  | {
+      sentBytes: number;
+      lostBytes: number;
+    }
+  | undefined {
+  if (sentBytes !== undefined && retransmittedBytes !== undefined)
+    return sentBytes > 0 ? { sentBytes, lostBytes: Math.min(sentBytes, retransmittedBytes) } : undefined;
+  if (lossRate === undefined) return undefined;
+  return { sentBytes: LEAST_LOSS_BYTES, lostBytes: lossRate * LEAST_LOSS_BYTES };
+}
+
+function memberOf({ value: { rtt, goodput, loss } }: Measured): ClassMember {
+  const { sentBytes = 0, lostBytes = 0 }: Partial<LossEvidence> = loss ?? {};
+  return { rttMs: rtt.value, goodputBps: goodput?.value, sentBytes, lostBytes };
+}
+
+function spreadMore(estimate: Estimate): Estimate {
+  return { ...estimate, spread: Math.hypot(estimate.spread, BACKWARD_SPREAD) };
+}
+
+/** The age of a figure now; of a round trip where none is named. */
+function ageOf(
+  from: { readonly passedMs: number; readonly figure?: Figure } | undefined,
+  figure: { readonly ageMs: number } | undefined = from?.figure,
+): number | undefined {
+  return from && figure && Math.max(0, figure.ageMs + from.passedMs);
+}
+
+function oldest(...ages: readonly (number | undefined)[]): number | undefined {
+  const known = ages.filter((ageMs) => ageMs !== undefined);
+  return known.length > 0 ? Math.max(...known) : undefined;
+}
+
+function endsOf(key: string): readonly [string, string] {
+  const [one = '', other = ''] = key.split(' ');
+  return [one, other];
 }
 
 function pairKey(one: string, other: string): string {

@@ -16,7 +16,8 @@ import {
 } from '@longhaul/shared';
 import type { MasterConfig } from '../config.ts';
 import type { DownloadPolicy } from '../policy/download-policy.ts';
-import { RateCaps } from '../policy/rate-caps.ts';
+import type { RateCaps } from '../policy/rate-caps.ts';
+import type { Place, Whereabouts } from '../prefixes/whereabouts.ts';
 import { type TicketIssuer, urlHashOf } from '../tickets/ticket-issuer.ts';
 import type { PlanningDepot } from './chain-search.ts';
 import { chooseSignalling } from './choose-signalling.ts';
@@ -38,13 +39,16 @@ interface KnownDepots {
 }
 
 interface PlanServiceInit {
-  readonly config: Pick<MasterConfig, 'planner' | 'public'>;
+  readonly config: Pick<MasterConfig, 'planner'>;
   readonly policy: DownloadPolicy;
   readonly planner: Planner;
   readonly registry: KnownDepots;
   readonly sizes: SizeMemory;
   readonly tickets: TicketIssuer;
+  readonly whereabouts: Whereabouts;
   readonly publicUrl: () => string;
+  /** What each client may have; left out where that is not bounded. */
+  readonly caps: RateCaps | undefined;
 }
 
 export interface DownloadRequest {
@@ -72,15 +76,21 @@ interface SizeEstimate {
   readonly isWholeOnly: boolean;
 }
 
+/** What a plan is made of, beside the request. */
+interface Decided {
+  readonly size: SizeEstimate;
+  readonly client: Place;
+  readonly route: Route;
+  readonly budgetBytes: number;
+}
+
 /** From a download request to a plan with its ticket: policy, size, route, ticket. */
 export class PlanService {
   readonly #init: PlanServiceInit;
-  readonly #caps: RateCaps | undefined;
   readonly #cache = new PlanCache<IssuedPlan>();
 
   constructor(init: PlanServiceInit) {
     this.#init = init;
-    this.#caps = init.config.public ? new RateCaps(init.config.public) : undefined;
   }
 
   /**
@@ -97,11 +107,12 @@ export class PlanService {
     const key = { client: clientAddress(address), url, options, kind };
     const cached = this.#cache.get(key, nowMs);
     if (cached && this.#stillHolds(cached, nowMs)) return ok(cached);
-    const caps = admission.value.metered ? this.#caps : undefined;
+    const caps = admission.value.metered ? this.#init.caps : undefined;
     const share = caps?.takePlan(address, nowMs);
     if (share && !share.ok) return share;
     const size = this.#sizeOf(url, options);
-    const route = this.#route(request, size, nowMs);
+    const client = this.#init.whereabouts.placeOf(address, nowMs, true);
+    const route = this.#route(request, size, client, nowMs);
     if (!route.ok) return route;
     const wantedBytes = this.#init.tickets.wantedBudgetBytes(
       size.source === 'assumed' ? undefined : size.sizeBytes,
@@ -112,7 +123,7 @@ export class PlanService {
         ? caps.takeBudget(address, { plannedBytes: size.sizeBytes, wantedBytes }, nowMs)
         : ok(wantedBytes);
     if (!budget.ok) return budget;
-    const plan = this.#issue(request, size, route.value, budget.value, nowMs);
+    const plan = this.#issue(request, { size, client, route: route.value, budgetBytes: budget.value }, nowMs);
     this.#cache.set(key, plan, nowMs);
     return ok(plan);
   }
@@ -120,6 +131,7 @@ export class PlanService {
   #route(
     { url, options, kind }: DownloadRequest,
     { sizeBytes, source, isWholeOnly }: SizeEstimate,
+    client: Place,
     nowMs: number,
   ): Result<Route> {
     const { planner, registry } = this.#init;
@@ -128,15 +140,13 @@ export class PlanService {
     const isSizeAssumed = source === 'assumed';
     const breaks = isWholeOnly ? { depotBreaksPerSecond: registry.failuresPerSecond } : {};
     const originTls = url.scheme === 'https';
-    const query = { ...options, ...lanes, ...breaks, sizeBytes, isSizeAssumed, originTls };
+    const query = { ...options, ...lanes, ...breaks, sizeBytes, isSizeAssumed, originTls, client };
     return planner.plan(query, registry.views(nowMs), nowMs);
   }
 
   #issue(
     { url, options, kind }: DownloadRequest,
-    size: SizeEstimate,
-    route: Route,
-    budgetBytes: number,
+    { size, client, route, budgetBytes }: Decided,
     nowMs: number,
   ): IssuedPlan {
     const { tickets, sizes, publicUrl } = this.#init;
@@ -155,7 +165,7 @@ export class PlanService {
       },
       Math.floor(nowMs / 1000),
     );
-    sizes.noteTicket(claims.urlHash, claims.chains);
+    sizes.noteTicket(claims.urlHash, claims.chains, nowMs);
     const atDepot = (id: string | undefined) => this.#locationAt(id ?? '', ticket, url, kind, nowMs);
     const elsewhere = route.alternatives.map(([entry]) => entry).filter((entry) => entry !== route.chain[0]);
     const answer: PlanAnswer = {
@@ -175,6 +185,7 @@ export class PlanService {
       direct: route.direct,
       reasons: [
         describeSize(size),
+        ...describePlace(client),
         ...(size.isWholeOnly ? [WHOLE_ONLY] : []),
         ...route.reasons,
         ...signalling.reasons,
@@ -222,6 +233,18 @@ export class PlanService {
 
 const WHOLE_ONLY =
   'Its origin gives no parts of it: a chain that breaks fetches everything again, and how often depots fail is counted.';
+
+/** Nothing where nothing but the question itself tells where the client is: that is so without any table. */
+function describePlace({ site }: Place): string[] {
+  if (!site || site.rule === 'asked') return [];
+  return [`The client counts as one of the site ${site.name}, ${SITE_RULE_WORDS[site.rule]}.`];
+}
+
+const SITE_RULE_WORDS = {
+  coverage: 'as the operator says of its network',
+  measured: 'as measurements say of its network',
+  'as-coverage': 'as the operator says of its autonomous system',
+};
 
 function describeSize({ sizeBytes, source }: SizeEstimate): string {
   const size = formatBytes(sizeBytes);

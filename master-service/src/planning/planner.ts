@@ -4,7 +4,6 @@ import {
   chainSeconds,
   type DecisionReason,
   type LegEstimate,
-  type LegKnowledge,
   MAX_CHAIN_DEPOTS,
   ok,
   type Prediction,
@@ -14,20 +13,18 @@ import {
 } from '@longhaul/shared';
 import { CLIENT, ORIGIN, type PlannerConfig } from '../config.ts';
 import type { Decision } from '../events.ts';
-import { chainLegs, type LegBetween, legEnds, legOf, predict, promiseOf } from './chain-legs.ts';
-import {
-  type PlanningDepot,
-  type RatedChain,
-  type SearchSpace,
-  searchChains,
-  searchFrom,
-} from './chain-search.ts';
+import type { Place } from '../prefixes/whereabouts.ts';
+import { chainLegs, legEnds, legOf, predict, promiseOf, type Senders } from './chain-legs.ts';
+import { ChainSearch, type PlanningDepot, type RatedChain } from './chain-search.ts';
 import { chooseAlternatives } from './choose-alternatives.ts';
 import { chooseLanes, laneChoices } from './choose-lanes.ts';
 import { estimateDirect } from './direct-estimate.ts';
 import { knowledgeOf } from './leg-knowledge.ts';
-import type { LinkEstimate, LinkTable } from './link-table.ts';
-import { explainLanes, explainRoute } from './route-reasons.ts';
+import type { LinkEstimate, LinkView } from './link-view.ts';
+import { OverlayGraph } from './overlay-graph.ts';
+import { OverlayLeg } from './overlay-leg.ts';
+import { explainLanes, explainLeftOut, explainRoute } from './route-reasons.ts';
+import { SearchSpace } from './search-space.ts';
 import { whyDirect } from './why-direct.ts';
 
 export interface RouteQuery {
@@ -35,6 +32,8 @@ export interface RouteQuery {
   /** Nobody knows the size: a chain is taken where it gains over all sizes that a file often has, up to this one. */
   readonly isSizeAssumed?: boolean;
   readonly originTls: boolean;
+  /** Where the client is. */
+  readonly client?: Place;
   /** Exactly these depots, in the order the bytes pass: origin to client, the opposite of a chain's order. */
   readonly via?: readonly string[];
   readonly avoid?: readonly string[];
@@ -84,26 +83,33 @@ export interface Route {
  */
 const USUAL_SHARES: readonly number[] = [1, 0.1, 0.01, 0.001];
 
+/** Chains that are compared for one download. */
+const MOST_COMPARED = 16;
+
 /** Chooses the chain with the shortest predicted completion time, or `direct` where none clearly wins. */
 export class Planner {
   readonly #config: PlannerConfig;
-  readonly #links: LinkTable;
+  readonly #links: LinkView;
+  readonly #senders: Senders;
+  readonly #graph: OverlayGraph;
 
-  constructor(config: PlannerConfig, links: LinkTable) {
+  constructor(config: PlannerConfig, links: LinkView) {
+    const { originSender, depotSender } = config.assumptions;
     this.#config = config;
     this.#links = links;
+    this.#senders = { origin: originSender, depot: depotSender };
+    this.#graph = new OverlayGraph(links, this.#senders);
   }
 
   /** Plans one download over `depots`; `bad-options` when `via` or `lanes` asks for what cannot be had. */
   plan(query: RouteQuery, depots: readonly PlanningDepot[], nowMs: number): Result<Route> {
-    const usable = depots.filter((depot) => depot.state === 'up' && !query.avoid?.includes(depot.id));
-    const linkBetween = this.#rememberedLinks(nowMs);
     const { maxLanes } = this.#config;
     if (query.lanes !== undefined && query.lanes > maxLanes) {
       return refuse('bad-options', `lanes takes 1 to ${maxLanes}`);
     }
-    if (query.via?.length) return this.#planVia(query, query.via, usable, linkBetween);
-    return ok(this.#decide(query, depots, this.#space(query, usable, linkBetween), linkBetween));
+    const usable = depots.filter((depot) => depot.state === 'up' && !query.avoid?.includes(depot.id));
+    if (query.via?.length) return this.#planVia(query, query.via, usable, nowMs);
+    return ok(this.#decide(query, depots, usable, nowMs));
   }
 
   /**
@@ -115,14 +121,13 @@ export class Planner {
     if (avoid.includes(entry)) return refuse('bad-request', 'avoid names the asking depot');
     // The asking depot serves the client already, whatever its state.
     const usable = depots.filter(({ id, state }) => id === entry || (state === 'up' && !avoid.includes(id)));
-    const known = this.#rememberedLinks(nowMs);
-    const linkBetween: LinkBetween = (one, other) =>
-      known(one, other) ?? (one === CLIENT && other === entry ? this.#assumedLink() : undefined);
-    const space = { ...this.#space(query, usable, linkBetween), laneChoices: [lanes] };
-    const ranked = searchFrom(space, entry);
+    const clientLink = (id: string) =>
+      this.#links.estimate(CLIENT, id, nowMs) ?? (id === entry ? this.#assumedLink() : undefined);
+    const search = new ChainSearch(this.#space(query, [lanes], usable, nowMs, clientLink));
+    const ranked = search.best(2, { entry });
     const [best] = ranked;
     if (!best || ranked.every(({ chain }) => chain.length < 2)) return refuse('no-other-chain');
-    const rated = [best, ...this.#alternatives(best, ranked, space)];
+    const rated = [best, ...this.#alternatives(best, search, false)];
     return ok({
       chains: rated.map(({ chain }) => chain),
       promises: rated.map(({ legs }) => promiseOf(legs, lanes)),
@@ -132,26 +137,29 @@ export class Planner {
   #decide(
     query: RouteQuery,
     depots: readonly PlanningDepot[],
-    space: SearchSpace,
-    linkBetween: LinkBetween,
+    usable: readonly PlanningDepot[],
+    nowMs: number,
   ): Route {
-    const ranked = searchChains(space);
+    const lanesToTry = laneChoices(this.#config, query.sizeBytes, query.lanes);
+    const space = this.#space(query, lanesToTry, usable, nowMs);
+    const search = new ChainSearch(space);
+    const ranked = search.best(MOST_COMPARED);
     const [best, runnerUp] = ranked;
-    const direct = this.#direct(query, best?.chain, linkBetween);
-    const gainOf = (rated: RatedChain) => this.#gain(query, rated, direct.legs, space.depots);
+    const direct = this.#direct(query, best?.links ?? [], nowMs);
+    const gainOf = (rated: RatedChain) => this.#gain(query, rated, direct.legs, depots);
     const gain = best ? gainOf(best) : 0;
     const { minimumGain } = this.#config;
     const chosen = gain >= minimumGain ? best : undefined;
     const wouldWin = (over: readonly PlanningDepot[]): boolean => {
-      const [other] = searchChains({ ...space, depots: over });
+      const [other] = new ChainSearch(this.#space(query, lanesToTry, over, nowMs)).best(1);
       return other !== undefined && gainOf(other) >= minimumGain;
     };
     const { avoid = [] } = query;
     const facts = { config: this.#config, depots, avoid, ranked, directLegs: direct.legs, wouldWin };
     const decisionReason = chosen ? 'chain-faster' : whyDirect(facts);
-    const alternatives = chosen ? this.#alternatives(chosen, ranked, space) : [];
+    const alternatives = chosen ? this.#alternatives(chosen, search, true) : [];
     const lanes = chosen?.lanes ?? 1;
-    const setUp = chosen && this.#setUp(query, chosen.chain, space.depots);
+    const reached = { client: space.reached(CLIENT), origin: space.reached(ORIGIN) };
     return {
       decision: chosen ? 'chain' : 'direct',
       decisionReason,
@@ -161,30 +169,29 @@ export class Planner {
         promiseOf(legs, lanes),
       ),
       lanes,
-      prediction:
-        chosen && setUp
-          ? predict({
-              ...chosen,
-              knowledge: this.#knowledge(chosen.chain, linkBetween),
-              sizeBytes: query.sizeBytes,
-              setUp,
-            })
-          : direct.prediction,
+      prediction: chosen
+        ? predict({
+            ...chosen,
+            knowledge: chosen.links.map(knowledgeOf),
+            sizeBytes: query.sizeBytes,
+            setUp: setUpOf(query, chosen.chain, depots),
+          })
+        : direct.prediction,
       direct: direct.prediction,
-      reasons: explainRoute({
-        isLanesAsked: query.lanes !== undefined,
-        best,
-        runnerUp,
-        decisionReason,
-        minimumGain,
-        gain,
-        isSizeAssumed: query.isSizeAssumed ?? false,
-        direct: { seconds: direct.prediction.seconds, source: direct.source },
-        chainLinks: this.#linksOf(best?.chain, linkBetween),
-        depots,
-        avoid,
-        linked: (one, other) => linkBetween(one, other) !== undefined,
-      }),
+      reasons: [
+        ...explainRoute({
+          isLanesAsked: query.lanes !== undefined,
+          best,
+          runnerUp,
+          decisionReason,
+          minimumGain,
+          gain,
+          isSizeAssumed: query.isSizeAssumed ?? false,
+          direct: { seconds: direct.prediction.seconds, source: direct.source },
+          chainLinks: best?.links ?? [],
+        }),
+        ...explainLeftOut({ depots, avoid, isReached: (from, id) => reached[from].has(id) }),
+      ],
     };
   }
 
@@ -193,11 +200,11 @@ export class Planner {
     query: RouteQuery,
     { chain, legs }: RatedChain,
     directLegs: readonly LegEstimate[],
-    depots: SearchSpace['depots'],
+    depots: readonly PlanningDepot[],
   ): number {
     const { sizeBytes, originTls, isSizeAssumed, lanes, depotBreaksPerSecond = 0 } = query;
     const directSetUp = { clientTls: originTls, originTls };
-    const setUp = this.#setUp(query, chain, depots);
+    const setUp = setUpOf(query, chain, depots);
     const sizes = (isSizeAssumed ? USUAL_SHARES : [1]).map((share) => share * sizeBytes);
     const logs = sizes.map((size) => {
       const choices = laneChoices(this.#config, size, lanes);
@@ -214,7 +221,7 @@ export class Planner {
     query: RouteQuery,
     via: readonly string[],
     usable: readonly PlanningDepot[],
-    linkBetween: LinkBetween,
+    nowMs: number,
   ): Result<Route> {
     if (via.length > MAX_CHAIN_DEPOTS || new Set(via).size < via.length) {
       return refuse('bad-options', `via takes up to ${MAX_CHAIN_DEPOTS} different depots`);
@@ -222,17 +229,20 @@ export class Planner {
     const chain = via.toReversed();
     const missing = chain.find((id) => !usable.some((depot) => depot.id === id));
     if (missing !== undefined) return refuse('bad-options', `the depot ${missing} is not up`);
+    const linkBetween = (one: string, other: string) => this.#links.estimate(one, other, nowMs);
     const assumed = this.#assumedLink();
     const legs = chainLegs(chain, (nearClient, nearOrigin) => {
-      return legOf(linkBetween(nearClient, nearOrigin) ?? assumed, nearOrigin, this.#senders());
+      return legOf(linkBetween(nearClient, nearOrigin) ?? assumed, nearOrigin, this.#senders);
     });
     if (!legs) throw new Error('a leg has no estimate, although assumptions stand in');
-    const setUp = this.#setUp(query, chain, usable);
+    const setUp = setUpOf(query, chain, usable);
     const { lanes = 1 } = query;
-    const knowledge = this.#knowledge(chain, linkBetween);
+    const links = legEnds(chain).map(([one, other]) => linkBetween(one, other));
+    const knowledge = links.map(knowledgeOf);
     const prediction = predict({ chain, legs, knowledge, sizeBytes: query.sizeBytes, setUp, lanes });
-    const { prediction: direct } = this.#direct(query, chain, linkBetween);
-    const unknown = legEnds(chain).filter(([one, other]) => !linkBetween(one, other));
+    const known = links.filter((link) => link !== undefined);
+    const { prediction: direct } = this.#direct(query, known, nowMs);
+    const unknown = legEnds(chain).filter((_, index) => !links[index]);
     const reasons = [
       'The chain was chosen by the client (via).',
       ...explainLanes({ chain, legs, lanes }, query.lanes !== undefined),
@@ -254,12 +264,12 @@ export class Planner {
     });
   }
 
-  #direct(query: RouteQuery, bestChain: Chain | undefined, linkBetween: LinkBetween) {
+  #direct(query: RouteQuery, chainLinks: readonly LinkEstimate[], nowMs: number) {
     const { leg, source, knowledge } = estimateDirect(
-      linkBetween(CLIENT, ORIGIN),
-      this.#linksOf(bestChain, linkBetween),
+      this.#links.estimate(CLIENT, ORIGIN, nowMs),
+      chainLinks,
       this.#config.assumptions,
-      this.#senders(),
+      this.#senders,
     );
     const legs: LegEstimate[] = [leg];
     const setUp = { clientTls: query.originTls, originTls: query.originTls };
@@ -269,70 +279,51 @@ export class Planner {
   }
 
   #space(
-    query: Pick<RouteQuery, 'sizeBytes' | 'originTls' | 'lanes' | 'depotBreaksPerSecond'>,
-    usable: readonly PlanningDepot[],
-    linkBetween: LinkBetween,
-  ): SearchSpace {
-    const { sizeBytes, originTls, lanes, depotBreaksPerSecond = 0 } = query;
-    const known = new Map<string, LegEstimate | undefined>();
-    // A search asks for the same leg many times.
-    const legBetween: LegBetween = (nearClient, nearOrigin) => {
-      const key = `${nearClient} ${nearOrigin}`;
-      if (known.has(key)) return known.get(key);
-      const link = linkBetween(nearClient, nearOrigin);
-      const leg = link && legOf(link, nearOrigin, this.#senders());
-      known.set(key, leg);
-      return leg;
-    };
-    return {
-      depots: usable,
-      maxDepots: this.#config.maxDepots,
+    {
       sizeBytes,
       originTls,
-      laneChoices: laneChoices(this.#config, sizeBytes, lanes),
-      legBetween,
+      depotBreaksPerSecond = 0,
+    }: Pick<RouteQuery, 'sizeBytes' | 'originTls' | 'depotBreaksPerSecond'>,
+    lanesToTry: readonly number[],
+    usable: readonly PlanningDepot[],
+    nowMs: number,
+    clientLink = (id: string) => this.#links.estimate(CLIENT, id, nowMs),
+  ): SearchSpace {
+    this.#graph.refresh(nowMs);
+    const legOver = (link: LinkEstimate | undefined, nearOrigin: string) =>
+      link && new OverlayLeg(link, nearOrigin, this.#senders);
+    const depots = usable.map(({ id, tls }) => ({
+      id,
+      tls,
+      client: legOver(clientLink(id), id),
+      origin: legOver(this.#links.estimate(id, ORIGIN, nowMs), ORIGIN),
+    }));
+    const { maxDepots } = this.#config;
+    return new SearchSpace(this.#graph, depots, {
+      maxDepots,
+      sizeBytes,
+      originTls,
+      laneChoices: lanesToTry,
       depotBreaksPerSecond,
-    };
+    });
   }
 
-  #alternatives(best: RatedChain, ranked: readonly RatedChain[], space: SearchSpace): RatedChain[] {
+  #alternatives(best: RatedChain, search: ChainSearch, canBeginElsewhere: boolean): RatedChain[] {
     const { maxAlternatives: most, minimumGain } = this.#config;
-    return chooseAlternatives({ best, ranked, space, most, minimumGain });
-  }
-
-  #setUp(query: RouteQuery, chain: Chain, usable: SearchSpace['depots']) {
-    const entry = usable.find((depot) => depot.id === chain[0]);
-    return { clientTls: entry?.tls ?? false, originTls: query.originTls };
-  }
-
-  #linksOf(chain: Chain | undefined, linkBetween: LinkBetween): LinkEstimate[] {
-    const links = chain ? legEnds(chain).map(([one, other]) => linkBetween(one, other)) : [];
-    return links.filter((link) => link !== undefined);
-  }
-
-  #knowledge(chain: Chain, linkBetween: LinkBetween): LegKnowledge[] {
-    return legEnds(chain).map(([one, other]) => knowledgeOf(linkBetween(one, other)));
-  }
-
-  #senders() {
-    const { originSender, depotSender } = this.#config.assumptions;
-    return { origin: originSender, depot: depotSender };
+    return chooseAlternatives({ best, search, canBeginElsewhere, most, minimumGain });
   }
 
   #assumedLink(): LinkEstimate {
     const { rttMs, lossRate, rateBps, windowBytes } = this.#config.assumptions;
     return { rttMs, lossRate, rateBps, windowBytes, goodputBps: undefined, ageMs: undefined };
   }
-
-  // A search asks for the same link many times.
-  #rememberedLinks(nowMs: number): LinkBetween {
-    const known = new Map<string, LinkEstimate | undefined>();
-    return (one, other) => {
-      const key = `${one} ${other}`;
-      if (!known.has(key)) known.set(key, this.#links.estimate(one, other, nowMs));
-      return known.get(key);
-    };
-  }
 }
 
-type LinkBetween = (one: string, other: string) => LinkEstimate | undefined;
+function setUpOf(
+  { originTls }: Pick<RouteQuery, 'originTls'>,
+  chain: Chain,
+  depots: readonly PlanningDepot[],
+) {
+  const entry = depots.find((depot) => depot.id === chain[0]);
+  return { clientTls: entry?.tls ?? false, originTls };
+}

@@ -3,7 +3,7 @@ import { CLIENT, ORIGIN } from '../config.ts';
 import { legEnds, limitingLeg } from './chain-legs.ts';
 import type { PlanningDepot, RatedChain } from './chain-search.ts';
 import type { DirectEstimate } from './direct-estimate.ts';
-import type { LinkEstimate } from './link-table.ts';
+import type { LinkEstimate } from './link-view.ts';
 
 interface RouteFacts {
   readonly best: RatedChain | undefined;
@@ -17,9 +17,13 @@ interface RouteFacts {
   readonly isLanesAsked: boolean;
   readonly direct: { readonly seconds: number; readonly source: DirectEstimate['source'] };
   readonly chainLinks: readonly LinkEstimate[];
+}
+
+interface DepotFacts {
   readonly depots: readonly PlanningDepot[];
   readonly avoid: readonly string[];
-  readonly linked: (one: string, other: string) => boolean;
+  /** Whether known links lead from an end over usable depots to this one. */
+  readonly isReached: (from: typeof CLIENT | typeof ORIGIN, id: string) => boolean;
 }
 
 /** Why a route was chosen, in sentences for people. */
@@ -31,7 +35,6 @@ export function explainRoute(facts: RouteFacts): string[] {
     ...(best && decisionReason === 'chain-faster' ? explainLanes(best, isLanesAsked) : []),
     ...directSource(facts),
     ...measurements(facts.chainLinks),
-    ...exclusions(facts),
   ];
 }
 
@@ -118,34 +121,18 @@ function measurements(links: readonly LinkEstimate[]): string[] {
       ];
 }
 
-function exclusions({ depots, avoid, linked }: RouteFacts): string[] {
-  const usable = depots
-    .filter((depot) => depot.state === 'up' && !avoid.includes(depot.id))
-    .map(({ id }) => id);
-  const fromClient = reachable(CLIENT, usable, linked);
-  const fromOrigin = reachable(ORIGIN, usable, linked);
+/** Of every depot that no chain could pass, why. */
+export function explainLeftOut({ depots, avoid, isReached }: DepotFacts): string[] {
   return depots.flatMap(({ id, state }) => {
     if (avoid.includes(id)) return [`Left out: ${id}, which the client avoids.`];
     if (state === 'lost') return [`Left out: ${id}, which sends no heartbeats.`];
     if (state === 'unproved') return [`Left out: ${id}, which has not proved its address.`];
     if (state === 'draining') return [`Left out: ${id}, which takes no new downloads.`];
-    if (fromClient.has(id) && fromOrigin.has(id)) return [];
-    const lacking = fromClient.has(id) ? ORIGIN : CLIENT;
-    return [`Left out: ${id}, because no known links lead from it to the ${lacking}.`];
+    const lacking = ([CLIENT, ORIGIN] as const).find((end) => !isReached(end, id));
+    return lacking === undefined
+      ? []
+      : [`Left out: ${id}, because no known links lead from it to the ${lacking}.`];
   });
-}
-
-function reachable(start: string, ids: readonly string[], linked: RouteFacts['linked']): Set<string> {
-  const found = new Set<string>();
-  const open = [start];
-  for (let stop = open.pop(); stop !== undefined; stop = open.pop()) {
-    for (const id of ids) {
-      if (found.has(id) || !linked(stop, id)) continue;
-      found.add(id);
-      open.push(id);
-    }
-  }
-  return found;
 }
 
 function formatChain(chain: Chain): string {

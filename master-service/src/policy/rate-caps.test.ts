@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
-import { RateCaps } from './rate-caps.ts';
+import type { Fact } from '../facts/fact.ts';
+import { Facts } from '../facts/facts.ts';
+import { RateCaps, SPENT_FACTS } from './rate-caps.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -53,4 +55,39 @@ test('one line with IPv6 is one client, whichever of its addresses it uses', () 
   expect(caps.takePlan('2001:db8:1:1::1', 0).ok).toBe(true);
   expect(caps.takePlan('2001:db8:1:1:ffff::2', 0).ok).toBe(false);
   expect(caps.takePlan('2001:db8:1:2::1', 0).ok).toBe(true);
+});
+
+/** Two masters that tell each other what they have given, each fact twice. */
+function twoMasters(caps: { plansPerMinute: number; bytesPerHour: number }) {
+  const [one, other] = ['one', 'other'].map((source) => new Facts({ kinds: SPENT_FACTS, source }));
+  if (!one || !other) throw new Error('there are two');
+  const both = [new RateCaps(caps, one), new RateCaps(caps, other)] as const;
+  const tell = (from: Facts, to: Facts) =>
+    from.tellOthers((fact: Fact) => {
+      to.store.take(fact, fact.timeMs);
+      to.store.take(fact, fact.timeMs);
+    });
+  tell(one, other);
+  tell(other, one);
+  return both;
+}
+
+test('two masters together give a client no more than one, and it drains no faster', () => {
+  const [one, other] = twoMasters({ plansPerMinute: 2, bytesPerHour: 1000 });
+  expect([one.takePlan('10.0.0.1', 0).ok, other.takePlan('10.0.0.1', 0).ok]).toEqual([true, true]);
+  expect([one.takePlan('10.0.0.1', 0).ok, other.takePlan('10.0.0.1', 0).ok]).toEqual([false, false]);
+  expect(one.takePlan('10.0.0.1', 30_000).ok).toBe(true);
+  expect([one.takePlan('10.0.0.1', 30_000).ok, other.takePlan('10.0.0.1', 30_000).ok]).toEqual([
+    false,
+    false,
+  ]);
+});
+
+test('a bucket that was empty meanwhile is not filled again with what was spent long ago', () => {
+  const [one, other] = twoMasters({ plansPerMinute: 2, bytesPerHour: 1000 });
+  for (let minute = 0; minute < 10; minute += 1) {
+    expect(one.takePlan('10.0.0.1', minute * 60_000).ok).toBe(true);
+    expect(one.takePlan('10.0.0.1', minute * 60_000).ok).toBe(true);
+    expect(other.takePlan('10.0.0.1', minute * 60_000).ok).toBe(false);
+  }
 });

@@ -1,10 +1,13 @@
 import { ok } from '@longhaul/shared';
 import { createMaster, type Master } from '../app.ts';
+import type { StateBus } from '../bus/state-bus.ts';
 import { type MasterConfig, readMasterConfig } from '../config.ts';
 import type { AskDepot } from '../depots/ask-depot.ts';
 import { type DepotStore, MemoryDepotStore } from '../depots/depot-store.ts';
 import type { MasterEvent } from '../events.ts';
+import type { FactsFile } from '../facts/facts-file.ts';
 import { generateSigningKey, type SigningKey } from '../keys/signing-key.ts';
+import type { PrefixPaths } from '../prefixes/prefix-files.ts';
 
 /** A clock that stands still until a test moves it. */
 export class TestClock {
@@ -30,6 +33,11 @@ interface TestMasterInit {
   readonly config?: object;
   readonly depotStore?: DepotStore;
   readonly webDir?: string;
+  readonly factsFile?: FactsFile;
+  /** What other masters of the test are met on. */
+  readonly bus?: StateBus;
+  readonly clock?: TestClock;
+  readonly prefixPaths?: PrefixPaths;
   /** Left out, every depot proves its address; `undefined`, depots are really asked. */
   readonly askDepot?: AskDepot | undefined;
 }
@@ -48,7 +56,7 @@ export const TEST_SECRET = 'a-secret-of-the-tests';
 
 /** Starts a master on a free port of the loopback address. The caller closes `master`. */
 export async function startMaster(init: TestMasterInit = {}): Promise<TestMaster> {
-  const clock = new TestClock();
+  const clock = init.clock ?? new TestClock();
   const signingKey = generateSigningKey();
   const events: MasterEvent[] = [];
   const master = createMaster({
@@ -57,8 +65,13 @@ export async function startMaster(init: TestMasterInit = {}): Promise<TestMaster
     enrolmentSecret: TEST_SECRET,
     depotStore: init.depotStore ?? new MemoryDepotStore(),
     webDir: init.webDir ?? '/there/is/no/page',
+    prefixPaths: init.prefixPaths ?? {},
     version: '1.2.3',
     now: () => clock.nowMs,
+    // Its clock is moved, not set.
+    steadyMs: () => clock.nowMs,
+    ...(init.factsFile ? { factsFile: init.factsFile } : {}),
+    ...(init.bus ? { bus: init.bus } : {}),
     onEvent: (event) => events.push(event),
     ...('askDepot' in init && !init.askDepot ? {} : { askDepot: init.askDepot ?? believeDepot }),
   });

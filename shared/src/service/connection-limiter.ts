@@ -19,6 +19,17 @@ export interface RefusedConnection {
   readonly bound: 'all' | 'network' | 'network-waiting';
   /** Where it came from: a /24 or /48, or a trusted address. */
   readonly network: string;
+  /** Connections that this tells of; left out, one. */
+  readonly times?: number;
+}
+
+/** Connections of the same listener that others have taken, and who wants to know what is here. */
+export interface ConnectionsElsewhere {
+  /** Of all networks; and of one, never fewer than there are. All of them wait for a request. */
+  readonly all: () => number;
+  readonly of: (network: string) => number;
+  /** Changes what is here of a network: connections, and those that wait for a request. */
+  readonly note: (network: string, open: number, waiting: number) => void;
 }
 
 interface ConnectionLimiterInit {
@@ -26,9 +37,11 @@ interface ConnectionLimiterInit {
   /** Whether connections from an address may use the reserve, and are not counted for their network but by themselves. */
   readonly isTrusted: (address: string) => boolean;
   readonly onRefused: (refused: RefusedConnection) => void;
+  readonly elsewhere?: ConnectionsElsewhere | undefined;
 }
 
 interface Network {
+  readonly name: string;
   open: number;
   waiting: number;
 }
@@ -53,9 +66,13 @@ export class ConnectionLimiter {
     this.#init = init;
   }
 
-  /** Connections that are open now. */
+  get limits(): ConnectionLimits {
+    return this.#init.limits;
+  }
+
+  /** Connections that are open now, here and elsewhere. */
   get open(): number {
-    return this.#connections.size;
+    return this.#connections.size + (this.#init.elsewhere?.all() ?? 0);
   }
 
   /** Stands before everything that listens to a server's connections by now, and takes note of its requests. */
@@ -75,8 +92,19 @@ export class ConnectionLimiter {
     if (!connection?.isWaiting) return;
     const { 'content-length': length = '0', 'transfer-encoding': coding } = request.headers;
     const hasBody = coding !== undefined || Number(length) > 0;
-    if (hasBody && request.method !== 'CONNECT') request.once('end', () => settle(connection));
-    else settle(connection);
+    if (hasBody && request.method !== 'CONNECT') request.once('end', () => this.#settle(connection));
+    else this.#settle(connection);
+  }
+
+  /** Takes note of connections that were refused elsewhere, because a bound was reached. */
+  noteRefused(network: string, times: number): void {
+    const { limits, onRefused, elsewhere } = this.#init;
+    const { open = 0, waiting = 0 } = this.#networks.get(network) ?? {};
+    const others = elsewhere?.of(network) ?? 0;
+    const counts = { open: open + others, waiting: waiting + others };
+    // Meanwhile there may be room again.
+    const bound = boundOver(limits, counts, this.open + limits.reserved) ?? 'network-waiting';
+    onRefused({ bound, network, times });
   }
 
   /** Closes what has not brought a request: a server that ends would wait for it. */
@@ -85,14 +113,16 @@ export class ConnectionLimiter {
   }
 
   #admit(socket: Socket): boolean {
-    const { limits, isTrusted, onRefused } = this.#init;
+    const { limits, isTrusted, onRefused, elsewhere } = this.#init;
     const { remoteAddress } = socket;
     // It is gone already.
     if (remoteAddress === undefined) return false;
     const isKnown = isTrusted(remoteAddress);
     const name = isKnown ? remoteAddress : clientPrefix(remoteAddress);
-    const network = this.#networks.get(name) ?? { open: 0, waiting: 0 };
-    const bound = boundOver(limits, network, this.open + (isKnown ? 0 : limits.reserved));
+    const network = this.#networks.get(name) ?? { name, open: 0, waiting: 0 };
+    const others = isKnown ? 0 : (elsewhere?.of(name) ?? 0);
+    const counts = { open: network.open + others, waiting: network.waiting + others };
+    const bound = boundOver(limits, counts, this.open + (isKnown ? 0 : limits.reserved));
     if (bound) {
       onRefused({ bound, network: name });
       return false;
@@ -103,29 +133,35 @@ export class ConnectionLimiter {
     this.#networks.set(name, network);
     network.open += 1;
     network.waiting += 1;
+    elsewhere?.note(name, 1, 1);
     socket.once('close', () => {
-      settle(connection);
+      this.#settle(connection);
       if (this.#connections.get(ends) === connection) this.#connections.delete(ends);
       network.open -= 1;
+      elsewhere?.note(name, -1, 0);
       if (network.open === 0) this.#networks.delete(name);
     });
     return true;
   }
+
+  #settle(connection: Connection): void {
+    const { network, isWaiting } = connection;
+    if (!isWaiting) return;
+    connection.isWaiting = false;
+    network.waiting -= 1;
+    this.#init.elsewhere?.note(network.name, 0, -1);
+  }
 }
 
+/** The bound that one more connection would be over, where `taken` of all places are. */
 function boundOver(
   { most, perNetwork, waitingPerNetwork }: ConnectionLimits,
-  { open, waiting }: Network,
+  { open, waiting }: Pick<Network, 'open' | 'waiting'>,
   taken: number,
 ): RefusedConnection['bound'] | undefined {
   if (taken >= most) return 'all';
   if (open >= perNetwork) return 'network';
   return waiting >= waitingPerNetwork ? 'network-waiting' : undefined;
-}
-
-function settle(connection: Connection): void {
-  if (connection.isWaiting) connection.network.waiting -= 1;
-  connection.isWaiting = false;
 }
 
 function endsOf({ remoteAddress, remotePort, localAddress, localPort }: Socket): string {

@@ -8,6 +8,7 @@ export * from './depot-sources.ts';
 export * from './digests.ts';
 export * from './fair-room.ts';
 export * from './incoming-message.ts';
+export * from './key-agreement.ts';
 export * from './key-pair.ts';
 export * from './lru-map.ts';
 export * from './node-http.ts';

@@ -8,6 +8,7 @@ import {
 } from 'node:crypto';
 import { LonghaulError } from '../errors.ts';
 import type { Content } from './digests.ts';
+import { type PairMac, pairMacOf } from './key-agreement.ts';
 
 /** Checks an Ed25519 signature of 64 bytes. */
 export type VerifySignature = (bytes: Uint8Array, signature: Uint8Array) => boolean;
@@ -18,6 +19,8 @@ export interface KeyPair {
   readonly publicKey: string;
   readonly sign: (content: Content) => Uint8Array;
   readonly verify: VerifySignature;
+  /** See {@link pairMacOf}: with the owner of another public key, for one purpose. */
+  readonly agree: (publicKey: string, purpose: string) => PairMac | undefined;
   /** PKCS #8 in PEM, for the state folder. */
   readonly toPem: () => string;
 }
@@ -52,6 +55,7 @@ function keyPair(privateKey: KeyObject): KeyPair {
     publicKey: publicKey.export({ format: 'jwk' }).x ?? '',
     sign: (content) => sign(null, Buffer.from(content), privateKey),
     verify: verifyWith(publicKey),
+    agree: (other, purpose) => pairMacOf(privateKey, other, purpose),
     toPem: () => privateKey.export({ format: 'pem', type: 'pkcs8' }).toString(),
   };
 }

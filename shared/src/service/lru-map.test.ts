@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { LruMap } from './lru-map.ts';
 
@@ -33,5 +34,37 @@ describe('a bounded map', () => {
     expect(keysOf(map, 'ab')).toBe('ab');
     map.set('b', 'x'.repeat(11));
     expect(keysOf(map, 'ab')).toBe('a');
+  });
+
+  test('keeps what a list that is kept in order of use would keep', () => {
+    const limit = { most: 12, weigh: (_: string, weight: number) => weight };
+    const step = fc.record({
+      key: fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f'),
+      weight: fc.option(fc.nat(14)),
+    });
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
+        const map = new LruMap<string, number>(4, limit);
+        let list: [key: string, weight: number][] = [];
+        for (const { key, weight } of steps) {
+          const known = list.find(([other]) => other === key);
+          if (weight === null) expect(map.get(key)).toBe(known?.[1]);
+          else map.set(key, weight);
+          const now = weight ?? known?.[1];
+          list = list.filter(([other]) => other !== key);
+          if (now !== undefined && now <= limit.most) list.push([key, now]);
+          while (list.length > 4 || list.reduce((sum, [, one]) => sum + one, 0) > limit.most) list.shift();
+          expect(map.size).toBe(list.length);
+        }
+        for (const [key, weight] of list) expect(map.get(key)).toBe(weight);
+      }),
+    );
+  });
+
+  // A million entries through a map that looked for its oldest one took minutes, and the test's time with them.
+  test('takes new entries when it is full, however many', () => {
+    const map = new LruMap<number, number>(200_000);
+    for (let at = 0; at < 1_000_000; at += 1) map.set(at, at);
+    expect([map.size, map.get(999_999), map.get(799_999)]).toEqual([200_000, 999_999, undefined]);
   });
 });

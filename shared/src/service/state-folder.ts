@@ -20,6 +20,8 @@ export interface StateFolder {
   readonly readOrMake: (name: string, make: () => string) => string;
   /** Replaces the file. Of saves that overlap the last one wins. */
   readonly save: (name: string, text: string) => Promise<void>;
+  /** The same for a long text, part by part: nobody need have all of it at once. */
+  readonly saveParts: (name: string, parts: Iterable<string>) => Promise<void>;
 }
 
 /** Opens the folder, and makes it where there is none. */
@@ -39,6 +41,13 @@ export function openStateFolder(path: string): StateFolder {
       throw unusable(join(path, name), failure);
     }
   };
+  const saveParts = (name: string, parts: Iterable<string>): Promise<void> => {
+    // One write after the other, also after a failed one: the newest content must be the last.
+    const last = lastSaves.get(name) ?? Promise.resolve();
+    const save = last.catch(() => undefined).then(() => write(join(path, name), parts));
+    lastSaves.set(name, save);
+    return save;
+  };
   return {
     read,
     readOrMake: (name, make) => {
@@ -48,13 +57,8 @@ export function openStateFolder(path: string): StateFolder {
       writeAtOnce(join(path, name), text);
       return text;
     },
-    save: (name, text) => {
-      // One write after the other, also after a failed one: the newest content must be the last.
-      const last = lastSaves.get(name) ?? Promise.resolve();
-      const save = last.catch(() => undefined).then(() => write(join(path, name), text));
-      lastSaves.set(name, save);
-      return save;
-    },
+    save: (name, text) => saveParts(name, [text]),
+    saveParts,
   };
 }
 
@@ -69,12 +73,12 @@ function writeAtOnce(path: string, text: string): void {
   }
 }
 
-async function write(path: string, text: string): Promise<void> {
+async function write(path: string, parts: Iterable<string>): Promise<void> {
   const temporary = temporaryFor(path);
   try {
     const file = await open(temporary, 'wx', FILE_MODE);
     try {
-      await file.writeFile(text);
+      for (const part of parts) await file.appendFile(part);
       await file.sync();
     } finally {
       await file.close();

@@ -2,12 +2,22 @@ import { describe, expect, it } from 'vitest';
 import { download } from '../testing/fake-downloads.ts';
 import { seenAnswer } from '../testing/seen-answer.ts';
 import { settings } from '../testing/settings.ts';
-import { whyIneligible, whyUnshareable } from './why-ineligible.ts';
+import { type Caught, RULES, whyByRules } from './rules.ts';
+
+const caught = (patch: Partial<Caught> = {}): Caught => ({
+  download: download(),
+  seen: 'later',
+  settings: settings(),
+  addonId: 'longhaul',
+  nowMs: Date.UTC(2026, 10, 21, 0, 0, 20),
+  isKeyHeld: false,
+  ...patch,
+});
 
 const why = (patch: Parameters<typeof download>[0], set = settings()) =>
-  whyIneligible(download(patch), set, 'longhaul', Date.UTC(2026, 10, 21, 0, 0, 20));
+  whyByRules(caught({ download: download(patch), settings: set }));
 
-describe('whyIneligible', () => {
+describe('before the answer is known, it', () => {
   it('lets a large file from a public web server be looked at', () => {
     expect(why({})).toBeUndefined();
     expect(why({ url: 'http://203.0.114.9:8080/a.iso' })).toBeUndefined();
@@ -73,13 +83,16 @@ describe('whyIneligible', () => {
   });
 });
 
-describe('whyUnshareable', () => {
+describe('by the answer, it', () => {
   const unshareable = (
     patch: Parameters<typeof seenAnswer>[0] = {},
     headers: Parameters<typeof seenAnswer>[1] = {},
     set = settings(),
-    caught: Parameters<typeof download>[0] = {},
-  ) => whyUnshareable(download(caught), seenAnswer(patch, headers), set);
+    downloadPatch: Parameters<typeof download>[0] = {},
+  ) =>
+    whyByRules(
+      caught({ download: download(downloadPatch), seen: seenAnswer(patch, headers), settings: set }),
+    );
 
   it('lets the master be told of a plain file that is large enough', () => {
     expect(unshareable()).toBeUndefined();
@@ -93,7 +106,7 @@ describe('whyUnshareable', () => {
   it("leaves what is personal, and what nobody could tell from another user's file", () => {
     expect(unshareable({}, { vary: 'cookie' })).toBe('personal');
     expect(unshareable({}, { etag: '', 'last-modified': '' })).toBe('no-version');
-    expect(whyUnshareable(download(), undefined, settings())).toBe('unseen');
+    expect(whyByRules(caught({ seen: undefined }))).toBe('unseen');
   });
 
   it('never tells the master of a public name that leads to a private address here', () => {
@@ -108,6 +121,75 @@ describe('whyUnshareable', () => {
     expect(unshareable({}, {}, off('origin.example'))).toBe('site-off');
     expect(unshareable({}, {}, off('cdn.example'), { finalUrl: 'https://cdn.example/a' })).toBe('site-off');
     expect(unshareable({ page: 'https://x.example/p' }, {}, off('x.example'))).toBe('site-off');
-    expect(unshareable({}, {}, off('example'))).toBeUndefined();
+    expect(unshareable({}, {}, off('gin.example'))).toBeUndefined();
   });
+});
+
+describe("the user's own rules", () => {
+  const small = seenAnswer({}, { 'content-length': '10' });
+  const judged = (patch: Partial<Parameters<typeof settings>[0]> = {}, other: Partial<Caught> = {}) =>
+    whyByRules(caught({ seen: seenAnswer(), settings: settings(patch), ...other }));
+
+  it('hold for the names below a site, and the longer name counts', () => {
+    const cdn = { download: download({ url: 'https://dl.cdn.example/a.iso' }) };
+    expect(judged({ sitesOff: ['cdn.example'] }, cdn)).toBe('site-off');
+    expect(judged({ sitesOff: ['cdn.example'], sitesAlways: ['dl.cdn.example'] }, cdn)).toBeUndefined();
+    expect(judged({ sitesOff: ['dl.cdn.example'], sitesAlways: ['cdn.example'] }, cdn)).toBe('site-off');
+    expect(judged({ sitesOff: ['cdn.example'], sitesAlways: ['cdn.example'] }, cdn)).toBe('site-off');
+    expect(judged({ sitesOff: ['n.example'] }, cdn)).toBeUndefined();
+  });
+
+  it('say never before always where page and file are of different sites', () => {
+    expect(judged({ sitesAlways: ['origin.example'], sitesOff: ['page.example'] })).toBe('site-off');
+  });
+
+  it('take whatever kind and size from a site that is always wanted, but nothing that would do harm', () => {
+    const kinds = { mode: 'only', kinds: ['zip'] } as const;
+    expect(judged({ kinds }, { seen: small })).toBe('kind');
+    expect(judged({}, { seen: small })).toBe('small');
+    const always = { kinds, sitesAlways: ['origin.example'] };
+    expect(judged(always, { seen: small })).toBeUndefined();
+    expect(judged(always, { seen: seenAnswer({ method: 'POST' }) })).toBe('post');
+    expect(judged(always, { seen: seenAnswer({}, { vary: 'cookie' }) })).toBe('personal');
+    expect(judged({ ...always, enabled: false })).toBe('off');
+    expect(judged(always, { download: download({ incognito: true }) })).toBe('incognito');
+  });
+
+  it('go by the name of the file, or by the address where it has none yet', () => {
+    const kinds = { mode: 'except', kinds: ['iso', 'gz'] } as const;
+    expect(judged({ kinds })).toBe('kind');
+    expect(judged({ kinds }, { download: download({ name: '' }) })).toBe('kind');
+    expect(judged({ kinds }, { download: download({ name: 'a.tar.gz' }) })).toBe('kind');
+    expect(judged({ kinds }, { download: download({ name: 'a.zip' }) })).toBeUndefined();
+  });
+
+  it('leave what was clicked with the key held, wherever it is from', () => {
+    expect(judged({ sitesAlways: ['origin.example'] }, { isKeyHeld: true })).toBe('key-held');
+  });
+});
+
+it("asks its rules in one order: what is the browser's own, what nobody may be told, what the user wants", () => {
+  expect(RULES.map((rule) => rule.why)).toEqual([
+    'incognito',
+    'off',
+    'no-master',
+    'own',
+    'other-addon',
+    'container',
+    'not-running',
+    'not-http',
+    'private-host',
+    'key-held',
+    'site-off',
+    'unseen',
+    'post',
+    'saved-as',
+    'personal',
+    'encoded',
+    'no-ranges',
+    'private-address',
+    'no-version',
+    'kind',
+    'small',
+  ]);
 });

@@ -1,0 +1,77 @@
+import { join, resolve } from 'node:path';
+import { parseOptions, refusal } from '../../lab/options.ts';
+import { openLineFile } from '../../lab/results/result-file.ts';
+import { describeRun, fingerprintOf } from '../../lab/results/run-info.ts';
+import { prefixesLineSchema } from './prefixes-line.ts';
+import { runPrefixes } from './run-prefixes.ts';
+import { writePrefixesReport } from './write-prefixes-report.ts';
+
+export interface PrefixesCommand {
+  readonly kind: 'prefixes';
+  readonly prefixes: number;
+  readonly repeats: number;
+  readonly seed: number;
+  readonly resultFile: string | undefined;
+  readonly outFolder: string | undefined;
+}
+
+const OPTIONS = {
+  prefixes: { type: 'string' },
+  repeat: { type: 'string' },
+  seed: { type: 'string' },
+  json: { type: 'string' },
+  out: { type: 'string' },
+} as const;
+
+const PREFIXES = 1_000_000;
+const REPEATS = 5;
+
+/** Reads what stands behind `prefixes`. Throws `lab-input-invalid` that lists every mistake. */
+export function readPrefixesCommand(args: readonly string[]): PrefixesCommand {
+  const { values, positionals } = parseOptions(args, OPTIONS, 'npm run bench --');
+  const mistakes = positionals.length > 0 ? [`'${positionals.join(' ')}' means nothing here`] : [];
+  const whole = (
+    option: 'prefixes' | 'repeat' | 'seed',
+    preset: number,
+    least: number,
+    most: number,
+  ): number => {
+    const text = values[option] ?? String(preset);
+    const value = Number(text);
+    if (!/^[0-9]+$/.test(text) || value < least || value > most)
+      mistakes.push(`--${option} ${text} must be a whole number from ${least} to ${most}`);
+    return value;
+  };
+  const command = {
+    kind: 'prefixes' as const,
+    prefixes: whole('prefixes', PREFIXES, 100, 1_500_000),
+    repeats: whole('repeat', REPEATS, 1, 1000),
+    seed: whole('seed', 1, 0, 2 ** 32 - 1),
+    resultFile: values.json,
+    outFolder: values.out,
+  };
+  if (mistakes.length > 0) throw refusal(`${mistakes.join('; ')}.`);
+  return command;
+}
+
+/** Runs the benchmark and gives its page. */
+export async function benchPrefixes(
+  { prefixes, repeats, seed, resultFile, outFolder }: PrefixesCommand,
+  folder: string,
+  say: (text: string) => void,
+  signal: AbortSignal,
+): Promise<string> {
+  const out = outFolder ?? folder;
+  const path = resolve(resultFile ?? join(out, 'prefixes.jsonl'));
+  const info = describeRun({
+    experiment: 'prefixes',
+    planFingerprint: fingerprintOf({ prefixes, repeats, seed }),
+    command: ['npm run bench --', ...process.argv.slice(2)].join(' '),
+    options: { repeat: repeats, quick: false, cutSeconds: null, seed },
+    programs: [],
+  });
+  const file = openLineFile(path, info, prefixesLineSchema);
+  await runPrefixes({ prefixes, repeats, seed, file, say, signal });
+  file.finish();
+  return writePrefixesReport({ resultFile: path, outFolder: resolve(out) }).page;
+}

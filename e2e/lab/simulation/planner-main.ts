@@ -1,0 +1,87 @@
+/** The master of a simulated world, in a process of its own: its planner and what it learns by, without its ports. */
+import { LinkTable, Planner, readMasterConfig } from '@longhaul/master-service/parts';
+import type { PlannerAnswer, PlannerOrder, TypedLink } from './planner-port.ts';
+
+type LinkEstimate = ReturnType<LinkTable['estimate']>;
+
+/** Nothing that a configuration must have matters here. */
+const { planner: config } = readMasterConfig({
+  listen: { host: '127.0.0.1', port: 0 },
+  stateDir: 'unused',
+  origins: ['*.example'],
+});
+const { windowBytes } = config.assumptions;
+
+/** The links between depots, with those of the download that is planned. */
+class WorldLinks extends LinkTable {
+  #ends: LinkTable;
+
+  constructor(links: readonly TypedLink[]) {
+    super(configured(links), windowBytes);
+    this.#ends = new LinkTable([], windowBytes);
+  }
+
+  setEnds(links: readonly TypedLink[]): void {
+    this.#ends = new LinkTable(configured(links), windowBytes);
+  }
+
+  override estimate(one: string, other: string, nowMs: number): LinkEstimate {
+    return this.#ends.estimate(one, other, nowMs) ?? super.estimate(one, other, nowMs);
+  }
+}
+
+let links = new WorldLinks([]);
+let planner = new Planner(config, links);
+let depots: { readonly id: string; readonly tls: true; readonly state: 'up' }[] = [];
+
+process.on('message', (order: PlannerOrder) => {
+  const answer = obey(order);
+  if (answer) process.send?.(answer);
+});
+process.on('disconnect', () => process.exit(0));
+
+function obey(order: PlannerOrder): PlannerAnswer | undefined {
+  switch (order.type) {
+    case 'begin':
+      depots = Array.from({ length: order.depots }, (_, number) => ({
+        id: `d${number}`,
+        tls: true,
+        state: 'up',
+      }));
+      links = new WorldLinks(order.links);
+      planner = new Planner(config, links);
+      return { type: 'ready' };
+    case 'report':
+      links.report(order.from, order.report, order.nowMs);
+      return undefined;
+    case 'plan':
+      return plan(order);
+    case 'usage': {
+      const { user, system } = process.cpuUsage();
+      return { type: 'usage', residentBytes: process.memoryUsage.rss(), cpuSeconds: (user + system) / 1e6 };
+    }
+  }
+}
+
+function plan({
+  sizeBytes,
+  nowMs,
+  ends,
+  links: now,
+}: Extract<PlannerOrder, { type: 'plan' }>): PlannerAnswer {
+  const known = now ? new WorldLinks(now) : links;
+  const asked = now ? new Planner(config, known) : planner;
+  known.setEnds(ends);
+  const startedMs = performance.now();
+  const planned = asked.plan({ sizeBytes, originTls: true }, depots, nowMs);
+  const planMs = performance.now() - startedMs;
+  if (!planned.ok) throw planned.error;
+  const { chain, lanes, prediction } = planned.value;
+  return { type: 'planned', chain: [...chain], lanes, predictedSeconds: prediction.seconds, planMs };
+}
+
+function configured(typed: readonly TypedLink[]) {
+  return typed.map(({ between: [one, other], ...figures }) => {
+    return { between: [one, other] as [string, string], fixed: false, ...figures };
+  });
+}

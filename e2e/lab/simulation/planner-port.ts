@@ -1,0 +1,40 @@
+import type { LinkReport } from '@longhaul/shared';
+
+/** A link as an operator would type it in. Ends are `client`, `origin` and depots. */
+export interface TypedLink {
+  readonly between: readonly [string, string];
+  readonly rttMs: number;
+  readonly lossRate: number;
+  readonly rateBps: number;
+  readonly windowBytes: number;
+}
+
+/** What a simulated world says to the master that is simulated with it, and asks it. */
+export type PlannerOrder =
+  /** Before anything else: what is typed in of the depots, and how many there are. */
+  | { readonly type: 'begin'; readonly depots: number; readonly links: readonly TypedLink[] }
+  /** What a depot measured on its connections to another one. */
+  | { readonly type: 'report'; readonly from: string; readonly report: LinkReport; readonly nowMs: number }
+  | {
+      readonly type: 'plan';
+      readonly sizeBytes: number;
+      readonly nowMs: number;
+      /** What is known of this client and this origin. */
+      readonly ends: readonly TypedLink[];
+      /** What is known of the links between depots at this moment; left out, what was typed in and reported. */
+      readonly links?: readonly TypedLink[];
+    }
+  | { readonly type: 'usage' };
+
+/** Its answers, one for each order but a report, in order. */
+export type PlannerAnswer =
+  | { readonly type: 'ready' }
+  | {
+      readonly type: 'planned';
+      /** The entry depot first; empty for direct. */
+      readonly chain: readonly string[];
+      readonly lanes: number;
+      readonly predictedSeconds: number;
+      readonly planMs: number;
+    }
+  | { readonly type: 'usage'; readonly residentBytes: number; readonly cpuSeconds: number };

@@ -1,0 +1,247 @@
+import type { LegEstimate, LinkReport } from '@longhaul/shared';
+import { legGoodput } from '@longhaul/shared';
+import type { LineFile } from '../results/result-file.ts';
+import { mean, median, quantile } from '../results/statistics.ts';
+import { drawDownloads } from './draw-downloads.ts';
+import { Hashed } from './hashed.ts';
+import { type Download, Oracle, trueLegs, trueSeconds } from './oracle.ts';
+import type { TypedLink } from './planner-port.ts';
+import type { Knowledge, SimLine } from './sim-line.ts';
+import { SimulatedMaster } from './simulated-master.ts';
+import { type End, World, type WorldSize } from './world.ts';
+
+export interface SimPlan extends WorldSize {
+  readonly downloads: number;
+  readonly hours: number;
+  readonly seed: number;
+  readonly knowledge: readonly Knowledge[];
+}
+
+interface SimRun {
+  readonly plan: SimPlan;
+  readonly file: LineFile<SimLine>;
+  readonly say: (text: string) => void;
+  readonly signal: AbortSignal;
+}
+
+/** Windows of a run: points of its charts. */
+const WINDOWS = 20;
+/** The master is ended once, in the middle. */
+const RESTART_BEFORE = WINDOWS / 2;
+/** Neighbours of a depot, and depots of an end, whose links are known. */
+const NEIGHBOURS = 20;
+/** Share of depots that report half the round trip, three times the goodput and no loss. */
+const LYING_SHARE = 0.1;
+/** How much one measurement scatters. */
+const NOISE = 0.1;
+
+/** One download as it went. */
+interface Outcome {
+  readonly seconds: number;
+  readonly bestSeconds: number;
+  readonly directSeconds: number;
+  readonly predictedSeconds: number;
+  readonly planMs: number;
+  readonly isChain: boolean;
+  readonly isBestChain: boolean;
+  readonly sizeBytes: number;
+}
+
+/** Lets the real planner plan the downloads of a drawn world, for one knowledge after the other. */
+export async function runSim({ plan, file, say, signal }: SimRun): Promise<void> {
+  const world = new World(plan, plan.seed);
+  const oracle = new Oracle(world);
+  for (const knowledge of plan.knowledge) {
+    const done = file.lines.filter((line) => line.knowledge === knowledge).length;
+    if (done === WINDOWS) continue;
+    if (done > 0) say(`${knowledge}: begins anew, because a master cannot go on in the middle`);
+    const simulation = new Simulation(world, oracle, plan, knowledge);
+    await simulation.run(signal, (line) => {
+      if (line.window >= done) file.append(line);
+      const { mean: regret, p90 } = line.regret;
+      say(
+        `${knowledge} ${line.window + 1} of ${WINDOWS}: regret ${(100 * regret).toFixed(1)} %, p90 ${(100 * p90).toFixed(1)} %, chains ${(100 * line.chainShare).toFixed(0)} % (best ${(100 * line.bestChainShare).toFixed(0)} %)`,
+      );
+    });
+  }
+}
+
+class Simulation {
+  readonly #world: World;
+  readonly #oracle: Oracle;
+  readonly #plan: SimPlan;
+  readonly #knowledge: Knowledge;
+  readonly #depots: readonly End[];
+  readonly #noise: Hashed;
+
+  constructor(world: World, oracle: Oracle, plan: SimPlan, knowledge: Knowledge) {
+    this.#world = world;
+    this.#oracle = oracle;
+    this.#plan = plan;
+    this.#knowledge = knowledge;
+    this.#depots = Array.from({ length: plan.depots }, (_, number) => world.depot(number));
+    this.#noise = new Hashed(plan.seed + 2);
+  }
+
+  async run(signal: AbortSignal, onLine: (line: SimLine) => void): Promise<void> {
+    let master = await this.#startMaster();
+    let cpuBefore = 0;
+    let restartSeconds: number | undefined;
+    let outcomes: Outcome[] = [];
+    let window = 0;
+    const { downloads, hours } = this.#plan;
+    try {
+      let number = 0;
+      for (const download of drawDownloads(this.#world, this.#plan)) {
+        signal.throwIfAborted();
+        outcomes.push(await this.#serve(master, download, number));
+        number += 1;
+        if (number < Math.round(((window + 1) * downloads) / WINDOWS)) continue;
+        const { residentBytes, cpuSeconds } = await master.usage();
+        onLine({
+          simulation: 'map',
+          knowledge: this.#knowledge,
+          window,
+          fromHours: (hours * window) / WINDOWS,
+          toHours: (hours * (window + 1)) / WINDOWS,
+          ...summary(outcomes),
+          residentBytes,
+          cpuSeconds: cpuSeconds - cpuBefore,
+          ...(restartSeconds === undefined ? {} : { restartSeconds }),
+        });
+        [cpuBefore, restartSeconds, outcomes] = [cpuSeconds, undefined, []];
+        window += 1;
+        if (window !== RESTART_BEFORE) continue;
+        await master.stop();
+        const startedMs = performance.now();
+        master = await this.#startMaster();
+        restartSeconds = (performance.now() - startedMs) / 1000;
+        cpuBefore = 0;
+      }
+    } finally {
+      await master.stop();
+    }
+  }
+
+  #startMaster(): Promise<SimulatedMaster> {
+    const links = this.#knowledge === 'typed' || this.#knowledge === 'reported' ? this.#depotLinks(0) : [];
+    return SimulatedMaster.start({ type: 'begin', depots: this.#plan.depots, links });
+  }
+
+  async #serve(master: SimulatedMaster, download: Download, number: number): Promise<Outcome> {
+    const { sizeBytes, atMs } = download;
+    const knownAtMs = this.#knowledge === 'informed' ? atMs : 0;
+    const planned = await master.plan({
+      type: 'plan',
+      sizeBytes,
+      nowMs: atMs,
+      ends: this.#knowledge === 'none' ? [] : this.#endLinks(download, knownAtMs),
+      ...(this.#knowledge === 'informed' ? { links: this.#depotLinks(atMs) } : {}),
+    });
+    const depots = planned.chain.map((id) => Number(id.slice(1)));
+    const best = this.#oracle.best(download);
+    const seconds = trueSeconds(this.#world, download, { depots, lanes: planned.lanes });
+    if (this.#knowledge === 'reported') this.#report(master, download, depots, number);
+    return {
+      seconds,
+      // The planner may find what the oracle has not tried.
+      bestSeconds: Math.min(seconds, best.seconds),
+      directSeconds: trueSeconds(this.#world, download, { depots: [], lanes: 1 }),
+      predictedSeconds: planned.predictedSeconds,
+      planMs: planned.planMs,
+      isChain: depots.length > 0,
+      isBestChain: best.way.depots.length > 0,
+      sizeBytes,
+    };
+  }
+
+  /** What the depots of a chain tell of their connections to each other: who sends can tell. */
+  #report(master: SimulatedMaster, download: Download, depots: readonly number[], number: number): void {
+    const legs = trueLegs(this.#world, download, depots);
+    for (const [at, receiver] of depots.slice(0, -1).entries()) {
+      const sender = depots[at + 1] ?? receiver;
+      const leg = legs[at + 1];
+      if (!leg) continue;
+      const report = this.#reportOf(leg, sender, receiver, number);
+      master.tell({ type: 'report', from: `d${sender}`, report, nowMs: download.atMs });
+    }
+  }
+
+  #reportOf(leg: LegEstimate, sender: number, receiver: number, number: number): LinkReport {
+    const h = this.#noise;
+    const scatter = (figure: number) => h.logNormal(1, NOISE, number, sender, receiver, figure);
+    const isLiar = h.uniform(sender, 9) < LYING_SHARE;
+    return {
+      to: `d${receiver}`,
+      rttMs: leg.rttMs * scatter(1) * (isLiar ? 0.5 : 1),
+      lossRate: isLiar ? 0 : leg.lossRate * scatter(2),
+      goodputBps: legGoodput(leg).goodputBps * scatter(3) * (isLiar ? 3 : 1),
+    };
+  }
+
+  /** The links of every depot to those nearest to it. */
+  #depotLinks(atMs: number): TypedLink[] {
+    const links = new Map<string, TypedLink>();
+    for (const depot of this.#depots) {
+      const others = this.#depots.filter((other) => other !== depot);
+      for (const { end, leg } of this.#nearest(others, (other) => this.#world.leg(depot, other, atMs))) {
+        const [one, other] = depot.number < end.number ? [depot, end] : [end, depot];
+        links.set(`${one.number} ${other.number}`, typedLink(`d${one.number}`, `d${other.number}`, leg));
+      }
+    }
+    return [...links.values()];
+  }
+
+  #endLinks({ client, origin }: Download, atMs: number): TypedLink[] {
+    const world = this.#world;
+    return [
+      typedLink('client', 'origin', world.leg(client, origin, atMs)),
+      ...this.#nearest(this.#depots, (depot) => world.leg(client, depot, atMs)).map(({ end, leg }) =>
+        typedLink('client', `d${end.number}`, leg),
+      ),
+      ...this.#nearest(this.#depots, (depot) => world.leg(depot, origin, atMs)).map(({ end, leg }) =>
+        typedLink(`d${end.number}`, 'origin', leg),
+      ),
+    ];
+  }
+
+  #nearest(ends: readonly End[], legTo: (end: End) => LegEstimate) {
+    return ends
+      .map((end) => ({ end, leg: legTo(end) }))
+      .toSorted((one, other) => one.leg.rttMs - other.leg.rttMs)
+      .slice(0, NEIGHBOURS);
+  }
+}
+
+function typedLink(
+  one: string,
+  other: string,
+  { rttMs, lossRate, rateBps, windowBytes }: LegEstimate,
+): TypedLink {
+  return { between: [one, other], rttMs, lossRate, rateBps, windowBytes };
+}
+
+function summary(outcomes: readonly Outcome[]) {
+  const regrets = outcomes.map(({ seconds, bestSeconds }) => seconds / bestSeconds - 1);
+  const share = (is: (outcome: Outcome) => boolean) => outcomes.filter(is).length / outcomes.length;
+  const planMs = outcomes.map((outcome) => outcome.planMs);
+  return {
+    downloads: outcomes.length,
+    regret: {
+      mean: mean(regrets),
+      median: median(regrets),
+      p90: quantile(regrets, 0.9),
+      worst: Math.max(...regrets),
+    },
+    score: mean(outcomes.map(({ seconds, bestSeconds }) => bestSeconds / seconds)),
+    directScore: mean(outcomes.map(({ directSeconds, bestSeconds }) => bestSeconds / directSeconds)),
+    chainShare: share(({ isChain }) => isChain),
+    bestChainShare: share(({ isBestChain }) => isBestChain),
+    predictionError: median(
+      outcomes.map(({ seconds, predictedSeconds }) => Math.abs(Math.log(seconds / predictedSeconds))),
+    ),
+    carriedBytes: outcomes.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0),
+    measuringBytes: 0,
+    planMs: { median: median(planMs), worst: Math.max(...planMs) },
+  };
+}

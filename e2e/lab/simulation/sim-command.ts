@@ -1,0 +1,106 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { listOf, parseOptions, refusal } from '../options.ts';
+import { openLineFile, readLineFile } from '../results/result-file.ts';
+import { describeRun, fingerprintOf } from '../results/run-info.ts';
+import { runSim, type SimPlan } from './run-sim.ts';
+import { KNOWLEDGE, KNOWLEDGE_IDS, simLineSchema } from './sim-line.ts';
+import { simPage } from './sim-page.ts';
+
+export interface SimCommand {
+  readonly kind: 'sim';
+  readonly plan: SimPlan;
+  readonly resultFile: string | undefined;
+  readonly outFolder: string | undefined;
+}
+
+export const SIM_NAME = 'sim:map';
+
+const OPTIONS = {
+  depots: { type: 'string' },
+  prefixes: { type: 'string' },
+  origins: { type: 'string' },
+  downloads: { type: 'string' },
+  hours: { type: 'string' },
+  seed: { type: 'string' },
+  knowledge: { type: 'string' },
+  json: { type: 'string' },
+  out: { type: 'string' },
+} as const;
+
+type NumberOption = Exclude<keyof typeof OPTIONS, 'knowledge' | 'json' | 'out'>;
+
+/** What is simulated when nothing is said: as much as is over in a minute. */
+const PRESETS: Readonly<Record<NumberOption, number>> = {
+  depots: 12,
+  prefixes: 2000,
+  origins: 500,
+  downloads: 2000,
+  hours: 48,
+  seed: 1,
+};
+
+/** What stands in the lab's usage text. */
+export const SIM_USAGE = `       npm run lab -- ${SIM_NAME} [options]
+
+${SIM_NAME}: a drawn internet without packets, through the real planner: regret against an oracle. Options, with their defaults:
+${Object.entries(PRESETS)
+  .map(([name, preset]) => `  --${name} ${preset}`)
+  .join('\n')}
+  --knowledge a,b   what the planner goes by (default all):
+${KNOWLEDGE_IDS.map((id) => `    ${id.padEnd(9)} ${KNOWLEDGE[id]}`).join('\n')}
+`;
+
+/** Reads what stands behind `sim:map`. Throws `lab-input-invalid` that lists every mistake. */
+export function readSimCommand(args: readonly string[]): SimCommand {
+  const { values, positionals } = parseOptions(args, OPTIONS, 'npm run lab --');
+  const mistakes = positionals.length > 0 ? [`'${positionals.join(' ')}' means nothing here`] : [];
+  const whole = (option: NumberOption, least: number, most: number): number => {
+    const text = values[option] ?? String(PRESETS[option]);
+    const value = Number(text);
+    if (!/^[0-9]+$/.test(text) || value < least || value > most)
+      mistakes.push(`--${option} ${text} must be a whole number from ${least} to ${most}`);
+    return value;
+  };
+  const knowledge = (listOf(values.knowledge) ?? KNOWLEDGE_IDS).flatMap((name) => {
+    const known = KNOWLEDGE_IDS.find((id) => id === name);
+    if (!known) mistakes.push(`there is no knowledge '${name}'; choose from ${KNOWLEDGE_IDS.join(', ')}`);
+    return known ?? [];
+  });
+  const plan = {
+    depots: whole('depots', 1, 1000),
+    prefixes: whole('prefixes', 1, 1_000_000),
+    origins: whole('origins', 1, 100_000),
+    downloads: whole('downloads', 20, 10_000_000),
+    hours: whole('hours', 1, 10_000),
+    seed: whole('seed', 0, 2 ** 32 - 1),
+    knowledge,
+  };
+  if (mistakes.length > 0) throw refusal(`${mistakes.join('; ')}.`);
+  return { kind: 'sim', plan, resultFile: values.json, outFolder: values.out };
+}
+
+/** Runs the simulation and gives its page. */
+export async function simulate(
+  { plan, resultFile, outFolder }: SimCommand,
+  folder: string,
+  say: (text: string) => void,
+  signal: AbortSignal,
+): Promise<string> {
+  const out = resolve(outFolder ?? folder);
+  const path = resolve(resultFile ?? join(out, 'sim-map.jsonl'));
+  const info = describeRun({
+    experiment: SIM_NAME,
+    planFingerprint: fingerprintOf(plan),
+    command: ['npm run lab --', ...process.argv.slice(2)].join(' '),
+    options: { repeat: 1, quick: false, cutSeconds: null, seed: plan.seed },
+    programs: [],
+  });
+  const file = openLineFile(path, info, simLineSchema);
+  await runSim({ plan, file, say, signal });
+  file.finish();
+  const page = join(out, `${info.startedAt.slice(0, 10)}-sim-map.md`);
+  mkdirSync(out, { recursive: true });
+  writeFileSync(page, simPage(readLineFile(path, simLineSchema), plan));
+  return page;
+}

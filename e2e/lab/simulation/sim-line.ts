@@ -1,0 +1,44 @@
+import * as z from 'zod';
+
+/** What a simulated master goes by. */
+export const KNOWLEDGE = {
+  none: 'a fresh overlay: nothing typed, nothing measured',
+  typed: 'links as they were at the beginning, typed in once',
+  reported: 'the same, and what depots report of the links between them, a tenth of them lies',
+  informed: 'links as they are at the moment of each plan',
+} as const;
+export type Knowledge = keyof typeof KNOWLEDGE;
+export const KNOWLEDGE_IDS = Object.keys(KNOWLEDGE) as readonly Knowledge[];
+
+/** Some downloads in a row under one knowledge. */
+export const simLineSchema = z.object({
+  simulation: z.literal('map'),
+  knowledge: z.enum(KNOWLEDGE_IDS),
+  /** From 0 on. */
+  window: z.number(),
+  fromHours: z.number(),
+  toHours: z.number(),
+  downloads: z.number(),
+  /** Time of the plan over time of the best way, less 1. */
+  regret: z.object({ mean: z.number(), median: z.number(), p90: z.number(), worst: z.number() }),
+  /** Time of the best way over time of the plan, in the mean. */
+  score: z.number(),
+  /** The same for who always goes directly. */
+  directScore: z.number(),
+  /** Share of downloads that were sent over a chain, and that would best have been. */
+  chainShare: z.number(),
+  bestChainShare: z.number(),
+  /** |ln(time / predicted)|, in the median. */
+  predictionError: z.number(),
+  carriedBytes: z.number(),
+  /** Bytes spent on nothing but measuring. */
+  measuringBytes: z.number(),
+  planMs: z.object({ median: z.number(), worst: z.number() }),
+  /** The simulated master's, at the end of the window. */
+  residentBytes: z.number(),
+  /** Of the simulated master, in this window. */
+  cpuSeconds: z.number(),
+  /** Seconds until a master that was ended before this window was ready again; left out where none was. */
+  restartSeconds: z.number().optional(),
+});
+export type SimLine = z.infer<typeof simLineSchema>;

@@ -1,0 +1,108 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { readCommandLine } from '../command-line.ts';
+import { readLineFile } from '../results/result-file.ts';
+import { median } from '../results/statistics.ts';
+import { drawDownloads } from './draw-downloads.ts';
+import { type Download, Oracle, trueSeconds } from './oracle.ts';
+import { readSimCommand, simulate } from './sim-command.ts';
+import { type SimLine, simLineSchema } from './sim-line.ts';
+import { World } from './world.ts';
+
+const SIZE = { depots: 12, prefixes: 2000, origins: 500 };
+
+const drawn = (world: World, downloads: number): Download[] => [
+  ...drawDownloads(world, { downloads, hours: 48, seed: 1 }),
+];
+
+describe('the drawn world', () => {
+  test('is the same for one seed, whatever was asked before, and another one for another seed', () => {
+    const [one, same, other] = [new World(SIZE, 1), new World(SIZE, 1), new World(SIZE, 2)];
+    const leg = (world: World) => world.leg(world.client(7), world.origin(9), 5 * 3_600_000);
+    drawn(one, 20);
+    expect(leg(one)).toEqual(leg(same));
+    expect(leg(one)).not.toEqual(leg(other));
+  });
+
+  test('changes with the time: now and then a way is full, and then slower', () => {
+    const world = new World(SIZE, 1);
+    const legs = Array.from({ length: 400 }, (_, hour) =>
+      world.leg(world.client(3), world.origin(4), hour * 3_600_000),
+    );
+    const usual = median(legs.map(({ rttMs }) => rttMs));
+    const full = legs.filter(({ rttMs }) => rttMs > usual + 1);
+    expect(full.length).toBeGreaterThan(4);
+    expect(full.length).toBeLessThan(100);
+    const usualLoss = median(legs.map(({ lossRate }) => lossRate));
+    for (const { lossRate } of full) expect(lossRate).toBeGreaterThan(usualLoss);
+  });
+
+  test('gains by relays about what was measured in the real one: most ways, with a long tail', () => {
+    const world = new World({ ...SIZE, depots: 100 }, 1);
+    const oracle = new Oracle(world);
+    const gains = drawn(world, 150).map(
+      (download) => trueSeconds(world, download, { depots: [], lanes: 1 }) / oracle.best(download).seconds,
+    );
+    const better = gains.filter((gain) => gain > 1.1).length / gains.length;
+    expect(better).toBeGreaterThan(0.65);
+    expect(better).toBeLessThan(0.9);
+    expect(median(gains)).toBeGreaterThan(1.3);
+    expect(median(gains)).toBeLessThan(2);
+  });
+});
+
+test('the oracle is hardly ever beaten by all chains of up to three depots', () => {
+  const world = new World(SIZE, 3);
+  const oracle = new Oracle(world);
+  const numbers = Array.from({ length: SIZE.depots }, (_, number) => number);
+  const chains = [[], ...numbers.map((one) => [one])];
+  const longer = (from: readonly number[][]) =>
+    from.flatMap((chain) =>
+      numbers.filter((number) => !chain.includes(number)).map((number) => [...chain, number]),
+    );
+  const pairs = longer(numbers.map((one) => [one]));
+  const all = [...chains, ...pairs, ...longer(pairs)];
+  const missed = drawn(world, 25).map((download) => {
+    const seconds = all.flatMap((depots) =>
+      [1, 2, 4, 8].map((lanes) => trueSeconds(world, download, { depots, lanes })),
+    );
+    return oracle.best(download).seconds / Math.min(...seconds) - 1;
+  });
+  expect(Math.min(...missed)).toBeGreaterThanOrEqual(-1e-9);
+  expect(missed.reduce((sum, one) => sum + one, 0) / missed.length).toBeLessThan(0.005);
+});
+
+describe('sim:map', () => {
+  test('lets the real planner plan, ends its master once, and makes a page of regret', async ({
+    onTestFinished,
+  }) => {
+    const outFolder = mkdtempSync(join(tmpdir(), 'longhaul-sim-'));
+    onTestFinished(() => rmSync(outFolder, { recursive: true }));
+    const command = {
+      ...readSimCommand(['--depots', '6', '--downloads', '120', '--hours', '240']),
+      outFolder,
+    };
+    const page = await simulate(command, 'unused', () => {}, new AbortController().signal);
+    const { lines } = readLineFile(join(outFolder, 'sim-map.jsonl'), simLineSchema);
+    expect(lines).toHaveLength(4 * 20);
+    expect(lines.filter(({ restartSeconds }) => restartSeconds !== undefined)).toHaveLength(4);
+    const of = (knowledge: SimLine['knowledge']) => {
+      const own = lines.filter((line) => line.knowledge === knowledge);
+      return own.reduce((sum, { score }) => sum + score, 0) / own.length;
+    };
+    expect(of('informed')).toBeGreaterThan(of('typed'));
+    expect(of('typed')).toBeGreaterThan(of('none'));
+    expect(of('informed')).toBeGreaterThan(0.9);
+    for (const { regret } of lines) expect(regret.median).toBeGreaterThanOrEqual(0);
+    expect(readFileSync(page, 'utf8')).toContain('## Mean regret over time');
+  }, 120_000);
+
+  test('refuses with every mistake at once', () => {
+    expect(() => readCommandLine(['sim:map', 'fast', '--depots', '0', '--knowledge', 'all'])).toThrow(
+      /'fast' means nothing here; there is no knowledge 'all'.*; --depots 0 must be/,
+    );
+    expect(readCommandLine(['sim:map', '--help'])).toEqual({ kind: 'help' });
+  });
+});

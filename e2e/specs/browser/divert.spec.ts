@@ -1,0 +1,97 @@
+import type { TestBrowser } from '../../browsers/browser.ts';
+import { changeSettings, jobState, linkRuleCount } from '../../fixtures/ask-addon.ts';
+import {
+  clickLink,
+  expectDirect,
+  expectFile,
+  expectOnDisk,
+  expectThroughDepots,
+} from '../../fixtures/download-checks.ts';
+import { FILE_BYTES } from '../../fixtures/origin-content.ts';
+import { expect, test } from '../../fixtures/test.ts';
+import type { World } from '../../fixtures/world.ts';
+
+test.beforeEach(async ({ user }) => {
+  await changeSettings(user, { noWastedByte: true });
+  await expectReady(user);
+});
+test.afterEach(({ user }) => changeSettings(user, { noWastedByte: false, sitesOff: [] }));
+
+test('nothing is fetched twice: the file comes through depots alone, under its name, and is looked after', async ({
+  user,
+  world,
+}) => {
+  await expectThroughDepots(world, FILE_BYTES, async () => {
+    await clickLink(user, world, '/files/unwasted.iso?x=1&y=a%2Fb');
+    await expect.poll(() => jobState(user, 'unwasted.iso')).toBe('running');
+    await expectFile(user, 'unwasted.iso');
+  });
+  const own = requestsOf(world, '/files/unwasted.iso').filter(({ headers }) => !headers.via);
+  // Chromium does not ask the origin at all; Firefox hears its head, and hangs up.
+  expect(own).toHaveLength(user.kind === 'chromium' ? 0 : 1);
+});
+
+test('an answer to a click that browsers show in a page is shown there', async ({ user, world }) => {
+  await user.goto(`${world.originUrl}/page?link=/x`);
+  expect(await user.text('#link')).toBe('the file');
+});
+
+test('what the user does not want is not diverted, as soon as he says so', async ({ user, world }) => {
+  await changeSettings(user, { sitesOff: ['origin.test'] });
+  await expectReady(user);
+  await expectDirect(world, async () => {
+    await clickLink(user, world, '/files/off.iso');
+    await expectFile(user, 'off.iso');
+  });
+  await changeSettings(user, { noWastedByte: false });
+  if (user.kind === 'chromium') await expect.poll(() => linkRuleCount(user)).toBe(0);
+});
+
+test('a diverted download goes on where it was when its entry depot comes back', async ({ user, world }) => {
+  const name = 'large-diverted.iso';
+  await clickLink(user, world, `/kept/${name}`);
+  await expectOnDisk(user, name, 3_000_000);
+  const before = requestsOf(world, `/kept/${name}`).length;
+  await world.overlay.depot('d1').kill();
+  await world.overlay.restartDepot('d1');
+  await expectFile(user, name, name, { timeout: 60_000 });
+  const starts = requestsOf(world, `/kept/${name}`)
+    .slice(before)
+    .map(({ headers }) => Number(/^bytes=([0-9]+)-/.exec(headers.range ?? '')?.[1] ?? 0));
+  expect(Math.min(...starts)).toBeGreaterThan(1_500_000);
+});
+
+test('with the master gone the file comes directly all the same, and nothing is led there until it is back', async ({
+  user,
+  world,
+}) => {
+  await world.overlay.master.kill();
+  await expectDirect(world, async () => {
+    await clickLink(user, world, '/files/rescued.iso');
+    await expectFile(user, 'rescued.iso');
+  });
+  if (user.kind === 'chromium') await expect.poll(() => linkRuleCount(user)).toBe(0);
+  await expect.poll(() => user.text('#link')).toBe('the file');
+  await world.overlay.restartMaster();
+  await expectReady(user, 60_000);
+  await expectThroughDepots(world, FILE_BYTES, async () => {
+    await clickLink(user, world, '/files/led-again.iso');
+    await expectFile(user, 'led-again.iso');
+  });
+});
+
+test('a file that depots are refused comes directly, to those who may have it', async ({ user, world }) => {
+  await expectDirect(world, async () => {
+    await clickLink(user, world, '/members/members-only.iso');
+    await expectFile(user, 'members-only.iso');
+  });
+});
+
+/** Waits until the browser diverts. */
+async function expectReady(user: TestBrowser, timeout = 10_000): Promise<void> {
+  if (user.kind === 'chromium') await expect.poll(() => linkRuleCount(user), { timeout }).toBeGreaterThan(0);
+}
+
+function requestsOf(world: World, path: string) {
+  return world.origin.requests.filter(({ url }) => url?.split('?')[0] === path);
+}

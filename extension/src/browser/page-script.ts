@@ -1,0 +1,22 @@
+import { api } from './browser-api.ts';
+
+const ID = 'held-key';
+
+/**
+ * Has pages that open from now on tell of clicks with a key held, or no longer. Only while the user has chosen a key: a script in
+ * every page is more than the add-on needs otherwise.
+ */
+export async function watchClicks(isOn: boolean): Promise<void> {
+  const isThere = (await api.scripting.getRegisteredContentScripts({ ids: [ID] })).length > 0;
+  if (isThere === isOn) return;
+  if (!isOn) return api.scripting.unregisterContentScripts({ ids: [ID] });
+  await api.scripting.registerContentScripts([
+    {
+      id: ID,
+      js: ['held-key.js'],
+      matches: ['http://*/*', 'https://*/*'],
+      allFrames: true,
+      runAt: 'document_start',
+    },
+  ]);
+}

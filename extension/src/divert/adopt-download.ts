@@ -1,0 +1,93 @@
+import type { Download } from '../browser/download.ts';
+import { drop, type JobKeeper } from '../jobs/job-keeper.ts';
+import type { JobStore } from '../jobs/job-store.ts';
+import { factsOf, isSameFile } from '../judge/file-facts.ts';
+import { leadsToDepot, whyUnfit } from '../judge/why-unfit.ts';
+import type { Settings } from '../settings/settings.ts';
+import type { TakeDependencies } from '../take/take-download.ts';
+import { directUrl } from '../url-fragment.ts';
+import { newJob, type TakeOrder, type Way } from '../ways/way.ts';
+import { isOn } from './divert.ts';
+import { relayedBy } from './rescue.ts';
+
+interface AdoptDependencies
+  extends Pick<
+    TakeDependencies,
+    'addonId' | 'downloads' | 'settings' | 'answers' | 'askMaster' | 'deadline' | 'now'
+  > {
+  readonly jobs: JobStore;
+  readonly keeper: Pick<JobKeeper, 'look'>;
+  readonly way: Pick<Way, 'adopt'>;
+}
+
+/** Orders whose download is to come; it comes at once or not at all. */
+const REMEMBERED_ORDERS = 50;
+
+/** Downloads that began at a depot, because their requests were diverted, become jobs like those that were taken. */
+export class AdoptDownloads {
+  readonly #deps: AdoptDependencies;
+  /** What is known of downloads to come, by the address that they were led to. */
+  readonly #orders = new Map<string, TakeOrder>();
+
+  constructor(deps: AdoptDependencies) {
+    this.#deps = deps;
+  }
+
+  /** A request is led to the depot of this order. */
+  expect(order: TakeOrder): void {
+    this.#orders.set(order.plan.location, order);
+    for (const oldest of this.#orders.keys()) {
+      if (this.#orders.size <= REMEMBERED_ORDERS) return;
+      this.#orders.delete(oldest);
+    }
+  }
+
+  /** Takes a download over that was led to a depot; false when it is none. */
+  async adopts(caught: Download): Promise<boolean> {
+    const { addonId, settings, answers, downloads } = this.#deps;
+    const set = await settings();
+    const origin = relayedBy(caught.finalUrl);
+    const isOwn = caught.addonId === addonId || caught.url.startsWith(`${set.master}/`);
+    if (!isOn(set) || isOwn || caught.addonId !== undefined || !origin) return false;
+    if (!leadsToDepot(caught.finalUrl, origin, set)) return false;
+    const seen = await answers.answerTo(caught.finalUrl);
+    const order = this.#orders.get(caught.finalUrl) ?? (await this.#orderFor(caught, set));
+    this.#orders.delete(caught.finalUrl);
+    if (!seen || !order) return true;
+    const file = factsOf(seen.status, seen.headers);
+    // It has changed since the browser saw it: nothing was held back for the user but a moment.
+    if (order.original.id !== caught.id && !isSameFile(order.file, file)) {
+      await drop(downloads, caught.id);
+      await downloads.start({ url: directUrl(order.originUrl), name: caught.name });
+      return true;
+    }
+    await this.#remember(caught, { ...order, original: caught, page: order.page || caught.referrer, file });
+    return true;
+  }
+
+  /** Where nobody judged it before, as behind a rule: the plan that the master gives the same client for the same address. */
+  async #orderFor(caught: Download, set: Settings): Promise<TakeOrder | undefined> {
+    const { askMaster, deadline } = this.#deps;
+    const origin = relayedBy(caught.finalUrl);
+    if (!origin) return undefined;
+    const originUrl = caught.url.split('#', 1)[0] ?? '';
+    const reply = await askMaster(set.master, { url: originUrl }, deadline());
+    if (reply.result !== 'plan' || whyUnfit(reply.plan, originUrl, set)) return undefined;
+    const file = factsOf(0, new Headers());
+    return { original: caught, originUrl, page: caught.referrer, file, inOnePiece: false, plan: reply.plan };
+  }
+
+  async #remember(caught: Download, order: TakeOrder): Promise<void> {
+    const { jobs, way, keeper, now } = this.#deps;
+    const own = { url: caught.url, routeId: 0, downloadId: caught.id, state: 'running' } as const;
+    const job = newJob(order, caught.startedAtMs ?? now(), own);
+    try {
+      await jobs.add(job);
+      await way.adopt(job);
+    } catch {
+      // Nobody looks after it then, and it goes on as any other.
+      await jobs.remove(job.key);
+    }
+    await keeper.look();
+  }
+}

@@ -1,0 +1,87 @@
+import { expect, it } from 'vitest';
+import type { HeldAnswer } from '../browser/diversions.ts';
+import { factsOf } from '../judge/file-facts.ts';
+import type { TakeDependencies } from '../take/take-download.ts';
+import { FakeDownloads, NOW_MS } from '../testing/fake-downloads.ts';
+import { plan } from '../testing/plan.ts';
+import { seenAnswer } from '../testing/seen-answer.ts';
+import { settings } from '../testing/settings.ts';
+import { divertAnswer } from './divert-answer.ts';
+
+const HEADERS = { 'cache-control': 'max-age=600' };
+
+function setUp(patch: Partial<TakeDependencies> = {}) {
+  const asked: string[] = [];
+  const deps: TakeDependencies = {
+    addonId: 'longhaul',
+    now: () => NOW_MS,
+    downloads: new FakeDownloads(),
+    keeper: { look: async () => undefined },
+    way: { standsBeside: false, take: async () => 'taken' },
+    settings: async () => settings({ noWastedByte: true }),
+    answers: { answerTo: async () => undefined },
+    heldKeys: { isHeld: () => false },
+    isUsualPlace: async () => false,
+    askMaster: async (_master, { url }) => {
+      asked.push(url);
+      return { result: 'plan', plan: plan() };
+    },
+    probeFile: async () => ({ result: 'file', file: factsOf(200, seenAnswer().headers) }),
+    greetDepot: async () => true,
+    deadline: () => new AbortController().signal,
+    ...patch,
+  };
+  return { asked, deps };
+}
+
+const held = (patch: Partial<HeldAnswer> = {}, headers: Record<string, string> = {}): HeldAnswer => ({
+  requestId: '1',
+  url: 'https://origin.example/file.iso#top',
+  method: 'GET',
+  tabId: 3,
+  statusCode: 200,
+  originUrl: 'https://page.example/list',
+  responseHeaders: [...seenAnswer({}, { ...HEADERS, ...headers }).headers].map(([name, value]) => ({
+    name,
+    value,
+  })),
+  ...patch,
+});
+
+it('orders the file of a held answer from the depots, wherever the user will save it', async () => {
+  const { asked, deps } = setUp();
+  expect(await divertAnswer(held(), deps)).toMatchObject({
+    originUrl: 'https://origin.example/file.iso',
+    page: 'https://page.example/list',
+    plan: { location: plan().location },
+  });
+  expect(asked).toEqual(['https://origin.example/file.iso']);
+});
+
+it.each<[string, HeldAnswer]>([
+  ['a page', held({}, { 'content-type': 'text/html' })],
+  ['what must not be kept', held({}, { 'cache-control': 'no-store' })],
+  ['the answer to a form', held({ method: 'POST' })],
+  ['a private window', held({ incognito: true })],
+  ['a container', held({ cookieStoreId: 'firefox-container-1' })],
+  ["what is the user's own", held({}, { vary: 'Cookie' })],
+  ['a file that is small', held({}, { 'content-length': '1000' })],
+  ['a part', held({ statusCode: 206 })],
+  ["a depot's answer", held({ url: plan().location })],
+])('leaves %s as it is, and asks nobody', async (_what, answer) => {
+  const { asked, deps } = setUp();
+  expect(await divertAnswer(answer, deps)).toBeUndefined();
+  expect(asked).toEqual([]);
+});
+
+it.each<[string, Partial<TakeDependencies>]>([
+  ['the master is silent', { askMaster: async () => ({ result: 'silent' }) }],
+  ['direct is best', { askMaster: async () => ({ result: 'plan', plan: plan({ decision: 'direct' }) }) }],
+  [
+    'the depot has another version',
+    { probeFile: async () => ({ result: 'file', file: factsOf(200, new Headers({ etag: '"v2"' })) }) },
+  ],
+  ['the key is held', { heldKeys: { isHeld: () => true } }],
+])('leaves an answer as it is when %s', async (_what, patch) => {
+  expect(await divertAnswer(held(), setUp(patch).deps)).toBeUndefined();
+});

@@ -1,0 +1,83 @@
+import { expect, it } from 'vitest';
+import { memoryArea } from '../testing/memory-area.ts';
+import { settings } from '../testing/settings.ts';
+import { Divert } from './divert.ts';
+import { MasterHealth } from './master-health.ts';
+
+function setUp(patch: Parameters<typeof settings>[0] = { noWastedByte: true }) {
+  const world = {
+    set: settings(patch),
+    isUp: true,
+    rules: 0,
+    holds: false,
+    looks: false,
+    asked: [] as string[],
+    area: memoryArea(),
+  };
+  const health = new MasterHealth({
+    area: world.area,
+    isHealthy: async (master) => {
+      world.asked.push(master);
+      return world.isUp;
+    },
+    deadline: () => new AbortController().signal,
+  });
+  const divert = new Divert({
+    settings: async () => world.set,
+    health,
+    diversions: {
+      setRules: async (rules) => {
+        world.rules = rules.length;
+      },
+      holdAnswers: (isOn) => {
+        world.holds = isOn;
+      },
+    },
+    keepLooking: (isOn) => {
+      world.looks = isOn;
+    },
+  });
+  return Object.assign(world, { divert, health });
+}
+
+it('diverts nothing, and asks nobody, unless the user has chosen it', async () => {
+  for (const patch of [{}, { noWastedByte: true, enabled: false }, { noWastedByte: true, master: '' }]) {
+    const world = setUp(patch);
+    await world.divert.look();
+    expect(world).toMatchObject({ rules: 0, holds: false, looks: false, asked: [] });
+  }
+});
+
+it('diverts while the master is well, and stops at once when it is not, until it is again', async () => {
+  const world = setUp();
+  await world.divert.look();
+  expect(world).toMatchObject({ holds: true, looks: true });
+  expect(world.rules).toBeGreaterThan(0);
+  await world.divert.masterIsDown();
+  expect(world).toMatchObject({ rules: 0, holds: false, looks: true });
+  world.isUp = false;
+  await world.divert.look();
+  expect(world).toMatchObject({ rules: 0, holds: false, looks: true });
+  world.isUp = true;
+  await world.divert.look();
+  expect(world.holds).toBe(true);
+});
+
+it('follows the settings, and the one that came last', async () => {
+  const world = setUp();
+  await world.divert.look();
+  world.set = settings({ noWastedByte: true, kinds: { mode: 'only', kinds: ['iso'] } });
+  const before = world.rules;
+  await world.divert.look();
+  expect(world.rules).toBeLessThan(before);
+  world.set = settings();
+  await Promise.all([world.divert.look(), world.divert.masterIsDown(), world.divert.look()]);
+  expect(world).toMatchObject({ rules: 0, holds: false, looks: false });
+});
+
+it('remembers of which master it is known that it is well, for the next life of the background', async () => {
+  const world = setUp();
+  await world.divert.look();
+  expect(await world.health.isWell('https://master.example')).toBe(true);
+  expect(await world.health.isWell('https://other.example')).toBe(false);
+});

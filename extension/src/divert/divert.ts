@@ -1,0 +1,62 @@
+import type { Diversions } from '../browser/diversions.ts';
+import type { Settings } from '../settings/settings.ts';
+import { linkRules } from './link-rules.ts';
+import type { MasterHealth } from './master-health.ts';
+
+interface DivertDependencies {
+  readonly settings: () => Promise<Settings>;
+  readonly health: Pick<MasterHealth, 'isWell' | 'look' | 'note'>;
+  readonly diversions: Diversions;
+  /** Has `look` called again and again, or no longer. */
+  readonly keepLooking: (isOn: boolean) => void;
+}
+
+/**
+ * The mode without a wasted byte: keeps what the browser diverts in step with the settings and with the master's health. Nothing
+ * is diverted to a master that is not well.
+ */
+export class Divert {
+  readonly #deps: DivertDependencies;
+  #turn: Promise<void> = Promise.resolve();
+
+  constructor(deps: DivertDependencies) {
+    this.#deps = deps;
+  }
+
+  /** The settings have changed, the background has started, or it is time to look at the master. */
+  look(): Promise<void> {
+    return this.#inTurn(async () => {
+      const { settings, health } = this.#deps;
+      const set = await settings();
+      await this.#put(set, isOn(set) && (await health.look(set.master)));
+    });
+  }
+
+  /** Somebody has seen that the master does not answer. */
+  masterIsDown(): Promise<void> {
+    return this.#inTurn(async () => {
+      const { settings, health } = this.#deps;
+      const set = await settings();
+      await health.note(set.master, false);
+      await this.#put(set, false);
+    });
+  }
+
+  async #put(set: Settings, isWell: boolean): Promise<void> {
+    const { diversions, keepLooking } = this.#deps;
+    diversions.holdAnswers(isWell);
+    keepLooking(isOn(set));
+    await diversions.setRules(isWell ? linkRules(set) : []);
+  }
+
+  /** One after the other: what was asked for last counts. */
+  #inTurn(action: () => Promise<void>): Promise<void> {
+    this.#turn = this.#turn.then(action).catch(() => undefined);
+    return this.#turn;
+  }
+}
+
+/** Whether requests are to be diverted at all. */
+export function isOn({ enabled, noWastedByte, master }: Settings): boolean {
+  return enabled && noWastedByte && master !== '';
+}

@@ -1,0 +1,102 @@
+import { describe, expect, it } from 'vitest';
+import { settings } from '../testing/settings.ts';
+import { linkRules } from './link-rules.ts';
+
+interface Rule {
+  readonly id: number;
+  readonly priority: number;
+  readonly condition: {
+    readonly regexFilter: string;
+    readonly excludedRequestDomains?: readonly string[];
+    readonly excludedInitiatorDomains?: readonly string[];
+    readonly requestMethods: readonly string[];
+  };
+  readonly action: { readonly type: string; readonly redirect?: { readonly regexSubstitution: string } };
+}
+
+const rules = (patch: Parameters<typeof settings>[0] = {}) => linkRules(settings(patch)) as Rule[];
+
+/** What the browser would make of a link in a page, by these rules. */
+function ledTo(url: string, patch: Parameters<typeof settings>[0] = {}): string | undefined {
+  const { hostname } = new URL(url);
+  const matching = rules(patch).filter(
+    ({ condition, action }) =>
+      action.type !== 'modifyHeaders' &&
+      new RegExp(condition.regexFilter, 'i').test(url) &&
+      !condition.excludedRequestDomains?.some((one) => hostname === one || hostname.endsWith(`.${one}`)),
+  );
+  const [first] = matching.toSorted((one, other) => other.priority - one.priority);
+  const to = first?.action.redirect?.regexSubstitution.replaceAll('\\', '$');
+  return to === undefined ? undefined : url.replace(new RegExp(first?.condition.regexFilter ?? '', 'i'), to);
+}
+
+const GET = 'https://master.example/get';
+
+describe('the rules of links', () => {
+  it.each([
+    ['https://dl.example/a/b.iso', `${GET}/https/dl.example/a/b.iso`],
+    ['http://dl.example:8080/B.ZIP', `${GET}/http/dl.example:8080/B.ZIP`],
+    [
+      'https://dl.example/a.tar.gz?x=1&y=a%2Fb&u=http://z/?q',
+      `${GET}/https/dl.example/a.tar.gz?x=1&y=a%2Fb&u=http://z/?q`,
+    ],
+  ])('lead %s to the master, with every byte of its address', (url, to) => {
+    expect(ledTo(url)).toBe(to);
+  });
+
+  it.each([
+    ['a page', 'https://dl.example/download?file=a.iso'],
+    ['what browsers show', 'https://dl.example/a.pdf'],
+    ['what the master has sent back', 'https://dl.example/a.iso#lh-direct'],
+    ['a place in a page', 'https://dl.example/a.iso#x'],
+    [
+      "a depot's address",
+      `https://depot.example/a.iso?ab.cd.${'e'.repeat(86)}&server=dl.example&port=443&scheme=https`,
+    ],
+    ["the master's own", `${GET}/https/dl.example/a.iso`],
+    ['an address with a password', 'https://u:p@dl.example/a.iso'],
+    ['an address literal', 'http://192.0.2.7/a.iso'],
+    ['another one', 'http://[2001:db8::1]/a.iso'],
+    ['a host of the intranet', 'http://nas/a.iso'],
+    ['a private name', 'http://files.corp/a.iso'],
+  ])('leave %s alone', (_what, url) => {
+    expect(ledTo(url)).toBeUndefined();
+  });
+
+  it('lead to the private hosts that are permitted, and to no other port', () => {
+    const privateHosts = ['nas:8080', '*.lab.internal', '10.0.0.7', '[fd00::1]:80'];
+    const led = (url: string) => ledTo(url, { privateHosts }) !== undefined;
+    expect(led('http://nas:8080/a.iso')).toBe(true);
+    expect(led('http://nas/a.iso')).toBe(false);
+    expect(led('http://a.lab.internal/a.iso')).toBe(true);
+    expect(led('http://10.0.0.7:81/a.iso')).toBe(true);
+    expect(led('http://10.0.0.70/a.iso')).toBe(false);
+    expect(led('http://[fd00::1]:80/a.iso')).toBe(true);
+  });
+
+  it('follow the kinds and the sites that the user wants', () => {
+    const only = { kinds: { mode: 'only', kinds: ['iso', 'pdf'] } } as const;
+    expect(ledTo('https://dl.example/a.iso', only)).toBeDefined();
+    expect(ledTo('https://dl.example/a.zip', only)).toBeUndefined();
+    expect(ledTo('https://dl.example/a.pdf', only)).toBeUndefined();
+    expect(ledTo('https://a.dl.example/a.iso', { sitesOff: ['dl.example'] })).toBeUndefined();
+    expect(rules({ sitesOff: ['page.example'] })[0]?.condition.excludedInitiatorDomains).toEqual([
+      'page.example',
+    ]);
+  });
+
+  it('lead only what a link asks for, and tell master and depots neither cookies nor pages', () => {
+    for (const { condition } of rules()) expect(condition.requestMethods).toEqual(['get']);
+    const bare = rules().filter(({ action }) => action.type === 'modifyHeaders');
+    expect(bare.map(({ condition }) => condition.regexFilter).join()).toContain(
+      'master[.]example'.replace('[.]', '\\.'),
+    );
+    expect(bare).toHaveLength(2);
+  });
+
+  it('have a number of their own each, and are none without a master', () => {
+    const ids = rules({ privateHosts: ['a.test', 'b.test'] }).map(({ id }) => id);
+    expect(new Set(ids).size).toBe(ids.length);
+    expect(rules({ master: '' })).toEqual([]);
+  });
+});

@@ -1,0 +1,119 @@
+import { isAddressLiteral, parseHostPattern, parseOriginUrl } from '@longhaul/shared';
+import { PRIVATE_SUFFIXES } from '../judge/private-host.ts';
+import { isWantedKind } from '../settings/file-kind.ts';
+import type { Settings } from '../settings/settings.ts';
+
+/** Kinds that browsers save and do not show, so that an address alone tells a download. */
+const SAVED_KINDS = [
+  '7z',
+  'apk',
+  'appimage',
+  'bin',
+  'bz2',
+  'cab',
+  'deb',
+  'dmg',
+  'exe',
+  'gguf',
+  'gz',
+  'img',
+  'iso',
+  'jar',
+  'msi',
+  'ova',
+  'pkg',
+  'qcow2',
+  'rar',
+  'rpm',
+  'tar',
+  'tgz',
+  'vdi',
+  'vmdk',
+  'whl',
+  'xz',
+  'zip',
+  'zst',
+] as const;
+
+/** Chromium refuses a pattern whose machine is larger than 2 KB: so many kinds fit in. */
+const KINDS_PER_RULE = 10;
+/** Private hosts that are led, too; those after them are left to the other way. */
+const MAX_PRIVATE_RULES = 20;
+/** The number of the first rule. */
+const FIRST_ID = 1_000;
+
+const FROM_PAGES = { requestMethods: ['get'], resourceTypes: ['main_frame', 'sub_frame', 'other'] } as const;
+/** A depot's address: its query begins with a ticket. */
+const AT_DEPOT = '^https?://[^/]+/[^?]*[?][A-Za-z0-9_-]+[.][A-Za-z0-9_-]+[.][A-Za-z0-9_-]+&(?:server|depot)=';
+/** A public name: its last label begins with a letter. */
+const PUBLIC_HOST = '[^/:@]+[.][a-z][^/:@.]*(?::[0-9]+)?';
+
+/**
+ * The rules that lead requests for files to the master before the origin is asked, as the browser takes them. They go by addresses
+ * alone: what is private, what the user does not want, and what is on its way already, is left out.
+ */
+export function linkRules(settings: Settings): readonly object[] {
+  const { master, sitesOff, privateHosts } = settings;
+  const masterUrl = parseOriginUrl(master);
+  if (!masterUrl.ok) return [];
+  const kinds = SAVED_KINDS.filter((kind) => isWantedKind(`file.${kind}`, settings.kinds));
+  const masterHost = masterUrl.value.host;
+  const unwanted = [...sitesOff.map(domainOf), domainOf(masterHost)];
+  const isPrivate = { excludedRequestDomains: [...unwanted, ...PRIVATE_SUFFIXES] };
+  const hosts = [
+    { host: PUBLIC_HOST, excluded: isPrivate },
+    ...privateHosts.slice(0, MAX_PRIVATE_RULES).flatMap((text) => {
+      const host = hostPatternOf(text);
+      return host === undefined ? [] : [{ host, excluded: { excludedRequestDomains: unwanted } }];
+    }),
+  ];
+  const initiators = sitesOff.length > 0 ? { excludedInitiatorDomains: sitesOff.map(domainOf) } : {};
+  const leading = hosts.flatMap(({ host, excluded }) =>
+    chunksOf(kinds).map((some) => ({
+      priority: 1,
+      condition: {
+        ...FROM_PAGES,
+        ...excluded,
+        ...initiators,
+        regexFilter: `^(https?)://(${host})(/[^?#]*[.](?:${some.join('|')})(?:[?][^#]*)?)$`,
+        isUrlFilterCaseSensitive: false,
+      },
+      action: { type: 'redirect', redirect: { regexSubstitution: `${master}/get/\\1/\\2\\3` } },
+    })),
+  );
+  const bare = ['cookie', 'referer'].map((header) => ({ header, operation: 'remove' }));
+  const others = [
+    { priority: 3, condition: { ...FROM_PAGES, regexFilter: AT_DEPOT }, action: { type: 'allow' } },
+    ...[AT_DEPOT, `^${escape(master)}/get/`].map((regexFilter) => ({
+      priority: 4,
+      condition: { ...FROM_PAGES, regexFilter },
+      action: { type: 'modifyHeaders', requestHeaders: bare },
+    })),
+  ];
+  return [...leading, ...others].map((rule, index) => ({ id: FIRST_ID + index, ...rule }));
+}
+
+/** Kinds in groups that fit into one rule. */
+function chunksOf(kinds: readonly string[]): readonly (readonly string[])[] {
+  const chunks = Math.ceil(kinds.length / KINDS_PER_RULE);
+  return Array.from({ length: chunks }, (_, chunk) =>
+    kinds.slice(chunk * KINDS_PER_RULE, (chunk + 1) * KINDS_PER_RULE),
+  );
+}
+
+function hostPatternOf(text: string): string | undefined {
+  const pattern = parseHostPattern(text);
+  if (!pattern) return undefined;
+  const { host, subdomains, port } = pattern;
+  const name = `${subdomains ? '[^/:@]+[.]' : ''}${escape(domainOf(host))}`;
+  return `${name}${port === undefined ? '(?::[0-9]+)?' : `:${port}`}`;
+}
+
+/** A host as it stands in addresses and as the browser's rules take it. */
+function domainOf(host: string): string {
+  return isAddressLiteral(host) && host.includes(':') ? `[${host}]` : host;
+}
+
+function escape(text: string): string {
+  return text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');
+}

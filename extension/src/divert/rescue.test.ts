@@ -1,0 +1,74 @@
+import { expect, it } from 'vitest';
+import type { RequestEvent } from '../browser/requests.ts';
+import { location } from '../testing/plan.ts';
+import { Rescue } from './rescue.ts';
+
+const MASTER = 'https://master.example';
+const LINK = `${MASTER}/get/https/origin.example:443/file.iso?x=a%2Fb`;
+const DIRECT = 'https://origin.example/file.iso?x=a%2Fb#lh-direct';
+
+function setUp(master = MASTER) {
+  const log: string[] = [];
+  const rescue = new Rescue({
+    master: async () => master,
+    masterIsDown: async () => void log.push('down'),
+    downloadInstead: async (url, { tabId }) => void log.push(`${url} in place of tab ${tabId}`),
+  });
+  return { log, rescue };
+}
+
+const event = (patch: Partial<RequestEvent> = {}): RequestEvent => ({
+  requestId: '1',
+  url: LINK,
+  method: 'GET',
+  tabId: 7,
+  ...patch,
+});
+
+it('downloads directly what a master that does not answer was asked for, and leads nothing there any more', async () => {
+  for (const failure of [{ error: 'net::ERR_CONNECTION_REFUSED' }, { statusCode: 502 }]) {
+    const { log, rescue } = setUp();
+    await rescue.asked(event());
+    await ('error' in failure ? rescue.failed(event(failure)) : rescue.answered(event(failure)));
+    expect(log).toEqual(['down', `${DIRECT} in place of tab 7`]);
+  }
+});
+
+it('downloads directly what the master refuses, and goes on leading', async () => {
+  const { log, rescue } = setUp();
+  await rescue.asked(event());
+  await rescue.answered(event({ statusCode: 403 }));
+  expect(log).toEqual([`${DIRECT} in place of tab 7`]);
+});
+
+it('downloads directly what a depot does not give, wherever it was led there from', async () => {
+  for (const how of ['by the master', 'before']) {
+    const { log, rescue } = setUp();
+    if (how === 'before') rescue.led('1', 'https://origin.example/file.iso?x=a%2Fb');
+    else await rescue.asked(event());
+    await rescue.asked(event({ url: location() }));
+    await rescue.answered(event({ url: location(), statusCode: 503 }));
+    await rescue.answered(event({ url: location(), statusCode: 503 }));
+    expect(log).toEqual([`${DIRECT} in place of tab 7`]);
+  }
+});
+
+it.each<[string, Partial<RequestEvent>, boolean]>([
+  ['a download that goes well', { url: location(), statusCode: 200 }, true],
+  ['what the user ends himself', { error: 'net::ERR_ABORTED' }, true],
+  ['what the master has sent back', { url: DIRECT, statusCode: 404 }, true],
+  ['the page of somebody else', { url: 'https://page.example/', statusCode: 500 }, false],
+  ["a depot's address that nobody was led to", { url: location(), statusCode: 410 }, false],
+])('leaves %s alone', async (_what, patch, isLed) => {
+  const { log, rescue } = setUp();
+  if (isLed) await rescue.asked(event());
+  await ('error' in patch ? rescue.failed(event(patch)) : rescue.answered(event(patch)));
+  expect(log).toEqual([]);
+});
+
+it('does nothing while nothing is led', async () => {
+  const { log, rescue } = setUp('');
+  await rescue.asked(event());
+  await rescue.failed(event({ error: 'net::ERR_CONNECTION_REFUSED' }));
+  expect(log).toEqual([]);
+});

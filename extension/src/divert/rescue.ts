@@ -1,0 +1,97 @@
+import {
+  type OriginUrl,
+  originHref,
+  originTarget,
+  parseGetTarget,
+  parseOriginUrl,
+  parseRelayTarget,
+} from '@longhaul/shared';
+import type { RequestEvent } from '../browser/requests.ts';
+import { directUrl } from '../url-fragment.ts';
+
+interface RescueDependencies {
+  /** The master that requests are led to now; empty while none are. */
+  readonly master: () => Promise<string>;
+  readonly masterIsDown: () => Promise<void>;
+  /** Downloads the file directly, and takes the page of the failure away again. */
+  readonly downloadInstead: (
+    url: string,
+    failed: { readonly tabId: number; readonly url: string },
+  ) => Promise<void>;
+}
+
+/** More are not under way at once. */
+const REMEMBERED_REQUESTS = 100;
+/** From here on an answer is a refusal. */
+const FIRST_REFUSAL = 400;
+
+/**
+ * Requests that were led to the master and end in nothing: the file is downloaded directly, as if nobody had led them. A master that
+ * does not answer leads no further one.
+ */
+export class Rescue {
+  readonly #deps: RescueDependencies;
+  /** The origin's address for requests that the master leads on. */
+  readonly #led = new Map<string, string>();
+
+  constructor(deps: RescueDependencies) {
+    this.#deps = deps;
+  }
+
+  /** A request begins, or follows a redirect. */
+  async asked({ requestId, url }: RequestEvent): Promise<void> {
+    const origin = await this.#originAt(url);
+    if (origin !== undefined) this.led(requestId, origin);
+  }
+
+  /** A request for this address of an origin's is led to a depot. */
+  led(requestId: string, originUrl: string): void {
+    this.#led.set(requestId, originUrl);
+    for (const oldest of this.#led.keys()) {
+      if (this.#led.size <= REMEMBERED_REQUESTS) return;
+      this.#led.delete(oldest);
+    }
+  }
+
+  /** The head of an answer has come that is no redirect. */
+  async answered(event: RequestEvent): Promise<void> {
+    const { statusCode = 0 } = event;
+    if (statusCode >= FIRST_REFUSAL) await this.#rescue(event, statusCode >= 500);
+    else this.#led.delete(event.requestId);
+  }
+
+  /** A request has ended without an answer. */
+  async failed(event: RequestEvent): Promise<void> {
+    // Who ends it himself wants nothing in its place, and what has become a download is told as ended, too.
+    if (/ABORT/.test(event.error ?? '')) this.#led.delete(event.requestId);
+    else await this.#rescue(event, true);
+  }
+
+  async #rescue(event: RequestEvent, isSevere: boolean): Promise<void> {
+    const { masterIsDown, downloadInstead } = this.#deps;
+    const atMaster = await this.#originAt(event.url);
+    const origin = atMaster ?? this.#led.get(event.requestId);
+    this.#led.delete(event.requestId);
+    if (origin === undefined) return;
+    if (atMaster !== undefined && isSevere) await masterIsDown();
+    const relayed = relayedBy(event.url);
+    if (atMaster === undefined && relayed === undefined) return;
+    await downloadInstead(directUrl(origin), { tabId: event.tabId, url: event.url });
+  }
+
+  /** The origin's address that the master is asked for; `undefined` when this is no such request. */
+  async #originAt(url: string): Promise<string | undefined> {
+    const master = await this.#deps.master();
+    if (master === '' || !url.startsWith(`${master}/get/`)) return undefined;
+    const asked = parseGetTarget(url.slice(master.length).split('#', 1)[0] ?? '');
+    return asked.ok ? originHref(asked.value.url) : undefined;
+  }
+}
+
+/** What a depot is asked for at this address. */
+export function relayedBy(url: string): OriginUrl | undefined {
+  const depot = parseOriginUrl(url);
+  if (!depot.ok) return undefined;
+  const relayed = parseRelayTarget(originTarget(depot.value));
+  return relayed.ok && relayed.value.from === 'origin' ? relayed.value.url : undefined;
+}

@@ -1,0 +1,151 @@
+import {
+  DIRECT_FRAGMENT,
+  fileNameOf,
+  isRelayTarget,
+  type OriginUrl,
+  originTarget,
+  parseOriginUrl,
+} from '@longhaul/shared';
+import type { Download } from '../browser/download.ts';
+import { isWantedKind } from '../settings/file-kind.ts';
+import type { Settings } from '../settings/settings.ts';
+import { type SiteUse, siteUse } from '../settings/site-rules.ts';
+import type { SeenAnswer } from '../watch/seen-answers.ts';
+import { factsOf, isComparable } from './file-facts.ts';
+import { isLeftPrivate, isPermittedPrivateHost } from './private-host.ts';
+import type { WhyLeft } from './why-left.ts';
+import { isElsewhere, whyNotShared } from './why-not-shared.ts';
+
+/** A download that the browser tells of later than this after its start is not a new one. */
+const JUST_BEGUN_MS = 30_000;
+
+/** What is known of a download when it is judged. */
+export interface Caught {
+  readonly download: Download;
+  /** The answer that became it; `later` until that has been looked for, `undefined` where nobody saw any. */
+  readonly seen: SeenAnswer | undefined | 'later';
+  readonly settings: Settings;
+  readonly addonId: string;
+  readonly nowMs: number;
+  /** Whether the user held the key that leaves a download to the browser. */
+  readonly isKeyHeld: boolean;
+}
+
+/** The same, with what several rules ask. */
+interface Facts extends Caught {
+  /** What was asked for and where redirects led; fewer than two where one of them is no web address. */
+  readonly urls: readonly OriginUrl[];
+  readonly answer: SeenAnswer | undefined;
+  readonly siteUse: SiteUse | undefined;
+}
+
+interface Rule {
+  readonly why: WhyLeft;
+  /** Whether it waits for the answer that became the download. */
+  readonly needsAnswer?: true;
+  /** Whether it does not hold where the user always wants the site's files. */
+  readonly isWaivable?: true;
+  readonly leaves: (facts: Facts) => boolean;
+}
+
+const hasWhy =
+  (why: WhyLeft) =>
+  ({ answer }: Facts) =>
+    whyNotShared(answer) === why;
+
+/**
+ * Why downloads are left to the browser, in the order in which it is asked: the first one counts. What is the browser's own comes
+ * first, then what must not be told to anybody, then what the user wants of the site, of the kind, and of the size.
+ */
+export const RULES: readonly Rule[] = [
+  { why: 'incognito', leaves: ({ download }) => download.incognito },
+  { why: 'off', leaves: ({ settings }) => !settings.enabled },
+  { why: 'no-master', leaves: ({ settings }) => settings.master === '' },
+  { why: 'own', leaves: isOwn },
+  { why: 'other-addon', leaves: ({ download }) => download.addonId !== undefined },
+  { why: 'container', leaves: ({ download }) => download.isContained },
+  { why: 'not-running', leaves: isNotNew },
+  { why: 'not-http', leaves: ({ urls }) => urls.length < 2 },
+  {
+    why: 'private-host',
+    leaves: ({ urls, settings }) => urls.some((url) => isLeftPrivate(url, settings.privateHosts)),
+  },
+  { why: 'key-held', leaves: ({ isKeyHeld }) => isKeyHeld },
+  { why: 'site-off', leaves: ({ siteUse }) => siteUse === 'never' },
+  { why: 'unseen', needsAnswer: true, leaves: hasWhy('unseen') },
+  { why: 'post', needsAnswer: true, leaves: hasWhy('post') },
+  { why: 'saved-as', needsAnswer: true, leaves: hasWhy('saved-as') },
+  { why: 'personal', needsAnswer: true, leaves: hasWhy('personal') },
+  { why: 'encoded', needsAnswer: true, leaves: hasWhy('encoded') },
+  { why: 'no-ranges', needsAnswer: true, leaves: hasWhy('no-ranges') },
+  { why: 'private-address', needsAnswer: true, leaves: isPrivateHere },
+  { why: 'no-version', needsAnswer: true, leaves: ({ answer }) => !isComparable(fileOf(answer)) },
+  { why: 'kind', isWaivable: true, leaves: isUnwantedKind },
+  { why: 'small', needsAnswer: true, isWaivable: true, leaves: isSmall },
+];
+
+/**
+ * The first reason to leave a download to the browser; `undefined` when the master may be told of it. While the answer that
+ * became it is not known, only the reasons that need none are asked for.
+ */
+export function whyByRules(caught: Caught): WhyLeft | undefined {
+  const { download, settings } = caught;
+  const answer = caught.seen === 'later' ? undefined : caught.seen;
+  const urls = [download.url, download.finalUrl].flatMap(parse);
+  const pages = parse(answer?.page || download.referrer);
+  const use = siteUse(
+    [...urls, ...pages].map(({ host }) => host),
+    settings,
+  );
+  const facts: Facts = { ...caught, urls, answer, siteUse: use };
+  return RULES.find(
+    ({ needsAnswer, isWaivable, leaves }) =>
+      !(needsAnswer && caught.seen === 'later') && !(isWaivable && use === 'always') && leaves(facts),
+  )?.why;
+}
+
+function isOwn({ download, urls, settings, addonId }: Facts): boolean {
+  const last = urls.at(-1);
+  return (
+    download.addonId === addonId ||
+    [download.url, download.finalUrl].some(
+      (url) =>
+        (settings.master !== '' && url.startsWith(`${settings.master}/`)) || url.endsWith(DIRECT_FRAGMENT),
+    ) ||
+    (last !== undefined && isRelayTarget(originTarget(last)))
+  );
+}
+
+/** One that began earlier is being resumed, and would have to start again. */
+function isNotNew({ download, nowMs }: Facts): boolean {
+  const ageMs = nowMs - (download.startedAtMs ?? nowMs);
+  return download.state !== 'in_progress' || ageMs > JUST_BEGUN_MS;
+}
+
+function isPrivateHere({ answer, urls, settings }: Facts): boolean {
+  const last = urls.at(-1);
+  const isPermitted = last && isPermittedPrivateHost(settings.privateHosts, last.host, last.port);
+  return answer !== undefined && isElsewhere(answer) && !isPermitted;
+}
+
+/** By the name that the browser gives the file; where it has none yet, by that in the address. */
+function isUnwantedKind({ download, urls, settings }: Facts): boolean {
+  const last = urls.at(-1);
+  const name = download.name || (last ? fileNameOf(last) : '');
+  return !isWantedKind(name, settings.kinds);
+}
+
+/** Whether the size is known and below what the user lets pass through chains. */
+function isSmall({ answer, download, settings }: Facts): boolean {
+  const totalBytes = fileOf(answer).totalBytes ?? download.totalBytes;
+  return totalBytes !== undefined && totalBytes < settings.smallestBytes;
+}
+
+function fileOf(answer: SeenAnswer | undefined) {
+  return factsOf(answer?.status ?? 0, answer?.headers ?? new Headers());
+}
+
+function parse(text: string): readonly OriginUrl[] {
+  const url = parseOriginUrl(text);
+  return url.ok ? [url.value] : [];
+}

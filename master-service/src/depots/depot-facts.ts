@@ -1,0 +1,90 @@
+import { DEPOT_ID } from '@longhaul/shared';
+import * as z from 'zod';
+import type { FactKind } from '../facts/fact.ts';
+
+/** Depots of one overlay; a directory of so many is about 200 KB. */
+export const MAX_DEPOTS = 1_000;
+/** Characters of a process's epoch, or of an address, that somebody else may have made. */
+const MAX_NAME_CHARS = 300;
+
+const name = z.string().max(MAX_NAME_CHARS);
+const count = z.int().min(0);
+const record = z.looseObject({
+  /** Raw Ed25519 public key, base64url. */
+  publicKey: name,
+  host: name,
+  port: z.int().min(0).max(65_535),
+  tls: z.boolean(),
+});
+
+/** Of these there is one for each depot, by its id. */
+const ofDepots = {
+  keys: DEPOT_ID,
+  most: MAX_DEPOTS,
+  whenFull: 'refuse',
+  lifeMs: Number.POSITIVE_INFINITY,
+  // Registrations and proofs have a file of their own, which is written at once.
+  isKept: false,
+} as const;
+
+/** What a depot has registered. */
+export const DEPOT_REGISTERED = {
+  ...ofDepots,
+  name: 'depot-registered',
+  schema: record,
+} satisfies FactKind<unknown>;
+
+/** The key that a depot's id belongs to for good: it has proved an address once. */
+export const DEPOT_OWNED = {
+  ...ofDepots,
+  name: 'depot-owned',
+  schema: z.looseObject({ publicKey: name }),
+} satisfies FactKind<unknown>;
+
+/** Where a depot has answered with its key when it was registered so. */
+export const DEPOT_PROVED = {
+  ...ofDepots,
+  name: 'depot-proved',
+  schema: z.looseObject({ ...record.shape, addresses: z.array(name).min(1).max(64) }),
+} satisfies FactKind<unknown>;
+
+/** Why a depot could not prove the address that it had registered. */
+export const DEPOT_NOT_PROVED = {
+  ...ofDepots,
+  isKept: true,
+  name: 'depot-not-proved',
+  schema: z.looseObject({ ...record.shape, code: name, detail: name.optional() }),
+} satisfies FactKind<unknown>;
+
+/** The last heartbeat, and how steadily the depot was heard by this source. */
+export const DEPOT_HEARD = {
+  ...ofDepots,
+  isKept: true,
+  name: 'depot-heard',
+  schema: z.looseObject({
+    /** The depot's process that counts: the one that registered last. */
+    process: name,
+    /** Number of its newest heartbeat; 0 when it has only registered. */
+    heartbeat: count,
+    draining: z.boolean(),
+    upSeconds: z.number().min(0),
+    failures: count,
+  }),
+} satisfies FactKind<unknown>;
+
+/** Heartbeats of other processes than the one that counts, since there were none for a while. */
+export const DEPOT_TWINS = {
+  ...ofDepots,
+  isKept: true,
+  name: 'depot-twins',
+  schema: z.looseObject({ heartbeats: count }),
+} satisfies FactKind<unknown>;
+
+export const DEPOT_FACTS: readonly FactKind<unknown>[] = [
+  DEPOT_REGISTERED,
+  DEPOT_OWNED,
+  DEPOT_PROVED,
+  DEPOT_NOT_PROVED,
+  DEPOT_HEARD,
+  DEPOT_TWINS,
+];

@@ -1,0 +1,101 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { estimateOf, type Figure, later, observed, type Prior } from './figure.ts';
+
+const HOUR_MS = 3_600_000;
+const PRIOR: Prior = { value: 100, between: 1, within: 0.3, source: 'assumed' };
+const estimate = (figure: Figure | undefined, passedMs = 0, prior = PRIOR) =>
+  estimateOf(figure, passedMs, prior, HOUR_MS);
+
+/** A figure of these measurements, one every second. */
+function figureOf(...values: number[]): Figure | undefined {
+  return values.reduce<Figure | undefined>(
+    (figure, value) => observed(figure, value, 1000, HOUR_MS),
+    undefined,
+  );
+}
+
+describe('a figure', () => {
+  test('is the one measurement there is', () => {
+    expect(figureOf(40)).toEqual({ value: 40, scatter: 0, weight: 1, ageMs: 0 });
+  });
+
+  test('has the mean and the scatter of the logarithms', () => {
+    const figure = figureOf(10, 20, 40, 80);
+    expect(figure?.value).toBeCloseTo(Math.sqrt(20 * 40), 0);
+    expect(figure?.scatter).toBeCloseTo(5 * Math.LN2 ** 2, 1);
+    expect(figure?.weight).toBeCloseTo(4, 1);
+  });
+
+  test('follows what has changed within some ten measurements, however much was measured before', () => {
+    const long = Array.from({ length: 10_000 }, () => 10);
+    expect(figureOf(...long, ...Array.from({ length: 20 }, () => 100))?.value).toBeGreaterThan(80);
+  });
+
+  test('counts little of what is old', () => {
+    const old = figureOf(10, 10, 10, 10);
+    const figure = observed(old, 100, 5 * HOUR_MS, HOUR_MS);
+    expect(figure.value).toBeGreaterThan(90);
+    expect(figure.ageMs).toBe(0);
+    expect(later(figure, 7000)).toEqual({ ...figure, ageMs: 7000 });
+  });
+});
+
+describe('what is expected by a figure', () => {
+  test('is the prior where nothing is measured, and again when it is old', () => {
+    expect(estimate(undefined)).toEqual({
+      value: 100,
+      spread: Math.hypot(1, 0.3),
+      ageMs: undefined,
+      samples: 0,
+      source: 'assumed',
+    });
+    const old = estimate(figureOf(10, 10, 10), 100 * HOUR_MS);
+    expect(old.value).toBeCloseTo(100);
+    expect(old.spread).toBeCloseTo(Math.hypot(1, 0.3));
+    expect(old.source).toBe('assumed');
+  });
+
+  test('is near to what was measured, and sure as far as that agrees', () => {
+    const steady = estimate(figureOf(10, 10, 10, 10, 10, 10));
+    const shaky = estimate(figureOf(3, 30, 5, 18, 10, 10));
+    expect(steady.value).toBeLessThan(10.5);
+    expect(steady.spread).toBeLessThan(0.2);
+    expect(shaky.spread).toBeGreaterThan(0.5);
+    expect([steady.source, shaky.source]).toEqual(['measured', 'measured']);
+  });
+
+  test('is less sure the less is known', () => {
+    const spreads = [figureOf(10, 10, 10, 10), figureOf(10, 10), figureOf(10), undefined].map(
+      (figure) => estimate(figure).spread,
+    );
+    expect(spreads).toEqual(spreads.toSorted((one, other) => one - other));
+  });
+
+  test('is never moved from what there is no doubt of', () => {
+    const fixed = { ...PRIOR, between: 0, within: 0, source: 'configured' } as const;
+    expect(estimate(figureOf(10, 11), 0, fixed)).toMatchObject({ value: 100, source: 'configured' });
+  });
+
+  test('covers what comes next about as often as it says', () => {
+    const measured = fc.array(fc.double({ min: -1, max: 1, noNaN: true }), {
+      minLength: 400,
+      maxLength: 400,
+    });
+    fc.assert(
+      fc.property(measured, (draws) => {
+        let figure: Figure | undefined;
+        let within = 0;
+        for (const [index, draw] of draws.entries()) {
+          // Uniform over the logarithm: 58 % lie within one standard deviation.
+          const value = 50 * Math.exp(draw);
+          const { value: median, spread } = estimate(figure);
+          if (index >= 20 && Math.abs(Math.log(value / median)) <= spread) within += 1;
+          figure = observed(figure, value, 1000, HOUR_MS);
+        }
+        expect(within).toBeGreaterThan(0.4 * 380);
+      }),
+      { numRuns: 20 },
+    );
+  });
+});

@@ -1,0 +1,95 @@
+import * as z from 'zod';
+import type { Estimate } from './estimate.ts';
+
+/** So many measurements count at most: what has changed is followed within about as many, however much was measured before. */
+const MOST_WEIGHT = 8;
+/** What is taken to be known of the scatter of a thing's measurements before the first one: as much as so many tell. */
+const SCATTER_SAMPLES = 2;
+
+/**
+ * What all measurements of one quantity say, the newer ones more: their mean and scatter. It is kept as a whole, and its age is
+ * that of the newest measurement.
+ */
+export const figureSchema = z.looseObject({
+  /** The geometric mean. */
+  value: z.number().positive(),
+  /** Sum of the squared differences of the logarithms from their mean. */
+  scatter: z.number().min(0),
+  /** How many measurements it stands for. */
+  weight: z.number().positive(),
+  ageMs: z.number().min(0),
+});
+export type Figure = Readonly<z.output<typeof figureSchema>>;
+
+/** What is known of a quantity of which nothing is measured. */
+export interface Prior {
+  /** The median of all things of the kind. */
+  readonly value: number;
+  /** How much they differ: standard deviation of the logarithm. */
+  readonly between: number;
+  /** How much the measurements of one of them differ. */
+  readonly within: number;
+  readonly source: Estimate['source'];
+}
+
+/**
+ * Takes in a measurement that is new now; `passedMs` is how long ago the figure was as it is. Of old measurements the share
+ * e^(-age / life) is left (West's weighted mean and variance, Communications of the ACM 22(9), 1979).
+ */
+export function observed(
+  before: Figure | undefined,
+  value: number,
+  passedMs: number,
+  lifeMs: number,
+): Figure {
+  if (!before) return { value, scatter: 0, weight: 1, ageMs: 0 };
+  const left = leftOf(before, passedMs, lifeMs);
+  const weight = Math.min(before.weight * left, MOST_WEIGHT);
+  const scatter = before.scatter * (weight / before.weight);
+  const difference = Math.log(value / before.value);
+  const share = 1 / (weight + 1);
+  return {
+    value: before.value * Math.exp(share * difference),
+    scatter: scatter + weight * share * difference ** 2,
+    weight: weight + 1,
+    ageMs: 0,
+  };
+}
+
+/** The same figure, as it is some time later. */
+export function later(figure: Figure, passedMs: number): Figure {
+  return { ...figure, ageMs: figure.ageMs + Math.max(0, passedMs) };
+}
+
+/**
+ * What the next measurement will be, by the figure and the prior: normal with unknown mean and variance, whose predictive
+ * spread covers how little is known and how much it varies (Murphy, "Conjugate Bayesian analysis of the Gaussian
+ * distribution", 2007, section 6). Nothing but the prior where there is no figure.
+ */
+export function estimateOf(
+  figure: Figure | undefined,
+  passedMs: number,
+  prior: Prior,
+  lifeMs: number,
+): Estimate {
+  const left = figure ? leftOf(figure, passedMs, lifeMs) : 0;
+  const weight = (figure?.weight ?? 0) * left;
+  // So many measurements tell as much of the mean as the prior does.
+  const priorWeight = prior.between > 0 ? (prior.within / prior.between) ** 2 : Number.POSITIVE_INFINITY;
+  const share = priorWeight === Number.POSITIVE_INFINITY ? 0 : weight / (weight + priorWeight);
+  const scatter = (figure?.scatter ?? 0) * left;
+  const variance = (SCATTER_SAMPLES * prior.within ** 2 + scatter) / (SCATTER_SAMPLES + weight);
+  const ofMean = priorWeight === Number.POSITIVE_INFINITY ? 0 : variance / (weight + priorWeight);
+  return {
+    value: prior.value * ((figure?.value ?? prior.value) / prior.value) ** share,
+    spread: Math.sqrt(variance + (weight > 0 ? ofMean : prior.between ** 2)),
+    ageMs: figure && figure.ageMs + Math.max(0, passedMs),
+    samples: weight,
+    source: share >= 0.5 ? 'measured' : prior.source,
+  };
+}
+
+function leftOf({ ageMs }: Figure, passedMs: number, lifeMs: number): number {
+  // The clock may have been set back.
+  return Math.exp(-(ageMs + Math.max(0, passedMs)) / lifeMs);
+}

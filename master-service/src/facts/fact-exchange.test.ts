@@ -1,0 +1,279 @@
+import type { ErrorCode } from '@longhaul/shared';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import * as z from 'zod';
+import { InProcessBus, type InProcessMeeting } from '../bus/in-process-bus.ts';
+import type { FactKind } from './fact.ts';
+import { FactExchange } from './fact-exchange.ts';
+import { Facts } from './facts.ts';
+
+const NOTE = {
+  name: 'note',
+  schema: z.looseObject({ text: z.string() }),
+  keys: /^[a-z0-9]+$/,
+  most: 1_000,
+  whenFull: 'forget-oldest',
+  lifeMs: 60_000,
+  isKept: true,
+} satisfies FactKind<unknown>;
+
+/** A bus of which a test decides what becomes of each text. */
+class UncertainBus extends InProcessBus {
+  isCut = false;
+  readonly sent: string[] = [];
+  #take: (text: string, from: string) => void = () => {};
+
+  override publish(text: string): void {
+    this.sent.push(text);
+    if (!this.isCut) super.publish(text);
+  }
+
+  override subscribe(take: (text: string, from: string) => void): void {
+    this.#take = take;
+    super.subscribe(take);
+  }
+
+  /** Lets a text arrive as if `from` had just told it. */
+  arrive(text: string, from: string): void {
+    this.#take(text, from);
+  }
+}
+
+function meet() {
+  const meeting: InProcessMeeting = new Set();
+  const clock = { nowMs: 1_000_000 };
+  const join = (source: string, epoch = 1, kinds: readonly FactKind<unknown>[] = [NOTE]) => {
+    const facts = new Facts({ kinds, source, epoch });
+    const bus = new UncertainBus(source, meeting);
+    const refused: [ErrorCode, string, number][] = [];
+    const exchange = new FactExchange({
+      facts,
+      bus,
+      now: () => clock.nowMs,
+      steadyMs: () => clock.nowMs,
+      onRefused: (...what) => refused.push(what),
+    });
+    return {
+      facts,
+      bus,
+      exchange,
+      refused,
+      learn: (key: string, text: string) => facts.learn(NOTE, key, { text }, clock.nowMs),
+      /** What it knows: of each thing and source the text, and when it was learned. */
+      view: () =>
+        [...facts.store.facts()]
+          .map(({ key, source: from, value, timeMs }) => `${from} ${key} ${JSON.stringify(value)} ${timeMs}`)
+          .toSorted(),
+    };
+  };
+  return { clock, join };
+}
+
+describe('masters that share facts', () => {
+  test('know what another one has learned, as old as it is there', async () => {
+    const { clock, join } = meet();
+    const [one, two] = [join('one'), join('two')];
+    one.learn('a', 'first');
+    clock.nowMs += 50;
+    one.learn('b', 'second');
+    one.exchange.tell();
+    await expect.poll(two.view).toHaveLength(2);
+    expect(two.view()).toEqual(one.view());
+    expect(two.facts.store.newest(NOTE, 'a')).toMatchObject({ source: 'one', timeMs: clock.nowMs - 50 });
+  });
+
+  test('are told only the last of what changed often', () => {
+    const { join } = meet();
+    const [one] = [join('one'), join('two')];
+    for (let index = 0; index < 100; index += 1) one.learn('a', `text ${index}`);
+    one.exchange.tell();
+    expect(one.bus.sent).toHaveLength(1);
+    expect(JSON.parse(one.bus.sent[0] ?? '')).toMatchObject({
+      after: 0,
+      upTo: 100,
+      facts: [{ sequence: 100, value: { text: 'text 99' } }],
+    });
+  });
+
+  test('join late and ask for everything, of whomever it is', async () => {
+    const { join } = meet();
+    const [one, two] = [join('one'), join('two')];
+    for (let index = 0; index < 500; index += 1) one.learn(`a${index}`, 'x'.repeat(1000));
+    two.learn('b', 'of two');
+    one.exchange.tell();
+    await expect.poll(() => two.view().length).toBe(501);
+    await one.exchange.close();
+    const three = join('three');
+    await three.exchange.start();
+    expect(three.view()).toEqual(two.view());
+    await three.exchange.close();
+  });
+
+  test('ask again for what got lost, and then for nothing', async () => {
+    const { join } = meet();
+    const [one, two] = [join('one'), join('two')];
+    one.bus.isCut = true;
+    one.learn('a', 'lost');
+    one.exchange.tell();
+    one.bus.isCut = false;
+    one.learn('b', 'heard');
+    one.exchange.tell();
+    await expect.poll(() => two.view().length).toBe(1);
+    expect(await two.exchange.ask()).toBe(true);
+    expect(two.view()).toEqual(one.view());
+    let parts = 0;
+    one.bus.answer(function* () {
+      parts += 1;
+      yield JSON.stringify({ type: 'held', facts: [], have: [] });
+    });
+    await two.exchange.ask();
+    expect(parts).toBe(1);
+  });
+
+  test('get back after a restart what they had told before', async () => {
+    const { join } = meet();
+    const [one, two] = [join('one'), join('two')];
+    one.learn('a', 'told before');
+    one.exchange.tell();
+    await expect.poll(() => two.view().length).toBe(1);
+    await one.exchange.close();
+    const again = join('one', 2);
+    await again.exchange.start();
+    expect(again.view()).toEqual(two.view());
+    again.learn('a', 'told after');
+    again.exchange.tell();
+    await expect.poll(() => two.facts.store.newest(NOTE, 'a')?.value.text).toBe('told after');
+    await again.exchange.close();
+  });
+
+  test('learn nothing from what was held up on its way, and ask for it instead', async () => {
+    const { clock, join } = meet();
+    const [one, two] = [join('one'), join('two')];
+    one.learn('a', 'in time');
+    one.exchange.tell();
+    await expect.poll(() => two.view().length).toBe(1);
+    one.bus.isCut = true;
+    one.learn('a', 'held up');
+    one.exchange.tell();
+    clock.nowMs += 27_000;
+    two.bus.arrive(one.bus.sent.at(-1) ?? '', 'one');
+    expect(two.refused).toEqual([['fact-stale', 'one', 1]]);
+    expect(two.facts.store.newest(NOTE, 'a')?.value.text).toBe('in time');
+    await two.exchange.ask();
+    expect(two.facts.store.newest(NOTE, 'a')).toMatchObject({
+      value: { text: 'held up' },
+      timeMs: clock.nowMs - 27_000,
+    });
+  });
+
+  test('pass on what only newer masters understand: fields, and whole kinds', async () => {
+    const { clock, join } = meet();
+    const newer = { ...NOTE, name: 'newer-kind' };
+    const one = join('one', 1, [NOTE, newer]);
+    const old = join('old');
+    one.facts.learn(NOTE, 'a', { text: 'x', colour: 'green' } as { text: string }, clock.nowMs);
+    one.facts.learn(newer, 'b', { text: 'y' }, clock.nowMs);
+    one.exchange.tell();
+    await expect.poll(() => old.view().length).toBe(2);
+    await one.exchange.close();
+    const three = join('three', 1, [NOTE, newer]);
+    await three.exchange.start();
+    expect(three.facts.store.newest(NOTE, 'a')?.value).toEqual({ text: 'x', colour: 'green' });
+    expect(three.facts.store.newest(newer, 'b')?.value).toEqual({ text: 'y' });
+    await three.exchange.close();
+  });
+
+  test('reach the same view over a bus that loses, repeats and reorders, once they have asked', async () => {
+    const step = fc.record({
+      source: fc.integer({ min: 0, max: 2 }),
+      key: fc.constantFrom('a', 'b', 'c', 'd'),
+      isTold: fc.boolean(),
+      arrivals: fc.array(fc.integer({ min: 0, max: 5 }), { maxLength: 3 }),
+    });
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 30 }), async (steps) => {
+        const { join } = meet();
+        const masters = [join('one'), join('two'), join('three')];
+        for (const { bus } of masters) bus.isCut = true;
+        for (const [index, { source, key, isTold, arrivals }] of steps.entries()) {
+          const master = masters[source];
+          master?.learn(key, `text ${index}`);
+          if (isTold) master?.exchange.tell();
+          for (const back of arrivals) {
+            const text = master?.bus.sent.at(-1 - back);
+            for (const other of text ? masters.filter((one) => one !== master) : []) {
+              other.bus.arrive(text ?? '', master?.facts.source ?? '');
+            }
+          }
+        }
+        // Whom one asks is chance, so often enough.
+        for (let round = 0; round < 12; round += 1) {
+          for (const { exchange } of masters) await exchange.ask();
+        }
+        expect(masters[1]?.view()).toEqual(masters[0]?.view());
+        expect(masters[2]?.view()).toEqual(masters[0]?.view());
+        expect(masters.flatMap(({ refused }) => refused)).toEqual([]);
+      }),
+      { numRuns: 40 },
+    );
+  });
+});
+
+describe('what is told is refused, and counted,', () => {
+  const fact = {
+    kind: 'note',
+    key: 'a',
+    source: 'one',
+    epoch: 1,
+    sequence: 1,
+    ageMs: 0,
+    value: { text: 'x' },
+  };
+  const telling = { type: 'learned', source: 'one', epoch: 1, sentMs: 0, after: 0, upTo: 1 };
+  const told = (changes: object, head: object = {}) =>
+    JSON.stringify({ ...telling, ...head, facts: [{ ...fact, ...changes }] });
+
+  test.each<[string, string, ErrorCode]>([
+    ['that is no message', 'nonsense', 'fact-malformed'],
+    ['whose value has not the form of its kind', told({ value: { text: 7 } }), 'fact-malformed'],
+    ['about something that cannot be', told({ key: 'A B' }), 'fact-malformed'],
+    ['of a kind that cannot be', told({ kind: '../kind' }), 'fact-malformed'],
+    ['from the future', told({ ageMs: -1 }), 'fact-malformed'],
+    ['that is older than it may be', told({ ageMs: 60_001 }), 'fact-outlived'],
+    ["as another one's fact", told({ source: 'three' }), 'fact-not-its-own'],
+    ["in another one's name", told({}, { source: 'three' }), 'fact-not-its-own'],
+    ['in the name of whoever hears it', told({ source: 'two' }, { source: 'two' }), 'fact-not-its-own'],
+  ])('%s', (_, text, code) => {
+    const { join } = meet();
+    const two = join('two');
+    two.bus.arrive(text, 'one');
+    expect(two.refused).toEqual([[code, 'one', 1]]);
+    expect(two.view()).toEqual([]);
+  });
+
+  test('beyond what one source may have, by its own oldest', () => {
+    const { join } = meet();
+    const two = join('two');
+    for (let index = 0; index < 1001; index += 1) {
+      two.bus.arrive(told({ key: `a${index}`, sequence: index + 1 }), 'one');
+    }
+    expect(two.view()).toHaveLength(1000);
+    expect(two.facts.store.newest(NOTE, 'a0')).toBeUndefined();
+    expect(two.learn('mine', 'has room')).toBe(true);
+  });
+
+  test('when it is a part of an answer, too, and its other facts are taken', async () => {
+    const { join } = meet();
+    const [one, two] = [join('one'), join('two')];
+    one.bus.answer(() => [
+      'nonsense',
+      JSON.stringify({ type: 'held', facts: [{ ...fact, kind: 'x y' }, fact] }),
+    ]);
+    await two.exchange.ask();
+    expect(two.refused).toEqual([
+      ['fact-malformed', 'one', 1],
+      ['fact-malformed', 'one', 1],
+    ]);
+    expect(two.view()).toHaveLength(1);
+  });
+});

@@ -1,0 +1,245 @@
+import type { ErrorCode } from '@longhaul/shared';
+import { MOST_TEXT_CHARS, type StateBus } from '../bus/state-bus.ts';
+import { DelayWatch } from './delay-watch.ts';
+import { type Fact, isAfter } from './fact.ts';
+import { FactMarks } from './fact-marks.ts';
+import {
+  factText,
+  type Mark,
+  messageText,
+  readFact,
+  readPart,
+  readQuestion,
+  readTelling,
+} from './fact-message.ts';
+import type { Facts } from './facts.ts';
+
+/** What is learned waits so long for more that goes along with it; of a thing that changes meanwhile only the last is told. */
+const GATHER_MS = 100;
+/** Facts told in one turn of the event loop. */
+const MOST_AT_ONCE = 1_000;
+/** Others are asked for what is missing after about this time, whatever has come ... */
+const ASK_MS = 20_000;
+/** ... and so soon after something turned out to be missing. */
+const ASK_SOON_MS = 1_000;
+
+interface FactExchangeInit {
+  readonly facts: Facts;
+  readonly bus: StateBus;
+  /** Unix milliseconds. */
+  readonly now: () => number;
+  /** Milliseconds by a clock that is never set. */
+  readonly steadyMs: () => number;
+  /** Told of facts that were refused, and from whom they came. */
+  readonly onRefused: (code: ErrorCode, from: string, facts: number) => void;
+}
+
+/**
+ * Shares facts with other masters: tells them what is learned here, takes in what they tell after checking it, and asks one of
+ * them from time to time for what is missing, so that nothing lost stays lost. Whoever joins late asks for everything.
+ */
+export class FactExchange {
+  readonly #init: FactExchangeInit;
+  readonly #marks = new FactMarks();
+  readonly #delays = new DelayWatch();
+  /** Learned and not told yet, in the order of their sequences: of each thing the last. */
+  readonly #untold = new Map<string, Fact>();
+  #toldUpTo = 0;
+  #telling: NodeJS.Timeout | undefined;
+  #asking: NodeJS.Timeout | undefined;
+  #asksAtMs = Number.POSITIVE_INFINITY;
+  #asked: Promise<boolean> | undefined;
+  /** Whether this process has been told what earlier ones of this master had learned. */
+  #isRemembered = false;
+  #isClosed = false;
+
+  constructor(init: FactExchangeInit) {
+    this.#init = init;
+    const { facts, bus } = init;
+    facts.tellOthers((fact) => this.#gather(fact));
+    bus.subscribe((text, from) => this.#hear(text, from));
+    bus.answer((text, from) => this.#answer(text, from));
+  }
+
+  /** Asks for everything, then for what is missing, until `close`. */
+  async start(): Promise<void> {
+    if (!this.#init.bus.status().isAlone) await this.ask();
+    this.#askIn(ASK_MS);
+  }
+
+  async close(): Promise<void> {
+    while (this.#untold.size > 0) this.tell();
+    this.#isClosed = true;
+    clearTimeout(this.#telling);
+    clearTimeout(this.#asking);
+    await this.#init.bus.close();
+  }
+
+  /** Tells the others what has been gathered, as much as fits one turn. */
+  tell(): void {
+    clearTimeout(this.#telling);
+    this.#telling = undefined;
+    const { facts, bus, now, steadyMs } = this.#init;
+    const { source, epoch } = facts;
+    const told = [...this.#untold].slice(0, MOST_AT_ONCE);
+    for (const [thing] of told) this.#untold.delete(thing);
+    const ripe = told.map(([, fact]) => fact);
+    for (const { texts, last } of inParts(ripe, now())) {
+      const head = { type: 'learned', source, epoch, sentMs: steadyMs() } as const;
+      bus.publish(messageText({ ...head, after: this.#toldUpTo, upTo: last.sequence }, texts));
+      this.#toldUpTo = last.sequence;
+    }
+    if (this.#untold.size > 0) this.#telling = setTimeout(() => this.tell(), 0).unref();
+  }
+
+  /** Asks one of the others for what is missing; `false` where nobody answers. Calls that overlap share one question. */
+  ask(): Promise<boolean> {
+    this.#asked ??= this.#ask().finally(() => {
+      this.#asked = undefined;
+    });
+    return this.#asked;
+  }
+
+  async #ask(): Promise<boolean> {
+    const { facts, bus } = this.#init;
+    const { source } = facts;
+    const own = this.#isRemembered ? [this.#ownMark()] : [];
+    const have = [...this.#marks.allBut(source), ...own];
+    const outcome = await bus.request(JSON.stringify({ type: 'ask', have }), (text, from) => {
+      const part = readPart(text);
+      if (!part) {
+        this.#refuse('fact-malformed', from, 1);
+        return;
+      }
+      this.#takeAll(part.facts, from, () => true);
+      if (!part.have) return;
+      // The last part: everything before it has come.
+      this.#marks.adopt(part.have.filter((mark) => mark.source !== source));
+      this.#isRemembered = true;
+    });
+    return outcome.ok;
+  }
+
+  *#answer(text: string, from: string): Generator<string> {
+    const { facts, now } = this.#init;
+    const question = readQuestion(text);
+    if (!question) {
+      this.#refuse('fact-malformed', from, 1);
+      return;
+    }
+    const have = [...this.#marks.allBut(facts.source), this.#ownMark()];
+    const missing = beyond(facts.store.facts(), question.have);
+    for (const { texts } of inParts(missing, now())) yield messageText({ type: 'held' }, texts);
+    yield messageText({ type: 'held', have }, []);
+  }
+
+  #ownMark(): Mark {
+    const { source, newest } = this.#init.facts;
+    return { source, epoch: newest.epoch, upTo: newest.sequence };
+  }
+
+  #hear(text: string, from: string): void {
+    const { steadyMs } = this.#init;
+    const told = readTelling(text);
+    if (!told) return this.#refuse('fact-malformed', from, 1);
+    const { source, epoch, sentMs } = told;
+    if (source !== from || source === this.#init.facts.source) {
+      return this.#refuse('fact-not-its-own', from, told.facts.length);
+    }
+    if (this.#delays.isLate(`${source} ${epoch}`, sentMs, steadyMs())) {
+      this.#askIn(ASK_SOON_MS);
+      return this.#refuse('fact-stale', from, told.facts.length);
+    }
+    this.#takeAll(told.facts, from, (fact) => fact.source === from && fact.epoch === epoch);
+    if (!this.#marks.advance(told)) this.#askIn(ASK_SOON_MS);
+  }
+
+  #takeAll(values: readonly unknown[], from: string, isTheirs: (fact: Fact) => boolean): void {
+    const refused = new Map<ErrorCode, number>();
+    for (const value of values) {
+      const code = this.#take(value, isTheirs);
+      if (code) refused.set(code, (refused.get(code) ?? 0) + 1);
+    }
+    for (const [code, count] of refused) this.#refuse(code, from, count);
+  }
+
+  /** Takes in a fact of somebody else; the code where it is refused. */
+  #take(told: unknown, isTheirs: (fact: Fact) => boolean): ErrorCode | undefined {
+    const { facts, now } = this.#init;
+    const read = readFact(told);
+    const value = read && facts.store.check(read.kind, read.value);
+    if (!read || !value?.ok) return 'fact-malformed';
+    const { ageMs, ...rest } = read;
+    const fact = { ...rest, timeMs: now() - ageMs, value: value.value };
+    // What this process has learned itself nobody else knows better.
+    const isOurs = fact.source === facts.source && !isAfter(fact, facts.newest);
+    if (isOurs && fact.epoch === facts.epoch) return undefined;
+    if ((fact.source === facts.source && !isOurs) || !isTheirs(fact)) return 'fact-not-its-own';
+    if (!this.#marks.admit(fact.source)) return 'fact-room-full';
+    const taken = facts.store.take(fact, now());
+    return taken.ok ? undefined : taken.error.code;
+  }
+
+  #gather(fact: Fact): void {
+    if (this.#isClosed) return;
+    if (this.#init.bus.status().isAlone) {
+      // Whoever comes asks for it.
+      this.#untold.clear();
+      this.#toldUpTo = fact.sequence;
+      return;
+    }
+    const thing = `${fact.kind} ${fact.key}`;
+    // Behind all others, as its sequence is.
+    this.#untold.delete(thing);
+    this.#untold.set(thing, fact);
+    this.#telling ??= setTimeout(() => this.tell(), GATHER_MS).unref();
+  }
+
+  #askIn(waitMs: number): void {
+    // Not all at the same time.
+    const dueMs = this.#init.steadyMs() + waitMs * (0.75 + Math.random() / 2);
+    if (this.#isClosed || dueMs >= this.#asksAtMs) return;
+    clearTimeout(this.#asking);
+    this.#asksAtMs = dueMs;
+    this.#asking = setTimeout(() => {
+      this.#asksAtMs = Number.POSITIVE_INFINITY;
+      this.#askIn(ASK_MS);
+      if (!this.#init.bus.status().isAlone) void this.ask();
+    }, dueMs - this.#init.steadyMs()).unref();
+  }
+
+  #refuse(code: ErrorCode, from: string, facts: number): void {
+    this.#init.onRefused(code, from, facts);
+  }
+}
+
+/** The facts that somebody with these marks does not hold. */
+function* beyond(facts: Iterable<Fact>, have: readonly Mark[]): Generator<Fact> {
+  const marks = new Map(have.map(({ source, epoch, upTo }) => [source, { epoch, sequence: upTo }]));
+  for (const fact of facts) {
+    const mark = marks.get(fact.source);
+    if (!mark || isAfter(fact, mark)) yield fact;
+  }
+}
+
+/** Facts as texts, as many together as one message may have. */
+function* inParts(facts: Iterable<Fact>, nowMs: number): Generator<{ texts: string[]; last: Fact }> {
+  let texts: string[] = [];
+  let chars = 0;
+  let last: Fact | undefined;
+  for (const fact of facts) {
+    const text = factText(fact, nowMs);
+    if (last && chars + text.length > MOST_TEXT_CHARS - HEAD_CHARS) {
+      yield { texts, last };
+      texts = [];
+      chars = 0;
+    }
+    texts.push(text);
+    chars += text.length + 1;
+    last = fact;
+  }
+  if (last) yield { texts, last };
+}
+
+/** What else stands in a message than its facts. */
+const HEAD_CHARS = 1_000;

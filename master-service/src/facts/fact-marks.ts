@@ -1,0 +1,47 @@
+import type { Mark } from './fact-message.ts';
+
+/** Masters that tell facts: one for each site, and some that are gone. */
+const MOST_SOURCES = 512;
+
+/** Of each other source up to where everything is held that it has told and that still counts. */
+export class FactMarks {
+  readonly #marks = new Map<string, Mark>();
+
+  /** Whether facts of a source may be held: it is known, or there is room for one more. */
+  admit(source: string): boolean {
+    const isKnown = this.#marks.has(source);
+    if (!isKnown && this.#marks.size >= MOST_SOURCES) return false;
+    if (!isKnown) this.#marks.set(source, { source, epoch: 0, upTo: 0 });
+    return true;
+  }
+
+  /**
+   * Takes note that everything after one sequence up to another one is held; `false` where something before is missing. In a new
+   * epoch something always may: the end of the one before.
+   */
+  advance({ source, epoch, after, upTo }: Mark & { readonly after: number }): boolean {
+    const known = this.of(source);
+    if (epoch !== known.epoch || after > known.upTo) return false;
+    this.#marks.set(source, { source, epoch, upTo: Math.max(known.upTo, upTo) });
+    return true;
+  }
+
+  /** Takes over what somebody holds, all of whose facts are held here now. */
+  adopt(marks: readonly Mark[]): void {
+    for (const { source, epoch, upTo } of marks) {
+      if (!this.admit(source)) continue;
+      const known = this.of(source);
+      const isAhead = epoch === known.epoch ? upTo > known.upTo : epoch > known.epoch;
+      if (isAhead) this.#marks.set(source, { source, epoch, upTo });
+    }
+  }
+
+  of(source: string): Mark {
+    return this.#marks.get(source) ?? { source, epoch: 0, upTo: 0 };
+  }
+
+  /** All marks but that of one source. */
+  allBut(own: string): Mark[] {
+    return [...this.#marks.values()].filter(({ source }) => source !== own);
+  }
+}

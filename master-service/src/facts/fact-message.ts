@@ -1,0 +1,77 @@
+import * as z from 'zod';
+import type { Fact } from './fact.ts';
+
+const count = z.int().min(0);
+const name = z.string().min(1).max(300);
+
+/** A fact on its way, with its age in place of a time: clocks of masters need not agree. */
+const factSchema = z.object({
+  kind: name,
+  key: name,
+  source: name,
+  epoch: count,
+  sequence: z.int().min(1),
+  ageMs: z.number().min(0),
+  value: z.unknown(),
+});
+export type ToldFact = z.output<typeof factSchema>;
+
+/** Up to which sequence of which epoch everything that a source said, and that still counts, is held. */
+const markSchema = z.object({ source: name, epoch: count, upTo: count });
+export type Mark = z.output<typeof markSchema>;
+
+/** What one master tells all others: everything that it has learned after one sequence, up to another one. */
+const tellingSchema = z.object({
+  type: z.literal('learned'),
+  source: name,
+  epoch: count,
+  /** By the source's steady clock, milliseconds since any moment of this epoch. */
+  sentMs: z.number(),
+  after: count,
+  upTo: count,
+  facts: z.array(z.unknown()),
+});
+export type Telling = z.output<typeof tellingSchema>;
+
+/** Asks for everything that is not held yet. */
+const questionSchema = z.object({ type: z.literal('ask'), have: z.array(markSchema) });
+export type Question = z.output<typeof questionSchema>;
+
+/** A part of the answer. The last one says what is held now by whoever has taken all parts. */
+const partSchema = z.object({
+  type: z.literal('held'),
+  facts: z.array(z.unknown()),
+  have: z.array(markSchema).optional(),
+});
+export type Part = z.output<typeof partSchema>;
+
+/** Reads a message; `undefined` where it is none. Its facts are read one by one. */
+export const readTelling = (text: string): Telling | undefined => read(tellingSchema, text);
+export const readQuestion = (text: string): Question | undefined => read(questionSchema, text);
+export const readPart = (text: string): Part | undefined => read(partSchema, text);
+
+export function readFact(value: unknown): ToldFact | undefined {
+  return factSchema.safeParse(value).data;
+}
+
+/** A fact as JSON text, as old as it is now. */
+export function factText({ kind, key, source, epoch, sequence, timeMs, value }: Fact, nowMs: number): string {
+  const ageMs = Math.max(0, nowMs - timeMs);
+  return JSON.stringify({ kind, key, source, epoch, sequence, ageMs, value });
+}
+
+/** A message as JSON text, with facts that are texts already. */
+export function messageText(
+  head: Omit<Telling, 'facts'> | Omit<Part, 'facts'>,
+  facts: readonly string[],
+): string {
+  return `${JSON.stringify(head).slice(0, -1)},"facts":[${facts.join(',')}]}`;
+}
+
+function read<Schema extends z.ZodType>(schema: Schema, text: string): z.output<Schema> | undefined {
+  try {
+    return schema.safeParse(JSON.parse(text)).data;
+  } catch {
+    return undefined;
+  }
+}

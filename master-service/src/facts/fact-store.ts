@@ -1,0 +1,186 @@
+import { ok, type Result, refuse } from '@longhaul/shared';
+import { FairRoom } from '@longhaul/shared/service';
+import * as z from 'zod';
+import { type Fact, type FactKind, isAfter, newestOf } from './fact.ts';
+
+/** Kinds that only newer masters know, at once: their facts are kept and passed on, and nobody here reads them. */
+const MOST_UNKNOWN_KINDS = 32;
+/** Facts of one source and one kind that only newer masters know. */
+const MOST_UNKNOWN_FACTS = 2_000;
+/** How long a fact of such a kind is kept. */
+const UNKNOWN_LIFE_MS = 3_600_000;
+/** How the name of a kind looks. */
+const KIND_NAME = /^[a-z][a-z0-9-]{0,39}$/;
+
+/** Told of each change: what a source says now (`undefined` when it was forgotten), and what it said before. */
+export type Watcher<Value> = (now: Fact<Value> | undefined, before: Fact<Value> | undefined) => void;
+
+interface Table {
+  readonly kind: FactKind<unknown>;
+  /** Of each source its facts by key, the one that was replaced longest ago first. */
+  readonly bySource: Map<string, Map<string, Fact>>;
+  readonly room: FairRoom;
+  readonly watchers: Set<Watcher<unknown>>;
+}
+
+/** Every fact that this master holds: of each kind, key and source the newest. Bounded for each source and over all. */
+export class FactStore {
+  readonly #tables = new Map<string, Table>();
+  readonly #known: number;
+
+  constructor(kinds: readonly FactKind<unknown>[]) {
+    for (const kind of kinds) this.#add(kind);
+    this.#known = this.#tables.size;
+  }
+
+  /**
+   * Takes in a fact whose value fits its kind; `false` when it says nothing new. `fact-malformed` where kind or key cannot be,
+   * `fact-outlived`, `fact-room-full`.
+   */
+  take(fact: Fact, nowMs: number): Result<boolean> {
+    const table = this.#tables.get(fact.kind) ?? this.#addUnknown(fact.kind);
+    if (!table?.kind.keys.test(fact.key)) return refuse('fact-malformed');
+    if (nowMs - fact.timeMs > table.kind.lifeMs) return refuse('fact-outlived');
+    const facts = table.bySource.get(fact.source);
+    const before = facts?.get(fact.key);
+    if (before && !isAfter(fact, before)) return ok(false);
+    if (!before && !this.#makeRoom(table, fact.source)) return refuse('fact-room-full');
+    const held = table.bySource.get(fact.source) ?? new Map<string, Fact>();
+    table.bySource.set(fact.source, held);
+    // Behind all others: it was replaced last.
+    held.delete(fact.key);
+    held.set(fact.key, fact);
+    for (const watcher of table.watchers) watcher(fact, before);
+    return ok(true);
+  }
+
+  /** Whether a value fits its kind, as it is kept then; anything where only a newer master knows the kind. */
+  check(kind: string, value: unknown): Result<unknown> {
+    const parsed = (this.#tables.get(kind)?.kind.schema ?? z.unknown()).safeParse(value);
+    return parsed.success ? ok(parsed.data) : refuse('fact-malformed');
+  }
+
+  /** What each source says of a thing. */
+  all<Value>(kind: FactKind<Value>, key: string): Fact<Value>[] {
+    const facts: Fact<Value>[] = [];
+    for (const held of this.#table(kind).bySource.values()) {
+      const fact = held.get(key);
+      if (fact) facts.push(fact as Fact<Value>);
+    }
+    return facts;
+  }
+
+  newest<Value>(kind: FactKind<Value>, key: string): Fact<Value> | undefined {
+    return newestOf(this.all(kind, key));
+  }
+
+  /** What one source says of a thing. */
+  of<Value>(kind: FactKind<Value>, key: string, source: string): Fact<Value> | undefined {
+    return this.#table(kind).bySource.get(source)?.get(key) as Fact<Value> | undefined;
+  }
+
+  /** All facts of one kind. */
+  held<Value>(kind: FactKind<Value>): Fact<Value>[] {
+    const { bySource } = this.#table(kind);
+    return [...bySource.values()].flatMap((held) => [...held.values()]) as Fact<Value>[];
+  }
+
+  /** All facts of all kinds. They may change while somebody goes through them. */
+  *facts(): Generator<Fact> {
+    for (const { bySource } of this.#tables.values()) {
+      for (const held of bySource.values()) yield* held.values();
+    }
+  }
+
+  /** Facts held, by kind. */
+  counts(): Record<string, number> {
+    return Object.fromEntries([...this.#tables].map(([name, { room }]) => [name, room.used]));
+  }
+
+  isKept(kind: string): boolean {
+    return this.#tables.get(kind)?.kind.isKept ?? false;
+  }
+
+  /** Calls `watcher` with every change of one kind from now on, before `take` returns. */
+  watch<Value>(kind: FactKind<Value>, watcher: Watcher<Value>): void {
+    this.#table(kind).watchers.add(watcher as Watcher<unknown>);
+  }
+
+  /** Forgets what all sources say of a thing. */
+  forget(kind: FactKind<unknown>, key: string): void {
+    const table = this.#table(kind);
+    for (const source of table.bySource.keys()) this.#forget(table, source, key);
+  }
+
+  /** Moves the times of all facts: the clock that they are by was set. */
+  shift(byMs: number): void {
+    for (const { bySource, watchers } of this.#tables.values()) {
+      for (const held of bySource.values()) {
+        for (const [key, before] of held) {
+          const fact = { ...before, timeMs: before.timeMs + byMs };
+          held.set(key, fact);
+          for (const watcher of watchers) watcher(fact, before);
+        }
+      }
+    }
+  }
+
+  /** Forgets what is older than its kind may be. */
+  sweep(nowMs: number): void {
+    for (const table of this.#tables.values()) {
+      if (table.kind.lifeMs === Number.POSITIVE_INFINITY) continue;
+      for (const [source, held] of table.bySource) {
+        for (const [key, { timeMs }] of held) {
+          // About in the order of their times; who reads them looks at the time itself.
+          if (nowMs - timeMs <= table.kind.lifeMs) break;
+          this.#forget(table, source, key);
+        }
+      }
+    }
+  }
+
+  #table<Value>(kind: FactKind<Value>): Table {
+    const table = this.#tables.get(kind.name);
+    if (!table) throw new Error(`facts of the kind ${kind.name} are not held here`);
+    return table;
+  }
+
+  #makeRoom(table: Table, source: string): boolean {
+    if (table.room.take(source, 1)) return true;
+    const [oldest] = table.bySource.get(source)?.keys() ?? [];
+    if (table.kind.whenFull === 'refuse' || oldest === undefined) return false;
+    this.#forget(table, source, oldest);
+    return table.room.take(source, 1);
+  }
+
+  #forget(table: Table, source: string, key: string): void {
+    const held = table.bySource.get(source);
+    const before = held?.get(key);
+    if (!held || !before) return;
+    held.delete(key);
+    if (held.size === 0) table.bySource.delete(source);
+    table.room.giveBack(source, 1);
+    for (const watcher of table.watchers) watcher(undefined, before);
+  }
+
+  #add(kind: FactKind<unknown>): Table {
+    // One source alone gets half of a room.
+    const room = new FairRoom(2 * kind.most);
+    const table = { kind, bySource: new Map(), room, watchers: new Set<Watcher<unknown>>() };
+    this.#tables.set(kind.name, table);
+    return table;
+  }
+
+  #addUnknown(name: string): Table | undefined {
+    if (this.#tables.size - this.#known >= MOST_UNKNOWN_KINDS || !KIND_NAME.test(name)) return undefined;
+    return this.#add({
+      name,
+      schema: z.unknown(),
+      keys: /^.{1,300}$/,
+      most: MOST_UNKNOWN_FACTS,
+      whenFull: 'forget-oldest',
+      lifeMs: UNKNOWN_LIFE_MS,
+      isKept: false,
+    });
+  }
+}

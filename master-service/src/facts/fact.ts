@@ -1,0 +1,58 @@
+import type * as z from 'zod';
+
+/**
+ * The whole of what one source knows of one thing. It replaces what the same source said of that thing before, so any order and
+ * any repetition of the same facts leads to the same knowledge. Times inside of a value are ages at the fact's own time.
+ */
+export interface Fact<Value = unknown> extends Stamp {
+  readonly kind: string;
+  /** What it is about, for example a depot's id. */
+  readonly key: string;
+  /** The master that has learned it. */
+  readonly source: string;
+  /** When it was learned, by this master's clock: Unix milliseconds. */
+  readonly timeMs: number;
+  readonly value: Value;
+}
+
+/** Orders the facts of one source. */
+export interface Stamp {
+  /** The source's process: a later one has a greater epoch. */
+  readonly epoch: number;
+  /** Counts the facts of one epoch, from 1 on. */
+  readonly sequence: number;
+}
+
+/** What facts of one kind are like, and how many there may be. Each room has those whose meaning it knows. */
+export interface FactKind<Value> {
+  readonly name: string;
+  /** Loose: what a newer master says more is kept and passed on. */
+  readonly schema: z.ZodType<Value>;
+  /** How a key must look. */
+  readonly keys: RegExp;
+  /** Facts of one source where no other has any; all together have at most twice as many. */
+  readonly most: number;
+  /** When there is no room for a new key: the source's oldest one goes, or the new one is refused. */
+  readonly whenFull: 'forget-oldest' | 'refuse';
+  /** After this a fact says nothing any more. Infinity where it holds until it is replaced. */
+  readonly lifeMs: number;
+  /** Whether it is worth a place in the file that outlives the process. */
+  readonly isKept: boolean;
+}
+
+/** Whether one stamp comes after another one of the same source. */
+export function isAfter(one: Stamp, other: Stamp): boolean {
+  return one.epoch === other.epoch ? one.sequence > other.sequence : one.epoch > other.epoch;
+}
+
+/** The newest of facts about one thing from several sources. Of equally old ones always the same. */
+export function newestOf<Value>(facts: readonly Fact<Value>[]): Fact<Value> | undefined {
+  const [first, ...others] = facts;
+  return first && others.reduce((best, fact) => (isYounger(fact, best) ? fact : best), first);
+}
+
+/** Whether one fact is newer than another one, of whatever source. */
+export function isYounger(one: Fact, other: Fact): boolean {
+  if (one.timeMs !== other.timeMs) return one.timeMs > other.timeMs;
+  return one.source === other.source ? isAfter(one, other) : one.source > other.source;
+}

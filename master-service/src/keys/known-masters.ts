@@ -1,0 +1,67 @@
+import type { MasterKey } from '@longhaul/shared';
+import * as z from 'zod';
+import type { Fact, FactKind } from '../facts/fact.ts';
+import type { Facts } from '../facts/facts.ts';
+
+/** Masters of one overlay: one for each site. */
+const MOST_MASTERS = 256;
+/** Keys of one master: the one that signs, the next one, and some before. */
+const MOST_KEYS = 8;
+
+const text = z.string().min(1).max(300);
+
+/** Where a master is reached, and the keys that it signs tickets with; one for each master, by its name among the sources. */
+const MASTER_HERE = {
+  name: 'master-here',
+  schema: z.looseObject({
+    url: text,
+    keys: z.array(z.looseObject({ keyId: text, publicKey: text })).max(MOST_KEYS),
+  }),
+  keys: /^[A-Za-z0-9._-]{1,64}$/,
+  most: MOST_MASTERS,
+  whenFull: 'refuse',
+  lifeMs: Number.POSITIVE_INFINITY,
+  isKept: false,
+} satisfies FactKind<unknown>;
+
+export const MASTER_FACTS = [MASTER_HERE];
+
+type MasterFact = Fact<z.output<(typeof MASTER_HERE)['schema']>>;
+
+/** Which masters there are: where depots reach them, and by which keys their tickets are known. */
+export class KnownMasters {
+  readonly #facts: Facts;
+  /** This one first, then by name. */
+  #masters: readonly MasterFact[] = [];
+
+  constructor(facts: Facts) {
+    this.#facts = facts;
+    facts.store.watch(MASTER_HERE, () => {
+      this.#masters = this.#sorted();
+    });
+  }
+
+  /** Tells of this master. */
+  announce(url: string, keys: readonly MasterKey[], nowMs: number): void {
+    this.#facts.learn(MASTER_HERE, this.#facts.source, { url, keys: [...keys] }, nowMs);
+  }
+
+  keys(): MasterKey[] {
+    return this.#masters.flatMap(({ value }) =>
+      value.keys.map(({ keyId, publicKey }) => ({ keyId, publicKey })),
+    );
+  }
+
+  /** Public base URLs. */
+  urls(): string[] {
+    return this.#masters.map(({ value }) => value.url);
+  }
+
+  #sorted(): readonly MasterFact[] {
+    const { store, source } = this.#facts;
+    const rank = (fact: MasterFact) => (fact.source === source ? '' : fact.source);
+    // Each master speaks for itself only.
+    const speakers = store.held(MASTER_HERE).filter((fact) => fact.key === fact.source);
+    return speakers.toSorted((one, other) => (rank(one) < rank(other) ? -1 : 1));
+  }
+}

@@ -1,0 +1,36 @@
+import { LonghaulError } from '@longhaul/shared';
+import { comesFrom } from '@longhaul/shared/service';
+import { Router } from 'express';
+import { readAddress, readPrefix } from './address.ts';
+import type { PrefixFiles } from './prefix-files.ts';
+import type { WhereaboutsLookUp } from './whereabouts.ts';
+
+interface PrefixRoutesInit {
+  readonly whereabouts: WhereaboutsLookUp;
+  readonly files: PrefixFiles;
+  readonly metricsNetworks: readonly string[];
+  readonly now: () => number;
+}
+
+/** `GET /v1/prefixes?of=<address>`: where the master takes a client for, and what says so. For operators. */
+export function prefixRoutes({ whereabouts, files, metricsNetworks, now }: PrefixRoutesInit): Router {
+  const router = Router();
+  router.get('/v1/prefixes', (request, response) => {
+    // Who may not read it is not told that it is there.
+    if (!comesFrom(request, metricsNetworks)) throw new LonghaulError('not-found');
+    const { of } = request.query;
+    const address = typeof of === 'string' ? addressOf(of) : undefined;
+    if (!address)
+      throw new LonghaulError('bad-request', {
+        detail: 'of takes an IP address, or a prefix for its first one',
+      });
+    response.setHeader('Cache-Control', 'no-store');
+    response.json({ of, ...whereabouts.explain(address, now()), tables: files.views });
+  });
+  return router;
+}
+
+function addressOf(text: string) {
+  const prefix = text.includes('/') ? readPrefix(text) : readAddress(text);
+  return typeof prefix === 'string' ? undefined : prefix;
+}
