@@ -15,6 +15,8 @@ export interface BuildOptions {
   readonly defaults?: Partial<BuildDefaults>;
   /** The one language that it speaks, whatever the browser's is; left out, all of them. */
   readonly language?: Language;
+  /** Where an organisation serves its own copy and its updates. */
+  readonly updateBase?: string;
 }
 
 const TARGET_BROWSERS = ['chrome126', 'firefox142'];
@@ -25,6 +27,7 @@ export async function buildExtension({
   target,
   defaults = {},
   language,
+  updateBase,
 }: BuildOptions): Promise<void> {
   const buildDefaults: BuildDefaults = { master: '', privateHosts: [], ...defaults };
   await build({
@@ -35,7 +38,7 @@ export async function buildExtension({
     publicDir: false,
     logLevel: 'warn',
     define: { __LONGHAUL_DEFAULTS__: JSON.stringify(buildDefaults) },
-    plugins: [await manifestAndIcons(target, language)],
+    plugins: [await manifestAndIcons(target, updateBase, language)],
     build: {
       outDir,
       emptyOutDir: true,
@@ -86,13 +89,17 @@ async function buildPageScript(outDir: string): Promise<void> {
   });
 }
 
-async function manifestAndIcons(target: Target, language: Language | undefined): Promise<Plugin> {
+async function manifestAndIcons(
+  target: Target,
+  updateBase: string | undefined,
+  language: Language | undefined,
+): Promise<Plugin> {
   const packageText = await readFile(join(import.meta.dirname, 'package.json'), 'utf8');
   const { version } = JSON.parse(packageText) as { version: string };
   return {
     name: 'longhaul-manifest-and-icons',
     generateBundle() {
-      const source = `${JSON.stringify(manifest(target, version, language), null, 2)}\n`;
+      const source = `${JSON.stringify(manifest(target, version, updateBase, language), null, 2)}\n`;
       this.emitFile({ type: 'asset', fileName: 'manifest.json', source });
       const languages = language === undefined ? (Object.keys(LANGUAGES) as Language[]) : [language];
       for (const spoken of languages) {

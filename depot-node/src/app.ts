@@ -10,6 +10,7 @@ import { createDepotServer } from './door/depot-server.ts';
 import { openUplink } from './fairness/open-uplink.ts';
 import { JobTable } from './jobs/job-table.ts';
 import { openKernel } from './kernel/open-kernel.ts';
+import { LinkTests } from './measuring/link-tests.ts';
 import { createMetrics } from './metrics.ts';
 import { createOverlayMember } from './overlay-member.ts';
 import type { DataPlane } from './plane/data-plane.ts';
@@ -118,10 +119,27 @@ export function createDepot(init: DepotInit): Depot {
     sockets,
     takeLinkReports: () => sampler.takeLinkReports(),
     activeTransfers: () => jobs.active,
+    onHeard: (test) => {
+      if (config.measuring.bytesPerHour === 0) return;
+      void linkTests.probe();
+      if (test) void linkTests.run(test);
+    },
     observe,
     nowMs,
   });
   const paths = createDataPaths({ config: { ...config, limits }, plane, jobs, member });
+  const linkTests = new LinkTests({
+    plane,
+    dialDepot: paths.dialDepot,
+    probeDepot: member.probeDepot,
+    depots: () => member.directory.depots,
+    proofs: member.proofs,
+    checker: member.checker,
+    ensureKnown: member.ensureKnown,
+    fromDepot: member.noteDepot,
+    isBusy: () => jobs.active > 0,
+    bytesPerHour: config.measuring.bytesPerHour,
+  });
 
   const certificate = init.tls && new ListenerCertificate(init.tls, tlsEnding);
   const counts = certificate?.ending?.makeCounts();
@@ -152,6 +170,7 @@ export function createDepot(init: DepotInit): Depot {
       const jobId = member.readLegsQuestion(target);
       return jobId.ok ? ok({ id: config.id, legs: plane.legs.of(jobId.value) }) : jobId;
     },
+    serveLinkTest: (request, response) => linkTests.serve(request, response),
     metrics: metrics.registry,
     metricsNetworks: config.metricsNetworks,
     isClosing: () => closing,

@@ -3,6 +3,7 @@ import { unlikeBytes } from './testing/block-origin.ts';
 import { fetchRaw } from './testing/fetch-raw.ts';
 import { startTestOverlay, type TestOverlay } from './testing/overlay.ts';
 import { type Manner, StubbornOrigin } from './testing/stubborn-origin.ts';
+import { testPlanes } from './testing/test-planes.ts';
 
 const FILE = unlikeBytes(3_000_000);
 const LANES = { firstBlockBytes: 65_536, leastBlockBytes: 16_384, silenceSeconds: 1 };
@@ -12,25 +13,6 @@ let origin: StubbornOrigin;
 let url = '';
 let depots = 0;
 let entry = '';
-
-beforeAll(async () => {
-  origin = new StubbornOrigin(FILE);
-  const port = await origin.listen();
-  url = `http://127.0.0.1:${port}/file.bin`;
-  overlay = await startTestOverlay([], () => {}, undefined, {
-    config: { addresses: { allow: [{ network: '127.0.0.0/8', ports: [port] }] } },
-  });
-});
-afterAll(async () => {
-  await overlay.close();
-  await origin.close();
-});
-// A depot remembers how an origin is to be asked.
-beforeEach(async () => {
-  depots += 1;
-  entry = `entry${depots}`;
-  await overlay.addDepot(entry, { lanes: LANES });
-});
 
 const download = () => fetchRaw(overlay.relayUrl(url, { chains: [[entry]], lanes: 4 }, entry));
 const wasAskedSingly = () => overlay.depot(entry).events.some(({ type }) => type === 'lanes-asked-singly');
@@ -48,7 +30,27 @@ const CANNOT: readonly Manner[] = [
 ];
 const DIFFER: readonly Manner[] = ['whole-now-and-then', 'range-unsaid', 'shorter-parts', 'other-total'];
 
-describe('a download over lanes', () => {
+describe.each(await testPlanes())('a download over lanes, over %s,', (_plane, splice) => {
+  beforeAll(async () => {
+    origin = new StubbornOrigin(FILE);
+    const port = await origin.listen();
+    url = `http://127.0.0.1:${port}/file.bin`;
+    overlay = await startTestOverlay([], () => {}, splice, {
+      config: { addresses: { allow: [{ network: '127.0.0.0/8', ports: [port] }] } },
+    });
+  });
+  afterAll(async () => {
+    await overlay.close();
+    await origin.close();
+    await splice?.close();
+  });
+  // A depot remembers how an origin is to be asked.
+  beforeEach(async () => {
+    depots += 1;
+    entry = `entry${depots}`;
+    await overlay.addDepot(entry, { lanes: LANES });
+  });
+
   test.each(TAKE_IT)('asks an origin ahead that takes it: %s', async (manner) => {
     origin.begin(manner);
     const { body, broken } = await download();

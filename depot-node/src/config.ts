@@ -40,6 +40,8 @@ const DEFAULT_WAITING_PER_NETWORK = 500;
 const DEFAULT_JOBS = 100_000;
 /** `limits.spareLegs`: Connections kept ready to each neighbour used lately: two downloads that begin at once find one each. */
 const DEFAULT_SPARE_LEGS = 2;
+/** `measuring.bytesPerHour`: Some 10 tests of links a hour; as much as a line of 100 Mbit/s carries in two seconds. */
+const DEFAULT_MEASURING_BYTES_PER_HOUR = 20_000_000;
 /** `timeouts.connectSeconds`: Longer than three lost SYNs (1 + 2 s) and their answer on a far path. */
 const DEFAULT_CONNECT_SECONDS = 8;
 /** `timeouts.answerSeconds`: Slow origins build archives on the fly; more than this and a person has given up. */
@@ -169,6 +171,10 @@ const depotConfigSchema = z
         againTotalBytes: z.int().min(0).default(DEFAULT_AGAIN_TOTAL_BYTES),
         againTries: z.int().min(0).max(1000).default(DEFAULT_AGAIN_TRIES),
       })
+      .prefault({}),
+    /** What links to other depots may be measured with where no transfer measures them; 0: with nothing. */
+    measuring: z
+      .strictObject({ bytesPerHour: z.int().min(0).default(DEFAULT_MEASURING_BYTES_PER_HOUR) })
       .prefault({}),
     /** Downloads over several connections at once. */
     lanes: lanesSchema.prefault({}),

@@ -108,6 +108,7 @@ export function createDataPaths({ config, plane, jobs, member }: DataPathsInit) 
       nextLegs.prepare(next.value);
       return ok(undefined);
     },
+    dialDepot: nextLegs.dialDepot,
     downloads: (): readonly RunningDownload[] => running.list(),
     spareLegs: () => nextLegs.spareCount(),
     waitingTransfers: () => stepwise.waitingCount(),

@@ -7,6 +7,7 @@ import type { DepotEvent, Observe } from './plane/events.ts';
 const ORDINARY: ReadonlySet<DepotEvent['type']> = new Set([
   'directory',
   'leg',
+  'link-tested',
   'flow',
   'lane-opened',
   'block-asked-again',

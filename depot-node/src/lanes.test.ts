@@ -7,13 +7,14 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { FaultyOrigin } from './testing/faulty-origin.ts';
 import { fetchRaw } from './testing/fetch-raw.ts';
 import { startTestOverlay, type TestOverlay } from './testing/overlay.ts';
+import { testPlanes } from './testing/test-planes.ts';
 
 const FILE_BYTES = 3_000_000;
 const hash = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex');
 const lanes = { firstBlockBytes: 65_536, leastBlockBytes: 16_384, silenceSeconds: 0.5 };
 const DEPOTS: Readonly<Record<string, object>> = {
-  d1: { lanes, integrity: { digest: 'passing' } },
-  plain: { lanes: { ...lanes, control: 'plain' }, integrity: { digest: 'passing' } },
+  d1: { lanes, integrity: { digest: 'always' } },
+  plain: { lanes: { ...lanes, control: 'plain' }, integrity: { digest: 'always' } },
   few: { lanes: { ...lanes, perOrigin: 4, total: 12 } },
   d2: {},
   d3: {},
@@ -21,17 +22,6 @@ const DEPOTS: Readonly<Record<string, object>> = {
 
 let overlay: TestOverlay;
 let origin: FaultyOrigin;
-beforeAll(async () => {
-  origin = new FaultyOrigin(FILE_BYTES);
-  overlay = await startTestOverlay([], (asked, answer) => origin.listener(asked, answer));
-  // In this order, so that each knows those that call it.
-  for (const [id, config] of Object.entries(DEPOTS)) await overlay.addDepot(id, config);
-});
-afterAll(() => overlay.close());
-beforeEach(() => {
-  origin.begin();
-  for (const id of Object.keys(DEPOTS)) overlay.depot(id).events.length = 0;
-});
 
 /** Connections to the origin, without those that it had reset while they ended: Node counts them for good. */
 let phantoms = 0;
@@ -55,7 +45,22 @@ const download = (entry = 'd1', headers: Record<string, string> = {}, method = '
 const eventsOf = (id: string, type: string) =>
   overlay.depot(id).events.filter((event) => event.type === type);
 
-describe('a download whose plan has lanes', () => {
+describe.each(await testPlanes())('a download whose plan has lanes, over %s,', (_plane, splice) => {
+  beforeAll(async () => {
+    origin = new FaultyOrigin(FILE_BYTES);
+    overlay = await startTestOverlay([], (asked, answer) => origin.listener(asked, answer), splice);
+    // In this order, so that each knows those that call it.
+    for (const [id, config] of Object.entries(DEPOTS)) await overlay.addDepot(id, config);
+  });
+  afterAll(async () => {
+    await overlay.close();
+    await splice?.close();
+  });
+  beforeEach(() => {
+    origin.begin();
+    for (const id of Object.keys(DEPOTS)) overlay.depot(id).events.length = 0;
+  });
+
   test.each(['d1', 'plain'])('comes whole, in blocks, with the head of the file: %s', async (entry) => {
     const answer = await download(entry);
     expect(answer).toMatchObject({

@@ -101,6 +101,12 @@ export function createMetrics(gauges: Gauges) {
     labelNames: ['start'],
     registers,
   });
+  const testBytes = new Counter({
+    name: 'longhaul_depot_link_test_bytes_total',
+    help: 'Bytes of tests of links to other depots, by what this depot did with them',
+    labelNames: ['role'],
+    registers,
+  });
   const handovers = new Counter({
     name: 'longhaul_depot_handovers_total',
     help: 'Transfers begun for the next depot towards the client, by role in the chain and outcome',
@@ -189,6 +195,7 @@ export function createMetrics(gauges: Gauges) {
     refusal: ({ code }) => refusals.inc({ code }),
     flow: ({ plane }) => flows.inc({ plane }),
     leg: ({ start }) => legs.inc({ start }),
+    'link-tested': ({ role, bytes }) => testBytes.inc({ role }, bytes),
     failover: ({ reason, to }) => failovers.inc({ reason, outcome: to ? 'repaired' : 'given-up' }),
     'chain-failed': ({ code }) => chainFailures.inc({ code }),
     'lane-opened': lane,

@@ -1,6 +1,6 @@
 import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { depotBaseUrl, originHref } from '@longhaul/shared';
+import { type DepotEntry, depotBaseUrl, type LinkTest, originHref } from '@longhaul/shared';
 import { authorityOf, DepotSources, type StateFolder } from '@longhaul/shared/service';
 import type { DepotConfig } from './config.ts';
 import type { DepotMaterial } from './config-file.ts';
@@ -33,6 +33,8 @@ export interface OverlayMemberInit extends Omit<DepotMaterial, 'tls'> {
   readonly sockets: LegSockets;
   readonly takeLinkReports: LegSampler['takeLinkReports'];
   readonly activeTransfers: () => number;
+  /** Called after each heartbeat, with the test of a link that the master asks for, where it does. */
+  readonly onHeard: (test: LinkTest | undefined) => void;
   readonly observe: Observe;
   readonly nowMs: () => number;
 }
@@ -80,6 +82,7 @@ export function createOverlayMember(init: OverlayMemberInit) {
       await Promise.all([directory.update(answer), updateAddresses()]);
       observe({ type: 'directory', depots: answer.depots.length });
     },
+    onHeard: init.onHeard,
     onState: (newState) => observe({ type: 'membership', ...newState }),
     onFailure: (failure) => observe({ type: 'master-lost', code: failure.code, detail: failure.detail }),
     nowMs,
@@ -112,6 +115,12 @@ export function createOverlayMember(init: OverlayMemberInit) {
     findDepot: async (id: string) => {
       await ensureKnown(id);
       return directory.depot(id);
+    },
+    /** Opens and closes a connection to another depot, for its round trip. */
+    probeDepot: async ({ id, host, port, addresses }: DepotEntry, signal: AbortSignal) => {
+      const { socket, rttMs } = await dial({ purpose: 'depot', host, port, addresses }, signal);
+      socket.destroy();
+      membership.noteRtt(id, rttMs);
     },
     /** A ticket for another target of a download that runs, or for another way to it. */
     followUp: async (

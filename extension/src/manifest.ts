@@ -11,6 +11,8 @@ const icons = Object.fromEntries(ICON_SIZES.map((size) => [size, `icon-${size}.p
 
 /** What is spoken to whoever speaks no other of the add-on's languages. */
 export const DEFAULT_LANGUAGE: Language = 'en';
+/** By what Firefox knows the add-on. */
+export const GECKO_ID = 'longhaul@longhaul.example';
 
 /** What both browsers are asked for. */
 const PERMISSIONS = [
@@ -30,6 +32,25 @@ const PERMISSIONS = [
   'scripting',
 ] as const;
 
+const FIREFOX = {
+  // The last one leads the add-on's own downloads to the master, and back to their origin, without giving up a byte.
+  permissions: [
+    ...PERMISSIONS,
+    'declarativeNetRequestWithHostAccess',
+    // Where the user wants no byte wasted, it holds an answer until the master has said where its file comes from.
+    'webRequestBlocking',
+  ],
+  background: { scripts: ['background.js'], type: 'module' },
+  browser_specific_settings: {
+    gecko: {
+      id: GECKO_ID,
+      strict_min_version: '142.0',
+      // The addresses of downloads go to the master that the user has chosen.
+      data_collection_permissions: { required: ['browsingActivity'] },
+    },
+  },
+} as const;
+
 /** What the browsers do not have in common. */
 const DIFFERENCES: Readonly<Record<Target, object>> = {
   chrome: {
@@ -39,28 +60,27 @@ const DIFFERENCES: Readonly<Record<Target, object>> = {
     permissions: [...PERMISSIONS, 'declarativeNetRequestWithHostAccess'],
     background: { service_worker: 'background.js', type: 'module' },
   },
-  firefox: {
-    // The last one leads the add-on's own downloads to the master, and back to their origin, without giving up a byte.
-    permissions: [
-      ...PERMISSIONS,
-      'declarativeNetRequestWithHostAccess',
-      // Where the user wants no byte wasted, it holds an answer until the master has said where its file comes from.
-      'webRequestBlocking',
-    ],
-    background: { scripts: ['background.js'], type: 'module' },
-    browser_specific_settings: {
-      gecko: {
-        id: 'longhaul@longhaul.example',
-        strict_min_version: '142.0',
-        // The addresses of downloads go to the master that the user has chosen.
-        data_collection_permissions: { required: ['browsingActivity'] },
-      },
-    },
-  },
+  firefox: FIREFOX,
 };
 
-/** The manifest of one target. */
-export function manifest(target: Target, version: string, language = DEFAULT_LANGUAGE): object {
+/** Where a copy that is not from a store asks for updates. */
+function updatesFrom(target: Target, updateBase: string): object {
+  if (target === 'chrome') return { update_url: `${updateBase}/updates.xml` };
+  const { browser_specific_settings } = FIREFOX;
+  const gecko = { ...browser_specific_settings.gecko, update_url: `${updateBase}/updates.json` };
+  return { browser_specific_settings: { gecko } };
+}
+
+/**
+ * The manifest of one target.
+ * @param updateBase where an organisation serves its own copy; stores take none with that.
+ */
+export function manifest(
+  target: Target,
+  version: string,
+  updateBase?: string,
+  language = DEFAULT_LANGUAGE,
+): object {
   return {
     manifest_version: 3,
     name: 'Longhaul',
@@ -80,5 +100,6 @@ export function manifest(target: Target, version: string, language = DEFAULT_LAN
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src http: https:; base-uri 'none'; form-action 'none'",
     },
     ...DIFFERENCES[target],
+    ...(updateBase === undefined ? {} : updatesFrom(target, updateBase)),
   };
 }

@@ -1,6 +1,6 @@
 /** Shapes of the JSON that clients, depots and masters exchange. Request and answer types are the schemas' own. */
 import * as z from 'zod/mini';
-import { DEPOT_ID, MAX_LANES, MAX_LISTED_DEPOTS, MAX_TICKET_CHARS } from './wire.ts';
+import { DEPOT_ID, MAX_LANES, MAX_LISTED_DEPOTS, MAX_TEST_BYTES, MAX_TICKET_CHARS } from './wire.ts';
 
 const count = z.number().check(z.int(), z.minimum(0));
 const rate = z.number().check(z.minimum(0), z.maximum(1));
@@ -231,7 +231,12 @@ export const directorySchema = z.object({
   masterKeys: z.array(masterKeySchema),
   /** Public base URLs of the masters, the first one for redirects back. */
   masterUrls: z.array(z.string()).check(z.minLength(1)),
+  /** To a heartbeat: a link that is hardly known, over which this depot shall fetch so many bytes now. */
+  test: z.optional(
+    z.object({ from: depotId, bytes: z.number().check(z.int(), z.minimum(1), z.maximum(MAX_TEST_BYTES)) }),
+  ),
 });
+export type LinkTest = NonNullable<z.infer<typeof directorySchema>['test']>;
 export type Directory = z.infer<typeof directorySchema>;
 
 /** A depot's answer to the question whether it is where it is registered. */

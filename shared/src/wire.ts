@@ -444,6 +444,40 @@ export function legsText(depot: string, { jobId, timeMs }: Pick<LegsQuestion, 'j
   return [`longhaul-legs-${PROTOCOL_VERSION}`, depot, jobId, timeMs].join('\n');
 }
 
+// --- Test of a link: depot -> depot ----------------------------------------------------------------------------
+//
+//     GET /.well-known/longhaul-test?bytes=<n> HTTP/1.1
+//     Longhaul-Proof: <as with CONNECT, of a depot at place 0 of a chain to the one that is asked, over linkTestText()>
+//
+// `200` with so many bytes that mean nothing. Who sends them sees in its own kernel what the link carries, and tells its master.
+
+const TEST_PATH = '/.well-known/longhaul-test';
+/** Far fast links need some megabytes to leave slow start; a depot has not many of these in an hour. */
+export const MAX_TEST_BYTES = 4_000_000;
+
+export function formatLinkTestTarget(bytes: number): string {
+  return `${TEST_PATH}?bytes=${bytes}`;
+}
+
+/** Whether a raw request target is that of a test, well-formed or not. */
+export function isLinkTestTarget(rawTarget: string): boolean {
+  return rawTarget === TEST_PATH || rawTarget.startsWith(`${TEST_PATH}?`);
+}
+
+/** How many bytes are asked for. */
+export function parseLinkTestTarget(rawTarget: string): Result<number> {
+  const [, bytes] = /^[^?]*\?bytes=([1-9][0-9]{0,9})$/.exec(rawTarget) ?? [];
+  if (bytes === undefined || !isLinkTestTarget(rawTarget)) return refuse('bad-request', 'no test');
+  return Number(bytes) <= MAX_TEST_BYTES
+    ? ok(Number(bytes))
+    : refuse('bad-request', 'a test has no so many bytes');
+}
+
+/** What stands in a test's proof where a ticket does in that of a CONNECT; no ticket is like it. */
+export function linkTestText(askedDepot: string, bytes: number): string {
+  return `longhaul-test-${PROTOCOL_VERSION} ${askedDepot} ${bytes}`;
+}
+
 // --- Download requests: client -> master -----------------------------------------------------------------------
 //
 //     /get/[~size=...,via=d3+d1,avoid=d2,lanes=4,signalling=stepwise/]<scheme>/<host>[:port]/<path>[?<query>]

@@ -9,14 +9,17 @@ import type { LanesConfig } from '../lanes/lanes-config.ts';
 import type { AheadBook } from '../origin/ahead-book.ts';
 import { AheadConnection } from '../origin/ahead-connection.ts';
 import type { Conversation } from '../origin/conversation.ts';
+import type { TakenBody } from '../origin/exchange.ts';
 import { type OpenStream, OriginConnection } from '../origin/origin-connection.ts';
 import type { Part } from '../origin/representation.ts';
 import type { DataPlane } from '../plane/data-plane.ts';
 import { tryInTurn } from '../racing/try-in-turn.ts';
+import type { ReadAnswers } from '../relay/answer-reader.ts';
 import type { FetchedAnswer, Fetcher, RequestFor } from '../routes/fetcher.ts';
 import type { Route, RouteBook } from '../routes/route-book.ts';
 import type { WatchedLeg } from '../sockets/leg-sampler.ts';
 import { resetConnection } from '../sockets/reset.ts';
+import { carryByThread } from './carry-by-thread.ts';
 import type { RunningDownload } from './running-download.ts';
 
 interface LanesComponents {
@@ -50,6 +53,9 @@ export async function sendOverLanes(
   const asking = new Asking(first, download, components);
   const places = components.lanePlaces.enter(target.client, wanted);
   try {
+    const taken = await asking.takeFirst();
+    // Where the origin is asked singly its answers are read by Node's own client, here.
+    const byThread = taken && (await asking.carry(taken.source, part));
     if (places.count < wanted) plane.observe({ type: 'lanes-fewer', lanes: places.count, jobId: job.id });
     return await runLanes({
       part,
@@ -65,18 +71,20 @@ export async function sendOverLanes(
         silenceMs: config.silenceSeconds * 1000,
       },
       first: {
-        connection: await asking.goOn(),
+        connection: asking.goOn(taken),
         route: Promise.resolve({ chain, promise }),
         part: firstPart,
         askedAtMs,
       },
-      carry: carryHere({
-        write: (chunk) => client.write(chunk),
-        drained: async () => {
-          const state = await client.roomy(stop);
-          if (state !== 'ready') throw new LonghaulError('internal', { detail: `the client is ${state}` });
-        },
-      }),
+      carry:
+        byThread?.carry ??
+        carryHere({
+          write: (chunk) => client.write(chunk),
+          drained: async () => {
+            const state = await client.roomy(stop);
+            if (state !== 'ready') throw new LonghaulError('internal', { detail: `the client is ${state}` });
+          },
+        }),
       config,
       memory: components.laneMemory.join(target.client),
       signal: stop,
@@ -102,32 +110,51 @@ export async function sendOverLanes(
 /** How the origin of a download is asked over lanes: several questions ahead, or one at a time where it cannot be asked so. */
 class Asking {
   readonly #first: FetchedAnswer;
+  readonly #download: RunningDownload;
+  readonly #plane: DataPlane;
   readonly #book: AheadBook;
   readonly #authority: string;
-  readonly #onSingly: () => void;
+  /** Reads answers in the relay thread that carries them. */
+  #readAnswers: ReadAnswers | undefined;
 
-  constructor(first: FetchedAnswer, { job }: RunningDownload, { aheadBook, plane }: LanesComponents) {
+  constructor(first: FetchedAnswer, download: RunningDownload, { aheadBook, plane }: LanesComponents) {
     const { host, port } = first.target.url;
     this.#first = first;
+    this.#download = download;
+    this.#plane = plane;
     this.#book = aheadBook;
     this.#authority = formatAuthority(host, port);
-    this.#onSingly = () => plane.observe({ type: 'lanes-asked-singly', jobId: job.id });
   }
 
   get mostQuestions(): number {
     return this.#book.isUnfit(this.#authority) ? 1 : AheadConnection.MOST_QUESTIONS;
   }
 
-  /** The connection of the first answer, with its body unread, as a lane has it. */
-  async goOn(): Promise<Conversation> {
+  /** The body of the first answer, taken from Node's client, where its connection can be asked ahead. */
+  async takeFirst(): Promise<TakenBody | undefined> {
     const { connection } = this.#first;
     if (!connection.isKept) this.#note(false);
-    if (this.mostQuestions === 1) return connection;
+    if (this.mostQuestions === 1) return undefined;
     const body = await connection.takeBody(() => true);
-    if (body) return AheadConnection.goingOn(body, this.#init);
     // Its length is not stated.
-    this.#note(false);
-    return connection;
+    if (!body) this.#note(false);
+    return body;
+  }
+
+  /** Has a relay thread carry the download, where it can read what comes over connections like this one. */
+  async carry(source: Duplex, part: Part) {
+    const { client, stop: signal } = this.#download;
+    const { relay, timeouts } = this.#plane;
+    const sizeBytes = part.endByte - part.startByte;
+    if (!client.socket || !relay.splices(source, client.socket, sizeBytes)) return undefined;
+    const byThread = await carryByThread(client, part, { relay, stallMs: timeouts.stallMs, signal });
+    this.#readAnswers = byThread?.readAnswers;
+    return byThread;
+  }
+
+  /** The connection of the first answer, with its body unread, as a lane has it. */
+  goOn(taken: TakenBody | undefined): Conversation {
+    return taken ? AheadConnection.goingOn(taken, this.#init) : this.#first.connection;
   }
 
   open(open: OpenStream): Conversation {
@@ -138,11 +165,13 @@ class Asking {
     return {
       isFit: () => this.#book.isFit(this.#authority),
       note: (isFit: boolean) => this.#note(isFit),
+      readAnswers: this.#readAnswers,
     };
   }
 
   #note(isFit: boolean): void {
-    if (!isFit && !this.#book.isUnfit(this.#authority)) this.#onSingly();
+    if (!isFit && !this.#book.isUnfit(this.#authority))
+      this.#plane.observe({ type: 'lanes-asked-singly', jobId: this.#download.job.id });
     this.#book.note(this.#authority, isFit);
   }
 }

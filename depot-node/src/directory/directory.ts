@@ -37,6 +37,10 @@ export class DepotDirectory {
     return this.#depots.get(id);
   }
 
+  get depots(): readonly DepotEntry[] {
+    return [...this.#depots.values()];
+  }
+
   /** Where the depots are, by address. */
   get places(): readonly Authority[] {
     return [...this.#depots.values()].flatMap(({ addresses, port }) =>

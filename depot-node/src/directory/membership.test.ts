@@ -52,6 +52,7 @@ function memberWith(enrolmentSecret: string): Membership {
     activeTransfers: () => 0,
     takeLinkReports: () => [],
     onDirectory: () => keepDirectory(),
+    onHeard: () => {},
     onFailure: ({ code }) => failures.push(code),
     onState: (state) => states.push(state),
     nowMs: () => nowMs,

@@ -2,6 +2,7 @@ import {
   type Directory,
   type ErrorCode,
   type LinkReport,
+  type LinkTest,
   LonghaulError,
   type RegisterRequest,
 } from '@longhaul/shared';
@@ -32,6 +33,8 @@ interface MembershipComponents {
   /** What the connections to other depots told since the last call. */
   readonly takeLinkReports: () => readonly LinkReport[];
   readonly onDirectory: (directory: Directory) => Promise<void>;
+  /** Called after each heartbeat that was answered, with the test of a link that the master asks for, where it does. */
+  readonly onHeard: (test: LinkTest | undefined) => void;
   readonly onFailure: (failure: LonghaulError) => void;
   /** Called when the state, or the code of its problem, has changed. */
   readonly onState: (state: MembershipState) => void;
@@ -141,8 +144,11 @@ export class Membership {
     for (const report of takeLinkReports()) this.#measurements.noteLink(report);
     const reports = this.#measurements.all();
     const draining = this.#draining;
-    await this.#take(await client.heartbeat({ activeTransfers: activeTransfers(), draining, ...reports }));
+    const report = { activeTransfers: activeTransfers(), draining, ...reports };
+    const { test, ...directory } = await client.heartbeat(report);
+    await this.#take(directory);
     this.#measurements.forget(reports);
+    if (!this.#stopped && !draining) this.#components.onHeard(test);
   }
 
   async #take(directory: Directory): Promise<void> {

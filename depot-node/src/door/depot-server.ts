@@ -4,6 +4,7 @@ import {
   HEADERS,
   isChallengeTarget,
   isLegsTarget,
+  isLinkTestTarget,
   isNoticeTarget,
   LonghaulError,
   type Result,
@@ -36,6 +37,8 @@ interface DepotServerComponents {
   readonly takeNotice: (target: string) => Result<void>;
   /** Tells a master what the connections of a job do now. */
   readonly answerLegs: (target: string) => Result<object>;
+  /** Sends bytes to another depot, to test the link. */
+  readonly serveLinkTest: (request: IncomingMessage, response: ServerResponse) => Promise<Result<void>>;
   readonly metrics: Registry;
   readonly metricsNetworks: readonly string[];
   /** Whether the depot takes nothing new. */
@@ -68,6 +71,11 @@ export function createDepotServer(components: DepotServerComponents): Server {
       const taken = components.takeNotice(request.url ?? '');
       if (taken.ok) response.writeHead(204, SAFETY_HEADERS).end();
       else refuse(request, response, taken.error);
+    } else if (isLinkTestTarget(request.url ?? '')) {
+      return components.serveLinkTest(request, response).then(
+        (taken) => (taken.ok ? undefined : refuse(request, response, taken.error)),
+        () => resetConnection(request.socket),
+      );
     } else return handleRelay(request, response).catch(() => resetConnection(request.socket));
     return undefined;
   };

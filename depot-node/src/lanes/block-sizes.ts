@@ -8,6 +8,8 @@ import type { LanesConfig } from './lanes-config.ts';
 const PLAIN_BLOCK_MS = 1000;
 /** Asked ahead, lanes have so much more on the way than comes within one delay: what their rates swing by from block to block. */
 const READY_MS = 50;
+/** Asked ahead, that is so many times `lanes.alphaBytes` at most: from some hundreds of Mbit/s on smaller blocks would cost more than their bytes. */
+const ALPHAS_AHEAD = 2;
 /** Over one chain a fast lane has at most so many times the mean on the way: it has the line that others do not get. */
 const MOST_OF_MEAN = 1.5;
 /** The buffer for lanes of unlike speed holds twice what comes in one delay of the slowest (RFC 6182 section 5.3). */
@@ -77,7 +79,8 @@ function loadAhead(
   config: LanesConfig,
 ): number {
   const sum = lanes.reduce((total, { meter }) => total + (meter.bytesPerMs ?? bytesPerMs), 0);
-  const alphaBytes = Math.min(config.alphaBytes, sum * READY_MS);
+  const mostBytes = Math.min(ALPHAS_AHEAD * config.alphaBytes, config.bufferBytes / 2 / DELAYS_BUFFERED);
+  const alphaBytes = Math.min(mostBytes, sum * READY_MS);
   // A lane's first answer also waited for its connection; over the same chain the least of all is nearest to the truth.
   const delayMs = config.spread
     ? leastDelayMs
@@ -132,10 +135,10 @@ function portionBytes(lane: BusyLane, lanes: readonly BusyLane[], uncutBytes: nu
   const mean = known.reduce((sum, rate) => sum + rate, 0) / known.length;
   let broughtBytes = uncutBytes;
   let bytesPerMs = 0;
-  for (const { busyMs, meter } of lanes.toSorted((one, other) => one.busyMs - other.busyMs)) {
+  const soonest = lanes.map(({ busyMs, meter }) => ({ busyMs, rate: meter.bytesPerMs ?? mean }));
+  for (const { busyMs, rate } of soonest.toSorted((one, other) => one.busyMs - other.busyMs)) {
     // One that is free only after the others have ended takes no part.
     if (bytesPerMs > 0 && busyMs >= broughtBytes / bytesPerMs) break;
-    const rate = meter.bytesPerMs ?? mean;
     broughtBytes += rate * busyMs;
     bytesPerMs += rate;
   }

@@ -6,7 +6,7 @@ import {
 } from '@longhaul/shared';
 
 /** One lane is given a chance where losses leave it at least this part of what the plan promises of all. */
-const ENOUGH_PART = 0.5;
+const ENOUGH_PART = 0.4;
 const SAMPLE_MS = 50;
 /** A rate is that of so many samples: what waited for a lost packet comes in a burst, which is no rate. */
 const SAMPLES = 4;
@@ -15,11 +15,11 @@ const GROWING = 1.05;
 /** After so many samples without growth it has found it: CUBIC and BBR look for it over several round trips. */
 const FOUND_SAMPLES = 6;
 /** What has found its rate below this part of the plan's is held back by something that holds back each connection. */
-const PLANNED_PART = 0.75;
-/** So is what falls below this part of its own best rate: CUBIC keeps 0.7 of its window at a loss (RFC 9438 section 4.6), and more of its rate. */
-const FALLEN_PART = 0.75;
-/** A fall that lasts for so many samples is none that a queue makes up for. */
-const FALLEN_SAMPLES = 3;
+const PLANNED_PART = 0.6;
+/** Over so many samples, a second, a connection makes up for the losses with which its start ends. */
+const FALLEN_SAMPLES = 20;
+/** What brings less than this part of its best rate for so long has fallen: CUBIC keeps 0.7 of its window at a loss (RFC 9438 section 4.6). */
+const FALLEN_PART = 0.6;
 
 interface LaneGrowthInit {
   readonly planned: number;
@@ -39,11 +39,10 @@ export class LaneGrowth {
   #isAlone: boolean;
   #sinceMs: number;
   #sampleBytes = 0;
-  /** Of the last samples, in bytes per ms. */
+  /** Of the last samples, the newest last, in bytes per ms. */
   #rates: number[] = [];
   #best = 0;
   #stalled = 0;
-  #fallen = 0;
 
   constructor(init: LaneGrowthInit) {
     this.#init = init;
@@ -66,7 +65,6 @@ export class LaneGrowth {
     this.#restart();
     this.#rates = [];
     this.#stalled = 0;
-    this.#fallen = 0;
   }
 
   /** Counts bytes that have come. Gives whether all lanes are to be used from now on. */
@@ -74,20 +72,25 @@ export class LaneGrowth {
     this.#sampleBytes += sizeBytes;
     const elapsedMs = this.#init.nowMs() - this.#sinceMs;
     if (!this.#isAlone || elapsedMs < SAMPLE_MS) return false;
-    this.#rates = [...this.#rates, this.#sampleBytes / elapsedMs].slice(-SAMPLES);
+    const rate = this.#sampleBytes / elapsedMs;
+    // Where nothing has come for a while, that is as many samples.
+    const samples = Math.min(FALLEN_SAMPLES, Math.round(elapsedMs / SAMPLE_MS));
+    this.#rates = [...this.#rates, ...Array.from({ length: samples }, () => rate)].slice(-FALLEN_SAMPLES);
     this.#restart();
-    if (this.#rates.length < SAMPLES) return false;
-    this.#judge(this.#rates.reduce((sum, rate) => sum + rate, 0) / SAMPLES);
+    if (this.#rates.length >= SAMPLES) this.#judge(samples);
     return !this.#isAlone;
   }
 
-  #judge(rate: number): void {
-    this.#stalled = rate > GROWING * this.#best ? 0 : this.#stalled + 1;
-    this.#fallen = rate < FALLEN_PART * this.#best ? this.#fallen + 1 : 0;
+  #judge(samples: number): void {
+    const rate = meanOf(this.#rates.slice(-SAMPLES));
+    this.#stalled = rate > GROWING * this.#best ? 0 : this.#stalled + samples;
     this.#best = Math.max(this.#best, rate);
     const plannedBytesPerMs = (this.#init.promise?.rateBps ?? 0) / 8000;
-    const isLittle = this.#stalled >= FOUND_SAMPLES && rate < PLANNED_PART * plannedBytesPerMs;
-    if (isLittle || this.#fallen >= FALLEN_SAMPLES) this.#isAlone = false;
+    const isLittle = this.#stalled >= FOUND_SAMPLES && this.#best < PLANNED_PART * plannedBytesPerMs;
+    // What waited in this machine comes faster than any line: nothing is measured against that.
+    const wontBytesPerMs = Math.min(this.#best, plannedBytesPerMs);
+    const hasFallen = this.#stalled >= FALLEN_SAMPLES && meanOf(this.#rates) < FALLEN_PART * wontBytesPerMs;
+    if (isLittle || hasFallen) this.#isAlone = false;
   }
 
   #restart(): void {
@@ -104,4 +107,8 @@ export function needsLanes(promise: ChainPromise | undefined): boolean {
   const rttSeconds = promise.worstRttMs / 1000;
   const segments = response.segments(promise.worstLossRate, rttSeconds);
   return (segments * SEGMENT_BYTES * 8) / rttSeconds < ENOUGH_PART * promise.rateBps;
+}
+
+function meanOf(rates: readonly number[]): number {
+  return rates.reduce((sum, rate) => sum + rate, 0) / rates.length;
 }

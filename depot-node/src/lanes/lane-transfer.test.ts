@@ -1,17 +1,23 @@
-import { once } from 'node:events';
+import { EventEmitter, once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { connect } from 'node:net';
 import type { ChainPromise } from '@longhaul/shared';
 import { KIB, MIB } from '@longhaul/shared';
 import fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { SOCKET_OPTIONS } from '../kernel/linux-constants.ts';
+import { openKernel } from '../kernel/open-kernel.ts';
+import { descriptorOf } from '../kernel/tcp-handle.ts';
 import { AheadConnection } from '../origin/ahead-connection.ts';
 import { type OpenStream, OriginConnection } from '../origin/origin-connection.ts';
 import type { Part, Representation } from '../origin/representation.ts';
 import type { LaneEvent } from '../plane/events.ts';
+import type { ReadAnswers } from '../relay/answer-reader.ts';
+import { socketPair } from '../relay/promises/socket-pair.ts';
+import { openSplicePlane } from '../relay/splice-plane.ts';
 import { type AskedRange, BlockOrigin, unlikeBytes } from '../testing/block-origin.ts';
 import type { LaneConnection } from './lane.ts';
-import { carryHere } from './lane-carrier.ts';
+import { type CarrierListener, carryHere, type OpenCarrier } from './lane-carrier.ts';
 import { LaneMemory, type TransferMemory } from './lane-memory.ts';
 import { type FirstBlock, type LanesEnd, runLanes } from './lane-transfer.ts';
 import { lanesSchema } from './lanes-config.ts';
@@ -64,6 +70,77 @@ interface Order {
   readonly first?: Part;
   /** Whether lanes are asked for several blocks at once. */
   readonly isAhead?: boolean;
+  /** Whether a relay thread carries the bytes, and reads the answers that it can. */
+  readonly byThread?: boolean;
+}
+
+/** What carries a download, and where it arrives. */
+interface TestCarrier {
+  readonly carry: OpenCarrier;
+  readonly readAnswers?: ReadAnswers;
+  /** What the client has got, so many bytes at least. */
+  readonly received: (bytes: number) => Promise<Buffer>;
+}
+
+function testCarrier(rests: Order['rests']): TestCarrier {
+  const chunks: Buffer[] = [];
+  let rest: Promise<void> | undefined;
+  const carry = carryHere({
+    write: (chunk) => {
+      chunks.push(chunk);
+      rest = rests?.(chunks.length);
+      return rest === undefined;
+    },
+    drained: () => rest ?? Promise.resolve(),
+  });
+  return { carry, received: async () => Buffer.concat(chunks) };
+}
+
+/** So little fits between a thread and a client that what a client leaves unread is noticed. */
+const SOCKET_BYTES = 262_144;
+
+async function threadCarrier(part: Part, rests: Order['rests']): Promise<TestCarrier> {
+  const [client, sink] = await socketPair();
+  const { kernel } = openKernel();
+  kernel?.setNumber(descriptorOf(client) ?? -1, SOCKET_OPTIONS.receiveBuffer, SOCKET_BYTES);
+  kernel?.setNumber(descriptorOf(sink) ?? -1, SOCKET_OPTIONS.sendBuffer, SOCKET_BYTES);
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  const arrival = new EventEmitter();
+  client.on('error', () => {});
+  client.on('data', (chunk: Buffer) => {
+    chunks.push(chunk);
+    bytes += chunk.length;
+    arrival.emit('bytes');
+    const rest = rests?.(chunks.length);
+    if (!rest) return;
+    client.pause();
+    void rest.then(() => client.resume());
+  });
+  let listener: CarrierListener | undefined;
+  const merge = await plane?.merge(sink, {
+    ...part,
+    backBytes: 0,
+    stallMs: 60_000,
+    signal: NEVER,
+    onChange: () => listener?.onChange(),
+    onLast: () => {},
+    onOver: (end) => (end === 'complete' ? listener?.onChange() : listener?.onLeft()),
+  });
+  if (!merge) throw new Error('no thread takes it');
+  return {
+    carry: (_, told) => {
+      listener = told;
+      return merge;
+    },
+    readAnswers: merge.readAnswers,
+    received: async (least) => {
+      for (const isLess = () => bytes < least; isLess(); ) await once(arrival, 'bytes');
+      client.destroy();
+      sink.destroy();
+      return Buffer.concat(chunks);
+    },
+  };
 }
 
 const NEVER = new AbortController().signal;
@@ -74,7 +151,9 @@ const clean = (rateBps: number): ChainPromise => ({ rateBps, worstRttMs: 20, wor
 async function download(order: Order = {}): Promise<Run> {
   const { part = WHOLE, lanes = 4, config = {}, rests, promise, onEvent, refuses } = order;
   let isAhead = order.isAhead === true;
+  const carrier = order.byThread === true ? await threadCarrier(part, rests) : testCarrier(rests);
   const aheadInit = {
+    readAnswers: carrier.readAnswers,
     isFit: () => false,
     note: (isFit: boolean) => {
       isAhead &&= isFit;
@@ -104,9 +183,7 @@ async function download(order: Order = {}): Promise<Run> {
     return { ...lane, part, askedAtMs };
   };
   const first = order.first && (await askFirst(order.first));
-  const chunks: Buffer[] = [];
   const events: LaneEvent[] = [];
-  let rest: Promise<void> | undefined;
   const end = await runLanes({
     part,
     laneCount: lanes,
@@ -116,14 +193,7 @@ async function download(order: Order = {}): Promise<Run> {
     mostQuestions: () => (isAhead ? 4 : 1),
     request: { asked, representation: REPRESENTATION, silenceMs: checked.silenceSeconds * 1000 },
     first,
-    carry: carryHere({
-      write: (chunk) => {
-        chunks.push(chunk);
-        rest = rests?.(chunks.length);
-        return rest === undefined;
-      },
-      drained: () => rest ?? Promise.resolve(),
-    }),
+    carry: carrier.carry,
     config: checked,
     memory: order.memory ?? new LaneMemory(1024 * MIB).join('here'),
     signal: order.signal ?? NEVER,
@@ -135,7 +205,7 @@ async function download(order: Order = {}): Promise<Run> {
     },
   });
   const ranges = origin.asked.filter((range) => range.path === asked.target);
-  return { ...end, asked: ranges, body: Buffer.concat(chunks), events };
+  return { ...end, asked: ranges, body: await carrier.received(end.bytes), events };
 }
 
 function expectBytes({ body, bytes }: Run, { startByte, endByte }: Part): void {
@@ -143,14 +213,29 @@ function expectBytes({ body, bytes }: Run, { startByte, endByte }: Part): void {
   expect(body.equals(CONTENT.subarray(startByte, endByte))).toBe(true);
 }
 
+const opened = await openSplicePlane({ threads: 1 });
+const plane = opened.ok ? opened.plane : undefined;
+afterAll(() => plane?.close());
+
 describe.each([
-  ['coupled', 'singly'],
-  ['coupled', 'ahead'],
-  ['plain', 'singly'],
-  ['plain', 'ahead'],
-] as const)('lanes under %s control, asked %s,', (control, how) => {
+  ['coupled', 'singly', 'here'],
+  ['coupled', 'ahead', 'here'],
+  ['plain', 'singly', 'here'],
+  ['plain', 'ahead', 'here'],
+  ...(plane
+    ? ([
+        ['coupled', 'singly', 'by a thread'],
+        ['coupled', 'ahead', 'by a thread'],
+      ] as const)
+    : []),
+] as const)('lanes under %s control, asked %s, carried %s,', (control, how, where) => {
   const lanes = (order: Order = {}) =>
-    download({ isAhead: how === 'ahead', ...order, config: { control, ...order.config } });
+    download({
+      isAhead: how === 'ahead',
+      byThread: where !== 'here',
+      ...order,
+      config: { control, ...order.config },
+    });
 
   test('deliver a file whole over several connections, each of which serves many blocks', async () => {
     const run = await lanes();
@@ -526,7 +611,9 @@ describe.each([
     const farthest = Math.max(
       ...origin.asked.filter((range) => range.path === path).map(({ endByte }) => endByte),
     );
-    expect(farthest).toBeLessThan(MIB + 512 * KIB);
+    // By a thread some of it lies in the kernel, between it and the client.
+    const betweenBytes = where === 'here' ? 0 : 4 * SOCKET_BYTES;
+    expect(farthest).toBeLessThan(MIB + 512 * KIB + betweenBytes);
     const run = await running;
     expect(run.outcome).toBe('complete');
     expectBytes(run, WHOLE);

@@ -119,7 +119,10 @@ class LaneTransfer {
         this.#carrier.put(fetch.atByte, chunk);
         this.#onBytes(fetch, chunk.length);
       },
-      onMoved: (fetch: LaneFetch, bytes: number) => this.#onBytes(fetch, bytes),
+      onMoved: (fetch: LaneFetch, bytes: number, isHeldUp: boolean) => {
+        if (isHeldUp) this.#growth.noteWaiting();
+        this.#onBytes(fetch, bytes);
+      },
       onWhole: (fetch: LaneFetch, lane: Lane) => this.#onWhole(fetch, lane),
       onFailed: (failure: LonghaulError, lane: Lane, wasGivenBack: boolean) =>
         this.#onFailed(failure, lane, wasGivenBack),
@@ -206,9 +209,7 @@ class LaneTransfer {
   /** Asks lanes for what they fetch next, those first that have least to do. Gives how much has to be delivered before one more. */
   #askAhead(): number {
     for (;;) {
-      const [lane] = this.#lanes
-        .filter(({ mayAskAhead }) => mayAskAhead)
-        .toSorted((one, other) => one.asked - other.asked || one.busyMs - other.busyMs);
+      const lane = this.#leastAsked();
       const late = lane && chooseLateFirst(lane, this.#lanes, this.#queue);
       if (lane && late) {
         const { nextByte: startByte, endByte } = late;
@@ -220,6 +221,23 @@ class LaneTransfer {
       if (choice?.is !== 'fetch') return choice?.forBytes ?? Number.POSITIVE_INFINITY;
       lane?.start(choice.block);
     }
+  }
+
+  /** Of the lanes that can be asked ahead the one that has least to do. */
+  #leastAsked(): Lane | undefined {
+    const able = this.#lanes.filter(({ mayAskAhead }) => mayAskAhead);
+    const least = Math.min(...able.map(({ asked }) => asked));
+    const [first, ...others] = able.filter(({ asked }) => asked === least);
+    if (others.length === 0) return first;
+    let found = first;
+    let leastMs = first?.busyMs ?? 0;
+    for (const lane of others) {
+      const { busyMs } = lane;
+      if (busyMs >= leastMs) continue;
+      found = lane;
+      leastMs = busyMs;
+    }
+    return found;
   }
 
   get #lanesAtWork(): LanesAtWork {
@@ -245,7 +263,7 @@ class LaneTransfer {
   /** Bytes of a block have come, and are with the carrier. */
   #onBytes(fetch: LaneFetch, bytes: number): void {
     const { block } = fetch;
-    const isFirst = fetch.atByte === fetch.fromByte;
+    const isFirst = bytes > 0 && fetch.atByte === fetch.fromByte;
     this.#rests.noteProgress(bytes);
     this.#trials.noteBytes(bytes);
     fetch.atByte += bytes;
@@ -262,8 +280,8 @@ class LaneTransfer {
     if (this.#carrier.isBlocked && this.#queue.readyBytes > LONGEST_TIGHT_QUEUE_BYTES)
       this.#growth.noteWaiting();
     const needsOthers = this.#growth.noteBytes(bytes);
-    // A block that flows is late at another time than one that does not.
-    if (isFirst || needsOthers) this.#work();
+    // A block that flows is late at another time than one that does not; of one that is whole more is told at once.
+    if ((isFirst && fetch.atByte < block.endByte) || needsOthers) this.#work();
   }
 
   #onWhole(fetch: LaneFetch, lane: Lane): void {

@@ -25,6 +25,9 @@ export interface LaneConnection {
 /** Opens a connection for a lane, over a chain that has not failed lately. Does not throw. */
 export type OpenLane = (lane: number) => LaneConnection;
 
+/** A client that keeps a lane waiting for less does not hold it up: a tenth of the time in which it is told of. */
+const LEAST_HELD_UP_MS = 5;
+
 /** A rate needs this much time to show in bytes that come in bursts. */
 const TELLING_MS = 100;
 
@@ -45,6 +48,8 @@ export interface LaneFetch {
   hasRested: boolean;
   /** Another lane has brought it. */
   isLost: boolean;
+  /** It waits for the client alone. */
+  isHeldUp: boolean;
 }
 
 interface LaneComponents {
@@ -56,8 +61,8 @@ interface LaneComponents {
   readonly nowMs: () => number;
   readonly onOpened: (lane: Lane, chain: Chain) => void;
   readonly onChunk: (fetch: LaneFetch, chunk: Buffer) => void;
-  /** Bytes of it have come that went past this thread. */
-  readonly onMoved: (fetch: LaneFetch, bytes: number) => void;
+  /** Bytes of it have come that went past this thread; `isHeldUp`: it waited for the client alone. */
+  readonly onMoved: (fetch: LaneFetch, bytes: number, isHeldUp: boolean) => void;
   readonly onWhole: (fetch: LaneFetch, lane: Lane) => void;
   /** `wasGivenBack`: the origin left blocks unanswered that were asked for ahead; that is no failure of the lane. */
   readonly onFailed: (failure: LonghaulError, lane: Lane, wasGivenBack: boolean) => void;
@@ -329,6 +334,7 @@ export class Lane {
       lastByteMs: 0,
       hasRested: this.#isPaused,
       isLost: false,
+      isHeldUp: false,
     };
     if (isAhead || this.#isPaused) watch.stop();
     this.#fetches.push(fetch);
@@ -344,11 +350,16 @@ export class Lane {
         fetch.lastByteMs = fetch.watch.elapsedMs;
         onChunk(fetch, chunk);
       },
-      onMoved: (bytes, heldUpMs) => {
+      onMoved: (bytes, heldUpMs, isHeldUp) => {
         if (!isHere()) return;
-        fetch.watch.skip(heldUpMs);
-        fetch.lastByteMs = fetch.watch.elapsedMs;
-        onMoved(fetch, bytes);
+        const { watch } = fetch;
+        watch.skip(heldUpMs);
+        if (isHeldUp) watch.stop();
+        else if (fetch === this.fetch && !this.#isPaused) watch.start();
+        fetch.lastByteMs = watch.elapsedMs;
+        const wasHeldUp = isHeldUp || fetch.isHeldUp || heldUpMs >= LEAST_HELD_UP_MS;
+        fetch.isHeldUp = isHeldUp;
+        onMoved(fetch, bytes, wasHeldUp);
       },
     };
     read(taker).then(

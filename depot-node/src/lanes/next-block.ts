@@ -91,13 +91,13 @@ export function chooseAhead(
   if (leftBytes >= unaskedBytes) return { is: 'wait', forMs: LOOK_AGAIN_MS, forBytes: never };
   const headLateInMs = untilUnusualMs(open[0], lanes);
   const reachBytes = queue.claimByte(leftBytes) + Math.min(sizeBytes, unaskedBytes - leftBytes) - headByte;
-  // Of one lane alone nothing comes before its turn.
+  // Of one lane alone nothing comes before its turn, and its blocks may be larger than the window.
   const missingBytes =
-    lanes.length === 1
+    inService.length === 1
       ? spanBytes - config.bufferBytes / 2
       : reachBytes - windowBytes(inService, headLateInMs === 0, config);
   if (reachBytes > sizeBytes && missingBytes > 0)
-    return { is: 'wait', forMs: headLateInMs || never, forBytes: missingBytes };
+    return { is: 'wait', forMs: headLateInMs || never, forBytes: Math.min(missingBytes, spanBytes) };
   return { is: 'fetch', block: queue.claim(leftBytes, sizeBytes), isLate: false };
 }
 

@@ -71,6 +71,8 @@ export interface NextLegs {
     signal: AbortSignal,
     use: (connection: Duplex) => Promise<T>,
   ) => Promise<T>;
+  /** Opens a connection to another depot, TLS included, for other things than a chain. */
+  readonly dialDepot: (entry: DepotEntry, signal: AbortSignal) => Promise<Duplex>;
   /** Opens a connection to another depot for a download that is about to come. */
   readonly prepare: (id: string) => void;
   /** Takes over the place that a tunnel of a client holds at the next depot; to be called when it has ended. */
@@ -135,6 +137,7 @@ export function createNextLegs(components: NextLegComponents): NextLegs {
       early.sendOver(socket)();
       return socket;
     },
+    dialDepot: (entry, signal) => dialDepot(components, entry, signal),
     prepare: (id) => spares.prepare(id),
     takePlace: (tunnel) => standing.takePlace(tunnel),
     spareCount: () => spares.count,

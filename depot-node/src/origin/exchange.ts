@@ -19,10 +19,10 @@ export interface BodyTaker {
   /** Takes the bytes as they come; they are the taker's from then on. */
   readonly onChunk: (chunk: Buffer) => void;
   /**
-   * So many bytes have gone to their place where a relay thread reads the body, and for so long the client alone has kept them
-   * from going on.
+   * So many bytes have gone to their place where a relay thread reads the body. For so long the client alone has kept them from
+   * going on, and may do so from now on; then what is told next is, below 0, how long they went on since.
    */
-  readonly onMoved?: ((bytes: number, heldUpMs: number) => void) | undefined;
+  readonly onMoved?: ((bytes: number, heldUpMs: number, isHeldUp: boolean) => void) | undefined;
 }
 
 export interface ReadOptions extends BodyTaker {

@@ -119,6 +119,13 @@ export type DepotEvent =
   | { readonly type: 'flow'; readonly plane: PlaneKind }
   /** A tunnel to the next depot was opened, over a connection that waited for it or a new one. */
   | { readonly type: 'leg'; readonly start: 'spare' | 'dialled' }
+  /** So many bytes went over a link to test it. */
+  | {
+      readonly type: 'link-tested';
+      readonly depot: string;
+      readonly role: 'sender' | 'receiver';
+      readonly bytes: number;
+    }
   /** What the kernel refuses of the configured options, told once at start. */
   | ({ readonly type: 'sockets' } & SocketReport)
   | { readonly type: 'directory'; readonly depots: number }

@@ -22,8 +22,8 @@ export interface BodyOrder {
   readonly startByte: number;
   /** Takes its bytes, where they come through this thread. */
   readonly onChunk: (chunk: Buffer) => void;
-  /** Told of bytes that went past it, and how long the one who gets them has kept them from going on. */
-  readonly onMoved: (bytes: number, heldUpMs: number) => void;
+  /** Told of bytes that went past it; see `BodyTaker`. */
+  readonly onMoved: (bytes: number, heldUpMs: number, isHeldUp: boolean) => void;
 }
 
 /** Reads answers from a connection, each when it is asked to; between two of them it reads nothing. */

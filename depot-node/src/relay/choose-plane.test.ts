@@ -34,6 +34,7 @@ function fakeSplice(asked: string[], isAlive = true): SplicePlane {
     kind: 'splice',
     tunnel,
     body,
+    merge: async () => undefined,
     openDigest: () => undefined,
     canMove: isPlainTcp,
     tls: { reason: 'not in this test' },

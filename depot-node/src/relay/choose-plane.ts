@@ -25,6 +25,12 @@ export function createRelay({ splice, onFlow }: ChooserComponents): ChoosingRela
   return {
     splices: (source, sink, sizeBytes) =>
       sizeBytes >= MIN_SPLICED_BODY_BYTES && spliceFor(source, sink) !== undefined,
+    merge: async (sink, options) => {
+      if (splice?.isAlive() !== true || !splice.canMove(sink)) return undefined;
+      const merge = await splice.merge(sink, options);
+      if (merge) onFlow('splice');
+      return merge;
+    },
     openDigest: (algorithm) => splice?.openDigest(algorithm),
     tunnel: (downstream, upstream, options) =>
       choose(downstream, upstream, true).tunnel(downstream, upstream, options),

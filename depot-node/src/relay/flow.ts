@@ -31,6 +31,8 @@ export interface Flow {
   readonly isHandshaking?: boolean;
   /** Why it never began. */
   readonly failure?: FlowReport['failure'];
+  /** Whether it had taken bytes that belong to nothing whole. */
+  readonly hasUnused?: boolean;
   /** Whether it waits for its next turn. */
   queued: boolean;
   /** Bytes of both directions at the last report of progress. */

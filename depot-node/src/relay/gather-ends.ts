@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
 import type { Kernel } from '../kernel/open-kernel.ts';
+import { descriptorOf } from '../kernel/tcp-handle.ts';
 import { duplicatePair } from './prepare-ends.ts';
 import type { RelayThread } from './relay-thread.ts';
 import type { RelayThreads } from './relay-threads.ts';
@@ -21,6 +22,27 @@ export interface GatheredEnds {
   readonly release: () => void;
   /** Closes Node's own sockets: both connections go on, and to their ends, in the thread. */
   readonly handOver: () => void;
+}
+
+/** One connection as an end of a flow. */
+export interface GatheredEnd {
+  readonly thread: RelayThread;
+  readonly end: EndSpec;
+}
+
+/** Brings a connection into a thread: `home` where there is one, else any. Undefined where that is impossible; it then goes on as it did. */
+export async function gatherEnd(
+  { kernel, threads, tls }: GatherComponents,
+  socket: Socket,
+  home?: RelayThread,
+): Promise<GatheredEnd | undefined> {
+  const side = tls?.sideOf(socket);
+  const thread = home ?? side?.thread ?? threads.idlest();
+  if (!thread || (side && side.thread !== thread && !(await side.move(thread)))) return undefined;
+  const own = thread.isAlive() ? descriptorOf(socket) : undefined;
+  const descriptor = own === undefined ? -1 : kernel.duplicate(own);
+  if (descriptor < 0) return undefined;
+  return { thread, end: side ? { session: side.id, descriptor } : descriptor };
 }
 
 /**

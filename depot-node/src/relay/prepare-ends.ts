@@ -1,7 +1,9 @@
 import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { DescriptorCalls } from '../kernel/descriptor-calls.ts';
+import type { Kernel } from '../kernel/open-kernel.ts';
 import { descriptorOf } from '../kernel/tcp-handle.ts';
+import { descriptorUnder } from '../sockets/held-descriptor.ts';
 
 type Flush = 'flushed' | 'broke' | 'timeout' | 'cancelled';
 
@@ -59,4 +61,10 @@ export function duplicatePair(
   if (second >= 0) return { first, second };
   kernel.close(first);
   return undefined;
+}
+
+/** Whether the close of a connection resets it, also when it is the end of this process that closes it. */
+export function resetOnClose(kernel: Kernel, sink: Socket, isReset: boolean): void {
+  const descriptor = descriptorUnder(sink);
+  if (descriptor !== undefined) kernel.resetOnClose(descriptor, isReset);
 }

@@ -8,7 +8,9 @@ import type { EndComponents, EndUse, Flow, FlowComponents } from './flow.ts';
 import type { Mail } from './mail.ts';
 import { createPipePool } from './pipe-pool.ts';
 import { ThreadDigests } from './thread-digests.ts';
+import { ThreadMerges } from './thread-merges.ts';
 import type {
+  AnswersCommand,
   EndSpec,
   FlowEnd,
   FlowProgress,
@@ -128,6 +130,9 @@ export function runRelayLoop(init: LoopComponents): void {
           components: shared,
         });
   const components: EndComponents = { ...shared, makeEnd };
+  const merges = new ThreadMerges({ components, enqueue, report });
+  /** When something of a merge is to be told. */
+  let tellAtMs = Number.POSITIVE_INFINITY;
 
   const listen = (command: ListenCommand) => {
     if (tls) start(tls.listen(command));
@@ -158,6 +163,15 @@ export function runRelayLoop(init: LoopComponents): void {
     }
   };
 
+  /** Adds a connection to a merge, which may be over by now. */
+  const addAnswers = (command: AnswersCommand) => {
+    const answers = merges.add(command);
+    if (answers) return start(answers);
+    const { id, source } = command;
+    report({ type: 'finished', id, end: 'cancelled', bytesUp: 0, bytesDown: 0, rest: undefined });
+    makeEnd(source, 'source').close();
+  };
+
   const start = (flow: Flow) => {
     flows.set(flow.id, flow);
     if (watch(flow)) enqueue(flow);
@@ -181,6 +195,7 @@ export function runRelayLoop(init: LoopComponents): void {
     if (!flows.delete(flow.id)) return;
     const rest = flow.finish(end);
     tls?.delete(flow.id);
+    merges.delete(flow.id, now);
     forget(flow);
     // The report goes out before the descriptors are closed. If the thread dies in between, the main thread closes only flows that
     // were not reported, so it never closes a number that the system has given to somebody else.
@@ -193,6 +208,7 @@ export function runRelayLoop(init: LoopComponents): void {
         bytesDown: flow.bytesDown(),
         rest,
         segments: flow.segments?.(),
+        ...(flow.hasUnused === true && { hasUnused: true }),
         ...(flow.failure && { failure: flow.failure }),
       });
     for (const one of flow.ends) one.close();
@@ -204,6 +220,15 @@ export function runRelayLoop(init: LoopComponents): void {
         return start(createTunnelFlow(command, components, now));
       case 'body':
         return start(createBodyFlow(command, components, now));
+      case 'merge':
+        return start(merges.begin(command, now));
+      case 'answers':
+        return addAnswers(command);
+      case 'answer-head':
+      case 'answer-body':
+      case 'answer-rest':
+      case 'merge-put':
+        return merges.obey(command, now);
       case 'secure':
         return secure(command);
       case 'listen':
@@ -304,7 +329,8 @@ export function runRelayLoop(init: LoopComponents): void {
   const waitMs = () => {
     if (queue.length > 0) return 0;
     const isTicking = flows.size > (tls?.listeners ?? 0) || tls?.isWaiting === true;
-    return isTicking ? Math.max(0, Math.ceil(nextTickMs - now)) : -1;
+    const nextMs = Math.min(isTicking ? nextTickMs : Number.POSITIVE_INFINITY, tellAtMs);
+    return nextMs === Number.POSITIVE_INFINITY ? -1 : Math.max(0, Math.ceil(nextMs - now));
   };
 
   if (!readiness.watchWaker(waker, WAKER_KEY)) throw new Error('the waker cannot be watched');
@@ -318,6 +344,7 @@ export function runRelayLoop(init: LoopComponents): void {
       if (mail.hasCome()) for (let command = nextCommand(); command; command = nextCommand()) obey(command);
       handleEvents(count);
       runTurns();
+      tellAtMs = merges.tell(now);
       if (now >= nextTickMs) tick();
       freeKeys.push(...freedKeys.splice(0));
     }

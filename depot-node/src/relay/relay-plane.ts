@@ -1,6 +1,7 @@
 import type { Duplex } from 'node:stream';
 import type { DigestAlgorithm, FlowDigest } from '../digests/flow-digest.ts';
 import type { Segment } from '../digests/segment-tags.ts';
+import type { ReadAnswers } from './answer-reader.ts';
 
 /** Moves bytes between two connections. The one place of the data plane that joins sockets. */
 export interface Relay {
@@ -24,6 +25,44 @@ export interface ChoosingRelay extends Relay {
   readonly splices: (source: Duplex, sink: Duplex, sizeBytes: number) => boolean;
   /** Begins a digest that relay threads make; `undefined` where there are none. */
   readonly openDigest: (algorithm: DigestAlgorithm) => FlowDigest | undefined;
+  /**
+   * Has a relay thread join parts of a file, which come over many connections, into one stream in order; `undefined` where none
+   * can. Until it is over nobody else may write to the sink, which is then the caller's again, unless it broke.
+   */
+  readonly merge: (sink: Duplex, options: MergeOptions) => Promise<BodyMerge | undefined>;
+}
+
+export interface MergeOptions {
+  readonly startByte: number;
+  readonly endByte: number;
+  /** Bytes at its end that are not delivered, but given to `onLast`. */
+  readonly backBytes: number;
+  /** How long the sink may leave bytes unread. */
+  readonly stallMs: number;
+  /** Gives it up before it begins. */
+  readonly signal: AbortSignal;
+  readonly watcher?: Pick<BodyWatcher, 'digest' | 'tagKey' | 'onTags'> | undefined;
+  /** It has delivered or holds other bytes than before. */
+  readonly onChange: () => void;
+  readonly onLast: (bytes: Buffer) => void;
+  /** Told once. `sink-broke`: also where the sink left its bytes unread for too long. */
+  readonly onOver: (end: 'complete' | 'sink-broke' | 'cancelled') => void;
+}
+
+/** A file that many connections bring parts of, and one gets. */
+export interface BodyMerge {
+  /** The first byte that the sink's kernel has not; the last bytes count when they have been given to `onLast`. Lags by milliseconds. */
+  readonly headByte: number;
+  /** Bytes in memory. Lags likewise. */
+  readonly heldBytes: number;
+  /** Whether the sink takes nothing just now. */
+  readonly isBlocked: boolean;
+  /** Adds bytes that this thread has read; they are copied. */
+  readonly put: (startByte: number, bytes: Buffer) => void;
+  /** Has the thread read the answers of a connection. */
+  readonly readAnswers: ReadAnswers;
+  /** Ends it; resolves when `headByte` is final. */
+  readonly close: () => Promise<void>;
 }
 
 /** One way to move the bytes. */

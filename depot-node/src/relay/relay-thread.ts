@@ -8,6 +8,7 @@ import type { RelayWorkerData } from './relay-worker.ts';
 import type {
   AbandonCommand,
   AcceptedReport,
+  AnswersCommand,
   BeginCommand,
   BegunReport,
   BodyCommand,
@@ -17,6 +18,9 @@ import type {
   FlowReport,
   GivenAway,
   ListenCommand,
+  MergeCommand,
+  MergeEvent,
+  MergeOrder,
   RefusedReport,
   SecureCommand,
   SessionCommand,
@@ -26,11 +30,19 @@ import type {
 } from './thread-message.ts';
 
 type WithoutId<T> = T extends unknown ? Omit<T, 'id'> : never;
-export type FlowCommand = WithoutId<TunnelCommand | BodyCommand>;
+export type FlowCommand = WithoutId<TunnelCommand | BodyCommand | MergeCommand | AnswersCommand>;
 
 export interface FlowListener {
   readonly onProgress: (bytesDown: number, bytesUp: number) => void;
   readonly onFinished: (report: FlowReport) => void;
+  /** Of a merge, or of a connection that brings parts of one. */
+  readonly onMerge?: (event: MergeEvent) => void;
+}
+
+/** A flow of a thread. */
+export interface StartedFlow {
+  readonly id: number;
+  readonly cancel: () => void;
 }
 
 /** What is told of a TLS connection. */
@@ -52,6 +64,8 @@ export interface RelayThread {
   readonly isAlive: () => boolean;
   /** Hands a flow over with its descriptors; the result cancels it. Exactly one `onFinished` follows. */
   readonly start: (command: FlowCommand, listener: FlowListener) => () => void;
+  /** The same, with the number by which the flow can be told more. */
+  readonly begin: (command: FlowCommand, listener: FlowListener) => StartedFlow;
   /** Begins a digest of what flows of this thread carry, by the id that it is given to them with. */
   readonly openDigest: (algorithm: DigestAlgorithm) => FlowDigest;
   /** Hands a TLS connection over with its descriptor; the result names it. Exactly one `onFinished` follows, unless it is given away. */
@@ -61,7 +75,9 @@ export interface RelayThread {
     command: Omit<ListenCommand, 'id'>,
     listener: AcceptListener,
   ) => { readonly id: number; readonly stop: () => void };
-  readonly tell: (command: SessionCommand | ContextCommand | AbandonCommand | CertificateCommand) => void;
+  readonly tell: (
+    command: SessionCommand | ContextCommand | AbandonCommand | CertificateCommand | MergeOrder,
+  ) => void;
   /** Begins a client's TLS connection that has no descriptor yet; undefined where that is impossible, or the thread dies. */
   readonly beginTls: (command: Pick<BeginCommand, 'context' | 'host'>) => Promise<BegunReport['begun']>;
   /** Why it ends no TLS; undefined where it does. */
@@ -162,7 +178,9 @@ export async function startRelayThread(
       digests.get(report.id)?.(report.digest);
       digests.delete(report.id);
       restIfIdle();
-    } else if (report.type === 'progress')
+    } else if (report.type === 'merges')
+      for (const event of report.events) flows.get(event.id)?.onMerge?.(event);
+    else if (report.type === 'progress')
       for (const [id, down, up] of report.flows) flows.get(id)?.onProgress(down, up);
   };
 
@@ -207,8 +225,17 @@ export async function startRelayThread(
   worker.unref();
   port.unref();
 
+  const beginFlow = (command: FlowCommand, listener: FlowListener): StartedFlow => {
+    const id = add(command, { ...listener, descriptors: endsOf(command).map(descriptorOf) });
+    const cancel = () => {
+      if (alive && flows.has(id)) send({ type: 'cancel', id });
+    };
+    return { id, cancel };
+  };
+
   return {
     isAlive: () => alive,
+    begin: beginFlow,
     running: () => flows.size,
     openDigest: (algorithm) => {
       const id = nextId;
@@ -261,14 +288,7 @@ export async function startRelayThread(
         port.ref();
         send({ ...command, type: 'begin', id });
       }),
-    start: (command, listener) => {
-      const ends =
-        command.type === 'tunnel' ? [command.downstream, command.upstream] : [command.source, command.sink];
-      const id = add(command, { ...listener, descriptors: ends.map(descriptorOf) });
-      return () => {
-        if (alive && flows.has(id)) send({ type: 'cancel', id });
-      };
-    },
+    start: (command, listener) => beginFlow(command, listener).cancel,
     close: async () => {
       if (alive) {
         alive = false;
@@ -279,6 +299,12 @@ export async function startRelayThread(
       await exited;
     },
   };
+}
+
+function endsOf(command: FlowCommand): readonly EndSpec[] {
+  if (command.type === 'tunnel') return [command.downstream, command.upstream];
+  if (command.type === 'merge') return [command.sink];
+  return command.type === 'answers' ? [command.source] : [command.source, command.sink];
 }
 
 function descriptorOf(end: EndSpec): number {

@@ -1,10 +1,8 @@
 import type { Socket } from 'node:net';
-import type { Kernel } from '../kernel/open-kernel.ts';
 import { resumeReading, stopReading } from '../kernel/tcp-handle.ts';
-import { descriptorUnder } from '../sockets/held-descriptor.ts';
 import { resetConnection } from '../sockets/reset.ts';
 import { type GatheredEnds, gatherEnds } from './gather-ends.ts';
-import { flushed, suspendIdleTimeouts } from './prepare-ends.ts';
+import { flushed, resetOnClose, suspendIdleTimeouts } from './prepare-ends.ts';
 import type { BodyEnd, BodyOptions, BodyOutcome } from './relay-plane.ts';
 import type { SpliceComponents } from './splice-tunnel.ts';
 import { streamBody } from './stream-plane.ts';
@@ -101,11 +99,6 @@ async function runBody(
   else resumeReading(source);
   if (outcome === 'sink-broke') sink.destroy();
   return { outcome, bytes };
-}
-
-function resetOnClose(kernel: Kernel, sink: Socket, isReset: boolean): void {
-  const descriptor = descriptorUnder(sink);
-  if (descriptor !== undefined) kernel.resetOnClose(descriptor, isReset);
 }
 
 function outcomeOf({ end }: FlowReport, source: Socket, sink: Socket, signal: AbortSignal): BodyEnd {

@@ -6,6 +6,7 @@ import { isPlainTcp } from '../kernel/tcp-handle.ts';
 import type { ChoosingRelay, RelayPlane } from './relay-plane.ts';
 import { startRelayThreads } from './relay-threads.ts';
 import { spliceBody } from './splice-body.ts';
+import { spliceMerge } from './splice-merge.ts';
 import { spliceTunnel } from './splice-tunnel.ts';
 import { streamPlane } from './stream-plane.ts';
 import { createTlsPlane, type TlsPlane } from './tls-plane.ts';
@@ -13,7 +14,7 @@ import { createTlsPlane, type TlsPlane } from './tls-plane.ts';
 /** Threads where nobody says how many: each costs some MB, and eight cores move what network cards carry. */
 const MOST_DEFAULT_THREADS = 8;
 
-export interface SplicePlane extends RelayPlane, Pick<ChoosingRelay, 'openDigest'> {
+export interface SplicePlane extends RelayPlane, Pick<ChoosingRelay, 'openDigest' | 'merge'> {
   /** Whether flows are still spliced; after a crash of all threads Node moves them. */
   readonly isAlive: () => boolean;
   /** Whether it can move the bytes of a connection: a plain one, or one whose TLS it ends. */
@@ -71,6 +72,8 @@ export async function openSplicePlane(options: SplicePlaneOptions = {}): Promise
           canMove(source) && canMove(sink) && !bodyOptions.signal.aborted
             ? spliceBody(components, source, sink, bodyOptions)
             : streamPlane.body(source, sink, bodyOptions),
+        merge: async (sink, mergeOptions) =>
+          canMove(sink) ? spliceMerge({ ...components, canMove }, sink, mergeOptions) : undefined,
         openDigest: threads.openDigest,
         canMove,
         tls: tls ?? { reason: whyNoTls ?? '' },

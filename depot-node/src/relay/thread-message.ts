@@ -9,6 +9,9 @@ import type { DigestCommand } from './thread-digests.ts';
 export type ThreadCommand =
   | TunnelCommand
   | BodyCommand
+  | MergeCommand
+  | AnswersCommand
+  | MergeOrder
   | DigestCommand
   | SecureCommand
   | ListenCommand
@@ -149,6 +152,73 @@ export interface BodyCommand {
   readonly tagKey?: Uint8Array | undefined;
 }
 
+/** A file that many connections bring parts of, and one gets in order. */
+export interface MergeCommand {
+  readonly type: 'merge';
+  readonly id: number;
+  readonly sink: EndSpec;
+  readonly startByte: number;
+  readonly endByte: number;
+  /** Bytes at its end that are not delivered, but reported. */
+  readonly backBytes: number;
+  readonly stallMs: number;
+  readonly digestId?: number | undefined;
+  readonly tagKey?: Uint8Array | undefined;
+}
+
+/** A connection whose answers bring parts of a file. */
+export interface AnswersCommand {
+  readonly type: 'answers';
+  readonly id: number;
+  /** Where the bodies go; of the same thread. */
+  readonly merge: number;
+  readonly source: EndSpec;
+  /** Bytes that Node had already read. */
+  readonly head: Uint8Array;
+  /** Whether a head comes first, or a body whose place will be told. */
+  readonly isAtHead: boolean;
+}
+
+/** What a merge, or a connection of one, is to do next. */
+export type MergeOrder =
+  | { readonly type: 'answer-head'; readonly id: number }
+  | {
+      readonly type: 'answer-body';
+      readonly id: number;
+      readonly startByte: number;
+      readonly sizeBytes: number;
+    }
+  | { readonly type: 'answer-rest'; readonly id: number; readonly isResting: boolean }
+  | {
+      readonly type: 'merge-put';
+      readonly id: number;
+      readonly startByte: number;
+      readonly bytes: Uint8Array;
+    };
+
+/** What is told of merges and their connections, in order. */
+export type MergeEvent =
+  | { readonly is: 'head'; readonly id: number; readonly bytes: Uint8Array }
+  /**
+   * Bytes of a body since the last time, and how long the sink alone has kept it waiting; below 0, how long it went on, where it
+   * was held up at the last time.
+   */
+  | {
+      readonly is: 'moved';
+      readonly id: number;
+      readonly bytes: number;
+      readonly heldUpMs: number;
+      readonly isHeldUp: boolean;
+    }
+  | { readonly is: 'whole'; readonly id: number }
+  | {
+      readonly is: 'delivered';
+      readonly id: number;
+      readonly bytes: number;
+      readonly heldBytes: number;
+      readonly isBlocked: boolean;
+    };
+
 /** What a relay thread says. */
 export type ThreadReport =
   | { readonly type: 'ready'; readonly tls: string | undefined }
@@ -159,6 +229,7 @@ export type ThreadReport =
   | BegunReport
   /** What the flows have delivered so far. */
   | { readonly type: 'progress'; readonly flows: readonly FlowProgress[] }
+  | { readonly type: 'merges'; readonly events: readonly MergeEvent[] }
   | FlowReport
   | DigestReport;
 
@@ -211,10 +282,12 @@ export interface FlowReport {
   readonly end: FlowEnd;
   readonly bytesUp: number;
   readonly bytesDown: number;
-  /** Taken from the source of a body and not delivered. */
+  /** Taken from the source of a body and not delivered; of a merge that is complete, the bytes at its end. */
   readonly rest: Uint8Array<ArrayBuffer> | undefined;
   /** Tags of all that was taken, where they were wanted. */
   readonly segments?: readonly Segment[] | undefined;
+  /** Whether a connection of a merge had brought bytes that belong to nothing whole. */
+  readonly hasUnused?: boolean;
   /** Why a handshake has failed. */
   readonly failure?: { readonly isBroken: boolean; readonly reason: string };
 }

@@ -97,6 +97,8 @@ export async function startTestOverlay(
             overlayNetworks: ['127.0.0.0/8'],
             ...addresses,
           },
+          // What is measured is what a test does.
+          measuring: { bytesPerHour: 0 },
           ...others,
         }),
         state: openStateFolder(join(folder, id)),

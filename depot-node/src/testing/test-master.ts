@@ -7,6 +7,7 @@ import {
   HEADERS,
   issueTicket,
   type LegsQuestion,
+  type LinkTest,
   legsText,
   noticeText,
   type PlanNotice,
@@ -26,6 +27,8 @@ export interface TestMaster {
   readonly depots: Map<string, DepotEntry>;
   /** What depots are told of themselves. */
   standing: Standing;
+  /** The test of a link that the next heartbeat is answered with. */
+  linkTest: LinkTest | undefined;
   /** All requests with their bodies, and their stamps where these were readable. */
   readonly requests: {
     readonly path: string;
@@ -76,7 +79,12 @@ export async function startTestMaster(): Promise<TestMaster> {
       return { status: 200, body: directory() };
     }
     if (path === '/v1/depots/trial') return { status: 200, body: master.onTrial() };
-    if (path.endsWith('/heartbeat')) return master.onHeartbeat() ?? { status: 200, body: directory() };
+    if (path.endsWith('/heartbeat')) {
+      const { linkTest } = master;
+      master.linkTest = undefined;
+      const test = linkTest ? { test: linkTest } : {};
+      return master.onHeartbeat() ?? { status: 200, body: { ...directory(), ...test } };
+    }
     if (path.endsWith('/follow-ups')) return master.onFollowUp(body as FollowUpRequest);
     return { status: 200, body: directory() };
   };
@@ -124,6 +132,7 @@ export async function startTestMaster(): Promise<TestMaster> {
       key = newKey(Number(key.id.slice(1)) + 1);
     },
     standing: { state: 'up' },
+    linkTest: undefined,
     beforeAnswer: async () => {},
     onTrial: () => ({}),
     onHeartbeat: () => undefined,

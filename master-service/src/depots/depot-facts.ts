@@ -67,6 +67,8 @@ export const DEPOT_HEARD = {
     /** Number of its newest heartbeat; 0 when it has only registered. */
     heartbeat: count,
     draining: z.boolean(),
+    /** Transfers that it served. */
+    activeTransfers: count.optional(),
     upSeconds: z.number().min(0),
     failures: count,
   }),

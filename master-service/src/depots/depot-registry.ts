@@ -27,6 +27,8 @@ const MISSED_HEARTBEATS = 3;
 /** One depot with what counts of it now. */
 export interface DepotView extends DepotRecord {
   readonly state: DepotState;
+  /** Transfers that it served when it was heard last. */
+  readonly activeTransfers: number;
   /** What its operator should look at. */
   readonly problem: ErrorCode | undefined;
 }
@@ -227,5 +229,6 @@ export class DepotRegistry {
 }
 
 function viewOf(depot: RegisteredDepot, nowMs: number): DepotView {
-  return { ...depot.record, state: depot.state(nowMs), problem: depot.problemCode(nowMs) };
+  const { record, activeTransfers } = depot;
+  return { ...record, state: depot.state(nowMs), activeTransfers, problem: depot.problemCode(nowMs) };
 }

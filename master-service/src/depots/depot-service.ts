@@ -15,6 +15,7 @@ import {
 } from '@longhaul/shared';
 import type { EmitEvent } from '../events.ts';
 import type { KnownMasters } from '../keys/known-masters.ts';
+import type { IdleLinks } from '../measuring/idle-links.ts';
 import type { LinkTable } from '../planning/link-table.ts';
 import type { Planner, PromisedChains } from '../planning/planner.ts';
 import type { SizeMemory } from '../planning/size-memory.ts';
@@ -33,6 +34,7 @@ interface DepotServiceInit {
   readonly planner: Planner;
   readonly assumedSizeBytes: number;
   readonly masters: KnownMasters;
+  readonly idleLinks: Pick<IdleLinks, 'next'>;
   readonly emit: EmitEvent;
 }
 
@@ -64,7 +66,7 @@ export class DepotService {
 
   /** Takes in state, link estimates and sizes of the process that counts; `depot-twice`, `depot-unknown`. */
   hear(id: string, heartbeat: HeartbeatRequest, stamp: RequestStamp, nowMs: number): Result<Directory> {
-    const { registry, prover, links, sizes, emit } = this.#init;
+    const { registry, prover, links, sizes, idleLinks, emit } = this.#init;
     const heard = registry.hear(id, heartbeat, stamp, nowMs);
     if (!heard.ok) {
       if (registry.view(id, nowMs)?.problem === 'depot-twice') emit({ type: 'depot-twice', depot: id });
@@ -80,7 +82,8 @@ export class DepotService {
       // One that takes its leave does not answer any more.
       if (!heartbeat.draining) void prover.prove(id);
     }
-    return ok(this.#directory(id, nowMs));
+    const test = heard.value ? idleLinks.next(id, registry.views(nowMs), nowMs) : undefined;
+    return ok({ ...this.#directory(id, nowMs), ...(test ? { test } : {}) });
   }
 
   /**

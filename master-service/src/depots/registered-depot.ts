@@ -36,6 +36,7 @@ interface Heard {
   readonly process: string;
   readonly heartbeat: number;
   readonly draining: boolean;
+  readonly activeTransfers?: number | undefined;
 }
 
 type Place = Omit<DepotRecord, 'id'>;
@@ -88,6 +89,11 @@ export class RegisteredDepot {
     if (!this.isHeard(nowMs)) return 'lost';
     if (!this.#proof.valid(nowMs)) return 'unproved';
     return this.#heard?.value.draining ? 'draining' : 'up';
+  }
+
+  /** Transfers that it served when it was heard last. */
+  get activeTransfers(): number {
+    return this.#heard?.value.activeTransfers ?? 0;
   }
 
   /** What the depot is told of itself, when it has just been heard. */
@@ -143,12 +149,16 @@ export class RegisteredDepot {
    * Takes in a heartbeat; `false` when there is nothing new in it. `depot-twice` to another process than the one that counts;
    * `depot-unknown` when that one drains or is not heard of any more, so that this one may register.
    */
-  hear({ draining }: HeartbeatRequest, { epoch, sequence }: RequestStamp, nowMs: number): Result<boolean> {
+  hear(
+    { draining, activeTransfers }: HeartbeatRequest,
+    { epoch, sequence }: RequestStamp,
+    nowMs: number,
+  ): Result<boolean> {
     // Where nobody knows which one counts, the first one does.
     const { process, heartbeat } = this.#heard?.value ?? { process: epoch, heartbeat: 0 };
     if (epoch !== process) return this.#hearOther(draining, nowMs);
     if (sequence <= heartbeat) return ok(false);
-    this.#learnHeard({ process, heartbeat: sequence, draining }, nowMs);
+    this.#learnHeard({ process, heartbeat: sequence, draining, activeTransfers }, nowMs);
     return ok(true);
   }
 

@@ -102,4 +102,14 @@ describe('a store of facts', () => {
     store.sweep(1000 - 3_600_000);
     expect(store.newest(FIGURE, 'a')).toBeDefined();
   });
+
+  // Half a million through a store that looked for its oldest fact took a minute, and the test's time with it.
+  test('that is full takes new facts, however many', () => {
+    const many = kind({ most: 100_000 });
+    const store = new FactStore([many]);
+    for (let at = 0; at < 500_000; at += 1) store.take(fact(`k${at}`), 0);
+    expect(store.counts()).toEqual({ figure: 100_000 });
+    expect(store.all(many, 'k399999')).toHaveLength(0);
+    expect(store.all(many, 'k400000')).toHaveLength(1);
+  });
 });

@@ -1,5 +1,5 @@
 import { ok, type Result, refuse } from '@longhaul/shared';
-import { FairRoom } from '@longhaul/shared/service';
+import { FairRoom, OrderedMap } from '@longhaul/shared/service';
 import * as z from 'zod';
 import { type Fact, type FactKind, isAfter, newestOf } from './fact.ts';
 
@@ -18,7 +18,7 @@ export type Watcher<Value> = (now: Fact<Value> | undefined, before: Fact<Value> 
 interface Table {
   readonly kind: FactKind<unknown>;
   /** Of each source its facts by key, the one that was replaced longest ago first. */
-  readonly bySource: Map<string, Map<string, Fact>>;
+  readonly bySource: Map<string, OrderedMap<string, Fact>>;
   readonly room: FairRoom;
   readonly watchers: Set<Watcher<unknown>>;
 }
@@ -45,11 +45,10 @@ export class FactStore {
     const before = facts?.get(fact.key);
     if (before && !isAfter(fact, before)) return ok(false);
     if (!before && !this.#makeRoom(table, fact.source)) return refuse('fact-room-full');
-    const held = table.bySource.get(fact.source) ?? new Map<string, Fact>();
+    const held = table.bySource.get(fact.source) ?? new OrderedMap<string, Fact>();
     table.bySource.set(fact.source, held);
     // Behind all others: it was replaced last.
-    held.delete(fact.key);
-    held.set(fact.key, fact);
+    held.setLast(fact.key, fact);
     for (const watcher of table.watchers) watcher(fact, before);
     return ok(true);
   }
@@ -147,7 +146,7 @@ export class FactStore {
 
   #makeRoom(table: Table, source: string): boolean {
     if (table.room.take(source, 1)) return true;
-    const [oldest] = table.bySource.get(source)?.keys() ?? [];
+    const oldest = table.bySource.get(source)?.oldest;
     if (table.kind.whenFull === 'refuse' || oldest === undefined) return false;
     this.#forget(table, source, oldest);
     return table.room.take(source, 1);

@@ -81,8 +81,15 @@ export class ChainSearch {
   #limit = 0;
   #guess = 0;
   #top: FoundChain[] = [];
-  /** Which of the numbers of lanes is looked at. */
+  #entry: number | undefined;
+  #otherEntry: number | undefined;
+  /** By number of lanes: no chain that begins with an entry depot takes less, in the order of the space's entries. */
+  #entryBounds: Float64Array[] = [];
+  // What follows is of the number of lanes that is looked at.
   #lane = 0;
+  #lanes = 1;
+  #perRound = 0;
+  #initialSegments = 0;
   #begun = 0;
 
   constructor(space: SearchSpace) {
@@ -96,11 +103,15 @@ export class ChainSearch {
 
   /** The `most` fastest chains that are as wished, each with its best number of lanes. */
   best(most: number, wish: ChainWish = {}): RatedChain[] {
+    const { graph } = this.#space;
     this.#wish = wish;
     this.#most = most;
     this.#isUsable = this.#usablePast(wish.without ?? []);
     this.#top = [];
     this.#begun = 0;
+    this.#entry = wish.entry === undefined ? undefined : graph.numberOf(wish.entry);
+    this.#otherEntry = wish.otherEntry === undefined ? undefined : graph.numberOf(wish.otherEntry);
+    this.#entryBounds = [];
     const lanes = this.#space.lanes
       .map((_, lane) => ({ lane, ...this.#leastOver(lane) }))
       .filter(({ seconds }) => seconds < INFINITE)
@@ -149,45 +160,63 @@ export class ChainSearch {
   }
 
   #isEntry(number: number): boolean {
-    const { entry, otherEntry } = this.#wish;
-    const { graph } = this.#space;
-    if (this.#isUsable[number] === 0) return false;
-    if (entry !== undefined && graph.numberOf(entry) !== number) return false;
-    return otherEntry === undefined || graph.numberOf(otherEntry) !== number;
+    if (this.#isUsable[number] === 0 || number === this.#otherEntry) return false;
+    return this.#entry === undefined || number === this.#entry;
   }
 
   /** Takes up what has the least bound again and again, until no bound is below the limit. */
   #searchOver(lane: number): void {
-    const { question } = this.#space;
+    const space = this.#space;
+    const { maxDepots } = space.question;
+    const { lanes = 1, perRound = 0 } = space.lanes[lane] ?? {};
     const partial = this.#partial;
     this.#lane = lane;
+    this.#lanes = lanes;
+    this.#perRound = perRound;
+    this.#initialSegments = INITIAL_SEGMENTS * lanes;
     partial.clear();
-    for (const entry of this.#space.entries) if (this.#isEntry(entry)) this.#begin(entry);
+    const bounds = this.#entryBounds[lane] ?? this.#boundEntries(lane);
+    this.#entryBounds[lane] = bounds;
+    for (let index = 0; index < bounds.length; index += 1)
+      if ((bounds[index] ?? 0) < this.#limit) this.#begin(space.entries[index] ?? 0, bounds[index] ?? 0);
     for (let at = partial.take(this.#limit); at >= 0; at = partial.take(this.#limit)) {
       const depots = partial.depots[at] ?? 0;
       for (let place = depots - 1, one = at; place >= 0; place -= 1, one = partial.before[one] ?? 0)
         this.#chain[place] = partial.depot[one] ?? 0;
       this.#complete(at, depots);
-      if (depots < question.maxDepots && partial.count < MOST_BEGUN) this.#extend(at, depots);
+      if (depots < maxDepots && partial.count < MOST_BEGUN) this.#extend(at, depots);
     }
     this.#begun += partial.count;
   }
 
-  #begin(entry: number): void {
+  #boundEntries(lane: number): Float64Array {
     const space = this.#space;
-    const leg = space.client[entry];
-    if (!leg) return;
-    const passing = space.clientPassing(entry);
-    const cap = Math.min(
-      space.lanes[this.#lane]?.cap ?? 0,
-      leg.shape(1).capPerSecond,
-      space.roomPerSecond[entry] ?? 0,
-    );
-    const held = losslessSeconds(leg.rttSeconds, cap, INITIAL_SEGMENTS, space.wantedSegments);
-    const latest = Math.max(space.clientOwn[entry] ?? 0, held);
-    const bound = this.#withBreaks(this.#bound(space.question.maxDepots - 1, entry, passing, cap, latest), 1);
-    if (bound < this.#limit)
-      this.#partial.add(-1, entry, 1, passing, cap, INFINITE, 0, -INFINITE, latest, bound);
+    const more = space.question.maxDepots - 1;
+    const bounds = new Float64Array(space.entries.length).fill(INFINITE);
+    const most = space.lanes[lane]?.cap ?? 0;
+    for (let index = 0; index < bounds.length; index += 1) {
+      const entry = space.entries[index] ?? 0;
+      if (!this.#isEntry(entry)) continue;
+      const cap = Math.min(most, space.entryCap[entry] ?? 0);
+      const bound = this.#bound(more, entry, space.clientPassing(entry), cap, this.#entryLatest(entry, cap));
+      bounds[index] = this.#withBreaks(bound, 1);
+    }
+    return bounds;
+  }
+
+  /** When the client's leg is done at this cap, and the best leg to the origin at any, less half its round trip. */
+  #entryLatest(entry: number, cap: number): number {
+    const space = this.#space;
+    const rtt = space.client[entry]?.rttSeconds ?? 0;
+    const held = losslessSeconds(rtt, cap, INITIAL_SEGMENTS, space.wantedSegments);
+    return Math.max(space.clientOwn[entry] ?? 0, held, space.lanes[this.#lane]?.leastOrigin ?? 0);
+  }
+
+  #begin(entry: number, bound: number): void {
+    const space = this.#space;
+    const cap = Math.min(space.lanes[this.#lane]?.cap ?? 0, space.entryCap[entry] ?? 0);
+    const latest = this.#entryLatest(entry, cap);
+    this.#partial.add(-1, entry, 1, space.clientPassing(entry), cap, INFINITE, 0, -INFINITE, latest, bound);
   }
 
   /** Rates the chain whose last depot asks the origin, if it can be one of the best. */
@@ -196,10 +225,8 @@ export class ChainSearch {
     const last = this.#partial.depot[at] ?? 0;
     const leg = space.origin[last];
     if (!leg || depots < (this.#wish.minDepots ?? 1)) return;
-    const perRound = space.lanes[this.#lane]?.perRound ?? 0;
-    const late = perRound * leg.rttSeconds + (this.#partial.latest[at] ?? 0);
-    const rest = Math.max(space.laneLevel(this.#lane, 0).seconds[last] ?? 0, late);
-    const bound = (this.#partial.passing[at] ?? 0) + rest;
+    const late = Math.max(space.lanes[this.#lane]?.originOwn[last] ?? 0, this.#partial.latest[at] ?? 0);
+    const bound = (this.#partial.passing[at] ?? 0) + this.#perRound * leg.rttSeconds + late;
     if (this.#withBreaks(bound, depots) < this.#limit) this.#rate(depots);
   }
 
@@ -207,32 +234,29 @@ export class ChainSearch {
   #extend(at: number, depots: number): void {
     const space = this.#space;
     const { sizeBytes, maxDepots } = space.question;
-    const { lanes = 1, perRound = 0 } = space.lanes[this.#lane] ?? {};
-    const initial = INITIAL_SEGMENTS * lanes;
+    const perRound = this.#perRound;
+    const lanes = this.#lanes;
+    const initial = this.#initialSegments;
     const partial = this.#partial;
     const passing = partial.passing[at] ?? 0;
     const cap = partial.cap[at] ?? 0;
     const latest = partial.latest[at] ?? 0;
     const more = maxDepots - depots - 1;
     const { rounds, leastRounds } = space.level(more);
-    const { seconds, least } = space.laneLevel(this.#lane, more);
     const { ends, rttSeconds, legs, count } = space.graph.row(partial.depot[at] ?? 0);
     const isUsable = this.#isUsable;
     const limit = this.#withoutBreaks(this.#limit, depots + 1);
-    const leftBySum = limit - passing;
-    const leftByRounds = limit - passing - latest;
+    const left = (limit - passing - latest) / perRound;
     const entry = this.#chain[0] ?? 0;
     const second = depots > 1 ? this.#chain[1] : -1;
     const third = depots > 2 ? this.#chain[2] : -1;
     const clientRtt = space.client[entry]?.rttSeconds ?? 0;
     for (let index = 0; index < count; index += 1) {
       const rtt = rttSeconds[index] ?? 0;
-      const cost = perRound * rtt;
       // The legs come by their round trips: behind this one none is better.
-      if (cost + least >= leftBySum || perRound * (rtt + leastRounds) >= leftByRounds) break;
+      if (rtt + leastRounds >= left) break;
       const end = ends[index] ?? 0;
-      if (cost + (seconds[end] ?? 0) >= leftBySum || perRound * (rtt + (rounds[end] ?? 0)) >= leftByRounds)
-        continue;
+      if (rtt + (rounds[end] ?? 0) >= left) continue;
       if (isUsable[end] === 0 || end === entry || end === second || end === third) continue;
       const shape = legs[index]?.shape(lanes);
       if (!shape) continue;
@@ -255,30 +279,39 @@ export class ChainSearch {
         late = Math.max(late, losslessSeconds(longest, through, initial, space.wantedSegments));
       if (shortest < longest)
         late = Math.max(late, losslessSeconds(shortest, through, initial, space.wantedSegments));
-      const bound = this.#bound(more, end, passing + cost, through, late);
+      const bound = this.#bound(more, end, passing + perRound * rtt, through, late);
       if (bound >= limit) continue;
       const waits = this.#withBreaks(bound, depots + 1);
-      partial.add(at, end, depots + 1, passing + cost, through, shortest, longest, lossy, late, waits);
+      partial.add(
+        at,
+        end,
+        depots + 1,
+        passing + perRound * rtt,
+        through,
+        shortest,
+        longest,
+        lossy,
+        late,
+        waits,
+      );
     }
   }
 
   /**
-   * What no chain takes less than that goes on from `depot` over `more` depots at most: by the sum of what legs cost and the last one's
-   * time, and by the latest leg so far or the longest to come.
+   * What no chain takes less than that goes on from `depot` over `more` depots at most: what adds up on the shortest way, and the latest
+   * of the legs so far, the longest leg to come, and the best leg to the origin.
    */
   #bound(more: number, depot: number, passing: number, cap: number, latest: number): number {
     const space = this.#space;
-    const { lanes = 1, perRound = 0 } = space.lanes[this.#lane] ?? {};
     const { rounds, longest } = space.level(more);
     const rtt = longest[depot] ?? 0;
-    const initial = INITIAL_SEGMENTS * lanes;
+    const initial = this.#initialSegments;
     let late = latest;
     if ((cap * rtt) / Math.LN2 >= GROWS_FROM * initial && space.wantedSegments >= initial) {
       const held = losslessSeconds(rtt, cap, initial, space.wantedSegments) - DECAY_SLACK_ROUNDS * rtt;
       late = Math.max(late, held);
     }
-    const bySum = space.laneLevel(this.#lane, more).seconds[depot] ?? 0;
-    return passing + Math.max(bySum, perRound * (rounds[depot] ?? 0) + late);
+    return passing + this.#perRound * (rounds[depot] ?? 0) + late;
   }
 
   #withBreaks(seconds: number, depots: number): number {
@@ -296,6 +329,9 @@ export class ChainSearch {
       numbers.length === depots && numbers.every((number, place) => number === chain[place]);
     if (this.#top.some(isSame)) return;
     const legs = this.#legs(depots);
+    // With other lanes it is found when these are looked at.
+    const now = this.#secondsOf(legs, depots, this.#lanes, this.#perRound);
+    if (this.#withBreaks(now, depots) >= this.#limit) return;
     const times = this.#space.lanes.map((terms) =>
       this.#wish.lanes === undefined || this.#wish.lanes === terms.lanes
         ? this.#secondsOf(legs, depots, terms.lanes, terms.perRound)
@@ -332,11 +368,13 @@ export class ChainSearch {
     let cap = INFINITE;
     for (let place = 0; place < depots; place += 1)
       cap = Math.min(cap, space.roomPerSecond[this.#chain[place] ?? 0] ?? 0);
-    for (const [index, leg] of legs.entries())
-      cap = Math.min(cap, leg.shape(index === 0 ? 1 : lanes).capPerSecond);
+    for (let index = 0; index <= depots; index += 1)
+      cap = Math.min(cap, legs[index]?.shape(index === 0 ? 1 : lanes).capPerSecond ?? 0);
     let passing = space.clientPassing(this.#chain[0] ?? 0);
     let latest = -INFINITE;
-    for (const [index, leg] of legs.entries()) {
+    for (let index = 0; index <= depots; index += 1) {
+      const leg = legs[index];
+      if (!leg) continue;
       const shape = leg.shape(index === 0 ? 1 : lanes);
       const own = shapeSeconds(shape, space.question.sizeBytes, cap) - shape.rttSeconds / 2;
       latest = Math.max(latest, own);

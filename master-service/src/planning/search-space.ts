@@ -31,12 +31,6 @@ interface Level {
   readonly leastRounds: number;
 }
 
-/** The same for one number of lanes: the least sum of what the legs cost by their round trips and what the last one takes. */
-interface LaneLevel {
-  readonly seconds: Float64Array;
-  readonly least: number;
-}
-
 /** What one number of lanes means for a chain. */
 export interface LaneTerms {
   readonly lanes: number;
@@ -44,7 +38,8 @@ export interface LaneTerms {
   readonly perRound: number;
   /** What the best leg to the origin lets through, segments per second. */
   readonly cap: number;
-  /** The least that a leg to the origin takes, less half its round trip. */
+  /** When each depot's leg to the origin is done at the earliest, less half its round trip; and the least of them. */
+  readonly originOwn: Float64Array;
   readonly leastOrigin: number;
 }
 
@@ -69,13 +64,14 @@ export class SearchSpace {
   readonly origin: readonly (OverlayLeg | undefined)[];
   /** Seconds of the client's leg alone, less half its round trip. */
   readonly clientOwn: Float64Array;
+  /** What the client's leg and the entry depot's line let through, segments per second. */
+  readonly entryCap: Float64Array;
   readonly roomPerSecond: Float64Array;
   readonly lanes: readonly LaneTerms[];
   readonly #tls: Uint8Array;
   /** How many depots come before one, at least; only what a chain can reach has to be known. */
   readonly #before: Uint8Array;
   readonly #levels: Level[] = [];
-  readonly #laneLevels: (readonly LaneLevel[])[] = [];
 
   constructor(graph: OverlayGraph, depots: readonly SearchDepot[], question: ChainQuestion) {
     this.graph = graph;
@@ -101,11 +97,13 @@ export class SearchSpace {
     this.origin = origin;
     this.entries = Array.from(this.numbers).filter((number) => client[number]);
     this.clientOwn = new Float64Array(size);
-    for (const number of this.numbers) {
+    this.entryCap = new Float64Array(size);
+    for (const number of this.entries) {
       const shape = client[number]?.shape(1);
-      if (shape)
-        this.clientOwn[number] =
-          shapeSeconds(shape, question.sizeBytes, Number.POSITIVE_INFINITY) - shape.rttSeconds / 2;
+      if (!shape) continue;
+      this.clientOwn[number] =
+        shapeSeconds(shape, question.sizeBytes, Number.POSITIVE_INFINITY) - shape.rttSeconds / 2;
+      this.entryCap[number] = Math.min(shape.capPerSecond, this.roomPerSecond[number] ?? 0);
     }
     this.lanes = question.laneChoices.map((lanes) => this.#termsOf(lanes));
     this.#before = this.#depotsBefore();
@@ -138,32 +136,22 @@ export class SearchSpace {
     return this.#levels[more] ?? NO_LEVEL;
   }
 
-  laneLevel(lane: number, more: number): LaneLevel {
-    const known = this.#laneLevels[lane];
-    if (known) return known[more] ?? NO_LANE_LEVEL;
-    const levels: LaneLevel[] = [];
-    this.#laneLevels[lane] = levels;
-    for (let depth = 0; depth < this.question.maxDepots; depth += 1)
-      levels.push(this.#laneLevelOf(lane, depth, levels[depth - 1]));
-    return levels[more] ?? NO_LANE_LEVEL;
-  }
-
   #termsOf(lanes: number): LaneTerms {
     const { originTls, sizeBytes } = this.question;
     const setUp = originTls ? 3 : 2;
     const perRound = setUp + (1 - 1 / lanes) * setUp + 0.5;
     let cap = 0;
     let leastOrigin = Number.POSITIVE_INFINITY;
+    const originOwn = new Float64Array(this.graph.size);
     for (const number of this.numbers) {
       const shape = this.origin[number]?.shape(lanes);
       if (!shape) continue;
       cap = Math.max(cap, shape.capPerSecond);
-      leastOrigin = Math.min(
-        leastOrigin,
-        shapeSeconds(shape, sizeBytes, Number.POSITIVE_INFINITY) - shape.rttSeconds / 2,
-      );
+      const own = shapeSeconds(shape, sizeBytes, Number.POSITIVE_INFINITY) - shape.rttSeconds / 2;
+      originOwn[number] = own;
+      leastOrigin = Math.min(leastOrigin, own);
     }
-    return { lanes, perRound, cap, leastOrigin };
+    return { lanes, perRound, cap, originOwn, leastOrigin };
   }
 
   #depotsBefore(): Uint8Array {
@@ -217,36 +205,6 @@ export class SearchSpace {
     }
     return { rounds, longest, leastRounds: leastOf(rounds) };
   }
-
-  #laneLevelOf(lane: number, more: number, below: LaneLevel | undefined): LaneLevel {
-    const { lanes = 1, perRound = 0 } = this.lanes[lane] ?? {};
-    if (!below) {
-      const seconds = new Float64Array(this.graph.size).fill(Number.POSITIVE_INFINITY);
-      for (const number of this.numbers) {
-        const leg = this.origin[number];
-        if (!leg) continue;
-        const shape = leg.shape(lanes);
-        const own = shapeSeconds(shape, this.question.sizeBytes, Number.POSITIVE_INFINITY);
-        seconds[number] = perRound * leg.rttSeconds + own - shape.rttSeconds / 2;
-      }
-      return { seconds, least: leastOf(seconds) };
-    }
-    const seconds = below.seconds.slice();
-    const most = this.question.maxDepots - 1 - more;
-    for (const number of this.numbers) {
-      if ((this.#before[number] ?? FAR) > most) continue;
-      const { ends, rttSeconds, count } = this.graph.row(number);
-      let best = seconds[number] ?? 0;
-      for (let index = 0; index < count; index += 1) {
-        const leg = perRound * (rttSeconds[index] ?? 0);
-        if (leg + below.least >= best) break;
-        const end = ends[index] ?? 0;
-        if (this.isUsable[end] !== 0) best = Math.min(best, leg + (below.seconds[end] ?? 0));
-      }
-      seconds[number] = best;
-    }
-    return { seconds, least: leastOf(seconds) };
-  }
 }
 
 /** More depots than a chain has. */
@@ -256,7 +214,6 @@ const NO_LEVEL: Level = {
   longest: new Float64Array(),
   leastRounds: Number.POSITIVE_INFINITY,
 };
-const NO_LANE_LEVEL: LaneLevel = { seconds: new Float64Array(), least: Number.POSITIVE_INFINITY };
 
 function noLegs(size: number): (OverlayLeg | undefined)[] {
   return Array.from({ length: size }, () => undefined);

@@ -1,0 +1,181 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
+import {
+  type DepotEntry,
+  formatLinkTestTarget,
+  formatProof,
+  HEADERS,
+  type LinkTest,
+  linkTestText,
+  ok,
+  parseLinkTestTarget,
+  parseProof,
+  type Result,
+  refuse,
+} from '@longhaul/shared';
+import { HourlyBudget, request } from '@longhaul/shared/service';
+import { SAFETY_HEADERS } from '../door/client-headers.ts';
+import type { ProofChecker, ProofMaker } from '../legs/caller-proof.ts';
+import type { DataPlane } from '../plane/data-plane.ts';
+
+/** A link over which a test takes longer is slow enough to be known as such. */
+const TEST_MS = 15_000;
+/** Written at once; the kernel's buffer must never run empty, or the rate would be ours and not the link's. */
+const CHUNK = Buffer.alloc(262_144);
+/** A connection that is opened for its round trip: what the packets of the handshake and of its end weigh. */
+const PROBE_BYTES = 500;
+
+interface LinkTestsComponents {
+  readonly plane: Pick<DataPlane, 'ownId' | 'watch' | 'observe' | 'nowMs' | 'shutdown'>;
+  /** Opens a connection to another depot, TLS included, and notes its round trip. */
+  readonly dialDepot: (entry: DepotEntry, signal: AbortSignal) => Promise<Duplex>;
+  /** The same without TLS, only for its round trip. */
+  readonly probeDepot: (entry: DepotEntry, signal: AbortSignal) => Promise<void>;
+  readonly depots: () => readonly DepotEntry[];
+  readonly proofs: ProofMaker;
+  readonly checker: ProofChecker;
+  /** Asks the master for a fresh directory when a depot is not in it. */
+  readonly ensureKnown: (depot: string) => Promise<void>;
+  /** Takes note that an accepted connection is a depot's. */
+  readonly fromDepot: (connection: Duplex) => void;
+  /** Whether transfers run: then the links are measured by them, and must not be disturbed. */
+  readonly isBusy: () => boolean;
+  /** Of tests in both directions together, and of probes; 0: none of them. */
+  readonly bytesPerHour: number;
+}
+
+/**
+ * Measures links that no transfer measures: their round trips, by connections that are opened and closed, one at each heartbeat;
+ * and what they carry, by short tests that the master asks for. Never two tests at once at one depot, none beside transfers.
+ */
+export class LinkTests {
+  readonly #components: LinkTestsComponents;
+  readonly #budget: HourlyBudget;
+  #isTesting = false;
+  /** Whose round trip was measured last, by its id. */
+  #probed = '';
+
+  constructor(components: LinkTestsComponents) {
+    this.#components = components;
+    this.#budget = new HourlyBudget(components.bytesPerHour);
+  }
+
+  /** Measures the round trip to the next of the depots that are up. Never rejects. */
+  async probe(): Promise<void> {
+    const { depots, plane, probeDepot } = this.#components;
+    const others = depots()
+      .filter(({ id, state }) => id !== plane.ownId && state === 'up')
+      .toSorted((one, other) => (one.id < other.id ? -1 : 1));
+    const next = others.find(({ id }) => id > this.#probed) ?? others[0];
+    if (!next || !this.#budget.take(PROBE_BYTES, plane.nowMs())) return;
+    this.#probed = next.id;
+    // Who cannot be reached is found out by the transfers that need it.
+    await probeDepot(next, this.#deadline()).catch(() => undefined);
+  }
+
+  /** Fetches bytes from another depot, which measures what its link carries; `false` where that cannot be now. Never rejects. */
+  async run({ from, bytes }: LinkTest): Promise<boolean> {
+    const { depots, plane, isBusy } = this.#components;
+    const entry = depots().find(({ id }) => id === from);
+    const isPossible = entry && from !== plane.ownId && !this.#isTesting && !isBusy();
+    if (!isPossible || !this.#budget.take(bytes, plane.nowMs())) return false;
+    this.#isTesting = true;
+    const hasCome = await this.#fetch(entry, bytes).catch(() => false);
+    this.#isTesting = false;
+    if (hasCome) plane.observe({ type: 'link-tested', depot: from, role: 'receiver', bytes });
+    return hasCome;
+  }
+
+  /** Sends bytes to another depot that asks for them; refused where it is none, or that cannot be now. */
+  async serve(incoming: IncomingMessage, response: ServerResponse): Promise<Result<void>> {
+    const { plane, fromDepot, isBusy } = this.#components;
+    const bytes = parseLinkTestTarget(incoming.url ?? '');
+    if (!bytes.ok) return bytes;
+    const caller = await this.#callerOf(incoming, bytes.value);
+    if (!caller.ok) return caller;
+    if (this.#isTesting || isBusy())
+      return refuse('depot-full', 'a link is measured when nothing else is done');
+    if (!this.#budget.take(bytes.value, plane.nowMs()))
+      return refuse('depot-full', 'this hour has no bytes left for tests');
+    fromDepot(incoming.socket);
+    void this.#send(caller.value, bytes.value, response);
+    return ok(undefined);
+  }
+
+  async #send(depot: string, bytes: number, response: ServerResponse): Promise<void> {
+    const { plane } = this.#components;
+    const { socket } = response;
+    if (!socket) return;
+    this.#isTesting = true;
+    const leg = plane.watch(socket, { legClass: 'depot', depot, handedOver: true });
+    const over = new Promise<void>((resolve) => {
+      for (const event of ['end', 'close', 'error']) socket.once(event, () => resolve());
+      this.#deadline().addEventListener('abort', () => resolve());
+    });
+    response.writeHead(200, {
+      ...SAFETY_HEADERS,
+      'Content-Type': 'application/octet-stream',
+      'Content-Length': bytes,
+    });
+    let left = bytes;
+    const writeOn = () => {
+      while (left > 0) {
+        const chunk = CHUNK.subarray(0, Math.min(left, CHUNK.length));
+        left -= chunk.length;
+        if (!response.write(chunk)) return;
+      }
+      response.end();
+    };
+    // What cannot be sent any more is known by the socket's end.
+    response.on('error', () => {});
+    response.on('drain', writeOn);
+    writeOn();
+    await over;
+    response.off('drain', writeOn);
+    leg.stop();
+    socket.destroy();
+    this.#isTesting = false;
+    plane.observe({ type: 'link-tested', depot, role: 'sender', bytes: bytes - left });
+  }
+
+  async #fetch(entry: DepotEntry, bytes: number): Promise<boolean> {
+    const { dialDepot, proofs } = this.#components;
+    const signal = this.#deadline();
+    const connection = await dialDepot(entry, signal);
+    const proof = proofs.make(linkTestText(entry.id, bytes), 0, 0);
+    try {
+      return await new Promise<boolean>((resolve, reject) => {
+        const outgoing = request({
+          path: formatLinkTestTarget(bytes),
+          // The sender has seen all of it only when this side closes.
+          headers: { host: entry.host, connection: 'keep-alive', [HEADERS.proof]: formatProof(proof) },
+          createConnection: () => connection,
+        });
+        signal.addEventListener('abort', () => outgoing.destroy(new Error('the test takes too long')));
+        outgoing.once('error', reject);
+        outgoing.once('response', (answer) => {
+          answer.resume();
+          answer.once('error', reject);
+          answer.once('end', () => resolve(answer.statusCode === 200));
+        });
+        outgoing.end();
+      });
+    } finally {
+      connection.destroy();
+    }
+  }
+
+  async #callerOf({ headers }: IncomingMessage, bytes: number): Promise<Result<string>> {
+    const { checker, plane, ensureKnown } = this.#components;
+    const text = String(headers[HEADERS.proof] ?? '');
+    const proof = parseProof(text);
+    if (!proof.ok) return proof;
+    const { depot } = proof.value;
+    await ensureKnown(depot);
+    return checker.check(text, linkTestText(plane.ownId, bytes), 0, [depot, plane.ownId], 1);
+  }
+
+  #deadline(): AbortSignal {
+    return AbortSignal.any([AbortSignal.timeout(TEST_MS), this.#components.plane.shutdown]);
+  }
+}

@@ -1,0 +1,73 @@
+import type { LinkTest } from '@longhaul/shared';
+import { describe, expect, test } from 'vitest';
+import { LinkTable } from '../planning/link-table.ts';
+import { testConfig } from '../testing/start-master.ts';
+import { IdleLinks, type TestableDepot } from './idle-links.ts';
+
+const HOUR_MS = 3_600_000;
+const NOW = 1_795_000_000_000;
+
+const depot = (id: string, changes: Partial<TestableDepot> = {}): TestableDepot => {
+  return { id, state: 'up', activeTransfers: 0, ...changes };
+};
+const some = (count: number) => Array.from({ length: count }, (_, index) => depot(`d${index}`));
+
+function setUp(links: readonly object[] = []) {
+  const table = new LinkTable(testConfig({ links }).links, 1e6);
+  return { table, idle: new IdleLinks({ links: table }) };
+}
+
+describe('tests of idle links', () => {
+  test('are asked for where nothing is known, and not where depots have measured or the operator has typed', () => {
+    const { table, idle } = setUp([{ between: ['d0', 'd2'], rttMs: 20, rateBps: 1e8 }]);
+    table.report('d1', { to: 'd0', rttMs: 20, goodputBps: 5e7 }, NOW);
+    expect(idle.next('d0', some(3), NOW)).toBeUndefined();
+    expect(idle.next('d0', some(4), NOW)).toMatchObject({ from: 'd3' });
+  });
+
+  test('are asked for again when what was measured has grown old', () => {
+    const { table, idle } = setUp();
+    table.report('d1', { to: 'd0', rttMs: 20, goodputBps: 5e7 }, NOW);
+    const asked = Array.from({ length: 5 }, (_, hours) => idle.next('d0', some(2), NOW + hours * HOUR_MS));
+    expect(asked.map((one) => one !== undefined)).toEqual([false, false, true, true, true]);
+  });
+
+  test('never keep a depot busy twice at once, nor one that carries transfers or is not there', () => {
+    const { idle } = setUp();
+    const depots = [...some(3), depot('busy', { activeTransfers: 1 }), depot('lost', { state: 'lost' })];
+    expect(idle.next('busy', depots, NOW)).toBeUndefined();
+    const first = idle.next('d0', depots, NOW);
+    expect(['d1', 'd2']).toContain(first?.from);
+    const others = ['d0', 'd1', 'd2'].map((id) => idle.next(id, depots, NOW + 1000));
+    expect(others).toEqual([undefined, undefined, undefined]);
+    expect(idle.next('d0', depots, NOW + 21_000)?.from).not.toBe(first?.from);
+  });
+
+  test('are as long as the link needs, within bounds', () => {
+    const bytesOf = (rttMs: number) => {
+      const { table, idle } = setUp();
+      table.report('d0', { to: 'd1', rttMs }, NOW);
+      return idle.next('d1', some(2), NOW)?.bytes ?? 0;
+    };
+    expect(bytesOf(0.1)).toBe(262_144);
+    expect(Math.abs(bytesOf(20) / 1_500_000 - 1)).toBeLessThan(0.05);
+    expect(bytesOf(300)).toBe(4_000_000);
+  });
+
+  test('cost no depot more than its bytes of an hour, in a full mesh that nobody uses', () => {
+    const { table, idle } = setUp();
+    const depots = some(20);
+    const spent = new Map<string, number>();
+    for (let second = 0; second < 3600; second += 5) {
+      for (const { id } of depots) {
+        const asked: LinkTest | undefined = idle.next(id, depots, NOW + second * 1000);
+        if (!asked) continue;
+        for (const end of [id, asked.from]) spent.set(end, (spent.get(end) ?? 0) + asked.bytes);
+        table.report(asked.from, { to: id, rttMs: 30, goodputBps: 5e7 }, NOW + second * 1000);
+      }
+    }
+    expect(spent.size).toBe(20);
+    expect(Math.max(...spent.values())).toBeLessThanOrEqual(20_000_000);
+    expect(Math.min(...spent.values())).toBeGreaterThan(5_000_000);
+  });
+});

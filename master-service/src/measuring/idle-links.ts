@@ -1,0 +1,114 @@
+import { type LinkTest, MAX_TEST_BYTES } from '@longhaul/shared';
+import { HourlyBudget, LruMap } from '@longhaul/shared/service';
+import type { LinkDistribution } from '../planning/link-table.ts';
+
+/** A link is tested when its goodput may be so far off: more than a factor of 1.8, and more than what an operator types in. */
+const UNSURE_SPREAD = 0.6;
+/** Nor is it tested again earlier, whatever came of it. */
+const RETRY_MS = 600_000;
+/** A depot that was told of a test is busy with it so long, and so is the other one. */
+const TEST_MS = 20_000;
+/** Bytes of tests to and from one depot in an hour. */
+const BYTES_PER_HOUR = 20_000_000;
+/** Depots that are looked at for one that asks: some microseconds for each. */
+const MOST_LOOKED_AT = 8;
+/** Round trips that a test shall last at the rate that is expected: slow start takes most of them. */
+const ROUND_TRIPS = 6;
+/** Less than this says nothing of a rate. */
+const LEAST_BYTES = 262_144;
+/** Pairs of depots of which is remembered when they were told. */
+const MOST_PAIRS = 20_000;
+/** Depots whose budgets are remembered. */
+const MOST_DEPOTS = 2_000;
+
+/** What counts of a depot here. */
+export interface TestableDepot {
+  readonly id: string;
+  /** Only those that are `up` are tested. */
+  readonly state: string;
+  /** Transfers that it served when it was heard last. */
+  readonly activeTransfers: number;
+}
+
+interface IdleLinksInit {
+  readonly links: { distribution(one: string, other: string, nowMs: number): LinkDistribution };
+  /** 0 to below 1, evenly. */
+  readonly random?: () => number;
+}
+
+/**
+ * Chooses the tests of links that no transfer measures: the one that is known least among some. Never two at once on one depot,
+ * none on one that carries transfers, none beyond a depot's bytes of an hour.
+ */
+export class IdleLinks {
+  readonly #init: IdleLinksInit;
+  readonly #busyUntilMs = new LruMap<string, number>(MOST_DEPOTS);
+  readonly #toldAtMs = new LruMap<string, number>(MOST_PAIRS);
+  readonly #budgets = new LruMap<string, HourlyBudget>(MOST_DEPOTS);
+
+  constructor(init: IdleLinksInit) {
+    this.#init = init;
+  }
+
+  /** What the depot `id`, which has just been heard, shall fetch from which other one now; `undefined` for nothing. */
+  next(id: string, depots: readonly TestableDepot[], nowMs: number): LinkTest | undefined {
+    const idle = depots.filter((depot) => this.#isIdle(depot, nowMs));
+    if (!idle.some((depot) => depot.id === id)) return undefined;
+    const unsure = this.#some(idle.filter((depot) => depot.id !== id)).flatMap((from) => {
+      const known = this.#init.links.distribution(id, from.id, nowMs);
+      return known.goodputBps.spread > UNSURE_SPREAD ? [{ from: from.id, known }] : [];
+    });
+    const worstFirst = unsure.toSorted(
+      (one, other) => other.known.goodputBps.spread - one.known.goodputBps.spread,
+    );
+    for (const { from, known } of worstFirst) {
+      const pair = `${from} ${id}`;
+      const wasTold = Math.abs(nowMs - (this.#toldAtMs.get(pair) ?? -Infinity)) < RETRY_MS;
+      const bytes = bytesFor(known);
+      if (wasTold || !this.#spend([id, from], bytes, nowMs)) continue;
+      this.#toldAtMs.set(pair, nowMs);
+      for (const end of [id, from]) this.#busyUntilMs.set(end, nowMs + TEST_MS);
+      return { from, bytes };
+    }
+    return undefined;
+  }
+
+  #isIdle({ id, state, activeTransfers }: TestableDepot, nowMs: number): boolean {
+    const untilMs = this.#busyUntilMs.get(id) ?? 0;
+    // A clock that was set back keeps nobody busy.
+    const isBusy = nowMs < untilMs && untilMs - nowMs <= TEST_MS;
+    return state === 'up' && activeTransfers === 0 && !isBusy;
+  }
+
+  /** Some of many, drawn at random. */
+  #some(depots: readonly TestableDepot[]): readonly TestableDepot[] {
+    if (depots.length <= MOST_LOOKED_AT) return depots;
+    const { random = Math.random } = this.#init;
+    const first = Math.floor(random() * depots.length);
+    const step = 1 + Math.floor(random() * (depots.length - 1));
+    const places = Array.from(
+      { length: MOST_LOOKED_AT },
+      (_, index) => (first + index * step) % depots.length,
+    );
+    return [...new Set(places)].flatMap((place) => depots[place] ?? []);
+  }
+
+  /** Spends bytes of all of these depots, or of none. */
+  #spend(ids: readonly string[], bytes: number, nowMs: number): boolean {
+    const budgets = ids.map((id) => {
+      const budget = this.#budgets.get(id) ?? new HourlyBudget(BYTES_PER_HOUR);
+      this.#budgets.set(id, budget);
+      return budget;
+    });
+    return (
+      budgets.every((budget) => budget.leftAt(nowMs) >= bytes) &&
+      budgets.every((budget) => budget.take(bytes, nowMs))
+    );
+  }
+}
+
+/** As many bytes as the link is expected to carry in some round trips. */
+function bytesFor({ goodputBps, rttMs }: LinkDistribution): number {
+  const bytes = ((goodputBps.value / 8) * rttMs.value * ROUND_TRIPS) / 1000;
+  return Math.round(Math.min(Math.max(bytes, LEAST_BYTES), MAX_TEST_BYTES));
+}
