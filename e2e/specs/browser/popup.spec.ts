@@ -15,8 +15,7 @@ const DIRECTLY = { id: 'directly', title: 'Download directly' };
 
 test('"Use direct" lets the rest of a download come from the site itself', async ({ user, world }) => {
   const name = 'large-led-direct.bin';
-  await clickLink(user, world, `/files/${name}`);
-  await expect.poll(() => jobState(user, name)).toBe('running');
+  await begin(user, world, name);
   await lead(user, 'Use direct', name);
   await expect.poll(() => user.text('#downloads')).toContain('It comes directly, as you chose.');
   await expectFile(user, name);
@@ -28,8 +27,7 @@ test('"Use direct" lets the rest of a download come from the site itself', async
 
 test('"Another path" leads a download over other depots', async ({ user, world }) => {
   const name = 'large-led-elsewhere.bin';
-  await clickLink(user, world, `/files/${name}`);
-  await expect.poll(() => jobState(user, name)).toBe('running');
+  await begin(user, world, name);
   await lead(user, 'Another path', name);
   await expect.poll(() => user.text('#downloads')).toMatch(/d2/);
   await expectFile(user, name);
@@ -99,12 +97,19 @@ test('a site is left alone, and taken again, by the choice in the popup', async 
 test('the button counts what runs', async ({ user, world }) => {
   const badge = () => user.addonCall<string>('return (globalThis.browser ?? chrome).action.getBadgeText({})');
   expect(await badge()).toBe('');
-  await clickLink(user, world, '/files/large-counted.bin');
-  await expect.poll(() => jobState(user, 'large-counted.bin')).toBe('running');
+  await begin(user, world, 'large-counted.bin');
   await expect.poll(badge).toBe('1');
   await expectFile(user, 'large-counted.bin');
   await expect.poll(badge).toBe('');
 });
+
+/** Ten seconds for a file, so that there is time for a click or two. */
+const pathOf = (name: string) => `/slow/none/${name}`;
+
+async function begin(user: TestBrowser, world: World, name: string): Promise<void> {
+  await clickLink(user, world, pathOf(name));
+  await expect.poll(() => jobState(user, name), { intervals: [100] }).toBe('running');
+}
 
 /** Presses a button of a download in the popup; twice where the first time tells what it costs. */
 async function lead(user: TestBrowser, action: string, name: string): Promise<void> {
@@ -128,7 +133,7 @@ async function openPageBeside(user: TestBrowser, world: World): Promise<() => Pr
 }
 
 function requestsOf(world: World, name: string) {
-  return world.origin.requests.filter(({ url }) => url === `/files/${name}`);
+  return world.origin.requests.filter(({ url }) => url === pathOf(name));
 }
 
 function startOf(range: string | undefined): number {
