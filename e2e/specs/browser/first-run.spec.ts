@@ -1,5 +1,6 @@
 import type { TestBrowser } from '../../browsers/browser.ts';
 import { launchBrowser } from '../../browsers/launch-browser.ts';
+import { whyLeft } from '../../fixtures/ask-addon.ts';
 import {
   clickLink,
   expectDirect,
@@ -39,6 +40,7 @@ test('nothing is led elsewhere before the user has seen three screens and said y
     await expectThroughAnyDepots(world, FILE_BYTES, async () => {
       await clickLink(user, world, '/files/after-consent.bin');
       await expectFile(user, 'after-consent.bin');
+      expect(await whyLeft(user)).toBeUndefined();
     });
   } finally {
     await user.close();
