@@ -80,7 +80,11 @@ describe.each(await testPlanes())('a download whose plan has lanes, over %s,', (
   test('has as many connections to the origin as lanes: that of the first answer is the first of them', async () => {
     const before = overlay.originConnections();
     await download();
-    expect(overlay.originConnections() - before).toBe(4);
+    const opened = overlay.originConnections() - before;
+    // Who loses a block that another lane was asked for as well loses its connection, too.
+    const lost = eventsOf('d1', 'block-asked-again').length;
+    expect(opened).toBeGreaterThanOrEqual(4);
+    expect(opened - lost).toBeLessThanOrEqual(4);
   });
 
   test('has one where one brings what the plan promises', async () => {

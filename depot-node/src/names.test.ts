@@ -112,6 +112,9 @@ test('a client that asks for silent names through a chain leaves the next depot 
   expect((await fetchRaw(url, { localAddress: ELSEWHERE })).body.toString()).toBe('the file');
   const { events } = overlay.depot('d1');
   await expect.poll(() => events.find(({ type }) => type === 'transfer')).toMatchObject({ chain });
-  expect(events.find(({ type }) => type === 'refusal')).toMatchObject({ code: 'client-busy' });
+  // However many of its chains are built, the next depot never says that it looks up enough.
+  const codes = events.flatMap((event) => ('code' in event ? [event.code] : []));
+  expect(codes).toContain('origin-unresolvable');
+  expect(codes).not.toContain('resolver-busy');
   leave();
 });

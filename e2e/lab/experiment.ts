@@ -1,7 +1,7 @@
 import type { CrossTraffic, Flapping, Topology } from './network/topology.ts';
 
-/** How lanes of one download share: as the depots are configured, which is `coupled` when nothing is said. */
-export type LaneControl = 'coupled' | 'plain';
+/** What depots are told about lanes that is not their default; `spread`: over all of the plan's chains. */
+export type LaneSetup = 'coupled' | 'plain' | 'coupled-spread' | 'plain-spread';
 
 /** How a depot ends: its connections closed in order, by resets, or without a word from its host. */
 export type FaultKind = 'fin' | 'rst' | 'silence';
@@ -36,21 +36,25 @@ export type Variant =
   | AutoVariant;
 
 /** Through the master, by these depots: from the client on; led by cascade where nothing else is said. */
-interface ChainVariant {
+export interface ChainVariant {
   readonly kind: 'chain';
   readonly depots: readonly string[];
   readonly signalling?: 'stepwise';
   /** Parallel ways over the same chain; left out: one, without asking for lanes. */
   readonly lanes?: number;
   /** Fetched through depots of this configuration, which stand beside the others; left out: through the usual ones. */
-  readonly laneControl?: LaneControl;
+  readonly laneSetup?: LaneSetup;
   readonly fault?: Fault;
 }
 
 /** Through the master, which plans; it is told the file's size, as the add-on does, unless it must guess. */
-interface AutoVariant {
+export interface AutoVariant {
   readonly kind: 'auto';
   readonly mustGuessSize?: boolean;
+  /** Exactly so many, whatever the planner thinks of it. */
+  readonly lanes?: number;
+  /** As with chains by hand. */
+  readonly laneSetup?: LaneSetup;
   readonly fault?: Fault;
 }
 

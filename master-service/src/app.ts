@@ -41,7 +41,7 @@ import { Planner } from './planning/planner.ts';
 import { SIZE_FACTS, SizeMemory } from './planning/size-memory.ts';
 import { DownloadPolicy } from './policy/download-policy.ts';
 import { RateCaps, SPENT_FACTS } from './policy/rate-caps.ts';
-import { MeasuredPrefixes } from './prefixes/measured-prefixes.ts';
+import { MeasuredPrefixes, PREFIX_FACTS } from './prefixes/measured-prefixes.ts';
 import { PrefixFiles, type PrefixPaths } from './prefixes/prefix-files.ts';
 import { prefixRoutes } from './prefixes/prefix-routes.ts';
 import { WhereaboutsLookUp } from './prefixes/whereabouts.ts';
@@ -52,7 +52,14 @@ import { TicketIssuer } from './tickets/ticket-issuer.ts';
 const RESERVED_SHARE = 0.05;
 
 /** Everything that is learned here, by the rooms that know what it means. */
-const FACT_KINDS = [...DEPOT_FACTS, ...LINK_FACTS, ...SIZE_FACTS, ...SPENT_FACTS, ...MASTER_FACTS];
+const FACT_KINDS = [
+  ...DEPOT_FACTS,
+  ...LINK_FACTS,
+  ...SIZE_FACTS,
+  ...SPENT_FACTS,
+  ...MASTER_FACTS,
+  ...PREFIX_FACTS,
+];
 
 export interface MasterDeps {
   readonly config: MasterConfig;
@@ -120,7 +127,7 @@ export function createMaster(deps: MasterDeps): Master {
     openConnections: () => limiter.open,
     facts: () => facts.store.counts(),
     prefixTables: () => prefixFiles.views,
-    measuredPrefixes: () => measured,
+    measuredPrefixes: () => measured.size,
     places: () => whereabouts.counts,
   });
   const emit: EmitEvent = (event) => {
@@ -149,7 +156,7 @@ export function createMaster(deps: MasterDeps): Master {
   });
   let { site } = config.prefixes;
   const prefixFiles = new PrefixFiles(deps.prefixPaths ?? {}, emit);
-  const measured = new MeasuredPrefixes();
+  const measured = new MeasuredPrefixes(facts);
   const whereabouts = new WhereaboutsLookUp({ files: prefixFiles, measured, site: () => site });
   const sources = new DepotSources();
   const { connections, connectionsPerNetwork, waitingPerNetwork } = config.limits;

@@ -1,6 +1,7 @@
 import type { CarrierListener, LaneCarrier, OpenCarrier } from '../lanes/lane-carrier.ts';
 import type { Part } from '../origin/representation.ts';
 import type { ReadAnswers } from '../relay/answer-reader.ts';
+import type { HeldCounters } from '../relay/held-count.ts';
 import type { BodyMerge, ChoosingRelay } from '../relay/relay-plane.ts';
 import type { ClientBody } from './client-body.ts';
 
@@ -12,6 +13,8 @@ interface ThreadCarrier {
 
 interface CarryOptions {
   readonly relay: ChoosingRelay;
+  /** Where the thread counts what it holds. */
+  readonly held: HeldCounters | undefined;
   readonly stallMs: number;
   readonly signal: AbortSignal;
 }
@@ -20,7 +23,7 @@ interface CarryOptions {
 export async function carryByThread(
   client: ClientBody,
   part: Part,
-  { relay, stallMs, signal }: CarryOptions,
+  { relay, held, stallMs, signal }: CarryOptions,
 ): Promise<ThreadCarrier | undefined> {
   const { socket, mayBypass, heldBackBytes: backBytes, watcher } = client;
   if (!socket || !mayBypass || client.left.aborted) return undefined;
@@ -39,6 +42,7 @@ export async function carryByThread(
     ...part,
     backBytes,
     stallMs,
+    held,
     signal,
     watcher,
     onChange: () => {
@@ -68,6 +72,7 @@ export async function carryByThread(
     get isBlocked() {
       return opened.isBlocked;
     },
+    isCounted: opened.isCounted,
     put: (atByte, chunk) => opened.put(atByte, chunk),
     close: () => opened.close(),
   };

@@ -15,6 +15,7 @@ import type { Part } from '../origin/representation.ts';
 import type { DataPlane } from '../plane/data-plane.ts';
 import { tryInTurn } from '../racing/try-in-turn.ts';
 import type { ReadAnswers } from '../relay/answer-reader.ts';
+import type { HeldCounters } from '../relay/held-count.ts';
 import type { FetchedAnswer, Fetcher, RequestFor } from '../routes/fetcher.ts';
 import type { Route, RouteBook } from '../routes/route-book.ts';
 import type { WatchedLeg } from '../sockets/leg-sampler.ts';
@@ -52,10 +53,11 @@ export async function sendOverLanes(
   const wanted = Math.min(target.ticket.claims.lanes, config.perOrigin);
   const asking = new Asking(first, download, components);
   const places = components.lanePlaces.enter(target.client, wanted);
+  const memory = components.laneMemory.join(target.client);
   try {
     const taken = await asking.takeFirst();
     // Where the origin is asked singly its answers are read by Node's own client, here.
-    const byThread = taken && (await asking.carry(taken.source, part));
+    const byThread = taken && (await asking.carry(taken.source, part, memory.counters));
     if (places.count < wanted) plane.observe({ type: 'lanes-fewer', lanes: places.count, jobId: job.id });
     return await runLanes({
       part,
@@ -86,7 +88,7 @@ export async function sendOverLanes(
           },
         }),
       config,
-      memory: components.laneMemory.join(target.client),
+      memory,
       signal: stop,
       left: client.left,
       nowMs: plane.nowMs,
@@ -103,6 +105,7 @@ export async function sendOverLanes(
     });
   } finally {
     places.leave();
+    memory.leave();
     leg.stop();
   }
 }
@@ -142,12 +145,12 @@ class Asking {
   }
 
   /** Has a relay thread carry the download, where it can read what comes over connections like this one. */
-  async carry(source: Duplex, part: Part) {
+  async carry(source: Duplex, part: Part, held: HeldCounters | undefined) {
     const { client, stop: signal } = this.#download;
     const { relay, timeouts } = this.#plane;
     const sizeBytes = part.endByte - part.startByte;
     if (!client.socket || !relay.splices(source, client.socket, sizeBytes)) return undefined;
-    const byThread = await carryByThread(client, part, { relay, stallMs: timeouts.stallMs, signal });
+    const byThread = await carryByThread(client, part, { relay, held, stallMs: timeouts.stallMs, signal });
     this.#readAnswers = byThread?.readAnswers;
     return byThread;
   }
@@ -188,7 +191,7 @@ function openLane(
   const connection = asking.open((firstBytes, signal) =>
     tryInTurn(inOrderFor(lane, book, lanes.spread), {
       attempt: async (route, own, onStands) => {
-        const over = fetcher.chainTarget(route, target);
+        const over = { ...fetcher.chainTarget(route, target), isFurther: true };
         const stream = await fetcher.openStream(over, target.url, firstBytes, own);
         onStands();
         return { stream, route };

@@ -22,6 +22,8 @@ export interface LaneCarrier {
   readonly headByte: number;
   /** Bytes that have come before their turn, or before the client reads. */
   readonly heldBytes: number;
+  /** Whether it counts itself what it holds, in the transfer's memory. */
+  readonly isCounted: boolean;
   /** Whether the client takes nothing just now. */
   readonly isBlocked: boolean;
   /** Takes bytes that this thread has read, some of which may have come already; they are the carrier's from then on. */
@@ -39,6 +41,7 @@ export function carryHere(sink: LaneSink): OpenCarrier {
 }
 
 class HereCarrier implements LaneCarrier {
+  readonly isCounted = false;
   readonly #sink: LaneSink;
   readonly #listener: CarrierListener;
   readonly #buffer: ReorderBuffer;

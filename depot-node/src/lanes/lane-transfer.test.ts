@@ -99,7 +99,11 @@ function testCarrier(rests: Order['rests']): TestCarrier {
 /** So little fits between a thread and a client that what a client leaves unread is noticed. */
 const SOCKET_BYTES = 262_144;
 
-async function threadCarrier(part: Part, rests: Order['rests']): Promise<TestCarrier> {
+async function threadCarrier(
+  part: Part,
+  rests: Order['rests'],
+  memory: TransferMemory,
+): Promise<TestCarrier> {
   const [client, sink] = await socketPair();
   const { kernel } = openKernel();
   kernel?.setNumber(descriptorOf(client) ?? -1, SOCKET_OPTIONS.receiveBuffer, SOCKET_BYTES);
@@ -122,6 +126,7 @@ async function threadCarrier(part: Part, rests: Order['rests']): Promise<TestCar
     ...part,
     backBytes: 0,
     stallMs: 60_000,
+    held: memory.counters,
     signal: NEVER,
     onChange: () => listener?.onChange(),
     onLast: () => {},
@@ -151,7 +156,8 @@ const clean = (rateBps: number): ChainPromise => ({ rateBps, worstRttMs: 20, wor
 async function download(order: Order = {}): Promise<Run> {
   const { part = WHOLE, lanes = 4, config = {}, rests, promise, onEvent, refuses } = order;
   let isAhead = order.isAhead === true;
-  const carrier = order.byThread === true ? await threadCarrier(part, rests) : testCarrier(rests);
+  const memory = order.memory ?? new LaneMemory(1024 * MIB).join('here');
+  const carrier = order.byThread === true ? await threadCarrier(part, rests, memory) : testCarrier(rests);
   const aheadInit = {
     readAnswers: carrier.readAnswers,
     isFit: () => false,
@@ -195,7 +201,7 @@ async function download(order: Order = {}): Promise<Run> {
     first,
     carry: carrier.carry,
     config: checked,
-    memory: order.memory ?? new LaneMemory(1024 * MIB).join('here'),
+    memory,
     signal: order.signal ?? NEVER,
     left: order.left ?? NEVER,
     nowMs,
@@ -525,7 +531,7 @@ describe.each([
 
   test('go on over one that stands when the one that brings what is next breaks, however little memory there is', async () => {
     let isTight = false;
-    const memory: TransferMemory = { note: () => {}, isTight: () => isTight };
+    const memory: TransferMemory = { note: () => {}, isTight: () => isTight, leave: () => {} };
     origin.manners = {
       // The others are not through with their blocks when the first one breaks, and have to rest by then.
       bytesPerMs: ({ lane }) => (lane === 0 ? undefined : 64),
@@ -590,6 +596,7 @@ describe.each([
     const runs = await Promise.all(dripping);
     expect(runs.some(({ events }) => events.some(({ type }) => type === 'lanes-tight'))).toBe(true);
     expect(memory.heldBytes).toBe(0);
+    origin.endAll();
   });
 
   test('ask for no more than the buffer holds while the client rests, and take that for no silence', async () => {

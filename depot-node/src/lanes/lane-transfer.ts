@@ -147,8 +147,8 @@ class LaneTransfer {
   #begin(): void {
     const { first, left, signal, promise, config, nowMs } = this.#init;
     const [lane] = this.#lanes;
-    // Asked singly, a lane rests between its blocks: it needs the others.
-    if (!first || first.connection.mostQuestions === 1) this.#growth.useAll();
+    // Asked singly, a lane rests between its blocks; and others may have ways of their own.
+    if (!first || first.connection.mostQuestions === 1 || config.spread) this.#growth.useAll();
     if (first && lane) {
       const block = this.#queue.cut(first.part.endByte - first.part.startByte);
       lane.adopt(first, block, first.askedAtMs);
@@ -341,6 +341,7 @@ class LaneTransfer {
   }
 
   #noteHeld(heldBytes: number): void {
+    if (this.#carrier.isCounted) return;
     if (heldBytes !== this.#notedBytes) this.#init.memory.note(heldBytes - this.#notedBytes);
     this.#notedBytes = heldBytes;
   }
@@ -387,7 +388,7 @@ class LaneTransfer {
     this.#init.left.removeEventListener('abort', this.#onLeft);
     this.#init.signal.removeEventListener('abort', this.#onCancelled);
     void this.#carrier.close().then(() => {
-      this.#noteHeld(0);
+      this.#init.memory.leave();
       this.#resolve({ outcome, bytes: this.#carrier.headByte - this.#init.part.startByte, failure });
     });
   }

@@ -1,6 +1,7 @@
 import { asLonghaulError, type Chain, type ChainPromise, type LonghaulError } from '@longhaul/shared';
 import type { Conversation } from '../origin/conversation.ts';
 import type { Part } from '../origin/representation.ts';
+import { TOLD_WITHIN_MS } from '../relay/answer-reader.ts';
 import type { Block } from './block-queue.ts';
 import { type LaneRecord, PROVING_BLOCKS } from './degraded-lane.ts';
 import { type BlockRequest, type BlockTaker, fetchBlock, readBlock } from './fetch-block.ts';
@@ -50,6 +51,8 @@ export interface LaneFetch {
   isLost: boolean;
   /** It waits for the client alone. */
   isHeldUp: boolean;
+  /** How much later than they come its bytes are told of, at most. */
+  toldWithinMs: number;
 }
 
 interface LaneComponents {
@@ -249,7 +252,8 @@ export class Lane {
     return (block.endByte - atByte) / (this.meter.bytesPerMs ?? Number.POSITIVE_INFINITY);
   }
 
-  #runningMs({ block, fromByte, atByte, watch, firstByteMs, lastByteMs, isAhead }: LaneFetch): number {
+  #runningMs(fetch: LaneFetch): number {
+    const { block, fromByte, atByte, watch, firstByteMs, lastByteMs, isAhead } = fetch;
     const { bytesPerMs } = this.meter;
     // Its answer was on the way already.
     const leastDelayMs = isAhead ? 0 : (this.meter.leastDelayMs ?? 0);
@@ -261,9 +265,11 @@ export class Lane {
       // The longer nothing comes, the longer it will take.
       return Math.max(usualMs, elapsedMs);
     }
-    const flowingMs = elapsedMs - firstByteMs;
+    // Since it was told of last, as much may have come as before.
+    const untoldMs = Math.min(fetch.toldWithinMs, elapsedMs - lastByteMs);
+    const flowingMs = elapsedMs - firstByteMs - untoldMs;
     // The longer it stands still, the longer it will: TCP doubles its time-out.
-    const stillMs = elapsedMs - lastByteMs;
+    const stillMs = elapsedMs - lastByteMs - untoldMs;
     if (flowingMs < TELLING_MS) return restBytes / (bytesPerMs ?? Number.POSITIVE_INFINITY);
     return Math.max(stillMs, (restBytes * flowingMs) / Math.max(1, atByte - fromByte));
   }
@@ -274,13 +280,13 @@ export class Lane {
     if (!running || this.remainingMs(fetch) > limitMs) return 0;
     if (running !== fetch)
       return this.untilRemainsMs(running, limitMs - (this.remainingMs(fetch) - this.remainingMs(running)));
-    const { block, fromByte, atByte, watch, firstByteMs, lastByteMs } = fetch;
+    const { block, fromByte, atByte, watch, firstByteMs, lastByteMs, toldWithinMs } = fetch;
     const elapsedMs = watch.elapsedMs;
     if (firstByteMs === undefined) return limitMs - elapsedMs;
-    const flowingMs = elapsedMs - firstByteMs;
+    const flowingMs = elapsedMs - firstByteMs - toldWithinMs;
     if (flowingMs < TELLING_MS) return TELLING_MS - flowingMs;
     const slowInMs = (limitMs * (atByte - fromByte)) / (block.endByte - atByte) - flowingMs;
-    return Math.min(slowInMs, limitMs - (elapsedMs - lastByteMs));
+    return Math.min(slowInMs, limitMs - (elapsedMs - lastByteMs - toldWithinMs));
   }
 
   /** Until it is free. */
@@ -335,6 +341,7 @@ export class Lane {
       hasRested: this.#isPaused,
       isLost: false,
       isHeldUp: false,
+      toldWithinMs: 0,
     };
     if (isAhead || this.#isPaused) watch.stop();
     this.#fetches.push(fetch);
@@ -353,6 +360,7 @@ export class Lane {
       onMoved: (bytes, heldUpMs, isHeldUp) => {
         if (!isHere()) return;
         const { watch } = fetch;
+        fetch.toldWithinMs = TOLD_WITHIN_MS;
         watch.skip(heldUpMs);
         if (isHeldUp) watch.stop();
         else if (fetch === this.fetch && !this.#isPaused) watch.start();

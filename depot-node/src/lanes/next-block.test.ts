@@ -1,10 +1,33 @@
 import { describe, expect, test } from 'vitest';
+import type { Conversation } from '../origin/conversation.ts';
+import type { BodyTaker } from '../origin/exchange.ts';
 import { BlockQueue } from './block-queue.ts';
 import { Lane } from './lane.ts';
 import { lanesSchema } from './lanes-config.ts';
 import { chooseBlock } from './next-block.ts';
 
 const CONFIG = lanesSchema.parse({});
+
+let nowMs = 0;
+/** Of the block that was asked for last. */
+let taker: BodyTaker | undefined;
+
+/** A connection whose answers a relay thread reads: the test tells of them. */
+const CONNECTION: Conversation = {
+  stands: Promise.resolve(),
+  mostQuestions: 1,
+  isOpen: true,
+  gaveBack: false,
+  ask: () => new Promise(() => {}),
+  read: (order) => {
+    taker = order;
+    return new Promise(() => {});
+  },
+  pause: () => {},
+  resume: () => {},
+  close: () => {},
+  reset: () => {},
+};
 
 function idleLane(index: number): Lane {
   const lane = new Lane(index, CONFIG.firstBlockBytes, {
@@ -18,10 +41,12 @@ function idleLane(index: number): Lane {
     },
     config: CONFIG,
     mostQuestions: () => 1,
-    nowMs: () => 0,
+    nowMs: () => nowMs,
     onOpened: () => {},
     onChunk: () => {},
-    onMoved: () => {},
+    onMoved: (fetch, bytes) => {
+      fetch.atByte += bytes;
+    },
     onWhole: () => {},
     onFailed: () => {},
   });
@@ -56,5 +81,25 @@ describe('the next block', () => {
     });
     expect(choice).toMatchObject({ is: 'wait' });
     expect(choice.is === 'wait' && choice.forBytes).toBeLessThanOrEqual(queue.spanBytes);
+  });
+
+  test('is not one that may have come, of which a thread has not told yet', () => {
+    const queue = new BlockQueue({ startByte: 0, endByte: 1_000_000 });
+    const lanes = [idleLane(0), idleLane(1)];
+    const [owner = idleLane(0), other = idleLane(1)] = lanes;
+    nowMs = 0;
+    const block = queue.cut(1_000_000);
+    const route = Promise.resolve({ chain: ['d1'], promise: undefined });
+    owner.adopt({ connection: CONNECTION, route }, block, nowMs);
+    taker?.onMoved?.(0, 0, false);
+    nowMs = 150;
+    taker?.onMoved?.(900_000, 0, false);
+    queue.note(block, 900_000);
+    const atWork = { lanes, isAloneForGood: false };
+    // The other one would need 20 ms, and be worth it from 70 ms on.
+    nowMs = 225;
+    expect(chooseBlock(other, atWork, queue, CONFIG)).toMatchObject({ is: 'wait' });
+    nowMs = 275;
+    expect(chooseBlock(other, atWork, queue, CONFIG)).toMatchObject({ is: 'fetch', isLate: true });
   });
 });

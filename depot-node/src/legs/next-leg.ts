@@ -11,13 +11,14 @@ import {
   LonghaulError,
   TAKES_MACS,
 } from '@longhaul/shared';
-import { FairRoom, request } from '@longhaul/shared/service';
+import { request } from '@longhaul/shared/service';
 import type { Dial, DialTarget } from '../sockets/dial.ts';
 import { resetConnection } from '../sockets/reset.ts';
 import { secure } from '../sockets/secure.ts';
 import type { Trust } from '../sockets/trust.ts';
 import type { ProofMaker } from './caller-proof.ts';
 import { EarlyBytes } from './early-bytes.ts';
+import { SetUpRoom } from './set-up-room.ts';
 import { SpareLegs } from './spare-legs.ts';
 import { type NeighbourLimits, StandingTunnels } from './standing-tunnels.ts';
 
@@ -29,6 +30,8 @@ export interface ChainTarget {
   readonly authority: Authority;
   /** The network of the client that this depot serves, where it does. */
   readonly client?: string;
+  /** Whether its download has a connection already: others are built first. */
+  readonly isFurther?: boolean;
 }
 
 interface NextLegComponents {
@@ -84,8 +87,8 @@ export interface NextLegs {
 
 const NOTHING = Buffer.alloc(0);
 /**
- * Chains that this depot builds for clients at once; of these one client network has no more than it leaves free. The next depots
- * know only this one, and not for whom it asks: they have room for 200 of its look-ups.
+ * Chains that this depot builds for clients at once; further ones wait as long as a connection may take. The next depots know only this
+ * one, and not for whom it asks: they have room for 200 of its look-ups.
  */
 const MOST_SET_UPS = 256;
 
@@ -98,17 +101,17 @@ export function createNextLegs(components: NextLegComponents): NextLegs {
   });
   const overDepot: NextLegs['overDepot'] = (id, signal, use) =>
     overConnection(components, spares, id, signal, use);
-  const setUps = new FairRoom(MOST_SET_UPS);
+  const setUps = new SetUpRoom(MOST_SET_UPS, components.connectTimeoutMs);
   const standing = new StandingTunnels(components.neighbours);
   const inRoomOf = async (
-    { client, authority }: ChainTarget,
+    { client, authority, isFurther = false }: ChainTarget,
     next: string,
+    signal: AbortSignal,
     setUp: () => Promise<Duplex>,
   ): Promise<Duplex> => {
     if (client === undefined) return setUp();
-    if (!setUps.take(client, 1))
-      throw new LonghaulError('client-busy', { detail: 'too many chains are being built' });
-    return standing.hold(client, next, authority, setUp).finally(() => setUps.giveBack(client, 1));
+    const leave = await setUps.enter(client, isFurther, signal);
+    return standing.hold(client, next, authority, setUp).finally(leave);
   };
   return {
     overDepot,
@@ -128,7 +131,7 @@ export function createNextLegs(components: NextLegComponents): NextLegs {
           components.proofs.noteMacs(next, false);
           return ask();
         };
-        return inRoomOf(target, next, askTwice);
+        return inRoomOf(target, next, signal, askTwice);
       }
       const { socket } = await components.dial(
         { purpose: 'origin', ...target.authority, ...askerOf(target, place) },

@@ -1,5 +1,8 @@
 import type { Duplex } from 'node:stream';
 
+/** Of what comes past this thread is told so long after, at most. */
+export const TOLD_WITHIN_MS = 50;
+
 /** What is told of answers that come over a connection one after the other. */
 export interface AnswerEvents {
   /** Bytes have come. */

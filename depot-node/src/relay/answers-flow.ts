@@ -34,6 +34,8 @@ export class AnswersFlow implements MergeLane {
   restBytes = 0;
   /** Whether it waits until its bytes are next, and are taken. */
   waitsForTurn = false;
+  /** Whether it waits until its merge may hold more. */
+  waitsForRoom = false;
   readonly merge: MergeFlow;
   readonly #components: MergeComponents;
   /** `told`: a head has gone to the main thread. */
@@ -77,6 +79,7 @@ export class AnswersFlow implements MergeLane {
 
   turn(nowMs: number): Turn {
     this.waitsForTurn = false;
+    this.waitsForRoom = false;
     if (this.#end) return { end: this.#end };
     if (this.#isResting || this.#state === 'told') return 'wait';
     return this.#state === 'head' ? this.#readHead(nowMs) : this.#readBody(nowMs);
@@ -187,6 +190,11 @@ export class AnswersFlow implements MergeLane {
       return 'wait';
     }
     if (!this.source.readable) return 'wait';
+    if (knownBytes === 0 && !this.merge.hasRoom) {
+      this.waitsForRoom = true;
+      this.#components.awaitRoom(this.merge);
+      return 'wait';
+    }
     const taken = knownBytes > 0 ? this.#readKnown(knownBytes) : this.#readAhead();
     if (taken === -EINTR) return 'again';
     if (taken <= 0) return this.#stop(taken);
@@ -216,6 +224,7 @@ export class AnswersFlow implements MergeLane {
     if (taken > 0) {
       piece.end += taken;
       runs.grow(run, taken);
+      this.merge.noteHeld();
       this.merge.wakeOthers();
     } else if (piece.end === 0) {
       run.store.pop();
@@ -229,6 +238,7 @@ export class AnswersFlow implements MergeLane {
   #useHeld(nowMs: number): void {
     const bytes = Math.min(this.#to - this.#from, this.restBytes);
     this.merge.copyIn(this.atByte, (this.#memory?.address ?? 0) + this.#from, bytes);
+    this.merge.noteHeld();
     this.#from += bytes;
     this.#goOn(bytes, nowMs);
     this.merge.wakeOthers();

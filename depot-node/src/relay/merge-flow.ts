@@ -1,16 +1,16 @@
 import { SegmentTags } from '../digests/segment-tags.ts';
 import { SMALLEST_BUFFER_BYTES } from '../kernel/libc.ts';
+import { TOLD_WITHIN_MS } from './answer-reader.ts';
 import { createDirection, type Direction, discardBytes, step, takeBack, undelivered } from './direction.ts';
 import type { End } from './end.ts';
 import { FileRuns } from './file-runs.ts';
 import { type EndComponents, type Flow, hasFailed, type Turn } from './flow.ts';
+import { HeldCount } from './held-count.ts';
 import { type MergePieces, PIECE_BYTES, type Piece } from './merge-pieces.ts';
 import type { FlowEnd, MergeCommand, MergeEvent } from './thread-message.ts';
 
-/** Of each merge is told when it, or its connections, have moved so much since the last time ... */
+/** Of each merge is told when it, or its connections, have moved so much since the last time, or `TOLD_WITHIN_MS` after. */
 const TOLD_BYTES = 524_288;
-/** ... or so long after. */
-const TOLD_MS = 50;
 
 /** A connection of a merge, whose answers bring parts of the file. */
 export interface MergeLane extends Flow {
@@ -22,6 +22,8 @@ export interface MergeLane extends Flow {
   readonly canGive: boolean;
   /** Whether it waits until its bytes are next, and are taken. */
   readonly waitsForTurn: boolean;
+  /** Whether it waits until there is room in memory again. */
+  readonly waitsForRoom: boolean;
   /** The merge has taken bytes from its connection. */
   readonly noteTaken: (bytes: number, nowMs: number) => void;
   /** The merge has met its end, or has one itself. */
@@ -35,6 +37,8 @@ export interface MergeLane extends Flow {
 export interface MergeComponents extends EndComponents {
   readonly pieces: MergePieces;
   readonly enqueue: (flow: Flow) => void;
+  /** Has it look again soon whether there is room in memory. */
+  readonly awaitRoom: (merge: MergeFlow) => void;
   /** Asks to be told of, in this round or soon. */
   readonly tell: (merge: MergeFlow, isUrgent: boolean, nowMs: number) => void;
   /** Tells of something with this round, behind what is new of its merge. */
@@ -59,6 +63,8 @@ export class MergeFlow implements Flow {
   readonly #direction: Direction;
   readonly #source = new NextSource();
   readonly #tags: SegmentTags | undefined;
+  readonly #count: HeldCount | undefined;
+  #countedBytes = 0;
   /** The first byte that is not delivered. */
   readonly #endByte: number;
   /** What is being delivered out of memory. */
@@ -81,6 +87,7 @@ export class MergeFlow implements Flow {
     this.ends = [sink];
     this.#endByte = command.endByte - command.backBytes;
     this.runs = new FileRuns(command.startByte, () => []);
+    this.#count = command.held && new HeldCount(command.held);
     const digest = components.digests.find(command.digestId);
     this.#tags = command.tagKey && new SegmentTags(command.tagKey);
     const tags = this.#tags;
@@ -110,6 +117,23 @@ export class MergeFlow implements Flow {
     return this.runs.heldBytes + (held ? held.end - held.offset : 0);
   }
 
+  /** Whether what is not next may be read. */
+  get hasRoom(): boolean {
+    return this.#count?.isTight !== true;
+  }
+
+  /** Bytes have been put into memory; so many of them were counted already, by who put them. */
+  noteHeld(knownBytes = 0): void {
+    const { heldBytes } = this;
+    this.#count?.note(heldBytes - this.#countedBytes - knownBytes);
+    this.#countedBytes = heldBytes;
+  }
+
+  /** Has connections go on that waited for room. */
+  wakeForRoom(): void {
+    for (const lane of this.answers) if (lane.waitsForRoom) this.#components.enqueue(lane);
+  }
+
   turn(nowMs: number): Turn {
     const direction = this.#direction;
     const before = direction.delivered;
@@ -132,6 +156,7 @@ export class MergeFlow implements Flow {
       lane.noteEnd(result === 'source-broke' ? 'source-broke' : 'source-ended');
     }
     this.#releasePiece();
+    this.noteHeld();
     if (result === 'sink-broke') return { end: 'sink-broke' };
     const deliveredBytes = direction.delivered - before;
     if (deliveredBytes > 0) this.#lastMoveMs = nowMs;
@@ -155,7 +180,7 @@ export class MergeFlow implements Flow {
 
   /** When it wants to be told of at last. */
   get tellAtMs(): number {
-    return this.#toldMs + TOLD_MS;
+    return this.#toldMs + TOLD_WITHIN_MS;
   }
 
   /** Tells how it stands. */
@@ -176,6 +201,7 @@ export class MergeFlow implements Flow {
   wakeOthers(): void {
     for (const lane of this.answers)
       if (lane.waitsForTurn && !this.isNext(lane.atByte)) this.#components.enqueue(lane);
+      else if (lane.waitsForRoom && this.isNext(lane.atByte)) this.#components.enqueue(lane);
   }
 
   /** Takes bytes that Node has read. */
@@ -186,6 +212,7 @@ export class MergeFlow implements Flow {
     this.#put.set(bytes);
     this.copyIn(startByte, kernel.addressOf(this.#put.buffer), bytes.length);
     this.#put = undefined;
+    this.noteHeld(bytes.length);
     this.wakeOthers();
     this.noteMoved(bytes.length, nowMs);
     this.#components.enqueue(this);
@@ -233,6 +260,8 @@ export class MergeFlow implements Flow {
     const rest = this.#restAt(end);
     for (const { store } of this.runs.takeAll())
       for (const piece of store) this.#components.pieces.give(piece);
+    this.#count?.note(-this.#countedBytes);
+    this.#countedBytes = 0;
     for (const lane of this.answers) lane.noteEnd('cancelled');
     return rest;
   }

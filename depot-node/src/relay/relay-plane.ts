@@ -2,6 +2,7 @@ import type { Duplex } from 'node:stream';
 import type { DigestAlgorithm, FlowDigest } from '../digests/flow-digest.ts';
 import type { Segment } from '../digests/segment-tags.ts';
 import type { ReadAnswers } from './answer-reader.ts';
+import type { HeldCounters } from './held-count.ts';
 
 /** Moves bytes between two connections. The one place of the data plane that joins sockets. */
 export interface Relay {
@@ -39,6 +40,8 @@ export interface MergeOptions {
   readonly backBytes: number;
   /** How long the sink may leave bytes unread. */
   readonly stallMs: number;
+  /** Where the thread counts what it holds, also what was `put`. While that is too much it reads only what is next. */
+  readonly held?: HeldCounters | undefined;
   /** Gives it up before it begins. */
   readonly signal: AbortSignal;
   readonly watcher?: Pick<BodyWatcher, 'digest' | 'tagKey' | 'onTags'> | undefined;
@@ -55,6 +58,8 @@ export interface BodyMerge {
   readonly headByte: number;
   /** Bytes in memory. Lags likewise. */
   readonly heldBytes: number;
+  /** Whether the thread counts these as `held` says. */
+  readonly isCounted: boolean;
   /** Whether the sink takes nothing just now. */
   readonly isBlocked: boolean;
   /** Adds bytes that this thread has read; they are copied. */

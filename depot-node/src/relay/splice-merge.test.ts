@@ -5,6 +5,7 @@ import fc from 'fast-check';
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import { unlikeBytes } from '../testing/block-origin.ts';
 import type { AnswerReader } from './answer-reader.ts';
+import { HeldCount, type HeldCounters, newCounter } from './held-count.ts';
 import { type Received, receive, socketPair } from './promises/socket-pair.ts';
 import { countDescriptors } from './promises/suite-connections.ts';
 import { tlsPair } from './promises/tls-pair.ts';
@@ -123,6 +124,21 @@ async function readFrom(merge: BodyMerge, origin: Socket, below: Socket): Promis
 const bytesOf = async (received: Received, bytes = FILE.length) =>
   (await received.until(bytes)).equals(FILE.subarray(0, bytes));
 
+/** Counters of one transfer, and what changes what others of its network hold. */
+function countHeld(capacityBytes: number) {
+  const held: HeldCounters = { all: newCounter(), network: newCounter(), own: newCounter(), capacityBytes };
+  const others = new HeldCount({ ...held, own: newCounter() });
+  return {
+    held,
+    heldBytes: () => Atomics.load(new Int32Array(held.own), 0),
+    othersHold: (changeBytes: number) => others.note(changeBytes),
+  };
+}
+
+function blockEventLoop(ms: number): void {
+  Atomics.wait(new Int32Array(newCounter()), 0, 0, ms);
+}
+
 describe.skipIf(!plane).each(PAIRS)('a relay thread merges a file, %s,', (_, makeClient, makeOrigin) => {
   test('in order, whoever brings which part of it when', async () => {
     const property = fc.asyncProperty(
@@ -159,6 +175,31 @@ describe.skipIf(!plane).each(PAIRS)('a relay thread merges a file, %s,', (_, mak
     expect(await over).toBe('complete');
     expect(await bytesOf(received)).toBe(true);
     for (const { reader } of [one, other]) reader.leave();
+  });
+
+  test('and reads nothing ahead that would be more than may be held, whatever the event loop does meanwhile', async () => {
+    const { held, heldBytes, othersHold } = countHeld(2_000_000);
+    const { client, merge, over, lane } = await open(makeClient, makeOrigin, { held });
+    const received = receive(client);
+    const [ahead, next] = await Promise.all([lane(), lane()]);
+    // So much of its own network as it leaves free is a half of all that there is.
+    merge.put(1_900_000, FILE.subarray(1_900_000));
+    void ahead.bring(200_000, 1_900_000);
+    await expect.poll(heldBytes, { timeout: 10_000 }).toBeGreaterThan(1_000_000);
+    const stepBytes = 65_536;
+    for (let look = 0; look < 20; look += 1) {
+      expect(heldBytes()).toBeLessThanOrEqual(1_000_000 + stepBytes);
+      blockEventLoop(10);
+    }
+    // What others hold counts as well, and when they give it back it goes on.
+    othersHold(900_000);
+    void next.bring(0, 200_000);
+    await expect.poll(() => merge.headByte, { timeout: 10_000 }).toBeGreaterThanOrEqual(200_000);
+    othersHold(-900_000);
+    expect(await over).toBe('complete');
+    expect(await bytesOf(received)).toBe(true);
+    expect(heldBytes()).toBe(0);
+    for (const { reader } of [ahead, next]) reader.leave();
   });
 
   test('and gives the sink back at an exact byte when it is to end', async () => {

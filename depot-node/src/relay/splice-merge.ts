@@ -4,6 +4,7 @@ import { stopReading } from '../kernel/tcp-handle.ts';
 import { resetConnection } from '../sockets/reset.ts';
 import type { AnswerEvents, AnswerReader, BodyOrder, ReadAnswers } from './answer-reader.ts';
 import { gatherEnd } from './gather-ends.ts';
+import { HeldCount } from './held-count.ts';
 import { flushed, resetOnClose, suspendIdleTimeouts } from './prepare-ends.ts';
 import type { BodyMerge, MergeOptions } from './relay-plane.ts';
 import type { RelayThread, StartedFlow } from './relay-thread.ts';
@@ -57,9 +58,11 @@ class SpliceMerge implements BodyMerge {
   #heldBytes = 0;
   #isBlocked = false;
   #isOver = false;
+  readonly #count: HeldCount | undefined;
 
   constructor(components: MergeComponents, sink: Socket, options: MergeOptions, start: MergeStart) {
-    const { startByte, endByte, backBytes, stallMs } = options;
+    const { startByte, endByte, backBytes, stallMs, held } = options;
+    this.#count = held && new HeldCount(held);
     this.#components = components;
     this.#sink = sink;
     this.#options = options;
@@ -70,7 +73,7 @@ class SpliceMerge implements BodyMerge {
     resetOnClose(components.kernel, sink, true);
     const { end, digestId, tagKey } = start;
     this.#flow = start.thread.begin(
-      { type: 'merge', sink: end, startByte, endByte, backBytes, stallMs, digestId, tagKey },
+      { type: 'merge', sink: end, startByte, endByte, backBytes, stallMs, held, digestId, tagKey },
       {
         onProgress: ignore,
         onMerge: (event) => this.#note(event),
@@ -89,12 +92,19 @@ class SpliceMerge implements BodyMerge {
     return this.#heldBytes;
   }
 
+  get isCounted(): boolean {
+    return this.#count !== undefined;
+  }
+
   get isBlocked(): boolean {
     return this.#isBlocked;
   }
 
   put(startByte: number, bytes: Uint8Array): void {
-    if (!this.#isOver) this.#start.thread.tell({ type: 'merge-put', id: this.#flow.id, startByte, bytes });
+    if (this.#isOver) return;
+    // The thread counts them for itself when it takes them.
+    this.#count?.note(bytes.length);
+    this.#start.thread.tell({ type: 'merge-put', id: this.#flow.id, startByte, bytes });
   }
 
   readonly readAnswers: ReadAnswers = async (below, first, isAtHead, events) => {

@@ -4,6 +4,9 @@ import { type MergeComponents, MergeFlow } from './merge-flow.ts';
 import { MergePieces } from './merge-pieces.ts';
 import type { AnswersCommand, MergeCommand, MergeEvent, MergeOrder, ThreadReport } from './thread-message.ts';
 
+/** How often connections that wait for room in memory look whether there is some. */
+const ROOM_CHECK_MS = 50;
+
 interface ThreadMergesInit {
   readonly components: EndComponents;
   readonly enqueue: (flow: Flow) => void;
@@ -18,6 +21,8 @@ export class ThreadMerges {
   readonly #answers = new Map<number, AnswersFlow>();
   /** Of which there is news. */
   readonly #untold = new Set<MergeFlow>();
+  /** That have connections which wait for room in memory. */
+  readonly #short = new Set<MergeFlow>();
   #events: MergeEvent[] = [];
 
   constructor(init: ThreadMergesInit) {
@@ -26,6 +31,7 @@ export class ThreadMerges {
       ...init.components,
       pieces: new MergePieces(init.components.kernel),
       enqueue: init.enqueue,
+      awaitRoom: (merge) => this.#short.add(merge),
       tell: (merge, isUrgent, nowMs) => {
         if (isUrgent) this.#collect(merge, nowMs);
         else this.#untold.add(merge);
@@ -77,18 +83,29 @@ export class ThreadMerges {
     this.#send();
     this.#answers.delete(id);
     this.#merges.delete(id);
+    if (merge) this.#short.delete(merge);
     if (this.#merges.size === 0) this.#components.pieces.forget();
   }
 
   /** Tells what is to be told by now; gives when the next is. */
   tell(nowMs: number): number {
-    let nextMs = Number.POSITIVE_INFINITY;
+    let nextMs = this.#lookForRoom(nowMs);
     for (const merge of this.#untold) {
       if (merge.tellAtMs <= nowMs) this.#collect(merge, nowMs);
       else nextMs = Math.min(nextMs, merge.tellAtMs);
     }
     this.#send();
     return nextMs;
+  }
+
+  /** Others give memory back without a word, perhaps in another thread. Gives when to look again. */
+  #lookForRoom(nowMs: number): number {
+    for (const merge of this.#short) {
+      if (!merge.hasRoom) continue;
+      this.#short.delete(merge);
+      merge.wakeForRoom();
+    }
+    return this.#short.size === 0 ? Number.POSITIVE_INFINITY : nowMs + ROOM_CHECK_MS;
   }
 
   #collect(merge: MergeFlow, nowMs: number): void {

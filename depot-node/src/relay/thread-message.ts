@@ -2,6 +2,7 @@ import type { Segment } from '../digests/segment-tags.ts';
 import type { SharedCountsMemory } from '../tls/shared-counts.ts';
 import type { ContextSpec } from '../tls/tls-context.ts';
 import type { HostToVerify } from '../tls/tls-end.ts';
+import type { HeldCounters } from './held-count.ts';
 import type { BodyEnd, TunnelBreak } from './relay-plane.ts';
 import type { DigestCommand } from './thread-digests.ts';
 
@@ -162,6 +163,8 @@ export interface MergeCommand {
   /** Bytes at its end that are not delivered, but reported. */
   readonly backBytes: number;
   readonly stallMs: number;
+  /** Where what it holds is counted and bounded. */
+  readonly held?: HeldCounters | undefined;
   readonly digestId?: number | undefined;
   readonly tagKey?: Uint8Array | undefined;
 }

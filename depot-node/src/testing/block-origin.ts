@@ -77,8 +77,13 @@ export class BlockOrigin {
     return this.#sockets.size;
   }
 
-  async close(): Promise<void> {
+  /** Ends all connections: while an answer stands still, a server does not read, and sees no peer go. */
+  endAll(): void {
     for (const socket of this.#sockets.keys()) socket.resetAndDestroy();
+  }
+
+  async close(): Promise<void> {
+    this.endAll();
     await new Promise((resolve) => this.#server.close(resolve));
   }
 

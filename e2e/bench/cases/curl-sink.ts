@@ -13,9 +13,6 @@ export interface CurlOrder {
   readonly rateBytesPerSecond?: number;
 }
 
-/** A crowd that begins at once is larger than what is begun for one network at a time. */
-const MOST_TRIES_AGAIN = 4;
-
 let orders = 0;
 
 /** Has curl download everything at once to nowhere. Gives the seconds until the last byte; rejects when one is not whole. */
@@ -37,9 +34,6 @@ export async function takeByCurl(stage: CaseStage, order: CurlOrder): Promise<nu
     '--parallel-immediate',
     '--parallel-max',
     String(Math.min(300, addresses.length)),
-    // A depot builds 128 chains at once for one client network, and asks all others to come again.
-    '--retry',
-    String(MOST_TRIES_AGAIN),
     ...(rateBytesPerSecond === undefined ? [] : ['--limit-rate', String(rateBytesPerSecond)]),
     '--write-out',
     '%{http_code} %{size_download} %{time_total}\\n',

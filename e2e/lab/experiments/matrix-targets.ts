@@ -67,7 +67,7 @@ export function matrixTargets(scenarios: readonly Scenario[], plan: ReportPlan):
     const ahead = AHEAD[id] ?? 1;
     const shareOfBest = isUntuned ? SHARE_OF_BEST_UNTUNED : SHARE_OF_BEST;
     const lanes = Object.entries(variants).flatMap(([variant, way]) =>
-      way.kind === 'chain' && way.lanes !== undefined && way.laneControl === undefined ? [variant] : [],
+      way.kind === 'chain' && way.lanes !== undefined && way.laneSetup === undefined ? [variant] : [],
     );
     return [
       ...(leastBps === undefined

@@ -20,7 +20,7 @@ export const MATRIX_VARIANTS: Readonly<Record<string, Variant>> = {
   chain3: { kind: 'chain', depots: FOUR_LINKS_DEPOTS },
   'chain3-lanes4': { kind: 'chain', depots: FOUR_LINKS_DEPOTS, lanes: 4 },
   'chain3-lanes8': { kind: 'chain', depots: FOUR_LINKS_DEPOTS, lanes: 8 },
-  'chain3-lanes8-plain': { kind: 'chain', depots: FOUR_LINKS_DEPOTS, lanes: 8, laneControl: 'plain' },
+  'chain3-lanes8-plain': { kind: 'chain', depots: FOUR_LINKS_DEPOTS, lanes: 8, laneSetup: 'plain' },
   auto: { kind: 'auto' },
 };
 

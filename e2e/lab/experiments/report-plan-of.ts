@@ -55,8 +55,8 @@ export function reportPlanOf(experiment: Experiment): ReportPlan {
 /** Lanes are compared with the same chain in one lane, and plain lanes with those of the depots' own choice. */
 function baselineOf(variant: Variant, all: ReadonlyMap<string, Variant>): { baseline?: string } {
   if (variant.kind !== 'chain' || variant.lanes === undefined) return {};
-  const { laneControl, lanes, ...oneLane } = variant;
-  const wanted = laneControl === undefined ? oneLane : { ...oneLane, lanes };
+  const { laneSetup, lanes, ...oneLane } = variant;
+  const wanted = laneSetup === undefined ? oneLane : { ...oneLane, lanes };
   const found = [...all].find(([, other]) => isDeepStrictEqual(other, wanted));
   return found ? { baseline: found[0] } : {};
 }

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { Fault, FaultPosition, Scenario, Variant } from '../experiment.ts';
+import type { AutoVariant, ChainVariant, Fault, FaultPosition, Scenario } from '../experiment.ts';
 import type { LabOverlay } from '../hosts/lab-overlay.ts';
 import type { Network } from '../network/network.ts';
 import { chainOf, requestOf } from '../stage/fetch-variant.ts';
@@ -30,12 +30,12 @@ export interface FaultOutcome extends TransferOutcome {
 export function fetchThroughFault(
   stage: Stage,
   scenario: Scenario,
-  variant: Variant,
+  variant: ChainVariant | AutoVariant,
   fault: Fault,
   cutSeconds: number | null,
 ): Promise<FaultOutcome> {
   const request = requestOf(stage, scenario, variant, cutSeconds);
-  const overlay = stage.overlay(variant.kind === 'chain' ? variant.laneControl : undefined);
+  const overlay = stage.overlay(variant.laneSetup);
   return withTransferFolder(stage.network, async (folder) => {
     const output = join(folder, 'file.bin');
     const pauses = new PauseMeter();

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { DEPOT_CONGESTION_CONTROL, USUAL_CONGESTION_CONTROL } from '@longhaul/shared';
 import { type MasterChange, type Overlay, startOverlay } from '../../overlay/overlay.ts';
-import { type LaneControl, masterSite, type Scenario } from '../experiment.ts';
+import { type LaneSetup, masterSite, type Scenario } from '../experiment.ts';
 import type { Network } from '../network/network.ts';
 import { linkEstimates } from './link-estimates.ts';
 import { LogTail } from './log-tail.ts';
@@ -13,7 +13,16 @@ const PORTS = {
   usual: { master: 8000, depot: 8080 },
   coupled: { master: 8001, depot: 8081 },
   plain: { master: 8002, depot: 8082 },
+  'coupled-spread': { master: 8003, depot: 8083 },
+  'plain-spread': { master: 8004, depot: 8084 },
 } as const;
+
+const LANES = {
+  coupled: { control: 'coupled' },
+  plain: { control: 'plain' },
+  'coupled-spread': { control: 'coupled', spread: true },
+  'plain-spread': { control: 'plain', spread: true },
+} as const satisfies Readonly<Record<LaneSetup, object>>;
 
 /** The topology says what each site sends with, by its namespace's default. */
 const BY_NAMESPACE = {
@@ -43,7 +52,7 @@ export interface LabOverlaySpec {
   readonly originPort: number;
   readonly certificates?: CertificateFiles | undefined;
   /** What its depots are told about lanes; left out: nothing. */
-  readonly laneControl?: LaneControl | undefined;
+  readonly laneSetup?: LaneSetup | undefined;
 }
 
 /** Metrics of a depot that count what a download notices of a way that does not hold. */
@@ -51,8 +60,8 @@ const WAY_CHANGES = ['longhaul_depot_failovers_total', 'longhaul_depot_chain_fai
 
 /** Longhaul itself in a network: a depot at every depot site of the scenario, and a master. */
 export async function startLabOverlay(spec: LabOverlaySpec): Promise<LabOverlay> {
-  const { network, scenario, originPort, certificates, laneControl } = spec;
-  const name = laneControl ?? 'usual';
+  const { network, scenario, originPort, certificates, laneSetup } = spec;
+  const name = laneSetup ?? 'usual';
   const ports = PORTS[name];
   const site = masterSite(scenario);
   const originAddress = network.addressOf(scenario.origin);
@@ -72,7 +81,7 @@ export async function startLabOverlay(spec: LabOverlaySpec): Promise<LabOverlay>
       ...everywhere,
       sockets: BY_NAMESPACE,
       ...(scenario.start === 'cold' ? { limits: { spareLegs: 0 } } : {}),
-      ...(laneControl ? { lanes: { control: laneControl } } : {}),
+      ...(laneSetup ? { lanes: LANES[laneSetup] } : {}),
     },
     ...known,
     masterConfig: { ...everywhere, ...known.masterConfig },

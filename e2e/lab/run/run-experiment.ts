@@ -80,7 +80,7 @@ async function runTransfer(plan: RunPlan, stage: Stage, planned: PlannedTransfer
   await network.takeLateness();
   const ours = way.kind === 'chain' || way.kind === 'auto' ? way : undefined;
   const fault = ours?.fault;
-  const overlay = ours && stage.overlay(ours.kind === 'chain' ? ours.laneControl : undefined);
+  const overlay = ours && stage.overlay(ours.laneSetup);
   const changes = fault ? undefined : overlay?.wayChanges;
   const changesBefore = await changes?.();
   const dropsBefore = network.deviceDrops();

@@ -48,9 +48,11 @@ function obey(order: PlannerOrder): PlannerAnswer | undefined {
         tls: true,
         state: 'up',
       }));
-      links = new WorldLinks(order.links);
-      planner = new Planner(config, links);
+      take(order.links);
       return { type: 'ready' };
+    case 'links':
+      take(order.links);
+      return undefined;
     case 'report':
       links.report(order.from, order.report, order.nowMs);
       return undefined;
@@ -63,17 +65,15 @@ function obey(order: PlannerOrder): PlannerAnswer | undefined {
   }
 }
 
-function plan({
-  sizeBytes,
-  nowMs,
-  ends,
-  links: now,
-}: Extract<PlannerOrder, { type: 'plan' }>): PlannerAnswer {
-  const known = now ? new WorldLinks(now) : links;
-  const asked = now ? new Planner(config, known) : planner;
-  known.setEnds(ends);
+function take(known: readonly TypedLink[]): void {
+  links = new WorldLinks(known);
+  planner = new Planner(config, links);
+}
+
+function plan({ sizeBytes, nowMs, ends }: Extract<PlannerOrder, { type: 'plan' }>): PlannerAnswer {
+  links.setEnds(ends);
   const startedMs = performance.now();
-  const planned = asked.plan({ sizeBytes, originTls: true }, depots, nowMs);
+  const planned = planner.plan({ sizeBytes, originTls: true }, depots, nowMs);
   const planMs = performance.now() - startedMs;
   if (!planned.ok) throw planned.error;
   const { chain, lanes, prediction } = planned.value;

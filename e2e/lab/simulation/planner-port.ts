@@ -13,6 +13,8 @@ export interface TypedLink {
 export type PlannerOrder =
   /** Before anything else: what is typed in of the depots, and how many there are. */
   | { readonly type: 'begin'; readonly depots: number; readonly links: readonly TypedLink[] }
+  /** What is known of the links between depots from now on, in place of all that was known. */
+  | { readonly type: 'links'; readonly links: readonly TypedLink[] }
   /** What a depot measured on its connections to another one. */
   | { readonly type: 'report'; readonly from: string; readonly report: LinkReport; readonly nowMs: number }
   | {
@@ -21,12 +23,10 @@ export type PlannerOrder =
       readonly nowMs: number;
       /** What is known of this client and this origin. */
       readonly ends: readonly TypedLink[];
-      /** What is known of the links between depots at this moment; left out, what was typed in and reported. */
-      readonly links?: readonly TypedLink[];
     }
   | { readonly type: 'usage' };
 
-/** Its answers, one for each order but a report, in order. */
+/** Its answers, one for each order but reports and links, in order. */
 export type PlannerAnswer =
   | { readonly type: 'ready' }
   | {

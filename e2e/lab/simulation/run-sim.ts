@@ -6,7 +6,7 @@ import { drawDownloads } from './draw-downloads.ts';
 import { Hashed } from './hashed.ts';
 import { type Download, Oracle, trueLegs, trueSeconds } from './oracle.ts';
 import type { TypedLink } from './planner-port.ts';
-import type { Knowledge, SimLine } from './sim-line.ts';
+import { type Knowledge, ORIGIN_SENDS, type OriginSends, type SimLine } from './sim-line.ts';
 import { SimulatedMaster } from './simulated-master.ts';
 import { type End, World, type WorldSize } from './world.ts';
 
@@ -28,10 +28,14 @@ interface SimRun {
 const WINDOWS = 20;
 /** The master is ended once, in the middle. */
 const RESTART_BEFORE = WINDOWS / 2;
-/** Neighbours of a depot, and depots of an end, whose links are known. */
-const NEIGHBOURS = 20;
+/** Depots of an end whose links are known: those nearest to it. */
+const NEAREST = 20;
+/** Other depots that a depot's links are known to: near ones, and any. */
+const NEIGHBOURS = { near: 8, any: 12 };
 /** Share of depots that report half the round trip, three times the goodput and no loss. */
 const LYING_SHARE = 0.1;
+/** Who is informed hears of the links between depots so often. */
+const INFORMED_EVERY_MS = 3_600_000;
 /** How much one measurement scatters. */
 const NOISE = 0.1;
 
@@ -44,6 +48,7 @@ interface Outcome {
   readonly planMs: number;
   readonly isChain: boolean;
   readonly isBestChain: boolean;
+  readonly originSends: OriginSends;
   readonly sizeBytes: number;
 }
 
@@ -73,6 +78,10 @@ class Simulation {
   readonly #knowledge: Knowledge;
   readonly #depots: readonly End[];
   readonly #noise: Hashed;
+  readonly #neighbours: readonly (readonly [End, End])[];
+  /** What stands in the master's configuration. */
+  readonly #typed: readonly TypedLink[];
+  #informedUntilMs = 0;
 
   constructor(world: World, oracle: Oracle, plan: SimPlan, knowledge: Knowledge) {
     this.#world = world;
@@ -81,6 +90,8 @@ class Simulation {
     this.#knowledge = knowledge;
     this.#depots = Array.from({ length: plan.depots }, (_, number) => world.depot(number));
     this.#noise = new Hashed(plan.seed + 2);
+    this.#neighbours = this.#drawNeighbours();
+    this.#typed = knowledge === 'typed' || knowledge === 'reported' ? this.#depotLinks(0) : [];
   }
 
   async run(signal: AbortSignal, onLine: (line: SimLine) => void): Promise<void> {
@@ -115,6 +126,7 @@ class Simulation {
         await master.stop();
         const startedMs = performance.now();
         master = await this.#startMaster();
+        this.#informedUntilMs = 0;
         restartSeconds = (performance.now() - startedMs) / 1000;
         cpuBefore = 0;
       }
@@ -124,19 +136,21 @@ class Simulation {
   }
 
   #startMaster(): Promise<SimulatedMaster> {
-    const links = this.#knowledge === 'typed' || this.#knowledge === 'reported' ? this.#depotLinks(0) : [];
-    return SimulatedMaster.start({ type: 'begin', depots: this.#plan.depots, links });
+    return SimulatedMaster.start({ type: 'begin', depots: this.#plan.depots, links: this.#typed });
   }
 
   async #serve(master: SimulatedMaster, download: Download, number: number): Promise<Outcome> {
     const { sizeBytes, atMs } = download;
+    if (this.#knowledge === 'informed' && atMs >= this.#informedUntilMs) {
+      master.tell({ type: 'links', links: this.#depotLinks(atMs) });
+      this.#informedUntilMs = atMs + INFORMED_EVERY_MS;
+    }
     const knownAtMs = this.#knowledge === 'informed' ? atMs : 0;
     const planned = await master.plan({
       type: 'plan',
       sizeBytes,
       nowMs: atMs,
       ends: this.#knowledge === 'none' ? [] : this.#endLinks(download, knownAtMs),
-      ...(this.#knowledge === 'informed' ? { links: this.#depotLinks(atMs) } : {}),
     });
     const depots = planned.chain.map((id) => Number(id.slice(1)));
     const best = this.#oracle.best(download);
@@ -151,6 +165,7 @@ class Simulation {
       planMs: planned.planMs,
       isChain: depots.length > 0,
       isBestChain: best.way.depots.length > 0,
+      originSends: download.origin.connectionBps === undefined ? download.origin.sender : 'held',
       sizeBytes,
     };
   }
@@ -179,17 +194,29 @@ class Simulation {
     };
   }
 
-  /** The links of every depot to those nearest to it. */
-  #depotLinks(atMs: number): TypedLink[] {
-    const links = new Map<string, TypedLink>();
+  /** Pairs of depots that have a link: each with some near ones, and with others anywhere. */
+  #drawNeighbours(): (readonly [End, End])[] {
+    const pairs = new Map<string, readonly [End, End]>();
+    const note = (depot: End, other: End) => {
+      const [one, two] = depot.number < other.number ? [depot, other] : [other, depot];
+      pairs.set(`${one.number} ${two.number}`, [one, two]);
+    };
     for (const depot of this.#depots) {
       const others = this.#depots.filter((other) => other !== depot);
-      for (const { end, leg } of this.#nearest(others, (other) => this.#world.leg(depot, other, atMs))) {
-        const [one, other] = depot.number < end.number ? [depot, end] : [end, depot];
-        links.set(`${one.number} ${other.number}`, typedLink(`d${one.number}`, `d${other.number}`, leg));
+      const near = this.#nearest(others, (other) => this.#world.leg(depot, other, 0), NEIGHBOURS.near);
+      for (const { end } of near) note(depot, end);
+      for (let at = 0; at < NEIGHBOURS.any; at += 1) {
+        const any = others[Math.floor(this.#noise.uniform(depot.number, at, 8) * others.length)];
+        if (any) note(depot, any);
       }
     }
-    return [...links.values()];
+    return [...pairs.values()];
+  }
+
+  #depotLinks(atMs: number): TypedLink[] {
+    return this.#neighbours.map(([one, two]) =>
+      typedLink(`d${one.number}`, `d${two.number}`, this.#world.leg(one, two, atMs)),
+    );
   }
 
   #endLinks({ client, origin }: Download, atMs: number): TypedLink[] {
@@ -205,11 +232,11 @@ class Simulation {
     ];
   }
 
-  #nearest(ends: readonly End[], legTo: (end: End) => LegEstimate) {
+  #nearest(ends: readonly End[], legTo: (end: End) => LegEstimate, count = NEAREST) {
     return ends
       .map((end) => ({ end, leg: legTo(end) }))
       .toSorted((one, other) => one.leg.rttMs - other.leg.rttMs)
-      .slice(0, NEIGHBOURS);
+      .slice(0, count);
   }
 }
 
@@ -233,6 +260,14 @@ function summary(outcomes: readonly Outcome[]) {
       p90: quantile(regrets, 0.9),
       worst: Math.max(...regrets),
     },
+    byOrigin: Object.fromEntries(
+      ORIGIN_SENDS.map((sends) => {
+        const own = outcomes.flatMap(({ originSends }, at) =>
+          originSends === sends ? [regrets[at] ?? 0] : [],
+        );
+        return [sends, own.length > 0 ? mean(own) : 0];
+      }),
+    ) as Record<OriginSends, number>,
     score: mean(outcomes.map(({ seconds, bestSeconds }) => bestSeconds / seconds)),
     directScore: mean(outcomes.map(({ directSeconds, bestSeconds }) => bestSeconds / directSeconds)),
     chainShare: share(({ isChain }) => isChain),

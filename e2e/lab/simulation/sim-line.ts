@@ -5,10 +5,15 @@ export const KNOWLEDGE = {
   none: 'a fresh overlay: nothing typed, nothing measured',
   typed: 'links as they were at the beginning, typed in once',
   reported: 'the same, and what depots report of the links between them, a tenth of them lies',
-  informed: 'links as they are at the moment of each plan',
+  informed:
+    'links as they are: those of both ends at the moment of each plan, those between depots once an hour',
 } as const;
 export type Knowledge = keyof typeof KNOWLEDGE;
 export const KNOWLEDGE_IDS = Object.keys(KNOWLEDGE) as readonly Knowledge[];
+
+/** How origins send: `held` ones give each connection a part of what they could. */
+export const ORIGIN_SENDS = ['cubic', 'bbr', 'reno', 'held'] as const;
+export type OriginSends = (typeof ORIGIN_SENDS)[number];
 
 /** Some downloads in a row under one knowledge. */
 export const simLineSchema = z.object({
@@ -21,6 +26,8 @@ export const simLineSchema = z.object({
   downloads: z.number(),
   /** Time of the plan over time of the best way, less 1. */
   regret: z.object({ mean: z.number(), median: z.number(), p90: z.number(), worst: z.number() }),
+  /** Mean regret by how the origin sends; 0 where there was none. */
+  byOrigin: z.record(z.enum(ORIGIN_SENDS), z.number()),
   /** Time of the best way over time of the plan, in the mean. */
   score: z.number(),
   /** The same for who always goes directly. */

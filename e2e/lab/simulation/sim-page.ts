@@ -69,6 +69,18 @@ export function simPage({ info, lines }: Lines<SimLine>, plan: SimPlan): string 
       }),
       { textColumns: 1 },
     ),
+    '## Mean regret by how the origin sends',
+    markdownTable(
+      ['knowledge', 'CUBIC', 'BBR', 'holds connections back'],
+      ids.map((id) => [
+        id,
+        ...(['cubic', 'bbr', 'held'] as const).map((sends) => {
+          const met = of(id).filter(({ byOrigin }) => byOrigin[sends] > 0);
+          return percent(mean(met.map(({ byOrigin }) => byOrigin[sends])));
+        }),
+      ]),
+      { textColumns: 1 },
+    ),
     '## Mean regret over time',
     markdownTable(
       ['hours', ...ids],

@@ -55,17 +55,23 @@ function urlOf(stage: Stage, variant: Variant, path: string, sizeBytes: number):
     case 'relays':
       return (variant.through ? stage.relayUrl(variant.through) : stage.originUrl) + path;
     case 'chain': {
-      const { depots, lanes, laneControl, signalling } = variant;
+      const { depots, lanes, laneSetup, signalling } = variant;
       // The master is told the depots in the order in which the bytes pass.
       const options = {
         via: depots.toReversed(),
         ...(lanes === undefined ? {} : { lanes }),
         ...(signalling ? { signalling } : {}),
       };
-      return stage.overlay(laneControl).masterUrl() + getPath(stage, path, options);
+      return stage.overlay(laneSetup).masterUrl() + getPath(stage, path, options);
     }
-    case 'auto':
-      return stage.overlay().masterUrl() + getPath(stage, path, variant.mustGuessSize ? {} : { sizeBytes });
+    case 'auto': {
+      const { lanes, laneSetup, mustGuessSize } = variant;
+      const options = {
+        ...(mustGuessSize ? {} : { sizeBytes }),
+        ...(lanes === undefined ? {} : { lanes }),
+      };
+      return stage.overlay(laneSetup).masterUrl() + getPath(stage, path, options);
+    }
   }
 }
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type ServiceProcess, startProgram } from '../../overlay/service-process.ts';
 import {
-  type LaneControl,
+  type LaneSetup,
   masterSite,
   type RivalRelay,
   rivalOf,
@@ -34,7 +34,7 @@ export interface Stage {
   readonly network: Network;
   readonly originUrl: string;
   /** The overlay whose depots are configured so; without a name the usual one. */
-  readonly overlay: (laneControl?: LaneControl) => LabOverlay;
+  readonly overlay: (laneSetup?: LaneSetup) => LabOverlay;
   /** The base URL under which a rival's first relay is dialled. */
   readonly relayUrl: (program: RivalRelay) => string;
   readonly caFile: string | undefined;
@@ -76,10 +76,10 @@ async function furnish(network: Network, { scenarios, variants }: StageSpec): Pr
   const sizes = new Set(scenarios.map(({ sizeBytes }) => sizeBytes));
   const origin = await startOriginAt(network, first.origin, sizes, certificates);
   const originPort = portOf(origin.url);
-  const overlays = new Map<LaneControl | undefined, LabOverlay>();
-  for (const laneControl of new Set(kinds.flatMap(overlaysOf))) {
-    const spec = { network, scenario: first, originPort, certificates, laneControl };
-    overlays.set(laneControl, await startLabOverlay(spec));
+  const overlays = new Map<LaneSetup | undefined, LabOverlay>();
+  for (const laneSetup of new Set(kinds.flatMap(overlaysOf))) {
+    const spec = { network, scenario: first, originPort, certificates, laneSetup };
+    overlays.set(laneSetup, await startLabOverlay(spec));
   }
   const relays = new Map<string, RelayChain>();
   for (const rival of new Set(kinds.flatMap((variant) => rivalOf(variant) ?? []))) {
@@ -106,7 +106,7 @@ async function furnish(network: Network, { scenarios, variants }: StageSpec): Pr
   return {
     network,
     originUrl: origin.url,
-    overlay: (laneControl) => requireStarted(overlays.get(laneControl), 'the overlay'),
+    overlay: (laneSetup) => requireStarted(overlays.get(laneSetup), 'the overlay'),
     relayUrl: (program) => requireStarted(relays.get(program), program).url,
     caFile: certificates?.caFile,
     enter,
@@ -121,9 +121,8 @@ async function furnish(network: Network, { scenarios, variants }: StageSpec): Pr
 }
 
 /** The overlay that a variant is fetched through, if any. */
-function overlaysOf(variant: Variant): (LaneControl | undefined)[] {
-  if (variant.kind === 'chain') return [variant.laneControl];
-  return variant.kind === 'auto' ? [undefined] : [];
+function overlaysOf(variant: Variant): (LaneSetup | undefined)[] {
+  return variant.kind === 'chain' || variant.kind === 'auto' ? [variant.laneSetup] : [];
 }
 
 function certificatesFor(network: Network, scenario: Scenario): Promise<CertificateFiles> {

@@ -25,7 +25,7 @@ interface Gauges {
   readonly facts: () => Readonly<Record<string, number>>;
   readonly prefixTables: () => readonly TableView[];
   /** Prefixes that measurements have placed. */
-  readonly measuredPrefixes: () => { readonly size: number; readonly forgotten: number };
+  readonly measuredPrefixes: () => number;
   /** How many clients and origins were placed by each rule. */
   readonly places: () => Readonly<Record<string, number>>;
 }
@@ -108,16 +108,7 @@ export function createMetrics({
     help: 'Prefixes placed by measurements',
     registers,
     collect() {
-      this.set(measuredPrefixes().size);
-    },
-  });
-  new Counter({
-    name: 'longhaul_master_prefixes_forgotten_total',
-    help: 'Measured prefixes forgotten because there were too many',
-    registers,
-    collect() {
-      this.reset();
-      this.inc(measuredPrefixes().forgotten);
+      this.set(measuredPrefixes());
     },
   });
   new Counter({

@@ -74,6 +74,25 @@ test('of reloads that overlap the newest file counts at the end', async (context
   expect(site()).toBe('am');
 });
 
+test('a reload while the master still starts is not undone by what the start has read', async (context) => {
+  const { files, paths, write, site } = openFiles(context);
+  // The start's own file takes long to read, the new one does not.
+  write(
+    'coverage',
+    Array.from(
+      { length: 100_000 },
+      (_, at) => `10.${(at >> 8) & 255}.${at & 255}.${(at >> 16) * 64}/26 rj`,
+    ).join('\n'),
+  );
+  write('asTable', '10.0.0.0/8 64500');
+  const started = files.start();
+  const newer = `${paths.coverage}.new`;
+  writeFileSync(newer, '10.0.0.0/8 am');
+  await files.reload({ ...paths, coverage: newer });
+  await started;
+  expect(site()).toBe('am');
+});
+
 test('requests are answered while a large table is read, and see the old table or the new one', async (context) => {
   const { files, paths, write, system } = openFiles(context);
   write('coverage', '');

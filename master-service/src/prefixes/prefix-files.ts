@@ -39,7 +39,7 @@ export class PrefixFiles {
 
   /** Reads all files for the first time. Rejects with `prefixes-invalid` when one of them has mistakes. */
   async start(): Promise<void> {
-    const mistakes = await this.#read();
+    const mistakes = await this.#readNext();
     if (mistakes.length === 0) return;
     const detail = mistakes.map((mistake) => `\n  - ${mistake.detail}`).join('');
     throw new LonghaulError('prefixes-invalid', { detail });
@@ -50,10 +50,7 @@ export class PrefixFiles {
     this.#paths = paths;
     // What is being read may be of the old paths, or of files that have changed meanwhile.
     await this.#reading;
-    this.#reading ??= this.#read().finally(() => {
-      this.#reading = undefined;
-    });
-    await this.#reading;
+    await this.#readNext();
   }
 
   /** Whom the operator's file has at an address: the longest prefix around it. */
@@ -78,6 +75,14 @@ export class PrefixFiles {
     return Object.entries(tables).flatMap(([file, table]) =>
       table ? [{ file: file as PrefixFile, prefixes: table.size, bytes: table.bytes }] : [],
     );
+  }
+
+  /** Reads, unless somebody has just begun to: one after the other, so that the newest file counts. */
+  #readNext(): Promise<readonly LonghaulError[]> {
+    this.#reading ??= this.#read().finally(() => {
+      this.#reading = undefined;
+    });
+    return this.#reading;
   }
 
   async #read(): Promise<readonly LonghaulError[]> {

@@ -2,8 +2,9 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { Facts } from '../facts/facts.ts';
 import { type Prefix, readAddress, readPrefix } from './address.ts';
-import { MeasuredPrefixes } from './measured-prefixes.ts';
+import { MeasuredPrefixes, PREFIX_FACTS } from './measured-prefixes.ts';
 import { PrefixFiles } from './prefix-files.ts';
 import { WhereaboutsLookUp } from './whereabouts.ts';
 
@@ -118,20 +119,41 @@ describe('measured prefixes', () => {
     expect(measured.longest(address, NOW_MS + 14 * DAY_MS)).toBeUndefined();
   });
 
-  test('stay within their bound when a million are learned; those heard of last remain', () => {
+  test('stay within their bound when many are learned; those measured last remain', () => {
     const measured = new MeasuredPrefixes();
-    for (let at = 0; at < 1_000_000; at += 1)
-      measured.learn(
-        { isV6: true, high: 0x2400_0000 + (at >>> 8), low: ((at & 255) << 16) >>> 0, length: 48 },
-        'am',
-        NOW_MS,
-      );
+    const network = (at: number) => ({
+      isV6: true,
+      high: 0x2400_0000 + (at >>> 8),
+      low: ((at & 255) << 16) >>> 0,
+    });
+    for (let at = 0; at < 150_000; at += 1) measured.learn({ ...network(at), length: 48 }, 'am', NOW_MS);
     measured.learn(asPrefix('10.1.2.0/24'), 'pe', NOW_MS);
-    expect(measured.size).toBe(100_001);
-    expect(measured.forgotten).toBe(900_000);
+    expect(measured.size).toBe(100_000);
     expect(measured.longest(address, NOW_MS)).toMatchObject({ site: 'pe' });
-    const last = { isV6: true, high: 0x2400_0000 + (999_999 >>> 8), low: ((999_999 & 255) << 16) >>> 0 };
-    expect(measured.longest(last, NOW_MS)).toMatchObject({ site: 'am' });
-    expect(measured.longest({ isV6: true, high: 0x2400_0000, low: 0 }, NOW_MS)).toBeUndefined();
+    expect(measured.longest(network(149_999), NOW_MS)).toMatchObject({ site: 'am' });
+    expect(measured.longest(network(0), NOW_MS)).toBeUndefined();
+  });
+
+  test('of several masters count as the last one says, and what cannot be a prefix counts nowhere', () => {
+    const facts = new Facts({ kinds: PREFIX_FACTS });
+    const measured = new MeasuredPrefixes(facts);
+    const tell = (source: string, key: string, site: string, timeMs: number) =>
+      facts.store.take(
+        { kind: 'prefix-site', key, source, epoch: 1, sequence: timeMs, timeMs, value: { site } },
+        NOW_MS,
+      ).ok;
+    tell('one', '10.1.0.0/16', 'am', NOW_MS - 5);
+    tell('two', '10.1.0.0/16', 'pe', NOW_MS - 3);
+    tell('three', '10.1.0.0/16', 'sp', NOW_MS - 9);
+    expect(tell('one', '10.1.2.3/24', 'zz', NOW_MS - 2)).toBe(true);
+    expect(tell('one', '2001:db8::/64', 'zz', NOW_MS - 1)).toBe(true);
+    expect(measured.longest(address, NOW_MS)).toMatchObject({ site: 'pe', ageMs: 3 });
+    expect(measured.size).toBe(1);
+    facts.store.forget(PREFIX_FACTS[0] ?? never(), '10.1.0.0/16');
+    expect([measured.size, measured.longest(address, NOW_MS)]).toEqual([0, undefined]);
   });
 });
+
+function never(): never {
+  throw new Error('there is a kind');
+}
