@@ -5,6 +5,7 @@ export default defineConfig<object, WorldOptions>({
   testDir: 'specs',
   globalSetup: './fixtures/global-setup.ts',
   outputDir: '../test-results',
+  snapshotPathTemplate: '{testDir}/screens/{arg}{ext}',
   // Real browsers and services on shared cores: one after the other, with patience.
   workers: 1,
   timeout: 90_000,

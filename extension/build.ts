@@ -5,6 +5,7 @@ import { build, type Plugin } from 'vite';
 import { drawIcon } from './icons/draw-icon.ts';
 import { ICON_SIZES, manifest, TARGETS, type Target } from './src/manifest.ts';
 import type { BuildDefaults } from './src/settings/build-defaults.ts';
+import { LANGUAGES, type Language, messagesOf } from './src/texts/texts.ts';
 
 export interface BuildOptions {
   /** Folder for the unpacked add-on; it is emptied first. */
@@ -12,6 +13,8 @@ export interface BuildOptions {
   readonly target: Target;
   /** Settings that this build brings along. */
   readonly defaults?: Partial<BuildDefaults>;
+  /** The one language that it speaks, whatever the browser's is; left out, all of them. */
+  readonly language?: Language;
   /** Where an organisation serves its own copy and its updates. */
   readonly updateBase?: string;
 }
@@ -23,6 +26,7 @@ export async function buildExtension({
   outDir,
   target,
   defaults = {},
+  language,
   updateBase,
 }: BuildOptions): Promise<void> {
   const buildDefaults: BuildDefaults = { master: '', privateHosts: [], ...defaults };
@@ -34,25 +38,28 @@ export async function buildExtension({
     publicDir: false,
     logLevel: 'warn',
     define: { __LONGHAUL_DEFAULTS__: JSON.stringify(buildDefaults) },
-    plugins: [await manifestAndIcons(target, updateBase)],
+    plugins: [await manifestAndIcons(target, updateBase, language)],
     build: {
       outDir,
       emptyOutDir: true,
       target: TARGET_BROWSERS,
       modulePreload: false,
-      // Those who review an add-on want to read it, and nobody downloads it often. What its parts are for stands in the sources.
       minify: false,
       rolldownOptions: {
         input: {
           background: join(import.meta.dirname, 'src', 'background.ts'),
           popup: join(import.meta.dirname, 'src', 'pages', 'popup.html'),
           options: join(import.meta.dirname, 'src', 'pages', 'options.html'),
+          welcome: join(import.meta.dirname, 'src', 'pages', 'welcome.html'),
         },
         output: {
-          comments: { jsdoc: false, annotation: false, legal: true },
           entryFileNames: '[name].js',
           chunkFileNames: '[name].js',
           assetFileNames: '[name][extname]',
+          // Those who review an add-on want to read it: names and statements stay. Comments and blanks, which the sources
+          // have, would make the package larger than 100 kB.
+          comments: { legal: true, annotation: false, jsdoc: false },
+          minify: { compress: false, mangle: false, codegen: { removeWhitespace: true } },
         },
       },
     },
@@ -82,14 +89,23 @@ async function buildPageScript(outDir: string): Promise<void> {
   });
 }
 
-async function manifestAndIcons(target: Target, updateBase: string | undefined): Promise<Plugin> {
+async function manifestAndIcons(
+  target: Target,
+  updateBase: string | undefined,
+  language: Language | undefined,
+): Promise<Plugin> {
   const packageText = await readFile(join(import.meta.dirname, 'package.json'), 'utf8');
   const { version } = JSON.parse(packageText) as { version: string };
   return {
     name: 'longhaul-manifest-and-icons',
     generateBundle() {
-      const source = `${JSON.stringify(manifest(target, version, updateBase), null, 2)}\n`;
+      const source = `${JSON.stringify(manifest(target, version, updateBase, language), null, 2)}\n`;
       this.emitFile({ type: 'asset', fileName: 'manifest.json', source });
+      const languages = language === undefined ? (Object.keys(LANGUAGES) as Language[]) : [language];
+      for (const spoken of languages) {
+        const fileName = `_locales/${spoken}/messages.json`;
+        this.emitFile({ type: 'asset', fileName, source: JSON.stringify(messagesOf(LANGUAGES[spoken])) });
+      }
       for (const size of ICON_SIZES) {
         this.emitFile({ type: 'asset', fileName: `icon-${size}.png`, source: drawIcon(size) });
       }

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { formatAuthority, LonghaulError } from '@longhaul/shared';
+import { formatAuthority, LonghaulError, ok } from '@longhaul/shared';
 import { asListenFailure, ConnectionLimiter, type StateFolder } from '@longhaul/shared/service';
 import type { DepotConfig } from './config.ts';
 import type { DepotMaterial } from './config-file.ts';
@@ -24,6 +24,7 @@ import { createLegSampler } from './sockets/leg-sampler.ts';
 import type { SocketReport } from './sockets/leg-sockets.ts';
 import { listen } from './sockets/listener.ts';
 import { ListenerCertificate } from './sockets/listener-certificate.ts';
+import { RunningLegs } from './sockets/running-legs.ts';
 
 /** How long a depot that stops waits for its master to hear of it. */
 const FAREWELL_MS = 500;
@@ -96,6 +97,7 @@ export function createDepot(init: DepotInit): Depot {
     ownId: config.id,
     relay,
     watch: sampler.watch,
+    legs: new RunningLegs(),
     joinUplink: uplink?.join,
     timeouts: {
       connectMs: config.timeouts.connectSeconds * 1000,
@@ -165,6 +167,10 @@ export function createDepot(init: DepotInit): Depot {
     membership: () => member.membership.state,
     answerChallenge: member.answerChallenge,
     takeNotice: paths.takeNotice,
+    answerLegs: (target) => {
+      const jobId = member.readLegsQuestion(target);
+      return jobId.ok ? ok({ id: config.id, legs: plane.legs.of(jobId.value) }) : jobId;
+    },
     serveLinkTest: (request, response) => linkTests.serve(request, response),
     metrics: metrics.registry,
     metricsNetworks: config.metricsNetworks,

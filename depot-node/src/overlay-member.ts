@@ -6,6 +6,7 @@ import type { DepotConfig } from './config.ts';
 import type { DepotMaterial } from './config-file.ts';
 import { AddressChallenges } from './directory/address-challenges.ts';
 import { DepotDirectory } from './directory/directory.ts';
+import { readLegsQuestion } from './directory/legs-question.ts';
 import { MasterClient } from './directory/master-client.ts';
 import { Membership } from './directory/membership.ts';
 import { OverlayAddresses } from './directory/overlay-addresses.ts';
@@ -143,6 +144,13 @@ export function createOverlayMember(init: OverlayMemberInit) {
     answerChallenge: (target: string, clientAddress: string) => challenges.answer(target, clientAddress),
     /** Reads a notice of a plan: to which depot a connection will be needed. */
     readNotice: (target: string) => notices.read(target),
+    /** Reads a master's question what the connections of a job do: gives its id. */
+    readLegsQuestion: (target: string) =>
+      readLegsQuestion(target, {
+        ownId: config.id,
+        masterKey: (keyId) => directory.masterKey(keyId),
+        nowMs,
+      }),
     /** The port that others dial, once the depot listens. */
     ownPort: () => place.port,
     /** Joins the overlay with a listener that is bound, as far as the master lets it; gives the depot's base URL. */

@@ -3,7 +3,7 @@ import type { DialogAnswer } from './firefox-dialogs.ts';
 /** The two families of browsers the add-on is made for. */
 export type BrowserKind = 'chromium' | 'firefox';
 
-export type AddonPageName = 'popup.html' | 'options.html';
+export type AddonPageName = 'popup.html' | 'options.html' | 'welcome.html';
 
 export type HeldKey = 'Alt' | 'Control' | 'Shift';
 
@@ -38,6 +38,14 @@ export interface Viewport {
 
 export const DEFAULT_VIEWPORT: Viewport = { width: 1280, height: 800 };
 
+/** Keys that a page is used by. */
+export type Key = 'Tab' | 'Enter' | 'Space';
+
+/** How a user looks at pages. Who zooms has fewer CSS pixels. */
+export interface Appearance extends Viewport {
+  readonly colours: 'light' | 'dark';
+}
+
 /** How long a browser may take to start, a page to load and a script to run, in ms. A loaded machine is slow. */
 export const BROWSER_TIMEOUT_MS = 60_000;
 
@@ -61,6 +69,8 @@ export interface TestBrowser {
    * everything that it asks for.
    */
   limitAccess(hosts: readonly string[] | 'all'): Promise<void>;
+  /** Presses and releases a key, as a user does. */
+  press(key: Key): Promise<void>;
   /** The rendered text of the first element that matches, waiting for it to appear. */
   text(selector: string): Promise<string>;
   /**
@@ -85,6 +95,13 @@ export interface TestBrowser {
   dialogCount(): Promise<number>;
   /** Chooses "Save link as" from the context menu of a link. Firefox only: nothing else reaches Chromium's menu. */
   saveLinkAs(selector: string): Promise<void>;
+  /**
+   * Chooses an entry of the add-on from the context menu of a link. Where nothing reaches the menu (Chromium), the
+   * add-on is told as if the entry had been chosen.
+   */
+  chooseFromMenu(selector: string, entry: { readonly id: string; readonly title: string }): Promise<void>;
+  /** Shows this and the following pages so. */
+  look(appearance: Appearance): Promise<void>;
   /** Writes a PNG of the visible part of the page. */
   screenshot(path: string): Promise<void>;
   /** Ends the browser and removes its profile and downloads. May be called again. */

@@ -2,10 +2,12 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { type BrowserContext, chromium, type Page } from '@playwright/test';
 import {
   type AddonPageName,
+  type Appearance,
   BROWSER_TIMEOUT_MS,
   DEFAULT_VIEWPORT,
   ELEMENT_TIMEOUT_MS,
   type HeldKey,
+  type Key,
   type LaunchOptions,
   type TestBrowser,
 } from './browser.ts';
@@ -84,6 +86,10 @@ class Chromium implements TestBrowser {
     await this.#page.locator(selector).first().click({ modifiers, noWaitAfter: true });
   }
 
+  async press(key: Key): Promise<void> {
+    await this.#page.keyboard.press(key);
+  }
+
   text(selector: string): Promise<string> {
     return this.#page.locator(selector).first().innerText();
   }
@@ -143,6 +149,25 @@ class Chromium implements TestBrowser {
 
   saveLinkAs(): Promise<void> {
     return Promise.reject(new Error("nothing reaches Chromium's context menu"));
+  }
+
+  async chooseFromMenu(selector: string, { id }: { readonly id: string }): Promise<void> {
+    const linkUrl = await this.#page.locator(selector).evaluate((link) => (link as { href?: string }).href);
+    const worker = this.#context.serviceWorkers()[0] ?? (await this.#context.waitForEvent('serviceworker'));
+    await worker.evaluate(
+      ({ info }) => {
+        const { chrome } = globalThis as unknown as {
+          chrome: { contextMenus: { onClicked: { dispatch: (told: object) => void } } };
+        };
+        chrome.contextMenus.onClicked.dispatch(info);
+      },
+      { info: { menuItemId: id, linkUrl, pageUrl: this.#page.url() } },
+    );
+  }
+
+  async look({ colours, width, height }: Appearance): Promise<void> {
+    await this.#page.emulateMedia({ colorScheme: colours });
+    await this.#page.setViewportSize({ width, height });
   }
 
   async screenshot(path: string): Promise<void> {

@@ -71,6 +71,30 @@ export async function chooseSaveLink(marionette: Marionette): Promise<void> {
   );
 }
 
+/** Chooses the entry of an add-on with this title from the open context menu. */
+export async function chooseMenuEntry(marionette: Marionette, title: string): Promise<void> {
+  await runPrivileged(
+    marionette,
+    `const menu = document.getElementById('contentAreaContextMenu');
+    return new Promise((resolve, reject) => {
+      const giveUpMs = Date.now() + 10_000;
+      const look = () => {
+        const entry = [...menu.querySelectorAll('menuitem')].find((item) => item.label === arguments[0]);
+        if (entry && menu.state === 'open') {
+          entry.doCommand();
+          menu.hidePopup();
+          resolve();
+        } else if (Date.now() > giveUpMs) {
+          const labels = [...menu.querySelectorAll('menuitem')].map((item) => item.label).join();
+          reject(new Error('the context menu has no such entry: ' + labels));
+        } else setTimeout(look, 50);
+      };
+      look();
+    });`,
+    [title],
+  );
+}
+
 /** Runs a script with the browser's own rights. */
 export async function runPrivileged<T>(
   marionette: Marionette,

@@ -41,7 +41,8 @@ async function trust(marionette: Marionette, certPem: string): Promise<void> {
   );
 }
 
-async function setViewport(marionette: Marionette, { width, height }: Viewport): Promise<void> {
+/** Makes the page area so large. */
+export async function setViewport(marionette: Marionette, { width, height }: Viewport): Promise<void> {
   // As a user's window, this one would not become narrower than 500 pixels.
   await runPrivileged(marionette, "document.documentElement.style.minWidth = '0'", []);
   const [frameWidth, frameHeight] = await marionette.ask<[number, number]>('WebDriver:ExecuteScript', {

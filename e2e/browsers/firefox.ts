@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { AddonPageName, HeldKey, LaunchOptions, TestBrowser } from './browser.ts';
+import type { AddonPageName, Appearance, HeldKey, Key, LaunchOptions, TestBrowser } from './browser.ts';
 import { type BrowserHome, createBrowserHome } from './browser-home.ts';
 import { requireBrowser } from './find-browsers.ts';
 import {
   answerFileDialogs,
+  chooseMenuEntry,
   chooseSaveLink,
   countFileDialogs,
   type DialogAnswer,
@@ -13,7 +14,7 @@ import {
 } from './firefox-dialogs.ts';
 import { firefoxPrefs } from './firefox-prefs.ts';
 import { FirefoxProcess } from './firefox-process.ts';
-import { openFirefoxSession } from './firefox-session.ts';
+import { openFirefoxSession, setViewport } from './firefox-session.ts';
 import { Marionette } from './marionette.ts';
 import { fromJson, toExpression } from './page-script.ts';
 
@@ -25,6 +26,8 @@ const RIGHT_BUTTON = 2;
 
 /** WebDriver's codes of keys that write nothing. */
 const KEY_CODES: Readonly<Record<HeldKey, string>> = { Shift: '\uE008', Control: '\uE009', Alt: '\uE00A' };
+/** As WebDriver knows them. */
+const KEYS: Readonly<Record<Key, string>> = { Tab: '\uE004', Enter: '\uE006', Space: ' ' };
 
 /** The key under which WebDriver passes references to elements. */
 const ELEMENT_KEY = 'element-6066-11e4-a52e-4f735466cecf';
@@ -118,6 +121,25 @@ class Firefox implements TestBrowser {
     await chooseSaveLink(this.#marionette);
   }
 
+  async chooseFromMenu(selector: string, { title }: { readonly title: string }): Promise<void> {
+    await this.#press(selector, RIGHT_BUTTON);
+    await chooseMenuEntry(this.#marionette, title);
+  }
+
+  async press(key: Key): Promise<void> {
+    const handle = await this.#marionette.ask<string>('WebDriver:GetWindowHandle', {});
+    // Keys go to a tab behind another one, but do not press its buttons.
+    await this.#marionette.send('WebDriver:SwitchToWindow', { handle, focus: true });
+    const value = KEYS[key];
+    const actions = [
+      { type: 'keyDown', value },
+      { type: 'keyUp', value },
+    ];
+    await this.#marionette.send('WebDriver:PerformActions', {
+      actions: [{ type: 'key', id: 'keyboard', actions }],
+    });
+  }
+
   async #press(selector: string, button: number, held?: HeldKey): Promise<void> {
     const element = await this.#find(selector);
     await this.#marionette.send('WebDriver:ExecuteScript', {
@@ -157,6 +179,15 @@ class Firefox implements TestBrowser {
     } finally {
       await this.#enterTab(visible);
     }
+  }
+
+  async look({ colours, ...viewport }: Appearance): Promise<void> {
+    await runPrivileged(
+      this.#marionette,
+      "Services.prefs.setIntPref('layout.css.prefers-color-scheme.content-override', arguments[0])",
+      [colours === 'dark' ? 0 : 1],
+    );
+    await setViewport(this.#marionette, viewport);
   }
 
   async screenshot(path: string): Promise<void> {

@@ -105,7 +105,8 @@ async function buildAddOn(
 ): Promise<{ chrome: string; firefox: string }> {
   const dirs = { chrome: join(dir, 'chrome'), firefox: join(dir, 'firefox') };
   for (const target of ['chrome', 'firefox'] as const) {
-    await buildExtension({ outDir: dirs[target], target, defaults: { master, privateHosts: [sampleHost] } });
+    const defaults = { master, privateHosts: [sampleHost], consented: true };
+    await buildExtension({ outDir: dirs[target], target, defaults });
   }
   return dirs;
 }

@@ -2,6 +2,7 @@
  * The background: builds its parts and registers every listener at once, so that an event which wakes it finds its
  * listener. What must outlive it is in the browser's storage.
  */
+import { askLegs } from './ask/ask-legs.ts';
 import { askMaster, isHealthyMaster } from './ask/ask-master.ts';
 import { greetDepot, probeFile } from './ask/probe-file.ts';
 import { testMaster } from './ask/test-master.ts';
@@ -10,25 +11,33 @@ import { browserDiversions, leaveFailedPage, lookAgain } from './browser/diversi
 import { type Download, toDownload } from './browser/download.ts';
 import { browserDownloads as downloads } from './browser/downloads.ts';
 import { hasAccess } from './browser/has-access.ts';
+import { onMenu, putMenus } from './browser/menus.ts';
 import { watchClicks } from './browser/page-script.ts';
 import { watchRequests } from './browser/requests.ts';
 import { browserRoutes as routes } from './browser/routes.ts';
+import { browserSign as sign } from './browser/sign.ts';
 import { WakeUps } from './browser/wake-ups.ts';
+import { ConsentStore } from './consent/consent-store.ts';
 import { AdoptDownloads } from './divert/adopt-download.ts';
 import { Divert, isOn } from './divert/divert.ts';
 import { divertAnswer } from './divert/divert-answer.ts';
 import { MasterHealth } from './divert/master-health.ts';
 import { Rescue } from './divert/rescue.ts';
+import { HistoryStore } from './history/history-store.ts';
 import { JobKeeper } from './jobs/job-keeper.ts';
 import { JobStore } from './jobs/job-store.ts';
 import type { Outcome } from './judge/why-left.ts';
+import { downloadDirectly, downloadLink, type LinkDependencies } from './menus/download-link.ts';
 import { answerMessages } from './messages/answer-messages.ts';
 import { readStatus } from './messages/read-status.ts';
+import { justDone } from './news/news-of.ts';
+import { showBadge, tellNews } from './news/tell-news.ts';
 import { readRulesFile, writeRulesFile } from './settings/rules-file.ts';
 import type { Settings } from './settings/settings.ts';
 import { SettingsStore } from './settings/settings-store.ts';
 import { LastLeft } from './take/last-left.ts';
 import { type TakeDependencies, takeDownload } from './take/take-download.ts';
+import { say } from './texts/say.ts';
 import { HeldKeys } from './watch/held-keys.ts';
 import { SeenAnswers } from './watch/seen-answers.ts';
 import { BesideWay } from './ways/beside-way.ts';
@@ -46,9 +55,19 @@ const now = Date.now;
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 const deadline = (): AbortSignal => AbortSignal.timeout(DECISION_MS);
 
-const settingsStore = new SettingsStore(api.storage.local, (changed) => void keepInStep(changed));
+const settingsStore = new SettingsStore(api.storage.local, () => void keepInStep());
 const settings = () => settingsStore.get();
-const jobs = new JobStore(api.storage.local);
+const consent = new ConsentStore(api.storage.local);
+const history = new HistoryStore(api.storage.local);
+const jobs = new JobStore(api.storage.local, (before, after) => {
+  void tellNews(before, after, sign);
+  for (const job of justDone(before, after)) void history.add(job);
+});
+/** Whoever has not said yes has the add-on switched off. */
+const takeSettings = async (): Promise<Settings> => {
+  const set = await settings();
+  return { ...set, enabled: set.enabled && (await consent.isGiven()) };
+};
 const lastLeft = new LastLeft(api.storage.session);
 const answers = new SeenAnswers(pause);
 const heldKeys = new HeldKeys(now);
@@ -56,7 +75,7 @@ const heldKeys = new HeldKeys(now);
 const health = new MasterHealth({ area: api.storage.session, isHealthy: isHealthyMaster, deadline });
 const rescue = new Rescue({
   master: async () => {
-    const set = await settings();
+    const set = await takeSettings();
     return isOn(set) ? set.master : '';
   },
   masterIsDown: () => divert.masterIsDown(),
@@ -127,7 +146,7 @@ const takeDependencies: TakeDependencies = {
   downloads,
   keeper,
   way,
-  settings,
+  settings: takeSettings,
   answers,
   heldKeys,
   isUsualPlace: (download) => (nameEvent ? names.isUnprompted(download.id) : folder.is(download.folder)),
@@ -140,7 +159,7 @@ const takeDependencies: TakeDependencies = {
 
 const adoption = new AdoptDownloads({ ...takeDependencies, jobs, way });
 const divert: Divert = new Divert({
-  settings,
+  settings: takeSettings,
   health,
   diversions: browserDiversions(async (held) => {
     const order = await divertAnswer(held, takeDependencies);
@@ -160,8 +179,9 @@ async function noteMaster(outcome: Outcome | object | undefined): Promise<void> 
 }
 
 /** What the browser itself keeps follows the settings. */
-async function keepInStep({ bypassKey }: Settings): Promise<void> {
-  await Promise.all([watchClicks(bypassKey !== 'none'), divert.look()]);
+async function keepInStep(): Promise<void> {
+  const { enabled, bypassKey } = await takeSettings();
+  await Promise.all([watchClicks(enabled && bypassKey !== 'none'), divert.look()]);
 }
 
 async function catchDownload(caught: Download): Promise<void> {
@@ -184,16 +204,53 @@ api.downloads.onChanged.addListener(({ id, filename }) => {
   void keeper.follow(id);
 });
 api.downloads.onErased.addListener((id) => void keeper.follow(id));
+
+const linkDependencies: LinkDependencies = {
+  downloads,
+  way,
+  settings,
+  lastLeft,
+  askMaster,
+  probeFile,
+  deadline,
+};
+
+onMenu((id, url, page) => {
+  if (id === 'directly') void downloadDirectly(url, downloads);
+  else void downloadChosen(url, page);
+});
+
+/** Who has not been told what the add-on does is told before anybody else learns of a download. */
+async function downloadChosen(url: string, page: string): Promise<void> {
+  if (await consent.isGiven()) await downloadLink(url, page, linkDependencies);
+  else await showWelcome();
+}
+
+async function showWelcome(): Promise<void> {
+  await api.tabs.create({ url: api.runtime.getURL('welcome.html') });
+}
+
+function putOwnMenus(): void {
+  void putMenus([
+    { id: 'through', title: say('menuThrough') },
+    { id: 'directly', title: say('menuDirectly') },
+  ]);
+}
+
+api.runtime.onInstalled.addListener(({ reason }) => {
+  putOwnMenus();
+  if (reason === 'install') void consent.isGiven().then((isGiven) => (isGiven ? undefined : showWelcome()));
+});
+// The browser may speak another language since.
+api.runtime.onStartup.addListener(putOwnMenus);
+
 globalThis.addEventListener('online', () => void keeper.look(true));
 
 answerMessages({
-  status: ({ tabUrl }) => readStatus(tabUrl, { settings: settingsStore, jobs, downloads, lastLeft }),
+  status: ({ tabUrl }) =>
+    readStatus(tabUrl, { settings: settingsStore, consent, jobs, downloads, lastLeft, way }),
   settings,
   'change-settings': (patch) => settingsStore.change(patch),
-  'set-site-off': async ({ host, off }) => {
-    await settingsStore.setSiteOff(host, off);
-    return null;
-  },
   'set-site': async ({ host, use }) => {
     await settingsStore.setSite(host, use);
     return null;
@@ -209,7 +266,28 @@ answerMessages({
     heldKeys.clicked(from, keys);
     return null;
   },
+  consent: async () => {
+    await consent.give();
+    await keepInStep();
+    return null;
+  },
   'go-on': ({ key }) => keeper.goOn(key),
+  lead: ({ key, to }) => keeper.lead(key, to),
+  legs: async ({ key }) => {
+    const job = await jobs.get(key);
+    if (job?.downloadId === undefined || job.way !== 'chain') return undefined;
+    // Chromium says which depot it was led to, and by which ticket; Firefox does not.
+    const led = (await downloads.get(job.downloadId))?.finalUrl ?? '';
+    const { master } = await settings();
+    return (
+      (await askLegs(master, led, deadline())) ?? (await askLegs(master, job.location ?? '', deadline()))
+    );
+  },
+  history: () => history.get(),
+  'erase-history': async () => {
+    await history.erase();
+    return null;
+  },
   'clear-ended': async () => {
     await jobs.removeEnded();
     return null;
@@ -217,5 +295,6 @@ answerMessages({
   'test-master': ({ master }) => testMaster(master, deadline()),
 });
 
-void settings().then(keepInStep);
+void keepInStep();
 void recoverJobs({ jobs, way, keeper });
+void jobs.all().then((all) => showBadge(all, sign));

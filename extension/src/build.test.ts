@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { buildExtension } from '../build.ts';
 import { manifest, TARGETS } from './manifest.ts';
+import { LANGUAGES } from './texts/texts.ts';
 
 async function temporaryFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'longhaul-build-'));
@@ -16,8 +17,9 @@ const scripts = async (folder: string): Promise<string> => {
   return (await Promise.all(names.map((name) => readFile(join(folder, name), 'utf8')))).join('\n');
 };
 
+/** The printer of the build writes texts as templates. */
 function defaultsIn(code: string): unknown {
-  return JSON.parse(/buildDefaults = (\{[^}]*\})/.exec(code)?.[1] ?? 'null');
+  return JSON.parse((/buildDefaults=(\{[^}]*\})/.exec(code)?.[1] ?? 'null').replaceAll('`', '"'));
 }
 
 it.each(TARGETS)(
@@ -48,6 +50,15 @@ it('carries no default in a package, no code made from text, and nothing from el
   expect(code).not.toMatch(/new Function|\beval\(|import\("http/);
 });
 
+it('speaks all its languages, or the one that it was built for', async () => {
+  const outDir = await temporaryFolder();
+  await buildExtension({ outDir, target: 'chrome' });
+  expect((await readdir(join(outDir, '_locales'))).toSorted()).toEqual(Object.keys(LANGUAGES).toSorted());
+  await buildExtension({ outDir, target: 'chrome', language: 'vi' });
+  expect(await readdir(join(outDir, '_locales'))).toEqual(['vi']);
+  expect(await readFile(join(outDir, 'manifest.json'), 'utf8')).toContain('"default_locale": "vi"');
+});
+
 it('brings the defaults of a local overlay along', async () => {
   const outDir = await temporaryFolder();
   const defaults = { master: 'http://127.0.0.1:4321', privateHosts: ['127.0.0.1:4322'] };
@@ -55,8 +66,16 @@ it('brings the defaults of a local overlay along', async () => {
   expect(defaultsIn(await scripts(outDir))).toEqual(defaults);
 });
 
-it('asks for no more than it uses: downloads, storage, requests, alarms, its script for a held key, and the web', () => {
-  const permissions = ['downloads', 'storage', 'webRequest', 'alarms', 'scripting'];
+it('asks for no more than it uses: downloads, storage, requests, alarms, menus, notices, its script for a held key, and the web', () => {
+  const permissions = [
+    'downloads',
+    'storage',
+    'webRequest',
+    'alarms',
+    'contextMenus',
+    'notifications',
+    'scripting',
+  ];
   const common = { host_permissions: ['http://*/*', 'https://*/*'], incognito: 'not_allowed' };
   const leading = 'declarativeNetRequestWithHostAccess';
   expect(manifest('chrome', '1')).toMatchObject({ ...common, permissions: [...permissions, leading] });

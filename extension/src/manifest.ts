@@ -1,3 +1,6 @@
+import { WEB_ACCESS } from './browser/access.ts';
+import type { Language } from './texts/texts.ts';
+
 /** The browsers that the add-on is built for. */
 export const TARGETS = ['chrome', 'firefox'] as const;
 export type Target = (typeof TARGETS)[number];
@@ -6,6 +9,8 @@ export const ICON_SIZES = [16, 32, 48, 128] as const;
 
 const icons = Object.fromEntries(ICON_SIZES.map((size) => [size, `icon-${size}.png`]));
 
+/** What is spoken to whoever speaks no other of the add-on's languages. */
+export const DEFAULT_LANGUAGE: Language = 'en';
 /** By what Firefox knows the add-on. */
 export const GECKO_ID = 'longhaul@longhaul.example';
 
@@ -19,6 +24,10 @@ const PERMISSIONS = [
   'webRequest',
   // An interrupted download is tried again although the background sleeps.
   'alarms',
+  // "Download through Longhaul" and "directly" for links, media and pages.
+  'contextMenus',
+  // One notice when a download waits for the user, or is whole after a break.
+  'notifications',
   // A script in pages tells of the key that leaves a download to the browser, while the user has chosen one.
   'scripting',
 ] as const;
@@ -66,17 +75,23 @@ function updatesFrom(target: Target, updateBase: string): object {
  * The manifest of one target.
  * @param updateBase where an organisation serves its own copy; stores take none with that.
  */
-export function manifest(target: Target, version: string, updateBase?: string): object {
+export function manifest(
+  target: Target,
+  version: string,
+  updateBase?: string,
+  language = DEFAULT_LANGUAGE,
+): object {
   return {
     manifest_version: 3,
     name: 'Longhaul',
     version,
-    description: 'Makes far downloads fast: a chain of short connections instead of one long one.',
+    description: '__MSG_description__',
+    default_locale: language,
     icons,
     action: { default_popup: 'popup.html', default_title: 'Longhaul', default_icon: icons },
     options_ui: { page: 'options.html', open_in_tab: true },
     // Downloads come from anywhere, and masters and depots may be anywhere.
-    host_permissions: ['http://*/*', 'https://*/*'],
+    host_permissions: WEB_ACCESS.origins,
     // A private window's downloads would come out in an ordinary one.
     incognito: 'not_allowed',
     content_security_policy: {

@@ -17,6 +17,7 @@ import { DepotRegistry } from './depots/depot-registry.ts';
 import { depotRoutes } from './depots/depot-routes.ts';
 import { DepotService } from './depots/depot-service.ts';
 import type { DepotStore } from './depots/depot-store.ts';
+import { LegAsker } from './depots/leg-asker.ts';
 import { PlanTeller } from './depots/plan-teller.ts';
 import type { EmitEvent, MasterEvent } from './events.ts';
 import { FactExchange } from './facts/fact-exchange.ts';
@@ -33,6 +34,7 @@ import { IdleLinks } from './measuring/idle-links.ts';
 import { createMetrics } from './operations/metrics.ts';
 import { operationsRoutes } from './operations/operations-routes.ts';
 import { pageRoutes } from './operations/page-routes.ts';
+import { JobLegs } from './planning/job-legs.ts';
 import { LINK_FACTS, LinkTable } from './planning/link-table.ts';
 import { planRoutes } from './planning/plan-routes.ts';
 import { PlanService } from './planning/plan-service.ts';
@@ -180,6 +182,8 @@ export function createMaster(deps: MasterDeps): Master {
   });
   const planner = new Planner(config.planner, links);
   const teller = new PlanTeller({ signingKey, registry, now });
+  const legAsker = new LegAsker({ signingKey, registry, now });
+  const legs = new JobLegs({ tickets, ask: (depot, jobId) => legAsker.ask(depot, jobId), now });
   const plans = new PlanService({
     config,
     policy,
@@ -210,7 +214,7 @@ export function createMaster(deps: MasterDeps): Master {
 
   const api = createApi(emit, [
     depotRoutes({ service, registry, sources, enrolmentSecret, now, emit }),
-    planRoutes({ plans, now, emit }),
+    planRoutes({ plans, legs, now, emit }),
     prefixRoutes({ whereabouts, files: prefixFiles, metricsNetworks: config.metricsNetworks, now }),
     operationsRoutes({
       masterKeys: () => masters.keys(),
@@ -262,6 +266,7 @@ export function createMaster(deps: MasterDeps): Master {
     },
     async close() {
       teller.close();
+      legAsker.close();
       await server.close();
       await exchange.close();
       await keeper.close();

@@ -1,6 +1,6 @@
 /** Shapes of the JSON that clients, depots and masters exchange. Request and answer types are the schemas' own. */
 import * as z from 'zod/mini';
-import { DEPOT_ID, MAX_LANES, MAX_LISTED_DEPOTS, MAX_TEST_BYTES } from './wire.ts';
+import { DEPOT_ID, MAX_LANES, MAX_LISTED_DEPOTS, MAX_TEST_BYTES, MAX_TICKET_CHARS } from './wire.ts';
 
 const count = z.number().check(z.int(), z.minimum(0));
 const rate = z.number().check(z.minimum(0), z.maximum(1));
@@ -258,6 +258,47 @@ export const challengeAnswerSchema = z.object({
   signature: z.string().check(z.regex(/^[A-Za-z0-9_-]{86}$/)),
 });
 export type ChallengeAnswer = z.infer<typeof challengeAnswerSchema>;
+
+/** The neighbours of one depot in one job: the client or a depot before it, and depots or the origin behind it. */
+const MAX_NEIGHBOURS = 32;
+
+/** What the connections of a job to one neighbour do now, as the kernel tells. */
+const neighbourLegSchema = z.strictObject({
+  /** A depot's id, `client` or `origin`. */
+  peer: depotId,
+  connections: count,
+  rttMs: z.optional(z.number().check(z.minimum(0), z.maximum(MAX_RTT_MS))),
+  sentBps: z.number().check(z.minimum(0), z.maximum(MAX_GOODPUT_BPS)),
+  receivedBps: z.number().check(z.minimum(0), z.maximum(MAX_GOODPUT_BPS)),
+});
+export type NeighbourLeg = z.infer<typeof neighbourLegSchema>;
+
+/** A depot's answer to a master's question for the legs of a job. */
+export const depotLegsSchema = z.object({
+  id: depotId,
+  legs: z.array(neighbourLegSchema).check(z.maxLength(MAX_NEIGHBOURS)),
+});
+
+/** `POST /v1/legs`: what the legs of a download do now, for whoever holds its ticket. */
+export const legsRequestSchema = z.strictObject({ ticket: z.string().check(z.maxLength(MAX_TICKET_CHARS)) });
+
+const runningLegSchema = z.object({
+  /** Who sends the file on this leg and who receives: depot ids, `origin`, `client`. */
+  from: z.string(),
+  to: z.string(),
+  connections: count,
+  rttMs: z.optional(z.number()),
+  /** What its connections carried together in the last second. */
+  goodputBps: z.number(),
+});
+export type RunningLeg = z.infer<typeof runningLegSchema>;
+
+export const legsAnswerSchema = z.object({
+  jobId: z.string(),
+  /** Those that depots have told of, from the client's on; empty while nothing runs. */
+  legs: z.array(runningLegSchema),
+});
+export type LegsAnswer = z.infer<typeof legsAnswerSchema>;
 
 /**
  * `POST /v1/depots/<id>/follow-ups`, signed: a ticket of the same job for another URL, which an origin redirects to. With

@@ -401,6 +401,49 @@ export function noticeText(depot: string, { next, timeMs }: Pick<PlanNotice, 'ne
   return [`longhaul-notice-${PROTOCOL_VERSION}`, depot, next, timeMs].join('\n');
 }
 
+// --- Question for running legs: master -> depot ----------------------------------------------------------------
+//
+//     GET /.well-known/longhaul-legs?job=<job id>&time=<Unix time in ms>&key=<key id>&signature=<base64url> HTTP/1.1
+//
+// `200` with what the depot's connections for this job do now (`depotLegsSchema`). Asked only while somebody looks, at most
+// once a second; a depot that does not know the question answers otherwise.
+
+const LEGS_PATH = '/.well-known/longhaul-legs';
+
+/** A master's question what a depot's connections for a job do now. */
+export interface LegsQuestion {
+  readonly jobId: string;
+  readonly timeMs: number;
+  /** The master's key that signed it. */
+  readonly keyId: string;
+  /** Ed25519, base64url. */
+  readonly signature: string;
+}
+
+export function formatLegsTarget({ jobId, timeMs, keyId, signature }: LegsQuestion): string {
+  return `${LEGS_PATH}?job=${jobId}&time=${timeMs}&key=${keyId}&signature=${signature}`;
+}
+
+/** Whether a raw request target is that of a question for legs, well-formed or not. */
+export function isLegsTarget(rawTarget: string): boolean {
+  return rawTarget === LEGS_PATH || rawTarget.startsWith(`${LEGS_PATH}?`);
+}
+
+const LEGS_QUERY =
+  /^[^?]*\?job=([A-Za-z0-9_-]{1,16})&time=([0-9]{1,15})&key=([A-Za-z0-9_-]{1,64})&signature=([A-Za-z0-9_-]{86})$/;
+
+export function parseLegsTarget(rawTarget: string): Result<LegsQuestion> {
+  const [, jobId, time, keyId, signature] = LEGS_QUERY.exec(rawTarget) ?? [];
+  if (!isLegsTarget(rawTarget) || !jobId || !time || !keyId || !signature)
+    return refuse('bad-request', 'no question for legs');
+  return ok({ jobId, timeMs: Number(time), keyId, signature });
+}
+
+/** The bytes under a question's signature, for the depot that it is sent to. */
+export function legsText(depot: string, { jobId, timeMs }: Pick<LegsQuestion, 'jobId' | 'timeMs'>): string {
+  return [`longhaul-legs-${PROTOCOL_VERSION}`, depot, jobId, timeMs].join('\n');
+}
+
 // --- Test of a link: depot -> depot ----------------------------------------------------------------------------
 //
 //     GET /.well-known/longhaul-test?bytes=<n> HTTP/1.1

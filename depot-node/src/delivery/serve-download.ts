@@ -27,9 +27,11 @@ export async function serveDownload(
   first: OriginAnswer | undefined,
 ): Promise<void> {
   const forget = components.running.add(download);
+  const leave = components.plane.legs.add(download.job.id, download.legs);
   try {
     await serve(components, request, download, first);
   } finally {
+    leave();
     forget();
   }
 }

@@ -1,8 +1,6 @@
-import { decodeBase64url, noticeText, ok, parseNoticeTarget, type Result, refuse } from '@longhaul/shared';
+import { noticeText, ok, parseNoticeTarget, type Result, refuse } from '@longhaul/shared';
 import type { VerifySignature } from '@longhaul/shared/service';
-
-/** Clocks of a master and a depot may differ by so much; a notice is of no use for longer, either. */
-const NOTICE_LIFE_MS = 60_000;
+import { whyNotMasters } from './masters-word.ts';
 
 interface PlanNoticesComponents {
   readonly ownId: string;
@@ -22,14 +20,13 @@ export class PlanNotices {
 
   /** Gives the id of the depot to connect to; `bad-request` for whatever is no notice of a master for this depot, now. */
   read(target: string): Result<string> {
-    const { ownId, masterKey, isKnown, nowMs } = this.#components;
+    const { ownId, isKnown } = this.#components;
     const notice = parseNoticeTarget(target);
     if (!notice.ok) return notice;
-    const { next, timeMs, keyId, signature } = notice.value;
-    if (Math.abs(nowMs() - timeMs) > NOTICE_LIFE_MS) return refuse('bad-request', 'the notice is old');
+    const { next } = notice.value;
     if (next === ownId || !isKnown(next)) return refuse('bad-request', 'the notice names no other depot');
-    const bytes = decodeBase64url(signature) ?? new Uint8Array();
-    const isMasters = masterKey(keyId)?.(Buffer.from(noticeText(ownId, notice.value)), bytes) ?? false;
-    return isMasters ? ok(next) : refuse('bad-request', 'the notice is not a master’s');
+    const word = { ...notice.value, text: noticeText(ownId, notice.value) };
+    const why = whyNotMasters(word, this.#components);
+    return why === undefined ? ok(next) : refuse('bad-request', `the notice is ${why}`);
   }
 }

@@ -3,6 +3,7 @@ import type { Duplex } from 'node:stream';
 import {
   HEADERS,
   isChallengeTarget,
+  isLegsTarget,
   isLinkTestTarget,
   isNoticeTarget,
   LonghaulError,
@@ -34,6 +35,8 @@ interface DepotServerComponents {
   readonly answerChallenge: (target: string, clientAddress: string) => Result<object>;
   /** Takes a master's notice of a plan. */
   readonly takeNotice: (target: string) => Result<void>;
+  /** Tells a master what the connections of a job do now. */
+  readonly answerLegs: (target: string) => Result<object>;
   /** Sends bytes to another depot, to test the link. */
   readonly serveLinkTest: (request: IncomingMessage, response: ServerResponse) => Promise<Result<void>>;
   readonly metrics: Registry;
@@ -58,8 +61,12 @@ export function createDepotServer(components: DepotServerComponents): Server {
     else if (request.url === '/metrics') return sendMetrics(components, request, response);
     else if (isChallengeTarget(request.url ?? '')) {
       const proof = components.answerChallenge(request.url ?? '', request.socket.remoteAddress ?? '');
-      if (proof.ok) sendProof(response, proof.value);
+      if (proof.ok) sendJson(response, proof.value);
       else refuse(request, response, proof.error);
+    } else if (isLegsTarget(request.url ?? '')) {
+      const legs = components.answerLegs(request.url ?? '');
+      if (legs.ok) sendJson(response, legs.value);
+      else refuse(request, response, legs.error);
     } else if (isNoticeTarget(request.url ?? '')) {
       const taken = components.takeNotice(request.url ?? '');
       if (taken.ok) response.writeHead(204, SAFETY_HEADERS).end();
@@ -121,10 +128,10 @@ function sendReadiness(
   response.end(`${isMember ? 'ready' : 'not ready'}\n${said}`);
 }
 
-function sendProof(response: ServerResponse, proof: object): void {
+function sendJson(response: ServerResponse, answer: object): void {
   response
     .writeHead(200, { ...SAFETY_HEADERS, 'Content-Type': 'application/json' })
-    .end(JSON.stringify(proof));
+    .end(JSON.stringify(answer));
 }
 
 async function sendMetrics(

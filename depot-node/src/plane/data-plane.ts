@@ -1,6 +1,7 @@
 import type { UplinkPacer } from '../fairness/uplink-pacer.ts';
 import type { ChoosingRelay } from '../relay/relay-plane.ts';
 import type { LegSampler } from '../sockets/leg-sampler.ts';
+import type { RunningLegs } from '../sockets/running-legs.ts';
 import type { Observe } from './events.ts';
 
 /** How long a depot waits for whom, milliseconds. */
@@ -20,6 +21,8 @@ export interface DataPlane {
   readonly ownId: string;
   readonly relay: ChoosingRelay;
   readonly watch: LegSampler['watch'];
+  /** The legs of what runs, by job. */
+  readonly legs: RunningLegs;
   /** Where the depot has an uplink to share. */
   readonly joinUplink: UplinkPacer['join'] | undefined;
   readonly timeouts: PlaneTimeouts;

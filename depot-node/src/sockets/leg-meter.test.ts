@@ -13,6 +13,13 @@ describe('what a leg is found to be', () => {
     expect(meter.measure).toMatchObject({ sentBytes: 100_000, receivedBytes: 3, lossRate: 0.01, seconds: 1 });
   });
 
+  test('knows how fast it was between the last two looks', () => {
+    const meter = new LegMeter(info({ sentBytes: 0, receivedBytes: 0 }), 0);
+    meter.add(info({ sentBytes: 1_000_000, receivedBytes: 1_000 }), 1000);
+    meter.add(info({ sentBytes: 1_500_000, receivedBytes: 1_000 }), 3000);
+    expect(meter.measure).toMatchObject({ sentBps: 2e6, receivedBps: 0 });
+  });
+
   test('knows the loss of a kernel that counts segments only', () => {
     const old = { sentBytes: undefined, retransmittedBytes: undefined, mssBytes: 1000 };
     const meter = new LegMeter(info({ ...old, sentSegments: 10, retransmittedSegments: 0 }), 0);

@@ -26,6 +26,9 @@ export interface LegMeasure extends Omit<LegDelta, 'recentRateBps'> {
   readonly limitedBy: LegLimit | undefined;
   /** How long nothing of what is under way has been acknowledged: a peer that only pauses still answers. */
   readonly unansweredMs: number;
+  /** What moved between the last two looks, bits per second. */
+  readonly sentBps: number;
+  readonly receivedBps: number;
   /** Written and not sent at the last look: the network or the peer is slower than whoever writes. */
   readonly unsentBytes: number | undefined;
 }
@@ -47,6 +50,8 @@ export class LegMeter {
   #unansweredSinceMs: number | undefined;
   #ratedBytes = 0;
   #rateTimesBytes = 0;
+  #sentBps = 0;
+  #receivedBps = 0;
   #recentBytes = 0;
   #recentTimesBytes = 0;
   readonly #sums = { sentBytes: 0, retransmittedBytes: 0, receivedBytes: 0 };
@@ -70,6 +75,11 @@ export class LegMeter {
     for (const limit of LIMITS) this.#limitedMs[limit] += limitedMs[limit];
     if (info.minRttMs !== undefined)
       this.#minRttMs = Math.min(info.minRttMs, this.#minRttMs ?? info.minRttMs);
+    const seconds = (nowMs - this.#lookedMs) / 1000;
+    if (seconds > 0) {
+      this.#sentBps = (delta.sentBytes * 8) / seconds;
+      this.#receivedBps = (delta.receivedBytes * 8) / seconds;
+    }
     const isWaiting = (info.unackedSegments ?? 0) > 0;
     this.#unansweredSinceMs = isWaiting ? (this.#unansweredSinceMs ?? nowMs) : undefined;
     this.#last = info;
@@ -91,6 +101,8 @@ export class LegMeter {
       deliveryRateBps: this.#ratedBytes > 0 ? this.#rateTimesBytes / this.#ratedBytes : undefined,
       limitedBy: elapsedMs > 0 ? this.#largestLimit() : undefined,
       unansweredMs: Math.min(waitedMs, this.#last.sinceAckMs ?? waitedMs),
+      sentBps: this.#sentBps,
+      receivedBps: this.#receivedBps,
       unsentBytes: this.#last.notSentBytes,
     };
   }

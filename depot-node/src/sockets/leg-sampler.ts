@@ -43,6 +43,7 @@ export interface LegSample extends Pick<LegInfo, 'legClass' | 'depot'> {
 }
 
 export interface WatchedLeg {
+  readonly neighbour: Pick<LegInfo, 'legClass' | 'depot'>;
   /** Takes the last look, which must come before the socket is destroyed, and forgets the leg. */
   readonly stop: () => LegSample;
   readonly measure: () => LegMeasure | undefined;
@@ -130,7 +131,11 @@ export function createLegSampler(
       totals[legClass].legs += 1;
       if (!source || !first) {
         source?.release();
-        return { stop: () => ({ ...named, measure: undefined }), measure: () => undefined };
+        return {
+          neighbour: named,
+          stop: () => ({ ...named, measure: undefined }),
+          measure: () => undefined,
+        };
       }
       const meter = new LegMeter(first, nowMs());
       const client = legClass === 'client' ? networkAt(stream) : undefined;
@@ -138,6 +143,7 @@ export function createLegSampler(
       if (legs.size === 0) timer = setInterval(lookAtAll, SAMPLE_MS).unref();
       legs.add(leg);
       return {
+        neighbour: named,
         stop: () => {
           if (legs.has(leg)) {
             look(leg);

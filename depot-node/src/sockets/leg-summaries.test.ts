@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import type { LegMeasure } from './leg-meter.ts';
 import type { LegSample } from './leg-sampler.ts';
 import { LegSummaries } from './leg-summaries.ts';
+import { RunningLegs } from './running-legs.ts';
 
 const MEASURE: LegMeasure = {
   sentBytes: 1000,
@@ -15,12 +16,16 @@ const MEASURE: LegMeasure = {
   deliveryRateBps: 5e6,
   limitedBy: 'idle',
   unansweredMs: 0,
+  sentBps: 8_000,
+  receivedBps: 40,
   unsentBytes: 0,
 };
 
 function leg(sample: LegSample) {
   let stops = 0;
-  return { stops: () => stops, measure: () => sample.measure, stop: () => ((stops += 1), sample) };
+  const { legClass, depot } = sample;
+  const neighbour = depot === undefined ? { legClass } : { legClass, depot };
+  return { neighbour, stops: () => stops, measure: () => sample.measure, stop: () => ((stops += 1), sample) };
 }
 
 test('connections to one neighbour are told of as one, however many there were', () => {
@@ -59,4 +64,29 @@ test('a leg that the kernel tells nothing of is left out', () => {
   const legs = new LegSummaries();
   legs.watch(leg({ legClass: 'client', measure: undefined })).stop();
   expect(legs.end()).toEqual([]);
+});
+
+test('what a job’s connections do now is told by neighbour over all its transfers, and of none that has ended', () => {
+  const running = new RunningLegs();
+  const [one, other] = [new LegSummaries(), new LegSummaries()];
+  const leaves = [
+    running.add('job', one),
+    running.add('job', other),
+    running.add('another', new LegSummaries()),
+  ];
+  const toDepot = { legClass: 'depot', depot: 'd2' } as const;
+  const ended = one.watch(leg({ ...toDepot, measure: MEASURE }));
+  one.watch(leg({ ...toDepot, measure: { ...MEASURE, rttMs: 90 } }));
+  other.watch(leg({ ...toDepot, measure: { ...MEASURE, rttMs: 70 } }));
+  other.watch(leg({ legClass: 'client', measure: MEASURE }));
+  other.watch(leg({ legClass: 'client', measure: undefined }));
+  ended.stop();
+  expect(running.of('job')).toEqual([
+    { peer: 'd2', connections: 2, rttMs: 70, sentBps: 16_000, receivedBps: 80 },
+    { peer: 'client', connections: 1, rttMs: 40, sentBps: 8_000, receivedBps: 40 },
+  ]);
+  leaves[1]?.();
+  expect(running.of('job')).toMatchObject([{ peer: 'd2', connections: 1 }]);
+  for (const leave of leaves) leave();
+  expect(running.of('job')).toEqual([]);
 });

@@ -1,3 +1,4 @@
+import type { NeighbourLeg } from '@longhaul/shared';
 import { type LegDelta, type LegLimit, LIMITS } from './leg-meter.ts';
 import type { LegClass } from './leg-options.ts';
 import type { LegSample, WatchedLeg } from './leg-sampler.ts';
@@ -24,6 +25,7 @@ export class LegSummaries {
   watch(leg: WatchedLeg): WatchedLeg {
     let sample: LegSample | undefined;
     const counted: WatchedLeg = {
+      neighbour: leg.neighbour,
       measure: leg.measure,
       stop: () => {
         if (sample) return sample;
@@ -35,6 +37,18 @@ export class LegSummaries {
     };
     this.#watched.add(counted);
     return counted;
+  }
+
+  /** What the connections that run do now, by neighbour. */
+  now(): readonly NeighbourLeg[] {
+    const byPeer = new Map<string, NeighbourLeg>();
+    for (const { neighbour, measure } of this.#watched) {
+      const peer = neighbour.depot ?? neighbour.legClass;
+      const now = measure();
+      // Nothing is known of a rate before the second look.
+      if (now && now.seconds > 0) byPeer.set(peer, joined(byPeer.get(peer), peer, now));
+    }
+    return [...byPeer.values()];
   }
 
   /** Takes the last look at legs that still run, and gives all: the client's, those of depots, the origin's. */
@@ -76,4 +90,29 @@ function known<Key extends string>(
 ): Partial<Record<Key, number>> {
   const told = values.filter((value) => value !== undefined);
   return told.length === 0 ? {} : ({ [key]: choose(...told) } as Record<Key, number>);
+}
+
+/** One more connection to a neighbour; of several round-trip times the smallest counts. */
+function joined(
+  before: Omit<NeighbourLeg, 'peer'> | undefined,
+  peer: string,
+  { rttMs, sentBps, receivedBps }: Pick<NeighbourLeg, 'rttMs' | 'sentBps' | 'receivedBps'>,
+  connections = 1,
+): NeighbourLeg {
+  return {
+    peer,
+    connections: (before?.connections ?? 0) + connections,
+    ...known('rttMs', [before?.rttMs, rttMs], Math.min),
+    sentBps: (before?.sentBps ?? 0) + sentBps,
+    receivedBps: (before?.receivedBps ?? 0) + receivedBps,
+  };
+}
+
+/** The legs of several transfers of one job together. */
+export function joinNeighbours(all: readonly NeighbourLeg[]): readonly NeighbourLeg[] {
+  const byPeer = new Map<string, NeighbourLeg>();
+  for (const leg of all) {
+    byPeer.set(leg.peer, joined(byPeer.get(leg.peer), leg.peer, leg, leg.connections));
+  }
+  return [...byPeer.values()];
 }

@@ -6,7 +6,9 @@ import {
   type FollowUpRequest,
   HEADERS,
   issueTicket,
+  type LegsQuestion,
   type LinkTest,
+  legsText,
   noticeText,
   type PlanNotice,
   type RegisterRequest,
@@ -36,6 +38,8 @@ export interface TestMaster {
   readonly issue: (claims: TicketClaims) => string;
   /** A notice for a depot that it will need a connection to `next`. */
   readonly notice: (depot: string, next: string, timeMs: number) => PlanNotice;
+  /** A question to a depot for the legs of a job. */
+  readonly legsQuestion: (depot: string, jobId: string, timeMs: number) => LegsQuestion;
   /** Replaces the signing key; depots learn of it with their next exchange. */
   readonly rotateKey: () => void;
   /** Waited for before a request is answered, when it is in `requests` already. */
@@ -119,6 +123,10 @@ export async function startTestMaster(): Promise<TestMaster> {
     notice: (depot, next, timeMs) => {
       const signature = encodeBase64url(key.pair.sign(noticeText(depot, { next, timeMs })));
       return { next, timeMs, keyId: key.id, signature };
+    },
+    legsQuestion: (depot, jobId, timeMs) => {
+      const signature = encodeBase64url(key.pair.sign(legsText(depot, { jobId, timeMs })));
+      return { jobId, timeMs, keyId: key.id, signature };
     },
     rotateKey: () => {
       key = newKey(Number(key.id.slice(1)) + 1);

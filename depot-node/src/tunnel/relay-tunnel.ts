@@ -52,7 +52,17 @@ export function relayTunnel(plane: DataPlane, watch: TunnelWatch, tunnel: Standi
   // What a client sends through a tunnel of its own counts as well.
   if (isEntry) admission.note(firstBytes);
   const role = isEntry ? 'entry' : place === chain.length - 1 ? 'exit' : 'middle';
-  const account = { jobId: claims.jobId, role, legs, ends, leaveUplink, admission, firstBytes } as const;
+  const leaveLegs = plane.legs.add(claims.jobId, legs);
+  const account = {
+    jobId: claims.jobId,
+    role,
+    legs,
+    leaveLegs,
+    ends,
+    leaveUplink,
+    admission,
+    firstBytes,
+  } as const;
   return runAccount(plane, account, (options) => plane.relay.tunnel(downstream, upstream, options));
 }
 
@@ -60,6 +70,7 @@ interface TunnelAccount {
   readonly jobId: string;
   readonly role: 'entry' | 'middle' | 'exit';
   readonly legs: LegSummaries;
+  readonly leaveLegs: () => void;
   readonly ends: TunnelEnds;
   readonly leaveUplink: (() => void) | undefined;
   readonly admission: Admission;
@@ -92,10 +103,11 @@ function notingAnswers(ends: TunnelEnds, { note }: Admission): (bytes: number) =
 /** What is done at the end of a tunnel. */
 function closing(plane: DataPlane, account: TunnelAccount, startedMs: number) {
   return ({ outcome, reason, bytesUp, bytesDown }: TunnelOutcome): void => {
-    const { jobId, role, ends, legs, leaveUplink, firstBytes } = account;
+    const { jobId, role, ends, legs, leaveLegs, leaveUplink, firstBytes } = account;
     const { ownId, observe, shutdown, nowMs } = plane;
     ends.stop();
     leaveUplink?.();
+    leaveLegs();
     const ended = legs.end();
     const why: unknown = ends.signal.reason;
     if (why instanceof LonghaulError && why !== shutdown.reason && reason === 'cancelled')

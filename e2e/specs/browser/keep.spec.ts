@@ -59,7 +59,7 @@ test('a download that Chromium resumes no more stays on disk, and goes on by a c
   await expect.poll(() => jobState(user, name)).toBe('click');
   await user.goto(user.addonPage('popup.html'));
   await expect.poll(() => user.text('#downloads')).toContain('What is on disk is kept: go on by a click.');
-  await user.click('.go-on');
+  await user.click('button.go-on');
   await expectFile(user, name);
   expectNoByteTwice(world, name, before);
 });

@@ -162,12 +162,20 @@ test('the popup counts a running download down, and shows what it took when it i
   await user.goto(user.addonPage('popup.html'));
   await expect
     .poll(() => user.text('#downloads'))
-    .toMatch(/large-shown\.bin[^]*via d3 → d1[^]*about \d+ s left/);
-  const secondsLeft = async () => Number(/(\d+) s left/.exec(await user.text('body'))?.[1] ?? 0);
+    .toMatch(/large-shown\.bin[^]*about \d+ sec left[^]*you[^]*d1[^]*d3[^]*origin/);
+  await expect.poll(() => user.text('#downloads .source')).toBe('The chain, as its depots measure it now');
+  await expect
+    .poll(() => user.text('#downloads .chain'))
+    .toMatch(/you[^]*MB\/s[^]*d1[^]*MB\/s[^]*d3[^]*MB\/s[^]*origin/);
+  const secondsLeft = async () => Number(/(\d+) sec left/.exec(await user.text('body'))?.[1] ?? 0);
   const before = await secondsLeft();
   await expect.poll(secondsLeft).toBeLessThan(before);
   await expectFile(user, 'large-shown.bin');
-  await expect.poll(() => user.text('#done')).toMatch(/large-shown\.bin[^]*12(\.0)? MB in \d+ s/);
+  await expect
+    .poll(() => user.text('#done'))
+    .toMatch(
+      /large-shown\.bin[^]*12 MB in \d+ sec[^]*predicted [^]*directly about [^]*operator typed in[^]*Show in folder/,
+    );
 });
 
 test('the popup says that the master refused, and in which words', async ({ user, world }) => {
@@ -176,7 +184,7 @@ test('the popup says that the master refused, and in which words', async ({ user
   await user.goto(user.addonPage('popup.html'));
   await expect
     .poll(() => user.text('#last-left'))
-    .toMatch(/^refused\.bin came directly: the master refused: .* \(origin-not-allowed\)$/);
+    .toMatch(/^refused\.bin came directly\. The master refused\. It said: .* \(origin-not-allowed\)$/);
 });
 
 test('switched off, the add-on leaves downloads alone; switched on again, it takes them', async ({
@@ -223,6 +231,9 @@ test('the options page says whether a master serves whoever asks', async ({ user
   expect(await tested(world.overlay.master.url)).toMatch(/only sites that its operator has named/);
   const { port } = new URL(world.overlay.master.url);
   expect(await tested(`127.0.0.1:${port}`)).toMatch(/only sites that its operator has named/);
+  expect(await tested(world.overlay.master.url)).toMatch(
+    /It calls itself master\.test:\d+ \(version [^]*Depots ready now: 3 of 3/,
+  );
   expect(await tested(world.originUrl)).toMatch(/^Something answers there, but not as a master does/);
   expect(await tested('http://master.test:1')).toMatch(/^Nothing answers there/);
 });

@@ -14,6 +14,7 @@ it('asks for one byte, and learns of the file what the origin says', async () =>
       .writeHead(206, {
         'content-range': 'bytes 0-0/123456',
         'content-type': 'Application/ZIP; x=y',
+        'content-disposition': 'attachment; filename="a.zip"',
         etag: '"v1"',
         'last-modified': 'Sun, 01 Nov 2026 12:00:00 GMT',
       })
@@ -27,6 +28,7 @@ it('asks for one byte, and learns of the file what the origin says', async () =>
       lastModified: 'Sun, 01 Nov 2026 12:00:00 GMT',
       mime: 'application/zip',
     },
+    name: 'a.zip',
   });
   expect(asked.range).toBe('bytes=0-0');
   expect(asked.cookie).toBeUndefined();

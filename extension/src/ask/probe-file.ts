@@ -1,10 +1,12 @@
 import { HEADERS } from '@longhaul/shared';
 import { type FileFacts, factsOf } from '../judge/file-facts.ts';
 import { BARE_REQUEST } from './bare-request.ts';
+import { offeredName } from './offered-name.ts';
 
 /** What is answered to a request for one byte of a file, by an entry depot or by the origin itself. */
 export type Probe =
-  | { readonly result: 'file'; readonly file: FileFacts }
+  /** `name`: what the file is offered as; empty or left out where nobody says. */
+  | { readonly result: 'file'; readonly file: FileFacts; readonly name?: string }
   /** The depot's own code; empty when an origin, or somebody between, answers. */
   | { readonly result: 'refused'; readonly code: string }
   | { readonly result: 'silent' };
@@ -25,7 +27,8 @@ export async function probeFile(location: string, signal: AbortSignal, atByte = 
     await response.body?.cancel();
     const { status, headers } = response;
     const isPart = headers.get('content-range')?.startsWith(`bytes ${atByte}-${atByte}/`) ?? false;
-    if (status === 206 && isPart) return { result: 'file', file: factsOf(status, headers) };
+    if (status === 206 && isPart)
+      return { result: 'file', file: factsOf(status, headers), name: offeredName(headers) };
     return { result: 'refused', code: headers.get(HEADERS.error) ?? '' };
   } catch {
     return { result: 'silent' };

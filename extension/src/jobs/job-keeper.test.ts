@@ -38,6 +38,10 @@ async function setUp(patch: Partial<Download>, jobPatch: Partial<Job> = {}) {
       recovered: async () => {
         world.calls.push('recovered');
       },
+      lead: async (_job, _download, to) => {
+        world.calls.push(`lead ${to}`);
+        return world.goOn();
+      },
       release: async () => {
         world.calls.push('released');
       },
@@ -344,5 +348,27 @@ describe('a chain that is slower than half its promise, and than direct', () => 
     );
     await world.keeper.look();
     expect(world.calls).toHaveLength(1);
+  });
+});
+
+describe('a download that the user leads elsewhere', () => {
+  it('runs there, and remembers that it is direct by choice', async () => {
+    const world = await setUp(BROKEN);
+    await world.keeper.follow(2);
+    expect(await world.keeper.lead('a', 'direct')).toBe(true);
+    expect(world.calls.at(-1)).toBe('lead direct');
+    expect(await world.theJob()).toMatchObject({ state: 'running', choseDirect: true, breaks: 1 });
+    expect((await world.theJob())?.interruption).toBeUndefined();
+  });
+
+  it('stays as it is where there is no such way, and when it is whole already', async () => {
+    const world = await setUp({});
+    world.goOn = async () => ({ result: 'not-yet', problem: '' });
+    expect(await world.keeper.lead('a', 'elsewhere')).toBe(false);
+    expect((await world.theJob())?.choseDirect).toBeUndefined();
+    world.downloads.change(2, { state: 'complete' });
+    world.goOn = async () => ({ result: 'tried' });
+    expect(await world.keeper.lead('a', 'direct')).toBe(false);
+    expect(await world.keeper.lead('unknown', 'direct')).toBe(false);
   });
 });

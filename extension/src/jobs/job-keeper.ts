@@ -13,9 +13,17 @@ export interface Continuation {
   change(job: Job, download: Download, leftSeconds: number): Promise<Partial<Job> | undefined>;
   /** Bytes come again after an interruption. */
   recovered(job: Job, download: Download): Promise<void>;
+  /**
+   * Leads a job elsewhere, as the user wants: to the origin itself, or over depots that are not in its chain. What is on
+   * disk stands until then; `not-yet` where no such way has the file.
+   */
+  lead(job: Job, download: Download, to: Lead): Promise<GoOn>;
   /** A job has ended, whole or not: whatever was set up for it goes. */
   release(job: Job): Promise<void>;
 }
+
+/** Where the user can lead a job. */
+export type Lead = 'direct' | 'elsewhere';
 
 export type GoOn =
   | { readonly result: 'tried' }
@@ -85,10 +93,42 @@ export class JobKeeper {
     return (await this.#deps.jobs.get(key))?.state;
   }
 
-  /** One look at a job after the other: two at once would resume it twice. */
+  /** Leads a job elsewhere, since the user wants it; false where there is no such way, and nothing has changed. */
+  async lead(key: string, to: Lead): Promise<boolean> {
+    let isLed = false;
+    await this.#oneByOne(key, async () => {
+      isLed = await this.#lead(key, to);
+    });
+    return isLed;
+  }
+
+  async #lead(key: string, to: Lead): Promise<boolean> {
+    const { jobs, downloads, continuation, now, wakeAt } = this.#deps;
+    const job = await jobs.get(key);
+    const download = job?.downloadId === undefined ? undefined : await downloads.get(job.downloadId);
+    if (!job || !download || download.url !== job.url || download.state === 'complete') return false;
+    const went = await continuation.lead(job, download, to);
+    if (went.result !== 'tried' && went.result !== 'moved') return false;
+    await jobs.change(key, {
+      state: 'running',
+      bytesAtMs: now(),
+      interruption: undefined,
+      pace: undefined,
+      ...(went.result === 'moved' ? went.patch : {}),
+      choseDirect: to === 'direct',
+    });
+    wakeAt(now() + FIRST_BYTES_LOOK_MS);
+    return true;
+  }
+
   #inTurn(key: string, isNow: boolean): Promise<void> {
+    return this.#oneByOne(key, () => this.#lookAt(key, isNow));
+  }
+
+  /** One look at a job after the other: two at once would resume it twice. */
+  #oneByOne(key: string, action: () => Promise<void>): Promise<void> {
     const before = this.#turns.get(key) ?? Promise.resolve();
-    const turn = before.then(() => this.#lookAt(key, isNow)).catch(() => undefined);
+    const turn = before.then(action).catch(() => undefined);
     this.#turns.set(key, turn);
     void turn.then(() => {
       if (this.#turns.get(key) === turn) this.#turns.delete(key);
@@ -182,6 +222,7 @@ export class JobKeeper {
       bytes: interruption.bytes,
       bytesAtMs: now(),
       interruption,
+      breaks: (job.breaks ?? 0) + 1,
     });
     wakeAt(interruption.nextTryAtMs);
   }

@@ -8,12 +8,18 @@ const KEPT_DONE = 5;
 /** The add-on's jobs, kept in the browser's storage so that they outlive the background, and the browser. */
 export class JobStore {
   readonly #area: StorageArea;
+  readonly #onChange: (before: readonly Job[], after: readonly Job[]) => void;
   #turn: Promise<unknown> = Promise.resolve();
   /** What the browser had no room for: known for as long as the background lives. */
   #unstored: readonly Job[] | undefined;
 
-  constructor(area: StorageArea) {
+  /** @param onChange is told of the jobs before and after each change. */
+  constructor(
+    area: StorageArea,
+    onChange: (before: readonly Job[], after: readonly Job[]) => void = () => undefined,
+  ) {
     this.#area = area;
+    this.#onChange = onChange;
   }
 
   all(): Promise<readonly Job[]> {
@@ -34,7 +40,11 @@ export class JobStore {
 
   /** Rejects when the browser has no room for it: a job that nobody remembers must not begin. */
   add(job: Job): Promise<void> {
-    return this.#inTurn(async () => this.#store([...(await this.#read()), job]));
+    return this.#inTurn(async () => {
+      const before = await this.#read();
+      await this.#store([...before, job]);
+      this.#onChange(before, [...before, job]);
+    });
   }
 
   /** Changes a job, and gives it as it is then; `undefined` when it is gone. */
@@ -62,11 +72,16 @@ export class JobStore {
   /** Without room in storage a job that has begun goes on by what is in memory. */
   #edit(edit: (jobs: readonly Job[]) => readonly Job[]): Promise<void> {
     return this.#inTurn(async () => {
-      const jobs = edit(await this.#read());
-      await this.#store(jobs).catch(() => {
-        this.#unstored = jobs;
-      });
+      const before = await this.#read();
+      await this.#put(before, edit(before));
     });
+  }
+
+  async #put(before: readonly Job[], after: readonly Job[]): Promise<void> {
+    await this.#store(after).catch(() => {
+      this.#unstored = after;
+    });
+    this.#onChange(before, withoutOld(after));
   }
 
   async #store(jobs: readonly Job[]): Promise<void> {

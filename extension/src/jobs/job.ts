@@ -1,3 +1,4 @@
+import type { FigureSource, LegPrediction } from '@longhaul/shared';
 import type { FileFacts } from '../judge/file-facts.ts';
 import type { Pace, Promised } from './pace.ts';
 
@@ -7,6 +8,14 @@ import type { Pace, Promised } from './pace.ts';
  * user clicks; `stuck`: the browser cannot write the file; `lost`: it could not be started again; `done`: it is whole.
  */
 export type JobState = 'starting' | 'running' | 'waiting' | 'click' | 'stuck' | 'lost' | 'done';
+
+/** States in which a download goes on only when the user does something. */
+const WAITS_FOR_USER: ReadonlySet<JobState> = new Set(['click', 'stuck', 'lost']);
+
+/** Whether a job goes on only when the user does something. */
+export function waitsForUser({ state }: Pick<Job, 'state'>): boolean {
+  return WAITS_FOR_USER.has(state);
+}
 
 export interface Job extends Promised {
   readonly key: string;
@@ -33,6 +42,16 @@ export interface Job extends Promised {
   readonly chain: readonly string[];
   readonly predictedSeconds: number;
   readonly directSeconds: number;
+  /** How `directSeconds` is known; left out by jobs of older versions, as what follows. */
+  readonly directSource?: FigureSource;
+  /** What the plan expects of each leg, the origin's end last. */
+  readonly legs?: readonly LegPrediction[];
+  /** Where the plan led: an entry depot, with the ticket in the address. */
+  readonly location?: string;
+  /** Whether the user has chosen the direct way: then no other one is looked for. */
+  readonly choseDirect?: boolean;
+  /** Times that it was interrupted. */
+  readonly breaks?: number;
   /** The most bytes that were seen on disk: after a failed resumption Firefox says 0. */
   readonly bytes: number;
   /** When there were more for the last time. */

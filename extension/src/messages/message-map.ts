@@ -1,5 +1,8 @@
+import type { RunningLeg } from '@longhaul/shared';
 import type { MasterTest } from '../ask/test-master.ts';
-import type { JobState } from '../jobs/job.ts';
+import type { History } from '../history/history.ts';
+import type { Job, JobState } from '../jobs/job.ts';
+import type { Lead } from '../jobs/job-keeper.ts';
 import type { RulesReply } from '../settings/rules-file.ts';
 import type { HeldKey, Settings, SettingsProblem } from '../settings/settings.ts';
 import type { SiteUse } from '../settings/site-rules.ts';
@@ -11,7 +14,8 @@ export interface MessageMap {
   status: { readonly ask: { readonly tabUrl: string }; readonly answer: Status };
   settings: { readonly ask: null; readonly answer: Settings };
   'change-settings': { readonly ask: Partial<Settings>; readonly answer: Settings };
-  'set-site-off': { readonly ask: { readonly host: string; readonly off: boolean }; readonly answer: null };
+  /** The user knows what the add-on does and wants it. */
+  consent: { readonly ask: null; readonly answer: null };
   /** What the user wants of a site and the names below it; without `use`, what the other rules say. */
   'set-site': { readonly ask: { readonly host: string; readonly use?: SiteUse }; readonly answer: null };
   /** What is wrong with the settings that are stored. */
@@ -22,8 +26,17 @@ export interface MessageMap {
   'import-rules': { readonly ask: { readonly text: string }; readonly answer: RulesReply };
   /** Tries an interrupted job at once; gives the state that it is in then. */
   'go-on': { readonly ask: { readonly key: string }; readonly answer: JobState | undefined };
+  /** Leads a job another way; false where there is none now. */
+  lead: { readonly ask: { readonly key: Job['key']; readonly to: Lead }; readonly answer: boolean };
+  /** What the legs of a running job do now; `undefined` where nobody tells. */
+  legs: {
+    readonly ask: { readonly key: Job['key'] };
+    readonly answer: readonly RunningLeg[] | undefined;
+  };
   /** Forgets what has ended. */
   'clear-ended': { readonly ask: null; readonly answer: null };
+  history: { readonly ask: null; readonly answer: History };
+  'erase-history': { readonly ask: null; readonly answer: null };
   /** A page's own script tells of a click with keys held. */
   clicked: { readonly ask: { readonly keys: readonly HeldKey[] }; readonly answer: null };
   'test-master': { readonly ask: { readonly master: string }; readonly answer: MasterTest };

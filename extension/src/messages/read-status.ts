@@ -1,17 +1,21 @@
 import { parseOriginUrl } from '@longhaul/shared';
 import type { Downloads } from '../browser/downloads.ts';
+import type { ConsentStore } from '../consent/consent-store.ts';
 import type { Job } from '../jobs/job.ts';
 import type { JobStore } from '../jobs/job-store.ts';
 import type { SettingsStore } from '../settings/settings-store.ts';
 import { siteUse } from '../settings/site-rules.ts';
 import type { LastLeft } from '../take/last-left.ts';
+import type { Way } from '../ways/way.ts';
 import type { DoneDownload, RunningDownload, Status } from './status.ts';
 
 interface StatusDependencies {
   readonly settings: SettingsStore;
+  readonly consent: ConsentStore;
   readonly jobs: JobStore;
   readonly downloads: Downloads;
   readonly lastLeft: LastLeft;
+  readonly way: Pick<Way, 'standsBeside'>;
 }
 
 /** Gathers what the popup shows for the tab with this address. */
@@ -21,10 +25,12 @@ export async function readStatus(tabUrl: string, deps: StatusDependencies): Prom
   const site = url.ok ? url.value.host : '';
   const jobs = await deps.jobs.all();
   return {
+    consented: await deps.consent.isGiven(),
     enabled,
     hasMaster: master !== '',
     site,
-    siteOff: siteUse([site], rules) === 'never',
+    siteUse: siteUse([site], rules),
+    leadsAnew: deps.way.standsBeside,
     running: await Promise.all(
       jobs.filter(({ state }) => state !== 'done').map((job) => describe(job, deps.downloads)),
     ),
@@ -47,6 +53,9 @@ async function describe(job: Job, downloads: Downloads): Promise<RunningDownload
     chain,
     predictedSeconds,
     directSeconds,
+    ...(job.legs ? { legs: job.legs } : {}),
+    ...(job.choseDirect ? { choseDirect: true } : {}),
+    ...(job.lastChange ? { lastChange: job.lastChange } : {}),
     state: download?.paused ? 'paused' : job.state,
     downloadId: job.downloadId,
     bytesReceived: Math.max(job.bytes, download?.bytesReceived ?? 0),
@@ -58,6 +67,19 @@ async function describe(job: Job, downloads: Downloads): Promise<RunningDownload
 }
 
 function describeDone(job: Job): DoneDownload {
-  const { name, originUrl, way, chain, directSeconds, bytes, startedAtMs, doneAtMs = startedAtMs } = job;
-  return { name, originUrl, way, chain, directSeconds, bytes, seconds: (doneAtMs - startedAtMs) / 1_000 };
+  const { key, name, originUrl, way, chain, predictedSeconds, directSeconds, directSource } = job;
+  const { downloadId, bytes, startedAtMs, doneAtMs = startedAtMs } = job;
+  return {
+    key,
+    name,
+    originUrl,
+    way,
+    chain,
+    predictedSeconds,
+    directSeconds,
+    ...(directSource ? { directSource } : {}),
+    downloadId,
+    bytes,
+    seconds: (doneAtMs - startedAtMs) / 1_000,
+  };
 }

@@ -1,13 +1,19 @@
 import type { Job } from '../jobs/job.ts';
+import type { SiteUse } from '../settings/site-rules.ts';
 import type { LeftDownload } from '../take/last-left.ts';
 
 /** What the popup shows. */
 export interface Status {
+  /** Whether the user has said yes: until then nothing is led elsewhere. */
+  readonly consented: boolean;
   readonly enabled: boolean;
   readonly hasMaster: boolean;
   /** Host of the active tab; empty when it is no web page. */
   readonly site: string;
-  readonly siteOff: boolean;
+  /** What the user wants of that site; `undefined`: what the other rules say. */
+  readonly siteUse: SiteUse | undefined;
+  /** Whether a download that is led elsewhere starts again at its first byte. */
+  readonly leadsAnew: boolean;
   readonly running: readonly RunningDownload[];
   /** The last ones that ended, the newest first. */
   readonly done: readonly DoneDownload[];
@@ -16,7 +22,19 @@ export interface Status {
 }
 
 export interface RunningDownload
-  extends Pick<Job, 'key' | 'name' | 'originUrl' | 'way' | 'chain' | 'predictedSeconds' | 'directSeconds'> {
+  extends Pick<
+    Job,
+    | 'key'
+    | 'name'
+    | 'originUrl'
+    | 'way'
+    | 'chain'
+    | 'predictedSeconds'
+    | 'directSeconds'
+    | 'legs'
+    | 'choseDirect'
+    | 'lastChange'
+  > {
   readonly state: Job['state'] | 'paused';
   /** The browser's id of it; `undefined` while there is none. */
   readonly downloadId: number | undefined;
@@ -31,7 +49,12 @@ export interface RunningDownload
 }
 
 /** A download that is whole. */
-export interface DoneDownload extends Pick<Job, 'name' | 'originUrl' | 'way' | 'chain' | 'directSeconds'> {
+export interface DoneDownload
+  extends Pick<
+    Job,
+    'key' | 'name' | 'originUrl' | 'way' | 'chain' | 'predictedSeconds' | 'directSeconds' | 'directSource'
+  > {
+  readonly downloadId: number | undefined;
   readonly bytes: number;
   readonly seconds: number;
 }

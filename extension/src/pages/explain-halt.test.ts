@@ -1,9 +1,11 @@
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { explainHalt } from './explain-halt.ts';
+
+vi.mock('../browser/browser-api.ts', () => import('../testing/speaking-browser.ts'));
 
 it('says what is wrong in words, and when it is tried again', () => {
   expect(explainHalt({ state: 'waiting', problem: 'NETWORK_FAILED', nextTryAtMs: 16_000 }, 2_000)).toBe(
-    'The connection broke. What is on disk is kept; it is tried again in 14 s.',
+    'The connection broke. What is on disk is kept; it is tried again in 14 sec.',
   );
   const own = 'The origin is busy: try again later. (origin-busy)';
   expect(explainHalt({ state: 'waiting', problem: own, nextTryAtMs: 1 }, 2)).toBe(

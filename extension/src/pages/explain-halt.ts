@@ -1,33 +1,36 @@
 import type { RunningDownload } from '../messages/status.ts';
-import { formatSeconds } from './format-seconds.ts';
+import { sayDuration } from '../texts/figures.ts';
+import { say } from '../texts/say.ts';
 
 type Halted = Pick<RunningDownload, 'state' | 'problem' | 'nextTryAtMs'>;
 
 /** The browsers' words for what ended a connection, by their beginning. */
-const BROWSERS_WORDS: readonly (readonly [RegExp, string])[] = [
-  [/^NETWORK_DISCONNECTED/, 'The network was away.'],
-  [/^(NETWORK|SERVER_UNREACHABLE|SERVER_CONTENT_LENGTH_MISMATCH)/, 'The connection broke.'],
-  [/^SERVER/, 'The depot or the site refused.'],
-  [/^(USER_SHUTDOWN|CRASH)/, 'The browser ended.'],
-  [/^FILE_NO_SPACE/, 'There is no room on the disk.'],
-  [/^FILE_ACCESS_DENIED/, 'The browser may not write there.'],
-  [/^FILE/, 'The browser cannot write the file.'],
-  [/^no bytes$/, 'Nothing came for a minute.'],
-];
+const BROWSERS_WORDS = [
+  [/^NETWORK_DISCONNECTED/, 'haltNetworkAway'],
+  [/^(NETWORK|SERVER_UNREACHABLE|SERVER_CONTENT_LENGTH_MISMATCH)/, 'haltBroke'],
+  [/^SERVER/, 'haltRefused'],
+  [/^(USER_SHUTDOWN|CRASH)/, 'haltBrowserEnded'],
+  [/^FILE_NO_SPACE/, 'haltNoRoom'],
+  [/^FILE_ACCESS_DENIED/, 'haltNoAccess'],
+  [/^FILE/, 'haltNoWrite'],
+  [/^no bytes$/, 'haltSilent'],
+  [/^other version$/, 'haltOtherVersion'],
+] as const;
 
 /** Why a download does not run, and what becomes of it, for people; empty while it runs. */
 export function explainHalt({ state, problem, nextTryAtMs }: Halted, nowMs: number): string {
-  const why = BROWSERS_WORDS.find(([words]) => words.test(problem))?.[1] ?? problem;
-  const sentences = [why, whatNext(state, nextTryAtMs, nowMs)];
+  const known = BROWSERS_WORDS.find(([words]) => words.test(problem));
+  const sentences = [known ? say(known[1]) : problem, whatNext(state, nextTryAtMs, nowMs)];
   return state === 'running' || state === 'starting' || state === 'done' ? '' : sentences.join(' ').trim();
 }
 
 function whatNext(state: Halted['state'], nextTryAtMs: number | undefined, nowMs: number): string {
-  if (state === 'paused') return 'Paused.';
-  if (state === 'lost') return 'It could not be started again.';
-  if (state === 'click') return 'What is on disk is kept: go on by a click.';
-  if (state === 'stuck') return 'What is on disk is kept: make room and go on by a click.';
+  if (state === 'paused') return say('nextPaused');
+  if (state === 'lost') return say('nextLost');
+  if (state === 'click') return say('nextClick');
+  if (state === 'stuck') return say('nextStuck');
   const leftMs = (nextTryAtMs ?? nowMs) - nowMs;
-  const when = leftMs > 0 ? `in ${formatSeconds(Math.max(1, leftMs / 1_000))}` : 'now';
-  return `What is on disk is kept; it is tried again ${when}.`;
+  return leftMs > 0
+    ? say('nextTryIn', { time: sayDuration(Math.max(1, leftMs / 1_000)) })
+    : say('nextTryNow');
 }

@@ -1,4 +1,7 @@
+import type { AboutMaster } from '../ask/about-master.ts';
 import type { MasterTest } from '../ask/test-master.ts';
+import { sayCount, sayRtt } from '../texts/figures.ts';
+import { say } from '../texts/say.ts';
 
 const GOOD = new Set<MasterTest['result']>(['serves', 'some-origins']);
 
@@ -6,24 +9,35 @@ export function isGoodMaster({ result }: MasterTest): boolean {
   return GOOD.has(result);
 }
 
-/** The outcome of the master's test, for people. */
-export function explainMasterTest(test: MasterTest): string {
+/** The outcome of the master's test for people, a sentence each: whether it serves them, then what it says of itself. */
+export function explainMasterTest(test: MasterTest): readonly string[] {
+  const about = 'about' in test && test.about ? explainAbout(test.about) : [];
+  return [outcomeOf(test), ...about];
+}
+
+function outcomeOf(test: MasterTest): string {
   switch (test.result) {
     case 'serves':
-      return test.hasDepots
-        ? `This master serves you: it answered in ${test.milliseconds} ms.`
-        : 'This master serves you, but has no depot now: downloads stay direct until it has.';
+      return test.hasDepots ? say('testServes', { time: sayRtt(test.milliseconds) }) : say('testNoDepots');
     case 'some-origins':
-      return `This master answers in ${test.milliseconds} ms. From where you are it serves only sites that its operator has named; ask there if you miss one.`;
+      return say('testSomeOrigins', { time: sayRtt(test.milliseconds) });
     case 'bad-address':
-      return 'This is not an address of a master: give its host, for example master.example.org, and nothing after it.';
+      return say('testBadAddress');
     case 'unreachable':
-      return 'Nothing answers there: check the address, and whether the master runs.';
+      return say('testUnreachable');
     case 'no-master':
-      return 'Something answers there, but not as a master does: check the address.';
+      return say('testNoMaster');
     case 'elsewhere':
-      return `This master calls itself ${test.address}: set that address, or its links are not followed.`;
+      return say('testElsewhere', { address: test.address });
     case 'refused':
-      return `The master refused: ${test.message}`;
+      return say('testRefused', { message: test.message });
   }
+}
+
+function explainAbout({ name, version, note, depotsUp, depots }: AboutMaster): readonly string[] {
+  return [
+    say('testName', { name, version }),
+    say('testDepotsUp', { up: sayCount(depotsUp), all: sayCount(depots) }),
+    ...(note === '' ? [] : [say('testNote', { note })]),
+  ];
 }

@@ -1,72 +1,113 @@
 import { sendMessage } from '../messages/send-message.ts';
-import type { Settings } from '../settings/settings.ts';
-import { byId } from './dom.ts';
-import { explainMasterTest, isGoodMaster } from './explain-master-test.ts';
-import { type OptionsForm, readOptionsForm } from './read-options-form.ts';
-import { showSites } from './show-sites.ts';
+import { HELD_KEYS, type Settings } from '../settings/settings.ts';
+import { say } from '../texts/say.ts';
+import { byId, make } from './dom.ts';
+import { fillTexts } from './fill-texts.ts';
+import { tellField, testMasterField } from './master-field.ts';
+import { readOptionsForm } from './read-options-form.ts';
+import { exportRules, importRules } from './rules-transfer.ts';
+import { showHistory } from './show-history.ts';
 
 const MB = 1_000_000;
+const PRIVATE_EXAMPLES = 'files.corp, *.lab.internal, 10.0.0.7:8080';
+const KIND_EXAMPLES = 'iso tar.gz deb';
 
-const fields = {
-  master: byId('master', HTMLInputElement),
-  smallest: byId('smallest', HTMLInputElement),
-  'private-hosts': byId('private-hosts', HTMLTextAreaElement),
-} as const;
-type FieldName = keyof typeof fields;
-
+const master = byId('master', HTMLInputElement);
+const smallest = byId('smallest', HTMLInputElement);
+const sitesNever = byId('sites-never', HTMLTextAreaElement);
+const sitesAlways = byId('sites-always', HTMLTextAreaElement);
+const kindsMode = byId('kinds-mode', HTMLSelectElement);
+const kinds = byId('kinds', HTMLInputElement);
+const bypassKey = byId('bypass-key', HTMLSelectElement);
+const noWastedByte = byId('no-wasted-byte', HTMLInputElement);
+const privateHosts = byId('private-hosts', HTMLTextAreaElement);
 const saved = byId('saved', HTMLElement);
+const chosenFile = byId('import-file', HTMLInputElement);
 
 function show(settings: Settings): void {
-  fields.master.value = settings.master;
-  fields.smallest.value = String(settings.smallestBytes / MB);
-  fields['private-hosts'].value = settings.privateHosts.join('\n');
-  showSites(settings.sitesOff, removeSite);
+  master.value = settings.master;
+  smallest.value = String(settings.smallestBytes / MB);
+  sitesNever.value = settings.sitesOff.join('\n');
+  sitesAlways.value = settings.sitesAlways.join('\n');
+  kindsMode.value = settings.kinds.mode;
+  kinds.value = settings.kinds.kinds.join(' ');
+  kinds.disabled = settings.kinds.mode === 'all';
+  bypassKey.value = settings.bypassKey;
+  noWastedByte.checked = settings.noWastedByte;
+  privateHosts.value = settings.privateHosts.join('\n');
 }
 
-function message(field: FieldName, text: string, isGood = false): void {
-  const line = byId(`${field}-error`, HTMLElement);
-  line.textContent = text;
-  line.classList.toggle('good', isGood);
-  fields[field].setAttribute('aria-invalid', String(text !== '' && !isGood));
-}
-
-function typed(): OptionsForm {
-  return {
-    master: fields.master.value,
-    smallest: fields.smallest.value,
-    privateHosts: fields['private-hosts'].value,
-  };
-}
-
-async function removeSite(host: string): Promise<void> {
-  await sendMessage('set-site-off', { host, off: false });
-  showSites((await sendMessage('settings', null)).sitesOff, removeSite);
+async function showProblem(): Promise<void> {
+  const problem = await sendMessage('settings-problem', null);
+  const line = byId('problem', HTMLElement);
+  line.hidden = problem === null;
+  if (problem) line.textContent = say(problem === 'damaged' ? 'problemDamaged' : 'problemNewer');
 }
 
 async function save(): Promise<void> {
-  const { settings, mistakes } = readOptionsForm(typed());
-  message('master', mistakes.master ?? '');
-  message('smallest', mistakes.smallest ?? '');
-  message('private-hosts', mistakes.privateHosts ?? '');
+  const { settings, mistakes } = readOptionsForm({
+    master: master.value,
+    smallest: smallest.value,
+    'sites-never': sitesNever.value,
+    'sites-always': sitesAlways.value,
+    'kinds-mode': kindsMode.value,
+    kinds: kinds.value,
+    'bypass-key': bypassKey.value,
+    'private-hosts': privateHosts.value,
+    'no-wasted-byte': noWastedByte.checked,
+  });
+  for (const field of [master, smallest, sitesNever, sitesAlways, kinds, privateHosts]) {
+    const mistake = mistakes[field.id as keyof typeof mistakes];
+    tellField(field, mistake === undefined ? [] : [mistake], false);
+  }
   saved.textContent = '';
-  if (!settings) return;
-  show(await sendMessage('change-settings', settings));
-  saved.textContent = 'Saved';
+  if (!settings) return document.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus();
+  const stored = await sendMessage('change-settings', settings).catch(() => undefined);
+  if (stored) show(stored);
+  saved.textContent = say(stored ? 'optionsSaved' : 'optionsNoRoom');
+  await showProblem();
 }
 
-async function test(): Promise<void> {
-  message('master', 'Asking…', true);
-  const result = await sendMessage('test-master', { master: fields.master.value });
-  message('master', explainMasterTest(result), isGoodMaster(result));
+async function readChosenFile(): Promise<void> {
+  const [file] = chosenFile.files ?? [];
+  if (!file) return;
+  const sentence = await importRules(file).catch(() => say('optionsNoRoom'));
+  show(await sendMessage('settings', null));
+  byId('imported', HTMLElement).textContent = sentence;
+  // The same file, mended, is chosen again.
+  chosenFile.value = '';
 }
 
-byId('form', HTMLFormElement).addEventListener('submit', (event) => {
+fillTexts();
+byId('private-hint', HTMLElement).textContent = say('optionsPrivateHint', { examples: PRIVATE_EXAMPLES });
+byId('kinds-hint', HTMLElement).textContent = say('kindsHint', { examples: KIND_EXAMPLES });
+byId('smallest-unit', HTMLElement).textContent = 'MB';
+for (const key of HELD_KEYS) {
+  // Keys are called so on all keyboards.
+  const name = key === 'none' ? say('keyNone') : `${key.slice(0, 1).toUpperCase()}${key.slice(1)}`;
+  const option = make('option', '', name);
+  option.value = key;
+  bypassKey.append(option);
+}
+const form = byId('form', HTMLFormElement);
+form.addEventListener('submit', (event) => {
   event.preventDefault();
   void save();
 });
-byId('form', HTMLFormElement).addEventListener('input', () => {
+form.addEventListener('input', () => {
   saved.textContent = '';
+  kinds.disabled = kindsMode.value === 'all';
 });
-byId('test', HTMLButtonElement).addEventListener('click', () => void test());
+byId('test', HTMLElement).addEventListener('click', () => void testMasterField(master));
+byId('export', HTMLElement).addEventListener('click', () => void exportRules());
+byId('import', HTMLElement).addEventListener('click', () => chosenFile.click());
+chosenFile.addEventListener('change', () => void readChosenFile());
+byId('erase', HTMLElement).addEventListener('click', () => {
+  void sendMessage('erase-history', null)
+    .then(() => sendMessage('history', null))
+    .then(showHistory);
+});
 
 show(await sendMessage('settings', null));
+showHistory(await sendMessage('history', null));
+await showProblem();

@@ -1,42 +1,86 @@
+import { WEB_ACCESS } from '../browser/access.ts';
 import { api } from '../browser/browser-api.ts';
 import { sendMessage } from '../messages/send-message.ts';
 import type { RunningDownload, Status } from '../messages/status.ts';
+import { sayCount } from '../texts/figures.ts';
+import { say } from '../texts/say.ts';
 import { activeTabUrl } from './active-tab-url.ts';
 import { byId, showEntries } from './dom.ts';
-import { doneCard, downloadCard } from './download-card.ts';
+import { type CardAction, doneCard, downloadCard } from './download-card.ts';
 import { explainLeft } from './explain-left.ts';
+import { fillTexts } from './fill-texts.ts';
+import { LegsNow } from './legs-now.ts';
+import { type PopupState, popupState } from './popup-state.ts';
 import { TimesLeft } from './time-left.ts';
 
 const REFRESH_MS = 700;
-const NOTHING = 'Nothing runs through depots now.';
-const OFF = 'Longhaul is off: all downloads come directly.';
-const ACCESS = { origins: ['http://*/*', 'https://*/*'] };
+/** How long what came of a click is shown. */
+const NOTE_MS = 8_000;
 
+fillTexts();
 const enabled = byId('enabled', HTMLInputElement);
-const siteOn = byId('site-on', HTMLInputElement);
+const siteUse = byId('site-use', HTMLSelectElement);
 const tabUrl = await activeTabUrl();
 const timesLeft = new TimesLeft();
+const legsNow = new LegsNow((key) => sendMessage('legs', { key }));
+const notes = new Map<string, string>();
+/** What the user has been told the price of, by job. */
+const warned = new Map<string, CardAction>();
 let site = '';
+let leadsAnew = false;
 
 function show(status: Status, hasAccess: boolean): void {
-  site = status.site;
+  ({ site, leadsAnew } = status);
+  const state = popupState(status, hasAccess);
+  const line = byId('state', HTMLElement);
+  line.dataset.state = state;
+  setText(line, sayState(state, status));
+  for (const part of ['not-yet', 'no-master', 'no-access']) byId(part, HTMLElement).hidden = part !== state;
+  byId('enabled-row', HTMLElement).hidden = state === 'not-yet' || state === 'no-master';
   enabled.checked = status.enabled;
-  byId('enabled-text', HTMLElement).textContent = status.enabled ? 'On' : 'Off';
-  byId('no-master', HTMLElement).hidden = status.hasMaster;
-  byId('no-access', HTMLElement).hidden = hasAccess || !status.hasMaster;
-  byId('site-row', HTMLElement).hidden = site === '' || !status.enabled || !status.hasMaster;
-  byId('site', HTMLElement).textContent = site;
-  siteOn.checked = !status.siteOff;
+  byId('enabled-text', HTMLElement).textContent = say(status.enabled ? 'on' : 'off');
+  byId('site-row', HTMLElement).hidden =
+    site === '' || !status.enabled || !status.hasMaster || !status.consented;
+  byId('site', HTMLElement).textContent = say('siteOn', { site });
+  siteUse.value = status.siteUse ?? '';
   showEntries(byId('downloads', HTMLElement), status.running.map(card));
+  byId('running-part', HTMLElement).hidden =
+    state === 'not-yet' || (state === 'no-master' && !status.running.length);
   byId('nothing', HTMLElement).hidden = status.running.length > 0;
-  byId('nothing', HTMLElement).textContent = status.enabled ? NOTHING : OFF;
   byId('done-part', HTMLElement).hidden = status.done.length === 0;
-  showEntries(byId('done', HTMLElement), status.done.map(doneCard));
-  const lastLeft = byId('last-left', HTMLElement);
-  lastLeft.hidden = status.lastLeft === undefined;
+  showEntries(
+    byId('done', HTMLElement),
+    status.done.map((one) => doneCard(one, showFile)),
+  );
+  byId('left-part', HTMLElement).hidden = status.lastLeft === undefined;
   if (status.lastLeft) {
-    const name = status.lastLeft.name || 'The last download';
-    lastLeft.textContent = `${name} came directly: ${explainLeft(status.lastLeft)}`;
+    const name = status.lastLeft.name || say('someDownload');
+    byId('last-left', HTMLElement).textContent =
+      `${say('cameDirectly', { name })} ${explainLeft(status.lastLeft)}`;
+  }
+}
+
+/** Told again and again, the same sentence would be read out again and again. */
+function setText(element: HTMLElement, text: string): void {
+  if (element.textContent !== text) element.textContent = text;
+}
+
+function sayState(state: PopupState, { running }: Status): string {
+  switch (state) {
+    case 'not-yet':
+      return say('stateNotYet');
+    case 'off':
+      return say('stateOff');
+    case 'no-master':
+      return say('stateNoMaster');
+    case 'no-access':
+      return say('stateNoAccess');
+    case 'trouble':
+      return say('stateTrouble');
+    case 'running':
+      return say('stateRunning', { count: sayCount(running.length) });
+    case 'ready':
+      return say('stateReady');
   }
 }
 
@@ -44,9 +88,33 @@ function card(download: RunningDownload): HTMLLIElement {
   const nowMs = Date.now();
   return downloadCard(download, {
     nowMs,
-    secondsLeft: timesLeft.of(download, nowMs),
-    goOn: (one) => void goOn(one),
+    pace: timesLeft.of(download, nowMs),
+    legs:
+      download.way === 'chain' && download.state === 'running' ? legsNow.of(download.key, nowMs) : undefined,
+    note: notes.get(download.key) ?? '',
+    act: (key, action) => void act(key, action),
   });
+}
+
+async function act(key: string, action: CardAction): Promise<void> {
+  if (action === 'go-on') return goOn(key);
+  if (leadsAnew && warned.get(key) !== action) {
+    warned.set(key, action);
+    note(key, say('leadAnew'));
+    return refresh();
+  }
+  warned.delete(key);
+  notes.delete(key);
+  const isLed = await sendMessage('lead', { key, to: action });
+  if (!isLed) note(key, say(action === 'direct' ? 'noDirect' : 'noOtherPath'));
+  await refresh();
+}
+
+function note(key: string, text: string): void {
+  notes.set(key, text);
+  setTimeout(() => {
+    if (notes.get(key) === text) notes.delete(key);
+  }, NOTE_MS);
 }
 
 /** First the background, which asks before it resumes; then the browser, where it wants the click itself. */
@@ -59,18 +127,37 @@ async function goOn(key: string): Promise<void> {
   await refresh();
 }
 
+/** A file that is gone meanwhile is shown by the browser's own list. */
+function showFile(downloadId: number): void {
+  try {
+    api.downloads.show(downloadId);
+  } catch {
+    api.downloads.showDefaultFolder();
+  }
+}
+
 async function refresh(): Promise<void> {
   const status = await sendMessage('status', { tabUrl });
-  show(status, await api.permissions.contains(ACCESS));
+  show(status, await api.permissions.contains(WEB_ACCESS));
 }
+
+function openPage(open: () => Promise<unknown>): void {
+  void open().then(() => window.close());
+}
+
+const openOptions = () => openPage(() => api.runtime.openOptionsPage());
 
 enabled.addEventListener('change', () => {
   void sendMessage('change-settings', { enabled: enabled.checked }).then(refresh);
 });
-siteOn.addEventListener('change', () => {
-  void sendMessage('set-site-off', { host: site, off: !siteOn.checked }).then(refresh);
+siteUse.addEventListener('change', () => {
+  const use = (['always', 'never'] as const).find((one) => one === siteUse.value);
+  void sendMessage('set-site', { host: site, ...(use ? { use } : {}) }).then(refresh);
 });
-byId('set-master', HTMLButtonElement).addEventListener('click', () => openOptions());
+byId('welcome', HTMLButtonElement).addEventListener('click', () => {
+  openPage(() => api.tabs.create({ url: api.runtime.getURL('welcome.html') }));
+});
+byId('set-master', HTMLButtonElement).addEventListener('click', openOptions);
 byId('options', HTMLAnchorElement).addEventListener('click', (event) => {
   event.preventDefault();
   openOptions();
@@ -79,12 +166,8 @@ byId('clear', HTMLButtonElement).addEventListener('click', () => {
   void sendMessage('clear-ended', null).then(refresh);
 });
 byId('grant-access', HTMLButtonElement).addEventListener('click', () => {
-  void api.permissions.request(ACCESS).then(refresh);
+  void api.permissions.request(WEB_ACCESS).then(refresh);
 });
-
-function openOptions(): void {
-  void api.runtime.openOptionsPage().then(() => window.close());
-}
 
 await refresh();
 setInterval(() => void refresh(), REFRESH_MS);

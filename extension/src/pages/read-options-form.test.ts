@@ -1,30 +1,71 @@
-import { expect, it } from 'vitest';
-import { readOptionsForm } from './read-options-form.ts';
+import { expect, it, vi } from 'vitest';
+import { type OptionsForm, readOptionsForm } from './read-options-form.ts';
+
+vi.mock('../browser/browser-api.ts', () => import('../testing/speaking-browser.ts'));
+
+const form = (patch: Partial<OptionsForm> = {}): OptionsForm => ({
+  master: '',
+  smallest: '2',
+  'sites-never': '',
+  'sites-always': '',
+  'kinds-mode': 'all',
+  kinds: '',
+  'bypass-key': 'alt',
+  'private-hosts': '',
+  'no-wasted-byte': false,
+  ...patch,
+});
 
 it('reads what the user typed into settings', () => {
-  const form = {
+  const typed = form({
     master: ' https://master.example/ ',
     smallest: '0.5',
-    privateHosts: ' a.corp \n\n*.lab\na.corp\n',
-  };
-  expect(readOptionsForm(form)).toEqual({
-    settings: { master: 'https://master.example', smallestBytes: 500_000, privateHosts: ['a.corp', '*.lab'] },
+    'sites-never': ' Shop.example \n\n*.intern.example',
+    'sites-always': 'mirror.example',
+    'kinds-mode': 'only',
+    kinds: '.ISO, tar.gz  iso',
+    'private-hosts': ' a.corp \n\n*.lab\na.corp\n',
+    'no-wasted-byte': true,
+  });
+  expect(readOptionsForm(typed)).toEqual({
+    settings: {
+      master: 'https://master.example',
+      smallestBytes: 500_000,
+      sitesOff: ['shop.example', 'intern.example'],
+      sitesAlways: ['mirror.example'],
+      kinds: { mode: 'only', kinds: ['iso', 'tar.gz'] },
+      bypassKey: 'alt',
+      privateHosts: ['a.corp', '*.lab'],
+      noWastedByte: true,
+    },
     mistakes: {},
   });
 });
 
 it('lets the master be taken away', () => {
-  const { settings } = readOptionsForm({ master: '', smallest: '2', privateHosts: '' });
-  expect(settings?.master).toBe('');
+  expect(readOptionsForm(form()).settings?.master).toBe('');
 });
 
 it('lists every mistake at once and saves nothing', () => {
-  const { settings, mistakes } = readOptionsForm({
-    master: 'x y',
-    smallest: '',
-    privateHosts: 'ok.corp\na b',
-  });
+  const { settings, mistakes } = readOptionsForm(
+    form({
+      master: 'x y',
+      smallest: '',
+      'sites-never': 'ok.example\nht!p',
+      'sites-always': 'no site',
+      kinds: 'iso ?',
+      'private-hosts': 'ok.corp\na b',
+    }),
+  );
   expect(settings).toBeUndefined();
-  expect(Object.keys(mistakes)).toEqual(['master', 'smallest', 'privateHosts']);
-  expect(mistakes.privateHosts).toContain('a b');
+  expect(Object.keys(mistakes)).toEqual([
+    'master',
+    'smallest',
+    'sites-never',
+    'sites-always',
+    'kinds',
+    'private-hosts',
+  ]);
+  expect(mistakes['private-hosts']).toContain('a b');
+  expect(mistakes['sites-never']).toContain('ht!p');
 });

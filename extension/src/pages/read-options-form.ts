@@ -1,16 +1,25 @@
+import { parseKind } from '../settings/file-kind.ts';
 import { parseMasterAddress } from '../settings/parse-master-address.ts';
-import { isHostPattern, type Settings } from '../settings/settings.ts';
+import { HELD_KEYS, isHostPattern, type Settings } from '../settings/settings.ts';
+import { parseSite } from '../settings/site-rules.ts';
+import { say } from '../texts/say.ts';
 
-/** What stands in the fields of the options page. */
+/** What stands in the fields of the options page, by their ids. */
 export interface OptionsForm {
   readonly master: string;
   readonly smallest: string;
-  readonly privateHosts: string;
+  readonly 'sites-never': string;
+  readonly 'sites-always': string;
+  readonly 'kinds-mode': string;
+  readonly kinds: string;
+  readonly 'bypass-key': string;
+  readonly 'private-hosts': string;
+  readonly 'no-wasted-byte': boolean;
 }
 
 interface OptionsResult {
   /** The settings; `undefined` when there is a mistake. */
-  readonly settings: Pick<Settings, 'master' | 'smallestBytes' | 'privateHosts'> | undefined;
+  readonly settings: Omit<Settings, 'enabled'> | undefined;
   readonly mistakes: Partial<Record<keyof OptionsForm, string>>;
 }
 
@@ -20,19 +29,48 @@ const MB = 1_000_000;
 export function readOptionsForm(form: OptionsForm): OptionsResult {
   const master = form.master.trim() === '' ? '' : parseMasterAddress(form.master);
   const megabytes = form.smallest.trim() === '' ? Number.NaN : Number(form.smallest);
-  const privateHosts = [...new Set(form.privateHosts.split('\n').map((line) => line.trim()))].filter(Boolean);
-  const wrongHost = privateHosts.find((line) => !isHostPattern(line));
+  const never = readLines(form['sites-never'], '\n', parseSite);
+  const always = readLines(form['sites-always'], '\n', parseSite);
+  const kinds = readLines(form.kinds, /[\s,]+/, parseKind);
+  const hosts = readLines(form['private-hosts'], '\n', (line) => (isHostPattern(line) ? line : undefined));
+  const isSize = megabytes >= 0 && Number.isFinite(megabytes);
   const mistakes: OptionsResult['mistakes'] = {
-    ...(master === undefined && {
-      master: 'Give the host, for example master.example.org, and nothing after it.',
-    }),
-    ...(!(megabytes >= 0 && Number.isFinite(megabytes)) && {
-      smallest: 'Give a number of megabytes, 0 or more.',
-    }),
-    ...(wrongHost !== undefined && {
-      privateHosts: `“${wrongHost}” is not a host. Write name, *.name or address, with :port if it needs one.`,
-    }),
+    ...(master === undefined && { master: say('mistakeMaster') }),
+    ...(!isSize && { smallest: say('mistakeSmallest') }),
+    ...(never.wrong !== undefined && { 'sites-never': say('mistakeSite', { line: never.wrong }) }),
+    ...(always.wrong !== undefined && { 'sites-always': say('mistakeSite', { line: always.wrong }) }),
+    ...(kinds.wrong !== undefined && { kinds: say('mistakeKind', { kind: kinds.wrong }) }),
+    ...(hosts.wrong !== undefined && { 'private-hosts': say('mistakePrivate', { line: hosts.wrong }) }),
   };
   if (master === undefined || Object.keys(mistakes).length > 0) return { settings: undefined, mistakes };
-  return { settings: { master, smallestBytes: Math.round(megabytes * MB), privateHosts }, mistakes };
+  const mode = (['only', 'except'] as const).find((one) => one === form['kinds-mode']) ?? 'all';
+  return {
+    settings: {
+      master,
+      smallestBytes: Math.round(megabytes * MB),
+      sitesOff: never.read,
+      sitesAlways: always.read,
+      kinds: { mode, kinds: kinds.read },
+      bypassKey: HELD_KEYS.find((key) => key === form['bypass-key']) ?? 'none',
+      privateHosts: hosts.read,
+      noWastedByte: form['no-wasted-byte'],
+    },
+    mistakes,
+  };
+}
+
+/** What stands in a field with many entries, each once, and the first of them that is none. */
+function readLines(
+  text: string,
+  separator: string | RegExp,
+  parse: (line: string) => string | undefined,
+): { readonly read: readonly string[]; readonly wrong: string | undefined } {
+  const lines = text
+    .split(separator)
+    .map((line) => line.trim())
+    .filter(Boolean);
+  return {
+    read: [...new Set(lines.flatMap((line) => parse(line) ?? []))],
+    wrong: lines.find((line) => parse(line) === undefined),
+  };
 }

@@ -12,6 +12,14 @@ export interface Progress {
   readonly predictedSeconds: number;
 }
 
+/** How fast a download is. */
+export interface Pace {
+  /** `undefined` until it was watched for two seconds. */
+  readonly bytesPerSecond: number | undefined;
+  /** Until the end; `Infinity` while nothing comes, `undefined` where nobody knows how much is to come. */
+  readonly secondsLeft: number | undefined;
+}
+
 interface Sample {
   readonly atMs: number;
   readonly bytes: number;
@@ -21,15 +29,20 @@ interface Sample {
 export class TimesLeft {
   readonly #samples = new Map<string, readonly Sample[]>();
 
-  /** Seconds until the end; `Infinity` while nothing comes, `undefined` where nobody knows how much is to come. */
-  of({ key, bytesReceived, totalBytes, predictedSeconds }: Progress, nowMs: number): number | undefined {
-    if (totalBytes === undefined) return undefined;
+  of({ key, bytesReceived, totalBytes, predictedSeconds }: Progress, nowMs: number): Pace {
     const now = { atMs: nowMs, bytes: bytesReceived };
-    const recent = (this.#samples.get(key) ?? []).filter(({ atMs }) => nowMs - atMs <= LOOK_BACK_MS);
+    const known = this.#samples.get(key) ?? [];
+    // One that was started again has fewer bytes than before.
+    const recent = known.filter(({ atMs, bytes }) => nowMs - atMs <= LOOK_BACK_MS && bytes <= bytesReceived);
     this.#samples.set(key, [...recent, now]);
     const first = recent[0] ?? now;
+    const watchedMs = nowMs - first.atMs;
+    const bytesPerSecond =
+      watchedMs < LEAST_LOOK_MS ? undefined : ((bytesReceived - first.bytes) * 1_000) / watchedMs;
+    if (totalBytes === undefined) return { bytesPerSecond, secondsLeft: undefined };
     const leftBytes = Math.max(0, totalBytes - bytesReceived);
-    if (nowMs - first.atMs < LEAST_LOOK_MS) return predictedSeconds * (leftBytes / totalBytes);
-    return (leftBytes * (nowMs - first.atMs)) / 1_000 / (bytesReceived - first.bytes);
+    const secondsLeft =
+      bytesPerSecond === undefined ? predictedSeconds * (leftBytes / totalBytes) : leftBytes / bytesPerSecond;
+    return { bytesPerSecond, secondsLeft };
   }
 }

@@ -2,6 +2,8 @@
 export interface BuildDefaults {
   readonly master: string;
   readonly privateHosts: readonly string[];
+  /** Whether whoever builds it has asked the users already: then there is no first run. */
+  readonly consented?: boolean;
 }
 
 /** Put in by the build; unit tests run without one. */

@@ -52,11 +52,6 @@ export class SettingsStore {
     await this.#edit((settings) => withSite(settings, host, use));
   }
 
-  /** Leaves a site alone, or no longer. */
-  setSiteOff(host: string, off: boolean): Promise<void> {
-    return this.setSite(host, off ? 'never' : undefined);
-  }
-
   /** One after the other: two edits that read the same settings would lose one of them. */
   #edit(edit: (settings: Settings) => Partial<Settings>): Promise<Settings> {
     const result = this.#turn.then(async () => {

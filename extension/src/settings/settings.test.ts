@@ -112,9 +112,9 @@ it('makes changes that are asked for at once one after the other', async () => {
 it('keeps the other settings when one changes', async () => {
   const store = new SettingsStore(memoryArea());
   await store.change({ master: 'https://Master.Example:443/', smallestBytes: 5 });
-  await store.setSiteOff('b.example', true);
-  await store.setSiteOff('a.example', true);
-  await store.setSiteOff('b.example', false);
+  await store.setSite('b.example', 'never');
+  await store.setSite('a.example', 'never');
+  await store.setSite('b.example', undefined);
   expect(await store.get()).toMatchObject({
     master: 'https://master.example',
     smallestBytes: 5,

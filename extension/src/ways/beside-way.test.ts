@@ -391,3 +391,74 @@ describe('leaving a slow chain', () => {
     });
   });
 });
+
+describe('led elsewhere by the user', () => {
+  it('ends what runs once the new download delivers, and only then takes its name', async () => {
+    const old = half({ state: 'in_progress', error: undefined });
+    const world = setUp({}, old);
+    await world.jobs.add(job());
+    const delivered = { bytesReceived: 3_000_000, totalBytes: 50_000_000 };
+    world.ask();
+    world.meanwhile = async () => world.downloads.change(3, delivered);
+    expect(await world.way.lead(job(), old, 'direct')).toMatchObject({
+      result: 'moved',
+      patch: { way: 'direct', chain: [], downloadId: 3, bytes: 0 },
+    });
+    expect(world.downloads.log).toEqual([
+      'start https://origin.example/file.iso#lh-direct',
+      'cancel 2',
+      'erase 2',
+    ]);
+    expect(world.given).toEqual(['3 is file.iso']);
+  });
+
+  it('leaves what runs alone when the new download does not deliver', async () => {
+    const old = half({ state: 'in_progress', error: undefined });
+    const world = setUp({}, old);
+    await world.jobs.add(job());
+    world.meanwhile = async () =>
+      world.downloads.change(3, { state: 'interrupted', error: 'NETWORK_FAILED' });
+    expect(await world.way.lead(job(), old, 'direct')).toMatchObject({ result: 'not-yet' });
+    expect(world.downloads.log).toEqual([
+      'start https://origin.example/file.iso#lh-direct',
+      'cancel 3',
+      'erase 3',
+    ]);
+  });
+
+  it('starts beside what waits, which stands until the new download has more', async () => {
+    const world = setUp({}, half());
+    await world.jobs.add(job());
+    expect(await world.way.lead(job(), half(), 'direct')).toMatchObject({
+      patch: { way: 'direct', downloadId: 3, spare: { downloadId: 2, bytes: 25_000_000 } },
+    });
+  });
+
+  it('asks for depots that are not in its chain, then for another entry depot', async () => {
+    const none: Partial<BesideWayDependencies> = {
+      askMaster: async (_master, request) => {
+        world.asked.push(request);
+        return { result: 'plan', plan: plan({ decision: 'direct' }) };
+      },
+    };
+    const world = setUp(none, half());
+    expect(await world.way.lead(job(), half(), 'elsewhere')).toMatchObject({ result: 'not-yet' });
+    expect(world.asked).toMatchObject([{ avoid: ['pe-1', 'rj-1'] }, { avoid: ['pe-1'] }]);
+    expect(world.downloads.log).toEqual([]);
+  });
+
+  it('changes nothing where the site does not have this version of the file', async () => {
+    const world = setUp({ probeFile: async () => SILENT }, half());
+    expect(await world.way.lead(job(), half(), 'direct')).toMatchObject({ result: 'not-yet' });
+    expect(world.downloads.log).toEqual([]);
+  });
+
+  it('starts a link under the name that it is given, with nothing beside it', async () => {
+    const world = setUp({});
+    const { original: _original, inOnePiece: _inOnePiece, ...link } = order();
+    expect(await world.way.begin({ ...link, name: 'chosen.iso' })).toBe('taken');
+    expect(world.downloads.log).toEqual([`start ${plan().masterUrl}`]);
+    expect(world.given).toEqual([expect.stringMatching(/is chosen\.iso$/)]);
+    expect(await world.jobs.all()).toMatchObject([{ state: 'running', name: 'chosen.iso' }]);
+  });
+});

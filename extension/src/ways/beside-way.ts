@@ -4,7 +4,7 @@ import type { probeFile } from '../ask/probe-file.ts';
 import type { Download } from '../browser/download.ts';
 import type { Downloads } from '../browser/downloads.ts';
 import type { Job } from '../jobs/job.ts';
-import { drop, type GoOn } from '../jobs/job-keeper.ts';
+import { drop, type GoOn, type Lead } from '../jobs/job-keeper.ts';
 import type { JobStore } from '../jobs/job-store.ts';
 import { isWorthNewStart } from '../jobs/pace.ts';
 import { isWorthStartingOver, nextTryAtMs } from '../jobs/retry-times.ts';
@@ -18,8 +18,10 @@ import {
   endOriginal,
   findOwn,
   headersOf,
+  type LinkOrder,
   MAX_RESTARTS,
   newJob,
+  orderOf,
   problemOf,
   remembers,
   type TakeOrder,
@@ -83,13 +85,27 @@ export class BesideWay implements Way {
     const downloadId = await names.start({ url: job.url, headers: headersOf(job) }).catch(() => undefined);
     if (downloadId === undefined) return this.#backToOriginal(job, undefined, { why: 'depot-silent' });
     await jobs.change(job.key, { downloadId });
-    const outcome = await this.#try(job, downloadId);
+    const outcome = await this.#try(job, downloadId, { besideId: original.id, way: 'chain' });
     if (outcome === 'ended') return this.#endBoth(job, downloadId);
     if (outcome !== 'taken') return this.#backToOriginal(job, downloadId, outcome);
     if (!(await endOriginal(downloads, original.id)))
       return this.#backToOriginal(job, downloadId, { why: 'finished' });
     names.give(downloadId, job.name);
     await jobs.change(job.key, { state: 'running' });
+    return 'taken';
+  }
+
+  async begin(order: LinkOrder): Promise<Outcome> {
+    const { jobs, names, now } = this.#deps;
+    const job = newJob(orderOf(order), now(), { url: order.plan.masterUrl, routeId: 0 });
+    if (!(await remembers(jobs, job))) return { why: 'no-room' };
+    const downloadId = await names.start({ url: job.url }).catch(() => undefined);
+    if (downloadId === undefined) {
+      await jobs.remove(job.key);
+      return { why: 'depot-silent' };
+    }
+    names.give(downloadId, job.name);
+    await jobs.change(job.key, { downloadId, state: 'running' });
     return 'taken';
   }
 
@@ -113,6 +129,39 @@ export class BesideWay implements Way {
     const over = await this.#startOver(job, download, waitedMs);
     if (over.result === 'moved') return over;
     return { result: 'not-yet', problem: problemOf(probe) };
+  }
+
+  async lead(job: Job, download: Download, to: Lead): Promise<GoOn> {
+    // What two downloads have on disk is enough.
+    if (job.spare) return NOT_YET;
+    const way =
+      to === 'direct'
+        ? await this.#directWay(job)
+        : await this.#chainWay(job, [job.chain, job.chain.slice(0, 1)]);
+    if (!way) return NOT_YET;
+    if (download.state !== 'interrupted') return this.#replace(job, download, way);
+    const patch = await this.#startBeside(job, way, { download });
+    if (!patch) return NOT_YET;
+    this.#deps.names.give(patch.downloadId, job.name);
+    return { result: 'moved', patch };
+  }
+
+  /**
+   * Starts at the first byte over another way, and ends what runs once the new download has shown that it delivers:
+   * Chromium gives nobody a name that a running download has.
+   */
+  async #replace(job: Job, old: Download, way: NewWay): Promise<GoOn> {
+    const { downloads, names } = this.#deps;
+    const downloadId = await names.start({ url: way.url, headers: headersOf(job) }).catch(() => undefined);
+    if (downloadId === undefined) return NOT_YET;
+    const outcome = await this.#try(job, downloadId, { besideId: old.id, way: way.way });
+    if (outcome !== 'taken' || !(await endOriginal(downloads, old.id))) {
+      await drop(downloads, downloadId);
+      names.give(downloadId, '');
+      return NOT_YET;
+    }
+    names.give(downloadId, job.name);
+    return { result: 'moved', patch: { ...way, downloadId, bytes: 0 } };
   }
 
   /**
@@ -196,7 +245,11 @@ export class BesideWay implements Way {
   }
 
   /** Waits until the successor has delivered enough, or shows that it will not, or the user ends one of the two. */
-  async #try(job: Job, downloadId: number): Promise<Outcome | 'ended'> {
+  async #try(
+    job: Job,
+    downloadId: number,
+    { besideId, way }: { readonly besideId: number; readonly way: Job['way'] },
+  ): Promise<Outcome | 'ended'> {
     const { downloads, names, settings, now, pause } = this.#deps;
     const asked = parseOriginUrl(job.originUrl);
     const startedMs = now();
@@ -206,13 +259,14 @@ export class BesideWay implements Way {
     });
     for (;;) {
       const own = await downloads.get(downloadId);
-      const original = await downloads.get(job.originalId);
+      const original = await downloads.get(besideId);
       if ([own, original].some((one) => !one || one.error === 'USER_CANCELED') || !own) return 'ended';
       if (own.state === 'interrupted') return { why: 'depot-refused', detail: own.error ?? '' };
       const waitedMs = now() - startedMs;
       if (isAsked) {
         const isIts = asked.ok && leadsToDepot(own.finalUrl, asked.value, await settings());
-        if (!isIts || own.totalBytes !== job.file.totalBytes) return { why: 'different-file' };
+        if ((way === 'chain' && !isIts) || own.totalBytes !== job.file.totalBytes)
+          return { why: 'different-file' };
         const wantedBytes = Math.min(TRIAL_BYTES, own.totalBytes ?? TRIAL_BYTES);
         if (own.bytesReceived >= wantedBytes || own.state === 'complete') return 'taken';
         if (waitedMs > TRIAL_MS) return own.bytesReceived > 0 ? 'taken' : { why: 'depot-silent' };
@@ -255,7 +309,8 @@ export class BesideWay implements Way {
     const nextMs = old && nextTryAtMs(old.sinceMs, tries, now());
     const interruption = old && { ...old, tries, nextTryAtMs: nextMs ?? old.nextTryAtMs };
     const state = leftSeconds === undefined ? 'waiting' : 'running';
-    const patch = { ...back, spare: undefined, pace: undefined, interruption, state } as const;
+    const gone = { spare: undefined, pace: undefined, choseDirect: false } as const;
+    const patch = { ...back, ...gone, interruption, state } as const;
     await jobs.change(job.key, patch);
     await drop(downloads, downloadId);
     if (leftSeconds !== undefined) await downloads.resume(spare.downloadId).catch(() => undefined);
@@ -321,19 +376,27 @@ export class BesideWay implements Way {
    * nobody shows the file, as while the network is away.
    */
   async #newWay(job: Job, avoid: readonly string[]): Promise<NewWay | undefined> {
+    const chain = job.choseDirect ? undefined : await this.#chainWay(job, [avoid]);
+    return chain ?? this.#directWay(job);
+  }
+
+  /** A way over depots that avoids the first of these lists for which there is one. */
+  async #chainWay(job: Job, avoided: readonly (readonly string[])[]): Promise<NewWay | undefined> {
     const { settings, askMaster } = this.#deps;
     const set = await settings();
     const { totalBytes } = job.file;
-    const request = {
-      url: job.originUrl,
-      avoid: [...avoid],
-      ...(totalBytes === undefined ? {} : { sizeBytes: totalBytes }),
-    };
-    const reply = await askMaster(set.master, request, this.#deps.deadline());
-    if (reply.result === 'plan' && whyUnfit(reply.plan, job.originUrl, set) === undefined) {
+    const size = totalBytes === undefined ? {} : { sizeBytes: totalBytes };
+    for (const avoid of avoided) {
+      const request = { url: job.originUrl, avoid: [...avoid], ...size };
+      const reply = await askMaster(set.master, request, this.#deps.deadline());
+      if (reply.result !== 'plan' || whyUnfit(reply.plan, job.originUrl, set) !== undefined) continue;
       const { location, masterUrl } = reply.plan;
       if (await this.#hasFile(location, job)) return { ...wayOf(reply.plan), url: masterUrl };
     }
+    return undefined;
+  }
+
+  async #directWay(job: Job): Promise<NewWay | undefined> {
     if (!(await this.#hasFile(job.originUrl, job))) return undefined;
     return { url: directUrl(job.originUrl), way: 'direct', chain: [] };
   }

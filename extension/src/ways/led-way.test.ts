@@ -157,7 +157,7 @@ describe('going on', () => {
     [
       'there is another version now',
       { chain: { result: 'file', file: { ...FILE, etag: '"2"' } } },
-      'another',
+      'other version',
     ],
     ['nobody answers', { chain: SILENT }, ''],
     ['the master does not answer', { master: { result: 'silent' } }, ''],
@@ -274,5 +274,71 @@ describe('leaving a slow chain', () => {
     const { log, way } = setUpWith(answers, undefined, running());
     expect(await way.change(ledJob(), running(), leftSeconds)).toBeUndefined();
     expect(log).toEqual([]);
+  });
+});
+
+describe('led elsewhere by the user', () => {
+  const runs = download({ id: 2, url: ORIGIN, bytesReceived: 7, addonId: 'longhaul' });
+
+  function setUpRunning(answers: Answers) {
+    const world = setUpWith(answers, undefined, runs);
+    // Firefox can say so only of what rests.
+    world.downloads.pause = async (id) => {
+      world.log.push(`pause ${id}`);
+      world.downloads.change(id, { paused: true, state: 'interrupted', canResume: true });
+    };
+    return world;
+  }
+
+  it('goes on directly at the next byte', async () => {
+    const { jobs, log, probed, way } = setUpRunning({});
+    await jobs.add(ledJob());
+    expect(await way.lead(ledJob(), runs, 'direct')).toEqual({ result: 'tried' });
+    expect(probed).toEqual([[ORIGIN, 7]]);
+    expect(log).toEqual(['pause 2', 'release', 'resume 2']);
+    expect(await jobs.all()).toMatchObject([{ way: 'direct', chain: [] }]);
+  });
+
+  it('goes on over other depots at the next byte, and stays with them', async () => {
+    const other = plan({
+      masterUrl: `https://master.example/get/~avoid=pe-1/https/origin.example:443/file.iso`,
+      chain: ['sp-1'],
+    });
+    const { jobs, log, way } = setUpRunning({ master: { result: 'plan', plan: other } });
+    await jobs.add(ledJob());
+    expect(await way.lead(ledJob(), runs, 'elsewhere')).toEqual({ result: 'tried' });
+    expect(log).toEqual(['pause 2', `lead ${ORIGIN} to ${other.masterUrl}`, 'resume 2']);
+    expect(await jobs.all()).toMatchObject([{ masterUrl: other.masterUrl, chain: ['sp-1'] }]);
+  });
+
+  it.each<[string, Answers, 'direct' | 'elsewhere']>([
+    ['the origin has another version', { origin: SILENT }, 'direct'],
+    [
+      'the master knows no other chain',
+      { master: { result: 'plan', plan: plan({ decision: 'direct' }) } },
+      'elsewhere',
+    ],
+  ])('changes nothing when %s', async (_when, answers, to) => {
+    const { jobs, log, way } = setUpRunning(answers);
+    await jobs.add(ledJob());
+    expect(await way.lead(ledJob(), runs, to)).toMatchObject({ result: 'not-yet' });
+    expect(log).toEqual([]);
+  });
+
+  it('asks no master again once the user has chosen the direct way', async () => {
+    const broken = download({ ...runs, state: 'interrupted', canResume: true });
+    const { jobs, log, probed, way } = setUpWith({}, undefined, broken);
+    await jobs.add(ledJob({ choseDirect: true, way: 'direct' }));
+    expect(await way.goOn(ledJob({ choseDirect: true, way: 'direct' }), broken)).toEqual({ result: 'tried' });
+    expect(probed).toEqual([[ORIGIN, 0]]);
+    expect(log).toEqual(['release', 'resume 2']);
+  });
+
+  it('starts a link under the name that it is given', async () => {
+    const { jobs, log, way } = setUp(seenAnswer({ isFromTab: false }));
+    const { original: _original, inOnePiece: _inOnePiece, ...link } = order();
+    expect(await way.begin({ ...link, name: 'chosen.iso' })).toBe('taken');
+    expect(log).toEqual([LEAD, `start ${ORIGIN} as chosen.iso`]);
+    expect(await jobs.all()).toMatchObject([{ state: 'running', name: 'chosen.iso' }]);
   });
 });

@@ -4,7 +4,7 @@ import type { Download } from '../browser/download.ts';
 import type { Downloads } from '../browser/downloads.ts';
 import type { Route, Routes } from '../browser/routes.ts';
 import type { Job } from '../jobs/job.ts';
-import { drop, type GoOn } from '../jobs/job-keeper.ts';
+import { drop, type GoOn, type Lead } from '../jobs/job-keeper.ts';
 import type { JobStore } from '../jobs/job-store.ts';
 import { isSameFile } from '../judge/file-facts.ts';
 import type { Outcome } from '../judge/why-left.ts';
@@ -17,8 +17,10 @@ import {
   findOwn,
   headersOf,
   judgeOwnAnswer,
+  type LinkOrder,
   MAX_RESTARTS,
   newJob,
+  orderOf,
   problemOf,
   remembers,
   type TakeOrder,
@@ -41,7 +43,7 @@ export interface LedWayDependencies {
 }
 
 /** Where the rest of a download comes from. */
-type OpenWay = Pick<Job, 'way' | 'chain'>;
+type OpenWay = Pick<Job, 'way' | 'chain'> & Partial<Job>;
 
 /** Until then the depot's answer to the download itself must have come. */
 const FIRST_ANSWER_MS = 8_000;
@@ -64,23 +66,41 @@ export class LedWay implements Way {
   }
 
   async take(order: TakeOrder): Promise<Outcome> {
-    const { downloads, jobs, routes, answers, now, pause } = this.#deps;
+    const { downloads, jobs, now } = this.#deps;
     const routeId = nextRouteId(await jobs.all());
     const job = newJob(order, now(), { url: order.originUrl, routeId });
-    if (!(await remembers(jobs, job))) return { why: 'no-room' };
-    const isLed = await routes.lead(routeOf(job)).then(
-      () => true,
-      () => false,
-    );
-    if (!isLed) {
-      await jobs.remove(job.key);
-      return { why: 'no-room' };
-    }
+    if (!(await this.#isLed(job))) return { why: 'no-room' };
     if (!(await endOriginal(downloads, order.original.id))) {
       await this.release(job);
       await jobs.remove(job.key);
       return { why: 'finished' };
     }
+    return this.#startLed(job);
+  }
+
+  async begin(order: LinkOrder): Promise<Outcome> {
+    const { jobs, now } = this.#deps;
+    const routeId = nextRouteId(await jobs.all());
+    const job = newJob(orderOf(order), now(), { url: order.originUrl, routeId });
+    return (await this.#isLed(job)) ? this.#startLed(job) : { why: 'no-room' };
+  }
+
+  /** Stores a new job and its rule; false when the browser has no room for them. */
+  async #isLed(job: Job): Promise<boolean> {
+    const { jobs, routes } = this.#deps;
+    if (!(await remembers(jobs, job))) return false;
+    return routes.lead(routeOf(job)).then(
+      () => true,
+      async () => {
+        await jobs.remove(job.key);
+        return false;
+      },
+    );
+  }
+
+  /** Starts the download that the rule leads to the master, and judges what the depot answers. */
+  async #startLed(job: Job): Promise<Outcome> {
+    const { jobs, answers, pause } = this.#deps;
     const answer = answers.nextOwnAnswer(job.url);
     const downloadId = await this.#start(job).catch(() => undefined);
     if (downloadId === undefined) return this.#backToOrigin(job, undefined, { why: 'depot-silent' });
@@ -93,17 +113,51 @@ export class LedWay implements Way {
   }
 
   async goOn(job: Job, download: Download): Promise<GoOn> {
-    const { downloads, jobs, routes } = this.#deps;
+    const { downloads } = this.#deps;
     // One that hangs keeps its connection until it is paused.
     if (download.state === 'in_progress') await downloads.pause(download.id).catch(() => undefined);
     const now = (await downloads.get(download.id)) ?? download;
     const found = await this.#findWay(now.canResume ? job : { ...job, bytes: 0 });
     if (!found.way) return { result: 'not-yet', problem: found.problem };
     if (!now.canResume) return this.#startOver(job, found.way);
-    await lead(routes, { ...job, ...found.way });
-    await jobs.change(job.key, found.way);
+    return this.#resume(job, found.way, download.id);
+  }
+
+  /** Nothing on disk is given up: the rest comes another way. */
+  async lead(job: Job, download: Download, to: Lead): Promise<GoOn> {
+    const { downloads } = this.#deps;
+    const at = { ...job, bytes: Math.max(job.bytes, download.bytesReceived) };
+    const way = to === 'direct' ? await this.#provedWay(at, this.#toOrigin(at)) : await this.#elsewhere(at);
+    if (!way) return { result: 'not-yet', problem: '' };
+    if (download.state === 'in_progress') await downloads.pause(download.id).catch(() => undefined);
+    const now = await downloads.get(download.id);
+    if (now?.state === 'complete') return { result: 'not-yet', problem: '' };
+    return now?.canResume ? this.#resume(job, way, download.id) : this.#startOver(job, way);
+  }
+
+  /** A way over depots that are not in the job's chain, or at least not at its beginning. */
+  async #elsewhere(job: Job): Promise<OpenWay | undefined> {
+    for (const avoid of [job.chain, job.chain.slice(0, 1)]) {
+      const way = await this.#provedWay(job, this.#throughMaster(job, avoid));
+      if (way?.way === 'chain') return way;
+    }
+    return undefined;
+  }
+
+  async #provedWay(
+    { file }: Job,
+    place: Promise<OpenWay & { readonly probe: Probe }>,
+  ): Promise<OpenWay | undefined> {
+    const { probe, ...way } = await place;
+    return probe.result === 'file' && isSameFile(file, probe.file) ? way : undefined;
+  }
+
+  async #resume(job: Job, way: OpenWay, downloadId: number): Promise<GoOn> {
+    const { downloads, jobs, routes } = this.#deps;
+    await lead(routes, { ...job, ...way });
+    await jobs.change(job.key, way);
     // Not awaited: it settles when the download has ended.
-    downloads.resume(download.id).catch(() => undefined);
+    downloads.resume(downloadId).catch(() => undefined);
     return { result: 'tried' };
   }
 
@@ -113,25 +167,31 @@ export class LedWay implements Way {
    */
   async #findWay(job: Job): Promise<{ readonly way?: OpenWay; readonly problem: string }> {
     const tries = job.interruption?.tries ?? 0;
-    const places = [() => this.#throughMaster(job)];
-    if (tries >= TRIES_THROUGH_MASTER) places.push(() => this.#toOrigin(job));
+    const places = job.choseDirect ? [] : [() => this.#throughMaster(job)];
+    if (job.choseDirect || tries >= TRIES_THROUGH_MASTER) places.push(() => this.#toOrigin(job));
     // What looks well, and breaks again and again, gives way to the other one.
     if (tries % 2 === 1) places.reverse();
     let problem = '';
     for (const place of places) {
-      const { way, chain, probe } = await place();
-      if (probe.result === 'file' && isSameFile(job.file, probe.file))
-        return { way: { way, chain }, problem: '' };
+      const { probe, ...way } = await place();
+      if (probe.result === 'file' && isSameFile(job.file, probe.file)) return { way, problem: '' };
       problem ||= problemOf(probe);
     }
     return { problem };
   }
 
-  async #throughMaster(job: Job): Promise<OpenWay & { readonly probe: Probe }> {
+  async #throughMaster(
+    job: Job,
+    avoid: readonly string[] = [],
+  ): Promise<OpenWay & { readonly probe: Probe }> {
     const { settings, askMaster, probeFile, deadline } = this.#deps;
     const set = await settings();
     const { totalBytes } = job.file;
-    const request = { url: job.originUrl, ...(totalBytes === undefined ? {} : { sizeBytes: totalBytes }) };
+    const request = {
+      url: job.originUrl,
+      ...(totalBytes === undefined ? {} : { sizeBytes: totalBytes }),
+      ...(avoid.length === 0 ? {} : { avoid: [...avoid] }),
+    };
     const reply = await askMaster(set.master, request, deadline());
     const { way, chain } = job;
     if (reply.result === 'refused') return { way, chain, probe: reply };
@@ -139,8 +199,8 @@ export class LedWay implements Way {
     const unfit = whyUnfit(reply.plan, job.originUrl, set);
     if (unfit === 'direct-is-best') return this.#toOrigin(job);
     if (unfit !== undefined) return { way, chain, probe: { result: 'silent' } };
-    const { location } = reply.plan;
-    return { way: 'chain', chain: reply.plan.chain, probe: await probeFile(location, deadline(), job.bytes) };
+    const probe = await probeFile(reply.plan.location, deadline(), job.bytes);
+    return { ...wayOf(reply.plan), probe };
   }
 
   async #toOrigin({ originUrl, bytes }: Job): Promise<OpenWay & { readonly probe: Probe }> {

@@ -21,12 +21,20 @@ export interface TakeOrder {
   readonly plan: PlanAnswer;
 }
 
+/** A link that the user wants through the overlay: no download of the browser's own stands beside it. */
+export interface LinkOrder extends Omit<TakeOrder, 'original' | 'inOnePiece'> {
+  /** What the file is to be called; empty for the browser's choice. */
+  readonly name: string;
+}
+
 /** How a browser lets an add-on take a download through the overlay, and keep it going. */
 export interface Way extends Continuation {
   /** Whether the original stands until its successor has delivered, so that a trial before costs nothing but time. */
   readonly standsBeside: boolean;
   /** Puts another download in the original's place. */
   take(order: TakeOrder): Promise<Outcome>;
+  /** Starts a download by a plan. */
+  begin(order: LinkOrder): Promise<Outcome>;
   /** Looks after a download that the browser itself was led to a depot with. */
   adopt(job: Job): Promise<void>;
   /** Takes up a job that an earlier life of the background left while it put it in the original's place. */
@@ -54,9 +62,19 @@ export function headersOf({
   return isStrongTag(etag) ? { ...IN_ONE_PIECE, 'If-Match': etag } : IN_ONE_PIECE;
 }
 
+/** The browser's id of no download. */
+const NO_DOWNLOAD = -1;
+
+/** An order for a link, in the form of those that take a download's place. */
+export function orderOf(link: LinkOrder): JobOrder {
+  return { ...link, inOnePiece: false, original: { id: NO_DOWNLOAD, name: link.name } };
+}
+
+type JobOrder = Omit<TakeOrder, 'original'> & { readonly original: Pick<Download, 'id' | 'name'> };
+
 /** The job of an order, before anything is done. */
 export function newJob(
-  order: TakeOrder,
+  order: JobOrder,
   nowMs: number,
   own: Pick<Job, 'url' | 'routeId'> & Partial<Job>,
 ): Job {
@@ -64,21 +82,17 @@ export function newJob(
   return {
     key: crypto.randomUUID(),
     state: 'starting',
-    way: 'chain',
+    ...wayOf(plan),
     startedAtMs: nowMs,
     originalId: original.id,
     downloadId: undefined,
-    masterUrl: plan.masterUrl,
     originUrl,
     page,
     name: original.name,
     file,
     inOnePiece,
-    chain: plan.chain,
-    predictedSeconds: plan.prediction.seconds,
     directSeconds: plan.direct.seconds,
-    promisedBps: plan.prediction.goodputBps,
-    directBps: plan.direct.goodputBps,
+    directSource: plan.direct.source,
     bytes: 0,
     bytesAtMs: nowMs,
     interruption: undefined,
@@ -91,8 +105,11 @@ export function newJob(
 /** What a job takes over from a plan, when its rest is to come that way. */
 export function wayOf(
   plan: PlanAnswer,
-): Pick<Job, 'way' | 'chain' | 'masterUrl' | 'predictedSeconds' | 'promisedBps' | 'directBps'> {
-  const { chain, masterUrl, prediction, direct } = plan;
+): Pick<
+  Job,
+  'way' | 'chain' | 'masterUrl' | 'predictedSeconds' | 'promisedBps' | 'directBps' | 'legs' | 'location'
+> {
+  const { chain, masterUrl, location, prediction, direct } = plan;
   return {
     way: 'chain',
     chain,
@@ -100,6 +117,8 @@ export function wayOf(
     predictedSeconds: prediction.seconds,
     promisedBps: prediction.goodputBps,
     directBps: direct.goodputBps,
+    legs: prediction.legs,
+    location,
   };
 }
 
@@ -122,7 +141,7 @@ export function judgeOwnAnswer(seen: SeenAnswer | undefined, file: FileFacts): O
 
 /** What is wrong with an answer that a download cannot go on by, for people; empty when nobody said anything. */
 export function problemOf(probe: Probe): string {
-  if (probe.result === 'file') return 'The site has another version of the file now.';
+  if (probe.result === 'file') return 'other version';
   return probe.result === 'refused' && probe.code !== '' ? sayCode(probe.code) : '';
 }
 

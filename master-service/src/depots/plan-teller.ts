@@ -1,16 +1,10 @@
-import { Agent as HttpAgent, request as requestHttp } from 'node:http';
-import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
-import { isIP } from 'node:net';
-import {
-  type Chain,
-  encodeBase64url,
-  formatAuthority,
-  formatNoticeTarget,
-  noticeText,
-} from '@longhaul/shared';
+import { Agent as HttpAgent } from 'node:http';
+import { Agent as HttpsAgent } from 'node:https';
+import { type Chain, encodeBase64url, formatNoticeTarget, noticeText } from '@longhaul/shared';
 import { LruMap } from '@longhaul/shared/service';
 import type { SigningKey } from '../keys/signing-key.ts';
 import type { DepotRecord } from './depot-store.ts';
+import { requestDepot } from './request-depot.ts';
 
 /** One depot is told of the same neighbour at most so often: a connection that waits is soon taken by a busy chain. */
 const TELL_INTERVAL_MS = 250;
@@ -38,9 +32,11 @@ interface PlanTellerInit {
  */
 export class PlanTeller {
   readonly #init: PlanTellerInit;
-  readonly #http = new HttpAgent({ keepAlive: true });
   /** A notice is no secret, and proves itself: whoever answers in a depot's place learns which neighbour it has. */
-  readonly #https = new HttpsAgent({ keepAlive: true, rejectUnauthorized: false });
+  readonly #agents = {
+    http: new HttpAgent({ keepAlive: true }),
+    https: new HttpsAgent({ keepAlive: true, rejectUnauthorized: false }),
+  };
   readonly #toldAtMs = new LruMap<string, number>(MOST_PAIRS);
   readonly #deafUntilMs = new LruMap<string, number>(MOST_PAIRS);
   #underWay = 0;
@@ -55,8 +51,8 @@ export class PlanTeller {
   }
 
   close(): void {
-    this.#http.destroy();
-    this.#https.destroy();
+    this.#agents.http.destroy();
+    this.#agents.https.destroy();
   }
 
   async #tellOne(id: string, next: string): Promise<void> {
@@ -75,30 +71,18 @@ export class PlanTeller {
     await this.#send(record, address, formatNoticeTarget({ next, timeMs, keyId, signature }));
   }
 
-  #send({ id, host, port, tls }: DepotRecord, address: string, path: string): Promise<void> {
+  async #send(record: DepotRecord, address: string, path: string): Promise<void> {
     this.#underWay += 1;
-    const common = {
-      host: address,
-      port,
+    await requestDepot(record, {
+      address,
       path,
-      headers: { host: formatAuthority(host, port) },
-      signal: AbortSignal.timeout(TELL_TIMEOUT_MS),
-    };
-    const outgoing = tls
-      ? requestHttps({ ...common, agent: this.#https, ...(isIP(host) ? {} : { servername: host }) })
-      : requestHttp({ ...common, agent: this.#http });
-    outgoing.once('response', (answer) => {
-      if (answer.statusCode !== 204) this.#deafUntilMs.set(id, this.#init.now() + DEAF_MS);
-      answer.resume();
+      timeoutMs: TELL_TIMEOUT_MS,
+      agents: this.#agents,
+      onAnswer: (answer) => {
+        if (answer.statusCode !== 204) this.#deafUntilMs.set(record.id, this.#init.now() + DEAF_MS);
+        answer.resume();
+      },
     });
-    // A depot that cannot be reached is found out by its heartbeats.
-    outgoing.on('error', () => {});
-    outgoing.end();
-    return new Promise((resolve) => {
-      outgoing.once('close', () => {
-        this.#underWay -= 1;
-        resolve();
-      });
-    });
+    this.#underWay -= 1;
   }
 }

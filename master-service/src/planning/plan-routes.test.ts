@@ -259,3 +259,27 @@ describe('a public master', () => {
     for (const name of ['a', 'b', 'c']) expect(await codeOf(`https/origin.example/${name}`)).toBe('307');
   });
 });
+
+describe('the legs of a running download', () => {
+  const legsOf = (body: unknown) =>
+    fetch(`${master.url}/v1/legs`, { method: 'POST', body: JSON.stringify(body) });
+
+  test('are told to whoever holds its ticket; none while no depot tells of any', async () => {
+    await start();
+    const { jobId, location } = await planOf({ url: 'http://origin.example/file.iso' });
+    const relayed = parseRelayTarget(location.slice(location.indexOf('/', 'http://'.length)));
+    const response = await legsOf({ ticket: relayed.ok ? relayed.value.ticket : '' });
+    expect(await response.json()).toEqual({ jobId, legs: [] });
+    expect(response.headers.get('cache-control')).toBe('no-store');
+  });
+
+  test('are told to nobody else', async () => {
+    await start();
+    for (const [body, status] of [
+      [{ ticket: 'a.b.c' }, 400],
+      [{ ticket: 7 }, 400],
+      [{ jobId: 'job-1' }, 400],
+    ] as const)
+      expect((await legsOf(body)).status, JSON.stringify(body)).toBe(status);
+  });
+});

@@ -1,17 +1,28 @@
-import { type OriginUrl, type PlanRequest, parseOriginUrl, planRequestSchema } from '@longhaul/shared';
+import {
+  legsRequestSchema,
+  type OriginUrl,
+  type PlanRequest,
+  parseOriginUrl,
+  planRequestSchema,
+} from '@longhaul/shared';
 import { Router } from 'express';
 import type { EmitEvent } from '../events.ts';
 import { parseBody, readBody, unwrap } from '../http/read-body.ts';
+import type { JobLegs } from './job-legs.ts';
 import type { DownloadRequest, PlanService } from './plan-service.ts';
 
 interface PlanRoutesInit {
   readonly plans: PlanService;
+  readonly legs: Pick<JobLegs, 'of'>;
   readonly now: () => number;
   readonly emit: EmitEvent;
 }
 
-/** `POST /v1/plans`: the plan of one download with its reasons, without a redirect. */
-export function planRoutes({ plans, now, emit }: PlanRoutesInit): Router {
+/**
+ * `POST /v1/plans`: the plan of one download with its reasons, without a redirect. `POST /v1/legs`: what the legs of a running one
+ * do now, for whoever holds its ticket.
+ */
+export function planRoutes({ plans, legs, now, emit }: PlanRoutesInit): Router {
   const router = Router();
   router.post('/v1/plans', async (request, response) => {
     const planRequest = unwrap(parseBody(planRequestSchema, unwrap(await readBody(request))));
@@ -26,6 +37,12 @@ export function planRoutes({ plans, now, emit }: PlanRoutesInit): Router {
       'Content-Length': Buffer.byteLength(body),
     });
     response.end(body);
+  });
+  router.post('/v1/legs', async (request, response) => {
+    const { ticket } = unwrap(parseBody(legsRequestSchema, unwrap(await readBody(request))));
+    const answer = unwrap(await legs.of(ticket));
+    response.setHeader('Cache-Control', 'no-store');
+    response.json(answer);
   });
   return router;
 }

@@ -1,0 +1,186 @@
+import { readFile } from 'node:fs/promises';
+import axe from 'axe-core';
+import type { AddonPageName, TestBrowser } from '../../browsers/browser.ts';
+import { launchBrowser } from '../../browsers/launch-browser.ts';
+import { showEveryKind } from '../../fixtures/shown-addon.ts';
+import { expect, test } from '../../fixtures/test.ts';
+
+const PAGES = ['popup.html', 'options.html', 'welcome.html'] as const;
+/** By which every page can be told to be filled. */
+const FILLED: Readonly<Record<AddonPageName, string>> = {
+  'popup.html': '#done .name',
+  'options.html': '#history-rows th',
+  'welcome.html': '#next',
+};
+/** A phone's width, and a window's at 400 %. */
+const NARROW = { width: 320, height: 640 };
+/** Of all pixels: letters are drawn a little differently by every version of a browser. */
+const MOST_OTHER_PIXELS = 0.03;
+
+for (const colours of ['light', 'dark'] as const) {
+  test(`an accessibility checker finds nothing in the add-on's pages, in ${colours} colours`, async ({
+    user,
+  }) => {
+    await showEveryKind(user);
+    for (const page of PAGES) {
+      await user.look({ colours, width: 420, height: 900 });
+      await open(user, page);
+      const found = await user.evaluate<string[]>(
+        `${axe.source};
+        const { violations } = await window.axe.run(document);
+        return violations.map(({ id, nodes }) => id + ': ' + nodes.map(({ html }) => html).join(' '));`,
+      );
+      expect(found, page).toEqual([]);
+    }
+  });
+
+  test(`the add-on's pages look as they did, in ${colours} colours`, async ({ user }, testInfo) => {
+    await showEveryKind(user);
+    const sizes = {
+      'popup.html': [420, 860],
+      'options.html': [680, 1700],
+      'welcome.html': [640, 600],
+    } as const;
+    for (const page of PAGES) {
+      const [width, height] = sizes[page];
+      await user.look({ colours, width, height });
+      await open(user, page);
+      const path = testInfo.outputPath(`${page}.png`);
+      await user.screenshot(path);
+      expect(await readFile(path)).toMatchSnapshot(
+        `${page.replace('.html', '')}-${colours}-${user.kind}.png`,
+        {
+          maxDiffPixelRatio: MOST_OTHER_PIXELS,
+        },
+      );
+    }
+  });
+}
+
+test('everything in the popup can be reached by the keyboard, in the order in which it is read', async ({
+  user,
+}) => {
+  await showEveryKind(user);
+  await open(user, 'popup.html');
+  const wanted = await user.evaluate<number>(
+    "return [...document.querySelectorAll('a, button, input, select')].filter((part) => part.checkVisibility()).length",
+  );
+  const reached: number[] = [];
+  for (let step = 0; step < wanted; step += 1) {
+    await user.press('Tab');
+    reached.push(
+      await user.evaluate<number>(
+        "return [...document.querySelectorAll('a, button, input, select')].filter((part) => part.checkVisibility()).indexOf(document.activeElement)",
+      ),
+    );
+  }
+  expect(reached).toEqual([...Array(wanted).keys()]);
+});
+
+test('rules are written to a file and read from one, which changes nothing when it is broken', async ({
+  user,
+}) => {
+  await showEveryKind(user);
+  await open(user, 'options.html');
+  await user.click('#export');
+  const exported = await savedRules(user);
+  expect(JSON.parse(exported)).toMatchObject({ never: ['shop.example'], smallestBytes: 2e6 });
+  await chooseFile(user, exported.replace('"shop.example"', '"ht!p"'));
+  await expect
+    .poll(() => user.text('#imported'))
+    .toMatch(/is not what it should be: never: "ht!p"\. Nothing/);
+  await chooseFile(user, exported.replace('2000000', '7000000'));
+  await expect.poll(() => user.text('#imported')).toMatch(/^Read\./);
+  expect(await user.evaluate("return document.querySelector('#smallest').value")).toBe('7');
+});
+
+test('the options keep rules of every kind, and say which one is none', async ({ user }) => {
+  await showEveryKind(user);
+  await open(user, 'options.html');
+  const fill = (values: Record<string, string>) =>
+    user.evaluate(
+      `for (const [id, value] of Object.entries(args[0])) document.getElementById(id).value = value;
+      document.querySelector('#form').dispatchEvent(new Event('input', { bubbles: true }));
+      document.querySelector('#form').requestSubmit();`,
+      values,
+    );
+  await fill({ 'sites-always': 'mirror.example\nno site', 'kinds-mode': 'only', kinds: '.ISO tar.gz' });
+  await expect.poll(() => user.text('#sites-always-error')).toMatch(/^“no site” is not a site/);
+  await fill({ 'sites-always': '*.Mirror.example', 'bypass-key': 'shift' });
+  await expect.poll(() => user.text('#saved')).toBe('Saved');
+  await open(user, 'options.html');
+  const values = await user.evaluate<string[]>(
+    "return ['sites-never', 'sites-always', 'kinds-mode', 'kinds', 'bypass-key'].map((id) => document.getElementById(id).value)",
+  );
+  expect(values).toEqual(['shop.example', 'mirror.example', 'only', 'iso tar.gz', 'shift']);
+});
+
+test('the history can be erased', async ({ user }) => {
+  await showEveryKind(user);
+  await open(user, 'options.html');
+  expect(await user.text('#history-totals')).toContain('212 downloads, 81 GB');
+  await user.click('#erase');
+  await expect.poll(() => user.text('#no-history')).toBe('No download has come through depots yet.');
+  await user.goto(user.addonPage('options.html'));
+  await expect.poll(() => user.text('#no-history')).not.toBe('');
+});
+
+for (const [language, tag, sentence] of [
+  ['pt_BR', 'pt-BR', 'Downloads em andamento'],
+  ['vi', 'vi', 'Đang tải'],
+  ['zh_CN', 'zh-CN', '正在下载'],
+] as const) {
+  test(`everything is said in ${tag}, and nothing is wider than a phone`, async ({ browserKind, world }) => {
+    const user = await launchBrowser(browserKind, {
+      hosts: [],
+      addonDir: await world.buildAddon(browserKind, { language }),
+    });
+    try {
+      await showEveryKind(user);
+      await user.look({ colours: 'light', ...NARROW });
+      for (const page of PAGES) {
+        await open(user, page);
+        if (page === 'popup.html') expect(await user.text('#running-part h2')).toBe(sentence);
+        const [lang, empty, tooWide] = await user.evaluate<[string, string[], number]>(
+          `return [
+            document.documentElement.lang,
+            [...document.querySelectorAll('[data-text]')].filter((part) => part.textContent === '').map((part) => part.dataset.text),
+            document.documentElement.scrollWidth - document.documentElement.clientWidth,
+          ]`,
+        );
+        expect({ page, lang, empty, tooWide }).toEqual({ page, lang: tag, empty: [], tooWide: 0 });
+      }
+    } finally {
+      await user.close();
+    }
+  });
+}
+
+async function open(user: TestBrowser, page: AddonPageName): Promise<void> {
+  await user.goto(user.addonPage(page));
+  await expect.poll(() => user.text(FILLED[page])).not.toBe('');
+}
+
+/** The text of the file that the browser has saved. */
+async function savedRules(user: TestBrowser): Promise<string> {
+  let text = '';
+  await expect
+    .poll(async () => {
+      text = await readFile(`${user.downloadsDir}/longhaul-rules.json`, 'utf8').catch(() => '');
+      return text;
+    })
+    .toMatch(/\}\n$/);
+  return text;
+}
+
+/** Gives the page a file as if the user had chosen it. */
+async function chooseFile(user: TestBrowser, text: string): Promise<void> {
+  await user.evaluate(
+    `const field = document.querySelector('#import-file');
+    const chosen = new DataTransfer();
+    chosen.items.add(new File([args[0]], 'settings.json', { type: 'application/json' }));
+    field.files = chosen.files;
+    field.dispatchEvent(new Event('change'));`,
+    text,
+  );
+}

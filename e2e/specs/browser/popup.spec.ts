@@ -1,0 +1,141 @@
+import type { TestBrowser } from '../../browsers/browser.ts';
+import { jobState, whyLeft } from '../../fixtures/ask-addon.ts';
+import {
+  clickLink,
+  expectDirect,
+  expectFile,
+  expectThroughAnyDepots,
+} from '../../fixtures/download-checks.ts';
+import { FILE_BYTES } from '../../fixtures/origin-content.ts';
+import { expect, test } from '../../fixtures/test.ts';
+import type { World } from '../../fixtures/world.ts';
+
+const THROUGH = { id: 'through', title: 'Download through Longhaul' };
+const DIRECTLY = { id: 'directly', title: 'Download directly' };
+
+test('"Use direct" lets the rest of a download come from the site itself', async ({ user, world }) => {
+  const name = 'large-led-direct.bin';
+  await begin(user, world, name);
+  await lead(user, 'Use direct', name);
+  await expect.poll(() => user.text('#downloads')).toContain('It comes directly, as you chose.');
+  await expectFile(user, name);
+  const last = requestsOf(world, name).at(-1);
+  expect(last?.headers.via).toBeUndefined();
+  // Chromium cannot leave the address that it was led to: there the file comes anew beside what is on disk.
+  if (user.kind === 'firefox') expect(startOf(last?.headers.range)).toBeGreaterThan(0);
+});
+
+test('"Another path" leads a download over other depots', async ({ user, world }) => {
+  const name = 'large-led-elsewhere.bin';
+  await begin(user, world, name);
+  await lead(user, 'Another path', name);
+  await expect.poll(() => user.text('#downloads')).toMatch(/d2/);
+  await expectFile(user, name);
+  expect(requestsOf(world, name).at(-1)?.headers.via).toContain('longhaul-d2');
+});
+
+test('the menu of a link leads its file through depots under the name that the site gives it', async ({
+  user,
+  world,
+}) => {
+  await expectThroughAnyDepots(world, FILE_BYTES, async () => {
+    await user.goto(`${world.originUrl}/page?${new URLSearchParams({ link: '/attachment/menu.bin?n=1' })}`);
+    await user.chooseFromMenu('#link', THROUGH);
+    await expectFile(user, 'menu.bin');
+  });
+});
+
+test('the menu of a link downloads its file directly, past everything', async ({ user, world }) => {
+  await expectDirect(world, async () => {
+    await user.goto(`${world.originUrl}/page?${new URLSearchParams({ link: '/files/menu-direct.bin' })}`);
+    await user.chooseFromMenu('#link', DIRECTLY);
+    await expectFile(user, 'menu-direct.bin');
+  });
+});
+
+test('a link that cannot come through depots comes directly, and the popup says why', async ({
+  user,
+  world,
+}) => {
+  const link = `${world.privateUrl}/files/menu-refused.bin`;
+  await user.goto(`${world.originUrl}/page?${new URLSearchParams({ link })}`);
+  await user.chooseFromMenu('#link', THROUGH);
+  await expectFile(user, 'menu-refused.bin');
+  expect(await whyLeft(user)).toBe('master-refused');
+});
+
+test('a site is left alone, and taken again, by the choice in the popup', async ({ user, world }) => {
+  const choose = async (use: string) => {
+    // The popup in a tab of its own is about the page that was in front last.
+    await user.goto(user.addonPage('popup.html'));
+    await expect
+      .poll(() => user.evaluate("return document.querySelector('#site-use').checkVisibility()"))
+      .toBe(true);
+    await user.evaluate(
+      `const field = document.querySelector('#site-use');
+      field.value = args[0];
+      field.dispatchEvent(new Event('change'));
+      await new Promise((go) => setTimeout(go, 300));`,
+      use,
+    );
+  };
+  const page = await openPageBeside(user, world);
+  await choose('never');
+  await expectDirect(world, async () => {
+    await clickLink(user, world, '/files/site-never.bin');
+    await expectFile(user, 'site-never.bin');
+  });
+  expect(await whyLeft(user)).toBe('site-off');
+  await choose('');
+  await expectThroughAnyDepots(world, FILE_BYTES, async () => {
+    await clickLink(user, world, '/files/site-usual.bin');
+    await expectFile(user, 'site-usual.bin');
+  });
+  await page();
+});
+
+test('the button counts what runs', async ({ user, world }) => {
+  const badge = () => user.addonCall<string>('return (globalThis.browser ?? chrome).action.getBadgeText({})');
+  expect(await badge()).toBe('');
+  await begin(user, world, 'large-counted.bin');
+  await expect.poll(badge).toBe('1');
+  await expectFile(user, 'large-counted.bin');
+  await expect.poll(badge).toBe('');
+});
+
+/** Ten seconds for a file, so that there is time for a click or two. */
+const pathOf = (name: string) => `/slow/none/${name}`;
+
+async function begin(user: TestBrowser, world: World, name: string): Promise<void> {
+  await clickLink(user, world, pathOf(name));
+  await expect.poll(() => jobState(user, name), { intervals: [100] }).toBe('running');
+}
+
+/** Presses a button of a download in the popup; twice where the first time tells what it costs. */
+async function lead(user: TestBrowser, action: string, name: string): Promise<void> {
+  const button = `[aria-label="${action}: ${name}"]`;
+  await user.goto(user.addonPage('popup.html'));
+  await user.click(button);
+  if (user.kind === 'firefox') return;
+  await expect.poll(() => user.text('#downloads')).toContain('starts again at its first byte');
+  await user.click(button);
+}
+
+/** Opens a page of the origin in a tab behind; closes it again. */
+async function openPageBeside(user: TestBrowser, world: World): Promise<() => Promise<void>> {
+  const id = await user.addonCall<number>(
+    'return (await (globalThis.browser ?? chrome).tabs.create({ url: args[0], active: false })).id',
+    `${world.originUrl}/page?link=x`,
+  );
+  return async () => {
+    await user.addonCall('await (globalThis.browser ?? chrome).tabs.remove(args[0])', id);
+  };
+}
+
+function requestsOf(world: World, name: string) {
+  return world.origin.requests.filter(({ url }) => url === pathOf(name));
+}
+
+function startOf(range: string | undefined): number {
+  return Number(/^bytes=(\d+)-/.exec(range ?? '')?.[1] ?? 0);
+}

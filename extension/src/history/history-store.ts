@@ -1,0 +1,33 @@
+import type { StorageArea } from '../browser/browser-api.ts';
+import type { Job } from '../jobs/job.ts';
+import { type History, NO_HISTORY, withJob } from './history.ts';
+
+const KEY = 'history';
+
+/** What the add-on brought, kept in this browser and nowhere else. */
+export class HistoryStore {
+  readonly #area: StorageArea;
+  #turn: Promise<unknown> = Promise.resolve();
+
+  constructor(area: StorageArea) {
+    this.#area = area;
+  }
+
+  async get(): Promise<History> {
+    const stored = (await this.#area.get(KEY))[KEY] as Partial<History> | null | undefined;
+    return Array.isArray(stored?.downloads)
+      ? { downloads: stored.downloads, totals: stored.totals }
+      : NO_HISTORY;
+  }
+
+  /** Adds a job that is whole; one after the other, as two edits of the same list would lose one. */
+  add(job: Job): Promise<void> {
+    const added = this.#turn.then(async () => this.#area.set({ [KEY]: withJob(await this.get(), job) }));
+    this.#turn = added.catch(() => undefined);
+    return added;
+  }
+
+  erase(): Promise<void> {
+    return this.#area.set({ [KEY]: null });
+  }
+}

@@ -1,0 +1,93 @@
+import { expect, it } from 'vitest';
+import type { PlanReply } from '../ask/ask-master.ts';
+import type { Probe } from '../ask/probe-file.ts';
+import { factsOf } from '../judge/file-facts.ts';
+import type { Outcome } from '../judge/why-left.ts';
+import { LastLeft } from '../take/last-left.ts';
+import { FakeDownloads } from '../testing/fake-downloads.ts';
+import { memoryArea } from '../testing/memory-area.ts';
+import { plan } from '../testing/plan.ts';
+import { seenAnswer } from '../testing/seen-answer.ts';
+import { settings } from '../testing/settings.ts';
+import type { LinkOrder } from '../ways/way.ts';
+import { downloadDirectly, downloadLink } from './download-link.ts';
+
+const LINK = 'https://origin.example/file.iso';
+const FILE: Probe = { result: 'file', file: factsOf(200, seenAnswer().headers), name: 'real name.iso' };
+
+function setUp({
+  reply,
+  probe = FILE,
+  begun = 'taken',
+}: {
+  reply?: PlanReply;
+  probe?: Probe;
+  begun?: Outcome;
+}) {
+  const downloads = new FakeDownloads();
+  const lastLeft = new LastLeft(memoryArea());
+  const orders: LinkOrder[] = [];
+  const asked: string[] = [];
+  const deps = {
+    downloads,
+    lastLeft,
+    settings: async () => settings(),
+    way: {
+      begin: async (order: LinkOrder) => {
+        orders.push(order);
+        return begun;
+      },
+    },
+    askMaster: async (_master: string, { url }: { url: string }): Promise<PlanReply> => {
+      asked.push(url);
+      return reply ?? { result: 'plan', plan: plan() };
+    },
+    probeFile: async () => probe,
+    deadline: () => AbortSignal.timeout(1_000),
+  };
+  return { deps, downloads, lastLeft, orders, asked };
+}
+
+it('leads a link through the overlay under the name that the depot gives', async () => {
+  const { deps, downloads, orders } = setUp({});
+  expect(await downloadLink(`${LINK}#top`, 'https://page.example/', deps)).toBe('taken');
+  expect(orders).toMatchObject([{ originUrl: LINK, name: 'real name.iso', page: 'https://page.example/' }]);
+  expect(downloads.log).toEqual([]);
+});
+
+it.each<[string, { reply?: PlanReply; probe?: Probe }, string]>([
+  ['the master is silent', { reply: { result: 'silent' } }, 'master-silent'],
+  ['direct is best', { reply: { result: 'plan', plan: plan({ decision: 'direct' }) } }, 'direct-is-best'],
+  [
+    'the depot does not get it',
+    { probe: { result: 'refused', code: 'origin-needs-login' } },
+    'depot-refused',
+  ],
+  ['the depot is silent', { probe: { result: 'silent' } }, 'depot-silent'],
+])('downloads it directly when %s, and keeps the reason', async (_when, answers, why) => {
+  const { deps, downloads, lastLeft, orders } = setUp(answers);
+  await downloadLink(LINK, '', deps);
+  expect(orders).toEqual([]);
+  expect(downloads.log).toEqual([`start ${LINK}#lh-direct`]);
+  expect(await lastLeft.get()).toMatchObject({ name: 'file.iso', why });
+});
+
+it('tells nobody of a private host', async () => {
+  const { deps, downloads, asked } = setUp({});
+  await downloadLink('http://files.corp/a.iso', '', deps);
+  expect(asked).toEqual([]);
+  expect(downloads.log).toEqual(['start http://files.corp/a.iso#lh-direct']);
+});
+
+it('starts nothing twice when the way itself went back to the origin', async () => {
+  const { deps, downloads } = setUp({ begun: { why: 'different-file' } });
+  await downloadLink(LINK, '', deps);
+  expect(downloads.log).toEqual([]);
+});
+
+it.each(['javascript:alert(1)', 'data:text/plain,x', ''])('does nothing with %s', async (link) => {
+  const { deps, downloads } = setUp({});
+  await downloadLink(link, '', deps);
+  await downloadDirectly(link, downloads);
+  expect(downloads.log).toEqual([]);
+});

@@ -1,0 +1,71 @@
+import { fileNameOf, type OriginUrl, parseOriginUrl } from '@longhaul/shared';
+import type { askMaster } from '../ask/ask-master.ts';
+import type { probeFile } from '../ask/probe-file.ts';
+import type { Downloads } from '../browser/downloads.ts';
+import { isComparable } from '../judge/file-facts.ts';
+import { isLeftPrivate } from '../judge/private-host.ts';
+import { type Left, type Outcome, sayCode } from '../judge/why-left.ts';
+import { whyUnfit } from '../judge/why-unfit.ts';
+import type { Settings } from '../settings/settings.ts';
+import type { LastLeft } from '../take/last-left.ts';
+import { directUrl, withoutFragment } from '../url-fragment.ts';
+import type { LinkOrder, Way } from '../ways/way.ts';
+
+export interface LinkDependencies {
+  readonly downloads: Pick<Downloads, 'start'>;
+  readonly way: Pick<Way, 'begin'>;
+  readonly settings: () => Promise<Settings>;
+  readonly lastLeft: LastLeft;
+  readonly askMaster: typeof askMaster;
+  readonly probeFile: typeof probeFile;
+  readonly deadline: () => AbortSignal;
+}
+
+/**
+ * Downloads a link through the overlay because the user says so; directly, with the reason kept for the popup, where
+ * that cannot be. Nobody's smallest size counts here, but private hosts are left alone as ever.
+ */
+export async function downloadLink(link: string, page: string, deps: LinkDependencies): Promise<Outcome> {
+  const url = parseOriginUrl(withoutFragment(link));
+  const order = url.ok ? await orderLink(url.value, withoutFragment(link), page, deps) : left('not-http');
+  const outcome = 'why' in order ? order : await deps.way.begin(order);
+  if (outcome === 'taken') return outcome;
+  await deps.lastLeft.note(url.ok ? fileNameOf(url.value) : '', outcome);
+  // A file that a depot refuses may still be there for this user.
+  if (url.ok && 'why' in order) await downloadDirectly(link, deps.downloads);
+  return outcome;
+}
+
+/** Downloads a link past the overlay, whatever rules there are. */
+export async function downloadDirectly(link: string, downloads: Pick<Downloads, 'start'>): Promise<void> {
+  if (parseOriginUrl(withoutFragment(link)).ok)
+    await downloads.start({ url: directUrl(link), name: '' }).catch(() => undefined);
+}
+
+async function orderLink(
+  url: OriginUrl,
+  originUrl: string,
+  page: string,
+  { settings: get, askMaster, probeFile, deadline }: LinkDependencies,
+): Promise<LinkOrder | Left> {
+  const settings = await get();
+  if (settings.master === '') return left('no-master');
+  if (isLeftPrivate(url, settings.privateHosts)) return left('private-host');
+  const signal = deadline();
+  const reply = await askMaster(settings.master, { url: originUrl }, signal);
+  if (reply.result === 'silent') return left('master-silent');
+  if (reply.result === 'no-master') return left('no-master-there');
+  if (reply.result === 'refused') return left('master-refused', `${reply.message} (${reply.code})`);
+  const { plan } = reply;
+  const unfit = whyUnfit(plan, originUrl, settings);
+  if (unfit) return left(unfit);
+  const probe = await probeFile(plan.location, signal);
+  if (probe.result === 'silent') return left('depot-silent');
+  if (probe.result === 'refused') return left('depot-refused', sayCode(probe.code));
+  if (!isComparable(probe.file)) return left('no-version');
+  return { originUrl, page, file: probe.file, plan, name: probe.name ?? '' };
+}
+
+function left(why: Left['why'], detail?: string): Left {
+  return detail === undefined ? { why } : { why, detail };
+}

@@ -1,0 +1,21 @@
+import { sendMessage } from '../messages/send-message.ts';
+import { say } from '../texts/say.ts';
+import { byId, make } from './dom.ts';
+import { explainMasterTest, isGoodMaster } from './explain-master-test.ts';
+
+type Field = HTMLInputElement | HTMLTextAreaElement;
+
+/** Says something about a field, below it; a sentence a line. */
+export function tellField(field: Field, sentences: readonly string[], isGood: boolean): void {
+  const place = byId(`${field.id}-error`, HTMLElement);
+  place.replaceChildren(...sentences.map((sentence) => make('p', '', sentence)));
+  place.classList.toggle('good', isGood);
+  field.setAttribute('aria-invalid', String(sentences.length > 0 && !isGood));
+}
+
+/** Tests the master whose address stands in a field, and says what came of it. */
+export async function testMasterField(field: HTMLInputElement): Promise<void> {
+  tellField(field, [say('optionsAsking')], true);
+  const test = await sendMessage('test-master', { master: field.value });
+  tellField(field, explainMasterTest(test), isGoodMaster(test));
+}
