@@ -17,6 +17,9 @@ const NARROW = { width: 320, height: 640 };
 /** Of all pixels: letters are drawn a little differently by every version of a browser. */
 const MOST_OTHER_PIXELS = 0.03;
 
+// A browser of its own: what these pages are filled with stays in the add-on.
+test.use({ browserSpec: { hosts: [] } });
+
 for (const colours of ['light', 'dark'] as const) {
   test(`an accessibility checker finds nothing in the add-on's pages, in ${colours} colours`, async ({
     user,
