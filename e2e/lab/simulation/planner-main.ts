@@ -28,6 +28,10 @@ class WorldLinks extends LinkTable {
   override estimate(one: string, other: string, nowMs: number): LinkEstimate {
     return this.#ends.estimate(one, other, nowMs) ?? super.estimate(one, other, nowMs);
   }
+
+  override linkedWith(end: 'client' | 'origin'): ReadonlySet<string> {
+    return new Set([...super.linkedWith(end), ...this.#ends.linkedWith(end)]);
+  }
 }
 
 let links = new WorldLinks([]);

@@ -9,6 +9,9 @@ import { expect, test } from '../../fixtures/test.ts';
 /** Chromium asks whether to keep these, however they come, until somebody has used their site for a day. */
 const ASKED_ABOUT = /\.(deb|rpm|jar|apk)$/;
 
+// A browser of its own: Chromium asks whether to keep some kinds, and nobody answers.
+test.use({ browserSpec: { allowInsecureDownloads: true } });
+
 test('files of all everyday kinds come through depots, under their names', async ({ user, world }) => {
   await user.goto(`${world.originUrl}/kinds/`);
   for (const [index, name] of FILES_OF_ALL_KINDS.entries()) {
