@@ -63,10 +63,13 @@ describe.each(await testPlanes())('a download over lanes, over %s,', (_plane, sp
   test.each(CANNOT)(
     'comes whole from an origin that cannot be asked ahead, which is then asked singly: %s',
     async (manner) => {
-      origin.begin(manner);
-      const { body, broken } = await download();
-      expect(broken).toBeUndefined();
-      expect(body.equals(FILE)).toBe(true);
+      // Where the other lanes have brought all before an answer is missed, the next download finds it out.
+      for (let downloads = 0; downloads < 3 && !wasAskedSingly(); downloads += 1) {
+        origin.begin(manner);
+        const { body, broken } = await download();
+        expect(broken).toBeUndefined();
+        expect(body.equals(FILE)).toBe(true);
+      }
       expect(wasAskedSingly()).toBe(true);
       // And remembered: the next download does not try.
       origin.begin(manner);
