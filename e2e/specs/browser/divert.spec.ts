@@ -52,13 +52,15 @@ test('a diverted download goes on where it was when its entry depot comes back',
   await clickLink(user, world, `/kept/${name}`);
   await expect.poll(() => isLookedAfter(user, name)).toBe(true);
   await expectOnDisk(user, name, 3_000_000);
-  const before = requestsOf(world, `/kept/${name}`).length;
   await world.overlay.depot('d1').kill();
   await world.overlay.restartDepot('d1');
+  // What was asked for ahead before may have been read by the origin only when its connection ended.
+  const before = requestsOf(world, `/kept/${name}`).length;
   await expectFile(user, name, name, { timeout: 60_000 });
   const starts = requestsOf(world, `/kept/${name}`)
     .slice(before)
     .map(({ headers }) => Number(/^bytes=([0-9]+)-/.exec(headers.range ?? '')?.[1] ?? 0));
+  expect(starts).not.toEqual([]);
   expect(Math.min(...starts)).toBeGreaterThan(1_500_000);
 });
 
