@@ -20,6 +20,8 @@ import { fromJson, toExpression } from './page-script.ts';
 
 /** How long Firefox may take to end by itself, in ms. */
 const QUIT_TIMEOUT_MS = 15_000;
+/** How long a page of the add-on may take to open. */
+const TAB_TIMEOUT_MS = 10_000;
 
 const LEFT_BUTTON = 0;
 const RIGHT_BUTTON = 2;
@@ -101,7 +103,8 @@ class Firefox implements TestBrowser {
       return (async () => {
         const current = await ExtensionPermissions.get(extension.id);
         const none = { permissions: [], data_collection: [] };
-        await ExtensionPermissions.remove(extension.id, { ...none, origins: current.origins }, extension);
+        // Firefox removes them from the very list that it gave: of that one, it would leave every other.
+        await ExtensionPermissions.remove(extension.id, { ...none, origins: [...current.origins] }, extension);
         await ExtensionPermissions.add(extension.id, { ...none, origins }, extension);
       })();`,
       [new URL(this.#addonUrl('')).host, granted],
@@ -211,13 +214,27 @@ class Firefox implements TestBrowser {
   async #enterAddonTab(): Promise<void> {
     if (this.#addonTab !== undefined) return this.#enterTab(this.#addonTab);
     const url = this.#addonUrl('manifest.json');
-    const tab = (await this.#marionette.send('WebDriver:NewWindow', { type: 'tab', focus: false })) as {
-      handle: string;
-    };
-    await this.#enterTab(tab.handle);
-    // The one file that every add-on has and that runs no code of its own.
-    await this.goto(url);
-    this.#addonTab = tab.handle;
+    // Asked for a new tab, Marionette takes the next one that opens, which may be one that the add-on opens.
+    await runPrivileged(
+      this.#marionette,
+      `const triggeringPrincipal = Services.scriptSecurityManager.getSystemPrincipal();
+      window.gBrowser.addTab(arguments[0], { triggeringPrincipal });`,
+      [url],
+    );
+    this.#addonTab = await this.#enterTabOf(url);
+  }
+
+  /** Enters the one tab that shows this page, waiting for it. */
+  async #enterTabOf(url: string): Promise<string> {
+    const deadlineMs = performance.now() + TAB_TIMEOUT_MS;
+    while (performance.now() < deadlineMs) {
+      const handles = (await this.#marionette.send('WebDriver:GetWindowHandles', {})) as string[];
+      for (const handle of handles) {
+        await this.#enterTab(handle);
+        if ((await this.#marionette.ask<string>('WebDriver:GetCurrentURL')) === url) return handle;
+      }
+    }
+    throw new Error(`no tab shows ${url}`);
   }
 
   async #enterTab(handle: string): Promise<void> {
