@@ -126,7 +126,8 @@ describe('a plan', () => {
     expect(plan.decision).toBe('chain');
     expect(plan.reasons.length).toBeGreaterThan(1);
     expect(plan.chain.length).toBeGreaterThan(0);
-    expect(before.headers.location).not.toBe(plan.location);
+    expect(plan.location).toBe(before.headers.location);
+    expect(plan.jobId).toBe(before.headers['longhaul-job']);
     expect(await planOf({ url: 'https://origin.example/f', sizeBytes: 5e8 })).toEqual(plan);
   });
 

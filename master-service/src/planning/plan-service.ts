@@ -66,6 +66,8 @@ export interface IssuedPlan {
   readonly jobId: string;
   readonly decision: Route['decision'];
   readonly chain: Chain;
+  readonly alternatives: readonly Chain[];
+  readonly lanes: number;
   /** Where the client is sent. */
   readonly location: string;
   /** The host that the file is from. */
@@ -74,7 +76,11 @@ export interface IssuedPlan {
   readonly upDepots: string;
   /** Where else the same bytes are, best first: entry depots of alternatives, then the origin. */
   readonly duplicates: readonly string[];
-  /** All that speaks for it; left out where nobody has asked. */
+  /** When its ticket's time to start ends, in seconds of the epoch. */
+  readonly lastStartSeconds: number;
+  /** The ticket of a tunnel, which is no part of its location. */
+  readonly proxyTicket?: string;
+  /** All that speaks for it, once somebody has asked. */
   readonly answer?: PlanAnswer;
 }
 
@@ -101,7 +107,7 @@ interface Decided {
   readonly size: SizeEstimate;
   readonly client: Place;
   readonly route: Route;
-  readonly budgetBytes: number;
+  readonly signalling: ReturnType<typeof chooseSignalling>;
 }
 
 /** From a download request to a plan with its ticket: policy, size, route, ticket. */
@@ -122,7 +128,10 @@ export class PlanService {
     return this.#plan(request, nowMs, false);
   }
 
-  /** Plans as well, and says all that speaks for the plan; one that was made without is made anew. */
+  /**
+   * Plans as well, and says all that speaks for the plan. One that was given without is decided again, and stays the same plan
+   * as long as the decision is the same.
+   */
   explain(request: DownloadRequest, nowMs: number): Result<PlanAnswer> {
     const plan = this.#plan(request, nowMs, true);
     if (!plan.ok) return plan;
@@ -150,33 +159,32 @@ export class PlanService {
     if (isChosen && !config.planner.allowVia) return refuse('via-not-allowed');
     const key = { client: clientAddress(address), url, options, kind };
     const kept = this.#cache.get(key, nowMs);
-    if (kept && (kept.answer || !isExplained) && this.#stillHolds(kept, nowMs)) return ok(kept);
-    const decided = this.#decide(request, admission.value.metered, nowMs);
+    const held = kept && this.#stillHolds(kept, nowMs) ? kept : undefined;
+    if (held && (held.answer || !isExplained)) return ok(held);
+    const caps = admission.value.metered ? this.#init.caps : undefined;
+    const share = caps?.takePlan(address, nowMs);
+    if (share && !share.ok) return share;
+    const decided = this.#decide(request, nowMs);
     if (!decided.ok) return decided;
-    const plan = this.#issue(request, decided.value, nowMs, isExplained);
+    const explained = (plan: IssuedPlan) =>
+      isExplained ? { ...plan, answer: this.#answer(request, decided.value, plan) } : plan;
+    if (held && isSameWay(held, decided.value.route)) return ok(explained(held));
+    const issued = this.#issue(request, decided.value, caps, nowMs);
+    if (!issued.ok) return issued;
+    const plan = explained(issued.value);
     const asked = target === undefined ? undefined : `${address} ${target}`;
     this.#cache.set(key, plan, nowMs, charsOf(plan), asked);
     return ok(plan);
   }
 
-  #decide(request: DownloadRequest, isMetered: boolean, nowMs: number): Result<Decided> {
-    const { url, options, clientAddress: address } = request;
-    const caps = isMetered ? this.#init.caps : undefined;
-    const share = caps?.takePlan(address, nowMs);
-    if (share && !share.ok) return share;
+  #decide(request: DownloadRequest, nowMs: number): Result<Decided> {
+    const { url, options, kind } = request;
     const size = this.#sizeOf(url, options);
-    const client = this.#init.whereabouts.placeOf(address, nowMs, true);
+    const client = this.#init.whereabouts.placeOf(request.clientAddress, nowMs, true);
     const route = this.#route(request, size, client, nowMs);
     if (!route.ok) return route;
-    const wantedBytes = this.#init.tickets.wantedBudgetBytes(
-      size.source === 'assumed' ? undefined : size.sizeBytes,
-    );
-    // What is charged is the ticket's budget: the size is only what the client says.
-    const budget =
-      caps && route.value.decision === 'chain'
-        ? caps.takeBudget(address, { plannedBytes: size.sizeBytes, wantedBytes }, nowMs)
-        : ok(wantedBytes);
-    return budget.ok ? ok({ size, client, route: route.value, budgetBytes: budget.value }) : budget;
+    const signalling = chooseSignalling({ wanted: options.signalling, kind, url, chain: route.value.chain });
+    return ok({ size, client, route: route.value, signalling });
   }
 
   #route(
@@ -195,36 +203,51 @@ export class PlanService {
     return planner.plan(query, registry.views(nowMs), nowMs);
   }
 
-  #issue(request: DownloadRequest, decided: Decided, nowMs: number, isExplained: boolean): IssuedPlan {
-    const { url, options, kind } = request;
-    const { route } = decided;
-    const jobId = this.#init.tickets.newJobId();
-    const signalling = chooseSignalling({ wanted: options.signalling, kind, url, chain: route.chain });
+  /** A ticket for what was decided, its budget charged to the client where `caps` says so. */
+  #issue(
+    request: DownloadRequest,
+    { size, route, signalling }: Decided,
+    caps: RateCaps | undefined,
+    nowMs: number,
+  ): Result<IssuedPlan> {
+    const { url, kind, clientAddress: address } = request;
+    const { tickets } = this.#init;
     const isChain = route.decision === 'chain';
-    const ticket = isChain ? this.#ticketFor(request, decided, signalling.ticketKind, jobId, nowMs) : '';
+    const wantedBytes = tickets.wantedBudgetBytes(size.source === 'assumed' ? undefined : size.sizeBytes);
+    // What is charged is the ticket's budget: the size is only what the client says.
+    const budget =
+      caps && isChain
+        ? caps.takeBudget(address, { plannedBytes: size.sizeBytes, wantedBytes }, nowMs)
+        : ok(wantedBytes);
+    if (!budget.ok) return budget;
+    const jobId = tickets.newJobId();
+    const ticket = isChain
+      ? this.#ticketFor(url, route, signalling.ticketKind, jobId, budget.value, nowMs)
+      : '';
     const atDepot = (id: string | undefined) => this.#locationAt(id ?? '', ticket, url, kind, nowMs);
     const elsewhere = route.alternatives.map(([entry]) => entry).filter((entry) => entry !== route.chain[0]);
     const others = kind === 'get' ? [...new Set(elsewhere)].map(atDepot) : [];
-    const plan: IssuedPlan = {
+    return ok({
       jobId,
       decision: route.decision,
       chain: route.chain,
+      alternatives: route.alternatives,
+      lanes: route.lanes,
       location: isChain ? atDepot(signalling.firstDepot) : `${originHref(url)}${DIRECT_FRAGMENT}`,
       host: url.host,
       upDepots: this.#upDepots(nowMs),
       duplicates: isChain ? [...others, originHref(url)] : [],
-    };
-    if (!isExplained) return plan;
-    const shownTicket = isChain && kind === 'tunnel' ? { ticket } : {};
-    const answer = { ...this.#answer(request, decided, plan, signalling.reasons, nowMs), ...shownTicket };
-    return { ...plan, answer };
+      lastStartSeconds: tickets.lastStart(Math.floor(nowMs / 1000)),
+      ...(isChain && kind === 'tunnel' ? { proxyTicket: ticket } : {}),
+    });
   }
 
   #ticketFor(
-    { url }: DownloadRequest,
-    { route, budgetBytes }: Decided,
+    url: OriginUrl,
+    route: Route,
     kind: TicketKind,
     jobId: string,
+    budgetBytes: number,
     nowMs: number,
   ): string {
     const chains = [route.chain, ...route.alternatives];
@@ -237,19 +260,16 @@ export class PlanService {
 
   #answer(
     { url, options }: DownloadRequest,
-    { size, client, route }: Decided,
-    { jobId, location }: IssuedPlan,
-    signallingReasons: readonly string[],
-    nowMs: number,
+    { size, client, route, signalling }: Decided,
+    { jobId, location, lastStartSeconds, proxyTicket }: IssuedPlan,
   ): PlanAnswer {
-    const { tickets, publicUrl } = this.#init;
     return {
       jobId,
       url: originHref(url),
       decision: route.decision,
       decisionReason: route.decisionReason,
       location,
-      masterUrl: `${publicUrl()}${formatGetPath(url, options)}`,
+      masterUrl: `${this.#init.publicUrl()}${formatGetPath(url, options)}`,
       chain: [...route.chain],
       alternatives: route.alternatives.map((chain) => [...chain]),
       lanes: route.lanes,
@@ -263,9 +283,10 @@ export class PlanService {
         ...describePlace(client),
         ...(size.isWholeOnly ? [WHOLE_ONLY] : []),
         ...route.reasons,
-        ...signallingReasons,
+        ...signalling.reasons,
       ],
-      startBefore: new Date(tickets.lastStart(Math.floor(nowMs / 1000)) * 1000).toISOString(),
+      startBefore: new Date(lastStartSeconds * 1000).toISOString(),
+      ...(proxyTicket === undefined ? {} : { ticket: proxyTicket }),
     };
   }
 
@@ -301,6 +322,12 @@ export class PlanService {
     }
     return this.#up.ids;
   }
+}
+
+function isSameWay(plan: IssuedPlan, route: Route): boolean {
+  const wayOf = ({ decision, chain, alternatives, lanes }: IssuedPlan | Route) =>
+    JSON.stringify([decision, chain, alternatives, lanes]);
+  return wayOf(plan) === wayOf(route);
 }
 
 /** How long what is kept of a plan is: about what its parts are. */
