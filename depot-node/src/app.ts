@@ -10,6 +10,7 @@ import { createDepotServer } from './door/depot-server.ts';
 import { openUplink } from './fairness/open-uplink.ts';
 import { JobTable } from './jobs/job-table.ts';
 import { openKernel } from './kernel/open-kernel.ts';
+import { jobReportOf } from './measuring/job-report.ts';
 import { LinkTests } from './measuring/link-tests.ts';
 import { createMetrics } from './metrics.ts';
 import { createOverlayMember } from './overlay-member.ts';
@@ -87,6 +88,8 @@ export function createDepot(init: DepotInit): Depot {
   });
   const observe: Observe = (event) => {
     metrics.observe(event);
+    const ended = jobReportOf(event);
+    if (ended) member.membership.noteJob(ended);
     init.observe(event);
   };
 

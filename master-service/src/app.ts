@@ -1,4 +1,4 @@
-import { asLonghaulError, formatAuthority, isGetTarget, LonghaulError } from '@longhaul/shared';
+import { asLonghaulError, clientPrefix, formatAuthority, isGetTarget, LonghaulError } from '@longhaul/shared';
 import {
   asListenFailure,
   authorityOf,
@@ -34,6 +34,9 @@ import { IdleLinks } from './measuring/idle-links.ts';
 import { createMetrics } from './operations/metrics.ts';
 import { operationsRoutes } from './operations/operations-routes.ts';
 import { pageRoutes } from './operations/page-routes.ts';
+import { JOB_FACTS, OutcomeBook } from './outcomes/outcome-book.ts';
+import { outcomeRoutes } from './outcomes/outcome-routes.ts';
+import { RecentJobs } from './outcomes/recent-jobs.ts';
 import { JobLegs } from './planning/job-legs.ts';
 import { LINK_FACTS, LinkTable } from './planning/link-table.ts';
 import { planRoutes } from './planning/plan-routes.ts';
@@ -61,6 +64,7 @@ const FACT_KINDS = [
   ...SPENT_FACTS,
   ...MASTER_FACTS,
   ...PREFIX_FACTS,
+  ...JOB_FACTS,
 ];
 
 export interface MasterDeps {
@@ -183,7 +187,14 @@ export function createMaster(deps: MasterDeps): Master {
   const planner = new Planner(config.planner, links);
   const teller = new PlanTeller({ signingKey, registry, now });
   const legAsker = new LegAsker({ signingKey, registry, now });
-  const legs = new JobLegs({ tickets, ask: (depot, jobId) => legAsker.ask(depot, jobId), now });
+  const jobs = new RecentJobs();
+  const outcomes = new OutcomeBook({ facts, jobs, emit });
+  const legs = new JobLegs({
+    tickets,
+    ask: (depot, jobId) => legAsker.ask(depot, jobId),
+    outcomeOf: (jobId) => outcomes.of(jobId),
+    now,
+  });
   const plans = new PlanService({
     config,
     policy,
@@ -194,6 +205,8 @@ export function createMaster(deps: MasterDeps): Master {
     whereabouts,
     publicUrl,
     caps,
+    onIssued: ({ jobId, chain, alternatives, lanes, host }, { clientAddress }, { basis }) =>
+      jobs.add({ jobId, chain, alternatives, lanes, host, basis, network: clientPrefix(clientAddress) }),
   });
   for (const kind of DEPOT_FACTS) facts.store.watch(kind, () => plans.noteDepots());
   const ask = deps.askDepot ?? createAskDepot({ policy: config.addresses, names: config.names });
@@ -209,12 +222,14 @@ export function createMaster(deps: MasterDeps): Master {
     masters,
     clients: new ClientTable(facts),
     idleLinks: new IdleLinks({ links }),
+    outcomes,
     emit,
   });
 
   const api = createApi(emit, [
     depotRoutes({ service, registry, sources, enrolmentSecret, now, emit }),
     planRoutes({ plans, legs, now, emit }),
+    outcomeRoutes({ outcomes, metricsNetworks: config.metricsNetworks }),
     prefixRoutes({ whereabouts, files: prefixFiles, metricsNetworks: config.metricsNetworks, now }),
     operationsRoutes({
       masterKeys: () => masters.keys(),

@@ -2,6 +2,7 @@ import {
   type ClientReport,
   type Directory,
   type ErrorCode,
+  type JobReport,
   type LinkReport,
   type LinkTest,
   LonghaulError,
@@ -112,6 +113,11 @@ export class Membership {
   /** Notes the size of the file behind a URL hash, if it is one. */
   noteSize(urlHash: string, sizeBytes: number, isWholeOnly = false): void {
     this.#measurements.noteSize(urlHash, sizeBytes, isWholeOnly);
+  }
+
+  /** Notes what has ended of a job. */
+  noteJob(report: JobReport): void {
+    this.#measurements.noteJob(report);
   }
 
   async #exchange(): Promise<void> {

@@ -38,6 +38,8 @@ interface PlanServiceInit {
   readonly publicUrl: () => string;
   /** What each client may have; left out where that is not bounded. */
   readonly caps: RateCaps | undefined;
+  /** Called with every plan that is given out for the first time. */
+  readonly onIssued?: (issued: IssuedPlan, request: DownloadRequest, route: Route, nowMs: number) => void;
 }
 
 /** The depots that were up at a moment. */
@@ -114,6 +116,7 @@ export class PlanService {
     if (held && isSameWay(held, decided.value.route)) return ok(explained(held));
     const issued = this.#issuer.issue(request, decided.value, caps, this.#upDepots(nowMs), nowMs);
     if (!issued.ok) return issued;
+    this.#init.onIssued?.(issued.value, request, decided.value.route, nowMs);
     const plan = explained(issued.value);
     const asked = target === undefined ? undefined : `${address} ${target}`;
     this.#cache.set(key, plan, nowMs, charsOf(plan), asked);

@@ -23,6 +23,7 @@ import { type LegDoubt, NO_DOUBT } from './leg-scenarios.ts';
 import type { LinkEstimate, LinkView } from './link-view.ts';
 import { OverlayGraph } from './overlay-graph.ts';
 import { OverlayLeg } from './overlay-leg.ts';
+import type { RouteBasis } from './route-basis.ts';
 import { explainLanes, explainLeftOut, explainRoute } from './route-reasons.ts';
 import { SearchSpace } from './search-space.ts';
 import { whyDirect } from './why-direct.ts';
@@ -73,6 +74,8 @@ export interface Route {
   readonly lanes: number;
   readonly prediction: Prediction;
   readonly direct: Prediction;
+  /** What the prediction was worked out from. */
+  readonly basis: RouteBasis;
   /** Sentences for people. */
   readonly reasons: readonly string[];
 }
@@ -173,6 +176,11 @@ export class Planner {
         promiseOf(legs, lanes),
       ),
       lanes,
+      basis: {
+        legs: chosen?.legs ?? direct.legs,
+        setUp: chosen ? setUpOf(query, chosen.chain, depots) : direct.setUp,
+        direct: direct.basis,
+      },
       // Only who asks for reasons waits for them.
       get prediction() {
         if (!chosen) return predictDirect();
@@ -250,7 +258,7 @@ export class Planner {
     const knowledge = links.map(knowledgeOf);
     const prediction = predict({ chain, legs, knowledge, sizeBytes: query.sizeBytes, setUp, lanes });
     const known = links.filter((link) => link !== undefined);
-    const direct = this.#direct(query, known, nowMs).predict(query.sizeBytes);
+    const direct = this.#direct(query, known, nowMs);
     const unknown = legEnds(chain).filter((_, index) => !links[index]);
     const reasons = [
       'The chain was chosen by the client (via).',
@@ -268,7 +276,8 @@ export class Planner {
       promises,
       lanes,
       prediction,
-      direct,
+      direct: direct.predict(query.sizeBytes),
+      basis: { legs, setUp, direct: direct.basis },
       reasons,
     });
   }
@@ -287,6 +296,8 @@ export class Planner {
     return {
       legs,
       part: new OverlayLeg(link, [CLIENT, ORIGIN], this.#senders, doubt),
+      setUp,
+      basis: { legs, setUp, source },
       source,
       predict: (sizeBytes: number) => predict({ chain: [], legs, knowledge: [knowledge], sizeBytes, setUp }),
     };
