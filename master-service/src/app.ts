@@ -24,6 +24,9 @@ import { FactExchange } from './facts/fact-exchange.ts';
 import { FactKeeper } from './facts/fact-keeper.ts';
 import { Facts } from './facts/facts.ts';
 import type { FactsFile } from './facts/facts-file.ts';
+import { FEEDBACK_FACTS, FeedbackBook } from './feedback/feedback-book.ts';
+import { feedbackRoutes } from './feedback/feedback-routes.ts';
+import { FeedbackService } from './feedback/feedback-service.ts';
 import { answerRefusal } from './http/answer-refusal.ts';
 import { HttpServer, type Listening } from './http/http-server.ts';
 import { setSecurityHeaders } from './http/security-headers.ts';
@@ -65,6 +68,7 @@ const FACT_KINDS = [
   ...MASTER_FACTS,
   ...PREFIX_FACTS,
   ...JOB_FACTS,
+  ...FEEDBACK_FACTS,
 ];
 
 export interface MasterDeps {
@@ -188,11 +192,20 @@ export function createMaster(deps: MasterDeps): Master {
   const teller = new PlanTeller({ signingKey, registry, now });
   const legAsker = new LegAsker({ signingKey, registry, now });
   const jobs = new RecentJobs();
-  const outcomes = new OutcomeBook({ facts, jobs, emit });
+  const wishes = new FeedbackBook(facts);
+  const outcomes = new OutcomeBook({
+    facts,
+    jobs,
+    emit,
+    onWorked: ({ network }, depots, nowMs) => {
+      for (const depot of depots) wishes.noteWorked(network, depot, nowMs);
+    },
+  });
+  const outcomeOf = (jobId: string) => outcomes.of(jobId);
   const legs = new JobLegs({
     tickets,
     ask: (depot, jobId) => legAsker.ask(depot, jobId),
-    outcomeOf: (jobId) => outcomes.of(jobId),
+    outcomeOf,
     now,
   });
   const plans = new PlanService({
@@ -205,6 +218,7 @@ export function createMaster(deps: MasterDeps): Master {
     whereabouts,
     publicUrl,
     caps,
+    wishes,
     onIssued: ({ jobId, chain, alternatives, lanes, host }, { clientAddress }, { basis }) =>
       jobs.add({ jobId, chain, alternatives, lanes, host, basis, network: clientPrefix(clientAddress) }),
   });
@@ -230,6 +244,12 @@ export function createMaster(deps: MasterDeps): Master {
     depotRoutes({ service, registry, sources, enrolmentSecret, now, emit }),
     planRoutes({ plans, legs, now, emit }),
     outcomeRoutes({ outcomes, metricsNetworks: config.metricsNetworks }),
+    feedbackRoutes({
+      service: new FeedbackService({ jobs, book: wishes, outcomeOf, emit }),
+      book: wishes,
+      metricsNetworks: config.metricsNetworks,
+      now,
+    }),
     prefixRoutes({ whereabouts, files: prefixFiles, metricsNetworks: config.metricsNetworks, now }),
     operationsRoutes({
       masterKeys: () => masters.keys(),

@@ -1,4 +1,4 @@
-import type { ErrorCode, JobDownload } from '@longhaul/shared';
+import type { ErrorCode, FeedbackAnswer, FeedbackRequest, JobDownload } from '@longhaul/shared';
 import type { RefusedConnection } from '@longhaul/shared/service';
 
 export type Decision = 'chain' | 'direct';
@@ -25,6 +25,14 @@ export type MasterEvent =
       readonly error?: number;
       /** By which share of direct's time it took longer than direct, as far as that is known. */
       readonly regret?: number;
+    }
+  /** A client has told how a download went, and what came of that. */
+  | {
+      readonly type: 'feedback';
+      readonly jobId: string;
+      readonly host: string;
+      readonly verdict: FeedbackRequest['verdict'];
+      readonly effect: FeedbackAnswer['effect'];
     }
   | { readonly type: 'refused'; readonly code: ErrorCode }
   | { readonly type: 'depot-registered'; readonly depot: string }

@@ -86,6 +86,8 @@ const decisionReasonSchema = z.enum([
   'no-depot-up',
   /** The request avoids every depot that is up, or those without which no chain wins. */
   'depots-avoided',
+  /** Clients of this network asked for direct downloads from this origin (`POST /v1/feedback`). */
+  'direct-preferred',
   /** Depots are up, but the links of no chain are all known. */
   'links-unknown',
   /** A chain would be clearly faster for a larger file. */
@@ -335,6 +337,25 @@ export const depotLegsSchema = z.object({
 
 /** `POST /v1/legs`: what the legs of a download do now, for whoever holds its ticket. */
 export const legsRequestSchema = z.strictObject({ ticket: z.string().check(z.maxLength(MAX_TICKET_CHARS)) });
+
+/** `POST /v1/feedback`: how a download went, by the client that has its job id. */
+export const feedbackRequestSchema = z.strictObject({
+  jobId,
+  /** `failed` may name the depot where it failed; `prefer-direct` asks for no chain from this origin. */
+  verdict: z.enum(['worked', 'slow', 'failed', 'prefer-direct']),
+  depot: z.optional(depotId),
+});
+export type FeedbackRequest = z.infer<typeof feedbackRequestSchema>;
+
+/** What comes of it, for the client's network. */
+export const feedbackAnswerSchema = z.object({
+  jobId: z.string(),
+  effect: z.enum(['none', 'avoids-depot', 'goes-direct']),
+  depot: z.optional(z.string()),
+  /** ISO 8601: until then. */
+  until: z.optional(z.string()),
+});
+export type FeedbackAnswer = z.infer<typeof feedbackAnswerSchema>;
 
 const runningLegSchema = z.object({
   /** Who sends the file on this leg and who receives: depot ids, `origin`, `client`. */

@@ -72,6 +72,12 @@ export const ERRORS = {
     false,
     'This master knows nothing of that download: give the job id that the redirect or the plan named, within the hour.',
   ),
+  'feedback-limited': entry(
+    429,
+    'client',
+    true,
+    'Your network has told this master very much of late: wait, then tell it again.',
+  ),
   'method-not-allowed': entry(
     405,
     'client',

@@ -58,6 +58,10 @@ export function createMetrics({
     'Planned downloads that their entry depot has told the end of',
     ['outcome'],
   );
+  const feedback = counter('feedback_total', 'What clients told of downloads, and what came of it', [
+    'verdict',
+    'effect',
+  ]);
   const errors = new Histogram({
     name: 'longhaul_master_prediction_error',
     help: '|ln(measured / predicted seconds)| of whole downloads over the planned chain: 0.1 is 10 %',
@@ -151,6 +155,7 @@ export function createMetrics({
       if (error !== undefined) errors.observe(error);
       if (regret !== undefined) regrets.observe(regret);
     },
+    feedback: ({ verdict, effect }) => feedback.inc({ verdict, effect }),
     refused: ({ code }) => refusals.inc({ code }),
     'depot-heard': () => heartbeats.inc(),
     'depot-registered': () => registrations.inc(),

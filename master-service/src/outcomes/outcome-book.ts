@@ -37,6 +37,8 @@ interface OutcomeBookInit {
   readonly facts?: Facts;
   readonly jobs: RecentJobs;
   readonly emit: EmitEvent;
+  /** Called when a download has come whole, with the depots of its plan that it came over. */
+  readonly onWorked?: (job: PlannedJob, depots: readonly string[], nowMs: number) => void;
 }
 
 /**
@@ -54,7 +56,7 @@ export class OutcomeBook {
     this.#facts.store.watch(JOB_REPORTED, (now) => {
       const [jobId = '', depot = ''] = now?.key.split(' ') ?? [];
       const job = init.jobs.get(jobId);
-      if (now?.value.download && job) this.#compare(job, depot, now.value.download);
+      if (now?.value.download && job) this.#compare(job, depot, now.value.download, now.timeMs);
     });
   }
 
@@ -101,12 +103,19 @@ export class OutcomeBook {
     };
   }
 
-  #compare(job: PlannedJob, depot: string, download: JobDownload): void {
-    const { emit } = this.#init;
+  #compare(job: PlannedJob, depot: string, download: JobDownload, nowMs: number): void {
+    const { emit, onWorked } = this.#init;
     if (this.#compared.has(job) || !isEntry(job, depot)) return;
     this.#compared.add(job);
     const { predictedSeconds: predicted, directSeconds: direct } = secondsOf(job, download);
     const unseen = unseenSeconds(job.basis);
+    const planned = depotsOf(job);
+    if (download.outcome === 'complete')
+      onWorked?.(
+        job,
+        download.chain.filter((id) => planned.has(id)),
+        nowMs,
+      );
     emit({
       type: 'job-ended',
       jobId: job.jobId,

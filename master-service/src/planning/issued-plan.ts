@@ -26,6 +26,8 @@ export interface IssuedPlan {
   readonly jobId: string;
   readonly decision: Route['decision'];
   readonly chain: Chain;
+  /** Whether the request itself chose the chain. */
+  readonly isAsked: boolean;
   readonly alternatives: readonly Chain[];
   readonly lanes: number;
   /** Where the client is sent. */

@@ -64,6 +64,7 @@ export class PlanIssuer {
       jobId,
       decision: route.decision,
       chain: route.chain,
+      isAsked: route.decisionReason === 'chain-asked',
       alternatives: route.alternatives,
       lanes: route.lanes,
       location: isChain ? atDepot(signalling.firstDepot) : `${originHref(url)}${DIRECT_FRAGMENT}`,

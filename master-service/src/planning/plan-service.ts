@@ -1,4 +1,12 @@
-import { clientAddress, ok, type PlanAnswer, type Result, refuse } from '@longhaul/shared';
+import {
+  clientAddress,
+  clientPrefix,
+  type GetOptions,
+  ok,
+  type PlanAnswer,
+  type Result,
+  refuse,
+} from '@longhaul/shared';
 import type { MasterConfig } from '../config.ts';
 import type { DownloadPolicy } from '../policy/download-policy.ts';
 import type { RateCaps } from '../policy/rate-caps.ts';
@@ -10,7 +18,7 @@ import { charsOf, type Decided, type DownloadRequest, type IssuedPlan, isSameWay
 import { answerOf } from './plan-answer.ts';
 import { PlanCache } from './plan-cache.ts';
 import { PlanIssuer } from './plan-issuer.ts';
-import type { Planner, Route } from './planner.ts';
+import type { Planner, Route, RouteQuery } from './planner.ts';
 import { estimateSize, type SizeEstimate } from './size-estimate.ts';
 import type { SizeMemory } from './size-memory.ts';
 
@@ -27,6 +35,14 @@ interface KnownDepots {
   readonly failuresPerSecond: number;
 }
 
+/** What clients have said of plans. */
+interface ClientWishes {
+  /** Whether nobody has said anything. */
+  readonly isEmpty: boolean;
+  readonly avoidedBy: (network: string, nowMs: number) => readonly string[];
+  readonly prefersDirect: (network: string, host: string, nowMs: number) => boolean;
+}
+
 interface PlanServiceInit {
   readonly config: Pick<MasterConfig, 'planner'>;
   readonly policy: DownloadPolicy;
@@ -38,6 +54,7 @@ interface PlanServiceInit {
   readonly publicUrl: () => string;
   /** What each client may have; left out where that is not bounded. */
   readonly caps: RateCaps | undefined;
+  readonly wishes?: ClientWishes;
   /** Called with every plan that is given out for the first time. */
   readonly onIssued?: (issued: IssuedPlan, request: DownloadRequest, route: Route, nowMs: number) => void;
 }
@@ -85,7 +102,7 @@ export class PlanService {
   /** The plan that this client got for exactly this target, if it still holds: nothing else is looked at again. */
   again(address: string, target: string, nowMs: number): IssuedPlan | undefined {
     const kept = this.#cache.getAsked(`${address} ${target}`, nowMs);
-    return kept && this.#stillHolds(kept, nowMs) ? kept : undefined;
+    return kept && this.#stillHolds(kept, address, nowMs) ? kept : undefined;
   }
 
   /** Looks again which depots are up, the next time that it matters: one of them has changed. */
@@ -102,7 +119,7 @@ export class PlanService {
     if (isChosen && !config.planner.allowVia) return refuse('via-not-allowed');
     const key = { client: clientAddress(address), url, options, kind };
     const kept = this.#cache.get(key, nowMs);
-    const held = kept && this.#stillHolds(kept, nowMs) ? kept : undefined;
+    const held = kept && this.#stillHolds(kept, address, nowMs) ? kept : undefined;
     if (held && (held.answer || !isExplained)) return ok(held);
     const caps = admission.value.metered ? this.#init.caps : undefined;
     const share = caps?.takePlan(address, nowMs);
@@ -134,7 +151,7 @@ export class PlanService {
   }
 
   #route(
-    { url, options, kind }: DownloadRequest,
+    { url, options, kind, clientAddress: address }: DownloadRequest,
     { sizeBytes, source, isWholeOnly }: SizeEstimate,
     client: Place,
     nowMs: number,
@@ -145,13 +162,40 @@ export class PlanService {
     const isSizeAssumed = source === 'assumed';
     const breaks = isWholeOnly ? { depotBreaksPerSecond: registry.failuresPerSecond } : {};
     const originTls = url.scheme === 'https';
-    const query = { ...options, ...lanes, ...breaks, sizeBytes, isSizeAssumed, originTls, client };
+    const wished = this.#wished(address, url.host, options, nowMs);
+    const query = { ...options, ...wished, ...lanes, ...breaks, sizeBytes, isSizeAssumed, originTls, client };
     return planner.plan(query, registry.views(nowMs), nowMs);
   }
 
+  /** What clients of this network have said, unless the request itself chooses its way. */
+  #wished(
+    address: string,
+    host: string,
+    { via = [], avoid = [] }: GetOptions,
+    nowMs: number,
+  ): Pick<RouteQuery, 'avoid' | 'isDirectPreferred'> {
+    const { wishes } = this.#init;
+    if (!wishes || wishes.isEmpty || via.length > 0) return {};
+    const network = clientPrefix(address);
+    const avoided = wishes.avoidedBy(network, nowMs);
+    return {
+      ...(avoided.length > 0 ? { avoid: [...avoid, ...avoided] } : {}),
+      isDirectPreferred: wishes.prefersDirect(network, host, nowMs),
+    };
+  }
+
   // A direct answer holds only as long as the same depots are up: with another one there may be a chain.
-  #stillHolds({ decision, chain, upDepots }: IssuedPlan, nowMs: number): boolean {
-    const { registry } = this.#init;
+  #stillHolds(
+    { decision, chain, upDepots, host, isAsked }: IssuedPlan,
+    address: string,
+    nowMs: number,
+  ): boolean {
+    const { registry, wishes } = this.#init;
+    if (decision === 'chain' && !isAsked && wishes && !wishes.isEmpty) {
+      const network = clientPrefix(address);
+      if (wishes.prefersDirect(network, host, nowMs)) return false;
+      if (wishes.avoidedBy(network, nowMs).some((id) => chain.includes(id))) return false;
+    }
     if (decision === 'direct') return upDepots === this.#upDepots(nowMs);
     return chain.every((id) => registry.view(id, nowMs)?.state === 'up');
   }

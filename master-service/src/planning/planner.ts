@@ -38,6 +38,8 @@ export interface RouteQuery {
   /** Exactly these depots, in the order the bytes pass: origin to client, the opposite of a chain's order. */
   readonly via?: readonly string[];
   readonly avoid?: readonly string[];
+  /** No chain is wanted, however fast. */
+  readonly isDirectPreferred?: boolean;
   /** How often each depot of a chain fails where all that has come is then lost; left out where only a pause is. */
   readonly depotBreaksPerSecond?: number;
   /** Exactly so many lanes where a chain is taken; without it as many as pay, or one with `via`. */
@@ -154,7 +156,8 @@ export class Planner {
     const gainOf = (rated: RatedChain) => this.#gain(query, rated, direct.part, depots);
     const gain = best ? gainOf(best) : 0;
     const { minimumGain } = this.#config;
-    const chosen = gain >= minimumGain ? best : undefined;
+    const { isDirectPreferred = false } = query;
+    const chosen = gain >= minimumGain && !isDirectPreferred ? best : undefined;
     const wouldWin = (over: readonly PlanningDepot[]): boolean => {
       const [other] = searchOver(over)?.best(1) ?? [];
       return other !== undefined && gainOf(other) >= minimumGain;
@@ -163,7 +166,7 @@ export class Planner {
     const config = this.#config;
     const decisionReason = chosen
       ? 'chain-faster'
-      : whyDirect({ config, depots, avoid, ranked, directLegs: direct.legs, wouldWin });
+      : whyDirect({ config, depots, avoid, ranked, directLegs: direct.legs, wouldWin, isDirectPreferred });
     const alternatives = chosen && search ? this.#alternatives(chosen, search, true) : [];
     const lanes = chosen?.lanes ?? 1;
     const predictDirect = () => direct.predict(sizeBytes);

@@ -93,6 +93,7 @@ const DIRECT_CAUSES: Partial<Record<DecisionReason, string>> = {
   'no-depots': 'This master has no depots: every download goes direct.',
   'no-depot-up': 'No depot is up: downloads go direct until one is.',
   'depots-avoided': 'The request avoids depots without which no chain is clearly faster.',
+  'direct-preferred': 'Clients of this network asked for direct downloads from this origin.',
   'links-unknown': 'Depots are up, but no chain of known links leads from the client to the origin.',
   'small-file': 'A larger file would gain from a chain.',
 };
