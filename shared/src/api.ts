@@ -251,6 +251,13 @@ export type SizeReport = z.infer<typeof sizeReportSchema>;
 export const heartbeatRequestSchema = z.object({
   activeTransfers: count,
   draining: z.boolean(),
+  /** What this depot sends towards clients, straight or through others, and can send; left out where its operator has set no bound. */
+  uplink: z.optional(
+    z.object({
+      sentBps: z.number().check(z.minimum(0), z.maximum(MAX_GOODPUT_BPS)),
+      mostBps: z.number().check(z.positive(), z.maximum(MAX_GOODPUT_BPS)),
+    }),
+  ),
   links: z.array(linkReportSchema).check(z.maxLength(1000)),
   /** Left out by depots that do not measure them. */
   clients: z.optional(z.array(clientReportSchema).check(z.maxLength(1000))),

@@ -14,6 +14,7 @@ import type { Place, Whereabouts } from '../prefixes/whereabouts.ts';
 import type { TicketIssuer } from '../tickets/ticket-issuer.ts';
 import type { PlanningDepot } from './chain-search.ts';
 import { chooseSignalling } from './choose-signalling.ts';
+import { HeldWays } from './held-ways.ts';
 import { charsOf, type Decided, type DownloadRequest, type IssuedPlan, isSameWay } from './issued-plan.ts';
 import { answerOf } from './plan-answer.ts';
 import { PlanCache } from './plan-cache.ts';
@@ -72,6 +73,7 @@ const UP_FOR_MS = 100;
 export class PlanService {
   readonly #init: PlanServiceInit;
   readonly #issuer: PlanIssuer;
+  readonly #ways = new HeldWays();
   readonly #cache = new PlanCache<IssuedPlan>();
   #up: UpDepots = { ids: '', atMs: Number.NEGATIVE_INFINITY };
 
@@ -163,8 +165,18 @@ export class PlanService {
     const breaks = isWholeOnly ? { depotBreaksPerSecond: registry.failuresPerSecond } : {};
     const originTls = url.scheme === 'https';
     const wished = this.#wished(address, url.host, options, nowMs);
-    const query = { ...options, ...wished, ...lanes, ...breaks, sizeBytes, isSizeAssumed, originTls, client };
-    return planner.plan(query, registry.views(nowMs), nowMs);
+    const key = { address, url, kind, sizeBytes };
+    const held = this.#ways.get(key, nowMs);
+    const known = { sizeBytes, isSizeAssumed, originTls, client, ...(held ? { held } : {}) };
+    const query = { ...options, ...wished, ...lanes, ...breaks, ...known };
+    const route = planner.plan(query, registry.views(nowMs), nowMs);
+    // What a request chooses by itself says nothing of the next one.
+    const isFree = !options.via?.length && !options.avoid?.length && options.lanes === undefined;
+    if (route.ok && isFree) {
+      const { chain, expectedSeconds } = route.value;
+      this.#ways.set(key, { chain, seconds: expectedSeconds, sizeBytes }, nowMs);
+    }
+    return route;
   }
 
   /** What clients of this network have said, unless the request itself chooses its way. */

@@ -18,6 +18,7 @@ import { chooseAlternatives } from './choose-alternatives.ts';
 import { chooseLanes, laneChoices } from './choose-lanes.ts';
 import { estimateDirect } from './direct-estimate.ts';
 import { expectedSeconds } from './expected-seconds.ts';
+import { type HeldWay, heldFirst, leastGain } from './held-ways.ts';
 import { knowledgeOf } from './leg-knowledge.ts';
 import { type LegDoubt, NO_DOUBT } from './leg-scenarios.ts';
 import type { LinkEstimate, LinkView } from './link-view.ts';
@@ -40,6 +41,8 @@ export interface RouteQuery {
   readonly avoid?: readonly string[];
   /** No chain is wanted, however fast. */
   readonly isDirectPreferred?: boolean;
+  /** What clients of this network got last from this origin. */
+  readonly held?: HeldWay;
   /** How often each depot of a chain fails where all that has come is then lost; left out where only a pause is. */
   readonly depotBreaksPerSecond?: number;
   /** Exactly so many lanes where a chain is taken; without it as many as pay, or one with `via`. */
@@ -76,6 +79,8 @@ export interface Route {
   readonly lanes: number;
   readonly prediction: Prediction;
   readonly direct: Prediction;
+  /** The mean over what is unsure; 0 for direct and for chains that were asked for. */
+  readonly expectedSeconds: number;
   /** What the prediction was worked out from. */
   readonly basis: RouteBasis;
   /** Sentences for people. */
@@ -150,14 +155,21 @@ export class Planner {
       over.length > 0 ? new ChainSearch(this.#space(query, lanesToTry, over, nowMs)) : undefined;
     const search = searchOver(usable);
     const fastest = search?.best(MOST_COMPARED) ?? [];
-    const ranked = byExpectedTime(fastest, (rated) => expectedOf(query, rated));
+    const expected = (rated: RatedChain) => expectedOf(query, rated);
+    const rate = (chain: Chain) =>
+      searchOver(usable.filter(({ id }) => chain.includes(id)))
+        ?.best(MOST_COMPARED)
+        .find((rated) => rated.chain.join() === chain.join());
+    const ordered = byExpectedTime(fastest, expected);
+    const ranked = heldFirst(ordered, query.held, query.sizeBytes, { expected, rate });
     const [best, runnerUp] = ranked;
     const direct = this.#direct(query, best?.links ?? [], nowMs);
     const gainOf = (rated: RatedChain) => this.#gain(query, rated, direct.part, depots);
     const gain = best ? gainOf(best) : 0;
     const { minimumGain } = this.#config;
     const { isDirectPreferred = false } = query;
-    const chosen = gain >= minimumGain && !isDirectPreferred ? best : undefined;
+    const isFaster = best !== undefined && gain >= leastGain(minimumGain, best.chain, query.held);
+    const chosen = isFaster && !isDirectPreferred ? best : undefined;
     const wouldWin = (over: readonly PlanningDepot[]): boolean => {
       const [other] = searchOver(over)?.best(1) ?? [];
       return other !== undefined && gainOf(other) >= minimumGain;
@@ -184,6 +196,7 @@ export class Planner {
         setUp: chosen ? setUpOf(query, chosen.chain, depots) : direct.setUp,
         direct: direct.basis,
       },
+      expectedSeconds: chosen ? expected(chosen) : 0,
       // Only who asks for reasons waits for them.
       get prediction() {
         if (!chosen) return predictDirect();
@@ -205,6 +218,7 @@ export class Planner {
             isSizeAssumed: query.isSizeAssumed ?? false,
             direct: { seconds: predictDirect().seconds, source: direct.source },
             chainLinks: best?.links ?? [],
+            isHeld: best !== ordered[0],
           }),
           ...explainLeftOut({ depots, avoid, isReached: search?.isReached ?? (() => false) }),
         ];
@@ -280,6 +294,7 @@ export class Planner {
       lanes,
       prediction,
       direct: direct.predict(query.sizeBytes),
+      expectedSeconds: 0,
       basis: { legs, setUp, direct: direct.basis },
       reasons,
     });

@@ -17,6 +17,8 @@ interface RouteFacts {
   readonly isLanesAsked: boolean;
   readonly direct: { readonly seconds: number; readonly source: DirectEstimate['source'] };
   readonly chainLinks: readonly LinkEstimate[];
+  /** Whether the best is not the fastest, but what clients of this network had. */
+  readonly isHeld: boolean;
 }
 
 interface DepotFacts {
@@ -28,9 +30,10 @@ interface DepotFacts {
 
 /** Why a route was chosen, in sentences for people. */
 export function explainRoute(facts: RouteFacts): string[] {
-  const { best, decisionReason, isLanesAsked } = facts;
+  const { best, decisionReason, isLanesAsked, isHeld } = facts;
   return [
     ...compare(facts),
+    ...(isHeld ? [HELD] : []),
     ...directCause(decisionReason),
     ...(best && decisionReason === 'chain-faster' ? explainLanes(best, isLanesAsked) : []),
     ...directSource(facts),
@@ -86,6 +89,8 @@ function compare({
   if (!runnerUp) return [verdict];
   return [verdict, `Runner-up: ${formatChain(runnerUp.chain)}, ${formatSeconds(runnerUp.seconds)}.`];
 }
+
+const HELD = 'Your network had this chain already: the fastest one is not clearly faster.';
 
 /** What keeps a download from a chain, beside the predicted times. */
 const DIRECT_CAUSES: Partial<Record<DecisionReason, string>> = {
