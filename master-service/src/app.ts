@@ -90,6 +90,8 @@ export interface MasterDeps {
   readonly bus?: StateBus;
   /** Milliseconds by a clock that is never set; left out, the process's own. */
   readonly steadyMs?: () => number;
+  /** 0 to below 1, evenly; left out, by chance. */
+  readonly random?: () => number;
   /** Unix milliseconds. */
   readonly now: () => number;
   readonly onEvent?: (event: MasterEvent) => void;
@@ -219,8 +221,11 @@ export function createMaster(deps: MasterDeps): Master {
     publicUrl,
     caps,
     wishes,
-    onIssued: ({ jobId, chain, alternatives, lanes, host }, { clientAddress }, { basis }) =>
-      jobs.add({ jobId, chain, alternatives, lanes, host, basis, network: clientPrefix(clientAddress) }),
+    ...(deps.random ? { random: deps.random } : {}),
+    onIssued: ({ jobId, chain, alternatives, lanes, host, isToLearn }, { clientAddress }, { basis }) => {
+      jobs.add({ jobId, chain, alternatives, lanes, host, basis, network: clientPrefix(clientAddress) });
+      if (isToLearn) emit({ type: 'explored', jobId, host });
+    },
   });
   for (const kind of DEPOT_FACTS) facts.store.watch(kind, () => plans.noteDepots());
   const ask = deps.askDepot ?? createAskDepot({ policy: config.addresses, names: config.names });

@@ -26,6 +26,8 @@ export type MasterEvent =
       /** By which share of direct's time it took longer than direct, as far as that is known. */
       readonly regret?: number;
     }
+  /** A download was given another chain than the best one that is known, to learn. */
+  | { readonly type: 'explored'; readonly jobId: string; readonly host: string }
   /** A client has told how a download went, and what came of that. */
   | {
       readonly type: 'feedback';

@@ -78,6 +78,8 @@ const decisionReasonSchema = z.enum([
   'chain-faster',
   /** The request names the chain (`via`). */
   'chain-asked',
+  /** Another chain than the best is taken: it may turn out faster, and hardly slower. */
+  'to-learn',
   /** The operator has turned chains off (`planner.maxDepots: 0`). */
   'chains-off',
   /** No depot is registered here. */

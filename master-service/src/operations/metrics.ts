@@ -58,6 +58,7 @@ export function createMetrics({
     'Planned downloads that their entry depot has told the end of',
     ['outcome'],
   );
+  const explored = counter('explored_total', 'Plans that took another chain than the best one, to learn', []);
   const feedback = counter('feedback_total', 'What clients told of downloads, and what came of it', [
     'verdict',
     'effect',
@@ -155,6 +156,7 @@ export function createMetrics({
       if (error !== undefined) errors.observe(error);
       if (regret !== undefined) regrets.observe(regret);
     },
+    explored: () => explored.inc(),
     feedback: ({ verdict, effect }) => feedback.inc({ verdict, effect }),
     refused: ({ code }) => refusals.inc({ code }),
     'depot-heard': () => heartbeats.inc(),

@@ -28,6 +28,8 @@ export interface IssuedPlan {
   readonly chain: Chain;
   /** Whether the request itself chose the chain. */
   readonly isAsked: boolean;
+  /** Whether it is not the best one that was known. */
+  readonly isToLearn: boolean;
   readonly alternatives: readonly Chain[];
   readonly lanes: number;
   /** Where the client is sent. */

@@ -65,6 +65,7 @@ export class PlanIssuer {
       decision: route.decision,
       chain: route.chain,
       isAsked: route.decisionReason === 'chain-asked',
+      isToLearn: route.decisionReason === 'to-learn',
       alternatives: route.alternatives,
       lanes: route.lanes,
       location: isChain ? atDepot(signalling.firstDepot) : `${originHref(url)}${DIRECT_FRAGMENT}`,

@@ -10,17 +10,19 @@ import {
 import type { MasterConfig } from '../config.ts';
 import type { DownloadPolicy } from '../policy/download-policy.ts';
 import type { RateCaps } from '../policy/rate-caps.ts';
-import type { Place, Whereabouts } from '../prefixes/whereabouts.ts';
+import type { Whereabouts } from '../prefixes/whereabouts.ts';
 import type { TicketIssuer } from '../tickets/ticket-issuer.ts';
 import type { PlanningDepot } from './chain-search.ts';
 import { chooseSignalling } from './choose-signalling.ts';
+import type { Exploring } from './choose-to-learn.ts';
+import { Explorer } from './explorer.ts';
 import { HeldWays } from './held-ways.ts';
 import { charsOf, type Decided, type DownloadRequest, type IssuedPlan, isSameWay } from './issued-plan.ts';
 import { answerOf } from './plan-answer.ts';
 import { PlanCache } from './plan-cache.ts';
 import { PlanIssuer } from './plan-issuer.ts';
 import type { Planner, Route, RouteQuery } from './planner.ts';
-import { estimateSize, type SizeEstimate } from './size-estimate.ts';
+import { estimateSize } from './size-estimate.ts';
 import type { SizeMemory } from './size-memory.ts';
 
 interface KnownDepot extends PlanningDepot {
@@ -56,6 +58,8 @@ interface PlanServiceInit {
   /** What each client may have; left out where that is not bounded. */
   readonly caps: RateCaps | undefined;
   readonly wishes?: ClientWishes;
+  /** 0 to below 1, evenly; says which downloads may be used to learn. */
+  readonly random?: () => number;
   /** Called with every plan that is given out for the first time. */
   readonly onIssued?: (issued: IssuedPlan, request: DownloadRequest, route: Route, nowMs: number) => void;
 }
@@ -74,12 +78,15 @@ export class PlanService {
   readonly #init: PlanServiceInit;
   readonly #issuer: PlanIssuer;
   readonly #ways = new HeldWays();
+  readonly #explorer: Explorer;
   readonly #cache = new PlanCache<IssuedPlan>();
   #up: UpDepots = { ids: '', atMs: Number.NEGATIVE_INFINITY };
 
   constructor(init: PlanServiceInit) {
     this.#init = init;
     this.#issuer = new PlanIssuer(init);
+    const { random } = init;
+    this.#explorer = new Explorer({ ...init.config.planner.explore, ...(random ? { random } : {}) });
   }
 
   /**
@@ -126,7 +133,7 @@ export class PlanService {
     const caps = admission.value.metered ? this.#init.caps : undefined;
     const share = caps?.takePlan(address, nowMs);
     if (share && !share.ok) return share;
-    const decided = this.#decide(request, nowMs);
+    const decided = this.#decide(request, held, nowMs);
     if (!decided.ok) return decided;
     const explained = (plan: IssuedPlan) =>
       isExplained
@@ -142,11 +149,11 @@ export class PlanService {
     return ok(plan);
   }
 
-  #decide(request: DownloadRequest, nowMs: number): Result<Decided> {
+  #decide(request: DownloadRequest, given: IssuedPlan | undefined, nowMs: number): Result<Decided> {
     const { url, options, kind } = request;
     const size = estimateSize(request, this.#init.sizes, this.#init.config.planner.assumedSizeBytes);
     const client = this.#init.whereabouts.placeOf(request.clientAddress, nowMs, true);
-    const route = this.#route(request, size, client, nowMs);
+    const route = this.#route(request, given, { size, client }, nowMs);
     if (!route.ok) return route;
     const signalling = chooseSignalling({ wanted: options.signalling, kind, url, chain: route.value.chain });
     return ok({ size, client, route: route.value, signalling });
@@ -154,8 +161,8 @@ export class PlanService {
 
   #route(
     { url, options, kind, clientAddress: address }: DownloadRequest,
-    { sizeBytes, source, isWholeOnly }: SizeEstimate,
-    client: Place,
+    given: IssuedPlan | undefined,
+    { size: { sizeBytes, source, isWholeOnly }, client }: Pick<Decided, 'size' | 'client'>,
     nowMs: number,
   ): Result<Route> {
     const { planner, registry } = this.#init;
@@ -168,15 +175,23 @@ export class PlanService {
     const key = { address, url, kind, sizeBytes };
     const held = this.#ways.get(key, nowMs);
     const known = { sizeBytes, isSizeAssumed, originTls, client, ...(held ? { held } : {}) };
-    const query = { ...options, ...wished, ...lanes, ...breaks, ...known };
-    const route = planner.plan(query, registry.views(nowMs), nowMs);
     // What a request chooses by itself says nothing of the next one.
     const isFree = !options.via?.length && !options.avoid?.length && options.lanes === undefined;
-    if (route.ok && isFree) {
-      const { chain, expectedSeconds } = route.value;
-      this.#ways.set(key, { chain, seconds: expectedSeconds, sizeBytes }, nowMs);
-    }
+    const exploring = isFree ? this.#exploring(address, given) : undefined;
+    const query = { ...options, ...wished, ...lanes, ...breaks, ...known, exploring };
+    const route = planner.plan(query, registry.views(nowMs), nowMs);
+    if (!route.ok || !isFree || given) return route;
+    const { chain, expectedSeconds, decisionReason } = route.value;
+    const isToLearn = decisionReason === 'to-learn';
+    this.#explorer.note(address, isToLearn);
+    if (!isToLearn) this.#ways.set(key, { chain, seconds: expectedSeconds, sizeBytes }, nowMs);
     return route;
+  }
+
+  /** Whether this download may be used to learn. One that was given is explained as it was. */
+  #exploring(address: string, given: IssuedPlan | undefined): Exploring | undefined {
+    if (!given) return this.#explorer.next(address);
+    return given.isToLearn ? { mostRegret: Number.POSITIVE_INFINITY, chain: given.chain } : undefined;
   }
 
   /** What clients of this network have said, unless the request itself chooses its way. */

@@ -17,6 +17,8 @@ interface RouteFacts {
   readonly isLanesAsked: boolean;
   readonly direct: { readonly seconds: number; readonly source: DirectEstimate['source'] };
   readonly chainLinks: readonly LinkEstimate[];
+  /** What is taken in its place, to learn. */
+  readonly toLearn: RatedChain | undefined;
   /** Whether the best is not the fastest, but what clients of this network had. */
   readonly isHeld: boolean;
 }
@@ -30,10 +32,11 @@ interface DepotFacts {
 
 /** Why a route was chosen, in sentences for people. */
 export function explainRoute(facts: RouteFacts): string[] {
-  const { best, decisionReason, isLanesAsked, isHeld } = facts;
+  const { best, decisionReason, isLanesAsked, isHeld, toLearn } = facts;
   return [
     ...compare(facts),
     ...(isHeld ? [HELD] : []),
+    ...(toLearn ? [explainLearning(toLearn)] : []),
     ...directCause(decisionReason),
     ...(best && decisionReason === 'chain-faster' ? explainLanes(best, isLanesAsked) : []),
     ...directSource(facts),
@@ -88,6 +91,10 @@ function compare({
       : `${times}. A chain is taken only where it is at least ${minimumGain} times faster${mean}.`;
   if (!runnerUp) return [verdict];
   return [verdict, `Runner-up: ${formatChain(runnerUp.chain)}, ${formatSeconds(runnerUp.seconds)}.`];
+}
+
+function explainLearning({ chain, seconds }: RatedChain): string {
+  return `${formatChain(chain)} is taken to learn (${formatSeconds(seconds)}): it may turn out faster, and hardly slower.`;
 }
 
 const HELD = 'Your network had this chain already: the fastest one is not clearly faster.';
