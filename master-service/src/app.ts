@@ -41,6 +41,8 @@ import { JOB_FACTS, OutcomeBook } from './outcomes/outcome-book.ts';
 import { outcomeRoutes } from './outcomes/outcome-routes.ts';
 import { RecentJobs } from './outcomes/recent-jobs.ts';
 import { JobLegs } from './planning/job-legs.ts';
+import { linkEvidence } from './planning/link-evidence.ts';
+import { linkRoutes } from './planning/link-routes.ts';
 import { LINK_FACTS, LinkTable } from './planning/link-table.ts';
 import { planRoutes } from './planning/plan-routes.ts';
 import { PlanService } from './planning/plan-service.ts';
@@ -221,6 +223,7 @@ export function createMaster(deps: MasterDeps): Master {
     publicUrl,
     caps,
     wishes,
+    evidence: (to, from, nowMs) => linkEvidence(links, to, from, nowMs),
     ...(deps.random ? { random: deps.random } : {}),
     onIssued: ({ jobId, chain, alternatives, lanes, host, isToLearn }, { clientAddress }, { basis }) => {
       jobs.add({ jobId, chain, alternatives, lanes, host, basis, network: clientPrefix(clientAddress) });
@@ -255,6 +258,7 @@ export function createMaster(deps: MasterDeps): Master {
       metricsNetworks: config.metricsNetworks,
       now,
     }),
+    linkRoutes({ links, metricsNetworks: config.metricsNetworks, now }),
     prefixRoutes({ whereabouts, files: prefixFiles, metricsNetworks: config.metricsNetworks, now }),
     operationsRoutes({
       masterKeys: () => masters.keys(),

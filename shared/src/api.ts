@@ -43,6 +43,31 @@ export function leastSure(sources: readonly FigureSource[]): FigureSource {
   return FIGURE_SOURCES.findLast((source) => sources.includes(source)) ?? 'assumed';
 }
 
+/** What is known of one figure, as a distribution. */
+const knownFigureSchema = z.object({
+  /** The median, in the figure's unit. */
+  value: z.number(),
+  /** Standard deviation of the natural logarithm: 0.1 is about 10 %, 0.7 a factor of two, 0 no doubt. */
+  spread: z.number(),
+  /** Measurements that it rests on, old ones as parts of one. */
+  samples: z.number(),
+  /** Of the newest one; left out where nothing of it is measured. */
+  ageMs: z.optional(z.number()),
+  source: figureSourceSchema,
+});
+export type KnownFigure = z.infer<typeof knownFigureSchema>;
+
+/** What is known of a leg, and by whom. */
+const legEvidenceSchema = z.object({
+  rttMs: knownFigureSchema,
+  lossRate: knownFigureSchema,
+  /** Of one connection. */
+  goodputBps: knownFigureSchema,
+  /** The depots that have measured it, its sender first; empty where nobody has. */
+  by: z.array(z.string()),
+});
+export type LegEvidence = z.infer<typeof legEvidenceSchema>;
+
 /** How the two figures of a leg are known. */
 const legKnowledgeSchema = z.object({
   rttSource: figureSourceSchema,
@@ -61,6 +86,8 @@ const legSchema = z.extend(legKnowledgeSchema, {
   goodputBps: z.number(),
   /** What holds the leg back. */
   limit: z.enum(['rate', 'window', 'loss']),
+  /** All that is known of it; left out by masters that do not tell. */
+  evidence: z.optional(legEvidenceSchema),
 });
 
 const predictionSchema = z.object({

@@ -1,14 +1,23 @@
-import { formatGetPath, originHref, type PlanAnswer } from '@longhaul/shared';
+import {
+  formatGetPath,
+  type LegEvidence,
+  originHref,
+  type PlanAnswer,
+  type Prediction,
+} from '@longhaul/shared';
 import type { Place } from '../prefixes/whereabouts.ts';
 import type { Decided, DownloadRequest, IssuedPlan } from './issued-plan.ts';
 import { describeSize } from './size-estimate.ts';
+
+/** What is known of the leg on which `from` sends to `to`; `undefined` where nobody keeps it. */
+export type EvidenceOf = (to: string, from: string) => LegEvidence | undefined;
 
 /** All that speaks for a plan, for whoever asks why. */
 export function answerOf(
   { url, options }: DownloadRequest,
   { size, client, route, signalling }: Decided,
   { jobId, location, lastStartSeconds, proxyTicket }: IssuedPlan,
-  publicUrl: string,
+  { publicUrl, evidence }: { readonly publicUrl: string; readonly evidence: EvidenceOf },
 ): PlanAnswer {
   return {
     jobId,
@@ -23,8 +32,8 @@ export function answerOf(
     sizeBytes: size.sizeBytes,
     sizeSource: size.source,
     fileSeen: size.fileSeen,
-    prediction: route.prediction,
-    direct: route.direct,
+    prediction: withEvidence(route.prediction, evidence),
+    direct: withEvidence(route.direct, evidence),
     reasons: [
       describeSize(size),
       ...describePlace(client),
@@ -35,6 +44,16 @@ export function answerOf(
     startBefore: new Date(lastStartSeconds * 1000).toISOString(),
     ...(proxyTicket === undefined ? {} : { ticket: proxyTicket }),
   };
+}
+
+function withEvidence(prediction: Prediction, evidence: EvidenceOf): Prediction {
+  const legs = prediction.legs.map((leg) => {
+    // What is assumed, or derived from other legs, is known of nobody.
+    const isKnown = leg.rttSource === 'measured' || leg.rttSource === 'configured';
+    const known = isKnown ? evidence(leg.to, leg.from) : undefined;
+    return known ? { ...leg, evidence: known } : leg;
+  });
+  return { ...prediction, legs };
 }
 
 const WHOLE_ONLY =

@@ -2,6 +2,7 @@ import {
   clientAddress,
   clientPrefix,
   type GetOptions,
+  type LegEvidence,
   ok,
   type PlanAnswer,
   type Result,
@@ -58,6 +59,8 @@ interface PlanServiceInit {
   /** What each client may have; left out where that is not bounded. */
   readonly caps: RateCaps | undefined;
   readonly wishes?: ClientWishes;
+  /** All that is known of the leg on which `from` sends to `to`. */
+  readonly evidence?: (to: string, from: string, nowMs: number) => LegEvidence | undefined;
   /** 0 to below 1, evenly; says which downloads may be used to learn. */
   readonly random?: () => number;
   /** Called with every plan that is given out for the first time. */
@@ -136,9 +139,7 @@ export class PlanService {
     const decided = this.#decide(request, held, nowMs);
     if (!decided.ok) return decided;
     const explained = (plan: IssuedPlan) =>
-      isExplained
-        ? { ...plan, answer: answerOf(request, decided.value, plan, this.#init.publicUrl()) }
-        : plan;
+      isExplained ? { ...plan, answer: this.#answer(request, decided.value, plan, nowMs) } : plan;
     if (held && isSameWay(held, decided.value.route)) return ok(explained(held));
     const issued = this.#issuer.issue(request, decided.value, caps, this.#upDepots(nowMs), nowMs);
     if (!issued.ok) return issued;
@@ -147,6 +148,14 @@ export class PlanService {
     const asked = target === undefined ? undefined : `${address} ${target}`;
     this.#cache.set(key, plan, nowMs, charsOf(plan), asked);
     return ok(plan);
+  }
+
+  #answer(request: DownloadRequest, decided: Decided, plan: IssuedPlan, nowMs: number): PlanAnswer {
+    const { publicUrl, evidence } = this.#init;
+    return answerOf(request, decided, plan, {
+      publicUrl: publicUrl(),
+      evidence: (to, from) => evidence?.(to, from, nowMs),
+    });
   }
 
   #decide(request: DownloadRequest, given: IssuedPlan | undefined, nowMs: number): Result<Decided> {
