@@ -8,6 +8,8 @@ import {
 } from '@longhaul/shared/service';
 import express, { type ErrorRequestHandler, type Express } from 'express';
 import { InProcessBus } from './bus/in-process-bus.ts';
+import { NatsBus } from './bus/nats-bus.ts';
+import type { NatsTls } from './bus/nats-connection.ts';
 import type { StateBus } from './bus/state-bus.ts';
 import type { MasterConfig, PrefixesConfig } from './config.ts';
 import { AddressProver } from './depots/address-prover.ts';
@@ -88,8 +90,10 @@ export interface MasterDeps {
   readonly version: string;
   /** Where facts outlive the process; left out, they do not. */
   readonly factsFile?: FactsFile;
-  /** What other masters are met on; left out, this one is alone. */
+  /** What other masters are met on; left out, the bus that the configuration names. */
   readonly bus?: StateBus;
+  /** What `bus.tls` and `bus.trustedCaFiles` name. */
+  readonly busTls?: NatsTls;
   /** Milliseconds by a clock that is never set; left out, the process's own. */
   readonly steadyMs?: () => number;
   /** 0 to below 1, evenly; left out, by chance. */
@@ -104,6 +108,8 @@ export interface Master {
   listen(): Promise<{ readonly url: string }>;
   /** Takes another certificate, which was checked, for new connections. A master without TLS stays so. */
   renewCertificate(tls: TlsMaterial): void;
+  /** Takes other certificates for the next connection to a NATS server. A bus without TLS stays so. */
+  renewBusCertificate(tls: NatsTls): void;
   /** Takes another site, and reads files of prefixes again; those with mistakes change nothing. */
   reloadPrefixes(prefixes: PrefixesConfig, paths: PrefixPaths): Promise<void>;
   /** Stops accepting, finishes running requests for at most a second. */
@@ -118,7 +124,15 @@ export function createMaster(deps: MasterDeps): Master {
   const publicUrl = (): string =>
     config.publicUrl?.replace(/:0$/, `:${listening?.port}`) ?? listening?.url ?? '';
 
-  const bus = deps.bus ?? new InProcessBus(signingKey.keyId);
+  const nats =
+    config.bus &&
+    new NatsBus({
+      site: config.bus.site,
+      access: { servers: config.bus.servers, ...(deps.busTls ? { tls: deps.busTls } : {}) },
+      onConnected: (server) => emit({ type: 'bus-connected', server }),
+      onFailed: (code, detail) => emit({ type: 'bus-failed', code, detail }),
+    });
+  const bus = deps.bus ?? nats ?? new InProcessBus(signingKey.keyId);
   const facts = new Facts({
     kinds: FACT_KINDS,
     source: bus.name,
@@ -140,6 +154,7 @@ export function createMaster(deps: MasterDeps): Master {
     depotStates: () => registry.views(now()).map((depot) => depot.state),
     openConnections: () => limiter.open,
     facts: () => facts.store.counts(),
+    isBusConnected: () => bus.status().isConnected,
     prefixTables: () => prefixFiles.views,
     measuredPrefixes: () => measured.size,
     places: () => whereabouts.counts,
@@ -300,10 +315,12 @@ export function createMaster(deps: MasterDeps): Master {
         throw asListenFailure(failure, formatAuthority(host, port));
       });
       masters.announce(publicUrl(), [masterKeyOf(signingKey)], now());
+      nats?.start();
       void exchange.start();
       return { url: publicUrl() };
     },
     renewCertificate: (tls) => server.renewCertificate(tls),
+    renewBusCertificate: (tls) => nats?.renew(tls),
     reloadPrefixes: (prefixes, paths) => {
       site = prefixes.site;
       return prefixFiles.reload(paths);
