@@ -119,6 +119,7 @@ export function createDepot(init: DepotInit): Depot {
     sockets,
     takeLinkReports: () => sampler.takeLinkReports(),
     takeClientReports: () => sampler.takeClientReports(),
+    takeOriginReports: () => sampler.takeOriginReports(),
     activeTransfers: () => jobs.active,
     onHeard: (test) => {
       if (config.measuring.bytesPerHour === 0) return;

@@ -33,6 +33,7 @@ export interface OverlayMemberInit extends Omit<DepotMaterial, 'tls'> {
   readonly sockets: LegSockets;
   readonly takeLinkReports: LegSampler['takeLinkReports'];
   readonly takeClientReports: LegSampler['takeClientReports'];
+  readonly takeOriginReports: LegSampler['takeOriginReports'];
   readonly activeTransfers: () => number;
   /** Called after each heartbeat, with the test of a link that the master asks for, where it does. */
   readonly onHeard: (test: LinkTest | undefined) => void;
@@ -80,6 +81,7 @@ export function createOverlayMember(init: OverlayMemberInit) {
     activeTransfers: init.activeTransfers,
     takeLinkReports: init.takeLinkReports,
     takeClientReports: init.takeClientReports,
+    takeOriginReports: init.takeOriginReports,
     onDirectory: async (answer) => {
       await Promise.all([directory.update(answer), updateAddresses()]);
       observe({ type: 'directory', depots: answer.depots.length });

@@ -31,6 +31,7 @@ import { KnownMasters, MASTER_FACTS } from './keys/known-masters.ts';
 import { masterKeyOf, type SigningKey } from './keys/signing-key.ts';
 import { CLIENT_FACTS, ClientTable } from './measuring/client-table.ts';
 import { IdleLinks } from './measuring/idle-links.ts';
+import { ORIGIN_FACTS, OriginTable } from './measuring/origin-table.ts';
 import { createMetrics } from './operations/metrics.ts';
 import { operationsRoutes } from './operations/operations-routes.ts';
 import { pageRoutes } from './operations/page-routes.ts';
@@ -57,6 +58,7 @@ const FACT_KINDS = [
   ...DEPOT_FACTS,
   ...LINK_FACTS,
   ...CLIENT_FACTS,
+  ...ORIGIN_FACTS,
   ...SIZE_FACTS,
   ...SPENT_FACTS,
   ...MASTER_FACTS,
@@ -121,6 +123,8 @@ export function createMaster(deps: MasterDeps): Master {
     addresses: config.addresses,
   });
   const links = new LinkTable(config.links, config.planner.assumptions.windowBytes, facts);
+  const clients = new ClientTable(facts);
+  const origins = new OriginTable(facts);
   const sizes = new SizeMemory(facts);
   const caps = config.public ? new RateCaps(config.public, facts) : undefined;
   const tickets = new TicketIssuer(config.tickets, signingKey);
@@ -207,7 +211,8 @@ export function createMaster(deps: MasterDeps): Master {
     planner,
     assumedSizeBytes: config.planner.assumedSizeBytes,
     masters,
-    clients: new ClientTable(facts),
+    clients,
+    origins,
     idleLinks: new IdleLinks({ links }),
     emit,
   });

@@ -1,4 +1,10 @@
-import { type ClientReport, isFileSize, type LinkReport, type SizeReport } from '@longhaul/shared';
+import {
+  type ClientReport,
+  isFileSize,
+  type LinkReport,
+  type OriginReport,
+  type SizeReport,
+} from '@longhaul/shared';
 
 /** Measurements of each kind kept between two heartbeats; the newest win. */
 const MAX_REPORTS = 1000;
@@ -8,6 +14,8 @@ export interface Reports {
   readonly links: LinkReport[];
   /** Left out where there are none: a master of before knows none. */
   readonly clients?: ClientReport[];
+  /** Left out where there are none. */
+  readonly origins?: OriginReport[];
   readonly sizes: SizeReport[];
 }
 
@@ -15,6 +23,7 @@ export interface Reports {
 export class Measurements {
   readonly #links = new Map<string, LinkReport>();
   readonly #clients = new Map<string, ClientReport>();
+  readonly #origins = new Map<string, OriginReport>();
   readonly #sizes = new Map<string, SizeReport>();
 
   /** Notes what a link did; the smallest round trip of an interval counts. */
@@ -31,6 +40,26 @@ export class Measurements {
     keep(this.#clients, report.prefix, { ...known, ...report, ...sentTogether(known, report), rttMs });
   }
 
+  /** Notes what an origin showed, as far as something is said: the rest stays as it was. */
+  noteOrigin(report: OriginReport): void {
+    const known = this.#origins.get(report.host);
+    const [before, now] = [known?.rttMs, report.rttMs];
+    const rttMs = before === undefined ? now : Math.min(before, now ?? before);
+    const received =
+      known?.receivedBytes === undefined || report.receivedBytes === undefined
+        ? {}
+        : {
+            receivedBytes: known.receivedBytes + report.receivedBytes,
+            lostBytes: (known.lostBytes ?? 0) + (report.lostBytes ?? 0),
+          };
+    keep(this.#origins, report.host, {
+      ...known,
+      ...report,
+      ...received,
+      ...(rttMs === undefined ? {} : { rttMs }),
+    });
+  }
+
   /** Notes the size of the file behind a URL hash, if it is one, and whether no part of it can be asked for. */
   noteSize(urlHash: string, sizeBytes: number, isWholeOnly = false): void {
     const report = { urlHash, sizeBytes, ...(isWholeOnly ? { isWholeOnly } : {}) };
@@ -40,16 +69,19 @@ export class Measurements {
   /** Everything that has not been taken yet. */
   all(): Reports {
     const clients = [...this.#clients.values()];
+    const origins = [...this.#origins.values()];
     return {
       links: [...this.#links.values()],
       ...(clients.length > 0 ? { clients } : {}),
+      ...(origins.length > 0 ? { origins } : {}),
       sizes: [...this.#sizes.values()],
     };
   }
 
-  forget({ links, clients = [], sizes }: Reports): void {
+  forget({ links, clients = [], origins = [], sizes }: Reports): void {
     for (const { to } of links) this.#links.delete(to);
     for (const { prefix } of clients) this.#clients.delete(prefix);
+    for (const { host } of origins) this.#origins.delete(host);
     for (const { urlHash } of sizes) this.#sizes.delete(urlHash);
   }
 }

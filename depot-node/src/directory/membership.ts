@@ -5,6 +5,7 @@ import {
   type LinkReport,
   type LinkTest,
   LonghaulError,
+  type OriginReport,
   type RegisterRequest,
 } from '@longhaul/shared';
 import type { MasterClient } from './master-client.ts';
@@ -35,6 +36,8 @@ interface MembershipComponents {
   readonly takeLinkReports: () => readonly LinkReport[];
   /** What the connections to clients told since the last call, by their networks. */
   readonly takeClientReports: () => readonly ClientReport[];
+  /** What the connections from origins showed since the last call. */
+  readonly takeOriginReports: () => readonly OriginReport[];
   readonly onDirectory: (directory: Directory) => Promise<void>;
   /** Called after each heartbeat that was answered, with the test of a link that the master asks for, where it does. */
   readonly onHeard: (test: LinkTest | undefined) => void;
@@ -109,6 +112,11 @@ export class Membership {
     this.#measurements.noteLink({ to: depot, rttMs });
   }
 
+  /** Notes what an origin showed otherwise. */
+  noteOrigin(report: OriginReport): void {
+    this.#measurements.noteOrigin(report);
+  }
+
   /** Notes the size of the file behind a URL hash, if it is one. */
   noteSize(urlHash: string, sizeBytes: number, isWholeOnly = false): void {
     this.#measurements.noteSize(urlHash, sizeBytes, isWholeOnly);
@@ -143,9 +151,11 @@ export class Membership {
   }
 
   async #heartbeat(): Promise<void> {
-    const { client, takeLinkReports, takeClientReports, activeTransfers } = this.#components;
+    const { client, takeLinkReports, takeClientReports, takeOriginReports, activeTransfers } =
+      this.#components;
     for (const report of takeLinkReports()) this.#measurements.noteLink(report);
     for (const report of takeClientReports()) this.#measurements.noteClient(report);
+    for (const report of takeOriginReports()) this.#measurements.noteOrigin(report);
     const reports = this.#measurements.all();
     const draining = this.#draining;
     const report = { activeTransfers: activeTransfers(), draining, ...reports };

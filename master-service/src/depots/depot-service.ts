@@ -17,6 +17,7 @@ import type { EmitEvent } from '../events.ts';
 import type { KnownMasters } from '../keys/known-masters.ts';
 import type { ClientTable } from '../measuring/client-table.ts';
 import type { IdleLinks } from '../measuring/idle-links.ts';
+import type { OriginTable } from '../measuring/origin-table.ts';
 import type { LinkTable } from '../planning/link-table.ts';
 import type { Planner, PromisedChains } from '../planning/planner.ts';
 import type { SizeMemory } from '../planning/size-memory.ts';
@@ -36,6 +37,7 @@ interface DepotServiceInit {
   readonly assumedSizeBytes: number;
   readonly masters: KnownMasters;
   readonly clients: Pick<ClientTable, 'report'>;
+  readonly origins: Pick<OriginTable, 'report'>;
   readonly idleLinks: Pick<IdleLinks, 'next'>;
   readonly emit: EmitEvent;
 }
@@ -68,7 +70,7 @@ export class DepotService {
 
   /** Takes in state, link estimates and sizes of the process that counts; `depot-twice`, `depot-unknown`. */
   hear(id: string, heartbeat: HeartbeatRequest, stamp: RequestStamp, nowMs: number): Result<Directory> {
-    const { registry, prover, links, clients, sizes, idleLinks, emit } = this.#init;
+    const { registry, prover, links, clients, origins, sizes, idleLinks, emit } = this.#init;
     const heard = registry.hear(id, heartbeat, stamp, nowMs);
     if (!heard.ok) {
       if (registry.view(id, nowMs)?.problem === 'depot-twice') emit({ type: 'depot-twice', depot: id });
@@ -80,6 +82,7 @@ export class DepotService {
         if (report.to !== id && registry.record(report.to)) links.report(id, report, nowMs);
       }
       for (const report of heartbeat.clients ?? []) clients.report(id, report, nowMs);
+      for (const report of heartbeat.origins ?? []) origins.report(id, report, nowMs);
       sizes.report(id, heartbeat.sizes, nowMs);
       emit({ type: 'depot-heard', depot: id });
       // One that takes its leave does not answer any more.
