@@ -35,6 +35,7 @@ import { ORIGIN_FACTS, OriginTable } from './measuring/origin-table.ts';
 import { createMetrics } from './operations/metrics.ts';
 import { operationsRoutes } from './operations/operations-routes.ts';
 import { pageRoutes } from './operations/page-routes.ts';
+import { EndLinks } from './planning/end-links.ts';
 import { JobLegs } from './planning/job-legs.ts';
 import { LINK_FACTS, LinkTable } from './planning/link-table.ts';
 import { planRoutes } from './planning/plan-routes.ts';
@@ -184,7 +185,9 @@ export function createMaster(deps: MasterDeps): Master {
       ...(listening ? [authorityOf(listening.url), authorityOf(publicUrl())] : []),
     ],
   });
-  const planner = new Planner(config.planner, links);
+  const { windowBytes } = config.planner.assumptions;
+  const ends = new EndLinks({ links, clients, origins, windowBytes });
+  const planner = new Planner(config.planner, links, ends);
   const teller = new PlanTeller({ signingKey, registry, now });
   const legAsker = new LegAsker({ signingKey, registry, now });
   const legs = new JobLegs({ tickets, ask: (depot, jobId) => legAsker.ask(depot, jobId), now });
@@ -196,6 +199,7 @@ export function createMaster(deps: MasterDeps): Master {
     sizes,
     tickets,
     whereabouts,
+    ends,
     publicUrl,
     caps,
   });

@@ -120,7 +120,14 @@ export class DepotService {
   ): Result<PromisedChains> {
     const { planner, registry, sizes, assumedSizeBytes } = this.#init;
     const sizeBytes = sizes.recall(urlHashOf(url)) ?? assumedSizeBytes;
-    const query = { sizeBytes, originTls: url.scheme === 'https', entry, avoid, lanes };
+    const query = {
+      sizeBytes,
+      originTls: url.scheme === 'https',
+      ends: { origin: url.host },
+      entry,
+      avoid,
+      lanes,
+    };
     return planner.reroute(query, registry.views(nowMs), nowMs);
   }
 

@@ -1,10 +1,15 @@
 import type { ClientReport } from '@longhaul/shared';
 import type { Prior } from '../estimates/figure.ts';
-import { type LegFigures, legFiguresSchema, withReport } from '../estimates/leg-figures.ts';
+import {
+  type LegDistribution,
+  type LegFigures,
+  legFiguresSchema,
+  withReport,
+} from '../estimates/leg-figures.ts';
 import type { Fact, FactKind } from '../facts/fact.ts';
 import { Facts } from '../facts/facts.ts';
 import { formatPrefix, readPrefix, truncate } from '../prefixes/address.ts';
-import { type EndDistribution, EndTable } from './end-table.ts';
+import { EndTable } from './end-table.ts';
 
 /** Ways from a depot to a client network that are remembered, about 500 bytes each. */
 const MOST_WAYS = 100_000;
@@ -63,8 +68,14 @@ export class ClientTable {
     return this.#ends.known(prefix);
   }
 
+  /** The depots that have measured neighbours of a client network. */
+  near(prefix: string): Iterable<string> {
+    const wider = neighbourhoodOf(prefix);
+    return wider === undefined ? [] : this.#ends.near(wider);
+  }
+
   /** What is known of the leg on which `depot` sends to a client network, by its prefix. */
-  distribution(depot: string, prefix: string, nowMs: number): EndDistribution {
+  distribution(depot: string, prefix: string, nowMs: number): LegDistribution {
     return this.#ends.distribution(depot, prefix, nowMs, neighbourhoodOf(prefix));
   }
 }

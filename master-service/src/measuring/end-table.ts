@@ -1,25 +1,23 @@
 import type { Estimate } from '../estimates/estimate.ts';
 import { estimateOf, type Prior } from '../estimates/figure.ts';
 import { type ClassMember, LearnedPriors } from '../estimates/learned-priors.ts';
-import { GOODPUT_LIFE_MS, type LegFigures, LOSS_LIFE_MS, RTT_LIFE_MS } from '../estimates/leg-figures.ts';
+import {
+  GOODPUT_LIFE_MS,
+  type LegDistribution,
+  type LegFigures,
+  LOSS_LIFE_MS,
+  RTT_LIFE_MS,
+} from '../estimates/leg-figures.ts';
 import { type LossEvidence, lossEstimate } from '../estimates/loss-evidence.ts';
 import type { Fact, FactKind } from '../facts/fact.ts';
 import type { Facts } from '../facts/facts.ts';
 
 /** Neighbours are about as far from a depot as each other: so much do their round trips differ. */
 const BETWEEN_NEIGHBOURS = 0.7;
-/** Most ways lose next to nothing, a few a hundred times as much: of those to ends that nobody has measured. */
-const UNKNOWN_LOSS = { value: 2e-5, spread: 2.3 } as const;
+/** Most ways lose next to nothing, one of eight a hundred times as much: of those to ends that nobody has measured. */
+const UNKNOWN_LOSS = { value: 5e-6, spread: 2.8 } as const;
 /** What was sent weighs as much as what is assumed when it is so many bytes, or so many of it got lost: some twenty segments. */
 const TELLING = { sentBytes: 8_000_000, lostBytes: 30_000 } as const;
-
-/** What is known of the leg between a depot and an end, and how sure that is. */
-export interface EndDistribution {
-  readonly rttMs: Estimate;
-  readonly lossRate: Estimate;
-  /** Of one connection. */
-  readonly goodputBps: Estimate;
-}
 
 interface EndTableInit<Value extends LegFigures> {
   readonly facts: Facts;
@@ -41,8 +39,8 @@ export class EndTable<Value extends LegFigures> {
   readonly #priors: LearnedPriors;
   /** By end and depot. */
   readonly #measured = new Map<string, Map<string, Fact<Value>>>();
-  /** Sums of the logarithms of round trips, by depot and neighbourhood. */
-  readonly #neighbours = new Map<string, { ends: number; logs: number }>();
+  /** Sums of the logarithms of round trips, by neighbourhood and depot. */
+  readonly #neighbours = new Map<string, Map<string, { ends: number; logs: number }>>();
 
   constructor(init: EndTableInit<Value>) {
     this.#init = init;
@@ -60,8 +58,13 @@ export class EndTable<Value extends LegFigures> {
     return this.#measured.get(end) ?? NOTHING;
   }
 
+  /** The depots that have measured something in a neighbourhood. */
+  near(neighbourhood: string): Iterable<string> {
+    return this.#neighbours.get(neighbourhood)?.keys() ?? [];
+  }
+
   /** What is known of the leg between a depot and an end; `neighbourhood` where the end itself does not tell it. */
-  distribution(depot: string, end: string, nowMs: number, neighbourhood?: string): EndDistribution {
+  distribution(depot: string, end: string, nowMs: number, neighbourhood?: string): LegDistribution {
     const fact = this.#measured.get(end)?.get(depot);
     const passedMs = fact ? Math.max(0, nowMs - fact.timeMs) : 0;
     const { rtt, goodput, loss } = fact?.value ?? {};
@@ -76,8 +79,8 @@ export class EndTable<Value extends LegFigures> {
   }
 
   #rttPrior(depot: string, neighbourhood: string | undefined): Prior {
-    const near = neighbourhood && this.#neighbours.get(`${depot} ${neighbourhood}`);
-    if (!near || near.ends === 0) return this.#init.assumedRtt;
+    const near = neighbourhood === undefined ? undefined : this.#neighbours.get(neighbourhood)?.get(depot);
+    if (!near) return this.#init.assumedRtt;
     const { within } = this.#init.assumedRtt;
     return { value: Math.exp(near.logs / near.ends), between: BETWEEN_NEIGHBOURS, within, source: 'derived' };
   }
@@ -105,12 +108,14 @@ export class EndTable<Value extends LegFigures> {
     this.#priors.count(memberOf(value), times);
     const wider = this.#init.neighbourhood(end, value);
     if (wider === undefined) return;
-    const key = `${depot} ${wider}`;
-    const sums = this.#neighbours.get(key) ?? { ends: 0, logs: 0 };
+    const byDepot = this.#neighbours.get(wider) ?? new Map<string, { ends: number; logs: number }>();
+    const sums = byDepot.get(depot) ?? { ends: 0, logs: 0 };
     sums.ends += times;
     sums.logs += times * Math.log(value.rtt.value);
-    if (sums.ends > 0) this.#neighbours.set(key, sums);
-    else this.#neighbours.delete(key);
+    if (sums.ends > 0) byDepot.set(depot, sums);
+    else byDepot.delete(depot);
+    if (byDepot.size > 0) this.#neighbours.set(wider, byDepot);
+    else this.#neighbours.delete(wider);
   }
 }
 

@@ -1,16 +1,24 @@
 import {
   CONGESTION_CONTROLS,
   type CongestionControl,
+  clientPrefix,
+  isAddressLiteral,
   type OriginReport,
   SEGMENT_BYTES,
 } from '@longhaul/shared';
 import * as z from 'zod';
 import { figureSchema, later, observed, type Prior } from '../estimates/figure.ts';
-import { GOODPUT_LIFE_MS, legFiguresSchema, RTT_LIFE_MS, withReport } from '../estimates/leg-figures.ts';
+import {
+  GOODPUT_LIFE_MS,
+  type LegDistribution,
+  legFiguresSchema,
+  RTT_LIFE_MS,
+  withReport,
+} from '../estimates/leg-figures.ts';
 import { lossRateOf } from '../estimates/loss-evidence.ts';
 import type { Fact, FactKind } from '../facts/fact.ts';
 import { Facts } from '../facts/facts.ts';
-import { type EndDistribution, EndTable } from './end-table.ts';
+import { EndTable } from './end-table.ts';
 
 /** Ways from a depot to an origin that are remembered, about 600 bytes each. */
 const MOST_WAYS = 100_000;
@@ -122,13 +130,20 @@ export class OriginTable {
     return this.#ends.known(host);
   }
 
+  /** The depots that have measured neighbours of an origin. */
+  near(host: string): Iterable<string> {
+    const network = this.prefixOf(host);
+    return network === undefined ? [] : this.#ends.near(network);
+  }
+
   /** What is known of the leg on which an origin sends to `depot`. */
-  distribution(depot: string, host: string, nowMs: number): EndDistribution {
+  distribution(depot: string, host: string, nowMs: number): LegDistribution {
     return this.#ends.distribution(depot, host, nowMs, this.prefixOf(host));
   }
 
-  /** The network that depots reached an origin in; they may differ, where it has several addresses. */
+  /** The network that depots reached an origin in, or its address names; they may differ, where it has several addresses. */
   prefixOf(host: string): string | undefined {
+    if (isAddressLiteral(host)) return clientPrefix(host);
     for (const { value } of this.known(host).values()) if (value.prefix !== undefined) return value.prefix;
     return undefined;
   }

@@ -22,6 +22,8 @@ import type { Place, Whereabouts } from '../prefixes/whereabouts.ts';
 import { type TicketIssuer, urlHashOf } from '../tickets/ticket-issuer.ts';
 import type { PlanningDepot } from './chain-search.ts';
 import { chooseSignalling } from './choose-signalling.ts';
+import type { EndLinks } from './end-links.ts';
+import type { DownloadEnds } from './link-view.ts';
 import { PlanCache } from './plan-cache.ts';
 import type { Planner, Route } from './planner.ts';
 import type { SizeMemory } from './size-memory.ts';
@@ -47,6 +49,8 @@ interface PlanServiceInit {
   readonly sizes: SizeMemory;
   readonly tickets: TicketIssuer;
   readonly whereabouts: Whereabouts;
+  /** What is known of clients and origins. */
+  readonly ends: Pick<EndLinks, 'stateOf'>;
   readonly publicUrl: () => string;
   /** What each client may have; left out where that is not bounded. */
   readonly caps: RateCaps | undefined;
@@ -74,6 +78,9 @@ export interface IssuedPlan {
   readonly host: string;
   /** The depots that were up when it was made. */
   readonly upDepots: string;
+  /** Its client's address, and how much was measured of it and of the origin then. */
+  readonly client: string;
+  readonly known: string;
   /** Where else the same bytes are, best first: entry depots of alternatives, then the origin. */
   readonly duplicates: readonly string[];
   /** When its ticket's time to start ends, in seconds of the epoch. */
@@ -188,7 +195,7 @@ export class PlanService {
   }
 
   #route(
-    { url, options, kind }: DownloadRequest,
+    { url, options, kind, clientAddress: address }: DownloadRequest,
     { sizeBytes, source, isWholeOnly }: SizeEstimate,
     client: Place,
     nowMs: number,
@@ -199,7 +206,8 @@ export class PlanService {
     const isSizeAssumed = source === 'assumed';
     const breaks = isWholeOnly ? { depotBreaksPerSecond: registry.failuresPerSecond } : {};
     const originTls = url.scheme === 'https';
-    const query = { ...options, ...lanes, ...breaks, sizeBytes, isSizeAssumed, originTls, client };
+    const ends = endsOf(address, client, url);
+    const query = { ...options, ...lanes, ...breaks, sizeBytes, isSizeAssumed, originTls, ends };
     return planner.plan(query, registry.views(nowMs), nowMs);
   }
 
@@ -236,6 +244,8 @@ export class PlanService {
       location: isChain ? atDepot(signalling.firstDepot) : `${originHref(url)}${DIRECT_FRAGMENT}`,
       host: url.host,
       upDepots: this.#upDepots(nowMs),
+      client: address,
+      known: this.#init.ends.stateOf({ client: address, origin: url.host }),
       duplicates: isChain ? [...others, originHref(url)] : [],
       lastStartSeconds: tickets.lastStart(Math.floor(nowMs / 1000)),
       ...(isChain && kind === 'tunnel' ? { proxyTicket: ticket } : {}),
@@ -308,10 +318,11 @@ export class PlanService {
     return { sizeBytes: this.#init.config.planner.assumedSizeBytes, source: 'assumed', ...seen };
   }
 
-  // A direct answer holds only as long as the same depots are up: with another one there may be a chain.
-  #stillHolds({ decision, chain, upDepots }: IssuedPlan, nowMs: number): boolean {
-    const { registry } = this.#init;
-    if (decision === 'direct') return upDepots === this.#upDepots(nowMs);
+  // A direct answer holds only as long as the same depots are up: with another one, or when more is measured of its ends, there may be a chain.
+  #stillHolds({ decision, chain, upDepots, client, host, known }: IssuedPlan, nowMs: number): boolean {
+    const { registry, ends } = this.#init;
+    if (decision === 'direct')
+      return upDepots === this.#upDepots(nowMs) && known === ends.stateOf({ client, origin: host });
     return chain.every((id) => registry.view(id, nowMs)?.state === 'up');
   }
 
@@ -322,6 +333,11 @@ export class PlanService {
     }
     return this.#up.ids;
   }
+}
+
+/** That this site's master was asked says nothing of where a client is, unless masters share an address. */
+function endsOf(client: string, { site }: Place, { host }: OriginUrl): DownloadEnds {
+  return { client, origin: host, ...(site && site.rule !== 'asked' ? { clientSite: site.name } : {}) };
 }
 
 function isSameWay(plan: IssuedPlan, route: Route): boolean {

@@ -11,16 +11,16 @@ import {
 } from '@longhaul/shared';
 import { CLIENT, ORIGIN, type PlannerConfig } from '../config.ts';
 import type { Decision } from '../events.ts';
-import type { Place } from '../prefixes/whereabouts.ts';
 import { chainLegs, legEnds, legOf, predict, promiseOf, type Senders } from './chain-legs.ts';
 import { ChainSearch, type PlanningDepot, type RatedChain } from './chain-search.ts';
 import { chooseAlternatives } from './choose-alternatives.ts';
-import { chooseLanes, laneChoices } from './choose-lanes.ts';
-import { estimateDirect } from './direct-estimate.ts';
-import { expectedSeconds } from './expected-seconds.ts';
+import { AS_GOOD_AS_BEST, chooseLanes, laneChoices } from './choose-lanes.ts';
+import { type DirectEstimate, estimateDirect } from './direct-estimate.ts';
+import type { EndLinks } from './end-links.ts';
+import { expectedSeconds, secondsAsKnown } from './expected-seconds.ts';
 import { knowledgeOf } from './leg-knowledge.ts';
-import { type LegDoubt, NO_DOUBT } from './leg-scenarios.ts';
-import type { LinkEstimate, LinkView } from './link-view.ts';
+import { NO_DOUBT } from './leg-scenarios.ts';
+import type { DownloadEnds, LinkEstimate, LinkView } from './link-view.ts';
 import { OverlayGraph } from './overlay-graph.ts';
 import { OverlayLeg } from './overlay-leg.ts';
 import { explainLanes, explainLeftOut, explainRoute } from './route-reasons.ts';
@@ -32,8 +32,8 @@ export interface RouteQuery {
   /** Nobody knows the size: a chain is taken where it gains over all sizes that a file often has, up to this one. */
   readonly isSizeAssumed?: boolean;
   readonly originTls: boolean;
-  /** Where the client is. */
-  readonly client?: Place;
+  /** Whom it is for, and where from; left out, `client` and `origin` stand for everybody's. */
+  readonly ends?: DownloadEnds;
   /** Exactly these depots, in the order the bytes pass: origin to client, the opposite of a chain's order. */
   readonly via?: readonly string[];
   readonly avoid?: readonly string[];
@@ -47,6 +47,7 @@ export interface RouteQuery {
 export interface RerouteQuery {
   readonly sizeBytes: number;
   readonly originTls: boolean;
+  readonly ends?: DownloadEnds;
   readonly entry: string;
   /** Depots that failed. */
   readonly avoid: readonly string[];
@@ -83,6 +84,9 @@ export interface Route {
  */
 const USUAL_SHARES: readonly number[] = [1, 0.1, 0.01, 0.001];
 
+/** How much faster a chain must be by what is known alone, where the direct way is worked out from what depots measured of both ends. */
+const LEAST_GAIN_AS_KNOWN = 0.98;
+
 /** Chains that are compared for one download by what is unsure of them: the fastest by the point estimates. */
 const MOST_COMPARED = 16;
 
@@ -90,13 +94,16 @@ const MOST_COMPARED = 16;
 export class Planner {
   readonly #config: PlannerConfig;
   readonly #links: LinkView;
+  readonly #ends: Pick<EndLinks, 'between'> | undefined;
   readonly #senders: Senders;
   readonly #graph: OverlayGraph;
 
-  constructor(config: PlannerConfig, links: LinkView) {
+  /** Without `ends`, the links of `client` and `origin` are those of every download. */
+  constructor(config: PlannerConfig, links: LinkView, ends?: Pick<EndLinks, 'between'>) {
     const { originSender, depotSender } = config.assumptions;
     this.#config = config;
     this.#links = links;
+    this.#ends = ends;
     this.#senders = { origin: originSender, depot: depotSender };
     this.#graph = new OverlayGraph(links, this.#senders);
   }
@@ -121,9 +128,10 @@ export class Planner {
     if (avoid.includes(entry)) return refuse('bad-request', 'avoid names the asking depot');
     // The asking depot serves the client already, whatever its state.
     const usable = depots.filter(({ id, state }) => id === entry || (state === 'up' && !avoid.includes(id)));
+    const view = this.#viewOf(query, usable, nowMs);
     const clientLink = (id: string) =>
-      this.#links.estimate(CLIENT, id, nowMs) ?? (id === entry ? this.#assumedLink() : undefined);
-    const search = new ChainSearch(this.#space(query, [lanes], usable, nowMs, clientLink));
+      view.estimate(CLIENT, id, nowMs) ?? (id === entry ? this.#assumedLink() : undefined);
+    const search = new ChainSearch(this.#space(query, view, [lanes], usable, nowMs, clientLink));
     const ranked = search.best(2, { entry });
     const [best] = ranked;
     if (!best || ranked.every(({ chain }) => chain.length < 2)) return refuse('no-other-chain');
@@ -140,21 +148,32 @@ export class Planner {
     usable: readonly PlanningDepot[],
     nowMs: number,
   ): Route {
-    const lanesToTry = laneChoices(this.#config, query.sizeBytes, query.lanes);
+    const view = this.#viewOf(query, usable, nowMs);
+    // Lanes are ranges.
+    const asked = view.takesRanges === false ? { ...query, lanes: query.lanes ?? 1 } : query;
+    const lanesToTry = laneChoices(this.#config, query.sizeBytes, asked.lanes);
     const searchOver = (over: readonly PlanningDepot[]) =>
-      over.length > 0 ? new ChainSearch(this.#space(query, lanesToTry, over, nowMs)) : undefined;
+      over.length > 0 ? new ChainSearch(this.#space(query, view, lanesToTry, over, nowMs)) : undefined;
     const search = searchOver(usable);
     const fastest = search?.best(MOST_COMPARED) ?? [];
-    const ranked = byExpectedTime(fastest, (rated) => expectedOf(query, rated));
+    const expected = (rated: RatedChain) => expectedOf(query, rated);
+    const suited = fastest.map((rated) =>
+      isGuessed(rated) ? withLanes(rated, lanesToTry, expected) : rated,
+    );
+    const ranked = byExpectedTime(suited, expected);
     const [best, runnerUp] = ranked;
-    const direct = this.#direct(query, best?.links ?? [], nowMs);
-    const gainOf = (rated: RatedChain) => this.#gain(query, rated, direct.part, depots);
+    const direct = this.#direct(query, view, best?.parts ?? [], nowMs);
+    const gainOf = (rated: RatedChain) => this.#gain(asked, rated, direct.part, depots, expectedSeconds);
     const gain = best ? gainOf(best) : 0;
     const { minimumGain } = this.#config;
-    const chosen = gain >= minimumGain ? best : undefined;
+    const wins = (rated: RatedChain) =>
+      gainOf(rated) >= minimumGain &&
+      (direct.source !== 'ends' ||
+        this.#gain(asked, rated, direct.part, depots, secondsAsKnown) >= LEAST_GAIN_AS_KNOWN);
+    const chosen = best && wins(best) ? best : undefined;
     const wouldWin = (over: readonly PlanningDepot[]): boolean => {
       const [other] = searchOver(over)?.best(1) ?? [];
-      return other !== undefined && gainOf(other) >= minimumGain;
+      return other !== undefined && wins(other);
     };
     const { avoid = [], sizeBytes } = query;
     const config = this.#config;
@@ -202,7 +221,13 @@ export class Planner {
   }
 
   /** How many times faster a chain is than direct; of a file of which nobody knows the size, the mean over usual sizes. */
-  #gain(query: RouteQuery, rated: RatedChain, direct: OverlayLeg, depots: readonly PlanningDepot[]): number {
+  #gain(
+    query: RouteQuery,
+    rated: RatedChain,
+    direct: DirectEstimate['part'],
+    depots: readonly PlanningDepot[],
+    secondsOf: typeof expectedSeconds,
+  ): number {
     const { sizeBytes, originTls, isSizeAssumed, lanes } = query;
     const { chain, legs } = rated;
     const directSetUp = { clientTls: originTls, originTls };
@@ -210,10 +235,13 @@ export class Planner {
     const sizes = (isSizeAssumed ? USUAL_SHARES : [1]).map((share) => share * sizeBytes);
     const logs = sizes.map((size) => {
       const choices = laneChoices(this.#config, size, lanes);
-      const suited = chooseLanes(legs, size, setUp, choices);
-      const over = expectedOf({ ...query, sizeBytes: size }, { ...rated, lanes: suited.lanes });
+      // Of a leg that nobody knows lanes are insurance: fewer may be enough for what is likeliest.
+      const suited = isGuessed(rated)
+        ? { lanes: Math.min(rated.lanes, Math.max(...choices)) }
+        : chooseLanes(legs, size, setUp, choices);
+      const over = expectedOf({ ...query, sizeBytes: size }, { ...rated, lanes: suited.lanes }, secondsOf);
       return Math.log(
-        expectedSeconds({
+        secondsOf({
           parts: [direct],
           lanes: 1,
           sizeBytes: size,
@@ -236,9 +264,10 @@ export class Planner {
       return refuse('bad-options', `via takes up to ${MAX_CHAIN_DEPOTS} different depots`);
     }
     const chain = via.toReversed();
+    const view = this.#viewOf(query, usable, nowMs);
     const missing = chain.find((id) => !usable.some((depot) => depot.id === id));
     if (missing !== undefined) return refuse('bad-options', `the depot ${missing} is not up`);
-    const linkBetween = (one: string, other: string) => this.#links.estimate(one, other, nowMs);
+    const linkBetween = (one: string, other: string) => view.estimate(one, other, nowMs);
     const assumed = this.#assumedLink();
     const legs = chainLegs(chain, (nearClient, nearOrigin) => {
       return legOf(linkBetween(nearClient, nearOrigin) ?? assumed, nearOrigin, this.#senders);
@@ -249,8 +278,10 @@ export class Planner {
     const links = legEnds(chain).map(([one, other]) => linkBetween(one, other));
     const knowledge = links.map(knowledgeOf);
     const prediction = predict({ chain, legs, knowledge, sizeBytes: query.sizeBytes, setUp, lanes });
-    const known = links.filter((link) => link !== undefined);
-    const direct = this.#direct(query, known, nowMs).predict(query.sizeBytes);
+    const parts = legEnds(chain).map(
+      (ends, index) => new OverlayLeg(links[index] ?? assumed, ends, this.#senders),
+    );
+    const direct = this.#direct(query, view, parts, nowMs).predict(query.sizeBytes);
     const unknown = legEnds(chain).filter((_, index) => !links[index]);
     const reasons = [
       'The chain was chosen by the client (via).',
@@ -273,20 +304,14 @@ export class Planner {
     });
   }
 
-  #direct(query: RouteQuery, chainLinks: readonly LinkEstimate[], nowMs: number) {
-    const { leg, source, knowledge } = estimateDirect(
-      this.#links.estimate(CLIENT, ORIGIN, nowMs),
-      chainLinks,
-      this.#config.assumptions,
-      this.#senders,
-    );
+  #direct(query: RouteQuery, view: LinkView, chain: readonly OverlayLeg[], nowMs: number) {
+    const { assumptions } = this.#config;
+    const { leg, source, knowledge, part } = estimateDirect(view, chain, assumptions, this.#senders, nowMs);
     const legs: readonly LegEstimate[] = [leg];
-    const link = { ...leg, goodputBps: leg.connectionBps, ageMs: undefined };
-    const doubt = () => (source === 'link' ? this.#doubt(CLIENT, ORIGIN, nowMs) : NO_DOUBT);
     const setUp = { clientTls: query.originTls, originTls: query.originTls };
     return {
       legs,
-      part: new OverlayLeg(link, [CLIENT, ORIGIN], this.#senders, doubt),
+      part,
       source,
       predict: (sizeBytes: number) => predict({ chain: [], legs, knowledge: [knowledge], sizeBytes, setUp }),
     };
@@ -298,26 +323,24 @@ export class Planner {
       originTls,
       depotBreaksPerSecond = 0,
     }: Pick<RouteQuery, 'sizeBytes' | 'originTls' | 'depotBreaksPerSecond'>,
+    view: LinkView,
     lanesToTry: readonly number[],
     usable: readonly PlanningDepot[],
     nowMs: number,
-    clientLink = (id: string) =>
-      (this.#links.linkedWith?.(CLIENT).has(id) ?? true)
-        ? this.#links.estimate(CLIENT, id, nowMs)
-        : undefined,
+    clientLink?: (id: string) => LinkEstimate | undefined,
   ): SearchSpace {
     this.#graph.refresh(nowMs);
     const legOver = (link: LinkEstimate | undefined, ends: readonly [string, string]) =>
-      link && new OverlayLeg(link, ends, this.#senders, () => this.#doubt(...ends, nowMs));
-    const origins = this.#links.linkedWith?.(ORIGIN);
+      link && new OverlayLeg(link, ends, this.#senders, () => view.doubt?.(...ends, nowMs) ?? NO_DOUBT);
+    const [clients, origins] = [view.linkedWith?.(CLIENT), view.linkedWith?.(ORIGIN)];
+    const linkOfClient = (id: string) =>
+      (clients?.has(id) ?? true) ? view.estimate(CLIENT, id, nowMs) : undefined;
     const depots = usable.map(({ id, tls, roomBps }) => ({
       id,
       tls,
-      client: legOver(clientLink(id), [CLIENT, id]),
+      client: legOver((clientLink ?? linkOfClient)(id), [CLIENT, id]),
       origin:
-        (origins?.has(id) ?? true)
-          ? legOver(this.#links.estimate(id, ORIGIN, nowMs), [id, ORIGIN])
-          : undefined,
+        (origins?.has(id) ?? true) ? legOver(view.estimate(id, ORIGIN, nowMs), [id, ORIGIN]) : undefined,
       ...(roomBps === undefined ? {} : { roomBps }),
     }));
     const { maxDepots } = this.#config;
@@ -335,8 +358,13 @@ export class Planner {
     return chooseAlternatives({ best, search, canBeginElsewhere, most, minimumGain });
   }
 
-  #doubt(one: string, other: string, nowMs: number): LegDoubt {
-    return this.#links.doubt?.(one, other, nowMs) ?? NO_DOUBT;
+  /** The links as they are for this download. */
+  #viewOf({ ends }: Pick<RouteQuery, 'ends'>, usable: readonly PlanningDepot[], nowMs: number): LinkView {
+    if (!this.#ends || !ends) return this.#links;
+    this.#graph.refresh(nowMs);
+    const ids = new Set(usable.map(({ id }) => id));
+    const overlay = { around: (id: string) => this.#graph.around(id), isUsable: (id: string) => ids.has(id) };
+    return this.#ends.between(ends, overlay, nowMs);
   }
 
   #assumedLink(): LinkEstimate {
@@ -349,10 +377,28 @@ export class Planner {
 function expectedOf(
   { sizeBytes, originTls, depotBreaksPerSecond = 0 }: RouteQuery,
   { chain, parts, lanes, clientTls, roomPerSecond }: RatedChain,
+  secondsOf = expectedSeconds,
 ): number {
   const setUp = { clientTls, originTls };
   const breaksPerSecond = chain.length * depotBreaksPerSecond;
-  return expectedSeconds({ parts, lanes, sizeBytes, setUp, roomPerSecond, breaksPerSecond });
+  return secondsOf({ parts, lanes, sizeBytes, setUp, roomPerSecond, breaksPerSecond });
+}
+
+/** Whether nobody has measured one of its legs. */
+function isGuessed({ links }: RatedChain): boolean {
+  return links.some(({ source }) => source !== undefined);
+}
+
+/** The chain with the fewest lanes that are about as good as the best, over what may be. */
+function withLanes(
+  rated: RatedChain,
+  lanesToTry: readonly number[],
+  expected: (rated: RatedChain) => number,
+): RatedChain {
+  const tried = lanesToTry.map((lanes) => ({ lanes, seconds: expected({ ...rated, lanes }) }));
+  const best = Math.min(...tried.map(({ seconds }) => seconds));
+  const { lanes = rated.lanes } = tried.find(({ seconds }) => seconds <= best * AS_GOOD_AS_BEST) ?? {};
+  return { ...rated, lanes };
 }
 
 function byExpectedTime(
