@@ -11,6 +11,7 @@ import { openUplink } from './fairness/open-uplink.ts';
 import { JobTable } from './jobs/job-table.ts';
 import { openKernel } from './kernel/open-kernel.ts';
 import { LinkTests } from './measuring/link-tests.ts';
+import { OriginProbes } from './measuring/origin-probes.ts';
 import { createMetrics } from './metrics.ts';
 import { createOverlayMember } from './overlay-member.ts';
 import type { DataPlane } from './plane/data-plane.ts';
@@ -121,10 +122,11 @@ export function createDepot(init: DepotInit): Depot {
     takeClientReports: () => sampler.takeClientReports(),
     takeOriginReports: () => sampler.takeOriginReports(),
     activeTransfers: () => jobs.active,
-    onHeard: (test) => {
+    onHeard: ({ test, probe }) => {
       if (config.measuring.bytesPerHour === 0) return;
       void linkTests.probe();
       if (test) void linkTests.run(test);
+      if (probe) void originProbes.run(probe);
     },
     observe,
     nowMs,
@@ -141,6 +143,13 @@ export function createDepot(init: DepotInit): Depot {
     fromDepot: member.noteDepot,
     isBusy: () => jobs.active > 0,
     bytesPerHour: config.measuring.bytesPerHour,
+  });
+
+  const originProbes = new OriginProbes({
+    plane,
+    dial: member.dial,
+    noteOrigin: (report) => member.membership.noteOrigin(report),
+    report: () => void member.membership.beat(),
   });
 
   const certificate = init.tls && new ListenerCertificate(init.tls, tlsEnding);

@@ -31,6 +31,7 @@ import { KnownMasters, MASTER_FACTS } from './keys/known-masters.ts';
 import { masterKeyOf, type SigningKey } from './keys/signing-key.ts';
 import { CLIENT_FACTS, ClientTable } from './measuring/client-table.ts';
 import { IdleLinks } from './measuring/idle-links.ts';
+import { OriginProbes, PROBE_FACTS } from './measuring/origin-probes.ts';
 import { ORIGIN_FACTS, OriginTable } from './measuring/origin-table.ts';
 import { createMetrics } from './operations/metrics.ts';
 import { operationsRoutes } from './operations/operations-routes.ts';
@@ -60,6 +61,7 @@ const FACT_KINDS = [
   ...LINK_FACTS,
   ...CLIENT_FACTS,
   ...ORIGIN_FACTS,
+  ...PROBE_FACTS,
   ...SIZE_FACTS,
   ...SPENT_FACTS,
   ...MASTER_FACTS,
@@ -191,6 +193,12 @@ export function createMaster(deps: MasterDeps): Master {
   const teller = new PlanTeller({ signingKey, registry, now });
   const legAsker = new LegAsker({ signingKey, registry, now });
   const legs = new JobLegs({ tickets, ask: (depot, jobId) => legAsker.ask(depot, jobId), now });
+  const probes = new OriginProbes({
+    facts,
+    origins,
+    links,
+    onProbe: (outcome) => emit({ type: 'origin-probe', outcome }),
+  });
   const plans = new PlanService({
     config,
     policy,
@@ -200,6 +208,7 @@ export function createMaster(deps: MasterDeps): Master {
     tickets,
     whereabouts,
     ends,
+    probes,
     publicUrl,
     caps,
   });
@@ -218,6 +227,7 @@ export function createMaster(deps: MasterDeps): Master {
     clients,
     origins,
     idleLinks: new IdleLinks({ links }),
+    probes,
     emit,
   });
 

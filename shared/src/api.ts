@@ -177,9 +177,12 @@ const clientReportSchema = z.object({
 });
 export type ClientReport = z.infer<typeof clientReportSchema>;
 
+/** Canonical, an IPv6 literal without brackets. */
+const originHost = z.string().check(z.regex(/^[a-z0-9.:_-]{1,255}$/));
+
 /** What one origin has shown a depot since its last heartbeat. Of the exit depot, but for what only HTTP tells: that the entry depot knows. */
 const originReportSchema = z.object({
-  host: z.string().check(z.regex(/^[a-z0-9.:_-]{1,255}$/)),
+  host: originHost,
   /** The /24 or /48 that it was reached in. */
   prefix: z.optional(z.string().check(z.regex(/^[0-9a-f.:]{2,45}\/(?:24|48)$/))),
   rttMs: z.optional(z.number().check(z.minimum(0), z.maximum(MAX_RTT_MS))),
@@ -272,7 +275,12 @@ export const directorySchema = z.object({
   test: z.optional(
     z.object({ from: depotId, bytes: z.number().check(z.int(), z.minimum(1), z.maximum(MAX_TEST_BYTES)) }),
   ),
+  /** To a heartbeat: an origin whose distance nobody knows, to which this depot shall open and close a connection now. */
+  probe: z.optional(
+    z.object({ host: originHost, port: z.number().check(z.int(), z.minimum(1), z.maximum(65535)) }),
+  ),
 });
+export type OriginProbe = NonNullable<z.infer<typeof directorySchema>['probe']>;
 export type LinkTest = NonNullable<z.infer<typeof directorySchema>['test']>;
 export type Directory = z.infer<typeof directorySchema>;
 

@@ -5,6 +5,7 @@ import {
   type LinkReport,
   type LinkTest,
   LonghaulError,
+  type OriginProbe,
   type OriginReport,
   type RegisterRequest,
 } from '@longhaul/shared';
@@ -18,6 +19,12 @@ const MISSED_HEARTBEATS = 3;
 
 /** Failures that the next heartbeat may not have: the master counts on, for a while. */
 const PASSING: ReadonlySet<ErrorCode> = new Set(['master-unreachable', 'bad-request', 'internal']);
+
+/** What a master asks a depot to measure now: a link, and how far an origin is. */
+export interface MasterOrders {
+  readonly test: LinkTest | undefined;
+  readonly probe: OriginProbe | undefined;
+}
 
 /** How this depot stands with its master. */
 export interface MembershipState {
@@ -39,8 +46,8 @@ interface MembershipComponents {
   /** What the connections from origins showed since the last call. */
   readonly takeOriginReports: () => readonly OriginReport[];
   readonly onDirectory: (directory: Directory) => Promise<void>;
-  /** Called after each heartbeat that was answered, with the test of a link that the master asks for, where it does. */
-  readonly onHeard: (test: LinkTest | undefined) => void;
+  /** Called after each heartbeat that was answered, with what the master asks to be measured. */
+  readonly onHeard: (orders: MasterOrders) => void;
   readonly onFailure: (failure: LonghaulError) => void;
   /** Called when the state, or the code of its problem, has changed. */
   readonly onState: (state: MembershipState) => void;
@@ -159,10 +166,10 @@ export class Membership {
     const reports = this.#measurements.all();
     const draining = this.#draining;
     const report = { activeTransfers: activeTransfers(), draining, ...reports };
-    const { test, ...directory } = await client.heartbeat(report);
+    const { test, probe, ...directory } = await client.heartbeat(report);
     await this.#take(directory);
     this.#measurements.forget(reports);
-    if (!this.#stopped && !draining) this.#components.onHeard(test);
+    if (!this.#stopped && !draining) this.#components.onHeard({ test, probe });
   }
 
   async #take(directory: Directory): Promise<void> {

@@ -17,6 +17,7 @@ import type { EmitEvent } from '../events.ts';
 import type { KnownMasters } from '../keys/known-masters.ts';
 import type { ClientTable } from '../measuring/client-table.ts';
 import type { IdleLinks } from '../measuring/idle-links.ts';
+import type { OriginProbes } from '../measuring/origin-probes.ts';
 import type { OriginTable } from '../measuring/origin-table.ts';
 import type { LinkTable } from '../planning/link-table.ts';
 import type { Planner, PromisedChains } from '../planning/planner.ts';
@@ -39,6 +40,7 @@ interface DepotServiceInit {
   readonly clients: Pick<ClientTable, 'report'>;
   readonly origins: Pick<OriginTable, 'report'>;
   readonly idleLinks: Pick<IdleLinks, 'next'>;
+  readonly probes: Pick<OriginProbes, 'next'>;
   readonly emit: EmitEvent;
 }
 
@@ -70,7 +72,7 @@ export class DepotService {
 
   /** Takes in state, link estimates and sizes of the process that counts; `depot-twice`, `depot-unknown`. */
   hear(id: string, heartbeat: HeartbeatRequest, stamp: RequestStamp, nowMs: number): Result<Directory> {
-    const { registry, prover, links, clients, origins, sizes, idleLinks, emit } = this.#init;
+    const { registry, prover, links, clients, origins, sizes, idleLinks, probes, emit } = this.#init;
     const heard = registry.hear(id, heartbeat, stamp, nowMs);
     if (!heard.ok) {
       if (registry.view(id, nowMs)?.problem === 'depot-twice') emit({ type: 'depot-twice', depot: id });
@@ -88,8 +90,11 @@ export class DepotService {
       // One that takes its leave does not answer any more.
       if (!heartbeat.draining) void prover.prove(id);
     }
-    const test = heard.value ? idleLinks.next(id, registry.views(nowMs), nowMs) : undefined;
-    return ok({ ...this.#directory(id, nowMs), ...(test ? { test } : {}) });
+    if (!heard.value) return ok(this.#directory(id, nowMs));
+    const views = registry.views(nowMs);
+    const test = idleLinks.next(id, views, nowMs);
+    const probe = probes.next(id, views, nowMs);
+    return ok({ ...this.#directory(id, nowMs), ...(test ? { test } : {}), ...(probe ? { probe } : {}) });
   }
 
   /**

@@ -85,6 +85,7 @@ export function createMetrics({
       for (const [kind, held] of Object.entries(facts())) this.set({ kind }, held);
     },
   });
+  const originProbes = counter('origin_probes_total', 'Probes of unknown origins, by outcome', ['outcome']);
   const factRefusals = counter('facts_refused_total', 'Facts of other masters refused, by code', ['code']);
   const prefixFiles = counter('prefix_files_read_total', 'Files of prefixes read, by outcome', [
     'file',
@@ -133,6 +134,7 @@ export function createMetrics({
     'depot-proved': () => proofs.inc({ outcome: 'proved' }),
     'depot-not-proved': ({ code }) => proofs.inc({ outcome: code }),
     'connection-refused': ({ bound }) => connections.inc({ bound }),
+    'origin-probe': ({ outcome }) => originProbes.inc({ outcome }),
     'facts-refused': ({ code, facts: refused }) => factRefusals.inc({ code }, refused),
     'facts-restored': () => {},
     'clock-set': () => {},

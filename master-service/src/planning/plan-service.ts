@@ -16,6 +16,7 @@ import {
   type TicketKind,
 } from '@longhaul/shared';
 import type { MasterConfig } from '../config.ts';
+import type { OriginProbes } from '../measuring/origin-probes.ts';
 import type { DownloadPolicy } from '../policy/download-policy.ts';
 import type { RateCaps } from '../policy/rate-caps.ts';
 import type { Place, Whereabouts } from '../prefixes/whereabouts.ts';
@@ -51,6 +52,8 @@ interface PlanServiceInit {
   readonly whereabouts: Whereabouts;
   /** What is known of clients and origins. */
   readonly ends: Pick<EndLinks, 'stateOf'>;
+  /** Has origins measured that nobody knows. */
+  readonly probes: Pick<OriginProbes, 'want'>;
   readonly publicUrl: () => string;
   /** What each client may have; left out where that is not bounded. */
   readonly caps: RateCaps | undefined;
@@ -171,6 +174,7 @@ export class PlanService {
     const caps = admission.value.metered ? this.#init.caps : undefined;
     const share = caps?.takePlan(address, nowMs);
     if (share && !share.ok) return share;
+    this.#init.probes.want(url, address, nowMs);
     const decided = this.#decide(request, nowMs);
     if (!decided.ok) return decided;
     const explained = (plan: IssuedPlan) =>
