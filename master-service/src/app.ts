@@ -36,12 +36,15 @@ import { KnownMasters, MASTER_FACTS } from './keys/known-masters.ts';
 import { masterKeyOf, type SigningKey } from './keys/signing-key.ts';
 import { CLIENT_FACTS, ClientTable } from './measuring/client-table.ts';
 import { IdleLinks } from './measuring/idle-links.ts';
+import { OriginProbes, PROBE_FACTS } from './measuring/origin-probes.ts';
+import { ORIGIN_FACTS, OriginTable } from './measuring/origin-table.ts';
 import { createMetrics } from './operations/metrics.ts';
 import { operationsRoutes } from './operations/operations-routes.ts';
 import { pageRoutes } from './operations/page-routes.ts';
 import { JOB_FACTS, OutcomeBook } from './outcomes/outcome-book.ts';
 import { outcomeRoutes } from './outcomes/outcome-routes.ts';
 import { RecentJobs } from './outcomes/recent-jobs.ts';
+import { EndLinks } from './planning/end-links.ts';
 import { JobLegs } from './planning/job-legs.ts';
 import { linkEvidence } from './planning/link-evidence.ts';
 import { linkRoutes } from './planning/link-routes.ts';
@@ -67,6 +70,8 @@ const FACT_KINDS = [
   ...DEPOT_FACTS,
   ...LINK_FACTS,
   ...CLIENT_FACTS,
+  ...ORIGIN_FACTS,
+  ...PROBE_FACTS,
   ...SIZE_FACTS,
   ...SPENT_FACTS,
   ...MASTER_FACTS,
@@ -147,6 +152,8 @@ export function createMaster(deps: MasterDeps): Master {
     addresses: config.addresses,
   });
   const links = new LinkTable(config.links, config.planner.assumptions.windowBytes, facts);
+  const clients = new ClientTable(facts);
+  const origins = new OriginTable(facts);
   const sizes = new SizeMemory(facts);
   const caps = config.public ? new RateCaps(config.public, facts) : undefined;
   const tickets = new TicketIssuer(config.tickets, signingKey);
@@ -207,7 +214,9 @@ export function createMaster(deps: MasterDeps): Master {
       ...(listening ? [authorityOf(listening.url), authorityOf(publicUrl())] : []),
     ],
   });
-  const planner = new Planner(config.planner, links);
+  const { windowBytes } = config.planner.assumptions;
+  const ends = new EndLinks({ links, clients, origins, windowBytes });
+  const planner = new Planner(config.planner, links, ends);
   const teller = new PlanTeller({ signingKey, registry, now });
   const legAsker = new LegAsker({ signingKey, registry, now });
   const jobs = new RecentJobs();
@@ -227,6 +236,12 @@ export function createMaster(deps: MasterDeps): Master {
     outcomeOf,
     now,
   });
+  const probes = new OriginProbes({
+    facts,
+    origins,
+    links,
+    onProbe: (outcome) => emit({ type: 'origin-probe', outcome }),
+  });
   const plans = new PlanService({
     config,
     policy,
@@ -235,6 +250,8 @@ export function createMaster(deps: MasterDeps): Master {
     sizes,
     tickets,
     whereabouts,
+    ends,
+    probes,
     publicUrl,
     caps,
     wishes,
@@ -257,9 +274,11 @@ export function createMaster(deps: MasterDeps): Master {
     planner,
     assumedSizeBytes: config.planner.assumedSizeBytes,
     masters,
-    clients: new ClientTable(facts),
+    clients,
+    origins,
     idleLinks: new IdleLinks({ links }),
     outcomes,
+    probes,
     emit,
   });
 

@@ -60,6 +60,8 @@ export type MasterEvent =
     }
   /** A connection was closed before it could bring a request. */
   | ({ readonly type: 'connection-refused' } & RefusedConnection)
+  /** A depot was told to probe an origin, or a client network may have no more of them probed. */
+  | { readonly type: 'origin-probe'; readonly outcome: 'told' | 'network-used-up' }
   /** Facts that another master told, or a file had, were refused. */
   | {
       readonly type: 'facts-refused';

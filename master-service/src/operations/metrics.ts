@@ -114,6 +114,7 @@ export function createMetrics({
       for (const [kind, held] of Object.entries(facts())) this.set({ kind }, held);
     },
   });
+  const originProbes = counter('origin_probes_total', 'Probes of unknown origins, by outcome', ['outcome']);
   const factRefusals = counter('facts_refused_total', 'Facts of other masters refused, by code', ['code']);
   const busFailures = counter(
     'bus_failures_total',
@@ -182,6 +183,7 @@ export function createMetrics({
     'depot-proved': () => proofs.inc({ outcome: 'proved' }),
     'depot-not-proved': ({ code }) => proofs.inc({ outcome: code }),
     'connection-refused': ({ bound }) => connections.inc({ bound }),
+    'origin-probe': ({ outcome }) => originProbes.inc({ outcome }),
     'facts-refused': ({ code, facts: refused }) => factRefusals.inc({ code }, refused),
     'bus-connected': () => {},
     'bus-failed': ({ code }) => busFailures.inc({ code }),

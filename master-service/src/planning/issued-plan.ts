@@ -38,6 +38,8 @@ export interface IssuedPlan {
   readonly host: string;
   /** The depots that were up when it was made. */
   readonly upDepots: string;
+  /** How much was measured of its client and its origin then. */
+  readonly known: string;
   /** Where else the same bytes are, best first: entry depots of alternatives, then the origin. */
   readonly duplicates: readonly string[];
   /** When its ticket's time to start ends, in seconds of the epoch. */

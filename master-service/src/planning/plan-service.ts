@@ -3,22 +3,26 @@ import {
   clientPrefix,
   type GetOptions,
   type LegEvidence,
+  type OriginUrl,
   ok,
   type PlanAnswer,
   type Result,
   refuse,
 } from '@longhaul/shared';
 import type { MasterConfig } from '../config.ts';
+import type { OriginProbes } from '../measuring/origin-probes.ts';
 import type { DownloadPolicy } from '../policy/download-policy.ts';
 import type { RateCaps } from '../policy/rate-caps.ts';
-import type { Whereabouts } from '../prefixes/whereabouts.ts';
+import type { Place, Whereabouts } from '../prefixes/whereabouts.ts';
 import type { TicketIssuer } from '../tickets/ticket-issuer.ts';
 import type { PlanningDepot } from './chain-search.ts';
 import { chooseSignalling } from './choose-signalling.ts';
 import type { Exploring } from './choose-to-learn.ts';
+import type { EndLinks } from './end-links.ts';
 import { Explorer } from './explorer.ts';
 import { HeldWays } from './held-ways.ts';
 import { charsOf, type Decided, type DownloadRequest, type IssuedPlan, isSameWay } from './issued-plan.ts';
+import type { DownloadEnds } from './link-view.ts';
 import { answerOf } from './plan-answer.ts';
 import { PlanCache } from './plan-cache.ts';
 import { PlanIssuer } from './plan-issuer.ts';
@@ -55,6 +59,10 @@ interface PlanServiceInit {
   readonly sizes: SizeMemory;
   readonly tickets: TicketIssuer;
   readonly whereabouts: Whereabouts;
+  /** What is known of clients and origins. */
+  readonly ends: Pick<EndLinks, 'stateOf'>;
+  /** Has origins measured that nobody knows. */
+  readonly probes: Pick<OriginProbes, 'want'>;
   readonly publicUrl: () => string;
   /** What each client may have; left out where that is not bounded. */
   readonly caps: RateCaps | undefined;
@@ -136,12 +144,19 @@ export class PlanService {
     const caps = admission.value.metered ? this.#init.caps : undefined;
     const share = caps?.takePlan(address, nowMs);
     if (share && !share.ok) return share;
+    this.#init.probes.want(url, address, nowMs);
     const decided = this.#decide(request, held, nowMs);
     if (!decided.ok) return decided;
     const explained = (plan: IssuedPlan) =>
       isExplained ? { ...plan, answer: this.#answer(request, decided.value, plan, nowMs) } : plan;
     if (held && isSameWay(held, decided.value.route)) return ok(explained(held));
-    const issued = this.#issuer.issue(request, decided.value, caps, this.#upDepots(nowMs), nowMs);
+    const issued = this.#issuer.issue(
+      request,
+      decided.value,
+      caps,
+      this.#knownNow(address, url.host, nowMs),
+      nowMs,
+    );
     if (!issued.ok) return issued;
     this.#init.onIssued?.(issued.value, request, decided.value.route, nowMs);
     const plan = explained(issued.value);
@@ -183,7 +198,8 @@ export class PlanService {
     const wished = this.#wished(address, url.host, options, nowMs);
     const key = { address, url, kind, sizeBytes };
     const held = this.#ways.get(key, nowMs);
-    const known = { sizeBytes, isSizeAssumed, originTls, client, ...(held ? { held } : {}) };
+    const ends = endsOf(address, client, url);
+    const known = { sizeBytes, isSizeAssumed, originTls, ends, ...(held ? { held } : {}) };
     // What a request chooses by itself says nothing of the next one.
     const isFree = !options.via?.length && !options.avoid?.length && options.lanes === undefined;
     const exploring = isFree ? this.#exploring(address, given) : undefined;
@@ -220,9 +236,9 @@ export class PlanService {
     };
   }
 
-  // A direct answer holds only as long as the same depots are up: with another one there may be a chain.
+  // A direct answer holds only as long as the same depots are up: with another one, or when more is measured of its ends, there may be a chain.
   #stillHolds(
-    { decision, chain, upDepots, host, isAsked }: IssuedPlan,
+    { decision, chain, upDepots, known, host, isAsked }: IssuedPlan,
     address: string,
     nowMs: number,
   ): boolean {
@@ -232,8 +248,16 @@ export class PlanService {
       if (wishes.prefersDirect(network, host, nowMs)) return false;
       if (wishes.avoidedBy(network, nowMs).some((id) => chain.includes(id))) return false;
     }
-    if (decision === 'direct') return upDepots === this.#upDepots(nowMs);
+    if (decision === 'direct') {
+      const now = this.#knownNow(address, host, nowMs);
+      return upDepots === now.upDepots && known === now.known;
+    }
     return chain.every((id) => registry.view(id, nowMs)?.state === 'up');
+  }
+
+  /** What a plan for these ends is made by, so that it can be told later whether that has changed. */
+  #knownNow(client: string, origin: string, nowMs: number): Pick<IssuedPlan, 'upDepots' | 'known'> {
+    return { upDepots: this.#upDepots(nowMs), known: this.#init.ends.stateOf({ client, origin }) };
   }
 
   #upDepots(nowMs: number): string {
@@ -243,4 +267,9 @@ export class PlanService {
     }
     return this.#up.ids;
   }
+}
+
+/** That this site's master was asked says nothing of where a client is, unless masters share an address. */
+function endsOf(client: string, { site }: Place, { host }: OriginUrl): DownloadEnds {
+  return { client, origin: host, ...(site && site.rule !== 'asked' ? { clientSite: site.name } : {}) };
 }
