@@ -124,8 +124,7 @@ describe('an address', () => {
       expect(plainAddress(spelling)).toBe('198.51.100.7');
     for (const spelling of ['2001:db8::1', '2001:DB8:0:0::1', '2001:0db8::0001%eth0'])
       expect(plainAddress(spelling)).toBe('2001:db8::1');
-    for (const other of ['origin.test', '', '198.51.100.256'])
-      expect(plainAddress(other)).toBe(other);
+    for (const other of ['origin.test', '', '198.51.100.256']) expect(plainAddress(other)).toBe(other);
   });
 
   test('of IPv4 is spelled as its four numbers', () => {
