@@ -21,9 +21,9 @@ const MOST_AT_ONCE = 1_000;
 /** Others are asked for what is missing after about this time, whatever has come ... */
 const ASK_MS = 20_000;
 /** ... and so soon after something turned out to be missing, unless it has come meanwhile. */
-const ASK_SOON_MS = 500;
-/** A master says so often what it holds, so that others soon see what they miss, even the last before a silence. */
-const BEAT_MS = 1_000;
+const ASK_SOON_MS = 300;
+/** A master says so often what it holds, so that others see what they miss within a second, even the last before a silence. */
+const BEAT_MS = 500;
 
 interface FactExchangeInit {
   readonly facts: Facts;
