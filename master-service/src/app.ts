@@ -156,7 +156,7 @@ export function createMaster(deps: MasterDeps): Master {
   const origins = new OriginTable(facts);
   const sizes = new SizeMemory(facts);
   const caps = config.public ? new RateCaps(config.public, facts) : undefined;
-  const tickets = new TicketIssuer(config.tickets, signingKey);
+  const tickets = new TicketIssuer(config.tickets, signingKey, (keyId) => masters.verifier(keyId));
   const metrics = createMetrics({
     depotStates: () => registry.views(now()).map((depot) => depot.state),
     openConnections: () => limiter.open,

@@ -127,6 +127,14 @@ describe('a configuration', () => {
     expect(mistakesOf({ ...least, bus: { site: 'rj', servers: [server] } })).toEqual(['bus.tls']);
   });
 
+  test.each(['tls://10.0.0.1', 'tls://[2001:db8::1]:4222', 'nats://127.0.0.1'])(
+    'that would compare the certificate of %s with an address is refused',
+    (server) => {
+      const tls = { certFile: 'bus.pem', keyFile: 'bus.key' };
+      expect(mistakesOf({ ...least, bus: { site: 'rj', servers: [server], tls } })).toEqual(['bus.servers']);
+    },
+  );
+
   test('that gives this master two sites is refused', () => {
     const bus = { site: 'rj', servers: ['nats://127.0.0.1'] };
     expect(mistakesOf({ ...least, bus, prefixes: { site: 'pe' } })).toEqual(['bus.site']);

@@ -2,6 +2,7 @@ import {
   CONGESTION_CONTROL_NAMES,
   DEPOT_CONGESTION_CONTROL,
   DEPOT_ID,
+  isAddressLiteral,
   MAX_ALTERNATIVES,
   MAX_CHAIN_DEPOTS,
   MAX_LANES,
@@ -73,7 +74,17 @@ const busSchema = z
   .refine((bus) => bus.tls !== undefined || bus.servers.every(isPlainHere), {
     path: ['tls'],
     error: 'must be given for tls://, and for servers on other machines',
-  });
+  })
+  .refine(
+    (bus) =>
+      bus.tls === undefined ||
+      !bus.servers.some((url) => isAddressLiteral((natsHost(url) ?? '').replaceAll(/[[\]]/g, ''))),
+    {
+      path: ['servers'],
+      // The client compares certificates with names only.
+      error: 'must be names where there are certificates, not addresses',
+    },
+  );
 
 const linkSchema = z.strictObject({
   between: z

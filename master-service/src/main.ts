@@ -120,7 +120,9 @@ function eventLogger(log: Logger): (event: MasterEvent) => void {
       warn(`${type} ${event.depot}`, fields, ERRORS['depot-twice'].message);
     else if (event.type === 'facts-restored') log.info(fields, 'facts restored');
     else if (event.type === 'bus-connected') log.info(fields, 'connected with other masters');
-    else if (event.type === 'bus-failed') warn(`${type} ${event.code}`, fields, ERRORS[event.code].message);
+    else if (event.type === 'bus-failed')
+      // One that says more is not held back for one that says less.
+      warn(`${type} ${event.code} ${event.detail !== undefined}`, fields, ERRORS[event.code].message);
     else if (event.type === 'clock-set') log.warn(fields, 'the clock was set');
     else if (event.type === 'facts-refused')
       warn(`${type} ${event.code} ${event.from}`, fields, ERRORS[event.code].message);

@@ -96,7 +96,8 @@ describe.skipIf(!hasNatsServer)('over NATS', () => {
     const [one, two] = [join('one', [server.url]), join('two', [server.url])];
     one.bus.publish('to nobody');
     expect(await one.bus.request('anybody?', () => {})).toMatchObject({ error: { code: 'bus-no-answer' } });
-    expect(one.codes()).toEqual(new Set(['bus-unreachable']));
+    await expect.poll(one.codes, { timeout: 10_000 }).toEqual(new Set(['bus-unreachable']));
+    expect(one.failed[0]?.detail).toContain('refused');
     for (let times = 1; times <= 2; times += 1) {
       await server.start();
       await expect.poll(() => [one.reached(), two.reached()], { timeout: 10_000 }).toEqual([times, times]);
@@ -175,6 +176,18 @@ describe.skipIf(!hasNatsServer)('over NATS', () => {
     });
     one.bus.publish('x'.repeat(2000));
     expect(one.failed.filter(({ code }) => code === 'bus-refused')).toHaveLength(2);
+    expect(one.bus.status().isConnected).toBe(true);
+  });
+
+  test('a server that lets a master neither tell nor hear says so to the operator, and harms nothing', async () => {
+    const permissions = '{ publish: { deny: ">" }, subscribe: { deny: "longhaul.>" } }';
+    const server = await serve({
+      config: `authorization { users: [{ user: a, password: b, permissions: ${permissions} }] }\nno_auth_user: a`,
+    });
+    const one = await joined('one', [server.url]);
+    one.bus.publish('text');
+    await expect.poll(() => one.failed.filter(({ code }) => code === 'bus-refused').length).toBe(3);
+    expect(await one.bus.request('anybody?', () => {})).toMatchObject({ error: { code: 'bus-no-answer' } });
     expect(one.bus.status().isConnected).toBe(true);
   });
 

@@ -4,6 +4,7 @@ import {
   connect,
   type Msg,
   type NatsConnection,
+  type NodeConnectionOptions,
   PermissionViolationError,
   type TlsOptions,
 } from '@nats-io/transport-node';
@@ -20,7 +21,7 @@ const MOST_UNANSWERED_PINGS = 2;
 /** Bytes given to the server that it has not taken yet. More is left out, and asked for by those who miss it. */
 const MOST_PENDING_BYTES = 16 * 1024 * 1024;
 /** How often it is told that there is no connection. */
-const TELL_MS = 10_000;
+const TELL_MS = 5_000;
 /** Longest wait for the last words at the end. */
 const LAST_WORDS_MS = 500;
 
@@ -61,6 +62,8 @@ export class LastingNatsConnection {
   #connection: NatsConnection | undefined;
   /** Whether a server has greeted since it was last told that there is no connection. */
   #isGreeted = false;
+  /** Whether it was told why there is no connection. */
+  #isExplained = false;
   #pendingBytes = 0;
   #settling: NatsConnection | undefined;
   #isClosed = false;
@@ -73,7 +76,7 @@ export class LastingNatsConnection {
 
   /** Connects, and stays connected until `close`. */
   start(): void {
-    this.#telling = setInterval(() => this.#tellAbsence(), TELL_MS).unref();
+    this.#telling = setInterval(() => void this.#tellAbsence(), TELL_MS).unref();
     void this.#stayConnected();
   }
 
@@ -89,8 +92,10 @@ export class LastingNatsConnection {
   /** Calls `take` with every message of a subject; one of those who share a `queue` has each. */
   subscribe(subject: string, take: (message: Msg) => void, queue?: string): void {
     const subscribe = (connection: NatsConnection): void => {
-      // What is thrown in the client's own turn would end its reading for good.
-      const callback = (_error: Error | null, message: Msg) => queueMicrotask(() => take(message));
+      const callback = (refusal: Error | null, message: Msg) => {
+        // What is thrown in the client's own turn would end its reading for good. A refusal is told with the status.
+        if (refusal === null) queueMicrotask(() => take(message));
+      };
       connection.subscribe(subject, { callback, ...(queue === undefined ? {} : { queue }) });
     };
     this.#subscriptions.push(subscribe);
@@ -100,10 +105,7 @@ export class LastingNatsConnection {
   /** Sends a text at once or not at all; `false` when it was left out. */
   publish(subject: string, text: string, reply?: string): boolean {
     const { onFailed } = this.#init;
-    if (!this.#connection) {
-      onFailed('bus-unreachable');
-      return false;
-    }
+    if (!this.#connection) return false;
     const sizeBytes = Buffer.byteLength(text);
     if (this.#pendingBytes + sizeBytes > MOST_PENDING_BYTES) {
       onFailed('bus-overfull', `${this.#pendingBytes} bytes wait for the server`);
@@ -145,7 +147,7 @@ export class LastingNatsConnection {
   async #stayConnected(): Promise<void> {
     while (!this.#isClosed) {
       try {
-        const connection = await this.#connect();
+        const connection = await connect(this.#options());
         if (this.#isClosed) return await connection.close();
         for (const subscribe of this.#subscriptions) subscribe(connection);
         this.#noteConnected(connection);
@@ -158,9 +160,9 @@ export class LastingNatsConnection {
     }
   }
 
-  #connect(): Promise<NatsConnection> {
+  #options(): NodeConnectionOptions {
     const { name, access } = this.#init;
-    return connect({
+    return {
       servers: [...access.servers],
       name,
       ...(this.#tls ? { tls: this.#tls } : {}),
@@ -184,7 +186,7 @@ export class LastingNatsConnection {
       timeout: GREETING_MS,
       pingInterval: PING_MS,
       maxPingOut: MOST_UNANSWERED_PINGS,
-    });
+    };
   }
 
   /** Follows what becomes of a connection, until it ends. */
@@ -205,6 +207,7 @@ export class LastingNatsConnection {
 
   #noteConnected(connection: NatsConnection): void {
     this.#connection = connection;
+    this.#isExplained = false;
     this.#pendingBytes = 0;
     const most = connection.info?.max_payload ?? MOST_TEXT_BYTES;
     if (most < MOST_TEXT_BYTES) {
@@ -224,11 +227,23 @@ export class LastingNatsConnection {
     if (this.#settling === connection) this.#settling = undefined;
   }
 
-  #tellAbsence(): void {
+  async #tellAbsence(): Promise<void> {
     if (this.#connection) return;
     // One that greets and then lets nobody in does not know this master.
-    this.#init.onFailed(this.#isGreeted ? 'bus-refused' : 'bus-unreachable');
+    const code = this.#isGreeted ? 'bus-refused' : 'bus-unreachable';
     this.#isGreeted = false;
+    const detail = this.#isExplained ? undefined : await this.#explain();
+    this.#isExplained = true;
+    if (!this.#isClosed) this.#init.onFailed(code, detail);
+  }
+
+  /** Why no server takes the connection: the client keeps its failures to itself while it goes on trying. */
+  async #explain(): Promise<string | undefined> {
+    const once = { ...this.#options(), waitOnFirstConnect: false };
+    return connect(once).then(
+      (connection) => connection.close().then(() => undefined),
+      (failure: unknown) => messageOf(failure),
+    );
   }
 }
 

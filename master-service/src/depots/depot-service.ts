@@ -145,7 +145,7 @@ export class DepotService {
     return {
       self: registry.standing(id, nowMs),
       depots: registry.directory(nowMs),
-      masterKeys: masters.keys(),
+      masterKeys: [...masters.keys()],
       masterUrls: masters.urls(),
     };
   }
