@@ -7,11 +7,16 @@ export const IMAGINARY_RATE_BPS = 95e6;
 export const IMAGINARY_WAN_NOTE =
   'This overlay runs on one machine. The links are those of an imaginary WAN: their estimates steer the plan, while the bytes stay on loopback.';
 
-/** An origin far from the client, losses in the access networks of both, a depot near each (d1, d3) and one aside. */
+/**
+ * An origin far from the client, losses in the access networks of both, a depot near each (d1, d3) and one aside. Every pair that bytes may
+ * pass is there: of what is left out the master would learn that it is on one machine.
+ */
 export const IMAGINARY_WAN: readonly LinkSpec[] = [
   { between: ['client', 'origin'], rttMs: 100, lossRate: 2e-3, rateBps: IMAGINARY_RATE_BPS },
   { between: ['client', 'd1'], rttMs: 10, lossRate: 1e-3, rateBps: IMAGINARY_RATE_BPS },
+  { between: ['client', 'd3'], rttMs: 90, lossRate: 1e-3, rateBps: IMAGINARY_RATE_BPS },
   { between: ['d1', 'd3'], rttMs: 80, lossRate: 0, rateBps: IMAGINARY_RATE_BPS },
+  { between: ['d1', 'origin'], rttMs: 90, lossRate: 1e-3, rateBps: IMAGINARY_RATE_BPS },
   { between: ['d3', 'origin'], rttMs: 10, lossRate: 1e-3, rateBps: IMAGINARY_RATE_BPS },
   { between: ['client', 'd2'], rttMs: 60, lossRate: 1e-3, rateBps: 50e6 },
   { between: ['d1', 'd2'], rttMs: 60, lossRate: 0, rateBps: 50e6 },
