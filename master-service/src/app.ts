@@ -12,7 +12,7 @@ import type { StateBus } from './bus/state-bus.ts';
 import type { MasterConfig, PrefixesConfig } from './config.ts';
 import { AddressProver } from './depots/address-prover.ts';
 import { type AskDepot, createAskDepot } from './depots/ask-depot.ts';
-import { DEPOT_FACTS } from './depots/depot-facts.ts';
+import { DEPOT_FACTS, DEPOT_HEARD } from './depots/depot-facts.ts';
 import { DepotRegistry } from './depots/depot-registry.ts';
 import { depotRoutes } from './depots/depot-routes.ts';
 import { DepotService } from './depots/depot-service.ts';
@@ -49,6 +49,7 @@ import { PlanService } from './planning/plan-service.ts';
 import { Planner } from './planning/planner.ts';
 import { SIZE_FACTS, SizeMemory } from './planning/size-memory.ts';
 import { DownloadPolicy } from './policy/download-policy.ts';
+import { OverlayPlaces } from './policy/overlay-places.ts';
 import { RateCaps, SPENT_FACTS } from './policy/rate-caps.ts';
 import { MeasuredPrefixes, PREFIX_FACTS } from './prefixes/measured-prefixes.ts';
 import { PrefixFiles, type PrefixPaths } from './prefixes/prefix-files.ts';
@@ -184,14 +185,15 @@ export function createMaster(deps: MasterDeps): Master {
     isTrusted: (address) => sources.has(address, now()),
     onRefused: (refused) => emit({ type: 'connection-refused', ...refused }),
   });
-  const policy = new DownloadPolicy({
-    ...config,
-    overlay: () => [
+  const overlay = new OverlayPlaces(
+    () => [
       ...registry.places(now()),
       // Where this master can be reached, as targets of downloads would name it.
       ...(listening ? [authorityOf(listening.url), authorityOf(publicUrl())] : []),
     ],
-  });
+    now,
+  );
+  const policy = new DownloadPolicy({ ...config, overlay });
   const planner = new Planner(config.planner, links);
   const teller = new PlanTeller({ signingKey, registry, now });
   const legAsker = new LegAsker({ signingKey, registry, now });
@@ -230,7 +232,14 @@ export function createMaster(deps: MasterDeps): Master {
       if (isToLearn) emit({ type: 'explored', jobId, host });
     },
   });
-  for (const kind of DEPOT_FACTS) facts.store.watch(kind, () => plans.noteDepots());
+  links.onChange(() => plans.noteLinks());
+  for (const kind of DEPOT_FACTS) {
+    facts.store.watch(kind, () => {
+      plans.noteDepots();
+      // That it was heard moves no depot.
+      if (kind !== DEPOT_HEARD) overlay.noteChange();
+    });
+  }
   const ask = deps.askDepot ?? createAskDepot({ policy: config.addresses, names: config.names });
   const service = new DepotService({
     registry,
@@ -299,6 +308,7 @@ export function createMaster(deps: MasterDeps): Master {
       listening = await server.listen(config.listen).catch((failure: unknown) => {
         throw asListenFailure(failure, formatAuthority(host, port));
       });
+      overlay.noteChange();
       masters.announce(publicUrl(), [masterKeyOf(signingKey)], now());
       void exchange.start();
       return { url: publicUrl() };
