@@ -203,6 +203,10 @@ export function createMaster(deps: MasterDeps): Master {
     facts,
     jobs,
     emit,
+    onTrust: (depot, isTrusted) => {
+      if (!isTrusted) links.forgetFrom(depot);
+      emit({ type: 'depot-trust', depot, isTrusted });
+    },
     onWorked: ({ network }, depots, nowMs) => {
       for (const depot of depots) wishes.noteWorked(network, depot, nowMs);
     },

@@ -105,6 +105,13 @@ function eventLogger(log: Logger): (event: MasterEvent) => void {
       warn(`${type} ${event.depot}`, fields, 'depot did not prove its address');
     else if (event.type === 'depot-twice')
       warn(`${type} ${event.depot}`, fields, ERRORS['depot-twice'].message);
+    else if (event.type === 'depot-trust')
+      log.warn(
+        fields,
+        event.isTrusted
+          ? 'depot agrees with its neighbours again'
+          : 'depot is contradicted by its neighbours',
+      );
     else if (event.type === 'facts-restored') log.info(fields, 'facts restored');
     else if (event.type === 'clock-set') log.warn(fields, 'the clock was set');
     else if (event.type === 'facts-refused')
