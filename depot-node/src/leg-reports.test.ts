@@ -82,6 +82,20 @@ describe.skipIf(!kernel).each(await testPlanes())('with a relay of %s,', (_kind,
     expect(behind?.download).toBeUndefined();
   });
 
+  test('an exit depot tells its master what the origin showed', async () => {
+    await fetchRaw(overlay.relayUrl(`${overlay.originUrl}/whole.bin`));
+    await expect.poll(() => overlay.depot('d2').events.map(({ type }) => type)).toContain('tunnel');
+    const { master } = overlay;
+    const told = () => {
+      const material = { enrolmentSecret: master.secret, trustedAuthorities: [], tls: undefined };
+      overlay.depot('d2').depot.renew(material);
+      const beats = master.requests.filter(({ path }) => path === '/v1/depots/d2/heartbeat');
+      return beats.flatMap(({ body }) => heartbeatRequestSchema.parse(body).origins ?? []);
+    };
+    const expected = { host: '127.0.0.1', prefix: '127.0.0.0/24', receivedBytes: expect.any(Number) };
+    await expect.poll(told).toMatchObject([{ ...expected, rttMs: expect.any(Number) }]);
+  });
+
   test('every depot of a chain tells of each leg of a download what the kernel saw', async () => {
     await fetchRaw(overlay.relayUrl(`${overlay.originUrl}/whole.bin`));
     const event = async (depot: string, type: string) => {

@@ -8,6 +8,8 @@ import {
 } from '@longhaul/shared/service';
 import express, { type ErrorRequestHandler, type Express } from 'express';
 import { InProcessBus } from './bus/in-process-bus.ts';
+import { NatsBus } from './bus/nats-bus.ts';
+import type { NatsTls } from './bus/nats-connection.ts';
 import type { StateBus } from './bus/state-bus.ts';
 import type { MasterConfig, PrefixesConfig } from './config.ts';
 import { AddressProver } from './depots/address-prover.ts';
@@ -34,12 +36,15 @@ import { KnownMasters, MASTER_FACTS } from './keys/known-masters.ts';
 import { masterKeyOf, type SigningKey } from './keys/signing-key.ts';
 import { CLIENT_FACTS, ClientTable } from './measuring/client-table.ts';
 import { IdleLinks } from './measuring/idle-links.ts';
+import { OriginProbes, PROBE_FACTS } from './measuring/origin-probes.ts';
+import { ORIGIN_FACTS, OriginTable } from './measuring/origin-table.ts';
 import { createMetrics } from './operations/metrics.ts';
 import { operationsRoutes } from './operations/operations-routes.ts';
 import { pageRoutes } from './operations/page-routes.ts';
 import { JOB_FACTS, OutcomeBook } from './outcomes/outcome-book.ts';
 import { outcomeRoutes } from './outcomes/outcome-routes.ts';
 import { RecentJobs } from './outcomes/recent-jobs.ts';
+import { EndLinks } from './planning/end-links.ts';
 import { JobLegs } from './planning/job-legs.ts';
 import { linkEvidence } from './planning/link-evidence.ts';
 import { linkRoutes } from './planning/link-routes.ts';
@@ -66,6 +71,8 @@ const FACT_KINDS = [
   ...DEPOT_FACTS,
   ...LINK_FACTS,
   ...CLIENT_FACTS,
+  ...ORIGIN_FACTS,
+  ...PROBE_FACTS,
   ...SIZE_FACTS,
   ...SPENT_FACTS,
   ...MASTER_FACTS,
@@ -89,8 +96,10 @@ export interface MasterDeps {
   readonly version: string;
   /** Where facts outlive the process; left out, they do not. */
   readonly factsFile?: FactsFile;
-  /** What other masters are met on; left out, this one is alone. */
+  /** What other masters are met on; left out, the bus that the configuration names. */
   readonly bus?: StateBus;
+  /** What `bus.tls` and `bus.trustedCaFiles` name. */
+  readonly busTls?: NatsTls;
   /** Milliseconds by a clock that is never set; left out, the process's own. */
   readonly steadyMs?: () => number;
   /** 0 to below 1, evenly; left out, by chance. */
@@ -105,6 +114,8 @@ export interface Master {
   listen(): Promise<{ readonly url: string }>;
   /** Takes another certificate, which was checked, for new connections. A master without TLS stays so. */
   renewCertificate(tls: TlsMaterial): void;
+  /** Takes other certificates for the next connection to a NATS server. A bus without TLS stays so. */
+  renewBusCertificate(tls: NatsTls): void;
   /** Takes another site, and reads files of prefixes again; those with mistakes change nothing. */
   reloadPrefixes(prefixes: PrefixesConfig, paths: PrefixPaths): Promise<void>;
   /** Stops accepting, finishes running requests for at most a second. */
@@ -119,7 +130,15 @@ export function createMaster(deps: MasterDeps): Master {
   const publicUrl = (): string =>
     config.publicUrl?.replace(/:0$/, `:${listening?.port}`) ?? listening?.url ?? '';
 
-  const bus = deps.bus ?? new InProcessBus(signingKey.keyId);
+  const nats =
+    config.bus &&
+    new NatsBus({
+      site: config.bus.site,
+      access: { servers: config.bus.servers, ...(deps.busTls ? { tls: deps.busTls } : {}) },
+      onConnected: (server) => emit({ type: 'bus-connected', server }),
+      onFailed: (code, detail) => emit({ type: 'bus-failed', code, detail }),
+    });
+  const bus = deps.bus ?? nats ?? new InProcessBus(signingKey.keyId);
   const facts = new Facts({
     kinds: FACT_KINDS,
     source: bus.name,
@@ -134,13 +153,16 @@ export function createMaster(deps: MasterDeps): Master {
     addresses: config.addresses,
   });
   const links = new LinkTable(config.links, config.planner.assumptions.windowBytes, facts);
+  const clients = new ClientTable(facts);
+  const origins = new OriginTable(facts);
   const sizes = new SizeMemory(facts);
   const caps = config.public ? new RateCaps(config.public, facts) : undefined;
-  const tickets = new TicketIssuer(config.tickets, signingKey);
+  const tickets = new TicketIssuer(config.tickets, signingKey, (keyId) => masters.verifier(keyId));
   const metrics = createMetrics({
     depotStates: () => registry.views(now()).map((depot) => depot.state),
     openConnections: () => limiter.open,
     facts: () => facts.store.counts(),
+    isBusConnected: () => bus.status().isConnected,
     prefixTables: () => prefixFiles.views,
     measuredPrefixes: () => measured.size,
     places: () => whereabouts.counts,
@@ -194,7 +216,9 @@ export function createMaster(deps: MasterDeps): Master {
     now,
   );
   const policy = new DownloadPolicy({ ...config, overlay });
-  const planner = new Planner(config.planner, links);
+  const { windowBytes } = config.planner.assumptions;
+  const ends = new EndLinks({ links, clients, origins, windowBytes });
+  const planner = new Planner(config.planner, links, ends);
   const teller = new PlanTeller({ signingKey, registry, now });
   const legAsker = new LegAsker({ signingKey, registry, now });
   const jobs = new RecentJobs();
@@ -218,6 +242,12 @@ export function createMaster(deps: MasterDeps): Master {
     outcomeOf,
     now,
   });
+  const probes = new OriginProbes({
+    facts,
+    origins,
+    links,
+    onProbe: (outcome) => emit({ type: 'origin-probe', outcome }),
+  });
   const plans = new PlanService({
     config,
     policy,
@@ -226,6 +256,8 @@ export function createMaster(deps: MasterDeps): Master {
     sizes,
     tickets,
     whereabouts,
+    ends,
+    probes,
     publicUrl,
     caps,
     wishes,
@@ -255,9 +287,11 @@ export function createMaster(deps: MasterDeps): Master {
     planner,
     assumedSizeBytes: config.planner.assumedSizeBytes,
     masters,
-    clients: new ClientTable(facts),
+    clients,
+    origins,
     idleLinks: new IdleLinks({ links }),
     outcomes,
+    probes,
     emit,
   });
 
@@ -314,10 +348,12 @@ export function createMaster(deps: MasterDeps): Master {
       });
       overlay.noteChange();
       masters.announce(publicUrl(), [masterKeyOf(signingKey)], now());
+      nats?.start();
       void exchange.start();
       return { url: publicUrl() };
     },
     renewCertificate: (tls) => server.renewCertificate(tls),
+    renewBusCertificate: (tls) => nats?.renew(tls),
     reloadPrefixes: (prefixes, paths) => {
       site = prefixes.site;
       return prefixFiles.reload(paths);

@@ -64,6 +64,8 @@ export type MasterEvent =
     }
   /** A connection was closed before it could bring a request. */
   | ({ readonly type: 'connection-refused' } & RefusedConnection)
+  /** A depot was told to probe an origin, or a client network may have no more of them probed. */
+  | { readonly type: 'origin-probe'; readonly outcome: 'told' | 'network-used-up' }
   /** Facts that another master told, or a file had, were refused. */
   | {
       readonly type: 'facts-refused';
@@ -72,6 +74,10 @@ export type MasterEvent =
       readonly from: string;
       readonly facts: number;
     }
+  /** A NATS server can be reached, for the first time or again. */
+  | { readonly type: 'bus-connected'; readonly server: string }
+  /** Something is wrong with the bus: what is known stays, and is planned with. */
+  | { readonly type: 'bus-failed'; readonly code: ErrorCode; readonly detail: string | undefined }
   /** What earlier processes of this master had learned is known again. */
   | { readonly type: 'facts-restored'; readonly facts: number }
   /** This machine's clock was set; what was learned is as old as before. */

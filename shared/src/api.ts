@@ -208,6 +208,32 @@ const clientReportSchema = z.object({
 });
 export type ClientReport = z.infer<typeof clientReportSchema>;
 
+/** Canonical, an IPv6 literal without brackets. */
+const originHost = z.string().check(z.regex(/^[a-z0-9.:_-]{1,255}$/));
+
+/** What one origin has shown a depot since its last heartbeat. Of the exit depot, but for what only HTTP tells: that the entry depot knows. */
+const originReportSchema = z.object({
+  host: originHost,
+  /** The /24 or /48 that it was reached in. */
+  prefix: z.optional(z.string().check(z.regex(/^[0-9a-f.:]{2,45}\/(?:24|48)$/))),
+  rttMs: z.optional(z.number().check(z.minimum(0), z.maximum(MAX_RTT_MS))),
+  /** From a request to the first byte of its answer. */
+  firstByteMs: z.optional(z.number().check(z.minimum(0), z.maximum(MAX_RTT_MS))),
+  /** What was received, and how much of that was lost before, as far as a receiver can tell. */
+  receivedBytes: z.optional(count),
+  lostBytes: z.optional(count),
+  /** Of one connection, while no other one was open. */
+  goodputBps: z.optional(z.number().check(z.positive(), z.maximum(MAX_GOODPUT_BPS))),
+  /** Of several together. */
+  totalBps: z.optional(z.number().check(z.positive(), z.maximum(MAX_GOODPUT_BPS))),
+  /** What held its connections back most of the time; of rates that the receiver held back nothing is told. */
+  limit: z.optional(z.enum(['origin', 'network', 'receiver'])),
+  takesRanges: z.optional(z.boolean()),
+  /** Whether it answers requests that are sent ahead. */
+  takesAhead: z.optional(z.boolean()),
+});
+export type OriginReport = z.infer<typeof originReportSchema>;
+
 /** Whether this is the size of a file that a download can have: nothing is known of empty ones. */
 export function isFileSize(sizeBytes: number): boolean {
   return Number.isInteger(sizeBytes) && sizeBytes >= 1 && sizeBytes <= MAX_FILE_BYTES;
@@ -290,6 +316,7 @@ export const heartbeatRequestSchema = z.object({
   links: z.array(linkReportSchema).check(z.maxLength(1000)),
   /** Left out by depots that do not measure them. */
   clients: z.optional(z.array(clientReportSchema).check(z.maxLength(1000))),
+  origins: z.optional(z.array(originReportSchema).check(z.maxLength(1000))),
   sizes: z.array(sizeReportSchema).check(z.maxLength(1000)),
   /** Jobs that have ended since the last heartbeat; left out where there are none. */
   jobs: z.optional(z.array(jobReportSchema).check(z.maxLength(MAX_JOB_REPORTS))),
@@ -343,7 +370,12 @@ export const directorySchema = z.object({
   test: z.optional(
     z.object({ from: depotId, bytes: z.number().check(z.int(), z.minimum(1), z.maximum(MAX_TEST_BYTES)) }),
   ),
+  /** To a heartbeat: an origin whose distance nobody knows, to which this depot shall open and close a connection now. */
+  probe: z.optional(
+    z.object({ host: originHost, port: z.number().check(z.int(), z.minimum(1), z.maximum(65535)) }),
+  ),
 });
+export type OriginProbe = NonNullable<z.infer<typeof directorySchema>['probe']>;
 export type LinkTest = NonNullable<z.infer<typeof directorySchema>['test']>;
 export type Directory = z.infer<typeof directorySchema>;
 

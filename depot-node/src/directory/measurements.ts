@@ -5,6 +5,7 @@ import {
   joinJobReports,
   type LinkReport,
   MAX_JOB_REPORTS,
+  type OriginReport,
   type SizeReport,
 } from '@longhaul/shared';
 
@@ -16,6 +17,8 @@ export interface Reports {
   readonly links: LinkReport[];
   /** Left out where there are none: a master of before knows none. */
   readonly clients?: ClientReport[];
+  /** Left out where there are none. */
+  readonly origins?: OriginReport[];
   readonly sizes: SizeReport[];
   /** Left out where none has ended. */
   readonly jobs?: JobReport[];
@@ -25,6 +28,7 @@ export interface Reports {
 export class Measurements {
   readonly #links = new Map<string, LinkReport>();
   readonly #clients = new Map<string, ClientReport>();
+  readonly #origins = new Map<string, OriginReport>();
   readonly #sizes = new Map<string, SizeReport>();
   readonly #jobs = new Map<string, JobReport>();
 
@@ -40,6 +44,26 @@ export class Measurements {
     const known = this.#clients.get(report.prefix);
     const rttMs = Math.min(report.rttMs, known?.rttMs ?? report.rttMs);
     keep(this.#clients, report.prefix, { ...known, ...report, ...sentTogether(known, report), rttMs });
+  }
+
+  /** Notes what an origin showed, as far as something is said: the rest stays as it was. */
+  noteOrigin(report: OriginReport): void {
+    const known = this.#origins.get(report.host);
+    const [before, now] = [known?.rttMs, report.rttMs];
+    const rttMs = before === undefined ? now : Math.min(before, now ?? before);
+    const received =
+      known?.receivedBytes === undefined || report.receivedBytes === undefined
+        ? {}
+        : {
+            receivedBytes: known.receivedBytes + report.receivedBytes,
+            lostBytes: (known.lostBytes ?? 0) + (report.lostBytes ?? 0),
+          };
+    keep(this.#origins, report.host, {
+      ...known,
+      ...report,
+      ...received,
+      ...(rttMs === undefined ? {} : { rttMs }),
+    });
   }
 
   /** Notes the size of the file behind a URL hash, if it is one, and whether no part of it can be asked for. */
@@ -58,17 +82,20 @@ export class Measurements {
   all(): Reports {
     const clients = [...this.#clients.values()];
     const jobs = [...this.#jobs.values()];
+    const origins = [...this.#origins.values()];
     return {
       links: [...this.#links.values()],
       ...(clients.length > 0 ? { clients } : {}),
+      ...(origins.length > 0 ? { origins } : {}),
       sizes: [...this.#sizes.values()],
       ...(jobs.length > 0 ? { jobs } : {}),
     };
   }
 
-  forget({ links, clients = [], sizes, jobs = [] }: Reports): void {
+  forget({ links, clients = [], origins = [], sizes, jobs = [] }: Reports): void {
     for (const { to } of links) this.#links.delete(to);
     for (const { prefix } of clients) this.#clients.delete(prefix);
+    for (const { host } of origins) this.#origins.delete(host);
     for (const { urlHash } of sizes) this.#sizes.delete(urlHash);
     // What has ended of a job meanwhile was not told.
     for (const told of jobs) if (this.#jobs.get(told.jobId) === told) this.#jobs.delete(told.jobId);

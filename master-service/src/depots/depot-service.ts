@@ -17,6 +17,8 @@ import type { EmitEvent } from '../events.ts';
 import type { KnownMasters } from '../keys/known-masters.ts';
 import type { ClientTable } from '../measuring/client-table.ts';
 import type { IdleLinks } from '../measuring/idle-links.ts';
+import type { OriginProbes } from '../measuring/origin-probes.ts';
+import type { OriginTable } from '../measuring/origin-table.ts';
 import type { OutcomeBook } from '../outcomes/outcome-book.ts';
 import type { LinkTable } from '../planning/link-table.ts';
 import type { Planner, PromisedChains } from '../planning/planner.ts';
@@ -37,8 +39,10 @@ interface DepotServiceInit {
   readonly assumedSizeBytes: number;
   readonly masters: KnownMasters;
   readonly clients: Pick<ClientTable, 'report'>;
+  readonly origins: Pick<OriginTable, 'report'>;
   readonly idleLinks: Pick<IdleLinks, 'next'>;
   readonly outcomes: Pick<OutcomeBook, 'report' | 'isTrusted'>;
+  readonly probes: Pick<OriginProbes, 'next'>;
   readonly emit: EmitEvent;
 }
 
@@ -70,7 +74,7 @@ export class DepotService {
 
   /** Takes in state, link estimates and sizes of the process that counts; `depot-twice`, `depot-unknown`. */
   hear(id: string, heartbeat: HeartbeatRequest, stamp: RequestStamp, nowMs: number): Result<Directory> {
-    const { registry, prover, sizes, idleLinks, outcomes, emit } = this.#init;
+    const { registry, prover, sizes, idleLinks, outcomes, probes, emit } = this.#init;
     const heard = registry.hear(id, heartbeat, stamp, nowMs);
     if (!heard.ok) {
       if (registry.view(id, nowMs)?.problem === 'depot-twice') emit({ type: 'depot-twice', depot: id });
@@ -85,18 +89,22 @@ export class DepotService {
       // One that takes its leave does not answer any more.
       if (!heartbeat.draining) void prover.prove(id);
     }
-    const test = heard.value ? idleLinks.next(id, registry.views(nowMs), nowMs) : undefined;
-    return ok({ ...this.#directory(id, nowMs), ...(test ? { test } : {}) });
+    if (!heard.value) return ok(this.#directory(id, nowMs));
+    const views = registry.views(nowMs);
+    const test = idleLinks.next(id, views, nowMs);
+    const probe = probes.next(id, views, nowMs);
+    return ok({ ...this.#directory(id, nowMs), ...(test ? { test } : {}), ...(probe ? { probe } : {}) });
   }
 
   /** Takes in what a depot has measured. */
   #measure(id: string, heartbeat: HeartbeatRequest, nowMs: number): void {
-    const { registry, links, clients } = this.#init;
+    const { registry, links, clients, origins } = this.#init;
     // Only of links between two registered depots: so the table is bounded, and no depot speaks for clients or origins.
     for (const report of heartbeat.links) {
       if (report.to !== id && registry.record(report.to)) links.report(id, report, nowMs);
     }
     for (const report of heartbeat.clients ?? []) clients.report(id, report, nowMs);
+    for (const report of heartbeat.origins ?? []) origins.report(id, report, nowMs);
   }
 
   /**
@@ -127,7 +135,14 @@ export class DepotService {
   ): Result<PromisedChains> {
     const { planner, registry, sizes, assumedSizeBytes } = this.#init;
     const sizeBytes = sizes.recall(urlHashOf(url)) ?? assumedSizeBytes;
-    const query = { sizeBytes, originTls: url.scheme === 'https', entry, avoid, lanes };
+    const query = {
+      sizeBytes,
+      originTls: url.scheme === 'https',
+      ends: { origin: url.host },
+      entry,
+      avoid,
+      lanes,
+    };
     return planner.reroute(query, registry.views(nowMs), nowMs);
   }
 
@@ -136,7 +151,7 @@ export class DepotService {
     return {
       self: registry.standing(id, nowMs),
       depots: registry.directory(nowMs),
-      masterKeys: masters.keys(),
+      masterKeys: [...masters.keys()],
       masterUrls: masters.urls(),
     };
   }

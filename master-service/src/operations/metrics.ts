@@ -26,6 +26,7 @@ type Counters = {
 interface Gauges {
   readonly depotStates: () => readonly DepotState[];
   readonly openConnections: () => number;
+  readonly isBusConnected: () => boolean;
   /** Facts held, by kind. */
   readonly facts: () => Readonly<Record<string, number>>;
   readonly prefixTables: () => readonly TableView[];
@@ -43,6 +44,7 @@ export function createMetrics({
   measuredPrefixes,
   places,
   facts,
+  isBusConnected,
 }: Gauges): MasterMetrics {
   const registry = new Registry();
   const registers = [registry];
@@ -117,7 +119,21 @@ export function createMetrics({
       for (const [kind, held] of Object.entries(facts())) this.set({ kind }, held);
     },
   });
+  const originProbes = counter('origin_probes_total', 'Probes of unknown origins, by outcome', ['outcome']);
   const factRefusals = counter('facts_refused_total', 'Facts of other masters refused, by code', ['code']);
+  const busFailures = counter(
+    'bus_failures_total',
+    'What went wrong with the bus to other masters, by code',
+    ['code'],
+  );
+  new Gauge({
+    name: 'longhaul_master_bus_connected',
+    help: 'Whether other masters can be told and heard',
+    registers,
+    collect() {
+      this.set(Number(isBusConnected()));
+    },
+  });
   const prefixFiles = counter('prefix_files_read_total', 'Files of prefixes read, by outcome', [
     'file',
     'outcome',
@@ -174,7 +190,10 @@ export function createMetrics({
     'depot-proved': () => proofs.inc({ outcome: 'proved' }),
     'depot-not-proved': ({ code }) => proofs.inc({ outcome: code }),
     'connection-refused': ({ bound }) => connections.inc({ bound }),
+    'origin-probe': ({ outcome }) => originProbes.inc({ outcome }),
     'facts-refused': ({ code, facts: refused }) => factRefusals.inc({ code }, refused),
+    'bus-connected': () => {},
+    'bus-failed': ({ code }) => busFailures.inc({ code }),
     'facts-restored': () => {},
     'clock-set': () => {},
     'prefixes-loaded': ({ file }) => prefixFiles.inc({ file, outcome: 'loaded' }),

@@ -3,7 +3,7 @@ import { SCENARIOS } from './leg-scenarios.ts';
 import type { OverlayLeg } from './overlay-leg.ts';
 
 interface Expected {
-  readonly parts: readonly OverlayLeg[];
+  readonly parts: readonly Pick<OverlayLeg, 'shape' | 'scenarios'>[];
   readonly lanes: number;
   readonly sizeBytes: number;
   readonly setUp: SetUp;
@@ -26,4 +26,11 @@ export function scenarioSeconds(chain: Expected): readonly number[] {
     const seconds = shapesSeconds(shapes, sizeBytes, setUp, lanes, roomPerSecond);
     return secondsWithBreaks(seconds, breaksPerSecond);
   });
+}
+
+/** The time of a chain by what is likeliest of each leg. */
+export function secondsAsKnown(chain: Expected): number {
+  const { parts, lanes, sizeBytes, setUp, roomPerSecond, breaksPerSecond } = chain;
+  const shapes = parts.map((part, index) => part.shape(index === 0 ? 1 : lanes));
+  return secondsWithBreaks(shapesSeconds(shapes, sizeBytes, setUp, lanes, roomPerSecond), breaksPerSecond);
 }

@@ -21,6 +21,9 @@ export interface Decided {
   readonly signalling: ReturnType<typeof chooseSignalling>;
 }
 
+/** What a plan was made by: the depots that were up, and how much was measured of its ends. */
+export type KnownThen = Pick<IssuedPlan, 'upDepots' | 'known'>;
+
 /** A plan as it is given out. */
 export interface IssuedPlan {
   readonly jobId: string;
@@ -38,6 +41,8 @@ export interface IssuedPlan {
   readonly host: string;
   /** The depots that were up when it was made. */
   readonly upDepots: string;
+  /** How much was measured of its client and its origin then. */
+  readonly known: string;
   /** Where else the same bytes are, best first: entry depots of alternatives, then the origin. */
   readonly duplicates: readonly string[];
   /** When its ticket's time to start ends, in seconds of the epoch. */

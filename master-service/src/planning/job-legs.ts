@@ -37,7 +37,7 @@ export class JobLegs {
     this.#init = init;
   }
 
-  /** Refuses tickets that are not this master's own, or not alive. */
+  /** Refuses tickets that are no master's, or not alive. */
   async of(ticket: string): Promise<Result<LegsAnswer>> {
     const { tickets, now } = this.#init;
     const nowMs = now();

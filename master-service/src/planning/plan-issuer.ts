@@ -40,7 +40,7 @@ export class PlanIssuer {
     request: DownloadRequest,
     { size, route, signalling }: Decided,
     caps: RateCaps | undefined,
-    upDepots: string,
+    known: Pick<IssuedPlan, 'upDepots' | 'known'>,
     nowMs: number,
   ): Result<IssuedPlan> {
     const { url, kind, clientAddress: address } = request;
@@ -70,7 +70,7 @@ export class PlanIssuer {
       lanes: route.lanes,
       location: isChain ? atDepot(signalling.firstDepot) : `${originHref(url)}${DIRECT_FRAGMENT}`,
       host: url.host,
-      upDepots,
+      ...known,
       duplicates: isChain ? [...others, originHref(url)] : [],
       lastStartSeconds: tickets.lastStart(Math.floor(nowMs / 1000)),
       ...(isChain && kind === 'tunnel' ? { proxyTicket: ticket } : {}),

@@ -8,13 +8,22 @@ import {
   refuse,
 } from '@longhaul/shared';
 import type { MasterConfig } from '../config.ts';
+import type { OriginProbes } from '../measuring/origin-probes.ts';
 import type { DownloadPolicy } from '../policy/download-policy.ts';
 import type { RateCaps } from '../policy/rate-caps.ts';
 import type { Whereabouts } from '../prefixes/whereabouts.ts';
 import type { TicketIssuer } from '../tickets/ticket-issuer.ts';
 import type { PlanningDepot } from './chain-search.ts';
 import { chooseSignalling } from './choose-signalling.ts';
-import { charsOf, type Decided, type DownloadRequest, type IssuedPlan, isSameWay } from './issued-plan.ts';
+import type { EndLinks } from './end-links.ts';
+import {
+  charsOf,
+  type Decided,
+  type DownloadRequest,
+  type IssuedPlan,
+  isSameWay,
+  type KnownThen,
+} from './issued-plan.ts';
 import { answerOf } from './plan-answer.ts';
 import { PlanCache } from './plan-cache.ts';
 import { PlanIssuer } from './plan-issuer.ts';
@@ -44,6 +53,10 @@ interface PlanServiceInit {
   readonly sizes: SizeMemory;
   readonly tickets: TicketIssuer;
   readonly whereabouts: Whereabouts;
+  /** What is known of clients and origins. */
+  readonly ends: Pick<EndLinks, 'stateOf'>;
+  /** Has origins measured that nobody knows. */
+  readonly probes: Pick<OriginProbes, 'want'>;
   readonly publicUrl: () => string;
   /** What each client may have; left out where that is not bounded. */
   readonly caps: RateCaps | undefined;
@@ -133,12 +146,14 @@ export class PlanService {
     const caps = admission.value.metered ? this.#init.caps : undefined;
     const share = caps?.takePlan(address, nowMs);
     if (share && !share.ok) return share;
-    const decided = this.#decide(request, held, nowMs);
+    this.#init.probes.want(url, address, nowMs);
+    const known = this.#knownNow(address, url.host, nowMs);
+    const decided = this.#decide(request, held, known, nowMs);
     if (!decided.ok) return decided;
     const explained = (plan: IssuedPlan) =>
       isExplained ? { ...plan, answer: this.#answer(request, decided.value, plan, nowMs) } : plan;
     if (held && isSameWay(held, decided.value.route)) return ok(explained(held));
-    const issued = this.#issuer.issue(request, decided.value, caps, this.#upDepots(nowMs), nowMs);
+    const issued = this.#issuer.issue(request, decided.value, caps, known, nowMs);
     if (!issued.ok) return issued;
     this.#init.onIssued?.(issued.value, request, decided.value.route, nowMs);
     const plan = explained(issued.value);
@@ -155,20 +170,24 @@ export class PlanService {
     });
   }
 
-  #decide(request: DownloadRequest, given: IssuedPlan | undefined, nowMs: number): Result<Decided> {
+  #decide(
+    request: DownloadRequest,
+    given: IssuedPlan | undefined,
+    known: KnownThen,
+    nowMs: number,
+  ): Result<Decided> {
     const { url, options, kind } = request;
     const size = estimateSize(request, this.#init.sizes, this.#init.config.planner.assumedSizeBytes);
     const client = this.#init.whereabouts.placeOf(request.clientAddress, nowMs, true);
-    const state = this.#upDepots(nowMs);
-    const route = this.#chooser.choose(request, { size, client, given, state }, nowMs);
+    const route = this.#chooser.choose(request, { size, client, given, ...known }, nowMs);
     if (!route.ok) return route;
     const signalling = chooseSignalling({ wanted: options.signalling, kind, url, chain: route.value.chain });
     return ok({ size, client, route: route.value, signalling });
   }
 
-  // A direct answer holds only as long as the same depots are up: with another one there may be a chain.
+  // A direct answer holds only as long as the same depots are up: with another one, or when more is measured of its ends, there may be a chain.
   #stillHolds(
-    { decision, chain, upDepots, host, isAsked }: IssuedPlan,
+    { decision, chain, upDepots, known, host, isAsked }: IssuedPlan,
     address: string,
     nowMs: number,
   ): boolean {
@@ -178,8 +197,16 @@ export class PlanService {
       if (wishes.prefersDirect(network, host, nowMs)) return false;
       if (wishes.avoidedBy(network, nowMs).some((id) => chain.includes(id))) return false;
     }
-    if (decision === 'direct') return upDepots === this.#upDepots(nowMs);
+    if (decision === 'direct') {
+      const now = this.#knownNow(address, host, nowMs);
+      return upDepots === now.upDepots && known === now.known;
+    }
     return chain.every((id) => registry.view(id, nowMs)?.state === 'up');
+  }
+
+  /** What a plan for these ends is made by, so that it can be told later whether that has changed. */
+  #knownNow(client: string, origin: string, nowMs: number): KnownThen {
+    return { upDepots: this.#upDepots(nowMs), known: this.#init.ends.stateOf({ client, origin }) };
   }
 
   #upDepots(nowMs: number): string {

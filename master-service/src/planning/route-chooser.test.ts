@@ -27,7 +27,7 @@ function setUp() {
       clientAddress: '192.0.2.1',
       ...changes,
     };
-    const all = { size: SIZE, client: {}, given: undefined, state: 'd1,d2,d3', ...known };
+    const all = { size: SIZE, client: {}, given: undefined, upDepots: 'd1,d2,d3', known: '', ...known };
     return chooser.choose(request, all, nowMs);
   };
   return { choose, chooser, plan };
@@ -54,7 +54,8 @@ test.each([
   ['a size that is known', {}, { size: { ...SIZE, source: 'reported' } }],
   ['a file that comes whole or not at all', {}, { size: { ...SIZE, isWholeOnly: true } }],
   ['depots to avoid', { options: { avoid: ['d3'] } }, {}],
-  ['other depots that are up', {}, { state: 'd1,d2' }],
+  ['other depots that are up', {}, { upDepots: 'd1,d2' }],
+  ['an origin of which more is measured', {}, { known: 'more' }],
 ])('%s is decided about by itself', (_, changes, known) => {
   const { choose, plan } = setUp();
   choose();
@@ -96,7 +97,7 @@ test('what clients of a network have said counts at once, and is nothing that ot
   const choose = (clientAddress: string) =>
     chooser.choose(
       { url: url('/a'), options: {}, kind: 'get', clientAddress },
-      { size: SIZE, client: {}, given: undefined, state: '' },
+      { size: SIZE, client: {}, given: undefined, upDepots: '', known: '' },
       NOW,
     );
   choose('192.0.2.1');

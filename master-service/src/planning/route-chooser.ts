@@ -1,10 +1,12 @@
 import { clientPrefix, type GetOptions, type OriginUrl, ok, type Result } from '@longhaul/shared';
 import type { MasterConfig } from '../config.ts';
+import type { Place } from '../prefixes/whereabouts.ts';
 import type { PlanningDepot } from './chain-search.ts';
 import type { Exploring } from './choose-to-learn.ts';
 import { Explorer } from './explorer.ts';
 import { HeldWays } from './held-ways.ts';
-import type { Decided, DownloadRequest, IssuedPlan } from './issued-plan.ts';
+import type { Decided, DownloadRequest, IssuedPlan, KnownThen } from './issued-plan.ts';
+import type { DownloadEnds } from './link-view.ts';
 import type { Planner, Route, RouteQuery } from './planner.ts';
 import { RouteCache } from './route-cache.ts';
 
@@ -30,11 +32,9 @@ interface RouteChooserInit {
 }
 
 /** What is known when a way is chosen. */
-interface Known extends Pick<Decided, 'size' | 'client'> {
+interface Known extends Pick<Decided, 'size' | 'client'>, KnownThen {
   /** The plan that was given already, and is to be explained. */
   readonly given: IssuedPlan | undefined;
-  /** The depots that are up. */
-  readonly state: string;
 }
 
 /**
@@ -73,7 +73,7 @@ export class RouteChooser {
     const exploring = this.#explorer.next(address);
     const isUsual = !exploring && !wished.avoid && !wished.isDirectPreferred;
     const question = isUsual ? questionOf(request, known) : '';
-    const same = isUsual ? this.#routes.get(question, known.state, nowMs) : undefined;
+    const same = isUsual ? this.#routes.get(question, known.upDepots, nowMs) : undefined;
     if (same) return ok(same);
     const { held } = this.#learned(request, known, nowMs);
     const route = this.#plan(
@@ -93,12 +93,12 @@ export class RouteChooser {
         { chain, seconds: expectedSeconds, sizeBytes },
         nowMs,
       );
-    if (isUsual) this.#routes.set(question, known.state, route.value, nowMs);
+    if (isUsual) this.#routes.set(question, known.upDepots, route.value, nowMs);
     return route;
   }
 
   #plan(
-    { url, kind }: DownloadRequest,
+    { url, kind, clientAddress: address }: DownloadRequest,
     { size, client }: Known,
     wanted: Partial<RouteQuery>,
     nowMs: number,
@@ -108,12 +108,9 @@ export class RouteChooser {
     // Lanes are the entry depot's ranges, and it does not see into a tunnel.
     const lanes = kind === 'tunnel' ? { lanes: 1 } : {};
     const breaks = isWholeOnly ? { depotBreaksPerSecond: registry.failuresPerSecond } : {};
-    const known = {
-      sizeBytes,
-      isSizeAssumed: source === 'assumed',
-      originTls: url.scheme === 'https',
-      client,
-    };
+    const isSizeAssumed = source === 'assumed';
+    const ends = endsOf(address, client, url);
+    const known = { sizeBytes, isSizeAssumed, originTls: url.scheme === 'https', ends };
     return planner.plan({ ...wanted, ...lanes, ...breaks, ...known }, registry.views(nowMs), nowMs);
   }
 
@@ -146,8 +143,15 @@ export class RouteChooser {
   }
 }
 
-function questionOf({ clientAddress: address, url, kind }: DownloadRequest, { size }: Known): string {
-  return `${address} ${originOf(url)} ${kind} ${size.sizeBytes} ${size.source} ${size.isWholeOnly}`;
+/** That this site's master was asked says nothing of where a client is, unless masters share an address. */
+function endsOf(client: string, { site }: Place, { host }: OriginUrl): DownloadEnds {
+  return { client, origin: host, ...(site && site.rule !== 'asked' ? { clientSite: site.name } : {}) };
+}
+
+/** All that decides a way beside the links, the same text for the same. */
+function questionOf({ clientAddress: address, url, kind }: DownloadRequest, { size, known }: Known): string {
+  const { sizeBytes, source, isWholeOnly } = size;
+  return `${address} ${originOf(url)} ${kind} ${sizeBytes} ${source} ${isWholeOnly} ${known}`;
 }
 
 function originOf({ scheme, host, port }: OriginUrl): string {

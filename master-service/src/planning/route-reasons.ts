@@ -117,6 +117,8 @@ function directCause(reason: DecisionReason): string[] {
 
 function directSource({ direct }: RouteFacts): string[] {
   if (direct.source === 'link') return [];
+  if (direct.source === 'ends')
+    return ['The direct way is worked out from what depots have measured of the client and of the origin.'];
   return direct.source === 'chain'
     ? ["No estimate of the link client - origin: the direct way is derived from the chain's legs."]
     : ['No estimate of the link client - origin: assumptions are used for the direct way.'];
@@ -124,6 +126,11 @@ function directSource({ direct }: RouteFacts): string[] {
 
 function measurements(links: readonly LinkEstimate[]): string[] {
   if (links.length === 0) return [];
+  const unknown = links.filter(({ source }) => source).length;
+  if (unknown > 0)
+    return [
+      `Of the ${links.length} links of the chain ${unknown} were not measured, but worked out or assumed.`,
+    ];
   const ages = links.flatMap((link) => (link.ageMs === undefined ? [] : [link.ageMs]));
   if (ages.length === 0) return ['No depot has measured these links: the operator configured their figures.'];
   const when = `within the last ${formatSeconds(Math.max(...ages) / 1000)}`;
