@@ -58,7 +58,7 @@ describe('the command line of the benchmark', () => {
   });
 
   it('refuses another benchmark, an option nobody knows, and a report of nothing', () => {
-    expect(refusal('redirect').message).toContain('relay');
+    expect(refusal('resolver').message).toContain('relay');
     expect(refusal('relay', '--fast').message).toContain('--help');
     expect(refusal('report').message).toContain('result file');
   });

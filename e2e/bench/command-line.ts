@@ -3,6 +3,7 @@ import { listOf, parseOptions, refusal, wholeNumber } from '../lab/options.ts';
 import { CASE_ACCOUNTS, CASE_IDS, SELECTABLE_IDS, selectCases } from './cases/case-id.ts';
 import { type PlannerCommand, readPlannerCommand } from './planner/planner-command.ts';
 import { type PrefixesCommand, readPrefixesCommand } from './prefixes/prefixes-command.ts';
+import { type RedirectCommand, readRedirectCommand } from './redirect/redirect-command.ts';
 import { RELAY_IDS, RELAY_LABELS, type RelayId } from './relays/relay-id.ts';
 import type { BenchOptions } from './run/plan-bench.ts';
 
@@ -10,6 +11,7 @@ export type BenchCommand =
   | { readonly kind: 'help' }
   | PrefixesCommand
   | PlannerCommand
+  | RedirectCommand
   | {
       readonly kind: 'soak';
       readonly seconds: number;
@@ -47,11 +49,13 @@ export const USAGE = `Usage: npm run bench -- relay [options]
        npm run bench -- report <result file> [--out folder]
        npm run bench -- soak [--minutes n] [--flows n] [--json file] [--out folder]
        npm run bench -- planner [--cases a,b] [--repeat n] [--seed n] [--json file] [--out folder]
+       npm run bench -- redirect [--cases a,b] [--repeat n] [--requests n] [--json file] [--out folder]
        npm run bench -- prefixes [--prefixes n] [--repeat n] [--seed n] [--json file] [--out folder]
 
 relay: what bytes, handshakes, beginnings and rest cost on loopback; ours and others, one after the other.
 soak:  many downloads at once (default 200 for 10 minutes) that leave, pause and finish; what depots hold afterwards.
 planner: how long one plan takes over 50 to 1000 depots (default ten overlays of each kind).
+redirect: CPU time of a redirect, over HTTP and TLS (default seven times 40000), a master's, nginx's and Node's.
 prefixes: memory and look-ups of a table of prefixes (default 1000000 five times), ours and others.
 
 Options of relay:
@@ -83,6 +87,7 @@ const SOAK_FLOWS = 200;
 /** Reads what is asked for. Throws `lab-input-invalid` that lists every mistake. */
 export function readCommandLine(args: readonly string[]): BenchCommand {
   if (args[0] === 'prefixes' && !args.includes('--help')) return readPrefixesCommand(args.slice(1));
+  if (args[0] === 'redirect' && !args.includes('--help')) return readRedirectCommand(args.slice(1));
   if (args[0] === 'planner' && !args.includes('--help')) return readPlannerCommand(args.slice(1));
   const { values, positionals } = parseOptions(args, OPTIONS, 'npm run bench --');
   const [name, ...rest] = positionals;
@@ -97,8 +102,8 @@ export function readCommandLine(args: readonly string[]): BenchCommand {
   if (name !== 'relay' && name !== 'soak')
     mistakes.push(
       name === undefined
-        ? 'no benchmark is named: relay, soak, prefixes or planner'
-        : `there is no benchmark '${name}'; choose relay, soak, prefixes or planner`,
+        ? 'no benchmark is named: relay, soak, prefixes, planner or redirect'
+        : `there is no benchmark '${name}'; choose relay, soak, prefixes, planner or redirect`,
     );
   if (rest.length > 0) mistakes.push(`'${rest.join(' ')}' means nothing here`);
   const whole = (option: string, text: string, most: number) =>

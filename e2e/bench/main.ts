@@ -18,6 +18,7 @@ import { startTraffic } from './measure/traffic.ts';
 import { verifyRelay } from './measure/verify-relay.ts';
 import { benchPlanner } from './planner/planner-command.ts';
 import { benchPrefixes } from './prefixes/prefixes-command.ts';
+import { benchRedirect } from './redirect/redirect-command.ts';
 import { type Relay, SITE } from './relays/relay.ts';
 import { chooseRelays, SOURCE_PORT, startCapped, startRelays } from './relays/start-relays.ts';
 import { writeRelayReport } from './report/write-relay-report.ts';
@@ -42,6 +43,8 @@ async function carryOut(command: BenchCommand, interrupted: AbortSignal): Promis
     process.stdout.write(`${await benchPrefixes(command, DEFAULT_FOLDER, say, interrupted)}\n`);
   else if (command.kind === 'planner')
     process.stdout.write(`${benchPlanner(command, DEFAULT_FOLDER, say, interrupted)}\n`);
+  else if (command.kind === 'redirect')
+    process.stdout.write(`${await benchRedirect(command, DEFAULT_FOLDER, say, interrupted)}\n`);
   else await run(command, interrupted);
 }
 

@@ -14,7 +14,7 @@ import type { StateBus } from './bus/state-bus.ts';
 import type { MasterConfig, PrefixesConfig } from './config.ts';
 import { AddressProver } from './depots/address-prover.ts';
 import { type AskDepot, createAskDepot } from './depots/ask-depot.ts';
-import { DEPOT_FACTS } from './depots/depot-facts.ts';
+import { DEPOT_FACTS, DEPOT_HEARD } from './depots/depot-facts.ts';
 import { DepotRegistry } from './depots/depot-registry.ts';
 import { depotRoutes } from './depots/depot-routes.ts';
 import { DepotService } from './depots/depot-service.ts';
@@ -54,6 +54,7 @@ import { PlanService } from './planning/plan-service.ts';
 import { Planner } from './planning/planner.ts';
 import { SIZE_FACTS, SizeMemory } from './planning/size-memory.ts';
 import { DownloadPolicy } from './policy/download-policy.ts';
+import { OverlayPlaces } from './policy/overlay-places.ts';
 import { RateCaps, SPENT_FACTS } from './policy/rate-caps.ts';
 import { MeasuredPrefixes, PREFIX_FACTS } from './prefixes/measured-prefixes.ts';
 import { PrefixFiles, type PrefixPaths } from './prefixes/prefix-files.ts';
@@ -206,14 +207,15 @@ export function createMaster(deps: MasterDeps): Master {
     isTrusted: (address) => sources.has(address, now()),
     onRefused: (refused) => emit({ type: 'connection-refused', ...refused }),
   });
-  const policy = new DownloadPolicy({
-    ...config,
-    overlay: () => [
+  const overlay = new OverlayPlaces(
+    () => [
       ...registry.places(now()),
       // Where this master can be reached, as targets of downloads would name it.
       ...(listening ? [authorityOf(listening.url), authorityOf(publicUrl())] : []),
     ],
-  });
+    now,
+  );
+  const policy = new DownloadPolicy({ ...config, overlay });
   const { windowBytes } = config.planner.assumptions;
   const ends = new EndLinks({ links, clients, origins, windowBytes });
   const planner = new Planner(config.planner, links, ends);
@@ -225,6 +227,10 @@ export function createMaster(deps: MasterDeps): Master {
     facts,
     jobs,
     emit,
+    onTrust: (depot, isTrusted) => {
+      if (!isTrusted) links.forgetFrom(depot);
+      emit({ type: 'depot-trust', depot, isTrusted });
+    },
     onWorked: ({ network }, depots, nowMs) => {
       for (const depot of depots) wishes.noteWorked(network, depot, nowMs);
     },
@@ -262,7 +268,14 @@ export function createMaster(deps: MasterDeps): Master {
       if (isToLearn) emit({ type: 'explored', jobId, host });
     },
   });
-  for (const kind of DEPOT_FACTS) facts.store.watch(kind, () => plans.noteDepots());
+  links.onChange(() => plans.noteLinks());
+  for (const kind of DEPOT_FACTS) {
+    facts.store.watch(kind, () => {
+      plans.noteDepots();
+      // That it was heard moves no depot.
+      if (kind !== DEPOT_HEARD) overlay.noteChange();
+    });
+  }
   const ask = deps.askDepot ?? createAskDepot({ policy: config.addresses, names: config.names });
   const service = new DepotService({
     registry,
@@ -333,6 +346,7 @@ export function createMaster(deps: MasterDeps): Master {
       listening = await server.listen(config.listen).catch((failure: unknown) => {
         throw asListenFailure(failure, formatAuthority(host, port));
       });
+      overlay.noteChange();
       masters.announce(publicUrl(), [masterKeyOf(signingKey)], now());
       nats?.start();
       void exchange.start();

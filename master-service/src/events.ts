@@ -28,6 +28,10 @@ export type MasterEvent =
     }
   /** A download was given another chain than the best one that is known, to learn. */
   | { readonly type: 'explored'; readonly jobId: string; readonly host: string }
+  /** Most neighbours of a depot have got much less than it says that it has sent; or it agrees with them again. */
+  | { readonly type: 'depot-trust'; readonly depot: string; readonly isTrusted: boolean }
+  /** Measurements of such a depot were not taken. */
+  | { readonly type: 'measurements-ignored'; readonly depot: string }
   /** A client has told how a download went, and what came of that. */
   | {
       readonly type: 'feedback';

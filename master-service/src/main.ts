@@ -118,6 +118,13 @@ function eventLogger(log: Logger): (event: MasterEvent) => void {
       warn(`${type} ${event.depot}`, fields, 'depot did not prove its address');
     else if (event.type === 'depot-twice')
       warn(`${type} ${event.depot}`, fields, ERRORS['depot-twice'].message);
+    else if (event.type === 'depot-trust')
+      log.warn(
+        fields,
+        event.isTrusted
+          ? 'depot agrees with its neighbours again'
+          : 'depot is contradicted by its neighbours',
+      );
     else if (event.type === 'facts-restored') log.info(fields, 'facts restored');
     else if (event.type === 'bus-connected') log.info(fields, 'connected with other masters');
     else if (event.type === 'bus-failed')

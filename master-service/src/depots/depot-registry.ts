@@ -49,6 +49,8 @@ export class DepotRegistry {
   readonly #lostAfterMs: number;
   readonly #policy: AddressPolicy;
   readonly #depots = new Map<string, RegisteredDepot>();
+  /** The same by id, until one comes or goes. */
+  #order: readonly RegisteredDepot[] | undefined;
   readonly #failures: FailureRate;
 
   constructor({ facts, store, heartbeatSeconds, addresses }: DepotRegistryInit) {
@@ -92,7 +94,7 @@ export class DepotRegistry {
         : new RegisteredDepot(record, this.#facts, this.#lostAfterMs);
     if (!depot.replays.take(stamp, nowMs)) return refuse('request-replayed');
     if (!known) this.#makeRoom(nowMs);
-    this.#depots.set(record.id, depot);
+    this.#keep(depot);
     const hasMoved = depot.register(record, stamp, nowMs);
     if (hasMoved) await this.#save();
     return ok(undefined);
@@ -202,6 +204,12 @@ export class DepotRegistry {
   #forget(id: string): void {
     for (const kind of DEPOT_FACTS) this.#facts.store.forget(kind, id);
     this.#depots.delete(id);
+    this.#order = undefined;
+  }
+
+  #keep(depot: RegisteredDepot): void {
+    this.#depots.set(depot.record.id, depot);
+    this.#order = undefined;
   }
 
   /** Keeps a depot as its facts are now; one without a registration is none. */
@@ -212,7 +220,7 @@ export class DepotRegistry {
     if (!registered) return;
     const { publicKey, host, port, tls } = registered.value;
     const record = { id, publicKey, host, port, tls };
-    this.#depots.set(id, new RegisteredDepot(record, this.#facts, this.#lostAfterMs));
+    this.#keep(new RegisteredDepot(record, this.#facts, this.#lostAfterMs));
   }
 
   /** A depot that was never there and is not heard of. */
@@ -225,8 +233,11 @@ export class DepotRegistry {
     await this.#store.save(this.#sorted().flatMap((depot) => (depot.isOwned ? [depot.kept] : [])));
   }
 
-  #sorted(): RegisteredDepot[] {
-    return [...this.#depots.values()].toSorted((one, other) => (one.record.id < other.record.id ? -1 : 1));
+  #sorted(): readonly RegisteredDepot[] {
+    this.#order ??= [...this.#depots.values()].toSorted((one, other) =>
+      one.record.id < other.record.id ? -1 : 1,
+    );
+    return this.#order;
   }
 }
 

@@ -41,7 +41,7 @@ interface DepotServiceInit {
   readonly clients: Pick<ClientTable, 'report'>;
   readonly origins: Pick<OriginTable, 'report'>;
   readonly idleLinks: Pick<IdleLinks, 'next'>;
-  readonly outcomes: Pick<OutcomeBook, 'report'>;
+  readonly outcomes: Pick<OutcomeBook, 'report' | 'isTrusted'>;
   readonly probes: Pick<OriginProbes, 'next'>;
   readonly emit: EmitEvent;
 }
@@ -74,20 +74,15 @@ export class DepotService {
 
   /** Takes in state, link estimates and sizes of the process that counts; `depot-twice`, `depot-unknown`. */
   hear(id: string, heartbeat: HeartbeatRequest, stamp: RequestStamp, nowMs: number): Result<Directory> {
-    const { registry, prover, links, clients, origins, sizes, idleLinks, outcomes, probes, emit } =
-      this.#init;
+    const { registry, prover, sizes, idleLinks, outcomes, probes, emit } = this.#init;
     const heard = registry.hear(id, heartbeat, stamp, nowMs);
     if (!heard.ok) {
       if (registry.view(id, nowMs)?.problem === 'depot-twice') emit({ type: 'depot-twice', depot: id });
       return heard;
     }
     if (heard.value) {
-      // Only of links between two registered depots: so the table is bounded, and no depot speaks for clients or origins.
-      for (const report of heartbeat.links) {
-        if (report.to !== id && registry.record(report.to)) links.report(id, report, nowMs);
-      }
-      for (const report of heartbeat.clients ?? []) clients.report(id, report, nowMs);
-      for (const report of heartbeat.origins ?? []) origins.report(id, report, nowMs);
+      if (outcomes.isTrusted(id, nowMs)) this.#measure(id, heartbeat, nowMs);
+      else emit({ type: 'measurements-ignored', depot: id });
       sizes.report(id, heartbeat.sizes, nowMs);
       outcomes.report(id, heartbeat.jobs ?? [], nowMs);
       emit({ type: 'depot-heard', depot: id });
@@ -99,6 +94,17 @@ export class DepotService {
     const test = idleLinks.next(id, views, nowMs);
     const probe = probes.next(id, views, nowMs);
     return ok({ ...this.#directory(id, nowMs), ...(test ? { test } : {}), ...(probe ? { probe } : {}) });
+  }
+
+  /** Takes in what a depot has measured. */
+  #measure(id: string, heartbeat: HeartbeatRequest, nowMs: number): void {
+    const { registry, links, clients, origins } = this.#init;
+    // Only of links between two registered depots: so the table is bounded, and no depot speaks for clients or origins.
+    for (const report of heartbeat.links) {
+      if (report.to !== id && registry.record(report.to)) links.report(id, report, nowMs);
+    }
+    for (const report of heartbeat.clients ?? []) clients.report(id, report, nowMs);
+    for (const report of heartbeat.origins ?? []) origins.report(id, report, nowMs);
   }
 
   /**

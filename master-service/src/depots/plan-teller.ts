@@ -47,7 +47,14 @@ export class PlanTeller {
 
   /** Tells every depot of a chain but the last which one comes behind it. Resolves when it is done; never rejects. */
   async tell(chain: Chain): Promise<void> {
+    const nowMs = this.#init.now();
+    // Of most chains all were told a moment ago.
+    if (chain.every((id, index) => index === 0 || this.#isTold(`${chain[index - 1]} ${id}`, nowMs))) return;
     await Promise.all(chain.slice(1).map((next, index) => this.#tellOne(chain[index] ?? '', next)));
+  }
+
+  #isTold(pair: string, nowMs: number): boolean {
+    return Math.abs(nowMs - (this.#toldAtMs.get(pair) ?? Number.NEGATIVE_INFINITY)) < TELL_INTERVAL_MS;
   }
 
   close(): void {
@@ -59,8 +66,11 @@ export class PlanTeller {
     const { registry, now, signingKey } = this.#init;
     const timeMs = now();
     const pair = `${id} ${next}`;
-    const isTold = Math.abs(timeMs - (this.#toldAtMs.get(pair) ?? -Infinity)) < TELL_INTERVAL_MS;
-    if (isTold || this.#underWay >= MOST_UNDER_WAY || timeMs < (this.#deafUntilMs.get(id) ?? 0))
+    if (
+      this.#isTold(pair, timeMs) ||
+      this.#underWay >= MOST_UNDER_WAY ||
+      timeMs < (this.#deafUntilMs.get(id) ?? 0)
+    )
       return undefined;
     const record = registry.record(id);
     const address = registry.provedAddress(id, timeMs);

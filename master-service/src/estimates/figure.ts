@@ -3,6 +3,10 @@ import type { Estimate } from './estimate.ts';
 
 /** So many measurements count at most: what has changed is followed within about as many, however much was measured before. */
 const MOST_WEIGHT = 8;
+/** One measurement moves what several others say by a fifth at most, however far it is off: it may be a mistake, or a lie. */
+const MOST_MOVED = Math.log(1.2);
+/** From so many on. */
+const SEVERAL = 3;
 /** What is taken to be known of the scatter of a thing's measurements before the first one: as much as so many tell. */
 const SCATTER_SAMPLES = 2;
 
@@ -46,8 +50,9 @@ export function observed(
   const left = leftOf(before, passedMs, lifeMs);
   const weight = Math.min(before.weight * left, MOST_WEIGHT);
   const scatter = before.scatter * (weight / before.weight);
-  const difference = Math.log(value / before.value);
   const share = 1 / (weight + 1);
+  const most = weight >= SEVERAL ? MOST_MOVED / share : Number.POSITIVE_INFINITY;
+  const difference = Math.min(Math.max(Math.log(value / before.value), -most), most);
   return {
     value: before.value * Math.exp(share * difference),
     scatter: scatter + weight * share * difference ** 2,

@@ -60,6 +60,11 @@ export function createMetrics({
     'Planned downloads that their entry depot has told the end of',
     ['outcome'],
   );
+  const ignored = counter(
+    'measurements_ignored_total',
+    'Reports of depots that their neighbours contradict',
+    [],
+  );
   const explored = counter('explored_total', 'Plans that took another chain than the best one, to learn', []);
   const feedback = counter('feedback_total', 'What clients told of downloads, and what came of it', [
     'verdict',
@@ -172,6 +177,8 @@ export function createMetrics({
       if (error !== undefined) errors.observe(error);
       if (regret !== undefined) regrets.observe(regret);
     },
+    'depot-trust': () => {},
+    'measurements-ignored': () => ignored.inc(),
     explored: () => explored.inc(),
     feedback: ({ verdict, effect }) => feedback.inc({ verdict, effect }),
     refused: ({ code }) => refusals.inc({ code }),

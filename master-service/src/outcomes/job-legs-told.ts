@@ -1,9 +1,7 @@
 import { type Chain, type JobLeg, type JobReport, legGoodput, type OutcomeLeg } from '@longhaul/shared';
 import { legEnds } from '../planning/chain-legs.ts';
 import type { RouteBasis } from '../planning/route-basis.ts';
-
-/** What has come may be so much less than what was sent: it was on its way when somebody looked last. */
-const UNDER_WAY = { share: 0.1, bytes: 262_144 };
+import { hasLess } from './dispute-book.ts';
 
 interface Told {
   readonly leg: JobLeg;
@@ -62,10 +60,6 @@ function measuredLeg({ sender, receiver }: TwoEnds): OutcomeLeg['measured'] {
     ...(sender && sentBytes > 0 ? { lossRate: Math.min(1, retransmittedBytes / sentBytes) } : {}),
     ...(goodputBps === undefined ? {} : { goodputBps }),
     ...(limitedBy === undefined ? {} : { limitedBy }),
-    ...(sender && receiver && isDisputed(bytes, receiver.leg) ? { isDisputed: true } : {}),
+    ...(sender && receiver && hasLess(receiver.leg, sender.leg) ? { isDisputed: true } : {}),
   };
-}
-
-function isDisputed(sentBytes: number, { receivedBytes }: JobLeg): boolean {
-  return receivedBytes < (1 - UNDER_WAY.share) * sentBytes - UNDER_WAY.bytes;
 }

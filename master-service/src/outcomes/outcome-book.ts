@@ -10,6 +10,7 @@ import type { EmitEvent } from '../events.ts';
 import type { FactKind } from '../facts/fact.ts';
 import { Facts } from '../facts/facts.ts';
 import { directSeconds, predictedSeconds, unseenSeconds } from '../planning/route-basis.ts';
+import { DisputeBook } from './dispute-book.ts';
 import { outcomeLegs } from './job-legs-told.ts';
 import type { PlannedJob, RecentJobs } from './recent-jobs.ts';
 
@@ -37,6 +38,8 @@ interface OutcomeBookInit {
   readonly facts?: Facts;
   readonly jobs: RecentJobs;
   readonly emit: EmitEvent;
+  /** Told of a depot whose neighbours have got less than it says, and when they agree again. */
+  readonly onTrust?: (depot: string, isTrusted: boolean) => void;
   /** Called when a download has come whole, with the depots of its plan that it came over. */
   readonly onWorked?: (job: PlannedJob, depots: readonly string[], nowMs: number) => void;
 }
@@ -49,12 +52,18 @@ export class OutcomeBook {
   readonly #init: OutcomeBookInit;
   readonly #facts: Facts;
   readonly #compared = new WeakSet<PlannedJob>();
+  readonly #disputes: DisputeBook;
 
   constructor(init: OutcomeBookInit) {
     this.#init = init;
     this.#facts = init.facts ?? new Facts({ kinds: JOB_FACTS });
+    this.#disputes = new DisputeBook({
+      reportOf: (jobId, depot) => this.#facts.store.newest(JOB_REPORTED, `${jobId} ${depot}`)?.value,
+      ...(init.onTrust ? { onChange: init.onTrust } : {}),
+    });
     this.#facts.store.watch(JOB_REPORTED, (now) => {
       const [jobId = '', depot = ''] = now?.key.split(' ') ?? [];
+      if (now) this.#disputes.note(depot, now.value, now.timeMs);
       const job = init.jobs.get(jobId);
       if (now?.value.download && job) this.#compare(job, depot, now.value.download, now.timeMs);
     });
@@ -67,6 +76,11 @@ export class OutcomeBook {
       const known = this.#facts.own(JOB_REPORTED, key)?.value;
       this.#facts.learn(JOB_REPORTED, key, known ? joinJobReports(known, report) : report, nowMs);
     }
+  }
+
+  /** Whether what a depot tells fits what its neighbours tell. */
+  isTrusted(depot: string, nowMs: number): boolean {
+    return this.#disputes.isTrusted(depot, nowMs);
   }
 
   /** What came of a job that was planned here; `undefined` while nobody has told. */

@@ -73,10 +73,13 @@ const SLACKS: readonly number[] = [0.02, 0.06, 0.15, 0.3, 0.6, 1.2, 3, 10, INFIN
 /** Chains that a search begins at most, far more than any overlay has asked for: some milliseconds. Then the best ones so far count. */
 const MOST_BEGUN = 100_000;
 
+/** Searches run one after the other, each to its end: one room for chains that have begun serves all, and need not be made and cleared away each time. */
+const PARTIAL_CHAINS = new PartialChains();
+
 /** The chains of one space, the fastest first: exact, by decision 36. */
 export class ChainSearch {
   readonly #space: SearchSpace;
-  readonly #partial = new PartialChains();
+  readonly #partial = PARTIAL_CHAINS;
   readonly #chain = new Int32Array(MAX_CHAIN_DEPOTS);
   readonly #reached: { client?: ReadonlySet<string>; origin?: ReadonlySet<string> } = {};
   // What follows is of one run.

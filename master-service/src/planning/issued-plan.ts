@@ -21,6 +21,9 @@ export interface Decided {
   readonly signalling: ReturnType<typeof chooseSignalling>;
 }
 
+/** What a plan was made by: the depots that were up, and how much was measured of its ends. */
+export type KnownThen = Pick<IssuedPlan, 'upDepots' | 'known'>;
+
 /** A plan as it is given out. */
 export interface IssuedPlan {
   readonly jobId: string;

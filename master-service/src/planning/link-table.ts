@@ -86,6 +86,12 @@ export class LinkTable implements LinkView {
     this.#facts.learn(LINK_MEASURED, key, withReport(known?.value, report, passedMs), nowMs);
   }
 
+  /** Forgets what a depot has measured: it is not believed any more. */
+  forgetFrom(depot: string): void {
+    const keys = [...this.#measured.keys()].filter((key) => key.startsWith(`${depot} `));
+    for (const key of keys) this.#facts.store.forget(LINK_MEASURED, key);
+  }
+
   /**
    * The estimate of the leg on which `other` sends to `one`; `undefined` when RTT or rate are unknown. Each figure is what `other`
    * measured; where it has not lately, what `one` measured in the other direction.

@@ -1,9 +1,7 @@
 import {
   clientAddress,
   clientPrefix,
-  type GetOptions,
   type LegEvidence,
-  type OriginUrl,
   ok,
   type PlanAnswer,
   type Result,
@@ -13,20 +11,24 @@ import type { MasterConfig } from '../config.ts';
 import type { OriginProbes } from '../measuring/origin-probes.ts';
 import type { DownloadPolicy } from '../policy/download-policy.ts';
 import type { RateCaps } from '../policy/rate-caps.ts';
-import type { Place, Whereabouts } from '../prefixes/whereabouts.ts';
+import type { Whereabouts } from '../prefixes/whereabouts.ts';
 import type { TicketIssuer } from '../tickets/ticket-issuer.ts';
 import type { PlanningDepot } from './chain-search.ts';
 import { chooseSignalling } from './choose-signalling.ts';
-import type { Exploring } from './choose-to-learn.ts';
 import type { EndLinks } from './end-links.ts';
-import { Explorer } from './explorer.ts';
-import { HeldWays } from './held-ways.ts';
-import { charsOf, type Decided, type DownloadRequest, type IssuedPlan, isSameWay } from './issued-plan.ts';
-import type { DownloadEnds } from './link-view.ts';
+import {
+  charsOf,
+  type Decided,
+  type DownloadRequest,
+  type IssuedPlan,
+  isSameWay,
+  type KnownThen,
+} from './issued-plan.ts';
 import { answerOf } from './plan-answer.ts';
 import { PlanCache } from './plan-cache.ts';
 import { PlanIssuer } from './plan-issuer.ts';
-import type { Planner, Route, RouteQuery } from './planner.ts';
+import type { Planner, Route } from './planner.ts';
+import { type ClientWishes, RouteChooser } from './route-chooser.ts';
 import { estimateSize } from './size-estimate.ts';
 import type { SizeMemory } from './size-memory.ts';
 
@@ -41,14 +43,6 @@ interface KnownDepots {
   readonly view: (id: string, nowMs: number) => KnownDepot | undefined;
   /** How often one of them fails. */
   readonly failuresPerSecond: number;
-}
-
-/** What clients have said of plans. */
-interface ClientWishes {
-  /** Whether nobody has said anything. */
-  readonly isEmpty: boolean;
-  readonly avoidedBy: (network: string, nowMs: number) => readonly string[];
-  readonly prefersDirect: (network: string, host: string, nowMs: number) => boolean;
 }
 
 interface PlanServiceInit {
@@ -78,26 +72,27 @@ interface PlanServiceInit {
 /** The depots that were up at a moment. */
 interface UpDepots {
   readonly ids: string;
+  readonly count: number;
   readonly atMs: number;
 }
 
 /** Which depots are up is looked at so often, and whenever one is heard of: each look goes through all of them. */
 const UP_FOR_MS = 100;
+/** So few depots change seldom, and plans over them are cheap: decisions are made anew whenever one of them is heard. */
+const FEW_DEPOTS = 64;
 
 /** From a download request to a plan with its ticket: policy, size, route, ticket. */
 export class PlanService {
   readonly #init: PlanServiceInit;
   readonly #issuer: PlanIssuer;
-  readonly #ways = new HeldWays();
-  readonly #explorer: Explorer;
+  readonly #chooser: RouteChooser;
   readonly #cache = new PlanCache<IssuedPlan>();
-  #up: UpDepots = { ids: '', atMs: Number.NEGATIVE_INFINITY };
+  #up: UpDepots = { ids: '', count: 0, atMs: Number.NEGATIVE_INFINITY };
 
   constructor(init: PlanServiceInit) {
     this.#init = init;
     this.#issuer = new PlanIssuer(init);
-    const { random } = init;
-    this.#explorer = new Explorer({ ...init.config.planner.explore, ...(random ? { random } : {}) });
+    this.#chooser = new RouteChooser(init);
   }
 
   /**
@@ -127,7 +122,14 @@ export class PlanService {
 
   /** Looks again which depots are up, the next time that it matters: one of them has changed. */
   noteDepots(): void {
-    this.#up = { ids: '', atMs: Number.NEGATIVE_INFINITY };
+    this.#up = { ...this.#up, atMs: Number.NEGATIVE_INFINITY };
+    this.noteLinks();
+  }
+
+  /** Decides again what was decided lately: more is known of a link, or of a depot. */
+  noteLinks(): void {
+    // Of a large overlay something changes all the time, and what was decided is good for a second.
+    if (this.#up.count <= FEW_DEPOTS) this.#chooser.noteChange();
   }
 
   #plan(request: DownloadRequest, nowMs: number, isExplained: boolean): Result<IssuedPlan> {
@@ -145,18 +147,13 @@ export class PlanService {
     const share = caps?.takePlan(address, nowMs);
     if (share && !share.ok) return share;
     this.#init.probes.want(url, address, nowMs);
-    const decided = this.#decide(request, held, nowMs);
+    const known = this.#knownNow(address, url.host, nowMs);
+    const decided = this.#decide(request, held, known, nowMs);
     if (!decided.ok) return decided;
     const explained = (plan: IssuedPlan) =>
       isExplained ? { ...plan, answer: this.#answer(request, decided.value, plan, nowMs) } : plan;
     if (held && isSameWay(held, decided.value.route)) return ok(explained(held));
-    const issued = this.#issuer.issue(
-      request,
-      decided.value,
-      caps,
-      this.#knownNow(address, url.host, nowMs),
-      nowMs,
-    );
+    const issued = this.#issuer.issue(request, decided.value, caps, known, nowMs);
     if (!issued.ok) return issued;
     this.#init.onIssued?.(issued.value, request, decided.value.route, nowMs);
     const plan = explained(issued.value);
@@ -173,67 +170,19 @@ export class PlanService {
     });
   }
 
-  #decide(request: DownloadRequest, given: IssuedPlan | undefined, nowMs: number): Result<Decided> {
+  #decide(
+    request: DownloadRequest,
+    given: IssuedPlan | undefined,
+    known: KnownThen,
+    nowMs: number,
+  ): Result<Decided> {
     const { url, options, kind } = request;
     const size = estimateSize(request, this.#init.sizes, this.#init.config.planner.assumedSizeBytes);
     const client = this.#init.whereabouts.placeOf(request.clientAddress, nowMs, true);
-    const route = this.#route(request, given, { size, client }, nowMs);
+    const route = this.#chooser.choose(request, { size, client, given, ...known }, nowMs);
     if (!route.ok) return route;
     const signalling = chooseSignalling({ wanted: options.signalling, kind, url, chain: route.value.chain });
     return ok({ size, client, route: route.value, signalling });
-  }
-
-  #route(
-    { url, options, kind, clientAddress: address }: DownloadRequest,
-    given: IssuedPlan | undefined,
-    { size: { sizeBytes, source, isWholeOnly }, client }: Pick<Decided, 'size' | 'client'>,
-    nowMs: number,
-  ): Result<Route> {
-    const { planner, registry } = this.#init;
-    // Lanes are the entry depot's ranges, and it does not see into a tunnel.
-    const lanes = kind === 'tunnel' ? { lanes: 1 } : {};
-    const isSizeAssumed = source === 'assumed';
-    const breaks = isWholeOnly ? { depotBreaksPerSecond: registry.failuresPerSecond } : {};
-    const originTls = url.scheme === 'https';
-    const wished = this.#wished(address, url.host, options, nowMs);
-    const key = { address, url, kind, sizeBytes };
-    const held = this.#ways.get(key, nowMs);
-    const ends = endsOf(address, client, url);
-    const known = { sizeBytes, isSizeAssumed, originTls, ends, ...(held ? { held } : {}) };
-    // What a request chooses by itself says nothing of the next one.
-    const isFree = !options.via?.length && !options.avoid?.length && options.lanes === undefined;
-    const exploring = isFree ? this.#exploring(address, given) : undefined;
-    const query = { ...options, ...wished, ...lanes, ...breaks, ...known, exploring };
-    const route = planner.plan(query, registry.views(nowMs), nowMs);
-    if (!route.ok || !isFree || given) return route;
-    const { chain, expectedSeconds, decisionReason } = route.value;
-    const isToLearn = decisionReason === 'to-learn';
-    this.#explorer.note(address, isToLearn);
-    if (!isToLearn) this.#ways.set(key, { chain, seconds: expectedSeconds, sizeBytes }, nowMs);
-    return route;
-  }
-
-  /** Whether this download may be used to learn. One that was given is explained as it was. */
-  #exploring(address: string, given: IssuedPlan | undefined): Exploring | undefined {
-    if (!given) return this.#explorer.next(address);
-    return given.isToLearn ? { mostRegret: Number.POSITIVE_INFINITY, chain: given.chain } : undefined;
-  }
-
-  /** What clients of this network have said, unless the request itself chooses its way. */
-  #wished(
-    address: string,
-    host: string,
-    { via = [], avoid = [] }: GetOptions,
-    nowMs: number,
-  ): Pick<RouteQuery, 'avoid' | 'isDirectPreferred'> {
-    const { wishes } = this.#init;
-    if (!wishes || wishes.isEmpty || via.length > 0) return {};
-    const network = clientPrefix(address);
-    const avoided = wishes.avoidedBy(network, nowMs);
-    return {
-      ...(avoided.length > 0 ? { avoid: [...avoid, ...avoided] } : {}),
-      isDirectPreferred: wishes.prefersDirect(network, host, nowMs),
-    };
   }
 
   // A direct answer holds only as long as the same depots are up: with another one, or when more is measured of its ends, there may be a chain.
@@ -256,20 +205,15 @@ export class PlanService {
   }
 
   /** What a plan for these ends is made by, so that it can be told later whether that has changed. */
-  #knownNow(client: string, origin: string, nowMs: number): Pick<IssuedPlan, 'upDepots' | 'known'> {
+  #knownNow(client: string, origin: string, nowMs: number): KnownThen {
     return { upDepots: this.#upDepots(nowMs), known: this.#init.ends.stateOf({ client, origin }) };
   }
 
   #upDepots(nowMs: number): string {
     if (Math.abs(nowMs - this.#up.atMs) >= UP_FOR_MS) {
       const up = this.#init.registry.views(nowMs).filter((depot) => depot.state === 'up');
-      this.#up = { ids: up.map((depot) => depot.id).join(), atMs: nowMs };
+      this.#up = { ids: up.map((depot) => depot.id).join(), count: up.length, atMs: nowMs };
     }
     return this.#up.ids;
   }
-}
-
-/** That this site's master was asked says nothing of where a client is, unless masters share an address. */
-function endsOf(client: string, { site }: Place, { host }: OriginUrl): DownloadEnds {
-  return { client, origin: host, ...(site && site.rule !== 'asked' ? { clientSite: site.name } : {}) };
 }

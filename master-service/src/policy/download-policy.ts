@@ -1,13 +1,11 @@
 import {
   type AddressPolicy,
-  type Authority,
   type HostPattern,
   isAddressLiteral,
   isInNetworks,
   matchesHostPattern,
   type OriginUrl,
   ok,
-  plainAddress,
   type Result,
   refuse,
   refuseAddress,
@@ -20,7 +18,7 @@ interface DownloadPolicyInit {
   readonly public: false | PublicCaps;
   readonly addresses: AddressPolicy;
   /** Where depots and masters listen: downloads from there would be loops. */
-  readonly overlay: () => readonly Authority[];
+  readonly overlay: { has(host: string, port: number): boolean };
 }
 
 /** How a download was let in: `metered` ones count against the caps of their client's network. */
@@ -54,8 +52,7 @@ export class DownloadPolicy {
   checkTarget(url: OriginUrl): Result<void> {
     const { addresses, overlay } = this.#init;
     const literal = literalOf(url.host);
-    const host = plainAddress(literal ?? url.host);
-    if (overlay().some((place) => place.port === url.port && plainAddress(place.host) === host)) {
+    if (overlay.has(literal ?? url.host, url.port)) {
       return refuse('address-not-allowed', 'it is a part of Longhaul itself');
     }
     if (literal !== undefined) {

@@ -1,0 +1,77 @@
+import { join, resolve } from 'node:path';
+import { listOf, parseOptions, refusal } from '../../lab/options.ts';
+import { openLineFile } from '../../lab/results/result-file.ts';
+import { describeRun, fingerprintOf } from '../../lab/results/run-info.ts';
+import { REDIRECT_CASE_IDS, type RedirectCaseId } from './redirect-case.ts';
+import { redirectLineSchema } from './redirect-line.ts';
+import { runRedirect } from './run-redirect.ts';
+import { writeRedirectReport } from './write-redirect-report.ts';
+
+export interface RedirectCommand {
+  readonly kind: 'redirect';
+  readonly cases: readonly RedirectCaseId[];
+  readonly repeats: number;
+  readonly requests: number;
+  readonly resultFile: string | undefined;
+  readonly outFolder: string | undefined;
+}
+
+const OPTIONS = {
+  cases: { type: 'string' },
+  repeat: { type: 'string' },
+  requests: { type: 'string' },
+  json: { type: 'string' },
+  out: { type: 'string' },
+} as const;
+
+const REPEATS = 7;
+const REQUESTS = 40_000;
+
+/** Reads what stands behind `redirect`. Throws `lab-input-invalid` that lists every mistake. */
+export function readRedirectCommand(args: readonly string[]): RedirectCommand {
+  const { values, positionals } = parseOptions(args, OPTIONS, 'npm run bench --');
+  const mistakes = positionals.length > 0 ? [`'${positionals.join(' ')}' means nothing here`] : [];
+  const asked = listOf(values.cases) ?? REDIRECT_CASE_IDS;
+  for (const id of asked)
+    if (!REDIRECT_CASE_IDS.some((known) => known === id))
+      mistakes.push(`there is no case '${id}'; choose from ${REDIRECT_CASE_IDS.join(', ')}`);
+  const whole = (option: 'repeat' | 'requests', preset: number, least: number, most: number): number => {
+    const text = values[option] ?? String(preset);
+    const value = Number(text);
+    if (!/^[0-9]+$/.test(text) || value < least || value > most)
+      mistakes.push(`--${option} ${text} must be a whole number from ${least} to ${most}`);
+    return value;
+  };
+  const command = {
+    kind: 'redirect' as const,
+    cases: REDIRECT_CASE_IDS.filter((id) => asked.includes(id)),
+    repeats: whole('repeat', REPEATS, 1, 1000),
+    requests: whole('requests', REQUESTS, 100, 10_000_000),
+    resultFile: values.json,
+    outFolder: values.out,
+  };
+  if (mistakes.length > 0) throw refusal(`${mistakes.join('; ')}.`);
+  return command;
+}
+
+/** Runs the benchmark and gives its page. */
+export async function benchRedirect(
+  { cases, repeats, requests, resultFile, outFolder }: RedirectCommand,
+  folder: string,
+  say: (text: string) => void,
+  signal: AbortSignal,
+): Promise<string> {
+  const out = outFolder ?? folder;
+  const path = resolve(resultFile ?? join(out, 'redirect.jsonl'));
+  const info = describeRun({
+    experiment: 'redirect',
+    planFingerprint: fingerprintOf({ cases, repeats, requests }),
+    command: ['npm run bench --', ...process.argv.slice(2)].join(' '),
+    options: { repeat: repeats, quick: false, cutSeconds: null, seed: 0 },
+    programs: ['nginx'],
+  });
+  const file = openLineFile(path, info, redirectLineSchema);
+  await runRedirect({ cases, repeats, requests, file, say, signal });
+  file.finish();
+  return writeRedirectReport({ resultFile: path, outFolder: resolve(out) }).page;
+}

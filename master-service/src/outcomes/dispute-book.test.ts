@@ -1,0 +1,107 @@
+import type { JobReport } from '@longhaul/shared';
+import { expect, test } from 'vitest';
+import { LinkTable } from '../planning/link-table.ts';
+import { Planner } from '../planning/planner.ts';
+import { testConfig } from '../testing/start-master.ts';
+import { DisputeBook } from './dispute-book.ts';
+import { OutcomeBook } from './outcome-book.ts';
+import { RecentJobs } from './recent-jobs.ts';
+
+const NOW = 1_795_000_000_000;
+
+/** What one end of a leg tells: bytes sent, or received. */
+function reportOf(jobId: string, peer: string, sentBytes: number, receivedBytes: number): JobReport {
+  return {
+    jobId,
+    seconds: 5,
+    legs: [{ peer, connections: 1, sentBytes, retransmittedBytes: 0, receivedBytes }],
+  };
+}
+
+/** Downloads over all pairs of depots, of which liars say that they have sent ten times as much as they have. */
+function overlayWith(depots: number, liars: number) {
+  const changes: string[] = [];
+  const book = new OutcomeBook({
+    jobs: new RecentJobs(),
+    emit: () => {},
+    onTrust: (depot, isTrusted) => changes.push(`${depot} ${isTrusted}`),
+  });
+  const ids = Array.from({ length: depots }, (_, index) => `d${index}`);
+  const isLiar = (id: string) => Number(id.slice(1)) < liars;
+  let [job, nowMs] = [0, NOW];
+  const carry = (times = 1) => {
+    for (let time = 0; time < times; time += 1) {
+      for (const from of ids)
+        for (const to of ids) {
+          if (from === to) continue;
+          job += 1;
+          const sent = isLiar(from) ? 1e9 : 1e8;
+          book.report(from, [reportOf(`j${job}`, to, sent, 0)], nowMs);
+          book.report(to, [reportOf(`j${job}`, from, 0, 1e8)], nowMs);
+        }
+      nowMs += 60_000;
+    }
+  };
+  const distrusted = () => ids.filter((id) => !book.isTrusted(id, nowMs));
+  return { book, carry, distrusted, changes, later: (ms: number) => (nowMs += ms) };
+}
+
+test('of twenty depots the two that lie are found by what their neighbours got, and no other one', () => {
+  const { carry, distrusted, changes } = overlayWith(20, 2);
+  carry(2);
+  expect(distrusted()).toEqual(['d0', 'd1']);
+  expect(changes.toSorted()).toEqual(['d0 false', 'd1 false']);
+});
+
+test('an overlay of honest depots believes all of them', () => {
+  const { carry, distrusted } = overlayWith(8, 0);
+  carry(2);
+  expect(distrusted()).toEqual([]);
+});
+
+test('of two depots that contradict each other nobody knows which one lies', () => {
+  const { carry, distrusted } = overlayWith(2, 1);
+  carry(3);
+  expect(distrusted()).toEqual([]);
+});
+
+test('a depot that has lied is believed again an hour after the last contradiction', () => {
+  const { carry, distrusted, later } = overlayWith(10, 1);
+  carry(2);
+  expect(distrusted()).toEqual(['d0']);
+  later(3_600_001);
+  expect(distrusted()).toEqual([]);
+});
+
+test('a report that waits for its other half contradicts nobody', () => {
+  const book = new DisputeBook({
+    reportOf: (jobId, depot) => (depot === 'd1' ? reportOf(jobId, 'd2', 1e8, 0) : undefined),
+  });
+  for (let job = 0; job < 100; job += 1)
+    book.note('d1', reportOf(`j${job}`, 'd2', 1e8, 0), NOW + 60_000 * job);
+  expect(book.isTrusted('d1', NOW)).toBe(true);
+});
+
+test('what a depot that is not believed has measured steers no plan any more', () => {
+  const config = testConfig({
+    links: [
+      { between: ['client', 'origin'], rttMs: 200, lossRate: 0.01, rateBps: 1e9 },
+      ...['d0', 'd1'].map((id) => ({ between: ['client', id], rttMs: 5, rateBps: 1e9 })),
+      { between: ['x', 'origin'], rttMs: 5, rateBps: 1e9 },
+    ],
+  });
+  const links = new LinkTable(config.links, 3e6);
+  const planner = new Planner(config.planner, links);
+  const depots = ['d0', 'd1', 'x'].map((id) => ({ id, tls: false, state: 'up' as const }));
+  const chain = () => {
+    const route = planner.plan({ sizeBytes: 1e9, originTls: false, lanes: 1 }, depots, NOW);
+    return route.ok ? route.value.chain : undefined;
+  };
+  for (let times = 0; times < 5; times += 1) {
+    links.report('d0', { to: 'x', rttMs: 190, goodputBps: 9e8 }, NOW);
+    links.report('d1', { to: 'x', rttMs: 190, goodputBps: 1e8 }, NOW);
+  }
+  expect(chain()).toEqual(['d0', 'x']);
+  links.forgetFrom('d0');
+  expect(chain()).toEqual(['d1', 'x']);
+});

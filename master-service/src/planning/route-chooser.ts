@@ -1,0 +1,159 @@
+import { clientPrefix, type GetOptions, type OriginUrl, ok, type Result } from '@longhaul/shared';
+import type { MasterConfig } from '../config.ts';
+import type { Place } from '../prefixes/whereabouts.ts';
+import type { PlanningDepot } from './chain-search.ts';
+import type { Exploring } from './choose-to-learn.ts';
+import { Explorer } from './explorer.ts';
+import { HeldWays } from './held-ways.ts';
+import type { Decided, DownloadRequest, IssuedPlan, KnownThen } from './issued-plan.ts';
+import type { DownloadEnds } from './link-view.ts';
+import type { Planner, Route, RouteQuery } from './planner.ts';
+import { RouteCache } from './route-cache.ts';
+
+/** What clients have said of plans. */
+export interface ClientWishes {
+  /** Whether nobody has said anything. */
+  readonly isEmpty: boolean;
+  readonly avoidedBy: (network: string, nowMs: number) => readonly string[];
+  readonly prefersDirect: (network: string, host: string, nowMs: number) => boolean;
+}
+
+interface RouteChooserInit {
+  readonly config: Pick<MasterConfig, 'planner'>;
+  readonly planner: Planner;
+  readonly registry: {
+    readonly views: (nowMs: number) => readonly PlanningDepot[];
+    /** How often one of them fails. */
+    readonly failuresPerSecond: number;
+  };
+  readonly wishes?: ClientWishes;
+  /** 0 to below 1, evenly; says which downloads may be used to learn. */
+  readonly random?: () => number;
+}
+
+/** What is known when a way is chosen. */
+interface Known extends Pick<Decided, 'size' | 'client'>, KnownThen {
+  /** The plan that was given already, and is to be explained. */
+  readonly given: IssuedPlan | undefined;
+}
+
+/**
+ * Chooses the way of a download by the planner, and by what the planner does not know: what clients of its network had and said, and whether
+ * it may be used to learn.
+ */
+export class RouteChooser {
+  readonly #init: RouteChooserInit;
+  readonly #ways = new HeldWays();
+  readonly #routes = new RouteCache();
+  readonly #explorer: Explorer;
+
+  constructor(init: RouteChooserInit) {
+    const { config, random } = init;
+    this.#init = init;
+    this.#explorer = new Explorer({ ...config.planner.explore, ...(random ? { random } : {}) });
+  }
+
+  /** What was decided lately is decided again. */
+  noteChange(): void {
+    this.#routes.clear();
+  }
+
+  choose(request: DownloadRequest, known: Known, nowMs: number): Result<Route> {
+    const { url, options, kind, clientAddress: address } = request;
+    // What a request chooses by itself says nothing of the next one.
+    const isFree = !options.via?.length && !options.avoid?.length && options.lanes === undefined;
+    const wished = this.#wished(address, url.host, options, nowMs);
+    if (!isFree || known.given)
+      return this.#plan(
+        request,
+        known,
+        { ...options, ...wished, ...this.#learned(request, known, nowMs) },
+        nowMs,
+      );
+    const exploring = this.#explorer.next(address);
+    const isUsual = !exploring && !wished.avoid && !wished.isDirectPreferred;
+    const question = isUsual ? questionOf(request, known) : '';
+    const same = isUsual ? this.#routes.get(question, known.upDepots, nowMs) : undefined;
+    if (same) return ok(same);
+    const { held } = this.#learned(request, known, nowMs);
+    const route = this.#plan(
+      request,
+      known,
+      { ...options, ...wished, ...(held ? { held } : {}), exploring },
+      nowMs,
+    );
+    if (!route.ok) return route;
+    const { chain, expectedSeconds, decisionReason } = route.value;
+    const { sizeBytes } = known.size;
+    const isToLearn = decisionReason === 'to-learn';
+    this.#explorer.note(address, isToLearn);
+    if (!isToLearn)
+      this.#ways.set(
+        { address, url, kind, sizeBytes },
+        { chain, seconds: expectedSeconds, sizeBytes },
+        nowMs,
+      );
+    if (isUsual) this.#routes.set(question, known.upDepots, route.value, nowMs);
+    return route;
+  }
+
+  #plan(
+    { url, kind, clientAddress: address }: DownloadRequest,
+    { size, client }: Known,
+    wanted: Partial<RouteQuery>,
+    nowMs: number,
+  ): Result<Route> {
+    const { planner, registry } = this.#init;
+    const { sizeBytes, source, isWholeOnly } = size;
+    // Lanes are the entry depot's ranges, and it does not see into a tunnel.
+    const lanes = kind === 'tunnel' ? { lanes: 1 } : {};
+    const breaks = isWholeOnly ? { depotBreaksPerSecond: registry.failuresPerSecond } : {};
+    const isSizeAssumed = source === 'assumed';
+    const ends = endsOf(address, client, url);
+    const known = { sizeBytes, isSizeAssumed, originTls: url.scheme === 'https', ends };
+    return planner.plan({ ...wanted, ...lanes, ...breaks, ...known }, registry.views(nowMs), nowMs);
+  }
+
+  /** What clients of this network had; and of a plan that was given to learn by, its chain, so that it is explained as it was. */
+  #learned(
+    { clientAddress: address, url, kind }: DownloadRequest,
+    { size, given }: Known,
+    nowMs: number,
+  ): { readonly held?: RouteQuery['held']; readonly exploring?: Exploring } {
+    const held = this.#ways.get({ address, url, kind, sizeBytes: size.sizeBytes }, nowMs);
+    const exploring = given?.isToLearn && { mostRegret: Number.POSITIVE_INFINITY, chain: given.chain };
+    return { ...(held ? { held } : {}), ...(exploring ? { exploring } : {}) };
+  }
+
+  /** What clients of this network have said, unless the request itself chooses its way. */
+  #wished(
+    address: string,
+    host: string,
+    { via = [], avoid = [] }: GetOptions,
+    nowMs: number,
+  ): Pick<RouteQuery, 'avoid' | 'isDirectPreferred'> {
+    const { wishes } = this.#init;
+    if (!wishes || wishes.isEmpty || via.length > 0) return {};
+    const network = clientPrefix(address);
+    const avoided = wishes.avoidedBy(network, nowMs);
+    return {
+      ...(avoided.length > 0 ? { avoid: [...avoid, ...avoided] } : {}),
+      isDirectPreferred: wishes.prefersDirect(network, host, nowMs),
+    };
+  }
+}
+
+/** That this site's master was asked says nothing of where a client is, unless masters share an address. */
+function endsOf(client: string, { site }: Place, { host }: OriginUrl): DownloadEnds {
+  return { client, origin: host, ...(site && site.rule !== 'asked' ? { clientSite: site.name } : {}) };
+}
+
+/** All that decides a way beside the links, the same text for the same. */
+function questionOf({ clientAddress: address, url, kind }: DownloadRequest, { size, known }: Known): string {
+  const { sizeBytes, source, isWholeOnly } = size;
+  return `${address} ${originOf(url)} ${kind} ${sizeBytes} ${source} ${isWholeOnly} ${known}`;
+}
+
+function originOf({ scheme, host, port }: OriginUrl): string {
+  return `${scheme} ${host}:${port}`;
+}
