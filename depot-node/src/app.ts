@@ -10,8 +10,10 @@ import { createDepotServer } from './door/depot-server.ts';
 import { openUplink } from './fairness/open-uplink.ts';
 import { JobTable } from './jobs/job-table.ts';
 import { openKernel } from './kernel/open-kernel.ts';
+import { jobReportOf } from './measuring/job-report.ts';
 import { LinkTests } from './measuring/link-tests.ts';
 import { OriginProbes } from './measuring/origin-probes.ts';
+import { createUplinkLoad } from './measuring/uplink-load.ts';
 import { createMetrics } from './metrics.ts';
 import { createOverlayMember } from './overlay-member.ts';
 import type { DataPlane } from './plane/data-plane.ts';
@@ -88,6 +90,8 @@ export function createDepot(init: DepotInit): Depot {
   });
   const observe: Observe = (event) => {
     metrics.observe(event);
+    const ended = jobReportOf(event);
+    if (ended) member.membership.noteJob(ended);
     init.observe(event);
   };
 
@@ -122,6 +126,13 @@ export function createDepot(init: DepotInit): Depot {
     takeClientReports: () => sampler.takeClientReports(),
     takeOriginReports: () => sampler.takeOriginReports(),
     activeTransfers: () => jobs.active,
+    uplink:
+      config.uplink &&
+      createUplinkLoad({
+        mostBps: config.uplink.rateBps,
+        sentBytes: () => sampler.totals('client').sentBytes + sampler.totals('depot').sentBytes,
+        nowMs,
+      }),
     onHeard: ({ test, probe }) => {
       if (config.measuring.bytesPerHour === 0) return;
       void linkTests.probe();

@@ -35,6 +35,8 @@ export interface OverlayMemberInit extends Omit<DepotMaterial, 'tls'> {
   readonly takeClientReports: LegSampler['takeClientReports'];
   readonly takeOriginReports: LegSampler['takeOriginReports'];
   readonly activeTransfers: () => number;
+  /** What the uplink carries and can carry; left out where that is not bounded. */
+  readonly uplink: (() => { readonly sentBps: number; readonly mostBps: number }) | undefined;
   /** Called after each heartbeat, with what the master asks to be measured. */
   readonly onHeard: (orders: MasterOrders) => void;
   readonly observe: Observe;
@@ -79,6 +81,7 @@ export function createOverlayMember(init: OverlayMemberInit) {
     self: () => place,
     heartbeatMs: config.master.heartbeatSeconds * 1000,
     activeTransfers: init.activeTransfers,
+    uplink: init.uplink,
     takeLinkReports: init.takeLinkReports,
     takeClientReports: init.takeClientReports,
     takeOriginReports: init.takeOriginReports,

@@ -32,7 +32,7 @@ export interface TestCa {
   /** Base64 of the SHA-256 of the authority's public key (SubjectPublicKeyInfo). */
   readonly spkiSha256Base64: string;
   /**
-   * Issues a server certificate with a new key.
+   * Issues a certificate with a new key, for servers and for clients that must have one.
    * @param names DNS names and IP addresses (v4, or v6 without brackets), at least one.
    * @param key The kind of the server's key. Default P-256.
    * @throws {TypeError} when `names` is empty.
@@ -100,7 +100,7 @@ export async function createTestCa(options: TestCaOptions = {}): Promise<TestCa>
       extensions: [
         new BasicConstraintsExtension(false, undefined, true),
         new KeyUsagesExtension(KeyUsageFlags.digitalSignature, true),
-        new ExtendedKeyUsageExtension([ExtendedKeyUsage.serverAuth]),
+        new ExtendedKeyUsageExtension([ExtendedKeyUsage.serverAuth, ExtendedKeyUsage.clientAuth]),
         new SubjectAlternativeNameExtension(
           names.map((value) => ({ type: isIP(value) ? 'ip' : 'dns', value }) as const),
         ),

@@ -1,12 +1,13 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { directorySchema, planAnswerSchema } from '@longhaul/shared';
+import { directorySchema, parseRelayTarget, planAnswerSchema } from '@longhaul/shared';
 import { openStateFolder } from '@longhaul/shared/service';
 import { afterEach, expect, test } from 'vitest';
 import { InProcessBus, type InProcessMeeting } from './bus/in-process-bus.ts';
 import { FileDepotStore } from './depots/depot-store.ts';
 import { FactsFile } from './facts/facts-file.ts';
+import { generateSigningKey } from './keys/signing-key.ts';
 import { startMaster, TestClock, type TestMaster } from './testing/start-master.ts';
 import { registerDepots, type TestDepot } from './testing/test-depot.ts';
 
@@ -28,6 +29,12 @@ async function plan(master: TestMaster) {
   return planAnswerSchema.parse(await answer.json());
 }
 
+/** The ticket of a plan, as the entry depot gets it. */
+function ticketOf({ location }: Awaited<ReturnType<typeof plan>>): string {
+  const relay = parseRelayTarget(new URL(location).pathname + new URL(location).search);
+  return relay.ok ? relay.value.ticket : '';
+}
+
 test('masters that meet plan with the depots of all, and depots know the keys and addresses of all', async () => {
   const meeting: InProcessMeeting = new Set();
   const clock = new TestClock();
@@ -43,6 +50,74 @@ test('masters that meet plan with the depots of all, and depots know the keys an
   expect(masterKeys.map(({ keyId }) => keyId)).toEqual([two.signingKey.keyId, one.signingKey.keyId]);
   expect(masterUrls).toEqual([two.url, one.url]);
   expect(depots.map(({ id, state }) => `${id} ${state}`)).toEqual(['d1 up', 'd2 up']);
+});
+
+test('a ticket of one master is as good at the others, and a depot is heard by whichever it tells', async () => {
+  const meeting: InProcessMeeting = new Set();
+  const clock = new TestClock();
+  const one = await start({ bus: new InProcessBus('one', meeting), clock });
+  const two = await start({ bus: new InProcessBus('two', meeting), clock });
+  const [d1] = (await registerDepots(one, 'd1', 'd2')) as [TestDepot];
+  await expect.poll(async () => (await plan(two)).chain).toEqual(['d1', 'd2']);
+  const ticket = ticketOf(await plan(one));
+  const legs = await fetch(`${two.url}/v1/legs`, {
+    method: 'POST',
+    body: JSON.stringify({ ticket }),
+    headers: { 'content-type': 'application/json' },
+  });
+  expect(legs.status).toBe(200);
+  const { jobId } = (await legs.json()) as { jobId: string };
+  const followUp = await d1.followUp(two, ticket, 'https://mirror.example/file.iso');
+  expect(followUp.status).toBe(200);
+  const { ticket: next } = JSON.parse(followUp.text) as { ticket: string };
+  const again = await d1.followUp(one, next, 'https://mirror.example/file.iso');
+  expect(again.status).toBe(200);
+  expect(jobId).toBe((await plan(one)).jobId);
+
+  // A depot that has registered with one of them is known to the other, under the same key, without doing so again.
+  expect((await d1.heartbeat(two)).status).toBe(200);
+});
+
+test('a ticket of nobody is known to none of them, also when a master tells a key by the id of another one', async () => {
+  const meeting: InProcessMeeting = new Set();
+  const clock = new TestClock();
+  const one = await start({ bus: new InProcessBus('one', meeting), clock });
+  await registerDepots(one, 'd1', 'd2');
+  const ticket = ticketOf(await plan(one));
+  const liar = generateSigningKey();
+  const lie = {
+    url: 'https://liar.example',
+    keys: [{ keyId: one.signingKey.keyId, publicKey: liar.publicKey }],
+  };
+  const bus = new InProcessBus('a-liar', meeting);
+  const fact = {
+    kind: 'master-here',
+    key: 'a-liar',
+    source: 'a-liar',
+    epoch: 1,
+    sequence: 1,
+    ageMs: 0,
+    value: lie,
+  };
+  bus.publish(
+    JSON.stringify({
+      type: 'learned',
+      source: 'a-liar',
+      epoch: 1,
+      sentMs: 0,
+      after: 0,
+      upTo: 1,
+      facts: [fact],
+    }),
+  );
+  const two = await start({ bus: new InProcessBus('two', meeting), clock });
+  const ask = (body: string) =>
+    fetch(`${two.url}/v1/legs`, { method: 'POST', body, headers: { 'content-type': 'application/json' } });
+  await expect.poll(async () => (await ask(JSON.stringify({ ticket }))).status).toBe(200);
+  const stranger = await start({ clock });
+  await registerDepots(stranger, 'd1', 'd2');
+  const foreign = ticketOf(await plan(stranger));
+  expect((await ask(JSON.stringify({ ticket: foreign }))).status).toBe(403);
 });
 
 test('a master that starts again counts on the depots that were just heard, and knows its links', async () => {

@@ -2,6 +2,8 @@ import {
   type ClientReport,
   type Directory,
   type ErrorCode,
+  type HeartbeatRequest,
+  type JobReport,
   type LinkReport,
   type LinkTest,
   LonghaulError,
@@ -39,6 +41,8 @@ interface MembershipComponents {
   readonly self: () => Pick<RegisterRequest, 'host' | 'port' | 'tls'>;
   readonly heartbeatMs: number;
   readonly activeTransfers: () => number;
+  /** What the uplink carries and can carry; left out where that is not bounded. */
+  readonly uplink?: (() => NonNullable<HeartbeatRequest['uplink']>) | undefined;
   /** What the connections to other depots told since the last call. */
   readonly takeLinkReports: () => readonly LinkReport[];
   /** What the connections to clients told since the last call, by their networks. */
@@ -129,6 +133,11 @@ export class Membership {
     this.#measurements.noteSize(urlHash, sizeBytes, isWholeOnly);
   }
 
+  /** Notes what has ended of a job. */
+  noteJob(report: JobReport): void {
+    this.#measurements.noteJob(report);
+  }
+
   async #exchange(): Promise<void> {
     try {
       if (!this.#registered) await this.#register();
@@ -158,14 +167,15 @@ export class Membership {
   }
 
   async #heartbeat(): Promise<void> {
-    const { client, takeLinkReports, takeClientReports, takeOriginReports, activeTransfers } =
+    const { client, takeLinkReports, takeClientReports, takeOriginReports, activeTransfers, uplink } =
       this.#components;
     for (const report of takeLinkReports()) this.#measurements.noteLink(report);
     for (const report of takeClientReports()) this.#measurements.noteClient(report);
     for (const report of takeOriginReports()) this.#measurements.noteOrigin(report);
     const reports = this.#measurements.all();
     const draining = this.#draining;
-    const report = { activeTransfers: activeTransfers(), draining, ...reports };
+    const load = uplink ? { uplink: uplink() } : {};
+    const report = { activeTransfers: activeTransfers(), draining, ...load, ...reports };
     const { test, probe, ...directory } = await client.heartbeat(report);
     await this.#take(directory);
     this.#measurements.forget(reports);

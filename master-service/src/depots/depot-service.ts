@@ -19,6 +19,7 @@ import type { ClientTable } from '../measuring/client-table.ts';
 import type { IdleLinks } from '../measuring/idle-links.ts';
 import type { OriginProbes } from '../measuring/origin-probes.ts';
 import type { OriginTable } from '../measuring/origin-table.ts';
+import type { OutcomeBook } from '../outcomes/outcome-book.ts';
 import type { LinkTable } from '../planning/link-table.ts';
 import type { Planner, PromisedChains } from '../planning/planner.ts';
 import type { SizeMemory } from '../planning/size-memory.ts';
@@ -40,6 +41,7 @@ interface DepotServiceInit {
   readonly clients: Pick<ClientTable, 'report'>;
   readonly origins: Pick<OriginTable, 'report'>;
   readonly idleLinks: Pick<IdleLinks, 'next'>;
+  readonly outcomes: Pick<OutcomeBook, 'report'>;
   readonly probes: Pick<OriginProbes, 'next'>;
   readonly emit: EmitEvent;
 }
@@ -72,7 +74,8 @@ export class DepotService {
 
   /** Takes in state, link estimates and sizes of the process that counts; `depot-twice`, `depot-unknown`. */
   hear(id: string, heartbeat: HeartbeatRequest, stamp: RequestStamp, nowMs: number): Result<Directory> {
-    const { registry, prover, links, clients, origins, sizes, idleLinks, probes, emit } = this.#init;
+    const { registry, prover, links, clients, origins, sizes, idleLinks, outcomes, probes, emit } =
+      this.#init;
     const heard = registry.hear(id, heartbeat, stamp, nowMs);
     if (!heard.ok) {
       if (registry.view(id, nowMs)?.problem === 'depot-twice') emit({ type: 'depot-twice', depot: id });
@@ -86,6 +89,7 @@ export class DepotService {
       for (const report of heartbeat.clients ?? []) clients.report(id, report, nowMs);
       for (const report of heartbeat.origins ?? []) origins.report(id, report, nowMs);
       sizes.report(id, heartbeat.sizes, nowMs);
+      outcomes.report(id, heartbeat.jobs ?? [], nowMs);
       emit({ type: 'depot-heard', depot: id });
       // One that takes its leave does not answer any more.
       if (!heartbeat.draining) void prover.prove(id);
@@ -141,7 +145,7 @@ export class DepotService {
     return {
       self: registry.standing(id, nowMs),
       depots: registry.directory(nowMs),
-      masterKeys: masters.keys(),
+      masterKeys: [...masters.keys()],
       masterUrls: masters.urls(),
     };
   }

@@ -1,6 +1,6 @@
 import type { ErrorCode } from '@longhaul/shared';
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import * as z from 'zod';
 import { InProcessBus, type InProcessMeeting } from '../bus/in-process-bus.ts';
 import type { FactKind } from './fact.ts';
@@ -128,6 +128,59 @@ describe('masters that share facts', () => {
     });
     await two.exchange.ask();
     expect(parts).toBe(1);
+  });
+
+  test('notice that the last before a silence got lost', async () => {
+    const { join } = meet();
+    const [one, two] = [join('one'), join('two')];
+    one.bus.isCut = true;
+    one.learn('a', 'the last');
+    one.exchange.tell();
+    one.bus.isCut = false;
+    one.exchange.beat();
+    await expect.poll(two.view).toEqual(one.view());
+  });
+
+  test('are told by a third one of whom they cannot hear', async () => {
+    const { join } = meet();
+    const [one, two, three] = [join('one'), join('two'), join('three')];
+    // One hears nothing of three itself, and asks nobody else than two.
+    three.bus.publish = (text) => two.bus.arrive(text, 'three');
+    three.bus.answer(() => []);
+    three.learn('a', 'around the cut');
+    three.exchange.tell();
+    expect(one.view()).toEqual([]);
+    two.exchange.beat();
+    await expect
+      .poll(
+        () => {
+          two.exchange.beat();
+          return one.view();
+        },
+        { timeout: 10_000 },
+      )
+      .toEqual(three.view());
+  });
+
+  test('do not ask for ever for what somebody held who is gone', async ({ onTestFinished }) => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const { join } = meet();
+    const [one, two] = [join('one'), join('two')];
+    let asked = 0;
+    two.bus.answer(function* () {
+      asked += 1;
+      yield JSON.stringify({ type: 'held', facts: [], have: [{ source: 'two', epoch: 1, upTo: 0 }] });
+    });
+    const told = { type: 'learned', source: 'gone', epoch: 1, sentMs: 0, after: 9, upTo: 9, facts: [] };
+    one.bus.arrive(JSON.stringify(told), 'gone');
+    for (let second = 0; second < 10; second += 1) {
+      await vi.advanceTimersByTimeAsync(1_000);
+      two.exchange.beat();
+      // A question is answered in turns of the loop.
+      for (let turn = 0; turn < 3; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+    }
+    expect(asked).toBe(1);
   });
 
   test('notice what got lost between two things that they heard', async () => {

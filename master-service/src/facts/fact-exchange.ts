@@ -20,8 +20,10 @@ const GATHER_MS = 100;
 const MOST_AT_ONCE = 1_000;
 /** Others are asked for what is missing after about this time, whatever has come ... */
 const ASK_MS = 20_000;
-/** ... and so soon after something turned out to be missing. */
-const ASK_SOON_MS = 1_000;
+/** ... and so soon after something turned out to be missing, unless it has come meanwhile. */
+const ASK_SOON_MS = 300;
+/** A master says so often what it holds, so that others see what they miss within a second, even the last before a silence. */
+const BEAT_MS = 500;
 
 interface FactExchangeInit {
   readonly facts: Facts;
@@ -41,12 +43,15 @@ interface FactExchangeInit {
 export class FactExchange {
   readonly #init: FactExchangeInit;
   readonly #marks = new FactMarks();
+  /** What others have said that they hold since somebody was last asked. */
+  #held = new FactMarks();
   readonly #delays = new DelayWatch();
   /** Learned and not told yet, in the order of their sequences: of each thing the last. */
   readonly #untold = new Map<string, Fact>();
   #toldUpTo = 0;
   #telling: NodeJS.Timeout | undefined;
   #asking: NodeJS.Timeout | undefined;
+  #beating: NodeJS.Timeout | undefined;
   #asksAtMs = Number.POSITIVE_INFINITY;
   #asked: Promise<boolean> | undefined;
   /** Whether this process has been told what earlier ones of this master had learned. */
@@ -59,12 +64,18 @@ export class FactExchange {
     facts.tellOthers((fact) => this.#gather(fact));
     bus.subscribe((text, from) => this.#hear(text, from));
     bus.answer((text, from) => this.#answer(text, from));
+    bus.onReached(() => {
+      // What was told meanwhile is missing, on both sides.
+      void this.ask();
+      this.beat();
+    });
   }
 
   /** Asks for everything, then for what is missing, until `close`. */
   async start(): Promise<void> {
-    if (!this.#init.bus.status().isAlone) await this.ask();
+    this.#beating = setInterval(() => this.beat(), BEAT_MS).unref();
     this.#askIn(ASK_MS);
+    if (!this.#init.bus.status().isAlone) await this.ask();
   }
 
   async close(): Promise<void> {
@@ -72,6 +83,7 @@ export class FactExchange {
     this.#isClosed = true;
     clearTimeout(this.#telling);
     clearTimeout(this.#asking);
+    clearInterval(this.#beating);
     await this.#init.bus.close();
   }
 
@@ -90,6 +102,16 @@ export class FactExchange {
       this.#toldUpTo = last.sequence;
     }
     if (this.#untold.size > 0) this.#telling = setTimeout(() => this.tell(), 0).unref();
+  }
+
+  /** Says that this master is there, and what it holds. */
+  beat(): void {
+    const { facts, bus, steadyMs } = this.#init;
+    if (this.#isClosed || bus.status().isAlone) return;
+    const { source, epoch } = facts;
+    const told = this.#toldUpTo;
+    const head = { type: 'learned', source, epoch, sentMs: steadyMs(), after: told, upTo: told } as const;
+    bus.publish(messageText({ ...head, have: this.#marks.allBut(source) }, []));
   }
 
   /** Asks one of the others for what is missing; `false` where nobody answers. Calls that overlap share one question. */
@@ -116,6 +138,8 @@ export class FactExchange {
       // The last part: everything before it has come.
       this.#marks.adopt(part.have.filter((mark) => mark.source !== source));
       this.#isRemembered = true;
+      // Whoever holds more, and is there, says so again: what nobody holds any more is not asked for for ever.
+      this.#held = new FactMarks();
     });
     return outcome.ok;
   }
@@ -146,12 +170,15 @@ export class FactExchange {
     if (source !== from || source === this.#init.facts.source) {
       return this.#refuse('fact-not-its-own', from, told.facts.length);
     }
+    const others = (told.have ?? []).filter((mark) => mark.source !== this.#init.facts.source);
+    this.#held.adopt([told, ...others]);
     if (this.#delays.isLate(`${source} ${epoch}`, sentMs, steadyMs())) {
-      this.#askIn(ASK_SOON_MS);
-      return this.#refuse('fact-stale', from, told.facts.length);
+      this.#refuse('fact-stale', from, told.facts.length);
+    } else {
+      this.#takeAll(told.facts, from, (fact) => fact.source === from && fact.epoch === epoch);
+      this.#marks.advance(told);
     }
-    this.#takeAll(told.facts, from, (fact) => fact.source === from && fact.epoch === epoch);
-    if (!this.#marks.advance(told)) this.#askIn(ASK_SOON_MS);
+    if (this.#marks.isBehind(this.#held)) this.#askIn(ASK_SOON_MS, () => this.#marks.isBehind(this.#held));
   }
 
   #takeAll(values: readonly unknown[], from: string, isTheirs: (fact: Fact) => boolean): void {
@@ -195,7 +222,7 @@ export class FactExchange {
     this.#telling ??= setTimeout(() => this.tell(), GATHER_MS).unref();
   }
 
-  #askIn(waitMs: number): void {
+  #askIn(waitMs: number, isNeeded = () => true): void {
     // Not all at the same time.
     const dueMs = this.#init.steadyMs() + waitMs * (0.75 + Math.random() / 2);
     if (this.#isClosed || dueMs >= this.#asksAtMs) return;
@@ -204,7 +231,7 @@ export class FactExchange {
     this.#asking = setTimeout(() => {
       this.#asksAtMs = Number.POSITIVE_INFINITY;
       this.#askIn(ASK_MS);
-      if (!this.#init.bus.status().isAlone) void this.ask();
+      if (isNeeded() && !this.#init.bus.status().isAlone) void this.ask();
     }, dueMs - this.#init.steadyMs()).unref();
   }
 

@@ -16,24 +16,27 @@ export class FactMarks {
   }
 
   /**
-   * Takes note that everything after one sequence up to another one is held; `false` where something before is missing. In a new
-   * epoch something always may: the end of the one before.
+   * Takes note that everything after one sequence up to another one is held, unless something before is missing. In a new epoch
+   * something always may: the end of the one before.
    */
-  advance({ source, epoch, after, upTo }: Mark & { readonly after: number }): boolean {
+  advance({ source, epoch, after, upTo }: Mark & { readonly after: number }): void {
     const known = this.of(source);
-    if (epoch !== known.epoch || after > known.upTo) return false;
+    if (epoch !== known.epoch || after > known.upTo) return;
     this.#marks.set(source, { source, epoch, upTo: Math.max(known.upTo, upTo) });
-    return true;
   }
 
   /** Takes over what somebody holds, all of whose facts are held here now. */
   adopt(marks: readonly Mark[]): void {
     for (const { source, epoch, upTo } of marks) {
       if (!this.admit(source)) continue;
-      const known = this.of(source);
-      const isAhead = epoch === known.epoch ? upTo > known.upTo : epoch > known.epoch;
-      if (isAhead) this.#marks.set(source, { source, epoch, upTo });
+      const mark = { source, epoch, upTo };
+      if (isBeyond(mark, this.of(source))) this.#marks.set(source, mark);
     }
+  }
+
+  /** Whether somebody who has the others holds more of any source. */
+  isBehind(others: FactMarks): boolean {
+    return [...others.#marks.values()].some((mark) => isBeyond(mark, this.of(mark.source)));
   }
 
   of(source: string): Mark {
@@ -44,4 +47,8 @@ export class FactMarks {
   allBut(own: string): Mark[] {
     return [...this.#marks.values()].filter(({ source }) => source !== own);
   }
+}
+
+function isBeyond(one: Mark, other: Mark): boolean {
+  return one.epoch === other.epoch ? one.upTo > other.upTo : one.epoch > other.epoch;
 }

@@ -20,7 +20,10 @@ export type ToldFact = z.output<typeof factSchema>;
 const markSchema = z.object({ source: name, epoch: count, upTo: count });
 export type Mark = z.output<typeof markSchema>;
 
-/** What one master tells all others: everything that it has learned after one sequence, up to another one. */
+/**
+ * What one master tells all others: everything that it has learned after one sequence, up to another one. One without facts only
+ * says that it is there, and what it holds of others.
+ */
 const tellingSchema = z.object({
   type: z.literal('learned'),
   source: name,
@@ -30,6 +33,8 @@ const tellingSchema = z.object({
   after: count,
   upTo: count,
   facts: z.array(z.unknown()),
+  /** What it holds of others; a master that cannot hear one of them sees there that it misses something. */
+  have: z.array(markSchema).optional(),
 });
 export type Telling = z.output<typeof tellingSchema>;
 

@@ -1,7 +1,9 @@
 import type { MasterKey } from '@longhaul/shared';
+import { type VerifySignature, verifierFor } from '@longhaul/shared/service';
 import * as z from 'zod';
 import type { Fact, FactKind } from '../facts/fact.ts';
 import type { Facts } from '../facts/facts.ts';
+import { keyIdOf } from './signing-key.ts';
 
 /** Masters of one overlay: one for each site. */
 const MOST_MASTERS = 256;
@@ -33,11 +35,20 @@ export class KnownMasters {
   readonly #facts: Facts;
   /** This one first, then by name. */
   #masters: readonly MasterFact[] = [];
+  #keys: readonly MasterKey[] = [];
+  /** By key id, which two keys never share; those of keys that have gone are gone, too. */
+  #verifiers = new Map<string, VerifySignature>();
 
   constructor(facts: Facts) {
     this.#facts = facts;
     facts.store.watch(MASTER_HERE, () => {
       this.#masters = this.#sorted();
+      // A key by the id of another one would keep that one's tickets from being known.
+      const told = this.#masters.flatMap(({ value }) => value.keys);
+      this.#keys = told
+        .filter(({ keyId, publicKey }) => keyId === keyIdOf(publicKey))
+        .map(({ keyId, publicKey }) => ({ keyId, publicKey }));
+      this.#verifiers = this.#verifiersOf(this.#keys);
     });
   }
 
@@ -46,15 +57,27 @@ export class KnownMasters {
     this.#facts.learn(MASTER_HERE, this.#facts.source, { url, keys: [...keys] }, nowMs);
   }
 
-  keys(): MasterKey[] {
-    return this.#masters.flatMap(({ value }) =>
-      value.keys.map(({ keyId, publicKey }) => ({ keyId, publicKey })),
-    );
+  keys(): readonly MasterKey[] {
+    return this.#keys;
+  }
+
+  /** What knows the tickets of a key again, whichever master's it is. */
+  verifier(keyId: string): VerifySignature | undefined {
+    return this.#verifiers.get(keyId);
   }
 
   /** Public base URLs. */
   urls(): string[] {
     return this.#masters.map(({ value }) => value.url);
+  }
+
+  #verifiersOf(keys: readonly MasterKey[]): Map<string, VerifySignature> {
+    const verifiers = new Map<string, VerifySignature>();
+    for (const { keyId, publicKey } of keys) {
+      const verify = this.#verifiers.get(keyId) ?? verifierFor(publicKey);
+      if (verify) verifiers.set(keyId, verify);
+    }
+    return verifiers;
   }
 
   #sorted(): readonly MasterFact[] {

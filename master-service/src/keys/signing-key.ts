@@ -38,8 +38,12 @@ export function jwksOf(keys: readonly MasterKey[]): object {
   };
 }
 
-// RFC 7638: the required members in lexical order, without spaces; RFC 8037 names them for OKP keys.
+/** The id of a public key: nobody has another one's. */
+export function keyIdOf(publicKey: string): string {
+  // RFC 7638: the required members in lexical order, without spaces; RFC 8037 names them for OKP keys.
+  return sha256Text(JSON.stringify({ crv: 'Ed25519', kty: 'OKP', x: publicKey })).slice(0, KEY_ID_CHARS);
+}
+
 function withId(key: KeyPair): SigningKey {
-  const thumbprint = sha256Text(JSON.stringify({ crv: 'Ed25519', kty: 'OKP', x: key.publicKey }));
-  return { ...key, keyId: thumbprint.slice(0, KEY_ID_CHARS) };
+  return { ...key, keyId: keyIdOf(key.publicKey) };
 }

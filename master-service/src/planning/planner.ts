@@ -15,14 +15,17 @@ import { chainLegs, legEnds, legOf, predict, promiseOf, type Senders } from './c
 import { ChainSearch, type PlanningDepot, type RatedChain } from './chain-search.ts';
 import { chooseAlternatives } from './choose-alternatives.ts';
 import { AS_GOOD_AS_BEST, chooseLanes, laneChoices } from './choose-lanes.ts';
+import { chooseToLearn, type Exploring } from './choose-to-learn.ts';
 import { type DirectEstimate, estimateDirect } from './direct-estimate.ts';
 import type { EndLinks } from './end-links.ts';
-import { expectedSeconds, secondsAsKnown } from './expected-seconds.ts';
+import { expectedSeconds, scenarioSeconds, secondsAsKnown } from './expected-seconds.ts';
+import { type HeldWay, heldFirst, leastGain } from './held-ways.ts';
 import { knowledgeOf } from './leg-knowledge.ts';
 import { NO_DOUBT } from './leg-scenarios.ts';
 import type { DownloadEnds, LinkEstimate, LinkView } from './link-view.ts';
 import { OverlayGraph } from './overlay-graph.ts';
 import { OverlayLeg } from './overlay-leg.ts';
+import type { RouteBasis } from './route-basis.ts';
 import { explainLanes, explainLeftOut, explainRoute } from './route-reasons.ts';
 import { SearchSpace } from './search-space.ts';
 import { whyDirect } from './why-direct.ts';
@@ -37,6 +40,12 @@ export interface RouteQuery {
   /** Exactly these depots, in the order the bytes pass: origin to client, the opposite of a chain's order. */
   readonly via?: readonly string[];
   readonly avoid?: readonly string[];
+  /** No chain is wanted, however fast. */
+  readonly isDirectPreferred?: boolean;
+  /** What clients of this network got last from this origin. */
+  readonly held?: HeldWay;
+  /** Said where this download may be used to learn. */
+  readonly exploring?: Exploring | undefined;
   /** How often each depot of a chain fails where all that has come is then lost; left out where only a pause is. */
   readonly depotBreaksPerSecond?: number;
   /** Exactly so many lanes where a chain is taken; without it as many as pay, or one with `via`. */
@@ -74,6 +83,10 @@ export interface Route {
   readonly lanes: number;
   readonly prediction: Prediction;
   readonly direct: Prediction;
+  /** The mean over what is unsure; 0 for direct and for chains that were asked for. */
+  readonly expectedSeconds: number;
+  /** What the prediction was worked out from. */
+  readonly basis: RouteBasis;
   /** Sentences for people. */
   readonly reasons: readonly string[];
 }
@@ -160,29 +173,53 @@ export class Planner {
     const search = searchOver(usable);
     const fastest = search?.best(MOST_COMPARED) ?? [];
     const expected = (rated: RatedChain) => expectedOf(query, rated);
-    const suited = fastest.map((rated) =>
-      isGuessed(rated) ? withLanes(rated, lanesToTry, expected) : rated,
-    );
-    const ranked = byExpectedTime(suited, expected);
+    const suit = (rated: RatedChain) => (isGuessed(rated) ? withLanes(rated, lanesToTry, expected) : rated);
+    const rate = (chain: Chain) =>
+      searchOver(usable.filter(({ id }) => chain.includes(id)))
+        ?.best(MOST_COMPARED)
+        .filter((rated) => rated.chain.join() === chain.join())
+        .map(suit)[0];
+    const ordered = byExpectedTime(fastest.map(suit), expected);
+    const ranked = heldFirst(ordered, query.held, query.sizeBytes, { expected, rate });
     const [best, runnerUp] = ranked;
     const direct = this.#direct(query, view, best?.parts ?? [], nowMs);
     const gainOf = (rated: RatedChain) => this.#gain(asked, rated, direct.part, depots, expectedSeconds);
     const gain = best ? gainOf(best) : 0;
     const { minimumGain } = this.#config;
+    const leastOf = (rated: RatedChain) =>
+      Math.min(
+        leastGain(minimumGain, rated.chain, query.held),
+        isGuessed(rated) ? LEAST_GAIN_GUESSED : minimumGain,
+      );
     const wins = (rated: RatedChain) =>
-      gainOf(rated) >= (isGuessed(rated) ? Math.min(minimumGain, LEAST_GAIN_GUESSED) : minimumGain) &&
+      gainOf(rated) >= leastOf(rated) &&
       (direct.source !== 'ends' ||
         this.#gain(asked, rated, direct.part, depots, secondsAsKnown) >= LEAST_GAIN_AS_KNOWN);
-    const chosen = best && wins(best) ? best : undefined;
+    const { isDirectPreferred = false } = query;
+    const taken = best && !isDirectPreferred && wins(best) ? best : undefined;
+    const directTimes = () =>
+      direct.source === 'link' ? scenarioSeconds(directOf(query, direct.part)) : undefined;
+    const toLearn = isDirectPreferred
+      ? undefined
+      : chooseToLearn({
+          ranked: ordered,
+          chosen: taken,
+          chosenTimes: query.exploring && (taken ? scenarioSeconds(ratedOf(query, taken)) : directTimes()),
+          times: (rated) => scenarioSeconds(ratedOf(query, rated)),
+          exploring: query.exploring,
+        });
+    const chosen = toLearn ?? taken;
     const wouldWin = (over: readonly PlanningDepot[]): boolean => {
       const [other] = searchOver(over)?.best(1) ?? [];
       return other !== undefined && wins(other);
     };
     const { avoid = [], sizeBytes } = query;
     const config = this.#config;
-    const decisionReason = chosen
-      ? 'chain-faster'
-      : whyDirect({ config, depots, avoid, ranked, directLegs: direct.legs, wouldWin });
+    const decisionReason = toLearn
+      ? 'to-learn'
+      : chosen
+        ? 'chain-faster'
+        : whyDirect({ config, depots, avoid, ranked, directLegs: direct.legs, wouldWin, isDirectPreferred });
     const alternatives = chosen && search ? this.#alternatives(chosen, search, true) : [];
     const lanes = chosen?.lanes ?? 1;
     const predictDirect = () => direct.predict(sizeBytes);
@@ -195,6 +232,12 @@ export class Planner {
         promiseOf(legs, lanes),
       ),
       lanes,
+      basis: {
+        legs: chosen?.legs ?? direct.legs,
+        setUp: chosen ? setUpOf(query, chosen.chain, depots) : direct.setUp,
+        direct: direct.basis,
+      },
+      expectedSeconds: chosen ? expected(chosen) : 0,
       // Only who asks for reasons waits for them.
       get prediction() {
         if (!chosen) return predictDirect();
@@ -215,7 +258,9 @@ export class Planner {
             gain,
             isSizeAssumed: query.isSizeAssumed ?? false,
             direct: { seconds: predictDirect().seconds, source: direct.source },
-            chainLinks: best?.links ?? [],
+            chainLinks: chosen?.links ?? best?.links ?? [],
+            toLearn,
+            isHeld: best !== ordered[0],
           }),
           ...explainLeftOut({ depots, avoid, isReached: search?.isReached ?? (() => false) }),
         ];
@@ -231,9 +276,8 @@ export class Planner {
     depots: readonly PlanningDepot[],
     secondsOf: typeof expectedSeconds,
   ): number {
-    const { sizeBytes, originTls, isSizeAssumed, lanes } = query;
+    const { sizeBytes, isSizeAssumed, lanes } = query;
     const { chain, legs } = rated;
-    const directSetUp = { clientTls: originTls, originTls };
     const setUp = setUpOf(query, chain, depots);
     const sizes = (isSizeAssumed ? USUAL_SHARES : [1]).map((share) => share * sizeBytes);
     const logs = sizes.map((size) => {
@@ -242,17 +286,9 @@ export class Planner {
       const suited = isGuessed(rated)
         ? { lanes: Math.min(rated.lanes, Math.max(...choices)) }
         : chooseLanes(legs, size, setUp, choices);
-      const over = expectedOf({ ...query, sizeBytes: size }, { ...rated, lanes: suited.lanes }, secondsOf);
-      return Math.log(
-        secondsOf({
-          parts: [direct],
-          lanes: 1,
-          sizeBytes: size,
-          setUp: directSetUp,
-          roomPerSecond: Number.POSITIVE_INFINITY,
-          breaksPerSecond: 0,
-        }) / over,
-      );
+      const sized = { ...query, sizeBytes: size };
+      const over = secondsOf(ratedOf(sized, { ...rated, lanes: suited.lanes }));
+      return Math.log(secondsOf(directOf(sized, direct)) / over);
     });
     return Math.exp(logs.reduce((sum, log) => sum + log, 0) / logs.length);
   }
@@ -284,7 +320,7 @@ export class Planner {
     const parts = legEnds(chain).map(
       (ends, index) => new OverlayLeg(links[index] ?? assumed, ends, this.#senders),
     );
-    const direct = this.#direct(query, view, parts, nowMs).predict(query.sizeBytes);
+    const direct = this.#direct(query, view, parts, nowMs);
     const unknown = legEnds(chain).filter((_, index) => !links[index]);
     const reasons = [
       'The chain was chosen by the client (via).',
@@ -302,7 +338,9 @@ export class Planner {
       promises,
       lanes,
       prediction,
-      direct,
+      direct: direct.predict(query.sizeBytes),
+      expectedSeconds: 0,
+      basis: { legs, setUp, direct: direct.basis },
       reasons,
     });
   }
@@ -315,6 +353,8 @@ export class Planner {
     return {
       legs,
       part,
+      setUp,
+      basis: { legs, setUp, source },
       source,
       predict: (sizeBytes: number) => predict({ chain: [], legs, knowledge: [knowledge], sizeBytes, setUp }),
     };
@@ -377,14 +417,31 @@ export class Planner {
 }
 
 /** The mean time of a chain with its lanes over all that may be. */
-function expectedOf(
+function expectedOf(query: RouteQuery, rated: RatedChain): number {
+  return expectedSeconds(ratedOf(query, rated));
+}
+
+/** A chain with its lanes, as its times are worked out. */
+function ratedOf(
   { sizeBytes, originTls, depotBreaksPerSecond = 0 }: RouteQuery,
   { chain, parts, lanes, clientTls, roomPerSecond }: RatedChain,
-  secondsOf = expectedSeconds,
-): number {
+) {
   const setUp = { clientTls, originTls };
-  const breaksPerSecond = chain.length * depotBreaksPerSecond;
-  return secondsOf({ parts, lanes, sizeBytes, setUp, roomPerSecond, breaksPerSecond });
+  return {
+    parts,
+    lanes,
+    sizeBytes,
+    setUp,
+    roomPerSecond,
+    breaksPerSecond: chain.length * depotBreaksPerSecond,
+  };
+}
+
+/** The direct way likewise. */
+function directOf({ sizeBytes, originTls }: RouteQuery, direct: DirectEstimate['part']) {
+  const setUp = { clientTls: originTls, originTls };
+  const free = { roomPerSecond: Number.POSITIVE_INFINITY, breaksPerSecond: 0 };
+  return { parts: [direct], lanes: 1, sizeBytes, setUp, ...free };
 }
 
 /** Whether nobody has measured one of its legs. */

@@ -16,7 +16,7 @@ import {
   ticketPhase,
   verifyTicket,
 } from '@longhaul/shared';
-import { sha256 } from '@longhaul/shared/service';
+import { sha256, type VerifySignature } from '@longhaul/shared/service';
 import type { TicketsConfig } from '../config.ts';
 import type { SigningKey } from '../keys/signing-key.ts';
 
@@ -42,16 +42,23 @@ export interface IssuedTicket {
   readonly claims: TicketClaims;
 }
 
-/** Issues this master's tickets and recognises them again. */
+/** Issues this master's tickets, and recognises them and those of other masters. */
 export class TicketIssuer {
   readonly #config: TicketsConfig;
   readonly #key: SigningKey;
+  readonly #verifierOf: (keyId: string) => VerifySignature | undefined;
   #drawn = Buffer.alloc(0);
   #used = 0;
 
-  constructor(config: TicketsConfig, key: SigningKey) {
+  /** `verifierOf` knows the keys of other masters, whose tickets are as good as its own. */
+  constructor(
+    config: TicketsConfig,
+    key: SigningKey,
+    verifierOf: (keyId: string) => VerifySignature | undefined = () => undefined,
+  ) {
     this.#config = config;
     this.#key = key;
+    this.#verifierOf = verifierOf;
   }
 
   newJobId(): string {
@@ -95,7 +102,7 @@ export class TicketIssuer {
   }
 
   /**
-   * Reads a ticket that the entry depot `depot` presents. Refuses tickets that are not this master's own, not alive, or
+   * Reads a ticket that the entry depot `depot` presents. Refuses tickets that are no master's, not alive, or
    * do not name it as an entry depot.
    */
   open(ticket: string, depot: string, nowSeconds: number): Result<TicketClaims> {
@@ -106,12 +113,13 @@ export class TicketIssuer {
     return claims;
   }
 
-  /** Reads a ticket that anybody presents. Refuses those that are not this master's own, or not alive. */
+  /** Reads a ticket that anybody presents. Refuses those that are no master's, or not alive. */
   read(ticket: string, nowSeconds: number): Result<TicketClaims> {
     const decoded = decodeTicket(ticket);
     if (!decoded.ok) return decoded;
-    const known = decoded.value.keyId === this.#key.keyId;
-    const verified = verifyTicket(decoded.value, known ? this.#key.verify : undefined);
+    const { keyId } = decoded.value;
+    const verify = keyId === this.#key.keyId ? this.#key.verify : this.#verifierOf(keyId);
+    const verified = verifyTicket(decoded.value, verify);
     if (!verified.ok) return verified;
     const claims = verified.value;
     const phase = ticketPhase(claims, nowSeconds);

@@ -1,0 +1,196 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
+import { join } from 'node:path';
+import { connect } from '@nats-io/transport-node';
+import { beforeAll, describe, expect, inject, test } from 'vitest';
+import { parse } from 'yaml';
+import { createTestCa, type TestCa } from '../certificates/test-ca.ts';
+import { configOf, testFolder } from './service-config.ts';
+import { root, startServiceBy } from './started-service.ts';
+
+const EXAMPLES = join(root, 'docs', 'examples', 'nats');
+const natsServer = inject('natsServer');
+
+type OnTestFinished = (end: () => void) => void;
+
+let ca: TestCa;
+beforeAll(async () => {
+  ca = await createTestCa({ commonName: 'authority of the bus' });
+});
+
+/** Ports that were free a moment ago: servers must know each other's beforehand. */
+async function freePorts(count: number): Promise<number[]> {
+  const listeners = Array.from({ length: count }, () => createServer().listen(0, '127.0.0.1'));
+  const ports = await Promise.all(
+    listeners.map(
+      (listener) =>
+        new Promise<number>((resolve) =>
+          listener.once('listening', () => resolve((listener.address() as AddressInfo).port)),
+        ),
+    ),
+  );
+  for (const listener of listeners) listener.close();
+  return ports;
+}
+
+interface Site {
+  readonly name: string;
+  readonly folder: string;
+  readonly url: string;
+  readonly log: () => string;
+}
+
+/** The nats-servers of the two sites in the examples, as their files stand but for addresses. */
+async function startSites(onTestFinished: OnTestFinished): Promise<readonly [Site, Site]> {
+  const folder = testFolder(onTestFinished);
+  const [rj = 0, pe = 0, rjCluster = 0, peCluster = 0] = await freePorts(4);
+  const start = async (name: 'rj' | 'pe', port: number, clusterPort: number, otherClusterPort: number) => {
+    const site = join(folder, name);
+    mkdirSync(site);
+    copyFileSync(join(EXAMPLES, 'sites.conf'), join(site, 'sites.conf'));
+    const config = readFileSync(join(EXAMPLES, 'nats-server.conf'), 'utf8')
+      .replace('server_name: rj', `server_name: ${name}`)
+      .replace('0.0.0.0:4222', `127.0.0.1:${port}`)
+      .replace('0.0.0.0:6222', `127.0.0.1:${clusterPort}`)
+      .replace('nats.pe.example:6222', `127.0.0.1:${otherClusterPort}`)
+      .replaceAll(/(nats\.pem|nats\.key|bus-authority\.pem)/g, (file) => join(site, file));
+    writeFileSync(join(site, 'nats-server.conf'), config);
+    writeFileSync(join(site, 'bus-authority.pem'), ca.certPem);
+    await writeCertificate(site, 'nats', ['localhost', '127.0.0.1', `nats.${name}.example`]);
+    await writeCertificate(site, 'bus', [`master.${name}.example`]);
+    const { log } = startServer(join(site, 'nats-server.conf'), onTestFinished);
+    return { name, folder: site, url: `tls://localhost:${port}`, log };
+  };
+  const sites = [
+    await start('rj', rj, rjCluster, peCluster),
+    await start('pe', pe, peCluster, rjCluster),
+  ] as const;
+  for (const { log } of sites) {
+    await expect.poll(log, { timeout: 10_000 }).toMatch(/Route connection created/);
+  }
+  return sites;
+}
+
+async function writeCertificate(folder: string, name: string, names: readonly string[]): Promise<void> {
+  const { certPem, keyPem } = await ca.issue(names);
+  writeFileSync(join(folder, `${name}.pem`), certPem);
+  writeFileSync(join(folder, `${name}.key`), keyPem);
+}
+
+function startServer(config: string, onTestFinished: OnTestFinished): { log: () => string } {
+  const child: ChildProcess = spawn(natsServer, ['-c', config], { stdio: ['ignore', 'ignore', 'pipe'] });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  let log = '';
+  child.stderr?.on('data', (data) => {
+    log += String(data);
+  });
+  return { log: () => log };
+}
+
+/** A master with the `bus` of the examples. */
+function startMaster({ name, folder, url }: Site, onTestFinished: OnTestFinished, change: object = {}) {
+  const { bus } = parse(readFileSync(join(EXAMPLES, 'bus.yaml'), 'utf8')) as { bus: object };
+  const config = configOf('master', { bus: { ...bus, site: name, servers: [url], ...change } }, folder);
+  return startServiceBy('node main.ts', 'master', config, { onTestFinished });
+}
+
+async function keysOf(url: string): Promise<string[]> {
+  const answer = (await (await fetch(`${url}/.well-known/jwks.json`)).json()) as { keys: { kid: string }[] };
+  return answer.keys.map(({ kid }) => kid).toSorted();
+}
+
+async function metric(url: string, name: string): Promise<string | undefined> {
+  const text = await (await fetch(`${url}/metrics`)).text();
+  return text.split('\n').find((line) => line.startsWith(name));
+}
+
+describe.skipIf(natsServer === '' && !process.env.CI)('sites with the NATS servers of the examples', () => {
+  test('have masters that know of each other, over certificates', async ({ onTestFinished }) => {
+    const [rj, pe] = await startSites(onTestFinished);
+    const [one, two] = [await startMaster(rj, onTestFinished), await startMaster(pe, onTestFinished)];
+    await expect.poll(() => keysOf(one.url), { timeout: 10_000 }).toHaveLength(2);
+    const keys = await keysOf(one.url);
+    await expect.poll(() => keysOf(two.url), { timeout: 10_000 }).toEqual(keys);
+    expect(await metric(one.url, 'longhaul_master_bus_connected')).toBe('longhaul_master_bus_connected 1');
+    expect(one.log()).toContain('connected with other masters');
+    expect(`${one.log()}${two.log()}`).not.toMatch(/bus-refused|bus-malformed/);
+  });
+
+  test('have a server that lets a master speak for its own site only, and strangers not at all', async ({
+    onTestFinished,
+  }) => {
+    const [rj, pe] = await startSites(onTestFinished);
+    const read = (file: string) => readFileSync(join(pe.folder, file), 'utf8');
+    const tls = { ca: ca.certPem, cert: read('bus.pem'), key: read('bus.key') };
+    const ofPe = await connect({ servers: rj.url, tls });
+    onTestFinished(() => void ofPe.close());
+    const refused: string[] = [];
+    void (async () => {
+      for await (const status of ofPe.status())
+        if (status.type === 'error') refused.push(status.error.message);
+    })();
+    ofPe.publish('longhaul.pe.told', 'mine');
+    ofPe.publish('longhaul.rj.told', "another one's");
+    ofPe.subscribe('longhaul.*.answer.rj.>');
+    ofPe.subscribe('>');
+    await ofPe.flush();
+    await expect.poll(() => refused).toHaveLength(3);
+    expect(refused[0]).toContain('longhaul.rj.told');
+
+    const { certPem, keyPem } = await ca.issue(['master.am.example']);
+    const strangers = [
+      { ca: ca.certPem },
+      { ca: ca.certPem, cert: certPem, key: keyPem },
+      await (await createTestCa()).issue(['master.rj.example']).then((other) => ({
+        ca: ca.certPem,
+        cert: other.certPem,
+        key: other.keyPem,
+      })),
+    ];
+    for (const stranger of strangers) {
+      await expect(connect({ servers: rj.url, tls: stranger, reconnect: false })).rejects.toThrow(/./);
+    }
+  });
+
+  test('tell an operator whose master has the name of another site, and serve on', async ({
+    onTestFinished,
+  }) => {
+    const [rj] = await startSites(onTestFinished);
+    const one = await startMaster(rj, onTestFinished, { site: 'pe' });
+    await one.said('bus-refused');
+    expect((await fetch(`${one.url}/healthz`)).status).toBe(200);
+    expect(await metric(one.url, 'longhaul_master_bus_failures_total{code="bus-refused"}')).toBeDefined();
+  });
+
+  test('tell an operator why a master has no connection', async ({ onTestFinished }) => {
+    const [rj] = await startSites(onTestFinished);
+    writeFileSync(join(rj.folder, 'bus-authority.pem'), (await createTestCa()).certPem);
+    const one = await startMaster(rj, onTestFinished);
+    await one.said('"detail"');
+    expect(one.log()).toMatch(/"code":"bus-unreachable","detail":"[^"]*certificate/);
+  });
+
+  test('have files that nats-server takes as they stand', async ({ onTestFinished }) => {
+    const folder = testFolder(onTestFinished);
+    for (const file of ['nats-server.conf', 'sites.conf'])
+      copyFileSync(join(EXAMPLES, file), join(folder, file));
+    writeFileSync(join(folder, 'bus-authority.pem'), ca.certPem);
+    await writeCertificate(folder, 'nats', ['nats.rj.example']);
+    const { status, stderr } = spawnSync(natsServer, ['-t', '-c', 'nats-server.conf'], {
+      cwd: folder,
+      encoding: 'utf8',
+    });
+    expect([status, stderr]).toEqual([0, expect.stringContaining('is valid')]);
+  });
+});
+
+test('a master whose bus certificates cannot be read does not start, and says which', async ({
+  onTestFinished,
+}) => {
+  const folder = testFolder(onTestFinished);
+  writeFileSync(join(folder, 'bus-authority.pem'), 'no certificate');
+  const site = { name: 'rj', folder, url: 'tls://localhost:1', log: () => '' };
+  const start = startMaster(site, onTestFinished);
+  await expect(start).rejects.toThrow(/bus\.tls: .*bus\.pem[^]*bus\.trustedCaFiles\.0: /);
+});
