@@ -73,6 +73,8 @@ export interface Scenario {
   /** Site of the master; left out: the first depot's, where anycast would lead the client. */
   readonly master?: string;
   readonly sizeBytes: number;
+  /** The master is told of no link: it knows what depots measure. */
+  readonly isUntold?: boolean;
   /** Origin and depots speak TLS. */
   readonly tls?: boolean;
   readonly crossTraffic?: readonly CrossTraffic[];

@@ -107,7 +107,7 @@ export async function startLabOverlay(spec: LabOverlaySpec): Promise<LabOverlay>
   };
 }
 
-/** What the master is told: the lab's own link data, the client's window, and what origin and depots send with. */
+/** What the master is told: the lab's own link data where it shall have them, the client's window, and what origin and depots send with. */
 function knowledgeOf(scenario: Scenario): Required<MasterChange> {
   const { sites } = scenario.topology;
   const assumptions = {
@@ -115,7 +115,7 @@ function knowledgeOf(scenario: Scenario): Required<MasterChange> {
     depotSender: sites[scenario.depots[0] ?? '']?.congestionControl ?? DEPOT_CONGESTION_CONTROL,
   };
   return {
-    links: linkEstimates(scenario),
+    links: scenario.isUntold ? [] : linkEstimates(scenario),
     masterConfig: {
       planner: { allowVia: true, assumptions },
     },

@@ -1,5 +1,13 @@
 /** The master of a simulated world, in a process of its own: its planner and what it learns by, without its ports. */
-import { LinkTable, Planner, readMasterConfig } from '@longhaul/master-service/parts';
+import {
+  ClientTable,
+  EndLinks,
+  LinkTable,
+  OriginProbes,
+  OriginTable,
+  Planner,
+  readMasterConfig,
+} from '@longhaul/master-service/parts';
 import type { PlannerAnswer, PlannerOrder, TypedLink } from './planner-port.ts';
 
 type LinkEstimate = ReturnType<LinkTable['estimate']>;
@@ -35,7 +43,10 @@ class WorldLinks extends LinkTable {
 }
 
 let links = new WorldLinks([]);
-let planner = new Planner(config, links);
+const clients = new ClientTable();
+const origins = new OriginTable();
+let probes = new OriginProbes({ origins, links });
+let planner = plannerOver(links);
 let depots: { readonly id: string; readonly tls: true; readonly state: 'up' }[] = [];
 
 process.on('message', (order: PlannerOrder) => {
@@ -60,6 +71,10 @@ function obey(order: PlannerOrder): PlannerAnswer | undefined {
     case 'report':
       links.report(order.from, order.report, order.nowMs);
       return undefined;
+    case 'ends-report':
+      for (const report of order.clients) clients.report(order.from, report, order.nowMs);
+      for (const report of order.origins) origins.report(order.from, report, order.nowMs);
+      return undefined;
     case 'plan':
       return plan(order);
     case 'usage': {
@@ -71,17 +86,38 @@ function obey(order: PlannerOrder): PlannerAnswer | undefined {
 
 function take(known: readonly TypedLink[]): void {
   links = new WorldLinks(known);
-  planner = new Planner(config, links);
+  probes = new OriginProbes({ origins, links });
+  planner = plannerOver(links);
 }
 
-function plan({ sizeBytes, nowMs, ends }: Extract<PlannerOrder, { type: 'plan' }>): PlannerAnswer {
+function plannerOver(known: LinkTable): Planner {
+  return new Planner(config, known, new EndLinks({ links: known, clients, origins, windowBytes }));
+}
+
+function plan({ sizeBytes, nowMs, ends, who }: Extract<PlannerOrder, { type: 'plan' }>): PlannerAnswer {
   links.setEnds(ends);
   const startedMs = performance.now();
-  const planned = planner.plan({ sizeBytes, originTls: true }, depots, nowMs);
+  const planned = planner.plan({ sizeBytes, originTls: true, ...(who ? { ends: who } : {}) }, depots, nowMs);
   const planMs = performance.now() - startedMs;
   if (!planned.ok) throw planned.error;
   const { chain, lanes, prediction } = planned.value;
-  return { type: 'planned', chain: [...chain], lanes, predictedSeconds: prediction.seconds, planMs };
+  const told = who ? probesOf(who, nowMs) : [];
+  return {
+    type: 'planned',
+    chain: [...chain],
+    lanes,
+    predictedSeconds: prediction.seconds,
+    planMs,
+    probes: told,
+  };
+}
+
+/** All depots are heard once, in another order each time. */
+function probesOf({ client, origin }: { readonly client: string; readonly origin: string }, nowMs: number) {
+  probes.want({ host: origin, port: 443 }, client, nowMs);
+  const first = Math.floor(nowMs / 1000) % Math.max(1, depots.length);
+  const inTurn = [...depots.slice(first), ...depots.slice(0, first)];
+  return inTurn.flatMap(({ id }) => (probes.next(id, depots, nowMs)?.host === origin ? [id] : []));
 }
 
 function configured(typed: readonly TypedLink[]) {

@@ -1,4 +1,4 @@
-import type { LegEstimate, LinkReport } from '@longhaul/shared';
+import type { LegEstimate, LinkReport, OriginReport } from '@longhaul/shared';
 import { legGoodput } from '@longhaul/shared';
 import type { LineFile } from '../results/result-file.ts';
 import { mean, median, quantile } from '../results/statistics.ts';
@@ -36,6 +36,10 @@ const NEIGHBOURS = { near: 8, any: 12 };
 const LYING_SHARE = 0.1;
 /** Who is informed hears of the links between depots so often. */
 const INFORMED_EVERY_MS = 3_600_000;
+/** Depots test the links between them so often, by about so many bytes. */
+const TESTED = { everyMs: 3_600_000, bytes: 1_000_000 };
+/** What a connection that is opened and closed weighs. */
+const PROBE_BYTES = 500;
 /** How much one measurement scatters. */
 const NOISE = 0.1;
 
@@ -82,6 +86,8 @@ class Simulation {
   /** What stands in the master's configuration. */
   readonly #typed: readonly TypedLink[];
   #informedUntilMs = 0;
+  #testedUntilMs = 0;
+  #measuringBytes = 0;
 
   constructor(world: World, oracle: Oracle, plan: SimPlan, knowledge: Knowledge) {
     this.#world = world;
@@ -116,17 +122,19 @@ class Simulation {
           fromHours: (hours * window) / WINDOWS,
           toHours: (hours * (window + 1)) / WINDOWS,
           ...summary(outcomes),
+          measuringBytes: this.#measuringBytes,
           residentBytes,
           cpuSeconds: cpuSeconds - cpuBefore,
           ...(restartSeconds === undefined ? {} : { restartSeconds }),
         });
+        this.#measuringBytes = 0;
         [cpuBefore, restartSeconds, outcomes] = [cpuSeconds, undefined, []];
         window += 1;
         if (window !== RESTART_BEFORE) continue;
         await master.stop();
         const startedMs = performance.now();
         master = await this.#startMaster();
-        this.#informedUntilMs = 0;
+        [this.#informedUntilMs, this.#testedUntilMs] = [0, 0];
         restartSeconds = (performance.now() - startedMs) / 1000;
         cpuBefore = 0;
       }
@@ -145,17 +153,26 @@ class Simulation {
       master.tell({ type: 'links', links: this.#depotLinks(atMs) });
       this.#informedUntilMs = atMs + INFORMED_EVERY_MS;
     }
+    if (this.#knowledge === 'measured' && atMs >= this.#testedUntilMs) {
+      this.#testLinks(master, atMs);
+      this.#testedUntilMs = atMs + TESTED.everyMs;
+    }
     const knownAtMs = this.#knowledge === 'informed' ? atMs : 0;
     const planned = await master.plan({
       type: 'plan',
       sizeBytes,
       nowMs: atMs,
-      ends: this.#knowledge === 'none' ? [] : this.#endLinks(download, knownAtMs),
+      ...(this.#knowledge === 'measured' ? { who: whoOf(download) } : {}),
+      ends: ['none', 'measured'].includes(this.#knowledge) ? [] : this.#endLinks(download, knownAtMs),
     });
     const depots = planned.chain.map((id) => Number(id.slice(1)));
     const best = this.#oracle.best(download);
     const seconds = trueSeconds(this.#world, download, { depots, lanes: planned.lanes });
-    if (this.#knowledge === 'reported') this.#report(master, download, depots, number);
+    if (['reported', 'measured'].includes(this.#knowledge)) this.#report(master, download, depots, number);
+    if (this.#knowledge === 'measured') {
+      this.#reportEnds(master, download, { depots, lanes: planned.lanes }, number);
+      for (const id of planned.probes) this.#probe(master, download, id, number);
+    }
     return {
       seconds,
       // The planner may find what the oracle has not tried.
@@ -180,6 +197,72 @@ class Simulation {
       const report = this.#reportOf(leg, sender, receiver, number);
       master.tell({ type: 'report', from: `d${sender}`, report, nowMs: download.atMs });
     }
+  }
+
+  /** What depots find by tests of the links between them. */
+  #testLinks(master: SimulatedMaster, atMs: number): void {
+    for (const [one, two] of this.#neighbours) {
+      for (const [sender, receiver] of [
+        [one, two],
+        [two, one],
+      ] as const) {
+        const leg = this.#world.leg(receiver, sender, atMs);
+        const report = this.#reportOf(leg, sender.number, receiver.number, Math.floor(atMs / 1000));
+        master.tell({ type: 'report', from: `d${sender.number}`, report, nowMs: atMs });
+        this.#measuringBytes += TESTED.bytes;
+      }
+    }
+  }
+
+  /** What the entry depot saw of the client, and the exit depot of the origin. */
+  #reportEnds(
+    master: SimulatedMaster,
+    download: Download,
+    { depots, lanes }: { readonly depots: readonly number[]; readonly lanes: number },
+    number: number,
+  ): void {
+    const legs = trueLegs(this.#world, download, depots);
+    const [entry, exit, toClient, fromOrigin] = [depots[0], depots.at(-1), legs[0], legs.at(-1)];
+    if (entry === undefined || exit === undefined || !toClient || !fromOrigin) return;
+    const { client, origin } = whoOf(download);
+    const { sizeBytes, atMs } = download;
+    const seen = this.#reportOf(toClient, entry, -1, number);
+    const lost = Math.round(sizeBytes * (seen.lossRate ?? 0));
+    const report = {
+      prefix: client.replace(/[0-9]+$/, '0/24'),
+      rttMs: seen.rttMs,
+      sentBytes: sizeBytes,
+      retransmittedBytes: lost,
+      ...(seen.goodputBps === undefined ? {} : { goodputBps: seen.goodputBps }),
+    };
+    const told = { type: 'ends-report', nowMs: atMs } as const;
+    master.tell({ ...told, from: `d${entry}`, clients: [report], origins: [] });
+    const shown = this.#reportOf(fromOrigin, exit, -2, number);
+    const rate =
+      lanes === 1 ? { goodputBps: shown.goodputBps } : { totalBps: legGoodput(fromOrigin, lanes).goodputBps };
+    const limit = fromOrigin.connectionBps === undefined ? 'network' : 'origin';
+    const origins = [
+      {
+        ...originOf(download, origin),
+        rttMs: shown.rttMs,
+        receivedBytes: sizeBytes,
+        lostBytes: Math.round(sizeBytes * (shown.lossRate ?? 0)),
+        ...rate,
+        limit,
+        takesRanges: true,
+      },
+    ] satisfies OriginReport[];
+    master.tell({ ...told, from: `d${exit}`, clients: [], origins });
+  }
+
+  #probe(master: SimulatedMaster, download: Download, id: string, number: number): void {
+    const depot = this.#depots[Number(id.slice(1))];
+    if (!depot) return;
+    const leg = this.#world.leg(depot, download.origin, download.atMs);
+    const { rttMs } = this.#reportOf(leg, depot.number, -2, number);
+    const origins = [{ ...originOf(download, whoOf(download).origin), rttMs }];
+    master.tell({ type: 'ends-report', from: id, clients: [], origins, nowMs: download.atMs });
+    this.#measuringBytes += PROBE_BYTES;
   }
 
   #reportOf(leg: LegEstimate, sender: number, receiver: number, number: number): LinkReport {
@@ -240,6 +323,19 @@ class Simulation {
   }
 }
 
+/** Addresses by autonomous system, whose networks are neighbours. */
+function whoOf({ client, origin }: Download): { readonly client: string; readonly origin: string } {
+  return { client: `${networkOf(10, client)}.1`, origin: `o${origin.number}.example` };
+}
+
+function originOf({ origin }: Download, host: string): Pick<OriginReport, 'host' | 'prefix'> {
+  return { host, prefix: `${networkOf(100, origin)}.0/24` };
+}
+
+function networkOf(first: number, { system, number }: End): string {
+  return `${first + Math.floor(system / 256)}.${system % 256}.${number % 256}`;
+}
+
 function typedLink(
   one: string,
   other: string,
@@ -276,7 +372,6 @@ function summary(outcomes: readonly Outcome[]) {
       outcomes.map(({ seconds, predictedSeconds }) => Math.abs(Math.log(seconds / predictedSeconds))),
     ),
     carriedBytes: outcomes.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0),
-    measuringBytes: 0,
     planMs: { median: median(planMs), worst: Math.max(...planMs) },
   };
 }

@@ -20,7 +20,7 @@ export class SimulatedMaster {
     return master;
   }
 
-  tell(order: Extract<PlannerOrder, { type: 'report' | 'links' }>): void {
+  tell(order: Extract<PlannerOrder, { type: 'report' | 'links' | 'ends-report' }>): void {
     this.#child.send(order);
   }
 

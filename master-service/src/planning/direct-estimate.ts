@@ -2,7 +2,7 @@ import { type LegEstimate, type LegKnowledge, type LegShape, legShape } from '@l
 import { CLIENT, ORIGIN, type PlannerConfig } from '../config.ts';
 import { legOf, type Senders } from './chain-legs.ts';
 import { knowledgeOf, knownAs } from './leg-knowledge.ts';
-import { type LegDoubt, NO_DOUBT, SCENARIOS, scenarioOf } from './leg-scenarios.ts';
+import { NO_DOUBT, SCENARIOS } from './leg-scenarios.ts';
 import type { LinkEstimate, LinkView, PairKnowledge } from './link-view.ts';
 import { OverlayLeg } from './overlay-leg.ts';
 
@@ -17,8 +17,17 @@ export interface DirectEstimate {
   readonly part: Pick<OverlayLeg, 'shape' | 'scenarios'>;
 }
 
-/** Where a depot lies beside the way nobody knows: all directions are as likely. Deviation of the logarithm for bounds e apart. */
-const SPREAD_OF_BOUNDS = 0.3;
+/**
+ * Where a depot lies beside the way nobody knows. All directions are as likely, so that R^2 lies at (1 - cos(pi q)) / 2 of the way from the square of the
+ * least round trip to that of the most, for the quantile q: in the middle ...
+ */
+const MIDDLE_TURN = 0.5;
+/** ... at the lower quarter, which a chain is held against that nobody has tried ... */
+const LOWER_TURN = 0.146;
+/** ... and at the middles of eight parts, one for each scenario, in an order that has nothing to do with those of other figures. */
+const SCENARIO_TURNS: readonly number[] = [3, 6, 1, 4, 7, 0, 5, 2].map(
+  (part) => (1 - Math.cos((Math.PI * (part + 0.5)) / 8)) / 2,
+);
 
 /**
  * What is known of the direct way. Without a link of its own it is put together from the legs of a depot that lies beside one of its ends, else from
@@ -51,13 +60,16 @@ export function estimateDirect(
   const sender = pair?.sender ?? senders.origin;
   const isByEnds =
     pair !== undefined && [clientPart, parts.at(-1)].some((part) => part && isOfThisEnd(part.link));
-  const derive = (legs: readonly LegEstimate[]) => ({
-    ...derivedLeg(legs, isByEnds ? pair : undefined),
+  const derive = (legs: readonly LegEstimate[], turn: number) => ({
+    ...derivedLeg(legs, isByEnds ? pair : undefined, turn),
     windowBytes: clientPart.link.windowBytes,
     sender,
   });
-  const leg = derive(parts.map((part) => part.leg));
-  const part = new DerivedPart(leg, parts, derive, isByEnds ? pair : undefined);
+  const part = new DerivedPart(parts, derive);
+  const leg = derive(
+    parts.map((one) => one.leg),
+    MIDDLE_TURN,
+  );
   return { leg, source: isByEnds ? 'ends' : 'chain', knowledge: knownAs('derived'), part };
 }
 
@@ -79,38 +91,37 @@ function isOfThisEnd({ ageMs, source }: LinkEstimate): boolean {
   return source !== undefined || ageMs !== undefined;
 }
 
-function derivedLeg(legs: readonly LegEstimate[], pair: PairKnowledge | undefined) {
+function derivedLeg(legs: readonly LegEstimate[], pair: PairKnowledge | undefined, turn: number) {
   const sumMs = legs.reduce((sum, { rttMs }) => sum + rttMs, 0);
-  const rttMs = pair ? pairRtt(legs, pair) : sumMs;
+  const rttMs = pair ? pairRtt(legs, pair, turn) : sumMs;
   const lossRate = 1 - legs.reduce((passed, leg) => passed * (1 - leg.lossRate), 1);
   const rateBps = Math.min(...legs.map((leg) => leg.rateBps), pair?.heldBps ?? Number.POSITIVE_INFINITY);
   return { rttMs, lossRate: lossRate * Math.min(1, rttMs / sumMs), rateBps };
 }
 
-function pairRtt(legs: readonly LegEstimate[], { rttBounds }: PairKnowledge): number {
+function pairRtt(legs: readonly LegEstimate[], { rttBounds }: PairKnowledge, turn: number): number {
   const squares = rttBounds
-    ? (rttBounds.leastMs ** 2 + rttBounds.mostMs ** 2) / 2
+    ? rttBounds.leastMs ** 2 * (1 - turn) + rttBounds.mostMs ** 2 * turn
     : legs.reduce((sum, { rttMs }) => sum + rttMs ** 2, 0);
   return Math.sqrt(squares);
 }
 
-/** The direct way as it is in each of the scenarios of the chain that it is derived from. */
+type Derive = (legs: readonly LegEstimate[], turn: number) => LegEstimate;
+
+/** The direct way as it is in each of the scenarios of the chain that it is derived from; as known, rather short than long. */
 class DerivedPart {
   readonly #leg: LegEstimate;
   readonly #scenarios: readonly LegEstimate[];
 
-  constructor(
-    leg: LegEstimate,
-    chain: readonly OverlayLeg[],
-    derive: (legs: readonly LegEstimate[]) => LegEstimate,
-    pair: PairKnowledge | undefined,
-  ) {
-    this.#leg = leg;
+  constructor(chain: readonly OverlayLeg[], derive: Derive) {
     const parts = chain.map((part) => ({ leg: part.leg, scenarios: part.scenarioLegs() }));
-    const doubt = doubtOf(pair);
+    this.#leg = derive(
+      parts.map(({ leg }) => leg),
+      LOWER_TURN,
+    );
     this.#scenarios = SCENARIOS.map((scenario) => {
       const legs = parts.map((part) => part.scenarios?.[scenario] ?? part.leg);
-      return scenarioOf(derive(legs), doubt, `${CLIENT} ${ORIGIN}`, scenario);
+      return derive(legs, SCENARIO_TURNS[scenario] ?? MIDDLE_TURN);
     });
   }
 
@@ -121,12 +132,4 @@ class DerivedPart {
   scenarios(lanes: number): readonly LegShape[] {
     return this.#scenarios.map((leg) => legShape(leg, lanes));
   }
-}
-
-function doubtOf(pair: PairKnowledge | undefined): LegDoubt {
-  const { leastMs, mostMs } = pair?.rttBounds ?? { leastMs: 1, mostMs: 1 };
-  return {
-    ...NO_DOUBT,
-    rtt: SPREAD_OF_BOUNDS * Math.min(1, Math.log(mostMs / Math.max(leastMs, mostMs / 20))),
-  };
 }

@@ -22,6 +22,12 @@ const BOUNDS_SPREAD = { perE: 0.3, most: 0.8 } as const;
 /** What a server, or a line, carries where nothing is measured: a usual one, by a factor of two or so. */
 const UNKNOWN_RATE = { bps: 100e6, spread: 0.5 } as const;
 
+/**
+ * A depot sends by BBR, which fills the queue on its way when it starts and when it tries for more: a part of what it loses is its own doing, which a
+ * sender that holds back would not lose. The share of the logarithm, between hardly any loss and all that it saw, that is taken for the way's.
+ */
+const OF_THE_WAY = { leastLoss: 5e-6, share: 0.6, spread: 1.2 } as const;
+
 /** The legs of other depots, for what triangles tell. */
 type Around = (depot: string) => Iterable<readonly [id: string, rttMs: number]>;
 
@@ -169,7 +175,7 @@ export class EndLinks {
 
   #clientLeg(depot: string, prefix: string, nowMs: number): EndLeg {
     const { clients, windowBytes } = this.#init;
-    const known = clients.distribution(depot, prefix, nowMs);
+    const known = withoutOwnLosses(clients.distribution(depot, prefix, nowMs));
     const { goodputBps } = known;
     const isMeasured = goodputBps.source === 'measured';
     return endLeg(known, clients.known(prefix).has(depot), {
@@ -245,6 +251,14 @@ function endLeg(
   if (rttMs.source === 'assumed') return { link, doubt };
   const apart = isMeasured ? 1 : Math.exp(rttMs.spread);
   return { link, doubt, bounds: { leastMs: rttMs.value / apart, mostMs: rttMs.value * apart } };
+}
+
+function withoutOwnLosses(known: LegDistribution): LegDistribution {
+  const { lossRate } = known;
+  const { leastLoss, share, spread } = OF_THE_WAY;
+  if (lossRate.value <= leastLoss) return known;
+  const value = leastLoss * (lossRate.value / leastLoss) ** share;
+  return { ...known, lossRate: { ...lossRate, value, spread: Math.max(spread, lossRate.spread) } };
 }
 
 function atSite({ link, doubt }: EndLeg): EndLeg {

@@ -100,6 +100,9 @@ const USUAL_SHARES: readonly number[] = [1, 0.1, 0.01, 0.001];
 /** How much faster a chain must be by what is known alone, where the direct way is worked out from what depots measured of both ends. */
 const LEAST_GAIN_AS_KNOWN = 0.98;
 
+/** How much faster a chain must be in the mean where nobody has measured one of its legs: only such a download teaches what it is like. */
+const LEAST_GAIN_GUESSED = 1.02;
+
 /** Chains that are compared for one download by what is unsure of them: the fastest by the point estimates. */
 const MOST_COMPARED = 16;
 
@@ -183,8 +186,13 @@ export class Planner {
     const gainOf = (rated: RatedChain) => this.#gain(asked, rated, direct.part, depots, expectedSeconds);
     const gain = best ? gainOf(best) : 0;
     const { minimumGain } = this.#config;
+    const leastOf = (rated: RatedChain) =>
+      Math.min(
+        leastGain(minimumGain, rated.chain, query.held),
+        isGuessed(rated) ? LEAST_GAIN_GUESSED : minimumGain,
+      );
     const wins = (rated: RatedChain) =>
-      gainOf(rated) >= leastGain(minimumGain, rated.chain, query.held) &&
+      gainOf(rated) >= leastOf(rated) &&
       (direct.source !== 'ends' ||
         this.#gain(asked, rated, direct.part, depots, secondsAsKnown) >= LEAST_GAIN_AS_KNOWN);
     const { isDirectPreferred = false } = query;
