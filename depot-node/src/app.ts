@@ -10,7 +10,10 @@ import { createDepotServer } from './door/depot-server.ts';
 import { openUplink } from './fairness/open-uplink.ts';
 import { JobTable } from './jobs/job-table.ts';
 import { openKernel } from './kernel/open-kernel.ts';
+import { jobReportOf } from './measuring/job-report.ts';
 import { LinkTests } from './measuring/link-tests.ts';
+import { OriginProbes } from './measuring/origin-probes.ts';
+import { createUplinkLoad } from './measuring/uplink-load.ts';
 import { createMetrics } from './metrics.ts';
 import { createOverlayMember } from './overlay-member.ts';
 import type { DataPlane } from './plane/data-plane.ts';
@@ -87,6 +90,8 @@ export function createDepot(init: DepotInit): Depot {
   });
   const observe: Observe = (event) => {
     metrics.observe(event);
+    const ended = jobReportOf(event);
+    if (ended) member.membership.noteJob(ended);
     init.observe(event);
   };
 
@@ -119,11 +124,20 @@ export function createDepot(init: DepotInit): Depot {
     sockets,
     takeLinkReports: () => sampler.takeLinkReports(),
     takeClientReports: () => sampler.takeClientReports(),
+    takeOriginReports: () => sampler.takeOriginReports(),
     activeTransfers: () => jobs.active,
-    onHeard: (test) => {
+    uplink:
+      config.uplink &&
+      createUplinkLoad({
+        mostBps: config.uplink.rateBps,
+        sentBytes: () => sampler.totals('client').sentBytes + sampler.totals('depot').sentBytes,
+        nowMs,
+      }),
+    onHeard: ({ test, probe }) => {
       if (config.measuring.bytesPerHour === 0) return;
       void linkTests.probe();
       if (test) void linkTests.run(test);
+      if (probe) void originProbes.run(probe);
     },
     observe,
     nowMs,
@@ -140,6 +154,13 @@ export function createDepot(init: DepotInit): Depot {
     fromDepot: member.noteDepot,
     isBusy: () => jobs.active > 0,
     bytesPerHour: config.measuring.bytesPerHour,
+  });
+
+  const originProbes = new OriginProbes({
+    plane,
+    dial: member.dial,
+    noteOrigin: (report) => member.membership.noteOrigin(report),
+    report: () => void member.membership.beat(),
   });
 
   const certificate = init.tls && new ListenerCertificate(init.tls, tlsEnding);

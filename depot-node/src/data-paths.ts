@@ -60,7 +60,9 @@ export function createDataPaths({ config, plane, jobs, member }: DataPathsInit) 
   const running = new RunningDownloads();
   const laneMemory = new LaneMemory(config.lanes.totalBufferBytes);
   const lanePlaces = new LanePlaces(config.lanes.total);
-  const aheadBook = new AheadBook(plane.nowMs);
+  const aheadBook = new AheadBook(plane.nowMs, (host, takesAhead) =>
+    membership.noteOrigin({ host, takesAhead }),
+  );
 
   return {
     handleRelay: createServeRelay({
@@ -72,6 +74,7 @@ export function createDataPaths({ config, plane, jobs, member }: DataPathsInit) 
       running,
       masterUrl: () => directory.masterUrls[0],
       noteSize: (...seen) => membership.noteSize(...seen),
+      noteRanges: (host, takesRanges) => membership.noteOrigin({ host, takesRanges }),
       failover: {
         maxTries: config.failover.tries,
         repairMs: config.failover.repairSeconds * 1000,

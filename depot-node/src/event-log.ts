@@ -8,6 +8,7 @@ const ORDINARY: ReadonlySet<DepotEvent['type']> = new Set([
   'directory',
   'leg',
   'link-tested',
+  'origin-probed',
   'flow',
   'lane-opened',
   'block-asked-again',

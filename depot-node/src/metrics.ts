@@ -101,6 +101,12 @@ export function createMetrics(gauges: Gauges) {
     labelNames: ['start'],
     registers,
   });
+  const originProbes = new Counter({
+    name: 'longhaul_depot_origin_probes_total',
+    help: 'Connections opened and closed to learn how far an origin is, by outcome',
+    labelNames: ['outcome'],
+    registers,
+  });
   const testBytes = new Counter({
     name: 'longhaul_depot_link_test_bytes_total',
     help: 'Bytes of tests of links to other depots, by what this depot did with them',
@@ -195,6 +201,7 @@ export function createMetrics(gauges: Gauges) {
     refusal: ({ code }) => refusals.inc({ code }),
     flow: ({ plane }) => flows.inc({ plane }),
     leg: ({ start }) => legs.inc({ start }),
+    'origin-probed': ({ isReached }) => originProbes.inc({ outcome: isReached ? 'reached' : 'failed' }),
     'link-tested': ({ role, bytes }) => testBytes.inc({ role }, bytes),
     failover: ({ reason, to }) => failovers.inc({ reason, outcome: to ? 'repaired' : 'given-up' }),
     'chain-failed': ({ code }) => chainFailures.inc({ code }),

@@ -1,6 +1,6 @@
 import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { type DepotEntry, depotBaseUrl, type LinkTest, originHref } from '@longhaul/shared';
+import { type DepotEntry, depotBaseUrl, originHref } from '@longhaul/shared';
 import { authorityOf, DepotSources, type StateFolder } from '@longhaul/shared/service';
 import type { DepotConfig } from './config.ts';
 import type { DepotMaterial } from './config-file.ts';
@@ -8,7 +8,7 @@ import { AddressChallenges } from './directory/address-challenges.ts';
 import { DepotDirectory } from './directory/directory.ts';
 import { readLegsQuestion } from './directory/legs-question.ts';
 import { MasterClient } from './directory/master-client.ts';
-import { Membership } from './directory/membership.ts';
+import { type MasterOrders, Membership } from './directory/membership.ts';
 import { OverlayAddresses } from './directory/overlay-addresses.ts';
 import { PlanNotices } from './directory/plan-notices.ts';
 import { loadIdentity } from './identity.ts';
@@ -33,9 +33,12 @@ export interface OverlayMemberInit extends Omit<DepotMaterial, 'tls'> {
   readonly sockets: LegSockets;
   readonly takeLinkReports: LegSampler['takeLinkReports'];
   readonly takeClientReports: LegSampler['takeClientReports'];
+  readonly takeOriginReports: LegSampler['takeOriginReports'];
   readonly activeTransfers: () => number;
-  /** Called after each heartbeat, with the test of a link that the master asks for, where it does. */
-  readonly onHeard: (test: LinkTest | undefined) => void;
+  /** What the uplink carries and can carry; left out where that is not bounded. */
+  readonly uplink: (() => { readonly sentBps: number; readonly mostBps: number }) | undefined;
+  /** Called after each heartbeat, with what the master asks to be measured. */
+  readonly onHeard: (orders: MasterOrders) => void;
   readonly observe: Observe;
   readonly nowMs: () => number;
 }
@@ -79,8 +82,10 @@ export function createOverlayMember(init: OverlayMemberInit) {
     self: () => place,
     heartbeatMs: config.master.heartbeatSeconds * 1000,
     activeTransfers: init.activeTransfers,
+    uplink: init.uplink,
     takeLinkReports: init.takeLinkReports,
     takeClientReports: init.takeClientReports,
+    takeOriginReports: init.takeOriginReports,
     onDirectory: async (answer) => {
       await Promise.all([directory.update(answer), updateAddresses()]);
       observe({ type: 'directory', depots: answer.depots.length });

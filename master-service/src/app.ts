@@ -1,4 +1,4 @@
-import { asLonghaulError, formatAuthority, isGetTarget, LonghaulError } from '@longhaul/shared';
+import { asLonghaulError, clientPrefix, formatAuthority, isGetTarget, LonghaulError } from '@longhaul/shared';
 import {
   asListenFailure,
   authorityOf,
@@ -26,6 +26,9 @@ import { FactExchange } from './facts/fact-exchange.ts';
 import { FactKeeper } from './facts/fact-keeper.ts';
 import { Facts } from './facts/facts.ts';
 import type { FactsFile } from './facts/facts-file.ts';
+import { FEEDBACK_FACTS, FeedbackBook } from './feedback/feedback-book.ts';
+import { feedbackRoutes } from './feedback/feedback-routes.ts';
+import { FeedbackService } from './feedback/feedback-service.ts';
 import { answerRefusal } from './http/answer-refusal.ts';
 import { HttpServer, type Listening } from './http/http-server.ts';
 import { setSecurityHeaders } from './http/security-headers.ts';
@@ -33,10 +36,18 @@ import { KnownMasters, MASTER_FACTS } from './keys/known-masters.ts';
 import { masterKeyOf, type SigningKey } from './keys/signing-key.ts';
 import { CLIENT_FACTS, ClientTable } from './measuring/client-table.ts';
 import { IdleLinks } from './measuring/idle-links.ts';
+import { OriginProbes, PROBE_FACTS } from './measuring/origin-probes.ts';
+import { ORIGIN_FACTS, OriginTable } from './measuring/origin-table.ts';
 import { createMetrics } from './operations/metrics.ts';
 import { operationsRoutes } from './operations/operations-routes.ts';
 import { pageRoutes } from './operations/page-routes.ts';
+import { JOB_FACTS, OutcomeBook } from './outcomes/outcome-book.ts';
+import { outcomeRoutes } from './outcomes/outcome-routes.ts';
+import { RecentJobs } from './outcomes/recent-jobs.ts';
+import { EndLinks } from './planning/end-links.ts';
 import { JobLegs } from './planning/job-legs.ts';
+import { linkEvidence } from './planning/link-evidence.ts';
+import { linkRoutes } from './planning/link-routes.ts';
 import { LINK_FACTS, LinkTable } from './planning/link-table.ts';
 import { planRoutes } from './planning/plan-routes.ts';
 import { PlanService } from './planning/plan-service.ts';
@@ -59,10 +70,14 @@ const FACT_KINDS = [
   ...DEPOT_FACTS,
   ...LINK_FACTS,
   ...CLIENT_FACTS,
+  ...ORIGIN_FACTS,
+  ...PROBE_FACTS,
   ...SIZE_FACTS,
   ...SPENT_FACTS,
   ...MASTER_FACTS,
   ...PREFIX_FACTS,
+  ...JOB_FACTS,
+  ...FEEDBACK_FACTS,
 ];
 
 export interface MasterDeps {
@@ -86,6 +101,8 @@ export interface MasterDeps {
   readonly busTls?: NatsTls;
   /** Milliseconds by a clock that is never set; left out, the process's own. */
   readonly steadyMs?: () => number;
+  /** 0 to below 1, evenly; left out, by chance. */
+  readonly random?: () => number;
   /** Unix milliseconds. */
   readonly now: () => number;
   readonly onEvent?: (event: MasterEvent) => void;
@@ -135,6 +152,8 @@ export function createMaster(deps: MasterDeps): Master {
     addresses: config.addresses,
   });
   const links = new LinkTable(config.links, config.planner.assumptions.windowBytes, facts);
+  const clients = new ClientTable(facts);
+  const origins = new OriginTable(facts);
   const sizes = new SizeMemory(facts);
   const caps = config.public ? new RateCaps(config.public, facts) : undefined;
   const tickets = new TicketIssuer(config.tickets, signingKey, (keyId) => masters.verifier(keyId));
@@ -195,10 +214,34 @@ export function createMaster(deps: MasterDeps): Master {
       ...(listening ? [authorityOf(listening.url), authorityOf(publicUrl())] : []),
     ],
   });
-  const planner = new Planner(config.planner, links);
+  const { windowBytes } = config.planner.assumptions;
+  const ends = new EndLinks({ links, clients, origins, windowBytes });
+  const planner = new Planner(config.planner, links, ends);
   const teller = new PlanTeller({ signingKey, registry, now });
   const legAsker = new LegAsker({ signingKey, registry, now });
-  const legs = new JobLegs({ tickets, ask: (depot, jobId) => legAsker.ask(depot, jobId), now });
+  const jobs = new RecentJobs();
+  const wishes = new FeedbackBook(facts);
+  const outcomes = new OutcomeBook({
+    facts,
+    jobs,
+    emit,
+    onWorked: ({ network }, depots, nowMs) => {
+      for (const depot of depots) wishes.noteWorked(network, depot, nowMs);
+    },
+  });
+  const outcomeOf = (jobId: string) => outcomes.of(jobId);
+  const legs = new JobLegs({
+    tickets,
+    ask: (depot, jobId) => legAsker.ask(depot, jobId),
+    outcomeOf,
+    now,
+  });
+  const probes = new OriginProbes({
+    facts,
+    origins,
+    links,
+    onProbe: (outcome) => emit({ type: 'origin-probe', outcome }),
+  });
   const plans = new PlanService({
     config,
     policy,
@@ -207,8 +250,17 @@ export function createMaster(deps: MasterDeps): Master {
     sizes,
     tickets,
     whereabouts,
+    ends,
+    probes,
     publicUrl,
     caps,
+    wishes,
+    evidence: (to, from, nowMs) => linkEvidence(links, to, from, nowMs),
+    ...(deps.random ? { random: deps.random } : {}),
+    onIssued: ({ jobId, chain, alternatives, lanes, host, isToLearn }, { clientAddress }, { basis }) => {
+      jobs.add({ jobId, chain, alternatives, lanes, host, basis, network: clientPrefix(clientAddress) });
+      if (isToLearn) emit({ type: 'explored', jobId, host });
+    },
   });
   for (const kind of DEPOT_FACTS) facts.store.watch(kind, () => plans.noteDepots());
   const ask = deps.askDepot ?? createAskDepot({ policy: config.addresses, names: config.names });
@@ -222,14 +274,25 @@ export function createMaster(deps: MasterDeps): Master {
     planner,
     assumedSizeBytes: config.planner.assumedSizeBytes,
     masters,
-    clients: new ClientTable(facts),
+    clients,
+    origins,
     idleLinks: new IdleLinks({ links }),
+    outcomes,
+    probes,
     emit,
   });
 
   const api = createApi(emit, [
     depotRoutes({ service, registry, sources, enrolmentSecret, now, emit }),
     planRoutes({ plans, legs, now, emit }),
+    outcomeRoutes({ outcomes, metricsNetworks: config.metricsNetworks }),
+    feedbackRoutes({
+      service: new FeedbackService({ jobs, book: wishes, outcomeOf, emit }),
+      book: wishes,
+      metricsNetworks: config.metricsNetworks,
+      now,
+    }),
+    linkRoutes({ links, metricsNetworks: config.metricsNetworks, now }),
     prefixRoutes({ whereabouts, files: prefixFiles, metricsNetworks: config.metricsNetworks, now }),
     operationsRoutes({
       masterKeys: () => masters.keys(),

@@ -132,6 +132,21 @@ const plannerSchema = z.strictObject({
   minLaneBytes: bytes(defaults.DEFAULT_MIN_LANE_BYTES),
   /** Whether clients may choose the chain by `via=` and the lanes by `lanes=`. */
   allowVia: z.boolean().default(false),
+  /** Which share of downloads may take a chain that may turn out faster, and by which share it may be slower; share 0 turns that off. */
+  explore: z
+    .strictObject({
+      share: z
+        .number()
+        .min(0, 'must be 0 to 0.2')
+        .max(0.2, 'must be 0 to 0.2')
+        .default(defaults.DEFAULT_EXPLORE_SHARE),
+      mostRegret: z
+        .number()
+        .min(0, 'must be 0 to 1')
+        .max(1, 'must be 0 to 1')
+        .default(defaults.DEFAULT_EXPLORE_REGRET),
+    })
+    .prefault({}),
   /** What counts for links of which nothing else is known. */
   assumptions: assumptionsSchema.prefault({}),
 });

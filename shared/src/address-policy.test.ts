@@ -1,9 +1,11 @@
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
   clientAddress,
   clientPrefix,
   DEFAULT_PORTS_ALLOWED,
   isInNetworks,
+  plainAddress,
   refuseAddress,
   refuseOverlayAddress,
 } from './address-policy.ts';
@@ -113,5 +115,23 @@ describe('a client', () => {
     expect(isInNetworks('::ffff:10.0.0.1', ['10.0.0.0/8'])).toBe(true);
     expect(isInNetworks('10.0.0.1', ['::/0'])).toBe(false);
     expect(isInNetworks('', ['0.0.0.0/0'])).toBe(false);
+  });
+});
+
+describe('an address', () => {
+  test('has one spelling, whichever way it was written', () => {
+    for (const spelling of ['198.51.100.7', '::ffff:198.51.100.7', '::FFFF:198.51.100.7', '::ffff:c633:6407'])
+      expect(plainAddress(spelling)).toBe('198.51.100.7');
+    for (const spelling of ['2001:db8::1', '2001:DB8:0:0::1', '2001:0db8::0001%eth0'])
+      expect(plainAddress(spelling)).toBe('2001:db8::1');
+    for (const other of ['origin.test', '', '198.51.100.256']) expect(plainAddress(other)).toBe(other);
+  });
+
+  test('of IPv4 is spelled as its four numbers', () => {
+    fc.assert(
+      fc.property(fc.ipV4(), (address) => {
+        expect([plainAddress(address), plainAddress(`::ffff:${address}`)]).toEqual([address, address]);
+      }),
+    );
   });
 });

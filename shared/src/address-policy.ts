@@ -65,6 +65,9 @@ export function isAddressLiteral(host: string): boolean {
 
 /** One spelling for each address: IPv4-mapped IPv6 as IPv4, IPv6 compressed, no zone. Other texts stay as they are. */
 export function plainAddress(text: string): string {
+  // Each connection is looked up by its address several times: what is plain goes past the parser.
+  const plain = PLAIN_IPV4.exec(text);
+  if (plain) return `${plain[1]}${plain[3]}`;
   if (isSurelyName(text)) return text;
   const address = text.split('%', 1)[0] ?? '';
   return ipaddr.isValid(address) ? ipaddr.process(address).toString() : text;

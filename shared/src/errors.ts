@@ -66,6 +66,18 @@ export const ERRORS = {
     'The request does not have the form that is expected here: correct it, then ask again.',
   ),
   'not-found': entry(404, 'client', false, 'There is nothing at this address: check the path.'),
+  'job-unknown': entry(
+    404,
+    'client',
+    false,
+    'This master knows nothing of that download: give the job id that the redirect or the plan named, within the hour.',
+  ),
+  'feedback-limited': entry(
+    429,
+    'client',
+    true,
+    'Your network has told this master very much of late: wait, then tell it again.',
+  ),
   'method-not-allowed': entry(
     405,
     'client',

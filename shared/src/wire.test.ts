@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { canonicalOriginUrl, type OriginUrl, parseOriginUrl } from './origin-url.ts';
 import {
+  formatConnect,
   formatDepotRelayTarget,
   formatGetPath,
   formatOriginRelayTarget,
@@ -186,6 +187,21 @@ describe("the master's download path", () => {
 });
 
 describe('the messages between depots', () => {
+  test('ask for a tunnel in one head, which no part of it can end', () => {
+    const asked = {
+      authority: { host: 'origin.test', port: 443 },
+      ticket: 'a.b.c',
+      chainIndex: 2,
+      proof: { depot: 'd1', timeMs: 5, signature: 'S' },
+    };
+    expect(formatConnect(asked)).toBe(
+      'CONNECT origin.test:443 HTTP/1.1\r\nHost: origin.test:443\r\nlonghaul-ticket: a.b.c\r\n' +
+        'longhaul-chain: 2\r\nlonghaul-proof: d1 5 S\r\n\r\n',
+    );
+    for (const end of ['\r\nX: y', '\n', '\r', '\0', 'ä'])
+      expect(() => formatConnect({ ...asked, ticket: `a.b${end}.c` })).toThrow(RangeError);
+  });
+
   test('a proof survives its header', () => {
     const proof = { depot: 'rj-1', timeMs: 1_795_000_000_123, signature: 'x'.repeat(86) };
     expect(parseProof(formatProof(proof))).toEqual({ ok: true, value: proof });

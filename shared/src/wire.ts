@@ -217,6 +217,30 @@ function isParameterName(name: string): name is keyof RelayParameters {
 // The answer is `200` with `Longhaul-Proofs: mac` from whoever takes MACs, or a refusal whose status, `Longhaul-Error` and `Longhaul-Depot` travel back unchanged.
 // A client sends the ticket as `Proxy-Authorization: Longhaul <ticket>`, without chain and proof.
 
+/** What a depot asks the next one of a chain for. */
+export interface ConnectRequest {
+  readonly authority: Authority;
+  readonly ticket: string;
+  readonly chainIndex: number;
+  readonly proof: ConnectProof;
+}
+
+/** The head of a CONNECT, to its empty line. Throws a `RangeError` where a part of it would end its line. */
+export function formatConnect({ authority, ticket, chainIndex, proof }: ConnectRequest): string {
+  const target = formatAuthority(authority.host, authority.port);
+  const lines = [
+    `CONNECT ${target} HTTP/1.1`,
+    `Host: ${target}`,
+    `${HEADERS.ticket}: ${ticket}`,
+    `${HEADERS.chain}: ${chainIndex}`,
+    `${HEADERS.proof}: ${formatProof(proof)}`,
+  ];
+  if (!lines.every((line) => ONE_LINE.test(line))) throw new RangeError('a part of the request is no text');
+  return `${lines.join('\r\n')}\r\n\r\n`;
+}
+
+const ONE_LINE = /^[\x20-\x7e]+$/;
+
 export interface ConnectProof {
   readonly depot: string;
   readonly timeMs: number;

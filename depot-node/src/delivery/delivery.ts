@@ -122,7 +122,7 @@ export class Delivery {
     const againBytes = prefix && missing ? prefix.restBytes + missing.endByte - missing.startByte : undefined;
     const before = client.bytes;
     const slow = new AbortController();
-    const leg = this.#watch.leg(answer.connection.stream, answer.route);
+    const leg = this.#watch.leg(answer.connection.stream, answer.route, answer.target.url.host);
     const stopWatch = this.#watch.slowness(answer, () => slow.abort());
     const end = await sendPart(answer, client, {
       relay,
@@ -153,7 +153,7 @@ export class Delivery {
     const { outcome } = await sendOverLanes(download, answer, firstBlock, {
       ...this.#components,
       requestFor: this.#requestFor,
-      watchLeg: (stream, route) => this.#watch.leg(stream, route),
+      watchLeg: (stream, route) => this.#watch.leg(stream, route, answer.target.url.host),
     });
     download.lanes = [];
     if (outcome === 'complete') return { is: 'finishing', chain };

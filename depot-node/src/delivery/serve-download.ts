@@ -14,6 +14,8 @@ export interface ServeComponents extends DeliveryComponents {
   readonly digests: DigestChoice;
   /** Told of the file's size, and whether no part of it can be asked for. */
   readonly noteSize: (urlHash: string, sizeBytes: number, isWholeOnly: boolean) => void;
+  /** Told whether an origin has given a part of a file that was asked for. */
+  readonly noteRanges: (host: string, takesRanges: boolean) => void;
 }
 
 /**
@@ -72,6 +74,9 @@ async function serve(
     sizeBytes: opening.part && opening.part.endByte - opening.part.startByte,
   };
   noteSize(components, target.ticket.claims, answer.head, isWholeOnly(body));
+  if (answer.head.statusCode === 206) components.noteRanges(answer.target.url.host, true);
+  else if (answer.head.headers['accept-ranges'] === 'none')
+    components.noteRanges(answer.target.url.host, false);
   client.begin(
     head.statusCode,
     answerHeaders(head, answer.target.url, job.id, plane.ownId),

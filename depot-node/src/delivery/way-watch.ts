@@ -50,10 +50,10 @@ export class WayWatch {
       : silenceMs;
   }
 
-  /** Measures a connection to the origin, until it is stopped. */
-  leg(stream: Duplex, { chain }: Route): WatchedLeg {
+  /** Measures a connection to the origin `host`, until it is stopped. */
+  leg(stream: Duplex, { chain }: Route, host: string): WatchedLeg {
     const { download, plane } = this.#init;
-    return download.legs.watch(plane.watch(stream, upstreamLeg(chain, 0)));
+    return download.legs.watch(plane.watch(stream, upstreamLeg(chain, 0, host)));
   }
 
   /** Tells when a way stays so slow that another one does better. Call the result to stop. */

@@ -1,4 +1,13 @@
-import { type ClientReport, isFileSize, type LinkReport, type SizeReport } from '@longhaul/shared';
+import {
+  type ClientReport,
+  isFileSize,
+  type JobReport,
+  joinJobReports,
+  type LinkReport,
+  MAX_JOB_REPORTS,
+  type OriginReport,
+  type SizeReport,
+} from '@longhaul/shared';
 
 /** Measurements of each kind kept between two heartbeats; the newest win. */
 const MAX_REPORTS = 1000;
@@ -8,14 +17,20 @@ export interface Reports {
   readonly links: LinkReport[];
   /** Left out where there are none: a master of before knows none. */
   readonly clients?: ClientReport[];
+  /** Left out where there are none. */
+  readonly origins?: OriginReport[];
   readonly sizes: SizeReport[];
+  /** Left out where none has ended. */
+  readonly jobs?: JobReport[];
 }
 
 /** What this depot has measured since its master took the last report. */
 export class Measurements {
   readonly #links = new Map<string, LinkReport>();
   readonly #clients = new Map<string, ClientReport>();
+  readonly #origins = new Map<string, OriginReport>();
   readonly #sizes = new Map<string, SizeReport>();
+  readonly #jobs = new Map<string, JobReport>();
 
   /** Notes what a link did; the smallest round trip of an interval counts. */
   noteLink(report: LinkReport): void {
@@ -31,26 +46,59 @@ export class Measurements {
     keep(this.#clients, report.prefix, { ...known, ...report, ...sentTogether(known, report), rttMs });
   }
 
+  /** Notes what an origin showed, as far as something is said: the rest stays as it was. */
+  noteOrigin(report: OriginReport): void {
+    const known = this.#origins.get(report.host);
+    const [before, now] = [known?.rttMs, report.rttMs];
+    const rttMs = before === undefined ? now : Math.min(before, now ?? before);
+    const received =
+      known?.receivedBytes === undefined || report.receivedBytes === undefined
+        ? {}
+        : {
+            receivedBytes: known.receivedBytes + report.receivedBytes,
+            lostBytes: (known.lostBytes ?? 0) + (report.lostBytes ?? 0),
+          };
+    keep(this.#origins, report.host, {
+      ...known,
+      ...report,
+      ...received,
+      ...(rttMs === undefined ? {} : { rttMs }),
+    });
+  }
+
   /** Notes the size of the file behind a URL hash, if it is one, and whether no part of it can be asked for. */
   noteSize(urlHash: string, sizeBytes: number, isWholeOnly = false): void {
     const report = { urlHash, sizeBytes, ...(isWholeOnly ? { isWholeOnly } : {}) };
     if (isFileSize(sizeBytes)) keep(this.#sizes, urlHash, report);
   }
 
+  /** Notes what has ended of a job. */
+  noteJob(report: JobReport): void {
+    const known = this.#jobs.get(report.jobId);
+    keep(this.#jobs, report.jobId, known ? joinJobReports(known, report) : report, MAX_JOB_REPORTS);
+  }
+
   /** Everything that has not been taken yet. */
   all(): Reports {
     const clients = [...this.#clients.values()];
+    const jobs = [...this.#jobs.values()];
+    const origins = [...this.#origins.values()];
     return {
       links: [...this.#links.values()],
       ...(clients.length > 0 ? { clients } : {}),
+      ...(origins.length > 0 ? { origins } : {}),
       sizes: [...this.#sizes.values()],
+      ...(jobs.length > 0 ? { jobs } : {}),
     };
   }
 
-  forget({ links, clients = [], sizes }: Reports): void {
+  forget({ links, clients = [], origins = [], sizes, jobs = [] }: Reports): void {
     for (const { to } of links) this.#links.delete(to);
     for (const { prefix } of clients) this.#clients.delete(prefix);
+    for (const { host } of origins) this.#origins.delete(host);
     for (const { urlHash } of sizes) this.#sizes.delete(urlHash);
+    // What has ended of a job meanwhile was not told.
+    for (const told of jobs) if (this.#jobs.get(told.jobId) === told) this.#jobs.delete(told.jobId);
   }
 }
 
@@ -69,11 +117,11 @@ function sentTogether(known: Sent | undefined, report: Sent): Sent {
 }
 
 /** Keeps a report as the newest; the oldest makes room. */
-function keep<Report>(reports: Map<string, Report>, key: string, report: Report): void {
+function keep<Report>(reports: Map<string, Report>, key: string, report: Report, most = MAX_REPORTS): void {
   reports.delete(key);
   reports.set(key, report);
   for (const oldest of reports.keys()) {
-    if (reports.size <= MAX_REPORTS) return;
+    if (reports.size <= most) return;
     reports.delete(oldest);
   }
 }

@@ -52,6 +52,7 @@ function memberWith(enrolmentSecret: string): Membership {
     activeTransfers: () => 0,
     takeLinkReports: () => [],
     takeClientReports: () => [],
+    takeOriginReports: () => [],
     onDirectory: () => keepDirectory(),
     onHeard: () => {},
     onFailure: ({ code }) => failures.push(code),

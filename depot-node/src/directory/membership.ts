@@ -2,9 +2,13 @@ import {
   type ClientReport,
   type Directory,
   type ErrorCode,
+  type HeartbeatRequest,
+  type JobReport,
   type LinkReport,
   type LinkTest,
   LonghaulError,
+  type OriginProbe,
+  type OriginReport,
   type RegisterRequest,
 } from '@longhaul/shared';
 import type { MasterClient } from './master-client.ts';
@@ -17,6 +21,12 @@ const MISSED_HEARTBEATS = 3;
 
 /** Failures that the next heartbeat may not have: the master counts on, for a while. */
 const PASSING: ReadonlySet<ErrorCode> = new Set(['master-unreachable', 'bad-request', 'internal']);
+
+/** What a master asks a depot to measure now: a link, and how far an origin is. */
+export interface MasterOrders {
+  readonly test: LinkTest | undefined;
+  readonly probe: OriginProbe | undefined;
+}
 
 /** How this depot stands with its master. */
 export interface MembershipState {
@@ -31,13 +41,17 @@ interface MembershipComponents {
   readonly self: () => Pick<RegisterRequest, 'host' | 'port' | 'tls'>;
   readonly heartbeatMs: number;
   readonly activeTransfers: () => number;
+  /** What the uplink carries and can carry; left out where that is not bounded. */
+  readonly uplink?: (() => NonNullable<HeartbeatRequest['uplink']>) | undefined;
   /** What the connections to other depots told since the last call. */
   readonly takeLinkReports: () => readonly LinkReport[];
   /** What the connections to clients told since the last call, by their networks. */
   readonly takeClientReports: () => readonly ClientReport[];
+  /** What the connections from origins showed since the last call. */
+  readonly takeOriginReports: () => readonly OriginReport[];
   readonly onDirectory: (directory: Directory) => Promise<void>;
-  /** Called after each heartbeat that was answered, with the test of a link that the master asks for, where it does. */
-  readonly onHeard: (test: LinkTest | undefined) => void;
+  /** Called after each heartbeat that was answered, with what the master asks to be measured. */
+  readonly onHeard: (orders: MasterOrders) => void;
   readonly onFailure: (failure: LonghaulError) => void;
   /** Called when the state, or the code of its problem, has changed. */
   readonly onState: (state: MembershipState) => void;
@@ -109,9 +123,19 @@ export class Membership {
     this.#measurements.noteLink({ to: depot, rttMs });
   }
 
+  /** Notes what an origin showed otherwise. */
+  noteOrigin(report: OriginReport): void {
+    this.#measurements.noteOrigin(report);
+  }
+
   /** Notes the size of the file behind a URL hash, if it is one. */
   noteSize(urlHash: string, sizeBytes: number, isWholeOnly = false): void {
     this.#measurements.noteSize(urlHash, sizeBytes, isWholeOnly);
+  }
+
+  /** Notes what has ended of a job. */
+  noteJob(report: JobReport): void {
+    this.#measurements.noteJob(report);
   }
 
   async #exchange(): Promise<void> {
@@ -143,16 +167,19 @@ export class Membership {
   }
 
   async #heartbeat(): Promise<void> {
-    const { client, takeLinkReports, takeClientReports, activeTransfers } = this.#components;
+    const { client, takeLinkReports, takeClientReports, takeOriginReports, activeTransfers, uplink } =
+      this.#components;
     for (const report of takeLinkReports()) this.#measurements.noteLink(report);
     for (const report of takeClientReports()) this.#measurements.noteClient(report);
+    for (const report of takeOriginReports()) this.#measurements.noteOrigin(report);
     const reports = this.#measurements.all();
     const draining = this.#draining;
-    const report = { activeTransfers: activeTransfers(), draining, ...reports };
-    const { test, ...directory } = await client.heartbeat(report);
+    const load = uplink ? { uplink: uplink() } : {};
+    const report = { activeTransfers: activeTransfers(), draining, ...load, ...reports };
+    const { test, probe, ...directory } = await client.heartbeat(report);
     await this.#take(directory);
     this.#measurements.forget(reports);
-    if (!this.#stopped && !draining) this.#components.onHeard(test);
+    if (!this.#stopped && !draining) this.#components.onHeard({ test, probe });
   }
 
   async #take(directory: Directory): Promise<void> {

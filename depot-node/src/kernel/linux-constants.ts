@@ -9,6 +9,9 @@ export const OPEN = { nonBlock: 0o4000, closeOnExec: 0o2000000 } as const;
 /** fcntl.h: commands of fcntl. */
 export const FCNTL = { duplicateCloseOnExec: 1030, setPipeSize: 1031 } as const;
 
+/** asm-generic/ioctls.h: how many bytes can be read without a gap. */
+export const UNREAD_BYTES = 0x541b;
+
 /** fcntl.h: flags of splice. */
 export const SPLICE = { move: 1, nonBlock: 2 } as const;
 

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { constants } from 'node:os';
 import type { KernelBuffer, Libc } from './libc.ts';
-import { OPEN, SOCKET, SOCKET_OPTIONS, type SocketOption } from './linux-constants.ts';
+import { OPEN, SOCKET, SOCKET_OPTIONS, type SocketOption, UNREAD_BYTES } from './linux-constants.ts';
 
 /** Calls for sockets. Setting, binding and ending give 0 when they have worked. */
 export interface SocketCalls {
@@ -28,6 +28,8 @@ export interface SocketCalls {
   readonly resetOnClose: (descriptor: number, isReset: boolean) => void;
   /** Whether it does. */
   readonly isResetOnClose: (descriptor: number) => boolean;
+  /** Bytes that came without a gap and wait to be read; `undefined` where the kernel does not say. */
+  readonly unreadBytes: (descriptor: number) => number | undefined;
   /** Ends the writing direction of a connection. */
   readonly endWriting: (descriptor: number) => number;
 }
@@ -49,6 +51,7 @@ export function bindSocketCalls({ bind, checked, buffer }: Libc): SocketCalls {
   const setOption = bind('setsockopt', 'int', 'int', 'int', 'int', 'intptr_t', 'uint');
   const getOption = bind('getsockopt', 'int', 'int', 'int', 'int', 'intptr_t', 'intptr_t');
   const parseAddress = bind('inet_pton', 'int', 'int', 'str', 'intptr_t');
+  const ioctl = bind('ioctl', 'int', 'int', 'ulong', 'intptr_t');
   const shutdown = bind('shutdown', 'int', 'int', 'int');
   const value = buffer(TEXT_BYTES);
   const length = buffer(8);
@@ -116,6 +119,8 @@ export function bindSocketCalls({ bind, checked, buffer }: Libc): SocketCalls {
       readOption(descriptor, SOCKET_OPTIONS.linger, value) === 8 &&
       value.bytes.getInt32(0, true) !== 0 &&
       value.bytes.getInt32(4, true) === 0,
+    unreadBytes: (descriptor) =>
+      ioctl(descriptor, UNREAD_BYTES, value.address) === 0 ? value.bytes.getInt32(0, true) : undefined,
     endWriting: (descriptor) => checked(shutdown(descriptor, SOCKET.shutWriting)),
   };
 }

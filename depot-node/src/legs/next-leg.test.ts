@@ -1,6 +1,8 @@
 import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { type DepotEntry, HEADERS } from '@longhaul/shared';
+import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { Dial } from '../sockets/dial.ts';
 import { Trust } from '../sockets/trust.ts';
@@ -21,7 +23,7 @@ const NEVER = new AbortController().signal;
 let server: Server;
 let connections: Socket[];
 let firstChunks: string[];
-let answer: (socket: Socket) => void;
+let answer: (socket: Socket) => unknown;
 let legs: NextLegs;
 let starts: string[];
 let nowMs: number;
@@ -37,7 +39,7 @@ beforeEach(async () => {
     socket.on('error', () => {});
     socket.once('data', (chunk) => {
       firstChunks.push(chunk.toString('latin1'));
-      answer(socket);
+      void answer(socket);
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -90,6 +92,63 @@ describe('the connection to the next depot', () => {
     expect(firstChunks[0]?.endsWith(`\r\n\r\n${REQUEST.toString('latin1')}`)).toBe(true);
     expect(String(tunnel.read() ?? (await once(tunnel, 'data'))[0])).toBe('ANSWER');
     tunnel.destroy();
+  });
+
+  test('gives what comes behind the answer, however that is cut into pieces', async () => {
+    const said = 'HTTP/1.1 200 Connected\r\nLonghaul-Depot: d2\r\n\r\nfrom the origin\r\n\r\n, all of it';
+    await fc.assert(
+      fc.asyncProperty(fc.uniqueArray(fc.integer({ min: 1, max: said.length - 1 })), async (cuts) => {
+        const ends = [...cuts.toSorted((one, other) => one - other), said.length];
+        answer = async (socket) => {
+          for (const [index, end] of ends.entries()) {
+            socket.write(said.slice(ends[index - 1] ?? 0, end));
+            await new Promise(setImmediate);
+          }
+          socket.end();
+        };
+        const tunnel = await legs.open(TARGET, 0, NEVER);
+        expect(await text(tunnel)).toBe('from the origin\r\n\r\n, all of it');
+        tunnel.destroy();
+      }),
+      { numRuns: 30 },
+    );
+  });
+
+  test.each([
+    ['is no HTTP', 'SSH-2.0-OpenSSH_9.2\r\n\r\n'],
+    ['is an ordinary page', 'HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n'],
+    ['tells of a refusal that there is none', `HTTP/1.1 502 Bad\r\n${HEADERS.error}: no-such-code\r\n\r\n`],
+    ['goes on before it says that it stands', 'HTTP/1.1 100 Continue\r\n\r\n'],
+    ['never ends', `HTTP/1.1 200 Connected\r\nX: ${'x'.repeat(20_000)}`],
+    ['ends early', 'HTTP/1.1 200 Conn'],
+    ['is nothing', ''],
+  ])('is given up where the answer %s', async (_, said) => {
+    answer = (socket) => {
+      if (said.length < 20_000) socket.end(said);
+      else socket.write(said);
+    };
+    await expect(legs.open(TARGET, 0, NEVER)).rejects.toMatchObject({
+      code: 'next-depot-unreachable',
+      depot: 'd2',
+    });
+  });
+
+  test('names the depot behind the next one that has refused, and none that is not of the chain', async () => {
+    const chain = ['d1', 'd2', 'd3'];
+    const refusals: unknown[] = [];
+    for (const depot of ['d3', 'd1', 'elsewhere']) {
+      answer = (socket) =>
+        socket.end(
+          `HTTP/1.1 502 Bad Gateway\r\n${HEADERS.error}: origin-unreachable\r\n${HEADERS.depot}: ${depot}\r\n\r\n`,
+        );
+      refusals.push(await legs.open({ ...TARGET, chain }, 0, NEVER).catch((failure: unknown) => failure));
+    }
+    const code = 'origin-unreachable';
+    expect(refusals).toMatchObject([
+      { code, depot: 'd3' },
+      { code, depot: 'd2' },
+      { code, depot: 'd2' },
+    ]);
   });
 
   test('is proved by a MAC from the second time on to a neighbour that takes them, and to no other', async () => {
@@ -145,7 +204,7 @@ describe('the connection to the next depot', () => {
     const answerWell = answer;
     answer = (socket) => {
       if (isFirst) socket.resetAndDestroy();
-      else answerWell(socket);
+      else void answerWell(socket);
       isFirst = false;
     };
     (await legs.open(TARGET, 0, NEVER, new EarlyBytes(REQUEST))).destroy();

@@ -1,21 +1,9 @@
 import type { Duplex } from 'node:stream';
-import {
-  type Authority,
-  type Chain,
-  type DepotEntry,
-  formatAuthority,
-  formatProof,
-  HEADERS,
-  isMac,
-  isWireErrorCode,
-  LonghaulError,
-  TAKES_MACS,
-} from '@longhaul/shared';
-import { request } from '@longhaul/shared/service';
+import { type DepotEntry, LonghaulError } from '@longhaul/shared';
 import type { Dial, DialTarget } from '../sockets/dial.ts';
-import { resetConnection } from '../sockets/reset.ts';
 import { secure } from '../sockets/secure.ts';
 import type { Trust } from '../sockets/trust.ts';
+import { askForTunnel, type TunnelTarget } from './ask-for-tunnel.ts';
 import type { ProofMaker } from './caller-proof.ts';
 import { EarlyBytes } from './early-bytes.ts';
 import { SetUpRoom } from './set-up-room.ts';
@@ -23,11 +11,7 @@ import { SpareLegs } from './spare-legs.ts';
 import { type NeighbourLimits, StandingTunnels } from './standing-tunnels.ts';
 
 /** What a connection through depots is for: which chain of which ticket, and to which origin. */
-export interface ChainTarget {
-  readonly ticket: string;
-  readonly chainIndex: number;
-  readonly chain: Chain;
-  readonly authority: Authority;
+export interface ChainTarget extends TunnelTarget {
   /** The network of the client that this depot serves, where it does. */
   readonly client?: string;
   /** Whether its download has a connection already: others are built first. */
@@ -120,7 +104,7 @@ export function createNextLegs(components: NextLegComponents): NextLegs {
       if (next !== undefined) {
         const asked = { target, place, next, early, hasMac: false };
         const ask = () =>
-          overDepot(next, signal, (stream) => connectThrough(stream, components, asked, signal));
+          overDepot(next, signal, (stream) => askForTunnel(stream, components, asked, signal));
         const askTwice = async () => {
           try {
             return await ask();
@@ -153,15 +137,6 @@ function askerOf({ chain, client }: ChainTarget, place: number): Pick<DialTarget
   const previous = chain[place - 1];
   if (previous !== undefined) return { forWhom: { depot: previous } };
   return client === undefined ? {} : { forWhom: { client } };
-}
-
-interface TunnelRequest {
-  readonly target: ChainTarget;
-  readonly place: number;
-  readonly next: string;
-  readonly early: EarlyBytes;
-  /** Whether its last proof was a MAC. */
-  hasMac: boolean;
 }
 
 function isNotProved(failure: unknown, next: string): boolean {
@@ -225,88 +200,4 @@ async function dialDepot(
 
 function detailOf(failure: LonghaulError): { detail?: string } {
   return failure.detail === undefined ? {} : { detail: failure.detail };
-}
-
-function connectThrough(
-  stream: Duplex,
-  { proofs, connectTimeoutMs }: NextLegComponents,
-  asked: TunnelRequest,
-  signal: AbortSignal,
-): Promise<Duplex> {
-  const { target, place, next, early } = asked;
-  const proof = proofs.make(target.ticket, target.chainIndex, place, next);
-  asked.hasMac = isMac(proof);
-  const authority = formatAuthority(target.authority.host, target.authority.port);
-  return new Promise((resolve, reject) => {
-    const outgoing = request({
-      method: 'CONNECT',
-      path: authority,
-      headers: {
-        host: authority,
-        [HEADERS.ticket]: target.ticket,
-        [HEADERS.chain]: String(target.chainIndex),
-        [HEADERS.proof]: formatProof(proof),
-      },
-      createConnection: () => stream,
-    });
-    // Every depot further on may need its own time to connect, and shall be the one that names the failure.
-    const patienceMs = connectTimeoutMs * (target.chain.length - place);
-    const timer = setTimeout(
-      () => fail(new LonghaulError('next-depot-timeout', { depot: next })),
-      patienceMs,
-    );
-    // Not left to the request itself: that would end the chain where a reset frees it at once.
-    const onAbort = () =>
-      fail(new LonghaulError('next-depot-unreachable', { depot: next, cause: signal.reason }));
-    signal.addEventListener('abort', onAbort);
-    let stopSending = () => {};
-    const settle = () => {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', onAbort);
-      stopSending();
-    };
-    const fail = (failure: LonghaulError) => {
-      settle();
-      resetConnection(stream);
-      reject(failure);
-    };
-    outgoing.on('error', (cause) =>
-      fail(new LonghaulError('next-depot-unreachable', { depot: next, cause })),
-    );
-    // A refusal before the tunnel may also come as an ordinary response, from a server that is no depot.
-    outgoing.once('response', () => fail(new LonghaulError('next-depot-unreachable', { depot: next })));
-    outgoing.once('connect', (answer, socket, head) => {
-      if (answer.statusCode !== 200) {
-        const code = String(answer.headers[HEADERS.error] ?? '');
-        const named = String(answer.headers[HEADERS.depot] ?? '');
-        // Only a depot further down this chain can have failed.
-        const depot = target.chain.indexOf(named) > place ? named : next;
-        fail(new LonghaulError(isWireErrorCode(code) ? code : 'next-depot-unreachable', { depot }));
-        return;
-      }
-      settle();
-      if (answer.headers[HEADERS.proofs] === TAKES_MACS) proofs.noteMacs(next, true);
-      if (head.length > 0) socket.unshift(head);
-      resolve(socket);
-    });
-    outgoing.once('socket', () =>
-      sendBehindHead(stream, () => {
-        if (!stream.destroyed) stopSending = early.sendOver(stream);
-      }),
-    );
-    if (signal.aborted) onAbort();
-    else outgoing.end();
-  });
-}
-
-/**
- * Sends bytes right behind the request's head, in the same packet as far as they fit. Called while the request has its socket
- * but has not written yet, which it does before the next tick.
- */
-function sendBehindHead(stream: Duplex, send: () => void): void {
-  stream.cork();
-  process.nextTick(() => {
-    send();
-    stream.uncork();
-  });
 }

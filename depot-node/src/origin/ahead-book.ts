@@ -1,3 +1,5 @@
+import { parseAuthority } from '@longhaul/shared';
+
 /** How long an origin is remembered: long enough for a few downloads, short enough for one that was mended. */
 const REMEMBERED_MS = 600_000;
 /** Origins that are remembered at once; the one that was noted first is forgotten. */
@@ -14,10 +16,12 @@ interface Note {
  */
 export class AheadBook {
   readonly #nowMs: () => number;
+  readonly #onNoted: (host: string, isFit: boolean) => void;
   readonly #notes = new Map<string, Note>();
 
-  constructor(nowMs: () => number) {
+  constructor(nowMs: () => number, onNoted: (host: string, isFit: boolean) => void = () => undefined) {
     this.#nowMs = nowMs;
+    this.#onNoted = onNoted;
   }
 
   isFit(authority: string): boolean {
@@ -31,6 +35,8 @@ export class AheadBook {
   /** Takes note of what an origin has shown. What it cannot do weighs more than what it did before. */
   note(authority: string, isFit: boolean): void {
     if (isFit && this.#fresh(authority)) return;
+    const place = parseAuthority(authority, null);
+    if (place.ok) this.#onNoted(place.value.host, isFit);
     this.#notes.delete(authority);
     this.#notes.set(authority, { isFit, atMs: this.#nowMs() });
     const [oldest] = this.#notes.keys();

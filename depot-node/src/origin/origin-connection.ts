@@ -21,6 +21,9 @@ export interface OriginAnswer {
  */
 export type OpenStream = (firstBytes: Buffer, signal: AbortSignal) => Promise<Duplex>;
 
+/** Told to those who make a stream that is wanted no longer. One for all: a reason of its own would have a stack, which nobody reads. */
+const CLOSED = new Error('the connection to the origin is closed');
+
 /**
  * A conversation with an origin in HTTP/1.1, one request at a time: ask for the head of an answer, then read its body or
  * take it away, then ask again or close. The stream that it goes over is made with the first request.
@@ -38,7 +41,7 @@ export class OriginConnection implements Conversation {
   constructor(open: OpenStream) {
     this.#agent = new OneStreamAgent(this.#stream);
     const given = new AbortController();
-    this.#stream.once('close', () => given.abort());
+    this.#stream.once('close', () => given.abort(CLOSED));
     // Between two requests nobody else listens.
     this.#stream.on('error', () => {});
     this.stands = attach(this.#stream, open, given.signal);

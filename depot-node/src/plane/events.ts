@@ -126,6 +126,8 @@ export type DepotEvent =
       readonly role: 'sender' | 'receiver';
       readonly bytes: number;
     }
+  /** An origin was probed that no depot knew. */
+  | { readonly type: 'origin-probed'; readonly isReached: boolean }
   /** What the kernel refuses of the configured options, told once at start. */
   | ({ readonly type: 'sockets' } & SocketReport)
   | { readonly type: 'directory'; readonly depots: number }

@@ -15,6 +15,8 @@ interface TryOptions<Choice, Result> {
 /** Told to those that are tried no longer. One for all: a reason of its own would have a stack, which nobody reads. */
 const OVER = new Error('another try has won, or all have ended');
 
+const NO_CHOICE = new Error('there was no choice');
+
 /**
  * Tries one choice after the other until one succeeds: the next begins when the one before has failed, or beside it when
  * that does not stand in time (as RFC 8305 does with addresses). The first result wins, the other tries are aborted.
@@ -24,7 +26,8 @@ export function tryInTurn<Choice, Result>(
   choices: AsyncIterable<Choice> | Iterable<Choice>,
   { attempt, patienceMs, standingPatienceMs, signal, isFinal, discard }: TryOptions<Choice, Result>,
 ): Promise<Result> {
-  const iterator = iterate(choices);
+  const iterator =
+    Symbol.asyncIterator in choices ? choices[Symbol.asyncIterator]() : choices[Symbol.iterator]();
   const race = new AbortController();
   // Not `AbortSignal.any`, whose weak references in a signal that lives long cost more than all else here.
   const onAbort = () => race.abort(signal.reason);
@@ -35,7 +38,7 @@ export function tryInTurn<Choice, Result>(
     let isAsking = false;
     let isExhausted = false;
     let running = 0;
-    let lastFailure: unknown = new Error('there was no choice');
+    let lastFailure: unknown = NO_CHOICE;
     let patience: NodeJS.Timeout | undefined;
 
     const settle = (finish: () => void) => {
@@ -46,7 +49,7 @@ export function tryInTurn<Choice, Result>(
       signal.removeEventListener('abort', onAbort);
       race.abort(OVER);
       // A generator must not wait for somebody who asks no more.
-      iterator.return?.()?.catch(() => undefined);
+      Promise.resolve(iterator.return?.()).catch(() => undefined);
     };
     const giveUpIfNothingRuns = () => {
       if (isExhausted && running === 0) settle(() => reject(lastFailure));
@@ -54,7 +57,7 @@ export function tryInTurn<Choice, Result>(
     const startAnother = () => {
       if (isSettled || isAsking || isExhausted) return;
       isAsking = true;
-      iterator.next().then(
+      Promise.resolve(iterator.next()).then(
         ({ done, value }) => {
           isAsking = false;
           if (done === true) {
@@ -94,8 +97,4 @@ export function tryInTurn<Choice, Result>(
     };
     startAnother();
   });
-}
-
-async function* iterate<Choice>(choices: AsyncIterable<Choice> | Iterable<Choice>) {
-  yield* choices;
 }

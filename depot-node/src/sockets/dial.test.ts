@@ -132,19 +132,25 @@ describe('a name', () => {
   test('is looked up for whoever wants the download, or for the overlay, as long as somebody asks', async () => {
     const asked: NameAsker[] = [];
     const signals: AbortSignal[] = [];
-    const resolve: Resolve = async (_, { forWhom, signal }) => {
+    const resolve: Resolve = (_, { forWhom, signal }) => {
       asked.push(forWhom);
       signals.push(signal);
-      return [ANSWERS];
+      return new Promise((_resolve, reject) => {
+        signal.addEventListener('abort', () => reject(signal.reason));
+      });
     };
     const { dial } = dialIn([], { resolve });
     const asker = new AbortController();
     const client = { client: '203.0.113.0/24' };
-    for (const target of [{ forWhom: client }, {}, { purpose: 'depot' }, { purpose: 'master' }] as const)
-      (await dial(target, asker.signal)).socket.destroy();
+    const dials = ([{ forWhom: client }, {}, { purpose: 'depot' }, { purpose: 'master' }] as const).map(
+      (target) => dial(target, asker.signal),
+    );
     expect(asked).toEqual([client, { client: 'unknown' }, 'overlay', 'overlay']);
-    asker.abort();
+    expect(signals.map(({ aborted }) => aborted)).toEqual([false, false, false, false]);
+    asker.abort(new Error('gone'));
     expect(signals.map(({ aborted }) => aborted)).toEqual([true, true, true, true]);
+    for (const one of await Promise.allSettled(dials))
+      expect(one).toMatchObject({ status: 'rejected', reason: { message: 'gone' } });
   });
 
   test('that may not be looked up for now is said to be so, and not to have no address', async () => {

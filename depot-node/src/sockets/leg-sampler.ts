@@ -1,11 +1,18 @@
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { type Chain, type ClientReport, clientPrefix, type LinkReport } from '@longhaul/shared';
+import {
+  type Chain,
+  type ClientReport,
+  clientPrefix,
+  type LinkReport,
+  type OriginReport,
+} from '@longhaul/shared';
 import type { DescriptorCalls } from '../kernel/descriptor-calls.ts';
 import { type HeldDescriptor, holdDescriptor } from './held-descriptor.ts';
 import { type LegDelta, type LegLimit, type LegMeasure, LegMeter, LIMITS } from './leg-meter.ts';
 import type { LegClass } from './leg-options.ts';
 import { LinkEstimates } from './link-estimates.ts';
+import { OriginEstimates, type OriginMeter } from './origin-estimates.ts';
 import { rawSocketOf } from './reset.ts';
 import { createTcpInfoReader, TCP_CLOSED, type TcpInfo, type TcpInfoCalls } from './tcp-info.ts';
 
@@ -18,6 +25,8 @@ export interface LegInfo {
   readonly legClass: LegClass;
   /** The depot at the other end, where it is one. */
   readonly depot?: string;
+  /** The host of the origin at the other end, where it is one. */
+  readonly origin?: string;
   /**
    * Whether somebody else takes over the descriptor of the stream. Then a duplicate is kept until `stop`, and neither
    * end nor reset of the connection gets out before.
@@ -31,10 +40,10 @@ export function downstreamLeg(chain: Chain, place: number): LegInfo {
   return depot === undefined ? { legClass: 'client' } : { legClass: 'depot', depot };
 }
 
-/** The leg from the depot at `place` of a chain towards the origin. */
-export function upstreamLeg(chain: Chain, place: number): LegInfo {
+/** The leg from the depot at `place` of a chain towards the origin, by the origin's host. */
+export function upstreamLeg(chain: Chain, place: number, origin: string): LegInfo {
   const depot = chain[place + 1];
-  return depot === undefined ? { legClass: 'origin' } : { legClass: 'depot', depot };
+  return depot === undefined ? { legClass: 'origin', origin } : { legClass: 'depot', depot };
 }
 
 /** A leg as it was at its end; without a measure where the kernel could not be asked. */
@@ -63,6 +72,8 @@ export interface LegSampler {
   readonly takeLinkReports: () => LinkReport[];
   /** The same of the networks of clients. */
   readonly takeClientReports: () => ClientReport[];
+  /** What the legs from origins showed since the last call. */
+  readonly takeOriginReports: () => OriginReport[];
 }
 
 interface Leg {
@@ -71,6 +82,8 @@ interface Leg {
   /** The network of the client at the other end, where it is one. */
   readonly client: string | undefined;
   readonly meter: LegMeter;
+  /** Of an origin's leg. */
+  readonly origin: OriginMeter | undefined;
   /** From one look to the next, in samples: doubled while nothing moves. */
   everySamples: number;
   /** Samples left until the next look. */
@@ -88,6 +101,7 @@ export function createLegSampler(
   const legs = new Set<Leg>();
   const links = new LinkEstimates();
   const clients = new LinkEstimates();
+  const origins = new OriginEstimates();
   const totals = { client: newTotals(), depot: newTotals(), origin: newTotals() };
   const readInfo: (descriptor: number) => TcpInfo | undefined = kernel
     ? createTcpInfoReader(kernel)
@@ -101,6 +115,7 @@ export function createLegSampler(
     const delta = leg.meter.add(info, nowMs());
     addTo(totals[leg.info.legClass], delta);
     if (leg.info.depot !== undefined) links.note(leg.info.depot, delta, leg.meter.measure);
+    if (descriptor !== undefined) leg.origin?.look(info, kernel?.unreadBytes(descriptor), nowMs());
     if (leg.client !== undefined) clients.note(leg.client, delta, leg.meter.measure);
     if (info.state === TCP_CLOSED) leg.held.release();
     const isUnderWay = (info.unackedSegments ?? 0) > 0;
@@ -114,9 +129,11 @@ export function createLegSampler(
       look(leg);
       leg.waitsSamples = leg.everySamples;
     }
+    origins.endLook();
   };
   const forget = (leg: Leg) => {
     leg.held.release();
+    leg.origin?.end();
     legs.delete(leg);
     if (legs.size === 0) clearInterval(timer);
   };
@@ -138,13 +155,20 @@ export function createLegSampler(
         };
       }
       const meter = new LegMeter(first, nowMs());
-      const client = legClass === 'client' ? networkAt(stream) : undefined;
-      const leg: Leg = { info, client, meter, held: source, everySamples: 1, waitsSamples: 1 };
+      const network = legClass === 'depot' ? undefined : networkAt(stream);
+      const client = legClass === 'client' ? network : undefined;
+      const origin =
+        info.origin === undefined ? undefined : origins.begin(info.origin, network, first, nowMs());
+      const leg: Leg = { info, client, origin, meter, held: source, everySamples: 1, waitsSamples: 1 };
       if (legs.size === 0) timer = setInterval(lookAtAll, SAMPLE_MS).unref();
       legs.add(leg);
+      // Who has all leaves, and Node may destroy the socket before anybody has seen that all is through.
+      const lookOnce = () => look(leg);
+      if (typeof stream !== 'number') stream.prependOnceListener('end', lookOnce);
       return {
         neighbour: named,
         stop: () => {
+          if (typeof stream !== 'number') stream.off('end', lookOnce);
           if (legs.has(leg)) {
             look(leg);
             forget(leg);
@@ -156,11 +180,12 @@ export function createLegSampler(
     },
     totals: (legClass) => totals[legClass],
     takeLinkReports: () => links.take(),
+    takeOriginReports: () => origins.take(),
     takeClientReports: () => clients.take().map(({ to, ...measured }) => ({ ...measured, prefix: to })),
   };
 }
 
-/** The client network at the other end of a connection; `undefined` where nobody says. */
+/** The network at the other end of a connection; `undefined` where nobody says. */
 function networkAt(stream: Duplex | number): string | undefined {
   const address =
     typeof stream === 'number' ? undefined : (rawSocketOf(stream) as Partial<Socket>).remoteAddress;

@@ -14,6 +14,8 @@ export interface TcpInfo {
   readonly mssBytes: number | undefined;
   /** Segments sent and not acknowledged. */
   readonly unackedSegments: number | undefined;
+  /** Since the last bytes of the other end came in. */
+  readonly sinceDataMs: number | undefined;
   /** Since the last acknowledgement came in. */
   readonly sinceAckMs: number | undefined;
   readonly congestionWindowSegments: number | undefined;
@@ -23,6 +25,9 @@ export interface TcpInfo {
   readonly sentBytes: number | undefined;
   readonly retransmittedBytes: number | undefined;
   readonly receivedBytes: number | undefined;
+  /** Segments with bytes in them that came in, and of them those that came behind a gap. */
+  readonly receivedSegments: number | undefined;
+  readonly outOfOrderSegments: number | undefined;
   readonly notSentBytes: number | undefined;
   /** Bits per second, as all rates; `undefined` where nothing paces. */
   readonly pacingBps: number | undefined;
@@ -56,6 +61,7 @@ export function decodeTcpInfo(bytes: DataView, sizeBytes: number): TcpInfo {
     minRttMs: scaled(minRttUs === NO_MIN_RTT_US ? undefined : minRttUs || undefined, 1 / 1000),
     mssBytes: small(16),
     unackedSegments: small(24),
+    sinceDataMs: small(52),
     sinceAckMs: small(56),
     congestionWindowSegments: small(80),
     retransmittedSegments: small(100),
@@ -63,6 +69,8 @@ export function decodeTcpInfo(bytes: DataView, sizeBytes: number): TcpInfo {
     sentBytes: large(200),
     retransmittedBytes: large(208),
     receivedBytes: large(128),
+    receivedSegments: small(152),
+    outOfOrderSegments: small(224),
     notSentBytes: small(144),
     pacingBps: scaled(finiteRate(bytes, 104, sizeBytes), BITS_PER_BYTE),
     deliveryRateBps: scaled(large(160) || undefined, BITS_PER_BYTE),

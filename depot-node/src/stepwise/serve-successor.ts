@@ -93,7 +93,7 @@ async function giveTo(
   const chain = ticket.claims.chains[0] ?? [];
   const legs = [
     watch(request.socket, downstreamLeg(chain, place)),
-    watch(held.answer.connection.stream, upstreamLeg(chain, place)),
+    watch(held.answer.connection.stream, upstreamLeg(chain, place, held.url.host)),
   ];
   const leaveUplink = plane.joinUplink?.(request.socket, { jobId: admission.job.id, legClass: 'depot' });
   let bodyBytes = 0;

@@ -10,6 +10,7 @@ import {
   type LinkTest,
   legsText,
   noticeText,
+  type OriginProbe,
   type PlanNotice,
   type RegisterRequest,
   type RequestStamp,
@@ -29,6 +30,8 @@ export interface TestMaster {
   standing: Standing;
   /** The test of a link that the next heartbeat is answered with. */
   linkTest: LinkTest | undefined;
+  /** The origin that the next heartbeat has probed. */
+  originProbe: OriginProbe | undefined;
   /** All requests with their bodies, and their stamps where these were readable. */
   readonly requests: {
     readonly path: string;
@@ -81,10 +84,14 @@ export async function startTestMaster(ownPort = 0): Promise<TestMaster> {
     }
     if (path === '/v1/depots/trial') return { status: 200, body: master.onTrial() };
     if (path.endsWith('/heartbeat')) {
-      const { linkTest } = master;
+      const { linkTest, originProbe } = master;
       master.linkTest = undefined;
-      const test = linkTest ? { test: linkTest } : {};
-      return master.onHeartbeat() ?? { status: 200, body: { ...directory(), ...test } };
+      master.originProbe = undefined;
+      const orders = {
+        ...(linkTest ? { test: linkTest } : {}),
+        ...(originProbe ? { probe: originProbe } : {}),
+      };
+      return master.onHeartbeat() ?? { status: 200, body: { ...directory(), ...orders } };
     }
     if (path.endsWith('/follow-ups')) return master.onFollowUp(body as FollowUpRequest);
     return { status: 200, body: directory() };
@@ -134,6 +141,7 @@ export async function startTestMaster(ownPort = 0): Promise<TestMaster> {
     },
     standing: { state: 'up' },
     linkTest: undefined,
+    originProbe: undefined,
     beforeAnswer: async () => {},
     onTrial: () => ({}),
     onHeartbeat: () => undefined,

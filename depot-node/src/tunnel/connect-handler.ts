@@ -82,10 +82,19 @@ async function openTunnel(
     const { upstream, target } = await openFirst(components, accepted.value, early, signal);
     socket.off('close', onLeft);
     const leavePlace = components.takePlace(upstream);
-    const { chain } = target;
+    const { chain, authority } = target;
     const firstBytes = early.sizeBytes;
     return {
-      tunnel: { downstream: socket, upstream, claims, chain, place, admission, firstBytes },
+      tunnel: {
+        downstream: socket,
+        upstream,
+        claims,
+        chain,
+        origin: authority.host,
+        place,
+        admission,
+        firstBytes,
+      },
       release: () => {
         leavePlace();
         release();

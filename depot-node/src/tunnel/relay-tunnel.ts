@@ -14,6 +14,8 @@ export interface StandingTunnel {
   readonly upstream: Duplex;
   readonly claims: TicketClaims;
   readonly chain: Chain;
+  /** The host that its bytes are from. */
+  readonly origin: string;
   /** 0 for a client's. */
   readonly place: number;
   readonly admission: Admission;
@@ -27,7 +29,7 @@ export interface StandingTunnel {
  * of what an idle tunnel would hold.
  */
 export function relayTunnel(plane: DataPlane, watch: TunnelWatch, tunnel: StandingTunnel): Promise<void> {
-  const { downstream, upstream, claims, chain, place, admission, firstBytes } = tunnel;
+  const { downstream, upstream, claims, chain, origin, place, admission, firstBytes } = tunnel;
   if (downstream.destroyed) {
     resetConnection(upstream);
     return Promise.resolve();
@@ -38,7 +40,7 @@ export function relayTunnel(plane: DataPlane, watch: TunnelWatch, tunnel: Standi
   downstream.write(`HTTP/1.1 200 Connected\r\n${HEADERS.depot}: ${plane.ownId}\r\n${proofs}\r\n`);
   const legs = new LegSummaries();
   legs.watch(plane.watch(downstream, { ...downstreamLeg(chain, place), handedOver: true }));
-  legs.watch(plane.watch(upstream, { ...upstreamLeg(chain, place), handedOver: true }));
+  legs.watch(plane.watch(upstream, { ...upstreamLeg(chain, place, origin), handedOver: true }));
   const { answerMs, connectMs } = plane.timeouts;
   const ends = watch.begin({
     answerMs: answerMs + connectMs,

@@ -69,6 +69,8 @@ export const DEPOT_HEARD = {
     draining: z.boolean(),
     /** Transfers that it served. */
     activeTransfers: count.optional(),
+    /** What its uplink carried and can carry, bits per second; left out where its operator has set no bound. */
+    uplink: z.looseObject({ sentBps: z.number().min(0), mostBps: z.number().positive() }).optional(),
     upSeconds: z.number().min(0),
     failures: count,
   }),

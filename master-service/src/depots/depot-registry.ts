@@ -29,6 +29,8 @@ export interface DepotView extends DepotRecord {
   readonly state: DepotState;
   /** Transfers that it served when it was heard last. */
   readonly activeTransfers: number;
+  /** What its uplink leaves to one more download, bits per second; left out where nobody has set a bound. */
+  readonly roomBps?: number;
   /** What its operator should look at. */
   readonly problem: ErrorCode | undefined;
 }
@@ -229,6 +231,13 @@ export class DepotRegistry {
 }
 
 function viewOf(depot: RegisteredDepot, nowMs: number): DepotView {
-  const { record, activeTransfers } = depot;
-  return { ...record, state: depot.state(nowMs), activeTransfers, problem: depot.problemCode(nowMs) };
+  const { record, activeTransfers, roomBps } = depot;
+  const room = roomBps === undefined ? {} : { roomBps };
+  return {
+    ...record,
+    state: depot.state(nowMs),
+    activeTransfers,
+    ...room,
+    problem: depot.problemCode(nowMs),
+  };
 }

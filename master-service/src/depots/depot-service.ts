@@ -17,6 +17,9 @@ import type { EmitEvent } from '../events.ts';
 import type { KnownMasters } from '../keys/known-masters.ts';
 import type { ClientTable } from '../measuring/client-table.ts';
 import type { IdleLinks } from '../measuring/idle-links.ts';
+import type { OriginProbes } from '../measuring/origin-probes.ts';
+import type { OriginTable } from '../measuring/origin-table.ts';
+import type { OutcomeBook } from '../outcomes/outcome-book.ts';
 import type { LinkTable } from '../planning/link-table.ts';
 import type { Planner, PromisedChains } from '../planning/planner.ts';
 import type { SizeMemory } from '../planning/size-memory.ts';
@@ -36,7 +39,10 @@ interface DepotServiceInit {
   readonly assumedSizeBytes: number;
   readonly masters: KnownMasters;
   readonly clients: Pick<ClientTable, 'report'>;
+  readonly origins: Pick<OriginTable, 'report'>;
   readonly idleLinks: Pick<IdleLinks, 'next'>;
+  readonly outcomes: Pick<OutcomeBook, 'report'>;
+  readonly probes: Pick<OriginProbes, 'next'>;
   readonly emit: EmitEvent;
 }
 
@@ -68,7 +74,8 @@ export class DepotService {
 
   /** Takes in state, link estimates and sizes of the process that counts; `depot-twice`, `depot-unknown`. */
   hear(id: string, heartbeat: HeartbeatRequest, stamp: RequestStamp, nowMs: number): Result<Directory> {
-    const { registry, prover, links, clients, sizes, idleLinks, emit } = this.#init;
+    const { registry, prover, links, clients, origins, sizes, idleLinks, outcomes, probes, emit } =
+      this.#init;
     const heard = registry.hear(id, heartbeat, stamp, nowMs);
     if (!heard.ok) {
       if (registry.view(id, nowMs)?.problem === 'depot-twice') emit({ type: 'depot-twice', depot: id });
@@ -80,13 +87,18 @@ export class DepotService {
         if (report.to !== id && registry.record(report.to)) links.report(id, report, nowMs);
       }
       for (const report of heartbeat.clients ?? []) clients.report(id, report, nowMs);
+      for (const report of heartbeat.origins ?? []) origins.report(id, report, nowMs);
       sizes.report(id, heartbeat.sizes, nowMs);
+      outcomes.report(id, heartbeat.jobs ?? [], nowMs);
       emit({ type: 'depot-heard', depot: id });
       // One that takes its leave does not answer any more.
       if (!heartbeat.draining) void prover.prove(id);
     }
-    const test = heard.value ? idleLinks.next(id, registry.views(nowMs), nowMs) : undefined;
-    return ok({ ...this.#directory(id, nowMs), ...(test ? { test } : {}) });
+    if (!heard.value) return ok(this.#directory(id, nowMs));
+    const views = registry.views(nowMs);
+    const test = idleLinks.next(id, views, nowMs);
+    const probe = probes.next(id, views, nowMs);
+    return ok({ ...this.#directory(id, nowMs), ...(test ? { test } : {}), ...(probe ? { probe } : {}) });
   }
 
   /**
@@ -117,7 +129,14 @@ export class DepotService {
   ): Result<PromisedChains> {
     const { planner, registry, sizes, assumedSizeBytes } = this.#init;
     const sizeBytes = sizes.recall(urlHashOf(url)) ?? assumedSizeBytes;
-    const query = { sizeBytes, originTls: url.scheme === 'https', entry, avoid, lanes };
+    const query = {
+      sizeBytes,
+      originTls: url.scheme === 'https',
+      ends: { origin: url.host },
+      entry,
+      avoid,
+      lanes,
+    };
     return planner.reroute(query, registry.views(nowMs), nowMs);
   }
 

@@ -37,6 +37,7 @@ interface Heard {
   readonly heartbeat: number;
   readonly draining: boolean;
   readonly activeTransfers?: number | undefined;
+  readonly uplink?: HeartbeatRequest['uplink'];
 }
 
 type Place = Omit<DepotRecord, 'id'>;
@@ -96,6 +97,16 @@ export class RegisteredDepot {
     return this.#heard?.value.activeTransfers ?? 0;
   }
 
+  /**
+   * What its uplink leaves to one more download, bits per second: what nobody uses, or an equal share, which a depot gives to each
+   * download that can use it. `undefined` where nobody has set a bound.
+   */
+  get roomBps(): number | undefined {
+    const uplink = this.#heard?.value.uplink;
+    if (!uplink) return undefined;
+    return Math.max(uplink.mostBps - uplink.sentBps, uplink.mostBps / (this.activeTransfers + 1));
+  }
+
   /** What the depot is told of itself, when it has just been heard. */
   standing(nowMs: number): Standing {
     const state = this.state(nowMs);
@@ -150,7 +161,7 @@ export class RegisteredDepot {
    * `depot-unknown` when that one drains or is not heard of any more, so that this one may register.
    */
   hear(
-    { draining, activeTransfers }: HeartbeatRequest,
+    { draining, activeTransfers, uplink }: HeartbeatRequest,
     { epoch, sequence }: RequestStamp,
     nowMs: number,
   ): Result<boolean> {
@@ -158,7 +169,8 @@ export class RegisteredDepot {
     const { process, heartbeat } = this.#heard?.value ?? { process: epoch, heartbeat: 0 };
     if (epoch !== process) return this.#hearOther(draining, nowMs);
     if (sequence <= heartbeat) return ok(false);
-    this.#learnHeard({ process, heartbeat: sequence, draining, activeTransfers }, nowMs);
+    const load = uplink ? { uplink } : {};
+    this.#learnHeard({ process, heartbeat: sequence, draining, activeTransfers, ...load }, nowMs);
     return ok(true);
   }
 

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import type { Estimate } from './estimate.ts';
 import { type Figure, figureSchema, later, observed } from './figure.ts';
 import { lossEvidenceSchema, withSent } from './loss-evidence.ts';
 
@@ -20,6 +21,14 @@ export const legFiguresSchema = z.looseObject({
   loss: lossEvidenceSchema.optional(),
 });
 export type LegFigures = z.output<typeof legFiguresSchema>;
+
+/** What is known of a leg whose sender is given, and how sure that is. */
+export interface LegDistribution {
+  readonly rttMs: Estimate;
+  readonly lossRate: Estimate;
+  /** Of one connection with the sender's own settings. */
+  readonly goodputBps: Estimate;
+}
 
 /** What one report says. */
 interface LegReport {

@@ -1,18 +1,15 @@
 import type { ClientReport } from '@longhaul/shared';
-import type { Estimate } from '../estimates/estimate.ts';
-import { estimateOf, type Prior } from '../estimates/figure.ts';
-import { type ClassMember, LearnedPriors } from '../estimates/learned-priors.ts';
+import type { Prior } from '../estimates/figure.ts';
 import {
-  GOODPUT_LIFE_MS,
+  type LegDistribution,
   type LegFigures,
-  LOSS_LIFE_MS,
   legFiguresSchema,
-  RTT_LIFE_MS,
   withReport,
 } from '../estimates/leg-figures.ts';
-import { lossEstimate } from '../estimates/loss-evidence.ts';
 import type { Fact, FactKind } from '../facts/fact.ts';
 import { Facts } from '../facts/facts.ts';
+import { formatPrefix, readPrefix, truncate } from '../prefixes/address.ts';
+import { EndTable } from './end-table.ts';
 
 /** Ways from a depot to a client network that are remembered, about 500 bytes each. */
 const MOST_WAYS = 100_000;
@@ -22,6 +19,8 @@ const MEASURED_LIFE_MS = 7 * 86_400_000;
 const ASSUMED_BPS = 50e6;
 /** A client that nobody knows is some tens of milliseconds away, or several hundred. */
 const ASSUMED_RTT: Prior = { value: 50, between: 1, within: 0.2, source: 'assumed' };
+/** Bits of a network whose parts are taken for neighbours. */
+const NEIGHBOURHOOD_BITS = { v4: 16, v6: 32 } as const;
 
 /** What a depot has measured towards a client network, by `<depot> <prefix>`: it sends. */
 const CLIENT_MEASURED = {
@@ -36,27 +35,24 @@ const CLIENT_MEASURED = {
 
 export const CLIENT_FACTS = [CLIENT_MEASURED];
 
-type Measured = Fact<LegFigures>;
-
-/** What is known of the leg from a depot to a client network, and how sure that is. */
-interface ClientDistribution {
-  readonly rttMs: Estimate;
-  readonly lossRate: Estimate;
-  /** Of one connection. */
-  readonly goodputBps: Estimate;
-}
-
 /** The ways from depots to the networks of their clients (/24, or /48 of IPv6), as real transfers showed them. */
 export class ClientTable {
   readonly #facts: Facts;
-  readonly #priors = new LearnedPriors(ASSUMED_BPS);
+  readonly #ends: EndTable<LegFigures>;
 
   constructor(facts = new Facts({ kinds: CLIENT_FACTS })) {
     this.#facts = facts;
-    facts.store.watch(CLIENT_MEASURED, (now, before) => {
-      if (before) this.#priors.count(memberOf(before), -1);
-      if (now) this.#priors.count(memberOf(now), 1);
+    this.#ends = new EndTable({
+      facts,
+      kind: CLIENT_MEASURED,
+      assumedBps: ASSUMED_BPS,
+      assumedRtt: ASSUMED_RTT,
+      neighbourhood: neighbourhoodOf,
     });
+  }
+
+  get size(): number {
+    return this.#ends.size;
   }
 
   /** Takes in what a depot measured on its connections to a client network since its last report. */
@@ -67,22 +63,26 @@ export class ClientTable {
     this.#facts.learn(CLIENT_MEASURED, key, withReport(known?.value, report, passedMs), nowMs);
   }
 
+  /** What depots have measured of a client network, by depot. */
+  known(prefix: string): ReadonlyMap<string, Fact<LegFigures>> {
+    return this.#ends.known(prefix);
+  }
+
+  /** The depots that have measured neighbours of a client network. */
+  near(prefix: string): Iterable<string> {
+    const wider = neighbourhoodOf(prefix);
+    return wider === undefined ? [] : this.#ends.near(wider);
+  }
+
   /** What is known of the leg on which `depot` sends to a client network, by its prefix. */
-  distribution(depot: string, prefix: string, nowMs: number): ClientDistribution {
-    const known = this.#facts.store.newest(CLIENT_MEASURED, `${depot} ${prefix}`);
-    const passedMs = known ? nowMs - known.timeMs : 0;
-    const { rtt, goodput, loss } = known?.value ?? {};
-    const rttMs = estimateOf(rtt, passedMs, ASSUMED_RTT, RTT_LIFE_MS);
-    const goodputPrior = this.#priors.goodput(rttMs.value);
-    return {
-      rttMs,
-      goodputBps: estimateOf(goodput, passedMs, goodputPrior, GOODPUT_LIFE_MS),
-      lossRate: lossEstimate(loss, passedMs, this.#priors.loss(rttMs.value), LOSS_LIFE_MS),
-    };
+  distribution(depot: string, prefix: string, nowMs: number): LegDistribution {
+    return this.#ends.distribution(depot, prefix, nowMs, neighbourhoodOf(prefix));
   }
 }
 
-function memberOf({ value: { rtt, goodput, loss } }: Measured): ClassMember {
-  const { sentBytes = 0, lostBytes = 0 } = loss ?? {};
-  return { rttMs: rtt.value, goodputBps: goodput?.value, sentBytes, lostBytes };
+function neighbourhoodOf(text: string): string | undefined {
+  const prefix = readPrefix(text);
+  if (typeof prefix === 'string') return undefined;
+  const length = prefix.isV6 ? NEIGHBOURHOOD_BITS.v6 : NEIGHBOURHOOD_BITS.v4;
+  return formatPrefix({ ...truncate(prefix, length), length });
 }

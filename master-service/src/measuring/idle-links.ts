@@ -1,6 +1,6 @@
 import { type LinkTest, MAX_TEST_BYTES } from '@longhaul/shared';
 import { HourlyBudget, LruMap } from '@longhaul/shared/service';
-import type { LinkDistribution } from '../planning/link-table.ts';
+import type { LegDistribution } from '../estimates/leg-figures.ts';
 
 /** A link is tested when its goodput may be so far off: more than a factor of 1.8, and more than what an operator types in. */
 const UNSURE_SPREAD = 0.6;
@@ -31,7 +31,7 @@ export interface TestableDepot {
 }
 
 interface IdleLinksInit {
-  readonly links: { distribution(one: string, other: string, nowMs: number): LinkDistribution };
+  readonly links: { distribution(one: string, other: string, nowMs: number): LegDistribution };
   /** 0 to below 1, evenly. */
   readonly random?: () => number;
 }
@@ -108,7 +108,7 @@ export class IdleLinks {
 }
 
 /** As many bytes as the link is expected to carry in some round trips. */
-function bytesFor({ goodputBps, rttMs }: LinkDistribution): number {
+function bytesFor({ goodputBps, rttMs }: LegDistribution): number {
   const bytes = ((goodputBps.value / 8) * rttMs.value * ROUND_TRIPS) / 1000;
   return Math.round(Math.min(Math.max(bytes, LEAST_BYTES), MAX_TEST_BYTES));
 }

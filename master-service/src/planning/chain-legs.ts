@@ -34,7 +34,7 @@ const FILLING_SHARE = 0.8;
  */
 export function legOf(link: LinkEstimate, nearOrigin: string, senders: Senders): LegEstimate {
   const { rttMs, lossRate, rateBps, windowBytes, goodputBps } = link;
-  const sender = nearOrigin === ORIGIN ? senders.origin : senders.depot;
+  const sender = nearOrigin === ORIGIN ? (link.sender ?? senders.origin) : senders.depot;
   const leg = { rttMs, lossRate, rateBps, windowBytes, sender };
   if (goodputBps === undefined) return leg;
   const fillsLink = goodputBps >= FILLING_SHARE * rateBps;

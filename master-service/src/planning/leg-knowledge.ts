@@ -4,7 +4,8 @@ import type { LinkEstimate } from './link-view.ts';
 /** How the figures of a leg over `link` are known; without an estimate they are assumed. */
 export function knowledgeOf(link: LinkEstimate | undefined): LegKnowledge {
   if (!link) return knownAs('assumed');
-  const { ageMs, goodputBps } = link;
+  const { ageMs, goodputBps, source } = link;
+  if (source) return knownAs(source);
   if (ageMs === undefined) return knownAs('configured');
   return {
     rttSource: 'measured',

@@ -5,6 +5,7 @@ import { estimateOf, type Figure, type Prior } from '../estimates/figure.ts';
 import { type ClassMember, LearnedPriors } from '../estimates/learned-priors.ts';
 import {
   GOODPUT_LIFE_MS,
+  type LegDistribution,
   type LegFigures,
   LOSS_LIFE_MS,
   legFiguresSchema,
@@ -50,14 +51,6 @@ const LINK_MEASURED = {
 export const LINK_FACTS = [LINK_MEASURED];
 
 type Measured = Fact<LegFigures>;
-
-/** The same as distributions: what is known of a leg whose sender is given, and how sure that is. */
-export interface LinkDistribution {
-  readonly rttMs: Estimate;
-  readonly lossRate: Estimate;
-  /** Of one connection with the depots' own settings. */
-  readonly goodputBps: Estimate;
-}
 
 type Listener = (one: string, other: string, nowMs: number) => void;
 
@@ -106,7 +99,7 @@ export class LinkTable implements LinkView {
   }
 
   /** What is known of the leg on which `other` sends to `one`, and how sure that is. */
-  distribution(one: string, other: string, nowMs: number): LinkDistribution {
+  distribution(one: string, other: string, nowMs: number): LegDistribution {
     const link = this.#configured.get(pairKey(one, other));
     const known = link?.fixed ? [] : this.#directions(one, other, nowMs);
     const rtt = pooledRtt(known);
@@ -127,6 +120,12 @@ export class LinkTable implements LinkView {
     };
   }
 
+  /** The depots that have measured the leg on which `other` sends to `one`, the sender first. */
+  measuredBy(one: string, other: string): string[] {
+    if (this.#configured.get(pairKey(one, other))?.fixed) return [];
+    return [other, one].filter((from) => this.#measured.has(`${from} ${from === one ? other : one}`));
+  }
+
   /** How unsure {@link estimate} is; what is configured counts as it is. */
   doubt(one: string, other: string, nowMs: number): LegDoubt {
     const link = this.estimate(one, other, nowMs);
@@ -137,6 +136,11 @@ export class LinkTable implements LinkView {
       loss: lossRate.spread,
       rate: link.goodputBps === undefined ? 0 : goodputBps.spread,
     };
+  }
+
+  /** Whether what is configured of a link stands whatever is measured. */
+  isFixed(one: string, other: string): boolean {
+    return this.#configured.get(pairKey(one, other))?.fixed ?? false;
   }
 
   /** The other ends of links that anything is known of, or was; those of clients and origins. */

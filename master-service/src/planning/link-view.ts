@@ -1,3 +1,4 @@
+import type { CongestionControl, FigureSource } from '@longhaul/shared';
 import type { LegDoubt } from './leg-scenarios.ts';
 
 /** What is known of the way between two ends, in either direction. */
@@ -11,6 +12,31 @@ export interface LinkEstimate {
   readonly goodputBps: number | undefined;
   /** Age of the oldest reported figure in it; `undefined` when all of it is configured. */
   readonly ageMs: number | undefined;
+  /** How its round trip is known where it is neither measured nor configured. */
+  readonly source?: Extract<FigureSource, 'derived' | 'assumed'>;
+  /** How an origin at its end sends, where that is known. */
+  readonly sender?: CongestionControl;
+}
+
+/** The ends of one download, as far as they are known. */
+export interface DownloadEnds {
+  /** The client's address. */
+  readonly client?: string;
+  /** The site that it counts as one of, which is named as its depot is. */
+  readonly clientSite?: string;
+  /** The origin's host. */
+  readonly origin?: string;
+}
+
+/** What is known of the way between the two ends themselves. */
+export interface PairKnowledge {
+  /** Between what the round trip must lie, by the triangles that depots make with both ends. */
+  readonly rttBounds: { readonly leastMs: number; readonly mostMs: number } | undefined;
+  /** What the origin gives to one connection, where it holds connections back. */
+  readonly heldBps: number | undefined;
+  readonly sender: CongestionControl | undefined;
+  /** A depot whose legs to both ends show what the way between them is like. */
+  readonly via: string | undefined;
 }
 
 /** What the planner reads of the links: nothing else is known to it. Ends are depot ids, `client` and `origin`. */
@@ -21,6 +47,10 @@ export interface LinkView {
   doubt?(one: string, other: string, nowMs: number): LegDoubt;
   /** The depots that may have a link to clients, or to origins; left out where each has to be asked for. */
   linkedWith?(end: 'client' | 'origin'): ReadonlySet<string>;
+  /** Of the client and the origin of one download; left out where they stand for everybody's. */
+  readonly pair?: PairKnowledge;
+  /** Whether parts of a file can be asked for; left out where nobody knows. */
+  readonly takesRanges?: boolean;
   /** All pairs of which anything is known, or was. */
   pairs(): Iterable<readonly [one: string, other: string]>;
   /** Has `listener` told of each pair whose estimate may have changed. */

@@ -123,6 +123,14 @@ export class OverlayGraph {
     return this.#rows[number] ?? NO_LEGS;
   }
 
+  /** The depots that a depot has legs to, with their round trips, the nearest first. */
+  *around(id: string): Iterable<readonly [id: string, rttMs: number]> {
+    const number = this.#numbers.get(id);
+    const { ends, rttSeconds, count } = number === undefined ? NO_LEGS : this.row(number);
+    for (let index = 0; index < count; index += 1)
+      yield [this.idOf(ends[index] ?? 0), 1000 * (rttSeconds[index] ?? 0)];
+  }
+
   #readAll(nowMs: number): void {
     this.#numbers.clear();
     this.#ids.length = 0;

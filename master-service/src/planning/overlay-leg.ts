@@ -37,15 +37,19 @@ export class OverlayLeg {
     return shape;
   }
 
+  /** How the leg is in each of the scenarios; `undefined` where there is no doubt of it. */
+  scenarioLegs(): readonly LegEstimate[] | undefined {
+    const doubt = this.#doubt();
+    if (doubt.rtt === 0 && doubt.loss === 0 && doubt.rate === 0) return undefined;
+    return SCENARIOS.map((index) => scenarioOf(this.leg, doubt, this.#name, index));
+  }
+
   /** The same in each of the scenarios of how it may really be, all as likely. */
   scenarios(lanes: number): readonly LegShape[] {
     let shapes = this.#scenarios[lanes];
     if (shapes === undefined) {
-      const doubt = this.#doubt();
-      const isSure = doubt.rtt === 0 && doubt.loss === 0 && doubt.rate === 0;
-      shapes = isSure
-        ? SCENARIOS.map(() => this.shape(lanes))
-        : SCENARIOS.map((index) => legShape(scenarioOf(this.leg, doubt, this.#name, index), lanes));
+      const legs = this.scenarioLegs();
+      shapes = legs ? legs.map((leg) => legShape(leg, lanes)) : SCENARIOS.map(() => this.shape(lanes));
       this.#scenarios[lanes] = shapes;
     }
     return shapes;

@@ -1,29 +1,33 @@
 import {
-  type Chain,
   clientAddress,
-  DIRECT_FRAGMENT,
-  depotBaseUrl,
-  formatBytes,
-  formatGetPath,
-  formatOriginRelayTarget,
+  clientPrefix,
   type GetOptions,
+  type LegEvidence,
   type OriginUrl,
   ok,
-  originHref,
   type PlanAnswer,
   type Result,
   refuse,
-  type TicketKind,
 } from '@longhaul/shared';
 import type { MasterConfig } from '../config.ts';
+import type { OriginProbes } from '../measuring/origin-probes.ts';
 import type { DownloadPolicy } from '../policy/download-policy.ts';
 import type { RateCaps } from '../policy/rate-caps.ts';
 import type { Place, Whereabouts } from '../prefixes/whereabouts.ts';
-import { type TicketIssuer, urlHashOf } from '../tickets/ticket-issuer.ts';
+import type { TicketIssuer } from '../tickets/ticket-issuer.ts';
 import type { PlanningDepot } from './chain-search.ts';
 import { chooseSignalling } from './choose-signalling.ts';
+import type { Exploring } from './choose-to-learn.ts';
+import type { EndLinks } from './end-links.ts';
+import { Explorer } from './explorer.ts';
+import { HeldWays } from './held-ways.ts';
+import { charsOf, type Decided, type DownloadRequest, type IssuedPlan, isSameWay } from './issued-plan.ts';
+import type { DownloadEnds } from './link-view.ts';
+import { answerOf } from './plan-answer.ts';
 import { PlanCache } from './plan-cache.ts';
-import type { Planner, Route } from './planner.ts';
+import { PlanIssuer } from './plan-issuer.ts';
+import type { Planner, Route, RouteQuery } from './planner.ts';
+import { estimateSize } from './size-estimate.ts';
 import type { SizeMemory } from './size-memory.ts';
 
 interface KnownDepot extends PlanningDepot {
@@ -39,6 +43,14 @@ interface KnownDepots {
   readonly failuresPerSecond: number;
 }
 
+/** What clients have said of plans. */
+interface ClientWishes {
+  /** Whether nobody has said anything. */
+  readonly isEmpty: boolean;
+  readonly avoidedBy: (network: string, nowMs: number) => readonly string[];
+  readonly prefersDirect: (network: string, host: string, nowMs: number) => boolean;
+}
+
 interface PlanServiceInit {
   readonly config: Pick<MasterConfig, 'planner'>;
   readonly policy: DownloadPolicy;
@@ -47,41 +59,20 @@ interface PlanServiceInit {
   readonly sizes: SizeMemory;
   readonly tickets: TicketIssuer;
   readonly whereabouts: Whereabouts;
+  /** What is known of clients and origins. */
+  readonly ends: Pick<EndLinks, 'stateOf'>;
+  /** Has origins measured that nobody knows. */
+  readonly probes: Pick<OriginProbes, 'want'>;
   readonly publicUrl: () => string;
   /** What each client may have; left out where that is not bounded. */
   readonly caps: RateCaps | undefined;
-}
-
-export interface DownloadRequest {
-  /** What was asked for, letter by letter, where that alone says which plan it is. */
-  readonly target?: string;
-  readonly url: OriginUrl;
-  readonly options: GetOptions;
-  readonly kind: TicketKind;
-  readonly clientAddress: string;
-}
-
-/** A plan as it is given out. */
-export interface IssuedPlan {
-  readonly jobId: string;
-  readonly decision: Route['decision'];
-  readonly chain: Chain;
-  readonly alternatives: readonly Chain[];
-  readonly lanes: number;
-  /** Where the client is sent. */
-  readonly location: string;
-  /** The host that the file is from. */
-  readonly host: string;
-  /** The depots that were up when it was made. */
-  readonly upDepots: string;
-  /** Where else the same bytes are, best first: entry depots of alternatives, then the origin. */
-  readonly duplicates: readonly string[];
-  /** When its ticket's time to start ends, in seconds of the epoch. */
-  readonly lastStartSeconds: number;
-  /** The ticket of a tunnel, which is no part of its location. */
-  readonly proxyTicket?: string;
-  /** All that speaks for it, once somebody has asked. */
-  readonly answer?: PlanAnswer;
+  readonly wishes?: ClientWishes;
+  /** All that is known of the leg on which `from` sends to `to`. */
+  readonly evidence?: (to: string, from: string, nowMs: number) => LegEvidence | undefined;
+  /** 0 to below 1, evenly; says which downloads may be used to learn. */
+  readonly random?: () => number;
+  /** Called with every plan that is given out for the first time. */
+  readonly onIssued?: (issued: IssuedPlan, request: DownloadRequest, route: Route, nowMs: number) => void;
 }
 
 /** The depots that were up at a moment. */
@@ -93,31 +84,20 @@ interface UpDepots {
 /** Which depots are up is looked at so often, and whenever one is heard of: each look goes through all of them. */
 const UP_FOR_MS = 100;
 
-interface SizeEstimate {
-  readonly sizeBytes: number;
-  readonly source: PlanAnswer['sizeSource'];
-  /** Whether a depot has told of the file. */
-  readonly fileSeen: boolean;
-  /** Whether no part of it can be asked for. */
-  readonly isWholeOnly: boolean;
-}
-
-/** What a plan is made of, beside the request. */
-interface Decided {
-  readonly size: SizeEstimate;
-  readonly client: Place;
-  readonly route: Route;
-  readonly signalling: ReturnType<typeof chooseSignalling>;
-}
-
 /** From a download request to a plan with its ticket: policy, size, route, ticket. */
 export class PlanService {
   readonly #init: PlanServiceInit;
+  readonly #issuer: PlanIssuer;
+  readonly #ways = new HeldWays();
+  readonly #explorer: Explorer;
   readonly #cache = new PlanCache<IssuedPlan>();
   #up: UpDepots = { ids: '', atMs: Number.NEGATIVE_INFINITY };
 
   constructor(init: PlanServiceInit) {
     this.#init = init;
+    this.#issuer = new PlanIssuer(init);
+    const { random } = init;
+    this.#explorer = new Explorer({ ...init.config.planner.explore, ...(random ? { random } : {}) });
   }
 
   /**
@@ -142,7 +122,7 @@ export class PlanService {
   /** The plan that this client got for exactly this target, if it still holds: nothing else is looked at again. */
   again(address: string, target: string, nowMs: number): IssuedPlan | undefined {
     const kept = this.#cache.getAsked(`${address} ${target}`, nowMs);
-    return kept && this.#stillHolds(kept, nowMs) ? kept : undefined;
+    return kept && this.#stillHolds(kept, address, nowMs) ? kept : undefined;
   }
 
   /** Looks again which depots are up, the next time that it matters: one of them has changed. */
@@ -159,38 +139,54 @@ export class PlanService {
     if (isChosen && !config.planner.allowVia) return refuse('via-not-allowed');
     const key = { client: clientAddress(address), url, options, kind };
     const kept = this.#cache.get(key, nowMs);
-    const held = kept && this.#stillHolds(kept, nowMs) ? kept : undefined;
+    const held = kept && this.#stillHolds(kept, address, nowMs) ? kept : undefined;
     if (held && (held.answer || !isExplained)) return ok(held);
     const caps = admission.value.metered ? this.#init.caps : undefined;
     const share = caps?.takePlan(address, nowMs);
     if (share && !share.ok) return share;
-    const decided = this.#decide(request, nowMs);
+    this.#init.probes.want(url, address, nowMs);
+    const decided = this.#decide(request, held, nowMs);
     if (!decided.ok) return decided;
     const explained = (plan: IssuedPlan) =>
-      isExplained ? { ...plan, answer: this.#answer(request, decided.value, plan) } : plan;
+      isExplained ? { ...plan, answer: this.#answer(request, decided.value, plan, nowMs) } : plan;
     if (held && isSameWay(held, decided.value.route)) return ok(explained(held));
-    const issued = this.#issue(request, decided.value, caps, nowMs);
+    const issued = this.#issuer.issue(
+      request,
+      decided.value,
+      caps,
+      this.#knownNow(address, url.host, nowMs),
+      nowMs,
+    );
     if (!issued.ok) return issued;
+    this.#init.onIssued?.(issued.value, request, decided.value.route, nowMs);
     const plan = explained(issued.value);
     const asked = target === undefined ? undefined : `${address} ${target}`;
     this.#cache.set(key, plan, nowMs, charsOf(plan), asked);
     return ok(plan);
   }
 
-  #decide(request: DownloadRequest, nowMs: number): Result<Decided> {
+  #answer(request: DownloadRequest, decided: Decided, plan: IssuedPlan, nowMs: number): PlanAnswer {
+    const { publicUrl, evidence } = this.#init;
+    return answerOf(request, decided, plan, {
+      publicUrl: publicUrl(),
+      evidence: (to, from) => evidence?.(to, from, nowMs),
+    });
+  }
+
+  #decide(request: DownloadRequest, given: IssuedPlan | undefined, nowMs: number): Result<Decided> {
     const { url, options, kind } = request;
-    const size = this.#sizeOf(url, options);
+    const size = estimateSize(request, this.#init.sizes, this.#init.config.planner.assumedSizeBytes);
     const client = this.#init.whereabouts.placeOf(request.clientAddress, nowMs, true);
-    const route = this.#route(request, size, client, nowMs);
+    const route = this.#route(request, given, { size, client }, nowMs);
     if (!route.ok) return route;
     const signalling = chooseSignalling({ wanted: options.signalling, kind, url, chain: route.value.chain });
     return ok({ size, client, route: route.value, signalling });
   }
 
   #route(
-    { url, options, kind }: DownloadRequest,
-    { sizeBytes, source, isWholeOnly }: SizeEstimate,
-    client: Place,
+    { url, options, kind, clientAddress: address }: DownloadRequest,
+    given: IssuedPlan | undefined,
+    { size: { sizeBytes, source, isWholeOnly }, client }: Pick<Decided, 'size' | 'client'>,
     nowMs: number,
   ): Result<Route> {
     const { planner, registry } = this.#init;
@@ -199,120 +195,69 @@ export class PlanService {
     const isSizeAssumed = source === 'assumed';
     const breaks = isWholeOnly ? { depotBreaksPerSecond: registry.failuresPerSecond } : {};
     const originTls = url.scheme === 'https';
-    const query = { ...options, ...lanes, ...breaks, sizeBytes, isSizeAssumed, originTls, client };
-    return planner.plan(query, registry.views(nowMs), nowMs);
+    const wished = this.#wished(address, url.host, options, nowMs);
+    const key = { address, url, kind, sizeBytes };
+    const held = this.#ways.get(key, nowMs);
+    const ends = endsOf(address, client, url);
+    const known = { sizeBytes, isSizeAssumed, originTls, ends, ...(held ? { held } : {}) };
+    // What a request chooses by itself says nothing of the next one.
+    const isFree = !options.via?.length && !options.avoid?.length && options.lanes === undefined;
+    const exploring = isFree ? this.#exploring(address, given) : undefined;
+    const query = { ...options, ...wished, ...lanes, ...breaks, ...known, exploring };
+    const route = planner.plan(query, registry.views(nowMs), nowMs);
+    if (!route.ok || !isFree || given) return route;
+    const { chain, expectedSeconds, decisionReason } = route.value;
+    const isToLearn = decisionReason === 'to-learn';
+    this.#explorer.note(address, isToLearn);
+    if (!isToLearn) this.#ways.set(key, { chain, seconds: expectedSeconds, sizeBytes }, nowMs);
+    return route;
   }
 
-  /** A ticket for what was decided, its budget charged to the client where `caps` says so. */
-  #issue(
-    request: DownloadRequest,
-    { size, route, signalling }: Decided,
-    caps: RateCaps | undefined,
+  /** Whether this download may be used to learn. One that was given is explained as it was. */
+  #exploring(address: string, given: IssuedPlan | undefined): Exploring | undefined {
+    if (!given) return this.#explorer.next(address);
+    return given.isToLearn ? { mostRegret: Number.POSITIVE_INFINITY, chain: given.chain } : undefined;
+  }
+
+  /** What clients of this network have said, unless the request itself chooses its way. */
+  #wished(
+    address: string,
+    host: string,
+    { via = [], avoid = [] }: GetOptions,
     nowMs: number,
-  ): Result<IssuedPlan> {
-    const { url, kind, clientAddress: address } = request;
-    const { tickets } = this.#init;
-    const isChain = route.decision === 'chain';
-    const wantedBytes = tickets.wantedBudgetBytes(size.source === 'assumed' ? undefined : size.sizeBytes);
-    // What is charged is the ticket's budget: the size is only what the client says.
-    const budget =
-      caps && isChain
-        ? caps.takeBudget(address, { plannedBytes: size.sizeBytes, wantedBytes }, nowMs)
-        : ok(wantedBytes);
-    if (!budget.ok) return budget;
-    const jobId = tickets.newJobId();
-    const ticket = isChain
-      ? this.#ticketFor(url, route, signalling.ticketKind, jobId, budget.value, nowMs)
-      : '';
-    const atDepot = (id: string | undefined) => this.#locationAt(id ?? '', ticket, url, kind, nowMs);
-    const elsewhere = route.alternatives.map(([entry]) => entry).filter((entry) => entry !== route.chain[0]);
-    const others = kind === 'get' ? [...new Set(elsewhere)].map(atDepot) : [];
-    return ok({
-      jobId,
-      decision: route.decision,
-      chain: route.chain,
-      alternatives: route.alternatives,
-      lanes: route.lanes,
-      location: isChain ? atDepot(signalling.firstDepot) : `${originHref(url)}${DIRECT_FRAGMENT}`,
-      host: url.host,
-      upDepots: this.#upDepots(nowMs),
-      duplicates: isChain ? [...others, originHref(url)] : [],
-      lastStartSeconds: tickets.lastStart(Math.floor(nowMs / 1000)),
-      ...(isChain && kind === 'tunnel' ? { proxyTicket: ticket } : {}),
-    });
-  }
-
-  #ticketFor(
-    url: OriginUrl,
-    route: Route,
-    kind: TicketKind,
-    jobId: string,
-    budgetBytes: number,
-    nowMs: number,
-  ): string {
-    const chains = [route.chain, ...route.alternatives];
-    const { promises, lanes } = route;
-    const order = { jobId, kind, url, chains, promises, lanes, budgetBytes };
-    const { ticket, claims } = this.#init.tickets.issue(order, Math.floor(nowMs / 1000));
-    this.#init.sizes.noteTicket(claims.urlHash, claims.chains, nowMs);
-    return ticket;
-  }
-
-  #answer(
-    { url, options }: DownloadRequest,
-    { size, client, route, signalling }: Decided,
-    { jobId, location, lastStartSeconds, proxyTicket }: IssuedPlan,
-  ): PlanAnswer {
+  ): Pick<RouteQuery, 'avoid' | 'isDirectPreferred'> {
+    const { wishes } = this.#init;
+    if (!wishes || wishes.isEmpty || via.length > 0) return {};
+    const network = clientPrefix(address);
+    const avoided = wishes.avoidedBy(network, nowMs);
     return {
-      jobId,
-      url: originHref(url),
-      decision: route.decision,
-      decisionReason: route.decisionReason,
-      location,
-      masterUrl: `${this.#init.publicUrl()}${formatGetPath(url, options)}`,
-      chain: [...route.chain],
-      alternatives: route.alternatives.map((chain) => [...chain]),
-      lanes: route.lanes,
-      sizeBytes: size.sizeBytes,
-      sizeSource: size.source,
-      fileSeen: size.fileSeen,
-      prediction: route.prediction,
-      direct: route.direct,
-      reasons: [
-        describeSize(size),
-        ...describePlace(client),
-        ...(size.isWholeOnly ? [WHOLE_ONLY] : []),
-        ...route.reasons,
-        ...signalling.reasons,
-      ],
-      startBefore: new Date(lastStartSeconds * 1000).toISOString(),
-      ...(proxyTicket === undefined ? {} : { ticket: proxyTicket }),
+      ...(avoided.length > 0 ? { avoid: [...avoid, ...avoided] } : {}),
+      isDirectPreferred: wishes.prefersDirect(network, host, nowMs),
     };
   }
 
-  /** The address of a download at its first depot; for a tunnel, the depot itself, which is used as proxy. */
-  #locationAt(id: string, ticket: string, url: OriginUrl, kind: TicketKind, nowMs: number): string {
-    const depot = this.#init.registry.view(id, nowMs);
-    if (!depot) throw new Error(`the plan names ${id}, which is not registered`);
-    const base = depotBaseUrl(depot);
-    return kind === 'get' ? `${base}${formatOriginRelayTarget(ticket, url)}` : base;
-  }
-
-  #sizeOf(url: OriginUrl, options: GetOptions): SizeEstimate {
-    const urlHash = urlHashOf(url);
-    const reported = this.#init.sizes.recall(urlHash);
-    const fileSeen = reported !== undefined;
-    const seen = { fileSeen, isWholeOnly: this.#init.sizes.isWholeOnly(urlHash) };
-    if (options.sizeBytes !== undefined) return { sizeBytes: options.sizeBytes, source: 'option', ...seen };
-    if (fileSeen) return { sizeBytes: reported, source: 'reported', ...seen };
-    return { sizeBytes: this.#init.config.planner.assumedSizeBytes, source: 'assumed', ...seen };
-  }
-
-  // A direct answer holds only as long as the same depots are up: with another one there may be a chain.
-  #stillHolds({ decision, chain, upDepots }: IssuedPlan, nowMs: number): boolean {
-    const { registry } = this.#init;
-    if (decision === 'direct') return upDepots === this.#upDepots(nowMs);
+  // A direct answer holds only as long as the same depots are up: with another one, or when more is measured of its ends, there may be a chain.
+  #stillHolds(
+    { decision, chain, upDepots, known, host, isAsked }: IssuedPlan,
+    address: string,
+    nowMs: number,
+  ): boolean {
+    const { registry, wishes } = this.#init;
+    if (decision === 'chain' && !isAsked && wishes && !wishes.isEmpty) {
+      const network = clientPrefix(address);
+      if (wishes.prefersDirect(network, host, nowMs)) return false;
+      if (wishes.avoidedBy(network, nowMs).some((id) => chain.includes(id))) return false;
+    }
+    if (decision === 'direct') {
+      const now = this.#knownNow(address, host, nowMs);
+      return upDepots === now.upDepots && known === now.known;
+    }
     return chain.every((id) => registry.view(id, nowMs)?.state === 'up');
+  }
+
+  /** What a plan for these ends is made by, so that it can be told later whether that has changed. */
+  #knownNow(client: string, origin: string, nowMs: number): Pick<IssuedPlan, 'upDepots' | 'known'> {
+    return { upDepots: this.#upDepots(nowMs), known: this.#init.ends.stateOf({ client, origin }) };
   }
 
   #upDepots(nowMs: number): string {
@@ -324,36 +269,7 @@ export class PlanService {
   }
 }
 
-function isSameWay(plan: IssuedPlan, route: Route): boolean {
-  const wayOf = ({ decision, chain, alternatives, lanes }: IssuedPlan | Route) =>
-    JSON.stringify([decision, chain, alternatives, lanes]);
-  return wayOf(plan) === wayOf(route);
-}
-
-/** How long what is kept of a plan is: about what its parts are. */
-function charsOf({ location, duplicates, answer }: IssuedPlan): number {
-  const links = duplicates.reduce((sum, { length }) => sum + length, location.length);
-  return links + (answer ? JSON.stringify(answer).length : 0);
-}
-
-const WHOLE_ONLY =
-  'Its origin gives no parts of it: a chain that breaks fetches everything again, and how often depots fail is counted.';
-
-/** Nothing where nothing but the question itself tells where the client is: that is so without any table. */
-function describePlace({ site }: Place): string[] {
-  if (!site || site.rule === 'asked') return [];
-  return [`The client counts as one of the site ${site.name}, ${SITE_RULE_WORDS[site.rule]}.`];
-}
-
-const SITE_RULE_WORDS = {
-  coverage: 'as the operator says of its network',
-  measured: 'as measurements say of its network',
-  'as-coverage': 'as the operator says of its autonomous system',
-};
-
-function describeSize({ sizeBytes, source }: SizeEstimate): string {
-  const size = formatBytes(sizeBytes);
-  if (source === 'option') return `Size ${size}, as the request says.`;
-  if (source === 'reported') return `Size ${size}, as a depot last saw the file.`;
-  return `Size ${size} is assumed: no depot has told this master of the file.`;
+/** That this site's master was asked says nothing of where a client is, unless masters share an address. */
+function endsOf(client: string, { site }: Place, { host }: OriginUrl): DownloadEnds {
+  return { client, origin: host, ...(site && site.rule !== 'asked' ? { clientSite: site.name } : {}) };
 }

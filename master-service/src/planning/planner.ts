@@ -11,18 +11,21 @@ import {
 } from '@longhaul/shared';
 import { CLIENT, ORIGIN, type PlannerConfig } from '../config.ts';
 import type { Decision } from '../events.ts';
-import type { Place } from '../prefixes/whereabouts.ts';
 import { chainLegs, legEnds, legOf, predict, promiseOf, type Senders } from './chain-legs.ts';
 import { ChainSearch, type PlanningDepot, type RatedChain } from './chain-search.ts';
 import { chooseAlternatives } from './choose-alternatives.ts';
-import { chooseLanes, laneChoices } from './choose-lanes.ts';
-import { estimateDirect } from './direct-estimate.ts';
-import { expectedSeconds } from './expected-seconds.ts';
+import { AS_GOOD_AS_BEST, chooseLanes, laneChoices } from './choose-lanes.ts';
+import { chooseToLearn, type Exploring } from './choose-to-learn.ts';
+import { type DirectEstimate, estimateDirect } from './direct-estimate.ts';
+import type { EndLinks } from './end-links.ts';
+import { expectedSeconds, scenarioSeconds, secondsAsKnown } from './expected-seconds.ts';
+import { type HeldWay, heldFirst, leastGain } from './held-ways.ts';
 import { knowledgeOf } from './leg-knowledge.ts';
-import { type LegDoubt, NO_DOUBT } from './leg-scenarios.ts';
-import type { LinkEstimate, LinkView } from './link-view.ts';
+import { NO_DOUBT } from './leg-scenarios.ts';
+import type { DownloadEnds, LinkEstimate, LinkView } from './link-view.ts';
 import { OverlayGraph } from './overlay-graph.ts';
 import { OverlayLeg } from './overlay-leg.ts';
+import type { RouteBasis } from './route-basis.ts';
 import { explainLanes, explainLeftOut, explainRoute } from './route-reasons.ts';
 import { SearchSpace } from './search-space.ts';
 import { whyDirect } from './why-direct.ts';
@@ -32,11 +35,17 @@ export interface RouteQuery {
   /** Nobody knows the size: a chain is taken where it gains over all sizes that a file often has, up to this one. */
   readonly isSizeAssumed?: boolean;
   readonly originTls: boolean;
-  /** Where the client is. */
-  readonly client?: Place;
+  /** Whom it is for, and where from; left out, `client` and `origin` stand for everybody's. */
+  readonly ends?: DownloadEnds;
   /** Exactly these depots, in the order the bytes pass: origin to client, the opposite of a chain's order. */
   readonly via?: readonly string[];
   readonly avoid?: readonly string[];
+  /** No chain is wanted, however fast. */
+  readonly isDirectPreferred?: boolean;
+  /** What clients of this network got last from this origin. */
+  readonly held?: HeldWay;
+  /** Said where this download may be used to learn. */
+  readonly exploring?: Exploring | undefined;
   /** How often each depot of a chain fails where all that has come is then lost; left out where only a pause is. */
   readonly depotBreaksPerSecond?: number;
   /** Exactly so many lanes where a chain is taken; without it as many as pay, or one with `via`. */
@@ -47,6 +56,7 @@ export interface RouteQuery {
 export interface RerouteQuery {
   readonly sizeBytes: number;
   readonly originTls: boolean;
+  readonly ends?: DownloadEnds;
   readonly entry: string;
   /** Depots that failed. */
   readonly avoid: readonly string[];
@@ -73,6 +83,10 @@ export interface Route {
   readonly lanes: number;
   readonly prediction: Prediction;
   readonly direct: Prediction;
+  /** The mean over what is unsure; 0 for direct and for chains that were asked for. */
+  readonly expectedSeconds: number;
+  /** What the prediction was worked out from. */
+  readonly basis: RouteBasis;
   /** Sentences for people. */
   readonly reasons: readonly string[];
 }
@@ -83,6 +97,9 @@ export interface Route {
  */
 const USUAL_SHARES: readonly number[] = [1, 0.1, 0.01, 0.001];
 
+/** How much faster a chain must be by what is known alone, where the direct way is worked out from what depots measured of both ends. */
+const LEAST_GAIN_AS_KNOWN = 0.98;
+
 /** Chains that are compared for one download by what is unsure of them: the fastest by the point estimates. */
 const MOST_COMPARED = 16;
 
@@ -90,13 +107,16 @@ const MOST_COMPARED = 16;
 export class Planner {
   readonly #config: PlannerConfig;
   readonly #links: LinkView;
+  readonly #ends: Pick<EndLinks, 'between'> | undefined;
   readonly #senders: Senders;
   readonly #graph: OverlayGraph;
 
-  constructor(config: PlannerConfig, links: LinkView) {
+  /** Without `ends`, the links of `client` and `origin` are those of every download. */
+  constructor(config: PlannerConfig, links: LinkView, ends?: Pick<EndLinks, 'between'>) {
     const { originSender, depotSender } = config.assumptions;
     this.#config = config;
     this.#links = links;
+    this.#ends = ends;
     this.#senders = { origin: originSender, depot: depotSender };
     this.#graph = new OverlayGraph(links, this.#senders);
   }
@@ -121,9 +141,10 @@ export class Planner {
     if (avoid.includes(entry)) return refuse('bad-request', 'avoid names the asking depot');
     // The asking depot serves the client already, whatever its state.
     const usable = depots.filter(({ id, state }) => id === entry || (state === 'up' && !avoid.includes(id)));
+    const view = this.#viewOf(query, usable, nowMs);
     const clientLink = (id: string) =>
-      this.#links.estimate(CLIENT, id, nowMs) ?? (id === entry ? this.#assumedLink() : undefined);
-    const search = new ChainSearch(this.#space(query, [lanes], usable, nowMs, clientLink));
+      view.estimate(CLIENT, id, nowMs) ?? (id === entry ? this.#assumedLink() : undefined);
+    const search = new ChainSearch(this.#space(query, view, [lanes], usable, nowMs, clientLink));
     const ranked = search.best(2, { entry });
     const [best] = ranked;
     if (!best || ranked.every(({ chain }) => chain.length < 2)) return refuse('no-other-chain');
@@ -140,27 +161,57 @@ export class Planner {
     usable: readonly PlanningDepot[],
     nowMs: number,
   ): Route {
-    const lanesToTry = laneChoices(this.#config, query.sizeBytes, query.lanes);
+    const view = this.#viewOf(query, usable, nowMs);
+    // Lanes are ranges.
+    const asked = view.takesRanges === false ? { ...query, lanes: query.lanes ?? 1 } : query;
+    const lanesToTry = laneChoices(this.#config, query.sizeBytes, asked.lanes);
     const searchOver = (over: readonly PlanningDepot[]) =>
-      over.length > 0 ? new ChainSearch(this.#space(query, lanesToTry, over, nowMs)) : undefined;
+      over.length > 0 ? new ChainSearch(this.#space(query, view, lanesToTry, over, nowMs)) : undefined;
     const search = searchOver(usable);
     const fastest = search?.best(MOST_COMPARED) ?? [];
-    const ranked = byExpectedTime(fastest, (rated) => expectedOf(query, rated));
+    const expected = (rated: RatedChain) => expectedOf(query, rated);
+    const suit = (rated: RatedChain) => (isGuessed(rated) ? withLanes(rated, lanesToTry, expected) : rated);
+    const rate = (chain: Chain) =>
+      searchOver(usable.filter(({ id }) => chain.includes(id)))
+        ?.best(MOST_COMPARED)
+        .filter((rated) => rated.chain.join() === chain.join())
+        .map(suit)[0];
+    const ordered = byExpectedTime(fastest.map(suit), expected);
+    const ranked = heldFirst(ordered, query.held, query.sizeBytes, { expected, rate });
     const [best, runnerUp] = ranked;
-    const direct = this.#direct(query, best?.links ?? [], nowMs);
-    const gainOf = (rated: RatedChain) => this.#gain(query, rated, direct.part, depots);
+    const direct = this.#direct(query, view, best?.parts ?? [], nowMs);
+    const gainOf = (rated: RatedChain) => this.#gain(asked, rated, direct.part, depots, expectedSeconds);
     const gain = best ? gainOf(best) : 0;
     const { minimumGain } = this.#config;
-    const chosen = gain >= minimumGain ? best : undefined;
+    const wins = (rated: RatedChain) =>
+      gainOf(rated) >= leastGain(minimumGain, rated.chain, query.held) &&
+      (direct.source !== 'ends' ||
+        this.#gain(asked, rated, direct.part, depots, secondsAsKnown) >= LEAST_GAIN_AS_KNOWN);
+    const { isDirectPreferred = false } = query;
+    const taken = best && !isDirectPreferred && wins(best) ? best : undefined;
+    const directTimes = () =>
+      direct.source === 'link' ? scenarioSeconds(directOf(query, direct.part)) : undefined;
+    const toLearn = isDirectPreferred
+      ? undefined
+      : chooseToLearn({
+          ranked: ordered,
+          chosen: taken,
+          chosenTimes: query.exploring && (taken ? scenarioSeconds(ratedOf(query, taken)) : directTimes()),
+          times: (rated) => scenarioSeconds(ratedOf(query, rated)),
+          exploring: query.exploring,
+        });
+    const chosen = toLearn ?? taken;
     const wouldWin = (over: readonly PlanningDepot[]): boolean => {
       const [other] = searchOver(over)?.best(1) ?? [];
-      return other !== undefined && gainOf(other) >= minimumGain;
+      return other !== undefined && wins(other);
     };
     const { avoid = [], sizeBytes } = query;
     const config = this.#config;
-    const decisionReason = chosen
-      ? 'chain-faster'
-      : whyDirect({ config, depots, avoid, ranked, directLegs: direct.legs, wouldWin });
+    const decisionReason = toLearn
+      ? 'to-learn'
+      : chosen
+        ? 'chain-faster'
+        : whyDirect({ config, depots, avoid, ranked, directLegs: direct.legs, wouldWin, isDirectPreferred });
     const alternatives = chosen && search ? this.#alternatives(chosen, search, true) : [];
     const lanes = chosen?.lanes ?? 1;
     const predictDirect = () => direct.predict(sizeBytes);
@@ -173,6 +224,12 @@ export class Planner {
         promiseOf(legs, lanes),
       ),
       lanes,
+      basis: {
+        legs: chosen?.legs ?? direct.legs,
+        setUp: chosen ? setUpOf(query, chosen.chain, depots) : direct.setUp,
+        direct: direct.basis,
+      },
+      expectedSeconds: chosen ? expected(chosen) : 0,
       // Only who asks for reasons waits for them.
       get prediction() {
         if (!chosen) return predictDirect();
@@ -193,7 +250,9 @@ export class Planner {
             gain,
             isSizeAssumed: query.isSizeAssumed ?? false,
             direct: { seconds: predictDirect().seconds, source: direct.source },
-            chainLinks: best?.links ?? [],
+            chainLinks: chosen?.links ?? best?.links ?? [],
+            toLearn,
+            isHeld: best !== ordered[0],
           }),
           ...explainLeftOut({ depots, avoid, isReached: search?.isReached ?? (() => false) }),
         ];
@@ -202,26 +261,26 @@ export class Planner {
   }
 
   /** How many times faster a chain is than direct; of a file of which nobody knows the size, the mean over usual sizes. */
-  #gain(query: RouteQuery, rated: RatedChain, direct: OverlayLeg, depots: readonly PlanningDepot[]): number {
-    const { sizeBytes, originTls, isSizeAssumed, lanes } = query;
+  #gain(
+    query: RouteQuery,
+    rated: RatedChain,
+    direct: DirectEstimate['part'],
+    depots: readonly PlanningDepot[],
+    secondsOf: typeof expectedSeconds,
+  ): number {
+    const { sizeBytes, isSizeAssumed, lanes } = query;
     const { chain, legs } = rated;
-    const directSetUp = { clientTls: originTls, originTls };
     const setUp = setUpOf(query, chain, depots);
     const sizes = (isSizeAssumed ? USUAL_SHARES : [1]).map((share) => share * sizeBytes);
     const logs = sizes.map((size) => {
       const choices = laneChoices(this.#config, size, lanes);
-      const suited = chooseLanes(legs, size, setUp, choices);
-      const over = expectedOf({ ...query, sizeBytes: size }, { ...rated, lanes: suited.lanes });
-      return Math.log(
-        expectedSeconds({
-          parts: [direct],
-          lanes: 1,
-          sizeBytes: size,
-          setUp: directSetUp,
-          roomPerSecond: Number.POSITIVE_INFINITY,
-          breaksPerSecond: 0,
-        }) / over,
-      );
+      // Of a leg that nobody knows lanes are insurance: fewer may be enough for what is likeliest.
+      const suited = isGuessed(rated)
+        ? { lanes: Math.min(rated.lanes, Math.max(...choices)) }
+        : chooseLanes(legs, size, setUp, choices);
+      const sized = { ...query, sizeBytes: size };
+      const over = secondsOf(ratedOf(sized, { ...rated, lanes: suited.lanes }));
+      return Math.log(secondsOf(directOf(sized, direct)) / over);
     });
     return Math.exp(logs.reduce((sum, log) => sum + log, 0) / logs.length);
   }
@@ -236,9 +295,10 @@ export class Planner {
       return refuse('bad-options', `via takes up to ${MAX_CHAIN_DEPOTS} different depots`);
     }
     const chain = via.toReversed();
+    const view = this.#viewOf(query, usable, nowMs);
     const missing = chain.find((id) => !usable.some((depot) => depot.id === id));
     if (missing !== undefined) return refuse('bad-options', `the depot ${missing} is not up`);
-    const linkBetween = (one: string, other: string) => this.#links.estimate(one, other, nowMs);
+    const linkBetween = (one: string, other: string) => view.estimate(one, other, nowMs);
     const assumed = this.#assumedLink();
     const legs = chainLegs(chain, (nearClient, nearOrigin) => {
       return legOf(linkBetween(nearClient, nearOrigin) ?? assumed, nearOrigin, this.#senders);
@@ -249,8 +309,10 @@ export class Planner {
     const links = legEnds(chain).map(([one, other]) => linkBetween(one, other));
     const knowledge = links.map(knowledgeOf);
     const prediction = predict({ chain, legs, knowledge, sizeBytes: query.sizeBytes, setUp, lanes });
-    const known = links.filter((link) => link !== undefined);
-    const direct = this.#direct(query, known, nowMs).predict(query.sizeBytes);
+    const parts = legEnds(chain).map(
+      (ends, index) => new OverlayLeg(links[index] ?? assumed, ends, this.#senders),
+    );
+    const direct = this.#direct(query, view, parts, nowMs);
     const unknown = legEnds(chain).filter((_, index) => !links[index]);
     const reasons = [
       'The chain was chosen by the client (via).',
@@ -268,25 +330,23 @@ export class Planner {
       promises,
       lanes,
       prediction,
-      direct,
+      direct: direct.predict(query.sizeBytes),
+      expectedSeconds: 0,
+      basis: { legs, setUp, direct: direct.basis },
       reasons,
     });
   }
 
-  #direct(query: RouteQuery, chainLinks: readonly LinkEstimate[], nowMs: number) {
-    const { leg, source, knowledge } = estimateDirect(
-      this.#links.estimate(CLIENT, ORIGIN, nowMs),
-      chainLinks,
-      this.#config.assumptions,
-      this.#senders,
-    );
+  #direct(query: RouteQuery, view: LinkView, chain: readonly OverlayLeg[], nowMs: number) {
+    const { assumptions } = this.#config;
+    const { leg, source, knowledge, part } = estimateDirect(view, chain, assumptions, this.#senders, nowMs);
     const legs: readonly LegEstimate[] = [leg];
-    const link = { ...leg, goodputBps: leg.connectionBps, ageMs: undefined };
-    const doubt = () => (source === 'link' ? this.#doubt(CLIENT, ORIGIN, nowMs) : NO_DOUBT);
     const setUp = { clientTls: query.originTls, originTls: query.originTls };
     return {
       legs,
-      part: new OverlayLeg(link, [CLIENT, ORIGIN], this.#senders, doubt),
+      part,
+      setUp,
+      basis: { legs, setUp, source },
       source,
       predict: (sizeBytes: number) => predict({ chain: [], legs, knowledge: [knowledge], sizeBytes, setUp }),
     };
@@ -298,26 +358,24 @@ export class Planner {
       originTls,
       depotBreaksPerSecond = 0,
     }: Pick<RouteQuery, 'sizeBytes' | 'originTls' | 'depotBreaksPerSecond'>,
+    view: LinkView,
     lanesToTry: readonly number[],
     usable: readonly PlanningDepot[],
     nowMs: number,
-    clientLink = (id: string) =>
-      (this.#links.linkedWith?.(CLIENT).has(id) ?? true)
-        ? this.#links.estimate(CLIENT, id, nowMs)
-        : undefined,
+    clientLink?: (id: string) => LinkEstimate | undefined,
   ): SearchSpace {
     this.#graph.refresh(nowMs);
     const legOver = (link: LinkEstimate | undefined, ends: readonly [string, string]) =>
-      link && new OverlayLeg(link, ends, this.#senders, () => this.#doubt(...ends, nowMs));
-    const origins = this.#links.linkedWith?.(ORIGIN);
+      link && new OverlayLeg(link, ends, this.#senders, () => view.doubt?.(...ends, nowMs) ?? NO_DOUBT);
+    const [clients, origins] = [view.linkedWith?.(CLIENT), view.linkedWith?.(ORIGIN)];
+    const linkOfClient = (id: string) =>
+      (clients?.has(id) ?? true) ? view.estimate(CLIENT, id, nowMs) : undefined;
     const depots = usable.map(({ id, tls, roomBps }) => ({
       id,
       tls,
-      client: legOver(clientLink(id), [CLIENT, id]),
+      client: legOver((clientLink ?? linkOfClient)(id), [CLIENT, id]),
       origin:
-        (origins?.has(id) ?? true)
-          ? legOver(this.#links.estimate(id, ORIGIN, nowMs), [id, ORIGIN])
-          : undefined,
+        (origins?.has(id) ?? true) ? legOver(view.estimate(id, ORIGIN, nowMs), [id, ORIGIN]) : undefined,
       ...(roomBps === undefined ? {} : { roomBps }),
     }));
     const { maxDepots } = this.#config;
@@ -335,8 +393,13 @@ export class Planner {
     return chooseAlternatives({ best, search, canBeginElsewhere, most, minimumGain });
   }
 
-  #doubt(one: string, other: string, nowMs: number): LegDoubt {
-    return this.#links.doubt?.(one, other, nowMs) ?? NO_DOUBT;
+  /** The links as they are for this download. */
+  #viewOf({ ends }: Pick<RouteQuery, 'ends'>, usable: readonly PlanningDepot[], nowMs: number): LinkView {
+    if (!this.#ends || !ends) return this.#links;
+    this.#graph.refresh(nowMs);
+    const ids = new Set(usable.map(({ id }) => id));
+    const overlay = { around: (id: string) => this.#graph.around(id), isUsable: (id: string) => ids.has(id) };
+    return this.#ends.between(ends, overlay, nowMs);
   }
 
   #assumedLink(): LinkEstimate {
@@ -346,13 +409,48 @@ export class Planner {
 }
 
 /** The mean time of a chain with its lanes over all that may be. */
-function expectedOf(
+function expectedOf(query: RouteQuery, rated: RatedChain): number {
+  return expectedSeconds(ratedOf(query, rated));
+}
+
+/** A chain with its lanes, as its times are worked out. */
+function ratedOf(
   { sizeBytes, originTls, depotBreaksPerSecond = 0 }: RouteQuery,
   { chain, parts, lanes, clientTls, roomPerSecond }: RatedChain,
-): number {
+) {
   const setUp = { clientTls, originTls };
-  const breaksPerSecond = chain.length * depotBreaksPerSecond;
-  return expectedSeconds({ parts, lanes, sizeBytes, setUp, roomPerSecond, breaksPerSecond });
+  return {
+    parts,
+    lanes,
+    sizeBytes,
+    setUp,
+    roomPerSecond,
+    breaksPerSecond: chain.length * depotBreaksPerSecond,
+  };
+}
+
+/** The direct way likewise. */
+function directOf({ sizeBytes, originTls }: RouteQuery, direct: DirectEstimate['part']) {
+  const setUp = { clientTls: originTls, originTls };
+  const free = { roomPerSecond: Number.POSITIVE_INFINITY, breaksPerSecond: 0 };
+  return { parts: [direct], lanes: 1, sizeBytes, setUp, ...free };
+}
+
+/** Whether nobody has measured one of its legs. */
+function isGuessed({ links }: RatedChain): boolean {
+  return links.some(({ source }) => source !== undefined);
+}
+
+/** The chain with the fewest lanes that are about as good as the best, over what may be. */
+function withLanes(
+  rated: RatedChain,
+  lanesToTry: readonly number[],
+  expected: (rated: RatedChain) => number,
+): RatedChain {
+  const tried = lanesToTry.map((lanes) => ({ lanes, seconds: expected({ ...rated, lanes }) }));
+  const best = Math.min(...tried.map(({ seconds }) => seconds));
+  const { lanes = rated.lanes } = tried.find(({ seconds }) => seconds <= best * AS_GOOD_AS_BEST) ?? {};
+  return { ...rated, lanes };
 }
 
 function byExpectedTime(

@@ -37,6 +37,7 @@ describe('a map whose oldest entry is found at once', () => {
         for (const one of changes) {
           apply(one);
           expect([...ours]).toEqual([...theirs]);
+          expect(ours.newest(2)).toEqual([...theirs].toReversed().slice(0, 2));
           expect([...ours.keys(), ...ours.values()]).toEqual([...theirs.keys(), ...theirs.values()]);
           expect([ours.size, ours.oldest]).toEqual([theirs.size, [...theirs.keys()][0]]);
           expect(ours.get(one.key)).toBe(theirs.get(one.key));

@@ -60,6 +60,14 @@ export class OrderedMap<Key, Value> {
     }
   }
 
+  /** The `most` entries that came last, the newest first. */
+  newest(most: number): [Key, Value][] {
+    const found: [Key, Value][] = [];
+    for (let entry = this.#last; entry && found.length < most; entry = entry.before)
+      found.push([entry.key, entry.value]);
+    return found;
+  }
+
   *keys(): Generator<Key> {
     for (const [key] of this) yield key;
   }

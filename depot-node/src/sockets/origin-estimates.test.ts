@@ -1,0 +1,72 @@
+import { describe, expect, test } from 'vitest';
+import { OriginEstimates } from './origin-estimates.ts';
+import type { TcpInfo } from './tcp-info.ts';
+
+const SEGMENT = 1448;
+const HOST = 'origin.example';
+const NETWORK = '203.0.113.0/24';
+
+/** What a kernel says of a connection that has received so many segments, some of them behind gaps. */
+const info = (segments: number, outOfOrder = 0, more: Partial<TcpInfo> = {}): TcpInfo =>
+  ({
+    minRttMs: 50,
+    receivedBytes: segments * SEGMENT,
+    receivedSegments: segments,
+    outOfOrderSegments: outOfOrder,
+    sinceDataMs: 1,
+    ...more,
+  }) as TcpInfo;
+
+describe('what connections from an origin show', () => {
+  test('is the round trip, the rate of one that is alone, and what got lost, by what came behind gaps', () => {
+    const estimates = new OriginEstimates();
+    const meter = estimates.begin(HOST, NETWORK, info(0), 0);
+    // 10,000 segments in 5 s are 100 in a round trip: each of ten losses makes a hundred come behind a gap.
+    for (let second = 1; second <= 5; second += 1) {
+      meter.look(info(2000 * second, 200 * second), 0, 1000 * second);
+      estimates.endLook();
+    }
+    const [report] = estimates.take();
+    expect(report).toMatchObject({ host: HOST, prefix: NETWORK, rttMs: 50, limit: 'network' });
+    expect(report?.goodputBps).toBeCloseTo(2000 * SEGMENT * 8, -3);
+    expect((report?.lostBytes ?? 0) / (report?.receivedBytes ?? 1)).toBeCloseTo(1.05e-3, 4);
+    expect(estimates.take()).toEqual([]);
+  });
+
+  test('is nothing of a rate where who reads holds the origin back, or nothing comes any more', () => {
+    const estimates = new OriginEstimates();
+    const meter = estimates.begin(HOST, NETWORK, info(0), 0);
+    meter.look(info(2000), 1_000_000, 1000);
+    estimates.endLook();
+    expect(estimates.take()).toMatchObject([{ limit: 'receiver' }]);
+    meter.look(info(4000, 0, { sinceDataMs: 700 }), 0, 2000);
+    estimates.endLook();
+    const [report] = estimates.take();
+    expect(report).toMatchObject({ rttMs: 50, receivedBytes: 2000 * SEGMENT });
+    expect(report?.goodputBps).toBeUndefined();
+  });
+
+  test('is the rate of all together where there are several', () => {
+    const estimates = new OriginEstimates();
+    const meters = [1, 2, 3].map(() => estimates.begin(HOST, NETWORK, info(0), 0));
+    for (const meter of meters) meter.look(info(1000), 0, 1000);
+    estimates.endLook();
+    const [report] = estimates.take();
+    expect(report?.totalBps).toBeCloseTo(3000 * SEGMENT * 8, -3);
+    expect(report?.goodputBps).toBeUndefined();
+    for (const meter of meters.slice(1)) meter.end();
+    meters[0]?.look(info(2000), 0, 2000);
+    estimates.endLook();
+    expect(estimates.take()[0]?.goodputBps).toBeCloseTo(1000 * SEGMENT * 8, -3);
+  });
+
+  test('is kept of so many origins at most', () => {
+    const estimates = new OriginEstimates();
+    for (let host = 0; host < 1200; host += 1) {
+      const meter = estimates.begin(`h${host}.example`, undefined, info(0), 0);
+      meter.look(info(10), 0, 1000);
+      meter.end();
+    }
+    expect(estimates.take()).toHaveLength(1000);
+  });
+});

@@ -1,0 +1,158 @@
+import type { OriginReport } from '@longhaul/shared';
+import type { TcpInfo } from './tcp-info.ts';
+
+/** Fewer bytes between two looks say nothing of a rate. */
+const MIN_RATE_BYTES = 131_072;
+/** A leg that was looked at after a shorter time is one that has just begun or ends. */
+const MIN_RATE_MS = 500;
+/** So long after the last bytes nothing is on its way any more: the rate before says nothing. */
+const STILL_COMING_MS = 200;
+/** Bytes that wait unread in the kernel while whoever reads keeps up: it is the receiver that holds the others back where more do. */
+const KEPT_UP_BYTES = 65_536;
+/** Origins that are remembered between two reports. */
+const MAX_ORIGINS = 1000;
+/** The longest round trip that a master takes for one. */
+const MAX_RTT_MS = 60_000;
+/** Segments of an interval that came behind gaps, as a share: more say no more of how many gaps there were. */
+const MOST_OUT_OF_ORDER = 0.99;
+
+type Limit = NonNullable<OriginReport['limit']>;
+
+interface Seen {
+  readonly network: string | undefined;
+  rttMs: number | undefined;
+  receivedBytes: number;
+  lostBytes: number;
+  goodputBps: number | undefined;
+  totalBps: number | undefined;
+  readonly looks: Record<Limit, number>;
+  /** What its connections brought between the last two looks at all. */
+  now: { legs: number; bps: number; limit: Limit } | undefined;
+}
+
+/** Looks at one connection that an origin sends on. */
+export interface OriginMeter {
+  readonly look: (info: TcpInfo, unreadBytes: number | undefined, nowMs: number) => void;
+  readonly end: () => void;
+}
+
+/**
+ * What connections from origins show their receiver, by host. Losses are known by the segments that come behind a gap: with w segments in
+ * a round trip each loss makes w of them, as far as gaps do not overlap, so that a share f behind gaps stands for -ln(1 - f) / w.
+ */
+export class OriginEstimates {
+  readonly #byHost = new Map<string, Seen>();
+  /** Connections that are open now. */
+  readonly #open = new Map<string, number>();
+
+  /** Begins to look at a connection to `host`, whose address is in `network`. */
+  begin(host: string, network: string | undefined, first: TcpInfo, startedMs: number): OriginMeter {
+    let last = first;
+    let lookedMs = startedMs;
+    this.#open.set(host, (this.#open.get(host) ?? 0) + 1);
+    return {
+      look: (info, unreadBytes, nowMs) => {
+        const seen = this.#seen(host, network);
+        noteLook(seen, last, info, unreadBytes, nowMs - lookedMs);
+        last = info;
+        lookedMs = nowMs;
+      },
+      end: () => {
+        const left = (this.#open.get(host) ?? 1) - 1;
+        if (left > 0) this.#open.set(host, left);
+        else this.#open.delete(host);
+      },
+    };
+  }
+
+  /** Ends a look at all connections: only now it is known which of them had their origin for themselves. */
+  endLook(): void {
+    for (const [host, seen] of this.#byHost) {
+      const { now } = seen;
+      seen.now = undefined;
+      if (!now) continue;
+      seen.looks[now.limit] += 1;
+      if (now.limit === 'receiver') continue;
+      if (this.#open.get(host) === 1) seen.goodputBps = Math.max(now.bps, seen.goodputBps ?? 0);
+      else seen.totalBps = Math.max(now.bps, seen.totalBps ?? 0);
+    }
+  }
+
+  /** What was seen since the last call. */
+  take(): OriginReport[] {
+    const reports = [...this.#byHost].flatMap(([host, seen]) => reportOf(host, seen) ?? []);
+    this.#byHost.clear();
+    return reports;
+  }
+
+  #seen(host: string, network: string | undefined): Seen {
+    const known = this.#byHost.get(host);
+    if (known) return known;
+    const seen: Seen = {
+      network,
+      rttMs: undefined,
+      receivedBytes: 0,
+      lostBytes: 0,
+      goodputBps: undefined,
+      totalBps: undefined,
+      looks: { origin: 0, network: 0, receiver: 0 },
+      now: undefined,
+    };
+    const [oldest] = this.#byHost.keys();
+    if (this.#byHost.size >= MAX_ORIGINS && oldest !== undefined) this.#byHost.delete(oldest);
+    this.#byHost.set(host, seen);
+    return seen;
+  }
+}
+
+function noteLook(
+  seen: Seen,
+  before: TcpInfo,
+  info: TcpInfo,
+  unreadBytes: number | undefined,
+  elapsedMs: number,
+): void {
+  const { minRttMs = info.rttMs } = info;
+  if (minRttMs !== undefined) seen.rttMs = Math.min(minRttMs, seen.rttMs ?? minRttMs);
+  const grown = (one: number | undefined, other: number | undefined) =>
+    Math.max(0, (other ?? 0) - (one ?? 0));
+  const bytes = grown(before.receivedBytes, info.receivedBytes);
+  const segments = grown(before.receivedSegments, info.receivedSegments);
+  const outOfOrder = grown(before.outOfOrderSegments, info.outOfOrderSegments);
+  seen.receivedBytes += bytes;
+  if (minRttMs !== undefined && segments > 0 && elapsedMs > 0) {
+    const perRound = Math.max(1, (segments * Math.min(minRttMs, elapsedMs)) / elapsedMs);
+    const share = Math.min(MOST_OUT_OF_ORDER, outOfOrder / segments);
+    seen.lostBytes += Math.min(bytes, (bytes * -Math.log1p(-share)) / perRound);
+  }
+  const isFlowing = (info.sinceDataMs ?? 0) <= STILL_COMING_MS;
+  if (bytes < MIN_RATE_BYTES || elapsedMs < MIN_RATE_MS || !isFlowing) return;
+  const bps = (bytes * 8 * 1000) / elapsedMs;
+  const limit = (unreadBytes ?? 0) > KEPT_UP_BYTES ? 'receiver' : outOfOrder > 0 ? 'network' : 'origin';
+  const { now } = seen;
+  seen.now = now
+    ? { legs: now.legs + 1, bps: now.bps + bps, limit: worse(now.limit, limit) }
+    : { legs: 1, bps, limit };
+}
+
+/** Of several connections the one that says least of the origin decides. */
+function worse(one: Limit, other: Limit): Limit {
+  const order = ['origin', 'network', 'receiver'] as const;
+  return order.indexOf(one) > order.indexOf(other) ? one : other;
+}
+
+function reportOf(host: string, seen: Seen): OriginReport | undefined {
+  const { network, rttMs, receivedBytes, lostBytes, goodputBps, totalBps, looks } = seen;
+  if (rttMs === undefined || rttMs > MAX_RTT_MS) return undefined;
+  const limits = (['receiver', 'network', 'origin'] as const).filter((limit) => looks[limit] > 0);
+  const limit = limits.toSorted((one, other) => looks[other] - looks[one])[0];
+  return {
+    host,
+    ...(network === undefined ? {} : { prefix: network }),
+    rttMs,
+    ...(receivedBytes > 0 ? { receivedBytes, lostBytes: Math.round(lostBytes) } : {}),
+    ...(goodputBps === undefined ? {} : { goodputBps }),
+    ...(totalBps === undefined ? {} : { totalBps }),
+    ...(limit === undefined ? {} : { limit }),
+  };
+}

@@ -1,0 +1,79 @@
+import { expect, test } from 'vitest';
+import type { LegDistribution } from '../estimates/leg-figures.ts';
+import { OriginProbes } from './origin-probes.ts';
+import { OriginTable } from './origin-table.ts';
+
+const NOW = 1_795_000_000_000;
+const MINUTE_MS = 60_000;
+const CLIENT = '198.51.100.7';
+const origin = { host: 'origin.example', port: 443 };
+
+/** Depots in a row, 20 ms apart. */
+function row(count: number) {
+  const origins = new OriginTable();
+  const outcomes: string[] = [];
+  const rttMs = (one: string, other: string) => 20 * Math.abs(Number(one.slice(1)) - Number(other.slice(1)));
+  const links = {
+    distribution: (one: string, other: string) =>
+      ({ rttMs: { value: rttMs(one, other) } }) as unknown as LegDistribution,
+  };
+  const probes = new OriginProbes({ origins, links, onProbe: (outcome) => outcomes.push(outcome) });
+  const depots = Array.from({ length: count }, (_, index) => ({ id: `d${index}`, state: 'up' }));
+  return { origins, probes, outcomes, depots, ids: depots.map(({ id }) => id) };
+}
+
+test('an origin that nobody knows is probed by the depots that are heard, each once, four at most in an hour', () => {
+  const { probes, depots, ids, outcomes } = row(4);
+  for (const id of ids) expect(probes.next(id, depots, NOW)).toBeUndefined();
+  probes.want(origin, CLIENT, NOW);
+  for (const id of ids) expect(probes.next(id, depots, NOW)).toEqual(origin);
+  for (let minute = 0; minute < 59; minute += 1) {
+    probes.want(origin, CLIENT, NOW + minute * MINUTE_MS);
+    for (const id of ids) expect(probes.next(id, depots, NOW + minute * MINUTE_MS)).toBeUndefined();
+  }
+  probes.want(origin, CLIENT, NOW + 61 * MINUTE_MS);
+  expect(probes.next('d0', depots, NOW + 61 * MINUTE_MS)).toEqual(origin);
+  expect(outcomes.filter((outcome) => outcome === 'told')).toHaveLength(5);
+});
+
+test('among many depots those are asked that may be nearer', () => {
+  const { probes, origins, depots } = row(30);
+  probes.want(origin, CLIENT, NOW);
+  // The origin lies beside d5.
+  for (const id of ['d15', 'd29']) {
+    expect(probes.next(id, depots, NOW)).toEqual(origin);
+    const rttMs = 20 * (Number(id.slice(1)) - 5) + 2;
+    origins.report(id, { host: origin.host, rttMs }, NOW);
+  }
+  expect(probes.next('d20', depots, NOW)?.host).toBeUndefined();
+  expect(probes.next('d28', depots, NOW)).toBeUndefined();
+  expect(probes.next('d6', depots, NOW)).toEqual(origin);
+});
+
+test('an origin that three depots know is left alone, and so is one that nobody asks for any more', () => {
+  const { probes, origins, depots } = row(5);
+  for (const id of ['d0', 'd1', 'd2']) origins.report(id, { host: origin.host, rttMs: 20 }, NOW);
+  probes.want(origin, CLIENT, NOW);
+  expect(probes.next('d3', depots, NOW)).toBeUndefined();
+  probes.want({ host: 'other.example', port: 443 }, CLIENT, NOW);
+  expect(probes.next('d3', depots, NOW + 2 * MINUTE_MS)).toBeUndefined();
+});
+
+test('a client network has only so many origins probed in an hour, and that is counted', () => {
+  const { probes, depots, outcomes } = row(2);
+  for (let host = 0; host < 500; host += 1) {
+    probes.want({ host: `h${host}.example`, port: 443 }, `198.51.100.${host % 250}`, NOW);
+    probes.next('d0', depots, NOW);
+  }
+  expect(outcomes.filter((outcome) => outcome === 'told')).toHaveLength(60);
+  expect(outcomes.filter((outcome) => outcome === 'network-used-up')).toHaveLength(440);
+  probes.want(origin, '203.0.113.7', NOW);
+  expect(probes.next('d1', depots, NOW)).toBeDefined();
+});
+
+test('a depot that is not up is asked for nothing', () => {
+  const { probes, depots } = row(2);
+  probes.want(origin, CLIENT, NOW);
+  const draining = depots.map((depot) => ({ ...depot, state: 'draining' }));
+  expect(probes.next('d0', draining, NOW)).toBeUndefined();
+});

@@ -1,0 +1,57 @@
+import { expect, test } from 'vitest';
+import { OriginTable } from './origin-table.ts';
+
+const NOW = 1_795_000_000_000;
+const HOUR_MS = 3_600_000;
+const HOST = 'origin.example';
+const seen = {
+  host: HOST,
+  prefix: '203.0.113.0/24',
+  rttMs: 100,
+  receivedBytes: 100_000_000,
+  lostBytes: 100_000,
+  goodputBps: 4e6,
+};
+
+test('an origin is known by what it showed, for each depot by itself', () => {
+  const table = new OriginTable();
+  for (let report = 0; report < 5; report += 1) table.report('d1', seen, NOW);
+  const { rttMs, goodputBps, lossRate } = table.distribution('d1', HOST, NOW);
+  expect(Math.abs(rttMs.value / 100 - 1)).toBeLessThan(0.05);
+  expect(Math.abs(goodputBps.value / 4e6 - 1)).toBeLessThan(0.1);
+  expect(Math.abs(lossRate.value / 1e-3 - 1)).toBeLessThan(0.1);
+  expect(table.distribution('d2', HOST, NOW).rttMs.source).toBe('assumed');
+  expect(table.known(HOST).size).toBe(1);
+});
+
+test('what is known of an origin grows old, and then it is as its neighbours are', () => {
+  const table = new OriginTable();
+  table.report('d1', seen, NOW);
+  for (let host = 0; host < 9; host += 1)
+    table.report('d1', { ...seen, host: `h${host}.example`, rttMs: 20 }, NOW);
+  table.report('d2', seen, NOW);
+  expect(table.distribution('d1', HOST, NOW).rttMs.value).toBeGreaterThan(80);
+  expect(table.distribution('d1', HOST, NOW + 6 * 24 * HOUR_MS).rttMs.value).toBeLessThan(35);
+  // Another depot has its own neighbours.
+  expect(table.distribution('d2', HOST, NOW).rttMs.value).toBeGreaterThan(80);
+});
+
+test('how an origin sends is told from its rate under losses', () => {
+  const table = new OriginTable();
+  table.report('d1', seen, NOW);
+  expect(table.manners(HOST).sender).toBe('cubic');
+  const fast = { ...seen, host: 'fast.example', goodputBps: 90e6 };
+  table.report('d1', fast, NOW);
+  expect(table.manners('fast.example').sender).toBe('bbr');
+  table.report('d1', { ...seen, host: 'clean.example', lostBytes: 0 }, NOW);
+  expect(table.manners('clean.example').sender).toBeUndefined();
+});
+
+test('what an origin takes is what most depots say: one alone does not outvote others', () => {
+  const table = new OriginTable();
+  table.report('d1', { host: HOST, takesRanges: true, takesAhead: true }, NOW);
+  table.report('d2', { host: HOST, takesRanges: true }, NOW);
+  for (let time = 0; time < 9; time += 1) table.report('d3', { host: HOST, takesRanges: false }, NOW + time);
+  expect(table.manners(HOST)).toEqual({ takesRanges: true, takesAhead: true });
+  expect(table.known(HOST).size).toBe(0);
+});

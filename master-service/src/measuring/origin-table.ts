@@ -1,0 +1,214 @@
+import {
+  CONGESTION_CONTROLS,
+  type CongestionControl,
+  clientPrefix,
+  isAddressLiteral,
+  type OriginReport,
+  SEGMENT_BYTES,
+} from '@longhaul/shared';
+import * as z from 'zod';
+import { figureSchema, later, observed, type Prior } from '../estimates/figure.ts';
+import {
+  GOODPUT_LIFE_MS,
+  type LegDistribution,
+  legFiguresSchema,
+  RTT_LIFE_MS,
+  withReport,
+} from '../estimates/leg-figures.ts';
+import { lossRateOf } from '../estimates/loss-evidence.ts';
+import type { Fact, FactKind } from '../facts/fact.ts';
+import { Facts } from '../facts/facts.ts';
+import { EndTable } from './end-table.ts';
+
+/** Ways from a depot to an origin that are remembered, about 600 bytes each. */
+const MOST_WAYS = 100_000;
+/** What depots say of how an origin takes requests, about 200 bytes each. */
+const MOST_TAKEN = 20_000;
+/** Nothing is left of older measurements. */
+const MEASURED_LIFE_MS = 7 * 86_400_000;
+/** What a usual server gives where nothing is known of one. */
+const ASSUMED_BPS = 100e6;
+/** An origin that nobody knows is some tens of milliseconds away, or several hundred. */
+const ASSUMED_RTT: Prior = { value: 50, between: 1, within: 0.2, source: 'assumed' };
+/** What the receiver counts as lost says something of the sender from so many losses on. */
+const TELLING_LOSSES = 20;
+/** A sender that is so many times faster than losses leave to CUBIC is none ... */
+const TOO_FAST_FOR_CUBIC = 2.5;
+/** ... and one that is not is nothing else. */
+const LIKE_CUBIC = 1.3;
+
+const prefix = z.string().regex(/^[0-9a-f.:]{2,45}\/(?:24|48)$/);
+
+/** What a depot has measured on its connections to an origin. The origin sends. */
+const originFiguresSchema = z.looseObject({
+  ...legFiguresSchema.shape,
+  /** Of several connections together. */
+  total: figureSchema.optional(),
+  firstByte: figureSchema.optional(),
+  prefix: prefix.optional(),
+  limit: z.enum(['origin', 'network', 'receiver']).optional(),
+});
+export type OriginFigures = z.output<typeof originFiguresSchema>;
+
+/** By `<depot> <host>`. */
+const ORIGIN_MEASURED = {
+  name: 'origin-measured',
+  schema: originFiguresSchema,
+  keys: /^\S{1,64} [a-z0-9.:_-]{1,255}$/,
+  most: MOST_WAYS,
+  whenFull: 'forget-oldest',
+  lifeMs: MEASURED_LIFE_MS,
+  isKept: true,
+} satisfies FactKind<unknown>;
+
+/** What an entry depot has seen of how an origin takes requests, by `<depot> <host>`. */
+const ORIGIN_TAKES = {
+  name: 'origin-takes',
+  schema: z.looseObject({ ranges: z.boolean().optional(), ahead: z.boolean().optional() }),
+  keys: ORIGIN_MEASURED.keys,
+  most: MOST_TAKEN,
+  whenFull: 'forget-oldest',
+  lifeMs: MEASURED_LIFE_MS,
+  isKept: true,
+} satisfies FactKind<unknown>;
+
+export const ORIGIN_FACTS = [ORIGIN_MEASURED, ORIGIN_TAKES];
+
+/** How an origin is said to send and to take requests; what nobody can tell is left out. */
+interface OriginManners {
+  readonly sender?: CongestionControl;
+  readonly takesRanges?: boolean;
+  readonly takesAhead?: boolean;
+}
+
+/** The ways from depots to origins, by host, as real transfers and probes showed them. */
+export class OriginTable {
+  readonly #facts: Facts;
+  readonly #ends: EndTable<OriginFigures>;
+  readonly #takes = new Map<
+    string,
+    Map<string, { ranges?: boolean | undefined; ahead?: boolean | undefined }>
+  >();
+
+  constructor(facts = new Facts({ kinds: ORIGIN_FACTS })) {
+    this.#facts = facts;
+    this.#ends = new EndTable({
+      facts,
+      kind: ORIGIN_MEASURED,
+      assumedBps: ASSUMED_BPS,
+      assumedRtt: ASSUMED_RTT,
+      neighbourhood: (_host, value) => value.prefix,
+    });
+    facts.store.watch(ORIGIN_TAKES, (now, before) => this.#refreshTakes((now ?? before)?.key));
+  }
+
+  get size(): number {
+    return this.#ends.size;
+  }
+
+  /** Takes in what an origin showed a depot since its last report. */
+  report(depot: string, report: OriginReport, nowMs: number): void {
+    const key = `${depot} ${report.host}`;
+    if (report.rttMs !== undefined) {
+      const known = this.#facts.own(ORIGIN_MEASURED, key);
+      const passedMs = known ? Math.max(0, nowMs - known.timeMs) : 0;
+      const value = figuresWith(known?.value, { ...report, rttMs: report.rttMs }, passedMs);
+      this.#facts.learn(ORIGIN_MEASURED, key, value, nowMs);
+    }
+    const { takesRanges: ranges, takesAhead: ahead } = report;
+    if (ranges === undefined && ahead === undefined) return;
+    const takes = {
+      ...this.#facts.own(ORIGIN_TAKES, key)?.value,
+      ...(ranges === undefined ? {} : { ranges }),
+      ...(ahead === undefined ? {} : { ahead }),
+    };
+    this.#facts.learn(ORIGIN_TAKES, key, takes, nowMs);
+  }
+
+  /** What depots have measured of an origin, by depot. */
+  known(host: string): ReadonlyMap<string, Fact<OriginFigures>> {
+    return this.#ends.known(host);
+  }
+
+  /** The depots that have measured neighbours of an origin. */
+  near(host: string): Iterable<string> {
+    const network = this.prefixOf(host);
+    return network === undefined ? [] : this.#ends.near(network);
+  }
+
+  /** What is known of the leg on which an origin sends to `depot`. */
+  distribution(depot: string, host: string, nowMs: number): LegDistribution {
+    return this.#ends.distribution(depot, host, nowMs, this.prefixOf(host));
+  }
+
+  /** The network that depots reached an origin in, or its address names; they may differ, where it has several addresses. */
+  prefixOf(host: string): string | undefined {
+    if (isAddressLiteral(host)) return clientPrefix(host);
+    for (const { value } of this.known(host).values()) if (value.prefix !== undefined) return value.prefix;
+    return undefined;
+  }
+
+  /** What most depots that have seen it say of an origin: one alone does not outvote others. */
+  manners(host: string): OriginManners {
+    const taken = [...(this.#takes.get(host)?.values() ?? [])];
+    const takesRanges = majority(taken.map(({ ranges }) => ranges));
+    const takesAhead = majority(taken.map(({ ahead }) => ahead));
+    const isBbr = majority([...this.known(host).values()].map(({ value }) => sendsAboveLoss(value)));
+    return {
+      ...(takesRanges === undefined ? {} : { takesRanges }),
+      ...(takesAhead === undefined ? {} : { takesAhead }),
+      ...(isBbr === undefined ? {} : { sender: isBbr ? 'bbr' : 'cubic' }),
+    };
+  }
+
+  #refreshTakes(key: string | undefined): void {
+    if (key === undefined) return;
+    const space = key.indexOf(' ');
+    const [depot, host] = [key.slice(0, space), key.slice(space + 1)];
+    const now = this.#facts.store.newest(ORIGIN_TAKES, key);
+    const ofHost = this.#takes.get(host) ?? new Map();
+    if (now) ofHost.set(depot, now.value);
+    else ofHost.delete(depot);
+    if (ofHost.size > 0) this.#takes.set(host, ofHost);
+    else this.#takes.delete(host);
+  }
+}
+
+function figuresWith(
+  known: OriginFigures | undefined,
+  report: OriginReport & { readonly rttMs: number },
+  passedMs: number,
+): OriginFigures {
+  const { rttMs, goodputBps, receivedBytes, lostBytes, totalBps, firstByteMs } = report;
+  const sent = { sentBytes: receivedBytes, retransmittedBytes: lostBytes };
+  const total = totalBps
+    ? observed(known?.total, totalBps, passedMs, GOODPUT_LIFE_MS)
+    : known?.total && later(known.total, passedMs);
+  const firstByte = firstByteMs
+    ? observed(known?.firstByte, firstByteMs, passedMs, RTT_LIFE_MS)
+    : known?.firstByte && later(known.firstByte, passedMs);
+  const limit = report.limit ?? known?.limit;
+  const network = report.prefix ?? known?.prefix;
+  return {
+    ...withReport(known, { rttMs, goodputBps, ...sent }, passedMs),
+    ...(total ? { total } : {}),
+    ...(firstByte ? { firstByte } : {}),
+    ...(network === undefined ? {} : { prefix: network }),
+    ...(limit === undefined ? {} : { limit }),
+  };
+}
+
+/** Whether an origin sends faster than losses leave to CUBIC, as BBR does; `undefined` where nothing can be told. */
+function sendsAboveLoss({ rtt, goodput, loss }: OriginFigures): boolean | undefined {
+  if (!goodput || !loss || loss.lostBytes < TELLING_LOSSES * SEGMENT_BYTES) return undefined;
+  const rttSeconds = rtt.value / 1000;
+  const window = CONGESTION_CONTROLS.cubic.response.segments(lossRateOf(loss), rttSeconds);
+  const ratio = goodput.value / ((window * SEGMENT_BYTES * 8) / rttSeconds);
+  if (ratio > TOO_FAST_FOR_CUBIC) return true;
+  return ratio < LIKE_CUBIC ? false : undefined;
+}
+
+function majority(votes: readonly (boolean | undefined)[]): boolean | undefined {
+  const sum = votes.reduce((total, vote) => total + (vote === undefined ? 0 : vote ? 1 : -1), 0);
+  return sum === 0 ? undefined : sum > 0;
+}

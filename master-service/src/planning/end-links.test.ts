@@ -1,0 +1,226 @@
+import { chainSeconds, type LegEstimate } from '@longhaul/shared';
+import { describe, expect, test } from 'vitest';
+import { ClientTable } from '../measuring/client-table.ts';
+import { OriginTable } from '../measuring/origin-table.ts';
+import { testConfig } from '../testing/start-master.ts';
+import type { PlanningDepot } from './chain-search.ts';
+import { EndLinks } from './end-links.ts';
+import { LinkTable } from './link-table.ts';
+import type { DownloadEnds } from './link-view.ts';
+import { Planner, type Route, type RouteQuery } from './planner.ts';
+
+const NOW = 1_795_000_000_000;
+const CLIENT = '198.51.100.7';
+const PREFIX = '198.51.100.0/24';
+const HOST = 'origin.example';
+const SIZE = 200_000_000;
+
+/** A master that knows what it was told, over depots with measured links. */
+function world(links: Readonly<Record<string, number>>, typed: readonly object[] = []) {
+  const { planner: config, links: configured } = testConfig({ links: typed });
+  const table = new LinkTable(configured, config.assumptions.windowBytes);
+  const [clients, origins] = [new ClientTable(), new OriginTable()];
+  const ids = new Set(Object.keys(links).flatMap((pair) => pair.split(' ')));
+  for (const [pair, rttMs] of Object.entries(links)) {
+    const [one = '', other = ''] = pair.split(' ');
+    const seen = { rttMs, goodputBps: 5e8, sentBytes: 2e7, retransmittedBytes: 2000 };
+    table.report(one, { to: other, ...seen }, NOW);
+    table.report(other, { to: one, ...seen }, NOW);
+  }
+  const ends = new EndLinks({ links: table, clients, origins, windowBytes: config.assumptions.windowBytes });
+  const planner = new Planner(config, table, ends);
+  const depots: PlanningDepot[] = [...ids].map((id) => ({ id, tls: false, state: 'up' }));
+  return {
+    ends,
+    planner,
+    seesClient: (depot: string, rttMs: number, more: object = {}) =>
+      clients.report(depot, { prefix: PREFIX, rttMs, ...more }, NOW),
+    seesOrigin: (depot: string, rttMs: number, more: object = {}) =>
+      origins.report(depot, { host: HOST, rttMs, ...more }, NOW),
+    plan: (query: Partial<RouteQuery> = {}, ends: DownloadEnds = { client: CLIENT, origin: HOST }): Route => {
+      const planned = planner.plan({ sizeBytes: SIZE, originTls: false, ends, ...query }, depots, NOW);
+      if (!planned.ok) throw planned.error;
+      return planned.value;
+    },
+  };
+}
+
+/** In a row: client, d1, d2, d3, origin. */
+const ROW = { 'd1 d2': 60, 'd2 d3': 60, 'd1 d3': 120 };
+const CLEAN = { sentBytes: 4e7, retransmittedBytes: 0 };
+const LOSSY = { sentBytes: 4e7, retransmittedBytes: 4e4 };
+
+describe('with no link typed in', () => {
+  test('a download whose ends nobody has met goes direct', () => {
+    expect(world(ROW).plan()).toMatchObject({ decision: 'direct', decisionReason: 'links-unknown' });
+  });
+
+  test('a client whom nobody has met is led through the depot beside the origin, which is no detour wherever it is', () => {
+    const { seesOrigin, plan } = world(ROW);
+    for (const [depot, rttMs] of [
+      ['d1', 125],
+      ['d2', 65],
+      ['d3', 4],
+    ] as const)
+      seesOrigin(depot, rttMs);
+    const route = plan();
+    expect(route).toMatchObject({ decision: 'chain', chain: ['d3'] });
+    expect(route.reasons.join(' ')).toContain('worked out from what depots have measured');
+    expect(route.reasons.join(' ')).toContain('were not measured, but worked out or assumed');
+    expect(route.prediction.source).toBe('assumed');
+    expect(plan({ sizeBytes: 4000 }).decision).toBe('direct');
+  });
+
+  test('an origin that nobody has met is fetched from by the depot beside the client', () => {
+    const { seesClient, plan } = world(ROW);
+    for (const [depot, rttMs] of [
+      ['d1', 4],
+      ['d2', 64],
+      ['d3', 124],
+    ] as const)
+      seesClient(depot, rttMs);
+    expect(plan()).toMatchObject({ decision: 'chain', chain: ['d1'] });
+  });
+
+  test('depots that are far from the only end that is known are left alone', () => {
+    const { seesOrigin, plan } = world(ROW);
+    for (const depot of ['d1', 'd2', 'd3']) seesOrigin(depot, 150, { receivedBytes: 4e7, lostBytes: 0 });
+    expect(plan().decision).toBe('direct');
+  });
+
+  test('a pair whose ends lie beside each other goes direct', () => {
+    const { seesOrigin, seesClient, plan } = world(ROW);
+    seesOrigin('d1', 3, { receivedBytes: 4e7, lostBytes: 0 });
+    seesClient('d1', 3, CLEAN);
+    expect(plan().decision).toBe('direct');
+  });
+
+  test('a lossy way between ends that depots know is cut into short ones', () => {
+    const { seesOrigin, seesClient, plan } = world(ROW);
+    seesOrigin('d3', 5, { receivedBytes: 4e7, lostBytes: 0 });
+    seesClient('d3', 125, LOSSY);
+    seesClient('d1', 5, CLEAN);
+    const route = plan();
+    expect(route.decision).toBe('chain');
+    expect(route.direct.legs[0]?.rttMs).toBeGreaterThan(110);
+    expect(route.direct.legs[0]?.rttMs).toBeLessThan(140);
+    expect(route.prediction.seconds).toBeLessThan(route.direct.seconds / 3);
+  });
+
+  test('the depots that have not met an end are placed by the triangles with those that have', () => {
+    const { ends, seesOrigin, seesClient } = world(ROW);
+    seesOrigin('d3', 10);
+    seesClient('d1', 10);
+    const around = (depot: string) =>
+      depot === 'd3'
+        ? ([
+            ['d2', 60],
+            ['d1', 120],
+          ] as const)
+        : [];
+    const view = ends.between({ client: CLIENT, origin: HOST }, { around, isUsable: () => true }, NOW);
+    expect(view.estimate('d2', 'origin', NOW)).toMatchObject({ source: 'derived' });
+    expect(view.estimate('d2', 'origin', NOW)?.rttMs).toBeCloseTo(61, 0);
+    expect(view.estimate('d1', 'origin', NOW)?.rttMs).toBeCloseTo(120, 0);
+    expect(view.doubt?.('d1', 'origin', NOW).rtt).toBeLessThan(0.2);
+  });
+
+  test('each client and each origin has its own links', () => {
+    const { seesOrigin, plan } = world(ROW);
+    seesOrigin('d3', 4);
+    expect(plan().decision).toBe('chain');
+    expect(plan({}, { client: CLIENT, origin: 'other.example' }).decision).toBe('direct');
+  });
+
+  test('a site that the operator gives a client stands in until it is measured', () => {
+    const { seesOrigin, seesClient, plan } = world(ROW);
+    seesOrigin('d3', 4, { receivedBytes: 4e7, lostBytes: 0 });
+    const ends = { client: CLIENT, clientSite: 'd1', origin: HOST };
+    const legs = (route: Route) => route.direct.legs[0]?.rttMs ?? 0;
+    expect(legs(plan({}, ends))).toBeGreaterThan(100);
+    seesClient('d3', 20);
+    expect(legs(plan({}, ends))).toBeLessThan(30);
+  });
+
+  test('an origin that gives no parts gets one lane', () => {
+    const { seesOrigin, plan } = world(ROW);
+    seesOrigin('d3', 20, { receivedBytes: 4e7, lostBytes: 4e4, takesRanges: true });
+    expect(plan({ lanes: undefined }).lanes).toBeGreaterThan(1);
+    seesOrigin('d3', 20, { takesRanges: false });
+    expect(plan().lanes).toBe(1);
+  });
+});
+
+test('what is typed in for everybody counts until depots have measured, and then only where it is fixed', () => {
+  const typed = (fixed: boolean) => [
+    { between: ['client', 'd1'], rttMs: 10, rateBps: 1e8, fixed },
+    { between: ['d3', 'origin'], rttMs: 10, rateBps: 1e8, fixed },
+  ];
+  for (const fixed of [false, true]) {
+    const { ends, seesClient, seesOrigin } = world(ROW, typed(fixed));
+    const rtts = () => {
+      const view = ends.between(
+        { client: CLIENT, origin: HOST },
+        { around: () => [], isUsable: () => true },
+        NOW,
+      );
+      return [view.estimate('client', 'd1', NOW)?.rttMs, view.estimate('d3', 'origin', NOW)?.rttMs];
+    };
+    expect(rtts()).toEqual([10, 10]);
+    seesClient('d1', 40);
+    seesOrigin('d3', 40);
+    for (const rttMs of rtts()) expect(Math.round(rttMs ?? 0)).toBe(fixed ? 10 : 40);
+  }
+});
+
+test('first downloads are not slower than direct, wherever depots, clients and origins lie', () => {
+  let state = 7;
+  const random = () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return state / 2 ** 32;
+  };
+  const point = () => ({ x: 150 * random(), y: 100 * random() });
+  const rtt = (one: ReturnType<typeof point>, other: ReturnType<typeof point>) =>
+    2 + Math.hypot(one.x - other.x, one.y - other.y);
+  const ratios: number[] = [];
+  let chains = 0;
+  for (let draw = 0; draw < 150; draw += 1) {
+    const places = { d1: point(), d2: point(), d3: point(), client: point(), origin: point() };
+    const at = (id: string) => places[id as keyof typeof places];
+    const pairs = [
+      ['d1', 'd2'],
+      ['d2', 'd3'],
+      ['d1', 'd3'],
+    ] as const;
+    const { seesOrigin, seesClient, plan } = world(
+      Object.fromEntries(pairs.map(([one, other]) => [`${one} ${other}`, rtt(at(one), at(other))])),
+    );
+    // One end has been met by some depots, the pair by nobody.
+    const isClient = draw % 2 === 0;
+    for (const depot of ['d1', 'd2', 'd3'].slice(0, 1 + (draw % 3)))
+      if (isClient) seesClient(depot, rtt(at(depot), at('client')));
+      else seesOrigin(depot, rtt(at(depot), at('origin')));
+    const { chain, lanes } = plan();
+    if (chain.length > 0) chains += 1;
+    const lossPerMs = 2e-7 * Math.exp(2.5 * (random() + random() + random() - 1.5));
+    const stops = ['client', ...chain, 'origin'];
+    const leg = (one: string, other: string): LegEstimate => {
+      const rttMs = rtt(at(one), at(other));
+      const sender = other === 'origin' ? 'cubic' : 'bbr';
+      return { rttMs, lossRate: lossPerMs * rttMs, rateBps: 1e8, windowBytes: 3e6, sender };
+    };
+    const seconds = (ids: readonly string[], over: number) =>
+      chainSeconds(
+        ids.slice(1).map((id, index) => leg(ids[index] ?? '', id)),
+        SIZE,
+        { clientTls: false, originTls: false },
+        over,
+      );
+    ratios.push(seconds(['client', 'origin'], 1) / seconds(stops, lanes));
+  }
+  const sorted = ratios.toSorted((one, other) => one - other);
+  expect(chains).toBeGreaterThan(30);
+  expect(sorted[Math.floor(sorted.length / 2)]).toBeGreaterThanOrEqual(0.98);
+  // Nor is one that is unlucky.
+  expect(sorted[0]).toBeGreaterThanOrEqual(0.98);
+});
