@@ -65,6 +65,7 @@ export function createOverlayMember(init: OverlayMemberInit) {
   });
   const client = new MasterClient({
     masterUrl: config.master.url,
+    otherMasters: () => directory.masterUrls,
     identity,
     get enrolmentSecret() {
       return enrolmentSecret;

@@ -89,9 +89,18 @@ function startServer(config: string, onTestFinished: OnTestFinished): { log: () 
 }
 
 /** A master with the `bus` of the examples. */
-function startMaster({ name, folder, url }: Site, onTestFinished: OnTestFinished, change: object = {}) {
+function startMaster(
+  { name, folder, url }: Site,
+  onTestFinished: OnTestFinished,
+  change: object = {},
+  more: object = {},
+) {
   const { bus } = parse(readFileSync(join(EXAMPLES, 'bus.yaml'), 'utf8')) as { bus: object };
-  const config = configOf('master', { bus: { ...bus, site: name, servers: [url], ...change } }, folder);
+  const config = configOf(
+    'master',
+    { bus: { ...bus, site: name, servers: [url], ...change }, ...more },
+    folder,
+  );
   return startServiceBy('node main.ts', 'master', config, { onTestFinished });
 }
 
@@ -170,6 +179,43 @@ describe.skipIf(natsServer === '' && !process.env.CI)('sites with the NATS serve
     await one.said('"detail"');
     expect(one.log()).toMatch(/"code":"bus-unreachable","detail":"[^"]*certificate/);
   });
+
+  test('have depots that speak with the other master when their own has died, and with it again when it is back', async ({
+    onTestFinished,
+  }) => {
+    const sites = await startSites(onTestFinished);
+    const [rj, pe] = sites;
+    for (const { folder } of sites) {
+      mkdirSync(join(folder, 'state'), { mode: 0o700 });
+      // One overlay has one secret.
+      writeFileSync(join(folder, 'state', 'enrolment-secret'), `${'s'.repeat(43)}\n`, { mode: 0o600 });
+    }
+    const addresses = { overlayNetworks: ['127.0.0.0/8'] };
+    const [port = 0] = await freePorts(1);
+    const ofRj = { addresses, depots: { heartbeatSeconds: 1 }, listen: { host: '127.0.0.1', port } };
+    const one = await startMaster(rj, onTestFinished, {}, ofRj);
+    const two = await startMaster(pe, onTestFinished, {}, { addresses, depots: { heartbeatSeconds: 1 } });
+    const depotFolder = testFolder(onTestFinished);
+    const master = { url: one.url, enrolmentSecretFile: 'secret', heartbeatSeconds: 1 };
+    const config = configOf('depot', { id: 'rj', master, addresses }, depotFolder);
+    writeFileSync(join(depotFolder, 'secret'), 's'.repeat(43));
+    await startServiceBy('node main.ts', 'depot', config, { onTestFinished });
+    const heard = async (url: string) =>
+      Number((await metric(url, 'longhaul_master_heartbeats_total'))?.split(' ')[1]);
+    const stateAt = async (url: string) => {
+      const { depots } = (await (await fetch(`${url}/v1/status`)).json()) as { depots: { state: string }[] };
+      return depots.map(({ state }) => state);
+    };
+    await expect.poll(() => stateAt(two.url), { timeout: 10_000 }).toEqual(['up']);
+    expect(await heard(two.url)).toBe(0);
+    process.kill(one.pid, 'SIGKILL');
+    // So many that it would be lost long since.
+    await expect.poll(() => heard(two.url), { timeout: 30_000 }).toBeGreaterThan(5);
+    expect(await stateAt(two.url)).toEqual(['up']);
+    const back = await startMaster(rj, onTestFinished, {}, ofRj);
+    await expect.poll(() => heard(back.url), { timeout: 30_000 }).toBeGreaterThan(0);
+    expect(await stateAt(back.url)).toEqual(['up']);
+  }, 90_000);
 
   test('have files that nats-server takes as they stand', async ({ onTestFinished }) => {
     const folder = testFolder(onTestFinished);

@@ -114,6 +114,9 @@ test('a ticket of nobody is known to none of them, also when a master tells a ke
   const ask = (body: string) =>
     fetch(`${two.url}/v1/legs`, { method: 'POST', body, headers: { 'content-type': 'application/json' } });
   await expect.poll(async () => (await ask(JSON.stringify({ ticket }))).status).toBe(200);
+  const published = await (await fetch(`${two.url}/.well-known/jwks.json`)).text();
+  expect(published).toContain(one.signingKey.publicKey);
+  expect(published).not.toContain(liar.publicKey);
   const stranger = await start({ clock });
   await registerDepots(stranger, 'd1', 'd2');
   const foreign = ticketOf(await plan(stranger));

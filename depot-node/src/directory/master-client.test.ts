@@ -15,9 +15,12 @@ beforeEach(async () => {
 });
 afterEach(() => master.close());
 
-function clientOf(masterUrl: string): MasterClient {
+let nowMs = 1_795_000_000_000;
+
+function clientOf(masterUrl: string, otherMasters: () => readonly string[] = () => []): MasterClient {
   return new MasterClient({
     masterUrl,
+    otherMasters,
     identity: { id: 'd1', publicKey: 'A'.repeat(43), sign: () => 'x'.repeat(86), agree: () => undefined },
     enrolmentSecret: master.secret,
     dial: createDial({
@@ -27,7 +30,7 @@ function clientOf(masterUrl: string): MasterClient {
       connectTimeoutMs: 2000,
     }),
     trust: new Trust(),
-    nowMs: () => 1_795_000_000_000,
+    nowMs: () => nowMs,
   });
 }
 
@@ -109,5 +112,65 @@ describe('a follow-up ticket', () => {
     await expect(client.followUp('first', URL_OF_FILE, ['d2'])).rejects.toMatchObject({
       code: 'no-other-chain',
     });
+  });
+});
+
+describe('a depot that knows several masters', () => {
+  const BEAT = { activeTransfers: 0, draining: false, links: [], sizes: [] };
+
+  /** Another master, and how many requests it has had. */
+  async function other(port?: number): Promise<TestMaster> {
+    const started = await startTestMaster(port);
+    onTestFinished(() => started.close());
+    return started;
+  }
+
+  test('speaks with another one at once when its own is gone, and with its own again soon after that is back', async () => {
+    const second = await other();
+    const member = clientOf(master.url, () => [master.url, second.url]);
+    await member.heartbeat(BEAT);
+    expect(second.requests).toHaveLength(0);
+    await master.close();
+    await member.heartbeat(BEAT);
+    await member.heartbeat(BEAT);
+    expect(second.requests).toHaveLength(2);
+    const back = await other(Number(new URL(master.url).port));
+    nowMs += 15_000;
+    await member.heartbeat(BEAT);
+    expect(back.requests).toHaveLength(1);
+    expect(second.requests).toHaveLength(2);
+  });
+
+  test('passes over what is no master of its overlay', async () => {
+    await master.close();
+    const liar = createServer((socket) => {
+      socket
+        .on('error', () => {})
+        .once('data', () => {
+          socket.end('HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}');
+        });
+    });
+    onTestFinished(() => void liar.close());
+    await once(liar.listen(0, '127.0.0.1'), 'listening');
+    const lie = `http://127.0.0.1:${(liar.address() as AddressInfo).port}`;
+    const third = await other();
+    await clientOf(master.url, () => [lie, third.url]).heartbeat(BEAT);
+    expect(third.requests).toHaveLength(1);
+  });
+
+  test('hears a refusal of its own one, and does not look for another opinion', async () => {
+    master.onHeartbeat = () => ({ status: 409, body: {}, code: 'depot-twice' });
+    const second = await other();
+    const beat = clientOf(master.url, () => [second.url]).heartbeat(BEAT);
+    await expect(beat).rejects.toMatchObject({ code: 'depot-twice' });
+    expect(second.requests).toHaveLength(0);
+  });
+
+  test('says that its own one cannot be reached when none can', async () => {
+    await master.close();
+    const second = await other();
+    await second.close();
+    const beat = clientOf(master.url, () => [second.url, second.url]).heartbeat(BEAT);
+    await expect(beat).rejects.toMatchObject({ code: 'master-unreachable' });
   });
 });

@@ -4,6 +4,7 @@ import {
   CLOCK_SKEW_SECONDS,
   type Directory,
   directorySchema,
+  type ErrorCode,
   type FollowUpRequest,
   followUpAnswerSchema,
   HEADERS,
@@ -29,6 +30,7 @@ import type { Identity } from '../identity.ts';
 import type { Dial } from '../sockets/dial.ts';
 import { secure } from '../sockets/secure.ts';
 import type { Trust } from '../sockets/trust.ts';
+import { MasterChoice } from './master-choice.ts';
 
 /** A directory of a thousand depots is about 200 KB. */
 const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
@@ -38,9 +40,16 @@ const HINT_SECONDS = CLOCK_SKEW_SECONDS / 2;
 const EPOCH_BYTES = 12;
 /** A master answers from memory; what takes longer than this is not going to come. */
 const ANSWER_TIMEOUT_MS = 10_000;
+/** The same where there is another one to ask: a depot is not lost meanwhile. */
+const TURN_TIMEOUT_MS = 3_000;
+/** What another master than this depot's own may say without being one, or of the same overlay. */
+const NO_MASTER: ReadonlySet<ErrorCode> = new Set(['master-bad-answer', 'enrolment-refused']);
 
 interface MasterClientComponents {
+  /** The master that this depot belongs to. */
   readonly masterUrl: string;
+  /** All that are known; they are asked while that one cannot be reached. */
+  readonly otherMasters?: () => readonly string[];
   readonly identity: Identity;
   /** Read for each exchange, so that it may be replaced. */
   readonly enrolmentSecret: string;
@@ -49,14 +58,17 @@ interface MasterClientComponents {
   readonly nowMs: () => number;
 }
 
-/** A depot's conversation with its master. Every answer is proved by the enrolment secret, whatever carried it. */
+/** A depot's conversation with its master, or while that is away with another one. Every answer is proved by the enrolment secret, whatever carried it. */
 export class MasterClient {
   readonly #components: MasterClientComponents;
   readonly #epoch = randomBytes(EPOCH_BYTES).toString('base64url');
+  readonly #choice: MasterChoice;
   #sequence = 0;
 
   constructor(components: MasterClientComponents) {
     this.#components = components;
+    const { masterUrl: home, otherMasters: others = () => [], nowMs } = components;
+    this.#choice = new MasterChoice({ home, others, nowMs });
   }
 
   /** Registers address and key. Rejects with the master's code, `master-unreachable` or `master-bad-answer`. */
@@ -93,7 +105,35 @@ export class MasterClient {
     return `/v1/depots/${this.#components.identity.id}/${action}`;
   }
 
+  /** Asks one master after the other, until one has answered. Rejects with what the first one of them came to. */
   async #post<Schema extends z.ZodMiniType>(
+    schema: Schema,
+    path: string,
+    value: object,
+    enrolmentSecret?: string,
+  ): Promise<z.output<Schema>> {
+    const urls = this.#choice.inTurn();
+    let first: LonghaulError | undefined;
+    for (const [index, url] of urls.entries()) {
+      const timeoutMs = index < urls.length - 1 ? TURN_TIMEOUT_MS : ANSWER_TIMEOUT_MS;
+      try {
+        const answer = await this.#postTo(url, timeoutMs, schema, path, value, enrolmentSecret);
+        this.#choice.noteAnswer(url);
+        return answer;
+      } catch (failure) {
+        if (!(failure instanceof LonghaulError)) throw failure;
+        const isOther = url !== this.#components.masterUrl;
+        if (failure.code !== 'master-unreachable' && !(isOther && NO_MASTER.has(failure.code))) throw failure;
+        this.#choice.noteFailure(url);
+        first ??= failure;
+      }
+    }
+    throw first ?? new LonghaulError('master-unreachable');
+  }
+
+  async #postTo<Schema extends z.ZodMiniType>(
+    masterUrl: string,
+    timeoutMs: number,
     schema: Schema,
     path: string,
     value: object,
@@ -104,7 +144,7 @@ export class MasterClient {
     this.#sequence += 1;
     const stamp = { timeMs: nowMs(), epoch: this.#epoch, sequence: this.#sequence };
     const headers = signRequest({ method: 'POST', path, stamp, body }, identity.sign, enrolmentSecret);
-    const answer = await this.#exchange(path, body, headers);
+    const answer = await this.#exchange(masterUrl, timeoutMs, path, body, headers);
     if (answer.status !== 200) {
       const code =
         answer.error !== undefined && isWireErrorCode(answer.error) ? answer.error : 'master-bad-answer';
@@ -128,9 +168,15 @@ export class MasterClient {
     return `, and its clock is ${Math.abs(aheadSeconds)} s ${aheadSeconds > 0 ? 'behind' : 'ahead of'} this one`;
   }
 
-  async #exchange(path: string, body: string, headers: Record<string, string>): Promise<MasterAnswer> {
-    const { masterUrl, dial, trust } = this.#components;
-    const signal = AbortSignal.timeout(ANSWER_TIMEOUT_MS);
+  async #exchange(
+    masterUrl: string,
+    timeoutMs: number,
+    path: string,
+    body: string,
+    headers: Record<string, string>,
+  ): Promise<MasterAnswer> {
+    const { dial, trust } = this.#components;
+    const signal = AbortSignal.timeout(timeoutMs);
     const place = authorityOf(masterUrl);
     const { socket } = await dial({ purpose: 'master', ...place }, signal);
     const codes = {

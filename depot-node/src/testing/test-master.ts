@@ -63,7 +63,8 @@ interface TestAnswer {
   readonly code?: ErrorCode;
 }
 
-export async function startTestMaster(): Promise<TestMaster> {
+/** Starts one, at a port of its own where none is given. */
+export async function startTestMaster(ownPort = 0): Promise<TestMaster> {
   const secret = 'test-secret';
   const depots = new Map<string, DepotEntry>();
   const requests: TestMaster['requests'] = [];
@@ -119,7 +120,7 @@ export async function startTestMaster(): Promise<TestMaster> {
         .end(text);
     })();
   });
-  const { port } = await listen(server, '127.0.0.1', 0);
+  const { port } = await listen(server, '127.0.0.1', ownPort);
 
   const master: TestMaster = {
     url: `http://127.0.0.1:${port}`,
