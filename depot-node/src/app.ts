@@ -105,6 +105,7 @@ export function createDepot(init: DepotInit): Depot {
       silenceMs: config.timeouts.silenceSeconds * 1000,
       stallMs: config.timeouts.stallSeconds * 1000,
     },
+    suspect: (depot) => member.neighbours.suspect(depot),
     observe,
     nowMs,
     shutdown: shutdown.signal,
@@ -184,6 +185,7 @@ export function createDepot(init: DepotInit): Depot {
     closing = true;
     member.membership.stop();
     paths.close();
+    member.neighbours.close();
     // The master learns of it if it can; a master that is gone as well holds nobody up.
     const told = Promise.race([member.membership.drain(), delay(FAREWELL_MS)]);
     limiter.closeWaiting();

@@ -9,6 +9,7 @@ import { DepotDirectory } from './directory/directory.ts';
 import { readLegsQuestion } from './directory/legs-question.ts';
 import { MasterClient } from './directory/master-client.ts';
 import { Membership } from './directory/membership.ts';
+import { NeighbourChecks } from './directory/neighbour-checks.ts';
 import { OverlayAddresses } from './directory/overlay-addresses.ts';
 import { PlanNotices } from './directory/plan-notices.ts';
 import { loadIdentity } from './identity.ts';
@@ -105,9 +106,23 @@ export function createOverlayMember(init: OverlayMemberInit) {
   };
   const macs = new PairMacs({ identity, publicKeyOf: (id) => directory.depot(id)?.publicKey });
 
+  /** Opens and closes a connection to another depot, for its round trip. */
+  const probeDepot = async ({ id, host, port, addresses }: DepotEntry, signal: AbortSignal) => {
+    const { socket, rttMs } = await dial({ purpose: 'depot', host, port, addresses }, signal);
+    socket.destroy();
+    membership.noteRtt(id, rttMs);
+  };
+  const neighbours = new NeighbourChecks({
+    findDepot: (id) => directory.depot(id),
+    probe: probeDepot,
+    onUnreached: (id) => void membership.noteUnreached(id),
+  });
+
   return {
     directory,
     membership,
+    neighbours,
+    probeDepot,
     gate,
     dial,
     trust,
@@ -117,12 +132,6 @@ export function createOverlayMember(init: OverlayMemberInit) {
     findDepot: async (id: string) => {
       await ensureKnown(id);
       return directory.depot(id);
-    },
-    /** Opens and closes a connection to another depot, for its round trip. */
-    probeDepot: async ({ id, host, port, addresses }: DepotEntry, signal: AbortSignal) => {
-      const { socket, rttMs } = await dial({ purpose: 'depot', host, port, addresses }, signal);
-      socket.destroy();
-      membership.noteRtt(id, rttMs);
     },
     /** A ticket for another target of a download that runs, or for another way to it. */
     followUp: async (

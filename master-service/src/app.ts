@@ -17,6 +17,7 @@ import { DepotRegistry } from './depots/depot-registry.ts';
 import { depotRoutes } from './depots/depot-routes.ts';
 import { DepotService } from './depots/depot-service.ts';
 import type { DepotStore } from './depots/depot-store.ts';
+import { DownChecks } from './depots/down-checks.ts';
 import { LegAsker } from './depots/leg-asker.ts';
 import { PlanTeller } from './depots/plan-teller.ts';
 import type { EmitEvent, MasterEvent } from './events.ts';
@@ -184,6 +185,8 @@ export function createMaster(deps: MasterDeps): Master {
   const teller = new PlanTeller({ signingKey, registry, now });
   const legAsker = new LegAsker({ signingKey, registry, now });
   const legs = new JobLegs({ tickets, ask: (depot, jobId) => legAsker.ask(depot, jobId), now });
+  const ask = deps.askDepot ?? createAskDepot({ policy: config.addresses, names: config.names });
+  const downChecks = new DownChecks({ registry, ask, now, emit });
   const plans = new PlanService({
     config,
     policy,
@@ -194,11 +197,12 @@ export function createMaster(deps: MasterDeps): Master {
     whereabouts,
     publicUrl,
     caps,
+    onCameBack: (entry) => downChecks.suspect(entry),
   });
   for (const kind of DEPOT_FACTS) facts.store.watch(kind, () => plans.noteDepots());
-  const ask = deps.askDepot ?? createAskDepot({ policy: config.addresses, names: config.names });
   const service = new DepotService({
     registry,
+    downChecks,
     prover: new AddressProver({ registry, ask, sources, now, emit }),
     links,
     sizes,
@@ -213,7 +217,7 @@ export function createMaster(deps: MasterDeps): Master {
   });
 
   const api = createApi(emit, [
-    depotRoutes({ service, registry, sources, enrolmentSecret, now, emit }),
+    depotRoutes({ service, registry, downChecks, sources, enrolmentSecret, now, emit }),
     planRoutes({ plans, legs, now, emit }),
     prefixRoutes({ whereabouts, files: prefixFiles, metricsNetworks: config.metricsNetworks, now }),
     operationsRoutes({
@@ -266,6 +270,7 @@ export function createMaster(deps: MasterDeps): Master {
     },
     async close() {
       teller.close();
+      downChecks.close();
       legAsker.close();
       await server.close();
       await exchange.close();

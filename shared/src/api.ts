@@ -190,6 +190,9 @@ const sizeReportSchema = z.object({
 });
 export type SizeReport = z.infer<typeof sizeReportSchema>;
 
+/** Depots that one heartbeat names as not reached: a chain has four neighbours at most, and a depot some chains. */
+export const MAX_UNREACHED = 16;
+
 /** `POST /v1/depots/<id>/heartbeat`, signed by the depot. What a newer depot says more is left out, and costs it nothing. */
 export const heartbeatRequestSchema = z.object({
   activeTransfers: count,
@@ -198,6 +201,8 @@ export const heartbeatRequestSchema = z.object({
   /** Left out by depots that do not measure them. */
   clients: z.optional(z.array(clientReportSchema).check(z.maxLength(1000))),
   sizes: z.array(sizeReportSchema).check(z.maxLength(1000)),
+  /** Depots that it could not reach since the last one; left out where there are none. */
+  unreached: z.optional(z.array(depotId).check(z.maxLength(MAX_UNREACHED))),
 });
 export type HeartbeatRequest = z.infer<typeof heartbeatRequestSchema>;
 

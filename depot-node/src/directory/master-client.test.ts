@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { type AddressInfo, createServer } from 'node:net';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { createDial } from '../sockets/dial.ts';
 import { Trust } from '../sockets/trust.ts';
@@ -8,24 +8,32 @@ import { MasterClient } from './master-client.ts';
 
 let master: TestMaster;
 let client: MasterClient;
+let dialledSockets: Socket[];
 
 beforeEach(async () => {
   master = await startTestMaster();
+  dialledSockets = [];
   client = clientOf(master.url);
 });
 afterEach(() => master.close());
+
+const dial = createDial({
+  resolve: async (host) => [host],
+  policy: { ports: [], allow: [] },
+  isOverlayAddress: () => true,
+  connectTimeoutMs: 2000,
+});
 
 function clientOf(masterUrl: string): MasterClient {
   return new MasterClient({
     masterUrl,
     identity: { id: 'd1', publicKey: 'A'.repeat(43), sign: () => 'x'.repeat(86), agree: () => undefined },
     enrolmentSecret: master.secret,
-    dial: createDial({
-      resolve: async (host) => [host],
-      policy: { ports: [], allow: [] },
-      isOverlayAddress: () => true,
-      connectTimeoutMs: 2000,
-    }),
+    dial: async (target, signal) => {
+      const dialled = await dial(target, signal);
+      dialledSockets.push(dialled.socket);
+      return dialled;
+    },
     trust: new Trust(),
     nowMs: () => 1_795_000_000_000,
   });
@@ -110,4 +118,23 @@ describe('a follow-up ticket', () => {
       code: 'no-other-chain',
     });
   });
+});
+
+test('heartbeats come over one connection, which the master sees break, and over a new one after that', async () => {
+  const beat = { activeTransfers: 0, draining: false, links: [], sizes: [] };
+  for (let time = 0; time < 3; time += 1) await client.heartbeat(beat);
+  expect(dialledSockets).toHaveLength(1);
+  dialledSockets[0]?.destroy();
+  await client.heartbeat(beat);
+  expect(dialledSockets).toHaveLength(2);
+  // It ends while the next one is on its way.
+  master.beforeAnswer = async () => {
+    master.beforeAnswer = async () => {};
+    dialledSockets[1]?.destroy();
+  };
+  await client.heartbeat(beat);
+  expect(dialledSockets).toHaveLength(3);
+  expect(master.requests.map(({ stamp }) => stamp?.sequence)).toEqual([1, 2, 3, 4, 5, 6]);
+  client.close();
+  expect(dialledSockets.every(({ destroyed }) => destroyed)).toBe(true);
 });

@@ -36,6 +36,8 @@ const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
 const HINT_SECONDS = CLOCK_SKEW_SECONDS / 2;
 /** Two processes never have the same epoch by chance. */
 const EPOCH_BYTES = 12;
+/** The same of a heartbeat over the connection of the one before, which may be dead: then a new one is tried. */
+const KEPT_ANSWER_TIMEOUT_MS = 2_000;
 /** A master answers from memory; what takes longer than this is not going to come. */
 const ANSWER_TIMEOUT_MS = 10_000;
 
@@ -54,6 +56,9 @@ export class MasterClient {
   readonly #components: MasterClientComponents;
   readonly #epoch = randomBytes(EPOCH_BYTES).toString('base64url');
   #sequence = 0;
+  /** The connection that heartbeats come over. The master sees at once when it breaks, so it has nothing else to wait for. */
+  #line: Duplex | undefined;
+  #isClosed = false;
 
   constructor(components: MasterClientComponents) {
     this.#components = components;
@@ -63,19 +68,25 @@ export class MasterClient {
   async register(self: Omit<RegisterRequest, 'id' | 'publicKey'>): Promise<Directory> {
     const { identity, enrolmentSecret } = this.#components;
     const body: RegisterRequest = { id: identity.id, publicKey: identity.publicKey, ...self };
-    return this.#post(directorySchema, '/v1/depots', body, enrolmentSecret);
+    return this.#post(directorySchema, '/v1/depots', body, { enrolmentSecret });
   }
 
   /** What the master would say to this registration; it changes nothing. Rejects as `register` does. */
   async tryRegistration(self: Omit<RegisterRequest, 'id' | 'publicKey'>): Promise<TrialAnswer> {
     const { identity, enrolmentSecret } = this.#components;
     const body: RegisterRequest = { id: identity.id, publicKey: identity.publicKey, ...self };
-    return this.#post(trialAnswerSchema, '/v1/depots/trial', body, enrolmentSecret);
+    return this.#post(trialAnswerSchema, '/v1/depots/trial', body, { enrolmentSecret });
   }
 
   /** Reports load and measurements; gives the current directory. */
   async heartbeat(report: HeartbeatRequest): Promise<Directory> {
-    return this.#post(directorySchema, this.#pathOf('heartbeat'), report);
+    return this.#post(directorySchema, this.#pathOf('heartbeat'), report, { isKept: true });
+  }
+
+  /** Keeps no connection from now on. */
+  close(): void {
+    this.#isClosed = true;
+    this.#line?.destroy();
   }
 
   /**
@@ -97,14 +108,21 @@ export class MasterClient {
     schema: Schema,
     path: string,
     value: object,
-    enrolmentSecret?: string,
+    { enrolmentSecret, isKept = false }: { enrolmentSecret?: string; isKept?: boolean } = {},
   ): Promise<z.output<Schema>> {
     const { identity, nowMs } = this.#components;
     const body = JSON.stringify(value);
-    this.#sequence += 1;
-    const stamp = { timeMs: nowMs(), epoch: this.#epoch, sequence: this.#sequence };
-    const headers = signRequest({ method: 'POST', path, stamp, body }, identity.sign, enrolmentSecret);
-    const answer = await this.#exchange(path, body, headers);
+    const signed = () => {
+      this.#sequence += 1;
+      const stamp = { timeMs: nowMs(), epoch: this.#epoch, sequence: this.#sequence };
+      return signRequest({ method: 'POST', path, stamp, body }, identity.sign, enrolmentSecret);
+    };
+    let headers = signed();
+    const line = isKept ? this.#takeLine() : undefined;
+    // The master may have closed it a moment ago: what counts is what a new connection says.
+    const kept = line && (await this.#exchangeOver(line, path, body, headers).catch(() => undefined));
+    if (line && !kept) headers = signed();
+    const answer = kept ?? (await this.#exchange(path, body, headers, isKept));
     if (answer.status !== 200) {
       const code =
         answer.error !== undefined && isWireErrorCode(answer.error) ? answer.error : 'master-bad-answer';
@@ -128,7 +146,52 @@ export class MasterClient {
     return `, and its clock is ${Math.abs(aheadSeconds)} s ${aheadSeconds > 0 ? 'behind' : 'ahead of'} this one`;
   }
 
-  async #exchange(path: string, body: string, headers: Record<string, string>): Promise<MasterAnswer> {
+  #takeLine(): Duplex | undefined {
+    const line = this.#line;
+    this.#line = undefined;
+    return line?.destroyed ? undefined : line;
+  }
+
+  /** Keeps a connection for the next heartbeat, unless the master has closed it. */
+  #keepLine(stream: Duplex): void {
+    if (this.#isClosed || stream.destroyed || stream.readableEnded) {
+      stream.destroy();
+      return;
+    }
+    this.#line?.destroy();
+    this.#line = stream;
+    const drop = () => {
+      if (this.#line === stream) this.#line = undefined;
+      stream.destroy();
+    };
+    stream.on('error', drop).once('end', drop).once('close', drop);
+    stream.resume();
+  }
+
+  async #exchangeOver(
+    line: Duplex,
+    path: string,
+    body: string,
+    headers: Record<string, string>,
+  ): Promise<MasterAnswer> {
+    const signal = AbortSignal.timeout(KEPT_ANSWER_TIMEOUT_MS);
+    const { masterUrl } = this.#components;
+    try {
+      const answer = await exchange(line, new URL(masterUrl), path, body, headers, signal, true);
+      this.#keepLine(line);
+      return answer;
+    } catch (failure) {
+      line.destroy();
+      throw failure;
+    }
+  }
+
+  async #exchange(
+    path: string,
+    body: string,
+    headers: Record<string, string>,
+    isKept: boolean,
+  ): Promise<MasterAnswer> {
     const { masterUrl, dial, trust } = this.#components;
     const signal = AbortSignal.timeout(ANSWER_TIMEOUT_MS);
     const place = authorityOf(masterUrl);
@@ -142,11 +205,13 @@ export class MasterClient {
       ? await secure(socket, place.host, trust, codes, signal)
       : socket;
     try {
-      return await exchange(stream, new URL(masterUrl), path, body, headers, signal);
+      const answer = await exchange(stream, new URL(masterUrl), path, body, headers, signal, isKept);
+      if (isKept) this.#keepLine(stream);
+      else stream.destroy();
+      return answer;
     } catch (cause) {
-      throw cause instanceof LonghaulError ? cause : new LonghaulError('master-unreachable', { cause });
-    } finally {
       stream.destroy();
+      throw cause instanceof LonghaulError ? cause : new LonghaulError('master-unreachable', { cause });
     }
   }
 }
@@ -166,6 +231,7 @@ async function exchange(
   body: string,
   headers: Record<string, string>,
   signal: AbortSignal,
+  isKept: boolean,
 ): Promise<MasterAnswer> {
   const outgoing = request({
     method: 'POST',
@@ -174,7 +240,7 @@ async function exchange(
       host: base.host,
       'content-type': 'application/json',
       'content-length': Buffer.byteLength(body),
-      connection: 'close',
+      connection: isKept ? 'keep-alive' : 'close',
       ...headers,
     },
     createConnection: () => stream,

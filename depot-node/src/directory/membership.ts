@@ -5,6 +5,7 @@ import {
   type LinkReport,
   type LinkTest,
   LonghaulError,
+  MAX_UNREACHED,
   type RegisterRequest,
 } from '@longhaul/shared';
 import type { MasterClient } from './master-client.ts';
@@ -12,6 +13,10 @@ import { Measurements } from './measurements.ts';
 
 /** Unknown keys in tickets make a depot ask its master again, at most this often; unknown depots likewise. */
 const REFETCH_INTERVAL_MS = 30_000;
+/** The master is told at once that a depot cannot be reached, of each depot at most so often. */
+const SAY_UNREACHED_MS = 2_000;
+/** Depots of which it is remembered when they were named: as many as an overlay has. */
+const MOST_SAID = 1_000;
 /** A master that is not heard for so many heartbeats has given this depot up, too. */
 const MISSED_HEARTBEATS = 3;
 
@@ -56,6 +61,10 @@ export class Membership {
   #stopped = false;
   readonly #lastRefetchMs = { key: Number.NEGATIVE_INFINITY, depot: Number.NEGATIVE_INFINITY };
   #running: Promise<void> | undefined;
+  /** Depots that could not be reached, until the master has been told. */
+  readonly #unreached = new Set<string>();
+  /** When each was named last. */
+  readonly #saidUnreachedMs = new Map<string, number>();
 
   constructor(components: MembershipComponents) {
     this.#components = components;
@@ -82,6 +91,7 @@ export class Membership {
     // An exchange that runs now may have been put together before.
     await this.#running;
     if (this.#registered) await this.beat();
+    this.#components.client.close();
   }
 
   /** One exchange with the master, now; never rejects. Calls that overlap share one exchange. */
@@ -107,6 +117,22 @@ export class Membership {
   /** Notes the round-trip time of a new connection to another depot. */
   noteRtt(depot: string, rttMs: number): void {
     this.#measurements.noteLink({ to: depot, rttMs });
+  }
+
+  /** Tells the master now that another depot cannot be reached. It asks that depot itself, and leads nobody there meanwhile. */
+  async noteUnreached(depot: string): Promise<void> {
+    const now = this.#components.nowMs();
+    const saidMs = this.#saidUnreachedMs.get(depot) ?? Number.NEGATIVE_INFINITY;
+    if (this.#stopped || !this.#registered || Math.abs(now - saidMs) < SAY_UNREACHED_MS) return;
+    if (this.#unreached.size >= MAX_UNREACHED) return;
+    this.#unreached.add(depot);
+    this.#saidUnreachedMs.delete(depot);
+    this.#saidUnreachedMs.set(depot, now);
+    const [oldest] = this.#saidUnreachedMs.keys();
+    if (this.#saidUnreachedMs.size > MOST_SAID && oldest !== undefined) this.#saidUnreachedMs.delete(oldest);
+    // An exchange that runs now may have been put together before.
+    await this.#running;
+    if (this.#unreached.has(depot)) await this.beat();
   }
 
   /** Notes the size of the file behind a URL hash, if it is one. */
@@ -148,7 +174,14 @@ export class Membership {
     for (const report of takeClientReports()) this.#measurements.noteClient(report);
     const reports = this.#measurements.all();
     const draining = this.#draining;
-    const report = { activeTransfers: activeTransfers(), draining, ...reports };
+    const unreached = [...this.#unreached];
+    const report = {
+      activeTransfers: activeTransfers(),
+      draining,
+      ...reports,
+      ...(unreached.length > 0 ? { unreached } : {}),
+    };
+    this.#unreached.clear();
     const { test, ...directory } = await client.heartbeat(report);
     await this.#take(directory);
     this.#measurements.forget(reports);

@@ -13,6 +13,7 @@ import { type Fact, isYounger, newestOf } from '../facts/fact.ts';
 import type { Facts } from '../facts/facts.ts';
 import { AddressProof } from './address-proof.ts';
 import {
+  DEPOT_DOWN,
   DEPOT_HEARD,
   DEPOT_NOT_PROVED,
   DEPOT_OWNED,
@@ -53,6 +54,8 @@ export class RegisteredDepot {
   /** `undefined`: nobody knows when it was heard, so it counts as lost. */
   #heard: Fact<Heard> | undefined;
   #twins: Fact<{ readonly heartbeats: number }> | undefined;
+  /** Whether it was found gone since it was heard last. */
+  #isDown = false;
 
   /** A depot that counts as lost when it has not been heard of for `lostAfterMs`. */
   constructor(record: DepotRecord, facts: Facts, lostAfterMs: number) {
@@ -86,7 +89,7 @@ export class RegisteredDepot {
   }
 
   state(nowMs: number): DepotState {
-    if (!this.isHeard(nowMs)) return 'lost';
+    if (!this.isHeard(nowMs) || this.#isDown) return 'lost';
     if (!this.#proof.valid(nowMs)) return 'unproved';
     return this.#heard?.value.draining ? 'draining' : 'up';
   }
@@ -118,6 +121,8 @@ export class RegisteredDepot {
     this.#owner = store.newest(DEPOT_OWNED, id)?.value.publicKey;
     this.#heard = store.newest(DEPOT_HEARD, id);
     this.#twins = store.newest(DEPOT_TWINS, id);
+    const down = store.newest(DEPOT_DOWN, id);
+    this.#isDown = down !== undefined && (!this.#heard || isYounger(down, this.#heard));
     const registrations = store.all(DEPOT_REGISTERED, id);
     const owners = registrations.filter(({ value }) => value.publicKey === this.#owner);
     const registered = newestOf(owners.length > 0 ? owners : registrations)?.value;
@@ -176,6 +181,13 @@ export class RegisteredDepot {
     }
   }
 
+  /** Takes note that it was not there when it was asked at `askedAtMs`; `false` where it has been heard since. */
+  noteDown(askedAtMs: number, nowMs: number): boolean {
+    if (!this.#heard || this.#heard.timeMs > askedAtMs) return false;
+    this.#facts.learn(DEPOT_DOWN, this.#record.id, { process: this.#heard.value.process }, nowMs);
+    return true;
+  }
+
   #learnHeard(heard: Heard, nowMs: number): void {
     const { id } = this.#record;
     const upTime = countHeard(this.#facts, id, this.#lostAfterMs, nowMs);
@@ -185,7 +197,7 @@ export class RegisteredDepot {
   #hearOther(isDraining: boolean, nowMs: number): Result<boolean> {
     // The process before a restart may serve its last transfers for a while.
     if (isDraining) return ok(false);
-    if (this.#heard?.value.draining || !this.isHeard(nowMs)) return refuse('depot-unknown');
+    if (this.#heard?.value.draining || !this.isHeard(nowMs) || this.#isDown) return refuse('depot-unknown');
     const before = this.#twinsHeard(nowMs);
     this.#facts.learn(DEPOT_TWINS, this.#record.id, { heartbeats: before + 1 }, nowMs);
     return refuse('depot-twice');

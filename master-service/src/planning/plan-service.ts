@@ -22,7 +22,7 @@ import type { Place, Whereabouts } from '../prefixes/whereabouts.ts';
 import { type TicketIssuer, urlHashOf } from '../tickets/ticket-issuer.ts';
 import type { PlanningDepot } from './chain-search.ts';
 import { chooseSignalling } from './choose-signalling.ts';
-import { PlanCache } from './plan-cache.ts';
+import { PlanCache, type PlanKey, SAME_PLAN_MS } from './plan-cache.ts';
 import type { Planner, Route } from './planner.ts';
 import type { SizeMemory } from './size-memory.ts';
 
@@ -50,6 +50,8 @@ interface PlanServiceInit {
   readonly publicUrl: () => string;
   /** What each client may have; left out where that is not bounded. */
   readonly caps: RateCaps | undefined;
+  /** Told of an entry depot whose client has come back for the rest of its file. */
+  readonly onCameBack: (entry: string) => void;
 }
 
 export interface DownloadRequest {
@@ -59,6 +61,8 @@ export interface DownloadRequest {
   readonly options: GetOptions;
   readonly kind: TicketKind;
   readonly clientAddress: string;
+  /** Whether the client has a beginning of the file, and wants all the rest. */
+  readonly isResume?: boolean;
 }
 
 /** A plan as it is given out. */
@@ -80,6 +84,8 @@ export interface IssuedPlan {
   readonly lastStartSeconds: number;
   /** The ticket of a tunnel, which is no part of its location. */
   readonly proxyTicket?: string;
+  /** Entry depots that the client has come back from before it got this plan, the last one last. */
+  readonly left: readonly string[];
   /** All that speaks for it, once somebody has asked. */
   readonly answer?: PlanAnswer;
 }
@@ -90,6 +96,10 @@ interface UpDepots {
   readonly atMs: number;
 }
 
+/** A client that asks again sooner has lost nothing: download managers begin all their connections within a second. */
+const COMES_BACK_AFTER_MS = 1_000;
+/** Entry depots that a client is not led back to: more than that have not failed together. */
+const MOST_LEFT = 3;
 /** Which depots are up is looked at so often, and whenever one is heard of: each look goes through all of them. */
 const UP_FOR_MS = 100;
 
@@ -159,22 +169,53 @@ export class PlanService {
     if (isChosen && !config.planner.allowVia) return refuse('via-not-allowed');
     const key = { client: clientAddress(address), url, options, kind };
     const kept = this.#cache.get(key, nowMs);
-    const held = kept && this.#stillHolds(kept, nowMs) ? kept : undefined;
+    const left = request.isResume ? this.#leftEntries(key, nowMs) : [];
+    const held = kept && left.length === 0 && this.#stillHolds(kept, nowMs) ? kept : undefined;
     if (held && (held.answer || !isExplained)) return ok(held);
     const caps = admission.value.metered ? this.#init.caps : undefined;
     const share = caps?.takePlan(address, nowMs);
     if (share && !share.ok) return share;
-    const decided = this.#decide(request, nowMs);
+    const elsewhere = left.length === 0 ? undefined : this.#decideElsewhere(request, left, nowMs);
+    const decided = elsewhere ?? this.#decide(request, nowMs);
     if (!decided.ok) return decided;
     const explained = (plan: IssuedPlan) =>
       isExplained ? { ...plan, answer: this.#answer(request, decided.value, plan) } : plan;
     if (held && isSameWay(held, decided.value.route)) return ok(explained(held));
     const issued = this.#issue(request, decided.value, caps, nowMs);
     if (!issued.ok) return issued;
-    const plan = explained(issued.value);
+    const plan = explained({ ...issued.value, left });
     const asked = target === undefined ? undefined : `${address} ${target}`;
     this.#cache.set(key, plan, nowMs, charsOf(plan), asked);
     return ok(plan);
+  }
+
+  /**
+   * The entry depots that a client comes back from, which had one for the same thing; none where it only asks once more. The last one is
+   * looked after.
+   */
+  #leftEntries(key: PlanKey, nowMs: number): readonly string[] {
+    const last = this.#cache.last(key);
+    const [entry] = last?.plan.chain ?? [];
+    if (!last || entry === undefined || key.options.via?.length) return [];
+    const agoMs = Math.abs(nowMs - last.madeAtMs);
+    if (agoMs < COMES_BACK_AFTER_MS) return [];
+    this.#init.onCameBack(entry);
+    const before = agoMs < SAME_PLAN_MS ? last.plan.left.filter((id) => id !== entry) : [];
+    return [...before, entry].slice(-MOST_LEFT);
+  }
+
+  /** A chain from another entry depot than the client has left, where one would win; else from another than the last one. */
+  #decideElsewhere(
+    request: DownloadRequest,
+    left: readonly string[],
+    nowMs: number,
+  ): Result<Decided> | undefined {
+    for (const entries of [left, left.slice(-1)]) {
+      const avoid = [...(request.options.avoid ?? []), ...entries];
+      const decided = this.#decide({ ...request, options: { ...request.options, avoid } }, nowMs);
+      if (decided.ok && decided.value.route.decision === 'chain') return decided;
+    }
+    return undefined;
   }
 
   #decide(request: DownloadRequest, nowMs: number): Result<Decided> {
@@ -209,7 +250,7 @@ export class PlanService {
     { size, route, signalling }: Decided,
     caps: RateCaps | undefined,
     nowMs: number,
-  ): Result<IssuedPlan> {
+  ): Result<Omit<IssuedPlan, 'left'>> {
     const { url, kind, clientAddress: address } = request;
     const { tickets } = this.#init;
     const isChain = route.decision === 'chain';
