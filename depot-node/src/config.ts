@@ -97,6 +97,13 @@ const depotConfigSchema = z
     /** What others dial; where it is left out, the listening address. */
     public: z.strictObject({ host: publicHostSchema, port: portSchema.optional() }).optional(),
     tls: tlsFilesSchema.optional(),
+    /** The name that this depot answers by together with others. */
+    entryGroup: z
+      .strictObject({
+        id: z.string().regex(DEPOT_ID, 'must be 1 to 10 of the characters a-z, 0-9 and -'),
+        host: publicHostSchema,
+      })
+      .optional(),
     stateDir: z.string().min(1),
     master: z.strictObject({
       url: baseUrlSchema,

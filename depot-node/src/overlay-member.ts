@@ -79,6 +79,7 @@ export function createOverlayMember(init: OverlayMemberInit) {
     self: () => place,
     heartbeatMs: config.master.heartbeatSeconds * 1000,
     activeTransfers: init.activeTransfers,
+    entryGroup: config.entryGroup?.id,
     takeLinkReports: init.takeLinkReports,
     takeClientReports: init.takeClientReports,
     onDirectory: async (answer) => {
@@ -91,6 +92,8 @@ export function createOverlayMember(init: OverlayMemberInit) {
     nowMs,
   });
   const gate = new TicketGate({
+    ownId: config.id,
+    ownGroup: config.entryGroup?.id,
     masterKey: (keyId) => directory.masterKey(keyId),
     refetchKeys: () => membership.refetch('key'),
   });

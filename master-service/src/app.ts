@@ -48,6 +48,7 @@ import { PrefixFiles, type PrefixPaths } from './prefixes/prefix-files.ts';
 import { prefixRoutes } from './prefixes/prefix-routes.ts';
 import { WhereaboutsLookUp } from './prefixes/whereabouts.ts';
 import { createGetHandler } from './redirect/get-handler.ts';
+import { EntryGroups } from './tickets/entry-groups.ts';
 import { TicketIssuer } from './tickets/ticket-issuer.ts';
 
 /** Of all connections, kept for depots: each has one at a time. */
@@ -124,7 +125,8 @@ export function createMaster(deps: MasterDeps): Master {
   const links = new LinkTable(config.links, config.planner.assumptions.windowBytes, facts);
   const sizes = new SizeMemory(facts);
   const caps = config.public ? new RateCaps(config.public, facts) : undefined;
-  const tickets = new TicketIssuer(config.tickets, signingKey);
+  const groups = new EntryGroups(config.entryGroups);
+  const tickets = new TicketIssuer(config.tickets, signingKey, groups);
   const metrics = createMetrics({
     depotStates: () => registry.views(now()).map((depot) => depot.state),
     openConnections: () => limiter.open,
@@ -177,6 +179,7 @@ export function createMaster(deps: MasterDeps): Master {
     ...config,
     overlay: () => [
       ...registry.places(now()),
+      ...groups.places,
       // Where this master can be reached, as targets of downloads would name it.
       ...(listening ? [authorityOf(listening.url), authorityOf(publicUrl())] : []),
     ],
@@ -194,6 +197,7 @@ export function createMaster(deps: MasterDeps): Master {
     registry,
     sizes,
     tickets,
+    groups,
     whereabouts,
     publicUrl,
     caps,

@@ -201,6 +201,8 @@ export const heartbeatRequestSchema = z.object({
   /** Left out by depots that do not measure them. */
   clients: z.optional(z.array(clientReportSchema).check(z.maxLength(1000))),
   sizes: z.array(sizeReportSchema).check(z.maxLength(1000)),
+  /** The entry group whose tickets it serves; left out where it is in none. */
+  entryGroup: z.optional(depotId),
   /** Depots that it could not reach since the last one; left out where there are none. */
   unreached: z.optional(z.array(depotId).check(z.maxLength(MAX_UNREACHED))),
 });

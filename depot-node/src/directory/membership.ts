@@ -36,6 +36,7 @@ interface MembershipComponents {
   readonly self: () => Pick<RegisterRequest, 'host' | 'port' | 'tls'>;
   readonly heartbeatMs: number;
   readonly activeTransfers: () => number;
+  readonly entryGroup: string | undefined;
   /** What the connections to other depots told since the last call. */
   readonly takeLinkReports: () => readonly LinkReport[];
   /** What the connections to clients told since the last call, by their networks. */
@@ -169,7 +170,7 @@ export class Membership {
   }
 
   async #heartbeat(): Promise<void> {
-    const { client, takeLinkReports, takeClientReports, activeTransfers } = this.#components;
+    const { client, takeLinkReports, takeClientReports, activeTransfers, entryGroup } = this.#components;
     for (const report of takeLinkReports()) this.#measurements.noteLink(report);
     for (const report of takeClientReports()) this.#measurements.noteClient(report);
     const reports = this.#measurements.all();
@@ -179,6 +180,7 @@ export class Membership {
       activeTransfers: activeTransfers(),
       draining,
       ...reports,
+      ...(entryGroup === undefined ? {} : { entryGroup }),
       ...(unreached.length > 0 ? { unreached } : {}),
     };
     this.#unreached.clear();

@@ -69,6 +69,8 @@ export const DEPOT_HEARD = {
     draining: z.boolean(),
     /** Transfers that it served. */
     activeTransfers: count.optional(),
+    /** The entry group whose tickets it serves. */
+    entryGroup: name.optional(),
     upSeconds: z.number().min(0),
     failures: count,
   }),

@@ -29,6 +29,8 @@ export interface DepotView extends DepotRecord {
   readonly state: DepotState;
   /** Transfers that it served when it was heard last. */
   readonly activeTransfers: number;
+  /** The entry group whose tickets it serves, as it says. */
+  readonly entryGroup: string | undefined;
   /** What its operator should look at. */
   readonly problem: ErrorCode | undefined;
 }
@@ -246,6 +248,12 @@ export class DepotRegistry {
 }
 
 function viewOf(depot: RegisteredDepot, nowMs: number): DepotView {
-  const { record, activeTransfers } = depot;
-  return { ...record, state: depot.state(nowMs), activeTransfers, problem: depot.problemCode(nowMs) };
+  const { record, activeTransfers, entryGroup } = depot;
+  return {
+    ...record,
+    state: depot.state(nowMs),
+    activeTransfers,
+    entryGroup,
+    problem: depot.problemCode(nowMs),
+  };
 }

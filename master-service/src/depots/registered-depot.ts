@@ -38,6 +38,7 @@ interface Heard {
   readonly heartbeat: number;
   readonly draining: boolean;
   readonly activeTransfers?: number | undefined;
+  readonly entryGroup?: string | undefined;
 }
 
 type Place = Omit<DepotRecord, 'id'>;
@@ -99,6 +100,11 @@ export class RegisteredDepot {
     return this.#heard?.value.activeTransfers ?? 0;
   }
 
+  /** The entry group whose tickets it serves, as it says. */
+  get entryGroup(): string | undefined {
+    return this.#heard?.value.entryGroup;
+  }
+
   /** What the depot is told of itself, when it has just been heard. */
   standing(nowMs: number): Standing {
     const state = this.state(nowMs);
@@ -155,7 +161,7 @@ export class RegisteredDepot {
    * `depot-unknown` when that one drains or is not heard of any more, so that this one may register.
    */
   hear(
-    { draining, activeTransfers }: HeartbeatRequest,
+    { draining, activeTransfers, entryGroup }: HeartbeatRequest,
     { epoch, sequence }: RequestStamp,
     nowMs: number,
   ): Result<boolean> {
@@ -163,7 +169,7 @@ export class RegisteredDepot {
     const { process, heartbeat } = this.#heard?.value ?? { process: epoch, heartbeat: 0 };
     if (epoch !== process) return this.#hearOther(draining, nowMs);
     if (sequence <= heartbeat) return ok(false);
-    this.#learnHeard({ process, heartbeat: sequence, draining, activeTransfers }, nowMs);
+    this.#learnHeard({ process, heartbeat: sequence, draining, activeTransfers, entryGroup }, nowMs);
     return ok(true);
   }
 

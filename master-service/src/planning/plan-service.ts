@@ -7,6 +7,7 @@ import {
   formatGetPath,
   formatOriginRelayTarget,
   type GetOptions,
+  MAX_ALTERNATIVES,
   type OriginUrl,
   ok,
   originHref,
@@ -15,10 +16,11 @@ import {
   refuse,
   type TicketKind,
 } from '@longhaul/shared';
-import type { MasterConfig } from '../config.ts';
+import type { EntryGroupConfig, MasterConfig } from '../config.ts';
 import type { DownloadPolicy } from '../policy/download-policy.ts';
 import type { RateCaps } from '../policy/rate-caps.ts';
 import type { Place, Whereabouts } from '../prefixes/whereabouts.ts';
+import type { EntryGroups } from '../tickets/entry-groups.ts';
 import { type TicketIssuer, urlHashOf } from '../tickets/ticket-issuer.ts';
 import type { PlanningDepot } from './chain-search.ts';
 import { chooseSignalling } from './choose-signalling.ts';
@@ -29,6 +31,8 @@ import type { SizeMemory } from './size-memory.ts';
 interface KnownDepot extends PlanningDepot {
   readonly host: string;
   readonly port: number;
+  /** The entry group whose tickets it serves, as it says. */
+  readonly entryGroup: string | undefined;
 }
 
 /** The registered depots, with the states that they are in now. */
@@ -46,6 +50,7 @@ interface PlanServiceInit {
   readonly registry: KnownDepots;
   readonly sizes: SizeMemory;
   readonly tickets: TicketIssuer;
+  readonly groups: EntryGroups;
   readonly whereabouts: Whereabouts;
   readonly publicUrl: () => string;
   /** What each client may have; left out where that is not bounded. */
@@ -96,6 +101,8 @@ interface UpDepots {
   readonly atMs: number;
 }
 
+/** Depots of a group beside the entry depot that get chains of their own in a ticket; further ones ask the master when a client comes. */
+const MOST_MEMBER_CHAINS = 2;
 /** A client that asks again sooner has lost nothing: download managers begin all their connections within a second. */
 const COMES_BACK_AFTER_MS = 1_000;
 /** Entry depots that a client is not led back to: more than that have not failed together. */
@@ -118,6 +125,8 @@ interface Decided {
   readonly client: Place;
   readonly route: Route;
   readonly signalling: ReturnType<typeof chooseSignalling>;
+  /** The entry group that the client is led to; `undefined`: to the entry depot itself. */
+  readonly group: EntryGroupConfig | undefined;
 }
 
 /** From a download request to a plan with its ticket: policy, size, route, ticket. */
@@ -222,10 +231,19 @@ export class PlanService {
     const { url, options, kind } = request;
     const size = this.#sizeOf(url, options);
     const client = this.#init.whereabouts.placeOf(request.clientAddress, nowMs, true);
-    const route = this.#route(request, size, client, nowMs);
-    if (!route.ok) return route;
-    const signalling = chooseSignalling({ wanted: options.signalling, kind, url, chain: route.value.chain });
-    return ok({ size, client, route: route.value, signalling });
+    const planned = this.#route(request, size, client, nowMs);
+    if (!planned.ok) return planned;
+    const signalling = chooseSignalling({
+      wanted: options.signalling,
+      kind,
+      url,
+      chain: planned.value.chain,
+    });
+    // Step by step a client is led from depot to depot, each by its own name; a tunnel is one connection anyway.
+    const mayBeGroups = kind === 'get' && signalling.ticketKind === 'get';
+    const group = mayBeGroups ? this.#groupOf(planned.value.chain[0], nowMs) : undefined;
+    const route = group ? this.#fromAllOf(group, planned.value, request, size, nowMs) : planned.value;
+    return ok({ size, client, route, signalling, group });
   }
 
   #route(
@@ -244,10 +262,44 @@ export class PlanService {
     return planner.plan(query, registry.views(nowMs), nowMs);
   }
 
+  #groupOf(entry: string | undefined, nowMs: number): EntryGroupConfig | undefined {
+    const { groups, registry } = this.#init;
+    return entry === undefined ? undefined : groups.of(registry.view(entry, nowMs));
+  }
+
+  /** The route with chains from other depots of its group beside it, so that each has one of its own. */
+  #fromAllOf(
+    group: EntryGroupConfig,
+    route: Route,
+    { url }: DownloadRequest,
+    { sizeBytes }: SizeEstimate,
+    nowMs: number,
+  ): Route {
+    const { planner, registry } = this.#init;
+    const isThere = (id: string) => [route.chain, ...route.alternatives].some(([entry]) => entry === id);
+    const others = group.depots.filter((id) => {
+      const depot = registry.view(id, nowMs);
+      return !isThere(id) && depot?.state === 'up' && this.#init.groups.of(depot) === group;
+    });
+    const query = { sizeBytes, originTls: url.scheme === 'https', avoid: [], lanes: route.lanes };
+    const added = others.slice(0, MOST_MEMBER_CHAINS).flatMap((entry) => {
+      const planned = planner.reroute({ ...query, entry }, registry.views(nowMs), nowMs);
+      const [chain] = planned.ok ? planned.value.chains : [];
+      const [promise] = planned.ok ? planned.value.promises : [];
+      return chain && promise ? [{ chain, promise }] : [];
+    });
+    const kept = Math.min(route.alternatives.length, MAX_ALTERNATIVES - added.length);
+    return {
+      ...route,
+      alternatives: [...route.alternatives.slice(0, kept), ...added.map(({ chain }) => chain)],
+      promises: [...route.promises.slice(0, 1 + kept), ...added.map(({ promise }) => promise)],
+    };
+  }
+
   /** A ticket for what was decided, its budget charged to the client where `caps` says so. */
   #issue(
     request: DownloadRequest,
-    { size, route, signalling }: Decided,
+    { size, route, signalling, group }: Decided,
     caps: RateCaps | undefined,
     nowMs: number,
   ): Result<Omit<IssuedPlan, 'left'>> {
@@ -263,18 +315,20 @@ export class PlanService {
     if (!budget.ok) return budget;
     const jobId = tickets.newJobId();
     const ticket = isChain
-      ? this.#ticketFor(url, route, signalling.ticketKind, jobId, budget.value, nowMs)
+      ? this.#ticketFor(url, { route, group }, signalling.ticketKind, jobId, budget.value, nowMs)
       : '';
-    const atDepot = (id: string | undefined) => this.#locationAt(id ?? '', ticket, url, kind, nowMs);
+    const atDepot = (id: string | undefined) => this.#locationAt(id ?? '', group, ticket, url, kind, nowMs);
+    const first = isChain ? atDepot(signalling.firstDepot) : `${originHref(url)}${DIRECT_FRAGMENT}`;
     const elsewhere = route.alternatives.map(([entry]) => entry).filter((entry) => entry !== route.chain[0]);
-    const others = kind === 'get' ? [...new Set(elsewhere)].map(atDepot) : [];
+    const places = kind === 'get' ? new Set(elsewhere.map(atDepot)) : new Set<string>();
+    const others = [...places].filter((place) => place !== first);
     return ok({
       jobId,
       decision: route.decision,
       chain: route.chain,
       alternatives: route.alternatives,
       lanes: route.lanes,
-      location: isChain ? atDepot(signalling.firstDepot) : `${originHref(url)}${DIRECT_FRAGMENT}`,
+      location: first,
       host: url.host,
       upDepots: this.#upDepots(nowMs),
       duplicates: isChain ? [...others, originHref(url)] : [],
@@ -285,7 +339,7 @@ export class PlanService {
 
   #ticketFor(
     url: OriginUrl,
-    route: Route,
+    { route, group }: Pick<Decided, 'route' | 'group'>,
     kind: TicketKind,
     jobId: string,
     budgetBytes: number,
@@ -293,7 +347,7 @@ export class PlanService {
   ): string {
     const chains = [route.chain, ...route.alternatives];
     const { promises, lanes } = route;
-    const order = { jobId, kind, url, chains, promises, lanes, budgetBytes };
+    const order = { jobId, kind, url, chains, promises, group: group?.id, lanes, budgetBytes };
     const { ticket, claims } = this.#init.tickets.issue(order, Math.floor(nowMs / 1000));
     this.#init.sizes.noteTicket(claims.urlHash, claims.chains, nowMs);
     return ticket;
@@ -301,7 +355,7 @@ export class PlanService {
 
   #answer(
     { url, options }: DownloadRequest,
-    { size, client, route, signalling }: Decided,
+    { size, client, route, signalling, group }: Decided,
     { jobId, location, lastStartSeconds, proxyTicket }: IssuedPlan,
   ): PlanAnswer {
     return {
@@ -325,17 +379,25 @@ export class PlanService {
         ...(size.isWholeOnly ? [WHOLE_ONLY] : []),
         ...route.reasons,
         ...signalling.reasons,
+        ...(group ? [`Each depot of ${group.host} takes it: ${group.depots.join(', ')}.`] : []),
       ],
       startBefore: new Date(lastStartSeconds * 1000).toISOString(),
       ...(proxyTicket === undefined ? {} : { ticket: proxyTicket }),
     };
   }
 
-  /** The address of a download at its first depot; for a tunnel, the depot itself, which is used as proxy. */
-  #locationAt(id: string, ticket: string, url: OriginUrl, kind: TicketKind, nowMs: number): string {
+  /** The address of a download at its first depot, or at the group that its ticket is for; for a tunnel, the depot itself, which is used as proxy. */
+  #locationAt(
+    id: string,
+    group: EntryGroupConfig | undefined,
+    ticket: string,
+    url: OriginUrl,
+    kind: TicketKind,
+    nowMs: number,
+  ): string {
     const depot = this.#init.registry.view(id, nowMs);
     if (!depot) throw new Error(`the plan names ${id}, which is not registered`);
-    const base = depotBaseUrl(depot);
+    const base = depotBaseUrl(group?.depots.includes(id) ? group : depot);
     return kind === 'get' ? `${base}${formatOriginRelayTarget(ticket, url)}` : base;
   }
 
