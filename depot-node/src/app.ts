@@ -143,7 +143,10 @@ export function createDepot(init: DepotInit): Depot {
     bytesPerHour: config.measuring.bytesPerHour,
   });
 
-  const certificate = init.tls && new ListenerCertificate(init.tls, tlsEnding);
+  const ofListener = ({ tls, groupTls }: Pick<DepotMaterial, 'tls' | 'groupTls'>) =>
+    tls && { ...tls, named: groupTls ? [{ host: config.entryGroup?.host ?? '', ...groupTls }] : [] };
+  const proved = ofListener(init);
+  const certificate = proved && new ListenerCertificate(proved, tlsEnding);
   const counts = certificate?.ending?.makeCounts();
   const limiter = new ConnectionLimiter({
     limits: {
@@ -207,7 +210,8 @@ export function createDepot(init: DepotInit): Depot {
       return { url, membership: member.membership.state };
     },
     renew: (material) => {
-      if (material.tls) certificate?.renew(material.tls);
+      const renewed = ofListener(material);
+      if (renewed) certificate?.renew(renewed);
       member.renew(material);
     },
     close: (graceMs) => {

@@ -24,7 +24,7 @@ import { Trust } from './sockets/trust.ts';
 import { type OpenTicket, TicketGate } from './tickets/ticket-gate.ts';
 import type { TlsEnding } from './tls/tls-ending.ts';
 
-export interface OverlayMemberInit extends Omit<DepotMaterial, 'tls'> {
+export interface OverlayMemberInit extends Omit<DepotMaterial, 'tls' | 'groupTls'> {
   readonly config: DepotConfig;
   readonly state: StateFolder;
   /** Whether the depot's listener has TLS. */
