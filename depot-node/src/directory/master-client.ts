@@ -158,14 +158,18 @@ export class MasterClient {
       stream.destroy();
       return;
     }
-    this.#line?.destroy();
+    if (this.#line !== stream) this.#line?.destroy();
     this.#line = stream;
+    stream.resume();
+  }
+
+  /** Looks after a connection that heartbeats are to come over, for as long as it stands. */
+  #watchLine(stream: Duplex): void {
     const drop = () => {
       if (this.#line === stream) this.#line = undefined;
       stream.destroy();
     };
     stream.on('error', drop).once('end', drop).once('close', drop);
-    stream.resume();
   }
 
   async #exchangeOver(
@@ -204,6 +208,7 @@ export class MasterClient {
     const stream = masterUrl.startsWith('https:')
       ? await secure(socket, place.host, trust, codes, signal)
       : socket;
+    if (isKept) this.#watchLine(stream);
     try {
       const answer = await exchange(stream, new URL(masterUrl), path, body, headers, signal, isKept);
       if (isKept) this.#keepLine(stream);
