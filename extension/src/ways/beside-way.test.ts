@@ -243,6 +243,20 @@ describe('going on', () => {
     await world.way.recovered(job(), half());
     expect(world.downloads.log).toEqual(['pause 2', 'resume 2']);
   });
+
+  it('leaves no download paused whose connection did not stand yet', async () => {
+    const world = setUp({}, half({ state: 'in_progress' }));
+    let stands = false;
+    world.downloads.onResume = async (id) => {
+      if (stands) world.downloads.change(id, { paused: false });
+    };
+    world.meanwhile = async () => {
+      stands = true;
+    };
+    await world.way.recovered(job(), half());
+    expect(world.downloads.items.get(2)).toMatchObject({ paused: false });
+    expect(world.downloads.log).toEqual(['pause 2', 'resume 2', 'resume 2']);
+  });
 });
 
 describe('starting again', () => {
