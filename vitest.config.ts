@@ -3,6 +3,9 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     include: ['{shared,depot-node,master-service,extension,e2e}/**/*.test.{ts,tsx}'],
+    globalSetup: ['e2e/tools/provide-nats-server.ts'],
     testTimeout: 20_000,
+    // What a test waits for comes when it comes: on a loaded machine later than a second.
+    expect: { poll: { timeout: 10_000 } },
   },
 });

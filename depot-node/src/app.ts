@@ -10,7 +10,9 @@ import { createDepotServer } from './door/depot-server.ts';
 import { openUplink } from './fairness/open-uplink.ts';
 import { JobTable } from './jobs/job-table.ts';
 import { openKernel } from './kernel/open-kernel.ts';
+import { jobReportOf } from './measuring/job-report.ts';
 import { LinkTests } from './measuring/link-tests.ts';
+import { createUplinkLoad } from './measuring/uplink-load.ts';
 import { createMetrics } from './metrics.ts';
 import { createOverlayMember } from './overlay-member.ts';
 import type { DataPlane } from './plane/data-plane.ts';
@@ -87,6 +89,8 @@ export function createDepot(init: DepotInit): Depot {
   });
   const observe: Observe = (event) => {
     metrics.observe(event);
+    const ended = jobReportOf(event);
+    if (ended) member.membership.noteJob(ended);
     init.observe(event);
   };
 
@@ -121,6 +125,13 @@ export function createDepot(init: DepotInit): Depot {
     takeLinkReports: () => sampler.takeLinkReports(),
     takeClientReports: () => sampler.takeClientReports(),
     activeTransfers: () => jobs.active,
+    uplink:
+      config.uplink &&
+      createUplinkLoad({
+        mostBps: config.uplink.rateBps,
+        sentBytes: () => sampler.totals('client').sentBytes + sampler.totals('depot').sentBytes,
+        nowMs,
+      }),
     onHeard: (test) => {
       if (config.measuring.bytesPerHour === 0) return;
       void linkTests.probe();

@@ -34,6 +34,54 @@ describe.skipIf(!kernel).each(await testPlanes())('with a relay of %s,', (_kind,
     await expect.poll(told).toMatchObject([expected]);
   });
 
+  test('every depot of a chain tells its master what came of a job, once', async () => {
+    const claims = { jobId: 'the-job' };
+    await fetchRaw(overlay.relayUrl(`${overlay.originUrl}/whole.bin`, claims));
+    const { master } = overlay;
+    const told = async (id: string, type: string) => {
+      await expect.poll(() => overlay.depot(id).events.map((event) => event.type)).toContain(type);
+      const beats = () =>
+        master.requests
+          .filter(({ path }) => path === `/v1/depots/${id}/heartbeat`)
+          .map(({ body }) => heartbeatRequestSchema.parse(body));
+      const beat = async () => {
+        const before = beats().length;
+        const material = { enrolmentSecret: master.secret, trustedAuthorities: [], tls: undefined };
+        overlay.depot(id).depot.renew(material);
+        await expect.poll(() => beats().length).toBeGreaterThan(before);
+      };
+      // A heartbeat that is on its way may have been put together before, and shares the next one.
+      await beat();
+      await beat();
+      await beat();
+      return beats().flatMap(({ jobs = [] }) => jobs);
+    };
+    const atLeast = expect.toSatisfy((bytes: number) => bytes >= FILE.length) as unknown;
+    expect(await told('d1', 'transfer')).toMatchObject([
+      {
+        jobId: 'the-job',
+        legs: [
+          { peer: 'client', sentBytes: atLeast },
+          { peer: 'd2', receivedBytes: expect.any(Number) as unknown },
+        ],
+        download: {
+          requests: 1,
+          bodyBytes: FILE.length,
+          isWhole: true,
+          outcome: 'complete',
+          chain: ['d1', 'd2'],
+        },
+      },
+    ]);
+    const [behind, ...others] = await told('d2', 'tunnel');
+    expect(others).toEqual([]);
+    expect(behind).toMatchObject({
+      jobId: 'the-job',
+      legs: [{ peer: 'd1', sentBytes: atLeast }, { peer: 'origin' }],
+    });
+    expect(behind?.download).toBeUndefined();
+  });
+
   test('every depot of a chain tells of each leg of a download what the kernel saw', async () => {
     await fetchRaw(overlay.relayUrl(`${overlay.originUrl}/whole.bin`));
     const event = async (depot: string, type: string) => {

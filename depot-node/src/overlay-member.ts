@@ -35,6 +35,8 @@ export interface OverlayMemberInit extends Omit<DepotMaterial, 'tls' | 'groupTls
   readonly takeLinkReports: LegSampler['takeLinkReports'];
   readonly takeClientReports: LegSampler['takeClientReports'];
   readonly activeTransfers: () => number;
+  /** What the uplink carries and can carry; left out where that is not bounded. */
+  readonly uplink: (() => { readonly sentBps: number; readonly mostBps: number }) | undefined;
   /** Called after each heartbeat, with the test of a link that the master asks for, where it does. */
   readonly onHeard: (test: LinkTest | undefined) => void;
   readonly observe: Observe;
@@ -80,6 +82,7 @@ export function createOverlayMember(init: OverlayMemberInit) {
     heartbeatMs: config.master.heartbeatSeconds * 1000,
     activeTransfers: init.activeTransfers,
     entryGroup: config.entryGroup?.id,
+    uplink: init.uplink,
     takeLinkReports: init.takeLinkReports,
     takeClientReports: init.takeClientReports,
     onDirectory: async (answer) => {

@@ -1,5 +1,5 @@
 import { CONGESTION_CONTROL_NAMES, CONGESTION_CONTROLS, USUAL_CONGESTION_CONTROL } from '@longhaul/shared';
-import { listOf, parseOptions, refusal } from '../lab/options.ts';
+import { listOf, parseOptions, refusal, wholeNumber } from '../lab/options.ts';
 import { CASE_ACCOUNTS, CASE_IDS, SELECTABLE_IDS, selectCases } from './cases/case-id.ts';
 import { type PlannerCommand, readPlannerCommand } from './planner/planner-command.ts';
 import { type PrefixesCommand, readPrefixesCommand } from './prefixes/prefixes-command.ts';
@@ -101,12 +101,8 @@ export function readCommandLine(args: readonly string[]): BenchCommand {
         : `there is no benchmark '${name}'; choose relay, soak, prefixes or planner`,
     );
   if (rest.length > 0) mistakes.push(`'${rest.join(' ')}' means nothing here`);
-  const whole = (option: string, text: string, most: number): number => {
-    const value = Number(text);
-    if (!/^[0-9]+$/.test(text) || value < 1 || value > most)
-      mistakes.push(`--${option} ${text} must be a whole number from 1 to ${most}`);
-    return value;
-  };
+  const whole = (option: string, text: string, most: number) =>
+    wholeNumber({ option, text, least: 1, most }, mistakes);
   if (name === 'soak') {
     const minutes = values.minutes === undefined ? SOAK_MINUTES : whole('minutes', values.minutes, 1440);
     const flows = values.flows === undefined ? SOAK_FLOWS : whole('flows', values.flows, MOST_FLOWS);

@@ -24,3 +24,19 @@ export function refusal(text: string): LabRefusal {
 export function listOf(text: string | undefined): readonly string[] | undefined {
   return text?.split(',').map((item) => item.trim());
 }
+
+interface WholeNumber {
+  /** The option's name. */
+  readonly option: string;
+  readonly text: string;
+  readonly least: number;
+  readonly most: number;
+}
+
+/** The number that an option's text is; a text that is none within these bounds is added to the mistakes. */
+export function wholeNumber({ option, text, least, most }: WholeNumber, mistakes: string[]): number {
+  const value = Number(text);
+  if (!/^[0-9]+$/.test(text) || value < least || value > most)
+    mistakes.push(`--${option} ${text} must be a whole number from ${least} to ${most}`);
+  return value;
+}

@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import type { BrowserKind } from '../browsers/browser.ts';
 import { findBrowser } from '../browsers/find-browsers.ts';
 import { findProgram } from '../programs/find-program.ts';
+import { buildNatsServer, findNatsServer } from '../programs/nats-server.ts';
 
 interface Requirement {
   readonly name: string;
@@ -14,6 +15,16 @@ interface Requirement {
   /** Whether nothing can be tested without it; the tests of the others are skipped, with the reason. */
   readonly isNeeded: boolean;
 }
+
+const NATS_SERVER: Requirement = {
+  name: 'nats-server',
+  // Built by it.
+  debianPackage: 'golang-go',
+  isPresent: () => findNatsServer() !== undefined,
+  advice:
+    "install Go (any of the last years; Debian's 'golang-go' will do), which builds it, or set LONGHAUL_NATS_SERVER to one of version 2.12 or newer",
+  isNeeded: Boolean(process.env.CI),
+};
 
 function browser(kind: BrowserKind, debianPackage: string, advice: string): Requirement {
   return {
@@ -36,7 +47,10 @@ function tool(name: string, debianPackage = name): Requirement {
   };
 }
 
-const REQUIREMENTS: readonly Requirement[] = [
+/** What `npm run test:unit` needs. */
+const OF_UNIT_TESTS: readonly Requirement[] = [NATS_SERVER];
+const OF_ALL_TESTS: readonly Requirement[] = [
+  NATS_SERVER,
   browser(
     'chromium',
     'chromium',
@@ -57,11 +71,19 @@ const REQUIREMENTS: readonly Requirement[] = [
 /** Without it a machine that has no fonts at all shows pages without text. */
 const FONT_PACKAGE = 'fonts-dejavu-core';
 
-/** Installs what the end-to-end tests need and the machine lacks. Returns what is still missing. */
-function install(): readonly Requirement[] {
+/** Installs what the tests need and the machine lacks. Returns what is still missing. */
+function install(requirements: readonly Requirement[]): readonly Requirement[] {
+  const findMissing = () => requirements.filter(({ isPresent }) => !isPresent());
+  const lacksPackage = ({ name }: Requirement) =>
+    name !== NATS_SERVER.name || findProgram('go') === undefined;
   let missing = findMissing();
-  if (missing.length > 0 && mayInstallPackages()) {
-    installDebianPackages(missing);
+  const packages = missing.filter(lacksPackage);
+  if (packages.length > 0 && mayInstallPackages()) {
+    installDebianPackages(packages);
+    missing = findMissing();
+  }
+  if (missing.includes(NATS_SERVER)) {
+    buildNatsServer();
     missing = findMissing();
   }
   if (missing.some(({ name }) => name === 'chromium')) {
@@ -69,10 +91,6 @@ function install(): readonly Requirement[] {
     missing = findMissing();
   }
   return missing;
-}
-
-function findMissing(): readonly Requirement[] {
-  return REQUIREMENTS.filter(({ isPresent }) => !isPresent());
 }
 
 function installDebianPackages(missing: readonly Requirement[]): void {
@@ -101,8 +119,9 @@ function mayInstallPackages(): boolean {
   return process.getuid?.() === 0 && findProgram('apt-get') !== undefined;
 }
 
-for (const { name, advice, isNeeded } of install()) {
-  const consequence = isNeeded ? 'The end-to-end tests need' : 'Some end-to-end tests are skipped without';
+const isForUnitTests = process.argv[2] === 'unit';
+for (const { name, advice, isNeeded } of install(isForUnitTests ? OF_UNIT_TESTS : OF_ALL_TESTS)) {
+  const consequence = isNeeded ? 'The tests need' : 'Some tests are skipped without';
   console.error(`${consequence} ${name}, which was not found: ${advice}.`);
   if (isNeeded) process.exitCode = 1;
 }

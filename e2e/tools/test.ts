@@ -8,7 +8,10 @@ const VITEST = 'node_modules/vitest/vitest.mjs';
 const PLAYWRIGHT = 'node_modules/@playwright/test/cli.js';
 
 const [part, ...args] = process.argv.slice(2);
-const unit = [[VITEST, 'run', ...args]] as const;
+const unit = [
+  ['e2e/tools/install.ts', 'unit'],
+  [VITEST, 'run', ...args],
+] as const;
 const install = ['e2e/tools/install.ts'] as const;
 const lab = [install, [VITEST, 'run', '--config', 'e2e/lab/vitest.config.ts', ...args]] as const;
 const attack = [['e2e/attack/main.ts', '--quick']] as const;

@@ -1,4 +1,4 @@
-import { asLonghaulError, formatAuthority, isGetTarget, LonghaulError } from '@longhaul/shared';
+import { asLonghaulError, clientPrefix, formatAuthority, isGetTarget, LonghaulError } from '@longhaul/shared';
 import {
   asListenFailure,
   authorityOf,
@@ -8,6 +8,8 @@ import {
 } from '@longhaul/shared/service';
 import express, { type ErrorRequestHandler, type Express } from 'express';
 import { InProcessBus } from './bus/in-process-bus.ts';
+import { NatsBus } from './bus/nats-bus.ts';
+import type { NatsTls } from './bus/nats-connection.ts';
 import type { StateBus } from './bus/state-bus.ts';
 import type { MasterConfig, PrefixesConfig } from './config.ts';
 import { AddressProver } from './depots/address-prover.ts';
@@ -25,6 +27,9 @@ import { FactExchange } from './facts/fact-exchange.ts';
 import { FactKeeper } from './facts/fact-keeper.ts';
 import { Facts } from './facts/facts.ts';
 import type { FactsFile } from './facts/facts-file.ts';
+import { FEEDBACK_FACTS, FeedbackBook } from './feedback/feedback-book.ts';
+import { feedbackRoutes } from './feedback/feedback-routes.ts';
+import { FeedbackService } from './feedback/feedback-service.ts';
 import { answerRefusal } from './http/answer-refusal.ts';
 import { HttpServer, type Listening } from './http/http-server.ts';
 import { setSecurityHeaders } from './http/security-headers.ts';
@@ -35,7 +40,12 @@ import { IdleLinks } from './measuring/idle-links.ts';
 import { createMetrics } from './operations/metrics.ts';
 import { operationsRoutes } from './operations/operations-routes.ts';
 import { pageRoutes } from './operations/page-routes.ts';
+import { JOB_FACTS, OutcomeBook } from './outcomes/outcome-book.ts';
+import { outcomeRoutes } from './outcomes/outcome-routes.ts';
+import { RecentJobs } from './outcomes/recent-jobs.ts';
 import { JobLegs } from './planning/job-legs.ts';
+import { linkEvidence } from './planning/link-evidence.ts';
+import { linkRoutes } from './planning/link-routes.ts';
 import { LINK_FACTS, LinkTable } from './planning/link-table.ts';
 import { planRoutes } from './planning/plan-routes.ts';
 import { PlanService } from './planning/plan-service.ts';
@@ -63,6 +73,8 @@ const FACT_KINDS = [
   ...SPENT_FACTS,
   ...MASTER_FACTS,
   ...PREFIX_FACTS,
+  ...JOB_FACTS,
+  ...FEEDBACK_FACTS,
 ];
 
 export interface MasterDeps {
@@ -80,10 +92,14 @@ export interface MasterDeps {
   readonly version: string;
   /** Where facts outlive the process; left out, they do not. */
   readonly factsFile?: FactsFile;
-  /** What other masters are met on; left out, this one is alone. */
+  /** What other masters are met on; left out, the bus that the configuration names. */
   readonly bus?: StateBus;
+  /** What `bus.tls` and `bus.trustedCaFiles` name. */
+  readonly busTls?: NatsTls;
   /** Milliseconds by a clock that is never set; left out, the process's own. */
   readonly steadyMs?: () => number;
+  /** 0 to below 1, evenly; left out, by chance. */
+  readonly random?: () => number;
   /** Unix milliseconds. */
   readonly now: () => number;
   readonly onEvent?: (event: MasterEvent) => void;
@@ -94,6 +110,8 @@ export interface Master {
   listen(): Promise<{ readonly url: string }>;
   /** Takes another certificate, which was checked, for new connections. A master without TLS stays so. */
   renewCertificate(tls: TlsMaterial): void;
+  /** Takes other certificates for the next connection to a NATS server. A bus without TLS stays so. */
+  renewBusCertificate(tls: NatsTls): void;
   /** Takes another site, and reads files of prefixes again; those with mistakes change nothing. */
   reloadPrefixes(prefixes: PrefixesConfig, paths: PrefixPaths): Promise<void>;
   /** Stops accepting, finishes running requests for at most a second. */
@@ -108,7 +126,15 @@ export function createMaster(deps: MasterDeps): Master {
   const publicUrl = (): string =>
     config.publicUrl?.replace(/:0$/, `:${listening?.port}`) ?? listening?.url ?? '';
 
-  const bus = deps.bus ?? new InProcessBus(signingKey.keyId);
+  const nats =
+    config.bus &&
+    new NatsBus({
+      site: config.bus.site,
+      access: { servers: config.bus.servers, ...(deps.busTls ? { tls: deps.busTls } : {}) },
+      onConnected: (server) => emit({ type: 'bus-connected', server }),
+      onFailed: (code, detail) => emit({ type: 'bus-failed', code, detail }),
+    });
+  const bus = deps.bus ?? nats ?? new InProcessBus(signingKey.keyId);
   const facts = new Facts({
     kinds: FACT_KINDS,
     source: bus.name,
@@ -131,6 +157,7 @@ export function createMaster(deps: MasterDeps): Master {
     depotStates: () => registry.views(now()).map((depot) => depot.state),
     openConnections: () => limiter.open,
     facts: () => facts.store.counts(),
+    isBusConnected: () => bus.status().isConnected,
     prefixTables: () => prefixFiles.views,
     measuredPrefixes: () => measured.size,
     places: () => whereabouts.counts,
@@ -187,7 +214,23 @@ export function createMaster(deps: MasterDeps): Master {
   const planner = new Planner(config.planner, links);
   const teller = new PlanTeller({ signingKey, registry, now });
   const legAsker = new LegAsker({ signingKey, registry, now });
-  const legs = new JobLegs({ tickets, ask: (depot, jobId) => legAsker.ask(depot, jobId), now });
+  const jobs = new RecentJobs();
+  const wishes = new FeedbackBook(facts);
+  const outcomes = new OutcomeBook({
+    facts,
+    jobs,
+    emit,
+    onWorked: ({ network }, depots, nowMs) => {
+      for (const depot of depots) wishes.noteWorked(network, depot, nowMs);
+    },
+  });
+  const outcomeOf = (jobId: string) => outcomes.of(jobId);
+  const legs = new JobLegs({
+    tickets,
+    ask: (depot, jobId) => legAsker.ask(depot, jobId),
+    outcomeOf,
+    now,
+  });
   const ask = deps.askDepot ?? createAskDepot({ policy: config.addresses, names: config.names });
   const downChecks = new DownChecks({ registry, ask, now, emit });
   const plans = new PlanService({
@@ -202,6 +245,13 @@ export function createMaster(deps: MasterDeps): Master {
     publicUrl,
     caps,
     onCameBack: (entry) => downChecks.suspect(entry),
+    wishes,
+    evidence: (to, from, nowMs) => linkEvidence(links, to, from, nowMs),
+    ...(deps.random ? { random: deps.random } : {}),
+    onIssued: ({ jobId, chain, alternatives, lanes, host, isToLearn }, { clientAddress }, { basis }) => {
+      jobs.add({ jobId, chain, alternatives, lanes, host, basis, network: clientPrefix(clientAddress) });
+      if (isToLearn) emit({ type: 'explored', jobId, host });
+    },
   });
   for (const kind of DEPOT_FACTS) facts.store.watch(kind, () => plans.noteDepots());
   const service = new DepotService({
@@ -217,12 +267,21 @@ export function createMaster(deps: MasterDeps): Master {
     masters,
     clients: new ClientTable(facts),
     idleLinks: new IdleLinks({ links }),
+    outcomes,
     emit,
   });
 
   const api = createApi(emit, [
     depotRoutes({ service, registry, downChecks, sources, enrolmentSecret, now, emit }),
     planRoutes({ plans, legs, now, emit }),
+    outcomeRoutes({ outcomes, metricsNetworks: config.metricsNetworks }),
+    feedbackRoutes({
+      service: new FeedbackService({ jobs, book: wishes, outcomeOf, emit }),
+      book: wishes,
+      metricsNetworks: config.metricsNetworks,
+      now,
+    }),
+    linkRoutes({ links, metricsNetworks: config.metricsNetworks, now }),
     prefixRoutes({ whereabouts, files: prefixFiles, metricsNetworks: config.metricsNetworks, now }),
     operationsRoutes({
       masterKeys: () => masters.keys(),
@@ -264,10 +323,12 @@ export function createMaster(deps: MasterDeps): Master {
         throw asListenFailure(failure, formatAuthority(host, port));
       });
       masters.announce(publicUrl(), [masterKeyOf(signingKey)], now());
+      nats?.start();
       void exchange.start();
       return { url: publicUrl() };
     },
     renewCertificate: (tls) => server.renewCertificate(tls),
+    renewBusCertificate: (tls) => nats?.renew(tls),
     reloadPrefixes: (prefixes, paths) => {
       site = prefixes.site;
       return prefixFiles.reload(paths);

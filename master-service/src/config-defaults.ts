@@ -20,6 +20,11 @@ export const DEFAULT_UNKNOWN_RTT_MS = 100;
 /** `planner.assumptions.rateBps`: ... at the rate of a usual line. */
 export const DEFAULT_UNKNOWN_RATE_BPS = 100e6;
 
+/** `planner.explore.share`: Of downloads where another chain may turn out faster: what is learned serves the nineteen others. */
+export const DEFAULT_EXPLORE_SHARE = 0.05;
+/** `planner.explore.mostRegret`: Such a download takes so much longer at most by all that is known, so that all together lose less than 2 %. */
+export const DEFAULT_EXPLORE_REGRET = 0.25;
+
 /** `tickets.startSeconds`: Time from a plan to the first request at the depot: a person who thinks about a save dialogue. */
 export const DEFAULT_START_SECONDS = 600;
 /** `tickets.lifeSeconds`: The longest download that is served without asking the master again. */

@@ -94,6 +94,45 @@ describe('a configuration', () => {
     expect(mistakesOf({ ...rest, ...who })).toEqual([]);
   });
 
+  test('that meets other masters over NATS on this machine, or elsewhere with certificates, is taken', () => {
+    const tls = { certFile: 'bus.pem', keyFile: 'bus.key' };
+    const here = { site: 'rj', servers: ['nats://127.0.0.1:4222', 'nats://localhost', 'nats://[::1]:4222'] };
+    const there = { site: 'rj', servers: ['tls://nats.example:4222'], tls, trustedCaFiles: ['ca.pem'] };
+    for (const bus of [here, there]) expect(mistakesOf({ ...least, bus })).toEqual([]);
+  });
+
+  test('whose bus has mistakes is refused with all of them', () => {
+    const bus = {
+      site: 'R J',
+      servers: ['nats://user:secret@127.0.0.1', 'http://127.0.0.1', 'nats://127.0.0.1/x', 'nats://'],
+      tls: { certFile: 'bus.pem' },
+      trustedCaFiles: [''],
+      server: 'x',
+    };
+    expect(mistakesOf({ ...least, bus }).toSorted()).toEqual(
+      [0, 1, 2, 3]
+        .map((index) => `bus.servers.${index}`)
+        .concat('bus.server', 'bus.site', 'bus.tls.keyFile', 'bus.trustedCaFiles.0')
+        .toSorted(),
+    );
+    expect(mistakesOf({ ...least, bus: { site: 'rj', servers: [] } })).toEqual(['bus.servers']);
+  });
+
+  test.each([
+    'nats://nats.example:4222',
+    'nats://127.0.0.1.example',
+    'tls://127.0.0.1:4222',
+    'nats://10.0.0.1',
+  ])('that would speak with %s without certificates is refused', (server) => {
+    expect(mistakesOf({ ...least, bus: { site: 'rj', servers: [server] } })).toEqual(['bus.tls']);
+  });
+
+  test('that gives this master two sites is refused', () => {
+    const bus = { site: 'rj', servers: ['nats://127.0.0.1'] };
+    expect(mistakesOf({ ...least, bus, prefixes: { site: 'pe' } })).toEqual(['bus.site']);
+    expect(mistakesOf({ ...least, bus, prefixes: { site: 'rj' } })).toEqual([]);
+  });
+
   test.each([undefined, null, 'text', []])('that is %j is refused, not crashed on', (input) => {
     expect(mistakesOf(input)).not.toEqual([]);
   });

@@ -53,6 +53,31 @@ const prefixesSchema = z.strictObject({
 });
 export type PrefixesConfig = z.output<typeof prefixesSchema>;
 
+const busSchema = z
+  .strictObject({
+    /** Who this master is to the others: its site, named as its depot. No other master has it. */
+    site: z.string().regex(DEPOT_ID, 'must be the name of a site, which its depot has, too'),
+    /** NATS servers, best first. */
+    servers: z
+      .array(
+        z
+          .string()
+          .refine(
+            (url) => natsHost(url) !== undefined,
+            'must be a NATS URL without credentials, for example nats://127.0.0.1:4222 or tls://nats.example:4222',
+          ),
+      )
+      .min(1, 'must name a server'),
+    /** What the servers know this master by. */
+    tls: tlsFilesSchema.optional(),
+    /** Authorities of the servers' certificates; left out, those of the system. */
+    trustedCaFiles: z.array(z.string().min(1)).default([]),
+  })
+  .refine((bus) => bus.tls !== undefined || bus.servers.every(isPlainHere), {
+    path: ['tls'],
+    error: 'must be given for tls://, and for servers on other machines',
+  });
+
 const linkSchema = z.strictObject({
   between: z
     .tuple([z.string(), z.string()])
@@ -99,6 +124,21 @@ const plannerSchema = z.strictObject({
   minLaneBytes: bytes(defaults.DEFAULT_MIN_LANE_BYTES),
   /** Whether clients may choose the chain by `via=` and the lanes by `lanes=`. */
   allowVia: z.boolean().default(false),
+  /** Which share of downloads may take a chain that may turn out faster, and by which share it may be slower; share 0 turns that off. */
+  explore: z
+    .strictObject({
+      share: z
+        .number()
+        .min(0, 'must be 0 to 0.2')
+        .max(0.2, 'must be 0 to 0.2')
+        .default(defaults.DEFAULT_EXPLORE_SHARE),
+      mostRegret: z
+        .number()
+        .min(0, 'must be 0 to 1')
+        .max(1, 'must be 0 to 1')
+        .default(defaults.DEFAULT_EXPLORE_REGRET),
+    })
+    .prefault({}),
   /** What counts for links of which nothing else is known. */
   assumptions: assumptionsSchema.prefault({}),
 });
@@ -190,6 +230,8 @@ const masterConfigSchema = z
     entryGroups: entryGroupsSchema,
     /** Who is where. */
     prefixes: prefixesSchema.prefault({}),
+    /** What other masters are met on; left out, this one is alone. */
+    bus: busSchema.optional(),
     metricsNetworks: networksSchema.default([...DEFAULT_METRICS_NETWORKS]),
     /** A sentence for the page, for example that the links are imaginary. */
     note: z.string().max(500).optional(),
@@ -199,6 +241,10 @@ const masterConfigSchema = z
     error: 'give origins, clients or public: without one of them nobody is served',
     // Also when other keys are wrong, so that all mistakes are listed at once.
     when: () => true,
+  })
+  .refine(({ bus, prefixes }) => !bus || (prefixes.site ?? bus.site) === bus.site, {
+    path: ['bus', 'site'],
+    error: 'must be that of prefixes.site, where both are given',
   });
 
 export type MasterConfig = z.output<typeof masterConfigSchema>;
@@ -213,4 +259,18 @@ function servesSomebody(config: WhoIsServed | undefined): boolean {
   if (typeof config !== 'object' || config === null) return true;
   const given = (list: unknown) => list !== undefined && !(Array.isArray(list) && list.length === 0);
   return given(config.origins) || given(config.clients) || (config.public ?? false) !== false;
+}
+
+/** The host of a NATS URL; `undefined` for what is none, or holds credentials. */
+function natsHost(text: string): string | undefined {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const isNats = url !== undefined && /^(nats|tls):$/.test(url.protocol) && /^\/?$/.test(url.pathname);
+  return isNats && !`${url.username}${url.password}${url.search}${url.hash}` && url.hostname
+    ? url.hostname
+    : undefined;
+}
+
+/** Whether a server is on this machine, so that nobody else can listen in, and TLS is not asked for. */
+function isPlainHere(url: string): boolean {
+  return url.startsWith('nats:') && /^(localhost|127\.[\d.]+|\[::1\])$/.test(natsHost(url) ?? '');
 }

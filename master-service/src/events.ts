@@ -1,4 +1,4 @@
-import type { ErrorCode } from '@longhaul/shared';
+import type { ErrorCode, FeedbackAnswer, FeedbackRequest, JobDownload } from '@longhaul/shared';
 import type { RefusedConnection } from '@longhaul/shared/service';
 
 export type Decision = 'chain' | 'direct';
@@ -14,6 +14,27 @@ export type MasterEvent =
       readonly decision: Decision;
       readonly jobId: string;
       readonly host: string;
+    }
+  /** The entry depot of a planned job has told that a download of it has ended. */
+  | {
+      readonly type: 'job-ended';
+      readonly jobId: string;
+      readonly host: string;
+      readonly outcome: JobDownload['outcome'];
+      /** |ln(measured / predicted)| of its seconds; left out where it cannot be compared. */
+      readonly error?: number;
+      /** By which share of direct's time it took longer than direct, as far as that is known. */
+      readonly regret?: number;
+    }
+  /** A download was given another chain than the best one that is known, to learn. */
+  | { readonly type: 'explored'; readonly jobId: string; readonly host: string }
+  /** A client has told how a download went, and what came of that. */
+  | {
+      readonly type: 'feedback';
+      readonly jobId: string;
+      readonly host: string;
+      readonly verdict: FeedbackRequest['verdict'];
+      readonly effect: FeedbackAnswer['effect'];
     }
   | { readonly type: 'refused'; readonly code: ErrorCode }
   | { readonly type: 'depot-registered'; readonly depot: string }
@@ -49,6 +70,10 @@ export type MasterEvent =
       readonly from: string;
       readonly facts: number;
     }
+  /** A NATS server can be reached, for the first time or again. */
+  | { readonly type: 'bus-connected'; readonly server: string }
+  /** Something is wrong with the bus: what is known stays, and is planned with. */
+  | { readonly type: 'bus-failed'; readonly code: ErrorCode; readonly detail: string | undefined }
   /** What earlier processes of this master had learned is known again. */
   | { readonly type: 'facts-restored'; readonly facts: number }
   /** This machine's clock was set; what was learned is as old as before. */

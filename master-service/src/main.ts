@@ -50,17 +50,28 @@ async function main(): Promise<void> {
 async function serve(configFile: string, version: string, log: Logger): Promise<void> {
   const read = () => {
     const { config, baseDir } = readConfigFile(configFile, readMasterConfig);
-    const tls = readNamedFiles(baseDir, (files) => files.tls('tls', config.tls));
-    const { prefixes } = config;
+    const { prefixes, bus } = config;
+    const { tls, busTls, authorities } = readNamedFiles(baseDir, (files) => ({
+      tls: files.tls('tls', config.tls),
+      busTls: files.tls('bus.tls', bus?.tls),
+      authorities: files.authorities('bus.trustedCaFiles', bus?.trustedCaFiles ?? []),
+    }));
     const inFolder = (path: string | undefined) => (path === undefined ? undefined : resolve(baseDir, path));
     const prefixPaths = {
       coverage: inFolder(prefixes.coverageFile),
       asTable: inFolder(prefixes.asTableFile),
     };
-    return { config, stateDir: resolve(baseDir, config.stateDir), prefixPaths, material: { tls, prefixes } };
+    const material = { tls, prefixes, 'bus.tls': busTls, 'bus.trustedCaFiles': authorities };
+    return {
+      config,
+      stateDir: resolve(baseDir, config.stateDir),
+      prefixPaths,
+      material,
+      busTls: busTls && { ...busTls, authorities },
+    };
   };
   const started = read();
-  const { config, stateDir, prefixPaths, material } = started;
+  const { config, stateDir, prefixPaths, material, busTls } = started;
   const state = openStateFolder(stateDir);
   const master = createMaster({
     config,
@@ -68,6 +79,7 @@ async function serve(configFile: string, version: string, log: Logger): Promise<
     depotStore: new FileDepotStore(state),
     factsFile: new FactsFile(state),
     ...(material.tls ? { tls: material.tls } : {}),
+    ...(busTls ? { busTls } : {}),
     prefixPaths,
     webDir: fileURLToPath(new URL('../dist/web', import.meta.url)),
     version,
@@ -76,6 +88,7 @@ async function serve(configFile: string, version: string, log: Logger): Promise<
   });
   const take = (next: ReturnType<typeof read>) => {
     if (next.material.tls) master.renewCertificate(next.material.tls);
+    if (next.busTls) master.renewBusCertificate(next.busTls);
     void master.reloadPrefixes(next.config.prefixes, next.prefixPaths);
   };
   obeySignals({
@@ -107,6 +120,8 @@ function eventLogger(log: Logger): (event: MasterEvent) => void {
     else if (event.type === 'depot-twice')
       warn(`${type} ${event.depot}`, fields, ERRORS['depot-twice'].message);
     else if (event.type === 'facts-restored') log.info(fields, 'facts restored');
+    else if (event.type === 'bus-connected') log.info(fields, 'connected with other masters');
+    else if (event.type === 'bus-failed') warn(`${type} ${event.code}`, fields, ERRORS[event.code].message);
     else if (event.type === 'clock-set') log.warn(fields, 'the clock was set');
     else if (event.type === 'facts-refused')
       warn(`${type} ${event.code} ${event.from}`, fields, ERRORS[event.code].message);

@@ -43,6 +43,31 @@ export function leastSure(sources: readonly FigureSource[]): FigureSource {
   return FIGURE_SOURCES.findLast((source) => sources.includes(source)) ?? 'assumed';
 }
 
+/** What is known of one figure, as a distribution. */
+const knownFigureSchema = z.object({
+  /** The median, in the figure's unit. */
+  value: z.number(),
+  /** Standard deviation of the natural logarithm: 0.1 is about 10 %, 0.7 a factor of two, 0 no doubt. */
+  spread: z.number(),
+  /** Measurements that it rests on, old ones as parts of one. */
+  samples: z.number(),
+  /** Of the newest one; left out where nothing of it is measured. */
+  ageMs: z.optional(z.number()),
+  source: figureSourceSchema,
+});
+export type KnownFigure = z.infer<typeof knownFigureSchema>;
+
+/** What is known of a leg, and by whom. */
+const legEvidenceSchema = z.object({
+  rttMs: knownFigureSchema,
+  lossRate: knownFigureSchema,
+  /** Of one connection. */
+  goodputBps: knownFigureSchema,
+  /** The depots that have measured it, its sender first; empty where nobody has. */
+  by: z.array(z.string()),
+});
+export type LegEvidence = z.infer<typeof legEvidenceSchema>;
+
 /** How the two figures of a leg are known. */
 const legKnowledgeSchema = z.object({
   rttSource: figureSourceSchema,
@@ -61,6 +86,8 @@ const legSchema = z.extend(legKnowledgeSchema, {
   goodputBps: z.number(),
   /** What holds the leg back. */
   limit: z.enum(['rate', 'window', 'loss']),
+  /** All that is known of it; left out by masters that do not tell. */
+  evidence: z.optional(legEvidenceSchema),
 });
 
 const predictionSchema = z.object({
@@ -78,6 +105,8 @@ const decisionReasonSchema = z.enum([
   'chain-faster',
   /** The request names the chain (`via`). */
   'chain-asked',
+  /** Another chain than the best is taken: it may turn out faster, and hardly slower. */
+  'to-learn',
   /** The operator has turned chains off (`planner.maxDepots: 0`). */
   'chains-off',
   /** No depot is registered here. */
@@ -86,6 +115,8 @@ const decisionReasonSchema = z.enum([
   'no-depot-up',
   /** The request avoids every depot that is up, or those without which no chain wins. */
   'depots-avoided',
+  /** Clients of this network asked for direct downloads from this origin (`POST /v1/feedback`). */
+  'direct-preferred',
   /** Depots are up, but the links of no chain are all known. */
   'links-unknown',
   /** A chain would be clearly faster for a larger file. */
@@ -182,6 +213,61 @@ export function isFileSize(sizeBytes: number): boolean {
   return Number.isInteger(sizeBytes) && sizeBytes >= 1 && sizeBytes <= MAX_FILE_BYTES;
 }
 
+/** The neighbours of one depot in one job: the client or a depot before it, and depots or the origin behind it. */
+const MAX_NEIGHBOURS = 32;
+/** A job that took longer than this is a mistake of measuring: tickets live for days at most. */
+const MAX_JOB_SECONDS = 10_000_000;
+/** Finished jobs that one heartbeat tells of. */
+export const MAX_JOB_REPORTS = 100;
+
+const jobId = z.string().check(z.regex(/^[A-Za-z0-9_-]{1,16}$/));
+
+/** What a leg's sender waited for, most of the time: the peer's window, room in the send buffer, the network, or something to send. */
+const legLimitSchema = z.enum(['congestion-window', 'receiver', 'send-buffer', 'idle']);
+
+/** What all connections of a job to one neighbour did together, as the kernel tells. */
+const jobLegSchema = z.object({
+  /** A depot's id, `client` or `origin`. */
+  peer: depotId,
+  connections: count,
+  sentBytes: count,
+  /** Of these, what was sent again. */
+  retransmittedBytes: count,
+  receivedBytes: count,
+  /** The least round trip. */
+  rttMs: z.optional(z.number().check(z.minimum(0), z.maximum(MAX_RTT_MS))),
+  /** What the network carried of one connection, while nothing but the network held it back. */
+  goodputBps: z.optional(z.number().check(z.positive(), z.maximum(MAX_GOODPUT_BPS))),
+  limitedBy: z.optional(legLimitSchema),
+});
+export type JobLeg = z.infer<typeof jobLegSchema>;
+
+/** How downloads of a job ended, by their entry depot. */
+const jobDownloadSchema = z.object({
+  /** Downloads of this job that have ended: a client that asks for parts has several. */
+  requests: count,
+  bodyBytes: count,
+  /** From the request to the last byte, of the last one. */
+  seconds: z.number().check(z.minimum(0), z.maximum(MAX_JOB_SECONDS)),
+  /** Whether it asked for the whole file and got it. */
+  isWhole: z.boolean(),
+  outcome: z.enum(['complete', 'upstream-broke', 'client-left']),
+  /** The depots that it came over in the end, the entry depot first. */
+  chain: depotIds,
+});
+export type JobDownload = z.infer<typeof jobDownloadSchema>;
+
+/** What a depot tells of a job that has ended there, or of what has ended of it. */
+export const jobReportSchema = z.object({
+  jobId,
+  /** How long its connections lasted. */
+  seconds: z.number().check(z.minimum(0), z.maximum(MAX_JOB_SECONDS)),
+  legs: z.array(jobLegSchema).check(z.maxLength(MAX_NEIGHBOURS)),
+  /** Left out by all but the entry depot. */
+  download: z.optional(jobDownloadSchema),
+});
+export type JobReport = z.infer<typeof jobReportSchema>;
+
 const sizeReportSchema = z.object({
   urlHash: base64url,
   sizeBytes: z.number().check(z.refine(isFileSize)),
@@ -197,6 +283,13 @@ export const MAX_UNREACHED = 16;
 export const heartbeatRequestSchema = z.object({
   activeTransfers: count,
   draining: z.boolean(),
+  /** What this depot sends towards clients, straight or through others, and can send; left out where its operator has set no bound. */
+  uplink: z.optional(
+    z.object({
+      sentBps: z.number().check(z.minimum(0), z.maximum(MAX_GOODPUT_BPS)),
+      mostBps: z.number().check(z.positive(), z.maximum(MAX_GOODPUT_BPS)),
+    }),
+  ),
   links: z.array(linkReportSchema).check(z.maxLength(1000)),
   /** Left out by depots that do not measure them. */
   clients: z.optional(z.array(clientReportSchema).check(z.maxLength(1000))),
@@ -205,6 +298,8 @@ export const heartbeatRequestSchema = z.object({
   entryGroup: z.optional(depotId),
   /** Depots that it could not reach since the last one; left out where there are none. */
   unreached: z.optional(z.array(depotId).check(z.maxLength(MAX_UNREACHED))),
+  /** Jobs that have ended since the last heartbeat; left out where there are none. */
+  jobs: z.optional(z.array(jobReportSchema).check(z.maxLength(MAX_JOB_REPORTS))),
 });
 export type HeartbeatRequest = z.infer<typeof heartbeatRequestSchema>;
 
@@ -266,9 +361,6 @@ export const challengeAnswerSchema = z.object({
 });
 export type ChallengeAnswer = z.infer<typeof challengeAnswerSchema>;
 
-/** The neighbours of one depot in one job: the client or a depot before it, and depots or the origin behind it. */
-const MAX_NEIGHBOURS = 32;
-
 /** What the connections of a job to one neighbour do now, as the kernel tells. */
 const neighbourLegSchema = z.strictObject({
   /** A depot's id, `client` or `origin`. */
@@ -289,6 +381,25 @@ export const depotLegsSchema = z.object({
 /** `POST /v1/legs`: what the legs of a download do now, for whoever holds its ticket. */
 export const legsRequestSchema = z.strictObject({ ticket: z.string().check(z.maxLength(MAX_TICKET_CHARS)) });
 
+/** `POST /v1/feedback`: how a download went, by the client that has its job id. */
+export const feedbackRequestSchema = z.strictObject({
+  jobId,
+  /** `failed` may name the depot where it failed; `prefer-direct` asks for no chain from this origin. */
+  verdict: z.enum(['worked', 'slow', 'failed', 'prefer-direct']),
+  depot: z.optional(depotId),
+});
+export type FeedbackRequest = z.infer<typeof feedbackRequestSchema>;
+
+/** What comes of it, for the client's network. */
+export const feedbackAnswerSchema = z.object({
+  jobId: z.string(),
+  effect: z.enum(['none', 'avoids-depot', 'goes-direct']),
+  depot: z.optional(z.string()),
+  /** ISO 8601: until then. */
+  until: z.optional(z.string()),
+});
+export type FeedbackAnswer = z.infer<typeof feedbackAnswerSchema>;
+
 const runningLegSchema = z.object({
   /** Who sends the file on this leg and who receives: depot ids, `origin`, `client`. */
   from: z.string(),
@@ -300,10 +411,54 @@ const runningLegSchema = z.object({
 });
 export type RunningLeg = z.infer<typeof runningLegSchema>;
 
+const outcomeLegSchema = z.object({
+  /** Who sends the file on this leg and who receives: depot ids, `origin`, `client`. */
+  from: z.string(),
+  to: z.string(),
+  /** Left out for a leg that was not planned. */
+  predicted: z.optional(
+    z.object({ rttMs: z.number(), goodputBps: z.number(), limit: z.enum(['rate', 'window', 'loss']) }),
+  ),
+  /** Left out where no depot has told of it. */
+  measured: z.optional(
+    z.object({
+      connections: count,
+      bytes: count,
+      rttMs: z.optional(z.number()),
+      /** Of what was sent, what was sent again; known where the sender has told. */
+      lossRate: z.optional(z.number()),
+      /** All bytes by the whole time. */
+      meanBps: z.number(),
+      /** What the network carried of one connection, while nothing else held it back. */
+      goodputBps: z.optional(z.number()),
+      limitedBy: z.optional(legLimitSchema),
+      /** Both ends have told, and not the same: the receiver has got less than the sender has sent. */
+      isDisputed: z.optional(z.literal(true)),
+    }),
+  ),
+});
+export type OutcomeLeg = z.infer<typeof outcomeLegSchema>;
+
+/** What came of a plan, beside what it predicted. */
+export const outcomeSchema = z.object({
+  /** The chain of the plan, the entry depot first; empty for direct. */
+  chain: z.array(z.string()),
+  lanes,
+  download: z.optional(jobDownloadSchema),
+  /** For the bytes that were delivered, and from the entry depot's point of view; left out where the download cannot be compared. */
+  predictedSeconds: z.optional(z.number()),
+  /** What direct would have taken by what is known of it; left out where that is not known. */
+  directSeconds: z.optional(z.number()),
+  legs: z.array(outcomeLegSchema),
+});
+export type Outcome = z.infer<typeof outcomeSchema>;
+
 export const legsAnswerSchema = z.object({
   jobId: z.string(),
   /** Those that depots have told of, from the client's on; empty while nothing runs. */
   legs: z.array(runningLegSchema),
+  /** What came of it, once depots have told. */
+  outcome: z.optional(outcomeSchema),
 });
 export type LegsAnswer = z.infer<typeof legsAnswerSchema>;
 

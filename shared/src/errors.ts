@@ -66,6 +66,18 @@ export const ERRORS = {
     'The request does not have the form that is expected here: correct it, then ask again.',
   ),
   'not-found': entry(404, 'client', false, 'There is nothing at this address: check the path.'),
+  'job-unknown': entry(
+    404,
+    'client',
+    false,
+    'This master knows nothing of that download: give the job id that the redirect or the plan named, within the hour.',
+  ),
+  'feedback-limited': entry(
+    429,
+    'client',
+    true,
+    'Your network has told this master very much of late: wait, then tell it again.',
+  ),
   'method-not-allowed': entry(
     405,
     'client',
@@ -551,6 +563,30 @@ export const ERRORS = {
     'master',
     true,
     'No other master has answered on the bus: the view of this one is used until one does.',
+  ),
+  'bus-unreachable': entry(
+    0,
+    'master',
+    true,
+    'There is no connection to a NATS server, so nothing is told and heard; plans go on from what is known: look whether those of bus.servers run, and at their logs.',
+  ),
+  'bus-refused': entry(
+    0,
+    'master',
+    true,
+    'The NATS server does not let this master in, or not tell or hear what masters do: compare its permissions, certificates and max_payload with what it was given for this site.',
+  ),
+  'bus-overfull': entry(
+    0,
+    'master',
+    true,
+    'More goes over the bus than is taken, so some was left out, and is asked for again: look how busy NATS servers, network and masters are.',
+  ),
+  'bus-malformed': entry(
+    0,
+    'master',
+    false,
+    'What came over the bus is not what masters tell each other: look who else may publish there.',
   ),
   'state-unusable': entry(
     500,

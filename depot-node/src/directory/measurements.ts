@@ -1,4 +1,12 @@
-import { type ClientReport, isFileSize, type LinkReport, type SizeReport } from '@longhaul/shared';
+import {
+  type ClientReport,
+  isFileSize,
+  type JobReport,
+  joinJobReports,
+  type LinkReport,
+  MAX_JOB_REPORTS,
+  type SizeReport,
+} from '@longhaul/shared';
 
 /** Measurements of each kind kept between two heartbeats; the newest win. */
 const MAX_REPORTS = 1000;
@@ -9,6 +17,8 @@ export interface Reports {
   /** Left out where there are none: a master of before knows none. */
   readonly clients?: ClientReport[];
   readonly sizes: SizeReport[];
+  /** Left out where none has ended. */
+  readonly jobs?: JobReport[];
 }
 
 /** What this depot has measured since its master took the last report. */
@@ -16,6 +26,7 @@ export class Measurements {
   readonly #links = new Map<string, LinkReport>();
   readonly #clients = new Map<string, ClientReport>();
   readonly #sizes = new Map<string, SizeReport>();
+  readonly #jobs = new Map<string, JobReport>();
 
   /** Notes what a link did; the smallest round trip of an interval counts. */
   noteLink(report: LinkReport): void {
@@ -37,20 +48,30 @@ export class Measurements {
     if (isFileSize(sizeBytes)) keep(this.#sizes, urlHash, report);
   }
 
+  /** Notes what has ended of a job. */
+  noteJob(report: JobReport): void {
+    const known = this.#jobs.get(report.jobId);
+    keep(this.#jobs, report.jobId, known ? joinJobReports(known, report) : report, MAX_JOB_REPORTS);
+  }
+
   /** Everything that has not been taken yet. */
   all(): Reports {
     const clients = [...this.#clients.values()];
+    const jobs = [...this.#jobs.values()];
     return {
       links: [...this.#links.values()],
       ...(clients.length > 0 ? { clients } : {}),
       sizes: [...this.#sizes.values()],
+      ...(jobs.length > 0 ? { jobs } : {}),
     };
   }
 
-  forget({ links, clients = [], sizes }: Reports): void {
+  forget({ links, clients = [], sizes, jobs = [] }: Reports): void {
     for (const { to } of links) this.#links.delete(to);
     for (const { prefix } of clients) this.#clients.delete(prefix);
     for (const { urlHash } of sizes) this.#sizes.delete(urlHash);
+    // What has ended of a job meanwhile was not told.
+    for (const told of jobs) if (this.#jobs.get(told.jobId) === told) this.#jobs.delete(told.jobId);
   }
 }
 
@@ -69,11 +90,11 @@ function sentTogether(known: Sent | undefined, report: Sent): Sent {
 }
 
 /** Keeps a report as the newest; the oldest makes room. */
-function keep<Report>(reports: Map<string, Report>, key: string, report: Report): void {
+function keep<Report>(reports: Map<string, Report>, key: string, report: Report, most = MAX_REPORTS): void {
   reports.delete(key);
   reports.set(key, report);
   for (const oldest of reports.keys()) {
-    if (reports.size <= MAX_REPORTS) return;
+    if (reports.size <= most) return;
     reports.delete(oldest);
   }
 }

@@ -2,6 +2,8 @@ import {
   type ClientReport,
   type Directory,
   type ErrorCode,
+  type HeartbeatRequest,
+  type JobReport,
   type LinkReport,
   type LinkTest,
   LonghaulError,
@@ -37,6 +39,8 @@ interface MembershipComponents {
   readonly heartbeatMs: number;
   readonly activeTransfers: () => number;
   readonly entryGroup: string | undefined;
+  /** What the uplink carries and can carry; left out where that is not bounded. */
+  readonly uplink?: (() => NonNullable<HeartbeatRequest['uplink']>) | undefined;
   /** What the connections to other depots told since the last call. */
   readonly takeLinkReports: () => readonly LinkReport[];
   /** What the connections to clients told since the last call, by their networks. */
@@ -141,6 +145,11 @@ export class Membership {
     this.#measurements.noteSize(urlHash, sizeBytes, isWholeOnly);
   }
 
+  /** Notes what has ended of a job. */
+  noteJob(report: JobReport): void {
+    this.#measurements.noteJob(report);
+  }
+
   async #exchange(): Promise<void> {
     try {
       if (!this.#registered) await this.#register();
@@ -170,15 +179,18 @@ export class Membership {
   }
 
   async #heartbeat(): Promise<void> {
-    const { client, takeLinkReports, takeClientReports, activeTransfers, entryGroup } = this.#components;
+    const { client, takeLinkReports, takeClientReports, activeTransfers, entryGroup, uplink } =
+      this.#components;
     for (const report of takeLinkReports()) this.#measurements.noteLink(report);
     for (const report of takeClientReports()) this.#measurements.noteClient(report);
     const reports = this.#measurements.all();
     const draining = this.#draining;
     const unreached = [...this.#unreached];
+    const load = uplink ? { uplink: uplink() } : {};
     const report = {
       activeTransfers: activeTransfers(),
       draining,
+      ...load,
       ...reports,
       ...(entryGroup === undefined ? {} : { entryGroup }),
       ...(unreached.length > 0 ? { unreached } : {}),

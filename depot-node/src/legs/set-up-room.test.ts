@@ -59,4 +59,21 @@ describe('room for chains that are being built', () => {
     leave();
     (await room.enter('here', FIRST, NEVER))();
   });
+
+  test('has a crowd begin a few at a time, so that others have their turns in between', async () => {
+    const room = new SetUpRoom(1000, 60_000);
+    const begun: string[] = [];
+    const enter = (name: string, isFurther: boolean) =>
+      room.enter('here', isFurther, NEVER).then(() => begun.push(name));
+    for (let count = 0; count < 40; count += 1) void enter('lane', FURTHER);
+    for (let count = 0; count < 40; count += 1) void enter('download', FIRST);
+    const inTurns: number[] = [];
+    for (let before = 0; begun.length < 80; before = begun.length) {
+      await new Promise(setImmediate);
+      inTurns.push(begun.length - before);
+    }
+    // The first look may see two turns.
+    expect(Math.max(...inTurns)).toBeLessThanOrEqual(8);
+    expect(begun.indexOf('lane', 4), 'but for those that found nobody before them').toBe(44);
+  });
 });

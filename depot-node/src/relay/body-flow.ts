@@ -28,7 +28,7 @@ export function createBodyFlow(command: BodyCommand, components: EndComponents, 
     queued: false,
     reportedBytes: 0,
     turn: (now) => {
-      const result = step(direction, components);
+      const result = step(direction, components, now);
       if (result === 'source-broke' || result === 'sink-broke') return { end: result };
       if (undelivered(direction) === 0) {
         if (direction.wanted === 0) return { end: 'complete' };
@@ -38,7 +38,8 @@ export function createBodyFlow(command: BodyCommand, components: EndComponents, 
         lastMoveMs = now;
         return 'again';
       }
-      return hasFailed(sink) ? { end: 'sink-broke' } : 'wait';
+      if (hasFailed(sink)) return { end: 'sink-broke' };
+      return result === 'gathering' ? 'gather' : 'wait';
     },
     expired: (now) => {
       const waitsForSink = undelivered(direction) > 0;

@@ -175,6 +175,30 @@ describe('one direction of a flow', () => {
     expect([coded.lent.size, watched.lent.size]).toEqual([0, 0]);
   });
 
+  test('after many bytes has what comes in single packets gather before it becomes records', () => {
+    const { components, calls, direction } = fakeKernel(
+      { taken: [70_000, 1448, 25_000, 80_000, 1448], given: Array(5).fill(Infinity) },
+      false,
+    );
+    const one = direction();
+    const at = (nowMs: number) => step(one, components, nowMs);
+    expect([at(0), at(0.1)], 'the first packet waits for nobody').toEqual(['moved', 'moved']);
+    expect([at(0.2), at(1.9)]).toEqual(['gathering', 'gathering']);
+    expect(calls.in).toBe(2);
+    expect([at(2.1), at(3), at(4.2)]).toEqual(['moved', 'gathering', 'moved']);
+    expect(at(4.3), 'so much at once is enough').toBe('moved');
+    expect(one.delivered).toBe(70_000 + 1448 + 25_000 + 80_000 + 1448);
+  });
+
+  test('lets nothing gather at the beginning, nor where no records are made', () => {
+    const short = fakeKernel({ taken: [900, 900, 900], given: [900, 900, 900] }, false);
+    const spliced = fakeKernel({ taken: [70_000, 900, 900], given: [70_000, 900, 900] });
+    for (const { components, direction } of [short, spliced]) {
+      const one = direction();
+      for (let turn = 0; turn < 3; turn += 1) expect(step(one, components, 0)).toBe('moved');
+    }
+  });
+
   test('loses and invents nothing, whatever the kernel answers', () => {
     const answer = fc.oneof(fc.integer({ min: 1, max: 2_000_000 }), fc.constant(-EAGAIN));
     fc.assert(
@@ -190,7 +214,7 @@ describe('one direction of a flow', () => {
           const held = holdBytes(kernel, new Uint8Array(headBytes));
           const one = direction({ wanted: sizeBytes, held });
           for (let turn = 0; turn < 3 * (taken.length + given.length); turn += 1) {
-            step(one, components);
+            step(one, components, turn);
             one.source.readable = true;
             one.sink.writable = true;
           }

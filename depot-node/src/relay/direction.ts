@@ -9,6 +9,14 @@ import { PIPE_BYTES, type PipePool } from './pipe-pool.ts';
 const { EAGAIN, EINTR } = constants.errno;
 
 /**
+ * How long bytes gather that are to become records. A record of each packet that comes is 22 bytes and a second packet more: a
+ * twentieth of the line, which a connection that is as fast cannot bring on, so that its queue grows until it overflows.
+ */
+const GATHER_MS = 2;
+/** Nothing gathers before so much has passed, as handshakes, heads and short bodies; and four full records are long enough. */
+const MANY_BYTES = 65_536;
+
+/**
  * Bytes on their way from one end to the other. New ones are taken only when nothing is held: then nothing is lost when
  * the source breaks, and `EAGAIN` of a splice into the pipe can only mean that the source is dry.
  */
@@ -25,9 +33,12 @@ export interface Direction {
   /** Bytes handed to the sink. */
   delivered: number;
   sourceEnded: boolean;
+  /** Until then bytes gather in the source's connection. */
+  gatherUntilMs: number;
 }
 
-export type Step = 'moved' | 'waiting' | 'source-broke' | 'sink-broke';
+/** `gathering`: bytes have come, but are taken a little later. */
+export type Step = 'moved' | 'waiting' | 'gathering' | 'source-broke' | 'sink-broke';
 
 /** What directions of one thread share. */
 export interface DirectionComponents {
@@ -59,6 +70,7 @@ export function createDirection(
     inPipe: 0,
     delivered: 0,
     sourceEnded: false,
+    gatherUntilMs: 0,
   };
 }
 
@@ -75,11 +87,15 @@ export function undelivered({ held, inPipe }: Direction): number {
   return inPipe + (held ? held.end - held.offset : 0);
 }
 
-/** One move in and one move out, at most. `moved` says that another step may go further. */
-export function step(direction: Direction, components: DirectionComponents): Step {
+/**
+ * One move in and one move out, at most. `moved` says that another step may go further. Where the time is given, bytes for a sink
+ * that makes records of them gather, once there have been many.
+ */
+export function step(direction: Direction, components: DirectionComponents, nowMs?: number): Step {
   let moved = false;
   if (undelivered(direction) === 0 && !direction.sourceEnded && direction.wanted > 0) {
     if (!direction.source.readable) return 'waiting';
+    if (nowMs !== undefined && nowMs < direction.gatherUntilMs) return 'gathering';
     const taken = take(direction, components);
     if (taken < 0) {
       releasePipe(direction, components.pipes);
@@ -90,6 +106,9 @@ export function step(direction: Direction, components: DirectionComponents): Ste
     }
     if (taken === 0) direction.sourceEnded = true;
     direction.wanted -= taken;
+    const makesRecords = nowMs !== undefined && !direction.sink.isPlain;
+    if (makesRecords && direction.delivered >= MANY_BYTES && taken < MANY_BYTES)
+      direction.gatherUntilMs = nowMs + GATHER_MS;
     moved = true;
   }
   if (undelivered(direction) > 0 && direction.sink.writable) {

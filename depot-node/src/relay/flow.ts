@@ -49,8 +49,8 @@ export interface Flow {
   readonly segments?: (() => readonly Segment[]) | undefined;
 }
 
-/** `again`: another turn may go further; otherwise an event must come first. */
-export type Turn = 'again' | 'wait' | { readonly end: FlowEnd };
+/** `again`: another turn may go further; `gather`: one in a millisecond or two; otherwise an event must come first. */
+export type Turn = 'again' | 'gather' | 'wait' | { readonly end: FlowEnd };
 
 /** Whether an error waits on an end of which an event said so. */
 export function hasFailed(end: End): boolean {

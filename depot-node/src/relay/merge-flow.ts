@@ -144,7 +144,7 @@ export class MergeFlow implements Flow {
       ? Math.min(lane.restBytes, this.runs.missingBytes(lane.atByte), this.#endByte - lane.atByte)
       : 0;
     direction.wanted = most;
-    const result = step(direction, this.#components);
+    const result = step(direction, this.#components, nowMs);
     const takenBytes = most - direction.wanted;
     if (takenBytes > 0) {
       this.runs.pass(takenBytes);
@@ -167,8 +167,9 @@ export class MergeFlow implements Flow {
     if (isNews) this.#components.tell(this, false, nowMs);
     if (this.#isComplete) return { end: 'complete' };
     // Of two that bring the same, the other one may have it.
-    if (result === 'moved' || (lane && this.#laneInTurn())) return 'again';
-    return hasFailed(this.ends[0]) ? { end: 'sink-broke' } : 'wait';
+    if (result === 'moved' || (result !== 'gathering' && lane && this.#laneInTurn())) return 'again';
+    if (hasFailed(this.ends[0])) return { end: 'sink-broke' };
+    return result === 'gathering' ? 'gather' : 'wait';
   }
 
   /** Bytes have come, or gone. */

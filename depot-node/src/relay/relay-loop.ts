@@ -29,6 +29,8 @@ const WAKER_KEY = 0;
 
 /** Handshakes that go a step on between two turns of all others: a signature takes up to a millisecond. */
 const HANDSHAKES_PER_ROUND = 4;
+/** Flows whose bytes gather are looked at again this soon. */
+const GATHER_CHECK_MS = 1;
 /** A thread that has moved nothing for so long rests: nobody waits for it. */
 const REST_MS = 1000;
 
@@ -73,6 +75,9 @@ export function runRelayLoop(init: LoopComponents): void {
   /** Keys freed in this round: events that came with the same wait may still name them. */
   const freedKeys: number[] = [];
   let queue: Flow[] = [];
+  /** Whose bytes gather, and when they are looked at again. */
+  let gathering = new Set<Flow>();
+  let gatherAtMs = Number.POSITIVE_INFINITY;
   let now = nowMs();
   let nextTickMs = now + TICK_MS;
   const state = { stopping: false, movedMs: -Infinity };
@@ -305,8 +310,17 @@ export function runRelayLoop(init: LoopComponents): void {
       if (turn === 'again') {
         state.movedMs = now;
         enqueue(flow);
+      } else if (turn === 'gather') {
+        gathering.add(flow);
+        gatherAtMs = Math.min(gatherAtMs, now + GATHER_CHECK_MS);
       } else if (turn !== 'wait') finish(flow, turn.end);
     }
+  };
+
+  const lookAtGathered = () => {
+    for (const flow of gathering) enqueue(flow);
+    gathering = new Set();
+    gatherAtMs = Number.POSITIVE_INFINITY;
   };
 
   const tick = () => {
@@ -329,7 +343,7 @@ export function runRelayLoop(init: LoopComponents): void {
   const waitMs = () => {
     if (queue.length > 0) return 0;
     const isTicking = flows.size > (tls?.listeners ?? 0) || tls?.isWaiting === true;
-    const nextMs = Math.min(isTicking ? nextTickMs : Number.POSITIVE_INFINITY, tellAtMs);
+    const nextMs = Math.min(isTicking ? nextTickMs : Number.POSITIVE_INFINITY, tellAtMs, gatherAtMs);
     return nextMs === Number.POSITIVE_INFINITY ? -1 : Math.max(0, Math.ceil(nextMs - now));
   };
 
@@ -343,6 +357,7 @@ export function runRelayLoop(init: LoopComponents): void {
       now = nowMs();
       if (mail.hasCome()) for (let command = nextCommand(); command; command = nextCommand()) obey(command);
       handleEvents(count);
+      if (now >= gatherAtMs) lookAtGathered();
       runTurns();
       tellAtMs = merges.tell(now);
       if (now >= nextTickMs) tick();

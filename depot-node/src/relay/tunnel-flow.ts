@@ -34,11 +34,13 @@ export function createTunnelFlow(command: TunnelCommand, components: EndComponen
     reportedBytes: 0,
     turn: (now) => {
       let moved = false;
+      let gathers = false;
       for (const direction of open) {
-        const result = step(direction, components);
+        const result = step(direction, components, now);
         if (result === 'source-broke') return { end: breakOf(direction.source) };
         if (result === 'sink-broke') return { end: breakOf(direction.sink) };
         if (result === 'moved') moved = true;
+        else if (result === 'gathering') gathers = true;
         if (!direction.sourceEnded || undelivered(direction) > 0) continue;
         const ended = direction.sink.endWriting();
         if (ended === -EAGAIN) {
@@ -55,7 +57,8 @@ export function createTunnelFlow(command: TunnelCommand, components: EndComponen
       }
       // Nothing goes any further: now an error counts even where nobody would have met it by reading or writing.
       const broken = [downstream, upstream].find(hasFailed);
-      return broken ? { end: breakOf(broken) } : 'wait';
+      if (broken) return { end: breakOf(broken) };
+      return gathers ? 'gather' : 'wait';
     },
     expired: (now) => {
       const limitMs = open.size === 2 ? command.silenceMs : command.halfClosedSilenceMs;

@@ -4,6 +4,7 @@ import type { Duplex } from 'node:stream';
 import { getSystemErrorMessage, getSystemErrorName } from 'node:util';
 import type { DescriptorCalls } from '../kernel/descriptor-calls.ts';
 import { SOCKET, SOCKET_OPTIONS } from '../kernel/linux-constants.ts';
+import type { ListenerCalls } from '../kernel/listener-calls.ts';
 import type { KernelAccess } from '../kernel/open-kernel.ts';
 import type { SocketCalls } from '../kernel/socket-calls.ts';
 import { descriptorUnder } from './held-descriptor.ts';
@@ -23,7 +24,7 @@ export function createLegSockets(
   return createNodeLegSockets(table);
 }
 
-type LegKernel = SocketCalls & DescriptorCalls;
+type LegKernel = SocketCalls & DescriptorCalls & Pick<ListenerCalls, 'accept'>;
 
 /** Sockets made and tuned by calls of Linux. */
 class KernelLegSockets implements LegSockets {
@@ -96,6 +97,11 @@ class KernelLegSockets implements LegSockets {
     if (errno === 0) return descriptor;
     this.#kernel.close(descriptor);
     throw systemError('listen', errno, host, port);
+  }
+
+  accept(listening: number): Socket | undefined {
+    const descriptor = this.#kernel.accept(listening);
+    return descriptor < 0 ? undefined : new Socket({ fd: descriptor, allowHalfOpen: true });
   }
 
   /** Every refusal of this machine is told at start instead of at the first download. */

@@ -65,6 +65,18 @@ describe.runIf(kernel)('watched legs (Linux with koffi)', () => {
     far.destroy();
   });
 
+  test('are measured to their end also when the other side leaves first', async () => {
+    const { near, far } = await pair();
+    const sampler = createLegSampler(kernel);
+    const leg = sampler.watch(near, { legClass: 'client' });
+    await carry(near, far, 200_000);
+    near.resume();
+    far.end();
+    await once(near, 'close');
+    expect(leg.stop().measure).toMatchObject({ sentBytes: 200_000 });
+    far.destroy();
+  });
+
   test('are looked at every second, and their link is reported while they run', async () => {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
     const { near, far } = await pair();

@@ -142,9 +142,13 @@ export function createLegSampler(
       const leg: Leg = { info, client, meter, held: source, everySamples: 1, waitsSamples: 1 };
       if (legs.size === 0) timer = setInterval(lookAtAll, SAMPLE_MS).unref();
       legs.add(leg);
+      // Who has all leaves, and Node may destroy the socket before anybody has seen that all is through.
+      const lookOnce = () => look(leg);
+      if (typeof stream !== 'number') stream.prependOnceListener('end', lookOnce);
       return {
         neighbour: named,
         stop: () => {
+          if (typeof stream !== 'number') stream.off('end', lookOnce);
           if (legs.has(leg)) {
             look(leg);
             forget(leg);

@@ -1,7 +1,8 @@
 import { once } from 'node:events';
 import { readdirSync } from 'node:fs';
 import { createServer as createHttpServer } from 'node:http';
-import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
+import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { SOCKET_OPTIONS, type SocketOption } from '../kernel/linux-constants.ts';
 import { type Kernel, openKernel } from '../kernel/open-kernel.ts';
@@ -64,6 +65,34 @@ function controlOf(socket: Socket): string | undefined {
 }
 
 const descriptors = () => readdirSync('/proc/self/fd').length;
+
+test.skipIf(!hasKernel)(
+  'a crowd that waits for a listener is taken at once, and not one in each turn',
+  async () => {
+    const server = createHttpServer((_, response) => response.end('served'));
+    toClose.push(() => server.close());
+    const { port } = await listen(server, '127.0.0.1', 0, makeSockets().sockets);
+    let turn = 0;
+    const turns: number[] = [];
+    server.on('connection', () => turns.push(turn));
+    // Their connections stand before this turn is over.
+    const crowd = Array.from({ length: 40 }, () => connect({ port, host: '127.0.0.1' }));
+    toClose.push(() => {
+      for (const socket of crowd) socket.destroy();
+    });
+    const answers = crowd.map(async (socket) => {
+      socket.write('GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
+      return text(socket);
+    });
+    while (turns.length < crowd.length) {
+      await new Promise(setImmediate);
+      turn += 1;
+    }
+    for (const answer of await Promise.all(answers)) expect(answer).toContain('served');
+    // Some may have come while others were taken.
+    expect(new Set(turns).size).toBeLessThan(crowd.length / 4);
+  },
+);
 
 test('without calls of the kernel connections work with what Node has, and that is told once', async () => {
   const reports: SocketReport[] = [];

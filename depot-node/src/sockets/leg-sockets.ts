@@ -45,6 +45,8 @@ export interface LegSockets {
    * itself. Throws what the system says, for example EADDRINUSE.
    */
   readonly bind: (host: string, port: number) => number | undefined;
+  /** Takes one more connection that waits at a bound descriptor, where there is one; left out where only Node can. */
+  readonly accept?: (descriptor: number) => Socket | undefined;
   /** Sets an accepted connection; needed only where `bind` cannot pass everything on. */
   readonly noteAccepted: ((socket: Socket) => void) | undefined;
   readonly mptcp: MptcpCounts;

@@ -1,5 +1,5 @@
 import { join, resolve } from 'node:path';
-import { listOf, parseOptions, refusal } from '../../lab/options.ts';
+import { listOf, parseOptions, refusal, wholeNumber } from '../../lab/options.ts';
 import { openLineFile } from '../../lab/results/result-file.ts';
 import { describeRun, fingerprintOf } from '../../lab/results/run-info.ts';
 import { PLANNER_CASE_IDS, type PlannerCaseId } from './planner-case.ts';
@@ -34,13 +34,8 @@ export function readPlannerCommand(args: readonly string[]): PlannerCommand {
   for (const id of asked)
     if (!PLANNER_CASE_IDS.some((known) => known === id))
       mistakes.push(`there is no case '${id}'; choose from ${PLANNER_CASE_IDS.join(', ')}`);
-  const whole = (option: 'repeat' | 'seed', preset: number, least: number, most: number): number => {
-    const text = values[option] ?? String(preset);
-    const value = Number(text);
-    if (!/^[0-9]+$/.test(text) || value < least || value > most)
-      mistakes.push(`--${option} ${text} must be a whole number from ${least} to ${most}`);
-    return value;
-  };
+  const whole = (option: 'repeat' | 'seed', preset: number, least: number, most: number) =>
+    wholeNumber({ option, text: values[option] ?? String(preset), least, most }, mistakes);
   const command = {
     kind: 'planner' as const,
     cases: PLANNER_CASE_IDS.filter((id) => asked.includes(id)),

@@ -1,5 +1,5 @@
 import { join, resolve } from 'node:path';
-import { parseOptions, refusal } from '../../lab/options.ts';
+import { parseOptions, refusal, wholeNumber } from '../../lab/options.ts';
 import { openLineFile } from '../../lab/results/result-file.ts';
 import { describeRun, fingerprintOf } from '../../lab/results/run-info.ts';
 import { prefixesLineSchema } from './prefixes-line.ts';
@@ -30,18 +30,8 @@ const REPEATS = 5;
 export function readPrefixesCommand(args: readonly string[]): PrefixesCommand {
   const { values, positionals } = parseOptions(args, OPTIONS, 'npm run bench --');
   const mistakes = positionals.length > 0 ? [`'${positionals.join(' ')}' means nothing here`] : [];
-  const whole = (
-    option: 'prefixes' | 'repeat' | 'seed',
-    preset: number,
-    least: number,
-    most: number,
-  ): number => {
-    const text = values[option] ?? String(preset);
-    const value = Number(text);
-    if (!/^[0-9]+$/.test(text) || value < least || value > most)
-      mistakes.push(`--${option} ${text} must be a whole number from ${least} to ${most}`);
-    return value;
-  };
+  const whole = (option: 'prefixes' | 'repeat' | 'seed', preset: number, least: number, most: number) =>
+    wholeNumber({ option, text: values[option] ?? String(preset), least, most }, mistakes);
   const command = {
     kind: 'prefixes' as const,
     prefixes: whole('prefixes', PREFIXES, 100, 1_500_000),

@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { listOf, parseOptions, refusal } from '../options.ts';
+import { listOf, parseOptions, refusal, wholeNumber } from '../options.ts';
 import { openLineFile, readLineFile } from '../results/result-file.ts';
 import { describeRun, fingerprintOf } from '../results/run-info.ts';
 import { runSim, type SimPlan } from './run-sim.ts';
@@ -55,13 +55,8 @@ ${KNOWLEDGE_IDS.map((id) => `    ${id.padEnd(9)} ${KNOWLEDGE[id]}`).join('\n')}
 export function readSimCommand(args: readonly string[]): SimCommand {
   const { values, positionals } = parseOptions(args, OPTIONS, 'npm run lab --');
   const mistakes = positionals.length > 0 ? [`'${positionals.join(' ')}' means nothing here`] : [];
-  const whole = (option: NumberOption, least: number, most: number): number => {
-    const text = values[option] ?? String(PRESETS[option]);
-    const value = Number(text);
-    if (!/^[0-9]+$/.test(text) || value < least || value > most)
-      mistakes.push(`--${option} ${text} must be a whole number from ${least} to ${most}`);
-    return value;
-  };
+  const whole = (option: NumberOption, least: number, most: number) =>
+    wholeNumber({ option, text: values[option] ?? String(PRESETS[option]), least, most }, mistakes);
   const knowledge = (listOf(values.knowledge) ?? KNOWLEDGE_IDS).flatMap((name) => {
     const known = KNOWLEDGE_IDS.find((id) => id === name);
     if (!known) mistakes.push(`there is no knowledge '${name}'; choose from ${KNOWLEDGE_IDS.join(', ')}`);

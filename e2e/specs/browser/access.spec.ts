@@ -29,8 +29,8 @@ test('the files of a site that is granted, with master and depots, come through 
   });
   await user.limitAccess(['origin.test', 'd1.test']);
   await expectDirect(world, async () => {
-    await clickLink(user, world, '/files/masterless-grant.bin');
-    await expectFile(user, 'masterless-grant.bin');
+    await clickLink(user, world, '/files/half-granted.bin');
+    await expectFile(user, 'half-granted.bin');
   });
   expect(await whyLeft(user)).toBe('no-access');
 });

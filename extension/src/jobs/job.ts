@@ -10,10 +10,10 @@ import type { Pace, Promised } from './pace.ts';
 export type JobState = 'starting' | 'running' | 'waiting' | 'click' | 'stuck' | 'lost' | 'done';
 
 /** States in which a download goes on only when the user does something. */
-const WAITS_FOR_USER: ReadonlySet<JobState> = new Set(['click', 'stuck', 'lost']);
+const WAITS_FOR_USER: ReadonlySet<string> = new Set(['click', 'stuck', 'lost']);
 
 /** Whether a job goes on only when the user does something. */
-export function waitsForUser({ state }: Pick<Job, 'state'>): boolean {
+export function waitsForUser({ state }: { readonly state: string }): boolean {
   return WAITS_FOR_USER.has(state);
 }
 

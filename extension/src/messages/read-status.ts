@@ -1,4 +1,5 @@
 import { parseOriginUrl } from '@longhaul/shared';
+import type { Download } from '../browser/download.ts';
 import type { Downloads } from '../browser/downloads.ts';
 import type { ConsentStore } from '../consent/consent-store.ts';
 import type { Job } from '../jobs/job.ts';
@@ -56,7 +57,7 @@ async function describe(job: Job, downloads: Downloads): Promise<RunningDownload
     ...(job.legs ? { legs: job.legs } : {}),
     ...(job.choseDirect ? { choseDirect: true } : {}),
     ...(job.lastChange ? { lastChange: job.lastChange } : {}),
-    state: download?.paused ? 'paused' : job.state,
+    state: stateOf(job, download),
     downloadId: job.downloadId,
     bytesReceived: Math.max(job.bytes, download?.bytesReceived ?? 0),
     totalBytes: job.file.totalBytes ?? download?.totalBytes,
@@ -64,6 +65,13 @@ async function describe(job: Job, downloads: Downloads): Promise<RunningDownload
     nextTryAtMs: interruption?.nextTryAtMs,
     problem: interruption?.problem ?? '',
   };
+}
+
+function stateOf(job: Job, download: Download | undefined): RunningDownload['state'] {
+  if (!download) return job.state;
+  if (download.paused) return 'paused';
+  const isAllThere = download.bytesReceived === (job.file.totalBytes ?? download.totalBytes);
+  return job.state === 'running' && isAllThere ? 'checked' : job.state;
 }
 
 function describeDone(job: Job): DoneDownload {

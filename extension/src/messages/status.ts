@@ -35,7 +35,8 @@ export interface RunningDownload
     | 'choseDirect'
     | 'lastChange'
   > {
-  readonly state: Job['state'] | 'paused';
+  /** `checked`: all its bytes are there, and the browser looks at them, or asks whether to keep the file. */
+  readonly state: Job['state'] | 'paused' | 'checked';
   /** The browser's id of it; `undefined` while there is none. */
   readonly downloadId: number | undefined;
   readonly bytesReceived: number;

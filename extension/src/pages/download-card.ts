@@ -20,6 +20,9 @@ export interface CardContext {
 
 export type CardAction = 'go-on' | 'direct' | 'elsewhere';
 
+/** States in which nothing is wrong, though nothing comes. */
+const QUIET_HALTS: readonly RunningDownload['state'][] = ['paused', 'checked'];
+
 /** The list entry of a download that is not whole yet. */
 export function downloadCard(download: RunningDownload, context: CardContext): HTMLLIElement {
   const card = named(download);
@@ -28,7 +31,7 @@ export function downloadCard(download: RunningDownload, context: CardContext): H
   const halt = explainHalt(download, context.nowMs);
   if (state !== 'lost') card.append(progressBar(download), make('span', 'amount quiet', amount(download)));
   if (halt === '') card.append(times(download, context.pace), ...way(download, context));
-  else card.append(make('span', state === 'paused' ? 'quiet' : 'problem', halt));
+  else card.append(make('span', QUIET_HALTS.includes(state) ? 'quiet' : 'problem', halt));
   if (context.note !== '') card.append(note(context.note));
   card.append(make('div', 'actions', ...actions(download, context)));
   return card;

@@ -22,6 +22,12 @@ it('asks for a click where the browser wants one, and for room where there is no
   );
 });
 
+it('sends the user to the browser, which may ask whether to keep what is all there', () => {
+  expect(explainHalt({ state: 'checked', problem: '', nextTryAtMs: undefined }, 5)).toMatch(
+    /^All of it is here: .*whether to keep it\.$/,
+  );
+});
+
 it('says nothing of what runs', () => {
   expect(explainHalt({ state: 'running', problem: 'NETWORK_FAILED', nextTryAtMs: 9 }, 0)).toBe('');
 });

@@ -26,6 +26,7 @@ export function explainHalt({ state, problem, nextTryAtMs }: Halted, nowMs: numb
 
 function whatNext(state: Halted['state'], nextTryAtMs: number | undefined, nowMs: number): string {
   if (state === 'paused') return say('nextPaused');
+  if (state === 'checked') return say('nextChecked');
   if (state === 'lost') return say('nextLost');
   if (state === 'click') return say('nextClick');
   if (state === 'stuck') return say('nextStuck');

@@ -9,7 +9,7 @@ export function popupState(status: Status, hasAccess: boolean): PopupState {
   if (!status.consented) return 'not-yet';
   if (!status.hasMaster) return 'no-master';
   if (!hasAccess) return 'no-access';
-  if (status.running.some(({ state }) => state !== 'paused' && waitsForUser({ state }))) return 'trouble';
+  if (status.running.some(waitsForUser)) return 'trouble';
   if (status.running.some(({ state }) => state !== 'lost')) return 'running';
   return status.enabled ? 'ready' : 'off';
 }

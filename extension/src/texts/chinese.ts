@@ -75,6 +75,7 @@ export const CHINESE: Texts = {
   haltSilent: '一分钟内没有数据到达。',
   haltOtherVersion: '网站上的文件已是另一个版本。',
   nextPaused: '已暂停。',
+  nextChecked: '文件已全部到达：浏览器正在检查，或在下载列表中询问您是否保留。',
   nextLost: '无法重新开始。',
   nextClick: '已下载的部分会保留：点击即可继续。',
   nextStuck: '已下载的部分会保留：请腾出空间后点击继续。',

@@ -77,6 +77,8 @@ export const ENGLISH = {
   haltSilent: 'Nothing came for a minute.',
   haltOtherVersion: 'The site has another version of the file now.',
   nextPaused: 'Paused.',
+  nextChecked:
+    'All of it is here: the browser looks at it, or asks you in its list of downloads whether to keep it.',
   nextLost: 'It could not be started again.',
   nextClick: 'What is on disk is kept: go on by a click.',
   nextStuck: 'What is on disk is kept: make room and go on by a click.',

@@ -77,6 +77,8 @@ export const PORTUGUESE: Texts = {
   haltSilent: 'Nada chegou durante um minuto.',
   haltOtherVersion: 'O site tem outra versão do arquivo agora.',
   nextPaused: 'Pausado.',
+  nextChecked:
+    'Tudo já chegou: o navegador verifica o arquivo, ou pergunta na lista de downloads se deseja mantê-lo.',
   nextLost: 'Não foi possível começar de novo.',
   nextClick: 'O que está no disco fica guardado: continue com um clique.',
   nextStuck: 'O que está no disco fica guardado: libere espaço e continue com um clique.',

@@ -75,6 +75,8 @@ export const VIETNAMESE: Texts = {
   haltSilent: 'Suốt một phút không có dữ liệu nào đến.',
   haltOtherVersion: 'Trang web hiện có phiên bản khác của tệp.',
   nextPaused: 'Đã tạm dừng.',
+  nextChecked:
+    'Đã nhận đủ tệp: trình duyệt đang kiểm tra, hoặc hỏi bạn trong danh sách tải xuống có giữ tệp hay không.',
   nextLost: 'Không thể bắt đầu lại.',
   nextClick: 'Phần đã lưu vẫn được giữ: hãy nhấp để tiếp tục.',
   nextStuck: 'Phần đã lưu vẫn được giữ: hãy giải phóng chỗ trống rồi nhấp để tiếp tục.',

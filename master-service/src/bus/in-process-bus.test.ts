@@ -6,6 +6,7 @@ testBus('within one process', async () => {
   const meeting: InProcessMeeting = new Set();
   return {
     join: async (name) => new InProcessBus(name, meeting),
+    settled: async () => {},
     close: async () => meeting.clear(),
   };
 });

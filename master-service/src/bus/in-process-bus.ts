@@ -48,6 +48,10 @@ export class InProcessBus implements StateBus {
     return this.#reply?.(text, from);
   }
 
+  onReached(): void {
+    // Whoever shares the process is never away.
+  }
+
   status(): BusStatus {
     return { kind: 'in-process', isAlone: this.#others().length === 0, isConnected: true };
   }

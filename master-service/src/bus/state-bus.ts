@@ -2,6 +2,8 @@ import type { Result } from '@longhaul/shared';
 
 /** Characters of one text: with their UTF-8 they stay below the 1 MB that NATS takes for a message by default. */
 export const MOST_TEXT_CHARS = 262_144;
+/** What such a text has at most in UTF-8. */
+export const MOST_TEXT_BYTES = 3 * MOST_TEXT_CHARS;
 
 /**
  * What masters tell and ask each other over. It carries texts and knows nothing of what they mean; what is lost, late or out of
@@ -21,6 +23,8 @@ export interface StateBus {
   request(text: string, take: (part: string, from: string) => void): Promise<Result<void>>;
   /** Answers what others ask, part by part; the loop is free between two parts. */
   answer(reply: (text: string, from: string) => Iterable<string>): void;
+  /** Calls `reached` each time that others may be reached again which were not before. */
+  onReached(reached: () => void): void;
   status(): BusStatus;
   /** Tells and hears nothing any more. */
   close(): Promise<void>;

@@ -71,6 +71,8 @@ export const DEPOT_HEARD = {
     activeTransfers: count.optional(),
     /** The entry group whose tickets it serves. */
     entryGroup: name.optional(),
+    /** What its uplink carried and can carry, bits per second; left out where its operator has set no bound. */
+    uplink: z.looseObject({ sentBps: z.number().min(0), mostBps: z.number().positive() }).optional(),
     upSeconds: z.number().min(0),
     failures: count,
   }),

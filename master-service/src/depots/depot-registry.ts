@@ -31,6 +31,8 @@ export interface DepotView extends DepotRecord {
   readonly activeTransfers: number;
   /** The entry group whose tickets it serves, as it says. */
   readonly entryGroup: string | undefined;
+  /** What its uplink leaves to one more download, bits per second; left out where nobody has set a bound. */
+  readonly roomBps?: number;
   /** What its operator should look at. */
   readonly problem: ErrorCode | undefined;
 }
@@ -248,12 +250,14 @@ export class DepotRegistry {
 }
 
 function viewOf(depot: RegisteredDepot, nowMs: number): DepotView {
-  const { record, activeTransfers, entryGroup } = depot;
+  const { record, activeTransfers, entryGroup, roomBps } = depot;
+  const room = roomBps === undefined ? {} : { roomBps };
   return {
     ...record,
     state: depot.state(nowMs),
     activeTransfers,
     entryGroup,
+    ...room,
     problem: depot.problemCode(nowMs),
   };
 }

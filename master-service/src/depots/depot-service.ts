@@ -17,6 +17,7 @@ import type { EmitEvent } from '../events.ts';
 import type { KnownMasters } from '../keys/known-masters.ts';
 import type { ClientTable } from '../measuring/client-table.ts';
 import type { IdleLinks } from '../measuring/idle-links.ts';
+import type { OutcomeBook } from '../outcomes/outcome-book.ts';
 import type { LinkTable } from '../planning/link-table.ts';
 import type { Planner, PromisedChains } from '../planning/planner.ts';
 import type { SizeMemory } from '../planning/size-memory.ts';
@@ -39,6 +40,7 @@ interface DepotServiceInit {
   readonly masters: KnownMasters;
   readonly clients: Pick<ClientTable, 'report'>;
   readonly idleLinks: Pick<IdleLinks, 'next'>;
+  readonly outcomes: Pick<OutcomeBook, 'report'>;
   readonly emit: EmitEvent;
 }
 
@@ -70,7 +72,7 @@ export class DepotService {
 
   /** Takes in state, link estimates and sizes of the process that counts; `depot-twice`, `depot-unknown`. */
   hear(id: string, heartbeat: HeartbeatRequest, stamp: RequestStamp, nowMs: number): Result<Directory> {
-    const { registry, prover, downChecks, links, clients, sizes, idleLinks, emit } = this.#init;
+    const { registry, prover, downChecks, links, clients, sizes, idleLinks, outcomes, emit } = this.#init;
     const heard = registry.hear(id, heartbeat, stamp, nowMs);
     if (!heard.ok) {
       if (registry.view(id, nowMs)?.problem === 'depot-twice') emit({ type: 'depot-twice', depot: id });
@@ -84,6 +86,7 @@ export class DepotService {
       for (const report of heartbeat.clients ?? []) clients.report(id, report, nowMs);
       sizes.report(id, heartbeat.sizes, nowMs);
       for (const other of heartbeat.unreached ?? []) if (other !== id) downChecks.suspect(other);
+      outcomes.report(id, heartbeat.jobs ?? [], nowMs);
       emit({ type: 'depot-heard', depot: id });
       // One that takes its leave does not answer any more.
       if (!heartbeat.draining) void prover.prove(id);

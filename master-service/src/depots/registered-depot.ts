@@ -39,6 +39,7 @@ interface Heard {
   readonly draining: boolean;
   readonly activeTransfers?: number | undefined;
   readonly entryGroup?: string | undefined;
+  readonly uplink?: HeartbeatRequest['uplink'];
 }
 
 type Place = Omit<DepotRecord, 'id'>;
@@ -105,6 +106,16 @@ export class RegisteredDepot {
     return this.#heard?.value.entryGroup;
   }
 
+  /**
+   * What its uplink leaves to one more download, bits per second: what nobody uses, or an equal share, which a depot gives to each
+   * download that can use it. `undefined` where nobody has set a bound.
+   */
+  get roomBps(): number | undefined {
+    const uplink = this.#heard?.value.uplink;
+    if (!uplink) return undefined;
+    return Math.max(uplink.mostBps - uplink.sentBps, uplink.mostBps / (this.activeTransfers + 1));
+  }
+
   /** What the depot is told of itself, when it has just been heard. */
   standing(nowMs: number): Standing {
     const state = this.state(nowMs);
@@ -161,7 +172,7 @@ export class RegisteredDepot {
    * `depot-unknown` when that one drains or is not heard of any more, so that this one may register.
    */
   hear(
-    { draining, activeTransfers, entryGroup }: HeartbeatRequest,
+    { draining, activeTransfers, entryGroup, uplink }: HeartbeatRequest,
     { epoch, sequence }: RequestStamp,
     nowMs: number,
   ): Result<boolean> {
@@ -169,7 +180,9 @@ export class RegisteredDepot {
     const { process, heartbeat } = this.#heard?.value ?? { process: epoch, heartbeat: 0 };
     if (epoch !== process) return this.#hearOther(draining, nowMs);
     if (sequence <= heartbeat) return ok(false);
-    this.#learnHeard({ process, heartbeat: sequence, draining, activeTransfers, entryGroup }, nowMs);
+    const load = uplink ? { uplink } : {};
+    const heard = { process, heartbeat: sequence, draining, activeTransfers, entryGroup, ...load };
+    this.#learnHeard(heard, nowMs);
     return ok(true);
   }
 

@@ -2,6 +2,7 @@ import {
   type Chain,
   type LegsAnswer,
   type NeighbourLeg,
+  type Outcome,
   ok,
   type Result,
   type RunningLeg,
@@ -17,6 +18,8 @@ const MOST_JOBS = 1_000;
 interface JobLegsInit {
   readonly tickets: Pick<TicketIssuer, 'read'>;
   readonly ask: (depot: string, jobId: string) => Promise<readonly NeighbourLeg[] | undefined>;
+  /** What came of a job, once depots have told. */
+  readonly outcomeOf?: (jobId: string) => Outcome | undefined;
   readonly now: () => number;
 }
 
@@ -25,7 +28,7 @@ interface Kept {
   readonly answer: Promise<LegsAnswer>;
 }
 
-/** What the legs of downloads do now, told to whoever holds the ticket; nobody is asked while nobody looks. */
+/** What the legs of downloads do now and what came of those that have ended, told to whoever holds the ticket; nobody is asked while nobody looks. */
 export class JobLegs {
   readonly #init: JobLegsInit;
   readonly #kept = new LruMap<string, Kept>(MOST_JOBS);
@@ -53,7 +56,9 @@ export class JobLegs {
     const told = await Promise.all(
       depots.map(async (depot) => [depot, await this.#init.ask(depot, jobId)] as const),
     );
-    return { jobId, legs: legsOf(new Map(told.map(([depot, legs]) => [depot, legs ?? []])), chains) };
+    const legs = legsOf(new Map(told.map(([depot, ofDepot]) => [depot, ofDepot ?? []])), chains);
+    const outcome = this.#init.outcomeOf?.(jobId);
+    return { jobId, legs, ...(outcome ? { outcome } : {}) };
   }
 }
 

@@ -127,6 +127,12 @@ export class LinkTable implements LinkView {
     };
   }
 
+  /** The depots that have measured the leg on which `other` sends to `one`, the sender first. */
+  measuredBy(one: string, other: string): string[] {
+    if (this.#configured.get(pairKey(one, other))?.fixed) return [];
+    return [other, one].filter((from) => this.#measured.has(`${from} ${from === one ? other : one}`));
+  }
+
   /** How unsure {@link estimate} is; what is configured counts as it is. */
   doubt(one: string, other: string, nowMs: number): LegDoubt {
     const link = this.estimate(one, other, nowMs);

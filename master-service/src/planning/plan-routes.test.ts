@@ -110,6 +110,37 @@ describe('a plan', () => {
     });
   });
 
+  test('goes past a depot whose uplink is full, as soon as that has told so', async () => {
+    await start();
+    const ask = { url: 'https://origin.example/f', sizeBytes: 1e9 };
+    expect((await planOf(ask)).chain).toEqual(['d1', 'd2']);
+    const load = (sentBps: number) => ({ activeTransfers: 99, uplink: { sentBps, mostBps: 100e6 } });
+    await depots[0]?.heartbeat(master, load(99e6));
+    const other = { url: 'https://origin.example/g', sizeBytes: 1e9 };
+    expect((await planOf(other)).chain).toEqual(['d3', 'd2']);
+  });
+
+  test('keeps clients of a network on the chain that they had to an origin while no other one is clearly faster', async () => {
+    await start();
+    const of = async (path: string) =>
+      (await planOf({ url: `https://origin.example/${path}`, sizeBytes: 1e9 })).chain;
+    const [d1, , d3] = depots;
+    const measured = (goodputBps: number) => ({ links: [{ to: 'd2', rttMs: 190, goodputBps }] });
+    const report = async (overD1: number, overD3: number) => {
+      for (const [depot, bps] of [
+        [d1, overD1],
+        [d3, overD3],
+      ] as const)
+        for (let times = 0; times < 20; times += 1) await depot?.heartbeat(master, measured(bps));
+    };
+    await report(60e6, 58e6);
+    const first = await of('a');
+    await report(58e6, 60e6);
+    expect(await of('b')).toEqual(first);
+    await report(10e6, 60e6);
+    expect(await of('c')).toEqual(['d3', 'd2']);
+  });
+
   test('for a tunnel names the entry depot as proxy and hands out the ticket', async () => {
     await start();
     const plan = await planOf({ url: 'https://origin.example/f', kind: 'tunnel' });

@@ -8,8 +8,9 @@ import {
 import { Router } from 'express';
 import type { EmitEvent } from '../events.ts';
 import { parseBody, readBody, unwrap } from '../http/read-body.ts';
+import type { DownloadRequest } from './issued-plan.ts';
 import type { JobLegs } from './job-legs.ts';
-import type { DownloadRequest, PlanService } from './plan-service.ts';
+import type { PlanService } from './plan-service.ts';
 
 interface PlanRoutesInit {
   readonly plans: PlanService;

@@ -1,31 +1,31 @@
 import {
-  type Chain,
   clientAddress,
-  DIRECT_FRAGMENT,
-  depotBaseUrl,
-  formatBytes,
-  formatGetPath,
-  formatOriginRelayTarget,
+  clientPrefix,
   type GetOptions,
-  MAX_ALTERNATIVES,
-  type OriginUrl,
+  type LegEvidence,
   ok,
-  originHref,
   type PlanAnswer,
   type Result,
   refuse,
-  type TicketKind,
 } from '@longhaul/shared';
-import type { EntryGroupConfig, MasterConfig } from '../config.ts';
+import type { MasterConfig } from '../config.ts';
 import type { DownloadPolicy } from '../policy/download-policy.ts';
 import type { RateCaps } from '../policy/rate-caps.ts';
-import type { Place, Whereabouts } from '../prefixes/whereabouts.ts';
+import type { Whereabouts } from '../prefixes/whereabouts.ts';
 import type { EntryGroups } from '../tickets/entry-groups.ts';
-import { type TicketIssuer, urlHashOf } from '../tickets/ticket-issuer.ts';
+import type { TicketIssuer } from '../tickets/ticket-issuer.ts';
 import type { PlanningDepot } from './chain-search.ts';
 import { chooseSignalling } from './choose-signalling.ts';
+import type { Exploring } from './choose-to-learn.ts';
+import { Explorer } from './explorer.ts';
+import { GroupRoutes } from './group-routes.ts';
+import { HeldWays } from './held-ways.ts';
+import { charsOf, type Decided, type DownloadRequest, type IssuedPlan, isSameWay } from './issued-plan.ts';
+import { answerOf } from './plan-answer.ts';
 import { PlanCache, type PlanKey, SAME_PLAN_MS } from './plan-cache.ts';
-import type { Planner, Route } from './planner.ts';
+import { PlanIssuer } from './plan-issuer.ts';
+import type { Planner, Route, RouteQuery } from './planner.ts';
+import { estimateSize } from './size-estimate.ts';
 import type { SizeMemory } from './size-memory.ts';
 
 interface KnownDepot extends PlanningDepot {
@@ -43,6 +43,14 @@ interface KnownDepots {
   readonly failuresPerSecond: number;
 }
 
+/** What clients have said of plans. */
+interface ClientWishes {
+  /** Whether nobody has said anything. */
+  readonly isEmpty: boolean;
+  readonly avoidedBy: (network: string, nowMs: number) => readonly string[];
+  readonly prefersDirect: (network: string, host: string, nowMs: number) => boolean;
+}
+
 interface PlanServiceInit {
   readonly config: Pick<MasterConfig, 'planner'>;
   readonly policy: DownloadPolicy;
@@ -57,42 +65,13 @@ interface PlanServiceInit {
   readonly caps: RateCaps | undefined;
   /** Told of an entry depot whose client has come back for the rest of its file. */
   readonly onCameBack: (entry: string) => void;
-}
-
-export interface DownloadRequest {
-  /** What was asked for, letter by letter, where that alone says which plan it is. */
-  readonly target?: string;
-  readonly url: OriginUrl;
-  readonly options: GetOptions;
-  readonly kind: TicketKind;
-  readonly clientAddress: string;
-  /** Whether the client has a beginning of the file, and wants all the rest. */
-  readonly isResume?: boolean;
-}
-
-/** A plan as it is given out. */
-export interface IssuedPlan {
-  readonly jobId: string;
-  readonly decision: Route['decision'];
-  readonly chain: Chain;
-  readonly alternatives: readonly Chain[];
-  readonly lanes: number;
-  /** Where the client is sent. */
-  readonly location: string;
-  /** The host that the file is from. */
-  readonly host: string;
-  /** The depots that were up when it was made. */
-  readonly upDepots: string;
-  /** Where else the same bytes are, best first: entry depots of alternatives, then the origin. */
-  readonly duplicates: readonly string[];
-  /** When its ticket's time to start ends, in seconds of the epoch. */
-  readonly lastStartSeconds: number;
-  /** The ticket of a tunnel, which is no part of its location. */
-  readonly proxyTicket?: string;
-  /** Entry depots that the client has come back from before it got this plan, the last one last. */
-  readonly left: readonly string[];
-  /** All that speaks for it, once somebody has asked. */
-  readonly answer?: PlanAnswer;
+  readonly wishes?: ClientWishes;
+  /** All that is known of the leg on which `from` sends to `to`. */
+  readonly evidence?: (to: string, from: string, nowMs: number) => LegEvidence | undefined;
+  /** 0 to below 1, evenly; says which downloads may be used to learn. */
+  readonly random?: () => number;
+  /** Called with every plan that is given out for the first time. */
+  readonly onIssued?: (issued: IssuedPlan, request: DownloadRequest, route: Route, nowMs: number) => void;
 }
 
 /** The depots that were up at a moment. */
@@ -101,8 +80,6 @@ interface UpDepots {
   readonly atMs: number;
 }
 
-/** Depots of a group beside the entry depot that get chains of their own in a ticket; further ones ask the master when a client comes. */
-const MOST_MEMBER_CHAINS = 2;
 /** A client that asks again sooner has lost nothing: download managers begin all their connections within a second. */
 const COMES_BACK_AFTER_MS = 1_000;
 /** Entry depots that a client is not led back to: more than that have not failed together. */
@@ -110,33 +87,22 @@ const MOST_LEFT = 3;
 /** Which depots are up is looked at so often, and whenever one is heard of: each look goes through all of them. */
 const UP_FOR_MS = 100;
 
-interface SizeEstimate {
-  readonly sizeBytes: number;
-  readonly source: PlanAnswer['sizeSource'];
-  /** Whether a depot has told of the file. */
-  readonly fileSeen: boolean;
-  /** Whether no part of it can be asked for. */
-  readonly isWholeOnly: boolean;
-}
-
-/** What a plan is made of, beside the request. */
-interface Decided {
-  readonly size: SizeEstimate;
-  readonly client: Place;
-  readonly route: Route;
-  readonly signalling: ReturnType<typeof chooseSignalling>;
-  /** The entry group that the client is led to; `undefined`: to the entry depot itself. */
-  readonly group: EntryGroupConfig | undefined;
-}
-
 /** From a download request to a plan with its ticket: policy, size, route, ticket. */
 export class PlanService {
   readonly #init: PlanServiceInit;
+  readonly #issuer: PlanIssuer;
+  readonly #groupRoutes: GroupRoutes;
+  readonly #ways = new HeldWays();
+  readonly #explorer: Explorer;
   readonly #cache = new PlanCache<IssuedPlan>();
   #up: UpDepots = { ids: '', atMs: Number.NEGATIVE_INFINITY };
 
   constructor(init: PlanServiceInit) {
     this.#init = init;
+    this.#issuer = new PlanIssuer(init);
+    this.#groupRoutes = new GroupRoutes(init);
+    const { random } = init;
+    this.#explorer = new Explorer({ ...init.config.planner.explore, ...(random ? { random } : {}) });
   }
 
   /**
@@ -161,7 +127,7 @@ export class PlanService {
   /** The plan that this client got for exactly this target, if it still holds: nothing else is looked at again. */
   again(address: string, target: string, nowMs: number): IssuedPlan | undefined {
     const kept = this.#cache.getAsked(`${address} ${target}`, nowMs);
-    return kept && this.#stillHolds(kept, nowMs) ? kept : undefined;
+    return kept && this.#stillHolds(kept, address, nowMs) ? kept : undefined;
   }
 
   /** Looks again which depots are up, the next time that it matters: one of them has changed. */
@@ -179,20 +145,21 @@ export class PlanService {
     const key = { client: clientAddress(address), url, options, kind };
     const kept = this.#cache.get(key, nowMs);
     const left = request.isResume ? this.#leftEntries(key, nowMs) : [];
-    const held = kept && left.length === 0 && this.#stillHolds(kept, nowMs) ? kept : undefined;
+    const held = kept && left.length === 0 && this.#stillHolds(kept, address, nowMs) ? kept : undefined;
     if (held && (held.answer || !isExplained)) return ok(held);
     const caps = admission.value.metered ? this.#init.caps : undefined;
     const share = caps?.takePlan(address, nowMs);
     if (share && !share.ok) return share;
     const elsewhere = left.length === 0 ? undefined : this.#decideElsewhere(request, left, nowMs);
-    const decided = elsewhere ?? this.#decide(request, nowMs);
+    const decided = elsewhere ?? this.#decide(request, held, nowMs);
     if (!decided.ok) return decided;
     const explained = (plan: IssuedPlan) =>
-      isExplained ? { ...plan, answer: this.#answer(request, decided.value, plan) } : plan;
+      isExplained ? { ...plan, answer: this.#answer(request, decided.value, plan, nowMs) } : plan;
     if (held && isSameWay(held, decided.value.route)) return ok(explained(held));
-    const issued = this.#issue(request, decided.value, caps, nowMs);
+    const issued = this.#issuer.issue(request, decided.value, caps, this.#upDepots(nowMs), nowMs);
     if (!issued.ok) return issued;
     const plan = explained({ ...issued.value, left });
+    this.#init.onIssued?.(plan, request, decided.value.route, nowMs);
     const asked = target === undefined ? undefined : `${address} ${target}`;
     this.#cache.set(key, plan, nowMs, charsOf(plan), asked);
     return ok(plan);
@@ -221,35 +188,41 @@ export class PlanService {
   ): Result<Decided> | undefined {
     for (const entries of [left, left.slice(-1)]) {
       const avoid = [...(request.options.avoid ?? []), ...entries];
-      const decided = this.#decide({ ...request, options: { ...request.options, avoid } }, nowMs);
+      const options = { ...request.options, avoid };
+      const decided = this.#decide({ ...request, options }, undefined, nowMs);
       if (decided.ok && decided.value.route.decision === 'chain') return decided;
     }
     return undefined;
   }
 
-  #decide(request: DownloadRequest, nowMs: number): Result<Decided> {
-    const { url, options, kind } = request;
-    const size = this.#sizeOf(url, options);
-    const client = this.#init.whereabouts.placeOf(request.clientAddress, nowMs, true);
-    const planned = this.#route(request, size, client, nowMs);
-    if (!planned.ok) return planned;
-    const signalling = chooseSignalling({
-      wanted: options.signalling,
-      kind,
-      url,
-      chain: planned.value.chain,
+  #answer(request: DownloadRequest, decided: Decided, plan: IssuedPlan, nowMs: number): PlanAnswer {
+    const { publicUrl, evidence } = this.#init;
+    return answerOf(request, decided, plan, {
+      publicUrl: publicUrl(),
+      evidence: (to, from) => evidence?.(to, from, nowMs),
     });
+  }
+
+  #decide(request: DownloadRequest, given: IssuedPlan | undefined, nowMs: number): Result<Decided> {
+    const { url, options, kind } = request;
+    const size = estimateSize(request, this.#init.sizes, this.#init.config.planner.assumedSizeBytes);
+    const client = this.#init.whereabouts.placeOf(request.clientAddress, nowMs, true);
+    const planned = this.#route(request, given, { size, client }, nowMs);
+    if (!planned.ok) return planned;
+    const { chain } = planned.value;
+    const signalling = chooseSignalling({ wanted: options.signalling, kind, url, chain });
     // Step by step a client is led from depot to depot, each by its own name; a tunnel is one connection anyway.
     const mayBeGroups = kind === 'get' && signalling.ticketKind === 'get';
-    const group = mayBeGroups ? this.#groupOf(planned.value.chain[0], nowMs) : undefined;
-    const route = group ? this.#fromAllOf(group, planned.value, request, size, nowMs) : planned.value;
+    const group = mayBeGroups ? this.#groupRoutes.groupOf(chain[0], nowMs) : undefined;
+    const file = { url, sizeBytes: size.sizeBytes };
+    const route = group ? this.#groupRoutes.fromAllOf(group, planned.value, file, nowMs) : planned.value;
     return ok({ size, client, route, signalling, group });
   }
 
   #route(
-    { url, options, kind }: DownloadRequest,
-    { sizeBytes, source, isWholeOnly }: SizeEstimate,
-    client: Place,
+    { url, options, kind, clientAddress: address }: DownloadRequest,
+    given: IssuedPlan | undefined,
+    { size: { sizeBytes, source, isWholeOnly }, client }: Pick<Decided, 'size' | 'client'>,
     nowMs: number,
   ): Result<Route> {
     const { planner, registry } = this.#init;
@@ -258,162 +231,58 @@ export class PlanService {
     const isSizeAssumed = source === 'assumed';
     const breaks = isWholeOnly ? { depotBreaksPerSecond: registry.failuresPerSecond } : {};
     const originTls = url.scheme === 'https';
-    const query = { ...options, ...lanes, ...breaks, sizeBytes, isSizeAssumed, originTls, client };
-    return planner.plan(query, registry.views(nowMs), nowMs);
+    const wished = this.#wished(address, url.host, options, nowMs);
+    const key = { address, url, kind, sizeBytes };
+    const held = this.#ways.get(key, nowMs);
+    const known = { sizeBytes, isSizeAssumed, originTls, client, ...(held ? { held } : {}) };
+    // What a request chooses by itself says nothing of the next one.
+    const isFree = !options.via?.length && !options.avoid?.length && options.lanes === undefined;
+    const exploring = isFree ? this.#exploring(address, given) : undefined;
+    const query = { ...options, ...wished, ...lanes, ...breaks, ...known, exploring };
+    const route = planner.plan(query, registry.views(nowMs), nowMs);
+    if (!route.ok || !isFree || given) return route;
+    const { chain, expectedSeconds, decisionReason } = route.value;
+    const isToLearn = decisionReason === 'to-learn';
+    this.#explorer.note(address, isToLearn);
+    if (!isToLearn) this.#ways.set(key, { chain, seconds: expectedSeconds, sizeBytes }, nowMs);
+    return route;
   }
 
-  #groupOf(entry: string | undefined, nowMs: number): EntryGroupConfig | undefined {
-    const { groups, registry } = this.#init;
-    return entry === undefined ? undefined : groups.of(registry.view(entry, nowMs));
+  /** Whether this download may be used to learn. One that was given is explained as it was. */
+  #exploring(address: string, given: IssuedPlan | undefined): Exploring | undefined {
+    if (!given) return this.#explorer.next(address);
+    return given.isToLearn ? { mostRegret: Number.POSITIVE_INFINITY, chain: given.chain } : undefined;
   }
 
-  /** The route with chains from other depots of its group beside it, so that each has one of its own. */
-  #fromAllOf(
-    group: EntryGroupConfig,
-    route: Route,
-    { url }: DownloadRequest,
-    { sizeBytes }: SizeEstimate,
+  /** What clients of this network have said, unless the request itself chooses its way. */
+  #wished(
+    address: string,
+    host: string,
+    { via = [], avoid = [] }: GetOptions,
     nowMs: number,
-  ): Route {
-    const { planner, registry } = this.#init;
-    const isThere = (id: string) => [route.chain, ...route.alternatives].some(([entry]) => entry === id);
-    const others = group.depots.filter((id) => {
-      const depot = registry.view(id, nowMs);
-      return !isThere(id) && depot?.state === 'up' && this.#init.groups.of(depot) === group;
-    });
-    const query = { sizeBytes, originTls: url.scheme === 'https', avoid: [], lanes: route.lanes };
-    const added = others.slice(0, MOST_MEMBER_CHAINS).flatMap((entry) => {
-      const planned = planner.reroute({ ...query, entry }, registry.views(nowMs), nowMs);
-      const [chain] = planned.ok ? planned.value.chains : [];
-      const [promise] = planned.ok ? planned.value.promises : [];
-      return chain && promise ? [{ chain, promise }] : [];
-    });
-    const kept = Math.min(route.alternatives.length, MAX_ALTERNATIVES - added.length);
+  ): Pick<RouteQuery, 'avoid' | 'isDirectPreferred'> {
+    const { wishes } = this.#init;
+    if (!wishes || wishes.isEmpty || via.length > 0) return {};
+    const network = clientPrefix(address);
+    const avoided = wishes.avoidedBy(network, nowMs);
     return {
-      ...route,
-      alternatives: [...route.alternatives.slice(0, kept), ...added.map(({ chain }) => chain)],
-      promises: [...route.promises.slice(0, 1 + kept), ...added.map(({ promise }) => promise)],
+      ...(avoided.length > 0 ? { avoid: [...avoid, ...avoided] } : {}),
+      isDirectPreferred: wishes.prefersDirect(network, host, nowMs),
     };
-  }
-
-  /** A ticket for what was decided, its budget charged to the client where `caps` says so. */
-  #issue(
-    request: DownloadRequest,
-    { size, route, signalling, group }: Decided,
-    caps: RateCaps | undefined,
-    nowMs: number,
-  ): Result<Omit<IssuedPlan, 'left'>> {
-    const { url, kind, clientAddress: address } = request;
-    const { tickets } = this.#init;
-    const isChain = route.decision === 'chain';
-    const wantedBytes = tickets.wantedBudgetBytes(size.source === 'assumed' ? undefined : size.sizeBytes);
-    // What is charged is the ticket's budget: the size is only what the client says.
-    const budget =
-      caps && isChain
-        ? caps.takeBudget(address, { plannedBytes: size.sizeBytes, wantedBytes }, nowMs)
-        : ok(wantedBytes);
-    if (!budget.ok) return budget;
-    const jobId = tickets.newJobId();
-    const ticket = isChain
-      ? this.#ticketFor(url, { route, group }, signalling.ticketKind, jobId, budget.value, nowMs)
-      : '';
-    const atDepot = (id: string | undefined) => this.#locationAt(id ?? '', group, ticket, url, kind, nowMs);
-    const first = isChain ? atDepot(signalling.firstDepot) : `${originHref(url)}${DIRECT_FRAGMENT}`;
-    const elsewhere = route.alternatives.map(([entry]) => entry).filter((entry) => entry !== route.chain[0]);
-    const places = kind === 'get' ? new Set(elsewhere.map(atDepot)) : new Set<string>();
-    const others = [...places].filter((place) => place !== first);
-    return ok({
-      jobId,
-      decision: route.decision,
-      chain: route.chain,
-      alternatives: route.alternatives,
-      lanes: route.lanes,
-      location: first,
-      host: url.host,
-      upDepots: this.#upDepots(nowMs),
-      duplicates: isChain ? [...others, originHref(url)] : [],
-      lastStartSeconds: tickets.lastStart(Math.floor(nowMs / 1000)),
-      ...(isChain && kind === 'tunnel' ? { proxyTicket: ticket } : {}),
-    });
-  }
-
-  #ticketFor(
-    url: OriginUrl,
-    { route, group }: Pick<Decided, 'route' | 'group'>,
-    kind: TicketKind,
-    jobId: string,
-    budgetBytes: number,
-    nowMs: number,
-  ): string {
-    const chains = [route.chain, ...route.alternatives];
-    const { promises, lanes } = route;
-    const order = { jobId, kind, url, chains, promises, group: group?.id, lanes, budgetBytes };
-    const { ticket, claims } = this.#init.tickets.issue(order, Math.floor(nowMs / 1000));
-    this.#init.sizes.noteTicket(claims.urlHash, claims.chains, nowMs);
-    return ticket;
-  }
-
-  #answer(
-    { url, options }: DownloadRequest,
-    { size, client, route, signalling, group }: Decided,
-    { jobId, location, lastStartSeconds, proxyTicket }: IssuedPlan,
-  ): PlanAnswer {
-    return {
-      jobId,
-      url: originHref(url),
-      decision: route.decision,
-      decisionReason: route.decisionReason,
-      location,
-      masterUrl: `${this.#init.publicUrl()}${formatGetPath(url, options)}`,
-      chain: [...route.chain],
-      alternatives: route.alternatives.map((chain) => [...chain]),
-      lanes: route.lanes,
-      sizeBytes: size.sizeBytes,
-      sizeSource: size.source,
-      fileSeen: size.fileSeen,
-      prediction: route.prediction,
-      direct: route.direct,
-      reasons: [
-        describeSize(size),
-        ...describePlace(client),
-        ...(size.isWholeOnly ? [WHOLE_ONLY] : []),
-        ...route.reasons,
-        ...signalling.reasons,
-        ...(group ? [`Each depot of ${group.host} takes it: ${group.depots.join(', ')}.`] : []),
-      ],
-      startBefore: new Date(lastStartSeconds * 1000).toISOString(),
-      ...(proxyTicket === undefined ? {} : { ticket: proxyTicket }),
-    };
-  }
-
-  /** The address of a download at its first depot, or at the group that its ticket is for; for a tunnel, the depot itself, which is used as proxy. */
-  #locationAt(
-    id: string,
-    group: EntryGroupConfig | undefined,
-    ticket: string,
-    url: OriginUrl,
-    kind: TicketKind,
-    nowMs: number,
-  ): string {
-    const depot = this.#init.registry.view(id, nowMs);
-    if (!depot) throw new Error(`the plan names ${id}, which is not registered`);
-    const base = depotBaseUrl(group?.depots.includes(id) ? group : depot);
-    return kind === 'get' ? `${base}${formatOriginRelayTarget(ticket, url)}` : base;
-  }
-
-  #sizeOf(url: OriginUrl, options: GetOptions): SizeEstimate {
-    const urlHash = urlHashOf(url);
-    const reported = this.#init.sizes.recall(urlHash);
-    const fileSeen = reported !== undefined;
-    const seen = { fileSeen, isWholeOnly: this.#init.sizes.isWholeOnly(urlHash) };
-    if (options.sizeBytes !== undefined) return { sizeBytes: options.sizeBytes, source: 'option', ...seen };
-    if (fileSeen) return { sizeBytes: reported, source: 'reported', ...seen };
-    return { sizeBytes: this.#init.config.planner.assumedSizeBytes, source: 'assumed', ...seen };
   }
 
   // A direct answer holds only as long as the same depots are up: with another one there may be a chain.
-  #stillHolds({ decision, chain, upDepots }: IssuedPlan, nowMs: number): boolean {
-    const { registry } = this.#init;
+  #stillHolds(
+    { decision, chain, upDepots, host, isAsked }: IssuedPlan,
+    address: string,
+    nowMs: number,
+  ): boolean {
+    const { registry, wishes } = this.#init;
+    if (decision === 'chain' && !isAsked && wishes && !wishes.isEmpty) {
+      const network = clientPrefix(address);
+      if (wishes.prefersDirect(network, host, nowMs)) return false;
+      if (wishes.avoidedBy(network, nowMs).some((id) => chain.includes(id))) return false;
+    }
     if (decision === 'direct') return upDepots === this.#upDepots(nowMs);
     return chain.every((id) => registry.view(id, nowMs)?.state === 'up');
   }
@@ -425,38 +294,4 @@ export class PlanService {
     }
     return this.#up.ids;
   }
-}
-
-function isSameWay(plan: IssuedPlan, route: Route): boolean {
-  const wayOf = ({ decision, chain, alternatives, lanes }: IssuedPlan | Route) =>
-    JSON.stringify([decision, chain, alternatives, lanes]);
-  return wayOf(plan) === wayOf(route);
-}
-
-/** How long what is kept of a plan is: about what its parts are. */
-function charsOf({ location, duplicates, answer }: IssuedPlan): number {
-  const links = duplicates.reduce((sum, { length }) => sum + length, location.length);
-  return links + (answer ? JSON.stringify(answer).length : 0);
-}
-
-const WHOLE_ONLY =
-  'Its origin gives no parts of it: a chain that breaks fetches everything again, and how often depots fail is counted.';
-
-/** Nothing where nothing but the question itself tells where the client is: that is so without any table. */
-function describePlace({ site }: Place): string[] {
-  if (!site || site.rule === 'asked') return [];
-  return [`The client counts as one of the site ${site.name}, ${SITE_RULE_WORDS[site.rule]}.`];
-}
-
-const SITE_RULE_WORDS = {
-  coverage: 'as the operator says of its network',
-  measured: 'as measurements say of its network',
-  'as-coverage': 'as the operator says of its autonomous system',
-};
-
-function describeSize({ sizeBytes, source }: SizeEstimate): string {
-  const size = formatBytes(sizeBytes);
-  if (source === 'option') return `Size ${size}, as the request says.`;
-  if (source === 'reported') return `Size ${size}, as a depot last saw the file.`;
-  return `Size ${size} is assumed: no depot has told this master of the file.`;
 }

@@ -16,13 +16,16 @@ import { chainLegs, legEnds, legOf, predict, promiseOf, type Senders } from './c
 import { ChainSearch, type PlanningDepot, type RatedChain } from './chain-search.ts';
 import { chooseAlternatives } from './choose-alternatives.ts';
 import { chooseLanes, laneChoices } from './choose-lanes.ts';
+import { chooseToLearn, type Exploring } from './choose-to-learn.ts';
 import { estimateDirect } from './direct-estimate.ts';
-import { expectedSeconds } from './expected-seconds.ts';
+import { expectedSeconds, scenarioSeconds } from './expected-seconds.ts';
+import { type HeldWay, heldFirst, leastGain } from './held-ways.ts';
 import { knowledgeOf } from './leg-knowledge.ts';
 import { type LegDoubt, NO_DOUBT } from './leg-scenarios.ts';
 import type { LinkEstimate, LinkView } from './link-view.ts';
 import { OverlayGraph } from './overlay-graph.ts';
 import { OverlayLeg } from './overlay-leg.ts';
+import type { RouteBasis } from './route-basis.ts';
 import { explainLanes, explainLeftOut, explainRoute } from './route-reasons.ts';
 import { SearchSpace } from './search-space.ts';
 import { whyDirect } from './why-direct.ts';
@@ -37,6 +40,12 @@ export interface RouteQuery {
   /** Exactly these depots, in the order the bytes pass: origin to client, the opposite of a chain's order. */
   readonly via?: readonly string[];
   readonly avoid?: readonly string[];
+  /** No chain is wanted, however fast. */
+  readonly isDirectPreferred?: boolean;
+  /** What clients of this network got last from this origin. */
+  readonly held?: HeldWay;
+  /** Said where this download may be used to learn. */
+  readonly exploring?: Exploring | undefined;
   /** How often each depot of a chain fails where all that has come is then lost; left out where only a pause is. */
   readonly depotBreaksPerSecond?: number;
   /** Exactly so many lanes where a chain is taken; without it as many as pay, or one with `via`. */
@@ -73,6 +82,10 @@ export interface Route {
   readonly lanes: number;
   readonly prediction: Prediction;
   readonly direct: Prediction;
+  /** The mean over what is unsure; 0 for direct and for chains that were asked for. */
+  readonly expectedSeconds: number;
+  /** What the prediction was worked out from. */
+  readonly basis: RouteBasis;
   /** Sentences for people. */
   readonly reasons: readonly string[];
 }
@@ -145,22 +158,44 @@ export class Planner {
       over.length > 0 ? new ChainSearch(this.#space(query, lanesToTry, over, nowMs)) : undefined;
     const search = searchOver(usable);
     const fastest = search?.best(MOST_COMPARED) ?? [];
-    const ranked = byExpectedTime(fastest, (rated) => expectedOf(query, rated));
+    const expected = (rated: RatedChain) => expectedOf(query, rated);
+    const rate = (chain: Chain) =>
+      searchOver(usable.filter(({ id }) => chain.includes(id)))
+        ?.best(MOST_COMPARED)
+        .find((rated) => rated.chain.join() === chain.join());
+    const ordered = byExpectedTime(fastest, expected);
+    const ranked = heldFirst(ordered, query.held, query.sizeBytes, { expected, rate });
     const [best, runnerUp] = ranked;
     const direct = this.#direct(query, best?.links ?? [], nowMs);
     const gainOf = (rated: RatedChain) => this.#gain(query, rated, direct.part, depots);
     const gain = best ? gainOf(best) : 0;
     const { minimumGain } = this.#config;
-    const chosen = gain >= minimumGain ? best : undefined;
+    const { isDirectPreferred = false } = query;
+    const isFaster = best !== undefined && gain >= leastGain(minimumGain, best.chain, query.held);
+    const taken = isFaster && !isDirectPreferred ? best : undefined;
+    const directTimes = () =>
+      direct.source === 'link' ? scenarioSeconds(directOf(query, direct.part)) : undefined;
+    const toLearn = isDirectPreferred
+      ? undefined
+      : chooseToLearn({
+          ranked: ordered,
+          chosen: taken,
+          chosenTimes: query.exploring && (taken ? scenarioSeconds(ratedOf(query, taken)) : directTimes()),
+          times: (rated) => scenarioSeconds(ratedOf(query, rated)),
+          exploring: query.exploring,
+        });
+    const chosen = toLearn ?? taken;
     const wouldWin = (over: readonly PlanningDepot[]): boolean => {
       const [other] = searchOver(over)?.best(1) ?? [];
       return other !== undefined && gainOf(other) >= minimumGain;
     };
     const { avoid = [], sizeBytes } = query;
     const config = this.#config;
-    const decisionReason = chosen
-      ? 'chain-faster'
-      : whyDirect({ config, depots, avoid, ranked, directLegs: direct.legs, wouldWin });
+    const decisionReason = toLearn
+      ? 'to-learn'
+      : chosen
+        ? 'chain-faster'
+        : whyDirect({ config, depots, avoid, ranked, directLegs: direct.legs, wouldWin, isDirectPreferred });
     const alternatives = chosen && search ? this.#alternatives(chosen, search, true) : [];
     const lanes = chosen?.lanes ?? 1;
     const predictDirect = () => direct.predict(sizeBytes);
@@ -173,6 +208,12 @@ export class Planner {
         promiseOf(legs, lanes),
       ),
       lanes,
+      basis: {
+        legs: chosen?.legs ?? direct.legs,
+        setUp: chosen ? setUpOf(query, chosen.chain, depots) : direct.setUp,
+        direct: direct.basis,
+      },
+      expectedSeconds: chosen ? expected(chosen) : 0,
       // Only who asks for reasons waits for them.
       get prediction() {
         if (!chosen) return predictDirect();
@@ -193,7 +234,9 @@ export class Planner {
             gain,
             isSizeAssumed: query.isSizeAssumed ?? false,
             direct: { seconds: predictDirect().seconds, source: direct.source },
-            chainLinks: best?.links ?? [],
+            chainLinks: chosen?.links ?? best?.links ?? [],
+            toLearn,
+            isHeld: best !== ordered[0],
           }),
           ...explainLeftOut({ depots, avoid, isReached: search?.isReached ?? (() => false) }),
         ];
@@ -203,25 +246,16 @@ export class Planner {
 
   /** How many times faster a chain is than direct; of a file of which nobody knows the size, the mean over usual sizes. */
   #gain(query: RouteQuery, rated: RatedChain, direct: OverlayLeg, depots: readonly PlanningDepot[]): number {
-    const { sizeBytes, originTls, isSizeAssumed, lanes } = query;
+    const { sizeBytes, isSizeAssumed, lanes } = query;
     const { chain, legs } = rated;
-    const directSetUp = { clientTls: originTls, originTls };
     const setUp = setUpOf(query, chain, depots);
     const sizes = (isSizeAssumed ? USUAL_SHARES : [1]).map((share) => share * sizeBytes);
     const logs = sizes.map((size) => {
       const choices = laneChoices(this.#config, size, lanes);
       const suited = chooseLanes(legs, size, setUp, choices);
-      const over = expectedOf({ ...query, sizeBytes: size }, { ...rated, lanes: suited.lanes });
-      return Math.log(
-        expectedSeconds({
-          parts: [direct],
-          lanes: 1,
-          sizeBytes: size,
-          setUp: directSetUp,
-          roomPerSecond: Number.POSITIVE_INFINITY,
-          breaksPerSecond: 0,
-        }) / over,
-      );
+      const sized = { ...query, sizeBytes: size };
+      const over = expectedOf(sized, { ...rated, lanes: suited.lanes });
+      return Math.log(expectedSeconds(directOf(sized, direct)) / over);
     });
     return Math.exp(logs.reduce((sum, log) => sum + log, 0) / logs.length);
   }
@@ -250,7 +284,7 @@ export class Planner {
     const knowledge = links.map(knowledgeOf);
     const prediction = predict({ chain, legs, knowledge, sizeBytes: query.sizeBytes, setUp, lanes });
     const known = links.filter((link) => link !== undefined);
-    const direct = this.#direct(query, known, nowMs).predict(query.sizeBytes);
+    const direct = this.#direct(query, known, nowMs);
     const unknown = legEnds(chain).filter((_, index) => !links[index]);
     const reasons = [
       'The chain was chosen by the client (via).',
@@ -268,7 +302,9 @@ export class Planner {
       promises,
       lanes,
       prediction,
-      direct,
+      direct: direct.predict(query.sizeBytes),
+      expectedSeconds: 0,
+      basis: { legs, setUp, direct: direct.basis },
       reasons,
     });
   }
@@ -287,6 +323,8 @@ export class Planner {
     return {
       legs,
       part: new OverlayLeg(link, [CLIENT, ORIGIN], this.#senders, doubt),
+      setUp,
+      basis: { legs, setUp, source },
       source,
       predict: (sizeBytes: number) => predict({ chain: [], legs, knowledge: [knowledge], sizeBytes, setUp }),
     };
@@ -346,13 +384,31 @@ export class Planner {
 }
 
 /** The mean time of a chain with its lanes over all that may be. */
-function expectedOf(
+function expectedOf(query: RouteQuery, rated: RatedChain): number {
+  return expectedSeconds(ratedOf(query, rated));
+}
+
+/** A chain with its lanes, as its times are worked out. */
+function ratedOf(
   { sizeBytes, originTls, depotBreaksPerSecond = 0 }: RouteQuery,
   { chain, parts, lanes, clientTls, roomPerSecond }: RatedChain,
-): number {
+) {
   const setUp = { clientTls, originTls };
-  const breaksPerSecond = chain.length * depotBreaksPerSecond;
-  return expectedSeconds({ parts, lanes, sizeBytes, setUp, roomPerSecond, breaksPerSecond });
+  return {
+    parts,
+    lanes,
+    sizeBytes,
+    setUp,
+    roomPerSecond,
+    breaksPerSecond: chain.length * depotBreaksPerSecond,
+  };
+}
+
+/** The direct way likewise. */
+function directOf({ sizeBytes, originTls }: RouteQuery, direct: OverlayLeg) {
+  const setUp = { clientTls: originTls, originTls };
+  const free = { roomPerSecond: Number.POSITIVE_INFINITY, breaksPerSecond: 0 };
+  return { parts: [direct], lanes: 1, sizeBytes, setUp, ...free };
 }
 
 function byExpectedTime(

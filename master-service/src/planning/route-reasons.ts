@@ -17,6 +17,10 @@ interface RouteFacts {
   readonly isLanesAsked: boolean;
   readonly direct: { readonly seconds: number; readonly source: DirectEstimate['source'] };
   readonly chainLinks: readonly LinkEstimate[];
+  /** What is taken in its place, to learn. */
+  readonly toLearn: RatedChain | undefined;
+  /** Whether the best is not the fastest, but what clients of this network had. */
+  readonly isHeld: boolean;
 }
 
 interface DepotFacts {
@@ -28,9 +32,11 @@ interface DepotFacts {
 
 /** Why a route was chosen, in sentences for people. */
 export function explainRoute(facts: RouteFacts): string[] {
-  const { best, decisionReason, isLanesAsked } = facts;
+  const { best, decisionReason, isLanesAsked, isHeld, toLearn } = facts;
   return [
     ...compare(facts),
+    ...(isHeld ? [HELD] : []),
+    ...(toLearn ? [explainLearning(toLearn)] : []),
     ...directCause(decisionReason),
     ...(best && decisionReason === 'chain-faster' ? explainLanes(best, isLanesAsked) : []),
     ...directSource(facts),
@@ -87,12 +93,19 @@ function compare({
   return [verdict, `Runner-up: ${formatChain(runnerUp.chain)}, ${formatSeconds(runnerUp.seconds)}.`];
 }
 
+function explainLearning({ chain, seconds }: RatedChain): string {
+  return `${formatChain(chain)} is taken to learn (${formatSeconds(seconds)}): it may turn out faster, and hardly slower.`;
+}
+
+const HELD = 'Your network had this chain already: the fastest one is not clearly faster.';
+
 /** What keeps a download from a chain, beside the predicted times. */
 const DIRECT_CAUSES: Partial<Record<DecisionReason, string>> = {
   'chains-off': 'The operator has turned chains off: every download goes direct.',
   'no-depots': 'This master has no depots: every download goes direct.',
   'no-depot-up': 'No depot is up: downloads go direct until one is.',
   'depots-avoided': 'The request avoids depots without which no chain is clearly faster.',
+  'direct-preferred': 'Clients of this network asked for direct downloads from this origin.',
   'links-unknown': 'Depots are up, but no chain of known links leads from the client to the origin.',
   'small-file': 'A larger file would gain from a chain.',
 };

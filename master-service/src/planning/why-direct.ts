@@ -6,6 +6,8 @@ interface DirectFacts {
   readonly config: Pick<PlannerConfig, 'maxDepots' | 'maxLanes' | 'minimumGain'>;
   readonly depots: readonly PlanningDepot[];
   readonly avoid: readonly string[];
+  /** Whether clients of this network asked for it. */
+  readonly isDirectPreferred: boolean;
   /** The fastest chains past the depots to avoid; none of them is clearly faster than direct. */
   readonly ranked: readonly RatedChain[];
   readonly directLegs: readonly LegEstimate[];
@@ -24,6 +26,7 @@ export function whyDirect(facts: DirectFacts): DecisionReason {
   if (config.maxDepots === 0) return 'chains-off';
   if (depots.length === 0) return 'no-depots';
   if (up.length === 0) return 'no-depot-up';
+  if (facts.isDirectPreferred) return 'direct-preferred';
   if (usable.length === 0) return 'depots-avoided';
   if (usable.length < up.length && wouldWin(up)) return 'depots-avoided';
   if (ranked.length === 0) return 'links-unknown';

@@ -3,7 +3,8 @@ import { asLonghaulError, type Chain, HEADERS, LonghaulError, parseGetTarget } f
 import type { EmitEvent } from '../events.ts';
 import { answerRefusal, type Refused } from '../http/answer-refusal.ts';
 import { SECURITY_HEADERS } from '../http/security-headers.ts';
-import type { IssuedPlan, PlanService } from '../planning/plan-service.ts';
+import type { IssuedPlan } from '../planning/issued-plan.ts';
+import type { PlanService } from '../planning/plan-service.ts';
 import { duplicateLinks } from './duplicate-links.ts';
 import { typedLink } from './typed-link.ts';
 

@@ -6,13 +6,18 @@ interface Heard {
   readonly from: string;
 }
 
-/** What every bus promises to the masters on it. `join` gives the bus of one master; all of one test meet. */
-export function testBus(
-  kind: string,
-  open: () => Promise<{ join: (name: string) => Promise<StateBus>; close: () => Promise<void> }>,
-): void {
+interface Meeting {
+  /** The bus of one master; all of one test meet. */
+  readonly join: (name: string) => Promise<StateBus>;
+  /** Resolves when the others are sure to reach what a master has subscribed to, or answers. */
+  readonly settled: (bus: StateBus) => Promise<unknown>;
+  readonly close: () => Promise<void>;
+}
+
+/** What every bus promises to the masters on it. */
+export function testBus(kind: string, open: () => Promise<Meeting>): void {
   describe(`a bus ${kind}`, () => {
-    let meeting: Awaited<ReturnType<typeof open>>;
+    let meeting: Meeting;
     beforeEach(async () => {
       meeting = await open();
     });
@@ -23,6 +28,7 @@ export function testBus(
       const bus = await meeting.join(name);
       const heard: Heard[] = [];
       bus.subscribe((text, from) => heard.push({ text, from }));
+      await meeting.settled(bus);
       return { bus, heard };
     }
 
@@ -54,6 +60,7 @@ export function testBus(
       const [one, two, three] = [await join('one'), await join('two'), await join('three')];
       for (const [name, { bus }] of Object.entries({ one, two, three })) {
         bus.answer((text, from) => [1, 2, 3].map((part) => `${name} ${part}: ${text} of ${from}`));
+        await meeting.settled(bus);
       }
       const { outcome, parts } = await ask(one.bus, 'what?');
       expect(outcome.ok).toBe(true);
@@ -65,6 +72,7 @@ export function testBus(
     test('says so when nobody answers', async () => {
       const { bus } = await join('one');
       bus.answer(() => ['I do']);
+      await meeting.settled(bus);
       expect((await ask(bus, 'anybody?')).outcome).toMatchObject({ error: { code: 'bus-no-answer' } });
     });
 

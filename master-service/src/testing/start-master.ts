@@ -38,6 +38,7 @@ interface TestMasterInit {
   readonly bus?: StateBus;
   readonly clock?: TestClock;
   readonly prefixPaths?: PrefixPaths;
+  readonly random?: () => number;
   /** Left out, every depot proves its address; `undefined`, depots are really asked. */
   readonly askDepot?: AskDepot | undefined;
 }
@@ -72,6 +73,7 @@ export async function startMaster(init: TestMasterInit = {}): Promise<TestMaster
     steadyMs: () => clock.nowMs,
     ...(init.factsFile ? { factsFile: init.factsFile } : {}),
     ...(init.bus ? { bus: init.bus } : {}),
+    ...(init.random ? { random: init.random } : {}),
     onEvent: (event) => events.push(event),
     ...('askDepot' in init && !init.askDepot ? {} : { askDepot: init.askDepot ?? believeDepot }),
   });
@@ -92,6 +94,7 @@ export function testConfig(overrides: object = {}): MasterConfig {
     links: TEST_LINKS,
     ...overrides,
     addresses: { overlayNetworks: ['127.0.0.0/8', '::1/128'], ...addresses },
-    planner: { assumptions: { depotSender: 'bbr' }, ...planner },
+    // What is planned must not be up to chance.
+    planner: { assumptions: { depotSender: 'bbr' }, explore: { share: 0 }, ...planner },
   });
 }

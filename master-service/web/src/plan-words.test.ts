@@ -101,6 +101,7 @@ describe('a direct plan', () => {
     ['no-depots', 'Direct: this master has no depots yet'],
     ['no-depot-up', 'Direct: no depot is up'],
     ['chains-off', 'Direct: this master plans no chains'],
+    ['direct-preferred', 'Direct: clients of this network asked for it'],
     ['depots-avoided', 'Direct: the depots that could help are to be avoided'],
     ['links-unknown', 'Direct: depots are up, but no links over them are known'],
     ['small-file', 'Direct: a file of 100 MB is too small to gain from a chain'],

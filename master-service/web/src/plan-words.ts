@@ -49,6 +49,7 @@ const DIRECT_HEADINGS: Partial<Record<DecisionReason, string>> = {
   'no-depots': 'Direct: this master has no depots yet',
   'no-depot-up': 'Direct: no depot is up',
   'chains-off': 'Direct: this master plans no chains',
+  'direct-preferred': 'Direct: clients of this network asked for it',
   'depots-avoided': 'Direct: the depots that could help are to be avoided',
   'links-unknown': 'Direct: depots are up, but no links over them are known',
   'small-file': 'Direct: a file of SIZE is too small to gain from a chain',

@@ -1,0 +1,36 @@
+import type { JobLeg, JobReport } from '@longhaul/shared';
+import type { DepotEvent } from '../plane/events.ts';
+import { LIMITS } from '../sockets/leg-meter.ts';
+import type { LegSummary } from '../sockets/leg-summaries.ts';
+
+/** What the master is told of a transfer or tunnel that has ended; `undefined` for all other events. */
+export function jobReportOf(event: DepotEvent): JobReport | undefined {
+  if (event.type !== 'transfer' && event.type !== 'tunnel') return undefined;
+  const { jobId, seconds } = event;
+  const legs = event.legs.map(legOf);
+  if (event.type === 'tunnel') return { jobId, seconds, legs };
+  const { bodyBytes, status, outcome, chain } = event;
+  const isWhole = status === 200 && outcome === 'complete';
+  return {
+    jobId,
+    seconds,
+    legs,
+    download: { requests: 1, bodyBytes, seconds, isWhole, outcome, chain: [...chain] },
+  };
+}
+
+function legOf(summary: LegSummary): JobLeg {
+  const { legClass, depot, connections, sentBytes, retransmittedBytes, receivedBytes, limitedMs } = summary;
+  const { minRttMs, deliveryRateBps } = summary;
+  const limitedBy = LIMITS.reduce((most, limit) => (limitedMs[limit] > limitedMs[most] ? limit : most));
+  return {
+    peer: depot ?? legClass,
+    connections,
+    sentBytes,
+    retransmittedBytes,
+    receivedBytes,
+    ...(minRttMs === undefined ? {} : { rttMs: minRttMs }),
+    ...(deliveryRateBps ? { goodputBps: deliveryRateBps } : {}),
+    ...(limitedMs[limitedBy] > 0 ? { limitedBy } : {}),
+  };
+}

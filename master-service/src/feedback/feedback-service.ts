@@ -1,0 +1,104 @@
+import {
+  clientPrefix,
+  type FeedbackAnswer,
+  type FeedbackRequest,
+  type Outcome,
+  ok,
+  type Result,
+  refuse,
+} from '@longhaul/shared';
+import { HourlyBudget, LruMap } from '@longhaul/shared/service';
+import type { EmitEvent } from '../events.ts';
+import type { PlannedJob, RecentJobs } from '../outcomes/recent-jobs.ts';
+import type { FeedbackBook } from './feedback-book.ts';
+
+/** What one client network may tell in an hour, a quarter of it at once: people tell of a download once or twice. */
+const TOLD_PER_HOUR = 80;
+/** Networks of which is remembered how much they have told. */
+const MOST_NETWORKS = 20_000;
+
+interface FeedbackServiceInit {
+  readonly jobs: Pick<RecentJobs, 'get'>;
+  readonly book: FeedbackBook;
+  /** What depots have told of a job. */
+  readonly outcomeOf: (jobId: string) => Outcome | undefined;
+  readonly emit: EmitEvent;
+}
+
+type Effect = Omit<FeedbackAnswer, 'jobId'>;
+
+/** Takes in what clients say of their downloads. */
+export class FeedbackService {
+  readonly #init: FeedbackServiceInit;
+  readonly #told = new LruMap<string, HourlyBudget>(MOST_NETWORKS);
+
+  constructor(init: FeedbackServiceInit) {
+    this.#init = init;
+  }
+
+  /** `feedback-limited`; `job-unknown` where the job was not planned for the client's network, of late; `bad-request` where its plan does not name the depot. */
+  take({ jobId, verdict, depot }: FeedbackRequest, address: string, nowMs: number): Result<FeedbackAnswer> {
+    const network = clientPrefix(address);
+    if (!this.#spend(network, nowMs)) return refuse('feedback-limited');
+    const job = this.#init.jobs.get(jobId);
+    // Who knows a job of others is not told so.
+    if (job?.network !== network) return refuse('job-unknown');
+    if (depot !== undefined && !namesDepot(job, depot))
+      return refuse('bad-request', 'depot is none of that download');
+    const effect = this.#effectOf(job, verdict, depot, nowMs);
+    this.#init.emit({ type: 'feedback', verdict, effect: effect.effect, jobId, host: job.host });
+    return ok({ jobId, ...effect });
+  }
+
+  #effectOf(
+    job: PlannedJob,
+    verdict: FeedbackRequest['verdict'],
+    depot: string | undefined,
+    nowMs: number,
+  ): Effect {
+    const { book } = this.#init;
+    const { network, host, chain } = job;
+    if (verdict === 'prefer-direct') return goesDirect(book.judgeDirect(network, host, true, nowMs));
+    if (verdict === 'worked') {
+      for (const id of chain) book.judgeDepot(network, id, false, nowMs);
+      // Whoever has got a chain and is content does not mind them.
+      if (chain.length > 0) book.judgeDirect(network, host, false, nowMs);
+      return { effect: 'none' };
+    }
+    const suspect =
+      depot ??
+      (verdict === 'slow' ? slowestSender(this.#init.outcomeOf(job.jobId), chain) : undefined) ??
+      chain[0];
+    // A direct download that failed, or was slow, says nothing of depots.
+    if (suspect === undefined) return { effect: 'none' };
+    const untilMs = book.judgeDepot(network, suspect, true, nowMs);
+    return { effect: 'avoids-depot', depot: suspect, until: new Date(untilMs).toISOString() };
+  }
+
+  #spend(network: string, nowMs: number): boolean {
+    const told = this.#told.get(network) ?? new HourlyBudget(TOLD_PER_HOUR);
+    this.#told.set(network, told);
+    return told.take(1, nowMs);
+  }
+}
+
+function goesDirect(untilMs: number): Effect {
+  return { effect: 'goes-direct', until: new Date(untilMs).toISOString() };
+}
+
+function namesDepot({ chain, alternatives }: PlannedJob, depot: string): boolean {
+  return [chain, ...alternatives].some((one) => one.includes(depot));
+}
+
+/**
+ * The depot that sends on the leg which is furthest below its prediction, by what depots have told; `undefined` where nobody has, or where it
+ * is the origin. The last leg, to the client, is what a network knows best, and what others know least.
+ */
+function slowestSender(outcome: Outcome | undefined, chain: readonly string[]): string | undefined {
+  const shares = (outcome?.legs ?? []).flatMap(({ from, predicted, measured }) =>
+    predicted && measured?.goodputBps !== undefined && chain.includes(from)
+      ? [{ from, share: measured.goodputBps / predicted.goodputBps }]
+      : [],
+  );
+  return shares.toSorted((one, other) => one.share - other.share)[0]?.from;
+}

@@ -1,0 +1,184 @@
+import { type FeedbackAnswer, type PlanAnswer, planAnswerSchema } from '@longhaul/shared';
+import { afterEach, describe, expect, test } from 'vitest';
+import { rawGet } from '../testing/raw-request.ts';
+import { startMaster, type TestMaster } from '../testing/start-master.ts';
+import { registerDepots, type TestDepot } from '../testing/test-depot.ts';
+import { FeedbackBook } from './feedback-book.ts';
+
+const NOW = 1_795_000_000_000;
+
+describe('a client that tells how its download went', () => {
+  let master: TestMaster;
+  let depots: TestDepot[];
+  afterEach(() => master.master.close());
+
+  async function start(): Promise<void> {
+    master = await startMaster();
+    depots = await registerDepots(master, 'd1', 'd2', 'd3');
+  }
+
+  async function plan(host = 'origin.example'): Promise<PlanAnswer> {
+    const body = JSON.stringify({ url: `https://${host}/f`, sizeBytes: 1e9 });
+    const answer = await fetch(`${master.url}/v1/plans`, { method: 'POST', body });
+    return planAnswerSchema.parse(await answer.json());
+  }
+
+  async function tell(body: object) {
+    const answer = await fetch(`${master.url}/v1/feedback`, { method: 'POST', body: JSON.stringify(body) });
+    return {
+      status: answer.status,
+      code: answer.headers.get('longhaul-error'),
+      ...((await answer.json()) as Partial<FeedbackAnswer>),
+    };
+  }
+
+  test('is led past a depot that failed, at once, until that is half an hour ago', async () => {
+    await start();
+    const { jobId, chain } = await plan();
+    expect(chain).toEqual(['d1', 'd2']);
+    const redirected = await rawGet(master.port, '/get/~size=1000000000/https/origin.example/f');
+    expect(redirected.headers.location).toContain(':7001/');
+    expect(await tell({ jobId, verdict: 'failed', depot: 'd1' })).toMatchObject({
+      status: 200,
+      effect: 'avoids-depot',
+      depot: 'd1',
+      until: new Date(master.clock.nowMs + 1_800_000).toISOString(),
+    });
+    expect((await plan()).chain).toEqual(['d3', 'd2']);
+    const again = await rawGet(master.port, '/get/~size=1000000000/https/origin.example/f');
+    expect(again.headers.location).toContain(':7003/');
+    master.clock.advance(1801);
+    for (const depot of depots) await depot.heartbeat(master);
+    expect((await plan()).chain).toEqual(['d1', 'd2']);
+  });
+
+  test('is led over the depot again when a download that its plan led over it has worked', async () => {
+    await start();
+    const { jobId } = await plan();
+    await tell({ jobId, verdict: 'failed', depot: 'd1' });
+    expect(await tell({ jobId, verdict: 'worked' })).toMatchObject({ effect: 'none' });
+    expect((await plan()).chain).toEqual(['d1', 'd2']);
+  });
+
+  test('gets direct answers from an origin for a day when it prefers them, and chains from others', async () => {
+    await start();
+    const { jobId } = await plan();
+    expect(await tell({ jobId, verdict: 'prefer-direct' })).toMatchObject({ effect: 'goes-direct' });
+    const direct = await plan();
+    expect(direct).toMatchObject({ decision: 'direct', decisionReason: 'direct-preferred' });
+    expect(direct.reasons.join(' ')).toContain('asked for direct downloads');
+    expect((await plan('other.origin.example')).decision).toBe('chain');
+    master.clock.advance(86_401);
+    for (const depot of depots) await depot.heartbeat(master);
+    expect((await plan()).decision).toBe('chain');
+  });
+
+  test('that was slow is led past the depot that was furthest below its prediction, by what depots told', async () => {
+    await start();
+    const { jobId } = await plan();
+    const none = { connections: 1, sentBytes: 1e8, retransmittedBytes: 0, receivedBytes: 0 };
+    await depots[0]?.heartbeat(master, {
+      jobs: [{ jobId, seconds: 9, legs: [{ ...none, peer: 'client', goodputBps: 190e6 }] }],
+    });
+    await depots[1]?.heartbeat(master, {
+      jobs: [{ jobId, seconds: 9, legs: [{ ...none, peer: 'd1', goodputBps: 20e6 }] }],
+    });
+    expect(await tell({ jobId, verdict: 'slow' })).toMatchObject({ effect: 'avoids-depot', depot: 'd2' });
+    expect((await plan()).chain).not.toContain('d2');
+  });
+
+  test('that was slow, and nobody knows where, is led past its entry depot', async () => {
+    await start();
+    const { jobId } = await plan();
+    expect(await tell({ jobId, verdict: 'slow' })).toMatchObject({ depot: 'd1' });
+  });
+
+  test('is refused with a code where it tells what cannot be', async () => {
+    await start();
+    const { jobId } = await plan();
+    expect(await tell({ jobId: 'AAAAAAAAAAA', verdict: 'worked' })).toMatchObject({
+      status: 404,
+      code: 'job-unknown',
+    });
+    expect(await tell({ jobId, verdict: 'failed', depot: 'd9' })).toMatchObject({
+      status: 400,
+      code: 'bad-request',
+    });
+    expect(await tell({ jobId, verdict: 'fine' })).toMatchObject({ status: 400, code: 'bad-request' });
+    expect(await tell({ jobId, verdict: 'worked', more: 1 })).toMatchObject({ status: 400 });
+  });
+
+  test('may tell much, and not without end', async () => {
+    await start();
+    const { jobId } = await plan();
+    const codes: (string | null)[] = [];
+    for (let index = 0; index < 30; index += 1) codes.push((await tell({ jobId, verdict: 'worked' })).code);
+    expect(codes.slice(0, 20).every((code) => code === null)).toBe(true);
+    expect(codes.at(-1)).toBe('feedback-limited');
+    master.clock.advance(3600);
+    expect((await tell({ jobId, verdict: 'worked' })).code).toBeNull();
+  });
+
+  test('is outweighed by downloads of others that came whole, as their entry depots tell', async () => {
+    await start();
+    const { jobId } = await plan();
+    const none = { jobId, seconds: 9, legs: [] };
+    const download = { requests: 1, bodyBytes: 1e9, seconds: 9, isWhole: true, outcome: 'complete' as const };
+    await depots[0]?.heartbeat(master, {
+      jobs: [{ ...none, download: { ...download, chain: ['d1', 'd2', 'd9'] } }],
+    });
+    const { depots: counted } = (await (await fetch(`${master.url}/v1/feedback`)).json()) as {
+      depots: unknown;
+    };
+    expect(counted).toEqual(
+      ['d1', 'd2'].map((subject) => ({ subject, against: 0, for: 1, isAgreed: false })),
+    );
+    await tell({ jobId, verdict: 'failed', depot: 'd1' });
+    expect((await plan()).chain).toEqual(['d3', 'd2']);
+  });
+
+  test('is counted, and shown to operators without who it was', async () => {
+    await start();
+    const { jobId } = await plan();
+    await tell({ jobId, verdict: 'failed', depot: 'd1' });
+    const metrics = await (await fetch(`${master.url}/metrics`)).text();
+    expect(metrics).toContain('longhaul_master_feedback_total{verdict="failed",effect="avoids-depot"} 1');
+    const text = await (await fetch(`${master.url}/v1/feedback`)).text();
+    expect(JSON.parse(text)).toEqual({
+      depots: [{ subject: 'd1', against: 1, for: 0, isAgreed: false }],
+      origins: [],
+    });
+    expect(text).not.toContain('127.0');
+  });
+});
+
+describe('what one network says', () => {
+  test('counts for no other one until networks from five parts of the internet agree', () => {
+    const book = new FeedbackBook();
+    for (const part of [1, 2, 3, 4]) book.judgeDepot(`10.${part}.0.0/24`, 'd1', true, NOW);
+    // One party may have many networks of one part.
+    for (let net = 0; net < 200; net += 1) book.judgeDepot(`10.1.${net}.0/24`, 'd1', true, NOW);
+    expect(book.avoidedBy('10.1.0.0/24', NOW)).toEqual(['d1']);
+    expect(book.avoidedBy('192.0.2.0/24', NOW)).toEqual([]);
+    book.judgeDepot('2001:db8:7::/48', 'd1', true, NOW);
+    expect(book.avoidedBy('192.0.2.0/24', NOW)).toEqual(['d1']);
+  });
+
+  test('counts for no other one while as many say otherwise', () => {
+    const book = new FeedbackBook();
+    for (const part of [1, 2, 3, 4, 5]) {
+      book.judgeDirect(`10.${part}.0.0/24`, 'origin.example', true, NOW);
+      book.judgeDirect(`11.${part}.0.0/24`, 'origin.example', false, NOW);
+    }
+    expect(book.prefersDirect('192.0.2.0/24', 'origin.example', NOW)).toBe(false);
+    book.judgeDirect('12.1.0.0/24', 'origin.example', true, NOW);
+    expect(book.prefersDirect('192.0.2.0/24', 'origin.example', NOW)).toBe(true);
+  });
+
+  test('never has everybody avoid more than a few depots', () => {
+    const book = new FeedbackBook();
+    for (let depot = 0; depot < 100; depot += 1)
+      for (const part of [1, 2, 3, 4, 5, 6]) book.judgeDepot(`10.${part}.0.0/24`, `d${depot}`, true, NOW);
+    expect(book.avoidedBy('192.0.2.0/24', NOW)).toHaveLength(8);
+  });
+});

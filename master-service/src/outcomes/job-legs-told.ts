@@ -1,0 +1,71 @@
+import { type Chain, type JobLeg, type JobReport, legGoodput, type OutcomeLeg } from '@longhaul/shared';
+import { legEnds } from '../planning/chain-legs.ts';
+import type { RouteBasis } from '../planning/route-basis.ts';
+
+/** What has come may be so much less than what was sent: it was on its way when somebody looked last. */
+const UNDER_WAY = { share: 0.1, bytes: 262_144 };
+
+interface Told {
+  readonly leg: JobLeg;
+  readonly seconds: number;
+}
+
+interface TwoEnds {
+  sender?: Told;
+  receiver?: Told;
+}
+
+/** The legs of a plan, and those that its job took besides, each with what was predicted and what its ends have told. */
+export function outcomeLegs(
+  { chain, lanes, basis }: { readonly chain: Chain; readonly lanes: number; readonly basis: RouteBasis },
+  reports: ReadonlyMap<string, JobReport>,
+): OutcomeLeg[] {
+  const ends = new Map<string, TwoEnds>();
+  for (const [from, to] of legEnds(chain).map(
+    ([nearClient, nearOrigin]) => [nearOrigin, nearClient] as const,
+  ))
+    ends.set(`${from} ${to}`, {});
+  for (const [depot, { legs, seconds }] of reports) {
+    for (const leg of legs) {
+      const isSender = leg.sentBytes > leg.receivedBytes;
+      const key = isSender ? `${depot} ${leg.peer}` : `${leg.peer} ${depot}`;
+      const known = ends.get(key) ?? {};
+      ends.set(key, { ...known, [isSender ? 'sender' : 'receiver']: { leg, seconds } });
+    }
+  }
+  return [...ends].map(([key, told], index) => {
+    const [from = '', to = ''] = key.split(' ');
+    const predicted = index <= chain.length ? predictedLeg(basis, index, lanes) : undefined;
+    const measured = measuredLeg(told);
+    return { from, to, ...(predicted ? { predicted } : {}), ...(measured ? { measured } : {}) };
+  });
+}
+
+function predictedLeg({ legs }: RouteBasis, index: number, lanes: number): OutcomeLeg['predicted'] {
+  const leg = legs[index];
+  if (!leg) return undefined;
+  return { rttMs: leg.rttMs, ...legGoodput(leg, index === 0 ? 1 : lanes) };
+}
+
+function measuredLeg({ sender, receiver }: TwoEnds): OutcomeLeg['measured'] {
+  // Who sends knows more: losses, and what held it back.
+  const told = sender ?? receiver;
+  if (!told) return undefined;
+  const { connections, sentBytes, retransmittedBytes, receivedBytes, rttMs, goodputBps, limitedBy } =
+    told.leg;
+  const bytes = sender ? Math.max(0, sentBytes - retransmittedBytes) : receivedBytes;
+  return {
+    connections,
+    bytes,
+    meanBps: told.seconds > 0 ? (8 * bytes) / told.seconds : 0,
+    ...(rttMs === undefined ? {} : { rttMs }),
+    ...(sender && sentBytes > 0 ? { lossRate: Math.min(1, retransmittedBytes / sentBytes) } : {}),
+    ...(goodputBps === undefined ? {} : { goodputBps }),
+    ...(limitedBy === undefined ? {} : { limitedBy }),
+    ...(sender && receiver && isDisputed(bytes, receiver.leg) ? { isDisputed: true } : {}),
+  };
+}
+
+function isDisputed(sentBytes: number, { receivedBytes }: JobLeg): boolean {
+  return receivedBytes < (1 - UNDER_WAY.share) * sentBytes - UNDER_WAY.bytes;
+}

@@ -1,0 +1,151 @@
+import {
+  type JobDownload,
+  type JobReport,
+  jobReportSchema,
+  joinJobReports,
+  type Outcome,
+} from '@longhaul/shared';
+import * as z from 'zod';
+import type { EmitEvent } from '../events.ts';
+import type { FactKind } from '../facts/fact.ts';
+import { Facts } from '../facts/facts.ts';
+import { directSeconds, predictedSeconds, unseenSeconds } from '../planning/route-basis.ts';
+import { outcomeLegs } from './job-legs-told.ts';
+import type { PlannedJob, RecentJobs } from './recent-jobs.ts';
+
+/** Reports of jobs that are remembered, some hundred bytes each; a depot sends a hundred in each heartbeat at most. */
+const MOST_REPORTS = 50_000;
+/** After this nobody looks for what came of a job. */
+const REPORT_LIFE_MS = 3_600_000;
+/** Less than this is over before a rate is reached, and says nothing of predictions. */
+const LEAST_COMPARED_BYTES = 100_000;
+
+/** What a depot has told of a job that ended there, by `<job id> <depot>`. */
+const JOB_REPORTED = {
+  name: 'job-reported',
+  schema: z.custom<JobReport>((value) => jobReportSchema.safeParse(value).success),
+  keys: /^[A-Za-z0-9_-]{1,16} [a-z0-9-]{1,10}$/,
+  most: MOST_REPORTS,
+  whenFull: 'forget-oldest',
+  lifeMs: REPORT_LIFE_MS,
+  isKept: false,
+} satisfies FactKind<unknown>;
+
+export const JOB_FACTS = [JOB_REPORTED];
+
+interface OutcomeBookInit {
+  readonly facts?: Facts;
+  readonly jobs: RecentJobs;
+  readonly emit: EmitEvent;
+  /** Called when a download has come whole, with the depots of its plan that it came over. */
+  readonly onWorked?: (job: PlannedJob, depots: readonly string[], nowMs: number) => void;
+}
+
+/**
+ * What came of plans, beside what they predicted. A depot is believed of jobs whose plan names it, and of a download only as its entry
+ * depot. Who has planned a job compares it, whichever master was told.
+ */
+export class OutcomeBook {
+  readonly #init: OutcomeBookInit;
+  readonly #facts: Facts;
+  readonly #compared = new WeakSet<PlannedJob>();
+
+  constructor(init: OutcomeBookInit) {
+    this.#init = init;
+    this.#facts = init.facts ?? new Facts({ kinds: JOB_FACTS });
+    this.#facts.store.watch(JOB_REPORTED, (now) => {
+      const [jobId = '', depot = ''] = now?.key.split(' ') ?? [];
+      const job = init.jobs.get(jobId);
+      if (now?.value.download && job) this.#compare(job, depot, now.value.download, now.timeMs);
+    });
+  }
+
+  /** Takes in what a depot tells of jobs that have ended there. */
+  report(depot: string, reports: readonly JobReport[], nowMs: number): void {
+    for (const report of reports) {
+      const key = `${report.jobId} ${depot}`;
+      const known = this.#facts.own(JOB_REPORTED, key)?.value;
+      this.#facts.learn(JOB_REPORTED, key, known ? joinJobReports(known, report) : report, nowMs);
+    }
+  }
+
+  /** What came of a job that was planned here; `undefined` while nobody has told. */
+  of(jobId: string): Outcome | undefined {
+    const job = this.#init.jobs.get(jobId);
+    return job && this.#outcomeOf(job);
+  }
+
+  /** The newest `most` jobs of which anything is told, the newest first. */
+  recent(most: number): (Outcome & Pick<PlannedJob, 'jobId' | 'host'>)[] {
+    const found: (Outcome & Pick<PlannedJob, 'jobId' | 'host'>)[] = [];
+    for (const job of [...this.#init.jobs.all()].toReversed()) {
+      const outcome = this.#outcomeOf(job);
+      if (outcome) found.push({ jobId: job.jobId, host: job.host, ...outcome });
+      if (found.length >= most) break;
+    }
+    return found;
+  }
+
+  #outcomeOf(job: PlannedJob): Outcome | undefined {
+    const { jobId, chain, lanes } = job;
+    const reports = new Map<string, JobReport>();
+    for (const depot of depotsOf(job)) {
+      const told = this.#facts.store.newest(JOB_REPORTED, `${jobId} ${depot}`)?.value;
+      if (told) reports.set(depot, told);
+    }
+    if (reports.size === 0) return undefined;
+    const download = [...reports].find(([depot, told]) => told.download && isEntry(job, depot))?.[1].download;
+    return {
+      chain: [...chain],
+      lanes,
+      ...(download ? { download, ...secondsOf(job, download) } : {}),
+      legs: outcomeLegs(job, reports),
+    };
+  }
+
+  #compare(job: PlannedJob, depot: string, download: JobDownload, nowMs: number): void {
+    const { emit, onWorked } = this.#init;
+    if (this.#compared.has(job) || !isEntry(job, depot)) return;
+    this.#compared.add(job);
+    const { predictedSeconds: predicted, directSeconds: direct } = secondsOf(job, download);
+    const unseen = unseenSeconds(job.basis);
+    const planned = depotsOf(job);
+    if (download.outcome === 'complete')
+      onWorked?.(
+        job,
+        download.chain.filter((id) => planned.has(id)),
+        nowMs,
+      );
+    emit({
+      type: 'job-ended',
+      jobId: job.jobId,
+      host: job.host,
+      outcome: download.outcome,
+      ...(predicted === undefined ? {} : { error: Math.abs(Math.log(download.seconds / predicted)) }),
+      ...(direct === undefined ? {} : { regret: Math.max(0, (download.seconds + unseen) / direct - 1) }),
+    });
+  }
+}
+
+function depotsOf({ chain, alternatives }: PlannedJob): ReadonlySet<string> {
+  return new Set([chain, ...alternatives].flat());
+}
+
+function isEntry({ chain, alternatives }: PlannedJob, depot: string): boolean {
+  return [chain, ...alternatives].some(([entry]) => entry === depot);
+}
+
+/** What was predicted for what a download brought; nothing of one that cannot be compared: in parts, broken off, or over another chain. */
+function secondsOf(
+  { basis, lanes, chain }: PlannedJob,
+  { requests, isWhole, bodyBytes, chain: taken, seconds }: JobDownload,
+): Pick<Outcome, 'predictedSeconds' | 'directSeconds'> {
+  const isSame = taken.join() === chain.join();
+  if (requests !== 1 || !isWhole || !isSame || bodyBytes < LEAST_COMPARED_BYTES || seconds <= 0) return {};
+  const direct = directSeconds(basis, bodyBytes);
+  return {
+    // A file that comes at once may have nothing left that the entry depot sees.
+    predictedSeconds: Math.max(1e-3, predictedSeconds(basis, lanes, bodyBytes) - unseenSeconds(basis)),
+    ...(direct === undefined ? {} : { directSeconds: direct }),
+  };
+}

@@ -1,0 +1,112 @@
+import {
+  DIRECT_FRAGMENT,
+  depotBaseUrl,
+  formatOriginRelayTarget,
+  type OriginUrl,
+  ok,
+  originHref,
+  type Result,
+  type TicketKind,
+} from '@longhaul/shared';
+import type { EntryGroupConfig } from '../config.ts';
+import type { RateCaps } from '../policy/rate-caps.ts';
+import type { TicketIssuer } from '../tickets/ticket-issuer.ts';
+import type { Decided, DownloadRequest, IssuedPlan } from './issued-plan.ts';
+import type { SizeMemory } from './size-memory.ts';
+
+/** Where a depot is dialled. */
+interface DepotPlace {
+  readonly host: string;
+  readonly port: number;
+  readonly tls: boolean;
+}
+
+interface PlanIssuerInit {
+  readonly registry: { readonly view: (id: string, nowMs: number) => DepotPlace | undefined };
+  readonly sizes: Pick<SizeMemory, 'noteTicket'>;
+  readonly tickets: TicketIssuer;
+}
+
+/** Makes plans of what was decided: job, ticket, and where the client is sent. */
+export class PlanIssuer {
+  readonly #init: PlanIssuerInit;
+
+  constructor(init: PlanIssuerInit) {
+    this.#init = init;
+  }
+
+  /** A ticket for what was decided, its budget charged to the client where `caps` says so. */
+  issue(
+    request: DownloadRequest,
+    { size, route, signalling, group }: Decided,
+    caps: RateCaps | undefined,
+    upDepots: string,
+    nowMs: number,
+  ): Result<Omit<IssuedPlan, 'left'>> {
+    const { url, kind, clientAddress: address } = request;
+    const { tickets } = this.#init;
+    const isChain = route.decision === 'chain';
+    const wantedBytes = tickets.wantedBudgetBytes(size.source === 'assumed' ? undefined : size.sizeBytes);
+    // What is charged is the ticket's budget: the size is only what the client says.
+    const budget =
+      caps && isChain
+        ? caps.takeBudget(address, { plannedBytes: size.sizeBytes, wantedBytes }, nowMs)
+        : ok(wantedBytes);
+    if (!budget.ok) return budget;
+    const jobId = tickets.newJobId();
+    const ticket = isChain
+      ? this.#ticketFor(url, { route, group }, signalling.ticketKind, jobId, budget.value, nowMs)
+      : '';
+    const atDepot = (id: string | undefined) => this.#locationAt(id ?? '', group, ticket, url, kind, nowMs);
+    const first = isChain ? atDepot(signalling.firstDepot) : `${originHref(url)}${DIRECT_FRAGMENT}`;
+    const elsewhere = route.alternatives.map(([entry]) => entry).filter((entry) => entry !== route.chain[0]);
+    const places = kind === 'get' ? new Set(elsewhere.map(atDepot)) : new Set<string>();
+    const others = [...places].filter((place) => place !== first);
+    return ok({
+      jobId,
+      decision: route.decision,
+      chain: route.chain,
+      isAsked: route.decisionReason === 'chain-asked',
+      isToLearn: route.decisionReason === 'to-learn',
+      alternatives: route.alternatives,
+      lanes: route.lanes,
+      location: first,
+      host: url.host,
+      upDepots,
+      duplicates: isChain ? [...others, originHref(url)] : [],
+      lastStartSeconds: tickets.lastStart(Math.floor(nowMs / 1000)),
+      ...(isChain && kind === 'tunnel' ? { proxyTicket: ticket } : {}),
+    });
+  }
+
+  #ticketFor(
+    url: OriginUrl,
+    { route, group }: Pick<Decided, 'route' | 'group'>,
+    kind: TicketKind,
+    jobId: string,
+    budgetBytes: number,
+    nowMs: number,
+  ): string {
+    const chains = [route.chain, ...route.alternatives];
+    const { promises, lanes } = route;
+    const order = { jobId, kind, url, chains, promises, group: group?.id, lanes, budgetBytes };
+    const { ticket, claims } = this.#init.tickets.issue(order, Math.floor(nowMs / 1000));
+    this.#init.sizes.noteTicket(claims.urlHash, claims.chains, nowMs);
+    return ticket;
+  }
+
+  /** The address of a download at its first depot, or at the group that its ticket is for; for a tunnel, the depot itself, which is used as proxy. */
+  #locationAt(
+    id: string,
+    group: EntryGroupConfig | undefined,
+    ticket: string,
+    url: OriginUrl,
+    kind: TicketKind,
+    nowMs: number,
+  ): string {
+    const depot = this.#init.registry.view(id, nowMs);
+    if (!depot) throw new Error(`the plan names ${id}, which is not registered`);
+    const base = depotBaseUrl(group?.depots.includes(id) ? group : depot);
+    return kind === 'get' ? `${base}${formatOriginRelayTarget(ticket, url)}` : base;
+  }
+}

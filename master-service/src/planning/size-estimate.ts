@@ -1,0 +1,36 @@
+import { formatBytes, type GetOptions, type OriginUrl, type PlanAnswer } from '@longhaul/shared';
+import { urlHashOf } from '../tickets/ticket-issuer.ts';
+import type { SizeMemory } from './size-memory.ts';
+
+/** What is known of the size of a file. */
+export interface SizeEstimate {
+  readonly sizeBytes: number;
+  readonly source: PlanAnswer['sizeSource'];
+  /** Whether a depot has told of the file. */
+  readonly fileSeen: boolean;
+  /** Whether no part of it can be asked for. */
+  readonly isWholeOnly: boolean;
+}
+
+/** The size as the request says it, as a depot saw it, or as it is assumed where nobody knows. */
+export function estimateSize(
+  { url, options }: { readonly url: OriginUrl; readonly options: GetOptions },
+  sizes: SizeMemory,
+  assumedSizeBytes: number,
+): SizeEstimate {
+  const urlHash = urlHashOf(url);
+  const reported = sizes.recall(urlHash);
+  const fileSeen = reported !== undefined;
+  const seen = { fileSeen, isWholeOnly: sizes.isWholeOnly(urlHash) };
+  if (options.sizeBytes !== undefined) return { sizeBytes: options.sizeBytes, source: 'option', ...seen };
+  if (fileSeen) return { sizeBytes: reported, source: 'reported', ...seen };
+  return { sizeBytes: assumedSizeBytes, source: 'assumed', ...seen };
+}
+
+/** The same in a sentence for people. */
+export function describeSize({ sizeBytes, source }: SizeEstimate): string {
+  const size = formatBytes(sizeBytes);
+  if (source === 'option') return `Size ${size}, as the request says.`;
+  if (source === 'reported') return `Size ${size}, as a depot last saw the file.`;
+  return `Size ${size} is assumed: no depot has told this master of the file.`;
+}
