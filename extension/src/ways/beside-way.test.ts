@@ -331,7 +331,7 @@ describe('starting again', () => {
         ...old,
         spare: undefined,
         state: 'waiting',
-        interruption: { sinceMs: NOW_MS - 3_600_000, nextTryAtMs: NOW_MS + 16_000 },
+        interruption: { sinceMs: NOW_MS - 3_600_000, nextTryAtMs: NOW_MS + 4_000 },
       },
     });
     expect(world.downloads.log).toEqual(['cancel 3', 'erase 3']);
