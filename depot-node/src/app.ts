@@ -110,6 +110,7 @@ export function createDepot(init: DepotInit): Depot {
       silenceMs: config.timeouts.silenceSeconds * 1000,
       stallMs: config.timeouts.stallSeconds * 1000,
     },
+    suspect: (depot) => member.neighbours.suspect(depot),
     observe,
     nowMs,
     shutdown: shutdown.signal,
@@ -163,7 +164,10 @@ export function createDepot(init: DepotInit): Depot {
     report: () => void member.membership.beat(),
   });
 
-  const certificate = init.tls && new ListenerCertificate(init.tls, tlsEnding);
+  const ofListener = ({ tls, groupTls }: Pick<DepotMaterial, 'tls' | 'groupTls'>) =>
+    tls && { ...tls, named: groupTls ? [{ host: config.entryGroup?.host ?? '', ...groupTls }] : [] };
+  const proved = ofListener(init);
+  const certificate = proved && new ListenerCertificate(proved, tlsEnding);
   const counts = certificate?.ending?.makeCounts();
   const limiter = new ConnectionLimiter({
     limits: {
@@ -205,6 +209,7 @@ export function createDepot(init: DepotInit): Depot {
     closing = true;
     member.membership.stop();
     paths.close();
+    member.neighbours.close();
     // The master learns of it if it can; a master that is gone as well holds nobody up.
     const told = Promise.race([member.membership.drain(), delay(FAREWELL_MS)]);
     limiter.closeWaiting();
@@ -226,7 +231,8 @@ export function createDepot(init: DepotInit): Depot {
       return { url, membership: member.membership.state };
     },
     renew: (material) => {
-      if (material.tls) certificate?.renew(material.tls);
+      const renewed = ofListener(material);
+      if (renewed) certificate?.renew(renewed);
       member.renew(material);
     },
     close: (graceMs) => {

@@ -6,6 +6,8 @@ import { type DepotConfig, readDepotConfig } from './config.ts';
 export interface DepotMaterial {
   readonly enrolmentSecret: string;
   readonly tls: TlsMaterial | undefined;
+  /** Of the name that its entry group has. */
+  readonly groupTls?: TlsMaterial | undefined;
   /** PEM texts of authorities trusted beside the usual ones. */
   readonly trustedAuthorities: readonly string[];
 }
@@ -23,6 +25,7 @@ export function loadDepotFiles(configFile: string): DepotFiles {
   const files = readNamedFiles(baseDir, ({ text, tls, authorities }) => ({
     enrolmentSecret: text('master.enrolmentSecretFile', config.master.enrolmentSecretFile).trim(),
     tls: tls('tls', config.tls),
+    groupTls: tls('entryGroup.tls', config.entryGroup?.tls, config.entryGroup?.host),
     trustedAuthorities: authorities('trustedCaFiles', config.trustedCaFiles),
   }));
   return { config, stateDir: resolve(baseDir, config.stateDir), ...files };

@@ -97,6 +97,14 @@ const depotConfigSchema = z
     /** What others dial; where it is left out, the listening address. */
     public: z.strictObject({ host: publicHostSchema, port: portSchema.optional() }).optional(),
     tls: tlsFilesSchema.optional(),
+    /** The name that this depot answers by together with others, and what it proves to be that name with, beside its own certificate. */
+    entryGroup: z
+      .strictObject({
+        id: z.string().regex(DEPOT_ID, 'must be 1 to 10 of the characters a-z, 0-9 and -'),
+        host: publicHostSchema,
+        tls: tlsFilesSchema.optional(),
+      })
+      .optional(),
     stateDir: z.string().min(1),
     master: z.strictObject({
       url: baseUrlSchema,
@@ -193,6 +201,10 @@ const depotConfigSchema = z
         message: 'must be 0 or at least timeouts.stallSeconds, or a paused download breaks',
       });
     }
+  })
+  .refine((config) => config.tls !== undefined || config.entryGroup?.tls === undefined, {
+    path: ['entryGroup', 'tls'],
+    error: 'needs tls of the depot itself, too: other depots and the master reach it by its own name',
   })
   .refine((config) => config.public !== undefined || !WILDCARDS.includes(config.listen.host), {
     path: ['public'],

@@ -30,6 +30,7 @@ export function createDataPaths({ config, plane, jobs, member }: DataPathsInit) 
     trust,
     proofs,
     noteRtt: (depot, rttMs) => membership.noteRtt(depot, rttMs),
+    onBroken: plane.suspect,
     onLeg: (start) => plane.observe({ type: 'leg', start }),
     spareLegs: config.limits.spareLegs,
     neighbours: config.limits,

@@ -51,9 +51,10 @@ async function main(): Promise<void> {
 async function serve(configFile: string): Promise<void> {
   const read = () => {
     const files = loadDepotFiles(configFile);
-    const { tls, trustedAuthorities, enrolmentSecret } = files;
+    const { tls, groupTls, trustedAuthorities, enrolmentSecret } = files;
     const material = {
       tls,
+      'entryGroup.tls': groupTls,
       trustedCaFiles: trustedAuthorities,
       'master.enrolmentSecretFile': enrolmentSecret,
     };

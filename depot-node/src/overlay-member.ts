@@ -9,6 +9,7 @@ import { DepotDirectory } from './directory/directory.ts';
 import { readLegsQuestion } from './directory/legs-question.ts';
 import { MasterClient } from './directory/master-client.ts';
 import { type MasterOrders, Membership } from './directory/membership.ts';
+import { NeighbourChecks } from './directory/neighbour-checks.ts';
 import { OverlayAddresses } from './directory/overlay-addresses.ts';
 import { PlanNotices } from './directory/plan-notices.ts';
 import { loadIdentity } from './identity.ts';
@@ -23,7 +24,7 @@ import { Trust } from './sockets/trust.ts';
 import { type OpenTicket, TicketGate } from './tickets/ticket-gate.ts';
 import type { TlsEnding } from './tls/tls-ending.ts';
 
-export interface OverlayMemberInit extends Omit<DepotMaterial, 'tls'> {
+export interface OverlayMemberInit extends Omit<DepotMaterial, 'tls' | 'groupTls'> {
   readonly config: DepotConfig;
   readonly state: StateFolder;
   /** Whether the depot's listener has TLS. */
@@ -82,6 +83,7 @@ export function createOverlayMember(init: OverlayMemberInit) {
     self: () => place,
     heartbeatMs: config.master.heartbeatSeconds * 1000,
     activeTransfers: init.activeTransfers,
+    entryGroup: config.entryGroup?.id,
     uplink: init.uplink,
     takeLinkReports: init.takeLinkReports,
     takeClientReports: init.takeClientReports,
@@ -96,6 +98,8 @@ export function createOverlayMember(init: OverlayMemberInit) {
     nowMs,
   });
   const gate = new TicketGate({
+    ownId: config.id,
+    ownGroup: config.entryGroup?.id,
     masterKey: (keyId) => directory.masterKey(keyId),
     refetchKeys: () => membership.refetch('key'),
   });
@@ -111,9 +115,23 @@ export function createOverlayMember(init: OverlayMemberInit) {
   };
   const macs = new PairMacs({ identity, publicKeyOf: (id) => directory.depot(id)?.publicKey });
 
+  /** Opens and closes a connection to another depot, for its round trip. */
+  const probeDepot = async ({ id, host, port, addresses }: DepotEntry, signal: AbortSignal) => {
+    const { socket, rttMs } = await dial({ purpose: 'depot', host, port, addresses }, signal);
+    socket.destroy();
+    membership.noteRtt(id, rttMs);
+  };
+  const neighbours = new NeighbourChecks({
+    findDepot: (id) => directory.depot(id),
+    probe: probeDepot,
+    onUnreached: (id) => void membership.noteUnreached(id),
+  });
+
   return {
     directory,
     membership,
+    neighbours,
+    probeDepot,
     gate,
     dial,
     trust,
@@ -123,12 +141,6 @@ export function createOverlayMember(init: OverlayMemberInit) {
     findDepot: async (id: string) => {
       await ensureKnown(id);
       return directory.depot(id);
-    },
-    /** Opens and closes a connection to another depot, for its round trip. */
-    probeDepot: async ({ id, host, port, addresses }: DepotEntry, signal: AbortSignal) => {
-      const { socket, rttMs } = await dial({ purpose: 'depot', host, port, addresses }, signal);
-      socket.destroy();
-      membership.noteRtt(id, rttMs);
     },
     /** A ticket for another target of a download that runs, or for another way to it. */
     followUp: async (

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { setTimeout as delay } from 'node:timers/promises';
 import {
   asLonghaulError,
   type DepotRelayRequest,
@@ -18,6 +19,7 @@ import { type OpenedRequest, openRequest } from './door/open-request.ts';
 import { refusalEvent, sendBackToMaster, sendRefusal } from './door/refusal.ts';
 import { arrivalOf } from './jobs/arrival.ts';
 import type { JobTable } from './jobs/job-table.ts';
+import { isReserve } from './routes/route-book.ts';
 import { resetConnection } from './sockets/reset.ts';
 import type { Entered } from './stepwise/enter-stepwise.ts';
 import { stepOf } from './stepwise/step-of.ts';
@@ -32,6 +34,9 @@ interface ServeRelayComponents extends ServeComponents {
   /** Base URL of the master that plans anew; `undefined` before one has been heard. */
   readonly masterUrl: () => string | undefined;
 }
+
+/** How long a client waits for a chain from here: as long as a repair waits for one. */
+const PLAN_PATIENCE_MS = 1_500;
 
 /** What a relay request asks of the entry depot: its URL is known, or is told by the depot that holds the file. */
 interface EntryRequest {
@@ -93,6 +98,7 @@ async function enter(
     if (entered) {
       const target = { ticket, url: entered.url, client: arrival.network };
       const download = new RunningDownload({ ownId, job, target, client, startedMs, stop });
+      await planFromHere(components, download);
       await serveDownload(components, request, download, entered.first);
     }
   } catch (thrown) {
@@ -102,12 +108,25 @@ async function enter(
     else {
       const target = asked.from === 'origin' ? asked.url : undefined;
       const leadingOn = { masterUrl: components.masterUrl(), target };
-      sendRefusal(request, response, failure, { ownId, hasWorked: job.hasWorked, leadingOn });
+      // What a client resumes has worked, here or at another depot of the group.
+      const hasWorked = job.hasWorked || (ticket.claims.group !== undefined && arrival.hasRange);
+      sendRefusal(request, response, failure, { ownId, hasWorked, leadingOn });
     }
   } finally {
     release();
   }
   return ok(undefined);
+}
+
+/** Asks the master for chains from here, where a ticket of this depot's group has none; without them the depot fetches alone. */
+async function planFromHere(
+  { fetcher }: ServeRelayComponents,
+  { book, target }: RunningDownload,
+): Promise<void> {
+  if (target.ticket.claims.group === undefined || !isReserve(book.plan)) return;
+  const planned = fetcher.followUp(target.ticket, target.url, []).catch(() => undefined);
+  const ticket = await Promise.race([planned, delay(PLAN_PATIENCE_MS, undefined, { ref: false })]);
+  if (ticket) book.add(ticket);
 }
 
 /** Learns the origin's URL, and takes the first answer where a predecessor holds one; `undefined`: the client has left. */

@@ -14,6 +14,8 @@ export interface LaunchOptions {
   readonly hosts: readonly string[];
   /** Host names that resolve to ::1. */
   readonly ipv6Hosts?: readonly string[];
+  /** Where all names are looked up instead, on port 53; root only. */
+  readonly nameServer?: string | undefined;
   /** An authority to trust, whose servers send its certificate along in their chain. */
   readonly trustedCa?: { readonly certPem: string; readonly spkiSha256Base64: string };
   /**

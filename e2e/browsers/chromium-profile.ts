@@ -33,7 +33,7 @@ export function chromiumArguments(options: LaunchOptions): string[] {
     'EXCLUDE ::1',
   ];
   const args = [
-    `--host-resolver-rules=${rules.join(', ')}`,
+    ...(options.nameServer === undefined ? [`--host-resolver-rules=${rules.join(', ')}`] : []),
     '--disable-gpu',
     '--disable-quic',
     '--disable-sync',

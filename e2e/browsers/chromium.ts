@@ -14,6 +14,7 @@ import {
 import { type BrowserHome, createBrowserHome } from './browser-home.ts';
 import { chromiumArguments, writeChromiumPreferences } from './chromium-profile.ts';
 import { requireBrowser } from './find-browsers.ts';
+import { withNameServer } from './own-names.ts';
 import { fromJson, toExpression } from './page-script.ts';
 
 /** Starts Chromium without a window. Rejects when it is not installed or does not start. */
@@ -23,7 +24,7 @@ export async function launchChromium(options: LaunchOptions): Promise<TestBrowse
   try {
     await writeChromiumPreferences(home, options);
     const context = await chromium.launchPersistentContext(home.profileDir, {
-      executablePath,
+      executablePath: await withNameServer(home, executablePath, options.nameServer),
       headless: true,
       // The sandbox cannot be used by root.
       chromiumSandbox: process.getuid?.() !== 0,

@@ -16,6 +16,7 @@ import { firefoxPrefs } from './firefox-prefs.ts';
 import { FirefoxProcess } from './firefox-process.ts';
 import { openFirefoxSession, setViewport } from './firefox-session.ts';
 import { Marionette } from './marionette.ts';
+import { withNameServer } from './own-names.ts';
 import { fromJson, toExpression } from './page-script.ts';
 
 /** How long Firefox may take to end by itself, in ms. */
@@ -41,7 +42,7 @@ export async function launchFirefox(options: LaunchOptions): Promise<TestBrowser
   const addon = addonDir === undefined ? undefined : { id: await readGeckoId(addonDir), uuid: randomUUID() };
   const home = await createBrowserHome('firefox');
   await writeFile(join(home.profileDir, 'user.js'), firefoxPrefs(home, options, addon));
-  const firefox = new FirefoxProcess(executable, home);
+  const firefox = new FirefoxProcess(await withNameServer(home, executable, options.nameServer), home);
   try {
     const marionette = await Marionette.connect(await firefox.marionettePort());
     await openFirefoxSession(marionette, options);

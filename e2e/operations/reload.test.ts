@@ -17,26 +17,29 @@ beforeAll(async () => {
 });
 
 /** A service with a certificate, and what a stranger sees of it. */
-async function startSecure(service: Service, { onTestFinished, expect }: TestContext) {
+async function startSecure(service: Service, { onTestFinished, expect }: TestContext, more: object = {}) {
   const folder = testFolder(onTestFinished);
   const put = (name: string, text: string) => writeFileSync(join(folder, name), text);
-  const renew = async (from: TestCa = ca) => {
-    const { certPem, keyPem } = await from.issue(NAMES);
-    put('cert.pem', certPem);
-    put('key.pem', keyPem);
+  const issue = async (prefix: string, names: readonly string[], from: TestCa = ca) => {
+    const { certPem, keyPem } = await from.issue(names);
+    put(`${prefix}cert.pem`, certPem);
+    put(`${prefix}key.pem`, keyPem);
   };
+  const renew = (from: TestCa = ca) => issue('', NAMES, from);
+  const renewGroup = (name = 'south.example', from: TestCa = ca) => issue('group-', [name], from);
   const tls = { certFile: 'cert.pem', keyFile: 'key.pem' };
-  const configure = (change: object = {}) => configOf(service, { tls, ...change }, folder);
-  await renew();
+  const configure = (change: object = {}) => configOf(service, { tls, ...more, ...change }, folder);
+  await Promise.all([renew(), renewGroup()]);
   const started = await startServiceBy('node main.ts', service, configure(), { onTestFinished });
   const port = Number(new URL(started.url).port);
-  const open = async (): Promise<TLSSocket> => {
-    const socket = connect({ host: '127.0.0.1', port, ca: [ca.certPem] });
+  const open = async (name?: string): Promise<TLSSocket> => {
+    const named = name === undefined ? {} : { servername: name };
+    const socket = connect({ host: '127.0.0.1', port, ca: [ca.certPem], ...named });
     onTestFinished(() => void socket.destroy());
     await once(socket, 'secureConnect');
     return socket;
   };
-  const serial = async () => (await open()).getPeerCertificate().serialNumber;
+  const serial = async (name?: string) => (await open(name)).getPeerCertificate().serialNumber;
   const isAlive = async (socket: TLSSocket) => {
     socket.write('GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n');
     return String((await once(socket, 'data'))[0]).includes('200 OK');
@@ -53,7 +56,7 @@ async function startSecure(service: Service, { onTestFinished, expect }: TestCon
     await expect.poll(() => log().length).toBe(before + 1);
     return JSON.parse(log().at(-1) ?? '') as { level: number; msg: string; needsRestart: string[] };
   };
-  return { folder, put, renew, configure, open, serial, isAlive, reload };
+  return { folder, put, renew, renewGroup, configure, open, serial, isAlive, reload };
 }
 
 describe.each(['depot', 'master'] as const)('a %s that gets SIGHUP', (service) => {
@@ -114,4 +117,25 @@ describe.each(['depot', 'master'] as const)('a %s that gets SIGHUP', (service) =
     put(`${service}.yaml`, 'listen: {');
     expect((await reload()).msg).toContain('is not YAML');
   });
+});
+
+test('a depot that gets SIGHUP takes a renewed certificate of its entry group, and none that is of no use', async (context) => {
+  const { expect } = context;
+  const tls = { certFile: 'group-cert.pem', keyFile: 'group-key.pem' };
+  const entryGroup = { id: 'south', host: 'south.example', tls };
+  const { renewGroup, serial, reload } = await startSecure('depot', context, { entryGroup });
+  const group = () => serial('south.example');
+  const [own, first] = [await serial(), await group()];
+  expect(first).not.toBe(own);
+  await renewGroup();
+  expect((await reload()).msg).toBe('reloaded: entryGroup.tls');
+  await expect.poll(group).not.toBe(first);
+  const second = await group();
+  await renewGroup('north.example');
+  expect((await reload()).msg).toContain(
+    'entryGroup.tls: the certificate in certFile is not for south.example',
+  );
+  await renewGroup('south.example', await createTestCa({ now: new Date(Date.now() - 30 * DAY_MS) }));
+  expect((await reload()).msg).toContain('entryGroup.tls: the certificate has expired at ');
+  expect([await serial(), await group()]).toEqual([own, second]);
 });

@@ -23,3 +23,10 @@ export const IMAGINARY_WAN: readonly LinkSpec[] = [
   { between: ['d2', 'd3'], rttMs: 60, lossRate: 0, rateBps: 50e6 },
   { between: ['d2', 'origin'], rttMs: 60, lossRate: 1e-3, rateBps: 50e6 },
 ];
+
+/** The same with d2 beside d1: one site with two depots. */
+export const NEAR_TWINS: readonly LinkSpec[] = [
+  ...IMAGINARY_WAN.filter(({ between }) => !between.includes('d2')),
+  { between: ['client', 'd2'], rttMs: 11, lossRate: 1e-3, rateBps: IMAGINARY_RATE_BPS },
+  { between: ['d2', 'd3'], rttMs: 81, lossRate: 0, rateBps: IMAGINARY_RATE_BPS },
+];

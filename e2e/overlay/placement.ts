@@ -19,6 +19,12 @@ export function onLoopback(host: '127.0.0.1' | '::1'): Placement {
   };
 }
 
+/** Each service on a loopback address of its own; those that have none on 127.0.0.1. */
+export function onLoopbackAddresses(addresses: Readonly<Record<string, string>>): Placement {
+  const hostOf = (service: string) => addresses[service] ?? '127.0.0.1';
+  return { hostOf, launchAt: () => launchHere, getText: (service, url) => getText(hostOf(service), url) };
+}
+
 const launchHere: Launch = ([program, ...args], cwd) =>
   spawn(program, args, { cwd, stdio: ['ignore', 'ignore', 'pipe', 'ipc'] });
 

@@ -19,6 +19,7 @@ import { DepotRegistry } from './depots/depot-registry.ts';
 import { depotRoutes } from './depots/depot-routes.ts';
 import { DepotService } from './depots/depot-service.ts';
 import type { DepotStore } from './depots/depot-store.ts';
+import { DownChecks } from './depots/down-checks.ts';
 import { LegAsker } from './depots/leg-asker.ts';
 import { PlanTeller } from './depots/plan-teller.ts';
 import type { EmitEvent, MasterEvent } from './events.ts';
@@ -61,6 +62,7 @@ import { PrefixFiles, type PrefixPaths } from './prefixes/prefix-files.ts';
 import { prefixRoutes } from './prefixes/prefix-routes.ts';
 import { WhereaboutsLookUp } from './prefixes/whereabouts.ts';
 import { createGetHandler } from './redirect/get-handler.ts';
+import { EntryGroups } from './tickets/entry-groups.ts';
 import { TicketIssuer } from './tickets/ticket-issuer.ts';
 
 /** Of all connections, kept for depots: each has one at a time. */
@@ -157,7 +159,8 @@ export function createMaster(deps: MasterDeps): Master {
   const origins = new OriginTable(facts);
   const sizes = new SizeMemory(facts);
   const caps = config.public ? new RateCaps(config.public, facts) : undefined;
-  const tickets = new TicketIssuer(config.tickets, signingKey, (keyId) => masters.verifier(keyId));
+  const groups = new EntryGroups(config.entryGroups);
+  const tickets = new TicketIssuer(config.tickets, signingKey, groups, (keyId) => masters.verifier(keyId));
   const metrics = createMetrics({
     depotStates: () => registry.views(now()).map((depot) => depot.state),
     openConnections: () => limiter.open,
@@ -210,6 +213,7 @@ export function createMaster(deps: MasterDeps): Master {
   const overlay = new OverlayPlaces(
     () => [
       ...registry.places(now()),
+      ...groups.places,
       // Where this master can be reached, as targets of downloads would name it.
       ...(listening ? [authorityOf(listening.url), authorityOf(publicUrl())] : []),
     ],
@@ -248,6 +252,8 @@ export function createMaster(deps: MasterDeps): Master {
     links,
     onProbe: (outcome) => emit({ type: 'origin-probe', outcome }),
   });
+  const ask = deps.askDepot ?? createAskDepot({ policy: config.addresses, names: config.names });
+  const downChecks = new DownChecks({ registry, ask, now, emit });
   const plans = new PlanService({
     config,
     policy,
@@ -255,11 +261,13 @@ export function createMaster(deps: MasterDeps): Master {
     registry,
     sizes,
     tickets,
+    groups,
     whereabouts,
     ends,
     probes,
     publicUrl,
     caps,
+    onCameBack: (entry) => downChecks.suspect(entry),
     wishes,
     evidence: (to, from, nowMs) => linkEvidence(links, to, from, nowMs),
     ...(deps.random ? { random: deps.random } : {}),
@@ -276,9 +284,9 @@ export function createMaster(deps: MasterDeps): Master {
       if (kind !== DEPOT_HEARD) overlay.noteChange();
     });
   }
-  const ask = deps.askDepot ?? createAskDepot({ policy: config.addresses, names: config.names });
   const service = new DepotService({
     registry,
+    downChecks,
     prover: new AddressProver({ registry, ask, sources, now, emit }),
     links,
     sizes,
@@ -296,7 +304,7 @@ export function createMaster(deps: MasterDeps): Master {
   });
 
   const api = createApi(emit, [
-    depotRoutes({ service, registry, sources, enrolmentSecret, now, emit }),
+    depotRoutes({ service, registry, downChecks, sources, enrolmentSecret, now, emit }),
     planRoutes({ plans, legs, now, emit }),
     outcomeRoutes({ outcomes, metricsNetworks: config.metricsNetworks }),
     feedbackRoutes({
@@ -360,6 +368,7 @@ export function createMaster(deps: MasterDeps): Master {
     },
     async close() {
       teller.close();
+      downChecks.close();
       legAsker.close();
       await server.close();
       await exchange.close();

@@ -1,5 +1,6 @@
 import {
   CONGESTION_CONTROL_NAMES,
+  canonicalHost,
   DEPOT_CONGESTION_CONTROL,
   DEPOT_ID,
   isAddressLiteral,
@@ -17,6 +18,7 @@ import {
   listenSchema,
   namesSchema,
   networksSchema,
+  portSchema,
   seconds,
   tlsFilesSchema,
   wholeSeconds,
@@ -152,6 +154,31 @@ const plannerSchema = z.strictObject({
 });
 export type PlannerConfig = z.output<typeof plannerSchema>;
 
+const entryGroupsSchema = z
+  .array(
+    z.strictObject({
+      id: z.string().regex(DEPOT_ID, 'must be 1 to 10 of the characters a-z, 0-9 and -'),
+      /** The name whose addresses are those of the group's depots. */
+      host: z.string().transform((text, context) => {
+        const host = canonicalHost(text);
+        if (host.ok && !isAddressLiteral(host.value)) return host.value;
+        context.addIssue('must be a host name');
+        return z.NEVER;
+      }),
+      port: portSchema.default(443),
+      tls: z.boolean().default(true),
+      depots: z.array(z.string().regex(DEPOT_ID)).min(1),
+    }),
+  )
+  .default([])
+  .superRefine((groups, context) => {
+    const ids = groups.map(({ id }) => id);
+    const depots = groups.flatMap((group) => group.depots);
+    const twice = [ids, depots].flatMap((list) => list.filter((id, index) => list.indexOf(id) < index));
+    for (const id of twice) context.addIssue({ code: 'custom', message: `${id} is given twice` });
+  });
+export type EntryGroupConfig = z.output<typeof entryGroupsSchema>[number];
+
 const ticketsSchema = z
   .strictObject({
     startSeconds: wholeSeconds(defaults.DEFAULT_START_SECONDS),
@@ -209,6 +236,8 @@ const masterConfigSchema = z
       })
       .prefault({}),
     links: linksSchema,
+    /** Depots that clients reach by one name, whichever of them answers. */
+    entryGroups: entryGroupsSchema,
     /** Who is where. */
     prefixes: prefixesSchema.prefault({}),
     /** What other masters are met on; left out, this one is alone. */

@@ -62,6 +62,8 @@ export type MasterEvent =
       readonly code: ErrorCode;
       readonly detail: string | undefined;
     }
+  /** A depot was not there when it was asked; it counts as lost until it is heard again. */
+  | { readonly type: 'depot-down'; readonly depot: string }
   /** A connection was closed before it could bring a request. */
   | ({ readonly type: 'connection-refused' } & RefusedConnection)
   /** A depot was told to probe an origin, or a client network may have no more of them probed. */

@@ -116,6 +116,7 @@ function eventLogger(log: Logger): (event: MasterEvent) => void {
     else if (event.type === 'depot-proved' && !event.isRenewed) log.info(fields, 'depot proved its address');
     else if (event.type === 'depot-not-proved')
       warn(`${type} ${event.depot}`, fields, 'depot did not prove its address');
+    else if (event.type === 'depot-down') log.warn(fields, 'depot is not there any more');
     else if (event.type === 'depot-twice')
       warn(`${type} ${event.depot}`, fields, ERRORS['depot-twice'].message);
     else if (event.type === 'depot-trust')

@@ -302,6 +302,9 @@ const sizeReportSchema = z.object({
 });
 export type SizeReport = z.infer<typeof sizeReportSchema>;
 
+/** Depots that one heartbeat names as not reached: a chain has four neighbours at most, and a depot some chains. */
+export const MAX_UNREACHED = 16;
+
 /** `POST /v1/depots/<id>/heartbeat`, signed by the depot. What a newer depot says more is left out, and costs it nothing. */
 export const heartbeatRequestSchema = z.object({
   activeTransfers: count,
@@ -318,6 +321,10 @@ export const heartbeatRequestSchema = z.object({
   clients: z.optional(z.array(clientReportSchema).check(z.maxLength(1000))),
   origins: z.optional(z.array(originReportSchema).check(z.maxLength(1000))),
   sizes: z.array(sizeReportSchema).check(z.maxLength(1000)),
+  /** The entry group whose tickets it serves; left out where it is in none. */
+  entryGroup: z.optional(depotId),
+  /** Depots that it could not reach since the last one; left out where there are none. */
+  unreached: z.optional(z.array(depotId).check(z.maxLength(MAX_UNREACHED))),
   /** Jobs that have ended since the last heartbeat; left out where there are none. */
   jobs: z.optional(z.array(jobReportSchema).check(z.maxLength(MAX_JOB_REPORTS))),
 });

@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { parseOriginUrl } from './origin-url.ts';
 import {
   chainsForEntry,
+  claimsInGroup,
   decodeTicket,
   hashAuthority,
   hashOriginUrl,
@@ -231,5 +232,27 @@ describe('the hashes in a ticket', () => {
     expect(hash('https://example.org/a')).not.toBe(hash('https://example.org/a?'));
     expect(hashAuthority('example.org', 443, sha256)).not.toBe(hashAuthority('example.org', 80, sha256));
     expect(hash('https://example.org/a')).toMatch(/^[A-Za-z0-9_-]{22}$/);
+  });
+});
+
+describe('a ticket of an entry group', () => {
+  const ofGroup = { ...claims, group: 'south' };
+  const read = (of: TicketClaims) => open(issueTicket(of, 'm1', signer));
+
+  test('names it, and comes back as it was', () => {
+    expect(read(ofGroup)).toEqual({ ok: true, value: ofGroup });
+    expect(issueTicket(ofGroup, 'm1', signer).length - issueTicket(claims, 'm1', signer).length).toBeLessThan(
+      20,
+    );
+    expect(refusal(issueTicket({ ...claims, group: 'Süd' }, 'm1', signer))).toBe('ticket-malformed');
+  });
+
+  test('lets each of its depots begin, by chains of its own or alone, and nobody else', () => {
+    const at = (depot: string, group?: string) => claimsInGroup(ofGroup, depot, group);
+    expect(at('pe-1', 'south'), 'it has a chain').toBe(ofGroup);
+    expect(chainsForEntry(at('ba-1', 'south'), 'ba-1')).toEqual([{ chainIndex: 3, chain: ['ba-1'] }]);
+    for (const claimsThere of [at('ba-1'), at('ba-1', 'north'), claimsInGroup(claims, 'ba-1', 'south')]) {
+      expect(isEntryDepot(claimsThere, 'ba-1')).toBe(false);
+    }
   });
 });

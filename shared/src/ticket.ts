@@ -2,13 +2,13 @@
  * The ticket: the signed short form of a plan, a JWS (RFC 7515, compact) with EdDSA (RFC 8037) and short claims.
  *
  *     header  {"alg":"EdDSA","typ":"lh1","kid":"<key id>"}
- *     claims  {"j":job id,"k":"g"|"s"|"t","u":hashes,"c":chains,"n":numbers}
+ *     claims  {"j":job id,"k":"g"|"s"|"t","u":hashes,"c":chains,"n":numbers,"g":entry group}
  *     numbers "<lanes>.<budget bytes>.<budget connections>.<issued at>.<seconds to start>.<seconds of life>", base 36
  *
  * Hashes are the first 16 bytes of SHA-256, base64url: of the canonical origin URL, then of `host:port`. Chains are one
  * string, `<ids joined by .>~<plan>~<alternative>...`, where a chain is its promise, then one digit for each depot: its
  * index in the ids, entry depot first. A promise is kbit/s, milliseconds and loss in 1e-5, in 5, 2 and 3 digits of
- * base64url. So a ticket for three hops with two alternatives stays within 512 characters.
+ * base64url. An entry group is left out where there is none. So a ticket for three hops with two alternatives stays within 512 characters.
  *
  * Signing, verifying and hashing are passed in: this file runs wherever the web platform does.
  */
@@ -45,8 +45,10 @@ export interface TicketClaims {
   readonly authorityHash: string;
   /** The plan, then its alternatives; never empty. */
   readonly chains: readonly Chain[];
-  /** One promise for each of `chains`, in their order. */
+  /** One promise for each of `chains` that was planned, in their order. */
   readonly promises: readonly ChainPromise[];
+  /** The depots of this entry group are all entry depots of this ticket, also those that no chain begins with. */
+  readonly group?: string;
   /** Connections that the entry depot may fetch the body over at once, 1 to 8; more than one for elephants. */
   readonly lanes: number;
   readonly budgetBytes: number;
@@ -96,6 +98,7 @@ export function issueTicket(
       claims.lastStart - claims.issuedAt,
       claims.endOfLife - claims.issuedAt,
     ]),
+    ...(claims.group === undefined ? {} : { g: claims.group }),
   };
   const signed = `${encodeJson(header)}.${encodeJson(payload)}`;
   return `${signed}.${encodeBase64url(sign(new TextEncoder().encode(signed)))}`;
@@ -163,6 +166,16 @@ export function chainsForEntry(
   return own.filter(isFirst);
 }
 
+/**
+ * The claims as the depot `depot` of the entry group `group` has them: where the ticket is the group's and no chain begins here, this
+ * depot alone is one, which nothing is promised of.
+ */
+export function claimsInGroup(claims: TicketClaims, depot: string, group: string | undefined): TicketClaims {
+  const isOurs = group !== undefined && claims.group === group;
+  if (!isOurs || isEntryDepot(claims, depot)) return claims;
+  return { ...claims, chains: [...claims.chains, [depot]] };
+}
+
 /** Whether `depot` begins the plan or one of its alternatives. */
 export function isEntryDepot(claims: TicketClaims, depot: string): boolean {
   return claims.chains.some((chain) => chain[0] === depot);
@@ -201,7 +214,7 @@ function decodeChains(text: string): Pick<TicketClaims, 'chains' | 'promises'> |
 }
 
 function readClaims(payload: Record<string, unknown>): TicketClaims | undefined {
-  const { j, k, u, c, n } = payload;
+  const { j, k, u, c, n, g } = payload;
   const chains = typeof c === 'string' ? decodeChains(c) : undefined;
   const numbers = typeof n === 'string' ? decodeNumbers(n) : undefined;
   const kind = typeof k === 'string' ? KINDS.get(k) : undefined;
@@ -209,12 +222,14 @@ function readClaims(payload: Record<string, unknown>): TicketClaims | undefined 
   if (typeof u !== 'string' || !HASHES.test(u) || !numbers) return undefined;
   const [lanes, budgetBytes, budgetConnections, issuedAt, startSeconds, lifeSeconds] = numbers;
   if (!isLaneCount(lanes)) return undefined;
+  if (g !== undefined && (typeof g !== 'string' || !DEPOT_ID.test(g))) return undefined;
   return {
     jobId: j,
     kind,
     urlHash: u.slice(0, HASH_CHARS),
     authorityHash: u.slice(HASH_CHARS),
     ...chains,
+    ...(g === undefined ? {} : { group: g }),
     lanes,
     budgetBytes,
     budgetConnections,

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { type AddressInfo, createServer } from 'node:net';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { createDial } from '../sockets/dial.ts';
 import { Trust } from '../sockets/trust.ts';
@@ -8,12 +8,21 @@ import { MasterClient } from './master-client.ts';
 
 let master: TestMaster;
 let client: MasterClient;
+let dialledSockets: Socket[];
 
 beforeEach(async () => {
   master = await startTestMaster();
+  dialledSockets = [];
   client = clientOf(master.url);
 });
 afterEach(() => master.close());
+
+const dial = createDial({
+  resolve: async (host) => [host],
+  policy: { ports: [], allow: [] },
+  isOverlayAddress: () => true,
+  connectTimeoutMs: 2000,
+});
 
 let nowMs = 1_795_000_000_000;
 
@@ -23,12 +32,11 @@ function clientOf(masterUrl: string, otherMasters: () => readonly string[] = () 
     otherMasters,
     identity: { id: 'd1', publicKey: 'A'.repeat(43), sign: () => 'x'.repeat(86), agree: () => undefined },
     enrolmentSecret: master.secret,
-    dial: createDial({
-      resolve: async (host) => [host],
-      policy: { ports: [], allow: [] },
-      isOverlayAddress: () => true,
-      connectTimeoutMs: 2000,
-    }),
+    dial: async (target, signal) => {
+      const dialled = await dial(target, signal);
+      dialledSockets.push(dialled.socket);
+      return dialled;
+    },
     trust: new Trust(),
     nowMs: () => nowMs,
   });
@@ -173,4 +181,29 @@ describe('a depot that knows several masters', () => {
     const beat = clientOf(master.url, () => [second.url, second.url]).heartbeat(BEAT);
     await expect(beat).rejects.toMatchObject({ code: 'master-unreachable' });
   });
+});
+
+test('heartbeats come over one connection, which the master sees break, and over a new one after that', async () => {
+  const beat = { activeTransfers: 0, draining: false, links: [], sizes: [] };
+  await client.heartbeat(beat);
+  const listeners = () => dialledSockets[0]?.listenerCount('end');
+  const [once, requests] = [listeners(), 15];
+  for (let time = 1; time < requests; time += 1) await client.heartbeat(beat);
+  expect(dialledSockets).toHaveLength(1);
+  expect(listeners(), 'it is looked after once').toBe(once);
+  dialledSockets[0]?.destroy();
+  await client.heartbeat(beat);
+  expect(dialledSockets).toHaveLength(2);
+  // It ends while the next one is on its way.
+  master.beforeAnswer = async () => {
+    master.beforeAnswer = async () => {};
+    dialledSockets[1]?.destroy();
+  };
+  await client.heartbeat(beat);
+  expect(dialledSockets).toHaveLength(3);
+  expect(master.requests.map(({ stamp }) => stamp?.sequence)).toEqual(
+    Array.from({ length: requests + 3 }, (_, index) => index + 1),
+  );
+  client.close();
+  expect(dialledSockets.every(({ destroyed }) => destroyed)).toBe(true);
 });

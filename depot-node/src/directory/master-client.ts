@@ -38,6 +38,8 @@ const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
 const HINT_SECONDS = CLOCK_SKEW_SECONDS / 2;
 /** Two processes never have the same epoch by chance. */
 const EPOCH_BYTES = 12;
+/** The same of a heartbeat over the connection of the one before, which may be dead: then a new one is tried. */
+const KEPT_ANSWER_TIMEOUT_MS = 2_000;
 /** A master answers from memory; what takes longer than this is not going to come. */
 const ANSWER_TIMEOUT_MS = 10_000;
 /** The same where there is another one to ask: a depot is not lost meanwhile. */
@@ -64,6 +66,9 @@ export class MasterClient {
   readonly #epoch = randomBytes(EPOCH_BYTES).toString('base64url');
   readonly #choice: MasterChoice;
   #sequence = 0;
+  /** The connection that heartbeats come over. The master sees at once when it breaks, so it has nothing else to wait for. */
+  #line: { readonly masterUrl: string; readonly stream: Duplex } | undefined;
+  #isClosed = false;
 
   constructor(components: MasterClientComponents) {
     this.#components = components;
@@ -75,19 +80,25 @@ export class MasterClient {
   async register(self: Omit<RegisterRequest, 'id' | 'publicKey'>): Promise<Directory> {
     const { identity, enrolmentSecret } = this.#components;
     const body: RegisterRequest = { id: identity.id, publicKey: identity.publicKey, ...self };
-    return this.#post(directorySchema, '/v1/depots', body, enrolmentSecret);
+    return this.#post(directorySchema, '/v1/depots', body, { enrolmentSecret });
   }
 
   /** What the master would say to this registration; it changes nothing. Rejects as `register` does. */
   async tryRegistration(self: Omit<RegisterRequest, 'id' | 'publicKey'>): Promise<TrialAnswer> {
     const { identity, enrolmentSecret } = this.#components;
     const body: RegisterRequest = { id: identity.id, publicKey: identity.publicKey, ...self };
-    return this.#post(trialAnswerSchema, '/v1/depots/trial', body, enrolmentSecret);
+    return this.#post(trialAnswerSchema, '/v1/depots/trial', body, { enrolmentSecret });
   }
 
   /** Reports load and measurements; gives the current directory. */
   async heartbeat(report: HeartbeatRequest): Promise<Directory> {
-    return this.#post(directorySchema, this.#pathOf('heartbeat'), report);
+    return this.#post(directorySchema, this.#pathOf('heartbeat'), report, { isKept: true });
+  }
+
+  /** Keeps no connection from now on. */
+  close(): void {
+    this.#isClosed = true;
+    this.#line?.stream.destroy();
   }
 
   /**
@@ -110,14 +121,20 @@ export class MasterClient {
     schema: Schema,
     path: string,
     value: object,
-    enrolmentSecret?: string,
+    { enrolmentSecret, isKept = false }: { enrolmentSecret?: string; isKept?: boolean } = {},
   ): Promise<z.output<Schema>> {
     const urls = this.#choice.inTurn();
     let first: LonghaulError | undefined;
     for (const [index, url] of urls.entries()) {
       const timeoutMs = index < urls.length - 1 ? TURN_TIMEOUT_MS : ANSWER_TIMEOUT_MS;
       try {
-        const answer = await this.#postTo(url, timeoutMs, schema, path, value, enrolmentSecret);
+        const answer = await this.#postTo(
+          { masterUrl: url, timeoutMs, isKept },
+          schema,
+          path,
+          value,
+          enrolmentSecret,
+        );
         this.#choice.noteAnswer(url);
         return answer;
       } catch (failure) {
@@ -132,8 +149,7 @@ export class MasterClient {
   }
 
   async #postTo<Schema extends z.ZodMiniType>(
-    masterUrl: string,
-    timeoutMs: number,
+    { masterUrl, timeoutMs, isKept }: MasterCall,
     schema: Schema,
     path: string,
     value: object,
@@ -141,10 +157,18 @@ export class MasterClient {
   ): Promise<z.output<Schema>> {
     const { identity, nowMs } = this.#components;
     const body = JSON.stringify(value);
-    this.#sequence += 1;
-    const stamp = { timeMs: nowMs(), epoch: this.#epoch, sequence: this.#sequence };
-    const headers = signRequest({ method: 'POST', path, stamp, body }, identity.sign, enrolmentSecret);
-    const answer = await this.#exchange(masterUrl, timeoutMs, path, body, headers);
+    const signed = () => {
+      this.#sequence += 1;
+      const stamp = { timeMs: nowMs(), epoch: this.#epoch, sequence: this.#sequence };
+      return signRequest({ method: 'POST', path, stamp, body }, identity.sign, enrolmentSecret);
+    };
+    let headers = signed();
+    const line = isKept ? this.#takeLine(masterUrl) : undefined;
+    // The master may have closed it a moment ago: what counts is what a new connection says.
+    const kept =
+      line && (await this.#exchangeOver(line, masterUrl, path, body, headers).catch(() => undefined));
+    if (line && !kept) headers = signed();
+    const answer = kept ?? (await this.#exchange({ masterUrl, timeoutMs, isKept }, path, body, headers));
     if (answer.status !== 200) {
       const code =
         answer.error !== undefined && isWireErrorCode(answer.error) ? answer.error : 'master-bad-answer';
@@ -168,9 +192,55 @@ export class MasterClient {
     return `, and its clock is ${Math.abs(aheadSeconds)} s ${aheadSeconds > 0 ? 'behind' : 'ahead of'} this one`;
   }
 
-  async #exchange(
+  /** The connection to this master. One to another master is let go: this depot is spoken of here now. */
+  #takeLine(masterUrl: string): Duplex | undefined {
+    const line = this.#line;
+    this.#line = undefined;
+    if (line?.masterUrl === masterUrl && !line.stream.destroyed) return line.stream;
+    line?.stream.destroy();
+    return undefined;
+  }
+
+  /** Keeps a connection for the next heartbeat, unless the master has closed it. */
+  #keepLine(masterUrl: string, stream: Duplex): void {
+    if (this.#isClosed || stream.destroyed || stream.readableEnded) {
+      stream.destroy();
+      return;
+    }
+    if (this.#line?.stream !== stream) this.#line?.stream.destroy();
+    this.#line = { masterUrl, stream };
+    stream.resume();
+  }
+
+  /** Looks after a connection that heartbeats are to come over, for as long as it stands. */
+  #watchLine(stream: Duplex): void {
+    const drop = () => {
+      if (this.#line?.stream === stream) this.#line = undefined;
+      stream.destroy();
+    };
+    stream.on('error', drop).once('end', drop).once('close', drop);
+  }
+
+  async #exchangeOver(
+    line: Duplex,
     masterUrl: string,
-    timeoutMs: number,
+    path: string,
+    body: string,
+    headers: Record<string, string>,
+  ): Promise<MasterAnswer> {
+    const signal = AbortSignal.timeout(KEPT_ANSWER_TIMEOUT_MS);
+    try {
+      const answer = await exchange(line, new URL(masterUrl), path, body, headers, signal, true);
+      this.#keepLine(masterUrl, line);
+      return answer;
+    } catch (failure) {
+      line.destroy();
+      throw failure;
+    }
+  }
+
+  async #exchange(
+    { masterUrl, timeoutMs, isKept }: MasterCall,
     path: string,
     body: string,
     headers: Record<string, string>,
@@ -187,14 +257,25 @@ export class MasterClient {
     const stream = masterUrl.startsWith('https:')
       ? await secure(socket, place.host, trust, codes, signal)
       : socket;
+    if (isKept) this.#watchLine(stream);
     try {
-      return await exchange(stream, new URL(masterUrl), path, body, headers, signal);
+      const answer = await exchange(stream, new URL(masterUrl), path, body, headers, signal, isKept);
+      if (isKept) this.#keepLine(masterUrl, stream);
+      else stream.destroy();
+      return answer;
     } catch (cause) {
-      throw cause instanceof LonghaulError ? cause : new LonghaulError('master-unreachable', { cause });
-    } finally {
       stream.destroy();
+      throw cause instanceof LonghaulError ? cause : new LonghaulError('master-unreachable', { cause });
     }
   }
+}
+
+/** One master's turn. */
+interface MasterCall {
+  readonly masterUrl: string;
+  readonly timeoutMs: number;
+  /** Whether the next exchange may come over the same connection. */
+  readonly isKept: boolean;
 }
 
 interface MasterAnswer {
@@ -212,6 +293,7 @@ async function exchange(
   body: string,
   headers: Record<string, string>,
   signal: AbortSignal,
+  isKept: boolean,
 ): Promise<MasterAnswer> {
   const outgoing = request({
     method: 'POST',
@@ -220,7 +302,7 @@ async function exchange(
       host: base.host,
       'content-type': 'application/json',
       'content-length': Buffer.byteLength(body),
-      connection: 'close',
+      connection: isKept ? 'keep-alive' : 'close',
       ...headers,
     },
     createConnection: () => stream,

@@ -50,6 +50,7 @@ function memberWith(enrolmentSecret: string): Membership {
     self: () => ({ host: '127.0.0.1', port: 7001, tls: false }),
     heartbeatMs: HEARTBEAT_MS,
     activeTransfers: () => 0,
+    entryGroup: undefined,
     takeLinkReports: () => [],
     takeClientReports: () => [],
     takeOriginReports: () => [],

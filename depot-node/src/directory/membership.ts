@@ -7,6 +7,7 @@ import {
   type LinkReport,
   type LinkTest,
   LonghaulError,
+  MAX_UNREACHED,
   type OriginProbe,
   type OriginReport,
   type RegisterRequest,
@@ -16,6 +17,10 @@ import { Measurements } from './measurements.ts';
 
 /** Unknown keys in tickets make a depot ask its master again, at most this often; unknown depots likewise. */
 const REFETCH_INTERVAL_MS = 30_000;
+/** The master is told at once that a depot cannot be reached, of each depot at most so often. */
+const SAY_UNREACHED_MS = 2_000;
+/** Depots of which it is remembered when they were named: as many as an overlay has. */
+const MOST_SAID = 1_000;
 /** A master that is not heard for so many heartbeats has given this depot up, too. */
 const MISSED_HEARTBEATS = 3;
 
@@ -41,6 +46,7 @@ interface MembershipComponents {
   readonly self: () => Pick<RegisterRequest, 'host' | 'port' | 'tls'>;
   readonly heartbeatMs: number;
   readonly activeTransfers: () => number;
+  readonly entryGroup: string | undefined;
   /** What the uplink carries and can carry; left out where that is not bounded. */
   readonly uplink?: (() => NonNullable<HeartbeatRequest['uplink']>) | undefined;
   /** What the connections to other depots told since the last call. */
@@ -70,6 +76,10 @@ export class Membership {
   #stopped = false;
   readonly #lastRefetchMs = { key: Number.NEGATIVE_INFINITY, depot: Number.NEGATIVE_INFINITY };
   #running: Promise<void> | undefined;
+  /** Depots that could not be reached, until the master has been told. */
+  readonly #unreached = new Set<string>();
+  /** When each was named last. */
+  readonly #saidUnreachedMs = new Map<string, number>();
 
   constructor(components: MembershipComponents) {
     this.#components = components;
@@ -96,6 +106,7 @@ export class Membership {
     // An exchange that runs now may have been put together before.
     await this.#running;
     if (this.#registered) await this.beat();
+    this.#components.client.close();
   }
 
   /** One exchange with the master, now; never rejects. Calls that overlap share one exchange. */
@@ -126,6 +137,22 @@ export class Membership {
   /** Notes what an origin showed otherwise. */
   noteOrigin(report: OriginReport): void {
     this.#measurements.noteOrigin(report);
+  }
+
+  /** Tells the master now that another depot cannot be reached. It asks that depot itself, and leads nobody there meanwhile. */
+  async noteUnreached(depot: string): Promise<void> {
+    const now = this.#components.nowMs();
+    const saidMs = this.#saidUnreachedMs.get(depot) ?? Number.NEGATIVE_INFINITY;
+    if (this.#stopped || !this.#registered || Math.abs(now - saidMs) < SAY_UNREACHED_MS) return;
+    if (this.#unreached.size >= MAX_UNREACHED) return;
+    this.#unreached.add(depot);
+    this.#saidUnreachedMs.delete(depot);
+    this.#saidUnreachedMs.set(depot, now);
+    const [oldest] = this.#saidUnreachedMs.keys();
+    if (this.#saidUnreachedMs.size > MOST_SAID && oldest !== undefined) this.#saidUnreachedMs.delete(oldest);
+    // An exchange that runs now may have been put together before.
+    await this.#running;
+    if (this.#unreached.has(depot)) await this.beat();
   }
 
   /** Notes the size of the file behind a URL hash, if it is one. */
@@ -167,15 +194,24 @@ export class Membership {
   }
 
   async #heartbeat(): Promise<void> {
-    const { client, takeLinkReports, takeClientReports, takeOriginReports, activeTransfers, uplink } =
-      this.#components;
+    const { client, activeTransfers, entryGroup, uplink } = this.#components;
+    const { takeLinkReports, takeClientReports, takeOriginReports } = this.#components;
     for (const report of takeLinkReports()) this.#measurements.noteLink(report);
     for (const report of takeClientReports()) this.#measurements.noteClient(report);
     for (const report of takeOriginReports()) this.#measurements.noteOrigin(report);
     const reports = this.#measurements.all();
     const draining = this.#draining;
+    const unreached = [...this.#unreached];
     const load = uplink ? { uplink: uplink() } : {};
-    const report = { activeTransfers: activeTransfers(), draining, ...load, ...reports };
+    const report = {
+      activeTransfers: activeTransfers(),
+      draining,
+      ...load,
+      ...reports,
+      ...(entryGroup === undefined ? {} : { entryGroup }),
+      ...(unreached.length > 0 ? { unreached } : {}),
+    };
+    this.#unreached.clear();
     const { test, probe, ...directory } = await client.heartbeat(report);
     await this.#take(directory);
     this.#measurements.forget(reports);

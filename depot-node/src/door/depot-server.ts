@@ -55,7 +55,9 @@ export function createDepotServer(components: DepotServerComponents): Server {
     sendRefusal(request, response, failure, { ownId });
   };
   const serve = (request: IncomingMessage, response: ServerResponse) => {
-    if (isClosing()) refuse(request, response, new LonghaulError('shutting-down'));
+    // Browsers give up what is on disk after some refusals, and after no connection that ends.
+    if (isClosing() && request.headers.range !== undefined) resetConnection(request.socket);
+    else if (isClosing()) refuse(request, response, new LonghaulError('shutting-down'));
     else if (request.url === '/healthz') response.writeHead(200, SAFETY_HEADERS).end('ok\n');
     else if (request.url === '/healthz/ready') sendReadiness(components, request, response);
     else if (request.url === '/metrics') return sendMetrics(components, request, response);

@@ -91,7 +91,7 @@ export class JobTable {
   /**
    * Admits one more connection of a ticket's job, or says why not. A job that started here is served until the
    * ticket's end of life; after the last start a job that is not known here is not begun - unless this depot has
-   * restarted since the ticket was issued and the client resumes, or the entry depot has decided already.
+   * restarted since the ticket was issued, or it is one of an entry group, and the client resumes, or the entry depot has decided already.
    */
   admit(claims: TicketClaims, arrival: Arrival): Result<Admission> {
     const phase = ticketPhase(claims, this.#init.nowSeconds());
@@ -120,7 +120,10 @@ export class JobTable {
   }
 
   #mayHaveStarted(claims: TicketClaims, arrival: Arrival): boolean {
-    return arrival.from === 'depot' || (arrival.hasRange && claims.issuedAt <= this.#jobs.forgottenUntil);
+    if (arrival.from === 'depot') return true;
+    // Of an entry group another depot may have started it.
+    const isOfGroup = claims.group !== undefined;
+    return arrival.hasRange && (isOfGroup || claims.issuedAt <= this.#jobs.forgottenUntil);
   }
 
   #refuseCrowd(known: Job | undefined, { taker, client, origin }: Keys): ErrorCode | undefined {

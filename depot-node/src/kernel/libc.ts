@@ -4,6 +4,8 @@ import { createRequire } from 'node:module';
 export interface Libc extends MemoryCalls {
   /** Binds a function. The types are koffi's, the result's first; addresses are `intptr_t`. */
   readonly bind: (name: string, result: string, ...parameters: string[]) => LibcFunction;
+  /** The address of a function that is called back during a call, by the same thread, with three addresses; for ever. */
+  readonly callBack: (called: (one: number, other: number, third: number) => number) => number;
   /** The result of the call made last; where that failed, its errno below 0. */
   readonly checked: (result: number) => number;
 }
@@ -36,6 +38,10 @@ export function openLibc(): Libc {
   const copy = libc.func('memcpy', 'intptr_t', ['intptr_t', 'intptr_t', 'size_t']) as LibcFunction;
   return {
     bind: (name, result, ...parameters) => libc.func(name, result, parameters) as LibcFunction,
+    callBack: (called) => {
+      const kind = koffi.pointer(koffi.proto('int', ['intptr_t', 'intptr_t', 'intptr_t']));
+      return Number(koffi.address(koffi.register(called, kind)));
+    },
     checked: (result) => (result < 0 ? -koffi.errno() : result),
     buffer: (sizeBytes) => {
       const memory = new ArrayBuffer(Math.max(sizeBytes, SMALLEST_BUFFER_BYTES));

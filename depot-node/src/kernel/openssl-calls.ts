@@ -22,6 +22,11 @@ export interface OpenSslCalls {
   readonly checkPrivateKey: (context: number) => number;
   /** 0 when it has worked: of all the calls here this one alone. */
   readonly setProtocols: (context: number, address: number, sizeBytes: number) => number;
+  /**
+   * Connections of a server's context that ask for a name go on with the context that `choose` gives for it, in lower case; with their own
+   * where it gives none. Call the result before the context is freed.
+   */
+  readonly chooseByName: (context: number, choose: (name: string) => number | undefined) => () => void;
   readonly storeOf: (context: number) => number;
   readonly trustCertificate: (store: number, certificate: number) => number;
   /** The next certificate of a text in PEM; 0 behind the last one. */
@@ -72,6 +77,8 @@ export const OPENSSL = {
     mode: 33,
     readAhead: 41,
     sessionCache: 44,
+    nameCallBack: 53,
+    nameArgument: 54,
     hostname: 55,
     ticketKeys: 59,
     minVersion: 123,
@@ -93,7 +100,8 @@ const ERROR_TEXT_BYTES = 256;
 const REASON_BITS = 0x7f_ffff;
 
 /** Binds the library; throws where this Node does not offer it. */
-export function bindOpenSslCalls({ bind, buffer }: Pick<Libc, 'bind' | 'buffer'>): OpenSslCalls {
+export function bindOpenSslCalls(libc: Pick<Libc, 'bind' | 'buffer' | 'callBack'>): OpenSslCalls {
+  const { bind, buffer } = libc;
   const object = (name: string, ...parameters: string[]) => bind(name, 'intptr_t', ...parameters);
   const number = (name: string, ...parameters: string[]) => bind(name, 'int', ...parameters);
   const nothing = (name: string) => bind(name, 'void', 'intptr_t') as unknown as (address: number) => void;
@@ -125,11 +133,13 @@ export function bindOpenSslCalls({ bind, buffer }: Pick<Libc, 'bind' | 'buffer'>
   const clearErrors = bind('ERR_clear_error', 'void') as unknown as () => void;
   const errorText = bind('ERR_error_string_n', 'void', 'ulong', 'intptr_t', 'size_t');
   const text = buffer(ERROR_TEXT_BYTES);
+  const contextControl = bind('SSL_CTX_ctrl', 'long', 'intptr_t', 'int', 'long', 'intptr_t');
   return {
+    chooseByName: bindNames(libc, contextControl),
     version: () => ({ major: major(), minor: minor() }),
     newContext: (isServer) => newContext(isServer ? methods.server() : methods.client()),
     freeContext: nothing('SSL_CTX_free'),
-    contextControl: bind('SSL_CTX_ctrl', 'long', 'intptr_t', 'int', 'long', 'intptr_t'),
+    contextControl,
     setContextOptions: (context, options) => void setContextOptions(context, options),
     setCiphers: number('SSL_CTX_set_cipher_list', 'intptr_t', 'str'),
     setCipherSuites: number('SSL_CTX_set_ciphersuites', 'intptr_t', 'str'),
@@ -177,5 +187,44 @@ export function bindOpenSslCalls({ bind, buffer }: Pick<Libc, 'bind' | 'buffer'>
       clearErrors();
       return { reason: error & REASON_BITS, text: said ?? '' };
     },
+  };
+}
+
+/** Names are host names, not anything else that a later TLS may know. */
+const HOST_NAME = 0;
+/** The handshake goes on. */
+const GO_ON = 0;
+
+/** OpenSSL asks by a call back: one for each thread, which knows contexts by the number that was left with them. */
+function bindNames(
+  { bind, callBack }: Pick<Libc, 'bind' | 'callBack'>,
+  contextControl: OpenSslCalls['contextControl'],
+): OpenSslCalls['chooseByName'] {
+  const nameOf = bind('SSL_get_servername', 'str', 'intptr_t', 'int') as unknown as (
+    connection: number,
+    kind: number,
+  ) => string | null;
+  const goOnWith = bind('SSL_set_SSL_CTX', 'intptr_t', 'intptr_t', 'intptr_t');
+  const setCallBack = bind('SSL_CTX_callback_ctrl', 'long', 'intptr_t', 'int', 'intptr_t');
+  const choosers = new Map<number, (name: string) => number | undefined>();
+  let called: number | undefined;
+  let newest = 0;
+  return (context, choose) => {
+    // Nothing may be thrown through OpenSSL.
+    called ??= callBack((connection, _alert, number) => {
+      try {
+        const chosen = choosers.get(number)?.(nameOf(connection, HOST_NAME)?.toLowerCase() ?? '');
+        if (chosen !== undefined) goOnWith(connection, chosen);
+      } catch {
+        return GO_ON;
+      }
+      return GO_ON;
+    });
+    newest += 1;
+    const number = newest;
+    choosers.set(number, choose);
+    setCallBack(context, OPENSSL.control.nameCallBack, called);
+    contextControl(context, OPENSSL.control.nameArgument, 0, number);
+    return () => choosers.delete(number);
   };
 }

@@ -60,6 +60,7 @@ beforeEach(async () => {
       nowMs: () => nowMs,
     }),
     noteRtt: () => {},
+    onBroken: () => {},
     onLeg: (start) => starts.push(start),
     connectTimeoutMs: 2000,
     neighbours: { transfers: 2000, perOrigin: 1000 },

@@ -26,6 +26,8 @@ interface NextLegComponents {
   /** As {@link findDepot}, from what is known without asking. */
   readonly knownDepot: (id: string) => DepotEntry | undefined;
   readonly noteRtt: (depot: string, rttMs: number) => void;
+  /** A depot could not be reached, or a connection to it that waited for use has ended. */
+  readonly onBroken: (depot: string) => void;
   /** A tunnel was opened, over a connection that waited for it or a new one. */
   readonly onLeg: (start: 'spare' | 'dialled') => void;
   readonly connectTimeoutMs: number;
@@ -81,6 +83,7 @@ export function createNextLegs(components: NextLegComponents): NextLegs {
     perNeighbour: components.spareLegs,
     open: (entry, signal) => dialDepot(components, entry, signal),
     findDepot: components.knownDepot,
+    onBroken: components.onBroken,
     nowMs: components.nowMs,
   });
   const overDepot: NextLegs['overDepot'] = (id, signal, use) =>
@@ -183,12 +186,16 @@ async function overConnection<T>(
 }
 
 async function dialDepot(
-  { dial, trust, noteRtt }: NextLegComponents,
+  { dial, trust, noteRtt, onBroken }: NextLegComponents,
   entry: DepotEntry,
   signal: AbortSignal,
 ): Promise<Duplex> {
   const { host, port, addresses } = entry;
-  const { socket, rttMs } = await dial({ purpose: 'depot', host, port, addresses }, signal);
+  const dialled = dial({ purpose: 'depot', host, port, addresses }, signal);
+  const { socket, rttMs } = await dialled.catch((failure: unknown) => {
+    if (!signal.aborted) onBroken(entry.id);
+    throw failure;
+  });
   noteRtt(entry.id, rttMs);
   const codes = {
     refused: 'next-depot-tls-failed',

@@ -14,6 +14,8 @@ interface SpareLegsComponents {
   /** Opens a connection to a depot, TLS included. */
   readonly open: (depot: DepotEntry, signal: AbortSignal) => Promise<Duplex>;
   readonly findDepot: (id: string) => DepotEntry | undefined;
+  /** A connection that waited has been ended by its neighbour, or broke. */
+  readonly onBroken: (depot: string) => void;
   readonly nowMs: () => number;
 }
 
@@ -153,7 +155,10 @@ export class SpareLegs {
     }, SPARE_LIFE_MS);
     age.unref();
     // One that breaks is not replaced before the next use: a neighbour that closes at once would be dialled for ever.
-    const onGone = () => this.#retire(neighbour, spare);
+    const onGone = () => {
+      this.#retire(neighbour, spare);
+      this.#components.onBroken(neighbour.id);
+    };
     const events = ['end', 'error', 'close'] as const;
     for (const event of events) stream.on(event, onGone);
     const release = () => {

@@ -26,6 +26,8 @@ export interface DataPlane {
   /** Where the depot has an uplink to share. */
   readonly joinUplink: UplinkPacer['join'] | undefined;
   readonly timeouts: PlaneTimeouts;
+  /** Has another depot looked after, whose connection has broken. */
+  readonly suspect: (depot: string) => void;
   readonly observe: Observe;
   readonly nowMs: () => number;
   /** Aborts with `shutting-down` when the depot gives up its running transfers. */

@@ -1,4 +1,4 @@
-import { makeContext, setTicketKeys } from '../tls/tls-context.ts';
+import { type OpenContext, openContext, setTicketKeys } from '../tls/tls-context.ts';
 import { beginConnection } from '../tls/tls-end.ts';
 import type {
   BeginCommand,
@@ -16,7 +16,7 @@ type ThreadTlsInit = Omit<TlsListenerInit, 'contextOf' | 'nextId'>;
 /** The TLS connections of one thread, and what they are secured with. */
 export class ThreadTls {
   readonly #init: ThreadTlsInit;
-  readonly #contexts = new Map<number, number>();
+  readonly #contexts = new Map<number, OpenContext>();
   readonly #sessions = new Map<number, TlsSession>();
   readonly #listeners = new Map<number, TlsListener>();
   /** The main thread's numbers are above 0. */
@@ -44,7 +44,7 @@ export class ThreadTls {
   listen(command: ListenCommand): TlsListener {
     const listener = new TlsListener(command, {
       ...this.#init,
-      contextOf: (context) => this.#contexts.get(context) ?? 0,
+      contextOf: (context) => this.#contextOf(context),
       nextId: () => this.#nextId--,
     });
     this.#listeners.set(command.id, listener);
@@ -58,7 +58,7 @@ export class ThreadTls {
   /** Begins a connection, or goes on with one; throws what OpenSSL says. */
   begin(command: SecureCommand): TlsSession {
     const { calls, components, enqueue, report } = this.#init;
-    const session = createTlsSession(command, this.#contexts.get(command.context) ?? 0, {
+    const session = createTlsSession(command, this.#contextOf(command.context), {
       ...components,
       calls,
       enqueue,
@@ -72,7 +72,7 @@ export class ThreadTls {
   sayFirst({ id, context, host }: BeginCommand): void {
     const { calls, report } = this.#init;
     try {
-      const { address, firstFlight } = beginConnection(calls, this.#contexts.get(context) ?? 0, host);
+      const { address, firstFlight } = beginConnection(calls, this.#contextOf(context), host);
       report({ type: 'begun', id, begun: { connection: address, firstFlight } });
     } catch {
       // Whoever asked fails with it; what went wrong with a context has shown in handshakes.
@@ -124,18 +124,21 @@ export class ThreadTls {
     const { calls } = this.#init;
     const known = this.#contexts.get(command.context);
     if (command.type === 'add-context') {
-      this.#contexts.set(command.context, makeContext(calls, command.spec, command.ciphers));
+      this.#contexts.set(command.context, openContext(calls, command.spec, command.ciphers));
     } else if (known !== undefined && command.type === 'renew-tickets') {
-      setTicketKeys(calls, known, command.keys);
+      setTicketKeys(calls, known.context, command.keys);
     } else if (known !== undefined) {
       this.#contexts.delete(command.context);
-      // Connections have references of their own.
-      calls.openSsl.freeContext(known);
+      known.free();
     }
   }
 
+  #contextOf(number: number): number {
+    return this.#contexts.get(number)?.context ?? 0;
+  }
+
   close(): void {
-    for (const context of this.#contexts.values()) this.#init.calls.openSsl.freeContext(context);
+    for (const { free } of this.#contexts.values()) free();
     this.#contexts.clear();
   }
 }

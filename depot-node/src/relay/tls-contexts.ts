@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { DEFAULT_CIPHERS } from 'node:tls';
-import type { TlsMaterial } from '@longhaul/shared/service';
-import { TICKET_KEY_BYTES } from '../tls/tls-context.ts';
+import { type ListenerMaterial, TICKET_KEY_BYTES } from '../tls/tls-context.ts';
 import type { RelayThread } from './relay-thread.ts';
 
 /** After this long tickets have other keys: who learns the keys of one time reads no more than what was resumed in it. */
@@ -32,19 +31,20 @@ export class TlsContexts {
   }
 
   /** The number that a thread knows a listener's certificate by. All threads read each other's session tickets. */
-  ofListener(thread: RelayThread, material: TlsMaterial): number {
+  ofListener(thread: RelayThread, material: ListenerMaterial): number {
     this.renewKeys();
-    const { cert, key } = material;
+    const { cert, key, named = [] } = material;
     return this.#in(thread, material, true, () => ({
       role: 'server' as const,
       cert,
       key,
+      named,
       ticketKeys: this.#keys,
     }));
   }
 
   /** Keeps a listener's certificate in all threads that have it, in the place of another one. */
-  keep(material: TlsMaterial | undefined, former: TlsMaterial | undefined): void {
+  keep(material: ListenerMaterial | undefined, former: ListenerMaterial | undefined): void {
     if (former) this.#kept.delete(former);
     if (material) this.#kept.add(material);
   }

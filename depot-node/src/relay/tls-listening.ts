@@ -1,7 +1,7 @@
 import { Socket } from 'node:net';
-import type { TlsMaterial } from '@longhaul/shared/service';
 import type { Kernel } from '../kernel/open-kernel.ts';
 import type { OpenSslCalls } from '../kernel/openssl-calls.ts';
+import type { ListenerMaterial } from '../tls/tls-context.ts';
 import type { ListenInit, TlsListening } from '../tls/tls-ending.ts';
 import type { RelayThread } from './relay-thread.ts';
 import type { AcceptedReport, SessionState } from './thread-message.ts';
@@ -83,7 +83,7 @@ export function listenByThreads(components: ListeningComponents, init: ListenIni
   };
   return {
     port: kernel.portOf(descriptor),
-    renew: (next: TlsMaterial) => {
+    renew: (next: ListenerMaterial) => {
       contexts.keep(next, material);
       material = next;
       for (const [thread, { id }] of listeners)

@@ -5,7 +5,7 @@ import type { Kernel } from '../kernel/open-kernel.ts';
 import { openOpenSsl } from '../kernel/open-kernel.ts';
 import { descriptorOf, stopReading } from '../kernel/tcp-handle.ts';
 import { SharedCounts } from '../tls/shared-counts.ts';
-import { makeContext, TICKET_KEY_BYTES } from '../tls/tls-context.ts';
+import { openContext, TICKET_KEY_BYTES } from '../tls/tls-context.ts';
 import type { HostToVerify } from '../tls/tls-end.ts';
 import { type BegunTls, type Securing, type TlsEnding, TlsFailure } from '../tls/tls-ending.ts';
 import type { RelayThread } from './relay-thread.ts';
@@ -105,7 +105,7 @@ export function createTlsPlane({ kernel, threads, nowMs }: TlsPlaneInit): TlsPla
     check: (material) => {
       const ticketKeys = new Uint8Array(TICKET_KEY_BYTES);
       const spec = { role: 'server', ...material, ticketKeys } as const;
-      openSsl.freeContext(makeContext({ openSsl, kernel }, spec, DEFAULT_CIPHERS));
+      openContext({ openSsl, kernel }, spec, DEFAULT_CIPHERS).free();
     },
     makeCounts: () => {
       const counts = new SharedCounts(threads.all.length);

@@ -1,45 +1,58 @@
 import { createSecureContext, type SecureContext } from 'node:tls';
 import { LonghaulError } from '@longhaul/shared';
-import type { TlsMaterial } from '@longhaul/shared/service';
+import type { ListenerMaterial } from '../tls/tls-context.ts';
 import type { TlsEnding } from '../tls/tls-ending.ts';
 
 /** Certificate and key of a listener. Each new connection gets the newest; those that stand go on with theirs. */
 export class ListenerCertificate {
   /** What ends TLS outside of Node, where something does. */
   readonly ending: TlsEnding | undefined;
-  #material: TlsMaterial;
+  #material: ListenerMaterial;
   #context: SecureContext;
-  #onRenewed: ((material: TlsMaterial) => void) | undefined;
+  #named: ReadonlyMap<string, SecureContext>;
+  #onRenewed: ((material: ListenerMaterial) => void) | undefined;
 
   /** Throws as {@link renew} does. */
-  constructor(material: TlsMaterial, ending?: TlsEnding) {
+  constructor(material: ListenerMaterial, ending?: TlsEnding) {
     this.ending = ending;
     this.#material = material;
     this.#context = contextOf(material, ending);
+    this.#named = namedContexts(material);
+  }
+
+  /** What a client is answered with that asks for this name. */
+  contextFor(name: string): SecureContext {
+    return this.#named.get(name.toLowerCase()) ?? this.#context;
   }
 
   get context(): SecureContext {
     return this.#context;
   }
 
-  get material(): TlsMaterial {
+  get material(): ListenerMaterial {
     return this.#material;
   }
 
   /** Throws, and keeps the old one, when certificate and key cannot be used together, or by what ends TLS here (`config-invalid`). */
-  renew(material: TlsMaterial): void {
+  renew(material: ListenerMaterial): void {
+    const named = namedContexts(material);
     this.#context = contextOf(material, this.ending);
+    this.#named = named;
     this.#material = material;
     this.#onRenewed?.(material);
   }
 
   /** Tells whoever answers with it by himself of each new one. */
-  tellRenewals(onRenewed: (material: TlsMaterial) => void): void {
+  tellRenewals(onRenewed: (material: ListenerMaterial) => void): void {
     this.#onRenewed = onRenewed;
   }
 }
 
-function contextOf(material: TlsMaterial, ending: TlsEnding | undefined): SecureContext {
+function namedContexts({ named = [] }: ListenerMaterial): ReadonlyMap<string, SecureContext> {
+  return new Map(named.map(({ host, cert, key }) => [host, createSecureContext({ cert, key })]));
+}
+
+function contextOf(material: ListenerMaterial, ending: TlsEnding | undefined): SecureContext {
   const context = createSecureContext(material);
   try {
     ending?.check(material);

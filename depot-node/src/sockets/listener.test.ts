@@ -36,6 +36,28 @@ test.each(await testEndings())(
   },
 );
 
+test.each(await testEndings())(
+  'by %s, who asks for the name of the entry group gets its certificate, and everybody else the depot’s own',
+  async (_, ending) => {
+    const [own, group, next] = [selfSigned(), selfSigned(), selfSigned()];
+    const certificate = new ListenerCertificate(
+      { ...own, named: [{ host: 'south.example', ...group }] },
+      ending,
+    );
+    const server = createListener((_asked, response) => response.end('ok'), certificate);
+    onTestFinished(() => void server.close());
+    const { port } = await listen(server, '127.0.0.1', 0);
+    const seenBy = async (servername: string) => {
+      const options = { host: '127.0.0.1', port, agent: false, rejectUnauthorized: false, servername };
+      const [answer] = (await once(get(options), 'response')) as [IncomingMessage];
+      return pemOf(answer.resume().socket);
+    };
+    expect([await seenBy('south.example'), await seenBy('d1.example')]).toEqual([group.cert, own.cert]);
+    certificate.renew({ ...own, named: [{ host: 'south.example', ...next }] });
+    expect([await seenBy('South.Example'), await seenBy('d1.example')]).toEqual([next.cert, own.cert]);
+  },
+);
+
 function pemOf(socket: unknown): string {
   if (!(socket instanceof TLSSocket)) throw new Error('no TLS');
   const { raw }: PeerCertificate = socket.getPeerCertificate();

@@ -58,6 +58,7 @@ function secureConnections(server: Server, certificate: ListenerCertificate): vo
     const secured = new TLSSocket(raw, {
       isServer: true,
       secureContext: certificate.context,
+      SNICallback: (name, answer) => answer(null, certificate.contextFor(name)),
       ALPNProtocols: ['http/1.1'],
     });
     rememberRawSocket(secured, raw);

@@ -157,6 +157,49 @@ describe.skipIf(!kernel)('a listener whose connections relay threads take', () =
     expect(refused).toEqual([{ bound: 'network', network: '127.0.0.0/24' }]);
   });
 
+  test.each(['TLSv1.2', 'TLSv1.3'] as const)(
+    'answers by the certificate of the name that is asked for over %s, and by its own for all others',
+    async (version) => {
+      await serve();
+      const group = selfSigned();
+      const versions = { minVersion: version, maxVersion: version } as const;
+      const seenBy = async (servername?: string, session?: Buffer) => {
+        const socket = dialTls({
+          ...versions,
+          ...(servername ? { servername } : {}),
+          ...(session ? { session } : {}),
+        });
+        const given = once(socket, 'session') as Promise<[Buffer]>;
+        expect(await ask(socket)).toBe('HTTP/1.1 200 OK');
+        const pem = socket.getPeerX509Certificate()?.toString().trim();
+        return {
+          pem,
+          isReused: socket.isSessionReused(),
+          session: socket.isSessionReused() ? undefined : (await given)[0],
+        };
+      };
+      // The threads hear of a renewal a moment later.
+      const becomes = async ({ cert }: { readonly cert: string }) => {
+        await expect.poll(async () => (await seenBy('south.example')).pem).toBe(cert.trim());
+      };
+      certificate.renew({ ...first, named: [{ host: 'south.example', ...group }] });
+      await becomes(group);
+      for (let round = 0; round < 8; round += 1) {
+        expect((await seenBy('south.example')).pem).toBe(group.cert.trim());
+        expect((await seenBy('SOUTH.example')).pem).toBe(group.cert.trim());
+        expect((await seenBy('of.nobody')).pem).toBe(first.cert.trim());
+        expect((await seenBy()).pem).toBe(first.cert.trim());
+      }
+      const { session } = await seenBy('south.example');
+      expect((await seenBy('south.example', session)).isReused).toBe(true);
+      const next = selfSigned();
+      certificate.renew({ ...first, named: [{ host: 'south.example', ...next }] });
+      await becomes(next);
+      certificate.renew(first);
+      await becomes(first);
+    },
+  );
+
   test('a renewed certificate refuses no handshake, and what stands goes on', async () => {
     await serve();
     const standing = request({ host: HERE, port, method: 'POST', agent: false, rejectUnauthorized: false });

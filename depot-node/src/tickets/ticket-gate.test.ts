@@ -37,7 +37,12 @@ function gateWith(verify: VerifySignature = master.verify) {
     };
   };
   let key: VerifySignature | undefined = counting(verify);
-  const gate = new TicketGate({ masterKey: () => key, refetchKeys: async () => {} });
+  const gate = new TicketGate({
+    ownId: 'd1',
+    ownGroup: undefined,
+    masterKey: () => key,
+    refetchKeys: async () => {},
+  });
   const renew = (next: VerifySignature | undefined) => {
     key = next && counting(next);
   };

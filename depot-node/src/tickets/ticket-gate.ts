@@ -1,9 +1,20 @@
-import { decodeTicket, ok, type Result, refuse, type TicketClaims, verifyTicket } from '@longhaul/shared';
+import {
+  claimsInGroup,
+  decodeTicket,
+  ok,
+  type Result,
+  refuse,
+  type TicketClaims,
+  verifyTicket,
+} from '@longhaul/shared';
 import type { VerifySignature } from '@longhaul/shared/service';
 
 interface TicketGateComponents {
   /** The same function for as long as the key is the same. */
   readonly masterKey: (keyId: string) => VerifySignature | undefined;
+  readonly ownId: string;
+  /** The entry group that this depot is in. */
+  readonly ownGroup: string | undefined;
   /** Asks the master for new keys; does nothing if that happened lately. */
   readonly refetchKeys: () => Promise<void>;
 }
@@ -45,7 +56,9 @@ export class TicketGate {
     if (!verify) return refuse('ticket-key-unknown');
     const verified = verifyTicket(decoded.value, verify);
     if (!verified.ok) return verified;
-    return ok(this.#remember({ text, claims: verified.value, keyId, verify }));
+    const { ownId, ownGroup } = this.#components;
+    const claims = claimsInGroup(verified.value, ownId, ownGroup);
+    return ok(this.#remember({ text, claims, keyId, verify }));
   }
 
   #remember(ticket: Verified): OpenTicket {

@@ -1,5 +1,18 @@
+import type { TlsMaterial } from '@longhaul/shared/service';
 import type { KernelBuffer, MemoryCalls } from '../kernel/libc.ts';
 import { OPENSSL, type OpenSslCalls } from '../kernel/openssl-calls.ts';
+
+/** Certificate and key that a listener has for one name, beside its own. */
+export interface NamedTls extends TlsMaterial {
+  /** In lower case. */
+  readonly host: string;
+}
+
+/** What a listener proves to be. */
+export interface ListenerMaterial extends TlsMaterial {
+  /** For clients that ask for another name (SNI). */
+  readonly named?: readonly NamedTls[];
+}
 
 /** What connections of one kind are secured with; PEM. */
 export type ContextSpec =
@@ -7,6 +20,7 @@ export type ContextSpec =
       readonly role: 'server';
       readonly cert: string;
       readonly key: string;
+      readonly named?: readonly NamedTls[];
       /** Name, secret for signatures and secret for encryption of session tickets: 80 random bytes. */
       readonly ticketKeys: Uint8Array;
     }
@@ -72,6 +86,35 @@ export function makeContext(calls: ContextCalls, spec: ContextSpec, ciphers: str
     calls.openSsl.freeContext(context);
     throw failed;
   }
+}
+
+/** A context with those of other names that it may be exchanged for. */
+export interface OpenContext {
+  readonly context: number;
+  /** Connections have references of their own. */
+  readonly free: () => void;
+}
+
+/** Makes a context as {@link makeContext} does, and one for each name that its listener has a certificate for. */
+export function openContext(calls: ContextCalls, spec: ContextSpec, ciphers: string): OpenContext {
+  const context = makeContext(calls, spec, ciphers);
+  const contexts = new Map<string, number>();
+  let forget: (() => void) | undefined;
+  const free = () => {
+    forget?.();
+    for (const one of [context, ...contexts.values()]) calls.openSsl.freeContext(one);
+  };
+  try {
+    if (spec.role === 'server') {
+      for (const { host, cert, key } of spec.named ?? [])
+        contexts.set(host, makeContext(calls, { ...spec, cert, key }, ciphers));
+    }
+    if (contexts.size > 0) forget = calls.openSsl.chooseByName(context, (name) => contexts.get(name));
+  } catch (failed) {
+    free();
+    throw failed;
+  }
+  return { context, free };
 }
 
 /** Tickets are made and read with these keys from now on; older ones lead to a whole handshake. */

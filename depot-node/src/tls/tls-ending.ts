@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import type { TlsMaterial } from '@longhaul/shared/service';
 import type { SharedCounts } from './shared-counts.ts';
+import type { ListenerMaterial } from './tls-context.ts';
 
 /**
  * What ends TLS outside of Node's event loop. Both ways give `undefined` where that is impossible for this connection, which
@@ -9,13 +9,13 @@ import type { SharedCounts } from './shared-counts.ts';
  */
 export interface TlsEnding {
   /** Answers as a server with this certificate. */
-  readonly accept: (raw: Socket, material: TlsMaterial) => Securing | undefined;
+  readonly accept: (raw: Socket, material: ListenerMaterial) => Securing | undefined;
   /** Asks as a client, and verifies the certificate for `host`, which one of these authorities must have signed. */
   readonly connect: (below: Duplex, host: string, authorities: readonly string[]) => Securing | undefined;
   /** Begins as {@link connect} does, before there is a connection. */
   readonly begin: (host: string, authorities: readonly string[]) => BegunTls | undefined;
   /** Throws, in a few words, what it has against a certificate that Node takes. */
-  readonly check: (material: TlsMaterial) => void;
+  readonly check: (material: ListenerMaterial) => void;
   /** Takes the connections of a bound descriptor itself; undefined where that is impossible, and nothing has changed. */
   readonly listen: (init: ListenInit) => TlsListening | undefined;
   /** What connections are counted with that nobody else has seen yet. */
@@ -26,7 +26,7 @@ export interface TlsEnding {
 export interface ListenInit {
   /** Stays the caller's. */
   readonly descriptor: number;
-  readonly material: TlsMaterial;
+  readonly material: ListenerMaterial;
   /** What may be taken without asking; what is over it comes to `onConnection` as it is, with nothing done. */
   readonly limits: { readonly most: number; readonly perNetwork: number; readonly waitingPerNetwork: number };
   readonly counts: SharedCounts;
@@ -41,7 +41,7 @@ export interface ListenInit {
 export interface TlsListening {
   readonly port: number;
   /** New connections are answered with this one. */
-  readonly renew: (material: TlsMaterial) => void;
+  readonly renew: (material: ListenerMaterial) => void;
   /** Takes no more; what has not come to a request is dropped. */
   readonly close: () => void;
 }

@@ -2,7 +2,7 @@ import type { Duplex } from 'node:stream';
 import { type Chain, HEADERS, LonghaulError, TAKES_MACS, type TicketClaims } from '@longhaul/shared';
 import type { Admission } from '../jobs/job-table.ts';
 import type { DataPlane } from '../plane/data-plane.ts';
-import type { TunnelOutcome } from '../relay/relay-plane.ts';
+import type { TunnelBreak, TunnelOutcome } from '../relay/relay-plane.ts';
 import { downstreamLeg, upstreamLeg } from '../sockets/leg-sampler.ts';
 import { LegSummaries } from '../sockets/leg-summaries.ts';
 import { resetConnection } from '../sockets/reset.ts';
@@ -57,6 +57,7 @@ export function relayTunnel(plane: DataPlane, watch: TunnelWatch, tunnel: Standi
   const leaveLegs = plane.legs.add(claims.jobId, legs);
   const account = {
     jobId: claims.jobId,
+    neighbours: { 'downstream-broke': chain[place - 1], 'upstream-broke': chain[place + 1] },
     role,
     legs,
     leaveLegs,
@@ -70,6 +71,8 @@ export function relayTunnel(plane: DataPlane, watch: TunnelWatch, tunnel: Standi
 
 interface TunnelAccount {
   readonly jobId: string;
+  /** The depots at its ends. */
+  readonly neighbours: Readonly<Partial<Record<TunnelBreak, string | undefined>>>;
   readonly role: 'entry' | 'middle' | 'exit';
   readonly legs: LegSummaries;
   readonly leaveLegs: () => void;
@@ -111,6 +114,8 @@ function closing(plane: DataPlane, account: TunnelAccount, startedMs: number) {
     leaveUplink?.();
     leaveLegs();
     const ended = legs.end();
+    const breaker = reason && account.neighbours[reason];
+    if (breaker !== undefined) plane.suspect(breaker);
     const why: unknown = ends.signal.reason;
     if (why instanceof LonghaulError && why !== shutdown.reason && reason === 'cancelled')
       observe({ type: 'refusal', code: why.code, jobId, depot: ownId, detail: 'tunnel ended' });

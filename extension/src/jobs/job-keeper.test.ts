@@ -122,14 +122,14 @@ describe('an interrupted download', () => {
     'CRASH',
     'FILE_TRANSIENT_ERROR',
   ])(
-    'by %s is tried again after 1, 4, 16 and then every 60 s, and nothing of it is given up',
+    'by %s is tried again after 0.25, 1, 4, 16 and then every 60 s, and nothing of it is given up',
     async (error) => {
       const world = await setUp({ ...BROKEN, error, bytesReceived: 7 });
       world.goOn = async () => ({ result: 'not-yet', problem: 'origin-busy' });
       await world.keeper.follow(2);
       expect(world.calls).toEqual([]);
       await sleep(world, 5);
-      const times = [1, 5, 21, 81, 141].map((seconds) => `go on at ${seconds} s`);
+      const times = [0.25, 1.25, 5.25, 21.25, 81.25].map((seconds) => `go on at ${seconds} s`);
       expect(world.calls).toEqual(times);
       expect(await world.theJob()).toMatchObject({
         state: 'waiting',
@@ -166,7 +166,7 @@ describe('an interrupted download', () => {
     await world.keeper.follow(2);
     world.downloads.change(2, { ...BROKEN, bytesReceived: 0 });
     await world.keeper.follow(2);
-    expect(world.calls).toEqual(['go on at 1 s']);
+    expect(world.calls).toEqual(['go on at 0.25 s']);
   });
 
   it('is as new when bytes have come again', async () => {
@@ -175,7 +175,7 @@ describe('an interrupted download', () => {
     await sleep(world, 1);
     world.downloads.change(2, { state: 'in_progress', error: undefined, bytesReceived: 8 });
     await sleep(world, 1);
-    expect(world.calls).toEqual(['go on at 1 s', 'recovered']);
+    expect(world.calls).toEqual(['go on at 0.25 s', 'recovered']);
     expect(await world.theJob()).toMatchObject({ state: 'running', bytes: 8, interruption: undefined });
     world.downloads.change(2, { ...BROKEN });
     await world.keeper.follow(2);
@@ -240,7 +240,7 @@ describe('a download without a byte for a minute', () => {
     await sleep(world, 1);
     expect(await world.theJob()).toMatchObject({ state: 'waiting', interruption: { problem: 'no bytes' } });
     await sleep(world, 65);
-    expect(world.calls[0]).toBe('go on at 91 s');
+    expect(world.calls[0]).toBe('go on at 90.25 s');
   });
 
   it('is left alone as long as bytes come, however slowly', async () => {

@@ -243,6 +243,20 @@ describe('going on', () => {
     await world.way.recovered(job(), half());
     expect(world.downloads.log).toEqual(['pause 2', 'resume 2']);
   });
+
+  it('leaves no download paused whose connection did not stand yet', async () => {
+    const world = setUp({}, half({ state: 'in_progress' }));
+    let stands = false;
+    world.downloads.onResume = async (id) => {
+      if (stands) world.downloads.change(id, { paused: false });
+    };
+    world.meanwhile = async () => {
+      stands = true;
+    };
+    await world.way.recovered(job(), half());
+    expect(world.downloads.items.get(2)).toMatchObject({ paused: false });
+    expect(world.downloads.log).toEqual(['pause 2', 'resume 2', 'resume 2']);
+  });
 });
 
 describe('starting again', () => {
@@ -317,7 +331,7 @@ describe('starting again', () => {
         ...old,
         spare: undefined,
         state: 'waiting',
-        interruption: { sinceMs: NOW_MS - 3_600_000, nextTryAtMs: NOW_MS + 16_000 },
+        interruption: { sinceMs: NOW_MS - 3_600_000, nextTryAtMs: NOW_MS + 4_000 },
       },
     });
     expect(world.downloads.log).toEqual(['cancel 3', 'erase 3']);

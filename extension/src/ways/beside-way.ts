@@ -53,6 +53,9 @@ const TRIAL_BYTES = 2 * 1024 * 1024;
 const TRIAL_MS = 10_000;
 /** What the depot has just shown to somebody else comes within this time; a break may follow at once. */
 const FIRST_BYTES_MS = 300;
+/** How often, and after what time, a download that stays paused is resumed again: a connection stands within five seconds, or breaks. */
+const MOST_RESUMES = 20;
+const RESUME_AGAIN_MS = 250;
 /** In place of an infinite time, which storage does not know. */
 const LONGEST_SECONDS = 1e9;
 /** Between two looks at a trial. */
@@ -220,7 +223,12 @@ export class BesideWay implements Way {
   async recovered(_job: Job, download: Download): Promise<void> {
     const { downloads } = this.#deps;
     await downloads.pause(download.id).catch(() => undefined);
-    await downloads.resume(download.id).catch(() => undefined);
+    // One whose connection does not stand yet is paused at once, and takes no notice of being resumed until it does.
+    for (let time = 0; time < MOST_RESUMES; time += 1) {
+      await downloads.resume(download.id).catch(() => undefined);
+      if (!(await downloads.get(download.id))?.paused) return;
+      await this.#deps.pause(RESUME_AGAIN_MS);
+    }
   }
 
   async release(): Promise<void> {

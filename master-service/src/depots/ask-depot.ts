@@ -33,7 +33,13 @@ const CHALLENGE_BYTES = 32;
  * Asks whoever is where a depot says it is to prove that it has the depot's key. Gives the addresses that did;
  * `depot-address-not-allowed`, `depot-unreachable` or `depot-not-proved` where none did.
  */
-export type AskDepot = (depot: DepotRecord) => Promise<Result<readonly string[]>>;
+export type AskDepot = (depot: DepotRecord, where?: AskedWhere) => Promise<Result<readonly string[]>>;
+
+/** Where a depot is asked that has been there before, and for how long. */
+export interface AskedWhere {
+  readonly addresses: readonly string[];
+  readonly timeoutMs: number;
+}
 
 interface AskDepotInit {
   readonly policy: AddressPolicy;
@@ -42,10 +48,10 @@ interface AskDepotInit {
 }
 
 export function createAskDepot({ policy, names }: AskDepotInit): AskDepot {
-  return async (depot) => {
+  return async (depot, where) => {
     const { host, port } = depot;
-    const signal = AbortSignal.timeout(ASK_TIMEOUT_MS);
-    const found = await addressesOf(host, names, signal);
+    const signal = AbortSignal.timeout(where?.timeoutMs ?? ASK_TIMEOUT_MS);
+    const found = where?.addresses ?? (await addressesOf(host, names, signal));
     if (found.length === 0) return refuse('depot-unreachable', `${host} has no address`);
     const permitted = found.filter((address) => !refuseOverlayAddress(address, port, policy));
     if (permitted.length === 0) return refuse('depot-address-not-allowed', found.join(', '));

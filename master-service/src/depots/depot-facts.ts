@@ -69,6 +69,8 @@ export const DEPOT_HEARD = {
     draining: z.boolean(),
     /** Transfers that it served. */
     activeTransfers: count.optional(),
+    /** The entry group whose tickets it serves. */
+    entryGroup: name.optional(),
     /** What its uplink carried and can carry, bits per second; left out where its operator has set no bound. */
     uplink: z.looseObject({ sentBps: z.number().min(0), mostBps: z.number().positive() }).optional(),
     upSeconds: z.number().min(0),
@@ -84,11 +86,22 @@ export const DEPOT_TWINS = {
   schema: z.looseObject({ heartbeats: count }),
 } satisfies FactKind<unknown>;
 
+/** A depot that was asked whether it is still there, and was not. Counts until it is heard again. */
+export const DEPOT_DOWN = {
+  ...ofDepots,
+  name: 'depot-down',
+  schema: z.looseObject({
+    /** The process that counted then. */
+    process: name,
+  }),
+} satisfies FactKind<unknown>;
+
 export const DEPOT_FACTS: readonly FactKind<unknown>[] = [
   DEPOT_REGISTERED,
   DEPOT_OWNED,
   DEPOT_PROVED,
   DEPOT_NOT_PROVED,
   DEPOT_HEARD,
+  DEPOT_DOWN,
   DEPOT_TWINS,
 ];

@@ -29,6 +29,8 @@ export interface DepotView extends DepotRecord {
   readonly state: DepotState;
   /** Transfers that it served when it was heard last. */
   readonly activeTransfers: number;
+  /** The entry group whose tickets it serves, as it says. */
+  readonly entryGroup: string | undefined;
   /** What its uplink leaves to one more download, bits per second; left out where nobody has set a bound. */
   readonly roomBps?: number;
   /** What its operator should look at. */
@@ -148,6 +150,23 @@ export class DepotRegistry {
     if (outcome.ok) await this.#save();
   }
 
+  /** Where a depot that is planned with can be asked whether it is still there. */
+  whereUp(id: string, nowMs: number): { record: DepotRecord; addresses: readonly string[] } | undefined {
+    const depot = this.#depots.get(id);
+    if (depot?.state(nowMs) !== 'up') return undefined;
+    const proved = depot.proof.valid(nowMs);
+    return proved && { record: depot.record, addresses: proved.addresses };
+  }
+
+  /**
+   * Takes note that a depot was not where `record` says when it was asked at `askedAtMs`: it counts as lost until it is heard
+   * again. `false` where it has moved or was heard meanwhile.
+   */
+  noteDown(record: DepotRecord, askedAtMs: number, nowMs: number): boolean {
+    const depot = this.#depots.get(record.id);
+    return depot?.record === record && depot.noteDown(askedAtMs, nowMs);
+  }
+
   /** Whether a depot has proved an address, now or earlier. */
   isOwned(id: string): boolean {
     return this.#depots.get(id)?.isOwned ?? false;
@@ -242,12 +261,13 @@ export class DepotRegistry {
 }
 
 function viewOf(depot: RegisteredDepot, nowMs: number): DepotView {
-  const { record, activeTransfers, roomBps } = depot;
+  const { record, activeTransfers, entryGroup, roomBps } = depot;
   const room = roomBps === undefined ? {} : { roomBps };
   return {
     ...record,
     state: depot.state(nowMs),
     activeTransfers,
+    entryGroup,
     ...room,
     problem: depot.problemCode(nowMs),
   };

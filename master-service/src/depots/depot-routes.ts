@@ -15,8 +15,10 @@ import { type Request, type Response, Router } from 'express';
 import type { EmitEvent } from '../events.ts';
 import { parseBody, readBody, unwrap } from '../http/read-body.ts';
 import { checkEnrolment, checkSignature, type DepotRequest } from './depot-authentication.ts';
+import { DepotLines } from './depot-lines.ts';
 import type { DepotRegistry } from './depot-registry.ts';
 import type { DepotService } from './depot-service.ts';
+import type { DownChecks } from './down-checks.ts';
 
 const REGISTRATION_PATH = '/v1/depots';
 const TRIAL_PATH = '/v1/depots/trial';
@@ -24,6 +26,7 @@ const TRIAL_PATH = '/v1/depots/trial';
 interface DepotRoutesInit {
   readonly service: DepotService;
   readonly registry: DepotRegistry;
+  readonly downChecks: Pick<DownChecks, 'suspect'>;
   readonly sources: DepotSources;
   readonly enrolmentSecret: string;
   readonly now: () => number;
@@ -37,12 +40,14 @@ interface DepotRoutesInit {
 export function depotRoutes({
   service,
   registry,
+  downChecks,
   sources,
   enrolmentSecret,
   now,
   emit,
 }: DepotRoutesInit): Router {
   const router = Router();
+  const lines = new DepotLines((id) => downChecks.suspect(id));
 
   /** Tells of refusals: a depot that is set up wrongly shall be seen at the master, too. */
   const post = (path: string, handle: (request: Request, response: Response) => Promise<void>): void => {
@@ -108,7 +113,9 @@ export function depotRoutes({
     const sent = await readRequest(request, request.originalUrl);
     const stamp = unwrap(authenticate(sent, id));
     const heartbeat = unwrap(parseBody(heartbeatRequestSchema, sent.body));
-    answer(response, sent, unwrap(service.hear(id, heartbeat, stamp, now())));
+    const heard = unwrap(service.hear(id, heartbeat, stamp, now()));
+    lines.note(id, request);
+    answer(response, sent, heard);
   });
 
   post('/v1/depots/:id/follow-ups', async (request, response) => {

@@ -27,10 +27,12 @@ import type { DownloadPolicy } from '../policy/download-policy.ts';
 import { type TicketIssuer, urlHashOf } from '../tickets/ticket-issuer.ts';
 import type { AddressProver } from './address-prover.ts';
 import type { DepotRegistry } from './depot-registry.ts';
+import type { DownChecks } from './down-checks.ts';
 
 interface DepotServiceInit {
   readonly registry: DepotRegistry;
   readonly prover: AddressProver;
+  readonly downChecks: Pick<DownChecks, 'suspect'>;
   readonly links: LinkTable;
   readonly sizes: SizeMemory;
   readonly policy: DownloadPolicy;
@@ -74,7 +76,7 @@ export class DepotService {
 
   /** Takes in state, link estimates and sizes of the process that counts; `depot-twice`, `depot-unknown`. */
   hear(id: string, heartbeat: HeartbeatRequest, stamp: RequestStamp, nowMs: number): Result<Directory> {
-    const { registry, prover, sizes, idleLinks, outcomes, probes, emit } = this.#init;
+    const { registry, prover, downChecks, sizes, idleLinks, outcomes, probes, emit } = this.#init;
     const heard = registry.hear(id, heartbeat, stamp, nowMs);
     if (!heard.ok) {
       if (registry.view(id, nowMs)?.problem === 'depot-twice') emit({ type: 'depot-twice', depot: id });
@@ -84,6 +86,7 @@ export class DepotService {
       if (outcomes.isTrusted(id, nowMs)) this.#measure(id, heartbeat, nowMs);
       else emit({ type: 'measurements-ignored', depot: id });
       sizes.report(id, heartbeat.sizes, nowMs);
+      for (const other of heartbeat.unreached ?? []) if (other !== id) downChecks.suspect(other);
       outcomes.report(id, heartbeat.jobs ?? [], nowMs);
       emit({ type: 'depot-heard', depot: id });
       // One that takes its leave does not answer any more.

@@ -13,6 +13,7 @@ import { type Fact, isYounger, newestOf } from '../facts/fact.ts';
 import type { Facts } from '../facts/facts.ts';
 import { AddressProof } from './address-proof.ts';
 import {
+  DEPOT_DOWN,
   DEPOT_HEARD,
   DEPOT_NOT_PROVED,
   DEPOT_OWNED,
@@ -37,6 +38,7 @@ interface Heard {
   readonly heartbeat: number;
   readonly draining: boolean;
   readonly activeTransfers?: number | undefined;
+  readonly entryGroup?: string | undefined;
   readonly uplink?: HeartbeatRequest['uplink'];
 }
 
@@ -54,6 +56,8 @@ export class RegisteredDepot {
   /** `undefined`: nobody knows when it was heard, so it counts as lost. */
   #heard: Fact<Heard> | undefined;
   #twins: Fact<{ readonly heartbeats: number }> | undefined;
+  /** Whether it was found gone since it was heard last. */
+  #isDown = false;
 
   /** A depot that counts as lost when it has not been heard of for `lostAfterMs`. */
   constructor(record: DepotRecord, facts: Facts, lostAfterMs: number) {
@@ -87,7 +91,7 @@ export class RegisteredDepot {
   }
 
   state(nowMs: number): DepotState {
-    if (!this.isHeard(nowMs)) return 'lost';
+    if (!this.isHeard(nowMs) || this.#isDown) return 'lost';
     if (!this.#proof.valid(nowMs)) return 'unproved';
     return this.#heard?.value.draining ? 'draining' : 'up';
   }
@@ -95,6 +99,11 @@ export class RegisteredDepot {
   /** Transfers that it served when it was heard last. */
   get activeTransfers(): number {
     return this.#heard?.value.activeTransfers ?? 0;
+  }
+
+  /** The entry group whose tickets it serves, as it says. */
+  get entryGroup(): string | undefined {
+    return this.#heard?.value.entryGroup;
   }
 
   /**
@@ -129,6 +138,8 @@ export class RegisteredDepot {
     this.#owner = store.newest(DEPOT_OWNED, id)?.value.publicKey;
     this.#heard = store.newest(DEPOT_HEARD, id);
     this.#twins = store.newest(DEPOT_TWINS, id);
+    const down = store.newest(DEPOT_DOWN, id);
+    this.#isDown = down !== undefined && (!this.#heard || isYounger(down, this.#heard));
     const registrations = store.all(DEPOT_REGISTERED, id);
     const owners = registrations.filter(({ value }) => value.publicKey === this.#owner);
     const registered = newestOf(owners.length > 0 ? owners : registrations)?.value;
@@ -161,7 +172,7 @@ export class RegisteredDepot {
    * `depot-unknown` when that one drains or is not heard of any more, so that this one may register.
    */
   hear(
-    { draining, activeTransfers, uplink }: HeartbeatRequest,
+    { draining, activeTransfers, entryGroup, uplink }: HeartbeatRequest,
     { epoch, sequence }: RequestStamp,
     nowMs: number,
   ): Result<boolean> {
@@ -170,7 +181,8 @@ export class RegisteredDepot {
     if (epoch !== process) return this.#hearOther(draining, nowMs);
     if (sequence <= heartbeat) return ok(false);
     const load = uplink ? { uplink } : {};
-    this.#learnHeard({ process, heartbeat: sequence, draining, activeTransfers, ...load }, nowMs);
+    const heard = { process, heartbeat: sequence, draining, activeTransfers, entryGroup, ...load };
+    this.#learnHeard(heard, nowMs);
     return ok(true);
   }
 
@@ -188,6 +200,13 @@ export class RegisteredDepot {
     }
   }
 
+  /** Takes note that it was not there when it was asked at `askedAtMs`; `false` where it has been heard since. */
+  noteDown(askedAtMs: number, nowMs: number): boolean {
+    if (!this.#heard || this.#heard.timeMs > askedAtMs) return false;
+    this.#facts.learn(DEPOT_DOWN, this.#record.id, { process: this.#heard.value.process }, nowMs);
+    return true;
+  }
+
   #learnHeard(heard: Heard, nowMs: number): void {
     const { id } = this.#record;
     const upTime = countHeard(this.#facts, id, this.#lostAfterMs, nowMs);
@@ -197,7 +216,7 @@ export class RegisteredDepot {
   #hearOther(isDraining: boolean, nowMs: number): Result<boolean> {
     // The process before a restart may serve its last transfers for a while.
     if (isDraining) return ok(false);
-    if (this.#heard?.value.draining || !this.isHeard(nowMs)) return refuse('depot-unknown');
+    if (this.#heard?.value.draining || !this.isHeard(nowMs) || this.#isDown) return refuse('depot-unknown');
     const before = this.#twinsHeard(nowMs);
     this.#facts.learn(DEPOT_TWINS, this.#record.id, { heartbeats: before + 1 }, nowMs);
     return refuse('depot-twice');

@@ -23,6 +23,8 @@ const REQUEST_TIMEOUT_MS = 30_000;
 const UNREAD_TIMEOUT_MS = 30_000;
 /** How late a timeout may be noticed; Node would look every 30 s. */
 const TIMEOUT_CHECK_MS = 1_000;
+/** Between two requests of one connection: depots keep theirs from one heartbeat to the next, which are five seconds apart. */
+const KEEP_ALIVE_MS = 30_000;
 /** Running requests get this long when the server closes; all of them are short. */
 const CLOSE_GRACE_MS = 1000;
 
@@ -60,6 +62,7 @@ export class HttpServer {
       maxHeaderSize: MAX_HEAD_BYTES,
       headersTimeout: headTimeoutMs,
       requestTimeout: REQUEST_TIMEOUT_MS,
+      keepAliveTimeout: KEEP_ALIVE_MS,
       connectionsCheckingInterval: TIMEOUT_CHECK_MS,
     };
     this.#tls = tls !== undefined;

@@ -96,6 +96,7 @@ export function createMetrics({
   const proofs = counter('address_proofs_total', 'Depots asked to prove their address, by outcome', [
     'outcome',
   ]);
+  const downs = counter('depots_down_total', 'Depots that were not there when they were asked', []);
   const connections = counter(
     'connections_refused_total',
     'Connections closed at once, by the bound they were over',
@@ -187,6 +188,7 @@ export function createMetrics({
     // Counted by its code among the refusals.
     'depot-refused': () => {},
     'depot-twice': () => {},
+    'depot-down': () => downs.inc(),
     'depot-proved': () => proofs.inc({ outcome: 'proved' }),
     'depot-not-proved': ({ code }) => proofs.inc({ outcome: code }),
     'connection-refused': ({ bound }) => connections.inc({ bound }),

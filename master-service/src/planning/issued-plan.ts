@@ -1,4 +1,5 @@
 import type { Chain, GetOptions, OriginUrl, PlanAnswer, TicketKind } from '@longhaul/shared';
+import type { EntryGroupConfig } from '../config.ts';
 import type { Place } from '../prefixes/whereabouts.ts';
 import type { chooseSignalling } from './choose-signalling.ts';
 import type { Route } from './planner.ts';
@@ -11,6 +12,8 @@ export interface DownloadRequest {
   readonly options: GetOptions;
   readonly kind: TicketKind;
   readonly clientAddress: string;
+  /** Whether the client has a beginning of the file, and wants all the rest. */
+  readonly isResume?: boolean;
 }
 
 /** What a plan is made of, beside the request. */
@@ -19,6 +22,8 @@ export interface Decided {
   readonly client: Place;
   readonly route: Route;
   readonly signalling: ReturnType<typeof chooseSignalling>;
+  /** The entry group that the client is led to; `undefined`: to the entry depot itself. */
+  readonly group: EntryGroupConfig | undefined;
 }
 
 /** What a plan was made by: the depots that were up, and how much was measured of its ends. */
@@ -49,6 +54,8 @@ export interface IssuedPlan {
   readonly lastStartSeconds: number;
   /** The ticket of a tunnel, which is no part of its location. */
   readonly proxyTicket?: string;
+  /** Entry depots that the client has come back from before it got this plan, the last one last. */
+  readonly left: readonly string[];
   /** All that speaks for it, once somebody has asked. */
   readonly answer?: PlanAnswer;
 }

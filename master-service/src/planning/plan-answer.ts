@@ -15,7 +15,7 @@ export type EvidenceOf = (to: string, from: string) => LegEvidence | undefined;
 /** All that speaks for a plan, for whoever asks why. */
 export function answerOf(
   { url, options }: DownloadRequest,
-  { size, client, route, signalling }: Decided,
+  { size, client, route, signalling, group }: Decided,
   { jobId, location, lastStartSeconds, proxyTicket }: IssuedPlan,
   { publicUrl, evidence }: { readonly publicUrl: string; readonly evidence: EvidenceOf },
 ): PlanAnswer {
@@ -40,6 +40,7 @@ export function answerOf(
       ...(size.isWholeOnly ? [WHOLE_ONLY] : []),
       ...route.reasons,
       ...signalling.reasons,
+      ...(group ? [`Each depot of ${group.host} takes it: ${group.depots.join(', ')}.`] : []),
     ],
     startBefore: new Date(lastStartSeconds * 1000).toISOString(),
     ...(proxyTicket === undefined ? {} : { ticket: proxyTicket }),

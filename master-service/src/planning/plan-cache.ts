@@ -36,6 +36,11 @@ export class PlanCache<Plan> {
     return give(this.#plans.get(textOf(key)), nowMs);
   }
 
+  /** The plan that this was last answered with, however old it is; `undefined` where that is forgotten. */
+  last(key: PlanKey): { readonly plan: Plan; readonly madeAtMs: number } | undefined {
+    return this.#plans.get(textOf(key));
+  }
+
   /** The plan that was last given to whoever asked for exactly this. */
   getAsked(asked: string, nowMs: number): Plan | undefined {
     return give(this.#asked.get(asked), nowMs);

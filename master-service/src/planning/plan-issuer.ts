@@ -8,10 +8,10 @@ import {
   type Result,
   type TicketKind,
 } from '@longhaul/shared';
+import type { EntryGroupConfig } from '../config.ts';
 import type { RateCaps } from '../policy/rate-caps.ts';
 import type { TicketIssuer } from '../tickets/ticket-issuer.ts';
 import type { Decided, DownloadRequest, IssuedPlan } from './issued-plan.ts';
-import type { Route } from './planner.ts';
 import type { SizeMemory } from './size-memory.ts';
 
 /** Where a depot is dialled. */
@@ -38,11 +38,11 @@ export class PlanIssuer {
   /** A ticket for what was decided, its budget charged to the client where `caps` says so. */
   issue(
     request: DownloadRequest,
-    { size, route, signalling }: Decided,
+    { size, route, signalling, group }: Decided,
     caps: RateCaps | undefined,
     known: Pick<IssuedPlan, 'upDepots' | 'known'>,
     nowMs: number,
-  ): Result<IssuedPlan> {
+  ): Result<Omit<IssuedPlan, 'left'>> {
     const { url, kind, clientAddress: address } = request;
     const { tickets } = this.#init;
     const isChain = route.decision === 'chain';
@@ -55,11 +55,13 @@ export class PlanIssuer {
     if (!budget.ok) return budget;
     const jobId = tickets.newJobId();
     const ticket = isChain
-      ? this.#ticketFor(url, route, signalling.ticketKind, jobId, budget.value, nowMs)
+      ? this.#ticketFor(url, { route, group }, signalling.ticketKind, jobId, budget.value, nowMs)
       : '';
-    const atDepot = (id: string | undefined) => this.#locationAt(id ?? '', ticket, url, kind, nowMs);
+    const atDepot = (id: string | undefined) => this.#locationAt(id ?? '', group, ticket, url, kind, nowMs);
+    const first = isChain ? atDepot(signalling.firstDepot) : `${originHref(url)}${DIRECT_FRAGMENT}`;
     const elsewhere = route.alternatives.map(([entry]) => entry).filter((entry) => entry !== route.chain[0]);
-    const others = kind === 'get' ? [...new Set(elsewhere)].map(atDepot) : [];
+    const places = kind === 'get' ? new Set(elsewhere.map(atDepot)) : new Set<string>();
+    const others = [...places].filter((place) => place !== first);
     return ok({
       jobId,
       decision: route.decision,
@@ -68,7 +70,7 @@ export class PlanIssuer {
       isToLearn: route.decisionReason === 'to-learn',
       alternatives: route.alternatives,
       lanes: route.lanes,
-      location: isChain ? atDepot(signalling.firstDepot) : `${originHref(url)}${DIRECT_FRAGMENT}`,
+      location: first,
       host: url.host,
       ...known,
       duplicates: isChain ? [...others, originHref(url)] : [],
@@ -79,7 +81,7 @@ export class PlanIssuer {
 
   #ticketFor(
     url: OriginUrl,
-    route: Route,
+    { route, group }: Pick<Decided, 'route' | 'group'>,
     kind: TicketKind,
     jobId: string,
     budgetBytes: number,
@@ -87,17 +89,24 @@ export class PlanIssuer {
   ): string {
     const chains = [route.chain, ...route.alternatives];
     const { promises, lanes } = route;
-    const order = { jobId, kind, url, chains, promises, lanes, budgetBytes };
+    const order = { jobId, kind, url, chains, promises, group: group?.id, lanes, budgetBytes };
     const { ticket, claims } = this.#init.tickets.issue(order, Math.floor(nowMs / 1000));
     this.#init.sizes.noteTicket(claims.urlHash, claims.chains, nowMs);
     return ticket;
   }
 
-  /** The address of a download at its first depot; for a tunnel, the depot itself, which is used as proxy. */
-  #locationAt(id: string, ticket: string, url: OriginUrl, kind: TicketKind, nowMs: number): string {
+  /** The address of a download at its first depot, or at the group that its ticket is for; for a tunnel, the depot itself, which is used as proxy. */
+  #locationAt(
+    id: string,
+    group: EntryGroupConfig | undefined,
+    ticket: string,
+    url: OriginUrl,
+    kind: TicketKind,
+    nowMs: number,
+  ): string {
     const depot = this.#init.registry.view(id, nowMs);
     if (!depot) throw new Error(`the plan names ${id}, which is not registered`);
-    const base = depotBaseUrl(depot);
+    const base = depotBaseUrl(group?.depots.includes(id) ? group : depot);
     return kind === 'get' ? `${base}${formatOriginRelayTarget(ticket, url)}` : base;
   }
 }

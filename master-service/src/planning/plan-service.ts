@@ -12,10 +12,12 @@ import type { OriginProbes } from '../measuring/origin-probes.ts';
 import type { DownloadPolicy } from '../policy/download-policy.ts';
 import type { RateCaps } from '../policy/rate-caps.ts';
 import type { Whereabouts } from '../prefixes/whereabouts.ts';
+import type { EntryGroups } from '../tickets/entry-groups.ts';
 import type { TicketIssuer } from '../tickets/ticket-issuer.ts';
 import type { PlanningDepot } from './chain-search.ts';
 import { chooseSignalling } from './choose-signalling.ts';
 import type { EndLinks } from './end-links.ts';
+import { GroupRoutes } from './group-routes.ts';
 import {
   charsOf,
   type Decided,
@@ -25,7 +27,7 @@ import {
   type KnownThen,
 } from './issued-plan.ts';
 import { answerOf } from './plan-answer.ts';
-import { PlanCache } from './plan-cache.ts';
+import { PlanCache, type PlanKey, SAME_PLAN_MS } from './plan-cache.ts';
 import { PlanIssuer } from './plan-issuer.ts';
 import type { Planner, Route } from './planner.ts';
 import { type ClientWishes, RouteChooser } from './route-chooser.ts';
@@ -35,6 +37,8 @@ import type { SizeMemory } from './size-memory.ts';
 interface KnownDepot extends PlanningDepot {
   readonly host: string;
   readonly port: number;
+  /** The entry group whose tickets it serves, as it says. */
+  readonly entryGroup: string | undefined;
 }
 
 /** The registered depots, with the states that they are in now. */
@@ -52,6 +56,7 @@ interface PlanServiceInit {
   readonly registry: KnownDepots;
   readonly sizes: SizeMemory;
   readonly tickets: TicketIssuer;
+  readonly groups: EntryGroups;
   readonly whereabouts: Whereabouts;
   /** What is known of clients and origins. */
   readonly ends: Pick<EndLinks, 'stateOf'>;
@@ -60,6 +65,8 @@ interface PlanServiceInit {
   readonly publicUrl: () => string;
   /** What each client may have; left out where that is not bounded. */
   readonly caps: RateCaps | undefined;
+  /** Told of an entry depot whose client has come back for the rest of its file. */
+  readonly onCameBack: (entry: string) => void;
   readonly wishes?: ClientWishes;
   /** All that is known of the leg on which `from` sends to `to`. */
   readonly evidence?: (to: string, from: string, nowMs: number) => LegEvidence | undefined;
@@ -76,6 +83,10 @@ interface UpDepots {
   readonly atMs: number;
 }
 
+/** A client that asks again sooner has lost nothing: download managers begin all their connections within a second. */
+const COMES_BACK_AFTER_MS = 1_000;
+/** Entry depots that a client is not led back to: more than that have not failed together. */
+const MOST_LEFT = 3;
 /** Which depots are up is looked at so often, and whenever one is heard of: each look goes through all of them. */
 const UP_FOR_MS = 100;
 /** So few depots change seldom, and plans over them are cheap: decisions are made anew whenever one of them is heard. */
@@ -86,6 +97,7 @@ export class PlanService {
   readonly #init: PlanServiceInit;
   readonly #issuer: PlanIssuer;
   readonly #chooser: RouteChooser;
+  readonly #groupRoutes: GroupRoutes;
   readonly #cache = new PlanCache<IssuedPlan>();
   #up: UpDepots = { ids: '', count: 0, atMs: Number.NEGATIVE_INFINITY };
 
@@ -93,6 +105,7 @@ export class PlanService {
     this.#init = init;
     this.#issuer = new PlanIssuer(init);
     this.#chooser = new RouteChooser(init);
+    this.#groupRoutes = new GroupRoutes(init);
   }
 
   /**
@@ -141,25 +154,58 @@ export class PlanService {
     if (isChosen && !config.planner.allowVia) return refuse('via-not-allowed');
     const key = { client: clientAddress(address), url, options, kind };
     const kept = this.#cache.get(key, nowMs);
-    const held = kept && this.#stillHolds(kept, address, nowMs) ? kept : undefined;
+    const left = request.isResume ? this.#leftEntries(key, nowMs) : [];
+    const held = kept && left.length === 0 && this.#stillHolds(kept, address, nowMs) ? kept : undefined;
     if (held && (held.answer || !isExplained)) return ok(held);
     const caps = admission.value.metered ? this.#init.caps : undefined;
     const share = caps?.takePlan(address, nowMs);
     if (share && !share.ok) return share;
     this.#init.probes.want(url, address, nowMs);
     const known = this.#knownNow(address, url.host, nowMs);
-    const decided = this.#decide(request, held, known, nowMs);
+    const elsewhere = left.length === 0 ? undefined : this.#decideElsewhere(request, left, known, nowMs);
+    const decided = elsewhere ?? this.#decide(request, held, known, nowMs);
     if (!decided.ok) return decided;
     const explained = (plan: IssuedPlan) =>
       isExplained ? { ...plan, answer: this.#answer(request, decided.value, plan, nowMs) } : plan;
     if (held && isSameWay(held, decided.value.route)) return ok(explained(held));
     const issued = this.#issuer.issue(request, decided.value, caps, known, nowMs);
     if (!issued.ok) return issued;
-    this.#init.onIssued?.(issued.value, request, decided.value.route, nowMs);
-    const plan = explained(issued.value);
+    const plan = explained({ ...issued.value, left });
+    this.#init.onIssued?.(plan, request, decided.value.route, nowMs);
     const asked = target === undefined ? undefined : `${address} ${target}`;
     this.#cache.set(key, plan, nowMs, charsOf(plan), asked);
     return ok(plan);
+  }
+
+  /**
+   * The entry depots that a client comes back from, which had one for the same thing; none where it only asks once more. The last one is
+   * looked after.
+   */
+  #leftEntries(key: PlanKey, nowMs: number): readonly string[] {
+    const last = this.#cache.last(key);
+    const [entry] = last?.plan.chain ?? [];
+    if (!last || entry === undefined || key.options.via?.length) return [];
+    const agoMs = Math.abs(nowMs - last.madeAtMs);
+    if (agoMs < COMES_BACK_AFTER_MS) return [];
+    this.#init.onCameBack(entry);
+    const before = agoMs < SAME_PLAN_MS ? last.plan.left.filter((id) => id !== entry) : [];
+    return [...before, entry].slice(-MOST_LEFT);
+  }
+
+  /** A chain from another entry depot than the client has left, where one would win; else from another than the last one. */
+  #decideElsewhere(
+    request: DownloadRequest,
+    left: readonly string[],
+    known: KnownThen,
+    nowMs: number,
+  ): Result<Decided> | undefined {
+    for (const entries of [left, left.slice(-1)]) {
+      const avoid = [...(request.options.avoid ?? []), ...entries];
+      const options = { ...request.options, avoid };
+      const decided = this.#decide({ ...request, options }, undefined, known, nowMs);
+      if (decided.ok && decided.value.route.decision === 'chain') return decided;
+    }
+    return undefined;
   }
 
   #answer(request: DownloadRequest, decided: Decided, plan: IssuedPlan, nowMs: number): PlanAnswer {
@@ -179,10 +225,16 @@ export class PlanService {
     const { url, options, kind } = request;
     const size = estimateSize(request, this.#init.sizes, this.#init.config.planner.assumedSizeBytes);
     const client = this.#init.whereabouts.placeOf(request.clientAddress, nowMs, true);
-    const route = this.#chooser.choose(request, { size, client, given, ...known }, nowMs);
-    if (!route.ok) return route;
-    const signalling = chooseSignalling({ wanted: options.signalling, kind, url, chain: route.value.chain });
-    return ok({ size, client, route: route.value, signalling });
+    const planned = this.#chooser.choose(request, { size, client, given, ...known }, nowMs);
+    if (!planned.ok) return planned;
+    const { chain } = planned.value;
+    const signalling = chooseSignalling({ wanted: options.signalling, kind, url, chain });
+    // Step by step a client is led from depot to depot, each by its own name; a tunnel is one connection anyway.
+    const mayBeGroups = kind === 'get' && signalling.ticketKind === 'get';
+    const group = mayBeGroups ? this.#groupRoutes.groupOf(chain[0], nowMs) : undefined;
+    const file = { url, sizeBytes: size.sizeBytes };
+    const route = group ? this.#groupRoutes.fromAllOf(group, planned.value, file, nowMs) : planned.value;
+    return ok({ size, client, route, signalling, group });
   }
 
   // A direct answer holds only as long as the same depots are up: with another one, or when more is measured of its ends, there may be a chain.

@@ -243,3 +243,42 @@ test('what the master tells of itself holds neither tickets nor full URLs', asyn
   expect(told).not.toContain('secret-path');
   expect(told).not.toContain(relayOf(answer).ticket);
 });
+
+describe('a client that comes back for the rest of its file', () => {
+  const link = '/get/https/origin.example/f';
+  const ask = (range?: string) => rawGet(master.port, link, range === undefined ? [] : [`Range: ${range}`]);
+  const entryOf = (answer: RawAnswer) => new URL(locationOf(answer)).port;
+
+  test('is led to another entry depot than the one it had, each time', async () => {
+    expect(entryOf(await ask())).toBe('7001');
+    for (const [seconds, entry] of [
+      [2, '7003'],
+      [10, '7001'],
+      [45, '7003'],
+      [100, '7001'],
+    ] as const) {
+      master.clock.advance(seconds);
+      for (const depot of depots) await depot.heartbeat(master);
+      const answers = [await ask('bytes=1000-'), await ask('bytes=1000-')];
+      expect(answers.map(entryOf)).toEqual([entry, entry]);
+      expect(new Set(answers.map(locationOf)).size, 'one job').toBe(1);
+    }
+  });
+
+  test.each([
+    ['nothing', undefined],
+    ['a part', 'bytes=1000-1999'],
+    ['all of it', 'bytes=0-'],
+  ])('is told from one that asks for %s once more', async (_, range) => {
+    expect(entryOf(await ask())).toBe('7001');
+    master.clock.advance(5);
+    expect(entryOf(await ask(range))).toBe('7001');
+  });
+
+  test('stays where no other chain would win', async () => {
+    await depots[2]?.heartbeat(master, { draining: true });
+    expect(entryOf(await ask())).toBe('7001');
+    master.clock.advance(5);
+    expect(entryOf(await ask('bytes=1000-'))).toBe('7001');
+  });
+});

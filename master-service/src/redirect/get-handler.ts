@@ -16,6 +16,9 @@ interface GetHandlerInit {
   readonly onRedirected: (chain: Chain) => void;
 }
 
+/** What `curl -C -` and `wget -c` ask for. Who fetches parts beside each other says where they end. */
+const RESUME = /^bytes=[1-9]\d*-$/;
+
 /**
  * Handles `/get/...` and `/get?url=...` on the raw request target, before any router could change a byte of it. Answers
  * 307 to the entry depot or to the origin, or a refusal; it never throws.
@@ -50,7 +53,8 @@ function redirect(
     return;
   }
   const clientAddress = request.socket.remoteAddress ?? '';
-  const again = plans.again(clientAddress, target, now());
+  const isResume = RESUME.test(request.headers.range ?? '');
+  const again = isResume ? undefined : plans.again(clientAddress, target, now());
   if (again) {
     send(again);
     return;
@@ -61,7 +65,7 @@ function redirect(
     return;
   }
   const { url, options } = parsed.value;
-  const plan = plans.plan({ target, url, options, kind: 'get', clientAddress }, now());
+  const plan = plans.plan({ target, url, options, kind: 'get', clientAddress, isResume }, now());
   if (plan.ok) send(plan.value);
   else refuse(plan.error, { target: url, typed: typedLink(target) });
 

@@ -86,6 +86,15 @@ export class TestDepot {
     return this.post(master, `/v1/depots/${this.id}/heartbeat`, beat, faults);
   }
 
+  /** A heartbeat that is ready to be sent. */
+  signedHeartbeat(master: TestMaster): { path: string; body: string; headers: Record<string, string> } {
+    const path = `/v1/depots/${this.id}/heartbeat`;
+    const body = JSON.stringify({ activeTransfers: 0, draining: false, links: [], sizes: [] });
+    const stamp = { timeMs: master.clock.nowMs, epoch: this.#epoch, sequence: this.nextSequence() };
+    const sign = (text: string) => encodeBase64url(this.key.sign(text));
+    return { path, body, headers: signRequest({ method: 'POST', path, stamp, body }, sign) };
+  }
+
   followUp(master: TestMaster, ticket: string, url: string, avoid?: readonly string[]): Promise<DepotAnswer> {
     const body = { ticket, url, ...(avoid ? { avoid } : {}) };
     return this.post(master, `/v1/depots/${this.id}/follow-ups`, body);

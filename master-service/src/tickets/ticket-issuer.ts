@@ -19,6 +19,7 @@ import {
 import { sha256, type VerifySignature } from '@longhaul/shared/service';
 import type { TicketsConfig } from '../config.ts';
 import type { SigningKey } from '../keys/signing-key.ts';
+import type { EntryGroups } from './entry-groups.ts';
 
 /** Enough that two jobs of one day never share an id, and short in tickets and logs. */
 const JOB_ID_BYTES = 8;
@@ -33,6 +34,8 @@ export interface TicketOrder {
   readonly chains: readonly Chain[];
   /** One for each of `chains`. */
   readonly promises: readonly ChainPromise[];
+  /** The entry group whose depots may all be its entry depot. */
+  readonly group?: string | undefined;
   readonly lanes: number;
   readonly budgetBytes: number;
 }
@@ -47,6 +50,7 @@ export class TicketIssuer {
   readonly #config: TicketsConfig;
   readonly #key: SigningKey;
   readonly #verifierOf: (keyId: string) => VerifySignature | undefined;
+  readonly #groups: Pick<EntryGroups, 'has'>;
   #drawn = Buffer.alloc(0);
   #used = 0;
 
@@ -54,9 +58,11 @@ export class TicketIssuer {
   constructor(
     config: TicketsConfig,
     key: SigningKey,
+    groups: Pick<EntryGroups, 'has'>,
     verifierOf: (keyId: string) => VerifySignature | undefined = () => undefined,
   ) {
     this.#config = config;
+    this.#groups = groups;
     this.#key = key;
     this.#verifierOf = verifierOf;
   }
@@ -91,6 +97,7 @@ export class TicketIssuer {
       ...hashesOf(order.url),
       chains: order.chains,
       promises: order.promises,
+      ...(order.group === undefined ? {} : { group: order.group }),
       lanes: order.lanes,
       budgetBytes: order.budgetBytes,
       budgetConnections: this.#config.budgetConnections,
@@ -103,14 +110,15 @@ export class TicketIssuer {
 
   /**
    * Reads a ticket that the entry depot `depot` presents. Refuses tickets that are no master's, not alive, or
-   * do not name it as an entry depot.
+   * do not name it, or its entry group, as one to begin at.
    */
   open(ticket: string, depot: string, nowSeconds: number): Result<TicketClaims> {
     const claims = this.read(ticket, nowSeconds);
     if (!claims.ok) return claims;
     if (claims.value.kind === 'tunnel') return refuse('ticket-wrong-kind');
-    if (!isEntryDepot(claims.value, depot)) return refuse('ticket-wrong-depot');
-    return claims;
+    const { group } = claims.value;
+    const isOfGroup = group !== undefined && this.#groups.has(group, depot);
+    return isOfGroup || isEntryDepot(claims.value, depot) ? claims : refuse('ticket-wrong-depot');
   }
 
   /** Reads a ticket that anybody presents. Refuses those that are no master's, or not alive. */

@@ -16,8 +16,8 @@ export interface ConfigFile<Config> {
 /** Reads the files that a configuration names. Each takes the key that named it, for the list of mistakes. */
 export interface FileReader {
   readonly text: (key: string, path: string) => string;
-  /** Certificate and key, which fit each other; nothing where nothing is configured. */
-  readonly tls: (key: string, files: TlsFiles | undefined) => TlsMaterial | undefined;
+  /** Certificate and key, which fit each other and the name, where one is given; nothing where nothing is configured. */
+  readonly tls: (key: string, files: TlsFiles | undefined, host?: string) => TlsMaterial | undefined;
   /** Certificates of authorities, PEM. */
   readonly authorities: (key: string, paths: readonly string[]) => readonly string[];
 }
@@ -52,8 +52,8 @@ export function readNamedFiles<Files>(baseDir: string, read: (files: FileReader)
   const text = (path: string) => readText(resolve(baseDir, path));
   const files = read({
     text: (key, path) => attempt(key, '', () => text(path)),
-    tls: (key, named) =>
-      named && attempt(key, undefined, () => checkTls(text(named.certFile), text(named.keyFile))),
+    tls: (key, named, host) =>
+      named && attempt(key, undefined, () => checkTls(text(named.certFile), text(named.keyFile), host)),
     authorities: (key, paths) =>
       paths.map((path, index) => attempt(`${key}.${index}`, '', () => checkAuthority(text(path)))),
   });

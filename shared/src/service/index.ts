@@ -1,6 +1,7 @@
 /** What master and depots have in common as services: the second entry of this package, with Node's built-ins. */
 export * from './await-answer.ts';
 export * from './broken-request.ts';
+export * from './checks.ts';
 export * from './config-file.ts';
 export * from './config-schemas.ts';
 export * from './connection-limiter.ts';

@@ -7,14 +7,16 @@ export interface TlsMaterial {
   readonly key: string;
 }
 
-/** A certificate and the key that belongs to it. Throws an error that says in a few words why they are none. */
-export function checkTls(cert: string, key: string): TlsMaterial {
+/** A certificate, of this name where one is given, and the key that belongs to it. Throws an error that says in a few words why they are none. */
+export function checkTls(cert: string, key: string, host?: string): TlsMaterial {
   const certificate = attempt('certFile is no certificate in PEM', () => new X509Certificate(cert));
   const keyObject: KeyObject = attempt('keyFile is no private key in PEM, or needs a passphrase', () =>
     createPrivateKey(key),
   );
   if (!certificate.checkPrivateKey(keyObject))
     throw new Error('the key in keyFile is not that of the first certificate in certFile');
+  if (host !== undefined && certificate.checkHost(host) === undefined)
+    throw new Error(`the certificate in certFile is not for ${host}`);
   createSecureContext({ cert, key });
   return { cert, key };
 }

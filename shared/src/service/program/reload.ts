@@ -39,7 +39,7 @@ export function createReload<Read extends Generation>(init: ReloadInit<Read>): (
     let next: Read;
     try {
       next = init.read();
-      refuseInvalid(next.material.tls, init.nowMs());
+      for (const [key, material] of Object.entries(next.material)) refuseInvalid(key, material, init.nowMs());
       init.take(next);
     } catch (failure) {
       const { code, message } = asLonghaulError(failure);
@@ -82,7 +82,9 @@ function isTable(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-function refuseInvalid(tls: TlsMaterial | undefined, nowMs: number): void {
-  const reason = tls && whyNotValid(tls.cert, nowMs);
-  if (reason !== undefined) throw new LonghaulError('config-invalid', { detail: `tls: ${reason}` });
+/** Throws `config-invalid` where this is a certificate that is not valid now. */
+function refuseInvalid(key: string, material: unknown, nowMs: number): void {
+  if (!isTable(material) || typeof material.cert !== 'string') return;
+  const reason = whyNotValid(material.cert, nowMs);
+  if (reason !== undefined) throw new LonghaulError('config-invalid', { detail: `${key}: ${reason}` });
 }

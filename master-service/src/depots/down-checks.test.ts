@@ -1,0 +1,119 @@
+import { request } from 'node:http';
+import { ok, refuse } from '@longhaul/shared';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { rawGet } from '../testing/raw-request.ts';
+import { startMaster, TEST_LINKS, type TestMaster } from '../testing/start-master.ts';
+import { registerDepots, type TestDepot } from '../testing/test-depot.ts';
+
+let master: TestMaster;
+let depots: TestDepot[];
+/** Depots that nobody answers for. */
+let gone: Set<string>;
+let asked: string[];
+
+beforeEach(async () => {
+  gone = new Set();
+  asked = [];
+  master = await startMaster({
+    config: { links: TEST_LINKS },
+    askDepot: async ({ id, host }) => {
+      asked.push(id);
+      return gone.has(id) ? refuse('depot-unreachable') : ok([host]);
+    },
+  });
+  depots = await registerDepots(master, 'd1', 'd2', 'd3');
+  asked = [];
+});
+afterEach(() => master.master.close());
+
+async function stateOf(id: string, at = master): Promise<string | undefined> {
+  const status = (await (await fetch(`${at.url}/v1/status`)).json()) as {
+    depots: { id: string; state: string }[];
+  };
+  return status.depots.find((depot) => depot.id === id)?.state;
+}
+
+const entryOf = async () =>
+  new URL((await rawGet(master.port, '/get/https/origin.example/f')).headers.location ?? '').port;
+
+/** Sends a heartbeat over a connection that stays; gives what breaks it. */
+function beatOverLine(depot: TestDepot): Promise<() => void> {
+  const sent = depot.signedHeartbeat(master);
+  return new Promise((resolve, reject) => {
+    const outgoing = request(`${master.url}${sent.path}`, {
+      method: 'POST',
+      agent: false,
+      headers: { ...sent.headers, connection: 'keep-alive' },
+    });
+    outgoing.once('error', reject);
+    outgoing.once('response', (answer) => {
+      expect(answer.statusCode).toBe(200);
+      const { socket } = answer;
+      answer.resume().once('end', () => resolve(() => socket.destroy()));
+    });
+    outgoing.end(sent.body);
+  });
+}
+
+describe('a depot whose connection to the master breaks', () => {
+  test('is planned no more at once when nobody answers for it, and again when it is heard', async () => {
+    expect(await entryOf()).toBe('7001');
+    const breakLine = await beatOverLine(depots[0] as TestDepot);
+    gone.add('d1');
+    breakLine();
+    await expect.poll(() => stateOf('d1')).toBe('lost');
+    expect(await entryOf()).not.toBe('7001');
+    expect(master.events).toContainEqual({ type: 'depot-down', depot: 'd1' });
+    gone.clear();
+    await depots[0]?.heartbeat(master);
+    expect(await stateOf('d1')).toBe('up');
+  });
+
+  test('is asked, and stays when it answers', async () => {
+    const breakLine = await beatOverLine(depots[0] as TestDepot);
+    asked = [];
+    breakLine();
+    await expect.poll(() => asked).toEqual(['d1']);
+    expect(await stateOf('d1')).toBe('up');
+  });
+});
+
+describe('a neighbour’s word that a depot cannot be reached', () => {
+  test('takes out a depot that does not answer the master, either', async () => {
+    gone.add('d1');
+    await depots[1]?.heartbeat(master, { unreached: ['d1'] });
+    await expect.poll(() => stateOf('d1')).toBe('lost');
+  });
+
+  test('takes out no depot that answers, however often it is said', async () => {
+    for (let lie = 0; lie < 20; lie += 1) await depots[1]?.heartbeat(master, { unreached: ['d1', 'd2'] });
+    expect(await stateOf('d1')).toBe('up');
+    expect(
+      asked.filter((id) => id === 'd1'),
+      'asked once in a while',
+    ).toHaveLength(1);
+    expect(asked, 'nobody speaks for himself').not.toContain('d2');
+  });
+
+  test('says nothing of a depot that was heard after it was asked', async () => {
+    let answer: () => void = () => {};
+    const slow = await startMaster({
+      config: { links: TEST_LINKS },
+      askDepot: ({ id, host }) => {
+        if (!gone.has(id)) return Promise.resolve(ok([host]));
+        return new Promise((resolve) => {
+          answer = () => resolve(refuse('depot-unreachable'));
+        });
+      },
+    });
+    const [first, second] = await registerDepots(slow, 'd1', 'd2');
+    gone.add('d1');
+    await second?.heartbeat(slow, { unreached: ['d1'] });
+    slow.clock.advance(1);
+    await first?.heartbeat(slow);
+    answer();
+    await second?.heartbeat(slow);
+    expect(await stateOf('d1', slow)).toBe('up');
+    await slow.master.close();
+  });
+});

@@ -1,0 +1,56 @@
+import { Checks } from '@longhaul/shared/service';
+import type { EmitEvent } from '../events.ts';
+import type { AskDepot } from './ask-depot.ts';
+import type { DepotRegistry } from './depot-registry.ts';
+
+/** A depot that lives answers within a round trip and a turn of its event loop. */
+const ANSWER_MS = 2_000;
+/** Between two checks of one depot: 40 a minute, of the 60 challenges that a depot answers to one network. */
+const PAUSE_MS = 1_500;
+/** Depots checked in the same while: a site's depots that are lost together. */
+const MOST_CHECKS = 64;
+
+interface DownChecksInit {
+  readonly registry: DepotRegistry;
+  readonly ask: AskDepot;
+  readonly now: () => number;
+  readonly emit: EmitEvent;
+}
+
+/**
+ * Finds out at once that a depot is gone, where something speaks for it: its connection to this master has broken, a neighbour
+ * could not reach it, or a client comes back. None of them is believed: the depot itself is asked, and what answers is there.
+ */
+export class DownChecks {
+  readonly #init: DownChecksInit;
+  readonly #checks = new Checks({ check: (id) => this.#check(id), pauseMs: PAUSE_MS, most: MOST_CHECKS });
+
+  constructor(init: DownChecksInit) {
+    this.#init = init;
+  }
+
+  /** Has a depot that counts as up asked whether it is there. */
+  suspect(id: string): void {
+    if (this.#init.registry.whereUp(id, this.#init.now())) this.#checks.ask(id);
+  }
+
+  close(): void {
+    this.#checks.close();
+  }
+
+  async #check(id: string): Promise<void> {
+    const { registry, ask, now, emit } = this.#init;
+    const askedAtMs = now();
+    const where = registry.whereUp(id, askedAtMs);
+    if (!where) return;
+    const { record, addresses } = where;
+    try {
+      const answer = await ask(record, { addresses, timeoutMs: ANSWER_MS });
+      // Whoever answers something else is there, too.
+      if (answer.ok || answer.error.code !== 'depot-unreachable') return;
+      if (registry.noteDown(record, askedAtMs, now())) emit({ type: 'depot-down', depot: id });
+    } catch (error) {
+      emit({ type: 'failed', error });
+    }
+  }
+}

@@ -1,0 +1,101 @@
+import { decodeTicket, followUpAnswerSchema, parseRelayTarget, type TicketClaims } from '@longhaul/shared';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { rawGet } from '../testing/raw-request.ts';
+import { startMaster, TEST_LINKS, type TestMaster } from '../testing/start-master.ts';
+import { registerDepots, type TestDepot } from '../testing/test-depot.ts';
+
+const LINK = '/get/https/origin.example/f';
+const south = { id: 'south', host: 'south.example', depots: ['d1', 'd3', 'd4'] };
+
+let master: TestMaster;
+let depots: TestDepot[];
+
+beforeEach(async () => {
+  master = await startMaster({
+    config: {
+      links: [
+        ...TEST_LINKS,
+        { between: ['client', 'd4'], rttMs: 50, rateBps: 100e6 },
+        { between: ['d4', 'd2'], rttMs: 180, rateBps: 1e9, windowBytes: 64e6 },
+      ],
+      entryGroups: [south],
+    },
+  });
+  depots = await registerDepots(master, 'd1', 'd2', 'd3', 'd4');
+});
+afterEach(() => master.master.close());
+
+/** All depots are heard; these say that they are in a group. */
+async function hear(...members: string[]): Promise<void> {
+  master.clock.advance(1);
+  for (const depot of depots)
+    await depot.heartbeat(master, members.includes(depot.id) ? { entryGroup: 'south' } : {});
+}
+
+async function redirected(link = LINK) {
+  const { headers } = await rawGet(master.port, link);
+  const location = headers.location ?? '';
+  const relay = parseRelayTarget(location.slice(location.indexOf('/', 'https://'.length)));
+  if (!relay.ok) throw relay.error;
+  return { base: new URL(location).origin, ticket: relay.value.ticket, links: headers.link ?? '' };
+}
+
+function claimsOf(ticket: string): TicketClaims {
+  const decoded = decodeTicket(ticket);
+  if (!decoded.ok) throw decoded.error;
+  return decoded.value.claims;
+}
+
+describe('a client whose entry depot is in a group', () => {
+  test('is led to the name of the group, with a chain from each of its depots', async () => {
+    await hear('d1', 'd3', 'd4');
+    const { base, ticket, links } = await redirected();
+    expect(base).toBe('https://south.example');
+    const { group, chains, promises } = claimsOf(ticket);
+    expect(group).toBe('south');
+    expect(chains[0]).toEqual(['d1', 'd2']);
+    expect(chains.map(([entry]) => entry)).toEqual(expect.arrayContaining(['d1', 'd3', 'd4']));
+    expect(promises).toHaveLength(chains.length);
+    expect(links, 'the name is no duplicate of itself').not.toContain('south.example');
+  });
+
+  test('is led to the depot itself until that says, too, that it is in the group', async () => {
+    await hear();
+    const { base, ticket } = await redirected();
+    expect(base).toBe('http://127.0.0.1:7001');
+    expect(claimsOf(ticket).group).toBeUndefined();
+  });
+
+  test('is led to the depot itself where the operator has put it into no group, whatever it says', async () => {
+    for (const depot of depots) await depot.heartbeat(master, { entryGroup: 'north' });
+    expect((await redirected()).base).toBe('http://127.0.0.1:7001');
+  });
+
+  test('is led from depot to depot by their own names where that is asked for', async () => {
+    await hear('d1', 'd3', 'd4');
+    const link = '/get/~signalling=stepwise/http/origin.example/f';
+    const { headers } = await rawGet(master.port, link);
+    expect(headers.location).toContain('//127.0.0.1:7002/');
+  });
+});
+
+test('a depot of the group gets a chain from itself for a ticket of the group, and no other depot does', async () => {
+  await hear('d1');
+  const { ticket } = await redirected();
+  expect(claimsOf(ticket).chains.map(([entry]) => entry)).not.toContain('d3');
+  const given = await depots[2]?.followUp(master, ticket, 'https://origin.example/f', []);
+  expect(given?.status, given?.text).toBe(200);
+  const next = claimsOf(followUpAnswerSchema.parse(JSON.parse(given?.text ?? '')).ticket);
+  expect(next.group).toBe('south');
+  expect(next.chains[0]).toEqual(['d3', 'd2']);
+  expect(next.jobId).toBe(claimsOf(ticket).jobId);
+  expect((await depots[1]?.followUp(master, ticket, 'https://origin.example/f', []))?.code).toBe(
+    'ticket-wrong-depot',
+  );
+});
+
+test('nobody downloads from a group', async () => {
+  const answer = await rawGet(master.port, '/get/https/south.example/f');
+  expect(answer.headers['longhaul-error']).toBeDefined();
+  expect(answer.status).toBeGreaterThanOrEqual(400);
+});

@@ -1,0 +1,36 @@
+import type { Authority } from '@longhaul/shared';
+import type { EntryGroupConfig } from '../config.ts';
+
+/** What is known of a depot that may be in a group. */
+interface Member {
+  readonly id: string;
+  readonly state: string;
+  /** The group whose tickets it serves, as it says. */
+  readonly entryGroup: string | undefined;
+}
+
+/** Depots that clients reach by one name, whichever of them answers. */
+export class EntryGroups {
+  readonly #groups: readonly EntryGroupConfig[];
+
+  constructor(groups: readonly EntryGroupConfig[]) {
+    this.#groups = groups;
+  }
+
+  /** The group that clients of an entry depot are led to; nothing until the depot says, too, that it is in it. */
+  of(entry: Member | undefined): EntryGroupConfig | undefined {
+    return (
+      entry && this.#groups.find(({ id, depots }) => entry.entryGroup === id && depots.includes(entry.id))
+    );
+  }
+
+  /** Whether the operator has put a depot into a group. */
+  has(group: string, depot: string): boolean {
+    return this.#groups.some(({ id, depots }) => id === group && depots.includes(depot));
+  }
+
+  /** Where the groups are, by name: no download leads there. */
+  get places(): Authority[] {
+    return this.#groups.map(({ host, port }) => ({ host, port }));
+  }
+}
