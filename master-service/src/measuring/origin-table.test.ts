@@ -38,12 +38,16 @@ test('what is known of an origin grows old, and then it is as its neighbours are
 
 test('how an origin sends is told from its rate under losses', () => {
   const table = new OriginTable();
-  table.report('d1', seen, NOW);
+  const long = { ...seen, receivedBytes: 400_000_000, lostBytes: 400_000 };
+  table.report('d1', long, NOW);
   expect(table.manners(HOST).sender).toBe('cubic');
-  const fast = { ...seen, host: 'fast.example', goodputBps: 90e6 };
+  // A CUBIC that has just begun is faster than losses leave to it.
+  table.report('d1', { ...seen, host: 'young.example', rttMs: 20, goodputBps: 78e6 }, NOW);
+  expect(table.manners('young.example').sender).toBeUndefined();
+  const fast = { ...long, host: 'fast.example', goodputBps: 90e6 };
   table.report('d1', fast, NOW);
   expect(table.manners('fast.example').sender).toBe('bbr');
-  table.report('d1', { ...seen, host: 'clean.example', lostBytes: 0 }, NOW);
+  table.report('d1', { ...long, host: 'clean.example', lostBytes: 0 }, NOW);
   expect(table.manners('clean.example').sender).toBeUndefined();
 });
 

@@ -30,12 +30,12 @@ const MEASURED_LIFE_MS = 7 * 86_400_000;
 const ASSUMED_BPS = 100e6;
 /** An origin that nobody knows is some tens of milliseconds away, or several hundred. */
 const ASSUMED_RTT: Prior = { value: 50, between: 1, within: 0.2, source: 'assumed' };
-/** What the receiver counts as lost says something of the sender from so many losses on. */
-const TELLING_LOSSES = 20;
-/** A sender that is so many times faster than losses leave to CUBIC is none ... */
-const TOO_FAST_FOR_CUBIC = 2.5;
-/** ... and one that is not is nothing else. */
-const LIKE_CUBIC = 1.3;
+/** What the receiver counts as lost says something of the sender from so many losses on: before, its window has not come down from the start. */
+const TELLING_LOSSES = 100;
+/** A sender that is so many times faster than losses leave to CUBIC is none; the fastest second of a young CUBIC is several times as fast ... */
+const TOO_FAST_FOR_CUBIC = 8;
+/** ... and one that is not half as fast as that is nothing else. */
+const LIKE_CUBIC = 4;
 
 const prefix = z.string().regex(/^[0-9a-f.:]{2,45}\/(?:24|48)$/);
 
