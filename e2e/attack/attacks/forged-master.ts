@@ -20,6 +20,7 @@ const TRUTH_MS = 1500;
 /** An exchange with a master that falls silent is given up after ten seconds. */
 const MEMBER_MS = 13_000;
 const MOST_RSS_BYTES = 400e6;
+const HEAD_END = '\r\n\r\n';
 
 /** What comes back instead of the master's answer, given what the master has said. */
 type Lie = (socket: Socket, answer: Buffer, ground: Ground) => unknown;
@@ -109,20 +110,32 @@ async function startProxy(ground: Ground, lieNow: () => Lie | undefined): Promis
   const { own, targets } = ground.facts;
   const server = createServer({ allowHalfOpen: true }, (socket) => {
     const master = connect({ ...targets.master, localAddress: own.misled });
-    const answer: Buffer[] = [];
-    socket.on('error', () => master.destroy());
-    master.on('error', () => socket.destroy());
+    let come = Buffer.alloc(0);
+    socket.on('error', () => master.destroy()).on('close', () => master.destroy());
+    master.on('error', () => socket.destroy()).on('end', () => socket.end());
     socket.pipe(master);
-    master.on('data', (chunk: Buffer) => answer.push(chunk));
-    master.once('end', () => {
+    master.on('data', (chunk: Buffer) => {
+      come = Buffer.concat([come, chunk]);
+      const sizeBytes = answerBytes(come);
+      if (sizeBytes === undefined || come.length < sizeBytes) return;
+      const answer = come.subarray(0, sizeBytes);
+      come = come.subarray(sizeBytes);
       ground.tally.answer('answers of the master');
       const lie = lieNow();
-      if (lie) lie(socket, Buffer.concat(answer), ground);
-      else socket.end(Buffer.concat(answer));
+      if (lie) lie(socket, answer, ground);
+      else socket.write(answer);
     });
   });
   server.listen(PROXY_PORT, own.misled);
   await once(server, 'listening');
+}
+
+/** How long the first answer is, head and body; `undefined` while its head has not come. */
+function answerBytes(come: Buffer): number | undefined {
+  const end = come.indexOf(HEAD_END);
+  if (end < 0) return undefined;
+  const bodyBytes = /^content-length: *([0-9]+)/im.exec(come.toString('latin1', 0, end))?.[1];
+  return end + HEAD_END.length + Number(bodyBytes ?? 0);
 }
 
 /** A depot as any other, but for the way to its master. */
