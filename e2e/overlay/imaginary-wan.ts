@@ -3,6 +3,9 @@ import type { LinkSpec } from './overlay.ts';
 /** What every long link carries; the sample origin sends at this rate, too. */
 export const IMAGINARY_RATE_BPS = 95e6;
 
+/** A way over another continent, which nobody would take. */
+const DETOUR = { rttMs: 300, lossRate: 1e-2, rateBps: 5e6 };
+
 /** What the page says about these links. */
 export const IMAGINARY_WAN_NOTE =
   'This overlay runs on one machine. The links are those of an imaginary WAN: their estimates steer the plan, while the bytes stay on loopback.';
@@ -14,9 +17,9 @@ export const IMAGINARY_WAN_NOTE =
 export const IMAGINARY_WAN: readonly LinkSpec[] = [
   { between: ['client', 'origin'], rttMs: 100, lossRate: 2e-3, rateBps: IMAGINARY_RATE_BPS },
   { between: ['client', 'd1'], rttMs: 10, lossRate: 1e-3, rateBps: IMAGINARY_RATE_BPS },
-  { between: ['client', 'd3'], rttMs: 90, lossRate: 1e-3, rateBps: IMAGINARY_RATE_BPS },
+  { between: ['client', 'd3'], ...DETOUR },
   { between: ['d1', 'd3'], rttMs: 80, lossRate: 0, rateBps: IMAGINARY_RATE_BPS },
-  { between: ['d1', 'origin'], rttMs: 90, lossRate: 1e-3, rateBps: IMAGINARY_RATE_BPS },
+  { between: ['d1', 'origin'], ...DETOUR },
   { between: ['d3', 'origin'], rttMs: 10, lossRate: 1e-3, rateBps: IMAGINARY_RATE_BPS },
   { between: ['client', 'd2'], rttMs: 60, lossRate: 1e-3, rateBps: 50e6 },
   { between: ['d1', 'd2'], rttMs: 60, lossRate: 0, rateBps: 50e6 },
