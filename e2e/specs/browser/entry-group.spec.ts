@@ -37,6 +37,18 @@ async function begin(user: TestBrowser, world: World, name: string): Promise<num
   return requestsOf(world, name).length;
 }
 
+/** Waits until files come through the group: right after its start a world may not know it yet. */
+async function groupServes(user: TestBrowser, world: World): Promise<void> {
+  let time = 0;
+  await expect(async () => {
+    time += 1;
+    const name = `group-ready-${time}.bin`;
+    await clickLink(user, world, `/files/${name}`);
+    await expectFile(user, name);
+    expect(requestsOf(world, name).at(-1)?.headers.via).toMatch(/longhaul-d[12]/);
+  }).toPass({ timeout: 60_000 });
+}
+
 const requestsOf = (world: World, name: string) =>
   world.origin.requests.filter(({ url }) => url === `/files/${name}`);
 
@@ -63,6 +75,7 @@ for (const how of ['fin', 'rst'] as const) {
     world,
   }) => {
     const name = `large-group-${how}.bin`;
+    await groupServes(user, world);
     const before = await begin(user, world, name);
     const first = await servingDepot(world);
     await end(world, first, how);
