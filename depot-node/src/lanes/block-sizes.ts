@@ -8,6 +8,11 @@ import type { LanesConfig } from './lanes-config.ts';
 const PLAIN_BLOCK_MS = 1000;
 /** Asked ahead, lanes have so much more on the way than comes within one delay: what their rates swing by from block to block. */
 const READY_MS = 50;
+/**
+ * A lane alone has so much more asked for: as long as a leg of its way waits for what was lost, no answer ends, and nothing more is asked for.
+ * Without it the origin falls idle, and what it then begins with overflows the next queue.
+ */
+const STANDSTILL_MS = 300;
 /** Asked ahead, that is so many times `lanes.alphaBytes` at most: from some hundreds of Mbit/s on smaller blocks would cost more than their bytes. */
 const ALPHAS_AHEAD = 3;
 /** Over one chain a fast lane has at most so many times the mean on the way: it has the line that others do not get. */
@@ -49,8 +54,11 @@ export function firstBlockBytes(promise: ChainPromise | undefined, config: Lanes
  * hold its connection back. `delayMs` is that of its first answer.
  */
 export function aloneLoadBytes({ rateBps }: ChainPromise, delayMs: number, config: LanesConfig): number {
-  const wanted = Math.min((rateBps / 8000) * (delayMs + READY_MS), config.bufferBytes / 2);
-  return Math.max(config.firstBlockBytes, Math.floor(wanted));
+  return Math.max(config.firstBlockBytes, Math.floor(aloneBytes(rateBps / 8000, delayMs, config)));
+}
+
+function aloneBytes(bytesPerMs: number, delayMs: number, config: LanesConfig): number {
+  return Math.min(bytesPerMs * (delayMs + READY_MS + STANDSTILL_MS), config.bufferBytes / DELAYS_BUFFERED);
 }
 
 /** What a lane fetches at once after a block has come; `lanes` are those in service, this one among them. */
@@ -85,6 +93,8 @@ function loadAhead(
   const delayMs = config.spread
     ? leastDelayMs
     : Math.min(...lanes.map(({ meter }) => meter.leastDelayMs ?? leastDelayMs));
+  // What a standstill has made its rate seem is no reason to ask for less.
+  if (lanes.length === 1) return Math.max(lane.loadBytes, aloneBytes(sum, delayMs, config));
   const meanBytes = (sum * delayMs + alphaBytes) / lanes.length;
   if (config.control === 'plain') return Math.min(2 * lane.loadBytes, meanBytes);
   const load = { loadBytes: lane.loadBytes, bytesPerMs, leastDelayMs: delayMs };
