@@ -32,4 +32,6 @@ export const NEAR_TWINS: readonly LinkSpec[] = [
   ...IMAGINARY_WAN.filter(({ between }) => !between.includes('d2')),
   { between: ['client', 'd2'], rttMs: 11, lossRate: 1e-3, rateBps: IMAGINARY_RATE_BPS },
   { between: ['d2', 'd3'], rttMs: 81, lossRate: 0, rateBps: IMAGINARY_RATE_BPS },
+  { between: ['d1', 'd2'], ...DETOUR },
+  { between: ['d2', 'origin'], ...DETOUR },
 ];
