@@ -39,6 +39,7 @@ import { CLIENT_FACTS, ClientTable } from './measuring/client-table.ts';
 import { IdleLinks } from './measuring/idle-links.ts';
 import { OriginProbes, PROBE_FACTS } from './measuring/origin-probes.ts';
 import { ORIGIN_FACTS, OriginTable } from './measuring/origin-table.ts';
+import { Health } from './operations/health.ts';
 import { createMetrics } from './operations/metrics.ts';
 import { operationsRoutes } from './operations/operations-routes.ts';
 import { pageRoutes } from './operations/page-routes.ts';
@@ -120,14 +121,20 @@ export interface Master {
   renewBusCertificate(tls: NatsTls): void;
   /** Takes another site, and reads files of prefixes again; those with mistakes change nothing. */
   reloadPrefixes(prefixes: PrefixesConfig, paths: PrefixPaths): Promise<void>;
-  /** Stops accepting, finishes running requests for at most a second. */
-  close(): Promise<void>;
+  /** How long a master that is asked to end should serve on, so that routes which follow its health lead elsewhere before. */
+  drainMs(): number;
+  /**
+   * Says that it drains, and serves on for so long; then stops accepting, and finishes running requests for at most a
+   * second. Called again with less time when somebody is in a hurry.
+   */
+  close(drainMs?: number): Promise<void>;
 }
 
 /** Builds a master; it does nothing before `listen`. */
 export function createMaster(deps: MasterDeps): Master {
   const { config, signingKey, enrolmentSecret, now } = deps;
   let listening: Listening | undefined;
+  let closing: Promise<void> | undefined;
   // Port 0 in the public URL stands for the port really bound.
   const publicUrl = (): string =>
     config.publicUrl?.replace(/:0$/, `:${listening?.port}`) ?? listening?.url ?? '';
@@ -182,6 +189,7 @@ export function createMaster(deps: MasterDeps): Master {
     steadyMs,
     onRefused: (code, from, refused) => emit({ type: 'facts-refused', code, from, facts: refused }),
   });
+  const health = new Health({ hasCaughtUp: () => exchange.hasCaughtUp, steadyMs });
   const keeper = new FactKeeper({
     facts,
     file: deps.factsFile,
@@ -316,6 +324,7 @@ export function createMaster(deps: MasterDeps): Master {
     linkRoutes({ links, metricsNetworks: config.metricsNetworks, now }),
     prefixRoutes({ whereabouts, files: prefixFiles, metricsNetworks: config.metricsNetworks, now }),
     operationsRoutes({
+      health,
       masterKeys: () => masters.keys(),
       metrics,
       metricsNetworks: config.metricsNetworks,
@@ -344,6 +353,15 @@ export function createMaster(deps: MasterDeps): Master {
     },
   );
 
+  const end = async () => {
+    health.close();
+    teller.close();
+    downChecks.close();
+    legAsker.close();
+    await server.close();
+    await exchange.close();
+    await keeper.close();
+  };
   return {
     async listen() {
       keeper.start();
@@ -357,6 +375,7 @@ export function createMaster(deps: MasterDeps): Master {
       overlay.noteChange();
       masters.announce(publicUrl(), [masterKeyOf(signingKey)], now());
       nats?.start();
+      health.start();
       void exchange.start();
       return { url: publicUrl() };
     },
@@ -366,13 +385,11 @@ export function createMaster(deps: MasterDeps): Master {
       site = prefixes.site;
       return prefixFiles.reload(paths);
     },
-    async close() {
-      teller.close();
-      downChecks.close();
-      legAsker.close();
-      await server.close();
-      await exchange.close();
-      await keeper.close();
+    drainMs: () => (health.isFollowed ? config.timeouts.drainSeconds * 1000 : 0),
+    async close(drainMs = 0) {
+      await health.drain(drainMs);
+      closing ??= end();
+      await closing;
     },
   };
 }
