@@ -11,6 +11,7 @@ import { FeedbackService } from './feedback/feedback-service.ts';
 import { answerRefusal } from './http/answer-refusal.ts';
 import { setSecurityHeaders } from './http/security-headers.ts';
 import type { Knowledge } from './knowledge.ts';
+import type { Health } from './operations/health.ts';
 import type { MasterMetrics } from './operations/metrics.ts';
 import { operationsRoutes } from './operations/operations-routes.ts';
 import { pageRoutes } from './operations/page-routes.ts';
@@ -29,6 +30,7 @@ interface ApiInit {
   readonly sources: DepotSources;
   readonly whereabouts: WhereaboutsLookUp;
   readonly prefixFiles: PrefixFiles;
+  readonly health: Health;
   readonly metrics: MasterMetrics;
   readonly enrolmentSecret: string;
   readonly webDir: string;
@@ -85,6 +87,7 @@ function routersOf(init: ApiInit): readonly express.Router[] {
     linkRoutes({ links, metricsNetworks, now }),
     prefixRoutes({ whereabouts, files: init.prefixFiles, metricsNetworks, now }),
     operationsRoutes({
+      health: init.health,
       masterKeys: () => masters.keys(),
       metrics: init.metrics,
       metricsNetworks,

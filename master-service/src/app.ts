@@ -25,6 +25,7 @@ import { HttpServer, type Listening } from './http/http-server.ts';
 import { masterKeyOf, type SigningKey } from './keys/signing-key.ts';
 import { createKnowledge } from './knowledge.ts';
 import { IdleLinks } from './measuring/idle-links.ts';
+import { Health } from './operations/health.ts';
 import { createMetrics } from './operations/metrics.ts';
 import { OverlayPlaces } from './policy/overlay-places.ts';
 import { PrefixFiles, type PrefixPaths } from './prefixes/prefix-files.ts';
@@ -72,14 +73,20 @@ export interface Master {
   renewBusCertificate(tls: NatsTls): void;
   /** Takes another site, and reads files of prefixes again; those with mistakes change nothing. */
   reloadPrefixes(prefixes: PrefixesConfig, paths: PrefixPaths): Promise<void>;
-  /** Stops accepting, finishes running requests for at most a second. */
-  close(): Promise<void>;
+  /** How long a master that is asked to end should serve on, so that routes which follow its health lead elsewhere before. */
+  drainMs(): number;
+  /**
+   * Says that it drains, and serves on for so long; then stops accepting, and finishes running requests for at most a
+   * second. Called again with less time when somebody is in a hurry.
+   */
+  close(drainMs?: number): Promise<void>;
 }
 
 /** Builds a master; it does nothing before `listen`. */
 export function createMaster(deps: MasterDeps): Master {
   const { config, signingKey, enrolmentSecret, now } = deps;
   let listening: Listening | undefined;
+  let closing: Promise<void> | undefined;
   // Port 0 in the public URL stands for the port really bound.
   const publicUrl = (): string =>
     config.publicUrl?.replace(/:0$/, `:${listening?.port}`) ?? listening?.url ?? '';
@@ -123,6 +130,7 @@ export function createMaster(deps: MasterDeps): Master {
     steadyMs,
     onRefused: (code, from, refused) => emit({ type: 'facts-refused', code, from, facts: refused }),
   });
+  const health = new Health({ hasCaughtUp: () => exchange.hasCaughtUp, steadyMs });
   const keeper = new FactKeeper({
     facts,
     file: deps.factsFile,
@@ -189,6 +197,7 @@ export function createMaster(deps: MasterDeps): Master {
     sources,
     whereabouts,
     prefixFiles,
+    health,
     metrics,
     enrolmentSecret,
     webDir: deps.webDir,
@@ -210,6 +219,15 @@ export function createMaster(deps: MasterDeps): Master {
     },
   );
 
+  const end = async () => {
+    health.close();
+    teller.close();
+    downChecks.close();
+    legAsker.close();
+    await server.close();
+    await exchange.close();
+    await keeper.close();
+  };
   return {
     async listen() {
       keeper.start();
@@ -223,6 +241,7 @@ export function createMaster(deps: MasterDeps): Master {
       overlay.noteChange();
       masters.announce(publicUrl(), [masterKeyOf(signingKey)], now());
       nats?.start();
+      health.start();
       void exchange.start();
       return { url: publicUrl() };
     },
@@ -232,13 +251,11 @@ export function createMaster(deps: MasterDeps): Master {
       site = prefixes.site;
       return prefixFiles.reload(paths);
     },
-    async close() {
-      teller.close();
-      downChecks.close();
-      legAsker.close();
-      await server.close();
-      await exchange.close();
-      await keeper.close();
+    drainMs: () => (health.isFollowed ? config.timeouts.drainSeconds * 1000 : 0),
+    async close(drainMs = 0) {
+      await health.drain(drainMs);
+      closing ??= end();
+      await closing;
     },
   };
 }
