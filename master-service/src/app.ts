@@ -4,6 +4,7 @@ import {
   authorityOf,
   ConnectionLimiter,
   DepotSources,
+  type StateFolder,
   type TlsMaterial,
 } from '@longhaul/shared/service';
 import express, { type ErrorRequestHandler, type Express } from 'express';
@@ -33,8 +34,9 @@ import { FeedbackService } from './feedback/feedback-service.ts';
 import { answerRefusal } from './http/answer-refusal.ts';
 import { HttpServer, type Listening } from './http/http-server.ts';
 import { setSecurityHeaders } from './http/security-headers.ts';
+import { KeyRing } from './keys/key-ring.ts';
 import { KnownMasters, MASTER_FACTS } from './keys/known-masters.ts';
-import { masterKeyOf, type SigningKey } from './keys/signing-key.ts';
+import type { SigningKey } from './keys/signing-key.ts';
 import { CLIENT_FACTS, ClientTable } from './measuring/client-table.ts';
 import { IdleLinks } from './measuring/idle-links.ts';
 import { OriginProbes, PROBE_FACTS } from './measuring/origin-probes.ts';
@@ -65,6 +67,8 @@ import { createGetHandler } from './redirect/get-handler.ts';
 import { EntryGroups } from './tickets/entry-groups.ts';
 import { TicketIssuer } from './tickets/ticket-issuer.ts';
 
+/** The name of a master that no others are met by. */
+const ALONE = 'here';
 /** Of all connections, kept for depots: each has one at a time. */
 const RESERVED_SHARE = 0.05;
 
@@ -85,7 +89,10 @@ const FACT_KINDS = [
 
 export interface MasterDeps {
   readonly config: MasterConfig;
+  /** What signs until it is renewed. */
   readonly signingKey: SigningKey;
+  /** Where further keys outlive the process; left out, they do not. */
+  readonly keyFolder?: StateFolder;
   readonly enrolmentSecret: string;
   readonly depotStore: DepotStore;
   readonly tls?: TlsMaterial;
@@ -128,6 +135,7 @@ export interface Master {
 export function createMaster(deps: MasterDeps): Master {
   const { config, signingKey, enrolmentSecret, now } = deps;
   let listening: Listening | undefined;
+  const steadyMs = deps.steadyMs ?? (() => performance.now());
   // Port 0 in the public URL stands for the port really bound.
   const publicUrl = (): string =>
     config.publicUrl?.replace(/:0$/, `:${listening?.port}`) ?? listening?.url ?? '';
@@ -140,7 +148,7 @@ export function createMaster(deps: MasterDeps): Master {
       onConnected: (server) => emit({ type: 'bus-connected', server }),
       onFailed: (code, detail) => emit({ type: 'bus-failed', code, detail }),
     });
-  const bus = deps.bus ?? nats ?? new InProcessBus(signingKey.keyId);
+  const bus = deps.bus ?? nats ?? new InProcessBus(ALONE);
   const facts = new Facts({
     kinds: FACT_KINDS,
     source: bus.name,
@@ -160,7 +168,23 @@ export function createMaster(deps: MasterDeps): Master {
   const sizes = new SizeMemory(facts);
   const caps = config.public ? new RateCaps(config.public, facts) : undefined;
   const groups = new EntryGroups(config.entryGroups);
-  const tickets = new TicketIssuer(config.tickets, signingKey, groups, (keyId) => masters.verifier(keyId));
+  const announce = () => masters.announce(publicUrl(), keys.published, now());
+  const keys = new KeyRing({
+    first: signingKey,
+    state: deps.keyFolder,
+    renewMs: config.keys.renewSeconds * 1000,
+    aheadMs: config.keys.aheadSeconds * 1000,
+    lifeMs: config.tickets.lifeSeconds * 1000,
+    canTell: () => bus.status().isConnected,
+    now,
+    steadyMs,
+    onPublished: () => {
+      announce();
+      emit({ type: 'keys-published', keyId: keys.current.keyId, keys: keys.published.length });
+    },
+    onFailure: (error) => emit({ type: 'failed', error }),
+  });
+  const tickets = new TicketIssuer(config.tickets, keys, groups, (keyId) => masters.verifier(keyId));
   const metrics = createMetrics({
     depotStates: () => registry.views(now()).map((depot) => depot.state),
     openConnections: () => limiter.open,
@@ -174,7 +198,6 @@ export function createMaster(deps: MasterDeps): Master {
     metrics.record(event);
     deps.onEvent?.(event);
   };
-  const steadyMs = deps.steadyMs ?? (() => performance.now());
   const exchange = new FactExchange({
     facts,
     bus,
@@ -223,8 +246,8 @@ export function createMaster(deps: MasterDeps): Master {
   const { windowBytes } = config.planner.assumptions;
   const ends = new EndLinks({ links, clients, origins, windowBytes });
   const planner = new Planner(config.planner, links, ends);
-  const teller = new PlanTeller({ signingKey, registry, now });
-  const legAsker = new LegAsker({ signingKey, registry, now });
+  const teller = new PlanTeller({ signer: keys, registry, now });
+  const legAsker = new LegAsker({ signer: keys, registry, now });
   const jobs = new RecentJobs();
   const wishes = new FeedbackBook(facts);
   const outcomes = new OutcomeBook({
@@ -355,7 +378,8 @@ export function createMaster(deps: MasterDeps): Master {
         throw asListenFailure(failure, formatAuthority(host, port));
       });
       overlay.noteChange();
-      masters.announce(publicUrl(), [masterKeyOf(signingKey)], now());
+      announce();
+      keys.start();
       nats?.start();
       void exchange.start();
       return { url: publicUrl() };
@@ -371,6 +395,7 @@ export function createMaster(deps: MasterDeps): Master {
       downChecks.close();
       legAsker.close();
       await server.close();
+      await keys.close();
       await exchange.close();
       await keeper.close();
     },
