@@ -308,7 +308,13 @@ export function createMaster(deps: MasterDeps): Master {
     planRoutes({ plans, legs, now, emit }),
     outcomeRoutes({ outcomes, metricsNetworks: config.metricsNetworks }),
     feedbackRoutes({
-      service: new FeedbackService({ jobs, book: wishes, outcomeOf, emit }),
+      service: new FeedbackService({
+        jobs,
+        book: wishes,
+        outcomeOf,
+        onMeasured: (job, measured) => outcomes.noteClient(job, measured),
+        emit,
+      }),
       book: wishes,
       metricsNetworks: config.metricsNetworks,
       now,
