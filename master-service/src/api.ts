@@ -79,7 +79,13 @@ function routersOf(init: ApiInit): readonly express.Router[] {
     planRoutes({ plans, legs, now, emit }),
     outcomeRoutes({ outcomes, metricsNetworks }),
     feedbackRoutes({
-      service: new FeedbackService({ jobs, book: wishes, outcomeOf, emit }),
+      service: new FeedbackService({
+        jobs,
+        book: wishes,
+        outcomeOf,
+        onMeasured: (job, measured) => outcomes.noteClient(job, measured),
+        emit,
+      }),
       book: wishes,
       metricsNetworks,
       now,
