@@ -35,10 +35,12 @@ import { HttpServer, type Listening } from './http/http-server.ts';
 import { setSecurityHeaders } from './http/security-headers.ts';
 import { KnownMasters, MASTER_FACTS } from './keys/known-masters.ts';
 import { masterKeyOf, type SigningKey } from './keys/signing-key.ts';
+import { ClientRtts } from './measuring/client-rtts.ts';
 import { CLIENT_FACTS, ClientTable } from './measuring/client-table.ts';
 import { IdleLinks } from './measuring/idle-links.ts';
 import { OriginProbes, PROBE_FACTS } from './measuring/origin-probes.ts';
 import { ORIGIN_FACTS, OriginTable } from './measuring/origin-table.ts';
+import { createRttReader } from './measuring/read-rtt.ts';
 import { createMetrics } from './operations/metrics.ts';
 import { operationsRoutes } from './operations/operations-routes.ts';
 import { pageRoutes } from './operations/page-routes.ts';
@@ -303,9 +305,16 @@ export function createMaster(deps: MasterDeps): Master {
     emit,
   });
 
+  const clientRtts = new ClientRtts({
+    clients,
+    site: () => site,
+    isDepot: (id) => registry.record(id) !== undefined,
+    readRtt: createRttReader(),
+  });
+
   const api = createApi(emit, [
-    depotRoutes({ service, registry, downChecks, sources, enrolmentSecret, now, emit }),
-    planRoutes({ plans, legs, now, emit }),
+    depotRoutes({ service, registry, downChecks, sources, enrolmentSecret, clientRtts, now, emit }),
+    planRoutes({ plans, legs, clientRtts, now, emit }),
     outcomeRoutes({ outcomes, metricsNetworks: config.metricsNetworks }),
     feedbackRoutes({
       service: new FeedbackService({ jobs, book: wishes, outcomeOf, emit }),
@@ -331,7 +340,13 @@ export function createMaster(deps: MasterDeps): Master {
     }),
     pageRoutes(deps.webDir),
   ]);
-  const handleGet = createGetHandler({ plans, now, emit, onRedirected: (chain) => void teller.tell(chain) });
+  const handleGet = createGetHandler({
+    plans,
+    clientRtts,
+    now,
+    emit,
+    onRedirected: (chain) => void teller.tell(chain),
+  });
   const server = new HttpServer(
     (request, response) => {
       if (isGetTarget(request.url ?? '')) handleGet(request, response);

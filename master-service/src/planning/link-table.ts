@@ -4,12 +4,10 @@ import type { Estimate } from '../estimates/estimate.ts';
 import { estimateOf, type Figure, type Prior } from '../estimates/figure.ts';
 import { type ClassMember, LearnedPriors } from '../estimates/learned-priors.ts';
 import {
-  GOODPUT_LIFE_MS,
   type LegDistribution,
   type LegFigures,
-  LOSS_LIFE_MS,
+  LINK_LIVES,
   legFiguresSchema,
-  RTT_LIFE_MS,
   withReport,
 } from '../estimates/leg-figures.ts';
 import { type LossEvidence, lossEstimate, lossRateOf } from '../estimates/loss-evidence.ts';
@@ -83,7 +81,7 @@ export class LinkTable implements LinkView {
     const key = `${from} ${report.to}`;
     const known = this.#facts.own(LINK_MEASURED, key);
     const passedMs = known ? Math.max(0, nowMs - known.timeMs) : 0;
-    this.#facts.learn(LINK_MEASURED, key, withReport(known?.value, report, passedMs), nowMs);
+    this.#facts.learn(LINK_MEASURED, key, withReport(known?.value, report, passedMs, LINK_LIVES), nowMs);
   }
 
   /** Forgets what a depot has measured: it is not believed any more. */
@@ -110,14 +108,14 @@ export class LinkTable implements LinkView {
     const known = link?.fixed ? [] : this.#directions(one, other, nowMs);
     const rtt = pooledRtt(known);
     const rttPrior = priorOf(link?.rttMs, link, RTT_WITHIN) ?? ASSUMED_RTT;
-    const rttMs = estimateOf(rtt?.figure, rtt?.passedMs ?? 0, rttPrior, RTT_LIFE_MS);
+    const rttMs = estimateOf(rtt?.figure, rtt?.passedMs ?? 0, rttPrior, LINK_LIVES.rttMs);
     const learned = this.#priors.goodput(rttMs.value);
     const goodput = known.find(({ value }) => value.goodput);
     const goodputBps = estimateOf(
       goodput?.value.goodput,
       goodput?.passedMs ?? 0,
       priorOf(link?.rateBps, link, learned.within) ?? learned,
-      GOODPUT_LIFE_MS,
+      LINK_LIVES.goodputMs,
     );
     return {
       rttMs,
@@ -202,7 +200,7 @@ export class LinkTable implements LinkView {
   #loss(known: readonly Direction[], link: LinkConfig | undefined, rttMs: number): Estimate {
     const loss = known.find(({ value }) => value.loss);
     const priorMean = link?.lossRate || this.#priors.loss(rttMs);
-    return lossEstimate(loss?.value.loss, loss?.passedMs ?? 0, priorMean, LOSS_LIFE_MS);
+    return lossEstimate(loss?.value.loss, loss?.passedMs ?? 0, priorMean, LINK_LIVES.lossMs);
   }
 
   /** Of a link that nobody has configured: it is known as long as anything is left of its goodput. */
@@ -215,7 +213,7 @@ export class LinkTable implements LinkView {
     const isFresh = goodput.value.goodput.ageMs + goodput.passedMs <= REPORT_LIFE_MS;
     const goodputBps = isFresh
       ? goodput.value.goodput.value
-      : estimateOf(goodput.value.goodput, goodput.passedMs, prior, GOODPUT_LIFE_MS).value;
+      : estimateOf(goodput.value.goodput, goodput.passedMs, prior, LINK_LIVES.goodputMs).value;
     return {
       rttMs: rtt.figure.value,
       lossRate: loss?.value.loss ? lossRateOf(loss.value.loss) : 0,
