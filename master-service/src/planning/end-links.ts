@@ -117,7 +117,7 @@ export class EndLinks {
     const legs: EndLegs = new Map();
     const typed = links.linkedWith(end);
     for (const depot of measured) {
-      if (links.isFixed(end, depot)) continue;
+      if (links.isFixed(end, depot) || !links.isBelieved(depot)) continue;
       const leg = legOf(depot);
       legs.set(depot, typed.has(depot) && isRttAlone(depot) ? withTyped(leg, typedOf(depot)) : leg);
     }
@@ -127,7 +127,7 @@ export class EndLinks {
     }
     if (typed.size > 0) return legs;
     if (legs.size === 0 && site !== undefined) legs.set(site, atSite(legOf(site)));
-    if (legs.size === 0) for (const depot of near) legs.set(depot, legOf(depot));
+    if (legs.size === 0) for (const depot of near) if (links.isBelieved(depot)) legs.set(depot, legOf(depot));
     return nearest(this.#withTriangles(legs, legOf, around), MOST_LEGS);
   }
 
@@ -210,8 +210,9 @@ export class EndLinks {
 
   /** The most that an origin gives to one connection anywhere, where it is the origin that holds connections back. */
   #heldBps(host: string, nowMs: number): number | undefined {
-    const { origins } = this.#init;
+    const { origins, links } = this.#init;
     const held = [...origins.known(host)].flatMap(([depot, { value }]) => {
+      if (!links.isBelieved(depot)) return [];
       const { goodputBps } = origins.distribution(depot, host, nowMs);
       return value.limit === 'origin' && goodputBps.source === 'measured' ? [goodputBps.value] : [];
     });
