@@ -26,7 +26,9 @@ import { HttpServer, type Listening } from './http/http-server.ts';
 import { KeyRing } from './keys/key-ring.ts';
 import type { SigningKey } from './keys/signing-key.ts';
 import { createKnowledge } from './knowledge.ts';
+import { ClientRtts } from './measuring/client-rtts.ts';
 import { IdleLinks } from './measuring/idle-links.ts';
+import { createRttReader } from './measuring/read-rtt.ts';
 import { Health } from './operations/health.ts';
 import { createMetrics } from './operations/metrics.ts';
 import { OverlayPlaces } from './policy/overlay-places.ts';
@@ -212,12 +214,19 @@ export function createMaster(deps: MasterDeps): Master {
     idleLinks: new IdleLinks({ links }),
     emit,
   });
+  const clientRtts = new ClientRtts({
+    clients: knowledge.clients,
+    site: () => site,
+    isDepot: (id) => knowledge.registry.record(id) !== undefined,
+    readRtt: createRttReader(),
+  });
   const api = createApi({
     config,
     knowledge,
     downloads,
     service,
     sources,
+    clientRtts,
     whereabouts,
     prefixFiles,
     health,
@@ -229,7 +238,13 @@ export function createMaster(deps: MasterDeps): Master {
     emit,
   });
   const { plans, teller, legAsker, downChecks } = downloads;
-  const handleGet = createGetHandler({ plans, now, emit, onRedirected: (chain) => void teller.tell(chain) });
+  const handleGet = createGetHandler({
+    plans,
+    clientRtts,
+    now,
+    emit,
+    onRedirected: (chain) => void teller.tell(chain),
+  });
   const server = new HttpServer(
     (request, response) => {
       if (isGetTarget(request.url ?? '')) handleGet(request, response);
