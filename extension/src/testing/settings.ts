@@ -11,6 +11,7 @@ export function settings(patch: Partial<Settings> = {}): Settings {
     kinds: { mode: 'all', kinds: [] },
     bypassKey: 'alt',
     noWastedByte: false,
+    tellsMaster: false,
     ...patch,
   };
 }

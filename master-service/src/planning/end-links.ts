@@ -138,9 +138,15 @@ export class EndLinks {
         bounds.set(depot, { leastMs: Math.min(leastMs, mostMs), mostMs });
       }
     }
+    // Only the nearest are planned with, and what else is known of a leg costs far more than its bounds.
+    const derived = [...bounds]
+      .map(([depot, { leastMs, mostMs }]) => {
+        return { depot, leastMs, mostMs, rttMs: Math.sqrt((leastMs ** 2 + mostMs ** 2) / 2) };
+      })
+      .toSorted((one, other) => one.rttMs - other.rttMs)
+      .slice(0, MOST_LEGS);
     const all: EndLegs = new Map(legs);
-    for (const [depot, { leastMs, mostMs }] of bounds) {
-      const rttMs = Math.sqrt((leastMs ** 2 + mostMs ** 2) / 2);
+    for (const { depot, leastMs, mostMs, rttMs } of derived) {
       const apart = Math.log(mostMs / Math.max(leastMs, mostMs / 20));
       const { link, doubt } = legOf(depot);
       all.set(depot, {

@@ -99,6 +99,8 @@ export class LinkTable implements LinkView {
   estimate(one: string, other: string, nowMs: number): LinkEstimate | undefined {
     const link = this.#configured.get(pairKey(one, other));
     const known = this.#directions(one, other, nowMs);
+    // Most links of an overlay that somebody has described were never measured.
+    if (known.length === 0) return link && this.#asConfigured(link);
     const isFresh = known.some(({ value, passedMs }) => value.rtt.ageMs + passedMs <= REPORT_LIFE_MS);
     if (!link) return this.#measuredAlone(known);
     return isFresh && !link.fixed ? this.#measuredOver(link, known) : this.#asConfigured(link);
@@ -189,14 +191,19 @@ export class LinkTable implements LinkView {
   }
 
   /** What both ends have measured, the sender first. */
-  #directions(one: string, other: string, nowMs: number): Direction[] {
-    const directions = [
-      { fact: this.#measured.get(`${other} ${one}`), isBackward: false },
-      { fact: this.#measured.get(`${one} ${other}`), isBackward: true },
+  #directions(one: string, other: string, nowMs: number): readonly Direction[] {
+    const forward = this.#measured.get(`${other} ${one}`);
+    const backward = this.#measured.get(`${one} ${other}`);
+    if (!forward && !backward) return NO_DIRECTIONS;
+    const directionOf = ({ value, timeMs }: Measured, isBackward: boolean) => ({
+      value,
+      passedMs: nowMs - timeMs,
+      isBackward,
+    });
+    return [
+      ...(forward ? [directionOf(forward, false)] : []),
+      ...(backward ? [directionOf(backward, true)] : []),
     ];
-    return directions.flatMap(({ fact, isBackward }) =>
-      fact ? [{ value: fact.value, passedMs: nowMs - fact.timeMs, isBackward }] : [],
-    );
   }
 
   #loss(known: readonly Direction[], link: LinkConfig | undefined, rttMs: number): Estimate {
@@ -257,6 +264,8 @@ interface Direction {
   /** The receiver of the leg has measured it, when it sent. */
   readonly isBackward: boolean;
 }
+
+const NO_DIRECTIONS: readonly Direction[] = [];
 
 interface PooledRtt {
   readonly figure: Figure;
