@@ -7,7 +7,8 @@ import type { PlanningDepot } from './chain-search.ts';
 import { EndLinks } from './end-links.ts';
 import { LinkTable } from './link-table.ts';
 import type { DownloadEnds } from './link-view.ts';
-import { Planner, type Route, type RouteQuery } from './planner.ts';
+import { Planner } from './planner.ts';
+import type { Route, RouteQuery } from './route.ts';
 
 const NOW = 1_795_000_000_000;
 const CLIENT = '198.51.100.7';

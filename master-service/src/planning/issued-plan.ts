@@ -2,7 +2,7 @@ import type { Chain, GetOptions, OriginUrl, PlanAnswer, TicketKind } from '@long
 import type { EntryGroupConfig } from '../config.ts';
 import type { Place } from '../prefixes/whereabouts.ts';
 import type { chooseSignalling } from './choose-signalling.ts';
-import type { Route } from './planner.ts';
+import type { Route } from './route.ts';
 import type { SizeEstimate } from './size-estimate.ts';
 
 export interface DownloadRequest {
