@@ -155,6 +155,8 @@ export const planAnswerSchema = z.object({
   startBefore: z.string(),
   /** The ticket as proxy credential; only where the kind `tunnel` was asked for. */
   ticket: z.optional(z.string()),
+  /** ISO 8601: until then that ticket opens tunnels at a depot where one began before `startBefore`. */
+  ticketEnds: z.optional(z.string()),
 });
 export type PlanAnswer = z.infer<typeof planAnswerSchema>;
 export type LegPrediction = z.infer<typeof legSchema>;

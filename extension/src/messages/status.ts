@@ -1,6 +1,7 @@
 import type { Job } from '../jobs/job.ts';
 import type { SiteUse } from '../settings/site-rules.ts';
 import type { LeftDownload } from '../take/last-left.ts';
+import type { TunnelView } from '../tunnel/tunnels.ts';
 
 /** What the popup shows. */
 export interface Status {
@@ -12,6 +13,8 @@ export interface Status {
   readonly site: string;
   /** What the user wants of that site; `undefined`: what the other rules say. */
   readonly siteUse: SiteUse | undefined;
+  /** How that site is reached now, where its requests are to go through a tunnel, and one was asked for. */
+  readonly tunnel?: TunnelView;
   /** Whether a download that is led elsewhere starts again at its first byte. */
   readonly leadsAnew: boolean;
   readonly running: readonly RunningDownload[];

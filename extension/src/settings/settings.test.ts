@@ -11,6 +11,7 @@ const FIRST: Settings = {
   privateHosts: [],
   sitesOff: [],
   sitesAlways: [],
+  sitesTunnel: [],
   kinds: { mode: 'all', kinds: [] },
   bypassKey: 'alt',
   noWastedByte: false,

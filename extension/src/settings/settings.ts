@@ -21,6 +21,8 @@ export interface Settings extends SiteRules {
   readonly sitesOff: readonly string[];
   /** Sites whose files are taken whatever their kind and size. */
   readonly sitesAlways: readonly string[];
+  /** Sites that are reached through a tunnel of depots, whatever is asked of them. */
+  readonly sitesTunnel: readonly string[];
   readonly kinds: KindRule;
   readonly bypassKey: HeldKey;
   /** Whether requests are led to depots before the origin has sent a byte of the file (decision 8). */
@@ -36,6 +38,7 @@ export const DEFAULT_SETTINGS: Settings = {
   privateHosts: buildDefaults.privateHosts,
   sitesOff: [],
   sitesAlways: [],
+  sitesTunnel: [],
   kinds: ALL_KINDS,
   bypassKey: 'alt',
   noWastedByte: false,
@@ -68,6 +71,7 @@ export const READERS: { readonly [K in keyof Settings]: Reader<Settings[K]> } = 
   privateHosts: (value, spoilt) => readAll(value, (text) => (isHostPattern(text) ? text : undefined), spoilt),
   sitesOff: (value, spoilt) => readAll(value, parseSite, spoilt),
   sitesAlways: (value, spoilt) => readAll(value, parseSite, spoilt),
+  sitesTunnel: (value, spoilt) => readAll(value, parseSite, spoilt),
   kinds: readKinds,
   bypassKey: (value) => HELD_KEYS.find((key) => key === value),
   noWastedByte: readBoolean,

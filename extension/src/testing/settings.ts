@@ -8,6 +8,7 @@ export function settings(patch: Partial<Settings> = {}): Settings {
     privateHosts: [],
     sitesOff: [],
     sitesAlways: [],
+    sitesTunnel: [],
     kinds: { mode: 'all', kinds: [] },
     bypassKey: 'alt',
     noWastedByte: false,

@@ -126,6 +126,20 @@ export const CHINESE: Texts = {
   siteUsual: '按规则',
   siteAlways: '总是经中转站',
   siteNever: '从不',
+  siteTunnel: '经隧道',
+  leftTunnel: '它的网站经由隧道：浏览器自己向网站请求。',
+  leftDepotTaken:
+    '您附近的中转站已是其他网站的隧道。在 Chromium 中，浏览器关闭之前每个中转站只服务一个网站。',
+  tunnelNow: '现在经由隧道：{chain}。中转站看不到任何内容。',
+  tunnelDirect: '现在直接访问。{why}',
+  tunnelNotAllowed: '浏览器不允许 Longhaul 设置代理：选择了隧道的网站直接访问。重新选择即可再次询问。',
+  optionsTunnel: '经由隧道，使用您的登录',
+  optionsTunnelHint:
+    '在更快的情况下，此类网站的全部内容都经过中转站，并使用您的登录。必须是 https。中转站或主控服务器不可用时，网站直接访问。每行一个。',
+  optionsTunnelWho:
+    '经由隧道时，浏览器与网站照常加密：中转站能看到网站的名称、数据量和您的网络地址，看不到内容、Cookie 和网页的网址。主控服务器会知道网站的名称。网站看到的是中转站的地址，而不是您的地址。',
+  optionsTunnelHostWide:
+    'Chromium 对所有网站只有一个代理设置：隧道存在期间，任何网站都不使用系统的代理。对网站的第一个请求直接进行。',
   slowChanged: '原来的路径太慢，已经更换。',
   slowNoOther: '有一段时间比计划慢，而且没有找到更快的路径。',
   choseElsewhere: '按您的选择，它改走了另一条路径。',

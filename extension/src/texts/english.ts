@@ -135,6 +135,21 @@ export const ENGLISH = {
   siteUsual: 'as the rules say',
   siteAlways: 'always through depots',
   siteNever: 'never',
+  siteTunnel: 'through a tunnel',
+  leftTunnel: 'Its site goes through a tunnel: your browser asks it itself.',
+  leftDepotTaken:
+    'The depots near you are tunnels of other sites. In Chromium each serves one until the browser ends.',
+  tunnelNow: 'Through a tunnel now: {chain}. Depots see nothing of the content.',
+  tunnelDirect: 'Directly now. {why}',
+  tunnelNotAllowed:
+    'The browser does not let Longhaul set a proxy: sites with a tunnel come directly. Choose again to be asked again.',
+  optionsTunnel: 'Through a tunnel, with your login',
+  optionsTunnelHint:
+    'All of such a site comes through depots, with your login, where that is faster. It needs https. When a depot or the master is away, the site comes directly. One site per line.',
+  optionsTunnelWho:
+    'Through a tunnel your browser and the site encrypt as always: depots see the name of the site, how much passes and your network address, but no content, cookies or addresses of pages. Your master learns the name of the site. The site sees a depot’s address in place of yours.',
+  optionsTunnelHostWide:
+    'Chromium has one proxy setting for all sites: while a tunnel stands, no site uses proxies of your system. The first request to a site comes directly.',
   slowChanged: 'Its way was slow, so it was changed.',
   slowNoOther: 'It was slower than planned for a while, and no faster way was found.',
   choseElsewhere: 'It was led over another path, as you chose.',

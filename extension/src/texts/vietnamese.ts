@@ -138,6 +138,21 @@ export const VIETNAMESE: Texts = {
   siteUsual: 'theo quy tắc',
   siteAlways: 'luôn qua trạm',
   siteNever: 'không bao giờ',
+  siteTunnel: 'qua đường hầm',
+  leftTunnel: 'Trang của tệp đi qua đường hầm: trình duyệt tự hỏi trang đó.',
+  leftDepotTaken:
+    'Các trạm gần bạn là đường hầm của trang khác. Trong Chromium mỗi trạm chỉ phục vụ một trang cho đến khi đóng trình duyệt.',
+  tunnelNow: 'Hiện đi qua đường hầm: {chain}. Các trạm không thấy nội dung.',
+  tunnelDirect: 'Hiện đi trực tiếp. {why}',
+  tunnelNotAllowed:
+    'Trình duyệt không cho Longhaul đặt proxy: các trang có đường hầm đi trực tiếp. Hãy chọn lại để được hỏi lại.',
+  optionsTunnel: 'Qua đường hầm, kèm đăng nhập của bạn',
+  optionsTunnelHint:
+    'Toàn bộ trang như vậy đi qua trạm, kèm đăng nhập của bạn, ở nơi nhanh hơn. Cần https. Khi trạm hoặc máy chủ điều phối vắng mặt, trang được tải trực tiếp. Mỗi dòng một trang.',
+  optionsTunnelWho:
+    'Qua đường hầm, trình duyệt và trang mã hóa như thường lệ: các trạm thấy tên trang, lượng dữ liệu và địa chỉ mạng của bạn, nhưng không thấy nội dung, cookie hay địa chỉ từng trang con. Máy chủ điều phối biết tên trang. Trang thấy địa chỉ của một trạm thay cho địa chỉ của bạn.',
+  optionsTunnelHostWide:
+    'Chromium có một thiết lập proxy cho mọi trang: khi có đường hầm, không trang nào dùng proxy của hệ thống. Yêu cầu đầu tiên đến một trang đi trực tiếp.',
   slowChanged: 'Đường cũ quá chậm nên đã được đổi.',
   slowNoOther: 'Có lúc chậm hơn dự tính, và không tìm thấy đường nào nhanh hơn.',
   choseElsewhere: 'Tệp được dẫn qua đường khác, như bạn đã chọn.',
