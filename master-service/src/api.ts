@@ -11,6 +11,8 @@ import { FeedbackService } from './feedback/feedback-service.ts';
 import { answerRefusal } from './http/answer-refusal.ts';
 import { setSecurityHeaders } from './http/security-headers.ts';
 import type { Knowledge } from './knowledge.ts';
+import type { ClientRtts } from './measuring/client-rtts.ts';
+import type { Health } from './operations/health.ts';
 import type { MasterMetrics } from './operations/metrics.ts';
 import { operationsRoutes } from './operations/operations-routes.ts';
 import { pageRoutes } from './operations/page-routes.ts';
@@ -27,8 +29,10 @@ interface ApiInit {
   readonly downloads: Downloads;
   readonly service: DepotService;
   readonly sources: DepotSources;
+  readonly clientRtts: ClientRtts;
   readonly whereabouts: WhereaboutsLookUp;
   readonly prefixFiles: PrefixFiles;
+  readonly health: Health;
   readonly metrics: MasterMetrics;
   readonly enrolmentSecret: string;
   readonly webDir: string;
@@ -62,7 +66,8 @@ export function createApi(init: ApiInit): Express {
 }
 
 function routersOf(init: ApiInit): readonly express.Router[] {
-  const { knowledge, downloads, service, sources, enrolmentSecret, whereabouts, now, emit } = init;
+  const { knowledge, downloads, service, sources, clientRtts, enrolmentSecret, whereabouts, now, emit } =
+    init;
   const { masters, registry, links, wishes } = knowledge;
   const { plans, legs, jobs, outcomes, downChecks } = downloads;
   const { metricsNetworks, note = null } = init.config;
@@ -73,11 +78,17 @@ function routersOf(init: ApiInit): readonly express.Router[] {
     ...(problem ? { problem } : {}),
   });
   return [
-    depotRoutes({ service, registry, downChecks, sources, enrolmentSecret, now, emit }),
-    planRoutes({ plans, legs, now, emit }),
+    depotRoutes({ service, registry, downChecks, sources, enrolmentSecret, clientRtts, now, emit }),
+    planRoutes({ plans, legs, clientRtts, now, emit }),
     outcomeRoutes({ outcomes, metricsNetworks }),
     feedbackRoutes({
-      service: new FeedbackService({ jobs, book: wishes, outcomeOf, emit }),
+      service: new FeedbackService({
+        jobs,
+        book: wishes,
+        outcomeOf,
+        onMeasured: (job, measured) => outcomes.noteClient(job, measured),
+        emit,
+      }),
       book: wishes,
       metricsNetworks,
       now,
@@ -85,6 +96,7 @@ function routersOf(init: ApiInit): readonly express.Router[] {
     linkRoutes({ links, metricsNetworks, now }),
     prefixRoutes({ whereabouts, files: init.prefixFiles, metricsNetworks, now }),
     operationsRoutes({
+      health: init.health,
       masterKeys: () => masters.keys(),
       metrics: init.metrics,
       metricsNetworks,

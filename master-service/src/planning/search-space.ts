@@ -227,7 +227,7 @@ const NO_LEVEL: Level = {
 };
 
 function noLegs(size: number): (OverlayLeg | undefined)[] {
-  return new Array<OverlayLeg | undefined>(size).fill(undefined);
+  return Array.from<OverlayLeg | undefined>({ length: size });
 }
 
 function leastOf(numbers: Float64Array): number {
