@@ -25,8 +25,7 @@ function both() {
         if (known === undefined) return;
         theirs.delete(name);
         theirs.set(name, known);
-      }
-      else if (kind === 'set') {
+      } else if (kind === 'set') {
         ours.set(name, value);
         theirs.set(name, value);
       } else {
