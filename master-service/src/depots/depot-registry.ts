@@ -182,6 +182,11 @@ export class DepotRegistry {
     return depot && viewOf(depot, nowMs);
   }
 
+  /** Whether chains may pass this depot. */
+  isUp(id: string, nowMs: number): boolean {
+    return this.#depots.get(id)?.state(nowMs) === 'up';
+  }
+
   /** All depots with their states, ordered by id. */
   views(nowMs: number): DepotView[] {
     return this.#sorted().map((depot) => viewOf(depot, nowMs));

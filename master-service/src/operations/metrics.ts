@@ -170,8 +170,10 @@ export function createMetrics({
       for (const [rule, count] of Object.entries(places())) this.inc({ rule }, count);
     },
   });
+  // Labels are made into a text each time, and of nothing there is more than of redirects.
+  const redirectsBy = { chain: redirects.labels('chain'), direct: redirects.labels('direct') };
   const counters: Counters = {
-    redirected: ({ decision }) => redirects.inc({ decision }),
+    redirected: ({ decision }) => redirectsBy[decision].inc(),
     planned: ({ decision }) => plans.inc({ decision }),
     'job-ended': ({ outcome, error, regret }) => {
       jobsEnded.inc({ outcome });

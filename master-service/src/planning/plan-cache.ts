@@ -10,7 +10,7 @@ const MAX_PLANS = 5000;
 /** Characters of all kept plans, about 16 MB: one for a long URL holds several copies of it, 50 kB and more. */
 const MAX_PLAN_CHARS = 16_000_000;
 
-export interface PlanKey {
+interface PlanQuestion {
   /** Its address, or /64: a ticket's budget and connections are one client's, and no neighbour's. */
   readonly client: string;
   readonly url: OriginUrl;
@@ -26,19 +26,19 @@ interface Kept<Plan> {
   given: number;
 }
 
-/** Plans given out in the last minute. */
+/** Plans given out in the last minute, by their {@link planKey}. */
 export class PlanCache<Plan> {
   readonly #plans = keptPlans<Plan>();
   /** The same plans by what their clients asked for, letter by letter. */
   readonly #asked = keptPlans<Plan>();
 
-  get(key: PlanKey, nowMs: number): Plan | undefined {
-    return give(this.#plans.get(textOf(key)), nowMs);
+  get(key: string, nowMs: number): Plan | undefined {
+    return give(this.#plans.get(key), nowMs);
   }
 
   /** The plan that this was last answered with, however old it is; `undefined` where that is forgotten. */
-  last(key: PlanKey): { readonly plan: Plan; readonly madeAtMs: number } | undefined {
-    return this.#plans.get(textOf(key));
+  last(key: string): { readonly plan: Plan; readonly madeAtMs: number } | undefined {
+    return this.#plans.get(key);
   }
 
   /** The plan that was last given to whoever asked for exactly this. */
@@ -47,9 +47,9 @@ export class PlanCache<Plan> {
   }
 
   /** Keeps a plan; `chars` says how long it is, and `asked`, letter by letter, what it answers. */
-  set(key: PlanKey, plan: Plan, nowMs: number, chars: number, asked?: string): void {
+  set(key: string, plan: Plan, nowMs: number, chars: number, asked?: string): void {
     const kept = { plan, madeAtMs: nowMs, chars, given: 1 };
-    this.#plans.set(textOf(key), kept);
+    this.#plans.set(key, kept);
     if (asked !== undefined) this.#asked.set(asked, kept);
   }
 }
@@ -65,7 +65,8 @@ function give<Plan>(kept: Kept<Plan> | undefined, nowMs: number): Plan | undefin
   return kept.plan;
 }
 
-function textOf({ client, url, options, kind }: PlanKey): string {
+/** The same text for the same question. */
+export function planKey({ client, url, options, kind }: PlanQuestion): string {
   const { sizeBytes = null, via = [], avoid = [], lanes = null, signalling = 'cascade' } = options;
   const wanted = [sizeBytes, via, avoid.toSorted(), lanes, signalling, kind];
   return JSON.stringify([client, canonicalOriginUrl(url), ...wanted]);

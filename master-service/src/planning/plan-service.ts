@@ -27,7 +27,7 @@ import {
   type KnownThen,
 } from './issued-plan.ts';
 import { answerOf } from './plan-answer.ts';
-import { PlanCache, type PlanKey, SAME_PLAN_MS } from './plan-cache.ts';
+import { PlanCache, planKey, SAME_PLAN_MS } from './plan-cache.ts';
 import { PlanIssuer } from './plan-issuer.ts';
 import type { Planner } from './planner.ts';
 import type { Route } from './route.ts';
@@ -46,6 +46,7 @@ interface KnownDepot extends PlanningDepot {
 interface KnownDepots {
   readonly views: (nowMs: number) => readonly KnownDepot[];
   readonly view: (id: string, nowMs: number) => KnownDepot | undefined;
+  readonly isUp: (id: string, nowMs: number) => boolean;
   /** How often one of them fails. */
   readonly failuresPerSecond: number;
 }
@@ -153,9 +154,9 @@ export class PlanService {
     if (!admission.ok) return admission;
     const isChosen = Boolean(options.via?.length) || options.lanes !== undefined;
     if (isChosen && !config.planner.allowVia) return refuse('via-not-allowed');
-    const key = { client: clientAddress(address), url, options, kind };
+    const key = planKey({ client: clientAddress(address), url, options, kind });
     const kept = this.#cache.get(key, nowMs);
-    const left = request.isResume ? this.#leftEntries(key, nowMs) : [];
+    const left = request.isResume ? this.#leftEntries(key, request, nowMs) : [];
     const held = kept && left.length === 0 && this.#stillHolds(kept, address, nowMs) ? kept : undefined;
     if (held && (held.answer || !isExplained)) return ok(held);
     const caps = admission.value.metered ? this.#init.caps : undefined;
@@ -182,10 +183,10 @@ export class PlanService {
    * The entry depots that a client comes back from, which had one for the same thing; none where it only asks once more. The last one is
    * looked after.
    */
-  #leftEntries(key: PlanKey, nowMs: number): readonly string[] {
+  #leftEntries(key: string, { options }: DownloadRequest, nowMs: number): readonly string[] {
     const last = this.#cache.last(key);
     const [entry] = last?.plan.chain ?? [];
-    if (!last || entry === undefined || key.options.via?.length) return [];
+    if (!last || entry === undefined || options.via?.length) return [];
     const agoMs = Math.abs(nowMs - last.madeAtMs);
     if (agoMs < COMES_BACK_AFTER_MS) return [];
     this.#init.onCameBack(entry);
@@ -254,7 +255,7 @@ export class PlanService {
       const now = this.#knownNow(address, host, nowMs);
       return upDepots === now.upDepots && known === now.known;
     }
-    return chain.every((id) => registry.view(id, nowMs)?.state === 'up');
+    return chain.every((id) => registry.isUp(id, nowMs));
   }
 
   /** What a plan for these ends is made by, so that it can be told later whether that has changed. */

@@ -29,9 +29,13 @@ export interface Admission {
 /** Who may download what. The same rule guards chains, direct answers and plans, so `/get/` is no open redirector. */
 export class DownloadPolicy {
   readonly #init: DownloadPolicyInit;
+  /** Those that names may be asked at. */
+  readonly #ports: ReadonlySet<number>;
 
   constructor(init: DownloadPolicyInit) {
+    const { ports, allow } = init.addresses;
     this.#init = init;
+    this.#ports = new Set([...ports, ...allow.flatMap((entry) => entry.ports)]);
   }
 
   /** Checks target and client; refuses with `origin-not-allowed` and the codes of `checkTarget`. */
@@ -59,8 +63,7 @@ export class DownloadPolicy {
       const refusal = refuseAddress(literal, url.port, addresses);
       return refusal ? refuse(refusal) : ok(undefined);
     }
-    const ports = [...addresses.ports, ...addresses.allow.flatMap((entry) => entry.ports)];
-    return ports.includes(url.port) ? ok(undefined) : refuse('port-not-allowed');
+    return this.#ports.has(url.port) ? ok(undefined) : refuse('port-not-allowed');
   }
 }
 

@@ -55,10 +55,11 @@ function redirect(
     return;
   }
   const clientAddress = request.socket.remoteAddress ?? '';
-  const isResume = RESUME.test(request.headers.range ?? '');
+  const { range } = request.headers;
+  const isResume = range !== undefined && RESUME.test(range);
   const again = isResume ? undefined : plans.again(clientAddress, target, now());
   if (again) {
-    send(again);
+    send(again, headersOf(again));
     return;
   }
   const parsed = parseGetTarget(target);
@@ -69,26 +70,31 @@ function redirect(
   const { url, options } = parsed.value;
   clientRtts.noteClient(request.socket, now());
   const plan = plans.plan({ target, url, options, kind: 'get', clientAddress, isResume }, now());
-  if (plan.ok) send(plan.value);
+  if (plan.ok) send(plan.value, makeHeaders(plan.value));
   else refuse(plan.error, { target: url, typed: typedLink(target) });
 
-  function send(issued: IssuedPlan): void {
-    const { decision, jobId, host, chain } = issued;
+  function send({ decision, jobId, host, chain }: IssuedPlan, headers: string[]): void {
     emit({ type: 'redirected', decision, jobId, host });
-    response.writeHead(307, headersOf(issued));
+    response.writeHead(307, headers);
     response.end();
     onRedirected(chain);
   }
 }
 
-/** The head of a plan's redirect, made once for all who get it. */
-const headers = new WeakMap<IssuedPlan, string[]>();
+/** The heads of redirects to plans that were given more than once. */
+const headersAgain = new WeakMap<IssuedPlan, string[]>();
 
 function headersOf(plan: IssuedPlan): string[] {
-  const known = headers.get(plan);
+  const known = headersAgain.get(plan);
   if (known) return known;
+  const made = makeHeaders(plan);
+  headersAgain.set(plan, made);
+  return made;
+}
+
+function makeHeaders(plan: IssuedPlan): string[] {
   const links = duplicateLinks(plan.duplicates);
-  const made = [
+  return [
     ...SECURITY_HEADERS,
     ...(links === '' ? [] : [['Link', links]]),
     ['Cache-Control', 'no-store'],
@@ -96,6 +102,4 @@ function headersOf(plan: IssuedPlan): string[] {
     ['Location', plan.location],
     ['Content-Length', '0'],
   ].flat();
-  headers.set(plan, made);
-  return made;
 }

@@ -61,6 +61,8 @@ export class ConnectionLimiter {
   readonly #networks = new Map<string, Network>();
   /** By both ends: of a TLS connection and the one below it these are the same. */
   readonly #connections = new Map<string, Connection>();
+  /** Those, as requests name them, that wait no longer. */
+  readonly #settled = new WeakSet<Socket>();
 
   constructor(init: ConnectionLimiterInit) {
     this.#init = init;
@@ -88,8 +90,14 @@ export class ConnectionLimiter {
 
   /** Takes note of a request that no `request` event tells of, such as CONNECT: its connection waits no longer. */
   noteRequest(request: IncomingMessage): void {
+    // Of most connections this is not the first request.
+    if (this.#settled.has(request.socket)) return;
     const connection = this.#connections.get(endsOf(request.socket));
-    if (!connection?.isWaiting) return;
+    if (!connection) return;
+    if (!connection.isWaiting) {
+      this.#settled.add(request.socket);
+      return;
+    }
     const { 'content-length': length = '0', 'transfer-encoding': coding } = request.headers;
     const hasBody = coding !== undefined || Number(length) > 0;
     if (hasBody && request.method !== 'CONNECT') request.once('end', () => this.#settle(connection));

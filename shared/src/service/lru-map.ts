@@ -31,10 +31,7 @@ export class LruMap<Key, Value> {
   }
 
   get(key: Key): Value | undefined {
-    const held = this.#entries.get(key);
-    if (held === undefined) return undefined;
-    this.#entries.setLast(key, held);
-    return held.value;
+    return this.#entries.getLast(key)?.value;
   }
 
   set(key: Key, value: Value): void {

@@ -43,6 +43,18 @@ export class OrderedMap<Key, Value> {
     this.#append(key, value);
   }
 
+  /** The value of a key, which comes last from now on: nothing is looked up twice. Nobody may be going through the map meanwhile. */
+  getLast(key: Key): Value | undefined {
+    const entry = this.#entries.get(key);
+    if (!entry) return undefined;
+    if (entry !== this.#last) {
+      this.#takeOut(entry);
+      entry.isGone = false;
+      this.#link(entry);
+    }
+    return entry.value;
+  }
+
   delete(key: Key): boolean {
     const entry = this.#entries.get(key);
     if (!entry) return false;
@@ -93,8 +105,14 @@ export class OrderedMap<Key, Value> {
   }
 
   #append(key: Key, value: Value): void {
-    const entry = { key, value, before: this.#last, after: undefined, isGone: false };
+    const entry = { key, value, before: undefined, after: undefined, isGone: false };
     this.#entries.set(key, entry);
+    this.#link(entry);
+  }
+
+  #link(entry: Entry<Key, Value>): void {
+    entry.before = this.#last;
+    entry.after = undefined;
     if (this.#last) this.#last.after = entry;
     else this.#first = entry;
     this.#last = entry;
