@@ -1,5 +1,6 @@
 /** The second entry of this package: what benchmarks and simulations drive without a port. */
 export { readMasterConfig } from './config.ts';
+export { masterOf } from './measuring/client-rtts.ts';
 export { ClientTable } from './measuring/client-table.ts';
 export { OriginProbes } from './measuring/origin-probes.ts';
 export { OriginTable } from './measuring/origin-table.ts';

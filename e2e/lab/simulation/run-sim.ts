@@ -1,3 +1,4 @@
+import { masterOf } from '@longhaul/master-service/parts';
 import type { LegEstimate, LinkReport, OriginReport } from '@longhaul/shared';
 import { legGoodput } from '@longhaul/shared';
 import type { LineFile } from '../results/result-file.ts';
@@ -207,7 +208,7 @@ class Simulation {
     const rttMs = site.leg.rttMs * this.#noise.logNormal(1, NOISE, number, site.end.number, 13);
     const clients = [{ prefix: prefixOf(client), rttMs }];
     const told = { type: 'ends-report', nowMs: atMs } as const;
-    master.tell({ ...told, from: `d${site.end.number}`, clients, origins: [] });
+    master.tell({ ...told, from: masterOf(`d${site.end.number}`), clients, origins: [] });
   }
 
   /** What the depots of a chain tell of their connections to each other: who sends can tell. */

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect, createServer, Socket } from 'node:net';
 import { expect, test } from 'vitest';
-import { ClientRtts } from './client-rtts.ts';
+import { ClientRtts, masterOf } from './client-rtts.ts';
 import { ClientTable } from './client-table.ts';
 import { createRttReader } from './read-rtt.ts';
 
@@ -23,7 +23,8 @@ function clientRtts({ site, depots = ['d1', 'd2'] }: { site?: string; depots?: s
     rtts.set(made, rttMs);
     return made;
   };
-  const rttOf = (depot: string, prefix: string) => clients.known(prefix).get(depot)?.value.rtt.value;
+  const rttOf = (depot: string, prefix: string) =>
+    clients.known(prefix).get(masterOf(depot))?.value.rtt.value;
   return { known, clients, socket, rttOf };
 }
 

@@ -10,6 +10,19 @@ const MOST_NOTED = 20_000;
 /** A depot is of this master's site when it is so near: the two see clients over the same ways. */
 const OF_THE_SITE_MS = 3;
 
+/** Stands behind a site's name where its master has measured, and not its depot: nobody has to be believed then. */
+const BY_MASTER = '@master';
+
+/** By whom a client network is measured whom the master of a site has seen. */
+export function masterOf(depot: string): string {
+  return `${depot}${BY_MASTER}`;
+}
+
+/** The depot of the site whose master has measured; `undefined` where it was a depot itself. */
+export function siteOf(measuredBy: string): string | undefined {
+  return measuredBy.endsWith(BY_MASTER) ? measuredBy.slice(0, -BY_MASTER.length) : undefined;
+}
+
 /** A client on this machine says nothing of others of a network. */
 const LOOPBACK = /^(?:127\.|::\/)/;
 
@@ -23,8 +36,8 @@ interface ClientRttsInit {
 }
 
 /**
- * How far clients are, by the connections on which they ask this master: nobody can make himself nearer than he is. It counts as measured by
- * the depot of the master's site: the one that has the site's name, else the nearest of those that are heard and hardly any way off.
+ * How far clients are, by the connections on which they ask this master: nobody can make himself nearer than he is. It counts for
+ * the depot of the master's site where that has not measured itself: the one that has the site's name, else the nearest of those that are heard and hardly any way off.
  */
 export class ClientRtts {
   readonly #init: ClientRttsInit;
@@ -57,7 +70,7 @@ export class ClientRtts {
     if (notedAtMs !== undefined && Math.abs(nowMs - notedAtMs) < NOTED_EVERY_MS) return;
     this.#notedAtMs.set(prefix, nowMs);
     const rttMs = this.#init.readRtt(socket);
-    if (rttMs !== undefined) this.#init.clients.report(depot, { prefix, rttMs }, nowMs);
+    if (rttMs !== undefined) this.#init.clients.report(masterOf(depot), { prefix, rttMs }, nowMs);
   }
 
   #depot(): string | undefined {

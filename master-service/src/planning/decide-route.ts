@@ -64,7 +64,9 @@ export function decideRoute({ config, query, map, depots, usable }: DecisionInit
     gainOf(rated) >= leastOf(rated) &&
     (direct.source !== 'ends' || times.gain(rated, direct.part, secondsAsKnown) >= LEAST_GAIN_AS_KNOWN);
   const taken = best && !isDirectPreferred && wins(best) ? best : undefined;
-  const directTimes = () => (direct.source === 'link' ? times.directInEach(direct.part) : undefined);
+  // Worked out from the legs of a chain alone it would be compared with itself.
+  const isDirectKnown = direct.source === 'link' || direct.source === 'ends';
+  const directTimes = () => (isDirectKnown ? times.directInEach(direct.part) : undefined);
   const toLearn = isDirectPreferred
     ? undefined
     : chooseToLearn({

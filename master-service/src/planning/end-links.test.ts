@@ -174,6 +174,26 @@ test('what is typed in for everybody counts until depots have measured, and then
   }
 });
 
+test('a download that may be used to learn takes a chain past a direct way that is only worked out, as far as the bound allows', () => {
+  const { seesClient, seesOrigin, plan } = world({ 'd1 d2': 40 });
+  for (const [depot, toClient, toOrigin] of [
+    ['d1', 6, 42],
+    ['d2', 44, 5],
+  ] as const) {
+    seesClient(depot, toClient, CLEAN);
+    seesOrigin(depot, toOrigin, { receivedBytes: 4e7, lostBytes: 0 });
+  }
+  const sizes = [1e5, 3e5, 1e6, 3e6, 1e7, 3e7, 1e8, 3e8].filter(
+    (sizeBytes) => plan({ sizeBytes }).decision === 'direct',
+  );
+  expect(sizes.length).toBeGreaterThan(0);
+  const learnt = (mostRegret: number) =>
+    sizes.filter((sizeBytes) => plan({ sizeBytes, exploring: { mostRegret } }).decisionReason === 'to-learn');
+  expect(learnt(1).length).toBeGreaterThan(0);
+  expect(learnt(-0.5)).toEqual([]);
+  for (const sizeBytes of learnt(0.25)) expect(learnt(1)).toContain(sizeBytes);
+});
+
 test('a round trip alone, as a master or a probe sees it, leaves what is typed in of rate and losses', () => {
   const typed = { rttMs: 5, rateBps: 7e6, lossRate: 0.01 };
   const { ends, seesClient, seesOrigin } = world(ROW, [

@@ -2,6 +2,7 @@ import type { CongestionControl } from '@longhaul/shared';
 import { clientPrefix } from '@longhaul/shared';
 import { CLIENT, ORIGIN } from '../config.ts';
 import type { LegDistribution } from '../estimates/leg-figures.ts';
+import { siteOf } from '../measuring/client-rtts.ts';
 import type { ClientTable } from '../measuring/client-table.ts';
 import type { OriginFigures, OriginTable } from '../measuring/origin-table.ts';
 import { besideOf, boundsOf, DownloadLinks, type EndLeg, type EndLegs } from './download-links.ts';
@@ -86,11 +87,13 @@ export class EndLinks {
 
   #clientLegs(prefix: string | undefined, site: string | undefined, around: Around, nowMs: number): EndLegs {
     const { links, clients } = this.#init;
-    const measured = prefix === undefined ? [] : [...clients.known(prefix).keys()];
-    const near = prefix === undefined ? [] : clients.near(prefix);
-    const legOf = (depot: string) => this.#clientLeg(depot, prefix ?? '', nowMs);
+    const measured = this.#speakers(prefix === undefined ? [] : clients.known(prefix).keys());
+    const near = this.#speakers(prefix === undefined ? [] : clients.near(prefix));
+    const legOf = (depot: string) =>
+      this.#clientLeg(measured.get(depot) ?? near.get(depot) ?? depot, prefix ?? '', nowMs);
     const typedOf = (depot: string) => links.estimate(CLIENT, depot, nowMs);
-    const isRttAlone = (depot: string) => tellsRttAlone(clients.known(prefix ?? '').get(depot)?.value);
+    const isRttAlone = (depot: string) =>
+      tellsRttAlone(clients.known(prefix ?? '').get(measured.get(depot) ?? '')?.value);
     return this.#legs({ end: CLIENT, measured, near, site, legOf, typedOf, isRttAlone, around });
   }
 
@@ -101,8 +104,8 @@ export class EndLinks {
     nowMs: number,
   ): EndLegs {
     const { links, origins } = this.#init;
-    const measured = host === undefined ? [] : [...origins.known(host).keys()];
-    const near = host === undefined ? [] : origins.near(host);
+    const measured = this.#speakers(host === undefined ? [] : origins.known(host).keys());
+    const near = this.#speakers(host === undefined ? [] : origins.near(host));
     const legOf = (depot: string) => this.#originLeg(depot, host ?? '', sender, nowMs);
     const typedOf = (depot: string) => {
       const typed = links.estimate(depot, ORIGIN, nowMs);
@@ -112,12 +115,23 @@ export class EndLinks {
     return this.#legs({ end: ORIGIN, measured, near, site: undefined, legOf, typedOf, isRttAlone, around });
   }
 
+  /** Who speaks for each depot: itself where it is believed, else the master of its site. */
+  #speakers(told: Iterable<string>): ReadonlyMap<string, string> {
+    const speakers = new Map<string, string>();
+    for (const by of told) {
+      const site = siteOf(by);
+      const isHeard = site === undefined ? this.#init.links.isBelieved(by) : !speakers.has(site);
+      if (isHeard) speakers.set(site ?? by, by);
+    }
+    return speakers;
+  }
+
   #legs({ end, measured, near, site, legOf, typedOf, isRttAlone, around }: LegsInit): EndLegs {
     const { links } = this.#init;
     const legs: EndLegs = new Map();
     const typed = links.linkedWith(end);
-    for (const depot of measured) {
-      if (links.isFixed(end, depot) || !links.isBelieved(depot)) continue;
+    for (const depot of measured.keys()) {
+      if (links.isFixed(end, depot)) continue;
       const leg = legOf(depot);
       legs.set(depot, typed.has(depot) && isRttAlone(depot) ? withTyped(leg, typedOf(depot)) : leg);
     }
@@ -127,7 +141,7 @@ export class EndLinks {
     }
     if (typed.size > 0) return legs;
     if (legs.size === 0 && site !== undefined) legs.set(site, atSite(legOf(site)));
-    if (legs.size === 0) for (const depot of near) if (links.isBelieved(depot)) legs.set(depot, legOf(depot));
+    if (legs.size === 0) for (const depot of near.keys()) legs.set(depot, legOf(depot));
     return nearest(this.#withTriangles(legs, legOf, around), MOST_LEGS);
   }
 
@@ -228,9 +242,9 @@ export class EndLinks {
 
 interface LegsInit {
   readonly end: typeof CLIENT | typeof ORIGIN;
-  /** Depots that have measured the end, and those that have measured its neighbours. */
-  readonly measured: readonly string[];
-  readonly near: Iterable<string>;
+  /** Depots that have measured the end, and those that have measured its neighbours, with who speaks for them. */
+  readonly measured: ReadonlyMap<string, string>;
+  readonly near: ReadonlyMap<string, string>;
   readonly site: string | undefined;
   readonly legOf: (depot: string) => EndLeg;
   readonly typedOf: (depot: string) => LinkEstimate | undefined;

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { masterOf } from '../measuring/client-rtts.ts';
 import { ClientTable } from '../measuring/client-table.ts';
 import { OriginTable } from '../measuring/origin-table.ts';
 import { EndLinks } from './end-links.ts';
@@ -23,7 +24,7 @@ function overlay({ depots = 6, liar = 'd0', saysMs }: { depots?: number; liar?: 
     origins.report(id, { host: ENDS.origin, rttMs }, NOW);
   }
   const ends = new EndLinks({ links, clients, origins, windowBytes: 4e6 });
-  return { links, between: () => ends.between(ENDS, OVERLAY, NOW) };
+  return { links, clients, between: () => ends.between(ENDS, OVERLAY, NOW) };
 }
 
 test('a depot makes no link shorter than its neighbour says', () => {
@@ -51,4 +52,14 @@ test('a depot is believed again when its neighbours say the same', () => {
       links.report('d0', { to, rttMs: 80, goodputBps: 1e8, lossRate: 0 }, NOW);
   expect(links.isBelieved('d0')).toBe(true);
   expect(between().linkedWith?.('client')?.has('d0')).toBe(true);
+});
+
+test('what the master of a site has seen of a client stands where its depot is not believed', () => {
+  const { clients, between } = overlay({ saysMs: 40 });
+  clients.report(masterOf('d0'), { prefix: '198.51.100.0/24', rttMs: 80 }, NOW);
+  expect(between().linkedWith?.('client')?.size).toBe(6);
+  expect(between().estimate('client', 'd0', NOW)?.rttMs).toBeGreaterThan(75);
+  // A depot that is believed speaks for itself: it has carried downloads.
+  clients.report(masterOf('d1'), { prefix: '198.51.100.0/24', rttMs: 8 }, NOW);
+  expect(between().estimate('client', 'd1', NOW)?.rttMs).toBeGreaterThan(70);
 });
