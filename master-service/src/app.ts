@@ -47,6 +47,7 @@ import { pageRoutes } from './operations/page-routes.ts';
 import { JOB_FACTS, OutcomeBook } from './outcomes/outcome-book.ts';
 import { outcomeRoutes } from './outcomes/outcome-routes.ts';
 import { RecentJobs } from './outcomes/recent-jobs.ts';
+import { OverloadGuard } from './overload/overload-guard.ts';
 import { EndLinks } from './planning/end-links.ts';
 import { JobLegs } from './planning/job-legs.ts';
 import { linkEvidence } from './planning/link-evidence.ts';
@@ -277,6 +278,7 @@ export function createMaster(deps: MasterDeps): Master {
   });
   const ask = deps.askDepot ?? createAskDepot({ policy: config.addresses, names: config.names });
   const downChecks = new DownChecks({ registry, ask, now, emit });
+  const overload = new OverloadGuard({ steadyMs });
   const plans = new PlanService({
     config,
     policy,
@@ -328,7 +330,7 @@ export function createMaster(deps: MasterDeps): Master {
 
   const api = createApi(emit, [
     depotRoutes({ service, registry, downChecks, sources, enrolmentSecret, now, emit }),
-    planRoutes({ plans, legs, now, emit }),
+    planRoutes({ plans, legs, overload, now, emit }),
     outcomeRoutes({ outcomes, metricsNetworks: config.metricsNetworks }),
     feedbackRoutes({
       service: new FeedbackService({ jobs, book: wishes, outcomeOf, emit }),
@@ -354,7 +356,13 @@ export function createMaster(deps: MasterDeps): Master {
     }),
     pageRoutes(deps.webDir),
   ]);
-  const handleGet = createGetHandler({ plans, now, emit, onRedirected: (chain) => void teller.tell(chain) });
+  const handleGet = createGetHandler({
+    plans,
+    overload,
+    now,
+    emit,
+    onRedirected: (chain) => void teller.tell(chain),
+  });
   const server = new HttpServer(
     (request, response) => {
       if (isGetTarget(request.url ?? '')) handleGet(request, response);

@@ -1,4 +1,5 @@
 import {
+  LonghaulError,
   legsRequestSchema,
   type OriginUrl,
   type PlanRequest,
@@ -8,6 +9,7 @@ import {
 import { Router } from 'express';
 import type { EmitEvent } from '../events.ts';
 import { parseBody, readBody, unwrap } from '../http/read-body.ts';
+import type { OverloadGuard } from '../overload/overload-guard.ts';
 import type { DownloadRequest } from './issued-plan.ts';
 import type { JobLegs } from './job-legs.ts';
 import type { PlanService } from './plan-service.ts';
@@ -15,6 +17,7 @@ import type { PlanService } from './plan-service.ts';
 interface PlanRoutesInit {
   readonly plans: PlanService;
   readonly legs: Pick<JobLegs, 'of'>;
+  readonly overload: Pick<OverloadGuard, 'takePlan'>;
   readonly now: () => number;
   readonly emit: EmitEvent;
 }
@@ -23,12 +26,13 @@ interface PlanRoutesInit {
  * `POST /v1/plans`: the plan of one download with its reasons, without a redirect. `POST /v1/legs`: what the legs of a running one
  * do now, for whoever holds its ticket.
  */
-export function planRoutes({ plans, legs, now, emit }: PlanRoutesInit): Router {
+export function planRoutes({ plans, legs, overload, now, emit }: PlanRoutesInit): Router {
   const router = Router();
   router.post('/v1/plans', async (request, response) => {
     const planRequest = unwrap(parseBody(planRequestSchema, unwrap(await readBody(request))));
     const url = unwrap(parseOriginUrl(planRequest.url));
     const download = toDownload(planRequest, url, request.socket.remoteAddress ?? '');
+    if (!overload.takePlan(download.clientAddress)) throw new LonghaulError('master-busy');
     const answer = unwrap(plans.explain(download, now()));
     emit({ type: 'planned', decision: answer.decision, jobId: answer.jobId, host: url.host });
     const body = JSON.stringify(answer);

@@ -3,6 +3,7 @@ import { asLonghaulError, type Chain, HEADERS, LonghaulError, parseGetTarget } f
 import type { EmitEvent } from '../events.ts';
 import { answerRefusal, type Refused } from '../http/answer-refusal.ts';
 import { SECURITY_HEADERS } from '../http/security-headers.ts';
+import type { OverloadGuard } from '../overload/overload-guard.ts';
 import type { IssuedPlan } from '../planning/issued-plan.ts';
 import type { PlanService } from '../planning/plan-service.ts';
 import { duplicateLinks } from './duplicate-links.ts';
@@ -10,6 +11,7 @@ import { typedLink } from './typed-link.ts';
 
 interface GetHandlerInit {
   readonly plans: PlanService;
+  readonly overload: Pick<OverloadGuard, 'takePlan'>;
   readonly now: () => number;
   readonly emit: EmitEvent;
   /** Called when a client has been sent to the first depot of a chain; direct has none. */
@@ -38,7 +40,7 @@ export function createGetHandler(init: GetHandlerInit) {
 }
 
 function redirect(
-  { plans, now, emit, onRedirected }: GetHandlerInit,
+  { plans, overload, now, emit, onRedirected }: GetHandlerInit,
   request: IncomingMessage,
   response: ServerResponse,
   target: string,
@@ -65,9 +67,22 @@ function redirect(
     return;
   }
   const { url, options } = parsed.value;
+  if (!overload.takePlan(clientAddress)) {
+    const location = plans.spare(url, clientAddress, now());
+    if (location.ok) lead(location.value, url.host);
+    else refuse(location.error, { target: url, typed: typedLink(target) });
+    return;
+  }
   const plan = plans.plan({ target, url, options, kind: 'get', clientAddress, isResume }, now());
   if (plan.ok) send(plan.value);
   else refuse(plan.error, { target: url, typed: typedLink(target) });
+
+  /** Sends the client to the origin, without a job. */
+  function lead(location: string, host: string): void {
+    emit({ type: 'plan-spared', host });
+    response.writeHead(307, [...PLAIN_HEADERS, 'Location', location, 'Content-Length', '0']);
+    response.end();
+  }
 
   function send(issued: IssuedPlan): void {
     const { decision, jobId, host, chain } = issued;
@@ -77,6 +92,9 @@ function redirect(
     onRedirected(chain);
   }
 }
+
+/** What every redirect carries. */
+const PLAIN_HEADERS = [...SECURITY_HEADERS, ['Cache-Control', 'no-store']].flat();
 
 /** The head of a plan's redirect, made once for all who get it. */
 const headers = new WeakMap<IssuedPlan, string[]>();
