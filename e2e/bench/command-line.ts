@@ -1,6 +1,7 @@
 import { CONGESTION_CONTROL_NAMES, CONGESTION_CONTROLS, USUAL_CONGESTION_CONTROL } from '@longhaul/shared';
 import { listOf, parseOptions, refusal, wholeNumber } from '../lab/options.ts';
 import { CASE_ACCOUNTS, CASE_IDS, SELECTABLE_IDS, selectCases } from './cases/case-id.ts';
+import { type OverloadCommand, readOverloadCommand } from './overload/overload-command.ts';
 import { type PlannerCommand, readPlannerCommand } from './planner/planner-command.ts';
 import { type PrefixesCommand, readPrefixesCommand } from './prefixes/prefixes-command.ts';
 import { type RedirectCommand, readRedirectCommand } from './redirect/redirect-command.ts';
@@ -12,6 +13,7 @@ export type BenchCommand =
   | PrefixesCommand
   | PlannerCommand
   | RedirectCommand
+  | OverloadCommand
   | {
       readonly kind: 'soak';
       readonly seconds: number;
@@ -50,12 +52,14 @@ export const USAGE = `Usage: npm run bench -- relay [options]
        npm run bench -- soak [--minutes n] [--flows n] [--json file] [--out folder]
        npm run bench -- planner [--cases a,b] [--repeat n] [--seed n] [--json file] [--out folder]
        npm run bench -- redirect [--cases a,b] [--repeat n] [--requests n] [--json file] [--out folder]
+       npm run bench -- overload [--connections a,b] [--repeat n] [--seconds n] [--json file] [--out folder]
        npm run bench -- prefixes [--prefixes n] [--repeat n] [--seed n] [--json file] [--out folder]
 
 relay: what bytes, handshakes, beginnings and rest cost on loopback; ours and others, one after the other.
 soak:  many downloads at once (default 200 for 10 minutes) that leave, pause and finish; what depots hold afterwards.
 planner: how long one plan takes over 50 to 1000 depots (default ten overlays of each kind).
 redirect: CPU time of a redirect, over HTTP and TLS (default seven times 40000), a master's, nginx's and Node's.
+overload: what becomes of twice as many requests as a master can plan (default five times 10 s).
 prefixes: memory and look-ups of a table of prefixes (default 1000000 five times), ours and others.
 
 Options of relay:
@@ -88,6 +92,7 @@ const SOAK_FLOWS = 200;
 export function readCommandLine(args: readonly string[]): BenchCommand {
   if (args[0] === 'prefixes' && !args.includes('--help')) return readPrefixesCommand(args.slice(1));
   if (args[0] === 'redirect' && !args.includes('--help')) return readRedirectCommand(args.slice(1));
+  if (args[0] === 'overload' && !args.includes('--help')) return readOverloadCommand(args.slice(1));
   if (args[0] === 'planner' && !args.includes('--help')) return readPlannerCommand(args.slice(1));
   const { values, positionals } = parseOptions(args, OPTIONS, 'npm run bench --');
   const [name, ...rest] = positionals;
@@ -102,8 +107,8 @@ export function readCommandLine(args: readonly string[]): BenchCommand {
   if (name !== 'relay' && name !== 'soak')
     mistakes.push(
       name === undefined
-        ? 'no benchmark is named: relay, soak, prefixes, planner or redirect'
-        : `there is no benchmark '${name}'; choose relay, soak, prefixes, planner or redirect`,
+        ? 'no benchmark is named: relay, soak, prefixes, planner, redirect or overload'
+        : `there is no benchmark '${name}'; choose relay, soak, prefixes, planner, redirect or overload`,
     );
   if (rest.length > 0) mistakes.push(`'${rest.join(' ')}' means nothing here`);
   const whole = (option: string, text: string, most: number) =>

@@ -16,6 +16,7 @@ import type { Bench } from './measure/measure-run.ts';
 import { heldLineSchema, relayLineSchema } from './measure/relay-line.ts';
 import { startTraffic } from './measure/traffic.ts';
 import { verifyRelay } from './measure/verify-relay.ts';
+import { benchOverload } from './overload/overload-command.ts';
 import { benchPlanner } from './planner/planner-command.ts';
 import { benchPrefixes } from './prefixes/prefixes-command.ts';
 import { benchRedirect } from './redirect/redirect-command.ts';
@@ -45,6 +46,8 @@ async function carryOut(command: BenchCommand, interrupted: AbortSignal): Promis
     process.stdout.write(`${benchPlanner(command, DEFAULT_FOLDER, say, interrupted)}\n`);
   else if (command.kind === 'redirect')
     process.stdout.write(`${await benchRedirect(command, DEFAULT_FOLDER, say, interrupted)}\n`);
+  else if (command.kind === 'overload')
+    process.stdout.write(`${await benchOverload(command, DEFAULT_FOLDER, say, interrupted)}\n`);
   else await run(command, interrupted);
 }
 

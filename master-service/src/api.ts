@@ -17,6 +17,7 @@ import type { MasterMetrics } from './operations/metrics.ts';
 import { operationsRoutes } from './operations/operations-routes.ts';
 import { pageRoutes } from './operations/page-routes.ts';
 import { outcomeRoutes } from './outcomes/outcome-routes.ts';
+import type { OverloadGuard } from './overload/overload-guard.ts';
 import { linkRoutes } from './planning/link-routes.ts';
 import { planRoutes } from './planning/plan-routes.ts';
 import type { PrefixFiles } from './prefixes/prefix-files.ts';
@@ -29,6 +30,7 @@ interface ApiInit {
   readonly downloads: Downloads;
   readonly service: DepotService;
   readonly sources: DepotSources;
+  readonly overload: OverloadGuard;
   readonly clientRtts: ClientRtts;
   readonly whereabouts: WhereaboutsLookUp;
   readonly prefixFiles: PrefixFiles;
@@ -79,7 +81,7 @@ function routersOf(init: ApiInit): readonly express.Router[] {
   });
   return [
     depotRoutes({ service, registry, downChecks, sources, enrolmentSecret, clientRtts, now, emit }),
-    planRoutes({ plans, legs, clientRtts, now, emit }),
+    planRoutes({ plans, legs, overload: init.overload, clientRtts, now, emit }),
     outcomeRoutes({ outcomes, metricsNetworks }),
     feedbackRoutes({
       service: new FeedbackService({

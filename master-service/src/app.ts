@@ -31,6 +31,7 @@ import { IdleLinks } from './measuring/idle-links.ts';
 import { createRttReader } from './measuring/read-rtt.ts';
 import { Health } from './operations/health.ts';
 import { createMetrics } from './operations/metrics.ts';
+import { OverloadGuard } from './overload/overload-guard.ts';
 import { OverlayPlaces } from './policy/overlay-places.ts';
 import { PrefixFiles, type PrefixPaths } from './prefixes/prefix-files.ts';
 import { WhereaboutsLookUp } from './prefixes/whereabouts.ts';
@@ -220,6 +221,7 @@ export function createMaster(deps: MasterDeps): Master {
     isDepot: (id) => knowledge.registry.record(id) !== undefined,
     readRtt: createRttReader(),
   });
+  const overload = new OverloadGuard({ steadyMs });
   const api = createApi({
     config,
     knowledge,
@@ -227,6 +229,7 @@ export function createMaster(deps: MasterDeps): Master {
     service,
     sources,
     clientRtts,
+    overload,
     whereabouts,
     prefixFiles,
     health,
@@ -241,6 +244,7 @@ export function createMaster(deps: MasterDeps): Master {
   const handleGet = createGetHandler({
     plans,
     clientRtts,
+    overload,
     now,
     emit,
     onRedirected: (chain) => void teller.tell(chain),

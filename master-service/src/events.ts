@@ -41,6 +41,8 @@ export type MasterEvent =
       readonly effect: FeedbackAnswer['effect'];
     }
   | { readonly type: 'refused'; readonly code: ErrorCode }
+  /** A download was led to its origin because there was no time for a plan. */
+  | { readonly type: 'plan-spared'; readonly host: string }
   | { readonly type: 'depot-registered'; readonly depot: string }
   | { readonly type: 'depot-heard'; readonly depot: string }
   /** A depot, or somebody who would be one, was refused. */

@@ -176,8 +176,8 @@ export const errorAnswerSchema = z.object({
 });
 export type ErrorAnswer = z.infer<typeof errorAnswerSchema>;
 
-/** `POST /v1/depots`: a depot registers its address and key; signed by that key, and under the enrolment secret's MAC. */
-export const registerRequestSchema = z.strictObject({
+/** `POST /v1/depots`: a depot registers its address and key; signed by that key, and under the enrolment secret's MAC. What a newer depot says more is left out. */
+export const registerRequestSchema = z.object({
   id: depotId,
   publicKey,
   host: z.string().check(z.maxLength(255)),
@@ -396,7 +396,7 @@ export const challengeAnswerSchema = z.object({
 export type ChallengeAnswer = z.infer<typeof challengeAnswerSchema>;
 
 /** What the connections of a job to one neighbour do now, as the kernel tells. */
-const neighbourLegSchema = z.strictObject({
+const neighbourLegSchema = z.object({
   /** A depot's id, `client` or `origin`. */
   peer: depotId,
   connections: count,
@@ -508,9 +508,9 @@ export type LegsAnswer = z.infer<typeof legsAnswerSchema>;
 
 /**
  * `POST /v1/depots/<id>/follow-ups`, signed: a ticket of the same job for another URL, which an origin redirects to. With
- * `avoid`, a new plan as well: its chains begin with the asking depot and pass none of those that failed.
+ * `avoid`, a new plan as well: its chains begin with the asking depot and pass none of those that failed. What a newer depot says more is left out.
  */
-export const followUpRequestSchema = z.strictObject({
+export const followUpRequestSchema = z.object({
   ticket: z.string(),
   url: z.string(),
   avoid: z.optional(depotIds),

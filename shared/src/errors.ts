@@ -122,6 +122,13 @@ export const ERRORS = {
     false,
     'This master does not let clients choose depots or lanes: leave out the options via and lanes.',
   ),
+  'master-busy': entry(
+    503,
+    'master',
+    true,
+    'This master is asked for more plans than it can make: go direct, or try again in a few seconds.',
+    true,
+  ),
   'rate-limited': entry(
     429,
     'client',

@@ -104,7 +104,10 @@ async function startLonghaul({ folder, tls, links }: RedirectorSpec): Promise<Re
     originNetwork: '127.0.0.1/32',
     originPorts: [80],
     ...(tls ? { tls } : {}),
-    masterConfig: { depots: { heartbeatSeconds: 5 }, limits: { waitingPerNetwork: 1_000 } },
+    masterConfig: {
+      depots: { heartbeatSeconds: 5 },
+      limits: { connectionsPerNetwork: 8_000, waitingPerNetwork: 8_000 },
+    },
   });
   const { pid, url } = overlay.master;
   const path = `/get/~size=1000000000/https/${ORIGIN}/images/some-distribution-13.2-netinst.iso`;

@@ -28,17 +28,16 @@ export interface DepotStore {
 
 const FILE = 'depots.json';
 
-const fileSchema = z.strictObject({
+// What a newer version has written more is left out: whoever goes back a version must not stand still.
+const fileSchema = z.object({
   depots: z.array(
-    z.strictObject({
+    z.object({
       id: z.string().regex(DEPOT_ID),
       publicKey: z.string(),
       host: z.string(),
       port: z.int(),
       tls: z.boolean(),
-      proof: z
-        .strictObject({ provedAtMs: z.number(), addresses: z.array(z.string()).min(1) })
-        .exactOptional(),
+      proof: z.object({ provedAtMs: z.number(), addresses: z.array(z.string()).min(1) }).exactOptional(),
     }),
   ),
 });

@@ -52,6 +52,11 @@ export function createMetrics({
     new Counter({ name: `longhaul_master_${name}`, help, labelNames, registers });
   const redirects = counter('redirects_total', 'Redirects, by decision', ['decision']);
   const plans = counter('plans_total', 'Plans answered as JSON, by decision', ['decision']);
+  const spared = counter(
+    'spared_plans_total',
+    'Downloads answered without a plan, for which there was no time',
+    ['answer'],
+  );
   const refusals = counter('refusals_total', 'Refused requests, by code', ['code']);
   const heartbeats = counter('heartbeats_total', 'Heartbeats taken in', []);
   const registrations = counter('registrations_total', 'Depot registrations taken in', []);
@@ -185,6 +190,7 @@ export function createMetrics({
     explored: () => explored.inc(),
     feedback: ({ verdict, effect }) => feedback.inc({ verdict, effect }),
     refused: ({ code }) => refusals.inc({ code }),
+    'plan-spared': () => spared.inc({ answer: 'direct' }),
     'depot-heard': () => heartbeats.inc(),
     'depot-registered': () => registrations.inc(),
     // Counted by its code among the refusals.

@@ -27,6 +27,11 @@ interface PlanIssuerInit {
   readonly tickets: TicketIssuer;
 }
 
+/** The origin itself, for a client that is led there; its add-on knows by the fragment that it need not ask again. */
+export function directLocation(url: OriginUrl): string {
+  return `${originHref(url)}${DIRECT_FRAGMENT}`;
+}
+
 /** Makes plans of what was decided: job, ticket, and where the client is sent. */
 export class PlanIssuer {
   readonly #init: PlanIssuerInit;
@@ -59,7 +64,7 @@ export class PlanIssuer {
       : undefined;
     const ticket = issued?.ticket ?? '';
     const atDepot = (id: string | undefined) => this.#locationAt(id ?? '', group, ticket, url, kind, nowMs);
-    const first = isChain ? atDepot(signalling.firstDepot) : `${originHref(url)}${DIRECT_FRAGMENT}`;
+    const first = isChain ? atDepot(signalling.firstDepot) : directLocation(url);
     const elsewhere = route.alternatives.map(([entry]) => entry).filter((entry) => entry !== route.chain[0]);
     const places = kind === 'get' ? new Set(elsewhere.map(atDepot)) : new Set<string>();
     const others = [...places].filter((place) => place !== first);

@@ -2,6 +2,7 @@ import {
   clientAddress,
   clientPrefix,
   type LegEvidence,
+  type OriginUrl,
   ok,
   type PlanAnswer,
   type Result,
@@ -28,7 +29,7 @@ import {
 } from './issued-plan.ts';
 import { answerOf } from './plan-answer.ts';
 import { PlanCache, planKey, SAME_PLAN_MS } from './plan-cache.ts';
-import { PlanIssuer } from './plan-issuer.ts';
+import { directLocation, PlanIssuer } from './plan-issuer.ts';
 import type { Planner } from './planner.ts';
 import type { Route } from './route.ts';
 import { type ClientWishes, RouteChooser } from './route-chooser.ts';
@@ -127,6 +128,14 @@ export class PlanService {
     if (!plan.ok) return plan;
     if (!plan.value.answer) throw new Error('a plan that was to be explained is not');
     return ok(plan.value.answer);
+  }
+
+  /** Where a client goes for which there is no time to plan: to the origin. Refuses what policy and caps refuse. */
+  spare(url: OriginUrl, address: string, nowMs: number): Result<string> {
+    const admission = this.#init.policy.admit(url, address);
+    if (!admission.ok) return admission;
+    const share = admission.value.metered ? this.#init.caps?.takePlan(address, nowMs) : undefined;
+    return share && !share.ok ? share : ok(directLocation(url));
   }
 
   /** The plan that this client got for exactly this target, if it still holds: nothing else is looked at again. */

@@ -4,6 +4,7 @@ import type { EmitEvent } from '../events.ts';
 import { answerRefusal, type Refused } from '../http/answer-refusal.ts';
 import { SECURITY_HEADERS } from '../http/security-headers.ts';
 import type { ClientRtts } from '../measuring/client-rtts.ts';
+import type { OverloadGuard } from '../overload/overload-guard.ts';
 import type { IssuedPlan } from '../planning/issued-plan.ts';
 import type { PlanService } from '../planning/plan-service.ts';
 import { duplicateLinks } from './duplicate-links.ts';
@@ -12,6 +13,7 @@ import { typedLink } from './typed-link.ts';
 interface GetHandlerInit {
   readonly plans: PlanService;
   readonly clientRtts: Pick<ClientRtts, 'noteClient'>;
+  readonly overload: Pick<OverloadGuard, 'takePlan'>;
   readonly now: () => number;
   readonly emit: EmitEvent;
   /** Called when a client has been sent to the first depot of a chain; direct has none. */
@@ -40,7 +42,7 @@ export function createGetHandler(init: GetHandlerInit) {
 }
 
 function redirect(
-  { plans, clientRtts, now, emit, onRedirected }: GetHandlerInit,
+  { plans, clientRtts, overload, now, emit, onRedirected }: GetHandlerInit,
   request: IncomingMessage,
   response: ServerResponse,
   target: string,
@@ -69,9 +71,22 @@ function redirect(
   }
   const { url, options } = parsed.value;
   clientRtts.noteClient(request.socket, now());
+  if (!overload.takePlan(clientAddress)) {
+    const location = plans.spare(url, clientAddress, now());
+    if (location.ok) lead(location.value, url.host);
+    else refuse(location.error, { target: url, typed: typedLink(target) });
+    return;
+  }
   const plan = plans.plan({ target, url, options, kind: 'get', clientAddress, isResume }, now());
   if (plan.ok) send(plan.value, makeHeaders(plan.value));
   else refuse(plan.error, { target: url, typed: typedLink(target) });
+
+  /** Sends the client to the origin, without a job. */
+  function lead(location: string, host: string): void {
+    emit({ type: 'plan-spared', host });
+    response.writeHead(307, [...PLAIN_HEADERS, 'Location', location, 'Content-Length', '0']);
+    response.end();
+  }
 
   function send({ decision, jobId, host, chain }: IssuedPlan, headers: string[]): void {
     emit({ type: 'redirected', decision, jobId, host });
@@ -80,6 +95,9 @@ function redirect(
     onRedirected(chain);
   }
 }
+
+/** What every redirect carries. */
+const PLAIN_HEADERS = [...SECURITY_HEADERS, ['Cache-Control', 'no-store']].flat();
 
 /** The heads of redirects to plans that were given more than once. */
 const headersAgain = new WeakMap<IssuedPlan, string[]>();
@@ -94,12 +112,7 @@ function headersOf(plan: IssuedPlan): string[] {
 
 function makeHeaders(plan: IssuedPlan): string[] {
   const links = duplicateLinks(plan.duplicates);
-  return [
-    ...SECURITY_HEADERS,
-    ...(links === '' ? [] : [['Link', links]]),
-    ['Cache-Control', 'no-store'],
-    [HEADERS.job, plan.jobId],
-    ['Location', plan.location],
-    ['Content-Length', '0'],
-  ].flat();
+  const location = ['Location', plan.location, 'Content-Length', '0'];
+  const link = links === '' ? [] : ['Link', links];
+  return [...PLAIN_HEADERS, ...link, HEADERS.job, plan.jobId, ...location];
 }

@@ -39,6 +39,8 @@ interface TestMasterInit {
   /** What other masters of the test are met on. */
   readonly bus?: StateBus;
   readonly clock?: TestClock;
+  /** Left out, what `clock` shows. */
+  readonly steadyMs?: () => number;
   readonly prefixPaths?: PrefixPaths;
   readonly random?: () => number;
   /** Left out, every depot proves its address; `undefined`, depots are really asked. */
@@ -72,7 +74,7 @@ export async function startMaster(init: TestMasterInit = {}): Promise<TestMaster
     version: '1.2.3',
     now: () => clock.nowMs,
     // Its clock is moved, not set.
-    steadyMs: () => clock.nowMs,
+    steadyMs: init.steadyMs ?? (() => clock.nowMs),
     ...(init.keyFolder ? { keyFolder: init.keyFolder } : {}),
     ...(init.factsFile ? { factsFile: init.factsFile } : {}),
     ...(init.bus ? { bus: init.bus } : {}),
