@@ -11,10 +11,10 @@ const PROGRAMS = {
   depot: join(root, 'depot-node', 'src', 'longhaul-depot.mjs'),
 } as const;
 
-/** A service that has not come up by then is not going to. */
-const START_TIMEOUT_MS = 30_000;
+/** A service that has not come up by then is not going to: it takes a second, and many times that on a busy machine. */
+const START_TIMEOUT_MS = 90_000;
 /** A service that has not ended by then is killed. */
-const STOP_TIMEOUT_MS = 1500;
+const STOP_TIMEOUT_MS = 10_000;
 
 /** Starts a program with a channel for messages and its error output in a pipe, in the folder `cwd`. */
 export type Launch = (command: readonly [string, ...string[]], cwd: string) => ChildProcess;

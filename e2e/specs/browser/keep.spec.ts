@@ -22,6 +22,8 @@ test('a download goes on where it was when the network was away', async ({ user,
   world.origin.setAway(`/files/${name}`, false);
   await expectFile(user, name);
   expectNoByteTwice(world, name, before);
+  await user.goto(user.addonPage('popup.html'));
+  await expect.poll(() => user.text('#done')).toMatch(/its way broke and it went on: \d/);
 });
 
 test('a download that breaks more often than Chromium resumes goes on each time', async ({ user, world }) => {

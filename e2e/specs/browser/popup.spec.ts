@@ -30,6 +30,7 @@ test('"Another path" leads a download over other depots', async ({ user, world }
   await begin(user, world, name);
   await lead(user, 'Another path', name);
   await expect.poll(() => user.text('#downloads')).toMatch(/d2/);
+  expect(await user.text('#downloads')).toContain('It was led over another path, as you chose.');
   await expectFile(user, name);
   expect(requestsOf(world, name).at(-1)?.headers.via).toContain('longhaul-d2');
 });

@@ -13,4 +13,6 @@ test('a download whose chain is far slower than planned moves to another one', a
   const wholeAgain = byOther.filter(({ headers }) => /^(bytes=0-[0-9]{3,})?$/.test(headers.range ?? ''));
   // Chromium cannot leave the address that it was led to: there it starts anew, beside what it has.
   if (user.kind === 'firefox') expect(wholeAgain).toHaveLength(0);
+  await user.goto(user.addonPage('popup.html'));
+  await expect.poll(() => user.text('#done')).toContain('Its way was slow, so it was changed.');
 });
