@@ -22,6 +22,10 @@ import type { DepotStore } from './depots/depot-store.ts';
 import { DownChecks } from './depots/down-checks.ts';
 import { LegAsker } from './depots/leg-asker.ts';
 import { PlanTeller } from './depots/plan-teller.ts';
+import { EnrolmentBook } from './enrolment/enrolment-book.ts';
+import { ENROLMENT_FACTS } from './enrolment/enrolment-facts.ts';
+import { enrolmentRoutes } from './enrolment/enrolment-routes.ts';
+import { type EnrolmentStore, MemoryEnrolmentStore } from './enrolment/enrolment-store.ts';
 import type { EmitEvent, MasterEvent } from './events.ts';
 import { FactExchange } from './facts/fact-exchange.ts';
 import { FactKeeper } from './facts/fact-keeper.ts';
@@ -71,6 +75,7 @@ const RESERVED_SHARE = 0.05;
 /** Everything that is learned here, by the rooms that know what it means. */
 const FACT_KINDS = [
   ...DEPOT_FACTS,
+  ...ENROLMENT_FACTS,
   ...LINK_FACTS,
   ...CLIENT_FACTS,
   ...ORIGIN_FACTS,
@@ -88,6 +93,8 @@ export interface MasterDeps {
   readonly signingKey: SigningKey;
   readonly enrolmentSecret: string;
   readonly depotStore: DepotStore;
+  /** Where join tokens and keys outlive the process; left out, they do not. */
+  readonly enrolmentStore?: EnrolmentStore;
   readonly tls?: TlsMaterial;
   /** Where the files of `prefixes` lie that the configuration names. */
   readonly prefixPaths?: PrefixPaths;
@@ -148,8 +155,14 @@ export function createMaster(deps: MasterDeps): Master {
     startedAtMs: now(),
   });
   const masters = new KnownMasters(facts);
+  const enrolment = new EnrolmentBook({
+    facts,
+    store: deps.enrolmentStore ?? new MemoryEnrolmentStore(),
+    emit: (event) => emit(event),
+  });
   const registry = new DepotRegistry({
     facts,
+    enrolment,
     store: deps.depotStore,
     heartbeatSeconds: config.depots.heartbeatSeconds,
     addresses: config.addresses,
@@ -277,7 +290,7 @@ export function createMaster(deps: MasterDeps): Master {
     },
   });
   links.onChange(() => plans.noteLinks());
-  for (const kind of DEPOT_FACTS) {
+  for (const kind of [...DEPOT_FACTS, ...ENROLMENT_FACTS]) {
     facts.store.watch(kind, () => {
       plans.noteDepots();
       // That it was heard moves no depot.
@@ -286,6 +299,7 @@ export function createMaster(deps: MasterDeps): Master {
   }
   const service = new DepotService({
     registry,
+    enrolment,
     downChecks,
     prover: new AddressProver({ registry, ask, sources, now, emit }),
     links,
@@ -304,7 +318,25 @@ export function createMaster(deps: MasterDeps): Master {
   });
 
   const api = createApi(emit, [
-    depotRoutes({ service, registry, downChecks, sources, enrolmentSecret, now, emit }),
+    depotRoutes({
+      service,
+      registry,
+      downChecks,
+      sources,
+      enrolment,
+      enrolmentSecret,
+      takesSecret: config.depots.enrolment === 'secret',
+      now,
+      emit,
+    }),
+    enrolmentRoutes({
+      enrolment,
+      registeredKey: (id) => registry.record(id)?.publicKey,
+      signingKey,
+      enrolmentSecret,
+      now,
+      emit,
+    }),
     planRoutes({ plans, legs, now, emit }),
     outcomeRoutes({ outcomes, metricsNetworks: config.metricsNetworks }),
     feedbackRoutes({
@@ -348,6 +380,7 @@ export function createMaster(deps: MasterDeps): Master {
     async listen() {
       keeper.start();
       await prefixFiles.start();
+      enrolment.load(now());
       await registry.load(now());
       for (const { host } of registry.places(now())) sources.note(host, now());
       const { host, port } = config.listen;
@@ -372,6 +405,7 @@ export function createMaster(deps: MasterDeps): Master {
       legAsker.close();
       await server.close();
       await exchange.close();
+      await enrolment.save();
       await keeper.close();
     },
   };

@@ -226,7 +226,13 @@ const masterConfigSchema = z
     names: namesSchema.default({}),
     planner: plannerSchema.prefault({}),
     tickets: ticketsSchema.prefault({}),
-    depots: z.strictObject({ heartbeatSeconds: seconds(defaults.DEFAULT_HEARTBEAT_SECONDS) }).prefault({}),
+    depots: z
+      .strictObject({
+        heartbeatSeconds: seconds(defaults.DEFAULT_HEARTBEAT_SECONDS),
+        /** Who may register: who has the enrolment secret, beside those that have joined with a token; or these alone. */
+        enrolment: z.enum(['secret', 'tokens']).default('secret'),
+      })
+      .prefault({}),
     /** Connections to this master at once: over all, of one client network (/24 or /48), and of these without a request. */
     limits: z
       .strictObject({

@@ -42,6 +42,13 @@ export type MasterEvent =
     }
   | { readonly type: 'refused'; readonly code: ErrorCode }
   | { readonly type: 'depot-registered'; readonly depot: string }
+  /** Who may be a depot has changed: a token was made or taken back, a depot has joined or has another key, a key was revoked. */
+  | {
+      readonly type: 'enrolment';
+      readonly what: 'token-created' | 'token-revoked' | 'joined' | 'key-renewed' | 'revoked';
+      readonly depot?: string;
+      readonly token?: string;
+    }
   | { readonly type: 'depot-heard'; readonly depot: string }
   /** A depot, or somebody who would be one, was refused. */
   | {

@@ -4,6 +4,7 @@ import type { StateBus } from '../bus/state-bus.ts';
 import { type MasterConfig, readMasterConfig } from '../config.ts';
 import type { AskDepot } from '../depots/ask-depot.ts';
 import { type DepotStore, MemoryDepotStore } from '../depots/depot-store.ts';
+import type { EnrolmentStore } from '../enrolment/enrolment-store.ts';
 import type { MasterEvent } from '../events.ts';
 import type { FactsFile } from '../facts/facts-file.ts';
 import { generateSigningKey, type SigningKey } from '../keys/signing-key.ts';
@@ -34,6 +35,7 @@ interface TestMasterInit {
   readonly depotStore?: DepotStore;
   readonly webDir?: string;
   readonly factsFile?: FactsFile;
+  readonly enrolmentStore?: EnrolmentStore;
   /** What other masters of the test are met on. */
   readonly bus?: StateBus;
   readonly clock?: TestClock;
@@ -71,6 +73,7 @@ export async function startMaster(init: TestMasterInit = {}): Promise<TestMaster
     now: () => clock.nowMs,
     // Its clock is moved, not set.
     steadyMs: () => clock.nowMs,
+    ...(init.enrolmentStore ? { enrolmentStore: init.enrolmentStore } : {}),
     ...(init.factsFile ? { factsFile: init.factsFile } : {}),
     ...(init.bus ? { bus: init.bus } : {}),
     ...(init.random ? { random: init.random } : {}),
