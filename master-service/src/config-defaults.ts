@@ -38,12 +38,20 @@ export const DEFAULT_UNKNOWN_SIZE_BUDGET_BYTES = 64 * GIB;
 /** `tickets.budgetConnections`: Download managers open 16 connections and reopen them often in a day. */
 export const DEFAULT_BUDGET_CONNECTIONS = 4096;
 
+/** `keys.renewSeconds`: A key that nobody knows to be stolen does harm for a month at most. */
+export const DEFAULT_KEY_RENEW_SECONDS = 30 * 86_400;
+/** `keys.aheadSeconds`: Twelve times as long as caches keep the set of keys, and far more than a depot or another master may be late. */
+export const DEFAULT_KEY_AHEAD_SECONDS = 3_600;
+
 /** `limits.connections`: Far above what a master needs, below usual limits of open files; idle, they take about 100 MB. */
 export const DEFAULT_CONNECTIONS = 10_000;
 /** `limits.connectionsPerNetwork`: A tenth of all: a university behind one address, while ten such networks are still no siege. */
 export const DEFAULT_CONNECTIONS_PER_NETWORK = 1_000;
 /** `limits.waitingPerNetwork`: What browsers open ahead of requests, from a busy network; whoever means harm gets no further with it than this. */
 export const DEFAULT_WAITING_PER_NETWORK = 200;
+
+/** `timeouts.drainSeconds`: Where routes follow this master's health, it serves on for so long after SIGTERM: routes between networks need some seconds to change. */
+export const DEFAULT_DRAIN_SECONDS = 15;
 
 /** `depots.heartbeatSeconds`: Planners notice a dead depot after three of these. */
 export const DEFAULT_HEARTBEAT_SECONDS = 5;

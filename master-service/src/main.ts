@@ -84,6 +84,7 @@ async function serve(configFile: string, version: string, log: Logger): Promise<
   const master = createMaster({
     config,
     ...loadMasterKeys(state),
+    keyFolder: state,
     depotStore: new FileDepotStore(state),
     enrolmentStore: new FileEnrolmentStore(state),
     factsFile: new FactsFile(state),
@@ -101,8 +102,14 @@ async function serve(configFile: string, version: string, log: Logger): Promise<
     void master.reloadPrefixes(next.config.prefixes, next.prefixPaths);
   };
   obeySignals({
-    graceMs: { drain: GRACE_MS, soon: GRACE_MS, now: 0 },
-    close: () => master.close(),
+    graceMs: {
+      get drain() {
+        return master.drainMs() + GRACE_MS;
+      },
+      soon: GRACE_MS,
+      now: 0,
+    },
+    close: (graceMs) => master.close(graceMs - GRACE_MS),
     reload: createReload({ started, read, take, nowMs: Date.now, log }),
     log,
   });
@@ -136,6 +143,7 @@ function eventLogger(log: Logger): (event: MasterEvent) => void {
           ? 'depot agrees with its neighbours again'
           : 'depot is contradicted by its neighbours',
       );
+    else if (event.type === 'keys-published') log.info(fields, 'keys published');
     else if (event.type === 'facts-restored') log.info(fields, 'facts restored');
     else if (event.type === 'bus-connected') log.info(fields, 'connected with other masters');
     else if (event.type === 'bus-failed')

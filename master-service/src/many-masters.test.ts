@@ -24,6 +24,16 @@ async function start(init: Parameters<typeof startMaster>[0]): Promise<TestMaste
   return master;
 }
 
+/** How many plans a client gets that asks a master for so many files. */
+async function plansFor(master: TestMaster, files: number): Promise<number> {
+  let given = 0;
+  for (let index = 0; index < files; index += 1) {
+    const url = `${master.url}/get/https/other.example/${Math.random()}.iso`;
+    if ((await fetch(url, { redirect: 'manual' })).status === 307) given += 1;
+  }
+  return given;
+}
+
 async function plan(master: TestMaster) {
   const body = JSON.stringify({ url: 'https://origin.example/file.iso', sizeBytes: 1e9 });
   const headers = { 'content-type': 'application/json' };
@@ -123,6 +133,29 @@ test('a ticket of nobody is known to none of them, also when a master tells a ke
   await registerDepots(stranger, 'd1', 'd2');
   const foreign = ticketOf(await plan(stranger));
   expect((await ask(JSON.stringify({ ticket: foreign }))).status).toBe(403);
+});
+
+test('what a client may have is the same at all masters, and one that is alone keeps its own limit', async () => {
+  const meeting: InProcessMeeting = new Set();
+  const clock = new TestClock();
+  const config = { public: { plansPerMinute: 10, bytesPerHour: 1e12 } };
+  const join = (name: string) => start({ bus: new InProcessBus(name, meeting), clock, config });
+  const [one, two] = [await join('one'), await join('two')];
+  let given = await plansFor(one, 15);
+  expect(given).toBe(10);
+  // What one gives before it has heard counts, too.
+  const askedOf = async (master: TestMaster) => {
+    const more = await plansFor(master, 1);
+    given += more;
+    return more;
+  };
+  await expect.poll(() => askedOf(two)).toBe(0);
+  const late = await join('late');
+  await expect.poll(() => askedOf(late)).toBe(0);
+  clock.advance(60);
+  expect(await plansFor(late, 20)).toBe(20 - given);
+  const alone = await start({ clock, config });
+  expect(await plansFor(alone, 15)).toBe(10);
 });
 
 test('a master that starts again counts on the depots that were just heard, and knows its links', async () => {

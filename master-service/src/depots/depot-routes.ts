@@ -26,6 +26,7 @@ import {
 import type { EnrolmentBook } from '../enrolment/enrolment-book.ts';
 import type { EmitEvent } from '../events.ts';
 import { parseBody, unwrap } from '../http/read-body.ts';
+import type { ClientRtts } from '../measuring/client-rtts.ts';
 import { DepotLines } from './depot-lines.ts';
 import type { DepotRegistry } from './depot-registry.ts';
 import type { DepotService } from './depot-service.ts';
@@ -44,6 +45,7 @@ interface DepotRoutesInit {
   readonly enrolmentSecret: string;
   /** Whether who has the secret may register. */
   readonly takesSecret: boolean;
+  readonly clientRtts: Pick<ClientRtts, 'noteDepot'>;
   readonly now: () => number;
   readonly emit: EmitEvent;
 }
@@ -60,6 +62,7 @@ export function depotRoutes({
   enrolment,
   enrolmentSecret,
   takesSecret,
+  clientRtts,
   now,
   emit,
 }: DepotRoutesInit): Router {
@@ -142,6 +145,7 @@ export function depotRoutes({
     const heartbeat = unwrap(parseBody(heartbeatRequestSchema, sent.body));
     const heard = unwrap(service.hear(id, heartbeat, stamp, now()));
     lines.note(id, request);
+    clientRtts.noteDepot(id, request.socket);
     answer(response, sent, heard);
   });
 

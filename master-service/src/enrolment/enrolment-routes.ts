@@ -2,7 +2,7 @@ import { LonghaulError, type Result, refuse } from '@longhaul/shared';
 import { Router } from 'express';
 import type { EmitEvent } from '../events.ts';
 import { parseBody, unwrap } from '../http/read-body.ts';
-import type { SigningKey } from '../keys/signing-key.ts';
+import type { Signer } from '../keys/key-ring.ts';
 import { answersBy, checkSignature, readRequest } from './depot-authentication.ts';
 import type { EnrolmentBook } from './enrolment-book.ts';
 import { ENROLMENT_PATH, type EnrolmentRequest, enrolmentRequestSchema } from './enrolment-requests.ts';
@@ -13,7 +13,7 @@ interface EnrolmentRoutesInit {
   /** The key of a depot that is registered, whether it has joined or not. */
   readonly registeredKey: (depot: string) => string | undefined;
   /** Who can read this key is the operator of this master. */
-  readonly signingKey: SigningKey;
+  readonly keys: Signer;
   readonly enrolmentSecret: string;
   readonly now: () => number;
   readonly emit: EmitEvent;
@@ -21,7 +21,7 @@ interface EnrolmentRoutesInit {
 
 /** `POST /v1/enrolment`: makes, lists and takes back join tokens, and revokes depots' keys. Every answer lists the tokens. */
 export function enrolmentRoutes(init: EnrolmentRoutesInit): Router {
-  const { enrolment, registeredKey, signingKey, enrolmentSecret, now, emit } = init;
+  const { enrolment, registeredKey, keys, enrolmentSecret, now, emit } = init;
   const router = Router();
   const answer = answersBy(enrolmentSecret);
   const replays = new ReplayGuard();
@@ -37,7 +37,7 @@ export function enrolmentRoutes(init: EnrolmentRoutesInit): Router {
 
   router.post(ENROLMENT_PATH, async (request, response) => {
     const sent = await readRequest(request, ENROLMENT_PATH);
-    const stamp = checkSignature(sent, signingKey.publicKey, now());
+    const stamp = checkSignature(sent, keys.current.publicKey, now());
     if (!stamp.ok) {
       emit({ type: 'depot-refused', code: stamp.error.code, address: sent.from });
       throw stamp.error;

@@ -91,3 +91,111 @@ test('a bucket that was empty meanwhile is not filled again with what was spent 
     expect(other.takePlan('10.0.0.1', minute * 60_000).ok).toBe(false);
   }
 });
+
+/** How long it takes at most until another master has heard what one has given. */
+const HEARD_AFTER_MS = 200;
+
+/** Masters that hear each other after a while, by a clock that the test moves. */
+class Meeting {
+  nowMs = 0;
+  isCut = false;
+  readonly #caps: { plansPerMinute: number; bytesPerHour: number };
+  readonly #masters: { readonly facts: Facts; readonly caps: RateCaps }[] = [];
+  #onItsWay: { readonly dueMs: number; readonly from: Facts; readonly fact: Fact }[] = [];
+
+  constructor(plansPerMinute: number, masters: number) {
+    this.#caps = { plansPerMinute, bytesPerHour: 1e12 };
+    for (let index = 0; index < masters; index += 1) this.join();
+  }
+
+  /** One more master, which asks one of the others for all that it knows. */
+  join(): void {
+    const facts = new Facts({ kinds: SPENT_FACTS, source: `m${this.#masters.length}` });
+    const caps = new RateCaps(this.#caps, facts);
+    for (const fact of this.#masters[0]?.facts.store.facts() ?? []) facts.store.take(fact, this.nowMs);
+    facts.tellOthers((fact) =>
+      this.#onItsWay.push({ dueMs: this.nowMs + HEARD_AFTER_MS, from: facts, fact }),
+    );
+    this.#masters.push({ facts, caps });
+  }
+
+  /** Lets a client ask all masters, or one, as often as it can for so long; gives how many plans it got. */
+  flood(forMs: number, only?: number): number {
+    let given = 0;
+    for (const endMs = this.nowMs + forMs; this.nowMs < endMs; this.pass(100)) {
+      const asked = only === undefined ? this.#masters : this.#masters.slice(only, only + 1);
+      for (const { caps } of asked) if (caps.takePlan('10.0.0.1', this.nowMs).ok) given += 1;
+    }
+    return given;
+  }
+
+  pass(ms: number): void {
+    this.nowMs += ms;
+    if (this.isCut) return;
+    const due = this.#onItsWay.filter(({ dueMs }) => dueMs <= this.nowMs);
+    this.#onItsWay = this.#onItsWay.filter(({ dueMs }) => dueMs > this.nowMs);
+    for (const { from, fact } of due) {
+      for (const { facts } of this.#masters) if (facts !== from) facts.store.take(fact, this.nowMs);
+    }
+  }
+}
+
+test('what another master gave after a pause counts in full', () => {
+  const meeting = new Meeting(60, 2);
+  meeting.flood(30_000, 0);
+  meeting.pass(10 * 60_000);
+  expect(meeting.flood(30_000, 0)).toBeGreaterThan(60);
+  meeting.pass(HEARD_AFTER_MS);
+  expect(meeting.flood(1_000, 1)).toBeLessThan(4);
+});
+
+test.each([1, 2, 3, 5])(
+  '%i masters together give what one may, within a quarter, however a client asks them',
+  (masters) => {
+    const meeting = new Meeting(60, masters);
+    // What it finds at the first moment at each of them it pays for later.
+    meeting.flood(masters * 60_000);
+    const given = meeting.flood(5 * 60_000);
+    expect(given).toBeGreaterThan(300 * 0.75);
+    expect(given).toBeLessThan(300 * 1.25);
+  },
+);
+
+test('within two seconds no other master gives what one has given', () => {
+  const meeting = new Meeting(60, 3);
+  meeting.flood(10_000, 0);
+  meeting.pass(2_000);
+  // What those two seconds, and the one of asking, let drain.
+  expect(meeting.flood(1_000, 2)).toBeLessThanOrEqual(3);
+});
+
+test('a master that joins late holds nothing against a client that has drained long ago', () => {
+  const meeting = new Meeting(60, 2);
+  // Somebody who does not stop for a quarter of an hour.
+  meeting.flood(15 * 60_000);
+  meeting.join();
+  expect(meeting.flood(10_000, 2), 'it knows that the share is used up').toBeLessThan(13);
+  meeting.flood(60_000);
+  const given = meeting.flood(5 * 60_000);
+  expect(given).toBeGreaterThan(300 * 0.75);
+  expect(given).toBeLessThan(300 * 1.25);
+  meeting.join();
+  meeting.pass(60_000);
+  expect(meeting.flood(10_000, 3), 'after a minute without it').toBeGreaterThan(55);
+});
+
+test('a site that is cut off keeps its own limit, and the heal asks for one share at most', () => {
+  const meeting = new Meeting(60, 2);
+  meeting.isCut = true;
+  meeting.flood(60_000, 0);
+  const alone = meeting.flood(5 * 60_000, 0);
+  expect(alone).toBeGreaterThan(295);
+  expect(alone).toBeLessThan(306);
+  meeting.flood(60_000, 1);
+  meeting.isCut = false;
+  meeting.pass(HEARD_AFTER_MS);
+  meeting.flood(2 * 60_000);
+  const given = meeting.flood(5 * 60_000);
+  expect(given).toBeGreaterThan(300 * 0.75);
+  expect(given).toBeLessThan(300 * 1.25);
+});

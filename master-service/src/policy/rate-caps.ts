@@ -2,7 +2,7 @@ import { clientAddress, clientPrefix, ok, type Result, refuse } from '@longhaul/
 import { LruMap } from '@longhaul/shared/service';
 import * as z from 'zod';
 import type { PublicCaps } from '../config.ts';
-import type { FactKind } from '../facts/fact.ts';
+import type { Fact, FactKind } from '../facts/fact.ts';
 import { Facts } from '../facts/facts.ts';
 
 /** Clients and networks remembered at once, about 100 bytes each; the longest unused is forgotten, as if it were new. */
@@ -17,10 +17,16 @@ const SPENT_LIFE_MS = 2 * HOUR_MS;
 
 const amount = z.number().min(0);
 
-/** What one master gave to a client or a network since its bucket was empty last. */
+/** What one master gave to a client or a network since its bucket was empty last, and how much of that was still in it then. */
 const SPENT = {
   name: 'spent',
-  schema: z.looseObject({ emptyAtMs: z.number(), plans: amount, bytes: amount }),
+  schema: z.looseObject({
+    emptyAtMs: z.number(),
+    plans: amount,
+    bytes: amount,
+    /** Left out by older masters: whoever joins late takes all that they gave for what is left. */
+    left: z.looseObject({ plans: amount, bytes: amount }).optional(),
+  }),
   keys: /^(?:client|network) \S{1,64}$/,
   most: MAX_SPENDERS,
   whenFull: 'forget-oldest',
@@ -29,6 +35,8 @@ const SPENT = {
   isKept: false,
 } satisfies FactKind<unknown>;
 
+type Spent = z.output<(typeof SPENT)['schema']>;
+
 export const SPENT_FACTS = [SPENT];
 
 interface Amount {
@@ -36,14 +44,21 @@ interface Amount {
   readonly bytes: number;
 }
 
+/** What is in a bucket, and how much of that this master gave. */
+interface Level {
+  all: number;
+  own: number;
+}
+
 interface Bucket {
-  plans: number;
-  bytes: number;
+  readonly plans: Level;
+  readonly bytes: Level;
   atMs: number;
 }
 
-interface Spender extends Readonly<Bucket> {
+interface Spender {
   readonly name: string;
+  readonly bucket: Bucket;
 }
 
 export interface BudgetWish {
@@ -65,14 +80,7 @@ export class RateCaps {
     this.#caps = caps;
     this.#facts = facts;
     facts.store.watch(SPENT, (now, before) => {
-      if (!now) return;
-      const isSameBucket = before?.value.emptyAtMs === now.value.emptyAtMs;
-      const known = before && isSameBucket ? before.value : { plans: 0, bytes: 0 };
-      this.#pour(
-        now.key,
-        { plans: now.value.plans - known.plans, bytes: now.value.bytes - known.bytes },
-        now.timeMs,
-      );
+      if (now && !this.#isOwn(now)) this.#pourHeard(now, before?.value, now.timeMs);
     });
   }
 
@@ -80,7 +88,8 @@ export class RateCaps {
   takePlan(address: string, nowMs: number): Result<void> {
     const [client, network] = this.#spendersAt(address, nowMs);
     const { plansPerMinute } = this.#caps;
-    if (client.plans + 1 > plansPerMinute || network.plans + 1 > plansPerMinute * CLIENTS_OF_A_NETWORK)
+    const isUsedUp = ({ bucket }: Spender, most: number) => bucket.plans.all + 1 > most;
+    if (isUsedUp(client, plansPerMinute) || isUsedUp(network, plansPerMinute * CLIENTS_OF_A_NETWORK))
       return refuse('rate-limited', 'too many plans');
     this.#spend([client, network], { plans: 1, bytes: 0 }, nowMs);
     return ok(undefined);
@@ -94,7 +103,10 @@ export class RateCaps {
     const [client, network] = this.#spendersAt(address, nowMs);
     const { bytesPerHour } = this.#caps;
     const leftBytes = Math.floor(
-      Math.min(bytesPerHour - client.bytes, bytesPerHour * CLIENTS_OF_A_NETWORK - network.bytes),
+      Math.min(
+        bytesPerHour - client.bucket.bytes.all,
+        bytesPerHour * CLIENTS_OF_A_NETWORK - network.bucket.bytes.all,
+      ),
     );
     if (leftBytes < Math.max(plannedBytes, 1)) return refuse('rate-limited', 'too many bytes');
     const budgetBytes = Math.min(wantedBytes, leftBytes);
@@ -103,38 +115,71 @@ export class RateCaps {
   }
 
   #spendersAt(address: string, nowMs: number): readonly [client: Spender, network: Spender] {
-    return [
-      this.#drained(`client ${clientAddress(address)}`, 1, nowMs),
-      this.#drained(`network ${clientPrefix(address)}`, CLIENTS_OF_A_NETWORK, nowMs),
-    ];
+    const spender = (name: string): Spender => ({ name, bucket: this.#drained(name, nowMs) });
+    return [spender(`client ${clientAddress(address)}`), spender(`network ${clientPrefix(address)}`)];
   }
 
-  #drained(name: string, clients: number, nowMs: number): Spender {
-    const bucket = this.#buckets.get(name) ?? { plans: 0, bytes: 0, atMs: nowMs };
+  /** The bucket of a client or a network, as it is at a time; one that was looked at later stays as it is. */
+  #drained(name: string, nowMs: number): Bucket {
+    const bucket = this.#buckets.get(name) ?? {
+      plans: { all: 0, own: 0 },
+      bytes: { all: 0, own: 0 },
+      atMs: nowMs,
+    };
     const passedMs = Math.max(0, nowMs - bucket.atMs);
-    bucket.plans = Math.max(0, bucket.plans - (this.#caps.plansPerMinute * clients * passedMs) / MINUTE_MS);
-    bucket.bytes = Math.max(0, bucket.bytes - (this.#caps.bytesPerHour * clients * passedMs) / HOUR_MS);
-    bucket.atMs = nowMs;
+    const perMs = this.#perMs(name);
+    drain(bucket.plans, perMs.plans * passedMs);
+    drain(bucket.bytes, perMs.bytes * passedMs);
+    bucket.atMs += passedMs;
     this.#buckets.set(name, bucket);
-    return { ...bucket, name };
+    return bucket;
   }
 
-  #spend(spenders: readonly Spender[], { plans, bytes }: Amount, nowMs: number): void {
-    for (const { name, ...bucket } of spenders) {
-      const isEmpty = bucket.plans === 0 && bucket.bytes === 0;
+  /** What drains of such a bucket in a millisecond. */
+  #perMs(name: string): Amount {
+    const clients = name.startsWith('network') ? CLIENTS_OF_A_NETWORK : 1;
+    const { plansPerMinute, bytesPerHour } = this.#caps;
+    return { plans: (plansPerMinute * clients) / MINUTE_MS, bytes: (bytesPerHour * clients) / HOUR_MS };
+  }
+
+  #spend(spenders: readonly Spender[], given: Amount, nowMs: number): void {
+    for (const { name, bucket } of spenders) {
+      const isEmpty = bucket.plans.all === 0 && bucket.bytes.all === 0;
       const own = isEmpty ? undefined : this.#facts.own(SPENT, name)?.value;
       const { emptyAtMs, ...before } = own ?? { emptyAtMs: nowMs, plans: 0, bytes: 0 };
-      const spent = { emptyAtMs, plans: before.plans + plans, bytes: before.bytes + bytes };
-      const isTold = this.#facts.learn(SPENT, name, spent, nowMs);
-      // Nobody else need know of it, but it is spent.
-      if (!isTold) this.#pour(name, { plans, bytes }, nowMs);
+      for (const what of ['plans', 'bytes'] as const) {
+        bucket[what].all += given[what];
+        bucket[what].own += given[what];
+      }
+      const spent = { emptyAtMs, plans: before.plans + given.plans, bytes: before.bytes + given.bytes };
+      const left = { plans: bucket.plans.own, bytes: bucket.bytes.own };
+      // Where there is no room for it nobody else need know of it; it is spent all the same.
+      this.#facts.learn(SPENT, name, { ...spent, left }, nowMs);
     }
   }
 
-  #pour(name: string, { plans, bytes }: Amount, nowMs: number): void {
-    const bucket = this.#buckets.get(name) ?? { plans: 0, bytes: 0, atMs: nowMs };
-    bucket.plans += Math.max(0, plans);
-    bucket.bytes += Math.max(0, bytes);
-    this.#buckets.set(name, bucket);
+  #isOwn({ source, epoch }: Fact<Spent>): boolean {
+    return source === this.#facts.source && epoch === this.#facts.epoch;
   }
+
+  /** Takes note of what another master gave, or an earlier process of this one; `before` is what it said last. */
+  #pourHeard({ key, value }: Fact<Spent>, before: Spent | undefined, timeMs: number): void {
+    const known = before?.emptyAtMs === value.emptyAtMs ? before : undefined;
+    // The bucket may have drained for long since it was looked at, and not what comes into it only now.
+    const bucket = this.#drained(key, timeMs);
+    // What is heard of for the first time, and is old, has drained there meanwhile.
+    const agoMs = known ? 0 : bucket.atMs - timeMs;
+    const perMs = this.#perMs(key);
+    for (const what of ['plans', 'bytes'] as const) {
+      const given = value[what] - (known?.[what] ?? 0);
+      bucket[what].all += Math.max(0, Math.min(given, value.left?.[what] ?? given) - perMs[what] * agoMs);
+    }
+  }
+}
+
+/** Lets some of a bucket's content drain, of everybody's the same share. */
+function drain(level: Level, amount: number): void {
+  const left = Math.max(0, level.all - amount);
+  level.own = level.all > 0 ? (level.own * left) / level.all : 0;
+  level.all = left;
 }

@@ -1,4 +1,5 @@
 import { ok } from '@longhaul/shared';
+import type { StateFolder } from '@longhaul/shared/service';
 import { createMaster, type Master } from '../app.ts';
 import type { StateBus } from '../bus/state-bus.ts';
 import { type MasterConfig, readMasterConfig } from '../config.ts';
@@ -36,6 +37,7 @@ interface TestMasterInit {
   readonly webDir?: string;
   readonly factsFile?: FactsFile;
   readonly enrolmentStore?: EnrolmentStore;
+  readonly keyFolder?: StateFolder;
   /** What other masters of the test are met on. */
   readonly bus?: StateBus;
   readonly clock?: TestClock;
@@ -74,6 +76,7 @@ export async function startMaster(init: TestMasterInit = {}): Promise<TestMaster
     // Its clock is moved, not set.
     steadyMs: () => clock.nowMs,
     ...(init.enrolmentStore ? { enrolmentStore: init.enrolmentStore } : {}),
+    ...(init.keyFolder ? { keyFolder: init.keyFolder } : {}),
     ...(init.factsFile ? { factsFile: init.factsFile } : {}),
     ...(init.bus ? { bus: init.bus } : {}),
     ...(init.random ? { random: init.random } : {}),
