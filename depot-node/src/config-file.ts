@@ -4,7 +4,8 @@ import { type DepotConfig, readDepotConfig } from './config.ts';
 
 /** What the files hold that a configuration names; it can be replaced while the depot runs. */
 export interface DepotMaterial {
-  readonly enrolmentSecret: string;
+  /** Of a depot that has not joined with a token. */
+  readonly enrolmentSecret: string | undefined;
   readonly tls: TlsMaterial | undefined;
   /** Of the name that its entry group has. */
   readonly groupTls?: TlsMaterial | undefined;
@@ -23,7 +24,9 @@ export interface DepotFiles extends DepotMaterial {
 export function loadDepotFiles(configFile: string): DepotFiles {
   const { config, baseDir } = readConfigFile(configFile, readDepotConfig);
   const files = readNamedFiles(baseDir, ({ text, tls, authorities }) => ({
-    enrolmentSecret: text('master.enrolmentSecretFile', config.master.enrolmentSecretFile).trim(),
+    enrolmentSecret:
+      config.master.enrolmentSecretFile &&
+      text('master.enrolmentSecretFile', config.master.enrolmentSecretFile).trim(),
     tls: tls('tls', config.tls),
     groupTls: tls('entryGroup.tls', config.entryGroup?.tls, config.entryGroup?.host),
     trustedAuthorities: authorities('trustedCaFiles', config.trustedCaFiles),

@@ -93,6 +93,8 @@ const WILDCARDS: readonly string[] = ['::', '0.0.0.0'];
 const depotConfigSchema = z
   .strictObject({
     id: z.string().regex(DEPOT_ID, 'must be 1 to 10 of the characters a-z, 0-9 and -'),
+    /** The site that it stands at; left out, that of its own name. */
+    site: z.string().regex(DEPOT_ID, 'must be 1 to 10 of the characters a-z, 0-9 and -').optional(),
     listen: listenSchema,
     /** What others dial; where it is left out, the listening address. */
     public: z.strictObject({ host: publicHostSchema, port: portSchema.optional() }).optional(),
@@ -108,7 +110,8 @@ const depotConfigSchema = z
     stateDir: z.string().min(1),
     master: z.strictObject({
       url: baseUrlSchema,
-      enrolmentSecretFile: z.string().min(1),
+      /** The overlay's secret; left out by a depot that has joined with a token. */
+      enrolmentSecretFile: z.string().min(1).optional(),
       heartbeatSeconds: seconds(DEFAULT_HEARTBEAT_SECONDS),
     }),
     /** PEM files of authorities trusted beside the usual ones, for origins, depots and the master. */

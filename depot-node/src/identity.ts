@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { encodeBase64url } from '@longhaul/shared';
+import { encodeBase64url, LonghaulError, PUBLIC_KEY } from '@longhaul/shared';
 import {
   generateKeyPair,
   type KeyPair,
@@ -21,18 +21,63 @@ export interface Identity {
 }
 
 const KEY_FILE = 'depot-key.pem';
-const KEY_NAME = `stateDir: ${KEY_FILE}`;
+/** A key that masters may not know yet: it is written before they are asked, so that it is not lost when they have taken it. */
+const NEXT_KEY_FILE = 'depot-key.next.pem';
+/** What masters are known by, from the join token. */
+const OVERLAY_KEY_FILE = 'overlay-key';
 
-/** Loads the key pair from the state folder, or makes it; throws `config-invalid` where it is damaged. */
+/** Loads the key pair from the state folder, or makes it; throws `depot-key-damaged`, `state-unusable`. */
 export function loadIdentity(id: string, state: StateFolder): Identity {
   const pem = state.readOrMake(KEY_FILE, () => generateKeyPair().toPem());
-  return identityOf(id, parseKeyPair(pem, KEY_NAME));
+  return identityOf(id, readKey(pem, KEY_FILE));
 }
 
 /** The key pair in the state folder, or one for the moment; makes nothing there. */
 export function identityForTrial(id: string, stateDir: string): Identity {
   const pem = existsSync(stateDir) ? openStateFolder(stateDir).read(KEY_FILE) : undefined;
-  return identityOf(id, pem === undefined ? generateKeyPair() : parseKeyPair(pem, KEY_NAME));
+  return identityOf(id, pem === undefined ? generateKeyPair() : readKey(pem, KEY_FILE));
+}
+
+/** The key pair that is to come after the one that counts, made by the first call. */
+export function loadNextIdentity(id: string, state: StateFolder): Identity {
+  return identityOf(
+    id,
+    readKey(
+      state.readOrMake(NEXT_KEY_FILE, () => generateKeyPair().toPem()),
+      NEXT_KEY_FILE,
+    ),
+  );
+}
+
+/** Puts the next key pair into the place of the one that counts. */
+export async function takeNextIdentity(state: StateFolder): Promise<void> {
+  const pem = state.read(NEXT_KEY_FILE);
+  if (pem === undefined) return;
+  await state.save(KEY_FILE, pem);
+  state.remove(NEXT_KEY_FILE);
+}
+
+/** The key that masters are known by; `undefined` where this depot has not joined. Throws `depot-key-damaged`. */
+export function readOverlayKey(state: Pick<StateFolder, 'read'>): string | undefined {
+  const key = state.read(OVERLAY_KEY_FILE)?.trim();
+  if (key === undefined || PUBLIC_KEY.test(key)) return key;
+  throw damaged(OVERLAY_KEY_FILE);
+}
+
+export function saveOverlayKey(state: StateFolder, overlayKey: string): Promise<void> {
+  return state.save(OVERLAY_KEY_FILE, `${overlayKey}\n`);
+}
+
+function readKey(pem: string, file: string): KeyPair {
+  try {
+    return parseKeyPair(pem, file);
+  } catch (cause) {
+    throw damaged(file, cause);
+  }
+}
+
+function damaged(file: string, cause?: unknown): LonghaulError {
+  return new LonghaulError('depot-key-damaged', { detail: `stateDir: ${file}`, cause });
 }
 
 function identityOf(id: string, { publicKey, sign, agree }: KeyPair): Identity {

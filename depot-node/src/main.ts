@@ -33,6 +33,10 @@ try {
   if (isDoctor) {
     const { runDoctor } = await import('./doctor/doctor-command.ts');
     process.exitCode = await runDoctor(rest, { write, version, nowMs: Date.now });
+  } else if (command === 'join' || command === 'rotate-key') {
+    const { runJoin, runRotateKey } = await import('./join/enrol-command.ts');
+    const run = command === 'join' ? runJoin : runRotateKey;
+    if (!(await run(rest, { write, stdin: process.stdin, nowMs: Date.now }))) write(USAGE);
   } else await main();
 } catch (failure) {
   const explained = explainFailure(program, usage, failure);

@@ -8,6 +8,7 @@ import { AddressChallenges } from './directory/address-challenges.ts';
 import { DepotDirectory } from './directory/directory.ts';
 import { readLegsQuestion } from './directory/legs-question.ts';
 import { MasterClient } from './directory/master-client.ts';
+import { proofOf } from './directory/masters-proof.ts';
 import { type MasterOrders, Membership } from './directory/membership.ts';
 import { NeighbourChecks } from './directory/neighbour-checks.ts';
 import { OverlayAddresses } from './directory/overlay-addresses.ts';
@@ -49,7 +50,7 @@ export type OverlayMember = ReturnType<typeof createOverlayMember>;
 /** What a depot is among masters and depots: whom it knows and trusts, how it is known, and the way to them. */
 export function createOverlayMember(init: OverlayMemberInit) {
   const { config, state, sockets, observe, nowMs } = init;
-  let { enrolmentSecret } = init;
+  let proof = proofOf(init.enrolmentSecret, state);
   let place = { host: '', port: 0, tls: init.tls };
   const identity = loadIdentity(config.id, state);
   const directory = new DepotDirectory(state);
@@ -68,8 +69,8 @@ export function createOverlayMember(init: OverlayMemberInit) {
     masterUrl: config.master.url,
     otherMasters: () => directory.masterUrls,
     identity,
-    get enrolmentSecret() {
-      return enrolmentSecret;
+    get proof() {
+      return proof;
     },
     dial,
     trust,
@@ -186,7 +187,7 @@ export function createOverlayMember(init: OverlayMemberInit) {
     /** Takes other authorities and another secret, and asks the master again. */
     renew: (material: DepotMaterial) => {
       trust.renew(material.trustedAuthorities);
-      ({ enrolmentSecret } = material);
+      proof = proofOf(material.enrolmentSecret, state);
       // What was refused before may be taken now.
       void membership.beat();
     },

@@ -1,11 +1,15 @@
 /** What `longhaul-depot --help` says. */
 export const USAGE = `Usage: longhaul-depot --config <file>
+       longhaul-depot join --config <file> --token-file <file>
+       longhaul-depot rotate-key --config <file>
        longhaul-depot doctor [--config <file>] [--mbps <number>] [--rtt-ms <number>]
 
-Runs a depot of Longhaul, a relay that downloads are led through, or looks (doctor) at what this machine lacks for one.
+Runs a depot of Longhaul, a relay that downloads are led through; lets a master know it (join), once, by a token that an operator of a
+master has made (longhaul-master create-token); gives it another key (rotate-key); or looks (doctor) at what this machine lacks for one.
 
 Options:
   --config <file>  the depot's configuration, YAML; docs/examples has one, docs/operators.md tells what the keys mean
+  --token-file <file>  holds the token; - is the standard input
   -h, --help       this text; after doctor, its own options
   --version        the version of Longhaul
 

@@ -5,11 +5,13 @@ import type { MasterConfig } from './config.ts';
 import { depotRoutes } from './depots/depot-routes.ts';
 import type { DepotService } from './depots/depot-service.ts';
 import type { Downloads } from './downloads.ts';
+import { enrolmentRoutes } from './enrolment/enrolment-routes.ts';
 import type { EmitEvent } from './events.ts';
 import { feedbackRoutes } from './feedback/feedback-routes.ts';
 import { FeedbackService } from './feedback/feedback-service.ts';
 import { answerRefusal } from './http/answer-refusal.ts';
 import { setSecurityHeaders } from './http/security-headers.ts';
+import type { Signer } from './keys/key-ring.ts';
 import type { Knowledge } from './knowledge.ts';
 import type { ClientRtts } from './measuring/client-rtts.ts';
 import type { Health } from './operations/health.ts';
@@ -25,7 +27,7 @@ import { prefixRoutes } from './prefixes/prefix-routes.ts';
 import type { WhereaboutsLookUp } from './prefixes/whereabouts.ts';
 
 interface ApiInit {
-  readonly config: Pick<MasterConfig, 'metricsNetworks' | 'note'>;
+  readonly config: Pick<MasterConfig, 'metricsNetworks' | 'note' | 'depots'>;
   readonly knowledge: Knowledge;
   readonly downloads: Downloads;
   readonly service: DepotService;
@@ -37,6 +39,7 @@ interface ApiInit {
   readonly health: Health;
   readonly metrics: MasterMetrics;
   readonly enrolmentSecret: string;
+  readonly keys: Signer;
   readonly webDir: string;
   readonly version: string;
   readonly now: () => number;
@@ -70,7 +73,7 @@ export function createApi(init: ApiInit): Express {
 function routersOf(init: ApiInit): readonly express.Router[] {
   const { knowledge, downloads, service, sources, clientRtts, enrolmentSecret, whereabouts, now, emit } =
     init;
-  const { masters, registry, links, wishes } = knowledge;
+  const { masters, registry, enrolment, links, wishes } = knowledge;
   const { plans, legs, jobs, outcomes, downChecks } = downloads;
   const { metricsNetworks, note = null } = init.config;
   const outcomeOf = (jobId: string) => outcomes.of(jobId);
@@ -80,7 +83,26 @@ function routersOf(init: ApiInit): readonly express.Router[] {
     ...(problem ? { problem } : {}),
   });
   return [
-    depotRoutes({ service, registry, downChecks, sources, enrolmentSecret, clientRtts, now, emit }),
+    depotRoutes({
+      service,
+      registry,
+      downChecks,
+      sources,
+      enrolment,
+      enrolmentSecret,
+      takesSecret: init.config.depots.enrolment === 'secret',
+      clientRtts,
+      now,
+      emit,
+    }),
+    enrolmentRoutes({
+      enrolment,
+      registeredKey: (id) => registry.record(id)?.publicKey,
+      keys: init.keys,
+      enrolmentSecret,
+      now,
+      emit,
+    }),
     planRoutes({ plans, legs, overload: init.overload, clientRtts, now, emit }),
     outcomeRoutes({ outcomes, metricsNetworks }),
     feedbackRoutes({

@@ -18,6 +18,7 @@ import { type AskDepot, createAskDepot } from './depots/ask-depot.ts';
 import { DepotService } from './depots/depot-service.ts';
 import type { DepotStore } from './depots/depot-store.ts';
 import { createDownloads } from './downloads.ts';
+import type { EnrolmentStore } from './enrolment/enrolment-store.ts';
 import type { EmitEvent, MasterEvent } from './events.ts';
 import { FactExchange } from './facts/fact-exchange.ts';
 import { FactKeeper } from './facts/fact-keeper.ts';
@@ -51,6 +52,8 @@ export interface MasterDeps {
   readonly keyFolder?: StateFolder;
   readonly enrolmentSecret: string;
   readonly depotStore: DepotStore;
+  /** Where join tokens and keys outlive the process; left out, they do not. */
+  readonly enrolmentStore?: EnrolmentStore;
   readonly tls?: TlsMaterial;
   /** Where the files of `prefixes` lie that the configuration names. */
   readonly prefixPaths?: PrefixPaths;
@@ -114,6 +117,8 @@ export function createMaster(deps: MasterDeps): Master {
   const knowledge = createKnowledge({
     config,
     depotStore: deps.depotStore,
+    enrolmentStore: deps.enrolmentStore,
+    emit: (event) => emit(event),
     source: bus.name,
     epoch: deps.factsFile?.epochAfter(now()) ?? now(),
     startedAtMs: now(),
@@ -235,6 +240,7 @@ export function createMaster(deps: MasterDeps): Master {
     health,
     metrics,
     enrolmentSecret,
+    keys,
     webDir: deps.webDir,
     version: deps.version,
     now,
@@ -269,12 +275,14 @@ export function createMaster(deps: MasterDeps): Master {
     await server.close();
     await keys.close();
     await exchange.close();
+    await knowledge.enrolment.save();
     await keeper.close();
   };
   return {
     async listen() {
       keeper.start();
       await prefixFiles.start();
+      knowledge.enrolment.load(now());
       await registry.load(now());
       for (const { host } of registry.places(now())) sources.note(host, now());
       const { host, port } = config.listen;

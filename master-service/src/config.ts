@@ -226,6 +226,13 @@ const masterConfigSchema = z
     names: namesSchema.default({}),
     planner: plannerSchema.prefault({}),
     tickets: ticketsSchema.prefault({}),
+    depots: z
+      .strictObject({
+        heartbeatSeconds: seconds(defaults.DEFAULT_HEARTBEAT_SECONDS),
+        /** Who may register: who has the enrolment secret, beside those that have joined with a token; or these alone. */
+        enrolment: z.enum(['secret', 'tokens']).default('secret'),
+      })
+      .prefault({}),
     /** When the key that signs tickets is replaced, and for how long the next one is published before. */
     keys: z
       .strictObject({
@@ -236,7 +243,6 @@ const masterConfigSchema = z
         aheadSeconds: seconds(defaults.DEFAULT_KEY_AHEAD_SECONDS),
       })
       .prefault({}),
-    depots: z.strictObject({ heartbeatSeconds: seconds(defaults.DEFAULT_HEARTBEAT_SECONDS) }).prefault({}),
     timeouts: z.strictObject({ drainSeconds: seconds(defaults.DEFAULT_DRAIN_SECONDS) }).prefault({}),
     /** Connections to this master at once: over all, of one client network (/24 or /48), and of these without a request. */
     limits: z

@@ -5,6 +5,7 @@ import { DEPOT_FACTS, DEPOT_HEARD } from './depots/depot-facts.ts';
 import { DownChecks } from './depots/down-checks.ts';
 import { LegAsker } from './depots/leg-asker.ts';
 import { PlanTeller } from './depots/plan-teller.ts';
+import { ENROLMENT_FACTS } from './enrolment/enrolment-facts.ts';
 import type { EmitEvent } from './events.ts';
 import type { KeyRing } from './keys/key-ring.ts';
 import type { Knowledge } from './knowledge.ts';
@@ -96,7 +97,7 @@ export function createDownloads(init: DownloadsInit) {
     },
   });
   links.onChange(() => plans.noteLinks());
-  for (const kind of DEPOT_FACTS) {
+  for (const kind of [...DEPOT_FACTS, ...ENROLMENT_FACTS]) {
     facts.store.watch(kind, () => {
       plans.noteDepots();
       // That it was heard moves no depot.

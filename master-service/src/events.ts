@@ -44,6 +44,13 @@ export type MasterEvent =
   /** A download was led to its origin because there was no time for a plan. */
   | { readonly type: 'plan-spared'; readonly host: string }
   | { readonly type: 'depot-registered'; readonly depot: string }
+  /** Who may be a depot has changed: a token was made or taken back, a depot has joined or has another key, a key was revoked. */
+  | {
+      readonly type: 'enrolment';
+      readonly what: 'token-created' | 'token-revoked' | 'joined' | 'key-renewed' | 'revoked';
+      readonly depot?: string;
+      readonly token?: string;
+    }
   | { readonly type: 'depot-heard'; readonly depot: string }
   /** A depot, or somebody who would be one, was refused. */
   | {

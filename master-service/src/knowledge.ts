@@ -2,6 +2,10 @@ import type { MasterConfig } from './config.ts';
 import { DEPOT_FACTS } from './depots/depot-facts.ts';
 import { DepotRegistry } from './depots/depot-registry.ts';
 import type { DepotStore } from './depots/depot-store.ts';
+import { EnrolmentBook } from './enrolment/enrolment-book.ts';
+import { ENROLMENT_FACTS } from './enrolment/enrolment-facts.ts';
+import { type EnrolmentStore, MemoryEnrolmentStore } from './enrolment/enrolment-store.ts';
+import type { EmitEvent } from './events.ts';
 import { Facts } from './facts/facts.ts';
 import { FEEDBACK_FACTS, FeedbackBook } from './feedback/feedback-book.ts';
 import { KnownMasters, MASTER_FACTS } from './keys/known-masters.ts';
@@ -18,6 +22,7 @@ import { MeasuredPrefixes, PREFIX_FACTS } from './prefixes/measured-prefixes.ts'
 /** Everything that is learned here, by the rooms that know what it means. */
 const FACT_KINDS = [
   ...DEPOT_FACTS,
+  ...ENROLMENT_FACTS,
   ...LINK_FACTS,
   ...CLIENT_FACTS,
   ...ORIGIN_FACTS,
@@ -33,6 +38,9 @@ const FACT_KINDS = [
 interface KnowledgeInit {
   readonly config: MasterConfig;
   readonly depotStore: DepotStore;
+  /** Left out, join tokens and keys do not outlive the process. */
+  readonly enrolmentStore: EnrolmentStore | undefined;
+  readonly emit: EmitEvent;
   /** Whose facts are this master's own, and since when. */
   readonly source: string;
   readonly epoch: number;
@@ -42,17 +50,25 @@ interface KnowledgeInit {
 export type Knowledge = ReturnType<typeof createKnowledge>;
 
 /** What a master knows: the facts, and the replicas that they feed. */
-export function createKnowledge({ config, depotStore, source, epoch, startedAtMs }: KnowledgeInit) {
+export function createKnowledge(init: KnowledgeInit) {
+  const { config, depotStore, source, epoch, startedAtMs, emit } = init;
   const facts = new Facts({ kinds: FACT_KINDS, source, epoch, startedAtMs });
   const { windowBytes } = config.planner.assumptions;
+  const enrolment = new EnrolmentBook({
+    facts,
+    store: init.enrolmentStore ?? new MemoryEnrolmentStore(),
+    emit,
+  });
   const links = new LinkTable(config.links, windowBytes, facts);
   const clients = new ClientTable(facts);
   const origins = new OriginTable(facts);
   return {
     facts,
     masters: new KnownMasters(facts),
+    enrolment,
     registry: new DepotRegistry({
       facts,
+      enrolment,
       store: depotStore,
       heartbeatSeconds: config.depots.heartbeatSeconds,
       addresses: config.addresses,

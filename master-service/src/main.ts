@@ -18,6 +18,8 @@ import { type Logger, pino } from 'pino';
 import { createMaster } from './app.ts';
 import { readMasterConfig } from './config.ts';
 import { FileDepotStore } from './depots/depot-store.ts';
+import { isEnrolmentCommand, runEnrolment } from './enrolment/enrolment-command.ts';
+import { FileEnrolmentStore } from './enrolment/enrolment-store.ts';
 import type { MasterEvent } from './events.ts';
 import { FactsFile } from './facts/facts-file.ts';
 import { loadMasterKeys } from './keys/key-files.ts';
@@ -34,6 +36,12 @@ async function main(): Promise<void> {
   const log = pino({ name: 'longhaul-master', base: null }, openStandardError());
   const version = packageVersion(new URL('../package.json', import.meta.url));
   try {
+    const [command, ...rest] = process.argv.slice(2);
+    if (isEnrolmentCommand(command)) {
+      if (!(await runEnrolment(command, rest, (text) => process.stdout.write(text))))
+        process.stdout.write(USAGE);
+      return;
+    }
     const asked = readCommandLine(process.argv.slice(2), ['config'], ['config']);
     if (asked.kind === 'help') process.stdout.write(USAGE);
     else if (asked.kind === 'version') process.stdout.write(`longhaul-master ${version}\n`);
@@ -78,6 +86,7 @@ async function serve(configFile: string, version: string, log: Logger): Promise<
     ...loadMasterKeys(state),
     keyFolder: state,
     depotStore: new FileDepotStore(state),
+    enrolmentStore: new FileEnrolmentStore(state),
     factsFile: new FactsFile(state),
     ...(material.tls ? { tls: material.tls } : {}),
     ...(busTls ? { busTls } : {}),
@@ -119,6 +128,7 @@ function eventLogger(log: Logger): (event: MasterEvent) => void {
   return (event) => {
     const { type, ...fields } = event;
     if (event.type === 'failed') log.error({ err: event.error }, 'request failed');
+    else if (event.type === 'enrolment') log.info(fields, `enrolment: ${event.what}`);
     else if (event.type === 'depot-registered') log.info(fields, 'depot registered');
     else if (event.type === 'depot-proved' && !event.isRenewed) log.info(fields, 'depot proved its address');
     else if (event.type === 'depot-not-proved')

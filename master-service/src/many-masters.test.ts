@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { cp, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { directorySchema, parseRelayTarget, planAnswerSchema } from '@longhaul/shared';
@@ -6,10 +6,12 @@ import { openStateFolder } from '@longhaul/shared/service';
 import { afterEach, expect, test } from 'vitest';
 import { InProcessBus, type InProcessMeeting } from './bus/in-process-bus.ts';
 import { FileDepotStore } from './depots/depot-store.ts';
+import { FileEnrolmentStore } from './enrolment/enrolment-store.ts';
 import { FactsFile } from './facts/facts-file.ts';
 import { generateSigningKey } from './keys/signing-key.ts';
 import { startMaster, TestClock, type TestMaster } from './testing/start-master.ts';
-import { registerDepots, type TestDepot } from './testing/test-depot.ts';
+import { registerDepots, TestDepot } from './testing/test-depot.ts';
+import { askOperatorsMaster, createToken, tokenState } from './testing/test-operator.ts';
 
 const open: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
@@ -173,4 +175,65 @@ test('a master that starts again counts on the depots that were just heard, and 
   expect(prediction.legs[1]).toMatchObject({ rttMs: 123, rttSource: 'measured', measuredAgeMs: 5000 });
   clock.advance(15);
   expect((await plan(after)).decision).toBe('direct');
+});
+
+test('a token of one master is taken by another one, once; a stolen key is nobody’s at all of them, whichever the operator tells', async () => {
+  const meeting: InProcessMeeting = new Set();
+  const clock = new TestClock();
+  const one = await start({ bus: new InProcessBus('one', meeting), clock });
+  const two = await start({ bus: new InProcessBus('two', meeting), clock });
+  const token = await createToken(one);
+  const [d1, d2] = [new TestDepot('d1'), new TestDepot('d2')];
+  await expect.poll(async () => (await d2.join(two, token)).status).toBe(200);
+  await expect.poll(() => tokenState(one, token)).toBe('used');
+  expect((await d1.join(one, token)).code).toBe('join-token-used');
+  await expect.poll(async () => (await d2.registerJoined(one)).status).toBe(200);
+  await d1.register(two);
+  await expect.poll(async () => (await plan(one)).chain).toEqual(['d1', 'd2']);
+  const before = ticketOf(await plan(two));
+  await askOperatorsMaster(two, { do: 'revoke-depot', depot: 'd2' });
+  expect((await plan(two)).chain).not.toContain('d2');
+  await expect.poll(async () => (await plan(one)).chain).not.toContain('d2');
+  for (const master of [one, two]) {
+    expect((await d2.heartbeat(master)).code).toBe('depot-unknown');
+    expect((await d2.registerJoined(master)).code).toBe('depot-key-revoked');
+    expect((await d2.followUp(master, before, 'https://mirror.example/f')).code).toBe('depot-unknown');
+    const { depots, revokedKeys } = directorySchema.parse(JSON.parse((await d1.heartbeat(master)).text));
+    expect([depots.map(({ id }) => id), revokedKeys]).toEqual([['d1'], [d2.publicKey]]);
+  }
+});
+
+test('a token that two masters took from two depots, while they could not hear each other, makes neither of them one', async () => {
+  const clock = new TestClock();
+  const meeting: InProcessMeeting = new Set();
+  const folder = await mkdtemp(join(tmpdir(), 'longhaul-cut-'));
+  open.push(() => rm(folder, { recursive: true }));
+  const store = () => new FileEnrolmentStore(openStateFolder(folder));
+  const before = await startMaster({
+    bus: new InProcessBus('before', new Set()),
+    enrolmentStore: store(),
+    clock,
+  });
+  const token = await createToken(before);
+  await before.master.close();
+  const other = await mkdtemp(join(tmpdir(), 'longhaul-cut-'));
+  open.push(() => rm(other, { recursive: true }));
+  await cp(folder, other, { recursive: true });
+  // Both know the token, and nothing of each other.
+  const cut = await startMaster({ bus: new InProcessBus('cut', new Set()), enrolmentStore: store(), clock });
+  const [d1, thief] = [new TestDepot('d1'), new TestDepot('d9')];
+  const one = await start({
+    bus: new InProcessBus('one', meeting),
+    enrolmentStore: new FileEnrolmentStore(openStateFolder(other)),
+    clock,
+  });
+  expect((await d1.join(one, token)).status).toBe(200);
+  expect((await thief.join(cut, token)).status).toBe(200);
+  await cut.master.close();
+  const healed = await start({ bus: new InProcessBus('cut', meeting), enrolmentStore: store(), clock });
+  for (const master of [one, healed]) {
+    for (const depot of [d1, thief]) {
+      await expect.poll(async () => (await depot.registerJoined(master)).code).toBe('depot-key-revoked');
+    }
+  }
 });

@@ -3,7 +3,8 @@ import { describe, expect, test, vi } from 'vitest';
 import type { TestMaster } from './testing/start-master.ts';
 import { hasNatsServer } from './testing/start-nats-server.ts';
 import { startSites, type TestSites } from './testing/start-sites.ts';
-import { registerDepots, type TestDepot } from './testing/test-depot.ts';
+import { registerDepots, TestDepot } from './testing/test-depot.ts';
+import { askOperatorsMaster, createToken, tokenState } from './testing/test-operator.ts';
 
 /** For what takes some seconds of real networks, on a machine that is busy with other things. */
 const PATIENCE = { timeout: 30_000, interval: 20 };
@@ -66,6 +67,22 @@ describe.skipIf(!hasNatsServer)('masters of several sites', () => {
     expect(masterUrls.toSorted()).toEqual(masters.map(({ url }) => url).toSorted());
     expect(masterKeys.map(({ keyId }) => keyId).toSorted()).toEqual(await keysOf(first));
     expect(masters.flatMap(refusedBy)).toEqual([]);
+  });
+
+  test('take a token of each other, and revoke a stolen key at all of them', async ({ onTestFinished }) => {
+    const { masters } = await startAll(2, onTestFinished);
+    const [one, two] = masters as [TestMaster, TestMaster];
+    const token = await createToken(one);
+    const depot = new TestDepot('d2');
+    await expect.poll(async () => (await depot.join(two, token)).status, PATIENCE).toBe(200);
+    await expect.poll(() => tokenState(one, token), PATIENCE).toBe('used');
+    expect((await new TestDepot('d3').join(one, token)).code).toBe('join-token-used');
+    expect((await depot.registerJoined(two)).status).toBe(200);
+    for (const master of masters) await expect.poll(() => depotsOf(master), PATIENCE).toEqual(['d2']);
+    await askOperatorsMaster(one, { do: 'revoke-depot', depot: 'd2' });
+    expect(await depotsOf(one)).toEqual([]);
+    await expect.poll(() => depotsOf(two), PATIENCE).toEqual([]);
+    expect((await depot.registerJoined(two)).code).toBe('depot-key-revoked');
   });
 
   test('that are cut off plan on from what they knew, and know the newest soon after', async ({

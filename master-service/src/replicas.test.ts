@@ -4,6 +4,9 @@ import { expect, test } from 'vitest';
 import { DEPOT_FACTS } from './depots/depot-facts.ts';
 import { DepotRegistry } from './depots/depot-registry.ts';
 import { MemoryDepotStore } from './depots/depot-store.ts';
+import { EnrolmentBook } from './enrolment/enrolment-book.ts';
+import { ENROLMENT_FACTS } from './enrolment/enrolment-facts.ts';
+import { MemoryEnrolmentStore } from './enrolment/enrolment-store.ts';
 import type { Fact } from './facts/fact.ts';
 import { Facts } from './facts/facts.ts';
 import { KnownMasters, MASTER_FACTS } from './keys/known-masters.ts';
@@ -14,7 +17,7 @@ const NOW = 1_795_000_000_000;
 /** Few, so that masters often speak of the same. */
 const IDS = ['d1', 'd2'];
 const URLS = ['url1', 'url2'];
-const kinds = [...DEPOT_FACTS, ...LINK_FACTS, ...SIZE_FACTS, ...MASTER_FACTS];
+const kinds = [...DEPOT_FACTS, ...ENROLMENT_FACTS, ...LINK_FACTS, ...SIZE_FACTS, ...MASTER_FACTS];
 
 /** Every replica of a master, and what they say. */
 function replicas(source: string) {
@@ -22,6 +25,7 @@ function replicas(source: string) {
   const addresses = { ports: [], allow: [], overlayNetworks: ['127.0.0.0/8'] };
   const registry = new DepotRegistry({
     facts,
+    enrolment: new EnrolmentBook({ facts, store: new MemoryEnrolmentStore(), emit: () => {} }),
     store: new MemoryDepotStore(),
     heartbeatSeconds: 5,
     addresses,

@@ -1,5 +1,6 @@
 /** Shapes of the JSON that clients, depots and masters exchange. Request and answer types are the schemas' own. */
 import * as z from 'zod/mini';
+import { JOIN_TOKEN_ID, PUBLIC_KEY } from './join-token.ts';
 import { DEPOT_ID, MAX_LANES, MAX_LISTED_DEPOTS, MAX_TEST_BYTES, MAX_TICKET_CHARS } from './wire.ts';
 
 const count = z.number().check(z.int(), z.minimum(0));
@@ -12,11 +13,14 @@ const MAX_GOODPUT_BPS = 10_000_000_000_000;
 /** 100 TB: more than any file that people download. */
 const MAX_FILE_BYTES = 100_000_000_000_000;
 
+/** Revoked keys in a directory, and those that a depot remembers: as many as there can be depots. */
+export const MAX_REVOKED_KEYS = 1_000;
+
 const depotId = z.string().check(z.regex(DEPOT_ID));
 const depotIds = z.array(depotId).check(z.maxLength(MAX_LISTED_DEPOTS));
 const lanes = z.number().check(z.int(), z.minimum(1), z.maximum(MAX_LANES));
 /** A raw Ed25519 public key. */
-const publicKey = z.string().check(z.regex(/^[A-Za-z0-9_-]{43}$/));
+const publicKey = z.string().check(z.regex(PUBLIC_KEY));
 const base64url = z.string().check(z.regex(/^[A-Za-z0-9_-]+$/), z.maxLength(256));
 
 /** `POST /v1/plans`: asks for the plan of one download without being redirected. */
@@ -185,6 +189,29 @@ export const registerRequestSchema = z.object({
   tls: z.boolean(),
 });
 export type RegisterRequest = z.infer<typeof registerRequestSchema>;
+
+/** `POST /v1/depots/join`: a depot lets its key be known, with a token; signed by that key and by the token's. */
+export const joinRequestSchema = z.strictObject({
+  id: depotId,
+  publicKey,
+  /** The site that it stands at. */
+  site: depotId,
+  /** The id of the token. */
+  token: z.string().check(z.regex(JOIN_TOKEN_ID)),
+});
+export type JoinRequest = z.infer<typeof joinRequestSchema>;
+
+/** `POST /v1/depots/<id>/key`: a depot takes another key; signed by the one before. */
+export const newKeyRequestSchema = z.strictObject({
+  publicKey,
+  /** By the new key, over `newKeyText`. */
+  signature: z.string().check(z.regex(/^[A-Za-z0-9_-]{86}$/)),
+});
+export type NewKeyRequest = z.infer<typeof newKeyRequestSchema>;
+
+/** Answer to both: the key that counts for a depot now. */
+export const enrolledAnswerSchema = z.object({ id: depotId, publicKey });
+export type EnrolledAnswer = z.infer<typeof enrolledAnswerSchema>;
 
 /** What a depot measured on the link to another depot since its last heartbeat. It sends, but for the round trip. */
 const linkReportSchema = z.object({
@@ -375,6 +402,8 @@ export const directorySchema = z.object({
   masterKeys: z.array(masterKeySchema),
   /** Public base URLs of the masters, the first one for redirects back. */
   masterUrls: z.array(z.string()).check(z.minLength(1)),
+  /** Keys of depots that were revoked, the newest last: whoever has one of them is nobody's neighbour any more. */
+  revokedKeys: z.optional(z.array(publicKey).check(z.maxLength(MAX_REVOKED_KEYS))),
   /** To a heartbeat: a link that is hardly known, over which this depot shall fetch so many bytes now. */
   test: z.optional(
     z.object({ from: depotId, bytes: z.number().check(z.int(), z.minimum(1), z.maximum(MAX_TEST_BYTES)) }),

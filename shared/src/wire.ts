@@ -72,7 +72,7 @@ export const HEADERS = {
   ticket: 'longhaul-ticket',
   chain: 'longhaul-chain',
   proof: 'longhaul-proof',
-  /** Told to a caller whose tunnel stands: which proofs are taken beside signatures. */
+  /** Told to a caller whose tunnel stands: which proofs are taken beside signatures. Told to a master: how answers are to be proved. */
   proofs: 'longhaul-proofs',
   /** Stable error code of a refusal. */
   error: 'longhaul-error',
@@ -302,7 +302,8 @@ export function parseConnectTarget(rawTarget: string): Result<Authority> {
 //     Longhaul-Time: <Unix time in ms>
 //     Longhaul-Sequence: <epoch> <number>
 //     Longhaul-Signature: <Ed25519 signature, base64url>
-//     Longhaul-Enrolment: <HMAC-SHA256 under the enrolment secret, base64url>     (registrations only)
+//     Longhaul-Enrolment: <HMAC-SHA256 under the enrolment secret, base64url>     (registrations of depots that have it)
+//     Longhaul-Proofs: overlay-key                                               (depots that have joined with a token)
 //
 // The time bounds how long a recorded request could be of use. Order comes from the sequence alone, so a clock may be set.
 
@@ -344,7 +345,17 @@ export function signedRequestText(
   ].join('\n');
 }
 
-/** The bytes under the enrolment secret's MAC with which a master's answer proves itself and its freshness. */
+/** Value of a request's `Longhaul-Proofs`: the answer is to be signed with the overlay's key. */
+export const OVERLAY_KEY = 'overlay-key';
+/** What the overlay's key is worked out of the enrolment secret for. */
+export const OVERLAY_KEY_PURPOSE = `longhaul-overlay-key-${PROTOCOL_VERSION}`;
+
+/** The bytes that a depot's new key signs, so that nobody takes another one's public key for his. */
+export function newKeyText(depot: string, oldKey: string, newKey: string): string {
+  return [`longhaul-new-key-${PROTOCOL_VERSION}`, depot, oldKey, newKey].join('\n');
+}
+
+/** The bytes with which a master's answer proves itself and its freshness: under the enrolment secret's MAC, or signed with the overlay's key. */
 export function signedAnswerText(requestSignature: string, bodySha256: string): string {
   return [`longhaul-answer-${PROTOCOL_VERSION}`, requestSignature, bodySha256].join('\n');
 }

@@ -1,4 +1,10 @@
-import { type Authority, type DepotEntry, type Directory, directorySchema } from '@longhaul/shared';
+import {
+  type Authority,
+  type DepotEntry,
+  type Directory,
+  directorySchema,
+  MAX_REVOKED_KEYS,
+} from '@longhaul/shared';
 import { parseJson, type StateFolder, type VerifySignature, verifierFor } from '@longhaul/shared/service';
 
 const CACHE_FILE = 'directory.json';
@@ -16,6 +22,8 @@ export class DepotDirectory {
   /** By public key: most directories bring the keys of the one before. */
   #verifiers = new Map<string, VerifySignature>();
   #masterUrls: readonly string[] = [];
+  /** Keys that some master has revoked, the newest last. One that has not heard of it yet does not bring them back. */
+  #revoked: readonly string[] = [];
 
   constructor(state: StateFolder) {
     this.#state = state;
@@ -27,7 +35,8 @@ export class DepotDirectory {
   /** Takes over a directory that has been proved to come from the master, at once; resolves when it is kept. */
   async update(directory: Directory): Promise<void> {
     this.#apply(directory);
-    const text = JSON.stringify(directory);
+    const revoked = this.#revoked.length > 0 ? { revokedKeys: [...this.#revoked] } : {};
+    const text = JSON.stringify({ ...directory, ...revoked });
     if (text === this.#kept) return;
     await this.#state.save(CACHE_FILE, text);
     this.#kept = text;
@@ -62,12 +71,18 @@ export class DepotDirectory {
   }
 
   #apply(directory: Directory): void {
-    this.#depots = new Map(directory.depots.map((entry) => [entry.id, entry]));
+    const told = directory.revokedKeys ?? [];
+    this.#revoked = [...new Set([...this.#revoked.filter((key) => !told.includes(key)), ...told])].slice(
+      -MAX_REVOKED_KEYS,
+    );
+    const revoked = new Set(this.#revoked);
+    const depots = directory.depots.filter(({ publicKey }) => !revoked.has(publicKey));
+    this.#depots = new Map(depots.map((entry) => [entry.id, entry]));
     const before = this.#verifiers;
     this.#verifiers = new Map();
     this.#depotKeys = this.#keyTable(
       before,
-      directory.depots.map((entry) => [entry.id, entry.publicKey]),
+      depots.map((entry) => [entry.id, entry.publicKey]),
     );
     this.#masterKeys = this.#keyTable(
       before,

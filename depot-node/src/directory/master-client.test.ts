@@ -5,6 +5,7 @@ import { createDial } from '../sockets/dial.ts';
 import { Trust } from '../sockets/trust.ts';
 import { startTestMaster, type TestMaster } from '../testing/test-master.ts';
 import { MasterClient } from './master-client.ts';
+import { proofOf } from './masters-proof.ts';
 
 let master: TestMaster;
 let client: MasterClient;
@@ -31,7 +32,7 @@ function clientOf(masterUrl: string, otherMasters: () => readonly string[] = () 
     masterUrl,
     otherMasters,
     identity: { id: 'd1', publicKey: 'A'.repeat(43), sign: () => 'x'.repeat(86), agree: () => undefined },
-    enrolmentSecret: master.secret,
+    proof: proofOf(master.secret, { read: () => undefined }),
     dial: async (target, signal) => {
       const dialled = await dial(target, signal);
       dialledSockets.push(dialled.socket);

@@ -4,14 +4,19 @@ import {
   CLOCK_SKEW_SECONDS,
   type Directory,
   directorySchema,
+  type EnrolledAnswer,
   type ErrorCode,
+  enrolledAnswerSchema,
   type FollowUpRequest,
   followUpAnswerSchema,
   HEADERS,
   type HeartbeatRequest,
   isWireErrorCode,
+  type JoinRequest,
   LonghaulError,
   MAX_LISTED_DEPOTS,
+  type NewKeyRequest,
+  newKeyText,
   type RegisterRequest,
   type TrialAnswer,
   trialAnswerSchema,
@@ -20,7 +25,6 @@ import {
   authorityOf,
   awaitAnswer,
   headerOf,
-  isAnswerProved,
   parseJson,
   request,
   signRequest,
@@ -31,6 +35,7 @@ import type { Dial } from '../sockets/dial.ts';
 import { secure } from '../sockets/secure.ts';
 import type { Trust } from '../sockets/trust.ts';
 import { MasterChoice } from './master-choice.ts';
+import type { MastersProof } from './masters-proof.ts';
 
 /** A directory of a thousand depots is about 200 KB. */
 const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
@@ -54,13 +59,13 @@ interface MasterClientComponents {
   readonly otherMasters?: () => readonly string[];
   readonly identity: Identity;
   /** Read for each exchange, so that it may be replaced. */
-  readonly enrolmentSecret: string;
+  readonly proof: MastersProof;
   readonly dial: Dial;
   readonly trust: Trust;
   readonly nowMs: () => number;
 }
 
-/** A depot's conversation with its master, or while that is away with another one. Every answer is proved by the enrolment secret, whatever carried it. */
+/** A depot's conversation with its master, or while that is away with another one. Every answer is proved, whatever carried it. */
 export class MasterClient {
   readonly #components: MasterClientComponents;
   readonly #epoch = randomBytes(EPOCH_BYTES).toString('base64url');
@@ -78,16 +83,33 @@ export class MasterClient {
 
   /** Registers address and key. Rejects with the master's code, `master-unreachable` or `master-bad-answer`. */
   async register(self: Omit<RegisterRequest, 'id' | 'publicKey'>): Promise<Directory> {
-    const { identity, enrolmentSecret } = this.#components;
+    const { identity } = this.#components;
     const body: RegisterRequest = { id: identity.id, publicKey: identity.publicKey, ...self };
-    return this.#post(directorySchema, '/v1/depots', body, { enrolmentSecret });
+    return this.#post(directorySchema, '/v1/depots', body, { isEnrolment: true });
   }
 
   /** What the master would say to this registration; it changes nothing. Rejects as `register` does. */
   async tryRegistration(self: Omit<RegisterRequest, 'id' | 'publicKey'>): Promise<TrialAnswer> {
-    const { identity, enrolmentSecret } = this.#components;
+    const { identity } = this.#components;
     const body: RegisterRequest = { id: identity.id, publicKey: identity.publicKey, ...self };
-    return this.#post(trialAnswerSchema, '/v1/depots/trial', body, { enrolmentSecret });
+    return this.#post(trialAnswerSchema, '/v1/depots/trial', body, { isEnrolment: true });
+  }
+
+  /** Lets the master know this depot's key by a token, which signs in the proof. Rejects as `register` does. */
+  async join(site: string, token: string): Promise<EnrolledAnswer> {
+    const { id, publicKey } = this.#components.identity;
+    const body: JoinRequest = { id, publicKey, site, token };
+    return this.#post(enrolledAnswerSchema, '/v1/depots/join', body, { isEnrolment: true });
+  }
+
+  /** Lets the master know another key in the place of `before`. Rejects as `register` does. */
+  async renewKey(
+    before: string,
+    { publicKey, sign }: Pick<Identity, 'publicKey' | 'sign'>,
+  ): Promise<EnrolledAnswer> {
+    const signature = sign(newKeyText(this.#components.identity.id, before, publicKey));
+    const body: NewKeyRequest = { publicKey, signature };
+    return this.#post(enrolledAnswerSchema, this.#pathOf('key'), body);
   }
 
   /** Reports load and measurements; gives the current directory. */
@@ -121,20 +143,15 @@ export class MasterClient {
     schema: Schema,
     path: string,
     value: object,
-    { enrolmentSecret, isKept = false }: { enrolmentSecret?: string; isKept?: boolean } = {},
+    { isEnrolment = false, isKept = false }: { isEnrolment?: boolean; isKept?: boolean } = {},
   ): Promise<z.output<Schema>> {
     const urls = this.#choice.inTurn();
     let first: LonghaulError | undefined;
     for (const [index, url] of urls.entries()) {
       const timeoutMs = index < urls.length - 1 ? TURN_TIMEOUT_MS : ANSWER_TIMEOUT_MS;
       try {
-        const answer = await this.#postTo(
-          { masterUrl: url, timeoutMs, isKept },
-          schema,
-          path,
-          value,
-          enrolmentSecret,
-        );
+        const call = { masterUrl: url, timeoutMs, isKept, isEnrolment };
+        const answer = await this.#postTo(call, schema, path, value);
         this.#choice.noteAnswer(url);
         return answer;
       } catch (failure) {
@@ -149,18 +166,19 @@ export class MasterClient {
   }
 
   async #postTo<Schema extends z.ZodMiniType>(
-    { masterUrl, timeoutMs, isKept }: MasterCall,
+    { masterUrl, timeoutMs, isKept, isEnrolment }: MasterCall,
     schema: Schema,
     path: string,
     value: object,
-    enrolmentSecret?: string,
   ): Promise<z.output<Schema>> {
-    const { identity, nowMs } = this.#components;
+    const { identity, proof, nowMs } = this.#components;
     const body = JSON.stringify(value);
     const signed = () => {
       this.#sequence += 1;
       const stamp = { timeMs: nowMs(), epoch: this.#epoch, sequence: this.#sequence };
-      return signRequest({ method: 'POST', path, stamp, body }, identity.sign, enrolmentSecret);
+      const enrolment = isEnrolment ? proof.enrolment : undefined;
+      const request = { method: 'POST', path, stamp, body };
+      return { ...signRequest(request, identity.sign, enrolment), ...proof.headers };
     };
     let headers = signed();
     const line = isKept ? this.#takeLine(masterUrl) : undefined;
@@ -168,7 +186,8 @@ export class MasterClient {
     const kept =
       line && (await this.#exchangeOver(line, masterUrl, path, body, headers).catch(() => undefined));
     if (line && !kept) headers = signed();
-    const answer = kept ?? (await this.#exchange({ masterUrl, timeoutMs, isKept }, path, body, headers));
+    const answer =
+      kept ?? (await this.#exchange({ masterUrl, timeoutMs, isKept, isEnrolment }, path, body, headers));
     if (answer.status !== 200) {
       const code =
         answer.error !== undefined && isWireErrorCode(answer.error) ? answer.error : 'master-bad-answer';
@@ -177,7 +196,7 @@ export class MasterClient {
       });
     }
     const signature = headers[HEADERS.signature] ?? '';
-    if (!isAnswerProved(this.#components.enrolmentSecret, signature, answer.text, answer.proof))
+    if (!proof.isProved(signature, answer.text, answer.proof))
       throw new LonghaulError('master-bad-answer', { detail: 'its proof is wrong' });
     const read = schema.safeParse(parseJson(answer.text));
     if (!read.success) throw new LonghaulError('master-bad-answer', { detail: 'it does not fit' });
@@ -276,6 +295,8 @@ interface MasterCall {
   readonly timeoutMs: number;
   /** Whether the next exchange may come over the same connection. */
   readonly isKept: boolean;
+  /** Whether it says that this depot may be one. */
+  readonly isEnrolment: boolean;
 }
 
 interface MasterAnswer {

@@ -5,6 +5,7 @@ import { createDial } from '../sockets/dial.ts';
 import { Trust } from '../sockets/trust.ts';
 import { startTestMaster, type TestMaster } from '../testing/test-master.ts';
 import { MasterClient } from './master-client.ts';
+import { proofOf } from './masters-proof.ts';
 import { Membership, type MembershipState } from './membership.ts';
 
 /** No heartbeat comes by itself while a test runs. */
@@ -37,7 +38,7 @@ function memberWith(enrolmentSecret: string): Membership {
     client: new MasterClient({
       masterUrl: master.url,
       identity: { id: 'd1', publicKey: key.publicKey, sign, agree: () => undefined },
-      enrolmentSecret,
+      proof: proofOf(enrolmentSecret, { read: () => undefined }),
       dial: createDial({
         resolve: async (host) => [host],
         policy: { ports: [], allow: [] },

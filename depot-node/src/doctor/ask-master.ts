@@ -1,8 +1,10 @@
+import { existsSync } from 'node:fs';
 import { depotBaseUrl, type RegisterRequest, type TrialAnswer } from '@longhaul/shared';
-import { authorityOf, awaitAnswer, request } from '@longhaul/shared/service';
+import { authorityOf, awaitAnswer, openStateFolder, request } from '@longhaul/shared/service';
 import type { DepotFiles } from '../config-file.ts';
 import { AddressChallenges } from '../directory/address-challenges.ts';
 import { MasterClient } from '../directory/master-client.ts';
+import { proofOf } from '../directory/masters-proof.ts';
 import { identityForTrial } from '../identity.ts';
 import { createResolver } from '../names/resolver.ts';
 import { createDial, type Dial } from '../sockets/dial.ts';
@@ -52,10 +54,14 @@ export function createAskMaster(files: DepotFiles, nowMs: () => number): AskMast
 async function tryRegistration(files: DepotFiles, dial: Dial, nowMs: () => number): Promise<Trial> {
   const { config, stateDir, enrolmentSecret, tls, trustedAuthorities } = files;
   const identity = identityForTrial(config.id, stateDir);
+  const proof = proofOf(
+    enrolmentSecret,
+    existsSync(stateDir) ? openStateFolder(stateDir) : { read: () => undefined },
+  );
   const client = new MasterClient({
     masterUrl: config.master.url,
     identity,
-    enrolmentSecret,
+    proof,
     dial,
     trust: new Trust(trustedAuthorities),
     nowMs,

@@ -106,12 +106,12 @@ export async function startTestMaster(ownPort = 0): Promise<TestMaster> {
       }
       const sent = await readText(request);
       const body: unknown = JSON.parse(sent);
-      const { stamp, signature = '', enrolmentMac } = readClaims(request);
+      const { stamp, signature = '', enrolment } = readClaims(request);
       requests.push({ path, body, stamp });
       await master.beforeAnswer(path);
       const isStranger =
         REGISTRATIONS.has(path) &&
-        !(stamp && isEnrolled({ method: 'POST', path, stamp, body: sent }, enrolmentMac, secret));
+        !(stamp && isEnrolled({ method: 'POST', path, stamp, body: sent }, enrolment, secret));
       const { status, body: answerBody, code } = isStranger ? STRANGER : answer(path, body);
       const text = JSON.stringify(answerBody);
       const error = code === undefined ? {} : { [HEADERS.error]: code };

@@ -1,6 +1,9 @@
 import { ok } from '@longhaul/shared';
 import { DepotSources, generateKeyPair } from '@longhaul/shared/service';
 import { expect, test } from 'vitest';
+import { EnrolmentBook } from '../enrolment/enrolment-book.ts';
+import { ENROLMENT_FACTS } from '../enrolment/enrolment-facts.ts';
+import { MemoryEnrolmentStore } from '../enrolment/enrolment-store.ts';
 import { Facts } from '../facts/facts.ts';
 import { AddressProver } from './address-prover.ts';
 import { DEPOT_FACTS } from './depot-facts.ts';
@@ -15,8 +18,10 @@ const place = (id: string) => ({ id, publicKey, host: '127.0.0.1', port: 7000, t
 async function setUp(honest: readonly string[]) {
   const clock = { ms: 0 };
   const asked: string[] = [];
+  const facts = new Facts({ kinds: [...DEPOT_FACTS, ...ENROLMENT_FACTS] });
   const registry = new DepotRegistry({
-    facts: new Facts({ kinds: DEPOT_FACTS }),
+    facts,
+    enrolment: new EnrolmentBook({ facts, store: new MemoryEnrolmentStore(), emit: () => {} }),
     store: new MemoryDepotStore(),
     heartbeatSeconds: 5,
     addresses: { ports: [], allow: [], overlayNetworks: ['127.0.0.0/8'] },

@@ -1,9 +1,8 @@
 import { DEPOT_ID } from '@longhaul/shared';
 import * as z from 'zod';
+import { DEPOT_OWNED, MAX_DEPOTS } from '../enrolment/enrolment-facts.ts';
 import type { FactKind } from '../facts/fact.ts';
 
-/** Depots of one overlay; a directory of so many is about 200 KB. */
-export const MAX_DEPOTS = 1_000;
 /** Characters of a process's epoch, or of an address, that somebody else may have made. */
 const MAX_NAME_CHARS = 300;
 
@@ -32,13 +31,6 @@ export const DEPOT_REGISTERED = {
   ...ofDepots,
   name: 'depot-registered',
   schema: record,
-} satisfies FactKind<unknown>;
-
-/** The key that a depot's id belongs to for good: it has proved an address once. */
-export const DEPOT_OWNED = {
-  ...ofDepots,
-  name: 'depot-owned',
-  schema: z.looseObject({ publicKey: name }),
 } satisfies FactKind<unknown>;
 
 /** Where a depot has answered with its key when it was registered so. */

@@ -1,6 +1,9 @@
 import { ok, type RegisterRequest } from '@longhaul/shared';
 import { generateKeyPair } from '@longhaul/shared/service';
 import { expect, test } from 'vitest';
+import { EnrolmentBook } from '../enrolment/enrolment-book.ts';
+import { ENROLMENT_FACTS } from '../enrolment/enrolment-facts.ts';
+import { MemoryEnrolmentStore } from '../enrolment/enrolment-store.ts';
 import { Facts } from '../facts/facts.ts';
 import { DEPOT_FACTS } from './depot-facts.ts';
 import { DepotRegistry } from './depot-registry.ts';
@@ -11,8 +14,10 @@ const { publicKey } = generateKeyPair();
 const depot = (id: string): RegisterRequest => ({ id, publicKey, host: '127.0.0.1', port: 7000, tls: false });
 
 test('a full registry takes no more depots, but one that was never there makes room', async () => {
+  const facts = new Facts({ kinds: [...DEPOT_FACTS, ...ENROLMENT_FACTS] });
   const registry = new DepotRegistry({
-    facts: new Facts({ kinds: DEPOT_FACTS }),
+    facts,
+    enrolment: new EnrolmentBook({ facts, store: new MemoryEnrolmentStore(), emit: () => {} }),
     store: new MemoryDepotStore(),
     heartbeatSeconds: 5,
     addresses: POLICY,

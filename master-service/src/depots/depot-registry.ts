@@ -15,8 +15,11 @@ import {
   type Standing,
 } from '@longhaul/shared';
 import { CLIENT, ORIGIN } from '../config.ts';
+import type { EnrolmentBook } from '../enrolment/enrolment-book.ts';
+import { DEPOT_ENROLLED, DEPOT_KEY_REVOKED, DEPOT_OWNED, MAX_DEPOTS } from '../enrolment/enrolment-facts.ts';
+import { newestOf } from '../facts/fact.ts';
 import type { Facts } from '../facts/facts.ts';
-import { DEPOT_FACTS, DEPOT_OWNED, DEPOT_PROVED, DEPOT_REGISTERED, MAX_DEPOTS } from './depot-facts.ts';
+import { DEPOT_FACTS, DEPOT_PROVED, DEPOT_REGISTERED } from './depot-facts.ts';
 import type { DepotRecord, DepotStore } from './depot-store.ts';
 import { FailureRate } from './failure-rate.ts';
 import { type DepotState, RegisteredDepot } from './registered-depot.ts';
@@ -37,8 +40,12 @@ export interface DepotView extends DepotRecord {
   readonly problem: ErrorCode | undefined;
 }
 
+/** Whose key counts. */
+type Enrolment = Pick<EnrolmentBook, 'keyOf' | 'isRevoked'>;
+
 interface DepotRegistryInit {
   readonly facts: Facts;
+  readonly enrolment: Enrolment;
   readonly store: DepotStore;
   readonly heartbeatSeconds: number;
   readonly addresses: AddressPolicy;
@@ -47,6 +54,7 @@ interface DepotRegistryInit {
 /** All registered depots: a replica of the facts about them, and the rules by which this master takes new ones in. */
 export class DepotRegistry {
   readonly #facts: Facts;
+  readonly #enrolment: Enrolment;
   readonly #store: DepotStore;
   readonly #lostAfterMs: number;
   readonly #policy: AddressPolicy;
@@ -55,8 +63,9 @@ export class DepotRegistry {
   #order: readonly RegisteredDepot[] | undefined;
   readonly #failures: FailureRate;
 
-  constructor({ facts, store, heartbeatSeconds, addresses }: DepotRegistryInit) {
+  constructor({ facts, enrolment, store, heartbeatSeconds, addresses }: DepotRegistryInit) {
     this.#facts = facts;
+    this.#enrolment = enrolment;
     this.#store = store;
     this.#policy = addresses;
     this.#lostAfterMs = MISSED_HEARTBEATS * heartbeatSeconds * 1000;
@@ -64,6 +73,11 @@ export class DepotRegistry {
     for (const kind of DEPOT_FACTS) {
       facts.store.watch(kind, (now, before) => this.#refresh((now ?? before)?.key ?? ''));
     }
+    facts.store.watch(DEPOT_ENROLLED, (now, before) => this.#refresh((now ?? before)?.key ?? ''));
+    facts.store.watch(DEPOT_KEY_REVOKED, (now) => {
+      const revoked = [...this.#depots.values()].filter(({ record }) => record.publicKey === now?.key);
+      for (const { record } of revoked) this.#refresh(record.id);
+    });
   }
 
   /** Reads what earlier runs have kept, for ever. */
@@ -82,7 +96,7 @@ export class DepotRegistry {
 
   /**
    * Adds a depot or changes its address; `depot-key-mismatch` when its id belongs to another key,
-   * `depot-address-not-allowed` where no depot may be, `request-replayed` when the registration was here before,
+   * `depot-key-revoked`, `depot-address-not-allowed` where no depot may be, `request-replayed` when the registration was here before,
    * `depot-registry-full`.
    */
   async register(request: RegisterRequest, stamp: RequestStamp, nowMs: number): Promise<Result<void>> {
@@ -90,10 +104,7 @@ export class DepotRegistry {
     if (!checked.ok) return checked;
     const record = checked.value;
     const known = this.#depots.get(record.id);
-    const depot =
-      known?.record.publicKey === record.publicKey
-        ? known
-        : new RegisteredDepot(record, this.#facts, this.#lostAfterMs);
+    const depot = known?.record.publicKey === record.publicKey ? known : this.#depotOf(record);
     if (!depot.replays.take(stamp, nowMs)) return refuse('request-replayed');
     if (!known) this.#makeRoom(nowMs);
     this.#keep(depot);
@@ -111,10 +122,12 @@ export class DepotRegistry {
     const isLiteral = isAddressLiteral(host.value);
     const refusal = isLiteral ? refuseOverlayAddress(host.value, port, this.#policy) : undefined;
     if (refusal) return refuse(refusal);
+    if (this.#enrolment.isRevoked(publicKey)) return refuse('depot-key-revoked');
     const known = this.#depots.get(id);
-    // An id belongs to the key that has proved an address; before that, to one that is heard of.
-    const isTaken = known && known.record.publicKey !== publicKey && (known.isOwned || known.isHeard(nowMs));
-    if (isTaken) return refuse('depot-key-mismatch');
+    const enrolled = this.#enrolment.keyOf(id);
+    // An id belongs to the key that has joined with a token; to one that has proved an address; before that, to one that is heard of.
+    const isOthers = known && known.record.publicKey !== publicKey && (known.isOwned || known.isHeard(nowMs));
+    if (enrolled === undefined ? isOthers : enrolled !== publicKey) return refuse('depot-key-mismatch');
     const hasRoom =
       known !== undefined || this.#depots.size < MAX_DEPOTS || this.#findGone(nowMs) !== undefined;
     return hasRoom ? ok({ id, publicKey, host: host.value, port, tls }) : refuse('depot-registry-full');
@@ -239,12 +252,29 @@ export class DepotRegistry {
   /** Keeps a depot as its facts are now; one without a registration is none. */
   #refresh(id: string): void {
     const depot = this.#depots.get(id);
-    const registered = depot ? undefined : this.#facts.store.newest(DEPOT_REGISTERED, id);
     depot?.refresh();
+    if (depot && !this.#counts(id, depot.record.publicKey)) {
+      this.#depots.delete(id);
+      this.#order = undefined;
+    }
+    if (this.#depots.has(id)) return;
+    const registrations = this.#facts.store
+      .all(DEPOT_REGISTERED, id)
+      .filter(({ value }) => this.#counts(id, value.publicKey));
+    const registered = newestOf(registrations);
     if (!registered) return;
     const { publicKey, host, port, tls } = registered.value;
-    const record = { id, publicKey, host, port, tls };
-    this.#keep(new RegisteredDepot(record, this.#facts, this.#lostAfterMs));
+    this.#keep(this.#depotOf({ id, publicKey, host, port, tls }));
+  }
+
+  #depotOf(record: DepotRecord): RegisteredDepot {
+    const counts = (publicKey: string) => this.#counts(record.id, publicKey);
+    return new RegisteredDepot(record, this.#facts, this.#lostAfterMs, counts);
+  }
+
+  /** Whether a depot may have this key: it is not revoked, and where one has joined it is that one. */
+  #counts(id: string, publicKey: string): boolean {
+    return (this.#enrolment.keyOf(id) ?? publicKey) === publicKey && !this.#enrolment.isRevoked(publicKey);
   }
 
   /** A depot that was never there and is not heard of. */

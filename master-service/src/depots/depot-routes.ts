@@ -1,21 +1,32 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import {
   DEPOT_ID,
   followUpRequestSchema,
-  HEADERS,
   heartbeatRequestSchema,
+  joinRequestSchema,
   LonghaulError,
+  newKeyRequestSchema,
+  newKeyText,
   type RequestStamp,
   type Result,
   refuse,
   registerRequestSchema,
 } from '@longhaul/shared';
-import { type DepotSources, proveAnswer, readClaims } from '@longhaul/shared/service';
+import { type DepotSources, verifierFor } from '@longhaul/shared/service';
 import { type Request, type Response, Router } from 'express';
+import { CLIENT, ORIGIN } from '../config.ts';
+import {
+  answersBy,
+  checkEnrolment,
+  checkSignature,
+  checkTokenSignature,
+  type ReceivedRequest,
+  readRequest,
+} from '../enrolment/depot-authentication.ts';
+import type { EnrolmentBook } from '../enrolment/enrolment-book.ts';
 import type { EmitEvent } from '../events.ts';
-import { parseBody, readBody, unwrap } from '../http/read-body.ts';
+import { parseBody, unwrap } from '../http/read-body.ts';
 import type { ClientRtts } from '../measuring/client-rtts.ts';
-import { checkEnrolment, checkSignature, type DepotRequest } from './depot-authentication.ts';
 import { DepotLines } from './depot-lines.ts';
 import type { DepotRegistry } from './depot-registry.ts';
 import type { DepotService } from './depot-service.ts';
@@ -23,28 +34,34 @@ import type { DownChecks } from './down-checks.ts';
 
 const REGISTRATION_PATH = '/v1/depots';
 const TRIAL_PATH = '/v1/depots/trial';
+const JOIN_PATH = '/v1/depots/join';
 
 interface DepotRoutesInit {
   readonly service: DepotService;
   readonly registry: DepotRegistry;
   readonly downChecks: Pick<DownChecks, 'suspect'>;
   readonly sources: DepotSources;
+  readonly enrolment: Pick<EnrolmentBook, 'keyOf' | 'tokenKey' | 'join' | 'renewKey'>;
   readonly enrolmentSecret: string;
+  /** Whether who has the secret may register. */
+  readonly takesSecret: boolean;
   readonly clientRtts: Pick<ClientRtts, 'noteDepot'>;
   readonly now: () => number;
   readonly emit: EmitEvent;
 }
 
 /**
- * `POST /v1/depots`, `/v1/depots/trial`, `/v1/depots/<id>/heartbeat`, `/v1/depots/<id>/follow-ups`. Bodies are read raw,
- * because MACs and signatures are over their bytes. Every 2xx answer proves itself with the secret's MAC.
+ * `POST /v1/depots`, `/v1/depots/trial`, `/v1/depots/join`, `/v1/depots/<id>/heartbeat`, `/v1/depots/<id>/follow-ups`, `/v1/depots/<id>/key`.
+ * Bodies are read raw, because MACs and signatures are over their bytes. Every 2xx answer proves itself.
  */
 export function depotRoutes({
   service,
   registry,
   downChecks,
   sources,
+  enrolment,
   enrolmentSecret,
+  takesSecret,
   clientRtts,
   now,
   emit,
@@ -72,13 +89,7 @@ export function depotRoutes({
     });
   };
 
-  const answer = (response: ServerResponse, { claims }: DepotRequest, value: object): void => {
-    const body = Buffer.from(JSON.stringify(value));
-    response.setHeader(HEADERS.signature, proveAnswer(enrolmentSecret, claims.signature ?? '', body));
-    response.setHeader('Cache-Control', 'no-store');
-    response.writeHead(200, { 'Content-Type': 'application/json', 'Content-Length': body.length });
-    response.end(body);
-  };
+  const answer = answersBy(enrolmentSecret);
 
   /** Signed by the key that the id is registered with, fresh, and here for the first time. */
   const authenticate = (request: ReceivedRequest, id: string): Result<RequestStamp> => {
@@ -92,11 +103,15 @@ export function depotRoutes({
     return stamp;
   };
 
-  /** A registration by somebody who has the secret and the key; not looked at any further. */
+  /** A registration by somebody who has the key, and the secret unless the key has joined with a token; not looked at any further. */
   const readRegistration = async (request: IncomingMessage, path: string) => {
     const sent = await readRequest(request, path);
-    unwrap(checkEnrolment(sent, enrolmentSecret, now()));
+    const hasSecret = sent.claims.enrolment !== undefined;
+    if (hasSecret) unwrap(checkEnrolment(sent, enrolmentSecret, now()));
     const registration = unwrap(parseBody(registerRequestSchema, sent.body));
+    // Before the signature: strangers cost nothing but a look-up.
+    const hasJoined = enrolment.keyOf(registration.id) === registration.publicKey;
+    if (!hasJoined && !(hasSecret && takesSecret)) throw new LonghaulError('depot-not-joined');
     const stamp = unwrap(checkSignature(sent, registration.publicKey, now()));
     return { sent, registration, stamp };
   };
@@ -109,6 +124,18 @@ export function depotRoutes({
   post(TRIAL_PATH, async (request, response) => {
     const { sent, registration } = await readRegistration(request, TRIAL_PATH);
     answer(response, sent, await service.tryRegistration(registration, now()));
+  });
+
+  post(JOIN_PATH, async (request, response) => {
+    const sent = await readRequest(request, JOIN_PATH);
+    const joining = unwrap(parseBody(joinRequestSchema, sent.body));
+    unwrap(checkTokenSignature(sent, enrolment.tokenKey(joining.token)));
+    unwrap(checkSignature(sent, joining.publicKey, now()));
+    const { id, publicKey } = joining;
+    if (id === CLIENT || id === ORIGIN)
+      throw new LonghaulError('bad-request', { detail: `${id} cannot be a depot's id` });
+    unwrap(await enrolment.join(joining, now()));
+    answer(response, sent, { id, publicKey });
   });
 
   post('/v1/depots/:id/heartbeat', async (request, response) => {
@@ -130,22 +157,28 @@ export function depotRoutes({
     answer(response, sent, unwrap(service.followUp(id, followUp, now())));
   });
 
+  post('/v1/depots/:id/key', async (request, response) => {
+    const id = idOf(request);
+    const sent = await readRequest(request, request.originalUrl);
+    const { publicKey, signature } = unwrap(parseBody(newKeyRequestSchema, sent.body));
+    const before = enrolment.keyOf(id);
+    if (before === undefined) throw new LonghaulError('depot-not-joined');
+    // Who asks again has the new key already: the answer was lost.
+    const isAgain = before === publicKey && checkSignature(sent, publicKey, now()).ok;
+    if (!isAgain) {
+      unwrap(checkSignature(sent, before, now()));
+      const text = Buffer.from(newKeyText(id, before, publicKey));
+      const isOwned = verifierFor(publicKey)?.(text, Buffer.from(signature, 'base64url')) ?? false;
+      if (!isOwned) throw new LonghaulError('depot-signature-wrong', { detail: 'of the new key' });
+      unwrap(await enrolment.renewKey(id, publicKey, now()));
+    }
+    answer(response, sent, { id, publicKey });
+  });
+
   return router;
 }
 
 /** The id in the path; empty where there is none. */
 function idOf({ params }: Request): string {
   return String(params.id ?? '');
-}
-
-interface ReceivedRequest extends DepotRequest {
-  readonly body: Buffer;
-  /** Where its connection comes from. */
-  readonly from: string;
-}
-
-async function readRequest(request: IncomingMessage, path: string): Promise<ReceivedRequest> {
-  const body = unwrap(await readBody(request));
-  const from = request.socket.remoteAddress ?? '';
-  return { method: 'POST', path, body, claims: readClaims(request), from };
 }

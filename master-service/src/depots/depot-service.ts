@@ -13,6 +13,7 @@ import {
   type TicketClaims,
   type TrialAnswer,
 } from '@longhaul/shared';
+import type { EnrolmentBook } from '../enrolment/enrolment-book.ts';
 import type { EmitEvent } from '../events.ts';
 import type { KnownMasters } from '../keys/known-masters.ts';
 import type { ClientTable } from '../measuring/client-table.ts';
@@ -30,9 +31,13 @@ import type { AddressProver } from './address-prover.ts';
 import type { DepotRegistry } from './depot-registry.ts';
 import type { DownChecks } from './down-checks.ts';
 
+/** Revoked keys in each directory, the newest ones: depots remember them, and this master has none of their owners in it anyway. */
+const TOLD_REVOKED_KEYS = 100;
+
 interface DepotServiceInit {
   readonly registry: DepotRegistry;
   readonly prover: AddressProver;
+  readonly enrolment: Pick<EnrolmentBook, 'revokedKeys'>;
   readonly downChecks: Pick<DownChecks, 'suspect'>;
   readonly links: LinkTable;
   readonly sizes: SizeMemory;
@@ -151,12 +156,14 @@ export class DepotService {
   }
 
   #directory(id: string, nowMs: number): Directory {
-    const { registry, masters } = this.#init;
+    const { registry, enrolment, masters } = this.#init;
+    const revokedKeys = enrolment.revokedKeys(TOLD_REVOKED_KEYS);
     return {
       self: registry.standing(id, nowMs),
       depots: registry.directory(nowMs),
       masterKeys: [...masters.keys()],
       masterUrls: masters.urls(),
+      ...(revokedKeys.length > 0 ? { revokedKeys } : {}),
     };
   }
 }

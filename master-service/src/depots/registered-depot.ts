@@ -9,6 +9,8 @@ import {
   refuse,
   type Standing,
 } from '@longhaul/shared';
+import { DEPOT_OWNED } from '../enrolment/enrolment-facts.ts';
+import { ReplayGuard } from '../enrolment/replay-guard.ts';
 import { type Fact, isYounger, newestOf } from '../facts/fact.ts';
 import type { Facts } from '../facts/facts.ts';
 import { AddressProof } from './address-proof.ts';
@@ -16,14 +18,12 @@ import {
   DEPOT_DOWN,
   DEPOT_HEARD,
   DEPOT_NOT_PROVED,
-  DEPOT_OWNED,
   DEPOT_PROVED,
   DEPOT_REGISTERED,
   DEPOT_TWINS,
 } from './depot-facts.ts';
 import type { DepotRecord, KeptDepot } from './depot-store.ts';
 import { countHeard } from './failure-rate.ts';
-import { ReplayGuard } from './replay-guard.ts';
 
 /** `unproved`: heard of, but it has not answered at its address with its key. Only depots that are `up` are planned with. */
 export type DepotState = 'up' | 'draining' | 'lost' | 'unproved';
@@ -49,6 +49,7 @@ export class RegisteredDepot {
   readonly replays = new ReplayGuard();
   readonly #facts: Facts;
   readonly #lostAfterMs: number;
+  readonly #counts: (publicKey: string) => boolean;
   readonly #proof = new AddressProof();
   #record: DepotRecord;
   /** The key that the id belongs to for good. */
@@ -59,11 +60,17 @@ export class RegisteredDepot {
   /** Whether it was found gone since it was heard last. */
   #isDown = false;
 
-  /** A depot that counts as lost when it has not been heard of for `lostAfterMs`. */
-  constructor(record: DepotRecord, facts: Facts, lostAfterMs: number) {
+  /** A depot that counts as lost when it has not been heard of for `lostAfterMs`. Keys that do not count are as if nobody had registered them. */
+  constructor(
+    record: DepotRecord,
+    facts: Facts,
+    lostAfterMs: number,
+    counts: (publicKey: string) => boolean,
+  ) {
     this.#record = record;
     this.#facts = facts;
     this.#lostAfterMs = lostAfterMs;
+    this.#counts = counts;
     this.refresh();
   }
 
@@ -135,12 +142,13 @@ export class RegisteredDepot {
   refresh(): void {
     const { store } = this.#facts;
     const { id } = this.#record;
-    this.#owner = store.newest(DEPOT_OWNED, id)?.value.publicKey;
+    const counts = ({ value }: { value: { publicKey: string } }) => this.#counts(value.publicKey);
+    this.#owner = newestOf(store.all(DEPOT_OWNED, id).filter(counts))?.value.publicKey;
     this.#heard = store.newest(DEPOT_HEARD, id);
     this.#twins = store.newest(DEPOT_TWINS, id);
     const down = store.newest(DEPOT_DOWN, id);
     this.#isDown = down !== undefined && (!this.#heard || isYounger(down, this.#heard));
-    const registrations = store.all(DEPOT_REGISTERED, id);
+    const registrations = store.all(DEPOT_REGISTERED, id).filter(counts);
     const owners = registrations.filter(({ value }) => value.publicKey === this.#owner);
     const registered = newestOf(owners.length > 0 ? owners : registrations)?.value;
     if (registered && !this.#isHere(registered)) this.#record = recordOf(id, registered);

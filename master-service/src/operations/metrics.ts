@@ -126,6 +126,11 @@ export function createMetrics({
     },
   });
   const originProbes = counter('origin_probes_total', 'Probes of unknown origins, by outcome', ['outcome']);
+  const enrolments = counter(
+    'enrolments_total',
+    'Join tokens made and taken back, depots joined, keys renewed and revoked',
+    ['what'],
+  );
   const factRefusals = counter('facts_refused_total', 'Facts of other masters refused, by code', ['code']);
   const busFailures = counter(
     'bus_failures_total',
@@ -191,6 +196,7 @@ export function createMetrics({
     feedback: ({ verdict, effect }) => feedback.inc({ verdict, effect }),
     refused: ({ code }) => refusals.inc({ code }),
     'plan-spared': () => spared.inc({ answer: 'direct' }),
+    enrolment: ({ what }) => enrolments.inc({ what }),
     'depot-heard': () => heartbeats.inc(),
     'depot-registered': () => registrations.inc(),
     // Counted by its code among the refusals.

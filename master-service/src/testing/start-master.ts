@@ -5,6 +5,7 @@ import type { StateBus } from '../bus/state-bus.ts';
 import { type MasterConfig, readMasterConfig } from '../config.ts';
 import type { AskDepot } from '../depots/ask-depot.ts';
 import { type DepotStore, MemoryDepotStore } from '../depots/depot-store.ts';
+import type { EnrolmentStore } from '../enrolment/enrolment-store.ts';
 import type { MasterEvent } from '../events.ts';
 import type { FactsFile } from '../facts/facts-file.ts';
 import { generateSigningKey, type SigningKey } from '../keys/signing-key.ts';
@@ -35,6 +36,7 @@ interface TestMasterInit {
   readonly depotStore?: DepotStore;
   readonly webDir?: string;
   readonly factsFile?: FactsFile;
+  readonly enrolmentStore?: EnrolmentStore;
   readonly keyFolder?: StateFolder;
   /** What other masters of the test are met on. */
   readonly bus?: StateBus;
@@ -75,6 +77,7 @@ export async function startMaster(init: TestMasterInit = {}): Promise<TestMaster
     now: () => clock.nowMs,
     // Its clock is moved, not set.
     steadyMs: init.steadyMs ?? (() => clock.nowMs),
+    ...(init.enrolmentStore ? { enrolmentStore: init.enrolmentStore } : {}),
     ...(init.keyFolder ? { keyFolder: init.keyFolder } : {}),
     ...(init.factsFile ? { factsFile: init.factsFile } : {}),
     ...(init.bus ? { bus: init.bus } : {}),

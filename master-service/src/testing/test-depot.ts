@@ -1,5 +1,11 @@
-import { encodeBase64url, type HeartbeatRequest } from '@longhaul/shared';
-import { generateKeyPair, type KeyPair, signRequest } from '@longhaul/shared/service';
+import {
+  encodeBase64url,
+  type HeartbeatRequest,
+  type JoinToken,
+  newKeyText,
+  OVERLAY_KEY,
+} from '@longhaul/shared';
+import { generateKeyPair, type KeyPair, keyPairOf, signRequest } from '@longhaul/shared/service';
 import type { TestMaster } from './start-master.ts';
 
 export interface DepotAnswer {
@@ -15,7 +21,7 @@ export interface DepotAnswer {
 
 /** What of a request is not as it should be. */
 interface Faults {
-  readonly secret?: string;
+  readonly secret?: string | undefined;
   readonly timeMs?: number;
   readonly sequence?: number | undefined;
   /** The key that signs. */
@@ -25,6 +31,8 @@ interface Faults {
   /** Sent in place of what was signed. */
   readonly body?: string;
   readonly path?: string;
+  /** Signs with a join token's key. */
+  readonly enrol?: (text: string) => string;
 }
 
 let processes = 0;
@@ -35,6 +43,8 @@ export class TestDepot {
   readonly key: KeyPair;
   readonly #epoch: string;
   #sequence = 0;
+  /** Whether it knows masters by the overlay's key. */
+  #hasJoined = false;
 
   constructor(id: string, key = generateKeyPair()) {
     this.id = id;
@@ -72,6 +82,36 @@ export class TestDepot {
     return this.post(master, to, registration, { secret: master.secret, ...rest });
   }
 
+  /** Registers as a depot does that has joined: without the secret. */
+  registerJoined(master: TestMaster, changes: object = {}): Promise<DepotAnswer> {
+    return this.register(master, changes, { secret: undefined });
+  }
+
+  /** Joins with a token. */
+  join(
+    master: TestMaster,
+    { id: token, seed }: JoinToken,
+    site = this.id,
+    key = this.key,
+  ): Promise<DepotAnswer> {
+    const { id } = this;
+    this.#hasJoined = true;
+    const tokenKey = keyPairOf(Buffer.from(seed, 'base64url'));
+    const enrol = (text: string) => encodeBase64url(tokenKey.sign(text));
+    return this.post(
+      master,
+      '/v1/depots/join',
+      { id, publicKey: key.publicKey, site, token },
+      { key, enrol },
+    );
+  }
+
+  /** Takes another key. */
+  renewKey(master: TestMaster, key: KeyPair, faults: Faults = {}): Promise<DepotAnswer> {
+    const signature = encodeBase64url(key.sign(newKeyText(this.id, this.publicKey, key.publicKey)));
+    return this.post(master, `/v1/depots/${this.id}/key`, { publicKey: key.publicKey, signature }, faults);
+  }
+
   /** Asks what would come of a registration. */
   tryRegistration(master: TestMaster, changes: object = {}, faults: Faults = {}): Promise<DepotAnswer> {
     return this.register(master, changes, { to: '/v1/depots/trial', ...faults });
@@ -106,7 +146,8 @@ export class TestDepot {
     const body = JSON.stringify(value);
     const stamp = { timeMs, epoch: this.#epoch, sequence: faults.sequence ?? this.nextSequence() };
     const sign = (text: string) => encodeBase64url(key.sign(text));
-    const headers = signRequest({ method: 'POST', path, stamp, body }, sign, secret);
+    const signed = signRequest({ method: 'POST', path, stamp, body }, sign, faults.enrol ?? secret);
+    const headers = this.#hasJoined ? { ...signed, 'longhaul-proofs': OVERLAY_KEY } : signed;
     return post(`${master.url}${faults.path ?? path}`, faults.body ?? body, headers);
   }
 }

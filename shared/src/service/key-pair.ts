@@ -29,6 +29,16 @@ export function generateKeyPair(): KeyPair {
   return keyPair(generateKeyPairSync('ed25519').privateKey);
 }
 
+/** PKCS #8 of an Ed25519 key (RFC 8410), up to its seed of 32 bytes. */
+const PKCS8_HEAD = Buffer.from('302e020100300506032b657004220420', 'hex');
+
+/** The key pair of a seed of 32 bytes: always the same one. */
+export function keyPairOf(seed: Uint8Array): KeyPair {
+  if (seed.length !== 32) throw new RangeError('a seed has 32 bytes');
+  const key = Buffer.concat([PKCS8_HEAD, seed]);
+  return keyPair(createPrivateKey({ key, format: 'der', type: 'pkcs8' }));
+}
+
 /** Reads a key pair that `toPem` gave; throws `config-invalid` that calls it `name` for anything else. */
 export function parseKeyPair(pem: string, name: string): KeyPair {
   try {

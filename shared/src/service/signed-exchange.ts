@@ -1,9 +1,12 @@
 /** How a depot's requests to its master, and the answers to them, are dated, signed and proved; both halves. */
+import { hkdfSync } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import { decodeBase64url } from '../base64url.ts';
+import { decodeBase64url, encodeBase64url } from '../base64url.ts';
 import {
   formatSequence,
   HEADERS,
+  OVERLAY_KEY,
+  OVERLAY_KEY_PURPOSE,
   parseStamp,
   type RequestStamp,
   signedAnswerText,
@@ -11,7 +14,7 @@ import {
 } from '../wire.ts';
 import { type Content, isMacOf, macOf, sha256Text } from './digests.ts';
 import { headerOf } from './incoming-message.ts';
-import { verifierFor } from './key-pair.ts';
+import { type KeyPair, keyPairOf, verifierFor } from './key-pair.ts';
 
 export interface StampedRequest {
   readonly method: string;
@@ -26,20 +29,27 @@ export interface RequestClaims {
   /** `undefined` where time or sequence are missing or damaged. */
   readonly stamp: RequestStamp | undefined;
   readonly signature: string | undefined;
-  readonly enrolmentMac: string | undefined;
+  /** The MAC under the enrolment secret or, of a request to join, the signature by the token's key. */
+  readonly enrolment: string | undefined;
+  /** Whether the answer is to be signed with the overlay's key: the depot has no secret. */
+  readonly wantsOverlayKey: boolean;
 }
 
 /** Makes a text's signature, base64url. */
-type Sign = (text: string) => string;
+export type Sign = (text: string) => string;
 
-/** The headers that date and sign a request; a registration is under the enrolment secret's MAC as well. */
-export function signRequest(request: StampedRequest, sign: Sign, enrolmentSecret?: string) {
+/**
+ * The headers that date and sign a request. A registration is under the enrolment secret's MAC as well, where the depot has the secret; a
+ * request to join is signed with the token's key, too.
+ */
+export function signRequest(request: StampedRequest, sign: Sign, enrolment?: string | Sign) {
   const text = signedText(request);
+  const enrol = typeof enrolment === 'string' ? (signed: string) => macOf(enrolment, signed) : enrolment;
   return {
     [HEADERS.time]: String(request.stamp.timeMs),
     [HEADERS.sequence]: formatSequence(request.stamp),
     [HEADERS.signature]: sign(text),
-    ...(enrolmentSecret === undefined ? {} : { [HEADERS.enrolment]: macOf(enrolmentSecret, text) }),
+    ...(enrol === undefined ? {} : { [HEADERS.enrolment]: enrol(text) }),
   };
 }
 
@@ -47,7 +57,8 @@ export function readClaims(request: IncomingMessage): RequestClaims {
   return {
     stamp: parseStamp(headerOf(request, HEADERS.time), headerOf(request, HEADERS.sequence)),
     signature: headerOf(request, HEADERS.signature),
-    enrolmentMac: headerOf(request, HEADERS.enrolment),
+    enrolment: headerOf(request, HEADERS.enrolment),
+    wantsOverlayKey: headerOf(request, HEADERS.proofs) === OVERLAY_KEY,
   };
 }
 
@@ -83,6 +94,27 @@ export function isAnswerProved(
   proof: string | undefined,
 ): boolean {
   return isMacOf(secret, signedAnswerText(requestSignature, sha256Text(body)), proof);
+}
+
+/** The key that all masters of an overlay can work out of its enrolment secret, and sign answers with for depots that do not have it. */
+export function overlayKeyOf(secret: string): KeyPair {
+  return keyPairOf(new Uint8Array(hkdfSync('sha256', secret, '', OVERLAY_KEY_PURPOSE, 32)));
+}
+
+/** Signs an answer: only a master of the overlay can answer exactly this request. */
+export function signAnswer(overlayKey: KeyPair, requestSignature: string, body: Content): string {
+  return encodeBase64url(overlayKey.sign(signedAnswerText(requestSignature, sha256Text(body))));
+}
+
+export function isAnswerSigned(
+  overlayPublicKey: string,
+  requestSignature: string,
+  body: Content,
+  proof: string | undefined,
+): boolean {
+  const text = Buffer.from(signedAnswerText(requestSignature, sha256Text(body)));
+  const bytes = decodeBase64url(proof ?? '');
+  return bytes?.length === 64 && (verifierFor(overlayPublicKey)?.(text, bytes) ?? false);
 }
 
 function signedText({ method, path, stamp, body }: StampedRequest): string {

@@ -20,6 +20,8 @@ export interface StateFolder {
   readonly readOrMake: (name: string, make: () => string) => string;
   /** Replaces the file. Of saves that overlap the last one wins. */
   readonly save: (name: string, text: string) => Promise<void>;
+  /** Removes the file, if there is one. For commands: it waits for the disk. */
+  readonly remove: (name: string) => void;
   /** The same for a long text, part by part: nobody need have all of it at once. */
   readonly saveParts: (name: string, parts: Iterable<string>) => Promise<void>;
 }
@@ -59,6 +61,13 @@ export function openStateFolder(path: string): StateFolder {
     },
     save: (name, text) => saveParts(name, [text]),
     saveParts,
+    remove: (name) => {
+      try {
+        rmSync(join(path, name), { force: true });
+      } catch (cause) {
+        throw unusable(join(path, name), cause);
+      }
+    },
   };
 }
 

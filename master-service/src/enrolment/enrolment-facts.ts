@@ -1,0 +1,103 @@
+import { DEPOT_ID, JOIN_TOKEN_ID, PUBLIC_KEY } from '@longhaul/shared';
+import * as z from 'zod';
+import type { FactKind } from '../facts/fact.ts';
+
+/** Depots of one overlay; a directory of so many is about 200 KB. */
+export const MAX_DEPOTS = 1_000;
+/** Join tokens that one master has made and that are remembered at once: an overlay's depots, all at once. */
+const MOST_TOKENS = 1_000;
+/** How long a join token may live at most, and is remembered: nobody keeps one for later. */
+export const LONGEST_TOKEN_MS = 31 * 86_400_000;
+/** Revoked keys that one master has learned of: a few for each depot there can be. They are remembered for ever. */
+const MOST_REVOKED = 4_000;
+
+const publicKey = z.string().regex(PUBLIC_KEY);
+const depot = z.string().regex(DEPOT_ID);
+
+/** Of these there is one for each join token, by its id. */
+const ofTokens = {
+  keys: JOIN_TOKEN_ID,
+  most: MOST_TOKENS,
+  whenFull: 'refuse',
+  lifeMs: LONGEST_TOKEN_MS,
+  // All that is here has a file of its own, which is written at once.
+  isKept: false,
+} as const;
+
+/** A join token that an operator has made: the public half of it, and what it is good for. */
+export const JOIN_TOKEN = {
+  ...ofTokens,
+  name: 'join-token',
+  schema: z.looseObject({
+    publicKey,
+    /** The site whose depots may use it; left out, those of any. */
+    site: depot.optional(),
+    /** The one depot that may use it, also in the place of one with another key; left out, any new one. */
+    depot: depot.optional(),
+    /** From when it was made. */
+    lifeMs: z.number().min(0).max(LONGEST_TOKEN_MS),
+  }),
+} satisfies FactKind<unknown>;
+
+/** A join token that its operator has taken back. */
+export const JOIN_TOKEN_REVOKED = {
+  ...ofTokens,
+  name: 'join-token-revoked',
+  schema: z.looseObject({}),
+} satisfies FactKind<unknown>;
+
+/** Who has joined with a token. Two masters that could not hear each other may have taken it from two. */
+export const JOIN_TOKEN_USED = {
+  ...ofTokens,
+  name: 'join-token-used',
+  schema: z.looseObject({ depot, publicKey }),
+} satisfies FactKind<unknown>;
+
+/** The key of a depot that has joined. */
+export const DEPOT_ENROLLED = {
+  keys: DEPOT_ID,
+  most: MAX_DEPOTS,
+  whenFull: 'refuse',
+  lifeMs: Number.POSITIVE_INFINITY,
+  isKept: false,
+  name: 'depot-enrolled',
+  schema: z.looseObject({
+    publicKey,
+    site: depot,
+    /** The token that it has joined with. */
+    token: z.string().regex(JOIN_TOKEN_ID),
+    /** Counts the keys of this depot: the newest one counts. */
+    generation: z.int().min(1),
+  }),
+} satisfies FactKind<unknown>;
+
+/** The key that a depot's id belongs to for good where it has not joined: it has proved an address once. */
+export const DEPOT_OWNED = {
+  keys: DEPOT_ID,
+  most: MAX_DEPOTS,
+  whenFull: 'refuse',
+  lifeMs: Number.POSITIVE_INFINITY,
+  isKept: false,
+  name: 'depot-owned',
+  // Raw Ed25519, base64url.
+  schema: z.looseObject({ publicKey: z.string().max(300) }),
+} satisfies FactKind<unknown>;
+
+/** A key that is nobody's any more, by itself. What is said of it here nobody takes back. */
+export const DEPOT_KEY_REVOKED = {
+  keys: PUBLIC_KEY,
+  most: MOST_REVOKED,
+  whenFull: 'refuse',
+  lifeMs: Number.POSITIVE_INFINITY,
+  isKept: false,
+  name: 'depot-key-revoked',
+  schema: z.looseObject({ depot }),
+} satisfies FactKind<unknown>;
+
+export const ENROLMENT_FACTS: readonly FactKind<unknown>[] = [
+  JOIN_TOKEN,
+  JOIN_TOKEN_REVOKED,
+  JOIN_TOKEN_USED,
+  DEPOT_ENROLLED,
+  DEPOT_KEY_REVOKED,
+];
