@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
@@ -6,11 +7,14 @@ import { connect } from '@nats-io/transport-node';
 import { beforeAll, describe, expect, inject, test } from 'vitest';
 import { parse } from 'yaml';
 import { createTestCa, type TestCa } from '../certificates/test-ca.ts';
+import { startOrigin } from '../overlay/origin-server.ts';
 import { configOf, testFolder } from './service-config.ts';
 import { root, startServiceBy } from './started-service.ts';
 
 const EXAMPLES = join(root, 'docs', 'examples', 'nats');
 const natsServer = inject('natsServer');
+
+const SECRET = 's'.repeat(43);
 
 type OnTestFinished = (end: () => void) => void;
 
@@ -18,6 +22,23 @@ let ca: TestCa;
 beforeAll(async () => {
   ca = await createTestCa({ commonName: 'authority of the bus' });
 });
+
+/** One overlay has one secret. */
+function giveSecret(sites: readonly Site[]): void {
+  for (const { folder } of sites) {
+    mkdirSync(join(folder, 'state'), { mode: 0o700 });
+    writeFileSync(join(folder, 'state', 'enrolment-secret'), SECRET, { mode: 0o600 });
+  }
+}
+
+/** A depot that belongs to a master, in a folder of its own. */
+function startDepot(id: string, masterUrl: string, addresses: object, onTestFinished: OnTestFinished) {
+  const folder = testFolder(onTestFinished);
+  const master = { url: masterUrl, enrolmentSecretFile: 'secret', heartbeatSeconds: 1 };
+  const config = configOf('depot', { id, master, addresses }, folder);
+  writeFileSync(join(folder, 'secret'), SECRET);
+  return startServiceBy('node main.ts', 'depot', config, { onTestFinished });
+}
 
 /** Ports that were free a moment ago: servers must know each other's beforehand. */
 async function freePorts(count: number): Promise<number[]> {
@@ -185,21 +206,13 @@ describe.skipIf(natsServer === '' && !process.env.CI)('sites with the NATS serve
   }) => {
     const sites = await startSites(onTestFinished);
     const [rj, pe] = sites;
-    for (const { folder } of sites) {
-      mkdirSync(join(folder, 'state'), { mode: 0o700 });
-      // One overlay has one secret.
-      writeFileSync(join(folder, 'state', 'enrolment-secret'), `${'s'.repeat(43)}\n`, { mode: 0o600 });
-    }
+    giveSecret(sites);
     const addresses = { overlayNetworks: ['127.0.0.0/8'] };
     const [port = 0] = await freePorts(1);
     const ofRj = { addresses, depots: { heartbeatSeconds: 1 }, listen: { host: '127.0.0.1', port } };
     const one = await startMaster(rj, onTestFinished, {}, ofRj);
     const two = await startMaster(pe, onTestFinished, {}, { addresses, depots: { heartbeatSeconds: 1 } });
-    const depotFolder = testFolder(onTestFinished);
-    const master = { url: one.url, enrolmentSecretFile: 'secret', heartbeatSeconds: 1 };
-    const config = configOf('depot', { id: 'rj', master, addresses }, depotFolder);
-    writeFileSync(join(depotFolder, 'secret'), 's'.repeat(43));
-    await startServiceBy('node main.ts', 'depot', config, { onTestFinished });
+    await startDepot('rj', one.url, addresses, onTestFinished);
     const heard = async (url: string) =>
       Number((await metric(url, 'longhaul_master_heartbeats_total'))?.split(' ')[1]);
     const stateAt = async (url: string) => {
@@ -216,6 +229,65 @@ describe.skipIf(natsServer === '' && !process.env.CI)('sites with the NATS serve
     await expect.poll(() => heard(back.url), { timeout: 30_000 }).toBeGreaterThan(0);
     expect(await stateAt(back.url)).toEqual(['up']);
   }, 90_000);
+
+  test('renew the keys of their masters while files come through depots of both, and every one comes', async ({
+    onTestFinished,
+  }) => {
+    const body = randomBytes(3_000_000);
+    const origin = await startOrigin({ listenHost: '127.0.0.1', content: () => ({ body }) });
+    onTestFinished(() => void origin.close());
+    const sites = await startSites(onTestFinished);
+    giveSecret(sites);
+    const ends = { lossRate: 0, rateBps: 1e9, fixed: true };
+    const more = {
+      addresses: {
+        allow: [{ network: '127.0.0.0/8', ports: [origin.port] }],
+        overlayNetworks: ['127.0.0.0/8'],
+      },
+      origins: [`127.0.0.1:${origin.port}`],
+      depots: { heartbeatSeconds: 1 },
+      keys: { renewSeconds: 2, aheadSeconds: 4 },
+      planner: { explore: { share: 0 } },
+      links: [
+        { ...ends, between: ['client', 'origin'], rttMs: 300, lossRate: 0.02 },
+        { ...ends, between: ['client', 'rj'], rttMs: 1 },
+        { ...ends, between: ['rj', 'pe'], rttMs: 1 },
+        { ...ends, between: ['pe', 'origin'], rttMs: 1 },
+        { ...ends, between: ['rj', 'origin'], rttMs: 290, lossRate: 0.02 },
+        { ...ends, between: ['client', 'pe'], rttMs: 290, lossRate: 0.02 },
+      ],
+    };
+    const [rj, pe] = sites;
+    const masters = [
+      await startMaster(rj, onTestFinished, {}, more),
+      await startMaster(pe, onTestFinished, {}, more),
+    ] as const;
+    const [first, second] = masters;
+    await startDepot('rj', first.url, more.addresses, onTestFinished);
+    await startDepot('pe', second.url, more.addresses, onTestFinished);
+    const keys = masters.map(() => new Set<string>());
+    const failed: string[] = [];
+    const deadlineMs = Date.now() + 90_000;
+    // Whoever downloads from one of the masters; each time another file, so that each time a ticket is signed.
+    const download = async (master: number) => {
+      while (keys.some(({ size }) => size < 2) && Date.now() < deadlineMs) {
+        const url = `${masters[master]?.url}/get/~size=1000000000/http/127.0.0.1:${origin.port}/${randomBytes(6).toString('hex')}`;
+        const { headers } = await fetch(url, { redirect: 'manual' });
+        const location = headers.get('location') ?? '';
+        const ticket = /\?([\w-]+)\.[\w-]+\.[\w-]+/.exec(location)?.[1];
+        if (ticket === undefined) continue;
+        const { kid } = JSON.parse(Buffer.from(ticket, 'base64url').toString()) as { kid: string };
+        keys[master]?.add(kid);
+        const answer = await fetch(location);
+        if (answer.status !== 200) failed.push(`${answer.status} ${answer.headers.get('longhaul-error')}`);
+        else if (!Buffer.from(await answer.arrayBuffer()).equals(body)) failed.push('other bytes');
+      }
+    };
+    await Promise.all([download(0), download(1), download(0), download(1)]);
+    expect(failed).toEqual([]);
+    for (const ofOne of keys) expect(ofOne.size).toBeGreaterThan(1);
+    for (const key of keys.flatMap((ofOne) => [...ofOne])) expect(await keysOf(second.url)).toContain(key);
+  }, 120_000);
 
   test('have files that nats-server takes as they stand', async ({ onTestFinished }) => {
     const folder = testFolder(onTestFinished);

@@ -2,9 +2,11 @@
  * The background: builds its parts and registers every listener at once, so that an event which wakes it finds its
  * listener. What must outlive it is in the browser's storage.
  */
+import type { FeedbackRequest } from '@longhaul/shared';
 import { askLegs } from './ask/ask-legs.ts';
 import { askMaster, isHealthyMaster } from './ask/ask-master.ts';
 import { greetDepot, probeFile } from './ask/probe-file.ts';
+import { tellMaster } from './ask/tell-master.ts';
 import { testMaster } from './ask/test-master.ts';
 import { api } from './browser/browser-api.ts';
 import { browserDiversions, leaveFailedPage, lookAgain } from './browser/diversions.ts';
@@ -35,6 +37,9 @@ import { answerMessages } from './messages/answer-messages.ts';
 import { readStatus } from './messages/read-status.ts';
 import { justDone } from './news/news-of.ts';
 import { showBadge, tellNews } from './news/tell-news.ts';
+import { DirectWatch } from './reports/direct-watch.ts';
+import { reportsOf } from './reports/reports-of.ts';
+import { buildDefaults } from './settings/build-defaults.ts';
 import { readRulesFile, writeRulesFile } from './settings/rules-file.ts';
 import type { Settings } from './settings/settings.ts';
 import { SettingsStore } from './settings/settings-store.ts';
@@ -62,7 +67,7 @@ const DECISION_MS = 3_000;
 const addonId = api.runtime.id;
 const now = Date.now;
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
-const deadline = (): AbortSignal => AbortSignal.timeout(DECISION_MS);
+const deadline = (): AbortSignal => AbortSignal.timeout(buildDefaults.decisionMs ?? DECISION_MS);
 
 const settingsStore = new SettingsStore(api.storage.local, () => void keepInStep());
 const settings = () => settingsStore.get();
@@ -70,13 +75,24 @@ const consent = new ConsentStore(api.storage.local);
 const history = new HistoryStore(api.storage.local);
 const jobs = new JobStore(api.storage.local, (before, after) => {
   void tellNews(before, after, sign);
-  for (const job of justDone(before, after)) void history.add(job);
+  for (const job of justDone(before, after)) {
+    void history.add(job);
+    for (const report of reportsOf(job)) void tell(report);
+  }
 });
 /** Whoever has not said yes has the add-on switched off. */
 const takeSettings = async (): Promise<Settings> => {
   const set = await settings();
   return { ...set, enabled: set.enabled && (await consent.isGiven()) };
 };
+const directWatch = new DirectWatch({ area: api.storage.session, now });
+
+/** Tells the master how a plan of its went, if the user wants that. */
+async function tell(report: FeedbackRequest): Promise<void> {
+  const { enabled, tellsMaster, master } = await takeSettings();
+  if (enabled && tellsMaster && master !== '') await tellMaster(master, report, deadline());
+}
+
 const lastLeft = new LastLeft(api.storage.session);
 const answers = new SeenAnswers(pause);
 const heldKeys = new HeldKeys(now);
@@ -190,6 +206,9 @@ const takeDependencies: TakeDependencies = {
   probeFile,
   greetDepot,
   deadline,
+  plannedDirect: async (download, jobId) => {
+    if ((await settings()).tellsMaster) await directWatch.begin(download, jobId);
+  },
 };
 
 const adoption = new AdoptDownloads({ ...takeDependencies, jobs, way });
@@ -243,11 +262,17 @@ if (names) {
 api.downloads.onChanged.addListener(({ id, filename }) => {
   if (filename?.current) names?.named(id);
   void keeper.follow(id);
+  void followDirect(id);
   void mend.follow(id);
 });
 api.permissions.onAdded.addListener(() => void keepInStep());
 api.permissions.onRemoved.addListener(() => void keepInStep());
 api.downloads.onErased.addListener((id) => void keeper.follow(id));
+
+async function followDirect(id: number): Promise<void> {
+  const report = await directWatch.follow(await downloads.get(id));
+  if (report) await tell(report);
+}
 
 const linkDependencies: LinkDependencies = {
   downloads,

@@ -11,6 +11,7 @@ import { FeedbackService } from './feedback/feedback-service.ts';
 import { answerRefusal } from './http/answer-refusal.ts';
 import { setSecurityHeaders } from './http/security-headers.ts';
 import type { Knowledge } from './knowledge.ts';
+import type { ClientRtts } from './measuring/client-rtts.ts';
 import type { Health } from './operations/health.ts';
 import type { MasterMetrics } from './operations/metrics.ts';
 import { operationsRoutes } from './operations/operations-routes.ts';
@@ -28,6 +29,7 @@ interface ApiInit {
   readonly downloads: Downloads;
   readonly service: DepotService;
   readonly sources: DepotSources;
+  readonly clientRtts: ClientRtts;
   readonly whereabouts: WhereaboutsLookUp;
   readonly prefixFiles: PrefixFiles;
   readonly health: Health;
@@ -64,7 +66,8 @@ export function createApi(init: ApiInit): Express {
 }
 
 function routersOf(init: ApiInit): readonly express.Router[] {
-  const { knowledge, downloads, service, sources, enrolmentSecret, whereabouts, now, emit } = init;
+  const { knowledge, downloads, service, sources, clientRtts, enrolmentSecret, whereabouts, now, emit } =
+    init;
   const { masters, registry, links, wishes } = knowledge;
   const { plans, legs, jobs, outcomes, downChecks } = downloads;
   const { metricsNetworks, note = null } = init.config;
@@ -75,11 +78,17 @@ function routersOf(init: ApiInit): readonly express.Router[] {
     ...(problem ? { problem } : {}),
   });
   return [
-    depotRoutes({ service, registry, downChecks, sources, enrolmentSecret, now, emit }),
-    planRoutes({ plans, legs, now, emit }),
+    depotRoutes({ service, registry, downChecks, sources, enrolmentSecret, clientRtts, now, emit }),
+    planRoutes({ plans, legs, clientRtts, now, emit }),
     outcomeRoutes({ outcomes, metricsNetworks }),
     feedbackRoutes({
-      service: new FeedbackService({ jobs, book: wishes, outcomeOf, emit }),
+      service: new FeedbackService({
+        jobs,
+        book: wishes,
+        outcomeOf,
+        onMeasured: (job, measured) => outcomes.noteClient(job, measured),
+        emit,
+      }),
       book: wishes,
       metricsNetworks,
       now,

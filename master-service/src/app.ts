@@ -4,6 +4,7 @@ import {
   authorityOf,
   ConnectionLimiter,
   DepotSources,
+  type StateFolder,
   type TlsMaterial,
 } from '@longhaul/shared/service';
 import { createApi } from './api.ts';
@@ -22,9 +23,12 @@ import { FactExchange } from './facts/fact-exchange.ts';
 import { FactKeeper } from './facts/fact-keeper.ts';
 import type { FactsFile } from './facts/facts-file.ts';
 import { HttpServer, type Listening } from './http/http-server.ts';
-import { masterKeyOf, type SigningKey } from './keys/signing-key.ts';
+import { KeyRing } from './keys/key-ring.ts';
+import type { SigningKey } from './keys/signing-key.ts';
 import { createKnowledge } from './knowledge.ts';
+import { ClientRtts } from './measuring/client-rtts.ts';
 import { IdleLinks } from './measuring/idle-links.ts';
+import { createRttReader } from './measuring/read-rtt.ts';
 import { Health } from './operations/health.ts';
 import { createMetrics } from './operations/metrics.ts';
 import { OverlayPlaces } from './policy/overlay-places.ts';
@@ -33,12 +37,17 @@ import { WhereaboutsLookUp } from './prefixes/whereabouts.ts';
 import { createGetHandler } from './redirect/get-handler.ts';
 import { EntryGroups } from './tickets/entry-groups.ts';
 
+/** The name of a master that no others are met by. */
+const ALONE = 'here';
 /** Of all connections, kept for depots: each has one at a time. */
 const RESERVED_SHARE = 0.05;
 
 export interface MasterDeps {
   readonly config: MasterConfig;
+  /** What signs until it is renewed. */
   readonly signingKey: SigningKey;
+  /** Where further keys outlive the process; left out, they do not. */
+  readonly keyFolder?: StateFolder;
   readonly enrolmentSecret: string;
   readonly depotStore: DepotStore;
   readonly tls?: TlsMaterial;
@@ -87,6 +96,7 @@ export function createMaster(deps: MasterDeps): Master {
   const { config, signingKey, enrolmentSecret, now } = deps;
   let listening: Listening | undefined;
   let closing: Promise<void> | undefined;
+  const steadyMs = deps.steadyMs ?? (() => performance.now());
   // Port 0 in the public URL stands for the port really bound.
   const publicUrl = (): string =>
     config.publicUrl?.replace(/:0$/, `:${listening?.port}`) ?? listening?.url ?? '';
@@ -99,7 +109,7 @@ export function createMaster(deps: MasterDeps): Master {
       onConnected: (server) => emit({ type: 'bus-connected', server }),
       onFailed: (code, detail) => emit({ type: 'bus-failed', code, detail }),
     });
-  const bus = deps.bus ?? nats ?? new InProcessBus(signingKey.keyId);
+  const bus = deps.bus ?? nats ?? new InProcessBus(ALONE);
   const knowledge = createKnowledge({
     config,
     depotStore: deps.depotStore,
@@ -109,6 +119,22 @@ export function createMaster(deps: MasterDeps): Master {
   });
   const { facts, masters, registry, links, measured } = knowledge;
   const groups = new EntryGroups(config.entryGroups);
+  const announce = () => masters.announce(publicUrl(), keys.published, now());
+  const keys = new KeyRing({
+    first: signingKey,
+    state: deps.keyFolder,
+    renewMs: config.keys.renewSeconds * 1000,
+    aheadMs: config.keys.aheadSeconds * 1000,
+    lifeMs: config.tickets.lifeSeconds * 1000,
+    canTell: () => bus.status().isConnected,
+    now,
+    steadyMs,
+    onPublished: () => {
+      announce();
+      emit({ type: 'keys-published', keyId: keys.current.keyId, keys: keys.published.length });
+    },
+    onFailure: (error) => emit({ type: 'failed', error }),
+  });
   const metrics = createMetrics({
     depotStates: () => registry.views(now()).map((depot) => depot.state),
     openConnections: () => limiter.open,
@@ -122,7 +148,6 @@ export function createMaster(deps: MasterDeps): Master {
     metrics.record(event);
     deps.onEvent?.(event);
   };
-  const steadyMs = deps.steadyMs ?? (() => performance.now());
   const exchange = new FactExchange({
     facts,
     bus,
@@ -171,7 +196,7 @@ export function createMaster(deps: MasterDeps): Master {
   const downloads = createDownloads({
     config,
     knowledge,
-    signingKey,
+    keys,
     overlay,
     groups,
     whereabouts,
@@ -189,12 +214,19 @@ export function createMaster(deps: MasterDeps): Master {
     idleLinks: new IdleLinks({ links }),
     emit,
   });
+  const clientRtts = new ClientRtts({
+    clients: knowledge.clients,
+    site: () => site,
+    isDepot: (id) => knowledge.registry.record(id) !== undefined,
+    readRtt: createRttReader(),
+  });
   const api = createApi({
     config,
     knowledge,
     downloads,
     service,
     sources,
+    clientRtts,
     whereabouts,
     prefixFiles,
     health,
@@ -206,7 +238,13 @@ export function createMaster(deps: MasterDeps): Master {
     emit,
   });
   const { plans, teller, legAsker, downChecks } = downloads;
-  const handleGet = createGetHandler({ plans, now, emit, onRedirected: (chain) => void teller.tell(chain) });
+  const handleGet = createGetHandler({
+    plans,
+    clientRtts,
+    now,
+    emit,
+    onRedirected: (chain) => void teller.tell(chain),
+  });
   const server = new HttpServer(
     (request, response) => {
       if (isGetTarget(request.url ?? '')) handleGet(request, response);
@@ -225,6 +263,7 @@ export function createMaster(deps: MasterDeps): Master {
     downChecks.close();
     legAsker.close();
     await server.close();
+    await keys.close();
     await exchange.close();
     await keeper.close();
   };
@@ -239,7 +278,8 @@ export function createMaster(deps: MasterDeps): Master {
         throw asListenFailure(failure, formatAuthority(host, port));
       });
       overlay.noteChange();
-      masters.announce(publicUrl(), [masterKeyOf(signingKey)], now());
+      announce();
+      keys.start();
       nats?.start();
       health.start();
       void exchange.start();

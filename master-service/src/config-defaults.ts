@@ -38,6 +38,11 @@ export const DEFAULT_UNKNOWN_SIZE_BUDGET_BYTES = 64 * GIB;
 /** `tickets.budgetConnections`: Download managers open 16 connections and reopen them often in a day. */
 export const DEFAULT_BUDGET_CONNECTIONS = 4096;
 
+/** `keys.renewSeconds`: A key that nobody knows to be stolen does harm for a month at most. */
+export const DEFAULT_KEY_RENEW_SECONDS = 30 * 86_400;
+/** `keys.aheadSeconds`: Twelve times as long as caches keep the set of keys, and far more than a depot or another master may be late. */
+export const DEFAULT_KEY_AHEAD_SECONDS = 3_600;
+
 /** `limits.connections`: Far above what a master needs, below usual limits of open files; idle, they take about 100 MB. */
 export const DEFAULT_CONNECTIONS = 10_000;
 /** `limits.connectionsPerNetwork`: A tenth of all: a university behind one address, while ten such networks are still no siege. */

@@ -226,6 +226,16 @@ const masterConfigSchema = z
     names: namesSchema.default({}),
     planner: plannerSchema.prefault({}),
     tickets: ticketsSchema.prefault({}),
+    /** When the key that signs tickets is replaced, and for how long the next one is published before. */
+    keys: z
+      .strictObject({
+        renewSeconds: z
+          .number()
+          .positive('must be more than 0 seconds')
+          .default(defaults.DEFAULT_KEY_RENEW_SECONDS),
+        aheadSeconds: seconds(defaults.DEFAULT_KEY_AHEAD_SECONDS),
+      })
+      .prefault({}),
     depots: z.strictObject({ heartbeatSeconds: seconds(defaults.DEFAULT_HEARTBEAT_SECONDS) }).prefault({}),
     timeouts: z.strictObject({ drainSeconds: seconds(defaults.DEFAULT_DRAIN_SECONDS) }).prefault({}),
     /** Connections to this master at once: over all, of one client network (/24 or /48), and of these without a request. */

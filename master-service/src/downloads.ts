@@ -6,7 +6,7 @@ import { DownChecks } from './depots/down-checks.ts';
 import { LegAsker } from './depots/leg-asker.ts';
 import { PlanTeller } from './depots/plan-teller.ts';
 import type { EmitEvent } from './events.ts';
-import type { SigningKey } from './keys/signing-key.ts';
+import type { KeyRing } from './keys/key-ring.ts';
 import type { Knowledge } from './knowledge.ts';
 import { OriginProbes } from './measuring/origin-probes.ts';
 import { OutcomeBook } from './outcomes/outcome-book.ts';
@@ -24,7 +24,7 @@ import { TicketIssuer } from './tickets/ticket-issuer.ts';
 interface DownloadsInit {
   readonly config: MasterConfig;
   readonly knowledge: Knowledge;
-  readonly signingKey: SigningKey;
+  readonly keys: KeyRing;
   readonly overlay: OverlayPlaces;
   readonly groups: EntryGroups;
   readonly whereabouts: WhereaboutsLookUp;
@@ -40,13 +40,13 @@ export type Downloads = ReturnType<typeof createDownloads>;
 
 /** Plans downloads by what is known, tells their depots, and takes in what came of them. */
 export function createDownloads(init: DownloadsInit) {
-  const { config, knowledge, signingKey, overlay, groups, now, random, emit } = init;
+  const { config, knowledge, keys, overlay, groups, now, random, emit } = init;
   const { facts, masters, registry, links, origins, ends, sizes, caps, wishes } = knowledge;
   const policy = new DownloadPolicy({ ...config, overlay });
   const planner = new Planner(config.planner, links, ends);
-  const tickets = new TicketIssuer(config.tickets, signingKey, groups, (keyId) => masters.verifier(keyId));
-  const teller = new PlanTeller({ signingKey, registry, now });
-  const legAsker = new LegAsker({ signingKey, registry, now });
+  const tickets = new TicketIssuer(config.tickets, keys, groups, (keyId) => masters.verifier(keyId));
+  const teller = new PlanTeller({ signer: keys, registry, now });
+  const legAsker = new LegAsker({ signer: keys, registry, now });
   const downChecks = new DownChecks({ registry, ask: init.ask, now, emit });
   const jobs = new RecentJobs();
   const outcomes = new OutcomeBook({

@@ -76,6 +76,8 @@ export type MasterEvent =
       readonly from: string;
       readonly facts: number;
     }
+  /** Another key of this master has been published, has come into use, or is of no use any more; `keyId` signs. */
+  | { readonly type: 'keys-published'; readonly keyId: string; readonly keys: number }
   /** A NATS server can be reached, for the first time or again. */
   | { readonly type: 'bus-connected'; readonly server: string }
   /** Something is wrong with the bus: what is known stays, and is planned with. */

@@ -76,6 +76,7 @@ async function serve(configFile: string, version: string, log: Logger): Promise<
   const master = createMaster({
     config,
     ...loadMasterKeys(state),
+    keyFolder: state,
     depotStore: new FileDepotStore(state),
     factsFile: new FactsFile(state),
     ...(material.tls ? { tls: material.tls } : {}),
@@ -132,6 +133,7 @@ function eventLogger(log: Logger): (event: MasterEvent) => void {
           ? 'depot agrees with its neighbours again'
           : 'depot is contradicted by its neighbours',
       );
+    else if (event.type === 'keys-published') log.info(fields, 'keys published');
     else if (event.type === 'facts-restored') log.info(fields, 'facts restored');
     else if (event.type === 'bus-connected') log.info(fields, 'connected with other masters');
     else if (event.type === 'bus-failed')

@@ -139,12 +139,19 @@ test('what a client may have is the same at all masters, and one that is alone k
   const config = { public: { plansPerMinute: 10, bytesPerHour: 1e12 } };
   const join = (name: string) => start({ bus: new InProcessBus(name, meeting), clock, config });
   const [one, two] = [await join('one'), await join('two')];
-  expect(await plansFor(one, 15)).toBe(10);
-  await expect.poll(() => plansFor(two, 1)).toBe(0);
+  let given = await plansFor(one, 15);
+  expect(given).toBe(10);
+  // What one gives before it has heard counts, too.
+  const askedOf = async (master: TestMaster) => {
+    const more = await plansFor(master, 1);
+    given += more;
+    return more;
+  };
+  await expect.poll(() => askedOf(two)).toBe(0);
   const late = await join('late');
-  await expect.poll(() => plansFor(late, 1)).toBe(0);
-  clock.advance(30);
-  expect(await plansFor(late, 10)).toBe(5);
+  await expect.poll(() => askedOf(late)).toBe(0);
+  clock.advance(60);
+  expect(await plansFor(late, 20)).toBe(20 - given);
   const alone = await start({ clock, config });
   expect(await plansFor(alone, 15)).toBe(10);
 });

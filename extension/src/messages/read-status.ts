@@ -60,7 +60,7 @@ async function describe(job: Job, downloads: Downloads): Promise<RunningDownload
     directSeconds,
     ...(job.legs ? { legs: job.legs } : {}),
     ...(job.choseDirect ? { choseDirect: true } : {}),
-    ...(job.lastChange ? { lastChange: job.lastChange } : {}),
+    ...happenedTo(job),
     state: stateOf(job, download),
     downloadId: job.downloadId,
     bytesReceived: Math.max(job.bytes, download?.bytesReceived ?? 0),
@@ -68,6 +68,15 @@ async function describe(job: Job, downloads: Downloads): Promise<RunningDownload
     tries: interruption?.tries ?? 0,
     nextTryAtMs: interruption?.nextTryAtMs,
     problem: interruption?.problem ?? '',
+  };
+}
+
+function happenedTo({ changes, lastChange, breaks, restarts }: Job) {
+  return {
+    restarts,
+    ...(changes === undefined ? {} : { changes }),
+    ...(lastChange === undefined ? {} : { lastChange }),
+    ...(breaks === undefined ? {} : { breaks }),
   };
 }
 
@@ -90,6 +99,7 @@ function describeDone(job: Job): DoneDownload {
     predictedSeconds,
     directSeconds,
     ...(directSource ? { directSource } : {}),
+    ...happenedTo(job),
     downloadId,
     bytes,
     seconds: (doneAtMs - startedAtMs) / 1_000,

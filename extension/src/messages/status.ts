@@ -24,6 +24,9 @@ export interface Status {
   readonly lastLeft: LeftDownload | undefined;
 }
 
+/** What happened to a download on its way. */
+type HappenedKey = 'changes' | 'lastChange' | 'breaks' | 'restarts';
+
 export interface RunningDownload
   extends Pick<
     Job,
@@ -36,7 +39,7 @@ export interface RunningDownload
     | 'directSeconds'
     | 'legs'
     | 'choseDirect'
-    | 'lastChange'
+    | HappenedKey
   > {
   /** `checked`: all its bytes are there, and the browser looks at them, or asks whether to keep the file. */
   readonly state: Job['state'] | 'paused' | 'checked';
@@ -56,7 +59,15 @@ export interface RunningDownload
 export interface DoneDownload
   extends Pick<
     Job,
-    'key' | 'name' | 'originUrl' | 'way' | 'chain' | 'predictedSeconds' | 'directSeconds' | 'directSource'
+    | 'key'
+    | 'name'
+    | 'originUrl'
+    | 'way'
+    | 'chain'
+    | 'predictedSeconds'
+    | 'directSeconds'
+    | 'directSource'
+    | HappenedKey
   > {
   readonly downloadId: number | undefined;
   readonly bytes: number;

@@ -23,6 +23,7 @@ const kinds = byId('kinds', HTMLInputElement);
 const bypassKey = byId('bypass-key', HTMLSelectElement);
 const noWastedByte = byId('no-wasted-byte', HTMLInputElement);
 const privateHosts = byId('private-hosts', HTMLTextAreaElement);
+const tellsMaster = byId('tells-master', HTMLInputElement);
 const saved = byId('saved', HTMLElement);
 const chosenFile = byId('import-file', HTMLInputElement);
 
@@ -37,7 +38,13 @@ function show(settings: Settings): void {
   kinds.disabled = settings.kinds.mode === 'all';
   bypassKey.value = settings.bypassKey;
   noWastedByte.checked = settings.noWastedByte;
+  tellsMaster.checked = settings.tellsMaster;
   privateHosts.value = settings.privateHosts.join('\n');
+}
+
+function tellOfSharing(problem: string): void {
+  byId('tell-problem', HTMLElement).textContent = problem;
+  if (problem !== '') tellsMaster.checked = !tellsMaster.checked;
 }
 
 async function showProblem(): Promise<void> {
@@ -104,6 +111,13 @@ form.addEventListener('submit', (event) => {
 form.addEventListener('input', () => {
   saved.textContent = '';
   kinds.disabled = kindsMode.value === 'all';
+});
+// It stands beside what is sent where, and holds at once.
+tellsMaster.addEventListener('change', () => {
+  void sendMessage('change-settings', { tellsMaster: tellsMaster.checked }).then(
+    () => tellOfSharing(''),
+    () => tellOfSharing(say('optionsNoRoom')),
+  );
 });
 byId('test', HTMLElement).addEventListener('click', () => void testMasterField(master));
 byId('export', HTMLElement).addEventListener('click', () => void exportRules());

@@ -20,7 +20,7 @@ export interface OptionsForm {
 
 interface OptionsResult {
   /** The settings; `undefined` when there is a mistake. */
-  readonly settings: Omit<Settings, 'enabled'> | undefined;
+  readonly settings: Omit<Settings, 'enabled' | 'tellsMaster'> | undefined;
   readonly mistakes: Partial<Record<keyof OptionsForm, string>>;
 }
 

@@ -15,6 +15,7 @@ const FIRST: Settings = {
   kinds: { mode: 'all', kinds: [] },
   bypassKey: 'alt',
   noWastedByte: false,
+  tellsMaster: false,
 };
 
 it('is on, without a master and with a smallest size of 2 MB, until the user decides', () => {

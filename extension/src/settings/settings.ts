@@ -27,6 +27,8 @@ export interface Settings extends SiteRules {
   readonly bypassKey: HeldKey;
   /** Whether requests are led to depots before the origin has sent a byte of the file (decision 8). */
   readonly noWastedByte: boolean;
+  /** Whether the master is told how the downloads that it has planned went. */
+  readonly tellsMaster: boolean;
 }
 
 export const DEFAULT_SETTINGS: Settings = {
@@ -40,6 +42,7 @@ export const DEFAULT_SETTINGS: Settings = {
   kinds: ALL_KINDS,
   bypassKey: 'alt',
   noWastedByte: false,
+  tellsMaster: false,
 };
 
 /** What is wrong with what is stored. */
@@ -72,6 +75,7 @@ export const READERS: { readonly [K in keyof Settings]: Reader<Settings[K]> } = 
   kinds: readKinds,
   bypassKey: (value) => HELD_KEYS.find((key) => key === value),
   noWastedByte: readBoolean,
+  tellsMaster: readBoolean,
 };
 
 /** Reads what is stored, of whatever version; a part that is missing takes its default, and so does what is damaged. */

@@ -12,6 +12,7 @@ export function settings(patch: Partial<Settings> = {}): Settings {
     kinds: { mode: 'all', kinds: [] },
     bypassKey: 'alt',
     noWastedByte: false,
+    tellsMaster: false,
     ...patch,
   };
 }

@@ -152,6 +152,10 @@ export const PORTUGUESE: Texts = {
   optionsTunnelHostWide:
     'O Chromium tem uma só configuração de proxy para todos os sites: enquanto um túnel existe, nenhum site usa os proxies do sistema. O primeiro pedido a um site vem diretamente.',
   slowChanged: 'O caminho estava lento e foi trocado.',
+  slowNoOther: 'Por um tempo foi mais lento que o previsto, e não se achou caminho mais rápido.',
+  choseElsewhere: 'Foi levado por outro caminho, como você escolheu.',
+  wentOn: 'Vezes em que o caminho se rompeu e ele continuou: {count}.',
+  beganAgain: 'Vezes em que recomeçou do primeiro byte: {count}.',
   optionsNever: 'Nunca para estes sites',
   optionsNeverHint:
     'Os downloads deles ficam sempre com o navegador, com todos os nomes abaixo deles. Um site por linha; o painel do botão também põe aqui o site da aba atual.',
@@ -172,6 +176,9 @@ export const PORTUGUESE: Texts = {
   optionsWasteHint:
     'Os pedidos são levados aos depósitos antes que o site envie algo. Nomes em atributos “download” se perdem, e no Chromium nada pode ser comparado com uma resposta do site.',
   optionsWasteOn: 'Levar os pedidos aos depósitos imediatamente',
+  shareTellHint:
+    'O mestre planeja melhor, também para você, quando sabe o que seus planos realmente deram. Ele recebe o número do plano, os bytes e os segundos de um download que planejou, por depósitos ou direto; nenhum endereço, e nada de outros downloads.',
+  shareTell: 'Contar ao mestre como foram seus planos',
   optionsNoRoom: 'O navegador não tem espaço para as configurações: nada foi alterado.',
   importTooLarge: 'Este arquivo é maior do que qualquer lista de regras. Nada foi alterado.',
   importNotJson: 'Este arquivo não está íntegro ou não é uma lista de regras. Nada foi alterado.',

@@ -22,7 +22,7 @@ async function setUp(answer: string | undefined, status = 200): Promise<void> {
   });
   const port = await listenOnLoopback(server);
   asker = new LegAsker({
-    signingKey,
+    signer: { current: signingKey },
     registry: {
       record: (id) =>
         id === 'gone' ? undefined : { id, publicKey: '', host: 'depot.example', port, tls: false },

@@ -8,7 +8,7 @@ import {
   type NeighbourLeg,
 } from '@longhaul/shared';
 import { parseJson } from '@longhaul/shared/service';
-import type { SigningKey } from '../keys/signing-key.ts';
+import type { Signer } from '../keys/key-ring.ts';
 import type { DepotRecord } from './depot-store.ts';
 import { requestDepot } from './request-depot.ts';
 
@@ -20,7 +20,7 @@ const ASK_TIMEOUT_MS = 1_500;
 const MAX_ANSWER_CHARS = 8_192;
 
 interface LegAskerInit {
-  readonly signingKey: SigningKey;
+  readonly signer: Signer;
   readonly registry: {
     readonly record: (id: string) => DepotRecord | undefined;
     readonly provedAddress: (id: string, nowMs: number) => string | undefined;
@@ -44,12 +44,12 @@ export class LegAsker {
 
   /** The legs of a job at one depot; `undefined` where it does not tell. Never rejects. */
   async ask(id: string, jobId: string): Promise<readonly NeighbourLeg[] | undefined> {
-    const { registry, now, signingKey } = this.#init;
+    const { registry, now, signer } = this.#init;
     const timeMs = now();
     const record = registry.record(id);
     const address = registry.provedAddress(id, timeMs);
     if (!record || address === undefined || this.#underWay >= MOST_UNDER_WAY) return undefined;
-    const { keyId, sign } = signingKey;
+    const { keyId, sign } = signer.current;
     const signature = encodeBase64url(sign(legsText(id, { jobId, timeMs })));
     const path = formatLegsTarget({ jobId, timeMs, keyId, signature });
     let text = '';

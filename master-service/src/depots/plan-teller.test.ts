@@ -36,7 +36,7 @@ beforeEach(async () => {
     servers.push(server);
   }
   teller = new PlanTeller({
-    signingKey,
+    signer: { current: signingKey },
     registry: {
       record: (id) => {
         const port = ports.get(id);

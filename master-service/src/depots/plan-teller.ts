@@ -2,7 +2,7 @@ import { Agent as HttpAgent } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
 import { type Chain, encodeBase64url, formatNoticeTarget, noticeText } from '@longhaul/shared';
 import { LruMap } from '@longhaul/shared/service';
-import type { SigningKey } from '../keys/signing-key.ts';
+import type { Signer } from '../keys/key-ring.ts';
 import type { DepotRecord } from './depot-store.ts';
 import { requestDepot } from './request-depot.ts';
 
@@ -18,7 +18,7 @@ const DEAF_MS = 600_000;
 const MOST_PAIRS = 10_000;
 
 interface PlanTellerInit {
-  readonly signingKey: SigningKey;
+  readonly signer: Signer;
   readonly registry: {
     readonly record: (id: string) => DepotRecord | undefined;
     readonly provedAddress: (id: string, nowMs: number) => string | undefined;
@@ -63,7 +63,7 @@ export class PlanTeller {
   }
 
   async #tellOne(id: string, next: string): Promise<void> {
-    const { registry, now, signingKey } = this.#init;
+    const { registry, now, signer } = this.#init;
     const timeMs = now();
     const pair = `${id} ${next}`;
     if (
@@ -76,7 +76,7 @@ export class PlanTeller {
     const address = registry.provedAddress(id, timeMs);
     if (!record || address === undefined) return;
     this.#toldAtMs.set(pair, timeMs);
-    const { keyId, sign } = signingKey;
+    const { keyId, sign } = signer.current;
     const signature = encodeBase64url(sign(noticeText(id, { next, timeMs })));
     await this.#send(record, address, formatNoticeTarget({ next, timeMs, keyId, signature }));
   }

@@ -3,7 +3,7 @@ import { LonghaulError } from '@longhaul/shared';
 import type { StateFolder } from '@longhaul/shared/service';
 import { generateSigningKey, parseSigningKey, type SigningKey } from './signing-key.ts';
 
-const SIGNING_KEY_FILE = 'signing-key.pem';
+export const SIGNING_KEY_FILE = 'signing-key.pem';
 const ENROLMENT_SECRET_FILE = 'enrolment-secret';
 /** As hard to guess as the SHA-256 MAC it keys. */
 const SECRET_BYTES = 32;

@@ -8,7 +8,7 @@ import { keyIdOf } from './signing-key.ts';
 /** Masters of one overlay: one for each site. */
 const MOST_MASTERS = 256;
 /** Keys of one master: the one that signs, the next one, and some before. */
-const MOST_KEYS = 8;
+export const MOST_KEYS = 8;
 
 const text = z.string().min(1).max(300);
 

@@ -196,6 +196,8 @@ export function createMetrics({
     'facts-refused': ({ code, facts: refused }) => factRefusals.inc({ code }, refused),
     'bus-connected': () => {},
     'bus-failed': ({ code }) => busFailures.inc({ code }),
+    // The set of keys itself is public.
+    'keys-published': () => {},
     'facts-restored': () => {},
     'clock-set': () => {},
     'prefixes-loaded': ({ file }) => prefixFiles.inc({ file, outcome: 'loaded' }),

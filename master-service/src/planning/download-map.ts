@@ -42,8 +42,8 @@ export class DownloadMap {
       this.view = links;
       return;
     }
-    const ids = new Set(usable.map(({ id }) => id));
-    const overlay = { around: (id: string) => graph.around(id), isUsable: (id: string) => ids.has(id) };
+    const isUsable = (id: string) => usable.some((depot) => depot.id === id);
+    const overlay = { around: (id: string) => graph.around(id), isUsable };
     this.view = ends.between(query.ends, overlay, nowMs);
   }
 
@@ -67,9 +67,8 @@ export class DownloadMap {
     const { view } = this;
     const { senders, graph, config } = this.#base;
     const { sizeBytes, originTls, depotBreaksPerSecond = 0 } = this.#query;
-    const doubtOf = (ends: readonly [string, string]) => view.doubt?.(...ends, this.#nowMs) ?? NO_DOUBT;
     const legOver = (link: LinkEstimate | undefined, ends: readonly [string, string]) =>
-      link && new OverlayLeg(link, ends, senders, () => doubtOf(ends));
+      link && new OverlayLeg(link, ends, senders, () => view.doubt?.(...ends, this.#nowMs) ?? NO_DOUBT);
     const [clients, origins] = [view.linkedWith?.(CLIENT), view.linkedWith?.(ORIGIN)];
     const linkOfClient = (id: string) => ((clients?.has(id) ?? true) ? this.link(CLIENT, id) : undefined);
     const linkOfOrigin = (id: string) => ((origins?.has(id) ?? true) ? this.link(id, ORIGIN) : undefined);
@@ -78,7 +77,7 @@ export class DownloadMap {
       tls,
       client: legOver((clientLink ?? linkOfClient)(id), [CLIENT, id]),
       origin: legOver(linkOfOrigin(id), [id, ORIGIN]),
-      ...(roomBps === undefined ? {} : { roomBps }),
+      roomBps,
     }));
     const { maxDepots } = config;
     const question = { maxDepots, sizeBytes, originTls, laneChoices, depotBreaksPerSecond };

@@ -174,6 +174,24 @@ test('what is typed in for everybody counts until depots have measured, and then
   }
 });
 
+test('a round trip alone, as a master or a probe sees it, leaves what is typed in of rate and losses', () => {
+  const typed = { rttMs: 5, rateBps: 7e6, lossRate: 0.01 };
+  const { ends, seesClient, seesOrigin } = world(ROW, [
+    { between: ['client', 'd1'], ...typed },
+    { between: ['d3', 'origin'], ...typed },
+  ]);
+  seesClient('d1', 8);
+  seesOrigin('d3', 9);
+  const overlay = { around: () => [], isUsable: () => true };
+  const view = ends.between({ client: CLIENT, origin: HOST }, overlay, NOW);
+  const seen = { rateBps: 7e6, lossRate: 0.01, ageMs: 0 };
+  const [first, last] = [view.estimate('client', 'd1', NOW), view.estimate('d3', 'origin', NOW)];
+  expect(first).toMatchObject(seen);
+  expect(last).toMatchObject(seen);
+  expect(first?.rttMs).toBeGreaterThan(7.5);
+  expect(last?.rttMs).toBeGreaterThan(8.5);
+});
+
 test('first downloads are not slower than direct, wherever depots, clients and origins lie', () => {
   let state = 7;
   const random = () => {

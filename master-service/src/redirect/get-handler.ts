@@ -3,6 +3,7 @@ import { asLonghaulError, type Chain, HEADERS, LonghaulError, parseGetTarget } f
 import type { EmitEvent } from '../events.ts';
 import { answerRefusal, type Refused } from '../http/answer-refusal.ts';
 import { SECURITY_HEADERS } from '../http/security-headers.ts';
+import type { ClientRtts } from '../measuring/client-rtts.ts';
 import type { IssuedPlan } from '../planning/issued-plan.ts';
 import type { PlanService } from '../planning/plan-service.ts';
 import { duplicateLinks } from './duplicate-links.ts';
@@ -10,6 +11,7 @@ import { typedLink } from './typed-link.ts';
 
 interface GetHandlerInit {
   readonly plans: PlanService;
+  readonly clientRtts: Pick<ClientRtts, 'noteClient'>;
   readonly now: () => number;
   readonly emit: EmitEvent;
   /** Called when a client has been sent to the first depot of a chain; direct has none. */
@@ -38,7 +40,7 @@ export function createGetHandler(init: GetHandlerInit) {
 }
 
 function redirect(
-  { plans, now, emit, onRedirected }: GetHandlerInit,
+  { plans, clientRtts, now, emit, onRedirected }: GetHandlerInit,
   request: IncomingMessage,
   response: ServerResponse,
   target: string,
@@ -65,6 +67,7 @@ function redirect(
     return;
   }
   const { url, options } = parsed.value;
+  clientRtts.noteClient(request.socket, now());
   const plan = plans.plan({ target, url, options, kind: 'get', clientAddress, isResume }, now());
   if (plan.ok) send(plan.value);
   else refuse(plan.error, { target: url, typed: typedLink(target) });

@@ -1,4 +1,5 @@
 import { ok } from '@longhaul/shared';
+import type { StateFolder } from '@longhaul/shared/service';
 import { createMaster, type Master } from '../app.ts';
 import type { StateBus } from '../bus/state-bus.ts';
 import { type MasterConfig, readMasterConfig } from '../config.ts';
@@ -34,6 +35,7 @@ interface TestMasterInit {
   readonly depotStore?: DepotStore;
   readonly webDir?: string;
   readonly factsFile?: FactsFile;
+  readonly keyFolder?: StateFolder;
   /** What other masters of the test are met on. */
   readonly bus?: StateBus;
   readonly clock?: TestClock;
@@ -71,6 +73,7 @@ export async function startMaster(init: TestMasterInit = {}): Promise<TestMaster
     now: () => clock.nowMs,
     // Its clock is moved, not set.
     steadyMs: () => clock.nowMs,
+    ...(init.keyFolder ? { keyFolder: init.keyFolder } : {}),
     ...(init.factsFile ? { factsFile: init.factsFile } : {}),
     ...(init.bus ? { bus: init.bus } : {}),
     ...(init.random ? { random: init.random } : {}),

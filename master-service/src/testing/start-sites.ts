@@ -13,7 +13,7 @@ function shippedClusterKeys(): string {
 }
 
 /** A clock that goes. */
-class GoingClock extends TestClock {
+export class GoingClock extends TestClock {
   constructor() {
     super();
     Object.defineProperty(this, 'nowMs', { get: () => Date.now() });
@@ -23,7 +23,7 @@ class GoingClock extends TestClock {
 export interface TestSites {
   readonly servers: readonly TestNatsServer[];
   /** Starts the master of a site, by its number. */
-  startMaster(site: number): Promise<TestMaster>;
+  startMaster(site: number, config?: object): Promise<TestMaster>;
   /** Breaks the way between the servers of two sites without a word; `heal` makes it whole. */
   cut(one: number, other: number): void;
   heal(): void;
@@ -53,9 +53,9 @@ export async function startSites(count: number): Promise<TestSites> {
   }
   return {
     servers,
-    startMaster: async (site) => {
+    startMaster: async (site, config = {}) => {
       const bus = { site: `s${site}`, servers: [servers[site]?.url ?? ''] };
-      const master = await startMaster({ config: { bus }, clock: new GoingClock() });
+      const master = await startMaster({ config: { bus, ...config }, clock: new GoingClock() });
       open.push(master.master);
       return master;
     },

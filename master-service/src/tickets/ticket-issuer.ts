@@ -18,7 +18,7 @@ import {
 } from '@longhaul/shared';
 import { sha256, type VerifySignature } from '@longhaul/shared/service';
 import type { TicketsConfig } from '../config.ts';
-import type { SigningKey } from '../keys/signing-key.ts';
+import type { Signer } from '../keys/key-ring.ts';
 import type { EntryGroups } from './entry-groups.ts';
 
 /** Enough that two jobs of one day never share an id, and short in tickets and logs. */
@@ -48,22 +48,22 @@ export interface IssuedTicket {
 /** Issues this master's tickets, and recognises them and those of other masters. */
 export class TicketIssuer {
   readonly #config: TicketsConfig;
-  readonly #key: SigningKey;
+  readonly #signer: Signer;
   readonly #verifierOf: (keyId: string) => VerifySignature | undefined;
   readonly #groups: Pick<EntryGroups, 'has'>;
   #drawn = Buffer.alloc(0);
   #used = 0;
 
-  /** `verifierOf` knows the keys of other masters, whose tickets are as good as its own. */
+  /** `verifierOf` knows the keys of all masters, and this one's before: their tickets are as good. */
   constructor(
     config: TicketsConfig,
-    key: SigningKey,
+    signer: Signer,
     groups: Pick<EntryGroups, 'has'>,
     verifierOf: (keyId: string) => VerifySignature | undefined = () => undefined,
   ) {
     this.#config = config;
     this.#groups = groups;
-    this.#key = key;
+    this.#signer = signer;
     this.#verifierOf = verifierOf;
   }
 
@@ -126,7 +126,8 @@ export class TicketIssuer {
     const decoded = decodeTicket(ticket);
     if (!decoded.ok) return decoded;
     const { keyId } = decoded.value;
-    const verify = keyId === this.#key.keyId ? this.#key.verify : this.#verifierOf(keyId);
+    const { current } = this.#signer;
+    const verify = keyId === current.keyId ? current.verify : this.#verifierOf(keyId);
     const verified = verifyTicket(decoded.value, verify);
     if (!verified.ok) return verified;
     const claims = verified.value;
@@ -146,7 +147,8 @@ export class TicketIssuer {
   }
 
   #sign(claims: TicketClaims): string {
-    return issueTicket(claims, this.#key.keyId, this.#key.sign);
+    const { keyId, sign } = this.#signer.current;
+    return issueTicket(claims, keyId, sign);
   }
 }
 

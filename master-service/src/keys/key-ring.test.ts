@@ -1,0 +1,158 @@
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { openStateFolder } from '@longhaul/shared/service';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { loadMasterKeys } from './key-files.ts';
+import { KeyRing } from './key-ring.ts';
+import { generateSigningKey } from './signing-key.ts';
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+
+let dir: string;
+beforeEach(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'longhaul-keys-'));
+});
+afterEach(() => rm(dir, { recursive: true }));
+
+const clock = { nowMs: 1_795_000_000_000, steadyMs: 0, canTell: true };
+const pass = (ms: number) => {
+  clock.nowMs += ms;
+  clock.steadyMs += ms;
+};
+
+/** A process of the master: its keys are renewed after thirty days, and known for an hour before. */
+function open() {
+  const state = openStateFolder(dir);
+  const told: string[][] = [];
+  const ring: KeyRing = new KeyRing({
+    first: loadMasterKeys(state).signingKey,
+    state,
+    renewMs: 30 * DAY_MS,
+    aheadMs: HOUR_MS,
+    lifeMs: DAY_MS,
+    canTell: () => clock.canTell,
+    now: () => clock.nowMs,
+    steadyMs: () => clock.steadyMs,
+    onPublished: () => told.push(ids(ring)),
+    onFailure: (failure) => {
+      throw failure;
+    },
+  });
+  return { ring, told };
+}
+
+const ids = (ring: KeyRing) => ring.published.map(({ keyId }) => keyId);
+
+/** Lets the next key be made; gives its id. */
+async function publishNext(ring: KeyRing): Promise<string> {
+  await ring.look();
+  pass(30 * DAY_MS);
+  await ring.look();
+  return ids(ring)[1] ?? '';
+}
+
+test('a key is known for an hour before it signs, and the one before as long as its tickets are good', async () => {
+  const { ring, told } = open();
+  const first = ring.current.keyId;
+  const next = await publishNext(ring);
+  expect([ring.current.keyId, ids(ring)]).toEqual([first, [first, next]]);
+  await ring.look();
+  pass(HOUR_MS - 1);
+  await ring.look();
+  expect(ring.current.keyId).toBe(first);
+  pass(1);
+  await ring.look();
+  expect([ring.current.keyId, ids(ring)]).toEqual([next, [next, first]]);
+  pass(DAY_MS);
+  await ring.look();
+  expect(ids(ring)).toEqual([next, first]);
+  pass(DAY_MS + 1);
+  await ring.look();
+  expect(ids(ring)).toEqual([next]);
+  expect(told).toEqual([[first, next], [next, first], [next]]);
+});
+
+test('a key waits until others could hear of it for an hour without a break', async () => {
+  const { ring } = open();
+  const first = ring.current.keyId;
+  await publishNext(ring);
+  await ring.look();
+  clock.canTell = false;
+  pass(HOUR_MS / 2);
+  await ring.look();
+  clock.canTell = true;
+  await ring.look();
+  pass(HOUR_MS / 2);
+  await ring.look();
+  expect(ring.current.keyId).toBe(first);
+  pass(HOUR_MS / 2);
+  await ring.look();
+  expect(ring.current.keyId).not.toBe(first);
+});
+
+test('a clock that is set hours ahead brings no key into use before others know it', async () => {
+  const { ring } = open();
+  const first = ring.current.keyId;
+  await publishNext(ring);
+  await ring.look();
+  clock.nowMs += 10 * HOUR_MS;
+  await ring.look();
+  expect(ring.current.keyId).toBe(first);
+});
+
+test('a restart forgets no key, whenever it comes, and they are readable by nobody else', async () => {
+  const before = open();
+  const first = before.ring.current.keyId;
+  const next = await publishNext(before.ring);
+  expect(ids(open().ring)).toEqual([first, next]);
+  const { ring } = open();
+  await ring.look();
+  pass(HOUR_MS);
+  const ringFile = await readFile(join(dir, 'signing-keys.json'), 'utf8');
+  await ring.look();
+  expect(ids(open().ring)).toEqual([next, first]);
+  for (const file of await readdir(dir)) expect((await stat(join(dir, file))).mode & 0o777).toBe(0o600);
+  // It has ended between the two files.
+  await writeFile(join(dir, 'signing-keys.json'), ringFile);
+  expect(ids(open().ring)).toEqual([next, first]);
+});
+
+test('beside a key that an operator has put there nothing of the stolen one counts', async () => {
+  const { ring } = open();
+  await publishNext(ring);
+  const { keyId, toPem } = generateSigningKey();
+  await writeFile(join(dir, 'signing-key.pem'), toPem());
+  expect(ids(open().ring)).toEqual([keyId]);
+});
+
+test('damaged keys stop the start and are kept', async () => {
+  await writeFile(join(dir, 'signing-keys.json'), '{"version":1,"current":');
+  expect(open).toThrow(/signing-keys\.json is damaged/);
+  expect(await readFile(join(dir, 'signing-keys.json'), 'utf8')).toBe('{"version":1,"current":');
+});
+
+test('a disk that says no leaves the key that signs, and it is tried again', async () => {
+  const state = { ...openStateFolder(dir), save: () => Promise.reject(new Error('full')) };
+  const failures: unknown[] = [];
+  const first = generateSigningKey();
+  const ring = new KeyRing({
+    first,
+    state,
+    renewMs: 1,
+    aheadMs: 1,
+    lifeMs: DAY_MS,
+    canTell: () => true,
+    now: () => clock.nowMs,
+    steadyMs: () => clock.steadyMs,
+    onPublished: () => {},
+    onFailure: (failure) => failures.push(failure),
+  });
+  for (let look = 0; look < 5; look += 1) {
+    pass(10);
+    await ring.look();
+  }
+  expect(ids(ring)).toEqual([first.keyId]);
+  expect(failures).toHaveLength(5);
+});
