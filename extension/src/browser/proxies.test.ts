@@ -1,7 +1,6 @@
 import { runInNewContext } from 'node:vm';
 import { expect, it, vi } from 'vitest';
-import type { StandingTunnel } from '../tunnel/tunnels.ts';
-import { proxyScript } from './proxies.ts';
+import { proxyScript, type StandingTunnel } from './proxies.ts';
 
 vi.mock('./browser-api.ts', () => ({ api: {} }));
 
