@@ -1,6 +1,7 @@
 import { runInNewContext } from 'node:vm';
 import { expect, it, vi } from 'vitest';
-import { proxyScript, type StandingTunnel } from './proxies.ts';
+import type { StandingTunnel } from '../tunnel/tunnels.ts';
+import { proxyScript } from './proxies.ts';
 
 vi.mock('./browser-api.ts', () => ({ api: {} }));
 

@@ -1,25 +1,5 @@
+import type { StandingTunnel } from '../tunnel/tunnels.ts';
 import { api } from './browser-api.ts';
-
-/** A way to one server over depots, which see nothing of what passes but its size. */
-export interface Tunnel {
-  readonly jobId: string;
-  /** Ids of its depots, the entry depot first. */
-  readonly chain: readonly string[];
-  /** The entry depot, which the browser uses as proxy over TLS. */
-  readonly proxy: { readonly host: string; readonly port: number };
-  /** What the entry depot asks for, good for this one server. */
-  readonly ticket: string;
-  /** A first connection begins before; further ones, where there was one, until the end. */
-  readonly startBeforeMs: number;
-  readonly endsAtMs: number;
-}
-
-/** A tunnel by which requests can go now. */
-export interface StandingTunnel {
-  /** `https://host:port` of the server. */
-  readonly server: string;
-  readonly tunnel: Tunnel;
-}
 
 /** How one browser leads requests through tunnels. */
 export interface Proxies {
@@ -31,7 +11,7 @@ export interface Proxies {
   lead(standing: readonly StandingTunnel[]): void;
 }
 
-type WayFor = (url: string) => Promise<Tunnel | undefined>;
+type WayFor = (url: string) => Promise<StandingTunnel['tunnel'] | undefined>;
 
 const SITES_KEY = 'tunnelSites';
 /** Firefox's own words for a proxy that the user has set. */

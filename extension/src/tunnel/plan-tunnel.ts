@@ -1,10 +1,23 @@
 import { type OriginUrl, originHref, type PlanRequest, parseOriginUrl } from '@longhaul/shared';
 import type { askMaster } from '../ask/ask-master.ts';
-import type { Tunnel } from '../browser/proxies.ts';
 import { isLeftPrivate } from '../judge/private-host.ts';
 import type { Left } from '../judge/why-left.ts';
 import { whyUnfitTunnel } from '../judge/why-unfit.ts';
 import type { Settings } from '../settings/settings.ts';
+
+/** A way to one server over depots, which see nothing of what passes but its size. */
+export interface Tunnel {
+  readonly jobId: string;
+  /** Ids of its depots, the entry depot first. */
+  readonly chain: readonly string[];
+  /** The entry depot, which the browser uses as proxy over TLS. */
+  readonly proxy: { readonly host: string; readonly port: number };
+  /** What the entry depot asks for, good for this one server. */
+  readonly ticket: string;
+  /** A first connection begins before; further ones, where there was one, until the end. */
+  readonly startBeforeMs: number;
+  readonly endsAtMs: number;
+}
 
 /** Where a tunnel leads: the server of an address, without its path, which nobody else learns. */
 export function serverOf(url: OriginUrl): OriginUrl {

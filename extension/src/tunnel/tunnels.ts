@@ -1,11 +1,10 @@
 import { canonicalOriginUrl, type OriginUrl, originHref, parseOriginUrl } from '@longhaul/shared';
 import type { askMaster } from '../ask/ask-master.ts';
 import type { StorageArea } from '../browser/browser-api.ts';
-import type { StandingTunnel, Tunnel } from '../browser/proxies.ts';
 import type { Left } from '../judge/why-left.ts';
 import type { Settings } from '../settings/settings.ts';
 import { isTunnelled } from '../settings/site-rules.ts';
-import { planTunnel, serverOf } from './plan-tunnel.ts';
+import { planTunnel, serverOf, type Tunnel } from './plan-tunnel.ts';
 
 export interface TunnelDependencies {
   /** Forgets with the browser's end, as tickets should. */
@@ -26,6 +25,12 @@ export interface TunnelDependencies {
   readonly isOneServerPerDepot: boolean;
   /** The tunnels that stand are others now. */
   readonly changed?: (standing: readonly StandingTunnel[]) => void;
+}
+
+export interface StandingTunnel {
+  /** `https://host:port` of the server. */
+  readonly server: string;
+  readonly tunnel: Tunnel;
 }
 
 /** How requests to a server go: through a tunnel, or directly for a while, and why. */
