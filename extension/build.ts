@@ -61,10 +61,10 @@ export async function buildExtension({
           entryFileNames: '[name].js',
           chunkFileNames: '[name].js',
           assetFileNames: '[name][extname]',
-          // Those who review an add-on want to read it: names and statements stay. Comments and blanks, which the sources
-          // have, would make the package larger than 100 kB.
+          // Those who review an add-on want to read it: names stay. Comments and blanks, which the sources have, and statements
+          // at length would make the package larger than 100 kB.
           comments: { legal: true, annotation: false, jsdoc: false },
-          minify: { compress: false, mangle: false, codegen: { removeWhitespace: true } },
+          minify: { compress: true, mangle: false, codegen: { removeWhitespace: true } },
         },
       },
     },

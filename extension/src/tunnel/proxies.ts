@@ -1,5 +1,5 @@
-import type { StandingTunnel } from '../tunnel/tunnels.ts';
-import { api } from './browser-api.ts';
+import { api } from '../browser/browser-api.ts';
+import type { StandingTunnel } from './tunnels.ts';
 
 /** How one browser leads requests through tunnels. */
 export interface Proxies {

@@ -1,9 +1,9 @@
 import { runInNewContext } from 'node:vm';
 import { expect, it, vi } from 'vitest';
-import type { StandingTunnel } from '../tunnel/tunnels.ts';
 import { proxyScript } from './proxies.ts';
+import type { StandingTunnel } from './tunnels.ts';
 
-vi.mock('./browser-api.ts', () => ({ api: {} }));
+vi.mock('../browser/browser-api.ts', () => ({ api: {} }));
 
 const standing = (server: string, host: string): StandingTunnel => ({
   server,
@@ -22,7 +22,7 @@ const SCRIPT = proxyScript([
   standing('https://members.example:8443', 'd2.example'),
   standing('https://[2001:db8::1]:443', '2001:db8::2'),
 ]);
-const FIND = runInNewContext(`${SCRIPT}; FindProxyForURL`) as (url: string) => string;
+const FIND = runInNewContext(`${SCRIPT}; FindProxyForURL`) as (url: string, host: string) => string;
 
 it.each([
   ['https://members.example/', 'HTTPS d1.example:7000; DIRECT'],
@@ -35,7 +35,7 @@ it.each([
   ['https://other.example/https://members.example/', 'DIRECT'],
   ['https://constructor/', 'DIRECT'],
 ])('Chromium reaches %s by %s', (url, way) => {
-  expect(FIND(url)).toBe(way);
+  expect(FIND(url, '')).toBe(way);
 });
 
 it('shows the script no ticket', () => {
