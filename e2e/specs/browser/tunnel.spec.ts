@@ -97,6 +97,11 @@ test('without a master a site that was chosen comes directly', async ({ user, wo
   await user.goto(`${world.privateUrl}/page?link=/members/without-a-master.bin`);
   await user.click('#link');
   await expectFile(user, 'without-a-master.bin');
-  await expect.poll(() => tunnelTo(user, world.privateUrl)).toBe('master-silent');
+  await expect
+    .poll(async () => {
+      await user.goto(`${world.privateUrl}/page`);
+      return tunnelTo(user, world.privateUrl);
+    })
+    .toBe('master-silent');
   await world.overlay.restartMaster();
 });

@@ -67,7 +67,7 @@ async function save(allowed: Promise<boolean>): Promise<void> {
     'private-hosts': privateHosts.value,
     'no-wasted-byte': noWastedByte.checked,
   });
-  for (const field of [master, smallest, sitesNever, sitesAlways, sitesTunnel, kinds, privateHosts]) {
+  for (const field of [master, smallest, sitesNever, sitesAlways, kinds, privateHosts, sitesTunnel]) {
     const mistake = mistakes[field.id as keyof typeof mistakes];
     tellField(field, mistake === undefined ? [] : [mistake], false);
   }
