@@ -37,7 +37,10 @@ export async function buildExtension({
     base: './',
     publicDir: false,
     logLevel: 'warn',
-    define: { __LONGHAUL_DEFAULTS__: JSON.stringify(buildDefaults) },
+    define: {
+      __LONGHAUL_DEFAULTS__: JSON.stringify(buildDefaults),
+      __LONGHAUL_TARGET__: JSON.stringify(target),
+    },
     plugins: [await manifestAndIcons(target, updateBase, language)],
     build: {
       outDir,

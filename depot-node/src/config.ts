@@ -20,8 +20,8 @@ import { legsThatForbidPauses, legTableSchema } from './sockets/leg-options.ts';
 export const DEFAULT_TRANSFERS = 2000;
 /** `limits.perJob`: Connections of one download at once: more than the 16 that download managers open. */
 const DEFAULT_PER_JOB = 64;
-/** `limits.tunnelsPerJob`: Tunnels of one client's ticket at once. The ticket is for one download, and no depot can see what passes through a tunnel. */
-const DEFAULT_TUNNELS_PER_JOB = 1;
+/** `limits.tunnelsPerJob`: Tunnels of one client's ticket at once: the six connections that a browser has to one server over HTTP/1.1, and two that it has not closed yet. */
+const DEFAULT_TUNNELS_PER_JOB = 8;
 /** `limits.perClient`: Transfers of one client address (/64 of IPv6) at once: an office behind one address has some, a neighbour none of them. */
 const DEFAULT_PER_CLIENT = 250;
 /** `limits.perNetwork`: Transfers of one client network (/24 or /48) at once, so that one cannot fill a depot. */

@@ -79,7 +79,11 @@ class Chromium implements TestBrowser {
   }
 
   async goto(url: string): Promise<void> {
-    await this.#page.goto(url);
+    await this.#page.goto(url).catch((error: unknown) => {
+      // A page before it may end its loading only now: then this one was not asked for yet.
+      if (!String(error).includes('interrupted by another navigation')) throw error;
+      return this.#page.goto(url);
+    });
   }
 
   async click(selector: string, held?: HeldKey): Promise<void> {

@@ -2,9 +2,11 @@
  * The background: builds its parts and registers every listener at once, so that an event which wakes it finds its
  * listener. What must outlive it is in the browser's storage.
  */
+import type { FeedbackRequest } from '@longhaul/shared';
 import { askLegs } from './ask/ask-legs.ts';
 import { askMaster, isHealthyMaster } from './ask/ask-master.ts';
 import { greetDepot, probeFile } from './ask/probe-file.ts';
+import { tellMaster } from './ask/tell-master.ts';
 import { testMaster } from './ask/test-master.ts';
 import { api } from './browser/browser-api.ts';
 import { browserDiversions, leaveFailedPage, lookAgain } from './browser/diversions.ts';
@@ -13,6 +15,7 @@ import { browserDownloads as downloads } from './browser/downloads.ts';
 import { hasAccess } from './browser/has-access.ts';
 import { onMenu, putMenus } from './browser/menus.ts';
 import { watchClicks } from './browser/page-script.ts';
+import { type Proxies, ProxyPerRequest, ProxyScript } from './browser/proxies.ts';
 import { watchRequests } from './browser/requests.ts';
 import { browserRoutes as routes } from './browser/routes.ts';
 import { browserSign as sign } from './browser/sign.ts';
@@ -21,23 +24,30 @@ import { ConsentStore } from './consent/consent-store.ts';
 import { AdoptDownloads } from './divert/adopt-download.ts';
 import { Divert, isOn } from './divert/divert.ts';
 import { divertAnswer } from './divert/divert-answer.ts';
+import { linkRules } from './divert/link-rules.ts';
 import { MasterHealth } from './divert/master-health.ts';
 import { Rescue } from './divert/rescue.ts';
 import { HistoryStore } from './history/history-store.ts';
 import { JobKeeper } from './jobs/job-keeper.ts';
 import { JobStore } from './jobs/job-store.ts';
 import type { Outcome } from './judge/why-left.ts';
+import type { Target } from './manifest.ts';
 import { downloadDirectly, downloadLink, type LinkDependencies } from './menus/download-link.ts';
 import { answerMessages } from './messages/answer-messages.ts';
 import { readStatus } from './messages/read-status.ts';
 import { justDone } from './news/news-of.ts';
 import { showBadge, tellNews } from './news/tell-news.ts';
+import { DirectWatch } from './reports/direct-watch.ts';
+import { reportsOf } from './reports/reports-of.ts';
+import { buildDefaults } from './settings/build-defaults.ts';
 import { readRulesFile, writeRulesFile } from './settings/rules-file.ts';
 import type { Settings } from './settings/settings.ts';
 import { SettingsStore } from './settings/settings-store.ts';
 import { LastLeft } from './take/last-left.ts';
 import { type TakeDependencies, takeDownload } from './take/take-download.ts';
 import { say } from './texts/say.ts';
+import { MendRequests } from './tunnel/mend-requests.ts';
+import { Tunnels } from './tunnel/tunnels.ts';
 import { HeldKeys } from './watch/held-keys.ts';
 import { SeenAnswers } from './watch/seen-answers.ts';
 import { BesideWay } from './ways/beside-way.ts';
@@ -47,13 +57,17 @@ import { NameQuestions } from './ways/name-questions.ts';
 import { recoverJobs } from './ways/recover-jobs.ts';
 import type { Way } from './ways/way.ts';
 
+/** Put in by the build, which leaves out what is another browser's. */
+declare const __LONGHAUL_TARGET__: Target;
+const isChromium = __LONGHAUL_TARGET__ === 'chrome';
+
 /** What master and entry depot have together to answer; the user's download waits for nothing meanwhile. */
 const DECISION_MS = 3_000;
 
 const addonId = api.runtime.id;
 const now = Date.now;
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
-const deadline = (): AbortSignal => AbortSignal.timeout(DECISION_MS);
+const deadline = (): AbortSignal => AbortSignal.timeout(buildDefaults.decisionMs ?? DECISION_MS);
 
 const settingsStore = new SettingsStore(api.storage.local, () => void keepInStep());
 const settings = () => settingsStore.get();
@@ -61,13 +75,24 @@ const consent = new ConsentStore(api.storage.local);
 const history = new HistoryStore(api.storage.local);
 const jobs = new JobStore(api.storage.local, (before, after) => {
   void tellNews(before, after, sign);
-  for (const job of justDone(before, after)) void history.add(job);
+  for (const job of justDone(before, after)) {
+    void history.add(job);
+    for (const report of reportsOf(job)) void tell(report);
+  }
 });
 /** Whoever has not said yes has the add-on switched off. */
 const takeSettings = async (): Promise<Settings> => {
   const set = await settings();
   return { ...set, enabled: set.enabled && (await consent.isGiven()) };
 };
+const directWatch = new DirectWatch({ area: api.storage.session, now });
+
+/** Tells the master how a plan of its went, if the user wants that. */
+async function tell(report: FeedbackRequest): Promise<void> {
+  const { enabled, tellsMaster, master } = await takeSettings();
+  if (enabled && tellsMaster && master !== '') await tellMaster(master, report, deadline());
+}
+
 const lastLeft = new LastLeft(api.storage.session);
 const answers = new SeenAnswers(pause);
 const heldKeys = new HeldKeys(now);
@@ -84,32 +109,57 @@ const rescue = new Rescue({
     await leaveFailedPage(failed);
   },
 });
+const proxies: Proxies = isChromium ? new ProxyScript() : new ProxyPerRequest((url) => tunnels.wayFor(url));
+const tunnels: Tunnels = new Tunnels({
+  area: api.storage.session,
+  settings: takeSettings,
+  mayLead: () => proxies.mayLead(),
+  askMaster,
+  greetDepot,
+  deadline: (ms) => AbortSignal.timeout(ms),
+  now,
+  pause,
+  isOneServerPerDepot: isChromium,
+  changed: (standing) => proxies.lead(standing),
+});
+const mend = new MendRequests({
+  tunnels,
+  downloads,
+  open: async (tabId, url) => {
+    await api.tabs.update(tabId, { url });
+  },
+});
 watchRequests({
   asked: (event) => {
     answers.asked(event);
     void rescue.asked(event);
+    // Chromium asks for no proxy: a tunnel is planned with the first request, for those after it.
+    if (isChromium) void tunnels.wayFor(event.url);
   },
   answered: (event) => {
     answers.answered(event);
     void rescue.answered(event);
+    mend.answered(event);
+    if (event.proxyInfo) void tunnels.answered(event.url);
   },
   failed: (event) => {
     answers.failed(event);
     void rescue.failed(event);
+    void mend.failed(event);
   },
 });
 
-// Firefox has no such event, and knows the name when a download is created; Chromium only here.
-const nameEvent: typeof api.downloads.onDeterminingFilename | undefined = api.downloads.onDeterminingFilename;
-const names = new NameQuestions({ addonId, downloads, jobs, pause });
-const folder = new DownloadsFolder({ downloads, area: api.storage.local, now });
+// Firefox knows the name when a download is created; Chromium only in an event that Firefox does not have.
+const names = isChromium ? new NameQuestions({ addonId, downloads, jobs, pause }) : undefined;
+const folder = isChromium ? undefined : new DownloadsFolder({ downloads, area: api.storage.local, now });
 
-const way: Way = nameEvent
+const way: Way = isChromium
   ? new BesideWay({
       addonId,
       downloads,
       jobs,
-      names,
+      // Chromium has them.
+      names: names as NameQuestions,
       settings,
       askMaster,
       probeFile,
@@ -149,26 +199,35 @@ const takeDependencies: TakeDependencies = {
   settings: takeSettings,
   answers,
   heldKeys,
-  isUsualPlace: (download) => (nameEvent ? names.isUnprompted(download.id) : folder.is(download.folder)),
+  isUsualPlace: async (download) =>
+    (await (names ? names.isUnprompted(download.id) : folder?.is(download.folder))) ?? false,
   hasAccess,
   askMaster,
   probeFile,
   greetDepot,
   deadline,
+  plannedDirect: async (download, jobId) => {
+    if ((await settings()).tellsMaster) await directWatch.begin(download, jobId);
+  },
 };
 
 const adoption = new AdoptDownloads({ ...takeDependencies, jobs, way });
 const divert: Divert = new Divert({
   settings: takeSettings,
   health,
-  diversions: browserDiversions(async (held) => {
-    const order = await divertAnswer(held, takeDependencies);
-    await noteMaster(order);
-    if (!order || !('plan' in order)) return undefined;
-    adoption.expect(order);
-    rescue.led(held.requestId, order.originUrl);
-    return order.plan.location;
-  }),
+  rules: isChromium ? linkRules : () => [],
+  diversions: browserDiversions(
+    isChromium
+      ? async () => undefined
+      : async (held) => {
+          const order = await divertAnswer(held, takeDependencies);
+          await noteMaster(order);
+          if (!order || !('plan' in order)) return undefined;
+          adoption.expect(order);
+          rescue.led(held.requestId, order.originUrl);
+          return order.plan.location;
+        },
+  ),
   keepLooking: lookAgain(() => void divert.look()),
 });
 
@@ -180,8 +239,9 @@ async function noteMaster(outcome: Outcome | object | undefined): Promise<void> 
 
 /** What the browser itself keeps follows the settings. */
 async function keepInStep(): Promise<void> {
-  const { enabled, bypassKey } = await takeSettings();
-  await Promise.all([watchClicks(enabled && bypassKey !== 'none'), divert.look()]);
+  const { enabled, bypassKey, sitesTunnel } = await takeSettings();
+  proxies.watch(enabled ? sitesTunnel : []);
+  await Promise.all([watchClicks(enabled && bypassKey !== 'none'), divert.look(), tunnels.look()]);
 }
 
 async function catchDownload(caught: Download): Promise<void> {
@@ -190,8 +250,8 @@ async function catchDownload(caught: Download): Promise<void> {
   await lastLeft.note(caught.name, outcome);
 }
 
-if (nameEvent) {
-  nameEvent.addListener((item, suggest) => {
+if (names) {
+  api.downloads.onDeterminingFilename.addListener((item, suggest) => {
     void catchDownload(toDownload(item));
     return names.ask(item, suggest);
   });
@@ -200,10 +260,19 @@ if (nameEvent) {
 }
 
 api.downloads.onChanged.addListener(({ id, filename }) => {
-  if (filename?.current) names.named(id);
+  if (filename?.current) names?.named(id);
   void keeper.follow(id);
+  void followDirect(id);
+  void mend.follow(id);
 });
+api.permissions.onAdded.addListener(() => void keepInStep());
+api.permissions.onRemoved.addListener(() => void keepInStep());
 api.downloads.onErased.addListener((id) => void keeper.follow(id));
+
+async function followDirect(id: number): Promise<void> {
+  const report = await directWatch.follow(await downloads.get(id));
+  if (report) await tell(report);
+}
 
 const linkDependencies: LinkDependencies = {
   downloads,
@@ -248,7 +317,7 @@ globalThis.addEventListener('online', () => void keeper.look(true));
 
 answerMessages({
   status: ({ tabUrl }) =>
-    readStatus(tabUrl, { settings: settingsStore, consent, jobs, downloads, lastLeft, way }),
+    readStatus(tabUrl, { settings: settingsStore, consent, jobs, downloads, lastLeft, way, tunnels }),
   settings,
   'change-settings': (patch) => settingsStore.change(patch),
   'set-site': async ({ host, use }) => {

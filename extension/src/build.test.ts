@@ -78,7 +78,14 @@ it('asks for no more than it uses: downloads, storage, requests, alarms, menus, 
   ];
   const common = { host_permissions: ['http://*/*', 'https://*/*'], incognito: 'not_allowed' };
   const leading = 'declarativeNetRequestWithHostAccess';
-  expect(manifest('chrome', '1')).toMatchObject({ ...common, permissions: [...permissions, leading] });
+  const forTunnels = ['proxy', 'webRequestAuthProvider'];
+  const ofChrome = [...permissions, leading, ...forTunnels];
+  expect(manifest('chrome', '1')).toMatchObject({ ...common, permissions: ofChrome });
   const holding = [...permissions, leading, 'webRequestBlocking'];
   expect(manifest('firefox', '1')).toMatchObject({ ...common, permissions: holding });
+});
+
+it('asks for the permission to set proxies only when a site is to go through a tunnel, where the browser can', () => {
+  expect(manifest('firefox', '1')).toMatchObject({ optional_permissions: ['proxy'] });
+  expect(manifest('chrome', '1')).not.toHaveProperty('optional_permissions');
 });

@@ -32,6 +32,9 @@ const PERMISSIONS = [
   'scripting',
 ] as const;
 
+/** Sites that the user chooses are reached through a tunnel. Firefox asks when he chooses the first one. */
+const FOR_TUNNELS = ['proxy'] as const;
+
 const FIREFOX = {
   // The last one leads the add-on's own downloads to the master, and back to their origin, without giving up a byte.
   permissions: [
@@ -40,6 +43,7 @@ const FIREFOX = {
     // Where the user wants no byte wasted, it holds an answer until the master has said where its file comes from.
     'webRequestBlocking',
   ],
+  optional_permissions: FOR_TUNNELS,
   background: { scripts: ['background.js'], type: 'module' },
   browser_specific_settings: {
     gecko: {
@@ -56,8 +60,14 @@ const DIFFERENCES: Readonly<Record<Target, object>> = {
   chrome: {
     // The first version with URL.parse.
     minimum_chrome_version: '126',
-    // Where the user wants no byte wasted, it leads requests for files to the master.
-    permissions: [...PERMISSIONS, 'declarativeNetRequestWithHostAccess'],
+    // Where the user wants no byte wasted, the first leads requests for files to the master. The others are for tunnels, whose entry
+    // depot asks for a ticket: Chromium lets nobody ask for them later, and shows no more than the access to all sites says.
+    permissions: [
+      ...PERMISSIONS,
+      'declarativeNetRequestWithHostAccess',
+      ...FOR_TUNNELS,
+      'webRequestAuthProvider',
+    ],
     background: { service_worker: 'background.js', type: 'module' },
   },
   firefox: FIREFOX,

@@ -1,4 +1,4 @@
-import { asLonghaulError, clientPrefix, formatAuthority, isGetTarget, LonghaulError } from '@longhaul/shared';
+import { formatAuthority, isGetTarget } from '@longhaul/shared';
 import {
   asListenFailure,
   authorityOf,
@@ -7,7 +7,7 @@ import {
   type StateFolder,
   type TlsMaterial,
 } from '@longhaul/shared/service';
-import express, { type ErrorRequestHandler, type Express } from 'express';
+import { createApi } from './api.ts';
 import { InProcessBus } from './bus/in-process-bus.ts';
 import { NatsBus } from './bus/nats-bus.ts';
 import type { NatsTls } from './bus/nats-connection.ts';
@@ -15,78 +15,33 @@ import type { StateBus } from './bus/state-bus.ts';
 import type { MasterConfig, PrefixesConfig } from './config.ts';
 import { AddressProver } from './depots/address-prover.ts';
 import { type AskDepot, createAskDepot } from './depots/ask-depot.ts';
-import { DEPOT_FACTS, DEPOT_HEARD } from './depots/depot-facts.ts';
-import { DepotRegistry } from './depots/depot-registry.ts';
-import { depotRoutes } from './depots/depot-routes.ts';
 import { DepotService } from './depots/depot-service.ts';
 import type { DepotStore } from './depots/depot-store.ts';
-import { DownChecks } from './depots/down-checks.ts';
-import { LegAsker } from './depots/leg-asker.ts';
-import { PlanTeller } from './depots/plan-teller.ts';
+import { createDownloads } from './downloads.ts';
 import type { EmitEvent, MasterEvent } from './events.ts';
 import { FactExchange } from './facts/fact-exchange.ts';
 import { FactKeeper } from './facts/fact-keeper.ts';
-import { Facts } from './facts/facts.ts';
 import type { FactsFile } from './facts/facts-file.ts';
-import { FEEDBACK_FACTS, FeedbackBook } from './feedback/feedback-book.ts';
-import { feedbackRoutes } from './feedback/feedback-routes.ts';
-import { FeedbackService } from './feedback/feedback-service.ts';
-import { answerRefusal } from './http/answer-refusal.ts';
 import { HttpServer, type Listening } from './http/http-server.ts';
-import { setSecurityHeaders } from './http/security-headers.ts';
 import { KeyRing } from './keys/key-ring.ts';
-import { KnownMasters, MASTER_FACTS } from './keys/known-masters.ts';
 import type { SigningKey } from './keys/signing-key.ts';
-import { CLIENT_FACTS, ClientTable } from './measuring/client-table.ts';
+import { createKnowledge } from './knowledge.ts';
+import { ClientRtts } from './measuring/client-rtts.ts';
 import { IdleLinks } from './measuring/idle-links.ts';
-import { OriginProbes, PROBE_FACTS } from './measuring/origin-probes.ts';
-import { ORIGIN_FACTS, OriginTable } from './measuring/origin-table.ts';
+import { createRttReader } from './measuring/read-rtt.ts';
+import { Health } from './operations/health.ts';
 import { createMetrics } from './operations/metrics.ts';
-import { operationsRoutes } from './operations/operations-routes.ts';
-import { pageRoutes } from './operations/page-routes.ts';
-import { JOB_FACTS, OutcomeBook } from './outcomes/outcome-book.ts';
-import { outcomeRoutes } from './outcomes/outcome-routes.ts';
-import { RecentJobs } from './outcomes/recent-jobs.ts';
 import { OverloadGuard } from './overload/overload-guard.ts';
-import { EndLinks } from './planning/end-links.ts';
-import { JobLegs } from './planning/job-legs.ts';
-import { linkEvidence } from './planning/link-evidence.ts';
-import { linkRoutes } from './planning/link-routes.ts';
-import { LINK_FACTS, LinkTable } from './planning/link-table.ts';
-import { planRoutes } from './planning/plan-routes.ts';
-import { PlanService } from './planning/plan-service.ts';
-import { Planner } from './planning/planner.ts';
-import { SIZE_FACTS, SizeMemory } from './planning/size-memory.ts';
-import { DownloadPolicy } from './policy/download-policy.ts';
 import { OverlayPlaces } from './policy/overlay-places.ts';
-import { RateCaps, SPENT_FACTS } from './policy/rate-caps.ts';
-import { MeasuredPrefixes, PREFIX_FACTS } from './prefixes/measured-prefixes.ts';
 import { PrefixFiles, type PrefixPaths } from './prefixes/prefix-files.ts';
-import { prefixRoutes } from './prefixes/prefix-routes.ts';
 import { WhereaboutsLookUp } from './prefixes/whereabouts.ts';
 import { createGetHandler } from './redirect/get-handler.ts';
 import { EntryGroups } from './tickets/entry-groups.ts';
-import { TicketIssuer } from './tickets/ticket-issuer.ts';
 
 /** The name of a master that no others are met by. */
 const ALONE = 'here';
 /** Of all connections, kept for depots: each has one at a time. */
 const RESERVED_SHARE = 0.05;
-
-/** Everything that is learned here, by the rooms that know what it means. */
-const FACT_KINDS = [
-  ...DEPOT_FACTS,
-  ...LINK_FACTS,
-  ...CLIENT_FACTS,
-  ...ORIGIN_FACTS,
-  ...PROBE_FACTS,
-  ...SIZE_FACTS,
-  ...SPENT_FACTS,
-  ...MASTER_FACTS,
-  ...PREFIX_FACTS,
-  ...JOB_FACTS,
-  ...FEEDBACK_FACTS,
-];
 
 export interface MasterDeps {
   readonly config: MasterConfig;
@@ -128,14 +83,20 @@ export interface Master {
   renewBusCertificate(tls: NatsTls): void;
   /** Takes another site, and reads files of prefixes again; those with mistakes change nothing. */
   reloadPrefixes(prefixes: PrefixesConfig, paths: PrefixPaths): Promise<void>;
-  /** Stops accepting, finishes running requests for at most a second. */
-  close(): Promise<void>;
+  /** How long a master that is asked to end should serve on, so that routes which follow its health lead elsewhere before. */
+  drainMs(): number;
+  /**
+   * Says that it drains, and serves on for so long; then stops accepting, and finishes running requests for at most a
+   * second. Called again with less time when somebody is in a hurry.
+   */
+  close(drainMs?: number): Promise<void>;
 }
 
 /** Builds a master; it does nothing before `listen`. */
 export function createMaster(deps: MasterDeps): Master {
   const { config, signingKey, enrolmentSecret, now } = deps;
   let listening: Listening | undefined;
+  let closing: Promise<void> | undefined;
   const steadyMs = deps.steadyMs ?? (() => performance.now());
   // Port 0 in the public URL stands for the port really bound.
   const publicUrl = (): string =>
@@ -150,24 +111,14 @@ export function createMaster(deps: MasterDeps): Master {
       onFailed: (code, detail) => emit({ type: 'bus-failed', code, detail }),
     });
   const bus = deps.bus ?? nats ?? new InProcessBus(ALONE);
-  const facts = new Facts({
-    kinds: FACT_KINDS,
+  const knowledge = createKnowledge({
+    config,
+    depotStore: deps.depotStore,
     source: bus.name,
     epoch: deps.factsFile?.epochAfter(now()) ?? now(),
     startedAtMs: now(),
   });
-  const masters = new KnownMasters(facts);
-  const registry = new DepotRegistry({
-    facts,
-    store: deps.depotStore,
-    heartbeatSeconds: config.depots.heartbeatSeconds,
-    addresses: config.addresses,
-  });
-  const links = new LinkTable(config.links, config.planner.assumptions.windowBytes, facts);
-  const clients = new ClientTable(facts);
-  const origins = new OriginTable(facts);
-  const sizes = new SizeMemory(facts);
-  const caps = config.public ? new RateCaps(config.public, facts) : undefined;
+  const { facts, masters, registry, links, measured } = knowledge;
   const groups = new EntryGroups(config.entryGroups);
   const announce = () => masters.announce(publicUrl(), keys.published, now());
   const keys = new KeyRing({
@@ -185,7 +136,6 @@ export function createMaster(deps: MasterDeps): Master {
     },
     onFailure: (error) => emit({ type: 'failed', error }),
   });
-  const tickets = new TicketIssuer(config.tickets, keys, groups, (keyId) => masters.verifier(keyId));
   const metrics = createMetrics({
     depotStates: () => registry.views(now()).map((depot) => depot.state),
     openConnections: () => limiter.open,
@@ -206,6 +156,7 @@ export function createMaster(deps: MasterDeps): Master {
     steadyMs,
     onRefused: (code, from, refused) => emit({ type: 'facts-refused', code, from, facts: refused }),
   });
+  const health = new Health({ hasCaughtUp: () => exchange.hasCaughtUp, steadyMs });
   const keeper = new FactKeeper({
     facts,
     file: deps.factsFile,
@@ -220,7 +171,6 @@ export function createMaster(deps: MasterDeps): Master {
   });
   let { site } = config.prefixes;
   const prefixFiles = new PrefixFiles(deps.prefixPaths ?? {}, emit);
-  const measured = new MeasuredPrefixes(facts);
   const whereabouts = new WhereaboutsLookUp({ files: prefixFiles, measured, site: () => site });
   const sources = new DepotSources();
   const { connections, connectionsPerNetwork, waitingPerNetwork } = config.limits;
@@ -243,122 +193,58 @@ export function createMaster(deps: MasterDeps): Master {
     ],
     now,
   );
-  const policy = new DownloadPolicy({ ...config, overlay });
-  const { windowBytes } = config.planner.assumptions;
-  const ends = new EndLinks({ links, clients, origins, windowBytes });
-  const planner = new Planner(config.planner, links, ends);
-  const teller = new PlanTeller({ signer: keys, registry, now });
-  const legAsker = new LegAsker({ signer: keys, registry, now });
-  const jobs = new RecentJobs();
-  const wishes = new FeedbackBook(facts);
-  const outcomes = new OutcomeBook({
-    facts,
-    jobs,
-    emit,
-    onTrust: (depot, isTrusted) => {
-      if (!isTrusted) links.forgetFrom(depot);
-      emit({ type: 'depot-trust', depot, isTrusted });
-    },
-    onWorked: ({ network }, depots, nowMs) => {
-      for (const depot of depots) wishes.noteWorked(network, depot, nowMs);
-    },
-  });
-  const outcomeOf = (jobId: string) => outcomes.of(jobId);
-  const legs = new JobLegs({
-    tickets,
-    ask: (depot, jobId) => legAsker.ask(depot, jobId),
-    outcomeOf,
-    now,
-  });
-  const probes = new OriginProbes({
-    facts,
-    origins,
-    links,
-    onProbe: (outcome) => emit({ type: 'origin-probe', outcome }),
-  });
   const ask = deps.askDepot ?? createAskDepot({ policy: config.addresses, names: config.names });
-  const downChecks = new DownChecks({ registry, ask, now, emit });
-  const overload = new OverloadGuard({ steadyMs });
-  const plans = new PlanService({
+  const downloads = createDownloads({
     config,
-    policy,
-    planner,
-    registry,
-    sizes,
-    tickets,
+    knowledge,
+    keys,
+    overlay,
     groups,
     whereabouts,
-    ends,
-    probes,
+    ask,
     publicUrl,
-    caps,
-    onCameBack: (entry) => downChecks.suspect(entry),
-    wishes,
-    evidence: (to, from, nowMs) => linkEvidence(links, to, from, nowMs),
-    ...(deps.random ? { random: deps.random } : {}),
-    onIssued: ({ jobId, chain, alternatives, lanes, host, isToLearn }, { clientAddress }, { basis }) => {
-      jobs.add({ jobId, chain, alternatives, lanes, host, basis, network: clientPrefix(clientAddress) });
-      if (isToLearn) emit({ type: 'explored', jobId, host });
-    },
-  });
-  links.onChange(() => plans.noteLinks());
-  for (const kind of DEPOT_FACTS) {
-    facts.store.watch(kind, () => {
-      plans.noteDepots();
-      // That it was heard moves no depot.
-      if (kind !== DEPOT_HEARD) overlay.noteChange();
-    });
-  }
-  const service = new DepotService({
-    registry,
-    downChecks,
-    prover: new AddressProver({ registry, ask, sources, now, emit }),
-    links,
-    sizes,
-    policy,
-    tickets,
-    planner,
-    assumedSizeBytes: config.planner.assumedSizeBytes,
-    masters,
-    clients,
-    origins,
-    idleLinks: new IdleLinks({ links }),
-    outcomes,
-    probes,
+    now,
+    random: deps.random,
     emit,
   });
-
-  const api = createApi(emit, [
-    depotRoutes({ service, registry, downChecks, sources, enrolmentSecret, now, emit }),
-    planRoutes({ plans, legs, overload, now, emit }),
-    outcomeRoutes({ outcomes, metricsNetworks: config.metricsNetworks }),
-    feedbackRoutes({
-      service: new FeedbackService({ jobs, book: wishes, outcomeOf, emit }),
-      book: wishes,
-      metricsNetworks: config.metricsNetworks,
-      now,
-    }),
-    linkRoutes({ links, metricsNetworks: config.metricsNetworks, now }),
-    prefixRoutes({ whereabouts, files: prefixFiles, metricsNetworks: config.metricsNetworks, now }),
-    operationsRoutes({
-      masterKeys: () => masters.keys(),
-      metrics,
-      metricsNetworks: config.metricsNetworks,
-      status: () => ({
-        note: config.note ?? null,
-        depots: registry.views(now()).map(({ id, state, problem }) => ({
-          id,
-          state,
-          ...(problem ? { problem } : {}),
-        })),
-        version: deps.version,
-      }),
-    }),
-    pageRoutes(deps.webDir),
-  ]);
+  const service = new DepotService({
+    ...knowledge,
+    ...downloads,
+    prover: new AddressProver({ registry, ask, sources, now, emit }),
+    assumedSizeBytes: config.planner.assumedSizeBytes,
+    idleLinks: new IdleLinks({ links }),
+    emit,
+  });
+  const overload = new OverloadGuard({ steadyMs });
+  const clientRtts = new ClientRtts({
+    clients: knowledge.clients,
+    site: () => site,
+    isDepot: (id) => knowledge.registry.record(id) !== undefined,
+    readRtt: createRttReader(),
+  });
+  const api = createApi({
+    config,
+    knowledge,
+    downloads,
+    service,
+    sources,
+    clientRtts,
+    overload,
+    whereabouts,
+    prefixFiles,
+    health,
+    metrics,
+    enrolmentSecret,
+    webDir: deps.webDir,
+    version: deps.version,
+    now,
+    emit,
+  });
+  const { plans, teller, legAsker, downChecks } = downloads;
   const handleGet = createGetHandler({
     plans,
     overload,
+    clientRtts,
     now,
     emit,
     onRedirected: (chain) => void teller.tell(chain),
@@ -375,6 +261,16 @@ export function createMaster(deps: MasterDeps): Master {
     },
   );
 
+  const end = async () => {
+    health.close();
+    teller.close();
+    downChecks.close();
+    legAsker.close();
+    await server.close();
+    await keys.close();
+    await exchange.close();
+    await keeper.close();
+  };
   return {
     async listen() {
       keeper.start();
@@ -389,6 +285,7 @@ export function createMaster(deps: MasterDeps): Master {
       announce();
       keys.start();
       nats?.start();
+      health.start();
       void exchange.start();
       return { url: publicUrl() };
     },
@@ -398,47 +295,11 @@ export function createMaster(deps: MasterDeps): Master {
       site = prefixes.site;
       return prefixFiles.reload(paths);
     },
-    async close() {
-      teller.close();
-      downChecks.close();
-      legAsker.close();
-      await server.close();
-      await keys.close();
-      await exchange.close();
-      await keeper.close();
+    drainMs: () => (health.isFollowed ? config.timeouts.drainSeconds * 1000 : 0),
+    async close(drainMs = 0) {
+      await health.drain(drainMs);
+      closing ??= end();
+      await closing;
     },
   };
-}
-
-function createApi(emit: EmitEvent, routers: readonly express.Router[]): Express {
-  const api = express();
-  api.disable('x-powered-by');
-  api.use((_request, response, next) => {
-    setSecurityHeaders(response);
-    next();
-  });
-  for (const router of routers) api.use(router);
-  api.use(() => {
-    throw new LonghaulError('not-found');
-  });
-  const onError: ErrorRequestHandler = (thrown: unknown, request, response, next) => {
-    const error = asRefusal(thrown);
-    if (error.code === 'internal') emit({ type: 'failed', error: thrown });
-    else emit({ type: 'refused', code: error.code });
-    if (response.headersSent) next(thrown);
-    else answerRefusal(request, response, error);
-  };
-  api.use(onError);
-  return api;
-}
-
-/** Express and its file server throw errors with a status of their own, for example for a broken percent-encoding. */
-function asRefusal(thrown: unknown): LonghaulError {
-  if (thrown instanceof LonghaulError || !(thrown instanceof Error) || !('status' in thrown)) {
-    return asLonghaulError(thrown);
-  }
-  const { status } = thrown;
-  if (status === 404) return new LonghaulError('not-found');
-  const isClients = typeof status === 'number' && status >= 400 && status < 500;
-  return isClients ? new LonghaulError('bad-request', { cause: thrown }) : asLonghaulError(thrown);
 }

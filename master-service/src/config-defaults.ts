@@ -50,5 +50,8 @@ export const DEFAULT_CONNECTIONS_PER_NETWORK = 1_000;
 /** `limits.waitingPerNetwork`: What browsers open ahead of requests, from a busy network; whoever means harm gets no further with it than this. */
 export const DEFAULT_WAITING_PER_NETWORK = 200;
 
+/** `timeouts.drainSeconds`: Where routes follow this master's health, it serves on for so long after SIGTERM: routes between networks need some seconds to change. */
+export const DEFAULT_DRAIN_SECONDS = 15;
+
 /** `depots.heartbeatSeconds`: Planners notice a dead depot after three of these. */
 export const DEFAULT_HEARTBEAT_SECONDS = 5;

@@ -237,6 +237,7 @@ const masterConfigSchema = z
       })
       .prefault({}),
     depots: z.strictObject({ heartbeatSeconds: seconds(defaults.DEFAULT_HEARTBEAT_SECONDS) }).prefault({}),
+    timeouts: z.strictObject({ drainSeconds: seconds(defaults.DEFAULT_DRAIN_SECONDS) }).prefault({}),
     /** Connections to this master at once: over all, of one client network (/24 or /48), and of these without a request. */
     limits: z
       .strictObject({

@@ -42,6 +42,21 @@ test('a master says on one line where it is, serves, and ends cleanly when it is
   expect(await exit).toBe(0);
 });
 
+test('a master whose address is announced serves on after SIGTERM until routes have changed, and ends at once at the next', async () => {
+  const child = spawn(process.execPath, [MAIN, '--config', await configFile(CONFIG)]);
+  const [line] = (await once(child.stdout, 'data')) as Buffer[];
+  const { url } = JSON.parse(String(line).replace(/^ready /, '')) as { url: string };
+  const health = async () => (await fetch(`${url}/healthz/anycast`)).text();
+  expect(await health()).toBe('ready\n');
+  const exit = exitOf(child);
+  child.kill('SIGTERM');
+  await expect.poll(health).toBe('draining\n');
+  expect((await fetch(`${url}/v1/status`)).status).toBe(200);
+  const insist = setInterval(() => child.kill('SIGTERM'), 100);
+  expect(await exit).toBe(0);
+  clearInterval(insist);
+}, 20_000);
+
 test('a master says in its log that a depot has the wrong secret: once a minute, with what to do', async () => {
   const child = spawn(process.execPath, [MAIN, '--config', await configFile(CONFIG)]);
   const log = text(child.stderr);

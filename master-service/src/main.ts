@@ -93,8 +93,14 @@ async function serve(configFile: string, version: string, log: Logger): Promise<
     void master.reloadPrefixes(next.config.prefixes, next.prefixPaths);
   };
   obeySignals({
-    graceMs: { drain: GRACE_MS, soon: GRACE_MS, now: 0 },
-    close: () => master.close(),
+    graceMs: {
+      get drain() {
+        return master.drainMs() + GRACE_MS;
+      },
+      soon: GRACE_MS,
+      now: 0,
+    },
+    close: (graceMs) => master.close(graceMs - GRACE_MS),
     reload: createReload({ started, read, take, nowMs: Date.now, log }),
     log,
   });

@@ -9,7 +9,9 @@ Options:
   --version        the version of Longhaul
 
 Signals:
-  SIGTERM, SIGINT  takes nothing new and ends within a second; again: at once
+  SIGTERM          ends within a second; where something asks /healthz/anycast or /healthz/ready, answers
+                   503 there and serves on for timeouts.drainSeconds before; again: ends at once
+  SIGINT           takes nothing new and ends within a second; again: at once
   SIGHUP           reads its certificate, key and files of prefixes again; the log says what needs a restart
 
 Ends with 0 when it was asked to, with 1 when it cannot start, with 2 when the command line is not understood.

@@ -155,6 +155,8 @@ export const planAnswerSchema = z.object({
   startBefore: z.string(),
   /** The ticket as proxy credential; only where the kind `tunnel` was asked for. */
   ticket: z.optional(z.string()),
+  /** ISO 8601: until then that ticket opens tunnels at a depot where one began before `startBefore`. */
+  ticketEnds: z.optional(z.string()),
 });
 export type PlanAnswer = z.infer<typeof planAnswerSchema>;
 export type LegPrediction = z.infer<typeof legSchema>;
@@ -413,12 +415,20 @@ export const depotLegsSchema = z.object({
 /** `POST /v1/legs`: what the legs of a download do now, for whoever holds its ticket. */
 export const legsRequestSchema = z.strictObject({ ticket: z.string().check(z.maxLength(MAX_TICKET_CHARS)) });
 
+/** What a client has got of a whole download, from its first request to its last byte. */
+const clientMeasureSchema = z.strictObject({
+  bytes: z.number().check(z.refine(isFileSize)),
+  seconds: z.number().check(z.positive(), z.maximum(MAX_JOB_SECONDS)),
+});
+export type ClientMeasure = z.infer<typeof clientMeasureSchema>;
+
 /** `POST /v1/feedback`: how a download went, by the client that has its job id. */
 export const feedbackRequestSchema = z.strictObject({
   jobId,
   /** `failed` may name the depot where it failed; `prefer-direct` asks for no chain from this origin. */
   verdict: z.enum(['worked', 'slow', 'failed', 'prefer-direct']),
   depot: z.optional(depotId),
+  measured: z.optional(clientMeasureSchema),
 });
 export type FeedbackRequest = z.infer<typeof feedbackRequestSchema>;
 
@@ -477,6 +487,8 @@ export const outcomeSchema = z.object({
   chain: z.array(z.string()),
   lanes,
   download: z.optional(jobDownloadSchema),
+  /** What the client says that it got, of a direct download, too; beside it what was predicted for as many bytes. */
+  client: z.optional(z.extend(clientMeasureSchema, { predictedSeconds: z.number() })),
   /** For the bytes that were delivered, and from the entry depot's point of view; left out where the download cannot be compared. */
   predictedSeconds: z.optional(z.number()),
   /** What direct would have taken by what is known of it; left out where that is not known. */

@@ -65,10 +65,18 @@ export interface SetUp {
  */
 export function setUpSeconds(rttsMs: readonly number[], { clientTls, originTls }: SetUp): number {
   const total = rttsMs.reduce((sum, rttMs) => sum + rttMs, 0);
-  const clientLeg = rttsMs[0] ?? 0;
-  if (rttsMs.length <= 1) return (total * (originTls ? 3 : 2)) / 1000;
-  const originTlsMs = originTls ? total - clientLeg : 0;
-  return (total + (clientTls ? clientLeg : 0) + originTlsMs + total) / 1000;
+  return setUpRounds(total, rttsMs[0] ?? 0, rttsMs.length, { clientTls, originTls }) / 1000;
+}
+
+/** The same by the sum of all round trips and the client's, in their unit. */
+function setUpRounds(
+  total: number,
+  clientLeg: number,
+  legs: number,
+  { clientTls, originTls }: SetUp,
+): number {
+  if (legs <= 1) return total * (originTls ? 3 : 2);
+  return total + (clientTls ? clientLeg : 0) + (originTls ? total - clientLeg : 0) + total;
 }
 
 /**
@@ -95,18 +103,23 @@ export function shapesSeconds(
   lanes: number,
   capPerSecond: number,
 ): number {
-  const cap = shapes.reduce((least, shape) => Math.min(least, shape.capPerSecond), capPerSecond);
-  const lasts = shapes.map((shape) => shapeSeconds(shape, sizeBytes, cap) - shape.rttSeconds / 2);
-  const rttsMs = shapes.map(({ rttSeconds }) => 1000 * rttSeconds);
-  const halfRounds = shapes.reduce((sum, { rttSeconds }) => sum + rttSeconds / 2, 0);
-  return setUpSeconds(rttsMs, setUp) + lanesSeconds(rttsMs, setUp, lanes) + Math.max(...lasts) + halfRounds;
+  let cap = capPerSecond;
+  for (const shape of shapes) cap = Math.min(cap, shape.capPerSecond);
+  let [total, last] = [0, Number.NEGATIVE_INFINITY];
+  for (const shape of shapes) {
+    total += shape.rttSeconds;
+    last = Math.max(last, shapeSeconds(shape, sizeBytes, cap) - shape.rttSeconds / 2);
+  }
+  const clientLeg = shapes[0]?.rttSeconds ?? 0;
+  const ready = setUpRounds(total, clientLeg, shapes.length, setUp);
+  return ready + lanesSeconds(total - clientLeg, shapes.length, setUp, lanes) + last + total / 2;
 }
 
 /**
  * What it costs that all lanes but the first start late: only the first answer tells whether the origin has ranges, so
- * the others are set up after it, from the entry depot on. Meanwhile the first lane carries its share.
+ * the others are set up after it, from the entry depot on, over round trips of `behind` seconds. Meanwhile the first lane carries its share.
  */
-function lanesSeconds(rttsMs: readonly number[], { originTls }: SetUp, lanes: number): number {
-  if (lanes <= 1 || rttsMs.length <= 1) return 0;
-  return (1 - 1 / lanes) * setUpSeconds([0, ...rttsMs.slice(1)], { clientTls: false, originTls });
+function lanesSeconds(behind: number, legs: number, { originTls }: SetUp, lanes: number): number {
+  if (lanes <= 1 || legs <= 1) return 0;
+  return (1 - 1 / lanes) * setUpRounds(behind, 0, legs, { clientTls: false, originTls });
 }

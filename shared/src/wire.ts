@@ -49,6 +49,8 @@ export const PROTOCOL_VERSION = 1;
 
 /** A request head (line and headers) larger than this is refused with 431 before anything else. */
 export const MAX_HEAD_BYTES = 32 * 1024;
+/** A request's body that is longer is not read by a master: a depot's heartbeat tells the rest with the next one. */
+export const MAX_BODY_BYTES = 256 * 1024;
 /** A ticket longer than this is refused before it is decoded. */
 export const MAX_TICKET_CHARS = 1024;
 /** Depots in one chain. */

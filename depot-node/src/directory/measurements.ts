@@ -8,6 +8,7 @@ import {
   type OriginReport,
   type SizeReport,
 } from '@longhaul/shared';
+import { fitReports } from './fit-reports.ts';
 
 /** Measurements of each kind kept between two heartbeats; the newest win. */
 const MAX_REPORTS = 1000;
@@ -78,16 +79,26 @@ export class Measurements {
     keep(this.#jobs, report.jobId, known ? joinJobReports(known, report) : report, MAX_JOB_REPORTS);
   }
 
-  /** Everything that has not been taken yet. */
+  /** What has not been taken yet, as much as fits a heartbeat; the rest waits for the next one. */
   all(): Reports {
-    const clients = [...this.#clients.values()];
-    const jobs = [...this.#jobs.values()];
-    const origins = [...this.#origins.values()];
+    // Plans need links first. What has ended of jobs is told nowhere else.
+    const begins = fitReports(
+      [this.#links, this.#jobs, this.#clients, this.#origins, this.#sizes].map((reports) => [
+        ...reports.values(),
+      ]),
+    );
+    const newest = <Report>(reports: ReadonlyMap<string, Report>, index: number) =>
+      [...reports.values()].slice(begins[index]);
+    const links = newest(this.#links, 0);
+    const jobs = newest(this.#jobs, 1);
+    const clients = newest(this.#clients, 2);
+    const origins = newest(this.#origins, 3);
+    const sizes = newest(this.#sizes, 4);
     return {
-      links: [...this.#links.values()],
+      links,
       ...(clients.length > 0 ? { clients } : {}),
       ...(origins.length > 0 ? { origins } : {}),
-      sizes: [...this.#sizes.values()],
+      sizes,
       ...(jobs.length > 0 ? { jobs } : {}),
     };
   }

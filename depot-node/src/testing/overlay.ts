@@ -84,7 +84,14 @@ export async function startTestOverlay(
       return running;
     },
     addDepot: async (id, config = {}) => {
-      const { addresses = {}, ...others } = { ...init.config, ...config } as { addresses?: object };
+      const {
+        addresses = {},
+        limits = {},
+        ...others
+      } = { ...init.config, ...config } as {
+        addresses?: object;
+        limits?: object;
+      };
       const events: DepotEvent[] = [];
       const depot = createDepot({
         config: readDepotConfig({
@@ -97,6 +104,8 @@ export async function startTestOverlay(
             overlayNetworks: ['127.0.0.0/8'],
             ...addresses,
           },
+          // A bound that is met at once.
+          limits: { tunnelsPerJob: 1, ...limits },
           // What is measured is what a test does.
           measuring: { bytesPerHour: 0 },
           ...others,

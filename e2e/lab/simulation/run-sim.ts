@@ -42,6 +42,10 @@ const TESTED = { everyMs: 3_600_000, bytes: 1_000_000 };
 const PROBE_BYTES = 500;
 /** How much one measurement scatters. */
 const NOISE = 0.1;
+/** Anycast leads so many clients to the site that is nearest to them, and the others to one of the next ones. */
+const CATCHMENT = { nearest: 0.8, next: 3 };
+/** Routes to an anycast address stay for so long. */
+const CATCHMENT_MS = 86_400_000;
 
 /** One download as it went. */
 interface Outcome {
@@ -157,6 +161,7 @@ class Simulation {
       this.#testLinks(master, atMs);
       this.#testedUntilMs = atMs + TESTED.everyMs;
     }
+    if (this.#knowledge === 'measured') this.#seeClient(master, download, number);
     const knownAtMs = this.#knowledge === 'informed' ? atMs : 0;
     const planned = await master.plan({
       type: 'plan',
@@ -185,6 +190,24 @@ class Simulation {
       originSends: download.origin.connectionBps === undefined ? download.origin.sender : 'held',
       sizeBytes,
     };
+  }
+
+  /** Each site has a master and a depot; the master that is asked sees the round trip to the client, in its own kernel. */
+  #seeClient(master: SimulatedMaster, { client, atMs }: Download, number: number): void {
+    const order = [client.number, Math.floor(atMs / CATCHMENT_MS)];
+    const sites = this.#nearest(
+      this.#depots,
+      (depot) => this.#world.leg(client, depot, atMs),
+      1 + CATCHMENT.next,
+    );
+    const isNearest = this.#noise.uniform(...order, 11) < CATCHMENT.nearest;
+    const next = 1 + Math.floor(this.#noise.uniform(...order, 12) * (sites.length - 1));
+    const site = sites[isNearest ? 0 : next] ?? sites[0];
+    if (!site) return;
+    const rttMs = site.leg.rttMs * this.#noise.logNormal(1, NOISE, number, site.end.number, 13);
+    const clients = [{ prefix: prefixOf(client), rttMs }];
+    const told = { type: 'ends-report', nowMs: atMs } as const;
+    master.tell({ ...told, from: `d${site.end.number}`, clients, origins: [] });
   }
 
   /** What the depots of a chain tell of their connections to each other: who sends can tell. */
@@ -224,12 +247,12 @@ class Simulation {
     const legs = trueLegs(this.#world, download, depots);
     const [entry, exit, toClient, fromOrigin] = [depots[0], depots.at(-1), legs[0], legs.at(-1)];
     if (entry === undefined || exit === undefined || !toClient || !fromOrigin) return;
-    const { client, origin } = whoOf(download);
+    const { origin } = whoOf(download);
     const { sizeBytes, atMs } = download;
     const seen = this.#reportOf(toClient, entry, -1, number);
     const lost = Math.round(sizeBytes * (seen.lossRate ?? 0));
     const report = {
-      prefix: client.replace(/[0-9]+$/, '0/24'),
+      prefix: prefixOf(download.client),
       rttMs: seen.rttMs,
       sentBytes: sizeBytes,
       retransmittedBytes: lost,
@@ -326,6 +349,10 @@ class Simulation {
 /** Addresses by autonomous system, whose networks are neighbours. */
 function whoOf({ client, origin }: Download): { readonly client: string; readonly origin: string } {
   return { client: `${networkOf(10, client)}.1`, origin: `o${origin.number}.example` };
+}
+
+function prefixOf(client: End): string {
+  return `${networkOf(10, client)}.0/24`;
 }
 
 function originOf({ origin }: Download, host: string): Pick<OriginReport, 'host' | 'prefix'> {

@@ -6,7 +6,7 @@ export const KNOWLEDGE = {
   typed: 'links as they were at the beginning, typed in once',
   reported: 'the same, and what depots report of the links between them, a tenth of them lies',
   measured:
-    'nothing typed: what depots measure of links, of the clients and origins of chains, and of origins that they probe; a tenth of them lies',
+    'nothing typed: what depots measure of links, of the clients and origins of chains, and of origins that they probe, a tenth of them lies; and how far clients are from the masters of the sites that they ask',
   informed:
     'links as they are: those of both ends at the moment of each plan, those between depots once an hour',
 } as const;

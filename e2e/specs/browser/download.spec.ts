@@ -1,8 +1,8 @@
 import {
+  beginThroughDepots,
   clickLink,
   expectDirect,
   expectFile,
-  expectOnDisk,
   expectThroughDepots,
 } from '../../fixtures/download-checks.ts';
 import { FILE_BYTES } from '../../fixtures/origin-content.ts';
@@ -64,8 +64,7 @@ test('a download goes on as one when the way to the origin breaks', async ({ use
 test('a download goes on as one when a depot of its chain dies', async ({ user, world }) => {
   const failovers = () => world.overlay.metric('d1', 'longhaul_depot_failovers_total');
   const before = await failovers();
-  await clickLink(user, world, '/files/large-exitless.bin');
-  await expectOnDisk(user, 'large-exitless.bin', 3_000_000);
+  await beginThroughDepots(user, world, '/files/large-exitless.bin', 3_000_000);
   await world.overlay.depot('d3').kill();
   await expectFile(user, 'large-exitless.bin');
   expect(await failovers()).toBeGreaterThan(before);

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import type { TestBrowser } from '../../browsers/browser.ts';
 import { whyLeft } from '../../fixtures/ask-addon.ts';
-import { clickLink, expectFile, expectOnDisk } from '../../fixtures/download-checks.ts';
+import { beginThroughDepots, clickLink, expectFile, expectOnDisk } from '../../fixtures/download-checks.ts';
 import { expect, test } from '../../fixtures/test.ts';
 import type { World } from '../../fixtures/world.ts';
 import { findProgram } from '../../programs/find-program.ts';
@@ -33,8 +33,7 @@ async function servingDepot(world: World): Promise<Member> {
 }
 
 async function begin(user: TestBrowser, world: World, name: string): Promise<number> {
-  await clickLink(user, world, `/files/${name}`);
-  await expectOnDisk(user, name, BEGUN_BYTES);
+  await beginThroughDepots(user, world, `/files/${name}`, BEGUN_BYTES);
   return requestsOf(world, name).length;
 }
 

@@ -1,6 +1,6 @@
 import type { TestBrowser } from '../../browsers/browser.ts';
 import { jobState, jobTries } from '../../fixtures/ask-addon.ts';
-import { clickLink, expectFile, expectOnDisk } from '../../fixtures/download-checks.ts';
+import { beginThroughDepots, clickLink, expectFile, expectOnDisk } from '../../fixtures/download-checks.ts';
 import { expect, test } from '../../fixtures/test.ts';
 import type { World } from '../../fixtures/world.ts';
 
@@ -127,8 +127,7 @@ test('a download whose entry depot does not come back ends through other depots'
 });
 
 async function begin(user: TestBrowser, world: World, name: string): Promise<void> {
-  await clickLink(user, world, `/files/${name}`);
-  await expectOnDisk(user, name, ON_DISK_BYTES);
+  await beginThroughDepots(user, world, `/files/${name}`, ON_DISK_BYTES);
 }
 
 async function isHealthy({ overlay }: World): Promise<boolean> {

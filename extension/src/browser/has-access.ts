@@ -9,3 +9,17 @@ export async function hasAccess(urls: readonly string[]): Promise<boolean> {
   });
   return api.permissions.contains({ origins });
 }
+
+/** Chromium gives it with the add-on, Firefox when the user chooses the first site for a tunnel. */
+const PROXY_ACCESS: chrome.permissions.Permissions = { permissions: ['proxy'] };
+export const isProxyAccessGiven: boolean = api.downloads?.onDeterminingFilename !== undefined;
+
+/** Whether the add-on may set proxies. */
+export async function hasProxyAccess(): Promise<boolean> {
+  return isProxyAccessGiven || api.permissions.contains(PROXY_ACCESS);
+}
+
+/** Has the browser ask the user, within his click or choice; false where he refuses. */
+export async function requestProxyAccess(): Promise<boolean> {
+  return isProxyAccessGiven || api.permissions.request(PROXY_ACCESS).catch(() => false);
+}

@@ -6,6 +6,8 @@ export interface RequestEvent {
   readonly url: string;
   readonly method: string;
   readonly tabId: number;
+  /** `main_frame` for what is shown in the tab itself. */
+  readonly type?: string;
   /** The page that asked, as Chromium tells it. */
   readonly initiator?: string | undefined;
   /** The page that asked, as Firefox tells it. */

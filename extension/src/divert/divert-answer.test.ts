@@ -31,6 +31,7 @@ function setUp(patch: Partial<TakeDependencies> = {}) {
     probeFile: async () => ({ result: 'file', file: factsOf(200, seenAnswer().headers) }),
     greetDepot: async () => true,
     deadline: () => new AbortController().signal,
+    plannedDirect: async () => undefined,
     ...patch,
   };
   return { asked, deps };

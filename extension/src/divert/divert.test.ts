@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import { memoryArea } from '../testing/memory-area.ts';
 import { settings } from '../testing/settings.ts';
 import { Divert } from './divert.ts';
+import { linkRules } from './link-rules.ts';
 import { MasterHealth } from './master-health.ts';
 
 function setUp(patch: Parameters<typeof settings>[0] = { noWastedByte: true }) {
@@ -25,6 +26,7 @@ function setUp(patch: Parameters<typeof settings>[0] = { noWastedByte: true }) {
   const divert = new Divert({
     settings: async () => world.set,
     health,
+    rules: linkRules,
     diversions: {
       setRules: async (rules) => {
         world.rules = rules.length;

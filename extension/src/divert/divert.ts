@@ -1,12 +1,13 @@
 import type { Diversions } from '../browser/diversions.ts';
 import type { Settings } from '../settings/settings.ts';
-import { linkRules } from './link-rules.ts';
 import type { MasterHealth } from './master-health.ts';
 
 interface DivertDependencies {
   readonly settings: () => Promise<Settings>;
   readonly health: Pick<MasterHealth, 'isWell' | 'look' | 'note'>;
   readonly diversions: Diversions;
+  /** The rules that lead requests, as the browser takes them. */
+  readonly rules: (settings: Settings) => readonly object[];
   /** Has `look` called again and again, or no longer. */
   readonly keepLooking: (isOn: boolean) => void;
 }
@@ -43,10 +44,10 @@ export class Divert {
   }
 
   async #put(set: Settings, isWell: boolean): Promise<void> {
-    const { diversions, keepLooking } = this.#deps;
+    const { diversions, keepLooking, rules } = this.#deps;
     diversions.holdAnswers(isWell);
     keepLooking(isOn(set));
-    await diversions.setRules(isWell ? linkRules(set) : []);
+    await diversions.setRules(isWell ? rules(set) : []);
   }
 
   /** One after the other: what was asked for last counts. */

@@ -87,6 +87,7 @@ describe('the rules of links', () => {
     expect(ledTo('https://dl.example/a.zip', only)).toBeUndefined();
     expect(ledTo('https://dl.example/a.pdf', only)).toBeUndefined();
     expect(ledTo('https://a.dl.example/a.iso', { sitesOff: ['dl.example'] })).toBeUndefined();
+    expect(ledTo('https://a.dl.example/a.iso', { sitesTunnel: ['dl.example'] })).toBeUndefined();
     expect(rules({ sitesOff: ['page.example'] })[0]?.condition.excludedInitiatorDomains).toEqual([
       'page.example',
     ]);

@@ -54,14 +54,14 @@ const PUBLIC_HOST = '[^/:@]+[.][a-z][^/:@.]*(?::[0-9]+)?';
  * alone: what is private, what the user does not want, and what is on its way already, is left out.
  */
 export function linkRules(settings: Settings): readonly object[] {
-  const { master, sitesOff, privateHosts } = settings;
+  const { master, sitesOff, sitesTunnel, privateHosts } = settings;
   const masterUrl = parseOriginUrl(master);
   if (!masterUrl.ok) return [];
   const kinds = SAVED_KINDS.filter((kind) => isWantedKind(`file.${kind}`, settings.kinds));
   const masterHost = masterUrl.value.host;
   // What comes encrypted is asked for encrypted.
   const schemes = isEncrypted(masterUrl.value) ? 'https?' : 'http';
-  const unwanted = [...sitesOff.map(domainOf), domainOf(masterHost)];
+  const unwanted = [...sitesOff, ...sitesTunnel, masterHost].map(domainOf);
   const isPrivate = { excludedRequestDomains: [...unwanted, ...PRIVATE_SUFFIXES] };
   const hosts = [
     { host: PUBLIC_HOST, excluded: isPrivate },

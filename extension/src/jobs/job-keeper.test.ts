@@ -316,7 +316,13 @@ describe('a chain that is slower than half its promise, and than direct', () => 
     expect(await world.theJob()).toMatchObject({
       way: 'direct',
       changes: 1,
-      lastChange: { atMs: NOW_MS + 10_000, way: 'chain', chain: ['pe-1', 'rj-1'] },
+      lastChange: {
+        atMs: NOW_MS + 10_000,
+        way: 'chain',
+        chain: ['pe-1', 'rj-1'],
+        rateBps: 1_600_000,
+        bytes: 2_000_000,
+      },
     });
     await run(world, 10, 1_000);
     expect(world.calls).toHaveLength(1);
@@ -351,13 +357,24 @@ describe('a chain that is slower than half its promise, and than direct', () => 
   });
 });
 
+it('remembers that the user has paused a download: its time says nothing of its way', async () => {
+  const world = await setUp({ paused: true });
+  await world.keeper.follow(2);
+  expect(await world.theJob()).toMatchObject({ state: 'running', wasPaused: true });
+});
+
 describe('a download that the user leads elsewhere', () => {
   it('runs there, and remembers that it is direct by choice', async () => {
     const world = await setUp(BROKEN);
     await world.keeper.follow(2);
     expect(await world.keeper.lead('a', 'direct')).toBe(true);
     expect(world.calls.at(-1)).toBe('lead direct');
-    expect(await world.theJob()).toMatchObject({ state: 'running', choseDirect: true, breaks: 1 });
+    expect(await world.theJob()).toMatchObject({
+      state: 'running',
+      choseDirect: true,
+      breaks: 1,
+      lastChange: { way: 'chain', chain: ['pe-1', 'rj-1'], isAsked: true },
+    });
     expect((await world.theJob())?.interruption).toBeUndefined();
   });
 

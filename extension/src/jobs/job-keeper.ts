@@ -116,6 +116,7 @@ export class JobKeeper {
       pace: undefined,
       ...(went.result === 'moved' ? went.patch : {}),
       choseDirect: to === 'direct',
+      lastChange: { atMs: now(), way: job.way, chain: job.chain, isAsked: true },
     });
     wakeAt(now() + FIRST_BYTES_LOOK_MS);
     return true;
@@ -142,7 +143,10 @@ export class JobKeeper {
     const download = await this.#deps.downloads.get(job.downloadId);
     if (!download || download.url !== job.url) return this.#forget(job);
     if (download.state === 'complete') return this.#finish(job, download);
-    if (download.paused) return;
+    if (download.paused) {
+      if (!job.wasPaused) await this.#deps.jobs.change(key, { wasPaused: true });
+      return;
+    }
     if (download.state === 'in_progress') return this.#isRunning(job, download);
     if (download.error === 'USER_CANCELED') return this.#forget(job);
     if (download.error?.startsWith('FILE_') && download.error !== 'FILE_TRANSIENT_ERROR') {
@@ -192,10 +196,11 @@ export class JobKeeper {
 
   async #leaveSlowWay(job: Job, download: Download): Promise<void> {
     const { jobs, continuation, now } = this.#deps;
-    const { way, chain, pace, changes = 0 } = job;
+    const { way, chain, jobId, pace, changes = 0 } = job;
     const leftSeconds = pace ? secondsLeft(pace, job.file.totalBytes) : Number.POSITIVE_INFINITY;
     const patch = await continuation.change(job, download, leftSeconds);
-    const lastChange = { atMs: now(), way, chain };
+    const before = { jobId, rateBps: pace?.rateBps, bytes: patch?.bytes ?? download.bytesReceived };
+    const lastChange = { atMs: now(), way, chain, ...before };
     await jobs.change(job.key, {
       // What was in vain counts, too: the master is not asked every ten seconds.
       changes: changes + 1,

@@ -38,6 +38,8 @@ export interface Job extends Promised {
   readonly file: FileFacts;
   /** Whether the origin is asked for the whole in one request: see `isRepeatable`. */
   readonly inOnePiece: boolean;
+  /** The master's id of the plan that it comes by; left out by jobs of older versions. */
+  readonly jobId?: string | undefined;
   /** Depot ids, entry depot first. */
   readonly chain: readonly string[];
   readonly predictedSeconds: number;
@@ -50,6 +52,8 @@ export interface Job extends Promised {
   readonly location?: string;
   /** Whether the user has chosen the direct way: then no other one is looked for. */
   readonly choseDirect?: boolean;
+  /** Whether the user has paused it: then its time says nothing of its way. */
+  readonly wasPaused?: true;
   /** Times that it was interrupted. */
   readonly breaks?: number;
   /** The most bytes that were seen on disk: after a failed resumption Firefox says 0. */
@@ -65,10 +69,18 @@ export interface Job extends Promised {
   readonly routeId: number;
   /** How fast it is; `undefined` while nobody has looked, and where that makes no difference. */
   readonly pace?: Pace | undefined;
-  /** Times that it was led to another way because the one before was slow. */
+  /** Times that another way was looked for because its own was slow, in vain or not. */
   readonly changes?: number;
-  /** The last time that happened, and the way before. */
-  readonly lastChange?: Pick<Job, 'way' | 'chain'> & { readonly atMs: number };
+  /** The last time that it was led to another way, and the way before. */
+  readonly lastChange?: Pick<Job, 'way' | 'chain'> & {
+    readonly atMs: number;
+    /** Whether the user wanted it; else its way was slow. */
+    readonly isAsked?: true;
+    /** The plan of the way before, how fast that was, and what the new one had to begin with. */
+    readonly jobId?: string | undefined;
+    readonly rateBps?: number | undefined;
+    readonly bytes?: number;
+  };
   /** When it was whole. */
   readonly doneAtMs?: number;
 }

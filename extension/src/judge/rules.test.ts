@@ -100,6 +100,17 @@ describe('by the answer, it', () => {
     expect(unshareable({}, { 'content-length': '2000000' })).toBeUndefined();
   });
 
+  it('leaves the files of a site with a tunnel to the browser, which asks the site itself', () => {
+    const tunnel = (...sitesTunnel: string[]) => settings({ sitesTunnel });
+    expect(unshareable({}, {}, tunnel('example'))).toBe('tunnel');
+    expect(unshareable({}, {}, tunnel('cdn.example'), { finalUrl: 'https://cdn.example/a' })).toBe('tunnel');
+    expect(unshareable({ page: 'https://page.example/' }, {}, tunnel('page.example'))).toBeUndefined();
+    expect(unshareable({}, {}, tunnel('origin.example'), { url: 'http://origin.example/a' })).toBeUndefined();
+    const both = { ...tunnel('example'), sitesAlways: ['origin.example'], sitesOff: [] };
+    expect(unshareable({}, {}, both), 'the longest name counts').toBeUndefined();
+    expect(unshareable({}, {}, { ...both, sitesAlways: [], sitesOff: ['example'] })).toBe('site-off');
+  });
+
   it('leaves files alone that are known to be small', () => {
     expect(unshareable({}, { 'content-length': '1999999' })).toBe('small');
   });
@@ -183,6 +194,7 @@ it("asks its rules in one order: what is the browser's own, what nobody may be t
     'private-host',
     'key-held',
     'site-off',
+    'tunnel',
     'no-access',
     'unseen',
     'post',

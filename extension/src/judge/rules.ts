@@ -9,7 +9,7 @@ import {
 import type { Download } from '../browser/download.ts';
 import { isWantedKind } from '../settings/file-kind.ts';
 import type { Settings } from '../settings/settings.ts';
-import { type SiteUse, siteUse } from '../settings/site-rules.ts';
+import { isTunnelled, type SiteUse, siteUse } from '../settings/site-rules.ts';
 import type { SeenAnswer } from '../watch/seen-answers.ts';
 import { factsOf, isComparable } from './file-facts.ts';
 import { isLeftPrivate, isPermittedPrivateHost } from './private-host.ts';
@@ -74,6 +74,11 @@ export const RULES: readonly Rule[] = [
   },
   { why: 'key-held', leaves: ({ isKeyHeld }) => isKeyHeld },
   { why: 'site-off', leaves: ({ siteUse }) => siteUse === 'never' },
+  // Depots are to see nothing of it but what is encrypted.
+  {
+    why: 'tunnel',
+    leaves: ({ urls, settings }) => urls.some((url) => isTunnelled(url, settings)),
+  },
   { why: 'no-access', needsAnswer: true, leaves: ({ hasAccess }) => !hasAccess },
   { why: 'unseen', needsAnswer: true, leaves: hasWhy('unseen') },
   { why: 'post', needsAnswer: true, leaves: hasWhy('post') },

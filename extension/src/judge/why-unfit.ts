@@ -20,13 +20,31 @@ import type { WhyLeft } from './why-left.ts';
 export function whyUnfit(plan: PlanAnswer, askedUrl: string, settings: Settings): WhyLeft | undefined {
   const asked = parseOriginUrl(askedUrl);
   if (!asked.ok) return 'not-http';
+  const unasked = whyUnasked(plan, asked.value, settings);
+  if (unasked) return unasked;
+  if (!leadsToDepot(plan.location, asked.value, settings)) return 'plan-unfit';
+  return isInsecure(asked.value, [plan.location, plan.masterUrl]) ? 'insecure-chain' : undefined;
+}
+
+/**
+ * Why a plan is not followed that is to be one for a tunnel to the server of this URL. Its entry depot is a proxy, to which the
+ * browser gives the ticket: it must be at a public address, and speak TLS.
+ */
+export function whyUnfitTunnel(plan: PlanAnswer, asked: OriginUrl, settings: Settings): WhyLeft | undefined {
+  const unasked = whyUnasked(plan, asked, settings);
+  if (unasked) return unasked;
+  const depot = parse(plan.location);
+  if (!depot || !plan.ticket || isLeftForeign(depot, settings)) return 'plan-unfit';
+  return depot.scheme === 'https' ? undefined : 'insecure-chain';
+}
+
+/** Why a plan is no chain for what was asked for. */
+function whyUnasked(plan: PlanAnswer, asked: OriginUrl, settings: Settings): WhyLeft | undefined {
   // A master that calls itself otherwise gives links that nobody here has chosen.
   if (!plan.masterUrl.startsWith(`${settings.master}/get/`)) return 'master-elsewhere';
   const link = parseGetTarget(plan.masterUrl.slice(settings.master.length));
-  if (!link.ok || !isSameUrl(link.value.url, asked.value)) return 'plan-unfit';
-  if (plan.decision === 'direct') return 'direct-is-best';
-  if (!leadsToDepot(plan.location, asked.value, settings)) return 'plan-unfit';
-  return isInsecure(asked.value, [plan.location, plan.masterUrl]) ? 'insecure-chain' : undefined;
+  if (!link.ok || !isSameUrl(link.value.url, asked)) return 'plan-unfit';
+  return plan.decision === 'direct' ? 'direct-is-best' : undefined;
 }
 
 /** Whether an address is that of a depot that fetches this URL, at a host where the browser may be sent. */

@@ -79,6 +79,15 @@ it('tells nobody of a private host', async () => {
   expect(downloads.log).toEqual(['start http://files.corp/a.iso#lh-direct']);
 });
 
+it('leaves a site with a tunnel to the browser, and tells nobody the address', async () => {
+  const { deps, downloads, lastLeft, asked } = setUp({});
+  const chosen = { ...deps, settings: async () => settings({ sitesTunnel: ['origin.example'] }) };
+  await downloadLink(LINK, '', chosen);
+  expect(asked).toEqual([]);
+  expect(downloads.log).toEqual([`start ${LINK}#lh-direct`]);
+  expect(await lastLeft.get()).toMatchObject({ why: 'tunnel' });
+});
+
 it('starts nothing twice when the way itself went back to the origin', async () => {
   const { deps, downloads } = setUp({ begun: { why: 'different-file' } });
   await downloadLink(LINK, '', deps);

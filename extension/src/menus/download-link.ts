@@ -7,6 +7,7 @@ import { isLeftPrivate } from '../judge/private-host.ts';
 import { type Left, type Outcome, sayCode } from '../judge/why-left.ts';
 import { whyUnfit } from '../judge/why-unfit.ts';
 import type { Settings } from '../settings/settings.ts';
+import { isTunnelled } from '../settings/site-rules.ts';
 import type { LastLeft } from '../take/last-left.ts';
 import { directUrl, withoutFragment } from '../url-fragment.ts';
 import type { LinkOrder, Way } from '../ways/way.ts';
@@ -51,6 +52,7 @@ async function orderLink(
   const settings = await get();
   if (settings.master === '') return left('no-master');
   if (isLeftPrivate(url, settings.privateHosts)) return left('private-host');
+  if (isTunnelled(url, settings)) return left('tunnel');
   const signal = deadline();
   const reply = await askMaster(settings.master, { url: originUrl }, signal);
   if (reply.result === 'silent') return left('master-silent');

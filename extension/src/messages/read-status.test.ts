@@ -28,6 +28,7 @@ it.each([
     downloads,
     lastLeft: new LastLeft(area),
     way: { standsBeside: false },
+    tunnels: { viewOf: async () => undefined },
   });
   expect(running).toMatchObject([{ state, totalBytes: SIZE_BYTES }]);
 });

@@ -7,6 +7,7 @@ import type { JobStore } from '../jobs/job-store.ts';
 import type { SettingsStore } from '../settings/settings-store.ts';
 import { siteUse } from '../settings/site-rules.ts';
 import type { LastLeft } from '../take/last-left.ts';
+import type { Tunnels } from '../tunnel/tunnels.ts';
 import type { Way } from '../ways/way.ts';
 import type { DoneDownload, RunningDownload, Status } from './status.ts';
 
@@ -17,6 +18,7 @@ interface StatusDependencies {
   readonly downloads: Downloads;
   readonly lastLeft: LastLeft;
   readonly way: Pick<Way, 'standsBeside'>;
+  readonly tunnels: Pick<Tunnels, 'viewOf'>;
 }
 
 /** Gathers what the popup shows for the tab with this address. */
@@ -24,6 +26,7 @@ export async function readStatus(tabUrl: string, deps: StatusDependencies): Prom
   const { enabled, master, ...rules } = await deps.settings.get();
   const url = parseOriginUrl(tabUrl);
   const site = url.ok ? url.value.host : '';
+  const tunnel = await deps.tunnels.viewOf(tabUrl);
   const jobs = await deps.jobs.all();
   return {
     consented: await deps.consent.isGiven(),
@@ -31,6 +34,7 @@ export async function readStatus(tabUrl: string, deps: StatusDependencies): Prom
     hasMaster: master !== '',
     site,
     siteUse: siteUse([site], rules),
+    ...(tunnel ? { tunnel } : {}),
     leadsAnew: deps.way.standsBeside,
     running: await Promise.all(
       jobs.filter(({ state }) => state !== 'done').map((job) => describe(job, deps.downloads)),
@@ -56,7 +60,7 @@ async function describe(job: Job, downloads: Downloads): Promise<RunningDownload
     directSeconds,
     ...(job.legs ? { legs: job.legs } : {}),
     ...(job.choseDirect ? { choseDirect: true } : {}),
-    ...(job.lastChange ? { lastChange: job.lastChange } : {}),
+    ...happenedTo(job),
     state: stateOf(job, download),
     downloadId: job.downloadId,
     bytesReceived: Math.max(job.bytes, download?.bytesReceived ?? 0),
@@ -64,6 +68,15 @@ async function describe(job: Job, downloads: Downloads): Promise<RunningDownload
     tries: interruption?.tries ?? 0,
     nextTryAtMs: interruption?.nextTryAtMs,
     problem: interruption?.problem ?? '',
+  };
+}
+
+function happenedTo({ changes, lastChange, breaks, restarts }: Job) {
+  return {
+    restarts,
+    ...(changes === undefined ? {} : { changes }),
+    ...(lastChange === undefined ? {} : { lastChange }),
+    ...(breaks === undefined ? {} : { breaks }),
   };
 }
 
@@ -86,6 +99,7 @@ function describeDone(job: Job): DoneDownload {
     predictedSeconds,
     directSeconds,
     ...(directSource ? { directSource } : {}),
+    ...happenedTo(job),
     downloadId,
     bytes,
     seconds: (doneAtMs - startedAtMs) / 1_000,

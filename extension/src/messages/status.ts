@@ -1,6 +1,7 @@
 import type { Job } from '../jobs/job.ts';
 import type { SiteUse } from '../settings/site-rules.ts';
 import type { LeftDownload } from '../take/last-left.ts';
+import type { TunnelView } from '../tunnel/tunnels.ts';
 
 /** What the popup shows. */
 export interface Status {
@@ -12,6 +13,8 @@ export interface Status {
   readonly site: string;
   /** What the user wants of that site; `undefined`: what the other rules say. */
   readonly siteUse: SiteUse | undefined;
+  /** How that site is reached now, where its requests are to go through a tunnel, and one was asked for. */
+  readonly tunnel?: TunnelView;
   /** Whether a download that is led elsewhere starts again at its first byte. */
   readonly leadsAnew: boolean;
   readonly running: readonly RunningDownload[];
@@ -20,6 +23,9 @@ export interface Status {
   /** The last download that was left to the browser after it had been looked at. */
   readonly lastLeft: LeftDownload | undefined;
 }
+
+/** What happened to a download on its way. */
+type HappenedKey = 'changes' | 'lastChange' | 'breaks' | 'restarts';
 
 export interface RunningDownload
   extends Pick<
@@ -33,7 +39,7 @@ export interface RunningDownload
     | 'directSeconds'
     | 'legs'
     | 'choseDirect'
-    | 'lastChange'
+    | HappenedKey
   > {
   /** `checked`: all its bytes are there, and the browser looks at them, or asks whether to keep the file. */
   readonly state: Job['state'] | 'paused' | 'checked';
@@ -53,7 +59,15 @@ export interface RunningDownload
 export interface DoneDownload
   extends Pick<
     Job,
-    'key' | 'name' | 'originUrl' | 'way' | 'chain' | 'predictedSeconds' | 'directSeconds' | 'directSource'
+    | 'key'
+    | 'name'
+    | 'originUrl'
+    | 'way'
+    | 'chain'
+    | 'predictedSeconds'
+    | 'directSeconds'
+    | 'directSource'
+    | HappenedKey
   > {
   readonly downloadId: number | undefined;
   readonly bytes: number;

@@ -4,6 +4,7 @@ import { say } from '../texts/say.ts';
 import { directUrl } from '../url-fragment.ts';
 import { chainPicture, type PictureLeg } from './chain-picture.ts';
 import { make } from './dom.ts';
+import { explainChanges } from './explain-changes.ts';
 import { explainHalt } from './explain-halt.ts';
 import type { Pace } from './time-left.ts';
 
@@ -50,6 +51,7 @@ export function doneCard(download: DoneDownload, show: (downloadId: number) => v
     card.append(make('span', 'quiet', directly));
     if (directSource) card.append(make('span', 'source quiet', say(KNOWN_HOW[directSource])));
   } else card.append(make('span', 'times', took), make('span', 'quiet', say('doneDirectly')));
+  card.append(...happened(download));
   if (downloadId !== undefined)
     card.append(
       make(
@@ -74,10 +76,13 @@ function named({ name, originUrl }: { readonly name: string; readonly originUrl:
   return make('li', 'download', title);
 }
 
-/** That the way was changed because it was slow, and the way itself. */
+/** What happened on the way, and the way itself. */
 function way(download: RunningDownload, context: CardContext): readonly HTMLElement[] {
-  const changed = download.lastChange ? [make('span', 'quiet', say('slowChanged'))] : [];
-  return [...changed, ...picture(download, context)];
+  return [...happened(download), ...picture(download, context)];
+}
+
+function happened(download: Parameters<typeof explainChanges>[0]): readonly HTMLElement[] {
+  return explainChanges(download).map((sentence) => make('span', 'quiet', sentence));
 }
 
 /** The chain, as it is or was planned; in words where there is none. */

@@ -1,3 +1,4 @@
+import { isProxyAccessGiven, requestProxyAccess } from '../browser/has-access.ts';
 import { sendMessage } from '../messages/send-message.ts';
 import { HELD_KEYS, type Settings } from '../settings/settings.ts';
 import { say } from '../texts/say.ts';
@@ -16,11 +17,13 @@ const master = byId('master', HTMLInputElement);
 const smallest = byId('smallest', HTMLInputElement);
 const sitesNever = byId('sites-never', HTMLTextAreaElement);
 const sitesAlways = byId('sites-always', HTMLTextAreaElement);
+const sitesTunnel = byId('sites-tunnel', HTMLTextAreaElement);
 const kindsMode = byId('kinds-mode', HTMLSelectElement);
 const kinds = byId('kinds', HTMLInputElement);
 const bypassKey = byId('bypass-key', HTMLSelectElement);
 const noWastedByte = byId('no-wasted-byte', HTMLInputElement);
 const privateHosts = byId('private-hosts', HTMLTextAreaElement);
+const tellsMaster = byId('tells-master', HTMLInputElement);
 const saved = byId('saved', HTMLElement);
 const chosenFile = byId('import-file', HTMLInputElement);
 
@@ -29,12 +32,19 @@ function show(settings: Settings): void {
   smallest.value = String(settings.smallestBytes / MB);
   sitesNever.value = settings.sitesOff.join('\n');
   sitesAlways.value = settings.sitesAlways.join('\n');
+  sitesTunnel.value = settings.sitesTunnel.join('\n');
   kindsMode.value = settings.kinds.mode;
   kinds.value = settings.kinds.kinds.join(' ');
   kinds.disabled = settings.kinds.mode === 'all';
   bypassKey.value = settings.bypassKey;
   noWastedByte.checked = settings.noWastedByte;
+  tellsMaster.checked = settings.tellsMaster;
   privateHosts.value = settings.privateHosts.join('\n');
+}
+
+function tellOfSharing(problem: string): void {
+  byId('tell-problem', HTMLElement).textContent = problem;
+  if (problem !== '') tellsMaster.checked = !tellsMaster.checked;
 }
 
 async function showProblem(): Promise<void> {
@@ -44,19 +54,20 @@ async function showProblem(): Promise<void> {
   if (problem) line.textContent = say(problem === 'damaged' ? 'problemDamaged' : 'problemNewer');
 }
 
-async function save(): Promise<void> {
+async function save(allowed: Promise<boolean>): Promise<void> {
   const { settings, mistakes } = readOptionsForm({
     master: master.value,
     smallest: smallest.value,
     'sites-never': sitesNever.value,
     'sites-always': sitesAlways.value,
+    'sites-tunnel': sitesTunnel.value,
     'kinds-mode': kindsMode.value,
     kinds: kinds.value,
     'bypass-key': bypassKey.value,
     'private-hosts': privateHosts.value,
     'no-wasted-byte': noWastedByte.checked,
   });
-  for (const field of [master, smallest, sitesNever, sitesAlways, kinds, privateHosts]) {
+  for (const field of [master, smallest, sitesNever, sitesAlways, sitesTunnel, kinds, privateHosts]) {
     const mistake = mistakes[field.id as keyof typeof mistakes];
     tellField(field, mistake === undefined ? [] : [mistake], false);
   }
@@ -65,6 +76,7 @@ async function save(): Promise<void> {
   const stored = await sendMessage('change-settings', settings).catch(() => undefined);
   if (stored) show(stored);
   saved.textContent = say(stored ? 'optionsSaved' : 'optionsNoRoom');
+  if (stored && !(await allowed)) saved.textContent = say('tunnelNotAllowed');
   await showProblem();
 }
 
@@ -81,6 +93,7 @@ async function readChosenFile(): Promise<void> {
 fillTexts();
 byId('private-hint', HTMLElement).textContent = say('optionsPrivateHint', { examples: PRIVATE_EXAMPLES });
 byId('kinds-hint', HTMLElement).textContent = say('kindsHint', { examples: KIND_EXAMPLES });
+byId('tunnel-host-wide', HTMLElement).hidden = !isProxyAccessGiven;
 byId('smallest-unit', HTMLElement).textContent = 'MB';
 for (const key of HELD_KEYS) {
   // Keys are called so on all keyboards.
@@ -92,11 +105,19 @@ for (const key of HELD_KEYS) {
 const form = byId('form', HTMLFormElement);
 form.addEventListener('submit', (event) => {
   event.preventDefault();
-  void save();
+  // The browser shows its question only where it is asked within the click itself.
+  void save(sitesTunnel.value.trim() ? requestProxyAccess() : Promise.resolve(true));
 });
 form.addEventListener('input', () => {
   saved.textContent = '';
   kinds.disabled = kindsMode.value === 'all';
+});
+// It stands beside what is sent where, and holds at once.
+tellsMaster.addEventListener('change', () => {
+  void sendMessage('change-settings', { tellsMaster: tellsMaster.checked }).then(
+    () => tellOfSharing(''),
+    () => tellOfSharing(say('optionsNoRoom')),
+  );
 });
 byId('test', HTMLElement).addEventListener('click', () => void testMasterField(master));
 byId('export', HTMLElement).addEventListener('click', () => void exportRules());

@@ -1,7 +1,9 @@
 import { WEB_ACCESS } from '../browser/access.ts';
 import { api } from '../browser/browser-api.ts';
+import { hasProxyAccess, requestProxyAccess } from '../browser/has-access.ts';
 import { sendMessage } from '../messages/send-message.ts';
 import type { RunningDownload, Status } from '../messages/status.ts';
+import { SITE_USES } from '../settings/site-rules.ts';
 import { sayCount } from '../texts/figures.ts';
 import { say } from '../texts/say.ts';
 import { activeTabUrl } from './active-tab-url.ts';
@@ -28,6 +30,8 @@ const notes = new Map<string, string>();
 const warned = new Map<string, CardAction>();
 let site = '';
 let leadsAnew = false;
+/** Whether the browser lets the add-on lead a site through a tunnel. */
+let mayTunnel = false;
 
 function show(status: Status, hasAccess: boolean): void {
   ({ site, leadsAnew } = status);
@@ -43,6 +47,10 @@ function show(status: Status, hasAccess: boolean): void {
     site === '' || !status.enabled || !status.hasMaster || !status.consented;
   byId('site', HTMLElement).textContent = say('siteOn', { site });
   siteUse.value = status.siteUse ?? '';
+  const tunnel = byId('tunnel', HTMLElement);
+  const sentence = mayTunnel ? sayTunnel(status) : say('tunnelNotAllowed');
+  tunnel.hidden = status.siteUse !== 'tunnel' || sentence === '';
+  setText(tunnel, sentence);
   showEntries(byId('downloads', HTMLElement), status.running.map(card));
   byId('running-part', HTMLElement).hidden =
     state === 'not-yet' || (state === 'no-master' && !status.running.length);
@@ -82,6 +90,12 @@ function sayState(state: PopupState, { running }: Status): string {
     case 'ready':
       return say('stateReady');
   }
+}
+
+function sayTunnel({ tunnel }: Status): string {
+  if (!tunnel) return '';
+  if ('why' in tunnel) return say('tunnelDirect', { why: explainLeft(tunnel) });
+  return say('tunnelNow', { chain: [say('you'), ...tunnel.chain, site].join(' – ') });
 }
 
 function card(download: RunningDownload): HTMLLIElement {
@@ -138,6 +152,7 @@ function showFile(downloadId: number): void {
 
 async function refresh(): Promise<void> {
   const status = await sendMessage('status', { tabUrl });
+  mayTunnel = await hasProxyAccess();
   show(status, await api.permissions.contains(WEB_ACCESS));
 }
 
@@ -151,8 +166,12 @@ enabled.addEventListener('change', () => {
   void sendMessage('change-settings', { enabled: enabled.checked }).then(refresh);
 });
 siteUse.addEventListener('change', () => {
-  const use = (['always', 'never'] as const).find((one) => one === siteUse.value);
-  void sendMessage('set-site', { host: site, ...(use ? { use } : {}) }).then(refresh);
+  const use = SITE_USES.find((one) => one === siteUse.value);
+  // The browser shows its question only where it is asked within the choice itself.
+  const allowed = use === 'tunnel' ? requestProxyAccess() : undefined;
+  void sendMessage('set-site', { host: site, ...(use ? { use } : {}) })
+    .then(() => allowed)
+    .then(refresh);
 });
 byId('welcome', HTMLButtonElement).addEventListener('click', () => {
   openPage(() => api.tabs.create({ url: api.runtime.getURL('welcome.html') }));

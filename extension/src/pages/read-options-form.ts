@@ -10,6 +10,7 @@ export interface OptionsForm {
   readonly smallest: string;
   readonly 'sites-never': string;
   readonly 'sites-always': string;
+  readonly 'sites-tunnel': string;
   readonly 'kinds-mode': string;
   readonly kinds: string;
   readonly 'bypass-key': string;
@@ -19,7 +20,7 @@ export interface OptionsForm {
 
 interface OptionsResult {
   /** The settings; `undefined` when there is a mistake. */
-  readonly settings: Omit<Settings, 'enabled'> | undefined;
+  readonly settings: Omit<Settings, 'enabled' | 'tellsMaster'> | undefined;
   readonly mistakes: Partial<Record<keyof OptionsForm, string>>;
 }
 
@@ -31,6 +32,7 @@ export function readOptionsForm(form: OptionsForm): OptionsResult {
   const megabytes = form.smallest.trim() === '' ? Number.NaN : Number(form.smallest);
   const never = readLines(form['sites-never'], '\n', parseSite);
   const always = readLines(form['sites-always'], '\n', parseSite);
+  const tunnel = readLines(form['sites-tunnel'], '\n', parseSite);
   const kinds = readLines(form.kinds, /[\s,]+/, parseKind);
   const hosts = readLines(form['private-hosts'], '\n', (line) => (isHostPattern(line) ? line : undefined));
   const isSize = megabytes >= 0 && Number.isFinite(megabytes);
@@ -39,6 +41,7 @@ export function readOptionsForm(form: OptionsForm): OptionsResult {
     ...(!isSize && { smallest: say('mistakeSmallest') }),
     ...(never.wrong !== undefined && { 'sites-never': say('mistakeSite', { line: never.wrong }) }),
     ...(always.wrong !== undefined && { 'sites-always': say('mistakeSite', { line: always.wrong }) }),
+    ...(tunnel.wrong !== undefined && { 'sites-tunnel': say('mistakeSite', { line: tunnel.wrong }) }),
     ...(kinds.wrong !== undefined && { kinds: say('mistakeKind', { kind: kinds.wrong }) }),
     ...(hosts.wrong !== undefined && { 'private-hosts': say('mistakePrivate', { line: hosts.wrong }) }),
   };
@@ -50,6 +53,7 @@ export function readOptionsForm(form: OptionsForm): OptionsResult {
       smallestBytes: Math.round(megabytes * MB),
       sitesOff: never.read,
       sitesAlways: always.read,
+      sitesTunnel: tunnel.read,
       kinds: { mode, kinds: kinds.read },
       bypassKey: HELD_KEYS.find((key) => key === form['bypass-key']) ?? 'none',
       privateHosts: hosts.read,

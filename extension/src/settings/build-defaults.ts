@@ -4,6 +4,8 @@ export interface BuildDefaults {
   readonly privateHosts: readonly string[];
   /** Whether whoever builds it has asked the users already: then there is no first run. */
   readonly consented?: boolean;
+  /** What master and entry depot may take together to answer, in ms, where they share a busy machine with the browser. */
+  readonly decisionMs?: number;
 }
 
 /** Put in by the build; unit tests run without one. */

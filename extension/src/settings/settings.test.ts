@@ -11,9 +11,11 @@ const FIRST: Settings = {
   privateHosts: [],
   sitesOff: [],
   sitesAlways: [],
+  sitesTunnel: [],
   kinds: { mode: 'all', kinds: [] },
   bypassKey: 'alt',
   noWastedByte: false,
+  tellsMaster: false,
 };
 
 it('is on, without a master and with a smallest size of 2 MB, until the user decides', () => {

@@ -21,10 +21,14 @@ export interface Settings extends SiteRules {
   readonly sitesOff: readonly string[];
   /** Sites whose files are taken whatever their kind and size. */
   readonly sitesAlways: readonly string[];
+  /** Sites that are reached through a tunnel of depots, whatever is asked of them. */
+  readonly sitesTunnel: readonly string[];
   readonly kinds: KindRule;
   readonly bypassKey: HeldKey;
   /** Whether requests are led to depots before the origin has sent a byte of the file (decision 8). */
   readonly noWastedByte: boolean;
+  /** Whether the master is told how the downloads that it has planned went. */
+  readonly tellsMaster: boolean;
 }
 
 export const DEFAULT_SETTINGS: Settings = {
@@ -34,9 +38,11 @@ export const DEFAULT_SETTINGS: Settings = {
   privateHosts: buildDefaults.privateHosts,
   sitesOff: [],
   sitesAlways: [],
+  sitesTunnel: [],
   kinds: ALL_KINDS,
   bypassKey: 'alt',
   noWastedByte: false,
+  tellsMaster: false,
 };
 
 /** What is wrong with what is stored. */
@@ -65,9 +71,11 @@ export const READERS: { readonly [K in keyof Settings]: Reader<Settings[K]> } = 
   privateHosts: (value, spoilt) => readAll(value, (text) => (isHostPattern(text) ? text : undefined), spoilt),
   sitesOff: (value, spoilt) => readAll(value, parseSite, spoilt),
   sitesAlways: (value, spoilt) => readAll(value, parseSite, spoilt),
+  sitesTunnel: (value, spoilt) => readAll(value, parseSite, spoilt),
   kinds: readKinds,
   bypassKey: (value) => HELD_KEYS.find((key) => key === value),
   noWastedByte: readBoolean,
+  tellsMaster: readBoolean,
 };
 
 /** Reads what is stored, of whatever version; a part that is missing takes its default, and so does what is damaged. */

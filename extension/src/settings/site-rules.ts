@@ -1,12 +1,14 @@
-import { canonicalHost, isAddressLiteral } from '@longhaul/shared';
+import { canonicalHost, isAddressLiteral, type OriginUrl } from '@longhaul/shared';
 
-/** What the user wants of a site's downloads. */
-export type SiteUse = 'always' | 'never';
+/** What the user wants of a site: of its downloads, or that all of it goes through a tunnel. */
+export const SITE_USES = ['always', 'never', 'tunnel'] as const;
+export type SiteUse = (typeof SITE_USES)[number];
 
 /** The sites that the user has named; each stands for itself and all names below it. */
 export interface SiteRules {
   readonly sitesAlways: readonly string[];
   readonly sitesOff: readonly string[];
+  readonly sitesTunnel: readonly string[];
 }
 
 /** A site as people type it, as the host that it is stored by; `undefined` when it is none. */
@@ -18,27 +20,38 @@ export function parseSite(text: string): string | undefined {
 
 /**
  * What the user wants of a download that has to do with these hosts: its page, what was asked for, where that led. For each host
- * the longest name that covers it counts; where the same site stands in both lists, or hosts differ, never wins.
+ * the longest name that covers it counts; where the same site stands in several lists, or hosts differ, never wins.
  */
 export function siteUse(hosts: readonly string[], rules: SiteRules): SiteUse | undefined {
   const uses = hosts.map((host) => {
-    const never = coveringLength(host, rules.sitesOff);
-    const always = coveringLength(host, rules.sitesAlways);
-    if (never === 0 && always === 0) return undefined;
-    return always > never ? 'always' : 'never';
+    // The first of equals counts.
+    const lists = [
+      { use: 'never', length: coveringLength(host, rules.sitesOff) },
+      { use: 'tunnel', length: coveringLength(host, rules.sitesTunnel) },
+      { use: 'always', length: coveringLength(host, rules.sitesAlways) },
+    ] as const;
+    const longest = lists.reduce((best, list) => (list.length > best.length ? list : best));
+    return longest.length > 0 ? longest.use : undefined;
   });
   if (uses.includes('never')) return 'never';
   return uses.find((use) => use !== undefined);
 }
 
+/** Whether the user wants what has this address to come through a tunnel. Only what is encrypted can. */
+export function isTunnelled({ scheme, host }: Pick<OriginUrl, 'scheme' | 'host'>, rules: SiteRules): boolean {
+  return scheme === 'https' && siteUse([host], rules) === 'tunnel';
+}
+
 /** The lists with one site moved to one of them, or to none. */
 export function withSite(rules: SiteRules, host: string, use: SiteUse | undefined): SiteRules {
-  const others = (sites: readonly string[]) => sites.filter((site) => site !== host);
-  const moved = (sites: readonly string[], isHere: boolean) =>
-    isHere ? [...others(sites), host].toSorted() : others(sites);
+  const moved = (sites: readonly string[], isHere: boolean) => {
+    const others = sites.filter((site) => site !== host);
+    return isHere ? [...others, host].toSorted() : others;
+  };
   return {
     sitesAlways: moved(rules.sitesAlways, use === 'always'),
     sitesOff: moved(rules.sitesOff, use === 'never'),
+    sitesTunnel: moved(rules.sitesTunnel, use === 'tunnel'),
   };
 }
 

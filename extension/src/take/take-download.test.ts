@@ -38,10 +38,21 @@ function setUp(patch: Partial<TakeDependencies> = {}, caught = download()) {
     probeFile: async () => PROBE,
     greetDepot: async () => true,
     deadline: () => new AbortController().signal,
+    plannedDirect: async () => undefined,
     ...patch,
   };
   return { downloads, orders, take: () => takeDownload(caught, deps) };
 }
+
+it('says by which plan a download stays direct, so that what it gives can be told', async () => {
+  const told: unknown[] = [];
+  const { take } = setUp({
+    askMaster: async () => ({ result: 'plan', plan: plan({ decision: 'direct', chain: [] }) }),
+    plannedDirect: async ({ id }, jobId) => void told.push([id, jobId]),
+  });
+  expect(await take()).toEqual({ why: 'direct-is-best' });
+  expect(told).toEqual([[download().id, 'job-1']]);
+});
 
 it('orders a download to be taken once the depot has shown the file, as the browser saw it', async () => {
   const { orders, take } = setUp();

@@ -33,6 +33,8 @@ export interface TakeDependencies {
   readonly greetDepot: typeof greetDepot;
   /** Ends the time that master and depot have together; from then on the original is left alone. */
   readonly deadline: () => AbortSignal;
+  /** Told of a download that goes on directly because a plan calls that the best way. */
+  readonly plannedDirect: (download: Download, jobId: string) => Promise<void>;
 }
 
 /**
@@ -97,6 +99,7 @@ async function planFor(
   if (reply.result !== 'plan') return leftByMaster(reply);
   const { plan } = reply;
   const unfit = whyUnfit(plan, originUrl, settings);
+  if (unfit === 'direct-is-best') await deps.plannedDirect(original, plan.jobId);
   if (unfit) return left(unfit);
   if (!(await deps.hasAccess([plan.location]))) return left('no-access');
   const inOnePiece = !isRepeatable(seen.headers);

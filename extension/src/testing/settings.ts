@@ -8,9 +8,11 @@ export function settings(patch: Partial<Settings> = {}): Settings {
     privateHosts: [],
     sitesOff: [],
     sitesAlways: [],
+    sitesTunnel: [],
     kinds: { mode: 'all', kinds: [] },
     bypassKey: 'alt',
     noWastedByte: false,
+    tellsMaster: false,
     ...patch,
   };
 }

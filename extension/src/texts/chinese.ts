@@ -126,7 +126,25 @@ export const CHINESE: Texts = {
   siteUsual: '按规则',
   siteAlways: '总是经中转站',
   siteNever: '从不',
+  siteTunnel: '经隧道',
+  leftTunnel: '它的网站经由隧道：浏览器自己向网站请求。',
+  leftDepotTaken:
+    '您附近的中转站已是其他网站的隧道。在 Chromium 中，浏览器关闭之前每个中转站只服务一个网站。',
+  tunnelNow: '现在经由隧道：{chain}。中转站看不到任何内容。',
+  tunnelDirect: '现在直接访问。{why}',
+  tunnelNotAllowed: '浏览器不允许 Longhaul 设置代理：选择了隧道的网站直接访问。重新选择即可再次询问。',
+  optionsTunnel: '经由隧道，使用您的登录',
+  optionsTunnelHint:
+    '在更快的情况下，此类网站的全部内容都经过中转站，并使用您的登录。必须是 https。中转站或主控服务器不可用时，网站直接访问。每行一个。',
+  optionsTunnelWho:
+    '经由隧道时，浏览器与网站照常加密：中转站能看到网站的名称、数据量和您的网络地址，看不到内容、Cookie 和网页的网址。主控服务器会知道网站的名称。网站看到的是中转站的地址，而不是您的地址。',
+  optionsTunnelHostWide:
+    'Chromium 对所有网站只有一个代理设置：隧道存在期间，任何网站都不使用系统的代理。对网站的第一个请求直接进行。',
   slowChanged: '原来的路径太慢，已经更换。',
+  slowNoOther: '有一段时间比计划慢，而且没有找到更快的路径。',
+  choseElsewhere: '按您的选择，它改走了另一条路径。',
+  wentOn: '路径中断后继续下载的次数：{count}。',
+  beganAgain: '从第一个字节重新开始的次数：{count}。',
   optionsNever: '对这些网站从不使用',
   optionsNeverHint:
     '来自这些网站及其所有子域的下载总是留给浏览器。每行一个；在工具栏按钮的面板中也可加入当前标签页的网站。',
@@ -145,6 +163,9 @@ export const CHINESE: Texts = {
   optionsWasteHint:
     '请求在网站发送任何内容之前就被引向中转站。这样会丢失“download”属性中的名称，而且在 Chromium 中无法与网站的应答比较。',
   optionsWasteOn: '立即把请求引向中转站',
+  shareTellHint:
+    '主控服务器知道它的计划实际带来了什么，就能计划得更好，对您也一样。告诉它的是：它计划过的下载（经由中转站或直接）的计划编号、字节数和秒数；没有网址，也不涉及其他下载。',
+  shareTell: '告诉主控服务器其计划的实际情况',
   optionsNoRoom: '浏览器没有空间保存设置：没有任何改动。',
   importTooLarge: '此文件大于任何规则列表。没有任何改动。',
   importNotJson: '此文件不完整，或不是规则列表。没有任何改动。',

@@ -135,7 +135,26 @@ export const ENGLISH = {
   siteUsual: 'as the rules say',
   siteAlways: 'always through depots',
   siteNever: 'never',
+  siteTunnel: 'through a tunnel',
+  leftTunnel: 'Its site goes through a tunnel: your browser asks it itself.',
+  leftDepotTaken:
+    'The depots near you are tunnels of other sites. In Chromium each serves one until the browser ends.',
+  tunnelNow: 'Through a tunnel now: {chain}. Depots see nothing of the content.',
+  tunnelDirect: 'Directly now. {why}',
+  tunnelNotAllowed:
+    'The browser does not let Longhaul set a proxy: sites with a tunnel come directly. Choose again to be asked again.',
+  optionsTunnel: 'Through a tunnel, with your login',
+  optionsTunnelHint:
+    'All of such a site comes through depots, with your login, where that is faster. It needs https. When a depot or the master is away, the site comes directly. One site per line.',
+  optionsTunnelWho:
+    'Through a tunnel your browser and the site encrypt as always: depots see the name of the site, how much passes and your network address, but no content, cookies or addresses of pages. Your master learns the name of the site. The site sees a depot’s address in place of yours.',
+  optionsTunnelHostWide:
+    'Chromium has one proxy setting for all sites: while a tunnel stands, no site uses proxies of your system. The first request to a site comes directly.',
   slowChanged: 'Its way was slow, so it was changed.',
+  slowNoOther: 'It was slower than planned for a while, and no faster way was found.',
+  choseElsewhere: 'It was led over another path, as you chose.',
+  wentOn: 'Times that its way broke and it went on: {count}.',
+  beganAgain: 'Times that it began again at its first byte: {count}.',
   optionsNever: 'Never for these sites',
   optionsNeverHint:
     'Their downloads are always left to the browser, with all names below them. One site per line; the popup puts the site of the current tab here, too.',
@@ -156,6 +175,9 @@ export const ENGLISH = {
   optionsWasteHint:
     'Requests are led to depots before the site sends anything. Names in “download” attributes are lost then, and in Chromium nothing can be compared with an answer of the site.',
   optionsWasteOn: 'Lead requests to depots at once',
+  shareTellHint:
+    'Your master plans better, for you too, when it learns what its plans really gave. It is told the plan’s number, the bytes and the seconds of a download that it has planned, through depots or direct; no address, and nothing of other downloads.',
+  shareTell: 'Tell the master how its plans went',
   optionsNoRoom: 'The browser has no room for the settings: nothing was changed.',
   importTooLarge: 'This file is larger than any list of rules. Nothing was changed.',
   importNotJson: 'This file is not whole, or no list of rules. Nothing was changed.',

@@ -136,7 +136,26 @@ export const PORTUGUESE: Texts = {
   siteUsual: 'conforme as regras',
   siteAlways: 'sempre por depósitos',
   siteNever: 'nunca',
+  siteTunnel: 'por um túnel',
+  leftTunnel: 'O site dele passa por um túnel: o próprio navegador faz o pedido.',
+  leftDepotTaken:
+    'Os depósitos perto de você são túneis de outros sites. No Chromium cada um serve a um só até o navegador ser fechado.',
+  tunnelNow: 'Por um túnel agora: {chain}. Os depósitos não veem nada do conteúdo.',
+  tunnelDirect: 'Diretamente agora. {why}',
+  tunnelNotAllowed:
+    'O navegador não deixa o Longhaul definir um proxy: sites com túnel vêm diretamente. Escolha de novo para que ele pergunte outra vez.',
+  optionsTunnel: 'Por um túnel, com o seu login',
+  optionsTunnelHint:
+    'Tudo de um site assim vem por depósitos, com o seu login, onde isso é mais rápido. É preciso https. Se um depósito ou o mestre estiver fora, o site vem diretamente. Um site por linha.',
+  optionsTunnelWho:
+    'Por um túnel, o navegador e o site cifram como sempre: os depósitos veem o nome do site, quanto passa e o seu endereço de rede, mas nem conteúdo, nem cookies, nem endereços de páginas. O seu mestre fica sabendo o nome do site. O site vê o endereço de um depósito em vez do seu.',
+  optionsTunnelHostWide:
+    'O Chromium tem uma só configuração de proxy para todos os sites: enquanto um túnel existe, nenhum site usa os proxies do sistema. O primeiro pedido a um site vem diretamente.',
   slowChanged: 'O caminho estava lento e foi trocado.',
+  slowNoOther: 'Por um tempo foi mais lento que o previsto, e não se achou caminho mais rápido.',
+  choseElsewhere: 'Foi levado por outro caminho, como você escolheu.',
+  wentOn: 'Vezes em que o caminho se rompeu e ele continuou: {count}.',
+  beganAgain: 'Vezes em que recomeçou do primeiro byte: {count}.',
   optionsNever: 'Nunca para estes sites',
   optionsNeverHint:
     'Os downloads deles ficam sempre com o navegador, com todos os nomes abaixo deles. Um site por linha; o painel do botão também põe aqui o site da aba atual.',
@@ -157,6 +176,9 @@ export const PORTUGUESE: Texts = {
   optionsWasteHint:
     'Os pedidos são levados aos depósitos antes que o site envie algo. Nomes em atributos “download” se perdem, e no Chromium nada pode ser comparado com uma resposta do site.',
   optionsWasteOn: 'Levar os pedidos aos depósitos imediatamente',
+  shareTellHint:
+    'O mestre planeja melhor, também para você, quando sabe o que seus planos realmente deram. Ele recebe o número do plano, os bytes e os segundos de um download que planejou, por depósitos ou direto; nenhum endereço, e nada de outros downloads.',
+  shareTell: 'Contar ao mestre como foram seus planos',
   optionsNoRoom: 'O navegador não tem espaço para as configurações: nada foi alterado.',
   importTooLarge: 'Este arquivo é maior do que qualquer lista de regras. Nada foi alterado.',
   importNotJson: 'Este arquivo não está íntegro ou não é uma lista de regras. Nada foi alterado.',

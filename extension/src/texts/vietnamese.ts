@@ -138,7 +138,26 @@ export const VIETNAMESE: Texts = {
   siteUsual: 'theo quy tắc',
   siteAlways: 'luôn qua trạm',
   siteNever: 'không bao giờ',
+  siteTunnel: 'qua đường hầm',
+  leftTunnel: 'Trang của tệp đi qua đường hầm: trình duyệt tự hỏi trang đó.',
+  leftDepotTaken:
+    'Các trạm gần bạn là đường hầm của trang khác. Trong Chromium mỗi trạm chỉ phục vụ một trang cho đến khi đóng trình duyệt.',
+  tunnelNow: 'Hiện đi qua đường hầm: {chain}. Các trạm không thấy nội dung.',
+  tunnelDirect: 'Hiện đi trực tiếp. {why}',
+  tunnelNotAllowed:
+    'Trình duyệt không cho Longhaul đặt proxy: các trang có đường hầm đi trực tiếp. Hãy chọn lại để được hỏi lại.',
+  optionsTunnel: 'Qua đường hầm, kèm đăng nhập của bạn',
+  optionsTunnelHint:
+    'Toàn bộ trang như vậy đi qua trạm, kèm đăng nhập của bạn, ở nơi nhanh hơn. Cần https. Khi trạm hoặc máy chủ điều phối vắng mặt, trang được tải trực tiếp. Mỗi dòng một trang.',
+  optionsTunnelWho:
+    'Qua đường hầm, trình duyệt và trang mã hóa như thường lệ: các trạm thấy tên trang, lượng dữ liệu và địa chỉ mạng của bạn, nhưng không thấy nội dung, cookie hay địa chỉ từng trang con. Máy chủ điều phối biết tên trang. Trang thấy địa chỉ của một trạm thay cho địa chỉ của bạn.',
+  optionsTunnelHostWide:
+    'Chromium có một thiết lập proxy cho mọi trang: khi có đường hầm, không trang nào dùng proxy của hệ thống. Yêu cầu đầu tiên đến một trang đi trực tiếp.',
   slowChanged: 'Đường cũ quá chậm nên đã được đổi.',
+  slowNoOther: 'Có lúc chậm hơn dự tính, và không tìm thấy đường nào nhanh hơn.',
+  choseElsewhere: 'Tệp được dẫn qua đường khác, như bạn đã chọn.',
+  wentOn: 'Số lần đường đứt và tệp vẫn tải tiếp: {count}.',
+  beganAgain: 'Số lần tải lại từ byte đầu tiên: {count}.',
   optionsNever: 'Không bao giờ dùng cho các trang này',
   optionsNeverHint:
     'Tệp từ các trang này và mọi tên miền con luôn do trình duyệt tự tải. Mỗi dòng một trang; bảng của nút Longhaul cũng thêm trang của thẻ hiện tại vào đây.',
@@ -159,6 +178,9 @@ export const VIETNAMESE: Texts = {
   optionsWasteHint:
     'Yêu cầu được dẫn đến trạm trước khi trang web gửi bất cứ gì. Khi đó tên trong thuộc tính “download” bị mất, và trong Chromium không thể so sánh với câu trả lời của trang web.',
   optionsWasteOn: 'Dẫn yêu cầu đến trạm ngay lập tức',
+  shareTellHint:
+    'Máy chủ điều phối lập kế hoạch tốt hơn, cho cả bạn, khi biết kế hoạch của nó thực sự đem lại gì. Nó được cho biết số của kế hoạch, số byte và số giây của một lượt tải mà nó đã lập kế hoạch, qua trạm hay trực tiếp; không có địa chỉ nào, và không gì về các lượt tải khác.',
+  shareTell: 'Cho máy chủ điều phối biết kết quả các kế hoạch',
   optionsNoRoom: 'Trình duyệt không còn chỗ cho thiết lập: không có gì thay đổi.',
   importTooLarge: 'Tệp này lớn hơn mọi danh sách quy tắc. Không có gì thay đổi.',
   importNotJson: 'Tệp này không nguyên vẹn hoặc không phải danh sách quy tắc. Không có gì thay đổi.',

@@ -107,11 +107,20 @@ export function wayOf(
   plan: PlanAnswer,
 ): Pick<
   Job,
-  'way' | 'chain' | 'masterUrl' | 'predictedSeconds' | 'promisedBps' | 'directBps' | 'legs' | 'location'
+  | 'way'
+  | 'jobId'
+  | 'chain'
+  | 'masterUrl'
+  | 'predictedSeconds'
+  | 'promisedBps'
+  | 'directBps'
+  | 'legs'
+  | 'location'
 > {
-  const { chain, masterUrl, location, prediction, direct } = plan;
+  const { jobId, chain, masterUrl, location, prediction, direct } = plan;
   return {
     way: 'chain',
+    jobId,
     chain,
     masterUrl,
     predictedSeconds: prediction.seconds,

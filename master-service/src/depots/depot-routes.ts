@@ -14,6 +14,7 @@ import { type DepotSources, proveAnswer, readClaims } from '@longhaul/shared/ser
 import { type Request, type Response, Router } from 'express';
 import type { EmitEvent } from '../events.ts';
 import { parseBody, readBody, unwrap } from '../http/read-body.ts';
+import type { ClientRtts } from '../measuring/client-rtts.ts';
 import { checkEnrolment, checkSignature, type DepotRequest } from './depot-authentication.ts';
 import { DepotLines } from './depot-lines.ts';
 import type { DepotRegistry } from './depot-registry.ts';
@@ -29,6 +30,7 @@ interface DepotRoutesInit {
   readonly downChecks: Pick<DownChecks, 'suspect'>;
   readonly sources: DepotSources;
   readonly enrolmentSecret: string;
+  readonly clientRtts: Pick<ClientRtts, 'noteDepot'>;
   readonly now: () => number;
   readonly emit: EmitEvent;
 }
@@ -43,6 +45,7 @@ export function depotRoutes({
   downChecks,
   sources,
   enrolmentSecret,
+  clientRtts,
   now,
   emit,
 }: DepotRoutesInit): Router {
@@ -115,6 +118,7 @@ export function depotRoutes({
     const heartbeat = unwrap(parseBody(heartbeatRequestSchema, sent.body));
     const heard = unwrap(service.hear(id, heartbeat, stamp, now()));
     lines.note(id, request);
+    clientRtts.noteDepot(id, request.socket);
     answer(response, sent, heard);
   });
 

@@ -3,12 +3,22 @@ import type { Estimate } from './estimate.ts';
 import { type Figure, figureSchema, later, observed } from './figure.ts';
 import { lossEvidenceSchema, withSent } from './loss-evidence.ts';
 
-/** Round trips change when routes do. */
-export const RTT_LIFE_MS = 86_400_000;
-/** Goodput changes with what else is on its way ... */
-export const GOODPUT_LIFE_MS = 3_600_000;
-/** ... and so do losses. */
-export const LOSS_LIFE_MS = 3_600_000;
+/** After which time so much is left of a measurement as of anything: 1 / e. */
+export interface Lives {
+  readonly rttMs: number;
+  readonly goodputMs: number;
+  readonly lossMs: number;
+}
+
+/** Of links between depots, which are tested when they are idle: goodput and losses change with what else is on the way, round trips when routes do. */
+export const LINK_LIVES: Lives = { rttMs: 86_400_000, goodputMs: 3_600_000, lossMs: 3_600_000 };
+/**
+ * Of ways to clients and origins, which nobody tests. A download that comes sooner shows what has changed, and counts more than all before; where none comes,
+ * what was measured in the morning says more of the afternoon than what is usual elsewhere. Losses are mostly those of a line or a route, which
+ * stay for days (Zhang, Duffield, Paxson, Shenker, "On the constancy of Internet path properties", 2001).
+ */
+export const END_LIVES: Lives = { rttMs: 86_400_000, goodputMs: 21_600_000, lossMs: 43_200_000 };
+
 /** A depot that tells only a loss rate has sent so many bytes at least. */
 const LEAST_LOSS_BYTES = 10_000_000;
 /** A shorter round trip is one on the same machine. */
@@ -44,18 +54,19 @@ export function withReport(
   known: LegFigures | undefined,
   report: LegReport,
   passedMs: number,
+  lives: Lives,
 ): { rtt: Figure; goodput?: Figure; loss?: NonNullable<LegFigures['loss']> } {
   const { rttMs, goodputBps } = report;
   const { rtt, goodput, loss } = known ?? {};
   const sent = sentOf(report);
   const newGoodput = goodputBps
-    ? observed(goodput, goodputBps, passedMs, GOODPUT_LIFE_MS)
+    ? observed(goodput, goodputBps, passedMs, lives.goodputMs)
     : goodput && later(goodput, passedMs);
   const newLoss = sent
-    ? withSent(loss, sent, passedMs, LOSS_LIFE_MS)
+    ? withSent(loss, sent, passedMs, lives.lossMs)
     : loss && { ...loss, ageMs: loss.ageMs + passedMs };
   return {
-    rtt: observed(rtt, Math.max(rttMs, LEAST_RTT_MS), passedMs, RTT_LIFE_MS),
+    rtt: observed(rtt, Math.max(rttMs, LEAST_RTT_MS), passedMs, lives.rttMs),
     ...(newGoodput ? { goodput: newGoodput } : {}),
     ...(newLoss ? { loss: newLoss } : {}),
   };

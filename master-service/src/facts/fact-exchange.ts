@@ -71,6 +71,11 @@ export class FactExchange {
     });
   }
 
+  /** Whether another master has told what it knows, or there is none. */
+  get hasCaughtUp(): boolean {
+    return this.#isRemembered || this.#init.bus.status().isAlone;
+  }
+
   /** Asks for everything, then for what is missing, until `close`. */
   async start(): Promise<void> {
     this.#beating = setInterval(() => this.beat(), BEAT_MS).unref();

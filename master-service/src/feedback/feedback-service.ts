@@ -1,4 +1,5 @@
 import {
+  type ClientMeasure,
   clientPrefix,
   type FeedbackAnswer,
   type FeedbackRequest,
@@ -22,6 +23,8 @@ interface FeedbackServiceInit {
   readonly book: FeedbackBook;
   /** What depots have told of a job. */
   readonly outcomeOf: (jobId: string) => Outcome | undefined;
+  /** Told of what a client has got of its job. */
+  readonly onMeasured: (job: PlannedJob, measured: ClientMeasure) => void;
   readonly emit: EmitEvent;
 }
 
@@ -37,7 +40,11 @@ export class FeedbackService {
   }
 
   /** `feedback-limited`; `job-unknown` where the job was not planned for the client's network, of late; `bad-request` where its plan does not name the depot. */
-  take({ jobId, verdict, depot }: FeedbackRequest, address: string, nowMs: number): Result<FeedbackAnswer> {
+  take(
+    { jobId, verdict, depot, measured }: FeedbackRequest,
+    address: string,
+    nowMs: number,
+  ): Result<FeedbackAnswer> {
     const network = clientPrefix(address);
     if (!this.#spend(network, nowMs)) return refuse('feedback-limited');
     const job = this.#init.jobs.get(jobId);
@@ -45,6 +52,7 @@ export class FeedbackService {
     if (job?.network !== network) return refuse('job-unknown');
     if (depot !== undefined && !namesDepot(job, depot))
       return refuse('bad-request', 'depot is none of that download');
+    if (measured) this.#init.onMeasured(job, measured);
     const effect = this.#effectOf(job, verdict, depot, nowMs);
     this.#init.emit({ type: 'feedback', verdict, effect: effect.effect, jobId, host: job.host });
     return ok({ jobId, ...effect });

@@ -93,6 +93,29 @@ describe('a client that tells how its download went', () => {
     expect(await tell({ jobId, verdict: 'slow' })).toMatchObject({ depot: 'd1' });
   });
 
+  test('has what it got set beside what was predicted, of a direct download, too', async () => {
+    await start();
+    const outcomeOf = async (jobId: string) => {
+      const answer = await fetch(`${master.url}/v1/outcomes?job=${jobId}`);
+      const { jobs } = (await answer.json()) as { jobs?: readonly { client?: object; chain: string[] }[] };
+      return jobs?.[0];
+    };
+    const chained = await plan();
+    await tell({ jobId: chained.jobId, verdict: 'worked', measured: { bytes: 1e9, seconds: 90 } });
+    expect(await outcomeOf(chained.jobId)).toMatchObject({
+      chain: ['d1', 'd2'],
+      client: { bytes: 1e9, seconds: 90, predictedSeconds: expect.closeTo(chained.prediction.seconds, 6) },
+    });
+    await tell({ jobId: chained.jobId, verdict: 'prefer-direct' });
+    const direct = await plan();
+    expect(await outcomeOf(direct.jobId)).toBeUndefined();
+    await tell({ jobId: direct.jobId, verdict: 'worked', measured: { bytes: 1e9, seconds: 800 } });
+    expect(await outcomeOf(direct.jobId)).toMatchObject({
+      chain: [],
+      client: { seconds: 800, predictedSeconds: expect.closeTo(direct.prediction.seconds, 6) },
+    });
+  });
+
   test('is refused with a code where it tells what cannot be', async () => {
     await start();
     const { jobId } = await plan();
@@ -106,6 +129,13 @@ describe('a client that tells how its download went', () => {
     });
     expect(await tell({ jobId, verdict: 'fine' })).toMatchObject({ status: 400, code: 'bad-request' });
     expect(await tell({ jobId, verdict: 'worked', more: 1 })).toMatchObject({ status: 400 });
+    for (const measured of [
+      { bytes: 0, seconds: 1 },
+      { bytes: 1, seconds: 0 },
+      { bytes: 1, seconds: 1e9 },
+      { bytes: 1, seconds: 1, url: 'https://files.corp/x' },
+    ])
+      expect(await tell({ jobId, verdict: 'worked', measured })).toMatchObject({ status: 400 });
   });
 
   test('may tell much, and not without end', async () => {

@@ -1,9 +1,6 @@
 import type { IncomingMessage } from 'node:http';
-import { ok, type Result, refuse } from '@longhaul/shared';
+import { MAX_BODY_BYTES, ok, type Result, refuse } from '@longhaul/shared';
 import type * as z from 'zod/mini';
-
-/** Heartbeats of a depot with a thousand links stay well below. */
-export const MAX_BODY_BYTES = 256 * 1024;
 
 /** Reads a request's raw body; `bad-request` when it is longer than `MAX_BODY_BYTES` or breaks off. */
 export async function readBody(request: IncomingMessage): Promise<Result<Buffer>> {

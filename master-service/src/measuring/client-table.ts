@@ -1,6 +1,7 @@
 import type { ClientReport } from '@longhaul/shared';
 import type { Prior } from '../estimates/figure.ts';
 import {
+  END_LIVES,
   type LegDistribution,
   type LegFigures,
   legFiguresSchema,
@@ -60,7 +61,7 @@ export class ClientTable {
     const key = `${depot} ${report.prefix}`;
     const known = this.#facts.own(CLIENT_MEASURED, key);
     const passedMs = known ? Math.max(0, nowMs - known.timeMs) : 0;
-    this.#facts.learn(CLIENT_MEASURED, key, withReport(known?.value, report, passedMs), nowMs);
+    this.#facts.learn(CLIENT_MEASURED, key, withReport(known?.value, report, passedMs, END_LIVES), nowMs);
   }
 
   /** What depots have measured of a client network, by depot. */

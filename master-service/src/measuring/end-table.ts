@@ -1,13 +1,7 @@
 import type { Estimate } from '../estimates/estimate.ts';
 import { estimateOf, type Prior } from '../estimates/figure.ts';
 import { type ClassMember, LearnedPriors } from '../estimates/learned-priors.ts';
-import {
-  GOODPUT_LIFE_MS,
-  type LegDistribution,
-  type LegFigures,
-  LOSS_LIFE_MS,
-  RTT_LIFE_MS,
-} from '../estimates/leg-figures.ts';
+import { END_LIVES, type LegDistribution, type LegFigures } from '../estimates/leg-figures.ts';
 import { type LossEvidence, lossEstimate } from '../estimates/loss-evidence.ts';
 import type { Fact, FactKind } from '../facts/fact.ts';
 import type { Facts } from '../facts/facts.ts';
@@ -68,12 +62,12 @@ export class EndTable<Value extends LegFigures> {
     const fact = this.#measured.get(end)?.get(depot);
     const passedMs = fact ? Math.max(0, nowMs - fact.timeMs) : 0;
     const { rtt, goodput, loss } = fact?.value ?? {};
-    const rttMs = estimateOf(rtt, passedMs, this.#rttPrior(depot, neighbourhood), RTT_LIFE_MS);
+    const rttMs = estimateOf(rtt, passedMs, this.#rttPrior(depot, neighbourhood), END_LIVES.rttMs);
     const goodputPrior = this.#priors.goodput(rttMs.value);
-    const evident = lossEstimate(loss, passedMs, this.#priors.loss(rttMs.value), LOSS_LIFE_MS);
+    const evident = lossEstimate(loss, passedMs, this.#priors.loss(rttMs.value), END_LIVES.lossMs);
     return {
       rttMs,
-      goodputBps: estimateOf(goodput, passedMs, goodputPrior, GOODPUT_LIFE_MS),
+      goodputBps: estimateOf(goodput, passedMs, goodputPrior, END_LIVES.goodputMs),
       lossRate: between(UNKNOWN_LOSS, evident, tellingShare(loss, passedMs)),
     };
   }
@@ -124,7 +118,7 @@ const NOTHING: ReadonlyMap<string, never> = new Map<string, never>();
 /** How much of what is known of losses is evidence. */
 function tellingShare(loss: LossEvidence | undefined, passedMs: number): number {
   const { sentBytes = 0, lostBytes = 0, ageMs = 0 } = loss ?? {};
-  const left = Math.exp(-(ageMs + passedMs) / LOSS_LIFE_MS);
+  const left = Math.exp(-(ageMs + passedMs) / END_LIVES.lossMs);
   const sent = ((left * sentBytes) / TELLING.sentBytes) ** 2;
   const lost = ((left * lostBytes) / TELLING.lostBytes) ** 2;
   return Math.max(sent / (1 + sent), lost / (1 + lost));

@@ -8,13 +8,7 @@ import {
 } from '@longhaul/shared';
 import * as z from 'zod';
 import { figureSchema, later, observed, type Prior } from '../estimates/figure.ts';
-import {
-  GOODPUT_LIFE_MS,
-  type LegDistribution,
-  legFiguresSchema,
-  RTT_LIFE_MS,
-  withReport,
-} from '../estimates/leg-figures.ts';
+import { END_LIVES, type LegDistribution, legFiguresSchema, withReport } from '../estimates/leg-figures.ts';
 import { lossRateOf } from '../estimates/loss-evidence.ts';
 import type { Fact, FactKind } from '../facts/fact.ts';
 import { Facts } from '../facts/facts.ts';
@@ -182,15 +176,15 @@ function figuresWith(
   const { rttMs, goodputBps, receivedBytes, lostBytes, totalBps, firstByteMs } = report;
   const sent = { sentBytes: receivedBytes, retransmittedBytes: lostBytes };
   const total = totalBps
-    ? observed(known?.total, totalBps, passedMs, GOODPUT_LIFE_MS)
+    ? observed(known?.total, totalBps, passedMs, END_LIVES.goodputMs)
     : known?.total && later(known.total, passedMs);
   const firstByte = firstByteMs
-    ? observed(known?.firstByte, firstByteMs, passedMs, RTT_LIFE_MS)
+    ? observed(known?.firstByte, firstByteMs, passedMs, END_LIVES.rttMs)
     : known?.firstByte && later(known.firstByte, passedMs);
   const limit = report.limit ?? known?.limit;
   const network = report.prefix ?? known?.prefix;
   return {
-    ...withReport(known, { rttMs, goodputBps, ...sent }, passedMs),
+    ...withReport(known, { rttMs, goodputBps, ...sent }, passedMs, END_LIVES),
     ...(total ? { total } : {}),
     ...(firstByte ? { firstByte } : {}),
     ...(network === undefined ? {} : { prefix: network }),

@@ -1,8 +1,9 @@
 import { type ErrorCode, LonghaulError, type MasterKey } from '@longhaul/shared';
 import { comesFrom } from '@longhaul/shared/service';
-import { Router } from 'express';
+import { type Response, Router } from 'express';
 import type { DepotState } from '../depots/registered-depot.ts';
 import { jwksOf } from '../keys/signing-key.ts';
+import type { Health } from './health.ts';
 import type { MasterMetrics } from './metrics.ts';
 
 /** Depots that see an unknown key ask again at most every 30 s, so a short cache is enough. */
@@ -22,6 +23,7 @@ interface MasterStatus {
 }
 
 interface OperationsRoutesInit {
+  readonly health: Health;
   readonly masterKeys: () => readonly MasterKey[];
   readonly metrics: MasterMetrics;
   readonly metricsNetworks: readonly string[];
@@ -32,10 +34,9 @@ interface OperationsRoutesInit {
 export function operationsRoutes(init: OperationsRoutesInit): Router {
   const router = Router();
 
-  router.get('/healthz', (_request, response) => {
-    response.setHeader('Cache-Control', 'no-store');
-    response.type('text/plain').send('ok\n');
-  });
+  router.get(['/healthz', '/healthz/live'], (_request, response) => sendHealth(response, 'ok'));
+  router.get('/healthz/ready', (_request, response) => sendHealth(response, init.health.readiness()));
+  router.get('/healthz/anycast', (_request, response) => sendHealth(response, init.health.anycast()));
 
   router.get('/.well-known/jwks.json', (_request, response) => {
     response.setHeader('Cache-Control', `public, max-age=${JWKS_MAX_AGE_SECONDS}`);
@@ -56,4 +57,12 @@ export function operationsRoutes(init: OperationsRoutesInit): Router {
   });
 
   return router;
+}
+
+function sendHealth(response: Response, state: string): void {
+  response.setHeader('Cache-Control', 'no-store');
+  response
+    .status(state === 'ok' || state === 'ready' ? 200 : 503)
+    .type('text/plain')
+    .send(`${state}\n`);
 }

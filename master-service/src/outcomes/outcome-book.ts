@@ -1,4 +1,5 @@
 import {
+  type ClientMeasure,
   type JobDownload,
   type JobReport,
   jobReportSchema,
@@ -52,6 +53,8 @@ export class OutcomeBook {
   readonly #init: OutcomeBookInit;
   readonly #facts: Facts;
   readonly #compared = new WeakSet<PlannedJob>();
+  /** What clients say that they got: one word for each job, kept as long as that. */
+  readonly #clients = new WeakMap<PlannedJob, ClientMeasure>();
   readonly #disputes: DisputeBook;
 
   constructor(init: OutcomeBookInit) {
@@ -76,6 +79,11 @@ export class OutcomeBook {
       const known = this.#facts.own(JOB_REPORTED, key)?.value;
       this.#facts.learn(JOB_REPORTED, key, known ? joinJobReports(known, report) : report, nowMs);
     }
+  }
+
+  /** Takes in what a client has got of its job; the last word counts. */
+  noteClient(job: PlannedJob, measured: ClientMeasure): void {
+    this.#clients.set(job, measured);
   }
 
   /** Whether what a depot tells fits what its neighbours tell. */
@@ -107,12 +115,16 @@ export class OutcomeBook {
       const told = this.#facts.store.newest(JOB_REPORTED, `${jobId} ${depot}`)?.value;
       if (told) reports.set(depot, told);
     }
-    if (reports.size === 0) return undefined;
+    const client = this.#clients.get(job);
+    if (reports.size === 0 && !client) return undefined;
     const download = [...reports].find(([depot, told]) => told.download && isEntry(job, depot))?.[1].download;
     return {
       chain: [...chain],
       lanes,
       ...(download ? { download, ...secondsOf(job, download) } : {}),
+      ...(client
+        ? { client: { ...client, predictedSeconds: predictedSeconds(job.basis, lanes, client.bytes) } }
+        : {}),
       legs: outcomeLegs(job, reports),
     };
   }

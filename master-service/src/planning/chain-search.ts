@@ -81,6 +81,8 @@ export class ChainSearch {
   readonly #space: SearchSpace;
   readonly #partial = PARTIAL_CHAINS;
   readonly #chain = new Int32Array(MAX_CHAIN_DEPOTS);
+  /** The legs of the chain that is looked at, from the client on, where each is known. */
+  readonly #legs: (OverlayLeg | undefined)[] = Array.from({ length: MAX_CHAIN_DEPOTS + 1 });
   readonly #reached: { client?: ReadonlySet<string>; origin?: ReadonlySet<string> } = {};
   // What follows is of one run.
   #wish: ChainWish = {};
@@ -235,7 +237,19 @@ export class ChainSearch {
     const space = this.#space;
     const cap = Math.min(space.lanes[this.#lane]?.cap ?? 0, space.entryCap[entry] ?? 0);
     const latest = this.#entryLatest(entry, cap);
-    this.#partial.add(-1, entry, 1, space.clientPassing(entry), cap, INFINITE, 0, -INFINITE, latest, bound);
+    this.#partial.add(
+      -1,
+      entry,
+      1,
+      -1,
+      space.clientPassing(entry),
+      cap,
+      INFINITE,
+      0,
+      -INFINITE,
+      latest,
+      bound,
+    );
   }
 
   /** Rates the chain whose last depot asks the origin, if it can be one of the best. */
@@ -246,7 +260,7 @@ export class ChainSearch {
     if (!leg || depots < (this.#wish.minDepots ?? 1)) return;
     const late = Math.max(space.lanes[this.#lane]?.originOwn[last] ?? 0, this.#partial.latest[at] ?? 0);
     const bound = (this.#partial.passing[at] ?? 0) + this.#perRound * leg.rttSeconds + late;
-    if (this.#withBreaks(bound, depots) < this.#limit) this.#rate(depots);
+    if (this.#withBreaks(bound, depots) < this.#limit) this.#rate(at, depots);
   }
 
   /** Notes the chains with one depot more whose bound is below the limit. */
@@ -282,37 +296,30 @@ export class ChainSearch {
       const through = Math.min(cap, shape.capPerSecond, space.roomPerSecond[end] ?? 0);
       let shortest = partial.shortest[at] ?? 0;
       let longest = partial.longest[at] ?? 0;
-      let lossy = partial.lossy[at] ?? 0;
-      if (shape.decay !== undefined || shape.startLoss > 0) {
-        const own = shapeSeconds(shape, sizeBytes, INFINITE) - shape.rttSeconds / 2;
-        if (own > lossy) lossy = own;
-      }
       if (shape.decay === undefined) {
         if (rtt < shortest) shortest = rtt;
         if (rtt > longest) longest = rtt;
       }
-      let late = Math.max(latest, lossy);
+      let late = latest;
       if (through < cap)
         late = Math.max(late, losslessSeconds(clientRtt, through, INITIAL_SEGMENTS, space.wantedSegments));
       if (longest > 0)
         late = Math.max(late, losslessSeconds(longest, through, initial, space.wantedSegments));
       if (shortest < longest)
         late = Math.max(late, losslessSeconds(shortest, through, initial, space.wantedSegments));
-      const bound = this.#bound(more, end, passing + perRound * rtt, through, late);
+      const added = passing + perRound * rtt;
+      const onward = added + perRound * (rounds[end] ?? 0);
+      const last = Math.max(late, this.#leastOfRest(more, end, through));
+      if (onward + last >= limit) continue;
+      // What losses cost takes the longest to work out.
+      let lossy = partial.lossy[at] ?? 0;
+      if (shape.decay !== undefined || shape.startLoss > 0)
+        lossy = Math.max(lossy, shapeSeconds(shape, sizeBytes, INFINITE) - shape.rttSeconds / 2);
+      const bound = onward + Math.max(last, lossy);
       if (bound >= limit) continue;
+      late = Math.max(late, lossy);
       const waits = this.#withBreaks(bound, depots + 1);
-      partial.add(
-        at,
-        end,
-        depots + 1,
-        passing + perRound * rtt,
-        through,
-        shortest,
-        longest,
-        lossy,
-        late,
-        waits,
-      );
+      partial.add(at, end, depots + 1, index, added, through, shortest, longest, lossy, late, waits);
     }
   }
 
@@ -321,16 +328,19 @@ export class ChainSearch {
    * of the legs so far, the longest leg to come, and the best leg to the origin.
    */
   #bound(more: number, depot: number, passing: number, cap: number, latest: number): number {
+    const { rounds } = this.#space.level(more);
+    return (
+      passing + this.#perRound * (rounds[depot] ?? 0) + Math.max(latest, this.#leastOfRest(more, depot, cap))
+    );
+  }
+
+  /** When the longest leg to come is done at the earliest. */
+  #leastOfRest(more: number, depot: number, cap: number): number {
     const space = this.#space;
-    const { rounds, longest } = space.level(more);
-    const rtt = longest[depot] ?? 0;
+    const rtt = space.level(more).longest[depot] ?? 0;
     const initial = this.#initialSegments;
-    let late = latest;
-    if ((cap * rtt) / Math.LN2 >= GROWS_FROM * initial && space.wantedSegments >= initial) {
-      const held = losslessSeconds(rtt, cap, initial, space.wantedSegments) - DECAY_SLACK_ROUNDS * rtt;
-      late = Math.max(late, held);
-    }
-    return passing + this.#perRound * (rounds[depot] ?? 0) + late;
+    if ((cap * rtt) / Math.LN2 < GROWS_FROM * initial || space.wantedSegments < initial) return -INFINITE;
+    return losslessSeconds(rtt, cap, initial, space.wantedSegments) - DECAY_SLACK_ROUNDS * rtt;
   }
 
   #withBreaks(seconds: number, depots: number): number {
@@ -342,29 +352,36 @@ export class ChainSearch {
     return perSecond > 0 ? Math.log1p(seconds * perSecond) / perSecond : seconds;
   }
 
-  #rate(depots: number): void {
-    const chain = this.#chain;
-    const isSame = ({ numbers }: FoundChain) =>
-      numbers.length === depots && numbers.every((number, place) => number === chain[place]);
-    if (this.#top.some(isSame)) return;
-    const legs = this.#legs(depots);
+  #rate(at: number, depots: number): void {
+    if (this.#top.some(({ numbers }) => this.#isSame(numbers, depots))) return;
+    this.#gatherLegs(at, depots);
     // With other lanes it is found when these are looked at.
-    const now = this.#secondsOf(legs, depots, this.#lanes, this.#perRound);
+    const now = this.#secondsOf(depots, this.#lanes, this.#perRound);
     if (this.#withBreaks(now, depots) >= this.#limit) return;
-    const times = this.#space.lanes.map((terms) =>
-      this.#wish.lanes === undefined || this.#wish.lanes === terms.lanes
-        ? this.#secondsOf(legs, depots, terms.lanes, terms.perRound)
-        : INFINITE,
-    );
+    const times = this.#space.lanes.map(({ lanes, perRound }) => {
+      if (lanes === this.#lanes) return now;
+      const isWanted = this.#wish.lanes === undefined || this.#wish.lanes === lanes;
+      return isWanted ? this.#secondsOf(depots, lanes, perRound) : INFINITE;
+    });
     const best = Math.min(...times);
     const lane = times.findIndex((time) => time <= best * AS_GOOD_AS_BEST);
     const seconds = this.#withBreaks(times[lane] ?? 0, depots);
     if (seconds >= this.#limit) return;
-    const numbers = chain.slice(0, depots);
-    this.#top.push({ numbers, legs, lanes: this.#space.lanes[lane]?.lanes ?? 1, seconds });
-    this.#top.sort((one, other) => one.seconds - other.seconds || one.numbers.length - other.numbers.length);
+    const numbers = this.#chain.slice(0, depots);
+    const legs = this.#legs.slice(0, depots + 1).filter((leg) => leg !== undefined);
+    const found = { numbers, legs, lanes: this.#space.lanes[lane]?.lanes ?? 1, seconds };
+    const isBehind = (one: FoundChain) =>
+      one.seconds > seconds || (one.seconds === seconds && one.numbers.length > depots);
+    const place = this.#top.findIndex(isBehind);
+    this.#top.splice(place < 0 ? this.#top.length : place, 0, found);
     this.#top.length = Math.min(this.#top.length, this.#most);
     this.#limitByTop();
+  }
+
+  #isSame(numbers: Int32Array, depots: number): boolean {
+    if (numbers.length !== depots) return false;
+    for (let place = 0; place < depots; place += 1) if (numbers[place] !== this.#chain[place]) return false;
+    return true;
   }
 
   #limitByTop(): void {
@@ -372,19 +389,23 @@ export class ChainSearch {
     this.#limit = worst ? Math.min(this.#guess, worst.seconds * ROUNDING) : this.#guess;
   }
 
-  #legs(depots: number): OverlayLeg[] {
+  /** The legs of the chain that ends with this one that has begun. */
+  #gatherLegs(at: number, depots: number): void {
     const { client, origin, graph } = this.#space;
-    const [first, last] = [client[this.#chain[0] ?? 0], origin[this.#chain[depots - 1] ?? 0]];
-    const between = Array.from(this.#chain.subarray(1, depots), (end, before) =>
-      graph.row(this.#chain[before] ?? 0).legTo(end),
-    );
-    return [first, ...between, last].filter((leg) => leg !== undefined);
+    const partial = this.#partial;
+    this.#legs[0] = client[this.#chain[0] ?? 0];
+    this.#legs[depots] = origin[this.#chain[depots - 1] ?? 0];
+    for (let leg = depots - 1, one = at; leg > 0; leg -= 1, one = partial.before[one] ?? 0)
+      this.#legs[leg] = graph.row(this.#chain[leg - 1] ?? 0).legs[partial.place[one] ?? 0];
   }
 
   /** As `chainSeconds`, which its tests hold it against. */
-  #secondsOf(legs: readonly OverlayLeg[], depots: number, lanes: number, perRound: number): number {
+  #secondsOf(depots: number, lanes: number, perRound: number): number {
     const space = this.#space;
-    let cap = space.roomOf(this.#chain.subarray(0, depots));
+    const legs = this.#legs;
+    let cap = INFINITE;
+    for (let place = 0; place < depots; place += 1)
+      cap = Math.min(cap, space.roomPerSecond[this.#chain[place] ?? 0] ?? 0);
     for (let index = 0; index <= depots; index += 1)
       cap = Math.min(cap, legs[index]?.shape(index === 0 ? 1 : lanes).capPerSecond ?? 0);
     let passing = space.clientPassing(this.#chain[0] ?? 0);

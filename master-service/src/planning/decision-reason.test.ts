@@ -2,7 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { TEST_LINKS, testConfig } from '../testing/start-master.ts';
 import type { PlanningDepot } from './chain-search.ts';
 import { LinkTable } from './link-table.ts';
-import { Planner, type Route, type RouteQuery } from './planner.ts';
+import { Planner } from './planner.ts';
+import type { Route, RouteQuery } from './route.ts';
 
 const NOW = 1_795_000_000_000;
 

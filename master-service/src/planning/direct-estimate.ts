@@ -14,7 +14,7 @@ export interface DirectEstimate {
    */
   readonly source: 'link' | 'chain' | 'ends' | 'assumed';
   readonly knowledge: LegKnowledge;
-  readonly part: Pick<OverlayLeg, 'shape' | 'scenarios'>;
+  readonly part: Pick<OverlayLeg, 'shape' | 'scenarios' | 'isInDoubt'>;
 }
 
 /**
@@ -110,8 +110,10 @@ type Derive = (legs: readonly LegEstimate[], turn: number) => LegEstimate;
 
 /** The direct way as it is in each of the scenarios of the chain that it is derived from; as known, rather short than long. */
 class DerivedPart {
+  readonly isInDoubt = true;
   readonly #leg: LegEstimate;
-  readonly #scenarios: readonly LegEstimate[];
+  readonly #legs: readonly LegEstimate[];
+  readonly #shapes: (readonly LegShape[] | undefined)[] = [];
 
   constructor(chain: readonly OverlayLeg[], derive: Derive) {
     const parts = chain.map((part) => ({ leg: part.leg, scenarios: part.scenarioLegs() }));
@@ -119,7 +121,7 @@ class DerivedPart {
       parts.map(({ leg }) => leg),
       LOWER_TURN,
     );
-    this.#scenarios = SCENARIOS.map((scenario) => {
+    this.#legs = SCENARIOS.map((scenario) => {
       const legs = parts.map((part) => part.scenarios?.[scenario] ?? part.leg);
       return derive(legs, SCENARIO_TURNS[scenario] ?? MIDDLE_TURN);
     });
@@ -130,6 +132,11 @@ class DerivedPart {
   }
 
   scenarios(lanes: number): readonly LegShape[] {
-    return this.#scenarios.map((leg) => legShape(leg, lanes));
+    let shapes = this.#shapes[lanes];
+    if (shapes === undefined) {
+      shapes = this.#legs.map((leg) => legShape(leg, lanes));
+      this.#shapes[lanes] = shapes;
+    }
+    return shapes;
   }
 }

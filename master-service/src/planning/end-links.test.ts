@@ -7,7 +7,8 @@ import type { PlanningDepot } from './chain-search.ts';
 import { EndLinks } from './end-links.ts';
 import { LinkTable } from './link-table.ts';
 import type { DownloadEnds } from './link-view.ts';
-import { Planner, type Route, type RouteQuery } from './planner.ts';
+import { Planner } from './planner.ts';
+import type { Route, RouteQuery } from './route.ts';
 
 const NOW = 1_795_000_000_000;
 const CLIENT = '198.51.100.7';
@@ -171,6 +172,24 @@ test('what is typed in for everybody counts until depots have measured, and then
     seesOrigin('d3', 40);
     for (const rttMs of rtts()) expect(Math.round(rttMs ?? 0)).toBe(fixed ? 10 : 40);
   }
+});
+
+test('a round trip alone, as a master or a probe sees it, leaves what is typed in of rate and losses', () => {
+  const typed = { rttMs: 5, rateBps: 7e6, lossRate: 0.01 };
+  const { ends, seesClient, seesOrigin } = world(ROW, [
+    { between: ['client', 'd1'], ...typed },
+    { between: ['d3', 'origin'], ...typed },
+  ]);
+  seesClient('d1', 8);
+  seesOrigin('d3', 9);
+  const overlay = { around: () => [], isUsable: () => true };
+  const view = ends.between({ client: CLIENT, origin: HOST }, overlay, NOW);
+  const seen = { rateBps: 7e6, lossRate: 0.01, ageMs: 0 };
+  const [first, last] = [view.estimate('client', 'd1', NOW), view.estimate('d3', 'origin', NOW)];
+  expect(first).toMatchObject(seen);
+  expect(last).toMatchObject(seen);
+  expect(first?.rttMs).toBeGreaterThan(7.5);
+  expect(last?.rttMs).toBeGreaterThan(8.5);
 });
 
 test('first downloads are not slower than direct, wherever depots, clients and origins lie', () => {

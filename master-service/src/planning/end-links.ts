@@ -3,7 +3,7 @@ import { clientPrefix } from '@longhaul/shared';
 import { CLIENT, ORIGIN } from '../config.ts';
 import type { LegDistribution } from '../estimates/leg-figures.ts';
 import type { ClientTable } from '../measuring/client-table.ts';
-import type { OriginTable } from '../measuring/origin-table.ts';
+import type { OriginFigures, OriginTable } from '../measuring/origin-table.ts';
 import { besideOf, boundsOf, DownloadLinks, type EndLeg, type EndLegs } from './download-links.ts';
 import { NO_DOUBT } from './leg-scenarios.ts';
 import type { LinkTable } from './link-table.ts';
@@ -90,7 +90,8 @@ export class EndLinks {
     const near = prefix === undefined ? [] : clients.near(prefix);
     const legOf = (depot: string) => this.#clientLeg(depot, prefix ?? '', nowMs);
     const typedOf = (depot: string) => links.estimate(CLIENT, depot, nowMs);
-    return this.#legs({ end: CLIENT, measured, near, site, legOf, typedOf, around });
+    const isRttAlone = (depot: string) => tellsRttAlone(clients.known(prefix ?? '').get(depot)?.value);
+    return this.#legs({ end: CLIENT, measured, near, site, legOf, typedOf, isRttAlone, around });
   }
 
   #originLegs(
@@ -107,21 +108,26 @@ export class EndLinks {
       const typed = links.estimate(depot, ORIGIN, nowMs);
       return typed && sender ? { ...typed, sender } : typed;
     };
-    return this.#legs({ end: ORIGIN, measured, near, site: undefined, legOf, typedOf, around });
+    const isRttAlone = (depot: string) => tellsRttAlone(origins.known(host ?? '').get(depot)?.value);
+    return this.#legs({ end: ORIGIN, measured, near, site: undefined, legOf, typedOf, isRttAlone, around });
   }
 
-  #legs({ end, measured, near, site, legOf, typedOf, around }: LegsInit): EndLegs {
+  #legs({ end, measured, near, site, legOf, typedOf, isRttAlone, around }: LegsInit): EndLegs {
     const { links } = this.#init;
     const legs: EndLegs = new Map();
-    for (const depot of measured) if (!links.isFixed(end, depot)) legs.set(depot, legOf(depot));
     const typed = links.linkedWith(end);
+    for (const depot of measured) {
+      if (links.isFixed(end, depot) || !links.isBelieved(depot)) continue;
+      const leg = legOf(depot);
+      legs.set(depot, typed.has(depot) && isRttAlone(depot) ? withTyped(leg, typedOf(depot)) : leg);
+    }
     for (const depot of typed) {
       const link = legs.has(depot) ? undefined : typedOf(depot);
       if (link) legs.set(depot, { link, doubt: NO_DOUBT });
     }
     if (typed.size > 0) return legs;
     if (legs.size === 0 && site !== undefined) legs.set(site, atSite(legOf(site)));
-    if (legs.size === 0) for (const depot of near) legs.set(depot, legOf(depot));
+    if (legs.size === 0) for (const depot of near) if (links.isBelieved(depot)) legs.set(depot, legOf(depot));
     return nearest(this.#withTriangles(legs, legOf, around), MOST_LEGS);
   }
 
@@ -138,9 +144,15 @@ export class EndLinks {
         bounds.set(depot, { leastMs: Math.min(leastMs, mostMs), mostMs });
       }
     }
+    // Only the nearest are planned with, and what else is known of a leg costs far more than its bounds.
+    const derived = [...bounds]
+      .map(([depot, { leastMs, mostMs }]) => {
+        return { depot, leastMs, mostMs, rttMs: Math.sqrt((leastMs ** 2 + mostMs ** 2) / 2) };
+      })
+      .toSorted((one, other) => one.rttMs - other.rttMs)
+      .slice(0, MOST_LEGS);
     const all: EndLegs = new Map(legs);
-    for (const [depot, { leastMs, mostMs }] of bounds) {
-      const rttMs = Math.sqrt((leastMs ** 2 + mostMs ** 2) / 2);
+    for (const { depot, leastMs, mostMs, rttMs } of derived) {
       const apart = Math.log(mostMs / Math.max(leastMs, mostMs / 20));
       const { link, doubt } = legOf(depot);
       all.set(depot, {
@@ -204,8 +216,9 @@ export class EndLinks {
 
   /** The most that an origin gives to one connection anywhere, where it is the origin that holds connections back. */
   #heldBps(host: string, nowMs: number): number | undefined {
-    const { origins } = this.#init;
+    const { origins, links } = this.#init;
     const held = [...origins.known(host)].flatMap(([depot, { value }]) => {
+      if (!links.isBelieved(depot)) return [];
       const { goodputBps } = origins.distribution(depot, host, nowMs);
       return value.limit === 'origin' && goodputBps.source === 'measured' ? [goodputBps.value] : [];
     });
@@ -221,6 +234,8 @@ interface LegsInit {
   readonly site: string | undefined;
   readonly legOf: (depot: string) => EndLeg;
   readonly typedOf: (depot: string) => LinkEstimate | undefined;
+  /** Whether a depot that measured the end knows nothing but the round trip. */
+  readonly isRttAlone: (depot: string) => boolean;
   readonly around: Around;
 }
 
@@ -251,6 +266,17 @@ function endLeg(
   if (rttMs.source === 'assumed') return { link, doubt };
   const apart = isMeasured ? 1 : Math.exp(rttMs.spread);
   return { link, doubt, bounds: { leastMs: rttMs.value / apart, mostMs: rttMs.value * apart } };
+}
+
+function tellsRttAlone(figures: OriginFigures | undefined): boolean {
+  return !figures?.goodput && !figures?.loss && !figures?.total;
+}
+
+/** A round trip that is measured, and all else as it is typed in. */
+function withTyped(leg: EndLeg, typed: LinkEstimate | undefined): EndLeg {
+  if (!typed) return leg;
+  const { rttMs, ageMs } = leg.link;
+  return { ...leg, link: { ...typed, rttMs, ageMs }, doubt: { rtt: leg.doubt.rtt, loss: 0, rate: 0 } };
 }
 
 function withoutOwnLosses(known: LegDistribution): LegDistribution {

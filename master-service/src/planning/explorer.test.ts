@@ -4,7 +4,8 @@ import { startMaster, type TestMaster, testConfig } from '../testing/start-maste
 import { registerDepots } from '../testing/test-depot.ts';
 import { Explorer } from './explorer.ts';
 import { LinkTable } from './link-table.ts';
-import { Planner, type Route, type RouteQuery } from './planner.ts';
+import { Planner } from './planner.ts';
+import type { Route, RouteQuery } from './route.ts';
 
 const NOW = 1_795_000_000_000;
 

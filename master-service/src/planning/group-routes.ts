@@ -3,7 +3,8 @@ import type { EntryGroupConfig } from '../config.ts';
 import type { EntryGroups } from '../tickets/entry-groups.ts';
 import type { PlanningDepot } from './chain-search.ts';
 import type { DownloadRequest } from './issued-plan.ts';
-import type { Planner, Route } from './planner.ts';
+import type { Planner } from './planner.ts';
+import type { Route } from './route.ts';
 
 /** Depots of a group beside the entry depot that get chains of their own in a ticket; further ones ask the master when a client comes. */
 const MOST_MEMBER_CHAINS = 2;

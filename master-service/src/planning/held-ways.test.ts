@@ -2,7 +2,8 @@ import { expect, test } from 'vitest';
 import { testConfig } from '../testing/start-master.ts';
 import { type HeldWay, HeldWays, type WayKey } from './held-ways.ts';
 import { LinkTable } from './link-table.ts';
-import { Planner, type Route } from './planner.ts';
+import { Planner } from './planner.ts';
+import type { Route } from './route.ts';
 
 const NOW = 1_795_000_000_000;
 

@@ -2,7 +2,7 @@ import type { Chain, GetOptions, OriginUrl, PlanAnswer, TicketKind } from '@long
 import type { EntryGroupConfig } from '../config.ts';
 import type { Place } from '../prefixes/whereabouts.ts';
 import type { chooseSignalling } from './choose-signalling.ts';
-import type { Route } from './planner.ts';
+import type { Route } from './route.ts';
 import type { SizeEstimate } from './size-estimate.ts';
 
 export interface DownloadRequest {
@@ -52,8 +52,8 @@ export interface IssuedPlan {
   readonly duplicates: readonly string[];
   /** When its ticket's time to start ends, in seconds of the epoch. */
   readonly lastStartSeconds: number;
-  /** The ticket of a tunnel, which is no part of its location. */
-  readonly proxyTicket?: string;
+  /** The ticket of a tunnel, which is no part of its location, and when its life ends, in seconds of the epoch. */
+  readonly proxyTicket?: { readonly text: string; readonly endOfLife: number };
   /** Entry depots that the client has come back from before it got this plan, the last one last. */
   readonly left: readonly string[];
   /** All that speaks for it, once somebody has asked. */

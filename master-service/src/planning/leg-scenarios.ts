@@ -17,21 +17,30 @@ const QUANTILES: readonly number[] = [-1.534, -0.887, -0.489, -0.157, 0.157, 0.4
 );
 
 /**
- * A leg in one scenario. Each figure takes each of the quantiles once, in an order drawn by the leg's name: what is unsure of one leg
- * says nothing of the others (McKay, Beckman, Conover, "A comparison of three methods for selecting values of input variables",
+ * A leg in each of the scenarios. Each figure takes each of the quantiles once, in an order drawn by the leg's name: what is unsure of one
+ * leg says nothing of the others (McKay, Beckman, Conover, "A comparison of three methods for selecting values of input variables",
  * Technometrics 21(2), 1979).
  */
-export function scenarioOf(leg: LegEstimate, doubt: LegDoubt, name: string, scenario: number): LegEstimate {
-  const factor = (spread: number, figure: string) =>
-    spread > 0 ? Math.exp(spread * (QUANTILES[orderOf(name + figure)[scenario] ?? 0] ?? 0)) : 1;
-  const rate = factor(doubt.rate, ' rate');
-  return {
-    ...leg,
-    rttMs: leg.rttMs * factor(doubt.rtt, ' rtt'),
-    lossRate: Math.min(1, leg.lossRate * factor(doubt.loss, ' loss')),
-    rateBps: leg.rateBps * rate,
-    ...(leg.connectionBps === undefined ? {} : { connectionBps: leg.connectionBps * rate }),
-  };
+export function scenariosOf(leg: LegEstimate, doubt: LegDoubt, name: string): LegEstimate[] {
+  const rtts = factors(doubt.rtt, `${name} rtt`);
+  const losses = factors(doubt.loss, `${name} loss`);
+  const rates = factors(doubt.rate, `${name} rate`);
+  const { connectionBps } = leg;
+  return SCENARIOS.map((scenario) => {
+    const rate = rates[scenario] ?? 1;
+    return {
+      ...leg,
+      rttMs: leg.rttMs * (rtts[scenario] ?? 1),
+      lossRate: Math.min(1, leg.lossRate * (losses[scenario] ?? 1)),
+      rateBps: leg.rateBps * rate,
+      ...(connectionBps === undefined ? {} : { connectionBps: connectionBps * rate }),
+    };
+  });
+}
+
+/** What a figure is multiplied by in each of the scenarios; nothing where there is no doubt of it. */
+function factors(spread: number, name: string): readonly number[] {
+  return spread > 0 ? orderOf(name).map((place) => Math.exp(spread * (QUANTILES[place] ?? 0))) : [];
 }
 
 /** The numbers of the scenarios in an order that a name decides (Fisher and Yates; FNV-1a and a linear generator). */

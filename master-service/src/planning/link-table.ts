@@ -4,12 +4,10 @@ import type { Estimate } from '../estimates/estimate.ts';
 import { estimateOf, type Figure, type Prior } from '../estimates/figure.ts';
 import { type ClassMember, LearnedPriors } from '../estimates/learned-priors.ts';
 import {
-  GOODPUT_LIFE_MS,
   type LegDistribution,
   type LegFigures,
-  LOSS_LIFE_MS,
+  LINK_LIVES,
   legFiguresSchema,
-  RTT_LIFE_MS,
   withReport,
 } from '../estimates/leg-figures.ts';
 import { type LossEvidence, lossEstimate, lossRateOf } from '../estimates/loss-evidence.ts';
@@ -17,6 +15,7 @@ import type { Fact, FactKind } from '../facts/fact.ts';
 import { Facts } from '../facts/facts.ts';
 import { type LegDoubt, NO_DOUBT } from './leg-scenarios.ts';
 import type { LinkEstimate, LinkView } from './link-view.ts';
+import { MOST_APART, RttDisputes } from './rtt-disputes.ts';
 
 /** A report older than this says nothing any more about a link that is configured; then the configuration counts again. */
 export const REPORT_LIFE_MS = 600_000;
@@ -30,6 +29,8 @@ const CONFIGURED_BETWEEN = 0.3;
 const RTT_WITHIN = 0.1;
 /** How much the round trips of links differ of which nothing is known: a factor of three. */
 const RTT_BETWEEN = 1.1;
+/** What the ends of a link measured so long after each other may be two routes. */
+const DISPUTED_FOR_MS = 7_200_000;
 /** Stands for no loss at all, where a logarithm is taken of it. */
 const LEAST_LOSS = 1e-9;
 /** In the other direction a link may be another one: so much is added to the spread. */
@@ -66,6 +67,7 @@ export class LinkTable implements LinkView {
   readonly #priors = new LearnedPriors(ASSUMED.rateBps);
   readonly #windowBytes: number;
   readonly #facts: Facts;
+  readonly #disputes = new RttDisputes();
   readonly #listeners: Listener[] = [];
 
   constructor(links: readonly LinkConfig[], windowBytes: number, facts = new Facts({ kinds: LINK_FACTS })) {
@@ -83,7 +85,7 @@ export class LinkTable implements LinkView {
     const key = `${from} ${report.to}`;
     const known = this.#facts.own(LINK_MEASURED, key);
     const passedMs = known ? Math.max(0, nowMs - known.timeMs) : 0;
-    this.#facts.learn(LINK_MEASURED, key, withReport(known?.value, report, passedMs), nowMs);
+    this.#facts.learn(LINK_MEASURED, key, withReport(known?.value, report, passedMs, LINK_LIVES), nowMs);
   }
 
   /** Forgets what a depot has measured: it is not believed any more. */
@@ -99,6 +101,8 @@ export class LinkTable implements LinkView {
   estimate(one: string, other: string, nowMs: number): LinkEstimate | undefined {
     const link = this.#configured.get(pairKey(one, other));
     const known = this.#directions(one, other, nowMs);
+    // Most links of an overlay that somebody has described were never measured.
+    if (known.length === 0) return link && this.#asConfigured(link);
     const isFresh = known.some(({ value, passedMs }) => value.rtt.ageMs + passedMs <= REPORT_LIFE_MS);
     if (!link) return this.#measuredAlone(known);
     return isFresh && !link.fixed ? this.#measuredOver(link, known) : this.#asConfigured(link);
@@ -110,14 +114,14 @@ export class LinkTable implements LinkView {
     const known = link?.fixed ? [] : this.#directions(one, other, nowMs);
     const rtt = pooledRtt(known);
     const rttPrior = priorOf(link?.rttMs, link, RTT_WITHIN) ?? ASSUMED_RTT;
-    const rttMs = estimateOf(rtt?.figure, rtt?.passedMs ?? 0, rttPrior, RTT_LIFE_MS);
+    const rttMs = estimateOf(rtt?.figure, rtt?.passedMs ?? 0, rttPrior, LINK_LIVES.rttMs);
     const learned = this.#priors.goodput(rttMs.value);
     const goodput = known.find(({ value }) => value.goodput);
     const goodputBps = estimateOf(
       goodput?.value.goodput,
       goodput?.passedMs ?? 0,
       priorOf(link?.rateBps, link, learned.within) ?? learned,
-      GOODPUT_LIFE_MS,
+      LINK_LIVES.goodputMs,
     );
     return {
       rttMs,
@@ -130,6 +134,11 @@ export class LinkTable implements LinkView {
   measuredBy(one: string, other: string): string[] {
     if (this.#configured.get(pairKey(one, other))?.fixed) return [];
     return [other, one].filter((from) => this.#measured.has(`${from} ${from === one ? other : one}`));
+  }
+
+  /** Whether the round trips that a depot tells are those that its neighbours tell. */
+  isBelieved(depot: string): boolean {
+    return this.#disputes.isBelieved(depot);
   }
 
   /** How unsure {@link estimate} is; what is configured counts as it is. */
@@ -184,25 +193,36 @@ export class LinkTable implements LinkView {
       this.#priors.count(memberOf(now), 1);
     } else this.#measured.delete(key);
     const [one, other] = endsOf(key);
+    const backward = this.#measured.get(`${other} ${one}`)?.value.rtt;
+    this.#disputes.note(
+      one,
+      other,
+      now && backward && { oneMs: now.value.rtt.value, otherMs: backward.value },
+    );
     this.#noteEnds(one, other);
     for (const listener of this.#listeners) listener(one, other, changed.timeMs);
   }
 
   /** What both ends have measured, the sender first. */
-  #directions(one: string, other: string, nowMs: number): Direction[] {
-    const directions = [
-      { fact: this.#measured.get(`${other} ${one}`), isBackward: false },
-      { fact: this.#measured.get(`${one} ${other}`), isBackward: true },
+  #directions(one: string, other: string, nowMs: number): readonly Direction[] {
+    const forward = this.#measured.get(`${other} ${one}`);
+    const backward = this.#measured.get(`${one} ${other}`);
+    if (!forward && !backward) return NO_DIRECTIONS;
+    const directionOf = ({ value, timeMs }: Measured, isBackward: boolean) => ({
+      value,
+      passedMs: nowMs - timeMs,
+      isBackward,
+    });
+    return [
+      ...(forward ? [directionOf(forward, false)] : []),
+      ...(backward ? [directionOf(backward, true)] : []),
     ];
-    return directions.flatMap(({ fact, isBackward }) =>
-      fact ? [{ value: fact.value, passedMs: nowMs - fact.timeMs, isBackward }] : [],
-    );
   }
 
   #loss(known: readonly Direction[], link: LinkConfig | undefined, rttMs: number): Estimate {
     const loss = known.find(({ value }) => value.loss);
     const priorMean = link?.lossRate || this.#priors.loss(rttMs);
-    return lossEstimate(loss?.value.loss, loss?.passedMs ?? 0, priorMean, LOSS_LIFE_MS);
+    return lossEstimate(loss?.value.loss, loss?.passedMs ?? 0, priorMean, LINK_LIVES.lossMs);
   }
 
   /** Of a link that nobody has configured: it is known as long as anything is left of its goodput. */
@@ -215,7 +235,7 @@ export class LinkTable implements LinkView {
     const isFresh = goodput.value.goodput.ageMs + goodput.passedMs <= REPORT_LIFE_MS;
     const goodputBps = isFresh
       ? goodput.value.goodput.value
-      : estimateOf(goodput.value.goodput, goodput.passedMs, prior, GOODPUT_LIFE_MS).value;
+      : estimateOf(goodput.value.goodput, goodput.passedMs, prior, LINK_LIVES.goodputMs).value;
     return {
       rttMs: rtt.figure.value,
       lossRate: loss?.value.loss ? lossRateOf(loss.value.loss) : 0,
@@ -258,6 +278,8 @@ interface Direction {
   readonly isBackward: boolean;
 }
 
+const NO_DIRECTIONS: readonly Direction[] = [];
+
 interface PooledRtt {
   readonly figure: Figure;
   readonly passedMs: number;
@@ -282,12 +304,20 @@ function fixedLoss({ lossRate }: LinkConfig): Estimate {
   return { value, spread: 0, ageMs: undefined, samples: 0, source: 'configured' };
 }
 
-/** The round trip is the same in both directions: what both ends measured, the newer and the more of it the more. */
+/**
+ * The round trip is the same in both directions: what both ends measured, the newer and the more of it the more. Where they are far apart the longer one
+ * counts: nobody makes himself nearer.
+ */
 function pooledRtt(known: readonly Direction[]): PooledRtt | undefined {
   const [first, second] = known.toSorted((one, other) => one.passedMs - other.passedMs);
   if (!first) return undefined;
   const { passedMs } = first;
   if (!second) return { figure: first.value.rtt, passedMs };
+  const isShorter = first.value.rtt.value < second.value.rtt.value;
+  const [shorter, longer] = isShorter ? [first, second] : [second, first];
+  const isOld = second.passedMs - passedMs > DISPUTED_FOR_MS;
+  if (!isOld && shorter.value.rtt.value * MOST_APART < longer.value.rtt.value)
+    return { figure: longer.value.rtt, passedMs: longer.passedMs };
   const shareOf = ({ value: { rtt }, passedMs: sinceMs }: Direction) =>
     rtt.weight * Math.exp(-(rtt.ageMs + Math.max(0, sinceMs)) / REPORT_LIFE_MS);
   const share = shareOf(second) / (shareOf(first) + shareOf(second));

@@ -1,6 +1,6 @@
 import { type LegEstimate, type LegShape, legShape } from '@longhaul/shared';
 import { legOf, type Senders } from './chain-legs.ts';
-import { type LegDoubt, NO_DOUBT, SCENARIOS, scenarioOf } from './leg-scenarios.ts';
+import { type LegDoubt, NO_DOUBT, SCENARIOS, scenariosOf } from './leg-scenarios.ts';
 import type { LinkEstimate } from './link-view.ts';
 
 /** A leg that chains may have, with what depends on nothing but its link: it is worked out once, when the link changes. */
@@ -12,6 +12,8 @@ export class OverlayLeg {
   readonly #name: string;
   readonly #doubt: () => LegDoubt;
   readonly #shapes: (LegShape | undefined)[] = [];
+  /** `null` before anybody has asked. */
+  #scenarioLegs: readonly LegEstimate[] | undefined | null = null;
   readonly #scenarios: (readonly LegShape[] | undefined)[] = [];
 
   constructor(
@@ -37,11 +39,19 @@ export class OverlayLeg {
     return shape;
   }
 
+  /** Whether it may be otherwise than its link says. */
+  get isInDoubt(): boolean {
+    return this.scenarioLegs() !== undefined;
+  }
+
   /** How the leg is in each of the scenarios; `undefined` where there is no doubt of it. */
   scenarioLegs(): readonly LegEstimate[] | undefined {
-    const doubt = this.#doubt();
-    if (doubt.rtt === 0 && doubt.loss === 0 && doubt.rate === 0) return undefined;
-    return SCENARIOS.map((index) => scenarioOf(this.leg, doubt, this.#name, index));
+    if (this.#scenarioLegs === null) {
+      const doubt = this.#doubt();
+      const isSure = doubt.rtt === 0 && doubt.loss === 0 && doubt.rate === 0;
+      this.#scenarioLegs = isSure ? undefined : scenariosOf(this.leg, doubt, this.#name);
+    }
+    return this.#scenarioLegs;
   }
 
   /** The same in each of the scenarios of how it may really be, all as likely. */

@@ -11,6 +11,8 @@ export class PartialChains {
   before: Int32Array = new Int32Array(FIRST_ROOM);
   depot: Int32Array = new Int32Array(FIRST_ROOM);
   depots: Uint8Array = new Uint8Array(FIRST_ROOM);
+  /** Where the last leg stands in its row. */
+  place: Int32Array = new Int32Array(FIRST_ROOM);
   passing: Float64Array = new Float64Array(FIRST_ROOM);
   cap: Float64Array = new Float64Array(FIRST_ROOM);
   shortest: Float64Array = new Float64Array(FIRST_ROOM);
@@ -55,6 +57,7 @@ export class PartialChains {
     before: number,
     depot: number,
     depots: number,
+    place: number,
     passing: number,
     cap: number,
     shortest: number,
@@ -69,6 +72,7 @@ export class PartialChains {
     this.before[index] = before;
     this.depot[index] = depot;
     this.depots[index] = depots;
+    this.place[index] = place;
     this.passing[index] = passing;
     this.cap[index] = cap;
     this.shortest[index] = shortest;
@@ -98,6 +102,7 @@ export class PartialChains {
     const numbers = (column: Float64Array) => filled(new Float64Array(this.#room), column);
     this.before = ints(this.before);
     this.depot = ints(this.depot);
+    this.place = ints(this.place);
     this.#waiting = ints(this.#waiting);
     this.depots = bytes(this.depots);
     this.passing = numbers(this.passing);

@@ -42,9 +42,13 @@ export function answerOf(
       ...signalling.reasons,
       ...(group ? [`Each depot of ${group.host} takes it: ${group.depots.join(', ')}.`] : []),
     ],
-    startBefore: new Date(lastStartSeconds * 1000).toISOString(),
-    ...(proxyTicket === undefined ? {} : { ticket: proxyTicket }),
+    startBefore: isoDate(lastStartSeconds),
+    ...(proxyTicket && { ticket: proxyTicket.text, ticketEnds: isoDate(proxyTicket.endOfLife) }),
   };
+}
+
+function isoDate(unixSeconds: number): string {
+  return new Date(unixSeconds * 1000).toISOString();
 }
 
 function withEvidence(prediction: Prediction, evidence: EvidenceOf): Prediction {

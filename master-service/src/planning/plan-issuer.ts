@@ -10,7 +10,7 @@ import {
 } from '@longhaul/shared';
 import type { EntryGroupConfig } from '../config.ts';
 import type { RateCaps } from '../policy/rate-caps.ts';
-import type { TicketIssuer } from '../tickets/ticket-issuer.ts';
+import type { IssuedTicket, TicketIssuer } from '../tickets/ticket-issuer.ts';
 import type { Decided, DownloadRequest, IssuedPlan } from './issued-plan.ts';
 import type { SizeMemory } from './size-memory.ts';
 
@@ -59,9 +59,10 @@ export class PlanIssuer {
         : ok(wantedBytes);
     if (!budget.ok) return budget;
     const jobId = tickets.newJobId();
-    const ticket = isChain
+    const issued = isChain
       ? this.#ticketFor(url, { route, group }, signalling.ticketKind, jobId, budget.value, nowMs)
-      : '';
+      : undefined;
+    const ticket = issued?.ticket ?? '';
     const atDepot = (id: string | undefined) => this.#locationAt(id ?? '', group, ticket, url, kind, nowMs);
     const first = isChain ? atDepot(signalling.firstDepot) : directLocation(url);
     const elsewhere = route.alternatives.map(([entry]) => entry).filter((entry) => entry !== route.chain[0]);
@@ -80,7 +81,9 @@ export class PlanIssuer {
       ...known,
       duplicates: isChain ? [...others, originHref(url)] : [],
       lastStartSeconds: tickets.lastStart(Math.floor(nowMs / 1000)),
-      ...(isChain && kind === 'tunnel' ? { proxyTicket: ticket } : {}),
+      ...(issued && kind === 'tunnel'
+        ? { proxyTicket: { text: ticket, endOfLife: issued.claims.endOfLife } }
+        : {}),
     });
   }
 
@@ -91,13 +94,13 @@ export class PlanIssuer {
     jobId: string,
     budgetBytes: number,
     nowMs: number,
-  ): string {
+  ): IssuedTicket {
     const chains = [route.chain, ...route.alternatives];
     const { promises, lanes } = route;
     const order = { jobId, kind, url, chains, promises, group: group?.id, lanes, budgetBytes };
-    const { ticket, claims } = this.#init.tickets.issue(order, Math.floor(nowMs / 1000));
-    this.#init.sizes.noteTicket(claims.urlHash, claims.chains, nowMs);
-    return ticket;
+    const issued = this.#init.tickets.issue(order, Math.floor(nowMs / 1000));
+    this.#init.sizes.noteTicket(issued.claims.urlHash, issued.claims.chains, nowMs);
+    return issued;
   }
 
   /** The address of a download at its first depot, or at the group that its ticket is for; for a tunnel, the depot itself, which is used as proxy. */

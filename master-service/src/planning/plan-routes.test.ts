@@ -146,6 +146,8 @@ describe('a plan', () => {
     const plan = await planOf({ url: 'https://origin.example/f', kind: 'tunnel' });
     expect(plan.location).toBe('http://127.0.0.1:7001');
     expect(plan.ticket).toMatch(/^ey/);
+    // The life of a ticket is a day, its time to start ten minutes.
+    expect(Date.parse(plan.ticketEnds ?? '') - Date.parse(plan.startBefore)).toBe((86_400 - 600) * 1000);
     expect(plan.jobId).not.toBe((await planOf({ url: 'https://origin.example/f' })).jobId);
   });
 

@@ -9,6 +9,7 @@ import {
 import { Router } from 'express';
 import type { EmitEvent } from '../events.ts';
 import { parseBody, readBody, unwrap } from '../http/read-body.ts';
+import type { ClientRtts } from '../measuring/client-rtts.ts';
 import type { OverloadGuard } from '../overload/overload-guard.ts';
 import type { DownloadRequest } from './issued-plan.ts';
 import type { JobLegs } from './job-legs.ts';
@@ -18,6 +19,7 @@ interface PlanRoutesInit {
   readonly plans: PlanService;
   readonly legs: Pick<JobLegs, 'of'>;
   readonly overload: Pick<OverloadGuard, 'takePlan'>;
+  readonly clientRtts: Pick<ClientRtts, 'noteClient'>;
   readonly now: () => number;
   readonly emit: EmitEvent;
 }
@@ -26,11 +28,12 @@ interface PlanRoutesInit {
  * `POST /v1/plans`: the plan of one download with its reasons, without a redirect. `POST /v1/legs`: what the legs of a running one
  * do now, for whoever holds its ticket.
  */
-export function planRoutes({ plans, legs, overload, now, emit }: PlanRoutesInit): Router {
+export function planRoutes({ plans, legs, clientRtts, overload, now, emit }: PlanRoutesInit): Router {
   const router = Router();
   router.post('/v1/plans', async (request, response) => {
     const planRequest = unwrap(parseBody(planRequestSchema, unwrap(await readBody(request))));
     const url = unwrap(parseOriginUrl(planRequest.url));
+    clientRtts.noteClient(request.socket, now());
     const download = toDownload(planRequest, url, request.socket.remoteAddress ?? '');
     if (!overload.takePlan(download.clientAddress)) throw new LonghaulError('master-busy');
     const answer = unwrap(plans.explain(download, now()));

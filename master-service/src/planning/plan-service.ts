@@ -30,7 +30,8 @@ import {
 import { answerOf } from './plan-answer.ts';
 import { PlanCache, type PlanKey, SAME_PLAN_MS } from './plan-cache.ts';
 import { directLocation, PlanIssuer } from './plan-issuer.ts';
-import type { Planner, Route } from './planner.ts';
+import type { Planner } from './planner.ts';
+import type { Route } from './route.ts';
 import { type ClientWishes, RouteChooser } from './route-chooser.ts';
 import { estimateSize } from './size-estimate.ts';
 import type { SizeMemory } from './size-memory.ts';

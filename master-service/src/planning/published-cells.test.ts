@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { testConfig } from '../testing/start-master.ts';
 import { LinkTable } from './link-table.ts';
-import { Planner, type Route } from './planner.ts';
+import { Planner } from './planner.ts';
+import type { Route } from './route.ts';
 
 /** The backbone of the first paper: 12, 12 and 4 ms round trip in a row, depots at the two places between. */
 function routeOver(link: object, sizeBytes: number, lastWindowBytes = 64e6): Route {

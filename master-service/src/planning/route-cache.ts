@@ -1,5 +1,5 @@
 import { LruMap } from '@longhaul/shared/service';
-import type { Route } from './planner.ts';
+import type { Route } from './route.ts';
 
 /** A decision is as good for so long as the moment it was made: links change by the second at most. */
 const SAME_ROUTE_MS = 1_000;

@@ -4,7 +4,8 @@ import { testConfig } from '../testing/start-master.ts';
 import type { PlanningDepot } from './chain-search.ts';
 import type { DownloadRequest } from './issued-plan.ts';
 import { LinkTable } from './link-table.ts';
-import { Planner, type RouteQuery } from './planner.ts';
+import { Planner } from './planner.ts';
+import type { RouteQuery } from './route.ts';
 import { RouteChooser } from './route-chooser.ts';
 import type { SizeEstimate } from './size-estimate.ts';
 

@@ -7,7 +7,8 @@ import { Explorer } from './explorer.ts';
 import { HeldWays } from './held-ways.ts';
 import type { Decided, DownloadRequest, IssuedPlan, KnownThen } from './issued-plan.ts';
 import type { DownloadEnds } from './link-view.ts';
-import type { Planner, Route, RouteQuery } from './planner.ts';
+import type { Planner } from './planner.ts';
+import type { Route, RouteQuery } from './route.ts';
 import { RouteCache } from './route-cache.ts';
 
 /** What clients have said of plans. */

@@ -20,7 +20,7 @@ export interface SearchDepot {
   readonly client: OverlayLeg | undefined;
   readonly origin: OverlayLeg | undefined;
   /** What its line leaves to one more download, bits per second; left out where nobody knows. */
-  readonly roomBps?: number;
+  readonly roomBps?: number | undefined;
 }
 
 /** Of every chain that goes on from a depot over so many more depots at most. By depot. */
@@ -227,7 +227,7 @@ const NO_LEVEL: Level = {
 };
 
 function noLegs(size: number): (OverlayLeg | undefined)[] {
-  return Array.from({ length: size }, () => undefined);
+  return Array.from<OverlayLeg | undefined>({ length: size });
 }
 
 function leastOf(numbers: Float64Array): number {

@@ -3,6 +3,7 @@ import { asLonghaulError, type Chain, HEADERS, LonghaulError, parseGetTarget } f
 import type { EmitEvent } from '../events.ts';
 import { answerRefusal, type Refused } from '../http/answer-refusal.ts';
 import { SECURITY_HEADERS } from '../http/security-headers.ts';
+import type { ClientRtts } from '../measuring/client-rtts.ts';
 import type { OverloadGuard } from '../overload/overload-guard.ts';
 import type { IssuedPlan } from '../planning/issued-plan.ts';
 import type { PlanService } from '../planning/plan-service.ts';
@@ -12,6 +13,7 @@ import { typedLink } from './typed-link.ts';
 interface GetHandlerInit {
   readonly plans: PlanService;
   readonly overload: Pick<OverloadGuard, 'takePlan'>;
+  readonly clientRtts: Pick<ClientRtts, 'noteClient'>;
   readonly now: () => number;
   readonly emit: EmitEvent;
   /** Called when a client has been sent to the first depot of a chain; direct has none. */
@@ -40,7 +42,7 @@ export function createGetHandler(init: GetHandlerInit) {
 }
 
 function redirect(
-  { plans, overload, now, emit, onRedirected }: GetHandlerInit,
+  { plans, clientRtts, overload, now, emit, onRedirected }: GetHandlerInit,
   request: IncomingMessage,
   response: ServerResponse,
   target: string,
@@ -73,6 +75,7 @@ function redirect(
     else refuse(location.error, { target: url, typed: typedLink(target) });
     return;
   }
+  clientRtts.noteClient(request.socket, now());
   const plan = plans.plan({ target, url, options, kind: 'get', clientAddress, isResume }, now());
   if (plan.ok) send(plan.value);
   else refuse(plan.error, { target: url, typed: typedLink(target) });

@@ -1,0 +1,60 @@
+import { whyLeft } from '../../fixtures/ask-addon.ts';
+import { clickLink, expectFile } from '../../fixtures/download-checks.ts';
+import { FILE_BYTES } from '../../fixtures/origin-content.ts';
+import { expect, test } from '../../fixtures/test.ts';
+import type { World } from '../../fixtures/world.ts';
+
+test('whoever has not agreed tells the master nothing of how downloads went', async ({ user, world }) => {
+  await clickLink(user, world, '/files/untold.bin');
+  await expectFile(user, 'untold.bin');
+  await user.goto(user.addonPage('options.html'));
+  await user.click('#tells-master');
+  await clickLink(user, world, '/files/told.bin');
+  await expectFile(user, 'told.bin');
+  expect(await whyLeft(user), 'it came through depots').toBeUndefined();
+  await expect.poll(() => told(world)).toHaveLength(1);
+});
+
+test('the master learns what chained and direct downloads really gave, beside its predictions', async ({
+  user,
+  world,
+}) => {
+  const [chained] = await told(world);
+  expect(chained).toMatchObject({ chain: ['d1', 'd3'], client: { bytes: FILE_BYTES } });
+  await say(world, { jobId: chained?.jobId, verdict: 'prefer-direct' });
+  await clickLink(user, world, '/files/told-direct.bin');
+  await expectFile(user, 'told-direct.bin');
+  expect(await whyLeft(user)).toBe('direct-is-best');
+  await expect.poll(async () => (await told(world)).map(({ chain }) => chain)).toContainEqual([]);
+  for (const { client } of await told(world)) {
+    expect(client.bytes).toBe(FILE_BYTES);
+    expect(client.seconds).toBeGreaterThan(0.1);
+    expect(client.predictedSeconds).toBeGreaterThan(0);
+  }
+});
+
+interface Told {
+  readonly jobId: string;
+  readonly chain: readonly string[];
+  readonly client: { readonly bytes: number; readonly seconds: number; readonly predictedSeconds: number };
+}
+
+/** What clients have told of their downloads. */
+async function told(world: World): Promise<readonly Told[]> {
+  const answer = await fetch(`${masterHere(world)}/v1/outcomes`);
+  const { jobs } = (await answer.json()) as { readonly jobs: readonly (Told & { client?: object })[] };
+  return jobs.filter(({ client }) => client !== undefined);
+}
+
+async function say(world: World, feedback: object): Promise<void> {
+  const answer = await fetch(`${masterHere(world)}/v1/feedback`, {
+    method: 'POST',
+    body: JSON.stringify(feedback),
+  });
+  expect(answer.status).toBe(200);
+}
+
+/** Node does not know the names that browsers are told. */
+function masterHere({ overlay, listenHost }: World): string {
+  return `http://${listenHost}:${new URL(overlay.master.url).port}`;
+}

@@ -1,0 +1,102 @@
+import type { TestBrowser } from '../../browsers/browser.ts';
+import { changeSettings, tunnelTo } from '../../fixtures/ask-addon.ts';
+import { clickLink, expectFile, expectOnDisk } from '../../fixtures/download-checks.ts';
+import { FILE_BYTES } from '../../fixtures/origin-content.ts';
+import { expect, test } from '../../fixtures/test.ts';
+import type { World } from '../../fixtures/world.ts';
+
+test.use({
+  worldSpec: { secure: true },
+  // A question to the user that no test can answer.
+  browserSpec: { firefoxPrefs: { 'extensions.webextOptionalPermissionPrompts': false } },
+});
+
+/** Chooses sites for a tunnel, as a user does. */
+async function choose(user: TestBrowser, sites: readonly string[]): Promise<void> {
+  await user.goto(user.addonPage('options.html'));
+  await user.evaluate("document.getElementById('sites-tunnel').value = args[0]", sites.join('\n'));
+  await user.click('button[type=submit]');
+  await expect.poll(() => user.text('#saved')).toBe('Saved');
+}
+
+/** Chooses the origin, and visits it until a tunnel stands; on a busy machine a depot may seem silent at first. */
+async function standTunnel(user: TestBrowser, world: World): Promise<void> {
+  await expect
+    .poll(
+      async () => {
+        await choose(user, []);
+        await choose(user, ['origin.test']);
+        await user.goto(`${world.originUrl}/page`);
+        return tunnelTo(user, world.originUrl);
+      },
+      { timeout: 60_000 },
+    )
+    .toEqual(['d1', 'd3']);
+}
+
+const tunnelled = (world: World) =>
+  world.overlay.metric('d3', 'longhaul_depot_tunnel_bytes_total', { direction: 'down' });
+const relayed = (world: World) => world.overlay.metric('d1', 'longhaul_depot_body_bytes_total');
+
+test.afterEach(({ user }) => changeSettings(user, { sitesTunnel: [] }));
+
+test('a file behind a login comes whole through depots, which see neither address nor login', async ({
+  user,
+  world,
+}) => {
+  await standTunnel(user, world);
+  const before = { tunnelled: await tunnelled(world), relayed: await relayed(world) };
+  await clickLink(user, world, '/members/behind-a-login.bin');
+  await expectFile(user, 'behind-a-login.bin');
+  await expect.poll(async () => (await tunnelled(world)) - before.tunnelled).toBeGreaterThan(FILE_BYTES);
+  expect(await relayed(world)).toBe(before.relayed);
+  expect(await tunnelTo(user, world.originUrl)).toEqual(['d1', 'd3']);
+  const asked = world.origin.requests.filter(({ url }) => url === '/members/behind-a-login.bin');
+  expect(asked.map(({ headers }) => [headers.via, headers.cookie])).toEqual([[undefined, 'member=1']]);
+  for (const service of ['master', 'd1', 'd2', 'd3']) {
+    expect(world.logOf(service), service).not.toMatch(/\/members|behind-a-login|link=/);
+  }
+});
+
+test('what was not chosen comes directly, and so does a site as soon as it is not chosen any more', async ({
+  user,
+  world,
+}) => {
+  await standTunnel(user, world);
+  const before = await tunnelled(world);
+  await user.goto(`${world.privateUrl}/page?link=/files/not-chosen.bin`);
+  await user.click('#link');
+  await expectFile(user, 'not-chosen.bin');
+  expect(await tunnelTo(user, world.privateUrl)).toBeUndefined();
+  await changeSettings(user, { sitesTunnel: [] });
+  await clickLink(user, world, '/members/no-more.bin');
+  await expectFile(user, 'no-more.bin');
+  expect(await tunnelTo(user, world.originUrl)).toBeUndefined();
+  expect((await tunnelled(world)) - before).toBeLessThan(FILE_BYTES);
+});
+
+test('a tunnel whose entry depot dies is left at once, and a download in it goes on with the bytes that it has', async ({
+  user,
+  world,
+}) => {
+  const name = 'large-left-behind.bin';
+  await standTunnel(user, world);
+  await clickLink(user, world, `/personal/vary=Cookie/${name}`);
+  await expectOnDisk(user, name, 3_000_000);
+  await world.overlay.depot('d1').kill();
+  await expectFile(user, name);
+  expect(await tunnelTo(user, world.originUrl)).not.toEqual(['d1', 'd3']);
+  await user.goto(`${world.originUrl}/page?link=/alive`);
+  expect(await user.text('#link')).toBe('the file');
+  await world.overlay.restartDepot('d1');
+});
+
+test('without a master a site that was chosen comes directly', async ({ user, world }) => {
+  await choose(user, ['private.test']);
+  await world.overlay.master.kill();
+  await user.goto(`${world.privateUrl}/page?link=/members/without-a-master.bin`);
+  await user.click('#link');
+  await expectFile(user, 'without-a-master.bin');
+  await expect.poll(() => tunnelTo(user, world.privateUrl)).toBe('master-silent');
+  await world.overlay.restartMaster();
+});

@@ -1,0 +1,159 @@
+import type { StandingTunnel } from '../tunnel/tunnels.ts';
+import { api } from './browser-api.ts';
+
+/** How one browser leads requests through tunnels. */
+export interface Proxies {
+  /** Whether the browser lets the add-on set proxies, and the user has set none of his own. */
+  mayLead(): Promise<boolean>;
+  /** These sites may have tunnels from now on. */
+  watch(sites: readonly string[]): void;
+  /** These tunnels stand now. */
+  lead(standing: readonly StandingTunnel[]): void;
+}
+
+type WayFor = (url: string) => Promise<StandingTunnel['tunnel'] | undefined>;
+
+const SITES_KEY = 'tunnelSites';
+/** Firefox's own words for a proxy that the user has set. */
+const OWN_PROXIES = new Set(['manual', 'autoConfig', 'autoDetect']);
+
+interface FirefoxProxies {
+  readonly onRequest: {
+    addListener(listener: (request: { readonly url: string }) => unknown, filter: object): void;
+    removeListener(listener: unknown): void;
+  };
+  readonly settings: { get(details: object): Promise<{ readonly value: { readonly proxyType?: string } }> };
+}
+
+/** Firefox asks for a proxy for each request. */
+export class ProxyPerRequest implements Proxies {
+  readonly #listener: (request: { readonly url: string }) => Promise<unknown>;
+  #sites = '';
+
+  constructor(wayFor: WayFor) {
+    this.#listener = async ({ url }) => {
+      const tunnel = await wayFor(url).catch(() => undefined);
+      // Nothing said is what the user has set.
+      if (!tunnel) return undefined;
+      const { proxy, ticket, jobId } = tunnel;
+      const led = {
+        type: 'https',
+        ...proxy,
+        proxyAuthorizationHeader: `Longhaul ${ticket}`,
+        // A connection by one ticket serves nothing else.
+        connectionIsolationKey: jobId,
+      };
+      return [led, { type: 'direct' }];
+    };
+    // Settings are read too late: Firefox wants every listener at once when it wakes the background.
+    this.#listen(localStorage.getItem(SITES_KEY) ?? '');
+  }
+
+  async mayLead(): Promise<boolean> {
+    const proxies = firefoxProxies();
+    const set = await proxies?.settings.get({}).catch(() => undefined);
+    return proxies !== undefined && !OWN_PROXIES.has(set?.value.proxyType ?? '');
+  }
+
+  watch(sites: readonly string[]): void {
+    const urls = sites.map((site) => `https://${site.includes(':') ? `[${site}]` : namesBelow(site)}/*`);
+    localStorage.setItem(SITES_KEY, urls.join(' '));
+    this.#listen(urls.join(' '));
+  }
+
+  lead(): void {
+    // Each request asks.
+  }
+
+  #listen(sites: string): void {
+    const proxies = firefoxProxies();
+    if (!proxies || sites === this.#sites) return;
+    proxies.onRequest.removeListener(this.#listener);
+    if (sites !== '') proxies.onRequest.addListener(this.#listener, { urls: sites.split(' ') });
+    this.#sites = sites;
+  }
+}
+
+function firefoxProxies(): FirefoxProxies | undefined {
+  return (api as unknown as { readonly proxy?: FirefoxProxies }).proxy;
+}
+
+/** A name stands for the names below it, an address for itself. */
+function namesBelow(site: string): string {
+  return /^[\d.]+$/.test(site) ? site : `*.${site}`;
+}
+
+/** Chromium has one script for all requests, which knows hosts alone. */
+export class ProxyScript implements Proxies {
+  #standing: readonly StandingTunnel[] = [];
+  #isListening = false;
+
+  constructor() {
+    this.#listen();
+  }
+
+  async mayLead(): Promise<boolean> {
+    if (!api.proxy) return false;
+    this.#listen();
+    const { levelOfControl, value } = await api.proxy.settings.get({});
+    const isOurs = levelOfControl === 'controlled_by_this_extension';
+    return isOurs || (levelOfControl === 'controllable_by_this_extension' && isNoProxy(value?.mode));
+  }
+
+  watch(): void {
+    // It sees all requests as it is.
+  }
+
+  lead(standing: readonly StandingTunnel[]): void {
+    this.#standing = standing;
+    if (!api.proxy) return;
+    const data = proxyScript(standing);
+    // Private windows are not the add-on's business.
+    const scope = 'regular_only';
+    if (standing.length === 0) void api.proxy.settings.clear({ scope });
+    else void api.proxy.settings.set({ value: { mode: 'pac_script', pacScript: { data } }, scope });
+  }
+
+  /** An entry depot asks for the ticket; any other proxy is answered as the browser would. */
+  #listen(): void {
+    if (this.#isListening || !api.proxy) return;
+    try {
+      api.webRequest.onAuthRequired.addListener(
+        ({ isProxy, challenger, url }, answer) => {
+          const { origin } = new URL(url);
+          const found = this.#standing.find(
+            ({ server, tunnel: { proxy } }) =>
+              new URL(server).origin === origin &&
+              proxy.host === challenger.host &&
+              proxy.port === challenger.port,
+          );
+          const credentials = { username: 'ticket', password: found?.tunnel.ticket ?? '' };
+          answer?.(isProxy && found ? { authCredentials: credentials } : {});
+          return undefined;
+        },
+        { urls: ['https://*/*'] },
+        ['asyncBlocking'],
+      );
+      this.#isListening = true;
+    } catch {
+      // The user has not allowed it yet.
+    }
+  }
+}
+
+function isNoProxy(mode: unknown): boolean {
+  return mode === 'system' || mode === 'direct';
+}
+
+/** Chromium shows a script the host and the port alone of what is encrypted, and goes on directly where a proxy is not there. */
+export function proxyScript(standing: readonly StandingTunnel[]): string {
+  const proxies = standing.map(({ server, tunnel: { proxy } }) => {
+    const host = proxy.host.includes(':') ? `[${proxy.host}]` : proxy.host;
+    return [server.slice('https://'.length), `HTTPS ${host}:${proxy.port}; DIRECT`];
+  });
+  return `var proxies = ${JSON.stringify(Object.fromEntries(proxies))};
+function FindProxyForURL(url) {
+  var at = /^https:\\/\\/([^\\/:]+|\\[[^\\]]+\\])(?::(\\d+))?\\//.exec(url);
+  return (at && proxies[at[1] + ':' + (at[2] || 443)]) || 'DIRECT';
+}`;
+}

@@ -1,0 +1,39 @@
+import { expect, it } from 'vitest';
+import { download, NOW_MS } from '../testing/fake-downloads.ts';
+import { memoryArea } from '../testing/memory-area.ts';
+import { DirectWatch } from './direct-watch.ts';
+
+const STARTED = { id: 1, startedAtMs: NOW_MS };
+const whole = download({ state: 'complete', totalBytes: 50_000_000 });
+
+function watch(area = memoryArea()) {
+  return new DirectWatch({ area, now: () => NOW_MS + 40_000 });
+}
+
+it('measures a direct download from its start to its end, though the background was unloaded meanwhile', async () => {
+  const area = memoryArea();
+  await watch(area).begin(STARTED, 'job-1');
+  const later = watch(area);
+  expect(await later.follow(download())).toBeUndefined();
+  expect(await later.follow(whole)).toEqual({
+    jobId: 'job-1',
+    verdict: 'worked',
+    measured: { bytes: 50_000_000, seconds: 40 },
+  });
+  expect(await later.follow(whole)).toBeUndefined();
+});
+
+it.each([
+  ['was paused', download({ paused: true })],
+  ['broke', download({ state: 'interrupted', error: 'NETWORK_FAILED' })],
+])('measures none that %s on its way', async (_how, seen) => {
+  const own = watch();
+  await own.begin(STARTED, 'job-1');
+  await own.follow(seen);
+  expect(await own.follow(whole)).toBeUndefined();
+});
+
+it('measures no download that no plan was asked for', async () => {
+  expect(await watch().follow(whole)).toBeUndefined();
+  expect(await watch().follow(undefined)).toBeUndefined();
+});

@@ -1,0 +1,64 @@
+import type { FeedbackRequest } from '@longhaul/shared';
+import type { StorageArea } from '../browser/browser-api.ts';
+import type { Download } from '../browser/download.ts';
+
+const KEY = 'watchedDirect';
+/** Downloads that run beside each other; more are not watched. */
+const MOST_WATCHED = 20;
+
+/** A download of the browser's own that a plan called the best way. */
+interface Watched {
+  readonly downloadId: number;
+  readonly jobId: string;
+  readonly startedAtMs: number;
+}
+
+interface DirectWatchDependencies {
+  readonly area: StorageArea;
+  readonly now: () => number;
+}
+
+/** Measures downloads that a master wants to be direct, as far as they come in one go. Kept until the browser ends. */
+export class DirectWatch {
+  readonly #deps: DirectWatchDependencies;
+  #turn: Promise<unknown> = Promise.resolve();
+
+  constructor(deps: DirectWatchDependencies) {
+    this.#deps = deps;
+  }
+
+  /** The browser's own download has begun, and goes on directly by the plan of this id. */
+  async begin({ id, startedAtMs }: Pick<Download, 'id' | 'startedAtMs'>, jobId: string): Promise<void> {
+    // An answer that is held is no download yet, and has no id.
+    if (startedAtMs === undefined || id < 0) return;
+    await this.#edit((all) => [...all, { downloadId: id, jobId, startedAtMs }].slice(-MOST_WATCHED));
+  }
+
+  /** Looks at a download that has changed; what is to be told when it is whole. */
+  async follow(download: Download | undefined): Promise<FeedbackRequest | undefined> {
+    if (!download || (download.state === 'in_progress' && !download.paused)) return undefined;
+    let found: Watched | undefined;
+    await this.#edit((all) => {
+      found = all.find(({ downloadId }) => downloadId === download.id);
+      return found ? all.filter((one) => one !== found) : all;
+    });
+    const bytes = download.totalBytes ?? 0;
+    // One that was paused or broken off says nothing of the way.
+    if (!found || download.state !== 'complete' || bytes === 0) return undefined;
+    const seconds = (this.#deps.now() - found.startedAtMs) / 1_000;
+    return seconds > 0 ? { jobId: found.jobId, verdict: 'worked', measured: { bytes, seconds } } : undefined;
+  }
+
+  /** One after the other: two edits that read the same list would lose one of them. */
+  #edit(edit: (all: readonly Watched[]) => readonly Watched[]): Promise<void> {
+    const { area } = this.#deps;
+    const edited = this.#turn.then(async () => {
+      const stored = (await area.get(KEY))[KEY];
+      const before = Array.isArray(stored) ? (stored as Watched[]) : [];
+      const after = edit(before);
+      if (after !== before) await area.set({ [KEY]: after });
+    });
+    this.#turn = edited.catch(() => undefined);
+    return edited;
+  }
+}

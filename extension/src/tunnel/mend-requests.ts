@@ -1,0 +1,68 @@
+import type { Downloads } from '../browser/downloads.ts';
+import type { RequestEvent } from '../browser/requests.ts';
+import type { Tunnels } from './tunnels.ts';
+
+interface MendDependencies {
+  readonly tunnels: Pick<Tunnels, 'failed' | 'viewOf'>;
+  readonly downloads: Pick<Downloads, 'get' | 'resume'>;
+  /** Opens an address in a tab. */
+  readonly open: (tabId: number, url: string) => Promise<void>;
+}
+
+/** Times that a download is resumed without a byte between; its user can do it more often. */
+const MOST_RESUMPTIONS = 3;
+/** Requests remembered. */
+const MOST_REQUESTS = 200;
+/** Downloads remembered. */
+const MOST_DOWNLOADS = 100;
+
+/** What broke because its tunnel did is asked for again, which then goes directly. */
+export class MendRequests {
+  readonly #deps: MendDependencies;
+  /** Requests whose answer has begun: what becomes of it is the page's, or the download's. */
+  readonly #answered = new Set<string>();
+  readonly #resumed = new Map<number, { readonly bytes: number; readonly times: number }>();
+
+  constructor(deps: MendDependencies) {
+    this.#deps = deps;
+  }
+
+  /** The head of an answer has come. */
+  answered({ requestId }: RequestEvent): void {
+    this.#answered.add(requestId);
+    for (const oldest of this.#answered) {
+      if (this.#answered.size <= MOST_REQUESTS) return;
+      this.#answered.delete(oldest);
+    }
+  }
+
+  /** A request has failed. */
+  async failed({ requestId, url, method, type, tabId, error = '' }: RequestEvent): Promise<void> {
+    // Who ends it himself wants nothing in its place.
+    if (/ABORT|CACHE|BLOCKED/.test(error)) return;
+    const isByTunnel = await this.#deps.tunnels.failed(url, /PROXY|TUNNEL/.test(error));
+    const isPage = method === 'GET' && type === 'main_frame' && tabId >= 0;
+    if (isByTunnel && isPage && !this.#answered.has(requestId))
+      await this.#deps.open(tabId, url).catch(() => undefined);
+  }
+
+  /** A download may have been interrupted: what comes through a tunnel goes on from the bytes that it has. */
+  async follow(downloadId: number): Promise<void> {
+    const { downloads, tunnels } = this.#deps;
+    const download = await downloads.get(downloadId);
+    if (download?.state !== 'interrupted' || download.paused || !download.canResume) return;
+    if (!/^(NETWORK|SERVER)/.test(download.error ?? '')) return;
+    if ((await tunnels.viewOf(download.finalUrl)) === undefined) return;
+    const before = this.#resumed.get(downloadId);
+    const times = before && before.bytes === download.bytesReceived ? before.times + 1 : 1;
+    if (times > MOST_RESUMPTIONS) return;
+    this.#resumed.delete(downloadId);
+    this.#resumed.set(downloadId, { bytes: download.bytesReceived, times });
+    for (const oldest of this.#resumed.keys()) {
+      if (this.#resumed.size <= MOST_DOWNLOADS) break;
+      this.#resumed.delete(oldest);
+    }
+    await tunnels.failed(download.finalUrl, false);
+    await downloads.resume(downloadId).catch(() => undefined);
+  }
+}

@@ -1,0 +1,61 @@
+import { type OriginUrl, originHref, type PlanRequest, parseOriginUrl } from '@longhaul/shared';
+import type { askMaster } from '../ask/ask-master.ts';
+import { isLeftPrivate } from '../judge/private-host.ts';
+import type { Left } from '../judge/why-left.ts';
+import { whyUnfitTunnel } from '../judge/why-unfit.ts';
+import type { Settings } from '../settings/settings.ts';
+
+/** A way to one server over depots, which see nothing of what passes but its size. */
+export interface Tunnel {
+  readonly jobId: string;
+  /** Ids of its depots, the entry depot first. */
+  readonly chain: readonly string[];
+  /** The entry depot, which the browser uses as proxy over TLS. */
+  readonly proxy: { readonly host: string; readonly port: number };
+  /** What the entry depot asks for, good for this one server. */
+  readonly ticket: string;
+  /** A first connection begins before; further ones, where there was one, until the end. */
+  readonly startBeforeMs: number;
+  readonly endsAtMs: number;
+}
+
+/** Where a tunnel leads: the server of an address, without its path, which nobody else learns. */
+export function serverOf(url: OriginUrl): OriginUrl {
+  return { ...url, path: '/', query: null };
+}
+
+/** Asks the master for a tunnel to a server; gives it, or why there is none. Never rejects. */
+export async function planTunnel(
+  server: OriginUrl,
+  settings: Settings,
+  avoid: readonly string[],
+  ask: typeof askMaster,
+  signal: AbortSignal,
+): Promise<Tunnel | Left> {
+  if (isLeftPrivate(server, settings.privateHosts)) return { why: 'private-host' };
+  const order: PlanRequest = {
+    url: originHref(server),
+    kind: 'tunnel',
+    ...(avoid.length > 0 ? { avoid: [...avoid] } : {}),
+  };
+  const reply = await ask(settings.master, order, signal);
+  if (reply.result === 'silent') return { why: 'master-silent' };
+  if (reply.result === 'no-master') return { why: 'no-master-there' };
+  if (reply.result === 'refused')
+    return { why: 'master-refused', detail: `${reply.message} (${reply.code})` };
+  const { plan } = reply;
+  const unfit = whyUnfitTunnel(plan, server, settings);
+  const proxy = parseOriginUrl(plan.location);
+  const startBeforeMs = Date.parse(plan.startBefore);
+  if (unfit) return { why: unfit };
+  if (!proxy.ok || !plan.ticket || Number.isNaN(startBeforeMs)) return { why: 'plan-unfit' };
+  return {
+    jobId: plan.jobId,
+    chain: plan.chain,
+    proxy: { host: proxy.value.host, port: proxy.value.port },
+    ticket: plan.ticket,
+    startBeforeMs,
+    // A master of before tells no end.
+    endsAtMs: Date.parse(plan.ticketEnds ?? plan.startBefore) || startBeforeMs,
+  };
+}

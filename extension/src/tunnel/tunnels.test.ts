@@ -1,0 +1,264 @@
+import { parseOriginUrl } from '@longhaul/shared';
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { PlanReply } from '../ask/ask-master.ts';
+import { memoryArea } from '../testing/memory-area.ts';
+import { plan } from '../testing/plan.ts';
+import { settings } from '../testing/settings.ts';
+import { type StandingTunnel, type TunnelDependencies, Tunnels } from './tunnels.ts';
+
+const FILE = 'https://members.example/files/a.iso?token=1#part';
+const NOW_MS = Date.UTC(2026, 10, 21);
+const MINUTE_MS = 60_000;
+
+let nowMs: number;
+/** What the master was asked. */
+let asked: { url: string; avoid?: readonly string[] | undefined }[];
+let greeted: string[];
+let standing: readonly StandingTunnel[];
+let wanted: ReturnType<typeof settings>;
+let reply: (url: string, avoid: readonly string[]) => PlanReply | Promise<PlanReply>;
+let isThere: boolean;
+/** Lets the time pass that a request is held for at most. */
+let holdIsOver: () => void;
+
+const tunnelPlan = (url: string, entry = 'd1', patch: object = {}): PlanReply => {
+  const parsed = parseOriginUrl(url);
+  if (!parsed.ok) throw parsed.error;
+  const { host, port } = parsed.value;
+  return {
+    result: 'plan',
+    plan: plan({
+      jobId: `job-${asked.length}`,
+      masterUrl: `https://master.example/get/https/${host}:${port}/`,
+      location: `https://${entry}.example:7000`,
+      chain: [entry, 'd3'],
+      ticket: `ticket-${asked.length}`,
+      startBefore: new Date(nowMs + 10 * MINUTE_MS).toISOString(),
+      ticketEnds: new Date(nowMs + 24 * 60 * MINUTE_MS).toISOString(),
+      ...patch,
+    }),
+  };
+};
+
+const tunnels = (patch: Partial<TunnelDependencies> = {}) =>
+  new Tunnels({
+    area: memoryArea(),
+    settings: async () => wanted,
+    mayLead: async () => true,
+    askMaster: async (_master, { url, avoid }) => {
+      asked.push({ url, ...(avoid ? { avoid } : {}) });
+      return reply(url, avoid ?? []);
+    },
+    greetDepot: async (location) => {
+      greeted.push(location);
+      return isThere;
+    },
+    deadline: () => new AbortController().signal,
+    now: () => nowMs,
+    pause: () =>
+      new Promise((over) => {
+        holdIsOver = over;
+      }),
+    isOneServerPerDepot: false,
+    changed: (now) => {
+      standing = now;
+    },
+    ...patch,
+  });
+
+beforeEach(() => {
+  nowMs = NOW_MS;
+  asked = [];
+  greeted = [];
+  standing = [];
+  wanted = settings({ sitesTunnel: ['members.example'] });
+  reply = (url, avoid) => tunnelPlan(url, avoid.includes('d1') ? 'd2' : 'd1');
+  isThere = true;
+});
+
+describe('a tunnel', () => {
+  it('is planned once for each server of a chosen site, and tells the master nothing of the path', async () => {
+    const all = tunnels();
+    const [one, other] = await Promise.all([all.wayFor(FILE), all.wayFor('https://members.example/page')]);
+    expect(one).toMatchObject({ chain: ['d1', 'd3'], proxy: { host: 'd1.example', port: 7000 } });
+    expect(other).toEqual(one);
+    expect((await all.wayFor('https://cdn.members.example:8443/x'))?.jobId).not.toBe(one?.jobId);
+    expect(asked.map(({ url }) => url)).toEqual([
+      'https://members.example/',
+      'https://cdn.members.example:8443/',
+    ]);
+    expect(standing.map(({ server }) => server)).toEqual([
+      'https://members.example:443',
+      'https://cdn.members.example:8443',
+    ]);
+  });
+
+  it.each([
+    ['a site that was not chosen', 'https://other.example/', {}],
+    ['a site whose name only ends as a chosen one', 'https://not-members.example/', {}],
+    ['what is not encrypted', 'http://members.example/', {}],
+    ['the master itself', 'https://master.example/', { sitesTunnel: ['example'] }],
+    ['a site that is also under never', FILE, { sitesOff: ['members.example'] }],
+    ['any site while it is off, or nobody has consented', FILE, { enabled: false }],
+    ['any site without a master', FILE, { master: '' }],
+  ])('is never asked for to %s', async (_what, url, patch) => {
+    wanted = settings({ sitesTunnel: ['members.example'], ...patch });
+    expect(await tunnels().wayFor(url)).toBeUndefined();
+    expect(asked).toEqual([]);
+  });
+
+  it('is not asked for while the browser does not let the add-on set proxies', async () => {
+    expect(await tunnels({ mayLead: async () => false }).wayFor(FILE)).toBeUndefined();
+    expect(asked).toEqual([]);
+  });
+
+  it('never leads the master, or anybody, to a private host', async () => {
+    wanted = settings({ sitesTunnel: ['files.corp'] });
+    const all = tunnels();
+    expect(await all.wayFor('https://files.corp/a')).toBeUndefined();
+    expect(asked).toEqual([]);
+    expect(await all.viewOf('https://files.corp/')).toEqual({ why: 'private-host' });
+  });
+
+  it.each([
+    ['direct-is-best', { decision: 'direct' }],
+    ['insecure-chain', { location: 'http://d1.example:7000' }],
+    ['plan-unfit', { location: 'https://10.0.0.1:7000' }],
+    ['plan-unfit', { ticket: undefined }],
+    ['plan-unfit', { startBefore: 'soon' }],
+    ['plan-unfit', { masterUrl: 'https://master.example/get/https/elsewhere.example:443/' }],
+    ['master-elsewhere', { masterUrl: 'https://liar.example/get/https/members.example:443/' }],
+  ])('is not built by a plan that is %s: %j', async (why, patch) => {
+    reply = (url) => tunnelPlan(url, 'd1', patch);
+    const all = tunnels();
+    expect(await all.wayFor(FILE)).toBeUndefined();
+    expect(await all.viewOf(FILE)).toEqual({ why });
+    expect(greeted).toEqual([]);
+  });
+
+  it('outlives the background that planned it', async () => {
+    const area = memoryArea();
+    const before = await tunnels({ area }).wayFor(FILE);
+    expect(await tunnels({ area }).wayFor(FILE)).toEqual(before);
+    expect(asked).toHaveLength(1);
+  });
+
+  it('is given up as soon as its site is not chosen any more', async () => {
+    const all = tunnels();
+    await all.wayFor(FILE);
+    wanted = settings();
+    await all.look();
+    expect(standing).toEqual([]);
+    expect(await all.wayFor(FILE)).toBeUndefined();
+  });
+});
+
+describe('a request', () => {
+  it('does not wait for a silent master, and the next ones do not wait at all', async () => {
+    const answer = Promise.withResolvers<PlanReply>();
+    reply = () => answer.promise;
+    const all = tunnels();
+    const way = all.wayFor(FILE);
+    await expect.poll(() => asked.length).toBe(1);
+    holdIsOver();
+    expect(await way).toBeUndefined();
+    answer.resolve({ result: 'silent' });
+    await expect.poll(() => all.viewOf(FILE)).toEqual({ why: 'master-silent' });
+    expect(await all.wayFor(FILE)).toBeUndefined();
+    expect(asked).toHaveLength(1);
+  });
+
+  it('does not wait for a silent entry depot', async () => {
+    const all = tunnels({ greetDepot: () => new Promise(() => undefined) });
+    const way = all.wayFor(FILE);
+    await expect.poll(() => standing.length).toBe(1);
+    holdIsOver();
+    expect(await way).toBeUndefined();
+  });
+
+  it('goes directly at once when the entry depot is gone, then over another one', async () => {
+    const all = tunnels();
+    await all.wayFor(FILE);
+    nowMs += 10_000;
+    isThere = false;
+    expect(await all.wayFor(FILE)).toBeUndefined();
+    isThere = true;
+    await expect.poll(() => all.viewOf(FILE)).toEqual({ chain: ['d2', 'd3'] });
+    expect(asked.at(-1)).toEqual({ url: 'https://members.example/', avoid: ['d1'] });
+    expect((await all.wayFor(FILE))?.proxy.host).toBe('d2.example');
+  });
+
+  it('asks the entry depot for a word only when it has shown nothing for seconds', async () => {
+    const all = tunnels();
+    await all.wayFor(FILE);
+    await all.wayFor(FILE);
+    nowMs += 4_000;
+    await all.answered(FILE);
+    nowMs += 4_000;
+    await all.wayFor(FILE);
+    expect(greeted).toEqual(['https://d1.example:7000/']);
+    nowMs += 4_000;
+    await all.wayFor(FILE);
+    expect(greeted).toHaveLength(2);
+  });
+
+  it('that fails gives its tunnel up where the browser blames the proxy, or nobody is there', async () => {
+    const all = tunnels();
+    await all.wayFor(FILE);
+    expect(await all.failed(FILE, false), 'the site itself').toBe(false);
+    expect(await all.failed(FILE, true)).toBe(true);
+    await expect.poll(() => all.viewOf(FILE)).toEqual({ chain: ['d2', 'd3'] });
+    await all.wayFor(FILE);
+    isThere = false;
+    expect(await all.failed(FILE, false)).toBe(true);
+    expect(await all.failed('https://other.example/', true)).toBe(false);
+  });
+});
+
+describe('a ticket', () => {
+  it('that was not used in its time to start is not used any more', async () => {
+    isThere = false;
+    const all = tunnels();
+    reply = (url) => tunnelPlan(url);
+    await all.wayFor(FILE);
+    isThere = true;
+    const fresh = tunnels({ area: memoryArea() });
+    await fresh.wayFor(FILE);
+    nowMs += 12 * MINUTE_MS;
+    const used = await fresh.wayFor(FILE);
+    expect(used?.ticket).toBe('ticket-3');
+  });
+
+  it('that is in use is renewed meanwhile, and goes on while the master is away', async () => {
+    const all = tunnels();
+    const first = await all.wayFor(FILE);
+    reply = () => ({ result: 'silent' });
+    nowMs += 31 * MINUTE_MS;
+    expect(await all.wayFor(FILE)).toEqual(first);
+    await expect.poll(() => asked.length).toBe(2);
+    reply = (url) => tunnelPlan(url);
+    expect(await all.wayFor(FILE)).toEqual(first);
+    expect(asked, 'not again within half a minute').toHaveLength(2);
+    nowMs += MINUTE_MS;
+    expect(await all.wayFor(FILE)).toEqual(first);
+    await expect.poll(async () => (await all.wayFor(FILE))?.ticket).toBe('ticket-3');
+  });
+
+  it('is not used to its last minute', async () => {
+    const all = tunnels();
+    await all.wayFor(FILE);
+    reply = () => ({ result: 'silent' });
+    nowMs += (24 * 60 - 1) * MINUTE_MS;
+    expect(await all.wayFor(FILE)).toBeUndefined();
+  });
+
+  it('is given to a depot for one server alone in Chromium, which would give it again for another', async () => {
+    wanted = settings({ sitesTunnel: ['example'] });
+    const all = tunnels({ isOneServerPerDepot: true });
+    await all.wayFor('https://a.example/');
+    await all.wayFor('https://b.example/');
+    await all.wayFor('https://c.example/');
+    expect(standing.map(({ tunnel }) => tunnel.proxy.host)).toEqual(['d1.example', 'd2.example']);
+    expect(await all.viewOf('https://c.example/')).toEqual({ why: 'depot-taken' });
+  });
+});

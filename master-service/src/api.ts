@@ -1,0 +1,130 @@
+import { asLonghaulError, LonghaulError } from '@longhaul/shared';
+import type { DepotSources } from '@longhaul/shared/service';
+import express, { type ErrorRequestHandler, type Express } from 'express';
+import type { MasterConfig } from './config.ts';
+import { depotRoutes } from './depots/depot-routes.ts';
+import type { DepotService } from './depots/depot-service.ts';
+import type { Downloads } from './downloads.ts';
+import type { EmitEvent } from './events.ts';
+import { feedbackRoutes } from './feedback/feedback-routes.ts';
+import { FeedbackService } from './feedback/feedback-service.ts';
+import { answerRefusal } from './http/answer-refusal.ts';
+import { setSecurityHeaders } from './http/security-headers.ts';
+import type { Knowledge } from './knowledge.ts';
+import type { ClientRtts } from './measuring/client-rtts.ts';
+import type { Health } from './operations/health.ts';
+import type { MasterMetrics } from './operations/metrics.ts';
+import { operationsRoutes } from './operations/operations-routes.ts';
+import { pageRoutes } from './operations/page-routes.ts';
+import { outcomeRoutes } from './outcomes/outcome-routes.ts';
+import type { OverloadGuard } from './overload/overload-guard.ts';
+import { linkRoutes } from './planning/link-routes.ts';
+import { planRoutes } from './planning/plan-routes.ts';
+import type { PrefixFiles } from './prefixes/prefix-files.ts';
+import { prefixRoutes } from './prefixes/prefix-routes.ts';
+import type { WhereaboutsLookUp } from './prefixes/whereabouts.ts';
+
+interface ApiInit {
+  readonly config: Pick<MasterConfig, 'metricsNetworks' | 'note'>;
+  readonly knowledge: Knowledge;
+  readonly downloads: Downloads;
+  readonly service: DepotService;
+  readonly sources: DepotSources;
+  readonly clientRtts: ClientRtts;
+  readonly overload: OverloadGuard;
+  readonly whereabouts: WhereaboutsLookUp;
+  readonly prefixFiles: PrefixFiles;
+  readonly health: Health;
+  readonly metrics: MasterMetrics;
+  readonly enrolmentSecret: string;
+  readonly webDir: string;
+  readonly version: string;
+  readonly now: () => number;
+  readonly emit: EmitEvent;
+}
+
+/** All that a master answers over HTTP but redirects, which stand before it: its API, its pages, and refusals of everything else. */
+export function createApi(init: ApiInit): Express {
+  const { emit } = init;
+  const api = express();
+  api.disable('x-powered-by');
+  api.use((_request, response, next) => {
+    setSecurityHeaders(response);
+    next();
+  });
+  for (const router of routersOf(init)) api.use(router);
+  api.use(() => {
+    throw new LonghaulError('not-found');
+  });
+  const onError: ErrorRequestHandler = (thrown: unknown, request, response, next) => {
+    const error = asRefusal(thrown);
+    if (error.code === 'internal') emit({ type: 'failed', error: thrown });
+    else emit({ type: 'refused', code: error.code });
+    if (response.headersSent) next(thrown);
+    else answerRefusal(request, response, error);
+  };
+  api.use(onError);
+  return api;
+}
+
+function routersOf(init: ApiInit): readonly express.Router[] {
+  const {
+    knowledge,
+    downloads,
+    service,
+    sources,
+    clientRtts,
+    overload,
+    enrolmentSecret,
+    whereabouts,
+    now,
+    emit,
+  } = init;
+  const { masters, registry, links, wishes } = knowledge;
+  const { plans, legs, jobs, outcomes, downChecks } = downloads;
+  const { metricsNetworks, note = null } = init.config;
+  const outcomeOf = (jobId: string) => outcomes.of(jobId);
+  const statusOf = ({ id, state, problem }: ReturnType<typeof registry.views>[number]) => ({
+    id,
+    state,
+    ...(problem ? { problem } : {}),
+  });
+  return [
+    depotRoutes({ service, registry, downChecks, sources, enrolmentSecret, clientRtts, now, emit }),
+    planRoutes({ plans, legs, clientRtts, overload, now, emit }),
+    outcomeRoutes({ outcomes, metricsNetworks }),
+    feedbackRoutes({
+      service: new FeedbackService({
+        jobs,
+        book: wishes,
+        outcomeOf,
+        onMeasured: (job, measured) => outcomes.noteClient(job, measured),
+        emit,
+      }),
+      book: wishes,
+      metricsNetworks,
+      now,
+    }),
+    linkRoutes({ links, metricsNetworks, now }),
+    prefixRoutes({ whereabouts, files: init.prefixFiles, metricsNetworks, now }),
+    operationsRoutes({
+      health: init.health,
+      masterKeys: () => masters.keys(),
+      metrics: init.metrics,
+      metricsNetworks,
+      status: () => ({ note, depots: registry.views(now()).map(statusOf), version: init.version }),
+    }),
+    pageRoutes(init.webDir),
+  ];
+}
+
+/** Express and its file server throw errors with a status of their own, for example for a broken percent-encoding. */
+function asRefusal(thrown: unknown): LonghaulError {
+  if (thrown instanceof LonghaulError || !(thrown instanceof Error) || !('status' in thrown)) {
+    return asLonghaulError(thrown);
+  }
+  const { status } = thrown;
+  if (status === 404) return new LonghaulError('not-found');
+  const isClients = typeof status === 'number' && status >= 400 && status < 500;
+  return isClients ? new LonghaulError('bad-request', { cause: thrown }) : asLonghaulError(thrown);
+}

@@ -1,0 +1,107 @@
+import { clientPrefix } from '@longhaul/shared';
+import type { MasterConfig } from './config.ts';
+import type { AskDepot } from './depots/ask-depot.ts';
+import { DEPOT_FACTS, DEPOT_HEARD } from './depots/depot-facts.ts';
+import { DownChecks } from './depots/down-checks.ts';
+import { LegAsker } from './depots/leg-asker.ts';
+import { PlanTeller } from './depots/plan-teller.ts';
+import type { EmitEvent } from './events.ts';
+import type { KeyRing } from './keys/key-ring.ts';
+import type { Knowledge } from './knowledge.ts';
+import { OriginProbes } from './measuring/origin-probes.ts';
+import { OutcomeBook } from './outcomes/outcome-book.ts';
+import { RecentJobs } from './outcomes/recent-jobs.ts';
+import { JobLegs } from './planning/job-legs.ts';
+import { linkEvidence } from './planning/link-evidence.ts';
+import { PlanService } from './planning/plan-service.ts';
+import { Planner } from './planning/planner.ts';
+import { DownloadPolicy } from './policy/download-policy.ts';
+import type { OverlayPlaces } from './policy/overlay-places.ts';
+import type { WhereaboutsLookUp } from './prefixes/whereabouts.ts';
+import type { EntryGroups } from './tickets/entry-groups.ts';
+import { TicketIssuer } from './tickets/ticket-issuer.ts';
+
+interface DownloadsInit {
+  readonly config: MasterConfig;
+  readonly knowledge: Knowledge;
+  readonly keys: KeyRing;
+  readonly overlay: OverlayPlaces;
+  readonly groups: EntryGroups;
+  readonly whereabouts: WhereaboutsLookUp;
+  readonly ask: AskDepot;
+  readonly publicUrl: () => string;
+  readonly now: () => number;
+  /** 0 to below 1, evenly; left out, by chance. */
+  readonly random: (() => number) | undefined;
+  readonly emit: EmitEvent;
+}
+
+export type Downloads = ReturnType<typeof createDownloads>;
+
+/** Plans downloads by what is known, tells their depots, and takes in what came of them. */
+export function createDownloads(init: DownloadsInit) {
+  const { config, knowledge, keys, overlay, groups, now, random, emit } = init;
+  const { facts, masters, registry, links, origins, ends, sizes, caps, wishes } = knowledge;
+  const policy = new DownloadPolicy({ ...config, overlay });
+  const planner = new Planner(config.planner, links, ends);
+  const tickets = new TicketIssuer(config.tickets, keys, groups, (keyId) => masters.verifier(keyId));
+  const teller = new PlanTeller({ signer: keys, registry, now });
+  const legAsker = new LegAsker({ signer: keys, registry, now });
+  const downChecks = new DownChecks({ registry, ask: init.ask, now, emit });
+  const jobs = new RecentJobs();
+  const outcomes = new OutcomeBook({
+    facts,
+    jobs,
+    emit,
+    onTrust: (depot, isTrusted) => {
+      if (!isTrusted) links.forgetFrom(depot);
+      emit({ type: 'depot-trust', depot, isTrusted });
+    },
+    onWorked: ({ network }, depots, nowMs) => {
+      for (const depot of depots) wishes.noteWorked(network, depot, nowMs);
+    },
+  });
+  const legs = new JobLegs({
+    tickets,
+    ask: (depot, jobId) => legAsker.ask(depot, jobId),
+    outcomeOf: (jobId) => outcomes.of(jobId),
+    now,
+  });
+  const probes = new OriginProbes({
+    facts,
+    origins,
+    links,
+    onProbe: (outcome) => emit({ type: 'origin-probe', outcome }),
+  });
+  const plans = new PlanService({
+    config,
+    policy,
+    planner,
+    registry,
+    sizes,
+    tickets,
+    groups,
+    whereabouts: init.whereabouts,
+    ends,
+    probes,
+    publicUrl: init.publicUrl,
+    caps,
+    onCameBack: (entry) => downChecks.suspect(entry),
+    wishes,
+    evidence: (to, from, nowMs) => linkEvidence(links, to, from, nowMs),
+    ...(random ? { random } : {}),
+    onIssued: ({ jobId, chain, alternatives, lanes, host, isToLearn }, { clientAddress }, { basis }) => {
+      jobs.add({ jobId, chain, alternatives, lanes, host, basis, network: clientPrefix(clientAddress) });
+      if (isToLearn) emit({ type: 'explored', jobId, host });
+    },
+  });
+  links.onChange(() => plans.noteLinks());
+  for (const kind of DEPOT_FACTS) {
+    facts.store.watch(kind, () => {
+      plans.noteDepots();
+      // That it was heard moves no depot.
+      if (kind !== DEPOT_HEARD) overlay.noteChange();
+    });
+  }
+  return { policy, planner, tickets, teller, legAsker, downChecks, jobs, outcomes, legs, probes, plans };
+}

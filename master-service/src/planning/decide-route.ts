@@ -1,0 +1,136 @@
+import type { Chain } from '@longhaul/shared';
+import type { PlannerConfig } from '../config.ts';
+import { predict, promiseOf } from './chain-legs.ts';
+import type { PlanningDepot, RatedChain } from './chain-search.ts';
+import { chooseAlternatives } from './choose-alternatives.ts';
+import { chooseToLearn } from './choose-to-learn.ts';
+import type { DownloadMap } from './download-map.ts';
+import { DownloadTimes, isGuessed } from './download-times.ts';
+import { expectedSeconds, secondsAsKnown } from './expected-seconds.ts';
+import { heldFirst, leastGain } from './held-ways.ts';
+import { knowledgeOf } from './leg-knowledge.ts';
+import type { Route, RouteQuery } from './route.ts';
+import { explainLeftOut, explainRoute } from './route-reasons.ts';
+import { whyDirect } from './why-direct.ts';
+
+/**
+ * What a chain must reach of the direct way by what is known alone, where that is worked out from what depots measured of both ends. The direct way is taken
+ * to be as short as in one of four cases, and hardly lossy: a chain that reaches so much of that is as fast in the median, and many times faster where it is not so.
+ */
+const LEAST_GAIN_AS_KNOWN = 0.9;
+
+/** How much faster a chain must be in the mean where nobody has measured one of its legs: only such a download teaches what it is like. */
+const LEAST_GAIN_GUESSED = 1.02;
+
+/** Chains that are compared for one download by what is unsure of them: the fastest by the point estimates. */
+const MOST_COMPARED = 16;
+
+interface DecisionInit {
+  readonly config: PlannerConfig;
+  readonly query: RouteQuery;
+  readonly map: DownloadMap;
+  readonly depots: readonly PlanningDepot[];
+  /** Those of them that chains may pass. */
+  readonly usable: readonly PlanningDepot[];
+}
+
+/** Decides between direct and the fastest chains, by the mean over what is unsure and by what clients of the network had. */
+export function decideRoute({ config, query, map, depots, usable }: DecisionInit): Route {
+  const { sizeBytes, avoid = [], isDirectPreferred = false } = query;
+  const { minimumGain, maxAlternatives } = config;
+  // Lanes are ranges.
+  const asked = map.view.takesRanges === false ? { ...query, lanes: query.lanes ?? 1 } : query;
+  const times = new DownloadTimes({ config, query: asked, depots });
+  const searchOver = (over: readonly PlanningDepot[]) =>
+    over.length > 0 ? map.search(over, times.lanesToTry) : undefined;
+  const search = searchOver(usable);
+  const ordered = times.inOrder((search?.best(MOST_COMPARED) ?? []).map(times.suited));
+  const rate = (chain: Chain) =>
+    searchOver(usable.filter(({ id }) => chain.includes(id)))
+      ?.best(MOST_COMPARED)
+      .filter((rated) => rated.chain.join() === chain.join())
+      .map(times.suited)[0];
+  const ranked = heldFirst(ordered, query.held, sizeBytes, { expected: times.expected, rate });
+  const [best, runnerUp] = ranked;
+  const direct = map.direct(best?.parts ?? []);
+  const gainOf = (rated: RatedChain) => times.gain(rated, direct.part, expectedSeconds);
+  const gain = best ? gainOf(best) : 0;
+  const leastOf = (rated: RatedChain) =>
+    Math.min(
+      leastGain(minimumGain, rated.chain, query.held),
+      isGuessed(rated) ? LEAST_GAIN_GUESSED : minimumGain,
+    );
+  const wins = (rated: RatedChain) =>
+    gainOf(rated) >= leastOf(rated) &&
+    (direct.source !== 'ends' || times.gain(rated, direct.part, secondsAsKnown) >= LEAST_GAIN_AS_KNOWN);
+  const taken = best && !isDirectPreferred && wins(best) ? best : undefined;
+  const directTimes = () => (direct.source === 'link' ? times.directInEach(direct.part) : undefined);
+  const toLearn = isDirectPreferred
+    ? undefined
+    : chooseToLearn({
+        ranked: ordered,
+        chosen: taken,
+        chosenTimes: query.exploring && (taken ? times.inEach(taken) : directTimes()),
+        times: times.inEach,
+        exploring: query.exploring,
+      });
+  const chosen = toLearn ?? taken;
+  const wouldWin = (over: readonly PlanningDepot[]): boolean => {
+    const [other] = searchOver(over)?.best(1) ?? [];
+    return other !== undefined && wins(other);
+  };
+  const decisionReason = toLearn
+    ? 'to-learn'
+    : chosen
+      ? 'chain-faster'
+      : whyDirect({ config, depots, avoid, ranked, directLegs: direct.legs, wouldWin, isDirectPreferred });
+  const alternatives =
+    chosen && search
+      ? chooseAlternatives({
+          best: chosen,
+          search,
+          canBeginElsewhere: true,
+          most: maxAlternatives,
+          minimumGain,
+        })
+      : [];
+  const lanes = chosen?.lanes ?? 1;
+  const legs = chosen?.legs ?? direct.legs;
+  const setUp = chosen ? times.setUpOf(chosen.chain) : direct.setUp;
+  return {
+    decision: chosen ? 'chain' : 'direct',
+    decisionReason,
+    chain: chosen?.chain ?? [],
+    alternatives: alternatives.map(({ chain }) => chain),
+    promises: [legs, ...alternatives.map((other) => other.legs)].map((each) => promiseOf(each, lanes)),
+    lanes,
+    basis: { legs, setUp, direct: direct.basis },
+    expectedSeconds: chosen ? times.expected(chosen) : 0,
+    // Only who asks for reasons waits for them.
+    get prediction() {
+      if (!chosen) return direct.predict(sizeBytes);
+      return predict({ ...chosen, knowledge: chosen.links.map(knowledgeOf), sizeBytes, setUp });
+    },
+    get direct() {
+      return direct.predict(sizeBytes);
+    },
+    get reasons() {
+      return [
+        ...explainRoute({
+          isLanesAsked: query.lanes !== undefined,
+          best,
+          runnerUp,
+          decisionReason,
+          minimumGain,
+          gain,
+          isSizeAssumed: query.isSizeAssumed ?? false,
+          direct: { seconds: direct.predict(sizeBytes).seconds, source: direct.source },
+          chainLinks: chosen?.links ?? best?.links ?? [],
+          toLearn,
+          isHeld: best !== ordered[0],
+        }),
+        ...explainLeftOut({ depots, avoid, isReached: search?.isReached ?? (() => false) }),
+      ];
+    },
+  };
+}

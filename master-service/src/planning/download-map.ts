@@ -1,0 +1,104 @@
+import type { LegEstimate } from '@longhaul/shared';
+import { CLIENT, ORIGIN, type PlannerConfig } from '../config.ts';
+import { predict, type Senders } from './chain-legs.ts';
+import { ChainSearch, type PlanningDepot } from './chain-search.ts';
+import { estimateDirect } from './direct-estimate.ts';
+import type { EndLinks } from './end-links.ts';
+import { NO_DOUBT } from './leg-scenarios.ts';
+import type { LinkEstimate, LinkView } from './link-view.ts';
+import type { OverlayGraph } from './overlay-graph.ts';
+import { OverlayLeg } from './overlay-leg.ts';
+import type { RouteQuery } from './route.ts';
+import { SearchSpace } from './search-space.ts';
+
+/** What every download is planned by. */
+export interface PlannerMap {
+  readonly config: PlannerConfig;
+  readonly links: LinkView;
+  /** Left out, the links of `client` and `origin` are those of every download. */
+  readonly ends: Pick<EndLinks, 'between'> | undefined;
+  readonly senders: Senders;
+  readonly graph: OverlayGraph;
+}
+
+/** What is asked of a map. */
+type MapQuery = Pick<RouteQuery, 'sizeBytes' | 'originTls' | 'depotBreaksPerSecond' | 'ends'>;
+
+/** The overlay as it is for one download at one moment: its links, searches over them, and the direct way. */
+export class DownloadMap {
+  readonly view: LinkView;
+  readonly #base: PlannerMap;
+  readonly #query: MapQuery;
+  readonly #nowMs: number;
+
+  /** `usable` are the depots that it may pass. */
+  constructor(base: PlannerMap, query: MapQuery, usable: readonly PlanningDepot[], nowMs: number) {
+    const { graph, links, ends } = base;
+    this.#base = base;
+    this.#query = query;
+    this.#nowMs = nowMs;
+    graph.refresh(nowMs);
+    if (!ends || !query.ends) {
+      this.view = links;
+      return;
+    }
+    const isUsable = (id: string) => usable.some((depot) => depot.id === id);
+    const overlay = { around: (id: string) => graph.around(id), isUsable };
+    this.view = ends.between(query.ends, overlay, nowMs);
+  }
+
+  /** What is known of the link between two ends. */
+  link(one: string, other: string): LinkEstimate | undefined {
+    return this.view.estimate(one, other, this.#nowMs);
+  }
+
+  /** What stands in for a link of which nothing is known. */
+  get assumedLink(): LinkEstimate {
+    const { rttMs, lossRate, rateBps, windowBytes } = this.#base.config.assumptions;
+    return { rttMs, lossRate, rateBps, windowBytes, goodputBps: undefined, ageMs: undefined };
+  }
+
+  /** Looks for chains over these depots, with one of these numbers of lanes; `clientLink` says what clients have to a depot. */
+  search(
+    over: readonly PlanningDepot[],
+    laneChoices: readonly number[],
+    clientLink?: (id: string) => LinkEstimate | undefined,
+  ): ChainSearch {
+    const { view } = this;
+    const { senders, graph, config } = this.#base;
+    const { sizeBytes, originTls, depotBreaksPerSecond = 0 } = this.#query;
+    const legOver = (link: LinkEstimate | undefined, ends: readonly [string, string]) =>
+      link && new OverlayLeg(link, ends, senders, () => view.doubt?.(...ends, this.#nowMs) ?? NO_DOUBT);
+    const [clients, origins] = [view.linkedWith?.(CLIENT), view.linkedWith?.(ORIGIN)];
+    const linkOfClient = (id: string) => ((clients?.has(id) ?? true) ? this.link(CLIENT, id) : undefined);
+    const linkOfOrigin = (id: string) => ((origins?.has(id) ?? true) ? this.link(id, ORIGIN) : undefined);
+    const depots = over.map(({ id, tls, roomBps }) => ({
+      id,
+      tls,
+      client: legOver((clientLink ?? linkOfClient)(id), [CLIENT, id]),
+      origin: legOver(linkOfOrigin(id), [id, ORIGIN]),
+      roomBps,
+    }));
+    const { maxDepots } = config;
+    const question = { maxDepots, sizeBytes, originTls, laneChoices, depotBreaksPerSecond };
+    return new ChainSearch(new SearchSpace(graph, depots, question));
+  }
+
+  /** The direct way, put together from the parts of a chain where nothing else is known. */
+  direct(parts: readonly OverlayLeg[]) {
+    const { config, senders } = this.#base;
+    const { originTls } = this.#query;
+    const known = estimateDirect(this.view, parts, config.assumptions, senders, this.#nowMs);
+    const { leg, source, knowledge, part } = known;
+    const legs: readonly LegEstimate[] = [leg];
+    const setUp = { clientTls: originTls, originTls };
+    return {
+      legs,
+      part,
+      setUp,
+      basis: { legs, setUp, source },
+      source,
+      predict: (sizeBytes: number) => predict({ chain: [], legs, knowledge: [knowledge], sizeBytes, setUp }),
+    };
+  }
+}

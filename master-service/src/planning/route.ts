@@ -1,0 +1,67 @@
+import type { Chain, ChainPromise, DecisionReason, Prediction } from '@longhaul/shared';
+import type { Decision } from '../events.ts';
+import type { Exploring } from './choose-to-learn.ts';
+import type { HeldWay } from './held-ways.ts';
+import type { DownloadEnds } from './link-view.ts';
+import type { RouteBasis } from './route-basis.ts';
+
+export interface RouteQuery {
+  readonly sizeBytes: number;
+  /** Nobody knows the size: a chain is taken where it gains over all sizes that a file often has, up to this one. */
+  readonly isSizeAssumed?: boolean;
+  readonly originTls: boolean;
+  /** Whom it is for, and where from; left out, `client` and `origin` stand for everybody's. */
+  readonly ends?: DownloadEnds;
+  /** Exactly these depots, in the order the bytes pass: origin to client, the opposite of a chain's order. */
+  readonly via?: readonly string[];
+  readonly avoid?: readonly string[];
+  /** No chain is wanted, however fast. */
+  readonly isDirectPreferred?: boolean;
+  /** What clients of this network got last from this origin. */
+  readonly held?: HeldWay;
+  /** Said where this download may be used to learn. */
+  readonly exploring?: Exploring | undefined;
+  /** How often each depot of a chain fails where all that has come is then lost; left out where only a pause is. */
+  readonly depotBreaksPerSecond?: number;
+  /** Exactly so many lanes where a chain is taken; without it as many as pay, or one with `via`. */
+  readonly lanes?: number;
+}
+
+/** A running download that its entry depot wants another way for. */
+export interface RerouteQuery {
+  readonly sizeBytes: number;
+  readonly originTls: boolean;
+  readonly ends?: DownloadEnds;
+  readonly entry: string;
+  /** Depots that failed. */
+  readonly avoid: readonly string[];
+  /** The lanes that the download runs with. */
+  readonly lanes: number;
+}
+
+/** Chains for one ticket, the best first, and what they promise. */
+export interface PromisedChains {
+  readonly chains: readonly Chain[];
+  readonly promises: readonly ChainPromise[];
+}
+
+/** The planner's decision for one download. Chains have their entry depot first. */
+export interface Route {
+  readonly decision: Decision;
+  readonly decisionReason: DecisionReason;
+  /** Empty for `direct`. */
+  readonly chain: Chain;
+  readonly alternatives: readonly Chain[];
+  /** Of the chain, then of the alternatives, all with the route's lanes. */
+  readonly promises: readonly ChainPromise[];
+  /** 1 for `direct`. */
+  readonly lanes: number;
+  readonly prediction: Prediction;
+  readonly direct: Prediction;
+  /** The mean over what is unsure; 0 for direct and for chains that were asked for. */
+  readonly expectedSeconds: number;
+  /** What the prediction was worked out from. */
+  readonly basis: RouteBasis;
+  /** Sentences for people. */
+  readonly reasons: readonly string[];
+}
