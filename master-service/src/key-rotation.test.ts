@@ -83,9 +83,12 @@ async function renewUnderLoad(
   const fetchAll = () => Promise.all(depots.map((depot) => depot.fetchKeys()));
   const masters = [one, two];
   for (const master of masters) {
-    await expect
-      .poll(async () => (await fetchAll(), keyIdOf(await ticketOf(master, 'first'))), { timeout: 30_000 })
-      .not.toBe('none');
+    const isTaken = async () => {
+      await fetchAll();
+      const ticket = await ticketOf(master, 'first');
+      return depots.every((depot) => depot.takes(ticket));
+    };
+    await expect.poll(isTaken, { timeout: 30_000 }).toBe(true);
   }
   let isOver = false;
   const beat = async () => {
