@@ -90,16 +90,16 @@ async function renewUnderLoad(
     };
     await expect.poll(isTaken, { timeout: 30_000 }).toBe(true);
   }
-  let isOver = false;
+  const over = new AbortController();
   const beat = async () => {
-    while (!isOver) {
+    while (!over.signal.aborted) {
       await fetchAll();
       await new Promise((resolve) => setTimeout(resolve, BEAT_MS));
     }
   };
   const beating = beat();
   onTestFinished(async () => {
-    isOver = true;
+    over.abort();
     await beating;
   });
   const tickets: string[] = [];
