@@ -63,7 +63,8 @@ test('a master says in its log that a depot has the wrong secret: once a minute,
   const [line] = (await once(child.stdout, 'data')) as Buffer[];
   const { url } = JSON.parse(String(line).replace(/^ready /, '')) as { url: string };
   for (let tries = 0; tries < 3; tries += 1) {
-    const answer = await fetch(`${url}/v1/depots`, { method: 'POST', body: '{}' });
+    const headers = { 'Longhaul-Enrolment': 'by-another-secret' };
+    const answer = await fetch(`${url}/v1/depots`, { method: 'POST', headers, body: '{}' });
     expect(answer.status).toBe(403);
   }
   const metrics = await (await fetch(`${url}/metrics`)).text();
