@@ -1,6 +1,7 @@
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { runInNewContext } from 'node:vm';
 import { expect, it, onTestFinished } from 'vitest';
 import { buildExtension } from '../build.ts';
 import { manifest, TARGETS } from './manifest.ts';
@@ -19,7 +20,9 @@ const scripts = async (folder: string): Promise<string> => {
 
 /** The printer of the build writes texts as templates. */
 function defaultsIn(code: string): unknown {
-  return JSON.parse((/buildDefaults=(\{[^}]*\})/.exec(code)?.[1] ?? 'null').replaceAll('`', '"'));
+  const literal = /buildDefaults=(\{[^}]*\})/.exec(code)?.[1] ?? 'null';
+  // Objects of another context are no equals of ours.
+  return JSON.parse(runInNewContext(`JSON.stringify(${literal})`) as string);
 }
 
 it.each(TARGETS)(
