@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { rounded } from '../measure/measure-run.ts';
+import { rounded } from '../../lab/results/rounded.ts';
 import { processGroup } from '../measure/process-group.ts';
 import type { BenchCase, CaseStage, Party } from './bench-case.ts';
 import type { CaseId } from './case-id.ts';

@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
-import { rounded } from '../measure/measure-run.ts';
+import { rounded } from '../../lab/results/rounded.ts';
 import { processGroup } from '../measure/process-group.ts';
 import type { BenchCase, CaseStage, Party } from './bench-case.ts';
 import type { CaseId } from './case-id.ts';

@@ -1,10 +1,11 @@
-import { loadavg } from 'node:os';
 import { text } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
 import { requireProgram } from '../../lab/programs.ts';
+import { machineLoad } from '../../lab/results/machine-load.ts';
+import { rounded } from '../../lab/results/rounded.ts';
 import { type Relay, SITE } from '../relays/relay.ts';
 import { parseSocketMemory, tcpMemoryBytes } from './kernel-memory.ts';
-import { type Bench, orderFor, rounded } from './measure-run.ts';
+import { type Bench, orderFor } from './measure-run.ts';
 import { processGroup } from './process-group.ts';
 import type { HeldLine } from './relay-line.ts';
 
@@ -59,7 +60,7 @@ export async function measureHeld(
       cpuShare: rounded(cpuShare, 5),
       socketBytes: await socketBytes(bench, relay),
       tcpMemoryGrowthBytes: tcpMemoryBytes() - before.tcp,
-      load: rounded(loadavg()[0] ?? 0, 2),
+      load: machineLoad(),
     };
   } finally {
     await bench.traffic.order({ kind: 'release' });

@@ -1,6 +1,7 @@
-import { loadavg } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Network } from '../../lab/network/network.ts';
+import { machineLoad } from '../../lab/results/machine-load.ts';
+import { rounded } from '../../lab/results/rounded.ts';
 import { type Relay, SITE } from '../relays/relay.ts';
 import type { FlowOrder } from '../traffic/traffic-order.ts';
 import { processGroup } from './process-group.ts';
@@ -57,13 +58,9 @@ export async function measureRun(bench: Bench, relay: Relay, load: Load, repeat:
       cpuSecondsPerGB: rounded(cpuSeconds / (report.receivedBytes / 1e9), 5),
       goodputBps: Math.round((report.receivedBytes * 8) / report.seconds),
       rssBytes,
-      load: rounded(loadavg()[0] ?? 0, 2),
+      load: machineLoad(),
     };
   } finally {
     clearInterval(looking);
   }
-}
-
-export function rounded(value: number, digits: number): number {
-  return Number(value.toFixed(digits));
 }

@@ -1,11 +1,12 @@
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { loadavg, tmpdir } from 'node:os';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import type { LineFile } from '../../lab/results/result-file.ts';
+import { machineLoad } from '../../lab/results/machine-load.ts';
 import { processGroup } from '../measure/process-group.ts';
 import { startRedirector } from '../redirect/start-contestants.ts';
+import type { BenchRun } from '../run/bench-run.ts';
 import type { Flood, OverloadLine } from './overload-line.ts';
 
 const FLOOD_MAIN = join(import.meta.dirname, 'flood-main.ts');
@@ -16,14 +17,10 @@ const BYSTANDER_RATE = 50;
 const FLOODER = '127.0.1.1';
 const BYSTANDER = '127.0.2.1';
 
-export interface OverloadRun {
+export interface OverloadRun extends BenchRun<OverloadLine> {
   readonly connections: readonly number[];
-  readonly repeats: number;
   /** Of each flood. */
   readonly seconds: number;
-  readonly file: LineFile<OverloadLine>;
-  readonly say: (text: string) => void;
-  readonly signal: AbortSignal;
 }
 
 /** Measures what a master can plan, then asks it for twice as much. */
@@ -58,7 +55,7 @@ export async function runOverload({
           flood(count, 2 * capacity, FLOODER),
           flood(10, BYSTANDER_RATE, BYSTANDER),
         ]);
-        const load = Math.round((loadavg()[0] ?? 0) * 100) / 100;
+        const load = machineLoad();
         file.append({
           bench: 'overload',
           connections: count,

@@ -1,6 +1,6 @@
-import { loadavg } from 'node:os';
 import { LinkTable, Planner, readMasterConfig } from '@longhaul/master-service/parts';
-import type { LineFile } from '../../lab/results/result-file.ts';
+import { machineLoad } from '../../lab/results/machine-load.ts';
+import type { BenchRun } from '../run/bench-run.ts';
 import { drawOverlay } from './draw-overlay.ts';
 import { PLANNER_CASE_IDS, type PlannerCaseId, SIZES } from './planner-case.ts';
 import type { PlannerLine } from './planner-line.ts';
@@ -10,13 +10,9 @@ const WARM_UP = 60;
 const TRIES = 20;
 const YARDSTICK_LOGARITHMS = 100_000;
 
-export interface PlannerRun {
+export interface PlannerRun extends BenchRun<PlannerLine> {
   readonly cases: readonly PlannerCaseId[];
-  readonly repeats: number;
   readonly seed: number;
-  readonly file: LineFile<PlannerLine>;
-  readonly say: (text: string) => void;
-  readonly signal: AbortSignal;
 }
 
 /** Plans over drawn overlays; each repeat is another overlay, client and origin. */
@@ -43,7 +39,7 @@ export function runPlanner({ cases, repeats, seed, file, say, signal }: PlannerR
           yardstickMs: leastMs(yardstick),
           chain: route.ok ? [...route.value.chain] : [],
         };
-        const load = Math.round((loadavg()[0] ?? 0) * 100) / 100;
+        const load = machineLoad();
         file.append({ bench: 'planner', case: id, repeat, sizeBytes, load, ...line });
         say(`${id}, ${repeat}., ${sizeBytes / 1e6} MB: ${line.coldMs.toFixed(2)} ms`);
       }

@@ -1,10 +1,11 @@
 import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { loadavg, tmpdir } from 'node:os';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { writeMmdb } from '@longhaul/master-service/parts';
-import type { LineFile } from '../../lab/results/result-file.ts';
+import { machineLoad } from '../../lab/results/machine-load.ts';
+import type { BenchRun } from '../run/bench-run.ts';
 import { CONTESTANT_IDS } from './contestant.ts';
 import { drawTable } from './draw-table.ts';
 import { measuredSchema, type PrefixesLine } from './prefixes-line.ts';
@@ -13,13 +14,9 @@ import { measuredSchema, type PrefixesLine } from './prefixes-line.ts';
 const ADDRESSES = 200_000;
 const CONTESTANT = join(import.meta.dirname, 'contestant-main.ts');
 
-export interface PrefixesRun {
+export interface PrefixesRun extends BenchRun<PrefixesLine> {
   readonly prefixes: number;
-  readonly repeats: number;
   readonly seed: number;
-  readonly file: LineFile<PrefixesLine>;
-  readonly say: (text: string) => void;
-  readonly signal: AbortSignal;
 }
 
 /** Lets all contestants look the same addresses up in the same table, by turns, each in a process of its own. */
@@ -42,7 +39,7 @@ export async function runPrefixes({
         const command = ['--expose-gc', '--max-old-space-size=4096', CONTESTANT, contestant, ...files];
         const { stdout } = await promisify(execFile)(process.execPath, command, { signal });
         const measured = measuredSchema.parse(JSON.parse(stdout));
-        const load = Math.round((loadavg()[0] ?? 0) * 100) / 100;
+        const load = machineLoad();
         file.append({ bench: 'prefixes', contestant, repeat, prefixes, load, ...measured });
         const { v4Us, v6Us, memoryBytes } = measured;
         const mib = (memoryBytes / 2 ** 20).toFixed(1);

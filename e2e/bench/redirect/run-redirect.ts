@@ -1,10 +1,11 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { loadavg, tmpdir } from 'node:os';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { LineFile } from '../../lab/results/result-file.ts';
+import { machineLoad } from '../../lab/results/machine-load.ts';
 import { processGroup } from '../measure/process-group.ts';
+import type { BenchRun } from '../run/bench-run.ts';
 import { CONTESTANTS, REDIRECT_CASES, type RedirectCaseId } from './redirect-case.ts';
 import type { RedirectLine } from './redirect-line.ts';
 import { makeCertificate, type Redirector, startRedirector } from './start-contestants.ts';
@@ -15,14 +16,10 @@ const WARM_UP_SHARE = 1;
 /** A request over a new TLS connection costs as much as so many over one that stays. */
 const TLS_COSTS = 20;
 
-export interface RedirectRun {
+export interface RedirectRun extends BenchRun<RedirectLine> {
   readonly cases: readonly RedirectCaseId[];
-  readonly repeats: number;
   /** Of each run over plain HTTP. */
   readonly requests: number;
-  readonly file: LineFile<RedirectLine>;
-  readonly say: (text: string) => void;
-  readonly signal: AbortSignal;
 }
 
 /** Asks each contestant for each kind of redirect, in turn, and counts what its process needs. */
@@ -79,7 +76,7 @@ export async function runRedirect({
           const before = group.cpuNs();
           await load(server, asked);
           const cpuUs = Math.round(Number(group.cpuNs() - before) / asked / 10) / 100;
-          const lastMinute = Math.round((loadavg()[0] ?? 0) * 100) / 100;
+          const lastMinute = machineLoad();
           file.append({
             bench: 'redirect',
             case: id,

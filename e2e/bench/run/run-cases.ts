@@ -1,8 +1,7 @@
-import { loadavg } from 'node:os';
+import { machineLoad } from '../../lab/results/machine-load.ts';
 import type { LineFile } from '../../lab/results/result-file.ts';
 import type { BenchCase, CaseStage, Party } from '../cases/bench-case.ts';
 import type { CaseLine } from '../cases/case-line.ts';
-import { rounded } from '../measure/measure-run.ts';
 import { turnsOf } from './plan-bench.ts';
 
 export interface CasesRun {
@@ -29,7 +28,7 @@ export async function runCases({ stage, cases, repeats, file, say, signal }: Cas
           signal.throwIfAborted();
           const values = await measured(id, party);
           if (repeat === 0) continue;
-          const load = rounded(loadavg()[0] ?? 0, 2);
+          const load = machineLoad();
           file.append({ bench: 'relay-case', case: id, party: party.name, repeat, values, load });
           say(`${id}, ${party.name}: ${described(values)}`);
         }

@@ -1,10 +1,11 @@
-import { loadavg } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Fault } from '../experiment.ts';
 import { type FaultOutcome, fetchThroughFault } from '../faults/fetch-through-fault.ts';
 import type { LabOverlay } from '../hosts/lab-overlay.ts';
 import { flapLink } from '../network/flap-link.ts';
 import type { Network } from '../network/network.ts';
+import { machineLoad } from '../results/machine-load.ts';
+import { rounded } from '../results/rounded.ts';
 import type { TransferLine } from '../results/transfer-line.ts';
 import { planBehind } from '../stage/asked-plan.ts';
 import { fetchVariant, requestOf, ticketOf } from '../stage/fetch-variant.ts';
@@ -105,7 +106,7 @@ async function runTransfer(plan: RunPlan, stage: Stage, planned: PlannedTransfer
     sizeBytes: scenario.sizeBytes,
     ...measured(outcome),
     latenessMs: rounded(latenessMs, 2),
-    load: rounded(loadavg()[0] ?? 0, 2),
+    load: machineLoad(),
     deviceDrops: network.deviceDrops() - dropsBefore,
     ...(ours && outcome.finalUrl !== null ? optional('chain', ticketOf(outcome.finalUrl).chain) : {}),
     ...(overlay && !fault
@@ -167,8 +168,4 @@ function measured(outcome: TransferOutcome) {
 function suffered({ kind, position, atPercent }: Fault, { pauseMs, attempts }: FaultOutcome) {
   const pause = pauseMs === undefined ? {} : { pauseMs: rounded(pauseMs, 1) };
   return { fault: kind, position, atPercent, ...pause, attempts };
-}
-
-function rounded(value: number, digits: number): number {
-  return Number(value.toFixed(digits));
 }

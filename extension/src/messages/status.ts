@@ -27,20 +27,18 @@ export interface Status {
 /** What happened to a download on its way. */
 type HappenedKey = 'changes' | 'lastChange' | 'breaks' | 'restarts';
 
-export interface RunningDownload
-  extends Pick<
-    Job,
-    | 'key'
-    | 'name'
-    | 'originUrl'
-    | 'way'
-    | 'chain'
-    | 'predictedSeconds'
-    | 'directSeconds'
-    | 'legs'
-    | 'choseDirect'
-    | HappenedKey
-  > {
+/** What is told of a download as long as it runs and when it is whole. */
+type ToldKey =
+  | 'key'
+  | 'name'
+  | 'originUrl'
+  | 'way'
+  | 'chain'
+  | 'predictedSeconds'
+  | 'directSeconds'
+  | HappenedKey;
+
+export interface RunningDownload extends Pick<Job, ToldKey | 'legs' | 'choseDirect'> {
   /** `checked`: all its bytes are there, and the browser looks at them, or asks whether to keep the file. */
   readonly state: Job['state'] | 'paused' | 'checked';
   /** The browser's id of it; `undefined` while there is none. */
@@ -56,19 +54,7 @@ export interface RunningDownload
 }
 
 /** A download that is whole. */
-export interface DoneDownload
-  extends Pick<
-    Job,
-    | 'key'
-    | 'name'
-    | 'originUrl'
-    | 'way'
-    | 'chain'
-    | 'predictedSeconds'
-    | 'directSeconds'
-    | 'directSource'
-    | HappenedKey
-  > {
+export interface DoneDownload extends Pick<Job, ToldKey | 'directSource'> {
   readonly downloadId: number | undefined;
   readonly bytes: number;
   readonly seconds: number;
