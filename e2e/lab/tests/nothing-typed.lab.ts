@@ -55,8 +55,10 @@ describe.skipIf(obstacle)(
     }, 240_000);
     afterAll(closeAllNetworks);
 
-    test('sends the first download the direct way, which nobody knows anything better for', () => {
-      expect(chains[0]).toBe(0);
+    test('has a first download that is no slower than the direct way, whichever way it goes', () => {
+      expect(chains).toHaveLength(DOWNLOADS);
+      // One download of each: losses alone make direct ones differ by half.
+      expect((goodputs[0] ?? 0) / directBps).toBeGreaterThan(0.5);
     });
 
     test('has found a chain by the second, and is then several times as fast', () => {
