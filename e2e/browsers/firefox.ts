@@ -146,10 +146,7 @@ class Firefox implements TestBrowser {
 
   async #press(selector: string, button: number, held?: HeldKey): Promise<void> {
     const element = await this.#find(selector);
-    await this.#marionette.send('WebDriver:ExecuteScript', {
-      script: "arguments[0].scrollIntoView({ block: 'center', behavior: 'instant' })",
-      args: [element],
-    });
+    await this.#marionette.send('WebDriver:ExecuteScript', { script: SHOW, args: [element] });
     // Not ElementClick: that waits for a page to load, which never happens when the link becomes a download.
     const actions = [
       { type: 'pointerMove', x: 0, y: 0, duration: 0, origin: element },
@@ -256,6 +253,17 @@ class Firefox implements TestBrowser {
     return fromJson(json) as T;
   }
 }
+
+/** Brings an element into view, once the page shows it: a page of the add-on does when it knows its state. */
+const SHOW = `const [element] = arguments;
+  return new Promise((shown) => {
+    const look = () => {
+      if (element.getClientRects().length === 0) return setTimeout(look, 20);
+      element.scrollIntoView({ block: 'center', behavior: 'instant' });
+      shown();
+    };
+    look();
+  });`;
 
 /** Holds a key from the first of so many actions until after the last one. */
 function heldDuring(key: HeldKey, actions: number): object {
