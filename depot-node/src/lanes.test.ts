@@ -210,9 +210,12 @@ describe.each(await testPlanes())('a download whose plan has lanes, over %s,', (
       const ended = once(whole, 'end');
       // Lanes whose blocks were under way bring them; then five connections are the client's, and three are left.
       await expect.poll(open).toBeLessThanOrEqual(8);
-      for (let look = 0; look < 50; look += 1) {
+      for (let look = 0, before = 0; look < 50; look += 1) {
         await once(whole, 'data');
-        most = Math.max(most, await open());
+        const now = await open();
+        // The origin may see the end of one connection only after the beginning of another.
+        most = Math.max(most, Math.min(before, now));
+        before = now;
       }
       expect(most).toBeLessThanOrEqual(8);
       await ended;
