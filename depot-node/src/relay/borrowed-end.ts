@@ -73,14 +73,21 @@ export class BorrowedEnd implements End {
   }
 
   write(address: number, sizeBytes: number): number {
-    const drained = this.#drain();
-    if (drained < 0) return drained;
+    const sent = this.sendEarlier();
+    if (sent < 0) return sent;
     return this.session?.tls.write(address, sizeBytes) ?? -ECONNRESET;
   }
 
+  sendEarlier(): number {
+    if (!this.#mayBeUnsent) return 0;
+    const sent = this.session?.sendUnsent() ?? -ECONNRESET;
+    if (sent === 0) this.#mayBeUnsent = false;
+    return sent;
+  }
+
   endWriting(): number {
-    const drained = this.#drain();
-    if (drained < 0) return drained;
+    const sent = this.sendEarlier();
+    if (sent < 0) return sent;
     return this.session?.tls.endWriting() ?? -ECONNRESET;
   }
 
@@ -102,12 +109,5 @@ export class BorrowedEnd implements End {
   close(): void {
     this.session?.takeBack(this.#init.use);
     this.#init.components.kernel.close(this.#init.descriptor);
-  }
-
-  #drain(): number {
-    if (!this.#mayBeUnsent) return 0;
-    const drained = this.session?.sendUnsent() ?? -ECONNRESET;
-    if (drained === 0) this.#mayBeUnsent = false;
-    return drained;
   }
 }

@@ -93,6 +93,9 @@ export function undelivered({ held, inPipe }: Direction): number {
  */
 export function step(direction: Direction, components: DirectionComponents, nowMs?: number): Step {
   let moved = false;
+  const sent = direction.sink.writable ? (direction.sink.sendEarlier?.() ?? 0) : 0;
+  if (sent === -EAGAIN) direction.sink.writable = false;
+  else if (sent < 0) return 'sink-broke';
   if (undelivered(direction) === 0 && !direction.sourceEnded && direction.wanted > 0) {
     if (!direction.source.readable) return 'waiting';
     if (nowMs !== undefined && nowMs < direction.gatherUntilMs) return 'gathering';

@@ -54,10 +54,15 @@ interface Lane {
   readonly bring: (startByte: number, endByte: number) => Promise<void>;
 }
 
-async function open(makeClient: MakePair, makeOrigin: MakePair, options: Partial<MergeOptions> = {}) {
+async function open(
+  makeClient: MakePair,
+  makeOrigin: MakePair,
+  { said, ...options }: Partial<MergeOptions> & { readonly said?: string } = {},
+) {
   if (!plane) throw new Error('no thread');
   const [client, sink] = await makeClient();
   sockets.push(client, sink);
+  if (said !== undefined) sink.write(said);
   let onOver: (end: string) => void = () => {};
   const over = new Promise<string>((resolve) => {
     onOver = resolve;
@@ -163,6 +168,19 @@ describe.skipIf(!plane).each(PAIRS)('a relay thread merges a file, %s,', (_, mak
       },
     );
     await fc.assert(property, { numRuns: 12 });
+  });
+
+  test('behind what was written just before it, which does not wait for the first byte', async () => {
+    for (let round = 0; round < 12; round += 1) {
+      const { client, over, lane } = await open(makeClient, makeOrigin, { said: 'the head' });
+      const received = receive(client);
+      expect((await received.until(8)).toString()).toBe('the head');
+      const { bring, reader } = await lane();
+      void bring(0, FILE.length);
+      expect(await over).toBe('complete');
+      expect((await received.until(8 + FILE.length)).subarray(8).equals(FILE)).toBe(true);
+      reader.leave();
+    }
   });
 
   test('each byte once, though two bring the same part, and this thread a third', async () => {

@@ -20,10 +20,10 @@ const endless = () =>
     },
   });
 
-const listeners = [
-  ...(await testPlanes()).map(([plane, splice]) => ({ scheme: 'http', plane, splice, material: undefined })),
-  { scheme: 'https', plane: 'streams', splice: undefined, material: tls },
-];
+const listeners = (await testPlanes()).flatMap(([plane, splice]) => [
+  { scheme: 'http', plane, splice, material: undefined },
+  { scheme: 'https', plane, splice, material: tls },
+]);
 
 describe.each(listeners)("a client's tunnel over $scheme, by $plane,", ({ scheme, splice, material }) => {
   let overlay: TestOverlay;

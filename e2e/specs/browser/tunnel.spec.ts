@@ -11,10 +11,6 @@ test.use({
   browserSpec: { firefoxPrefs: { 'extensions.webextOptionalPermissionPrompts': false } },
 });
 
-// A known fault, not yet explained: of some twenty tunnels one waits for the answer of the next depot until its time is over
-// (`next-depot-timeout`), although that one has reached the origin. What failed so is reported as flaky.
-test.describe.configure({ retries: 2 });
-
 /** Chooses sites for a tunnel, as a user does. */
 async function choose(user: TestBrowser, sites: readonly string[]): Promise<void> {
   await user.goto(user.addonPage('options.html'));

@@ -29,6 +29,18 @@ export function promiseBody({ pair, bodyEnds, body, destroyAll }: SuiteConnectio
     expect((await receive(source).until(12)).toString()).toBe('next message');
   });
 
+  test('sends on the head that was written just before it, though the first byte takes its time', async () => {
+    for (let round = 0; round < 12; round += 1) {
+      const { origin, source, sink, received } = await bodyEnds();
+      sink.write('the head, ');
+      const moved = body(source, sink, 8);
+      expect((await received.until(10)).toString()).toBe('the head, ');
+      origin.write('the body');
+      expect(await moved).toEqual({ outcome: 'complete', bytes: 8 });
+      expect((await received.until(18)).toString()).toBe('the head, the body');
+    }
+  });
+
   test('shows a watcher every byte that it takes, in order, and none behind it', async () => {
     const { origin, source, sink, received } = await bodyEnds();
     const payloads = [3 * MEGABYTE, 10, 2 * MEGABYTE].map((sizeBytes) => randomBytes(sizeBytes));

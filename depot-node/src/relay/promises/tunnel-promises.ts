@@ -26,6 +26,21 @@ export function promiseTunnel({ pair, join, tunnel, destroyAll }: SuiteConnectio
     expect(grown).toEqual({ up: up.length, down: down.length });
   });
 
+  test('sends on what was written just before it begins, though nothing comes after it', async () => {
+    for (let round = 0; round < 12; round += 1) {
+      const [[client, down], [server, up]] = await Promise.all([pair(), pair()]);
+      const [atServer, atClient] = [receive(server), receive(client)];
+      down.write('it stands');
+      up.write('it asks');
+      const outcome = join(down, up);
+      expect((await atClient.until(9)).toString()).toBe('it stands');
+      expect((await atServer.until(7)).toString()).toBe('it asks');
+      client.end();
+      server.end();
+      expect(await outcome).toEqual({ outcome: 'complete', bytesUp: 0, bytesDown: 0 });
+    }
+  });
+
   test('delivers chunks of any sizes in any mix of directions', async () => {
     const chunk = fc.record({ up: fc.boolean(), sizeBytes: fc.integer({ min: 1, max: 2 * MEGABYTE }) });
     await fc.assert(
