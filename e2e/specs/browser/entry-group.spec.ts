@@ -115,7 +115,7 @@ test('a depot that drains takes nothing new: what begins goes to the other one',
   await clickLink(user, world, '/files/group-beside-drain.bin');
   await expectFile(user, 'group-beside-drain.bin');
   const beside = requestsOf(world, 'group-beside-drain.bin').at(-1);
-  expect(beside?.headers.via).toContain(`longhaul-${other(first)}`);
+  expect(beside?.headers.via, await whyLeft(user)).toContain(`longhaul-${other(first)}`);
   await expectFile(user, name);
   expect(starts(world, name, before), 'it ended where it was').toEqual([]);
   await world.overlay.depot(first).kill();
