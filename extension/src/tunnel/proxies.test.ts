@@ -1,7 +1,7 @@
 import { runInNewContext } from 'node:vm';
 import { expect, it, vi } from 'vitest';
+import type { StandingTunnel } from './leads.ts';
 import { proxyScript } from './proxies.ts';
-import type { StandingTunnel } from './tunnels.ts';
 
 vi.mock('../browser/browser-api.ts', () => ({ api: {} }));
 

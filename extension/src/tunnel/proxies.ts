@@ -1,5 +1,5 @@
 import { api } from '../browser/browser-api.ts';
-import type { StandingTunnel } from './tunnels.ts';
+import type { StandingTunnel } from './leads.ts';
 
 /** How one browser leads requests through tunnels. */
 export interface Proxies {

@@ -4,7 +4,8 @@ import type { PlanReply } from '../ask/ask-master.ts';
 import { memoryArea } from '../testing/memory-area.ts';
 import { plan } from '../testing/plan.ts';
 import { settings } from '../testing/settings.ts';
-import { type StandingTunnel, type TunnelDependencies, Tunnels } from './tunnels.ts';
+import type { StandingTunnel } from './leads.ts';
+import { type TunnelDependencies, Tunnels } from './tunnels.ts';
 
 const FILE = 'https://members.example/files/a.iso?token=1#part';
 const NOW_MS = Date.UTC(2026, 10, 21);

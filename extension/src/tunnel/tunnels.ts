@@ -1,12 +1,15 @@
-import { canonicalOriginUrl, type OriginUrl, originHref, parseOriginUrl } from '@longhaul/shared';
+import { canonicalOriginUrl, type OriginUrl, parseOriginUrl } from '@longhaul/shared';
 import type { askMaster } from '../ask/ask-master.ts';
 import type { StorageArea } from '../browser/browser-api.ts';
 import type { Left } from '../judge/why-left.ts';
 import type { Settings } from '../settings/settings.ts';
 import { isTunnelled } from '../settings/site-rules.ts';
+import { EntryAlive, type EntryAliveDependencies } from './entry-alive.ts';
+import { GivenTickets } from './given-tickets.ts';
+import { goodUntilMs, type Lead, Leads, type StandingTunnel } from './leads.ts';
 import { planTunnel, serverOf, type Tunnel } from './plan-tunnel.ts';
 
-export interface TunnelDependencies {
+export interface TunnelDependencies extends EntryAliveDependencies {
   /** Forgets with the browser's end, as tickets should. */
   readonly area: StorageArea;
   /** As for downloads: switched off until the user has consented. */
@@ -14,9 +17,6 @@ export interface TunnelDependencies {
   /** Whether the browser lets the add-on set proxies, and the user has set none of his own. */
   readonly mayLead: () => Promise<boolean>;
   readonly askMaster: typeof askMaster;
-  readonly greetDepot: (location: string, signal: AbortSignal) => Promise<boolean>;
-  readonly deadline: (ms: number) => AbortSignal;
-  readonly now: () => number;
   readonly pause: (ms: number) => Promise<void>;
   /**
    * Whether an entry depot may serve one server alone: Chromium keeps one password for each proxy, and gives it again whatever is
@@ -27,41 +27,19 @@ export interface TunnelDependencies {
   readonly changed?: (standing: readonly StandingTunnel[]) => void;
 }
 
-export interface StandingTunnel {
-  /** `https://host:port` of the server. */
-  readonly server: string;
-  readonly tunnel: Tunnel;
-}
-
-/** How requests to a server go: through a tunnel, or directly for a while, and why. */
-type Lead =
-  | { readonly tunnel: Tunnel; readonly isUsed: boolean; readonly renewAtMs: number }
-  | { readonly left: Left; readonly untilMs: number };
-
 /** What the popup says of a server. */
 export type TunnelView = { readonly chain: readonly string[] } | Left;
 
-const KEY = 'tunnels';
-/** For which server the browser has given an entry depot a ticket. */
-const GIVEN_KEY = 'ticketsGiven';
 /** No request waits longer for a plan, or for a word of the entry depot. */
 const HOLD_MS = 2_000;
 /** What the master has for its answer; requests do not wait for all of it. */
 const PLAN_MS = 3_000;
-/** What an entry depot has to show that it is there: it is near. */
-const GREETING_MS = 1_500;
-/** So long the entry depot counts as alive after it has shown that it is. */
-const ALIVE_MS = 5_000;
 /** Another plan is asked for by then: networks change. */
 const RENEW_MS = 30 * 60_000;
-/** A ticket is not used in its last minute: clocks differ. */
-const MARGIN_MS = 60_000;
 /** After a failure requests go directly for so long, without a question. */
 const RETRY_MS = 30_000;
 /** After the master has said that direct is best. */
 const NO_GAIN_MS = 5 * 60_000;
-/** Servers with a tunnel at once; the oldest is forgotten. */
-const MOST_SERVERS = 64;
 /** So long what the user wants is not asked for again, unless somebody says that it has changed. */
 const SETTINGS_MS = 10_000;
 
@@ -71,16 +49,17 @@ const SETTINGS_MS = 10_000;
  */
 export class Tunnels {
   readonly #deps: TunnelDependencies;
-  readonly #leads: Promise<Map<string, Lead>>;
+  readonly #leads: Promise<Leads>;
+  readonly #entry: EntryAlive;
+  readonly #given: GivenTickets;
   readonly #asking = new Map<string, Promise<void>>();
-  readonly #greeting = new Map<string, Promise<boolean>>();
-  /** When the entry depot of a job was last seen alive. */
-  readonly #alive = new Map<string, number>();
   #wish: { readonly atMs: number; readonly settings: Promise<Settings | undefined> } | undefined;
 
   constructor(deps: TunnelDependencies) {
     this.#deps = deps;
-    this.#leads = this.#load();
+    this.#leads = Leads.load(deps.area, deps.changed);
+    this.#entry = new EntryAlive(deps);
+    this.#given = new GivenTickets(deps.area);
   }
 
   /** The tunnel that a request to this address takes now; `undefined`: it goes directly. Settles within 2 s. */
@@ -93,7 +72,7 @@ export class Tunnels {
   /** A request through the tunnel to this address has been answered. */
   async answered(address: string): Promise<void> {
     const lead = await this.#leadTo(address);
-    if (lead && 'tunnel' in lead) this.#noteAlive(lead.tunnel);
+    if (lead && 'tunnel' in lead) this.#entry.note(lead.tunnel);
   }
 
   /**
@@ -106,8 +85,8 @@ export class Tunnels {
     if (!server || !lead) return false;
     // It was given up before by another request, which failed as this one did.
     if (!('tunnel' in lead)) return lead.left.why === 'depot-silent';
-    this.#alive.delete(lead.tunnel.jobId);
-    if (!isByProxy && (await this.#isAlive(lead.tunnel))) return false;
+    this.#entry.doubt(lead.tunnel);
+    if (!isByProxy && (await this.#entry.isAlive(lead.tunnel))) return false;
     await this.#giveUp(server, lead.tunnel);
     return true;
   }
@@ -124,12 +103,12 @@ export class Tunnels {
   async look(): Promise<void> {
     this.#wish = undefined;
     const leads = await this.#leads;
-    const before = leads.size;
-    for (const key of leads.keys()) {
-      if (!(await this.#serverOf(key))) leads.delete(key);
+    const before = leads.keys();
+    for (const key of before) {
+      if (!(await this.#serverOf(key))) leads.forget(key);
     }
-    if (leads.size < before) await this.#store();
-    else this.#tell(leads);
+    if (leads.keys().length < before.length) await leads.store();
+    else leads.tell();
   }
 
   async #serverOf(address: string): Promise<OriginUrl | undefined> {
@@ -161,7 +140,7 @@ export class Tunnels {
     const lead = leads.get(key);
     const nowMs = this.#deps.now();
     if (!lead || ('tunnel' in lead && nowMs >= goodUntilMs(lead))) {
-      leads.delete(key);
+      leads.forget(key);
       await this.#ask(server, []);
     } else if ('left' in lead) {
       if (nowMs >= lead.untilMs) void this.#ask(server, []);
@@ -172,13 +151,13 @@ export class Tunnels {
     const now = leads.get(key);
     if (!now || !('tunnel' in now)) return undefined;
     const { tunnel } = now;
-    if (!(await this.#isAlive(tunnel))) {
+    if (!(await this.#entry.isAlive(tunnel))) {
       await this.#giveUp(server, tunnel);
       return undefined;
     }
     if (!now.isUsed && leads.get(key) === now) {
-      leads.set(key, { ...now, isUsed: true });
-      await this.#store();
+      leads.put(key, { ...now, isUsed: true });
+      await leads.store();
     }
     return tunnel;
   }
@@ -200,14 +179,14 @@ export class Tunnels {
     const before = leads.get(key);
     const isStanding = before && 'tunnel' in before && nowMs < goodUntilMs(before);
     if (!('why' in answer)) {
-      put(leads, key, { tunnel: answer, isUsed: false, renewAtMs: nowMs + RENEW_MS });
+      leads.put(key, { tunnel: answer, isUsed: false, renewAtMs: nowMs + RENEW_MS });
     } else if (isStanding && answer.why !== 'direct-is-best') {
-      put(leads, key, { ...before, renewAtMs: nowMs + RETRY_MS });
+      leads.put(key, { ...before, renewAtMs: nowMs + RETRY_MS });
     } else {
       const pauseMs = answer.why === 'direct-is-best' ? NO_GAIN_MS : RETRY_MS;
-      put(leads, key, { left: answer, untilMs: nowMs + pauseMs });
+      leads.put(key, { left: answer, untilMs: nowMs + pauseMs });
     }
-    await this.#store();
+    await leads.store();
   }
 
   async #plan(server: OriginUrl, avoid: readonly string[]): Promise<Tunnel | Left> {
@@ -220,15 +199,8 @@ export class Tunnels {
     return 'why' in other || (await this.#mayServe(other, server)) ? other : { why: 'depot-taken' };
   }
 
-  /** Whether the browser has given this entry depot no ticket for another server; from now on it counts as given. */
-  async #mayServe({ proxy }: Tunnel, server: OriginUrl): Promise<boolean> {
-    const { isOneServerPerDepot, area } = this.#deps;
-    if (!isOneServerPerDepot) return true;
-    const [depot, key] = [`${proxy.host}:${proxy.port}`, canonicalOriginUrl(server)];
-    const given = ((await area.get(GIVEN_KEY))[GIVEN_KEY] ?? {}) as Readonly<Record<string, string>>;
-    if (given[depot] !== undefined) return given[depot] === key;
-    await area.set({ [GIVEN_KEY]: { ...given, [depot]: key } });
-    return true;
+  async #mayServe(tunnel: Tunnel, server: OriginUrl): Promise<boolean> {
+    return !this.#deps.isOneServerPerDepot || this.#given.mayServe(tunnel, canonicalOriginUrl(server));
   }
 
   /** Requests go directly from now on; another plan is asked for at once, without that entry depot. */
@@ -237,70 +209,13 @@ export class Tunnels {
     const key = canonicalOriginUrl(server);
     const lead = leads.get(key);
     if (!lead || !('tunnel' in lead) || lead.tunnel.jobId !== tunnel.jobId) return;
-    put(leads, key, { left: { why: 'depot-silent' }, untilMs: this.#deps.now() + RETRY_MS });
+    leads.put(key, { left: { why: 'depot-silent' }, untilMs: this.#deps.now() + RETRY_MS });
     void this.#ask(server, tunnel.chain.slice(0, 1));
-    await this.#store();
-  }
-
-  /** Whether the entry depot is there, as it has shown within the last seconds, or shows now. */
-  async #isAlive(tunnel: Tunnel): Promise<boolean> {
-    const { greetDepot, deadline, now } = this.#deps;
-    const { jobId, proxy } = tunnel;
-    if (now() - (this.#alive.get(jobId) ?? Number.NEGATIVE_INFINITY) < ALIVE_MS) return true;
-    const location = originHref({ scheme: 'https', ...proxy, path: '/', query: null });
-    const running = this.#greeting.get(jobId);
-    const greeting =
-      running ?? greetDepot(location, deadline(GREETING_MS)).finally(() => this.#greeting.delete(jobId));
-    this.#greeting.set(jobId, greeting);
-    const isThere = await greeting;
-    if (isThere) this.#noteAlive(tunnel);
-    return isThere;
-  }
-
-  #noteAlive({ jobId }: Tunnel): void {
-    this.#alive.delete(jobId);
-    this.#alive.set(jobId, this.#deps.now());
-    for (const oldest of this.#alive.keys()) {
-      if (this.#alive.size <= MOST_SERVERS) return;
-      this.#alive.delete(oldest);
-    }
-  }
-
-  async #load(): Promise<Map<string, Lead>> {
-    const stored = (await this.#deps.area.get(KEY))[KEY] as Record<string, Lead> | undefined;
-    return new Map(Object.entries(stored ?? {}));
-  }
-
-  async #store(): Promise<void> {
-    const leads = await this.#leads;
-    this.#tell(leads);
-    await this.#deps.area.set({ [KEY]: Object.fromEntries(leads) }).catch(() => undefined);
-  }
-
-  #tell(leads: ReadonlyMap<string, Lead>): void {
-    const standing = [...leads].flatMap(([key, lead]) =>
-      'tunnel' in lead ? [{ server: key.slice(0, -1), tunnel: lead.tunnel }] : [],
-    );
-    this.#deps.changed?.(standing);
+    await leads.store();
   }
 }
 
 function parseServer(address: string): OriginUrl | undefined {
   const url = parseOriginUrl(address.split('#', 1)[0] ?? '');
   return url.ok && url.value.scheme === 'https' ? serverOf(url.value) : undefined;
-}
-
-/** Until when a ticket opens tunnels: a depot where none began by then takes it no more. */
-function goodUntilMs({ tunnel, isUsed }: Extract<Lead, { tunnel: Tunnel }>): number {
-  return (isUsed ? tunnel.endsAtMs : tunnel.startBeforeMs) - MARGIN_MS;
-}
-
-/** Puts a lead at the end of the map, and forgets the oldest of too many. */
-function put(leads: Map<string, Lead>, key: string, lead: Lead): void {
-  leads.delete(key);
-  leads.set(key, lead);
-  for (const oldest of leads.keys()) {
-    if (leads.size <= MOST_SERVERS) return;
-    leads.delete(oldest);
-  }
 }
