@@ -56,7 +56,7 @@ export function leadsToDepot(location: string, asked: OriginUrl, settings: Setti
 }
 
 /** Private hosts are out of bounds but for those that the user names, and the machine of the master he has set. */
-function isLeftForeign(depot: OriginUrl, settings: Settings): boolean {
+export function isLeftForeign(depot: Pick<OriginUrl, 'host' | 'port'>, settings: Settings): boolean {
   const master = parseOriginUrl(settings.master);
   return isLeftPrivate(depot, settings.privateHosts) && !(master.ok && master.value.host === depot.host);
 }

@@ -8,15 +8,20 @@ export interface StandingTunnel {
   readonly tunnel: Tunnel;
 }
 
+interface Planned {
+  /** The master that was asked. */
+  readonly master: string;
+}
+
 /** A server that is reached through a tunnel. */
-export interface TunnelLead {
+export interface TunnelLead extends Planned {
   readonly tunnel: Tunnel;
   readonly isUsed: boolean;
   readonly renewAtMs: number;
 }
 
 /** How requests to a server go: through a tunnel, or directly for a while, and why. */
-export type Lead = TunnelLead | { readonly left: Left; readonly untilMs: number };
+export type Lead = TunnelLead | (Planned & { readonly left: Left; readonly untilMs: number });
 
 const KEY = 'tunnels';
 /** A ticket is not used in its last minute: clocks differ. */

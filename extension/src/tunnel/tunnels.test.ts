@@ -16,6 +16,8 @@ let nowMs: number;
 let asked: { url: string; avoid?: readonly string[] | undefined }[];
 let greeted: string[];
 let standing: readonly StandingTunnel[];
+/** Whether a tunnel has stood at any time. */
+let hasStood: boolean;
 let wanted: ReturnType<typeof settings>;
 let reply: (url: string, avoid: readonly string[]) => PlanReply | Promise<PlanReply>;
 let isThere: boolean;
@@ -63,6 +65,7 @@ const tunnels = (patch: Partial<TunnelDependencies> = {}) =>
     isOneServerPerDepot: false,
     changed: (now) => {
       standing = now;
+      hasStood ||= now.length > 0;
     },
     ...patch,
   });
@@ -72,6 +75,7 @@ beforeEach(() => {
   asked = [];
   greeted = [];
   standing = [];
+  hasStood = false;
   wanted = settings({ sitesTunnel: ['members.example'] });
   reply = (url, avoid) => tunnelPlan(url, avoid.includes('d1') ? 'd2' : 'd1');
   isThere = true;
@@ -151,6 +155,91 @@ describe('a tunnel', () => {
     await all.look();
     expect(standing).toEqual([]);
     expect(await all.wayFor(FILE)).toBeUndefined();
+  });
+});
+
+describe.each([
+  ['the master is another one', { master: 'https://other.example' }],
+  ['its private host is not permitted any more', { privateHosts: [] }],
+  ['its site is not chosen any more', { sitesTunnel: [] }],
+  ['the add-on is off', { enabled: false }],
+])('as soon as %s', (_why, patch) => {
+  const CORP = 'https://files.corp/a';
+  beforeEach(() => {
+    wanted = settings({ sitesTunnel: ['files.corp', 'example'], privateHosts: ['files.corp'] });
+  });
+
+  it('a tunnel is given up', async () => {
+    const all = tunnels();
+    expect(await all.wayFor(CORP)).toBeDefined();
+    wanted = { ...wanted, ...patch };
+    await all.look();
+    expect(standing).toEqual([]);
+    reply = () => ({ result: 'silent' });
+    expect(await all.wayFor(CORP)).toBeUndefined();
+  });
+
+  it('a tunnel that is on its way to be planned does not stand any more', async () => {
+    const answer = Promise.withResolvers<PlanReply>();
+    const first = Promise.withResolvers<void>();
+    reply = () => {
+      first.resolve();
+      return answer.promise;
+    };
+    const all = tunnels();
+    const way = all.wayFor(CORP);
+    await first.promise;
+    wanted = { ...wanted, ...patch };
+    await all.look();
+    answer.resolve(tunnelPlan('https://files.corp/'));
+    expect(await way).toBeUndefined();
+    expect(hasStood).toBe(false);
+  });
+
+  it('a request that waits for the entry depot goes directly', async () => {
+    const greeting = Promise.withResolvers<boolean>();
+    const all = tunnels({ greetDepot: () => greeting.promise });
+    const way = all.wayFor(CORP);
+    await expect.poll(() => standing.length).toBe(1);
+    wanted = { ...wanted, ...patch };
+    await all.look();
+    greeting.resolve(true);
+    expect(await way).toBeUndefined();
+  });
+
+  it('the master is not asked for a tunnel over another entry depot', async () => {
+    const answer = Promise.withResolvers<PlanReply>();
+    const all = tunnels({ isOneServerPerDepot: true });
+    await all.wayFor('https://a.example/');
+    reply = () => answer.promise;
+    const way = all.wayFor(CORP);
+    await expect.poll(() => asked.length).toBe(2);
+    wanted = { ...wanted, ...patch };
+    await all.look();
+    answer.resolve(tunnelPlan('https://files.corp/'));
+    expect(await way).toBeUndefined();
+    expect(asked).toHaveLength(2);
+  });
+});
+
+describe('a private host', () => {
+  it('has a tunnel as soon as the user permits it', async () => {
+    wanted = settings({ sitesTunnel: ['files.corp'] });
+    const all = tunnels();
+    await all.wayFor('https://files.corp/a');
+    wanted = { ...wanted, privateHosts: ['files.corp'] };
+    await all.look();
+    expect(await all.wayFor('https://files.corp/a')).toMatchObject({ chain: ['d1', 'd3'] });
+  });
+
+  it('is no entry depot any more as soon as the user does not permit it', async () => {
+    wanted = { ...wanted, privateHosts: ['10.0.0.1'] };
+    reply = (url) => tunnelPlan(url, 'd1', { location: 'https://10.0.0.1:7000' });
+    const all = tunnels();
+    expect(await all.wayFor(FILE)).toMatchObject({ proxy: { host: '10.0.0.1' } });
+    wanted = { ...wanted, privateHosts: [] };
+    await all.look();
+    expect(standing).toEqual([]);
   });
 });
 

@@ -3,9 +3,9 @@ import type { askMaster } from '../ask/ask-master.ts';
 import type { StorageArea } from '../browser/browser-api.ts';
 import type { Left } from '../judge/why-left.ts';
 import type { Settings } from '../settings/settings.ts';
-import { isTunnelled } from '../settings/site-rules.ts';
 import { EntryAlive, type EntryAliveDependencies } from './entry-alive.ts';
 import { GivenTickets } from './given-tickets.ts';
+import { isChosen, isWanted } from './is-wanted.ts';
 import { goodUntilMs, type Lead, Leads, type StandingTunnel } from './leads.ts';
 import { planTunnel, serverOf, type Tunnel } from './plan-tunnel.ts';
 
@@ -34,6 +34,8 @@ export type TunnelView = { readonly chain: readonly string[] } | Left;
 const HOLD_MS = 2_000;
 /** What the master has for its answer; requests do not wait for all of it. */
 const PLAN_MS = 3_000;
+/** Questions for one plan: entry depots may be taken in Chromium. */
+const MOST_QUESTIONS = 2;
 /** Another plan is asked for by then: networks change. */
 const RENEW_MS = 30 * 60_000;
 /** After a failure requests go directly for so long, without a question. */
@@ -102,10 +104,12 @@ export class Tunnels {
   /** The settings have changed: tunnels that nobody wants any more are given up at once. */
   async look(): Promise<void> {
     this.#wish = undefined;
-    const leads = await this.#leads;
+    // What was decided by the settings of before is put until these are read, and looked at here.
+    const [leads, set] = [await this.#leads, await this.#settings()];
     const before = leads.keys();
     for (const key of before) {
-      if (!(await this.#serverOf(key))) leads.forget(key);
+      const [server, lead] = [parseServer(key), leads.get(key)];
+      if (!set || !server || !lead || !isWanted(server, lead, set)) leads.forget(key);
     }
     if (leads.keys().length < before.length) await leads.store();
     else leads.tell();
@@ -114,19 +118,20 @@ export class Tunnels {
   async #serverOf(address: string): Promise<OriginUrl | undefined> {
     const server = parseServer(address);
     const set = server && (await this.#settings());
-    const master = parseOriginUrl(set?.master ?? '');
-    const isWanted = set && master.ok && server.host !== master.value.host && isTunnelled(server, set);
-    return isWanted ? server : undefined;
+    return set && isChosen(server, set) ? server : undefined;
   }
 
   /** The settings, where they and the browser let there be tunnels at all. */
-  #settings(): Promise<Settings | undefined> {
+  async #settings(): Promise<Settings | undefined> {
     const { settings, mayLead, now } = this.#deps;
     if (!this.#wish || Math.abs(now() - this.#wish.atMs) > SETTINGS_MS) {
       const asked = settings().then(async (set) => (set.enabled && (await mayLead()) ? set : undefined));
       this.#wish = { atMs: now(), settings: asked };
     }
-    return this.#wish.settings;
+    const wish = this.#wish;
+    const set = await wish.settings;
+    // They may have changed while they were read.
+    return wish === this.#wish ? set : this.#settings();
   }
 
   async #leadTo(address: string): Promise<Lead | undefined> {
@@ -155,7 +160,10 @@ export class Tunnels {
       await this.#giveUp(server, tunnel);
       return undefined;
     }
-    if (!now.isUsed && leads.get(key) === now) {
+    // The user may have taken it back meanwhile.
+    const still = leads.get(key);
+    if (!still || !('tunnel' in still)) return undefined;
+    if (!now.isUsed && still === now) {
       leads.put(key, { ...now, isUsed: true });
       await leads.store();
     }
@@ -173,30 +181,43 @@ export class Tunnels {
   }
 
   async #learn(key: string, server: OriginUrl, avoid: readonly string[]): Promise<void> {
-    const leads = await this.#leads;
-    const answer = await this.#plan(server, avoid);
-    const nowMs = this.#deps.now();
-    const before = leads.get(key);
-    const isStanding = before && 'tunnel' in before && nowMs < goodUntilMs(before);
-    if (!('why' in answer)) {
-      leads.put(key, { tunnel: answer, isUsed: false, renewAtMs: nowMs + RENEW_MS });
-    } else if (isStanding && answer.why !== 'direct-is-best') {
-      leads.put(key, { ...before, renewAtMs: nowMs + RETRY_MS });
-    } else {
-      const pauseMs = answer.why === 'direct-is-best' ? NO_GAIN_MS : RETRY_MS;
-      leads.put(key, { left: answer, untilMs: nowMs + pauseMs });
-    }
+    const [leads, lead] = [await this.#leads, await this.#plan(server, avoid)];
+    if (!lead || !(await this.#isWanted(server, lead))) return;
+    leads.put(key, lead);
     await leads.store();
   }
 
-  async #plan(server: OriginUrl, avoid: readonly string[]): Promise<Tunnel | Left> {
-    const { settings, askMaster, deadline } = this.#deps;
+  /** What the master says, as a lead; `undefined` where nobody wants to know any more. */
+  async #plan(server: OriginUrl, avoid: readonly string[]): Promise<Lead | undefined> {
+    const { askMaster, deadline } = this.#deps;
     const signal = deadline(PLAN_MS);
-    const set = await settings();
-    const first = await planTunnel(server, set, avoid, askMaster, signal);
-    if ('why' in first || (await this.#mayServe(first, server))) return first;
-    const other = await planTunnel(server, set, [...avoid, ...first.chain.slice(0, 1)], askMaster, signal);
-    return 'why' in other || (await this.#mayServe(other, server)) ? other : { why: 'depot-taken' };
+    const set = await this.#settings();
+    if (!set || !isChosen(server, set)) return undefined;
+    const taken: string[] = [];
+    for (let question = 0; question < MOST_QUESTIONS; question += 1) {
+      const answer = await planTunnel(server, set, [...avoid, ...taken], askMaster, signal);
+      const lead = await this.#leadBy(answer, server, set.master);
+      if (!(await this.#isWanted(server, lead))) return undefined;
+      if ('why' in answer || (await this.#mayServe(answer, server))) return lead;
+      taken.push(...answer.chain.slice(0, 1));
+    }
+    return this.#leadBy({ why: 'depot-taken' }, server, set.master);
+  }
+
+  /** A tunnel that stands goes on where the master does not say that direct is better. */
+  async #leadBy(answer: Tunnel | Left, server: OriginUrl, master: string): Promise<Lead> {
+    const nowMs = this.#deps.now();
+    if (!('why' in answer)) return { master, tunnel: answer, isUsed: false, renewAtMs: nowMs + RENEW_MS };
+    const isDirectBest = answer.why === 'direct-is-best';
+    const before = (await this.#leads).get(canonicalOriginUrl(server));
+    const isStanding = before && 'tunnel' in before && nowMs < goodUntilMs(before);
+    if (isStanding && !isDirectBest) return { ...before, renewAtMs: nowMs + RETRY_MS };
+    return { master, left: answer, untilMs: nowMs + (isDirectBest ? NO_GAIN_MS : RETRY_MS) };
+  }
+
+  async #isWanted(server: OriginUrl, lead: Lead): Promise<boolean> {
+    const set = await this.#settings();
+    return set !== undefined && isWanted(server, lead, set);
   }
 
   async #mayServe(tunnel: Tunnel, server: OriginUrl): Promise<boolean> {
@@ -209,7 +230,8 @@ export class Tunnels {
     const key = canonicalOriginUrl(server);
     const lead = leads.get(key);
     if (!lead || !('tunnel' in lead) || lead.tunnel.jobId !== tunnel.jobId) return;
-    leads.put(key, { left: { why: 'depot-silent' }, untilMs: this.#deps.now() + RETRY_MS });
+    const untilMs = this.#deps.now() + RETRY_MS;
+    leads.put(key, { master: lead.master, left: { why: 'depot-silent' }, untilMs });
     void this.#ask(server, tunnel.chain.slice(0, 1));
     await leads.store();
   }
