@@ -109,7 +109,9 @@ const rescue = new Rescue({
     await leaveFailedPage(failed);
   },
 });
-const proxies: Proxies = isChromium ? new ProxyScript() : new ProxyPerRequest((url) => tunnels.wayFor(url));
+const proxies: Proxies = isChromium
+  ? new ProxyScript((url, entry) => tunnels.ticketFor(url, entry))
+  : new ProxyPerRequest((url) => tunnels.wayFor(url));
 const tunnels: Tunnels = new Tunnels({
   area: api.storage.session,
   settings: takeSettings,
@@ -134,7 +136,7 @@ watchRequests({
     answers.asked(event);
     void rescue.asked(event);
     // Chromium asks for no proxy: a tunnel is planned with the first request, for those after it.
-    if (isChromium) void tunnels.wayFor(event.url);
+    if (isChromium) void tunnels.prepare(event.url);
   },
   answered: (event) => {
     answers.answered(event);

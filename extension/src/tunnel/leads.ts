@@ -16,6 +16,7 @@ interface Planned {
 /** A server that is reached through a tunnel. */
 export interface TunnelLead extends Planned {
   readonly tunnel: Tunnel;
+  /** Whether its ticket has been shown to the entry depot. */
   readonly isUsed: boolean;
   readonly renewAtMs: number;
 }
@@ -81,8 +82,21 @@ export class Leads {
     this.#all.delete(key);
   }
 
+  /** Stores the leads, and tells which tunnels stand. */
   async store(): Promise<void> {
     this.tell();
+    await this.#keep();
+  }
+
+  /** The ticket of this tunnel has been shown: from now on it is good to its end. */
+  async use(key: string, { jobId }: Tunnel): Promise<void> {
+    const lead = this.get(key);
+    if (!lead || !('tunnel' in lead) || lead.tunnel.jobId !== jobId || lead.isUsed) return;
+    this.put(key, { ...lead, isUsed: true });
+    await this.#keep();
+  }
+
+  async #keep(): Promise<void> {
     await this.#area.set({ [KEY]: Object.fromEntries(this.#all) }).catch(() => undefined);
   }
 

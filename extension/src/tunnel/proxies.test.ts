@@ -1,9 +1,57 @@
 import { runInNewContext } from 'node:vm';
-import { expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import type { StandingTunnel } from './leads.ts';
-import { proxyScript } from './proxies.ts';
+import { ProxyPerRequest, ProxyScript, proxyScript } from './proxies.ts';
 
-vi.mock('../browser/browser-api.ts', () => ({ api: {} }));
+interface Asked {
+  readonly isProxy: boolean;
+  readonly requestId: string;
+  readonly realm?: string;
+  readonly url: string;
+  readonly challenger: { readonly host: string; readonly port: number };
+}
+
+/** What the classes have asked of the browser, and what it tells them. */
+const browser = vi.hoisted(() => ({
+  onAuth: undefined as undefined | ((asked: Asked, answer: (answer: object) => void) => void),
+  onRequest: undefined as undefined | ((request: object) => Promise<unknown>),
+  urls: [] as readonly string[],
+  kept: new Map<string, string>(),
+  script: undefined as string | undefined,
+}));
+
+vi.mock('../browser/browser-api.ts', () => ({
+  api: {
+    runtime: { getURL: (path: string) => `moz-extension://own/${path}` },
+    proxy: {
+      onRequest: {
+        addListener: (listener: typeof browser.onRequest, { urls }: { urls: readonly string[] }) =>
+          Object.assign(browser, { onRequest: listener, urls }),
+        removeListener: () => Object.assign(browser, { onRequest: undefined, urls: [] }),
+      },
+      settings: {
+        get: async () => ({ levelOfControl: 'controllable_by_this_extension', value: { mode: 'system' } }),
+        set: async ({ value }: { value: { pacScript: { data: string } } }) =>
+          Object.assign(browser, { script: value.pacScript.data }),
+        clear: async () => Object.assign(browser, { script: undefined }),
+      },
+    },
+    webRequest: {
+      onAuthRequired: {
+        addListener: (listener: typeof browser.onAuth) => Object.assign(browser, { onAuth: listener }),
+      },
+    },
+  },
+}));
+
+beforeEach(() => {
+  Object.assign(browser, { onAuth: undefined, onRequest: undefined, urls: [], script: undefined });
+  browser.kept.clear();
+  vi.stubGlobal('localStorage', {
+    getItem: (key: string) => browser.kept.get(key) ?? null,
+    setItem: (key: string, value: string) => browser.kept.set(key, value),
+  });
+});
 
 const standing = (server: string, host: string): StandingTunnel => ({
   server,
@@ -40,4 +88,91 @@ it.each([
 
 it('shows the script no ticket', () => {
   expect(SCRIPT).not.toContain('secret-ticket');
+});
+
+describe('Chromium', () => {
+  const ASKED: Asked = {
+    isProxy: true,
+    requestId: '1',
+    realm: 'Longhaul ticket',
+    url: 'https://members.example/a',
+    challenger: { host: 'd1.example', port: 7000 },
+  };
+  const TICKET = { authCredentials: { username: 'ticket', password: 'secret-ticket' } };
+  const answerTo = (patch: Partial<Asked> = {}) =>
+    new Promise<object>((answer) => browser.onAuth?.({ ...ASKED, ...patch }, answer));
+
+  it('waits for what a background that was just woken reads, and gives the depot its ticket', async () => {
+    const ticket = Promise.withResolvers<string>();
+    const asked: unknown[] = [];
+    new ProxyScript(async (...question) => {
+      asked.push(question);
+      return ticket.promise;
+    });
+    const answer = answerTo({ challenger: { host: '[2001:db8::2]', port: 7000 } });
+    ticket.resolve('secret-ticket');
+    expect(await answer).toEqual(TICKET);
+    expect(asked).toEqual([['https://members.example/a', { host: '2001:db8::2', port: 7000 }]]);
+  });
+
+  it('asks no user for the ticket of a tunnel that there is none of, as after its end, or that cannot be read', async () => {
+    new ProxyScript(async () => undefined);
+    expect(await answerTo()).toEqual({ cancel: true });
+    new ProxyScript(async () => Promise.reject(new Error('no storage')));
+    expect(await answerTo()).toEqual({ cancel: true });
+  });
+
+  it('gives up where a depot does not take the ticket, and gives a newer one', async () => {
+    let ticket = 'secret-ticket';
+    new ProxyScript(async () => ticket);
+    expect(await answerTo()).toEqual(TICKET);
+    expect(await answerTo()).toEqual({ cancel: true });
+    expect(await answerTo({ requestId: '2' })).toEqual(TICKET);
+    ticket = 'newer';
+    expect(await answerTo()).toEqual({ authCredentials: { username: 'ticket', password: 'newer' } });
+  });
+
+  it('answers others as if the add-on were not there: another proxy, and sites', async () => {
+    new ProxyScript(async (url) => (url === ASKED.url ? undefined : 'secret-ticket'));
+    expect(await answerTo({ realm: 'The office' })).toEqual({});
+    expect(await answerTo({ isProxy: false, url: 'https://other.example/' })).toEqual({});
+  });
+
+  it('has a script while tunnels stand, and none after', () => {
+    const proxies = new ProxyScript(async () => undefined);
+    proxies.lead([standing('https://members.example:443', 'd1.example')]);
+    expect(browser.script).toContain('d1.example');
+    proxies.lead([]);
+    expect(browser.script).toBeUndefined();
+  });
+});
+
+describe('Firefox', () => {
+  const { tunnel } = standing('https://members.example:443', 'd1.example');
+
+  it('asks for requests of chosen sites alone, and does so at once when its background is woken', () => {
+    new ProxyPerRequest(async () => tunnel).watch(['members.example', '192.0.2.1', '2001:db8::1']);
+    const urls = ['https://*.members.example/*', 'https://192.0.2.1/*', 'https://[2001:db8::1]/*'];
+    expect(browser.urls).toEqual(urls);
+    Object.assign(browser, { urls: [] });
+    const woken = new ProxyPerRequest(async () => tunnel);
+    expect(browser.urls).toEqual(urls);
+    woken.watch([]);
+    expect(browser.onRequest).toBeUndefined();
+  });
+
+  it('leads a request by its ticket, else directly, and as the user has set it where there is no tunnel', async () => {
+    new ProxyPerRequest(async (url) => (url.endsWith('/a') ? tunnel : undefined)).watch(['members.example']);
+    expect(await browser.onRequest?.({ url: 'https://members.example/a' })).toEqual([
+      {
+        type: 'https',
+        host: 'd1.example',
+        port: 7000,
+        proxyAuthorizationHeader: 'Longhaul secret-ticket',
+        connectionIsolationKey: 'job',
+      },
+      { type: 'direct' },
+    ]);
+    expect(await browser.onRequest?.({ url: 'https://members.example/b' })).toBeUndefined();
+  });
 });

@@ -83,12 +83,22 @@ function namesBelow(site: string): string {
   return /^[\d.]+$/.test(site) ? site : `*.${site}`;
 }
 
+type TicketFor = (url: string, entry: StandingTunnel['tunnel']['proxy']) => Promise<string | undefined>;
+
+/** By what depots say that they want a ticket. */
+const REALM = 'Longhaul ticket';
+/** Requests remembered that have a ticket. */
+const MOST_REQUESTS = 100;
+
 /** Chromium has one script for all requests, which knows hosts alone. */
 export class ProxyScript implements Proxies {
-  #standing: readonly StandingTunnel[] = [];
+  readonly #ticketFor: TicketFor;
+  /** The ticket that a request has shown. */
+  readonly #shown = new Map<string, string>();
   #isListening = false;
 
-  constructor() {
+  constructor(ticketFor: TicketFor) {
+    this.#ticketFor = ticketFor;
     this.#listen();
   }
 
@@ -105,7 +115,6 @@ export class ProxyScript implements Proxies {
   }
 
   lead(standing: readonly StandingTunnel[]): void {
-    this.#standing = standing;
     if (!api.proxy) return;
     const data = proxyScript(standing);
     // Private windows are not the add-on's business.
@@ -114,21 +123,14 @@ export class ProxyScript implements Proxies {
     else void api.proxy.settings.set({ value: { mode: 'pac_script', pacScript: { data } }, scope });
   }
 
-  /** An entry depot asks for the ticket; any other proxy is answered as the browser would. */
+  /** An entry depot asks for the ticket; whoever else asks is answered as the browser would. */
   #listen(): void {
     if (this.#isListening || !api.proxy) return;
     try {
       api.webRequest.onAuthRequired.addListener(
-        ({ isProxy, challenger, url }, answer) => {
-          const { origin } = new URL(url);
-          const found = this.#standing.find(
-            ({ server, tunnel: { proxy } }) =>
-              new URL(server).origin === origin &&
-              proxy.host === challenger.host &&
-              proxy.port === challenger.port,
-          );
-          const credentials = { username: 'ticket', password: found?.tunnel.ticket ?? '' };
-          answer?.(isProxy && found ? { authCredentials: credentials } : {});
+        (asked, answer) => {
+          if (asked.isProxy) void this.#answerTo(asked).then(answer);
+          else answer?.({});
           return undefined;
         },
         { urls: ['https://*/*'] },
@@ -138,6 +140,26 @@ export class ProxyScript implements Proxies {
     } catch {
       // The user has not allowed it yet.
     }
+  }
+
+  async #answerTo({
+    url,
+    challenger,
+    realm,
+    requestId,
+  }: chrome.webRequest.OnAuthRequiredDetails): Promise<chrome.webRequest.BlockingResponse> {
+    const host = challenger.host.replace(/^\[|\]$/g, '');
+    const ticket = await this.#ticketFor(url, { host, port: challenger.port }).catch(() => undefined);
+    // A depot that asks once more does not take it.
+    if (ticket === undefined || this.#shown.get(requestId) === ticket)
+      // No user has a password for a depot.
+      return realm === REALM ? { cancel: true } : {};
+    this.#shown.set(requestId, ticket);
+    for (const oldest of this.#shown.keys()) {
+      if (this.#shown.size <= MOST_REQUESTS) break;
+      this.#shown.delete(oldest);
+    }
+    return { authCredentials: { username: 'ticket', password: ticket } };
   }
 }
 

@@ -7,6 +7,8 @@ import { settings } from '../testing/settings.ts';
 import type { StandingTunnel } from './leads.ts';
 import { type TunnelDependencies, Tunnels } from './tunnels.ts';
 
+type Proxy = StandingTunnel['tunnel']['proxy'];
+
 const FILE = 'https://members.example/files/a.iso?token=1#part';
 const NOW_MS = Date.UTC(2026, 10, 21);
 const MINUTE_MS = 60_000;
@@ -303,20 +305,67 @@ describe('a request', () => {
     expect(await all.failed(FILE, false)).toBe(true);
     expect(await all.failed('https://other.example/', true)).toBe(false);
   });
+
+  it('that fails at a proxy of which nothing is known any more goes directly, where its site is chosen', async () => {
+    const all = tunnels();
+    expect(await all.failed(FILE, true)).toBe(true);
+    expect(await all.failed(FILE, false)).toBe(false);
+    expect(await all.failed('https://other.example/', true)).toBe(false);
+  });
 });
 
 describe('a ticket', () => {
-  it('that was not used in its time to start is not used any more', async () => {
-    isThere = false;
+  it('that was not shown in its time to start is not used any more', async () => {
+    const greeting = Promise.withResolvers<boolean>();
+    const all = tunnels({ greetDepot: () => greeting.promise });
+    const way = all.wayFor(FILE);
+    await expect.poll(() => standing.length).toBe(1);
+    holdIsOver();
+    expect(await way).toBeUndefined();
+    greeting.resolve(true);
+    nowMs += 10 * MINUTE_MS;
+    expect((await all.wayFor(FILE))?.ticket).toBe('ticket-2');
+  });
+
+  it('that was shown in its time to start is good after it', async () => {
     const all = tunnels();
-    reply = (url) => tunnelPlan(url);
-    await all.wayFor(FILE);
-    isThere = true;
-    const fresh = tunnels({ area: memoryArea() });
-    await fresh.wayFor(FILE);
+    const first = await all.wayFor(FILE);
     nowMs += 12 * MINUTE_MS;
-    const used = await fresh.wayFor(FILE);
-    expect(used?.ticket).toBe('ticket-3');
+    expect(await all.wayFor(FILE)).toEqual(first);
+    expect(asked).toHaveLength(1);
+  });
+
+  it('is shown in Chromium when its entry depot asks for it, and only then, there, and for its server', async () => {
+    const area = memoryArea();
+    const all = tunnels({ area, isOneServerPerDepot: true });
+    const [d1, d2] = ['d1.example', 'd2.example'].map((host) => ({ host, port: 7000 })) as [Proxy, Proxy];
+    await all.prepare(FILE);
+    nowMs += 10 * MINUTE_MS;
+    expect(await all.ticketFor(FILE, d1), 'it was not shown in time').toBeUndefined();
+    await all.prepare(FILE);
+    expect(await all.ticketFor(FILE, d1)).toBe('ticket-2');
+    expect(await all.ticketFor(FILE, d2)).toBeUndefined();
+    expect(await all.ticketFor(FILE, { ...d1, port: 443 })).toBeUndefined();
+    expect(await all.ticketFor('https://cdn.members.example/', d1)).toBeUndefined();
+    nowMs += 12 * MINUTE_MS;
+    const woken = tunnels({ area, isOneServerPerDepot: true });
+    expect(await woken.ticketFor(FILE, d1), 'a background that was just woken').toBe('ticket-2');
+    await woken.prepare(FILE);
+    expect(asked).toHaveLength(2);
+  });
+
+  it('that Chromium shows anyway stands while it is good', async () => {
+    const all = tunnels({ isOneServerPerDepot: true });
+    const d1 = { host: 'd1.example', port: 7000 };
+    await all.prepare(FILE);
+    await all.ticketFor(FILE, d1);
+    nowMs += 31 * MINUTE_MS;
+    await all.prepare(FILE);
+    await expect.poll(() => asked.length).toBe(2);
+    nowMs += 20 * MINUTE_MS;
+    await all.prepare(FILE);
+    expect(await all.ticketFor(FILE, d1)).toBe('ticket-1');
+    expect(asked).toHaveLength(2);
   });
 
   it('that is in use is renewed meanwhile, and goes on while the master is away', async () => {

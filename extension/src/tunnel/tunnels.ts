@@ -68,7 +68,28 @@ export class Tunnels {
   async wayFor(address: string): Promise<Tunnel | undefined> {
     const server = await this.#serverOf(address);
     if (!server) return undefined;
-    return Promise.race([this.#wayTo(server), this.#deps.pause(HOLD_MS).then(() => undefined)]);
+    const held = this.#deps.pause(HOLD_MS).then(() => undefined);
+    const tunnel = await Promise.race([this.#wayTo(server), held]);
+    if (tunnel) await (await this.#leads).use(canonicalOriginUrl(server), tunnel);
+    return tunnel;
+  }
+
+  /** Sees that a tunnel stands for requests to this address, where the browser waits for no way. */
+  async prepare(address: string): Promise<void> {
+    const server = await this.#serverOf(address);
+    if (server) await this.#wayTo(server);
+  }
+
+  /** The ticket that is good at this entry depot for a request to this address; `undefined` where there is none. */
+  async ticketFor(address: string, { host, port }: Tunnel['proxy']): Promise<string | undefined> {
+    const [leads, server] = [await this.#leads, parseServer(address)];
+    if (!server) return undefined;
+    const lead = leads.get(canonicalOriginUrl(server));
+    if (!lead || !('tunnel' in lead) || this.#deps.now() >= goodUntilMs(lead)) return undefined;
+    const { tunnel } = lead;
+    if (tunnel.proxy.host !== host || tunnel.proxy.port !== port) return undefined;
+    await leads.use(canonicalOriginUrl(server), tunnel);
+    return tunnel.ticket;
   }
 
   /** A request through the tunnel to this address has been answered. */
@@ -84,7 +105,9 @@ export class Tunnels {
   async failed(address: string, isByProxy: boolean): Promise<boolean> {
     const server = parseServer(address);
     const lead = await this.#leadTo(address);
-    if (!server || !lead) return false;
+    if (!server) return false;
+    // A proxy script outlives the background, and the browser, until it is looked at.
+    if (!lead) return isByProxy && (await this.#serverOf(address)) !== undefined;
     // It was given up before by another request, which failed as this one did.
     if (!('tunnel' in lead)) return lead.left.why === 'depot-silent';
     this.#entry.doubt(lead.tunnel);
@@ -162,12 +185,7 @@ export class Tunnels {
     }
     // The user may have taken it back meanwhile.
     const still = leads.get(key);
-    if (!still || !('tunnel' in still)) return undefined;
-    if (!now.isUsed && still === now) {
-      leads.put(key, { ...now, isUsed: true });
-      await leads.store();
-    }
-    return tunnel;
+    return still && 'tunnel' in still ? tunnel : undefined;
   }
 
   /** Asks the master once for all requests that want to know; a tunnel that stands goes on until there is another. */
@@ -207,12 +225,22 @@ export class Tunnels {
   /** A tunnel that stands goes on where the master does not say that direct is better. */
   async #leadBy(answer: Tunnel | Left, server: OriginUrl, master: string): Promise<Lead> {
     const nowMs = this.#deps.now();
-    if (!('why' in answer)) return { master, tunnel: answer, isUsed: false, renewAtMs: nowMs + RENEW_MS };
-    const isDirectBest = answer.why === 'direct-is-best';
+    const renewAtMs = nowMs + RENEW_MS;
     const before = (await this.#leads).get(canonicalOriginUrl(server));
     const isStanding = before && 'tunnel' in before && nowMs < goodUntilMs(before);
+    if (!('why' in answer)) {
+      const isShown = isStanding && before.isUsed && this.#showsSame(before.tunnel, answer);
+      return isShown ? { ...before, renewAtMs } : { master, tunnel: answer, isUsed: false, renewAtMs };
+    }
+    const isDirectBest = answer.why === 'direct-is-best';
     if (isStanding && !isDirectBest) return { ...before, renewAtMs: nowMs + RETRY_MS };
     return { master, left: answer, untilMs: nowMs + (isDirectBest ? NO_GAIN_MS : RETRY_MS) };
+  }
+
+  /** Whether the browser would show the ticket of the one tunnel although the other one stands: Chromium does while depots take it. */
+  #showsSame({ proxy }: Tunnel, other: Tunnel): boolean {
+    const isSameEntry = proxy.host === other.proxy.host && proxy.port === other.proxy.port;
+    return this.#deps.isOneServerPerDepot && isSameEntry;
   }
 
   async #isWanted(server: OriginUrl, lead: Lead): Promise<boolean> {
