@@ -27,6 +27,13 @@ export interface HeaderLine {
   readonly value?: string | undefined;
 }
 
+/** Whether the add-on itself has asked. */
+export function isOwn({ initiator, originUrl }: Pick<RequestEvent, 'initiator' | 'originUrl'>): boolean {
+  const asker = initiator ?? originUrl ?? '';
+  // Chromium tells the origin alone.
+  return `${asker}/`.startsWith(api.runtime.getURL(''));
+}
+
 /** Who is told of requests. */
 interface RequestWatcher {
   asked(event: RequestEvent): void;

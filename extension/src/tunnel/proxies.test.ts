@@ -175,4 +175,19 @@ describe('Firefox', () => {
     ]);
     expect(await browser.onRequest?.({ url: 'https://members.example/b' })).toBeUndefined();
   });
+
+  it('leaves what the add-on asks itself alone: its greeting would wait for the tunnel that waits for it', async () => {
+    const asked: string[] = [];
+    const proxies = new ProxyPerRequest(async (url) => {
+      asked.push(url);
+      return tunnel;
+    });
+    proxies.watch(['members.example']);
+    const url = 'https://d1.members.example:7000/healthz';
+    const originUrl = 'moz-extension://own/_generated_background_page.html';
+    expect(await browser.onRequest?.({ url, originUrl })).toBeUndefined();
+    expect(asked).toEqual([]);
+    await browser.onRequest?.({ url, originUrl: 'https://members.example/' });
+    expect(asked).toEqual([url]);
+  });
 });

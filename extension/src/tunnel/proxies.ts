@@ -1,4 +1,5 @@
 import { api } from '../browser/browser-api.ts';
+import { isOwn } from '../browser/requests.ts';
 import type { StandingTunnel } from './leads.ts';
 
 /** How one browser leads requests through tunnels. */
@@ -17,9 +18,15 @@ const SITES_KEY = 'tunnelSites';
 /** Firefox's own words for a proxy that the user has set. */
 const OWN_PROXIES = new Set(['manual', 'autoConfig', 'autoDetect']);
 
+interface ProxyRequest {
+  readonly url: string;
+  /** Who asks. */
+  readonly originUrl?: string | undefined;
+}
+
 interface FirefoxProxies {
   readonly onRequest: {
-    addListener(listener: (request: { readonly url: string }) => unknown, filter: object): void;
+    addListener(listener: (request: ProxyRequest) => unknown, filter: object): void;
     removeListener(listener: unknown): void;
   };
   readonly settings: { get(details: object): Promise<{ readonly value: { readonly proxyType?: string } }> };
@@ -27,12 +34,14 @@ interface FirefoxProxies {
 
 /** Firefox asks for a proxy for each request. */
 export class ProxyPerRequest implements Proxies {
-  readonly #listener: (request: { readonly url: string }) => Promise<unknown>;
+  readonly #listener: (request: ProxyRequest) => Promise<unknown>;
   #sites = '';
 
   constructor(wayFor: WayFor) {
-    this.#listener = async ({ url }) => {
-      const tunnel = await wayFor(url).catch(() => undefined);
+    this.#listener = async (request) => {
+      // What it asks of masters and depots itself waits for no tunnel, whose depot it may be asking.
+      if (isOwn(request)) return undefined;
+      const tunnel = await wayFor(request.url).catch(() => undefined);
       // Nothing said is what the user has set.
       if (!tunnel) return undefined;
       const { proxy, ticket, jobId } = tunnel;
