@@ -127,6 +127,7 @@ const tunnels: Tunnels = new Tunnels({
 const mend = new MendRequests({
   tunnels,
   downloads,
+  now,
   open: async (tabId, url) => {
     await api.tabs.update(tabId, { url });
   },
