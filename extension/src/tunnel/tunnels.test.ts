@@ -400,4 +400,11 @@ describe('a ticket', () => {
     expect(standing.map(({ tunnel }) => tunnel.proxy.host)).toEqual(['d1.example', 'd2.example']);
     expect(await all.viewOf('https://c.example/')).toEqual({ why: 'depot-taken' });
   });
+
+  it('is given to a depot for one server alone though two are planned at once', async () => {
+    wanted = settings({ sitesTunnel: ['example'] });
+    const all = tunnels({ isOneServerPerDepot: true });
+    await Promise.all([all.prepare('https://a.example/'), all.prepare('https://b.example/')]);
+    expect(standing.map(({ tunnel }) => tunnel.proxy.host).toSorted()).toEqual(['d1.example', 'd2.example']);
+  });
 });
