@@ -2,7 +2,6 @@
  * The background: builds its parts and registers every listener at once, so that an event which wakes it finds its
  * listener. What must outlive it is in the browser's storage.
  */
-import type { FeedbackRequest } from '@longhaul/shared';
 import { askLegs } from './ask/ask-legs.ts';
 import { askMaster, isHealthyMaster } from './ask/ask-master.ts';
 import { greetDepot, probeFile } from './ask/probe-file.ts';
@@ -36,8 +35,7 @@ import { answerMessages } from './messages/answer-messages.ts';
 import { readStatus } from './messages/read-status.ts';
 import { justDone } from './news/news-of.ts';
 import { showBadge, tellNews } from './news/tell-news.ts';
-import { DirectWatch } from './reports/direct-watch.ts';
-import { reportsOf } from './reports/reports-of.ts';
+import { Reports } from './reports/reports.ts';
 import { buildDefaults } from './settings/build-defaults.ts';
 import { readRulesFile, writeRulesFile } from './settings/rules-file.ts';
 import type { Settings } from './settings/settings.ts';
@@ -77,7 +75,7 @@ const jobs = new JobStore(api.storage.local, (before, after) => {
   void tellNews(before, after, sign);
   for (const job of justDone(before, after)) {
     void history.add(job);
-    for (const report of reportsOf(job)) void tell(report);
+    void reports.jobDone(job);
   }
 });
 /** Whoever has not said yes has the add-on switched off. */
@@ -85,13 +83,7 @@ const takeSettings = async (): Promise<Settings> => {
   const set = await settings();
   return { ...set, enabled: set.enabled && (await consent.isGiven()) };
 };
-const directWatch = new DirectWatch({ area: api.storage.session, now });
-
-/** Tells the master how a plan of its went, if the user wants that. */
-async function tell(report: FeedbackRequest): Promise<void> {
-  const { enabled, tellsMaster, master } = await takeSettings();
-  if (enabled && tellsMaster && master !== '') await tellMaster(master, report, deadline());
-}
+const reports = new Reports({ area: api.storage.session, settings: takeSettings, tellMaster, deadline, now });
 
 const lastLeft = new LastLeft(api.storage.session);
 const answers = new SeenAnswers(pause);
@@ -209,9 +201,7 @@ const takeDependencies: TakeDependencies = {
   probeFile,
   greetDepot,
   deadline,
-  plannedDirect: async (download, jobId) => {
-    if ((await settings()).tellsMaster) await directWatch.begin(download, jobId);
-  },
+  plannedDirect: (...planned) => reports.plannedDirect(...planned),
 };
 
 const adoption = new AdoptDownloads({ ...takeDependencies, jobs, way });
@@ -265,17 +255,12 @@ if (names) {
 api.downloads.onChanged.addListener(({ id, filename }) => {
   if (filename?.current) names?.named(id);
   void keeper.follow(id);
-  void followDirect(id);
+  void downloads.get(id).then((download) => reports.follow(download));
   void mend.follow(id);
 });
 api.permissions.onAdded.addListener(() => void keepInStep());
 api.permissions.onRemoved.addListener(() => void keepInStep());
 api.downloads.onErased.addListener((id) => void keeper.follow(id));
-
-async function followDirect(id: number): Promise<void> {
-  const report = await directWatch.follow(await downloads.get(id));
-  if (report) await tell(report);
-}
 
 const linkDependencies: LinkDependencies = {
   downloads,
