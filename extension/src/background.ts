@@ -17,6 +17,7 @@ import { watchClicks } from './browser/page-script.ts';
 import { watchRequests } from './browser/requests.ts';
 import { browserRoutes as routes } from './browser/routes.ts';
 import { browserSign as sign } from './browser/sign.ts';
+import { isChromium } from './browser/target.ts';
 import { WakeUps } from './browser/wake-ups.ts';
 import { ConsentStore } from './consent/consent-store.ts';
 import { AdoptDownloads } from './divert/adopt-download.ts';
@@ -29,7 +30,6 @@ import { HistoryStore } from './history/history-store.ts';
 import { JobKeeper } from './jobs/job-keeper.ts';
 import { JobStore } from './jobs/job-store.ts';
 import type { Outcome } from './judge/why-left.ts';
-import type { Target } from './manifest.ts';
 import { downloadDirectly, downloadLink, type LinkDependencies } from './menus/download-link.ts';
 import { answerMessages } from './messages/answer-messages.ts';
 import { readStatus } from './messages/read-status.ts';
@@ -43,9 +43,7 @@ import { SettingsStore } from './settings/settings-store.ts';
 import { LastLeft } from './take/last-left.ts';
 import { type TakeDependencies, takeDownload } from './take/take-download.ts';
 import { say } from './texts/say.ts';
-import { MendRequests } from './tunnel/mend-requests.ts';
-import { type Proxies, ProxyPerRequest, ProxyScript } from './tunnel/proxies.ts';
-import { Tunnels } from './tunnel/tunnels.ts';
+import { startTunnels } from './tunnel/start-tunnels.ts';
 import { HeldKeys } from './watch/held-keys.ts';
 import { SeenAnswers } from './watch/seen-answers.ts';
 import { BesideWay } from './ways/beside-way.ts';
@@ -54,10 +52,6 @@ import { LedWay } from './ways/led-way.ts';
 import { NameQuestions } from './ways/name-questions.ts';
 import { recoverJobs } from './ways/recover-jobs.ts';
 import type { Way } from './ways/way.ts';
-
-/** Put in by the build, which leaves out what is another browser's. */
-declare const __LONGHAUL_TARGET__: Target;
-const isChromium = __LONGHAUL_TARGET__ === 'chrome';
 
 /** What master and entry depot have together to answer; the user's download waits for nothing meanwhile. */
 const DECISION_MS = 3_000;
@@ -101,46 +95,25 @@ const rescue = new Rescue({
     await leaveFailedPage(failed);
   },
 });
-const proxies: Proxies = isChromium
-  ? new ProxyScript((url, entry) => tunnels.ticketFor(url, entry))
-  : new ProxyPerRequest((url) => tunnels.wayFor(url));
-const tunnels: Tunnels = new Tunnels({
-  area: api.storage.session,
-  settings: takeSettings,
-  mayLead: () => proxies.mayLead(),
-  askMaster,
-  greetDepot,
-  deadline: (ms) => AbortSignal.timeout(ms),
-  now,
-  pause,
-  isOneServerPerDepot: isChromium,
-  changed: (standing) => proxies.lead(standing),
-});
-const mend = new MendRequests({
+const {
   tunnels,
-  downloads,
-  now,
-  open: async (tabId, url) => {
-    await api.tabs.update(tabId, { url });
-  },
-});
+  mend,
+  look: lookAtTunnels,
+} = startTunnels({ downloads, settings: takeSettings, now, pause });
 watchRequests({
   asked: (event) => {
     answers.asked(event);
     void rescue.asked(event);
-    // Chromium asks for no proxy: a tunnel is planned with the first request, for those after it.
+    // A worker that was just woken does not know yet which other requests to watch.
     if (isChromium) void tunnels.prepare(event.url);
   },
   answered: (event) => {
     answers.answered(event);
     void rescue.answered(event);
-    mend.answered(event);
-    if (event.proxyInfo) void tunnels.answered(event.url);
   },
   failed: (event) => {
     answers.failed(event);
     void rescue.failed(event);
-    void mend.failed(event);
   },
 });
 
@@ -232,9 +205,8 @@ async function noteMaster(outcome: Outcome | object | undefined): Promise<void> 
 
 /** What the browser itself keeps follows the settings. */
 async function keepInStep(): Promise<void> {
-  const { enabled, bypassKey, sitesTunnel } = await takeSettings();
-  proxies.watch(enabled ? sitesTunnel : []);
-  await Promise.all([watchClicks(enabled && bypassKey !== 'none'), divert.look(), tunnels.look()]);
+  const { enabled, bypassKey } = await takeSettings();
+  await Promise.all([watchClicks(enabled && bypassKey !== 'none'), divert.look(), lookAtTunnels()]);
 }
 
 async function catchDownload(caught: Download): Promise<void> {

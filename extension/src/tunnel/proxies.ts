@@ -6,15 +6,14 @@ import type { StandingTunnel } from './leads.ts';
 export interface Proxies {
   /** Whether the browser lets the add-on set proxies, and the user has set none of his own. */
   mayLead(): Promise<boolean>;
-  /** These sites may have tunnels from now on. */
-  watch(sites: readonly string[]): void;
+  /** What these patterns are for may have tunnels from now on. */
+  watch(patterns: readonly string[]): void;
   /** These tunnels stand now. */
   lead(standing: readonly StandingTunnel[]): void;
 }
 
 type WayFor = (url: string) => Promise<StandingTunnel['tunnel'] | undefined>;
 
-const SITES_KEY = 'tunnelSites';
 /** Firefox's own words for a proxy that the user has set. */
 const OWN_PROXIES = new Set(['manual', 'autoConfig', 'autoDetect']);
 
@@ -35,7 +34,7 @@ interface FirefoxProxies {
 /** Firefox asks for a proxy for each request. */
 export class ProxyPerRequest implements Proxies {
   readonly #listener: (request: ProxyRequest) => Promise<unknown>;
-  #sites = '';
+  #patterns = '';
 
   constructor(wayFor: WayFor) {
     this.#listener = async (request) => {
@@ -54,8 +53,6 @@ export class ProxyPerRequest implements Proxies {
       };
       return [led, { type: 'direct' }];
     };
-    // Settings are read too late: Firefox wants every listener at once when it wakes the background.
-    this.#listen(localStorage.getItem(SITES_KEY) ?? '');
   }
 
   async mayLead(): Promise<boolean> {
@@ -64,32 +61,21 @@ export class ProxyPerRequest implements Proxies {
     return proxies !== undefined && !OWN_PROXIES.has(set?.value.proxyType ?? '');
   }
 
-  watch(sites: readonly string[]): void {
-    const urls = sites.map((site) => `https://${site.includes(':') ? `[${site}]` : namesBelow(site)}/*`);
-    localStorage.setItem(SITES_KEY, urls.join(' '));
-    this.#listen(urls.join(' '));
+  watch(patterns: readonly string[]): void {
+    const proxies = firefoxProxies();
+    if (!proxies || patterns.join(' ') === this.#patterns) return;
+    proxies.onRequest.removeListener(this.#listener);
+    if (patterns.length > 0) proxies.onRequest.addListener(this.#listener, { urls: patterns });
+    this.#patterns = patterns.join(' ');
   }
 
   lead(): void {
     // Each request asks.
   }
-
-  #listen(sites: string): void {
-    const proxies = firefoxProxies();
-    if (!proxies || sites === this.#sites) return;
-    proxies.onRequest.removeListener(this.#listener);
-    if (sites !== '') proxies.onRequest.addListener(this.#listener, { urls: sites.split(' ') });
-    this.#sites = sites;
-  }
 }
 
 function firefoxProxies(): FirefoxProxies | undefined {
   return (api as unknown as { readonly proxy?: FirefoxProxies }).proxy;
-}
-
-/** A name stands for the names below it, an address for itself. */
-function namesBelow(site: string): string {
-  return /^[\d.]+$/.test(site) ? site : `*.${site}`;
 }
 
 type TicketFor = (url: string, entry: StandingTunnel['tunnel']['proxy']) => Promise<string | undefined>;
