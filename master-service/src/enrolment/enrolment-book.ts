@@ -147,7 +147,7 @@ export class EnrolmentBook {
 
   /**
    * Takes a depot's key in, once for each token: `join-token-unknown`, `-used`, `-expired`, `-revoked`, `-elsewhere`, `depot-key-revoked`,
-   * `depot-key-mismatch` where the depot has another key and the token is not for it by name, `depot-registry-full`. The
+   * `depot-key-mismatch` where the depot has another key and the token is not for it by name, `join-tokens-full`, `depot-registry-full`. The
    * same depot with the same key may ask again: the answer may have been lost.
    */
   async join({ id, publicKey, site, token }: JoinRequest, nowMs: number): Promise<Result<void>> {
@@ -159,7 +159,7 @@ export class EnrolmentBook {
     const isSame = users.some(({ value }) => value.depot === id && value.publicKey === publicKey);
     if (users.length > 0 && !isSame) return refuse('join-token-used');
     // What it has changed since, by another key for example, stays.
-    if (isSame) return ok(undefined);
+    if (isSame && this.#enrolled(id)) return ok(undefined);
     if (store.newest(JOIN_TOKEN_REVOKED, token)) return refuse('join-token-revoked');
     if (nowMs - made.timeMs > made.value.lifeMs) return refuse('join-token-expired');
     const isHere = made.value.site === undefined || made.value.site === site;
@@ -168,8 +168,10 @@ export class EnrolmentBook {
     const key = this.keyOf(id) ?? store.newest(DEPOT_OWNED, id)?.value.publicKey;
     if (key !== undefined && key !== publicKey && made.value.depot !== id)
       return refuse('depot-key-mismatch');
+    // First of all the token is used: one that nobody remembers as used would be good again and again.
+    if (!this.#facts.learn(JOIN_TOKEN_USED, token, { depot: id, publicKey }, nowMs))
+      return refuse('join-tokens-full');
     if (!this.#enrol(id, { publicKey, site, token }, nowMs)) return refuse('depot-registry-full');
-    this.#facts.learn(JOIN_TOKEN_USED, token, { depot: id, publicKey }, nowMs);
     this.#emit({ type: 'enrolment', what: 'joined', depot: id, token });
     await this.save();
     return ok(undefined);

@@ -1,0 +1,74 @@
+import { generateKeyPair } from '@longhaul/shared/service';
+import { expect, test } from 'vitest';
+import type { FactKind } from '../facts/fact.ts';
+import { Facts } from '../facts/facts.ts';
+import { EnrolmentBook } from './enrolment-book.ts';
+import { DEPOT_ENROLLED, DEPOT_OWNED, ENROLMENT_FACTS, JOIN_TOKEN_USED } from './enrolment-facts.ts';
+import { type EnrolmentStore, MemoryEnrolmentStore } from './enrolment-store.ts';
+
+const NOW_MS = 1_795_000_000_000;
+const HOUR_MS = 3_600_000;
+
+/** The book of one master, and what it has learned itself. */
+function openBook(source: string, store: EnrolmentStore = new MemoryEnrolmentStore(), epoch = 1) {
+  const facts = new Facts({ kinds: [...ENROLMENT_FACTS, DEPOT_OWNED], source, epoch });
+  const book = new EnrolmentBook({ facts, store, emit: () => {} });
+  book.load(NOW_MS);
+  /** Hears all that another one holds. */
+  const hear = (other: { readonly facts: Facts }) => {
+    for (const fact of other.facts.store.facts()) facts.store.take(fact, NOW_MS);
+  };
+  return { facts, book, hear };
+}
+type Opened = ReturnType<typeof openBook>;
+
+let made = 0;
+function newToken() {
+  made += 1;
+  return { id: String(made).padStart(16, '0'), publicKey: generateKeyPair().publicKey, lifeMs: HOUR_MS };
+}
+
+const newKey = () => generateKeyPair().publicKey;
+const codeOf = (result: Awaited<ReturnType<EnrolmentBook['join']>>) =>
+  result.ok ? undefined : result.error.code;
+
+async function join({ book }: Opened, depot: string, token: string, publicKey = newKey()) {
+  return codeOf(await book.join({ id: depot, publicKey, site: 'pe', token }, NOW_MS));
+}
+
+async function createToken({ book }: Opened, depot?: string): Promise<string> {
+  const token = { ...newToken(), ...(depot ? { depot } : {}) };
+  expect((await book.createToken(token, NOW_MS)).ok).toBe(true);
+  return token.id;
+}
+
+/** Other masters tell of so many things that there is no room for more. */
+function fill({ facts }: Opened, kind: FactKind<unknown>, keyChars: number): void {
+  const value = { depot: 'd0', publicKey: newKey(), site: 'pe', token: 'x'.repeat(16), generation: 1 };
+  for (let source = 0, sequence = 0; source < 60; source += 1) {
+    for (let isTaken = true; isTaken; ) {
+      sequence += 1;
+      const key = String(sequence).padStart(keyChars, 'x');
+      const stamp = { source: `other-${source}`, epoch: 1, sequence, timeMs: NOW_MS };
+      isTaken = facts.store.take({ kind: kind.name, key, ...stamp, value }, NOW_MS).ok;
+    }
+  }
+}
+
+test('a token that cannot be kept as used is refused, so that it makes no second depot', async () => {
+  const one = openBook('one');
+  const token = await createToken(one);
+  fill(one, JOIN_TOKEN_USED, 16);
+  expect(await join(one, 'd1', token)).toBe('join-tokens-full');
+  expect(await join(one, 'd2', token)).toBe('join-tokens-full');
+  expect([one.book.keyOf('d1'), one.book.keyOf('d2')]).toEqual([undefined, undefined]);
+});
+
+test('a depot for whose key there is no room is told so however often it asks, and its token is nobody else’s', async () => {
+  const one = openBook('one');
+  const [token, key] = [await createToken(one), newKey()];
+  fill(one, DEPOT_ENROLLED, 10);
+  expect(await join(one, 'd1', token, key)).toBe('depot-registry-full');
+  expect(await join(one, 'd1', token, key)).toBe('depot-registry-full');
+  expect(await join(one, 'd2', token)).toBe('join-token-used');
+});
