@@ -72,3 +72,30 @@ test('a depot for whose key there is no room is told so however often it asks, a
   expect(await join(one, 'd1', token, key)).toBe('depot-registry-full');
   expect(await join(one, 'd2', token)).toBe('join-token-used');
 });
+
+test('a revoked key’s owner who took another key at a master that did not know has no key at all', async () => {
+  const [one, two] = [openBook('one'), openBook('two')];
+  const [stolen, next] = [newKey(), newKey()];
+  expect(await join(one, 'd1', await createToken(one), stolen)).toBeUndefined();
+  two.hear(one);
+  await one.book.revokeKey('d1', stolen, NOW_MS);
+  expect((await two.book.renewKey('d1', next, NOW_MS)).ok).toBe(true);
+  one.hear(two);
+  two.hear(one);
+  expect([one.book.isRevoked(next), two.book.isRevoked(next)]).toEqual([true, true]);
+  expect(codeOf(await two.book.renewKey('d1', newKey(), NOW_MS))).toBe('depot-key-revoked');
+});
+
+test('a depot that has joined anew after that has the key of its new token, however often the thief took another', async () => {
+  const [one, two] = [openBook('one'), openBook('two')];
+  const [stolen, anew] = [newKey(), newKey()];
+  expect(await join(one, 'd1', await createToken(one), stolen)).toBeUndefined();
+  two.hear(one);
+  await one.book.revokeKey('d1', stolen, NOW_MS);
+  expect(await join(one, 'd1', await createToken(one, 'd1'), anew)).toBeUndefined();
+  for (let times = 0; times < 5; times += 1) await two.book.renewKey('d1', newKey(), NOW_MS);
+  one.hear(two);
+  two.hear(one);
+  expect([one.book.keyOf('d1'), two.book.keyOf('d1')]).toEqual([anew, anew]);
+  expect([one.book.isRevoked(anew), two.book.isRevoked(anew)]).toEqual([false, false]);
+});

@@ -48,6 +48,8 @@ export class EnrolmentBook {
   #saving: Promise<void> | undefined;
   /** Revoked keys by their age, until another one comes. */
   #revoked: readonly string[] | undefined;
+  /** Tokens of which a key was revoked: what a thief has made of it elsewhere, before masters there heard of it, is revoked, too. */
+  readonly #revokedTokens = new Set<string>();
 
   constructor({ facts, store, emit }: EnrolmentBookInit) {
     this.#facts = facts;
@@ -60,8 +62,12 @@ export class EnrolmentBook {
         () => void this.save().catch((error: unknown) => emit({ type: 'failed', error })),
       );
     }
-    facts.store.watch(DEPOT_KEY_REVOKED, () => {
+    facts.store.watch(DEPOT_KEY_REVOKED, (now) => {
       this.#revoked = undefined;
+      if (now?.value.token !== undefined) this.#revokeAllOf(now.value.token, now.value.depot);
+    });
+    facts.store.watch(DEPOT_ENROLLED, (now) => {
+      if (now && this.#revokedTokens.has(now.value.token)) this.#revokeAllOf(now.value.token, now.key);
     });
     facts.store.watch(JOIN_TOKEN_USED, (now) => this.#refuseBoth(now?.key));
   }
@@ -203,9 +209,11 @@ export class EnrolmentBook {
 
   #enrolled(depot: string): Fact<(typeof DEPOT_ENROLLED)['schema']['_output']> | undefined {
     const facts = this.#facts.store.all(DEPOT_ENROLLED, depot);
-    // By generation, not by time: clocks do not matter. Of two of one generation always the same.
+    const isRevoked = ({ value }: (typeof facts)[number]) => Number(this.isRevoked(value.publicKey));
+    // By generation, not by time: clocks do not matter. Of two of one generation always the same. A thief may have made many.
     return facts.toSorted(
       (one, other) =>
+        isRevoked(one) - isRevoked(other) ||
         other.value.generation - one.value.generation ||
         (one.value.publicKey < other.value.publicKey ? -1 : 1),
     )[0];
@@ -218,9 +226,18 @@ export class EnrolmentBook {
 
   #revoke(depot: string, publicKey: string, nowMs: number): boolean {
     if (this.isRevoked(publicKey)) return true;
-    if (!this.#facts.learn(DEPOT_KEY_REVOKED, publicKey, { depot }, nowMs)) return false;
+    const of = this.#facts.store.all(DEPOT_ENROLLED, depot).find(({ value }) => value.publicKey === publicKey);
+    const revoked = { depot, ...(of ? { token: of.value.token } : {}) };
+    if (!this.#facts.learn(DEPOT_KEY_REVOKED, publicKey, revoked, nowMs)) return false;
     this.#emit({ type: 'enrolment', what: 'revoked', depot });
     return true;
+  }
+
+  /** Revokes whatever keys a depot has had by a token. */
+  #revokeAllOf(token: string, depot: string): void {
+    this.#revokedTokens.add(token);
+    for (const { value, timeMs } of this.#facts.store.all(DEPOT_ENROLLED, depot))
+      if (value.token === token) this.#revoke(depot, value.publicKey, timeMs);
   }
 
   /** A token that two have used was copied: nobody can tell which of the two was meant, so neither stays. */
