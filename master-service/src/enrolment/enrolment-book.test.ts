@@ -1,9 +1,16 @@
+import { setImmediate as turn } from 'node:timers/promises';
 import { generateKeyPair } from '@longhaul/shared/service';
 import { expect, test } from 'vitest';
 import type { FactKind } from '../facts/fact.ts';
 import { Facts } from '../facts/facts.ts';
 import { EnrolmentBook } from './enrolment-book.ts';
-import { DEPOT_ENROLLED, DEPOT_OWNED, ENROLMENT_FACTS, JOIN_TOKEN_USED } from './enrolment-facts.ts';
+import {
+  DEPOT_ENROLLED,
+  DEPOT_OWNED,
+  ENROLMENT_FACTS,
+  JOIN_TOKEN,
+  JOIN_TOKEN_USED,
+} from './enrolment-facts.ts';
 import { type EnrolmentStore, MemoryEnrolmentStore } from './enrolment-store.ts';
 
 const NOW_MS = 1_795_000_000_000;
@@ -98,4 +105,25 @@ test('a depot that has joined anew after that has the key of its new token, howe
   two.hear(one);
   expect([one.book.keyOf('d1'), two.book.keyOf('d1')]).toEqual([anew, anew]);
   expect([one.book.isRevoked(anew), two.book.isRevoked(anew)]).toEqual([false, false]);
+});
+
+test('sixty masters with sixty depots that were all started again still let depots join', async () => {
+  const stores = Array.from({ length: 60 }, () => new MemoryEnrolmentStore());
+  const first = openBook('site-0', stores[0]);
+  for (let depot = 0; depot < 60; depot += 1)
+    expect(await join(first, `d${depot}`, await createToken(first))).toBeUndefined();
+  const earlier = stores.map((store, site) => (site === 0 ? first : openBook(`site-${site}`, store)));
+  for (const site of earlier.slice(1)) site.hear(first);
+  await turn();
+  const later = stores.map((store, site) => openBook(`site-${site}`, store, 2));
+  const [one, two] = later as [Opened, Opened];
+  for (const site of later) {
+    expect(site.book.keyOf('d59')).toBe(first.book.keyOf('d59'));
+    one.hear(site);
+  }
+  const key = newKey();
+  expect(await join(one, 'new', await createToken(one), key)).toBeUndefined();
+  two.hear(one);
+  expect(two.book.keyOf('new')).toBe(key);
+  expect(one.facts.store.counts()).toMatchObject({ [DEPOT_ENROLLED.name]: 61, [JOIN_TOKEN.name]: 61 });
 });

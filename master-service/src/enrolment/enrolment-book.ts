@@ -1,6 +1,6 @@
 import { type JoinRequest, ok, type Result, refuse } from '@longhaul/shared';
 import type { EmitEvent } from '../events.ts';
-import type { Fact, FactKind } from '../facts/fact.ts';
+import type { Fact } from '../facts/fact.ts';
 import type { Facts } from '../facts/facts.ts';
 import {
   DEPOT_ENROLLED,
@@ -74,9 +74,13 @@ export class EnrolmentBook {
 
   /** Reads what earlier runs have kept. Throws `config-invalid` where that is damaged. */
   load(nowMs: number): void {
-    for (const { kind: name, key, timeMs, value } of this.#store.load()) {
-      const kind = ENROLMENT_FACTS.find((one) => one.name === name);
-      if (kind && !this.#facts.own(kind, key)) this.#facts.learn(kind, key, value, nowMs, timeMs);
+    const { store, source } = this.#facts;
+    for (const fact of this.#store.load()) {
+      const kind = ENROLMENT_FACTS.find(({ name }) => name === fact.kind);
+      const { key, value, timeMs } = fact;
+      // What another one has told stays what that one has told: if each master said all again, there would soon be no room for it.
+      if (fact.source !== source) store.take(fact, nowMs);
+      else if (kind && !this.#facts.own(kind, key)) this.#facts.learn(kind, key, value, nowMs, timeMs);
     }
   }
 
@@ -226,7 +230,9 @@ export class EnrolmentBook {
 
   #revoke(depot: string, publicKey: string, nowMs: number): boolean {
     if (this.isRevoked(publicKey)) return true;
-    const of = this.#facts.store.all(DEPOT_ENROLLED, depot).find(({ value }) => value.publicKey === publicKey);
+    const of = this.#facts.store
+      .all(DEPOT_ENROLLED, depot)
+      .find(({ value }) => value.publicKey === publicKey);
     const revoked = { depot, ...(of ? { token: of.value.token } : {}) };
     if (!this.#facts.learn(DEPOT_KEY_REVOKED, publicKey, revoked, nowMs)) return false;
     this.#emit({ type: 'enrolment', what: 'revoked', depot });
@@ -253,16 +259,11 @@ export class EnrolmentBook {
 
   #kept(): KeptEnrolment[] {
     const { store } = this.#facts;
-    const keep = (kind: FactKind<unknown>, facts: readonly Fact[]) =>
-      facts.map(({ key, timeMs, value }) => ({ kind: kind.name, key, timeMs, value }));
     return ENROLMENT_FACTS.flatMap((kind) => {
       const ids = new Set(store.held(kind).map(({ key }) => key));
       const newest = (key: string) =>
         kind === DEPOT_ENROLLED ? this.#enrolled(key) : store.newest(kind, key);
-      return keep(
-        kind,
-        [...ids].flatMap((key) => newest(key) ?? []),
-      );
+      return [...ids].flatMap((key) => newest(key) ?? []);
     });
   }
 }
