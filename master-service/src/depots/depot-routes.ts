@@ -170,8 +170,8 @@ export function depotRoutes({
       const text = Buffer.from(newKeyText(id, before, publicKey));
       const isOwned = verifierFor(publicKey)?.(text, Buffer.from(signature, 'base64url')) ?? false;
       if (!isOwned) throw new LonghaulError('depot-signature-wrong', { detail: 'of the new key' });
-      unwrap(await enrolment.renewKey(id, publicKey, now()));
     }
+    unwrap(await enrolment.renewKey(id, publicKey, now()));
     answer(response, sent, { id, publicKey });
   });
 

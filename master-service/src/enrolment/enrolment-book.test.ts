@@ -127,3 +127,27 @@ test('sixty masters with sixty depots that were all started again still let depo
   expect(two.book.keyOf('new')).toBe(key);
   expect(one.facts.store.counts()).toMatchObject({ [DEPOT_ENROLLED.name]: 61, [JOIN_TOKEN.name]: 61 });
 });
+
+test('a depot that asks again after its key could not be written down is told so, until it is', async () => {
+  const kept = new MemoryEnrolmentStore();
+  let isBroken = false;
+  const one = openBook('one', {
+    load: () => kept.load(),
+    save: async (facts) => {
+      if (isBroken) throw new Error('the disk is full');
+      await kept.save(facts);
+    },
+  });
+  const [token, key, next] = [await createToken(one), newKey(), newKey()];
+  isBroken = true;
+  await expect(join(one, 'd1', token, key)).rejects.toThrow('the disk is full');
+  await expect(join(one, 'd1', token, key)).rejects.toThrow('the disk is full');
+  isBroken = false;
+  expect(await join(one, 'd1', token, key)).toBeUndefined();
+  expect(openBook('one', kept, 2).book.keyOf('d1')).toBe(key);
+  isBroken = true;
+  await expect(one.book.renewKey('d1', next, NOW_MS)).rejects.toThrow('the disk is full');
+  isBroken = false;
+  expect((await one.book.renewKey('d1', next, NOW_MS)).ok).toBe(true);
+  expect(openBook('one', kept, 3).book.keyOf('d1')).toBe(next);
+});

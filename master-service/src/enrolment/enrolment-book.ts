@@ -46,6 +46,8 @@ export class EnrolmentBook {
   readonly #store: EnrolmentStore;
   readonly #emit: EmitEvent;
   #saving: Promise<void> | undefined;
+  /** The last write, done or not. */
+  #saved: Promise<void> = Promise.resolve();
   /** Revoked keys by their age, until another one comes. */
   #revoked: readonly string[] | undefined;
   /** Tokens of which a key was revoked: what a thief has made of it elsewhere, before masters there heard of it, is revoked, too. */
@@ -169,7 +171,7 @@ export class EnrolmentBook {
     const isSame = users.some(({ value }) => value.depot === id && value.publicKey === publicKey);
     if (users.length > 0 && !isSame) return refuse('join-token-used');
     // What it has changed since, by another key for example, stays.
-    if (isSame && this.#enrolled(id)) return ok(undefined);
+    if (isSame && this.#enrolled(id)) return this.#okWhenSaved();
     if (store.newest(JOIN_TOKEN_REVOKED, token)) return refuse('join-token-revoked');
     if (nowMs - made.timeMs > made.value.lifeMs) return refuse('join-token-expired');
     const isHere = made.value.site === undefined || made.value.site === site;
@@ -187,13 +189,13 @@ export class EnrolmentBook {
     return ok(undefined);
   }
 
-  /** Takes another key of a depot that has joined; `depot-not-joined`, `depot-key-revoked`, `depot-registry-full`. */
+  /** Takes another key of a depot that has joined, which may ask again; `depot-not-joined`, `depot-key-revoked`, `depot-registry-full`. */
   async renewKey(id: string, publicKey: string, nowMs: number): Promise<Result<void>> {
     const before = this.#enrolled(id);
     if (!before) return refuse('depot-not-joined');
     if (this.isRevoked(publicKey) || this.isRevoked(before.value.publicKey))
       return refuse('depot-key-revoked');
-    if (before.value.publicKey === publicKey) return ok(undefined);
+    if (before.value.publicKey === publicKey) return this.#okWhenSaved();
     const { site, token } = before.value;
     if (!this.#enrol(id, { publicKey, site, token }, nowMs)) return refuse('depot-registry-full');
     this.#emit({ type: 'enrolment', what: 'key-renewed', depot: id });
@@ -208,7 +210,14 @@ export class EnrolmentBook {
       this.#saving = undefined;
       return this.#store.save(this.#kept());
     });
+    this.#saved = this.#saving;
     return this.#saving;
+  }
+
+  /** Who asks again may do so because what he asked for could not be written down: then that is tried again. */
+  async #okWhenSaved(): Promise<Result<void>> {
+    await this.#saved.catch(() => this.save());
+    return ok(undefined);
   }
 
   #enrolled(depot: string): Fact<(typeof DEPOT_ENROLLED)['schema']['_output']> | undefined {
