@@ -45,7 +45,7 @@ async function join({ book }: Opened, depot: string, token: string, publicKey = 
 
 async function createToken({ book }: Opened, depot?: string): Promise<string> {
   const token = { ...newToken(), ...(depot ? { depot } : {}) };
-  expect((await book.createToken(token, NOW_MS)).ok).toBe(true);
+  expect((await book.tokens.create(token, NOW_MS)).ok).toBe(true);
   return token.id;
 }
 

@@ -12,27 +12,7 @@ import {
   JOIN_TOKEN_USED,
 } from './enrolment-facts.ts';
 import type { EnrolmentStore, KeptEnrolment } from './enrolment-store.ts';
-
-/** What a token is good for; the public half of it. */
-export interface NewToken {
-  readonly id: string;
-  readonly publicKey: string;
-  readonly site?: string | undefined;
-  readonly depot?: string | undefined;
-  readonly lifeMs: number;
-}
-
-/** One token as operators see it. */
-export interface ListedToken {
-  readonly id: string;
-  readonly site?: string | undefined;
-  readonly depot?: string | undefined;
-  readonly state: 'open' | 'used' | 'expired' | 'revoked';
-  /** Until when it can be used, ISO 8601. */
-  readonly until: string;
-  /** Who has joined with it. */
-  readonly usedBy?: string;
-}
+import { JoinTokens } from './join-tokens.ts';
 
 interface EnrolmentBookInit {
   readonly facts: Facts;
@@ -42,6 +22,7 @@ interface EnrolmentBookInit {
 
 /** Who may be a depot: tokens to join with, the keys of depots that have joined, and keys that were revoked; a replica of facts. */
 export class EnrolmentBook {
+  readonly tokens: JoinTokens;
   readonly #facts: Facts;
   readonly #store: EnrolmentStore;
   readonly #emit: EmitEvent;
@@ -57,6 +38,7 @@ export class EnrolmentBook {
     this.#facts = facts;
     this.#store = store;
     this.#emit = emit;
+    this.tokens = new JoinTokens({ facts, emit, save: () => this.save() });
     for (const kind of ENROLMENT_FACTS) {
       // What others tell is kept as well: a master that starts alone must not trust again what was revoked.
       facts.store.watch(
@@ -108,53 +90,11 @@ export class EnrolmentBook {
     return this.#revoked.slice(-most);
   }
 
-  /** Takes in a new token; `join-tokens-full`. */
-  async createToken({ id, ...token }: NewToken, nowMs: number): Promise<Result<void>> {
-    if (!this.#facts.learn(JOIN_TOKEN, id, token, nowMs)) return refuse('join-tokens-full');
-    this.#emit({ type: 'enrolment', what: 'token-created', token: id });
-    await this.save();
-    return ok(undefined);
-  }
-
-  /** All tokens that are remembered, the newest first. */
-  tokens(nowMs: number): ListedToken[] {
-    const byId = new Map(this.#facts.store.held(JOIN_TOKEN).map((fact) => [fact.key, fact]));
-    return [...byId.values()]
-      .toSorted((one, other) => other.timeMs - one.timeMs)
-      .map(({ key: id, timeMs, value: { site, depot, lifeMs } }) => {
-        const usedBy = this.#facts.store.newest(JOIN_TOKEN_USED, id)?.value.depot;
-        const isRevoked = this.#facts.store.newest(JOIN_TOKEN_REVOKED, id) !== undefined;
-        const isOver = nowMs - timeMs > lifeMs;
-        return {
-          id,
-          ...(site === undefined ? {} : { site }),
-          ...(depot === undefined ? {} : { depot }),
-          state: usedBy === undefined ? (isRevoked ? 'revoked' : isOver ? 'expired' : 'open') : 'used',
-          until: new Date(timeMs + lifeMs).toISOString(),
-          ...(usedBy === undefined ? {} : { usedBy }),
-        };
-      });
-  }
-
-  /** Takes a token back, so that nobody joins with it any more; `join-token-unknown`. Who has joined stays. */
-  async revokeToken(id: string, nowMs: number): Promise<Result<void>> {
-    if (!this.#facts.store.newest(JOIN_TOKEN, id)) return refuse('join-token-unknown');
-    if (!this.#facts.learn(JOIN_TOKEN_REVOKED, id, {}, nowMs)) return refuse('join-tokens-full');
-    this.#emit({ type: 'enrolment', what: 'token-revoked', token: id });
-    await this.save();
-    return ok(undefined);
-  }
-
   /** Revokes a depot's key for ever, at all masters and depots; `join-tokens-full`. */
   async revokeKey(depot: string, publicKey: string, nowMs: number): Promise<Result<void>> {
     if (!this.#revoke(depot, publicKey, nowMs)) return refuse('join-tokens-full');
     await this.save();
     return ok(undefined);
-  }
-
-  /** The key that signs requests to join with a token; `undefined` where nobody knows the token. */
-  tokenKey(id: string): string | undefined {
-    return this.#facts.store.newest(JOIN_TOKEN, id)?.value.publicKey;
   }
 
   /**
