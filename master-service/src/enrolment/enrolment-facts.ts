@@ -91,7 +91,11 @@ export const DEPOT_KEY_REVOKED = {
   lifeMs: Number.POSITIVE_INFINITY,
   isKept: false,
   name: 'depot-key-revoked',
-  schema: z.looseObject({ depot }),
+  schema: z.looseObject({
+    depot,
+    /** The token that it had joined with; left out where it had not. Keys that came after it by the same token are revoked, too. */
+    token: z.string().regex(JOIN_TOKEN_ID).optional(),
+  }),
 } satisfies FactKind<unknown>;
 
 export const ENROLMENT_FACTS: readonly FactKind<unknown>[] = [
