@@ -56,15 +56,22 @@ type Tool = keyof typeof TOOLS;
 
 /** Five seconds for a file. */
 const RATE = 2_000;
+/** It does not end before the site does. */
+const SLOW_RATE = 300;
 
 let files = 0;
-function download(tool: Tool, { via }: { readonly via?: SiteName } = {}): Download {
+function download(
+  tool: Tool,
+  {
+    via,
+    file,
+    rate = RATE,
+  }: { readonly via?: SiteName; readonly file?: string; readonly rate?: number } = {},
+): Download {
   const { network, certificates, urlOf } = stage;
   files += 1;
-  const to = join(network.folder, `${tool}-${files}.bin`);
-  const command = TOOLS[tool]({ url: urlOf(SIZE, via), file: to, ca: certificates.caFile, rate: RATE }).split(
-    ' ',
-  );
+  const to = file ?? join(network.folder, `${tool}-${files}.bin`);
+  const command = TOOLS[tool]({ url: urlOf(SIZE, via), file: to, ca: certificates.caFile, rate }).split(' ');
   return { child: network.spawn('client', command, ['ignore', 'ignore', 'inherit']), file: to };
 }
 
@@ -133,11 +140,23 @@ describe.skipIf(obstacle !== undefined)(
       await answerOf('rj');
     });
 
-    test('are the next site when a site falls silent, and what goes over other depots goes on', async () => {
+    test('are the next site when a site falls silent; what goes over other depots goes on, and the rest of a file is had there', async () => {
       const over = await begun(download('curl', { via: 'pe' }));
+      const lost = await begun(
+        download('wget', { via: 'rj', rate: SLOW_RATE }),
+        download('aria2c', { via: 'rj', rate: SLOW_RATE }),
+      );
       stage.silence('rj');
       await answerOf('pe');
       for (const one of over) await expectWhole(one);
+      // aria2c may end well by itself: it knows the other addresses of the answer (`Link: rel=duplicate`).
+      for (const one of lost) await exitCode(one);
+      const [wget, aria2c] = lost;
+      await expectWhole(download('wget', withFile(wget)));
+      await expectWhole(download('aria2c', withFile(aria2c)));
+      await expect
+        .poll(() => stage.depotsAt('pe'), { timeout: SOON_MS })
+        .toMatchObject({ pe: 'up', am: 'up' });
     });
 
     test('are the third site, which runs ExaBGP, while the first is silent and the second drains', async () => {
@@ -152,3 +171,7 @@ describe.skipIf(obstacle !== undefined)(
     });
   },
 );
+
+function withFile(begunBefore: Download | undefined): { readonly file?: string } {
+  return begunBefore ? { file: begunBefore.file } : {};
+}
