@@ -66,6 +66,8 @@ const OF_ALL_TESTS: readonly Requirement[] = [
   tool('aria2c', 'aria2'),
   tool('ip', 'iproute2'),
   tool('sysctl', 'procps'),
+  tool('bird', 'bird2'),
+  tool('exabgp'),
 ];
 
 /** Without it a machine that has no fonts at all shows pages without text. */
