@@ -5,6 +5,8 @@ import type { Topology } from '../network/topology.ts';
 
 /** The address of all masters in docs/examples/anycast. */
 export const MASTERS_ADDRESS = '192.0.2.1';
+/** The one name of all masters, in docs/operators.md. */
+export const MASTERS_NAME = 'get.example';
 
 /** The sites in the order in which the client's router prefers them. Ends of the cables: the router's, the site's. */
 export const SITES = {

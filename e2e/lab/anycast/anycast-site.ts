@@ -8,7 +8,8 @@ import { inNetwork } from '../hosts/network-placement.ts';
 import type { CertificateFiles } from '../hosts/scenario-certificates.ts';
 import type { Network } from '../network/network.ts';
 import { requireProgram } from '../programs.ts';
-import { MASTERS_ADDRESS, SITE_NAMES, SITES, type SiteName } from './anycast-network.ts';
+import { LabRefusal } from '../refusal.ts';
+import { MASTERS_ADDRESS, MASTERS_NAME, SITE_NAMES, SITES, type SiteName } from './anycast-network.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..', '..');
 const EXAMPLES = join(ROOT, 'docs', 'examples', 'anycast');
@@ -70,7 +71,13 @@ cluster {
 }
 `,
   );
-  spawnLogged(spec, folder, [findNatsServer() ?? 'nats-server', '-c', file]);
+  const natsServer = findNatsServer();
+  if (natsServer === undefined)
+    throw new LabRefusal(
+      'lab-needs-program',
+      'nats-server is not there: run `npm run test:unit` once, which builds it.',
+    );
+  spawnLogged(spec, folder, [natsServer, '-c', file]);
 }
 
 /** Puts a site's own values into a file of the examples. */
@@ -131,7 +138,8 @@ export async function startAnycastSite(spec: AnycastSiteSpec): Promise<AnycastSi
     allow: [{ network: `${originAddress}/32`, ports: [80] }],
     overlayNetworks: SITE_NAMES.map((site) => `${network.addressOf(site)}/32`),
   };
-  const everywhere = { metricsNetworks: ['0.0.0.0/0'], stateDir: masterState, tls, addresses };
+  const names = { [MASTERS_NAME]: [MASTERS_ADDRESS] };
+  const everywhere = { metricsNetworks: ['0.0.0.0/0'], stateDir: masterState, tls, addresses, names };
   const ends = [
     { between: ['client', 'origin'], rttMs: 200, lossRate: 0.01, rateBps: 1e9 },
     ...SITE_NAMES.flatMap((site, index) => [
@@ -147,7 +155,7 @@ export async function startAnycastSite(spec: AnycastSiteSpec): Promise<AnycastSi
       {
         ...everywhere,
         listen: { host: '0.0.0.0', port: 443 },
-        publicUrl: `https://${MASTERS_ADDRESS}`,
+        publicUrl: `https://${MASTERS_NAME}`,
         origins: [`${originAddress}:80`],
         depots: { heartbeatSeconds: 1 },
         planner: { allowVia: true, explore: { share: 0 } },
@@ -170,7 +178,7 @@ export async function startAnycastSite(spec: AnycastSiteSpec): Promise<AnycastSi
       id: name,
       listen: { host: network.addressOf(name), port: DEPOT_PORT },
       master: {
-        url: `https://${MASTERS_ADDRESS}`,
+        url: `https://${MASTERS_NAME}`,
         enrolmentSecretFile: join(masterState, 'enrolment-secret'),
         heartbeatSeconds: 1,
       },

@@ -1,31 +1,36 @@
 import { randomBytes } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { startProgram } from '../../overlay/service-process.ts';
 import { inNetwork } from '../hosts/network-placement.ts';
-import { type CertificateFiles, writeCertificates } from '../hosts/scenario-certificates.ts';
+import type { Network } from '../network/network.ts';
+import { type AnycastCertificates, writeAnycastCertificates } from './anycast-certificates.ts';
 import {
   type AnycastNetwork,
   MASTERS_ADDRESS,
+  MASTERS_NAME,
   SITE_NAMES,
   type SiteName,
   startAnycastNetwork,
 } from './anycast-network.ts';
 import { type AnycastSite, startAnycastSite, startRouter } from './anycast-site.ts';
-import { type Prober, startProber } from './probe.ts';
+import { type ClientSpawn, type Prober, startProber } from './probe.ts';
 
 const ORIGIN_PROGRAM = join(import.meta.dirname, '..', 'hosts', 'origin-main.ts');
 /** Processes come up one after the other on a busy machine. */
 const UP_MS = 120_000;
 const LOOK_MS = 200;
 
-export const MASTERS_URL = `https://${MASTERS_ADDRESS}`;
+export const MASTERS_URL = `https://${MASTERS_NAME}`;
 
 /** Three sites behind one address, a client that asks all the time, and an origin. */
 export interface AnycastStage extends AnycastNetwork {
-  readonly certificates: CertificateFiles;
+  readonly certificates: AnycastCertificates;
   readonly sites: Readonly<Record<SiteName, AnycastSite>>;
   readonly prober: Prober;
+  /** Starts a program at the client, which finds the masters under their name. */
+  readonly atClient: ClientSpawn;
   /** The origin's file of this size, by way of the masters; over a site's depot, or as they plan. */
   readonly urlOf: (sizeBytes: number, via?: SiteName) => string;
   /** The states of the depots as the master of a site tells them. */
@@ -56,12 +61,7 @@ async function furnish(
   { sizesBytes, probeEveryMs, bfdMs }: AnycastStageSpec,
 ): Promise<AnycastStage> {
   const { network } = anycast;
-  const siteAddresses = SITE_NAMES.map((site) => network.addressOf(site));
-  const certificates = await writeCertificates(network.folder, [
-    MASTERS_ADDRESS,
-    '127.0.0.1',
-    ...siteAddresses,
-  ]);
+  const certificates = await writeAnycastCertificates(network);
   const originAddress = network.addressOf('origin');
   const prepared = sizesBytes.flatMap((size) => ['--prepare', String(size)]);
   const { launchAt, getText } = inNetwork(network, (site) => site);
@@ -72,7 +72,16 @@ async function furnish(
   const started: AnycastSite[] = [];
   // One after the other: all at once take longer than each is waited for, where the machine is busy.
   for (const name of SITE_NAMES)
-    started.push(await startAnycastSite({ name, network, certificates, originAddress, secret, bfdMs }));
+    started.push(
+      await startAnycastSite({
+        name,
+        network,
+        certificates: certificates.of(name),
+        originAddress,
+        secret,
+        bfdMs,
+      }),
+    );
   const sites = Object.fromEntries(started.map((site) => [site.name, site])) as Record<SiteName, AnycastSite>;
   for (const site of started) site.announce();
   const depotsAt = async (site: SiteName) => {
@@ -81,7 +90,8 @@ async function furnish(
     return Object.fromEntries(depots.map(({ id, state }) => [id, state]));
   };
   for (const site of SITE_NAMES) await untilAllUp(site, depotsAt);
-  const prober = startProber(network, MASTERS_URL, certificates.caFile, probeEveryMs);
+  const atClient = clientOf(network);
+  const prober = startProber(atClient, MASTERS_URL, certificates.caFile, probeEveryMs);
   await prober.answerOf('rj', Date.now(), UP_MS);
   return {
     ...anycast,
@@ -90,9 +100,18 @@ async function furnish(
     prober,
     urlOf: (sizeBytes, via) =>
       `${MASTERS_URL}/get/${via ? `~via=${via}/` : ''}http/${originAddress}/${sizeBytes}/file.bin`,
+    atClient,
     depotsAt,
     close: () => network.close(),
   };
+}
+
+/** The client's own names, as DNS would tell them: in mounts that only what is started so sees. */
+function clientOf(network: Network): ClientSpawn {
+  const hosts = join(network.folder, 'hosts');
+  writeFileSync(hosts, `127.0.0.1 localhost\n${MASTERS_ADDRESS} ${MASTERS_NAME}\n`);
+  const inside = 'mount --bind "$0" /etc/hosts && exec "$@"';
+  return (command, stdio) => network.spawn('client', ['sh', '-c', inside, hosts, ...command], stdio);
 }
 
 async function untilAllUp(site: SiteName, depotsAt: AnycastStage['depotsAt']): Promise<void> {

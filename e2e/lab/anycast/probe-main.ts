@@ -5,10 +5,7 @@
 import { readFileSync } from 'node:fs';
 import { Agent, get } from 'node:https';
 import { parseArgs } from 'node:util';
-import type { Probe } from './probe.ts';
-
-/** Whoever has not answered by then is not going to. */
-const ANSWER_MS = 5_000;
+import { ANSWER_MS, type Probe } from './probe.ts';
 
 const { values } = parseArgs({
   options: { url: { type: 'string' }, ca: { type: 'string' }, every: { type: 'string', default: '20' } },

@@ -1,7 +1,12 @@
+import type { ChildProcess, StdioOptions } from 'node:child_process';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Network } from '../network/network.ts';
 
+/** Starts a program at the client. */
+export type ClientSpawn = (command: readonly string[], stdio: StdioOptions) => ChildProcess;
+
+/** Whoever has not answered a question by then is not going to. */
+export const ANSWER_MS = 5_000;
 /** Between two looks at what has been answered. */
 const LOOK_MS = 20;
 
@@ -22,14 +27,10 @@ export interface Prober {
 }
 
 /** Has the client ask the masters' one address all the time. */
-export function startProber(network: Network, url: string, caFile: string, everyMs: number): Prober {
+export function startProber(atClient: ClientSpawn, url: string, caFile: string, everyMs: number): Prober {
   const program = join(import.meta.dirname, 'probe-main.ts');
   const options = ['--url', `${url}/v1/status`, '--ca', caFile, '--every', String(everyMs)];
-  const child = network.spawn(
-    'client',
-    [process.execPath, program, ...options],
-    ['ignore', 'ignore', 'inherit', 'ipc'],
-  );
+  const child = atClient([process.execPath, program, ...options], ['ignore', 'ignore', 'inherit', 'ipc']);
   const probes: Probe[] = [];
   child.on('message', (probe) => probes.push(probe as Probe));
   return {

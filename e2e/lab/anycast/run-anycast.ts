@@ -6,12 +6,15 @@ import type { LineFile } from '../results/result-file.ts';
 import { type AnycastEvent, type AnycastLine, EVENT_NAMES } from './anycast-line.ts';
 import { EXAMPLE_BFD_MS, isRunning } from './anycast-site.ts';
 import { type AnycastStage, startAnycastStage } from './anycast-stage.ts';
+import { ANSWER_MS } from './probe.ts';
 
 /** Between two questions of the client. */
 const PROBE_MS = 10;
 /** A route that has come back rests before the next event; the state after it is looked at as long. */
 const SETTLE_MS = 2_000;
 const SWITCH_WITHIN_MS = 30_000;
+/** A client on a busy machine tells of an end so much later. */
+const LATE_MS = 1_000;
 const BACK_WITHIN_MS = 120_000;
 /** More than enough to keep one process busy all the time. */
 const LOAD_CONNECTIONS = '64';
@@ -64,11 +67,15 @@ async function happen(
   const next = await prober.answerOf('pe', atMs, SWITCH_WITHIN_MS);
   await delay(SETTLE_MS);
   if (event === 'drain') while (isRunning(pid)) await delay(100);
-  const failed = prober.probes.slice(asked).filter(({ failure }) => failure !== undefined);
   const endedAtMs = Date.now();
   if (event === 'silence') stage.heal('rj');
   else await sites.rj.restartMaster();
   const back = await prober.answerOf('rj', endedAtMs, BACK_WITHIN_MS);
+  // What was asked until then has come to an end by now, well or not.
+  await delay(Math.max(0, endedAtMs + ANSWER_MS + LATE_MS - Date.now()));
+  const failed = prober.probes
+    .slice(asked)
+    .filter(({ failure, startedAtMs }) => failure !== undefined && startedAtMs < endedAtMs);
   return {
     kind: 'event',
     event,
@@ -89,7 +96,7 @@ async function load(stage: AnycastStage, seconds: number): Promise<Extract<Anyca
   const program = join(import.meta.dirname, 'load-main.ts');
   const options = ['--url', stage.urlOf(MIB), '--ca', certificates.caFile, '--connections', LOAD_CONNECTIONS];
   const command = [process.execPath, program, ...options];
-  const child = network.spawn('client', command, ['ignore', 'ignore', 'inherit', 'ipc']);
+  const child = stage.atClient(command, ['ignore', 'ignore', 'inherit', 'ipc']);
   let redirects = 0;
   child.on('message', (count) => {
     redirects = Number(count);
