@@ -8,6 +8,9 @@ export const MASTERS_ADDRESS = '192.0.2.1';
 /** The one name of all masters, in docs/operators.md. */
 export const MASTERS_NAME = 'get.example';
 
+/** Where the origin sends as fast as it can, and where more slowly. */
+export const ORIGIN_PORTS = { fast: 80, paced: 8080 } as const;
+
 /** The sites in the order in which the client's router prefers them. Ends of the cables: the router's, the site's. */
 export const SITES = {
   rj: { cable: ['198.51.100.1', '198.51.100.2'], engine: 'bird', as: 65001 },

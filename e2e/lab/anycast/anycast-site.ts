@@ -9,7 +9,14 @@ import type { CertificateFiles } from '../hosts/scenario-certificates.ts';
 import type { Network } from '../network/network.ts';
 import { requireProgram } from '../programs.ts';
 import { LabRefusal } from '../refusal.ts';
-import { MASTERS_ADDRESS, MASTERS_NAME, SITE_NAMES, SITES, type SiteName } from './anycast-network.ts';
+import {
+  MASTERS_ADDRESS,
+  MASTERS_NAME,
+  ORIGIN_PORTS,
+  SITE_NAMES,
+  SITES,
+  type SiteName,
+} from './anycast-network.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..', '..');
 const EXAMPLES = join(ROOT, 'docs', 'examples', 'anycast');
@@ -135,7 +142,7 @@ export async function startAnycastSite(spec: AnycastSiteSpec): Promise<AnycastSi
   const { launchAt } = inNetwork(network, () => name);
   const tls = { certFile: certificates.certFile, keyFile: certificates.keyFile };
   const addresses = {
-    allow: [{ network: `${originAddress}/32`, ports: [80] }],
+    allow: [{ network: `${originAddress}/32`, ports: Object.values(ORIGIN_PORTS) }],
     overlayNetworks: SITE_NAMES.map((site) => `${network.addressOf(site)}/32`),
   };
   const names = { [MASTERS_NAME]: [MASTERS_ADDRESS] };
@@ -156,7 +163,7 @@ export async function startAnycastSite(spec: AnycastSiteSpec): Promise<AnycastSi
         ...everywhere,
         listen: { host: '0.0.0.0', port: 443 },
         publicUrl: `https://${MASTERS_NAME}`,
-        origins: [`${originAddress}:80`],
+        origins: Object.values(ORIGIN_PORTS).map((port) => `${originAddress}:${port}`),
         depots: { heartbeatSeconds: 1 },
         planner: { allowVia: true, explore: { share: 0 } },
         links: ends.map((link) => ({ ...link, fixed: true })),

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { sumMetric } from '../../overlay/overlay.ts';
 import { startProgram } from '../../overlay/service-process.ts';
 import { inNetwork } from '../hosts/network-placement.ts';
 import type { Network } from '../network/network.ts';
@@ -10,6 +11,7 @@ import {
   type AnycastNetwork,
   MASTERS_ADDRESS,
   MASTERS_NAME,
+  ORIGIN_PORTS,
   SITE_NAMES,
   type SiteName,
   startAnycastNetwork,
@@ -18,6 +20,8 @@ import { type AnycastSite, startAnycastSite, startRouter } from './anycast-site.
 import { type ClientSpawn, type Prober, startProber } from './probe.ts';
 
 const ORIGIN_PROGRAM = join(import.meta.dirname, '..', 'hosts', 'origin-main.ts');
+/** Twenty seconds for 10 MB: whatever happens to the nearest site then happens while it still comes. */
+const PACED_BPS = 4e6;
 /** Processes come up one after the other on a busy machine. */
 const UP_MS = 120_000;
 const LOOK_MS = 200;
@@ -33,6 +37,10 @@ export interface AnycastStage extends AnycastNetwork {
   readonly atClient: ClientSpawn;
   /** The origin's file of this size, by way of the masters; over a site's depot, or as they plan. */
   readonly urlOf: (sizeBytes: number, via?: SiteName) => string;
+  /** The same file at the origin itself, which sends it slowly, but as fast as it can to the other sites than the nearest. */
+  readonly pacedUrlOf: (sizeBytes: number) => string;
+  /** The bytes of files that the depot of a site has sent to clients. */
+  readonly sentBy: (site: SiteName) => Promise<number>;
   /** The states of the depots as the master of a site tells them. */
   readonly depotsAt: (site: SiteName) => Promise<Readonly<Record<string, string>>>;
   readonly close: () => Promise<void>;
@@ -65,8 +73,15 @@ async function furnish(
   const originAddress = network.addressOf('origin');
   const prepared = sizesBytes.flatMap((size) => ['--prepare', String(size)]);
   const { launchAt, getText } = inNetwork(network, (site) => site);
-  const originCommand = [ORIGIN_PROGRAM, '--host', originAddress, '--port', '80', ...prepared] as const;
-  await startProgram([...originCommand], network.folder, 'origin', launchAt('origin'));
+  for (const [pace, port] of Object.entries(ORIGIN_PORTS)) {
+    const options = ['--host', originAddress, '--port', String(port), ...prepared];
+    if (pace === 'paced') {
+      const others = SITE_NAMES.filter((site) => site !== 'rj');
+      options.push('--rate', String(PACED_BPS));
+      options.push(...others.flatMap((site) => ['--full-rate-to', network.addressOf(site)]));
+    }
+    await startProgram([ORIGIN_PROGRAM, ...options], network.folder, `origin-${pace}`, launchAt('origin'));
+  }
   await startRouter(network, bfdMs);
   const secret = randomBytes(32).toString('base64url');
   const started: AnycastSite[] = [];
@@ -100,6 +115,13 @@ async function furnish(
     prober,
     urlOf: (sizeBytes, via) =>
       `${MASTERS_URL}/get/${via ? `~via=${via}/` : ''}http/${originAddress}/${sizeBytes}/file.bin`,
+    pacedUrlOf: (sizeBytes) => `http://${originAddress}:${ORIGIN_PORTS.paced}/${sizeBytes}/file.bin`,
+    sentBy: async (site) =>
+      sumMetric(
+        await getText(site, `${sites[site].depot.url}/metrics`),
+        'longhaul_depot_body_bytes_total',
+        {},
+      ),
     atClient,
     depotsAt,
     close: () => network.close(),

@@ -4,10 +4,12 @@ import { readFileSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { KIB, MIB } from '@longhaul/shared';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { findBrowser } from '../../browsers/find-browsers.ts';
 import { findNatsServer } from '../../programs/nats-server.ts';
 import type { SiteName } from '../anycast/anycast-network.ts';
 import { isRunning } from '../anycast/anycast-site.ts';
 import { type AnycastStage, startAnycastStage } from '../anycast/anycast-stage.ts';
+import { startClientBrowser } from '../anycast/client-browser.ts';
 import { originBytes } from '../hosts/origin-content.ts';
 import { closeAllNetworks } from '../network/start-network.ts';
 import { hasProgram } from '../programs.ts';
@@ -21,8 +23,12 @@ const CASE_MS = 300_000;
 /** BFD at the examples' 50 ms finds faults where a busy machine stands still for a moment. */
 const BFD_MS = 500;
 
+const BROWSERS = ['chromium', 'firefox'] as const;
 const programs = ['bird', 'exabgp', 'wget', 'aria2c'] as const;
-const missing = programs.filter((program) => !hasProgram(program));
+const missing = [
+  ...programs.filter((program) => !hasProgram(program)),
+  ...BROWSERS.filter((kind) => findBrowser(kind) === undefined),
+];
 const lacking =
   (missing.length > 0 ? `there is no ${missing.join(' and ')}` : undefined) ??
   (findNatsServer() === undefined ? 'there is no nats-server' : undefined);
@@ -172,6 +178,28 @@ describe.skipIf(obstacle !== undefined)(
     test('are the first site again when that is back', async () => {
       stage.heal('rj');
       expect(await answerOf('rj')).toMatchObject({ site: 'rj' });
+      await stage.sites.pe.restartMaster();
+    });
+
+    test('are one name for the add-on in both browsers, which have the rest of a file from the next site when one falls silent', async () => {
+      const browsers = await Promise.all(BROWSERS.map((kind) => startClientBrowser(stage, kind)));
+      await answerOf('rj');
+      const sizes = () => browsers.map(({ file }) => statSync(file, { throwIfNoEntry: false })?.size ?? 0);
+      const sent = [
+        ['rj', await stage.sentBy('rj')],
+        ['pe', await stage.sentBy('pe')],
+      ] as const;
+      await Promise.all(browsers.map(({ begin }) => begin(stage.pacedUrlOf(SIZE))));
+      expect(Math.max(...sizes())).toBeLessThan(SIZE);
+      stage.silence('rj');
+      await answerOf('pe');
+      await expect.poll(sizes, { timeout: CASE_MS / 2 }).toEqual(browsers.map(() => SIZE));
+      for (const { file } of browsers) expect(readFileSync(file).equals(originBytes(SIZE))).toBe(true);
+      // Either site has sent a part. The silent one counts what it had sent when it hears that nobody is there any more.
+      stage.heal('rj');
+      for (const [site, before] of sent)
+        await expect.poll(() => stage.sentBy(site), { timeout: SOON_MS }).toBeGreaterThan(before);
+      await Promise.all(browsers.map(({ close }) => close()));
     });
   },
 );
