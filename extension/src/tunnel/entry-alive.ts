@@ -1,4 +1,5 @@
 import { originHref } from '@longhaul/shared';
+import { remember } from '../remember.ts';
 import type { Tunnel } from './plan-tunnel.ts';
 
 export interface EntryAliveDependencies {
@@ -41,12 +42,7 @@ export class EntryAlive {
 
   /** The entry depot has shown that it is there. */
   note({ jobId }: Tunnel): void {
-    this.#seenAtMs.delete(jobId);
-    this.#seenAtMs.set(jobId, this.#deps.now());
-    for (const oldest of this.#seenAtMs.keys()) {
-      if (this.#seenAtMs.size <= MOST_TUNNELS) return;
-      this.#seenAtMs.delete(oldest);
-    }
+    remember(this.#seenAtMs, jobId, this.#deps.now(), MOST_TUNNELS);
   }
 
   /** Something says that it may be gone: the next question asks it for a word. */

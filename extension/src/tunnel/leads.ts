@@ -1,5 +1,6 @@
 import type { StorageArea } from '../browser/browser-api.ts';
 import type { Left } from '../judge/why-left.ts';
+import { remember } from '../remember.ts';
 import type { Tunnel } from './plan-tunnel.ts';
 
 export interface StandingTunnel {
@@ -70,12 +71,7 @@ export class Leads {
 
   /** Puts a lead in the place of a server's older one, as the newest. */
   put(key: string, lead: Lead): void {
-    this.#all.delete(key);
-    this.#all.set(key, lead);
-    for (const oldest of this.#all.keys()) {
-      if (this.#all.size <= MOST_SERVERS) return;
-      this.#all.delete(oldest);
-    }
+    remember(this.#all, key, lead, MOST_SERVERS);
   }
 
   forget(key: string): void {

@@ -1,5 +1,6 @@
 import type { Downloads } from '../browser/downloads.ts';
 import type { RequestEvent } from '../browser/requests.ts';
+import { remember } from '../remember.ts';
 import type { Tunnels } from './tunnels.ts';
 
 interface MendDependencies {
@@ -25,7 +26,7 @@ const MOST_DOWNLOADS = 100;
 export class MendRequests {
   readonly #deps: MendDependencies;
   /** Requests whose answer has begun: what becomes of it is the page's, or the download's. */
-  readonly #answered = new Set<string>();
+  readonly #answered = new Map<string, true>();
   /** When an address was opened again in a tab. */
   readonly #reopenedAtMs = new Map<string, number>();
   readonly #resumed = new Map<number, { readonly bytes: number; readonly times: number }>();
@@ -36,11 +37,7 @@ export class MendRequests {
 
   /** The head of an answer has come. */
   answered({ requestId }: RequestEvent): void {
-    this.#answered.add(requestId);
-    for (const oldest of this.#answered) {
-      if (this.#answered.size <= MOST_REQUESTS) return;
-      this.#answered.delete(oldest);
-    }
+    remember(this.#answered, requestId, true, MOST_REQUESTS);
   }
 
   /** A request has failed. */
@@ -57,12 +54,7 @@ export class MendRequests {
     const page = `${tabId} ${url}`;
     const nowMs = this.#deps.now();
     if (nowMs - (this.#reopenedAtMs.get(page) ?? Number.NEGATIVE_INFINITY) < REOPEN_MS) return false;
-    this.#reopenedAtMs.delete(page);
-    this.#reopenedAtMs.set(page, nowMs);
-    for (const oldest of this.#reopenedAtMs.keys()) {
-      if (this.#reopenedAtMs.size <= MOST_PAGES) break;
-      this.#reopenedAtMs.delete(oldest);
-    }
+    remember(this.#reopenedAtMs, page, nowMs, MOST_PAGES);
     return true;
   }
 
@@ -76,12 +68,7 @@ export class MendRequests {
     const before = this.#resumed.get(downloadId);
     const times = before && before.bytes === download.bytesReceived ? before.times + 1 : 1;
     if (times > MOST_RESUMPTIONS) return;
-    this.#resumed.delete(downloadId);
-    this.#resumed.set(downloadId, { bytes: download.bytesReceived, times });
-    for (const oldest of this.#resumed.keys()) {
-      if (this.#resumed.size <= MOST_DOWNLOADS) break;
-      this.#resumed.delete(oldest);
-    }
+    remember(this.#resumed, downloadId, { bytes: download.bytesReceived, times }, MOST_DOWNLOADS);
     await tunnels.failed(download.finalUrl, false);
     await downloads.resume(downloadId).catch(() => undefined);
   }

@@ -1,5 +1,6 @@
 import { api } from '../browser/browser-api.ts';
 import { isOwn } from '../browser/requests.ts';
+import { remember } from '../remember.ts';
 import type { StandingTunnel } from './leads.ts';
 
 /** How one browser leads requests through tunnels. */
@@ -149,11 +150,7 @@ export class ProxyScript implements Proxies {
     if (ticket === undefined || this.#shown.get(requestId) === ticket)
       // No user has a password for a depot.
       return realm === REALM ? { cancel: true } : {};
-    this.#shown.set(requestId, ticket);
-    for (const oldest of this.#shown.keys()) {
-      if (this.#shown.size <= MOST_REQUESTS) break;
-      this.#shown.delete(oldest);
-    }
+    remember(this.#shown, requestId, ticket, MOST_REQUESTS);
     return { authCredentials: { username: 'ticket', password: ticket } };
   }
 }

@@ -311,6 +311,10 @@ describe('a request', () => {
     expect(await all.failed(FILE, true)).toBe(true);
     expect(await all.failed(FILE, false)).toBe(false);
     expect(await all.failed('https://other.example/', true)).toBe(false);
+    reply = () => ({ result: 'silent' });
+    await all.wayFor(FILE);
+    expect(await all.failed(FILE, true), 'while the master is silent').toBe(true);
+    expect(await all.failed(FILE, false)).toBe(false);
   });
 });
 

@@ -5,7 +5,7 @@ import type { Left } from '../judge/why-left.ts';
 import type { Settings } from '../settings/settings.ts';
 import { EntryAlive, type EntryAliveDependencies } from './entry-alive.ts';
 import { GivenTickets } from './given-tickets.ts';
-import { isChosen, isWanted } from './is-wanted.ts';
+import { type Answer, isChosen, isWanted } from './is-wanted.ts';
 import { goodUntilMs, type Lead, Leads, type StandingTunnel } from './leads.ts';
 import { planTunnel, serverOf, type Tunnel } from './plan-tunnel.ts';
 
@@ -108,8 +108,8 @@ export class Tunnels {
     if (!server) return false;
     // A proxy script outlives the background, and the browser, until it is looked at.
     if (!lead) return isByProxy && (await this.#serverOf(address)) !== undefined;
-    // It was given up before by another request, which failed as this one did.
-    if (!('tunnel' in lead)) return lead.left.why === 'depot-silent';
+    // It was given up before by another request, which failed as this one did, or the browser has yet to hear of its end.
+    if (!('tunnel' in lead)) return isByProxy || lead.left.why === 'depot-silent';
     this.#entry.doubt(lead.tunnel);
     if (!isByProxy && (await this.#entry.isAlive(lead.tunnel))) return false;
     await this.#giveUp(server, lead.tunnel);
@@ -132,7 +132,7 @@ export class Tunnels {
     const before = leads.keys();
     for (const key of before) {
       const [server, lead] = [parseServer(key), leads.get(key)];
-      if (!set || !server || !lead || !isWanted(server, lead, set)) leads.forget(key);
+      if (!set || !server || !lead || !isWanted(server, answerOf(lead), set)) leads.forget(key);
     }
     if (leads.keys().length < before.length) await leads.store();
     else leads.tell();
@@ -199,42 +199,41 @@ export class Tunnels {
   }
 
   async #learn(key: string, server: OriginUrl, avoid: readonly string[]): Promise<void> {
-    const [leads, lead] = [await this.#leads, await this.#plan(server, avoid)];
-    if (!lead || !(await this.#isWanted(server, lead))) return;
-    leads.put(key, lead);
+    const [leads, answer] = [await this.#leads, await this.#plan(server, avoid)];
+    if (!answer || !(await this.#isWanted(server, answer))) return;
+    leads.put(key, this.#leadBy(answer, leads.get(key)));
     await leads.store();
   }
 
-  /** What the master says, as a lead; `undefined` where nobody wants to know any more. */
-  async #plan(server: OriginUrl, avoid: readonly string[]): Promise<Lead | undefined> {
+  /** What the master says; `undefined` where nobody wants to know any more. */
+  async #plan(server: OriginUrl, avoid: readonly string[]): Promise<Answer | undefined> {
     const { askMaster, deadline } = this.#deps;
     const signal = deadline(PLAN_MS);
     const set = await this.#settings();
     if (!set || !isChosen(server, set)) return undefined;
+    const { master } = set;
     const taken: string[] = [];
     for (let question = 0; question < MOST_QUESTIONS; question += 1) {
-      const answer = await planTunnel(server, set, [...avoid, ...taken], askMaster, signal);
-      const lead = await this.#leadBy(answer, server, set.master);
-      if (!(await this.#isWanted(server, lead))) return undefined;
-      if ('why' in answer || (await this.#mayServe(answer, server))) return lead;
-      taken.push(...answer.chain.slice(0, 1));
+      const way = await planTunnel(server, set, [...avoid, ...taken], askMaster, signal);
+      if (!(await this.#isWanted(server, { master, way }))) return undefined;
+      if ('why' in way || (await this.#mayServe(way, server))) return { master, way };
+      taken.push(...way.chain.slice(0, 1));
     }
-    return this.#leadBy({ why: 'depot-taken' }, server, set.master);
+    return { master, way: { why: 'depot-taken' } };
   }
 
   /** A tunnel that stands goes on where the master does not say that direct is better. */
-  async #leadBy(answer: Tunnel | Left, server: OriginUrl, master: string): Promise<Lead> {
+  #leadBy({ master, way }: Answer, before: Lead | undefined): Lead {
     const nowMs = this.#deps.now();
     const renewAtMs = nowMs + RENEW_MS;
-    const before = (await this.#leads).get(canonicalOriginUrl(server));
     const isStanding = before && 'tunnel' in before && nowMs < goodUntilMs(before);
-    if (!('why' in answer)) {
-      const isShown = isStanding && before.isUsed && this.#showsSame(before.tunnel, answer);
-      return isShown ? { ...before, renewAtMs } : { master, tunnel: answer, isUsed: false, renewAtMs };
+    if (!('why' in way)) {
+      const isShown = isStanding && before.isUsed && this.#showsSame(before.tunnel, way);
+      return isShown ? { ...before, renewAtMs } : { master, tunnel: way, isUsed: false, renewAtMs };
     }
-    const isDirectBest = answer.why === 'direct-is-best';
+    const isDirectBest = way.why === 'direct-is-best';
     if (isStanding && !isDirectBest) return { ...before, renewAtMs: nowMs + RETRY_MS };
-    return { master, left: answer, untilMs: nowMs + (isDirectBest ? NO_GAIN_MS : RETRY_MS) };
+    return { master, left: way, untilMs: nowMs + (isDirectBest ? NO_GAIN_MS : RETRY_MS) };
   }
 
   /** Whether the browser would show the ticket of the one tunnel although the other one stands: Chromium does while depots take it. */
@@ -243,9 +242,9 @@ export class Tunnels {
     return this.#deps.isOneServerPerDepot && isSameEntry;
   }
 
-  async #isWanted(server: OriginUrl, lead: Lead): Promise<boolean> {
+  async #isWanted(server: OriginUrl, answer: Answer): Promise<boolean> {
     const set = await this.#settings();
-    return set !== undefined && isWanted(server, lead, set);
+    return set !== undefined && isWanted(server, answer, set);
   }
 
   async #mayServe(tunnel: Tunnel, server: OriginUrl): Promise<boolean> {
@@ -263,6 +262,10 @@ export class Tunnels {
     void this.#ask(server, tunnel.chain.slice(0, 1));
     await leads.store();
   }
+}
+
+function answerOf(lead: Lead): Answer {
+  return { master: lead.master, way: 'tunnel' in lead ? lead.tunnel : lead.left };
 }
 
 function parseServer(address: string): OriginUrl | undefined {
