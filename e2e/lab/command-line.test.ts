@@ -36,6 +36,16 @@ describe('the command line of the lab', () => {
     });
   });
 
+  test('has sites behind one address fail, and loads them', () => {
+    expect(readCommandLine(['anycast', '--repeat', '3', '--load', '0'])).toMatchObject({
+      kind: 'anycast',
+      plan: { repeats: 3, loadMinutes: 0 },
+    });
+    expect(() => readCommandLine(['anycast', 'rj', '--load', 'x'])).toThrow(
+      /'rj' means nothing here; --load x must be a whole number/,
+    );
+  });
+
   test.each([[[]], [['--help']], [['matrix', '-h']], [['self-test', '--help']]])(
     'helps when asked %j',
     (args) => {

@@ -1,3 +1,9 @@
+import {
+  ANYCAST_NAME,
+  ANYCAST_USAGE,
+  type AnycastCommand,
+  readAnycastCommand,
+} from './anycast/anycast-command.ts';
 import type { Experiment } from './experiment.ts';
 import { EXPERIMENTS } from './experiments/experiments.ts';
 import { MATRIX } from './experiments/matrix.ts';
@@ -8,6 +14,7 @@ import { readSimCommand, SIM_NAME, SIM_USAGE, type SimCommand } from './simulati
 export type LabCommand =
   | { readonly kind: 'help' }
   | SimCommand
+  | AnycastCommand
   | {
       readonly kind: 'self-test';
       readonly resultFile: string | undefined;
@@ -50,6 +57,7 @@ export const USAGE = `Usage: npm run lab -- <experiment> [options]
        npm run lab -- report <result file>... [--out folder]
        npm run lab -- self-test [--json file] [--out folder]
 ${SIM_USAGE}
+${ANYCAST_USAGE}
 Experiments:
 ${EXPERIMENTS.map(({ name, title }) => `  ${name.padEnd(12)} ${title}`).join('\n')}
 
@@ -69,6 +77,7 @@ Options:
 /** Reads what the lab is asked to do. Throws `lab-input-invalid` that lists every mistake. */
 export function readCommandLine(args: readonly string[]): LabCommand {
   if (args[0] === SIM_NAME && !args.includes('--help')) return readSimCommand(args.slice(1));
+  if (args[0] === ANYCAST_NAME && !args.includes('--help')) return readAnycastCommand(args.slice(1));
   const { values, positionals } = parseOptions(args, OPTIONS, 'npm run lab --');
   const [name, ...rest] = positionals;
   if (values.help || args.length === 0) return { kind: 'help' };

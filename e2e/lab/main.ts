@@ -1,5 +1,6 @@
 /** `npm run lab`: experiments over emulated links, and the pages made of their results. */
 import { join, resolve } from 'node:path';
+import { measureAnycast } from './anycast/anycast-command.ts';
 import { type LabCommand, readCommandLine, USAGE } from './command-line.ts';
 import { rivalOf } from './experiment.ts';
 import { EXPERIMENTS } from './experiments/experiments.ts';
@@ -39,6 +40,9 @@ async function carryOut(command: LabCommand, interrupted: AbortSignal): Promise<
       return showSelfTest(command);
     case 'sim':
       process.stdout.write(`${await simulate(command, DEFAULT_FOLDER, say, interrupted)}\n`);
+      return;
+    case 'anycast':
+      process.stdout.write(`${await measureAnycast(command, DEFAULT_FOLDER, say)}\n`);
       return;
     case 'run':
       return run(command, interrupted);

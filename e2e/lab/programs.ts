@@ -10,7 +10,10 @@ const PROGRAMS = {
   aria2c: { debianPackage: 'aria2', variant: 'aria2-16' },
   haproxy: { debianPackage: 'haproxy', variant: 'haproxy3' },
   nginx: { debianPackage: 'nginx-light', variant: 'nginx3' },
+  bird: { debianPackage: 'bird2', variant: undefined },
+  exabgp: { debianPackage: 'exabgp', variant: undefined },
   ss: { debianPackage: 'iproute2', variant: undefined },
+  wget: { debianPackage: 'wget', variant: undefined },
 } as const;
 
 export type LabProgram = keyof typeof PROGRAMS;

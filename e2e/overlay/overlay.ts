@@ -189,7 +189,8 @@ function fail(message: string): never {
   throw new Error(message);
 }
 
-function sumMetric(text: string, name: string, labels: Readonly<Record<string, string>>): number {
+/** Adds up the samples of a metric that have these labels, in the text of `/metrics`. */
+export function sumMetric(text: string, name: string, labels: Readonly<Record<string, string>>): number {
   const wanted = Object.entries(labels).map(([label, value]) => `${label}="${value}"`);
   return text
     .split('\n')

@@ -3,6 +3,7 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import type { BrowserKind } from '../browsers/browser.ts';
 import { findBrowser } from '../browsers/find-browsers.ts';
+import { findProgramFile } from '../lab/requirements.ts';
 import { findProgram } from '../programs/find-program.ts';
 import { buildNatsServer, findNatsServer } from '../programs/nats-server.ts';
 
@@ -37,11 +38,11 @@ function browser(kind: BrowserKind, debianPackage: string, advice: string): Requ
 }
 
 function tool(name: string, debianPackage = name): Requirement {
-  const advice = `install the package '${debianPackage}' of your system, so that '${name}' is on the PATH`;
+  const advice = `install the package '${debianPackage}' of your system, which has '${name}'`;
   return {
     name,
     debianPackage,
-    isPresent: () => findProgram(name) !== undefined,
+    isPresent: () => findProgramFile(name) !== undefined,
     advice,
     isNeeded: Boolean(process.env.CI),
   };
@@ -66,6 +67,8 @@ const OF_ALL_TESTS: readonly Requirement[] = [
   tool('aria2c', 'aria2'),
   tool('ip', 'iproute2'),
   tool('sysctl', 'procps'),
+  tool('bird', 'bird2'),
+  tool('exabgp'),
 ];
 
 /** Without it a machine that has no fonts at all shows pages without text. */

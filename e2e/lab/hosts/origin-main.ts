@@ -1,7 +1,7 @@
 /**
  * The lab's origin, as a process of its own: `node origin-main.ts --host <address> --port <port> [--cert <file> --key
- * <file>] [--prepare <sizeBytes>]...`. Tells its parent `{ ready: { url } }` and ends when it is asked to or when the
- * parent is gone. The first answer of a size that was not prepared is late by the time it takes to make the file.
+ * <file>] [--prepare <sizeBytes>]... [--rate <bits per second of each answer> [--full-rate-to <address>]...]`. Tells its
+ * parent `{ ready: { url } }` and ends when it is asked to or when the parent is gone. The first answer of a size that was not prepared is late by the time it takes to make the file.
  */
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
@@ -14,16 +14,22 @@ const { values } = parseArgs({
     port: { type: 'string', default: '0' },
     cert: { type: 'string' },
     key: { type: 'string' },
+    rate: { type: 'string' },
+    'full-rate-to': { type: 'string', multiple: true, default: [] },
     prepare: { type: 'string', multiple: true, default: [] },
   },
 });
 
-const { host, cert, key } = values;
+const { host, cert, key, rate, 'full-rate-to': favoured } = values;
 for (const sizeBytes of values.prepare) originBytes(Number(sizeBytes));
 const origin = await startOrigin({
   listenHost: host,
   port: Number(values.port),
-  content: originContent,
+  content: (path, { socket }) => {
+    const file = originContent(path);
+    if (!file || !rate || favoured.includes(socket.remoteAddress ?? '')) return file;
+    return { ...file, rateBps: Number(rate) };
+  },
   ...(cert && key ? { tls: { cert: readFileSync(cert, 'utf8'), key: readFileSync(key, 'utf8') } } : {}),
 });
 

@@ -7,12 +7,17 @@ interface MendDependencies {
   readonly downloads: Pick<Downloads, 'get' | 'resume'>;
   /** Opens an address in a tab. */
   readonly open: (tabId: number, url: string) => Promise<void>;
+  readonly now: () => number;
 }
 
 /** Times that a download is resumed without a byte between; its user can do it more often. */
 const MOST_RESUMPTIONS = 3;
 /** Requests remembered. */
 const MOST_REQUESTS = 200;
+/** So long an address is opened in a tab no second time: a site that is down fails directly, too. */
+const REOPEN_MS = 30_000;
+/** Pages remembered that were opened again. */
+const MOST_PAGES = 100;
 /** Downloads remembered. */
 const MOST_DOWNLOADS = 100;
 
@@ -21,6 +26,8 @@ export class MendRequests {
   readonly #deps: MendDependencies;
   /** Requests whose answer has begun: what becomes of it is the page's, or the download's. */
   readonly #answered = new Set<string>();
+  /** When an address was opened again in a tab. */
+  readonly #reopenedAtMs = new Map<string, number>();
   readonly #resumed = new Map<number, { readonly bytes: number; readonly times: number }>();
 
   constructor(deps: MendDependencies) {
@@ -42,8 +49,21 @@ export class MendRequests {
     if (/ABORT|CACHE|BLOCKED/.test(error)) return;
     const isByTunnel = await this.#deps.tunnels.failed(url, /PROXY|TUNNEL/.test(error));
     const isPage = method === 'GET' && type === 'main_frame' && tabId >= 0;
-    if (isByTunnel && isPage && !this.#answered.has(requestId))
+    if (isByTunnel && isPage && !this.#answered.has(requestId) && this.#mayReopen(tabId, url))
       await this.#deps.open(tabId, url).catch(() => undefined);
+  }
+
+  #mayReopen(tabId: number, url: string): boolean {
+    const page = `${tabId} ${url}`;
+    const nowMs = this.#deps.now();
+    if (nowMs - (this.#reopenedAtMs.get(page) ?? Number.NEGATIVE_INFINITY) < REOPEN_MS) return false;
+    this.#reopenedAtMs.delete(page);
+    this.#reopenedAtMs.set(page, nowMs);
+    for (const oldest of this.#reopenedAtMs.keys()) {
+      if (this.#reopenedAtMs.size <= MOST_PAGES) break;
+      this.#reopenedAtMs.delete(oldest);
+    }
+    return true;
   }
 
   /** A download may have been interrupted: what comes through a tunnel goes on from the bytes that it has. */

@@ -1,25 +1,31 @@
 import { api } from '../browser/browser-api.ts';
-import type { StandingTunnel } from './tunnels.ts';
+import { isOwn } from '../browser/requests.ts';
+import type { StandingTunnel } from './leads.ts';
 
 /** How one browser leads requests through tunnels. */
 export interface Proxies {
   /** Whether the browser lets the add-on set proxies, and the user has set none of his own. */
   mayLead(): Promise<boolean>;
-  /** These sites may have tunnels from now on. */
-  watch(sites: readonly string[]): void;
+  /** What these patterns are for may have tunnels from now on. */
+  watch(patterns: readonly string[]): void;
   /** These tunnels stand now. */
   lead(standing: readonly StandingTunnel[]): void;
 }
 
 type WayFor = (url: string) => Promise<StandingTunnel['tunnel'] | undefined>;
 
-const SITES_KEY = 'tunnelSites';
 /** Firefox's own words for a proxy that the user has set. */
 const OWN_PROXIES = new Set(['manual', 'autoConfig', 'autoDetect']);
 
+interface ProxyRequest {
+  readonly url: string;
+  /** Who asks. */
+  readonly originUrl?: string | undefined;
+}
+
 interface FirefoxProxies {
   readonly onRequest: {
-    addListener(listener: (request: { readonly url: string }) => unknown, filter: object): void;
+    addListener(listener: (request: ProxyRequest) => unknown, filter: object): void;
     removeListener(listener: unknown): void;
   };
   readonly settings: { get(details: object): Promise<{ readonly value: { readonly proxyType?: string } }> };
@@ -27,12 +33,14 @@ interface FirefoxProxies {
 
 /** Firefox asks for a proxy for each request. */
 export class ProxyPerRequest implements Proxies {
-  readonly #listener: (request: { readonly url: string }) => Promise<unknown>;
-  #sites = '';
+  readonly #listener: (request: ProxyRequest) => Promise<unknown>;
+  #patterns = '';
 
   constructor(wayFor: WayFor) {
-    this.#listener = async ({ url }) => {
-      const tunnel = await wayFor(url).catch(() => undefined);
+    this.#listener = async (request) => {
+      // What it asks of masters and depots itself waits for no tunnel, whose depot it may be asking.
+      if (isOwn(request)) return undefined;
+      const tunnel = await wayFor(request.url).catch(() => undefined);
       // Nothing said is what the user has set.
       if (!tunnel) return undefined;
       const { proxy, ticket, jobId } = tunnel;
@@ -45,8 +53,6 @@ export class ProxyPerRequest implements Proxies {
       };
       return [led, { type: 'direct' }];
     };
-    // Settings are read too late: Firefox wants every listener at once when it wakes the background.
-    this.#listen(localStorage.getItem(SITES_KEY) ?? '');
   }
 
   async mayLead(): Promise<boolean> {
@@ -55,22 +61,16 @@ export class ProxyPerRequest implements Proxies {
     return proxies !== undefined && !OWN_PROXIES.has(set?.value.proxyType ?? '');
   }
 
-  watch(sites: readonly string[]): void {
-    const urls = sites.map((site) => `https://${site.includes(':') ? `[${site}]` : namesBelow(site)}/*`);
-    localStorage.setItem(SITES_KEY, urls.join(' '));
-    this.#listen(urls.join(' '));
+  watch(patterns: readonly string[]): void {
+    const proxies = firefoxProxies();
+    if (!proxies || patterns.join(' ') === this.#patterns) return;
+    proxies.onRequest.removeListener(this.#listener);
+    if (patterns.length > 0) proxies.onRequest.addListener(this.#listener, { urls: patterns });
+    this.#patterns = patterns.join(' ');
   }
 
   lead(): void {
     // Each request asks.
-  }
-
-  #listen(sites: string): void {
-    const proxies = firefoxProxies();
-    if (!proxies || sites === this.#sites) return;
-    proxies.onRequest.removeListener(this.#listener);
-    if (sites !== '') proxies.onRequest.addListener(this.#listener, { urls: sites.split(' ') });
-    this.#sites = sites;
   }
 }
 
@@ -78,17 +78,22 @@ function firefoxProxies(): FirefoxProxies | undefined {
   return (api as unknown as { readonly proxy?: FirefoxProxies }).proxy;
 }
 
-/** A name stands for the names below it, an address for itself. */
-function namesBelow(site: string): string {
-  return /^[\d.]+$/.test(site) ? site : `*.${site}`;
-}
+type TicketFor = (url: string, entry: StandingTunnel['tunnel']['proxy']) => Promise<string | undefined>;
+
+/** By what depots say that they want a ticket. */
+const REALM = 'Longhaul ticket';
+/** Requests remembered that have a ticket. */
+const MOST_REQUESTS = 100;
 
 /** Chromium has one script for all requests, which knows hosts alone. */
 export class ProxyScript implements Proxies {
-  #standing: readonly StandingTunnel[] = [];
+  readonly #ticketFor: TicketFor;
+  /** The ticket that a request has shown. */
+  readonly #shown = new Map<string, string>();
   #isListening = false;
 
-  constructor() {
+  constructor(ticketFor: TicketFor) {
+    this.#ticketFor = ticketFor;
     this.#listen();
   }
 
@@ -105,7 +110,6 @@ export class ProxyScript implements Proxies {
   }
 
   lead(standing: readonly StandingTunnel[]): void {
-    this.#standing = standing;
     if (!api.proxy) return;
     const data = proxyScript(standing);
     // Private windows are not the add-on's business.
@@ -114,21 +118,14 @@ export class ProxyScript implements Proxies {
     else void api.proxy.settings.set({ value: { mode: 'pac_script', pacScript: { data } }, scope });
   }
 
-  /** An entry depot asks for the ticket; any other proxy is answered as the browser would. */
+  /** An entry depot asks for the ticket; whoever else asks is answered as the browser would. */
   #listen(): void {
     if (this.#isListening || !api.proxy) return;
     try {
       api.webRequest.onAuthRequired.addListener(
-        ({ isProxy, challenger, url }, answer) => {
-          const { origin } = new URL(url);
-          const found = this.#standing.find(
-            ({ server, tunnel: { proxy } }) =>
-              new URL(server).origin === origin &&
-              proxy.host === challenger.host &&
-              proxy.port === challenger.port,
-          );
-          const credentials = { username: 'ticket', password: found?.tunnel.ticket ?? '' };
-          answer?.(isProxy && found ? { authCredentials: credentials } : {});
+        (asked, answer) => {
+          if (asked.isProxy) void this.#answerTo(asked).then(answer);
+          else answer?.({});
           return undefined;
         },
         { urls: ['https://*/*'] },
@@ -138,6 +135,26 @@ export class ProxyScript implements Proxies {
     } catch {
       // The user has not allowed it yet.
     }
+  }
+
+  async #answerTo({
+    url,
+    challenger,
+    realm,
+    requestId,
+  }: chrome.webRequest.OnAuthRequiredDetails): Promise<chrome.webRequest.BlockingResponse> {
+    const host = challenger.host.replace(/^\[|\]$/g, '');
+    const ticket = await this.#ticketFor(url, { host, port: challenger.port }).catch(() => undefined);
+    // A depot that asks once more does not take it.
+    if (ticket === undefined || this.#shown.get(requestId) === ticket)
+      // No user has a password for a depot.
+      return realm === REALM ? { cancel: true } : {};
+    this.#shown.set(requestId, ticket);
+    for (const oldest of this.#shown.keys()) {
+      if (this.#shown.size <= MOST_REQUESTS) break;
+      this.#shown.delete(oldest);
+    }
+    return { authCredentials: { username: 'ticket', password: ticket } };
   }
 }
 

@@ -1,0 +1,230 @@
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type ServiceProcess, startService } from '../../overlay/service-process.ts';
+import { findNatsServer } from '../../programs/nats-server.ts';
+import { inNetwork } from '../hosts/network-placement.ts';
+import type { CertificateFiles } from '../hosts/scenario-certificates.ts';
+import type { Network } from '../network/network.ts';
+import { requireProgram } from '../programs.ts';
+import { LabRefusal } from '../refusal.ts';
+import {
+  MASTERS_ADDRESS,
+  MASTERS_NAME,
+  ORIGIN_PORTS,
+  SITE_NAMES,
+  SITES,
+  type SiteName,
+} from './anycast-network.ts';
+
+const ROOT = join(import.meta.dirname, '..', '..', '..');
+const EXAMPLES = join(ROOT, 'docs', 'examples', 'anycast');
+const ANNOUNCE = join(ROOT, 'master-service', 'src', 'announce', 'main.ts');
+const DEPOT_PORT = 8443;
+/** Routes change faster here than between networks. */
+const DRAIN_SECONDS = 2;
+
+export interface AnycastSite {
+  readonly name: SiteName;
+  /** The site's own address: its depot's, and nobody's way to the master. */
+  readonly address: string;
+  readonly master: () => ServiceProcess;
+  /** Starts the master again after it has ended. */
+  readonly restartMaster: () => Promise<void>;
+  /** Starts what announces the address, and asks the master first. */
+  readonly announce: () => void;
+  readonly depot: ServiceProcess;
+}
+
+export interface AnycastSiteSpec {
+  readonly name: SiteName;
+  readonly network: Network;
+  readonly certificates: CertificateFiles;
+  readonly originAddress: string;
+  /** Of the one overlay: all masters have it. */
+  readonly secret: string;
+  readonly bfdMs: number;
+}
+
+/** What the examples say between two packets of BFD. */
+export const EXAMPLE_BFD_MS = 50;
+
+/** Starts a file of the examples' program in the site's namespace; what it says goes to a log in its folder. */
+function spawnLogged(
+  { network, name }: AnycastSiteSpec,
+  folder: string,
+  command: readonly string[],
+): ChildProcess {
+  const log = openSync(join(folder, 'routing.log'), 'a');
+  return network.spawn(name, ['env', 'exabgp.daemon.user=root', ...command], ['ignore', log, log], folder);
+}
+
+/** A nats-server that the site's master alone speaks with, and those of the other sites. */
+function startNats(spec: AnycastSiteSpec, folder: string): void {
+  const others = SITE_NAMES.filter((site) => site !== spec.name);
+  const file = join(folder, 'nats-server.conf');
+  writeFileSync(
+    file,
+    `listen: "127.0.0.1:4222"
+cluster {
+  name: longhaul
+  listen: "${spec.network.addressOf(spec.name)}:6222"
+  routes: [${others.map((site) => `"nats://${spec.network.addressOf(site)}:6222"`).join(', ')}]
+  ping_interval: "1s"
+  ping_max: 2
+  write_deadline: "2s"
+  write_timeout: close
+}
+`,
+  );
+  const natsServer = findNatsServer();
+  if (natsServer === undefined)
+    throw new LabRefusal(
+      'lab-needs-program',
+      'nats-server is not there: run `npm run test:unit` once, which builds it.',
+    );
+  spawnLogged(spec, folder, [natsServer, '-c', file]);
+}
+
+/** Puts a site's own values into a file of the examples. */
+function fill(folder: string, example: string, values: readonly (readonly [string, string])[]): string {
+  let text = readFileSync(join(EXAMPLES, example), 'utf8');
+  for (const [from, to] of values) {
+    if (!text.includes(from)) throw new Error(`${example} does not say ${from}`);
+    text = text.replaceAll(from, to);
+  }
+  const file = join(folder, example);
+  writeFileSync(file, text);
+  if (example.endsWith('.sh')) chmodSync(file, 0o755);
+  return file;
+}
+
+/** BIRD, or ExaBGP, with the files of the examples, and longhaul-announce. */
+function startRouting(spec: AnycastSiteSpec, folder: string): { readonly announce: () => void } {
+  const { cable, engine, as } = SITES[spec.name];
+  const [atRouter, atSite] = cable;
+  const url = `https://127.0.0.1/healthz/anycast`;
+  if (engine === 'exabgp') {
+    const script = fill(folder, 'exabgp-route.sh', []);
+    const config = fill(folder, 'exabgp.conf', [
+      ['/usr/bin/env longhaul-announce', `${process.execPath} ${ANNOUNCE}`],
+      ['/etc/longhaul/exabgp-route.sh', script],
+    ]);
+    return { announce: () => void spawnLogged(spec, folder, [requireProgram('exabgp'), config]) };
+  }
+  const socket = join(folder, 'bird.ctl');
+  const script = fill(folder, 'bird-route.sh', [['/run/bird/bird.ctl', socket]]);
+  const config = fill(folder, 'bird-site.conf', [
+    ['198.51.100.2', atSite],
+    ['198.51.100.1 ', `${atRouter} `],
+    ['as 65001', `as ${as}`],
+    bfdValue(spec.bfdMs),
+  ]);
+  spawnLogged(spec, folder, birdCommand(config, socket));
+  const command = [process.execPath, ANNOUNCE, '--url', url, '--run', script];
+  return { announce: () => void spawnLogged(spec, folder, command) };
+}
+
+/** BFD must answer within 150 ms whatever else the machine does: a router has a processor for itself. As the emulator has it. */
+function birdCommand(config: string, socket: string): readonly string[] {
+  return ['chrt', '--fifo', '20', requireProgram('bird'), '-f', '-c', config, '-s', socket];
+}
+
+/** Brings up a site as docs/operators.md tells: nats-server, master, depot, and what announces the masters' address. */
+export async function startAnycastSite(spec: AnycastSiteSpec): Promise<AnycastSite> {
+  const { name, network, certificates, originAddress, secret } = spec;
+  const folder = join(network.folder, name);
+  const masterState = join(folder, 'master-state');
+  mkdirSync(masterState, { recursive: true, mode: 0o700 });
+  writeFileSync(join(masterState, 'enrolment-secret'), `${secret}\n`, { mode: 0o600 });
+  startNats(spec, folder);
+  const { launchAt } = inNetwork(network, () => name);
+  const tls = { certFile: certificates.certFile, keyFile: certificates.keyFile };
+  const addresses = {
+    allow: [{ network: `${originAddress}/32`, ports: Object.values(ORIGIN_PORTS) }],
+    overlayNetworks: SITE_NAMES.map((site) => `${network.addressOf(site)}/32`),
+  };
+  const names = { [MASTERS_NAME]: [MASTERS_ADDRESS] };
+  const everywhere = { metricsNetworks: ['0.0.0.0/0'], stateDir: masterState, tls, addresses, names };
+  const ends = [
+    { between: ['client', 'origin'], rttMs: 200, lossRate: 0.01, rateBps: 1e9 },
+    ...SITE_NAMES.flatMap((site, index) => [
+      { between: ['client', site], rttMs: 1 + index, lossRate: 0, rateBps: 1e9 },
+      { between: [site, 'origin'], rttMs: 1, lossRate: 0, rateBps: 1e9 },
+    ]),
+  ];
+  const launchMaster = () =>
+    startService(
+      'master',
+      folder,
+      'master',
+      {
+        ...everywhere,
+        listen: { host: '0.0.0.0', port: 443 },
+        publicUrl: `https://${MASTERS_NAME}`,
+        origins: Object.values(ORIGIN_PORTS).map((port) => `${originAddress}:${port}`),
+        depots: { heartbeatSeconds: 1 },
+        planner: { allowVia: true, explore: { share: 0 } },
+        links: ends.map((link) => ({ ...link, fixed: true })),
+        timeouts: { drainSeconds: DRAIN_SECONDS },
+        bus: { site: name, servers: ['nats://127.0.0.1:4222'] },
+        note: name,
+      },
+      launchAt('master'),
+    );
+  let master = await launchMaster();
+  const { announce } = startRouting(spec, folder);
+  const depot = await startService(
+    'depot',
+    folder,
+    'depot',
+    {
+      ...everywhere,
+      stateDir: join(folder, 'depot-state'),
+      id: name,
+      listen: { host: network.addressOf(name), port: DEPOT_PORT },
+      master: {
+        url: `https://${MASTERS_NAME}`,
+        enrolmentSecretFile: join(masterState, 'enrolment-secret'),
+        heartbeatSeconds: 1,
+      },
+      trustedCaFiles: [certificates.caFile],
+    },
+    launchAt('depot'),
+  );
+  return {
+    name,
+    address: network.addressOf(name),
+    master: () => master,
+    restartMaster: async () => {
+      master = await launchMaster();
+    },
+    announce,
+    depot,
+  };
+}
+
+function bfdValue(bfdMs: number): readonly [string, string] {
+  return [`interval ${EXAMPLE_BFD_MS} ms`, `interval ${bfdMs} ms`];
+}
+
+/** Starts the router's BIRD with the file of the examples. */
+export async function startRouter(network: Network, bfdMs: number): Promise<void> {
+  const folder = join(network.folder, 'router');
+  mkdirSync(folder, { recursive: true });
+  const log = openSync(join(folder, 'bird.log'), 'a');
+  const config = fill(folder, 'bird-router.conf', [bfdValue(bfdMs)]);
+  const command = birdCommand(config, join(folder, 'bird.ctl'));
+  const child = network.spawn('router', command, ['ignore', log, log], folder);
+  await once(child, 'spawn');
+}
+
+/** Whether a process has not ended yet. */
+export function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
