@@ -1,7 +1,8 @@
 import { runInNewContext } from 'node:vm';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import type { StandingTunnel } from './leads.ts';
-import { ProxyPerRequest, ProxyScript, proxyScript } from './proxies.ts';
+import { ProxyPerRequest } from './proxy-per-request.ts';
+import { ProxyScript, proxyScript } from './proxy-script.ts';
 
 interface Asked {
   readonly isProxy: boolean;

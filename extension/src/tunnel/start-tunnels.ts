@@ -6,7 +6,9 @@ import { keepPatterns, keptPatterns, patternsOf, SiteRequests } from '../browser
 import { isChromium } from '../browser/target.ts';
 import type { Settings } from '../settings/settings.ts';
 import { MendRequests } from './mend-requests.ts';
-import { type Proxies, ProxyPerRequest, ProxyScript } from './proxies.ts';
+import type { Proxies } from './proxies.ts';
+import { ProxyPerRequest } from './proxy-per-request.ts';
+import { ProxyScript } from './proxy-script.ts';
 import { Tunnels } from './tunnels.ts';
 
 interface StartDependencies {
