@@ -2,6 +2,7 @@ import type { TestBrowser } from '../../browsers/browser.ts';
 import { launchBrowser } from '../../browsers/launch-browser.ts';
 import { jobState } from '../../fixtures/ask-addon.ts';
 import { clickLink, expectDirect, expectFile, expectThroughDepots } from '../../fixtures/download-checks.ts';
+import { openOptions } from '../../fixtures/options-page.ts';
 import { FILE_BYTES } from '../../fixtures/origin-content.ts';
 import { expect, test } from '../../fixtures/test.ts';
 import type { World } from '../../fixtures/world.ts';
@@ -208,19 +209,19 @@ test('switched off, the add-on leaves downloads alone; switched on again, it tak
 });
 
 test('the options page keeps what is set', async ({ user, world }) => {
-  await user.goto(user.addonPage('options.html'));
+  await openOptions(user);
   await expect.poll(() => fieldValues(user)).toContain(world.overlay.master.url);
   await user.evaluate(
     "document.querySelector('#smallest').value = '3'; document.querySelector('#smallest').dispatchEvent(new Event('input', { bubbles: true })); document.querySelector('#form').requestSubmit()",
   );
   await expect.poll(() => user.text('#saved')).not.toBe('');
-  await user.goto(user.addonPage('options.html'));
+  await openOptions(user);
   await expect.poll(() => fieldValues(user)).toContain('3');
 });
 
 test('the options page says whether a master serves whoever asks', async ({ user, world }) => {
   const tested = async (address: string) => {
-    await user.goto(user.addonPage('options.html'));
+    await openOptions(user);
     await expect.poll(() => fieldValues(user)).toContain(world.overlay.master.url);
     await user.evaluate("document.querySelector('#master').value = args[0]", address);
     await user.click('#test');

@@ -1,5 +1,6 @@
 import { changeSettings, whyLeft } from '../../fixtures/ask-addon.ts';
 import { clickLink, expectFile } from '../../fixtures/download-checks.ts';
+import { openOptions } from '../../fixtures/options-page.ts';
 import { LARGE_BYTES } from '../../fixtures/origin-content.ts';
 import { expect, test } from '../../fixtures/test.ts';
 import type { World } from '../../fixtures/world.ts';
@@ -7,7 +8,7 @@ import type { World } from '../../fixtures/world.ts';
 test('whoever has not agreed tells the master nothing of how downloads went', async ({ user, world }) => {
   await clickLink(user, world, '/files/untold.bin');
   await expectFile(user, 'untold.bin');
-  await user.goto(user.addonPage('options.html'));
+  await openOptions(user);
   await user.click('#tells-master');
   // Ten seconds: on a busy machine a shorter one is nearly there before the depot has answered.
   await clickLink(user, world, '/slow/none/large-told.bin');

@@ -1,6 +1,7 @@
 import type { TestBrowser } from '../../browsers/browser.ts';
 import { changeSettings, tunnelTo } from '../../fixtures/ask-addon.ts';
 import { clickLink, expectFile, expectOnDisk } from '../../fixtures/download-checks.ts';
+import { openOptions } from '../../fixtures/options-page.ts';
 import { FILE_BYTES } from '../../fixtures/origin-content.ts';
 import { expect, test } from '../../fixtures/test.ts';
 import type { World } from '../../fixtures/world.ts';
@@ -13,7 +14,7 @@ test.use({
 
 /** Chooses sites for a tunnel, as a user does. */
 async function choose(user: TestBrowser, sites: readonly string[]): Promise<void> {
-  await user.goto(user.addonPage('options.html'));
+  await openOptions(user);
   await user.evaluate("document.getElementById('sites-tunnel').value = args[0]", sites.join('\n'));
   await user.click('button[type=submit]');
   await expect.poll(() => user.text('#saved')).toBe('Saved');
@@ -57,6 +58,28 @@ test('a file behind a login comes whole through depots, which see neither addres
   for (const service of ['master', 'd1', 'd2', 'd3']) {
     expect(world.logOf(service), service).not.toMatch(/\/members|behind-a-login|link=/);
   }
+});
+
+test('a download that the browser begins by itself comes through a tunnel that no page has used', async ({
+  user,
+  world,
+}) => {
+  await standTunnel(user, world);
+  const name = 'begun-by-itself.bin';
+  await world.overlay.depot('d1').kill();
+  // The next tunnel is over another depot, which the browser has never shown a ticket.
+  await expect
+    .poll(async () => {
+      await user.goto(`${world.originUrl}/page`);
+      return tunnelTo(user, world.originUrl);
+    })
+    .toEqual(['d2', 'd3']);
+  const before = await tunnelled(world);
+  const url = `${world.originUrl}/attachment/${name}`;
+  await user.addonCall('await (globalThis.browser ?? chrome).downloads.download({ url: args[0] })', url);
+  await expectFile(user, name);
+  await expect.poll(async () => (await tunnelled(world)) - before).toBeGreaterThan(FILE_BYTES);
+  await world.overlay.restartDepot('d1');
 });
 
 test('what was not chosen comes directly, and so does a site as soon as it is not chosen any more', async ({

@@ -130,5 +130,7 @@ byId('erase', HTMLElement).addEventListener('click', () => {
 });
 
 show(await sendMessage('settings', null));
+// What is typed before would be written over.
+form.inert = false;
 showHistory(await sendMessage('history', null));
 await showProblem();

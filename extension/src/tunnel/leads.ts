@@ -7,7 +7,12 @@ export interface StandingTunnel {
   /** `https://host:port` of the server. */
   readonly server: string;
   readonly tunnel: Tunnel;
+  /** Until then its ticket opens tunnels. */
+  readonly untilMs: number;
 }
+
+/** Told which tunnels stand; resolves when the browser leads nothing otherwise any more. */
+export type NoteStanding = (standing: readonly StandingTunnel[]) => Promise<void>;
 
 interface Planned {
   /** The master that was asked. */
@@ -28,6 +33,8 @@ export type Lead = TunnelLead | (Planned & { readonly left: Left; readonly until
 const KEY = 'tunnels';
 /** A ticket is not used in its last minute: clocks differ. */
 const MARGIN_MS = 60_000;
+/** Another ticket is asked for so long before one that nobody has shown is over. */
+const UNUSED_MS = 180_000;
 /** Servers with a tunnel at once; the oldest is forgotten. */
 const MOST_SERVERS = 64;
 
@@ -36,27 +43,25 @@ export function goodUntilMs({ tunnel, isUsed }: TunnelLead): number {
   return (isUsed ? tunnel.endsAtMs : tunnel.startBeforeMs) - MARGIN_MS;
 }
 
+/** From when on another plan is asked for, while this one stands. */
+export function renewAtMs(lead: TunnelLead): number {
+  return lead.isUsed ? lead.renewAtMs : Math.min(lead.renewAtMs, goodUntilMs(lead) - UNUSED_MS);
+}
+
 /** The leads of all servers, by their canonical addresses. They outlive the background, and not the browser. */
 export class Leads {
   readonly #area: StorageArea;
   readonly #all: Map<string, Lead>;
-  readonly #changed: (standing: readonly StandingTunnel[]) => void;
+  readonly #changed: NoteStanding;
 
-  private constructor(
-    area: StorageArea,
-    all: Map<string, Lead>,
-    changed: (standing: readonly StandingTunnel[]) => void,
-  ) {
+  private constructor(area: StorageArea, all: Map<string, Lead>, changed: NoteStanding) {
     this.#area = area;
     this.#all = all;
     this.#changed = changed;
   }
 
   /** @param changed told of the tunnels that stand, whenever they may be others. */
-  static async load(
-    area: StorageArea,
-    changed: (standing: readonly StandingTunnel[]) => void = () => undefined,
-  ): Promise<Leads> {
+  static async load(area: StorageArea, changed: NoteStanding = async () => undefined): Promise<Leads> {
     const stored = (await area.get(KEY))[KEY] as Record<string, Lead> | undefined;
     return new Leads(area, new Map(Object.entries(stored ?? {})), changed);
   }
@@ -80,8 +85,7 @@ export class Leads {
 
   /** Stores the leads, and tells which tunnels stand. */
   async store(): Promise<void> {
-    this.tell();
-    await this.#keep();
+    await Promise.all([this.tell(), this.#keep()]);
   }
 
   /** The ticket of this tunnel has been shown: from now on it is good to its end. */
@@ -97,10 +101,15 @@ export class Leads {
   }
 
   /** Tells which tunnels stand. */
-  tell(): void {
+  async tell(): Promise<void> {
     const standing = [...this.#all].flatMap(([key, lead]) =>
-      'tunnel' in lead ? [{ server: key.slice(0, -1), tunnel: lead.tunnel }] : [],
+      'tunnel' in lead ? [standingBy(key, lead)] : [],
     );
-    this.#changed(standing);
+    await this.#changed(standing).catch(() => undefined);
   }
+}
+
+/** @param key the canonical address of the server */
+export function standingBy(key: string, lead: TunnelLead): StandingTunnel {
+  return { server: key.slice(0, -1), tunnel: lead.tunnel, untilMs: goodUntilMs(lead) };
 }

@@ -1,5 +1,6 @@
 import { runInNewContext } from 'node:vm';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { NOW_MS } from '../testing/fake-downloads.ts';
 import type { StandingTunnel } from './leads.ts';
 import { ProxyPerRequest } from './proxy-per-request.ts';
 import { ProxyScript, proxyScript } from './proxy-script.ts';
@@ -58,6 +59,7 @@ const standing = (server: string, host: string): StandingTunnel => ({
     startBeforeMs: 0,
     endsAtMs: 0,
   },
+  untilMs: NOW_MS,
 });
 
 const SCRIPT = proxyScript([
@@ -65,7 +67,10 @@ const SCRIPT = proxyScript([
   standing('https://members.example:8443', 'd2.example'),
   standing('https://[2001:db8::1]:443', '2001:db8::2'),
 ]);
-const FIND = runInNewContext(`${SCRIPT}; FindProxyForURL`) as (url: string, host: string) => string;
+type Find = (url: string, host: string) => string;
+const findAt = (nowMs: number, script = SCRIPT) =>
+  runInNewContext(`${script}; FindProxyForURL`, { Date: { now: () => nowMs } }) as Find;
+const FIND = findAt(NOW_MS - 1);
 
 it.each([
   ['https://members.example/', 'HTTPS d1.example:7000; DIRECT'],
@@ -79,6 +84,10 @@ it.each([
   ['https://constructor/', 'DIRECT'],
 ])('Chromium reaches %s by %s', (url, way) => {
   expect(FIND(url, '')).toBe(way);
+});
+
+it('leads nothing by a ticket that is over, though the background sleeps', () => {
+  expect(findAt(NOW_MS)('https://members.example/', '')).toBe('DIRECT');
 });
 
 it('shows the script no ticket', () => {
@@ -133,11 +142,33 @@ describe('Chromium', () => {
     expect(await answerTo({ isProxy: false, url: 'https://other.example/' })).toEqual({});
   });
 
-  it('has a script while tunnels stand, and none after', () => {
+  it('has a script while tunnels stand, and none after', async () => {
     const proxies = new ProxyScript(async () => undefined);
-    proxies.lead([standing('https://members.example:443', 'd1.example')]);
+    await proxies.lead([standing('https://members.example:443', 'd1.example')]);
     expect(browser.script).toContain('d1.example');
-    proxies.lead([]);
+    await proxies.lead([]);
+    expect(browser.script).toBeUndefined();
+  });
+
+  it('shows a depot its ticket before anything is led there, without a word to the site', async () => {
+    const proxies = new ProxyScript(async () => undefined);
+    const answers: unknown[] = [];
+    const urls: string[] = [];
+    const fetchAs = async (url: string) => {
+      urls.push(url);
+      const find = findAt(NOW_MS - 1, browser.script);
+      expect(find(url, '')).toBe('HTTPS d1.example:7000; DIRECT');
+      expect(find('https://members.example/', '')).toBe('DIRECT');
+      for (const _ of [1, 2]) answers.push(await answerTo({ url }));
+      throw new TypeError('refused');
+    };
+    vi.stubGlobal('fetch', fetchAs);
+    await proxies.introduce(standing('https://members.example:443', 'd1.example'));
+    expect(answers).toEqual([TICKET, { cancel: true }]);
+    expect(new URL(urls[0] ?? '').hostname).toBe('members.example');
+    expect(new URL(urls[0] ?? '').port).not.toBe('');
+    expect(await answerTo({ url: urls[0] ?? '', requestId: '2' })).toEqual({ cancel: true });
+    await proxies.lead([]);
     expect(browser.script).toBeUndefined();
   });
 });

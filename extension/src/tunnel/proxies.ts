@@ -6,6 +6,8 @@ export interface Proxies {
   mayLead(): Promise<boolean>;
   /** What these patterns are for may have tunnels from now on. */
   watch(patterns: readonly string[]): void;
-  /** These tunnels stand now. */
-  lead(standing: readonly StandingTunnel[]): void;
+  /** These tunnels stand now. Resolves when the browser knows. */
+  lead(standing: readonly StandingTunnel[]): Promise<void>;
+  /** Sees that whatever the browser asks for can take this tunnel as soon as it stands. Never rejects. */
+  introduce(tunnel: StandingTunnel): Promise<void>;
 }

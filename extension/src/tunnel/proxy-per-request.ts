@@ -60,8 +60,12 @@ export class ProxyPerRequest implements Proxies {
     this.#patterns = patterns.join(' ');
   }
 
-  lead(): void {
+  async lead(): Promise<void> {
     // Each request asks.
+  }
+
+  async introduce(): Promise<void> {
+    // Each request has its ticket.
   }
 }
 

@@ -9,12 +9,19 @@ type TicketFor = (url: string, entry: StandingTunnel['tunnel']['proxy']) => Prom
 const REALM = 'Longhaul ticket';
 /** Requests remembered that have a ticket. */
 const MOST_REQUESTS = 100;
+/** A port at which nobody has a site: the entry depot refuses to send on what is for it. */
+const NO_PORT = 65_533;
+/** What an entry depot has for its refusal: it is near. */
+const INTRODUCTION_MS = 1_500;
 
 /** Chromium has one script for all requests, which knows hosts alone. */
 export class ProxyScript implements Proxies {
   readonly #ticketFor: TicketFor;
   /** The ticket that a request has shown. */
   readonly #shown = new Map<string, string>();
+  /** Tunnels whose tickets the browser is getting to know, by the origin that is asked for meanwhile. */
+  readonly #introduced = new Map<string, StandingTunnel>();
+  #standing: readonly StandingTunnel[] = [];
   #isListening = false;
 
   constructor(ticketFor: TicketFor) {
@@ -34,13 +41,38 @@ export class ProxyScript implements Proxies {
     // It sees all requests as it is.
   }
 
-  lead(standing: readonly StandingTunnel[]): void {
+  async lead(standing: readonly StandingTunnel[]): Promise<void> {
+    this.#standing = standing;
+    await this.#setScript();
+  }
+
+  /**
+   * Asks the entry depot for what it refuses, once it has the ticket, which Chromium then shows it by itself: for a download that begins or
+   * goes on it asks no add-on, but ends it, and gives up its bytes.
+   */
+  async introduce({ server, ...lead }: StandingTunnel): Promise<void> {
+    const origin = `https://${new URL(server).hostname}:${NO_PORT}`;
+    if (!api.proxy || this.#introduced.has(origin)) return;
+    this.#introduced.set(origin, { ...lead, server: origin });
+    try {
+      await this.#setScript();
+      const signal = AbortSignal.timeout(INTRODUCTION_MS);
+      await fetch(`${origin}/`, { mode: 'no-cors', credentials: 'omit', cache: 'no-store', signal });
+    } catch {
+      // It is refused.
+    } finally {
+      this.#introduced.delete(origin);
+    }
+  }
+
+  async #setScript(): Promise<void> {
     if (!api.proxy) return;
-    const data = proxyScript(standing);
+    const led = [...this.#standing, ...this.#introduced.values()];
     // Private windows are not the add-on's business.
     const scope = 'regular_only';
-    if (standing.length === 0) void api.proxy.settings.clear({ scope });
-    else void api.proxy.settings.set({ value: { mode: 'pac_script', pacScript: { data } }, scope });
+    if (led.length === 0) return api.proxy.settings.clear({ scope });
+    const pacScript = { data: proxyScript(led) };
+    return api.proxy.settings.set({ value: { mode: 'pac_script', pacScript }, scope });
   }
 
   /** An entry depot asks for the ticket; whoever else asks is answered as the browser would. */
@@ -69,7 +101,10 @@ export class ProxyScript implements Proxies {
     requestId,
   }: chrome.webRequest.OnAuthRequiredDetails): Promise<chrome.webRequest.BlockingResponse> {
     const host = challenger.host.replace(/^\[|\]$/g, '');
-    const ticket = await this.#ticketFor(url, { host, port: challenger.port }).catch(() => undefined);
+    const introduced = this.#introduced.get(new URL(url).origin);
+    const ticket = introduced
+      ? introduced.tunnel.ticket
+      : await this.#ticketFor(url, { host, port: challenger.port }).catch(() => undefined);
     // A depot that asks once more does not take it.
     if (ticket === undefined || this.#shown.get(requestId) === ticket)
       // No user has a password for a depot.
@@ -83,15 +118,19 @@ function isNoProxy(mode: unknown): boolean {
   return mode === 'system' || mode === 'direct';
 }
 
-/** Chromium shows a script the host and the port alone of what is encrypted, and goes on directly where a proxy is not there. */
+/**
+ * Chromium shows a script the host and the port alone of what is encrypted, and goes on directly where a proxy is not there. The script
+ * leads nothing by a ticket that is over, though the background sleeps.
+ */
 export function proxyScript(standing: readonly StandingTunnel[]): string {
-  const proxies = standing.map(({ server, tunnel: { proxy } }) => {
+  const leads = standing.map(({ server, tunnel: { proxy }, untilMs }) => {
     const host = proxy.host.includes(':') ? `[${proxy.host}]` : proxy.host;
-    return [server.slice('https://'.length), `HTTPS ${host}:${proxy.port}; DIRECT`];
+    return [server.slice('https://'.length), [`HTTPS ${host}:${proxy.port}; DIRECT`, untilMs]];
   });
-  return `var proxies = ${JSON.stringify(Object.fromEntries(proxies))};
+  return `var leads = ${JSON.stringify(Object.fromEntries(leads))};
 function FindProxyForURL(url) {
   var at = /^https:\\/\\/([^\\/:]+|\\[[^\\]]+\\])(?::(\\d+))?\\//.exec(url);
-  return (at && proxies[at[1] + ':' + (at[2] || 443)]) || 'DIRECT';
+  var lead = at && leads[at[1] + ':' + (at[2] || 443)];
+  return lead && Date.now() < lead[1] ? lead[0] : 'DIRECT';
 }`;
 }

@@ -42,6 +42,7 @@ export function startTunnels({ downloads, settings, now, pause }: StartDependenc
     pause,
     isOneServerPerDepot: isChromium,
     changed: (standing) => proxies.lead(standing),
+    introduce: (tunnel) => proxies.introduce(tunnel),
   });
   const mend = new MendRequests({
     tunnels,

@@ -65,7 +65,7 @@ const tunnels = (patch: Partial<TunnelDependencies> = {}) =>
         holdIsOver = over;
       }),
     isOneServerPerDepot: false,
-    changed: (now) => {
+    changed: async (now) => {
       standing = now;
       hasStood ||= now.length > 0;
     },
@@ -98,6 +98,42 @@ describe('a tunnel', () => {
       'https://members.example:443',
       'https://cdn.members.example:8443',
     ]);
+  });
+
+  it('leads nothing before the browser knows it, and nothing at all where it was taken back meanwhile', async () => {
+    const known = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const introduced: string[] = [];
+    const all = tunnels({
+      introduce: ({ server, tunnel }) => {
+        introduced.push(`${server} ${tunnel.proxy.host}`);
+        return known[introduced.length - 1]?.promise ?? Promise.resolve();
+      },
+    });
+    const way = all.wayFor(FILE);
+    await expect.poll(() => introduced).toEqual(['https://members.example:443 d1.example']);
+    expect(hasStood).toBe(false);
+    known[0]?.resolve();
+    expect(await way).toMatchObject({ chain: ['d1', 'd3'] });
+    expect(standing).toMatchObject([{ server: 'https://members.example:443' }]);
+    const other = all.wayFor('https://cdn.members.example/');
+    await expect.poll(() => introduced).toHaveLength(2);
+    wanted = settings();
+    await all.look();
+    known[1]?.resolve();
+    expect(await other).toBeUndefined();
+    expect(standing).toEqual([]);
+  });
+
+  it('is planned anew before its ticket is over that nothing has shown, and stands meanwhile', async () => {
+    const all = tunnels();
+    await all.prepare(FILE);
+    const [first] = standing;
+    nowMs = (first?.untilMs ?? 0) - 60_000;
+    const before = asked.length;
+    await all.prepare(FILE);
+    await expect.poll(() => asked.length).toBe(before + 1);
+    await expect.poll(() => standing[0]?.tunnel.jobId).not.toBe(first?.tunnel.jobId);
+    expect(standing[0]?.untilMs).toBeGreaterThan(nowMs);
   });
 
   it.each([
@@ -148,6 +184,24 @@ describe('a tunnel', () => {
     const before = await tunnels({ area }).wayFor(FILE);
     expect(await tunnels({ area }).wayFor(FILE)).toEqual(before);
     expect(asked).toHaveLength(1);
+  });
+
+  it('is given up when the browser knows it, not before', async () => {
+    const known = Promise.withResolvers<void>();
+    let isHeld = false;
+    const all = tunnels({ changed: () => (isHeld ? known.promise : Promise.resolve()) });
+    await all.wayFor(FILE);
+    isHeld = true;
+    isThere = false;
+    let isOver = false;
+    const failed = all.failed(FILE, true).then(() => {
+      isOver = true;
+    });
+    await expect.poll(() => asked.length).toBe(2);
+    expect(isOver).toBe(false);
+    known.resolve();
+    await failed;
+    expect(isOver).toBe(true);
   });
 
   it('is given up as soon as its site is not chosen any more', async () => {

@@ -6,7 +6,15 @@ import type { Settings } from '../settings/settings.ts';
 import { EntryAlive, type EntryAliveDependencies } from './entry-alive.ts';
 import { GivenTickets } from './given-tickets.ts';
 import { type Answer, isChosen, isWanted } from './is-wanted.ts';
-import { goodUntilMs, type Lead, Leads, type StandingTunnel } from './leads.ts';
+import {
+  goodUntilMs,
+  type Lead,
+  Leads,
+  type NoteStanding,
+  renewAtMs,
+  type StandingTunnel,
+  standingBy,
+} from './leads.ts';
 import { planTunnel, serverOf, type Tunnel } from './plan-tunnel.ts';
 
 export interface TunnelDependencies extends EntryAliveDependencies {
@@ -24,7 +32,9 @@ export interface TunnelDependencies extends EntryAliveDependencies {
    */
   readonly isOneServerPerDepot: boolean;
   /** The tunnels that stand are others now. */
-  readonly changed?: (standing: readonly StandingTunnel[]) => void;
+  readonly changed?: NoteStanding;
+  /** Has the browser know a tunnel before anything is led there. */
+  readonly introduce?: (tunnel: StandingTunnel) => Promise<void>;
 }
 
 /** What the popup says of a server. */
@@ -135,7 +145,7 @@ export class Tunnels {
       if (!set || !server || !lead || !isWanted(server, answerOf(lead), set)) leads.forget(key);
     }
     if (leads.keys().length < before.length) await leads.store();
-    else leads.tell();
+    else await leads.tell();
   }
 
   async #serverOf(address: string): Promise<OriginUrl | undefined> {
@@ -173,7 +183,7 @@ export class Tunnels {
     } else if ('left' in lead) {
       if (nowMs >= lead.untilMs) void this.#ask(server, []);
       return undefined;
-    } else if (nowMs >= lead.renewAtMs) {
+    } else if (nowMs >= renewAtMs(lead)) {
       void this.#ask(server, []);
     }
     const now = leads.get(key);
@@ -201,6 +211,12 @@ export class Tunnels {
   async #learn(key: string, server: OriginUrl, avoid: readonly string[]): Promise<void> {
     const [leads, answer] = [await this.#leads, await this.#plan(server, avoid)];
     if (!answer || !(await this.#isWanted(server, answer))) return;
+    const next = this.#leadBy(answer, leads.get(key));
+    if ('tunnel' in next && !next.isUsed) {
+      await this.#deps.introduce?.(standingBy(key, next));
+      if (!(await this.#isWanted(server, answer))) return;
+    }
+    // It may have been given up meanwhile.
     leads.put(key, this.#leadBy(answer, leads.get(key)));
     await leads.store();
   }
@@ -225,11 +241,13 @@ export class Tunnels {
   /** A tunnel that stands goes on where the master does not say that direct is better. */
   #leadBy({ master, way }: Answer, before: Lead | undefined): Lead {
     const nowMs = this.#deps.now();
-    const renewAtMs = nowMs + RENEW_MS;
+    const renewalMs = nowMs + RENEW_MS;
     const isStanding = before && 'tunnel' in before && nowMs < goodUntilMs(before);
     if (!('why' in way)) {
       const isShown = isStanding && before.isUsed && this.#showsSame(before.tunnel, way);
-      return isShown ? { ...before, renewAtMs } : { master, tunnel: way, isUsed: false, renewAtMs };
+      return isShown
+        ? { ...before, renewAtMs: renewalMs }
+        : { master, tunnel: way, isUsed: false, renewAtMs: renewalMs };
     }
     const isDirectBest = way.why === 'direct-is-best';
     if (isStanding && !isDirectBest) return { ...before, renewAtMs: nowMs + RETRY_MS };
