@@ -115,6 +115,31 @@ test('a tunnel whose entry depot dies is left at once, and a download in it goes
   await world.overlay.restartDepot('d1');
 });
 
+test('a background that was just woken gives a depot its ticket, and a script that the browser kept leads to no question and no dead end', async ({
+  user,
+  world,
+}) => {
+  test.skip(user.kind === 'firefox', 'Firefox keeps no script, and asks the add-on for each request');
+  await standTunnel(user, world);
+  await user.unloadBackground();
+  await user.goto(`${world.originUrl}/page?link=/woken`);
+  expect(await user.text('#link')).toBe('the file');
+  expect(await tunnelTo(user, world.originUrl)).toBeInstanceOf(Array);
+  await choose(user, ['private.test']);
+  await world.overlay.master.kill();
+  // As a browser has it that ended while a tunnel stood.
+  const [server, depot] = [world.privateUrl, new URL(world.overlay.depot('d2').url).host];
+  const script = `function FindProxyForURL(url) { return url.startsWith('${server}/') ? 'HTTPS ${depot}; DIRECT' : 'DIRECT'; }`;
+  await user.addonCall(
+    "await chrome.proxy.settings.set({ scope: 'regular_only', value: { mode: 'pac_script', pacScript: { data: args[0] } } })",
+    script,
+  );
+  // It fails first, and comes when the add-on has asked for it again.
+  await user.goto(`${server}/page?link=/kept`).catch(() => undefined);
+  expect(await user.text('#link')).toBe('the file');
+  await world.overlay.restartMaster();
+});
+
 test('without a master a site that was chosen comes directly', async ({ user, world }) => {
   await choose(user, ['private.test']);
   await world.overlay.master.kill();

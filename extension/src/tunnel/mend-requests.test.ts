@@ -43,6 +43,13 @@ it.each([
   expect(blamed).toEqual([isByProxy]);
 });
 
+it('opens a page again of which nothing came but a question of the proxy for a ticket', async () => {
+  const { mend, opened } = start();
+  mend.answered(failed({ statusCode: 407 }));
+  await mend.failed(failed({ error: 'net::ERR_TUNNEL_CONNECTION_FAILED' }));
+  expect(opened).toEqual([`7 ${URL}`]);
+});
+
 it.each([
   { method: 'POST' },
   { type: 'sub_frame' },

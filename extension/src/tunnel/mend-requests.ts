@@ -13,6 +13,8 @@ interface MendDependencies {
 
 /** Times that a download is resumed without a byte between; its user can do it more often. */
 const MOST_RESUMPTIONS = 3;
+/** A proxy wants to know who asks: the site has not answered, whatever Chromium calls it. */
+const ASKED_BY_PROXY = 407;
 /** Requests remembered. */
 const MOST_REQUESTS = 200;
 /** So long an address is opened in a tab no second time: a site that is down fails directly, too. */
@@ -36,7 +38,8 @@ export class MendRequests {
   }
 
   /** The head of an answer has come. */
-  answered({ requestId }: RequestEvent): void {
+  answered({ requestId, statusCode }: RequestEvent): void {
+    if (statusCode === ASKED_BY_PROXY) return;
     remember(this.#answered, requestId, true, MOST_REQUESTS);
   }
 
