@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
+import { freePort } from '../programs/free-port.ts';
 import { SERVICES, type Service } from './run-service.ts';
 import { configOf, testFolder } from './service-config.ts';
 import { root, startServiceBy } from './started-service.ts';
@@ -17,18 +17,6 @@ function run(service: Service, args: readonly string[], input = '') {
     input,
   });
   return { status, stdout, stderr };
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await new Promise((resolve) => {
-    server.once('listening', resolve);
-  });
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => {
-    server.close(resolve);
-  });
-  return port;
 }
 
 async function statesAt(url: string): Promise<string[]> {

@@ -1,13 +1,13 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { connect } from '@nats-io/transport-node';
 import { beforeAll, describe, expect, inject, test } from 'vitest';
 import { parse } from 'yaml';
 import { createTestCa, type TestCa } from '../certificates/test-ca.ts';
 import { startOrigin } from '../overlay/origin-server.ts';
+import { freePort } from '../programs/free-port.ts';
 import { configOf, testFolder } from './service-config.ts';
 import { root, startServiceBy } from './started-service.ts';
 
@@ -40,21 +40,6 @@ function startDepot(id: string, masterUrl: string, addresses: object, onTestFini
   return startServiceBy('node main.ts', 'depot', config, { onTestFinished });
 }
 
-/** Ports that were free a moment ago: servers must know each other's beforehand. */
-async function freePorts(count: number): Promise<number[]> {
-  const listeners = Array.from({ length: count }, () => createServer().listen(0, '127.0.0.1'));
-  const ports = await Promise.all(
-    listeners.map(
-      (listener) =>
-        new Promise<number>((resolve) =>
-          listener.once('listening', () => resolve((listener.address() as AddressInfo).port)),
-        ),
-    ),
-  );
-  for (const listener of listeners) listener.close();
-  return ports;
-}
-
 interface Site {
   readonly name: string;
   readonly folder: string;
@@ -65,7 +50,12 @@ interface Site {
 /** The nats-servers of the two sites in the examples, as their files stand but for addresses. */
 async function startSites(onTestFinished: OnTestFinished): Promise<readonly [Site, Site]> {
   const folder = testFolder(onTestFinished);
-  const [rj = 0, pe = 0, rjCluster = 0, peCluster = 0] = await freePorts(4);
+  const [rj, pe, rjCluster, peCluster] = [
+    await freePort(),
+    await freePort(),
+    await freePort(),
+    await freePort(),
+  ];
   const start = async (name: 'rj' | 'pe', port: number, clusterPort: number, otherClusterPort: number) => {
     const site = join(folder, name);
     mkdirSync(site);
@@ -208,7 +198,7 @@ describe.skipIf(natsServer === '' && !process.env.CI)('sites with the NATS serve
     const [rj, pe] = sites;
     giveSecret(sites);
     const addresses = { overlayNetworks: ['127.0.0.0/8'] };
-    const [port = 0] = await freePorts(1);
+    const port = await freePort();
     const ofRj = { addresses, depots: { heartbeatSeconds: 1 }, listen: { host: '127.0.0.1', port } };
     const one = await startMaster(rj, onTestFinished, {}, ofRj);
     const two = await startMaster(pe, onTestFinished, {}, { addresses, depots: { heartbeatSeconds: 1 } });

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { describe, type TestContext, test } from 'vitest';
 import { findProgram } from '../programs/find-program.ts';
 import { configOf, testFolder } from './service-config.ts';
@@ -7,6 +8,11 @@ const launchers = Object.keys(LAUNCHERS) as Launcher[];
 
 /** A look at npm and the terminal comes once a second, and two of them have to agree. */
 const PATIENCE = { timeout: 15_000 };
+
+/** Its running work gets a second after Ctrl-C, and less than half of one is for its end. */
+const IDLE_END_MS = 1500;
+/** A service is ended so often before it counts as slow. */
+const MOST_ENDS = 5;
 
 /** Signals, sessions and shells as Linux has them. */
 describe.skipIf(process.platform !== 'linux').each(['depot', 'master'] as const)('a %s', (service) => {
@@ -47,6 +53,21 @@ describe.skipIf(process.platform !== 'linux').each(['depot', 'master'] as const)
       await expect.poll(started.log).toContain('"msg":"ends: the npm that ran it has gone"');
     },
   );
+
+  test('that has nothing to do ends within a second and a half of Ctrl-C', async (context) => {
+    const { expect } = context;
+    const tookMs: number[] = [];
+    // A machine with other work to do may make it late, not each time.
+    while (tookMs.length < MOST_ENDS && !(Math.min(...tookMs) < IDLE_END_MS)) {
+      const started = await start('node main.ts', context);
+      const exited = once(started.top, 'exit');
+      const askedMs = performance.now();
+      process.kill(started.pid, 'SIGINT');
+      await exited;
+      tookMs.push(performance.now() - askedMs);
+    }
+    expect(Math.min(...tookMs)).toBeLessThan(IDLE_END_MS);
+  });
 
   test.concurrent('takes one SIGTERM that comes twice, from npm and from the group, for one', async (context) => {
     const { expect } = context;

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { connect, createServer } from 'node:net';
+import { connect } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createTestCa } from '../../certificates/test-ca.ts';
@@ -9,6 +9,7 @@ import { requireProgram } from '../../lab/programs.ts';
 import { type LinkSpec, startOverlay } from '../../overlay/overlay.ts';
 import { onLoopback } from '../../overlay/placement.ts';
 import { startProgram } from '../../overlay/service-process.ts';
+import { freePort } from '../../programs/free-port.ts';
 import type { Contestant } from './redirect-case.ts';
 
 const HOST = '127.0.0.1';
@@ -127,15 +128,6 @@ const LINKS: Readonly<Record<RedirectorSpec['links'], readonly LinkSpec[]>> = {
   // The origin is near: chains are compared, and none is faster.
   direct: [{ between: ['client', 'origin'], rttMs: 4, ...LINE }, ...BETWEEN_DEPOTS],
 };
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, HOST);
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  return typeof address === 'object' && address ? address.port : 0;
-}
 
 async function listening(port: number, child: ChildProcess): Promise<void> {
   const deadlineMs = performance.now() + START_TIMEOUT_MS;

@@ -27,6 +27,12 @@ import type { SelfTestLine } from '../self-test/self-test-line.ts';
 const obstacle = labObstacle();
 const emulatorModule = pathToFileURL(`${import.meta.dirname.replace(/tests$/, 'emulator')}/emulator.ts`).href;
 
+/**
+ * Three times the links of the other tests here, so that the emulator is not what they measure. More is the machine's affair, as is how late
+ * it is meanwhile: two cores carry 500 Mbit/s alone and 384 beside other work, and just 1 Gbit/s. The self-test tells it of each.
+ */
+const SERIES_BPS = 300e6;
+
 const SETTINGS: DirectionSettings = {
   delayMs: 1,
   jitterMs: 0,
@@ -120,8 +126,7 @@ describe.skipIf(obstacle)(`an emulated link${obstacle ? ` (skipped: ${obstacle.m
 
 describe.skipIf(obstacle)('the emulator', () => {
   test('carries 300 Mbit/s over four links in series', async () => {
-    // How late it is meanwhile, and what it carries at most, are the machine's affair, and told by the self-test.
-    const [carried] = await checkSeries(300e6);
+    const [carried] = await checkSeries(SERIES_BPS);
     expect(failed(carried ? [carried] : [])).toEqual([]);
   });
 

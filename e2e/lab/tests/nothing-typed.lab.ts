@@ -10,6 +10,8 @@ import { type Stage, startStage } from '../stage/stage.ts';
 
 /** One download after the other, of files that nobody has had before. */
 const DOWNLOADS = 5;
+/** Losses alone make direct downloads differ by half, so that one of them says little. */
+const DIRECT = 3;
 
 const scenario: Scenario = {
   id: 'untold',
@@ -46,7 +48,9 @@ describe.skipIf(obstacle)(
 
     beforeAll(async () => {
       stage = await startStage({ scenarios: [scenario], variants: ['direct', 'auto'], seed: 1 });
-      directBps = (await fetchNext('direct')).goodputBps;
+      const direct: number[] = [];
+      for (let time = 0; time < DIRECT; time += 1) direct.push((await fetchNext('direct')).goodputBps);
+      directBps = median(direct);
       for (let download = 0; download < DOWNLOADS; download += 1) {
         const { goodputBps, depots } = await fetchNext('auto');
         chains.push(depots);
@@ -55,10 +59,11 @@ describe.skipIf(obstacle)(
     }, 240_000);
     afterAll(closeAllNetworks);
 
-    test('has a first download that is no slower than the direct way, whichever way it goes', () => {
+    test('leads the first download over depots only where these are no slower than the direct way', () => {
       expect(chains).toHaveLength(DOWNLOADS);
-      // One download of each: losses alone make direct ones differ by half.
-      expect((goodputs[0] ?? 0) / directBps).toBeGreaterThan(0.5);
+      const [depots, goodputBps = 0] = [chains[0], goodputs[0]];
+      // A direct one is the direct way, whatever it lost.
+      expect(depots === 0 ? 1 : goodputBps / directBps).toBeGreaterThanOrEqual(1);
     });
 
     test('has found a chain by the second, and is then several times as fast', () => {

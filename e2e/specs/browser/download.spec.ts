@@ -3,10 +3,15 @@ import {
   clickLink,
   expectDirect,
   expectFile,
+  expectFirstThroughDepots,
   expectThroughDepots,
 } from '../../fixtures/download-checks.ts';
 import { FILE_BYTES } from '../../fixtures/origin-content.ts';
 import { expect, test } from '../../fixtures/test.ts';
+
+// Here the add-on waits for master and depot as long as it does for users.
+test.use({ worldSpec: { isPatient: false } });
+test.beforeAll(({ user, world }) => expectFirstThroughDepots(user, world));
 
 test('a link downloads through two depots, byte-identical and under its name', async ({ user, world }) => {
   await expectThroughDepots(world, FILE_BYTES, async () => {
