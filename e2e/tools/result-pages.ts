@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { MATRIX, README_ROWS } from '../lab/experiments/matrix.ts';
 import { reportPlanOf } from '../lab/experiments/report-plan-of.ts';
 import { readmeTable } from '../lab/report/readme-table.ts';
+import { busySentence } from '../lab/report/trust-section.ts';
 import { joinResults } from '../lab/results/join-results.ts';
 import { checkPublishedPages, readPublishedPages } from './published-pages.ts';
 import { root } from './run-steps.ts';
@@ -24,7 +25,7 @@ function checkReadme(): string[] {
   const { lines } = joinResults(data.map((name) => join(folder, 'data', name)));
   const { table, leastTransfers, mostTransfers } = readmeTable(reportPlanOf(MATRIX), lines, README_ROWS);
   const counts = leastTransfers === mostTransfers ? leastTransfers : `${leastTransfers} to ${mostTransfers}`;
-  const source = `Mbit/s, medians of ${counts} transfers over emulated links ([the lines behind it](docs/results/${page})).`;
+  const source = `Mbit/s, medians of ${counts} transfers over emulated links ([the lines behind it](docs/results/${page})). ${busySentence(lines)}`;
   const file = join(root, 'README.md');
   const text = readFileSync(file, 'utf8');
   const parts = /^([^]*<!-- table -->\n)[^]*(<!-- end -->[^]*)$/.exec(text);

@@ -2,7 +2,6 @@
  * The background: builds its parts and registers every listener at once, so that an event which wakes it finds its
  * listener. What must outlive it is in the browser's storage.
  */
-import type { FeedbackRequest } from '@longhaul/shared';
 import { askLegs } from './ask/ask-legs.ts';
 import { askMaster, isHealthyMaster } from './ask/ask-master.ts';
 import { greetDepot, probeFile } from './ask/probe-file.ts';
@@ -18,6 +17,7 @@ import { watchClicks } from './browser/page-script.ts';
 import { watchRequests } from './browser/requests.ts';
 import { browserRoutes as routes } from './browser/routes.ts';
 import { browserSign as sign } from './browser/sign.ts';
+import { isChromium } from './browser/target.ts';
 import { WakeUps } from './browser/wake-ups.ts';
 import { ConsentStore } from './consent/consent-store.ts';
 import { AdoptDownloads } from './divert/adopt-download.ts';
@@ -30,14 +30,12 @@ import { HistoryStore } from './history/history-store.ts';
 import { JobKeeper } from './jobs/job-keeper.ts';
 import { JobStore } from './jobs/job-store.ts';
 import type { Outcome } from './judge/why-left.ts';
-import type { Target } from './manifest.ts';
 import { downloadDirectly, downloadLink, type LinkDependencies } from './menus/download-link.ts';
 import { answerMessages } from './messages/answer-messages.ts';
 import { readStatus } from './messages/read-status.ts';
 import { justDone } from './news/news-of.ts';
 import { showBadge, tellNews } from './news/tell-news.ts';
-import { DirectWatch } from './reports/direct-watch.ts';
-import { reportsOf } from './reports/reports-of.ts';
+import { Reports } from './reports/reports.ts';
 import { buildDefaults } from './settings/build-defaults.ts';
 import { readRulesFile, writeRulesFile } from './settings/rules-file.ts';
 import type { Settings } from './settings/settings.ts';
@@ -45,9 +43,7 @@ import { SettingsStore } from './settings/settings-store.ts';
 import { LastLeft } from './take/last-left.ts';
 import { type TakeDependencies, takeDownload } from './take/take-download.ts';
 import { say } from './texts/say.ts';
-import { MendRequests } from './tunnel/mend-requests.ts';
-import { type Proxies, ProxyPerRequest, ProxyScript } from './tunnel/proxies.ts';
-import { Tunnels } from './tunnel/tunnels.ts';
+import { startTunnels } from './tunnel/start-tunnels.ts';
 import { HeldKeys } from './watch/held-keys.ts';
 import { SeenAnswers } from './watch/seen-answers.ts';
 import { BesideWay } from './ways/beside-way.ts';
@@ -56,10 +52,6 @@ import { LedWay } from './ways/led-way.ts';
 import { NameQuestions } from './ways/name-questions.ts';
 import { recoverJobs } from './ways/recover-jobs.ts';
 import type { Way } from './ways/way.ts';
-
-/** Put in by the build, which leaves out what is another browser's. */
-declare const __LONGHAUL_TARGET__: Target;
-const isChromium = __LONGHAUL_TARGET__ === 'chrome';
 
 /** What master and entry depot have together to answer; the user's download waits for nothing meanwhile. */
 const DECISION_MS = 3_000;
@@ -77,7 +69,7 @@ const jobs = new JobStore(api.storage.local, (before, after) => {
   void tellNews(before, after, sign);
   for (const job of justDone(before, after)) {
     void history.add(job);
-    for (const report of reportsOf(job)) void tell(report);
+    void reports.jobDone(job);
   }
 });
 /** Whoever has not said yes has the add-on switched off. */
@@ -85,13 +77,7 @@ const takeSettings = async (): Promise<Settings> => {
   const set = await settings();
   return { ...set, enabled: set.enabled && (await consent.isGiven()) };
 };
-const directWatch = new DirectWatch({ area: api.storage.session, now });
-
-/** Tells the master how a plan of its went, if the user wants that. */
-async function tell(report: FeedbackRequest): Promise<void> {
-  const { enabled, tellsMaster, master } = await takeSettings();
-  if (enabled && tellsMaster && master !== '') await tellMaster(master, report, deadline());
-}
+const reports = new Reports({ area: api.storage.session, settings: takeSettings, tellMaster, deadline, now });
 
 const lastLeft = new LastLeft(api.storage.session);
 const answers = new SeenAnswers(pause);
@@ -109,43 +95,25 @@ const rescue = new Rescue({
     await leaveFailedPage(failed);
   },
 });
-const proxies: Proxies = isChromium ? new ProxyScript() : new ProxyPerRequest((url) => tunnels.wayFor(url));
-const tunnels: Tunnels = new Tunnels({
-  area: api.storage.session,
-  settings: takeSettings,
-  mayLead: () => proxies.mayLead(),
-  askMaster,
-  greetDepot,
-  deadline: (ms) => AbortSignal.timeout(ms),
-  now,
-  pause,
-  isOneServerPerDepot: isChromium,
-  changed: (standing) => proxies.lead(standing),
-});
-const mend = new MendRequests({
+const {
   tunnels,
-  downloads,
-  open: async (tabId, url) => {
-    await api.tabs.update(tabId, { url });
-  },
-});
+  mend,
+  look: lookAtTunnels,
+} = startTunnels({ downloads, settings: takeSettings, now, pause });
 watchRequests({
   asked: (event) => {
     answers.asked(event);
     void rescue.asked(event);
-    // Chromium asks for no proxy: a tunnel is planned with the first request, for those after it.
-    if (isChromium) void tunnels.wayFor(event.url);
+    // A worker that was just woken does not know yet which other requests to watch.
+    if (isChromium) void tunnels.prepare(event.url);
   },
   answered: (event) => {
     answers.answered(event);
     void rescue.answered(event);
-    mend.answered(event);
-    if (event.proxyInfo) void tunnels.answered(event.url);
   },
   failed: (event) => {
     answers.failed(event);
     void rescue.failed(event);
-    void mend.failed(event);
   },
 });
 
@@ -206,9 +174,7 @@ const takeDependencies: TakeDependencies = {
   probeFile,
   greetDepot,
   deadline,
-  plannedDirect: async (download, jobId) => {
-    if ((await settings()).tellsMaster) await directWatch.begin(download, jobId);
-  },
+  plannedDirect: (...planned) => reports.plannedDirect(...planned),
 };
 
 const adoption = new AdoptDownloads({ ...takeDependencies, jobs, way });
@@ -239,9 +205,8 @@ async function noteMaster(outcome: Outcome | object | undefined): Promise<void> 
 
 /** What the browser itself keeps follows the settings. */
 async function keepInStep(): Promise<void> {
-  const { enabled, bypassKey, sitesTunnel } = await takeSettings();
-  proxies.watch(enabled ? sitesTunnel : []);
-  await Promise.all([watchClicks(enabled && bypassKey !== 'none'), divert.look(), tunnels.look()]);
+  const { enabled, bypassKey } = await takeSettings();
+  await Promise.all([watchClicks(enabled && bypassKey !== 'none'), divert.look(), lookAtTunnels()]);
 }
 
 async function catchDownload(caught: Download): Promise<void> {
@@ -262,17 +227,12 @@ if (names) {
 api.downloads.onChanged.addListener(({ id, filename }) => {
   if (filename?.current) names?.named(id);
   void keeper.follow(id);
-  void followDirect(id);
+  void downloads.get(id).then((download) => reports.follow(download));
   void mend.follow(id);
 });
 api.permissions.onAdded.addListener(() => void keepInStep());
 api.permissions.onRemoved.addListener(() => void keepInStep());
 api.downloads.onErased.addListener((id) => void keeper.follow(id));
-
-async function followDirect(id: number): Promise<void> {
-  const report = await directWatch.follow(await downloads.get(id));
-  if (report) await tell(report);
-}
 
 const linkDependencies: LinkDependencies = {
   downloads,

@@ -53,6 +53,20 @@ it('carries no default in a package, no code made from text, and nothing from el
   expect(code).not.toMatch(/new Function|\beval\(|import\("http/);
 });
 
+it.each([
+  ['chrome', /FindProxyForURL|onAuthRequired/, /proxyAuthorizationHeader|connectionIsolationKey|tunnelSites/],
+  ['firefox', /proxyAuthorizationHeader|connectionIsolationKey/, /FindProxyForURL|onAuthRequired|pac_script/],
+] as const)(
+  'leaves out of the package for %s how the other browser reaches tunnels',
+  async (target, own, others) => {
+    const outDir = await temporaryFolder();
+    await buildExtension({ outDir, target });
+    const code = await scripts(outDir);
+    expect(code).toMatch(own);
+    expect(code).not.toMatch(others);
+  },
+);
+
 it('speaks all its languages, or the one that it was built for', async () => {
   const outDir = await temporaryFolder();
   await buildExtension({ outDir, target: 'chrome' });

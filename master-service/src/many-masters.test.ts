@@ -150,6 +150,8 @@ test('what a client may have is the same at all masters, and one that is alone k
     return more;
   };
   await expect.poll(() => askedOf(two)).toBe(0);
+  // Who ends tells all that it gave: who comes late hears of each plan before the minute passes.
+  await two.master.close();
   const late = await join('late');
   await expect.poll(() => askedOf(late)).toBe(0);
   clock.advance(60);

@@ -94,12 +94,9 @@ export class JobTable {
    * restarted since the ticket was issued, or it is one of an entry group, and the client resumes, or the entry depot has decided already.
    */
   admit(claims: TicketClaims, arrival: Arrival): Result<Admission> {
-    const phase = ticketPhase(claims, this.#init.nowSeconds());
-    if (phase === 'future') return refuse('ticket-not-yet-valid');
-    if (phase === 'over') return refuse('ticket-expired');
+    const untimely = this.untimely(claims, arrival);
+    if (untimely) return refuse(untimely);
     const known = this.#jobs.get(claims.jobId);
-    if (!known && phase === 'resume' && !this.#mayHaveStarted(claims, arrival))
-      return refuse('ticket-start-over');
     const keys = keysOf(claims, arrival);
     const full =
       this.#refuseCrowd(known, keys) ?? (goesOn(known, arrival) ? undefined : this.#refuseRate(keys));
@@ -117,6 +114,17 @@ export class JobTable {
       spent: job.spent.signal,
       release: () => this.#count(job, keys, -1),
     });
+  }
+
+  /** Why a ticket is good for nothing just now, whatever it is shown for; `undefined` while it is. */
+  untimely(claims: TicketClaims, arrival: Arrival): ErrorCode | undefined {
+    const phase = ticketPhase(claims, this.#init.nowSeconds());
+    if (phase === 'future') return 'ticket-not-yet-valid';
+    if (phase === 'over') return 'ticket-expired';
+    const isKnown = this.#jobs.get(claims.jobId) !== undefined;
+    return phase === 'start' || isKnown || this.#mayHaveStarted(claims, arrival)
+      ? undefined
+      : 'ticket-start-over';
   }
 
   #mayHaveStarted(claims: TicketClaims, arrival: Arrival): boolean {

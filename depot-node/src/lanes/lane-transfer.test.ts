@@ -313,6 +313,21 @@ describe.each([
     expect(beside.slice(-later.length)).toEqual(later);
   });
 
+  test('that may be at work go on over the connections that they have, while others rest', async () => {
+    const before = origin.asked.length;
+    origin.manners = { bytesPerMs: () => 1000 };
+    const haveAllBegun = () => origin.asked.slice(before).some(({ beside }) => beside === 3);
+    const run = await lanes({
+      mostLanes: () => (haveAllBegun() ? 2 : 4),
+      config: { firstBlockBytes: 16 * KIB, leastBlockBytes: 16 * KIB, alphaBytes: 64 * KIB },
+    });
+    expectBytes(run, WHOLE);
+    const count = (type: LaneEvent['type']) => run.events.filter((event) => event.type === type).length;
+    // Who loses a block that another lane was asked for as well loses its connection, too; and near the end one that would be late
+    // gives its place to another.
+    expect(count('lane-opened') - count('block-asked-again')).toBeLessThanOrEqual(5);
+  });
+
   test('look for work when something has changed, not all the time', async () => {
     origin.manners = { delayMs: 500 };
     let looks = 0;

@@ -173,6 +173,8 @@ class LaneTransfer {
     let forMs = this.#isTight ? ROOM_CHECK_MS : LONGEST_SLEEP_MS;
     let forBytes = Number.POSITIVE_INFINITY;
     const { ready, untilReadyMs } = this.#rests.look();
+    // Where not all may work, those that have a connection go on: others would open theirs beside it.
+    if (mostLanes < this.#lanes.length) ready.sort((one, other) => Number(other.isOpen) - Number(one.isOpen));
     for (const lane of ready) {
       if (this.#growth.isAlone && lane.index > 0) continue;
       if (this.#busyLanes() >= Math.max(1, mostLanes)) {
@@ -198,6 +200,7 @@ class LaneTransfer {
       if (isLate) this.#init.observe({ type: 'block-asked-again', lane: lane.index, startByte, endByte });
       if (lane.isRemoved) this.#trials.begin(lane.index);
       lane.isRemoved = false;
+      if (!lane.isOpen) this.#makeRoom(mostLanes);
       lane.start(block);
     }
     if (!this.#isTight && this.#busyLanes() <= mostLanes) forBytes = Math.min(forBytes, this.#askAhead());
@@ -243,6 +246,12 @@ class LaneTransfer {
   get #lanesAtWork(): LanesAtWork {
     const lanes = this.#growth.isAlone ? this.#lanes.slice(0, 1) : this.#lanes;
     return { lanes, isAloneForGood: this.#lanes.length === 1 };
+  }
+
+  /** Ends a connection that rests where one more would be too many. */
+  #makeRoom(mostLanes: number): void {
+    const held = this.#lanes.filter(({ isOpen, fetch }) => isOpen || fetch !== undefined);
+    if (held.length >= mostLanes) held.find(({ fetch }) => fetch === undefined)?.drop();
   }
 
   #busyLanes(): number {

@@ -13,6 +13,8 @@ import {
   type TicketClaims,
 } from '@longhaul/shared';
 import { sha256 } from '@longhaul/shared/service';
+import { arrivalOf } from '../jobs/arrival.ts';
+import type { JobTable } from '../jobs/job-table.ts';
 import type { ProofChecker } from '../legs/caller-proof.ts';
 import type { ChainTarget } from '../legs/next-leg.ts';
 import type { DataPlane } from '../plane/data-plane.ts';
@@ -22,6 +24,7 @@ export interface AcceptComponents {
   readonly plane: DataPlane;
   readonly gate: TicketGate;
   readonly proofs: ProofChecker;
+  readonly jobs: Pick<JobTable, 'untimely'>;
   /** Asks the master for a fresh directory when `depot` is not in it; does nothing if that happened lately. */
   readonly ensureKnown: (depot: string) => Promise<void>;
 }
@@ -36,7 +39,7 @@ export interface AcceptedConnect {
 
 /** Reads a `CONNECT` and checks everything that can be checked before anything is dialled. */
 export async function acceptConnect(
-  { plane: { ownId }, gate, proofs, ensureKnown }: AcceptComponents,
+  { plane: { ownId }, gate, proofs, jobs, ensureKnown }: AcceptComponents,
   request: IncomingMessage,
 ): Promise<Result<AcceptedConnect>> {
   const authority = parseConnectTarget(request.url ?? '');
@@ -47,6 +50,9 @@ export async function acceptConnect(
   const opened = await gate.open(ticket);
   if (!opened.ok) return opened;
   const { claims } = opened.value;
+  // A client whose ticket is over is to send another one, whatever it asks for.
+  const untimely = proof === undefined ? jobs.untimely(claims, arrivalOf(request)) : undefined;
+  if (untimely) return refuse(untimely);
   const { host, port } = authority.value;
   if (claims.authorityHash !== hashAuthority(host, port, sha256)) return refuse('ticket-wrong-authority');
   if (proof === undefined) {

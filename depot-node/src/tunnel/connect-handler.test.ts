@@ -185,6 +185,22 @@ describe.each(listeners)("a client's tunnel over $scheme, by $plane,", ({ scheme
     expect(overlay.originConnections()).toBe(0);
   });
 
+  test('asks for another credential where the time of the one that came is over, whatever it is shown for', async () => {
+    const now = overlay.nowSeconds();
+    const notBegun = tunnelTicket({ issuedAt: now - 1000, lastStart: now - 100 });
+    const over = tunnelTicket({ issuedAt: now - 1000, lastStart: now - 900, endOfLife: now - 100 });
+    for (const [ticket, code] of [
+      [notBegun, 'ticket-start-over'],
+      [over, 'ticket-expired'],
+    ] as const)
+      for (const target of [authority(), '127.0.0.1:9']) {
+        const { head } = await ask(basic(ticket), { target });
+        expect(head).toMatch(/^HTTP\/1\.1 407 /);
+        expect(head).toContain('Proxy-Authenticate: Basic realm="Longhaul ticket"\r\n');
+        expect(head).toContain(`${HEADERS.error}: ${code}\r\n`);
+      }
+  });
+
   test('is forbidden by a ticket for something else', async () => {
     const forbidden = async (answer: Promise<{ head: string }>) => {
       const { head } = await answer;

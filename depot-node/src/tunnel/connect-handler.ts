@@ -169,8 +169,13 @@ async function openFirst(
   throw mostTelling(failures) ?? new LonghaulError('next-depot-unknown');
 }
 
-/** Credentials that are no ticket: the client had better send others. */
-const UNUSABLE: ReadonlySet<ErrorCode> = new Set(['ticket-malformed', 'ticket-version-unknown']);
+/** Credentials that are no ticket, or are over: the client had better send others, which browsers that keep them do only when they are asked. */
+const UNUSABLE: ReadonlySet<ErrorCode> = new Set([
+  'ticket-malformed',
+  'ticket-version-unknown',
+  'ticket-start-over',
+  'ticket-expired',
+]);
 
 function refuseConnect(
   { plane: { ownId, observe } }: ConnectHandlerComponents,

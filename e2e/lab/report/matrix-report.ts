@@ -11,6 +11,7 @@ import { type ReportBody, type Section, slug } from './page-parts.ts';
 import { predictionSections, regretSections } from './planner-sections.ts';
 import { reasonSection } from './reason-section.ts';
 import type { ReportPlan } from './report-plan.ts';
+import { busySentence } from './trust-section.ts';
 
 /** Explains the marks of every chart of medians. */
 export const MEDIAN_LEGEND = [
@@ -31,6 +32,7 @@ export function matrixReport(plan: ReportPlan, cells: readonly Cell[]): ReportBo
       tables: [
         'Median and [least–most] of all transfers, Mbit/s:',
         overviewTable(plan, own),
+        busySentence(own.flatMap(({ lines }) => lines)),
         ...byScenario(own).map(([scenario, ...row]) =>
           [`### ${escapeMarkdown(scenario.label)}: ${inlineCode(scenario.id)}`, ratioTable(row)].join('\n\n'),
         ),

@@ -27,7 +27,12 @@ function runItem({ info, lines }: Run): string {
 
 /** The command as it was typed, and the commit it ran at. */
 export function commandItem({ command, commit }: RunInfo): string {
-  return `Command: ${inlineCode(command)}${commit ? `, at commit ${inlineCode(commit)}` : ''}`;
+  return `Command: ${inlineCode(command)}${commit ? `, at commit ${inlineCode(commit)}${changesText(commit)}` : ''}`;
+}
+
+/** What the mark of a changed working tree means. */
+function changesText(commit: string): string {
+  return commit.endsWith('+') ? ' (`+`: files of the tree had changed since)' : '';
 }
 
 /** When it was measured, and in how many sittings. */

@@ -1,5 +1,6 @@
 import type { Run } from '../results/join-results.ts';
 import { max, median, quantile } from '../results/statistics.ts';
+import type { TransferLine } from '../results/transfer-line.ts';
 import { byScenario, type Cell, creditedBps, isFailed, isLate, LATE_MS } from './cells.ts';
 import { escapeMarkdown, inlineCode, markdownTable } from './markdown-table.ts';
 import { counted, mbps, milliseconds } from './numbers.ts';
@@ -7,6 +8,16 @@ import type { Section } from './page-parts.ts';
 
 /** More failures than these are counted, not listed. */
 const MOST_LISTED_FAILURES = 40;
+
+/** How busy the machine was while lines were measured: said beside tables that are read without the rest of their page. */
+export function busySentence(lines: readonly TransferLine[]): string {
+  const load = `The machine’s load was ${median(lines.map((line) => line.load)).toFixed(1)} in the median meanwhile`;
+  const lateIn = (some: readonly TransferLine[]) => some.filter(isLate).length;
+  if (lateIn(lines) === 0) return `${load}, and no packet left the emulator more than ${LATE_MS} ms late.`;
+  const repeats = [...Map.groupBy(lines, ({ repeat }) => repeat).values()].map(lateIn);
+  const spread = repeats.length > 1 ? `: ${Math.min(...repeats)} to ${max(repeats)} of each repeat` : '';
+  return `${load}, and in ${lateIn(lines)} of ${counted(lines.length, 'transfer')} packets left the emulator more than ${LATE_MS} ms late${spread}.`;
+}
 
 /** How far the measurement itself can be trusted: lateness, load, cuts, failures, and the spread of every cell. */
 export function trustSection(cells: readonly Cell[], runs: readonly Run[]): Section {

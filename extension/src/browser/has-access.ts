@@ -1,4 +1,5 @@
 import { api } from './browser-api.ts';
+import { isChromium } from './target.ts';
 
 /** Whether the user lets the add-on reach all of these addresses: he may have granted single sites, or none. */
 export async function hasAccess(urls: readonly string[]): Promise<boolean> {
@@ -12,7 +13,7 @@ export async function hasAccess(urls: readonly string[]): Promise<boolean> {
 
 /** Chromium gives it with the add-on, Firefox when the user chooses the first site for a tunnel. */
 const PROXY_ACCESS: chrome.permissions.Permissions = { permissions: ['proxy'] };
-export const isProxyAccessGiven: boolean = api.downloads?.onDeterminingFilename !== undefined;
+export const isProxyAccessGiven: boolean = isChromium;
 
 /** Whether the add-on may set proxies. */
 export async function hasProxyAccess(): Promise<boolean> {

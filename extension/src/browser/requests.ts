@@ -27,8 +27,15 @@ export interface HeaderLine {
   readonly value?: string | undefined;
 }
 
+/** Whether the add-on itself has asked. */
+export function isOwn({ initiator, originUrl }: Pick<RequestEvent, 'initiator' | 'originUrl'>): boolean {
+  const asker = initiator ?? originUrl ?? '';
+  // Chromium tells the origin alone.
+  return `${asker}/`.startsWith(api.runtime.getURL(''));
+}
+
 /** Who is told of requests. */
-interface RequestWatcher {
+export interface RequestWatcher {
   asked(event: RequestEvent): void;
   answered(event: RequestEvent): void;
   failed(event: RequestEvent): void;
@@ -40,19 +47,36 @@ const WATCHED: chrome.webRequest.RequestFilter = {
   types: ['main_frame', 'sub_frame', 'other'] as chrome.webRequest.ResourceType[],
 };
 
-/** Registers for the requests of both browsers; to be called while the background starts. */
-export function watchRequests(watcher: RequestWatcher): void {
+/**
+ * Registers for requests, in both browsers; to be called while the background starts, if it is to be woken by them.
+ * @returns what ends it
+ */
+export function watchRequests(
+  watcher: RequestWatcher,
+  filter = WATCHED,
+  shown: readonly Shown[] = headerOptions(),
+): () => void {
   const { onBeforeRequest, onResponseStarted, onErrorOccurred } = api.webRequest;
-  onBeforeRequest.addListener((details) => {
+  const asked = (details: RequestEvent): undefined => {
     watcher.asked(details);
     return undefined;
-  }, WATCHED);
-  onResponseStarted.addListener((details) => watcher.answered(details), WATCHED, headerOptions());
-  onErrorOccurred.addListener((details) => watcher.failed(details), WATCHED);
+  };
+  const answered = (details: RequestEvent): void => watcher.answered(details);
+  const failed = (details: RequestEvent): void => watcher.failed(details);
+  onBeforeRequest.addListener(asked, filter);
+  onResponseStarted.addListener(answered, filter, [...shown]);
+  onErrorOccurred.addListener(failed, filter);
+  return () => {
+    onBeforeRequest.removeListener(asked);
+    onResponseStarted.removeListener(answered);
+    onErrorOccurred.removeListener(failed);
+  };
 }
 
+type Shown = 'responseHeaders' | 'extraHeaders';
+
 /** Chromium shows `Set-Cookie` only to those who ask for it; Firefox refuses what it does not know, and shows it. */
-function headerOptions(): ('responseHeaders' | 'extraHeaders')[] {
+function headerOptions(): readonly Shown[] {
   const known = Object.keys(api.webRequest.OnResponseStartedOptions ?? {});
   return known.includes('EXTRA_HEADERS') ? ['responseHeaders', 'extraHeaders'] : ['responseHeaders'];
 }

@@ -4,6 +4,8 @@ import { drop, type JobKeeper } from '../jobs/job-keeper.ts';
 import type { JobStore } from '../jobs/job-store.ts';
 import { factsOf, isSameFile } from '../judge/file-facts.ts';
 import { isInsecure, leadsToDepot, whyUnfit } from '../judge/why-unfit.ts';
+import { remember } from '../remember.ts';
+import { reportsTo } from '../reports/reports.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { TakeDependencies } from '../take/take-download.ts';
 import { directUrl } from '../url-fragment.ts';
@@ -36,11 +38,7 @@ export class AdoptDownloads {
 
   /** A request is led to the depot of this order. */
   expect(order: TakeOrder): void {
-    this.#orders.set(order.plan.location, order);
-    for (const oldest of this.#orders.keys()) {
-      if (this.#orders.size <= REMEMBERED_ORDERS) return;
-      this.#orders.delete(oldest);
-    }
+    remember(this.#orders, order.plan.location, order, REMEMBERED_ORDERS);
   }
 
   /** Takes a download over that was led to a depot; false when it is none. */
@@ -82,7 +80,8 @@ export class AdoptDownloads {
     const reply = await askMaster(set.master, { url: originUrl }, deadline());
     if (reply.result !== 'plan' || whyUnfit(reply.plan, originUrl, set)) return undefined;
     const file = factsOf(0, new Headers());
-    return { original: caught, originUrl, page: caught.referrer, file, inOnePiece: false, plan: reply.plan };
+    const own = { inOnePiece: false, plan: reply.plan, reportsTo: reportsTo(set) };
+    return { original: caught, originUrl, page: caught.referrer, file, ...own };
   }
 
   async #remember(caught: Download, order: TakeOrder): Promise<void> {

@@ -7,6 +7,7 @@ import {
   parseRelayTarget,
 } from '@longhaul/shared';
 import type { RequestEvent } from '../browser/requests.ts';
+import { remember } from '../remember.ts';
 import { directUrl } from '../url-fragment.ts';
 
 interface RescueDependencies {
@@ -46,11 +47,7 @@ export class Rescue {
 
   /** A request for this address of an origin's is led to a depot. */
   led(requestId: string, originUrl: string): void {
-    this.#led.set(requestId, originUrl);
-    for (const oldest of this.#led.keys()) {
-      if (this.#led.size <= REMEMBERED_REQUESTS) return;
-      this.#led.delete(oldest);
-    }
+    remember(this.#led, requestId, originUrl, REMEMBERED_REQUESTS);
   }
 
   /** The head of an answer has come that is no redirect. */

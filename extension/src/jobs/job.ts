@@ -38,6 +38,8 @@ export interface Job extends Promised {
   readonly file: FileFacts;
   /** Whether the origin is asked for the whole in one request: see `isRepeatable`. */
   readonly inOnePiece: boolean;
+  /** The master that the user had agreed to tell how it goes when it began; left out where he had not. */
+  readonly reportsTo?: string | undefined;
   /** The master's id of the plan that it comes by; left out by jobs of older versions. */
   readonly jobId?: string | undefined;
   /** Depot ids, entry depot first. */

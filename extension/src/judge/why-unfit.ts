@@ -41,10 +41,15 @@ export function whyUnfitTunnel(plan: PlanAnswer, asked: OriginUrl, settings: Set
 /** Why a plan is no chain for what was asked for. */
 function whyUnasked(plan: PlanAnswer, asked: OriginUrl, settings: Settings): WhyLeft | undefined {
   // A master that calls itself otherwise gives links that nobody here has chosen.
-  if (!plan.masterUrl.startsWith(`${settings.master}/get/`)) return 'master-elsewhere';
+  if (!isByMaster(plan.masterUrl, settings.master)) return 'master-elsewhere';
   const link = parseGetTarget(plan.masterUrl.slice(settings.master.length));
   if (!link.ok || !isSameUrl(link.value.url, asked)) return 'plan-unfit';
   return plan.decision === 'direct' ? 'direct-is-best' : undefined;
+}
+
+/** Whether a plan's link is one of this master. */
+export function isByMaster(masterUrl: string, master: string): boolean {
+  return masterUrl.startsWith(`${master}/get/`);
 }
 
 /** Whether an address is that of a depot that fetches this URL, at a host where the browser may be sent. */
@@ -56,7 +61,7 @@ export function leadsToDepot(location: string, asked: OriginUrl, settings: Setti
 }
 
 /** Private hosts are out of bounds but for those that the user names, and the machine of the master he has set. */
-function isLeftForeign(depot: OriginUrl, settings: Settings): boolean {
+export function isLeftForeign(depot: Pick<OriginUrl, 'host' | 'port'>, settings: Settings): boolean {
   const master = parseOriginUrl(settings.master);
   return isLeftPrivate(depot, settings.privateHosts) && !(master.ok && master.value.host === depot.host);
 }

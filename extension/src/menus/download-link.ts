@@ -6,6 +6,7 @@ import { isComparable } from '../judge/file-facts.ts';
 import { isLeftPrivate } from '../judge/private-host.ts';
 import { type Left, type Outcome, sayCode } from '../judge/why-left.ts';
 import { whyUnfit } from '../judge/why-unfit.ts';
+import { reportsTo } from '../reports/reports.ts';
 import type { Settings } from '../settings/settings.ts';
 import { isTunnelled } from '../settings/site-rules.ts';
 import type { LastLeft } from '../take/last-left.ts';
@@ -65,7 +66,8 @@ async function orderLink(
   if (probe.result === 'silent') return left('depot-silent');
   if (probe.result === 'refused') return left('depot-refused', sayCode(probe.code));
   if (!isComparable(probe.file)) return left('no-version');
-  return { originUrl, page, file: probe.file, plan, name: probe.name ?? '' };
+  const name = probe.name ?? '';
+  return { originUrl, page, file: probe.file, plan, name, reportsTo: reportsTo(settings) };
 }
 
 function left(why: Left['why'], detail?: string): Left {

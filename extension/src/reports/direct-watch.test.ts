@@ -12,13 +12,12 @@ function watch(area = memoryArea()) {
 
 it('measures a direct download from its start to its end, though the background was unloaded meanwhile', async () => {
   const area = memoryArea();
-  await watch(area).begin(STARTED, 'job-1');
+  await watch(area).begin(STARTED, 'job-1', 'https://master.example');
   const later = watch(area);
   expect(await later.follow(download())).toBeUndefined();
   expect(await later.follow(whole)).toEqual({
-    jobId: 'job-1',
-    verdict: 'worked',
-    measured: { bytes: 50_000_000, seconds: 40 },
+    master: 'https://master.example',
+    report: { jobId: 'job-1', verdict: 'worked', measured: { bytes: 50_000_000, seconds: 40 } },
   });
   expect(await later.follow(whole)).toBeUndefined();
 });
@@ -28,7 +27,7 @@ it.each([
   ['broke', download({ state: 'interrupted', error: 'NETWORK_FAILED' })],
 ])('measures none that %s on its way', async (_how, seen) => {
   const own = watch();
-  await own.begin(STARTED, 'job-1');
+  await own.begin(STARTED, 'job-1', 'https://master.example');
   await own.follow(seen);
   expect(await own.follow(whole)).toBeUndefined();
 });

@@ -10,7 +10,14 @@ const MOST_WATCHED = 20;
 interface Watched {
   readonly downloadId: number;
   readonly jobId: string;
+  /** Whose plan it was. */
+  readonly master: string;
   readonly startedAtMs: number;
+}
+
+interface SeenDirect {
+  readonly master: string;
+  readonly report: FeedbackRequest;
 }
 
 interface DirectWatchDependencies {
@@ -27,15 +34,19 @@ export class DirectWatch {
     this.#deps = deps;
   }
 
-  /** The browser's own download has begun, and goes on directly by the plan of this id. */
-  async begin({ id, startedAtMs }: Pick<Download, 'id' | 'startedAtMs'>, jobId: string): Promise<void> {
+  /** The browser's own download has begun, and goes on directly by the plan of this id that this master gave. */
+  async begin(
+    { id, startedAtMs }: Pick<Download, 'id' | 'startedAtMs'>,
+    jobId: string,
+    master: string,
+  ): Promise<void> {
     // An answer that is held is no download yet, and has no id.
     if (startedAtMs === undefined || id < 0) return;
-    await this.#edit((all) => [...all, { downloadId: id, jobId, startedAtMs }].slice(-MOST_WATCHED));
+    await this.#edit((all) => [...all, { downloadId: id, jobId, master, startedAtMs }].slice(-MOST_WATCHED));
   }
 
-  /** Looks at a download that has changed; what is to be told when it is whole. */
-  async follow(download: Download | undefined): Promise<FeedbackRequest | undefined> {
+  /** Looks at a download that has changed; what is to be told, and to which master, when it is whole. */
+  async follow(download: Download | undefined): Promise<SeenDirect | undefined> {
     if (!download || (download.state === 'in_progress' && !download.paused)) return undefined;
     let found: Watched | undefined;
     await this.#edit((all) => {
@@ -46,7 +57,9 @@ export class DirectWatch {
     // One that was paused or broken off says nothing of the way.
     if (!found || download.state !== 'complete' || bytes === 0) return undefined;
     const seconds = (this.#deps.now() - found.startedAtMs) / 1_000;
-    return seconds > 0 ? { jobId: found.jobId, verdict: 'worked', measured: { bytes, seconds } } : undefined;
+    if (seconds <= 0) return undefined;
+    const { jobId, master } = found;
+    return { master, report: { jobId, verdict: 'worked', measured: { bytes, seconds } } };
   }
 
   /** One after the other: two edits that read the same list would lose one of them. */

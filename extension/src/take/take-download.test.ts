@@ -48,10 +48,19 @@ it('says by which plan a download stays direct, so that what it gives can be tol
   const told: unknown[] = [];
   const { take } = setUp({
     askMaster: async () => ({ result: 'plan', plan: plan({ decision: 'direct', chain: [] }) }),
-    plannedDirect: async ({ id }, jobId) => void told.push([id, jobId]),
+    plannedDirect: async ({ id }, ...by) => void told.push([id, ...by]),
   });
   expect(await take()).toEqual({ why: 'direct-is-best' });
-  expect(told).toEqual([[download().id, 'job-1']]);
+  expect(told).toEqual([[download().id, 'job-1', 'https://master.example']]);
+});
+
+it('keeps with a download the master that the user has agreed to tell of it, as of when it began', async () => {
+  const { orders, take } = setUp({ settings: async () => settings({ tellsMaster: true }) });
+  await take();
+  expect(orders).toMatchObject([{ reportsTo: 'https://master.example' }]);
+  const silent = setUp();
+  await silent.take();
+  expect(silent.orders).toMatchObject([{ reportsTo: undefined }]);
 });
 
 it('orders a download to be taken once the depot has shown the file, as the browser saw it', async () => {

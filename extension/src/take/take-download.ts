@@ -9,6 +9,7 @@ import { type Left, type Outcome, sayCode, type WhyLeft } from '../judge/why-lef
 import { whyNotNow } from '../judge/why-not-now.ts';
 import { isRepeatable } from '../judge/why-not-shared.ts';
 import { whyUnfit } from '../judge/why-unfit.ts';
+import { reportsTo } from '../reports/reports.ts';
 import type { Settings } from '../settings/settings.ts';
 import { withoutFragment } from '../url-fragment.ts';
 import type { HeldKeys } from '../watch/held-keys.ts';
@@ -34,7 +35,7 @@ export interface TakeDependencies {
   /** Ends the time that master and depot have together; from then on the original is left alone. */
   readonly deadline: () => AbortSignal;
   /** Told of a download that goes on directly because a plan calls that the best way. */
-  readonly plannedDirect: (download: Download, jobId: string) => Promise<void>;
+  readonly plannedDirect: (download: Download, jobId: string, master: string) => Promise<void>;
 }
 
 /**
@@ -99,11 +100,12 @@ async function planFor(
   if (reply.result !== 'plan') return leftByMaster(reply);
   const { plan } = reply;
   const unfit = whyUnfit(plan, originUrl, settings);
-  if (unfit === 'direct-is-best') await deps.plannedDirect(original, plan.jobId);
+  if (unfit === 'direct-is-best') await deps.plannedDirect(original, plan.jobId, settings.master);
   if (unfit) return left(unfit);
   if (!(await deps.hasAccess([plan.location]))) return left('no-access');
   const inOnePiece = !isRepeatable(seen.headers);
-  const order = { original, originUrl, page: seen.page, file, inOnePiece, plan };
+  const own = { inOnePiece, plan, reportsTo: reportsTo(settings) };
+  const order = { original, originUrl, page: seen.page, file, ...own };
   return (await whyUnproved(order, signal, deps)) ?? order;
 }
 

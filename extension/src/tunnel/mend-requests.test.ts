@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { RequestEvent } from '../browser/requests.ts';
-import { download, FakeDownloads } from '../testing/fake-downloads.ts';
+import { download, FakeDownloads, NOW_MS } from '../testing/fake-downloads.ts';
 import { MendRequests } from './mend-requests.ts';
 
 const URL = 'https://members.example/files/a.iso';
@@ -13,8 +13,10 @@ function start({ isTunnelDead = true, isTunnelled = true } = {}) {
   downloads.onResume = async () => undefined;
   const opened: string[] = [];
   const blamed: boolean[] = [];
+  const clock = { nowMs: NOW_MS };
   const mend = new MendRequests({
     downloads,
+    now: () => clock.nowMs,
     open: async (tabId, url) => void opened.push(`${tabId} ${url}`),
     tunnels: {
       failed: async (_url, isByProxy) => {
@@ -24,7 +26,7 @@ function start({ isTunnelDead = true, isTunnelled = true } = {}) {
       viewOf: async () => (isTunnelled ? { chain: ['d1'] } : undefined),
     },
   });
-  return { mend, downloads, opened, blamed };
+  return { mend, downloads, opened, blamed, clock };
 }
 
 const failed = (patch: Partial<RequestEvent>): RequestEvent => ({ ...PAGE, ...patch });
@@ -52,6 +54,19 @@ it.each([
   mend.answered(failed({ requestId: 'answered' }));
   await mend.failed(failed({ error: 'NS_ERROR_NET_RESET', ...patch }));
   expect(opened).toEqual([]);
+});
+
+it('opens a page of a site that is down no second time in its tab within half a minute', async () => {
+  const { mend, opened, clock } = start();
+  const error = 'NS_ERROR_CONNECTION_REFUSED';
+  for (const requestId of ['1', '2', '3']) await mend.failed(failed({ requestId, error }));
+  expect(opened).toEqual([`7 ${URL}`]);
+  await mend.failed(failed({ requestId: '4', tabId: 8, error }));
+  await mend.failed(failed({ requestId: '5', url: `${URL}?other`, error }));
+  expect(opened).toEqual([`7 ${URL}`, `8 ${URL}`, `7 ${URL}?other`]);
+  clock.nowMs += 30_000;
+  await mend.failed(failed({ requestId: '6', error }));
+  expect(opened).toHaveLength(4);
 });
 
 it('opens no page again whose site failed and not its tunnel', async () => {

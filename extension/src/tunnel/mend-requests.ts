@@ -1,5 +1,6 @@
 import type { Downloads } from '../browser/downloads.ts';
 import type { RequestEvent } from '../browser/requests.ts';
+import { remember } from '../remember.ts';
 import type { Tunnels } from './tunnels.ts';
 
 interface MendDependencies {
@@ -7,12 +8,17 @@ interface MendDependencies {
   readonly downloads: Pick<Downloads, 'get' | 'resume'>;
   /** Opens an address in a tab. */
   readonly open: (tabId: number, url: string) => Promise<void>;
+  readonly now: () => number;
 }
 
 /** Times that a download is resumed without a byte between; its user can do it more often. */
 const MOST_RESUMPTIONS = 3;
 /** Requests remembered. */
 const MOST_REQUESTS = 200;
+/** So long an address is opened in a tab no second time: a site that is down fails directly, too. */
+const REOPEN_MS = 30_000;
+/** Pages remembered that were opened again. */
+const MOST_PAGES = 100;
 /** Downloads remembered. */
 const MOST_DOWNLOADS = 100;
 
@@ -20,7 +26,9 @@ const MOST_DOWNLOADS = 100;
 export class MendRequests {
   readonly #deps: MendDependencies;
   /** Requests whose answer has begun: what becomes of it is the page's, or the download's. */
-  readonly #answered = new Set<string>();
+  readonly #answered = new Map<string, true>();
+  /** When an address was opened again in a tab. */
+  readonly #reopenedAtMs = new Map<string, number>();
   readonly #resumed = new Map<number, { readonly bytes: number; readonly times: number }>();
 
   constructor(deps: MendDependencies) {
@@ -29,11 +37,7 @@ export class MendRequests {
 
   /** The head of an answer has come. */
   answered({ requestId }: RequestEvent): void {
-    this.#answered.add(requestId);
-    for (const oldest of this.#answered) {
-      if (this.#answered.size <= MOST_REQUESTS) return;
-      this.#answered.delete(oldest);
-    }
+    remember(this.#answered, requestId, true, MOST_REQUESTS);
   }
 
   /** A request has failed. */
@@ -42,8 +46,16 @@ export class MendRequests {
     if (/ABORT|CACHE|BLOCKED/.test(error)) return;
     const isByTunnel = await this.#deps.tunnels.failed(url, /PROXY|TUNNEL/.test(error));
     const isPage = method === 'GET' && type === 'main_frame' && tabId >= 0;
-    if (isByTunnel && isPage && !this.#answered.has(requestId))
+    if (isByTunnel && isPage && !this.#answered.has(requestId) && this.#mayReopen(tabId, url))
       await this.#deps.open(tabId, url).catch(() => undefined);
+  }
+
+  #mayReopen(tabId: number, url: string): boolean {
+    const page = `${tabId} ${url}`;
+    const nowMs = this.#deps.now();
+    if (nowMs - (this.#reopenedAtMs.get(page) ?? Number.NEGATIVE_INFINITY) < REOPEN_MS) return false;
+    remember(this.#reopenedAtMs, page, nowMs, MOST_PAGES);
+    return true;
   }
 
   /** A download may have been interrupted: what comes through a tunnel goes on from the bytes that it has. */
@@ -56,12 +68,7 @@ export class MendRequests {
     const before = this.#resumed.get(downloadId);
     const times = before && before.bytes === download.bytesReceived ? before.times + 1 : 1;
     if (times > MOST_RESUMPTIONS) return;
-    this.#resumed.delete(downloadId);
-    this.#resumed.set(downloadId, { bytes: download.bytesReceived, times });
-    for (const oldest of this.#resumed.keys()) {
-      if (this.#resumed.size <= MOST_DOWNLOADS) break;
-      this.#resumed.delete(oldest);
-    }
+    remember(this.#resumed, downloadId, { bytes: download.bytesReceived, times }, MOST_DOWNLOADS);
     await tunnels.failed(download.finalUrl, false);
     await downloads.resume(downloadId).catch(() => undefined);
   }

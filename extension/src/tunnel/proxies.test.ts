@@ -1,9 +1,52 @@
 import { runInNewContext } from 'node:vm';
-import { expect, it, vi } from 'vitest';
-import { proxyScript } from './proxies.ts';
-import type { StandingTunnel } from './tunnels.ts';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
+import type { StandingTunnel } from './leads.ts';
+import { ProxyPerRequest } from './proxy-per-request.ts';
+import { ProxyScript, proxyScript } from './proxy-script.ts';
 
-vi.mock('../browser/browser-api.ts', () => ({ api: {} }));
+interface Asked {
+  readonly isProxy: boolean;
+  readonly requestId: string;
+  readonly realm?: string;
+  readonly url: string;
+  readonly challenger: { readonly host: string; readonly port: number };
+}
+
+/** What the classes have asked of the browser, and what it tells them. */
+const browser = vi.hoisted(() => ({
+  onAuth: undefined as undefined | ((asked: Asked, answer: (answer: object) => void) => void),
+  onRequest: undefined as undefined | ((request: object) => Promise<unknown>),
+  urls: [] as readonly string[],
+  script: undefined as string | undefined,
+}));
+
+vi.mock('../browser/browser-api.ts', () => ({
+  api: {
+    runtime: { getURL: (path: string) => `moz-extension://own/${path}` },
+    proxy: {
+      onRequest: {
+        addListener: (listener: typeof browser.onRequest, { urls }: { urls: readonly string[] }) =>
+          Object.assign(browser, { onRequest: listener, urls }),
+        removeListener: () => Object.assign(browser, { onRequest: undefined, urls: [] }),
+      },
+      settings: {
+        get: async () => ({ levelOfControl: 'controllable_by_this_extension', value: { mode: 'system' } }),
+        set: async ({ value }: { value: { pacScript: { data: string } } }) =>
+          Object.assign(browser, { script: value.pacScript.data }),
+        clear: async () => Object.assign(browser, { script: undefined }),
+      },
+    },
+    webRequest: {
+      onAuthRequired: {
+        addListener: (listener: typeof browser.onAuth) => Object.assign(browser, { onAuth: listener }),
+      },
+    },
+  },
+}));
+
+beforeEach(() => {
+  Object.assign(browser, { onAuth: undefined, onRequest: undefined, urls: [], script: undefined });
+});
 
 const standing = (server: string, host: string): StandingTunnel => ({
   server,
@@ -40,4 +83,104 @@ it.each([
 
 it('shows the script no ticket', () => {
   expect(SCRIPT).not.toContain('secret-ticket');
+});
+
+describe('Chromium', () => {
+  const ASKED: Asked = {
+    isProxy: true,
+    requestId: '1',
+    realm: 'Longhaul ticket',
+    url: 'https://members.example/a',
+    challenger: { host: 'd1.example', port: 7000 },
+  };
+  const TICKET = { authCredentials: { username: 'ticket', password: 'secret-ticket' } };
+  const answerTo = (patch: Partial<Asked> = {}) =>
+    new Promise<object>((answer) => browser.onAuth?.({ ...ASKED, ...patch }, answer));
+
+  it('waits for what a background that was just woken reads, and gives the depot its ticket', async () => {
+    const ticket = Promise.withResolvers<string>();
+    const asked: unknown[] = [];
+    new ProxyScript(async (...question) => {
+      asked.push(question);
+      return ticket.promise;
+    });
+    const answer = answerTo({ challenger: { host: '[2001:db8::2]', port: 7000 } });
+    ticket.resolve('secret-ticket');
+    expect(await answer).toEqual(TICKET);
+    expect(asked).toEqual([['https://members.example/a', { host: '2001:db8::2', port: 7000 }]]);
+  });
+
+  it('asks no user for the ticket of a tunnel that there is none of, as after its end, or that cannot be read', async () => {
+    new ProxyScript(async () => undefined);
+    expect(await answerTo()).toEqual({ cancel: true });
+    new ProxyScript(async () => Promise.reject(new Error('no storage')));
+    expect(await answerTo()).toEqual({ cancel: true });
+  });
+
+  it('gives up where a depot does not take the ticket, and gives a newer one', async () => {
+    let ticket = 'secret-ticket';
+    new ProxyScript(async () => ticket);
+    expect(await answerTo()).toEqual(TICKET);
+    expect(await answerTo()).toEqual({ cancel: true });
+    expect(await answerTo({ requestId: '2' })).toEqual(TICKET);
+    ticket = 'newer';
+    expect(await answerTo()).toEqual({ authCredentials: { username: 'ticket', password: 'newer' } });
+  });
+
+  it('answers others as if the add-on were not there: another proxy, and sites', async () => {
+    new ProxyScript(async (url) => (url === ASKED.url ? undefined : 'secret-ticket'));
+    expect(await answerTo({ realm: 'The office' })).toEqual({});
+    expect(await answerTo({ isProxy: false, url: 'https://other.example/' })).toEqual({});
+  });
+
+  it('has a script while tunnels stand, and none after', () => {
+    const proxies = new ProxyScript(async () => undefined);
+    proxies.lead([standing('https://members.example:443', 'd1.example')]);
+    expect(browser.script).toContain('d1.example');
+    proxies.lead([]);
+    expect(browser.script).toBeUndefined();
+  });
+});
+
+describe('Firefox', () => {
+  const { tunnel } = standing('https://members.example:443', 'd1.example');
+  const PATTERN = 'https://*.members.example/*';
+
+  it('asks for requests of chosen sites alone', () => {
+    const proxies = new ProxyPerRequest(async () => tunnel);
+    proxies.watch([PATTERN]);
+    expect(browser.urls).toEqual([PATTERN]);
+    proxies.watch([]);
+    expect(browser.onRequest).toBeUndefined();
+  });
+
+  it('leads a request by its ticket, else directly, and as the user has set it where there is no tunnel', async () => {
+    new ProxyPerRequest(async (url) => (url.endsWith('/a') ? tunnel : undefined)).watch([PATTERN]);
+    expect(await browser.onRequest?.({ url: 'https://members.example/a' })).toEqual([
+      {
+        type: 'https',
+        host: 'd1.example',
+        port: 7000,
+        proxyAuthorizationHeader: 'Longhaul secret-ticket',
+        connectionIsolationKey: 'job',
+      },
+      { type: 'direct' },
+    ]);
+    expect(await browser.onRequest?.({ url: 'https://members.example/b' })).toBeUndefined();
+  });
+
+  it('leaves what the add-on asks itself alone: its greeting would wait for the tunnel that waits for it', async () => {
+    const asked: string[] = [];
+    const proxies = new ProxyPerRequest(async (url) => {
+      asked.push(url);
+      return tunnel;
+    });
+    proxies.watch([PATTERN]);
+    const url = 'https://d1.members.example:7000/healthz';
+    const originUrl = 'moz-extension://own/_generated_background_page.html';
+    expect(await browser.onRequest?.({ url, originUrl })).toBeUndefined();
+    expect(asked).toEqual([]);
+    await browser.onRequest?.({ url, originUrl: 'https://members.example/' });
+    expect(asked).toEqual([url]);
+  });
 });

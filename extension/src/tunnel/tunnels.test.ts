@@ -4,7 +4,10 @@ import type { PlanReply } from '../ask/ask-master.ts';
 import { memoryArea } from '../testing/memory-area.ts';
 import { plan } from '../testing/plan.ts';
 import { settings } from '../testing/settings.ts';
-import { type StandingTunnel, type TunnelDependencies, Tunnels } from './tunnels.ts';
+import type { StandingTunnel } from './leads.ts';
+import { type TunnelDependencies, Tunnels } from './tunnels.ts';
+
+type Proxy = StandingTunnel['tunnel']['proxy'];
 
 const FILE = 'https://members.example/files/a.iso?token=1#part';
 const NOW_MS = Date.UTC(2026, 10, 21);
@@ -15,6 +18,8 @@ let nowMs: number;
 let asked: { url: string; avoid?: readonly string[] | undefined }[];
 let greeted: string[];
 let standing: readonly StandingTunnel[];
+/** Whether a tunnel has stood at any time. */
+let hasStood: boolean;
 let wanted: ReturnType<typeof settings>;
 let reply: (url: string, avoid: readonly string[]) => PlanReply | Promise<PlanReply>;
 let isThere: boolean;
@@ -62,6 +67,7 @@ const tunnels = (patch: Partial<TunnelDependencies> = {}) =>
     isOneServerPerDepot: false,
     changed: (now) => {
       standing = now;
+      hasStood ||= now.length > 0;
     },
     ...patch,
   });
@@ -71,6 +77,7 @@ beforeEach(() => {
   asked = [];
   greeted = [];
   standing = [];
+  hasStood = false;
   wanted = settings({ sitesTunnel: ['members.example'] });
   reply = (url, avoid) => tunnelPlan(url, avoid.includes('d1') ? 'd2' : 'd1');
   isThere = true;
@@ -153,6 +160,91 @@ describe('a tunnel', () => {
   });
 });
 
+describe.each([
+  ['the master is another one', { master: 'https://other.example' }],
+  ['its private host is not permitted any more', { privateHosts: [] }],
+  ['its site is not chosen any more', { sitesTunnel: [] }],
+  ['the add-on is off', { enabled: false }],
+])('as soon as %s', (_why, patch) => {
+  const CORP = 'https://files.corp/a';
+  beforeEach(() => {
+    wanted = settings({ sitesTunnel: ['files.corp', 'example'], privateHosts: ['files.corp'] });
+  });
+
+  it('a tunnel is given up', async () => {
+    const all = tunnels();
+    expect(await all.wayFor(CORP)).toBeDefined();
+    wanted = { ...wanted, ...patch };
+    await all.look();
+    expect(standing).toEqual([]);
+    reply = () => ({ result: 'silent' });
+    expect(await all.wayFor(CORP)).toBeUndefined();
+  });
+
+  it('a tunnel that is on its way to be planned does not stand any more', async () => {
+    const answer = Promise.withResolvers<PlanReply>();
+    const first = Promise.withResolvers<void>();
+    reply = () => {
+      first.resolve();
+      return answer.promise;
+    };
+    const all = tunnels();
+    const way = all.wayFor(CORP);
+    await first.promise;
+    wanted = { ...wanted, ...patch };
+    await all.look();
+    answer.resolve(tunnelPlan('https://files.corp/'));
+    expect(await way).toBeUndefined();
+    expect(hasStood).toBe(false);
+  });
+
+  it('a request that waits for the entry depot goes directly', async () => {
+    const greeting = Promise.withResolvers<boolean>();
+    const all = tunnels({ greetDepot: () => greeting.promise });
+    const way = all.wayFor(CORP);
+    await expect.poll(() => standing.length).toBe(1);
+    wanted = { ...wanted, ...patch };
+    await all.look();
+    greeting.resolve(true);
+    expect(await way).toBeUndefined();
+  });
+
+  it('the master is not asked for a tunnel over another entry depot', async () => {
+    const answer = Promise.withResolvers<PlanReply>();
+    const all = tunnels({ isOneServerPerDepot: true });
+    await all.wayFor('https://a.example/');
+    reply = () => answer.promise;
+    const way = all.wayFor(CORP);
+    await expect.poll(() => asked.length).toBe(2);
+    wanted = { ...wanted, ...patch };
+    await all.look();
+    answer.resolve(tunnelPlan('https://files.corp/'));
+    expect(await way).toBeUndefined();
+    expect(asked).toHaveLength(2);
+  });
+});
+
+describe('a private host', () => {
+  it('has a tunnel as soon as the user permits it', async () => {
+    wanted = settings({ sitesTunnel: ['files.corp'] });
+    const all = tunnels();
+    await all.wayFor('https://files.corp/a');
+    wanted = { ...wanted, privateHosts: ['files.corp'] };
+    await all.look();
+    expect(await all.wayFor('https://files.corp/a')).toMatchObject({ chain: ['d1', 'd3'] });
+  });
+
+  it('is no entry depot any more as soon as the user does not permit it', async () => {
+    wanted = { ...wanted, privateHosts: ['10.0.0.1'] };
+    reply = (url) => tunnelPlan(url, 'd1', { location: 'https://10.0.0.1:7000' });
+    const all = tunnels();
+    expect(await all.wayFor(FILE)).toMatchObject({ proxy: { host: '10.0.0.1' } });
+    wanted = { ...wanted, privateHosts: [] };
+    await all.look();
+    expect(standing).toEqual([]);
+  });
+});
+
 describe('a request', () => {
   it('does not wait for a silent master, and the next ones do not wait at all', async () => {
     const answer = Promise.withResolvers<PlanReply>();
@@ -213,20 +305,71 @@ describe('a request', () => {
     expect(await all.failed(FILE, false)).toBe(true);
     expect(await all.failed('https://other.example/', true)).toBe(false);
   });
+
+  it('that fails at a proxy of which nothing is known any more goes directly, where its site is chosen', async () => {
+    const all = tunnels();
+    expect(await all.failed(FILE, true)).toBe(true);
+    expect(await all.failed(FILE, false)).toBe(false);
+    expect(await all.failed('https://other.example/', true)).toBe(false);
+    reply = () => ({ result: 'silent' });
+    await all.wayFor(FILE);
+    expect(await all.failed(FILE, true), 'while the master is silent').toBe(true);
+    expect(await all.failed(FILE, false)).toBe(false);
+  });
 });
 
 describe('a ticket', () => {
-  it('that was not used in its time to start is not used any more', async () => {
-    isThere = false;
+  it('that was not shown in its time to start is not used any more', async () => {
+    const greeting = Promise.withResolvers<boolean>();
+    const all = tunnels({ greetDepot: () => greeting.promise });
+    const way = all.wayFor(FILE);
+    await expect.poll(() => standing.length).toBe(1);
+    holdIsOver();
+    expect(await way).toBeUndefined();
+    greeting.resolve(true);
+    nowMs += 10 * MINUTE_MS;
+    expect((await all.wayFor(FILE))?.ticket).toBe('ticket-2');
+  });
+
+  it('that was shown in its time to start is good after it', async () => {
     const all = tunnels();
-    reply = (url) => tunnelPlan(url);
-    await all.wayFor(FILE);
-    isThere = true;
-    const fresh = tunnels({ area: memoryArea() });
-    await fresh.wayFor(FILE);
+    const first = await all.wayFor(FILE);
     nowMs += 12 * MINUTE_MS;
-    const used = await fresh.wayFor(FILE);
-    expect(used?.ticket).toBe('ticket-3');
+    expect(await all.wayFor(FILE)).toEqual(first);
+    expect(asked).toHaveLength(1);
+  });
+
+  it('is shown in Chromium when its entry depot asks for it, and only then, there, and for its server', async () => {
+    const area = memoryArea();
+    const all = tunnels({ area, isOneServerPerDepot: true });
+    const [d1, d2] = ['d1.example', 'd2.example'].map((host) => ({ host, port: 7000 })) as [Proxy, Proxy];
+    await all.prepare(FILE);
+    nowMs += 10 * MINUTE_MS;
+    expect(await all.ticketFor(FILE, d1), 'it was not shown in time').toBeUndefined();
+    await all.prepare(FILE);
+    expect(await all.ticketFor(FILE, d1)).toBe('ticket-2');
+    expect(await all.ticketFor(FILE, d2)).toBeUndefined();
+    expect(await all.ticketFor(FILE, { ...d1, port: 443 })).toBeUndefined();
+    expect(await all.ticketFor('https://cdn.members.example/', d1)).toBeUndefined();
+    nowMs += 12 * MINUTE_MS;
+    const woken = tunnels({ area, isOneServerPerDepot: true });
+    expect(await woken.ticketFor(FILE, d1), 'a background that was just woken').toBe('ticket-2');
+    await woken.prepare(FILE);
+    expect(asked).toHaveLength(2);
+  });
+
+  it('that Chromium shows anyway stands while it is good', async () => {
+    const all = tunnels({ isOneServerPerDepot: true });
+    const d1 = { host: 'd1.example', port: 7000 };
+    await all.prepare(FILE);
+    await all.ticketFor(FILE, d1);
+    nowMs += 31 * MINUTE_MS;
+    await all.prepare(FILE);
+    await expect.poll(() => asked.length).toBe(2);
+    nowMs += 20 * MINUTE_MS;
+    await all.prepare(FILE);
+    expect(await all.ticketFor(FILE, d1)).toBe('ticket-1');
+    expect(asked).toHaveLength(2);
   });
 
   it('that is in use is renewed meanwhile, and goes on while the master is away', async () => {
@@ -260,5 +403,12 @@ describe('a ticket', () => {
     await all.wayFor('https://c.example/');
     expect(standing.map(({ tunnel }) => tunnel.proxy.host)).toEqual(['d1.example', 'd2.example']);
     expect(await all.viewOf('https://c.example/')).toEqual({ why: 'depot-taken' });
+  });
+
+  it('is given to a depot for one server alone though two are planned at once', async () => {
+    wanted = settings({ sitesTunnel: ['example'] });
+    const all = tunnels({ isOneServerPerDepot: true });
+    await Promise.all([all.prepare('https://a.example/'), all.prepare('https://b.example/')]);
+    expect(standing.map(({ tunnel }) => tunnel.proxy.host).toSorted()).toEqual(['d1.example', 'd2.example']);
   });
 });

@@ -1,12 +1,15 @@
-import { canonicalOriginUrl, type OriginUrl, originHref, parseOriginUrl } from '@longhaul/shared';
+import { canonicalOriginUrl, type OriginUrl, parseOriginUrl } from '@longhaul/shared';
 import type { askMaster } from '../ask/ask-master.ts';
 import type { StorageArea } from '../browser/browser-api.ts';
 import type { Left } from '../judge/why-left.ts';
 import type { Settings } from '../settings/settings.ts';
-import { isTunnelled } from '../settings/site-rules.ts';
+import { EntryAlive, type EntryAliveDependencies } from './entry-alive.ts';
+import { GivenTickets } from './given-tickets.ts';
+import { type Answer, isChosen, isWanted } from './is-wanted.ts';
+import { goodUntilMs, type Lead, Leads, type StandingTunnel } from './leads.ts';
 import { planTunnel, serverOf, type Tunnel } from './plan-tunnel.ts';
 
-export interface TunnelDependencies {
+export interface TunnelDependencies extends EntryAliveDependencies {
   /** Forgets with the browser's end, as tickets should. */
   readonly area: StorageArea;
   /** As for downloads: switched off until the user has consented. */
@@ -14,9 +17,6 @@ export interface TunnelDependencies {
   /** Whether the browser lets the add-on set proxies, and the user has set none of his own. */
   readonly mayLead: () => Promise<boolean>;
   readonly askMaster: typeof askMaster;
-  readonly greetDepot: (location: string, signal: AbortSignal) => Promise<boolean>;
-  readonly deadline: (ms: number) => AbortSignal;
-  readonly now: () => number;
   readonly pause: (ms: number) => Promise<void>;
   /**
    * Whether an entry depot may serve one server alone: Chromium keeps one password for each proxy, and gives it again whatever is
@@ -27,41 +27,21 @@ export interface TunnelDependencies {
   readonly changed?: (standing: readonly StandingTunnel[]) => void;
 }
 
-export interface StandingTunnel {
-  /** `https://host:port` of the server. */
-  readonly server: string;
-  readonly tunnel: Tunnel;
-}
-
-/** How requests to a server go: through a tunnel, or directly for a while, and why. */
-type Lead =
-  | { readonly tunnel: Tunnel; readonly isUsed: boolean; readonly renewAtMs: number }
-  | { readonly left: Left; readonly untilMs: number };
-
 /** What the popup says of a server. */
 export type TunnelView = { readonly chain: readonly string[] } | Left;
 
-const KEY = 'tunnels';
-/** For which server the browser has given an entry depot a ticket. */
-const GIVEN_KEY = 'ticketsGiven';
 /** No request waits longer for a plan, or for a word of the entry depot. */
 const HOLD_MS = 2_000;
 /** What the master has for its answer; requests do not wait for all of it. */
 const PLAN_MS = 3_000;
-/** What an entry depot has to show that it is there: it is near. */
-const GREETING_MS = 1_500;
-/** So long the entry depot counts as alive after it has shown that it is. */
-const ALIVE_MS = 5_000;
+/** Questions for one plan: entry depots may be taken in Chromium. */
+const MOST_QUESTIONS = 2;
 /** Another plan is asked for by then: networks change. */
 const RENEW_MS = 30 * 60_000;
-/** A ticket is not used in its last minute: clocks differ. */
-const MARGIN_MS = 60_000;
 /** After a failure requests go directly for so long, without a question. */
 const RETRY_MS = 30_000;
 /** After the master has said that direct is best. */
 const NO_GAIN_MS = 5 * 60_000;
-/** Servers with a tunnel at once; the oldest is forgotten. */
-const MOST_SERVERS = 64;
 /** So long what the user wants is not asked for again, unless somebody says that it has changed. */
 const SETTINGS_MS = 10_000;
 
@@ -71,29 +51,51 @@ const SETTINGS_MS = 10_000;
  */
 export class Tunnels {
   readonly #deps: TunnelDependencies;
-  readonly #leads: Promise<Map<string, Lead>>;
+  readonly #leads: Promise<Leads>;
+  readonly #entry: EntryAlive;
+  readonly #given: GivenTickets;
   readonly #asking = new Map<string, Promise<void>>();
-  readonly #greeting = new Map<string, Promise<boolean>>();
-  /** When the entry depot of a job was last seen alive. */
-  readonly #alive = new Map<string, number>();
   #wish: { readonly atMs: number; readonly settings: Promise<Settings | undefined> } | undefined;
 
   constructor(deps: TunnelDependencies) {
     this.#deps = deps;
-    this.#leads = this.#load();
+    this.#leads = Leads.load(deps.area, deps.changed);
+    this.#entry = new EntryAlive(deps);
+    this.#given = new GivenTickets(deps.area);
   }
 
   /** The tunnel that a request to this address takes now; `undefined`: it goes directly. Settles within 2 s. */
   async wayFor(address: string): Promise<Tunnel | undefined> {
     const server = await this.#serverOf(address);
     if (!server) return undefined;
-    return Promise.race([this.#wayTo(server), this.#deps.pause(HOLD_MS).then(() => undefined)]);
+    const held = this.#deps.pause(HOLD_MS).then(() => undefined);
+    const tunnel = await Promise.race([this.#wayTo(server), held]);
+    if (tunnel) await (await this.#leads).use(canonicalOriginUrl(server), tunnel);
+    return tunnel;
+  }
+
+  /** Sees that a tunnel stands for requests to this address, where the browser waits for no way. */
+  async prepare(address: string): Promise<void> {
+    const server = await this.#serverOf(address);
+    if (server) await this.#wayTo(server);
+  }
+
+  /** The ticket that is good at this entry depot for a request to this address; `undefined` where there is none. */
+  async ticketFor(address: string, { host, port }: Tunnel['proxy']): Promise<string | undefined> {
+    const [leads, server] = [await this.#leads, parseServer(address)];
+    if (!server) return undefined;
+    const lead = leads.get(canonicalOriginUrl(server));
+    if (!lead || !('tunnel' in lead) || this.#deps.now() >= goodUntilMs(lead)) return undefined;
+    const { tunnel } = lead;
+    if (tunnel.proxy.host !== host || tunnel.proxy.port !== port) return undefined;
+    await leads.use(canonicalOriginUrl(server), tunnel);
+    return tunnel.ticket;
   }
 
   /** A request through the tunnel to this address has been answered. */
   async answered(address: string): Promise<void> {
     const lead = await this.#leadTo(address);
-    if (lead && 'tunnel' in lead) this.#noteAlive(lead.tunnel);
+    if (lead && 'tunnel' in lead) this.#entry.note(lead.tunnel);
   }
 
   /**
@@ -103,11 +105,13 @@ export class Tunnels {
   async failed(address: string, isByProxy: boolean): Promise<boolean> {
     const server = parseServer(address);
     const lead = await this.#leadTo(address);
-    if (!server || !lead) return false;
-    // It was given up before by another request, which failed as this one did.
-    if (!('tunnel' in lead)) return lead.left.why === 'depot-silent';
-    this.#alive.delete(lead.tunnel.jobId);
-    if (!isByProxy && (await this.#isAlive(lead.tunnel))) return false;
+    if (!server) return false;
+    // A proxy script outlives the background, and the browser, until it is looked at.
+    if (!lead) return isByProxy && (await this.#serverOf(address)) !== undefined;
+    // It was given up before by another request, which failed as this one did, or the browser has yet to hear of its end.
+    if (!('tunnel' in lead)) return isByProxy || lead.left.why === 'depot-silent';
+    this.#entry.doubt(lead.tunnel);
+    if (!isByProxy && (await this.#entry.isAlive(lead.tunnel))) return false;
     await this.#giveUp(server, lead.tunnel);
     return true;
   }
@@ -123,31 +127,34 @@ export class Tunnels {
   /** The settings have changed: tunnels that nobody wants any more are given up at once. */
   async look(): Promise<void> {
     this.#wish = undefined;
-    const leads = await this.#leads;
-    const before = leads.size;
-    for (const key of leads.keys()) {
-      if (!(await this.#serverOf(key))) leads.delete(key);
+    // What was decided by the settings of before is put until these are read, and looked at here.
+    const [leads, set] = [await this.#leads, await this.#settings()];
+    const before = leads.keys();
+    for (const key of before) {
+      const [server, lead] = [parseServer(key), leads.get(key)];
+      if (!set || !server || !lead || !isWanted(server, answerOf(lead), set)) leads.forget(key);
     }
-    if (leads.size < before) await this.#store();
-    else this.#tell(leads);
+    if (leads.keys().length < before.length) await leads.store();
+    else leads.tell();
   }
 
   async #serverOf(address: string): Promise<OriginUrl | undefined> {
     const server = parseServer(address);
     const set = server && (await this.#settings());
-    const master = parseOriginUrl(set?.master ?? '');
-    const isWanted = set && master.ok && server.host !== master.value.host && isTunnelled(server, set);
-    return isWanted ? server : undefined;
+    return set && isChosen(server, set) ? server : undefined;
   }
 
   /** The settings, where they and the browser let there be tunnels at all. */
-  #settings(): Promise<Settings | undefined> {
+  async #settings(): Promise<Settings | undefined> {
     const { settings, mayLead, now } = this.#deps;
     if (!this.#wish || Math.abs(now() - this.#wish.atMs) > SETTINGS_MS) {
       const asked = settings().then(async (set) => (set.enabled && (await mayLead()) ? set : undefined));
       this.#wish = { atMs: now(), settings: asked };
     }
-    return this.#wish.settings;
+    const wish = this.#wish;
+    const set = await wish.settings;
+    // They may have changed while they were read.
+    return wish === this.#wish ? set : this.#settings();
   }
 
   async #leadTo(address: string): Promise<Lead | undefined> {
@@ -161,7 +168,7 @@ export class Tunnels {
     const lead = leads.get(key);
     const nowMs = this.#deps.now();
     if (!lead || ('tunnel' in lead && nowMs >= goodUntilMs(lead))) {
-      leads.delete(key);
+      leads.forget(key);
       await this.#ask(server, []);
     } else if ('left' in lead) {
       if (nowMs >= lead.untilMs) void this.#ask(server, []);
@@ -172,15 +179,13 @@ export class Tunnels {
     const now = leads.get(key);
     if (!now || !('tunnel' in now)) return undefined;
     const { tunnel } = now;
-    if (!(await this.#isAlive(tunnel))) {
+    if (!(await this.#entry.isAlive(tunnel))) {
       await this.#giveUp(server, tunnel);
       return undefined;
     }
-    if (!now.isUsed && leads.get(key) === now) {
-      leads.set(key, { ...now, isUsed: true });
-      await this.#store();
-    }
-    return tunnel;
+    // The user may have taken it back meanwhile.
+    const still = leads.get(key);
+    return still && 'tunnel' in still ? tunnel : undefined;
   }
 
   /** Asks the master once for all requests that want to know; a tunnel that stands goes on until there is another. */
@@ -194,41 +199,56 @@ export class Tunnels {
   }
 
   async #learn(key: string, server: OriginUrl, avoid: readonly string[]): Promise<void> {
-    const leads = await this.#leads;
-    const answer = await this.#plan(server, avoid);
-    const nowMs = this.#deps.now();
-    const before = leads.get(key);
-    const isStanding = before && 'tunnel' in before && nowMs < goodUntilMs(before);
-    if (!('why' in answer)) {
-      put(leads, key, { tunnel: answer, isUsed: false, renewAtMs: nowMs + RENEW_MS });
-    } else if (isStanding && answer.why !== 'direct-is-best') {
-      put(leads, key, { ...before, renewAtMs: nowMs + RETRY_MS });
-    } else {
-      const pauseMs = answer.why === 'direct-is-best' ? NO_GAIN_MS : RETRY_MS;
-      put(leads, key, { left: answer, untilMs: nowMs + pauseMs });
-    }
-    await this.#store();
+    const [leads, answer] = [await this.#leads, await this.#plan(server, avoid)];
+    if (!answer || !(await this.#isWanted(server, answer))) return;
+    leads.put(key, this.#leadBy(answer, leads.get(key)));
+    await leads.store();
   }
 
-  async #plan(server: OriginUrl, avoid: readonly string[]): Promise<Tunnel | Left> {
-    const { settings, askMaster, deadline } = this.#deps;
+  /** What the master says; `undefined` where nobody wants to know any more. */
+  async #plan(server: OriginUrl, avoid: readonly string[]): Promise<Answer | undefined> {
+    const { askMaster, deadline } = this.#deps;
     const signal = deadline(PLAN_MS);
-    const set = await settings();
-    const first = await planTunnel(server, set, avoid, askMaster, signal);
-    if ('why' in first || (await this.#mayServe(first, server))) return first;
-    const other = await planTunnel(server, set, [...avoid, ...first.chain.slice(0, 1)], askMaster, signal);
-    return 'why' in other || (await this.#mayServe(other, server)) ? other : { why: 'depot-taken' };
+    const set = await this.#settings();
+    if (!set || !isChosen(server, set)) return undefined;
+    const { master } = set;
+    const taken: string[] = [];
+    for (let question = 0; question < MOST_QUESTIONS; question += 1) {
+      const way = await planTunnel(server, set, [...avoid, ...taken], askMaster, signal);
+      if (!(await this.#isWanted(server, { master, way }))) return undefined;
+      if ('why' in way || (await this.#mayServe(way, server))) return { master, way };
+      taken.push(...way.chain.slice(0, 1));
+    }
+    return { master, way: { why: 'depot-taken' } };
   }
 
-  /** Whether the browser has given this entry depot no ticket for another server; from now on it counts as given. */
-  async #mayServe({ proxy }: Tunnel, server: OriginUrl): Promise<boolean> {
-    const { isOneServerPerDepot, area } = this.#deps;
-    if (!isOneServerPerDepot) return true;
-    const [depot, key] = [`${proxy.host}:${proxy.port}`, canonicalOriginUrl(server)];
-    const given = ((await area.get(GIVEN_KEY))[GIVEN_KEY] ?? {}) as Readonly<Record<string, string>>;
-    if (given[depot] !== undefined) return given[depot] === key;
-    await area.set({ [GIVEN_KEY]: { ...given, [depot]: key } });
-    return true;
+  /** A tunnel that stands goes on where the master does not say that direct is better. */
+  #leadBy({ master, way }: Answer, before: Lead | undefined): Lead {
+    const nowMs = this.#deps.now();
+    const renewAtMs = nowMs + RENEW_MS;
+    const isStanding = before && 'tunnel' in before && nowMs < goodUntilMs(before);
+    if (!('why' in way)) {
+      const isShown = isStanding && before.isUsed && this.#showsSame(before.tunnel, way);
+      return isShown ? { ...before, renewAtMs } : { master, tunnel: way, isUsed: false, renewAtMs };
+    }
+    const isDirectBest = way.why === 'direct-is-best';
+    if (isStanding && !isDirectBest) return { ...before, renewAtMs: nowMs + RETRY_MS };
+    return { master, left: way, untilMs: nowMs + (isDirectBest ? NO_GAIN_MS : RETRY_MS) };
+  }
+
+  /** Whether the browser would show the ticket of the one tunnel although the other one stands: Chromium does while depots take it. */
+  #showsSame({ proxy }: Tunnel, other: Tunnel): boolean {
+    const isSameEntry = proxy.host === other.proxy.host && proxy.port === other.proxy.port;
+    return this.#deps.isOneServerPerDepot && isSameEntry;
+  }
+
+  async #isWanted(server: OriginUrl, answer: Answer): Promise<boolean> {
+    const set = await this.#settings();
+    return set !== undefined && isWanted(server, answer, set);
+  }
+
+  async #mayServe(tunnel: Tunnel, server: OriginUrl): Promise<boolean> {
+    return !this.#deps.isOneServerPerDepot || this.#given.mayServe(tunnel, canonicalOriginUrl(server));
   }
 
   /** Requests go directly from now on; another plan is asked for at once, without that entry depot. */
@@ -237,70 +257,18 @@ export class Tunnels {
     const key = canonicalOriginUrl(server);
     const lead = leads.get(key);
     if (!lead || !('tunnel' in lead) || lead.tunnel.jobId !== tunnel.jobId) return;
-    put(leads, key, { left: { why: 'depot-silent' }, untilMs: this.#deps.now() + RETRY_MS });
+    const untilMs = this.#deps.now() + RETRY_MS;
+    leads.put(key, { master: lead.master, left: { why: 'depot-silent' }, untilMs });
     void this.#ask(server, tunnel.chain.slice(0, 1));
-    await this.#store();
+    await leads.store();
   }
+}
 
-  /** Whether the entry depot is there, as it has shown within the last seconds, or shows now. */
-  async #isAlive(tunnel: Tunnel): Promise<boolean> {
-    const { greetDepot, deadline, now } = this.#deps;
-    const { jobId, proxy } = tunnel;
-    if (now() - (this.#alive.get(jobId) ?? Number.NEGATIVE_INFINITY) < ALIVE_MS) return true;
-    const location = originHref({ scheme: 'https', ...proxy, path: '/', query: null });
-    const running = this.#greeting.get(jobId);
-    const greeting =
-      running ?? greetDepot(location, deadline(GREETING_MS)).finally(() => this.#greeting.delete(jobId));
-    this.#greeting.set(jobId, greeting);
-    const isThere = await greeting;
-    if (isThere) this.#noteAlive(tunnel);
-    return isThere;
-  }
-
-  #noteAlive({ jobId }: Tunnel): void {
-    this.#alive.delete(jobId);
-    this.#alive.set(jobId, this.#deps.now());
-    for (const oldest of this.#alive.keys()) {
-      if (this.#alive.size <= MOST_SERVERS) return;
-      this.#alive.delete(oldest);
-    }
-  }
-
-  async #load(): Promise<Map<string, Lead>> {
-    const stored = (await this.#deps.area.get(KEY))[KEY] as Record<string, Lead> | undefined;
-    return new Map(Object.entries(stored ?? {}));
-  }
-
-  async #store(): Promise<void> {
-    const leads = await this.#leads;
-    this.#tell(leads);
-    await this.#deps.area.set({ [KEY]: Object.fromEntries(leads) }).catch(() => undefined);
-  }
-
-  #tell(leads: ReadonlyMap<string, Lead>): void {
-    const standing = [...leads].flatMap(([key, lead]) =>
-      'tunnel' in lead ? [{ server: key.slice(0, -1), tunnel: lead.tunnel }] : [],
-    );
-    this.#deps.changed?.(standing);
-  }
+function answerOf(lead: Lead): Answer {
+  return { master: lead.master, way: 'tunnel' in lead ? lead.tunnel : lead.left };
 }
 
 function parseServer(address: string): OriginUrl | undefined {
   const url = parseOriginUrl(address.split('#', 1)[0] ?? '');
   return url.ok && url.value.scheme === 'https' ? serverOf(url.value) : undefined;
-}
-
-/** Until when a ticket opens tunnels: a depot where none began by then takes it no more. */
-function goodUntilMs({ tunnel, isUsed }: Extract<Lead, { tunnel: Tunnel }>): number {
-  return (isUsed ? tunnel.endsAtMs : tunnel.startBeforeMs) - MARGIN_MS;
-}
-
-/** Puts a lead at the end of the map, and forgets the oldest of too many. */
-function put(leads: Map<string, Lead>, key: string, lead: Lead): void {
-  leads.delete(key);
-  leads.set(key, lead);
-  for (const oldest of leads.keys()) {
-    if (leads.size <= MOST_SERVERS) return;
-    leads.delete(oldest);
-  }
 }

@@ -1,4 +1,5 @@
 import { parseOriginUrl } from '@longhaul/shared';
+import { remember } from '../remember.ts';
 import type { HeldKey } from '../settings/settings.ts';
 
 /** A download begins by then after the click that asked for it; servers may think for a while. */
@@ -17,13 +18,7 @@ export class HeldKeys {
 
   /** Somebody has clicked on this page, and held these keys. */
   clicked(page: string, keys: readonly HeldKey[]): void {
-    const host = hostOf(page);
-    this.#clicks.delete(host);
-    this.#clicks.set(host, { keys, atMs: this.#now() });
-    for (const oldest of this.#clicks.keys()) {
-      if (this.#clicks.size <= REMEMBERED_PAGES) return;
-      this.#clicks.delete(oldest);
-    }
+    remember(this.#clicks, hostOf(page), { keys, atMs: this.#now() }, REMEMBERED_PAGES);
   }
 
   /** Whether what begins now on this page was asked for with that key. */

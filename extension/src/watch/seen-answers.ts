@@ -1,4 +1,5 @@
 import type { HeaderLine, RequestEvent } from '../browser/requests.ts';
+import { remember } from '../remember.ts';
 import { withoutFragment } from '../url-fragment.ts';
 
 /** An answer as the browser itself saw it, whatever became of it. */
@@ -47,8 +48,8 @@ export class SeenAnswers {
   asked({ requestId, url, tabId }: RequestEvent): void {
     const known = this.#exchanges.get(requestId);
     const exchange = known ?? { answer: Promise.withResolvers<Answer>() };
-    remember(this.#exchanges, requestId, exchange);
-    remember(this.#newest, withoutFragment(url), exchange);
+    remember(this.#exchanges, requestId, exchange, REMEMBERED_EXCHANGES);
+    remember(this.#newest, withoutFragment(url), exchange, REMEMBERED_EXCHANGES);
     if (known || tabId >= 0) return;
     this.#expected.get(withoutFragment(url))?.(exchange.answer.promise);
     this.#expected.delete(withoutFragment(url));
@@ -110,13 +111,4 @@ function toHeaders(lines: readonly HeaderLine[]): Headers {
     }
   }
   return headers;
-}
-
-function remember<V>(map: Map<string, V>, key: string, value: V): void {
-  map.delete(key);
-  map.set(key, value);
-  for (const oldest of map.keys()) {
-    if (map.size <= REMEMBERED_EXCHANGES) return;
-    map.delete(oldest);
-  }
 }

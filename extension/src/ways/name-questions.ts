@@ -1,6 +1,7 @@
 import type { DownloadItem, Suggest } from '../browser/browser-api.ts';
 import type { DownloadStart, Downloads } from '../browser/downloads.ts';
 import type { JobStore } from '../jobs/job-store.ts';
+import { remember } from '../remember.ts';
 
 interface NameQuestionsDependencies {
   readonly addonId: string;
@@ -38,7 +39,7 @@ export class NameQuestions {
     const { addonId, jobs, pause } = this.#deps;
     if (item.byExtensionId !== addonId) {
       const named = Promise.withResolvers<boolean>();
-      remember(this.#others, item.id, named);
+      remember(this.#others, item.id, named, REMEMBERED_NAMES);
       void pause(PROMPTLESS_MS).then(() => named.resolve(false));
       suggest();
       return false;
@@ -95,13 +96,5 @@ export class NameQuestions {
     const question = this.#own.get(id) ?? Promise.withResolvers<Suggest>();
     this.#own.set(id, question);
     return question;
-  }
-}
-
-function remember<V>(map: Map<number, V>, id: number, value: V): void {
-  map.set(id, value);
-  for (const oldest of map.keys()) {
-    if (map.size <= REMEMBERED_NAMES) return;
-    map.delete(oldest);
   }
 }

@@ -19,6 +19,8 @@ export interface TakeOrder {
   readonly file: FileFacts;
   readonly inOnePiece: boolean;
   readonly plan: PlanAnswer;
+  /** The master that the user has agreed to tell how it goes. */
+  readonly reportsTo?: string | undefined;
 }
 
 /** A link that the user wants through the overlay: no download of the browser's own stands beside it. */
@@ -78,7 +80,7 @@ export function newJob(
   nowMs: number,
   own: Pick<Job, 'url' | 'routeId'> & Partial<Job>,
 ): Job {
-  const { original, originUrl, page, file, inOnePiece, plan } = order;
+  const { original, originUrl, page, file, inOnePiece, plan, reportsTo } = order;
   return {
     key: crypto.randomUUID(),
     state: 'starting',
@@ -91,6 +93,7 @@ export function newJob(
     name: original.name,
     file,
     inOnePiece,
+    reportsTo,
     directSeconds: plan.direct.seconds,
     directSource: plan.direct.source,
     bytes: 0,

@@ -88,6 +88,19 @@ test('a script that fails is run again, and the log says why', async () => {
   server.close().closeAllConnections();
 }, 120_000);
 
+test('a route is withdrawn at the end, though the script fails at first', async () => {
+  const { server, url } = await startMaster();
+  const words = announce(
+    url,
+    'echo "$1" >> WORDS; test "$1" = announce || { test -e WORDS.failed && echo gone >> WORDS; } || { touch WORDS.failed; exit 1; }',
+  );
+  await expect.poll(words, PATIENCE).toEqual(['announce']);
+  child?.kill('SIGTERM');
+  const [code] = (await once(child as ChildProcess, 'exit')) as [number | null];
+  expect([code, words()]).toEqual([0, ['announce', 'withdraw', 'gone']]);
+  server.close().closeAllConnections();
+}, 120_000);
+
 test('a URL that is none is refused, and how the program is called stands there', async () => {
   child = spawn(process.execPath, [MAIN, '--url', 'ftp://x', '--run', 'x'], {
     stdio: ['ignore', 'ignore', 'pipe'],

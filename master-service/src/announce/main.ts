@@ -18,7 +18,7 @@ import { USAGE } from './usage.ts';
 
 /** From one question to the next. */
 const CHECK_MS = 100;
-/** A withdrawal at the end takes one run of the program. */
+/** A withdrawal at the end takes one run of the program, or a few that fail soon. */
 const END_MS = 3_500;
 
 main();
@@ -55,7 +55,7 @@ async function announce(url: URL, program: string, log: Logger): Promise<void> {
     ending.abort();
     health.close();
     // Nobody looks after the master any more.
-    await route.want('withdraw');
+    await route.end('withdraw');
   };
   obeySignals({
     graceMs: { drain: END_MS, soon: END_MS, now: 0 },

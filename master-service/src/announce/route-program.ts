@@ -1,10 +1,13 @@
 import { spawn } from 'node:child_process';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Word } from './announcer.ts';
 
 /** What is right is said again so often: a routing daemon that has started anew has forgotten it. */
 const REPEAT_MS = 5_000;
 /** After a failure sooner. */
 const RETRY_MS = 1_000;
+/** The last word is tried so often: nobody says it again. */
+const LAST_TRIES = 3;
 /** A program that takes longer hangs, and would keep a withdrawal waiting. */
 const RUN_MS = 3_000;
 
@@ -34,6 +37,16 @@ export class RouteProgram {
     this.#wanted = word;
     if (!this.#running && this.#isDue()) this.#running = this.#work(word);
     return this.#running ?? Promise.resolve();
+  }
+
+  /** Wants this to be so when nobody looks any more: a failure is tried again. Resolves when it is so, or has failed three times. */
+  async end(word: Word): Promise<void> {
+    await this.want(word);
+    for (let tries = 1; tries < LAST_TRIES && this.#done !== word; tries += 1) {
+      await delay(RETRY_MS);
+      this.#againAtMs = Number.NEGATIVE_INFINITY;
+      await this.want(word);
+    }
   }
 
   #isDue(): boolean {

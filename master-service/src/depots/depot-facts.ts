@@ -1,6 +1,6 @@
 import { DEPOT_ID } from '@longhaul/shared';
 import * as z from 'zod';
-import { DEPOT_OWNED, MAX_DEPOTS } from '../enrolment/enrolment-facts.ts';
+import { DEPOT_OWNED, DEPOT_SPEAKERS, MAX_DEPOTS } from '../enrolment/enrolment-facts.ts';
 import type { FactKind } from '../facts/fact.ts';
 
 /** Characters of a process's epoch, or of an address, that somebody else may have made. */
@@ -20,6 +20,7 @@ const record = z.looseObject({
 const ofDepots = {
   keys: DEPOT_ID,
   most: MAX_DEPOTS,
+  speakers: DEPOT_SPEAKERS,
   whenFull: 'refuse',
   lifeMs: Number.POSITIVE_INFINITY,
   // Registrations and proofs have a file of their own, which is written at once.

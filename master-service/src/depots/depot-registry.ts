@@ -26,6 +26,8 @@ import { type DepotState, RegisteredDepot } from './registered-depot.ts';
 
 /** A depot counts as lost when it has missed this many heartbeats: one may get lost, two may be late. */
 const MISSED_HEARTBEATS = 3;
+/** Depots that are known, those that other masters have taken in among them: two masters that cannot hear each other may each have as many as it takes. */
+const MOST_KNOWN = 2_000;
 
 /** One depot with what counts of it now. */
 export interface DepotView extends DepotRecord {
@@ -257,7 +259,7 @@ export class DepotRegistry {
       this.#depots.delete(id);
       this.#order = undefined;
     }
-    if (this.#depots.has(id)) return;
+    if (this.#depots.has(id) || this.#depots.size >= MOST_KNOWN) return;
     const registrations = this.#facts.store
       .all(DEPOT_REGISTERED, id)
       .filter(({ value }) => this.#counts(id, value.publicKey));

@@ -141,6 +141,15 @@ describe('a depot', () => {
     });
   });
 
+  test('of a newer version is taken with what it tells more, which the master neither keeps nor tells others', async () => {
+    const answer = await new TestDepot('d1').register(master, { zap: 'told-by-a-newer-depot' });
+    expect(directoryOf(answer).depots.map(({ id, state }) => [id, state])).toEqual([['d1', 'up']]);
+    expect(answer.text).not.toContain('zap');
+    const kept = await store.load();
+    expect(kept).toMatchObject([{ id: 'd1', port: 7001 }]);
+    expect(JSON.stringify(kept)).not.toContain('zap');
+  });
+
   test.each([
     ['a private address', { host: '192.168.7.7' }],
     ['an address for metadata', { host: '169.254.169.254', port: 80 }],

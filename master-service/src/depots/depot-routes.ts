@@ -41,7 +41,7 @@ interface DepotRoutesInit {
   readonly registry: DepotRegistry;
   readonly downChecks: Pick<DownChecks, 'suspect'>;
   readonly sources: DepotSources;
-  readonly enrolment: Pick<EnrolmentBook, 'keyOf' | 'tokenKey' | 'join' | 'renewKey'>;
+  readonly enrolment: Pick<EnrolmentBook, 'keyOf' | 'tokens' | 'join' | 'renewKey'>;
   readonly enrolmentSecret: string;
   /** Whether who has the secret may register. */
   readonly takesSecret: boolean;
@@ -129,7 +129,7 @@ export function depotRoutes({
   post(JOIN_PATH, async (request, response) => {
     const sent = await readRequest(request, JOIN_PATH);
     const joining = unwrap(parseBody(joinRequestSchema, sent.body));
-    unwrap(checkTokenSignature(sent, enrolment.tokenKey(joining.token)));
+    unwrap(checkTokenSignature(sent, enrolment.tokens.keyOf(joining.token)));
     unwrap(checkSignature(sent, joining.publicKey, now()));
     const { id, publicKey } = joining;
     if (id === CLIENT || id === ORIGIN)
@@ -170,8 +170,8 @@ export function depotRoutes({
       const text = Buffer.from(newKeyText(id, before, publicKey));
       const isOwned = verifierFor(publicKey)?.(text, Buffer.from(signature, 'base64url')) ?? false;
       if (!isOwned) throw new LonghaulError('depot-signature-wrong', { detail: 'of the new key' });
-      unwrap(await enrolment.renewKey(id, publicKey, now()));
     }
+    unwrap(await enrolment.renewKey(id, publicKey, now()));
     answer(response, sent, { id, publicKey });
   });
 

@@ -1,6 +1,6 @@
 import { type JoinRequest, ok, type Result, refuse } from '@longhaul/shared';
 import type { EmitEvent } from '../events.ts';
-import type { Fact, FactKind } from '../facts/fact.ts';
+import type { Fact } from '../facts/fact.ts';
 import type { Facts } from '../facts/facts.ts';
 import {
   DEPOT_ENROLLED,
@@ -12,27 +12,7 @@ import {
   JOIN_TOKEN_USED,
 } from './enrolment-facts.ts';
 import type { EnrolmentStore, KeptEnrolment } from './enrolment-store.ts';
-
-/** What a token is good for; the public half of it. */
-export interface NewToken {
-  readonly id: string;
-  readonly publicKey: string;
-  readonly site?: string | undefined;
-  readonly depot?: string | undefined;
-  readonly lifeMs: number;
-}
-
-/** One token as operators see it. */
-export interface ListedToken {
-  readonly id: string;
-  readonly site?: string | undefined;
-  readonly depot?: string | undefined;
-  readonly state: 'open' | 'used' | 'expired' | 'revoked';
-  /** Until when it can be used, ISO 8601. */
-  readonly until: string;
-  /** Who has joined with it. */
-  readonly usedBy?: string;
-}
+import { JoinTokens } from './join-tokens.ts';
 
 interface EnrolmentBookInit {
   readonly facts: Facts;
@@ -42,17 +22,23 @@ interface EnrolmentBookInit {
 
 /** Who may be a depot: tokens to join with, the keys of depots that have joined, and keys that were revoked; a replica of facts. */
 export class EnrolmentBook {
+  readonly tokens: JoinTokens;
   readonly #facts: Facts;
   readonly #store: EnrolmentStore;
   readonly #emit: EmitEvent;
   #saving: Promise<void> | undefined;
+  /** The last write, done or not. */
+  #saved: Promise<void> = Promise.resolve();
   /** Revoked keys by their age, until another one comes. */
   #revoked: readonly string[] | undefined;
+  /** Tokens of which a key was revoked: what a thief has made of it elsewhere, before masters there heard of it, is revoked, too. */
+  readonly #revokedTokens = new Set<string>();
 
   constructor({ facts, store, emit }: EnrolmentBookInit) {
     this.#facts = facts;
     this.#store = store;
     this.#emit = emit;
+    this.tokens = new JoinTokens({ facts, emit, save: () => this.save() });
     for (const kind of ENROLMENT_FACTS) {
       // What others tell is kept as well: a master that starts alone must not trust again what was revoked.
       facts.store.watch(
@@ -60,17 +46,25 @@ export class EnrolmentBook {
         () => void this.save().catch((error: unknown) => emit({ type: 'failed', error })),
       );
     }
-    facts.store.watch(DEPOT_KEY_REVOKED, () => {
+    facts.store.watch(DEPOT_KEY_REVOKED, (now) => {
       this.#revoked = undefined;
+      if (now?.value.token !== undefined) this.#revokeAllOf(now.value.token, now.value.depot);
+    });
+    facts.store.watch(DEPOT_ENROLLED, (now) => {
+      if (now && this.#revokedTokens.has(now.value.token)) this.#revokeAllOf(now.value.token, now.key);
     });
     facts.store.watch(JOIN_TOKEN_USED, (now) => this.#refuseBoth(now?.key));
   }
 
   /** Reads what earlier runs have kept. Throws `config-invalid` where that is damaged. */
   load(nowMs: number): void {
-    for (const { kind: name, key, timeMs, value } of this.#store.load()) {
-      const kind = ENROLMENT_FACTS.find((one) => one.name === name);
-      if (kind && !this.#facts.own(kind, key)) this.#facts.learn(kind, key, value, nowMs, timeMs);
+    const { store, source } = this.#facts;
+    for (const fact of this.#store.load()) {
+      const kind = ENROLMENT_FACTS.find(({ name }) => name === fact.kind);
+      const { key, value, timeMs } = fact;
+      // What another one has told stays what that one has told: if each master said all again, there would soon be no room for it.
+      if (fact.source !== source) store.take(fact, nowMs);
+      else if (kind && !this.#facts.own(kind, key)) this.#facts.learn(kind, key, value, nowMs, timeMs);
     }
   }
 
@@ -96,43 +90,6 @@ export class EnrolmentBook {
     return this.#revoked.slice(-most);
   }
 
-  /** Takes in a new token; `join-tokens-full`. */
-  async createToken({ id, ...token }: NewToken, nowMs: number): Promise<Result<void>> {
-    if (!this.#facts.learn(JOIN_TOKEN, id, token, nowMs)) return refuse('join-tokens-full');
-    this.#emit({ type: 'enrolment', what: 'token-created', token: id });
-    await this.save();
-    return ok(undefined);
-  }
-
-  /** All tokens that are remembered, the newest first. */
-  tokens(nowMs: number): ListedToken[] {
-    const byId = new Map(this.#facts.store.held(JOIN_TOKEN).map((fact) => [fact.key, fact]));
-    return [...byId.values()]
-      .toSorted((one, other) => other.timeMs - one.timeMs)
-      .map(({ key: id, timeMs, value: { site, depot, lifeMs } }) => {
-        const usedBy = this.#facts.store.newest(JOIN_TOKEN_USED, id)?.value.depot;
-        const isRevoked = this.#facts.store.newest(JOIN_TOKEN_REVOKED, id) !== undefined;
-        const isOver = nowMs - timeMs > lifeMs;
-        return {
-          id,
-          ...(site === undefined ? {} : { site }),
-          ...(depot === undefined ? {} : { depot }),
-          state: usedBy === undefined ? (isRevoked ? 'revoked' : isOver ? 'expired' : 'open') : 'used',
-          until: new Date(timeMs + lifeMs).toISOString(),
-          ...(usedBy === undefined ? {} : { usedBy }),
-        };
-      });
-  }
-
-  /** Takes a token back, so that nobody joins with it any more; `join-token-unknown`. Who has joined stays. */
-  async revokeToken(id: string, nowMs: number): Promise<Result<void>> {
-    if (!this.#facts.store.newest(JOIN_TOKEN, id)) return refuse('join-token-unknown');
-    if (!this.#facts.learn(JOIN_TOKEN_REVOKED, id, {}, nowMs)) return refuse('join-tokens-full');
-    this.#emit({ type: 'enrolment', what: 'token-revoked', token: id });
-    await this.save();
-    return ok(undefined);
-  }
-
   /** Revokes a depot's key for ever, at all masters and depots; `join-tokens-full`. */
   async revokeKey(depot: string, publicKey: string, nowMs: number): Promise<Result<void>> {
     if (!this.#revoke(depot, publicKey, nowMs)) return refuse('join-tokens-full');
@@ -140,14 +97,9 @@ export class EnrolmentBook {
     return ok(undefined);
   }
 
-  /** The key that signs requests to join with a token; `undefined` where nobody knows the token. */
-  tokenKey(id: string): string | undefined {
-    return this.#facts.store.newest(JOIN_TOKEN, id)?.value.publicKey;
-  }
-
   /**
    * Takes a depot's key in, once for each token: `join-token-unknown`, `-used`, `-expired`, `-revoked`, `-elsewhere`, `depot-key-revoked`,
-   * `depot-key-mismatch` where the depot has another key and the token is not for it by name, `depot-registry-full`. The
+   * `depot-key-mismatch` where the depot has another key and the token is not for it by name, `join-tokens-full`, `depot-registry-full`. The
    * same depot with the same key may ask again: the answer may have been lost.
    */
   async join({ id, publicKey, site, token }: JoinRequest, nowMs: number): Promise<Result<void>> {
@@ -159,7 +111,7 @@ export class EnrolmentBook {
     const isSame = users.some(({ value }) => value.depot === id && value.publicKey === publicKey);
     if (users.length > 0 && !isSame) return refuse('join-token-used');
     // What it has changed since, by another key for example, stays.
-    if (isSame) return ok(undefined);
+    if (isSame && this.#enrolled(id)) return this.#okWhenSaved();
     if (store.newest(JOIN_TOKEN_REVOKED, token)) return refuse('join-token-revoked');
     if (nowMs - made.timeMs > made.value.lifeMs) return refuse('join-token-expired');
     const isHere = made.value.site === undefined || made.value.site === site;
@@ -168,20 +120,22 @@ export class EnrolmentBook {
     const key = this.keyOf(id) ?? store.newest(DEPOT_OWNED, id)?.value.publicKey;
     if (key !== undefined && key !== publicKey && made.value.depot !== id)
       return refuse('depot-key-mismatch');
+    // First of all the token is used: one that nobody remembers as used would be good again and again.
+    if (!this.#facts.learn(JOIN_TOKEN_USED, token, { depot: id, publicKey }, nowMs))
+      return refuse('join-tokens-full');
     if (!this.#enrol(id, { publicKey, site, token }, nowMs)) return refuse('depot-registry-full');
-    this.#facts.learn(JOIN_TOKEN_USED, token, { depot: id, publicKey }, nowMs);
     this.#emit({ type: 'enrolment', what: 'joined', depot: id, token });
     await this.save();
     return ok(undefined);
   }
 
-  /** Takes another key of a depot that has joined; `depot-not-joined`, `depot-key-revoked`, `depot-registry-full`. */
+  /** Takes another key of a depot that has joined, which may ask again; `depot-not-joined`, `depot-key-revoked`, `depot-registry-full`. */
   async renewKey(id: string, publicKey: string, nowMs: number): Promise<Result<void>> {
     const before = this.#enrolled(id);
     if (!before) return refuse('depot-not-joined');
     if (this.isRevoked(publicKey) || this.isRevoked(before.value.publicKey))
       return refuse('depot-key-revoked');
-    if (before.value.publicKey === publicKey) return ok(undefined);
+    if (before.value.publicKey === publicKey) return this.#okWhenSaved();
     const { site, token } = before.value;
     if (!this.#enrol(id, { publicKey, site, token }, nowMs)) return refuse('depot-registry-full');
     this.#emit({ type: 'enrolment', what: 'key-renewed', depot: id });
@@ -196,14 +150,23 @@ export class EnrolmentBook {
       this.#saving = undefined;
       return this.#store.save(this.#kept());
     });
+    this.#saved = this.#saving;
     return this.#saving;
+  }
+
+  /** Who asks again may do so because what he asked for could not be written down: then that is tried again. */
+  async #okWhenSaved(): Promise<Result<void>> {
+    await this.#saved.catch(() => this.save());
+    return ok(undefined);
   }
 
   #enrolled(depot: string): Fact<(typeof DEPOT_ENROLLED)['schema']['_output']> | undefined {
     const facts = this.#facts.store.all(DEPOT_ENROLLED, depot);
-    // By generation, not by time: clocks do not matter. Of two of one generation always the same.
+    const isRevoked = ({ value }: (typeof facts)[number]) => Number(this.isRevoked(value.publicKey));
+    // By generation, not by time: clocks do not matter. Of two of one generation always the same. A thief may have made many.
     return facts.toSorted(
       (one, other) =>
+        isRevoked(one) - isRevoked(other) ||
         other.value.generation - one.value.generation ||
         (one.value.publicKey < other.value.publicKey ? -1 : 1),
     )[0];
@@ -216,9 +179,20 @@ export class EnrolmentBook {
 
   #revoke(depot: string, publicKey: string, nowMs: number): boolean {
     if (this.isRevoked(publicKey)) return true;
-    if (!this.#facts.learn(DEPOT_KEY_REVOKED, publicKey, { depot }, nowMs)) return false;
+    const of = this.#facts.store
+      .all(DEPOT_ENROLLED, depot)
+      .find(({ value }) => value.publicKey === publicKey);
+    const revoked = { depot, ...(of ? { token: of.value.token } : {}) };
+    if (!this.#facts.learn(DEPOT_KEY_REVOKED, publicKey, revoked, nowMs)) return false;
     this.#emit({ type: 'enrolment', what: 'revoked', depot });
     return true;
+  }
+
+  /** Revokes whatever keys a depot has had by a token. */
+  #revokeAllOf(token: string, depot: string): void {
+    this.#revokedTokens.add(token);
+    for (const { value, timeMs } of this.#facts.store.all(DEPOT_ENROLLED, depot))
+      if (value.token === token) this.#revoke(depot, value.publicKey, timeMs);
   }
 
   /** A token that two have used was copied: nobody can tell which of the two was meant, so neither stays. */
@@ -234,16 +208,11 @@ export class EnrolmentBook {
 
   #kept(): KeptEnrolment[] {
     const { store } = this.#facts;
-    const keep = (kind: FactKind<unknown>, facts: readonly Fact[]) =>
-      facts.map(({ key, timeMs, value }) => ({ kind: kind.name, key, timeMs, value }));
     return ENROLMENT_FACTS.flatMap((kind) => {
       const ids = new Set(store.held(kind).map(({ key }) => key));
       const newest = (key: string) =>
         kind === DEPOT_ENROLLED ? this.#enrolled(key) : store.newest(kind, key);
-      return keep(
-        kind,
-        [...ids].flatMap((key) => newest(key) ?? []),
-      );
+      return [...ids].flatMap((key) => newest(key) ?? []);
     });
   }
 }

@@ -4,6 +4,9 @@ import type { FactKind } from '../facts/fact.ts';
 
 /** Depots of one overlay; a directory of so many is about 200 KB. */
 export const MAX_DEPOTS = 1_000;
+// A depot is heard by one master after the other, and who starts again says what it has kept.
+/** So many masters may each speak of as many depots as there can be, and some 170 sites of a depot for each; that many facts of 300 bytes are 10 MB for each kind. */
+export const DEPOT_SPEAKERS = 32;
 /** Join tokens that one master has made and that are remembered at once: an overlay's depots, all at once. */
 const MOST_TOKENS = 1_000;
 /** How long a join token may live at most, and is remembered: nobody keeps one for later. */
@@ -75,6 +78,7 @@ export const DEPOT_ENROLLED = {
 export const DEPOT_OWNED = {
   keys: DEPOT_ID,
   most: MAX_DEPOTS,
+  speakers: DEPOT_SPEAKERS,
   whenFull: 'refuse',
   lifeMs: Number.POSITIVE_INFINITY,
   isKept: false,
@@ -91,7 +95,11 @@ export const DEPOT_KEY_REVOKED = {
   lifeMs: Number.POSITIVE_INFINITY,
   isKept: false,
   name: 'depot-key-revoked',
-  schema: z.looseObject({ depot }),
+  schema: z.looseObject({
+    depot,
+    /** The token that it had joined with; left out where it had not. Keys that came after it by the same token are revoked, too. */
+    token: z.string().regex(JOIN_TOKEN_ID).optional(),
+  }),
 } satisfies FactKind<unknown>;
 
 export const ENROLMENT_FACTS: readonly FactKind<unknown>[] = [

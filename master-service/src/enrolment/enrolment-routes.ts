@@ -27,8 +27,8 @@ export function enrolmentRoutes(init: EnrolmentRoutesInit): Router {
   const replays = new ReplayGuard();
 
   const carryOut = async (asked: EnrolmentRequest): Promise<Result<void>> => {
-    if (asked.do === 'create-token') return enrolment.createToken(asked.token, now());
-    if (asked.do === 'revoke-token') return enrolment.revokeToken(asked.token, now());
+    if (asked.do === 'create-token') return enrolment.tokens.create(asked.token, now());
+    if (asked.do === 'revoke-token') return enrolment.tokens.revoke(asked.token, now());
     if (asked.do === 'list-tokens') return { ok: true, value: undefined };
     const publicKey = enrolment.keyOf(asked.depot) ?? registeredKey(asked.depot);
     if (publicKey === undefined) return refuse('depot-unknown');
@@ -44,7 +44,7 @@ export function enrolmentRoutes(init: EnrolmentRoutesInit): Router {
     }
     if (!replays.take(stamp.value, now())) throw new LonghaulError('request-replayed');
     unwrap(await carryOut(unwrap(parseBody(enrolmentRequestSchema, sent.body))));
-    answer(response, sent, { tokens: enrolment.tokens(now()) });
+    answer(response, sent, { tokens: enrolment.tokens.list(now()) });
   });
   return router;
 }

@@ -5,9 +5,18 @@ import { ENROLMENT_FACTS } from './enrolment-facts.ts';
 
 const FILE = 'enrolment.json';
 
-const fileSchema = z.strictObject({
+const fileSchema = z.object({
   facts: z.array(
-    z.strictObject({ kind: z.string(), key: z.string(), timeMs: z.number(), value: z.unknown() }),
+    z.object({
+      kind: z.string(),
+      key: z.string(),
+      timeMs: z.number(),
+      value: z.unknown(),
+      /** Which master has told it, and its stamp. */
+      source: z.string(),
+      epoch: z.int(),
+      sequence: z.int(),
+    }),
   ),
 });
 

@@ -145,7 +145,8 @@ export class FactStore {
   }
 
   #makeRoom(table: Table, source: string): boolean {
-    if (table.room.take(source, 1)) return true;
+    const hasAll = table.room.usedBy(source) >= table.kind.most;
+    if (!hasAll && table.room.take(source, 1)) return true;
     const oldest = table.bySource.get(source)?.oldest;
     if (table.kind.whenFull === 'refuse' || oldest === undefined) return false;
     this.#forget(table, source, oldest);
@@ -163,8 +164,8 @@ export class FactStore {
   }
 
   #add(kind: FactKind<unknown>): Table {
-    // One source alone gets half of a room.
-    const room = new FairRoom(2 * kind.most);
+    // One source alone gets half of a room, but no more than its most.
+    const room = new FairRoom(Math.max(2, kind.speakers ?? 2) * kind.most);
     const table = { kind, bySource: new Map(), room, watchers: new Set<Watcher<unknown>>() };
     this.#tables.set(kind.name, table);
     return table;

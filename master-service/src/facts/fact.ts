@@ -30,8 +30,10 @@ export interface FactKind<Value> {
   readonly schema: z.ZodType<Value>;
   /** How a key must look. */
   readonly keys: RegExp;
-  /** Facts of one source where no other has any; all together have at most twice as many. */
+  /** Facts of one source where no other has any; all together have at most twice as many ... */
   readonly most: number;
+  /** ... or so many times as many, where each source comes to speak of the same things. */
+  readonly speakers?: number;
   /** When there is no room for a new key: the source's oldest one goes, or the new one is refused. */
   readonly whenFull: 'forget-oldest' | 'refuse';
   /** After this a fact says nothing any more. Infinity where it holds until it is replaced. */

@@ -127,6 +127,19 @@ test('beside a key that an operator has put there nothing of the stolen one coun
   expect(ids(open().ring)).toEqual([keyId]);
 });
 
+test('a key that an operator has put there is renewed when its time comes, however often the master starts again', async () => {
+  await open().ring.look();
+  await writeFile(join(dir, 'signing-key.pem'), generateSigningKey().toPem());
+  for (let start = 0; start < 3; start += 1) {
+    const { ring } = open();
+    await ring.look();
+    pass(10 * DAY_MS);
+  }
+  const { ring } = open();
+  await ring.look();
+  expect(ids(ring)).toHaveLength(2);
+});
+
 test('damaged keys stop the start and are kept', async () => {
   await writeFile(join(dir, 'signing-keys.json'), '{"version":1,"current":');
   expect(open).toThrow(/signing-keys\.json is damaged/);

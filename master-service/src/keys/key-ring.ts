@@ -60,6 +60,8 @@ export class KeyRing implements Signer {
   #next: SigningKey | undefined;
   #previous: Ring['previous'];
   #sinceMs: number;
+  /** Whether what is on disk goes with the key that signs. */
+  #isKept: boolean;
   /** Since when everybody could know the next one, by the steady clock. */
   #toldAtMs: number | undefined;
   #looking: NodeJS.Timeout | undefined;
@@ -70,6 +72,7 @@ export class KeyRing implements Signer {
     const ring = readRing(init.state);
     const next = ring?.nextPem === undefined ? undefined : parseSigningKey(ring.nextPem);
     this.#current = init.first;
+    this.#isKept = ring?.current.keyId === init.first.keyId;
     if (ring?.current.keyId === init.first.keyId) {
       this.#next = next;
       this.#previous = ring.previous;
@@ -115,7 +118,7 @@ export class KeyRing implements Signer {
   }
 
   async #takeStep(): Promise<void> {
-    const { state, renewMs, aheadMs, canTell, now, steadyMs, onPublished } = this.#init;
+    const { renewMs, aheadMs, canTell, now, steadyMs, onPublished } = this.#init;
     const left = this.#previous.filter(({ untilMs }) => now() <= untilMs);
     const isDue = now() - this.#sinceMs >= renewMs;
     if (left.length < this.#previous.length) {
@@ -132,8 +135,8 @@ export class KeyRing implements Signer {
       await this.#save({ next });
       this.#next = next;
       onPublished();
-    } else if (state && state.read(RING_FILE) === undefined) {
-      // From when on the first one counts.
+    } else if (!this.#isKept) {
+      // From when on it counts, be it the first one or an operator's.
       await this.#save();
     }
   }
@@ -178,6 +181,7 @@ export class KeyRing implements Signer {
       ...(nextPem ? { nextPem } : {}),
     };
     await this.#init.state?.save(RING_FILE, JSON.stringify(ring));
+    this.#isKept = true;
   }
 }
 

@@ -1,0 +1,70 @@
+import { api } from '../browser/browser-api.ts';
+import { isOwn } from '../browser/requests.ts';
+import type { StandingTunnel } from './leads.ts';
+import type { Proxies } from './proxies.ts';
+
+type WayFor = (url: string) => Promise<StandingTunnel['tunnel'] | undefined>;
+
+/** Firefox's own words for a proxy that the user has set. */
+const OWN_PROXIES = new Set(['manual', 'autoConfig', 'autoDetect']);
+
+interface ProxyRequest {
+  readonly url: string;
+  /** Who asks. */
+  readonly originUrl?: string | undefined;
+}
+
+interface FirefoxProxies {
+  readonly onRequest: {
+    addListener(listener: (request: ProxyRequest) => unknown, filter: object): void;
+    removeListener(listener: unknown): void;
+  };
+  readonly settings: { get(details: object): Promise<{ readonly value: { readonly proxyType?: string } }> };
+}
+
+/** Firefox asks for a proxy for each request. */
+export class ProxyPerRequest implements Proxies {
+  readonly #listener: (request: ProxyRequest) => Promise<unknown>;
+  #patterns = '';
+
+  constructor(wayFor: WayFor) {
+    this.#listener = async (request) => {
+      // What it asks of masters and depots itself waits for no tunnel, whose depot it may be asking.
+      if (isOwn(request)) return undefined;
+      const tunnel = await wayFor(request.url).catch(() => undefined);
+      // Nothing said is what the user has set.
+      if (!tunnel) return undefined;
+      const { proxy, ticket, jobId } = tunnel;
+      const led = {
+        type: 'https',
+        ...proxy,
+        proxyAuthorizationHeader: `Longhaul ${ticket}`,
+        // A connection by one ticket serves nothing else.
+        connectionIsolationKey: jobId,
+      };
+      return [led, { type: 'direct' }];
+    };
+  }
+
+  async mayLead(): Promise<boolean> {
+    const proxies = firefoxProxies();
+    const set = await proxies?.settings.get({}).catch(() => undefined);
+    return proxies !== undefined && !OWN_PROXIES.has(set?.value.proxyType ?? '');
+  }
+
+  watch(patterns: readonly string[]): void {
+    const proxies = firefoxProxies();
+    if (!proxies || patterns.join(' ') === this.#patterns) return;
+    proxies.onRequest.removeListener(this.#listener);
+    if (patterns.length > 0) proxies.onRequest.addListener(this.#listener, { urls: patterns });
+    this.#patterns = patterns.join(' ');
+  }
+
+  lead(): void {
+    // Each request asks.
+  }
+}
+
+function firefoxProxies(): FirefoxProxies | undefined {
+  return (api as unknown as { readonly proxy?: FirefoxProxies }).proxy;
+}

@@ -1,0 +1,145 @@
+import { beforeEach, expect, it, vi } from 'vitest';
+import type { RequestEvent } from '../browser/requests.ts';
+import { FakeDownloads, NOW_MS } from '../testing/fake-downloads.ts';
+import { memoryArea } from '../testing/memory-area.ts';
+import { plan } from '../testing/plan.ts';
+import { settings } from '../testing/settings.ts';
+
+type Listener = (event: RequestEvent) => void;
+interface Filter {
+  readonly urls: readonly string[];
+  readonly types?: readonly string[];
+}
+
+/** What the browser was asked for, and what it asks. */
+const browser = vi.hoisted(() => {
+  const listeners = new Map<string, readonly [Listener, Filter]>();
+  const event = (name: string) => ({
+    addListener: (listener: Listener, filter: Filter) => listeners.set(name, [listener, filter]),
+    removeListener: () => listeners.delete(name),
+  });
+  return { listeners, event, isChromium: false, script: '', opened: [] as string[], isSilent: false };
+});
+
+vi.mock('../browser/target.ts', () => ({
+  get isChromium() {
+    return browser.isChromium;
+  },
+}));
+vi.mock('../browser/browser-api.ts', () => ({
+  api: {
+    runtime: { getURL: (path: string) => `moz-extension://own/${path}` },
+    storage: { session: memoryArea() },
+    tabs: {
+      update: async (tabId: number, { url }: { url: string }) => browser.opened.push(`${tabId} ${url}`),
+    },
+    proxy: {
+      onRequest: browser.event('proxy'),
+      settings: {
+        get: async () => ({ levelOfControl: 'controllable_by_this_extension', value: { mode: 'system' } }),
+        set: async ({ value }: { value: { pacScript: { data: string } } }) =>
+          Object.assign(browser, { script: value.pacScript.data }),
+        clear: async () => Object.assign(browser, { script: '' }),
+      },
+    },
+    webRequest: {
+      onBeforeRequest: browser.event('asked'),
+      onResponseStarted: browser.event('answered'),
+      onErrorOccurred: browser.event('failed'),
+      onAuthRequired: browser.event('auth'),
+    },
+  },
+}));
+vi.mock('../ask/probe-file.ts', () => ({ greetDepot: async () => true }));
+vi.mock('../ask/ask-master.ts', () => ({
+  askMaster: async (_master: string, { url, avoid = [] }: { url: string; avoid?: readonly string[] }) => ({
+    result: 'plan',
+    plan: plan({
+      masterUrl: `https://master.example/get/${url.replace('://', '/').replace(/\/$/, ':443/')}`,
+      location: `https://${avoid.includes('d1') ? 'd2' : 'd1'}.example:7000`,
+      chain: [avoid.includes('d1') ? 'd2' : 'd1'],
+      ticket: 'ticket',
+      startBefore: new Date(NOW_MS + 600_000).toISOString(),
+    }),
+  }),
+}));
+
+const { startTunnels } = await import('./start-tunnels.ts');
+
+const SCRIPT_ASKS = { requestId: '1', method: 'GET', type: 'xmlhttprequest', tabId: 7 };
+const request = (host: string, patch: Partial<RequestEvent> = {}): RequestEvent => ({
+  ...SCRIPT_ASKS,
+  url: `https://${host}/api`,
+  originUrl: `https://${host}/`,
+  ...patch,
+});
+const tell = (name: string, event: RequestEvent) => browser.listeners.get(name)?.[0](event);
+const kept = new Map<string, string>();
+
+beforeEach(() => {
+  browser.listeners.clear();
+  Object.assign(browser, { isChromium: false, script: '', opened: [] });
+  kept.clear();
+  vi.stubGlobal('localStorage', {
+    getItem: (key: string) => kept.get(key) ?? null,
+    setItem: (key: string, value: string) => kept.set(key, value),
+  });
+});
+
+const start = (sitesTunnel: readonly string[]) =>
+  startTunnels({
+    downloads: new FakeDownloads(),
+    settings: async () => settings({ sitesTunnel }),
+    now: () => NOW_MS,
+    pause: () => new Promise(() => undefined),
+  });
+
+it('Chromium plans a tunnel for a site whose scripts alone ask it for something', async () => {
+  browser.isChromium = true;
+  const { look } = start(['scripts.example']);
+  await look();
+  tell('asked', request('scripts.example'));
+  await expect.poll(() => browser.script).toContain('scripts.example:443');
+});
+
+it.each(['asked', 'answered', 'failed'])(
+  'is told whatever is %s of chosen sites, and nothing else',
+  async (name) => {
+    const { look } = start(['members.example', '192.0.2.1', '2001:db8::1']);
+    await look();
+    const urls = ['https://*.members.example/*', 'https://192.0.2.1/*', 'https://[2001:db8::1]/*'];
+    expect(browser.listeners.get(name)?.[1]).toEqual({ urls });
+  },
+);
+
+it('Firefox is listened to at once when it wakes the background, and no more when no site is chosen', async () => {
+  await start(['members.example']).look();
+  browser.listeners.clear();
+  const { look } = start([]);
+  expect([...browser.listeners.keys()].toSorted()).toEqual(['answered', 'asked', 'failed', 'proxy']);
+  await look();
+  expect(browser.listeners.size).toBe(0);
+});
+
+it.each(['NS_ERROR_PROXY_FORBIDDEN', 'NS_ERROR_PROXY_SERVICE_UNAVAILABLE'])(
+  'gives a tunnel up whose entry depot refuses what a script asks, as %s',
+  async (error) => {
+    const host = `${error.toLowerCase().replaceAll('_', '-')}.example`;
+    const { look, tunnels } = start([host]);
+    await look();
+    expect(await tunnels.wayFor(`https://${host}/`)).toMatchObject({ chain: ['d1'] });
+    tell('failed', request(host, { error }));
+    await expect.poll(() => tunnels.viewOf(`https://${host}/`)).toEqual({ chain: ['d2'] });
+    expect(browser.opened).toEqual([]);
+  },
+);
+
+it('lets what the add-on asks itself be', async () => {
+  browser.isChromium = true;
+  const { look, tunnels } = start(['own.example']);
+  await look();
+  const url = 'https://d1.own.example:7000/healthz';
+  tell('asked', request('d1.own.example:7000', { url, originUrl: 'moz-extension://own/background.html' }));
+  await tunnels.look();
+  expect(await tunnels.viewOf(url)).toBeUndefined();
+});

@@ -1,0 +1,79 @@
+import { askMaster } from '../ask/ask-master.ts';
+import { greetDepot } from '../ask/probe-file.ts';
+import { api } from '../browser/browser-api.ts';
+import type { Downloads } from '../browser/downloads.ts';
+import { keepPatterns, keptPatterns, patternsOf, SiteRequests } from '../browser/site-requests.ts';
+import { isChromium } from '../browser/target.ts';
+import type { Settings } from '../settings/settings.ts';
+import { MendRequests } from './mend-requests.ts';
+import type { Proxies } from './proxies.ts';
+import { ProxyPerRequest } from './proxy-per-request.ts';
+import { ProxyScript } from './proxy-script.ts';
+import { Tunnels } from './tunnels.ts';
+
+interface StartDependencies {
+  readonly downloads: Downloads;
+  /** As for downloads: switched off until the user has consented. */
+  readonly settings: () => Promise<Settings>;
+  readonly now: () => number;
+  readonly pause: (ms: number) => Promise<void>;
+}
+
+interface StartedTunnels {
+  readonly tunnels: Tunnels;
+  readonly mend: MendRequests;
+  /** The settings have changed. */
+  readonly look: () => Promise<void>;
+}
+
+/** Builds what leads sites through tunnels, and registers its listeners; to be called while the background starts. */
+export function startTunnels({ downloads, settings, now, pause }: StartDependencies): StartedTunnels {
+  const proxies: Proxies = isChromium
+    ? new ProxyScript((url, entry) => tunnels.ticketFor(url, entry))
+    : new ProxyPerRequest((url) => tunnels.wayFor(url));
+  const tunnels: Tunnels = new Tunnels({
+    area: api.storage.session,
+    settings,
+    mayLead: () => proxies.mayLead(),
+    askMaster,
+    greetDepot,
+    deadline: (ms) => AbortSignal.timeout(ms),
+    now,
+    pause,
+    isOneServerPerDepot: isChromium,
+    changed: (standing) => proxies.lead(standing),
+  });
+  const mend = new MendRequests({
+    tunnels,
+    downloads,
+    now,
+    open: async (tabId, url) => {
+      await api.tabs.update(tabId, { url });
+    },
+  });
+  const requests = new SiteRequests({
+    // Chromium asks for no proxy: a tunnel is planned with the first request, for those after it.
+    asked: ({ url }) => (isChromium ? void tunnels.prepare(url) : undefined),
+    answered: (event) => {
+      mend.answered(event);
+      if (event.proxyInfo) void tunnels.answered(event.url);
+    },
+    failed: (event) => void mend.failed(event),
+  });
+  const watch = (patterns: readonly string[]): void => {
+    proxies.watch(patterns);
+    requests.watch(patterns);
+  };
+  if (!isChromium) watch(keptPatterns());
+  return {
+    tunnels,
+    mend,
+    look: async () => {
+      const { enabled, sitesTunnel } = await settings();
+      const patterns = patternsOf(enabled ? sitesTunnel : []);
+      if (!isChromium) keepPatterns(patterns);
+      watch(patterns);
+      await tunnels.look();
+    },
+  };
+}

@@ -1,0 +1,153 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import { generateKeyPair } from '@longhaul/shared/service';
+import { expect, test } from 'vitest';
+import type { FactKind } from '../facts/fact.ts';
+import { Facts } from '../facts/facts.ts';
+import { EnrolmentBook } from './enrolment-book.ts';
+import {
+  DEPOT_ENROLLED,
+  DEPOT_OWNED,
+  ENROLMENT_FACTS,
+  JOIN_TOKEN,
+  JOIN_TOKEN_USED,
+} from './enrolment-facts.ts';
+import { type EnrolmentStore, MemoryEnrolmentStore } from './enrolment-store.ts';
+
+const NOW_MS = 1_795_000_000_000;
+const HOUR_MS = 3_600_000;
+
+/** The book of one master, and what it has learned itself. */
+function openBook(source: string, store: EnrolmentStore = new MemoryEnrolmentStore(), epoch = 1) {
+  const facts = new Facts({ kinds: [...ENROLMENT_FACTS, DEPOT_OWNED], source, epoch });
+  const book = new EnrolmentBook({ facts, store, emit: () => {} });
+  book.load(NOW_MS);
+  /** Hears all that another one holds. */
+  const hear = (other: { readonly facts: Facts }) => {
+    for (const fact of other.facts.store.facts()) facts.store.take(fact, NOW_MS);
+  };
+  return { facts, book, hear };
+}
+type Opened = ReturnType<typeof openBook>;
+
+let made = 0;
+function newToken() {
+  made += 1;
+  return { id: String(made).padStart(16, '0'), publicKey: generateKeyPair().publicKey, lifeMs: HOUR_MS };
+}
+
+const newKey = () => generateKeyPair().publicKey;
+const codeOf = (result: Awaited<ReturnType<EnrolmentBook['join']>>) =>
+  result.ok ? undefined : result.error.code;
+
+async function join({ book }: Opened, depot: string, token: string, publicKey = newKey()) {
+  return codeOf(await book.join({ id: depot, publicKey, site: 'pe', token }, NOW_MS));
+}
+
+async function createToken({ book }: Opened, depot?: string): Promise<string> {
+  const token = { ...newToken(), ...(depot ? { depot } : {}) };
+  expect((await book.tokens.create(token, NOW_MS)).ok).toBe(true);
+  return token.id;
+}
+
+/** Other masters tell of so many things that there is no room for more. */
+function fill({ facts }: Opened, kind: FactKind<unknown>, keyChars: number): void {
+  const value = { depot: 'd0', publicKey: newKey(), site: 'pe', token: 'x'.repeat(16), generation: 1 };
+  for (let source = 0, sequence = 0; source < 60; source += 1) {
+    for (let isTaken = true; isTaken; ) {
+      sequence += 1;
+      const key = String(sequence).padStart(keyChars, 'x');
+      const stamp = { source: `other-${source}`, epoch: 1, sequence, timeMs: NOW_MS };
+      isTaken = facts.store.take({ kind: kind.name, key, ...stamp, value }, NOW_MS).ok;
+    }
+  }
+}
+
+test('a token that cannot be kept as used is refused, so that it makes no second depot', async () => {
+  const one = openBook('one');
+  const token = await createToken(one);
+  fill(one, JOIN_TOKEN_USED, 16);
+  expect(await join(one, 'd1', token)).toBe('join-tokens-full');
+  expect(await join(one, 'd2', token)).toBe('join-tokens-full');
+  expect([one.book.keyOf('d1'), one.book.keyOf('d2')]).toEqual([undefined, undefined]);
+});
+
+test('a depot for whose key there is no room is told so however often it asks, and its token is nobody else’s', async () => {
+  const one = openBook('one');
+  const [token, key] = [await createToken(one), newKey()];
+  fill(one, DEPOT_ENROLLED, 10);
+  expect(await join(one, 'd1', token, key)).toBe('depot-registry-full');
+  expect(await join(one, 'd1', token, key)).toBe('depot-registry-full');
+  expect(await join(one, 'd2', token)).toBe('join-token-used');
+});
+
+test('a revoked key’s owner who took another key at a master that did not know has no key at all', async () => {
+  const [one, two] = [openBook('one'), openBook('two')];
+  const [stolen, next] = [newKey(), newKey()];
+  expect(await join(one, 'd1', await createToken(one), stolen)).toBeUndefined();
+  two.hear(one);
+  await one.book.revokeKey('d1', stolen, NOW_MS);
+  expect((await two.book.renewKey('d1', next, NOW_MS)).ok).toBe(true);
+  one.hear(two);
+  two.hear(one);
+  expect([one.book.isRevoked(next), two.book.isRevoked(next)]).toEqual([true, true]);
+  expect(codeOf(await two.book.renewKey('d1', newKey(), NOW_MS))).toBe('depot-key-revoked');
+});
+
+test('a depot that has joined anew after that has the key of its new token, however often the thief took another', async () => {
+  const [one, two] = [openBook('one'), openBook('two')];
+  const [stolen, anew] = [newKey(), newKey()];
+  expect(await join(one, 'd1', await createToken(one), stolen)).toBeUndefined();
+  two.hear(one);
+  await one.book.revokeKey('d1', stolen, NOW_MS);
+  expect(await join(one, 'd1', await createToken(one, 'd1'), anew)).toBeUndefined();
+  for (let times = 0; times < 5; times += 1) await two.book.renewKey('d1', newKey(), NOW_MS);
+  one.hear(two);
+  two.hear(one);
+  expect([one.book.keyOf('d1'), two.book.keyOf('d1')]).toEqual([anew, anew]);
+  expect([one.book.isRevoked(anew), two.book.isRevoked(anew)]).toEqual([false, false]);
+});
+
+test('sixty masters with sixty depots that were all started again still let depots join', async () => {
+  const stores = Array.from({ length: 60 }, () => new MemoryEnrolmentStore());
+  const first = openBook('site-0', stores[0]);
+  for (let depot = 0; depot < 60; depot += 1)
+    expect(await join(first, `d${depot}`, await createToken(first))).toBeUndefined();
+  const earlier = stores.map((store, site) => (site === 0 ? first : openBook(`site-${site}`, store)));
+  for (const site of earlier.slice(1)) site.hear(first);
+  await turn();
+  const later = stores.map((store, site) => openBook(`site-${site}`, store, 2));
+  const [one, two] = later as [Opened, Opened];
+  for (const site of later) {
+    expect(site.book.keyOf('d59')).toBe(first.book.keyOf('d59'));
+    one.hear(site);
+  }
+  const key = newKey();
+  expect(await join(one, 'new', await createToken(one), key)).toBeUndefined();
+  two.hear(one);
+  expect(two.book.keyOf('new')).toBe(key);
+  expect(one.facts.store.counts()).toMatchObject({ [DEPOT_ENROLLED.name]: 61, [JOIN_TOKEN.name]: 61 });
+});
+
+test('a depot that asks again after its key could not be written down is told so, until it is', async () => {
+  const kept = new MemoryEnrolmentStore();
+  let isBroken = false;
+  const one = openBook('one', {
+    load: () => kept.load(),
+    save: async (facts) => {
+      if (isBroken) throw new Error('the disk is full');
+      await kept.save(facts);
+    },
+  });
+  const [token, key, next] = [await createToken(one), newKey(), newKey()];
+  isBroken = true;
+  await expect(join(one, 'd1', token, key)).rejects.toThrow('the disk is full');
+  await expect(join(one, 'd1', token, key)).rejects.toThrow('the disk is full');
+  isBroken = false;
+  expect(await join(one, 'd1', token, key)).toBeUndefined();
+  expect(openBook('one', kept, 2).book.keyOf('d1')).toBe(key);
+  isBroken = true;
+  await expect(one.book.renewKey('d1', next, NOW_MS)).rejects.toThrow('the disk is full');
+  isBroken = false;
+  expect((await one.book.renewKey('d1', next, NOW_MS)).ok).toBe(true);
+  expect(openBook('one', kept, 3).book.keyOf('d1')).toBe(next);
+});
