@@ -14,6 +14,7 @@ import { writeAttackReport } from '../attack/report/write-attack-report.ts';
 import { writeRelayReport } from '../bench/report/write-relay-report.ts';
 import { heldFileOf } from '../bench/run/held-file.ts';
 import { writeSoakReport } from '../bench/soak/write-soak-report.ts';
+import { writeAnycastReport } from '../lab/anycast/write-anycast-report.ts';
 import { EXPERIMENTS } from '../lab/experiments/experiments.ts';
 import { reportPlanOf } from '../lab/experiments/report-plan-of.ts';
 import { writeReport } from '../lab/report/write-report.ts';
@@ -27,7 +28,7 @@ const pagesSchema = z.strictObject({
       /** Below the folder of results. */
       page: z.string(),
       /** What makes it of its lines; `hand`: somebody wrote it, and links to the lines that its figures are from. */
-      by: z.enum(['lab', 'self-test', 'relay', 'soak', 'attack', 'hand']),
+      by: z.enum(['lab', 'self-test', 'relay', 'soak', 'attack', 'anycast', 'hand']),
       /** Below `data`. */
       data: z.array(z.string()),
     }),
@@ -93,6 +94,8 @@ function make({ by }: PublishedPage, files: readonly string[], outFolder: string
       return writeSelfTestReport(resultFile, outFolder);
     case 'attack':
       return writeAttackReport(resultFile, outFolder);
+    case 'anycast':
+      return writeAnycastReport(resultFile, outFolder);
     case 'hand':
     case 'lab': {
       const { experiment: name } = joinResults(files);

@@ -1,13 +1,12 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseOptions, refusal, wholeNumber } from '../options.ts';
 import { requireProgram } from '../programs.ts';
 import { labObstacle } from '../requirements.ts';
-import { openLineFile, readLineFile } from '../results/result-file.ts';
+import { openLineFile } from '../results/result-file.ts';
 import { describeRun, fingerprintOf } from '../results/run-info.ts';
 import { anycastLineSchema } from './anycast-line.ts';
-import { anycastPage } from './anycast-page.ts';
 import { type AnycastPlan, runAnycast } from './run-anycast.ts';
+import { writeAnycastReport } from './write-anycast-report.ts';
 
 export interface AnycastCommand {
   readonly kind: 'anycast';
@@ -66,8 +65,5 @@ export async function measureAnycast(
   const file = openLineFile(path, info, anycastLineSchema);
   await runAnycast({ plan, file, say });
   file.finish();
-  const page = join(out, `${info.startedAt.slice(0, 10)}-anycast.md`);
-  mkdirSync(out, { recursive: true });
-  writeFileSync(page, anycastPage(readLineFile(path, anycastLineSchema)));
-  return page;
+  return writeAnycastReport(path, out);
 }

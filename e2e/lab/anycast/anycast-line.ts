@@ -29,8 +29,8 @@ export const anycastLineSchema = z.discriminatedUnion('kind', [
     seconds: z.number(),
     /** Answered by the nearest site's master. */
     redirects: z.number(),
-    /** How often the address was withdrawn although nothing had happened. */
-    withdrawals: z.number(),
+    /** For each time that the address was withdrawn although nothing had happened, what the master had answered. */
+    withdrawals: z.array(z.string()),
     /** Questions of the client that another site has answered, and those without an answer. */
     answeredElsewhere: z.number(),
     failed: z.number(),

@@ -9,6 +9,7 @@ export function anycastPage({ info, lines }: Lines<AnycastLine>): string {
   const events = lines.flatMap((line) => (line.kind === 'event' ? [line] : []));
   const loads = lines.flatMap((line) => (line.kind === 'load' ? [line] : []));
   const ms = (value: number) => (Number.isNaN(value) ? '' : `${value.toFixed(0)} ms`);
+  const count = (value: number) => (Number.isNaN(value) ? '' : String(value));
   const parts = [
     '# Masters behind one address',
     'How soon does the next site answer a client when the nearest one fails, and does full load ever take its address away?',
@@ -45,8 +46,8 @@ export function anycastPage({ info, lines }: Lines<AnycastLine>): string {
           ms(median(switches)),
           ms(max(switches)),
           ms(EVENTS[event].targetMs),
-          String(median(failed)),
-          String(max(failed)),
+          count(median(failed)),
+          count(max(failed)),
           ms(median(backs)),
           ms(max(backs)),
         ];
@@ -58,7 +59,7 @@ export function anycastPage({ info, lines }: Lines<AnycastLine>): string {
       loads.map(({ seconds, redirects, withdrawals, answeredElsewhere, failed }) => [
         `${(seconds / 60).toFixed(0)} min`,
         (redirects / seconds).toFixed(0),
-        String(withdrawals),
+        withdrawals.length === 0 ? '0' : `${withdrawals.length} (${withdrawals.join(', ')})`,
         String(answeredElsewhere),
         String(failed),
       ]),

@@ -44,7 +44,9 @@ export async function runAnycast({ plan, file, say }: AnycastRun): Promise<void>
     if (plan.loadMinutes === 0) return;
     const line = await load(stage, plan.loadMinutes * 60);
     file.append(line);
-    say(`load: ${Math.round(line.redirects / line.seconds)} redirects/s, ${line.withdrawals} withdrawals`);
+    say(
+      `load: ${Math.round(line.redirects / line.seconds)} redirects/s, ${line.withdrawals.length} withdrawals`,
+    );
   } finally {
     stage.prober.stop();
     await stage.close();
@@ -91,7 +93,7 @@ async function load(stage: AnycastStage, seconds: number): Promise<Extract<Anyca
   const { network, prober, certificates } = stage;
   await prober.answerOf('rj', Date.now(), BACK_WITHIN_MS);
   await delay(SETTLE_MS);
-  const withdrawn = withdrawals(network.folder);
+  const withdrawn = withdrawals(network.folder).length;
   const asked = prober.probes.length;
   const program = join(import.meta.dirname, 'load-main.ts');
   const options = ['--url', stage.urlOf(MIB), '--ca', certificates.caFile, '--connections', LOAD_CONNECTIONS];
@@ -108,14 +110,14 @@ async function load(stage: AnycastStage, seconds: number): Promise<Extract<Anyca
     kind: 'load',
     seconds,
     redirects,
-    withdrawals: withdrawals(network.folder) - withdrawn,
+    withdrawals: withdrawals(network.folder).slice(withdrawn),
     answeredElsewhere: probes.filter(({ site }) => site !== undefined && site !== 'rj').length,
     failed: probes.filter(({ failure }) => failure !== undefined).length,
   };
 }
 
-/** How often the nearest site has withdrawn the address so far, by its own log. */
-function withdrawals(folder: string): number {
+/** What the master of the nearest site had answered each time that the address was withdrawn so far, by that site's own log. */
+function withdrawals(folder: string): string[] {
   const log = readFileSync(join(folder, 'rj', 'routing.log'), 'utf8');
-  return log.split('"word":"withdraw"').length - 1;
+  return [...log.matchAll(/"word":"withdraw","answer":"([a-z]+)"/g)].map(([, answer = '']) => answer);
 }
