@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { type ClientRequest, type IncomingMessage, request, type ServerResponse } from 'node:http';
-import { setTimeout as nextTurn } from 'node:timers/promises';
 import fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { FaultyOrigin } from './testing/faulty-origin.ts';
@@ -23,20 +22,7 @@ const DEPOTS: Readonly<Record<string, object>> = {
 let overlay: TestOverlay;
 let origin: FaultyOrigin;
 
-/** Connections to the origin, without those that it had reset while they ended: Node counts them for good. */
-let phantoms = 0;
-/** How many connections are left when those that were ended cleanly have had their second. */
-const settled = async () => {
-  let last = await overlay.originOpenConnections();
-  for (let since = performance.now(); performance.now() - since < 1200; ) {
-    const open = await overlay.originOpenConnections();
-    if (open !== last) since = performance.now();
-    last = open;
-    await nextTurn(20);
-  }
-  return last;
-};
-const openConnections = async () => (await overlay.originOpenConnections()) - phantoms;
+const openConnections = () => overlay.originOpenConnections();
 const fileUrl = () => `${overlay.originUrl}${origin.path}`;
 const download = (entry = 'd1', headers: Record<string, string> = {}, method = 'GET', claims = {}) => {
   const chains = [[entry, 'd2'], [entry, 'd3'], [entry]];
@@ -141,7 +127,7 @@ describe.each(await testPlanes())('a download whose plan has lanes, over %s,', (
   test('takes places for the lanes that it has, and gives them back however it ends', async () => {
     const big = new FaultyOrigin(40_000_000);
     const { listener } = origin;
-    phantoms = await settled();
+    await expect.poll(openConnections, { timeout: 10_000 }).toBe(0);
     big.path = '/big.bin';
     Object.assign(origin, { listener: big.listener });
     try {
@@ -187,7 +173,7 @@ describe.each(await testPlanes())('a download whose plan has lanes, over %s,', (
         held.push(answer);
       }
     };
-    phantoms = await settled();
+    await expect.poll(openConnections, { timeout: 10_000 }).toBe(0);
     big.path = '/big.bin';
     Object.assign(origin, { listener: either });
     try {

@@ -16,6 +16,7 @@ import { readDepotConfig } from '../config.ts';
 import type { DepotEvent } from '../plane/events.ts';
 import type { SplicePlane } from '../relay/splice-plane.ts';
 import { listen } from '../sockets/listener.ts';
+import { standingConnections } from './standing-connections.ts';
 import { closeServer, startTestMaster, type TestMaster } from './test-master.ts';
 
 export interface RunningDepot {
@@ -74,7 +75,8 @@ export async function startTestOverlay(
     originUrl: `http://127.0.0.1:${originPort}`,
     originRequests,
     originConnections: () => connections,
-    originOpenConnections: () =>
+    originOpenConnections: async () =>
+      standingConnections(originPort) ??
       new Promise((resolve, reject) => {
         originServer.getConnections((error, open) => (error ? reject(error) : resolve(open)));
       }),
