@@ -540,6 +540,8 @@ describe.each([
     for (const run of runs) {
       expect(run.outcome).toBe('complete');
       expectBytes(run, WHOLE);
+      // None was taken for silent that waited for room.
+      expect(run.events.filter(({ type }) => type === 'lane-broke')).toEqual([]);
     }
     expect(memory.heldBytes).toBe(0);
   });

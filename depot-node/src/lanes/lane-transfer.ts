@@ -339,8 +339,7 @@ class LaneTransfer {
     if (this.#isOver || this.#isPaused) return;
     if (this.#isTight || this.#init.memory.isTight()) {
       this.#fitIntoMemory();
-      // What is next may have been left to lanes that now rest.
-      if (this.#isTight && this.#queue.open[0]?.fetches === 0) this.#work();
+      if (this.#isTight && this.#isNextLeft) this.#work();
     }
     if (!this.#carrier.isBlocked || !this.#isQueueLong) return;
     this.#isPaused = true;
@@ -373,10 +372,18 @@ class LaneTransfer {
     if (wasTight && !this.#isTight) this.#work();
   }
 
+  /** Whether no lane brings what is next: it was left to lanes that now rest, or asked for behind what is not next, which then has to wait for room. */
+  get #isNextLeft(): boolean {
+    const [next] = this.#queue.open;
+    return next !== undefined && !this.#lanes.some(({ fetch }) => fetch?.block === next);
+  }
+
   /** While memory is tight all lanes rest but the one that brings what is next. Where that is gone, the one that is furthest ahead takes its place. */
   #freeLaneForNext(): void {
     const [next] = this.#queue.open;
-    if (!this.#isTight || !next || next.fetches > 0 || this.#rests.look().ready.length > 0) return;
+    if (!this.#isTight || !next || !this.#isNextLeft) return;
+    for (const lane of this.#lanes) if (lane.fetchOf(next)) lane.drop();
+    if (this.#rests.look().ready.length > 0) return;
     const startByte = ({ fetch }: Lane) => fetch?.block.startByte ?? 0;
     const [furthest] = this.#lanes
       .filter(({ fetch }) => fetch !== undefined)

@@ -48,10 +48,12 @@ interface Lane {
   /** The heads that have come. */
   readonly heads: string[];
   readonly ended: Promise<void>;
+  /** What was told to have come of bodies. */
+  readonly movedBytes: () => number;
   /** Whether it is stopped by others than who answers. */
   readonly isStopped: () => boolean;
   /** Sends this part as an answer, and has it put where it belongs. */
-  readonly bring: (startByte: number, endByte: number) => Promise<void>;
+  readonly bring: (startByte: number, endByte: number, comesToByte?: number) => Promise<void>;
 }
 
 async function open(
@@ -95,6 +97,10 @@ async function readFrom(merge: BodyMerge, origin: Socket, below: Socket): Promis
   const waiting: (() => void)[] = [];
   const ended = Promise.withResolvers<void>();
   let isStopped = false;
+  let movedBytes = 0;
+  const onMoved = (bytes: number) => {
+    movedBytes += bytes;
+  };
   const reader = await merge.readAnswers(below, Buffer.alloc(0), true, {
     onCame: () => {},
     onStopped: (isNow) => {
@@ -104,7 +110,7 @@ async function readFrom(merge: BodyMerge, origin: Socket, below: Socket): Promis
     onHead: (bytes) => {
       heads.push(bytes.toString('latin1'));
       const [startByte, endByte] = places.shift() ?? [0, 0];
-      const order = { startByte, sizeBytes: endByte - startByte, onChunk: () => {}, onMoved: () => {} };
+      const order = { startByte, sizeBytes: endByte - startByte, onChunk: () => {}, onMoved };
       queueMicrotask(() => reader?.readBody(order));
       return bytes.length;
     },
@@ -116,11 +122,12 @@ async function readFrom(merge: BodyMerge, origin: Socket, below: Socket): Promis
     reader,
     heads,
     ended: ended.promise,
+    movedBytes: () => movedBytes,
     isStopped: () => isStopped,
-    bring: (startByte, endByte) => {
+    bring: (startByte, endByte, comesToByte = endByte) => {
       places.push([startByte, endByte]);
       origin.write(HEAD);
-      origin.write(FILE.subarray(startByte, endByte));
+      origin.write(FILE.subarray(startByte, comesToByte));
       return new Promise((resolve) => waiting.push(resolve));
     },
   };
@@ -180,6 +187,19 @@ describe.skipIf(!plane).each(PAIRS)('a relay thread merges a file, %s,', (_, mak
       expect(await over).toBe('complete');
       expect((await received.until(8 + FILE.length)).subarray(8).equals(FILE)).toBe(true);
       reader.leave();
+    }
+  });
+
+  test('and tells all that a connection has brought before it tells that it has ended', async () => {
+    for (const startByte of [0, 500_000]) {
+      const { client, merge, lane } = await open(makeClient, makeOrigin);
+      client.resume();
+      const { origin, bring, ended, movedBytes } = await lane();
+      void bring(startByte, startByte + 400_000, startByte + 300_000);
+      origin.end();
+      await ended;
+      expect(movedBytes()).toBe(300_000);
+      await merge.close();
     }
   });
 

@@ -76,9 +76,12 @@ export class ThreadMerges {
 
   /** A merge or a connection is over; what is new of it is told before. */
   delete(id: number, nowMs: number): void {
-    const merge = this.#merges.get(id);
-    const of = merge ?? this.#answers.get(id)?.merge;
+    const [merge, answers] = [this.#merges.get(id), this.#answers.get(id)];
+    const of = merge ?? answers?.merge;
     if (!of) return;
+    // Its merge knows it no more.
+    const last = answers?.report(nowMs);
+    if (last) this.#events.push(last);
     this.#collect(of, nowMs);
     this.#send();
     this.#answers.delete(id);
