@@ -16,7 +16,7 @@ export interface RequestEvent {
   /** Where the answer came from; behind a proxy the proxy's address. */
   readonly ip?: string | null | undefined;
   /** Firefox alone tells of a proxy. */
-  readonly proxyInfo?: object | null;
+  readonly proxyInfo?: { readonly host?: string; readonly port?: number } | null;
   readonly responseHeaders?: readonly HeaderLine[] | undefined;
   /** The browser's word for a failure. */
   readonly error?: string;

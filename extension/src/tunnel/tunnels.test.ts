@@ -339,11 +339,20 @@ describe('a request', () => {
     await all.wayFor(FILE);
     await all.wayFor(FILE);
     nowMs += 4_000;
-    await all.answered(FILE);
+    await all.answered(FILE, { host: 'd1.example', port: 7000 });
     nowMs += 4_000;
     await all.wayFor(FILE);
     expect(greeted).toEqual(['https://d1.example:7000/']);
     nowMs += 4_000;
+    await all.wayFor(FILE);
+    expect(greeted).toHaveLength(2);
+  });
+
+  it('that Firefox led directly, past an entry depot that was not there, shows nothing of it', async () => {
+    const all = tunnels();
+    await all.wayFor(FILE);
+    nowMs += 6_000;
+    await all.answered(FILE, {});
     await all.wayFor(FILE);
     expect(greeted).toHaveLength(2);
   });

@@ -102,10 +102,12 @@ export class Tunnels {
     return tunnel.ticket;
   }
 
-  /** A request through the tunnel to this address has been answered. */
-  async answered(address: string): Promise<void> {
+  /** A request to this address has been answered through a proxy, or directly after one that was not there. */
+  async answered(address: string, { host, port }: Partial<Tunnel['proxy']>): Promise<void> {
     const lead = await this.#leadTo(address);
-    if (lead && 'tunnel' in lead) this.#entry.note(lead.tunnel);
+    if (!lead || !('tunnel' in lead)) return;
+    const { proxy } = lead.tunnel;
+    if (proxy.host === host && proxy.port === port) this.#entry.note(lead.tunnel);
   }
 
   /**

@@ -83,7 +83,7 @@ it("tells the answer to the add-on's own request, to nobody else's", async () =>
 
 it("does not take a proxy's address for the server's", async () => {
   const answers = patient();
-  answers.answered(event({ ip: '10.0.0.1', proxyInfo: { type: 'http' } }));
+  answers.answered(event({ ip: '10.0.0.1', proxyInfo: { host: 'proxy.example' } }));
   expect((await answers.answerTo(URL))?.address).toBeUndefined();
 });
 
