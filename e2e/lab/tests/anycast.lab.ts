@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { readFileSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { KIB, MIB } from '@longhaul/shared';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { findBrowser } from '../../browsers/find-browsers.ts';
 import { findNatsServer } from '../../programs/nats-server.ts';
 import type { SiteName } from '../anycast/anycast-network.ts';
@@ -39,6 +39,7 @@ afterAll(closeAllNetworks);
 
 /** A tool at the client, with the file that it writes. */
 interface Download {
+  readonly tool: Tool;
   readonly child: ChildProcess;
   readonly file: string;
 }
@@ -80,7 +81,7 @@ function download(
   files += 1;
   const to = file ?? join(network.folder, `${tool}-${files}.bin`);
   const command = TOOLS[tool]({ url: urlOf(SIZE, via), file: to, ca: certificates.caFile, rate }).split(' ');
-  return { child: atClient(command, ['ignore', 'ignore', 'inherit']), file: to };
+  return { tool, child: atClient(command, ['ignore', 'ignore', 'inherit']), file: to };
 }
 
 async function hasBegun({ file }: Download): Promise<void> {
@@ -95,7 +96,15 @@ async function exitCode({ child }: Download): Promise<number | null> {
 }
 
 async function expectWhole(running: Download): Promise<void> {
-  expect([await exitCode(running), readFileSync(running.file).equals(originBytes(SIZE))]).toEqual([0, true]);
+  const code = await exitCode(running);
+  const isWhole = readFileSync(running.file).equals(originBytes(SIZE));
+  const { tool, child } = running;
+  expect({ tool, code, signal: child.signalCode, isWhole }).toEqual({
+    tool,
+    code: 0,
+    signal: null,
+    isWhole: true,
+  });
 }
 
 async function begun(...downloads: Download[]): Promise<Download[]> {
@@ -112,6 +121,12 @@ describe.skipIf(obstacle !== undefined)(
       // Otherwise most of a file waits in the client's own buffers, whatever becomes of the site.
       stage.network.setReceiveBuffer('client', 256 * KIB);
     }, CASE_MS);
+
+    // A case that fails leaves no dead master to those after it.
+    afterEach(async () => {
+      const { rj } = stage.sites;
+      if (!isRunning(rj.master().pid)) await rj.restartMaster();
+    });
 
     /** Waits for an answer of a site to a question that is asked from now on. */
     const answerOf = (site: SiteName) => stage.prober.answerOf(site, Date.now(), SOON_MS);
