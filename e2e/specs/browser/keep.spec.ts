@@ -33,7 +33,7 @@ test('a download that breaks more often than Chromium resumes goes on each time'
   for (let time = 1; time <= 7; time += 1) {
     await world.overlay.depot('d1').kill();
     await world.overlay.restartDepot('d1');
-    await expectOnDisk(user, name, ON_DISK_BYTES + time * 1_000_000);
+    await expectOnDisk(user, name, ON_DISK_BYTES + time * 500_000);
   }
   await expectFile(user, name);
   expectNoByteTwice(world, name, before);
