@@ -64,7 +64,6 @@ test('a download that the browser begins by itself comes through a tunnel that n
   user,
   world,
 }) => {
-  test.skip(user.kind === 'firefox', 'Firefox asks the add-on for the ticket of each request');
   await standTunnel(user, world);
   const name = 'begun-by-itself.bin';
   await world.overlay.depot('d1').kill();

@@ -15,6 +15,8 @@ export interface RequestEvent {
   readonly statusCode?: number;
   /** Where the answer came from; behind a proxy the proxy's address. */
   readonly ip?: string | null | undefined;
+  /** Out of the browser's cache: nobody was asked, whatever it says of a proxy. */
+  readonly fromCache?: boolean;
   /** Firefox alone tells of a proxy. */
   readonly proxyInfo?: { readonly host?: string; readonly port?: number } | null;
   readonly responseHeaders?: readonly HeaderLine[] | undefined;

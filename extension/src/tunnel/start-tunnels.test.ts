@@ -18,7 +18,7 @@ const browser = vi.hoisted(() => {
     addListener: (listener: Listener, filter: Filter) => listeners.set(name, [listener, filter]),
     removeListener: () => listeners.delete(name),
   });
-  return { listeners, event, isChromium: false, script: '', opened: [] as string[], isSilent: false };
+  return { listeners, event, isChromium: false, script: '', opened: [] as string[], greetings: 0, nowMs: 0 };
 });
 
 vi.mock('../browser/target.ts', () => ({
@@ -50,7 +50,12 @@ vi.mock('../browser/browser-api.ts', () => ({
     },
   },
 }));
-vi.mock('../ask/probe-file.ts', () => ({ greetDepot: async () => true }));
+vi.mock('../ask/probe-file.ts', () => ({
+  greetDepot: async () => {
+    browser.greetings += 1;
+    return true;
+  },
+}));
 vi.mock('../ask/ask-master.ts', () => ({
   askMaster: async (_master: string, { url, avoid = [] }: { url: string; avoid?: readonly string[] }) => ({
     result: 'plan',
@@ -78,7 +83,7 @@ const kept = new Map<string, string>();
 
 beforeEach(() => {
   browser.listeners.clear();
-  Object.assign(browser, { isChromium: false, script: '', opened: [] });
+  Object.assign(browser, { isChromium: false, script: '', opened: [], greetings: 0, nowMs: NOW_MS });
   kept.clear();
   vi.stubGlobal('localStorage', {
     getItem: (key: string) => kept.get(key) ?? null,
@@ -90,7 +95,7 @@ const start = (sitesTunnel: readonly string[]) =>
   startTunnels({
     downloads: new FakeDownloads(),
     settings: async () => settings({ sitesTunnel }),
-    now: () => NOW_MS,
+    now: () => browser.nowMs,
     pause: () => new Promise(() => undefined),
   });
 
@@ -133,6 +138,26 @@ it.each(['NS_ERROR_PROXY_FORBIDDEN', 'NS_ERROR_PROXY_SERVICE_UNAVAILABLE'])(
     expect(browser.opened).toEqual([]);
   },
 );
+
+it("takes what comes out of Firefox's cache for no sign of life of the entry depot", async () => {
+  const { look, tunnels } = start(['cached.example']);
+  await look();
+  const url = 'https://cached.example/';
+  const answer = { proxyInfo: { host: 'd1.example', port: 7000 } };
+  await tunnels.wayFor(url);
+  expect(browser.greetings).toBe(1);
+  browser.nowMs += 6_000;
+  tell('answered', request('cached.example', { ...answer, fromCache: true }));
+  await tunnels.viewOf(url);
+  await tunnels.wayFor(url);
+  expect(browser.greetings).toBe(2);
+  browser.nowMs += 4_000;
+  tell('answered', request('cached.example', answer));
+  await tunnels.viewOf(url);
+  browser.nowMs += 4_000;
+  await tunnels.wayFor(url);
+  expect(browser.greetings).toBe(2);
+});
 
 it('lets what the add-on asks itself be', async () => {
   browser.isChromium = true;

@@ -57,7 +57,7 @@ export function startTunnels({ downloads, settings, now, pause }: StartDependenc
     asked: ({ url }) => (isChromium ? void tunnels.prepare(url) : undefined),
     answered: (event) => {
       mend.answered(event);
-      if (event.proxyInfo) void tunnels.answered(event.url, event.proxyInfo);
+      if (event.proxyInfo && event.fromCache !== true) void tunnels.answered(event.url, event.proxyInfo);
     },
     failed: (event) => void mend.failed(event),
   });
