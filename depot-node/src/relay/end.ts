@@ -29,7 +29,7 @@ export interface End {
   readonly read: (address: number, sizeBytes: number) => number;
   /** Gives bytes from memory: how many were taken. */
   readonly write: (address: number, sizeBytes: number) => number;
-  /** Sends what was written to it before the flow began, which nothing of the flow may have to wait for: 0 once that has gone. */
+  /** Sends what was written to it before the flow began, though the flow itself may have nothing yet: 0 once that has gone. */
   readonly sendEarlier?: () => number;
   /** Ends the direction towards the other side. */
   readonly endWriting: () => number;

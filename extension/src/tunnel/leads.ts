@@ -22,7 +22,7 @@ interface Planned {
 /** A server that is reached through a tunnel. */
 export interface TunnelLead extends Planned {
   readonly tunnel: Tunnel;
-  /** Whether its ticket has been shown to the entry depot. */
+  /** Whether a request has shown its ticket to the entry depot, which then takes it to its end. */
   readonly isUsed: boolean;
   readonly renewAtMs: number;
 }

@@ -157,19 +157,37 @@ describe('Chromium', () => {
     const fetchAs = async (url: string) => {
       urls.push(url);
       const find = findAt(NOW_MS - 1, browser.script);
-      expect(find(url, '')).toBe('HTTPS d1.example:7000; DIRECT');
+      // Not even a depot that is gone has the site asked.
+      expect(find(url, '')).toBe('HTTPS d1.example:7000');
       expect(find('https://members.example/', '')).toBe('DIRECT');
+      const elsewhere = { host: 'office.example', port: 7000 };
+      answers.push(await answerTo({ url, realm: 'The office', challenger: elsewhere }));
       for (const _ of [1, 2]) answers.push(await answerTo({ url }));
       throw new TypeError('refused');
     };
     vi.stubGlobal('fetch', fetchAs);
     await proxies.introduce(standing('https://members.example:443', 'd1.example'));
-    expect(answers).toEqual([TICKET, { cancel: true }]);
+    expect(answers).toEqual([{}, TICKET, { cancel: true }]);
     expect(new URL(urls[0] ?? '').hostname).toBe('members.example');
     expect(new URL(urls[0] ?? '').port).not.toBe('');
     expect(await answerTo({ url: urls[0] ?? '', requestId: '2' })).toEqual({ cancel: true });
-    await proxies.lead([]);
-    expect(browser.script).toBeUndefined();
+    expect(browser.script, 'where nobody leads anything after that').toBeUndefined();
+  });
+
+  it('shows two depots their tickets at once, though both are for one name', async () => {
+    const proxies = new ProxyScript(async () => undefined);
+    const urls: string[] = [];
+    const ways: string[] = [];
+    vi.stubGlobal('fetch', async (url: string) => {
+      urls.push(url);
+      await expect.poll(() => urls.length).toBe(2);
+      ways.push(findAt(NOW_MS - 1, browser.script)(url, ''));
+    });
+    await Promise.all([
+      proxies.introduce(standing('https://members.example:443', 'd1.example')),
+      proxies.introduce(standing('https://members.example:8443', 'd2.example')),
+    ]);
+    expect(ways.toSorted()).toEqual(['HTTPS d1.example:7000', 'HTTPS d2.example:7000']);
   });
 });
 

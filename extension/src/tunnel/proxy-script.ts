@@ -9,8 +9,9 @@ type TicketFor = (url: string, entry: StandingTunnel['tunnel']['proxy']) => Prom
 const REALM = 'Longhaul ticket';
 /** Requests remembered that have a ticket. */
 const MOST_REQUESTS = 100;
-/** A port at which nobody has a site: the entry depot refuses to send on what is for it. */
-const NO_PORT = 65_533;
+/** Ports at which nobody has a site: the entry depot refuses to send on what is for them. Each introduction has the next one. */
+const LAST_NO_PORT = 65_533;
+const NO_PORTS = 1_000;
 /** What an entry depot has for its refusal: it is near. */
 const INTRODUCTION_MS = 1_500;
 
@@ -21,6 +22,7 @@ export class ProxyScript implements Proxies {
   readonly #shown = new Map<string, string>();
   /** Tunnels whose tickets the browser is getting to know, by the origin that is asked for meanwhile. */
   readonly #introduced = new Map<string, StandingTunnel>();
+  #introductions = 0;
   #standing: readonly StandingTunnel[] = [];
   #isListening = false;
 
@@ -51,8 +53,8 @@ export class ProxyScript implements Proxies {
    * goes on it asks no add-on, but ends it, and gives up its bytes.
    */
   async introduce({ server, ...lead }: StandingTunnel): Promise<void> {
-    const origin = `https://${new URL(server).hostname}:${NO_PORT}`;
-    if (!api.proxy || this.#introduced.has(origin)) return;
+    const port = LAST_NO_PORT - (this.#introductions++ % NO_PORTS);
+    const origin = `https://${new URL(server).hostname}:${port}`;
     this.#introduced.set(origin, { ...lead, server: origin });
     try {
       await this.#setScript();
@@ -60,18 +62,19 @@ export class ProxyScript implements Proxies {
       await fetch(`${origin}/`, { mode: 'no-cors', credentials: 'omit', cache: 'no-store', signal });
     } catch {
       // It is refused.
-    } finally {
-      this.#introduced.delete(origin);
     }
+    this.#introduced.delete(origin);
+    // Whoever does not want it any more leads nothing.
+    await this.#setScript().catch(() => undefined);
   }
 
   async #setScript(): Promise<void> {
     if (!api.proxy) return;
-    const led = [...this.#standing, ...this.#introduced.values()];
+    const introduced = [...this.#introduced.values()];
     // Private windows are not the add-on's business.
     const scope = 'regular_only';
-    if (led.length === 0) return api.proxy.settings.clear({ scope });
-    const pacScript = { data: proxyScript(led) };
+    if (this.#standing.length + introduced.length === 0) return api.proxy.settings.clear({ scope });
+    const pacScript = { data: proxyScript(this.#standing, introduced) };
     return api.proxy.settings.set({ value: { mode: 'pac_script', pacScript }, scope });
   }
 
@@ -100,17 +103,20 @@ export class ProxyScript implements Proxies {
     realm,
     requestId,
   }: chrome.webRequest.OnAuthRequiredDetails): Promise<chrome.webRequest.BlockingResponse> {
-    const host = challenger.host.replace(/^\[|\]$/g, '');
-    const introduced = this.#introduced.get(new URL(url).origin);
-    const ticket = introduced
-      ? introduced.tunnel.ticket
-      : await this.#ticketFor(url, { host, port: challenger.port }).catch(() => undefined);
+    const entry = { host: challenger.host.replace(/^\[|\]$/g, ''), port: challenger.port };
+    const ticket =
+      this.#ticketOfIntroduced(url, entry) ?? (await this.#ticketFor(url, entry).catch(() => undefined));
     // A depot that asks once more does not take it.
     if (ticket === undefined || this.#shown.get(requestId) === ticket)
       // No user has a password for a depot.
       return realm === REALM ? { cancel: true } : {};
     remember(this.#shown, requestId, ticket, MOST_REQUESTS);
     return { authCredentials: { username: 'ticket', password: ticket } };
+  }
+
+  #ticketOfIntroduced(url: string, { host, port }: StandingTunnel['tunnel']['proxy']): string | undefined {
+    const { tunnel } = this.#introduced.get(new URL(url).origin) ?? {};
+    return tunnel?.proxy.host === host && tunnel.proxy.port === port ? tunnel.ticket : undefined;
   }
 }
 
@@ -119,14 +125,21 @@ function isNoProxy(mode: unknown): boolean {
 }
 
 /**
- * Chromium shows a script the host and the port alone of what is encrypted, and goes on directly where a proxy is not there. The script
- * leads nothing by a ticket that is over, though the background sleeps.
+ * Chromium shows a script the host and the port alone of what is encrypted, and goes on directly where a proxy is not there; what is asked
+ * to introduce a tunnel goes nowhere else. The script leads nothing by a ticket that is over, though the background sleeps.
  */
-export function proxyScript(standing: readonly StandingTunnel[]): string {
-  const leads = standing.map(({ server, tunnel: { proxy }, untilMs }) => {
+export function proxyScript(
+  standing: readonly StandingTunnel[],
+  introduced: readonly StandingTunnel[] = [],
+): string {
+  const leadBy = ({ server, tunnel: { proxy }, untilMs }: StandingTunnel, otherwise: string) => {
     const host = proxy.host.includes(':') ? `[${proxy.host}]` : proxy.host;
-    return [server.slice('https://'.length), [`HTTPS ${host}:${proxy.port}; DIRECT`, untilMs]];
-  });
+    return [server.slice('https://'.length), [`HTTPS ${host}:${proxy.port}${otherwise}`, untilMs]];
+  };
+  const leads = [
+    ...standing.map((one) => leadBy(one, '; DIRECT')),
+    ...introduced.map((one) => leadBy(one, '')),
+  ];
   return `var leads = ${JSON.stringify(Object.fromEntries(leads))};
 function FindProxyForURL(url) {
   var at = /^https:\\/\\/([^\\/:]+|\\[[^\\]]+\\])(?::(\\d+))?\\//.exec(url);

@@ -4,8 +4,7 @@ import type { FactKind } from '../facts/fact.ts';
 
 /** Depots of one overlay; a directory of so many is about 200 KB. */
 export const MAX_DEPOTS = 1_000;
-// A depot is heard by one master after the other, and who starts again says what it has kept.
-/** So many masters may each speak of as many depots as there can be, and some 170 sites of a depot for each; that many facts of 300 bytes are 10 MB for each kind. */
+/** A depot is heard by one master after the other: so many may each speak of all depots. That many facts of 300 bytes are 10 MB for each kind. */
 export const DEPOT_SPEAKERS = 32;
 /** Join tokens that one master has made and that are remembered at once: an overlay's depots, all at once. */
 const MOST_TOKENS = 1_000;
