@@ -96,6 +96,8 @@ const legSchema = z.extend(legKnowledgeSchema, {
 
 const predictionSchema = z.object({
   seconds: z.number(),
+  /** How many times as long as the legs say, since downloads of this pair of client network and origin took so long of late; it is in `seconds`. */
+  calibration: z.optional(z.number()),
   goodputBps: z.number(),
   setUpSeconds: z.number(),
   legs: z.array(legSchema),
@@ -155,6 +157,8 @@ export const planAnswerSchema = z.object({
   direct: predictionSchema,
   /** Sentences for people. */
   reasons: z.array(z.string()),
+  /** Depots that would know how far this client is if it asked for their `/healthz`: base addresses, up to four. */
+  toMeet: z.optional(z.array(z.string()).check(z.maxLength(4))),
   /** ISO 8601: after this the location starts no new download. */
   startBefore: z.string(),
   /** The ticket as proxy credential; only where the kind `tunnel` was asked for. */
@@ -285,6 +289,7 @@ const jobLegSchema = z.object({
   /** A depot's id, `client` or `origin`. */
   peer: depotId,
   connections: count,
+  /** What the kernel had sent when the depot had written all: up to one send buffer less than it was given. */
   sentBytes: count,
   /** Of these, what was sent again. */
   retransmittedBytes: count,

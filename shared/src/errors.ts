@@ -148,6 +148,12 @@ export const ERRORS = {
     false,
     'The tunnel request carries no ticket: ask the master for one.',
   ),
+  'ticket-other-wanted': entry(
+    407,
+    'client',
+    false,
+    'The browser is to get to know another ticket: show that one.',
+  ),
   'ticket-malformed': entry(400, 'client', false, "The ticket is damaged: start again at the master's link."),
   'ticket-version-unknown': entry(
     400,

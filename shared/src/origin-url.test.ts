@@ -7,6 +7,7 @@ import {
   fileNameOf,
   type OriginUrl,
   originHref,
+  parseHref,
   parseOriginParts,
   parseOriginUrl,
   resolveLocation,
@@ -35,7 +36,11 @@ describe('an origin URL', () => {
     ['http://0x7f.1/x', 'http://127.0.0.1:80/x'],
     ['http://2130706433/x', 'http://127.0.0.1:80/x'],
     ['http://[2001:DB8:0::1]:8080/x', 'http://[2001:db8::1]:8080/x'],
-    ['http://h/a//b/../c%2Fd?u=http://z/?q=1#frag', 'http://h:80/a//b/../c%2Fd?u=http://z/?q=1'],
+    ['http://h/a//b/c%2Fd?u=http://z/?q=1#frag', 'http://h:80/a//b/c%2Fd?u=http://z/?q=1'],
+    ['http://h/a/../b/./%2E%2e/c/..?d=/../e', 'http://h:80/?d=/../e'],
+    ['http://h/../../a/.', 'http://h:80/a/'],
+    ['http://h\\a\\..\\b?c\\d', 'http://h:80/b?c\\d'],
+    ['http://h/over\n  \ttwo lines', 'http://h:80/over%20%20two%20lines'],
   ])('%s has the one canonical form %s', (text, canonical) => {
     expect(canonicalOriginUrl(parsed(text))).toBe(canonical);
   });
@@ -59,6 +64,35 @@ describe('an origin URL', () => {
   ])('%s is refused as %s', (text, code) => {
     expect(refusal(text)).toBe(code);
   });
+
+  test('is what a browser asks for that is given the same text', () => {
+    const part = fc.stringMatching(/^[\x09\x0a\x20-\x7e]{0,3}$/);
+    const piece = fc.oneof(part, fc.constantFrom('/', '..', '.', '%2e', '\\', '?', '#', 'é'));
+    fc.assert(
+      fc.property(fc.array(piece, { maxLength: 12 }), (pieces) => {
+        const text = `http://h/${pieces.join('')}`;
+        const [browser = ''] = new URL(text).href.split('#', 1);
+        expect(originHref(parsed(text))).toBe(browser);
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  test.each(["http://h/a/../{b}?c'", 'https://[2001:db8::1]:8443/\\?'])(
+    'that is written by a program is the same bytes when it is read: %s',
+    (text) => {
+      const url = parseHref(text);
+      expect(url.ok && originHref(url.value)).toBe(text);
+      expect(url.ok && parseHref(canonicalOriginUrl(url.value))).toEqual(url);
+    },
+  );
+
+  test.each(['h/a', 'ftp://h/a', 'http://h/a#b', 'http://h/a b', ' http://h/a'])(
+    'that no program would write is none: %s',
+    (text) => {
+      expect(parseHref(text).ok).toBe(false);
+    },
+  );
 
   test('keeps every byte of path and query, whatever they are', () => {
     const pathBytes = fc.stringMatching(/^\/[\x21-\x22\x24-\x3e\x40-\x7e]*$/);
@@ -107,6 +141,12 @@ describe('a redirect of the origin', () => {
     ['/\xc3\xbc', 'https://example.org:8443/%C3%BC'],
     ['x\xfc?\xc3\xbc', 'https://example.org:8443/dir/x%FC?%C3%BC'],
     ['https://b\xc3\xbccher.example/', 'https://xn--bcher-kva.example:443/'],
+    ['/a/../b', 'https://example.org:8443/b'],
+    ['https://other.example/a/%2e%2e/b/.', 'https://other.example:443/b/'],
+    ['//other.example/../b', 'https://other.example:443/b'],
+    ['\\\\other.example\\b', 'https://other.example:443/b'],
+    ['https:/dir/x', 'https://example.org:8443/dir/x'],
+    ['/a b"c', 'https://example.org:8443/a%20b%22c'],
   ])('to %s leads to %s', (location, canonical) => {
     const target = resolveLocation(base, location);
     expect(target.ok && canonicalOriginUrl(target.value)).toBe(canonical);

@@ -34,13 +34,29 @@ export const MAX_URL_BYTES = 8192;
 const PATH = /^\/[\x21-\x22\x24-\x3e\x40-\x7e]*$/;
 const QUERY = /^[\x21-\x7e]*$/;
 
-/** Parses what a person pasted or a page linked: spaces around it and a fragment go, the rest is encoded as browsers do. */
+/**
+ * Parses what a person pasted or a page linked, as browsers do: spaces around it, line ends and a fragment go, `.` and `..` are
+ * resolved, and what may not stand in a URL is encoded. Whoever is redirected does the same, and would ask for another
+ * address than the one that a ticket is for.
+ */
 export function parseOriginUrl(text: string): Result<OriginUrl> {
-  const trimmed = text.trim();
+  const trimmed = text.trim().replace(/[\t\n\r]/g, '');
   const start = /^([A-Za-z][A-Za-z0-9+.-]*):\/\//.exec(trimmed);
   if (!start?.[1]) return refuse('bad-url', 'no scheme');
-  const withoutFragment = trimmed.slice(start[0].length).split('#', 1)[0] ?? '';
-  return parseOriginParts(start[1], encodeLikeBrowsers(percentEncodeText(withoutFragment)));
+  const rest = trimmed.slice(start[0].length);
+  const authorityEnd = rest.search(/[/?#\\]/);
+  const authority = authorityEnd < 0 ? rest : rest.slice(0, authorityEnd);
+  const base = 'http://h';
+  const [target = ''] = new URL(base + rest.slice(authority.length)).href.slice(base.length).split('#', 1);
+  return parseOriginParts(start[1], percentEncodeText(authority) + target);
+}
+
+/** Parses what {@link originHref} or {@link canonicalOriginUrl} has made: the bytes of path and query stay as they are. */
+export function parseHref(text: string): Result<OriginUrl> {
+  const start = /^([a-z]+):\/\//.exec(text);
+  return start?.[1] === undefined
+    ? refuse('bad-url', 'no scheme')
+    : parseOriginParts(start[1], text.slice(start[0].length));
 }
 
 /**
@@ -51,21 +67,6 @@ export function withHttps(text: string): string {
   const trimmed = text.trim();
   const host = /^(?:\[[0-9A-Fa-f:.]+\]|[^\s/?#@:\\[\]]+\.[^\s/?#@:\\[\]]+)(?::[0-9]+)?(?:[/?#]|$)/;
   return host.test(trimmed) ? `https://${trimmed}` : trimmed;
-}
-
-/**
- * The URL standard's percent-encoding of path and query beyond spaces and non-ASCII. A browser that is redirected to
- * `/a{b}` asks for `/a%7Bb%7D`; a ticket for the first would not fit the second.
- */
-function encodeLikeBrowsers(text: string): string {
-  const queryStart = text.indexOf('?');
-  const pathEnd = queryStart < 0 ? text.length : queryStart;
-  const path = text.slice(0, pathEnd).replace(/["<>^`{}]/g, encodeChar);
-  return path + text.slice(pathEnd).replace(/["'<>]/g, encodeChar);
-}
-
-function encodeChar(char: string): string {
-  return `%${char.charCodeAt(0).toString(16).toUpperCase()}`;
 }
 
 /** Parses `<authority><path>[?<query>]` for a scheme; the bytes of path and query stay as they are. */
@@ -168,23 +169,16 @@ export function hostHeader(url: Pick<OriginUrl, 'scheme' | 'host' | 'port'>): st
 }
 
 /**
- * Resolves a `Location` value against the URL that answered it; its fragment goes. `value` is as HTTP gives it, each
- * character a byte; those beyond ASCII are encoded as they are, whatever text they stand for.
+ * Resolves a `Location` value against the URL that answered it, as browsers do; its fragment goes. `value` is as HTTP gives
+ * it, each character a byte; those beyond ASCII are encoded as they are, whatever text they stand for.
  */
 export function resolveLocation(base: OriginUrl, value: string): Result<OriginUrl> {
-  const location = percentEncodeBytes(value);
-  if (/^[A-Za-z][A-Za-z0-9+.-]*:\/\//.test(location)) return parseOriginUrl(location);
-  if (location.startsWith('//')) return parseOriginUrl(`${base.scheme}:${location}`);
-  if (/^[A-Za-z][A-Za-z0-9+.-]*:/.test(location)) return refuse('unknown-scheme');
-  const reference = percentEncodeText(location.trim().split('#', 1)[0] ?? '');
-  const resolved = URL.parse(reference, originHref(base));
-  if (!resolved) return refuse('bad-url');
-  const raw = reference.startsWith('/') ? reference : resolved.pathname + resolved.search;
-  return parseOriginParts(base.scheme, `${formatAuthority(base.host, base.port)}${raw}`);
+  const resolved = URL.parse(percentEncodeBytes(value), originHref(base));
+  return resolved ? parseOriginUrl(resolved.href) : refuse('bad-url');
 }
 
 /** Percent-encodes spaces, controls and non-ASCII (as UTF-8); everything else stays, `%` included. */
-export function percentEncodeText(text: string): string {
+function percentEncodeText(text: string): string {
   return text.toWellFormed().replace(/[^\x21-\x7e]+/gu, (run) => encodeURIComponent(run));
 }
 

@@ -3,6 +3,7 @@
  * seconds; `Rate` in `lossRate` is a probability from 0 to 1. Points in time on the wire are Unix seconds
  * unless the name says `Ms`.
  */
+
 export const KIB = 1024;
 export const MIB = 1024 * KIB;
 export const GIB = 1024 * MIB;
@@ -13,6 +14,18 @@ export const SEGMENT_BYTES = 1448;
 /** Seconds that `sizeBytes` take at `goodputBps` (bits per second). */
 export function transferSeconds(sizeBytes: number, goodputBps: number): number {
   return (sizeBytes * 8) / goodputBps;
+}
+
+const BPS_PER_BYTE_PER_MS = 8000;
+
+/** Bytes per millisecond of a rate in bits per second. */
+export function bytesPerMsOf(rateBps: number): number {
+  return rateBps / BPS_PER_BYTE_PER_MS;
+}
+
+/** Bits per second of a rate in bytes per millisecond. */
+export function bpsOf(bytesPerMs: number): number {
+  return bytesPerMs * BPS_PER_BYTE_PER_MS;
 }
 
 const BYTE_STEPS = ['B', 'kB', 'MB', 'GB', 'TB'] as const;

@@ -8,6 +8,8 @@ import {
   formatOriginRelayTarget,
   formatProof,
   formatSequence,
+  introductionPort,
+  isIntroductionPort,
   isRelayTarget,
   parseConnectTarget,
   parseGetTarget,
@@ -237,4 +239,12 @@ describe('the messages between depots', () => {
       expect(parseConnectTarget(target).ok).toBe(false);
     },
   );
+});
+
+test('the port by which a browser gets to know a ticket is one of those kept for it, and hardly ever that of another job', () => {
+  const ports = Array.from({ length: 1000 }, (_, job) => introductionPort(`job-${job}`));
+  expect(ports.every(isIntroductionPort)).toBe(true);
+  expect([49_151, 65_152, 443].some(isIntroductionPort)).toBe(false);
+  expect(new Set(ports).size).toBeGreaterThan(950);
+  expect(introductionPort(''), 'FNV-1a of nothing, 2166136261').toBe(49_152 + (2_166_136_261 % 16_000));
 });

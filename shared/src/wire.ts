@@ -296,6 +296,26 @@ export function parseConnectTarget(rawTarget: string): Result<Authority> {
     : refuse('bad-url', 'the target is not canonical');
 }
 
+/** A client's CONNECT to a port of these has its browser get to know a ticket: nobody has a site there that a ticket is for. */
+const FIRST_INTRODUCTION_PORT = 49_152;
+/** Enough that two tickets at one depot hardly ever have the same port. */
+const INTRODUCTION_PORTS = 16_000;
+
+/**
+ * The port that a client asks its entry depot for by a ticket that its browser is to know from then on. It tells the ticket's job
+ * (FNV-1a), so that the depot asks for that ticket where the browser shows another one.
+ */
+export function introductionPort(jobId: string): number {
+  let hash = 0x811c9dc5;
+  for (let index = 0; index < jobId.length; index += 1)
+    hash = Math.imul(hash ^ jobId.charCodeAt(index), 0x01000193) >>> 0;
+  return FIRST_INTRODUCTION_PORT + (hash % INTRODUCTION_PORTS);
+}
+
+export function isIntroductionPort(port: number): boolean {
+  return port >= FIRST_INTRODUCTION_PORT && port < FIRST_INTRODUCTION_PORT + INTRODUCTION_PORTS;
+}
+
 // --- Signed requests: depot <-> master -------------------------------------------------------------------------
 
 //     POST /v1/depots/<id>/heartbeat HTTP/1.1
