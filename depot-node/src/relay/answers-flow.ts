@@ -121,6 +121,13 @@ export class AnswersFlow implements MergeLane {
     return isNew;
   }
 
+  /** The merge goes on: from now on whoever keeps this one waiting is its own sender. Says whether that is new. */
+  noteFree(nowMs: number): boolean {
+    const isNew = this.#heldUpSinceMs !== undefined;
+    this.#countHeldUp(nowMs);
+    return isNew;
+  }
+
   /** Tells what is new. */
   report(nowMs: number): MergeEvent | undefined {
     const isHeldUp = this.#heldUpSinceMs !== undefined;
@@ -249,9 +256,13 @@ export class AnswersFlow implements MergeLane {
     this.atByte += bytes;
     this.restBytes -= bytes;
     this.#untoldBytes += bytes;
+    this.#countHeldUp(nowMs);
+    this.merge.noteMoved(bytes, nowMs);
+  }
+
+  #countHeldUp(nowMs: number): void {
     if (this.#heldUpSinceMs !== undefined) this.#heldUpMs += nowMs - this.#heldUpSinceMs;
     this.#heldUpSinceMs = undefined;
-    this.merge.noteMoved(bytes, nowMs);
   }
 
   #noteWhole(nowMs: number): Turn {

@@ -30,6 +30,8 @@ export interface MergeLane extends Flow {
   readonly noteEnd: (end: FlowEnd) => void;
   /** The one who gets the merge's bytes takes none just now; says whether that is new, and keeps this one waiting. */
   readonly noteBlocked: (nowMs: number) => boolean;
+  /** It takes bytes again; says whether that is new. */
+  readonly noteFree: (nowMs: number) => boolean;
   /** Tells what is new. */
   readonly report: (nowMs: number) => MergeEvent | undefined;
 }
@@ -163,7 +165,9 @@ export class MergeFlow implements Flow {
     this.noteMoved(takenBytes + deliveredBytes, nowMs);
     const isBlocked = this.isBlocked;
     let isNews = isBlocked !== this.#wasBlocked;
-    if (isBlocked) for (const one of this.answers) if (one.noteBlocked(nowMs)) isNews = true;
+    for (const one of this.answers) {
+      if (isBlocked ? one.noteBlocked(nowMs) : one.noteFree(nowMs)) isNews = true;
+    }
     if (isNews) this.#components.tell(this, false, nowMs);
     if (this.#isComplete) return { end: 'complete' };
     // Of two that bring the same, the other one may have it.

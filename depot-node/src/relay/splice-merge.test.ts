@@ -358,6 +358,31 @@ describe.skipIf(!plane)('a relay thread that merges a file', () => {
     await merge.close();
   });
 
+  test('tells no more that the client holds a connection up once it has taken all that came', async () => {
+    const big = Buffer.alloc(16_000_000);
+    const { client, merge, lane } = await open(plain, plain, { endByte: big.length });
+    client.pause();
+    const { origin, bring, reader, isStopped, movedBytes } = await lane();
+    void bring(0, big.length, 0);
+    let sentBytes = 0;
+    let readBytes = 0;
+    client.on('data', (chunk) => {
+      readBytes += chunk.length;
+    });
+    client.pause();
+    // No more than keeps its last bytes waiting for the client.
+    while (!isStopped()) {
+      origin.write(big.subarray(sentBytes, sentBytes + 100_000));
+      sentBytes += 100_000;
+      await expect.poll(() => isStopped() || movedBytes() === sentBytes, { interval: 5 }).toBe(true);
+    }
+    client.resume();
+    await expect.poll(() => readBytes).toBe(sentBytes);
+    await expect.poll(isStopped).toBe(false);
+    reader.leave();
+    await merge.close();
+  });
+
   test('gives up a client that reads nothing for too long', async () => {
     // More than the kernel takes on its way.
     const big = Buffer.alloc(32_000_000);
