@@ -1,7 +1,9 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { tryInTurn } from './try-in-turn.ts';
 
-beforeEach(() => void vi.useFakeTimers());
+beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }));
 afterEach(() => void vi.useRealTimers());
 
 /** Tries that the test settles by hand. */
@@ -109,6 +111,31 @@ describe('one way after the other', () => {
     await expect(given.result).rejects.toThrow('aborted');
     expect(given.names()).toEqual(['one']);
     expect(parent.signal.aborted).toBe(false);
+  });
+
+  test('what came in while the event loop was busy is read before another begins', async () => {
+    vi.useRealTimers();
+    const server = createServer((socket) => socket.destroy()).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const begun: string[] = [];
+    const result = tryInTurn(['one', 'two'], {
+      attempt: async (name) => {
+        begun.push(name);
+        const socket = connect(port, '127.0.0.1');
+        process.nextTick(() => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 100));
+        await once(socket, 'connect');
+        socket.destroy();
+        return name;
+      },
+      patienceMs: 20,
+      signal: new AbortController().signal,
+      isFinal: () => false,
+      discard: () => undefined,
+    });
+    expect(await result).toBe('one');
+    expect(begun).toEqual(['one']);
+    server.close();
   });
 
   test('nothing to try is a failure', async () => {

@@ -39,12 +39,12 @@ export function tryInTurn<Choice, Result>(
     let isExhausted = false;
     let running = 0;
     let lastFailure: unknown = NO_CHOICE;
-    let patience: NodeJS.Timeout | undefined;
+    let giveUpWaiting = () => {};
 
     const settle = (finish: () => void) => {
       if (isSettled) return;
       isSettled = true;
-      clearTimeout(patience);
+      giveUpWaiting();
       finish();
       signal.removeEventListener('abort', onAbort);
       race.abort(OVER);
@@ -70,14 +70,14 @@ export function tryInTurn<Choice, Result>(
     };
     const run = (choice: Choice) => {
       running += 1;
-      clearTimeout(patience);
-      let own = setTimeout(startAnother, patienceMs);
-      patience = own;
+      giveUpWaiting();
+      let own = afterWaiting(patienceMs, startAnother);
+      giveUpWaiting = own;
       const onStands = () => {
-        clearTimeout(own);
+        own();
         if (isSettled || standingPatienceMs === undefined) return;
-        own = setTimeout(startAnother, standingPatienceMs);
-        patience = own;
+        own = afterWaiting(standingPatienceMs, startAnother);
+        giveUpWaiting = own;
       };
       attempt(choice, race.signal, onStands).then(
         (result) => {
@@ -85,7 +85,7 @@ export function tryInTurn<Choice, Result>(
           else settle(() => resolve(result));
         },
         (failure: unknown) => {
-          clearTimeout(own);
+          own();
           running -= 1;
           if (isSettled) return;
           lastFailure = failure;
@@ -97,4 +97,18 @@ export function tryInTurn<Choice, Result>(
     };
     startAnother();
   });
+}
+
+/**
+ * Acts when this time is over and what came in meanwhile has been read: timers come before sockets where the event loop was busy for longer. Gives what calls it off.
+ */
+function afterWaiting(timeMs: number, act: () => void): () => void {
+  let afterReading: NodeJS.Immediate | undefined;
+  const timer = setTimeout(() => {
+    afterReading = setImmediate(act);
+  }, timeMs);
+  return () => {
+    clearTimeout(timer);
+    clearImmediate(afterReading);
+  };
 }

@@ -24,6 +24,8 @@ afterAll(() => new Promise((resolve) => server.close(resolve)));
 interface World {
   /** Addresses that never answer. */
   readonly silent?: readonly string[];
+  /** The first attempt is not answered, wherever it goes. */
+  readonly losesFirst?: boolean;
   /** Addresses at which somebody else stands than was asked for. */
   readonly elsewhere?: Readonly<Record<string, string>>;
   readonly allow?: boolean;
@@ -33,16 +35,15 @@ interface World {
 
 /** A dial function, and the sockets it made, by address and in order. */
 function dialIn(addresses: readonly string[], world: World = {}) {
-  const { silent = [], elsewhere = {}, allow = true, connectTimeoutMs = 5000 } = world;
+  const { silent = [], losesFirst = false, elsewhere = {}, allow = true, connectTimeoutMs = 5000 } = world;
   const node = createNodeLegSockets(DEFAULT_LEG_TABLE);
   const made: [address: string, socket: Socket][] = [];
   const counted: Socket[] = [];
   const sockets: LegSockets = {
     ...node,
     connect: (legClass, address, at) => {
-      const socket = silent.includes(address)
-        ? new Socket()
-        : node.connect(legClass, elsewhere[address] ?? address, at);
+      const isLost = silent.includes(address) || (losesFirst && made.length === 0);
+      const socket = isLost ? new Socket() : node.connect(legClass, elsewhere[address] ?? address, at);
       made.push([address, socket]);
       return socket;
     },
@@ -100,6 +101,25 @@ describe('dialling an origin', () => {
     expect(socket.remoteAddress).toBe(ANSWERS);
     expect(made[0]?.[1].destroyed).toBe(true);
     socket.destroy();
+  });
+
+  test('asks an address again whose first answer was lost, and leaves nothing of that attempt', async () => {
+    const { dial, made } = dialIn([ANSWERS], { losesFirst: true });
+    const { socket } = await dial();
+    expect(socket.remoteAddress).toBe(ANSWERS);
+    expect(made.map(([address, { destroyed }]) => [address, destroyed])).toEqual([
+      [ANSWERS, true],
+      [ANSWERS, false],
+    ]);
+    socket.destroy();
+  });
+
+  test('asks an address once that refuses', async () => {
+    const { dial, made } = dialIn([ANSWERS]);
+    await expect(dial({ port: 1 })).rejects.toMatchObject({ code: 'address-not-allowed' });
+    expect(made).toEqual([]);
+    await expect(dial({ purpose: 'master', port: 1 })).rejects.toMatchObject({ code: 'master-unreachable' });
+    expect(made).toHaveLength(1);
   });
 
   test('says that an address is not allowed only where no other one was', async () => {

@@ -47,6 +47,11 @@ interface DialComponents {
 
 /** An address that does not stand by then is tried on beside the next one (RFC 8305, section 8). */
 const CONNECTION_ATTEMPT_DELAY_MS = 250;
+/**
+ * The only address of a name is asked a second time then: longer than nearly all round trips on earth, and long before the second after
+ * which TCP sends a lost SYN again (RFC 6298, section 2).
+ */
+const LOST_SYN_MS = 400;
 /** Addresses of one name that are tried: whoever names it decides how many there are. */
 const MAX_DIALLED_ADDRESSES = 8;
 
@@ -82,7 +87,8 @@ const LEG_CLASSES: Readonly<Record<DialPurpose, LegClass>> = {
 /**
  * Makes the dial function. An origin's and a depot's addresses are checked after resolution, one by one, and the address
  * really connected once more, so that neither literals nor a name that changes its mind get past the guard. Several
- * addresses race (RFC 8305): both families in turn, the next one beside one that does not stand at once, under one deadline.
+ * addresses race (RFC 8305): both families in turn, the next one beside one that does not stand at once, under one deadline. So does
+ * a second attempt where there is one address only: its SYN may have been lost.
  */
 export function createDial(components: DialComponents): Dial {
   const { resolve, policy, isOverlayAddress, connectTimeoutMs } = components;
@@ -100,7 +106,8 @@ export function createDial(components: DialComponents): Dial {
     const legClass = LEG_CLASSES[target.purpose];
     const started = performance.now();
     const socket = await establish(() => sockets.connect(legClass, address, target.port), signal);
-    const rttMs = performance.now() - started;
+    // A busy event loop hears of its connections late; the kernel does not.
+    const rttMs = sockets.rttMsOf(socket) ?? performance.now() - started;
     const refusal = refusalOf(target, socket.remoteAddress ?? '');
     if (!refusal) return { socket, rttMs };
     socket.destroy();
@@ -125,15 +132,18 @@ export function createDial(components: DialComponents): Dial {
     if (refusal) throw new LonghaulError(refusal, { detail: target.host });
 
     const attempts: Promise<Dialled>[] = [];
-    const dialled = await tryInTurn(interleaveFamilies(permitted).slice(0, MAX_DIALLED_ADDRESSES), {
+    const tried = interleaveFamilies(permitted).slice(0, MAX_DIALLED_ADDRESSES);
+    const isOnly = tried.length === 1;
+    const dialled = await tryInTurn(isOnly ? [...tried, ...tried] : tried, {
       attempt: (address, own) => {
         const attempt = connectTo(target, address, own);
         attempts.push(attempt);
         return attempt;
       },
-      patienceMs: CONNECTION_ATTEMPT_DELAY_MS,
+      patienceMs: isOnly ? LOST_SYN_MS : CONNECTION_ATTEMPT_DELAY_MS,
       signal: deadline,
-      isFinal: () => false,
+      // What it has answered once it would answer again.
+      isFinal: () => isOnly,
       discard: ({ socket }) => socket.destroy(),
     }).catch(async () => {
       signal.throwIfAborted();

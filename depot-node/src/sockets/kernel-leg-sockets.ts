@@ -6,12 +6,12 @@ import type { DescriptorCalls } from '../kernel/descriptor-calls.ts';
 import { SOCKET, SOCKET_OPTIONS } from '../kernel/linux-constants.ts';
 import type { ListenerCalls } from '../kernel/listener-calls.ts';
 import type { KernelAccess } from '../kernel/open-kernel.ts';
-import type { SocketCalls } from '../kernel/socket-calls.ts';
 import { descriptorUnder } from './held-descriptor.ts';
 import type { LegClass, LegTable } from './leg-options.ts';
 import type { LegSockets, SocketReport } from './leg-sockets.ts';
 import { createNodeLegSockets } from './node-leg-sockets.ts';
 import { changeLegOptions, type RefusedOption, setLegOptions } from './set-leg-options.ts';
+import { createTcpInfoReader, type TcpInfoCalls } from './tcp-info.ts';
 
 /** Makes the sockets of a depot. Tells at once, through `report`, which of the options this machine refuses. */
 export function createLegSockets(
@@ -24,7 +24,7 @@ export function createLegSockets(
   return createNodeLegSockets(table);
 }
 
-type LegKernel = SocketCalls & DescriptorCalls & Pick<ListenerCalls, 'accept'>;
+type LegKernel = TcpInfoCalls & DescriptorCalls & Pick<ListenerCalls, 'accept'>;
 
 /** Sockets made and tuned by calls of Linux. */
 class KernelLegSockets implements LegSockets {
@@ -33,6 +33,7 @@ class KernelLegSockets implements LegSockets {
   readonly noteAccepted: LegSockets['noteAccepted'];
   readonly #table: LegTable;
   readonly #kernel: LegKernel;
+  readonly #readInfo: ReturnType<typeof createTcpInfoReader>;
   readonly #report: (report: SocketReport) => void;
   readonly #told = new Set<string>();
   #system: string | undefined;
@@ -41,6 +42,7 @@ class KernelLegSockets implements LegSockets {
   constructor(table: LegTable, kernel: LegKernel, report: (report: SocketReport) => void) {
     this.#table = table;
     this.#kernel = kernel;
+    this.#readInfo = createTcpInfoReader(kernel);
     this.#report = report;
     this.#dialsMptcp = table.depot.mptcp;
     // A multipath listener does not pass on all options (tcp_notsent_lowat, pacing).
@@ -77,6 +79,11 @@ class KernelLegSockets implements LegSockets {
     // After a fallback the socket still says MPTCP, but no longer knows this option.
     const isMultipath = this.#kernel.hasOption(descriptor, SOCKET_OPTIONS.mptcpInfo);
     this.mptcp[isMultipath ? 'established' : 'fallbacks'] += 1;
+  }
+
+  rttMsOf(socket: Socket): number | undefined {
+    const descriptor = descriptorUnder(socket);
+    return descriptor === undefined ? undefined : this.#readInfo(descriptor)?.minRttMs;
   }
 
   reclassify(stream: Duplex, legClass: LegClass): void {

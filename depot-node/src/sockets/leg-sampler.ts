@@ -8,7 +8,7 @@ import {
   type OriginReport,
 } from '@longhaul/shared';
 import type { DescriptorCalls } from '../kernel/descriptor-calls.ts';
-import { type HeldDescriptor, holdDescriptor } from './held-descriptor.ts';
+import { descriptorUnder, type HeldDescriptor, holdDescriptor } from './held-descriptor.ts';
 import { type LegDelta, type LegLimit, type LegMeasure, LegMeter, LIMITS } from './leg-meter.ts';
 import type { LegClass } from './leg-options.ts';
 import { LinkEstimates } from './link-estimates.ts';
@@ -46,6 +46,16 @@ export function upstreamLeg(chain: Chain, place: number, origin: string): LegInf
   return depot === undefined ? { legClass: 'origin', origin } : { legClass: 'depot', depot };
 }
 
+/** Clients that only greet are looked at so often in a second: they need no ticket, and have any number of networks. */
+const MOST_GREETINGS = 10;
+const NOTHING_MOVED: LegDelta = {
+  sentBytes: 0,
+  retransmittedBytes: 0,
+  receivedBytes: 0,
+  limitedMs: { receiver: 0, 'send-buffer': 0, 'congestion-window': 0, idle: 0 },
+  recentRateBps: undefined,
+};
+
 /** A leg as it was at its end; without a measure where the kernel could not be asked. */
 export interface LegSample extends Pick<LegInfo, 'legClass' | 'depot'> {
   readonly measure: LegMeasure | undefined;
@@ -72,6 +82,8 @@ export interface LegSampler {
   readonly takeLinkReports: () => LinkReport[];
   /** The same of the networks of clients. */
   readonly takeClientReports: () => ClientReport[];
+  /** Takes down how far a client is that has only asked whether this depot is there. */
+  readonly noteGreeting: (stream: Duplex) => void;
   /** What the legs from origins showed since the last call. */
   readonly takeOriginReports: () => OriginReport[];
 }
@@ -107,6 +119,7 @@ export function createLegSampler(
     ? createTcpInfoReader(kernel)
     : () => undefined;
   let timer: NodeJS.Timeout | undefined;
+  const greetings = { sinceMs: Number.NEGATIVE_INFINITY, count: 0 };
 
   const look = (leg: Leg) => {
     const descriptor = leg.held.descriptor();
@@ -177,6 +190,15 @@ export function createLegSampler(
         },
         measure: () => leg.meter.measure,
       };
+    },
+    noteGreeting: (stream) => {
+      if (nowMs() - greetings.sinceMs >= 1000) Object.assign(greetings, { sinceMs: nowMs(), count: 0 });
+      greetings.count += 1;
+      const network = networkAt(stream);
+      const descriptor = descriptorUnder(stream);
+      if (greetings.count > MOST_GREETINGS || network === undefined || descriptor === undefined) return;
+      const info = readInfo(descriptor);
+      if (info?.minRttMs !== undefined) clients.note(network, NOTHING_MOVED, info);
     },
     totals: (legClass) => totals[legClass],
     takeLinkReports: () => links.take(),

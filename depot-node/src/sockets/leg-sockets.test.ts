@@ -266,3 +266,16 @@ describe.runIf(hasKernel)('sockets tuned through the kernel (Linux with koffi)',
     socket.destroy();
   });
 });
+
+test.skipIf(!hasKernel)('a busy event loop does not lengthen the round trip of a connection', async () => {
+  const { port } = await plainServer();
+  const dialling = dialThrough(makeSockets().sockets)(port);
+  // The connection begins in a turn of its own, and stands while nobody can hear of it.
+  await new Promise((resolve) => setImmediate(resolve));
+  const busyUntilMs = performance.now() + 100;
+  while (performance.now() < busyUntilMs);
+  const { socket, rttMs } = await dialling;
+  toClose.push(() => socket.destroy());
+  expect(rttMs).toBeGreaterThan(0);
+  expect(rttMs).toBeLessThan(50);
+});

@@ -38,6 +38,8 @@ export interface LegSockets {
   readonly connect: (legClass: LegClass, address: string, port: number) => Socket;
   /** Takes note of an established connection, for `mptcp`. */
   readonly noteConnected: (legClass: LegClass, socket: Socket) => void;
+  /** The least round trip of an established connection in milliseconds, as the kernel saw it; `undefined` where nobody can tell. */
+  readonly rttMsOf: (socket: Socket) => number | undefined;
   /** Moves an accepted connection from `client` to its real class, known once its first request is proved. */
   readonly reclassify: (stream: Duplex, legClass: LegClass) => void;
   /**

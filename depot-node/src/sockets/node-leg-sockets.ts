@@ -22,6 +22,7 @@ export function createNodeLegSockets(table: Record<LegClass, NodeLegOptions>): L
       });
     },
     noteConnected: () => {},
+    rttMsOf: () => undefined,
     reclassify: () => {},
     bind: () => undefined,
     noteAccepted: undefined,
