@@ -16,6 +16,12 @@ export interface AskOptions {
   readonly signal?: AbortSignal;
 }
 
+/** When a connection began to be made, and when something was asked for over it, at the earliest together with that. */
+export interface AskedTimes {
+  readonly openedAtMs: number;
+  readonly askedAtMs: number;
+}
+
 /**
  * A connection to an origin over which parts of a file are asked for. Answers come in the order of the questions; the head of
  * one comes when the body of the one before has been read.

@@ -59,6 +59,20 @@ function isSameVersion(
   return sizeBytes === knownBytes && given === validator && coding === contentEncoding;
 }
 
+/**
+ * Whether an answer brings the whole file, of this version: a server may pay no heed to `Range` (RFC 9110 section 14.2). One strong
+ * validator is one text, so that what is there of it need not be compared.
+ */
+export function isWholeOf(
+  answer: VersionHead,
+  { validator, validatedBy, contentEncoding, sizeBytes }: Representation,
+): boolean {
+  const { statusCode, headers } = answer;
+  const isNamedSo = headers[validatedBy] === validator;
+  const isCodedSo = (headers['content-encoding'] ?? '') === contentEncoding;
+  return statusCode === 200 && isNamedSo && isCodedSo && readPart(answer)?.sizeBytes === sizeBytes;
+}
+
 /** The refusal of an origin that takes no further request for now. */
 export function busyOrigin({ statusCode, headers }: VersionHead): OriginBusy | undefined {
   const isBusy = statusCode === 429 || statusCode === 503;
@@ -77,6 +91,17 @@ export function isSameAnswer(first: VersionHead, again: VersionHead): boolean {
   if (first.headers.etag !== undefined && isSame('etag')) return isSameForm;
   const isDated = first.headers['last-modified'] !== undefined && isSame('last-modified');
   return isSameForm && (isDated || (isSame('etag') && (isSame('last-modified') || !isOld(first))));
+}
+
+/**
+ * Whether an answer of another version seems to be the same file, from another server of its name that calls it by a tag of its
+ * own: as long, and last changed at the same time. That proves nothing, but the server that has begun it is likely to be there.
+ */
+export function isNamedOtherwise(first: VersionHead, again: VersionHead, sizeBytes: number): boolean {
+  const { etag, 'last-modified': modified } = again.headers;
+  const isDated = modified !== undefined && isOld(first) && first.headers['last-modified'] === modified;
+  const isTagged = etag !== undefined && etag !== first.headers.etag;
+  return isDated && isTagged && readPart(again)?.sizeBytes === sizeBytes;
 }
 
 /** Whether an answer's date of the last change is one: whoever makes a file as it is asked for may give the time of day. */

@@ -4,8 +4,8 @@ import { Agent, request } from '@longhaul/shared/service';
 import { PendingStream } from '../sockets/pending-stream.ts';
 import { resetConnection } from '../sockets/reset.ts';
 import type { AskOptions, Conversation, OriginRequest } from './conversation.ts';
-import { DoublyFramedHead } from './doubly-framed-head.ts';
 import { type BodyRead, Exchange, type ReadOptions, type TakenBody } from './exchange.ts';
+import { LenientHead } from './lenient-head.ts';
 import type { AnswerHead } from './representation.ts';
 
 /** An origin's answer: its head, its body unread. */
@@ -84,7 +84,7 @@ export class OriginConnection implements Conversation {
       onFailed: () => this.reset(),
     });
     this.#exchange = exchange;
-    this.#stream.rewriteBy(new DoublyFramedHead());
+    this.#stream.rewriteBy(new LenientHead());
     if (this.#isPaused) exchange.pause();
     // Until the stream stands the chain has its own deadlines.
     void this.stands.then(

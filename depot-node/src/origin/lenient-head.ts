@@ -1,0 +1,102 @@
+/** As much as HTTP takes of a head before it refuses it. */
+const MOST_HEAD_BYTES = 16_384;
+const END = /\r?\n\r?\n/;
+const INTERIM = /^HTTP\/1\.1 1[0-9]{2}/;
+const FIELD = /^([!#$%&'*+\-.^_`|~0-9A-Za-z]+)[\t ]*:(.*)$/s;
+const CONTROLS = /[\x00-\x08\x0b-\x1f\x7f]/g;
+
+/**
+ * Makes heads that browsers and `curl` take such that Node's parser takes them, too: lines without a return or that go on in the
+ * next one, lines that are no fields, one length stated twice or beside chunks, a coding that is none. What nobody could
+ * tell the end of, such as two lengths of one body, stays as it is, for HTTP to refuse.
+ */
+export class LenientHead {
+  #begun: Buffer | undefined;
+  #isDone = false;
+
+  /** Takes what has come; gives what HTTP may have of it, which is nothing while a head is not whole. */
+  take(chunk: Buffer): Buffer {
+    if (this.#isDone) return chunk;
+    const bytes = this.#begun ? Buffer.concat([this.#begun, chunk]) : chunk;
+    this.#begun = undefined;
+    const heads: Buffer[] = [];
+    let isOdd = false;
+    let from = 0;
+    while (!this.#isDone) {
+      const text = bytes.toString('latin1', from, from + MOST_HEAD_BYTES);
+      const end = END.exec(text);
+      // What is no head is HTTP's to refuse, at once.
+      if (!'HTTP/'.startsWith(text.slice(0, 5)) || (!end && text.length === MOST_HEAD_BYTES)) {
+        this.#isDone = true;
+      } else if (end) {
+        const head = text.slice(0, end.index);
+        const right = `${asHttpTakesIt(head)}\r\n\r\n`;
+        heads.push(Buffer.from(right, 'latin1'));
+        isOdd ||= right !== head + end[0];
+        from += end.index + end[0].length;
+        // Others follow one of an interim answer.
+        this.#isDone = !INTERIM.test(head);
+      } else {
+        this.#begun = text === '' ? undefined : Buffer.from(text, 'latin1');
+        return isOdd ? Buffer.concat(heads) : bytes.subarray(0, from);
+      }
+    }
+    return isOdd ? Buffer.concat([...heads, bytes.subarray(from)]) : bytes;
+  }
+
+  /** Gives what waits for an end that does not come. */
+  flush(): Buffer | undefined {
+    const begun = this.#begun;
+    this.#begun = undefined;
+    this.#isDone = true;
+    return begun;
+  }
+}
+
+interface Field {
+  readonly name: string;
+  /** With the blanks in front of it. */
+  value: string;
+}
+
+function asHttpTakesIt(head: string): string {
+  const [statusLine = '', ...lines] = head.split(/\r?\n/);
+  const fields = framedOnce(readFields(lines));
+  return [statusLine, ...fields.map(({ name, value }) => `${name}:${value}`)].join('\r\n');
+}
+
+/** Lines that are no fields are left out, with those that go on from them. */
+function readFields(lines: readonly string[]): Field[] {
+  const fields: Field[] = [];
+  let last: Field | undefined;
+  for (const line of lines) {
+    const text = line.replace(CONTROLS, ' ');
+    if (/^[\t ]/.test(text)) {
+      if (last) last.value += ` ${text.trim()}`;
+    } else {
+      const [, name, value = ''] = FIELD.exec(text) ?? [];
+      last = name === undefined ? undefined : { name, value };
+      if (last) fields.push(last);
+    }
+  }
+  return fields;
+}
+
+/**
+ * Leaves one of what says where the body ends. Chunks count before a length (RFC 9112 section 6.3), and the connection ends
+ * behind such an answer.
+ */
+function framedOnce(fields: readonly Field[]): Field[] {
+  const isCoding = ({ name }: Field) => name.toLowerCase() === 'transfer-encoding';
+  const isLength = ({ name }: Field) => name.toLowerCase() === 'content-length';
+  const kept = fields.filter((field) => !isCoding(field) || field.value.trim().toLowerCase() !== 'identity');
+  const stated = kept.filter(isLength).flatMap(({ value }) => value.split(',').map((one) => one.trim()));
+  const isChunked = kept.some((field) => isCoding(field) && field.value.trim().toLowerCase() === 'chunked');
+  const isOne = stated.length > 1 && new Set(stated).size === 1;
+  if (stated.length === 0 || !(isChunked || isOne)) return kept;
+  const first = kept.find(isLength);
+  const right = isChunked
+    ? { name: 'Connection', value: ' close' }
+    : { name: first?.name ?? '', value: ` ${stated[0]}` };
+  return kept.flatMap((field) => (isLength(field) ? (field === first ? [right] : []) : [field]));
+}
