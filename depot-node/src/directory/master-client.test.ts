@@ -13,6 +13,7 @@ let dialledSockets: Socket[];
 
 beforeEach(async () => {
   master = await startTestMaster();
+  nowMs = 1_795_000_000_000;
   dialledSockets = [];
   client = clientOf(master.url);
 });
@@ -172,6 +173,32 @@ describe('a depot that knows several masters', () => {
     const second = await other();
     const beat = clientOf(master.url, () => [second.url]).heartbeat(BEAT);
     await expect(beat).rejects.toMatchObject({ code: 'depot-twice' });
+    expect(second.requests).toHaveLength(0);
+  });
+
+  test('speaks with another one while the clock of its own is wrong, and hears what its own says where all are against it', async () => {
+    const refusal = { status: 401, body: {}, code: 'depot-signature-wrong' } as const;
+    master.onHeartbeat = () => refusal;
+    const second = await other();
+    const depot = clientOf(master.url, () => [second.url]);
+    // Its clock is far off that of this machine, by which both masters date their answers.
+    await depot.heartbeat(BEAT);
+    expect(second.requests).toHaveLength(1);
+    second.onHeartbeat = () => ({ status: 409, body: {}, code: 'depot-twice' });
+    await expect(depot.heartbeat(BEAT)).rejects.toMatchObject({ code: 'depot-twice' });
+    second.onHeartbeat = () => refusal;
+    await expect(clientOf(master.url, () => [second.url]).heartbeat(BEAT)).rejects.toMatchObject({
+      code: 'depot-signature-wrong',
+      detail: expect.stringContaining('clock'),
+    });
+  });
+
+  test('does not look for another opinion on its signature where the clocks agree', async () => {
+    master.onHeartbeat = () => ({ status: 401, body: {}, code: 'depot-signature-wrong' });
+    const second = await other();
+    nowMs = Date.now();
+    const beat = clientOf(master.url, () => [second.url]).heartbeat(BEAT);
+    await expect(beat).rejects.toMatchObject({ code: 'depot-signature-wrong' });
     expect(second.requests).toHaveLength(0);
   });
 

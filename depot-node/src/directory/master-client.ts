@@ -51,6 +51,11 @@ const ANSWER_TIMEOUT_MS = 10_000;
 const TURN_TIMEOUT_MS = 3_000;
 /** What another master than this depot's own may say without being one, or of the same overlay. */
 const NO_MASTER: ReadonlySet<ErrorCode> = new Set(['master-bad-answer', 'enrolment-refused']);
+/** What a master says of a request that is too far off its clock, too. */
+const FOR_ITS_CLOCK: ReadonlySet<ErrorCode> = new Set(['enrolment-refused', 'depot-signature-wrong']);
+
+/** A refusal by a master whose clock is so far off this one that it refuses everything; another one's may be right. */
+class ClocksApart extends LonghaulError {}
 
 interface MasterClientComponents {
   /** The master that this depot belongs to. */
@@ -157,7 +162,8 @@ export class MasterClient {
       } catch (failure) {
         if (!(failure instanceof LonghaulError)) throw failure;
         const isOther = url !== this.#components.masterUrl;
-        if (failure.code !== 'master-unreachable' && !(isOther && NO_MASTER.has(failure.code))) throw failure;
+        const isNoAnswer = failure.code === 'master-unreachable' || failure instanceof ClocksApart;
+        if (!isNoAnswer && !(isOther && NO_MASTER.has(failure.code))) throw failure;
         this.#choice.noteFailure(url);
         first ??= failure;
       }
@@ -191,9 +197,10 @@ export class MasterClient {
     if (answer.status !== 200) {
       const code =
         answer.error !== undefined && isWireErrorCode(answer.error) ? answer.error : 'master-bad-answer';
-      throw new LonghaulError(code, {
-        detail: `the master answered ${answer.status}${this.#clockHint(answer)}`,
-      });
+      const apartSeconds = this.#aheadSeconds(answer);
+      const isApart = FOR_ITS_CLOCK.has(code) && Math.abs(apartSeconds) > CLOCK_SKEW_SECONDS;
+      const Refusal = isApart ? ClocksApart : LonghaulError;
+      throw new Refusal(code, { detail: `the master answered ${answer.status}${clockHint(apartSeconds)}` });
     }
     const signature = headers[HEADERS.signature] ?? '';
     if (!proof.isProved(signature, answer.text, answer.proof))
@@ -203,12 +210,9 @@ export class MasterClient {
     return read.data;
   }
 
-  /** What explains refusals of right secrets and keys: the clocks. */
-  #clockHint({ date }: MasterAnswer): string {
-    const aheadMs = this.#components.nowMs() - Date.parse(date ?? '');
-    const aheadSeconds = Math.round(aheadMs / 1000);
-    if (Number.isNaN(aheadSeconds) || Math.abs(aheadSeconds) < HINT_SECONDS) return '';
-    return `, and its clock is ${Math.abs(aheadSeconds)} s ${aheadSeconds > 0 ? 'behind' : 'ahead of'} this one`;
+  /** How far this depot's clock is ahead of the master's; NaN where that does not tell. */
+  #aheadSeconds({ date }: MasterAnswer): number {
+    return Math.round((this.#components.nowMs() - Date.parse(date ?? '')) / 1000);
   }
 
   /** The connection to this master. One to another master is let go: this depot is spoken of here now. */
@@ -287,6 +291,12 @@ export class MasterClient {
       throw cause instanceof LonghaulError ? cause : new LonghaulError('master-unreachable', { cause });
     }
   }
+}
+
+/** What explains refusals of right secrets and keys: the clocks. */
+function clockHint(aheadSeconds: number): string {
+  if (Number.isNaN(aheadSeconds) || Math.abs(aheadSeconds) < HINT_SECONDS) return '';
+  return `, and its clock is ${Math.abs(aheadSeconds)} s ${aheadSeconds > 0 ? 'behind' : 'ahead of'} this one`;
 }
 
 /** One master's turn. */
