@@ -69,14 +69,28 @@ export function whyUnusable(
   if (job.hasWorked && !RESUME_ANSWERS.has(statusCode))
     return new LonghaulError('origin-unavailable', { detail: `it answered ${statusCode}` });
   const isForeign = statusCode === 206 && !isFirstBlock && !isPartOf(request, head);
-  return isForeign ? new LonghaulError('origin-bad-answer') : undefined;
+  return isForeign || (statusCode === 200 && isCut(head))
+    ? new LonghaulError('origin-bad-answer')
+    : undefined;
 }
+
+/** Whether a 200 says of itself that it is a part: a client would take that for the file. */
+function isCut({ headers }: AnswerHead): boolean {
+  const part = readPart({ statusCode: 206, headers });
+  return part !== undefined && part.endByte - part.startByte < part.sizeBytes;
+}
+
+/** The first byte of a part, whether or not it says how long its file is. */
+const PART_START = /^bytes ([0-9]+)-[0-9]+\/(?:[0-9]+|\*)$/i;
 
 /** Whether a 206 is something that the client's `Range` asked for. Several ranges come in a form that only it reads. */
 function isPartOf({ headers: { range } }: IncomingMessage, head: AnswerHead): boolean {
   if (range === undefined) return false;
-  if (head.headers['content-type']?.startsWith('multipart/byteranges')) return range.includes(',');
-  const part = readPart(head);
+  const { 'content-type': type, 'content-range': contentRange = '' } = head.headers;
+  if (type?.toLowerCase().startsWith('multipart/byteranges')) return range.includes(',');
+  const start = PART_START.exec(contentRange)?.[1];
   const from = /^bytes=([0-9]+)-[0-9]*$/.exec(range)?.[1];
-  return part !== undefined && (from === undefined || part.startByte === Number(from));
+  // Of a file whose length is not known yet only the beginning can be checked.
+  const isSound = readPart(head) !== undefined || contentRange.endsWith('/*');
+  return isSound && start !== undefined && (from === undefined || Number(start) === Number(from));
 }

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, connect } from 'node:net';
 import { expect, test } from 'vitest';
 import { ClientBody } from './client-body.ts';
 
@@ -58,3 +58,35 @@ test('nobody waits for room any more once the body has ended', async () => {
   await expect(roomy).resolves.toBe('left');
   close();
 });
+
+test.each([
+  ['before all has come is reset', false, 'ECONNRESET'],
+  ['behind the last byte gets all, and its end', true, 'end'],
+])(
+  'a client of HTTP/1.0 that ends its own side %s, where nothing but the end tells the length',
+  async (_, isWhole, how) => {
+    const server = createServer().listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
+    const over = new Promise((resolve) => {
+      socket
+        .once('end', () => resolve('end'))
+        .once('error', ({ code }: NodeJS.ErrnoException) => resolve(code));
+    });
+    socket.write('GET / HTTP/1.0\r\n\r\n');
+    const [, response] = (await once(server, 'request')) as [IncomingMessage, ServerResponse];
+    const client = new ClientBody(response, { stallMs: NEVER_MS, onBytes: () => {} });
+    client.begin(200, [['Content-Type', 'text/plain']]);
+    client.write(Buffer.from('the beginning'));
+    if (isWhole) expect((await client.finish(new AbortController().signal)).state).toBe('ready');
+    let came = '';
+    socket.on('data', (chunk) => {
+      came += String(chunk);
+      if (came.endsWith('the beginning')) socket.end();
+    });
+    expect(await over).toBe(how);
+    expect(came).toMatch(/the beginning$/);
+    server.close();
+  },
+);

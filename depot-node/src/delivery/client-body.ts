@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { LonghaulError } from '@longhaul/shared';
 import type { BodyWatcher } from '../relay/relay-plane.ts';
-import { resetConnection } from '../sockets/reset.ts';
+import { endConnection, resetConnection } from '../sockets/reset.ts';
 import { type BodyCare, NO_CARE } from './body-digest.ts';
 
 export type ClientState = 'ready' | 'left' | 'stalled';
@@ -59,6 +59,11 @@ export class ClientBody {
     this.#given = care.given;
     this.#isCounted = headers.some(([name]) => /^content-length$/i.test(name));
     this.#response.writeHead(statusCode, headers.flat());
+    const { socket } = this;
+    if (!this.#isEndedByClosing || !socket) return;
+    // Before HTTP hears of it, which would end the connection as well.
+    socket.prependListener('end', this.#onClientEnd);
+    this.#response.once('close', () => socket.off('end', this.#onClientEnd));
   }
 
   /** Aborts when the client has left. */
@@ -79,6 +84,11 @@ export class ClientBody {
   /** The client's connection, for the relay. */
   get socket(): Socket | undefined {
     return this.#response.socket ?? undefined;
+  }
+
+  /** Whether nothing but the end of its connection tells the client where the body ends. */
+  get #isEndedByClosing(): boolean {
+    return !this.#isCounted && !this.#response.chunkedEncoding;
   }
 
   /** Whether bytes may go to the client's connection past this thread: whoever must see them does so there, and nothing frames them. */
@@ -181,14 +191,29 @@ export class ClientBody {
     return { state, sha256: digest?.sha256 };
   }
 
+  /**
+   * Ends the client's connection behind what has come, where the answer's head said how much that should be: a browser goes on by itself at
+   * another address of the same name after an end, and not after a reset. Any other answer would look whole, and is reset.
+   */
+  cut(): void {
+    const { socket } = this.#response;
+    if (!this.#isCounted || !socket || this.left.aborted) return this.reset();
+    this.#letGo();
+    endConnection(socket);
+  }
+
   /** Resets the client's connection, so that what it has never looks complete. */
   reset(): void {
-    this.#digest?.drop();
-    this.#digest = undefined;
-    this.#response.off('close', this.#onClose);
+    this.#letGo();
     // A connection that the client has left is gone already.
     if (this.#response.socket) resetConnection(this.#response.socket);
     this.#response.destroy();
+  }
+
+  #letGo(): void {
+    this.#digest?.drop();
+    this.#digest = undefined;
+    this.#response.off('close', this.#onClose);
   }
 
   /** Says whether the client has room for more. */
@@ -227,6 +252,12 @@ export class ClientBody {
     this.#bytes += bytes;
     this.#init.onBytes(bytes);
   }
+
+  /** The client sends nothing more: what it has must not look whole to it. */
+  readonly #onClientEnd = () => {
+    const { socket } = this;
+    if (socket && !this.#response.writableFinished) resetConnection(socket);
+  };
 
   readonly #onClose = () => {
     this.#wasReset = Boolean(this.#response.socket?.errored);

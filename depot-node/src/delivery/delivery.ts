@@ -109,8 +109,11 @@ export class Delivery {
     this.#watch.stop();
     const { state } = download;
     if (state.is !== 'ended') throw new Error('a delivery ended without an end');
-    if (state.end.outcome !== 'complete') client.reset();
-    return state.end;
+    const { end } = state;
+    // What has come is right: only this depot goes.
+    if (end.outcome === 'upstream-broke' && end.failure.code === 'shutting-down') client.cut();
+    else if (end.outcome !== 'complete') client.reset();
+    return end;
   }
 
   async #send({ answer, prefix }: StateOf<'sending'>): Promise<DownloadState> {

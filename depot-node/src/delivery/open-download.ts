@@ -1,7 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 import { LonghaulError, originTarget, type TicketClaims } from '@longhaul/shared';
 import { firstBlockBytes } from '../lanes/block-sizes.ts';
+import type { AskedBlock } from '../lanes/lane-transfer.ts';
 import type { LanesConfig } from '../lanes/lanes-config.ts';
+import type { OriginAnswer } from '../origin/origin-connection.ts';
 import { headersToOrigin } from '../origin/origin-headers.ts';
 import {
   type AnswerHead,
@@ -15,6 +17,7 @@ import type { DataPlane } from '../plane/data-plane.ts';
 import type { FetchedAnswer, Fetcher, RequestFor } from '../routes/fetcher.ts';
 import { headOfAll } from './answer-head.ts';
 import type { RunningDownload } from './running-download.ts';
+import { judgeVersion } from './version-asked.ts';
 
 interface OpenComponents {
   readonly plane: DataPlane;
@@ -31,26 +34,40 @@ export interface Opening {
   readonly representation: Representation | undefined;
   readonly part: Part | undefined;
   /** Where the answer is only the first block of that part, which lanes go on with. */
-  readonly firstBlock: { readonly part: Part; readonly askedAtMs: number } | undefined;
+  readonly firstBlock: AskedBlock | undefined;
 }
 
+/** What a client asks for. */
+type ClientRequest = Pick<IncomingMessage, 'method' | 'headers'>;
+
 /**
- * Asks for what the client wants, and holds the answer to the version that he names: an origin may pay no heed to `If-Match`.
- * Rejects with `origin-changed` where it is another one.
+ * Asks for what the client wants, unless that has been done: `first` is the answer then. Holds it to the version that the
+ * client names, to which an origin may pay no heed. Rejects with `origin-changed` where it is another one.
  */
 export async function openDownload(
-  ...[components, request, download, signal]: Parameters<typeof openAnyVersion>
+  components: OpenComponents,
+  request: ClientRequest,
+  download: RunningDownload,
+  first: OriginAnswer | undefined,
+  signal: AbortSignal,
 ): Promise<Opening> {
-  const opening = await openAnyVersion(components, request, download, signal);
-  if (isVersionAsked(request.headers['if-match'], opening.answer.head)) return opening;
+  const { book, target } = download;
+  const opening = first
+    ? openingOf(request, { ...first, target, route: book.plan })
+    : await openAnyVersion(components, request, download, signal);
+  const verdict = judgeVersion(request.headers, opening.answer.head);
+  if (verdict === 'asked') return opening;
   opening.answer.connection.reset();
-  throw new LonghaulError('origin-changed', { detail: 'the origin pays no heed to If-Match' });
+  if (verdict === 'other')
+    throw new LonghaulError('origin-changed', { detail: 'the origin pays no heed to conditions' });
+  const { range: _, 'if-range': __, ...headers } = request.headers;
+  return openDownload(components, { method: request.method, headers }, download, undefined, signal);
 }
 
 /** Asks for what the client wants; for its first block where the plan has lanes and the job has one connection. */
 async function openAnyVersion(
   { plane, fetcher, lanes }: OpenComponents,
-  request: IncomingMessage,
+  request: ClientRequest,
   { book, target, job }: RunningDownload,
   signal: AbortSignal,
 ): Promise<Opening> {
@@ -64,7 +81,6 @@ async function openAnyVersion(
     });
   const blockBytes = firstBlockBytes(book.routes()[0]?.promise, lanes);
   const asked = firstBlock(request, target.ticket.claims, job.active, blockBytes);
-  const askedAtMs = plane.nowMs();
   const first = requestWith(asked ? headersForBlock(asked) : {});
   const answer = await fetcher.firstAnswer(book, target, first, signal);
   const verdict = asked ? judgeFirstBlock(answer.head, asked) : 'as-is';
@@ -76,7 +92,13 @@ async function openAnyVersion(
   const { representation, part } = verdict;
   const all = { startByte: part.startByte, endByte: representation.sizeBytes };
   const head = headOfAll(answer.head, all, request.headers.range === undefined);
-  return { answer, head, representation, part: all, firstBlock: { part, askedAtMs } };
+  return {
+    answer,
+    head,
+    representation,
+    part: all,
+    firstBlock: { part, openedAtMs: answer.openedAtMs, askedAtMs: answer.askedAtMs },
+  };
 }
 
 /** What asks for a first block, over a connection that goes on as the first lane. */
@@ -85,7 +107,7 @@ function headersForBlock({ startByte, endByte }: Part) {
 }
 
 /** An answer to the client's own request. */
-export function openingOf({ method }: IncomingMessage, answer: FetchedAnswer): Opening {
+function openingOf({ method }: ClientRequest, answer: FetchedAnswer): Opening {
   const { head } = answer;
   // The answer to a HEAD tells of a body that does not come.
   const part = method === 'HEAD' ? undefined : readPart(head);
@@ -98,7 +120,7 @@ export function openingOf({ method }: IncomingMessage, answer: FetchedAnswer): O
  * is: the plan has no lanes, or the client asks for parts itself or has several connections.
  */
 function firstBlock(
-  { method, headers }: IncomingMessage,
+  { method, headers }: ClientRequest,
   { lanes }: TicketClaims,
   connections: number,
   blockBytes: number,
@@ -118,23 +140,26 @@ function judgeFirstBlock(
   head: VersionHead,
   asked: Part,
 ): { readonly part: Part; readonly representation: Representation } | 'as-is' | 'useless' {
-  if (head.statusCode === 416) return 'useless';
-  if (head.statusCode !== 206) return 'as-is';
+  if (head.statusCode !== 206) return mayBeOfPart(head, asked) ? 'useless' : 'as-is';
   const part = readPart(head);
   const representation = readRepresentation(head);
   const isAsked =
     part?.startByte === asked.startByte && part.endByte === Math.min(asked.endByte, part.sizeBytes);
-  return isAsked && representation ? { part, representation } : 'useless';
+  // Some name the end of what they give as that of the file. Where it is true one request more does no harm.
+  const isEndDoubtful = part?.sizeBytes === asked.endByte;
+  return isAsked && representation && !isEndDoubtful ? { part, representation } : 'useless';
 }
 
+/** Refusals that do not depend on how much was asked for, or that ask for patience. */
+const REFUSALS_OF_ALL = new Set([401, 404, 407, 410, 429, 503]);
+
 /**
- * Whether an answer with a body is of one of the versions that `If-Match` lists. Tags are compared as if they were strong: browsers
- * resume with weak ones, too. A part that names no version is left to the client, who asked for it and knows the others.
+ * Whether an answer may be to the part that was asked for and not to what the client wants: there are origins that forget
+ * the 206, and some that refuse whoever asks for a part.
  */
-function isVersionAsked(ifMatch: string | undefined, { statusCode, headers }: VersionHead): boolean {
-  if (ifMatch === undefined || ifMatch.trim() === '*' || ![200, 206].includes(statusCode)) return true;
-  const { etag } = headers;
-  if (etag === undefined) return statusCode === 206;
-  const listed: readonly string[] = ifMatch.match(/"[^"]*"/g) ?? [];
-  return listed.includes(etag.trim().replace(/^W\//, ''));
+function mayBeOfPart({ statusCode, headers }: VersionHead, { startByte, endByte }: Part): boolean {
+  if (statusCode >= 400) return !REFUSALS_OF_ALL.has(statusCode);
+  const isGiven = statusCode >= 200 && statusCode < 300;
+  const isOfItsLength = headers['content-length'] === String(endByte - startByte);
+  return isGiven && (headers['content-range'] !== undefined || isOfItsLength);
 }

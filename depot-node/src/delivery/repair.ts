@@ -82,7 +82,8 @@ export class Repairer {
     let cause: unknown;
     await this.#rest(repair.atByte, signal);
     repair.signal.throwIfAborted();
-    for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
+    for (let pauseMs = FIRST_PAUSE_MS; ; ) {
+      let isOtherName = false;
       try {
         const repaired = await this.#round(repair, signal);
         this.#changed = 0;
@@ -90,7 +91,8 @@ export class Repairer {
       } catch (failure) {
         repair.signal.throwIfAborted();
         const isChanged = failure instanceof LonghaulError && failure.code === 'origin-changed';
-        this.#changed = isChanged ? this.#changed + 1 : 0;
+        isOtherName = isChanged && repair.rest.metOtherName;
+        this.#changed = isChanged && !isOtherName ? this.#changed + 1 : 0;
         if (isChanged && (this.#changed >= CHANGED_TRIES || this.isSpent)) throw failure;
         cause = failure;
       }
@@ -102,6 +104,8 @@ export class Repairer {
         throw new LonghaulError('ways-used-up', { cause, ...detailOf(cause) });
       await delay(Math.max(pauseMs, restMs), undefined, { signal }).catch(() => undefined);
       repair.signal.throwIfAborted();
+      // Nothing has to recover where only another server is to be met.
+      if (!isOtherName) pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS);
     }
   }
 

@@ -1,6 +1,6 @@
 import { LonghaulError, ok, type Result, refuse } from '@longhaul/shared';
-import type { KnownPrefix } from '../digests/running-digest.ts';
-import { busyOrigin, isSameAnswer, joinedPart } from '../origin/joined-part.ts';
+import { type KnownPrefix, SkippedPrefix } from '../digests/running-digest.ts';
+import { busyOrigin, isNamedOtherwise, isSameAnswer, isWholeOf, joinedPart } from '../origin/joined-part.ts';
 import {
   type AnswerHead,
   endsWithConnection,
@@ -35,16 +35,22 @@ interface RestPlanInit {
 
 /** Answers to a request for a part that say something of ranges. */
 const OF_RANGES = new Set([206, 412, 416]);
+/** Answers to a request for a part of an origin that may give the whole. */
+const OF_WHOLE_ONLY = new Set([206, 400, 403, 405, 406, 416, 501]);
 /** Bodies that began with other bytes; servers behind one name may differ. */
 const MOST_OTHERS = 3;
 
 /**
- * How the rest of a download is asked for when its way has broken. By range, where the file's version is known. Else the
- * whole again, where the digest of what the client has proves that it begins with that.
+ * How the rest of a download is asked for when its way has broken. By range, where the file's version is known; where the
+ * origin gives no part, the whole of that version. Else the whole again, where the digest of what the client has proves that
+ * it begins with that.
  */
 export class RestPlan {
   readonly #init: RestPlanInit;
   #refusesRanges = false;
+  /** The next request is for the whole of the version that was begun: the last one was for a part, and refused. */
+  #asksWhole = false;
+  #metOtherName = false;
   #times = 0;
   #againBytes = 0;
   #others = 0;
@@ -63,6 +69,11 @@ export class RestPlan {
     return this.#againBytes === 0 && this.#byRange !== undefined;
   }
 
+  /** Whether what was judged last seems to be the same file, from a server that calls its version otherwise. */
+  get metOtherName(): boolean {
+    return this.#metOtherName;
+  }
+
   /** Whether only a way without a tunnel will do: the end of the body is that of its connection. */
   get needsDirectWay(): boolean {
     return endsWithConnection(this.#init.head, 'GET');
@@ -72,6 +83,7 @@ export class RestPlan {
   get request(): RequestFor {
     const range = this.#byRange;
     const { ownRequest, plainRequest } = this.#init;
+    if (range && this.#asksWhole) return plainRequest;
     return range ? requestForPart(plainRequest, range.representation, range.part) : ownRequest;
   }
 
@@ -80,16 +92,24 @@ export class RestPlan {
    * `OriginBusy`, `origin-changed` or `origin-bad-answer`.
    */
   judge(answer: AnswerHead): Result<KnownPrefix | undefined> {
+    const range = this.#byRange;
+    this.#metOtherName =
+      range !== undefined && isNamedOtherwise(this.#init.head, answer, range.representation.sizeBytes);
     const busy = busyOrigin(answer);
     if (busy) return { ok: false, error: busy };
-    const range = this.#byRange;
     const joined = range && joinedPart(answer, range.representation, range.part);
     if (joined?.ok) return ok(undefined);
     if (this.#mayFetchAgain && this.#mayBeAgain(answer)) {
       this.#times += 1;
       return ok(this.#init.download.client.given?.prefix());
     }
+    const mayBeWhole = range !== undefined && this.#mayComeAgain(range.part.startByte) && this.#endsWithFile;
+    if (mayBeWhole && isWholeOf(answer, range.representation)) {
+      this.#times += 1;
+      return ok(new SkippedPrefix(range.part.startByte));
+    }
     const { statusCode } = answer;
+    this.#asksWhole = mayBeWhole && !this.#asksWhole && !this.#metOtherName && OF_WHOLE_ONLY.has(statusCode);
     if (!joined) {
       const code = statusCode === this.#init.head.statusCode ? 'origin-changed' : 'origin-bad-answer';
       return refuse(code, `the origin answered ${statusCode}`);
@@ -121,13 +141,21 @@ export class RestPlan {
     return this.#refusesRanges || !part || !representation ? undefined : { part, representation };
   }
 
+  /** Whether the whole brings everything that the client wants and nothing behind it. */
+  get #endsWithFile(): boolean {
+    const { part, representation } = this.#init.download;
+    return part !== undefined && part.endByte === representation?.sizeBytes;
+  }
+
   get #mayFetchAgain(): boolean {
-    const { download, limits } = this.#init;
-    const { bytes, given } = download.client;
+    const { bytes, given } = this.#init.download.client;
+    return this.#mayComeAgain(bytes) && (bytes === 0 || given?.bytes === bytes);
+  }
+
+  #mayComeAgain(bytes: number): boolean {
+    const { limits } = this.#init;
     if (!limits.mayFetchAgain || this.#times >= limits.maxTimes) return false;
-    const totalBytes = this.#againBytes + bytes;
-    if (bytes > limits.perBreakBytes || totalBytes > limits.perDownloadBytes) return false;
-    return bytes === 0 || given?.bytes === bytes;
+    return bytes <= limits.perBreakBytes && this.#againBytes + bytes <= limits.perDownloadBytes;
   }
 
   /** Whether an answer may be the one that was begun; its first bytes decide then. */

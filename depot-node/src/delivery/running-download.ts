@@ -1,7 +1,7 @@
 import type { Chain, LonghaulError } from '@longhaul/shared';
 import type { KnownPrefix } from '../digests/running-digest.ts';
 import type { Job } from '../jobs/job-memory.ts';
-import type { LaneView } from '../lanes/lane-transfer.ts';
+import type { AskedBlock, LaneView } from '../lanes/lane-transfer.ts';
 import type { Part, Representation } from '../origin/representation.ts';
 import type { BreakReason } from '../plane/events.ts';
 import type { FetchedAnswer } from '../routes/fetcher.ts';
@@ -24,7 +24,7 @@ export type DownloadState =
   | {
       readonly is: 'laning';
       readonly answer: FetchedAnswer;
-      readonly firstBlock: { readonly part: Part; readonly askedAtMs: number };
+      readonly firstBlock: AskedBlock;
     }
   /** One answer is being passed on, from behind what it brings again of the client's bytes. */
   | { readonly is: 'sending'; readonly answer: FetchedAnswer; readonly prefix: KnownPrefix | undefined }

@@ -1,10 +1,10 @@
 import type { Duplex } from 'node:stream';
 import { ERRORS, formatAuthority, isWayFailure, LonghaulError } from '@longhaul/shared';
-import type { LaneConnection } from '../lanes/lane.ts';
+import type { NewConnection } from '../lanes/lane.ts';
 import { carryHere } from '../lanes/lane-carrier.ts';
 import type { LaneMemory } from '../lanes/lane-memory.ts';
 import type { LanePlaces } from '../lanes/lane-places.ts';
-import { type LanesEnd, runLanes } from '../lanes/lane-transfer.ts';
+import { type AskedBlock, type LanesEnd, runLanes } from '../lanes/lane-transfer.ts';
 import type { LanesConfig } from '../lanes/lanes-config.ts';
 import type { AheadBook } from '../origin/ahead-book.ts';
 import { AheadConnection } from '../origin/ahead-connection.ts';
@@ -42,7 +42,7 @@ const LEAST_SHARE_OF_PLAN = 0.5;
 export async function sendOverLanes(
   download: RunningDownload,
   first: FetchedAnswer,
-  { part: firstPart, askedAtMs }: { readonly part: Part; readonly askedAtMs: number },
+  firstBlock: AskedBlock,
   components: LanesComponents,
 ): Promise<LanesEnd> {
   const { plane, lanes: config, requestFor } = components;
@@ -75,8 +75,7 @@ export async function sendOverLanes(
       first: {
         connection: asking.goOn(taken),
         route: Promise.resolve({ chain, promise }),
-        part: firstPart,
-        askedAtMs,
+        ...firstBlock,
       },
       carry:
         byThread?.carry ??
@@ -186,7 +185,7 @@ function openLane(
   { target }: FetchedAnswer,
   asking: Asking,
   { fetcher, lanes, watchLeg }: LanesComponents,
-): LaneConnection {
+): NewConnection {
   const { promise: taken, resolve: take } = Promise.withResolvers<Route>();
   const connection = asking.open((firstBytes, signal) =>
     tryInTurn(inOrderFor(lane, book, lanes.spread), {
@@ -211,7 +210,8 @@ function openLane(
       return stream;
     }),
   );
-  return { connection, route: connection.stands.then(() => taken) };
+  const asksAlong = target.url.scheme === 'http';
+  return { connection, asksAlong, route: connection.stands.then(() => taken) };
 }
 
 /**

@@ -6,7 +6,7 @@ import type { AnswerHead } from '../origin/representation.ts';
 import { answerHeaders, whyUnusable } from './answer-head.ts';
 import { careFor, type DigestChoice, isWholeOnly, NO_CARE } from './body-digest.ts';
 import { Delivery, type DeliveryComponents } from './delivery.ts';
-import { openDownload, openingOf } from './open-download.ts';
+import { openDownload } from './open-download.ts';
 import type { DownloadEnd, RunningDownload, RunningDownloads } from './running-download.ts';
 
 export interface ServeComponents extends DeliveryComponents {
@@ -45,12 +45,9 @@ async function serve(
   first: OriginAnswer | undefined,
 ): Promise<void> {
   const { plane } = components;
-  const { book, client, job, stop, target } = download;
+  const { client, job, stop, target } = download;
   const signal = AbortSignal.any([client.left, stop]);
-  const begin = first
-    ? Promise.resolve(openingOf(request, { ...first, target, route: book.plan }))
-    : openDownload(components, request, download, signal);
-  const opening = await begin.catch((thrown) => {
+  const opening = await openDownload(components, request, download, first, signal).catch((thrown) => {
     // A client that has left needs no answer; what its leaving broke is not a failure.
     if (client.left.aborted) return undefined;
     throw thrown;

@@ -1,3 +1,5 @@
+import { bpsOf } from '@longhaul/shared';
+
 export interface SlowOptions {
   /** A rate below this share of what the plan promised is too slow. */
   readonly share: number;
@@ -41,7 +43,7 @@ export function watchForSlowness(init: SlowWatchInit): () => void {
     lastBytes = bytes;
     looks += 1;
     if (looks <= START_UP_LOOKS || init.isClientBehind()) return;
-    const rateBps = (grownBytes * 8000) / LOOK_MS;
+    const rateBps = bpsOf(grownBytes / LOOK_MS);
     const sharedBy = Math.max(1, init.sharedBy());
     if (rateBps >= (init.promisedBps / sharedBy) * init.share) {
       slowLooks = 0;
@@ -51,7 +53,7 @@ export function watchForSlowness(init: SlowWatchInit): () => void {
     slowLooks += 1;
     slowBytes += grownBytes;
     if (slowLooks * LOOK_MS < init.seconds * 1000) return;
-    const meanBps = (slowBytes * 8000) / (slowLooks * LOOK_MS);
+    const meanBps = bpsOf(slowBytes / (slowLooks * LOOK_MS));
     if (init.alternativeBps / sharedBy >= WORTHWHILE_GAIN * meanBps) init.onSlow();
   }, LOOK_MS);
   return () => clearInterval(timer);

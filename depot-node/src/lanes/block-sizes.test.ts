@@ -1,6 +1,6 @@
-import { MIB } from '@longhaul/shared';
+import { type ChainPromise, MIB } from '@longhaul/shared';
 import { expect, test } from 'vitest';
-import { adaptedLoadBytes, aloneLoadBytes } from './block-sizes.ts';
+import { adaptedLoadBytes, aloneLoadBytes, headStartBytes } from './block-sizes.ts';
 import { LaneMeter } from './lane-meter.ts';
 import { lanesSchema } from './lanes-config.ts';
 
@@ -37,4 +37,31 @@ test('however fast a lane is, half of what a transfer may hold is asked for at m
   const fast = laneAt(1000 * BYTES_PER_MS);
   expect(adaptedLoadBytes(fast, [fast], CONFIG)).toBe(CONFIG.bufferBytes / 2);
   expect(aloneLoadBytes({ ...PROMISE, rateBps: 1e12 }, DELAY_MS, CONFIG)).toBe(CONFIG.bufferBytes / 2);
+});
+
+test('a lane that had the line alone leaves the others their part of it before they have shown a rate', () => {
+  const unknown = (index: number) => ({ ...laneAt(0, MIB, index), meter: new LaneMeter(0) });
+  const first = laneAt(BYTES_PER_MS / 3, 8 * MIB);
+  const lanes = [first, ...Array.from({ length: 7 }, (_, index) => unknown(index + 1))];
+  const partBytes = (BYTES_PER_MS * (DELAY_MS + 50)) / lanes.length;
+  expect(adaptedLoadBytes(first, lanes, CONFIG, PROMISE)).toBeLessThanOrEqual(1.5 * partBytes);
+});
+
+test('what lanes bring beyond the promise counts once they have shown it', () => {
+  const lanes = Array.from({ length: 4 }, (_, index) => laneAt(BYTES_PER_MS, MIB, index));
+  const [first] = lanes as [ReturnType<typeof laneAt>];
+  const low = { ...PROMISE, rateBps: PROMISE.rateBps / 10 };
+  expect(adaptedLoadBytes(first, lanes, CONFIG, low)).toBe(adaptedLoadBytes(first, lanes, CONFIG));
+});
+
+test('the first lane is asked for more the later the others come, and for less where losses hold it back', () => {
+  const lossy = { ...PROMISE, worstLossRate: 2.5e-3 };
+  const atFirst = (promise: ChainPromise, delayMs: number) => headStartBytes(promise, delayMs, CONFIG);
+  expect(atFirst(PROMISE, 300)).toBeGreaterThan(2.9 * atFirst(PROMISE, DELAY_MS));
+  expect(atFirst(lossy, 300)).toBeLessThan(atFirst(PROMISE, 300) / 4);
+  expect(atFirst(PROMISE, DELAY_MS)).toBeLessThan(BYTES_PER_MS * DELAY_MS);
+});
+
+test('a slow origin and a high promise do not make a lane be asked for more than may be held', () => {
+  expect(headStartBytes({ ...PROMISE, rateBps: 1e11 }, 60_000, CONFIG)).toBeLessThan(CONFIG.bufferBytes);
 });

@@ -1,6 +1,6 @@
-import type { ChainPromise } from '@longhaul/shared';
+import { bytesPerMsOf, type ChainPromise } from '@longhaul/shared';
 import { laneShares, nextBlockBytes } from './fast-law.ts';
-import { needsLanes } from './lane-growth.ts';
+import { needsLanes, oneLaneBps } from './lane-growth.ts';
 import type { LaneMeter } from './lane-meter.ts';
 import type { LanesConfig } from './lanes-config.ts';
 
@@ -54,21 +54,46 @@ export function firstBlockBytes(promise: ChainPromise | undefined, config: Lanes
  * hold its connection back. `delayMs` is that of its first answer.
  */
 export function aloneLoadBytes({ rateBps }: ChainPromise, delayMs: number, config: LanesConfig): number {
-  return Math.max(config.firstBlockBytes, Math.floor(aloneBytes(rateBps / 8000, delayMs, config)));
+  return Math.max(config.firstBlockBytes, Math.floor(aloneBytes(bytesPerMsOf(rateBps), delayMs, config)));
+}
+
+/** While a connection finds its rate it brings about so much of what it brings later. */
+const PART_AT_START = 0.5;
+
+/**
+ * What a lane that begins before the others is asked for at once: what it brings until their first bytes come, `delayMs` later, so that
+ * its questions do not hold it back meanwhile. No more than may be held: a promise says nothing of what is true, and an origin may be slow.
+ */
+export function headStartBytes(promise: ChainPromise, delayMs: number, config: LanesConfig): number {
+  const bytes = PART_AT_START * bytesPerMsOf(oneLaneBps(promise)) * delayMs;
+  return Math.floor(Math.min(bytes, mostLoadBytes(config)));
+}
+
+/** What a lane is asked for at once at most, so that what comes in two delays fits into the buffer. */
+function mostLoadBytes({ bufferBytes }: LanesConfig): number {
+  return bufferBytes / DELAYS_BUFFERED;
 }
 
 function aloneBytes(bytesPerMs: number, delayMs: number, config: LanesConfig): number {
-  return Math.min(bytesPerMs * (delayMs + READY_MS + STANDSTILL_MS), config.bufferBytes / DELAYS_BUFFERED);
+  return Math.min(bytesPerMs * (delayMs + READY_MS + STANDSTILL_MS), mostLoadBytes(config));
 }
 
-/** What a lane fetches at once after a block has come; `lanes` are those in service, this one among them. */
-export function adaptedLoadBytes(lane: SizedLane, lanes: readonly SizedLane[], config: LanesConfig): number {
+/**
+ * What a lane fetches at once after a block has come; `lanes` are those in service, this one among them. `promise` is that
+ * of the chain that all of them go over.
+ */
+export function adaptedLoadBytes(
+  lane: SizedLane,
+  lanes: readonly SizedLane[],
+  config: LanesConfig,
+  promise?: ChainPromise,
+): number {
   const { bytesPerMs, leastDelayMs } = lane.meter;
   if (bytesPerMs === undefined || leastDelayMs === undefined) return lane.loadBytes;
   const wanted = { loadBytes: lane.loadBytes, bytesPerMs, leastDelayMs };
   const loadBytes =
     lane.mostQuestions > 1
-      ? loadAhead(lane, wanted, lanes, config)
+      ? loadAhead(lane, wanted, lanes, config, promise)
       : config.control === 'coupled'
         ? nextBlockBytes({ ...wanted, share: shareOf(lane, lanes, config) }, config)
         : Math.min(bytesPerMs * PLAIN_BLOCK_MS, config.alphaBytes / lanes.length);
@@ -85,9 +110,10 @@ function loadAhead(
   { bytesPerMs, leastDelayMs }: { readonly bytesPerMs: number; readonly leastDelayMs: number },
   lanes: readonly SizedLane[],
   config: LanesConfig,
+  promise: ChainPromise | undefined,
 ): number {
-  const sum = lanes.reduce((total, { meter }) => total + (meter.bytesPerMs ?? bytesPerMs), 0);
-  const mostBytes = Math.min(ALPHAS_AHEAD * config.alphaBytes, config.bufferBytes / DELAYS_BUFFERED);
+  const sum = sumOfRates(bytesPerMs, lanes, promise);
+  const mostBytes = Math.min(ALPHAS_AHEAD * config.alphaBytes, mostLoadBytes(config));
   const alphaBytes = Math.min(mostBytes, sum * READY_MS);
   // A lane's first answer also waited for its connection; over the same chain the least of all is nearest to the truth.
   const delayMs = config.spread
@@ -102,6 +128,21 @@ function loadAhead(
   const byLaw = nextBlockBytes({ ...load, share }, { ...config, alphaBytes });
   // Over ways of their own fast lanes take nothing from slow ones.
   return config.spread ? byLaw : Math.min(MOST_OF_MEAN * meanBytes, byLaw);
+}
+
+/**
+ * What all lanes bring. One that has shown nothing counts as much as this one, but all of those together for no more than is left of the
+ * promise: a lane that began alone has the whole line, which it then shares.
+ */
+function sumOfRates(
+  bytesPerMs: number,
+  lanes: readonly SizedLane[],
+  promise: ChainPromise | undefined,
+): number {
+  const known = lanes.flatMap(({ meter }) => meter.bytesPerMs ?? []);
+  const sum = known.reduce((total, rate) => total + rate, 0);
+  const left = promise ? Math.max(0, bytesPerMsOf(promise.rateBps) - sum) : Number.POSITIVE_INFINITY;
+  return sum + Math.min(left, (lanes.length - known.length) * bytesPerMs);
 }
 
 interface BusyLane extends SizedLane {

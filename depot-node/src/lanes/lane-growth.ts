@@ -1,4 +1,5 @@
 import {
+  bytesPerMsOf,
   type ChainPromise,
   CONGESTION_CONTROLS,
   SEGMENT_BYTES,
@@ -6,7 +7,7 @@ import {
 } from '@longhaul/shared';
 
 /** One lane is given a chance where losses leave it at least this part of what the plan promises of all. */
-const ENOUGH_PART = 0.4;
+const ENOUGH_PART = 0.7;
 const SAMPLE_MS = 50;
 /** A rate is that of so many samples: what waited for a lost packet comes in a burst, which is no rate. */
 const SAMPLES = 4;
@@ -85,7 +86,7 @@ export class LaneGrowth {
     const rate = meanOf(this.#rates.slice(-SAMPLES));
     this.#stalled = rate > GROWING * this.#best ? 0 : this.#stalled + samples;
     this.#best = Math.max(this.#best, rate);
-    const plannedBytesPerMs = (this.#init.promise?.rateBps ?? 0) / 8000;
+    const plannedBytesPerMs = bytesPerMsOf(this.#init.promise?.rateBps ?? 0);
     const isLittle = this.#stalled >= FOUND_SAMPLES && this.#best < PLANNED_PART * plannedBytesPerMs;
     // What waited in this machine comes faster than any line: nothing is measured against that.
     const wontBytesPerMs = Math.min(this.#best, plannedBytesPerMs);
@@ -101,12 +102,15 @@ export class LaneGrowth {
 
 /** Whether a plan has lanes because losses hold each connection back, as far as it says why. */
 export function needsLanes(promise: ChainPromise | undefined): boolean {
+  return !promise || oneLaneBps(promise) < ENOUGH_PART * promise.rateBps;
+}
+
+/** What losses leave one connection over a chain, bits per second; no more than the chain brings. */
+export function oneLaneBps({ rateBps, worstRttMs, worstLossRate }: ChainPromise): number {
   const { response } = CONGESTION_CONTROLS[USUAL_CONGESTION_CONTROL];
-  if (!promise) return true;
-  if (promise.worstLossRate <= 0 || response.holds === 'rate') return false;
-  const rttSeconds = promise.worstRttMs / 1000;
-  const segments = response.segments(promise.worstLossRate, rttSeconds);
-  return (segments * SEGMENT_BYTES * 8) / rttSeconds < ENOUGH_PART * promise.rateBps;
+  if (worstLossRate <= 0 || response.holds === 'rate') return rateBps;
+  const rttSeconds = worstRttMs / 1000;
+  return Math.min(rateBps, (response.segments(worstLossRate, rttSeconds) * SEGMENT_BYTES * 8) / rttSeconds);
 }
 
 function meanOf(rates: readonly number[]): number {

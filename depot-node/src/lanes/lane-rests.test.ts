@@ -29,6 +29,8 @@ test('a lane that may fetch again while it is looked for is seen at once or wait
       silenceMs: 1000,
     },
     config: CONFIG,
+    usualStartMs: () => 0,
+    promisedBytesPerMs: undefined,
     mostQuestions: () => 1,
     nowMs,
     onOpened: () => {},

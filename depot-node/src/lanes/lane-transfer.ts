@@ -1,24 +1,28 @@
-import type { Chain, ChainPromise, LonghaulError } from '@longhaul/shared';
+import { bytesPerMsOf, type Chain, type ChainPromise, type LonghaulError } from '@longhaul/shared';
+import type { AskedTimes } from '../origin/conversation.ts';
 import type { Part } from '../origin/representation.ts';
 import type { LaneEvent } from '../plane/events.ts';
 import { BlockQueue } from './block-queue.ts';
-import { adaptedLoadBytes, aloneLoadBytes, firstLoadBytes } from './block-sizes.ts';
+import { adaptedLoadBytes, aloneLoadBytes, firstLoadBytes, headStartBytes } from './block-sizes.ts';
 import { isDegraded } from './degraded-lane.ts';
 import type { BlockRequest } from './fetch-block.ts';
-import { Lane, type LaneConnection, type LaneFetch, type OpenLane } from './lane.ts';
+import { Lane, type LaneConnection, type OpenLane } from './lane.ts';
 import type { LaneCarrier, OpenCarrier } from './lane-carrier.ts';
-import { LaneGrowth } from './lane-growth.ts';
+import type { LaneFetch } from './lane-fetch.ts';
+import { LaneGrowth, oneLaneBps } from './lane-growth.ts';
 import type { TransferMemory } from './lane-memory.ts';
 import { LaneRests } from './lane-rests.ts';
 import { LaneTrials } from './lane-trials.ts';
 import type { LanesConfig } from './lanes-config.ts';
 import { chooseAhead, chooseBlock, chooseLateFirst, type LanesAtWork } from './next-block.ts';
 
-/** What becomes lane 0: a connection over which the first block has been asked for, and answered up to its body. */
-export interface FirstBlock extends LaneConnection {
+/** What was asked for first. */
+export interface AskedBlock extends AskedTimes {
   readonly part: Part;
-  readonly askedAtMs: number;
 }
+
+/** What becomes lane 0: a connection over which the first block has been asked for, and answered up to its body. */
+export interface FirstBlock extends LaneConnection, AskedBlock {}
 
 /** A lane as others see it. */
 export type LaneView = Pick<Lane, 'index' | 'chain' | 'isRemoved' | 'record'>;
@@ -113,6 +117,8 @@ class LaneTransfer {
       request: init.request,
       config: init.config,
       mostQuestions: init.mostQuestions ?? (() => 1),
+      usualStartMs: () => this.#usualStartMs(),
+      promisedBytesPerMs: init.promise && bytesPerMsOf(oneLaneBps(init.promise)),
       nowMs: init.nowMs,
       onOpened: ({ index }: Lane, chain: Chain) => init.observe({ type: 'lane-opened', lane: index, chain }),
       onChunk: (fetch: LaneFetch, chunk: Buffer) => {
@@ -151,9 +157,11 @@ class LaneTransfer {
     if (!first || first.connection.mostQuestions === 1 || config.spread) this.#growth.useAll();
     if (first && lane) {
       const block = this.#queue.cut(first.part.endByte - first.part.startByte);
-      lane.adopt(first, block, first.askedAtMs);
-      if (this.#growth.isAlone && promise)
-        lane.loadBytes = aloneLoadBytes(promise, nowMs() - first.askedAtMs, config);
+      lane.adopt(first, block, first);
+      if (promise)
+        lane.loadBytes = this.#growth.isAlone
+          ? aloneLoadBytes(promise, nowMs() - first.askedAtMs, config)
+          : Math.max(lane.loadBytes, headStartBytes(promise, nowMs() - first.openedAtMs, config));
       // What it brings before the others have begun is its own.
       while (lane.mayAskAhead && this.#queue.uncutBytes > 0) lane.start(this.#queue.cut(lane.sizeBytes));
     }
@@ -229,8 +237,8 @@ class LaneTransfer {
   /** Of the lanes that can be asked ahead the one that has least to do. */
   #leastAsked(): Lane | undefined {
     const able = this.#lanes.filter(({ mayAskAhead }) => mayAskAhead);
-    const least = Math.min(...able.map(({ asked }) => asked));
-    const [first, ...others] = able.filter(({ asked }) => asked === least);
+    const least = Math.min(...able.map(({ fetches }) => fetches.length));
+    const [first, ...others] = able.filter(({ fetches }) => fetches.length === least);
     if (others.length === 0) return first;
     let found = first;
     let leastMs = first?.busyMs ?? 0;
@@ -252,6 +260,11 @@ class LaneTransfer {
   #makeRoom(mostLanes: number): void {
     const held = this.#lanes.filter(({ isOpen, fetch }) => isOpen || fetch !== undefined);
     if (held.length >= mostLanes) held.find(({ fetch }) => fetch === undefined)?.drop();
+  }
+
+  #usualStartMs(): number {
+    const known = this.#lanes.flatMap(({ meter }) => meter.leastStartMs ?? []);
+    return known.length > 0 ? Math.min(...known) : 0;
   }
 
   #busyLanes(): number {
@@ -296,7 +309,8 @@ class LaneTransfer {
   #onWhole(fetch: LaneFetch, lane: Lane): void {
     lane.noteBlock(fetch);
     const inService = this.#lanesAtWork.lanes.filter(({ isRemoved }) => !isRemoved);
-    lane.loadBytes = adaptedLoadBytes(lane, inService, this.#init.config);
+    const { config, promise } = this.#init;
+    lane.loadBytes = adaptedLoadBytes(lane, inService, config, config.spread ? undefined : promise);
     if (lane.isMeasured && this.#trials.hasLowered(lane.index)) this.#removeDegraded(lane);
     this.#work();
   }

@@ -1,15 +1,14 @@
-import { asLonghaulError, type Chain, type ChainPromise, type LonghaulError } from '@longhaul/shared';
-import type { Conversation } from '../origin/conversation.ts';
-import type { Part } from '../origin/representation.ts';
+import { asLonghaulError, bpsOf, type Chain, type ChainPromise, type LonghaulError } from '@longhaul/shared';
+import type { AskedTimes, Conversation } from '../origin/conversation.ts';
 import { TOLD_WITHIN_MS } from '../relay/answer-reader.ts';
 import type { Block } from './block-queue.ts';
 import { type LaneRecord, PROVING_BLOCKS } from './degraded-lane.ts';
 import { type BlockRequest, type BlockTaker, fetchBlock, readBlock } from './fetch-block.ts';
+import type { LaneFetch } from './lane-fetch.ts';
+import { type LaneExpectations, LaneForecast } from './lane-forecast.ts';
 import { LaneMeter } from './lane-meter.ts';
 import type { LanesConfig } from './lanes-config.ts';
 import { Stopwatch } from './stopwatch.ts';
-
-const BPS_PER_BYTE_PER_MS = 8000;
 
 /** A connection to the origin for one lane, and over which chain it goes. */
 export interface LaneConnection {
@@ -23,8 +22,13 @@ export interface LaneConnection {
   }>;
 }
 
+export interface NewConnection extends LaneConnection {
+  /** Its first question goes along with its making; else only when it stands, behind a handshake. */
+  readonly asksAlong: boolean;
+}
+
 /** Opens a connection for a lane, over a chain that has not failed lately. Does not throw. */
-export type OpenLane = (lane: number) => LaneConnection;
+export type OpenLane = (lane: number) => NewConnection;
 
 /** A client that keeps a lane waiting for less does not hold it up: a tenth of the time in which it is told of. */
 const LEAST_HELD_UP_MS = 5;
@@ -33,33 +37,8 @@ const LEAST_HELD_UP_MS = 5;
 const SHORT_DELAY_MS = 25;
 /** Fewer and larger blocks cost less: each has a request, a head and its messages. */
 const QUESTIONS_WHERE_SHORT = 2;
-/** A rate needs this much time to show in bytes that come in bursts. */
-const TELLING_MS = 100;
 
-/** One lane's work on one block. */
-export interface LaneFetch {
-  readonly block: Block;
-  readonly fromByte: number;
-  /** The next byte that comes. */
-  atByte: number;
-  /** Runs from when the lane had nothing else to fetch. */
-  readonly watch: Stopwatch;
-  /** Asked for while another block was fetched: its first byte waited for that. */
-  readonly isAhead: boolean;
-  firstByteMs: number | undefined;
-  /** When its latest bytes came, as `watch` counts. */
-  lastByteMs: number;
-  /** It rested before its first byte, which then comes sooner or later than the origin sent it. */
-  hasRested: boolean;
-  /** Another lane has brought it. */
-  isLost: boolean;
-  /** It waits for the client alone. */
-  isHeldUp: boolean;
-  /** How much later than they come its bytes are told of, at most. */
-  toldWithinMs: number;
-}
-
-interface LaneComponents {
+interface LaneComponents extends LaneExpectations {
   readonly open: OpenLane;
   readonly request: BlockRequest;
   readonly config: LanesConfig;
@@ -78,10 +57,10 @@ interface LaneComponents {
 /** A lane: its connection, which comes and goes, what it is fetching, and what is known of it. */
 export class Lane {
   readonly index: number;
+  readonly forecast: LaneForecast;
   readonly #components: LaneComponents;
   #opened: LaneConnection | undefined;
   #chain: Chain | undefined;
-  /** What it was asked for, in order: the first one comes now. */
   #fetches: LaneFetch[] = [];
   #isPaused = false;
   #promise: ChainPromise | undefined;
@@ -103,8 +82,14 @@ export class Lane {
     this.index = index;
     this.loadBytes = loadBytes;
     this.#components = components;
+    this.forecast = new LaneForecast(this, components);
     this.meter = new LaneMeter(components.config.smoothing);
     this.retryMs = components.config.retrySeconds * 1000;
+  }
+
+  /** What it was asked for, in order: the first one comes now. */
+  get fetches(): readonly LaneFetch[] {
+    return this.#fetches;
   }
 
   /** What comes now, or next. */
@@ -122,9 +107,9 @@ export class Lane {
     return this.#fetches.length > 0 && !this.#isPaused;
   }
 
-  /** Blocks that it was asked for. */
-  get asked(): number {
-    return this.#fetches.length;
+  /** Whether it was told to stop for now. */
+  get isPaused(): boolean {
+    return this.#isPaused;
   }
 
   /** Of its next block. */
@@ -155,7 +140,7 @@ export class Lane {
   /** What is known of it, to compare it with others. */
   get record(): LaneRecord {
     const { bytesPerMs, leastDelayMs = 0, blocks } = this.meter;
-    const rateBps = bytesPerMs === undefined ? undefined : bytesPerMs * BPS_PER_BYTE_PER_MS;
+    const rateBps = bytesPerMs === undefined ? undefined : bpsOf(bytesPerMs);
     return { rateBps, blocks, leastDelayMs, promise: this.#promise };
   }
 
@@ -171,18 +156,37 @@ export class Lane {
 
   /** Fetches what the block misses, after what it was asked for before; over a new connection where there is none. */
   start(block: Block): void {
-    const part = { startByte: block.nextByte, endByte: block.endByte };
     if (!this.isOpen) this.drop();
-    const { open, request, nowMs } = this.#components;
-    const opened = this.#opened ?? open(this.index);
-    this.#run(opened, block, new Stopwatch(nowMs), (taker) =>
+    if (this.#opened) {
+      this.#ask(this.#opened, block);
+      return;
+    }
+    const made = this.#components.open(this.index);
+    const fetch = this.#ask(made, block);
+    fetch.isOpening = true;
+    if (made.asksAlong) return;
+    made.connection.stands.then(
+      () => {
+        fetch.askedMs = fetch.watch.elapsedMs;
+      },
+      // The fetch tells it.
+      () => {},
+    );
+  }
+
+  #ask(opened: LaneConnection, block: Block): LaneFetch {
+    const part = { startByte: block.nextByte, endByte: block.endByte };
+    const { request, nowMs } = this.#components;
+    return this.#run(opened, block, new Stopwatch(nowMs), (taker) =>
       fetchBlock(opened.connection, request, part, taker),
     );
   }
 
-  /** Takes over a connection whose answer with a block has begun; it was asked for at `askedAtMs`. */
-  adopt(opened: LaneConnection, block: Block, askedAtMs: number): void {
+  /** Takes over a connection whose answer with a block has begun. */
+  adopt(opened: LaneConnection, block: Block, { openedAtMs, askedAtMs }: AskedTimes): void {
     const { nowMs, request } = this.#components;
+    this.meter.noteDelay(nowMs() - askedAtMs);
+    this.meter.noteStart(nowMs() - openedAtMs);
     this.#run(opened, block, new Stopwatch(nowMs, askedAtMs), (taker) =>
       readBlock(opened.connection, request.silenceMs, block, taker),
     );
@@ -216,25 +220,32 @@ export class Lane {
   lose(fetch: LaneFetch): void {
     fetch.isLost = true;
     // What comes before it is wanted: the connection ends when it would be this one's turn.
-    if (fetch !== this.fetch) return;
-    const { block, fromByte, atByte, watch } = fetch;
+    if (fetch === this.fetch && !this.forecast.isSoonRead(fetch)) this.#giveUp(fetch);
+  }
+
+  #giveUp({ block, fromByte, atByte, watch, askedMs }: LaneFetch): void {
     // With no byte of it there, not even the whole block would have come faster than this.
     const sizeBytes = atByte > fromByte ? atByte - fromByte : block.endByte - fromByte;
-    this.meter.noteBlock(sizeBytes, watch.elapsedMs);
+    this.meter.noteBlock(sizeBytes, watch.elapsedMs - askedMs);
     this.drop();
   }
 
-  /** Counts a block that came whole. One much shorter than the lane's own would show its delay for its rate. */
-  noteBlock({ block, fromByte, watch, firstByteMs, isAhead, hasRested }: LaneFetch): void {
+  /** Counts a block that came whole. Asked for singly, one much shorter than the lane's own would show its delay for its rate. */
+  noteBlock(fetch: LaneFetch): void {
+    const { block, fromByte, watch, askedMs, isAhead } = fetch;
     const sizeBytes = block.endByte - fromByte;
     const wholeMs = watch.elapsedMs;
     this.failures = 0;
     this.isProved = true;
-    if (!isAhead && !hasRested) this.meter.noteDelay(firstByteMs ?? wholeMs);
+    const firstByteMs = fetch.firstByteMs ?? wholeMs;
+    if (!isAhead && !fetch.hasRested) {
+      this.meter.noteDelay(firstByteMs - askedMs);
+      if (fetch.isOpening) this.meter.noteStart(firstByteMs);
+    }
     // Where the next block is on the way already nothing rests between them: the wait for a first one is no part of the rate.
-    const waitedMs = !isAhead && this.fetch ? (firstByteMs ?? 0) : 0;
-    if (this.meter.blocks === 0 || sizeBytes >= this.sizeBytes / 2)
-      this.meter.noteBlock(sizeBytes, wholeMs - waitedMs);
+    const waitedMs = !isAhead && this.fetch ? firstByteMs : askedMs;
+    if (this.meter.blocks === 0 || isAhead || sizeBytes >= this.sizeBytes / 2)
+      this.meter.noteBlock(sizeBytes, wholeMs - waitedMs, Math.max(sizeBytes, this.loadBytes));
     // It has earned a first chance again.
     if (this.meter.blocks === PROVING_BLOCKS) this.retryMs = this.#components.config.retrySeconds * 1000;
   }
@@ -247,86 +258,9 @@ export class Lane {
     this.#promise = undefined;
   }
 
-  /** How long a fetch will still take, as far as it and those before it show. */
-  remainingMs(fetch: LaneFetch): number {
-    let remainingMs = 0;
-    for (const asked of this.#fetches) {
-      remainingMs += asked === this.fetch ? this.#runningMs(asked) : this.#behindMs(asked);
-      if (asked === fetch) break;
-    }
-    return remainingMs;
-  }
-
-  #behindMs({ block, atByte }: LaneFetch): number {
-    return (block.endByte - atByte) / (this.meter.bytesPerMs ?? Number.POSITIVE_INFINITY);
-  }
-
-  #runningMs(fetch: LaneFetch): number {
-    const { block, fromByte, atByte, watch, firstByteMs, lastByteMs, isAhead } = fetch;
-    const { bytesPerMs } = this.meter;
-    // Its answer was on the way already.
-    const leastDelayMs = isAhead ? 0 : (this.meter.leastDelayMs ?? 0);
-    const elapsedMs = watch.elapsedMs;
-    const restBytes = block.endByte - atByte;
-    if (firstByteMs === undefined) {
-      const usualMs =
-        bytesPerMs === undefined ? 0 : Math.max(0, leastDelayMs - elapsedMs) + restBytes / bytesPerMs;
-      // The longer nothing comes, the longer it will take.
-      return Math.max(usualMs, elapsedMs);
-    }
-    // Since it was told of last, as much may have come as before.
-    const untoldMs = Math.min(fetch.toldWithinMs, elapsedMs - lastByteMs);
-    const flowingMs = elapsedMs - firstByteMs - untoldMs;
-    // The longer it stands still, the longer it will: TCP doubles its time-out.
-    const stillMs = elapsedMs - lastByteMs - untoldMs;
-    if (flowingMs < TELLING_MS) return restBytes / (bytesPerMs ?? Number.POSITIVE_INFINITY);
-    return Math.max(stillMs, (restBytes * flowingMs) / Math.max(1, atByte - fromByte));
-  }
-
-  /** Until the running fetch will still take more than `limitMs`, if nothing more of it comes; 0: it will. */
-  untilRemainsMs(fetch: LaneFetch, limitMs: number): number {
-    const running = this.fetch;
-    if (!running || this.remainingMs(fetch) > limitMs) return 0;
-    if (running !== fetch)
-      return this.untilRemainsMs(running, limitMs - (this.remainingMs(fetch) - this.remainingMs(running)));
-    const { block, fromByte, atByte, watch, firstByteMs, lastByteMs, toldWithinMs } = fetch;
-    const elapsedMs = watch.elapsedMs;
-    if (firstByteMs === undefined) return limitMs - elapsedMs;
-    const flowingMs = elapsedMs - firstByteMs - toldWithinMs;
-    if (flowingMs < TELLING_MS) return TELLING_MS - flowingMs;
-    const slowInMs = (limitMs * (atByte - fromByte)) / (block.endByte - atByte) - flowingMs;
-    return Math.min(slowInMs, limitMs - (elapsedMs - lastByteMs - toldWithinMs));
-  }
-
   /** Until it is free. */
   get busyMs(): number {
-    const last = this.#fetches.at(-1);
-    return last ? this.remainingMs(last) : 0;
-  }
-
-  /** Until the first byte of a block comes that it is asked for now. */
-  get freeInMs(): number {
-    return this.fetch ? this.busyMs : (this.meter.leastDelayMs ?? 0);
-  }
-
-  /** How long so many bytes take once they come; `undefined` when it has shown no rate. */
-  flowMs(sizeBytes: number): number | undefined {
-    const { bytesPerMs } = this.meter;
-    return bytesPerMs === undefined ? undefined : sizeBytes / bytesPerMs;
-  }
-
-  /** Until it would have brought so many bytes that it is asked for now; `undefined` when it has shown no rate. */
-  inMs(sizeBytes: number): number | undefined {
-    const flowMs = this.flowMs(sizeBytes);
-    return flowMs === undefined ? undefined : this.freeInMs + flowMs;
-  }
-
-  /** How long this lane would need for so many bytes; `undefined` when it has shown no rate. */
-  neededMs(part: Part): number | undefined {
-    const { bytesPerMs, leastDelayMs = 0 } = this.meter;
-    if (bytesPerMs === undefined) return undefined;
-    const setUpMs = this.isOpen ? 0 : leastDelayMs;
-    return setUpMs + leastDelayMs + (part.endByte - part.startByte) / bytesPerMs;
+    return this.forecast.busyMs;
   }
 
   #run(
@@ -334,7 +268,7 @@ export class Lane {
     block: Block,
     watch: Stopwatch,
     read: (taker: BlockTaker) => Promise<void>,
-  ): void {
+  ): LaneFetch {
     const { config, onChunk, onMoved, onWhole, onFailed } = this.#components;
     if (opened !== this.#opened) this.#greet(opened);
     this.#opened = opened;
@@ -344,7 +278,9 @@ export class Lane {
       fromByte: block.nextByte,
       atByte: block.nextByte,
       watch,
+      isOpening: false,
       isAhead,
+      askedMs: 0,
       firstByteMs: undefined,
       lastByteMs: 0,
       hasRested: this.#isPaused,
@@ -383,8 +319,9 @@ export class Lane {
       () => {
         if (!this.#fetches.includes(fetch)) return;
         this.#end(fetch);
-        const isNextLost = this.fetch?.isLost === true;
-        if (isNextLost || (!opened.connection.isOpen && !this.fetch)) this.drop();
+        const behind = this.fetch;
+        const isInTheWay = behind?.isLost === true && !this.forecast.isSoonRead(behind);
+        if (isInTheWay || (!opened.connection.isOpen && !behind)) this.drop();
         onWhole(fetch, this);
       },
       (thrown) => {
@@ -395,6 +332,7 @@ export class Lane {
         onFailed(asLonghaulError(thrown), this, opened.connection.gaveBack);
       },
     );
+    return fetch;
   }
 
   #end(fetch: LaneFetch): void {

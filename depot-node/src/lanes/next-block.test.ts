@@ -1,58 +1,25 @@
 import { describe, expect, test } from 'vitest';
-import type { Conversation } from '../origin/conversation.ts';
-import type { BodyTaker } from '../origin/exchange.ts';
+import { ToldLane } from '../testing/told-lane.ts';
 import { BlockQueue } from './block-queue.ts';
-import { Lane } from './lane.ts';
 import { lanesSchema } from './lanes-config.ts';
 import { chooseBlock } from './next-block.ts';
 
 const CONFIG = lanesSchema.parse({});
 
-let nowMs = 0;
-/** Of the block that was asked for last. */
-let taker: BodyTaker | undefined;
+/** Of a first byte over a new connection. */
+const DELAY_MS = 100;
 
-/** A connection whose answers a relay thread reads: the test tells of them. */
-const CONNECTION: Conversation = {
-  stands: Promise.resolve(),
-  mostQuestions: 1,
-  isOpen: true,
-  gaveBack: false,
-  ask: () => new Promise(() => {}),
-  read: (order) => {
-    taker = order;
-    return new Promise(() => {});
-  },
-  pause: () => {},
-  resume: () => {},
-  close: () => {},
-  reset: () => {},
-};
+/** A lane that has shown nothing yet. */
+const newLane = (index: number, promisedBytesPerMs?: number) =>
+  new ToldLane(index, { usualStartMs: () => DELAY_MS, promisedBytesPerMs });
 
-function idleLane(index: number): Lane {
-  const lane = new Lane(index, CONFIG.firstBlockBytes, {
-    open: () => {
-      throw new Error('nothing is fetched here');
-    },
-    request: {
-      asked: { method: 'GET', target: '/', headers: {} },
-      representation: { sizeBytes: 1, validator: '"one"', validatedBy: 'etag', contentEncoding: '' },
-      silenceMs: 1000,
-    },
-    config: CONFIG,
-    mostQuestions: () => 1,
-    nowMs: () => nowMs,
-    onOpened: () => {},
-    onChunk: () => {},
-    onMoved: (fetch, bytes) => {
-      fetch.atByte += bytes;
-    },
-    onWhole: () => {},
-    onFailed: () => {},
-  });
-  lane.meter.noteDelay(10);
-  lane.meter.noteBlock(1_000_000, 10);
-  return lane;
+/** One that has shown that it is fast. */
+function idleLane(index: number): ToldLane {
+  const told = newLane(index);
+  told.lane.meter.noteDelay(10);
+  told.lane.meter.noteStart(10);
+  told.lane.meter.noteBlock(1_000_000, 10);
+  return told;
 }
 
 describe('the next block', () => {
@@ -61,7 +28,7 @@ describe('the next block', () => {
     const block = queue.cut(1_000_000);
     queue.note(block, 1_000_000);
     queue.deliver(600_000);
-    const [left, away] = [idleLane(0), idleLane(1)];
+    const [left, away] = [idleLane(0).lane, idleLane(1).lane];
     away.isRemoved = true;
     expect(chooseBlock(left, { lanes: [left, away], isAloneForGood: false }, queue, CONFIG)).toMatchObject({
       is: 'fetch',
@@ -71,10 +38,10 @@ describe('the next block', () => {
 
   test('is looked for again when all that was asked for has been delivered, at the latest', () => {
     const queue = new BlockQueue({ startByte: 0, endByte: 1e9 });
-    const lanes = [idleLane(0), idleLane(1)];
+    const lanes = [idleLane(0).lane, idleLane(1).lane] as const;
     for (const lane of lanes) lane.loadBytes = 100_000;
     queue.note(queue.cut(700_000), 700_000);
-    const [lane = idleLane(0)] = lanes;
+    const [lane] = lanes;
     const choice = chooseBlock(lane, { lanes, isAloneForGood: false }, queue, {
       ...CONFIG,
       bufferBytes: 750_000,
@@ -83,23 +50,45 @@ describe('the next block', () => {
     expect(choice.is === 'wait' && choice.forBytes).toBeLessThanOrEqual(queue.spanBytes);
   });
 
+  test('leaves what comes before to a lane that is answered, for one whose connection has to be made', () => {
+    const queue = new BlockQueue({ startByte: 0, endByte: 1e8 });
+    const [first, { lane: second }] = [newLane(0, 5000), newLane(1, 5000)];
+    const lanes = [first.lane, second];
+    first.adopt(queue.cut(200_000), -DELAY_MS);
+    const choice = chooseBlock(second, { lanes, isAloneForGood: false }, queue, CONFIG);
+    // Twice the delay at the promised rate: until then its connection finds its rate.
+    expect(choice).toMatchObject({ is: 'fetch', block: { startByte: 2 * DELAY_MS * 5000 } });
+    expect(queue.claimByte(0), 'what lies between is for whoever is free first').toBe(200_000);
+  });
+
+  test('is not left to a lane that was answered and then stands still, whatever the plan promises of it', () => {
+    const queue = new BlockQueue({ startByte: 0, endByte: 1e6 });
+    const [first, { lane: second }] = [newLane(0, 5000), newLane(1, 5000)];
+    const lanes = [first.lane, second];
+    first.adopt(queue.cut(200_000), -DELAY_MS);
+    const choose = () => chooseBlock(second, { lanes, isAloneForGood: false }, queue, CONFIG);
+    const before = choose();
+    expect(before, 'it would bring everything before').toMatchObject({ is: 'wait' });
+    first.nowMs = DELAY_MS + 1;
+    expect(before.is === 'wait' && before.forMs).toBeLessThan(1000);
+    expect(choose()).toMatchObject({ is: 'fetch', block: { startByte: 200_000 } });
+  });
+
   test('is not one that may have come, of which a thread has not told yet', () => {
     const queue = new BlockQueue({ startByte: 0, endByte: 1_000_000 });
-    const lanes = [idleLane(0), idleLane(1)];
-    const [owner = idleLane(0), other = idleLane(1)] = lanes;
-    nowMs = 0;
+    const [owner, { lane: other }] = [idleLane(0), idleLane(1)];
+    const lanes = [owner.lane, other];
     const block = queue.cut(1_000_000);
-    const route = Promise.resolve({ chain: ['d1'], promise: undefined });
-    owner.adopt({ connection: CONNECTION, route }, block, nowMs);
-    taker?.onMoved?.(0, 0, false);
-    nowMs = 150;
-    taker?.onMoved?.(900_000, 0, false);
+    owner.adopt(block, 0);
+    owner.taker?.onMoved?.(0, 0, false);
+    owner.nowMs = 150;
+    owner.taker?.onMoved?.(900_000, 0, false);
     queue.note(block, 900_000);
     const atWork = { lanes, isAloneForGood: false };
     // The other one would need 20 ms, and be worth it from 70 ms on.
-    nowMs = 225;
+    owner.nowMs = 225;
     expect(chooseBlock(other, atWork, queue, CONFIG)).toMatchObject({ is: 'wait' });
-    nowMs = 275;
+    owner.nowMs = 275;
     expect(chooseBlock(other, atWork, queue, CONFIG)).toMatchObject({ is: 'fetch', isLate: true });
   });
 });

@@ -66,8 +66,10 @@ export function chooseLateFirst(lane: Lane, lanes: readonly Lane[], { open }: Bl
   const owner = first && ownerOf(first, lanes);
   const fetch = first && owner?.fetchOf(first);
   if (!fetch || !owner || owner === lane || first.fetches > 1) return undefined;
-  const inMs = lane.inMs(first.endByte - first.nextByte);
-  return inMs !== undefined && owner.untilRemainsMs(fetch, lateFromMs(inMs)) === 0 ? first : undefined;
+  const inMs = lane.forecast.inMs(first.endByte - first.nextByte);
+  return inMs !== undefined && owner.forecast.untilRemainsMs(fetch, lateFromMs(inMs)) === 0
+    ? first
+    : undefined;
 }
 
 /** What a lane fetches next, or after what it fetches now: a late block is left to those that have nothing to do. */
@@ -91,11 +93,11 @@ export function chooseAhead(
   if (leftBytes >= unaskedBytes) return { is: 'wait', forMs: LOOK_AGAIN_MS, forBytes: never };
   const headLateInMs = untilUnusualMs(open[0], lanes);
   const reachBytes = queue.claimByte(leftBytes) + Math.min(sizeBytes, unaskedBytes - leftBytes) - headByte;
+  // Before anything is known of a lane no window follows from it.
+  const isKnown = lane.meter.bytesPerMs !== undefined;
+  const aheadBytes = isKnown ? windowBytes(inService, headLateInMs === 0, config) : config.bufferBytes;
   // Of one lane alone nothing comes before its turn, and its blocks may be larger than the window.
-  const missingBytes =
-    inService.length === 1
-      ? spanBytes - config.bufferBytes / 2
-      : reachBytes - windowBytes(inService, headLateInMs === 0, config);
+  const missingBytes = inService.length === 1 ? spanBytes - config.bufferBytes / 2 : reachBytes - aheadBytes;
   if (reachBytes > sizeBytes && missingBytes > 0)
     return { is: 'wait', forMs: headLateInMs || never, forBytes: Math.min(missingBytes, spanBytes) };
   return { is: 'fetch', block: queue.claim(leftBytes, sizeBytes), isLate: false };
@@ -106,24 +108,38 @@ export function chooseAhead(
  * them, so that blocks come about in the order of the file. The lane that would be through first leaves nothing.
  */
 function othersBytes(lane: Lane, sizeBytes: number, lanes: readonly Lane[], config: LanesConfig): number {
-  const inMs = lane.inMs(sizeBytes);
-  if (inMs === undefined) return 0;
+  const inMs = lane.forecast.inMs(sizeBytes);
+  if (inMs === undefined) return beginnersBytes(lane, lanes, config);
   let bytes = 0;
   for (const other of lanes) {
-    const blockMs = other.flowMs(other.sizeBytes);
+    const blockMs = other.forecast.flowMs(other.sizeBytes);
     if (other === lane || blockMs === undefined || !other.isAtWork) continue;
-    bytes += other.sizeBytes * Math.max(0, Math.ceil((inMs - other.freeInMs) / blockMs) - 1);
+    bytes += other.sizeBytes * Math.max(0, Math.ceil((inMs - other.forecast.freeInMs) / blockMs) - 1);
   }
   return bytes < config.leastBlockBytes ? 0 : bytes;
 }
 
+/**
+ * What those whose bytes come already bring beyond what they were asked for, before a lane that begins has brought its first block; no
+ * more than half of what may be held, for a promise says nothing of what is true.
+ */
+function beginnersBytes(lane: Lane, lanes: readonly Lane[], { bufferBytes }: LanesConfig): number {
+  let bytes = 0;
+  for (const other of lanes) {
+    const bytesPerMs = other.forecast.likelyBytesPerMs;
+    if (other === lane || bytesPerMs === undefined || !other.forecast.isFlowing) continue;
+    bytes += Math.max(0, bytesPerMs * lane.forecast.untilFirstMs - other.forecast.askedBytes);
+  }
+  return Math.floor(Math.min(bytes, bufferBytes / 2));
+}
+
 /** Until this idle lane would bring the rest of the block much sooner than the one that is fetching it; 0: it would. */
 function untilLateMs(lane: Lane, block: Block, lanes: readonly Lane[]): number {
-  const neededMs = lane.neededMs({ startByte: block.nextByte, endByte: block.endByte });
+  const neededMs = lane.forecast.neededMs({ startByte: block.nextByte, endByte: block.endByte });
   const owner = ownerOf(block, lanes);
   const fetch = owner?.fetchOf(block);
   if (neededMs === undefined || block.fetches > 1 || !owner || !fetch) return Number.POSITIVE_INFINITY;
-  return owner.untilRemainsMs(fetch, lateFromMs(neededMs));
+  return owner.forecast.untilRemainsMs(fetch, lateFromMs(neededMs));
 }
 
 /** What another lane brings in so much time is late when it remains longer than this. */

@@ -1,0 +1,42 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { VersionHead } from '../origin/representation.ts';
+
+/**
+ * How an answer stands to the version that a client names in its conditions, to which an origin may pay no heed. `other`: it
+ * wants none but its own. `whole-wanted`: the answer is a part of another one, where it wants the whole (`If-Range`).
+ */
+export type VersionVerdict = 'asked' | 'other' | 'whole-wanted';
+
+/** Holds an answer to the version that a client names. A part that names no version is left to the client, who knows the others. */
+export function judgeVersion(
+  asked: IncomingHttpHeaders,
+  { statusCode, headers }: VersionHead,
+): VersionVerdict {
+  if (statusCode !== 200 && statusCode !== 206) return 'asked';
+  const { 'if-match': ifMatch, 'if-unmodified-since': notSince, 'if-range': ifRange } = asked;
+  const isPart = statusCode === 206;
+  // Without a date, or with one that is none, nothing is later.
+  const isLater = Date.parse(headers['last-modified'] ?? '') > Date.parse(notSince ?? '');
+  // RFC 9110 section 13.2.2: the date counts where there is no tag.
+  const isOther = ifMatch === undefined ? isLater : !isListed(ifMatch, headers.etag, isPart);
+  if (isOther) return 'other';
+  return isPart && typeof ifRange === 'string' && isOtherPart(ifRange, headers) ? 'whole-wanted' : 'asked';
+}
+
+/** Tags are compared as if they were strong: browsers resume with weak ones, too. */
+function isListed(ifMatch: string, etag: string | undefined, isPart: boolean): boolean {
+  if (ifMatch.trim() === '*') return true;
+  if (etag === undefined) return isPart;
+  const listed: readonly string[] = ifMatch.match(/"[^"]*"/g) ?? [];
+  return listed.includes(asStrong(etag));
+}
+
+function isOtherPart(ifRange: string, headers: IncomingHttpHeaders): boolean {
+  const isTag = ifRange.includes('"');
+  const known = isTag ? headers.etag : headers['last-modified'];
+  return known !== undefined && asStrong(known) !== asStrong(ifRange);
+}
+
+function asStrong(tag: string): string {
+  return tag.trim().replace(/^W\//, '');
+}
