@@ -95,6 +95,39 @@ describe('masters that share facts', () => {
     });
   });
 
+  test('are told after a while of what has hardly changed, at once of what has, and never of much else than is known where it was learned', async () => {
+    const { clock, join } = meet();
+    const level = {
+      ...NOTE,
+      name: 'level',
+      schema: z.number(),
+      isNear: (value: number, told: number) => Math.abs(value - told) < 1,
+    } satisfies FactKind<number>;
+    const [one, two] = [join('one', 1, [level]), join('two', 1, [level])];
+    const known: [number, number | undefined][] = [];
+    for (const value of [5, 5.4, 5.9, 6.1, 6.5, 6.6]) {
+      one.facts.learn(level, 'a', value, clock.nowMs);
+      one.exchange.tell();
+      await new Promise((resolve) => setImmediate(resolve));
+      known.push([value, two.facts.store.newest(level, 'a')?.value]);
+      expect(one.facts.store.newest(level, 'a')).toMatchObject({ value, timeMs: clock.nowMs });
+      clock.nowMs += 2_000;
+    }
+    const told = (upTo: number) => known.slice(0, upTo).map(([, value]) => value);
+    expect(told(5)).toEqual([5, 5, 5, 6.1, 6.1]);
+    const late = join('late', 1, [level]);
+    await late.exchange.start();
+    // Whomever it has asked.
+    expect([6.1, 6.6]).toContain(late.facts.store.newest(level, 'a')?.value);
+    clock.nowMs += 24_000;
+    one.facts.learn(level, 'a', 6.7, clock.nowMs);
+    one.exchange.tell();
+    for (const { facts } of [two, late]) {
+      await expect.poll(() => facts.store.newest(level, 'a')?.value).toBe(6.7);
+    }
+    await late.exchange.close();
+  });
+
   test('join late and ask for everything, of whomever it is', async () => {
     const { join } = meet();
     const [one, two] = [join('one'), join('two')];
@@ -219,6 +252,64 @@ describe('masters that share facts', () => {
     await again.exchange.close();
   });
 
+  test('are heard again after a start with a clock that was set back and no file, and get back what they had told', async () => {
+    const { join } = meet();
+    const [one, two] = [join('one', 5_000), join('two')];
+    one.learn('a', 'by a clock that was ahead');
+    one.learn('b', 'told before');
+    one.exchange.tell();
+    await expect.poll(() => two.view().length).toBe(2);
+    await one.exchange.close();
+    const again = join('one', 2_000);
+    again.learn('a', 'by the right clock');
+    await again.exchange.start();
+    await expect
+      .poll(() => [again, two].map(({ view }) => view().join()))
+      .toEqual(
+        Array(2).fill('one a {"text":"by the right clock"} 1000000,one b {"text":"told before"} 1000000'),
+      );
+    again.learn('c', 'and on');
+    again.exchange.tell();
+    await expect.poll(() => two.facts.store.newest(NOTE, 'c')?.value.text).toBe('and on');
+    await again.exchange.close();
+  });
+
+  test('of one name outdo each other once a minute, not for ever', async () => {
+    const { clock, join } = meet();
+    const [one, two] = [join('one', 1), join('two')];
+    const claim = (epoch: number) =>
+      one.bus.arrive(
+        JSON.stringify({
+          type: 'learned',
+          source: 'two',
+          epoch: 1,
+          sentMs: clock.nowMs,
+          after: 0,
+          upTo: 0,
+          facts: [],
+          have: [
+            {
+              source: 'one',
+              epoch,
+              upTo: 1,
+            },
+          ],
+        }),
+        'two',
+      );
+    claim(10);
+    expect(one.facts.epoch).toBe(11);
+    clock.nowMs += 59_000;
+    claim(20);
+    expect(one.facts.epoch).toBe(11);
+    clock.nowMs += 1_000;
+    claim(Number.MAX_SAFE_INTEGER);
+    expect(one.facts.epoch).toBe(11);
+    claim(20);
+    expect(one.facts.epoch).toBe(21);
+    await two.exchange.close();
+  });
+
   test('learn nothing from what was held up on its way, and ask for it instead', async () => {
     const { clock, join } = meet();
     const [one, two] = [join('one'), join('two')];
@@ -324,6 +415,33 @@ describe('what is told is refused, and counted,', () => {
     two.bus.arrive(text, 'one');
     expect(two.refused).toEqual([[code, 'one', 1]]);
     expect(two.view()).toEqual([]);
+  });
+
+  test('that an earlier process of the same master has told, and that comes again', async () => {
+    const { join } = meet();
+    const two = join('two');
+    const one = join('one', 2);
+    one.learn('a', 'now');
+    await two.exchange.ask();
+    one.exchange.beat();
+    await Promise.resolve();
+    two.bus.arrive(told({ key: 'gone' }), 'one');
+    expect(two.refused).toEqual([['fact-stale', 'one', 1]]);
+    expect(two.view()).toEqual(one.view());
+  });
+
+  test('but not because a third one says that its master has long begun anew', async () => {
+    const { join } = meet();
+    const [one, liar, two] = [join('one'), join('liar'), join('two')];
+    one.bus.answer(() => []);
+    liar.bus.answer(() => [
+      JSON.stringify({ type: 'held', facts: [], have: [{ source: 'one', epoch: 2 ** 53 - 1, upTo: 7 }] }),
+    ]);
+    for (let times = 0; times < 20; times += 1) await two.exchange.ask();
+    one.learn('a', 'is heard');
+    one.exchange.tell();
+    await expect.poll(two.view).toEqual(one.view());
+    expect(two.refused).toEqual([]);
   });
 
   test('beyond what one source may have, by its own oldest', () => {

@@ -1,8 +1,9 @@
 import type { ErrorCode } from '@longhaul/shared';
+import { LruMap } from '@longhaul/shared/service';
 import { MOST_TEXT_CHARS, type StateBus } from '../bus/state-bus.ts';
 import { DelayWatch } from './delay-watch.ts';
 import { type Fact, isAfter } from './fact.ts';
-import { FactMarks } from './fact-marks.ts';
+import { FactMarks, MOST_SOURCES } from './fact-marks.ts';
 import {
   factText,
   type Mark,
@@ -22,6 +23,8 @@ const MOST_AT_ONCE = 1_000;
 const ASK_MS = 20_000;
 /** ... and so soon after something turned out to be missing, unless it has come meanwhile. */
 const ASK_SOON_MS = 300;
+/** Two masters of one name would outdo each other's epochs for ever, and tell everything again each time: so often at most. */
+const GO_ON_MS = 60_000;
 /** A master says so often what it holds, so that others see what they miss within a second, even the last before a silence. */
 const BEAT_MS = 500;
 
@@ -46,6 +49,8 @@ export class FactExchange {
   /** What others have said that they hold since somebody was last asked. */
   #held = new FactMarks();
   readonly #delays = new DelayWatch();
+  /** The epoch in which each other master was last heard itself. */
+  readonly #speaking = new LruMap<string, number>(MOST_SOURCES);
   /** Learned and not told yet, in the order of their sequences: of each thing the last. */
   readonly #untold = new Map<string, Fact>();
   #toldUpTo = 0;
@@ -56,6 +61,8 @@ export class FactExchange {
   #asked: Promise<boolean> | undefined;
   /** Whether this process has been told what earlier ones of this master had learned. */
   #isRemembered = false;
+  /** When an epoch of others' was last gone after, by the steady clock. */
+  #wentOnAtMs = Number.NEGATIVE_INFINITY;
   #isClosed = false;
 
   constructor(init: FactExchangeInit) {
@@ -132,17 +139,22 @@ export class FactExchange {
     const { source } = facts;
     const own = this.#isRemembered ? [this.#ownMark()] : [];
     const have = [...this.#marks.allBut(source), ...own];
+    let later = 0;
     const outcome = await bus.request(JSON.stringify({ type: 'ask', have }), (text, from) => {
       const part = readPart(text);
       if (!part) {
         this.#refuse('fact-malformed', from, 1);
         return;
       }
-      this.#takeAll(part.facts, from, () => true);
+      this.#takeAll(part.facts, from, (fact) => {
+        if (fact.source === source) later = Math.max(later, fact.epoch);
+        return true;
+      });
       if (!part.have) return;
       // The last part: everything before it has come.
       this.#marks.adopt(part.have.filter((mark) => mark.source !== source));
       this.#isRemembered = true;
+      this.#goOnAfter(Math.max(later, epochOf(source, part.have)));
       // Whoever holds more, and is there, says so again: what nobody holds any more is not asked for for ever.
       this.#held = new FactMarks();
     });
@@ -177,13 +189,31 @@ export class FactExchange {
     }
     const others = (told.have ?? []).filter((mark) => mark.source !== this.#init.facts.source);
     this.#held.adopt([told, ...others]);
-    if (this.#delays.isLate(`${source} ${epoch}`, sentMs, steadyMs())) {
+    this.#goOnAfter(epochOf(this.#init.facts.source, told.have ?? []));
+    // What an earlier process has said comes from the others, if they still hold it, with its age: what is told again may be of any age.
+    // Which one is earlier each master says for itself: nobody makes another one's words be those of a past process.
+    const isPast = epoch < (this.#speaking.get(source) ?? 0);
+    if (!isPast) this.#speaking.set(source, epoch);
+    if (this.#delays.isLate(`${source} ${epoch}`, sentMs, steadyMs()) || isPast) {
       this.#refuse('fact-stale', from, told.facts.length);
     } else {
       this.#takeAll(told.facts, from, (fact) => fact.source === from && fact.epoch === epoch);
       this.#marks.advance(told);
     }
     if (this.#marks.isBehind(this.#held)) this.#askIn(ASK_SOON_MS, () => this.#marks.isBehind(this.#held));
+  }
+
+  /** Others hold more by this master's name than it has said in its epoch: they would take nothing of what it says now. */
+  #goOnAfter(epoch: number): void {
+    const { facts, now, steadyMs } = this.#init;
+    if (epoch <= facts.epoch || steadyMs() - this.#wentOnAtMs < GO_ON_MS) return;
+    this.#untold.clear();
+    if (!facts.goOnAfter(epoch, now())) return;
+    this.#wentOnAtMs = steadyMs();
+    this.#toldUpTo = 0;
+    // What it had learned in that epoch it may take now.
+    this.#isRemembered = false;
+    this.#askIn(ASK_SOON_MS);
   }
 
   #takeAll(values: readonly unknown[], from: string, isTheirs: (fact: Fact) => boolean): void {
@@ -201,12 +231,13 @@ export class FactExchange {
     const read = readFact(told);
     const value = read && facts.store.check(read.kind, read.value);
     if (!read || !value?.ok) return 'fact-malformed';
-    const { ageMs, ...rest } = read;
-    const fact = { ...rest, timeMs: now() - ageMs, value: value.value };
+    const { kind, key, source, epoch, sequence } = read;
+    const fact = { kind, key, source, epoch, sequence, timeMs: now() - read.ageMs, value: value.value };
+    const isOfHere = source === facts.source;
     // What this process has learned itself nobody else knows better.
-    const isOurs = fact.source === facts.source && !isAfter(fact, facts.newest);
-    if (isOurs && fact.epoch === facts.epoch) return undefined;
-    if ((fact.source === facts.source && !isOurs) || !isTheirs(fact)) return 'fact-not-its-own';
+    const isOurs = isOfHere && !isAfter(fact, facts.newest);
+    if (isOurs && epoch === facts.epoch) return undefined;
+    if (!isTheirs(fact) || (isOfHere && !isOurs)) return 'fact-not-its-own';
     if (!this.#marks.admit(fact.source)) return 'fact-room-full';
     const taken = facts.store.take(fact, now());
     return taken.ok ? undefined : taken.error.code;
@@ -243,6 +274,11 @@ export class FactExchange {
   #refuse(code: ErrorCode, from: string, facts: number): void {
     this.#init.onRefused(code, from, facts);
   }
+}
+
+/** Up to which epoch of a source anything is held by whoever has these marks. */
+function epochOf(source: string, have: readonly Mark[]): number {
+  return have.find((mark) => mark.source === source)?.epoch ?? 0;
 }
 
 /** The facts that somebody with these marks does not hold. */

@@ -1,10 +1,8 @@
 import type { Facts } from './facts.ts';
 import type { FactsFile } from './facts-file.ts';
 
-/** How often it is looked whether facts have outlived themselves, and whether the clock was set. */
+/** How often it is looked whether facts have outlived themselves. */
 const LOOK_MS = 1_000;
-/** A clock that differs by more from the steady one was set: it is not only a slow one. */
-const SET_MS = 500;
 /** How often what is known is written to disk: a master that crashes has forgotten so much at most ... */
 const SAVE_MS = 30_000;
 /** ... or a hundred times as long as writing takes, so that it takes one percent of the time. */
@@ -20,18 +18,15 @@ interface FactKeeperInit {
   readonly steadyMs: () => number;
   /** Told when the file could not be written. */
   readonly onFailure: (failure: unknown) => void;
-  /** Told when the clock was set, by how much, and what was read from the file. */
-  readonly onClockSet: (byMs: number) => void;
+  /** Told what was read from the file. */
   readonly onRestored: (facts: number, refused: number) => void;
 }
 
-/** Keeps facts as old as they are, and only as long as they say something; and keeps them over restarts. */
+/** Keeps facts only as long as they say something, and keeps them over restarts. */
 export class FactKeeper {
   readonly #init: FactKeeperInit;
   #looking: NodeJS.Timeout | undefined;
   #saving: NodeJS.Timeout | undefined;
-  #nowMs = 0;
-  #steadyMs = 0;
   #isClosed = false;
 
   constructor(init: FactKeeperInit) {
@@ -40,9 +35,7 @@ export class FactKeeper {
 
   /** Restores what was kept, and looks after it until `close`. */
   start(): void {
-    const { facts, file, now, steadyMs, onRestored } = this.#init;
-    this.#nowMs = now();
-    this.#steadyMs = steadyMs();
+    const { facts, file, now, onRestored } = this.#init;
     this.#looking = setInterval(() => this.look(), LOOK_MS).unref();
     if (!file) return;
     const restored = file.restore(facts, now());
@@ -51,17 +44,9 @@ export class FactKeeper {
     void this.#saveOn();
   }
 
-  /** Looks whether the clock was set, and forgets what is too old. */
+  /** Forgets what is too old. */
   look(): void {
-    const { facts, now, steadyMs, onClockSet } = this.#init;
-    const byMs = now() - this.#nowMs - (steadyMs() - this.#steadyMs);
-    this.#nowMs = now();
-    this.#steadyMs = steadyMs();
-    if (Math.abs(byMs) > SET_MS) {
-      // What was learned is as old as before, whatever the clock says now.
-      facts.store.shift(byMs);
-      onClockSet(byMs);
-    }
+    const { facts, now } = this.#init;
     facts.store.sweep(now());
   }
 

@@ -1,7 +1,7 @@
 import type { Mark } from './fact-message.ts';
 
 /** Masters that tell facts: one for each site, and some that are gone. */
-const MOST_SOURCES = 512;
+export const MOST_SOURCES = 512;
 
 /** Of each other source up to where everything is held that it has told and that still counts. */
 export class FactMarks {

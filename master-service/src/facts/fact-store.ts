@@ -1,7 +1,7 @@
 import { ok, type Result, refuse } from '@longhaul/shared';
 import { FairRoom, OrderedMap } from '@longhaul/shared/service';
 import * as z from 'zod';
-import { type Fact, type FactKind, isAfter, newestOf } from './fact.ts';
+import { type Fact, type FactKind, isAfter, isYounger } from './fact.ts';
 
 /** Kinds that only newer masters know, at once: their facts are kept and passed on, and nobody here reads them. */
 const MOST_UNKNOWN_KINDS = 32;
@@ -45,17 +45,30 @@ export class FactStore {
     const before = facts?.get(fact.key);
     if (before && !isAfter(fact, before)) return ok(false);
     if (!before && !this.#makeRoom(table, fact.source)) return refuse('fact-room-full');
+    // Room may have been made by forgetting all that the source had.
     const held = table.bySource.get(fact.source) ?? new OrderedMap<string, Fact>();
-    table.bySource.set(fact.source, held);
+    if (held.size === 0) table.bySource.set(fact.source, held);
     // Behind all others: it was replaced last.
     held.setLast(fact.key, fact);
     for (const watcher of table.watchers) watcher(fact, before);
     return ok(true);
   }
 
+  /** Replaces what a source says of a thing by what it says under the same stamp. */
+  revise(fact: Fact): void {
+    const table = this.#tables.get(fact.kind);
+    const held = table?.bySource.get(fact.source);
+    const before = held?.get(fact.key);
+    if (!table || !held || !before) return;
+    held.setLast(fact.key, fact);
+    for (const watcher of table.watchers) watcher(fact, before);
+  }
+
   /** Whether a value fits its kind, as it is kept then; anything where only a newer master knows the kind. */
   check(kind: string, value: unknown): Result<unknown> {
-    const parsed = (this.#tables.get(kind)?.kind.schema ?? z.unknown()).safeParse(value);
+    const known = this.#tables.get(kind)?.kind;
+    if (known?.fits?.(value)) return ok(value);
+    const parsed = (known?.schema ?? z.unknown()).safeParse(value);
     return parsed.success ? ok(parsed.data) : refuse('fact-malformed');
   }
 
@@ -70,7 +83,12 @@ export class FactStore {
   }
 
   newest<Value>(kind: FactKind<Value>, key: string): Fact<Value> | undefined {
-    return newestOf(this.all(kind, key));
+    let newest: Fact | undefined;
+    for (const held of this.#table(kind).bySource.values()) {
+      const fact = held.get(key);
+      if (fact && (!newest || isYounger(fact, newest))) newest = fact;
+    }
+    return newest as Fact<Value> | undefined;
   }
 
   /** What one source says of a thing. */
@@ -105,10 +123,11 @@ export class FactStore {
     this.#table(kind).watchers.add(watcher as Watcher<unknown>);
   }
 
-  /** Forgets what all sources say of a thing. */
-  forget(kind: FactKind<unknown>, key: string): void {
+  /** Forgets what all sources say of a thing, or one of them. */
+  forget(kind: FactKind<unknown>, key: string, only?: string): void {
     const table = this.#table(kind);
-    for (const source of table.bySource.keys()) this.#forget(table, source, key);
+    const sources = only === undefined ? [...table.bySource.keys()] : [only];
+    for (const source of sources) this.#forget(table, source, key);
   }
 
   /** Moves the times of all facts: the clock that they are by was set. */

@@ -13,6 +13,8 @@ export interface Fact<Value = unknown> extends Stamp {
   /** When it was learned, by this master's clock: Unix milliseconds. */
   readonly timeMs: number;
   readonly value: Value;
+  /** What others were told under this stamp, and when, where the source has learned hardly anything else since. Nobody is told of this. */
+  readonly told?: { readonly value: Value; readonly timeMs: number };
 }
 
 /** Orders the facts of one source. */
@@ -28,6 +30,15 @@ export interface FactKind<Value> {
   readonly name: string;
   /** Loose: what a newer master says more is kept and passed on. */
   readonly schema: z.ZodType<Value>;
+  /** Whether a value surely has this form: a quick look, for kinds of which many thousands are told. Left out, or `false`, the schema says. */
+  readonly fits?: (value: unknown) => boolean;
+  /**
+   * Whether a value says hardly anything else than another one. Then others are told only after a while: of what is measured each second
+   * most is noise. Left out, every value is news.
+   */
+  isNear?(value: Value, told: Value): boolean;
+  /** The value as others are told it, and as it is held from then on: without what makes it long and says nothing. Left out, as it is. */
+  toTell?(value: Value): Value;
   /** How a key must look. */
   readonly keys: RegExp;
   /** Facts of one source where no other has any; all together have at most twice as many ... */

@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openStateFolder } from '@longhaul/shared/service';
@@ -76,12 +76,28 @@ test('damaged lines are left out and counted, and the others hold', async () => 
   expect(open().restore(new Facts({ kinds }), NOW)).toEqual({ facts: 2, refused: 2 });
 });
 
+test('a line of this master by a later process keeps it from learning nothing', async () => {
+  const later = new Facts({ kinds, source: 'one', epoch: 9 });
+  later.learn(NOTE, 'a', { text: 'damaged' }, NOW);
+  await open().save(later, NOW);
+  const again = new Facts({ kinds, source: 'one', epoch: 8 });
+  expect(open().restore(again, NOW)).toEqual({ facts: 0, refused: 1 });
+  again.learn(NOTE, 'a', { text: 'learned' }, NOW);
+  expect(again.store.newest(NOTE, 'a')?.value).toEqual({ text: 'learned' });
+});
+
 test.each([
-  ['empty', ''],
-  ['of another program', '<html></html>\n<body>'],
-  ['of a later version', '{"version":2,"epoch":1,"savedAtMs":0}\n{}'],
-])('a file that is %s says nothing', async (_, text) => {
+  ['empty', '', 0],
+  ['of another program', '<html></html>\n<body>', 2],
+  ['of a later version', '{"version":2,"epoch":1,"savedAtMs":0}\n{}', 2],
+  ['of the last process there can be', `{"version":1,"epoch":${Number.MAX_SAFE_INTEGER},"savedAtMs":0}`, 1],
+])('a file that is %s says nothing, and its lines are counted', async (_, text, refused) => {
   await writeFile(join(dir, 'facts.jsonl'), text);
   expect(open().epochAfter(NOW)).toBe(NOW);
-  expect(open().restore(new Facts({ kinds }), NOW)).toEqual({ facts: 0, refused: 0 });
+  expect(open().restore(new Facts({ kinds }), NOW)).toEqual({ facts: 0, refused });
+});
+
+test('a file that cannot be read is counted, too', async () => {
+  await mkdir(join(dir, 'facts.jsonl'));
+  expect(open().restore(new Facts({ kinds }), NOW)).toEqual({ facts: 0, refused: 1 });
 });

@@ -8,7 +8,14 @@ const FILE = 'facts.jsonl';
 /** Facts written between two looks at the event loop: about a millisecond. */
 const FACTS_AT_ONCE = 300;
 
-const headSchema = z.object({ version: z.literal(1), epoch: z.int().min(0), savedAtMs: z.number() });
+/** An epoch after this one is a mistake of the file: others would take nothing of what comes after it. */
+const LATEST_EPOCH = Number.MAX_SAFE_INTEGER / 2;
+
+const headSchema = z.object({
+  version: z.literal(1),
+  epoch: z.int().min(0).max(LATEST_EPOCH),
+  savedAtMs: z.number(),
+});
 type Head = z.output<typeof headSchema>;
 
 /** What came of reading the file: facts that are known again, and lines that said nothing of use. */
@@ -24,13 +31,17 @@ interface Restored {
 export class FactsFile {
   readonly #state: StateFolder;
   readonly #head: Head | undefined;
+  /** Without a head nobody knows how old they are. */
+  readonly #damaged: number;
   #lines: readonly string[];
 
   /** Reads the file, where there is one. */
   constructor(state: StateFolder) {
     this.#state = state;
-    const [head = '', ...lines] = readLines(state);
+    const read = readLines(state);
+    const [head = '', ...lines] = read;
     this.#head = readHead(head);
+    this.#damaged = this.#head ? 0 : read.length;
     this.#lines = this.#head ? lines : [];
   }
 
@@ -44,7 +55,7 @@ export class FactsFile {
     const passedMs = Math.max(0, nowMs - (this.#head?.savedAtMs ?? nowMs));
     let taken = 0;
     for (const line of this.#lines) if (restoreOne(facts, line, passedMs, nowMs)) taken += 1;
-    const refused = this.#lines.length - taken;
+    const refused = this.#lines.length - taken + this.#damaged;
     this.#lines = [];
     return { facts: taken, refused };
   }
@@ -68,8 +79,10 @@ function* partsOf(facts: Facts, nowMs: number): Generator<string> {
   yield [...lines, ''].join('\n');
 }
 
-function restoreOne({ store }: Facts, line: string, passedMs: number, nowMs: number): boolean {
+function restoreOne({ store, source, epoch }: Facts, line: string, passedMs: number, nowMs: number): boolean {
   const told = readFact(asJson(line));
+  // It would stay in the way of what this process learns.
+  if (told?.source === source && told.epoch > epoch) return false;
   const value = told && store.check(told.kind, told.value);
   if (!told || !value?.ok) return false;
   const { ageMs, ...fact } = told;
@@ -81,8 +94,8 @@ function readLines(state: StateFolder): string[] {
   try {
     return (state.read(FILE) ?? '').split('\n').filter((line) => line !== '');
   } catch (failure) {
-    // A file that cannot be read says nothing, and the next one takes its place.
-    if (failure instanceof LonghaulError) return [];
+    // A file that cannot be read is one that is damaged, and the next one takes its place.
+    if (failure instanceof LonghaulError) return [failure.message];
     throw failure;
   }
 }

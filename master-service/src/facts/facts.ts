@@ -1,6 +1,9 @@
 import type { Fact, FactKind, Stamp } from './fact.ts';
 import { FactStore } from './fact-store.ts';
 
+/** What has hardly changed is told again after this time: others know of a link's newest second, or of one that says the same and is so old at most. */
+const TELL_AGAIN_MS = 30_000;
+
 interface FactsInit {
   readonly kinds: readonly FactKind<unknown>[];
   /** The name of this master among the sources. */
@@ -15,21 +18,25 @@ interface FactsInit {
 export class Facts {
   readonly store: FactStore;
   readonly source: string;
-  readonly epoch: number;
   readonly startedAtMs: number;
+  #epoch: number;
   #sequence = 0;
   #onLearned: ((fact: Fact) => void) | undefined;
 
   constructor({ kinds, source = 'here', epoch = 1, startedAtMs = 0 }: FactsInit) {
     this.store = new FactStore(kinds);
     this.source = source;
-    this.epoch = epoch;
+    this.#epoch = epoch;
     this.startedAtMs = startedAtMs;
+  }
+
+  get epoch(): number {
+    return this.#epoch;
   }
 
   /** The stamp of what was learned last. */
   get newest(): Stamp {
-    return { epoch: this.epoch, sequence: this.#sequence };
+    return { epoch: this.#epoch, sequence: this.#sequence };
   }
 
   /** What only this master says of a thing. */
@@ -38,16 +45,46 @@ export class Facts {
   }
 
   /**
-   * Learns something: `value` is now all that this master says of it. Everybody who watches is told before this returns; `false`
-   * where there is no room for it. `timeMs` is when it was so, for what is not of this moment.
+   * Learns something: `value` is now all that this master says of it. Everybody who watches is told before this returns, other masters
+   * soon, or later where it is hardly news; `false` where there is no room for it. `timeMs` is when it was so, for what is not of this moment.
    */
   learn<Value>(kind: FactKind<Value>, key: string, value: Value, nowMs: number, timeMs = nowMs): boolean {
+    if (kind.isNear && this.#revise(kind, key, value, timeMs)) return true;
     this.#sequence += 1;
-    const { source, epoch } = this;
-    const fact = { kind: kind.name, key, source, epoch, sequence: this.#sequence, timeMs, value };
+    const told = kind.toTell?.(value) ?? value;
+    const fact = { kind: kind.name, key, source: this.source, ...this.newest, timeMs, value: told };
     const taken = this.store.take(fact, nowMs);
     if (taken.ok && taken.value) this.#onLearned?.(fact);
     return taken.ok;
+  }
+
+  /**
+   * Goes on in an epoch after this one, in which others hold facts by this master's name: the clock was ahead then, and its file was
+   * lost. What it says must come after them, so all that it has learned is learned again. `false` where no epoch comes after.
+   */
+  goOnAfter(epoch: number, nowMs: number): boolean {
+    if (epoch >= Number.MAX_SAFE_INTEGER) return false;
+    const learned = [...this.store.facts()].filter(({ source }) => source === this.source);
+    this.#epoch = epoch + 1;
+    this.#sequence = 0;
+    for (const { told: _, ...fact } of learned) {
+      this.#sequence += 1;
+      const again = { ...fact, ...this.newest };
+      const taken = this.store.take(again, nowMs);
+      if (taken.ok && taken.value) this.#onLearned?.(again);
+    }
+    return true;
+  }
+
+  /** Learns what is hardly news under the stamp of what others were told: to them it stays the same. */
+  #revise<Value>(kind: FactKind<Value>, key: string, value: Value, timeMs: number): boolean {
+    const before = this.own(kind, key);
+    if (before?.epoch !== this.#epoch) return false;
+    const { told = { value: before.value, timeMs: before.timeMs } } = before;
+    const isNews = Math.abs(timeMs - told.timeMs) >= TELL_AGAIN_MS || !kind.isNear?.(value, told.value);
+    if (isNews) return false;
+    this.store.revise({ ...before, value, timeMs, told });
+    return true;
   }
 
   /** Calls `tell` with everything that is learned from now on. */
