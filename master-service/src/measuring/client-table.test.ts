@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { ClientTable } from './client-table.ts';
 
@@ -17,6 +18,25 @@ test('a client network is known by what transfers to it showed, for each depot b
   expect(table.distribution('d2', PREFIX, NOW).rttMs).toMatchObject({ source: 'assumed', samples: 0 });
 });
 
+test('a depot that has not met a client network expects no less loss and no more rate than those that have', () => {
+  const table = new ClientTable();
+  const others = () => {
+    const { lossRate, goodputBps } = table.distribution('d9', PREFIX, NOW);
+    return { loss: lossRate.value, bps: goodputBps.value, source: goodputBps.source };
+  };
+  const before = others();
+  const slow = { ...seen, goodputBps: 5e6, sentBytes: 1e8, retransmittedBytes: 1e6 };
+  for (let report = 0; report < 5; report += 1) table.report('d1', slow, NOW);
+  expect(others().loss / before.loss).toBeGreaterThan(100);
+  expect(others().bps / before.bps).toBeLessThan(0.2);
+  expect(others().source).toBe('derived');
+  // The best of what others met is what the client's line allows.
+  for (let report = 0; report < 5; report += 1)
+    table.report('d2', { ...slow, goodputBps: 2e7, retransmittedBytes: 1e4 }, NOW);
+  expect(others().loss).toBeLessThan(1e-3);
+  expect(others().bps).toBeGreaterThan(1e7);
+});
+
 test('what is known of a client network grows old', () => {
   const table = new ClientTable();
   table.report('d1', seen, NOW);
@@ -26,10 +46,88 @@ test('what is known of a client network grows old', () => {
   expect(spreads).toEqual(spreads.toSorted((one, other) => one - other));
 });
 
-test('what clients of other networks showed tells what to expect of a new one', () => {
+test('what clients of other networks showed to depots tells what to expect of a new one', () => {
   const table = new ClientTable();
-  for (let index = 0; index < 50; index += 1) {
-    table.report('d1', { ...seen, prefix: `198.51.${index}.0/24`, goodputBps: 2e6 }, NOW);
+  // One depot alone decides nothing.
+  for (let index = 0; index < 200; index += 1) {
+    table.report(`d${index % 50}`, { ...seen, prefix: `198.51.${index}.0/24`, goodputBps: 2e6 }, NOW);
   }
   expect(table.distribution('d1', '203.0.113.0/24', NOW).goodputBps.value).toBeLessThan(3e6);
 });
+
+/** What one network, or one depot, may move. */
+const FIFTH = Math.log(1.2) + 1e-6;
+const anything = fc.record({
+  rttMs: fc.oneof(fc.constantFrom(0, 10, 30, 50, 100), fc.double({ min: 0, max: 60_000, noNaN: true })),
+  goodputBps: fc.double({ min: 1, max: 1e12, noNaN: true }),
+  sentBytes: fc.integer({ min: 0, max: 1e15 }),
+  retransmittedBytes: fc.integer({ min: 0, max: 1e15 }),
+});
+
+/** Some depots that have seen some networks of several parts of the internet. */
+function served(): ClientTable {
+  const table = new ClientTable();
+  for (const [depot, rttMs] of [
+    ['d1', 30],
+    ['d2', 50],
+    ['d3', 80],
+    ['d4', 120],
+  ] as const)
+    for (let network = 0; network < 12; network += 1)
+      table.report(depot, { ...seen, prefix: `192.${network % 3}.${network}.0/24`, rttMs }, NOW);
+  return table;
+}
+
+/** By how much at most what is expected of a network that nobody has spoken of differs, as a logarithm. */
+function mostMoved(having: ClientTable, without: ClientTable): number {
+  const moved = ['d1', 'd4', 'd5'].flatMap((depot) => {
+    const [one, other] = [having, without].map((table) => table.distribution(depot, '192.0.200.0/24', NOW));
+    return (['rttMs', 'goodputBps', 'lossRate'] as const).map((figure) =>
+      Math.abs(Math.log((one?.[figure].value ?? 0) / (other?.[figure].value ?? 0))),
+    );
+  });
+  return Math.max(...moved);
+}
+
+test('a depot that lies, of as many networks as it likes, moves what is expected of others by a fifth at most', () => {
+  fc.assert(
+    fc.property(fc.array(anything, { minLength: 1, maxLength: 200 }), (lies) => {
+      const [without, having] = [served(), served()];
+      for (const [number, lie] of lies.entries())
+        having.report('d9', { ...lie, prefix: `192.${number % 3}.${number}.0/24` }, NOW);
+      expect(mostMoved(having, without)).toBeLessThanOrEqual(FIFTH);
+    }),
+    { numRuns: 50 },
+  );
+});
+
+test('one client network that lies to every depot moves what is expected of its neighbours by a fifth at most', () => {
+  fc.assert(
+    fc.property(fc.array(anything, { minLength: 1, maxLength: 20 }), (lies) => {
+      const [without, having] = [served(), served()];
+      for (const lie of lies)
+        for (const depot of ['d1', 'd2', 'd3', 'd4'])
+          having.report(depot, { ...lie, prefix: '192.0.99.0/24' }, NOW);
+      expect(mostMoved(having, without)).toBeLessThanOrEqual(FIFTH);
+    }),
+    { numRuns: 50 },
+  );
+});
+
+test('nothing is left of what a depot has measured that is not believed any more', () => {
+  const table = new ClientTable();
+  for (const depot of ['d1', 'liar']) table.report(depot, seen, NOW);
+  table.forgetFrom('liar');
+  expect([...table.known(PREFIX).keys()]).toEqual(['d1']);
+});
+
+test('a depot that tells of ever more networks makes a master forget nothing that others told', () => {
+  const table = new ClientTable();
+  table.report('d1', seen, NOW);
+  for (let number = 0; number < 101_000; number += 1) {
+    const prefix = `${number >> 16}.${(number >> 8) & 255}.${number & 255}.0/24`;
+    table.report('liar', { prefix, rttMs: 1 }, NOW + number);
+  }
+  expect(table.known(PREFIX).has('d1')).toBe(true);
+  expect(table.size).toBeLessThanOrEqual(50_001);
+}, 30_000);

@@ -9,6 +9,7 @@ import {
 } from '../estimates/leg-figures.ts';
 import type { Fact, FactKind } from '../facts/fact.ts';
 import { Facts } from '../facts/facts.ts';
+import { firstOf, SpeakerRoom } from '../facts/speaker-room.ts';
 import { formatPrefix, readPrefix, truncate } from '../prefixes/address.ts';
 import { EndTable } from './end-table.ts';
 
@@ -40,6 +41,7 @@ export const CLIENT_FACTS = [CLIENT_MEASURED];
 export class ClientTable {
   readonly #facts: Facts;
   readonly #ends: EndTable<LegFigures>;
+  readonly #room: SpeakerRoom;
 
   constructor(facts = new Facts({ kinds: CLIENT_FACTS })) {
     this.#facts = facts;
@@ -48,8 +50,10 @@ export class ClientTable {
       kind: CLIENT_MEASURED,
       assumedBps: ASSUMED_BPS,
       assumedRtt: ASSUMED_RTT,
+      isSender: true,
       neighbourhood: neighbourhoodOf,
     });
+    this.#room = new SpeakerRoom({ facts, kind: CLIENT_MEASURED, speakerOf: firstOf });
   }
 
   get size(): number {
@@ -61,7 +65,13 @@ export class ClientTable {
     const key = `${depot} ${report.prefix}`;
     const known = this.#facts.own(CLIENT_MEASURED, key);
     const passedMs = known ? Math.max(0, nowMs - known.timeMs) : 0;
+    this.#room.makeRoomFor(key);
     this.#facts.learn(CLIENT_MEASURED, key, withReport(known?.value, report, passedMs, END_LIVES), nowMs);
+  }
+
+  /** Forgets what a depot has measured: it is not believed any more. */
+  forgetFrom(depot: string): void {
+    this.#ends.forgetFrom(depot);
   }
 
   /** What depots have measured of a client network, by depot. */

@@ -3,6 +3,7 @@ import { estimateOf, type Prior } from '../estimates/figure.ts';
 import { type ClassMember, LearnedPriors } from '../estimates/learned-priors.ts';
 import { END_LIVES, type LegDistribution, type LegFigures } from '../estimates/leg-figures.ts';
 import { type LossEvidence, lossEstimate } from '../estimates/loss-evidence.ts';
+import { Voices } from '../estimates/voices.ts';
 import type { Fact, FactKind } from '../facts/fact.ts';
 import type { Facts } from '../facts/facts.ts';
 
@@ -13,6 +14,15 @@ const UNKNOWN_LOSS = { value: 5e-6, spread: 2.8 } as const;
 /** What was sent weighs as much as what is assumed when it is so many bytes, or so many of it got lost: some twenty segments. */
 const TELLING = { sentBytes: 8_000_000, lostBytes: 30_000 } as const;
 
+/** What of a leg is not measured. */
+interface Unmeasured {
+  readonly depot: string;
+  readonly end: string;
+  readonly nowMs: number;
+  readonly isRated: boolean;
+  readonly isLossKnown: boolean;
+}
+
 interface EndTableInit<Value extends LegFigures> {
   readonly facts: Facts;
   /** Its keys are `<depot> <end>`. */
@@ -20,6 +30,8 @@ interface EndTableInit<Value extends LegFigures> {
   /** What counts of an end's rate and round trip where nothing is known. */
   readonly assumedBps: number;
   readonly assumedRtt: Prior;
+  /** Depots send on these legs: their rates hardly depend on how far the end is. */
+  readonly isSender: boolean;
   /** A larger network around an end, where one is known: its ends are neighbours. */
   readonly neighbourhood: (end: string, value: Value) => string | undefined;
 }
@@ -33,8 +45,8 @@ export class EndTable<Value extends LegFigures> {
   readonly #priors: LearnedPriors;
   /** By end and depot. */
   readonly #measured = new Map<string, Map<string, Fact<Value>>>();
-  /** Sums of the logarithms of round trips, by neighbourhood and depot. */
-  readonly #neighbours = new Map<string, Map<string, { ends: number; logs: number }>>();
+  /** The logarithms of round trips, by neighbourhood and depot. */
+  readonly #neighbours = new Map<string, Map<string, Voices>>();
 
   constructor(init: EndTableInit<Value>) {
     this.#init = init;
@@ -52,6 +64,13 @@ export class EndTable<Value extends LegFigures> {
     return this.#measured.get(end) ?? NOTHING;
   }
 
+  /** Forgets what a depot has measured: it is not believed any more. */
+  forgetFrom(depot: string): void {
+    const { facts, kind } = this.#init;
+    const ends = [...this.#measured].flatMap(([end, byDepot]) => (byDepot.has(depot) ? [end] : []));
+    for (const end of ends) facts.store.forget(kind, `${depot} ${end}`);
+  }
+
   /** The depots that have measured something in a neighbourhood. */
   near(neighbourhood: string): Iterable<string> {
     return this.#neighbours.get(neighbourhood)?.keys() ?? [];
@@ -60,23 +79,78 @@ export class EndTable<Value extends LegFigures> {
   /** What is known of the leg between a depot and an end; `neighbourhood` where the end itself does not tell it. */
   distribution(depot: string, end: string, nowMs: number, neighbourhood?: string): LegDistribution {
     const fact = this.#measured.get(end)?.get(depot);
-    const passedMs = fact ? Math.max(0, nowMs - fact.timeMs) : 0;
-    const { rtt, goodput, loss } = fact?.value ?? {};
-    const rttMs = estimateOf(rtt, passedMs, this.#rttPrior(depot, neighbourhood), END_LIVES.rttMs);
-    const goodputPrior = this.#priors.goodput(rttMs.value);
-    const evident = lossEstimate(loss, passedMs, this.#priors.loss(rttMs.value), END_LIVES.lossMs);
-    return {
+    const rttMs = this.#rtt(depot, fact, nowMs, neighbourhood);
+    const own = {
       rttMs,
-      goodputBps: estimateOf(goodput, passedMs, goodputPrior, END_LIVES.goodputMs),
-      lossRate: between(UNKNOWN_LOSS, evident, tellingShare(loss, passedMs)),
+      goodputBps: this.#goodput(fact, rttMs.value, nowMs),
+      lossRate: this.#loss(fact, rttMs.value, nowMs),
+    };
+    const [isRated, isLossKnown] = [fact?.value.goodput !== undefined, fact?.value.loss !== undefined];
+    return isRated && isLossKnown ? own : this.#asOthersMet(own, { depot, end, nowMs, isRated, isLossKnown });
+  }
+
+  #rtt(
+    depot: string,
+    fact: Fact<Value> | undefined,
+    nowMs: number,
+    neighbourhood: string | undefined,
+  ): Estimate {
+    const prior = this.#rttPrior(depot, neighbourhood);
+    return estimateOf(fact?.value.rtt, passedSince(fact, nowMs), prior, END_LIVES.rttMs);
+  }
+
+  #goodput(fact: Fact<Value> | undefined, rttMs: number, nowMs: number): Estimate {
+    const prior = this.#priors.goodput(rttMs);
+    return estimateOf(fact?.value.goodput, passedSince(fact, nowMs), prior, END_LIVES.goodputMs);
+  }
+
+  #loss(fact: Fact<Value> | undefined, rttMs: number, nowMs: number): Estimate {
+    const [loss, passedMs] = [fact?.value.loss, passedSince(fact, nowMs)];
+    const evident = lossEstimate(loss, passedMs, this.#priors.loss(rttMs), END_LIVES.lossMs);
+    return between(UNKNOWN_LOSS, evident, tellingShare(loss, passedMs));
+  }
+
+  /**
+   * A leg of which a figure is not measured, where other depots have measured that of theirs to the same end: all of them share its line. It loses no less than the one
+   * of theirs that loses least, and where depots send carries no more than the one that carries most. Else what nobody knows would always look better than what is known.
+   */
+  #asOthersMet(
+    own: LegDistribution,
+    { depot, end, nowMs, isRated, isLossKnown }: Unmeasured,
+  ): LegDistribution {
+    let [least, most]: (Estimate | undefined)[] = [];
+    for (const [by, other] of this.known(end)) {
+      if (by === depot) continue;
+      const rttMs = other.value.rtt.value;
+      if (!isLossKnown && other.value.loss) {
+        const lossRate = this.#loss(other, rttMs, nowMs);
+        if (lossRate.value < (least?.value ?? Number.POSITIVE_INFINITY)) least = lossRate;
+      }
+      if (this.#init.isSender && !isRated && other.value.goodput) {
+        const goodputBps = this.#goodput(other, rttMs, nowMs);
+        if (goodputBps.source === 'measured' && goodputBps.value > (most?.value ?? 0)) most = goodputBps;
+      }
+    }
+    const isLossier = least !== undefined && least.value > own.lossRate.value;
+    const isSlower = most !== undefined && most.value < own.goodputBps.value;
+    return {
+      rttMs: own.rttMs,
+      lossRate:
+        isLossier && least ? { ...own.lossRate, value: least.value, spread: least.spread } : own.lossRate,
+      goodputBps:
+        isSlower && most
+          ? { ...own.goodputBps, value: most.value, spread: most.spread, source: 'derived' }
+          : own.goodputBps,
     };
   }
 
   #rttPrior(depot: string, neighbourhood: string | undefined): Prior {
     const near = neighbourhood === undefined ? undefined : this.#neighbours.get(neighbourhood)?.get(depot);
-    if (!near) return this.#init.assumedRtt;
+    // The middle one: an end that makes itself far is one of many, and none can make itself near.
+    const usual = near?.median;
+    if (usual === undefined) return this.#init.assumedRtt;
     const { within } = this.#init.assumedRtt;
-    return { value: Math.exp(near.logs / near.ends), between: BETWEEN_NEIGHBOURS, within, source: 'derived' };
+    return { value: Math.exp(usual), between: BETWEEN_NEIGHBOURS, within, source: 'derived' };
   }
 
   /** Takes over what the newest source says of a leg. */
@@ -87,6 +161,7 @@ export class EndTable<Value extends LegFigures> {
     const ofEnd = this.#measured.get(end);
     const before = ofEnd?.get(depot);
     const now = this.#init.facts.store.newest(this.#init.kind, key);
+    this.#priors.replace(depot, before && memberOf(before.value), now && memberOf(now.value));
     if (before) this.#count(depot, end, before, -1);
     if (now) {
       if (ofEnd) ofEnd.set(depot, now);
@@ -99,14 +174,12 @@ export class EndTable<Value extends LegFigures> {
   }
 
   #count(depot: string, end: string, { value }: Fact<Value>, times: 1 | -1): void {
-    this.#priors.count(memberOf(value), times);
     const wider = this.#init.neighbourhood(end, value);
     if (wider === undefined) return;
-    const byDepot = this.#neighbours.get(wider) ?? new Map<string, { ends: number; logs: number }>();
-    const sums = byDepot.get(depot) ?? { ends: 0, logs: 0 };
-    sums.ends += times;
-    sums.logs += times * Math.log(value.rtt.value);
-    if (sums.ends > 0) byDepot.set(depot, sums);
+    const byDepot = this.#neighbours.get(wider) ?? new Map<string, Voices>();
+    const ends = byDepot.get(depot) ?? new Voices();
+    ends.count(Math.log(value.rtt.value), times);
+    if (ends.total > 0) byDepot.set(depot, ends);
     else byDepot.delete(depot);
     if (byDepot.size > 0) this.#neighbours.set(wider, byDepot);
     else this.#neighbours.delete(wider);
@@ -114,6 +187,10 @@ export class EndTable<Value extends LegFigures> {
 }
 
 const NOTHING: ReadonlyMap<string, never> = new Map<string, never>();
+
+function passedSince(fact: Fact<LegFigures> | undefined, nowMs: number): number {
+  return fact ? Math.max(0, nowMs - fact.timeMs) : 0;
+}
 
 /** How much of what is known of losses is evidence. */
 function tellingShare(loss: LossEvidence | undefined, passedMs: number): number {

@@ -59,3 +59,40 @@ test('what an origin takes is what most depots say: one alone does not outvote o
   expect(table.manners(HOST)).toEqual({ takesRanges: true, takesAhead: true });
   expect(table.known(HOST).size).toBe(0);
 });
+
+test('where an origin is reached is what most depots say, and each believes itself', () => {
+  const table = new OriginTable();
+  const near = '203.0.113.0/24';
+  const far = '198.51.100.0/24';
+  const neighbours = (depot: string) => {
+    for (let host = 0; host < 9; host += 1) {
+      table.report(depot, { ...seen, host: `near${host}.example`, prefix: near, rttMs: 20 }, NOW);
+      table.report(depot, { ...seen, host: `far${host}.example`, prefix: far, rttMs: 300 }, NOW);
+    }
+  };
+  for (const depot of ['d1', 'd2', 'd3', 'd4']) neighbours(depot);
+  table.report('liar', { ...seen, prefix: far }, NOW);
+  table.report('d1', { ...seen, prefix: near }, NOW);
+  expect(table.prefixOf(HOST)).toBeUndefined();
+  table.report('d2', { ...seen, prefix: near }, NOW);
+  expect(table.prefixOf(HOST)).toBe(near);
+  expect(table.distribution('d3', HOST, NOW).rttMs.value).toBeLessThan(30);
+  const days = 6 * 24 * HOUR_MS;
+  expect(table.distribution('d1', HOST, NOW + days).rttMs.value).toBeLessThan(35);
+});
+
+test('what a depot says of an origin that is not believed is not heard', () => {
+  const table = new OriginTable();
+  table.report('liar', { host: HOST, takesRanges: false }, NOW);
+  table.report('liar', { ...seen, receivedBytes: 4e8, lostBytes: 4e5, goodputBps: 90e6 }, NOW);
+  expect(table.manners(HOST)).toEqual({ takesRanges: false, sender: 'bbr' });
+  expect(table.manners(HOST, (depot) => depot !== 'liar')).toEqual({});
+});
+
+test('nothing is left of what a depot has told that is not believed any more', () => {
+  const table = new OriginTable();
+  for (const depot of ['d1', 'liar']) table.report(depot, { ...seen, takesRanges: depot === 'd1' }, NOW);
+  table.forgetFrom('liar');
+  expect([...table.known(HOST).keys()]).toEqual(['d1']);
+  expect(table.manners(HOST).takesRanges).toBe(true);
+});

@@ -12,6 +12,7 @@ import { END_LIVES, type LegDistribution, legFiguresSchema, withReport } from '.
 import { lossRateOf } from '../estimates/loss-evidence.ts';
 import type { Fact, FactKind } from '../facts/fact.ts';
 import { Facts } from '../facts/facts.ts';
+import { firstOf, SpeakerRoom } from '../facts/speaker-room.ts';
 import { EndTable } from './end-table.ts';
 
 /** Ways from a depot to an origin that are remembered, about 600 bytes each. */
@@ -79,6 +80,7 @@ interface OriginManners {
 export class OriginTable {
   readonly #facts: Facts;
   readonly #ends: EndTable<OriginFigures>;
+  readonly #room: { readonly measured: SpeakerRoom; readonly takes: SpeakerRoom };
   readonly #takes = new Map<
     string,
     Map<string, { ranges?: boolean | undefined; ahead?: boolean | undefined }>
@@ -91,8 +93,13 @@ export class OriginTable {
       kind: ORIGIN_MEASURED,
       assumedBps: ASSUMED_BPS,
       assumedRtt: ASSUMED_RTT,
+      isSender: false,
       neighbourhood: (_host, value) => value.prefix,
     });
+    this.#room = {
+      measured: new SpeakerRoom({ facts, kind: ORIGIN_MEASURED, speakerOf: firstOf }),
+      takes: new SpeakerRoom({ facts, kind: ORIGIN_TAKES, speakerOf: firstOf }),
+    };
     facts.store.watch(ORIGIN_TAKES, (now, before) => this.#refreshTakes((now ?? before)?.key));
   }
 
@@ -107,6 +114,7 @@ export class OriginTable {
       const known = this.#facts.own(ORIGIN_MEASURED, key);
       const passedMs = known ? Math.max(0, nowMs - known.timeMs) : 0;
       const value = figuresWith(known?.value, { ...report, rttMs: report.rttMs }, passedMs);
+      this.#room.measured.makeRoomFor(key);
       this.#facts.learn(ORIGIN_MEASURED, key, value, nowMs);
     }
     const { takesRanges: ranges, takesAhead: ahead } = report;
@@ -116,7 +124,15 @@ export class OriginTable {
       ...(ranges === undefined ? {} : { ranges }),
       ...(ahead === undefined ? {} : { ahead }),
     };
+    this.#room.takes.makeRoomFor(key);
     this.#facts.learn(ORIGIN_TAKES, key, takes, nowMs);
+  }
+
+  /** Forgets what a depot has told: it is not believed any more. */
+  forgetFrom(depot: string): void {
+    this.#ends.forgetFrom(depot);
+    const hosts = [...this.#takes].flatMap(([host, byDepot]) => (byDepot.has(depot) ? [host] : []));
+    for (const host of hosts) this.#facts.store.forget(ORIGIN_TAKES, `${depot} ${host}`);
   }
 
   /** What depots have measured of an origin, by depot. */
@@ -132,22 +148,29 @@ export class OriginTable {
 
   /** What is known of the leg on which an origin sends to `depot`. */
   distribution(depot: string, host: string, nowMs: number): LegDistribution {
-    return this.#ends.distribution(depot, host, nowMs, this.prefixOf(host));
+    const own = this.known(host).get(depot)?.value.prefix;
+    return this.#ends.distribution(depot, host, nowMs, own ?? this.prefixOf(host));
   }
 
-  /** The network that depots reached an origin in, or its address names; they may differ, where it has several addresses. */
+  /** The network that most depots say that they reached an origin in, or that its address names; they may differ, where it has several addresses. */
   prefixOf(host: string): string | undefined {
     if (isAddressLiteral(host)) return clientPrefix(host);
-    for (const { value } of this.known(host).values()) if (value.prefix !== undefined) return value.prefix;
-    return undefined;
+    const votes = new Map<string, number>();
+    for (const { value } of this.known(host).values())
+      if (value.prefix !== undefined) votes.set(value.prefix, 1 + (votes.get(value.prefix) ?? 0));
+    const [first, second] = [...votes].toSorted(([, one], [, other]) => other - one);
+    return first && first[1] > (second?.[1] ?? 0) ? first[0] : undefined;
   }
 
-  /** What most depots that have seen it say of an origin: one alone does not outvote others. */
-  manners(host: string): OriginManners {
-    const taken = [...(this.#takes.get(host)?.values() ?? [])];
+  /** What most depots that have seen it, and are believed, say of an origin: one alone does not outvote others. */
+  manners(host: string, isBelieved: (depot: string) => boolean = () => true): OriginManners {
+    const told = <Value>(all: ReadonlyMap<string, Value> | undefined) =>
+      [...(all ?? [])].flatMap(([depot, value]) => (isBelieved(depot) ? [value] : []));
+    const taken = told(this.#takes.get(host));
+    const known = told(this.known(host));
     const takesRanges = majority(taken.map(({ ranges }) => ranges));
     const takesAhead = majority(taken.map(({ ahead }) => ahead));
-    const isBbr = majority([...this.known(host).values()].map(({ value }) => sendsAboveLoss(value)));
+    const isBbr = majority(known.map(({ value }) => sendsAboveLoss(value)));
     return {
       ...(takesRanges === undefined ? {} : { takesRanges }),
       ...(takesAhead === undefined ? {} : { takesAhead }),

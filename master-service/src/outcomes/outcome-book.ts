@@ -10,7 +10,9 @@ import * as z from 'zod';
 import type { EmitEvent } from '../events.ts';
 import type { FactKind } from '../facts/fact.ts';
 import { Facts } from '../facts/facts.ts';
-import { directSeconds, predictedSeconds, unseenSeconds } from '../planning/route-basis.ts';
+import { SpeakerRoom } from '../facts/speaker-room.ts';
+import { directSeconds, modelSeconds, predictedSeconds, unseenSeconds } from '../planning/route-basis.ts';
+import type { Calibrations } from './calibrations.ts';
 import { DisputeBook } from './dispute-book.ts';
 import { outcomeLegs } from './job-legs-told.ts';
 import type { PlannedJob, RecentJobs } from './recent-jobs.ts';
@@ -41,6 +43,8 @@ interface OutcomeBookInit {
   readonly emit: EmitEvent;
   /** Told of a depot whose neighbours have got less than it says, and when they agree again. */
   readonly onTrust?: (depot: string, isTrusted: boolean) => void;
+  /** Told how long downloads took beside what the model says. */
+  readonly calibrations?: Pick<Calibrations, 'note'>;
   /** Called when a download has come whole, with the depots of its plan that it came over. */
   readonly onWorked?: (job: PlannedJob, depots: readonly string[], nowMs: number) => void;
 }
@@ -56,10 +60,16 @@ export class OutcomeBook {
   /** What clients say that they got: one word for each job, kept as long as that. */
   readonly #clients = new WeakMap<PlannedJob, ClientMeasure>();
   readonly #disputes: DisputeBook;
+  readonly #room: SpeakerRoom;
 
   constructor(init: OutcomeBookInit) {
     this.#init = init;
     this.#facts = init.facts ?? new Facts({ kinds: JOB_FACTS });
+    this.#room = new SpeakerRoom({
+      facts: this.#facts,
+      kind: JOB_REPORTED,
+      speakerOf: (key) => key.slice(key.indexOf(' ') + 1),
+    });
     this.#disputes = new DisputeBook({
       reportOf: (jobId, depot) => this.#facts.store.newest(JOB_REPORTED, `${jobId} ${depot}`)?.value,
       ...(init.onTrust ? { onChange: init.onTrust } : {}),
@@ -77,6 +87,7 @@ export class OutcomeBook {
     for (const report of reports) {
       const key = `${report.jobId} ${depot}`;
       const known = this.#facts.own(JOB_REPORTED, key)?.value;
+      this.#room.makeRoomFor(key);
       this.#facts.learn(JOB_REPORTED, key, known ? joinJobReports(known, report) : report, nowMs);
     }
   }
@@ -130,12 +141,17 @@ export class OutcomeBook {
   }
 
   #compare(job: PlannedJob, depot: string, download: JobDownload, nowMs: number): void {
-    const { emit, onWorked } = this.#init;
+    const { emit, onWorked, calibrations } = this.#init;
     if (this.#compared.has(job) || !isEntry(job, depot)) return;
     this.#compared.add(job);
     const { predictedSeconds: predicted, directSeconds: direct } = secondsOf(job, download);
     const unseen = unseenSeconds(job.basis);
     const planned = depotsOf(job);
+    if (predicted !== undefined && this.isTrusted(depot, nowMs)) {
+      const { basis, lanes, network, host } = job;
+      const byModel = modelSeconds(basis, lanes, download.bodyBytes);
+      calibrations?.note({ network, host }, (download.seconds + unseen) / byModel, nowMs);
+    }
     if (download.outcome === 'complete')
       onWorked?.(
         job,

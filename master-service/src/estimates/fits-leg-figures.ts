@@ -1,0 +1,34 @@
+/** Whether a value has the form of `legFiguresSchema`: a quick look, where masters tell each other of many thousands of links. */
+export function fitsLegFigures(value: unknown): boolean {
+  if (!isObject(value)) return false;
+  const { rtt, goodput, loss } = value;
+  return (
+    isFigure(rtt) &&
+    (goodput === undefined || isFigure(goodput)) &&
+    (loss === undefined || isLossEvidence(loss))
+  );
+}
+
+function isFigure(value: unknown): boolean {
+  return (
+    isObject(value) &&
+    isAmount(value.value) &&
+    value.value > 0 &&
+    isAmount(value.scatter) &&
+    isAmount(value.weight) &&
+    value.weight > 0 &&
+    isAmount(value.ageMs)
+  );
+}
+
+function isLossEvidence(value: unknown): boolean {
+  return isObject(value) && isAmount(value.sentBytes) && isAmount(value.lostBytes) && isAmount(value.ageMs);
+}
+
+function isAmount(value: unknown): value is number {
+  return typeof value === 'number' && value >= 0 && value < Number.POSITIVE_INFINITY;
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
