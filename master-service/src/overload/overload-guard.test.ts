@@ -4,11 +4,15 @@ import { startMaster } from '../testing/start-master.ts';
 import { registerDepots } from '../testing/test-depot.ts';
 import { OverloadGuard } from './overload-guard.ts';
 
-/** A loop whose turns end when the test says so. */
+/** A loop whose turns end when the test says so, and which rests as long as it says. */
 function loop() {
-  const clock = { ms: 0 };
+  const clock = { ms: 0, idleMs: 0 };
   let ends: (() => void)[] = [];
-  const guard = new OverloadGuard({ steadyMs: () => clock.ms, afterTurn: (then) => ends.push(then) });
+  const guard = new OverloadGuard({
+    steadyMs: () => clock.ms,
+    idleMs: () => clock.idleMs,
+    afterTurn: (then) => ends.push(then),
+  });
   return {
     /** How many of so many plans are taken that cost a millisecond each. */
     plan: (times: number, address = '192.0.2.1') => {
@@ -23,9 +27,11 @@ function loop() {
     pass: (ms: number) => {
       clock.ms += ms;
     },
-    endTurn: () => {
+    endTurn: (restsMs = 0) => {
       for (const end of ends) end();
       ends = [];
+      clock.ms += restsMs;
+      clock.idleMs += restsMs;
     },
   };
 }
@@ -33,8 +39,9 @@ function loop() {
 test('a turn plans for a tenth of a second at most, and the next one again', () => {
   const { plan, endTurn } = loop();
   for (let turn = 0; turn < 3; turn += 1) {
-    expect(plan(30, '192.0.2.1') + plan(30, '198.51.100.1') + plan(100, '203.0.113.1')).toBe(100);
-    endTurn();
+    const plans = Array.from({ length: 150 }, (_, network) => plan(1, `10.${turn}.${network}.1`));
+    expect(plans.filter((taken) => taken === 1)).toHaveLength(100);
+    endTurn(20);
   }
 });
 
@@ -51,6 +58,46 @@ test('what holds the loop up otherwise leads nobody past', () => {
     plan(10);
     pass(1_000);
     expect(plan(20)).toBe(20);
+    endTurn();
+  }
+});
+
+test('where many wait in every turn so much is planned that the loop rests, and all again when few ask', () => {
+  const { plan, endTurn } = loop();
+  let [asked, taken, restedMs] = [0, 0, 0];
+  // A millisecond for each plan: of the sixty that are asked for in thirty milliseconds half can be made.
+  for (let turn = 0; turn < 1_000; turn += 1) {
+    const madeMs = plan(60);
+    const restsMs = Math.max(0, 30 - madeMs);
+    endTurn(restsMs);
+    if (turn < 100) continue;
+    [asked, taken, restedMs] = [asked + 60, taken + madeMs, restedMs + restsMs];
+  }
+  expect(taken / asked).toBeGreaterThan(0.3);
+  expect(taken / asked).toBeLessThan(0.5);
+  expect(restedMs / (restedMs + taken)).toBeGreaterThan(0.03);
+  endTurn(1_000);
+  plan(1);
+  expect(plan(30)).toBe(30);
+});
+
+test('who asks for little is planned for while the loop never rests, and everybody now and then', () => {
+  const { plan, endTurn } = loop();
+  let [few, many] = [0, 0];
+  for (let turn = 0; turn < 1_000; turn += 1) {
+    many += plan(60, '192.0.2.1');
+    few += plan(1, '198.51.100.1');
+    endTurn(turn < 500 ? 2 : 0);
+    if (turn === 499) expect(few).toBeGreaterThan(490);
+  }
+  expect(many).toBeGreaterThan(500);
+  expect(many).toBeLessThan(30_000);
+});
+
+test('a loop that few ask is planned with however busy it is', () => {
+  const { plan, endTurn } = loop();
+  for (let turn = 0; turn < 1_000; turn += 1) {
+    expect(plan(10)).toBe(10);
     endTurn();
   }
 });
@@ -133,6 +180,10 @@ test('a master with more to plan than it can leads clients to the origin, lets n
     sockets.map((_, index) => target(index, 'elsewhere.example')),
   );
   expect(new Set(refused)).toEqual(new Set(['403 ']));
-  const [first = ''] = await askAll(sockets.slice(0, 1), [target(1_000)]);
-  expect(first).toMatch(/^307 http:\/\/127\.0\.0\.1:\d+\//);
+  let more = 1_000;
+  const askOnce = async () => {
+    more += 1;
+    return (await askAll(sockets.slice(0, 1), [target(more)]))[0];
+  };
+  await expect.poll(askOnce).toMatch(/^307 http:\/\/127\.0\.0\.1:\d+\//);
 });
