@@ -62,13 +62,17 @@ interface PredictionInit {
   readonly sizeBytes: number;
   readonly setUp: SetUp;
   readonly lanes?: number;
+  /** How many times as long downloads of the pair of ends take as the model says. */
+  readonly calibration?: number | undefined;
 }
 
 /** What is predicted for a chain (or for `direct`, the chain of length 0), leg by leg, and how it is known. */
-export function predict({ chain, legs, knowledge, sizeBytes, setUp, lanes = 1 }: PredictionInit): Prediction {
+export function predict(init: PredictionInit): Prediction {
+  const { chain, legs, knowledge, sizeBytes, setUp, lanes = 1, calibration = 1 } = init;
   const goodputs = legs.map((leg, index) => legGoodput(leg, index === 0 ? 1 : lanes));
   return {
-    seconds: chainSeconds(legs, sizeBytes, setUp, lanes),
+    seconds: calibration * chainSeconds(legs, sizeBytes, setUp, lanes),
+    ...(calibration === 1 ? {} : { calibration }),
     goodputBps: Math.min(...goodputs.map((goodput) => goodput.goodputBps)),
     setUpSeconds: setUpSeconds(
       legs.map((leg) => leg.rttMs),

@@ -199,3 +199,41 @@ describe('the search for chains', () => {
     );
   });
 });
+
+test('what the ways on from a depot cost at least is the least of all walks to the origin over so many depots', () => {
+  fc.assert(
+    fc.property(drawn(9), (overlay) => {
+      const space = spaceOf(overlay);
+      const { graph, question, numbers, origin } = space;
+      const rowOf = (number: number) => {
+        const { ends, rttSeconds, count } = graph.row(number);
+        return Array.from(
+          { length: count },
+          (_, index) => [ends[index] ?? 0, rttSeconds[index] ?? 0] as const,
+        );
+      };
+      const alone = new Map([...numbers].map((number) => [number, origin[number]?.rttSeconds ?? Infinity]));
+      let [rounds, longest] = [alone, alone];
+      for (let more = 0; more < question.maxDepots; more += 1) {
+        for (const entry of space.entries) {
+          expect(space.level(more).rounds[entry]).toBe(rounds.get(entry));
+          expect(space.level(more).longest[entry]).toBe(longest.get(entry));
+        }
+        expect(space.level(more).leastRounds).toBe(Math.min(Infinity, ...rounds.values()));
+        const onward = (below: Map<number, number>, join: (rtt: number, rest: number) => number) =>
+          new Map(
+            [...below].map(([number, least]) => {
+              const over = rowOf(number).flatMap(([end, rtt]) => {
+                const rest = below.get(end);
+                return rest === undefined ? [] : [join(rtt, rest)];
+              });
+              return [number, Math.min(least, ...over)] as const;
+            }),
+          );
+        rounds = onward(rounds, (rtt, rest) => rtt + rest);
+        longest = onward(longest, (rtt, rest) => Math.max(rtt, rest));
+      }
+    }),
+    { numRuns: 300 },
+  );
+});

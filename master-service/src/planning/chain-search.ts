@@ -277,7 +277,11 @@ export class ChainSearch {
     const more = maxDepots - depots - 1;
     const { rounds, leastRounds } = space.level(more);
     const { ends, rttSeconds, legs, count } = space.graph.row(partial.depot[at] ?? 0);
+    const { wantedSegments, roomPerSecond } = space;
     const isUsable = this.#isUsable;
+    const shortestBefore = partial.shortest[at] ?? 0;
+    const longestBefore = partial.longest[at] ?? 0;
+    const lossyBefore = partial.lossy[at] ?? 0;
     const limit = this.#withoutBreaks(this.#limit, depots + 1);
     const left = (limit - passing - latest) / perRound;
     const entry = this.#chain[0] ?? 0;
@@ -293,26 +297,28 @@ export class ChainSearch {
       if (isUsable[end] === 0 || end === entry || end === second || end === third) continue;
       const shape = legs[index]?.shape(lanes);
       if (!shape) continue;
-      const through = Math.min(cap, shape.capPerSecond, space.roomPerSecond[end] ?? 0);
-      let shortest = partial.shortest[at] ?? 0;
-      let longest = partial.longest[at] ?? 0;
+      const through = Math.min(cap, shape.capPerSecond, roomPerSecond[end] ?? 0);
+      let shortest = shortestBefore;
+      let longest = longestBefore;
       if (shape.decay === undefined) {
         if (rtt < shortest) shortest = rtt;
         if (rtt > longest) longest = rtt;
       }
-      let late = latest;
-      if (through < cap)
-        late = Math.max(late, losslessSeconds(clientRtt, through, INITIAL_SEGMENTS, space.wantedSegments));
-      if (longest > 0)
-        late = Math.max(late, losslessSeconds(longest, through, initial, space.wantedSegments));
-      if (shortest < longest)
-        late = Math.max(late, losslessSeconds(shortest, through, initial, space.wantedSegments));
       const added = passing + perRound * rtt;
       const onward = added + perRound * (rounds[end] ?? 0);
+      let late = latest;
+      // Most are too late by one of these already, and each costs a logarithm.
+      if (longest > 0) late = Math.max(late, losslessSeconds(longest, through, initial, wantedSegments));
+      if (onward + late >= limit) continue;
+      if (through < cap)
+        late = Math.max(late, losslessSeconds(clientRtt, through, INITIAL_SEGMENTS, wantedSegments));
+      if (shortest < longest)
+        late = Math.max(late, losslessSeconds(shortest, through, initial, wantedSegments));
+      if (onward + late >= limit) continue;
       const last = Math.max(late, this.#leastOfRest(more, end, through));
       if (onward + last >= limit) continue;
       // What losses cost takes the longest to work out.
-      let lossy = partial.lossy[at] ?? 0;
+      let lossy = lossyBefore;
       if (shape.decay !== undefined || shape.startLoss > 0)
         lossy = Math.max(lossy, shapeSeconds(shape, sizeBytes, INFINITE) - shape.rttSeconds / 2);
       const bound = onward + Math.max(last, lossy);

@@ -1,9 +1,10 @@
 import type { Chain } from '@longhaul/shared';
-import type { PlannerConfig } from '../config.ts';
+import { CLIENT, type PlannerConfig } from '../config.ts';
 import { predict, promiseOf } from './chain-legs.ts';
 import type { PlanningDepot, RatedChain } from './chain-search.ts';
 import { chooseAlternatives } from './choose-alternatives.ts';
 import { chooseToLearn } from './choose-to-learn.ts';
+import { depotsToMeet } from './depots-to-meet.ts';
 import type { DownloadMap } from './download-map.ts';
 import { DownloadTimes, isGuessed } from './download-times.ts';
 import { expectedSeconds, secondsAsKnown } from './expected-seconds.ts';
@@ -36,14 +37,19 @@ interface DecisionInit {
 
 /** Decides between direct and the fastest chains, by the mean over what is unsure and by what clients of the network had. */
 export function decideRoute({ config, query, map, depots, usable }: DecisionInit): Route {
-  const { sizeBytes, avoid = [], isDirectPreferred = false } = query;
+  const { sizeBytes, avoid = [], isDirectPreferred = false, calibration } = query;
   const { minimumGain, maxAlternatives } = config;
   // Lanes are ranges.
   const asked = map.view.takesRanges === false ? { ...query, lanes: query.lanes ?? 1 } : query;
   const times = new DownloadTimes({ config, query: asked, depots });
-  const searchOver = (over: readonly PlanningDepot[]) =>
-    over.length > 0 ? map.search(over, times.lanesToTry) : undefined;
-  const search = searchOver(usable);
+  const searchOver = (over: readonly PlanningDepot[], entries?: ReadonlySet<string>) => {
+    const known = entries && ((id: string) => (entries.has(id) ? map.link(CLIENT, id) : undefined));
+    return over.length > 0 ? map.search(over, times.lanesToTry, known) : undefined;
+  };
+  const entries = map.knownEntries(usable);
+  const search = searchOver(usable, entries);
+  /** Where the entry depot fails, any other one is better than none. */
+  const searchAll = () => (entries ? searchOver(usable) : search);
   const ordered = times.inOrder((search?.best(MOST_COMPARED) ?? []).map(times.suited));
   const rate = (chain: Chain) =>
     searchOver(usable.filter(({ id }) => chain.includes(id)))
@@ -78,7 +84,7 @@ export function decideRoute({ config, query, map, depots, usable }: DecisionInit
       });
   const chosen = toLearn ?? taken;
   const wouldWin = (over: readonly PlanningDepot[]): boolean => {
-    const [other] = searchOver(over)?.best(1) ?? [];
+    const [other] = searchOver(over, map.knownEntries(over))?.best(1) ?? [];
     return other !== undefined && wins(other);
   };
   const decisionReason = toLearn
@@ -86,11 +92,12 @@ export function decideRoute({ config, query, map, depots, usable }: DecisionInit
     : chosen
       ? 'chain-faster'
       : whyDirect({ config, depots, avoid, ranked, directLegs: direct.legs, wouldWin, isDirectPreferred });
+  const wider = chosen && searchAll();
   const alternatives =
-    chosen && search
+    chosen && wider
       ? chooseAlternatives({
           best: chosen,
-          search,
+          search: wider,
           canBeginElsewhere: true,
           most: maxAlternatives,
           minimumGain,
@@ -106,15 +113,18 @@ export function decideRoute({ config, query, map, depots, usable }: DecisionInit
     alternatives: alternatives.map(({ chain }) => chain),
     promises: [legs, ...alternatives.map((other) => other.legs)].map((each) => promiseOf(each, lanes)),
     lanes,
-    basis: { legs, setUp, direct: direct.basis },
+    basis: { legs, setUp, direct: direct.basis, calibration: chosen ? calibration : direct.calibration },
     expectedSeconds: chosen ? times.expected(chosen) : 0,
     // Only who asks for reasons waits for them.
     get prediction() {
       if (!chosen) return direct.predict(sizeBytes);
-      return predict({ ...chosen, knowledge: chosen.links.map(knowledgeOf), sizeBytes, setUp });
+      return predict({ ...chosen, knowledge: chosen.links.map(knowledgeOf), sizeBytes, setUp, calibration });
     },
     get direct() {
       return direct.predict(sizeBytes);
+    },
+    get toMeet() {
+      return depotsToMeet({ usable, pair: map.view.pair, link: (one, other) => map.link(one, other) });
     },
     get reasons() {
       return [
@@ -126,12 +136,13 @@ export function decideRoute({ config, query, map, depots, usable }: DecisionInit
           minimumGain,
           gain,
           isSizeAssumed: query.isSizeAssumed ?? false,
+          calibration,
           direct: { seconds: direct.predict(sizeBytes).seconds, source: direct.source },
           chainLinks: chosen?.links ?? best?.links ?? [],
           toLearn,
           isHeld: best !== ordered[0],
         }),
-        ...explainLeftOut({ depots, avoid, isReached: search?.isReached ?? (() => false) }),
+        ...explainLeftOut({ depots, avoid, isReached: searchAll()?.isReached ?? (() => false) }),
       ];
     },
   };

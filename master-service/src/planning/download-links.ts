@@ -1,17 +1,23 @@
+import { SEGMENT_BYTES } from '@longhaul/shared';
 import { CLIENT, ORIGIN } from '../config.ts';
+import { agreedBounds, type RttBounds } from './agreed-bounds.ts';
 import type { LegDoubt } from './leg-scenarios.ts';
 import type { LinkTable } from './link-table.ts';
 import type { LinkEstimate, LinkView, PairKnowledge } from './link-view.ts';
 
 /** A depot is beside an end of a pair when its short leg has no larger share of both. */
 const BESIDE_SHARE = 0.25;
+/** Depots beside an end that are held against each other, the nearest ones. */
+const MOST_BESIDE = 3;
+/** Stands for no loss at all, where it is divided by. */
+const LEAST_LOSS = 1e-9;
 
 /** What is known of one depot's leg to an end. */
 export interface EndLeg {
   readonly link: LinkEstimate;
   readonly doubt: LegDoubt;
   /** Between what the round trip must lie; left out where it is another end's, or everybody's. */
-  readonly bounds?: { readonly leastMs: number; readonly mostMs: number };
+  readonly bounds?: RttBounds;
 }
 
 /** By depot. */
@@ -78,32 +84,52 @@ export class DownloadLinks implements LinkView {
   }
 }
 
-/** The depot that has measured both ends and lies beside one of them: its long leg is nearly the way of the pair itself. */
+/**
+ * A depot that has measured both ends and lies beside one of them: its long leg is nearly the way of the pair itself. Of the nearest ones it is
+ * that with the middle rate, of two the faster: whoever says that the direct way is slow, or fast, is one of several.
+ */
 export function besideOf(client: EndLegs, origin: EndLegs): PairKnowledge['via'] {
-  let [best, least] = [undefined as string | undefined, Number.POSITIVE_INFINITY];
+  const beside: { readonly depot: string; readonly shortMs: number; readonly ease: number }[] = [];
   for (const [depot, toClient] of client) {
     const toOrigin = origin.get(depot);
     if (!isMeasured(toClient) || !toOrigin || !isMeasured(toOrigin)) continue;
     const [one, other] = [toClient.link.rttMs, toOrigin.link.rttMs];
-    const short = Math.min(one, other);
-    if (short >= least || short > BESIDE_SHARE * (one + other)) continue;
-    [best, least] = [depot, short];
+    const shortMs = Math.min(one, other);
+    if (shortMs > BESIDE_SHARE * (one + other)) continue;
+    beside.push({ depot, shortMs, ease: easeOf(toClient.link, toOrigin.link) });
   }
-  return best;
+  const nearest = beside.toSorted((one, other) => one.shortMs - other.shortMs).slice(0, MOST_BESIDE);
+  const byEase = nearest.toSorted((one, other) => one.ease - other.ease);
+  return byEase[Math.floor(byEase.length / 2)]?.depot;
 }
 
-function isMeasured({ link: { source, ageMs } }: EndLeg): boolean {
+/** Orders ways by what their lines and losses leave to one connection (Mathis et al., Computer Communication Review 27(3), 1997). */
+function easeOf(one: LinkEstimate, other: LinkEstimate): number {
+  const lossRate = Math.max(one.lossRate + other.lossRate, LEAST_LOSS);
+  const window = 1 / Math.sqrt(lossRate);
+  const byLossBps = (window * SEGMENT_BYTES * 8) / ((one.rttMs + other.rttMs) / 1000);
+  return Math.min(one.rateBps, other.rateBps, byLossBps);
+}
+
+/** Whether somebody has measured a leg: it is neither typed in nor worked out. */
+export function isMeasured({ link: { source, ageMs } }: EndLeg): boolean {
   return source === undefined && ageMs !== undefined;
 }
 
-/** Between what the round trip of a pair must lie, by every depot that both ends are known to. */
+/**
+ * Between what the round trip of a pair must lie, by the depots that both ends are known to; those that have measured one of them themselves, where there are
+ * such: what is worked out from one depot's word for many others would be heard as many voices. Where they are split, the way is short: a download that goes
+ * direct loses nothing that it would have without the overlay.
+ */
 export function boundsOf(client: EndLegs, origin: EndLegs): PairKnowledge['rttBounds'] {
-  let [leastMs, mostMs] = [0, Number.POSITIVE_INFINITY];
-  for (const [depot, { bounds: toClient }] of client) {
-    const toOrigin = origin.get(depot)?.bounds;
-    if (!toClient || !toOrigin) continue;
-    mostMs = Math.min(mostMs, toClient.mostMs + toOrigin.mostMs);
-    leastMs = Math.max(leastMs, toClient.leastMs - toOrigin.mostMs, toOrigin.leastMs - toClient.mostMs);
+  const [told, derived]: [RttBounds[], RttBounds[]] = [[], []];
+  for (const [depot, toClient] of client) {
+    const toOrigin = origin.get(depot);
+    if (!toClient.bounds || !toOrigin?.bounds) continue;
+    const [near, far] = [toClient.bounds, toOrigin.bounds];
+    const leastMs = Math.max(0, near.leastMs - far.mostMs, far.leastMs - near.mostMs);
+    const isTold = isMeasured(toClient) || isMeasured(toOrigin);
+    (isTold ? told : derived).push({ leastMs, mostMs: near.mostMs + far.mostMs });
   }
-  return mostMs === Number.POSITIVE_INFINITY ? undefined : { leastMs: Math.min(leastMs, mostMs), mostMs };
+  return agreedBounds(told.length > 0 ? told : derived, 'nearest');
 }

@@ -19,10 +19,12 @@ export interface PlannerMap {
   readonly ends: Pick<EndLinks, 'between'> | undefined;
   readonly senders: Senders;
   readonly graph: OverlayGraph;
+  /** Legs to ends that are typed in, with what searches have worked out of them. */
+  readonly typedLegs: WeakMap<LinkEstimate, OverlayLeg>;
 }
 
 /** What is asked of a map. */
-type MapQuery = Pick<RouteQuery, 'sizeBytes' | 'originTls' | 'depotBreaksPerSecond' | 'ends'>;
+type MapQuery = Pick<RouteQuery, 'sizeBytes' | 'originTls' | 'depotBreaksPerSecond' | 'ends' | 'calibration'>;
 
 /** The overlay as it is for one download at one moment: its links, searches over them, and the direct way. */
 export class DownloadMap {
@@ -58,6 +60,13 @@ export class DownloadMap {
     return { rttMs, lossRate, rateBps, windowBytes, goodputBps: undefined, ageMs: undefined };
   }
 
+  /** Those of these depots over which the client is led, where it is known which lie near it; `undefined` where any may. */
+  knownEntries(over: readonly PlanningDepot[]): ReadonlySet<string> | undefined {
+    const near = this.view.pair?.entries;
+    const usable = near && over.flatMap(({ id }) => (near.has(id) ? [id] : []));
+    return usable && usable.length > 0 ? new Set(usable) : undefined;
+  }
+
   /** Looks for chains over these depots, with one of these numbers of lanes; `clientLink` says what clients have to a depot. */
   search(
     over: readonly PlanningDepot[],
@@ -65,10 +74,19 @@ export class DownloadMap {
     clientLink?: (id: string) => LinkEstimate | undefined,
   ): ChainSearch {
     const { view } = this;
-    const { senders, graph, config } = this.#base;
+    const { senders, graph, config, typedLegs } = this.#base;
     const { sizeBytes, originTls, depotBreaksPerSecond = 0 } = this.#query;
-    const legOver = (link: LinkEstimate | undefined, ends: readonly [string, string]) =>
-      link && new OverlayLeg(link, ends, senders, () => view.doubt?.(...ends, this.#nowMs) ?? NO_DOUBT);
+    const legOver = (link: LinkEstimate | undefined, ends: readonly [string, string]) => {
+      const kept = link && typedLegs.get(link);
+      if (!link || kept) return kept;
+      // What is measured, or worked out, is another one for each plan.
+      if (link.ageMs !== undefined || link.source !== undefined)
+        return new OverlayLeg(link, ends, senders, () => view.doubt?.(...ends, this.#nowMs) ?? NO_DOUBT);
+      const doubt = view.doubt?.(...ends, this.#nowMs) ?? NO_DOUBT;
+      const leg = new OverlayLeg(link, ends, senders, () => doubt);
+      if (doubt === NO_DOUBT) typedLegs.set(link, leg);
+      return leg;
+    };
     const [clients, origins] = [view.linkedWith?.(CLIENT), view.linkedWith?.(ORIGIN)];
     const linkOfClient = (id: string) => ((clients?.has(id) ?? true) ? this.link(CLIENT, id) : undefined);
     const linkOfOrigin = (id: string) => ((origins?.has(id) ?? true) ? this.link(id, ORIGIN) : undefined);
@@ -90,6 +108,8 @@ export class DownloadMap {
     const { originTls } = this.#query;
     const known = estimateDirect(this.view, parts, config.assumptions, senders, this.#nowMs);
     const { leg, source, knowledge, part } = known;
+    // What is known of the way itself is known by what came over it.
+    const calibration = source === 'link' ? undefined : this.#query.calibration;
     const legs: readonly LegEstimate[] = [leg];
     const setUp = { clientTls: originTls, originTls };
     return {
@@ -98,7 +118,9 @@ export class DownloadMap {
       setUp,
       basis: { legs, setUp, source },
       source,
-      predict: (sizeBytes: number) => predict({ chain: [], legs, knowledge: [knowledge], sizeBytes, setUp }),
+      calibration,
+      predict: (sizeBytes: number) =>
+        predict({ chain: [], legs, knowledge: [knowledge], sizeBytes, setUp, calibration }),
     };
   }
 }

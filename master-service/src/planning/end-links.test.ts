@@ -263,3 +263,23 @@ test('first downloads are not slower than direct, wherever depots, clients and o
   // Nor is one that is unlucky.
   expect(sorted[0]).toBeGreaterThanOrEqual(0.98);
 });
+
+test('what several connections were given counts less the longer ago that was', () => {
+  const { ends, seesOrigin, seesClient } = world(ROW);
+  seesClient('d1', 5, CLEAN);
+  seesOrigin('d3', 5, { totalBps: 2e9 });
+  const leg = (hours: number) => {
+    const atMs = NOW + hours * 3_600_000;
+    const view = ends.between(
+      { client: CLIENT, origin: HOST },
+      { around: () => [], isUsable: () => true },
+      atMs,
+    );
+    return [view.estimate('d3', 'origin', atMs)?.rateBps ?? 0, view.doubt?.('d3', 'origin', atMs).rate ?? 0];
+  };
+  const [rates, spreads] = [0, 1].map((figure) => [0, 3, 12, 100].map((hours) => leg(hours)[figure] ?? 0));
+  expect(rates).toEqual(rates?.toSorted((one, other) => other - one));
+  expect(rates?.[0]).toBeGreaterThan(2.5 * (rates?.[3] ?? 0));
+  expect(spreads?.[3]).toBeCloseTo(0.5);
+  expect(spreads?.[0]).toBeLessThan(0.5);
+});

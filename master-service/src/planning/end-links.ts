@@ -1,12 +1,22 @@
-import type { CongestionControl } from '@longhaul/shared';
+import type { CongestionControl, FigureSource, LegEvidence } from '@longhaul/shared';
 import { clientPrefix } from '@longhaul/shared';
 import { CLIENT, ORIGIN } from '../config.ts';
-import type { LegDistribution } from '../estimates/leg-figures.ts';
+import { estimateOf, type Prior } from '../estimates/figure.ts';
+import { END_LIVES, type LegDistribution } from '../estimates/leg-figures.ts';
 import { siteOf } from '../measuring/client-rtts.ts';
 import type { ClientTable } from '../measuring/client-table.ts';
 import type { OriginFigures, OriginTable } from '../measuring/origin-table.ts';
-import { besideOf, boundsOf, DownloadLinks, type EndLeg, type EndLegs } from './download-links.ts';
+import { agreedBounds, type RttBounds } from './agreed-bounds.ts';
+import {
+  besideOf,
+  boundsOf,
+  DownloadLinks,
+  type EndLeg,
+  type EndLegs,
+  isMeasured,
+} from './download-links.ts';
 import { NO_DOUBT } from './leg-scenarios.ts';
+import { evidenceOf } from './link-evidence.ts';
 import type { LinkTable } from './link-table.ts';
 import type { DownloadEnds, LinkEstimate, LinkView } from './link-view.ts';
 
@@ -22,6 +32,13 @@ const OWN_SITE = { rttMs: 5, spread: 0.7 } as const;
 const BOUNDS_SPREAD = { perE: 0.3, most: 0.8 } as const;
 /** What a server, or a line, carries where nothing is measured: a usual one, by a factor of two or so. */
 const UNKNOWN_RATE = { bps: 100e6, spread: 0.5 } as const;
+/** The same as what several connections are given before anybody has seen it, and again when that was long ago. */
+const USUAL_TOTAL: Prior = {
+  value: UNKNOWN_RATE.bps,
+  between: UNKNOWN_RATE.spread,
+  within: 0.3,
+  source: 'assumed',
+};
 
 /**
  * A depot sends by BBR, which fills the queue on its way when it starts and when it tries for more: a part of what it loses is its own doing, which a
@@ -68,11 +85,13 @@ export class EndLinks {
 
   /** The links as they are for one download. */
   between(ends: DownloadEnds, { around, isUsable }: Overlay, nowMs: number): LinkView {
-    const { origins } = this.#init;
+    const { origins, links } = this.#init;
     const prefix = ends.client === undefined ? undefined : clientPrefix(ends.client);
-    const manners = ends.origin === undefined ? {} : origins.manners(ends.origin);
+    const isBelieved = (depot: string) => links.isBelieved(depot);
+    const manners = ends.origin === undefined ? {} : origins.manners(ends.origin, isBelieved);
     const client = this.#clientLegs(prefix, ends.clientSite, around, nowMs);
     const origin = this.#originLegs(ends.origin, manners.sender, around, nowMs);
+    const met = new Set([...client].filter(([, leg]) => isMeasured(leg)).map(([depot]) => depot));
     if (client.size === 0)
       this.#guess(client, origin, isUsable, (depot) => this.#clientLeg(depot, prefix ?? '', nowMs));
     else if (origin.size === 0)
@@ -81,8 +100,32 @@ export class EndLinks {
       );
     const rttBounds = boundsOf(client, origin);
     const heldBps = ends.origin === undefined ? undefined : this.#heldBps(ends.origin, nowMs);
-    const pair = { rttBounds, heldBps, sender: manners.sender, via: besideOf(client, origin) };
-    return new DownloadLinks(this.#init.links, client, origin, pair, manners.takesRanges);
+    const entries = this.#entries(client, prefix);
+    const pair = { rttBounds, heldBps, sender: manners.sender, via: besideOf(client, origin), met, entries };
+    return new DownloadLinks(links, client, origin, pair, manners.takesRanges);
+  }
+
+  /**
+   * What is known of the leg on which `from` sends to `to`, one of them an end of this download, and who has measured it; `undefined` where nobody has, or
+   * what is typed in stands.
+   */
+  evidence(ends: DownloadEnds, to: string, from: string, nowMs: number): LegEvidence | undefined {
+    const { links, clients, origins } = this.#init;
+    const [end, depot] = to === CLIENT ? ([CLIENT, from] as const) : ([ORIGIN, to] as const);
+    if ((end === ORIGIN && from !== ORIGIN) || links.isFixed(end, depot)) return undefined;
+    const prefix = clientPrefix(ends.client ?? '');
+    const [host, known] = [
+      ends.origin ?? '',
+      end === CLIENT ? clients.known(prefix) : origins.known(ends.origin ?? ''),
+    ];
+    const by = this.#speakers(known.keys()).get(depot);
+    const fact = by === undefined ? undefined : known.get(by);
+    if (by === undefined || !fact) return undefined;
+    const measured =
+      end === CLIENT ? clients.distribution(by, prefix, nowMs) : origins.distribution(by, host, nowMs);
+    const isTyped = links.linkedWith(end).has(depot) && tellsRttAlone(fact.value);
+    const typed = isTyped ? links.distribution(to, from, nowMs) : measured;
+    return evidenceOf({ ...typed, rttMs: measured.rttMs }, [by]);
   }
 
   #clientLegs(prefix: string | undefined, site: string | undefined, around: Around, nowMs: number): EndLegs {
@@ -113,6 +156,18 @@ export class EndLinks {
     };
     const isRttAlone = (depot: string) => tellsRttAlone(origins.known(host ?? '').get(depot)?.value);
     return this.#legs({ end: ORIGIN, measured, near, site: undefined, legOf, typedOf, isRttAlone, around });
+  }
+
+  /**
+   * The depots whose legs to the client are measured, where one of them is beside it or its site was asked. Of many legs that are worked out, the one that looks best is
+   * most often not so good, and a client's line and window make a long leg worse still.
+   */
+  #entries(client: EndLegs, prefix: string | undefined): ReadonlySet<string> | undefined {
+    const known = [...client].filter(([, leg]) => isMeasured(leg));
+    const isNear = known.some(([, { link }]) => link.rttMs <= BESIDE_MS);
+    const told = prefix === undefined ? [] : this.#init.clients.known(prefix).keys();
+    const isAsked = [...told].some((by) => siteOf(by) !== undefined);
+    return known.length > 0 && (isNear || isAsked) ? new Set(known.map(([depot]) => depot)) : undefined;
   }
 
   /** Who speaks for each depot: itself where it is believed, else the master of its site. */
@@ -147,20 +202,20 @@ export class EndLinks {
 
   /** Adds the legs of depots that have not measured an end, by those that have. */
   #withTriangles(legs: EndLegs, legOf: (depot: string) => EndLeg, around: Around): EndLegs {
-    const bounds = new Map<string, { leastMs: number; mostMs: number }>();
+    const told = new Map<string, RttBounds[]>();
     for (const [anchor, { link }] of nearest(legs, MOST_ANCHORS)) {
       for (const [depot, rttMs] of around(anchor)) {
         if (legs.has(depot)) continue;
-        const known = bounds.get(depot) ?? { leastMs: 0, mostMs: Number.POSITIVE_INFINITY };
-        const leastMs = Math.max(known.leastMs, Math.abs(rttMs - link.rttMs));
-        // Where triangles do not hold, the shorter way does.
-        const mostMs = Math.min(known.mostMs, rttMs + link.rttMs);
-        bounds.set(depot, { leastMs: Math.min(leastMs, mostMs), mostMs });
+        const bounds = { leastMs: Math.abs(rttMs - link.rttMs), mostMs: rttMs + link.rttMs };
+        const known = told.get(depot);
+        if (known) known.push(bounds);
+        else told.set(depot, [bounds]);
       }
     }
     // Only the nearest are planned with, and what else is known of a leg costs far more than its bounds.
-    const derived = [...bounds]
-      .map(([depot, { leastMs, mostMs }]) => {
+    const derived = [...told]
+      .map(([depot, all]) => {
+        const { leastMs, mostMs } = boundsByAll(all);
         return { depot, leastMs, mostMs, rttMs: Math.sqrt((leastMs ** 2 + mostMs ** 2) / 2) };
       })
       .toSorted((one, other) => one.rttMs - other.rttMs)
@@ -208,6 +263,7 @@ export class EndLinks {
       rateBps: goodputBps.value,
       windowBytes,
       goodputBps: isMeasured ? goodputBps.value : undefined,
+      rateSource: goodputBps.source,
       rateSpread: Math.min(goodputBps.spread, UNKNOWN_RATE.spread),
     });
   }
@@ -217,26 +273,36 @@ export class EndLinks {
     const known = origins.distribution(depot, host, nowMs);
     const fact = origins.known(host).get(depot);
     const isMeasured = known.goodputBps.source === 'measured';
-    const mostBps = Math.max(fact?.value.total?.value ?? 0, isMeasured ? known.goodputBps.value : 0);
+    const passedMs = fact ? nowMs - fact.timeMs : 0;
+    const total = estimateOf(fact?.value.total, passedMs, USUAL_TOTAL, END_LIVES.goodputMs);
+    const mostBps = Math.max(total.value, isMeasured ? known.goodputBps.value : 0);
+    const ofSeveral = total.source === 'measured' ? total.spread : UNKNOWN_RATE.spread;
     return endLeg(known, fact !== undefined, {
       // What one connection was given is no bound for several.
       rateBps: Math.max(UNKNOWN_RATE.bps, mostBps),
       windowBytes,
       goodputBps: isMeasured ? known.goodputBps.value : undefined,
-      rateSpread: isMeasured ? known.goodputBps.spread : UNKNOWN_RATE.spread,
+      rateSource: isMeasured ? 'measured' : total.source,
+      rateSpread: isMeasured ? known.goodputBps.spread : ofSeveral,
       sender,
     });
   }
 
-  /** The most that an origin gives to one connection anywhere, where it is the origin that holds connections back. */
+  /**
+   * The most that an origin gives to one connection anywhere, where a depot says that it is the origin that holds connections back: what any other depot
+   * got shows that it gives so much.
+   */
   #heldBps(host: string, nowMs: number): number | undefined {
     const { origins, links } = this.#init;
-    const held = [...origins.known(host)].flatMap(([depot, { value }]) => {
-      if (!links.isBelieved(depot)) return [];
+    const given: number[] = [];
+    let isHeld = false;
+    for (const [depot, { value }] of origins.known(host)) {
       const { goodputBps } = origins.distribution(depot, host, nowMs);
-      return value.limit === 'origin' && goodputBps.source === 'measured' ? [goodputBps.value] : [];
-    });
-    return held.length > 0 ? Math.max(...held) : undefined;
+      if (!links.isBelieved(depot) || goodputBps.source !== 'measured') continue;
+      given.push(goodputBps.value);
+      isHeld ||= value.limit === 'origin';
+    }
+    return isHeld ? Math.max(...given) : undefined;
   }
 }
 
@@ -257,6 +323,7 @@ interface Carried {
   readonly rateBps: number;
   readonly windowBytes: number;
   readonly goodputBps: number | undefined;
+  readonly rateSource: FigureSource;
   readonly rateSpread: number;
   readonly sender?: CongestionControl | undefined;
 }
@@ -264,7 +331,7 @@ interface Carried {
 function endLeg(
   { rttMs, lossRate }: LegDistribution,
   isMeasured: boolean,
-  { rateBps, windowBytes, goodputBps, rateSpread, sender }: Carried,
+  { rateBps, windowBytes, goodputBps, rateSource, rateSpread, sender }: Carried,
 ): EndLeg {
   const link = {
     rttMs: rttMs.value,
@@ -274,12 +341,24 @@ function endLeg(
     goodputBps,
     ageMs: rttMs.ageMs,
     ...(isMeasured ? {} : ({ source: rttMs.source === 'derived' ? 'derived' : 'assumed' } as const)),
+    rateSource,
     ...(sender ? { sender } : {}),
   };
   const doubt = { rtt: rttMs.spread, loss: lossRate.spread, rate: rateSpread };
   if (rttMs.source === 'assumed') return { link, doubt };
   const apart = isMeasured ? 1 : Math.exp(rttMs.spread);
   return { link, doubt, bounds: { leastMs: rttMs.value / apart, mostMs: rttMs.value * apart } };
+}
+
+/** What triangles with some depots leave; where they contradict each other, who says that it is near is outvoted: nobody makes others near. */
+function boundsByAll(all: readonly RttBounds[]): RttBounds {
+  let [leastMs, mostMs] = [0, Number.POSITIVE_INFINITY];
+  for (const bounds of all) {
+    leastMs = Math.max(leastMs, bounds.leastMs);
+    mostMs = Math.min(mostMs, bounds.mostMs);
+  }
+  const isAgreed = leastMs <= mostMs;
+  return (isAgreed ? undefined : agreedBounds(all, 'furthest')) ?? { leastMs, mostMs };
 }
 
 function tellsRttAlone(figures: OriginFigures | undefined): boolean {

@@ -1,5 +1,6 @@
 import type { KnownFigure, LegEvidence } from '@longhaul/shared';
 import type { Estimate } from '../estimates/estimate.ts';
+import type { LegDistribution } from '../estimates/leg-figures.ts';
 import type { LinkTable } from './link-table.ts';
 
 /** What is known of the leg on which `other` sends to `one`, by whom, how old it is and how sure. */
@@ -9,12 +10,19 @@ export function linkEvidence(
   other: string,
   nowMs: number,
 ): LegEvidence {
-  const { rttMs, lossRate, goodputBps } = links.distribution(one, other, nowMs);
+  return evidenceOf(links.distribution(one, other, nowMs), links.measuredBy(one, other));
+}
+
+/** The same, of what these have measured. */
+export function evidenceOf(
+  { rttMs, lossRate, goodputBps }: LegDistribution,
+  by: readonly string[],
+): LegEvidence {
   return {
     rttMs: figureOf(rttMs),
     lossRate: figureOf(lossRate),
     goodputBps: figureOf(goodputBps),
-    by: links.measuredBy(one, other),
+    by: [...by],
   };
 }
 

@@ -67,7 +67,8 @@ function asConfigured(links: LinkRoutesInit['links'], one: string, other: string
   const [known] = directions
     .flatMap((link) => link ?? [])
     .toSorted((first, second) => (first.goodputBps ?? first.rateBps) - (second.goodputBps ?? second.rateBps));
-  if (!known) return undefined;
+  // What its rate is assumed to be is nothing that anybody could type in.
+  if (!known || known.rateSource !== undefined) return undefined;
   const { rttMs, lossRate, rateBps } = known;
   return {
     between: [one, other],

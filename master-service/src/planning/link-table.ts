@@ -2,6 +2,7 @@ import type { LinkReport } from '@longhaul/shared';
 import { CLIENT, type LinkConfig, ORIGIN } from '../config.ts';
 import type { Estimate } from '../estimates/estimate.ts';
 import { estimateOf, type Figure, type Prior } from '../estimates/figure.ts';
+import { fitsLegFigures } from '../estimates/fits-leg-figures.ts';
 import { type ClassMember, LearnedPriors } from '../estimates/learned-priors.ts';
 import {
   type LegDistribution,
@@ -11,8 +12,11 @@ import {
   withReport,
 } from '../estimates/leg-figures.ts';
 import { type LossEvidence, lossEstimate, lossRateOf } from '../estimates/loss-evidence.ts';
-import type { Fact, FactKind } from '../facts/fact.ts';
+import { areNear } from '../estimates/near-leg-figures.ts';
+import { shortLegFigures } from '../estimates/short-leg-figures.ts';
+import { type Fact, type FactKind, isYounger } from '../facts/fact.ts';
 import { Facts } from '../facts/facts.ts';
+import { firstOf, SpeakerRoom } from '../facts/speaker-room.ts';
 import { type LegDoubt, NO_DOUBT } from './leg-scenarios.ts';
 import type { LinkEstimate, LinkView } from './link-view.ts';
 import { MOST_APART, RttDisputes } from './rtt-disputes.ts';
@@ -31,6 +35,12 @@ const RTT_WITHIN = 0.1;
 const RTT_BETWEEN = 1.1;
 /** What the ends of a link measured so long after each other may be two routes. */
 const DISPUTED_FOR_MS = 7_200_000;
+/** So many times shorter than one end says is the round trip at most by what the other one says. */
+const MOST_SHORTENED = 1.2;
+/** A link of which only the round trip is known counts for so long after somebody has measured that: in an overlay of a thousand depots each meets all others within less. */
+const UNTESTED_LIFE_MS = 21_600_000;
+/** How much the rates of such links differ, by what depots stand at: a factor of two or so. */
+const UNTESTED_SPREAD = 0.5;
 /** Stands for no loss at all, where a logarithm is taken of it. */
 const LEAST_LOSS = 1e-9;
 /** In the other direction a link may be another one: so much is added to the spread. */
@@ -42,6 +52,9 @@ const ASSUMED = { rttMs: 100, rateBps: 100e6 };
 const LINK_MEASURED = {
   name: 'link-measured',
   schema: legFiguresSchema,
+  fits: fitsLegFigures,
+  isNear: areNear,
+  toTell: shortLegFigures,
   keys: /^\S{1,64} \S{1,64}$/,
   most: MOST_LINKS,
   whenFull: 'forget-oldest',
@@ -61,6 +74,8 @@ type Listener = (one: string, other: string, nowMs: number) => void;
  */
 export class LinkTable implements LinkView {
   readonly #configured = new Map<string, LinkConfig>();
+  /** Of each of them, as it is planned with where nothing is measured: the same object each time. */
+  readonly #typed = new Map<LinkConfig, LinkEstimate>();
   readonly #linked = { client: new Set<string>(), origin: new Set<string>() };
   /** By sender and receiver. */
   readonly #measured = new Map<string, Measured>();
@@ -68,6 +83,7 @@ export class LinkTable implements LinkView {
   readonly #windowBytes: number;
   readonly #facts: Facts;
   readonly #disputes = new RttDisputes();
+  readonly #room: SpeakerRoom;
   readonly #listeners: Listener[] = [];
 
   constructor(links: readonly LinkConfig[], windowBytes: number, facts = new Facts({ kinds: LINK_FACTS })) {
@@ -77,7 +93,8 @@ export class LinkTable implements LinkView {
     }
     this.#windowBytes = windowBytes;
     this.#facts = facts;
-    facts.store.watch(LINK_MEASURED, (now, before) => this.#refresh(now ?? before));
+    this.#room = new SpeakerRoom({ facts, kind: LINK_MEASURED, speakerOf: firstOf });
+    facts.store.watch(LINK_MEASURED, (now, before) => this.#refresh(now, before));
   }
 
   /** Takes in what the depot `from` measured on its connections to another depot since its last report. */
@@ -85,6 +102,7 @@ export class LinkTable implements LinkView {
     const key = `${from} ${report.to}`;
     const known = this.#facts.own(LINK_MEASURED, key);
     const passedMs = known ? Math.max(0, nowMs - known.timeMs) : 0;
+    this.#room.makeRoomFor(key);
     this.#facts.learn(LINK_MEASURED, key, withReport(known?.value, report, passedMs, LINK_LIVES), nowMs);
   }
 
@@ -149,7 +167,7 @@ export class LinkTable implements LinkView {
     return {
       rtt: rttMs.spread,
       loss: lossRate.spread,
-      rate: link.goodputBps === undefined ? 0 : goodputBps.spread,
+      rate: rateDoubt(link, goodputBps.spread),
     };
   }
 
@@ -182,25 +200,22 @@ export class LinkTable implements LinkView {
   }
 
   /** Takes over what the newest source says of a direction. */
-  #refresh(changed: Measured | undefined): void {
+  #refresh(said: Measured | undefined, saidBefore: Measured | undefined): void {
+    const changed = said ?? saidBefore;
     if (!changed) return;
     const { key } = changed;
+    const [from, to] = endsOf(key);
     const before = this.#measured.get(key);
-    const now = this.#facts.store.newest(LINK_MEASURED, key);
-    if (before) this.#priors.count(memberOf(before), -1);
-    if (now) {
-      this.#measured.set(key, now);
-      this.#priors.count(memberOf(now), 1);
-    } else this.#measured.delete(key);
-    const [one, other] = endsOf(key);
-    const backward = this.#measured.get(`${other} ${one}`)?.value.rtt;
-    this.#disputes.note(
-      one,
-      other,
-      now && backward && { oneMs: now.value.rtt.value, otherMs: backward.value },
-    );
-    this.#noteEnds(one, other);
-    for (const listener of this.#listeners) listener(one, other, changed.timeMs);
+    // What is younger than the newest is the newest: no source need be looked up.
+    const isNewest = said && (!before || isYounger(said, before));
+    const now = isNewest ? said : this.#facts.store.newest(LINK_MEASURED, key);
+    this.#priors.replace(from, before && memberOf(before), now && memberOf(now));
+    if (now) this.#measured.set(key, now);
+    else this.#measured.delete(key);
+    const backward = this.#measured.get(`${to} ${from}`)?.value.rtt;
+    this.#disputes.note(from, to, now && backward && { oneMs: now.value.rtt.value, otherMs: backward.value });
+    this.#noteEnds(from, to);
+    for (const listener of this.#listeners) listener(from, to, changed.timeMs);
   }
 
   /** What both ends have measured, the sender first. */
@@ -225,25 +240,33 @@ export class LinkTable implements LinkView {
     return lossEstimate(loss?.value.loss, loss?.passedMs ?? 0, priorMean, LINK_LIVES.lossMs);
   }
 
-  /** Of a link that nobody has configured: it is known as long as anything is left of its goodput. */
+  /**
+   * Of a link that nobody has configured: it is known as long as anything is left of its goodput, and before anybody has that while its round trip is
+   * measured. Most links of an overlay are wider than what crosses them, so that no transfer and no short test shows what they carry.
+   */
   #measuredAlone(known: readonly Direction[]): LinkEstimate | undefined {
     const rtt = pooledRtt(known);
+    if (!rtt) return undefined;
     const goodput = known.find(({ value }) => value.goodput);
-    if (!rtt || !goodput?.value.goodput) return undefined;
     const loss = known.find(({ value }) => value.loss);
-    const prior = this.#priors.goodput(rtt.figure.value);
-    const isFresh = goodput.value.goodput.ageMs + goodput.passedMs <= REPORT_LIFE_MS;
-    const goodputBps = isFresh
-      ? goodput.value.goodput.value
-      : estimateOf(goodput.value.goodput, goodput.passedMs, prior, LINK_LIVES.goodputMs).value;
-    return {
+    const figure = goodput?.value.goodput;
+    const link = {
       rttMs: rtt.figure.value,
       lossRate: loss?.value.loss ? lossRateOf(loss.value.loss) : 0,
-      rateBps: goodputBps,
       windowBytes: this.#windowBytes,
-      goodputBps,
-      ageMs: oldest(ageOf(rtt), ageOf(goodput, goodput.value.goodput), ageOf(loss, loss?.value.loss)),
+      ageMs: oldest(ageOf(rtt), ageOf(goodput, figure), ageOf(loss, loss?.value.loss)),
     };
+    if (!goodput || !figure) {
+      if (rtt.figure.ageMs + rtt.passedMs > UNTESTED_LIFE_MS) return undefined;
+      const { value, source } = this.#priors.goodput(rtt.figure.value);
+      return { ...link, rateBps: value, goodputBps: undefined, rateSource: source };
+    }
+    const isFresh = figure.ageMs + goodput.passedMs <= REPORT_LIFE_MS;
+    // What is usual is not asked for in vain: each link that changes may change it.
+    const goodputBps = isFresh
+      ? figure.value
+      : estimateOf(figure, goodput.passedMs, this.#priors.goodput(link.rttMs), LINK_LIVES.goodputMs).value;
+    return { ...link, rateBps: goodputBps, goodputBps };
   }
 
   #measuredOver(link: LinkConfig, known: readonly Direction[]): LinkEstimate {
@@ -263,10 +286,20 @@ export class LinkTable implements LinkView {
     };
   }
 
-  #asConfigured({ rttMs, lossRate, rateBps, windowBytes }: LinkConfig): LinkEstimate {
-    const window = windowBytes ?? this.#windowBytes;
-    return { rttMs, lossRate, rateBps, windowBytes: window, goodputBps: undefined, ageMs: undefined };
+  #asConfigured(link: LinkConfig): LinkEstimate {
+    const known = this.#typed.get(link);
+    if (known) return known;
+    const { rttMs, lossRate, rateBps, windowBytes = this.#windowBytes } = link;
+    const typed = { rttMs, lossRate, rateBps, windowBytes, goodputBps: undefined, ageMs: undefined };
+    this.#typed.set(link, typed);
+    return typed;
   }
+}
+
+/** How unsure the rate of a link is that is planned with: what is typed in is sure. */
+function rateDoubt({ goodputBps, rateSource }: LinkEstimate, spread: number): number {
+  if (goodputBps !== undefined) return spread;
+  return rateSource === undefined ? 0 : Math.min(spread, UNTESTED_SPREAD);
 }
 
 /** What one end has measured. */
@@ -306,7 +339,7 @@ function fixedLoss({ lossRate }: LinkConfig): Estimate {
 
 /**
  * The round trip is the same in both directions: what both ends measured, the newer and the more of it the more. Where they are far apart the longer one
- * counts: nobody makes himself nearer.
+ * counts, and it is never shorter by more than a fifth than one of them says: nobody makes himself nearer.
  */
 function pooledRtt(known: readonly Direction[]): PooledRtt | undefined {
   const [first, second] = known.toSorted((one, other) => one.passedMs - other.passedMs);
@@ -322,7 +355,8 @@ function pooledRtt(known: readonly Direction[]): PooledRtt | undefined {
     rtt.weight * Math.exp(-(rtt.ageMs + Math.max(0, sinceMs)) / REPORT_LIFE_MS);
   const share = shareOf(second) / (shareOf(first) + shareOf(second));
   const value = first.value.rtt.value * (second.value.rtt.value / first.value.rtt.value) ** share;
-  return { figure: { ...first.value.rtt, value }, passedMs };
+  const leastMs = isOld ? 0 : longer.value.rtt.value / MOST_SHORTENED;
+  return { figure: { ...first.value.rtt, value: Math.max(value, leastMs) }, passedMs };
 }
 
 function memberOf({ value: { rtt, goodput, loss } }: Measured): ClassMember {

@@ -1,4 +1,5 @@
 import type { CongestionControl, FigureSource } from '@longhaul/shared';
+import type { RttBounds } from './agreed-bounds.ts';
 import type { LegDoubt } from './leg-scenarios.ts';
 
 /** What is known of the way between two ends, in either direction. */
@@ -14,6 +15,8 @@ export interface LinkEstimate {
   readonly ageMs: number | undefined;
   /** How its round trip is known where it is neither measured nor configured. */
   readonly source?: Extract<FigureSource, 'derived' | 'assumed'>;
+  /** How its rate is known where that is not measured; left out where it is configured. */
+  readonly rateSource?: FigureSource;
   /** How an origin at its end sends, where that is known. */
   readonly sender?: CongestionControl;
 }
@@ -31,12 +34,16 @@ export interface DownloadEnds {
 /** What is known of the way between the two ends themselves. */
 export interface PairKnowledge {
   /** Between what the round trip must lie, by the triangles that depots make with both ends. */
-  readonly rttBounds: { readonly leastMs: number; readonly mostMs: number } | undefined;
+  readonly rttBounds: RttBounds | undefined;
   /** What the origin gives to one connection, where it holds connections back. */
   readonly heldBps: number | undefined;
   readonly sender: CongestionControl | undefined;
   /** A depot whose legs to both ends show what the way between them is like. */
   readonly via: string | undefined;
+  /** The depots that have measured the client. */
+  readonly met: ReadonlySet<string>;
+  /** The same, where one of them is near it; `undefined` where nobody knows which are. */
+  readonly entries: ReadonlySet<string> | undefined;
 }
 
 /** What the planner reads of the links: nothing else is known to it. Ends are depot ids, `client` and `origin`. */

@@ -66,3 +66,71 @@ test('a client whom depots have served is planned for by what they saw of its ne
   expect(chain.length).toBeGreaterThan(0);
   expect(prediction.seconds).toBeLessThan(direct.seconds / 2);
 });
+
+test('a client of whom little is known is asked to greet depots, the likeliest to be near first, until enough have met it', async () => {
+  expect((await plan()).toMeet).toHaveLength(2);
+  await hearAll((id) => [{ host: 'origin.example', rttMs: TO_ORIGIN[id as keyof typeof TO_ORIGIN] }]);
+  const [d1, d2, d3] = depots;
+  const [placeOf2, placeOf3] = ['http://127.0.0.1:7002', 'http://127.0.0.1:7003'];
+  const links = [
+    { to: 'd2', rttMs: 60, goodputBps: 3e8 },
+    { to: 'd3', rttMs: 120, goodputBps: 3e8 },
+  ];
+  const met = (rttMs: number) => ({ clients: [{ prefix: '127.0.0.0/24', rttMs }] });
+  await d1?.heartbeat(master, { links, ...met(20) });
+  expect((await plan({ url: `${URL}?2` })).toMeet).toEqual([placeOf2, placeOf3]);
+  await d2?.heartbeat(master, met(70));
+  expect((await plan({ url: `${URL}?3` })).toMeet).toEqual([placeOf3]);
+  await d3?.heartbeat(master, met(130));
+  expect((await plan({ url: `${URL}?4` })).toMeet).toBeUndefined();
+});
+
+test('a client whom a near depot has met is led over that one, while it is up, although another may seem to lie better', async () => {
+  await plan();
+  await hearAll((id) => [{ host: 'origin.example', rttMs: TO_ORIGIN[id as keyof typeof TO_ORIGIN] }]);
+  const [d1] = depots;
+  const links = [
+    { to: 'd2', rttMs: 60, goodputBps: 3e8 },
+    { to: 'd3', rttMs: 120, goodputBps: 3e8 },
+  ];
+  const lossy = { sentBytes: 50_000_000, retransmittedBytes: 100_000, goodputBps: 4e7 };
+  await d1?.heartbeat(master, { links, clients: [{ prefix: '127.0.0.0/24', rttMs: 20, ...lossy }] });
+  const { chain, alternatives } = await plan();
+  expect(chain[0]).toBe('d1');
+  expect(alternatives.some(([entry]) => entry !== 'd1')).toBe(true);
+  const without = await plan({ url: `${URL}?past-it`, avoid: ['d1'] });
+  expect(without.chain).not.toContain('d1');
+});
+
+test('a plan says of its legs to client and origin what depots have measured of these, how old it is and how sure', async () => {
+  await plan();
+  await hearAll((id) => [{ host: 'origin.example', rttMs: TO_ORIGIN[id as keyof typeof TO_ORIGIN] }]);
+  const [, , d3] = depots;
+  const lossy = { sentBytes: 50_000_000, retransmittedBytes: 100_000, goodputBps: 4e7 };
+  await d3?.heartbeat(master, { clients: [{ prefix: '127.0.0.0/24', rttMs: 130, ...lossy }] });
+  await d3?.heartbeat(master, { clients: [{ prefix: '127.0.0.0/24', rttMs: 130, ...lossy }] });
+  master.clock.advance(7);
+  const { prediction, chain } = await plan({ url: `${URL}?other` });
+  expect(chain).toEqual(['d3']);
+  const [client, origin] = prediction.legs;
+  expect(client).toMatchObject({
+    from: 'd3',
+    to: 'client',
+    rttSource: 'measured',
+    goodputSource: 'measured',
+  });
+  expect(client?.evidence).toMatchObject({
+    by: ['d3'],
+    rttMs: { source: 'measured', ageMs: 7000, samples: expect.closeTo(2, 1) as number },
+    goodputBps: { source: 'measured', ageMs: 7000 },
+    lossRate: { source: 'measured' },
+  });
+  expect(client?.evidence?.rttMs.value).toBeGreaterThan(120);
+  // The origin was only connected to: nobody has typed in, or seen, what it gives.
+  expect(origin).toMatchObject({ from: 'origin', to: 'd3', rttSource: 'measured', goodputSource: 'assumed' });
+  expect(origin?.evidence).toMatchObject({
+    by: ['d3'],
+    rttMs: { source: 'measured', samples: expect.closeTo(1, 1) as number },
+    goodputBps: { source: 'assumed', samples: 0 },
+  });
+});

@@ -11,10 +11,10 @@ export class OverlayLeg {
   /** The two ends, by which its scenarios are drawn. */
   readonly #name: string;
   readonly #doubt: () => LegDoubt;
-  readonly #shapes: (LegShape | undefined)[] = [];
+  #shapes: (LegShape | undefined)[] | undefined;
   /** `null` before anybody has asked. */
   #scenarioLegs: readonly LegEstimate[] | undefined | null = null;
-  readonly #scenarios: (readonly LegShape[] | undefined)[] = [];
+  #scenarios: (readonly LegShape[] | undefined)[] | undefined;
 
   constructor(
     link: LinkEstimate,
@@ -31,6 +31,7 @@ export class OverlayLeg {
 
   /** What so many connections over it can do. */
   shape(lanes: number): LegShape {
+    this.#shapes ??= [];
     let shape = this.#shapes[lanes];
     if (shape === undefined) {
       shape = legShape(this.leg, lanes);
@@ -56,6 +57,7 @@ export class OverlayLeg {
 
   /** The same in each of the scenarios of how it may really be, all as likely. */
   scenarios(lanes: number): readonly LegShape[] {
+    this.#scenarios ??= [];
     let shapes = this.#scenarios[lanes];
     if (shapes === undefined) {
       const legs = this.scenarioLegs();

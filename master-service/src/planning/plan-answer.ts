@@ -17,8 +17,18 @@ export function answerOf(
   { url, options }: DownloadRequest,
   { size, client, route, signalling, group }: Decided,
   { jobId, location, lastStartSeconds, proxyTicket }: IssuedPlan,
-  { publicUrl, evidence }: { readonly publicUrl: string; readonly evidence: EvidenceOf },
+  {
+    publicUrl,
+    evidence,
+    baseUrlOf,
+  }: {
+    readonly publicUrl: string;
+    readonly evidence: EvidenceOf;
+    /** Where a depot is; `undefined` where it is not known any more. */
+    readonly baseUrlOf: (depot: string) => string | undefined;
+  },
 ): PlanAnswer {
+  const toMeet = (route.toMeet ?? []).flatMap((id) => baseUrlOf(id) ?? []);
   return {
     jobId,
     url: originHref(url),
@@ -42,6 +52,7 @@ export function answerOf(
       ...signalling.reasons,
       ...(group ? [`Each depot of ${group.host} takes it: ${group.depots.join(', ')}.`] : []),
     ],
+    ...(toMeet.length > 0 ? { toMeet } : {}),
     startBefore: isoDate(lastStartSeconds),
     ...(proxyTicket && { ticket: proxyTicket.text, ticketEnds: isoDate(proxyTicket.endOfLife) }),
   };

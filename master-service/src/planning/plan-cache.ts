@@ -24,6 +24,8 @@ interface Kept<Plan> {
   /** How long what is kept of it is, in characters. */
   readonly chars: number;
   given: number;
+  /** When its client asked what it is to be led to, and was told this. */
+  toldAtMs: number;
 }
 
 /** Plans given out in the last minute, by their {@link planKey}. */
@@ -37,8 +39,14 @@ export class PlanCache<Plan> {
   }
 
   /** The plan that this was last answered with, however old it is; `undefined` where that is forgotten. */
-  last(key: string): { readonly plan: Plan; readonly madeAtMs: number } | undefined {
+  last(key: string): Pick<Kept<Plan>, 'plan' | 'madeAtMs' | 'toldAtMs'> | undefined {
     return this.#plans.get(key);
+  }
+
+  /** A client has asked what this would be answered with, before it comes for it. */
+  noteTold(key: string, nowMs: number): void {
+    const kept = this.#plans.get(key);
+    if (kept) kept.toldAtMs = nowMs;
   }
 
   /** The plan that was last given to whoever asked for exactly this. */
@@ -48,7 +56,7 @@ export class PlanCache<Plan> {
 
   /** Keeps a plan; `chars` says how long it is, and `asked`, letter by letter, what it answers. */
   set(key: string, plan: Plan, nowMs: number, chars: number, asked?: string): void {
-    const kept = { plan, madeAtMs: nowMs, chars, given: 1 };
+    const kept = { plan, madeAtMs: nowMs, chars, given: 1, toldAtMs: nowMs };
     this.#plans.set(key, kept);
     if (asked !== undefined) this.#asked.set(asked, kept);
   }

@@ -51,11 +51,13 @@ export class PlanIssuer {
     const { url, kind, clientAddress: address } = request;
     const { tickets } = this.#init;
     const isChain = route.decision === 'chain';
-    const wantedBytes = tickets.wantedBudgetBytes(size.source === 'assumed' ? undefined : size.sizeBytes);
+    const isForTunnel = kind === 'tunnel';
+    const knownBytes = size.source === 'assumed' ? undefined : size.sizeBytes;
+    const wantedBytes = tickets.wantedBudgetBytes(kind, knownBytes);
     // What is charged is the ticket's budget: the size is only what the client says.
     const budget =
       caps && isChain
-        ? caps.takeBudget(address, { plannedBytes: size.sizeBytes, wantedBytes }, nowMs)
+        ? caps.takeBudget(address, { plannedBytes: size.sizeBytes, wantedBytes, isForTunnel }, nowMs)
         : ok(wantedBytes);
     if (!budget.ok) return budget;
     const jobId = tickets.newJobId();
@@ -81,9 +83,7 @@ export class PlanIssuer {
       ...known,
       duplicates: isChain ? [...others, originHref(url)] : [],
       lastStartSeconds: tickets.lastStart(Math.floor(nowMs / 1000)),
-      ...(issued && kind === 'tunnel'
-        ? { proxyTicket: { text: ticket, endOfLife: issued.claims.endOfLife } }
-        : {}),
+      ...(issued && isForTunnel ? { proxyTicket: { text: ticket, endOfLife: issued.claims.endOfLife } } : {}),
     });
   }
 

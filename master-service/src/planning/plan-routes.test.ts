@@ -151,6 +151,18 @@ describe('a plan', () => {
     expect(plan.jobId).not.toBe((await planOf({ url: 'https://origin.example/f' })).jobId);
   });
 
+  test("for a tunnel has a budget of its own, whatever is known of a file at the site's address", async () => {
+    await start({ tickets: { tunnelBudgetBytes: 7e9, tunnelBudgetConnections: 77 } });
+    const site = { scheme: 'https', host: 'origin.example', port: 443, path: '/', query: null } as const;
+    await planOf({ url: 'https://origin.example/', sizeBytes: 6e8 });
+    await depots[0]?.heartbeat(master, { sizes: [{ urlHash: urlHashOf(site), sizeBytes: 3000 }] });
+    const plan = await planOf({ url: 'https://origin.example/', kind: 'tunnel' });
+    expect(plan).toMatchObject({ decision: 'chain', sizeSource: 'assumed', fileSeen: false });
+    expect(claimsIn(plan.ticket)).toMatchObject({ budgetBytes: 7e9, budgetConnections: 77 });
+    const file = await planOf({ url: 'https://origin.example/f', sizeBytes: 5e8 });
+    expect(claimsOf(file.location)).toMatchObject({ budgetBytes: 2e9, budgetConnections: 4096 });
+  });
+
   test('is explained also to a client that was redirected before', async () => {
     await start();
     const link = '/get/~size=500000000/https/origin.example/f';
@@ -212,7 +224,11 @@ describe('a plan', () => {
 function claimsOf(location = ''): TicketClaims {
   const relay = parseRelayTarget(location.slice(location.indexOf('/', 'http://'.length)));
   if (!relay.ok) throw relay.error;
-  const ticket = decodeTicket(relay.value.ticket);
+  return claimsIn(relay.value.ticket);
+}
+
+function claimsIn(text = ''): TicketClaims {
+  const ticket = decodeTicket(text);
   if (!ticket.ok) throw ticket.error;
   return ticket.value.claims;
 }
@@ -274,6 +290,16 @@ describe('a public master', () => {
       else expect(answer.headers['longhaul-error']).toBe('rate-limited');
     }
     expect(budgets).toEqual([2 ** 30, 2 ** 30, bytesPerHour - 2 ** 31]);
+  });
+
+  test('gives a tunnel a quarter of the hour, and downloads the rest', async () => {
+    await start({ ...many, public: { plansPerMinute: 100, bytesPerHour: 1e9 } });
+    const { ticket } = await planOf({ url: 'https://any.example/', kind: 'tunnel' });
+    expect(claimsIn(ticket).budgetBytes).toBe(2.5e8);
+    const answer = await rawGet(master.port, '/get/~size=600000000/https/any.example/a');
+    expect(claimsOf(answer.headers.location).budgetBytes).toBe(7.5e8);
+    const more = await post({ url: 'https://other.example/', kind: 'tunnel' });
+    expect(more.headers.get('longhaul-error')).toBe('rate-limited');
   });
 
   test('gives a download of unknown size what is left of the hour', async () => {

@@ -1,6 +1,7 @@
 import {
   clientAddress,
   clientPrefix,
+  depotBaseUrl,
   type LegEvidence,
   type OriginUrl,
   ok,
@@ -27,12 +28,13 @@ import {
   isSameWay,
   type KnownThen,
 } from './issued-plan.ts';
+import type { DownloadEnds } from './link-view.ts';
 import { answerOf } from './plan-answer.ts';
 import { PlanCache, planKey, SAME_PLAN_MS } from './plan-cache.ts';
 import { directLocation, PlanIssuer } from './plan-issuer.ts';
 import type { Planner } from './planner.ts';
 import type { Route } from './route.ts';
-import { type ClientWishes, RouteChooser } from './route-chooser.ts';
+import { type ClientWishes, type PairCalibrations, RouteChooser } from './route-chooser.ts';
 import { estimateSize } from './size-estimate.ts';
 import type { SizeMemory } from './size-memory.ts';
 
@@ -71,8 +73,14 @@ interface PlanServiceInit {
   /** Told of an entry depot whose client has come back for the rest of its file. */
   readonly onCameBack: (entry: string) => void;
   readonly wishes?: ClientWishes;
-  /** All that is known of the leg on which `from` sends to `to`. */
-  readonly evidence?: (to: string, from: string, nowMs: number) => LegEvidence | undefined;
+  readonly calibrations?: PairCalibrations;
+  /** All that is known of the leg on which `from` sends to `to`, in a download between these ends. */
+  readonly evidence?: (
+    ends: DownloadEnds,
+    to: string,
+    from: string,
+    nowMs: number,
+  ) => LegEvidence | undefined;
   /** 0 to below 1, evenly; says which downloads may be used to learn. */
   readonly random?: () => number;
   /** Called with every plan that is given out for the first time. */
@@ -86,7 +94,7 @@ interface UpDepots {
   readonly atMs: number;
 }
 
-/** A client that asks again sooner has lost nothing: download managers begin all their connections within a second. */
+/** A client that comes sooner after it was told its way has lost nothing: download managers begin all their connections within a second. */
 const COMES_BACK_AFTER_MS = 1_000;
 /** Entry depots that a client is not led back to: more than that have not failed together. */
 const MOST_LEFT = 3;
@@ -167,6 +175,7 @@ export class PlanService {
     const kept = this.#cache.get(key, nowMs);
     const left = request.isResume ? this.#leftEntries(key, request, nowMs) : [];
     const held = kept && left.length === 0 && this.#stillHolds(kept, address, nowMs) ? kept : undefined;
+    if (isExplained && held) this.#cache.noteTold(key, nowMs);
     if (held && (held.answer || !isExplained)) return ok(held);
     const caps = admission.value.metered ? this.#init.caps : undefined;
     const share = caps?.takePlan(address, nowMs);
@@ -196,9 +205,9 @@ export class PlanService {
     const last = this.#cache.last(key);
     const [entry] = last?.plan.chain ?? [];
     if (!last || entry === undefined || options.via?.length) return [];
-    const agoMs = Math.abs(nowMs - last.madeAtMs);
-    if (agoMs < COMES_BACK_AFTER_MS) return [];
+    if (Math.abs(nowMs - last.toldAtMs) < COMES_BACK_AFTER_MS) return [];
     this.#init.onCameBack(entry);
+    const agoMs = Math.abs(nowMs - last.madeAtMs);
     const before = agoMs < SAME_PLAN_MS ? last.plan.left.filter((id) => id !== entry) : [];
     return [...before, entry].slice(-MOST_LEFT);
   }
@@ -220,10 +229,15 @@ export class PlanService {
   }
 
   #answer(request: DownloadRequest, decided: Decided, plan: IssuedPlan, nowMs: number): PlanAnswer {
-    const { publicUrl, evidence } = this.#init;
+    const { publicUrl, evidence, registry } = this.#init;
+    const ends = { client: request.clientAddress, origin: request.url.host };
     return answerOf(request, decided, plan, {
       publicUrl: publicUrl(),
-      evidence: (to, from) => evidence?.(to, from, nowMs),
+      evidence: (to, from) => evidence?.(ends, to, from, nowMs),
+      baseUrlOf: (id) => {
+        const depot = registry.view(id, nowMs);
+        return depot && depotBaseUrl(depot);
+      },
     });
   }
 

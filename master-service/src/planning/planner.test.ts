@@ -7,6 +7,7 @@ import type { PlanningDepot } from './chain-search.ts';
 import { LinkTable } from './link-table.ts';
 import { Planner } from './planner.ts';
 import type { Route, RouteQuery } from './route.ts';
+import { predictedSeconds } from './route-basis.ts';
 
 const NOW = 1_795_000_000_000;
 const SIZE = 1_000_000_000;
@@ -81,6 +82,18 @@ describe('the planner', () => {
         'Left out: d9, because no known links lead from it to the client.',
       ]),
     );
+  });
+
+  test.each([
+    ['a chain', TEST_LINKS, {}, 1.5],
+    ['the direct way by its own link', TEST_LINKS, { isDirectPreferred: true }, 1],
+    ["the direct way by a chain's legs", TEST_LINKS.slice(1), { isDirectPreferred: true }, 1.5],
+    ['the direct way by nothing', [], {}, 1.5],
+    ['what was asked for', TEST_LINKS, { via: ['d1'] }, 1.5],
+  ])('keeps what its prediction was worked out from: %s', (_what, links, wish, factor) => {
+    const { basis, lanes, prediction } = route(plannerWith(links), { ...wish, calibration: 1.5 });
+    expect(predictedSeconds(basis, lanes, SIZE)).toBeCloseTo(prediction.seconds, 6);
+    expect(prediction.calibration ?? 1).toBe(factor);
   });
 
   test("derives the direct way from the chain's legs where nothing else is known", () => {
@@ -178,7 +191,7 @@ describe('lanes', () => {
     const small = { sizeBytes: 4_194_303 };
     expect(route(row(0.0025)(), small)).toMatchObject({ decision: 'chain', lanes: 1 });
     expect(route(row(0.0025)({ minLaneBytes: 1_000_000 }), small).lanes).toBeGreaterThan(1);
-    expect(route(row(0.0025)({ maxLanes: 3 }), size).lanes).toBe(2);
+    expect(route(row(0.0025)({ maxLanes: 3 }), size).lanes).toBe(3);
     const direct = route(row(0.0025)({ minimumGain: 1e6 }), size);
     expect(direct).toMatchObject({ decision: 'direct', lanes: 1, alternatives: [] });
     expect(direct.reasons.join()).not.toContain('lanes');
@@ -370,13 +383,15 @@ describe('over any overlay the planner', () => {
     );
   });
 
+  const lanesUpTo = (most: number) => (most < 4 ? [1, most] : [1, 4, 8].filter((count) => count <= most));
+
   /** All permutations with their best lanes, without any of the planner's own code. */
   function everyChain(
     links: readonly LinkConfig[],
     over: readonly PlanningDepot[],
     { sizeBytes, originTls }: RouteQuery,
     config: PlannerConfig,
-    lanes = sizeBytes < 4 * 2 ** 20 ? [1] : [1, 2, 4, 8].filter((count) => count <= config.maxLanes),
+    lanes = sizeBytes < 4 * 2 ** 20 ? [1] : lanesUpTo(config.maxLanes),
   ) {
     const legBetween = (near: string, far: string): LegEstimate | undefined => {
       const link = links.find(({ between }) => between.includes(near) && between.includes(far));

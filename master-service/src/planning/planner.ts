@@ -19,7 +19,14 @@ export class Planner {
   constructor(config: PlannerConfig, links: LinkView, ends?: Pick<EndLinks, 'between'>) {
     const { originSender, depotSender } = config.assumptions;
     const senders = { origin: originSender, depot: depotSender };
-    this.#base = { config, links, ends, senders, graph: new OverlayGraph(links, senders) };
+    this.#base = {
+      config,
+      links,
+      ends,
+      senders,
+      graph: new OverlayGraph(links, senders),
+      typedLegs: new WeakMap(),
+    };
   }
 
   /** Plans one download over `depots`; `bad-options` when `via` or `lanes` asks for what cannot be had. */

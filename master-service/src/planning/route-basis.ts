@@ -11,10 +11,17 @@ export interface RouteBasis {
     readonly setUp: SetUp;
     readonly source: DirectEstimate['source'];
   };
+  /** How many times as long as the model says the way was predicted to take. */
+  readonly calibration?: number | undefined;
 }
 
 /** Seconds until the client has so many bytes over the chain, as was predicted. */
-export function predictedSeconds({ legs, setUp }: RouteBasis, lanes: number, sizeBytes: number): number {
+export function predictedSeconds(basis: RouteBasis, lanes: number, sizeBytes: number): number {
+  return (basis.calibration ?? 1) * modelSeconds(basis, lanes, sizeBytes);
+}
+
+/** The same by the model alone, whatever came of other downloads. */
+export function modelSeconds({ legs, setUp }: RouteBasis, lanes: number, sizeBytes: number): number {
   return chainSeconds(legs, sizeBytes, setUp, lanes);
 }
 

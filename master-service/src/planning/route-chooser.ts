@@ -19,6 +19,11 @@ export interface ClientWishes {
   readonly prefersDirect: (network: string, host: string, nowMs: number) => boolean;
 }
 
+/** How many times as long downloads between two ends take as the model says. */
+export interface PairCalibrations {
+  readonly factor: (pair: { readonly network: string; readonly host: string }, nowMs: number) => number;
+}
+
 interface RouteChooserInit {
   readonly config: Pick<MasterConfig, 'planner'>;
   readonly planner: Planner;
@@ -28,6 +33,7 @@ interface RouteChooserInit {
     readonly failuresPerSecond: number;
   };
   readonly wishes?: ClientWishes;
+  readonly calibrations?: PairCalibrations;
   /** 0 to below 1, evenly; says which downloads may be used to learn. */
   readonly random?: () => number;
 }
@@ -104,14 +110,16 @@ export class RouteChooser {
     wanted: Partial<RouteQuery>,
     nowMs: number,
   ): Result<Route> {
-    const { planner, registry } = this.#init;
+    const { planner, registry, calibrations } = this.#init;
     const { sizeBytes, source, isWholeOnly } = size;
     // Lanes are the entry depot's ranges, and it does not see into a tunnel.
     const lanes = kind === 'tunnel' ? { lanes: 1 } : {};
     const breaks = isWholeOnly ? { depotBreaksPerSecond: registry.failuresPerSecond } : {};
     const isSizeAssumed = source === 'assumed';
     const ends = endsOf(address, client, url);
-    const known = { sizeBytes, isSizeAssumed, originTls: url.scheme === 'https', ends };
+    const pair = { network: clientPrefix(address), host: url.host };
+    const calibration = calibrations?.factor(pair, nowMs) ?? 1;
+    const known = { sizeBytes, isSizeAssumed, originTls: url.scheme === 'https', ends, calibration };
     return planner.plan({ ...wanted, ...lanes, ...breaks, ...known }, registry.views(nowMs), nowMs);
   }
 

@@ -5,6 +5,9 @@ import type { PlanningDepot, RatedChain } from './chain-search.ts';
 import type { DirectEstimate } from './direct-estimate.ts';
 import type { LinkEstimate } from './link-view.ts';
 
+/** Said where predictions were off by so much. */
+const TELLING_CALIBRATION = 1.1;
+
 interface RouteFacts {
   readonly best: RatedChain | undefined;
   readonly runnerUp: RatedChain | undefined;
@@ -13,6 +16,8 @@ interface RouteFacts {
   /** How many times faster the best chain is. */
   readonly gain: number;
   readonly isSizeAssumed: boolean;
+  /** How many times as long downloads of these ends take as the model says. */
+  readonly calibration: number | undefined;
   /** Whether the client chose the number of lanes. */
   readonly isLanesAsked: boolean;
   readonly direct: { readonly seconds: number; readonly source: DirectEstimate['source'] };
@@ -36,6 +41,7 @@ export function explainRoute(facts: RouteFacts): string[] {
   return [
     ...compare(facts),
     ...(isHeld ? [HELD] : []),
+    ...calibrated(facts),
     ...(toLearn ? [explainLearning(toLearn)] : []),
     ...directCause(decisionReason),
     ...(best && decisionReason === 'chain-faster' ? explainLanes(best, isLanesAsked) : []),
@@ -80,17 +86,26 @@ function compare({
   minimumGain,
   gain,
   isSizeAssumed,
+  calibration = 1,
   direct,
 }: RouteFacts): string[] {
   if (!best) return [];
-  const times = `${formatChain(best.chain)} is predicted to take ${formatSeconds(best.seconds)}, a direct download ${formatSeconds(direct.seconds)}`;
+  const times = `${formatChain(best.chain)} is predicted to take ${formatSeconds(calibration * best.seconds)}, a direct download ${formatSeconds(direct.seconds)}`;
   const mean = isSizeAssumed ? ', in the mean over sizes down to a thousandth' : '';
   const verdict =
     decisionReason === 'chain-faster'
       ? `${times}: by these estimates ${gain.toFixed(1)} times faster${mean}.`
       : `${times}. A chain is taken only where it is at least ${minimumGain} times faster${mean}.`;
   if (!runnerUp) return [verdict];
-  return [verdict, `Runner-up: ${formatChain(runnerUp.chain)}, ${formatSeconds(runnerUp.seconds)}.`];
+  const afterIt = `${formatChain(runnerUp.chain)}, ${formatSeconds(calibration * runnerUp.seconds)}`;
+  return [verdict, `Runner-up: ${afterIt}.`];
+}
+
+function calibrated({ best, calibration = 1 }: RouteFacts): string[] {
+  if (!best || Math.max(calibration, 1 / calibration) < TELLING_CALIBRATION) return [];
+  return [
+    `Downloads of your network from this origin took ${calibration.toFixed(1)} times as long as their legs say, of late: that is counted.`,
+  ];
 }
 
 function explainLearning({ chain, seconds }: RatedChain): string {

@@ -31,7 +31,7 @@ export function routeVia({ senders, query, via, map, usable }: ViaInit): Result<
   );
   if (!legs) throw new Error('a leg has no estimate, although assumptions stand in');
   const setUp = setUpOf(query, chain, usable);
-  const { lanes = 1, sizeBytes } = query;
+  const { lanes = 1, sizeBytes, calibration } = query;
   const links = legEnds(chain).map(([one, other]) => map.link(one, other));
   const knowledge = links.map(knowledgeOf);
   const parts = legEnds(chain).map((ends, index) => new OverlayLeg(links[index] ?? assumed, ends, senders));
@@ -51,10 +51,10 @@ export function routeVia({ senders, query, via, map, usable }: ViaInit): Result<
     alternatives: [],
     promises: [promiseOf(legs, lanes)],
     lanes,
-    prediction: predict({ chain, legs, knowledge, sizeBytes, setUp, lanes }),
+    prediction: predict({ chain, legs, knowledge, sizeBytes, setUp, lanes, calibration }),
     direct: direct.predict(sizeBytes),
     expectedSeconds: 0,
-    basis: { legs, setUp, direct: direct.basis },
+    basis: { legs, setUp, direct: direct.basis, calibration },
     reasons,
   });
 }

@@ -21,6 +21,8 @@ export interface RouteQuery {
   readonly held?: HeldWay;
   /** Said where this download may be used to learn. */
   readonly exploring?: Exploring | undefined;
+  /** How many times as long downloads of these ends take as the model says; left out where nobody knows. */
+  readonly calibration?: number;
   /** How often each depot of a chain fails where all that has come is then lost; left out where only a pause is. */
   readonly depotBreaksPerSecond?: number;
   /** Exactly so many lanes where a chain is taken; without it as many as pay, or one with `via`. */
@@ -62,6 +64,8 @@ export interface Route {
   readonly expectedSeconds: number;
   /** What the prediction was worked out from. */
   readonly basis: RouteBasis;
+  /** Depots that would know more of the client if it greeted them; left out where nobody is asked. */
+  readonly toMeet?: readonly string[];
   /** Sentences for people. */
   readonly reasons: readonly string[];
 }

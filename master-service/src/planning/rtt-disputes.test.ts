@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { masterOf } from '../measuring/client-rtts.ts';
 import { ClientTable } from '../measuring/client-table.ts';
@@ -31,6 +32,19 @@ test('a depot makes no link shorter than its neighbour says', () => {
   const { links } = overlay({ depots: 3, saysMs: 8 });
   expect(links.estimate('d0', 'd1', NOW)?.rttMs).toBeCloseTo(80);
   expect(links.distribution('d1', 'd0', NOW).rttMs.value).toBeGreaterThan(70);
+});
+
+test('a depot makes no link shorter by more than a fifth than its neighbour says, however often and lately it tells', () => {
+  fc.assert(
+    fc.property(fc.integer({ min: 0, max: 80 }), fc.nat(60), (rttMs, times) => {
+      const { links } = overlay({ depots: 3, saysMs: 80 });
+      for (let time = 0; time < times; time += 1)
+        links.report('d0', { to: 'd1', rttMs }, NOW + time * 10_000);
+      const atMs = NOW + times * 10_000;
+      expect(links.estimate('d0', 'd1', atMs)?.rttMs).toBeGreaterThanOrEqual(80 / 1.2 - 1e-9);
+      expect(links.estimate('d1', 'd0', atMs)?.rttMs).toBeGreaterThanOrEqual(80 / 1.2 - 1e-9);
+    }),
+  );
 });
 
 test('a depot that seems near to everybody is not believed of clients and origins either', () => {

@@ -29,6 +29,9 @@ interface Level {
   readonly rounds: Float64Array;
   readonly longest: Float64Array;
   readonly leastRounds: number;
+  /** The depots for which it is less than over one depot fewer, and their least sum: whoever comes before them may have less, too. */
+  readonly isLess: Uint8Array;
+  readonly leastOfLess: number;
 }
 
 /** What one number of lanes means for a chain. */
@@ -189,15 +192,24 @@ export class SearchSpace {
     const { size } = this.graph;
     if (more === 0) {
       const rounds = new Float64Array(size).fill(Number.POSITIVE_INFINITY);
+      const isLess = new Uint8Array(size);
       for (const number of this.numbers) {
         const leg = this.origin[number];
-        if (leg) rounds[number] = leg.rttSeconds;
+        if (!leg) continue;
+        rounds[number] = leg.rttSeconds;
+        isLess[number] = 1;
       }
-      return { rounds, longest: rounds, leastRounds: leastOf(rounds) };
+      const leastRounds = leastOf(rounds);
+      return { rounds, longest: rounds, leastRounds, isLess, leastOfLess: leastRounds };
     }
     const below = this.level(more - 1);
+    // Over one depot more nobody could gain: nor can they over two.
+    if (below.leastOfLess === Number.POSITIVE_INFINITY) return below;
     const [rounds, longest] = [below.rounds.slice(), below.longest.slice()];
+    const isLess = new Uint8Array(size);
+    let leastOfLess = Number.POSITIVE_INFINITY;
     const most = this.question.maxDepots - 1 - more;
+    const { isUsable } = this;
     for (const number of this.numbers) {
       if ((this.#before[number] ?? FAR) > most) continue;
       const { ends, rttSeconds, count } = this.graph.row(number);
@@ -205,16 +217,20 @@ export class SearchSpace {
       let long = longest[number] ?? 0;
       for (let index = 0; index < count; index += 1) {
         const rtt = rttSeconds[index] ?? 0;
-        if (rtt >= long && rtt + below.leastRounds >= sum) break;
+        if (rtt >= long && rtt + below.leastOfLess >= sum) break;
         const end = ends[index] ?? 0;
-        if (this.isUsable[end] === 0) continue;
+        // Over the others it was as much with one depot fewer.
+        if (below.isLess[end] === 0 || isUsable[end] === 0) continue;
         sum = Math.min(sum, rtt + (below.rounds[end] ?? 0));
         long = Math.min(long, Math.max(rtt, below.longest[end] ?? 0));
       }
+      if (sum === rounds[number] && long === longest[number]) continue;
       rounds[number] = sum;
       longest[number] = long;
+      isLess[number] = 1;
+      leastOfLess = Math.min(leastOfLess, sum);
     }
-    return { rounds, longest, leastRounds: leastOf(rounds) };
+    return { rounds, longest, leastRounds: Math.min(below.leastRounds, leastOfLess), isLess, leastOfLess };
   }
 }
 
@@ -224,6 +240,8 @@ const NO_LEVEL: Level = {
   rounds: new Float64Array(),
   longest: new Float64Array(),
   leastRounds: Number.POSITIVE_INFINITY,
+  isLess: new Uint8Array(),
+  leastOfLess: Number.POSITIVE_INFINITY,
 };
 
 function noLegs(size: number): (OverlayLeg | undefined)[] {

@@ -1,4 +1,10 @@
-import { formatBytes, type GetOptions, type OriginUrl, type PlanAnswer } from '@longhaul/shared';
+import {
+  formatBytes,
+  type GetOptions,
+  type OriginUrl,
+  type PlanAnswer,
+  type TicketKind,
+} from '@longhaul/shared';
 import { urlHashOf } from '../tickets/ticket-issuer.ts';
 import type { SizeMemory } from './size-memory.ts';
 
@@ -12,16 +18,21 @@ export interface SizeEstimate {
   readonly isWholeOnly: boolean;
 }
 
-/** The size as the request says it, as a depot saw it, or as it is assumed where nobody knows. */
+/** The size as the request says it, as a depot saw it, or as it is assumed where nobody knows, as of all that comes through a tunnel. */
 export function estimateSize(
-  { url, options }: { readonly url: OriginUrl; readonly options: GetOptions },
+  {
+    url,
+    options,
+    kind,
+  }: { readonly url: OriginUrl; readonly options: GetOptions; readonly kind: TicketKind },
   sizes: SizeMemory,
   assumedSizeBytes: number,
 ): SizeEstimate {
   const urlHash = urlHashOf(url);
-  const reported = sizes.recall(urlHash);
+  // A tunnel's address is the site's, which may be a page, too.
+  const reported = kind === 'tunnel' ? undefined : sizes.recall(urlHash);
   const fileSeen = reported !== undefined;
-  const seen = { fileSeen, isWholeOnly: sizes.isWholeOnly(urlHash) };
+  const seen = { fileSeen, isWholeOnly: kind !== 'tunnel' && sizes.isWholeOnly(urlHash) };
   if (options.sizeBytes !== undefined) return { sizeBytes: options.sizeBytes, source: 'option', ...seen };
   if (fileSeen) return { sizeBytes: reported, source: 'reported', ...seen };
   return { sizeBytes: assumedSizeBytes, source: 'assumed', ...seen };

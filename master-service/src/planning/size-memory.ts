@@ -3,10 +3,12 @@ import * as z from 'zod';
 import type { FactKind } from '../facts/fact.ts';
 import { Facts } from '../facts/facts.ts';
 
-/** URLs whose size is remembered, and URLs whose size some depots may tell; about 300 bytes each. */
+/** URLs whose size is remembered, and URLs whose size some depots may tell; about 500 bytes each. */
 const MAX_SIZES = 100_000;
 /** Depots that may tell the size of one URL: the newest plan with all its alternatives, and some of older ones. */
 const MAX_WITNESSES = 8;
+/** Depots of which is remembered what they told of one URL: two that agree outvote one that lies. */
+const MOST_TOLD = 5;
 /** What was not told for so long may have become another file. */
 const SIZE_LIFE_MS = 30 * 86_400_000;
 
@@ -19,12 +21,25 @@ const ofUrls = {
   isKept: true,
 } as const;
 
-/** The size that a depot saw in the origin's answer, and whether no part of the file can be asked for. */
+const seen = { sizeBytes: z.int().min(1), isWholeOnly: z.literal(true).optional() };
+
+/**
+ * The size that depots saw in the origin's answer, and whether no part of the file can be asked for; and what each of them told last, the newest one at the end.
+ */
 const SIZE_SEEN = {
   ...ofUrls,
   name: 'size-seen',
-  schema: z.looseObject({ sizeBytes: z.int().min(1), isWholeOnly: z.literal(true).optional() }),
+  schema: z.looseObject({
+    ...seen,
+    told: z
+      .array(z.looseObject({ ...seen, by: z.string().max(64) }))
+      .max(MAX_WITNESSES)
+      .optional(),
+  }),
 } satisfies FactKind<unknown>;
+
+type Seen = z.output<(typeof SIZE_SEEN)['schema']>;
+type Told = NonNullable<Seen['told']>;
 
 /** The entry depots of the tickets that were given for a URL, the newest first. */
 const TICKET_GIVEN = {
@@ -55,21 +70,50 @@ export class SizeMemory {
     this.#facts.learn(TICKET_GIVEN, urlHash, { entries: all }, nowMs);
   }
 
-  /** Takes in what `depot` reports; the newest report of a URL counts. */
+  /** Takes in what `depot` reports. Of a URL counts what most depots told last. */
   report(depot: string, reports: readonly SizeReport[], nowMs: number): void {
-    for (const { urlHash, ...seen } of reports) {
+    for (const { urlHash, ...report } of reports) {
       const given = this.#facts.store.all(TICKET_GIVEN, urlHash);
-      const isWitness = given.some(({ value }) => value.entries.includes(depot));
-      if (isWitness) this.#facts.learn(SIZE_SEEN, urlHash, seen, nowMs);
+      if (!given.some(({ value }) => value.entries.includes(depot))) continue;
+      const before = this.#facts.own(SIZE_SEEN, urlHash)?.value;
+      const others = toldBefore(before).filter(({ by }) => by !== depot);
+      const told = [...others, { ...report, by: depot }].slice(-MOST_TOLD);
+      this.#facts.learn(SIZE_SEEN, urlHash, { ...agreedOf(told), told }, nowMs);
     }
   }
 
   recall(urlHash: string): number | undefined {
-    return this.#facts.store.newest(SIZE_SEEN, urlHash)?.value.sizeBytes;
+    return this.#agreed(urlHash)?.sizeBytes;
   }
 
-  /** Whether a depot has told that no part of the file can be asked for. */
+  /** Whether depots have told that no part of the file can be asked for. */
   isWholeOnly(urlHash: string): boolean {
-    return this.#facts.store.newest(SIZE_SEEN, urlHash)?.value.isWholeOnly === true;
+    return this.#agreed(urlHash)?.isWholeOnly === true;
   }
+
+  /** What depots of all masters say together. */
+  #agreed(urlHash: string): Pick<Seen, 'sizeBytes' | 'isWholeOnly'> | undefined {
+    const [first, ...others] = this.#facts.store.all(SIZE_SEEN, urlHash);
+    if (!first || others.length === 0) return first?.value;
+    return agreedOf([first, ...others].flatMap(({ value }) => toldBefore(value)));
+  }
+}
+
+/** What depots told; of a master that did not keep it, what it had in the end. */
+function toldBefore(before: Seen | undefined): Told {
+  if (!before) return [];
+  const { sizeBytes, isWholeOnly, told } = before;
+  return told ?? [{ sizeBytes, by: '', ...(isWholeOnly ? { isWholeOnly } : {}) }];
+}
+
+/**
+ * What most say. Of sizes that as many tell the largest counts: a file that is taken for small goes direct, and no further depot would see
+ * that it is not.
+ */
+function agreedOf(told: Told): Pick<Seen, 'sizeBytes' | 'isWholeOnly'> {
+  const votes = new Map<number, number>();
+  for (const { sizeBytes } of told) votes.set(sizeBytes, 1 + (votes.get(sizeBytes) ?? 0));
+  const [first] = [...votes].toSorted(([size, one], [otherSize, other]) => other - one || otherSize - size);
+  const isWholeOnly = 2 * told.filter((one) => one.isWholeOnly).length > told.length;
+  return { sizeBytes: first?.[0] ?? 1, ...(isWholeOnly ? { isWholeOnly } : {}) };
 }
