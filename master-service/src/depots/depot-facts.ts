@@ -49,12 +49,19 @@ export const DEPOT_NOT_PROVED = {
   schema: z.looseObject({ ...record.shape, code: name, detail: name.optional() }),
 } satisfies FactKind<unknown>;
 
+/**
+ * How the key begins that it was about: another depot of the same id is not heard by it. Not the whole of it, because heartbeats of a
+ * thousand depots are told each second. Left out by masters that do not tell.
+ */
+const ofKey = { keyStart: name.optional() };
+
 /** The last heartbeat, and how steadily the depot was heard by this source. */
 export const DEPOT_HEARD = {
   ...ofDepots,
   isKept: true,
   name: 'depot-heard',
   schema: z.looseObject({
+    ...ofKey,
     /** The depot's process that counts: the one that registered last. */
     process: name,
     /** Number of its newest heartbeat; 0 when it has only registered. */
@@ -76,7 +83,7 @@ export const DEPOT_TWINS = {
   ...ofDepots,
   isKept: true,
   name: 'depot-twins',
-  schema: z.looseObject({ heartbeats: count }),
+  schema: z.looseObject({ ...ofKey, heartbeats: count }),
 } satisfies FactKind<unknown>;
 
 /** A depot that was asked whether it is still there, and was not. Counts until it is heard again. */
@@ -84,6 +91,7 @@ export const DEPOT_DOWN = {
   ...ofDepots,
   name: 'depot-down',
   schema: z.looseObject({
+    ...ofKey,
     /** The process that counted then. */
     process: name,
   }),

@@ -17,7 +17,7 @@ import {
 import { CLIENT, ORIGIN } from '../config.ts';
 import type { EnrolmentBook } from '../enrolment/enrolment-book.ts';
 import { DEPOT_ENROLLED, DEPOT_KEY_REVOKED, DEPOT_OWNED, MAX_DEPOTS } from '../enrolment/enrolment-facts.ts';
-import { newestOf } from '../facts/fact.ts';
+import { type Fact, newestOf } from '../facts/fact.ts';
 import type { Facts } from '../facts/facts.ts';
 import { DEPOT_FACTS, DEPOT_PROVED, DEPOT_REGISTERED } from './depot-facts.ts';
 import type { DepotRecord, DepotStore } from './depot-store.ts';
@@ -29,6 +29,9 @@ const MISSED_HEARTBEATS = 3;
 /** Depots that are known, those that other masters have taken in among them: two masters that cannot hear each other may each have as many as it takes. */
 const MOST_KNOWN = 2_000;
 
+/** Facts that say which key a depot has. */
+const KEYED_FACTS = [DEPOT_OWNED, DEPOT_REGISTERED, DEPOT_PROVED] as const;
+
 /** One depot with what counts of it now. */
 export interface DepotView extends DepotRecord {
   readonly state: DepotState;
@@ -38,6 +41,8 @@ export interface DepotView extends DepotRecord {
   readonly entryGroup: string | undefined;
   /** What its uplink leaves to one more download, bits per second; left out where nobody has set a bound. */
   readonly roomBps?: number;
+  /** How long ago any master has heard it last, by this one's clock; left out where nobody knows. */
+  readonly heardAgoMs?: number;
   /** What its operator should look at. */
   readonly problem: ErrorCode | undefined;
 }
@@ -51,6 +56,8 @@ interface DepotRegistryInit {
   readonly store: DepotStore;
   readonly heartbeatSeconds: number;
   readonly addresses: AddressPolicy;
+  /** Told when another master says that a depot has another key than the one that counts: that is not believed. */
+  readonly onClaimed?: (depot: string, from: string) => void;
 }
 
 /** All registered depots: a replica of the facts about them, and the rules by which this master takes new ones in. */
@@ -65,7 +72,7 @@ export class DepotRegistry {
   #order: readonly RegisteredDepot[] | undefined;
   readonly #failures: FailureRate;
 
-  constructor({ facts, enrolment, store, heartbeatSeconds, addresses }: DepotRegistryInit) {
+  constructor({ facts, enrolment, store, heartbeatSeconds, addresses, onClaimed }: DepotRegistryInit) {
     this.#facts = facts;
     this.#enrolment = enrolment;
     this.#store = store;
@@ -74,6 +81,11 @@ export class DepotRegistry {
     this.#failures = new FailureRate(facts);
     for (const kind of DEPOT_FACTS) {
       facts.store.watch(kind, (now, before) => this.#refresh((now ?? before)?.key ?? ''));
+    }
+    for (const kind of KEYED_FACTS) {
+      facts.store.watch(kind, (now) => {
+        if (now && this.#isClaim(now)) onClaimed?.(now.key, now.source);
+      });
     }
     facts.store.watch(DEPOT_ENROLLED, (now, before) => this.#refresh((now ?? before)?.key ?? ''));
     facts.store.watch(DEPOT_KEY_REVOKED, (now) => {
@@ -146,6 +158,12 @@ export class DepotRegistry {
     return this.#depots.get(id)?.hear(heartbeat, stamp, nowMs) ?? refuse('depot-unknown');
   }
 
+  /** Whether a heartbeat that is not taken in yet shows that its depot, which owns its id, is at the address that it comes from. */
+  comesFrom(id: string, address: string, stamp: RequestStamp, nowMs: number): boolean {
+    const depot = this.#depots.get(id);
+    return depot !== undefined && depot.isOwned && depot.comesFrom(address, stamp, nowMs);
+  }
+
   /** How often one of these depots fails. */
   get failuresPerSecond(): number {
     return this.#failures.perSecond;
@@ -180,11 +198,6 @@ export class DepotRegistry {
   noteDown(record: DepotRecord, askedAtMs: number, nowMs: number): boolean {
     const depot = this.#depots.get(record.id);
     return depot?.record === record && depot.noteDown(askedAtMs, nowMs);
-  }
-
-  /** Whether a depot has proved an address, now or earlier. */
-  isOwned(id: string): boolean {
-    return this.#depots.get(id)?.isOwned ?? false;
   }
 
   record(id: string): DepotRecord | undefined {
@@ -279,6 +292,13 @@ export class DepotRegistry {
     return (this.#enrolment.keyOf(id) ?? publicKey) === publicKey && !this.#enrolment.isRevoked(publicKey);
   }
 
+  /** Whether a fact says that a depot has another key than the one that its id belongs to. */
+  #isClaim({ key: id, source, value: { publicKey } }: Fact<{ readonly publicKey: string }>): boolean {
+    const depot = this.#depots.get(id);
+    const owner = this.#enrolment.keyOf(id) ?? (depot?.isOwned ? depot.record.publicKey : undefined);
+    return source !== this.#facts.source && owner !== undefined && owner !== publicKey;
+  }
+
   /** A depot that was never there and is not heard of. */
   #findGone(nowMs: number): RegisteredDepot | undefined {
     return [...this.#depots.values()].find((depot) => !depot.isOwned && !depot.isHeard(nowMs));
@@ -298,14 +318,16 @@ export class DepotRegistry {
 }
 
 function viewOf(depot: RegisteredDepot, nowMs: number): DepotView {
-  const { record, activeTransfers, entryGroup, roomBps } = depot;
+  const { record, activeTransfers, entryGroup, roomBps, heardAtMs } = depot;
   const room = roomBps === undefined ? {} : { roomBps };
+  const heard = heardAtMs === undefined ? {} : { heardAgoMs: nowMs - heardAtMs };
   return {
     ...record,
     state: depot.state(nowMs),
     activeTransfers,
     entryGroup,
     ...room,
+    ...heard,
     problem: depot.problemCode(nowMs),
   };
 }

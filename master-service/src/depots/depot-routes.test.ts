@@ -342,6 +342,16 @@ describe('a follow-up ticket', () => {
   };
   const link = '/get/https/origin.example/f';
 
+  test('is for the address that the depot names, to the byte', async () => {
+    const [entry] = await registerDepots(master, 'd1', 'd2', 'd3');
+    const path = '/a/../{b}';
+    const first = await ticketFor(`/get/https/origin.example${path}`);
+    await entry?.heartbeat(master);
+    const answer = (await entry?.followUp(master, first, `https://origin.example${path}`)) as DepotAnswer;
+    const { ticket } = followUpAnswerSchema.parse(JSON.parse(answer.text));
+    expect(claimsOf(ticket).urlHash).toBe(claimsOf(first).urlHash);
+  });
+
   test('keeps job, chains, budgets and times, and names the new target, listed or not', async () => {
     const [entry] = await registerDepots(master, 'd1', 'd2', 'd3');
     const first = await ticketFor(link);

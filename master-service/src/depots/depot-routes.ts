@@ -14,6 +14,7 @@ import {
 } from '@longhaul/shared';
 import { type DepotSources, verifierFor } from '@longhaul/shared/service';
 import { type Request, type Response, Router } from 'express';
+import type { OverlayClock } from '../clock/overlay-clock.ts';
 import { CLIENT, ORIGIN } from '../config.ts';
 import {
   answersBy,
@@ -46,7 +47,7 @@ interface DepotRoutesInit {
   /** Whether who has the secret may register. */
   readonly takesSecret: boolean;
   readonly clientRtts: Pick<ClientRtts, 'noteDepot'>;
-  readonly now: () => number;
+  readonly clock: OverlayClock;
   readonly emit: EmitEvent;
 }
 
@@ -63,9 +64,10 @@ export function depotRoutes({
   enrolmentSecret,
   takesSecret,
   clientRtts,
-  now,
+  clock,
   emit,
 }: DepotRoutesInit): Router {
+  const now = () => clock.now();
   const router = Router();
   const lines = new DepotLines((id) => downChecks.suspect(id));
 
@@ -95,12 +97,15 @@ export function depotRoutes({
   const authenticate = (request: ReceivedRequest, id: string): Result<RequestStamp> => {
     const record = registry.record(id);
     if (!record) return refuse('depot-unknown');
-    const stamp = checkSignature(request, record.publicKey, now());
+    const { publicKey } = record;
+    if (clock.isInDoubt) {
+      const signed = checkSignature(request, publicKey, request.claims.stamp?.timeMs ?? now());
+      if (signed.ok) clock.hear(id, signed.value.timeMs);
+    }
+    const stamp = checkSignature(request, publicKey, now());
     if (!stamp.ok) return stamp;
     const admitted = registry.admit(id, stamp.value, now());
-    if (!admitted.ok) return admitted;
-    if (registry.isOwned(id)) sources.note(request.from, now());
-    return stamp;
+    return admitted.ok ? stamp : admitted;
   };
 
   /** A registration by somebody who has the key, and the secret unless the key has joined with a token; not looked at any further. */
@@ -143,9 +148,13 @@ export function depotRoutes({
     const sent = await readRequest(request, request.originalUrl);
     const stamp = unwrap(authenticate(sent, id));
     const heartbeat = unwrap(parseBody(heartbeatRequestSchema, sent.body));
+    const isHere = registry.comesFrom(id, sent.from, stamp, now());
     const heard = unwrap(service.hear(id, heartbeat, stamp, now()));
     lines.note(id, request);
-    clientRtts.noteDepot(id, request.socket);
+    if (isHere) {
+      sources.note(sent.from, now());
+      clientRtts.noteDepot(id, request.socket);
+    }
     answer(response, sent, heard);
   });
 

@@ -6,7 +6,7 @@ import {
   type LonghaulError,
   type OriginUrl,
   ok,
-  parseOriginUrl,
+  parseHref,
   type RegisterRequest,
   type RequestStamp,
   type Result,
@@ -121,7 +121,7 @@ export class DepotService {
    * apply, because an allowed origin vouches for where it redirects to. With `avoid`, the chains are planned anew.
    */
   followUp(id: string, request: FollowUpRequest, nowMs: number): Result<FollowUpAnswer> {
-    const url = parseOriginUrl(request.url);
+    const url = parseHref(request.url);
     if (!url.ok) return url;
     const target = this.#init.policy.checkTarget(url.value);
     if (!target.ok) return target;

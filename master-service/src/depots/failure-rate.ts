@@ -20,7 +20,8 @@ export function countHeard(facts: Facts, depot: string, lostAfterMs: number, now
   const last = facts.store.newest(DEPOT_HEARD, depot);
   if (!last || last.value.draining || nowMs < last.timeMs) return { upSeconds, failures };
   const silentMs = nowMs - last.timeMs;
-  if (silentMs <= lostAfterMs) return { upSeconds: upSeconds + silentMs / 1000, failures };
+  // In whole milliseconds: other masters are told it each second.
+  if (silentMs <= lostAfterMs) return { upSeconds: Math.round(1000 * upSeconds + silentMs) / 1000, failures };
   const isOurs = last.source === facts.source && last.timeMs >= facts.startedAtMs;
   return { upSeconds, failures: isOurs ? failures + 1 : failures };
 }

@@ -4,12 +4,13 @@ import {
   type HeartbeatRequest,
   LonghaulError,
   ok,
+  plainAddress,
   type RequestStamp,
   type Result,
   refuse,
   type Standing,
 } from '@longhaul/shared';
-import { DEPOT_OWNED } from '../enrolment/enrolment-facts.ts';
+import { DEPOT_OWNED, keyStart } from '../enrolment/enrolment-facts.ts';
 import { ReplayGuard } from '../enrolment/replay-guard.ts';
 import { type Fact, isYounger, newestOf } from '../facts/fact.ts';
 import type { Facts } from '../facts/facts.ts';
@@ -87,10 +88,19 @@ export class RegisteredDepot {
     return this.#owner === this.#record.publicKey;
   }
 
+  get #keyStart(): string {
+    return keyStart(this.#record.publicKey);
+  }
+
   /** What outlives the process. */
   get kept(): KeptDepot {
     const { newest } = this.#proof;
     return newest ? { ...this.#record, proof: newest } : this.#record;
+  }
+
+  /** When any master has heard it last, by this one's clock. */
+  get heardAtMs(): number | undefined {
+    return this.#heard?.timeMs;
   }
 
   isHeard(nowMs: number): boolean {
@@ -143,15 +153,18 @@ export class RegisteredDepot {
     const { store } = this.#facts;
     const { id } = this.#record;
     const counts = ({ value }: { value: { publicKey: string } }) => this.#counts(value.publicKey);
-    this.#owner = newestOf(store.all(DEPOT_OWNED, id).filter(counts))?.value.publicKey;
-    this.#heard = store.newest(DEPOT_HEARD, id);
-    this.#twins = store.newest(DEPOT_TWINS, id);
-    const down = store.newest(DEPOT_DOWN, id);
-    this.#isDown = down !== undefined && (!this.#heard || isYounger(down, this.#heard));
+    const owners = store.all(DEPOT_OWNED, id).filter(counts);
+    // Whoever claims an id that is known to belong to another key comes too late, whatever the clocks say.
+    const isOwnedOn = owners.some(({ value }) => value.publicKey === this.#owner);
+    if (!isOwnedOn) this.#owner = oldestOf(owners)?.value.publicKey;
     const registrations = store.all(DEPOT_REGISTERED, id).filter(counts);
-    const owners = registrations.filter(({ value }) => value.publicKey === this.#owner);
-    const registered = newestOf(owners.length > 0 ? owners : registrations)?.value;
+    const owned = registrations.filter(({ value }) => value.publicKey === this.#owner);
+    const registered = newestOf(owned.length > 0 ? owned : registrations)?.value;
     if (registered && !this.#isHere(registered)) this.#record = recordOf(id, registered);
+    this.#heard = this.#newestOfKey(store.all(DEPOT_HEARD, id));
+    this.#twins = this.#newestOfKey(store.all(DEPOT_TWINS, id));
+    const down = this.#newestOfKey(store.all(DEPOT_DOWN, id));
+    this.#isDown = down !== undefined && (!this.#heard || isYounger(down, this.#heard));
     const proved = newestOf(store.all(DEPOT_PROVED, id).filter(({ value }) => this.#isHere(value)));
     const failed = newestOf(store.all(DEPOT_NOT_PROVED, id).filter(({ value }) => this.#isHere(value)));
     const isFailure = failed && (!proved || isYounger(failed, proved));
@@ -167,10 +180,10 @@ export class RegisteredDepot {
    */
   register(record: DepotRecord, { epoch }: RequestStamp, nowMs: number): boolean {
     const hasMoved = !this.#isHere(record);
-    const heartbeat = epoch === this.#heard?.value.process ? this.#heard.value.heartbeat : 0;
-    this.#learnHeard({ process: epoch, heartbeat, draining: false }, nowMs);
     const { id, ...place } = record;
     this.#facts.learn(DEPOT_REGISTERED, id, place, nowMs);
+    const heartbeat = epoch === this.#heard?.value.process ? this.#heard.value.heartbeat : 0;
+    this.#learnHeard({ process: epoch, heartbeat, draining: false }, nowMs);
     this.#proof.begin();
     return hasMoved;
   }
@@ -194,6 +207,20 @@ export class RegisteredDepot {
     return ok(true);
   }
 
+  /**
+   * Whether a heartbeat comes from the depot itself, so that it is where its connection comes from: from an address that it has proved, or
+   * one that no other master can have heard. What was sent to another master somebody may have recorded, and sends here before that one has told of it.
+   */
+  comesFrom(address: string, { epoch, sequence }: RequestStamp, nowMs: number): boolean {
+    if (this.#proof.valid(nowMs)?.addresses.includes(plainAddress(address))) return true;
+    const { store, source } = this.#facts;
+    const others = this.#newestOfKey(
+      store.all(DEPOT_HEARD, this.#record.id).filter((heard) => heard.source !== source),
+    );
+    if (others && nowMs - others.timeMs <= this.#lostAfterMs) return false;
+    return this.#heard?.value.process !== epoch || sequence > this.#heard.value.heartbeat;
+  }
+
   /** Takes in what came of asking for proof at the address in `record`. */
   noteProof(outcome: Result<readonly string[]>, nowMs: number): void {
     const { id, ...place } = this.#record;
@@ -211,14 +238,20 @@ export class RegisteredDepot {
   /** Takes note that it was not there when it was asked at `askedAtMs`; `false` where it has been heard since. */
   noteDown(askedAtMs: number, nowMs: number): boolean {
     if (!this.#heard || this.#heard.timeMs > askedAtMs) return false;
-    this.#facts.learn(DEPOT_DOWN, this.#record.id, { process: this.#heard.value.process }, nowMs);
+    const { id } = this.#record;
+    this.#facts.learn(
+      DEPOT_DOWN,
+      id,
+      { keyStart: this.#keyStart, process: this.#heard.value.process },
+      nowMs,
+    );
     return true;
   }
 
   #learnHeard(heard: Heard, nowMs: number): void {
     const { id } = this.#record;
     const upTime = countHeard(this.#facts, id, this.#lostAfterMs, nowMs);
-    this.#facts.learn(DEPOT_HEARD, id, { ...heard, ...upTime }, nowMs);
+    this.#facts.learn(DEPOT_HEARD, id, { keyStart: this.#keyStart, ...heard, ...upTime }, nowMs);
   }
 
   #hearOther(isDraining: boolean, nowMs: number): Result<boolean> {
@@ -226,7 +259,8 @@ export class RegisteredDepot {
     if (isDraining) return ok(false);
     if (this.#heard?.value.draining || !this.isHeard(nowMs) || this.#isDown) return refuse('depot-unknown');
     const before = this.#twinsHeard(nowMs);
-    this.#facts.learn(DEPOT_TWINS, this.#record.id, { heartbeats: before + 1 }, nowMs);
+    const { id } = this.#record;
+    this.#facts.learn(DEPOT_TWINS, id, { keyStart: this.#keyStart, heartbeats: before + 1 }, nowMs);
     return refuse('depot-twice');
   }
 
@@ -241,11 +275,23 @@ export class RegisteredDepot {
       : this.#proof.problem;
   }
 
+  /** The newest of what is said of the depot with this key. */
+  #newestOfKey<Value extends { readonly keyStart?: string | undefined }>(
+    facts: readonly Fact<Value>[],
+  ): Fact<Value> | undefined {
+    const own = this.#keyStart;
+    return newestOf(facts.filter(({ value }) => (value.keyStart ?? own) === own));
+  }
+
   /** Whether this is where the depot is registered, with its key. */
   #isHere(place: Place): boolean {
     const { publicKey, host, port, tls } = this.#record;
     return place.publicKey === publicKey && place.host === host && place.port === port && place.tls === tls;
   }
+}
+
+function oldestOf<Value>(facts: readonly Fact<Value>[]): Fact<Value> | undefined {
+  return facts.toSorted((one, other) => (isYounger(one, other) ? 1 : -1))[0];
 }
 
 function recordOf(id: string, { publicKey, host, port, tls }: Place): DepotRecord {

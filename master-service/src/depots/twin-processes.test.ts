@@ -38,7 +38,12 @@ describe('two processes with one id and one key', () => {
       state: 'up',
       problem: { code: 'depot-twice' },
     });
-    expect(await status()).toEqual({ id: 'd1', state: 'up', problem: 'depot-twice' });
+    expect(await status()).toEqual({
+      id: 'd1',
+      state: 'up',
+      heardAgoMs: expect.any(Number),
+      problem: 'depot-twice',
+    });
     expect(noticed()).toBe(1);
   });
 
@@ -67,7 +72,7 @@ describe('two processes with one id and one key', () => {
     await second.heartbeat(master);
     master.clock.advance(2);
     expect(standingOf(await second.heartbeat(master))).toEqual({ state: 'up' });
-    expect(await status()).toEqual({ id: 'd1', state: 'up' });
+    expect(await status()).toEqual({ id: 'd1', state: 'up', heardAgoMs: expect.any(Number) });
   });
 
   test('are one again when the one that counts takes its leave', async () => {
@@ -92,7 +97,7 @@ describe('a depot that was started again', () => {
   test('is no second one', async () => {
     await second.register(master);
     expect(standingOf(await second.heartbeat(master))).toEqual({ state: 'up' });
-    expect(await status()).toEqual({ id: 'd1', state: 'up' });
+    expect(await status()).toEqual({ id: 'd1', state: 'up', heardAgoMs: expect.any(Number) });
     expect(noticed()).toBe(0);
   });
 

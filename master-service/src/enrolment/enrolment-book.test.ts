@@ -107,6 +107,71 @@ test('a depot that has joined anew after that has the key of its new token, howe
   expect([one.book.isRevoked(anew), two.book.isRevoked(anew)]).toEqual([false, false]);
 });
 
+test('a key that two keys have followed, at masters that could not hear each other, was copied: neither stays, whichever was renewed more often', async () => {
+  for (const times of [1, 2, 3]) {
+    const [one, two] = [openBook('one'), openBook('two')];
+    expect(await join(one, 'd1', await createToken(one))).toBeUndefined();
+    two.hear(one);
+    const next = newKey();
+    expect((await one.book.renewKey('d1', next, NOW_MS)).ok).toBe(true);
+    const thiefs = Array.from({ length: times }, newKey);
+    for (const key of thiefs) expect((await two.book.renewKey('d1', key, NOW_MS)).ok).toBe(true);
+    one.hear(two);
+    two.hear(one);
+    one.hear(two);
+    for (const { book } of [one, two]) {
+      expect([next, thiefs.at(-1) ?? ''].map((key) => book.isRevoked(key))).toEqual([true, true]);
+    }
+    const anew = newKey();
+    expect(await join(one, 'd1', await createToken(one, 'd1'), anew)).toBeUndefined();
+    two.hear(one);
+    expect([one.book.keyOf('d1'), two.book.keyOf('d1')]).toEqual([anew, anew]);
+  }
+});
+
+test('a depot that renews its key again and again, at one master after the other, is the same depot', async () => {
+  const [one, two] = [openBook('one'), openBook('two')];
+  expect(await join(one, 'd1', await createToken(one))).toBeUndefined();
+  two.hear(one);
+  let key = '';
+  for (let times = 0; times < 12; times += 1) {
+    key = newKey();
+    const [here, there] = times % 3 === 0 ? [two, one] : [one, two];
+    expect((await here.book.renewKey('d1', key, NOW_MS)).ok).toBe(true);
+    // Not every one of them is heard of.
+    if (times % 3 !== 1) there.hear(here);
+  }
+  expect([one.book.keyOf('d1'), two.book.keyOf('d1')]).toEqual([key, key]);
+  expect(one.book.revokedKeys(10)).toEqual([]);
+});
+
+test('who has a token for any depot takes no id of a depot that has joined, at a master that could not hear of it, however its key is and however often it is renewed', async () => {
+  const [one, two] = [openBook('one'), openBook('two')];
+  const key = newKey();
+  expect(await join(one, 'd1', await createToken(one), key)).toBeUndefined();
+  const token = await createToken(two);
+  const later = NOW_MS + 1000;
+  const taking = { id: 'd1', publicKey: newKey(), site: 'pe', token };
+  expect((await two.book.join(taking, later)).ok).toBe(true);
+  for (let times = 0; times < 5; times += 1)
+    expect((await two.book.renewKey('d1', newKey(), later)).ok).toBe(true);
+  one.hear(two);
+  two.hear(one);
+  expect([one.book.keyOf('d1'), two.book.keyOf('d1')]).toEqual([key, key]);
+});
+
+test('a token that names a depot brings it another key everywhere, also from a master that had not heard of the one before', async () => {
+  const [one, two] = [openBook('one'), openBook('two')];
+  expect(await join(one, 'd1', await createToken(one))).toBeUndefined();
+  for (let times = 0; times < 3; times += 1)
+    expect((await one.book.renewKey('d1', newKey(), NOW_MS)).ok).toBe(true);
+  const anew = newKey();
+  expect(await join(two, 'd1', await createToken(two, 'd1'), anew)).toBeUndefined();
+  one.hear(two);
+  two.hear(one);
+  expect([one.book.keyOf('d1'), two.book.keyOf('d1')]).toEqual([anew, anew]);
+});
+
 test('sixty masters with sixty depots that were all started again still let depots join', async () => {
   const stores = Array.from({ length: 60 }, () => new MemoryEnrolmentStore());
   const first = openBook('site-0', stores[0]);

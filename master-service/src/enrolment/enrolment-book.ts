@@ -10,6 +10,8 @@ import {
   JOIN_TOKEN,
   JOIN_TOKEN_REVOKED,
   JOIN_TOKEN_USED,
+  keyStart,
+  MOST_KEYS_BY_TOKEN,
 } from './enrolment-facts.ts';
 import type { EnrolmentStore, KeptEnrolment } from './enrolment-store.ts';
 import { JoinTokens } from './join-tokens.ts';
@@ -19,6 +21,8 @@ interface EnrolmentBookInit {
   readonly store: EnrolmentStore;
   readonly emit: EmitEvent;
 }
+
+type Enrolled = Fact<(typeof DEPOT_ENROLLED)['schema']['_output']>;
 
 /** Who may be a depot: tokens to join with, the keys of depots that have joined, and keys that were revoked; a replica of facts. */
 export class EnrolmentBook {
@@ -51,7 +55,9 @@ export class EnrolmentBook {
       if (now?.value.token !== undefined) this.#revokeAllOf(now.value.token, now.value.depot);
     });
     facts.store.watch(DEPOT_ENROLLED, (now) => {
-      if (now && this.#revokedTokens.has(now.value.token)) this.#revokeAllOf(now.value.token, now.key);
+      const token = now?.value.token ?? '';
+      const isOver = this.#revokedTokens.has(token) || (now && this.#isCopied(token, now.key));
+      if (now && isOver) this.#revokeAllOf(token, now.key);
     });
     facts.store.watch(JOIN_TOKEN_USED, (now) => this.#refuseBoth(now?.key));
   }
@@ -123,21 +129,29 @@ export class EnrolmentBook {
     // First of all the token is used: one that nobody remembers as used would be good again and again.
     if (!this.#facts.learn(JOIN_TOKEN_USED, token, { depot: id, publicKey }, nowMs))
       return refuse('join-tokens-full');
-    if (!this.#enrol(id, { publicKey, site, token }, nowMs)) return refuse('depot-registry-full');
+    const joined = { atMs: nowMs, byName: made.value.depot === id };
+    if (!this.#enrol(id, { publicKey, site, token, joined, earlier: [] }, nowMs))
+      return refuse('depot-registry-full');
     this.#emit({ type: 'enrolment', what: 'joined', depot: id, token });
     await this.save();
     return ok(undefined);
   }
 
-  /** Takes another key of a depot that has joined, which may ask again; `depot-not-joined`, `depot-key-revoked`, `depot-registry-full`. */
+  /**
+   * Takes another key of a depot that has joined, which may ask again; `depot-not-joined` also where it has had as many keys as may be by one
+   * token, `depot-key-revoked`, `depot-registry-full`.
+   */
   async renewKey(id: string, publicKey: string, nowMs: number): Promise<Result<void>> {
     const before = this.#enrolled(id);
     if (!before) return refuse('depot-not-joined');
     if (this.isRevoked(publicKey) || this.isRevoked(before.value.publicKey))
       return refuse('depot-key-revoked');
     if (before.value.publicKey === publicKey) return this.#okWhenSaved();
-    const { site, token } = before.value;
-    if (!this.#enrol(id, { publicKey, site, token }, nowMs)) return refuse('depot-registry-full');
+    const { site, token, joined, earlier } = before.value;
+    if ((earlier?.length ?? 0) >= MOST_KEYS_BY_TOKEN) return refuse('depot-not-joined', 'too many keys');
+    const had = earlier && [...earlier, keyStart(before.value.publicKey)];
+    const history = { ...(joined ? { joined } : {}), ...(had ? { earlier: had } : {}) };
+    if (!this.#enrol(id, { publicKey, site, token, ...history }, nowMs)) return refuse('depot-registry-full');
     this.#emit({ type: 'enrolment', what: 'key-renewed', depot: id });
     await this.save();
     return ok(undefined);
@@ -160,21 +174,34 @@ export class EnrolmentBook {
     return ok(undefined);
   }
 
-  #enrolled(depot: string): Fact<(typeof DEPOT_ENROLLED)['schema']['_output']> | undefined {
+  #enrolled(depot: string): Enrolled | undefined {
     const facts = this.#facts.store.all(DEPOT_ENROLLED, depot);
-    const isRevoked = ({ value }: (typeof facts)[number]) => Number(this.isRevoked(value.publicKey));
-    // By generation, not by time: clocks do not matter. Of two of one generation always the same. A thief may have made many.
+    if (facts.length < 2) return facts[0];
+    const revoked = (fact: Enrolled) => Number(this.isRevoked(fact.value.publicKey));
+    const hasHistories = facts.every(({ value }) => value.joined);
+    const rank = (fact: Enrolled) => (hasHistories ? rankOf(fact, facts) : 0);
     return facts.toSorted(
       (one, other) =>
-        isRevoked(one) - isRevoked(other) ||
+        revoked(one) - revoked(other) ||
+        rank(one) - rank(other) ||
         other.value.generation - one.value.generation ||
         (one.value.publicKey < other.value.publicKey ? -1 : 1),
     )[0];
   }
 
-  #enrol(id: string, key: { publicKey: string; site: string; token: string }, nowMs: number): boolean {
+  /** Whether two keys have followed the same one: masters that could not hear each other have taken them from two who had it. */
+  #isCopied(token: string, depot: string): boolean {
+    const facts = this.#facts.store.all(DEPOT_ENROLLED, depot).filter(({ value }) => value.token === token);
+    const histories = facts.flatMap(({ value }) =>
+      value.earlier ? [[...value.earlier, keyStart(value.publicKey)]] : [],
+    );
+    const [longest = []] = histories.toSorted((one, other) => other.length - one.length);
+    return histories.some((history) => history.some((key, place) => key !== longest[place]));
+  }
+
+  #enrol(id: string, key: Omit<Enrolled['value'], 'generation'>, nowMs: number): boolean {
     const generation = (this.#enrolled(id)?.value.generation ?? 0) + 1;
-    return this.#facts.learn(DEPOT_ENROLLED, id, { ...key, generation }, nowMs);
+    return this.#facts.learn(DEPOT_ENROLLED, id, { ...key, generation } as Enrolled['value'], nowMs);
   }
 
   #revoke(depot: string, publicKey: string, nowMs: number): boolean {
@@ -215,4 +242,14 @@ export class EnrolmentBook {
       return [...ids].flatMap((key) => newest(key) ?? []);
     });
   }
+}
+
+/**
+ * Of keys by several tokens the least one counts. A token that names the depot goes ahead, and of two such the later one. Of others the one that has
+ * joined first stays: whoever has a token for any depot takes nobody's place. How many keys have followed says nothing here: a thief may have made many.
+ */
+function rankOf({ value: { token, joined } }: Enrolled, facts: readonly Enrolled[]): number {
+  const sameToken = facts.filter(({ value }) => value.token === token);
+  const atMs = Math.min(...sameToken.map(({ value }) => value.joined?.atMs ?? 0));
+  return joined?.byName ? -atMs : atMs;
 }

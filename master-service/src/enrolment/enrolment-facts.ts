@@ -10,6 +10,10 @@ export const DEPOT_SPEAKERS = 32;
 const MOST_TOKENS = 1_000;
 /** How long a join token may live at most, and is remembered: nobody keeps one for later. */
 export const LONGEST_TOKEN_MS = 31 * 86_400_000;
+/** Keys that a depot may have by one token, one after the other: one a month for eight years. All of them are remembered, or one that was copied could hide behind many. */
+export const MOST_KEYS_BY_TOKEN = 100;
+/** Characters of a key by which it is remembered, and told each second: 96 bits. */
+const KEY_START_CHARS = 16;
 /** Revoked keys that one master has learned of: a few for each depot there can be. They are remembered for ever. */
 const MOST_REVOKED = 4_000;
 
@@ -68,8 +72,12 @@ export const DEPOT_ENROLLED = {
     site: depot,
     /** The token that it has joined with. */
     token: z.string().regex(JOIN_TOKEN_ID),
-    /** Counts the keys of this depot: the newest one counts. */
+    /** Counts the keys of this depot: of those by one token the newest one counts. */
     generation: z.int().min(1),
+    /** How it has joined: when, Unix milliseconds by the clock of the master that took it in, and whether the token names it. Older masters do not tell. */
+    joined: z.looseObject({ atMs: z.number(), byName: z.boolean() }).optional(),
+    /** How the keys begin that it has had by this token, in their order. Older masters do not tell. */
+    earlier: z.array(z.string().max(KEY_START_CHARS)).max(MOST_KEYS_BY_TOKEN).optional(),
   }),
 } satisfies FactKind<unknown>;
 
@@ -100,6 +108,11 @@ export const DEPOT_KEY_REVOKED = {
     token: z.string().regex(JOIN_TOKEN_ID).optional(),
   }),
 } satisfies FactKind<unknown>;
+
+/** How a raw public key, base64url, begins: enough to tell it from all others. */
+export function keyStart(key: string): string {
+  return key.slice(0, KEY_START_CHARS);
+}
 
 export const ENROLMENT_FACTS: readonly FactKind<unknown>[] = [
   JOIN_TOKEN,
