@@ -1,6 +1,7 @@
 import { asLonghaulError, LonghaulError } from '@longhaul/shared';
 import type { DepotSources } from '@longhaul/shared/service';
 import express, { type ErrorRequestHandler, type Express } from 'express';
+import type { OverlayClock } from './clock/overlay-clock.ts';
 import type { MasterConfig } from './config.ts';
 import { depotRoutes } from './depots/depot-routes.ts';
 import type { DepotService } from './depots/depot-service.ts';
@@ -42,7 +43,7 @@ interface ApiInit {
   readonly keys: Signer;
   readonly webDir: string;
   readonly version: string;
-  readonly now: () => number;
+  readonly clock: OverlayClock;
   readonly emit: EmitEvent;
 }
 
@@ -71,15 +72,17 @@ export function createApi(init: ApiInit): Express {
 }
 
 function routersOf(init: ApiInit): readonly express.Router[] {
-  const { knowledge, downloads, service, sources, clientRtts, enrolmentSecret, whereabouts, now, emit } =
+  const { knowledge, downloads, service, sources, clientRtts, enrolmentSecret, whereabouts, clock, emit } =
     init;
+  const now = () => clock.now();
   const { masters, registry, enrolment, links, wishes } = knowledge;
   const { plans, legs, jobs, outcomes, downChecks } = downloads;
   const { metricsNetworks, note = null } = init.config;
   const outcomeOf = (jobId: string) => outcomes.of(jobId);
-  const statusOf = ({ id, state, problem }: ReturnType<typeof registry.views>[number]) => ({
+  const statusOf = ({ id, state, heardAgoMs, problem }: ReturnType<typeof registry.views>[number]) => ({
     id,
     state,
+    ...(heardAgoMs === undefined ? {} : { heardAgoMs }),
     ...(problem ? { problem } : {}),
   });
   return [
@@ -92,7 +95,7 @@ function routersOf(init: ApiInit): readonly express.Router[] {
       enrolmentSecret,
       takesSecret: init.config.depots.enrolment === 'secret',
       clientRtts,
-      now,
+      clock,
       emit,
     }),
     enrolmentRoutes({

@@ -12,6 +12,7 @@ import { InProcessBus } from './bus/in-process-bus.ts';
 import { NatsBus } from './bus/nats-bus.ts';
 import type { NatsTls } from './bus/nats-connection.ts';
 import type { StateBus } from './bus/state-bus.ts';
+import { OverlayClock } from './clock/overlay-clock.ts';
 import type { MasterConfig, PrefixesConfig } from './config.ts';
 import { AddressProver } from './depots/address-prover.ts';
 import { type AskDepot, createAskDepot } from './depots/ask-depot.ts';
@@ -97,10 +98,21 @@ export interface Master {
 
 /** Builds a master; it does nothing before `listen`. */
 export function createMaster(deps: MasterDeps): Master {
-  const { config, signingKey, enrolmentSecret, now } = deps;
+  const { config, signingKey, enrolmentSecret } = deps;
   let listening: Listening | undefined;
   let closing: Promise<void> | undefined;
   const steadyMs = deps.steadyMs ?? (() => performance.now());
+  const clock = new OverlayClock({
+    wallMs: deps.now,
+    steadyMs,
+    onDoubt: (byMs) => emit({ type: 'clock-doubted', byMs }),
+    onSet: (byMs) => {
+      // What was learned is as old as before, whatever the time is now.
+      facts.store.shift(byMs);
+      emit({ type: 'clock-set', byMs });
+    },
+  });
+  const now = () => clock.now();
   // Port 0 in the public URL stands for the port really bound.
   const publicUrl = (): string =>
     config.publicUrl?.replace(/:0$/, `:${listening?.port}`) ?? listening?.url ?? '';
@@ -168,7 +180,6 @@ export function createMaster(deps: MasterDeps): Master {
     now,
     steadyMs,
     onFailure: (error) => emit({ type: 'failed', error }),
-    onClockSet: (byMs) => emit({ type: 'clock-set', byMs }),
     onRestored: (restored, refused) => {
       emit({ type: 'facts-restored', facts: restored });
       if (refused > 0) emit({ type: 'facts-refused', code: 'fact-malformed', from: 'file', facts: refused });
@@ -243,7 +254,7 @@ export function createMaster(deps: MasterDeps): Master {
     keys,
     webDir: deps.webDir,
     version: deps.version,
-    now,
+    clock,
     emit,
   });
   const { plans, teller, legAsker, downChecks } = downloads;
@@ -275,7 +286,8 @@ export function createMaster(deps: MasterDeps): Master {
     await server.close();
     await keys.close();
     await exchange.close();
-    await knowledge.enrolment.save();
+    // A full disk keeps nothing from ending.
+    await knowledge.enrolment.save().catch((error: unknown) => emit({ type: 'failed', error }));
     await keeper.close();
   };
   return {

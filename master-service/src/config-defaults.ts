@@ -37,6 +37,10 @@ export const DEFAULT_MINIMUM_BUDGET_BYTES = GIB;
 export const DEFAULT_UNKNOWN_SIZE_BUDGET_BYTES = 64 * GIB;
 /** `tickets.budgetConnections`: Download managers open 16 connections and reopen them often in a day. */
 export const DEFAULT_BUDGET_CONNECTIONS = 4096;
+/** `tickets.tunnelBudgetBytes`: All that a browser has of one site by one ticket: a disk image behind a login, or half an hour at 300 Mbit/s. */
+export const DEFAULT_TUNNEL_BUDGET_BYTES = 64 * GIB;
+/** `tickets.tunnelBudgetConnections`: A page has a hundred pieces; of a server that closes after each of them a browser has 160 pages by one ticket. */
+export const DEFAULT_TUNNEL_BUDGET_CONNECTIONS = 16_384;
 
 /** `keys.renewSeconds`: A key that nobody knows to be stolen does harm for a month at most. */
 export const DEFAULT_KEY_RENEW_SECONDS = 30 * 86_400;

@@ -187,6 +187,8 @@ const ticketsSchema = z
     minimumBudgetBytes: bytes(defaults.DEFAULT_MINIMUM_BUDGET_BYTES),
     unknownSizeBudgetBytes: bytes(defaults.DEFAULT_UNKNOWN_SIZE_BUDGET_BYTES),
     budgetConnections: z.int().min(1).default(defaults.DEFAULT_BUDGET_CONNECTIONS),
+    tunnelBudgetBytes: bytes(defaults.DEFAULT_TUNNEL_BUDGET_BYTES),
+    tunnelBudgetConnections: z.int().min(1).default(defaults.DEFAULT_TUNNEL_BUDGET_CONNECTIONS),
   })
   .refine((tickets) => tickets.lifeSeconds >= tickets.startSeconds, {
     path: ['lifeSeconds'],

@@ -42,7 +42,8 @@ export type Downloads = ReturnType<typeof createDownloads>;
 /** Plans downloads by what is known, tells their depots, and takes in what came of them. */
 export function createDownloads(init: DownloadsInit) {
   const { config, knowledge, keys, overlay, groups, now, random, emit } = init;
-  const { facts, masters, registry, links, origins, ends, sizes, caps, wishes } = knowledge;
+  const { facts, masters, registry, links, clients, origins, ends, sizes, caps, wishes, calibrations } =
+    knowledge;
   const policy = new DownloadPolicy({ ...config, overlay });
   const planner = new Planner(config.planner, links, ends);
   const tickets = new TicketIssuer(config.tickets, keys, groups, (keyId) => masters.verifier(keyId));
@@ -54,8 +55,9 @@ export function createDownloads(init: DownloadsInit) {
     facts,
     jobs,
     emit,
+    calibrations,
     onTrust: (depot, isTrusted) => {
-      if (!isTrusted) links.forgetFrom(depot);
+      if (!isTrusted) for (const table of [links, clients, origins]) table.forgetFrom(depot);
       emit({ type: 'depot-trust', depot, isTrusted });
     },
     onWorked: ({ network }, depots, nowMs) => {
@@ -89,7 +91,9 @@ export function createDownloads(init: DownloadsInit) {
     caps,
     onCameBack: (entry) => downChecks.suspect(entry),
     wishes,
-    evidence: (to, from, nowMs) => linkEvidence(links, to, from, nowMs),
+    calibrations,
+    evidence: (of, to, from, nowMs) =>
+      ends.evidence(of, to, from, nowMs) ?? linkEvidence(links, to, from, nowMs),
     ...(random ? { random } : {}),
     onIssued: ({ jobId, chain, alternatives, lanes, host, isToLearn }, { clientAddress }, { basis }) => {
       jobs.add({ jobId, chain, alternatives, lanes, host, basis, network: clientPrefix(clientAddress) });

@@ -93,7 +93,9 @@ export type MasterEvent =
   | { readonly type: 'bus-failed'; readonly code: ErrorCode; readonly detail: string | undefined }
   /** What earlier processes of this master had learned is known again. */
   | { readonly type: 'facts-restored'; readonly facts: number }
-  /** This machine's clock was set; what was learned is as old as before. */
+  /** This machine's clock was set by so much; the time before goes on until depots say otherwise. */
+  | { readonly type: 'clock-doubted'; readonly byMs: number }
+  /** The time was set; what was learned is as old as before. */
   | { readonly type: 'clock-set'; readonly byMs: number }
   /** A file of prefixes was read; `skipped` are lines in it that say nothing. */
   | {

@@ -12,6 +12,7 @@ import { KnownMasters, MASTER_FACTS } from './keys/known-masters.ts';
 import { CLIENT_FACTS, ClientTable } from './measuring/client-table.ts';
 import { PROBE_FACTS } from './measuring/origin-probes.ts';
 import { ORIGIN_FACTS, OriginTable } from './measuring/origin-table.ts';
+import { CALIBRATION_FACTS, Calibrations } from './outcomes/calibrations.ts';
 import { JOB_FACTS } from './outcomes/outcome-book.ts';
 import { EndLinks } from './planning/end-links.ts';
 import { LINK_FACTS, LinkTable } from './planning/link-table.ts';
@@ -21,8 +22,9 @@ import { MeasuredPrefixes, PREFIX_FACTS } from './prefixes/measured-prefixes.ts'
 
 /** Everything that is learned here, by the rooms that know what it means. */
 const FACT_KINDS = [
-  ...DEPOT_FACTS,
+  // Told in this order to those who ask: whose key counts goes ahead of what is said of it.
   ...ENROLMENT_FACTS,
+  ...DEPOT_FACTS,
   ...LINK_FACTS,
   ...CLIENT_FACTS,
   ...ORIGIN_FACTS,
@@ -32,6 +34,7 @@ const FACT_KINDS = [
   ...MASTER_FACTS,
   ...PREFIX_FACTS,
   ...JOB_FACTS,
+  ...CALIBRATION_FACTS,
   ...FEEDBACK_FACTS,
 ];
 
@@ -72,12 +75,15 @@ export function createKnowledge(init: KnowledgeInit) {
       store: depotStore,
       heartbeatSeconds: config.depots.heartbeatSeconds,
       addresses: config.addresses,
+      onClaimed: (_depot, from) =>
+        emit({ type: 'facts-refused', code: 'depot-key-mismatch', from, facts: 1 }),
     }),
     links,
     clients,
     origins,
     ends: new EndLinks({ links, clients, origins, windowBytes }),
     sizes: new SizeMemory(facts),
+    calibrations: new Calibrations(facts),
     caps: config.public ? new RateCaps(config.public, facts) : undefined,
     measured: new MeasuredPrefixes(facts),
     wishes: new FeedbackBook(facts),

@@ -1,6 +1,6 @@
 import { type ChildProcess, fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -103,6 +103,45 @@ test('a master that a program started tells it where it is and ends with it', as
   const exit = exitOf(child);
   child.disconnect();
   expect(await exit).toBe(0);
+});
+
+test.each([
+  ['signing-key.pem', 'nonsense'],
+  ['signing-key.pem', ''],
+  ['enrolment-secret', 'short'],
+  ['signing-keys.json', '{"version":1,'],
+  ['enrolment.json', '{"facts":7}'],
+  ['depots.json', '{"depots":[{}]}'],
+])('a damaged %s (%j) stops the start, stays as it is, and the refusal names it', async (name, content) => {
+  const state = join(folder, 'state');
+  await mkdir(state);
+  await writeFile(join(state, name), content);
+  const child = spawn(process.execPath, [MAIN, '--config', await configFile(CONFIG)]);
+  const [code, stderr, stdout] = await Promise.all([exitOf(child), text(child.stderr), text(child.stdout)]);
+  expect(code).toBe(1);
+  expect(stderr).toMatch(/stateDir: .*(damaged|signing key|enrolment secret)/);
+  expect(stdout).toBe('');
+  expect(await readFile(join(state, name), 'utf8')).toBe(content);
+});
+
+test('a damaged snapshot of facts stops nothing, and is told in the log', async () => {
+  const state = join(folder, 'state');
+  await mkdir(state);
+  await writeFile(join(state, 'facts.jsonl'), '\0\0\0\n{"kind"');
+  const child = spawn(process.execPath, [MAIN, '--config', await configFile(CONFIG)]);
+  const said = text(child.stderr);
+  const [line] = (await once(child.stdout, 'data')) as Buffer[];
+  const { url } = JSON.parse(String(line).replace(/^ready /, '')) as { url: string };
+  const answer = await fetch(`${url}/get/https/origin.example/file.iso`, { redirect: 'manual' });
+  expect(answer.status).toBe(307);
+  expect(answer.headers.get('location')).toMatch(/^https:\/\/origin\.example\/file\.iso(#|$)/);
+  expect(await (await fetch(`${url}/metrics`)).text()).toMatch(
+    /facts_refused_total\{code="fact-malformed"\} 2/,
+  );
+  const exit = exitOf(child);
+  child.kill('SIGTERM');
+  await exit;
+  expect(await said).toMatch(/"code":"fact-malformed","from":"file","facts":2/);
 });
 
 test.each([

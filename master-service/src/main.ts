@@ -149,7 +149,9 @@ function eventLogger(log: Logger): (event: MasterEvent) => void {
     else if (event.type === 'bus-failed')
       // One that says more is not held back for one that says less.
       warn(`${type} ${event.code} ${event.detail !== undefined}`, fields, ERRORS[event.code].message);
-    else if (event.type === 'clock-set') log.warn(fields, 'the clock was set');
+    else if (event.type === 'clock-doubted')
+      log.warn(fields, 'the clock was set: the time before goes on until most depots say otherwise');
+    else if (event.type === 'clock-set') log.warn(fields, 'the time was set');
     else if (event.type === 'facts-refused')
       warn(`${type} ${event.code} ${event.from}`, fields, ERRORS[event.code].message);
     // A depot that is not known registers at once.

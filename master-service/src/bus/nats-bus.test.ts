@@ -1,8 +1,9 @@
-import { createServer, type Server, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { ERRORS, type ErrorCode } from '@longhaul/shared';
 import { connect } from '@nats-io/transport-node';
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { testBus } from '../testing/bus-promises.ts';
+import { type PretendedServer, pretendNatsServer } from '../testing/pretend-nats-server.ts';
 import { hasNatsServer, startNatsServer, type TestNatsServer } from '../testing/start-nats-server.ts';
 import { NatsBus } from './nats-bus.ts';
 import { MOST_TEXT_CHARS } from './state-bus.ts';
@@ -54,21 +55,10 @@ async function serve(init: Parameters<typeof startNatsServer>[0] = {}): Promise<
   return server;
 }
 
-/** Something that listens where a NATS server should, and does what a test says. */
-async function pretend(greet: (socket: Socket) => void): Promise<{ url: string; sockets: Set<Socket> }> {
-  const sockets = new Set<Socket>();
-  const server: Server = createServer((socket) => {
-    sockets.add(socket);
-    socket.on('close', () => sockets.delete(socket));
-    socket.on('error', () => {});
-    greet(socket);
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  open.push(() => {
-    for (const socket of sockets) socket.destroy();
-    server.close();
-  });
-  return { url: `nats://127.0.0.1:${(server.address() as { port: number }).port}`, sockets };
+async function pretend(greet: (socket: Socket) => void): Promise<PretendedServer> {
+  const server = await pretendNatsServer(greet);
+  open.push(server.close);
+  return server;
 }
 
 describe.skipIf(!hasNatsServer)('over NATS', () => {
@@ -260,6 +250,52 @@ describe.skipIf(!hasNatsServer)('over NATS', () => {
     await expect.poll(() => one.codes()).toContain('bus-overfull');
     expect(begun).toBe(8);
   });
+});
+
+/** A NATS server of one client that writes down what that asks, and brings it what a test says. */
+async function serveByHand() {
+  let client: Socket | undefined;
+  let said = '';
+  const { url } = await pretend((socket) => {
+    client = socket;
+    socket.write(
+      'INFO {"server_id":"x","version":"2.12.0","max_payload":1048576,"headers":true,"proto":1}\r\n',
+    );
+    socket.setEncoding('utf8').on('data', (text: string) => {
+      said += text;
+      for (const _ of text.matchAll(/^PING\r$/gm)) socket.write('PONG\r\n');
+    });
+  });
+  const bring = (subject: string, text: string) => {
+    const [, sid = ''] = /SUB longhaul\.\*\.answer\.one\.> (\S+)/.exec(said) ?? [];
+    client?.write(`MSG ${subject} ${sid} ${text.length}\r\n${text}\r\n`);
+  };
+  return { url, bring, asked: () => /PUB longhaul\.one\.ask\.(\S+)/.exec(said)?.[1] };
+}
+
+test('an answer that came while this process stood still is an answer in time', async ({
+  onTestFinished,
+}) => {
+  const server = await serveByHand();
+  const one = await joined('one', [server.url]);
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const parts: string[] = [];
+  const outcome = one.bus.request('all', (part) => parts.push(part));
+  const turn = () => new Promise((resolve) => setImmediate(resolve));
+  for (; server.asked() === undefined; await turn()) vi.advanceTimersByTime(1);
+  const subject = `longhaul.two.answer.one.${server.asked()}`;
+  server.bring(`${subject}.0`, 'first');
+  server.bring(`${subject}.1`, 'second');
+  // It stands still until the kernel has that, and its timers come before it reads.
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 300);
+  vi.advanceTimersByTime(2_000);
+  while (parts.length < 2) await turn();
+  server.bring(`${subject}.end`, '2');
+  expect(await outcome).toMatchObject({ ok: true });
+  const nobody = one.bus.request('all', () => {});
+  vi.advanceTimersByTime(2_000);
+  expect(await nobody).toMatchObject({ error: { code: 'bus-no-answer' } });
 });
 
 describe('what is no NATS server', () => {

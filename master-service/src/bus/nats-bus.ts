@@ -94,7 +94,14 @@ export class NatsBus implements StateBus {
         resolve(isComplete ? ok(undefined) : refuse('bus-no-answer'));
       };
       const limit = setTimeout(finish, ANSWER_MS, false).unref();
-      this.#questions.set(id, { take, finish, parts: 0, patience: setTimeout(finish, PART_MS, false) });
+      const giveUp = (): void => {
+        // A process that stood still runs its timers first. What has come meanwhile is read before the loop comes here.
+        const before = this.#questions.get(id)?.parts;
+        setImmediate(() => {
+          if (this.#questions.get(id)?.parts === before) finish(false);
+        });
+      };
+      this.#questions.set(id, { take, finish, parts: 0, patience: setTimeout(giveUp, PART_MS) });
       // The server itself says there when nobody listens.
       const reply = `${PREFIX}.${this.name}.answer.${this.name}.${id}.0`;
       if (this.#isClosed || !this.#connection.publish(`${PREFIX}.${this.name}.ask.${id}`, text, reply)) {
@@ -142,10 +149,13 @@ export class NatsBus implements StateBus {
     const subject = `${PREFIX}.${this.name}.answer.${from}.${id}`;
     let parts = 0;
     let isTaken = true;
+    let before: Promise<boolean> | undefined;
     for (const part of reply(text, from)) {
-      // The server has the one before it: a long answer takes no more memory than a short one.
-      isTaken &&= this.#connection.publish(`${subject}.${parts}`, part) && (await this.#connection.flush());
+      isTaken &&= this.#connection.publish(`${subject}.${parts}`, part);
+      // The server has the one before it: a long answer takes hardly more memory than a short one, and the next part is made meanwhile.
+      isTaken &&= (await before) ?? true;
       if (!isTaken) break;
+      before = this.#connection.flush();
       parts += 1;
     }
     if (isTaken) this.#connection.publish(`${subject}.${END}`, String(parts));

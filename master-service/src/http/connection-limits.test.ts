@@ -1,10 +1,12 @@
 import { once } from 'node:events';
+import { request } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterEach, expect, test } from 'vitest';
+import { InProcessBus, type InProcessMeeting } from '../bus/in-process-bus.ts';
 import { MemoryDepotStore } from '../depots/depot-store.ts';
 import { startMaster, type TestMaster } from '../testing/start-master.ts';
-import { registerDepots } from '../testing/test-depot.ts';
+import { registerDepots, type TestDepot } from '../testing/test-depot.ts';
 
 /** Depots come from 127.0.0.1 here; these are strangers, the first one in the network of the depots. */
 const [NEIGHBOUR, STRANGER, OTHER] = ['127.0.0.9', '127.0.1.9', '127.0.2.9'] as const;
@@ -66,4 +68,64 @@ test('half heads from everywhere leave room for depots, also after a restart of 
   await siege(OTHER, 10);
   expect(await answerTo('127.0.3.9')).toBe('');
   expect(await depot?.heartbeat(master)).toMatchObject({ status: 200 });
+});
+
+/** Sends a depot's heartbeat, as it was signed, from an address; gives the status. */
+async function beatFrom(
+  address: string,
+  heartbeat: ReturnType<TestDepot['signedHeartbeat']>,
+): Promise<unknown> {
+  const { path, body, headers } = heartbeat;
+  const sent = request({
+    port: master.port,
+    localAddress: address,
+    method: 'POST',
+    path,
+    headers,
+    agent: false,
+  });
+  sent.end(body);
+  const [answer] = (await once(sent, 'response')) as [NodeJS.ReadableStream & { statusCode: number }];
+  answer.resume();
+  return answer.statusCode;
+}
+
+test('heartbeats that somebody has recorded keep no room for him at a master that has not heard of them, but for their depot', async ({
+  onTestFinished,
+}) => {
+  const meeting: InProcessMeeting = new Set();
+  const other = await startMaster({ bus: new InProcessBus('other', meeting) });
+  onTestFinished(() => other.master.close());
+  const { clock } = other;
+  master = await startMaster({ bus: new InProcessBus('one', meeting), clock, config: { limits: LIMITS } });
+  const [depot] = (await registerDepots(other, 'd1')) as [TestDepot];
+  const known = async () => (await fetch(`${master.url}/v1/status`)).text();
+  await expect.poll(known).toContain('"d1"');
+  for (let times = 0; times < 3; times += 1) {
+    clock.advance(5);
+    const heartbeat = depot.signedHeartbeat(other);
+    expect(await beatFrom('127.0.5.9', heartbeat)).toBe(200);
+    await depot.heartbeat(other);
+    const beats = () => other.events.filter(({ type }) => type === 'depot-heard').length;
+    await expect.poll(beats).toBe(times + 1);
+  }
+  await siege(STRANGER, 10);
+  await siege(OTHER, 10);
+  expect(await answerTo('127.0.5.9')).toBe('');
+  // That connection of the depot was never marked here before: it is the address that it has proved.
+  for (const socket of held.splice(0)) socket.destroy();
+  await expect.poll(() => answerTo('127.0.3.9').catch(() => '')).toContain('200 OK');
+  expect(await beatFrom('127.0.0.1', depot.signedHeartbeat(other))).toBe(200);
+  await siege(STRANGER, 10);
+  await siege(OTHER, 10);
+  expect(await answerTo('127.0.0.1')).toContain('200 OK');
+});
+
+test('a depot that asks from another address than it has proved has its room where it is heard', async () => {
+  master = await startMaster({ config: { limits: LIMITS } });
+  const [depot] = (await registerDepots(master, 'd1')) as [TestDepot];
+  expect(await beatFrom('127.0.5.9', depot.signedHeartbeat(master))).toBe(200);
+  await siege(STRANGER, 10);
+  await siege(OTHER, 10);
+  expect(await answerTo('127.0.5.9')).toContain('200 OK');
 });

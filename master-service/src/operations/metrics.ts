@@ -213,6 +213,7 @@ export function createMetrics({
     // The set of keys itself is public.
     'keys-published': () => {},
     'facts-restored': () => {},
+    'clock-doubted': () => {},
     'clock-set': () => {},
     'prefixes-loaded': ({ file }) => prefixFiles.inc({ file, outcome: 'loaded' }),
     'prefixes-refused': ({ file, code }) => prefixFiles.inc({ file, outcome: code }),

@@ -48,7 +48,7 @@ describe('an operator', () => {
     const status: unknown = await (await fetch(`${master.url}/v1/status`)).json();
     expect(status).toEqual({
       note: 'Imaginary links.',
-      depots: [{ id: 'd1', state: 'up' }],
+      depots: [{ id: 'd1', state: 'up', heardAgoMs: 0 }],
       version: '1.2.3',
     });
   });

@@ -16,6 +16,8 @@ interface MasterStatus {
   readonly depots: readonly {
     readonly id: string;
     readonly state: DepotState;
+    /** How long ago any master has heard it, as far as this one knows; left out where it does not. */
+    readonly heardAgoMs?: number;
     /** What the depot's operator should look at; left out when there is nothing. */
     readonly problem?: ErrorCode;
   }[];

@@ -9,6 +9,8 @@ import { Facts } from '../facts/facts.ts';
 const MAX_SPENDERS = 100_000;
 /** A client network (/24 or /48) may have as much as so many of its clients, so that one of them cannot spend what is another's. */
 const CLIENTS_OF_A_NETWORK = 16;
+/** Of a client's bytes of an hour, what the ticket of one tunnel has: a browser asks for two in an hour, and its downloads are to have a share. */
+const SHARE_OF_A_TUNNEL = 0.25;
 const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
 
@@ -65,6 +67,8 @@ export interface BudgetWish {
   /** The size that was planned with: less is of no use to the client. */
   readonly plannedBytes: number;
   readonly wantedBytes: number;
+  /** Whether it is for all that comes from a site, for which nobody knows how much that is. */
+  readonly isForTunnel?: boolean;
 }
 
 /**
@@ -99,7 +103,11 @@ export class RateCaps {
    * Takes a ticket's budget of the client's share and gives it: what is wanted, or what is left for it and its network;
    * `rate-limited` when not even the planned size is left.
    */
-  takeBudget(address: string, { plannedBytes, wantedBytes }: BudgetWish, nowMs: number): Result<number> {
+  takeBudget(
+    address: string,
+    { plannedBytes, wantedBytes, isForTunnel }: BudgetWish,
+    nowMs: number,
+  ): Result<number> {
     const [client, network] = this.#spendersAt(address, nowMs);
     const { bytesPerHour } = this.#caps;
     const leftBytes = Math.floor(
@@ -109,7 +117,8 @@ export class RateCaps {
       ),
     );
     if (leftBytes < Math.max(plannedBytes, 1)) return refuse('rate-limited', 'too many bytes');
-    const budgetBytes = Math.min(wantedBytes, leftBytes);
+    const mostBytes = isForTunnel ? Math.ceil(bytesPerHour * SHARE_OF_A_TUNNEL) : wantedBytes;
+    const budgetBytes = Math.min(wantedBytes, mostBytes, leftBytes);
     this.#spend([client, network], { plans: 0, bytes: budgetBytes }, nowMs);
     return ok(budgetBytes);
   }

@@ -79,10 +79,10 @@ describe('a download link', () => {
   });
 
   test('pasted into the form means the same', async () => {
-    const pasted = encodeURIComponent('  https://ORIGIN.example/a b/{c}"d?e=\'f#frag ');
+    const pasted = encodeURIComponent('  https://ORIGIN.example/x/../a b/{c}"d\\./%2e/e?f=\'g/../h#frag ');
     const answer = await rawGet(master.port, `/get?url=${pasted}`);
     expect(canonicalOriginUrl(relayOf(answer).url)).toBe(
-      'https://origin.example:443/a%20b/%7Bc%7D%22d?e=%27f',
+      'https://origin.example:443/a%20b/%7Bc%7D%22d/e?f=%27g/../h',
     );
     // A browser that follows the redirect changes nothing of it.
     expect(new URL(locationOf(answer)).href).toBe(locationOf(answer));
@@ -273,6 +273,21 @@ describe('a client that comes back for the rest of its file', () => {
     expect(entryOf(await ask())).toBe('7001');
     master.clock.advance(5);
     expect(entryOf(await ask(range))).toBe('7001');
+  });
+
+  test('is led where it was just told that it would be', async () => {
+    expect(entryOf(await ask())).toBe('7001');
+    master.clock.advance(5);
+    const told = await fetch(`${master.url}/v1/plans`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify({ url: 'https://origin.example/f' }),
+    });
+    const { chain } = (await told.json()) as { chain: string[] };
+    expect(chain[0]).toBe('d1');
+    expect(entryOf(await ask('bytes=1000-'))).toBe('7001');
+    master.clock.advance(5);
+    expect(entryOf(await ask('bytes=1000-')), 'later it has left it').toBe('7003');
   });
 
   test('stays where no other chain would win', async () => {

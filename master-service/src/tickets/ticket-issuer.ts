@@ -77,9 +77,10 @@ export class TicketIssuer {
     return this.#drawn.toString('base64url', from, this.#used);
   }
 
-  /** The budget that a download should have; `sizeBytes` is `undefined` where the size is only assumed. */
-  wantedBudgetBytes(sizeBytes: number | undefined): number {
-    const { budgetFactor, minimumBudgetBytes, unknownSizeBudgetBytes } = this.#config;
+  /** The budget that a download, or a tunnel, should have; `sizeBytes` is `undefined` where the size is only assumed. */
+  wantedBudgetBytes(kind: TicketKind, sizeBytes: number | undefined): number {
+    const { budgetFactor, minimumBudgetBytes, unknownSizeBudgetBytes, tunnelBudgetBytes } = this.#config;
+    if (kind === 'tunnel') return tunnelBudgetBytes;
     if (sizeBytes === undefined) return unknownSizeBudgetBytes;
     const wanted = Math.max(minimumBudgetBytes, Math.ceil(sizeBytes * budgetFactor));
     return Math.min(wanted, Number.MAX_SAFE_INTEGER);
@@ -100,7 +101,8 @@ export class TicketIssuer {
       ...(order.group === undefined ? {} : { group: order.group }),
       lanes: order.lanes,
       budgetBytes: order.budgetBytes,
-      budgetConnections: this.#config.budgetConnections,
+      budgetConnections:
+        this.#config[order.kind === 'tunnel' ? 'tunnelBudgetConnections' : 'budgetConnections'],
       issuedAt: nowSeconds,
       lastStart: this.lastStart(nowSeconds),
       endOfLife: nowSeconds + this.#config.lifeSeconds,
