@@ -57,8 +57,8 @@ export interface Depot {
    */
   readonly renew: (material: DepotMaterial) => void;
   /**
-   * Takes nothing new, lets running transfers end for up to `graceMs`, then resets what is left. Called again, it counts
-   * anew from then on.
+   * Takes nothing new, lets running transfers end for up to `graceMs`, then breaks off what is left: by FIN where the client knows
+   * that it is cut, else by a reset. Called again, it counts anew from then on.
    */
   readonly close: (graceMs: number) => Promise<void>;
   /** The downloads that it serves as entry depot now. */
@@ -196,6 +196,7 @@ export function createDepot(init: DepotInit): Depot {
       const jobId = member.readLegsQuestion(target);
       return jobId.ok ? ok({ id: config.id, legs: plane.legs.of(jobId.value) }) : jobId;
     },
+    noteGreeting: (socket) => sampler.noteGreeting(socket),
     serveLinkTest: (request, response) => linkTests.serve(request, response),
     metrics: metrics.registry,
     metricsNetworks: config.metricsNetworks,
@@ -239,7 +240,7 @@ export function createDepot(init: DepotInit): Depot {
       clearTimeout(grace);
       grace = setTimeout(() => {
         shutdown.abort(new LonghaulError('shutting-down'));
-        // Transfers break off by themselves, by a reset: a body that merely ended might look whole.
+        // Transfers break off by themselves; a body that might look whole if it merely ended by a reset.
         void Promise.race([jobs.idle(), delay(BREAK_OFF_MS)]).then(() => server.closeAllConnections());
       }, graceMs);
       closed ??= closeAll().finally(() => clearTimeout(grace));

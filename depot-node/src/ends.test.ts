@@ -1,10 +1,35 @@
 import { once } from 'node:events';
 import { Agent, type ClientRequest, type IncomingMessage, request, type ServerResponse } from 'node:http';
+import { connect } from 'node:net';
+import { connect as connectTls } from 'node:tls';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import type { SplicePlane } from './relay/splice-plane.ts';
 import { fetchRaw } from './testing/fetch-raw.ts';
 import { startTestOverlay, type TestOverlay } from './testing/overlay.ts';
 import { testPlanes } from './testing/test-planes.ts';
+import { selfSigned } from './tls/self-signed.ts';
+
+const tls = selfSigned();
+
+/** A download as the kernel sees it: its bytes, and what its connection's end was. */
+function downloadRaw(
+  address: string,
+  headers = '',
+): { readonly bytes: number; readonly head: string; readonly over: Promise<string> } {
+  const { protocol, hostname, port, pathname, search } = new URL(address);
+  const place = { host: hostname, port: Number(port) };
+  const socket = protocol === 'https:' ? connectTls({ ...place, ca: tls.cert }) : connect(place);
+  const over = Promise.withResolvers<string>();
+  const client = { bytes: 0, head: '', over: over.promise };
+  socket.on('data', (chunk: Buffer) => {
+    client.head ||= chunk.toString('latin1');
+    client.bytes += chunk.length;
+  });
+  socket.on('error', (error: NodeJS.ErrnoException) => over.resolve(error.code ?? ''));
+  socket.on('end', () => over.resolve('ended'));
+  socket.write(`GET ${pathname}${search} HTTP/1.1\r\nHost: ${hostname}:${port}\r\n${headers}\r\n`);
+  return client;
+}
 
 /** The plane as it is when its thread has more to do than the client: what it reports of a body comes after the client's end. */
 function reportingLate(plane: SplicePlane, onMoved: () => void): SplicePlane {
@@ -27,16 +52,21 @@ describe.each(await testPlanes())('with a relay of %s,', (_kind, plane) => {
   let answers: ServerResponse[];
   let overlay: TestOverlay;
   /** Bytes of the file, and of those what the origin sends at once. */
-  let sizes: { total: number; first: number };
+  let sizes: { total: number; first: number; isCounted: boolean };
   beforeEach(async () => {
     answers = [];
     movedBodies = 0;
-    sizes = { total: 10, first: 5 };
+    sizes = { total: 10, first: 5, isCounted: true };
     overlay = await startTestOverlay(
       ['d1', 'd2'],
       (_, response) => {
         answers.push(response);
-        response.writeHead(200, { ETag: '"v1"', 'Accept-Ranges': 'bytes', 'Content-Length': sizes.total });
+        const { total, isCounted } = sizes;
+        response.writeHead(200, {
+          ETag: '"v1"',
+          'Accept-Ranges': 'bytes',
+          ...(isCounted ? { 'Content-Length': total } : {}),
+        });
         response.write('first'.padEnd(sizes.first, '.'));
       },
       splice,
@@ -95,16 +125,52 @@ describe.each(await testPlanes())('with a relay of %s,', (_kind, plane) => {
       expect(answer.complete).toBe(true);
     });
 
-    test('resets what is left when its time is over', async () => {
-      const { answer } = await beginDownload();
-      const broken = once(answer, 'error');
+    test.each([
+      ['ends what is left by FIN, behind all that has come', true, 2_000_000, 'ended'],
+      ['resets what would look whole if it only ended', false, 600_000, 'ECONNRESET'],
+    ])('when its time is over %s', async (_what, isCounted, total, how) => {
+      sizes = { total, first: 500_000, isCounted };
+      const client = downloadRaw(overlay.relayUrl(`${overlay.originUrl}/held.bin`));
+      await expect.poll(() => client.bytes).toBeGreaterThan(500_000);
       await overlay.depot('d1').depot.close(10);
-      expect((await broken)[0]).toMatchObject({ code: 'ECONNRESET' });
-      expect(answer.complete).toBe(false);
+      expect(await client.over).toBe(how);
+      expect(client.bytes).toBeLessThan(502_000);
     });
 
-    test('says of what it resets that it is shutting down, and not that the client left', async () => {
-      sizes = { total: 2_000_000, first: 500_000 };
+    test.runIf(plane).each([
+      ['the kernel', {}],
+      ['the kernel and TLS', { tls }],
+    ])('ends so what comes by %s', async (_what, material) => {
+      const secure = await startTestOverlay(
+        ['d1'],
+        (_, response) => {
+          response.writeHead(200, { ETag: '"v1"', 'Accept-Ranges': 'bytes', 'Content-Length': 2_000_000 });
+          response.write(Buffer.alloc(500_000));
+        },
+        plane,
+        material,
+      );
+      onTestFinished(() => secure.close());
+      const client = downloadRaw(secure.relayUrl(`${secure.originUrl}/held.bin`));
+      await expect.poll(() => client.bytes).toBeGreaterThan(500_000);
+      await secure.depot('d1').depot.close(10);
+      expect(await client.over).toBe('ended');
+    });
+
+    test('breaks off without a word what a client goes on with, and has no answer yet: browsers give up what is on disk after some refusals', async () => {
+      const silent = await startTestOverlay(['d1'], (_, response) => answers.push(response), splice);
+      onTestFinished(() => silent.close());
+      const address = silent.relayUrl(`${silent.originUrl}/held.bin`);
+      const [resumed, anew] = [downloadRaw(address, 'Range: bytes=5-\r\n'), downloadRaw(address)];
+      await expect.poll(() => answers.length).toBe(2);
+      await silent.depot('d1').depot.close(10);
+      expect([await resumed.over, resumed.bytes]).toEqual(['ECONNRESET', 0]);
+      expect(await anew.over).toBe('ended');
+      expect(anew.head).toMatch(/^HTTP\/1\.1 503 .*longhaul-error: shutting-down/is);
+    });
+
+    test('says of what it breaks off that it is shutting down, and not that the client left', async () => {
+      sizes = { ...sizes, total: 2_000_000, first: 500_000 };
       const { answer } = await beginDownload();
       let bytes = 0;
       answer.on('error', () => {}).on('data', (chunk: Buffer) => (bytes += chunk.length));
@@ -154,7 +220,7 @@ describe.each(await testPlanes())('with a relay of %s,', (_kind, plane) => {
     test.runIf(plane)(
       'with a reset has left, although the kernel had taken the whole file for it',
       async () => {
-        sizes = { total: 400_000, first: 400_000 };
+        sizes = { ...sizes, total: 400_000, first: 400_000 };
         const { asked, answer } = await beginDownload();
         answer.pause();
         await expect.poll(() => movedBodies).toBe(1);

@@ -126,7 +126,7 @@ test.skipIf(process.platform === 'win32')(
     writeFileSync(secretFile, master.secret);
     child.kill('SIGHUP');
     await expect.poll(() => get('/healthz/ready')).toEqual([200, 'ready\n']);
-    expect(log()).toContain('"msg":"reloaded: master.enrolmentSecretFile"');
+    await expect.poll(log).toContain('"msg":"reloaded: master.enrolmentSecretFile"');
   },
 );
 

@@ -54,6 +54,70 @@ describe.each(await testPlanes())('with a relay of %s,', (_kind, splice) => {
     expect(await download({}, { 'If-Match': '*' })).toMatchObject({ status: 200, broken: undefined });
   });
 
+  test.each([
+    ['another tag', '"v0"'],
+    ['an earlier date', 'Mon, 31 Dec 2018 00:00:00 GMT'],
+  ])(
+    'an origin that pays no heed to If-Range gives nobody a part of a version with %s: the whole comes',
+    async (_, own) => {
+      origin = (asked, answer) => {
+        const [, first] = /^bytes=([0-9]+)-/.exec(asked.headers.range ?? '') ?? [];
+        const [, last = String(file.length - 1)] = /-([0-9]+)$/.exec(asked.headers.range ?? '') ?? [];
+        const body = file.subarray(Number(first ?? 0), Number(last) + 1);
+        const range = first === undefined ? {} : { 'Content-Range': `bytes ${first}-${last}/${file.length}` };
+        const dates = { 'Last-Modified': 'Tue, 01 Jan 2019 00:00:00 GMT' };
+        answer
+          .writeHead(first === undefined ? 200 : 206, {
+            ...VERSION,
+            ...dates,
+            ...range,
+            'Content-Length': body.length,
+          })
+          .end(body);
+      };
+      for (const lanes of [1, 3]) {
+        for (const range of ['bytes=1000000-', 'bytes=1000000-1200000']) {
+          const { status, body, broken } = await download({ lanes }, { range, 'if-range': own });
+          expect({ status, broken }).toEqual({ status: 200, broken: undefined });
+          expect(hash(body)).toBe(hash(file));
+        }
+        const same = await download({ lanes }, { range: 'bytes=1000000-', 'if-range': '"v1"' });
+        expect(same).toMatchObject({ status: 206, broken: undefined });
+        expect(hash(same.body)).toBe(hash(file.subarray(1_000_000)));
+      }
+    },
+  );
+
+  test('an origin that pays no heed to If-Unmodified-Since gives nothing of a later version', async () => {
+    const modified = 'Tue, 01 Jan 2019 00:00:00 GMT';
+    origin = (_asked, answer) => {
+      answer.writeHead(200, { 'Last-Modified': modified, 'Content-Length': file.length }).end(file);
+    };
+    const since = (date: string) => download({}, { 'if-unmodified-since': date });
+    const { status, headers } = await since('Mon, 31 Dec 2018 00:00:00 GMT');
+    expect({ status, code: headers[HEADERS.error] }).toEqual({ status: 502, code: 'origin-changed' });
+    for (const date of [modified, 'Wed, 02 Jan 2019 00:00:00 GMT', 'no date'])
+      expect(await since(date)).toMatchObject({ status: 200, broken: undefined });
+  });
+
+  test.each([
+    ['of a file whose length is not known yet', 'bytes=5-9', { 'Content-Range': 'bytes 5-9/*' }],
+    [
+      'in a form whose name is written otherwise',
+      'bytes=5-6,8-9',
+      { 'Content-Type': 'Multipart/ByteRanges; boundary=x' },
+    ],
+  ])('a part %s is passed on to the client who asked for it', async (_, range, headers) => {
+    origin = (_asked, answer) => {
+      answer.writeHead(206, { ...headers, 'Content-Length': 5 }).end('parts');
+    };
+    const answer = await download({}, { range });
+    expect(answer).toMatchObject({ status: 206, broken: undefined, headers: { 'content-length': '5' } });
+    expect(String(answer.body)).toBe('parts');
+    const refused = await download({}, { range: 'bytes=6-9' });
+    expect(refused.headers[HEADERS.error]).toBe('origin-bad-answer');
+  });
+
   test.each(['"v1"', 'W/"v1"', '"v0", "v1"', '*'])(
     'the version asked for by If-Match: %s comes',
     async (condition) => {
@@ -236,6 +300,140 @@ describe.each(await testPlanes())('with a relay of %s,', (_kind, splice) => {
     });
     expect(headers['content-length']).toBeUndefined();
   });
+
+  test.each<[string, (from: number, to: number) => [number, Record<string, string | number>]]>([
+    ['as 200', (from, to) => [200, { 'Content-Range': `bytes ${from}-${to - 1}/${file.length}` }]],
+    ['as 200 without a word of it', () => [200, {}]],
+    ['as 203', (from, to) => [203, { 'Content-Range': `bytes ${from}-${to - 1}/${file.length}` }]],
+    ['as if the file ended there', (from, to) => [206, { 'Content-Range': `bytes ${from}-${to - 1}/${to}` }]],
+  ])(
+    'a part that an origin gives %s is not passed off as the file that a client asked for',
+    async (_, headOf) => {
+      origin = (asked, answer) => {
+        const [, first, last] = /^bytes=([0-9]+)-([0-9]*)$/.exec(asked.headers.range ?? '') ?? [];
+        const from = Number(first ?? 0);
+        const to = last ? Math.min(Number(last) + 1, file.length) : file.length;
+        const isCut = to < file.length;
+        const [status, headers] = isCut ? headOf(from, to) : [200, {}];
+        answer.writeHead(status, { ...VERSION, ...headers, 'Content-Length': to - from });
+        answer.end(file.subarray(from, to));
+      };
+      const { status, body, broken } = await download({ lanes: 4 });
+      expect({ status, broken, bytes: body.length }).toEqual({
+        status: 200,
+        broken: undefined,
+        bytes: file.length,
+      });
+      expect(hash(body)).toBe(hash(file));
+    },
+  );
+
+  test.each([
+    ['lines that end without a return', (head: string) => head.replaceAll('\r\n', '\n')],
+    ['its length twice', (head: string) => head.replace(/(Content-Length: .*\r\n)/, '$1$1')],
+    ['a coding that is none', (head: string) => head.replace('ETag', 'Transfer-Encoding: identity\r\nETag')],
+    ['a line that is no field', (head: string) => head.replace('ETag', 'X Y\xfc\x01: z\r\nETag')],
+  ])('an answer whose head browsers take comes, over lanes as well: %s', async (_, change) => {
+    origin = (asked, answer) => {
+      const [, first, last] = /^bytes=([0-9]+)-([0-9]*)$/.exec(asked.headers.range ?? '') ?? [];
+      const body = file.subarray(Number(first ?? 0), last ? Number(last) + 1 : file.length);
+      const end = Number(first ?? 0) + body.length - 1;
+      const range = first === undefined ? '' : `Content-Range: bytes ${first}-${end}/${file.length}\r\n`;
+      const status = first === undefined ? '200 OK' : '206 Partial Content';
+      const head = `HTTP/1.1 ${status}\r\nETag: "v1"\r\nContent-Length: ${body.length}\r\n${range}\r\n`;
+      answer.socket?.write(Buffer.concat([Buffer.from(change(head), 'latin1'), body]));
+    };
+    for (const lanes of [1, 3]) {
+      const { status, body, broken } = await download({ lanes });
+      expect({ status, broken }).toEqual({ status: 200, broken: undefined });
+      expect(hash(body)).toBe(hash(file));
+    }
+  });
+
+  test.each([
+    ['bytes=1000000-', 1_000_000, file.length],
+    ['bytes=0-9', 0, 10],
+    [undefined, 0, 10],
+  ])(
+    'a part that is called the whole is no answer to a client that asked for %s',
+    async (range, from, to) => {
+      const give = (start: number, end: number) => {
+        origin = (_asked, answer) => {
+          answer.writeHead(200, {
+            'Content-Range': `bytes ${start}-${end - 1}/${file.length}`,
+            'Content-Length': end - start,
+          });
+          answer.end(file.subarray(start, end));
+        };
+      };
+      give(from, to);
+      const asked = range === undefined ? {} : { range };
+      const { status, headers } = await download({}, asked);
+      expect({ status, code: headers[HEADERS.error] }).toEqual({ status: 502, code: 'origin-bad-answer' });
+      // There are origins that say the same of a whole file.
+      give(0, file.length);
+      expect(hash((await download({}, asked)).body)).toBe(hash(file));
+    },
+  );
+
+  test.each([400, 403, 406, 416, 500, 501])(
+    'an origin that answers whoever asks for a part with %i gives the whole to a client that asked for that',
+    async (refusal) => {
+      origin = (asked, answer) => {
+        if (asked.headers.range === undefined) answer.writeHead(200, VERSION).end(file);
+        else answer.writeHead(refusal, { 'Content-Length': 0 }).end();
+      };
+      const { status, body, broken } = await download({ lanes: 4 });
+      expect({ status, broken }).toEqual({ status: 200, broken: undefined });
+      expect(hash(body)).toBe(hash(file));
+    },
+  );
+
+  test.each([404, 410, 429, 503])(
+    'an origin that refuses a file with %i is not asked twice for it',
+    async (status) => {
+      let requests = 0;
+      origin = (_asked, answer) => {
+        requests += 1;
+        answer.writeHead(status, { 'Content-Length': 0 }).end();
+      };
+      expect((await download({ lanes: 4 })).status).toBe(status);
+      expect(requests).toBe(1);
+    },
+  );
+
+  test.each([
+    ['gives all of it', 200, VERSION],
+    ['names no version of others', 206, { 'Accept-Ranges': 'bytes' }],
+    ['refuses others', 403, undefined],
+    ['knows of no others', 416, undefined],
+  ])(
+    'a file comes whole by the version that was begun where the origin, after the first part, %s',
+    async (_, status, headers) => {
+      origin = (asked, answer) => {
+        const [, first, last] = /^bytes=([0-9]+)-([0-9]*)$/.exec(asked.headers.range ?? '') ?? [];
+        const from = Number(first ?? 0);
+        const to = last ? Math.min(Number(last) + 1, file.length) : file.length;
+        const range = { 'Content-Range': `bytes ${from}-${to - 1}/${file.length}` };
+        if (first === undefined)
+          answer.writeHead(200, { ...VERSION, 'Content-Length': file.length }).end(file);
+        else if (from === 0)
+          answer.writeHead(206, { ...VERSION, ...range, 'Content-Length': to }).end(file.subarray(0, to));
+        else if (!headers) answer.writeHead(status, { 'Content-Length': 0 }).end();
+        else if (status === 200)
+          answer.writeHead(200, { ...headers, 'Content-Length': file.length }).end(file);
+        else
+          answer
+            .writeHead(206, { ...headers, ...range, 'Content-Length': to - from })
+            .end(file.subarray(from, to));
+      };
+      for (const range of ['bytes=0-', undefined]) {
+        const { body, broken } = await download({ lanes: 4 }, range === undefined ? {} : { range });
+        expect({ broken, bytes: body.length }).toEqual({ broken: undefined, bytes: file.length });
+        expect(hash(body)).toBe(hash(file));
+      }
+    },
+  );
 
   test('an answer without a body has no length that a client would wait for', async () => {
     origin = (_asked, answer) => {

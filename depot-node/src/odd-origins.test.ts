@@ -89,6 +89,38 @@ describe.each(await testPlanes())('with a relay of %s,', (_kind, splice) => {
   });
   afterAll(() => overlay.close());
 
+  test.each([1, 4])(
+    'servers behind one name that each call a file by a tag of their own: who has begun it ends it, over %i lanes',
+    async (lanes) => {
+      let asked = 0;
+      listener = ({ headers, socket }) => {
+        asked += 1;
+        const tag = `"node${asked % 9}"`;
+        const [, first, last] = /^bytes=([0-9]+)-([0-9]*)$/.exec(headers.range ?? '') ?? [];
+        const isPart = first !== undefined && (headers['if-range'] ?? tag) === tag;
+        const from = isPart ? Number(first) : 0;
+        const to = isPart && last ? Math.min(Number(last) + 1, FILE.length) : FILE.length;
+        const head = [
+          `HTTP/1.1 ${isPart ? '206 Partial Content' : '200 OK'}`,
+          `Date: ${new Date().toUTCString()}`,
+          `Last-Modified: ${DATE}`,
+          `ETag: ${tag}`,
+          'Accept-Ranges: bytes',
+          'Connection: close',
+          ...(isPart ? [`Content-Range: bytes ${from}-${to - 1}/${FILE.length}`] : []),
+          `Content-Length: ${to - from}`,
+        ];
+        // The first one breaks off, where it has to give all at once.
+        const end = asked === 1 ? Math.min(to, 500_000) : to;
+        socket.end(Buffer.concat([Buffer.from(`${head.join('\r\n')}\r\n\r\n`), FILE.subarray(from, end)]));
+      };
+      const url = overlay.relayUrl(`${overlay.originUrl}/file.bin`, { chains: [['d1', 'd2']], lanes }, 'd1');
+      const { body, broken } = await fetchRaw(url);
+      expect({ broken, bytes: body.length }).toEqual({ broken: undefined, bytes: FILE.length });
+      expect(hash(body)).toBe(hash(FILE));
+    },
+  );
+
   test('a download from odd servers is never of wrong bytes, and whole wherever a plain client gets it, or it can be repaired', async () => {
     const chains = [
       ['d1', 'd2'],

@@ -104,7 +104,9 @@ async function enter(
   } catch (thrown) {
     const failure = asLonghaulError(thrown);
     observe(refusalEvent(failure, job.id, ownId));
-    if (response.headersSent) resetConnection(request.socket);
+    // Browsers give up what is on disk after some refusals, and after no connection that ends.
+    const goesOn = failure.code === 'shutting-down' && arrival.hasRange;
+    if (response.headersSent || goesOn) resetConnection(request.socket);
     else {
       const target = asked.from === 'origin' ? asked.url : undefined;
       const leadingOn = { masterUrl: components.masterUrl(), target };

@@ -45,6 +45,25 @@ export class RunningDigest {
   }
 }
 
+/** Bytes that come again of a file that is known to be the same: they are left out, and not compared. */
+export class SkippedPrefix implements KnownPrefix {
+  #restBytes: number;
+
+  constructor(bytes: number) {
+    this.#restBytes = bytes;
+  }
+
+  get restBytes(): number {
+    return this.#restBytes;
+  }
+
+  take(chunk: Buffer): Buffer {
+    const fresh = chunk.subarray(this.#restBytes);
+    this.#restBytes -= chunk.length - fresh.length;
+    return fresh;
+  }
+}
+
 class ComparedPrefix implements KnownPrefix {
   readonly #key: Uint8Array;
   /** Those that have not come again yet, the next one last. */

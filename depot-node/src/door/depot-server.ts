@@ -37,6 +37,8 @@ interface DepotServerComponents {
   readonly takeNotice: (target: string) => Result<void>;
   /** Tells a master what the connections of a job do now. */
   readonly answerLegs: (target: string) => Result<object>;
+  /** Takes down how far a client is that greets. */
+  readonly noteGreeting: (socket: Duplex) => void;
   /** Sends bytes to another depot, to test the link. */
   readonly serveLinkTest: (request: IncomingMessage, response: ServerResponse) => Promise<Result<void>>;
   readonly metrics: Registry;
@@ -58,8 +60,10 @@ export function createDepotServer(components: DepotServerComponents): Server {
     // Browsers give up what is on disk after some refusals, and after no connection that ends.
     if (isClosing() && request.headers.range !== undefined) resetConnection(request.socket);
     else if (isClosing()) refuse(request, response, new LonghaulError('shutting-down'));
-    else if (request.url === '/healthz') response.writeHead(200, SAFETY_HEADERS).end('ok\n');
-    else if (request.url === '/healthz/ready') sendReadiness(components, request, response);
+    else if (request.url === '/healthz') {
+      components.noteGreeting(request.socket);
+      response.writeHead(200, SAFETY_HEADERS).end('ok\n');
+    } else if (request.url === '/healthz/ready') sendReadiness(components, request, response);
     else if (request.url === '/metrics') return sendMetrics(components, request, response);
     else if (isChallengeTarget(request.url ?? '')) {
       const proof = components.answerChallenge(request.url ?? '', request.socket.remoteAddress ?? '');

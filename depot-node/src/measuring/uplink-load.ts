@@ -1,3 +1,5 @@
+import { bpsOf } from '@longhaul/shared';
+
 /** Rates over less time than this say more of the moment than of the load. */
 const LEAST_MS = 500;
 
@@ -16,7 +18,7 @@ export function createUplinkLoad({ mostBps, sentBytes, nowMs }: UplinkLoadInit) 
     const now = { bytes: sentBytes(), atMs: nowMs() };
     const passedMs = now.atMs - last.atMs;
     // Two heartbeats may follow each other at once, and the clock may have been set back.
-    if (passedMs >= LEAST_MS) last = { ...now, bps: ((now.bytes - last.bytes) * 8000) / passedMs };
+    if (passedMs >= LEAST_MS) last = { ...now, bps: bpsOf((now.bytes - last.bytes) / passedMs) };
     else if (passedMs < 0) last = { ...now, bps: last.bps };
     return { sentBps: Math.max(0, last.bps), mostBps };
   };

@@ -11,7 +11,7 @@ import {
 } from '@longhaul/shared';
 import { EarlyBytes } from '../legs/early-bytes.ts';
 import type { ChainTarget, OpenNextLeg } from '../legs/next-leg.ts';
-import type { OriginRequest } from '../origin/conversation.ts';
+import type { AskedTimes, OriginRequest } from '../origin/conversation.ts';
 import { type OriginAnswer, OriginConnection } from '../origin/origin-connection.ts';
 import { type AnswerHead, endsWithConnection } from '../origin/representation.ts';
 import type { DataPlane } from '../plane/data-plane.ts';
@@ -39,6 +39,9 @@ export interface FetchedAnswer extends OriginAnswer {
   readonly target: Target;
   readonly route: Route;
 }
+
+/** One that this depot has asked for itself. */
+export interface TimedAnswer extends FetchedAnswer, AskedTimes {}
 
 /** Builds the origin request for a URL: its Host header follows the redirects. */
 export type RequestFor = (url: OriginUrl) => OriginRequest;
@@ -115,11 +118,21 @@ export class Fetcher {
     asked: OriginRequest,
     signal: AbortSignal,
     onStands: () => void = () => undefined,
-  ): Promise<OriginAnswer> {
+  ): Promise<OriginAnswer & AskedTimes> {
+    const { nowMs, timeouts } = this.#init.plane;
+    const openedAtMs = nowMs();
+    let askedAtMs = openedAtMs;
     const connection = new OriginConnection((firstBytes, own) => this.openStream(over, url, firstBytes, own));
-    void connection.stands.then(onStands, () => undefined);
-    const answerMs = this.#init.plane.timeouts.answerMs;
-    return { head: await connection.ask(asked, { answerMs, signal }), connection };
+    connection.stands.then(
+      () => {
+        // Over http the question went along.
+        if (url.scheme === 'https') askedAtMs = nowMs();
+        onStands();
+      },
+      () => undefined,
+    );
+    const head = await connection.ask(asked, { answerMs: timeouts.answerMs, signal });
+    return { head, connection, openedAtMs, askedAtMs };
   }
 
   /**
@@ -131,7 +144,7 @@ export class Fetcher {
     target: Target,
     requestFor: RequestFor,
     signal: AbortSignal,
-  ): Promise<FetchedAnswer> {
+  ): Promise<TimedAnswer> {
     const failures: LonghaulError[] = [];
     const fetched = await tryInTurn(book.routes(), {
       attempt: (route, own, onStands) => this.overRoute(route, target, requestFor, own, onStands),
@@ -167,13 +180,14 @@ export class Fetcher {
     requestFor: RequestFor,
     signal: AbortSignal,
     onStands: () => void = () => undefined,
-  ): Promise<FetchedAnswer> {
+  ): Promise<TimedAnswer> {
     let { ticket, url } = target;
     for (let redirects = 0; ; redirects += 1) {
       const now = { ...target, ticket, url };
       const over = this.chainTarget(route, now);
-      const { head, connection } = await this.ask(over, url, requestFor(url), signal, onStands);
-      if (!isRedirect(head)) return { head, connection, target: now, route: { ...route, chain: over.chain } };
+      const answer = await this.ask(over, url, requestFor(url), signal, onStands);
+      const { head, connection } = answer;
+      if (!isRedirect(head)) return { ...answer, target: now, route: { ...route, chain: over.chain } };
       connection.reset();
       const next = redirectTarget(head, url);
       if (redirects === MAX_REDIRECTS) throw new LonghaulError('redirect-limit');

@@ -8,7 +8,7 @@ import {
   isWireErrorCode,
   LonghaulError,
   type OriginUrl,
-  parseOriginParts,
+  parseHref,
 } from '@longhaul/shared';
 import { sha256 } from '@longhaul/shared/service';
 import type { ProofMaker } from '../legs/caller-proof.ts';
@@ -133,8 +133,7 @@ function readToldUrl(
   { claims }: OpenTicket,
   path: string,
 ): OriginUrl | undefined {
-  const match = /^(https?):\/\/(.*)$/.exec(typeof told === 'string' ? told : '');
-  const url = match ? parseOriginParts(match[1] ?? '', match[2] ?? '') : undefined;
-  if (!url?.ok || canonicalOriginUrl(url.value) !== told || url.value.path !== path) return undefined;
+  const url = parseHref(typeof told === 'string' ? told : '');
+  if (!url.ok || canonicalOriginUrl(url.value) !== told || url.value.path !== path) return undefined;
   return hashOriginUrl(url.value, sha256) === claims.urlHash ? url.value : undefined;
 }

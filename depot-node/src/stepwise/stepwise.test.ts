@@ -102,6 +102,16 @@ describe.each(await testPlanes())('with a relay of %s,', (_kind, splice) => {
   }
 
   describe('a stepwise download', () => {
+    test('is held to the version that the client names where the origin pays no heed to that', async () => {
+      const refused = await follow(firstUrl('/file.bin'), { headers: { 'if-match': '"v0"' } });
+      expect(refused.answer.headers[HEADERS.error]).toBe('origin-changed');
+      const headers = { range: 'bytes=5-', 'if-range': '"v0"' };
+      const { answer } = await follow(firstUrl('/other.bin'), { headers });
+      expect(answer).toMatchObject({ status: 200, broken: undefined });
+      expect(digest(answer.body)).toBe(digest(file));
+      await expectNothingLeft();
+    });
+
     test("exchanges the paper's messages: from the exit depot down to the entry depot, which gives the file", async () => {
       const first = firstUrl('/d/file.bin?a=%2F');
       const ticket = ticketOf(first);

@@ -3,8 +3,11 @@ import {
   type Chain,
   chainsForEntry,
   clientPrefix,
+  type ErrorCode,
   HEADERS,
   hashAuthority,
+  introductionPort,
+  isIntroductionPort,
   MAX_ALTERNATIVES,
   ok,
   parseConnectTarget,
@@ -13,7 +16,7 @@ import {
   type TicketClaims,
 } from '@longhaul/shared';
 import { sha256 } from '@longhaul/shared/service';
-import { arrivalOf } from '../jobs/arrival.ts';
+import { type Arrival, arrivalOf } from '../jobs/arrival.ts';
 import type { JobTable } from '../jobs/job-table.ts';
 import type { ProofChecker } from '../legs/caller-proof.ts';
 import type { ChainTarget } from '../legs/next-leg.ts';
@@ -24,7 +27,7 @@ export interface AcceptComponents {
   readonly plane: DataPlane;
   readonly gate: TicketGate;
   readonly proofs: ProofChecker;
-  readonly jobs: Pick<JobTable, 'untimely'>;
+  readonly jobs: Pick<JobTable, 'untimely' | 'admit'>;
   /** Asks the master for a fresh directory when `depot` is not in it; does nothing if that happened lately. */
   readonly ensureKnown: (depot: string) => Promise<void>;
 }
@@ -47,14 +50,18 @@ export async function acceptConnect(
   const proof = request.headers[HEADERS.proof];
   const ticket = proof === undefined ? clientTicket(request) : request.headers[HEADERS.ticket];
   if (typeof ticket !== 'string') return refuse('ticket-missing');
+  const isToKnow = proof === undefined && isIntroductionPort(authority.value.port);
   const opened = await gate.open(ticket);
-  if (!opened.ok) return opened;
+  // What the browser has kept may be signed by a key of long ago.
+  if (!opened.ok) return isToKnow ? refuse('ticket-other-wanted') : opened;
   const { claims } = opened.value;
   // A client whose ticket is over is to send another one, whatever it asks for.
   const untimely = proof === undefined ? jobs.untimely(claims, arrivalOf(request)) : undefined;
   if (untimely) return refuse(untimely);
   const { host, port } = authority.value;
-  if (claims.authorityHash !== hashAuthority(host, port, sha256)) return refuse('ticket-wrong-authority');
+  const isAsked = claims.authorityHash === hashAuthority(host, port, sha256);
+  if (isToKnow && !isAsked) return refuse(knowTicket(claims, port, ownId, jobs, arrivalOf(request)));
+  if (!isAsked) return refuse('ticket-wrong-authority');
   if (proof === undefined) {
     if (claims.kind !== 'tunnel') return refuse('ticket-wrong-kind');
     const targets = chainsForEntry(claims, ownId).map((chain) => ({
@@ -73,6 +80,25 @@ export async function acceptConnect(
   const proved = proofs.check(String(proof), ticket, chainIndex, chain, place);
   if (!proved.ok) return proved;
   return ok({ claims, place, targets: [{ ticket, chainIndex, chain, authority: authority.value }] });
+}
+
+/**
+ * Answers a browser that is to know a ticket from now on, before it needs it. Where it shows another one it is asked for that, and where the
+ * ticket is good for a tunnel here the tunnel counts as begun, as by a first connection. Nothing is dialled.
+ */
+function knowTicket(
+  claims: TicketClaims,
+  port: number,
+  ownId: string,
+  jobs: Pick<JobTable, 'admit'>,
+  arrival: Arrival,
+): ErrorCode {
+  const isWanted = introductionPort(claims.jobId) === port;
+  const isForHere = claims.kind === 'tunnel' && chainsForEntry(claims, ownId).length > 0;
+  const admitted = isWanted && isForHere ? jobs.admit(claims, arrival) : undefined;
+  if (!admitted?.ok) return 'ticket-other-wanted';
+  admitted.value.release();
+  return 'ticket-wrong-authority';
 }
 
 /** A client's ticket: `Proxy-Authorization: Longhaul <ticket>`, or Basic with the ticket as password. */

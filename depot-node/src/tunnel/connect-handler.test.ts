@@ -4,7 +4,7 @@ import type { ServerResponse } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import { connect as connectTls } from 'node:tls';
-import { HEADERS } from '@longhaul/shared';
+import { HEADERS, introductionPort } from '@longhaul/shared';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { startTestOverlay, type TestOverlay } from '../testing/overlay.ts';
 import { testPlanes } from '../testing/test-planes.ts';
@@ -199,6 +199,27 @@ describe.each(listeners)("a client's tunnel over $scheme, by $plane,", ({ scheme
         expect(head).toContain('Proxy-Authenticate: Basic realm="Longhaul ticket"\r\n');
         expect(head).toContain(`${HEADERS.error}: ${code}\r\n`);
       }
+  });
+
+  test('is known by its ticket before it is needed: another one is asked for that one, and it has begun then', async () => {
+    const [before, wanted] = ['job-before', 'job-wanted'].map((jobId) => tunnelTicket({ jobId })) as [
+      string,
+      string,
+    ];
+    const target = `127.0.0.1:${introductionPort('job-wanted')}`;
+    const askFor = async (credential: string) => (await ask(basic(credential), { target })).head;
+    const forged = wanted.replace(/.{5}$/, 'AAAAA');
+    const get = overlay.ticket(`${overlay.originUrl}/file`, { jobId: 'job-wanted' });
+    for (const other of [before, forged, get]) {
+      const head = await askFor(other);
+      expect(head).toMatch(/^HTTP\/1\.1 407 .*longhaul-error: ticket-other-wanted\r/s);
+      expect(head).toContain('Proxy-Authenticate: Basic realm="Longhaul ticket"\r\n');
+    }
+    expect(await askFor(wanted)).toMatch(/^HTTP\/1\.1 403 .*longhaul-error: ticket-wrong-authority\r/s);
+    expect(overlay.originConnections()).toBe(0);
+    overlay.advanceSeconds(1000);
+    expect((await ask(basic(wanted))).head).toMatch(/^HTTP\/1\.1 200 /);
+    expect((await ask(basic(before))).head).toMatch(/^HTTP\/1\.1 407 .*longhaul-error: ticket-start-over\r/s);
   });
 
   test('is forbidden by a ticket for something else', async () => {
