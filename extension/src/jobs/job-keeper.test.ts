@@ -20,16 +20,16 @@ async function setUp(patch: Partial<Download>, jobPatch: Partial<Job> = {}) {
     nowMs: NOW_MS,
     wakeUps: [] as number[],
     calls: [] as string[],
-    goOn: async (): Promise<GoOn> => ({ result: 'tried' }),
+    goOn: async (_job: Job): Promise<GoOn> => ({ result: 'tried' }),
     change: async (): Promise<Partial<Job> | undefined> => undefined,
   };
   const keeper = new JobKeeper({
     downloads,
     jobs,
     continuation: {
-      goOn: () => {
+      goOn: (asked) => {
         world.calls.push(`go on at ${(world.nowMs - NOW_MS) / 1_000} s`);
-        return world.goOn();
+        return world.goOn(asked);
       },
       change: async (_job, _download, leftSeconds) => {
         world.calls.push(`change with ${leftSeconds} s left`);
@@ -38,9 +38,9 @@ async function setUp(patch: Partial<Download>, jobPatch: Partial<Job> = {}) {
       recovered: async () => {
         world.calls.push('recovered');
       },
-      lead: async (_job, _download, to) => {
+      lead: async (led, _download, to) => {
         world.calls.push(`lead ${to}`);
-        return world.goOn();
+        return world.goOn(led);
       },
       release: async () => {
         world.calls.push('released');
@@ -84,6 +84,20 @@ describe('a job whose download', () => {
       doneAtMs: NOW_MS + 12_000,
     });
     expect(world.calls).toEqual(['released']);
+  });
+
+  it('is called whole and is not as long as the file waits for that, and is done once it has another one', async () => {
+    const world = await setUp({ state: 'complete', totalBytes: 73, bytesReceived: 73 });
+    await world.keeper.follow(2);
+    expect(await world.theJob()).toMatchObject({
+      state: 'waiting',
+      interruption: { problem: 'other file' },
+      breaks: 1,
+    });
+    world.goOn = async () => ({ result: 'moved', patch: { file: { ...job().file, totalBytes: 73 } } });
+    await sleep(world, 2);
+    expect(world.calls).toEqual(['go on at 0.25 s', 'released']);
+    expect(await world.theJob()).toMatchObject({ state: 'done', bytes: 73 });
   });
 
   it.each<[string, Partial<Download>]>([
@@ -344,17 +358,124 @@ describe('a chain that is slower than half its promise, and than direct', () => 
     expect([...world.calls, ...older.calls]).toEqual([]);
   });
 
-  it('is noticed by a background that was unloaded in between', async () => {
-    const world = await setUp(
-      { bytesReceived: 1_000 },
-      {
-        ...PROMISED,
-        pace: { atMs: NOW_MS - 60_000, bytes: 900, rateBps: undefined, slowSinceMs: undefined },
-      },
-    );
+  it('is not noticed by what was slept through, by the background or the machine, but by ten seconds after it', async () => {
+    const pace = { atMs: NOW_MS - 60_000, bytes: 900, rateBps: 1, slowSinceMs: NOW_MS - 65_000 };
+    const world = await setUp({ bytesReceived: 1_000 }, { ...PROMISED, pace });
+    await world.keeper.look();
+    expect(world.calls).toEqual([]);
+    await run(world, 2, 1_000_000);
+    expect(world.calls).toHaveLength(1);
+  });
+});
+
+describe('a browser that was started again, and numbers its downloads anew,', () => {
+  const PLACE = { folder: '/home/u/Downloads', name: 'file.iso' };
+  const renumbered = (patch: Partial<Download> = {}) =>
+    download({ id: 7, url: job().url, ...PLACE, ...BROKEN, ...patch });
+
+  it('finds each download by its address and its place, and goes on with it', async () => {
+    const world = await setUp(PLACE);
+    await world.keeper.follow(2);
+    world.downloads.items.clear();
+    world.downloads.items.set(2, download({ id: 2, url: 'https://other.example/' }));
+    world.downloads.items.set(7, renumbered());
+    await world.keeper.look();
+    expect(await world.theJob()).toMatchObject({
+      downloadId: 7,
+      state: 'waiting',
+      wasPaused: true,
+      // Firefox lets nobody lead it any more.
+      way: 'direct',
+      choseDirect: true,
+    });
+    await sleep(world, 1);
+    expect(world.calls).toHaveLength(1);
+  });
+
+  it.each<[string, Partial<Download>]>([
+    ['another file of the same address', { name: 'file(1).iso' }],
+    ['what the user has cancelled', { error: 'USER_CANCELED', canResume: false }],
+  ])('takes %s for none of its own', async (_what, patch) => {
+    const world = await setUp(PLACE);
+    await world.keeper.follow(2);
+    world.downloads.items.clear();
+    world.downloads.items.set(7, renumbered(patch));
+    await world.keeper.look();
+    expect(await world.jobs.all()).toEqual([]);
+    expect(world.downloads.log).toEqual([]);
+  });
+
+  it('leaves a download to the job that has it', async () => {
+    const world = await setUp(PLACE);
+    await world.keeper.follow(2);
+    await world.jobs.add(job({ key: 'b', downloadId: 7 }));
+    world.downloads.items.clear();
+    world.downloads.items.set(7, renumbered());
+    await world.keeper.follow(2);
+    expect((await world.jobs.all()).map(({ key }) => key)).toEqual(['b']);
+  });
+});
+
+describe('a closed lid', () => {
+  const NIGHT_MS = 8 * 3_600_000;
+
+  it('is no time in which an interrupted download was waited for: nobody gives its bytes up for that', async () => {
+    const world = await setUp(BROKEN);
+    const waited: number[] = [];
+    world.goOn = async ({ interruption }) => {
+      waited.push(world.nowMs - (interruption?.sinceMs ?? 0));
+      return { result: 'not-yet', problem: '' };
+    };
+    await world.keeper.follow(2);
+    await sleep(world, 2);
+    world.nowMs += NIGHT_MS;
+    await world.keeper.look();
+    expect(waited.at(-1)).toBeLessThan(10_000);
+    await sleep(world, 2);
+    expect(waited.at(-1)).toBeLessThan(100_000);
+  });
+
+  it('does not use up the day for which it is tried', async () => {
+    const world = await setUp(BROKEN);
+    world.goOn = async () => ({ result: 'not-yet', problem: '' });
+    await world.keeper.follow(2);
+    await sleep(world, 2);
+    world.nowMs += 9 * NIGHT_MS;
+    await world.keeper.look();
+    expect(await world.theJob()).toMatchObject({ state: 'waiting' });
+    await sleep(world, 3);
+    expect(world.calls).toHaveLength(6);
+  });
+
+  it('leaves a download that it froze to be looked at anew, and its time says nothing of its way', async () => {
+    const promised = { promisedBps: 80e6, directBps: 20e6 };
+    const world = await setUp({ bytesReceived: 40_000_000 }, { ...promised, bytes: 40_000_000 });
+    await world.keeper.follow(2);
+    world.nowMs += NIGHT_MS;
+    world.downloads.change(2, { bytesReceived: 40_000_001 });
+    await world.keeper.look();
+    expect(world.calls).toEqual([]);
+    expect(await world.theJob()).toMatchObject({ state: 'running', wasPaused: true });
+    expect(await world.theJob()).not.toHaveProperty('lastChange');
+  });
+
+  it('or a clock that is set back by an hour makes nobody wait for an hour', async () => {
+    const world = await setUp(BROKEN);
+    await world.keeper.follow(2);
+    world.nowMs -= 3_600_000;
     await world.keeper.look();
     expect(world.calls).toHaveLength(1);
   });
+});
+
+it('lets a download go on that an earlier life of the background held for a moment, and no other one that is paused', async () => {
+  const held = await setUp({ paused: true }, { isHeld: true });
+  await held.keeper.look();
+  expect(held.downloads.log).toEqual(['resume 2']);
+  expect((await held.theJob())?.isHeld).toBeUndefined();
+  held.downloads.change(2, { paused: true });
+  await held.keeper.look();
+  expect(held.downloads.log).toEqual(['resume 2']);
 });
 
 it('remembers that the user has paused a download: its time says nothing of its way', async () => {

@@ -3,11 +3,14 @@ import type { Downloads } from '../browser/downloads.ts';
 import type { Interruption, Job, JobState } from './job.ts';
 import type { JobStore } from './job-store.ts';
 import { isTooSlow, PACE_LOOK_MS, paceAt, secondsLeft } from './pace.ts';
-import { nextTryAtMs } from './retry-times.ts';
+import { awakeWait, nextTryAtMs } from './retry-times.ts';
 
 /** How an interrupted job can go on in this browser. */
 export interface Continuation {
-  /** Tries once. What comes of it shows in the download; the answer says why nothing could be tried. */
+  /**
+   * Tries once. What comes of it shows in the download; the answer says why nothing could be tried. One that is complete is not the
+   * file: it goes as soon as the file is there again, and stays where the site has that now.
+   */
   goOn(job: Job, download: Download): Promise<GoOn>;
   /** Looks once for a way that ends sooner than this slow one, which has so long to go; `undefined` when there is none. */
   change(job: Job, download: Download, leftSeconds: number): Promise<Partial<Job> | undefined>;
@@ -55,6 +58,16 @@ const STALL_MS = 60_000;
 const STARTING_MS = 30_000;
 /** Times that one job is led to another way because it is slow: more would be hopping. */
 const MAX_CHANGES = 3;
+/** What Firefox has kept since it ran before: nobody may lead it any more, so that its rest comes from the site. */
+const FROM_BEFORE = {
+  way: 'direct',
+  chain: [],
+  choseDirect: true,
+  pace: undefined,
+  wasPaused: true,
+} as const satisfies Partial<Job>;
+/** A network that wants its user to log in answers in the place of everybody, and browsers take that for the file. */
+const OTHER_FILE = 'other file';
 /** What was resumed may take so long for its first byte. */
 const FIRST_BYTE_MS = 30_000;
 
@@ -138,11 +151,20 @@ export class JobKeeper {
   }
 
   async #lookAt(key: string, isNow: boolean): Promise<void> {
-    const job = await this.#deps.jobs.get(key);
-    if (!job || job.downloadId === undefined || ['starting', 'lost', 'done'].includes(job.state)) return;
-    const download = await this.#deps.downloads.get(job.downloadId);
-    if (!download || download.url !== job.url) return this.#forget(job);
-    if (download.state === 'complete') return this.#finish(job, download);
+    const stored = await this.#deps.jobs.get(key);
+    if (!stored || stored.downloadId === undefined || ['starting', 'lost', 'done'].includes(stored.state))
+      return;
+    const asked = { ...stored, interruption: this.#awake(stored.interruption) };
+    const download = await this.#downloadOf(asked, stored.downloadId);
+    if (!download) return this.#forget(asked);
+    const isAnew = download.id !== stored.downloadId;
+    const job = isAnew ? { ...asked, downloadId: download.id, ...FROM_BEFORE } : asked;
+    if (isAnew) await this.#deps.jobs.change(key, { downloadId: download.id, ...FROM_BEFORE });
+    if (download.state === 'complete') {
+      if (isAsLong(download, job)) return this.#finish(job, download);
+      return this.#isBroken(job, { ...download, error: OTHER_FILE }, isNow);
+    }
+    if (download.paused && job.isHeld) return this.#letGo(job, download);
     if (download.paused) {
       if (!job.wasPaused) await this.#deps.jobs.change(key, { wasPaused: true });
       return;
@@ -155,6 +177,29 @@ export class JobKeeper {
       return;
     }
     await this.#isBroken(job, download, isNow);
+  }
+
+  /** The download of a job; where the browser has numbered them anew, the one of its address that goes to the same file. */
+  async #downloadOf({ key, url, path }: Job, downloadId: number): Promise<Download | undefined> {
+    const { downloads, jobs } = this.#deps;
+    const known = await downloads.get(downloadId);
+    if (known?.url === url) return known;
+    if (path === undefined) return undefined;
+    const taken = (await jobs.all()).filter((job) => job.key !== key).map((job) => job.downloadId);
+    const found = await downloads.find(url);
+    return found.find((one) => pathOf(one) === path && !taken.includes(one.id));
+  }
+
+  /** An earlier life of the background ended while it held this download. */
+  async #letGo(job: Job, download: Download): Promise<void> {
+    const { downloads, jobs, now, wakeAt } = this.#deps;
+    await letGo({ downloads, jobs }, job, download.id);
+    await jobs.change(job.key, { bytesAtMs: now() });
+    wakeAt(now() + FIRST_BYTES_LOOK_MS);
+  }
+
+  #awake(interruption: Interruption | undefined): Interruption | undefined {
+    return interruption && { ...interruption, ...awakeWait(interruption, this.#deps.now()) };
   }
 
   async #isRunning(job: Job, download: Download): Promise<void> {
@@ -176,11 +221,15 @@ export class JobKeeper {
       !isAllThere && this.#isWatched(job)
         ? paceAt(job.pace, { atMs: now(), bytes: download.bytesReceived }, job)
         : undefined;
+    const hasSlept = job.pace !== undefined && now() - job.pace.atMs >= STALL_MS * 2;
     const changed = await jobs.change(job.key, {
       state: 'running',
+      isHeld: undefined,
       bytes,
       bytesAtMs,
       pace,
+      ...(hasSlept ? { wasPaused: true } : {}),
+      ...(download.name === '' ? {} : { path: pathOf(download) }),
       ...(hasGoneOn ? { interruption: undefined } : {}),
       ...(isAhead ? { spare: undefined } : {}),
     });
@@ -283,6 +332,35 @@ export class JobKeeper {
     await continuation.release(job);
     await jobs.remove(job.key);
   }
+}
+
+/** Whether what the browser calls whole is as long as the file: what came encoded is no job. */
+function isAsLong({ totalBytes }: Download, { file }: Job): boolean {
+  return totalBytes === undefined || totalBytes === (file.totalBytes ?? totalBytes);
+}
+
+function pathOf({ folder, name }: Pick<Download, 'folder' | 'name'>): string {
+  return `${folder}/${name}`;
+}
+
+/** Pauses a download of a job for a moment. Should the background end meanwhile, its next life lets it go on. */
+export async function hold(
+  { downloads, jobs }: Pick<KeeperDependencies, 'downloads' | 'jobs'>,
+  { key }: Pick<Job, 'key'>,
+  downloadId: number,
+): Promise<void> {
+  await jobs.change(key, { isHeld: true });
+  await downloads.pause(downloadId).catch(() => undefined);
+}
+
+/** Lets a download that was held go on. Does not wait for that: in Firefox it settles when the download has ended. */
+export async function letGo(
+  { downloads, jobs }: Pick<KeeperDependencies, 'downloads' | 'jobs'>,
+  { key }: Pick<Job, 'key'>,
+  downloadId: number,
+): Promise<void> {
+  downloads.resume(downloadId).catch(() => undefined);
+  await jobs.change(key, { isHeld: undefined });
 }
 
 /** Ends a download and takes it off the browser's list, as far as it is there. */

@@ -27,6 +27,8 @@ export interface Job extends Promised {
   readonly originalId: number;
   /** The browser's id of the download that took its place, once there is one. */
   readonly downloadId: number | undefined;
+  /** Where its file goes, once that is seen: by this it is known again when Firefox numbers its downloads anew. */
+  readonly path?: string;
   /** What the browser was asked to download last. */
   readonly url: string;
   readonly masterUrl: string;
@@ -52,10 +54,12 @@ export interface Job extends Promised {
   readonly legs?: readonly LegPrediction[];
   /** Where the plan led: an entry depot, with the ticket in the address. */
   readonly location?: string;
-  /** Whether the user has chosen the direct way: then no other one is looked for. */
+  /** Whether the user has chosen the direct way, or there is no other one: then none is looked for. */
   readonly choseDirect?: boolean;
-  /** Whether the user has paused it: then its time says nothing of its way. */
+  /** Whether the user has paused it, or the machine has slept: then its time says nothing of its way. */
   readonly wasPaused?: true;
+  /** Whether the add-on has paused it for a moment: nobody else lets it go on, should the background end meanwhile. */
+  readonly isHeld?: true | undefined;
   /** Times that it was interrupted. */
   readonly breaks?: number;
   /** The most bytes that were seen on disk: after a failed resumption Firefox says 0. */

@@ -26,10 +26,19 @@ it('has had enough after ten slow seconds in a row, also of silence, and not aft
   expect(paces([0, 4 * slow, 8 * slow, 12 * slow]).some(isTooSlow)).toBe(false);
 });
 
-it('judges what it slept through as one time', () => {
+it.each([
+  ['closed for a minute', 60_000],
+  ['closed for a night', 8 * 3_600_000],
+  ['open while its clock was set back', -3_600_000],
+])('says nothing of the time in which the lid was %s, and judges what comes after it', (_what, jumpMs) => {
   const first = paceAt(undefined, { atMs: 0, bytes: 0 }, PROMISED);
-  expect(isTooSlow(paceAt(first, { atMs: 60_000, bytes: 1_000_000 }, PROMISED))).toBe(true);
-  expect(isTooSlow(paceAt(first, { atMs: 60_000, bytes: 500_000_000 }, PROMISED))).toBe(false);
+  let pace = paceAt(first, { atMs: jumpMs, bytes: 1_000_000 }, PROMISED);
+  expect(pace).toMatchObject({ atMs: jumpMs, rateBps: undefined, slowSinceMs: undefined });
+  const looks = [1, 2].map((look) => {
+    pace = paceAt(pace, { atMs: jumpMs + look * 5_000, bytes: 1_000_000 + look }, PROMISED);
+    return isTooSlow(pace);
+  });
+  expect(looks).toEqual([false, true]);
 });
 
 it('says nothing of what began anew, nor between two events', () => {

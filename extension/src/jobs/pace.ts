@@ -16,6 +16,8 @@ export interface Promised {
 
 /** Between two looks at how fast a job is. */
 export const PACE_LOOK_MS = 5_000;
+/** A look that comes so much later than the one before says nothing: the machine has slept meanwhile, or the background, and nobody knows which. */
+const LATE_LOOK_MS = 15_000;
 /** A way that is slow for so long is slow: shorter dips are repaired by the depots, or are the network's. */
 const SLOW_MS = 10_000;
 /** The share of its promise below which a way is slow. */
@@ -35,8 +37,9 @@ export function paceAt(
   now: Pick<Pace, 'atMs' | 'bytes'>,
   promised: Promised,
 ): Pace {
-  if (!before || now.bytes < before.bytes) return { ...now, rateBps: undefined, slowSinceMs: undefined };
-  const elapsedMs = now.atMs - before.atMs;
+  const elapsedMs = now.atMs - (before?.atMs ?? now.atMs);
+  const isAnew = !before || now.bytes < before.bytes || elapsedMs > LATE_LOOK_MS || elapsedMs < 0;
+  if (isAnew) return { ...now, rateBps: undefined, slowSinceMs: undefined };
   // Two events may lead to two looks at once.
   if (elapsedMs < PACE_LOOK_MS) return before;
   const rateBps = ((now.bytes - before.bytes) * 8_000) / elapsedMs;

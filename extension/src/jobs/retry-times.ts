@@ -7,6 +7,24 @@ const LATER_WAIT_MS = 60 * SECOND_MS;
 /** An interruption that lasts longer ends the attempts: who is away for a day decides when he is back. */
 const LAST_TRY_MS = 24 * 3_600 * SECOND_MS;
 
+/** So late comes no try while machine and browser are awake. */
+const ASLEEP_MS = 120 * SECOND_MS;
+
+/**
+ * Since when somebody waits, without the time that nobody could try in: the machine slept, or the browser was closed. What is due
+ * too far from now was set by a clock that has been set back.
+ */
+export function awakeWait(
+  wait: { readonly sinceMs: number; readonly nextTryAtMs: number },
+  nowMs: number,
+): { readonly sinceMs: number; readonly nextTryAtMs: number } {
+  const { sinceMs, nextTryAtMs } = wait;
+  const lateMs = nowMs - nextTryAtMs;
+  if (lateMs > ASLEEP_MS) return { sinceMs: sinceMs + lateMs, nextTryAtMs: nowMs };
+  if (lateMs < -LATER_WAIT_MS) return { sinceMs: sinceMs + lateMs, nextTryAtMs: nowMs };
+  return wait;
+}
+
 /** When to try again after so many attempts; `undefined` when the user has to say so. */
 export function nextTryAtMs(sinceMs: number, tries: number, nowMs: number): number | undefined {
   const atMs = nowMs + (FIRST_WAITS_MS[tries] ?? LATER_WAIT_MS);

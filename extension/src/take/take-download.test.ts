@@ -44,6 +44,24 @@ function setUp(patch: Partial<TakeDependencies> = {}, caught = download()) {
   return { downloads, orders, take: () => takeDownload(caught, deps) };
 }
 
+it.each<[string, Parameters<typeof settings>[0], WhyLeft]>([
+  ['switched the add-on off', { enabled: false }, 'off'],
+  ['switched the site off', { sitesOff: ['origin.example'] }, 'site-off'],
+  ['chosen a tunnel for the site', { sitesTunnel: ['origin.example'] }, 'tunnel'],
+  ['set another master', { master: 'https://other.example' }, 'master-elsewhere'],
+])('leaves a download alone when the user has %s while it was planned', async (_what, patch, why) => {
+  let current = settings();
+  const { orders, take } = setUp({
+    settings: async () => current,
+    probeFile: async () => {
+      current = settings(patch);
+      return PROBE;
+    },
+  });
+  expect(await take()).toEqual({ why });
+  expect(orders).toEqual([]);
+});
+
 it('says by which plan a download stays direct, so that what it gives can be told', async () => {
   const told: unknown[] = [];
   const { take } = setUp({
@@ -62,6 +80,32 @@ it('keeps with a download the master that the user has agreed to tell of it, as 
   await silent.take();
   expect(silent.orders).toMatchObject([{ reportsTo: undefined }]);
 });
+
+it.each([
+  ['agreed to tell the master', true, ['https://near.example', 'https://far.example']],
+  ['not agreed to tell it', false, []],
+])(
+  'greets the public depots that are to know how far they are, where the user has %s',
+  async (_what, tellsMaster, places) => {
+    const greeted: string[] = [];
+    const toMeet = [
+      'https://near.example',
+      'http://192.168.1.1',
+      'javascript:alert(1)',
+      'https://far.example',
+    ];
+    const { take } = setUp({
+      settings: async () => settings({ tellsMaster }),
+      askMaster: async () => ({ result: 'plan', plan: plan({ toMeet }) }),
+      greetDepot: async (place) => {
+        greeted.push(place);
+        return false;
+      },
+    });
+    expect(await take()).toBe('taken');
+    await expect.poll(() => greeted).toEqual(places);
+  },
+);
 
 it('orders a download to be taken once the depot has shown the file, as the browser saw it', async () => {
   const { orders, take } = setUp();

@@ -1,3 +1,4 @@
+import { type PlanAnswer, parseOriginUrl } from '@longhaul/shared';
 import type { askMaster, PlanReply } from '../ask/ask-master.ts';
 import type { greetDepot, Probe, probeFile } from '../ask/probe-file.ts';
 import type { Download } from '../browser/download.ts';
@@ -8,7 +9,7 @@ import { whyByRules } from '../judge/rules.ts';
 import { type Left, type Outcome, sayCode, type WhyLeft } from '../judge/why-left.ts';
 import { whyNotNow } from '../judge/why-not-now.ts';
 import { isRepeatable } from '../judge/why-not-shared.ts';
-import { whyUnfit } from '../judge/why-unfit.ts';
+import { isLeftForeign, whyUnfit } from '../judge/why-unfit.ts';
 import { reportsTo } from '../reports/reports.ts';
 import type { Settings } from '../settings/settings.ts';
 import { withoutFragment } from '../url-fragment.ts';
@@ -99,6 +100,7 @@ async function planFor(
   const reply = await deps.askMaster(settings.master, { url: originUrl, ...size }, signal);
   if (reply.result !== 'plan') return leftByMaster(reply);
   const { plan } = reply;
+  if (reportsTo(settings)) void meetDepots(plan, settings, deps);
   const unfit = whyUnfit(plan, originUrl, settings);
   if (unfit === 'direct-is-best') await deps.plannedDirect(original, plan.jobId, settings.master);
   if (unfit) return left(unfit);
@@ -106,7 +108,31 @@ async function planFor(
   const inOnePiece = !isRepeatable(seen.headers);
   const own = { inOnePiece, plan, reportsTo: reportsTo(settings) };
   const order = { original, originUrl, page: seen.page, file, ...own };
-  return (await whyUnproved(order, signal, deps)) ?? order;
+  return (await whyUnproved(order, signal, deps)) ?? (await whyNoMore(order, deps)) ?? order;
+}
+
+/** Greets the depots that the master wants to know how far they are: they see it by the connection itself. */
+async function meetDepots(
+  { toMeet = [] }: PlanAnswer,
+  settings: Settings,
+  { greetDepot, hasAccess, deadline }: TakeDependencies,
+): Promise<void> {
+  for (const place of toMeet) {
+    const depot = parseOriginUrl(place);
+    const mayMeet = depot.ok && !isLeftForeign(depot.value, settings) && (await hasAccess([place]));
+    if (mayMeet) await greetDepot(place, deadline());
+  }
+}
+
+/** Why the settings, as they are by now, leave it alone: the user may have changed them meanwhile. */
+async function whyNoMore(
+  { original: download, originUrl, plan }: TakeOrder,
+  { settings: settingsNow, addonId, now }: TakeDependencies,
+): Promise<Left | undefined> {
+  const settings = await settingsNow();
+  const known = { download, settings, addonId, nowMs: now(), isKeyHeld: false, hasAccess: true };
+  const why = whyByRules({ ...known, seen: 'later' }) ?? whyUnfit(plan, originUrl, settings);
+  return why && left(why);
 }
 
 /**

@@ -154,7 +154,8 @@ describe('taking a download', () => {
   });
 
   it('is finished after a sleep in its middle: by the successor if it runs, else by the original', async () => {
-    const running = setUp({}, download({ paused: true }), download({ id: 2, addonId: 'longhaul' }));
+    const own = answer({ id: 2, addonId: 'longhaul', bytesReceived: 3_000_000 });
+    const running = setUp({}, download({ paused: true }), download(own));
     await running.jobs.add(job({ state: 'starting' }));
     await running.way.recover(job({ state: 'starting' }));
     expect(running.downloads.log).toEqual(['cancel 1', 'erase 1']);
@@ -162,6 +163,45 @@ describe('taking a download', () => {
     const broken = setUp({}, download({ paused: true }), download({ id: 2, ...BROKEN }));
     await broken.way.recover(job({ state: 'starting' }));
     expect(broken.downloads.log).toEqual(['cancel 2', 'erase 2', 'resume 1']);
+  });
+
+  it.each<[string, Partial<Download>]>([
+    ['brings nothing', { bytesReceived: 0 }],
+    ['has another length', { bytesReceived: 3_000_000, totalBytes: 7 }],
+    [
+      'comes from somewhere else',
+      { bytesReceived: 3_000_000, finalUrl: 'https://elsewhere.example/file.iso' },
+    ],
+  ])('goes on with the original after a sleep in its middle when the successor %s', async (_what, patch) => {
+    const own = answer({ id: 2, addonId: 'longhaul', ...patch });
+    const world = setUp({}, download({ paused: true, bytesReceived: 1_000 }), download(own));
+    await world.jobs.add(job({ state: 'starting' }));
+    await world.way.recover(job({ state: 'starting' }));
+    expect(world.downloads.log).toEqual(['cancel 2', 'erase 2', 'resume 1']);
+    expect(await world.jobs.all()).toEqual([]);
+  });
+
+  it.each<[string, Partial<Download> | undefined]>([
+    ['was erased', undefined],
+    ['was cancelled', { state: 'interrupted', error: 'USER_CANCELED' }],
+  ])(
+    'keeps the successor after a sleep in its very end, when the original %s already',
+    async (_what, patch) => {
+      const own = answer({ id: 2, addonId: 'longhaul', bytesReceived: 3_000_000, ...BROKEN });
+      const world = setUp({}, ...(patch ? [download(patch)] : []), download(own));
+      await world.jobs.add(job({ state: 'starting' }));
+      await world.way.recover(job({ state: 'starting' }));
+      expect([...world.downloads.items.keys()]).toEqual([2]);
+      expect(await world.jobs.all()).toMatchObject([{ state: 'running', downloadId: 2 }]);
+    },
+  );
+
+  it('holds a download so that its next life knows, should the background end meanwhile', async () => {
+    const world = setUp({}, half());
+    await world.jobs.add(job());
+    world.downloads.pause = () => new Promise(() => undefined);
+    void world.way.recovered(job(), half());
+    await expect.poll(async () => (await world.jobs.all())[0]?.isHeld).toBe(true);
   });
 
   it("never takes yesterday's download of the same link for its own", async () => {
@@ -256,6 +296,46 @@ describe('going on', () => {
     await world.way.recovered(job(), half());
     expect(world.downloads.items.get(2)).toMatchObject({ paused: false });
     expect(world.downloads.log).toEqual(['pause 2', 'resume 2', 'resume 2']);
+  });
+});
+
+describe('a download that is whole and is not the file', () => {
+  const other = download({ id: 2, state: 'complete', totalBytes: 73, bytesReceived: 73 });
+
+  it('goes as soon as the file is there again, which has its name then', async () => {
+    const world = setUp({}, other);
+    await world.jobs.add(interrupted(1));
+    const went = await world.way.goOn(interrupted(1), other);
+    expect(world.downloads.log).toEqual([`start ${plan().masterUrl}`, 'remove 2', 'erase 2']);
+    expect(world.given).toEqual(['3 is file.iso']);
+    expect(went).toMatchObject({ result: 'moved', patch: { downloadId: 3, bytes: 0, restarts: 1 } });
+  });
+
+  it('stays while nobody shows the file, and where the site has it as its new version', async () => {
+    const silent = setUp({ probeFile: async () => SILENT }, other);
+    expect(await silent.way.goOn(interrupted(1), other)).toEqual({ result: 'not-yet', problem: '' });
+    const file = { ...FILE, totalBytes: 73, etag: '"v2"' };
+    const anew = setUp({ probeFile: async () => ({ result: 'file', file }) }, other);
+    expect(await anew.way.goOn(interrupted(1), other)).toMatchObject({ result: 'moved', patch: { file } });
+    const third = setUp(
+      { probeFile: async () => ({ result: 'file', file: { ...file, totalBytes: 9 } }) },
+      other,
+    );
+    expect(await third.way.goOn(interrupted(1), other)).toEqual({
+      result: 'not-yet',
+      problem: 'other version',
+    });
+    for (const world of [silent, anew, third]) expect(world.downloads.log).toEqual([]);
+  });
+
+  it('goes where the bytes of before still stand beside it', async () => {
+    const { interruption } = interrupted(1);
+    const spare = { downloadId: 1, bytes: 9, url: job().url, way: 'chain', chain: [], interruption } as const;
+    const world = setUp({}, download(), other);
+    await world.jobs.add(interrupted(1, { spare }));
+    const went = await world.way.goOn(interrupted(1, { spare }), other);
+    expect(world.downloads.log).toEqual(['remove 2', 'erase 2', 'cancel 2', 'erase 2']);
+    expect(went).toMatchObject({ result: 'moved', patch: { downloadId: 1, spare: undefined } });
   });
 });
 

@@ -4,7 +4,7 @@ import type { probeFile } from '../ask/probe-file.ts';
 import type { Download } from '../browser/download.ts';
 import type { Downloads } from '../browser/downloads.ts';
 import type { Job } from '../jobs/job.ts';
-import { drop, type GoOn, type Lead } from '../jobs/job-keeper.ts';
+import { drop, type GoOn, hold, type Lead, letGo } from '../jobs/job-keeper.ts';
 import type { JobStore } from '../jobs/job-store.ts';
 import { isWorthNewStart } from '../jobs/pace.ts';
 import { isWorthStartingOver, nextTryAtMs } from '../jobs/retry-times.ts';
@@ -18,12 +18,14 @@ import {
   endOriginal,
   findOwn,
   headersOf,
+  judgeOther,
   type LinkOrder,
   MAX_RESTARTS,
   newJob,
   orderOf,
   problemOf,
   remembers,
+  removeOther,
   type TakeOrder,
   type Way,
   wayOf,
@@ -114,6 +116,9 @@ export class BesideWay implements Way {
 
   async goOn(job: Job, download: Download): Promise<GoOn> {
     const { downloads, probeFile, deadline } = this.#deps;
+    const isOther = download.state === 'complete';
+    if (isOther && !job.spare) return this.#inPlaceOf(job, download);
+    if (isOther) await removeOther(downloads, download.id);
     if (job.spare) return this.#backToSpare(job, job.spare, download.id);
     const isStopped = download.state === 'interrupted';
     // The browser has dropped the bytes itself: nothing is lost by starting over.
@@ -132,6 +137,19 @@ export class BesideWay implements Way {
     const over = await this.#startOver(job, download, waitedMs);
     if (over.result === 'moved') return over;
     return { result: 'not-yet', problem: problemOf(probe) };
+  }
+
+  /** What is whole is not the file: that starts again, and has its name. */
+  async #inPlaceOf(job: Job, other: Download): Promise<GoOn> {
+    const { downloads, names, probeFile, deadline } = this.#deps;
+    if (job.restarts >= MAX_RESTARTS) return { result: 'lost' };
+    const way = await this.#newWay(job, []);
+    if (!way) return judgeOther(await probeFile(job.originUrl, deadline()), other);
+    const patch = await this.#startBeside(job, way, undefined);
+    if (!patch) return NOT_YET;
+    await removeOther(downloads, other.id);
+    names.give(patch.downloadId, job.name);
+    return { result: 'moved', patch };
   }
 
   async lead(job: Job, download: Download, to: Lead): Promise<GoOn> {
@@ -179,11 +197,11 @@ export class BesideWay implements Way {
     if (!isWorth(Math.min(job.predictedSeconds, job.directSeconds))) return undefined;
     const way = await this.#newWay(job, job.chain);
     if (!way || !isWorth(way.predictedSeconds ?? job.directSeconds)) return undefined;
-    await downloads.pause(download.id).catch(() => undefined);
+    await hold(this.#deps, job, download.id);
     const old = { download, leftSeconds: Math.min(leftSeconds, LONGEST_SECONDS) };
     const patch = await this.#startBeside(job, way, old);
     if (!patch) {
-      await downloads.resume(download.id).catch(() => undefined);
+      await letGo(this.#deps, job, download.id);
       return undefined;
     }
     const { downloadId, spare } = patch;
@@ -220,15 +238,16 @@ export class BesideWay implements Way {
   }
 
   /** Pausing and resuming costs no request here, and gives the browser its five resumptions back. */
-  async recovered(_job: Job, download: Download): Promise<void> {
-    const { downloads } = this.#deps;
-    await downloads.pause(download.id).catch(() => undefined);
+  async recovered(job: Job, download: Download): Promise<void> {
+    const { downloads, jobs } = this.#deps;
+    await hold(this.#deps, job, download.id);
     // One whose connection does not stand yet is paused at once, and takes no notice of being resumed until it does.
     for (let time = 0; time < MOST_RESUMES; time += 1) {
       await downloads.resume(download.id).catch(() => undefined);
-      if (!(await downloads.get(download.id))?.paused) return;
+      if (!(await downloads.get(download.id))?.paused) break;
       await this.#deps.pause(RESUME_AGAIN_MS);
     }
+    await jobs.change(job.key, { isHeld: undefined });
   }
 
   async release(): Promise<void> {
@@ -244,19 +263,37 @@ export class BesideWay implements Way {
     const own =
       (job.downloadId === undefined ? undefined : await downloads.get(job.downloadId)) ??
       (await findOwn(downloads, job, addonId));
-    if (!own || own.state === 'interrupted') {
-      await this.#backToOriginal(job, own?.id, { why: 'depot-silent' });
+    const { originalId } = job;
+    const original = await downloads.get(originalId);
+    // It was being ended already: what has taken its place is all that there is.
+    if (own && (!original || original.error === 'USER_CANCELED')) {
+      await endOriginal(downloads, originalId);
+      await jobs.change(job.key, { downloadId: own.id, state: 'running' });
       return;
     }
-    await endOriginal(downloads, job.originalId);
-    await jobs.change(job.key, { downloadId: own.id, state: 'running' });
+    const outcome = own
+      ? await this.#try(job, own.id, { besideId: originalId, way: 'chain', isAnew: true })
+      : ({ why: 'depot-silent' } as const);
+    if (own && outcome === 'ended') await this.#endBoth(job, own.id);
+    else if (!own || outcome !== 'taken' || !(await endOriginal(downloads, originalId)))
+      await this.#backToOriginal(job, own?.id, outcome === 'ended' ? { why: 'finished' } : outcome);
+    else await jobs.change(job.key, { downloadId: own.id, state: 'running' });
   }
 
   /** Waits until the successor has delivered enough, or shows that it will not, or the user ends one of the two. */
   async #try(
     job: Job,
     downloadId: number,
-    { besideId, way }: { readonly besideId: number; readonly way: Job['way'] },
+    {
+      besideId,
+      way,
+      isAnew = false,
+    }: {
+      readonly besideId: number;
+      readonly way: Job['way'];
+      /** Whether an earlier life of the background began it, which was asked for the name. */
+      readonly isAnew?: boolean;
+    },
   ): Promise<Outcome | 'ended'> {
     const { downloads, names, settings, now, pause } = this.#deps;
     const asked = parseOriginUrl(job.originUrl);
@@ -271,7 +308,7 @@ export class BesideWay implements Way {
       if ([own, original].some((one) => !one || one.error === 'USER_CANCELED') || !own) return 'ended';
       if (own.state === 'interrupted') return { why: 'depot-refused', detail: own.error ?? '' };
       const waitedMs = now() - startedMs;
-      if (isAsked) {
+      if (isAsked || (isAnew && own.bytesReceived > 0)) {
         const isIts = asked.ok && leadsToDepot(own.finalUrl, asked.value, await settings());
         if ((way === 'chain' && !isIts) || own.totalBytes !== job.file.totalBytes)
           return { why: 'different-file' };
@@ -370,6 +407,7 @@ export class BesideWay implements Way {
       state: 'running',
       downloadId,
       bytes: 0,
+      isHeld: undefined,
       pace: undefined,
       spare,
       restarts: job.restarts + 1,

@@ -30,11 +30,16 @@ interface Answers {
   readonly master?: PlanReply;
 }
 
-function setUp(answer: SeenAnswer | undefined, ...items: Download[]) {
+/** What the browser sees of a download's first answer; of several, one after the other; `undefined` where its connection breaks. */
+type Seen = SeenAnswer | 'no answer' | undefined;
+
+function setUp(answer: Seen | readonly Seen[], ...items: Download[]) {
   return setUpWith({}, answer, ...items);
 }
 
-function setUpWith(answers: Answers, answer: SeenAnswer | undefined, ...items: Download[]) {
+function setUpWith(answers: Answers, answer: Seen | readonly Seen[], ...items: Download[]) {
+  const seen = [answer].flat();
+  let starts = 0;
   const downloads = new FakeDownloads(...(items.length > 0 ? items : [download()]));
   const jobs = new JobStore(memoryArea());
   const { log } = downloads;
@@ -47,7 +52,13 @@ function setUpWith(answers: Answers, answer: SeenAnswer | undefined, ...items: D
       lead: async ({ from, to }) => void log.push(`lead ${from} to ${to}`),
       release: async () => void log.push('release'),
     },
-    answers: { nextOwnAnswer: async () => answer },
+    answers: {
+      nextOwnAnswer: async () => {
+        const now = seen[Math.min(starts, seen.length - 1)];
+        starts += 1;
+        return now === 'no answer' ? new Promise(() => undefined) : now;
+      },
+    },
     settings: async () => settings(),
     askMaster: async () => answers.master ?? { result: 'plan', plan: plan() },
     probeFile: async (place, _signal, atByte) => {
@@ -76,17 +87,54 @@ describe('taking a download', () => {
     expect(await jobs.all()).toMatchObject([{ state: 'running', downloadId: 1, url: ORIGIN }]);
   });
 
-  it.each<[string, SeenAnswer | undefined, string]>([
+  it.each<[string, Seen, string]>([
     ['refuses', seenAnswer({ status: 403 }, { 'longhaul-error': 'origin-needs-login' }), 'depot-refused'],
     ['gives another version', seenAnswer({}, { etag: '"v2"' }), 'different-file'],
     ['gives another length', seenAnswer({}, { 'content-length': '1' }), 'different-file'],
-    ['does not answer', undefined, 'depot-silent'],
+    ['does not answer', 'no answer', 'depot-silent'],
   ])('goes back to the origin, as the page would ask it, when the depot %s', async (_what, answer, why) => {
     const { downloads, jobs, log, way } = setUp(answer);
     expect(await way.take(order())).toMatchObject({ why });
     expect(log.slice(4)).toEqual(['release', 'cancel 1', 'erase 1', DIRECT]);
     expect(downloads.started?.headers).toEqual({ Referer: 'https://page.example/' });
     expect(await jobs.all()).toEqual([]);
+  });
+
+  it('starts once more where the connection breaks before an answer, and no more than that', async () => {
+    const START = `start ${ORIGIN} as file.iso`;
+    const { jobs, log, way } = setUp([undefined, seenAnswer()]);
+    expect(await way.take(order())).toBe('taken');
+    expect(log.slice(3)).toEqual([START, 'cancel 1', 'erase 1', START]);
+    expect(await jobs.all()).toMatchObject([{ state: 'running', downloadId: 1 }]);
+    const broken = setUp(undefined);
+    expect(await broken.way.take(order())).toEqual({ why: 'depot-silent' });
+    const dropped = ['cancel 1', 'erase 1'];
+    expect(broken.log.slice(3)).toEqual([START, ...dropped, START, 'release', ...dropped, DIRECT]);
+  });
+
+  it('leaves nothing under the name of the file where a refusal, which Firefox saves as the file, is there as a whole', async () => {
+    const { downloads, log, way } = setUp(seenAnswer({ status: 403 }));
+    const start = downloads.start.bind(downloads);
+    downloads.start = async (order) => {
+      const id = await start(order);
+      downloads.change(id, { state: 'complete' });
+      return id;
+    };
+    await way.take(order());
+    expect(log.slice(4)).toEqual(['release', 'cancel 1', 'remove 1', 'erase 1', DIRECT]);
+  });
+
+  it('outlives the browser as long as it looks at the answer itself, and no other download does', async () => {
+    const { downloads, way } = setUp(seenAnswer());
+    await way.take(order());
+    expect(downloads.started?.outlives).toBe(true);
+    const refused = setUp(seenAnswer({ status: 403 }));
+    await refused.way.take(order());
+    expect(refused.downloads.started?.outlives).toBeUndefined();
+    const again = setUp(undefined, { ...download({ id: 2 }), state: 'interrupted', canResume: false });
+    await again.way.goOn(ledJob(), { ...download({ id: 2 }), state: 'interrupted', canResume: false });
+    expect(again.downloads.started).toBeDefined();
+    expect(again.downloads.started?.outlives).toBeUndefined();
   });
 
   it('keeps a file that finishes in the very moment of the replacement', async () => {
@@ -127,6 +175,14 @@ describe('taking a download', () => {
     const original = setUp(undefined, download());
     await original.way.recover(ledJob({ state: 'starting', downloadId: undefined }));
     expect(original.log).toEqual(['release']);
+  });
+
+  it('keeps no other file after the background slept while the depot answered', async () => {
+    const other = setUp(undefined, download({ id: 5, addonId: 'longhaul', totalBytes: 7 }));
+    await other.jobs.add(ledJob({ state: 'starting', downloadId: undefined }));
+    await other.way.recover(ledJob({ state: 'starting', downloadId: undefined }));
+    expect(other.log).toEqual(['release', 'cancel 5', 'erase 5', DIRECT]);
+    expect(await other.jobs.all()).toEqual([]);
   });
 });
 
@@ -200,6 +256,20 @@ describe('going on', () => {
     expect(await way.goOn(tried(0), broken)).toEqual({ result: 'tried' });
   });
 
+  it('leaves one that hangs alone while nobody has the rest: paused it would be the user’s', async () => {
+    const { log, way } = setUpWith({ chain: SILENT }, undefined, download({ id: 2 }));
+    expect(await way.goOn(tried(0), download({ id: 2 }))).toMatchObject({ result: 'not-yet' });
+    expect(log).toEqual([]);
+  });
+
+  it('holds one that hangs so that its next life knows, should the background end meanwhile', async () => {
+    const { downloads, jobs, way } = setUp(undefined, download({ id: 2 }));
+    await jobs.add(tried(0));
+    downloads.pause = () => new Promise(() => undefined);
+    void way.goOn(tried(0), download({ id: 2 }));
+    await expect.poll(async () => (await jobs.all())[0]?.isHeld).toBe(true);
+  });
+
   it('ends a connection that hangs before it asks for the rest', async () => {
     const { downloads, log, way } = setUp(undefined, download({ id: 2 }));
     downloads.pause = async (id) => {
@@ -227,6 +297,28 @@ describe('going on', () => {
     const { log, way } = setUpWith({ chain: SILENT, origin: SILENT }, undefined, gone);
     expect(await way.goOn(tried(9), gone)).toEqual({ result: 'not-yet', problem: '' });
     expect(log).toEqual([]);
+  });
+});
+
+describe('a download that is whole and is not the file', () => {
+  const other = download({ id: 2, url: ORIGIN, state: 'complete', totalBytes: 73, bytesReceived: 73 });
+
+  it('goes as soon as the file is there again, which has its name then', async () => {
+    const { log, way } = setUp(undefined, other);
+    const went = await way.goOn(ledJob(), other);
+    expect(log).toEqual(['remove 2', 'erase 2', 'cancel 2', 'erase 2', LEAD, `start ${ORIGIN} as file.iso`]);
+    expect(went).toMatchObject({ result: 'moved', patch: { state: 'running', bytes: 0, restarts: 1 } });
+  });
+
+  it('stays while nobody shows the file, where the site has it as its new version, and where nothing is to come in its place', async () => {
+    const file = { ...FILE, totalBytes: 73, etag: '"v2"' };
+    const anew = setUpWith({ chain: SILENT, origin: { result: 'file', file } }, undefined, other);
+    expect(await anew.way.goOn(ledJob(), other)).toMatchObject({ result: 'moved', patch: { file } });
+    const silent = setUpWith({ chain: SILENT, origin: SILENT }, undefined, other);
+    expect(await silent.way.goOn(ledJob(), other)).toMatchObject({ result: 'not-yet' });
+    const tired = setUp(undefined, other);
+    expect(await tired.way.goOn(ledJob({ restarts: 3 }), other)).toEqual({ result: 'lost' });
+    for (const { log } of [anew, silent, tired]) expect(log).toEqual([]);
   });
 });
 

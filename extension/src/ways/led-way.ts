@@ -1,21 +1,22 @@
 import type { askMaster } from '../ask/ask-master.ts';
-import type { Probe, probeFile } from '../ask/probe-file.ts';
+import { AGAIN_AFTER_MS, type Probe, type probeFile } from '../ask/probe-file.ts';
 import type { Download } from '../browser/download.ts';
 import type { Downloads } from '../browser/downloads.ts';
 import type { Route, Routes } from '../browser/routes.ts';
 import type { Job } from '../jobs/job.ts';
-import { drop, type GoOn, type Lead } from '../jobs/job-keeper.ts';
+import { drop, type GoOn, hold, type Lead, letGo } from '../jobs/job-keeper.ts';
 import type { JobStore } from '../jobs/job-store.ts';
 import { isSameFile } from '../judge/file-facts.ts';
 import type { Outcome } from '../judge/why-left.ts';
 import { whyUnfit } from '../judge/why-unfit.ts';
 import type { Settings } from '../settings/settings.ts';
 import { directUrl } from '../url-fragment.ts';
-import type { SeenAnswers } from '../watch/seen-answers.ts';
+import type { SeenAnswer, SeenAnswers } from '../watch/seen-answers.ts';
 import {
   endOriginal,
   findOwn,
   headersOf,
+  judgeOther,
   judgeOwnAnswer,
   type LinkOrder,
   MAX_RESTARTS,
@@ -23,6 +24,7 @@ import {
   orderOf,
   problemOf,
   remembers,
+  removeOther,
   type TakeOrder,
   type Way,
   wayOf,
@@ -40,6 +42,14 @@ export interface LedWayDependencies {
   readonly deadline: () => AbortSignal;
   readonly now: () => number;
   readonly pause: (ms: number) => Promise<void>;
+}
+
+/** What became of a download that was started to be led. */
+interface LedTry {
+  /** `undefined` where the browser started none. */
+  readonly downloadId: number | undefined;
+  readonly seen: SeenAnswer | undefined;
+  readonly isBroken: boolean;
 }
 
 /** Where the rest of a download comes from. */
@@ -98,27 +108,52 @@ export class LedWay implements Way {
     );
   }
 
-  /** Starts the download that the rule leads to the master, and judges what the depot answers. */
+  /**
+   * Starts the download that the rule leads to the master, and judges what the depot answers. Where its connection breaks before that it is
+   * started once more: Firefox may have gone to the one depot of a name that is gone, as a probe may.
+   */
   async #startLed(job: Job): Promise<Outcome> {
-    const { jobs, answers, pause } = this.#deps;
-    const answer = answers.nextOwnAnswer(job.url);
-    const downloadId = await this.#start(job).catch(() => undefined);
-    if (downloadId === undefined) return this.#backToOrigin(job, undefined, { why: 'depot-silent' });
-    await jobs.change(job.key, { downloadId });
-    const seen = await Promise.race([answer, pause(FIRST_ANSWER_MS).then(() => undefined)]);
-    const outcome = judgeOwnAnswer(seen, job.file);
-    if (outcome !== 'taken') return this.#backToOrigin(job, downloadId, outcome);
+    const { jobs, pause } = this.#deps;
+    let tried = await this.#tryLed(job);
+    if (tried.isBroken && tried.downloadId !== undefined) {
+      await this.#discard(tried.downloadId);
+      await pause(AGAIN_AFTER_MS);
+      tried = await this.#tryLed(job);
+    }
+    const outcome = judgeOwnAnswer(tried.seen, job.file);
+    if (outcome !== 'taken') return this.#backToOrigin(job, tried.downloadId, outcome);
     await jobs.change(job.key, { state: 'running' });
     return 'taken';
   }
 
+  /** `isBroken`: its connection ended before an answer came, and before the time for it was over. */
+  async #tryLed(job: Job): Promise<LedTry> {
+    const { jobs, answers, pause } = this.#deps;
+    const answer = answers.nextOwnAnswer(job.url);
+    const downloadId = await this.#start(job, true).catch(() => undefined);
+    if (downloadId === undefined) return { downloadId, seen: undefined, isBroken: false };
+    await jobs.change(job.key, { downloadId });
+    const seen = await Promise.race([answer, pause(FIRST_ANSWER_MS).then(() => 'late' as const)]);
+    return seen === 'late'
+      ? { downloadId, seen: undefined, isBroken: false }
+      : { downloadId, seen, isBroken: seen === undefined };
+  }
+
   async goOn(job: Job, download: Download): Promise<GoOn> {
-    const { downloads } = this.#deps;
-    // One that hangs keeps its connection until it is paused.
-    if (download.state === 'in_progress') await downloads.pause(download.id).catch(() => undefined);
-    const now = (await downloads.get(download.id)) ?? download;
-    const found = await this.#findWay(now.canResume ? job : { ...job, bytes: 0 });
+    const { downloads, probeFile, deadline } = this.#deps;
+    const isHanging = download.state === 'in_progress';
+    const isOther = download.state === 'complete';
+    const found = await this.#findWay(isHanging || download.canResume ? job : { ...job, bytes: 0 });
+    if (!found.way && isOther) return judgeOther(await probeFile(job.originUrl, deadline()), download);
     if (!found.way) return { result: 'not-yet', problem: found.problem };
+    if (isOther) {
+      if (job.restarts < MAX_RESTARTS) await removeOther(downloads, download.id);
+      return this.#startOver(job, found.way);
+    }
+    // One that hangs keeps its connection until it is paused.
+    if (isHanging) await hold(this.#deps, job, download.id);
+    const now = (await downloads.get(download.id)) ?? download;
+    if (now.state === 'complete') return { result: 'tried' };
     if (!now.canResume) return this.#startOver(job, found.way);
     return this.#resume(job, found.way, download.id);
   }
@@ -129,7 +164,7 @@ export class LedWay implements Way {
     const at = { ...job, bytes: Math.max(job.bytes, download.bytesReceived) };
     const way = to === 'direct' ? await this.#provedWay(at, this.#toOrigin(at)) : await this.#elsewhere(at);
     if (!way) return { result: 'not-yet', problem: '' };
-    if (download.state === 'in_progress') await downloads.pause(download.id).catch(() => undefined);
+    if (download.state === 'in_progress') await hold(this.#deps, job, download.id);
     const now = await downloads.get(download.id);
     if (now?.state === 'complete') return { result: 'not-yet', problem: '' };
     return now?.canResume ? this.#resume(job, way, download.id) : this.#startOver(job, way);
@@ -153,11 +188,10 @@ export class LedWay implements Way {
   }
 
   async #resume(job: Job, way: OpenWay, downloadId: number): Promise<GoOn> {
-    const { downloads, jobs, routes } = this.#deps;
+    const { jobs, routes } = this.#deps;
     await lead(routes, { ...job, ...way });
     await jobs.change(job.key, way);
-    // Not awaited: it settles when the download has ended.
-    downloads.resume(downloadId).catch(() => undefined);
+    await letGo(this.#deps, job, downloadId);
     return { result: 'tried' };
   }
 
@@ -214,7 +248,7 @@ export class LedWay implements Way {
     const found = await this.#fasterWay(job, download.bytesReceived, leftSeconds);
     if (!found) return undefined;
     // Its connection ends with the pause; without one it could not be led elsewhere.
-    await downloads.pause(download.id).catch(() => undefined);
+    await hold(this.#deps, job, download.id);
     const paused = await downloads.get(download.id);
     if (!paused || paused.state === 'complete') return undefined;
     if (!paused.canResume) {
@@ -222,7 +256,7 @@ export class LedWay implements Way {
       return over.result === 'moved' ? { ...found, ...over.patch } : { state: 'lost' };
     }
     await lead(routes, { ...job, ...found }).catch(() => undefined);
-    downloads.resume(download.id).catch(() => undefined);
+    await letGo(this.#deps, job, download.id);
     return found;
   }
 
@@ -273,6 +307,11 @@ export class LedWay implements Way {
   async recover(job: Job): Promise<void> {
     const { downloads, jobs, addonId } = this.#deps;
     const own = await findOwn(downloads, job, addonId);
+    const { totalBytes } = job.file;
+    if (own?.totalBytes !== undefined && totalBytes !== undefined && own.totalBytes !== totalBytes) {
+      await this.#backToOrigin(job, own.id, { why: 'different-file' });
+      return;
+    }
     if (own) {
       await jobs.change(job.key, { downloadId: own.id, state: 'running' });
       return;
@@ -284,16 +323,15 @@ export class LedWay implements Way {
     } else await this.#backToOrigin(job, undefined, { why: 'depot-silent' });
   }
 
-  #start(job: Job): Promise<number> {
-    const { url, name } = job;
-    return this.#deps.downloads.start({ url, name });
+  #start({ url, name }: Job, outlives = false): Promise<number> {
+    return this.#deps.downloads.start({ url, name, ...(outlives ? { outlives } : {}) });
   }
 
   /** The depot did not give the file: it is downloaded as if there were no add-on. */
   async #backToOrigin(job: Job, downloadId: number | undefined, outcome: Outcome): Promise<Outcome> {
     const { downloads, jobs } = this.#deps;
     await this.release(job);
-    if (downloadId !== undefined) await drop(downloads, downloadId);
+    if (downloadId !== undefined) await this.#discard(downloadId);
     const referer = refererFor(job.page, job.originUrl);
     try {
       await downloads.start({
@@ -306,6 +344,15 @@ export class LedWay implements Way {
       await jobs.change(job.key, { state: 'lost', downloadId: undefined });
     }
     return outcome;
+  }
+
+  /** What is not the file may be there as a whole already, under the name that the file is to have. */
+  async #discard(downloadId: number): Promise<void> {
+    const { downloads } = this.#deps;
+    await downloads.cancel(downloadId).catch(() => undefined);
+    const ended = await downloads.get(downloadId);
+    if (ended?.state === 'complete') await removeOther(downloads, downloadId);
+    else await downloads.erase(downloadId).catch(() => undefined);
   }
 
   /** Nothing is left on disk, or no byte had come. */

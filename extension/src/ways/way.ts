@@ -3,7 +3,7 @@ import type { Probe } from '../ask/probe-file.ts';
 import type { Download } from '../browser/download.ts';
 import type { Downloads } from '../browser/downloads.ts';
 import type { Job } from '../jobs/job.ts';
-import type { Continuation } from '../jobs/job-keeper.ts';
+import type { Continuation, GoOn } from '../jobs/job-keeper.ts';
 import type { JobStore } from '../jobs/job-store.ts';
 import { type FileFacts, factsOf, isSameFile, isStrongTag } from '../judge/file-facts.ts';
 import { type Outcome, sayCode } from '../judge/why-left.ts';
@@ -81,10 +81,13 @@ export function newJob(
   own: Pick<Job, 'url' | 'routeId'> & Partial<Job>,
 ): Job {
   const { original, originUrl, page, file, inOnePiece, plan, reportsTo } = order;
+  // Planned for a size that nobody knew yet: of a smaller file its times would promise, and boast, too much.
+  const share = plan.sizeSource === 'assumed' && file.totalBytes ? file.totalBytes / plan.sizeBytes : 1;
   return {
     key: crypto.randomUUID(),
     state: 'starting',
     ...wayOf(plan),
+    predictedSeconds: plan.prediction.seconds * share,
     startedAtMs: nowMs,
     originalId: original.id,
     downloadId: undefined,
@@ -94,7 +97,7 @@ export function newJob(
     file,
     inOnePiece,
     reportsTo,
-    directSeconds: plan.direct.seconds,
+    directSeconds: plan.direct.seconds * share,
     directSource: plan.direct.source,
     bytes: 0,
     bytesAtMs: nowMs,
@@ -149,6 +152,21 @@ export function judgeOwnAnswer(seen: SeenAnswer | undefined, file: FileFacts): O
     return { why: 'depot-refused', detail: sayCode(seen.headers.get('longhaul-error') ?? `${seen.status}`) };
   }
   return isSameFile(file, factsOf(seen.status, seen.headers)) ? 'taken' : { why: 'different-file' };
+}
+
+/** What becomes of a download that is whole and not the file: nothing where the site has that as its new version. */
+export function judgeOther(probe: Probe, { totalBytes }: Download): GoOn {
+  if (probe.result !== 'file') return { result: 'not-yet', problem: '' };
+  const isNewVersion = probe.file.totalBytes === totalBytes;
+  return isNewVersion
+    ? { result: 'moved', patch: { file: probe.file, state: 'running' } }
+    : { result: 'not-yet', problem: problemOf(probe) };
+}
+
+/** Removes what is whole and not the file, so that nobody takes it for that. */
+export async function removeOther(downloads: Downloads, id: number): Promise<void> {
+  await downloads.removeFile(id).catch(() => undefined);
+  await downloads.erase(id).catch(() => undefined);
 }
 
 /** What is wrong with an answer that a download cannot go on by, for people; empty when nobody said anything. */
