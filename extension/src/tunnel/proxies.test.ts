@@ -1,4 +1,5 @@
 import { runInNewContext } from 'node:vm';
+import { introductionPort } from '@longhaul/shared';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { NOW_MS } from '../testing/fake-downloads.ts';
 import type { StandingTunnel } from './leads.ts';
@@ -49,10 +50,10 @@ beforeEach(() => {
   Object.assign(browser, { onAuth: undefined, onRequest: undefined, urls: [], script: undefined });
 });
 
-const standing = (server: string, host: string): StandingTunnel => ({
+const standing = (server: string, host: string, jobId = 'job'): StandingTunnel => ({
   server,
   tunnel: {
-    jobId: 'job',
+    jobId,
     chain: ['d1'],
     proxy: { host, port: 7000 },
     ticket: 'secret-ticket',
@@ -166,12 +167,34 @@ describe('Chromium', () => {
       throw new TypeError('refused');
     };
     vi.stubGlobal('fetch', fetchAs);
-    await proxies.introduce(standing('https://members.example:443', 'd1.example'));
+    const introduction = await proxies.introduce(standing('https://members.example:443', 'd1.example'));
+    expect(introduction, 'it asked twice').toBe('failed');
     expect(answers).toEqual([{}, TICKET, { cancel: true }]);
-    expect(new URL(urls[0] ?? '').hostname).toBe('members.example');
-    expect(new URL(urls[0] ?? '').port).not.toBe('');
+    expect(urls).toEqual([`https://members.example:${introductionPort('job')}/`]);
     expect(await answerTo({ url: urls[0] ?? '', requestId: '2' })).toEqual({ cancel: true });
     expect(browser.script, 'where nobody leads anything after that').toBeUndefined();
+  });
+
+  it('knows that a depot takes a ticket when it has asked for it once, and not where it never asked', async () => {
+    const proxies = new ProxyScript(async () => undefined);
+    let questions = 1;
+    vi.stubGlobal('fetch', async (url: string) => {
+      for (let question = 0; question < questions; question += 1) await answerTo({ url });
+      throw new TypeError('refused');
+    });
+    expect(await proxies.introduce(standing('https://members.example:443', 'd1.example'))).toBe('begun');
+    questions = 0;
+    expect(await proxies.introduce(standing('https://members.example:443', 'd1.example'))).toBe('failed');
+  });
+
+  it('asks for nothing at a site that is at the very port by which its depot would know the ticket', async () => {
+    const fetched = vi.fn<() => void>();
+    vi.stubGlobal('fetch', fetched);
+    const server = `https://members.example:${introductionPort('job')}`;
+    expect(await new ProxyScript(async () => undefined).introduce(standing(server, 'd1.example'))).toBe(
+      'failed',
+    );
+    expect(fetched).not.toHaveBeenCalled();
   });
 
   it('shows two depots their tickets at once, though both are for one name', async () => {
@@ -185,7 +208,7 @@ describe('Chromium', () => {
     });
     await Promise.all([
       proxies.introduce(standing('https://members.example:443', 'd1.example')),
-      proxies.introduce(standing('https://members.example:8443', 'd2.example')),
+      proxies.introduce(standing('https://members.example:8443', 'd2.example', 'job-2')),
     ]);
     expect(ways.toSorted()).toEqual(['HTTPS d1.example:7000', 'HTTPS d2.example:7000']);
   });

@@ -9,5 +9,11 @@ export interface Proxies {
   /** These tunnels stand now. Resolves when the browser knows. */
   lead(standing: readonly StandingTunnel[]): Promise<void>;
   /** Sees that whatever the browser asks for can take this tunnel as soon as it stands. Never rejects. */
-  introduce(tunnel: StandingTunnel): Promise<void>;
+  introduce(tunnel: StandingTunnel): Promise<Introduction>;
 }
+
+/**
+ * What came of it that a tunnel was introduced. `begun`: the entry depot has taken its ticket, and takes it to its end; `failed`: it has not;
+ * `needless`: each request shows its ticket by itself.
+ */
+export type Introduction = 'begun' | 'failed' | 'needless';

@@ -1,7 +1,7 @@
 import { api } from '../browser/browser-api.ts';
 import { isOwn } from '../browser/requests.ts';
 import type { StandingTunnel } from './leads.ts';
-import type { Proxies } from './proxies.ts';
+import type { Introduction, Proxies } from './proxies.ts';
 
 type WayFor = (url: string) => Promise<StandingTunnel['tunnel'] | undefined>;
 
@@ -64,8 +64,8 @@ export class ProxyPerRequest implements Proxies {
     // Each request asks.
   }
 
-  async introduce(): Promise<void> {
-    // Each request has its ticket.
+  async introduce(): Promise<Introduction> {
+    return 'needless';
   }
 }
 

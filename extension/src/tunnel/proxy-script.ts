@@ -1,7 +1,8 @@
+import { introductionPort } from '@longhaul/shared';
 import { api } from '../browser/browser-api.ts';
 import { remember } from '../remember.ts';
 import type { StandingTunnel } from './leads.ts';
-import type { Proxies } from './proxies.ts';
+import type { Introduction, Proxies } from './proxies.ts';
 
 type TicketFor = (url: string, entry: StandingTunnel['tunnel']['proxy']) => Promise<string | undefined>;
 
@@ -9,11 +10,14 @@ type TicketFor = (url: string, entry: StandingTunnel['tunnel']['proxy']) => Prom
 const REALM = 'Longhaul ticket';
 /** Requests remembered that have a ticket. */
 const MOST_REQUESTS = 100;
-/** Ports at which nobody has a site: the entry depot refuses to send on what is for them. Each introduction has the next one. */
-const LAST_NO_PORT = 65_533;
-const NO_PORTS = 1_000;
 /** What an entry depot has for its refusal: it is near. */
 const INTRODUCTION_MS = 1_500;
+
+/** A tunnel whose ticket the browser is getting to know. */
+interface Introduced extends StandingTunnel {
+  /** How often the entry depot has asked for the ticket. */
+  questions: number;
+}
 
 /** Chromium has one script for all requests, which knows hosts alone. */
 export class ProxyScript implements Proxies {
@@ -21,8 +25,7 @@ export class ProxyScript implements Proxies {
   /** The ticket that a request has shown. */
   readonly #shown = new Map<string, string>();
   /** Tunnels whose tickets the browser is getting to know, by the origin that is asked for meanwhile. */
-  readonly #introduced = new Map<string, StandingTunnel>();
-  #introductions = 0;
+  readonly #introduced = new Map<string, Introduced>();
   #standing: readonly StandingTunnel[] = [];
   #isListening = false;
 
@@ -49,16 +52,21 @@ export class ProxyScript implements Proxies {
   }
 
   /**
-   * Asks the entry depot for what it refuses, once it has the ticket, which Chromium then shows it by itself: for a download that begins or
-   * goes on it asks no add-on, but ends it, and gives up its bytes.
+   * Asks the entry depot for what it refuses once it has been shown this ticket, which Chromium then shows it by itself: for a download that
+   * begins or goes on it asks no add-on, but ends it, and gives up its bytes. The depot asks for the ticket whichever else Chromium has of
+   * before.
    */
-  async introduce({ server, ...lead }: StandingTunnel): Promise<void> {
-    const port = LAST_NO_PORT - (this.#introductions++ % NO_PORTS);
-    const origin = `https://${new URL(server).hostname}:${port}`;
-    this.#introduced.set(origin, { ...lead, server: origin });
+  async introduce({ server, ...lead }: StandingTunnel): Promise<Introduction> {
+    const { hostname, port } = new URL(server);
+    const ownPort = introductionPort(lead.tunnel.jobId);
+    // There it would be asked of the site.
+    if (port === String(ownPort)) return 'failed';
+    const origin = `https://${hostname}:${ownPort}`;
+    const introduced: Introduced = { ...lead, server: origin, questions: 0 };
+    this.#introduced.set(origin, introduced);
+    const signal = AbortSignal.timeout(INTRODUCTION_MS);
     try {
       await this.#setScript();
-      const signal = AbortSignal.timeout(INTRODUCTION_MS);
       await fetch(`${origin}/`, { mode: 'no-cors', credentials: 'omit', cache: 'no-store', signal });
     } catch {
       // It is refused.
@@ -66,6 +74,7 @@ export class ProxyScript implements Proxies {
     this.#introduced.delete(origin);
     // Whoever does not want it any more leads nothing.
     await this.#setScript().catch(() => undefined);
+    return introduced.questions === 1 && !signal.aborted ? 'begun' : 'failed';
   }
 
   async #setScript(): Promise<void> {
@@ -115,8 +124,11 @@ export class ProxyScript implements Proxies {
   }
 
   #ticketOfIntroduced(url: string, { host, port }: StandingTunnel['tunnel']['proxy']): string | undefined {
-    const { tunnel } = this.#introduced.get(new URL(url).origin) ?? {};
-    return tunnel?.proxy.host === host && tunnel.proxy.port === port ? tunnel.ticket : undefined;
+    const introduced = this.#introduced.get(new URL(url).origin);
+    const { proxy, ticket } = introduced?.tunnel ?? {};
+    if (!introduced || proxy?.host !== host || proxy.port !== port) return undefined;
+    introduced.questions += 1;
+    return ticket;
   }
 }
 

@@ -101,6 +101,14 @@ const start = (sitesTunnel: readonly string[]) =>
 
 it('Chromium plans a tunnel for a site whose scripts alone ask it for something', async () => {
   browser.isChromium = true;
+  const challenger = { host: 'd1.example', port: 7000 };
+  vi.stubGlobal('fetch', async (url: string) => {
+    const [asks] = (browser.listeners.get('auth') ?? []) as unknown as [
+      (asked: object, answer: (answer: unknown) => void) => void,
+    ];
+    await new Promise((answer) => asks({ isProxy: true, requestId: '1', url, challenger }, answer));
+    throw new TypeError('refused');
+  });
   const { look } = start(['scripts.example']);
   await look();
   tell('asked', request('scripts.example'));

@@ -69,6 +69,7 @@ const tunnels = (patch: Partial<TunnelDependencies> = {}) =>
       standing = now;
       hasStood ||= now.length > 0;
     },
+    introduce: async () => 'needless',
     ...patch,
   });
 
@@ -104,9 +105,10 @@ describe('a tunnel', () => {
     const known = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const introduced: string[] = [];
     const all = tunnels({
-      introduce: ({ server, tunnel }) => {
+      introduce: async ({ server, tunnel }) => {
         introduced.push(`${server} ${tunnel.proxy.host}`);
-        return known[introduced.length - 1]?.promise ?? Promise.resolve();
+        await known[introduced.length - 1]?.promise;
+        return 'needless';
       },
     });
     const way = all.wayFor(FILE);
@@ -122,6 +124,54 @@ describe('a tunnel', () => {
     known[1]?.resolve();
     expect(await other).toBeUndefined();
     expect(standing).toEqual([]);
+  });
+
+  it('is not led through a depot that did not take its ticket, but through another one, or directly', async () => {
+    const introducing = (takes: (entry: string) => boolean) =>
+      tunnels({ introduce: async ({ tunnel }) => (takes(tunnel.proxy.host) ? 'begun' : 'failed') });
+    const other = introducing((entry) => entry === 'd2.example');
+    await other.prepare(FILE);
+    expect(await other.viewOf(FILE)).toEqual({ chain: ['d2', 'd3'] });
+    const none = introducing(() => false);
+    await none.prepare(FILE);
+    expect(await none.viewOf(FILE)).toEqual({ why: 'depot-silent' });
+    expect(standing).toEqual([]);
+  });
+
+  it('stands to the end of its ticket once its depot has taken that, and is planned once in half an hour', async () => {
+    const all = tunnels({ isOneServerPerDepot: true, introduce: async () => 'begun' });
+    await all.prepare(FILE);
+    const [first] = standing;
+    expect(first?.untilMs).toBe(nowMs + (24 * 60 - 1) * MINUTE_MS);
+    for (let minute = 0; minute < 29; minute += 1) {
+      nowMs += MINUTE_MS;
+      await all.prepare(FILE);
+    }
+    expect(asked).toHaveLength(1);
+    expect(standing).toEqual([first]);
+  });
+
+  it('shows a depot no ticket a second time that the browser shows as it is', async () => {
+    const introduced: string[] = [];
+    const all = tunnels({
+      isOneServerPerDepot: true,
+      introduce: async ({ tunnel }) => {
+        introduced.push(tunnel.jobId);
+        return 'begun';
+      },
+    });
+    // A master gives it again to who asks twice within a minute.
+    reply = (url) => tunnelPlan(url, 'd1', { jobId: 'job-same' });
+    await all.prepare(FILE);
+    const wish = wanted;
+    wanted = settings();
+    await all.look();
+    expect(standing).toEqual([]);
+    wanted = wish;
+    await all.look();
+    await all.prepare(FILE);
+    expect(standing).toHaveLength(1);
+    expect(introduced).toEqual(['job-same']);
   });
 
   it('is planned anew before its ticket is over that nothing has shown, and stands meanwhile', async () => {
@@ -333,6 +383,61 @@ describe('a request', () => {
     expect(asked.at(-1)).toEqual({ url: 'https://members.example/', avoid: ['d1'] });
     expect((await all.wayFor(FILE))?.proxy.host).toBe('d2.example');
   });
+
+  it.each(['nothing', 'only that there is none'])(
+    'that fails at a proxy is asked again when the browser leads nothing there any more, where %s is known of a tunnel',
+    async (known) => {
+      const cleared = Promise.withResolvers<void>();
+      let isKept = false;
+      const all = tunnels({ changed: () => (isKept ? cleared.promise : Promise.resolve()) });
+      reply = () => ({ result: 'silent' });
+      if (known !== 'nothing') await all.wayFor(FILE);
+      isKept = true;
+      let isOver = false;
+      const failed = all.failed(FILE, true).finally(() => {
+        isOver = true;
+      });
+      await expect.poll(() => all.viewOf('https://other.example/')).toBeUndefined();
+      expect(isOver).toBe(false);
+      cleared.resolve();
+      expect(await failed).toBe(true);
+    },
+  );
+
+  it.each(['planned', 'introduced'])(
+    'never goes by a plan over an entry depot that was given up while it was %s',
+    async (stage) => {
+      const held = Promise.withResolvers<void>();
+      const led: string[] = [];
+      let isHeld = false;
+      const hold = (at: string) => (isHeld && at === stage ? held.promise : Promise.resolve());
+      const all = tunnels({
+        introduce: async () => {
+          await hold('introduced');
+          return 'needless';
+        },
+        changed: async (now) => void led.push(...now.map(({ tunnel }) => tunnel.jobId)),
+      });
+      const first = await all.wayFor(FILE);
+      isHeld = true;
+      reply = async (url, avoid) => {
+        if (avoid.length === 0) await hold('planned');
+        return tunnelPlan(url, avoid.includes('d1') ? 'd2' : 'd1');
+      };
+      nowMs += 31 * MINUTE_MS;
+      await all.wayFor(FILE);
+      await expect.poll(() => asked.length).toBe(2);
+      expect(await all.failed(FILE, true)).toBe(true);
+      isHeld = false;
+      held.resolve();
+      await expect.poll(() => all.viewOf(FILE)).toEqual({ chain: ['d2', 'd3'] });
+      expect(asked.slice(1)).toEqual([
+        { url: 'https://members.example/' },
+        { url: 'https://members.example/', avoid: ['d1'] },
+      ]);
+      expect(new Set(led)).toEqual(new Set([first?.jobId, (await all.wayFor(FILE))?.jobId]));
+    },
+  );
 
   it('asks the entry depot for a word only when it has shown nothing for seconds', async () => {
     const all = tunnels();

@@ -14,8 +14,10 @@ import {
   renewAtMs,
   type StandingTunnel,
   standingBy,
+  type TunnelLead,
 } from './leads.ts';
 import { planTunnel, serverOf, type Tunnel } from './plan-tunnel.ts';
+import type { Introduction } from './proxies.ts';
 
 export interface TunnelDependencies extends EntryAliveDependencies {
   /** Forgets with the browser's end, as tickets should. */
@@ -34,7 +36,14 @@ export interface TunnelDependencies extends EntryAliveDependencies {
   /** The tunnels that stand are others now. */
   readonly changed?: NoteStanding;
   /** Has the browser know a tunnel before anything is led there. */
-  readonly introduce?: (tunnel: StandingTunnel) => Promise<void>;
+  readonly introduce: (tunnel: StandingTunnel) => Promise<Introduction>;
+}
+
+/** A plan that is on its way. */
+interface Asking {
+  readonly over: Promise<void>;
+  /** Entry depots that the plan must not have, by their ids: those that were given up meanwhile, too. */
+  readonly avoid: Set<string>;
 }
 
 /** What the popup says of a server. */
@@ -64,7 +73,7 @@ export class Tunnels {
   readonly #leads: Promise<Leads>;
   readonly #entry: EntryAlive;
   readonly #given: GivenTickets;
-  readonly #asking = new Map<string, Promise<void>>();
+  readonly #asking = new Map<string, Asking>();
   #wish: { readonly atMs: number; readonly settings: Promise<Settings | undefined> } | undefined;
 
   constructor(deps: TunnelDependencies) {
@@ -118,9 +127,10 @@ export class Tunnels {
     const server = parseServer(address);
     const lead = await this.#leadTo(address);
     if (!server) return false;
-    // A proxy script outlives the background, and the browser, until it is looked at.
+    // A proxy script outlives the background, and the browser, until it is looked at; or the browser has yet to hear of a tunnel's end.
+    if (isByProxy && !(lead && 'tunnel' in lead)) await (await this.#leads).tell();
     if (!lead) return isByProxy && (await this.#serverOf(address)) !== undefined;
-    // It was given up before by another request, which failed as this one did, or the browser has yet to hear of its end.
+    // It was given up before by another request, which failed as this one did.
     if (!('tunnel' in lead)) return isByProxy || lead.left.why === 'depot-silent';
     this.#entry.doubt(lead.tunnel);
     if (!isByProxy && (await this.#entry.isAlive(lead.tunnel))) return false;
@@ -204,56 +214,78 @@ export class Tunnels {
   #ask(server: OriginUrl, avoid: readonly string[]): Promise<void> {
     const key = canonicalOriginUrl(server);
     const running = this.#asking.get(key);
-    if (running) return running;
-    const asking = this.#learn(key, server, avoid).finally(() => this.#asking.delete(key));
-    this.#asking.set(key, asking);
-    return asking;
-  }
-
-  async #learn(key: string, server: OriginUrl, avoid: readonly string[]): Promise<void> {
-    const [leads, answer] = [await this.#leads, await this.#plan(server, avoid)];
-    if (!answer || !(await this.#isWanted(server, answer))) return;
-    const next = this.#leadBy(answer, leads.get(key));
-    if ('tunnel' in next && !next.isUsed) {
-      await this.#deps.introduce?.(standingBy(key, next));
-      if (!(await this.#isWanted(server, answer))) return;
+    if (running) {
+      for (const depot of avoid) running.avoid.add(depot);
+      return running.over;
     }
-    // It may have been given up meanwhile.
-    leads.put(key, this.#leadBy(answer, leads.get(key)));
-    await leads.store();
+    const avoided = new Set(avoid);
+    const over = this.#learn(key, server, avoided).finally(() => this.#asking.delete(key));
+    this.#asking.set(key, { over, avoid: avoided });
+    return over;
   }
 
-  /** What the master says; `undefined` where nobody wants to know any more. */
-  async #plan(server: OriginUrl, avoid: readonly string[]): Promise<Answer | undefined> {
+  /** Puts what the master says; nothing where nobody wants to know any more. */
+  async #learn(key: string, server: OriginUrl, avoid: Set<string>): Promise<void> {
     const { askMaster, deadline } = this.#deps;
-    const signal = deadline(PLAN_MS);
-    const set = await this.#settings();
-    if (!set || !isChosen(server, set)) return undefined;
+    const [leads, set] = [await this.#leads, await this.#settings()];
+    if (!set || !isChosen(server, set)) return;
     const { master } = set;
-    const taken: string[] = [];
+    const put = (lead: Lead): Promise<void> => {
+      leads.put(key, lead);
+      return leads.store();
+    };
+    let why: Left['why'] = 'depot-silent';
     for (let question = 0; question < MOST_QUESTIONS; question += 1) {
-      const way = await planTunnel(server, set, [...avoid, ...taken], askMaster, signal);
-      if (!(await this.#isWanted(server, { master, way }))) return undefined;
-      if ('why' in way || (await this.#mayServe(way, server))) return { master, way };
-      taken.push(...way.chain.slice(0, 1));
+      const way = await planTunnel(server, set, [...avoid], askMaster, deadline(PLAN_MS));
+      if (!(await this.#isWanted(server, { master, way }))) return;
+      if ('why' in way) return put(this.#leadWithout(way, master, leads.get(key)));
+      const [entry = ''] = way.chain;
+      const mayServe = await this.#mayServe(way, server);
+      if (!mayServe) why = 'depot-taken';
+      // A request that met the depot meanwhile may have given it up.
+      if (mayServe && !avoid.has(entry)) {
+        const lead = await this.#leadBy(way, master, key, leads.get(key));
+        if (!(await this.#isWanted(server, { master, way }))) return;
+        if (lead && !avoid.has(entry)) return put(lead);
+      }
+      avoid.add(entry);
     }
-    return { master, way: { why: 'depot-taken' } };
+    return put(this.#leadWithout({ why }, master, leads.get(key)));
   }
 
   /** A tunnel that stands goes on where the master does not say that direct is better. */
-  #leadBy({ master, way }: Answer, before: Lead | undefined): Lead {
+  #leadWithout(left: Left, master: string, before: Lead | undefined): Lead {
     const nowMs = this.#deps.now();
-    const renewalMs = nowMs + RENEW_MS;
-    const isStanding = before && 'tunnel' in before && nowMs < goodUntilMs(before);
-    if (!('why' in way)) {
-      const isShown = isStanding && before.isUsed && this.#showsSame(before.tunnel, way);
-      return isShown
-        ? { ...before, renewAtMs: renewalMs }
-        : { master, tunnel: way, isUsed: false, renewAtMs: renewalMs };
-    }
-    const isDirectBest = way.why === 'direct-is-best';
-    if (isStanding && !isDirectBest) return { ...before, renewAtMs: nowMs + RETRY_MS };
-    return { master, left: way, untilMs: nowMs + (isDirectBest ? NO_GAIN_MS : RETRY_MS) };
+    const isDirectBest = left.why === 'direct-is-best';
+    if (this.#stands(before) && !isDirectBest) return { ...before, renewAtMs: nowMs + RETRY_MS };
+    return { master, left, untilMs: nowMs + (isDirectBest ? NO_GAIN_MS : RETRY_MS) };
+  }
+
+  /** Leads by this tunnel, or still by the one before where the browser shows that one's ticket; `undefined` where the depot takes none. */
+  async #leadBy(
+    tunnel: Tunnel,
+    master: string,
+    key: string,
+    before: Lead | undefined,
+  ): Promise<TunnelLead | undefined> {
+    const renewalMs = this.#deps.now() + RENEW_MS;
+    if (this.#stands(before) && before.isUsed && this.#showsSame(before.tunnel, tunnel))
+      return { ...before, renewAtMs: renewalMs };
+    const lead = { master, tunnel, isUsed: false, renewAtMs: renewalMs };
+    const introduction = await this.#introduce(standingBy(key, lead));
+    return introduction === 'failed' ? undefined : { ...lead, isUsed: introduction === 'begun' };
+  }
+
+  async #introduce(standing: StandingTunnel): Promise<Introduction> {
+    const { server, tunnel } = standing;
+    if (await this.#given.gives(tunnel)) return 'begun';
+    const introduction = await this.#deps.introduce(standing);
+    if (introduction === 'begun') await this.#given.note(tunnel, `${server}/`);
+    return introduction;
+  }
+
+  #stands(lead: Lead | undefined): lead is TunnelLead {
+    return lead !== undefined && 'tunnel' in lead && this.#deps.now() < goodUntilMs(lead);
   }
 
   /** Whether the browser would show the ticket of the one tunnel although the other one stands: Chromium does while depots take it. */
