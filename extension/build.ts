@@ -1,6 +1,7 @@
 /** Builds the add-on. Run as a program it builds the packages for both browsers, without any default. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { ERRORS } from '@longhaul/shared';
 import { build, type Plugin } from 'vite';
 import { drawIcon } from './icons/draw-icon.ts';
 import { ICON_SIZES, manifest, TARGETS, type Target } from './src/manifest.ts';
@@ -18,6 +19,11 @@ export interface BuildOptions {
   /** Where an organisation serves its own copy and its updates. */
   readonly updateBase?: string;
 }
+
+/** Sentences of failures that never travel over HTTP: nobody tells the add-on of them. */
+const UNHEARD = Object.values(ERRORS)
+  .filter(({ status }) => status === 0)
+  .map(({ message }) => message);
 
 const TARGET_BROWSERS = ['chrome126', 'firefox142'];
 
@@ -41,13 +47,14 @@ export async function buildExtension({
       __LONGHAUL_DEFAULTS__: JSON.stringify(buildDefaults),
       __LONGHAUL_TARGET__: JSON.stringify(target),
     },
-    plugins: [await manifestAndIcons(target, updateBase, language)],
+    plugins: [await packaging(target, updateBase, language)],
     build: {
       outDir,
       emptyOutDir: true,
       target: TARGET_BROWSERS,
       modulePreload: false,
       minify: false,
+      cssMinify: true,
       rolldownOptions: {
         // Descriptions of messages that the add-on does not read are left out.
         treeshake: { manualPureFunctions: ['z'] },
@@ -64,7 +71,9 @@ export async function buildExtension({
           // What several of them need, in one file: each further one costs the package a hundred bytes and more. Scripts of pages stay
           // with their styles, whose order is that of the files.
           codeSplitting: {
-            groups: [{ name: 'common', test: /^(?!.*\/src\/pages\/).*\.ts$/, minShareCount: 2 }],
+            groups: [
+              { name: 'common', test: /^(?!.*\/src\/pages\/(?!explain|master)).*\.ts$/, minShareCount: 2 },
+            ],
           },
           // Those who review an add-on want to read it: names stay. Comments and blanks, which the sources have, and statements
           // at length would make the package larger than 100 kB.
@@ -99,7 +108,7 @@ async function buildPageScript(outDir: string): Promise<void> {
   });
 }
 
-async function manifestAndIcons(
+async function packaging(
   target: Target,
   updateBase: string | undefined,
   language: Language | undefined,
@@ -107,7 +116,10 @@ async function manifestAndIcons(
   const packageText = await readFile(join(import.meta.dirname, 'package.json'), 'utf8');
   const { version } = JSON.parse(packageText) as { version: string };
   return {
-    name: 'longhaul-manifest-and-icons',
+    name: 'longhaul-package',
+    // Blanks before lines, which the sources have.
+    transformIndexHtml: (html) => html.replaceAll(/\n\s+/g, '\n'),
+    renderChunk: (code) => UNHEARD.reduce((text, sentence) => text.replaceAll(sentence, ''), code),
     generateBundle() {
       const source = `${JSON.stringify(manifest(target, version, updateBase, language), null, 2)}\n`;
       this.emitFile({ type: 'asset', fileName: 'manifest.json', source });

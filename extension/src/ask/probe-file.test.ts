@@ -59,9 +59,26 @@ it.each([204, 401, 403, 404, 416, 502, 503])('is told why by a depot that answer
   expect(await probeFile(depot, patient)).toEqual({ result: 'refused', code: 'origin-crowded' });
 });
 
-it('follows no redirect', async () => {
-  const depot = await serve((_incoming, outgoing) => outgoing.writeHead(302, { location: '/other' }).end());
+it('follows no redirect, and asks once for it', async () => {
+  const asked: string[] = [];
+  const depot = await serve(({ url = '' }, outgoing) => {
+    asked.push(url);
+    outgoing.writeHead(302, { location: '/other' }).end();
+  });
+  expect(await probeFile(depot, patient)).toEqual({ result: 'refused', code: '' });
+  expect(asked).toEqual(['/']);
+});
+
+it('asks once more where the connection breaks before the time is up, and no more', async () => {
+  let asked = 0;
+  const depot = await serve((incoming, outgoing) => {
+    asked += 1;
+    if (asked === 2) outgoing.writeHead(206, { 'content-range': 'bytes 0-0/9' }).end('a');
+    else incoming.socket.destroy();
+  });
+  expect(await probeFile(depot, patient)).toMatchObject({ result: 'file' });
   expect(await probeFile(depot, patient)).toEqual({ result: 'silent' });
+  expect(asked).toBe(4);
 });
 
 it('waits no longer than it may', async () => {
@@ -81,4 +98,11 @@ it('greets a depot without a word about the file', async () => {
   const ill = await serve((_incoming, outgoing) => outgoing.writeHead(503).end());
   expect(await greetDepot(ill, patient)).toBe(false);
   expect(await greetDepot('http://127.0.0.1:1', patient)).toBe(false);
+  let greetings = 0;
+  const restarted = await serve((incoming, outgoing) => {
+    greetings += 1;
+    if (greetings === 1) incoming.socket.destroy();
+    else outgoing.end('ok');
+  });
+  expect(await greetDepot(restarted, patient), 'whose first connection broke').toBe(true);
 });

@@ -8,6 +8,11 @@ export interface DownloadStart {
   readonly name: string;
   /** More headers of its requests, also of resumed ones while the browser runs. */
   readonly headers?: Readonly<Record<string, string>>;
+  /**
+   * Whether it is to outlive the browser, which Firefox keeps it for only where it looks at no answer for the add-on: then a refusal is
+   * saved as the file, and whoever starts it has to look himself. Firefox only.
+   */
+  readonly outlives?: boolean;
 }
 
 /** What the add-on does with the browser's downloads. */
@@ -18,6 +23,8 @@ export interface Downloads {
   cancel(id: number): Promise<void>;
   /** Removes it from the browser's list. */
   erase(id: number): Promise<void>;
+  /** Removes the file of one that is complete. */
+  removeFile(id: number): Promise<void>;
   /** Chromium keeps the connection of a paused download, Firefox ends it. */
   pause(id: number): Promise<void>;
   /** Settles when Chromium has taken it up again, in Firefox only when the download has ended. */
@@ -36,15 +43,17 @@ export const browserDownloads: Downloads = {
   erase: async (id) => {
     await api.downloads.erase({ id });
   },
+  removeFile: (id) => api.downloads.removeFile(id),
   pause: (id) => api.downloads.pause(id),
   resume: (id) => api.downloads.resume(id),
-  start: async ({ url, name, headers = {} }) => {
+  start: async ({ url, name, headers = {}, outlives = false }) => {
     const lines = Object.entries(headers).map(([header, value]) => ({ name: header, value }));
     const options = {
       url,
       conflictAction: 'uniquify',
       saveAs: false,
       ...(lines.length > 0 ? { headers: lines } : {}),
+      ...(outlives ? { allowHttpErrors: true } : {}),
     } as const;
     if (name === '') return api.downloads.download(options);
     // A name that the file system took may still be refused by the API: better another name than no file.

@@ -2,11 +2,19 @@ import { api } from './browser-api.ts';
 
 const ID = 'held-key';
 
+let turn: Promise<unknown> = Promise.resolve();
+
 /**
  * Has pages that open from now on tell of clicks with a key held, or no longer. Only while the user has chosen a key: a script in
- * every page is more than the add-on needs otherwise.
+ * every page is more than the add-on needs otherwise. One after the other: what was asked for last counts.
  */
-export async function watchClicks(isOn: boolean): Promise<void> {
+export function watchClicks(isOn: boolean): Promise<void> {
+  const result = turn.then(() => watch(isOn));
+  turn = result.catch(() => undefined);
+  return result;
+}
+
+async function watch(isOn: boolean): Promise<void> {
   const isThere = (await api.scripting.getRegisteredContentScripts({ ids: [ID] })).length > 0;
   if (isThere === isOn) return;
   if (!isOn) return api.scripting.unregisterContentScripts({ ids: [ID] });

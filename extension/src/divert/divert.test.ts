@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { memoryArea } from '../testing/memory-area.ts';
 import { settings } from '../testing/settings.ts';
 import { Divert } from './divert.ts';
@@ -82,4 +82,31 @@ it('remembers of which master it is known that it is well, for the next life of 
   await world.divert.look();
   expect(await world.health.isWell('https://master.example')).toBe(true);
   expect(await world.health.isWell('https://other.example')).toBe(false);
+});
+
+it('follows a setting at once, while a master is asked that says nothing, and does not go back to the one before', async () => {
+  const world = setUp();
+  await world.divert.look();
+  const all = world.rules;
+  let answer: (isWell: boolean) => void = () => undefined;
+  world.health.look = async (master) => {
+    const isWell = await new Promise<boolean>((say) => {
+      answer = say;
+    });
+    await world.health.note(master, isWell);
+    return isWell;
+  };
+  const looking = world.divert.look();
+  await vi.waitFor(() => expect(world.rules).toBe(all));
+  world.set = settings({ noWastedByte: true, kinds: { mode: 'only', kinds: ['iso'] } });
+  const following = world.divert.look();
+  await vi.waitFor(() => expect(world.rules).toBeLessThan(all));
+  const less = world.rules;
+  world.set = settings();
+  await world.divert.look();
+  expect(world).toMatchObject({ rules: 0, holds: false });
+  world.set = settings({ noWastedByte: true, kinds: { mode: 'only', kinds: ['iso'] } });
+  answer(true);
+  await Promise.race([looking, following]);
+  expect(world.rules).toBe(less);
 });

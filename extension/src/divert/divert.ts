@@ -24,13 +24,17 @@ export class Divert {
     this.#deps = deps;
   }
 
-  /** The settings have changed, the background has started, or it is time to look at the master. */
-  look(): Promise<void> {
-    return this.#inTurn(async () => {
-      const { settings, health } = this.#deps;
-      const set = await settings();
-      await this.#put(set, isOn(set) && (await health.look(set.master)));
-    });
+  /**
+   * The settings have changed, the background has started, or it is time to look at the master. What has changed holds at once, by what
+   * is known of the master; nobody waits for what a silent one has to say.
+   */
+  async look(): Promise<void> {
+    const { settings, health } = this.#deps;
+    await this.#follow();
+    const set = await settings();
+    if (!isOn(set)) return;
+    await health.look(set.master);
+    await this.#follow();
   }
 
   /** Somebody has seen that the master does not answer. */
@@ -40,6 +44,14 @@ export class Divert {
       const set = await settings();
       await health.note(set.master, false);
       await this.#put(set, false);
+    });
+  }
+
+  #follow(): Promise<void> {
+    return this.#inTurn(async () => {
+      const { settings, health } = this.#deps;
+      const set = await settings();
+      await this.#put(set, isOn(set) && (await health.isWell(set.master)));
     });
   }
 

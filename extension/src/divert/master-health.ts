@@ -7,7 +7,8 @@ interface MasterHealthDependencies {
   readonly deadline: () => AbortSignal;
 }
 
-const KEY = 'wellMaster';
+/** One for each master: what is late about one says nothing of another. */
+const keyOf = (master: string): string => `well ${master}`;
 
 /** Whether the master was well when it was asked last. One that nobody has asked yet is not. */
 export class MasterHealth {
@@ -18,7 +19,8 @@ export class MasterHealth {
   }
 
   async isWell(master: string): Promise<boolean> {
-    return (await this.#deps.area.get(KEY))[KEY] === master;
+    const key = keyOf(master);
+    return (await this.#deps.area.get(key))[key] === true;
   }
 
   /** Asks it. */
@@ -30,6 +32,6 @@ export class MasterHealth {
 
   /** Somebody has seen how it is. */
   async note(master: string, isWell: boolean): Promise<void> {
-    await this.#deps.area.set({ [KEY]: isWell ? master : null });
+    await this.#deps.area.set({ [keyOf(master)]: isWell });
   }
 }

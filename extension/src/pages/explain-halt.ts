@@ -14,6 +14,7 @@ const BROWSERS_WORDS = [
   [/^FILE_ACCESS_DENIED/, 'haltNoAccess'],
   [/^FILE/, 'haltNoWrite'],
   [/^no bytes$/, 'haltSilent'],
+  [/^other file$/, 'haltOtherFile'],
   [/^other version$/, 'haltOtherVersion'],
 ] as const;
 

@@ -5,7 +5,7 @@ import { say } from '../texts/say.ts';
 import { byId, make } from './dom.ts';
 import { fillTexts } from './fill-texts.ts';
 import { tellField, testMasterField } from './master-field.ts';
-import { readOptionsForm } from './read-options-form.ts';
+import { changesOf, readOptionsForm } from './read-options-form.ts';
 import { exportRules, importRules } from './rules-transfer.ts';
 import { showHistory } from './show-history.ts';
 
@@ -27,7 +27,11 @@ const tellsMaster = byId('tells-master', HTMLInputElement);
 const saved = byId('saved', HTMLElement);
 const chosenFile = byId('import-file', HTMLInputElement);
 
+/** As it is shown; what other windows change meanwhile is not. */
+let shown: Settings;
+
 function show(settings: Settings): void {
+  shown = settings;
   master.value = settings.master;
   smallest.value = String(settings.smallestBytes / MB);
   sitesNever.value = settings.sitesOff.join('\n');
@@ -73,7 +77,7 @@ async function save(allowed: Promise<boolean>): Promise<void> {
   }
   saved.textContent = '';
   if (!settings) return document.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus();
-  const stored = await sendMessage('change-settings', settings).catch(() => undefined);
+  const stored = await sendMessage('change-settings', changesOf(shown, settings)).catch(() => undefined);
   if (stored) show(stored);
   saved.textContent = say(stored ? 'optionsSaved' : 'optionsNoRoom');
   if (stored && !(await allowed)) saved.textContent = say('tunnelNotAllowed');

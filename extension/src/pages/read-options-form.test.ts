@@ -1,5 +1,6 @@
 import { expect, it, vi } from 'vitest';
-import { type OptionsForm, readOptionsForm } from './read-options-form.ts';
+import { settings } from '../testing/settings.ts';
+import { changesOf, type OptionsForm, readOptionsForm } from './read-options-form.ts';
 
 vi.mock('../browser/browser-api.ts', () => import('../testing/speaking-browser.ts'));
 
@@ -73,4 +74,10 @@ it('lists every mistake at once and saves nothing', () => {
   ]);
   expect(mistakes['private-hosts']).toContain('a b');
   expect(mistakes['sites-never']).toContain('ht!p');
+});
+
+it('changes what was changed in the form, and nothing that another window may have changed since', () => {
+  const shown = settings({ sitesOff: ['shop.example'], smallestBytes: 5e6 });
+  expect(changesOf(shown, { ...shown, sitesOff: ['shop.example'] })).toEqual({});
+  expect(changesOf(shown, { ...shown, smallestBytes: 6e6 })).toEqual({ smallestBytes: 6e6 });
 });

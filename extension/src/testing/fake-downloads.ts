@@ -70,6 +70,10 @@ export class FakeDownloads implements Downloads {
     this.items.delete(id);
   }
 
+  async removeFile(id: number): Promise<void> {
+    this.log.push(`remove ${id}`);
+  }
+
   async pause(id: number): Promise<void> {
     this.log.push(`pause ${id}`);
     this.change(id, { paused: true });

@@ -73,6 +73,7 @@ export const CHINESE: Texts = {
   haltNoAccess: '浏览器无权写入该位置。',
   haltNoWrite: '浏览器无法写入文件。',
   haltSilent: '一分钟内没有数据到达。',
+  haltOtherFile: '收到的是别的内容，可能来自需要登录的网络。',
   haltOtherVersion: '网站上的文件已是另一个版本。',
   nextPaused: '已暂停。',
   nextChecked: '文件已全部到达：浏览器正在检查，或在下载列表中询问您是否保留。',

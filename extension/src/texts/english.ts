@@ -75,6 +75,7 @@ export const ENGLISH = {
   haltNoAccess: 'The browser may not write there.',
   haltNoWrite: 'The browser cannot write the file.',
   haltSilent: 'Nothing came for a minute.',
+  haltOtherFile: 'Something else came in its place, perhaps from a network that wants you to log in.',
   haltOtherVersion: 'The site has another version of the file now.',
   nextPaused: 'Paused.',
   nextChecked:

@@ -75,6 +75,7 @@ export const PORTUGUESE: Texts = {
   haltNoAccess: 'O navegador não pode gravar ali.',
   haltNoWrite: 'O navegador não consegue gravar o arquivo.',
   haltSilent: 'Nada chegou durante um minuto.',
+  haltOtherFile: 'Veio outra coisa no lugar dele, talvez de uma rede que pede login.',
   haltOtherVersion: 'O site tem outra versão do arquivo agora.',
   nextPaused: 'Pausado.',
   nextChecked:

@@ -73,6 +73,7 @@ export const VIETNAMESE: Texts = {
   haltNoAccess: 'Trình duyệt không được phép ghi vào đó.',
   haltNoWrite: 'Trình duyệt không ghi được tệp.',
   haltSilent: 'Suốt một phút không có dữ liệu nào đến.',
+  haltOtherFile: 'Nội dung khác đã đến thay cho tệp, có thể từ một mạng yêu cầu đăng nhập.',
   haltOtherVersion: 'Trang web hiện có phiên bản khác của tệp.',
   nextPaused: 'Đã tạm dừng.',
   nextChecked:
