@@ -52,9 +52,13 @@ const starts = (world: World, name: string, before: number) =>
     .slice(before)
     .map(({ headers }) => Number(/^bytes=([0-9]+)-/.exec(headers.range ?? '')?.[1] ?? 0));
 
-/** Ends a depot as a crash does, or has the kernel abort its connections first. */
-async function end(world: World, id: Member, how: 'fin' | 'rst'): Promise<void> {
+/** Ends a depot as a crash does, or has the kernel abort its connections first; or has it end by itself what runs, a second later. */
+async function end(world: World, id: Member, how: 'fin' | 'rst' | 'drain'): Promise<void> {
   const depot = world.overlay.depot(id);
+  if (how === 'drain') {
+    process.kill(depot.pid, 'SIGINT');
+    return;
+  }
   if (how === 'rst') {
     process.kill(depot.pid, 'SIGSTOP');
     const { status } = spawnSync(SS, ['-K', '-t', 'src', world.addressOf(id)]);
@@ -63,7 +67,7 @@ async function end(world: World, id: Member, how: 'fin' | 'rst'): Promise<void> 
   await depot.kill();
 }
 
-for (const how of ['fin', 'rst'] as const) {
+for (const how of ['fin', 'rst', 'drain'] as const) {
   test(`a download goes on at the group's other depot with the bytes it has, after ${how}`, async ({
     user,
     world,
@@ -80,6 +84,7 @@ for (const how of ['fin', 'rst'] as const) {
     test.info().annotations.push({ type: 'asked again after, ms', description: String(pauseMs) });
     for (const start of starts(world, name, before)) expect(start).toBeGreaterThan(BEGUN_BYTES / 2);
     expect(requestsOf(world, name).at(-1)?.headers.via).toContain(`longhaul-${other(first)}`);
+    await world.overlay.depot(first).kill();
     await world.overlay.restartDepot(first);
   });
 }
@@ -101,7 +106,7 @@ test('a download goes on ten times while the depots of its group end in turn', a
 });
 
 test('a depot that drains takes nothing new: what begins goes to the other one', async ({ user, world }) => {
-  const name = 'large-group-drain.bin';
+  const name = 'large-group-draining.bin';
   const before = await begin(user, world, name);
   const first = await servingDepot(world);
   process.kill(world.overlay.depot(first).pid, 'SIGTERM');

@@ -1,11 +1,21 @@
 import type { TestBrowser } from '../../browsers/browser.ts';
 import { jobState, jobTries } from '../../fixtures/ask-addon.ts';
-import { beginThroughDepots, clickLink, expectFile, expectOnDisk } from '../../fixtures/download-checks.ts';
+import {
+  beginThroughDepots,
+  clickLink,
+  expectFile,
+  expectFirstThroughDepots,
+  expectOnDisk,
+} from '../../fixtures/download-checks.ts';
+import { leadDownload } from '../../fixtures/popup-and-menu.ts';
+import { answerAsPortal, startPortal } from '../../fixtures/portal.ts';
 import { expect, test } from '../../fixtures/test.ts';
 import type { World } from '../../fixtures/world.ts';
 
 /** So many bytes are on disk when something breaks: more than the add-on wants to see before it ends the original. */
 const ON_DISK_BYTES = 3_000_000;
+
+test.beforeAll(({ user, world }) => expectFirstThroughDepots(user, world));
 
 test('a download goes on where it was when the network was away', async ({ user, world }) => {
   const name = 'large-away.bin';
@@ -26,8 +36,47 @@ test('a download goes on where it was when the network was away', async ({ user,
   await expect.poll(() => user.text('#done')).toMatch(/its way broke and it went on: \d/);
 });
 
+for (const answer of ['page', 'redirect'] as const) {
+  test(`a download goes on although a portal has answered for everybody, by a ${answer}`, async ({
+    user,
+    world,
+  }) => {
+    const name = `large-portal-${answer}.bin`;
+    await begin(user, world, name);
+    const { overlay, origin, listenHost } = world;
+    const ports = [overlay.master, overlay.depot('d1')].map(({ url }) => Number(new URL(url).port));
+    origin.setAway(`/files/${name}`, true, answerAsPortal(answer));
+    await Promise.all([overlay.depot('d1').kill(), overlay.master.kill()]);
+    const closePortal = await startPortal(listenHost, ports, answer);
+    await expect.poll(() => jobTries(user, name)).toBeGreaterThan(1);
+    await closePortal();
+    const master = overlay.restartMaster();
+    await expect.poll(() => isHealthy(world)).toBe(true);
+    await overlay.restartDepot('d1');
+    await master;
+    origin.setAway(`/files/${name}`, false);
+    await expectFile(user, name, name, { timeout: 60_000 });
+  });
+}
+
+test('what a portal gave in the place of a file is not the file, which comes when the portal has gone', async ({
+  user,
+  world,
+}) => {
+  const name = 'huge-not-the-portal.bin';
+  const path = `/files/${name}`;
+  await begin(user, world, name);
+  await leadDownload(user, 'Use direct', name);
+  await expect.poll(() => world.origin.sentBytes(path).toOthers).toBeGreaterThan(2 * ON_DISK_BYTES);
+  // Browsers ask again by themselves where a connection merely ends, and may take what is answered for the file.
+  world.origin.setAway(path, true, answerAsPortal('page'));
+  await expect.poll(() => jobTries(user, name)).toBeGreaterThan(0);
+  world.origin.setAway(path, false);
+  await expectFile(user, name, name, { timeout: 60_000 });
+});
+
 test('a download that breaks more often than Chromium resumes goes on each time', async ({ user, world }) => {
-  const name = 'large-brittle.bin';
+  const name = 'huge-brittle.bin';
   await begin(user, world, name);
   const before = requestsOf(world, name).length;
   for (let time = 1; time <= 7; time += 1) {
@@ -35,7 +84,7 @@ test('a download that breaks more often than Chromium resumes goes on each time'
     await world.overlay.restartDepot('d1');
     await expectOnDisk(user, name, ON_DISK_BYTES + time * 500_000);
   }
-  await expectFile(user, name);
+  await expectFile(user, name, name, { timeout: 60_000 });
   expectNoByteTwice(world, name, before);
 });
 

@@ -7,16 +7,14 @@ import {
   expectThroughAnyDepots,
 } from '../../fixtures/download-checks.ts';
 import { FILE_BYTES } from '../../fixtures/origin-content.ts';
+import { FROM_MENU, leadDownload } from '../../fixtures/popup-and-menu.ts';
 import { expect, test } from '../../fixtures/test.ts';
 import type { World } from '../../fixtures/world.ts';
-
-const THROUGH = { id: 'through', title: 'Download through Longhaul' };
-const DIRECTLY = { id: 'directly', title: 'Download directly' };
 
 test('"Use direct" lets the rest of a download come from the site itself', async ({ user, world }) => {
   const name = 'large-led-direct.bin';
   await begin(user, world, name);
-  await lead(user, 'Use direct', name);
+  await leadDownload(user, 'Use direct', name);
   await expect.poll(() => user.text('#downloads')).toContain('It comes directly, as you chose.');
   await expectFile(user, name);
   const last = requestsOf(world, name).at(-1);
@@ -28,7 +26,7 @@ test('"Use direct" lets the rest of a download come from the site itself', async
 test('"Another path" leads a download over other depots', async ({ user, world }) => {
   const name = 'large-led-elsewhere.bin';
   await begin(user, world, name);
-  await lead(user, 'Another path', name);
+  await leadDownload(user, 'Another path', name);
   await expect.poll(() => user.text('#downloads')).toMatch(/d2/);
   expect(await user.text('#downloads')).toContain('It was led over another path, as you chose.');
   await expectFile(user, name);
@@ -41,7 +39,7 @@ test('the menu of a link leads its file through depots under the name that the s
 }) => {
   await expectThroughAnyDepots(world, FILE_BYTES, async () => {
     await user.goto(`${world.originUrl}/page?${new URLSearchParams({ link: '/attachment/menu.bin?n=1' })}`);
-    await user.chooseFromMenu('#link', THROUGH);
+    await user.chooseFromMenu('#link', FROM_MENU.through);
     await expectFile(user, 'menu.bin');
   });
 });
@@ -49,7 +47,7 @@ test('the menu of a link leads its file through depots under the name that the s
 test('the menu of a link downloads its file directly, past everything', async ({ user, world }) => {
   await expectDirect(world, async () => {
     await user.goto(`${world.originUrl}/page?${new URLSearchParams({ link: '/files/menu-direct.bin' })}`);
-    await user.chooseFromMenu('#link', DIRECTLY);
+    await user.chooseFromMenu('#link', FROM_MENU.directly);
     await expectFile(user, 'menu-direct.bin');
   });
 });
@@ -60,7 +58,7 @@ test('a link that cannot come through depots comes directly, and the popup says 
 }) => {
   const link = `${world.privateUrl}/files/menu-refused.bin`;
   await user.goto(`${world.originUrl}/page?${new URLSearchParams({ link })}`);
-  await user.chooseFromMenu('#link', THROUGH);
+  await user.chooseFromMenu('#link', FROM_MENU.through);
   await expectFile(user, 'menu-refused.bin');
   expect(await whyLeft(user)).toBe('master-refused');
 });
@@ -110,16 +108,6 @@ const pathOf = (name: string) => `/slow/none/${name}`;
 async function begin(user: TestBrowser, world: World, name: string): Promise<void> {
   await clickLink(user, world, pathOf(name));
   await expect.poll(() => jobState(user, name), { intervals: [100] }).toBe('running');
-}
-
-/** Presses a button of a download in the popup; twice where the first time tells what it costs. */
-async function lead(user: TestBrowser, action: string, name: string): Promise<void> {
-  const button = `[aria-label="${action}: ${name}"]`;
-  await user.goto(user.addonPage('popup.html'));
-  await user.click(button);
-  if (user.kind === 'firefox') return;
-  await expect.poll(() => user.text('#downloads')).toContain('starts again at its first byte');
-  await user.click(button);
 }
 
 /** Opens a page of the origin in a tab behind; closes it again. */

@@ -1,5 +1,6 @@
 import { changeSettings, whyLeft } from '../../fixtures/ask-addon.ts';
 import { clickLink, expectDirect, expectFile, expectThroughDepots } from '../../fixtures/download-checks.ts';
+import { openOptions } from '../../fixtures/options-page.ts';
 import { FILE_BYTES } from '../../fixtures/origin-content.ts';
 import { expect, test } from '../../fixtures/test.ts';
 
@@ -29,6 +30,25 @@ for (const [what, settings, why] of [
     expect(await whyLeft(user)).toBe(why);
   });
 }
+
+test('options that stand open in one window take nothing back that the popup of another one has changed', async ({
+  user,
+  world,
+}) => {
+  await openOptions(user);
+  await user.addonCall(
+    "await (globalThis.browser ?? chrome).runtime.sendMessage({ name: 'set-site', ask: { host: 'origin.test', use: 'never' } })",
+  );
+  await user.evaluate("document.getElementById('smallest').value = '1'");
+  await user.click('button[type=submit]');
+  await expect.poll(() => user.text('#saved')).toBe('Saved');
+  expect(await user.evaluate("return document.getElementById('sites-never').value")).toBe('origin.test');
+  await expectDirect(world, async () => {
+    await clickLink(user, world, '/files/off-meanwhile.bin');
+    await expectFile(user, 'off-meanwhile.bin');
+  });
+  expect(await whyLeft(user)).toBe('site-off');
+});
 
 test('of a site that the user always wants, files of every kind and size come through depots', async ({
   user,

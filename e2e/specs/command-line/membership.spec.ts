@@ -50,6 +50,7 @@ async function doctor(id: string, changed: Readonly<Record<string, string>> = {}
   return output.split('\n').filter((line) => /registration|registered address/.test(line));
 }
 
+/** What the master says of its depots. */
 async function depotsOfMaster(): Promise<unknown> {
   return ((await (await fetch(`${overlay.master.url}/v1/status`)).json()) as { depots: unknown }).depots;
 }
@@ -64,7 +65,9 @@ test('the doctor finds a depot that runs where it is registered, and one that do
     expect.stringMatching(/^ok .*the master would take it/),
     expect.stringMatching(/^ok .*finds this depot at/),
   ]);
-  expect(await depotsOfMaster(), 'nothing was registered').toEqual([{ id: 'd1', state: 'up' }]);
+  expect(await depotsOfMaster(), 'nothing was registered').toEqual([
+    { id: 'd1', state: 'up', heardAgoMs: expect.any(Number) as unknown },
+  ]);
 });
 
 test('the doctor says what is wrong: the secret, an id that is taken, an address that nobody can reach', async () => {
@@ -105,7 +108,9 @@ test('a depot that was copied with its key is noticed: by both processes and by 
   };
   await expect.poll(() => health(overlay.depot('d1').url)).toEqual([503, true]);
   await expect.poll(() => health(twin.url)).toEqual([200, true]);
-  expect(await depotsOfMaster()).toEqual([{ id: 'd1', state: 'up', problem: 'depot-twice' }]);
+  expect(await depotsOfMaster()).toEqual([
+    { id: 'd1', state: 'up', heardAgoMs: expect.any(Number) as unknown, problem: 'depot-twice' },
+  ]);
   await twin.stop();
   await expect.poll(() => health(overlay.depot('d1').url), { timeout: 10_000 }).toEqual([200, false]);
 });
