@@ -1,7 +1,8 @@
-import { runIp } from '../network/namespaces.ts';
+import { runIp, showRoute } from '../network/namespaces.ts';
 import type { Network } from '../network/network.ts';
 import { startNetwork } from '../network/start-network.ts';
 import type { Topology } from '../network/topology.ts';
+import { cablesOf } from '../sites/cables.ts';
 
 /** The address of all masters in docs/examples/anycast. */
 export const MASTERS_ADDRESS = '192.0.2.1';
@@ -33,41 +34,35 @@ const TOPOLOGY: Topology = {
   links: ['client', 'origin', ...SITE_NAMES].map((site) => ({ wire: ['router', site] })),
 };
 
-/** What both ends of a cable have, see `network/lay-network`; a host with another one hears nothing and is not heard. */
-const CABLE_MAC = '02:00:00:00:00:01';
-const DEAF_MAC = '02:00:00:00:00:99';
-
 export interface AnycastNetwork {
   readonly network: Network;
   /** Makes a site silent: nothing comes and nothing goes, and no device is down. */
   readonly silence: (site: SiteName) => void;
   readonly heal: (site: SiteName) => void;
+  /** The router's route to the masters' address, as `ip` tells it; empty where it has none. */
+  readonly routeToMasters: () => string;
 }
 
 /** A router with cables to the sites, an origin and a client that knows nothing but the router. */
 export async function startAnycastNetwork(): Promise<AnycastNetwork> {
   const network = await startNetwork(TOPOLOGY, { seed: 1 });
   const namespaceOf = (site: string) => `${network.prefix}-${site}`;
-  // As `network/lay-network` names the ends of wires.
-  const deviceOf = (site: string, end: 'a' | 'b') => {
-    const index = TOPOLOGY.links.findIndex((link) => 'wire' in link && link.wire[1] === site);
-    return `${network.prefix.slice(-6)}-w${index}${end}`;
-  };
+  const { deviceAt, silence, heal } = cablesOf(network);
+  const deviceOf = (site: string, end: 0 | 1) => deviceAt(['router', site], end);
   for (const site of SITE_NAMES) {
     const [atRouter, atSite] = SITES[site].cable;
-    runIp([`addr add ${atRouter}/30 dev ${deviceOf(site, 'a')}`], namespaceOf('router'));
-    runIp([`addr add ${atSite}/30 dev ${deviceOf(site, 'b')}`], namespaceOf(site));
+    runIp([`addr add ${atRouter}/30 dev ${deviceOf(site, 0)}`], namespaceOf('router'));
+    runIp([`addr add ${atSite}/30 dev ${deviceOf(site, 1)}`], namespaceOf(site));
   }
   // A site that does not have the address itself reaches it as everybody does.
   for (const site of ['client', ...SITE_NAMES]) {
-    const route = `route add ${MASTERS_ADDRESS}/32 dev ${deviceOf(site, 'b')} src ${network.addressOf(site)}`;
+    const route = `route add ${MASTERS_ADDRESS}/32 dev ${deviceOf(site, 1)} src ${network.addressOf(site)}`;
     runIp([route], namespaceOf(site));
   }
-  const setMac = (site: SiteName, address: string) =>
-    runIp([`link set ${deviceOf(site, 'b')} address ${address}`], namespaceOf(site));
   return {
     network,
-    silence: (site) => setMac(site, DEAF_MAC),
-    heal: (site) => setMac(site, CABLE_MAC),
+    silence: (site) => silence(['router', site]),
+    heal: (site) => heal(['router', site]),
+    routeToMasters: () => showRoute(MASTERS_ADDRESS, namespaceOf('router')),
   };
 }

@@ -1,6 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, openSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type ServiceProcess, startService } from '../../overlay/service-process.ts';
 import { findNatsServer } from '../../programs/nats-server.ts';
@@ -9,6 +9,7 @@ import type { CertificateFiles } from '../hosts/scenario-certificates.ts';
 import type { Network } from '../network/network.ts';
 import { requireProgram } from '../programs.ts';
 import { LabRefusal } from '../refusal.ts';
+import { fillExample } from '../sites/fill-example.ts';
 import {
   MASTERS_ADDRESS,
   MASTERS_NAME,
@@ -19,7 +20,6 @@ import {
 } from './anycast-network.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..', '..');
-const EXAMPLES = join(ROOT, 'docs', 'examples', 'anycast');
 const ANNOUNCE = join(ROOT, 'master-service', 'src', 'announce', 'main.ts');
 const DEPOT_PORT = 8443;
 /** Routes change faster here than between networks. */
@@ -32,8 +32,8 @@ export interface AnycastSite {
   readonly master: () => ServiceProcess;
   /** Starts the master again after it has ended. */
   readonly restartMaster: () => Promise<void>;
-  /** Starts what announces the address, and asks the master first. */
-  readonly announce: () => void;
+  /** Starts what announces the address, and asks the master first; gives the process: of ExaBGP, which starts longhaul-announce, or of that itself. */
+  readonly announce: () => ChildProcess;
   readonly depot: ServiceProcess;
 }
 
@@ -87,35 +87,22 @@ cluster {
   spawnLogged(spec, folder, [natsServer, '-c', file]);
 }
 
-/** Puts a site's own values into a file of the examples. */
-function fill(folder: string, example: string, values: readonly (readonly [string, string])[]): string {
-  let text = readFileSync(join(EXAMPLES, example), 'utf8');
-  for (const [from, to] of values) {
-    if (!text.includes(from)) throw new Error(`${example} does not say ${from}`);
-    text = text.replaceAll(from, to);
-  }
-  const file = join(folder, example);
-  writeFileSync(file, text);
-  if (example.endsWith('.sh')) chmodSync(file, 0o755);
-  return file;
-}
-
 /** BIRD, or ExaBGP, with the files of the examples, and longhaul-announce. */
-function startRouting(spec: AnycastSiteSpec, folder: string): { readonly announce: () => void } {
+function startRouting(spec: AnycastSiteSpec, folder: string): Pick<AnycastSite, 'announce'> {
   const { cable, engine, as } = SITES[spec.name];
   const [atRouter, atSite] = cable;
   const url = `https://127.0.0.1/healthz/anycast`;
   if (engine === 'exabgp') {
-    const script = fill(folder, 'exabgp-route.sh', []);
-    const config = fill(folder, 'exabgp.conf', [
+    const script = fillExample(folder, 'anycast/exabgp-route.sh', []);
+    const config = fillExample(folder, 'anycast/exabgp.conf', [
       ['/usr/bin/env longhaul-announce', `${process.execPath} ${ANNOUNCE}`],
       ['/etc/longhaul/exabgp-route.sh', script],
     ]);
-    return { announce: () => void spawnLogged(spec, folder, [requireProgram('exabgp'), config]) };
+    return { announce: () => spawnLogged(spec, folder, [requireProgram('exabgp'), config]) };
   }
   const socket = join(folder, 'bird.ctl');
-  const script = fill(folder, 'bird-route.sh', [['/run/bird/bird.ctl', socket]]);
-  const config = fill(folder, 'bird-site.conf', [
+  const script = fillExample(folder, 'anycast/bird-route.sh', [['/run/bird/bird.ctl', socket]]);
+  const config = fillExample(folder, 'anycast/bird-site.conf', [
     ['198.51.100.2', atSite],
     ['198.51.100.1 ', `${atRouter} `],
     ['as 65001', `as ${as}`],
@@ -123,7 +110,7 @@ function startRouting(spec: AnycastSiteSpec, folder: string): { readonly announc
   ]);
   spawnLogged(spec, folder, birdCommand(config, socket));
   const command = [process.execPath, ANNOUNCE, '--url', url, '--run', script];
-  return { announce: () => void spawnLogged(spec, folder, command) };
+  return { announce: () => spawnLogged(spec, folder, command) };
 }
 
 /** BFD must answer within 150 ms whatever else the machine does: a router has a processor for itself. As the emulator has it. */
@@ -214,7 +201,7 @@ export async function startRouter(network: Network, bfdMs: number): Promise<void
   const folder = join(network.folder, 'router');
   mkdirSync(folder, { recursive: true });
   const log = openSync(join(folder, 'bird.log'), 'a');
-  const config = fill(folder, 'bird-router.conf', [bfdValue(bfdMs)]);
+  const config = fillExample(folder, 'anycast/bird-router.conf', [bfdValue(bfdMs)]);
   const command = birdCommand(config, join(folder, 'bird.ctl'));
   const child = network.spawn('router', command, ['ignore', log, log], folder);
   await once(child, 'spawn');

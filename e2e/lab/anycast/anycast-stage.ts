@@ -1,11 +1,12 @@
+import type { ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { sumMetric } from '../../overlay/overlay.ts';
 import { startProgram } from '../../overlay/service-process.ts';
 import { inNetwork } from '../hosts/network-placement.ts';
-import type { Network } from '../network/network.ts';
+import type { ClientSpawn } from '../sites/asker.ts';
+import { withNames } from '../sites/with-names.ts';
 import { type AnycastCertificates, writeAnycastCertificates } from './anycast-certificates.ts';
 import {
   type AnycastNetwork,
@@ -17,7 +18,7 @@ import {
   startAnycastNetwork,
 } from './anycast-network.ts';
 import { type AnycastSite, startAnycastSite, startRouter } from './anycast-site.ts';
-import { type ClientSpawn, type Prober, startProber } from './probe.ts';
+import { type Prober, startProber } from './probe.ts';
 
 const ORIGIN_PROGRAM = join(import.meta.dirname, '..', 'hosts', 'origin-main.ts');
 /** Twenty seconds for 10 MB: whatever happens to the nearest site then happens while it still comes. */
@@ -32,6 +33,8 @@ export const MASTERS_URL = `https://${MASTERS_NAME}`;
 export interface AnycastStage extends AnycastNetwork {
   readonly certificates: AnycastCertificates;
   readonly sites: Readonly<Record<SiteName, AnycastSite>>;
+  /** What announces the address of each site. */
+  readonly announcers: Readonly<Record<SiteName, ChildProcess>>;
   readonly prober: Prober;
   /** Starts a program at the client, which finds the masters under their name. */
   readonly atClient: ClientSpawn;
@@ -98,20 +101,25 @@ async function furnish(
       }),
     );
   const sites = Object.fromEntries(started.map((site) => [site.name, site])) as Record<SiteName, AnycastSite>;
-  for (const site of started) site.announce();
+  const announcers = Object.fromEntries(started.map(({ name, announce }) => [name, announce()])) as Record<
+    SiteName,
+    ChildProcess
+  >;
   const depotsAt = async (site: SiteName) => {
     const text = await getText(site, 'https://127.0.0.1/v1/status');
     const { depots } = JSON.parse(text) as { depots: readonly { id: string; state: string }[] };
     return Object.fromEntries(depots.map(({ id, state }) => [id, state]));
   };
   for (const site of SITE_NAMES) await untilAllUp(site, depotsAt);
-  const atClient = clientOf(network);
+  const named = withNames(network, { [MASTERS_NAME]: MASTERS_ADDRESS });
+  const atClient: ClientSpawn = (command, stdio) => network.spawn('client', named(command), stdio);
   const prober = startProber(atClient, MASTERS_URL, certificates.caFile, probeEveryMs);
   await prober.answerOf('rj', Date.now(), UP_MS);
   return {
     ...anycast,
     certificates,
     sites,
+    announcers,
     prober,
     urlOf: (sizeBytes, via) =>
       `${MASTERS_URL}/get/${via ? `~via=${via}/` : ''}http/${originAddress}/${sizeBytes}/file.bin`,
@@ -126,14 +134,6 @@ async function furnish(
     depotsAt,
     close: () => network.close(),
   };
-}
-
-/** The client's own names, as DNS would tell them: in mounts that only what is started so sees. */
-function clientOf(network: Network): ClientSpawn {
-  const hosts = join(network.folder, 'hosts');
-  writeFileSync(hosts, `127.0.0.1 localhost\n${MASTERS_ADDRESS} ${MASTERS_NAME}\n`);
-  const inside = 'mount --bind "$0" /etc/hosts && exec "$@"';
-  return (command, stdio) => network.spawn('client', ['sh', '-c', inside, hosts, ...command], stdio);
 }
 
 async function untilAllUp(site: SiteName, depotsAt: AnycastStage['depotsAt']): Promise<void> {

@@ -1,22 +1,13 @@
-import type { ChildProcess, StdioOptions } from 'node:child_process';
-import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { type ClientSpawn, type Question, startAsker } from '../sites/asker.ts';
 
-/** Starts a program at the client. */
-export type ClientSpawn = (command: readonly string[], stdio: StdioOptions) => ChildProcess;
-
-/** Whoever has not answered a question by then is not going to. */
-export const ANSWER_MS = 5_000;
 /** Between two looks at what has been answered. */
 const LOOK_MS = 20;
 
-/** One question of the client, and what came of it. Times are Unix milliseconds. */
-export interface Probe {
-  readonly startedAtMs: number;
-  readonly endedAtMs: number;
+/** One question of the client, and what came of it. */
+export interface Probe extends Pick<Question, 'startedAtMs' | 'endedAtMs' | 'failure'> {
   /** Whose master has answered. */
   readonly site?: string;
-  readonly failure?: string;
 }
 
 export interface Prober {
@@ -28,11 +19,12 @@ export interface Prober {
 
 /** Has the client ask the masters' one address all the time. */
 export function startProber(atClient: ClientSpawn, url: string, caFile: string, everyMs: number): Prober {
-  const program = join(import.meta.dirname, 'probe-main.ts');
-  const options = ['--url', `${url}/v1/status`, '--ca', caFile, '--every', String(everyMs)];
-  const child = atClient([process.execPath, program, ...options], ['ignore', 'ignore', 'inherit', 'ipc']);
   const probes: Probe[] = [];
-  child.on('message', (probe) => probes.push(probe as Probe));
+  const asking = { url: `${url}/v1/status`, caFile, everyMs };
+  const { stop } = startAsker(atClient, asking, ({ answer, ...question }) => {
+    const site = answer && (JSON.parse(answer.text) as { note: string }).note;
+    probes.push({ ...question, ...(site === undefined ? {} : { site }) });
+  });
   return {
     probes,
     answerOf: async (site, sinceMs, withinMs) => {
@@ -43,7 +35,7 @@ export function startProber(atClient: ClientSpawn, url: string, caFile: string, 
         await delay(LOOK_MS);
       }
     },
-    stop: () => void child.kill(),
+    stop,
   };
 }
 
