@@ -7,14 +7,28 @@ import {
 import type { Experiment } from './experiment.ts';
 import { EXPERIMENTS } from './experiments/experiments.ts';
 import { MATRIX } from './experiments/matrix.ts';
+import {
+  MASTERS_NAME,
+  MASTERS_USAGE,
+  type MastersCommand,
+  readMastersCommand,
+} from './masters/masters-command.ts';
 import { listOf, parseOptions, refusal } from './options.ts';
 import type { RunOptions } from './run/plan-run.ts';
 import { readSimCommand, SIM_NAME, SIM_USAGE, type SimCommand } from './simulation/sim-command.ts';
+import {
+  readUnknownCommand,
+  UNKNOWN_NAME,
+  UNKNOWN_USAGE,
+  type UnknownCommand,
+} from './unknown/unknown-command.ts';
 
 export type LabCommand =
   | { readonly kind: 'help' }
   | SimCommand
   | AnycastCommand
+  | MastersCommand
+  | UnknownCommand
   | {
       readonly kind: 'self-test';
       readonly resultFile: string | undefined;
@@ -47,6 +61,7 @@ const OPTIONS = {
   variants: { type: 'string' },
   cut: { type: 'string' },
   seed: { type: 'string' },
+  links: { type: 'string' },
   help: { type: 'boolean', short: 'h' },
 } as const;
 
@@ -58,6 +73,8 @@ export const USAGE = `Usage: npm run lab -- <experiment> [options]
        npm run lab -- self-test [--json file] [--out folder]
 ${SIM_USAGE}
 ${ANYCAST_USAGE}
+${MASTERS_USAGE}
+${UNKNOWN_USAGE}
 Experiments:
 ${EXPERIMENTS.map(({ name, title }) => `  ${name.padEnd(12)} ${title}`).join('\n')}
 
@@ -71,6 +88,7 @@ Options:
   --scenarios a,b   only these
   --variants a,b    only these
   --cut seconds     a transfer is ended after so many seconds
+  --links measured  the master is told of no link: each scenario has a fresh overlay, which plans ten downloads before those that count
   --seed n          of the order and of the emulator's random streams (default 1)
 `;
 
@@ -78,6 +96,8 @@ Options:
 export function readCommandLine(args: readonly string[]): LabCommand {
   if (args[0] === SIM_NAME && !args.includes('--help')) return readSimCommand(args.slice(1));
   if (args[0] === ANYCAST_NAME && !args.includes('--help')) return readAnycastCommand(args.slice(1));
+  if (args[0] === MASTERS_NAME && !args.includes('--help')) return readMastersCommand(args.slice(1));
+  if (args[0] === UNKNOWN_NAME && !args.includes('--help')) return readUnknownCommand(args.slice(1));
   const { values, positionals } = parseOptions(args, OPTIONS, 'npm run lab --');
   const [name, ...rest] = positionals;
   if (values.help || args.length === 0) return { kind: 'help' };
@@ -115,6 +135,8 @@ export function readCommandLine(args: readonly string[]): LabCommand {
   const cutSeconds = number('cut', 0.1, false);
   const seed = number('seed', 0, true) ?? 1;
   if (!experiment || mistakes.length > 0) throw refusal(`${mistakes.join('; ')}.`);
+  const links = (['typed', 'measured'] as const).find((known) => known === (values.links ?? 'typed'));
+  if (!links) throw refusal(`--links takes typed or measured, not '${values.links}'.`);
   const scenarios = listOf(values.scenarios);
   const variants = listOf(values.variants);
   return {
@@ -126,6 +148,7 @@ export function readCommandLine(args: readonly string[]): LabCommand {
       seed,
       ...(repeats === undefined ? {} : { repeats }),
       ...(cutSeconds === undefined ? {} : { cutSeconds }),
+      ...(links === 'measured' ? { links } : {}),
       ...(scenarios ? { scenarios } : {}),
       ...(variants ? { variants } : {}),
     },

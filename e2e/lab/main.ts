@@ -5,6 +5,7 @@ import { type LabCommand, readCommandLine, USAGE } from './command-line.ts';
 import { rivalOf } from './experiment.ts';
 import { EXPERIMENTS } from './experiments/experiments.ts';
 import { reportPlanOf } from './experiments/report-plan-of.ts';
+import { measureMasters } from './masters/masters-command.ts';
 import { obey } from './obey.ts';
 import { LabRefusal } from './refusal.ts';
 import { writeReport } from './report/write-report.ts';
@@ -22,9 +23,12 @@ import { selfTest } from './self-test/self-test.ts';
 import { selfTestLineSchema } from './self-test/self-test-line.ts';
 import { writeSelfTestReport } from './self-test/write-self-test-report.ts';
 import { simulate } from './simulation/sim-command.ts';
+import { measureUnknown } from './unknown/unknown-command.ts';
 
 const RIVALS_NOTE =
   'Rivals at the depots’ sites: `haproxy3` is HAProxy in TCP mode with splice, TLS passes through it; `haproxy3-kept` is HAProxy in HTTP mode with splice, and `nginx3` nginx with buffers for far paths: both keep their connections to the next relay and to the origin from one transfer to the next, and end the client’s TLS as depots do. `-ranges8` and `-aria2-16` are eight ranges and `aria2c -x16 -s16` through them.';
+const MEASURED_NOTE =
+  'No link was told to the master, nor what the origin sends with. Each scenario had a fresh overlay, which planned ten downloads that are not shown; then it knew what its depots had measured by all transfers so far, chains by hand among them.';
 /** Where results go when nobody says otherwise. */
 const DEFAULT_FOLDER = join('.longhaul', 'lab');
 await obey((interrupted) => carryOut(readCommandLine(process.argv.slice(2)), interrupted));
@@ -43,6 +47,12 @@ async function carryOut(command: LabCommand, interrupted: AbortSignal): Promise<
       return;
     case 'anycast':
       process.stdout.write(`${await measureAnycast(command, DEFAULT_FOLDER, say)}\n`);
+      return;
+    case 'masters':
+      process.stdout.write(`${await measureMasters(command, DEFAULT_FOLDER, say)}\n`);
+      return;
+    case 'unknown':
+      process.stdout.write(`${await measureUnknown(command, DEFAULT_FOLDER, say, interrupted)}\n`);
       return;
     case 'run':
       return run(command, interrupted);
@@ -111,12 +121,14 @@ async function run(command: Extract<LabCommand, { kind: 'run' }>, interrupted: A
   report([file], folder);
 }
 
-/** What stands for this run and not for those before it: how rivals are configured, see `hosts`. */
+/** What stands for this run and not for those before it: how rivals are configured, see `hosts`, and what the master is told. */
 function notesOf({ stints, scenarios }: RunPlan): { notes?: string[] } {
   const used = new Set(stints.flatMap(({ variants }) => variants));
   const ways = scenarios.flatMap(({ variants }) => Object.entries(variants));
   const hasRivals = ways.some(([id, way]) => used.has(id) && rivalOf(way) !== undefined);
-  return hasRivals ? { notes: [RIVALS_NOTE] } : {};
+  const isMeasured = scenarios.some(({ isUntold }) => isUntold);
+  const notes = [...(hasRivals ? [RIVALS_NOTE] : []), ...(isMeasured ? [MEASURED_NOTE] : [])];
+  return notes.length > 0 ? { notes } : {};
 }
 
 /** Said before anything begins, so that nobody is surprised. */

@@ -107,11 +107,12 @@ export async function startLabOverlay(spec: LabOverlaySpec): Promise<LabOverlay>
   };
 }
 
-/** What the master is told: the lab's own link data where it shall have them, the client's window, and what origin and depots send with. */
+/** What the master is told: the lab's own link data where it shall have them, with the client's window and what the origin sends with; and what depots send with. */
 function knowledgeOf(scenario: Scenario): Required<MasterChange> {
   const { sites } = scenario.topology;
+  const originSender = sites[scenario.origin]?.congestionControl ?? USUAL_CONGESTION_CONTROL;
   const assumptions = {
-    originSender: sites[scenario.origin]?.congestionControl ?? USUAL_CONGESTION_CONTROL,
+    ...(scenario.isUntold ? {} : { originSender }),
     depotSender: sites[scenario.depots[0] ?? '']?.congestionControl ?? DEPOT_CONGESTION_CONTROL,
   };
   return {

@@ -7,7 +7,7 @@ import type { CrossTraffic, EmulatedLink, Topology } from './topology.ts';
 
 /** Site names become parts of namespace names and certificates. */
 const SITE_NAME = /^[a-z0-9-]{1,12}$/;
-/** One address for each site out of 10.77.1.1 to 10.77.254.1. */
+/** One address for each site out of 10.1.77.1 to 10.254.77.1. */
 const MOST_SITES = 254;
 /** Farther than any path on Earth; more is surely seconds given as milliseconds, or bytes as bits. */
 const LONGEST_RTT_MS = 60_000;

@@ -38,6 +38,13 @@ export function sendDrops(namespace: string): number {
   return devices.reduce((sum, { stats64 }) => sum + (stats64?.tx.dropped ?? 0), 0);
 }
 
+/** A namespace's own route to an address, as `ip` tells it; empty where it has none. */
+export function showRoute(address: string, namespace: string): string {
+  const result = spawnSync(ipProgram(), ['-n', namespace, 'route', 'show', address]);
+  if (result.error) throw result.error;
+  return result.stdout.toString().trim();
+}
+
 /** Starts a program inside; the process is the program's own, `ip` becomes it. */
 export function spawnInside(
   namespace: string,

@@ -23,9 +23,9 @@ export function endsOf(link: EmulatedLink | Wire): readonly [string, string] {
   return 'wire' in link ? link.wire : link.between;
 }
 
-/** The first IPv4 address of each site, in the order of the sites. Each has a /24 of its own. */
+/** The first IPv4 address of each site, in the order of the sites. Each has a /16 of its own: who shares one counts as neighbours, and no site is that of another. */
 export function siteAddresses(topology: Topology): ReadonlyMap<string, string> {
-  return new Map(Object.keys(topology.sites).map((site, index) => [site, `10.77.${index + 1}.1`]));
+  return new Map(Object.keys(topology.sites).map((site, index) => [site, `10.${index + 1}.77.1`]));
 }
 
 /** Another address of the /24 that a site's first address lies in: the `place`th, from 1 on. */

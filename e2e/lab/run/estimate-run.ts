@@ -1,6 +1,6 @@
 import type { Scenario, Variant } from '../experiment.ts';
 import { boundBps, predictedBps } from '../experiments/predictions.ts';
-import type { RunPlan, Stint } from './plan-run.ts';
+import { LEARNING_DOWNLOADS, type RunPlan, type Stint } from './plan-run.ts';
 
 /** Between two transfers: clients start and end, links settle, counters are read. As measured on two cores. */
 const BETWEEN_SECONDS = 1.2;
@@ -40,9 +40,18 @@ function secondsOf(scenario: Scenario, variant: Variant): number {
   return knownBps === undefined ? (UNKNOWN_FACTOR * bits) / boundBps(scenario) : bits / knownBps;
 }
 
+/** A download that the planner leads before those that are measured; where it leads none, nothing. */
+function learningSeconds(scenario: Scenario): number {
+  return Math.max(
+    0,
+    ...Object.values(scenario.variants).map((way) => (way.kind === 'auto' ? secondsOf(scenario, way) : 0)),
+  );
+}
+
 function overheadOf({ turns }: Stint): number {
   return turns.reduce((sum, { scenario, transfers }) => {
     const each = BETWEEN_SECONDS + (scenario.crossTraffic?.length ? TRAFFIC_SECONDS : 0);
-    return sum + TURN_SECONDS + transfers.length * each;
+    const learned = scenario.isUntold ? LEARNING_DOWNLOADS * (each + learningSeconds(scenario)) : 0;
+    return sum + TURN_SECONDS + learned + transfers.length * each;
   }, SET_UP_SECONDS);
 }

@@ -63,6 +63,19 @@ describe('the plan of a run', () => {
     expect(new Set(keys).size).toBe(keys.length);
   });
 
+  test('with measured links has a stage for each scenario, whose master is told of none, and is another plan', () => {
+    const typed = planRun(RNP, { quick: true, seed: 1 });
+    const measured = planRun(RNP, { quick: true, seed: 1, links: 'measured' });
+    expect(measured.stints).toHaveLength(measured.scenarios.length);
+    expect(typed.stints.length).toBeLessThan(measured.stints.length);
+    for (const { turns } of measured.stints) {
+      expect(turns).toHaveLength(1);
+      expect(turns[0]?.scenario.isUntold).toBe(true);
+    }
+    expect(measured.transferCount).toBe(typed.transferCount);
+    expect(measured.fingerprint).not.toBe(typed.fingerprint);
+  });
+
   test('of a set can be narrowed, and not widened', () => {
     const ids = (scenarios: readonly string[]) =>
       plan({ set: 'paths', scenarios }).scenarios.map(({ id }) => id);

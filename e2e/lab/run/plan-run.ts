@@ -4,6 +4,9 @@ import { LabRefusal } from '../refusal.ts';
 import { fingerprintOf } from '../results/run-info.ts';
 import { seededRandom } from '../results/seeded-random.ts';
 
+/** Downloads that a master plans before the first that is measured, where it is told of no link. */
+export const LEARNING_DOWNLOADS = 10;
+
 /** What a run of an experiment was asked for. */
 export interface RunOptions {
   readonly quick: boolean;
@@ -15,6 +18,8 @@ export interface RunOptions {
   /** Left out: the experiment's own. */
   readonly cutSeconds?: number;
   readonly seed: number;
+  /** `measured`: the master is told of no link, and each scenario has an overlay of its own. Left out: it is told the topology's. */
+  readonly links?: 'typed' | 'measured';
 }
 
 export interface PlannedTransfer {
@@ -55,7 +60,8 @@ export interface RunPlan {
  * round, each with its scenarios and variants shuffled, so that slow changes of the machine hit all alike.
  * @throws {LabRefusal} `lab-input-invalid` for ids that do not exist.
  */
-export function planRun(experiment: Experiment, options: RunOptions): RunPlan {
+export function planRun(asked: Experiment, options: RunOptions): RunPlan {
+  const experiment = options.links === 'measured' ? untold(asked) : asked;
   const extents = extentsOf(experiment, options);
   const cutSeconds = options.cutSeconds ?? experiment.cutSeconds;
   const random = seededRandom(options.seed);
@@ -74,6 +80,15 @@ export function planRun(experiment: Experiment, options: RunOptions): RunPlan {
     stints,
     transferCount: all.length,
     fingerprint: fingerprintOf([experiment.name, cutSeconds, scenarios, order]),
+  };
+}
+
+/** The same experiment with masters that know what depots measure: what one scenario has taught must not count in another. */
+function untold(experiment: Experiment): Experiment {
+  return {
+    ...experiment,
+    scenarios: experiment.scenarios.map((scenario) => ({ ...scenario, isUntold: true })),
+    repeatsPerTurn: Number.POSITIVE_INFINITY,
   };
 }
 
@@ -147,7 +162,9 @@ function refuseUnknown(
 }
 
 /** Scenarios with the same key differ only in what can be changed while a network lives; routes follow the delays. */
-function stageKey({ topology, client, origin, depots, master, tls, start }: Scenario): string {
+function stageKey(scenario: Scenario): string {
+  if (scenario.isUntold) return scenario.id;
+  const { topology, client, origin, depots, master, tls, start } = scenario;
   const links = topology.links.map((link) => ('wire' in link ? link : [link.between, link.rttMs]));
   const sites = Object.keys(topology.sites);
   return JSON.stringify([sites, links, client, origin, depots, master ?? null, tls ?? false, start ?? null]);

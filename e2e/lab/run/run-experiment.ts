@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Fault } from '../experiment.ts';
+import type { Fault, Scenario } from '../experiment.ts';
 import { type FaultOutcome, fetchThroughFault } from '../faults/fetch-through-fault.ts';
 import type { LabOverlay } from '../hosts/lab-overlay.ts';
 import { flapLink } from '../network/flap-link.ts';
@@ -12,10 +12,14 @@ import { fetchVariant, requestOf, ticketOf } from '../stage/fetch-variant.ts';
 import { type Stage, startStage } from '../stage/stage.ts';
 import { legsOfJob } from '../stage/told-by-depots.ts';
 import type { TransferOutcome, TransferRequest } from '../transfers/transfer.ts';
-import type { PlannedTransfer, RunPlan, Stint } from './plan-run.ts';
+import { LEARNING_DOWNLOADS, type PlannedTransfer, type RunPlan, type Stint } from './plan-run.ts';
 
 /** What was under way of the last transfer has left the links and their queues by then. */
 const SETTLE_MS = 300;
+/** Depots tell of what they saw with their heartbeats, once a second. */
+const TOLD_MS = 1500;
+/** One of them that takes longer has taught what it can. */
+const LEARNING_CUT_SECONDS = 60;
 
 export interface RunEvents {
   /** What is happening that takes a while and is no transfer. */
@@ -52,6 +56,7 @@ async function runStint(plan: RunPlan, { turns, variants }: Stint, events: RunEv
     for (const { scenario, transfers } of turns) {
       events.signal.throwIfAborted();
       await stage.enter(scenario);
+      if (scenario.isUntold) await learn(stage, scenario, variants, events);
       for (const transfer of transfers) {
         events.signal.throwIfAborted();
         await stage.refreshTraffic(scenario);
@@ -64,6 +69,28 @@ async function runStint(plan: RunPlan, { turns, variants }: Stint, events: RunEv
     }
   } finally {
     await stage.close();
+  }
+}
+
+/** Lets a master that is told of no link plan some downloads that are not measured, where it plans any that are. */
+async function learn(
+  stage: Stage,
+  scenario: Scenario,
+  variants: readonly string[],
+  { onPhase, signal }: RunEvents,
+): Promise<void> {
+  const autos = variants.flatMap((id) => {
+    const way = scenario.variants[id];
+    return way?.kind === 'auto' && !way.fault ? [way] : [];
+  });
+  for (const way of autos) {
+    onPhase(`${LEARNING_DOWNLOADS} downloads from which the overlay learns: ${scenario.label}`);
+    for (let number = 0; number < LEARNING_DOWNLOADS; number += 1) {
+      signal.throwIfAborted();
+      await stage.refreshTraffic(scenario);
+      await fetchVariant(way, requestOf(stage, scenario, way, LEARNING_CUT_SECONDS));
+      await delay(TOLD_MS);
+    }
   }
 }
 

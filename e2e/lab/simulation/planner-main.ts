@@ -1,15 +1,26 @@
 /** The master of a simulated world, in a process of its own: its planner and what it learns by, without its ports. */
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
 import {
+  CLIENT_FACTS,
   ClientTable,
   EndLinks,
+  Facts,
+  FactsFile,
+  LINK_FACTS,
   LinkTable,
+  ORIGIN_FACTS,
   OriginProbes,
   OriginTable,
   Planner,
+  PROBE_FACTS,
   readMasterConfig,
 } from '@longhaul/master-service/parts';
-import type { PlannerAnswer, PlannerOrder, TypedLink } from './planner-port.ts';
+import type { LegEstimate } from '@longhaul/shared';
+import { openStateFolder } from '@longhaul/shared/service';
+import type { Believed, PlannerAnswer, PlannerOrder, TypedLink } from './planner-port.ts';
 
+type Route = Extract<ReturnType<Planner['plan']>, { ok: true }>['value'];
 type LinkEstimate = ReturnType<LinkTable['estimate']>;
 
 /** Nothing that a configuration must have matters here. */
@@ -19,13 +30,14 @@ const { planner: config } = readMasterConfig({
   origins: ['*.example'],
 });
 const { windowBytes } = config.assumptions;
+const FACT_KINDS = [...LINK_FACTS, ...CLIENT_FACTS, ...ORIGIN_FACTS, ...PROBE_FACTS];
 
 /** The links between depots, with those of the download that is planned. */
 class WorldLinks extends LinkTable {
   #ends: LinkTable;
 
-  constructor(links: readonly TypedLink[]) {
-    super(configured(links), windowBytes);
+  constructor(links: readonly TypedLink[], facts?: Facts) {
+    super(configured(links), windowBytes, facts);
     this.#ends = new LinkTable([], windowBytes);
   }
 
@@ -42,20 +54,23 @@ class WorldLinks extends LinkTable {
   }
 }
 
+/** What it has learned, and what outlives it; before it is told how its world begins there is nothing of that. */
 let links = new WorldLinks([]);
-const clients = new ClientTable();
-const origins = new OriginTable();
+let facts = new Facts({ kinds: FACT_KINDS });
+let clients = new ClientTable();
+let origins = new OriginTable();
 let probes = new OriginProbes({ origins, links });
 let planner = plannerOver(links);
+let stateDir = '';
+let file: FactsFile | undefined;
 let depots: { readonly id: string; readonly tls: true; readonly state: 'up' }[] = [];
 
 process.on('message', (order: PlannerOrder) => {
-  const answer = obey(order);
-  if (answer) process.send?.(answer);
+  void Promise.resolve(obey(order)).then((answer) => answer && process.send?.(answer));
 });
 process.on('disconnect', () => process.exit(0));
 
-function obey(order: PlannerOrder): PlannerAnswer | undefined {
+function obey(order: PlannerOrder): PlannerAnswer | Promise<PlannerAnswer> | undefined {
   switch (order.type) {
     case 'begin':
       depots = Array.from({ length: order.depots }, (_, number) => ({
@@ -63,10 +78,14 @@ function obey(order: PlannerOrder): PlannerAnswer | undefined {
         tls: true,
         state: 'up',
       }));
-      take(order.links);
-      return { type: 'ready' };
+      return begin(order);
+    case 'save':
+      return save(order.nowMs);
     case 'links':
-      take(order.links);
+      // What is told in place of all that was known is learned from nobody.
+      links = new WorldLinks(order.links);
+      probes = new OriginProbes({ facts, origins, links });
+      planner = plannerOver(links);
       return undefined;
     case 'report':
       links.report(order.from, order.report, order.nowMs);
@@ -84,17 +103,43 @@ function obey(order: PlannerOrder): PlannerAnswer | undefined {
   }
 }
 
-function take(known: readonly TypedLink[]): void {
-  links = new WorldLinks(known);
-  probes = new OriginProbes({ origins, links });
+/** As a master starts: what it has kept is known again before it is ready. */
+function begin({
+  links: typed,
+  stateDir: folder,
+  nowMs,
+}: Extract<PlannerOrder, { type: 'begin' }>): PlannerAnswer {
+  stateDir = folder;
+  file = new FactsFile(openStateFolder(folder));
+  facts = new Facts({ kinds: FACT_KINDS, epoch: file.epochAfter(nowMs), startedAtMs: nowMs });
+  links = new WorldLinks(typed, facts);
+  clients = new ClientTable(facts);
+  origins = new OriginTable(facts);
+  probes = new OriginProbes({ facts, origins, links });
   planner = plannerOver(links);
+  return { type: 'ready', ...file.restore(facts, nowMs) };
+}
+
+async function save(nowMs: number): Promise<PlannerAnswer> {
+  // A master looks each second.
+  facts.store.sweep(nowMs);
+  const startedMs = performance.now();
+  await file?.save(facts, nowMs);
+  const seconds = (performance.now() - startedMs) / 1000;
+  return { type: 'saved', bytes: statSync(join(stateDir, 'facts.jsonl')).size, seconds };
 }
 
 function plannerOver(known: LinkTable): Planner {
   return new Planner(config, known, new EndLinks({ links: known, clients, origins, windowBytes }));
 }
 
-function plan({ sizeBytes, nowMs, ends, who }: Extract<PlannerOrder, { type: 'plan' }>): PlannerAnswer {
+function plan({
+  sizeBytes,
+  nowMs,
+  ends,
+  who,
+  isExplained,
+}: Extract<PlannerOrder, { type: 'plan' }>): PlannerAnswer {
   links.setEnds(ends);
   const startedMs = performance.now();
   const planned = planner.plan({ sizeBytes, originTls: true, ...(who ? { ends: who } : {}) }, depots, nowMs);
@@ -109,6 +154,21 @@ function plan({ sizeBytes, nowMs, ends, who }: Extract<PlannerOrder, { type: 'pl
     predictedSeconds: prediction.seconds,
     planMs,
     probes: told,
+    ...(isExplained ? { believed: believedBy(planned.value) } : {}),
+  };
+}
+
+function believedBy({ decisionReason, basis, prediction }: Route): Believed {
+  const { legs, direct } = basis;
+  return {
+    reason: decisionReason,
+    direct: { leg: direct.legs[0], source: direct.source },
+    legs: prediction.legs.map(({ rttSource, goodputSource, measuredAgeMs }, at) => ({
+      ...(legs[at] as LegEstimate),
+      rttSource,
+      goodputSource,
+      ...(measuredAgeMs === undefined ? {} : { measuredAgeMs }),
+    })),
   };
 }
 

@@ -1,4 +1,11 @@
-import type { ClientReport, LinkReport, OriginReport } from '@longhaul/shared';
+import type {
+  ClientReport,
+  DecisionReason,
+  LegEstimate,
+  LegKnowledge,
+  LinkReport,
+  OriginReport,
+} from '@longhaul/shared';
 
 /** A link as an operator would type it in. Ends are `client`, `origin` and depots. */
 export interface TypedLink {
@@ -11,8 +18,16 @@ export interface TypedLink {
 
 /** What a simulated world says to the master that is simulated with it, and asks it. */
 export type PlannerOrder =
-  /** Before anything else: what is typed in of the depots, and how many there are. */
-  | { readonly type: 'begin'; readonly depots: number; readonly links: readonly TypedLink[] }
+  /** Before anything else: what is typed in of the depots, how many there are, and where a master before this one has left what it had learned. */
+  | {
+      readonly type: 'begin';
+      readonly depots: number;
+      readonly links: readonly TypedLink[];
+      readonly stateDir: string;
+      readonly nowMs: number;
+    }
+  /** Write down what was learned, as masters do every half a minute. */
+  | { readonly type: 'save'; readonly nowMs: number }
   /** What is known of the links between depots from now on, in place of all that was known. */
   | { readonly type: 'links'; readonly links: readonly TypedLink[] }
   /** What a depot measured on its connections to another one. */
@@ -33,12 +48,34 @@ export type PlannerOrder =
       readonly ends: readonly TypedLink[];
       /** Who they are, where the master is to find out by itself. */
       readonly who?: { readonly client: string; readonly origin: string };
+      /** What is believed is wanted, too. */
+      readonly isExplained: boolean;
     }
   | { readonly type: 'usage' };
 
+/** What a plan goes by. */
+export interface Believed {
+  readonly reason: DecisionReason;
+  /** What the direct way was rated by, and where that is from. */
+  readonly direct: { readonly leg: LegEstimate | undefined; readonly source: string };
+  /** Of the chain that is taken, from the client on; of the direct way where none is. */
+  readonly legs: readonly (LegEstimate & LegKnowledge)[];
+}
+
 /** Its answers, one for each order but reports of any kind and links, in order. */
 export type PlannerAnswer =
-  | { readonly type: 'ready' }
+  | {
+      readonly type: 'ready';
+      /** Facts that are known again, and lines of the file that said nothing of use. */
+      readonly facts: number;
+      readonly refused: number;
+    }
+  | {
+      readonly type: 'saved';
+      /** Of the file. */
+      readonly bytes: number;
+      readonly seconds: number;
+    }
   | {
       readonly type: 'planned';
       /** The entry depot first; empty for direct. */
@@ -48,5 +85,6 @@ export type PlannerAnswer =
       readonly planMs: number;
       /** Depots that are to probe the origin. */
       readonly probes: readonly string[];
+      readonly believed?: Believed;
     }
   | { readonly type: 'usage'; readonly residentBytes: number; readonly cpuSeconds: number };

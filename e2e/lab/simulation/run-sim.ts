@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { masterOf } from '@longhaul/master-service/parts';
 import type { LegEstimate, LinkReport, OriginReport } from '@longhaul/shared';
 import { legGoodput } from '@longhaul/shared';
@@ -5,9 +8,9 @@ import type { LineFile } from '../results/result-file.ts';
 import { mean, median, quantile } from '../results/statistics.ts';
 import { drawDownloads } from './draw-downloads.ts';
 import { Hashed } from './hashed.ts';
-import { type Download, Oracle, trueLegs, trueSeconds } from './oracle.ts';
-import type { TypedLink } from './planner-port.ts';
-import { type Knowledge, ORIGIN_SENDS, type OriginSends, type SimLine } from './sim-line.ts';
+import { type Download, Oracle, trueLegs, trueSeconds, type Way } from './oracle.ts';
+import type { Believed, TypedLink } from './planner-port.ts';
+import { type Knowledge, ORIGIN_SENDS, type OriginSends, type Restart, type SimLine } from './sim-line.ts';
 import { SimulatedMaster } from './simulated-master.ts';
 import { type End, World, type WorldSize } from './world.ts';
 
@@ -16,6 +19,7 @@ export interface SimPlan extends WorldSize {
   readonly hours: number;
   readonly seed: number;
   readonly knowledge: readonly Knowledge[];
+  readonly restart: Restart;
 }
 
 interface SimRun {
@@ -23,12 +27,36 @@ interface SimRun {
   readonly file: LineFile<SimLine>;
   readonly say: (text: string) => void;
   readonly signal: AbortSignal;
+  /** Told of each decision, where somebody wants to know. */
+  readonly onDecision?: ((decision: SimDecision) => void) | undefined;
+}
+
+/** One decision, with what was believed and what was true. */
+export interface SimDecision {
+  readonly knowledge: Knowledge;
+  /** Of its knowledge, from 1 on. */
+  readonly number: number;
+  readonly hours: number;
+  readonly client: number;
+  readonly origin: number;
+  readonly sizeBytes: number;
+  readonly originSends: OriginSends;
+  readonly regret: number;
+  readonly predictedSeconds: number;
+  readonly seconds: number;
+  readonly directSeconds: number;
+  readonly taken: Way;
+  readonly best: Way & { readonly seconds: number };
+  readonly believed: Believed | undefined;
+  readonly trueDirect: LegEstimate | undefined;
+  /** Of the way that was taken. */
+  readonly trueLegs: readonly LegEstimate[];
 }
 
 /** Windows of a run: points of its charts. */
 const WINDOWS = 20;
-/** The master is ended once, in the middle. */
-const RESTART_BEFORE = WINDOWS / 2;
+/** The master is ended once, before this window, where it is at all. */
+export const RESTART_BEFORE = WINDOWS / 2;
 /** Depots of an end whose links are known: those nearest to it. */
 const NEAREST = 20;
 /** Other depots that a depot's links are known to: near ones, and any. */
@@ -62,14 +90,14 @@ interface Outcome {
 }
 
 /** Lets the real planner plan the downloads of a drawn world, for one knowledge after the other. */
-export async function runSim({ plan, file, say, signal }: SimRun): Promise<void> {
+export async function runSim({ plan, file, say, signal, onDecision }: SimRun): Promise<void> {
   const world = new World(plan, plan.seed);
   const oracle = new Oracle(world);
   for (const knowledge of plan.knowledge) {
     const done = file.lines.filter((line) => line.knowledge === knowledge).length;
     if (done === WINDOWS) continue;
     if (done > 0) say(`${knowledge}: begins anew, because a master cannot go on in the middle`);
-    const simulation = new Simulation(world, oracle, plan, knowledge);
+    const simulation = new Simulation({ world, oracle, plan, knowledge, onDecision });
     await simulation.run(signal, (line) => {
       if (line.window >= done) file.append(line);
       const { mean: regret, p90 } = line.regret;
@@ -80,7 +108,14 @@ export async function runSim({ plan, file, say, signal }: SimRun): Promise<void>
   }
 }
 
+interface SimulationInit extends Pick<SimRun, 'plan' | 'onDecision'> {
+  readonly world: World;
+  readonly oracle: Oracle;
+  readonly knowledge: Knowledge;
+}
+
 class Simulation {
+  readonly #onDecision: SimRun['onDecision'];
   readonly #world: World;
   readonly #oracle: Oracle;
   readonly #plan: SimPlan;
@@ -90,11 +125,13 @@ class Simulation {
   readonly #neighbours: readonly (readonly [End, End])[];
   /** What stands in the master's configuration. */
   readonly #typed: readonly TypedLink[];
+  readonly #stateDir = mkdtempSync(join(tmpdir(), 'longhaul-sim-master-'));
   #informedUntilMs = 0;
   #testedUntilMs = 0;
   #measuringBytes = 0;
 
-  constructor(world: World, oracle: Oracle, plan: SimPlan, knowledge: Knowledge) {
+  constructor({ world, oracle, plan, knowledge, onDecision }: SimulationInit) {
+    this.#onDecision = onDecision;
     this.#world = world;
     this.#oracle = oracle;
     this.#plan = plan;
@@ -106,9 +143,9 @@ class Simulation {
   }
 
   async run(signal: AbortSignal, onLine: (line: SimLine) => void): Promise<void> {
-    let master = await this.#startMaster();
+    let { master } = await this.#startMaster(0);
     let cpuBefore = 0;
-    let restartSeconds: number | undefined;
+    let restart: SimLine['restart'];
     let outcomes: Outcome[] = [];
     let window = 0;
     const { downloads, hours } = this.#plan;
@@ -130,26 +167,45 @@ class Simulation {
           measuringBytes: this.#measuringBytes,
           residentBytes,
           cpuSeconds: cpuSeconds - cpuBefore,
-          ...(restartSeconds === undefined ? {} : { restartSeconds }),
+          ...(restart ? { restart } : {}),
         });
         this.#measuringBytes = 0;
-        [cpuBefore, restartSeconds, outcomes] = [cpuSeconds, undefined, []];
+        [cpuBefore, restart, outcomes] = [cpuSeconds, undefined, []];
         window += 1;
-        if (window !== RESTART_BEFORE) continue;
+        if (window !== RESTART_BEFORE || this.#plan.restart === 'none') continue;
+        const { atMs } = download;
+        const { bytes: fileBytes, seconds: saveSeconds } = await master.save(atMs);
         await master.stop();
+        if (this.#plan.restart === 'forget') this.#forget();
         const startedMs = performance.now();
-        master = await this.#startMaster();
-        [this.#informedUntilMs, this.#testedUntilMs] = [0, 0];
-        restartSeconds = (performance.now() - startedMs) / 1000;
+        const started = await this.#startMaster(atMs);
+        const readySeconds = (performance.now() - startedMs) / 1000;
+        const { facts, refused } = started;
+        restart = { readySeconds, facts, refused, fileBytes, saveSeconds };
+        master = started.master;
+        // Who tells it of the links between depots does so again.
+        this.#informedUntilMs = 0;
         cpuBefore = 0;
       }
     } finally {
       await master.stop();
+      this.#forget();
     }
   }
 
-  #startMaster(): Promise<SimulatedMaster> {
-    return SimulatedMaster.start({ type: 'begin', depots: this.#plan.depots, links: this.#typed });
+  #forget(): void {
+    rmSync(this.#stateDir, { recursive: true, force: true });
+  }
+
+  #startMaster(nowMs: number) {
+    const { depots } = this.#plan;
+    return SimulatedMaster.start({
+      type: 'begin',
+      depots,
+      links: this.#typed,
+      stateDir: this.#stateDir,
+      nowMs,
+    });
   }
 
   async #serve(master: SimulatedMaster, download: Download, number: number): Promise<Outcome> {
@@ -169,6 +225,7 @@ class Simulation {
       sizeBytes,
       nowMs: atMs,
       ...(this.#knowledge === 'measured' ? { who: whoOf(download) } : {}),
+      isExplained: this.#onDecision !== undefined,
       ends: ['none', 'measured'].includes(this.#knowledge) ? [] : this.#endLinks(download, knownAtMs),
     });
     const depots = planned.chain.map((id) => Number(id.slice(1)));
@@ -179,16 +236,36 @@ class Simulation {
       this.#reportEnds(master, download, { depots, lanes: planned.lanes }, number);
       for (const id of planned.probes) this.#probe(master, download, id, number);
     }
+    const originSends = download.origin.connectionBps === undefined ? download.origin.sender : 'held';
+    const directSeconds = trueSeconds(this.#world, download, { depots: [], lanes: 1 });
+    this.#onDecision?.({
+      knowledge: this.#knowledge,
+      number: number + 1,
+      hours: atMs / 3_600_000,
+      client: download.client.number,
+      origin: download.origin.number,
+      sizeBytes,
+      originSends,
+      regret: seconds / Math.min(seconds, best.seconds) - 1,
+      predictedSeconds: planned.predictedSeconds,
+      seconds,
+      directSeconds,
+      taken: { depots, lanes: planned.lanes },
+      best: { ...best.way, seconds: best.seconds },
+      believed: planned.believed,
+      trueDirect: trueLegs(this.#world, download, [])[0],
+      trueLegs: trueLegs(this.#world, download, depots),
+    });
     return {
       seconds,
       // The planner may find what the oracle has not tried.
       bestSeconds: Math.min(seconds, best.seconds),
-      directSeconds: trueSeconds(this.#world, download, { depots: [], lanes: 1 }),
+      directSeconds,
       predictedSeconds: planned.predictedSeconds,
       planMs: planned.planMs,
       isChain: depots.length > 0,
       isBestChain: best.way.depots.length > 0,
-      originSends: download.origin.connectionBps === undefined ? download.origin.sender : 'held',
+      originSends,
       sizeBytes,
     };
   }

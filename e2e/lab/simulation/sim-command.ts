@@ -1,10 +1,10 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { closeSync, mkdirSync, openSync, writeFileSync, writeSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { listOf, parseOptions, refusal, wholeNumber } from '../options.ts';
 import { openLineFile, readLineFile } from '../results/result-file.ts';
 import { describeRun, fingerprintOf } from '../results/run-info.ts';
-import { runSim, type SimPlan } from './run-sim.ts';
-import { KNOWLEDGE, KNOWLEDGE_IDS, simLineSchema } from './sim-line.ts';
+import { runSim, type SimDecision, type SimPlan } from './run-sim.ts';
+import { KNOWLEDGE, KNOWLEDGE_IDS, RESTART_IDS, RESTARTS, simLineSchema } from './sim-line.ts';
 import { simPage } from './sim-page.ts';
 
 export interface SimCommand {
@@ -12,6 +12,8 @@ export interface SimCommand {
   readonly plan: SimPlan;
   readonly resultFile: string | undefined;
   readonly outFolder: string | undefined;
+  /** Where each decision goes, with what was believed and what was true. */
+  readonly decisionsFile: string | undefined;
 }
 
 export const SIM_NAME = 'sim:map';
@@ -24,11 +26,13 @@ const OPTIONS = {
   hours: { type: 'string' },
   seed: { type: 'string' },
   knowledge: { type: 'string' },
+  restart: { type: 'string' },
   json: { type: 'string' },
   out: { type: 'string' },
+  decisions: { type: 'string' },
 } as const;
 
-type NumberOption = Exclude<keyof typeof OPTIONS, 'knowledge' | 'json' | 'out'>;
+type NumberOption = Exclude<keyof typeof OPTIONS, 'knowledge' | 'restart' | 'json' | 'out' | 'decisions'>;
 
 /** What is simulated when nothing is said: as much as is over in a minute. */
 const PRESETS: Readonly<Record<NumberOption, number>> = {
@@ -49,6 +53,9 @@ ${Object.entries(PRESETS)
   .join('\n')}
   --knowledge a,b   what the planner goes by (default all):
 ${KNOWLEDGE_IDS.map((id) => `    ${id.padEnd(9)} ${KNOWLEDGE[id]}`).join('\n')}
+  --decisions file  one line of JSON per decision: what was believed, what was true, what it cost
+  --restart keep    what becomes of the master in the middle:
+${RESTART_IDS.map((id) => `    ${id.padEnd(9)} ${RESTARTS[id]}`).join('\n')}
 `;
 
 /** Reads what stands behind `sim:map`. Throws `lab-input-invalid` that lists every mistake. */
@@ -62,6 +69,8 @@ export function readSimCommand(args: readonly string[]): SimCommand {
     if (!known) mistakes.push(`there is no knowledge '${name}'; choose from ${KNOWLEDGE_IDS.join(', ')}`);
     return known ?? [];
   });
+  const restart = RESTART_IDS.find((id) => id === (values.restart ?? 'keep'));
+  if (!restart) mistakes.push(`--restart takes ${RESTART_IDS.join(', ')}, not '${values.restart}'`);
   const plan = {
     depots: whole('depots', 1, 1000),
     prefixes: whole('prefixes', 1, 1_000_000),
@@ -70,14 +79,21 @@ export function readSimCommand(args: readonly string[]): SimCommand {
     hours: whole('hours', 1, 10_000),
     seed: whole('seed', 0, 2 ** 32 - 1),
     knowledge,
+    restart: restart ?? 'keep',
   };
   if (mistakes.length > 0) throw refusal(`${mistakes.join('; ')}.`);
-  return { kind: 'sim', plan, resultFile: values.json, outFolder: values.out };
+  return {
+    kind: 'sim',
+    plan,
+    resultFile: values.json,
+    outFolder: values.out,
+    decisionsFile: values.decisions,
+  };
 }
 
 /** Runs the simulation and gives its page. */
 export async function simulate(
-  { plan, resultFile, outFolder }: SimCommand,
+  { plan, resultFile, outFolder, decisionsFile }: SimCommand,
   folder: string,
   say: (text: string) => void,
   signal: AbortSignal,
@@ -92,7 +108,13 @@ export async function simulate(
     programs: [],
   });
   const file = openLineFile(path, info, simLineSchema);
-  await runSim({ plan, file, say, signal });
+  const decisions = decisionsFile === undefined ? undefined : openSync(decisionsFile, 'w');
+  const onDecision =
+    decisions === undefined
+      ? undefined
+      : (decision: SimDecision) => void writeSync(decisions, `${JSON.stringify(decision)}\n`);
+  await runSim({ plan, file, say, signal, onDecision });
+  if (decisions !== undefined) closeSync(decisions);
   file.finish();
   const page = join(out, `${info.startedAt.slice(0, 10)}-sim-map.md`);
   mkdirSync(out, { recursive: true });

@@ -13,6 +13,15 @@ export const KNOWLEDGE = {
 export type Knowledge = keyof typeof KNOWLEDGE;
 export const KNOWLEDGE_IDS = Object.keys(KNOWLEDGE) as readonly Knowledge[];
 
+/** What becomes of a master in the middle of a run. */
+export const RESTARTS = {
+  keep: 'it is killed and started again with what it had written down',
+  forget: 'it is killed and started again without',
+  none: 'nothing',
+} as const;
+export type Restart = keyof typeof RESTARTS;
+export const RESTART_IDS = Object.keys(RESTARTS) as readonly Restart[];
+
 /** How origins send: `held` ones give each connection a part of what they could. */
 export const ORIGIN_SENDS = ['cubic', 'bbr', 'reno', 'held'] as const;
 export type OriginSends = (typeof ORIGIN_SENDS)[number];
@@ -47,7 +56,18 @@ export const simLineSchema = z.object({
   residentBytes: z.number(),
   /** Of the simulated master, in this window. */
   cpuSeconds: z.number(),
-  /** Seconds until a master that was ended before this window was ready again; left out where none was. */
-  restartSeconds: z.number().optional(),
+  /** Of the master that was ended before this window; left out where none was. */
+  restart: z
+    .object({
+      /** From its start until it plans again. */
+      readySeconds: z.number(),
+      /** What it knew again, and lines of its file that said nothing of use. */
+      facts: z.number(),
+      refused: z.number(),
+      fileBytes: z.number(),
+      /** How long it took to write that. */
+      saveSeconds: z.number(),
+    })
+    .optional(),
 });
 export type SimLine = z.infer<typeof simLineSchema>;

@@ -13,11 +13,11 @@ export class SimulatedMaster {
     this.#child = child;
   }
 
-  /** Starts one and tells it how its world begins. Rejects when it ends instead. */
-  static async start(begin: Extract<PlannerOrder, { type: 'begin' }>): Promise<SimulatedMaster> {
+  /** Starts one and tells it how its world begins; gives what it knows again. Rejects when it ends instead. */
+  static async start(begin: Extract<PlannerOrder, { type: 'begin' }>) {
     const master = new SimulatedMaster(fork(MAIN, [], { execArgv: [], serialization: 'advanced' }));
-    await master.#ask(begin, 'ready');
-    return master;
+    const { facts, refused } = await master.#ask(begin, 'ready');
+    return { master, facts, refused };
   }
 
   tell(order: Extract<PlannerOrder, { type: 'report' | 'links' | 'ends-report' }>): void {
@@ -26,6 +26,11 @@ export class SimulatedMaster {
 
   plan(order: Extract<PlannerOrder, { type: 'plan' }>) {
     return this.#ask(order, 'planned');
+  }
+
+  /** Has it write down what it has learned. */
+  save(nowMs: number) {
+    return this.#ask({ type: 'save', nowMs }, 'saved');
   }
 
   usage() {

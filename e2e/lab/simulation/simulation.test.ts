@@ -9,6 +9,7 @@ import { drawDownloads } from './draw-downloads.ts';
 import { type Download, Oracle, trueSeconds } from './oracle.ts';
 import { readSimCommand, simulate } from './sim-command.ts';
 import { type SimLine, simLineSchema } from './sim-line.ts';
+import { SimulatedMaster } from './simulated-master.ts';
 import { World } from './world.ts';
 
 const SIZE = { depots: 12, prefixes: 2000, origins: 500 };
@@ -87,7 +88,7 @@ describe('sim:map', () => {
     const page = await simulate(command, 'unused', () => {}, new AbortController().signal);
     const { lines } = readLineFile(join(outFolder, 'sim-map.jsonl'), simLineSchema);
     expect(lines).toHaveLength(5 * 20);
-    expect(lines.filter(({ restartSeconds }) => restartSeconds !== undefined)).toHaveLength(5);
+    expect(lines.filter(({ restart }) => restart)).toHaveLength(5);
     const of = (knowledge: SimLine['knowledge']) => {
       const own = lines.filter((line) => line.knowledge === knowledge);
       return own.reduce((sum, { score }) => sum + score, 0) / own.length;
@@ -99,11 +100,60 @@ describe('sim:map', () => {
     expect(of('measured')).toBeGreaterThan(of('none') - 0.02);
     for (const { regret } of lines) expect(regret.median).toBeGreaterThanOrEqual(0);
     expect(readFileSync(page, 'utf8')).toContain('## Mean regret over time');
+    expect(readFileSync(page, 'utf8')).toContain('## The restart');
+    const kept = lines.find(({ knowledge, restart }) => knowledge === 'measured' && restart)?.restart;
+    expect(kept).toMatchObject({ refused: 0 });
+    expect(kept?.facts).toBeGreaterThan(100);
   }, 120_000);
 
+  test('a master that is started again plans as it did before, and one that has lost its file does not', async ({
+    onTestFinished,
+  }) => {
+    const stateDir = mkdtempSync(join(tmpdir(), 'longhaul-sim-'));
+    onTestFinished(() => rmSync(stateDir, { recursive: true, force: true }));
+    const start = async (nowMs: number) => {
+      const begin = { type: 'begin', depots: 3, links: [], stateDir, nowMs } as const;
+      const started = await SimulatedMaster.start(begin);
+      onTestFinished(() => started.master.stop());
+      return started;
+    };
+    const plan = async (master: SimulatedMaster, nowMs: number) => {
+      const who = { client: '10.0.0.1', origin: 'o.example' };
+      const planned = await master.plan({
+        type: 'plan',
+        sizeBytes: 1e9,
+        nowMs,
+        ends: [],
+        who,
+        isExplained: false,
+      });
+      const { chain, lanes, predictedSeconds } = planned;
+      return { chain, lanes, predictedSeconds };
+    };
+    const { master } = await start(0);
+    const ends = { type: 'ends-report', from: 'd0', nowMs: 1000 } as const;
+    const lossy = { sentBytes: 1e8, retransmittedBytes: 1e5 };
+    master.tell({ ...ends, clients: [{ prefix: '10.0.0.0/24', rttMs: 150, ...lossy }], origins: [] });
+    master.tell({ ...ends, clients: [], origins: [{ host: 'o.example', rttMs: 5 }] });
+    const before = await plan(master, 5000);
+    expect(before.chain).toEqual(['d0']);
+    await master.save(5000);
+    await master.stop();
+    const again = await start(5000);
+    expect(again).toMatchObject({ facts: 3, refused: 0 });
+    expect(await plan(again.master, 5000)).toEqual(before);
+    await again.master.stop();
+    rmSync(stateDir, { recursive: true });
+    const empty = await start(5000);
+    expect(empty).toMatchObject({ facts: 0, refused: 0 });
+    expect((await plan(empty.master, 5000)).chain).toEqual([]);
+  }, 60_000);
+
   test('refuses with every mistake at once', () => {
-    expect(() => readCommandLine(['sim:map', 'fast', '--depots', '0', '--knowledge', 'all'])).toThrow(
-      /'fast' means nothing here; there is no knowledge 'all'.*; --depots 0 must be/,
+    expect(() =>
+      readCommandLine(['sim:map', 'fast', '--depots', '0', '--knowledge', 'all', '--restart', 'now']),
+    ).toThrow(
+      /'fast' means nothing here; there is no knowledge 'all'.*; --restart takes keep, forget, none, not 'now'; --depots 0 must be/,
     );
     expect(readCommandLine(['sim:map', '--help'])).toEqual({ kind: 'help' });
   });

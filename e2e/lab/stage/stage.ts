@@ -1,7 +1,4 @@
-import { mkdirSync } from 'node:fs';
-import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { type ServiceProcess, startProgram } from '../../overlay/service-process.ts';
 import {
   type LaneSetup,
   masterSite,
@@ -12,8 +9,8 @@ import {
 } from '../experiment.ts';
 import { startHaproxyChain, startKeptHaproxyChain } from '../hosts/haproxy.ts';
 import { type LabOverlay, startLabOverlay } from '../hosts/lab-overlay.ts';
-import { inNetwork } from '../hosts/network-placement.ts';
 import { startNginxChain } from '../hosts/nginx.ts';
+import { startOriginAt } from '../hosts/origin-at.ts';
 import type { RelayChain } from '../hosts/relay-chain.ts';
 import { type CertificateFiles, writeCertificates } from '../hosts/scenario-certificates.ts';
 import type { Network, RunningTraffic } from '../network/network.ts';
@@ -25,7 +22,6 @@ const RIVALS = {
   'haproxy-kept': { start: startKeptHaproxyChain, port: 8092 },
   nginx: { start: startNginxChain, port: 8091 },
 } as const;
-const ORIGIN_PROGRAM = join(import.meta.dirname, '..', 'hosts', 'origin-main.ts');
 /** Long flows have left slow start and share the link by then. */
 const CROSS_TRAFFIC_SETTLE_MS = 1500;
 
@@ -129,27 +125,6 @@ function certificatesFor(network: Network, scenario: Scenario): Promise<Certific
   const { client, origin, depots } = scenario;
   const sites = new Set([client, origin, masterSite(scenario), ...depots]);
   return writeCertificates(network.folder, [...sites].map(network.addressOf));
-}
-
-async function startOriginAt(
-  network: Network,
-  site: string,
-  sizes: ReadonlySet<number>,
-  certificates: CertificateFiles | undefined,
-): Promise<ServiceProcess> {
-  const host = network.addressOf(site);
-  const folder = join(network.folder, 'origin');
-  mkdirSync(folder, { recursive: true });
-  const tls = certificates ? ['--cert', certificates.certFile, '--key', certificates.keyFile] : [];
-  // Otherwise the first transfer would wait until its file is made.
-  const prepared = [...sizes].flatMap((sizeBytes) => ['--prepare', String(sizeBytes)]);
-  const command = ['--host', host, '--port', certificates ? '443' : '80', ...tls, ...prepared];
-  return startProgram(
-    [ORIGIN_PROGRAM, ...command],
-    folder,
-    'origin',
-    inNetwork(network, () => site).launchAt('origin'),
-  );
 }
 
 function portOf(url: string): number {

@@ -190,6 +190,14 @@ describe.skipIf(obstacle !== undefined)(
       await expectWhole(download('curl'));
     });
 
+    test('are nobody at a site whose ExaBGP hangs, once its hold time is over, and that site again as soon as it goes on', async () => {
+      const { am } = stage.announcers;
+      am.kill('SIGSTOP');
+      await expect.poll(stage.routeToMasters, { timeout: SOON_MS }).toBe('');
+      am.kill('SIGCONT');
+      expect(await answerOf('am')).toMatchObject({ site: 'am' });
+    });
+
     test('are the first site again when that is back', async () => {
       stage.heal('rj');
       expect(await answerOf('rj')).toMatchObject({ site: 'rj' });

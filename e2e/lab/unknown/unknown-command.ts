@@ -1,0 +1,100 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { UNKNOWN, type UnknownWorld } from '../experiments/unknown.ts';
+import { parseOptions, refusal, wholeNumber } from '../options.ts';
+import { labObstacle } from '../requirements.ts';
+import { openLineFile } from '../results/result-file.ts';
+import { describeRun, fingerprintOf } from '../results/run-info.ts';
+import { runUnknown, type UnknownPlan } from './run-unknown.ts';
+import { unknownLineSchema } from './unknown-line.ts';
+import { checkWorld } from './unknown-plan.ts';
+import { writeUnknownReport } from './write-unknown-report.ts';
+
+export interface UnknownCommand {
+  readonly kind: 'unknown';
+  readonly plan: UnknownPlan;
+  readonly resultFile: string | undefined;
+  readonly outFolder: string | undefined;
+  /** Where each plan's whole answer goes. */
+  readonly plansFolder: string | undefined;
+}
+
+export const UNKNOWN_NAME = 'unknown';
+
+const PRESETS = { ways: '8', measurements: '5', 'at-once': '3', downloads: '1000', seed: '1' } as const;
+/** What is measured in a quarter of the time. */
+const QUICK = { ...PRESETS, ways: '4', measurements: '2', downloads: '40' } as const;
+
+const OPTIONS = {
+  quick: { type: 'boolean' },
+  ways: { type: 'string' },
+  measurements: { type: 'string' },
+  'at-once': { type: 'string' },
+  downloads: { type: 'string' },
+  seed: { type: 'string' },
+  json: { type: 'string' },
+  out: { type: 'string' },
+  plans: { type: 'string' },
+} as const;
+
+/** What stands in the lab's usage text. */
+export const UNKNOWN_USAGE = `       npm run lab -- ${UNKNOWN_NAME} [--quick] [--ways 8] [--measurements 5] [--at-once 3] [--downloads n] [--seed 1] [--json file] [--out folder] [--plans folder]
+
+${UNKNOWN_NAME}: a fresh overlay that nobody has told anything: what it plans, beside the best of so many ways that are measured by hand, so often
+each; --at-once measurements go on at the same time where they share no narrow link, --plans keeps how each plan explains itself.
+`;
+
+/** Reads what stands behind `unknown`. Throws `lab-input-invalid` that lists every mistake. */
+export function readUnknownCommand(args: readonly string[]): UnknownCommand {
+  const { values, positionals } = parseOptions(args, OPTIONS, 'npm run lab --');
+  const mistakes = positionals.length > 0 ? [`'${positionals.join(' ')}' means nothing here`] : [];
+  const presets = values.quick ? QUICK : PRESETS;
+  const whole = (option: keyof typeof PRESETS, least: number, most: number) =>
+    wholeNumber({ option, text: values[option] ?? presets[option], least, most }, mistakes);
+  const plan = {
+    ways: whole('ways', 0, 200),
+    measurements: whole('measurements', 1, 100),
+    atOnce: whole('at-once', 1, 8),
+    downloads: whole('downloads', 1, 100_000),
+    seed: whole('seed', 0, 2 ** 32 - 1),
+  };
+  if (mistakes.length > 0) throw refusal(`${mistakes.join('; ')}.`);
+  return {
+    kind: 'unknown',
+    plan,
+    resultFile: values.json,
+    outFolder: values.out,
+    plansFolder: values.plans,
+  };
+}
+
+/** Runs it over a world and gives the path of its page. */
+export async function measureUnknown(
+  { plan, resultFile, outFolder, plansFolder }: UnknownCommand,
+  folder: string,
+  say: (text: string) => void,
+  signal: AbortSignal,
+  world: UnknownWorld = UNKNOWN,
+): Promise<string> {
+  checkWorld(world);
+  const obstacle = labObstacle();
+  if (obstacle) throw obstacle;
+  const out = resolve(outFolder ?? folder);
+  const path = resolve(resultFile ?? join(out, `${UNKNOWN_NAME}.jsonl`));
+  const info = describeRun({
+    experiment: UNKNOWN_NAME,
+    planFingerprint: fingerprintOf([UNKNOWN_NAME, world, plan]),
+    command: ['npm run lab --', ...process.argv.slice(2)].join(' '),
+    options: { repeat: plan.measurements, quick: false, cutSeconds: null, seed: plan.seed },
+    programs: ['curl'],
+  });
+  const file = openLineFile(path, info, unknownLineSchema);
+  if (plansFolder !== undefined) mkdirSync(plansFolder, { recursive: true });
+  const onPlan = (number: number, answer: unknown) => {
+    if (plansFolder === undefined) return;
+    writeFileSync(join(plansFolder, `${number}.json`), `${JSON.stringify(answer, null, 2)}\n`);
+  };
+  await runUnknown({ world, plan, file, say, onPlan, signal });
+  file.finish();
+  return writeUnknownReport(path, out);
+}

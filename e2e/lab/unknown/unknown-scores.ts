@@ -1,0 +1,121 @@
+import { mean, median } from '../results/statistics.ts';
+import type { AutoLine, OracleLine, UnknownLine } from './unknown-line.ts';
+
+/** A download that the master planned, beside what was measured of its pair in this state. */
+export interface Scored {
+  readonly line: AutoLine;
+  /** The least median of all ways, and that way. */
+  readonly oracleSeconds: number;
+  readonly oracleWay: Pick<OracleLine, 'chain' | 'lanes'>;
+  readonly directSeconds: number;
+  /** Whether it is the first one of its pair. */
+  readonly isFirst: boolean;
+}
+
+/** Downloads that are looked at together: the last twenty. */
+export const LAST = 20;
+/** A change is followed when so many downloads in a row have this score in the median. */
+const FOLLOWED = { downloads: 3, score: 0.9 } as const;
+
+/** The downloads of the last overlay in their order; a download that failed takes for ever. */
+export function scoredDownloads(lines: readonly UnknownLine[]): Scored[] {
+  const oracle = lines.flatMap((line) => (line.kind === 'oracle' ? [line] : []));
+  const auto = lines.flatMap((line) => (line.kind === 'auto' ? [line] : []));
+  const last = Math.max(0, ...auto.map(({ attempt }) => attempt));
+  const met = new Set<string>();
+  return auto
+    .filter(({ attempt }) => attempt === last)
+    .map((line) => {
+      const own = oracle.filter(
+        ({ client, origin, state }) =>
+          client === line.client && origin === line.origin && state === line.state,
+      );
+      const ways = [...Map.groupBy(own, ({ chain }) => chain.join('>')).values()].flatMap((measured) => {
+        const [first] = measured;
+        return first ? [{ way: first, seconds: median(measured.map(secondsOf)) }] : [];
+      });
+      const best = ways.toSorted((one, other) => one.seconds - other.seconds)[0];
+      const direct = ways.find(({ way }) => way.chain.length === 0);
+      const pair = `${line.client} ${line.origin}`;
+      const isFirst = !met.has(pair);
+      met.add(pair);
+      return {
+        line,
+        oracleSeconds: best?.seconds ?? Number.NaN,
+        oracleWay: best?.way ?? { chain: [], lanes: 1 },
+        directSeconds: direct?.seconds ?? Number.NaN,
+        isFirst,
+      };
+    });
+}
+
+/** The oracle's time over the download's: 1 is as good. */
+export function scoreOf({ line, oracleSeconds }: Scored): number {
+  return oracleSeconds / secondsOf(line);
+}
+
+/** How much longer than the oracle's it took, as a share. */
+export function regretOf(scored: Scored): number {
+  return 1 / scoreOf(scored) - 1;
+}
+
+/** The same for who always goes directly. */
+export function directScoreOf({ oracleSeconds, directSeconds }: Scored): number {
+  return oracleSeconds / directSeconds;
+}
+
+/** What became of a change: which spell began, and after how many downloads and seconds plans were good again. */
+export interface Following {
+  readonly state: string;
+  readonly firstNumber: number;
+  /** Left out where that did not happen within the spell. */
+  readonly after?: { readonly downloads: number; readonly seconds: number };
+}
+
+/** For each spell but the first, when its change was followed. */
+export function followings(scored: readonly Scored[]): Following[] {
+  const spells = [...Map.groupBy(scored, ({ line }) => line.spell).values()].slice(1);
+  return spells.flatMap((own) => {
+    const [first] = own;
+    if (!first) return [];
+    const from = own.findIndex((_, at) => {
+      const next = own.slice(at, at + FOLLOWED.downloads);
+      return next.length === FOLLOWED.downloads && median(next.map(scoreOf)) >= FOLLOWED.score;
+    });
+    const { state, number, atSeconds } = first.line;
+    const good = own[from]?.line;
+    return [
+      {
+        state,
+        firstNumber: number,
+        ...(good ? { after: { downloads: from, seconds: good.atSeconds - atSeconds } } : {}),
+      },
+    ];
+  });
+}
+
+/** Of each first download of a pair, the direct time over its own. */
+export function firstsAgainstDirect(scored: readonly Scored[]): number[] {
+  return scored
+    .filter(({ isFirst }) => isFirst)
+    .map(({ line, directSeconds }) => directSeconds / secondsOf(line));
+}
+
+/** Groups of so many in a row, the last one perhaps shorter. */
+export function inGroups<T>(all: readonly T[], size: number): T[][] {
+  const groups: T[][] = [];
+  for (let at = 0; at < all.length; at += size) groups.push(all.slice(at, at + size));
+  return groups;
+}
+
+/** Mean of |ln(measured / predicted)| where a plan is known. */
+export function predictionError(scored: readonly Scored[]): number {
+  const errors = scored.flatMap(({ line }) =>
+    line.plan ? [Math.abs(Math.log(secondsOf(line) / line.plan.predictedSeconds))] : [],
+  );
+  return mean(errors);
+}
+
+function secondsOf({ seconds, isRight }: Pick<AutoLine, 'seconds' | 'isRight'>): number {
+  return isRight ? seconds : Number.POSITIVE_INFINITY;
+}

@@ -1,0 +1,180 @@
+import { describe, expect, test } from 'vitest';
+import { readCommandLine } from '../command-line.ts';
+import { UNKNOWN } from '../experiments/unknown.ts';
+import { describeRun } from '../results/run-info.ts';
+import { sideBySide, type Task } from './side-by-side.ts';
+import type { AutoLine, OracleLine, UnknownLine } from './unknown-line.ts';
+import { unknownPage } from './unknown-page.ts';
+import { bestWays, checkWorld, drawDownloads, measuredPairs, occupiedBy } from './unknown-plan.ts';
+import { followings, scoredDownloads, scoreOf } from './unknown-scores.ts';
+
+const common = { client: 'c', origin: 'o', isRight: true, latenessMs: 1, load: 0, lanes: 1 };
+const oracle = (chain: string[], seconds: number, state = 'quiet', repeat = 1): OracleLine => ({
+  kind: 'oracle',
+  ...common,
+  state,
+  chain,
+  seconds,
+  repeat,
+});
+const auto = (number: number, seconds: number, rest: Partial<AutoLine> = {}): AutoLine => ({
+  kind: 'auto',
+  ...common,
+  state: 'quiet',
+  chain: [],
+  seconds,
+  attempt: 1,
+  number,
+  spell: 0,
+  atSeconds: 10 * number,
+  measuringBytes: 0,
+  carriedBytes: 0,
+  ...rest,
+});
+
+describe('the world', () => {
+  test('is one that can be, and has six depots or more', () => {
+    expect(() => checkWorld(UNKNOWN)).not.toThrow();
+    expect(UNKNOWN.depots.length).toBeGreaterThanOrEqual(6);
+  });
+
+  test('that names what is not there is refused', () => {
+    const spells = [{ state: 'storm', downloads: 1 }];
+    expect(() => checkWorld({ ...UNKNOWN, master: 'oslo', spells })).toThrow(
+      /no site 'oslo'; there is no state 'storm'/,
+    );
+  });
+
+  test('has every pair download once before one comes again, the same for one seed', () => {
+    const drawn = drawDownloads(UNKNOWN, 1);
+    const pairs = UNKNOWN.clients.length * UNKNOWN.origins.length;
+    const first = drawn.slice(0, pairs).map(({ client, origin }) => `${client} ${origin}`);
+    expect(new Set(first).size).toBe(pairs);
+    expect(drawn).toEqual(drawDownloads(UNKNOWN, 1));
+    expect(drawn).not.toEqual(drawDownloads(UNKNOWN, 2));
+    const known = new Set(measuredPairs(UNKNOWN).map((pair) => JSON.stringify(pair)));
+    for (const { client, origin, state } of drawn)
+      expect(known).toContain(JSON.stringify({ state, client, origin }));
+  });
+});
+
+describe('the ways that are measured', () => {
+  const museum = { client: 'campus', origin: 'museum' };
+
+  test('are direct and the best by the true links as they are in the state', () => {
+    const best = (state: string) => bestWays(UNKNOWN, { ...museum, state }, 3);
+    expect(best('quiet').map(({ depots }) => depots.length)[0]).toBe(0);
+    expect(best('quiet')).toHaveLength(4);
+    const over = (state: string, depot: string) =>
+      best(state)
+        .slice(1)
+        .every(({ depots }) => depots.includes(depot));
+    // Around the narrow link by mad.
+    expect(over('quiet', 'mad')).toBe(false);
+    expect(over('narrowed', 'mad')).toBe(true);
+  });
+
+  test('go on side by side where they share neither an end nor a narrow link', async () => {
+    const direct = { depots: [], lanes: 1 };
+    const needs = (client: string, origin: string) =>
+      occupiedBy(UNKNOWN, { client, origin, state: 'quiet' }, direct);
+    const log: string[] = [];
+    const task = (name: string, own: ReadonlySet<string>): Task => ({
+      needs: own,
+      run: async () => {
+        log.push(`${name} begins`);
+        await new Promise((resolve) => setImmediate(resolve));
+        log.push(`${name} ends`);
+      },
+    });
+    await sideBySide(
+      [
+        task('home from near', needs('home', 'near')),
+        task('home from mirror', needs('home', 'mirror')),
+        task('village from mirror', needs('village', 'mirror')),
+      ],
+      2,
+    );
+    expect(log).toEqual([
+      'home from near begins',
+      'village from mirror begins',
+      'home from near ends',
+      'village from mirror ends',
+      'home from mirror begins',
+      'home from mirror ends',
+    ]);
+  });
+
+  test('that fail end the run, with what went wrong first', async () => {
+    const fails = (text: string) => ({ needs: new Set([text]), run: () => Promise.reject(new Error(text)) });
+    await expect(sideBySide([fails('first'), fails('second')], 1)).rejects.toThrow('first');
+  });
+});
+
+describe('scores', () => {
+  const byHand = [
+    oracle([], 4),
+    oracle(['d1'], 2),
+    oracle(['d1'], 2.2, 'quiet', 2),
+    oracle(['d1'], 1.8, 'quiet', 3),
+  ];
+
+  test('hold a download against the least median of its pair in this state', () => {
+    const scored = scoredDownloads([...byHand, oracle([], 1, 'other'), auto(1, 4), auto(2, 2)]);
+    expect(scored.map(scoreOf)).toEqual([0.5, 1]);
+    expect(scored.map(({ isFirst }) => isFirst)).toEqual([true, false]);
+    expect(scored[0]?.directSeconds).toBe(4);
+  });
+
+  test('of a download that failed are nothing, and only the last overlay counts', () => {
+    const lines = [
+      ...byHand,
+      auto(1, 2, { isRight: false }),
+      auto(1, 1, { attempt: 2 }),
+      auto(2, 2, { attempt: 2, isRight: false }),
+    ];
+    expect(scoredDownloads(lines).map(scoreOf)).toEqual([2, 0]);
+  });
+
+  test('tell after how many downloads and seconds a change was followed', () => {
+    const lines = [
+      ...byHand,
+      auto(1, 2),
+      ...[4, 4, 2, 2, 2].map((seconds, at) => auto(2 + at, seconds, { spell: 1 })),
+      ...[4, 4].map((seconds, at) => auto(7 + at, seconds, { spell: 2 })),
+    ];
+    expect(followings(scoredDownloads(lines))).toEqual([
+      // Two of three are good from the second on.
+      { state: 'quiet', firstNumber: 2, after: { downloads: 1, seconds: 10 } },
+      { state: 'quiet', firstNumber: 7 },
+    ]);
+  });
+
+  test('become a page with charts', () => {
+    const info = describeRun({
+      experiment: 'unknown',
+      planFingerprint: 'x',
+      command: 'npm run lab -- unknown',
+      options: { repeat: 1, quick: false, cutSeconds: null, seed: 1 },
+      programs: [],
+    });
+    const lines: UnknownLine[] = [
+      ...byHand,
+      ...Array.from({ length: 25 }, (_, at) => auto(at + 1, at < 5 ? 4 : 2)),
+    ];
+    const { markdown, pictures } = unknownPage({ info, lines }, '2026-01-01-unknown');
+    expect(markdown).toContain('The last 20 of the first 20: 0.875 of the oracle');
+    expect(markdown).toContain('(pictures/2026-01-01-unknown-regret.svg)');
+    expect([...pictures.keys()]).toEqual(['2026-01-01-unknown-regret.svg', '2026-01-01-unknown-score.svg']);
+  });
+});
+
+test('the command refuses with every mistake at once', () => {
+  expect(() => readCommandLine(['unknown', 'fast', '--ways', 'many', '--measurements', '0'])).toThrow(
+    /'fast' means nothing here; --ways many must be .*; --measurements 0 must be/,
+  );
+  expect(readCommandLine(['unknown', '--quick'])).toMatchObject({
+    kind: 'unknown',
+    plan: { ways: 4, measurements: 2 },
+  });
+});
