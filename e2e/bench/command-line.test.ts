@@ -57,6 +57,15 @@ describe('the command line of the benchmark', () => {
       expect(message).toContain(word);
   });
 
+  it('measures an overlay of facts that is as large as a registry, or smaller', () => {
+    expect(readCommandLine(['facts'])).toMatchObject({ kind: 'facts', depots: 1000, links: 20, repeats: 3 });
+    expect(readCommandLine(['facts', '--depots', '10', '--seconds', '5'])).toMatchObject({
+      depots: 10,
+      seconds: 5,
+    });
+    expect(refusal('facts', '--depots', '1001', '--links', 'x').message).toMatch(/--depots 1001.*--links x/);
+  });
+
   it('refuses another benchmark, an option nobody knows, and a report of nothing', () => {
     expect(refusal('resolver').message).toContain('relay');
     expect(refusal('relay', '--fast').message).toContain('--help');

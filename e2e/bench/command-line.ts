@@ -1,6 +1,8 @@
 import { CONGESTION_CONTROL_NAMES, CONGESTION_CONTROLS, USUAL_CONGESTION_CONTROL } from '@longhaul/shared';
 import { listOf, parseOptions, refusal, wholeNumber } from '../lab/options.ts';
+import { type BrowsersCommand, readBrowsersCommand } from './browsers/browsers-command.ts';
 import { CASE_ACCOUNTS, CASE_IDS, SELECTABLE_IDS, selectCases } from './cases/case-id.ts';
+import { type FactsCommand, readFactsCommand } from './facts/facts-command.ts';
 import { type OverloadCommand, readOverloadCommand } from './overload/overload-command.ts';
 import { type PlannerCommand, readPlannerCommand } from './planner/planner-command.ts';
 import { type PrefixesCommand, readPrefixesCommand } from './prefixes/prefixes-command.ts';
@@ -14,6 +16,8 @@ export type BenchCommand =
   | PlannerCommand
   | RedirectCommand
   | OverloadCommand
+  | FactsCommand
+  | BrowsersCommand
   | {
       readonly kind: 'soak';
       readonly seconds: number;
@@ -53,6 +57,8 @@ export const USAGE = `Usage: npm run bench -- relay [options]
        npm run bench -- planner [--cases a,b] [--repeat n] [--seed n] [--json file] [--out folder]
        npm run bench -- redirect [--cases a,b] [--repeat n] [--requests n] [--json file] [--out folder]
        npm run bench -- overload [--connections a,b] [--repeat n] [--seconds n] [--json file] [--out folder]
+       npm run bench -- facts [--depots n] [--links n] [--repeat n] [--seconds n] [--warm-up n] [--json file] [--out folder]
+       npm run bench -- browsers [--browsers a,b] [--cases a,b] [--repeat n] [--seed n] [--json file] [--out folder]
        npm run bench -- prefixes [--prefixes n] [--repeat n] [--seed n] [--json file] [--out folder]
 
 relay: what bytes, handshakes, beginnings and rest cost on loopback; ours and others, one after the other.
@@ -60,6 +66,8 @@ soak:  many downloads at once (default 200 for 10 minutes) that leave, pause and
 planner: how long one plan takes over 50 to 1000 depots (default ten overlays of each kind).
 redirect: CPU time of a redirect, over HTTP and TLS (default seven times 40000), a master's, nginx's and Node's.
 overload: what becomes of twice as many requests as a master can plan (default five times 10 s).
+facts: CPU time of masters that share the reports of 1000 depots with 20 links each, every second (default three times 30 s), and joining late.
+browsers: forty downloads in Chromium and Firefox, with the add-on and without it (default three times, half an hour).
 prefixes: memory and look-ups of a table of prefixes (default 1000000 five times), ours and others.
 
 Options of relay:
@@ -93,6 +101,8 @@ export function readCommandLine(args: readonly string[]): BenchCommand {
   if (args[0] === 'prefixes' && !args.includes('--help')) return readPrefixesCommand(args.slice(1));
   if (args[0] === 'redirect' && !args.includes('--help')) return readRedirectCommand(args.slice(1));
   if (args[0] === 'overload' && !args.includes('--help')) return readOverloadCommand(args.slice(1));
+  if (args[0] === 'browsers' && !args.includes('--help')) return readBrowsersCommand(args.slice(1));
+  if (args[0] === 'facts' && !args.includes('--help')) return readFactsCommand(args.slice(1));
   if (args[0] === 'planner' && !args.includes('--help')) return readPlannerCommand(args.slice(1));
   const { values, positionals } = parseOptions(args, OPTIONS, 'npm run bench --');
   const [name, ...rest] = positionals;
@@ -107,8 +117,8 @@ export function readCommandLine(args: readonly string[]): BenchCommand {
   if (name !== 'relay' && name !== 'soak')
     mistakes.push(
       name === undefined
-        ? 'no benchmark is named: relay, soak, prefixes, planner, redirect or overload'
-        : `there is no benchmark '${name}'; choose relay, soak, prefixes, planner, redirect or overload`,
+        ? 'no benchmark is named: relay, soak, prefixes, planner, redirect, overload, facts or browsers'
+        : `there is no benchmark '${name}'; choose relay, soak, prefixes, planner, redirect, overload, facts or browsers`,
     );
   if (rest.length > 0) mistakes.push(`'${rest.join(' ')}' means nothing here`);
   const whole = (option: string, text: string, most: number) =>

@@ -8,10 +8,12 @@ import { LabRefusal } from '../lab/refusal.ts';
 import { findProgramFile, labObstacle } from '../lab/requirements.ts';
 import { openLineFile } from '../lab/results/result-file.ts';
 import { describeRun, fingerprintOf } from '../lab/results/run-info.ts';
+import { benchBrowsers } from './browsers/browsers-command.ts';
 import { ALL_CASES } from './cases/all-cases.ts';
 import { caseLineSchema } from './cases/case-line.ts';
 import { openCaseStage } from './cases/open-case-stage.ts';
 import { type BenchCommand, readCommandLine, USAGE } from './command-line.ts';
+import { benchFacts } from './facts/facts-command.ts';
 import type { Bench } from './measure/measure-run.ts';
 import { heldLineSchema, relayLineSchema } from './measure/relay-line.ts';
 import { startTraffic } from './measure/traffic.ts';
@@ -48,6 +50,10 @@ async function carryOut(command: BenchCommand, interrupted: AbortSignal): Promis
     process.stdout.write(`${await benchRedirect(command, DEFAULT_FOLDER, say, interrupted)}\n`);
   else if (command.kind === 'overload')
     process.stdout.write(`${await benchOverload(command, DEFAULT_FOLDER, say, interrupted)}\n`);
+  else if (command.kind === 'facts')
+    process.stdout.write(`${await benchFacts(command, DEFAULT_FOLDER, say, interrupted)}\n`);
+  else if (command.kind === 'browsers')
+    process.stdout.write(`${await benchBrowsers(command, DEFAULT_FOLDER, say, interrupted)}\n`);
   else await run(command, interrupted);
 }
 
