@@ -88,6 +88,8 @@ export interface TestBrowser {
   addonCall<T>(script: string, ...args: readonly unknown[]): Promise<T>;
   /** Ends the add-on's background, as the browser does when nothing happens; an event starts it again. */
   unloadBackground(): Promise<void>;
+  /** Ends the browser as the machine does that shuts down, and starts it again with what it had kept. */
+  restart(): Promise<void>;
   /**
    * How dialogs that ask where to save are answered from now on; the first ones are cancelled. Firefox only: Chromium
    * without a window cancels all of them.

@@ -19,32 +19,35 @@ import { fromJson, toExpression } from './page-script.ts';
 
 /** Starts Chromium without a window. Rejects when it is not installed or does not start. */
 export async function launchChromium(options: LaunchOptions): Promise<TestBrowser> {
-  const executablePath = requireBrowser('chromium');
+  requireBrowser('chromium');
   const home = await createBrowserHome('chromium');
   try {
     await writeChromiumPreferences(home, options);
-    const context = await chromium.launchPersistentContext(home.profileDir, {
-      executablePath: await withNameServer(home, executablePath, options.nameServer),
-      headless: true,
-      // The sandbox cannot be used by root.
-      chromiumSandbox: process.getuid?.() !== 0,
-      viewport: options.viewport ?? DEFAULT_VIEWPORT,
-      timeout: BROWSER_TIMEOUT_MS,
-      env: home.env,
-      args: chromiumArguments(options),
-    });
-    return await prepare(context, home, options);
+    return new Chromium(await start(home, options), home, options);
   } catch (error) {
     await home.remove();
     throw error;
   }
 }
 
-async function prepare(
-  context: BrowserContext,
-  home: BrowserHome,
-  options: LaunchOptions,
-): Promise<TestBrowser> {
+/** A Chromium that runs. */
+interface Started {
+  readonly context: BrowserContext;
+  readonly page: Page;
+  readonly addonOrigin: string | undefined;
+}
+
+async function start(home: BrowserHome, options: LaunchOptions): Promise<Started> {
+  const context = await chromium.launchPersistentContext(home.profileDir, {
+    executablePath: await withNameServer(home, requireBrowser('chromium'), options.nameServer),
+    headless: true,
+    // The sandbox cannot be used by root.
+    chromiumSandbox: process.getuid?.() !== 0,
+    viewport: options.viewport ?? DEFAULT_VIEWPORT,
+    timeout: BROWSER_TIMEOUT_MS,
+    env: home.env,
+    args: chromiumArguments(options),
+  });
   try {
     context.setDefaultTimeout(ELEMENT_TIMEOUT_MS);
     context.setDefaultNavigationTimeout(BROWSER_TIMEOUT_MS);
@@ -54,7 +57,7 @@ async function prepare(
     await session.send('Browser.setDownloadBehavior', { behavior: 'default' });
     const addonOrigin =
       options.addonDir === undefined ? undefined : await findAddonOrigin(context, options.addonDir);
-    return new Chromium(context, page, home, addonOrigin);
+    return { context, page, addonOrigin };
   } catch (error) {
     await context.close();
     throw error;
@@ -64,18 +67,37 @@ async function prepare(
 class Chromium implements TestBrowser {
   readonly kind = 'chromium';
   readonly downloadsDir: string;
-  readonly #context: BrowserContext;
-  readonly #page: Page;
   readonly #home: BrowserHome;
-  readonly #addonOrigin: string | undefined;
+  readonly #options: LaunchOptions;
+  #started: Started;
   #addonTab: Page | undefined;
 
-  constructor(context: BrowserContext, page: Page, home: BrowserHome, addonOrigin: string | undefined) {
-    this.#context = context;
-    this.#page = page;
+  constructor(started: Started, home: BrowserHome, options: LaunchOptions) {
+    this.#started = started;
     this.#home = home;
-    this.#addonOrigin = addonOrigin;
+    this.#options = options;
     this.downloadsDir = home.downloadsDir;
+  }
+
+  get #context(): BrowserContext {
+    return this.#started.context;
+  }
+
+  get #page(): Page {
+    return this.#started.page;
+  }
+
+  async restart(): Promise<void> {
+    const session = await this.#context.browser()?.newBrowserCDPSession();
+    const told = await session?.send('SystemInfo.getProcessInfo');
+    const pid = told?.processInfo.find(({ type }) => type === 'browser')?.id;
+    if (pid === undefined) throw new Error('Chromium does not tell its process');
+    const ended = this.#context.waitForEvent('close', { timeout: BROWSER_TIMEOUT_MS });
+    // Asked to close, it would cancel its downloads.
+    process.kill(pid, 'SIGTERM');
+    await ended;
+    this.#addonTab = undefined;
+    this.#started = await start(this.#home, this.#options);
   }
 
   async goto(url: string): Promise<void> {
@@ -185,8 +207,9 @@ class Chromium implements TestBrowser {
   }
 
   #addonUrl(file: string): string {
-    if (this.#addonOrigin === undefined) throw new Error('the browser was launched without an add-on');
-    return `${this.#addonOrigin}/${file}`;
+    const { addonOrigin } = this.#started;
+    if (addonOrigin === undefined) throw new Error('the browser was launched without an add-on');
+    return `${addonOrigin}/${file}`;
   }
 
   /** Not `page.evaluate`: that counts as a user gesture, which unlocks what a background script cannot do. */

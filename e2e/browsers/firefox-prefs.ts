@@ -33,6 +33,9 @@ const QUIET: Prefs = {
   'extensions.getAddons.cache.enabled': false,
   'extensions.systemAddon.update.enabled': false,
   'extensions.update.enabled': false,
+  // An add-on that was loaded from a folder goes with the browser, and would take along what it has stored.
+  'extensions.webextensions.keepStorageOnUninstall': true,
+  'extensions.webextensions.keepUuidOnUninstall': true,
   'geo.provider.testing': true,
   'media.gmp-manager.updateEnabled': false,
   'network.captive-portal-service.enabled': false,

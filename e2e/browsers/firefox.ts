@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { readFile, writeFile } from 'node:fs/promises';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { AddonPageName, Appearance, HeldKey, Key, LaunchOptions, TestBrowser } from './browser.ts';
 import { type BrowserHome, createBrowserHome } from './browser-home.ts';
@@ -42,15 +42,33 @@ export async function launchFirefox(options: LaunchOptions): Promise<TestBrowser
   const addon = addonDir === undefined ? undefined : { id: await readGeckoId(addonDir), uuid: randomUUID() };
   const home = await createBrowserHome('firefox');
   await writeFile(join(home.profileDir, 'user.js'), firefoxPrefs(home, options, addon));
+  const startAnew = () => start(executable, home, options);
+  try {
+    return new Firefox(await startAnew(), home, addon && `moz-extension://${addon.uuid}`, startAnew);
+  } catch (error) {
+    await home.remove();
+    throw error;
+  }
+}
+
+/** A Firefox that runs. */
+interface Started {
+  readonly process: FirefoxProcess;
+  readonly marionette: Marionette;
+}
+
+async function start(executable: string, home: BrowserHome, options: LaunchOptions): Promise<Started> {
+  // That of the Firefox before.
+  await rm(join(home.profileDir, 'MarionetteActivePort'), { force: true });
   const firefox = new FirefoxProcess(await withNameServer(home, executable, options.nameServer), home);
   try {
     const marionette = await Marionette.connect(await firefox.marionettePort());
     await openFirefoxSession(marionette, options);
-    if (addonDir !== undefined) await marionette.send('Addon:Install', { path: addonDir, temporary: true });
-    return new Firefox(firefox, marionette, home, addon && `moz-extension://${addon.uuid}`);
+    const { addonDir: path } = options;
+    if (path !== undefined) await marionette.send('Addon:Install', { path, temporary: true });
+    return { process: firefox, marionette };
   } catch (error) {
     await firefox.ended(0);
-    await home.remove();
     throw error;
   }
 }
@@ -58,23 +76,33 @@ export async function launchFirefox(options: LaunchOptions): Promise<TestBrowser
 class Firefox implements TestBrowser {
   readonly kind = 'firefox';
   readonly downloadsDir: string;
-  readonly #process: FirefoxProcess;
-  readonly #marionette: Marionette;
   readonly #home: BrowserHome;
   readonly #addonOrigin: string | undefined;
+  readonly #startAnew: () => Promise<Started>;
+  #started: Started;
   #addonTab: string | undefined;
 
   constructor(
-    firefox: FirefoxProcess,
-    marionette: Marionette,
+    started: Started,
     home: BrowserHome,
     addonOrigin: string | undefined,
+    startAnew: () => Promise<Started>,
   ) {
-    this.#process = firefox;
-    this.#marionette = marionette;
+    this.#started = started;
     this.#home = home;
     this.#addonOrigin = addonOrigin;
+    this.#startAnew = startAnew;
     this.downloadsDir = home.downloadsDir;
+  }
+
+  get #marionette(): Marionette {
+    return this.#started.marionette;
+  }
+
+  async restart(): Promise<void> {
+    await this.#quit();
+    this.#addonTab = undefined;
+    this.#started = await this.#startAnew();
   }
 
   async goto(url: string): Promise<void> {
@@ -197,11 +225,15 @@ class Firefox implements TestBrowser {
   }
 
   async close(): Promise<void> {
+    await this.#quit();
+    await this.#home.remove();
+  }
+
+  async #quit(): Promise<void> {
     // Not awaited: a Firefox that has crashed refuses, and one that hangs does not answer.
     this.#marionette.send('Marionette:Quit', { flags: ['eForceQuit'] }).catch(() => undefined);
-    await this.#process.ended(QUIT_TIMEOUT_MS);
+    await this.#started.process.ended(QUIT_TIMEOUT_MS);
     this.#marionette.close();
-    await this.#home.remove();
   }
 
   #addonUrl(file: string): string {

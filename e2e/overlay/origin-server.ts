@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer as createHttpServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { transferSeconds } from '@longhaul/shared';
 
@@ -19,16 +19,27 @@ export type OriginHandler = (request: IncomingMessage, response: ServerResponse)
 /** More than any test looks at; an origin that runs for hours must not keep every request, with its socket, for ever. */
 const MOST_KEPT_REQUESTS = 1000;
 
+/** Body bytes handed to the kernel, by who had asked for them; what was on its way when a connection ended counts, too. */
+export interface SentBytes {
+  readonly toDepots: number;
+  readonly toOthers: number;
+}
+
 export interface OriginServer {
   readonly port: number;
   /** The last {@link MOST_KEPT_REQUESTS} requests, in the order in which they came. */
   readonly requests: readonly IncomingMessage[];
   /** Connections accepted so far. */
   readonly connections: () => number;
+  /** What was sent of the file at this path so far. */
+  readonly sentBytes: (path: string) => SentBytes;
   /** Cuts the next answer to a depot for more than so many body bytes of `path`, by a reset. */
   readonly cutForDepots: (path: string, afterBytes: number) => void;
-  /** Breaks every answer with this path, running ones too, by a reset, until it is set back. */
-  readonly setAway: (path: string, isAway: boolean) => void;
+  /**
+   * Breaks every answer with this path off, running ones too, until it is set back: by a reset, or, where whoever asks meanwhile is answered by
+   * `instead`, by the end of the connection.
+   */
+  readonly setAway: (path: string, isAway: boolean, instead?: OriginHandler) => void;
   /** Cuts that no answer has come to yet. */
   readonly cutsWaiting: () => number;
   readonly close: () => Promise<void>;
@@ -50,8 +61,19 @@ export interface OriginSpec {
 export async function startOrigin(spec: OriginSpec): Promise<OriginServer> {
   const requests: IncomingMessage[] = [];
   const cuts = new Map<string, number>();
-  const away = new Set<string>();
+  const away = new Map<string, OriginHandler>();
+  const sent = new Map<string, SentBytes>();
   let connections = 0;
+
+  const sentBytes = (path: string) => sent.get(path) ?? { toDepots: 0, toOthers: 0 };
+  const countSent = (path: string, { headers }: IncomingMessage, bytes: number) => {
+    const { toDepots, toOthers } = sentBytes(path);
+    const isDepot = headers.via !== undefined;
+    sent.set(
+      path,
+      isDepot ? { toDepots: toDepots + bytes, toOthers } : { toDepots, toOthers: toOthers + bytes },
+    );
+  };
 
   const takeCut = (request: IncomingMessage, path: string) => {
     const afterBytes = cuts.get(path);
@@ -67,14 +89,22 @@ export async function startOrigin(spec: OriginSpec): Promise<OriginServer> {
     const path = (request.url ?? '').split('?', 1)[0] ?? '';
     const content = spec.content(path, request);
     const isAway = () => away.has(path);
-    if (isAway()) request.socket.resetAndDestroy();
+    const instead = away.get(path);
+    if (instead) instead(request, response);
     else if (content === undefined)
       response.writeHead(404, { 'Content-Type': 'text/plain' }).end('not here\n');
-    else if (typeof content === 'function') content(request, response);
-    else
+    else if (typeof content === 'function') {
+      response.once('finish', () =>
+        countSent(path, request, Number(response.getHeader('Content-Length') ?? 0)),
+      );
+      content(request, response);
+    } else
       sendFile(request, response, content, content.rateBps ?? spec.rateBps ?? Infinity, {
         cutBytes: takeCut(request, path),
         isAway,
+        breakOff: (socket) =>
+          (away.get(path) ?? cutOff) === cutOff ? socket.resetAndDestroy() : socket.destroy(),
+        onSent: (bytes) => countSent(path, request, bytes),
       });
   };
   const server = spec.tls ? createHttpsServer(spec.tls, answer) : createHttpServer(answer);
@@ -89,8 +119,9 @@ export async function startOrigin(spec: OriginSpec): Promise<OriginServer> {
     port: (server.address() as AddressInfo).port,
     requests,
     connections: () => connections,
+    sentBytes,
     cutForDepots: (path, afterBytes) => cuts.set(path, afterBytes),
-    setAway: (path, isAway) => void (isAway ? away.add(path) : away.delete(path)),
+    setAway: (path, isAway, instead = cutOff) => void (isAway ? away.set(path, instead) : away.delete(path)),
     cutsWaiting: () => cuts.size,
     close: () => {
       server.closeAllConnections();
@@ -101,12 +132,16 @@ export async function startOrigin(spec: OriginSpec): Promise<OriginServer> {
   };
 }
 
-/** How an answer breaks off before its end. */
-interface Breaks {
+const cutOff: OriginHandler = ({ socket }) => void socket.resetAndDestroy();
+
+/** How an answer breaks off before its end, and who is told how much of it has gone. */
+interface Course {
   /** After so many body bytes. */
   readonly cutBytes: number | undefined;
   /** As soon as this is so. */
   readonly isAway: () => boolean;
+  readonly breakOff: (socket: Socket) => void;
+  readonly onSent: (bytes: number) => void;
 }
 
 function sendFile(
@@ -114,7 +149,7 @@ function sendFile(
   response: ServerResponse,
   file: OriginFile,
   rateBps: number,
-  breaks: Breaks,
+  course: Course,
 ): void {
   const { body } = file;
   const headers = {
@@ -143,7 +178,7 @@ function sendFile(
     'Content-Length': end - start + 1,
   });
   if (request.method === 'HEAD') response.end();
-  else void sendPaced(response, body.subarray(start, end + 1), rateBps, breaks);
+  else void sendPaced(response, body.subarray(start, end + 1), rateBps, course);
 }
 
 /** Small, so that a slow rate is even. */
@@ -151,12 +186,12 @@ const PACED_CHUNK_BYTES = 32 * 1024;
 /** Without a rate only backpressure counts: few writes, but never the whole file encrypted in one go. */
 const UNPACED_CHUNK_BYTES = 1024 * 1024;
 
-/** Sends at `rateBps`, as a far link would, or without timers when that is Infinity; resets the connection where it breaks. */
+/** Sends at `rateBps`, as a far link would, or without timers when that is Infinity; resets the connection where it breaks off. */
 async function sendPaced(
   response: ServerResponse,
   bytes: Buffer,
   rateBps: number,
-  { cutBytes, isAway }: Breaks,
+  { cutBytes, isAway, breakOff, onSent }: Course,
 ): Promise<void> {
   const started = performance.now();
   const end = cutBytes ?? bytes.length;
@@ -166,10 +201,11 @@ async function sendPaced(
   for (let sent = 0; sent < end && !response.destroyed && !isAway(); ) {
     const chunk = bytes.subarray(sent, Math.min(sent + chunkBytes, end));
     sent += chunk.length;
+    onSent(chunk.length);
     if (!response.write(chunk)) await once(response, 'drain', { signal: closed.signal }).catch(() => {});
     const aheadMs = transferSeconds(sent, rateBps) * 1000 - (performance.now() - started);
     if (aheadMs > 1) await delay(aheadMs);
   }
   if (cutBytes === undefined && !isAway()) response.end();
-  else response.socket?.resetAndDestroy();
+  else if (response.socket) breakOff(response.socket);
 }

@@ -18,6 +18,7 @@ await runSteps([
   ...PROJECTS.map((project) => ({ name: `types of ${project}`, command: ['tsc', '-p', project] as const })),
   { name: 'circles of imports', command: [process.execPath, 'e2e/tools/check-circles.ts'] },
   { name: 'unused code', command: ['knip'] },
+  { name: 'add-on as its store looks at it', command: [process.execPath, 'e2e/tools/lint-addon.ts'] },
   { name: 'pages of results', command: [process.execPath, 'e2e/tools/result-pages.ts', '--check'] },
   { name: 'tables in docs', command: [process.execPath, 'e2e/tools/docs-tables.ts', '--check'] },
 ]);

@@ -11,7 +11,8 @@ import { ATTACKS } from '../attack/attacks.ts';
 import { root } from './run-steps.ts';
 
 const SOURCES = ['shared', 'depot-node', 'master-service', 'extension'].map((name) => `${name}/src/**/*.ts`);
-const CONSTANT = /\/\*\* ([^*]+?) \*\/\n(?:export )?const ([A-Z][A-Z0-9_]+)(?:: number)? = ([^;\n]+);/g;
+const CONSTANT =
+  /\/\*\*\s(?:\s+\*\s)?((?:(?!\*\/)[^])+?)\s\*\/\n(?:export )?const ([A-Z][A-Z0-9_]+)(?:: number)? = ([^;\n]+);/g;
 /** Keys of a configuration, and what stands behind them. */
 const KEYS = /^((?:`[A-Za-z.]+`(?:, )?)+): (.*)$/;
 const UNITS: Readonly<Record<string, number>> = { KIB, MIB, GIB };
@@ -79,7 +80,7 @@ function limitsOf(where: string): Limit[] {
   const matches = readFileSync(join(root, where), 'utf8').matchAll(CONSTANT);
   return [...matches].flatMap(([, comment = '', name = '', expression = '']) => {
     const value = evaluate(expression);
-    const text = comment.replaceAll(/\s*\n\s*\*?\s*/g, ' ');
+    const text = comment.replaceAll(/\s*\n\s*\*?\s*/g, ' ').trim();
     const [, key, why = text] = KEYS.exec(text) ?? [];
     return value === undefined ? [] : [{ key, name, value, why, where }];
   });

@@ -11,15 +11,37 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import * as z from 'zod';
 import { writeAttackReport } from '../attack/report/write-attack-report.ts';
+import { writeBrowsersReport } from '../bench/browsers/write-browsers-report.ts';
+import { writeFactsReport } from '../bench/facts/write-facts-report.ts';
+import { writeOverloadReport } from '../bench/overload/write-overload-report.ts';
 import { writeRelayReport } from '../bench/report/write-relay-report.ts';
 import { heldFileOf } from '../bench/run/held-file.ts';
 import { writeSoakReport } from '../bench/soak/write-soak-report.ts';
 import { writeAnycastReport } from '../lab/anycast/write-anycast-report.ts';
 import { EXPERIMENTS } from '../lab/experiments/experiments.ts';
 import { reportPlanOf } from '../lab/experiments/report-plan-of.ts';
+import { writeMastersReport } from '../lab/masters/write-masters-report.ts';
 import { writeReport } from '../lab/report/write-report.ts';
 import { joinResults } from '../lab/results/join-results.ts';
 import { writeSelfTestReport } from '../lab/self-test/write-self-test-report.ts';
+import { writeUnknownReport } from '../lab/unknown/write-unknown-report.ts';
+
+type Make = (resultFile: string, outFolder: string) => string;
+
+/** What makes a page of the lines of one file, by its name. */
+const MAKERS = {
+  'self-test': writeSelfTestReport,
+  relay: (resultFile, outFolder) => writeRelayReport({ resultFile, outFolder }).page,
+  soak: (resultFile, outFolder) => writeSoakReport({ resultFile, outFolder }).page,
+  attack: writeAttackReport,
+  anycast: writeAnycastReport,
+  masters: writeMastersReport,
+  unknown: writeUnknownReport,
+  browsers: (resultFile, outFolder) => writeBrowsersReport({ resultFile, outFolder }).page,
+  overload: (resultFile, outFolder) => writeOverloadReport({ resultFile, outFolder }).page,
+  facts: (resultFile, outFolder) => writeFactsReport({ resultFile, outFolder }).page,
+} satisfies Record<string, Make>;
+type Maker = keyof typeof MAKERS;
 
 /** Which page was made of which lines. */
 const pagesSchema = z.strictObject({
@@ -28,7 +50,7 @@ const pagesSchema = z.strictObject({
       /** Below the folder of results. */
       page: z.string(),
       /** What makes it of its lines; `hand`: somebody wrote it, and links to the lines that its figures are from. */
-      by: z.enum(['lab', 'self-test', 'relay', 'soak', 'attack', 'anycast', 'hand']),
+      by: z.enum(['lab', 'hand', ...(Object.keys(MAKERS) as Maker[])]),
       /** Below `data`. */
       data: z.array(z.string()),
     }),
@@ -85,25 +107,11 @@ function remade(folder: string, fresh: string, entry: PublishedPage): string[] {
 /** Makes a page as its program does; gives its path. */
 function make({ by }: PublishedPage, files: readonly string[], outFolder: string): string {
   const [resultFile = ''] = files;
-  switch (by) {
-    case 'relay':
-      return writeRelayReport({ resultFile, outFolder }).page;
-    case 'soak':
-      return writeSoakReport({ resultFile, outFolder }).page;
-    case 'self-test':
-      return writeSelfTestReport(resultFile, outFolder);
-    case 'attack':
-      return writeAttackReport(resultFile, outFolder);
-    case 'anycast':
-      return writeAnycastReport(resultFile, outFolder);
-    case 'hand':
-    case 'lab': {
-      const { experiment: name } = joinResults(files);
-      const experiment = EXPERIMENTS.find((known) => known.name === name);
-      if (!experiment) throw new Error(`${files.join(', ')}: there is no experiment ${name}`);
-      return writeReport({ resultFiles: files, plan: reportPlanOf(experiment), outFolder }).page;
-    }
-  }
+  if (by !== 'lab' && by !== 'hand') return MAKERS[by](resultFile, outFolder);
+  const { experiment: name } = joinResults(files);
+  const experiment = EXPERIMENTS.find((known) => known.name === name);
+  if (!experiment) throw new Error(`${files.join(', ')}: there is no experiment ${name}`);
+  return writeReport({ resultFiles: files, plan: reportPlanOf(experiment), outFolder }).page;
 }
 
 function filesBelow(folder: string): string[] {

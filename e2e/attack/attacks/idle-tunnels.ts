@@ -22,6 +22,7 @@ export const IDLE_TUNNELS: Attack = {
   strike: async (ground) => {
     const liar = new LyingDepot(ground);
     await liar.join((socket) => socket.destroy());
+    await untilKnown(ground, liar);
     const tickets = new Map<string, Promise<string>>();
     let begun = 0;
     const open = async (turn: number) => {
@@ -49,6 +50,18 @@ export const IDLE_TUNNELS: Attack = {
     ]);
   },
 };
+
+/** Before the other depot knows it, the liar is a stranger, bounded together with the others of its network. */
+async function untilKnown(ground: Ground, liar: LyingDepot): Promise<void> {
+  const host = 't0.files.example';
+  const call = { ticket: await ticketFor(ground, host), chainIndex: 0, place: 0, host, port: 80 };
+  while (!ground.signal.aborted) {
+    const { socket, head } = await liar.call('d3', call);
+    socket.destroy();
+    if (verdictOf(head) === 'served') return;
+    await delay(OTHERS_MS);
+  }
+}
 
 async function ticketFor(ground: Ground, host: string): Promise<string> {
   const download = await ground.plan(`http://${host}${ground.path(1000)}`, { via: ['d3', LIAR_ID] });

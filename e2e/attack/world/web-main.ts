@@ -7,8 +7,8 @@ import { readFileSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
 import { parseArgs } from 'node:util';
 import { originContent } from '../../lab/hosts/origin-content.ts';
+import { startNamesServer } from '../../overlay/names-server.ts';
 import { type OriginServer, startOrigin } from '../../overlay/origin-server.ts';
-import { startNamesServer } from './names-server.ts';
 import { arenaZone, type ZoneAddresses } from './zone.ts';
 
 const NAMES_PORT = 53;

@@ -1,4 +1,4 @@
-import type { Zone } from './names-server.ts';
+import type { Zone } from '../../overlay/names-server.ts';
 
 /** Addresses that no download may ever come from: services of a machine itself, of a cloud, of the network inside. */
 export const LOOPBACK_ADDRESS = '127.0.0.1';
