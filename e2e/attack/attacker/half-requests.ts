@@ -5,6 +5,8 @@ import { pace } from './pace.ts';
 
 /** Connections of one network at a service, none of which has brought a request: more than any bound lets through. */
 const MOST_HELD = 600;
+/** Who is still there after so long is held: what a busy machine lets this process, or the service, read late is not. */
+const HELD_FOR_MS = 500;
 
 interface HalfRequests {
   readonly connections: number;
@@ -40,12 +42,13 @@ export async function beginHalfRequests(ground: Ground, wanted: HalfRequests): P
   };
   const dripOn = async () => {
     while (!signal.aborted) {
-      await delay(dripMs, undefined, { signal }).catch(() => undefined);
-      for (const those of held.values()) {
-        // What was cut off a moment ago is not held; only what still is when the next drops go is.
-        most = Math.max(most, those.size);
-        for (const socket of those) socket.write(drip);
-      }
+      await delay(dripMs - HELD_FOR_MS, undefined, { signal }).catch(() => undefined);
+      const there = [...held.values()].map((those) => [...those]);
+      for (const socket of there.flat()) socket.write(drip);
+      await delay(HELD_FOR_MS, undefined, { signal }).catch(() => undefined);
+      if (signal.aborted) return;
+      const stayed = there.map((those) => those.filter((socket) => !socket.destroyed).length);
+      most = Math.max(most, ...stayed);
     }
   };
   let begun = 0;
