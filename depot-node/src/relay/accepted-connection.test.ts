@@ -29,7 +29,7 @@ describe.skipIf(!kernel)('a connection before its first request', () => {
     const flow = new AcceptedConnection({
       id: -1,
       descriptor,
-      context: contexts.server,
+      contextNow: () => contexts.server,
       calls,
       components: {
         kernel: calls.kernel,

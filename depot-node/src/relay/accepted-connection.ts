@@ -15,7 +15,8 @@ const FIRST_READ_BYTES = 16_384;
 interface AcceptedInit {
   readonly id: number;
   readonly descriptor: number;
-  readonly context: number;
+  /** What it is secured with, asked for at its first byte: the certificate may have been renewed since it was taken. */
+  readonly contextNow: () => number;
   readonly calls: ConstructorParameters<typeof TlsEnd>[0]['calls'];
   readonly components: FlowComponents;
   readonly nowMs: number;
@@ -60,9 +61,9 @@ export class AcceptedConnection implements Flow {
     if (this.#isSecured) return this.#readFirstWord();
     if (!this.#tls) {
       if (!this.ends[0].readable) return 'wait';
-      const { calls, context, descriptor } = this.#init;
+      const { calls, contextNow, descriptor } = this.#init;
       try {
-        this.#tls = new TlsEnd({ calls, context, role: 'server', descriptor, head: NOTHING });
+        this.#tls = new TlsEnd({ calls, context: contextNow(), role: 'server', descriptor, head: NOTHING });
       } catch {
         return { end: 'broke' };
       }

@@ -127,7 +127,7 @@ export class TlsListener implements Flow {
     const connection: AcceptedConnection = new AcceptedConnection({
       id: nextId(),
       descriptor,
-      context: contextOf(this.#context),
+      contextNow: () => contextOf(this.#context),
       calls,
       components,
       nowMs: nowMs(),
