@@ -49,6 +49,9 @@ export interface TakenBody {
 /** More interim answers (RFC 9110 section 15.2) than any origin has reason for. */
 export const MOST_INTERIM_ANSWERS = 20;
 
+/** Tiny chunks in one turn of the event loop from which on an answer costs more than its bytes do. */
+const MANY_TINY = 100;
+
 interface ExchangeInit {
   readonly outgoing: ClientRequest;
   readonly hasBody: boolean;
@@ -97,7 +100,7 @@ export class Exchange {
       // What breaks while nobody reads shows in `destroyed`.
       message.on('error', () => this.#endRead?.('source-broke'));
       // At once: HTTP must not read further into a body that the relay may take.
-      if (this.#takableBytes() !== undefined) init.stream.hold();
+      if (this.#takableBytes() !== undefined || this.#isChunked) init.stream.hold();
       const { statusCode = 0, headers, rawHeaders } = message;
       resolve({ statusCode, headers, rawHeaders });
     });
@@ -130,7 +133,10 @@ export class Exchange {
     if (!message || this.#endRead) throw new Error('there is no body to read');
     let comeBytes = 0;
     const sender = tinyChunks.sender();
-    const gathered = new GatheredChunks(onChunk, (tiny) => this.#rest(sender.note(tiny)));
+    const gathered = new GatheredChunks(onChunk, (tiny) => {
+      if (tiny >= MANY_TINY) this.#init.stream.cutSmall();
+      this.#rest(sender.note(tiny));
+    });
     return new Promise((resolve) => {
       const onData = (chunk: Buffer) => {
         comeBytes += chunk.length;
@@ -233,6 +239,13 @@ export class Exchange {
   #letMoreCome(): void {
     const isStopped = this.#isPaused || this.#resting !== undefined;
     if (!isStopped && this.#message?.readableLength === 0) this.#init.stream.release();
+  }
+
+  /** Whether it has a body of chunks, which HTTP would make objects of until they have the bytes of a buffer. */
+  get #isChunked(): boolean {
+    const { statusCode, headers } = this.#message ?? { headers: {} };
+    const isGiven = this.#init.hasBody && (statusCode === 200 || statusCode === 206);
+    return isGiven && headers['transfer-encoding'] !== undefined;
   }
 
   /** Length of a body that can be taken from HTTP: known, and not coded. */

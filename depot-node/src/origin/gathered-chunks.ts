@@ -1,8 +1,8 @@
 import { LARGE_BYTES, SmallChunks } from './small-chunks.ts';
 import { TinyChunks } from './tiny-chunks.ts';
 
-/** So many tiny chunks are told of at once: the kernel may bring thirty times as many within one turn. */
-const TOLD_AT_ONCE = 1_000;
+/** So many tiny chunks are told of at once: the kernel may bring fifty times as many within one turn. */
+const TOLD_AT_ONCE = 500;
 
 /** Passes large chunks on as they come, and small ones as few of which one turn of the event loop has brought. */
 export class GatheredChunks {

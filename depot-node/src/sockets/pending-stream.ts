@@ -1,6 +1,11 @@
 import { Duplex } from 'node:stream';
 import { endConnection, rememberRawSocket, resetConnection } from './reset.ts';
 
+/** A portion of what comes of which HTTP may make an object for every six bytes: about a millisecond's work. */
+const SMALL_PORTION_BYTES = 4096;
+/** As much as is read from a connection at once. */
+const LARGE_PORTION_BYTES = 65_536;
+
 type Done = (error?: Error | null) => void;
 
 /** Changes what comes; it may keep some back until more has come. */
@@ -19,6 +24,11 @@ export class PendingStream extends Duplex {
   #isHeld = false;
   /** What came from below while nothing was to come: as it came, because HTTP makes an object of each small chunk in it. */
   readonly #heldBack: Buffer[] = [];
+  /** How much is passed on at once, so that whoever reads can have it held before the rest is handled. */
+  #portionBytes = SMALL_PORTION_BYTES;
+  #isCutSmall = false;
+  /** Nothing comes any more behind what is held back. */
+  #isEndHeldBack = false;
   readonly #first = Promise.withResolvers<Buffer>();
   #hasFirst = false;
   /** What rewrites what comes from below, until it is at rest. */
@@ -67,8 +77,16 @@ export class PendingStream extends Duplex {
     this.#isHeld = false;
     // What HTTP makes of the first may be enough to be held again.
     for (let next = this.#heldBack.shift(); next; next = this.#isHeld ? undefined : this.#heldBack.shift())
-      this.push(next);
-    if (!this.#isHeld) this.#below?.resume();
+      this.#pass(next);
+    if (this.#isHeld) return;
+    if (this.#isEndHeldBack) this.push(null);
+    else this.#below?.resume();
+  }
+
+  /** Has what comes passed on in small portions from now on: it costs more than its bytes do. */
+  cutSmall(): void {
+    this.#portionBytes = SMALL_PORTION_BYTES;
+    this.#isCutSmall = true;
   }
 
   /** Gives the stream below away, paused, with all that has not been read from it; this one then ends by itself. */
@@ -124,13 +142,33 @@ export class PendingStream extends Duplex {
     else this.#waiting = () => this.#below?.write(bytes, done);
   }
 
+  /** Passes on what has come, until it is held; what is left is the first of what is held back. Says whether more may come. */
+  #pass(chunk: Buffer): boolean {
+    let mayGoOn = true;
+    let rest = chunk;
+    while (rest.length > 0 && !this.#isHeld) {
+      const portion = rest.subarray(0, this.#portionBytes);
+      rest = rest.subarray(portion.length);
+      // Twice as much next time, unless what was in this one is a reason against.
+      this.#portionBytes = Math.min(2 * this.#portionBytes, LARGE_PORTION_BYTES);
+      mayGoOn = this.push(portion);
+    }
+    if (rest.length > 0) this.#heldBack.unshift(rest);
+    return mayGoOn;
+  }
+
   readonly #onData = (come: Buffer) => {
     const chunk = this.#rewriter?.take(come) ?? come;
     if (chunk.length === 0) return;
     if (this.#isHeld) this.#heldBack.push(chunk);
-    else if (!this.push(chunk)) this.#below?.pause();
+    else if (!this.#pass(chunk)) this.#below?.pause();
   };
   readonly #onEnd = () => {
+    // Where nobody takes the stream away, its end can wait for what is before it.
+    if (this.#isHeld && this.#isCutSmall) {
+      this.#isEndHeldBack = true;
+      return;
+    }
     for (const chunk of this.#heldBack.splice(0)) this.push(chunk);
     const kept = this.#rewriter?.flush();
     if (kept) this.push(kept);
