@@ -101,8 +101,14 @@ async function pumpBody(
   { signal, silenceMs, sizeBytes, prefix, onAgain }: SendOptions,
 ): Promise<PartEnd> {
   const stopped = Promise.withResolvers<PartEnd>();
-  const onAbort = () => stopped.resolve('cancelled');
-  const onLeft = () => stopped.resolve('sink-broke');
+  let isStopped = false;
+  /** Nothing of what is still on its way through this process goes on. */
+  const stopBy = (end: PartEnd) => {
+    isStopped = true;
+    stopped.resolve(end);
+  };
+  const onAbort = () => stopBy('cancelled');
+  const onLeft = () => stopBy('sink-broke');
   signal.addEventListener('abort', onAbort);
   client.left.addEventListener('abort', onLeft);
   if (client.left.aborted) onLeft();
@@ -116,17 +122,13 @@ async function pumpBody(
     const state = await client.roomy(signal);
     isWaiting = false;
     if (state === 'ready') connection.resume();
-    else if (state === 'stalled') stopped.resolve('sink-stalled');
+    else if (state === 'stalled') stopBy('sink-stalled');
   };
-  let isStopped = false;
   const newBytes = (chunk: Buffer) => {
     if (!prefix || prefix.restBytes === 0) return chunk;
     const fresh = prefix.take(chunk);
     onAgain?.(chunk.length - (fresh?.length ?? 0));
-    if (!fresh) {
-      isStopped = true;
-      stopped.resolve('other-bytes');
-    }
+    if (!fresh) stopBy('other-bytes');
     return fresh;
   };
   const read = connection.read({

@@ -22,3 +22,17 @@ test('tiny chunks that came in one turn go on as one, in their order', () => {
   expect(Buffer.concat(passed).toString()).toBe('0123456789'.repeat(500));
   expect(passed.length).toBeLessThanOrEqual(2);
 });
+
+test('a large chunk does not wait behind a small one, and comes after it', () => {
+  const passed: string[] = [];
+  const gathered = new GatheredChunks(
+    (chunk) => passed.push(`${String.fromCharCode(chunk[0] ?? 0)}${chunk.length}`),
+    () => undefined,
+  );
+  gathered.add(Buffer.alloc(5000, 'a'));
+  gathered.add(Buffer.alloc(65_536, 'b'));
+  gathered.add(Buffer.alloc(10, 'c'));
+  expect(passed).toEqual(['a5000', 'b65536']);
+  gathered.flush();
+  expect(passed.at(-1)).toBe('c10');
+});

@@ -19,7 +19,9 @@ export class GatheredChunks {
   }
 
   add(chunk: Buffer): void {
-    if (chunk.length >= LARGE_BYTES && this.#chunks.length === 0) {
+    if (chunk.length >= LARGE_BYTES) {
+      // One turn may bring two megabytes: they do not wait behind a small chunk.
+      this.flush();
       this.#onChunk(chunk);
       return;
     }
