@@ -1,5 +1,4 @@
 import type { ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdirSync, openSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type ServiceProcess, startService } from '../../overlay/service-process.ts';
@@ -9,6 +8,7 @@ import type { CertificateFiles } from '../hosts/scenario-certificates.ts';
 import type { Network } from '../network/network.ts';
 import { requireProgram } from '../programs.ts';
 import { LabRefusal } from '../refusal.ts';
+import { startBird } from '../sites/bird.ts';
 import { fillExample } from '../sites/fill-example.ts';
 import {
   MASTERS_ADDRESS,
@@ -46,9 +46,6 @@ export interface AnycastSiteSpec {
   readonly secret: string;
   readonly bfdMs: number;
 }
-
-/** What the examples say between two packets of BFD. */
-export const EXAMPLE_BFD_MS = 50;
 
 /** Starts a file of the examples' program in the site's namespace; what it says goes to a log in its folder. */
 function spawnLogged(
@@ -88,7 +85,7 @@ cluster {
 }
 
 /** BIRD, or ExaBGP, with the files of the examples, and longhaul-announce. */
-function startRouting(spec: AnycastSiteSpec, folder: string): Pick<AnycastSite, 'announce'> {
+async function startRouting(spec: AnycastSiteSpec, folder: string): Promise<Pick<AnycastSite, 'announce'>> {
   const { cable, engine, as } = SITES[spec.name];
   const [atRouter, atSite] = cable;
   const url = `https://127.0.0.1/healthz/anycast`;
@@ -100,22 +97,20 @@ function startRouting(spec: AnycastSiteSpec, folder: string): Pick<AnycastSite, 
     ]);
     return { announce: () => spawnLogged(spec, folder, [requireProgram('exabgp'), config]) };
   }
-  const socket = join(folder, 'bird.ctl');
+  const socket = await startBird({
+    network: spec.network,
+    site: spec.name,
+    example: 'anycast/bird-site.conf',
+    values: [
+      ['198.51.100.2', atSite],
+      ['198.51.100.1 ', `${atRouter} `],
+      ['as 65001', `as ${as}`],
+    ],
+    bfdMs: spec.bfdMs,
+  });
   const script = fillExample(folder, 'anycast/bird-route.sh', [['/run/bird/bird.ctl', socket]]);
-  const config = fillExample(folder, 'anycast/bird-site.conf', [
-    ['198.51.100.2', atSite],
-    ['198.51.100.1 ', `${atRouter} `],
-    ['as 65001', `as ${as}`],
-    bfdValue(spec.bfdMs),
-  ]);
-  spawnLogged(spec, folder, birdCommand(config, socket));
   const command = [process.execPath, ANNOUNCE, '--url', url, '--run', script];
   return { announce: () => spawnLogged(spec, folder, command) };
-}
-
-/** BFD must answer within 150 ms whatever else the machine does: a router has a processor for itself. As the emulator has it. */
-function birdCommand(config: string, socket: string): readonly string[] {
-  return ['chrt', '--fifo', '20', requireProgram('bird'), '-f', '-c', config, '-s', socket];
 }
 
 /** Brings up a site as docs/operators.md tells: nats-server, master, depot, and what announces the masters' address. */
@@ -161,7 +156,7 @@ export async function startAnycastSite(spec: AnycastSiteSpec): Promise<AnycastSi
       launchAt('master'),
     );
   let master = await launchMaster();
-  const { announce } = startRouting(spec, folder);
+  const { announce } = await startRouting(spec, folder);
   const depot = await startService(
     'depot',
     folder,
@@ -190,21 +185,6 @@ export async function startAnycastSite(spec: AnycastSiteSpec): Promise<AnycastSi
     announce,
     depot,
   };
-}
-
-function bfdValue(bfdMs: number): readonly [string, string] {
-  return [`interval ${EXAMPLE_BFD_MS} ms`, `interval ${bfdMs} ms`];
-}
-
-/** Starts the router's BIRD with the file of the examples. */
-export async function startRouter(network: Network, bfdMs: number): Promise<void> {
-  const folder = join(network.folder, 'router');
-  mkdirSync(folder, { recursive: true });
-  const log = openSync(join(folder, 'bird.log'), 'a');
-  const config = fillExample(folder, 'anycast/bird-router.conf', [bfdValue(bfdMs)]);
-  const command = birdCommand(config, join(folder, 'bird.ctl'));
-  const child = network.spawn('router', command, ['ignore', log, log], folder);
-  await once(child, 'spawn');
 }
 
 /** Whether a process has not ended yet. */

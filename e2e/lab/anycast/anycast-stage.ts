@@ -6,6 +6,7 @@ import { sumMetric } from '../../overlay/overlay.ts';
 import { startProgram } from '../../overlay/service-process.ts';
 import { inNetwork } from '../hosts/network-placement.ts';
 import type { ClientSpawn } from '../sites/asker.ts';
+import { startBird } from '../sites/bird.ts';
 import { withNames } from '../sites/with-names.ts';
 import { type AnycastCertificates, writeAnycastCertificates } from './anycast-certificates.ts';
 import {
@@ -17,7 +18,7 @@ import {
   type SiteName,
   startAnycastNetwork,
 } from './anycast-network.ts';
-import { type AnycastSite, startAnycastSite, startRouter } from './anycast-site.ts';
+import { type AnycastSite, startAnycastSite } from './anycast-site.ts';
 import { type Prober, startProber } from './probe.ts';
 
 const ORIGIN_PROGRAM = join(import.meta.dirname, '..', 'hosts', 'origin-main.ts');
@@ -85,7 +86,7 @@ async function furnish(
     }
     await startProgram([ORIGIN_PROGRAM, ...options], network.folder, `origin-${pace}`, launchAt('origin'));
   }
-  await startRouter(network, bfdMs);
+  await startBird({ network, site: 'router', example: 'anycast/bird-router.conf', bfdMs });
   const secret = randomBytes(32).toString('base64url');
   const started: AnycastSite[] = [];
   // One after the other: all at once take longer than each is waited for, where the machine is busy.

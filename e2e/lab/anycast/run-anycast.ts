@@ -4,8 +4,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { MIB } from '@longhaul/shared';
 import type { LineFile } from '../results/result-file.ts';
 import { ANSWER_MS } from '../sites/asker.ts';
+import { EXAMPLE_BFD_MS } from '../sites/bird.ts';
 import { type AnycastEvent, type AnycastLine, EVENT_NAMES } from './anycast-line.ts';
-import { EXAMPLE_BFD_MS, isRunning } from './anycast-site.ts';
+import { isRunning } from './anycast-site.ts';
 import { type AnycastStage, startAnycastStage } from './anycast-stage.ts';
 
 /** Between two questions of the client. */

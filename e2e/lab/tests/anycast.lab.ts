@@ -6,14 +6,14 @@ import { KIB, MIB } from '@longhaul/shared';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { findBrowser } from '../../browsers/find-browsers.ts';
 import { findNatsServer } from '../../programs/nats-server.ts';
-import type { SiteName } from '../anycast/anycast-network.ts';
+import { SITE_NAMES, type SiteName } from '../anycast/anycast-network.ts';
 import { isRunning } from '../anycast/anycast-site.ts';
-import { type AnycastStage, startAnycastStage } from '../anycast/anycast-stage.ts';
-import { startClientBrowser } from '../anycast/client-browser.ts';
+import { type AnycastStage, MASTERS_URL, startAnycastStage } from '../anycast/anycast-stage.ts';
 import { originBytes } from '../hosts/origin-content.ts';
 import { closeAllNetworks } from '../network/start-network.ts';
 import { hasProgram } from '../programs.ts';
 import { labObstacle } from '../requirements.ts';
+import { startClientBrowser } from '../sites/client-browser.ts';
 
 const SIZE = 10 * MIB;
 /** That it works is tested here; how fast is an experiment of its own, on a machine that does nothing else. */
@@ -205,7 +205,14 @@ describe.skipIf(obstacle !== undefined)(
     });
 
     test('are one name for the add-on in both browsers, which have the rest of a file from the next site when one falls silent', async () => {
-      const browsers = await Promise.all(BROWSERS.map((kind) => startClientBrowser(stage, kind)));
+      const { atClient, certificates, network } = stage;
+      const spec = {
+        atClient,
+        ca: certificates,
+        masterUrl: MASTERS_URL,
+        privateHosts: [...SITE_NAMES, 'origin'].map(network.addressOf),
+      };
+      const browsers = await Promise.all(BROWSERS.map((kind) => startClientBrowser(spec, kind)));
       await answerOf('rj');
       const sizes = () => browsers.map(({ file }) => statSync(file, { throwIfNoEntry: false })?.size ?? 0);
       const sent = [

@@ -1,6 +1,6 @@
 /**
  * A browser at the client whose add-on knows the masters' one name: `node browser-main.ts --kind <chromium|firefox> --ca <file>
- * --spki <base64> --master <url> --private <host>...`. Tells its parent `{ downloads: <folder> }`, then `{ running: <url> }` for each
+ * --spki <base64> --master <url> --private <host>... [--name-server <address>]`. Tells its parent `{ downloads: <folder> }`, then `{ running: <url> }` for each
  * URL that it is sent, once the add-on has had the file come through depots, or `{ failure }`. Ends when the parent is gone.
  */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -25,6 +25,7 @@ const { values } = parseArgs({
     spki: { type: 'string', default: '' },
     master: { type: 'string', default: '' },
     private: { type: 'string', multiple: true, default: [] },
+    'name-server': { type: 'string' },
   },
 });
 const kind = values.kind === 'firefox' ? 'firefox' : 'chromium';
@@ -43,7 +44,9 @@ const browser = await launchBrowser(kind, {
   addonDir: folder,
   hosts: [],
   // Names are the client's own.
-  chromiumArgs: ['--host-resolver-rules='],
+  ...(values['name-server'] === undefined
+    ? { chromiumArgs: ['--host-resolver-rules='] }
+    : { nameServer: values['name-server'] }),
   trustedCa: { certPem: readFileSync(values.ca, 'utf8'), spkiSha256Base64: values.spki },
   allowInsecureDownloads: true,
 });

@@ -1,8 +1,7 @@
 import { once } from 'node:events';
 import { join } from 'node:path';
 import type { BrowserKind } from '../../browsers/browser.ts';
-import { SITE_NAMES } from './anycast-network.ts';
-import { type AnycastStage, MASTERS_URL } from './anycast-stage.ts';
+import type { ClientSpawn } from './asker.ts';
 
 /** What `browser-main.ts` tells. */
 export type BrowserReport =
@@ -18,27 +17,35 @@ export interface ClientBrowser {
   readonly close: () => Promise<void>;
 }
 
-/** Starts a browser at the client, with an add-on that knows nothing of Longhaul but the masters' one name. */
+export interface ClientBrowserSpec {
+  /** Starts a program at the client. */
+  readonly atClient: ClientSpawn;
+  /** Authority behind all certificates, see `certificates/test-ca`. */
+  readonly ca: { readonly caFile: string; readonly spkiSha256Base64: string };
+  /** The masters' one address, all that the add-on knows of Longhaul. */
+  readonly masterUrl: string;
+  /** Hosts of the test network, which look private. */
+  readonly privateHosts: readonly string[];
+  /** Where the browser looks names up, on port 53; left out where the client's own files tell them. */
+  readonly nameServer?: string;
+}
+
+/** Starts a browser at the client. */
 export async function startClientBrowser(
-  { atClient, certificates, network }: AnycastStage,
+  { atClient, ca, masterUrl, privateHosts, nameServer }: ClientBrowserSpec,
   kind: BrowserKind,
 ): Promise<ClientBrowser> {
-  // Those of a test network look private.
-  const hosts = [...SITE_NAMES, 'origin'].flatMap((site) => ['--private', network.addressOf(site)]);
-  const { caFile, spkiSha256Base64 } = certificates;
-  const options = [
-    '--kind',
-    kind,
-    '--ca',
-    caFile,
-    '--spki',
-    spkiSha256Base64,
-    '--master',
-    MASTERS_URL,
-    ...hosts,
+  const options: readonly (readonly [name: string, value: string])[] = [
+    ['kind', kind],
+    ['ca', ca.caFile],
+    ['spki', ca.spkiSha256Base64],
+    ['master', masterUrl],
+    ...privateHosts.map((host) => ['private', host] as const),
+    ...(nameServer === undefined ? [] : [['name-server', nameServer] as const]),
   ];
   const program = join(import.meta.dirname, 'browser-main.ts');
-  const child = atClient([process.execPath, program, ...options], ['ignore', 'ignore', 'inherit', 'ipc']);
+  const command = [process.execPath, program, ...options.flatMap(([name, value]) => [`--${name}`, value])];
+  const child = atClient(command, ['ignore', 'ignore', 'inherit', 'ipc']);
   const exited = once(child, 'exit');
   const report = async () => {
     const ended = exited.then(() => [{ failure: `${kind} has ended` }]);
