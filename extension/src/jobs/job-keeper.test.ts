@@ -10,7 +10,7 @@ import { JobStore } from './job-store.ts';
 const BROKEN = { state: 'interrupted', error: 'NETWORK_FAILED', canResume: true } as const;
 
 /** A keeper whose clock stands until it is moved. */
-async function setUp(patch: Partial<Download>, jobPatch: Partial<Job> = {}) {
+async function setUp(patch: Partial<Download>, jobPatch: Partial<Job> = {}, stillMs?: number) {
   const downloads = new FakeDownloads(download({ id: 2, url: job().url, ...patch }));
   const jobs = new JobStore(memoryArea());
   await jobs.add(job(jobPatch));
@@ -27,6 +27,7 @@ async function setUp(patch: Partial<Download>, jobPatch: Partial<Job> = {}) {
     downloads,
     jobs,
     continuation: {
+      ...(stillMs === undefined ? {} : { stillMs }),
       goOn: (asked) => {
         world.calls.push(`go on at ${(world.nowMs - NOW_MS) / 1_000} s`);
         return world.goOn(asked);
@@ -365,6 +366,42 @@ describe('a chain that is slower than half its promise, and than direct', () => 
     expect(world.calls).toEqual([]);
     await run(world, 2, 1_000_000);
     expect(world.calls).toHaveLength(1);
+  });
+});
+
+describe('a chain to which nothing comes any more, where another way costs no bytes,', () => {
+  const PROMISED = { promisedBps: 80e6, directBps: 20e6 };
+  const STILL_MS = 2_500;
+
+  /** Runs fast for so many seconds, each with a look, and then stands for so many. */
+  async function runAndStand(stillMs: number | undefined, runs: number, stands: number) {
+    const world = await setUp({}, PROMISED, stillMs);
+    await world.keeper.follow(2);
+    for (let second = 1; second <= runs + stands; second += 1) {
+      const bytesReceived = Math.min(second, runs) * 3_000_000;
+      world.downloads.change(2, { bytesReceived });
+      world.nowMs += 1_000;
+      await world.keeper.look();
+    }
+    return world;
+  }
+
+  it('is left within four seconds, however much it had brought before', async () => {
+    const early = await runAndStand(STILL_MS, 7, 2);
+    expect(early.calls).toEqual([]);
+    expect(early.wakeUps.at(-1)).toBe(early.nowMs + 1_000);
+    const { calls } = await runAndStand(STILL_MS, 7, 3);
+    expect(calls).toEqual(['change with Infinity s left']);
+  });
+
+  it('is looked at once for it, and then as one that is slow', async () => {
+    const { calls } = await runAndStand(STILL_MS, 7, 9);
+    expect(calls).toHaveLength(1);
+    expect((await runAndStand(STILL_MS, 7, 25)).calls.length).toBeGreaterThan(1);
+  });
+
+  it('is one that is slow where another way costs bytes', async () => {
+    expect((await runAndStand(undefined, 7, 5)).calls).toEqual([]);
   });
 });
 

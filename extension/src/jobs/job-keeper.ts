@@ -7,6 +7,8 @@ import { awakeWait, nextTryAtMs } from './retry-times.ts';
 
 /** How an interrupted job can go on in this browser. */
 export interface Continuation {
+  /** A running download to which nothing has come for so long is led to another way; left out where that costs bytes. */
+  readonly stillMs?: number;
   /**
    * Tries once. What comes of it shows in the download; the answer says why nothing could be tried. One that is complete is not the
    * file: it goes as soon as the file is there again, and stays where the site has that now.
@@ -52,6 +54,8 @@ export interface KeeperDependencies {
 const FIRST_BYTES_LOOK_MS = 500;
 /** While a job is to deliver more than another one. */
 const PROGRESS_LOOK_MS = 2_000;
+/** While a job is to be seen standing still. */
+const STILL_LOOK_MS = 1_000;
 /** A connection that has brought nothing for so long is dead, or its depot cannot help itself. */
 const STALL_MS = 60_000;
 /** A job stands by then, or the background that was to begin it is no more. */
@@ -222,6 +226,11 @@ export class JobKeeper {
         ? paceAt(job.pace, { atMs: now(), bytes: download.bytesReceived }, job)
         : undefined;
     const hasSlept = job.pace !== undefined && now() - job.pace.atMs >= STALL_MS * 2;
+    // Once for each time that it stands still: what was in vain begins its pace anew.
+    const isStill =
+      pace !== undefined &&
+      (pace.rateBps ?? 0) > 0 &&
+      now() - bytesAtMs >= (continuation.stillMs ?? STALL_MS);
     const changed = await jobs.change(job.key, {
       state: 'running',
       isHeld: undefined,
@@ -233,8 +242,9 @@ export class JobKeeper {
       ...(hasGoneOn ? { interruption: undefined } : {}),
       ...(isAhead ? { spare: undefined } : {}),
     });
-    if (changed && pace && isTooSlow(pace)) await this.#leaveSlowWay(changed, download);
-    const lookMs = changed?.spare ? PROGRESS_LOOK_MS : pace ? PACE_LOOK_MS : STALL_MS;
+    if (changed && pace && (isStill || isTooSlow(pace))) await this.#leaveSlowWay(changed, download, isStill);
+    const watchMs = continuation.stillMs === undefined ? PACE_LOOK_MS : STILL_LOOK_MS;
+    const lookMs = changed?.spare ? PROGRESS_LOOK_MS : pace ? watchMs : STALL_MS;
     wakeAt(now() + (changed?.interruption ? FIRST_BYTES_LOOK_MS : lookMs));
   }
 
@@ -243,10 +253,10 @@ export class JobKeeper {
     return way === 'chain' && !interruption && changes < MAX_CHANGES && promisedBps !== undefined;
   }
 
-  async #leaveSlowWay(job: Job, download: Download): Promise<void> {
+  async #leaveSlowWay(job: Job, download: Download, isStill: boolean): Promise<void> {
     const { jobs, continuation, now } = this.#deps;
     const { way, chain, jobId, pace, changes = 0 } = job;
-    const leftSeconds = pace ? secondsLeft(pace, job.file.totalBytes) : Number.POSITIVE_INFINITY;
+    const leftSeconds = pace && !isStill ? secondsLeft(pace, job.file.totalBytes) : Number.POSITIVE_INFINITY;
     const patch = await continuation.change(job, download, leftSeconds);
     const before = { jobId, rateBps: pace?.rateBps, bytes: patch?.bytes ?? download.bytesReceived };
     const lastChange = { atMs: now(), way, chain, ...before };

@@ -57,6 +57,8 @@ type OpenWay = Pick<Job, 'way' | 'chain'> & Partial<Job>;
 
 /** Until then the depot's answer to the download itself must have come. */
 const FIRST_ANSWER_MS = 8_000;
+/** Depots repair what is shorter themselves, and a depot that is gone repairs nothing. */
+const STILL_MS = 2_500;
 /** Attempts to go on through the master before the origin itself is asked for the rest, too. */
 const TRIES_THROUGH_MASTER = 3;
 
@@ -69,6 +71,7 @@ const TRIES_THROUGH_MASTER = 3;
  */
 export class LedWay implements Way {
   readonly standsBeside = false;
+  readonly stillMs = STILL_MS;
   readonly #deps: LedWayDependencies;
 
   constructor(deps: LedWayDependencies) {
