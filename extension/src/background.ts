@@ -4,7 +4,7 @@
  */
 import { askLegs } from './ask/ask-legs.ts';
 import { askMaster, isHealthyMaster } from './ask/ask-master.ts';
-import { greetDepot, probeFile } from './ask/probe-file.ts';
+import { greetDepot, probeFile, whoIsAt } from './ask/probe-file.ts';
 import { tellMaster } from './ask/tell-master.ts';
 import { testMaster } from './ask/test-master.ts';
 import { api } from './browser/browser-api.ts';
@@ -144,6 +144,7 @@ const way: Way = isChromium
       settings,
       askMaster,
       probeFile,
+      whoIsAt,
       deadline,
       now,
       pause,

@@ -62,7 +62,7 @@ export function createDepotServer(components: DepotServerComponents): Server {
     else if (isClosing()) refuse(request, response, new LonghaulError('shutting-down'));
     else if (request.url === '/healthz') {
       components.noteGreeting(request.socket);
-      response.writeHead(200, SAFETY_HEADERS).end('ok\n');
+      response.writeHead(200, { ...SAFETY_HEADERS, [HEADERS.depot]: ownId }).end('ok\n');
     } else if (request.url === '/healthz/ready') sendReadiness(components, request, response);
     else if (request.url === '/metrics') return sendMetrics(components, request, response);
     else if (isChallengeTarget(request.url ?? '')) {

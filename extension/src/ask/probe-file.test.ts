@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { IncomingHttpHeaders } from 'node:http';
 import { expect, it } from 'vitest';
 import { serve } from '../testing/serve.ts';
-import { greetDepot, probeFile } from './probe-file.ts';
+import { greetDepot, probeFile, whoIsAt } from './probe-file.ts';
 
 const patient = new AbortController().signal;
 
@@ -105,4 +105,12 @@ it('greets a depot without a word about the file', async () => {
     else outgoing.end('ok');
   });
   expect(await greetDepot(restarted, patient), 'whose first connection broke').toBe(true);
+});
+
+it('asks which depot is at an address, and takes none for one that does not say', async () => {
+  const depot = await serve((_incoming, outgoing) => outgoing.setHeader('longhaul-depot', 'rj-1').end('ok'));
+  expect(await whoIsAt(`${depot}/secret/file.iso?ticket`, patient)).toBe('rj-1');
+  const older = await serve((_incoming, outgoing) => outgoing.end('ok'));
+  expect(await whoIsAt(older, patient)).toBe('');
+  expect(await whoIsAt('http://127.0.0.1:1', patient)).toBeUndefined();
 });

@@ -34,8 +34,13 @@ export async function probeFile(location: string, signal: AbortSignal, atByte = 
 
 /** Whether anybody answers at the depot itself. The origin learns nothing of it. Never rejects. */
 export async function greetDepot(location: string, signal: AbortSignal): Promise<boolean> {
+  return (await whoIsAt(location, signal)) !== undefined;
+}
+
+/** The id of the depot that answers at this address, empty where it does not say; `undefined` where nobody does. Never rejects. */
+export async function whoIsAt(location: string, signal: AbortSignal): Promise<string | undefined> {
   const response = await ask(new URL('/healthz', location), signal);
-  return response?.ok ?? false;
+  return response?.ok ? (response.headers.get(HEADERS.depot) ?? '') : undefined;
 }
 
 /** The head of an answer; asks once more where the connection breaks before the time is up. Redirects are answers, too. */

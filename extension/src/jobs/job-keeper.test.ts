@@ -10,7 +10,7 @@ import { JobStore } from './job-store.ts';
 const BROKEN = { state: 'interrupted', error: 'NETWORK_FAILED', canResume: true } as const;
 
 /** A keeper whose clock stands until it is moved. */
-async function setUp(patch: Partial<Download>, jobPatch: Partial<Job> = {}, stillMs?: number) {
+async function setUp(patch: Partial<Download>, jobPatch: Partial<Job> = {}, standstillMs?: number) {
   const downloads = new FakeDownloads(download({ id: 2, url: job().url, ...patch }));
   const jobs = new JobStore(memoryArea());
   await jobs.add(job(jobPatch));
@@ -22,12 +22,21 @@ async function setUp(patch: Partial<Download>, jobPatch: Partial<Job> = {}, stil
     calls: [] as string[],
     goOn: async (_job: Job): Promise<GoOn> => ({ result: 'tried' }),
     change: async (): Promise<Partial<Job> | undefined> => undefined,
+    leaveGone: async (): Promise<Partial<Job> | undefined> => undefined,
   };
   const keeper = new JobKeeper({
     downloads,
     jobs,
     continuation: {
-      ...(stillMs === undefined ? {} : { stillMs }),
+      ...(standstillMs !== undefined && {
+        standstill: {
+          afterMs: standstillMs,
+          leaveGone: async () => {
+            world.calls.push(`why still at ${(world.nowMs - NOW_MS) / 1_000} s`);
+            return world.leaveGone();
+          },
+        },
+      }),
       goOn: (asked) => {
         world.calls.push(`go on at ${(world.nowMs - NOW_MS) / 1_000} s`);
         return world.goOn(asked);
@@ -371,37 +380,91 @@ describe('a chain that is slower than half its promise, and than direct', () => 
 
 describe('a chain to which nothing comes any more, where another way costs no bytes,', () => {
   const PROMISED = { promisedBps: 80e6, directBps: 20e6 };
-  const STILL_MS = 2_500;
+  const SECOND = 3_000_000;
+  type World = Awaited<ReturnType<typeof setUp>>;
 
-  /** Runs fast for so many seconds, each with a look, and then stands for so many. */
-  async function runAndStand(stillMs: number | undefined, runs: number, stands: number) {
-    const world = await setUp({}, PROMISED, stillMs);
-    await world.keeper.follow(2);
-    for (let second = 1; second <= runs + stands; second += 1) {
-      const bytesReceived = Math.min(second, runs) * 3_000_000;
-      world.downloads.change(2, { bytesReceived });
+  /** Looks each second, with so much more each time. */
+  async function run(world: World, ...gains: readonly number[]): Promise<void> {
+    for (const gain of gains) {
+      const before = (await world.downloads.get(2))?.bytesReceived ?? 0;
+      world.downloads.change(2, { bytesReceived: before + gain });
       world.nowMs += 1_000;
       await world.keeper.look();
     }
+  }
+
+  /** One that has run well for some seconds. */
+  async function runningWell(gain = SECOND): Promise<World> {
+    const world = await setUp({}, PROMISED, 2_500);
+    await world.keeper.follow(2);
+    await run(world, gain, gain, gain);
     return world;
   }
 
-  it('is left within four seconds, however much it had brought before', async () => {
-    const early = await runAndStand(STILL_MS, 7, 2);
-    expect(early.calls).toEqual([]);
-    expect(early.wakeUps.at(-1)).toBe(early.nowMs + 1_000);
-    const { calls } = await runAndStand(STILL_MS, 7, 3);
-    expect(calls).toEqual(['change with Infinity s left']);
+  it('is asked why within four seconds, once for each time that it stands still', async () => {
+    const world = await runningWell();
+    await run(world, 0, 0);
+    expect(world.calls).toEqual([]);
+    expect(world.wakeUps.at(-1)).toBe(world.nowMs + 1_000);
+    await run(world, 0, 0, 0, 0);
+    expect(world.calls).toEqual(['why still at 6 s']);
+    expect((await world.theJob())?.changes).toBeUndefined();
+    await run(world, 20 * SECOND, 0, 0, 0);
+    expect(world.calls).toEqual(['why still at 6 s', 'why still at 13 s']);
   });
 
-  it('is looked at once for it, and then as one that is slow', async () => {
-    const { calls } = await runAndStand(STILL_MS, 7, 9);
-    expect(calls).toHaveLength(1);
-    expect((await runAndStand(STILL_MS, 7, 25)).calls.length).toBeGreaterThan(1);
+  it('comes by another way where its entry depot is gone, which counts as a change', async () => {
+    const world = await runningWell();
+    world.leaveGone = async () => ({ way: 'chain', chain: ['sp-1'] });
+    await run(world, 0, 0, 0);
+    expect(await world.theJob()).toMatchObject({
+      chain: ['sp-1'],
+      changes: 1,
+      bytesAtMs: world.nowMs,
+      lastChange: { chain: ['pe-1', 'rj-1'] },
+    });
+  });
+
+  it('is as slow as before where its entry depot is there', async () => {
+    const world = await runningWell();
+    await run(world, ...Array.from({ length: 17 }, () => 0));
+    expect(world.calls.slice(0, 2)).toEqual(['why still at 6 s', 'change with Infinity s left']);
+  });
+
+  it('has stood still neither while the machine slept, nor while the user had it paused', async () => {
+    for (const seconds of [3, 5, 8, 12]) {
+      const slept = await runningWell();
+      slept.nowMs += seconds * 1_000;
+      await run(slept, 0, SECOND);
+      const paused = await runningWell();
+      paused.downloads.change(2, { paused: true });
+      await run(paused, ...Array.from({ length: seconds }, () => 0));
+      paused.downloads.change(2, { paused: false });
+      await run(paused, 0, 0, SECOND);
+      expect([slept.calls, paused.calls]).toEqual([[], []]);
+    }
+  });
+
+  it('does not stand still while bytes come again that had been there', async () => {
+    const world = await runningWell();
+    await run(world, 60_000_000);
+    world.downloads.change(2, { bytesReceived: 0 });
+    await run(world, ...Array.from({ length: 9 }, () => SECOND));
+    expect(world.calls).toEqual([]);
+  });
+
+  it('has not begun before its first bytes come', async () => {
+    const world = await runningWell(0);
+    await run(world, 0, 0, 0);
+    expect(world.calls).toEqual([]);
   });
 
   it('is one that is slow where another way costs bytes', async () => {
-    expect((await runAndStand(undefined, 7, 5)).calls).toEqual([]);
+    const costly = await setUp({}, PROMISED);
+    await costly.keeper.follow(2);
+    await run(costly, SECOND, SECOND, SECOND, 0, 0, 0, 0, 0);
+    expect(costly.calls).toEqual([]);
+    expect(costly.wakeUps.at(-1)).toBe(costly.nowMs + 5_000);
   });
 });
 

@@ -4,11 +4,20 @@ import type { Interruption, Job, JobState } from './job.ts';
 import type { JobStore } from './job-store.ts';
 import { isTooSlow, PACE_LOOK_MS, paceAt, secondsLeft } from './pace.ts';
 import { awakeWait, nextTryAtMs } from './retry-times.ts';
+import { isLateLook, isToBeAsked, standstillAt } from './standstill.ts';
 
 /** How an interrupted job can go on in this browser. */
 export interface Continuation {
-  /** A running download to which nothing has come for so long is led to another way; left out where that costs bytes. */
-  readonly stillMs?: number;
+  /** Left out where another way costs bytes. */
+  readonly standstill?: {
+    /** Nothing has come to a running download for so long when it is asked why. */
+    readonly afterMs: number;
+    /**
+     * Leads it to another way where its entry depot is gone. Gives what changes in the job; `undefined` where the depot is there,
+     * which repairs what is behind it itself, or nothing could be done.
+     */
+    readonly leaveGone: (job: Job, download: Download) => Promise<Partial<Job> | undefined>;
+  };
   /**
    * Tries once. What comes of it shows in the download; the answer says why nothing could be tried. One that is complete is not the
    * file: it goes as soon as the file is there again, and stays where the site has that now.
@@ -170,7 +179,8 @@ export class JobKeeper {
     }
     if (download.paused && job.isHeld) return this.#letGo(job, download);
     if (download.paused) {
-      if (!job.wasPaused) await this.#deps.jobs.change(key, { wasPaused: true });
+      if (!job.wasPaused || job.standstill)
+        await this.#deps.jobs.change(key, { wasPaused: true, pace: undefined, standstill: undefined });
       return;
     }
     if (download.state === 'in_progress') return this.#isRunning(job, download);
@@ -221,29 +231,31 @@ export class JobKeeper {
     if (hasGoneOn && !isAllThere) await continuation.recovered(job, download);
     const isAhead = job.spare !== undefined && bytes > job.spare.bytes;
     if (job.spare && isAhead) await drop(downloads, job.spare.downloadId);
-    const pace =
-      !isAllThere && this.#isWatched(job)
-        ? paceAt(job.pace, { atMs: now(), bytes: download.bytesReceived }, job)
-        : undefined;
+    const look = { atMs: now(), bytes: download.bytesReceived };
+    const isWatched = !isAllThere && this.#isWatched(job);
+    const paceBefore = isLateLook(job.standstill, look.atMs) ? undefined : job.pace;
+    const pace = isWatched ? paceAt(paceBefore, look, job) : undefined;
     const hasSlept = job.pace !== undefined && now() - job.pace.atMs >= STALL_MS * 2;
-    // Once for each time that it stands still: what was in vain begins its pace anew.
-    const isStill =
-      pace !== undefined &&
-      (pace.rateBps ?? 0) > 0 &&
-      now() - bytesAtMs >= (continuation.stillMs ?? STALL_MS);
+    const { leaveGone, afterMs } = continuation.standstill ?? { afterMs: STALL_MS };
+    const standstill = isWatched && leaveGone ? standstillAt(job.standstill, look) : undefined;
+    const isStill = standstill !== undefined && isToBeAsked(standstill, afterMs);
     const changed = await jobs.change(job.key, {
       state: 'running',
       isHeld: undefined,
       bytes,
       bytesAtMs,
       pace,
+      standstill: standstill && { ...standstill, isKnown: standstill.isKnown || isStill },
       ...(hasSlept ? { wasPaused: true } : {}),
       ...(download.name === '' ? {} : { path: pathOf(download) }),
       ...(hasGoneOn ? { interruption: undefined } : {}),
       ...(isAhead ? { spare: undefined } : {}),
     });
-    if (changed && pace && (isStill || isTooSlow(pace))) await this.#leaveSlowWay(changed, download, isStill);
-    const watchMs = continuation.stillMs === undefined ? PACE_LOOK_MS : STILL_LOOK_MS;
+    if (changed && isStill) {
+      const patch = await leaveGone?.(changed, download);
+      if (patch) await this.#noteChange(changed, download, patch);
+    } else if (changed && pace && isTooSlow(pace)) await this.#leaveSlowWay(changed, download);
+    const watchMs = standstill ? STILL_LOOK_MS : PACE_LOOK_MS;
     const lookMs = changed?.spare ? PROGRESS_LOOK_MS : pace ? watchMs : STALL_MS;
     wakeAt(now() + (changed?.interruption ? FIRST_BYTES_LOOK_MS : lookMs));
   }
@@ -253,17 +265,21 @@ export class JobKeeper {
     return way === 'chain' && !interruption && changes < MAX_CHANGES && promisedBps !== undefined;
   }
 
-  async #leaveSlowWay(job: Job, download: Download, isStill: boolean): Promise<void> {
-    const { jobs, continuation, now } = this.#deps;
+  async #leaveSlowWay(job: Job, download: Download): Promise<void> {
+    const leftSeconds = job.pace ? secondsLeft(job.pace, job.file.totalBytes) : Number.POSITIVE_INFINITY;
+    await this.#noteChange(job, download, await this.#deps.continuation.change(job, download, leftSeconds));
+  }
+
+  /** What was in vain counts, too: the master is not asked every ten seconds. */
+  async #noteChange(job: Job, download: Download, patch: Partial<Job> | undefined): Promise<void> {
+    const { jobs, now } = this.#deps;
     const { way, chain, jobId, pace, changes = 0 } = job;
-    const leftSeconds = pace && !isStill ? secondsLeft(pace, job.file.totalBytes) : Number.POSITIVE_INFINITY;
-    const patch = await continuation.change(job, download, leftSeconds);
     const before = { jobId, rateBps: pace?.rateBps, bytes: patch?.bytes ?? download.bytesReceived };
     const lastChange = { atMs: now(), way, chain, ...before };
     await jobs.change(job.key, {
-      // What was in vain counts, too: the master is not asked every ten seconds.
       changes: changes + 1,
       pace: undefined,
+      standstill: undefined,
       ...(patch ? { bytesAtMs: now(), lastChange, ...patch } : {}),
     });
   }

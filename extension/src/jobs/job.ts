@@ -1,6 +1,7 @@
 import type { FigureSource, LegPrediction } from '@longhaul/shared';
 import type { FileFacts } from '../judge/file-facts.ts';
 import type { Pace, Promised } from './pace.ts';
+import type { Standstill } from './standstill.ts';
 
 /**
  * A download that the add-on has taken over. `starting`: it is being put in the original's place; `running`: it is with
@@ -75,6 +76,8 @@ export interface Job extends Promised {
   readonly routeId: number;
   /** How fast it is; `undefined` while nobody has looked, and where that makes no difference. */
   readonly pace?: Pace | undefined;
+  /** For how long nothing has come; `undefined` as for the pace. */
+  readonly standstill?: Standstill | undefined;
   /** Times that another way was looked for because its own was slow, in vain or not. */
   readonly changes?: number;
   /** The last time that it was led to another way, and the way before. */

@@ -28,6 +28,8 @@ interface Answers {
   readonly chain?: Probe;
   readonly origin?: Probe;
   readonly master?: PlanReply;
+  /** Who is at the entry depot's address. */
+  readonly there?: string | undefined;
 }
 
 /** What the browser sees of a download's first answer; of several, one after the other; `undefined` where its connection breaks. */
@@ -44,6 +46,7 @@ function setUpWith(answers: Answers, answer: Seen | readonly Seen[], ...items: D
   const jobs = new JobStore(memoryArea());
   const { log } = downloads;
   const probed: unknown[] = [];
+  const avoided: unknown[] = [];
   const way = new LedWay({
     addonId: 'longhaul',
     downloads,
@@ -60,16 +63,20 @@ function setUpWith(answers: Answers, answer: Seen | readonly Seen[], ...items: D
       },
     },
     settings: async () => settings(),
-    askMaster: async () => answers.master ?? { result: 'plan', plan: plan() },
+    askMaster: async (_master, { avoid }) => {
+      avoided.push(avoid);
+      return answers.master ?? { result: 'plan', plan: plan() };
+    },
     probeFile: async (place, _signal, atByte) => {
       probed.push([place, atByte]);
       return (place === ORIGIN ? answers.origin : answers.chain) ?? SAME;
     },
+    whoIsAt: async () => answers.there,
     deadline: () => new AbortController().signal,
     now: () => NOW_MS,
     pause: async () => undefined,
   });
-  return { downloads, jobs, log, probed, way };
+  return { downloads, jobs, log, probed, avoided, way };
 }
 
 describe('taking a download', () => {
@@ -366,6 +373,47 @@ describe('leaving a slow chain', () => {
     const { log, way } = setUpWith(answers, undefined, running());
     expect(await way.change(ledJob(), running(), leftSeconds)).toBeUndefined();
     expect(log).toEqual([]);
+  });
+
+  it.each<[string, Partial<Download>]>([
+    ['the user has paused it', { paused: true }],
+    ['it has broken', { state: 'interrupted', error: 'NETWORK_FAILED' }],
+  ])('touches nothing when %s meanwhile', async (_what, patch) => {
+    const { log, way } = setUpWith({}, undefined, running(patch));
+    expect(await way.change(ledJob(), running(), 100)).toBeUndefined();
+    expect(log).toEqual([]);
+  });
+
+  describe('that stands still', () => {
+    const led = ledJob({ location: location() });
+    const toOther = { master: { result: 'plan', plan: other } } as const;
+
+    it.each<[string, string | undefined]>([
+      ['nobody is at the address of its entry depot', undefined],
+      ['a neighbour is at the address of its entry depot', 'sp-1'],
+    ])('leaves at once when %s, and avoids no other depot', async (_what, there) => {
+      const { avoided, log, way } = setUpWith({ ...toOther, there }, undefined, running());
+      expect(await way.standstill.leaveGone(led, running())).toMatchObject({ way: 'chain', chain: ['sp-1'] });
+      expect(avoided).toEqual([['pe-1']]);
+      expect(log).toEqual(['pause 2', `lead ${ORIGIN} to ${other.masterUrl}`, 'resume 2']);
+    });
+
+    it.each<[string, string]>([
+      ['its entry depot is there, which repairs what is behind it', 'pe-1'],
+      ['its entry depot is of a version that does not say who it is', ''],
+    ])('asks nobody else when %s', async (_what, there) => {
+      const { avoided, log, way } = setUpWith({ ...toOther, there }, undefined, running());
+      expect(await way.standstill.leaveGone(led, running())).toBeUndefined();
+      expect([avoided, log]).toEqual([[], []]);
+    });
+
+    it('stays when bytes come again meanwhile, or nobody has the next one', async () => {
+      const goesOn = setUpWith(toOther, undefined, running({ bytesReceived: 10_000_001 }));
+      expect(await goesOn.way.standstill.leaveGone(led, running())).toBeUndefined();
+      const alone = setUpWith({ chain: SILENT, origin: SILENT }, undefined, running());
+      expect(await alone.way.standstill.leaveGone(led, running())).toBeUndefined();
+      expect([goesOn.log, alone.log]).toEqual([[], []]);
+    });
   });
 });
 

@@ -1,5 +1,5 @@
 import type { askMaster } from '../ask/ask-master.ts';
-import { AGAIN_AFTER_MS, type Probe, type probeFile } from '../ask/probe-file.ts';
+import { AGAIN_AFTER_MS, type Probe, type probeFile, type whoIsAt } from '../ask/probe-file.ts';
 import type { Download } from '../browser/download.ts';
 import type { Downloads } from '../browser/downloads.ts';
 import type { Route, Routes } from '../browser/routes.ts';
@@ -39,6 +39,7 @@ export interface LedWayDependencies {
   readonly settings: () => Promise<Settings>;
   readonly askMaster: typeof askMaster;
   readonly probeFile: typeof probeFile;
+  readonly whoIsAt: typeof whoIsAt;
   readonly deadline: () => AbortSignal;
   readonly now: () => number;
   readonly pause: (ms: number) => Promise<void>;
@@ -57,7 +58,7 @@ type OpenWay = Pick<Job, 'way' | 'chain'> & Partial<Job>;
 
 /** Until then the depot's answer to the download itself must have come. */
 const FIRST_ANSWER_MS = 8_000;
-/** Depots repair what is shorter themselves, and a depot that is gone repairs nothing. */
+/** What is shorter is nothing to anybody, and a depot that is gone repairs nothing. */
 const STILL_MS = 2_500;
 /** Attempts to go on through the master before the origin itself is asked for the rest, too. */
 const TRIES_THROUGH_MASTER = 3;
@@ -71,7 +72,10 @@ const TRIES_THROUGH_MASTER = 3;
  */
 export class LedWay implements Way {
   readonly standsBeside = false;
-  readonly stillMs = STILL_MS;
+  readonly standstill = {
+    afterMs: STILL_MS,
+    leaveGone: (job: Job, download: Download) => this.#leaveGone(job, download),
+  };
   readonly #deps: LedWayDependencies;
 
   constructor(deps: LedWayDependencies) {
@@ -247,9 +251,41 @@ export class LedWay implements Way {
 
   /** Nothing is given up here: the rest comes over another chain, or from the origin, if that ends sooner. */
   async change(job: Job, download: Download, leftSeconds: number): Promise<Partial<Job> | undefined> {
+    const found = await this.#fasterWay(job, download.bytesReceived, leftSeconds, job.chain);
+    return found && this.#changeTo(found, job, download);
+  }
+
+  /**
+   * Nobody is at the entry depot's address, or a neighbour that has taken it over. While the depot itself is there, what is behind it
+   * is in its hands.
+   */
+  async #leaveGone(job: Job, download: Download): Promise<Partial<Job> | undefined> {
+    const { downloads, whoIsAt, deadline } = this.#deps;
+    const { location, chain } = job;
+    if (location === undefined) return undefined;
+    const there = await whoIsAt(location, deadline());
+    if (there === '' || there === chain[0]) return undefined;
+    const found = await this.#fasterWay(
+      job,
+      download.bytesReceived,
+      Number.POSITIVE_INFINITY,
+      chain.slice(0, 1),
+    );
+    const now = await downloads.get(download.id);
+    return found && now?.bytesReceived === download.bytesReceived
+      ? this.#changeTo(found, job, download)
+      : undefined;
+  }
+
+  async #changeTo(
+    found: OpenWay & Partial<Job>,
+    job: Job,
+    download: Download,
+  ): Promise<Partial<Job> | undefined> {
     const { downloads, routes } = this.#deps;
-    const found = await this.#fasterWay(job, download.bytesReceived, leftSeconds);
-    if (!found) return undefined;
+    const running = await downloads.get(download.id);
+    // What the user has done meanwhile holds.
+    if (running?.state !== 'in_progress' || running.paused) return undefined;
     // Its connection ends with the pause; without one it could not be led elsewhere.
     await hold(this.#deps, job, download.id);
     const paused = await downloads.get(download.id);
@@ -267,6 +303,7 @@ export class LedWay implements Way {
     job: Job,
     bytes: number,
     leftSeconds: number,
+    avoid: readonly string[],
   ): Promise<(OpenWay & Partial<Job>) | undefined> {
     const { settings, askMaster, probeFile, deadline } = this.#deps;
     const set = await settings();
@@ -275,7 +312,7 @@ export class LedWay implements Way {
     const isSooner = (wholeSeconds: number) => wholeSeconds * rest < leftSeconds;
     const request = {
       url: job.originUrl,
-      avoid: [...job.chain],
+      avoid: [...avoid],
       ...(totalBytes === undefined ? {} : { sizeBytes: totalBytes }),
     };
     const isThere = async (place: string) => {
