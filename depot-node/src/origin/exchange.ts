@@ -156,10 +156,13 @@ export class Exchange {
         this.#isOver = true;
         gathered.flush();
         clearTimeout(this.#resting);
+        this.#resting = undefined;
         this.#silence.stop();
         message.off('data', onData).off('end', onEnd).off('close', onClose);
         this.#isRead = end === 'complete';
-        if (!this.#isRead) this.#init.onFailed();
+        // Held while it rested, or was paused: the next answer comes over the same stream.
+        if (this.#isRead) this.#init.stream.release();
+        else this.#init.onFailed();
         resolve(end);
       };
       this.#endRead = settle;

@@ -8,6 +8,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { OriginRequest } from './conversation.ts';
 import { type OpenStream, type OriginAnswer, OriginConnection } from './origin-connection.ts';
+import { tinyChunks } from './tiny-chunks.ts';
 
 let server: Server;
 let serve: (socket: Socket, request: string) => void;
@@ -193,6 +194,38 @@ describe('reading an answer', () => {
       },
     );
     await fc.assert(property, { numRuns: 40 });
+  });
+
+  test('may be asked again behind a body that ended in the very moment in which its reader was paused', async () => {
+    serve = (socket) => {
+      const answer = 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n';
+      socket.write(answer);
+      socket.on('data', () => socket.write(answer));
+    };
+    const { connection } = await ask();
+    const onChunk = () => connection.pause();
+    expect(await connection.read({ silenceMs: 2000, onChunk })).toBe('complete');
+    connection.resume();
+    const asked = { method: 'GET', target: '/file', headers: { host: 'origin.test' } } as const;
+    expect(await connection.ask(asked, { answerMs: 1000 })).toMatchObject({ statusCode: 200 });
+    connection.reset();
+  });
+
+  test('may be asked again behind a body whose last tiny chunk was one too many', async () => {
+    const answerOf = (chunks: number) =>
+      `HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n${'1\r\nx\r\n'.repeat(chunks)}0\r\n\r\n`;
+    serve = (socket) => {
+      socket.write(answerOf(500));
+      socket.on('data', () => socket.write(answerOf(1)));
+    };
+    // Others bring tiny chunks, too: then it rests for its own.
+    const others = Array.from({ length: 20 }, () => tinyChunks.sender());
+    for (const other of others) other.note(1_000);
+    const { connection } = await ask();
+    expect(await connection.read({ silenceMs: 2000, onChunk: () => {} })).toBe('complete');
+    const asked = { method: 'GET', target: '/file', headers: { host: 'origin.test' } } as const;
+    expect(await connection.ask(asked, { answerMs: 1000 })).toMatchObject({ statusCode: 200 });
+    connection.reset();
   });
 
   test('takes some interim answers, and ends with an origin that sends them without end', async () => {
