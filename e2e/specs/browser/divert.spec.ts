@@ -57,9 +57,12 @@ test('a diverted download goes on where it was when its entry depot comes back',
   // What was asked for ahead before may have been read by the origin only when its connection ended.
   const before = requestsOf(world, `/kept/${name}`).length;
   await expectFile(user, name, name, { timeout: 60_000 });
+  // The add-on asks for the byte that was next when it looked, to see whether the file is there.
   const starts = requestsOf(world, `/kept/${name}`)
     .slice(before)
-    .map(({ headers }) => Number(/^bytes=([0-9]+)-/.exec(headers.range ?? '')?.[1] ?? 0));
+    .map(({ headers }) => /^bytes=([0-9]+)-([0-9]*)$/.exec(headers.range ?? ''))
+    .filter((range) => range?.[1] !== range?.[2] || range === null)
+    .map((range) => Number(range?.[1] ?? 0));
   expect(starts).not.toEqual([]);
   expect(Math.min(...starts)).toBeGreaterThan(1_500_000);
 });
