@@ -202,6 +202,12 @@ describe('an address without a scheme', () => {
     expect(refusal(withHttps(text))).toBe('accepted');
   });
 
+  test('is told from other text in no time, however long that is', () => {
+    for (const text of ['.'.repeat(1e6), 'a.'.repeat(5e5), ':1'.repeat(5e5)]) {
+      expect(withHttps(`${text}@`)).toBe(`${text}@`);
+    }
+  });
+
   test.each([
     'https://example.org/',
     'HTTP://example.org/',
@@ -218,4 +224,10 @@ describe('an address without a scheme', () => {
   ])('is left alone where it is none: %s', (text) => {
     expect(withHttps(text)).toBe(text.trim());
   });
+});
+
+test('a host is as long as a name can be, and no longer', () => {
+  const host = `${'a'.repeat(61)}.`.repeat(5).slice(0, 249);
+  expect(refusal(`https://${host}.org/`)).toBe('accepted');
+  expect(refusal(`https://a${host}.org/`)).toBe('bad-url');
 });

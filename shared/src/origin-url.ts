@@ -28,6 +28,8 @@ export interface OriginUrl {
 
 export const DEFAULT_PORTS: Readonly<Record<Scheme, number>> = { http: 80, https: 443 };
 
+/** A name of DNS has no more (RFC 1035 section 3.1, without what its wire adds). */
+const MAX_HOST_CHARS = 253;
 /** Longest path plus query, in bytes, that is planned and relayed. */
 export const MAX_URL_BYTES = 8192;
 
@@ -65,8 +67,10 @@ export function parseHref(text: string): Result<OriginUrl> {
  */
 export function withHttps(text: string): string {
   const trimmed = text.trim();
-  const host = /^(?:\[[0-9A-Fa-f:.]+\]|[^\s/?#@:\\[\]]+\.[^\s/?#@:\\[\]]+)(?::[0-9]+)?(?:[/?#]|$)/;
-  return host.test(trimmed) ? `https://${trimmed}` : trimmed;
+  const [authority = ''] = trimmed.split(/[/?#]/, 1);
+  const host = authority.replace(/:[0-9]{1,5}$/, '');
+  const isName = /^[^\s@:\\[\]]+$/.test(host) && host.slice(1, -1).includes('.');
+  return isName || /^\[[0-9A-Fa-f:.]+\]$/.test(host) ? `https://${trimmed}` : trimmed;
 }
 
 /** Parses `<authority><path>[?<query>]` for a scheme; the bytes of path and query stay as they are. */
@@ -136,6 +140,7 @@ export function canonicalHost(text: string): Result<string> {
     return refuse('bad-url', 'the host is not valid');
   }
   const host = parsed.hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '');
+  if (host.length > MAX_HOST_CHARS) return refuse('bad-url', 'the host is too long');
   // DNS has no empty labels, and a name that still ends in a dot would be another one when it is read again.
   const hasEmptyLabel = host.split('.').includes('');
   // The wire puts hosts into header lines and query items, where these bytes would end them.

@@ -77,3 +77,10 @@ test('a depot that is not up is asked for nothing', () => {
   const draining = depots.map((depot) => ({ ...depot, state: 'draining' }));
   expect(probes.next('d0', draining, NOW)).toBeUndefined();
 });
+
+test('an origin of which cannot be remembered that it was probed is not probed', () => {
+  const { probes, depots } = row(4);
+  probes.want({ host: 'a.'.repeat(200), port: 443 }, CLIENT, NOW);
+  probes.want(origin, CLIENT, NOW);
+  for (const { id } of depots) expect(probes.next(id, depots, NOW)).toEqual(origin);
+});

@@ -109,7 +109,12 @@ export class OriginProbes {
         continue;
       const own = this.#facts.own(ORIGIN_PROBED, host);
       const before = own && nowMs - own.timeMs < HOUR_MS ? own.value.depots : [];
-      this.#facts.learn(ORIGIN_PROBED, host, { depots: [...before, id].slice(-MOST_PROBES) }, nowMs);
+      const depots = [...before, id].slice(-MOST_PROBES);
+      // What cannot be kept would be probed for ever.
+      if (!this.#facts.learn(ORIGIN_PROBED, host, { depots }, nowMs)) {
+        this.#wishes.delete(host);
+        continue;
+      }
       this.#init.onProbe?.('told');
       return { host, port: wish.port };
     }
