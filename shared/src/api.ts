@@ -10,6 +10,8 @@ const rate = z.number().check(z.minimum(0), z.maximum(1));
 const MAX_RTT_MS = 60_000;
 /** A measured rate above this is one, too: 10 Tbit/s. */
 const MAX_GOODPUT_BPS = 10_000_000_000_000;
+/** A rate that was measured. Where less than a bit a second comes nothing is measured. */
+const measuredBps = z.number().check(z.minimum(1), z.maximum(MAX_GOODPUT_BPS));
 /** 100 TB: more than any file that people download. */
 const MAX_FILE_BYTES = 100_000_000_000_000;
 
@@ -226,7 +228,7 @@ const linkReportSchema = z.object({
   /** What was sent since, and how much of that was sent again. */
   sentBytes: z.optional(count),
   retransmittedBytes: z.optional(count),
-  goodputBps: z.optional(z.number().check(z.positive(), z.maximum(MAX_GOODPUT_BPS))),
+  goodputBps: z.optional(measuredBps),
 });
 export type LinkReport = z.infer<typeof linkReportSchema>;
 
@@ -237,7 +239,7 @@ const clientReportSchema = z.object({
   rttMs: z.number().check(z.minimum(0), z.maximum(MAX_RTT_MS)),
   sentBytes: z.optional(count),
   retransmittedBytes: z.optional(count),
-  goodputBps: z.optional(z.number().check(z.positive(), z.maximum(MAX_GOODPUT_BPS))),
+  goodputBps: z.optional(measuredBps),
 });
 export type ClientReport = z.infer<typeof clientReportSchema>;
 
@@ -256,9 +258,9 @@ const originReportSchema = z.object({
   receivedBytes: z.optional(count),
   lostBytes: z.optional(count),
   /** Of one connection, while no other one was open. */
-  goodputBps: z.optional(z.number().check(z.positive(), z.maximum(MAX_GOODPUT_BPS))),
+  goodputBps: z.optional(measuredBps),
   /** Of several together. */
-  totalBps: z.optional(z.number().check(z.positive(), z.maximum(MAX_GOODPUT_BPS))),
+  totalBps: z.optional(measuredBps),
   /** What held its connections back most of the time; of rates that the receiver held back nothing is told. */
   limit: z.optional(z.enum(['origin', 'network', 'receiver'])),
   takesRanges: z.optional(z.boolean()),
@@ -273,7 +275,7 @@ export function isFileSize(sizeBytes: number): boolean {
 }
 
 /** The neighbours of one depot in one job: the client or a depot before it, and depots or the origin behind it. */
-const MAX_NEIGHBOURS = 32;
+export const MAX_NEIGHBOURS = 32;
 /** A job that took longer than this is a mistake of measuring: tickets live for days at most. */
 const MAX_JOB_SECONDS = 10_000_000;
 /** Finished jobs that one heartbeat tells of. */
@@ -297,7 +299,7 @@ const jobLegSchema = z.object({
   /** The least round trip. */
   rttMs: z.optional(z.number().check(z.minimum(0), z.maximum(MAX_RTT_MS))),
   /** What the network carried of one connection, while nothing but the network held it back. */
-  goodputBps: z.optional(z.number().check(z.positive(), z.maximum(MAX_GOODPUT_BPS))),
+  goodputBps: z.optional(measuredBps),
   limitedBy: z.optional(legLimitSchema),
 });
 export type JobLeg = z.infer<typeof jobLegSchema>;

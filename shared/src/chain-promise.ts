@@ -45,7 +45,9 @@ export function decodePromise(text: string): ChainPromise | undefined {
 
 /** The whole number next to `value` in digits of base64url, or the largest that they hold. */
 function encodeDigits(value: number, width: number): string {
-  let rest = Math.min(Math.max(0, Math.round(value)), DIGITS.length ** width - 1);
+  const most = DIGITS.length ** width - 1;
+  // What is no number promises nothing.
+  let rest = value > 0 ? Math.min(Math.round(value), most) : 0;
   let digits = '';
   while (digits.length < width) {
     digits = (DIGITS[rest % DIGITS.length] ?? '') + digits;

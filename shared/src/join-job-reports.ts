@@ -1,6 +1,6 @@
-import type { JobDownload, JobLeg, JobReport } from './api.ts';
+import { type JobDownload, type JobLeg, type JobReport, MAX_NEIGHBOURS } from './api.ts';
 
-/** What two reports of one depot say of one job together; the second one is the later. */
+/** What two reports of one depot say of one job together; the second one is the later. Of too many neighbours the first are kept. */
 export function joinJobReports(one: JobReport, other: JobReport): JobReport {
   const legs = new Map(one.legs.map((leg) => [leg.peer, leg]));
   for (const leg of other.legs) legs.set(leg.peer, joinLegs(legs.get(leg.peer), leg));
@@ -9,7 +9,7 @@ export function joinJobReports(one: JobReport, other: JobReport): JobReport {
     jobId: one.jobId,
     // They may have run at the same time.
     seconds: Math.max(one.seconds, other.seconds),
-    legs: [...legs.values()],
+    legs: [...legs.values()].slice(0, MAX_NEIGHBOURS),
     ...(download ? { download } : {}),
   };
 }

@@ -112,3 +112,21 @@ test('one measurement moves what several others say by a fifth at most, however 
   );
   expect(changed.value).toBeGreaterThan(300);
 });
+
+test('stays a number, whatever is said in whatever order', () => {
+  const extremes = fc.constantFrom(0, 5e-324, 1e-300, 1, 1e13, 1.7e308);
+  fc.assert(
+    fc.property(
+      fc.array(extremes, { minLength: 1, maxLength: 12 }),
+      fc.integer({ min: 1, max: 1e12 }),
+      (said, passedMs) => {
+        let figure: Figure | undefined;
+        for (const value of said) figure = observed(figure, value, passedMs, HOUR_MS);
+        expect(figure?.value).toBeGreaterThan(0);
+        expect(Number.isFinite(figure?.value) && Number.isFinite(figure?.scatter)).toBe(true);
+        const { value, spread } = estimate(figure);
+        expect(Number.isFinite(value) && Number.isFinite(spread)).toBe(true);
+      },
+    ),
+  );
+});

@@ -5,6 +5,8 @@ import type { Estimate } from './estimate.ts';
 const MOST_WEIGHT = 8;
 /** One measurement moves what several others say by a fifth at most, however far it is off: it may be a mistake, or a lie. */
 const MOST_MOVED = Math.log(1.2);
+/** What is said to be less is said to be this: nothing that is measured here is, and of 0 there is no logarithm. */
+const LEAST_VALUE = 1e-6;
 /** From so many on. */
 const SEVERAL = 3;
 /** What is taken to be known of the scatter of a thing's measurements before the first one: as much as so many tell. */
@@ -46,19 +48,24 @@ export function observed(
   passedMs: number,
   lifeMs: number,
 ): Figure {
-  if (!before) return { value, scatter: 0, weight: 1, ageMs: 0 };
+  if (!before) return { value: Math.max(value, LEAST_VALUE), scatter: 0, weight: 1, ageMs: 0 };
   const left = leftOf(before, passedMs, lifeMs);
   const weight = Math.min(before.weight * left, MOST_WEIGHT);
   const scatter = before.scatter * (weight / before.weight);
   const share = 1 / (weight + 1);
   const most = weight >= SEVERAL ? MOST_MOVED / share : Number.POSITIVE_INFINITY;
-  const difference = Math.min(Math.max(Math.log(value / before.value), -most), most);
+  const logBefore = logOf(before.value);
+  const difference = Math.min(Math.max(logOf(value) - logBefore, -most), most);
   return {
-    value: before.value * Math.exp(share * difference),
+    value: Math.exp(logBefore + share * difference),
     scatter: scatter + weight * share * difference ** 2,
     weight: weight + 1,
     ageMs: 0,
   };
+}
+
+function logOf(value: number): number {
+  return Math.log(Math.max(value, LEAST_VALUE));
 }
 
 /** The same figure, as it is some time later. */
