@@ -9,14 +9,14 @@ const LOST_AFTER_MS = 15_000;
 function setUp(startedAtMs = 0) {
   const facts = new Facts({ kinds: DEPOT_FACTS, startedAtMs });
   const rate = new FailureRate(facts);
-  const hear = (atSeconds: number, draining = false) => {
+  const hear = (atSeconds: number, draining = false, id = 'd1') => {
     const nowMs = atSeconds * 1000;
-    const upTime = countHeard(facts, 'd1', LOST_AFTER_MS, nowMs);
-    facts.learn(DEPOT_HEARD, 'd1', { process: 'p', heartbeat: 1, draining, ...upTime }, nowMs);
+    const upTime = countHeard(facts, id, LOST_AFTER_MS, nowMs);
+    facts.learn(DEPOT_HEARD, id, { process: 'p', heartbeat: 1, draining, ...upTime }, nowMs);
   };
   /** Heartbeats every five seconds from one moment to another. */
-  const hearFromTo = (fromSeconds: number, toSeconds: number) => {
-    for (let at = fromSeconds; at <= toSeconds; at += 5) hear(at);
+  const hearFromTo = (fromSeconds: number, toSeconds: number, id = 'd1') => {
+    for (let at = fromSeconds; at <= toSeconds; at += 5) hear(at, false, id);
   };
   return { facts, rate, hear, hearFromTo };
 }
@@ -30,8 +30,17 @@ test('depots that are up for long fail less often, and those that get lost more 
   steady.hearFromTo(0, 1000);
   expect(steady.rate.perSecond).toBe(1 / (WEEK_SECONDS + 1000));
   const shaky = setUp();
-  for (let day = 0; day < 10; day += 1) shaky.hearFromTo(day * 1000, day * 1000 + 500);
-  expect(shaky.rate.perSecond).toBe(10 / (WEEK_SECONDS + 10 * 500));
+  for (let day = 0; day < 10; day += 1)
+    for (const id of ['d1', 'd2', 'd3', 'd4']) shaky.hearFromTo(day * 1000, day * 1000 + 500, id);
+  expect(shaky.rate.perSecond).toBe((1 + 1 + 2 + 4 + 8) / (WEEK_SECONDS + 4 * 10 * 500));
+});
+
+test('a depot that gets lost all day does no more than double what is said of all', () => {
+  const { rate, hear, hearFromTo } = setUp();
+  for (let depot = 1; depot < 10; depot += 1) hearFromTo(0, 1000, `d${depot}`);
+  const before = rate.perSecond;
+  for (let at = 0; at < 86_400; at += 16) hear(at, false, 'd0');
+  expect(rate.perSecond).toBeLessThanOrEqual(2 * before);
 });
 
 test('a depot that said that it would go has not failed', () => {

@@ -26,10 +26,14 @@ export function countHeard(facts: Facts, depot: string, lostAfterMs: number, now
   return { upSeconds, failures: isOurs ? failures + 1 : failures };
 }
 
-/** How often depots fail, as all heartbeats tell: the mean of what was seen and of what is usual. */
+/**
+ * How often depots fail, as all heartbeats tell: the mean of what was seen and of what is usual. Of one depot's failures no more count than
+ * those of all that fail less often, with what is usual: who is lost all day, or says so, tells little of the others.
+ */
 export class FailureRate {
-  #failures = 0;
+  readonly #failuresOf = new Map<string, number>();
   #upSeconds = 0;
+  #counted: number | undefined;
 
   constructor(facts: Facts) {
     facts.store.watch(DEPOT_HEARD, (now, before) => {
@@ -40,11 +44,22 @@ export class FailureRate {
 
   /** Failures of one depot. */
   get perSecond(): number {
-    return (this.#failures + 1) / (this.#upSeconds + USUAL_SECONDS_BETWEEN_FAILURES);
+    this.#counted ??= countedFailures([...this.#failuresOf.values()]);
+    return this.#counted / (this.#upSeconds + USUAL_SECONDS_BETWEEN_FAILURES);
   }
 
   #count(heard: Fact<UpTime> | undefined, times: 1 | -1): void {
-    this.#failures += times * (heard?.value.failures ?? 0);
-    this.#upSeconds += times * (heard?.value.upSeconds ?? 0);
+    if (!heard) return;
+    const { failures, upSeconds } = heard.value;
+    this.#upSeconds += times * upSeconds;
+    if (failures === 0) return;
+    const all = (this.#failuresOf.get(heard.key) ?? 0) + times * failures;
+    if (all === 0) this.#failuresOf.delete(heard.key);
+    else this.#failuresOf.set(heard.key, all);
+    this.#counted = undefined;
   }
+}
+
+function countedFailures(ofEach: readonly number[]): number {
+  return ofEach.toSorted((one, other) => one - other).reduce((sum, one) => sum + Math.min(one, sum), 1);
 }

@@ -105,3 +105,37 @@ test('what a depot that is not believed has measured steers no plan any more', (
   links.forgetFrom('d0');
   expect(chain()).toEqual(['d1', 'x']);
 });
+
+test('a depot that tells of the same job again and again keeps nobody from being judged, nor its own job for ever', () => {
+  const judged: string[] = [];
+  const book = new DisputeBook({
+    reportOf: (jobId, depot) => {
+      judged.push(`${jobId} ${depot}`);
+      return undefined;
+    },
+  });
+  const hold = reportOf('hold', 'zz', 0, 1);
+  book.note('d9', hold, NOW);
+  book.note('d1', reportOf('honest', 'd2', 1, 0), NOW + 1);
+  for (let second = 5; second <= 60; second += 5) book.note('d9', hold, NOW + 1000 * second);
+  expect(judged).toContain('honest d1');
+  expect(judged).not.toContain('hold d9');
+  for (let second = 65; second <= 700; second += 5) book.note('d9', hold, NOW + 1000 * second);
+  expect(judged).toContain('hold d9');
+});
+
+test('a depot that tells of countless neighbours leaves room for what others tell', () => {
+  const judged = new Set<string>();
+  const book = new DisputeBook({
+    reportOf: (jobId) => {
+      judged.add(jobId);
+      return undefined;
+    },
+  });
+  for (let job = 0; job < 50_000; job += 1) book.note('d9', reportOf(`flood-${job}`, 'zz', 1, 0), NOW);
+  book.note('d1', reportOf('honest', 'd2', 1, 0), NOW);
+  for (let job = 0; job < 50_000; job += 1) book.note('d9', reportOf(`more-${job}`, 'zz', 1, 0), NOW + 1);
+  book.note('d1', reportOf('later', 'd2', 1, 0), NOW + 60_000);
+  expect(judged.has('honest')).toBe(true);
+  expect(judged.size).toBeLessThan(20_000);
+});

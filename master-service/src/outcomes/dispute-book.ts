@@ -1,11 +1,13 @@
 import type { JobLeg, JobReport } from '@longhaul/shared';
-import { LruMap, OrderedMap } from '@longhaul/shared/service';
+import { FairRoom, LruMap, OrderedMap } from '@longhaul/shared/service';
 
 /** Both ends are heard by then, with all that has ended of a job. */
 const JUDGED_AFTER_MS = 30_000;
 /** What one neighbour says of another counts for so long. */
 const VERDICT_LIFE_MS = 3_600_000;
-/** Legs that wait to be judged; the oldest are judged by nobody. */
+/** Who goes on telling of a job waits no longer. */
+const JUDGED_AT_LAST_MS = 600_000;
+/** Legs that wait to be judged; of these one depot that tells has no more than it leaves free. What does not fit is judged by nobody. */
 const MOST_WAITING = 20_000;
 /** Depots of which verdicts are kept, and neighbours of each. */
 const MOST_DEPOTS = 2_000;
@@ -14,6 +16,14 @@ const MOST_NEIGHBOURS = 200;
 const LEAST_NEIGHBOURS = 3;
 /** What has come may be so much less than what was sent: a whole window was on its way when a client left. */
 const UNDER_WAY = { share: 0.1, bytes: 16_777_216 };
+
+/** A leg that waits until both ends must have told all. */
+interface Waiting {
+  /** Who has told first. */
+  readonly by: string;
+  readonly sinceMs: number;
+  readonly toldAtMs: number;
+}
 
 /** What the two ends of a leg have told of it. */
 type Verdict = 'agree' | 'disagree';
@@ -36,7 +46,9 @@ interface DisputeBookInit {
  */
 export class DisputeBook {
   readonly #init: DisputeBookInit;
-  readonly #waiting = new OrderedMap<string, number>();
+  /** Those that nobody has told of for longest come first. */
+  readonly #waiting = new OrderedMap<string, Waiting>();
+  readonly #room = new FairRoom(MOST_WAITING);
   readonly #neighbours = new LruMap<string, Map<string, Neighbour>>(MOST_DEPOTS);
   readonly #distrusted = new Set<string>();
 
@@ -49,9 +61,11 @@ export class DisputeBook {
     for (const { peer } of legs) {
       if (peer === 'client' || peer === 'origin') continue;
       const [one, other] = depot < peer ? [depot, peer] : [peer, depot];
-      this.#waiting.set(`${jobId} ${one} ${other}`, nowMs);
-      if (this.#waiting.size > MOST_WAITING && this.#waiting.oldest !== undefined)
-        this.#waiting.delete(this.#waiting.oldest);
+      const key = `${jobId} ${one} ${other}`;
+      const before = this.#waiting.get(key);
+      if (!before && !this.#room.take(depot, 1)) continue;
+      const { by, sinceMs } = before ?? { by: depot, sinceMs: nowMs };
+      if (nowMs - sinceMs < JUDGED_AT_LAST_MS) this.#waiting.setLast(key, { by, sinceMs, toldAtMs: nowMs });
     }
     this.#judgeDue(nowMs);
   }
@@ -63,9 +77,10 @@ export class DisputeBook {
   }
 
   #judgeDue(nowMs: number): void {
-    for (const [key, atMs] of this.#waiting) {
-      if (nowMs - atMs < JUDGED_AFTER_MS && nowMs >= atMs) return;
+    for (const [key, { by, toldAtMs }] of this.#waiting) {
+      if (nowMs - toldAtMs < JUDGED_AFTER_MS && nowMs >= toldAtMs) return;
       this.#waiting.delete(key);
+      this.#room.giveBack(by, 1);
       const [jobId = '', one = '', other = ''] = key.split(' ');
       const [ofOne, ofOther] = [this.#legOf(jobId, one, other), this.#legOf(jobId, other, one)];
       if (!ofOne || !ofOther) continue;
