@@ -48,7 +48,7 @@ export interface TicketClaims {
   /** One promise for each of `chains` that was planned, in their order. */
   readonly promises: readonly ChainPromise[];
   /** The depots of this entry group are all entry depots of this ticket, also those that no chain begins with. */
-  readonly group?: string;
+  readonly group?: string | undefined;
   /** Connections that the entry depot may fetch the body over at once, 1 to 8; more than one for elephants. */
   readonly lanes: number;
   readonly budgetBytes: number;

@@ -5,9 +5,11 @@ import {
   directorySchema,
   followUpAnswerSchema,
   hashAuthority,
+  isEntryDepot,
   parseRelayTarget,
   planAnswerSchema,
   refuse,
+  type TicketClaims,
 } from '@longhaul/shared';
 import { generateKeyPair, isAnswerProved } from '@longhaul/shared/service';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -340,6 +342,11 @@ describe('a follow-up ticket', () => {
     if (!decoded.ok) throw decoded.error;
     return decoded.value.claims;
   };
+  /** What a ticket has for one entry depot. */
+  const chainsFrom = ({ chains, promises }: TicketClaims, entry: string) => {
+    const isOwn = (_: unknown, index: number) => chains[index]?.[0] === entry;
+    return { chains: chains.filter(isOwn), promises: promises.filter(isOwn) };
+  };
   const link = '/get/https/origin.example/f';
 
   test('is for the address that the depot names, to the byte', async () => {
@@ -352,7 +359,7 @@ describe('a follow-up ticket', () => {
     expect(claimsOf(ticket).urlHash).toBe(claimsOf(first).urlHash);
   });
 
-  test('keeps job, chains, budgets and times, and names the new target, listed or not', async () => {
+  test('keeps job, its own chains, budgets and times, and names the new target, listed or not', async () => {
     const [entry] = await registerDepots(master, 'd1', 'd2', 'd3');
     const first = await ticketFor(link);
     master.clock.advance(30);
@@ -363,6 +370,7 @@ describe('a follow-up ticket', () => {
     const url = { scheme: 'https', host: 'mirror.example', port: 443, path: '/g', query: 'h' } as const;
     expect(claimsOf(ticket)).toEqual({
       ...claimsOf(first),
+      ...chainsFrom(claimsOf(first), 'd1'),
       urlHash: urlHashOf(url),
       authorityHash: hashAuthority('mirror.example', 443, (text) =>
         createHash('sha256').update(text).digest(),
@@ -387,6 +395,28 @@ describe('a follow-up ticket', () => {
     const body = JSON.stringify({ url: 'https://other.origin.example/g' });
     const plan: unknown = await (await fetch(`${master.url}/v1/plans`, { method: 'POST', body })).json();
     expect(plan).toMatchObject({ sizeBytes: 3000, sizeSource: 'reported' });
+  });
+
+  test('serves at no other entry depot', async () => {
+    const [entry, , other] = await registerDepots(master, 'd1', 'd2', 'd3');
+    const first = await ticketFor(link);
+    expect(isEntryDepot(claimsOf(first), 'd3')).toBe(true);
+    const answer = (await entry?.followUp(master, first, 'https://mirror.example/g')) as DepotAnswer;
+    const { ticket } = followUpAnswerSchema.parse(JSON.parse(answer.text));
+    expect(isEntryDepot(claimsOf(ticket), 'd3')).toBe(false);
+    expect((await other?.followUp(master, ticket, 'https://mirror.example/g'))?.code).toBe(
+      'ticket-wrong-depot',
+    );
+  });
+
+  test('is given for so many hosts of one job as mirrors have, and not for a scan', async () => {
+    const [entry] = await registerDepots(master, 'd1', 'd2');
+    const first = await ticketFor(link);
+    const codes: unknown[] = [];
+    for (let host = 0; host < 20; host += 1)
+      codes.push((await entry?.followUp(master, first, `https://m${host}.example/`))?.code);
+    expect(codes.filter((code) => code === 'redirect-limit')).toHaveLength(4);
+    expect((await entry?.followUp(master, first, 'https://m0.example/other'))?.status).toBe(200);
   });
 
   test('is given once for each request', async () => {

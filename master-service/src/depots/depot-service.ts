@@ -10,9 +10,11 @@ import {
   type RegisterRequest,
   type RequestStamp,
   type Result,
+  refuse,
   type TicketClaims,
   type TrialAnswer,
 } from '@longhaul/shared';
+import { HourlyBudget, LruMap } from '@longhaul/shared/service';
 import type { EnrolmentBook } from '../enrolment/enrolment-book.ts';
 import type { EmitEvent } from '../events.ts';
 import type { KnownMasters } from '../keys/known-masters.ts';
@@ -30,9 +32,13 @@ import { type TicketIssuer, urlHashOf } from '../tickets/ticket-issuer.ts';
 import type { AddressProver } from './address-prover.ts';
 import type { DepotRegistry } from './depot-registry.ts';
 import type { DownChecks } from './down-checks.ts';
+import { JobAuthorities } from './job-authorities.ts';
 
 /** Revoked keys in each directory, the newest ones: depots remember them, and this master has none of their owners in it anyway. */
 const TOLD_REVOKED_KEYS = 100;
+/** New addresses in an hour whose sizes a depot may tell because it has asked for a ticket to them. */
+const SIZES_BY_FOLLOW_UPS = 300;
+const MOST_SIZE_BUDGETS = 2_000;
 
 interface DepotServiceInit {
   readonly registry: DepotRegistry;
@@ -57,6 +63,8 @@ interface DepotServiceInit {
 /** What depots ask their master for, once their requests have been authenticated. */
 export class DepotService {
   readonly #init: DepotServiceInit;
+  readonly #authorities = new JobAuthorities();
+  readonly #sizeBudgets = new LruMap<string, HourlyBudget>(MOST_SIZE_BUDGETS);
 
   constructor(init: DepotServiceInit) {
     this.#init = init;
@@ -128,11 +136,31 @@ export class DepotService {
     const { tickets, sizes } = this.#init;
     const claims = tickets.open(request.ticket, id, Math.floor(nowMs / 1000));
     if (!claims.ok) return claims;
+    if (!this.#authorities.mayReach(claims.value.jobId, url.value)) return refuse('redirect-limit');
     const { avoid } = request;
-    const chains = avoid ? this.#reroute(id, claims.value, url.value, avoid, nowMs) : claims;
+    const chains = avoid
+      ? this.#reroute(id, claims.value, url.value, avoid, nowMs)
+      : this.#ownChains(id, claims.value, url.value, nowMs);
     if (!chains.ok) return chains;
-    sizes.noteTicket(urlHashOf(url.value), [[id]], nowMs);
+    const urlHash = urlHashOf(url.value);
+    if (sizes.isTicketGiven(urlHash) || this.#takeSize(id, nowMs)) sizes.noteTicket(urlHash, [[id]], nowMs);
     return ok({ ticket: tickets.reissue(claims.value, url.value, chains.value) });
+  }
+
+  /** The ticket is for whoever asks, and serves at no other entry depot: nobody vouches for the target but who asks. */
+  #ownChains(entry: string, claims: TicketClaims, url: OriginUrl, nowMs: number): Result<PromisedChains> {
+    const { chains, promises } = claims;
+    const own = chains.map((_, index) => index).filter((index) => chains[index]?.[0] === entry);
+    // A depot of the entry group, to which another one's client has come.
+    if (own.length === 0) return this.#reroute(entry, claims, url, [], nowMs);
+    const ofOwn = <One>(all: readonly One[]) => all.filter((_, index) => own.includes(index));
+    return ok({ chains: ofOwn(chains), promises: ofOwn(promises) });
+  }
+
+  #takeSize(id: string, nowMs: number): boolean {
+    const budget = this.#sizeBudgets.get(id) ?? new HourlyBudget(SIZES_BY_FOLLOW_UPS);
+    this.#sizeBudgets.set(id, budget);
+    return budget.take(1, nowMs);
   }
 
   #reroute(

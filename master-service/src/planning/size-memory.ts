@@ -70,6 +70,11 @@ export class SizeMemory {
     this.#facts.learn(TICKET_GIVEN, urlHash, { entries: all }, nowMs);
   }
 
+  /** Whether a ticket for a URL is remembered. */
+  isTicketGiven(urlHash: string): boolean {
+    return this.#facts.store.all(TICKET_GIVEN, urlHash).length > 0;
+  }
+
   /** Takes in what `depot` reports. Of a URL counts what most depots told last. */
   report(depot: string, reports: readonly SizeReport[], nowMs: number): void {
     for (const { urlHash, ...report } of reports) {

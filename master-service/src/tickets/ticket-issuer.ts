@@ -139,13 +139,13 @@ export class TicketIssuer {
     return ok(claims);
   }
 
-  /** The ticket of the same job for `url`, over other chains if they are given: budgets and times stay. */
+  /** The ticket of the same job for `url`, over these chains alone, at no entry group: budgets and times stay. */
   reissue(
     claims: TicketClaims,
     url: OriginUrl,
-    { chains, promises }: Pick<TicketClaims, 'chains' | 'promises'> = claims,
+    { chains, promises }: Pick<TicketClaims, 'chains' | 'promises'>,
   ): string {
-    return this.#sign({ ...claims, ...hashesOf(url), chains, promises });
+    return this.#sign({ ...claims, ...hashesOf(url), chains, promises, group: undefined });
   }
 
   #sign(claims: TicketClaims): string {
