@@ -9,7 +9,7 @@ const ADDRESS = 'registered address';
 const CHANGES: Partial<Record<ErrorCode, string>> = {
   'enrolment-refused':
     "copy enrolment-secret from the master's stateDir to master.enrolmentSecretFile, and set both clocks",
-  'depot-key-mismatch': "restore the depot's stateDir, or remove the id from the master's depots.json",
+  'depot-key-mismatch': "restore the depot's stateDir, or let it join by a token that names it",
   'depot-unreachable': 'open the port in firewall and NAT, or correct public.host and public.port',
   'depot-not-proved': 'correct public.host and public.port, and what stands before the depot',
   'master-bad-answer': 'check master.url: what answers there has another enrolment secret, or is no master',
