@@ -4,6 +4,8 @@ export default defineConfig({
   test: {
     include: ['{shared,depot-node,master-service,extension,e2e}/**/*.test.{ts,tsx}'],
     globalSetup: ['e2e/tools/provide-nats-server.ts'],
+    // Most of them wait most of the time.
+    maxWorkers: 2,
     testTimeout: 20_000,
     // What a test waits for comes when it comes: on a loaded machine later than a second.
     expect: { poll: { timeout: 10_000 } },

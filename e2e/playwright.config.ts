@@ -6,8 +6,8 @@ export default defineConfig<object, WorldOptions>({
   globalSetup: './fixtures/global-setup.ts',
   outputDir: '../test-results',
   snapshotPathTemplate: '{testDir}/screens/{arg}{ext}',
-  // Real browsers and services on shared cores: one after the other, with patience.
-  workers: 1,
+  // Real browsers and services on shared cores, which mostly wait: two worlds at once, with patience.
+  workers: 2,
   timeout: 90_000,
   expect: { timeout: 30_000 },
   reporter: 'list',

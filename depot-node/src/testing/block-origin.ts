@@ -77,7 +77,9 @@ export class BlockOrigin {
     return this.#sockets.size;
   }
 
-  /** Ends all connections: while an answer stands still, a server does not read, and sees no peer go. */
+  /**
+   * Ends all connections that it has accepted: while an answer stands still, a server does not read, and sees no peer go.
+   */
   endAll(): void {
     for (const socket of this.#sockets.keys()) socket.resetAndDestroy();
   }
