@@ -74,6 +74,7 @@ export function createDownloads(init: DownloadsInit) {
     facts,
     origins,
     links,
+    isThere: (depot) => registry.isUp(depot, now()),
     onProbe: (outcome) => emit({ type: 'origin-probe', outcome }),
   });
   const plans = new PlanService({

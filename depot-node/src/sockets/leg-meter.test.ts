@@ -76,41 +76,60 @@ describe('what legs say of a link', () => {
     const meter = new LegMeter(EMPTY, 0);
     const later = { sentBytes, retransmittedBytes, minRttMs: 20, busyMs: 1000 };
     const delta = meter.add(info({ ...later, ...(rateBps ? { deliveryRateBps: rateBps } : {}) }), 1000);
-    links.note('d2', delta, meter.measure);
+    links.note('d2', delta, meter.measure, meter);
   }
 
   test('is the smallest round trip, the loss of all and the best rate', () => {
-    const links = new LinkEstimates();
+    const links = new LinkEstimates('depots');
     noteLeg(links, 15_000_000, 0, 50e6);
     noteLeg(links, 5_000_000, 20_000, 80e6);
     expect(links.take()).toMatchObject([{ to: 'd2', rttMs: 20, lossRate: 0.001, goodputBps: 80e6 }]);
     expect(links.take()).toEqual([]);
   });
 
+  test('is, of the line of a client network, what all legs to it bring together at one look', () => {
+    const clients = new LinkEstimates('client-networks');
+    for (let leg = 0; leg < 16; leg += 1) noteLeg(clients, 15_000_000, 0, 6e6);
+    clients.endLook();
+    noteLeg(clients, 15_000_000, 0, 40e6);
+    expect(clients.take()).toMatchObject([{ goodputBps: 96e6 }]);
+    expect(clients.take()).toEqual([]);
+  });
+
+  test('counts a leg once that is looked at again before it ends', () => {
+    const clients = new LinkEstimates('client-networks');
+    const meter = new LegMeter(EMPTY, 0);
+    for (const second of [1, 2]) {
+      const looked = { sentBytes: second * 1e6, busyMs: second * 1000, deliveryRateBps: 8e6, minRttMs: 20 };
+      clients.note('d2', meter.add(info(looked), second * 1000), meter.measure, meter);
+    }
+    expect(clients.take()).toMatchObject([{ goodputBps: 8e6 }]);
+  });
+
   test('is not told again of a leg that rests, so that it grows old', () => {
-    const links = new LinkEstimates();
+    const links = new LinkEstimates('depots');
     const meter = new LegMeter(EMPTY, 0);
     const busy = { sentBytes: 1_000_000, busyMs: 1000, deliveryRateBps: 80e6, minRttMs: 20 };
-    links.note('d2', meter.add(info(busy), 1000), meter.measure);
+    links.note('d2', meter.add(info(busy), 1000), meter.measure, meter);
     expect(links.take()).toMatchObject([{ goodputBps: 80e6 }]);
-    links.note('d2', meter.add(info(busy), 2000), meter.measure);
+    links.note('d2', meter.add(info(busy), 2000), meter.measure, meter);
     expect(links.take()[0]?.goodputBps).toBeUndefined();
   });
 
   test('follows a rate that changes while a leg lives', () => {
-    const links = new LinkEstimates();
+    const links = new LinkEstimates('depots');
     const meter = new LegMeter(EMPTY, 0);
     for (let second = 1; second <= 620; second += 1) {
       const deliveryRateBps = second <= 600 ? 80e6 : 8e6;
       const looked = { sentBytes: second * 1_000_000, busyMs: second * 1000, deliveryRateBps, minRttMs: 20 };
-      links.note('d2', meter.add(info(looked), second * 1000), meter.measure);
+      links.note('d2', meter.add(info(looked), second * 1000), meter.measure, meter);
       if (second === 610) links.take();
     }
     expect(links.take()[0]?.goodputBps).toBeLessThan(12e6);
   });
 
   test('tells what was sent since the last report, so that all of it can be added up', () => {
-    const links = new LinkEstimates();
+    const links = new LinkEstimates('depots');
     noteLeg(links, 8_000_000, 8_000);
     expect(links.take()).toMatchObject([{ sentBytes: 8_000_000, retransmittedBytes: 8_000 }]);
     noteLeg(links, 22_000_000, 2_000);
@@ -120,7 +139,7 @@ describe('what legs say of a link', () => {
   });
 
   test('says nothing of loss before enough was sent, and then counts all of it', () => {
-    const links = new LinkEstimates();
+    const links = new LinkEstimates('depots');
     noteLeg(links, 8_000_000, 0);
     expect(links.take()[0]).not.toHaveProperty('lossRate');
     noteLeg(links, 2_000_000, 10_000);

@@ -111,8 +111,8 @@ export function createLegSampler(
   nowMs: () => number = () => performance.now(),
 ): LegSampler {
   const legs = new Set<Leg>();
-  const links = new LinkEstimates();
-  const clients = new LinkEstimates();
+  const links = new LinkEstimates('depots');
+  const clients = new LinkEstimates('client-networks');
   const origins = new OriginEstimates();
   const totals = { client: newTotals(), depot: newTotals(), origin: newTotals() };
   const readInfo: (descriptor: number) => TcpInfo | undefined = kernel
@@ -127,9 +127,9 @@ export function createLegSampler(
     if (!info) return;
     const delta = leg.meter.add(info, nowMs());
     addTo(totals[leg.info.legClass], delta);
-    if (leg.info.depot !== undefined) links.note(leg.info.depot, delta, leg.meter.measure);
+    if (leg.info.depot !== undefined) links.note(leg.info.depot, delta, leg.meter.measure, leg);
     if (descriptor !== undefined) leg.origin?.look(info, kernel?.unreadBytes(descriptor), nowMs());
-    if (leg.client !== undefined) clients.note(leg.client, delta, leg.meter.measure);
+    if (leg.client !== undefined) clients.note(leg.client, delta, leg.meter.measure, leg);
     if (info.state === TCP_CLOSED) leg.held.release();
     const isUnderWay = (info.unackedSegments ?? 0) > 0;
     const hasMoved = isUnderWay || delta.sentBytes > 0 || delta.receivedBytes > 0;
@@ -142,6 +142,7 @@ export function createLegSampler(
       look(leg);
       leg.waitsSamples = leg.everySamples;
     }
+    clients.endLook();
     origins.endLook();
   };
   const forget = (leg: Leg) => {
@@ -198,7 +199,7 @@ export function createLegSampler(
       const descriptor = descriptorUnder(stream);
       if (greetings.count > MOST_GREETINGS || network === undefined || descriptor === undefined) return;
       const info = readInfo(descriptor);
-      if (info?.minRttMs !== undefined) clients.note(network, NOTHING_MOVED, info);
+      if (info?.minRttMs !== undefined) clients.note(network, NOTHING_MOVED, info, stream);
     },
     totals: (legClass) => totals[legClass],
     takeLinkReports: () => links.take(),

@@ -19,24 +19,52 @@ interface Estimate {
   told: { readonly sentBytes: number; readonly retransmittedBytes: number };
 }
 
-/** What the legs to and from each neighbour depot, or each client network, say of the way between. */
+/**
+ * What the legs to and from each neighbour depot, or each client network, say of the way between. Legs to a depot that run at the same time share a
+ * link with others': the best of them is the nearest to what one alone would get. Those to a client network share its line: together they show what it carries.
+ */
 export class LinkEstimates {
   readonly #byDepot = new Map<string, Estimate>();
+  readonly #ends: 'depots' | 'client-networks';
+  /** The rates of legs to one client network since the last look at all of them. */
+  readonly #together = new Map<Estimate, Map<object, number>>();
+
+  constructor(ends: 'depots' | 'client-networks') {
+    this.#ends = ends;
+  }
 
   /** Takes in what a leg that leads to `depot` did since it was last noted. */
-  note(depot: string, delta: LegDelta, { minRttMs }: Pick<LegMeasure, 'minRttMs'>): void {
+  note(depot: string, delta: LegDelta, { minRttMs }: Pick<LegMeasure, 'minRttMs'>, leg: object): void {
     const known = this.#byDepot.get(depot) ?? this.#add(depot);
     if (minRttMs !== undefined) known.minRttMs = Math.min(minRttMs, known.minRttMs ?? minRttMs);
-    // Legs that run at the same time share a link: the best of them is the nearest to what one alone would get.
     // One that rests says nothing anew.
-    if (delta.recentRateBps !== undefined)
-      known.goodputBps = Math.max(delta.recentRateBps, known.goodputBps ?? delta.recentRateBps);
+    if (delta.recentRateBps !== undefined) this.#noteRate(known, delta.recentRateBps, leg);
     known.sentBytes += delta.sentBytes;
     known.retransmittedBytes += delta.retransmittedBytes;
   }
 
+  /** Ends a look at all legs. */
+  endLook(): void {
+    for (const [known, rates] of this.#together) {
+      const sumBps = [...rates.values()].reduce((sum, rateBps) => sum + rateBps, 0);
+      known.goodputBps = Math.max(sumBps, known.goodputBps ?? 0);
+    }
+    this.#together.clear();
+  }
+
+  #noteRate(known: Estimate, rateBps: number, leg: object): void {
+    if (this.#ends === 'depots') {
+      known.goodputBps = Math.max(rateBps, known.goodputBps ?? 0);
+      return;
+    }
+    const rates = this.#together.get(known) ?? new Map<object, number>();
+    rates.set(leg, rateBps);
+    this.#together.set(known, rates);
+  }
+
   /** The links measured since the last call. */
   take(): LinkReport[] {
+    this.endLook();
     const reports: LinkReport[] = [];
     for (const [depot, estimate] of this.#byDepot) {
       const { minRttMs, goodputBps, sentBytes, retransmittedBytes } = estimate;

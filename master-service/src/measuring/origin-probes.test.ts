@@ -17,9 +17,15 @@ function row(count: number) {
     distribution: (one: string, other: string) =>
       ({ rttMs: { value: rttMs(one, other) } }) as unknown as LegDistribution,
   };
-  const probes = new OriginProbes({ origins, links, onProbe: (outcome) => outcomes.push(outcome) });
+  const gone = new Set<string>();
+  const probes = new OriginProbes({
+    origins,
+    links,
+    isThere: (depot) => !gone.has(depot),
+    onProbe: (outcome) => outcomes.push(outcome),
+  });
   const depots = Array.from({ length: count }, (_, index) => ({ id: `d${index}`, state: 'up' }));
-  return { origins, probes, outcomes, depots, ids: depots.map(({ id }) => id) };
+  return { origins, probes, outcomes, depots, gone, ids: depots.map(({ id }) => id) };
 }
 
 test('an origin that nobody knows is probed by the depots that are heard, each once, four at most in an hour', () => {
@@ -57,6 +63,32 @@ test('an origin that three depots know is left alone, and so is one that nobody 
   expect(probes.next('d3', depots, NOW)).toBeUndefined();
   probes.want({ host: 'other.example', port: 443 }, CLIENT, NOW);
   expect(probes.next('d3', depots, NOW + 2 * MINUTE_MS)).toBeUndefined();
+});
+
+test('an origin is probed again a day after it was measured, and by those that measured it where it is no more', () => {
+  const { probes, origins, depots } = row(5);
+  const old = { host: origin.host, rttMs: 20, prefix: '203.0.113.0/24' };
+  for (const id of ['d0', 'd1', 'd2']) origins.report(id, old, NOW);
+  const soon = NOW + 2 * 60 * MINUTE_MS;
+  probes.want(origin, CLIENT, soon);
+  expect(probes.next('d1', depots, soon)).toBeUndefined();
+  origins.report('d2', { ...old, rttMs: 80, prefix: '192.0.2.0/24' }, soon);
+  probes.want(origin, CLIENT, soon);
+  expect(probes.next('d2', depots, soon)).toBeUndefined();
+  expect(probes.next('d1', depots, soon)).toEqual(origin);
+  const other = { host: 'other.example', port: 443 };
+  for (const id of ['d0', 'd1', 'd2']) origins.report(id, { ...old, host: other.host }, NOW);
+  const nextDay = NOW + 25 * 60 * MINUTE_MS;
+  probes.want(other, CLIENT, nextDay);
+  expect(probes.next('d0', depots, nextDay)).toEqual(other);
+});
+
+test('what depots have measured that are gone counts for none', () => {
+  const { probes, origins, depots, gone } = row(5);
+  for (const id of ['d0', 'd1', 'd2']) origins.report(id, { host: origin.host, rttMs: 20 }, NOW);
+  gone.add('d0');
+  probes.want(origin, CLIENT, NOW);
+  expect(probes.next('d3', depots.slice(1), NOW)).toEqual(origin);
 });
 
 test('a client network has only so many origins probed in an hour, and that is counted', () => {

@@ -9,8 +9,12 @@ import type { OriginTable } from './origin-table.ts';
 /** Connections that all depots together open to an origin for its distance, in an hour. */
 const MOST_PROBES = 4;
 const HOUR_MS = 3_600_000;
-/** Depots that have measured an origin place the others by triangles: with so many no further one is asked. */
+/** Depots that have measured an origin lately place the others by triangles: with so many no further one is asked. */
 const ENOUGH = 3;
+/** Servers move, and so do the ways to them. */
+const LATELY_MS = 24 * HOUR_MS;
+/** What is so much older than the newest measurement, which found the origin in another network, may be of a place that it has left. */
+const ELSEWHERE_MS = HOUR_MS;
 /** The first ones are taken as they come; the next must be expected to be nearer than these. */
 const TAKEN_AS_THEY_COME = 2;
 /** What a depot must be nearer by, at the best, to be worth a connection. */
@@ -50,6 +54,8 @@ interface OriginProbesInit {
   readonly facts?: Facts;
   readonly origins: Pick<OriginTable, 'known'>;
   readonly links: { distribution(one: string, other: string, nowMs: number): LegDistribution };
+  /** Whether a depot is still one of the overlay's; without it: all are. */
+  readonly isThere?: (depot: string) => boolean;
   /** Told of each probe, and of each that a client network may not have any more. */
   readonly onProbe?: (outcome: 'told' | 'network-used-up') => void;
 }
@@ -78,8 +84,7 @@ export class OriginProbes {
   /** Takes note that a download from an origin was planned for a client, as the policy allows it. */
   want(origin: { readonly host: string; readonly port: number }, client: string, nowMs: number): void {
     const { host, port } = origin;
-    if (this.#init.origins.known(host).size >= ENOUGH || this.#probed(host, nowMs).size >= MOST_PROBES)
-      return;
+    if (this.#latelyBy(host, nowMs).size >= ENOUGH || this.#probed(host, nowMs).size >= MOST_PROBES) return;
     const waits = this.#wishes.get(host);
     if (waits && Math.abs(nowMs - waits.atMs) < WISH_MS) return;
     if (!this.#charge(clientPrefix(client), nowMs)) {
@@ -98,7 +103,7 @@ export class OriginProbes {
     // Who floods the list with names waits behind those that came after him.
     for (const [host, wish] of this.#wishes.newest(MOST_LOOKED_AT)) {
       const probed = this.#probed(host, nowMs);
-      const known = this.#init.origins.known(host);
+      const known = this.#latelyBy(host, nowMs);
       const isOver = Math.abs(nowMs - wish.atMs) >= WISH_MS;
       if (isOver || probed.size >= Math.min(MOST_PROBES, up) || known.size >= ENOUGH) {
         this.#wishes.delete(host);
@@ -119,6 +124,19 @@ export class OriginProbes {
       return { host, port: wish.port };
     }
     return undefined;
+  }
+
+  /** The depots that are there and have measured an origin lately, where it is now. */
+  #latelyBy(host: string, nowMs: number): ReadonlySet<string> {
+    const { origins, isThere = () => true } = this.#init;
+    const known = [...origins.known(host)];
+    const newest = known.map(([, fact]) => fact).toSorted((one, other) => other.timeMs - one.timeMs)[0];
+    if (!newest) return new Set();
+    const lately = known.filter(([depot, { timeMs, value }]) => {
+      const isElsewhere = value.prefix !== newest.value.prefix && newest.timeMs - timeMs > ELSEWHERE_MS;
+      return isThere(depot) && !isElsewhere && Math.abs(nowMs - timeMs) < LATELY_MS;
+    });
+    return new Set(lately.map(([depot]) => depot));
   }
 
   /** Whether a depot may lie nearer to an origin than all that have measured it, by the triangles with them. */

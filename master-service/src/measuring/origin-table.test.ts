@@ -24,6 +24,17 @@ test('an origin is known by what it showed, for each depot by itself', () => {
   expect(table.known(HOST).size).toBe(1);
 });
 
+test('what a depot measured of an origin counts no more once that is in another network, nearer or further', () => {
+  const table = new OriginTable();
+  for (let report = 0; report < 8; report += 1) table.report('d1', { ...seen, rttMs: 4 }, NOW);
+  table.report('d1', { ...seen, rttMs: 121, prefix: '192.0.2.0/24' }, NOW);
+  expect(table.distribution('d1', HOST, NOW).rttMs.value).toBeGreaterThan(80);
+  // Servers of one place answer in turn.
+  for (let report = 0; report < 8; report += 1) table.report('d2', { ...seen, rttMs: 50 }, NOW);
+  table.report('d2', { ...seen, rttMs: 60, prefix: '192.0.2.0/24' }, NOW);
+  expect(table.distribution('d2', HOST, NOW).rttMs.value).toBeLessThan(55);
+});
+
 test('what is known of an origin grows old, and then it is as its neighbours are', () => {
   const table = new OriginTable();
   table.report('d1', seen, NOW);

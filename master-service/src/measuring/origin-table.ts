@@ -32,6 +32,9 @@ const TOO_FAST_FOR_CUBIC = 8;
 /** ... and one that is not half as fast as that is nothing else. */
 const LIKE_CUBIC = 4;
 
+/** Servers of one place, behind different addresses, differ by less in the logarithm of their round trips. */
+const MOVED = 0.4;
+
 const prefix = z.string().regex(/^[0-9a-f.:]{2,45}\/(?:24|48)$/);
 
 /** What a depot has measured on its connections to an origin. The origin sends. */
@@ -113,7 +116,8 @@ export class OriginTable {
     if (report.rttMs !== undefined) {
       const known = this.#facts.own(ORIGIN_MEASURED, key);
       const passedMs = known ? Math.max(0, nowMs - known.timeMs) : 0;
-      const value = figuresWith(known?.value, { ...report, rttMs: report.rttMs }, passedMs);
+      const before = known && hasMoved(known.value, report) ? undefined : known?.value;
+      const value = figuresWith(before, { ...report, rttMs: report.rttMs }, passedMs);
       this.#room.measured.makeRoomFor(key);
       this.#facts.learn(ORIGIN_MEASURED, key, value, nowMs);
     }
@@ -189,6 +193,12 @@ export class OriginTable {
     if (ofHost.size > 0) this.#takes.set(host, ofHost);
     else this.#takes.delete(host);
   }
+}
+
+/** Whether an origin is in another network now, and so much nearer or further that what was measured there says nothing of it. */
+function hasMoved({ prefix, rtt }: OriginFigures, report: OriginReport): boolean {
+  if (prefix === undefined || report.prefix === undefined || report.prefix === prefix) return false;
+  return Math.abs(Math.log((report.rttMs ?? rtt.value) / rtt.value)) > MOVED;
 }
 
 function figuresWith(

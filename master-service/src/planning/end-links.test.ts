@@ -1,5 +1,6 @@
 import { chainSeconds, type LegEstimate } from '@longhaul/shared';
 import { describe, expect, test } from 'vitest';
+import { masterOf } from '../measuring/client-rtts.ts';
 import { ClientTable } from '../measuring/client-table.ts';
 import { OriginTable } from '../measuring/origin-table.ts';
 import { testConfig } from '../testing/start-master.ts';
@@ -34,8 +35,8 @@ function world(links: Readonly<Record<string, number>>, typed: readonly object[]
   return {
     ends,
     planner,
-    seesClient: (depot: string, rttMs: number, more: object = {}) =>
-      clients.report(depot, { prefix: PREFIX, rttMs, ...more }, NOW),
+    seesClient: (depot: string, rttMs: number, more: object = {}, prefix = PREFIX) =>
+      clients.report(depot, { prefix, rttMs, ...more }, NOW),
     seesOrigin: (depot: string, rttMs: number, more: object = {}) =>
       origins.report(depot, { host: HOST, rttMs, ...more }, NOW),
     plan: (query: Partial<RouteQuery> = {}, ends: DownloadEnds = { client: CLIENT, origin: HOST }): Route => {
@@ -141,6 +142,52 @@ describe('with no link typed in', () => {
     expect(legs(plan({}, ends))).toBeGreaterThan(100);
     seesClient('d3', 20);
     expect(legs(plan({}, ends))).toBeLessThan(30);
+  });
+
+  test('an origin with a small window is asked by the depot beside it, which hardly sees that', () => {
+    const { seesOrigin, seesClient, plan } = world({ 'd1 d3': 140 });
+    seesClient('d1', 5, { ...CLEAN, goodputBps: 90e6 });
+    seesClient('d3', 145, { ...CLEAN, goodputBps: 85e6 });
+    // 64 KiB on their way at once.
+    const held = { receivedBytes: 4e7, lostBytes: 0, limit: 'origin' };
+    seesOrigin('d1', 145, { ...held, goodputBps: 3.6e6 });
+    seesOrigin('d3', 5, { ...held, goodputBps: 95e6 });
+    for (const sizeBytes of [3e6, 10e6]) {
+      const route = plan({ sizeBytes });
+      expect(route).toMatchObject({ decision: 'chain' });
+      expect(route.chain.at(-1)).toBe('d3');
+      expect(route.prediction.seconds).toBeLessThan(route.direct.seconds / 2);
+    }
+  });
+
+  test('what an origin gives to each connection, wherever that comes from, is held back over the direct way, too', () => {
+    const { seesOrigin, seesClient, plan } = world({ 'd1 d3': 140 });
+    seesClient('d1', 5, CLEAN);
+    const held = { receivedBytes: 4e7, lostBytes: 0, limit: 'origin', goodputBps: 10e6 };
+    seesOrigin('d1', 145, held);
+    seesOrigin('d3', 5, held);
+    const directBps = plan().direct.legs[0]?.goodputBps;
+    expect(directBps).toBeGreaterThan(8e6);
+    expect(directBps).toBeLessThan(12e6);
+  });
+
+  test('an origin that gives one address only so much is not asked by several connections of a depot', () => {
+    const { seesOrigin, seesClient, plan } = world({ 'd1 d3': 80 });
+    seesClient('d1', 5, { ...CLEAN, goodputBps: 90e6 });
+    const held = { receivedBytes: 4e7, lostBytes: 0, limit: 'origin', goodputBps: 20e6 };
+    const many = () => seesOrigin('d3', 5, { ...held, totalBps: 95e6 });
+    for (let time = 0; time < 3; time += 1) {
+      seesOrigin('d1', 85, { ...held, totalBps: 20e6 });
+      seesOrigin('d3', 5, { ...held, totalBps: 20e6 });
+    }
+    const alone = plan({ sizeBytes: 100e6 });
+    expect(alone.lanes).toBe(1);
+    expect(alone.prediction.seconds).toBeGreaterThan(35);
+    // Where several connections get more, they are worth it.
+    for (let time = 0; time < 8; time += 1) many();
+    const route = plan({ sizeBytes: 100e6 });
+    expect(route).toMatchObject({ decision: 'chain' });
+    expect(route.lanes).toBeGreaterThan(1);
   });
 
   test('an origin that gives no parts gets one lane', () => {
@@ -262,6 +309,59 @@ test('first downloads are not slower than direct, wherever depots, clients and o
   expect(sorted[Math.floor(sorted.length / 2)]).toBeGreaterThanOrEqual(0.98);
   // Nor is one that is unlucky.
   expect(sorted[0]).toBeGreaterThanOrEqual(0.98);
+});
+
+test('a client whose only master is far away is led over the depot beside its neighbours, not over that of the master', () => {
+  const europe = { 'd1 d2': 10, 'd1 d3': 12, 'd2 d3': 14 };
+  const asia = {
+    'd1 d5': 240,
+    'd2 d5': 245,
+    'd3 d5': 238,
+    'd5 d6': 90,
+    'd1 d6': 290,
+    'd2 d6': 292,
+    'd3 d6': 291,
+  };
+  const { seesClient, seesOrigin, plan } = world({ ...europe, ...asia });
+  for (let network = 1; network < 60; network += 1)
+    seesClient('d5', 5, { ...LOSSY, goodputBps: 80e6 }, `198.51.${network}.0/24`);
+  seesClient(masterOf('d1'), 245);
+  seesOrigin('d6', 4, { receivedBytes: 4e7, lostBytes: 0, goodputBps: 90e6, limit: 'origin' });
+  seesOrigin('d5', 92);
+  seesOrigin('d1', 292);
+  const route = plan();
+  expect(route.chain[0]).toBe('d5');
+  expect(route.chain).not.toContain('d1');
+  expect(route.direct.legs[0]?.rttMs).toBeLessThan(150);
+});
+
+describe('an origin that is near depots far from each other', () => {
+  const NEAR = { receivedBytes: 4e7, lostBytes: 0, goodputBps: 100e6 };
+
+  function contentNetwork(betweenMs: number) {
+    const told = world({ 'dA dB': 150, 'dA dC': 155, 'dB dC': betweenMs });
+    told.seesClient('dA', 20, LOSSY);
+    told.seesClient('dB', 155, LOSSY);
+    told.seesClient('dC', 160, LOSSY);
+    for (const depot of ['dB', 'dC']) told.seesOrigin(depot, 4, NEAR);
+    return told;
+  }
+
+  test('stands in several places, and is as near to a client as over the depot beside it', () => {
+    const { seesOrigin, plan } = contentNetwork(100);
+    seesOrigin('dA', 4, NEAR);
+    for (const sizeBytes of [100e3, 1e6]) {
+      const route = plan({ sizeBytes });
+      expect(route.decision).toBe('direct');
+      expect(route.direct.legs[0]?.rttMs).toBeLessThan(25);
+    }
+  });
+
+  test('stands in one place for all that one depot says', () => {
+    const { seesOrigin, plan } = contentNetwork(6);
+    seesOrigin('dA', 1, NEAR);
+    expect(plan().direct.legs[0]?.rttMs).toBeGreaterThan(100);
+  });
 });
 
 test('what several connections were given counts less the longer ago that was', () => {

@@ -1,8 +1,7 @@
 import type { CongestionControl, FigureSource, LegEvidence } from '@longhaul/shared';
 import { clientPrefix } from '@longhaul/shared';
 import { CLIENT, ORIGIN } from '../config.ts';
-import { estimateOf, type Prior } from '../estimates/figure.ts';
-import { END_LIVES, type LegDistribution } from '../estimates/leg-figures.ts';
+import type { LegDistribution } from '../estimates/leg-figures.ts';
 import { siteOf } from '../measuring/client-rtts.ts';
 import type { ClientTable } from '../measuring/client-table.ts';
 import type { OriginFigures, OriginTable } from '../measuring/origin-table.ts';
@@ -19,6 +18,14 @@ import { NO_DOUBT } from './leg-scenarios.ts';
 import { evidenceOf } from './link-evidence.ts';
 import type { LinkTable } from './link-table.ts';
 import type { DownloadEnds, LinkEstimate, LinkView } from './link-view.ts';
+import {
+  heldTogetherBps,
+  toOneAddressBps,
+  toOneConnectionBps,
+  totalOf,
+  UNKNOWN_RATE,
+} from './origin-holds.ts';
+import { nearestPlaceBounds, standsInSeveralPlaces } from './several-places.ts';
 
 /** Depots whose legs to an end are planned with, the nearest first: further ones are hardly ever part of a best chain. */
 const MOST_LEGS = 32;
@@ -30,15 +37,6 @@ const MOST_ANCHORS = 3;
 const OWN_SITE = { rttMs: 5, spread: 0.7 } as const;
 /** A round trip between bounds that are e apart is known by so much, and at worst as well as one between strangers. */
 const BOUNDS_SPREAD = { perE: 0.3, most: 0.8 } as const;
-/** What a server, or a line, carries where nothing is measured: a usual one, by a factor of two or so. */
-const UNKNOWN_RATE = { bps: 100e6, spread: 0.5 } as const;
-/** The same as what several connections are given before anybody has seen it, and again when that was long ago. */
-const USUAL_TOTAL: Prior = {
-  value: UNKNOWN_RATE.bps,
-  between: UNKNOWN_RATE.spread,
-  within: 0.3,
-  source: 'assumed',
-};
 
 /**
  * A depot sends by BBR, which fills the queue on its way when it starts and when it tries for more: a part of what it loses is its own doing, which a
@@ -90,16 +88,15 @@ export class EndLinks {
     const isBelieved = (depot: string) => links.isBelieved(depot);
     const manners = ends.origin === undefined ? {} : origins.manners(ends.origin, isBelieved);
     const client = this.#clientLegs(prefix, ends.clientSite, around, nowMs);
-    const origin = this.#originLegs(ends.origin, manners.sender, around, nowMs);
+    const { legs: origin, isInSeveralPlaces } = this.#originLegs(ends.origin, manners.sender, around, nowMs);
     const met = new Set([...client].filter(([, leg]) => isMeasured(leg)).map(([depot]) => depot));
-    if (client.size === 0)
+    if (client.size === 0 && !isInSeveralPlaces)
       this.#guess(client, origin, isUsable, (depot) => this.#clientLeg(depot, prefix ?? '', nowMs));
-    else if (origin.size === 0)
-      this.#guess(origin, client, isUsable, (depot) =>
-        this.#originLeg(depot, ends.origin ?? '', undefined, nowMs),
-      );
-    const rttBounds = boundsOf(client, origin);
-    const heldBps = ends.origin === undefined ? undefined : this.#heldBps(ends.origin, nowMs);
+    else if (origin.size === 0 && client.size > 0)
+      this.#guess(origin, client, isUsable, (depot) => this.#originLeg(depot, ends.origin ?? '', {}, nowMs));
+    const rttBounds = isInSeveralPlaces ? nearestPlaceBounds(client, origin) : boundsOf(client, origin);
+    const heldBps =
+      ends.origin === undefined ? undefined : toOneConnectionBps(this.#init, ends.origin, rttBounds, nowMs);
     const entries = this.#entries(client, prefix);
     const pair = { rttBounds, heldBps, sender: manners.sender, via: besideOf(client, origin), met, entries };
     return new DownloadLinks(links, client, origin, pair, manners.takesRanges);
@@ -137,7 +134,9 @@ export class EndLinks {
     const typedOf = (depot: string) => links.estimate(CLIENT, depot, nowMs);
     const isRttAlone = (depot: string) =>
       tellsRttAlone(clients.known(prefix ?? '').get(measured.get(depot) ?? '')?.value);
-    return this.#legs({ end: CLIENT, measured, near, site, legOf, typedOf, isRttAlone, around });
+    const own = { end: CLIENT, measured, near, site, legOf, typedOf, isRttAlone, around } as const;
+    const { legs, isComplete } = this.#knownLegs(own);
+    return isComplete ? legs : this.#withWorkedOut(legs, own);
   }
 
   #originLegs(
@@ -145,17 +144,23 @@ export class EndLinks {
     sender: CongestionControl | undefined,
     around: Around,
     nowMs: number,
-  ): EndLegs {
+  ): { readonly legs: EndLegs; readonly isInSeveralPlaces: boolean } {
     const { links, origins } = this.#init;
     const measured = this.#speakers(host === undefined ? [] : origins.known(host).keys());
     const near = this.#speakers(host === undefined ? [] : origins.near(host));
-    const legOf = (depot: string) => this.#originLeg(depot, host ?? '', sender, nowMs);
+    const perAddressBps = host === undefined ? undefined : toOneAddressBps(this.#init, host, nowMs);
+    const legOf = (depot: string) => this.#originLeg(depot, host ?? '', { sender, perAddressBps }, nowMs);
     const typedOf = (depot: string) => {
       const typed = links.estimate(depot, ORIGIN, nowMs);
       return typed && sender ? { ...typed, sender } : typed;
     };
     const isRttAlone = (depot: string) => tellsRttAlone(origins.known(host ?? '').get(depot)?.value);
-    return this.#legs({ end: ORIGIN, measured, near, site: undefined, legOf, typedOf, isRttAlone, around });
+    const own = { end: ORIGIN, measured, near, site: undefined, legOf, typedOf, isRttAlone, around } as const;
+    const { legs, isComplete } = this.#knownLegs(own);
+    const isInSeveralPlaces = standsInSeveralPlaces(legs, around);
+    // How far such an origin is from one depot says nothing of how far it is from another one.
+    const all = isComplete || isInSeveralPlaces ? nearest(legs, MOST_LEGS) : this.#withWorkedOut(legs, own);
+    return { legs: all, isInSeveralPlaces };
   }
 
   /**
@@ -166,7 +171,11 @@ export class EndLinks {
     const known = [...client].filter(([, leg]) => isMeasured(leg));
     const isNear = known.some(([, { link }]) => link.rttMs <= BESIDE_MS);
     const told = prefix === undefined ? [] : this.#init.clients.known(prefix).keys();
-    const isAsked = [...told].some((by) => siteOf(by) !== undefined);
+    const nearestMs = Math.min(...known.map(([, { link }]) => link.rttMs));
+    // A site that is far away was asked because no other one has a master: others' depots may be beside the client's neighbours.
+    const isAsked =
+      [...told].some((by) => siteOf(by) !== undefined) &&
+      ![...client.values()].some(({ link }) => link.rttMs < nearestMs);
     return known.length > 0 && (isNear || isAsked) ? new Set(known.map(([depot]) => depot)) : undefined;
   }
 
@@ -181,7 +190,11 @@ export class EndLinks {
     return speakers;
   }
 
-  #legs({ end, measured, near, site, legOf, typedOf, isRttAlone, around }: LegsInit): EndLegs {
+  /** The legs to an end that somebody has measured or typed in, else those of its neighbours; complete where some are typed in for everybody. */
+  #knownLegs({ end, measured, near, site, legOf, typedOf, isRttAlone }: LegsInit): {
+    readonly legs: EndLegs;
+    readonly isComplete: boolean;
+  } {
     const { links } = this.#init;
     const legs: EndLegs = new Map();
     const typed = links.linkedWith(end);
@@ -194,10 +207,25 @@ export class EndLinks {
       const link = legs.has(depot) ? undefined : typedOf(depot);
       if (link) legs.set(depot, { link, doubt: NO_DOUBT });
     }
-    if (typed.size > 0) return legs;
+    if (typed.size > 0) return { legs, isComplete: true };
     if (legs.size === 0 && site !== undefined) legs.set(site, atSite(legOf(site)));
     if (legs.size === 0) for (const depot of near.keys()) legs.set(depot, legOf(depot));
-    return nearest(this.#withTriangles(legs, legOf, around), MOST_LEGS);
+    return { legs, isComplete: false };
+  }
+
+  /** Adds the legs of depots that have not measured an end, by those that have, and by what they have measured of its neighbours. */
+  #withWorkedOut(legs: EndLegs, { near, legOf, around }: LegsInit): EndLegs {
+    const all = this.#withTriangles(legs, legOf, around);
+    const nearestMs = Math.min(...[...legs.values()].map(({ link }) => link.rttMs));
+    // With one that is measured beside the end, triangles tell more than neighbours do.
+    if (nearestMs > BESIDE_MS) {
+      for (const depot of near.keys()) {
+        if (legs.has(depot)) continue;
+        const byNeighbours = legOf(depot);
+        if (apartOf(byNeighbours) < apartOf(all.get(depot))) all.set(depot, byNeighbours);
+      }
+    }
+    return nearest(all, MOST_LEGS);
   }
 
   /** Adds the legs of depots that have not measured an end, by those that have. */
@@ -268,41 +296,36 @@ export class EndLinks {
     });
   }
 
-  #originLeg(depot: string, host: string, sender: CongestionControl | undefined, nowMs: number): EndLeg {
+  #originLeg(
+    depot: string,
+    host: string,
+    {
+      sender,
+      perAddressBps,
+    }: {
+      readonly sender?: CongestionControl | undefined;
+      readonly perAddressBps?: number | undefined;
+    },
+    nowMs: number,
+  ): EndLeg {
     const { origins, windowBytes } = this.#init;
     const known = origins.distribution(depot, host, nowMs);
     const fact = origins.known(host).get(depot);
     const isMeasured = known.goodputBps.source === 'measured';
-    const passedMs = fact ? nowMs - fact.timeMs : 0;
-    const total = estimateOf(fact?.value.total, passedMs, USUAL_TOTAL, END_LIVES.goodputMs);
+    const total = totalOf(fact, nowMs);
     const mostBps = Math.max(total.value, isMeasured ? known.goodputBps.value : 0);
     const ofSeveral = total.source === 'measured' ? total.spread : UNKNOWN_RATE.spread;
+    const isAsOthersSaw = total.source !== 'measured' && perAddressBps !== undefined;
+    const heldBps = isAsOthersSaw ? perAddressBps : heldTogetherBps(known.goodputBps, fact, nowMs);
     return endLeg(known, fact !== undefined, {
       // What one connection was given is no bound for several.
-      rateBps: Math.max(UNKNOWN_RATE.bps, mostBps),
+      rateBps: heldBps ?? Math.max(UNKNOWN_RATE.bps, mostBps),
       windowBytes,
       goodputBps: isMeasured ? known.goodputBps.value : undefined,
       rateSource: isMeasured ? 'measured' : total.source,
       rateSpread: isMeasured ? known.goodputBps.spread : ofSeveral,
       sender,
     });
-  }
-
-  /**
-   * The most that an origin gives to one connection anywhere, where a depot says that it is the origin that holds connections back: what any other depot
-   * got shows that it gives so much.
-   */
-  #heldBps(host: string, nowMs: number): number | undefined {
-    const { origins, links } = this.#init;
-    const given: number[] = [];
-    let isHeld = false;
-    for (const [depot, { value }] of origins.known(host)) {
-      const { goodputBps } = origins.distribution(depot, host, nowMs);
-      if (!links.isBelieved(depot) || goodputBps.source !== 'measured') continue;
-      given.push(goodputBps.value);
-      isHeld ||= value.limit === 'origin';
-    }
-    return isHeld ? Math.max(...given) : undefined;
   }
 }
 
@@ -384,6 +407,13 @@ function atSite({ link, doubt }: EndLeg): EndLeg {
   const { rttMs, spread } = OWN_SITE;
   const bounds = { leastMs: rttMs / Math.exp(spread), mostMs: rttMs * Math.exp(spread) };
   return { link: { ...link, rttMs, source: 'derived' }, doubt: { ...doubt, rtt: spread }, bounds };
+}
+
+/** How far apart the bounds of a round trip are, as a logarithm. */
+function apartOf(leg: EndLeg | undefined): number {
+  if (!leg?.bounds) return Number.POSITIVE_INFINITY;
+  const { leastMs, mostMs } = leg.bounds;
+  return Math.log(mostMs / Math.max(leastMs, mostMs / 1000));
 }
 
 function nearest(legs: EndLegs, most: number): EndLegs {

@@ -1,0 +1,94 @@
+import type { Estimate } from '../estimates/estimate.ts';
+import { estimateOf, type Prior } from '../estimates/figure.ts';
+import { END_LIVES } from '../estimates/leg-figures.ts';
+import type { Fact } from '../facts/fact.ts';
+import type { OriginFigures, OriginTable } from '../measuring/origin-table.ts';
+import type { RttBounds } from './agreed-bounds.ts';
+import type { LinkTable } from './link-table.ts';
+
+/** What a server, or a line, carries where nothing is measured: a usual one, by a factor of two or so. */
+export const UNKNOWN_RATE = { bps: 100e6, spread: 0.5 } as const;
+/** The same as what several connections are given before anybody has seen it, and again when that was long ago. */
+const USUAL_TOTAL: Prior = {
+  value: UNKNOWN_RATE.bps,
+  between: UNKNOWN_RATE.spread,
+  within: 0.3,
+  source: 'assumed',
+};
+/** A depot is about as far from an origin as a client from so large a share of the direct way's round trip on. */
+const AS_FAR_SHARE = 0.5;
+/** An origin that gives several connections less than so many times what it gives to one holds back the address that they come from. */
+const HELD_TOGETHER = 1.3;
+
+/** Who tells what an origin gives. */
+interface OriginReaders {
+  readonly origins: Pick<OriginTable, 'known' | 'distribution'>;
+  readonly links: Pick<LinkTable, 'isBelieved'>;
+}
+
+/** What several connections to an origin were given together. */
+export function totalOf(fact: Fact<OriginFigures> | undefined, nowMs: number): Estimate {
+  const passedMs = fact ? nowMs - fact.timeMs : 0;
+  return estimateOf(fact?.value.total, passedMs, USUAL_TOTAL, END_LIVES.goodputMs);
+}
+
+/**
+ * What an origin that holds connections back gives to several together; where that is hardly more than it gives to one, what it gives to one. `undefined`
+ * where nobody has seen that.
+ */
+export function heldTogetherBps(
+  goodput: Estimate,
+  fact: Fact<OriginFigures> | undefined,
+  nowMs: number,
+): number | undefined {
+  const total = totalOf(fact, nowMs);
+  const isMeasured = goodput.source === 'measured' && total.source === 'measured';
+  if (!isMeasured || fact?.value.limit !== 'origin') return undefined;
+  return total.value < HELD_TOGETHER * goodput.value ? goodput.value : Math.max(total.value, goodput.value);
+}
+
+/** The most that an origin was seen to give to one address, where depots agree that it gives several connections from there no more than one. */
+export function toOneAddressBps(
+  { origins, links }: OriginReaders,
+  host: string,
+  nowMs: number,
+): number | undefined {
+  let mostBps = 0;
+  let isSeen = false;
+  for (const [depot, fact] of origins.known(host)) {
+    if (!links.isBelieved(depot)) continue;
+    const { goodputBps } = origins.distribution(depot, host, nowMs);
+    if (goodputBps.source === 'measured') mostBps = Math.max(mostBps, goodputBps.value);
+    if (totalOf(fact, nowMs).source !== 'measured') continue;
+    const heldBps = heldTogetherBps(goodputBps, fact, nowMs);
+    if (heldBps === undefined || heldBps > HELD_TOGETHER * goodputBps.value) return undefined;
+    isSeen = true;
+  }
+  return isSeen ? mostBps : undefined;
+}
+
+/**
+ * The most that an origin gives to one connection of the direct way, where a depot says that it is the origin that holds connections back: what any
+ * other depot got shows that it gives so much. Where one says so that is about as far away as the client, what nearer ones got shows what a window
+ * gives over the direct way: one that is small is hardly seen from nearby.
+ */
+export function toOneConnectionBps(
+  { origins, links }: OriginReaders,
+  host: string,
+  rttBounds: RttBounds | undefined,
+  nowMs: number,
+): number | undefined {
+  const given: { readonly bps: number; readonly rttMs: number; readonly isHeld: boolean }[] = [];
+  for (const [depot, { value }] of origins.known(host)) {
+    const { goodputBps, rttMs } = origins.distribution(depot, host, nowMs);
+    if (!links.isBelieved(depot) || goodputBps.source !== 'measured') continue;
+    given.push({ bps: goodputBps.value, rttMs: rttMs.value, isHeld: value.limit === 'origin' });
+  }
+  if (!given.some(({ isHeld }) => isHeld)) return undefined;
+  const { leastMs, mostMs } = rttBounds ?? { leastMs: 0, mostMs: 0 };
+  const directMs = Math.sqrt((leastMs ** 2 + mostMs ** 2) / 2);
+  const isSeenFromAfar = given.some(({ isHeld, rttMs }) => isHeld && rttMs >= AS_FAR_SHARE * directMs);
+  const overDirect = (rttMs: number) =>
+    isSeenFromAfar && rttMs < AS_FAR_SHARE * directMs ? rttMs / directMs : 1;
+  return Math.max(...given.map(({ bps, rttMs }) => bps * overDirect(rttMs)));
+}
