@@ -5,6 +5,8 @@ type Prefs = Readonly<Record<string, string | number | boolean>>;
 
 /** What Firefox would otherwise fetch, report or ask by itself. */
 const QUIET: Prefs = {
+  // There is no desktop here whose service would show notices.
+  'alerts.useSystemBackend': false,
   'app.normandy.enabled': false,
   'app.shield.optoutstudies.enabled': false,
   'app.update.auto': false,

@@ -1,5 +1,5 @@
 import type { TestBrowser } from '../../browsers/browser.ts';
-import { jobState, jobTries } from '../../fixtures/ask-addon.ts';
+import { jobState, jobTries, shownNotices } from '../../fixtures/ask-addon.ts';
 import {
   beginThroughDepots,
   clickLink,
@@ -34,6 +34,22 @@ test('a download goes on where it was when the network was away', async ({ user,
   expectNoByteTwice(world, name, before);
   await user.goto(user.addonPage('popup.html'));
   await expect.poll(() => user.text('#done')).toMatch(/its way broke and it went on: \d/);
+});
+
+test('one notice tells that a download is whole although its way broke, and none of another one', async ({
+  user,
+  world,
+}) => {
+  const before = await shownNotices(user);
+  const news = async () => (await shownNotices(user)).filter((id) => !before.includes(id));
+  await begin(user, world, 'large-quiet.bin');
+  await expectFile(user, 'large-quiet.bin');
+  await begin(user, world, 'large-noticed.bin');
+  expect(await news()).toEqual([]);
+  await world.overlay.depot('d1').kill();
+  await world.overlay.restartDepot('d1');
+  await expectFile(user, 'large-noticed.bin');
+  await expect.poll(news).toHaveLength(1);
 });
 
 for (const answer of ['page', 'redirect'] as const) {
