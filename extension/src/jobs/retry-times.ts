@@ -31,8 +31,8 @@ export function nextTryAtMs(sinceMs: number, tries: number, nowMs: number): numb
   return atMs - sinceMs > LAST_TRY_MS ? undefined : atMs;
 }
 
-/** For this long an interrupted download waits for its own depot, and for new ways through the master, alone. */
-const PATIENCE_MS = 20 * SECOND_MS;
+/** For this long an interrupted download waits for its own depot alone: one that is started again is back by then. */
+const PATIENCE_MS = 5 * SECOND_MS;
 
 /**
  * Whether an interruption has lasted long enough to give the bytes on disk up for a download that starts from the first

@@ -259,7 +259,7 @@ describe('going on', () => {
     ['has another version', { result: 'file', file: { ...FILE, etag: '"v2"' } }],
   ])('leaves everything as it is while the depot %s', async (_what, probe) => {
     const world = setUp({ probeFile: async () => probe }, half());
-    const went = await world.way.goOn(interrupted(19), half());
+    const went = await world.way.goOn(interrupted(4), half());
     expect(went.result).toBe('not-yet');
     expect(world.downloads.log).toEqual([]);
     expect(world.asked).toEqual([]);
