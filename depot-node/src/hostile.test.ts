@@ -119,6 +119,20 @@ describe('a hostile neighbour', () => {
       expect(failures).toMatchObject([{ code: 'next-depot-unreachable', depot: 'dx' }]);
     },
   );
+
+  test.each([
+    'ticket-wrong-authority',
+    'ticket-expired',
+    'address-not-allowed',
+    'budget-used-up',
+    'job-busy',
+  ])('that refuses with %s what this depot has checked itself is passed by, and told of', async (code) => {
+    await startNeighbour(`HTTP/1.1 403 No\r\nlonghaul-error: ${code}\r\nlonghaul-depot: dx\r\n\r\n`);
+    const url = overlay.relayUrl(`${overlay.originUrl}/file.bin`, { chains: [['d9', 'dx']] }, 'd9');
+    expect((await fetchRaw(url)).status).toBe(200);
+    const failures = overlay.depot('d9').events.filter((event) => event.type === 'chain-failed');
+    expect(failures).toMatchObject([{ code, depot: 'dx' }]);
+  });
 });
 
 describe('a hostile client', () => {

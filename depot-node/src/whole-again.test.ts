@@ -101,6 +101,16 @@ describe.each(await testPlanes())('with a relay of %s,', (_kind, splice) => {
       expect(failoversOf('d1')).toMatchObject([{ from: ['d1'], to: ['d1'] }]);
     });
 
+    test('goes on from this depot alone where only the answer that comes again ends with its connection', async () => {
+      origin.framing = 'chunks';
+      origin.faults = [{ how: 'reset', at: FIRST_BYTES }];
+      origin.onAnswer = () => {
+        origin.framing = 'connection';
+      };
+      expectWhole(await download());
+      expect(failoversOf('d1')).toMatchObject([{ from: ['d1', 'd2'], to: ['d1'] }]);
+    });
+
     test('goes on wherever and however often it breaks, also among bytes that come again', async () => {
       const at = fc.integer({ min: 0, max: FILE_BYTES - 1 });
       const framings = fc.constantFrom('length' as const, 'chunks' as const);

@@ -720,10 +720,12 @@ export class LonghaulError extends Error {
   }
 }
 
-/** Whether a download that failed so may succeed over another way: the way failed, or a depot on it, as it says. */
+/**
+ * Whether a download that failed so may succeed over another way: the way failed, or a depot on it refuses. Whatever that depot names as its reason is its
+ * own word, and its own configuration; where the client or the origin is to blame, this depot finds so itself.
+ */
 export function isWayFailure(failure: unknown): failure is LonghaulError {
-  if (!(failure instanceof LonghaulError)) return false;
-  return failure.blame === 'way' || (failure.blame === 'depot' && failure.depot !== undefined);
+  return failure instanceof LonghaulError && (failure.blame === 'way' || failure.depot !== undefined);
 }
 
 /** Wraps anything that was thrown; an unregistered failure becomes `fallback` with the original as its cause. */

@@ -179,6 +179,10 @@ export class Repairer {
       answer.connection.reset();
       answer = await fetchFrom(firstTarget);
     }
+    if (answer.route.chain.length > 1 && !rest.showsItsEnd(answer.head)) {
+      answer.connection.reset();
+      throw new LonghaulError('origin-bad-answer', { detail: 'its end through a tunnel proves nothing' });
+    }
     const judged = rest.judge(answer.head);
     if (judged.ok) return { answer, prefix: judged.value };
     answer.connection.reset();

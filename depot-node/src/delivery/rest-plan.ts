@@ -54,9 +54,11 @@ export class RestPlan {
   #times = 0;
   #againBytes = 0;
   #others = 0;
+  #endsWithConnection: boolean;
 
   constructor(init: RestPlanInit) {
     this.#init = init;
+    this.#endsWithConnection = endsWithConnection(init.head, 'GET');
   }
 
   /** Whether the rest can be had at all. */
@@ -76,7 +78,17 @@ export class RestPlan {
 
   /** Whether only a way without a tunnel will do: the end of the body is that of its connection. */
   get needsDirectWay(): boolean {
-    return endsWithConnection(this.#init.head, 'GET');
+    return this.#endsWithConnection;
+  }
+
+  /**
+   * Whether an answer that came through a tunnel shows where its body ends: by the end of its connection a depot that dies would end it, too. Where it
+   * does not, only direct ways will do from now on.
+   */
+  showsItsEnd(answer: AnswerHead): boolean {
+    if (this.#init.download.missing !== undefined || !endsWithConnection(answer, 'GET')) return true;
+    this.#endsWithConnection = true;
+    return false;
   }
 
   /** What to ask the origin. */

@@ -54,6 +54,14 @@ test.each(BOTH)('a proof by %s is taken once, whoever brings it again', (how) =>
   }
 });
 
+test.each(BOTH)('a proof by %s is taken once the clock that was ahead is right again', (how) => {
+  const { clock, make, check } = setUp(how);
+  clock.ms += 3_600_000;
+  make();
+  clock.ms -= 3_600_000;
+  expect([check(make()), check(make())]).toEqual(['d1', 'd1']);
+});
+
 test.each(BOTH)('two proofs by %s of one millisecond are two', (how) => {
   const { make, check } = setUp(how);
   expect([check(make()), check(make())]).toEqual(['d1', 'd1']);

@@ -18,6 +18,8 @@ import type { PairMacs } from './pair-macs.ts';
 const SKEW_MS = CLOCK_SKEW_SECONDS * 1000;
 /** Proofs remembered at once: those of two minutes in which 1600 chains are built each second. */
 const MOST_SEEN = 200_000;
+/** Proofs made within a moment are ahead of the clock by less. */
+const MOST_AHEAD_MS = 1000;
 /** Neighbours of whom is remembered that they take MACs; to others proofs are signed. */
 const MOST_NEIGHBOURS = 1000;
 
@@ -42,7 +44,10 @@ export class ProofMaker {
   make(ticket: string, chainIndex: number, place: number, neighbour?: string): ConnectProof {
     const { identity, macs, nowMs } = this.#components;
     // Receivers take a proof once, so two calls within a millisecond get different times.
-    this.#lastMs = Math.max(nowMs(), this.#lastMs + 1);
+    const now = nowMs();
+    const next = this.#lastMs + 1;
+    // Unless the clock was set back: what is ahead of it would be refused until it is there again.
+    this.#lastMs = next - now > MOST_AHEAD_MS ? now : Math.max(now, next);
     const claim = { depot: identity.id, timeMs: this.#lastMs };
     const text = proofText(claim, ticket, chainIndex, place);
     const takesMacs = neighbour !== undefined && this.#takesMacs.get(neighbour) === true;

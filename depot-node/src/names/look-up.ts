@@ -1,9 +1,11 @@
 import { Resolver } from 'node:dns/promises';
 
-/** The slower family's answer is waited for so long once the other one has addresses (RFC 8305, section 3). */
+/** IPv6 is waited for so long once there are IPv4 addresses (RFC 8305, section 3). */
 const RESOLUTION_DELAY_MS = 50;
 /** A name server that has not answered by then is asked again, or the next one is. */
 const TRY_MS = 1500;
+/** IPv4 is waited for until it has been asked for once more: many depots have no IPv6, and then nothing else leads to the origin. */
+const IPV4_DELAY_MS = TRY_MS + 500;
 /** How often each name server is asked. */
 const TRIES = 2;
 /** Addresses taken of one family: more are not tried anyway, and whoever owns the name decides how many there are. */
@@ -49,7 +51,8 @@ export function lookUp(
       const all = [...(ipv6 ?? []), ...(ipv4 ?? [])];
       if (ipv6 && ipv4) settle(() => (all.length > 0 ? resolve(answerOf(all)) : reject(failure)));
       else if (all.length > 0) {
-        delay = setTimeout(() => settle(() => resolve({ ...answerOf(all), lifeMs: 0 })), RESOLUTION_DELAY_MS);
+        const found = () => settle(() => resolve({ ...answerOf(all), lifeMs: 0 }));
+        delay = setTimeout(found, ipv4 ? RESOLUTION_DELAY_MS : IPV4_DELAY_MS);
       }
     };
     signal.addEventListener('abort', onAbort);

@@ -60,6 +60,11 @@ describe('a name', () => {
     expect(await resolverWith()('file.test')).toEqual(addresses);
   });
 
+  test('has its IPv4 addresses, too, when they are told late: a depot without IPv6 reaches nobody else', async () => {
+    dns.names = { 'file.test': { ...both, lateMs: 200 } };
+    expect(await resolverWith()('file.test')).toEqual(['2001:db8::1', '192.0.2.1', '192.0.2.2']);
+  });
+
   test('that does not exist, or has no address, is refused', async () => {
     dns.names = { 'empty.test': {} };
     const resolve = resolverWith();

@@ -14,6 +14,13 @@ const answer = (fields: string) => `HTTP/1.1 200 OK\r\n${fields}\r\n\r\nhello\n`
 const places = fc.array(fc.nat(1000), { maxLength: 5 });
 
 describe('the head of an answer', () => {
+  test('behind more interim answers than anybody takes is left to HTTP, which refuses it', () => {
+    const interim = 'HTTP/1.1 100\r\n\r\n';
+    const odd = 'HTTP/1.1 200 OK\nA: b\n\n';
+    expect(through(interim.repeat(21) + odd)).toBe(`${interim.repeat(21)}HTTP/1.1 200 OK\r\nA: b\r\n\r\n`);
+    expect(through(interim.repeat(4000) + odd)).toBe(interim.repeat(4000) + odd);
+  });
+
   test('loses its length where it is chunked as well, however it comes', () => {
     const before = 'HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nA: b\r\n';
     const after = 'Transfer-Encoding: chunked\r\n\r\n5\r\nContent-Length: 7\r\n0\r\n\r\n';

@@ -1,5 +1,7 @@
 /** As much as HTTP takes of a head before it refuses it. */
 const MOST_HEAD_BYTES = 16_384;
+/** More are refused behind this. */
+const MOST_HEADS = 32;
 const END = /\r?\n\r?\n/;
 const INTERIM = /^HTTP\/1\.1 1[0-9]{2}/;
 const FIELD = /^([!#$%&'*+\-.^_`|~0-9A-Za-z]+)[\t ]*:(.*)$/s;
@@ -13,6 +15,7 @@ const CONTROLS = /[\x00-\x08\x0b-\x1f\x7f]/g;
 export class LenientHead {
   #begun: Buffer | undefined;
   #isDone = false;
+  #heads = 0;
 
   /** Takes what has come; gives what HTTP may have of it, which is nothing while a head is not whole. */
   take(chunk: Buffer): Buffer {
@@ -35,7 +38,8 @@ export class LenientHead {
         isOdd ||= right !== head + end[0];
         from += end.index + end[0].length;
         // Others follow one of an interim answer.
-        this.#isDone = !INTERIM.test(head);
+        this.#heads += 1;
+        this.#isDone = !INTERIM.test(head) || this.#heads > MOST_HEADS;
       } else {
         this.#begun = text === '' ? undefined : Buffer.from(text, 'latin1');
         return isOdd ? Buffer.concat(heads) : bytes.subarray(0, from);

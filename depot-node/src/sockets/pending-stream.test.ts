@@ -74,3 +74,15 @@ test('a stream whose reader has no reason against it soon passes on what comes a
   expect(sizes.at(-1)).toBe(65_536);
   expect(sizes.length).toBeLessThan(10);
 });
+
+test('what is taken from below it may break before anybody listens, and ends nothing but itself', async () => {
+  const { below, stream } = setUp();
+  stream.hold();
+  below.write('kept');
+  await nextTurn();
+  const taken = stream.detach();
+  const closed = new Promise((resolve) => below.once('close', resolve));
+  taken?.destroy(new Error('reset'));
+  await closed;
+  expect(taken?.destroyed).toBe(true);
+});

@@ -98,7 +98,9 @@ export class PendingStream extends Duplex {
       ?.off('data', this.#onData)
       .off('end', this.#onEnd)
       .off('error', this.#onError)
-      .off('close', this.#onClose);
+      .off('close', this.#onClose)
+      // Whoever takes it may have to wait before he listens, and an error that nobody hears ends the process: it shows in `destroyed`.
+      .on('error', ignore);
     if (this.#heldBack.length > 0) below?.unshift(Buffer.concat(this.#heldBack.splice(0)));
     this.destroy();
     return below;
@@ -179,6 +181,8 @@ export class PendingStream extends Duplex {
     if (!this.#below?.readableEnded) this.destroy(brokenOff());
   };
 }
+
+function ignore(): void {}
 
 function brokenOff(): Error {
   return Object.assign(new Error('the stream to the origin broke off'), { code: 'ECONNRESET' });

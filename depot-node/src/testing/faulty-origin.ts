@@ -33,6 +33,8 @@ export class FaultyOrigin {
   ignoresRanges = false;
   /** What tells where a body ends. */
   framing: 'length' | 'chunks' | 'connection' = 'length';
+  /** Called when an answer has begun. */
+  onAnswer: (() => void) | undefined;
   readonly ranges: (string | undefined)[] = [];
   /** Where the file is; what still comes for an earlier path is answered with 404 and counts nowhere. */
   path = '/file-0.bin';
@@ -50,6 +52,7 @@ export class FaultyOrigin {
     this.validators = { ETag: '"v1"', 'Accept-Ranges': 'bytes' };
     this.ignoresRanges = false;
     this.framing = 'length';
+    this.onAnswer = undefined;
     this.ranges.length = 0;
     this.silent.length = 0;
   }
@@ -92,6 +95,7 @@ export class FaultyOrigin {
     if (this.framing === 'length') headers['Content-Length'] = String(length);
     response.useChunkedEncodingByDefault = this.framing === 'chunks';
     response.writeHead(isPart ? 206 : 200, headers);
+    this.onAnswer?.();
     if (request.method === 'HEAD') response.end();
     else this.#send(response, from, from + length, fault);
   };

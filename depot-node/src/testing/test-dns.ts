@@ -8,6 +8,8 @@ export interface TestName {
   readonly A?: readonly string[] | 'silent';
   readonly AAAA?: readonly string[] | 'silent';
   readonly ttlSeconds?: number;
+  /** So much later than the other family the addresses of IPv4 are told. */
+  readonly lateMs?: number;
 }
 
 export interface TestDns {
@@ -35,7 +37,10 @@ export async function startTestDns(names: Record<string, TestName> = {}): Promis
     const known = Object.hasOwn(dns.names, name) ? dns.names[name] : undefined;
     const answers = type === TYPES.A ? known?.A : type === TYPES.AAAA ? known?.AAAA : [];
     if (answers === 'silent') return;
-    socket.send(answer(question.subarray(0, end), known, type, answers ?? []), from.port, from.address);
+    const said = answer(question.subarray(0, end), known, type, answers ?? []);
+    const tell = () => socket.send(said, from.port, from.address);
+    if (type === TYPES.A && known?.lateMs !== undefined) setTimeout(tell, known.lateMs);
+    else tell();
   });
   await new Promise<void>((resolve) => socket.bind(0, '127.0.0.1', resolve));
   dns.server = `127.0.0.1:${socket.address().port}`;
