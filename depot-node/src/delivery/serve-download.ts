@@ -71,9 +71,10 @@ async function serve(
     sizeBytes: opening.part && opening.part.endByte - opening.part.startByte,
   };
   noteSize(components, target.ticket.claims, answer.head, isWholeOnly(body));
-  if (answer.head.statusCode === 206) components.noteRanges(answer.target.url.host, true);
-  else if (answer.head.headers['accept-ranges'] === 'none')
-    components.noteRanges(answer.target.url.host, false);
+  const saysOfRanges = answer.head.headers['accept-ranges'];
+  if (answer.head.statusCode === 206 || saysOfRanges === 'bytes')
+    components.noteRanges(answer.target.url.host, true);
+  else if (saysOfRanges === 'none') components.noteRanges(answer.target.url.host, false);
   client.begin(
     head.statusCode,
     answerHeaders(head, answer.target.url, job.id, plane.ownId),

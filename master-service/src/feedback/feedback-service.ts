@@ -30,6 +30,9 @@ interface FeedbackServiceInit {
 
 type Effect = Omit<FeedbackAnswer, 'jobId'>;
 
+/** A depot that sends with so large a share of what was predicted is not what makes a download slow. */
+const AS_PREDICTED = 0.8;
+
 /** Takes in what clients say of their downloads. */
 export class FeedbackService {
   readonly #init: FeedbackServiceInit;
@@ -73,10 +76,11 @@ export class FeedbackService {
       if (chain.length > 0) book.judgeDirect(network, host, false, nowMs);
       return { effect: 'none' };
     }
-    const suspect =
-      depot ??
-      (verdict === 'slow' ? slowestSender(this.#init.outcomeOf(job.jobId), chain) : undefined) ??
-      chain[0];
+    const told = verdict === 'slow' ? sharesOf(this.#init.outcomeOf(job.jobId), chain) : [];
+    const [slowest] = told.toSorted((one, other) => one.share - other.share);
+    const isNobodySlow = slowest !== undefined && slowest.share >= AS_PREDICTED;
+    // Where all depots sent as fast as predicted it is the origin that is slow.
+    const suspect = depot ?? (isNobodySlow ? undefined : (slowest?.from ?? chain[0]));
     // A direct download that failed, or was slow, says nothing of depots.
     if (suspect === undefined) return { effect: 'none' };
     const untilMs = book.judgeDepot(network, suspect, true, nowMs);
@@ -99,14 +103,16 @@ function namesDepot({ chain, alternatives }: PlannedJob, depot: string): boolean
 }
 
 /**
- * The depot that sends on the leg which is furthest below its prediction, by what depots have told; `undefined` where nobody has, or where it
- * is the origin. The last leg, to the client, is what a network knows best, and what others know least.
+ * What depots sent on their legs of what was predicted, as they have told, where the network alone held them back. The last leg, to the client, is
+ * what a network knows best, and what others know least.
  */
-function slowestSender(outcome: Outcome | undefined, chain: readonly string[]): string | undefined {
-  const shares = (outcome?.legs ?? []).flatMap(({ from, predicted, measured }) =>
+function sharesOf(
+  outcome: Outcome | undefined,
+  chain: readonly string[],
+): readonly { readonly from: string; readonly share: number }[] {
+  return (outcome?.legs ?? []).flatMap(({ from, predicted, measured }) =>
     predicted && measured?.goodputBps !== undefined && chain.includes(from)
       ? [{ from, share: measured.goodputBps / predicted.goodputBps }]
       : [],
   );
-  return shares.toSorted((one, other) => one.share - other.share)[0]?.from;
 }

@@ -87,6 +87,17 @@ describe('a client that tells how its download went', () => {
     expect((await plan()).chain).not.toContain('d2');
   });
 
+  test('that was slow although all depots sent as predicted keeps its depots: it is the origin', async () => {
+    await start();
+    const { jobId, chain } = await plan();
+    const none = { connections: 1, sentBytes: 1e8, retransmittedBytes: 0, receivedBytes: 0 };
+    await depots[0]?.heartbeat(master, {
+      jobs: [{ jobId, seconds: 9, legs: [{ ...none, peer: 'client', goodputBps: 900e6 }] }],
+    });
+    expect(await tell({ jobId, verdict: 'slow' })).toMatchObject({ effect: 'none' });
+    expect((await plan()).chain).toEqual(chain);
+  });
+
   test('that was slow, and nobody knows where, is led past its entry depot', async () => {
     await start();
     const { jobId } = await plan();

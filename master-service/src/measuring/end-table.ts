@@ -11,6 +11,8 @@ import type { Facts } from '../facts/facts.ts';
 const BETWEEN_NEIGHBOURS = 0.7;
 /** Most ways lose next to nothing, one of eight a hundred times as much: of those to ends that nobody has measured. */
 const UNKNOWN_LOSS = { value: 5e-6, spread: 2.8 } as const;
+/** What a leg carries that is so much longer tells of its way, not of the line of its end. */
+const LONGER = 1.5;
 /** What was sent weighs as much as what is assumed when it is so many bytes, or so many of it got lost: some twenty segments. */
 const TELLING = { sentBytes: 8_000_000, lostBytes: 30_000 } as const;
 
@@ -112,7 +114,7 @@ export class EndTable<Value extends LegFigures> {
 
   /**
    * A leg of which a figure is not measured, where other depots have measured that of theirs to the same end: all of them share its line. It loses no less than the one
-   * of theirs that loses least, and where depots send carries no more than the one that carries most. Else what nobody knows would always look better than what is known.
+   * of theirs that loses least, and where depots send carries no more than the one that carries most, of those that are not longer. Else what nobody knows would always look better than what is known.
    */
   #asOthersMet(
     own: LegDistribution,
@@ -126,7 +128,7 @@ export class EndTable<Value extends LegFigures> {
         const lossRate = this.#loss(other, rttMs, nowMs);
         if (lossRate.value < (least?.value ?? Number.POSITIVE_INFINITY)) least = lossRate;
       }
-      if (this.#init.isSender && !isRated && other.value.goodput) {
+      if (this.#init.isSender && !isRated && other.value.goodput && rttMs <= LONGER * own.rttMs.value) {
         const goodputBps = this.#goodput(other, rttMs, nowMs);
         if (goodputBps.source === 'measured' && goodputBps.value > (most?.value ?? 0)) most = goodputBps;
       }

@@ -62,6 +62,14 @@ test('how an origin sends is told from its rate under losses', () => {
   expect(table.manners('clean.example').sender).toBeUndefined();
 });
 
+test('a near depot to which losses would leave as much as the origin gives says nothing of how it sends', () => {
+  const table = new OriginTable();
+  table.report('d1', { ...seen, rttMs: 145, receivedBytes: 4e8, lostBytes: 4e5, goodputBps: 90e6 }, NOW);
+  for (const near of ['d2', 'd3'])
+    table.report(near, { ...seen, rttMs: 5, receivedBytes: 4e8, lostBytes: 2e5, goodputBps: 95e6 }, NOW);
+  expect(table.manners(HOST).sender).toBe('bbr');
+});
+
 test('what an origin takes is what most depots say: one alone does not outvote others', () => {
   const table = new OriginTable();
   table.report('d1', { host: HOST, takesRanges: true, takesAhead: true }, NOW);

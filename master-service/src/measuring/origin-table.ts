@@ -174,7 +174,7 @@ export class OriginTable {
     const known = told(this.known(host));
     const takesRanges = majority(taken.map(({ ranges }) => ranges));
     const takesAhead = majority(taken.map(({ ahead }) => ahead));
-    const isBbr = majority(known.map(({ value }) => sendsAboveLoss(value)));
+    const isBbr = majority(votesOnLoss(known.map(({ value }) => value)));
     return {
       ...(takesRanges === undefined ? {} : { takesRanges }),
       ...(takesAhead === undefined ? {} : { takesAhead }),
@@ -225,14 +225,31 @@ function figuresWith(
   };
 }
 
-/** Whether an origin sends faster than losses leave to CUBIC, as BBR does; `undefined` where nothing can be told. */
-function sendsAboveLoss({ rtt, goodput, loss }: OriginFigures): boolean | undefined {
+/**
+ * Whether an origin sends faster than losses leave to CUBIC, as BBR does, by each depot; `undefined` where nothing can be told. Where one got more than CUBIC
+ * would, those count little to which losses would leave about as much as the origin gives to anybody.
+ */
+function votesOnLoss(known: readonly OriginFigures[]): readonly (boolean | undefined)[] {
+  const votes = known.map((figures) => sendsAboveLoss(figures));
+  if (!votes.some((vote) => vote?.isAbove)) return votes.map((vote) => vote?.isAbove);
+  const mostBps = Math.max(...known.map(({ goodput }) => goodput?.value ?? 0));
+  return votes.map((vote) =>
+    vote && (vote.isAbove || vote.cubicBps < mostBps / 2) ? vote.isAbove : undefined,
+  );
+}
+
+function sendsAboveLoss({
+  rtt,
+  goodput,
+  loss,
+}: OriginFigures): { readonly isAbove: boolean; readonly cubicBps: number } | undefined {
   if (!goodput || !loss || loss.lostBytes < TELLING_LOSSES * SEGMENT_BYTES) return undefined;
   const rttSeconds = rtt.value / 1000;
   const window = CONGESTION_CONTROLS.cubic.response.segments(lossRateOf(loss), rttSeconds);
-  const ratio = goodput.value / ((window * SEGMENT_BYTES * 8) / rttSeconds);
-  if (ratio > TOO_FAST_FOR_CUBIC) return true;
-  return ratio < LIKE_CUBIC ? false : undefined;
+  const cubicBps = (window * SEGMENT_BYTES * 8) / rttSeconds;
+  const ratio = goodput.value / cubicBps;
+  if (ratio > TOO_FAST_FOR_CUBIC) return { isAbove: true, cubicBps };
+  return ratio < LIKE_CUBIC ? { isAbove: false, cubicBps } : undefined;
 }
 
 function majority(votes: readonly (boolean | undefined)[]): boolean | undefined {

@@ -39,8 +39,13 @@ function world(links: Readonly<Record<string, number>>, typed: readonly object[]
       clients.report(depot, { prefix, rttMs, ...more }, NOW),
     seesOrigin: (depot: string, rttMs: number, more: object = {}) =>
       origins.report(depot, { host: HOST, rttMs, ...more }, NOW),
-    plan: (query: Partial<RouteQuery> = {}, ends: DownloadEnds = { client: CLIENT, origin: HOST }): Route => {
-      const planned = planner.plan({ sizeBytes: SIZE, originTls: false, ends, ...query }, depots, NOW);
+    plan: (
+      query: Partial<RouteQuery> = {},
+      ends: DownloadEnds = { client: CLIENT, origin: HOST },
+      states: Readonly<Record<string, Partial<PlanningDepot>>> = {},
+    ): Route => {
+      const now = depots.map((depot) => ({ ...depot, ...states[depot.id] }));
+      const planned = planner.plan({ sizeBytes: SIZE, originTls: false, ends, ...query }, now, NOW);
       if (!planned.ok) throw planned.error;
       return planned.value;
     },
@@ -188,6 +193,48 @@ describe('with no link typed in', () => {
     const route = plan({ sizeBytes: 100e6 });
     expect(route).toMatchObject({ decision: 'chain' });
     expect(route.lanes).toBeGreaterThan(1);
+  });
+
+  test('a site that the operator gives a client stands in, too, when its master far away has seen it', () => {
+    const { seesClient, seesOrigin, plan } = world({ 'fra syd': 280, 'fra nyc': 80, 'syd nyc': 210 });
+    const ends = { client: CLIENT, origin: HOST, clientSite: 'syd' };
+    seesOrigin('syd', 5, { receivedBytes: 4e7, lostBytes: 0 });
+    seesClient(masterOf('fra'), 285);
+    const route = plan({}, ends);
+    expect(route.chain).not.toContain('fra');
+    expect(route.direct.legs[0]?.rttMs).toBeLessThan(30);
+    // What a depot has measured shows that it cannot be there.
+    seesClient('nyc', 10, CLEAN);
+    expect(plan({}, ends).direct.legs[0]?.rttMs).toBeGreaterThan(100);
+  });
+
+  test('a depot beside the one that has met a client takes its place when that is full, or gone', () => {
+    const { seesClient, seesOrigin, plan } = world({
+      'd1a d1b': 1,
+      'd1a d3': 140,
+      'd1b d3': 140,
+      'd2 d3': 70,
+      'd1a d2': 80,
+      'd1b d2': 80,
+    });
+    seesClient('d1a', 5, { ...CLEAN, goodputBps: 90e6 });
+    seesClient('d2', 85, { ...CLEAN, goodputBps: 30e6 });
+    seesOrigin('d3', 5, { receivedBytes: 4e8, lostBytes: 0, goodputBps: 4e8 });
+    seesOrigin('d1a', 145, { receivedBytes: 4e7, lostBytes: 8e3 });
+    const ends = { client: CLIENT, origin: HOST };
+    expect(plan().chain[0]).toBe('d1a');
+    expect(plan({}, ends, { d1a: { roomBps: 2e6 } }).chain[0]).toBe('d1b');
+    expect(plan({ avoid: ['d1a'] }).chain[0]).toBe('d1b');
+  });
+
+  test('what a far depot could send to a client says nothing of the line to a near one', () => {
+    const { seesClient, seesOrigin, plan } = world({ 'd1 d3': 140 });
+    seesOrigin('d3', 5, { receivedBytes: 4e8, lostBytes: 0, goodputBps: 4e8 });
+    seesOrigin('d1', 145, { receivedBytes: 4e7, lostBytes: 8e3, goodputBps: 15e6 });
+    seesClient(masterOf('d1'), 5);
+    for (let time = 0; time < 10; time += 1)
+      seesClient('d3', 145, { sentBytes: 2e6, retransmittedBytes: 2e4, goodputBps: 3e6 });
+    expect(plan()).toMatchObject({ decision: 'chain', chain: ['d1', 'd3'] });
   });
 
   test('an origin that gives no parts gets one lane', () => {

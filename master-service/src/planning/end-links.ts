@@ -31,6 +31,8 @@ import { nearestPlaceBounds, standsInSeveralPlaces } from './several-places.ts';
 const MOST_LEGS = 32;
 /** A depot counts as beside an end up to here: so small is the detour over it to anywhere. */
 const BESIDE_MS = 30;
+/** Such a part of a way may be a detour. */
+const DETOUR = 0.2;
 /** Measured depots from which others' distances to an end are worked out: the nearest ones bound them best. */
 const MOST_ANCHORS = 3;
 /** From a depot to the clients or origins of its own site. */
@@ -97,7 +99,7 @@ export class EndLinks {
     const rttBounds = isInSeveralPlaces ? nearestPlaceBounds(client, origin) : boundsOf(client, origin);
     const heldBps =
       ends.origin === undefined ? undefined : toOneConnectionBps(this.#init, ends.origin, rttBounds, nowMs);
-    const entries = this.#entries(client, prefix);
+    const entries = this.#entries(client, prefix, isUsable);
     const pair = { rttBounds, heldBps, sender: manners.sender, via: besideOf(client, origin), met, entries };
     return new DownloadLinks(links, client, origin, pair, manners.takesRanges);
   }
@@ -164,19 +166,27 @@ export class EndLinks {
   }
 
   /**
-   * The depots whose legs to the client are measured, where one of them is beside it or its site was asked. Of many legs that are worked out, the one that looks best is
+   * The depots whose legs to the client are measured or short for sure, where one of them is beside it or its site was asked. Of many legs that are worked out, the one that looks best is
    * most often not so good, and a client's line and window make a long leg worse still.
    */
-  #entries(client: EndLegs, prefix: string | undefined): ReadonlySet<string> | undefined {
+  #entries(
+    client: EndLegs,
+    prefix: string | undefined,
+    isUsable: (depot: string) => boolean,
+  ): ReadonlySet<string> | undefined {
     const known = [...client].filter(([, leg]) => isMeasured(leg));
-    const isNear = known.some(([, { link }]) => link.rttMs <= BESIDE_MS);
+    const isNear = known.some(([depot, { link }]) => link.rttMs <= BESIDE_MS && isUsable(depot));
+    // What lies beside it for sure is as good as one that has measured it, which may be full.
+    const beside = [...client].filter(([, { bounds }]) => bounds !== undefined && bounds.mostMs <= BESIDE_MS);
     const told = prefix === undefined ? [] : this.#init.clients.known(prefix).keys();
     const nearestMs = Math.min(...known.map(([, { link }]) => link.rttMs));
     // A site that is far away was asked because no other one has a master: others' depots may be beside the client's neighbours.
     const isAsked =
       [...told].some((by) => siteOf(by) !== undefined) &&
       ![...client.values()].some(({ link }) => link.rttMs < nearestMs);
-    return known.length > 0 && (isNear || isAsked) ? new Set(known.map(([depot]) => depot)) : undefined;
+    return known.length > 0 && (isNear || isAsked)
+      ? new Set([...known, ...beside].map(([depot]) => depot))
+      : undefined;
   }
 
   /** Who speaks for each depot: itself where it is believed, else the master of its site. */
@@ -191,7 +201,7 @@ export class EndLinks {
   }
 
   /** The legs to an end that somebody has measured or typed in, else those of its neighbours; complete where some are typed in for everybody. */
-  #knownLegs({ end, measured, near, site, legOf, typedOf, isRttAlone }: LegsInit): {
+  #knownLegs({ end, measured, near, site, legOf, typedOf, isRttAlone, around }: LegsInit): {
     readonly legs: EndLegs;
     readonly isComplete: boolean;
   } {
@@ -208,7 +218,8 @@ export class EndLinks {
       if (link) legs.set(depot, { link, doubt: NO_DOUBT });
     }
     if (typed.size > 0) return { legs, isComplete: true };
-    if (legs.size === 0 && site !== undefined) legs.set(site, atSite(legOf(site)));
+    if (site !== undefined && !legs.has(site) && mayBeAt(site, legs, around))
+      legs.set(site, atSite(legOf(site)));
     if (legs.size === 0) for (const depot of near.keys()) legs.set(depot, legOf(depot));
     return { legs, isComplete: false };
   }
@@ -401,6 +412,16 @@ function withoutOwnLosses(known: LegDistribution): LegDistribution {
   if (lossRate.value <= leastLoss) return known;
   const value = leastLoss * (lossRate.value / leastLoss) ** share;
   return { ...known, lossRate: { ...lossRate, value, spread: Math.max(spread, lossRate.spread) } };
+}
+
+/** Whether an end can be at a site, by how far the depots are from there that have measured it: ways may be detours. */
+function mayBeAt(site: string, legs: EndLegs, around: Around): boolean {
+  for (const [anchor, { link }] of legs) {
+    for (const [depot, rttMs] of around(anchor)) {
+      if (depot === site && Math.abs(rttMs - link.rttMs) > BESIDE_MS + DETOUR * rttMs) return false;
+    }
+  }
+  return true;
 }
 
 function atSite({ link, doubt }: EndLeg): EndLeg {
