@@ -247,7 +247,12 @@ describe.each(listeners)("a client's tunnel over $scheme, by $plane,", ({ scheme
       basic(overlay.ticket('http://127.0.0.1:9/x', { kind: 'tunnel', chains: [['d1', 'd3']] })),
       { target: '127.0.0.1:9' },
     );
-    expect(head).toMatch(/^HTTP\/1\.1 403 .*longhaul-error: address-not-allowed\r\nlonghaul-depot: d3/s);
+    expect(chainFailures(), 'what the exit depot says').toMatchObject([
+      { code: 'address-not-allowed', depot: 'd3' },
+    ]);
+    expect(head, 'what the entry depot found itself').toMatch(
+      /^HTTP\/1\.1 403 .*longhaul-error: address-not-allowed\r\nlonghaul-depot: d1/s,
+    );
     const { port } = new URL(overlay.originUrl);
     const dead = overlay.ticket(`http://127.0.0.2:${port}/x`, { kind: 'tunnel', chains: [['d1', 'd3']] });
     const answer = await ask(basic(dead), { target: `127.0.0.2:${port}` });
