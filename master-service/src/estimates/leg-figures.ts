@@ -49,18 +49,22 @@ interface LegReport {
   readonly retransmittedBytes?: number | undefined;
 }
 
-/** Takes in a report that is new now; `passedMs` is how long ago the figures were as they are. */
+/**
+ * Takes in a report that is new now; `passedMs` is how long ago the figures were as they are.
+ * @param slowerCounts what a goodput counts that is less than what is known
+ */
 export function withReport(
   known: LegFigures | undefined,
   report: LegReport,
   passedMs: number,
   lives: Lives,
+  slowerCounts = 1,
 ): { rtt: Figure; goodput?: Figure; loss?: NonNullable<LegFigures['loss']> } {
   const { rttMs, goodputBps } = report;
   const { rtt, goodput, loss } = known ?? {};
   const sent = sentOf(report);
   const newGoodput = goodputBps
-    ? observed(goodput, goodputBps, passedMs, lives.goodputMs)
+    ? observed(goodput, goodputBps, passedMs, lives.goodputMs, slowerCounts)
     : goodput && later(goodput, passedMs);
   const newLoss = sent
     ? withSent(loss, sent, passedMs, lives.lossMs)

@@ -227,6 +227,18 @@ describe('with no link typed in', () => {
     expect(plan({ avoid: ['d1a'] }).chain[0]).toBe('d1b');
   });
 
+  test('one slow line does not make those of its neighbours look slow', () => {
+    const { seesClient, seesOrigin, plan } = world({ 'd1 d3': 140 });
+    seesOrigin('d3', 5, { receivedBytes: 4e8, lostBytes: 0, goodputBps: 4e8 });
+    seesOrigin('d1', 145, { receivedBytes: 4e7, lostBytes: 4e3, goodputBps: 20e6 });
+    for (let time = 0; time < 12; time += 1) seesClient('d1', 5, { ...CLEAN, goodputBps: 250e6 });
+    for (let time = 0; time < 30; time += 1)
+      seesClient('d1', 5, { sentBytes: 4e6, retransmittedBytes: 0, goodputBps: 6e6 });
+    const route = plan();
+    expect(route).toMatchObject({ decision: 'chain', chain: ['d1', 'd3'] });
+    expect(route.prediction.seconds).toBeLessThan(route.direct.seconds * 0.9);
+  });
+
   test('what a far depot could send to a client says nothing of the line to a near one', () => {
     const { seesClient, seesOrigin, plan } = world({ 'd1 d3': 140 });
     seesOrigin('d3', 5, { receivedBytes: 4e8, lostBytes: 0, goodputBps: 4e8 });
