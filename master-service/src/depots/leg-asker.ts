@@ -1,16 +1,7 @@
-import { Agent as HttpAgent, type IncomingMessage } from 'node:http';
-import { Agent as HttpsAgent } from 'node:https';
-import {
-  depotLegsSchema,
-  encodeBase64url,
-  formatLegsTarget,
-  legsText,
-  type NeighbourLeg,
-} from '@longhaul/shared';
+import type { IncomingMessage } from 'node:http';
+import { depotLegsSchema, formatLegsTarget, legsText, type NeighbourLeg } from '@longhaul/shared';
 import { parseJson } from '@longhaul/shared/service';
-import type { Signer } from '../keys/key-ring.ts';
-import type { DepotRecord } from './depot-store.ts';
-import { requestDepot } from './request-depot.ts';
+import { type DepotLine, DepotRequests } from './depot-requests.ts';
 
 /** Questions under way at once; what is beyond is not asked, and the picture lacks those legs. */
 const MOST_UNDER_WAY = 64;
@@ -19,39 +10,23 @@ const ASK_TIMEOUT_MS = 1_500;
 /** An answer is a few lines for each neighbour. */
 const MAX_ANSWER_CHARS = 8_192;
 
-interface LegAskerInit {
-  readonly signer: Signer;
-  readonly registry: {
-    readonly record: (id: string) => DepotRecord | undefined;
-    readonly provedAddress: (id: string, nowMs: number) => string | undefined;
-  };
-  readonly now: () => number;
-}
-
 /** Asks depots what their connections for a job do now. */
 export class LegAsker {
-  readonly #init: LegAskerInit;
+  readonly #now: () => number;
   /** A question is no secret, and proves itself: whoever answers in a depot's place can only tell wrong figures. */
-  readonly #agents = {
-    http: new HttpAgent({ keepAlive: true }),
-    https: new HttpsAgent({ keepAlive: true, rejectUnauthorized: false }),
-  };
-  #underWay = 0;
+  readonly #depots: DepotRequests;
 
-  constructor(init: LegAskerInit) {
-    this.#init = init;
+  constructor(line: DepotLine) {
+    this.#now = line.now;
+    this.#depots = new DepotRequests({ ...line, most: MOST_UNDER_WAY, timeoutMs: ASK_TIMEOUT_MS });
   }
 
   /** The legs of a job at one depot; `undefined` where it does not tell. Never rejects. */
   async ask(id: string, jobId: string): Promise<readonly NeighbourLeg[] | undefined> {
-    const { registry, now, signer } = this.#init;
-    const timeMs = now();
-    const record = registry.record(id);
-    const address = registry.provedAddress(id, timeMs);
-    if (!record || address === undefined || this.#underWay >= MOST_UNDER_WAY) return undefined;
-    const { keyId, sign } = signer.current;
-    const signature = encodeBase64url(sign(legsText(id, { jobId, timeMs })));
-    const path = formatLegsTarget({ jobId, timeMs, keyId, signature });
+    const depot = this.#depots.find(id);
+    if (!depot) return undefined;
+    const timeMs = this.#now();
+    const path = formatLegsTarget({ jobId, timeMs, ...this.#depots.sign(legsText(id, { jobId, timeMs })) });
     let text = '';
     const read = (answer: IncomingMessage) => {
       if (answer.statusCode !== 200) return answer.resume();
@@ -62,21 +37,12 @@ export class LegAsker {
         answer.destroy();
       });
     };
-    this.#underWay += 1;
-    await requestDepot(record, {
-      address,
-      path,
-      timeoutMs: ASK_TIMEOUT_MS,
-      agents: this.#agents,
-      onAnswer: read,
-    });
-    this.#underWay -= 1;
+    await this.#depots.get(depot, path, read);
     const told = depotLegsSchema.safeParse(parseJson(text));
     return told.success && told.data.id === id ? told.data.legs : undefined;
   }
 
   close(): void {
-    this.#agents.http.destroy();
-    this.#agents.https.destroy();
+    this.#depots.close();
   }
 }
