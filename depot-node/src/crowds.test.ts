@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
+import { selfSigned } from '@longhaul/shared/service';
 import { afterEach, expect, test } from 'vitest';
 import { fetchRaw } from './testing/fetch-raw.ts';
 import { startTestOverlay, type TestOverlay } from './testing/overlay.ts';
 import { testPlanes } from './testing/test-planes.ts';
-import { selfSigned } from './tls/self-signed.ts';
 
 /** Client networks on loopback; depots call from 127.0.0.1. */
 const [HERE, THERE] = ['127.0.1.7', '127.0.2.7'] as const;

@@ -2,12 +2,12 @@ import { once } from 'node:events';
 import { Agent, type ClientRequest, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import { connect } from 'node:net';
 import { connect as connectTls } from 'node:tls';
+import { selfSigned } from '@longhaul/shared/service';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import type { SplicePlane } from './relay/splice-plane.ts';
 import { fetchRaw } from './testing/fetch-raw.ts';
 import { startTestOverlay, type TestOverlay } from './testing/overlay.ts';
 import { testPlanes } from './testing/test-planes.ts';
-import { selfSigned } from './tls/self-signed.ts';
 
 const tls = selfSigned();
 

@@ -3,12 +3,12 @@ import { once } from 'node:events';
 import { createServer as createHttpServer } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
 import { connect, createServer, type Socket } from 'node:net';
+import { selfSigned } from '@longhaul/shared/service';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { fetchRaw } from './testing/fetch-raw.ts';
 import { startTestOverlay, type TestOverlay } from './testing/overlay.ts';
 import { listenAnywhere } from './testing/saboteur.ts';
 import { startWithholdingProxy, type WithholdingProxy } from './testing/withholding-proxy.ts';
-import { selfSigned } from './tls/self-signed.ts';
 
 const file = randomBytes(300_000);
 const material = selfSigned();

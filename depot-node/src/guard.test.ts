@@ -2,12 +2,12 @@ import { randomBytes } from 'node:crypto';
 import { createServer } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import { HEADERS } from '@longhaul/shared';
+import { selfSigned } from '@longhaul/shared/service';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { listen } from './sockets/listener.ts';
 import { exchangeText, fetchRaw } from './testing/fetch-raw.ts';
 import { startTestOverlay, type TestOverlay } from './testing/overlay.ts';
 import { closeServer } from './testing/test-master.ts';
-import { selfSigned } from './tls/self-signed.ts';
 
 const MINUTE = 60;
 

@@ -1,7 +1,7 @@
 import { DEFAULT_CIPHERS as CIPHERS } from 'node:tls';
+import { selfSigned } from '@longhaul/shared/service';
 import { describe, expect, test } from 'vitest';
 import { openKernel, openOpenSsl } from '../kernel/open-kernel.ts';
-import { selfSigned } from '../tls/self-signed.ts';
 import { makeContext } from '../tls/tls-context.ts';
 import { TlsEnd } from '../tls/tls-end.ts';
 import { AcceptedConnection } from './accepted-connection.ts';

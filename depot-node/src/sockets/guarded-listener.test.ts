@@ -2,10 +2,9 @@ import { once } from 'node:events';
 import { createServer as createHttpsServer } from 'node:https';
 import { connect as connectTcp, type Server, type Socket } from 'node:net';
 import { connect } from 'node:tls';
-import { ConnectionLimiter, type RefusedConnection } from '@longhaul/shared/service';
+import { ConnectionLimiter, type RefusedConnection, selfSigned } from '@longhaul/shared/service';
 import { afterEach, describe, expect, test } from 'vitest';
 import { testEndings } from '../testing/test-endings.ts';
-import { selfSigned } from '../tls/self-signed.ts';
 import { createListener } from './listener.ts';
 import { ListenerCertificate } from './listener-certificate.ts';
 

@@ -3,9 +3,9 @@ import type { IncomingMessage } from 'node:http';
 import { get, request } from 'node:https';
 import { text } from 'node:stream/consumers';
 import { type PeerCertificate, TLSSocket } from 'node:tls';
+import { selfSigned } from '@longhaul/shared/service';
 import { expect, onTestFinished, test } from 'vitest';
 import { testEndings } from '../testing/test-endings.ts';
-import { selfSigned } from '../tls/self-signed.ts';
 import { createListener, listen } from './listener.ts';
 import { ListenerCertificate } from './listener-certificate.ts';
 

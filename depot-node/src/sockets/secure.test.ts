@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer, TLSSocket } from 'node:tls';
+import { selfSigned } from '@longhaul/shared/service';
 import { afterEach, describe, expect, test } from 'vitest';
 import { testEndings } from '../testing/test-endings.ts';
-import { selfSigned } from '../tls/self-signed.ts';
 import { beginHandshake, secure } from './secure.ts';
 import { Trust } from './trust.ts';
 

@@ -4,14 +4,18 @@ import { request } from 'node:https';
 import { connect as connectTcp, createServer as createTcpServer, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { type ConnectionOptions, connect, type TLSSocket } from 'node:tls';
-import { ConnectionLimiter, type ConnectionLimits, type RefusedConnection } from '@longhaul/shared/service';
+import {
+  ConnectionLimiter,
+  type ConnectionLimits,
+  type RefusedConnection,
+  selfSigned,
+} from '@longhaul/shared/service';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { openKernel } from '../kernel/open-kernel.ts';
 import { countDescriptors } from '../relay/promises/suite-connections.ts';
 import type { FlowCommand } from '../relay/relay-thread.ts';
 import { type RelayThreads, startRelayThreads } from '../relay/relay-threads.ts';
 import { createTlsPlane, type TlsPlane } from '../relay/tls-plane.ts';
-import { selfSigned } from '../tls/self-signed.ts';
 import type { SharedCounts } from '../tls/shared-counts.ts';
 import { KeptConnections } from './kept-connections.ts';
 import { createLegSockets } from './kernel-leg-sockets.ts';

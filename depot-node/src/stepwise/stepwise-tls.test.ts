@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { type IncomingMessage, request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
+import { selfSigned } from '@longhaul/shared/service';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startTestOverlay, type TestOverlay } from '../testing/overlay.ts';
-import { selfSigned } from '../tls/self-signed.ts';
 
 const file = randomBytes(2_000_000);
 const tls = selfSigned();

@@ -1,5 +1,5 @@
+import { selfSigned } from '@longhaul/shared/service';
 import type { SocketCalls } from '../kernel/socket-calls.ts';
-import { selfSigned } from './self-signed.ts';
 import { makeContext, TICKET_KEY_BYTES } from './tls-context.ts';
 import { type TlsCalls, TlsEnd } from './tls-end.ts';
 

@@ -5,10 +5,10 @@ import { connect, type Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import { connect as connectTls } from 'node:tls';
 import { HEADERS, introductionPort } from '@longhaul/shared';
+import { selfSigned } from '@longhaul/shared/service';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { startTestOverlay, type TestOverlay } from '../testing/overlay.ts';
 import { testPlanes } from '../testing/test-planes.ts';
-import { selfSigned } from '../tls/self-signed.ts';
 
 const file = randomBytes(2_000_000);
 const tls = selfSigned();

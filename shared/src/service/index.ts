@@ -22,6 +22,7 @@ export * from './program/package-version.ts';
 export * from './program/reload.ts';
 export * from './program/standard-error.ts';
 export * from './seldom.ts';
+export * from './self-signed.ts';
 export * from './signed-exchange.ts';
 export * from './state-folder.ts';
 export * from './static-page.ts';

@@ -1,5 +1,5 @@
 import { generateKeyPairSync, sign } from 'node:crypto';
-import type { TlsMaterial } from '@longhaul/shared/service';
+import type { TlsMaterial } from './tls-files.ts';
 
 /** DER tags of ITU-T X.690 that a certificate (RFC 5280) needs. */
 const TAG = { integer: 2, bits: 3, octets: 4, id: 6, text: 12, time: 24, sequence: 48, set: 49 } as const;

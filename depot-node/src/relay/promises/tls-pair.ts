@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
 import { connect, TLSSocket } from 'node:tls';
+import { selfSigned } from '@longhaul/shared/service';
 import { rememberRawSocket } from '../../sockets/reset.ts';
-import { selfSigned } from '../../tls/self-signed.ts';
 import type { TlsEnding } from '../../tls/tls-ending.ts';
 import { socketPair } from './socket-pair.ts';
 
