@@ -192,6 +192,7 @@ export function createDepot(init: DepotInit): Depot {
     membership: () => member.membership.state,
     answerChallenge: member.answerChallenge,
     takeNotice: paths.takeNotice,
+    prepareWay: paths.prepareWay,
     answerLegs: (target) => {
       const jobId = member.readLegsQuestion(target);
       return jobId.ok ? ok({ id: config.id, legs: plane.legs.of(jobId.value) }) : jobId;

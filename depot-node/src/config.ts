@@ -40,6 +40,8 @@ const DEFAULT_WAITING_PER_NETWORK = 500;
 const DEFAULT_JOBS = 100_000;
 /** `limits.spareLegs`: Connections kept ready to each neighbour used lately: two downloads that begin at once find one each. */
 const DEFAULT_SPARE_LEGS = 2;
+/** `limits.preparedWays`: Ways to origins made at once for clients that are being led here: as many as come within a second on a busy day. */
+const DEFAULT_PREPARED_WAYS = 64;
 /** `measuring.bytesPerHour`: Some 10 tests of links a hour; as much as a line of 100 Mbit/s carries in two seconds. */
 const DEFAULT_MEASURING_BYTES_PER_HOUR = 20_000_000;
 /** `timeouts.connectSeconds`: Longer than three lost SYNs (1 + 2 s) and their answer on a far path. */
@@ -136,6 +138,7 @@ const depotConfigSchema = z
         waitingPerNetwork: z.int().min(1).default(DEFAULT_WAITING_PER_NETWORK),
         jobs: z.int().min(1).default(DEFAULT_JOBS),
         spareLegs: z.int().min(0).max(16).default(DEFAULT_SPARE_LEGS),
+        preparedWays: z.int().min(0).max(1000).default(DEFAULT_PREPARED_WAYS),
       })
       .prefault({}),
     timeouts: z

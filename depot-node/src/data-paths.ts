@@ -8,6 +8,7 @@ import { createNextLegs } from './legs/next-leg.ts';
 import { AheadBook } from './origin/ahead-book.ts';
 import type { OverlayMember } from './overlay-member.ts';
 import type { DataPlane } from './plane/data-plane.ts';
+import { createPrepareWay } from './prepare-way.ts';
 import { Fetcher } from './routes/fetcher.ts';
 import { createServeRelay } from './serve-relay.ts';
 import { createStepwise } from './stepwise/stepwise.ts';
@@ -43,6 +44,8 @@ export function createDataPaths({ config, plane, jobs, member }: DataPathsInit) 
     trust,
     followUp: member.followUp,
     patienceMs: config.failover.patienceSeconds * 1000,
+    preparedWays: config.limits.preparedWays,
+    onPreparedWay: (end) => plane.observe({ type: 'prepared-way', end }),
   });
   const stepwise = createStepwise({
     plane,
@@ -112,6 +115,14 @@ export function createDataPaths({ config, plane, jobs, member }: DataPathsInit) 
       nextLegs.prepare(next.value);
       return ok(undefined);
     },
+    /** Takes a master's notice that a client is about to come. */
+    prepareWay: createPrepareWay({
+      ownId: plane.ownId,
+      gate,
+      jobs,
+      fetcher,
+      readNotice: member.readWayNotice,
+    }),
     dialDepot: nextLegs.dialDepot,
     downloads: (): readonly RunningDownload[] => running.list(),
     spareLegs: () => nextLegs.spareCount(),
@@ -119,6 +130,7 @@ export function createDataPaths({ config, plane, jobs, member }: DataPathsInit) 
     laneBytes: () => laneMemory.heldBytes,
     /** Closes what waits for a download; those that run go on. */
     close: () => {
+      fetcher.close();
       nextLegs.close();
       stepwise.close();
     },

@@ -7,6 +7,7 @@ import type { DepotEvent, Observe } from './plane/events.ts';
 const ORDINARY: ReadonlySet<DepotEvent['type']> = new Set([
   'directory',
   'leg',
+  'prepared-way',
   'link-tested',
   'origin-probed',
   'flow',

@@ -101,6 +101,12 @@ export function createMetrics(gauges: Gauges) {
     labelNames: ['start'],
     registers,
   });
+  const preparedWays = new Counter({
+    name: 'longhaul_depot_prepared_ways_total',
+    help: 'Ways to origins made before their client was there, by what became of them',
+    labelNames: ['end'],
+    registers,
+  });
   const originProbes = new Counter({
     name: 'longhaul_depot_origin_probes_total',
     help: 'Connections opened and closed to learn how far an origin is, by outcome',
@@ -201,6 +207,7 @@ export function createMetrics(gauges: Gauges) {
     refusal: ({ code }) => refusals.inc({ code }),
     flow: ({ plane }) => flows.inc({ plane }),
     leg: ({ start }) => legs.inc({ start }),
+    'prepared-way': ({ end }) => preparedWays.inc({ end }),
     'origin-probed': ({ isReached }) => originProbes.inc({ outcome: isReached ? 'reached' : 'failed' }),
     'link-tested': ({ role, bytes }) => testBytes.inc({ role }, bytes),
     failover: ({ reason, to }) => failovers.inc({ reason, outcome: to ? 'repaired' : 'given-up' }),

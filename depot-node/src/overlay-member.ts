@@ -163,6 +163,8 @@ export function createOverlayMember(init: OverlayMemberInit) {
     answerChallenge: (target: string, clientAddress: string) => challenges.answer(target, clientAddress),
     /** Reads a notice of a plan: to which depot a connection will be needed. */
     readNotice: (target: string) => notices.read(target),
+    /** Reads a notice that a client is about to come. */
+    readWayNotice: (target: string) => notices.readWay(target),
     /** Reads a master's question what the connections of a job do: gives its id. */
     readLegsQuestion: (target: string) =>
       readLegsQuestion(target, {

@@ -69,6 +69,7 @@ export async function startOverlay(spec: OverlaySpec): Promise<Overlay> {
   const { placement } = spec;
   const masterState = join(spec.dir, 'master');
   const tls = spec.tls && { certFile: spec.tls.certFile, keyFile: spec.tls.keyFile };
+  const trustedCaFiles = spec.tls ? [spec.tls.caFile] : [];
   const addresses = {
     allow: [{ network: spec.originNetwork, ports: spec.originPorts }],
     overlayNetworks: spec.depots.map(({ id }) => networkOf(placement.hostOf(id))),
@@ -81,6 +82,7 @@ export async function startOverlay(spec: OverlaySpec): Promise<Overlay> {
     const config = {
       listen: { host: placement.hostOf('master'), port: masterPort },
       ...(tls ? { tls } : {}),
+      trustedCaFiles,
       ...(spec.masterHost
         ? { publicUrl: `${tls ? 'https' : 'http'}://${spec.masterHost}:${masterPort}` }
         : {}),
@@ -107,7 +109,7 @@ export async function startOverlay(spec: OverlaySpec): Promise<Overlay> {
         enrolmentSecretFile: join(masterState, 'enrolment-secret'),
         heartbeatSeconds: 1,
       },
-      trustedCaFiles: spec.tls ? [spec.tls.caFile] : [],
+      trustedCaFiles,
       addresses,
       names: spec.names ?? {},
       ...spec.depotConfig,

@@ -56,6 +56,8 @@ export interface MasterDeps {
   /** Where join tokens and keys outlive the process; left out, they do not. */
   readonly enrolmentStore?: EnrolmentStore;
   readonly tls?: TlsMaterial;
+  /** PEM texts of the authorities that `trustedCaFiles` names. */
+  readonly authorities?: readonly string[];
   /** Where the files of `prefixes` lie that the configuration names. */
   readonly prefixPaths?: PrefixPaths;
   /** Lets a depot prove its address; left out, by asking there. */
@@ -83,6 +85,8 @@ export interface Master {
   listen(): Promise<{ readonly url: string }>;
   /** Takes another certificate, which was checked, for new connections. A master without TLS stays so. */
   renewCertificate(tls: TlsMaterial): void;
+  /** Takes other authorities that vouch for depots' certificates. */
+  renewAuthorities(authorities: readonly string[]): void;
   /** Takes other certificates for the next connection to a NATS server. A bus without TLS stays so. */
   renewBusCertificate(tls: NatsTls): void;
   /** Takes another site, and reads files of prefixes again; those with mistakes change nothing. */
@@ -218,6 +222,7 @@ export function createMaster(deps: MasterDeps): Master {
     groups,
     whereabouts,
     ask,
+    authorities: deps.authorities ?? [],
     publicUrl,
     now,
     random: deps.random,
@@ -257,14 +262,14 @@ export function createMaster(deps: MasterDeps): Master {
     clock,
     emit,
   });
-  const { plans, teller, legAsker, downChecks } = downloads;
+  const { plans } = downloads;
   const handleGet = createGetHandler({
     plans,
     clientRtts,
     overload,
     now,
     emit,
-    onRedirected: (chain) => void teller.tell(chain),
+    onRedirected: downloads.tell,
   });
   const server = new HttpServer(
     (request, response) => {
@@ -280,9 +285,7 @@ export function createMaster(deps: MasterDeps): Master {
 
   const end = async () => {
     health.close();
-    teller.close();
-    downChecks.close();
-    legAsker.close();
+    downloads.close();
     await server.close();
     await keys.close();
     await exchange.close();
@@ -310,6 +313,7 @@ export function createMaster(deps: MasterDeps): Master {
       return { url: publicUrl() };
     },
     renewCertificate: (tls) => server.renewCertificate(tls),
+    renewAuthorities: downloads.renewAuthorities,
     renewBusCertificate: (tls) => nats?.renew(tls),
     reloadPrefixes: (prefixes, paths) => {
       site = prefixes.site;

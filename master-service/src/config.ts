@@ -212,6 +212,8 @@ const masterConfigSchema = z
   .strictObject({
     listen: listenSchema,
     tls: tlsFilesSchema.optional(),
+    /** Authorities of depots' certificates beside the usual ones: who tells depots which client comes speaks to nobody else. */
+    trustedCaFiles: z.array(z.string().min(1)).default([]),
     /** What clients and depots see; where it is left out, the listening address. */
     publicUrl: baseUrlSchema.optional(),
     stateDir: z.string().min(1),

@@ -1,10 +1,11 @@
-import { clientPrefix } from '@longhaul/shared';
+import { type Chain, clientPrefix } from '@longhaul/shared';
 import type { MasterConfig } from './config.ts';
 import type { AskDepot } from './depots/ask-depot.ts';
 import { DEPOT_FACTS, DEPOT_HEARD } from './depots/depot-facts.ts';
 import { DownChecks } from './depots/down-checks.ts';
 import { LegAsker } from './depots/leg-asker.ts';
 import { PlanTeller } from './depots/plan-teller.ts';
+import { type SentClient, WayTeller } from './depots/way-teller.ts';
 import { ENROLMENT_FACTS } from './enrolment/enrolment-facts.ts';
 import type { EmitEvent } from './events.ts';
 import type { KeyRing } from './keys/key-ring.ts';
@@ -30,6 +31,8 @@ interface DownloadsInit {
   readonly groups: EntryGroups;
   readonly whereabouts: WhereaboutsLookUp;
   readonly ask: AskDepot;
+  /** PEM: who vouches for depots' certificates beside the usual ones. */
+  readonly authorities: readonly string[];
   readonly publicUrl: () => string;
   readonly now: () => number;
   /** 0 to below 1, evenly; left out, by chance. */
@@ -47,8 +50,10 @@ export function createDownloads(init: DownloadsInit) {
   const policy = new DownloadPolicy({ ...config, overlay });
   const planner = new Planner(config.planner, links, ends);
   const tickets = new TicketIssuer(config.tickets, keys, groups, (keyId) => masters.verifier(keyId));
-  const teller = new PlanTeller({ signer: keys, registry, now });
-  const legAsker = new LegAsker({ signer: keys, registry, now });
+  const line = { signer: keys, registry, now };
+  const plansTold = new PlanTeller(line);
+  const waysTold = new WayTeller(line, init.authorities);
+  const legAsker = new LegAsker(line);
   const downChecks = new DownChecks({ registry, ask: init.ask, now, emit });
   const jobs = new RecentJobs();
   const outcomes = new OutcomeBook({
@@ -109,5 +114,24 @@ export function createDownloads(init: DownloadsInit) {
       if (kind !== DEPOT_HEARD) overlay.noteChange();
     });
   }
-  return { policy, planner, tickets, teller, legAsker, downChecks, jobs, outcomes, legs, probes, plans };
+  return {
+    policy,
+    planner,
+    tickets,
+    downChecks,
+    jobs,
+    outcomes,
+    legs,
+    probes,
+    plans,
+    /** Tells depots that a client has been sent to the first of a chain. */
+    tell: (chain: Chain, sent: SentClient | undefined): void => {
+      void plansTold.tell(chain);
+      if (sent && chain[0] !== undefined) void waysTold.tell(chain[0], sent);
+    },
+    renewAuthorities: (authorities: readonly string[]) => waysTold.renewAuthorities(authorities),
+    close: () => {
+      for (const part of [plansTold, waysTold, legAsker, downChecks]) part.close();
+    },
+  };
 }

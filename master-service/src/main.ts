@@ -59,23 +59,30 @@ async function serve(configFile: string, version: string, log: Logger): Promise<
   const read = () => {
     const { config, baseDir } = readConfigFile(configFile, readMasterConfig);
     const { prefixes, bus } = config;
-    const { tls, busTls, authorities } = readNamedFiles(baseDir, (files) => ({
+    const { tls, authorities, busTls, busAuthorities } = readNamedFiles(baseDir, (files) => ({
       tls: files.tls('tls', config.tls),
+      authorities: files.authorities('trustedCaFiles', config.trustedCaFiles),
       busTls: files.tls('bus.tls', bus?.tls),
-      authorities: files.authorities('bus.trustedCaFiles', bus?.trustedCaFiles ?? []),
+      busAuthorities: files.authorities('bus.trustedCaFiles', bus?.trustedCaFiles ?? []),
     }));
     const inFolder = (path: string | undefined) => (path === undefined ? undefined : resolve(baseDir, path));
     const prefixPaths = {
       coverage: inFolder(prefixes.coverageFile),
       asTable: inFolder(prefixes.asTableFile),
     };
-    const material = { tls, prefixes, 'bus.tls': busTls, 'bus.trustedCaFiles': authorities };
+    const material = {
+      tls,
+      trustedCaFiles: authorities,
+      prefixes,
+      'bus.tls': busTls,
+      'bus.trustedCaFiles': busAuthorities,
+    };
     return {
       config,
       stateDir: resolve(baseDir, config.stateDir),
       prefixPaths,
       material,
-      busTls: busTls && { ...busTls, authorities },
+      busTls: busTls && { ...busTls, authorities: busAuthorities },
     };
   };
   const started = read();
@@ -89,6 +96,7 @@ async function serve(configFile: string, version: string, log: Logger): Promise<
     enrolmentStore: new FileEnrolmentStore(state),
     factsFile: new FactsFile(state),
     ...(material.tls ? { tls: material.tls } : {}),
+    authorities: material.trustedCaFiles,
     ...(busTls ? { busTls } : {}),
     prefixPaths,
     webDir: fileURLToPath(new URL('../dist/web', import.meta.url)),
@@ -98,6 +106,7 @@ async function serve(configFile: string, version: string, log: Logger): Promise<
   });
   const take = (next: ReturnType<typeof read>) => {
     if (next.material.tls) master.renewCertificate(next.material.tls);
+    master.renewAuthorities(next.material.trustedCaFiles);
     if (next.busTls) master.renewBusCertificate(next.busTls);
     void master.reloadPrefixes(next.config.prefixes, next.prefixPaths);
   };

@@ -8,14 +8,19 @@ import {
   formatOriginRelayTarget,
   formatProof,
   formatSequence,
+  formatWayTarget,
   introductionPort,
   isIntroductionPort,
   isRelayTarget,
+  isWayTarget,
   parseConnectTarget,
   parseGetTarget,
   parseProof,
   parseRelayTarget,
   parseStamp,
+  parseWayTarget,
+  type WayNotice,
+  wayText,
 } from './wire.ts';
 
 const ticket = `eyJh.eyJq.${'S'.repeat(86)}`;
@@ -239,6 +244,51 @@ describe('the messages between depots', () => {
       expect(parseConnectTarget(target).ok).toBe(false);
     },
   );
+});
+
+describe('a notice of a way', () => {
+  const notices: fc.Arbitrary<WayNotice> = fc.record({
+    ticket: fc.constant(ticket),
+    origin: origins.map(({ scheme, host, port }) => ({ scheme, host, port })),
+    client: fc.constantFrom('192.0.2.0/24', '2001:db8:7::/48'),
+    timeMs: fc.integer({ min: 0, max: 9e14 }),
+    keyId: fc.constantFrom('k1', 'AbC-_9'),
+    signature: fc.constant('S'.repeat(86)),
+  });
+
+  test('survives its request target, which no client’s request looks like', () => {
+    fc.assert(
+      fc.property(notices, (notice) => {
+        const target = formatWayTarget(notice);
+        expect(parseWayTarget(target)).toEqual({ ok: true, value: notice });
+        expect(isWayTarget(target)).toBe(true);
+        expect(isRelayTarget(target)).toBe(false);
+      }),
+    );
+  });
+
+  test('is signed as a whole, for one depot', () => {
+    fc.assert(
+      fc.property(notices, notices, (one, other) => {
+        const isSame = formatWayTarget({ ...one, keyId: 'k' }) === formatWayTarget({ ...other, keyId: 'k' });
+        expect(wayText('d1', one) === wayText('d1', other)).toBe(isSame);
+        expect(wayText('d1', one)).not.toBe(wayText('d2', one));
+      }),
+    );
+  });
+
+  test.each([
+    ['a ticket that is none', { ticket: 'a.b.c' }],
+    ['a ticket that is too long', { ticket: `${'e'.repeat(1000)}.eyJq.${'S'.repeat(86)}` }],
+    ['a host that is none', { origin: { scheme: 'http', host: 'a/b.example', port: 80 } }],
+    ['a port that is none', { origin: { scheme: 'http', host: 'a.example', port: 0 } }],
+    ['a client that is no network', { client: '192.0.2.1' }],
+    ['a signature that is too short', { signature: 'S' }],
+  ])('with %s is refused', (_, change) => {
+    const [notice] = fc.sample(notices, 1);
+    const target = formatWayTarget({ ...notice, ...change } as WayNotice);
+    expect(parseWayTarget(target)).toMatchObject({ ok: false, error: { code: 'bad-request' } });
+  });
 });
 
 test('the port by which a browser gets to know a ticket is one of those kept for it, and hardly ever that of another job', () => {

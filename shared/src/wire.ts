@@ -458,6 +458,67 @@ export function noticeText(depot: string, { next, timeMs }: Pick<PlanNotice, 'ne
   return [`longhaul-notice-${PROTOCOL_VERSION}`, depot, next, timeMs].join('\n');
 }
 
+// --- Notice of a way: master -> entry depot --------------------------------------------------------------------
+//
+//     GET /.well-known/longhaul-way?ticket=<ticket>&server=S&port=P&scheme=...&client=<network>&time=<Unix time in ms>&key=<key id>&signature=<base64url> HTTP/1.1
+//
+// `204`: a client of this network (/24, or /48 of IPv6) is about to come with this ticket. The depot may make the way to the origin
+// ahead: the tunnel, and the handshake with an origin over https; no request. It names origin and client, and holds a ticket: a master
+// sends it over TLS only to who proves to be the depot by its certificate. Nothing depends on it, as on a notice of a plan.
+
+const WAY_PATH = '/.well-known/longhaul-way';
+
+/** Where an origin is, and how it is spoken to. */
+export type OriginPlace = Pick<OriginUrl, 'scheme' | 'host' | 'port'>;
+
+/** A master's word that a client is about to come with a ticket. */
+export interface WayNotice {
+  readonly ticket: string;
+  readonly origin: OriginPlace;
+  /** The client's network. */
+  readonly client: string;
+  readonly timeMs: number;
+  /** The master's key that signed it. */
+  readonly keyId: string;
+  /** Ed25519, base64url. */
+  readonly signature: string;
+}
+
+export function formatWayTarget({ ticket, origin, client, timeMs, keyId, signature }: WayNotice): string {
+  const { host, port, scheme } = origin;
+  return `${WAY_PATH}?ticket=${ticket}&server=${host}&port=${port}&scheme=${scheme}&client=${client}&time=${timeMs}&key=${keyId}&signature=${signature}`;
+}
+
+/** Whether a raw request target is that of a notice of a way, well-formed or not. */
+export function isWayTarget(rawTarget: string): boolean {
+  return rawTarget === WAY_PATH || rawTarget.startsWith(`${WAY_PATH}?`);
+}
+
+const WAY_QUERY =
+  /^[^?]*\?ticket=([^&]+)&server=([^&]+)&port=([^&]+)&scheme=([^&]+)&client=([0-9a-f.:]{2,45}\/(?:24|48))&time=([0-9]{1,15})&key=([A-Za-z0-9_-]{1,64})&signature=([A-Za-z0-9_-]{86})$/;
+
+export function parseWayTarget(rawTarget: string): Result<WayNotice> {
+  const found = isWayTarget(rawTarget) ? WAY_QUERY.exec(rawTarget) : null;
+  const [, ticket = '', server = '', portText = '', schemeText = '', client = '', time, keyId, signature] =
+    found ?? [];
+  if (!found || !keyId || !signature || !looksLikeTicket(ticket) || ticket.length > MAX_TICKET_CHARS)
+    return refuse('bad-request', 'no notice of a way');
+  const host = canonicalHost(server);
+  const port = parsePort(portText);
+  const scheme = parseScheme(schemeText);
+  if (!host.ok || !port.ok || !scheme.ok) return refuse('bad-request', 'the notice of a way names no origin');
+  const origin = { host: host.value, port: port.value, scheme: scheme.value };
+  return ok({ ticket, origin, client, timeMs: Number(time), keyId, signature });
+}
+
+/** The bytes under a notice of a way's signature, for the depot that it is sent to. */
+export function wayText(depot: string, notice: Omit<WayNotice, 'keyId' | 'signature'>): string {
+  const { ticket, origin, client, timeMs } = notice;
+  const authority = formatAuthority(origin.host, origin.port);
+  const lines = [depot, ticket, origin.scheme, authority, client, timeMs];
+  return [`longhaul-way-${PROTOCOL_VERSION}`, ...lines].join('\n');
+}
+
 // --- Question for running legs: master -> depot ----------------------------------------------------------------
 //
 //     GET /.well-known/longhaul-legs?job=<job id>&time=<Unix time in ms>&key=<key id>&signature=<base64url> HTTP/1.1

@@ -1,4 +1,13 @@
-import { noticeText, ok, parseNoticeTarget, type Result, refuse } from '@longhaul/shared';
+import {
+  noticeText,
+  ok,
+  parseNoticeTarget,
+  parseWayTarget,
+  type Result,
+  refuse,
+  type WayNotice,
+  wayText,
+} from '@longhaul/shared';
 import type { VerifySignature } from '@longhaul/shared/service';
 import { whyNotMasters } from './masters-word.ts';
 
@@ -10,7 +19,7 @@ interface PlanNoticesComponents {
   readonly nowMs: () => number;
 }
 
-/** Reads notices of masters: to which depot a connection will be needed. */
+/** Reads notices of masters: to which depot a connection will be needed, and which client is about to come. */
 export class PlanNotices {
   readonly #components: PlanNoticesComponents;
 
@@ -28,5 +37,14 @@ export class PlanNotices {
     const word = { ...notice.value, text: noticeText(ownId, notice.value) };
     const why = whyNotMasters(word, this.#components);
     return why === undefined ? ok(next) : refuse('bad-request', `the notice is ${why}`);
+  }
+
+  /** Gives a notice of a way, its ticket not looked at; `bad-request` for whatever is no notice of a master for this depot, now. */
+  readWay(target: string): Result<WayNotice> {
+    const notice = parseWayTarget(target);
+    if (!notice.ok) return notice;
+    const word = { ...notice.value, text: wayText(this.#components.ownId, notice.value) };
+    const why = whyNotMasters(word, this.#components);
+    return why === undefined ? notice : refuse('bad-request', `the notice of a way is ${why}`);
   }
 }

@@ -6,6 +6,7 @@ import {
   isLegsTarget,
   isLinkTestTarget,
   isNoticeTarget,
+  isWayTarget,
   LonghaulError,
   type Result,
 } from '@longhaul/shared';
@@ -35,6 +36,8 @@ interface DepotServerComponents {
   readonly answerChallenge: (target: string, clientAddress: string) => Result<object>;
   /** Takes a master's notice of a plan. */
   readonly takeNotice: (target: string) => Result<void>;
+  /** Takes a master's notice that a client is about to come. */
+  readonly prepareWay: (target: string) => Promise<Result<void>>;
   /** Tells a master what the connections of a job do now. */
   readonly answerLegs: (target: string) => Result<object>;
   /** Takes down how far a client is that greets. */
@@ -56,6 +59,10 @@ export function createDepotServer(components: DepotServerComponents): Server {
     count(failure);
     sendRefusal(request, response, failure, { ownId });
   };
+  const acknowledge = (request: IncomingMessage, response: ServerResponse, taken: Result<void>) => {
+    if (taken.ok) response.writeHead(204, SAFETY_HEADERS).end();
+    else refuse(request, response, taken.error);
+  };
   const serve = (request: IncomingMessage, response: ServerResponse) => {
     // Browsers give up what is on disk after some refusals, and after no connection that ends.
     if (isClosing() && request.headers.range !== undefined) resetConnection(request.socket);
@@ -74,9 +81,12 @@ export function createDepotServer(components: DepotServerComponents): Server {
       if (legs.ok) sendJson(response, legs.value);
       else refuse(request, response, legs.error);
     } else if (isNoticeTarget(request.url ?? '')) {
-      const taken = components.takeNotice(request.url ?? '');
-      if (taken.ok) response.writeHead(204, SAFETY_HEADERS).end();
-      else refuse(request, response, taken.error);
+      acknowledge(request, response, components.takeNotice(request.url ?? ''));
+    } else if (isWayTarget(request.url ?? '')) {
+      return components.prepareWay(request.url ?? '').then(
+        (taken) => acknowledge(request, response, taken),
+        () => resetConnection(request.socket),
+      );
     } else if (isLinkTestTarget(request.url ?? '')) {
       return components.serveLinkTest(request, response).then(
         (taken) => (taken.ok ? undefined : refuse(request, response, taken.error)),

@@ -116,13 +116,17 @@ export class JobTable {
     });
   }
 
+  /** Whether a job has begun here. */
+  knows(jobId: string): boolean {
+    return this.#jobs.get(jobId) !== undefined;
+  }
+
   /** Why a ticket is good for nothing just now, whatever it is shown for; `undefined` while it is. */
   untimely(claims: TicketClaims, arrival: Arrival): ErrorCode | undefined {
     const phase = ticketPhase(claims, this.#init.nowSeconds());
     if (phase === 'future') return 'ticket-not-yet-valid';
     if (phase === 'over') return 'ticket-expired';
-    const isKnown = this.#jobs.get(claims.jobId) !== undefined;
-    return phase === 'start' || isKnown || this.#mayHaveStarted(claims, arrival)
+    return phase === 'start' || this.knows(claims.jobId) || this.#mayHaveStarted(claims, arrival)
       ? undefined
       : 'ticket-start-over';
   }

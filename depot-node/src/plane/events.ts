@@ -119,6 +119,8 @@ export type DepotEvent =
   | { readonly type: 'flow'; readonly plane: PlaneKind }
   /** A tunnel to the next depot was opened, over a connection that waited for it or a new one. */
   | { readonly type: 'leg'; readonly start: 'spare' | 'dialled' }
+  /** What became of a way that was made before its client was there. */
+  | { readonly type: 'prepared-way'; readonly end: 'used' | 'unused' | 'failed' }
   /** So many bytes went over a link to test it. */
   | {
       readonly type: 'link-tested';

@@ -5,6 +5,7 @@ import {
   isWayFailure,
   LonghaulError,
   mostTelling,
+  type OriginPlace,
   type OriginUrl,
   resolveLocation,
   type TicketClaims,
@@ -12,7 +13,7 @@ import {
 import { EarlyBytes } from '../legs/early-bytes.ts';
 import type { ChainTarget, OpenNextLeg } from '../legs/next-leg.ts';
 import type { AskedTimes, OriginRequest } from '../origin/conversation.ts';
-import { type OriginAnswer, OriginConnection } from '../origin/origin-connection.ts';
+import { type OpenStream, type OriginAnswer, OriginConnection } from '../origin/origin-connection.ts';
 import { type AnswerHead, endsWithConnection } from '../origin/representation.ts';
 import type { DataPlane } from '../plane/data-plane.ts';
 import { tryInTurn } from '../racing/try-in-turn.ts';
@@ -20,7 +21,8 @@ import { beginHandshake, secure } from '../sockets/secure.ts';
 import type { Trust } from '../sockets/trust.ts';
 import type { Target } from '../tickets/target.ts';
 import type { OpenTicket } from '../tickets/ticket-gate.ts';
-import type { Route, RouteBook } from './route-book.ts';
+import { type PreparedWay, type PreparedWayEnd, PreparedWays } from './prepared-ways.ts';
+import { type Route, RouteBook } from './route-book.ts';
 
 /** Redirects of the origin that are followed for one request. */
 const MAX_REDIRECTS = 5;
@@ -56,14 +58,23 @@ interface FetcherInit {
   readonly followUp: FollowUp;
   /** How long a chain may take to stand before the next one is tried beside it. */
   readonly patienceMs: number;
+  /** Ways that are made at once for clients that are about to come. */
+  readonly preparedWays: number;
+  readonly onPreparedWay: (end: PreparedWayEnd) => void;
 }
 
 /** Fetches from origins over the routes of a download. */
 export class Fetcher {
   readonly #init: FetcherInit;
+  readonly #ways: PreparedWays;
 
   constructor(init: FetcherInit) {
     this.#init = init;
+    this.#ways = new PreparedWays({
+      open: (...way) => this.#openWay(...way),
+      most: init.preparedWays,
+      onEnd: init.onPreparedWay,
+    });
   }
 
   get patienceMs(): number {
@@ -80,15 +91,42 @@ export class Fetcher {
    */
   async openStream(
     over: ChainTarget,
-    url: OriginUrl,
+    origin: OriginPlace,
     firstBytes: Buffer,
     signal: AbortSignal,
   ): Promise<Duplex> {
-    const { openNextLeg } = this.#init;
-    if (url.scheme === 'http') return openNextLeg(over, 0, signal, new EarlyBytes(firstBytes));
-    const stream = await this.#openSecured(over, url.host, signal);
-    stream.write(firstBytes);
+    const stream = await this.#openWay(over, origin, new EarlyBytes(firstBytes), signal);
+    if (origin.scheme === 'https') stream.write(firstBytes);
     return stream;
+  }
+
+  /**
+   * Makes the way of a ticket's plan to its origin, for a client that is about to come: the first that is asked of that origin over that
+   * chain goes over it.
+   */
+  prepare(ticket: OpenTicket, origin: OriginPlace, client: string): void {
+    const { chain, chainIndex } = new RouteBook(this.#init.plane.ownId, ticket).plan;
+    const authority: Authority = { host: origin.host, port: origin.port };
+    this.#ways.prepare(
+      { ticket: ticket.text, chainIndex, chain, authority, client, isFurther: true },
+      origin,
+    );
+  }
+
+  /** Ends the ways that wait for a client. */
+  close(): void {
+    this.#ways.close();
+  }
+
+  #openWay(
+    over: ChainTarget,
+    { scheme, host }: OriginPlace,
+    early: EarlyBytes,
+    signal: AbortSignal,
+  ): Promise<Duplex> {
+    return scheme === 'http'
+      ? this.#init.openNextLeg(over, 0, signal, early)
+      : this.#openSecured(over, host, signal);
   }
 
   async #openSecured(over: ChainTarget, host: string, signal: AbortSignal): Promise<Duplex> {
@@ -119,10 +157,32 @@ export class Fetcher {
     signal: AbortSignal,
     onStands: () => void = () => undefined,
   ): Promise<OriginAnswer & AskedTimes> {
+    let prepared: PreparedWay | undefined;
+    const open: OpenStream = (firstBytes, own) => {
+      prepared = this.#ways.take(over, url);
+      return prepared ? prepared.use(firstBytes, own) : this.openStream(over, url, firstBytes, own);
+    };
+    try {
+      return await this.#askBy(open, url, asked, signal, onStands);
+    } catch (failure) {
+      const isEnded = failure instanceof LonghaulError && failure.code === 'origin-unreachable';
+      if (!prepared || !isEnded || signal.aborted) throw failure;
+      // The origin may have ended it a moment before it was asked: what counts is what a new connection says.
+      return this.#askBy((...first) => this.openStream(over, url, ...first), url, asked, signal, onStands);
+    }
+  }
+
+  async #askBy(
+    open: OpenStream,
+    url: OriginUrl,
+    asked: OriginRequest,
+    signal: AbortSignal,
+    onStands: () => void,
+  ): Promise<OriginAnswer & AskedTimes> {
     const { nowMs, timeouts } = this.#init.plane;
     const openedAtMs = nowMs();
     let askedAtMs = openedAtMs;
-    const connection = new OriginConnection((firstBytes, own) => this.openStream(over, url, firstBytes, own));
+    const connection = new OriginConnection(open);
     connection.stands.then(
       () => {
         // Over http the question went along.

@@ -17,6 +17,8 @@ import {
   type Standing,
   type TicketClaims,
   type TrialAnswer,
+  type WayNotice,
+  wayText,
 } from '@longhaul/shared';
 import { generateKeyPair, isEnrolled, type KeyPair, proveAnswer, readClaims } from '@longhaul/shared/service';
 import { listen } from '../sockets/listener.ts';
@@ -41,6 +43,8 @@ export interface TestMaster {
   readonly issue: (claims: TicketClaims) => string;
   /** A notice for a depot that it will need a connection to `next`. */
   readonly notice: (depot: string, next: string, timeMs: number) => PlanNotice;
+  /** A notice for a depot that a client is about to come with a ticket. */
+  readonly wayNotice: (depot: string, notice: Omit<WayNotice, 'keyId' | 'signature'>) => WayNotice;
   /** A question to a depot for the legs of a job. */
   readonly legsQuestion: (depot: string, jobId: string, timeMs: number) => LegsQuestion;
   /** Replaces the signing key; depots learn of it with their next exchange. */
@@ -131,6 +135,10 @@ export async function startTestMaster(ownPort = 0): Promise<TestMaster> {
     notice: (depot, next, timeMs) => {
       const signature = encodeBase64url(key.pair.sign(noticeText(depot, { next, timeMs })));
       return { next, timeMs, keyId: key.id, signature };
+    },
+    wayNotice: (depot, notice) => {
+      const signature = encodeBase64url(key.pair.sign(wayText(depot, notice)));
+      return { ...notice, keyId: key.id, signature };
     },
     legsQuestion: (depot, jobId, timeMs) => {
       const signature = encodeBase64url(key.pair.sign(legsText(depot, { jobId, timeMs })));

@@ -1,4 +1,13 @@
-import { hashAuthority, hashOriginUrl, type OriginUrl, ok, type Result, refuse } from '@longhaul/shared';
+import {
+  type Authority,
+  hashAuthority,
+  hashOriginUrl,
+  type OriginUrl,
+  ok,
+  type Result,
+  refuse,
+  type TicketClaims,
+} from '@longhaul/shared';
 import { sha256 } from '@longhaul/shared/service';
 import type { OpenTicket } from './ticket-gate.ts';
 
@@ -10,9 +19,14 @@ export interface Target {
   readonly client: string;
 }
 
+/** Whether a ticket was given for a file of this origin. */
+export function isForOrigin({ authorityHash }: TicketClaims, { host, port }: Authority): boolean {
+  return authorityHash === hashAuthority(host, port, sha256);
+}
+
 /** Whether a ticket was given for this URL. */
 export function checkTarget({ ticket, url }: Pick<Target, 'ticket' | 'url'>): Result<OriginUrl> {
-  const { authorityHash, urlHash } = ticket.claims;
-  if (authorityHash !== hashAuthority(url.host, url.port, sha256)) return refuse('ticket-wrong-authority');
-  return urlHash === hashOriginUrl(url, sha256) ? ok(url) : refuse('ticket-wrong-url');
+  const { claims } = ticket;
+  if (!isForOrigin(claims, url)) return refuse('ticket-wrong-authority');
+  return claims.urlHash === hashOriginUrl(url, sha256) ? ok(url) : refuse('ticket-wrong-url');
 }

@@ -42,6 +42,8 @@ export interface IssuedPlan {
   readonly lanes: number;
   /** Where the client is sent. */
   readonly location: string;
+  /** The ticket of a download that is led to its own entry depot, which may make the way to the origin ahead. */
+  readonly aheadTicket?: string;
   /** The host that the file is from. */
   readonly host: string;
   /** The depots that were up when it was made. */
@@ -68,7 +70,7 @@ export function isSameWay(plan: IssuedPlan, route: Route): boolean {
 }
 
 /** How long what is kept of a plan is: about what its parts are. */
-export function charsOf({ location, duplicates, answer }: IssuedPlan): number {
-  const links = duplicates.reduce((sum, { length }) => sum + length, location.length);
+export function charsOf({ location, duplicates, answer, aheadTicket = '' }: IssuedPlan): number {
+  const links = duplicates.reduce((sum, { length }) => sum + length, location.length + aheadTicket.length);
   return links + (answer ? JSON.stringify(answer).length : 0);
 }

@@ -70,6 +70,8 @@ export class PlanIssuer {
     const elsewhere = route.alternatives.map(([entry]) => entry).filter((entry) => entry !== route.chain[0]);
     const places = kind === 'get' ? new Set(elsewhere.map(atDepot)) : new Set<string>();
     const others = [...places].filter((place) => place !== first);
+    // A name of a group leads to any of its depots.
+    const isAwaited = issued?.claims.kind === 'get' && !group;
     return ok({
       jobId,
       decision: route.decision,
@@ -79,6 +81,7 @@ export class PlanIssuer {
       alternatives: route.alternatives,
       lanes: route.lanes,
       location: first,
+      ...(isAwaited ? { aheadTicket: ticket } : {}),
       host: url.host,
       ...known,
       duplicates: isChain ? [...others, originHref(url)] : [],

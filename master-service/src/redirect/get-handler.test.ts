@@ -1,9 +1,11 @@
 import { createPublicKey, verify } from 'node:crypto';
-import { createServer } from 'node:http';
+import { createServer, type Server } from 'node:http';
 import {
   canonicalOriginUrl,
   decodeTicket,
+  isWayTarget,
   parseRelayTarget,
+  parseWayTarget,
   type TicketClaims,
   verifyTicket,
 } from '@longhaul/shared';
@@ -200,24 +202,54 @@ describe('a download link', () => {
   });
 });
 
-test('a redirect to a chain is told to its first depot, which may connect to the next; a mere plan is not', async () => {
-  const told: string[] = [];
-  const first = Promise.withResolvers<void>();
-  const entry = createServer((request, response) => {
-    told.push(request.url ?? '');
-    first.resolve();
-    response.writeHead(204).end();
+describe('the first depot of a chain', () => {
+  let entry: Server;
+  let told: string[];
+  let isTold: () => void;
+  beforeEach(async () => {
+    told = [];
+    entry = createServer((request, response) => {
+      told.push(request.url ?? '');
+      response.writeHead(204).end();
+      isTold();
+    });
+    await depots[0]?.register(master, { port: await listenOnLoopback(entry) });
   });
-  const port = await listenOnLoopback(entry);
-  await depots[0]?.register(master, { port });
-  const body = JSON.stringify({ url: 'https://origin.example/planned' });
-  const headers = { 'Content-Type': 'application/json' };
-  const planned = await fetch(`${master.url}/v1/plans`, { method: 'POST', headers, body });
-  expect(await planned.json()).toMatchObject({ chain: ['d1', 'd2'] });
-  locationOf(await rawGet(master.port, '/get/https/origin.example/fetched'));
-  await first.promise;
-  expect(told).toEqual([expect.stringMatching(/^\/\.well-known\/longhaul-notice\?next=d2&time=/)]);
-  await closeServer(entry);
+  afterEach(() => closeServer(entry));
+
+  /** What it is told until `count` notices have come. */
+  const hears = (count: number) =>
+    new Promise<string[]>((resolve) => {
+      isTold = () => told.length >= count && resolve(told.toSorted());
+      isTold();
+    });
+
+  test('is told of a redirect: which depot comes next, and who comes with which ticket; of a mere plan it is not', async () => {
+    const body = JSON.stringify({ url: 'https://origin.example/planned' });
+    const headers = { 'Content-Type': 'application/json' };
+    const planned = await fetch(`${master.url}/v1/plans`, { method: 'POST', headers, body });
+    expect(await planned.json()).toMatchObject({ chain: ['d1', 'd2'] });
+    const { ticket } = relayOf(await rawGet(master.port, '/get/https/origin.example/fetched'));
+    const [notice = '', way = ''] = await hears(2);
+    expect(told).toHaveLength(2);
+    expect(notice).toMatch(/^\/\.well-known\/longhaul-notice\?next=d2&time=/);
+    expect(parseWayTarget(way)).toMatchObject({
+      ok: true,
+      value: {
+        ticket,
+        origin: { scheme: 'https', host: 'origin.example', port: 443 },
+        client: '127.0.0.0/24',
+      },
+    });
+  });
+
+  test('is told of a client once, however often that is led there with one ticket, and of none that goes step by step', async () => {
+    for (let time = 0; time < 3; time += 1) await rawGet(master.port, '/get/https/origin.example/one');
+    await rawGet(master.port, '/get/~signalling=stepwise/http/origin.example/steps');
+    await rawGet(master.port, '/get/https/origin.example/two');
+    const ways = (await hears(3)).filter((target) => isWayTarget(target));
+    expect(ways).toHaveLength(2);
+  });
 });
 
 describe('a request head', () => {

@@ -1,5 +1,14 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { asLonghaulError, type Chain, HEADERS, LonghaulError, parseGetTarget } from '@longhaul/shared';
+import {
+  asLonghaulError,
+  type Chain,
+  clientPrefix,
+  HEADERS,
+  LonghaulError,
+  type OriginUrl,
+  parseGetTarget,
+} from '@longhaul/shared';
+import type { SentClient } from '../depots/way-teller.ts';
 import type { EmitEvent } from '../events.ts';
 import { answerRefusal, type Refused } from '../http/answer-refusal.ts';
 import { SECURITY_HEADERS } from '../http/security-headers.ts';
@@ -16,8 +25,8 @@ interface GetHandlerInit {
   readonly overload: Pick<OverloadGuard, 'takePlan'>;
   readonly now: () => number;
   readonly emit: EmitEvent;
-  /** Called when a client has been sent to the first depot of a chain; direct has none. */
-  readonly onRedirected: (chain: Chain) => void;
+  /** Called when a client has been sent to the first depot of a chain; direct has none. `sent` is there when it has got a ticket just now. */
+  readonly onRedirected: (chain: Chain, sent?: SentClient) => void;
 }
 
 /** What `curl -C -` and `wget -c` ask for. Who fetches parts beside each other says where they end. */
@@ -61,7 +70,7 @@ function redirect(
   const isResume = range !== undefined && RESUME.test(range);
   const again = isResume ? undefined : plans.again(clientAddress, target, now());
   if (again) {
-    send(again, headersOf(again));
+    send(again, headersOf(again), undefined);
     return;
   }
   const parsed = parseGetTarget(target);
@@ -78,7 +87,7 @@ function redirect(
     return;
   }
   const plan = plans.plan({ target, url, options, kind: 'get', clientAddress, isResume }, now());
-  if (plan.ok) send(plan.value, makeHeaders(plan.value));
+  if (plan.ok) send(plan.value, makeHeaders(plan.value), url);
   else refuse(plan.error, { target: url, typed: typedLink(target) });
 
   /** Sends the client to the origin, without a job. */
@@ -88,11 +97,13 @@ function redirect(
     response.end();
   }
 
-  function send({ decision, jobId, host, chain }: IssuedPlan, headers: string[]): void {
+  function send(plan: IssuedPlan, headers: string[], origin: OriginUrl | undefined): void {
+    const { decision, jobId, host, chain, aheadTicket: ticket } = plan;
     emit({ type: 'redirected', decision, jobId, host });
     response.writeHead(307, headers);
     response.end();
-    onRedirected(chain);
+    const isNew = origin !== undefined && ticket !== undefined;
+    onRedirected(chain, isNew ? { ticket, origin, network: clientPrefix(clientAddress) } : undefined);
   }
 }
 

@@ -1,0 +1,197 @@
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer as createHttpServer, type RequestListener, type Server } from 'node:http';
+import { createServer as createHttpsServer } from 'node:https';
+import type { Socket } from 'node:net';
+import {
+  formatOriginRelayTarget,
+  formatWayTarget,
+  hashOriginUrl,
+  parseOriginUrl,
+  type TicketClaims,
+} from '@longhaul/shared';
+import { selfSigned, sha256 } from '@longhaul/shared/service';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { fetchRaw } from './testing/fetch-raw.ts';
+import { startTestOverlay, type TestOverlay } from './testing/overlay.ts';
+import { listenAnywhere } from './testing/saboteur.ts';
+import { closeServer } from './testing/test-master.ts';
+import { testPlanes } from './testing/test-planes.ts';
+
+const file = randomBytes(2_000_000);
+const material = selfSigned();
+const CLIENT = '127.0.0.0/24';
+
+/** A file with ranges, as a server has it. */
+const serveFile: RequestListener = (request, response) => {
+  const headers = { ETag: '"1"', 'Accept-Ranges': 'bytes' };
+  const [, first, last] = /^bytes=([0-9]+)-([0-9]*)$/.exec(request.headers.range ?? '') ?? [];
+  if (first === undefined) {
+    response.writeHead(200, { ...headers, 'Content-Length': file.length }).end(file);
+    return;
+  }
+  const end = last ? Math.min(Number(last) + 1, file.length) : file.length;
+  const part = file.subarray(Number(first), end);
+  const range = `bytes ${first}-${end - 1}/${file.length}`;
+  response.writeHead(206, { ...headers, 'Content-Range': range, 'Content-Length': part.length }).end(part);
+};
+
+const cases = (await testPlanes()).flatMap(([plane, splice]) =>
+  (['http', 'https'] as const).flatMap((scheme) =>
+    [['d1', 'd2', 'd3'], ['d1']].map((chain) => ({ scheme, plane, splice, chain, over: chain.join(' ') })),
+  ),
+);
+
+describe.each(cases)('a way over $over to an origin on $scheme, by $plane,', ({ scheme, splice, chain }) => {
+  let overlay: TestOverlay;
+  let server: Server;
+  let originUrl: string;
+  let connections: Socket[];
+  let heads: string[];
+
+  beforeEach(async () => {
+    connections = [];
+    heads = [];
+    const answer: RequestListener = (request, response) => {
+      heads.push(`${request.method} ${request.url} ${request.headers.range ?? ''}`.trim());
+      serveFile(request, response);
+    };
+    server = scheme === 'https' ? createHttpsServer(material, answer) : createHttpServer(answer);
+    server.on('connection', (socket: Socket) => connections.push(socket));
+    const port = await listenAnywhere(server);
+    originUrl = `${scheme}://127.0.0.1:${port}/file`;
+    const addresses = { allow: [{ network: '127.0.0.0/8', ports: [port] }] };
+    overlay = await startTestOverlay(['d1', 'd2', 'd3'], () => {}, splice, {
+      trusted: [material.cert],
+      config: { addresses },
+    });
+  });
+  afterEach(async () => {
+    await overlay.close();
+    await closeServer(server);
+  });
+
+  const originOf = (href: string) => {
+    const parsed = parseOriginUrl(href);
+    if (!parsed.ok) throw parsed.error;
+    return parsed.value;
+  };
+  const ticketFor = (claims: Partial<TicketClaims> = {}) =>
+    overlay.ticket(originUrl, { chains: [chain], ...claims });
+  /** Tells d1 of a client, by a notice that may be for another depot. */
+  const tell = async (ticket: string, { of = 'd1', href = originUrl } = {}) => {
+    const timeMs = overlay.nowSeconds() * 1000;
+    const notice = overlay.master.wayNotice(of, { ticket, origin: originOf(href), client: CLIENT, timeMs });
+    return (await fetchRaw(overlay.depot('d1').url + formatWayTarget(notice))).status;
+  };
+  const fetchBy = (ticket: string, headers: Record<string, string> = {}) =>
+    fetchRaw(overlay.depot('d1').url + formatOriginRelayTarget(ticket, originOf(originUrl)), { headers });
+  const ends = () =>
+    overlay.depot('d1').events.flatMap((event) => (event.type === 'prepared-way' ? [event.end] : []));
+
+  test('stands before its client comes, who has the file over it, and no request is sent before', async () => {
+    const ticket = ticketFor();
+    expect(await tell(ticket)).toBe(204);
+    await expect.poll(() => connections.length).toBe(1);
+    expect(heads).toEqual([]);
+    const { status, body } = await fetchBy(ticket);
+    expect(status).toBe(200);
+    expect(body.equals(file)).toBe(true);
+    expect(heads).toEqual(['GET /file']);
+    expect(connections).toHaveLength(1);
+    expect(ends()).toEqual(['used']);
+    await expect
+      .poll(() => overlay.depot('d1').events.find(({ type }) => type === 'transfer'))
+      .toMatchObject({ chain, outcome: 'complete' });
+  });
+
+  test('is used by a client who comes while it is being made', async () => {
+    for (let time = 0; time < 5; time += 1) {
+      const ticket = ticketFor();
+      const [told, { body }] = await Promise.all([tell(ticket), fetchBy(ticket)]);
+      expect(told).toBe(204);
+      expect(body.equals(file)).toBe(true);
+    }
+  });
+
+  test('carries the first of the lanes where the plan has several', async () => {
+    const ticket = ticketFor({ lanes: 4 });
+    await tell(ticket);
+    await expect.poll(() => connections.length).toBe(1);
+    const { body } = await fetchBy(ticket);
+    expect(body.equals(file)).toBe(true);
+    expect(ends()).toEqual(['used']);
+  });
+
+  test('that its origin ends a moment before it is asked costs nothing but a new one', async () => {
+    const ticket = ticketFor();
+    await tell(ticket);
+    await expect.poll(() => connections.length).toBe(1);
+    const closed = connections[0] && once(connections[0], 'close');
+    connections[0]?.destroy();
+    await closed;
+    const { status, body } = await fetchBy(ticket);
+    expect(status).toBe(200);
+    expect(body.equals(file)).toBe(true);
+  });
+
+  test('is made for the download alone that its ticket is for, as its entry depot, and before it has begun', async () => {
+    const ticket = ticketFor();
+    expect((await fetchBy(ticket)).body.equals(file)).toBe(true);
+    const before = connections.length;
+    const other = ticketFor({ urlHash: hashOriginUrl(originOf(`${originUrl}/other`), sha256) });
+    const elsewhere = overlay.ticket('http://127.0.0.1:9/file', { chains: [chain] });
+    const now = overlay.nowSeconds();
+    expect(await tell(ticket), 'of a download that has begun').toBe(204);
+    expect(await tell(elsewhere), 'for another origin').toBe(204);
+    expect(await tell(ticketFor({ chains: [['d2', 'd3']] })), 'of another entry depot').toBe(204);
+    expect(await tell(ticketFor({ kind: 'tunnel' })), 'of another kind').toBe(204);
+    expect(await tell(ticketFor({ issuedAt: now - 900, lastStart: now - 800 })), 'late').toBe(204);
+    expect(await tell(`${other.slice(0, -5)}AAAAA`), 'forged').toBe(204);
+    expect(connections).toHaveLength(before);
+    expect(await tell(other), 'of any file of the origin').toBe(204);
+    await expect.poll(() => connections.length).toBe(before + 1);
+  });
+
+  test('is made by nobody but a master, now, for this depot', async () => {
+    const ticket = ticketFor();
+    expect(await tell(ticket, { of: 'd2' }), 'for another depot').toBe(400);
+    overlay.master.rotateKey();
+    expect(await tell(ticketFor()), 'by a key that is not known').toBe(400);
+    const { url } = overlay.depot('d1');
+    const { status } = await fetchRaw(`${url}/.well-known/longhaul-way?ticket=${ticket}&server=127.0.0.1`);
+    expect(status).toBe(400);
+    expect(connections).toEqual([]);
+  });
+
+  test('to an address that is not allowed is not made', async () => {
+    const href = `${scheme}://127.0.0.1:9/file`;
+    const ticket = overlay.ticket(href, { chains: [chain] });
+    expect(await tell(ticket, { href })).toBe(204);
+    await expect.poll(ends).toEqual(['failed']);
+  });
+});
+
+test('a depot makes none where its operator wants none', async () => {
+  let connections = 0;
+  const origin = createHttpServer().on('connection', () => {
+    connections += 1;
+  });
+  const port = await listenAnywhere(origin);
+  const config = {
+    addresses: { allow: [{ network: '127.0.0.0/8', ports: [port] }] },
+    limits: { preparedWays: 0 },
+  };
+  const overlay = await startTestOverlay(['d1'], () => {}, undefined, { config });
+  const href = `http://127.0.0.1:${port}/file`;
+  const parsed = parseOriginUrl(href);
+  if (!parsed.ok) throw parsed.error;
+  const ticket = overlay.ticket(href);
+  const timeMs = overlay.nowSeconds() * 1000;
+  const notice = overlay.master.wayNotice('d1', { ticket, origin: parsed.value, client: CLIENT, timeMs });
+  expect((await fetchRaw(overlay.depot('d1').url + formatWayTarget(notice))).status).toBe(204);
+  expect(overlay.depot('d1').events.filter(({ type }) => type === 'prepared-way')).toEqual([]);
+  expect(connections).toBe(0);
+  await overlay.close();
+  await closeServer(origin);
+});

@@ -1,0 +1,74 @@
+import { formatWayTarget, type OriginPlace, wayText } from '@longhaul/shared';
+import { LruMap, Seldom } from '@longhaul/shared/service';
+import { type DepotLine, DepotRequests } from './depot-requests.ts';
+
+/** Notices under way at once; what is beyond is not told. A notice that comes late is of no use. */
+const MOST_UNDER_WAY = 64;
+/** Longer than any notice may be of use. */
+const TELL_TIMEOUT_MS = 2_000;
+/** A notice costs about as much as a redirect with a plan: so many in a second are a fiftieth of a core. */
+const MOST_PER_SECOND = 100;
+const SECOND_MS = 1_000;
+/** A depot that answers otherwise than expected knows no notices of ways: it is told none for so long. */
+const DEAF_MS = 600_000;
+/** Nor is one that cannot be reached, or whose certificate nobody vouches for, for so long. */
+const UNREACHED_MS = 30_000;
+/** Depots remembered that do not hear. */
+const MOST_DEAF = 10_000;
+
+/** A client that has been sent to an entry depot. */
+export interface SentClient {
+  /** The ticket that it has been given. */
+  readonly ticket: string;
+  readonly origin: OriginPlace;
+  /** Its network. */
+  readonly network: string;
+}
+
+/**
+ * Tells the entry depot of a plan which client is about to come, so that it makes the way to the origin while that client is
+ * redirected. Nothing is repeated and no failure told, as with notices of plans; but only the depot itself is told, by its certificate.
+ */
+export class WayTeller {
+  readonly #now: () => number;
+  readonly #depots: DepotRequests;
+  readonly #rate: Seldom;
+  #deafUntilMs = new LruMap<string, number>(MOST_DEAF);
+
+  constructor(line: DepotLine, authorities: readonly string[]) {
+    this.#now = line.now;
+    this.#rate = new Seldom(SECOND_MS, line.now, MOST_PER_SECOND);
+    this.#depots = new DepotRequests({
+      ...line,
+      most: MOST_UNDER_WAY,
+      timeoutMs: TELL_TIMEOUT_MS,
+      authorities,
+    });
+  }
+
+  /** Tells `entry`, unless many are told already. Resolves when it is done; never rejects. */
+  async tell(entry: string, { ticket, origin, network }: SentClient): Promise<void> {
+    const timeMs = this.#now();
+    if (timeMs < (this.#deafUntilMs.get(entry) ?? 0)) return;
+    const depot = this.#depots.find(entry);
+    if (!depot || this.#rate.take('') === undefined) return;
+    const notice = { ticket, origin, client: network, timeMs };
+    let deafMs = UNREACHED_MS;
+    const path = formatWayTarget({ ...notice, ...this.#depots.sign(wayText(entry, notice)) });
+    await this.#depots.get(depot, path, (answer) => {
+      deafMs = answer.statusCode === 204 ? 0 : DEAF_MS;
+      answer.resume();
+    });
+    if (deafMs > 0) this.#deafUntilMs.set(entry, this.#now() + deafMs);
+  }
+
+  /** Takes other authorities that vouch for depots. */
+  renewAuthorities(authorities: readonly string[]): void {
+    this.#depots.renewAuthorities(authorities);
+    this.#deafUntilMs = new LruMap(MOST_DEAF);
+  }
+
+  close(): void {
+    this.#depots.close();
+  }
+}
