@@ -111,6 +111,14 @@ describe.each(await testPlanes())('with a relay of %s,', (_kind, splice) => {
       expect(failoversOf('d1')).toMatchObject([{ from: ['d1', 'd2'], to: ['d1'] }]);
     });
 
+    test('goes on through other depots behind an error whose page ends with its connection', async () => {
+      origin.framing = 'chunks';
+      origin.faults = [{ how: 'reset', at: FIRST_BYTES }, { how: 'busy-without-length' }];
+      const chains = ['d2', 'd3', 'once'].map((exit) => ['d1', exit]);
+      expectWhole(await download('d1', {}, { chains }));
+      expect(failoversOf('d1')).toMatchObject([{ from: ['d1', 'd2'], to: ['d1', 'once'] }]);
+    });
+
     test('goes on wherever and however often it breaks, also among bytes that come again', async () => {
       const at = fc.integer({ min: 0, max: FILE_BYTES - 1 });
       const framings = fc.constantFrom('length' as const, 'chunks' as const);

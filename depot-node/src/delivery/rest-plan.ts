@@ -83,10 +83,12 @@ export class RestPlan {
 
   /**
    * Whether an answer that came through a tunnel shows where its body ends: by the end of its connection a depot that dies would end it, too. Where it
-   * does not, only direct ways will do from now on.
+   * does not, only direct ways will do from now on. Where an error's page ends does not matter.
    */
   showsItsEnd(answer: AnswerHead): boolean {
-    if (this.#init.download.missing !== undefined || !endsWithConnection(answer, 'GET')) return true;
+    const { download, head } = this.#init;
+    const mayGoOn = answer.statusCode === head.statusCode && download.missing === undefined;
+    if (!mayGoOn || !endsWithConnection(answer, 'GET')) return true;
     this.#endsWithConnection = true;
     return false;
   }

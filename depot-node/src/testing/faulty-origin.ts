@@ -20,6 +20,8 @@ export type Fault =
         | 'short-length'
         | 'gone'
         | 'busy'
+        /** The same, and nothing but the end of the connection says where its page ends. */
+        | 'busy-without-length'
         | 'garbage';
     };
 
@@ -76,6 +78,11 @@ export class FaultyOrigin {
     }
     if (fault?.how === 'busy') {
       response.writeHead(503, { 'Retry-After': '1', 'Content-Length': 0 }).end();
+      return;
+    }
+    if (fault?.how === 'busy-without-length') {
+      response.useChunkedEncodingByDefault = false;
+      response.writeHead(503, { 'Retry-After': '1' }).end('later');
       return;
     }
     if (fault?.how === 'garbage') {
