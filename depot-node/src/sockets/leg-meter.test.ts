@@ -76,7 +76,7 @@ describe('what legs say of a link', () => {
     const meter = new LegMeter(EMPTY, 0);
     const later = { sentBytes, retransmittedBytes, minRttMs: 20, busyMs: 1000 };
     const delta = meter.add(info({ ...later, ...(rateBps ? { deliveryRateBps: rateBps } : {}) }), 1000);
-    links.note('d2', delta, meter.measure, meter);
+    links.note('d2', delta, meter.measure);
   }
 
   test('is the smallest round trip, the loss of all and the best rate', () => {
@@ -96,12 +96,22 @@ describe('what legs say of a link', () => {
     expect(clients.take()).toEqual([]);
   });
 
+  test('is no more of a line than one of the legs carried that were there one after the other', () => {
+    const clients = new LinkEstimates('client-networks');
+    for (let file = 0; file < 20; file += 1) {
+      const meter = new LegMeter(EMPTY, file * 250);
+      const later = { sentBytes: 1_000_000, busyMs: 200, deliveryRateBps: 40e6, minRttMs: 20 };
+      clients.note('d2', meter.add(info(later), (file + 1) * 250), meter.measure);
+    }
+    expect(clients.take()).toMatchObject([{ goodputBps: 40e6 }]);
+  });
+
   test('counts a leg once that is looked at again before it ends', () => {
     const clients = new LinkEstimates('client-networks');
     const meter = new LegMeter(EMPTY, 0);
     for (const second of [1, 2]) {
       const looked = { sentBytes: second * 1e6, busyMs: second * 1000, deliveryRateBps: 8e6, minRttMs: 20 };
-      clients.note('d2', meter.add(info(looked), second * 1000), meter.measure, meter);
+      clients.note('d2', meter.add(info(looked), second * 1000), meter.measure);
     }
     expect(clients.take()).toMatchObject([{ goodputBps: 8e6 }]);
   });
@@ -110,9 +120,9 @@ describe('what legs say of a link', () => {
     const links = new LinkEstimates('depots');
     const meter = new LegMeter(EMPTY, 0);
     const busy = { sentBytes: 1_000_000, busyMs: 1000, deliveryRateBps: 80e6, minRttMs: 20 };
-    links.note('d2', meter.add(info(busy), 1000), meter.measure, meter);
+    links.note('d2', meter.add(info(busy), 1000), meter.measure);
     expect(links.take()).toMatchObject([{ goodputBps: 80e6 }]);
-    links.note('d2', meter.add(info(busy), 2000), meter.measure, meter);
+    links.note('d2', meter.add(info(busy), 2000), meter.measure);
     expect(links.take()[0]?.goodputBps).toBeUndefined();
   });
 
@@ -122,7 +132,7 @@ describe('what legs say of a link', () => {
     for (let second = 1; second <= 620; second += 1) {
       const deliveryRateBps = second <= 600 ? 80e6 : 8e6;
       const looked = { sentBytes: second * 1_000_000, busyMs: second * 1000, deliveryRateBps, minRttMs: 20 };
-      links.note('d2', meter.add(info(looked), second * 1000), meter.measure, meter);
+      links.note('d2', meter.add(info(looked), second * 1000), meter.measure);
       if (second === 610) links.take();
     }
     expect(links.take()[0]?.goodputBps).toBeLessThan(12e6);

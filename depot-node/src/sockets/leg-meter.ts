@@ -3,18 +3,25 @@ import type { TcpInfo } from './tcp-info.ts';
 /** What a leg's sender waited for: the peer's window, room in the send buffer, the network, or something to send. */
 export type LegLimit = 'receiver' | 'send-buffer' | 'congestion-window' | 'idle';
 
-/** What went on between two looks at a connection. */
-export interface LegDelta {
+/** What went over a connection, and how long its sender waited for what. */
+export interface LegCounts {
   readonly sentBytes: number;
   readonly retransmittedBytes: number;
   readonly receivedBytes: number;
   readonly limitedMs: Readonly<Record<LegLimit, number>>;
+}
+
+/** What went on between two looks at a connection. */
+export interface LegDelta extends LegCounts {
+  /** When these were. */
+  readonly fromMs: number;
+  readonly toMs: number;
   /** What the network carried of late; only where nothing but the network held the sender back between these two looks. Bits per second. */
   readonly recentRateBps: number | undefined;
 }
 
 /** What is known of a leg so far; `undefined` where the kernel has not told. */
-export interface LegMeasure extends Omit<LegDelta, 'recentRateBps'> {
+export interface LegMeasure extends LegCounts {
   readonly seconds: number;
   /** Smoothed round-trip time, and the smallest one. */
   readonly rttMs: number | undefined;
@@ -67,7 +74,7 @@ export class LegMeter {
   /** Takes in a later look; gives what happened since the one before. */
   add(info: TcpInfo, nowMs: number): LegDelta {
     const moved = deltaOf(this.#last, info, nowMs - this.#lookedMs);
-    const delta = { ...moved, recentRateBps: this.#rate(info, moved) };
+    const delta = { ...moved, fromMs: this.#lookedMs, toMs: nowMs, recentRateBps: this.#rate(info, moved) };
     const { limitedMs } = delta;
     for (const key of ['sentBytes', 'retransmittedBytes', 'receivedBytes'] as const) {
       this.#sums[key] += delta[key];
@@ -107,7 +114,7 @@ export class LegMeter {
     };
   }
 
-  #rate({ isAppLimited, deliveryRateBps }: TcpInfo, { sentBytes, limitedMs }: Moved): number | undefined {
+  #rate({ isAppLimited, deliveryRateBps }: TcpInfo, { sentBytes, limitedMs }: LegCounts): number | undefined {
     if (isAppLimited || deliveryRateBps === undefined || sentBytes < MIN_RATE_BYTES) return undefined;
     const busyMs = limitedMs.receiver + limitedMs['send-buffer'] + limitedMs['congestion-window'];
     if (limitedMs.receiver > busyMs * MAX_RECEIVER_SHARE) return undefined;
@@ -128,9 +135,7 @@ export class LegMeter {
 /** In the order in which the first of equals counts. */
 export const LIMITS = ['congestion-window', 'receiver', 'send-buffer', 'idle'] as const;
 
-type Moved = Omit<LegDelta, 'recentRateBps'>;
-
-function deltaOf(before: TcpInfo, after: TcpInfo, elapsedMs: number): Moved {
+function deltaOf(before: TcpInfo, after: TcpInfo, elapsedMs: number): LegCounts {
   const grown = (one: number | undefined, other: number | undefined) =>
     Math.max(0, (other ?? 0) - (one ?? 0));
   const busyMs = grown(before.busyMs, after.busyMs);

@@ -9,7 +9,7 @@ import {
 } from '@longhaul/shared';
 import type { DescriptorCalls } from '../kernel/descriptor-calls.ts';
 import { descriptorUnder, type HeldDescriptor, holdDescriptor } from './held-descriptor.ts';
-import { type LegDelta, type LegLimit, type LegMeasure, LegMeter, LIMITS } from './leg-meter.ts';
+import { type LegCounts, type LegDelta, type LegMeasure, LegMeter, LIMITS } from './leg-meter.ts';
 import type { LegClass } from './leg-options.ts';
 import { LinkEstimates } from './link-estimates.ts';
 import { OriginEstimates, type OriginMeter } from './origin-estimates.ts';
@@ -49,6 +49,8 @@ export function upstreamLeg(chain: Chain, place: number, origin: string): LegInf
 /** Clients that only greet are looked at so often in a second: they need no ticket, and have any number of networks. */
 const MOST_GREETINGS = 10;
 const NOTHING_MOVED: LegDelta = {
+  fromMs: 0,
+  toMs: 0,
   sentBytes: 0,
   retransmittedBytes: 0,
   receivedBytes: 0,
@@ -69,9 +71,8 @@ export interface WatchedLeg {
 }
 
 /** All legs of one class together, since the start. */
-export interface LegTotals extends Omit<LegDelta, 'limitedMs' | 'recentRateBps'> {
+export interface LegTotals extends LegCounts {
   readonly legs: number;
-  readonly limitedMs: Readonly<Record<LegLimit, number>>;
 }
 
 export interface LegSampler {
@@ -127,9 +128,9 @@ export function createLegSampler(
     if (!info) return;
     const delta = leg.meter.add(info, nowMs());
     addTo(totals[leg.info.legClass], delta);
-    if (leg.info.depot !== undefined) links.note(leg.info.depot, delta, leg.meter.measure, leg);
+    if (leg.info.depot !== undefined) links.note(leg.info.depot, delta, leg.meter.measure);
     if (descriptor !== undefined) leg.origin?.look(info, kernel?.unreadBytes(descriptor), nowMs());
-    if (leg.client !== undefined) clients.note(leg.client, delta, leg.meter.measure, leg);
+    if (leg.client !== undefined) clients.note(leg.client, delta, leg.meter.measure);
     if (info.state === TCP_CLOSED) leg.held.release();
     const isUnderWay = (info.unackedSegments ?? 0) > 0;
     const hasMoved = isUnderWay || delta.sentBytes > 0 || delta.receivedBytes > 0;
@@ -199,7 +200,7 @@ export function createLegSampler(
       const descriptor = descriptorUnder(stream);
       if (greetings.count > MOST_GREETINGS || network === undefined || descriptor === undefined) return;
       const info = readInfo(descriptor);
-      if (info?.minRttMs !== undefined) clients.note(network, NOTHING_MOVED, info, stream);
+      if (info?.minRttMs !== undefined) clients.note(network, NOTHING_MOVED, info);
     },
     totals: (legClass) => totals[legClass],
     takeLinkReports: () => links.take(),
@@ -225,7 +226,7 @@ function newTotals() {
   };
 }
 
-function addTo(totals: ReturnType<typeof newTotals>, delta: LegDelta): void {
+function addTo(totals: ReturnType<typeof newTotals>, delta: LegCounts): void {
   totals.sentBytes += delta.sentBytes;
   totals.retransmittedBytes += delta.retransmittedBytes;
   totals.receivedBytes += delta.receivedBytes;

@@ -1,10 +1,10 @@
 import type { NeighbourLeg } from '@longhaul/shared';
-import { type LegDelta, type LegLimit, LIMITS } from './leg-meter.ts';
+import { type LegCounts, type LegLimit, LIMITS } from './leg-meter.ts';
 import type { LegClass } from './leg-options.ts';
 import type { LegSample, WatchedLeg } from './leg-sampler.ts';
 
 /** What all connections of one transfer to the same neighbour did together, as the kernel told. */
-export interface LegSummary extends Omit<LegDelta, 'recentRateBps'> {
+export interface LegSummary extends LegCounts {
   readonly legClass: LegClass;
   /** The depot at the other end, where it is one. */
   readonly depot?: string;

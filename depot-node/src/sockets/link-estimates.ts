@@ -5,6 +5,8 @@ import type { LegDelta, LegMeasure } from './leg-meter.ts';
 const MIN_LOSS_BYTES = 10_000_000;
 /** Neighbours remembered; an overlay is smaller. */
 const MAX_NEIGHBOURS = 1000;
+/** Rates of legs to one client network that are kept between two looks; with more, what they showed so far is worked out before. */
+const MOST_RATES = 1000;
 /** The largest round trip a master takes for one. */
 const MAX_RTT_MS = 60_000;
 
@@ -19,6 +21,28 @@ interface Estimate {
   told: { readonly sentBytes: number; readonly retransmittedBytes: number };
 }
 
+/** What one leg carried for a while. */
+interface RateOfLeg {
+  readonly fromMs: number;
+  readonly toMs: number;
+  readonly rateBps: number;
+}
+
+/** The most that legs carried at once: those that were there one after the other share nothing. */
+function togetherBps(rates: readonly RateOfLeg[]): number {
+  const changes = rates.flatMap(({ fromMs, toMs, rateBps }) => [
+    { atMs: fromMs, byBps: rateBps },
+    { atMs: toMs, byBps: -rateBps },
+  ]);
+  // What ends makes room before the next one begins.
+  changes.sort((one, other) => one.atMs - other.atMs || one.byBps - other.byBps);
+  let nowBps = 0;
+  return changes.reduce((mostBps, { byBps }) => {
+    nowBps += byBps;
+    return Math.max(mostBps, nowBps);
+  }, 0);
+}
+
 /**
  * What the legs to and from each neighbour depot, or each client network, say of the way between. Legs to a depot that run at the same time share a
  * link with others': the best of them is the nearest to what one alone would get. Those to a client network share its line: together they show what it carries.
@@ -27,39 +51,39 @@ export class LinkEstimates {
   readonly #byDepot = new Map<string, Estimate>();
   readonly #ends: 'depots' | 'client-networks';
   /** The rates of legs to one client network since the last look at all of them. */
-  readonly #together = new Map<Estimate, Map<object, number>>();
+  readonly #rates = new Map<Estimate, RateOfLeg[]>();
 
   constructor(ends: 'depots' | 'client-networks') {
     this.#ends = ends;
   }
 
   /** Takes in what a leg that leads to `depot` did since it was last noted. */
-  note(depot: string, delta: LegDelta, { minRttMs }: Pick<LegMeasure, 'minRttMs'>, leg: object): void {
+  note(depot: string, delta: LegDelta, { minRttMs }: Pick<LegMeasure, 'minRttMs'>): void {
     const known = this.#byDepot.get(depot) ?? this.#add(depot);
     if (minRttMs !== undefined) known.minRttMs = Math.min(minRttMs, known.minRttMs ?? minRttMs);
     // One that rests says nothing anew.
-    if (delta.recentRateBps !== undefined) this.#noteRate(known, delta.recentRateBps, leg);
+    const { fromMs, toMs, recentRateBps: rateBps } = delta;
+    if (rateBps !== undefined) this.#noteRate(known, { fromMs, toMs, rateBps });
     known.sentBytes += delta.sentBytes;
     known.retransmittedBytes += delta.retransmittedBytes;
   }
 
   /** Ends a look at all legs. */
   endLook(): void {
-    for (const [known, rates] of this.#together) {
-      const sumBps = [...rates.values()].reduce((sum, rateBps) => sum + rateBps, 0);
-      known.goodputBps = Math.max(sumBps, known.goodputBps ?? 0);
-    }
-    this.#together.clear();
+    for (const [known, rates] of this.#rates)
+      known.goodputBps = Math.max(togetherBps(rates), known.goodputBps ?? 0);
+    this.#rates.clear();
   }
 
-  #noteRate(known: Estimate, rateBps: number, leg: object): void {
+  #noteRate(known: Estimate, rate: RateOfLeg): void {
     if (this.#ends === 'depots') {
-      known.goodputBps = Math.max(rateBps, known.goodputBps ?? 0);
+      known.goodputBps = Math.max(rate.rateBps, known.goodputBps ?? 0);
       return;
     }
-    const rates = this.#together.get(known) ?? new Map<object, number>();
-    rates.set(leg, rateBps);
-    this.#together.set(known, rates);
+    const rates = this.#rates.get(known) ?? [];
+    rates.push(rate);
+    this.#rates.set(known, rates);
+    if (rates.length === MOST_RATES) this.endLook();
   }
 
   /** The links measured since the last call. */
