@@ -16,6 +16,8 @@ export type Probe =
  * at once finds no other one, but one a tenth of a second later does (measured).
  */
 export const AGAIN_AFTER_MS = 250;
+/** It keeps such a list for each kind of look-up, and which one it goes by changes: each of two may know only what is gone (seen in its log). */
+export const MOST_TRIES = 4;
 
 /**
  * Asks an entry depot, or the origin itself, for one byte of a file: for the origin that is one request either way, unless
@@ -43,7 +45,7 @@ export async function whoIsAt(location: string, signal: AbortSignal): Promise<st
   return response?.ok ? (response.headers.get(HEADERS.depot) ?? '') : undefined;
 }
 
-/** The head of an answer; asks once more where the connection breaks before the time is up. Redirects are answers, too. */
+/** The head of an answer; asks again where the connection breaks before the time is up. Redirects are answers, too. */
 async function ask(
   place: string | URL,
   signal: AbortSignal,
@@ -51,7 +53,7 @@ async function ask(
 ): Promise<Response | undefined> {
   const request = { headers, ...BARE_REQUEST, redirect: 'manual', signal } as const;
   let response = await fetch(place, request).catch(() => undefined);
-  if (!response && !signal.aborted) {
+  for (let tries = 1; !response && !signal.aborted && tries < MOST_TRIES; tries += 1) {
     await new Promise((resolve) => setTimeout(resolve, AGAIN_AFTER_MS));
     response = await fetch(place, request).catch(() => undefined);
   }

@@ -1,5 +1,5 @@
 import type { askMaster } from '../ask/ask-master.ts';
-import { AGAIN_AFTER_MS, type Probe, type probeFile, type whoIsAt } from '../ask/probe-file.ts';
+import { AGAIN_AFTER_MS, MOST_TRIES, type Probe, type probeFile, type whoIsAt } from '../ask/probe-file.ts';
 import type { Download } from '../browser/download.ts';
 import type { Downloads } from '../browser/downloads.ts';
 import type { Route, Routes } from '../browser/routes.ts';
@@ -117,12 +117,12 @@ export class LedWay implements Way {
 
   /**
    * Starts the download that the rule leads to the master, and judges what the depot answers. Where its connection breaks before that it is
-   * started once more: Firefox may have gone to the one depot of a name that is gone, as a probe may.
+   * started again: Firefox may have gone to the one depot of a name that is gone, as a probe may.
    */
   async #startLed(job: Job): Promise<Outcome> {
     const { jobs, pause } = this.#deps;
     let tried = await this.#tryLed(job);
-    if (tried.isBroken && tried.downloadId !== undefined) {
+    for (let tries = 1; tried.isBroken && tried.downloadId !== undefined && tries < MOST_TRIES; tries += 1) {
       await this.#discard(tried.downloadId);
       await pause(AGAIN_AFTER_MS);
       tried = await this.#tryLed(job);
