@@ -165,6 +165,28 @@ describe('with no link typed in', () => {
     }
   });
 
+  test('a depot that says that an origin holds it back from afar makes the direct way slower by a fifth at most, until another one says so, too', () => {
+    const near = { receivedBytes: 4e7, lostBytes: 0, goodputBps: 95e6 };
+    const honest = { 'd1 d2': 10, 'd1 d3': 140, 'd1 d4': 141, 'd2 d3': 135, 'd3 d4': 2 };
+    const ofLiar = { 'd1 liar': 20, 'd3 liar': 150, 'd4 liar': 151 };
+    for (const limit of ['network', 'origin']) {
+      const { seesOrigin, seesClient, plan } = world({ ...honest, ...ofLiar });
+      seesClient('d1', 5, { ...CLEAN, goodputBps: 300e6 });
+      seesOrigin('d1', 145, { receivedBytes: 4e7, lostBytes: 0 });
+      seesOrigin('d3', 5, { ...near, limit });
+      seesOrigin('d4', 6, { ...near, limit });
+      const { seconds } = plan().direct;
+      seesOrigin('liar', 150, { goodputBps: 1e5, limit: 'origin' });
+      expect(plan().direct.seconds / seconds).toBeLessThan(1.21);
+      seesOrigin('d2', 140, { receivedBytes: 4e7, lostBytes: 0, goodputBps: 3.6e6, limit: 'origin' });
+      expect(plan().direct.seconds / seconds).toBeGreaterThan(10);
+      // As many got more from there, and were held back by something else.
+      for (const depot of ['d1', 'liar'])
+        seesOrigin(depot, 145, { ...CLEAN, goodputBps: 3.6e6, limit: 'network' });
+      expect(plan().direct.seconds / seconds).toBeLessThan(1.21);
+    }
+  });
+
   test('what an origin gives to each connection, wherever that comes from, is held back over the direct way, too', () => {
     const { seesOrigin, seesClient, plan } = world({ 'd1 d3': 140 });
     seesClient('d1', 5, CLEAN);

@@ -19,6 +19,10 @@ const USUAL_TOTAL: Prior = {
 const AS_FAR_SHARE = 0.5;
 /** An origin that gives several connections less than so many times what it gives to one holds back the address that they come from. */
 const HELD_TOGETHER = 1.3;
+/** So many depots must say what is worked out for others: one may be wrong, or lie. */
+const AGREEING = 2;
+/** One alone makes what several got so many times less at most. */
+const MOST_BY_ONE = 1.2;
 
 /** Who tells what an origin gives. */
 interface OriginReaders {
@@ -69,8 +73,9 @@ export function toOneAddressBps(
 
 /**
  * The most that an origin gives to one connection of the direct way, where a depot says that it is the origin that holds connections back: what any
- * other depot got shows that it gives so much. Where one says so that is about as far away as the client, what nearer ones got shows what a window
- * gives over the direct way: one that is small is hardly seen from nearby.
+ * other depot got shows that it gives so much. Where depots say so that are about as far away as the client, what nearer ones got shows what a window
+ * gives over the direct way: one that is small is hardly seen from nearby. Two must say it, and more than say otherwise from as far. One alone makes
+ * the direct way slower by a fifth, unless only two depots were given anything, and both say that they are held back.
  */
 export function toOneConnectionBps(
   { origins, links }: OriginReaders,
@@ -85,10 +90,17 @@ export function toOneConnectionBps(
     given.push({ bps: goodputBps.value, rttMs: rttMs.value, isHeld: value.limit === 'origin' });
   }
   if (!given.some(({ isHeld }) => isHeld)) return undefined;
+  const mostBps = Math.max(...given.map(({ bps }) => bps));
   const { leastMs, mostMs } = rttBounds ?? { leastMs: 0, mostMs: 0 };
   const directMs = Math.sqrt((leastMs ** 2 + mostMs ** 2) / 2);
-  const isSeenFromAfar = given.some(({ isHeld, rttMs }) => isHeld && rttMs >= AS_FAR_SHARE * directMs);
-  const overDirect = (rttMs: number) =>
-    isSeenFromAfar && rttMs < AS_FAR_SHARE * directMs ? rttMs / directMs : 1;
-  return Math.max(...given.map(({ bps, rttMs }) => bps * overDirect(rttMs)));
+  const isFar = (rttMs: number) => rttMs >= AS_FAR_SHARE * directMs;
+  const far = given.filter(({ rttMs }) => isFar(rttMs));
+  const held = far.filter(({ isHeld }) => isHeld).length;
+  if (held === 0) return mostBps;
+  const overDirectBps = Math.max(
+    ...given.map(({ bps, rttMs }) => (isFar(rttMs) ? bps : (bps * rttMs) / directMs)),
+  );
+  const isAgreed = held >= AGREEING || (given.length === 2 && given.every(({ isHeld }) => isHeld));
+  const isOutvoted = held <= far.length - held;
+  return isAgreed && !isOutvoted ? overDirectBps : Math.max(overDirectBps, mostBps / MOST_BY_ONE);
 }
