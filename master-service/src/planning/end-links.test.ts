@@ -217,6 +217,22 @@ describe('with no link typed in', () => {
     expect(route.lanes).toBeGreaterThan(1);
   });
 
+  test('a depot that says that an origin gives each address no more takes no lanes from others, until another one has seen so, too', () => {
+    const links = { 'd1 d2': 140, 'd1 d3': 140, 'd2 d3': 10, 'd1 liar': 20, 'd2 liar': 150, 'd3 liar': 150 };
+    const { seesClient, seesOrigin, plan } = world(links);
+    seesClient('d1', 5, { ...CLEAN, goodputBps: 90e6 });
+    seesOrigin('d3', 20, { receivedBytes: 4e7, lostBytes: 4e5, goodputBps: 8e6, limit: 'network' });
+    seesOrigin('d1', 145, { receivedBytes: 4e7, lostBytes: 4e5, goodputBps: 2e6, limit: 'network' });
+    const honest = plan();
+    expect(honest.chain).toEqual(['d1', 'd3']);
+    expect(honest.lanes).toBeGreaterThan(4);
+    const held = { goodputBps: 1e6, totalBps: 1e6, limit: 'origin' };
+    for (let time = 0; time < 10; time += 1) seesOrigin('liar', 150, held);
+    expect(plan()).toMatchObject({ chain: honest.chain, lanes: honest.lanes });
+    for (let time = 0; time < 10; time += 1) seesOrigin('d2', 15, { ...held, goodputBps: 8e6, totalBps: 8e6 });
+    expect(plan().prediction.seconds).toBeGreaterThan(3 * honest.prediction.seconds);
+  });
+
   test('a site that the operator gives a client stands in, too, when its master far away has seen it', () => {
     const { seesClient, seesOrigin, plan } = world({ 'fra syd': 280, 'fra nyc': 80, 'syd nyc': 210 });
     const ends = { client: CLIENT, origin: HOST, clientSite: 'syd' };

@@ -51,14 +51,14 @@ export function heldTogetherBps(
   return total.value < HELD_TOGETHER * goodput.value ? goodput.value : Math.max(total.value, goodput.value);
 }
 
-/** The most that an origin was seen to give to one address, where depots agree that it gives several connections from there no more than one. */
+/** The most that an origin was seen to give to one address, where two depots have seen that it gives several connections from there no more than one, and nobody that it gives more. */
 export function toOneAddressBps(
   { origins, links }: OriginReaders,
   host: string,
   nowMs: number,
 ): number | undefined {
   let mostBps = 0;
-  let isSeen = false;
+  let seen = 0;
   for (const [depot, fact] of origins.known(host)) {
     if (!links.isBelieved(depot)) continue;
     const { goodputBps } = origins.distribution(depot, host, nowMs);
@@ -66,9 +66,9 @@ export function toOneAddressBps(
     if (totalOf(fact, nowMs).source !== 'measured') continue;
     const heldBps = heldTogetherBps(goodputBps, fact, nowMs);
     if (heldBps === undefined || heldBps > HELD_TOGETHER * goodputBps.value) return undefined;
-    isSeen = true;
+    seen += 1;
   }
-  return isSeen ? mostBps : undefined;
+  return seen >= AGREEING ? mostBps : undefined;
 }
 
 /**
