@@ -41,21 +41,23 @@ export interface Prior {
 /**
  * Takes in a measurement that is new now; `passedMs` is how long ago the figure was as it is. Of old measurements the share
  * e^(-age / life) is left (West's weighted mean and variance, Communications of the ACM 22(9), 1979).
- * @param lessCounts what one counts that is less than what is known: less than 1 where some of what is measured has a bound of its own
+ * @param lessShare what is less than this share of what is known has a bound of its own, and counts only in the place of what has been forgotten since the
+ * measurement before: what is known gives way to it as slowly as it grows old, however often it is measured
  */
 export function observed(
   before: Figure | undefined,
   value: number,
   passedMs: number,
   lifeMs: number,
-  lessCounts = 1,
+  lessShare = 0,
 ): Figure {
   if (!before) return { value: Math.max(value, LEAST_VALUE), scatter: 0, weight: 1, ageMs: 0 };
   const left = leftOf(before, passedMs, lifeMs);
   const weight = Math.min(before.weight * left, MOST_WEIGHT);
   const scatter = before.scatter * (weight / before.weight);
   const logBefore = logOf(before.value);
-  const counts = logOf(value) < logBefore ? lessCounts : 1;
+  const forgotten = Math.min(before.weight, MOST_WEIGHT) - weight;
+  const counts = value < lessShare * before.value ? Math.min(1, forgotten) : 1;
   const share = counts / (weight + counts);
   const most = weight >= SEVERAL ? MOST_MOVED / share : Number.POSITIVE_INFINITY;
   const difference = Math.min(Math.max(logOf(value) - logBefore, -most), most);

@@ -51,20 +51,20 @@ interface LegReport {
 
 /**
  * Takes in a report that is new now; `passedMs` is how long ago the figures were as they are.
- * @param slowerCounts what a goodput counts that is less than what is known
+ * @param slowerShare a goodput that is less than this share of what is known counts only in the place of what has been forgotten
  */
 export function withReport(
   known: LegFigures | undefined,
   report: LegReport,
   passedMs: number,
   lives: Lives,
-  slowerCounts = 1,
+  slowerShare = 0,
 ): { rtt: Figure; goodput?: Figure; loss?: NonNullable<LegFigures['loss']> } {
   const { rttMs, goodputBps } = report;
   const { rtt, goodput, loss } = known ?? {};
   const sent = sentOf(report);
   const newGoodput = goodputBps
-    ? observed(goodput, goodputBps, passedMs, lives.goodputMs, slowerCounts)
+    ? observed(goodput, goodputBps, passedMs, lives.goodputMs, slowerShare)
     : goodput && later(goodput, passedMs);
   const newLoss = sent
     ? withSent(loss, sent, passedMs, lives.lossMs)

@@ -46,6 +46,37 @@ test('what is known of a client network grows old', () => {
   expect(spreads).toEqual(spreads.toSorted((one, other) => one - other));
 });
 
+/** What is known of a network's line of 250 Mbit/s after so many hours in which all that was seen of it is a line of 6 Mbit/s. */
+function afterSlow(hours: number, everySeconds: number): number {
+  const table = new ClientTable();
+  for (let report = 0; report < 12; report += 1) table.report('d1', { ...seen, goodputBps: 250e6 }, NOW);
+  const endMs = NOW + hours * HOUR_MS;
+  for (let nowMs = NOW; nowMs <= endMs; nowMs += 1000 * everySeconds)
+    table.report('d1', { ...seen, goodputBps: 6e6 }, nowMs);
+  return table.distribution('d1', PREFIX, endMs).goodputBps.value;
+}
+
+test('one slow line does not make those of its neighbours look slow, however long its download takes', () => {
+  expect(afterSlow(1 / 3, 5)).toBeGreaterThan(180e6);
+  expect(afterSlow(2, 5)).toBeGreaterThan(75e6);
+});
+
+test('a line whose rate goes up and down is known by its middle', () => {
+  const table = new ClientTable();
+  for (let report = 0; report < 200; report += 1)
+    table.report('d1', { ...seen, goodputBps: report % 2 === 0 ? 50e6 : 32e6 }, NOW + 5000 * report);
+  const { value } = table.distribution('d1', PREFIX, NOW + 1_000_000).goodputBps;
+  expect(Math.abs(Math.log(value / 40e6))).toBeLessThan(0.1);
+});
+
+test('a network whose lines have all become slow is known to be slow after some hours, however often its clients download', () => {
+  for (const everySeconds of [5, 600]) {
+    expect(afterSlow(6, everySeconds)).toBeLessThan(30e6);
+    expect(afterSlow(12, everySeconds)).toBeLessThan(8e6);
+  }
+  expect(afterSlow(12, 3600)).toBeLessThan(30e6);
+});
+
 test('what clients of other networks showed to depots tells what to expect of a new one', () => {
   const table = new ClientTable();
   // One depot alone decides nothing.

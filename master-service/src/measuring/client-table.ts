@@ -22,10 +22,10 @@ const ASSUMED_BPS = 50e6;
 /** A client that nobody knows is some tens of milliseconds away, or several hundred. */
 const ASSUMED_RTT: Prior = { value: 50, between: 1, within: 0.2, source: 'assumed' };
 /**
- * The lines of a network's clients differ: what a slow one carries says little of the others, and one that is believed too slow costs its client all that
- * depots can win, since direct shares it; one that is believed too fast costs nothing.
+ * The lines of a network's clients differ: what is slower than this share of what is known is another one, whose download may take hours and says little of
+ * the others. One that is believed too slow costs its client all that depots can win, since direct shares it; one that is believed too fast costs nothing.
  */
-const SLOWER_COUNTS = 0.1;
+const OTHER_LINE = 0.5;
 /** Bits of a network whose parts are taken for neighbours. */
 const NEIGHBOURHOOD_BITS = { v4: 16, v6: 32 } as const;
 
@@ -71,7 +71,7 @@ export class ClientTable {
     const known = this.#facts.own(CLIENT_MEASURED, key);
     const passedMs = known ? Math.max(0, nowMs - known.timeMs) : 0;
     this.#room.makeRoomFor(key);
-    const value = withReport(known?.value, report, passedMs, END_LIVES, SLOWER_COUNTS);
+    const value = withReport(known?.value, report, passedMs, END_LIVES, OTHER_LINE);
     this.#facts.learn(CLIENT_MEASURED, key, value, nowMs);
   }
 
