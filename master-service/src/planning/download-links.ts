@@ -23,6 +23,9 @@ export interface EndLeg {
 /** By depot. */
 export type EndLegs = Map<string, EndLeg>;
 
+/** The other depots that links of one lead to, with their round trips, for what triangles tell. */
+export type Around = (depot: string) => Iterable<readonly [id: string, rttMs: number]>;
+
 /** The links of one download: those between depots are everybody's. */
 export class DownloadLinks implements LinkView {
   readonly pair: PairKnowledge;

@@ -229,7 +229,8 @@ describe('with no link typed in', () => {
     const held = { goodputBps: 1e6, totalBps: 1e6, limit: 'origin' };
     for (let time = 0; time < 10; time += 1) seesOrigin('liar', 150, held);
     expect(plan()).toMatchObject({ chain: honest.chain, lanes: honest.lanes });
-    for (let time = 0; time < 10; time += 1) seesOrigin('d2', 15, { ...held, goodputBps: 8e6, totalBps: 8e6 });
+    for (let time = 0; time < 10; time += 1)
+      seesOrigin('d2', 15, { ...held, goodputBps: 8e6, totalBps: 8e6 });
     expect(plan().prediction.seconds).toBeGreaterThan(3 * honest.prediction.seconds);
   });
 
@@ -452,6 +453,27 @@ describe('an origin that is near depots far from each other', () => {
       expect(route.decision).toBe('direct');
       expect(route.direct.legs[0]?.rttMs).toBeLessThan(25);
     }
+  });
+
+  test('is no nearer to a client for all that a depot says that cannot be beside it, by the ways to others that have met it', () => {
+    const fromNear = { 'dA dB': 150, 'dA dC': 155, 'dA dD': 160, 'dA liar': 120 };
+    const others = { 'dB dC': 100, 'dB dD': 100, 'dC dD': 100, 'dB liar': 90, 'dC liar': 90, 'dD liar': 90 };
+    const { seesClient, seesOrigin, plan } = world({ ...fromNear, ...others });
+    for (const [depot, toClientMs, toOriginMs] of [
+      ['dA', 20, 100],
+      ['dB', 155, 4],
+      ['dC', 160, 4],
+      ['dD', 165, 4],
+    ] as const) {
+      seesClient(depot, toClientMs, LOSSY);
+      seesOrigin(depot, toOriginMs, NEAR);
+    }
+    const directMs = () => plan().direct.legs[0]?.rttMs ?? 0;
+    const honestMs = directMs();
+    expect(honestMs).toBeGreaterThan(80);
+    seesClient('liar', 1, CLEAN);
+    seesOrigin('liar', 1, NEAR);
+    expect(directMs() / honestMs).toBeGreaterThan(0.8);
   });
 
   test('stands in one place for all that one depot says', () => {

@@ -7,6 +7,7 @@ import type { ClientTable } from '../measuring/client-table.ts';
 import type { OriginFigures, OriginTable } from '../measuring/origin-table.ts';
 import { agreedBounds, type RttBounds } from './agreed-bounds.ts';
 import {
+  type Around,
   besideOf,
   boundsOf,
   DownloadLinks,
@@ -45,9 +46,6 @@ const BOUNDS_SPREAD = { perE: 0.3, most: 0.8 } as const;
  * sender that holds back would not lose. The share of the logarithm, between hardly any loss and all that it saw, that is taken for the way's.
  */
 const OF_THE_WAY = { leastLoss: 5e-6, share: 0.6, spread: 1.2 } as const;
-
-/** The legs of other depots, for what triangles tell. */
-type Around = (depot: string) => Iterable<readonly [id: string, rttMs: number]>;
 
 /** What the depots are like that a download may pass. */
 export interface Overlay {
@@ -96,7 +94,9 @@ export class EndLinks {
       this.#guess(client, origin, isUsable, (depot) => this.#clientLeg(depot, prefix ?? '', nowMs));
     else if (origin.size === 0 && client.size > 0)
       this.#guess(origin, client, isUsable, (depot) => this.#originLeg(depot, ends.origin ?? '', {}, nowMs));
-    const rttBounds = isInSeveralPlaces ? nearestPlaceBounds(client, origin) : boundsOf(client, origin);
+    const rttBounds = isInSeveralPlaces
+      ? nearestPlaceBounds(client, origin, around)
+      : boundsOf(client, origin);
     const heldBps =
       ends.origin === undefined ? undefined : toOneConnectionBps(this.#init, ends.origin, rttBounds, nowMs);
     const entries = this.#entries(client, prefix, isUsable);
