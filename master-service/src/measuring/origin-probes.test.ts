@@ -83,6 +83,19 @@ test('an origin is probed again a day after it was measured, and by those that m
   expect(probes.next('d0', depots, nextDay)).toEqual(other);
 });
 
+test('an origin that answers each part of the world from another place is left alone once three depots know it', () => {
+  const { probes, origins, depots, ids } = row(5);
+  for (const [number, id] of ['d0', 'd1', 'd2'].entries()) {
+    const atMs = NOW + number * 120 * MINUTE_MS;
+    origins.report(id, { host: origin.host, rttMs: 20, prefix: `203.0.${number >> 1}.0/24` }, atMs);
+  }
+  for (let hour = 5; hour < 12; hour += 1) {
+    const nowMs = NOW + hour * 60 * MINUTE_MS;
+    probes.want(origin, CLIENT, nowMs);
+    for (const id of ids) expect(probes.next(id, depots, nowMs)).toBeUndefined();
+  }
+});
+
 test('what depots have measured that are gone counts for none', () => {
   const { probes, origins, depots, gone } = row(5);
   for (const id of ['d0', 'd1', 'd2']) origins.report(id, { host: origin.host, rttMs: 20 }, NOW);

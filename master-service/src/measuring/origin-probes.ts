@@ -13,7 +13,7 @@ const HOUR_MS = 3_600_000;
 const ENOUGH = 3;
 /** Servers move, and so do the ways to them. */
 const LATELY_MS = 24 * HOUR_MS;
-/** What is so much older than the newest measurement, which found the origin in another network, may be of a place that it has left. */
+/** What was measured in a network that another depot saw the origin leave so long after, may be of a place where it is no more. */
 const ELSEWHERE_MS = HOUR_MS;
 /** The first ones are taken as they come; the next must be expected to be nearer than these. */
 const TAKEN_AS_THEY_COME = 2;
@@ -130,10 +130,15 @@ export class OriginProbes {
   #latelyBy(host: string, nowMs: number): ReadonlySet<string> {
     const { origins, isThere = () => true } = this.#init;
     const known = [...origins.known(host)];
-    const newest = known.map(([, fact]) => fact).toSorted((one, other) => other.timeMs - one.timeMs)[0];
-    if (!newest) return new Set();
+    // That depots are led to different networks says nothing: names of many servers answer so.
+    const left = known.flatMap(([, { timeMs, value }]) => {
+      const { moved } = value;
+      return moved ? [{ prefix: moved.from, atMs: timeMs - moved.agoMs }] : [];
+    });
     const lately = known.filter(([depot, { timeMs, value }]) => {
-      const isElsewhere = value.prefix !== newest.value.prefix && newest.timeMs - timeMs > ELSEWHERE_MS;
+      const isElsewhere = left.some(
+        ({ prefix, atMs }) => prefix === value.prefix && atMs - timeMs > ELSEWHERE_MS,
+      );
       return isThere(depot) && !isElsewhere && Math.abs(nowMs - timeMs) < LATELY_MS;
     });
     return new Set(lately.map(([depot]) => depot));

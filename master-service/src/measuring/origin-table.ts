@@ -44,6 +44,8 @@ const originFiguresSchema = z.looseObject({
   total: figureSchema.optional(),
   firstByte: figureSchema.optional(),
   prefix: prefix.optional(),
+  /** The network that it was in before it moved, and how long ago that was seen. */
+  moved: z.looseObject({ from: prefix, agoMs: z.number().min(0) }).optional(),
   limit: z.enum(['origin', 'network', 'receiver']).optional(),
 });
 export type OriginFigures = z.output<typeof originFiguresSchema>;
@@ -116,8 +118,10 @@ export class OriginTable {
     if (report.rttMs !== undefined) {
       const known = this.#facts.own(ORIGIN_MEASURED, key);
       const passedMs = known ? Math.max(0, nowMs - known.timeMs) : 0;
-      const before = known && hasMoved(known.value, report) ? undefined : known?.value;
-      const value = figuresWith(before, { ...report, rttMs: report.rttMs }, passedMs);
+      const from = known && hasMoved(known.value, report) ? known.value.prefix : undefined;
+      const before = from === undefined ? known?.value : undefined;
+      const figures = figuresWith(before, { ...report, rttMs: report.rttMs }, passedMs);
+      const value = from === undefined ? figures : { ...figures, moved: { from, agoMs: 0 } };
       this.#room.measured.makeRoomFor(key);
       this.#facts.learn(ORIGIN_MEASURED, key, value, nowMs);
     }
@@ -215,12 +219,14 @@ function figuresWith(
     ? observed(known?.firstByte, firstByteMs, passedMs, END_LIVES.rttMs)
     : known?.firstByte && later(known.firstByte, passedMs);
   const limit = report.limit ?? known?.limit;
+  const moved = known?.moved && { ...known.moved, agoMs: known.moved.agoMs + passedMs };
   const network = report.prefix ?? known?.prefix;
   return {
     ...withReport(known, { rttMs, goodputBps, ...sent }, passedMs, END_LIVES),
     ...(total ? { total } : {}),
     ...(firstByte ? { firstByte } : {}),
     ...(network === undefined ? {} : { prefix: network }),
+    ...(moved ? { moved } : {}),
     ...(limit === undefined ? {} : { limit }),
   };
 }
