@@ -1,7 +1,10 @@
 import { createHash, randomBytes } from 'node:crypto';
+import { createServer } from 'node:http';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { listen } from './sockets/listener.ts';
 import { fetchRaw } from './testing/fetch-raw.ts';
 import { startTestOverlay, type TestOverlay } from './testing/overlay.ts';
+import { closeServer } from './testing/test-master.ts';
 
 const FILE = randomBytes(300_000);
 const MODIFIED = 'Wed, 01 Oct 2025 10:00:00 GMT';
@@ -9,9 +12,16 @@ const VALIDATORS = ['etag', 'last-modified', 'accept-ranges', 'content-dispositi
 const group = (id: string) => ({ entryGroup: { id, host: 'south.example' } });
 
 let overlay: TestOverlay;
+/** Where the origin redirects to, if anywhere. */
+let movedTo: string | undefined;
 
 beforeEach(async () => {
+  movedTo = undefined;
   overlay = await startTestOverlay([], (request, response) => {
+    if (movedTo !== undefined) {
+      response.writeHead(302, { Location: movedTo }).end();
+      return;
+    }
     const [, from] = /^bytes=(\d+)-$/.exec(request.headers.range ?? '') ?? [];
     const start = Number(from ?? 0);
     response.writeHead(from === undefined ? 200 : 206, {
@@ -92,6 +102,28 @@ describe('a ticket of an entry group', () => {
     expect(sha256((await fetchRaw(again)).body)).toBe(sha256(FILE));
     expect(tunnels()).toBe(1);
   });
+});
+
+test('a depot of the group that no chain begins at brings the whole file from another host that the origin redirects to', async () => {
+  const mirror = createServer((_, response) => response.end(FILE));
+  const { port } = await listen(mirror, '127.0.0.1', 0);
+  movedTo = `http://127.0.0.1:${port}/file.iso`;
+  const ports = [port, Number(new URL(overlay.originUrl).port)];
+  await overlay.addDepot('d3', {
+    ...group('south'),
+    addresses: { allow: [{ network: '127.0.0.0/8', ports }] },
+  });
+  // As a master does that knows no chain to either host.
+  overlay.master.onFollowUp = ({ url, avoid }) => {
+    if (avoid) return { status: 503, body: {}, code: 'no-other-chain' };
+    const promises = [{ rateBps: 0, worstRttMs: 0, worstLossRate: 0 }];
+    return { status: 200, body: { ticket: overlay.ticket(url, { chains: [['d3']], promises }) } };
+  };
+  const [url = ''] = addresses({ group: 'south' }, 'd3');
+  const { status, body } = await fetchRaw(url);
+  expect([status, sha256(body)]).toEqual([200, sha256(FILE)]);
+  expect(overlay.originRequests).toHaveLength(1);
+  await closeServer(mirror);
 });
 
 test('a depot tells its master which entry group it serves', async () => {

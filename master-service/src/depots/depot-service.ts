@@ -1,4 +1,5 @@
 import {
+  type ChainPromise,
   type Directory,
   type FollowUpAnswer,
   type FollowUpRequest,
@@ -39,6 +40,8 @@ const TOLD_REVOKED_KEYS = 100;
 /** New addresses in an hour whose sizes a depot may tell because it has asked for a ticket to them. */
 const SIZES_BY_FOLLOW_UPS = 300;
 const MOST_SIZE_BUDGETS = 2_000;
+/** Of a depot alone nobody has predicted anything. */
+const NO_PROMISE = { rateBps: 0, worstRttMs: 0, worstLossRate: 0 } satisfies ChainPromise;
 
 interface DepotServiceInit {
   readonly registry: DepotRegistry;
@@ -151,10 +154,16 @@ export class DepotService {
   #ownChains(entry: string, claims: TicketClaims, url: OriginUrl, nowMs: number): Result<PromisedChains> {
     const { chains, promises } = claims;
     const own = chains.map((_, index) => index).filter((index) => chains[index]?.[0] === entry);
-    // A depot of the entry group, to which another one's client has come.
-    if (own.length === 0) return this.#reroute(entry, claims, url, [], nowMs);
+    if (own.length === 0) return this.#fromGroup(entry, claims, url, nowMs);
     const ofOwn = <One>(all: readonly One[]) => all.filter((_, index) => own.includes(index));
     return ok({ chains: ofOwn(chains), promises: ofOwn(promises) });
+  }
+
+  /** For a depot of the entry group, to which another one's client has come. It may always fetch alone, but reaches no other host without a ticket. */
+  #fromGroup(entry: string, claims: TicketClaims, url: OriginUrl, nowMs: number): Result<PromisedChains> {
+    const planned = this.#reroute(entry, claims, url, [], nowMs);
+    if (planned.ok || planned.error.code !== 'no-other-chain') return planned;
+    return ok({ chains: [[entry]], promises: [NO_PROMISE] });
   }
 
   #takeSize(id: string, nowMs: number): boolean {

@@ -96,6 +96,30 @@ test('a depot of the group gets a chain from itself for a ticket of the group, a
   );
 });
 
+test('a depot of the group that no chain begins at gets a ticket for itself alone to a mirror that no chain is known to', async () => {
+  await master.master.close();
+  const links = [{ between: ['d1', 'd2'], rttMs: 180, rateBps: 1e9 }];
+  master = await startMaster({ config: { links, entryGroups: [south], planner: { allowVia: true } } });
+  depots = await registerDepots(master, 'd1', 'd2', 'd3');
+  await hear('d1');
+  const [, , member] = depots;
+  await member?.heartbeat(master, { origins: [{ host: 'met-by-it-alone.example', rttMs: 4 }] });
+  const { ticket } = await redirected('/get/~via=d2+d1/https/origin.example/f');
+  expect(claimsOf(ticket)).toMatchObject({ group: 'south', chains: [['d1', 'd2']] });
+  for (const mirror of ['met-by-nobody.example', 'met-by-it-alone.example']) {
+    const given = await member?.followUp(master, ticket, `https://${mirror}/f`);
+    expect(given?.status, given?.text).toBe(200);
+    const next = claimsOf(followUpAnswerSchema.parse(JSON.parse(given?.text ?? '')).ticket);
+    expect(next.group).toBeUndefined();
+    expect(next.chains).toEqual([['d3']]);
+    expect(next.promises).toEqual([{ rateBps: 0, worstRttMs: 0, worstLossRate: 0 }]);
+  }
+  // Where it asks for chains it is told that there is none.
+  expect((await member?.followUp(master, ticket, 'https://met-by-nobody.example/f', []))?.code).toBe(
+    'no-other-chain',
+  );
+});
+
 test('nobody downloads from a group', async () => {
   const answer = await rawGet(master.port, '/get/https/south.example/f');
   expect(answer.headers['longhaul-error']).toBeDefined();
