@@ -507,7 +507,7 @@ const outcomeLegSchema = z.object({
       lossRate: z.optional(z.number()),
       /** All bytes by the whole time. */
       meanBps: z.number(),
-      /** What the network carried of one connection, while nothing else held it back. */
+      /** What the network carried of one connection, while nothing else held it back; known where the sender has told, as is what limited it. */
       goodputBps: z.optional(z.number()),
       limitedBy: z.optional(legLimitSchema),
       /** Both ends have told, and not the same: the receiver has got less than the sender has sent. */

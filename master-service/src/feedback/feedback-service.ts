@@ -1,4 +1,5 @@
 import {
+  type Chain,
   type ClientMeasure,
   clientPrefix,
   type FeedbackAnswer,
@@ -76,11 +77,8 @@ export class FeedbackService {
       if (chain.length > 0) book.judgeDirect(network, host, false, nowMs);
       return { effect: 'none' };
     }
-    const told = verdict === 'slow' ? sharesOf(this.#init.outcomeOf(job.jobId), chain) : [];
-    const [slowest] = told.toSorted((one, other) => one.share - other.share);
-    const isNobodySlow = slowest !== undefined && slowest.share >= AS_PREDICTED;
-    // Where all depots sent as fast as predicted it is the origin that is slow.
-    const suspect = depot ?? (isNobodySlow ? undefined : (slowest?.from ?? chain[0]));
+    const suspect =
+      depot ?? (verdict === 'slow' ? slowDepot(this.#init.outcomeOf(job.jobId), chain) : chain[0]);
     // A direct download that failed, or was slow, says nothing of depots.
     if (suspect === undefined) return { effect: 'none' };
     const untilMs = book.judgeDepot(network, suspect, true, nowMs);
@@ -103,16 +101,34 @@ function namesDepot({ chain, alternatives }: PlannedJob, depot: string): boolean
 }
 
 /**
- * What depots sent on their legs of what was predicted, as they have told, where the network alone held them back. The last leg, to the client, is
- * what a network knows best, and what others know least.
+ * The depot that a slow download is laid to: who sends on the leg that was furthest below its prediction, as the senders have told; else the
+ * entry depot, because of the leg to the client nobody tells but itself and the client. `undefined` where it is the origin: all depots have
+ * told that they sent as predicted, and none was held back by who receives from it. That is never so of a depot alone: nobody but the client has seen what it does.
  */
-function sharesOf(
-  outcome: Outcome | undefined,
-  chain: readonly string[],
-): readonly { readonly from: string; readonly share: number }[] {
-  return (outcome?.legs ?? []).flatMap(({ from, predicted, measured }) =>
-    predicted && measured?.goodputBps !== undefined && chain.includes(from)
-      ? [{ from, share: measured.goodputBps / predicted.goodputBps }]
-      : [],
-  );
+function slowDepot(outcome: Outcome | undefined, chain: Chain): string | undefined {
+  const legs = toldLegs(outcome, chain);
+  const [slowest] = legs.toSorted((one, other) => one.share - other.share);
+  if (slowest && slowest.share < AS_PREDICTED) return slowest.from;
+  const haveAllTold = chain.every((id) => legs.some(({ from }) => from === id));
+  const isOriginSlow = chain.length > 1 && haveAllTold && legs.every(({ isTaken }) => isTaken);
+  return isOriginSlow ? undefined : chain[0];
+}
+
+interface ToldLeg {
+  readonly from: string;
+  /** What was sent of what was predicted, where the network alone held the sender back. */
+  readonly share: number;
+  /** Whether who receives took what came, and does not say that it was less. */
+  readonly isTaken: boolean;
+}
+
+/** What depots sent on their legs, as they have told. */
+function toldLegs(outcome: Outcome | undefined, chain: Chain): readonly ToldLeg[] {
+  return (outcome?.legs ?? []).flatMap(({ from, predicted, measured }) => {
+    if (!predicted || measured?.goodputBps === undefined || !chain.includes(from)) return [];
+    const { goodputBps, limitedBy, isDisputed } = measured;
+    return [
+      { from, share: goodputBps / predicted.goodputBps, isTaken: limitedBy !== 'receiver' && !isDisputed },
+    ];
+  });
 }

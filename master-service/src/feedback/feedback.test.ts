@@ -12,13 +12,13 @@ describe('a client that tells how its download went', () => {
   let depots: TestDepot[];
   afterEach(() => master.master.close());
 
-  async function start(): Promise<void> {
-    master = await startMaster();
+  async function start(config: object = {}): Promise<void> {
+    master = await startMaster({ config });
     depots = await registerDepots(master, 'd1', 'd2', 'd3');
   }
 
-  async function plan(host = 'origin.example'): Promise<PlanAnswer> {
-    const body = JSON.stringify({ url: `https://${host}/f`, sizeBytes: 1e9 });
+  async function plan(host = 'origin.example', options: object = {}): Promise<PlanAnswer> {
+    const body = JSON.stringify({ url: `https://${host}/f`, sizeBytes: 1e9, ...options });
     const answer = await fetch(`${master.url}/v1/plans`, { method: 'POST', body });
     return planAnswerSchema.parse(await answer.json());
   }
@@ -31,6 +31,24 @@ describe('a client that tells how its download went', () => {
       ...((await answer.json()) as Partial<FeedbackAnswer>),
     };
   }
+
+  /** What a depot tells of one of its legs that carried 100 MB, as its sender where nothing else is said. */
+  const leg = (peer: string, told: object = {}) => ({
+    peer,
+    connections: 1,
+    sentBytes: 1e8,
+    retransmittedBytes: 0,
+    receivedBytes: 0,
+    goodputBps: 900e6,
+    ...told,
+  });
+
+  async function report(jobId: string, depot: string, ...legs: ReturnType<typeof leg>[]): Promise<void> {
+    const teller = depots.find(({ id }) => id === depot);
+    await teller?.heartbeat(master, { jobs: [{ jobId, seconds: 9, legs }] });
+  }
+
+  const received = { sentBytes: 0, receivedBytes: 1e8 };
 
   test('is led past a depot that failed, at once, until that is half an hour ago', async () => {
     await start();
@@ -76,26 +94,53 @@ describe('a client that tells how its download went', () => {
   test('that was slow is led past the depot that was furthest below its prediction, by what depots told', async () => {
     await start();
     const { jobId } = await plan();
-    const none = { connections: 1, sentBytes: 1e8, retransmittedBytes: 0, receivedBytes: 0 };
-    await depots[0]?.heartbeat(master, {
-      jobs: [{ jobId, seconds: 9, legs: [{ ...none, peer: 'client', goodputBps: 190e6 }] }],
-    });
-    await depots[1]?.heartbeat(master, {
-      jobs: [{ jobId, seconds: 9, legs: [{ ...none, peer: 'd1', goodputBps: 20e6 }] }],
-    });
+    await report(jobId, 'd1', leg('client', { goodputBps: 190e6 }));
+    await report(jobId, 'd2', leg('d1', { goodputBps: 20e6 }));
     expect(await tell({ jobId, verdict: 'slow' })).toMatchObject({ effect: 'avoids-depot', depot: 'd2' });
     expect((await plan()).chain).not.toContain('d2');
   });
 
-  test('that was slow although all depots sent as predicted keeps its depots: it is the origin', async () => {
+  test('that was slow although all depots have told that they sent as predicted keeps its depots: it is the origin', async () => {
     await start();
     const { jobId, chain } = await plan();
-    const none = { connections: 1, sentBytes: 1e8, retransmittedBytes: 0, receivedBytes: 0 };
-    await depots[0]?.heartbeat(master, {
-      jobs: [{ jobId, seconds: 9, legs: [{ ...none, peer: 'client', goodputBps: 900e6 }] }],
-    });
+    expect(chain).toEqual(['d1', 'd2']);
+    await report(jobId, 'd1', leg('client'), leg('d2', received));
+    await report(jobId, 'd2', leg('d1', { limitedBy: 'congestion-window' }));
     expect(await tell({ jobId, verdict: 'slow' })).toMatchObject({ effect: 'none' });
     expect((await plan()).chain).toEqual(chain);
+  });
+
+  test('that was slow is led past a depot alone, whatever that tells of itself', async () => {
+    await start({ planner: { allowVia: true } });
+    const { jobId, chain } = await plan('origin.example', { via: ['d1'] });
+    expect(chain).toEqual(['d1']);
+    await report(jobId, 'd1', leg('client'), leg('origin', received));
+    expect(await tell({ jobId, verdict: 'slow' })).toMatchObject({ effect: 'avoids-depot', depot: 'd1' });
+  });
+
+  test('that was slow is led past its entry depot while that alone has told, whatever it tells of itself and others', async () => {
+    await start();
+    const { jobId } = await plan();
+    for (const goodputBps of [5e3, 900e6]) {
+      await report(jobId, 'd1', leg('client'), leg('d2', { ...received, goodputBps }));
+      expect(await tell({ jobId, verdict: 'slow' })).toMatchObject({ effect: 'avoids-depot', depot: 'd1' });
+    }
+  });
+
+  test('that was slow is led past an entry depot that held the depot behind it back', async () => {
+    await start();
+    const { jobId } = await plan();
+    await report(jobId, 'd1', leg('client'), leg('d2', received));
+    await report(jobId, 'd2', leg('d1', { limitedBy: 'receiver' }));
+    expect(await tell({ jobId, verdict: 'slow' })).toMatchObject({ effect: 'avoids-depot', depot: 'd1' });
+  });
+
+  test('that was slow is led past its entry depot where that has got less than the depot behind it says it sent', async () => {
+    await start();
+    const { jobId } = await plan();
+    await report(jobId, 'd1', leg('client'), leg('d2', { ...received, receivedBytes: 1e6 }));
+    await report(jobId, 'd2', leg('d1'));
+    expect(await tell({ jobId, verdict: 'slow' })).toMatchObject({ effect: 'avoids-depot', depot: 'd1' });
   });
 
   test('that was slow, and nobody knows where, is led past its entry depot', async () => {

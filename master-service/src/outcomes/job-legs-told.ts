@@ -57,9 +57,10 @@ function measuredLeg({ sender, receiver }: TwoEnds): OutcomeLeg['measured'] {
     bytes,
     meanBps: told.seconds > 0 ? (8 * bytes) / told.seconds : 0,
     ...(rttMs === undefined ? {} : { rttMs }),
+    // Of these a receiver knows nothing, and nobody speaks for another.
     ...(sender && sentBytes > 0 ? { lossRate: Math.min(1, retransmittedBytes / sentBytes) } : {}),
-    ...(goodputBps === undefined ? {} : { goodputBps }),
-    ...(limitedBy === undefined ? {} : { limitedBy }),
+    ...(sender && goodputBps !== undefined ? { goodputBps } : {}),
+    ...(sender && limitedBy !== undefined ? { limitedBy } : {}),
     ...(sender && receiver && hasLess(receiver.leg, sender.leg) ? { isDisputed: true } : {}),
   };
 }
