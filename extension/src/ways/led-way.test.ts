@@ -409,6 +409,21 @@ describe('leaving a slow chain', () => {
       expect([avoided, log]).toEqual([[], []]);
     });
 
+    it('knows of an entry group which of its depots serves it, and leaves and avoids that one', async () => {
+      const served = { ...led, servedBy: 'ce-1' };
+      const stays = setUpWith({ ...toOther, there: 'ce-1' }, undefined, running());
+      expect(await stays.way.standstill.leaveGone(served, running())).toBeUndefined();
+      const gone = setUpWith(
+        { ...toOther, there: 'pe-1' },
+        seenAnswer({}, { 'longhaul-depot': 'pe-1' }),
+        running(),
+      );
+      await gone.jobs.add(served);
+      expect(await gone.way.standstill.leaveGone(served, running())).toMatchObject({ way: 'chain' });
+      expect(gone.avoided).toEqual([['ce-1']]);
+      await expect.poll(() => gone.jobs.all()).toMatchObject([{ servedBy: 'pe-1' }]);
+    });
+
     it('stays when bytes come again meanwhile, or nobody has the next one', async () => {
       const goesOn = setUpWith(toOther, undefined, running({ bytesReceived: 10_000_001 }));
       expect(await goesOn.way.standstill.leaveGone(led, running())).toBeUndefined();

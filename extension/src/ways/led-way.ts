@@ -1,3 +1,4 @@
+import { HEADERS } from '@longhaul/shared';
 import type { askMaster } from '../ask/ask-master.ts';
 import { AGAIN_AFTER_MS, MOST_TRIES, type Probe, type probeFile, type whoIsAt } from '../ask/probe-file.ts';
 import type { Download } from '../browser/download.ts';
@@ -129,7 +130,7 @@ export class LedWay implements Way {
     }
     const outcome = judgeOwnAnswer(tried.seen, job.file);
     if (outcome !== 'taken') return this.#backToOrigin(job, tried.downloadId, outcome);
-    await jobs.change(job.key, { state: 'running' });
+    await jobs.change(job.key, { state: 'running', servedBy: serverIn(tried.seen) });
     return 'taken';
   }
 
@@ -198,8 +199,16 @@ export class LedWay implements Way {
     const { jobs, routes } = this.#deps;
     await lead(routes, { ...job, ...way });
     await jobs.change(job.key, way);
-    await letGo(this.#deps, job, downloadId);
+    await this.#letGo(job, downloadId);
     return { result: 'tried' };
+  }
+
+  /** Lets it go on, and notes which depot it comes from then. */
+  async #letGo(job: Job, downloadId: number): Promise<void> {
+    const { answers, jobs } = this.#deps;
+    const note = (seen: SeenAnswer | undefined) => jobs.change(job.key, { servedBy: serverIn(seen) });
+    void answers.nextOwnAnswer(job.url).then(note);
+    await letGo(this.#deps, job, downloadId);
   }
 
   /**
@@ -261,16 +270,11 @@ export class LedWay implements Way {
    */
   async #leaveGone(job: Job, download: Download): Promise<Partial<Job> | undefined> {
     const { downloads, whoIsAt, deadline } = this.#deps;
-    const { location, chain } = job;
+    const { location, chain, servedBy = chain[0] ?? '' } = job;
     if (location === undefined) return undefined;
     const there = await whoIsAt(location, deadline());
-    if (there === '' || there === chain[0]) return undefined;
-    const found = await this.#fasterWay(
-      job,
-      download.bytesReceived,
-      Number.POSITIVE_INFINITY,
-      chain.slice(0, 1),
-    );
+    if (there === '' || there === servedBy) return undefined;
+    const found = await this.#fasterWay(job, download.bytesReceived, Number.POSITIVE_INFINITY, [servedBy]);
     const now = await downloads.get(download.id);
     return found && now?.bytesReceived === download.bytesReceived
       ? this.#changeTo(found, job, download)
@@ -295,7 +299,7 @@ export class LedWay implements Way {
       return over.result === 'moved' ? { ...found, ...over.patch } : { state: 'lost' };
     }
     await lead(routes, { ...job, ...found }).catch(() => undefined);
-    await letGo(this.#deps, job, download.id);
+    await this.#letGo(job, download.id);
     return found;
   }
 
@@ -430,6 +434,11 @@ function lead(routes: Routes, job: Job): Promise<void> {
 
 function nextRouteId(jobs: readonly Job[]): number {
   return Math.max(0, ...jobs.map(({ routeId }) => routeId)) + 1;
+}
+
+/** The depot that an answer is from, as it says. */
+function serverIn(seen: SeenAnswer | undefined): string | undefined {
+  return seen?.headers.get(HEADERS.depot) ?? undefined;
 }
 
 /** What a browser would send as `Referer` by its default policy, `strict-origin-when-cross-origin`. */
