@@ -52,7 +52,7 @@ export function createDownloads(init: DownloadsInit) {
   const tickets = new TicketIssuer(config.tickets, keys, groups, (keyId) => masters.verifier(keyId));
   const line = { signer: keys, registry, now };
   const plansTold = new PlanTeller(line);
-  const waysTold = new WayTeller(line, init.authorities);
+  const waysTold = new WayTeller(line, init.authorities, (outcome) => emit({ type: 'client-told', outcome }));
   const legAsker = new LegAsker(line);
   const downChecks = new DownChecks({ registry, ask: init.ask, now, emit });
   const jobs = new RecentJobs();

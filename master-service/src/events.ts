@@ -6,6 +6,9 @@ export type Decision = 'chain' | 'direct';
 /** The operator's files that say who is where. */
 export type PrefixFile = 'coverage' | 'asTable';
 
+/** What came of telling a depot: it was not reached, or its certificate is nobody's word (`unheard`), or it does not know what it was told. */
+export type TellingOutcome = 'heard' | 'unheard' | 'unknown';
+
 /** What a master tells about itself. Hosts and job ids are named; tickets and full URLs never are. */
 export type MasterEvent =
   | { readonly type: 'planned'; readonly decision: Decision; readonly jobId: string; readonly host: string }
@@ -77,6 +80,8 @@ export type MasterEvent =
   | ({ readonly type: 'connection-refused' } & RefusedConnection)
   /** A depot was told to probe an origin, or a client network may have no more of them probed. */
   | { readonly type: 'origin-probe'; readonly outcome: 'told' | 'network-used-up' }
+  /** An entry depot was told which client is about to come. */
+  | { readonly type: 'client-told'; readonly outcome: TellingOutcome }
   /** Facts that another master told, or a file had, were refused. */
   | {
       readonly type: 'facts-refused';

@@ -20,6 +20,7 @@ let told: WayNotice[];
 let status: number;
 let isSilent: boolean;
 let nowMs: number;
+let outcomes: string[];
 let teller: WayTeller;
 
 /** A depot d1 that keeps what it is told in its master's name, and answers with `status`. */
@@ -51,7 +52,8 @@ async function setUp({ tls = false, authorities = [] as string[] } = {}): Promis
     },
     now: () => nowMs,
   };
-  teller = new WayTeller(line, authorities);
+  outcomes = [];
+  teller = new WayTeller(line, authorities, (outcome) => outcomes.push(outcome));
 }
 
 afterEach(async () => {
@@ -105,6 +107,7 @@ test('a depot that does not answer is left alone for half a minute', async () =>
   nowMs += 2_000;
   await teller.tell('d1', SENT);
   expect(told).toHaveLength(1);
+  expect(outcomes).toEqual(['unheard', 'heard']);
 });
 
 test('of many redirects no more are told of in a second than a fiftieth of a core can', async () => {

@@ -1,5 +1,6 @@
 import { formatWayTarget, type OriginPlace, wayText } from '@longhaul/shared';
 import { LruMap, Seldom } from '@longhaul/shared/service';
+import type { TellingOutcome } from '../events.ts';
 import { type DepotLine, DepotRequests } from './depot-requests.ts';
 
 /** Notices under way at once; what is beyond is not told. A notice that comes late is of no use. */
@@ -10,9 +11,14 @@ const TELL_TIMEOUT_MS = 2_000;
 const MOST_PER_SECOND = 100;
 const SECOND_MS = 1_000;
 /** A depot that answers otherwise than expected knows no notices of ways: it is told none for so long. */
-const DEAF_MS = 600_000;
-/** Nor is one that cannot be reached, or whose certificate nobody vouches for, for so long. */
-const UNREACHED_MS = 30_000;
+const UNKNOWN_MS = 600_000;
+/** Nor is one that cannot be reached, or whose certificate nobody vouches for, for so long: it may be back soon, or have another one. */
+const UNHEARD_MS = 30_000;
+const LEFT_ALONE_MS: Readonly<Record<TellingOutcome, number>> = {
+  heard: 0,
+  unheard: UNHEARD_MS,
+  unknown: UNKNOWN_MS,
+};
 /** Depots remembered that do not hear. */
 const MOST_DEAF = 10_000;
 
@@ -33,10 +39,16 @@ export class WayTeller {
   readonly #now: () => number;
   readonly #depots: DepotRequests;
   readonly #rate: Seldom;
+  readonly #onTold: (outcome: TellingOutcome) => void;
   #deafUntilMs = new LruMap<string, number>(MOST_DEAF);
 
-  constructor(line: DepotLine, authorities: readonly string[]) {
+  constructor(
+    line: DepotLine,
+    authorities: readonly string[],
+    onTold: (outcome: TellingOutcome) => void = () => undefined,
+  ) {
     this.#now = line.now;
+    this.#onTold = onTold;
     this.#rate = new Seldom(SECOND_MS, line.now, MOST_PER_SECOND);
     this.#depots = new DepotRequests({
       ...line,
@@ -53,13 +65,15 @@ export class WayTeller {
     const depot = this.#depots.find(entry);
     if (!depot || this.#rate.take('') === undefined) return;
     const notice = { ticket, origin, client: network, timeMs };
-    let deafMs = UNREACHED_MS;
+    let outcome: TellingOutcome = 'unheard';
     const path = formatWayTarget({ ...notice, ...this.#depots.sign(wayText(entry, notice)) });
     await this.#depots.get(depot, path, (answer) => {
-      deafMs = answer.statusCode === 204 ? 0 : DEAF_MS;
+      outcome = answer.statusCode === 204 ? 'heard' : 'unknown';
       answer.resume();
     });
-    if (deafMs > 0) this.#deafUntilMs.set(entry, this.#now() + deafMs);
+    this.#onTold(outcome);
+    const leftAloneMs = LEFT_ALONE_MS[outcome];
+    if (leftAloneMs > 0) this.#deafUntilMs.set(entry, this.#now() + leftAloneMs);
   }
 
   /** Takes other authorities that vouch for depots. */

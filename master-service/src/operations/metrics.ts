@@ -126,6 +126,11 @@ export function createMetrics({
     },
   });
   const originProbes = counter('origin_probes_total', 'Probes of unknown origins, by outcome', ['outcome']);
+  const clientsTold = counter(
+    'clients_told_total',
+    'Clients that entry depots were told of before they came, by outcome',
+    ['outcome'],
+  );
   const enrolments = counter(
     'enrolments_total',
     'Join tokens made and taken back, depots joined, keys renewed and revoked',
@@ -207,6 +212,7 @@ export function createMetrics({
     'depot-not-proved': ({ code }) => proofs.inc({ outcome: code }),
     'connection-refused': ({ bound }) => connections.inc({ bound }),
     'origin-probe': ({ outcome }) => originProbes.inc({ outcome }),
+    'client-told': ({ outcome }) => clientsTold.inc({ outcome }),
     'facts-refused': ({ code, facts: refused }) => factRefusals.inc({ code }, refused),
     'bus-connected': () => {},
     'bus-failed': ({ code }) => busFailures.inc({ code }),
