@@ -48,13 +48,18 @@ describe.each(cases)('a way over $over to an origin on $scheme, by $plane,', ({ 
   let originUrl: string;
   let connections: Socket[];
   let heads: string[];
+  /** What the origin does with a request that comes over its first connection. */
+  let serveFirst: RequestListener;
 
   beforeEach(async () => {
     connections = [];
     heads = [];
+    serveFirst = serveFile;
     const answer: RequestListener = (request, response) => {
       heads.push(`${request.method} ${request.url} ${request.headers.range ?? ''}`.trim());
-      serveFile(request, response);
+      const isFirst = heads.length === 1;
+      if (isFirst) serveFirst(request, response);
+      else serveFile(request, response);
     };
     server = scheme === 'https' ? createHttpsServer(material, answer) : createHttpServer(answer);
     server.on('connection', (socket: Socket) => connections.push(socket));
@@ -86,6 +91,11 @@ describe.each(cases)('a way over $over to an origin on $scheme, by $plane,', ({ 
   };
   const fetchBy = (ticket: string, headers: Record<string, string> = {}) =>
     fetchRaw(overlay.depot('d1').url + formatOriginRelayTarget(ticket, originOf(originUrl)), { headers });
+  /** What became of the ways that d1 has made, once it has ended. */
+  const allEnds = async () => {
+    await overlay.depot('d1').depot.close(0);
+    return ends();
+  };
   const ends = () =>
     overlay.depot('d1').events.flatMap((event) => (event.type === 'prepared-way' ? [event.end] : []));
 
@@ -108,10 +118,11 @@ describe.each(cases)('a way over $over to an origin on $scheme, by $plane,', ({ 
   test('is used by a client who comes while it is being made', async () => {
     for (let time = 0; time < 5; time += 1) {
       const ticket = ticketFor();
-      const [told, { body }] = await Promise.all([tell(ticket), fetchBy(ticket)]);
-      expect(told).toBe(204);
-      expect(body.equals(file)).toBe(true);
+      expect(await tell(ticket)).toBe(204);
+      expect((await fetchBy(ticket)).body.equals(file)).toBe(true);
     }
+    expect(connections).toHaveLength(5);
+    expect(ends()).toEqual(['used', 'used', 'used', 'used', 'used']);
   });
 
   test('carries the first of the lanes where the plan has several', async () => {
@@ -123,7 +134,7 @@ describe.each(cases)('a way over $over to an origin on $scheme, by $plane,', ({ 
     expect(ends()).toEqual(['used']);
   });
 
-  test('that its origin ends a moment before it is asked costs nothing but a new one', async () => {
+  test('that its origin has ended is left for a new one', async () => {
     const ticket = ticketFor();
     await tell(ticket);
     await expect.poll(() => connections.length).toBe(1);
@@ -133,6 +144,29 @@ describe.each(cases)('a way over $over to an origin on $scheme, by $plane,', ({ 
     const { status, body } = await fetchBy(ticket);
     expect(status).toBe(200);
     expect(body.equals(file)).toBe(true);
+  });
+
+  test.each<[string, RequestListener]>([
+    ['hangs up', ({ socket }) => socket.destroy()],
+    ['says that nothing was asked in time', (_, response) => response.writeHead(408).end()],
+  ])('whose origin %s as the request comes costs nothing but a new one', async (_, how) => {
+    serveFirst = how;
+    const ticket = ticketFor();
+    await tell(ticket);
+    await expect.poll(() => connections.length).toBe(1);
+    const { status, body } = await fetchBy(ticket);
+    expect(status).toBe(200);
+    expect(body.equals(file)).toBe(true);
+    expect(heads).toEqual(['GET /file', 'GET /file']);
+    await expect
+      .poll(() => overlay.depot('d1').events.find(({ type }) => type === 'transfer'))
+      .toMatchObject({ chain, outcome: 'complete' });
+  });
+
+  test('is no reason to ask again where the origin says so to a new connection', async () => {
+    serveFirst = (_, response) => response.writeHead(408).end();
+    expect((await fetchBy(ticketFor())).status).toBe(408);
+    expect(heads).toHaveLength(1);
   });
 
   test('is made for the download alone that its ticket is for, as its entry depot, and before it has begun', async () => {
@@ -148,9 +182,9 @@ describe.each(cases)('a way over $over to an origin on $scheme, by $plane,', ({ 
     expect(await tell(ticketFor({ kind: 'tunnel' })), 'of another kind').toBe(204);
     expect(await tell(ticketFor({ issuedAt: now - 900, lastStart: now - 800 })), 'late').toBe(204);
     expect(await tell(`${other.slice(0, -5)}AAAAA`), 'forged').toBe(204);
-    expect(connections).toHaveLength(before);
     expect(await tell(other), 'of any file of the origin').toBe(204);
     await expect.poll(() => connections.length).toBe(before + 1);
+    expect(await allEnds(), 'of all these').toEqual(['unused']);
   });
 
   test('is made by nobody but a master, now, for this depot', async () => {
@@ -161,6 +195,7 @@ describe.each(cases)('a way over $over to an origin on $scheme, by $plane,', ({ 
     const { url } = overlay.depot('d1');
     const { status } = await fetchRaw(`${url}/.well-known/longhaul-way?ticket=${ticket}&server=127.0.0.1`);
     expect(status).toBe(400);
+    expect(await allEnds()).toEqual([]);
     expect(connections).toEqual([]);
   });
 
@@ -190,8 +225,8 @@ test('a depot makes none where its operator wants none', async () => {
   const timeMs = overlay.nowSeconds() * 1000;
   const notice = overlay.master.wayNotice('d1', { ticket, origin: parsed.value, client: CLIENT, timeMs });
   expect((await fetchRaw(overlay.depot('d1').url + formatWayTarget(notice))).status).toBe(204);
+  await overlay.close();
   expect(overlay.depot('d1').events.filter(({ type }) => type === 'prepared-way')).toEqual([]);
   expect(connections).toBe(0);
-  await overlay.close();
   await closeServer(origin);
 });

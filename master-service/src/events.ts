@@ -6,7 +6,7 @@ export type Decision = 'chain' | 'direct';
 /** The operator's files that say who is where. */
 export type PrefixFile = 'coverage' | 'asTable';
 
-/** What came of telling a depot: it was not reached, or its certificate is nobody's word (`unheard`), or it does not know what it was told. */
+/** What came of telling a depot: it was not reached, refused, or nobody vouches for its certificate (`unheard`), or it is of a version that knows no such thing. */
 export type TellingOutcome = 'heard' | 'unheard' | 'unknown';
 
 /** What a master tells about itself. Hosts and job ids are named; tickets and full URLs never are. */

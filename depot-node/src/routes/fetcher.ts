@@ -13,7 +13,7 @@ import {
 import { EarlyBytes } from '../legs/early-bytes.ts';
 import type { ChainTarget, OpenNextLeg } from '../legs/next-leg.ts';
 import type { AskedTimes, OriginRequest } from '../origin/conversation.ts';
-import { type OpenStream, type OriginAnswer, OriginConnection } from '../origin/origin-connection.ts';
+import { type OriginAnswer, OriginConnection } from '../origin/origin-connection.ts';
 import { type AnswerHead, endsWithConnection } from '../origin/representation.ts';
 import type { DataPlane } from '../plane/data-plane.ts';
 import { tryInTurn } from '../racing/try-in-turn.ts';
@@ -72,6 +72,7 @@ export class Fetcher {
     this.#init = init;
     this.#ways = new PreparedWays({
       open: (...way) => this.#openWay(...way),
+      nowMs: init.plane.nowMs,
       most: init.preparedWays,
       onEnd: init.onPreparedWay,
     });
@@ -107,10 +108,7 @@ export class Fetcher {
   prepare(ticket: OpenTicket, origin: OriginPlace, client: string): void {
     const { chain, chainIndex } = new RouteBook(this.#init.plane.ownId, ticket).plan;
     const authority: Authority = { host: origin.host, port: origin.port };
-    this.#ways.prepare(
-      { ticket: ticket.text, chainIndex, chain, authority, client, isFurther: true },
-      origin,
-    );
+    this.#ways.prepare({ ticket: ticket.text, chainIndex, chain, authority, client }, origin);
   }
 
   /** Ends the ways that wait for a client. */
@@ -149,7 +147,10 @@ export class Fetcher {
     return chainTargetOf(route, target, this.#init.plane.ownId);
   }
 
-  /** Asks the origin of a URL over exactly this chain, and follows no redirect. Rejects with a `LonghaulError`. */
+  /**
+   * Asks the origin of a URL over exactly this chain, and follows no redirect; over the way that was made for it, where there is one. Rejects
+   * with a `LonghaulError`, a {@link StaleWay} where that way alone has failed.
+   */
   async ask(
     over: ChainTarget,
     url: OriginUrl,
@@ -157,32 +158,14 @@ export class Fetcher {
     signal: AbortSignal,
     onStands: () => void = () => undefined,
   ): Promise<OriginAnswer & AskedTimes> {
+    const { nowMs, timeouts } = this.#init.plane;
     let prepared: PreparedWay | undefined;
-    const open: OpenStream = (firstBytes, own) => {
+    const connection = new OriginConnection((firstBytes, own) => {
       prepared = this.#ways.take(over, url);
       return prepared ? prepared.use(firstBytes, own) : this.openStream(over, url, firstBytes, own);
-    };
-    try {
-      return await this.#askBy(open, url, asked, signal, onStands);
-    } catch (failure) {
-      const isEnded = failure instanceof LonghaulError && failure.code === 'origin-unreachable';
-      if (!prepared || !isEnded || signal.aborted) throw failure;
-      // The origin may have ended it a moment before it was asked: what counts is what a new connection says.
-      return this.#askBy((...first) => this.openStream(over, url, ...first), url, asked, signal, onStands);
-    }
-  }
-
-  async #askBy(
-    open: OpenStream,
-    url: OriginUrl,
-    asked: OriginRequest,
-    signal: AbortSignal,
-    onStands: () => void,
-  ): Promise<OriginAnswer & AskedTimes> {
-    const { nowMs, timeouts } = this.#init.plane;
-    const openedAtMs = nowMs();
-    let askedAtMs = openedAtMs;
-    const connection = new OriginConnection(open);
+    });
+    const beganAtMs = nowMs();
+    let askedAtMs = beganAtMs;
     connection.stands.then(
       () => {
         // Over http the question went along.
@@ -191,8 +174,15 @@ export class Fetcher {
       },
       () => undefined,
     );
-    const head = await connection.ask(asked, { answerMs: timeouts.answerMs, signal });
-    return { head, connection, openedAtMs, askedAtMs };
+    const answer = connection.ask(asked, { answerMs: timeouts.answerMs, signal });
+    const head = await answer.catch((failure: unknown) => {
+      throw prepared && !signal.aborted && mayBeStale(failure) ? new StaleWay(failure) : failure;
+    });
+    if (prepared && head.statusCode === REQUEST_TIMEOUT) {
+      connection.reset();
+      throw new StaleWay(undefined);
+    }
+    return { head, connection, openedAtMs: prepared?.openedAtMs(askedAtMs) ?? beganAtMs, askedAtMs };
   }
 
   /**
@@ -206,12 +196,18 @@ export class Fetcher {
     signal: AbortSignal,
   ): Promise<TimedAnswer> {
     const failures: LonghaulError[] = [];
-    const fetched = await tryInTurn(book.routes(), {
+    const routes = book.routes();
+    const fetched = await tryInTurn(inOrder(routes), {
       attempt: (route, own, onStands) => this.overRoute(route, target, requestFor, own, onStands),
       patienceMs: this.#init.patienceMs,
       signal,
       isFinal: (failure, route) => {
         signal.throwIfAborted();
+        if (failure instanceof StaleWay) {
+          // A new way over the same route may do, and has its own time to stand.
+          routes.unshift(route);
+          return false;
+        }
         if (!isWayFailure(failure)) return true;
         failures.push(failure);
         this.noteFailure(book, route, failure);
@@ -281,6 +277,26 @@ function chainTargetOf(route: Route, { ticket, url, client }: Target, ownId: str
   const found = chains.findIndex((chain) => chain.join() === route.chain.join());
   const [chainIndex, chain] = found < 0 ? [chains.length, [ownId]] : [found, route.chain];
   return { ticket: ticket.text, chainIndex, chain, authority, client };
+}
+
+/** A way that was made ahead was of no use when it was needed. */
+class StaleWay extends LonghaulError {
+  constructor(cause: unknown) {
+    super('origin-unreachable', { cause });
+  }
+}
+
+/** What an origin says to a connection that has said nothing for too long. */
+const REQUEST_TIMEOUT = 408;
+
+/** Whether a way may have failed because it was made before it was needed: no depot has said otherwise, and nobody has waited long. */
+function mayBeStale(failure: unknown): boolean {
+  return failure instanceof LonghaulError && failure.depot === undefined && failure.code !== 'origin-timeout';
+}
+
+/** Takes the first off again and again: what is put before it meanwhile is next. */
+function* inOrder<T>(list: T[]): Generator<T> {
+  for (let next = list.shift(); next !== undefined; next = list.shift()) yield next;
 }
 
 /** Whether an origin's answer sends the asker elsewhere. */

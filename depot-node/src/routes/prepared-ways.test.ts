@@ -29,9 +29,11 @@ interface Making {
 function setUp({ most = 10, waitsMs = 60_000 } = {}) {
   const makings: Making[] = [];
   const ends: PreparedWayEnd[] = [];
+  let nowMs = 1_000;
   const ways = new PreparedWays({
     most,
     waitsMs,
+    nowMs: () => nowMs,
     onEnd: (end) => ends.push(end),
     open: (_over, _origin, early, signal) => {
       const [near, origin] = duplexPair();
@@ -49,7 +51,10 @@ function setUp({ most = 10, waitsMs = 60_000 } = {}) {
     },
   });
   const lastMaking = () => makings.at(-1) ?? expect.fail('no way is being made');
-  return { ways, makings, ends, lastMaking };
+  const pass = (ms: number) => {
+    nowMs += ms;
+  };
+  return { ways, makings, ends, lastMaking, pass };
 }
 
 const settled = () => new Promise((resolve) => setImmediate(resolve));
@@ -73,12 +78,26 @@ test('a way that stands is there for the first who asks, and for nobody after hi
 test.each([
   ['another ticket', over('b'), ORIGIN],
   ['another chain of the ticket', { ...over(), chainIndex: 1 }, ORIGIN],
+  ['a client of another network', over('a', '198.51.100.0/24'), ORIGIN],
   ['another origin', over(), { ...ORIGIN, port: 81 }],
   ['the same origin over https', over(), { ...ORIGIN, scheme: 'https' }],
 ] as const)('a way is not there for %s', (_, other, origin) => {
   const { ways } = setUp();
   ways.prepare(over(), ORIGIN);
   expect(ways.take(other, origin)).toBeUndefined();
+});
+
+test('a way took as long as its making, whether its client came later or sooner', async () => {
+  const { ways, makings, pass } = setUp();
+  for (const ticket of 'ab') ways.prepare(over(ticket), ORIGIN);
+  pass(100);
+  const early = ways.take(over('b'), ORIGIN);
+  pass(200);
+  for (const { stand } of makings) stand();
+  await settled();
+  pass(2_000);
+  expect(ways.take(over('a'), ORIGIN)?.openedAtMs(3_300), 'asked at 3300').toBe(3_000);
+  expect(early?.openedAtMs(1_100), 'asked at 1100, stood at 1300').toBe(1_000);
 });
 
 test('what is asked while a way is made reaches the origin whole and once, wherever it stands by then', async () => {
@@ -174,7 +193,9 @@ test('of all that wait one client network has no more than it leaves free, and a
   ways.prepare(over('a'), ORIGIN);
   expect(makings, 'one for each ticket').toHaveLength(5);
   ways.close();
+  ways.prepare(over('late'), ORIGIN);
   await settled();
   expect(ends).toEqual(Array.from({ length: 5 }, () => 'unused'));
+  expect(makings).toHaveLength(5);
   expect(makings.every(({ signal }) => signal.aborted)).toBe(true);
 });

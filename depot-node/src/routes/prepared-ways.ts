@@ -26,6 +26,7 @@ interface PreparedWaysInit {
   readonly onEnd: (end: PreparedWayEnd) => void;
   /** How long a way waits, or is made, for a client that does not come. */
   readonly waitsMs?: number;
+  readonly nowMs: () => number;
 }
 
 /** Ways to origins that are made while their clients are still being led here. Each is there for the first request alone. */
@@ -33,6 +34,7 @@ export class PreparedWays {
   readonly #init: PreparedWaysInit;
   readonly #room: FairRoom;
   readonly #ways = new Map<string, PreparedWay>();
+  #isClosed = false;
 
   constructor(init: PreparedWaysInit) {
     this.#init = init;
@@ -42,30 +44,45 @@ export class PreparedWays {
   /** Makes a way for a client network, if there is room and none is waiting for the same. */
   prepare(over: ChainTarget & { readonly client: string }, origin: OriginPlace): void {
     const key = keyOf(over, origin);
-    if (this.#ways.has(key) || !this.#room.take(over.client, 1)) return;
+    if (this.#isClosed || this.#ways.has(key) || !this.#room.take(over.client, 1)) return;
     const onEnd = (end: PreparedWayEnd) => {
       this.#ways.delete(key);
       this.#room.giveBack(over.client, 1);
       this.#init.onEnd(end);
     };
     const open = (early: EarlyBytes, signal: AbortSignal) => this.#init.open(over, origin, early, signal);
-    this.#ways.set(key, new PreparedWay(open, onEnd, this.#init.waitsMs ?? WAITS_MS));
+    const { nowMs, waitsMs = WAITS_MS } = this.#init;
+    this.#ways.set(key, new PreparedWay({ open, onEnd, waitsMs, nowMs }));
   }
 
-  /** The way that was made for this ticket, chain and origin, which is the caller's from now on. */
+  /**
+   * The way that was made for this ticket, chain, origin and client network, which is the caller's from now on. A client that comes from
+   * another network than a master saw has none: what is held for it counts for its own.
+   */
   take(over: ChainTarget, origin: OriginPlace): PreparedWay | undefined {
     const way = this.#ways.get(keyOf(over, origin));
     return way?.take() === true ? way : undefined;
   }
 
-  /** Ends all that wait. */
+  /** Ends all that wait, and makes none any more. */
   close(): void {
+    this.#isClosed = true;
     for (const way of this.#ways.values()) way.drop('unused');
   }
 }
 
-function keyOf({ ticket, chainIndex }: ChainTarget, { scheme, host, port }: OriginPlace): string {
-  return [ticket, chainIndex, scheme, formatAuthority(host, port)].join(' ');
+function keyOf(
+  { ticket, chainIndex, client = '' }: ChainTarget,
+  { scheme, host, port }: OriginPlace,
+): string {
+  return [ticket, chainIndex, client, scheme, formatAuthority(host, port)].join(' ');
+}
+
+interface PreparedWayInit {
+  readonly open: (early: EarlyBytes, signal: AbortSignal) => Promise<Duplex>;
+  readonly onEnd: (end: PreparedWayEnd) => void;
+  readonly waitsMs: number;
+  readonly nowMs: () => number;
 }
 
 /** A way that is being made, or waits: somebody takes it and says what the origin is told first, or it is dropped. */
@@ -76,21 +93,28 @@ export class PreparedWay {
   readonly #late = new PassThrough();
   readonly #making: Promise<Duplex>;
   readonly #timer: NodeJS.Timeout;
+  readonly #nowMs: () => number;
+  readonly #beganAtMs: number;
+  #stoodAtMs: number | undefined;
   #standing: Duplex | undefined;
   #isOver = false;
 
-  constructor(
-    open: (early: EarlyBytes, signal: AbortSignal) => Promise<Duplex>,
-    onEnd: (end: PreparedWayEnd) => void,
-    waitsMs: number,
-  ) {
+  constructor({ open, onEnd, waitsMs, nowMs }: PreparedWayInit) {
     this.#onEnd = onEnd;
+    this.#nowMs = nowMs;
+    this.#beganAtMs = nowMs();
     this.#timer = setTimeout(() => this.drop('unused'), waitsMs).unref();
     this.#making = open(new EarlyBytes(Buffer.alloc(0), this.#late), this.#stop.signal);
     this.#making.then(
       (stream) => this.#stand(stream),
       () => this.drop('failed'),
     );
+  }
+
+  /** When the making of a way that is asked then would have begun, were it not made ahead: what goes by it wants to know how long that takes. */
+  openedAtMs(askedAtMs: number): number {
+    const stoodAtMs = this.#stoodAtMs ?? this.#nowMs();
+    return Math.max(askedAtMs, stoodAtMs) - (stoodAtMs - this.#beganAtMs);
   }
 
   /** Takes it; `false` where it is of no use any more. */
@@ -137,6 +161,7 @@ export class PreparedWay {
   #stand(stream: Duplex): void {
     // An error that comes between two owners must not end the process; it shows in `destroyed`.
     stream.on('error', () => {});
+    this.#stoodAtMs = this.#nowMs();
     if (this.#isOver) {
       if (this.#stop.signal.aborted) resetConnection(stream);
       return;

@@ -60,6 +60,18 @@ describe('what connections from an origin show', () => {
     expect(estimates.take()[0]?.goodputBps).toBeCloseTo(1000 * SEGMENT * 8, -3);
   });
 
+  test('is the rate of one that is alone although others wait, which have had a handshake and no more', () => {
+    const estimates = new OriginEstimates();
+    const meters = [1, 2, 3].map(() => estimates.begin(HOST, NETWORK, info(0), 0));
+    for (const waiting of meters.slice(1)) waiting.look(info(4), 0, 1000);
+    meters[0]?.look(info(1000), 0, 1000);
+    estimates.endLook();
+    const [report] = estimates.take();
+    expect(report?.goodputBps).toBeCloseTo(1000 * SEGMENT * 8, -3);
+    expect(report?.totalBps).toBeUndefined();
+    for (const meter of meters) meter.end();
+  });
+
   test('is kept of so many origins at most', () => {
     const estimates = new OriginEstimates();
     for (let host = 0; host < 1200; host += 1) {

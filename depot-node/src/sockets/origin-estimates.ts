@@ -9,6 +9,8 @@ const MIN_RATE_MS = 500;
 const STILL_COMING_MS = 200;
 /** Bytes that wait unread in the kernel while whoever reads keeps up: it is the receiver that holds the others back where more do. */
 const KEPT_UP_BYTES = 65_536;
+/** A connection that has brought less says nothing yet, and takes nothing from others: it waits for its client, who may never come. */
+const HANDSHAKE_BYTES = 16_384;
 /** Origins that are remembered between two reports. */
 const MAX_ORIGINS = 1000;
 /** The longest round trip that a master takes for one. */
@@ -42,22 +44,27 @@ export interface OriginMeter {
  */
 export class OriginEstimates {
   readonly #byHost = new Map<string, Seen>();
-  /** Connections that are open now. */
+  /** Connections that are open now, and have brought more than a handshake. */
   readonly #open = new Map<string, number>();
 
   /** Begins to look at a connection to `host`, whose address is in `network`. */
   begin(host: string, network: string | undefined, first: TcpInfo, startedMs: number): OriginMeter {
     let last = first;
     let lookedMs = startedMs;
-    this.#open.set(host, (this.#open.get(host) ?? 0) + 1);
+    let isCounted = false;
     return {
       look: (info, unreadBytes, nowMs) => {
         const seen = this.#seen(host, network);
+        if (!isCounted && (info.receivedBytes ?? 0) - (first.receivedBytes ?? 0) > HANDSHAKE_BYTES) {
+          isCounted = true;
+          this.#open.set(host, (this.#open.get(host) ?? 0) + 1);
+        }
         noteLook(seen, last, info, unreadBytes, nowMs - lookedMs);
         last = info;
         lookedMs = nowMs;
       },
       end: () => {
+        if (!isCounted) return;
         const left = (this.#open.get(host) ?? 1) - 1;
         if (left > 0) this.#open.set(host, left);
         else this.#open.delete(host);

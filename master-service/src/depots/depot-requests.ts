@@ -1,10 +1,13 @@
 import { Agent as HttpAgent, type IncomingMessage, request as requestHttp } from 'node:http';
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
 import { isIP } from 'node:net';
-import { rootCertificates } from 'node:tls';
+import { createSecureContext, rootCertificates } from 'node:tls';
 import { encodeBase64url, formatAuthority } from '@longhaul/shared';
 import type { Signer } from '../keys/key-ring.ts';
 import type { DepotRecord } from './depot-store.ts';
+
+/** Requests under way to one depot: one that does not answer must not take the places of all others. */
+const MOST_TO_ONE = 16;
 
 /** Who is asked, and in whose name. */
 export interface DepotLine {
@@ -47,16 +50,17 @@ export class DepotRequests {
   readonly #http = new HttpAgent({ keepAlive: true });
   #https: HttpsAgent;
   #underWay = 0;
+  readonly #underWayTo = new Map<string, number>();
 
   constructor(init: DepotRequestsInit) {
     this.#init = init;
     this.#https = httpsAgent(init.authorities);
   }
 
-  /** The depot, where it has proved to be; `undefined` where that is not known, or too many requests are under way. */
+  /** The depot, where it has proved to be; `undefined` where that is not known, or too many requests are under way, to it or in all. */
   find(id: string): AskableDepot | undefined {
     const { registry, now, most } = this.#init;
-    if (this.#underWay >= most) return undefined;
+    if (this.#underWay >= most || (this.#underWayTo.get(id) ?? 0) >= MOST_TO_ONE) return undefined;
     const record = registry.record(id);
     const address = registry.provedAddress(id, now());
     return record && address !== undefined ? { record, address } : undefined;
@@ -82,7 +86,7 @@ export class DepotRequests {
       headers: { host: formatAuthority(host, port) },
       signal: AbortSignal.timeout(this.#init.timeoutMs),
     };
-    this.#underWay += 1;
+    this.#count(record.id, 1);
     const outgoing = tls
       ? requestHttps({ ...common, agent: this.#https, ...(isIP(host) ? {} : { servername: host }) })
       : requestHttp({ ...common, agent: this.#http });
@@ -95,7 +99,14 @@ export class DepotRequests {
     outgoing.on('error', () => {});
     outgoing.end();
     await new Promise((resolve) => outgoing.once('close', resolve));
-    this.#underWay -= 1;
+    this.#count(record.id, -1);
+  }
+
+  #count(id: string, by: 1 | -1): void {
+    this.#underWay += by;
+    const left = (this.#underWayTo.get(id) ?? 0) + by;
+    if (left > 0) this.#underWayTo.set(id, left);
+    else this.#underWayTo.delete(id);
   }
 
   /** Takes other authorities for the next connections. */
@@ -111,7 +122,8 @@ export class DepotRequests {
 }
 
 function httpsAgent(authorities: readonly string[] | undefined): HttpsAgent {
-  return authorities
-    ? new HttpsAgent({ keepAlive: true, ca: [...rootCertificates, ...authorities] })
-    : new HttpsAgent({ keepAlive: true, rejectUnauthorized: false });
+  if (!authorities) return new HttpsAgent({ keepAlive: true, rejectUnauthorized: false });
+  // Given as texts the authorities would be read anew for each connection, which takes milliseconds.
+  const secureContext = createSecureContext({ ca: [...rootCertificates, ...authorities] });
+  return new HttpsAgent({ keepAlive: true, secureContext });
 }

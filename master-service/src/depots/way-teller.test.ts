@@ -19,6 +19,7 @@ let server: Server | undefined;
 let told: WayNotice[];
 let status: number;
 let isSilent: boolean;
+let silentPort = 0;
 let nowMs: number;
 let outcomes: string[];
 let teller: WayTeller;
@@ -46,8 +47,10 @@ async function setUp({ tls = false, authorities = [] as string[] } = {}): Promis
   const line = {
     signer: { current: signingKey },
     registry: {
-      record: (id: string) =>
-        id === 'gone' ? undefined : { id, publicKey: '', host: '127.0.0.1', port, tls },
+      record: (id: string) => {
+        const at = { host: '127.0.0.1', port: id === 'silent' ? silentPort : port };
+        return id === 'gone' ? undefined : { id, publicKey: '', ...at, tls };
+      },
       provedAddress: (id: string) => (id === 'unproved' ? undefined : '127.0.0.1'),
     },
     now: () => nowMs,
@@ -87,6 +90,7 @@ test('a depot that knows no such notices is left alone for ten minutes', async (
   await setUp();
   status = 404;
   await teller.tell('d1', SENT);
+  expect(outcomes).toEqual(['unknown']);
   nowMs += 599_000;
   await teller.tell('d1', SENT);
   expect(told).toHaveLength(1);
@@ -110,11 +114,36 @@ test('a depot that does not answer is left alone for half a minute', async () =>
   expect(outcomes).toEqual(['unheard', 'heard']);
 });
 
-test('of many redirects no more are told of in a second than a fiftieth of a core can', async () => {
+test('of many redirects no more are told of in a second than a thirtieth of a core can, and of one network a tenth of these', async () => {
   await setUp();
-  for (let time = 0; time < 120; time += 1) await teller.tell('d1', SENT);
+  const tellOf = async (networks: number, times: number) => {
+    for (let network = 0; network < networks; network += 1)
+      for (let time = 0; time < times; time += 1)
+        await teller.tell('d1', { ...SENT, network: `192.0.${network}.0/24` });
+  };
+  await tellOf(1, 20);
+  expect(told).toHaveLength(10);
+  await tellOf(20, 10);
   expect(told).toHaveLength(100);
   nowMs += 1_000;
-  await teller.tell('d1', SENT);
+  await tellOf(1, 1);
   expect(told).toHaveLength(101);
+});
+
+test('a depot that does not answer takes no more than sixteen of the places', async () => {
+  await setUp();
+  let asked = 0;
+  const never = createServer(() => {
+    asked += 1;
+  });
+  silentPort = await listenOnLoopback(never);
+  const telling = Array.from({ length: 40 }, (_, of) =>
+    teller.tell('silent', { ...SENT, network: `192.0.${of}.0/24` }),
+  );
+  await teller.tell('d1', SENT);
+  expect(told).toHaveLength(1);
+  await expect.poll(() => asked).toBe(16);
+  await closeServer(never);
+  await Promise.all(telling);
+  expect(asked).toBe(16);
 });
