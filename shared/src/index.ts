@@ -8,7 +8,15 @@ export * from './errors.ts';
 export * from './host-pattern.ts';
 export * from './join-job-reports.ts';
 export * from './join-token.ts';
-export { type LegEstimate, type LegShape, legSeconds, legShape, shapeSeconds } from './leg-time.ts';
+export {
+  FITTED,
+  type FittedConstants,
+  type LegEstimate,
+  type LegShape,
+  legSeconds,
+  legShape,
+  shapeSeconds,
+} from './leg-time.ts';
 export * from './origin-url.ts';
 export * from './result.ts';
 export * from './throughput.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { CONGESTION_CONTROL_NAMES } from './congestion-controls.ts';
-import { type LegEstimate, legCap, legSeconds } from './leg-time.ts';
+import { FITTED, type LegEstimate, legCap, legSeconds, legShape, shapeSeconds } from './leg-time.ts';
 import { legGoodput } from './throughput.ts';
 import { SEGMENT_BYTES } from './units.ts';
 
@@ -61,6 +61,33 @@ describe('the rest of a chain', () => {
       ),
       { numRuns: 2000 },
     );
+  });
+});
+
+describe('the constants that were fitted', () => {
+  const dearer = {
+    timeoutShare: 2 * FITTED.timeoutShare,
+    roundsPerLossInStart: 2 * FITTED.roundsPerLossInStart,
+  };
+  const ratio = (one: LegEstimate, constants: typeof FITTED) =>
+    shapeSeconds(legShape(one, 1, constants), 1e6, Number.POSITIVE_INFINITY) / legSeconds(one, 1e6);
+
+  test('hold for every time that asks for no others', () => {
+    expect(ratio(leg, FITTED)).toBe(1);
+  });
+
+  test('cost a sender time-outs where losses hold its window back, and repairs in its start where it holds its rate', () => {
+    const lossy = { ...leg, lossRate: 1e-2 };
+    const bbr = { ...lossy, sender: 'bbr' as const };
+    expect(ratio(lossy, { ...FITTED, timeoutShare: dearer.timeoutShare })).toBeGreaterThan(1);
+    expect(ratio(lossy, { ...FITTED, roundsPerLossInStart: dearer.roundsPerLossInStart })).toBe(1);
+    expect(ratio(bbr, { ...FITTED, roundsPerLossInStart: dearer.roundsPerLossInStart })).toBeGreaterThan(1);
+    expect(ratio(bbr, { ...FITTED, timeoutShare: dearer.timeoutShare })).toBe(1);
+  });
+
+  test('cost nothing where nothing is lost', () => {
+    for (const sender of CONGESTION_CONTROL_NAMES)
+      expect(ratio({ ...leg, lossRate: 0, sender }, dearer)).toBe(1);
   });
 });
 

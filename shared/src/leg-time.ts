@@ -34,15 +34,24 @@ const SMALLEST_WINDOW_SEGMENTS = 1;
 const LOSS_TAKES = { cubic: 0.3, reno: 0.5 } as const;
 /**
  * What a loss at the end of what is on its way costs: two round trips until it is probed for and one until the answer (RFC 8985),
- * and now and then Linux's least time-out of 0.2 s; its share is fitted.
+ * and now and then Linux's least time-out.
  */
-const LOST_TAIL = { rounds: 3, seconds: 0.2 / 3 } as const;
+const LOST_TAIL = { rounds: 3, timeoutSeconds: 0.2 } as const;
 /** Slow start is left a round after the line is full (HyStart, or a loss in the queue): the window has doubled by then. */
 const OVERSHOOT = 2;
-/** Round trips that a loss in BBR's start costs it; fitted. */
-const ROUNDS_PER_LOSS_IN_START = 2;
 /** From here on e^x and its neighbours are as good as equal. */
 const LARGE_EXPONENT = 30;
+
+/** What of the model no source says: constants that measured transfers decide. */
+export interface FittedConstants {
+  /** Share of the losses at the end of what is on its way that a time-out mends. */
+  readonly timeoutShare: number;
+  /** Round trips that a loss in BBR's start costs it. */
+  readonly roundsPerLossInStart: number;
+}
+
+/** The constants that plans are made with. */
+export const FITTED: FittedConstants = { timeoutShare: 1 / 3, roundsPerLossInStart: 2 };
 
 /** What a leg over so many connections can do, whatever the file and the other legs. */
 export interface LegShape {
@@ -58,6 +67,8 @@ export interface LegShape {
   readonly decay: Decay | undefined;
   /** Losses in a round of slow start for each segment of the window, of which w ln 2 are sent; of a sender that holds its rate. */
   readonly startLoss: number;
+  /** Round trips that each of these costs. */
+  readonly roundsPerLoss: number;
 }
 
 interface Decay {
@@ -68,12 +79,18 @@ interface Decay {
 }
 
 /** What `lanes` connections over a leg can do: all of its time that does not depend on the file. */
-export function legShape(leg: LegEstimate, lanes: number): LegShape {
+export function legShape(leg: LegEstimate, lanes: number, constants: FittedConstants = FITTED): LegShape {
   const { rttMs, lossRate: p, rateBps, windowBytes, sender, connectionBps } = leg;
   const rttSeconds = Math.max(rttMs, 0.01) / 1000;
   const linePerSecond = segments(rateBps / 8);
   const initialSegments = lanes * INITIAL_WINDOW_SEGMENTS;
-  const common = { rttSeconds, initialSegments, firstLossSegments: Number.POSITIVE_INFINITY, startLoss: 0 };
+  const common = {
+    rttSeconds,
+    initialSegments,
+    firstLossSegments: Number.POSITIVE_INFINITY,
+    startLoss: 0,
+    roundsPerLoss: constants.roundsPerLossInStart,
+  };
   if (connectionBps !== undefined) {
     const perSecond = Math.min(linePerSecond, lanes * segments(connectionBps / 8));
     return { ...common, capPerSecond: perSecond, mostPerSecond: perSecond, decay: undefined };
@@ -87,7 +104,7 @@ export function legShape(leg: LegEstimate, lanes: number): LegShape {
     const startLoss = response.holds === 'rate' ? (p * Math.LN2) / lanes : 0;
     return { ...common, capPerSecond, mostPerSecond, decay: undefined, startLoss };
   }
-  const steadySegments = lanes * steadyWindow(response.segments(p, rttSeconds), p, rttSeconds);
+  const steadySegments = lanes * steadyWindow(response.segments(p, rttSeconds), p, rttSeconds, constants);
   const firstLossSegments = initialSegments + lanes / p;
   const firstSegments = Math.min(OVERSHOOT * linePerSecond * rttSeconds, windowSegments, firstLossSegments);
   const perSegment = (LOSS_TAKES[sender === 'reno' ? 'reno' : 'cubic'] * p) / lanes;
@@ -100,9 +117,14 @@ function segments(bytes: number): number {
 }
 
 /** The window that losses leave in the long run, time-outs counted. */
-function steadyWindow(response: number, p: number, rttSeconds: number): number {
+function steadyWindow(
+  response: number,
+  p: number,
+  rttSeconds: number,
+  { timeoutShare }: FittedConstants,
+): number {
   const withoutTimeouts = Math.max(response, SMALLEST_WINDOW_SEGMENTS);
-  const timeoutSeconds = LOST_TAIL.rounds * rttSeconds + LOST_TAIL.seconds;
+  const timeoutSeconds = LOST_TAIL.rounds * rttSeconds + timeoutShare * LOST_TAIL.timeoutSeconds;
   const timeouts = timeoutSeconds * Math.min(1, 3 * Math.sqrt((3 * p) / 8)) * p * (1 + 32 * p * p);
   return rttSeconds / (rttSeconds / withoutTimeouts + timeouts);
 }
@@ -131,7 +153,7 @@ export function legSeconds(
  * each round trip R sends at w ln 2 / R: slow start ends where that is the rate.
  */
 export function shapeSeconds(shape: LegShape, sizeBytes: number, capPerSecond: number): number {
-  const { rttSeconds, initialSegments, decay, startLoss } = shape;
+  const { rttSeconds, initialSegments, decay, startLoss, roundsPerLoss } = shape;
   const wanted = sizeBytes / SEGMENT_BYTES;
   const roundsPerWindow = rttSeconds / Math.LN2;
   const allSegments = initialSegments + wanted;
@@ -141,8 +163,7 @@ export function shapeSeconds(shape: LegShape, sizeBytes: number, capPerSecond: n
   if (startSegments <= initialSegments) return afterStart(shape, wanted, perSecond);
   const repairs =
     startLoss > 0
-      ? ROUNDS_PER_LOSS_IN_START *
-        Math.log2((1 + startLoss * startSegments) / (1 + startLoss * initialSegments))
+      ? roundsPerLoss * Math.log2((1 + startLoss * startSegments) / (1 + startLoss * initialSegments))
       : 0;
   const start = (Math.log2(startSegments / initialSegments) + repairs) * rttSeconds;
   return start + afterStart(shape, allSegments - startSegments, perSecond);
@@ -150,12 +171,16 @@ export function shapeSeconds(shape: LegShape, sizeBytes: number, capPerSecond: n
 
 /**
  * The window up to which slow start pays for a file that ends when `allSegments` have been sent: all of them, or where repairs
- * cost more rounds than the larger window saves, w (1 + 3 q w) / (1 + q w) = `allSegments`.
+ * cost more rounds than the larger window saves, w (1 + (1 + r) q w) / (1 + q w) = `allSegments`
+ * with r rounds for each loss.
  */
-function worthwhileWindow({ initialSegments, startLoss: q }: LegShape, allSegments: number): number {
+function worthwhileWindow(
+  { initialSegments, startLoss: q, roundsPerLoss }: LegShape,
+  allSegments: number,
+): number {
   if (q <= 0) return allSegments;
   const linear = 1 - q * allSegments;
-  const factor = 1 + ROUNDS_PER_LOSS_IN_START;
+  const factor = 1 + roundsPerLoss;
   const window = (Math.sqrt(linear ** 2 + 4 * factor * q * allSegments) - linear) / (2 * factor * q);
   return Math.max(initialSegments, window);
 }

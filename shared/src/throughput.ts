@@ -10,7 +10,14 @@
  * rate (BBR) is held back by the line alone, and gains nothing from a second connection.
  */
 import { CONGESTION_CONTROLS, type LossResponse } from './congestion-controls.ts';
-import { type LegEstimate, type LegShape, legShape, shapeSeconds } from './leg-time.ts';
+import {
+  FITTED,
+  type FittedConstants,
+  type LegEstimate,
+  type LegShape,
+  legShape,
+  shapeSeconds,
+} from './leg-time.ts';
 import { SEGMENT_BYTES } from './units.ts';
 
 export interface LegGoodput {
@@ -90,8 +97,9 @@ export function chainSeconds(
   setUp: SetUp,
   lanes = 1,
   capPerSecond = Number.POSITIVE_INFINITY,
+  constants: FittedConstants = FITTED,
 ): number {
-  const shapes = legs.map((leg, index) => legShape(leg, index === 0 ? 1 : lanes));
+  const shapes = legs.map((leg, index) => legShape(leg, index === 0 ? 1 : lanes, constants));
   return shapesSeconds(shapes, sizeBytes, setUp, lanes, capPerSecond);
 }
 
