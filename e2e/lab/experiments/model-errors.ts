@@ -1,8 +1,7 @@
-import { chainSeconds } from '@longhaul/shared';
 import type { Experiment } from '../experiment.ts';
 import { median } from '../results/statistics.ts';
 import type { TransferLine } from '../results/transfer-line.ts';
-import { legsOf, redirectMs } from './predictions.ts';
+import { modelledSeconds, modelledWay } from './predictions.ts';
 
 /** How far the planner's model is off in one scenario and variant. */
 export interface ModelError {
@@ -27,26 +26,21 @@ export function modelErrors(experiment: Experiment, lines: readonly TransferLine
           line.variant === id &&
           line.error === undefined,
       );
-      if ((variant.kind !== 'direct' && variant.kind !== 'chain') || measured.length === 0) return [];
-      const lanes = variant.kind === 'chain' ? (variant.lanes ?? 1) : 1;
-      const { tls = false } = scenario;
-      const legs = legsOf(
-        scenario,
-        variant.kind === 'chain' ? { kind: 'chain', depots: variant.depots } : variant,
+      const way = measured.length > 0 ? modelledWay(scenario, variant) : undefined;
+      if (!way) return [];
+      const ratios = measured.map(({ goodputBps, seconds }) =>
+        Math.log(seconds / modelledSeconds(way, (goodputBps * seconds) / 8)),
       );
-      if (!legs) return [];
-      const setUp = { clientTls: tls, originTls: tls };
-      const ratios = measured.map(({ goodputBps, seconds }) => {
-        const predicted = chainSeconds(legs, (goodputBps * seconds) / 8, setUp, lanes);
-        return Math.log(seconds / (predicted + redirectMs(scenario, variant) / 1000));
-      });
-      return [{ scenario: scenario.id, variant: id, lanes, logRatio: median(ratios) }];
+      return [{ scenario: scenario.id, variant: id, lanes: way.lanes, logRatio: median(ratios) }];
     }),
   );
 }
 
 /** Median and 90th percentile of how far off a model is, whichever way. */
-export function spreadOf(errors: readonly ModelError[]): { readonly median: number; readonly p90: number } {
+export function spreadOf(errors: readonly Pick<ModelError, 'logRatio'>[]): {
+  readonly median: number;
+  readonly p90: number;
+} {
   const sizes = errors.map(({ logRatio }) => Math.abs(logRatio)).toSorted((one, other) => one - other);
   return { median: median(sizes), p90: sizes[Math.ceil(0.9 * sizes.length) - 1] ?? 0 };
 }

@@ -1,7 +1,10 @@
 import {
   chainSeconds,
   DEPOT_CONGESTION_CONTROL,
+  FITTED,
+  type FittedConstants,
   type LegEstimate,
+  type SetUp,
   setUpSeconds,
   USUAL_CONGESTION_CONTROL,
 } from '@longhaul/shared';
@@ -30,6 +33,38 @@ export function predictedBps(scenario: Scenario, variant: Variant): number | und
   if (!legs) return undefined;
   const setUp = { clientTls: scenario.tls ?? false, originTls: scenario.tls ?? false };
   return (scenario.sizeBytes * 8) / chainSeconds(legs, scenario.sizeBytes, setUp);
+}
+
+/** What the planner's model is asked of a way. */
+export interface ModelledWay {
+  readonly legs: readonly LegEstimate[];
+  readonly setUp: SetUp;
+  readonly lanes: number;
+  /** The master's redirect, which goes before. */
+  readonly redirectSeconds: number;
+}
+
+/** How the model sees the direct way, or a chain chosen by hand, of the lab's true links; undefined for other ways. */
+export function modelledWay(scenario: Scenario, variant: Variant): ModelledWay | undefined {
+  if (variant.kind !== 'direct' && variant.kind !== 'chain') return undefined;
+  const legs = legsOf(scenario, variant.kind === 'chain' ? { ...variant, lanes: undefined } : variant);
+  if (!legs) return undefined;
+  const { tls = false } = scenario;
+  return {
+    legs,
+    setUp: { clientTls: tls, originTls: tls },
+    lanes: variant.kind === 'chain' ? (variant.lanes ?? 1) : 1,
+    redirectSeconds: redirectMs(scenario, variant) / 1000,
+  };
+}
+
+/** Seconds that the model says the client needs for so many bytes. */
+export function modelledSeconds(
+  { legs, setUp, lanes, redirectSeconds }: ModelledWay,
+  sizeBytes: number,
+  constants: FittedConstants = FITTED,
+): number {
+  return redirectSeconds + chainSeconds(legs, sizeBytes, setUp, lanes, Number.POSITIVE_INFINITY, constants);
 }
 
 /** What the models say of the time to the first byte, the master's redirect included. */

@@ -12,6 +12,7 @@ import { fetchVariant, requestOf, ticketOf } from '../stage/fetch-variant.ts';
 import { type Stage, startStage } from '../stage/stage.ts';
 import { legsOfJob } from '../stage/told-by-depots.ts';
 import type { TransferOutcome, TransferRequest } from '../transfers/transfer.ts';
+import { measuredOutcome } from './measured-outcome.ts';
 import { LEARNING_DOWNLOADS, type PlannedTransfer, type RunPlan, type Stint } from './plan-run.ts';
 
 /** What was under way of the last transfer has left the links and their queues by then. */
@@ -131,7 +132,7 @@ async function runTransfer(plan: RunPlan, stage: Stage, planned: PlannedTransfer
     repeat,
     seed,
     sizeBytes: scenario.sizeBytes,
-    ...measured(outcome),
+    ...measuredOutcome(outcome),
     latenessMs: rounded(latenessMs, 2),
     load: machineLoad(),
     deviceDrops: network.deviceDrops() - dropsBefore,
@@ -177,19 +178,6 @@ function optional<Key extends string, Value>(
   value: Value | undefined,
 ): Partial<Record<Key, Value>> {
   return value === undefined ? {} : ({ [key]: value } as Record<Key, Value>);
-}
-
-function measured(outcome: TransferOutcome) {
-  const { seconds, receivedBytes, ttfbMs, isCut, isRight, error } = outcome;
-  const hasFailed = error !== undefined && !isCut;
-  return {
-    seconds: rounded(seconds, 4),
-    goodputBps: hasFailed ? 0 : Math.round((receivedBytes * 8) / Math.max(seconds, 1e-6)),
-    ttfbMs: ttfbMs === null ? null : rounded(ttfbMs, 2),
-    sha256Ok: isCut ? null : isRight,
-    ...(isCut ? { cut: true as const, prefixOk: isRight, receivedBytes } : {}),
-    ...(error === undefined ? {} : { error }),
-  };
 }
 
 function suffered({ kind, position, atPercent }: Fault, { pauseMs, attempts }: FaultOutcome) {

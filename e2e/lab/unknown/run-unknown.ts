@@ -4,10 +4,10 @@ import { machineLoad } from '../results/machine-load.ts';
 import type { LineFile } from '../results/result-file.ts';
 import { rounded } from '../results/rounded.ts';
 import { seededRandom } from '../results/seeded-random.ts';
+import { sideBySide } from '../run/side-by-side.ts';
 import { planBehind } from '../stage/asked-plan.ts';
 import { ticketOf } from '../stage/fetch-variant.ts';
 import type { TransferOutcome, TransferRequest } from '../transfers/transfer.ts';
-import { sideBySide } from './side-by-side.ts';
 import type { OracleLine, UnknownLine } from './unknown-line.ts';
 import {
   bestWays,

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { readCommandLine } from '../command-line.ts';
 import { UNKNOWN } from '../experiments/unknown.ts';
 import { describeRun } from '../results/run-info.ts';
-import { sideBySide, type Task } from './side-by-side.ts';
+import { sideBySide, type Task } from '../run/side-by-side.ts';
 import type { AutoLine, OracleLine, UnknownLine } from './unknown-line.ts';
 import { unknownPage } from './unknown-page.ts';
 import { bestWays, checkWorld, drawDownloads, measuredPairs, occupiedBy } from './unknown-plan.ts';
