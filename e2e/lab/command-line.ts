@@ -13,6 +13,7 @@ import {
   type MastersCommand,
   readMastersCommand,
 } from './masters/masters-command.ts';
+import { MODEL_NAME, MODEL_USAGE, type ModelCommand, readModelCommand } from './model/model-command.ts';
 import { listOf, parseOptions, refusal } from './options.ts';
 import type { RunOptions } from './run/plan-run.ts';
 import { readSimCommand, SIM_NAME, SIM_USAGE, type SimCommand } from './simulation/sim-command.ts';
@@ -29,6 +30,7 @@ export type LabCommand =
   | AnycastCommand
   | MastersCommand
   | UnknownCommand
+  | ModelCommand
   | {
       readonly kind: 'self-test';
       readonly resultFile: string | undefined;
@@ -75,6 +77,7 @@ ${SIM_USAGE}
 ${ANYCAST_USAGE}
 ${MASTERS_USAGE}
 ${UNKNOWN_USAGE}
+${MODEL_USAGE}
 Experiments:
 ${EXPERIMENTS.map(({ name, title }) => `  ${name.padEnd(12)} ${title}`).join('\n')}
 
@@ -98,6 +101,7 @@ export function readCommandLine(args: readonly string[]): LabCommand {
   if (args[0] === ANYCAST_NAME && !args.includes('--help')) return readAnycastCommand(args.slice(1));
   if (args[0] === MASTERS_NAME && !args.includes('--help')) return readMastersCommand(args.slice(1));
   if (args[0] === UNKNOWN_NAME && !args.includes('--help')) return readUnknownCommand(args.slice(1));
+  if (args[0] === MODEL_NAME && !args.includes('--help')) return readModelCommand(args.slice(1));
   const { values, positionals } = parseOptions(args, OPTIONS, 'npm run lab --');
   const [name, ...rest] = positionals;
   if (values.help || args.length === 0) return { kind: 'help' };

@@ -6,6 +6,7 @@ import { rivalOf } from './experiment.ts';
 import { EXPERIMENTS } from './experiments/experiments.ts';
 import { reportPlanOf } from './experiments/report-plan-of.ts';
 import { measureMasters } from './masters/masters-command.ts';
+import { measureModel } from './model/model-command.ts';
 import { obey } from './obey.ts';
 import { LabRefusal } from './refusal.ts';
 import { writeReport } from './report/write-report.ts';
@@ -54,6 +55,11 @@ async function carryOut(command: LabCommand, interrupted: AbortSignal): Promise<
     case 'unknown':
       process.stdout.write(`${await measureUnknown(command, DEFAULT_FOLDER, say, interrupted)}\n`);
       return;
+    case 'model': {
+      const page = await measureModel(command, DEFAULT_FOLDER, say, interrupted);
+      if (page !== undefined) process.stdout.write(`${page}\n`);
+      return;
+    }
     case 'run':
       return run(command, interrupted);
   }

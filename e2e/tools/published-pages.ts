@@ -21,6 +21,7 @@ import { writeAnycastReport } from '../lab/anycast/write-anycast-report.ts';
 import { EXPERIMENTS } from '../lab/experiments/experiments.ts';
 import { reportPlanOf } from '../lab/experiments/report-plan-of.ts';
 import { writeMastersReport } from '../lab/masters/write-masters-report.ts';
+import { writeModelReport } from '../lab/model/write-model-report.ts';
 import { writeReport } from '../lab/report/write-report.ts';
 import { joinResults } from '../lab/results/join-results.ts';
 import { writeSelfTestReport } from '../lab/self-test/write-self-test-report.ts';
@@ -37,6 +38,7 @@ const MAKERS = {
   anycast: writeAnycastReport,
   masters: writeMastersReport,
   unknown: writeUnknownReport,
+  model: writeModelReport,
   browsers: (resultFile, outFolder) => writeBrowsersReport({ resultFile, outFolder }).page,
   overload: (resultFile, outFolder) => writeOverloadReport({ resultFile, outFolder }).page,
   facts: (resultFile, outFolder) => writeFactsReport({ resultFile, outFolder }).page,

@@ -1,6 +1,7 @@
 /** The second entry of this package: what benchmarks and simulations drive without a port. */
 export { NatsBus } from './bus/nats-bus.ts';
 export { readMasterConfig } from './config.ts';
+export { DEFAULT_MIN_LANE_BYTES, DEFAULT_MINIMUM_GAIN } from './config-defaults.ts';
 export { FactExchange } from './facts/fact-exchange.ts';
 export { Facts } from './facts/facts.ts';
 export { FactsFile } from './facts/facts-file.ts';
@@ -9,6 +10,7 @@ export { masterOf } from './measuring/client-rtts.ts';
 export { CLIENT_FACTS, ClientTable } from './measuring/client-table.ts';
 export { OriginProbes, PROBE_FACTS } from './measuring/origin-probes.ts';
 export { ORIGIN_FACTS, OriginTable } from './measuring/origin-table.ts';
+export { AS_GOOD_AS_BEST } from './planning/choose-lanes.ts';
 export { EndLinks } from './planning/end-links.ts';
 export { LINK_FACTS, LinkTable } from './planning/link-table.ts';
 export { Planner } from './planning/planner.ts';

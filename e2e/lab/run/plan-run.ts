@@ -174,8 +174,8 @@ function seedOf(seed: number, scenario: string, repeat: number): number {
   return createHash('sha256').update(`${seed} ${scenario} ${repeat}`).digest().readUInt32BE();
 }
 
-/** Fisher and Yates. */
-function shuffled<T>(items: readonly T[], random: () => number): T[] {
+/** All of them in an order that is drawn (Fisher and Yates). */
+export function shuffled<T>(items: readonly T[], random: () => number): T[] {
   const rest = [...items];
   const result: T[] = [];
   while (rest.length > 0) result.push(...rest.splice(Math.floor(random() * rest.length), 1));
