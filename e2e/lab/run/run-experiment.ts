@@ -159,12 +159,12 @@ async function plannedWay(
 ) {
   const plan = await planBehind(network, request);
   const ticket = finalUrl === null ? {} : ticketOf(finalUrl);
-  const { jobId } = ticket;
+  const { jobId, lanes } = ticket;
   const legs = jobId === undefined ? [] : await legsOfJob(logs, ticket);
   return {
+    ...optional('lanes', lanes),
     ...(plan && (isChosen || jobId === undefined || plan.jobId === jobId)
       ? {
-          lanes: plan.lanes,
           predictedSeconds: rounded(plan.prediction.seconds, 4),
           predictedDirectSeconds: rounded(plan.direct.seconds, 4),
         }

@@ -87,12 +87,16 @@ export function chainOf(finalUrl: string | null): readonly string[] | undefined 
 }
 
 /** What the ticket in a URL says; the chain is empty where there is none. */
-export function ticketOf(url: string): { readonly jobId?: string; readonly chain?: readonly string[] } {
+export function ticketOf(url: string): {
+  readonly jobId?: string;
+  readonly chain?: readonly string[];
+  readonly lanes?: number;
+} {
   const { pathname, search } = new URL(url);
   const request = parseRelayTarget(pathname + search);
   if (!request.ok) return { chain: [] };
   const ticket = decodeTicket(request.value.ticket);
   if (!ticket.ok) return {};
-  const { jobId, chains } = ticket.value.claims;
-  return { jobId, ...(chains[0] ? { chain: chains[0] } : {}) };
+  const { jobId, chains, lanes } = ticket.value.claims;
+  return { jobId, lanes, ...(chains[0] ? { chain: chains[0] } : {}) };
 }

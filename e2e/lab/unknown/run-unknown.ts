@@ -150,7 +150,7 @@ async function planAll(
     const request = overlay.requestOf({ client, origin }, 'auto');
     const atSeconds = rounded((performance.now() - startedMs) / 1000, 1);
     const outcome = await overlay.fetch(request);
-    const { jobId, chain = [] } = outcome.finalUrl === null ? {} : ticketOf(outcome.finalUrl);
+    const { jobId, chain = [], lanes = 1 } = outcome.finalUrl === null ? {} : ticketOf(outcome.finalUrl);
     const { answer, plan } = await planOf(request, jobId);
     onPlan?.(at + 1, answer);
     await delay(TOLD_MS);
@@ -162,7 +162,7 @@ async function planAll(
       origin,
       state,
       chain: [...chain],
-      lanes: chain.length > 0 ? (answer?.lanes ?? 1) : 1,
+      lanes,
       ...(await measured(stage, outcome)),
       attempt,
       number: at + 1,
