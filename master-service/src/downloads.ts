@@ -45,7 +45,7 @@ export type Downloads = ReturnType<typeof createDownloads>;
 /** Plans downloads by what is known, tells their depots, and takes in what came of them. */
 export function createDownloads(init: DownloadsInit) {
   const { config, knowledge, keys, overlay, groups, now, random, emit } = init;
-  const { facts, masters, registry, links, clients, origins, ends, sizes, caps, wishes, calibrations } =
+  const { facts, masters, registry, links, clients, origins, ends, sizes, caps, wishes, calibrations, ways } =
     knowledge;
   const policy = new DownloadPolicy({ ...config, overlay });
   const planner = new Planner(config.planner, links, ends);
@@ -61,6 +61,7 @@ export function createDownloads(init: DownloadsInit) {
     jobs,
     emit,
     calibrations,
+    ways,
     onTrust: (depot, isTrusted) => {
       if (!isTrusted) for (const table of [links, clients, origins]) table.forgetFrom(depot);
       emit({ type: 'depot-trust', depot, isTrusted });
@@ -98,6 +99,7 @@ export function createDownloads(init: DownloadsInit) {
     onCameBack: (entry) => downChecks.suspect(entry),
     wishes,
     calibrations,
+    ways,
     evidence: (of, to, from, nowMs) =>
       ends.evidence(of, to, from, nowMs) ?? linkEvidence(links, to, from, nowMs),
     ...(random ? { random } : {}),

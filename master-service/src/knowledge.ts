@@ -14,6 +14,7 @@ import { PROBE_FACTS } from './measuring/origin-probes.ts';
 import { ORIGIN_FACTS, OriginTable } from './measuring/origin-table.ts';
 import { CALIBRATION_FACTS, Calibrations } from './outcomes/calibrations.ts';
 import { JOB_FACTS } from './outcomes/outcome-book.ts';
+import { WAY_FACTS, WayBook } from './outcomes/way-book.ts';
 import { EndLinks } from './planning/end-links.ts';
 import { LINK_FACTS, LinkTable } from './planning/link-table.ts';
 import { SIZE_FACTS, SizeMemory } from './planning/size-memory.ts';
@@ -35,6 +36,7 @@ const FACT_KINDS = [
   ...PREFIX_FACTS,
   ...JOB_FACTS,
   ...CALIBRATION_FACTS,
+  ...WAY_FACTS,
   ...FEEDBACK_FACTS,
 ];
 
@@ -84,6 +86,7 @@ export function createKnowledge(init: KnowledgeInit) {
     ends: new EndLinks({ links, clients, origins, windowBytes }),
     sizes: new SizeMemory(facts),
     calibrations: new Calibrations(facts),
+    ways: new WayBook(facts),
     caps: config.public ? new RateCaps(config.public, facts) : undefined,
     measured: new MeasuredPrefixes(facts),
     wishes: new FeedbackBook(facts),

@@ -98,7 +98,7 @@ test('downloads that take longer than their legs say are predicted so, over the 
   expect(calibration).toBeLessThan(1.55);
   expect(seconds).toBeCloseTo(calibration * first.prediction.seconds, 6);
   expect(now.chain).toEqual(first.chain);
-  expect(now.reasons.join(' ')).toMatch(/took 1\.[345] times as long as their legs say/);
+  expect(now.reasons.join(' ')).toMatch(/took 1\.[345] times as long over this chain as their legs say/);
   // Of the direct way itself a link is typed in.
   expect(now.direct).toEqual(first.direct);
   const errors = master.events.flatMap((event) => (event.type === 'job-ended' ? [event.error ?? 0] : []));

@@ -16,6 +16,7 @@ import type { Calibrations } from './calibrations.ts';
 import { DisputeBook } from './dispute-book.ts';
 import { outcomeLegs } from './job-legs-told.ts';
 import type { PlannedJob, RecentJobs } from './recent-jobs.ts';
+import type { WayBook } from './way-book.ts';
 
 /** Reports of jobs that are remembered, some hundred bytes each; a depot sends a hundred in each heartbeat at most. */
 const MOST_REPORTS = 50_000;
@@ -45,6 +46,8 @@ interface OutcomeBookInit {
   readonly onTrust?: (depot: string, isTrusted: boolean) => void;
   /** Told how long downloads took beside what the model says. */
   readonly calibrations?: Pick<Calibrations, 'note'>;
+  /** The same, chain by chain. */
+  readonly ways?: Pick<WayBook, 'note'>;
   /** Called when a download has come whole, with the depots of its plan that it came over. */
   readonly onWorked?: (job: PlannedJob, depots: readonly string[], nowMs: number) => void;
 }
@@ -78,7 +81,7 @@ export class OutcomeBook {
       const [jobId = '', depot = ''] = now?.key.split(' ') ?? [];
       if (now) this.#disputes.note(depot, now.value, now.timeMs);
       const job = init.jobs.get(jobId);
-      if (now?.value.download && job) this.#compare(job, depot, now.value.download, now.timeMs);
+      if (now?.value.download && job) this.#compare(job, depot, now.value, now.value.download, now.timeMs);
     });
   }
 
@@ -140,18 +143,15 @@ export class OutcomeBook {
     };
   }
 
-  #compare(job: PlannedJob, depot: string, download: JobDownload, nowMs: number): void {
-    const { emit, onWorked, calibrations } = this.#init;
+  #compare(job: PlannedJob, depot: string, report: JobReport, download: JobDownload, nowMs: number): void {
+    const { emit, onWorked } = this.#init;
     if (this.#compared.has(job) || !isEntry(job, depot)) return;
     this.#compared.add(job);
     const { predictedSeconds: predicted, directSeconds: direct } = secondsOf(job, download);
     const unseen = unseenSeconds(job.basis);
     const planned = depotsOf(job);
-    if (predicted !== undefined && this.isTrusted(depot, nowMs)) {
-      const { basis, lanes, network, host } = job;
-      const byModel = modelSeconds(basis, lanes, download.bodyBytes);
-      calibrations?.note({ network, host }, (download.seconds + unseen) / byModel, nowMs);
-    }
+    if (predicted !== undefined && this.isTrusted(depot, nowMs))
+      this.#learn(job, download.bodyBytes, download.seconds + unseen, isReaderSlow(report), nowMs);
     if (download.outcome === 'complete')
       onWorked?.(
         job,
@@ -167,6 +167,23 @@ export class OutcomeBook {
       ...(direct === undefined ? {} : { regret: Math.max(0, (download.seconds + unseen) / direct - 1) }),
     });
   }
+
+  /** What a download took that came whole over the chain that was planned. */
+  #learn(job: PlannedJob, bodyBytes: number, seconds: number, isSlowReader: boolean, nowMs: number): void {
+    const { calibrations, ways } = this.#init;
+    const { basis, lanes, network, host, chain } = job;
+    const pair = { network, host };
+    const timesPlanned = seconds / modelSeconds(basis, lanes, bodyBytes);
+    calibrations?.note(pair, timesPlanned, nowMs);
+    // How slow a client reads is no matter of its way.
+    if (timesPlanned > 1 && isSlowReader) return;
+    ways?.note(pair, { chain, bodyBytes, lanes, seconds, timesPlanned }, nowMs);
+  }
+}
+
+/** Whether the client took longer to read than the network to bring. */
+function isReaderSlow({ legs }: JobReport): boolean {
+  return legs.find(({ peer }) => peer === 'client')?.limitedBy === 'receiver';
 }
 
 function depotsOf({ chain, alternatives }: PlannedJob): ReadonlySet<string> {

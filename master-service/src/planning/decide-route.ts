@@ -8,7 +8,7 @@ import { depotsToMeet } from './depots-to-meet.ts';
 import type { DownloadMap } from './download-map.ts';
 import { DownloadTimes, isGuessed } from './download-times.ts';
 import { expectedSeconds, secondsAsKnown } from './expected-seconds.ts';
-import { heldFirst, leastGain } from './held-ways.ts';
+import { heldFirst, isChain, leastGain } from './held-ways.ts';
 import { knowledgeOf } from './leg-knowledge.ts';
 import type { Route, RouteQuery } from './route.ts';
 import { explainLeftOut, explainRoute } from './route-reasons.ts';
@@ -37,7 +37,7 @@ interface DecisionInit {
 
 /** Decides between direct and the fastest chains, by the mean over what is unsure and by what clients of the network had. */
 export function decideRoute({ config, query, map, depots, usable }: DecisionInit): Route {
-  const { sizeBytes, avoid = [], isDirectPreferred = false, calibration } = query;
+  const { sizeBytes, avoid = [], isDirectPreferred = false, taken: tried } = query;
   const { minimumGain, maxAlternatives } = config;
   // Lanes are ranges.
   const asked = map.view.takesRanges === false ? { ...query, lanes: query.lanes ?? 1 } : query;
@@ -50,12 +50,14 @@ export function decideRoute({ config, query, map, depots, usable }: DecisionInit
   const search = searchOver(usable, entries);
   /** Where the entry depot fails, any other one is better than none. */
   const searchAll = () => (entries ? searchOver(usable) : search);
-  const ordered = times.inOrder((search?.best(MOST_COMPARED) ?? []).map(times.suited));
+  const fastest = (search?.best(MOST_COMPARED) ?? []).map(times.suited);
   const rate = (chain: Chain) =>
     searchOver(usable.filter(({ id }) => chain.includes(id)))
       ?.best(MOST_COMPARED)
-      .filter((rated) => rated.chain.join() === chain.join())
+      .filter((rated) => isChain(rated, chain))
       .map(times.suited)[0];
+  const remembered = (tried?.chains ?? []).filter((chain) => !fastest.some((one) => isChain(one, chain)));
+  const ordered = times.inOrder([...fastest, ...remembered.flatMap((chain) => rate(chain) ?? [])]);
   const ranked = heldFirst(ordered, query.held, sizeBytes, { expected: times.expected, rate });
   const [best, runnerUp] = ranked;
   const direct = map.direct(best?.parts ?? []);
@@ -103,6 +105,8 @@ export function decideRoute({ config, query, map, depots, usable }: DecisionInit
           minimumGain,
         })
       : [];
+  const timesOf = (rated: RatedChain) => times.timesAsKnown(rated) ?? query.calibration;
+  const calibration = chosen && timesOf(chosen);
   const lanes = chosen?.lanes ?? 1;
   const legs = chosen?.legs ?? direct.legs;
   const setUp = chosen ? times.setUpOf(chosen.chain) : direct.setUp;
@@ -136,7 +140,9 @@ export function decideRoute({ config, query, map, depots, usable }: DecisionInit
           minimumGain,
           gain,
           isSizeAssumed: query.isSizeAssumed ?? false,
-          calibration,
+          times: (rated) => timesOf(rated) ?? 1,
+          isTaken: best !== undefined && (tried?.has(best.chain) ?? false),
+          untried: tried?.untried ?? 1,
           direct: { seconds: direct.predict(sizeBytes).seconds, source: direct.source },
           chainLinks: chosen?.links ?? best?.links ?? [],
           toLearn,

@@ -72,7 +72,8 @@ export function leastGain(minimumGain: number, chain: Chain, held: HeldWay | und
   return isHeld ? Math.max(1, minimumGain / SWITCH_GAIN) : minimumGain;
 }
 
-function isChain({ chain }: RatedChain, other: Chain): boolean {
+/** Whether it passes exactly these depots. */
+export function isChain({ chain }: Pick<RatedChain, 'chain'>, other: Chain): boolean {
   return chain.join() === other.join();
 }
 

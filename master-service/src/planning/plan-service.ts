@@ -34,7 +34,7 @@ import { PlanCache, planKey, SAME_PLAN_MS } from './plan-cache.ts';
 import { directLocation, PlanIssuer } from './plan-issuer.ts';
 import type { Planner } from './planner.ts';
 import type { Route } from './route.ts';
-import { type ClientWishes, type PairCalibrations, RouteChooser } from './route-chooser.ts';
+import { type ClientWishes, type PairCalibrations, type PairWays, RouteChooser } from './route-chooser.ts';
 import { estimateSize } from './size-estimate.ts';
 import type { SizeMemory } from './size-memory.ts';
 
@@ -74,6 +74,7 @@ interface PlanServiceInit {
   readonly onCameBack: (entry: string) => void;
   readonly wishes?: ClientWishes;
   readonly calibrations?: PairCalibrations;
+  readonly ways?: PairWays;
   /** All that is known of the leg on which `from` sends to `to`, in a download between these ends. */
   readonly evidence?: (
     ends: DownloadEnds,

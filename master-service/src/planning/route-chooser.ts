@@ -10,6 +10,7 @@ import type { DownloadEnds } from './link-view.ts';
 import type { Planner } from './planner.ts';
 import type { Route, RouteQuery } from './route.ts';
 import { RouteCache } from './route-cache.ts';
+import type { TakenWays } from './taken-ways.ts';
 
 /** What clients have said of plans. */
 export interface ClientWishes {
@@ -24,6 +25,14 @@ export interface PairCalibrations {
   readonly factor: (pair: { readonly network: string; readonly host: string }, nowMs: number) => number;
 }
 
+/** What downloads between two ends took, chain by chain. */
+export interface PairWays {
+  readonly of: (
+    pair: { readonly network: string; readonly host: string },
+    nowMs: number,
+  ) => TakenWays | undefined;
+}
+
 interface RouteChooserInit {
   readonly config: Pick<MasterConfig, 'planner'>;
   readonly planner: Planner;
@@ -34,6 +43,7 @@ interface RouteChooserInit {
   };
   readonly wishes?: ClientWishes;
   readonly calibrations?: PairCalibrations;
+  readonly ways?: PairWays;
   /** 0 to below 1, evenly; says which downloads may be used to learn. */
   readonly random?: () => number;
 }
@@ -110,7 +120,7 @@ export class RouteChooser {
     wanted: Partial<RouteQuery>,
     nowMs: number,
   ): Result<Route> {
-    const { planner, registry, calibrations } = this.#init;
+    const { planner, registry, calibrations, ways } = this.#init;
     const { sizeBytes, source, isWholeOnly } = size;
     // Lanes are the entry depot's ranges, and it does not see into a tunnel.
     const lanes = kind === 'tunnel' ? { lanes: 1 } : {};
@@ -119,7 +129,8 @@ export class RouteChooser {
     const ends = endsOf(address, client, url);
     const pair = { network: clientPrefix(address), host: url.host };
     const calibration = calibrations?.factor(pair, nowMs) ?? 1;
-    const known = { sizeBytes, isSizeAssumed, originTls: url.scheme === 'https', ends, calibration };
+    const taken = ways?.of(pair, nowMs);
+    const known = { sizeBytes, isSizeAssumed, originTls: url.scheme === 'https', ends, calibration, taken };
     return planner.plan({ ...wanted, ...lanes, ...breaks, ...known }, registry.views(nowMs), nowMs);
   }
 

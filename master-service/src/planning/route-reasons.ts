@@ -16,8 +16,12 @@ interface RouteFacts {
   /** How many times faster the best chain is. */
   readonly gain: number;
   readonly isSizeAssumed: boolean;
-  /** How many times as long downloads of these ends take as the model says. */
-  readonly calibration: number | undefined;
+  /** How many times as long downloads of these ends take as the model says, over a chain that they took, or over any. */
+  readonly times: (rated: RatedChain) => number;
+  /** Whether the best chain is one that downloads of these ends took. */
+  readonly isTaken: boolean;
+  /** How many times as long one that none of them took is expected to take as its legs say. */
+  readonly untried: number;
   /** Whether the client chose the number of lanes. */
   readonly isLanesAsked: boolean;
   readonly direct: { readonly seconds: number; readonly source: DirectEstimate['source'] };
@@ -86,25 +90,37 @@ function compare({
   minimumGain,
   gain,
   isSizeAssumed,
-  calibration = 1,
+  times,
   direct,
 }: RouteFacts): string[] {
   if (!best) return [];
-  const times = `${formatChain(best.chain)} is predicted to take ${formatSeconds(calibration * best.seconds)}, a direct download ${formatSeconds(direct.seconds)}`;
+  const both = `${formatChain(best.chain)} is predicted to take ${formatSeconds(times(best) * best.seconds)}, a direct download ${formatSeconds(direct.seconds)}`;
   const mean = isSizeAssumed ? ', in the mean over sizes down to a thousandth' : '';
   const verdict =
     decisionReason === 'chain-faster'
-      ? `${times}: by these estimates ${gain.toFixed(1)} times faster${mean}.`
-      : `${times}. A chain is taken only where it is at least ${minimumGain} times faster${mean}.`;
+      ? `${both}: by these estimates ${gain.toFixed(1)} times faster${mean}.`
+      : `${both}. A chain is taken only where it is at least ${minimumGain} times faster${mean}.`;
   if (!runnerUp) return [verdict];
-  const afterIt = `${formatChain(runnerUp.chain)}, ${formatSeconds(calibration * runnerUp.seconds)}`;
+  const afterIt = `${formatChain(runnerUp.chain)}, ${formatSeconds(times(runnerUp) * runnerUp.seconds)}`;
   return [verdict, `Runner-up: ${afterIt}.`];
 }
 
-function calibrated({ best, calibration = 1 }: RouteFacts): string[] {
-  if (!best || Math.max(calibration, 1 / calibration) < TELLING_CALIBRATION) return [];
+function calibrated({ best, times, isTaken, untried }: RouteFacts): string[] {
+  if (!best) return [];
+  const factor = times(best);
+  const isTelling = Math.max(factor, 1 / factor) >= TELLING_CALIBRATION;
+  const over = isTaken ? ' over this chain' : '';
   return [
-    `Downloads of your network from this origin took ${calibration.toFixed(1)} times as long as their legs say, of late: that is counted.`,
+    ...(isTelling
+      ? [
+          `Downloads of your network from this origin took ${factor.toFixed(1)} times as long${over} as their legs say, of late: that is counted.`,
+        ]
+      : []),
+    ...(untried >= TELLING_CALIBRATION
+      ? [
+          `Chains that none of them took are expected to take ${untried.toFixed(1)} times as long as their legs say, as the others did.`,
+        ]
+      : []),
   ];
 }
 
