@@ -63,7 +63,7 @@ export function createDownloads(init: DownloadsInit) {
     calibrations,
     ways,
     onTrust: (depot, isTrusted) => {
-      if (!isTrusted) for (const table of [links, clients, origins]) table.forgetFrom(depot);
+      if (!isTrusted) for (const table of [links, clients, origins, ways]) table.forgetFrom(depot);
       emit({ type: 'depot-trust', depot, isTrusted });
     },
     onWorked: ({ network }, depots, nowMs) => {
@@ -103,8 +103,10 @@ export function createDownloads(init: DownloadsInit) {
     evidence: (of, to, from, nowMs) =>
       ends.evidence(of, to, from, nowMs) ?? linkEvidence(links, to, from, nowMs),
     ...(random ? { random } : {}),
-    onIssued: ({ jobId, chain, alternatives, lanes, host, isToLearn }, { clientAddress }, { basis }) => {
-      jobs.add({ jobId, chain, alternatives, lanes, host, basis, network: clientPrefix(clientAddress) });
+    onIssued: ({ isToLearn, ...plan }, { clientAddress }, { basis }) => {
+      const { jobId, chain, alternatives, lanes, host, isAsked } = plan;
+      const network = clientPrefix(clientAddress);
+      jobs.add({ jobId, chain, alternatives, lanes, host, isAsked, basis, network });
       if (isToLearn) emit({ type: 'explored', jobId, host });
     },
   });

@@ -166,6 +166,19 @@ test('a depot is believed of no job that its plan does not name, and of a downlo
   expect(errorsIn(master)).toEqual([]);
 });
 
+test('who is the entry depot of another chain of the ticket may not tell of what the first one brought', async () => {
+  const master = await start();
+  const [d1, , d3] = await registerDepots(master, 'd1', 'd2', 'd3');
+  const { jobId } = await planAt(master);
+  const { d1: told } = reportsOf(jobId, 9);
+  const { d1: lie } = reportsOf(jobId, 5000);
+  await d3?.heartbeat(master, { jobs: [lie] });
+  expect((await outcomeAt(master, jobId)).outcome?.download).toBeUndefined();
+  await d1?.heartbeat(master, { jobs: [told] });
+  expect((await outcomeAt(master, jobId)).outcome?.download).toMatchObject({ seconds: 9 });
+  expect(errorsIn(master)).toHaveLength(1);
+});
+
 test('of a leg whose receiver got much less than its sender says, both are told to disagree', async () => {
   const master = await start();
   const [d1, d2] = await registerDepots(master, 'd1', 'd2', 'd3');
@@ -219,6 +232,7 @@ test('a client network that plans many downloads forgets its own jobs, and not t
     jobId: `${network}-${index}`,
     chain: [],
     alternatives: [],
+    isAsked: false,
     lanes: 1,
     basis: {
       legs: [],

@@ -16,7 +16,7 @@ import type { Calibrations } from './calibrations.ts';
 import { DisputeBook } from './dispute-book.ts';
 import { outcomeLegs } from './job-legs-told.ts';
 import type { PlannedJob, RecentJobs } from './recent-jobs.ts';
-import type { WayBook } from './way-book.ts';
+import type { WayBook, WholeDownload } from './way-book.ts';
 
 /** Reports of jobs that are remembered, some hundred bytes each; a depot sends a hundred in each heartbeat at most. */
 const MOST_REPORTS = 50_000;
@@ -24,6 +24,9 @@ const MOST_REPORTS = 50_000;
 const REPORT_LIFE_MS = 3_600_000;
 /** Less than this is over before a rate is reached, and says nothing of predictions. */
 const LEAST_COMPARED_BYTES = 100_000;
+
+/** A second depot says the same of a download where it has sent so much of it, in so much longer: it may have stood ready before. */
+const SECONDED = { bytes: 0.9, times: 1.25, moreSeconds: 0.5 };
 
 /** What a depot has told of a job that ended there, by `<job id> <depot>`. */
 const JOB_REPORTED = {
@@ -60,6 +63,8 @@ export class OutcomeBook {
   readonly #init: OutcomeBookInit;
   readonly #facts: Facts;
   readonly #compared = new WeakSet<PlannedJob>();
+  /** What was learned of a way by the entry depot's word alone, until a second depot says so as well. */
+  readonly #unseconded = new WeakMap<PlannedJob, WholeDownload>();
   /** What clients say that they got: one word for each job, kept as long as that. */
   readonly #clients = new WeakMap<PlannedJob, ClientMeasure>();
   readonly #disputes: DisputeBook;
@@ -81,7 +86,9 @@ export class OutcomeBook {
       const [jobId = '', depot = ''] = now?.key.split(' ') ?? [];
       if (now) this.#disputes.note(depot, now.value, now.timeMs);
       const job = init.jobs.get(jobId);
-      if (now?.value.download && job) this.#compare(job, depot, now.value, now.value.download, now.timeMs);
+      if (!now || !job) return;
+      if (now.value.download) this.#compare(job, depot, now.value.download, now.timeMs);
+      this.#second(job, now.timeMs);
     });
   }
 
@@ -123,15 +130,17 @@ export class OutcomeBook {
   }
 
   #outcomeOf(job: PlannedJob): Outcome | undefined {
-    const { jobId, chain, lanes } = job;
+    const { chain, lanes } = job;
     const reports = new Map<string, JobReport>();
     for (const depot of depotsOf(job)) {
-      const told = this.#facts.store.newest(JOB_REPORTED, `${jobId} ${depot}`)?.value;
+      const told = this.#reportOf(job, depot);
       if (told) reports.set(depot, told);
     }
     const client = this.#clients.get(job);
     if (reports.size === 0 && !client) return undefined;
-    const download = [...reports].find(([depot, told]) => told.download && isEntry(job, depot))?.[1].download;
+    const download = [...reports].find(
+      ([depot, told]) => told.download && isServedBy(job, depot, told.download),
+    )?.[1].download;
     return {
       chain: [...chain],
       lanes,
@@ -143,15 +152,15 @@ export class OutcomeBook {
     };
   }
 
-  #compare(job: PlannedJob, depot: string, report: JobReport, download: JobDownload, nowMs: number): void {
+  #compare(job: PlannedJob, depot: string, download: JobDownload, nowMs: number): void {
     const { emit, onWorked } = this.#init;
-    if (this.#compared.has(job) || !isEntry(job, depot)) return;
+    if (this.#compared.has(job) || !isServedBy(job, depot, download)) return;
     this.#compared.add(job);
     const { predictedSeconds: predicted, directSeconds: direct } = secondsOf(job, download);
     const unseen = unseenSeconds(job.basis);
     const planned = depotsOf(job);
     if (predicted !== undefined && this.isTrusted(depot, nowMs))
-      this.#learn(job, download.bodyBytes, download.seconds + unseen, isReaderSlow(report), nowMs);
+      this.#learn(job, download.bodyBytes, download.seconds + unseen, nowMs);
     if (download.outcome === 'complete')
       onWorked?.(
         job,
@@ -169,29 +178,51 @@ export class OutcomeBook {
   }
 
   /** What a download took that came whole over the chain that was planned. */
-  #learn(job: PlannedJob, bodyBytes: number, seconds: number, isSlowReader: boolean, nowMs: number): void {
+  #learn(job: PlannedJob, bodyBytes: number, seconds: number, nowMs: number): void {
     const { calibrations, ways } = this.#init;
-    const { basis, lanes, network, host, chain } = job;
+    const { jobId, basis, lanes, network, host, chain, isAsked } = job;
     const pair = { network, host };
     const timesPlanned = seconds / modelSeconds(basis, lanes, bodyBytes);
     calibrations?.note(pair, timesPlanned, nowMs);
-    // How slow a client reads is no matter of its way.
-    if (timesPlanned > 1 && isSlowReader) return;
-    ways?.note(pair, { chain, bodyBytes, lanes, seconds, timesPlanned }, nowMs);
+    // What a client chooses by itself is no matter of others; nor how slowly one reads.
+    if (isAsked || (timesPlanned > 1 && this.#isReaderSlow(job))) return;
+    const download = { jobId, chain, bodyBytes, lanes, seconds, timesPlanned, isSeconded: false };
+    ways?.note(pair, download, nowMs);
+    this.#unseconded.set(job, download);
   }
-}
 
-/** Whether the client took longer to read than the network to bring. */
-function isReaderSlow({ legs }: JobReport): boolean {
-  return legs.find(({ peer }) => peer === 'client')?.limitedBy === 'receiver';
+  /** Has a way's download count for more where the depot behind the entry depot has told that it took no longer. */
+  #second(job: PlannedJob, nowMs: number): void {
+    const download = this.#unseconded.get(job);
+    const [entry, second] = job.chain;
+    const told = second === undefined ? undefined : this.#reportOf(job, second);
+    if (!download || !told || second === undefined || !this.isTrusted(second, nowMs)) return;
+    const sentBytes = told.legs.find(({ peer }) => peer === entry)?.sentBytes ?? 0;
+    if (sentBytes < SECONDED.bytes * download.bodyBytes) return;
+    if (told.seconds > SECONDED.times * download.seconds + SECONDED.moreSeconds) return;
+    this.#unseconded.delete(job);
+    const { network, host } = job;
+    this.#init.ways?.note({ network, host }, { ...download, isSeconded: true }, nowMs);
+  }
+
+  /** Whether the client took longer to read than the network to bring. */
+  #isReaderSlow(job: PlannedJob): boolean {
+    const [entry = ''] = job.chain;
+    return this.#reportOf(job, entry)?.legs.find(({ peer }) => peer === 'client')?.limitedBy === 'receiver';
+  }
+
+  #reportOf({ jobId }: PlannedJob, depot: string): JobReport | undefined {
+    return this.#facts.store.newest(JOB_REPORTED, `${jobId} ${depot}`)?.value;
+  }
 }
 
 function depotsOf({ chain, alternatives }: PlannedJob): ReadonlySet<string> {
   return new Set([chain, ...alternatives].flat());
 }
 
-function isEntry({ chain, alternatives }: PlannedJob, depot: string): boolean {
-  return [chain, ...alternatives].some(([entry]) => entry === depot);
+/** Whether a depot may tell of this download: as the entry depot of its chain, which the ticket allows. */
+function isServedBy({ chain, alternatives }: PlannedJob, depot: string, download: JobDownload): boolean {
+  return download.chain[0] === depot && [chain, ...alternatives].some(([entry]) => entry === depot);
 }
 
 /** What was predicted for what a download brought; nothing of one that cannot be compared: in parts, broken off, or over another chain. */

@@ -11,6 +11,8 @@ export interface PlannedJob {
   /** Empty for direct. */
   readonly chain: Chain;
   readonly alternatives: readonly Chain[];
+  /** Whether the client chose the chain by itself. */
+  readonly isAsked: boolean;
   readonly lanes: number;
   readonly basis: RouteBasis;
   /** The client's network: its /24, or /48 of IPv6. */

@@ -9,35 +9,62 @@ const NOW = 1_795_000_000_000;
 const MINUTE_MS = 60_000;
 const PAIR = { network: '192.0.2.0/24', host: 'origin.example' };
 
-const over = (chain: string, timesPlanned: number): WholeDownload => ({
+const over = (chain: string, seconds: number, jobId = `${chain}-${seconds}`): WholeDownload => ({
+  jobId,
   chain: chain.split('-'),
   bodyBytes: 1e7,
   lanes: 1,
-  seconds: 2 * timesPlanned,
-  timesPlanned,
+  seconds,
+  timesPlanned: 1,
+  isSeconded: false,
 });
-const factorOf = (book: WayBook, chain: string, nowMs: number) =>
-  book.of(PAIR, nowMs)?.factor(chain.split('-'), 1e7, () => 2);
+const secondsIn = (book: WayBook, nowMs: number) =>
+  Object.fromEntries(
+    book
+      .of(PAIR, nowMs)
+      .map(({ chain, downloads }) => [chain.join('-'), downloads.map((one) => one.seconds)]),
+  );
 
 test('what downloads took is known of their own network and origin, for two hours', () => {
   const book = new WayBook();
   book.note(PAIR, over('d1-d2', 3), NOW);
-  expect(factorOf(book, 'd1-d2', NOW + MINUTE_MS)).toBeGreaterThan(2);
-  expect(book.of({ ...PAIR, network: '192.0.3.0/24' }, NOW)).toBeUndefined();
-  expect(book.of({ ...PAIR, host: 'other.example' }, NOW)).toBeUndefined();
-  expect(book.of(PAIR, NOW + 121 * MINUTE_MS)?.chains ?? []).toEqual([]);
+  expect(secondsIn(book, NOW + MINUTE_MS)).toEqual({ 'd1-d2': [3] });
+  expect(book.of({ ...PAIR, network: '192.0.3.0/24' }, NOW)).toEqual([]);
+  expect(book.of({ ...PAIR, host: 'other.example' }, NOW)).toEqual([]);
+  expect(book.of(PAIR, NOW + 121 * MINUTE_MS)).toEqual([]);
 });
 
-test('of a pair the six chains are remembered that were taken last, by their three last downloads', () => {
+test('of a pair the six chains are remembered that were taken last, by their five last downloads', () => {
   const book = new WayBook();
   for (let time = 0; time < 8; time += 1) book.note(PAIR, over(`d${time}`, 1), NOW + time * MINUTE_MS);
   const nowMs = NOW + 8 * MINUTE_MS;
-  expect(book.of(PAIR, nowMs)?.chains.map((chain) => chain.join())).toEqual(
-    [7, 6, 5, 4, 3, 2].map((number) => `d${number}`),
-  );
-  book.note(PAIR, over('d2', 4), nowMs);
-  for (let time = 0; time < 3; time += 1) book.note(PAIR, over('d2', 1), nowMs + time);
-  expect(factorOf(book, 'd2', nowMs + 3)).toBeCloseTo(1, 6);
+  expect(Object.keys(secondsIn(book, nowMs))).toEqual([7, 6, 5, 4, 3, 2].map((number) => `d${number}`));
+  for (let time = 2; time < 9; time += 1) book.note(PAIR, over('d2', time), nowMs + time);
+  expect(secondsIn(book, nowMs + 9)['d2']).toEqual([8, 7, 6, 5, 4]);
+});
+
+test('of one job the last word counts', () => {
+  const book = new WayBook();
+  book.note(PAIR, over('d1', 3, 'a-job'), NOW);
+  book.note(PAIR, over('d1', 2, 'a-job'), NOW + 1000);
+  expect(secondsIn(book, NOW + 1000)).toEqual({ d1: [2] });
+});
+
+test('who is not believed any more loses the ways that it was the entry depot of', () => {
+  const book = new WayBook();
+  for (const chain of ['liar-d2', 'd2-liar', 'd3']) book.note(PAIR, over(chain, 3), NOW);
+  book.forgetFrom('liar');
+  expect(Object.keys(secondsIn(book, NOW)).toSorted()).toEqual(['d2-liar', 'd3']);
+});
+
+test('a client network that downloads from many origins has its own oldest forgotten', () => {
+  const book = new WayBook();
+  book.note(PAIR, over('d1', 3), NOW);
+  const busy = (index: number) => ({ network: '198.51.100.0/24', host: `origin${index}.example` });
+  for (let index = 0; index < 5000; index += 1) book.note(busy(index), over('d1', 3), NOW + 1 + index);
+  expect(book.of(PAIR, NOW + 6000)).toHaveLength(1);
+  expect(book.of(busy(0), NOW + 6000)).toHaveLength(0);
+  expect(book.of(busy(4999), NOW + 6000)).toHaveLength(1);
 });
 
 const masters: TestMaster[] = [];
@@ -55,8 +82,8 @@ async function start(init: Parameters<typeof startMaster>[0] = {}): Promise<Test
   return master;
 }
 
-async function planOf({ url }: TestMaster, path: string): Promise<PlanAnswer> {
-  const body = JSON.stringify({ url: `https://origin.example/${path}`, sizeBytes: 1e8 });
+async function planOf({ url }: TestMaster, path: string, more = {}): Promise<PlanAnswer> {
+  const body = JSON.stringify({ url: `https://origin.example/${path}`, sizeBytes: 1e8, ...more });
   const answer = await fetch(`${url}/v1/plans`, { method: 'POST', body });
   return planAnswerSchema.parse(await answer.json());
 }
@@ -68,6 +95,7 @@ async function take(
   plan: PlanAnswer,
   times: number,
   limitedBy: 'receiver' | 'congestion-window' = 'congestion-window',
+  isSeconded = false,
 ): Promise<void> {
   const { jobId, chain, prediction } = plan;
   const seconds = times * (prediction.seconds / (prediction.calibration ?? 1));
@@ -83,45 +111,90 @@ async function take(
   } as const;
   const entry = depots.find(({ id }) => id === chain[0]);
   await entry?.heartbeat(master, { jobs: [{ jobId, seconds, legs: [...legs], download }] });
+  if (!isSeconded) return;
+  const second = depots.find(({ id }) => id === chain[1]);
+  const sent = { ...none, peer: chain[0] ?? '', sentBytes: 1e8, rttMs: 190 };
+  await second?.heartbeat(master, { jobs: [{ jobId, seconds, legs: [sent] }] });
+}
+
+/** Eight downloads in a row, over each chain so many times as long as its legs say. */
+async function chainsTaken(
+  master: TestMaster,
+  depots: readonly TestDepot[],
+  times: (chain: string) => number,
+  limitedBy?: 'receiver',
+): Promise<string[]> {
+  const taken: string[] = [];
+  for (let time = 0; time < 8; time += 1) {
+    const plan = await planOf(master, String(time));
+    const chain = plan.chain.join('-');
+    taken.push(chain);
+    await take(master, depots, plan, times(chain), limitedBy);
+    master.clock.advance(2);
+    for (const depot of depots) await depot.heartbeat(master);
+  }
+  return taken;
+}
+
+/** Has the network come over the other chain once: there is something to compare with. */
+async function takeOther(master: TestMaster, depots: readonly TestDepot[], times: number): Promise<void> {
+  const other = await planOf(master, 'other', { avoid: ['d1'] });
+  expect(other.chain).toEqual(['d3', 'd2']);
+  await take(master, depots, other, times);
 }
 
 test('a chain that disappoints is left for one that does not, and never taken in turns with it', async () => {
   const master = await start();
   const depots = await registerDepots(master, 'd1', 'd2', 'd3');
-  const times: Record<string, number> = { 'd1,d2': 3, 'd3,d2': 1.1 };
-  const taken: string[] = [];
-  for (let time = 0; time < 8; time += 1) {
-    const plan = await planOf(master, String(time));
-    taken.push(plan.chain.join());
-    await take(master, depots, plan, times[plan.chain.join()] ?? 1);
-    master.clock.advance(2);
-    for (const depot of depots) await depot.heartbeat(master);
-  }
-  expect(taken[0]).toBe('d1,d2');
-  expect(taken.slice(2)).toEqual(taken.slice(2).map(() => 'd3,d2'));
+  await takeOther(master, depots, 1);
+  const taken = await chainsTaken(master, depots, (chain) => (chain === 'd1-d2' ? 3 : 1));
+  expect(taken[0]).toBe('d1-d2');
+  expect(taken.slice(4)).toEqual(Array.from({ length: 4 }, () => 'd3-d2'));
+});
+
+test('a network whose downloads take longer over all chains stays with its chain', async () => {
+  const master = await start();
+  const depots = await registerDepots(master, 'd1', 'd2', 'd3');
+  await takeOther(master, depots, 3);
+  const taken = await chainsTaken(master, depots, () => 3);
+  expect(new Set(taken)).toEqual(new Set(['d1-d2']));
 });
 
 test('a client that reads slowly says nothing of its chain', async () => {
   const master = await start();
   const depots = await registerDepots(master, 'd1', 'd2', 'd3');
-  for (let time = 0; time < 3; time += 1) {
-    const plan = await planOf(master, String(time));
-    expect(plan.chain).toEqual(['d1', 'd2']);
-    await take(master, depots, plan, 3, 'receiver');
-    master.clock.advance(2);
-    for (const depot of depots) await depot.heartbeat(master);
-  }
-  expect((await planOf(master, 'then')).chain).toEqual(['d1', 'd2']);
+  await takeOther(master, depots, 1);
+  const taken = await chainsTaken(master, depots, () => 3, 'receiver');
+  expect(new Set(taken)).toEqual(new Set(['d1-d2']));
 });
 
-test('what one master has seen of a chain another one plans by', async () => {
+test('a chain that its entry depot alone says to be fast is taken to be a fifth faster, one of which a second says so as well, more', async () => {
+  const secondsOf = async (isSeconded: boolean) => {
+    const master = await start();
+    const depots = await registerDepots(master, 'd1', 'd2', 'd3');
+    await takeOther(master, depots, 1);
+    for (let time = 0; time < 5; time += 1) {
+      const plan = await planOf(master, String(time));
+      await take(master, depots, plan, 0.3, undefined, isSeconded);
+      master.clock.advance(1);
+    }
+    const { prediction } = await planOf(master, 'now');
+    return prediction.calibration ?? 1;
+  };
+  expect(await secondsOf(false)).toBeGreaterThan(0.7);
+  expect(await secondsOf(true)).toBeLessThan(0.6);
+});
+
+test('what one master has seen of chains another one plans by', async () => {
   const meeting: InProcessMeeting = new Set();
   const clock = new TestClock();
   const one = await start({ bus: new InProcessBus('one', meeting), clock });
   const two = await start({ bus: new InProcessBus('two', meeting), clock });
   const depots = await registerDepots(one, 'd1', 'd2', 'd3');
   await expect.poll(async () => (await planOf(two, 'before')).chain).toEqual(['d1', 'd2']);
-  await take(one, depots, await planOf(one, '0'), 3);
+  await takeOther(one, depots, 1);
+  for (let time = 0; time < 3; time += 1)
+    await take(one, depots, await planOf(one, `${time}`, { avoid: ['d3'] }), 3);
   clock.advance(2);
   for (const depot of depots) await depot.heartbeat(one);
   await expect.poll(async () => (await planOf(two, 'after')).chain).toEqual(['d3', 'd2']);

@@ -9,6 +9,7 @@ import type { DownloadMap } from './download-map.ts';
 import { DownloadTimes, isGuessed } from './download-times.ts';
 import { expectedSeconds, secondsAsKnown } from './expected-seconds.ts';
 import { heldFirst, isChain, leastGain } from './held-ways.ts';
+import { LearnedTimes } from './learned-times.ts';
 import { knowledgeOf } from './leg-knowledge.ts';
 import type { Route, RouteQuery } from './route.ts';
 import { explainLeftOut, explainRoute } from './route-reasons.ts';
@@ -37,7 +38,7 @@ interface DecisionInit {
 
 /** Decides between direct and the fastest chains, by the mean over what is unsure and by what clients of the network had. */
 export function decideRoute({ config, query, map, depots, usable }: DecisionInit): Route {
-  const { sizeBytes, avoid = [], isDirectPreferred = false, taken: tried } = query;
+  const { sizeBytes, avoid = [], isDirectPreferred = false } = query;
   const { minimumGain, maxAlternatives } = config;
   // Lanes are ranges.
   const asked = map.view.takesRanges === false ? { ...query, lanes: query.lanes ?? 1 } : query;
@@ -54,24 +55,33 @@ export function decideRoute({ config, query, map, depots, usable }: DecisionInit
   const rate = (chain: Chain) =>
     searchOver(usable.filter(({ id }) => chain.includes(id)))
       ?.best(MOST_COMPARED)
-      .filter((rated) => isChain(rated, chain))
+      .filter((one) => isChain(one, chain))
       .map(times.suited)[0];
-  const remembered = (tried?.chains ?? []).filter((chain) => !fastest.some((one) => isChain(one, chain)));
-  const ordered = times.inOrder([...fastest, ...remembered.flatMap((chain) => rate(chain) ?? [])]);
-  const ranked = heldFirst(ordered, query.held, sizeBytes, { expected: times.expected, rate });
-  const [best, runnerUp] = ranked;
-  const direct = map.direct(best?.parts ?? []);
-  const gainOf = (rated: RatedChain) => times.gain(rated, direct.part, expectedSeconds);
-  const gain = best ? gainOf(best) : 0;
-  const leastOf = (rated: RatedChain) =>
+  const others = (query.taken ?? []).filter(({ chain }) => !fastest.some((one) => isChain(one, chain)));
+  const rated = [...fastest, ...others.flatMap(({ chain }) => rate(chain) ?? [])];
+  const learned = new LearnedTimes({ times, query, rated });
+  const ordered = learned.inOrder();
+  const ranked = heldFirst(ordered, query.held, sizeBytes, { expected: learned.expected, rate });
+  const direct = map.direct(ranked[0]?.parts ?? []);
+  const gainOf = (one: RatedChain) => times.gain(one, direct.part, expectedSeconds);
+  const leastOf = (one: RatedChain) =>
     Math.min(
-      leastGain(minimumGain, rated.chain, query.held),
-      isGuessed(rated) ? LEAST_GAIN_GUESSED : minimumGain,
+      leastGain(minimumGain, one.chain, query.held),
+      isGuessed(one) ? LEAST_GAIN_GUESSED : minimumGain,
     );
-  const wins = (rated: RatedChain) =>
-    gainOf(rated) >= leastOf(rated) &&
-    (direct.source !== 'ends' || times.gain(rated, direct.part, secondsAsKnown) >= LEAST_GAIN_AS_KNOWN);
-  const taken = best && !isDirectPreferred && wins(best) ? best : undefined;
+  // By their legs alone: of direct nobody knows more, either.
+  const wins = (one: RatedChain) =>
+    gainOf(one) >= leastOf(one) &&
+    (direct.source !== 'ends' || times.gain(one, direct.part, secondsAsKnown) >= LEAST_GAIN_AS_KNOWN);
+  const [first] = ranked;
+  // One that was put behind for what it took still counts against a direct way that it outdoes.
+  const winner = [first, ...(query.taken?.length ? [byLegs(rated, times)] : [])].find(
+    (one) => one && wins(one),
+  );
+  const best = winner ?? first;
+  const runnerUp = ranked.find((one) => one !== best);
+  const gain = best ? gainOf(best) : 0;
+  const taken = isDirectPreferred ? undefined : winner;
   // Worked out from the legs of a chain alone it would be compared with itself.
   const isDirectKnown = direct.source === 'link' || direct.source === 'ends';
   const directTimes = () => (isDirectKnown ? times.directInEach(direct.part) : undefined);
@@ -80,8 +90,8 @@ export function decideRoute({ config, query, map, depots, usable }: DecisionInit
     : chooseToLearn({
         ranked: ordered,
         chosen: taken,
-        chosenTimes: query.exploring && (taken ? times.inEach(taken) : directTimes()),
-        times: times.inEach,
+        chosenTimes: query.exploring && (taken ? learned.inEach(taken) : directTimes()),
+        times: taken ? learned.inEach : times.inEach,
         exploring: query.exploring,
       });
   const chosen = toLearn ?? taken;
@@ -105,8 +115,7 @@ export function decideRoute({ config, query, map, depots, usable }: DecisionInit
           minimumGain,
         })
       : [];
-  const timesOf = (rated: RatedChain) => times.timesAsKnown(rated) ?? query.calibration;
-  const calibration = chosen && timesOf(chosen);
+  const calibration = chosen && learned.calibrationOf(chosen);
   const lanes = chosen?.lanes ?? 1;
   const legs = chosen?.legs ?? direct.legs;
   const setUp = chosen ? times.setUpOf(chosen.chain) : direct.setUp;
@@ -118,7 +127,7 @@ export function decideRoute({ config, query, map, depots, usable }: DecisionInit
     promises: [legs, ...alternatives.map((other) => other.legs)].map((each) => promiseOf(each, lanes)),
     lanes,
     basis: { legs, setUp, direct: direct.basis, calibration: chosen ? calibration : direct.calibration },
-    expectedSeconds: chosen ? times.expected(chosen) : 0,
+    expectedSeconds: chosen ? learned.expected(chosen) : 0,
     // Only who asks for reasons waits for them.
     get prediction() {
       if (!chosen) return direct.predict(sizeBytes);
@@ -140,9 +149,8 @@ export function decideRoute({ config, query, map, depots, usable }: DecisionInit
           minimumGain,
           gain,
           isSizeAssumed: query.isSizeAssumed ?? false,
-          times: (rated) => timesOf(rated) ?? 1,
-          isTaken: best !== undefined && (tried?.has(best.chain) ?? false),
-          untried: tried?.untried ?? 1,
+          calibrationOf: (one) => learned.calibrationOf(one) ?? 1,
+          isTaken: best !== undefined && learned.isTaken(best),
           direct: { seconds: direct.predict(sizeBytes).seconds, source: direct.source },
           chainLinks: chosen?.links ?? best?.links ?? [],
           toLearn,
@@ -152,4 +160,9 @@ export function decideRoute({ config, query, map, depots, usable }: DecisionInit
       ];
     },
   };
+}
+
+/** The fastest one by its legs alone. */
+function byLegs(rated: readonly RatedChain[], times: DownloadTimes): RatedChain | undefined {
+  return rated.toSorted((one, other) => times.expected(one) - times.expected(other))[0];
 }

@@ -3,7 +3,7 @@ import type { PlannerConfig } from '../config.ts';
 import type { PlanningDepot, RatedChain } from './chain-search.ts';
 import { AS_GOOD_AS_BEST, chooseLanes, laneChoices } from './choose-lanes.ts';
 import type { DirectEstimate } from './direct-estimate.ts';
-import { expectedSeconds, scenarioSeconds, secondsAsKnown } from './expected-seconds.ts';
+import { expectedSeconds, scenarioSeconds } from './expected-seconds.ts';
 import type { RouteQuery } from './route.ts';
 
 /**
@@ -16,7 +16,7 @@ interface TimesInit {
   readonly config: Pick<PlannerConfig, 'maxLanes' | 'minLaneBytes'>;
   readonly query: Pick<
     RouteQuery,
-    'sizeBytes' | 'isSizeAssumed' | 'originTls' | 'lanes' | 'depotBreaksPerSecond' | 'taken'
+    'sizeBytes' | 'isSizeAssumed' | 'originTls' | 'lanes' | 'depotBreaksPerSecond'
   >;
   readonly depots: readonly PlanningDepot[];
 }
@@ -26,31 +26,17 @@ export class DownloadTimes {
   readonly #init: TimesInit;
   /** Numbers of lanes to choose from, ascending. */
   readonly lanesToTry: readonly number[];
-  /** How many times as long as its legs say each chain takes, by its parts. */
-  readonly #factors = new WeakMap<RatedChain['parts'], number>();
 
   constructor(init: TimesInit) {
     this.#init = init;
     this.lanesToTry = laneChoices(init.config, init.query.sizeBytes, init.query.lanes);
   }
 
-  /** The mean time of a chain with its lanes over all that may be, by what downloads took, too. */
-  readonly expected = (rated: RatedChain): number =>
-    this.#factorOf(rated) * expectedSeconds(this.#over(rated));
+  /** The mean time of a chain with its lanes over all that may be. */
+  readonly expected = (rated: RatedChain): number => expectedSeconds(this.#over(rated));
 
   /** Its times in each of what may be. */
-  readonly inEach = (rated: RatedChain): readonly number[] => {
-    const factor = this.#factorOf(rated);
-    return scenarioSeconds(this.#over(rated)).map((seconds) => factor * seconds);
-  };
-
-  /** How many times as long as the likeliest of its legs says a chain takes that was taken before; `undefined` of others. */
-  timesAsKnown(rated: RatedChain): number | undefined {
-    const { taken, sizeBytes } = this.#init.query;
-    return taken?.has(rated.chain)
-      ? taken.factor(rated.chain, sizeBytes, this.#by(rated, secondsAsKnown))
-      : undefined;
-  }
+  readonly inEach = (rated: RatedChain): readonly number[] => scenarioSeconds(this.#over(rated));
 
   /** The same of the direct way. */
   directInEach(direct: DirectEstimate['part']): readonly number[] {
@@ -70,18 +56,13 @@ export class DownloadTimes {
     return { ...rated, lanes };
   };
 
-  /** The chains by their expected times. Those as good as each other stay in the order of their point estimates. */
-  inOrder(fastest: readonly RatedChain[]): RatedChain[] {
-    return fastest
-      .map((rated) => ({ rated, seconds: this.expected(rated) }))
-      .toSorted((one, other) => one.seconds - other.seconds)
-      .map(({ rated }) => rated);
+  /** What a chain's legs say of other bytes and lanes. */
+  by(rated: RatedChain, secondsOf: typeof expectedSeconds) {
+    return (sizeBytes: number, lanes: number): number =>
+      secondsOf(this.#over({ ...rated, lanes }, sizeBytes));
   }
 
-  /**
-   * How many times faster a chain is than direct by their legs; of a file of which nobody knows the size, the mean over usual sizes. What other downloads took
-   * is left out: it is known of chains, and direct is no better for not being tried.
-   */
+  /** How many times faster a chain is than direct; of a file of which nobody knows the size, the mean over usual sizes. */
   gain(rated: RatedChain, direct: DirectEstimate['part'], secondsOf: typeof expectedSeconds): number {
     const { sizeBytes, isSizeAssumed = false, lanes } = this.#init.query;
     const { chain, legs } = rated;
@@ -97,21 +78,6 @@ export class DownloadTimes {
       return Math.log(secondsOf(this.#directly(direct, size)) / over);
     });
     return Math.exp(logs.reduce((sum, log) => sum + log, 0) / logs.length);
-  }
-
-  #factorOf(rated: RatedChain): number {
-    const { taken, sizeBytes } = this.#init.query;
-    if (!taken) return 1;
-    const known = this.#factors.get(rated.parts);
-    if (known !== undefined) return known;
-    const factor = taken.factor(rated.chain, sizeBytes, this.#by(rated, expectedSeconds));
-    this.#factors.set(rated.parts, factor);
-    return factor;
-  }
-
-  /** What its legs say of other bytes and lanes. */
-  #by(rated: RatedChain, secondsOf: typeof expectedSeconds) {
-    return (sizeBytes: number, lanes: number) => secondsOf(this.#over({ ...rated, lanes }, sizeBytes));
   }
 
   /** A chain with its lanes, as its times are worked out. */

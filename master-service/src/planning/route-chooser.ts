@@ -10,7 +10,7 @@ import type { DownloadEnds } from './link-view.ts';
 import type { Planner } from './planner.ts';
 import type { Route, RouteQuery } from './route.ts';
 import { RouteCache } from './route-cache.ts';
-import type { TakenWays } from './taken-ways.ts';
+import type { TakenWay } from './taken-ways.ts';
 
 /** What clients have said of plans. */
 export interface ClientWishes {
@@ -30,7 +30,7 @@ export interface PairWays {
   readonly of: (
     pair: { readonly network: string; readonly host: string },
     nowMs: number,
-  ) => TakenWays | undefined;
+  ) => readonly TakenWay[];
 }
 
 interface RouteChooserInit {
@@ -129,7 +129,7 @@ export class RouteChooser {
     const ends = endsOf(address, client, url);
     const pair = { network: clientPrefix(address), host: url.host };
     const calibration = calibrations?.factor(pair, nowMs) ?? 1;
-    const taken = ways?.of(pair, nowMs);
+    const taken = ways?.of(pair, nowMs) ?? [];
     const known = { sizeBytes, isSizeAssumed, originTls: url.scheme === 'https', ends, calibration, taken };
     return planner.plan({ ...wanted, ...lanes, ...breaks, ...known }, registry.views(nowMs), nowMs);
   }

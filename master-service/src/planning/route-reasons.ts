@@ -16,12 +16,10 @@ interface RouteFacts {
   /** How many times faster the best chain is. */
   readonly gain: number;
   readonly isSizeAssumed: boolean;
-  /** How many times as long downloads of these ends take as the model says, over a chain that they took, or over any. */
-  readonly times: (rated: RatedChain) => number;
-  /** Whether the best chain is one that downloads of these ends took. */
+  /** How many times as long as its legs say a chain is predicted to take. */
+  readonly calibrationOf: (rated: RatedChain) => number;
+  /** Whether downloads of these ends took the best chain. */
   readonly isTaken: boolean;
-  /** How many times as long one that none of them took is expected to take as its legs say. */
-  readonly untried: number;
   /** Whether the client chose the number of lanes. */
   readonly isLanesAsked: boolean;
   readonly direct: { readonly seconds: number; readonly source: DirectEstimate['source'] };
@@ -90,37 +88,27 @@ function compare({
   minimumGain,
   gain,
   isSizeAssumed,
-  times,
+  calibrationOf,
   direct,
 }: RouteFacts): string[] {
   if (!best) return [];
-  const both = `${formatChain(best.chain)} is predicted to take ${formatSeconds(times(best) * best.seconds)}, a direct download ${formatSeconds(direct.seconds)}`;
+  const times = `${formatChain(best.chain)} is predicted to take ${formatSeconds(calibrationOf(best) * best.seconds)}, a direct download ${formatSeconds(direct.seconds)}`;
   const mean = isSizeAssumed ? ', in the mean over sizes down to a thousandth' : '';
   const verdict =
     decisionReason === 'chain-faster'
-      ? `${both}: by these estimates ${gain.toFixed(1)} times faster${mean}.`
-      : `${both}. A chain is taken only where it is at least ${minimumGain} times faster${mean}.`;
+      ? `${times}: by these estimates ${gain.toFixed(1)} times faster${mean}.`
+      : `${times}. A chain is taken only where it is at least ${minimumGain} times faster${mean}.`;
   if (!runnerUp) return [verdict];
-  const afterIt = `${formatChain(runnerUp.chain)}, ${formatSeconds(times(runnerUp) * runnerUp.seconds)}`;
+  const afterIt = `${formatChain(runnerUp.chain)}, ${formatSeconds(calibrationOf(runnerUp) * runnerUp.seconds)}`;
   return [verdict, `Runner-up: ${afterIt}.`];
 }
 
-function calibrated({ best, times, isTaken, untried }: RouteFacts): string[] {
-  if (!best) return [];
-  const factor = times(best);
-  const isTelling = Math.max(factor, 1 / factor) >= TELLING_CALIBRATION;
+function calibrated({ best, calibrationOf, isTaken }: RouteFacts): string[] {
+  const calibration = best ? calibrationOf(best) : 1;
+  if (Math.max(calibration, 1 / calibration) < TELLING_CALIBRATION) return [];
   const over = isTaken ? ' over this chain' : '';
   return [
-    ...(isTelling
-      ? [
-          `Downloads of your network from this origin took ${factor.toFixed(1)} times as long${over} as their legs say, of late: that is counted.`,
-        ]
-      : []),
-    ...(untried >= TELLING_CALIBRATION
-      ? [
-          `Chains that none of them took are expected to take ${untried.toFixed(1)} times as long as their legs say, as the others did.`,
-        ]
-      : []),
+    `Downloads of your network from this origin took ${calibration.toFixed(1)} times as long${over} as their legs say, of late: that is counted.`,
   ];
 }
 

@@ -2,18 +2,16 @@ import type { Chain } from '@longhaul/shared';
 
 /** After so long e times less counts of what a download took: lines, servers and other traffic have their hours. */
 const LIFE_MS = 1_200_000;
-/** The download before counts so much beside a newer one over the same chain. */
-const SHARE_BEFORE = 0.5;
-/** What is usual counts as so many downloads. */
-const USUAL_WEIGHT = 0.25;
-/** Only the entry depot says how long one took: it makes its chains a fifth faster at most, whatever it says. */
-const MOST_FASTER = 1.2;
-/** Slower chains are left for others sooner than this. */
-const MOST_SLOWER = 4;
-/** So much slower than the model says a chain is taken to be that nobody has tried, where one entry depot says so of others ... */
-const MOST_UNTRIED_OF_ONE = 1.2;
-/** ... and where several do. */
-const MOST_UNTRIED = 2;
+/** So large a share of what is known is no slower than the middle of it: a little less than half, so that of a few the lower ones count. */
+const MIDDLE = 0.4;
+/** What the model says of a chain counts as so many of its downloads. */
+const MODEL_WEIGHT = 1;
+/** Only the entry depot says how long a download took: it makes its chain a fifth faster than others at most ... */
+const MOST_FASTER = Math.log(1.2);
+/** ... and so many times, where the depot behind it has told the same. */
+const MOST_FASTER_SECONDED = Math.log(2.5);
+/** What took longer is an accident. */
+const MOST_SLOWER = Math.log(4);
 
 /** What one download took. */
 export interface TimedDownload {
@@ -23,6 +21,8 @@ export interface TimedDownload {
   readonly seconds: number;
   /** How many times as long as the model said when it was planned. */
   readonly timesPlanned: number;
+  /** Whether a second depot of its chain says so as well. */
+  readonly isSeconded: boolean;
   readonly agoMs: number;
 }
 
@@ -32,74 +32,77 @@ export interface TakenWay {
   readonly downloads: readonly TimedDownload[];
 }
 
+/** What the model says now of one chain, in seconds, of so many bytes with so many lanes. */
+export type ChainModel = (sizeBytes: number, lanes: number) => number;
+
+/** How far the model is off, of one chain. */
+interface Told {
+  /** Logarithm of how many times as long as it says downloads take. */
+  readonly log: number;
+  /** So many downloads say so. */
+  readonly weight: number;
+  /** By so much, in the logarithm, it may be faster than others. */
+  readonly mostFaster: number;
+}
+
+/** How many times as long as the model says, and as the calibration of all chains says, downloads of `sizeBytes` take over a chain. */
+export function timesTaken(way: TakenWay, sizeBytes: number, model: ChainModel, calibration: number): number {
+  const { log, weight } = told(way, sizeBytes, model);
+  const known = weight / (weight + MODEL_WEIGHT);
+  return Math.exp(known * log + (1 - known) * Math.log(calibration));
+}
+
 /**
- * Corrects what the model says of a pair's chains by what their downloads took. The fastest of many predictions is the one that flatters most, so a chain
- * that nobody has tried is taken to be as much slower than predicted as the others were: prediction-guided choice among ways that are not all measured
- * (Jiang et al., "VIA: Improving Internet Telephony Call Quality Using Predictive Relay Selection", SIGCOMM 2016).
+ * How many times slower each chain is than the model's order of them says, by what downloads took: 1 of a chain that nobody took. What all have in common is
+ * no chain's: where the middle of them takes longer than the model says, those that nobody took will as well. (A choice guided by predictions, corrected by
+ * what came of them: Jiang et al., "VIA: Improving Internet Telephony Call Quality Using Predictive Relay Selection", SIGCOMM 2016.)
  */
-export class TakenWays {
-  readonly #ways: ReadonlyMap<string, TakenWay>;
-  /** How many times as long as the model says a chain takes that nobody has tried. At least 1: what nobody has tried is no better than it looks. */
-  readonly untried: number;
+export function wayFactors(
+  ways: readonly { readonly way: TakenWay; readonly model: ChainModel }[],
+  sizeBytes: number,
+): ReadonlyMap<string, number> {
+  const all = ways.map(({ way, model }) => ({ key: way.chain.join(), ...told(way, sizeBytes, model) }));
+  const middle = lowerMiddle(all.map((one) => ({ ...one, weight: 1 })))?.log ?? 0;
+  // One alone may be off by itself as well as with all others: so that this is ever known, another one is tried once several downloads say so.
+  const isAlone = all.length === 1;
+  const common = isAlone ? middle / 2 : middle;
+  return new Map(
+    all.map(({ key, log, weight, mostFaster }) => {
+      const counts = isAlone ? Math.max(0, weight - 1) : weight;
+      const ofItsOwn = Math.min(Math.max(log - common, -mostFaster), MOST_SLOWER);
+      return [key, Math.exp((counts / (counts + MODEL_WEIGHT)) * ofItsOwn)];
+    }),
+  );
+}
 
-  constructor(ways: readonly TakenWay[]) {
-    this.#ways = new Map(ways.map((way) => [way.chain.join(), way]));
-    this.untried = untriedFactor(ways);
-  }
+function told({ downloads }: TakenWay, sizeBytes: number, model: ChainModel): Told {
+  const each = downloads.map(({ bodyBytes, lanes, seconds, timesPlanned, isSeconded, agoMs }) => {
+    const timesNow = seconds / model(bodyBytes, lanes);
+    // Where the model was right then and says less now, the world has got better since.
+    const times = timesNow > 1 ? Math.min(timesNow, Math.max(1, timesPlanned)) : timesNow;
+    const mostFaster = isSeconded ? MOST_FASTER_SECONDED : MOST_FASTER;
+    const likeness = Math.sqrt(Math.min(bodyBytes, sizeBytes) / Math.max(bodyBytes, sizeBytes));
+    return {
+      log: Math.min(Math.max(Math.log(times), -mostFaster), MOST_SLOWER),
+      weight: likeness * Math.exp(-agoMs / LIFE_MS),
+      mostFaster,
+    };
+  });
+  const middle = lowerMiddle(each) ?? { log: 0, mostFaster: MOST_FASTER };
+  return { ...middle, weight: each.reduce((sum, { weight }) => sum + weight, 0) };
+}
 
-  get chains(): Chain[] {
-    return [...this.#ways.values()].map(({ chain }) => chain);
-  }
-
-  has(chain: Chain): boolean {
-    return this.#ways.has(chain.join());
-  }
-
-  /**
-   * How many times as long as the model says the next download over a chain takes.
-   * @param model what it says now, in seconds, of so many bytes with so many lanes
-   */
-  factor(chain: Chain, sizeBytes: number, model: (sizeBytes: number, lanes: number) => number): number {
-    const way = this.#ways.get(chain.join());
-    if (!way) return this.untried;
-    const logs = way.downloads.map(({ bodyBytes, lanes, seconds, timesPlanned, agoMs }, index) => {
-      const timesNow = seconds / model(bodyBytes, lanes);
-      // Where the model was right then and says less now, the world has changed for the better since.
-      const times = timesNow > 1 ? Math.min(timesNow, Math.max(1, timesPlanned)) : timesNow;
-      const likeness = Math.sqrt(Math.min(bodyBytes, sizeBytes) / Math.max(bodyBytes, sizeBytes));
-      return {
-        log: Math.log(Math.min(Math.max(times, 1 / MOST_FASTER), MOST_SLOWER)),
-        weight: likeness * SHARE_BEFORE ** index * Math.exp(-agoMs / LIFE_MS),
-      };
+/**
+ * The middle by weight, rather a lower one: a download that takes too long says less than one that does not. In a network of many lines some clients are always
+ * slow, whatever their way; none is faster than its way.
+ */
+function lowerMiddle(all: readonly Told[]): Told | undefined {
+  const below = MIDDLE * all.reduce((sum, { weight }) => sum + weight, 0);
+  let passed = 0;
+  return all
+    .toSorted((one, other) => one.log - other.log)
+    .find(({ weight }) => {
+      passed += weight;
+      return passed >= below;
     });
-    return weightedMean([...logs, { log: Math.log(this.untried), weight: USUAL_WEIGHT }]);
-  }
-}
-
-/** What is usual of the pair: the middle of what each entry depot's chains took, so that none decides it alone. */
-function untriedFactor(ways: readonly TakenWay[]): number {
-  const byEntry = Map.groupBy(ways, ({ chain: [entry] }) => entry);
-  const ofEntries = [...byEntry.values()]
-    .map((own) =>
-      weightedMean(
-        own
-          .flatMap(({ downloads }) =>
-            downloads.map(({ timesPlanned, agoMs }) => ({
-              log: Math.log(Math.min(Math.max(timesPlanned, 1 / MOST_SLOWER), MOST_SLOWER)),
-              weight: Math.exp(-agoMs / LIFE_MS),
-            })),
-          )
-          .concat({ log: 0, weight: USUAL_WEIGHT }),
-      ),
-    )
-    .toSorted((one, other) => one - other);
-  // Of two the lower one: what one says alone is bounded more.
-  const middle = ofEntries[Math.floor((ofEntries.length - 1) / 2)] ?? 1;
-  const most = ofEntries.length > 1 ? MOST_UNTRIED : MOST_UNTRIED_OF_ONE;
-  return Math.min(Math.max(middle, 1), most);
-}
-
-function weightedMean(logs: readonly { readonly log: number; readonly weight: number }[]): number {
-  const weights = logs.reduce((sum, { weight }) => sum + weight, 0);
-  return Math.exp(logs.reduce((sum, { log, weight }) => sum + weight * log, 0) / weights);
 }

@@ -1,0 +1,68 @@
+import type { RatedChain } from './chain-search.ts';
+import type { DownloadTimes } from './download-times.ts';
+import { expectedSeconds, secondsAsKnown } from './expected-seconds.ts';
+import type { RouteQuery } from './route.ts';
+import { type TakenWay, timesTaken, wayFactors } from './taken-ways.ts';
+
+interface LearnedInit {
+  readonly times: DownloadTimes;
+  readonly query: Pick<RouteQuery, 'sizeBytes' | 'taken' | 'calibration'>;
+  /** The chains to choose from, those that were taken among them. */
+  readonly rated: readonly RatedChain[];
+}
+
+/** The times of the chains that a download chooses from, by their legs and by what downloads over them took. */
+export class LearnedTimes {
+  readonly #init: LearnedInit;
+  readonly #ways: ReadonlyMap<string, TakenWay>;
+  readonly #factors: ReadonlyMap<string, number>;
+
+  constructor(init: LearnedInit) {
+    const { times, query, rated } = init;
+    this.#init = init;
+    this.#ways = new Map((query.taken ?? []).map((way) => [way.chain.join(), way]));
+    const taken = rated.flatMap((one) => {
+      const way = this.#wayOf(one);
+      return way ? [{ way, model: times.by(one, expectedSeconds) }] : [];
+    });
+    this.#factors = wayFactors(taken, query.sizeBytes);
+  }
+
+  /** Whether downloads took it. */
+  isTaken(rated: RatedChain): boolean {
+    return this.#ways.has(rated.chain.join());
+  }
+
+  /** The mean time of a chain with its lanes over all that may be. */
+  readonly expected = (rated: RatedChain): number => this.#factorOf(rated) * this.#init.times.expected(rated);
+
+  /** Its times in each of what may be. */
+  readonly inEach = (rated: RatedChain): readonly number[] => {
+    const factor = this.#factorOf(rated);
+    return this.#init.times.inEach(rated).map((seconds) => factor * seconds);
+  };
+
+  /** The chains by their expected times. Those as good as each other stay in the order of their point estimates. */
+  inOrder(): RatedChain[] {
+    return this.#init.rated
+      .map((rated) => ({ rated, seconds: this.expected(rated) }))
+      .toSorted((one, other) => one.seconds - other.seconds)
+      .map(({ rated }) => rated);
+  }
+
+  /** How many times as long as the likeliest of its legs says a chain is predicted to take; `undefined` where nobody knows. */
+  calibrationOf(rated: RatedChain): number | undefined {
+    const { times, query } = this.#init;
+    const { sizeBytes, calibration } = query;
+    const way = this.#wayOf(rated);
+    return way ? timesTaken(way, sizeBytes, times.by(rated, secondsAsKnown), calibration ?? 1) : calibration;
+  }
+
+  #wayOf({ chain }: RatedChain): TakenWay | undefined {
+    return this.#ways.get(chain.join());
+  }
+
+  #factorOf({ chain }: RatedChain): number {
+    return this.#factors.get(chain.join()) ?? 1;
+  }
+}
