@@ -35,6 +35,17 @@ describe('what downloads took', () => {
     expect(factorsOf(ids.map((id) => way(id, took(3))))).toEqual({ d1: 1, d2: 1, d3: 1 });
   });
 
+  test('is held against no chain that took what the model says, where others took less', () => {
+    expect(factorsOf([way('d1', took(1)), way('d2', took(0.7)), way('d3', took(0.7))])['d1']).toBe(1);
+  });
+
+  test('is told by all: one entry depot that flatters itself is no reason to doubt the chains of others', () => {
+    const slow = ['d1', 'd2', 'd3'].map((id) => way(id, took(3)));
+    const { d0 = 0, d1 = 0 } = factorsOf([...slow, way('d0', took(0.1, { isSeconded: false }))]);
+    expect(d0).toBe(1);
+    expect(d1).toBeLessThanOrEqual(1.2);
+  });
+
   test('of one chain alone is half its fault, and none after a single download', () => {
     expect(factorsOf([way('d1', took(3))])).toEqual({ d1: 1 });
     const often = factorsOf([way('d1', took(3), took(3), took(3))])['d1'] ?? 0;

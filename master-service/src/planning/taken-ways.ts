@@ -54,25 +54,38 @@ export function timesTaken(way: TakenWay, sizeBytes: number, model: ChainModel, 
 
 /**
  * How many times slower each chain is than the model's order of them says, by what downloads took: 1 of a chain that nobody took. What all have in common is
- * no chain's: where the middle of them takes longer than the model says, those that nobody took will as well. (A choice guided by predictions, corrected by
- * what came of them: Jiang et al., "VIA: Improving Internet Telephony Call Quality Using Predictive Relay Selection", SIGCOMM 2016.)
+ * no chain's: where all of them take longer than the model says, those that nobody took will as well. (A choice guided by predictions, corrected by what came
+ * of them: Jiang et al., "VIA: Improving Internet Telephony Call Quality Using Predictive Relay Selection", SIGCOMM 2016.)
  */
 export function wayFactors(
   ways: readonly { readonly way: TakenWay; readonly model: ChainModel }[],
   sizeBytes: number,
 ): ReadonlyMap<string, number> {
-  const all = ways.map(({ way, model }) => ({ key: way.chain.join(), ...told(way, sizeBytes, model) }));
-  const middle = lowerMiddle(all.map((one) => ({ ...one, weight: 1 })))?.log ?? 0;
+  const said = ways.map(({ way, model }) => ({
+    key: way.chain.join(),
+    entry: way.chain[0],
+    ...told(way, sizeBytes, model),
+  }));
+  // No entry depot takes away by itself what the chains of all others have in common.
+  const all = said.map((one) => {
+    const others = said.filter(({ entry }) => entry !== one.entry).map(({ log }) => log);
+    return { ...one, log: Math.max(one.log, inCommon(others) - one.mostFaster) };
+  });
+  const common = inCommon(all.map(({ log }) => log));
   // One alone may be off by itself as well as with all others: so that this is ever known, another one is tried once several downloads say so.
   const isAlone = all.length === 1;
-  const common = isAlone ? middle / 2 : middle;
   return new Map(
     all.map(({ key, log, weight, mostFaster }) => {
       const counts = isAlone ? Math.max(0, weight - 1) : weight;
-      const ofItsOwn = Math.min(Math.max(log - common, -mostFaster), MOST_SLOWER);
+      const ofItsOwn = Math.min(Math.max(log - (isAlone ? common / 2 : common), -mostFaster), MOST_SLOWER);
       return [key, Math.exp((counts / (counts + MODEL_WEIGHT)) * ofItsOwn)];
     }),
   );
+}
+
+/** By how much all are off at least to the same side; 0 where some are off to the one and some to the other. */
+function inCommon(logs: readonly number[]): number {
+  return logs.length === 0 ? 0 : Math.max(0, Math.min(...logs)) + Math.min(0, Math.max(...logs));
 }
 
 function told({ downloads }: TakenWay, sizeBytes: number, model: ChainModel): Told {
