@@ -8,8 +8,8 @@ export interface TrafficKernel {
   readonly portOf: (listener: number) => number;
   /** The next connection that waits, without blocking; below 0 when there is none. */
   readonly accept: (listener: number) => number;
-  /** A connection that is under way. */
-  readonly connect: (host: string, port: number) => number;
+  /** A connection that is under way, from one of this host's addresses. */
+  readonly connect: (from: string, host: string, port: number) => number;
   /** A file in memory with these bytes. */
   readonly memoryFile: (content: Buffer) => number;
   /** Sends bytes of a file from an offset, in the kernel alone; bytes taken, or below 0. */
@@ -149,9 +149,11 @@ export async function openTrafficKernel(): Promise<TrafficKernel> {
       if (descriptor >= 0) setFlag(descriptor, IPPROTO_TCP, TCP_NODELAY);
       return descriptor;
     },
-    connect: (host, port) => {
+    connect: (from, host, port) => {
       const descriptor = openSocket();
       setFlag(descriptor, IPPROTO_TCP, TCP_NODELAY);
+      writeAddress(from, 0);
+      check(bind(descriptor, scratchAddress, SOCKADDR_BYTES), `bind to ${from}`);
       writeAddress(host, port);
       if (connect(descriptor, scratchAddress, SOCKADDR_BYTES) < 0 && koffi.errno() !== EINPROGRESS)
         throw new Error(`connect to ${host}:${port} failed: errno ${koffi.errno()}`);

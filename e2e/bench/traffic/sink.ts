@@ -14,6 +14,8 @@ export interface Sink {
 
 /** Flows that have asked and wait for their first byte: fewer than the shortest accept queue of any relay, 511. */
 const MOST_WAITING = 200;
+/** So many that none has more than its share of a depot with few descriptors, however many flows there are. */
+const CLIENT_NETWORKS = 8;
 /** Bytes of one call: flows take turns. */
 const TURN_BYTES = 4 * 1024 * 1024;
 /** Silence of all flows together after which they have failed. */
@@ -31,6 +33,11 @@ interface Flow {
   receivedBytes: number;
 }
 
+/** Of clients in several networks: a depot keeps half of what it has from any one. */
+function clientAddress(flow: number): string {
+  return `127.1.${flow % CLIENT_NETWORKS}.1`;
+}
+
 /** Takes bodies as fast as they come, in one loop that blocks its thread. */
 export function createSink(kernel: TrafficKernel): Sink {
   const poll = kernel.createPoll();
@@ -44,7 +51,7 @@ export function createSink(kernel: TrafficKernel): Sink {
   };
 
   function open(order: FlowOrder): void {
-    const descriptor = kernel.connect(order.host, order.port);
+    const descriptor = kernel.connect(clientAddress(flows.size), order.host, order.port);
     flows.set(descriptor, {
       descriptor,
       requests: requestsOf(order),
