@@ -15,7 +15,7 @@ import { writeBrowsersReport } from '../bench/browsers/write-browsers-report.ts'
 import { writeFactsReport } from '../bench/facts/write-facts-report.ts';
 import { writeOverloadReport } from '../bench/overload/write-overload-report.ts';
 import { writeRelayReport } from '../bench/report/write-relay-report.ts';
-import { heldFileOf } from '../bench/run/held-file.ts';
+import { casesFileOf, heldFileOf } from '../bench/run/held-file.ts';
 import { writeSoakReport } from '../bench/soak/write-soak-report.ts';
 import { writeAnycastReport } from '../lab/anycast/write-anycast-report.ts';
 import { EXPERIMENTS } from '../lab/experiments/experiments.ts';
@@ -137,7 +137,9 @@ function differences(folder: string, fresh: string, isFix: boolean): string[] {
 /** A page that nobody says the lines of, and lines that no page shows. */
 function unnamed(folder: string, pages: readonly PublishedPage[]): string[] {
   const known = new Set(pages.map(({ page }) => page));
-  const shown = new Set(pages.flatMap(({ data }) => data.flatMap((name) => [name, heldFileOf(name)])));
+  const shown = new Set(
+    pages.flatMap(({ data }) => data.flatMap((name) => [name, heldFileOf(name), casesFileOf(name)])),
+  );
   const here = readdirSync(folder).filter((name) => name.endsWith('.md') && name !== 'README.md');
   const lines = readdirSync(join(folder, 'data')).filter((name) => name.endsWith('.jsonl'));
   return [

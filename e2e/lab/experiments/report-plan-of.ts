@@ -24,7 +24,7 @@ const MOST_TOPOLOGIES_TOLD = 6;
 const FAULTS = [
   '`fin`: the depot’s process is killed; the kernel closes its connections, with FIN towards the client. `rst`: the kernel aborts all its connections, and every neighbour gets RST. `silence`: the only link of its host is cut; neighbours get nothing any more, no acknowledgement either.',
   'A pause is the longest time without a new byte in the client’s file after the fault, looked at every 10 ms. Every variant’s depot is started again before the next transfer.',
-  'With `first` the chain is the planner’s, and `curl -C -` asks the master again, 0.5 s after each end, and gives up a connection that says nothing for 5 to 6 s; otherwise there is one plain `curl` and a chain chosen by hand.',
+  'With `first` the chain is the planner’s, and `curl -C -` asks the master again, 0.5 s after each end, and gives up a connection that says nothing as `--speed-limit 1 --speed-time 1` have it, about 7 s after the last byte; otherwise there is one plain `curl` and a chain chosen by hand.',
 ];
 
 /** What the page of an experiment says beside its numbers. An experiment of its own is shown as a matrix. */

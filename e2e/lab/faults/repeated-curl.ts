@@ -7,8 +7,8 @@ const RETRY_DELAY_MS = 500;
 /** More often nobody tries; with the delay it is longer than a master takes to notice that a depot is gone. */
 const MOST_ATTEMPTS = 20;
 /**
- * Without these curl waits for ever on a connection that says nothing. It knows the mean of the last five seconds: where not a byte has come in those, it
- * gives up after one more.
+ * Without these curl waits for ever on a connection that says nothing. It knows the mean of its last looks, five seconds: where not a byte has come
+ * in those, it gives up a second later, about seven after the last byte.
  */
 const STALL_OPTIONS = ['--connect-timeout', '5', '--speed-limit', '1', '--speed-time', '1'];
 
