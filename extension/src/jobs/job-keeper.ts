@@ -273,9 +273,9 @@ export class JobKeeper {
   /** What was in vain counts, too: the master is not asked every ten seconds. */
   async #noteChange(job: Job, download: Download, patch: Partial<Job> | undefined): Promise<void> {
     const { jobs, now } = this.#deps;
-    const { way, chain, jobId, pace, changes = 0 } = job;
+    const { way, chain, servedBy, jobId, pace, changes = 0 } = job;
     const before = { jobId, rateBps: pace?.rateBps, bytes: patch?.bytes ?? download.bytesReceived };
-    const lastChange = { atMs: now(), way, chain, ...before };
+    const lastChange = { atMs: now(), way, chain, servedBy, ...before };
     await jobs.change(job.key, {
       changes: changes + 1,
       pace: undefined,

@@ -83,7 +83,7 @@ export interface Job extends Promised {
   /** Times that another way was looked for because its own was slow, in vain or not. */
   readonly changes?: number;
   /** The last time that it was led to another way, and the way before. */
-  readonly lastChange?: Pick<Job, 'way' | 'chain'> & {
+  readonly lastChange?: Pick<Job, 'way' | 'chain' | 'servedBy'> & {
     readonly atMs: number;
     /** Whether the user wanted it; else its way was slow. */
     readonly isAsked?: true;

@@ -27,6 +27,13 @@ it('tells that a way was slow where the one after it was clearly faster', () => 
   ]);
 });
 
+it('names the depot that gave the file where the plan began at another one of its group', () => {
+  const { chain } = left;
+  const told = (servedBy: string) => reportsOf(whole({ lastChange: { ...left, servedBy, bytes: 0 } }));
+  expect(told('pe-2')).toEqual([{ jobId: 'job-0', verdict: 'slow', depot: 'pe-2' }]);
+  expect(told(chain[0])).toEqual([{ jobId: 'job-0', verdict: 'slow' }]);
+});
+
 it('calls no way slow where the next one was, too: then the line to the user is', () => {
   // 1.6 Mbit/s since the change.
   expect(reportsOf(whole({ lastChange: { ...left, bytes: 48_000_000 } }))).toEqual([]);

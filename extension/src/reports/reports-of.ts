@@ -13,10 +13,12 @@ export function reportsOf(job: Job): readonly FeedbackRequest[] {
   const isSmooth = (job.breaks ?? 0) === 0 && job.restarts === 0 && !job.wasPaused && !lastChange?.isAsked;
   if (state !== 'done' || doneAtMs === undefined || !isSmooth) return [];
   if (lastChange) {
-    const { jobId: left, rateBps, bytes: bytesThen = 0, atMs } = lastChange;
+    const { jobId: left, rateBps, bytes: bytesThen = 0, atMs, chain, servedBy } = lastChange;
     const rateSince = ((bytes - bytesThen) * 8_000) / Math.max(1, doneAtMs - atMs);
     const wasSlow = rateBps !== undefined && rateSince >= CLEARLY_FASTER * rateBps;
-    return left !== undefined && wasSlow ? [{ jobId: left, verdict: 'slow' }] : [];
+    // Of an entry group another depot may have been it; the planned one is then not to blame.
+    const depot = servedBy && servedBy !== chain[0] ? { depot: servedBy } : {};
+    return left !== undefined && wasSlow ? [{ jobId: left, verdict: 'slow', ...depot }] : [];
   }
   const seconds = (doneAtMs - startedAtMs) / 1_000;
   if (jobId === undefined || job.way !== 'chain' || seconds <= 0 || bytes === 0) return [];

@@ -121,6 +121,19 @@ describe('taking a download', () => {
     expect(broken.log.slice(3)).toEqual([...again, ...again, ...again, ...last]);
   });
 
+  it('begins nothing again, here or at the origin, that the user has cancelled before the answer', async () => {
+    const { downloads, jobs, log, way } = setUp(undefined);
+    const start = downloads.start.bind(downloads);
+    downloads.start = async (order) => {
+      const id = await start(order);
+      downloads.change(id, { state: 'interrupted', error: 'USER_CANCELED' });
+      return id;
+    };
+    expect(await way.take(order())).toEqual({ why: 'finished' });
+    expect(log.slice(3)).toEqual([`start ${ORIGIN} as file.iso`, 'release']);
+    expect(await jobs.all()).toEqual([]);
+  });
+
   it('leaves nothing under the name of the file where a refusal, which Firefox saves as the file, is there as a whole', async () => {
     const { downloads, log, way } = setUp(seenAnswer({ status: 403 }));
     const start = downloads.start.bind(downloads);

@@ -124,14 +124,27 @@ export class LedWay implements Way {
     const { jobs, pause } = this.#deps;
     let tried = await this.#tryLed(job);
     for (let tries = 1; tried.isBroken && tried.downloadId !== undefined && tries < MOST_TRIES; tries += 1) {
-      await this.#discard(tried.downloadId);
       await pause(AGAIN_AFTER_MS);
+      if (await this.#isCancelled(tried)) break;
+      await this.#discard(tried.downloadId);
       tried = await this.#tryLed(job);
     }
     const outcome = judgeOwnAnswer(tried.seen, job.file);
+    if (await this.#isCancelled(tried)) {
+      await this.release(job);
+      await jobs.remove(job.key);
+      return { why: 'finished' };
+    }
     if (outcome !== 'taken') return this.#backToOrigin(job, tried.downloadId, outcome);
     await jobs.change(job.key, { state: 'running', servedBy: serverIn(tried.seen) });
     return 'taken';
+  }
+
+  /** Whether the user has ended it meanwhile: then nobody wants it from elsewhere. */
+  async #isCancelled({ downloadId }: LedTry): Promise<boolean> {
+    if (downloadId === undefined) return false;
+    const now = await this.#deps.downloads.get(downloadId);
+    return now === undefined || (now.error === 'USER_CANCELED' && !now.paused);
   }
 
   /** `isBroken`: its connection ended before an answer came, and before the time for it was over. */

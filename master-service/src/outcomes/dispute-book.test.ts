@@ -6,6 +6,7 @@ import { testConfig } from '../testing/start-master.ts';
 import { DisputeBook } from './dispute-book.ts';
 import { OutcomeBook } from './outcome-book.ts';
 import { RecentJobs } from './recent-jobs.ts';
+import { WayBook } from './way-book.ts';
 
 const NOW = 1_795_000_000_000;
 
@@ -21,8 +22,11 @@ function reportOf(jobId: string, peer: string, sentBytes: number, receivedBytes:
 /** Downloads over all pairs of depots, of which liars say that they have sent ten times as much as they have. */
 function overlayWith(depots: number, liars: number) {
   const changes: string[] = [];
+  const jobs = new RecentJobs();
+  const ways = new WayBook();
   const book = new OutcomeBook({
-    jobs: new RecentJobs(),
+    jobs,
+    ways,
     emit: () => {},
     onTrust: (depot, isTrusted) => changes.push(`${depot} ${isTrusted}`),
   });
@@ -43,7 +47,7 @@ function overlayWith(depots: number, liars: number) {
     }
   };
   const distrusted = () => ids.filter((id) => !book.isTrusted(id, nowMs));
-  return { book, carry, distrusted, changes, later: (ms: number) => (nowMs += ms) };
+  return { book, jobs, ways, carry, distrusted, changes, later: (ms: number) => (nowMs += ms) };
 }
 
 test('of twenty depots the two that lie are found by what their neighbours got, and no other one', () => {
@@ -51,6 +55,44 @@ test('of twenty depots the two that lie are found by what their neighbours got, 
   carry(2);
   expect(distrusted()).toEqual(['d0', 'd1']);
   expect(changes.toSorted()).toEqual(['d0 false', 'd1 false']);
+});
+
+test('what a depot has told of its downloads does not come back with the word of the next one, once it is not believed', () => {
+  const { book, jobs, ways, carry, distrusted, later } = overlayWith(20, 1);
+  const [network, host] = ['192.0.2.0/24', 'origin.example'];
+  const config = testConfig({
+    links: [
+      { between: ['client', 'origin'], rttMs: 200, lossRate: 0.01, rateBps: 1e9 },
+      { between: ['client', 'd0'], rttMs: 5, rateBps: 1e9 },
+      { between: ['d0', 'd1'], rttMs: 190, rateBps: 1e9 },
+      { between: ['d1', 'origin'], rttMs: 5, rateBps: 1e9 },
+    ],
+  });
+  const planner = new Planner(config.planner, new LinkTable(config.links, 3e6));
+  const planned = planner.plan(
+    { sizeBytes: 1e8, originTls: false },
+    ['d0', 'd1'].map((id) => ({ id, tls: false, state: 'up' as const })),
+    NOW,
+  );
+  if (!planned.ok) throw planned.error;
+  const { chain, lanes, basis } = planned.value;
+  jobs.add({ jobId: 'mine', chain, alternatives: [], isAsked: false, lanes, basis, network, host });
+  const told = {
+    requests: 1,
+    bodyBytes: 1e8,
+    isWhole: true,
+    outcome: 'complete' as const,
+    seconds: 2,
+    chain: [...chain],
+  };
+  const known = () => ways.of({ network, host }, later(0)).length;
+  book.report('d0', [{ ...reportOf('mine', 'client', 1e8, 0), download: told }], NOW);
+  expect(known()).toBe(1);
+  carry(2);
+  expect(distrusted()).toEqual(['d0']);
+  ways.forgetFrom('d0');
+  book.report('d1', [{ ...reportOf('mine', 'd0', 1e8, 0), seconds: 2 }], later(0));
+  expect(known()).toBe(0);
 });
 
 test('an overlay of honest depots believes all of them', () => {

@@ -196,7 +196,8 @@ export class OutcomeBook {
     const download = this.#unseconded.get(job);
     const [entry, second] = job.chain;
     const told = second === undefined ? undefined : this.#reportOf(job, second);
-    if (!download || !told || second === undefined || !this.isTrusted(second, nowMs)) return;
+    if (!download || !told || entry === undefined || second === undefined) return;
+    if (![entry, second].every((id) => this.isTrusted(id, nowMs))) return;
     const sentBytes = told.legs.find(({ peer }) => peer === entry)?.sentBytes ?? 0;
     if (sentBytes < SECONDED.bytes * download.bodyBytes) return;
     if (told.seconds > SECONDED.times * download.seconds + SECONDED.moreSeconds) return;

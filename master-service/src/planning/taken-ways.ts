@@ -4,7 +4,7 @@ import type { Chain } from '@longhaul/shared';
 const LIFE_MS = 1_200_000;
 /** So large a share of what is known is no slower than the middle of it: a little less than half, so that of a few the lower ones count. */
 const MIDDLE = 0.4;
-/** What the model says of a chain counts as so many of its downloads. */
+/** What the model says of a chain counts as so many of its downloads, and beside entry depots as so many of them. */
 const MODEL_WEIGHT = 1;
 /** Only the entry depot says how long a download took: it makes its chain a fifth faster than others at most ... */
 const MOST_FASTER = Math.log(1.2);
@@ -66,10 +66,12 @@ export function wayFactors(
     entry: way.chain[0],
     ...told(way, sizeBytes, model),
   }));
-  // No entry depot takes away by itself what the chains of all others have in common.
+  // No entry depot takes away by itself what the chains of others have in common; the fewer they are, the less sure it is that this is no accident.
   const all = said.map((one) => {
-    const others = said.filter(({ entry }) => entry !== one.entry).map(({ log }) => log);
-    return { ...one, log: Math.max(one.log, inCommon(others) - one.mostFaster) };
+    const others = said.filter(({ entry }) => entry !== one.entry);
+    const voices = new Set(others.map(({ entry }) => entry)).size;
+    const agreed = (voices / (voices + MODEL_WEIGHT)) * inCommon(others.map(({ log }) => log));
+    return { ...one, log: Math.max(one.log, agreed - one.mostFaster) };
   });
   const common = inCommon(all.map(({ log }) => log));
   // One alone may be off by itself as well as with all others: so that this is ever known, another one is tried once several downloads say so.
