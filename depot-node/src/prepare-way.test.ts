@@ -125,6 +125,30 @@ describe.each(cases)('a way over $over to an origin on $scheme, by $plane,', ({ 
     expect(ends()).toEqual(['used', 'used', 'used', 'used', 'used']);
   });
 
+  test('is not made to an origin that the depot may ask no more', async () => {
+    const server = createHttpServer((_, response) => response.writeHead(200).write('a'));
+    const opened: Socket[] = [];
+    server.on('connection', (socket: Socket) => opened.push(socket));
+    const port = await listenAnywhere(server);
+    const addresses = { allow: [{ network: '127.0.0.0/8', ports: [port] }] };
+    const small = await startTestOverlay(['d1', 'd2', 'd3'], () => {}, splice, {
+      config: { addresses, limits: { perOrigin: 1 } },
+    });
+    const href = `http://127.0.0.1:${port}/endless`;
+    const from = small.depot('d1').url;
+    const held = await fetch(
+      from + formatOriginRelayTarget(small.ticket(href, { chains: [chain] }), originOf(href)),
+    );
+    const timeMs = small.nowSeconds() * 1000;
+    const ticket = small.ticket(href, { chains: [chain] });
+    const notice = small.master.wayNotice('d1', { ticket, origin: originOf(href), client: CLIENT, timeMs });
+    expect((await fetchRaw(from + formatWayTarget(notice))).status).toBe(204);
+    await held.body?.cancel();
+    await small.close();
+    await closeServer(server);
+    expect(opened).toHaveLength(1);
+  });
+
   test('carries the first of the lanes where the plan has several', async () => {
     const ticket = ticketFor({ lanes: 4 });
     await tell(ticket);

@@ -7,7 +7,7 @@ import type { OpenTicket, TicketGate } from './tickets/ticket-gate.ts';
 interface PrepareWayComponents {
   readonly ownId: string;
   readonly gate: TicketGate;
-  readonly jobs: Pick<JobTable, 'untimely' | 'knows'>;
+  readonly jobs: Pick<JobTable, 'untimely' | 'knows' | 'fullFor'>;
   readonly fetcher: Pick<Fetcher, 'prepare'>;
   /** Reads a notice of a master. */
   readonly readNotice: (target: string) => Result<WayNotice>;
@@ -18,14 +18,19 @@ interface PrepareWayComponents {
  * no notice; a notice that is of no use, or no more, is taken all the same.
  */
 export function createPrepareWay({ ownId, gate, jobs, fetcher, readNotice }: PrepareWayComponents) {
-  const isOfUse = ({ claims }: OpenTicket, { origin, client }: WayNotice): boolean =>
-    claims.kind === 'get' &&
-    isEntryDepot(claims, ownId) &&
-    isForOrigin(claims, origin) &&
-    // Who has come already has a way, or is making one.
-    !jobs.knows(claims.jobId) &&
-    jobs.untimely(claims, { from: 'client', address: client, network: client, hasRange: false }) ===
-      undefined;
+  const isOfUse = ({ claims }: OpenTicket, { origin, client }: WayNotice): boolean => {
+    const arrival = { from: 'client', address: client, network: client, hasRange: false } as const;
+    return (
+      claims.kind === 'get' &&
+      isEntryDepot(claims, ownId) &&
+      isForOrigin(claims, origin) &&
+      // Who has come already has a way, or is making one.
+      !jobs.knows(claims.jobId) &&
+      jobs.untimely(claims, arrival) === undefined &&
+      // Who would be refused needs no way.
+      jobs.fullFor(claims, arrival) === undefined
+    );
+  };
 
   return async (target: string): Promise<Result<void>> => {
     const notice = readNotice(target);

@@ -69,8 +69,10 @@ test.each([
 ] as const)('%s is refused, and served again when one has ended', (_, limits, code, next) => {
   const { jobs } = table(limits);
   const first = jobs.admit(claims('a'), CLIENT);
+  expect(jobs.fullFor(claims(next), CLIENT)).toBe(code);
   expect(codeOf(jobs.admit(claims(next), CLIENT))).toBe(code);
   release(first);
+  expect(jobs.fullFor(claims(next), CLIENT)).toBeUndefined();
   expect(codeOf(jobs.admit(claims(next), CLIENT))).toBe('admitted');
   expect(jobs.active).toBe(1);
 });

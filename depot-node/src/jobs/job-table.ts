@@ -96,11 +96,9 @@ export class JobTable {
   admit(claims: TicketClaims, arrival: Arrival): Result<Admission> {
     const untimely = this.untimely(claims, arrival);
     if (untimely) return refuse(untimely);
-    const known = this.#jobs.get(claims.jobId);
-    const keys = keysOf(claims, arrival);
-    const full =
-      this.#refuseCrowd(known, keys) ?? (goesOn(known, arrival) ? undefined : this.#refuseRate(keys));
+    const full = this.fullFor(claims, arrival);
     if (full) return refuse(full);
+    const keys = keysOf(claims, arrival);
     const job = this.#jobs.use(claims, keys.taker);
     if (!job) return refuse('depot-full');
     if (job.connections >= claims.budgetConnections || job.bytes >= claims.budgetBytes)
@@ -114,6 +112,13 @@ export class JobTable {
       spent: job.spent.signal,
       release: () => this.#count(job, keys, -1),
     });
+  }
+
+  /** Why there is no room for one more connection of a job; `undefined` while there is. Nothing is taken. */
+  fullFor(claims: TicketClaims, arrival: Arrival): ErrorCode | undefined {
+    const known = this.#jobs.get(claims.jobId);
+    const keys = keysOf(claims, arrival);
+    return this.#refuseCrowd(known, keys) ?? (goesOn(known, arrival) ? undefined : this.#refuseRate(keys));
   }
 
   /** Whether a job has begun here. */
