@@ -12,8 +12,19 @@ export function whyNotNow(
   return isFasterFromStart(now.bytesReceived, totalBytes, plan) ? undefined : 'nearly-done';
 }
 
-/** Whether the chain, from the first byte, is expected to end before the rest of the original. */
-function isFasterFromStart(bytesReceived: number, totalBytes: number | undefined, plan: PlanAnswer): boolean {
+/**
+ * Whether the chain, from the first byte, is expected to end before the rest of the original. Like the master's decision by the legs of both: an origin or a
+ * line that makes chains take longer than these say makes direct downloads so, and of the direct way nobody tells it.
+ */
+function isFasterFromStart(
+  bytesReceived: number,
+  totalBytes: number | undefined,
+  { prediction, direct }: PlanAnswer,
+): boolean {
   const rest = totalBytes === undefined ? 1 : 1 - bytesReceived / totalBytes;
-  return plan.prediction.seconds < plan.direct.seconds * rest;
+  return secondsByLegs(prediction) < secondsByLegs(direct) * rest;
+}
+
+function secondsByLegs({ seconds, calibration = 1 }: PlanAnswer['prediction']): number {
+  return seconds / calibration;
 }

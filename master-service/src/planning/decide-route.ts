@@ -151,7 +151,7 @@ export function decideRoute({ config, query, map, depots, usable }: DecisionInit
           isSizeAssumed: query.isSizeAssumed ?? false,
           calibrationOf: (one) => learned.calibrationOf(one) ?? 1,
           isTaken: best !== undefined && learned.isTaken(best),
-          direct: { seconds: direct.predict(sizeBytes).seconds, source: direct.source },
+          direct: { ...direct.predict(sizeBytes), source: direct.source },
           chainLinks: chosen?.links ?? best?.links ?? [],
           toLearn,
           isHeld: best !== ordered[0],

@@ -1,4 +1,4 @@
-import { type Chain, type DecisionReason, formatBps, legGoodput } from '@longhaul/shared';
+import { type Chain, type DecisionReason, formatBps, legGoodput, type Prediction } from '@longhaul/shared';
 import { CLIENT, ORIGIN } from '../config.ts';
 import { legEnds, limitingLeg } from './chain-legs.ts';
 import type { PlanningDepot, RatedChain } from './chain-search.ts';
@@ -7,6 +7,8 @@ import type { LinkEstimate } from './link-view.ts';
 
 /** Said where predictions were off by so much. */
 const TELLING_CALIBRATION = 1.1;
+
+type Predicted = Pick<Prediction, 'seconds' | 'calibration'>;
 
 interface RouteFacts {
   readonly best: RatedChain | undefined;
@@ -22,7 +24,7 @@ interface RouteFacts {
   readonly isTaken: boolean;
   /** Whether the client chose the number of lanes. */
   readonly isLanesAsked: boolean;
-  readonly direct: { readonly seconds: number; readonly source: DirectEstimate['source'] };
+  readonly direct: Predicted & { readonly source: DirectEstimate['source'] };
   readonly chainLinks: readonly LinkEstimate[];
   /** What is taken in its place, to learn. */
   readonly toLearn: RatedChain | undefined;
@@ -92,20 +94,33 @@ function compare({
   direct,
 }: RouteFacts): string[] {
   if (!best) return [];
-  const times = `${formatChain(best.chain)} is predicted to take ${formatSeconds(calibrationOf(best) * best.seconds)}, a direct download ${formatSeconds(direct.seconds)}`;
+  const predicted = (one: RatedChain): Predicted => ({
+    seconds: calibrationOf(one) * one.seconds,
+    calibration: calibrationOf(one),
+  });
+  const times = `${formatChain(best.chain)} is predicted to take ${sayPredicted(predicted(best))}, a direct download ${sayPredicted(direct)}`;
   const mean = isSizeAssumed ? ', in the mean over sizes down to a thousandth' : '';
   const verdict =
     decisionReason === 'chain-faster'
       ? `${times}: by these estimates ${gain.toFixed(1)} times faster${mean}.`
       : `${times}. A chain is taken only where it is at least ${minimumGain} times faster${mean}.`;
   if (!runnerUp) return [verdict];
-  const afterIt = `${formatChain(runnerUp.chain)}, ${formatSeconds(calibrationOf(runnerUp) * runnerUp.seconds)}`;
-  return [verdict, `Runner-up: ${afterIt}.`];
+  return [verdict, `Runner-up: ${formatChain(runnerUp.chain)}, ${sayPredicted(predicted(runnerUp))}.`];
+}
+
+/** By the legs alone chains are held against direct: both are said where they differ much. */
+function sayPredicted({ seconds, calibration = 1 }: Predicted): string {
+  const byLegs = isTelling(calibration) ? ` (${formatSeconds(seconds / calibration)} by its legs)` : '';
+  return `${formatSeconds(seconds)}${byLegs}`;
+}
+
+function isTelling(calibration: number): boolean {
+  return Math.max(calibration, 1 / calibration) >= TELLING_CALIBRATION;
 }
 
 function calibrated({ best, calibrationOf, isTaken }: RouteFacts): string[] {
   const calibration = best ? calibrationOf(best) : 1;
-  if (Math.max(calibration, 1 / calibration) < TELLING_CALIBRATION) return [];
+  if (!isTelling(calibration)) return [];
   const over = isTaken ? ' over this chain' : '';
   return [
     `Downloads of your network from this origin took ${calibration.toFixed(1)} times as long${over} as their legs say, of late: that is counted.`,

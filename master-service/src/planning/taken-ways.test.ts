@@ -4,6 +4,7 @@ import { testConfig } from '../testing/start-master.ts';
 import { LinkTable } from './link-table.ts';
 import { Planner } from './planner.ts';
 import type { Route, RouteQuery } from './route.ts';
+import { formatSeconds } from './route-reasons.ts';
 import { type TakenWay, type TimedDownload, timesTaken, wayFactors } from './taken-ways.ts';
 
 const NOW = 1_795_000_000_000;
@@ -179,6 +180,7 @@ describe('a plan', () => {
     expect(stayed.chain).toEqual(['d1']);
     expect(stayed.reasons.join(' ')).toMatch(/took 1\.[4-9] times as long over this chain as their legs say/);
     expect(stayed.prediction.seconds).toBeGreaterThan(1.3 * seconds);
+    expect(stayed.reasons.join(' ')).toContain(`(${formatSeconds(seconds)} by its legs), a direct download`);
   });
 
   test('takes a chain again that none of the fastest is as good as', () => {
