@@ -31,6 +31,9 @@ const LIES = [
   'weak',
 ] as const;
 
+/** Those that are told of a part alone. */
+const LIES_OF_PARTS: ReadonlySet<string> = new Set(['other-range', 'other-total', 'short-length']);
+
 const file = fc.record({
   cutAt: fc.integer({ min: 0, max: SIZE_BYTES - 1 }),
   cutBy: fc.constantFrom('fin', 'reset'),
@@ -125,7 +128,9 @@ function answer(request: SeenRequest, served: Served): void {
   const isDated = one.validator.startsWith('Last');
   // Behind a date a 206 need not repeat it (RFC 9110 section 15.3.7): who then lies cannot be told from who does not.
   const unnamed = isDated ? RIGHT : OTHER;
-  switch (lie) {
+  // The whole of the length and under the strong name that were told at first is that file, whatever it is: nobody could tell.
+  const lieAsked = range || !LIES_OF_PARTS.has(lie) ? lie : 'right';
+  switch (lieAsked) {
     case 'first':
       served.isCut.add(socket);
       send(headersOf(one.validator), RIGHT.subarray(from, Math.max(from, Math.min(one.cutAt, to + 1))));
@@ -156,9 +161,7 @@ function answer(request: SeenRequest, served: Served): void {
       send(headersOf(one.validator, to - from + 1, from, SIZE_BYTES + 1), OTHER.subarray(from, to + 1));
       break;
     case 'short-length':
-      // Whoever asks for the whole, because nothing has come yet, would be told of another file.
-      if (range) send(headersOf(one.validator, Math.max(1, to - from)), RIGHT.subarray(from, to));
-      else send(headersOf(one.validator), RIGHT);
+      send(headersOf(one.validator, Math.max(1, to - from)), RIGHT.subarray(from, to));
       break;
     case 'long-body':
       send(headersOf(one.validator), Buffer.concat([RIGHT.subarray(from, to + 1), OTHER]));
