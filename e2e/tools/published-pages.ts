@@ -14,6 +14,9 @@ import { writeAttackReport } from '../attack/report/write-attack-report.ts';
 import { writeBrowsersReport } from '../bench/browsers/write-browsers-report.ts';
 import { writeFactsReport } from '../bench/facts/write-facts-report.ts';
 import { writeOverloadReport } from '../bench/overload/write-overload-report.ts';
+import { writePlannerReport } from '../bench/planner/write-planner-report.ts';
+import { writePrefixesReport } from '../bench/prefixes/write-prefixes-report.ts';
+import { writeRedirectReport } from '../bench/redirect/write-redirect-report.ts';
 import { writeRelayReport } from '../bench/report/write-relay-report.ts';
 import { casesFileOf, heldFileOf } from '../bench/run/held-file.ts';
 import { writeSoakReport } from '../bench/soak/write-soak-report.ts';
@@ -42,6 +45,9 @@ const MAKERS = {
   browsers: (resultFile, outFolder) => writeBrowsersReport({ resultFile, outFolder }).page,
   overload: (resultFile, outFolder) => writeOverloadReport({ resultFile, outFolder }).page,
   facts: (resultFile, outFolder) => writeFactsReport({ resultFile, outFolder }).page,
+  planner: (resultFile, outFolder) => writePlannerReport({ resultFile, outFolder }).page,
+  prefixes: (resultFile, outFolder) => writePrefixesReport({ resultFile, outFolder }).page,
+  redirect: (resultFile, outFolder) => writeRedirectReport({ resultFile, outFolder }).page,
 } satisfies Record<string, Make>;
 type Maker = keyof typeof MAKERS;
 
