@@ -149,6 +149,8 @@ const plannerSchema = z.strictObject({
         .default(defaults.DEFAULT_EXPLORE_REGRET),
     })
     .prefault({}),
+  /** Whether what downloads took over chains decides among them, beside what is known of their legs. */
+  learnWays: z.boolean().default(true),
   /** What counts for links of which nothing else is known. */
   assumptions: assumptionsSchema.prefault({}),
 });

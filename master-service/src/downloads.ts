@@ -56,12 +56,13 @@ export function createDownloads(init: DownloadsInit) {
   const legAsker = new LegAsker(line);
   const downChecks = new DownChecks({ registry, ask: init.ask, now, emit });
   const jobs = new RecentJobs();
+  const learned = config.planner.learnWays ? { ways } : {};
   const outcomes = new OutcomeBook({
     facts,
     jobs,
     emit,
     calibrations,
-    ways,
+    ...learned,
     onTrust: (depot, isTrusted) => {
       if (!isTrusted) for (const table of [links, clients, origins, ways]) table.forgetFrom(depot);
       emit({ type: 'depot-trust', depot, isTrusted });
@@ -99,7 +100,7 @@ export function createDownloads(init: DownloadsInit) {
     onCameBack: (entry) => downChecks.suspect(entry),
     wishes,
     calibrations,
-    ways,
+    ...learned,
     evidence: (of, to, from, nowMs) =>
       ends.evidence(of, to, from, nowMs) ?? linkEvidence(links, to, from, nowMs),
     ...(random ? { random } : {}),

@@ -118,7 +118,8 @@ function knowledgeOf(scenario: Scenario): Required<MasterChange> {
   return {
     links: scenario.isUntold ? [] : linkEstimates(scenario),
     masterConfig: {
-      planner: { allowVia: true, assumptions },
+      // Who is told the true links is held against these, not against what the cell before took.
+      planner: { allowVia: true, learnWays: scenario.isUntold === true, assumptions },
     },
   };
 }

@@ -77,7 +77,7 @@ async function start(init: Parameters<typeof startMaster>[0] = {}): Promise<Test
   const links = TEST_LINKS.map((link) =>
     link.between[0] === 'd3' ? { ...link, rttMs: 210 } : { ...link, rateBps: 200e6 },
   );
-  const master = await startMaster({ config: { links }, ...init });
+  const master = await startMaster({ ...init, config: { links, ...init.config } });
   masters.push(master);
   return master;
 }
@@ -150,6 +150,14 @@ test('a chain that disappoints is left for one that does not, and never taken in
   const taken = await chainsTaken(master, depots, (chain) => (chain === 'd1-d2' ? 3 : 1));
   expect(taken[0]).toBe('d1-d2');
   expect(taken.slice(4)).toEqual(Array.from({ length: 4 }, () => 'd3-d2'));
+});
+
+test('where the operator wants plans from links alone, no download changes them', async () => {
+  const master = await start({ config: { planner: { learnWays: false } } });
+  const depots = await registerDepots(master, 'd1', 'd2', 'd3');
+  await takeOther(master, depots, 1);
+  const taken = await chainsTaken(master, depots, (chain) => (chain === 'd1-d2' ? 3 : 1));
+  expect(new Set(taken)).toEqual(new Set(['d1-d2']));
 });
 
 test('a network whose downloads take longer over all chains stays with its chain', async () => {
