@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer as createHttpServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
+import { setDefaultHighWaterMark } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { transferSeconds } from '@longhaul/shared';
 
@@ -57,6 +58,12 @@ export interface OriginSpec {
   readonly onRequest?: (request: IncomingMessage) => void;
 }
 
+/**
+ * More than all answers together that depots ask for ahead on one connection. Where more waits than a socket's mark, Node's server stops reading, and over
+ * TLS it then ends the connection at the next bytes (HPE_PAUSED), also within an answer.
+ */
+const TLS_HIGH_WATER_BYTES = 1024 * 1024;
+
 /** A web server with single ranges and validators, which remembers what it was asked and can break off on purpose. */
 export async function startOrigin(spec: OriginSpec): Promise<OriginServer> {
   const requests: IncomingMessage[] = [];
@@ -107,6 +114,8 @@ export async function startOrigin(spec: OriginSpec): Promise<OriginServer> {
         onSent: (bytes) => countSent(path, request, bytes),
       });
   };
+  // Of the whole process: its TLS server takes no mark of its own.
+  if (spec.tls) setDefaultHighWaterMark(false, TLS_HIGH_WATER_BYTES);
   const server = spec.tls ? createHttpsServer(spec.tls, answer) : createHttpServer(answer);
   server.on('connection', () => {
     connections += 1;

@@ -2,7 +2,7 @@ import {
   clickLink,
   expectFile,
   expectFirstThroughDepots,
-  expectThroughAnyDepots,
+  expectThroughDepots,
 } from '../../fixtures/download-checks.ts';
 import { LARGE_BYTES } from '../../fixtures/origin-content.ts';
 import { test } from '../../fixtures/test.ts';
@@ -11,7 +11,7 @@ test.use({ worldSpec: { secure: true } });
 test.beforeAll(({ user, world }) => expectFirstThroughDepots(user, world));
 
 test('an https page and an https origin download through https depots', async ({ user, world }) => {
-  await expectThroughAnyDepots(world, LARGE_BYTES, async () => {
+  await expectThroughDepots(world, LARGE_BYTES, async () => {
     await clickLink(user, world, '/kept/large-secure.bin');
     await expectFile(user, 'large-secure.bin');
   });
