@@ -31,8 +31,8 @@ const LIES = [
   'weak',
 ] as const;
 
-/** Those that are told of a part alone. */
-const LIES_OF_PARTS: ReadonlySet<string> = new Set(['other-range', 'other-total', 'short-length']);
+/** Those that are told of a part alone: the whole of the length and under the strong name that were told at first is that file, whatever it is. */
+const LIES_OF_PARTS: ReadonlySet<string> = new Set(['other-range', 'short-length']);
 
 const file = fc.record({
   cutAt: fc.integer({ min: 0, max: SIZE_BYTES - 1 }),
@@ -128,8 +128,10 @@ function answer(request: SeenRequest, served: Served): void {
   const isDated = one.validator.startsWith('Last');
   // Behind a date a 206 need not repeat it (RFC 9110 section 15.3.7): who then lies cannot be told from who does not.
   const unnamed = isDated ? RIGHT : OTHER;
-  // The whole of the length and under the strong name that were told at first is that file, whatever it is: nobody could tell.
-  const lieAsked = range || !LIES_OF_PARTS.has(lie) ? lie : 'right';
+  // Where the client may have nothing yet, over lanes also not what one of them brought, a whole of another length is another file, and may be given.
+  const mayBegin = one.cutAt === 0 || one.isLaned;
+  const isOfPart = LIES_OF_PARTS.has(lie) || (lie === 'other-total' && mayBegin);
+  const lieAsked = range || !isOfPart ? lie : 'right';
   switch (lieAsked) {
     case 'first':
       served.isCut.add(socket);
@@ -158,7 +160,9 @@ function answer(request: SeenRequest, served: Served): void {
       send(headersOf(one.validator, to - from + 1, from + 1), OTHER.subarray(from, to + 1));
       break;
     case 'other-total':
-      send(headersOf(one.validator, to - from + 1, from, SIZE_BYTES + 1), OTHER.subarray(from, to + 1));
+      if (range)
+        send(headersOf(one.validator, to - from + 1, from, SIZE_BYTES + 1), OTHER.subarray(from, to + 1));
+      else send(headersOf(one.validator, SIZE_BYTES + 1), Buffer.concat([OTHER, OTHER.subarray(0, 1)]));
       break;
     case 'short-length':
       send(headersOf(one.validator, Math.max(1, to - from)), RIGHT.subarray(from, to));
