@@ -67,9 +67,7 @@ export function createDownloads(init: DownloadsInit) {
       if (!isTrusted) for (const table of [links, clients, origins, ways]) table.forgetFrom(depot);
       emit({ type: 'depot-trust', depot, isTrusted });
     },
-    onWorked: ({ network }, depots, nowMs) => {
-      for (const depot of depots) wishes.noteWorked(network, depot, nowMs);
-    },
+    onWorked: ({ network, host }, depots, nowMs) => wishes.noteWorked(network, depots, host, nowMs),
   });
   const legs = new JobLegs({
     tickets,

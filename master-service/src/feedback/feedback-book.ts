@@ -35,7 +35,16 @@ const DIRECT_JUDGED = {
   lifeMs: DIRECT_LIFE_MS,
 } satisfies FactKind<unknown>;
 
-export const FEEDBACK_FACTS = [DEPOT_JUDGED, DIRECT_JUDGED];
+/** Where downloads have come whole over chains from an origin, by `<part of the internet> <host>`: of these there are many more than of wishes, which they shall not displace. */
+const CHAINS_WORKED = {
+  ...ofNetworks,
+  name: 'chains-worked',
+  schema: z.looseObject({}),
+  keys: /^\S{2,64} \S{1,255}$/,
+  lifeMs: DIRECT_LIFE_MS,
+} satisfies FactKind<unknown>;
+
+export const FEEDBACK_FACTS = [DEPOT_JUDGED, DIRECT_JUDGED, CHAINS_WORKED];
 
 /** One thing that networks have spoken for or against, for operators. */
 interface Counted {
@@ -57,20 +66,15 @@ export class FeedbackBook {
 
   constructor(facts = new Facts({ kinds: FEEDBACK_FACTS })) {
     this.#facts = facts;
-    facts.store.watch(DEPOT_JUDGED, (now, before) => {
-      const newest = facts.store.newest(DEPOT_JUDGED, (now ?? before)?.key ?? '');
-      this.#depots.take(
-        (now ?? before)?.key ?? '',
-        newest && { atMs: newest.timeMs, isAgainst: newest.value.failed },
-      );
-    });
-    facts.store.watch(DIRECT_JUDGED, (now, before) => {
-      const newest = facts.store.newest(DIRECT_JUDGED, (now ?? before)?.key ?? '');
-      this.#directs.take(
-        (now ?? before)?.key ?? '',
-        newest && { atMs: newest.timeMs, isAgainst: newest.value.preferred },
-      );
-    });
+    const follow = <Value>(kind: FactKind<Value>, all: Judgements, isAgainst: (value: Value) => boolean) =>
+      facts.store.watch(kind, (now, before) => {
+        const key = (now ?? before)?.key ?? '';
+        const newest = facts.store.newest(kind, key);
+        all.take(key, newest && { atMs: newest.timeMs, isAgainst: isAgainst(newest.value) });
+      });
+    follow(DEPOT_JUDGED, this.#depots, ({ failed }) => failed);
+    follow(DIRECT_JUDGED, this.#directs, ({ preferred }) => preferred);
+    follow(CHAINS_WORKED, this.#directs, () => false);
   }
 
   /** Whether nobody is against anything: then plans need not be held against it. */
@@ -84,9 +88,13 @@ export class FeedbackBook {
     return nowMs + DEPOT_LIFE_MS;
   }
 
-  /** A download of a network came whole over a depot, as others tell: it counts in favour where the network itself says nothing. */
-  noteWorked(network: string, depot: string, nowMs: number): void {
-    if (!this.#depots.isJudged(network, depot, nowMs)) this.judgeDepot(network, depot, false, nowMs);
+  /** A download of a network came whole over depots from an origin, as others tell: it counts in favour of them and of chains, where the network itself says nothing. */
+  noteWorked(network: string, depots: readonly string[], host: string, nowMs: number): void {
+    for (const depot of depots)
+      if (!this.#depots.isJudged(network, depot, nowMs)) this.judgeDepot(network, depot, false, nowMs);
+    const part = partOf(network);
+    if (!this.#directs.isJudged(part, host, nowMs))
+      this.#facts.learn(CHAINS_WORKED, `${part} ${host}`, {}, nowMs);
   }
 
   /** A network prefers direct from an origin, or does not any more; gives until when that counts. */

@@ -213,12 +213,9 @@ describe('a client that tells how its download went', () => {
     await depots[0]?.heartbeat(master, {
       jobs: [{ ...none, download: { ...download, chain: ['d1', 'd2', 'd9'] } }],
     });
-    const { depots: counted } = (await (await fetch(`${master.url}/v1/feedback`)).json()) as {
-      depots: unknown;
-    };
-    expect(counted).toEqual(
-      ['d1', 'd2'].map((subject) => ({ subject, against: 0, for: 1, isAgreed: false })),
-    );
+    const counted = await (await fetch(`${master.url}/v1/feedback`)).json();
+    const inFavour = (subject: string) => ({ subject, against: 0, for: 1, isAgreed: false });
+    expect(counted).toEqual({ depots: ['d1', 'd2'].map(inFavour), origins: [inFavour('origin.example')] });
     await tell({ jobId, verdict: 'failed', depot: 'd1' });
     expect((await plan()).chain).toEqual(['d3', 'd2']);
   });
@@ -259,6 +256,23 @@ describe('what one network says', () => {
     expect(book.prefersDirect('192.0.2.0/24', 'origin.example', NOW)).toBe(false);
     book.judgeDirect('12.1.0.0/24', 'origin.example', true, NOW);
     expect(book.prefersDirect('192.0.2.0/24', 'origin.example', NOW)).toBe(true);
+  });
+
+  test('takes chains from nobody who is content: a hundredth of all networks that lie of every origin move none', () => {
+    const book = new FeedbackBook();
+    const all = Array.from({ length: 2000 }, (_, at) => `10.${Math.floor(at / 10)}.${at % 10}.0/24`);
+    for (const [at, network] of all.entries()) {
+      const host = `o${at % 20}.example`;
+      if (at % 100 !== 7) book.noteWorked(network, ['d1'], host, NOW);
+      else
+        for (let origin = 0; origin < 20; origin += 1)
+          book.judgeDirect(network, `o${origin}.example`, true, NOW);
+    }
+    expect(book.counted().origins[0]).toMatchObject({ isAgreed: false });
+    expect(all.some((network, at) => at % 100 !== 7 && book.prefersDirect(network, 'o7.example', NOW))).toBe(
+      false,
+    );
+    expect(book.prefersDirect(all[7] ?? '', 'o3.example', NOW)).toBe(true);
   });
 
   test('never has everybody avoid more than a few depots', () => {
