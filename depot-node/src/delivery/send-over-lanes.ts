@@ -167,14 +167,22 @@ class Asking {
     return {
       isFit: () => this.#book.isFit(this.#authority),
       note: (isFit: boolean) => this.#note(isFit),
+      noteBreak: () => this.#noteBreak(),
       readAnswers: this.#readAnswers,
     };
   }
 
   #note(isFit: boolean): void {
-    if (!isFit && !this.#book.isUnfit(this.#authority))
-      this.#plane.observe({ type: 'lanes-asked-singly', jobId: this.#download.job.id });
+    if (!isFit && !this.#book.isUnfit(this.#authority)) this.#tellUnfit();
     this.#book.note(this.#authority, isFit);
+  }
+
+  #noteBreak(): void {
+    if (this.#book.noteBreak(this.#authority)) this.#tellUnfit();
+  }
+
+  #tellUnfit(): void {
+    this.#plane.observe({ type: 'lanes-asked-singly', jobId: this.#download.job.id });
   }
 }
 

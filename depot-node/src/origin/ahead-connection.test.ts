@@ -12,6 +12,7 @@ let asked: string[];
 let peer: Socket;
 let onAsked: () => void;
 let notes: boolean[];
+let breaks: number;
 
 beforeAll(async () => {
   server = createServer((socket) => {
@@ -36,6 +37,7 @@ afterAll(() => new Promise((resolve) => server.close(resolve)));
 beforeEach(() => {
   asked = [];
   notes = [];
+  breaks = 0;
   onAsked = () => {};
 });
 
@@ -50,7 +52,13 @@ function open(isFit = false) {
       stream.write(firstBytes);
       return stream;
     },
-    { isFit: () => isFit, note: (fit) => notes.push(fit) },
+    {
+      isFit: () => isFit,
+      note: (fit) => notes.push(fit),
+      noteBreak: () => {
+        breaks += 1;
+      },
+    },
   );
   /** Asks, reads the answer, and gives its body or why there is none. */
   const get = async (name: string, answerMs = 5000) => {
@@ -111,6 +119,7 @@ describe('a connection that is asked ahead', () => {
     const [b, c] = await Promise.all([get('b'), get('c')]);
     expect(b).toMatchObject({ end: 'complete' });
     expect(c).toBe('origin-unreachable');
+    expect(breaks).toBe(0);
     expect(connection.gaveBack).toBe(true);
     // It was alone when it was asked; nothing is known of the second one.
     expect(notes).toEqual([false]);
@@ -143,6 +152,21 @@ describe('a connection that is asked ahead', () => {
     expect(b).toMatchObject({ end: 'source-broke' });
     expect(connection.gaveBack).toBe(false);
     expect(notes).toEqual([]);
+    expect(breaks).toBe(0);
+  });
+
+  test('tells of a break within an answer while further questions wait, but not of one between answers', async () => {
+    const { connection, get } = open();
+    onAsked = () => {
+      if (asked.length === 1) peer.write(answer('aa').slice(0, -1));
+      if (asked.length === 3) peer.write(`a${answer('bb').slice(0, -1)}`, () => peer.resetAndDestroy());
+    };
+    const first = get('a');
+    await expect.poll(() => connection.isOpen).toBe(true);
+    const [, b, c] = await Promise.all([first, get('b'), get('c')]);
+    expect(b).toMatchObject({ end: 'source-broke' });
+    expect(c).toBe('origin-unreachable');
+    expect([notes, breaks]).toEqual([[], 1]);
   });
 
   test('never reads more than an answer has, nor takes bytes that nobody asked for', async () => {
@@ -186,6 +210,22 @@ describe('what is remembered of origins', () => {
     expect([book.isFit('a'), book.isUnfit('a')]).toEqual([false, true]);
     nowMs = 600_000;
     expect([book.isFit('a'), book.isUnfit('a')]).toEqual([false, false]);
+  });
+
+  test('is an inability after three breaks that are no one accident', () => {
+    let nowMs = 0;
+    const book = new AheadBook(() => nowMs);
+    const breakAt = (atMs: number, origin = 'a') => {
+      nowMs = atMs;
+      return book.noteBreak(origin);
+    };
+    book.note('a', true);
+    // A depot that ends takes all connections along.
+    expect([0, 10, 20, 30].map((atMs) => breakAt(atMs))).toEqual([false, false, false, false]);
+    expect([breakAt(5_000), breakAt(6_000, 'b'), breakAt(70_000)]).toEqual([false, false, false]);
+    expect(book.isUnfit('a')).toBe(false);
+    expect([breakAt(72_000), breakAt(74_000)]).toEqual([false, true]);
+    expect([book.isUnfit('a'), book.isUnfit('b')]).toEqual([true, false]);
   });
 
   test('is of so many origins that nobody can fill the memory', () => {

@@ -22,6 +22,8 @@ interface AheadInit {
   readonly isFit: () => boolean;
   /** Told when the origin answers such a question, or shows that it cannot. */
   readonly note: (isFit: boolean) => void;
+  /** Told when a connection breaks within an answer while further questions wait: by its way, or by an origin that does not bear them. */
+  readonly noteBreak: () => void;
   /** Has answers read elsewhere, where that is possible; without it this thread reads all of them. */
   readonly readAnswers?: ReadAnswers | undefined;
 }
@@ -298,6 +300,7 @@ export class AheadConnection implements Conversation {
     const isUnfit = how === 'unreadable' || this.#showsUnfit(how);
     this.gaveBack = isUnfit || (isBetween && how === 'broke');
     if (isUnfit) this.#init.note(false);
+    else if (how === 'broke' && this.#answer && this.#questions.length > 0) this.#init.noteBreak();
     this.#end(failure, how === 'silent' ? 'source-silent' : 'source-broke');
   }
 
