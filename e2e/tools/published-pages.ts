@@ -28,6 +28,7 @@ import { writeModelReport } from '../lab/model/write-model-report.ts';
 import { writeReport } from '../lab/report/write-report.ts';
 import { joinResults } from '../lab/results/join-results.ts';
 import { writeSelfTestReport } from '../lab/self-test/write-self-test-report.ts';
+import { writeSimReport } from '../lab/simulation/write-sim-report.ts';
 import { writeUnknownReport } from '../lab/unknown/write-unknown-report.ts';
 
 type Make = (resultFile: string, outFolder: string) => string;
@@ -42,6 +43,7 @@ const MAKERS = {
   masters: writeMastersReport,
   unknown: writeUnknownReport,
   model: writeModelReport,
+  'sim-map': writeSimReport,
   browsers: (resultFile, outFolder) => writeBrowsersReport({ resultFile, outFolder }).page,
   overload: (resultFile, outFolder) => writeOverloadReport({ resultFile, outFolder }).page,
   facts: (resultFile, outFolder) => writeFactsReport({ resultFile, outFolder }).page,

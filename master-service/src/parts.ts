@@ -5,11 +5,14 @@ export { DEFAULT_MIN_LANE_BYTES, DEFAULT_MINIMUM_GAIN } from './config-defaults.
 export { FactExchange } from './facts/fact-exchange.ts';
 export { Facts } from './facts/facts.ts';
 export { FactsFile } from './facts/facts-file.ts';
+export { FEEDBACK_FACTS, FeedbackBook } from './feedback/feedback-book.ts';
 export { createKnowledge } from './knowledge.ts';
 export { masterOf } from './measuring/client-rtts.ts';
 export { CLIENT_FACTS, ClientTable } from './measuring/client-table.ts';
 export { OriginProbes, PROBE_FACTS } from './measuring/origin-probes.ts';
 export { ORIGIN_FACTS, OriginTable } from './measuring/origin-table.ts';
+export { CALIBRATION_FACTS, Calibrations } from './outcomes/calibrations.ts';
+export { WAY_FACTS, WayBook } from './outcomes/way-book.ts';
 export { AS_GOOD_AS_BEST } from './planning/choose-lanes.ts';
 export { EndLinks } from './planning/end-links.ts';
 export { LINK_FACTS, LinkTable } from './planning/link-table.ts';

@@ -2,11 +2,15 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import {
+  CALIBRATION_FACTS,
+  Calibrations,
   CLIENT_FACTS,
   ClientTable,
   EndLinks,
   Facts,
   FactsFile,
+  FEEDBACK_FACTS,
+  FeedbackBook,
   LINK_FACTS,
   LinkTable,
   ORIGIN_FACTS,
@@ -15,10 +19,12 @@ import {
   Planner,
   PROBE_FACTS,
   readMasterConfig,
+  WAY_FACTS,
+  WayBook,
 } from '@longhaul/master-service/parts';
-import type { LegEstimate } from '@longhaul/shared';
+import { clientPrefix, type LegEstimate } from '@longhaul/shared';
 import { openStateFolder } from '@longhaul/shared/service';
-import type { Believed, PlannerAnswer, PlannerOrder, TypedLink } from './planner-port.ts';
+import type { Believed, Pair, PlannerAnswer, PlannerOrder, TypedLink } from './planner-port.ts';
 
 type Route = Extract<ReturnType<Planner['plan']>, { ok: true }>['value'];
 type LinkEstimate = ReturnType<LinkTable['estimate']>;
@@ -30,7 +36,15 @@ const { planner: config } = readMasterConfig({
   origins: ['*.example'],
 });
 const { windowBytes } = config.assumptions;
-const FACT_KINDS = [...LINK_FACTS, ...CLIENT_FACTS, ...ORIGIN_FACTS, ...PROBE_FACTS];
+const FACT_KINDS = [
+  ...LINK_FACTS,
+  ...CLIENT_FACTS,
+  ...ORIGIN_FACTS,
+  ...PROBE_FACTS,
+  ...CALIBRATION_FACTS,
+  ...WAY_FACTS,
+  ...FEEDBACK_FACTS,
+];
 
 /** The links between depots, with those of the download that is planned. */
 class WorldLinks extends LinkTable {
@@ -60,6 +74,9 @@ let facts = new Facts({ kinds: FACT_KINDS });
 let clients = new ClientTable();
 let origins = new OriginTable();
 let probes = new OriginProbes({ origins, links });
+let calibrations = new Calibrations();
+let ways = new WayBook();
+let wishes = new FeedbackBook();
 let planner = plannerOver(links);
 let stateDir = '';
 let file: FactsFile | undefined;
@@ -94,6 +111,12 @@ function obey(order: PlannerOrder): PlannerAnswer | Promise<PlannerAnswer> | und
       for (const report of order.clients) clients.report(order.from, report, order.nowMs);
       for (const report of order.origins) origins.report(order.from, report, order.nowMs);
       return undefined;
+    case 'outcome':
+      noteOutcome(order);
+      return undefined;
+    case 'complaint':
+      complain(order);
+      return undefined;
     case 'plan':
       return plan(order);
     case 'usage': {
@@ -116,6 +139,9 @@ function begin({
   clients = new ClientTable(facts);
   origins = new OriginTable(facts);
   probes = new OriginProbes({ facts, origins, links });
+  calibrations = new Calibrations(facts);
+  ways = new WayBook(facts);
+  wishes = new FeedbackBook(facts);
   planner = plannerOver(links);
   return { type: 'ready', ...file.restore(facts, nowMs) };
 }
@@ -142,7 +168,8 @@ function plan({
 }: Extract<PlannerOrder, { type: 'plan' }>): PlannerAnswer {
   links.setEnds(ends);
   const startedMs = performance.now();
-  const planned = planner.plan({ sizeBytes, originTls: true, ...(who ? { ends: who } : {}) }, depots, nowMs);
+  const query = { sizeBytes, originTls: true, ...(who ? { ends: who, ...learnedOf(who, nowMs) } : {}) };
+  const planned = planner.plan(query, depots, nowMs);
   const planMs = performance.now() - startedMs;
   if (!planned.ok) throw planned.error;
   const { chain, lanes, prediction } = planned.value;
@@ -152,6 +179,7 @@ function plan({
     chain: [...chain],
     lanes,
     predictedSeconds: prediction.seconds,
+    modelSeconds: prediction.seconds / (prediction.calibration ?? 1),
     planMs,
     probes: told,
     ...(isExplained ? { believed: believedBy(planned.value) } : {}),
@@ -172,8 +200,36 @@ function believedBy({ decisionReason, basis, prediction }: Route): Believed {
   };
 }
 
+/** What a master goes by of this pair, beside all links. */
+function learnedOf(who: Pair, nowMs: number) {
+  const pair = pairOf(who);
+  return {
+    calibration: calibrations.factor(pair, nowMs),
+    taken: ways.of(pair, nowMs),
+    avoid: wishes.avoidedBy(pair.network, nowMs),
+    isDirectPreferred: wishes.prefersDirect(pair.network, pair.host, nowMs),
+  };
+}
+
+function noteOutcome({ who, download, nowMs }: Extract<PlannerOrder, { type: 'outcome' }>): void {
+  const pair = pairOf(who);
+  calibrations.note(pair, download.timesPlanned, nowMs);
+  ways.note(pair, download, nowMs);
+  wishes.noteWorked(pair.network, download.chain, pair.host, nowMs);
+}
+
+function complain({ who, depots: failed, nowMs }: Extract<PlannerOrder, { type: 'complaint' }>): void {
+  const { network, host } = pairOf(who);
+  wishes.judgeDirect(network, host, true, nowMs);
+  for (const depot of failed) wishes.judgeDepot(network, depot, true, nowMs);
+}
+
+function pairOf({ client, origin }: Pair) {
+  return { network: clientPrefix(client), host: origin };
+}
+
 /** All depots are heard once, in another order each time. */
-function probesOf({ client, origin }: { readonly client: string; readonly origin: string }, nowMs: number) {
+function probesOf({ client, origin }: Pair, nowMs: number) {
   probes.want({ host: origin, port: 443 }, client, nowMs);
   const first = Math.floor(nowMs / 1000) % Math.max(1, depots.length);
   const inTurn = [...depots.slice(first), ...depots.slice(0, first)];

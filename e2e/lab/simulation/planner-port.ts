@@ -16,6 +16,25 @@ export interface TypedLink {
   readonly windowBytes: number;
 }
 
+/** A client's address, and an origin's host. */
+export interface Pair {
+  readonly client: string;
+  readonly origin: string;
+}
+
+/** A download as its depots tell of it. */
+interface ToldDownload {
+  readonly jobId: string;
+  readonly chain: readonly string[];
+  readonly lanes: number;
+  readonly bodyBytes: number;
+  readonly seconds: number;
+  /** How many times as long as the model said when it was planned. */
+  readonly timesPlanned: number;
+  /** Whether the depot behind the entry depot says so as well. */
+  readonly isSeconded: boolean;
+}
+
 /** What a simulated world says to the master that is simulated with it, and asks it. */
 export type PlannerOrder =
   /** Before anything else: what is typed in of the depots, how many there are, and where a master before this one has left what it had learned. */
@@ -40,6 +59,20 @@ export type PlannerOrder =
       readonly origins: readonly OriginReport[];
       readonly nowMs: number;
     }
+  /** What a download took that came whole over the chain that was planned for it, as its depots tell. */
+  | {
+      readonly type: 'outcome';
+      readonly who: Pair;
+      readonly download: ToldDownload;
+      readonly nowMs: number;
+    }
+  /** A client network wants no chain from this origin, and says that these depots have failed. */
+  | {
+      readonly type: 'complaint';
+      readonly who: Pair;
+      readonly depots: readonly string[];
+      readonly nowMs: number;
+    }
   | {
       readonly type: 'plan';
       readonly sizeBytes: number;
@@ -47,7 +80,7 @@ export type PlannerOrder =
       /** What is known of this client and this origin. */
       readonly ends: readonly TypedLink[];
       /** Who they are, where the master is to find out by itself. */
-      readonly who?: { readonly client: string; readonly origin: string };
+      readonly who?: Pair;
       /** What is believed is wanted, too. */
       readonly isExplained: boolean;
     }
@@ -62,7 +95,7 @@ export interface Believed {
   readonly legs: readonly (LegEstimate & LegKnowledge)[];
 }
 
-/** Its answers, one for each order but reports of any kind and links, in order. */
+/** Its answers, in order: one for each order but those that only tell it something. */
 export type PlannerAnswer =
   | {
       readonly type: 'ready';
@@ -82,6 +115,8 @@ export type PlannerAnswer =
       readonly chain: readonly string[];
       readonly lanes: number;
       readonly predictedSeconds: number;
+      /** The same without what downloads of these ends have taught. */
+      readonly modelSeconds: number;
       readonly planMs: number;
       /** Depots that are to probe the origin. */
       readonly probes: readonly string[];

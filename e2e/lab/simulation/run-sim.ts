@@ -61,12 +61,12 @@ export const RESTART_BEFORE = WINDOWS / 2;
 const NEAREST = 20;
 /** Other depots that a depot's links are known to: near ones, and any. */
 const NEIGHBOURS = { near: 8, any: 12 };
-/** Share of depots that report half the round trip, three times the goodput and no loss. */
-const LYING_SHARE = 0.1;
+/** Share of depots that report half the round trip, three times the goodput, no loss, and downloads in half the time; and of client networks that complain of everything. */
+const LYING = { depots: 0.1, prefixes: 0.01 };
 /** Who is informed hears of the links between depots so often. */
 const INFORMED_EVERY_MS = 3_600_000;
-/** Depots test the links between them so often, by about so many bytes. */
-const TESTED = { everyMs: 3_600_000, bytes: 1_000_000 };
+/** Depots test the links between them so often, by about so many bytes: with all neighbours that one has, about 20 MB an hour. */
+const TESTED = { everyMs: 7_200_000, bytes: 1_000_000 };
 /** What a connection that is opened and closed weighs. */
 const PROBE_BYTES = 500;
 /** How much one measurement scatters. */
@@ -78,6 +78,8 @@ const CATCHMENT_MS = 86_400_000;
 
 /** One download as it went. */
 interface Outcome {
+  /** Its client lies of others: what becomes of it is its own matter. */
+  readonly isLiars: boolean;
   readonly seconds: number;
   readonly bestSeconds: number;
   readonly directSeconds: number;
@@ -127,7 +129,8 @@ class Simulation {
   readonly #typed: readonly TypedLink[];
   readonly #stateDir = mkdtempSync(join(tmpdir(), 'longhaul-sim-master-'));
   #informedUntilMs = 0;
-  #testedUntilMs = 0;
+  /** Tests of links so far. */
+  #tested = 0;
   #measuringBytes = 0;
 
   constructor({ world, oracle, plan, knowledge, onDecision }: SimulationInit) {
@@ -153,12 +156,14 @@ class Simulation {
       let number = 0;
       for (const download of drawDownloads(this.#world, this.#plan)) {
         signal.throwIfAborted();
-        outcomes.push(await this.#serve(master, download, number));
+        const outcome = await this.#serve(master, download, number);
+        if (!outcome.isLiars) outcomes.push(outcome);
         number += 1;
         if (number < Math.round(((window + 1) * downloads) / WINDOWS)) continue;
         const { residentBytes, cpuSeconds } = await master.usage();
         onLine({
           simulation: 'map',
+          world: worldOf(this.#plan),
           knowledge: this.#knowledge,
           window,
           fromHours: (hours * window) / WINDOWS,
@@ -214,27 +219,30 @@ class Simulation {
       master.tell({ type: 'links', links: this.#depotLinks(atMs) });
       this.#informedUntilMs = atMs + INFORMED_EVERY_MS;
     }
-    if (this.#knowledge === 'measured' && atMs >= this.#testedUntilMs) {
+    if (this.#measures) {
       this.#testLinks(master, atMs);
-      this.#testedUntilMs = atMs + TESTED.everyMs;
+      this.#seeClient(master, download, number);
     }
-    if (this.#knowledge === 'measured') this.#seeClient(master, download, number);
     const knownAtMs = this.#knowledge === 'informed' ? atMs : 0;
     const planned = await master.plan({
       type: 'plan',
       sizeBytes,
       nowMs: atMs,
-      ...(this.#knowledge === 'measured' ? { who: whoOf(download) } : {}),
+      ...(this.#measures ? { who: whoOf(download) } : {}),
       isExplained: this.#onDecision !== undefined,
-      ends: ['none', 'measured'].includes(this.#knowledge) ? [] : this.#endLinks(download, knownAtMs),
+      ends: this.#measures || this.#knowledge === 'none' ? [] : this.#endLinks(download, knownAtMs),
     });
     const depots = planned.chain.map((id) => Number(id.slice(1)));
     const best = this.#oracle.best(download);
     const seconds = trueSeconds(this.#world, download, { depots, lanes: planned.lanes });
-    if (['reported', 'measured'].includes(this.#knowledge)) this.#report(master, download, depots, number);
-    if (this.#knowledge === 'measured') {
+    if (this.#measures || this.#knowledge === 'reported') this.#report(master, download, depots, number);
+    const isLiars = this.#isLyingClient(download.client);
+    if (this.#measures) {
       this.#reportEnds(master, download, { depots, lanes: planned.lanes }, number);
       for (const id of planned.probes) this.#probe(master, download, id, number);
+      if (depots.length > 0) this.#tellOutcome(master, download, { ...planned, seconds, depots }, number);
+      if (isLiars)
+        master.tell({ type: 'complaint', who: whoOf(download), depots: planned.chain, nowMs: atMs });
     }
     const originSends = download.origin.connectionBps === undefined ? download.origin.sender : 'held';
     const directSeconds = trueSeconds(this.#world, download, { depots: [], lanes: 1 });
@@ -257,6 +265,7 @@ class Simulation {
       trueLegs: trueLegs(this.#world, download, depots),
     });
     return {
+      isLiars,
       seconds,
       // The planner may find what the oracle has not tried.
       bestSeconds: Math.min(seconds, best.seconds),
@@ -300,9 +309,15 @@ class Simulation {
     }
   }
 
-  /** What depots find by tests of the links between them. */
+  /** What depots find by tests of the links between them: one after the other, each after its time. All were tested before the first download. */
   #testLinks(master: SimulatedMaster, atMs: number): void {
-    for (const [one, two] of this.#neighbours) {
+    const count = this.#neighbours.length;
+    const until = count + Math.floor((atMs / TESTED.everyMs) * count);
+    const from = Math.max(this.#tested, until - count);
+    this.#tested = until;
+    for (let at = from; at < until; at += 1) {
+      const [one, two] = this.#neighbours[at % count] ?? [];
+      if (!one || !two) continue;
       for (const [sender, receiver] of [
         [one, two],
         [two, one],
@@ -356,6 +371,37 @@ class Simulation {
     master.tell({ ...told, from: `d${exit}`, clients: [], origins });
   }
 
+  /** What the depots of a chain tell of a download when it is over. */
+  #tellOutcome(
+    master: SimulatedMaster,
+    download: Download,
+    {
+      depots,
+      lanes,
+      seconds,
+      modelSeconds,
+    }: Way & { readonly seconds: number; readonly modelSeconds: number },
+    number: number,
+  ): void {
+    const [entry = 0, second] = depots;
+    const tells = (depot: number) => (this.#isLyingDepot(depot) ? seconds / 2 : seconds);
+    const told = tells(entry);
+    master.tell({
+      type: 'outcome',
+      who: whoOf(download),
+      download: {
+        jobId: String(number),
+        chain: depots.map((depot) => `d${depot}`),
+        lanes,
+        bodyBytes: download.sizeBytes,
+        seconds: told,
+        timesPlanned: told / modelSeconds,
+        isSeconded: second !== undefined && tells(second) <= told,
+      },
+      nowMs: download.atMs,
+    });
+  }
+
   #probe(master: SimulatedMaster, download: Download, id: string, number: number): void {
     const depot = this.#depots[Number(id.slice(1))];
     if (!depot) return;
@@ -369,13 +415,26 @@ class Simulation {
   #reportOf(leg: LegEstimate, sender: number, receiver: number, number: number): LinkReport {
     const h = this.#noise;
     const scatter = (figure: number) => h.logNormal(1, NOISE, number, sender, receiver, figure);
-    const isLiar = h.uniform(sender, 9) < LYING_SHARE;
+    const isLiar = this.#isLyingDepot(sender);
     return {
       to: `d${receiver}`,
       rttMs: leg.rttMs * scatter(1) * (isLiar ? 0.5 : 1),
       lossRate: isLiar ? 0 : leg.lossRate * scatter(2),
       goodputBps: legGoodput(leg).goodputBps * scatter(3) * (isLiar ? 3 : 1),
     };
+  }
+
+  /** Whether the planner goes by what is measured of depots, clients and origins. */
+  get #measures(): boolean {
+    return this.#knowledge === 'measured' || this.#knowledge === 'honest';
+  }
+
+  #isLyingDepot(depot: number): boolean {
+    return this.#knowledge !== 'honest' && this.#noise.uniform(depot, 9) < LYING.depots;
+  }
+
+  #isLyingClient({ number }: End): boolean {
+    return this.#knowledge === 'measured' && this.#noise.uniform(number, 14) < LYING.prefixes;
   }
 
   /** Pairs of depots that have a link: each with some near ones, and with others anywhere. */
@@ -422,6 +481,10 @@ class Simulation {
       .toSorted((one, other) => one.leg.rttMs - other.leg.rttMs)
       .slice(0, count);
   }
+}
+
+function worldOf({ depots, prefixes, origins, downloads, hours, restart }: SimPlan): SimLine['world'] {
+  return { depots, prefixes, origins, downloads, hours, restart };
 }
 
 /** Addresses by autonomous system, whose networks are neighbours. */

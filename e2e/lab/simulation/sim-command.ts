@@ -1,11 +1,11 @@
-import { closeSync, mkdirSync, openSync, writeFileSync, writeSync } from 'node:fs';
+import { closeSync, openSync, writeSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { listOf, parseOptions, refusal, wholeNumber } from '../options.ts';
-import { openLineFile, readLineFile } from '../results/result-file.ts';
+import { openLineFile } from '../results/result-file.ts';
 import { describeRun, fingerprintOf } from '../results/run-info.ts';
 import { runSim, type SimDecision, type SimPlan } from './run-sim.ts';
 import { KNOWLEDGE, KNOWLEDGE_IDS, RESTART_IDS, RESTARTS, simLineSchema } from './sim-line.ts';
-import { simPage } from './sim-page.ts';
+import { writeSimReport } from './write-sim-report.ts';
 
 export interface SimCommand {
   readonly kind: 'sim';
@@ -116,8 +116,5 @@ export async function simulate(
   await runSim({ plan, file, say, signal, onDecision });
   if (decisions !== undefined) closeSync(decisions);
   file.finish();
-  const page = join(out, `${info.startedAt.slice(0, 10)}-sim-map.md`);
-  mkdirSync(out, { recursive: true });
-  writeFileSync(page, simPage(readLineFile(path, simLineSchema), plan));
-  return page;
+  return writeSimReport(path, out);
 }

@@ -6,7 +6,8 @@ export const KNOWLEDGE = {
   typed: 'links as they were at the beginning, typed in once',
   reported: 'the same, and what depots report of the links between them, a tenth of them lies',
   measured:
-    'nothing typed: what depots measure of links, of the clients and origins of chains, and of origins that they probe, a tenth of them lies; and how far clients are from the masters of the sites that they ask',
+    'nothing typed: what depots measure of links, of the clients and origins of chains, and of origins that they probe; how far clients are from the masters of the sites that they ask; and what downloads took. A tenth of the depots lies of all that, and a hundredth of the client networks calls each depot that it was led over broken, and each origin better directly',
+  honest: 'the same, and nobody lies',
   informed:
     'links as they are: those of both ends at the moment of each plan, those between depots once an hour',
 } as const;
@@ -29,11 +30,21 @@ export type OriginSends = (typeof ORIGIN_SENDS)[number];
 /** Some downloads in a row under one knowledge. */
 export const simLineSchema = z.object({
   simulation: z.literal('map'),
+  /** What the whole run is of. */
+  world: z.object({
+    depots: z.number(),
+    prefixes: z.number(),
+    origins: z.number(),
+    downloads: z.number(),
+    hours: z.number(),
+    restart: z.enum(RESTART_IDS),
+  }),
   knowledge: z.enum(KNOWLEDGE_IDS),
   /** From 0 on. */
   window: z.number(),
   fromHours: z.number(),
   toHours: z.number(),
+  /** Of clients that do not lie. */
   downloads: z.number(),
   /** Time of the plan over time of the best way, less 1. */
   regret: z.object({ mean: z.number(), median: z.number(), p90: z.number(), worst: z.number() }),

@@ -3,30 +3,47 @@ import { markdownTable } from '../report/markdown-table.ts';
 import { bulletList, commandItem, machineItem, momentsItem } from '../report/run-items.ts';
 import type { Lines } from '../results/result-file.ts';
 import { mean } from '../results/statistics.ts';
-import { RESTART_BEFORE, type SimPlan } from './run-sim.ts';
-import { KNOWLEDGE, type Knowledge, RESTARTS, type SimLine } from './sim-line.ts';
+import { RESTART_BEFORE } from './run-sim.ts';
+import { KNOWLEDGE, KNOWLEDGE_IDS, type Knowledge, RESTARTS, type SimLine } from './sim-line.ts';
+import { HEAP_MB } from './simulated-master.ts';
 
+/** Parts of a run, at its end, that show what is learned. */
+const LAST = 5;
 /** Windows before and behind a restart that are held against each other. */
 const AROUND = 3;
-/** A master that was started again is to be ready within so long. */
-const MOST_READY_SECONDS = 5;
+/** What is wanted of a master and its overlay. */
+const TARGET = {
+  /** A master that was started again is ready within so long. */
+  readySeconds: 5,
+  residentBytes: 512e6,
+  /** Of a core, whatever downloads there are. */
+  cores: 0.1,
+  /** Of the bytes that downloads carried, and so many an hour for each depot. */
+  measuring: { share: 0.01, bytesPerDepotHour: 20e6 },
+  /** Of the score, by lies of others. */
+  lost: 0.1,
+} as const;
 
 const percent = (share: number) => `${(100 * share).toFixed(1)} %`;
 
 /** The page of a simulation: regret by knowledge, and over time. */
-export function simPage({ info, lines }: Lines<SimLine>, plan: SimPlan): string {
+export function simPage({ info, lines }: Lines<SimLine>): string {
+  const [first] = lines;
+  if (!first) throw new Error('there is nothing to make a page of');
+  const { world } = first;
   const of = (knowledge: Knowledge) => lines.filter((line) => line.knowledge === knowledge);
-  const ids = plan.knowledge;
+  const ids = KNOWLEDGE_IDS.filter((id) => of(id).length > 0);
   const windows = [...new Set(lines.map(({ window }) => window))];
   const parts = [
     '# A drawn internet, planned by the real planner',
-    `How far from the best way are plans for ${plan.downloads} downloads in ${plan.hours} hours, over ${plan.depots} depots, from ${plan.origins} origins to ${plan.prefixes} client networks, by what the planner goes by?`,
+    `How far from the best way are plans for ${world.downloads} downloads in ${world.hours} hours, over ${world.depots} depots, from ${world.origins} origins to ${world.prefixes} client networks, by what the planner goes by?`,
+    ...seen(lines),
     '## How it was made',
     bulletList([
       'No packets: times come from the models that the planner has, too, so that regret is of knowledge and search alone',
       'Regret: time of the plan over time of the best way that the oracle found at that moment (direct, and chains of up to three of the depots that lie best), less 1; score: the inverse, in the mean',
       ...ids.map((id) => `\`${id}\`: ${KNOWLEDGE[id]}`),
-      `The master is a process of its own, and keeps what it learns as masters do. In the middle: ${RESTARTS[plan.restart]}`,
+      `The master is a process of its own with a heap of ${HEAP_MB} MB, and keeps what it learns as masters do. In the middle: ${RESTARTS[world.restart]}`,
       commandItem(info),
       momentsItem(info),
       machineItem(info),
@@ -97,6 +114,46 @@ export function simPage({ info, lines }: Lines<SimLine>, plan: SimPlan): string 
   return `${parts.join('\n\n')}\n`;
 }
 
+/** What a master that measures came to, beside what is wanted; nothing where none did. */
+function seen(lines: readonly SimLine[]): string[] {
+  const of = (knowledge: Knowledge) => lines.filter((line) => line.knowledge === knowledge);
+  const [own, honest] = [of('measured'), of('honest')];
+  const [first] = own;
+  if (!first) return [];
+  const sum = (figure: (line: SimLine) => number) => own.reduce((all, line) => all + figure(line), 0);
+  const scoreOf = (some: readonly SimLine[]) => mean(some.map(({ score }) => score));
+  const { depots, hours } = first.world;
+  const { share, bytesPerDepotHour } = TARGET.measuring;
+  const mayMeasure = share * sum(({ carriedBytes }) => carriedBytes) + bytesPerDepotHour * depots * hours;
+  const measured = sum(({ measuringBytes }) => measuringBytes);
+  const resident = Math.max(...own.map(({ residentBytes }) => residentBytes));
+  const cores = sum(({ cpuSeconds }) => cpuSeconds) / (hours * 3600);
+  const restart = own.find((line) => line.restart)?.restart;
+  const last = own.slice(-LAST);
+  const lost = 1 - scoreOf(own) / scoreOf(honest);
+  return [
+    '## What is seen',
+    bulletList([
+      `With nothing typed in, plans of the last ${LAST} of ${own.length} parts have ${scoreOf(last).toFixed(2)} of what the oracle has in the mean, always direct ${mean(last.map(({ directScore }) => directScore)).toFixed(2)}; regret ${percent(mean(last.map(({ regret }) => regret.median)))} in the median`,
+      ...(honest.length === own.length
+        ? [
+            `Lies cost those who do not lie ${percent(lost)} of that (at most ${percent(TARGET.lost)} wanted): ${verdict(lost <= TARGET.lost)}`,
+          ]
+        : []),
+      `Measuring took ${formatBytes(measured)} (at most ${formatBytes(mayMeasure)} wanted): ${verdict(measured <= mayMeasure)}`,
+      `The master held ${formatBytes(resident)} (at most ${formatBytes(TARGET.residentBytes)} wanted): ${verdict(resident <= TARGET.residentBytes)}`,
+      `It took ${cores.toFixed(4)} of a core, plans included (at most ${TARGET.cores} wanted): ${verdict(cores <= TARGET.cores)}`,
+      ...(restart
+        ? [
+            `Started again it was ready after ${restart.readySeconds.toFixed(2)} s, with ${restart.facts} facts (at most ${TARGET.readySeconds} s wanted): ${verdict(restart.readySeconds <= TARGET.readySeconds)}`,
+          ]
+        : []),
+    ]),
+  ];
+}
+
+const verdict = (isMet: boolean): string => (isMet ? 'met' : 'missed');
+
 /** What a restart cost; nothing where there was none. */
 function restartParts(lines: readonly SimLine[], ids: readonly Knowledge[]): string[] {
   const rows = ids.flatMap((id) => {
@@ -122,7 +179,7 @@ function restartParts(lines: readonly SimLine[], ids: readonly Knowledge[]): str
   if (rows.length === 0) return [];
   return [
     '## The restart',
-    `Regret in the median, and chains, in the ${AROUND} windows before it and behind it; ready again within ${MOST_READY_SECONDS} s is the target.`,
+    `Regret in the median, and chains, in the ${AROUND} windows before it and behind it; ready again within ${TARGET.readySeconds} s is the target.`,
     markdownTable(
       [
         'knowledge',

@@ -3,6 +3,12 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import type { PlannerAnswer, PlannerOrder } from './planner-port.ts';
 
+/** Where memory is plentiful Node collects none of it for long: what a master needs is seen where it has no more. It ends where that is too little. */
+export const HEAP_MB = 256;
+
+/** Orders that are not answered. */
+type Told = 'report' | 'links' | 'ends-report' | 'outcome' | 'complaint';
+
 const MAIN = join(import.meta.dirname, 'planner-main.ts');
 
 /** The process of a simulated master, asked one thing after the other. */
@@ -15,12 +21,14 @@ export class SimulatedMaster {
 
   /** Starts one and tells it how its world begins; gives what it knows again. Rejects when it ends instead. */
   static async start(begin: Extract<PlannerOrder, { type: 'begin' }>) {
-    const master = new SimulatedMaster(fork(MAIN, [], { execArgv: [], serialization: 'advanced' }));
+    const master = new SimulatedMaster(
+      fork(MAIN, [], { execArgv: [`--max-old-space-size=${HEAP_MB}`], serialization: 'advanced' }),
+    );
     const { facts, refused } = await master.#ask(begin, 'ready');
     return { master, facts, refused };
   }
 
-  tell(order: Extract<PlannerOrder, { type: 'report' | 'links' | 'ends-report' }>): void {
+  tell(order: Extract<PlannerOrder, { type: Told }>): void {
     this.#child.send(order);
   }
 

@@ -87,8 +87,8 @@ describe('sim:map', () => {
     };
     const page = await simulate(command, 'unused', () => {}, new AbortController().signal);
     const { lines } = readLineFile(join(outFolder, 'sim-map.jsonl'), simLineSchema);
-    expect(lines).toHaveLength(5 * 20);
-    expect(lines.filter(({ restart }) => restart)).toHaveLength(5);
+    expect(lines).toHaveLength(6 * 20);
+    expect(lines.filter(({ restart }) => restart)).toHaveLength(6);
     const of = (knowledge: SimLine['knowledge']) => {
       const own = lines.filter((line) => line.knowledge === knowledge);
       return own.reduce((sum, { score }) => sum + score, 0) / own.length;
@@ -101,6 +101,7 @@ describe('sim:map', () => {
     for (const { regret } of lines) expect(regret.median).toBeGreaterThanOrEqual(0);
     expect(readFileSync(page, 'utf8')).toContain('## Mean regret over time');
     expect(readFileSync(page, 'utf8')).toContain('## The restart');
+    expect(readFileSync(page, 'utf8')).toMatch(/Lies cost those who do not lie -?[\d.]+ %/);
     const kept = lines.find(({ knowledge, restart }) => knowledge === 'measured' && restart)?.restart;
     expect(kept).toMatchObject({ refused: 0 });
     expect(kept?.facts).toBeGreaterThan(100);
