@@ -164,6 +164,7 @@ async function download(order: Order = {}): Promise<Run> {
     note: (isFit: boolean) => {
       isAhead &&= isFit;
     },
+    noteBreak: () => {},
   };
   const checked = lanesSchema.parse({ firstBlockBytes: 64 * KIB, leastBlockBytes: 16 * KIB, ...config });
   const nowMs = () => performance.now();

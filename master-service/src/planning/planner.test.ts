@@ -321,14 +321,16 @@ describe('over any overlay the planner', () => {
           const all = everyChain(links, over, { sizeBytes, originTls }, config);
           const best = Math.min(...all.map(({ seconds }) => seconds));
           if (planned.direct.seconds < best) expect(planned.decision).toBe('direct');
-          else expect(planned.prediction.seconds).toBeCloseTo(best, 9);
+          else expect(planned.prediction.seconds / best).toBeCloseTo(1, 9);
           const elsewhere = all.filter(({ chain }) => chain[0] !== planned.chain[0]);
           const otherEntry = planned.alternatives.find((chain) => chain[0] !== planned.chain[0]);
           expect(otherEntry !== undefined).toBe(planned.decision === 'chain' && elsewhere.length > 0);
           const timeOf = (chain: readonly string[]) =>
             all.find((one) => one.chain.join() === chain.join())?.seconds;
           if (otherEntry) {
-            expect(timeOf(otherEntry)).toBeCloseTo(Math.min(...elsewhere.map(({ seconds }) => seconds)), 9);
+            const least = Math.min(...elsewhere.map(({ seconds }) => seconds));
+            // A slow link takes weeks for a large file: only the share can be compared.
+            expect((timeOf(otherEntry) ?? 0) / least).toBeCloseTo(1, 9);
           }
         },
       ),
@@ -374,7 +376,8 @@ describe('over any overlay the planner', () => {
         const disjoint = own.filter((known) => others.length > 0 && avoids(known.chain, others));
         if (disjoint.length > 0) {
           const first = disjoint.find((known) => known.chain.join() === alternatives[0]?.join());
-          expect(first?.seconds).toBeCloseTo(Math.min(...disjoint.map(({ seconds }) => seconds)), 9);
+          const least = Math.min(...disjoint.map(({ seconds }) => seconds));
+          expect((first?.seconds ?? 0) / least).toBeCloseTo(1, 9);
         }
         const few = testConfig({ planner: { ...limits, maxAlternatives: most } }).planner;
         expect(route(new Planner(few, table), query, over).alternatives.length).toBeLessThanOrEqual(most);
