@@ -105,7 +105,7 @@ function methodOf({ scenarios, name }: Experiment): string[] {
     'Real Linux TCP between network namespaces; every link is emulated (delay, loss, rate, queue).',
     'Congestion control is set for every host: depots send with BBR and all others with CUBIC, unless a scenario says otherwise; rivals run at the same sites as the depots and send with what the depots send with.',
     `File: ${sizes.join(', ')}, of bytes that cannot be compressed; every transfer is compared with the original.`,
-    '`auto` is the planner, which is told the topology’s links, the client’s window, what origin and depots send with, and the file’s size, but nothing of cross traffic; hand-chosen chains go through the master as well, so both pay for the redirect.',
+    '`auto` is the planner, which is told the file’s size and, unless it says below that no link was told, the topology’s links, the client’s window, and what origin and depots send with, but nothing of cross traffic; hand-chosen chains go through the master as well, so both pay for the redirect.',
     'Times of `curl` count from its first connection, those of `aria2c` from its start to its end; the first byte is that of the file itself.',
     'Variants are shuffled within a repeat and share its random seed: ratios “in pairs” are medians of the ratios within repeats, with an interval by bootstrap over repeats.',
     ...(name === 'failover' ? FAULTS : []),
