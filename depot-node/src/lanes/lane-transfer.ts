@@ -177,16 +177,17 @@ class LaneTransfer {
     clearTimeout(this.#timer);
     this.#fitIntoMemory();
     this.#freeLaneForNext();
-    const mostLanes = this.#init.mostLanes?.() ?? this.#lanes.length;
+    const mostLanes = Math.max(1, this.#init.mostLanes?.() ?? this.#lanes.length);
     let forMs = this.#isTight ? ROOM_CHECK_MS : LONGEST_SLEEP_MS;
     let forBytes = Number.POSITIVE_INFINITY;
     const { ready, untilReadyMs } = this.#rests.look();
     // Where not all may work, those that have a connection go on: others would open theirs beside it.
     if (mostLanes < this.#lanes.length) ready.sort((one, other) => Number(other.isOpen) - Number(one.isOpen));
+    // An origin counts connections, also those that rest.
+    let connections = this.#busyLanes();
     for (const lane of ready) {
       if (this.#growth.isAlone && lane.index > 0) continue;
-      if (this.#busyLanes() >= Math.max(1, mostLanes)) {
-        // An origin counts connections, also those that rest.
+      if (connections >= mostLanes) {
         lane.drop();
         forMs = Math.min(forMs, ROOM_CHECK_MS);
         continue;
@@ -199,16 +200,17 @@ class LaneTransfer {
       }
       const choice = chooseBlock(lane, this.#lanesAtWork, this.#queue, this.#init.config, this.#isTight);
       if (choice.is === 'wait') {
+        if (lane.isOpen) connections += 1;
         forMs = Math.min(forMs, choice.forMs);
         forBytes = Math.min(forBytes, choice.forBytes);
         continue;
       }
+      connections += 1;
       const { block, isLate } = choice;
       const { nextByte: startByte, endByte } = block;
       if (isLate) this.#init.observe({ type: 'block-asked-again', lane: lane.index, startByte, endByte });
       if (lane.isRemoved) this.#trials.begin(lane.index);
       lane.isRemoved = false;
-      if (!lane.isOpen) this.#makeRoom(mostLanes);
       lane.start(block);
     }
     if (!this.#isTight && this.#busyLanes() <= mostLanes) forBytes = Math.min(forBytes, this.#askAhead());
@@ -254,12 +256,6 @@ class LaneTransfer {
   get #lanesAtWork(): LanesAtWork {
     const lanes = this.#growth.isAlone ? this.#lanes.slice(0, 1) : this.#lanes;
     return { lanes, isAloneForGood: this.#lanes.length === 1 };
-  }
-
-  /** Ends a connection that rests where one more would be too many. */
-  #makeRoom(mostLanes: number): void {
-    const held = this.#lanes.filter(({ isOpen, fetch }) => isOpen || fetch !== undefined);
-    if (held.length >= mostLanes) held.find(({ fetch }) => fetch === undefined)?.drop();
   }
 
   #usualStartMs(): number {
