@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-import type { LegDistribution } from '../estimates/leg-figures.ts';
 import { OriginProbes } from './origin-probes.ts';
 import { OriginTable } from './origin-table.ts';
 
@@ -14,8 +13,7 @@ function row(count: number) {
   const outcomes: string[] = [];
   const rttMs = (one: string, other: string) => 20 * Math.abs(Number(one.slice(1)) - Number(other.slice(1)));
   const links = {
-    distribution: (one: string, other: string) =>
-      ({ rttMs: { value: rttMs(one, other) } }) as unknown as LegDistribution,
+    estimate: (one: string, other: string) => ({ rttMs: rttMs(one, other) }),
   };
   const gone = new Set<string>();
   const probes = new OriginProbes({
@@ -42,18 +40,47 @@ test('an origin that nobody knows is probed by the depots that are heard, each o
   expect(outcomes.filter((outcome) => outcome === 'told')).toHaveLength(5);
 });
 
-test('among many depots those are asked that may be nearer', () => {
-  const { probes, origins, depots } = row(30);
+/** What a depot of the row sees of an origin beside another one. */
+const seenFrom = (id: string, beside: number) => ({
+  host: origin.host,
+  rttMs: 20 * Math.abs(Number(id.slice(1)) - beside) + 2,
+});
+
+test('among many depots the one is asked next that may be nearest by what the first two have found', () => {
+  const { probes, origins, depots, ids } = row(30);
   probes.want(origin, CLIENT, NOW);
-  // The origin lies beside d5.
-  for (const id of ['d15', 'd29']) {
-    expect(probes.next(id, depots, NOW)).toEqual(origin);
-    const rttMs = 20 * (Number(id.slice(1)) - 5) + 2;
-    origins.report(id, { host: origin.host, rttMs }, NOW);
+  for (const id of ['d15', 'd29']) expect(probes.next(id, depots, NOW)).toEqual(origin);
+  origins.report('d15', seenFrom('d15', 5), NOW);
+  // The other one has not said yet what it found.
+  for (const id of ids) expect(probes.next(id, depots, NOW)).toBeUndefined();
+  origins.report('d29', seenFrom('d29', 5), NOW);
+  const told = ids.filter((id) => probes.next(id, depots, NOW));
+  expect(told).toEqual(['d5']);
+  origins.report('d5', seenFrom('d5', 5), NOW);
+  for (const id of ids) expect(probes.next(id, depots, NOW)).toBeUndefined();
+});
+
+test('where those that were asked do not reach an origin, others are asked', () => {
+  const { probes, depots, ids } = row(30);
+  probes.want(origin, CLIENT, NOW);
+  const toldAt = (nowMs: number) => ids.filter((id) => probes.next(id, depots, nowMs));
+  expect(toldAt(NOW)).toEqual(['d0', 'd1']);
+  expect(toldAt(NOW + 5_000)).toEqual([]);
+  expect(toldAt(NOW + 11_000)).toHaveLength(1);
+});
+
+test('the depot beside an origin is found that only far ones have brought, and only that one is asked', () => {
+  const { probes, origins, depots, ids, outcomes } = row(30);
+  for (const id of ['d20', 'd22', 'd25', 'd29']) origins.report(id, seenFrom(id, 3), NOW);
+  // What is brought all the time counts for no client network as something new.
+  for (let minute = 0; minute < 300; minute += 1) {
+    const nowMs = NOW + minute * 1000;
+    probes.want(origin, CLIENT, nowMs);
+    const told = ids.filter((id) => probes.next(id, depots, nowMs));
+    expect(told).toEqual(minute === 0 ? ['d3'] : []);
+    if (minute === 0) origins.report('d3', seenFrom('d3', 3), nowMs);
   }
-  expect(probes.next('d20', depots, NOW)?.host).toBeUndefined();
-  expect(probes.next('d28', depots, NOW)).toBeUndefined();
-  expect(probes.next('d6', depots, NOW)).toEqual(origin);
+  expect(outcomes).toEqual(['told']);
 });
 
 test('an origin that three depots know is left alone, and so is one that nobody asks for any more', () => {

@@ -1,24 +1,26 @@
 import { clientPrefix, type OriginProbe } from '@longhaul/shared';
 import { HourlyBudget, LruMap, OrderedMap } from '@longhaul/shared/service';
 import * as z from 'zod';
-import type { LegDistribution } from '../estimates/leg-figures.ts';
 import type { FactKind } from '../facts/fact.ts';
 import { Facts } from '../facts/facts.ts';
+import { nearerDepot } from './nearer-depot.ts';
 import type { OriginTable } from './origin-table.ts';
 
 /** Connections that all depots together open to an origin for its distance, in an hour. */
 const MOST_PROBES = 4;
 const HOUR_MS = 3_600_000;
-/** Depots that have measured an origin lately place the others by triangles: with so many no further one is asked. */
+/** An origin that so many depots have measured lately is no stranger: nobody can have depots knock everywhere by it. */
 const ENOUGH = 3;
 /** Servers move, and so do the ways to them. */
 const LATELY_MS = 24 * HOUR_MS;
 /** What was measured in a network that another depot saw the origin leave so long after, may be of a place where it is no more. */
 const ELSEWHERE_MS = HOUR_MS;
-/** The first ones are taken as they come; the next must be expected to be nearer than these. */
+/** The first ones are taken as they come; by what they find the next one is chosen. */
 const TAKEN_AS_THEY_COME = 2;
-/** What a depot must be nearer by, at the best, to be worth a connection. */
-const NEARER = 0.8;
+/** One that was told has found it out by then, or does not reach the origin. */
+const FOUND_OUT_MS = 10_000;
+/** Whether another depot may be nearer is not looked at again so soon, unless one more has measured the origin. */
+const SETTLED_MS = 600_000;
 /** A download that was planned so long ago needs no probe any more. */
 const WISH_MS = 60_000;
 /** Origins that wait for depots to be heard, and those that are looked at for one of them. */
@@ -53,7 +55,10 @@ interface ProbingDepot {
 interface OriginProbesInit {
   readonly facts?: Facts;
   readonly origins: Pick<OriginTable, 'known'>;
-  readonly links: { distribution(one: string, other: string, nowMs: number): LegDistribution };
+  /** Links between depots; `undefined` where nothing is known of one. */
+  readonly links: {
+    estimate(one: string, other: string, nowMs: number): { readonly rttMs: number } | undefined;
+  };
   /** Whether a depot is still one of the overlay's; without it: all are. */
   readonly isThere?: (depot: string) => boolean;
   /** Told of each probe, and of each that a client network may not have any more. */
@@ -63,11 +68,25 @@ interface OriginProbesInit {
 interface Wish {
   readonly port: number;
   readonly atMs: number;
+  /** When a depot was told last. */
+  toldAtMs?: number;
+  /** The depot that is told next, chosen when so many had measured the origin, and so many were told. */
+  choice?: { readonly depot: string; readonly measured: number; readonly probed: number };
+}
+
+/** What is known of an origin when a depot is heard. */
+interface Asked {
+  readonly host: string;
+  readonly wish: Wish;
+  /** Told within the hour. */
+  readonly probed: ReadonlySet<string>;
+  /** What those found that have measured it lately. */
+  readonly measuredMs: ReadonlyMap<string, number>;
 }
 
 /**
- * Has origins probed that downloads ask for and nobody knows, by a few depots: the first that are heard, then those that may be nearer.
- * A probe is a connection that is opened and closed: nothing is asked of the origin, because a link may be good for one request only.
+ * Has origins probed that downloads ask for, by a few depots: the first that are heard, then the one that may be nearest by what these have found, be it in
+ * downloads. A probe is a connection that is opened and closed: nothing is asked of the origin, because a link may be good for one request only.
  */
 export class OriginProbes {
   readonly #init: OriginProbesInit;
@@ -75,6 +94,8 @@ export class OriginProbes {
   /** By host, the newest last: the next depot that is heard looks at that one first. */
   readonly #wishes = new OrderedMap<string, Wish>();
   readonly #networks = new LruMap<string, HourlyBudget>(MOST_NETWORKS);
+  /** Origins of which there is no more to find out, since when, and how many had measured them then. */
+  readonly #settled = new LruMap<string, { readonly known: number; readonly atMs: number }>(MOST_PROBED);
 
   constructor(init: OriginProbesInit) {
     this.#init = init;
@@ -84,10 +105,13 @@ export class OriginProbes {
   /** Takes note that a download from an origin was planned for a client, as the policy allows it. */
   want(origin: { readonly host: string; readonly port: number }, client: string, nowMs: number): void {
     const { host, port } = origin;
-    if (this.#latelyBy(host, nowMs).size >= ENOUGH || this.#probed(host, nowMs).size >= MOST_PROBES) return;
     const waits = this.#wishes.get(host);
     if (waits && Math.abs(nowMs - waits.atMs) < WISH_MS) return;
-    if (!this.#charge(clientPrefix(client), nowMs)) {
+    const settled = this.#settled.get(host);
+    const isSettled = settled !== undefined && Math.abs(nowMs - settled.atMs) < SETTLED_MS;
+    if (isSettled && settled.known === this.#init.origins.known(host).size) return;
+    if (this.#probed(host, nowMs).size >= MOST_PROBES) return;
+    if (this.#lately(host, nowMs).size < ENOUGH && !this.#charge(clientPrefix(client), nowMs)) {
       this.#init.onProbe?.('network-used-up');
       return;
     }
@@ -99,35 +123,66 @@ export class OriginProbes {
   /** What the depot `id`, which has just been heard, shall probe now; `undefined` for nothing. */
   next(id: string, depots: readonly ProbingDepot[], nowMs: number): OriginProbe | undefined {
     if (depots.find((depot) => depot.id === id)?.state !== 'up') return undefined;
-    const up = depots.filter(({ state }) => state === 'up').length;
+    const up = new Set(depots.flatMap((depot) => (depot.state === 'up' ? [depot.id] : [])));
     // Who floods the list with names waits behind those that came after him.
     for (const [host, wish] of this.#wishes.newest(MOST_LOOKED_AT)) {
-      const probed = this.#probed(host, nowMs);
-      const known = this.#latelyBy(host, nowMs);
-      const isOver = Math.abs(nowMs - wish.atMs) >= WISH_MS;
-      if (isOver || probed.size >= Math.min(MOST_PROBES, up) || known.size >= ENOUGH) {
+      const asked = { host, wish, probed: this.#probed(host, nowMs), measuredMs: this.#lately(host, nowMs) };
+      const { probed, measuredMs } = asked;
+      if (Math.abs(nowMs - wish.atMs) >= WISH_MS) {
         this.#wishes.delete(host);
         continue;
       }
-      if (probed.has(id) || known.has(id)) continue;
-      if (up > MOST_PROBES && probed.size >= TAKEN_AS_THEY_COME && !this.#mayBeNearer(id, host, nowMs))
-        continue;
-      const own = this.#facts.own(ORIGIN_PROBED, host);
-      const before = own && nowMs - own.timeMs < HOUR_MS ? own.value.depots : [];
-      const depots = [...before, id].slice(-MOST_PROBES);
-      // What cannot be kept would be probed for ever.
-      if (!this.#facts.learn(ORIGIN_PROBED, host, { depots }, nowMs)) {
-        this.#wishes.delete(host);
+      if (probed.size >= Math.min(MOST_PROBES, up.size)) {
+        this.#settle(host, nowMs);
         continue;
       }
-      this.#init.onProbe?.('told');
-      return { host, port: wish.port };
+      if (probed.has(id) || measuredMs.has(id)) continue;
+      const isAnyone =
+        up.size <= MOST_PROBES || new Set([...probed, ...measuredMs.keys()]).size < TAKEN_AS_THEY_COME;
+      if (!isAnyone && this.#nextOf(asked, up, nowMs) !== id) continue;
+      if (this.#tell(id, host, wish, nowMs)) return { host, port: wish.port };
     }
     return undefined;
   }
 
-  /** The depots that are there and have measured an origin lately, where it is now. */
-  #latelyBy(host: string, nowMs: number): ReadonlySet<string> {
+  /** Notes that a depot is told; `false` where that cannot be kept: it would be told for ever. */
+  #tell(id: string, host: string, wish: Wish, nowMs: number): boolean {
+    const own = this.#facts.own(ORIGIN_PROBED, host);
+    const before = own && nowMs - own.timeMs < HOUR_MS ? own.value.depots : [];
+    const depots = [...before, id].slice(-MOST_PROBES);
+    if (!this.#facts.learn(ORIGIN_PROBED, host, { depots }, nowMs)) {
+      this.#wishes.delete(host);
+      return false;
+    }
+    wish.toldAtMs = nowMs;
+    this.#init.onProbe?.('told');
+    return true;
+  }
+
+  /** The depot that is told next; `undefined` while one that was told has not said what it found, and where there is no more to find out. */
+  #nextOf(asked: Asked, up: ReadonlySet<string>, nowMs: number): string | undefined {
+    const { host, wish, probed, measuredMs } = asked;
+    const { choice, toldAtMs = Number.NEGATIVE_INFINITY } = wish;
+    const isAwaited = [...probed].some((depot) => !measuredMs.has(depot));
+    if (isAwaited && Math.abs(nowMs - toldAtMs) < FOUND_OUT_MS) return undefined;
+    const isOfNow = choice?.measured === measuredMs.size && choice.probed === probed.size;
+    if (isOfNow && up.has(choice.depot)) return choice.depot;
+    const others = [...up].filter((one) => !probed.has(one) && !measuredMs.has(one));
+    const rttBetween = (one: string, other: string) => this.#init.links.estimate(one, other, nowMs)?.rttMs;
+    // Where those that were told have not reached it, another one may.
+    const depot = measuredMs.size === 0 ? others[0] : nearerDepot(measuredMs, others, rttBetween);
+    if (depot === undefined) this.#settle(host, nowMs);
+    else wish.choice = { depot, measured: measuredMs.size, probed: probed.size };
+    return depot;
+  }
+
+  #settle(host: string, nowMs: number): void {
+    this.#wishes.delete(host);
+    this.#settled.set(host, { known: this.#init.origins.known(host).size, atMs: nowMs });
+  }
+
+  /** The round trips of the depots that are there and have measured an origin lately, where it is now. */
+  #lately(host: string, nowMs: number): ReadonlyMap<string, number> {
     const { origins, isThere = () => true } = this.#init;
     const known = [...origins.known(host)];
     // That depots are led to different networks says nothing: names of many servers answer so.
@@ -141,18 +196,7 @@ export class OriginProbes {
       );
       return isThere(depot) && !isElsewhere && Math.abs(nowMs - timeMs) < LATELY_MS;
     });
-    return new Set(lately.map(([depot]) => depot));
-  }
-
-  /** Whether a depot may lie nearer to an origin than all that have measured it, by the triangles with them. */
-  #mayBeNearer(id: string, host: string, nowMs: number): boolean {
-    const measured = [...this.#init.origins.known(host)];
-    if (measured.length === 0) return true;
-    const nearest = Math.min(...measured.map(([, { value }]) => value.rtt.value));
-    return measured.every(([depot, { value }]) => {
-      const between = this.#init.links.distribution(id, depot, nowMs).rttMs.value;
-      return Math.abs(between - value.rtt.value) < NEARER * nearest;
-    });
+    return new Map(lately.map(([depot, { value }]) => [depot, value.rtt.value]));
   }
 
   /** The depots that were told within the hour, by any master. */
