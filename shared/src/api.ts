@@ -229,6 +229,8 @@ const linkReportSchema = z.object({
   sentBytes: z.optional(count),
   retransmittedBytes: z.optional(count),
   goodputBps: z.optional(measuredBps),
+  /** What was carried before the sender had met a limit: it may be more. */
+  leastGoodputBps: z.optional(measuredBps),
 });
 export type LinkReport = z.infer<typeof linkReportSchema>;
 
@@ -240,6 +242,8 @@ const clientReportSchema = z.object({
   sentBytes: z.optional(count),
   retransmittedBytes: z.optional(count),
   goodputBps: z.optional(measuredBps),
+  /** What was carried before the sender had met a limit: it may be more. */
+  leastGoodputBps: z.optional(measuredBps),
 });
 export type ClientReport = z.infer<typeof clientReportSchema>;
 

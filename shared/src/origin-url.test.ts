@@ -129,6 +129,20 @@ test('a canonical host is its own canonical form', () => {
   );
 });
 
+test('a name is what the URL standard makes of it, or refused', () => {
+  const label = fc.stringMatching(/^(?:xn--)?[a-z0-9_-]{0,8}$/);
+  fc.assert(
+    fc.property(fc.array(label, { minLength: 1, maxLength: 5 }), (labels) => {
+      const text = labels.join('.');
+      const host = canonicalHost(text);
+      const byStandard = URL.parse(`http://${text}/`)?.hostname.replace(/\.$/, '');
+      if (host.ok) expect(host.value).toBe(byStandard);
+    }),
+    { numRuns: 2000 },
+  );
+  expect(canonicalHost(`${'a.'.repeat(126)}ab`).ok).toBe(false);
+});
+
 describe('a redirect of the origin', () => {
   const base = parsed('https://example.org:8443/dir/file?old');
   test.each([

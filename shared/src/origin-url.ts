@@ -28,6 +28,11 @@ export interface OriginUrl {
 
 export const DEFAULT_PORTS: Readonly<Record<Scheme, number>> = { http: 80, https: 443 };
 
+/**
+ * Names that are canonical as they stand: the URL standard changes nothing about them. The last label begins with a letter, as no number does that would be
+ * an IPv4 address; what begins with `xn--` has to be looked at.
+ */
+const PLAIN_NAME = /^(?:(?!xn--)[a-z0-9_-]+\.)+(?!xn--)[a-z][a-z0-9_-]*$/;
 /** A name of DNS has no more (RFC 1035 section 3.1, without what its wire adds). */
 const MAX_HOST_CHARS = 253;
 /** Longest path plus query, in bytes, that is planned and relayed. */
@@ -133,6 +138,7 @@ export function parseAuthority(text: string, defaultPort: number | null): Result
  * one form. What is canonical stays as it is.
  */
 export function canonicalHost(text: string): Result<string> {
+  if (text.length <= MAX_HOST_CHARS && PLAIN_NAME.test(text)) return ok(text);
   if (text === '' || /[/?#@\\\s]/.test(text)) return refuse('bad-url', 'the host is not valid');
   const isBareIpv6 = text.includes(':') && !text.startsWith('[');
   const parsed = URL.parse(`http://${isBareIpv6 ? `[${text}]` : text}/`);

@@ -58,6 +58,16 @@ describe('what a leg is found to be', () => {
     expect(meter.measure.deliveryRateBps).toBe(9e6);
   });
 
+  test('was carried at least, and may be more, while its sender has met no limit', () => {
+    const meter = new LegMeter(EMPTY, 0);
+    const looked = { sentBytes: 1_000_000, busyMs: 1000, deliveryRateBps: 9e6 };
+    const starting = meter.add(info({ ...looked, isStartingUp: true }), 1000);
+    expect(starting).toMatchObject({ recentRateBps: undefined, leastRateBps: 9e6 });
+    expect(meter.measure.deliveryRateBps).toBeUndefined();
+    const later = { sentBytes: 9_000_000, busyMs: 2000, deliveryRateBps: 80e6 };
+    expect(meter.add(info(later), 2000)).toMatchObject({ recentRateBps: 80e6, leastRateBps: undefined });
+  });
+
   test('tells a peer that has vanished from one that was only silent before, or pauses', () => {
     const meter = new LegMeter(info({ sinceAckMs: 90_000 }), 0);
     meter.add(info({ unackedSegments: 3, sinceAckMs: 91_000 }), 1000);
@@ -85,6 +95,20 @@ describe('what legs say of a link', () => {
     noteLeg(links, 5_000_000, 20_000, 80e6);
     expect(links.take()).toMatchObject([{ to: 'd2', rttMs: 20, lossRate: 0.001, goodputBps: 80e6 }]);
     expect(links.take()).toEqual([]);
+  });
+
+  test('is at least what legs carried whose senders had met no limit', () => {
+    const links = new LinkEstimates('depots');
+    for (const deliveryRateBps of [9e6, 30e6, 20e6]) {
+      const meter = new LegMeter(EMPTY, 0);
+      const later = { sentBytes: 1_000_000, busyMs: 1000, minRttMs: 20, deliveryRateBps, isStartingUp: true };
+      links.note('d2', meter.add(info(later), 1000), meter.measure);
+    }
+    const [report] = links.take();
+    expect(report).toMatchObject({ to: 'd2', leastGoodputBps: 30e6 });
+    expect(report?.goodputBps).toBeUndefined();
+    noteLeg(links, 15_000_000, 0, 50e6);
+    expect(links.take()[0]?.leastGoodputBps).toBeUndefined();
   });
 
   test('is, of the line of a client network, what all legs to it bring together at one look', () => {

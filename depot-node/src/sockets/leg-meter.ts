@@ -18,6 +18,8 @@ export interface LegDelta extends LegCounts {
   readonly toMs: number;
   /** What the network carried of late; only where nothing but the network held the sender back between these two looks. Bits per second. */
   readonly recentRateBps: number | undefined;
+  /** What it carried at least: the sender had not met its limit yet. */
+  readonly leastRateBps: number | undefined;
 }
 
 /** What is known of a leg so far; `undefined` where the kernel has not told. */
@@ -74,7 +76,14 @@ export class LegMeter {
   /** Takes in a later look; gives what happened since the one before. */
   add(info: TcpInfo, nowMs: number): LegDelta {
     const moved = deltaOf(this.#last, info, nowMs - this.#lookedMs);
-    const delta = { ...moved, fromMs: this.#lookedMs, toMs: nowMs, recentRateBps: this.#rate(info, moved) };
+    const rateBps = rateOf(info, moved);
+    const delta = {
+      ...moved,
+      fromMs: this.#lookedMs,
+      toMs: nowMs,
+      recentRateBps: info.isStartingUp ? undefined : this.#recent(rateBps, moved.sentBytes),
+      leastRateBps: info.isStartingUp ? rateBps : undefined,
+    };
     const { limitedMs } = delta;
     for (const key of ['sentBytes', 'retransmittedBytes', 'receivedBytes'] as const) {
       this.#sums[key] += delta[key];
@@ -114,14 +123,12 @@ export class LegMeter {
     };
   }
 
-  #rate({ isAppLimited, deliveryRateBps }: TcpInfo, { sentBytes, limitedMs }: LegCounts): number | undefined {
-    if (isAppLimited || deliveryRateBps === undefined || sentBytes < MIN_RATE_BYTES) return undefined;
-    const busyMs = limitedMs.receiver + limitedMs['send-buffer'] + limitedMs['congestion-window'];
-    if (limitedMs.receiver > busyMs * MAX_RECEIVER_SHARE) return undefined;
+  #recent(rateBps: number | undefined, sentBytes: number): number | undefined {
+    if (rateBps === undefined) return undefined;
     this.#ratedBytes += sentBytes;
-    this.#rateTimesBytes += sentBytes * deliveryRateBps;
+    this.#rateTimesBytes += sentBytes * rateBps;
     this.#recentBytes = RECENT_SHARE * this.#recentBytes + sentBytes;
-    this.#recentTimesBytes = RECENT_SHARE * this.#recentTimesBytes + sentBytes * deliveryRateBps;
+    this.#recentTimesBytes = RECENT_SHARE * this.#recentTimesBytes + sentBytes * rateBps;
     return this.#recentTimesBytes / this.#recentBytes;
   }
 
@@ -130,6 +137,16 @@ export class LegMeter {
       this.#limitedMs[limit] > this.#limitedMs[largest] ? limit : largest,
     );
   }
+}
+
+/** What a connection carried, where neither its sender had too little to send nor its receiver too little room. */
+function rateOf(
+  { isAppLimited, deliveryRateBps }: TcpInfo,
+  { sentBytes, limitedMs }: LegCounts,
+): number | undefined {
+  if (isAppLimited || sentBytes < MIN_RATE_BYTES) return undefined;
+  const busyMs = limitedMs.receiver + limitedMs['send-buffer'] + limitedMs['congestion-window'];
+  return limitedMs.receiver > busyMs * MAX_RECEIVER_SHARE ? undefined : deliveryRateBps;
 }
 
 /** In the order in which the first of equals counts. */

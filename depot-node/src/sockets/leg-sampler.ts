@@ -56,6 +56,7 @@ const NOTHING_MOVED: LegDelta = {
   receivedBytes: 0,
   limitedMs: { receiver: 0, 'send-buffer': 0, 'congestion-window': 0, idle: 0 },
   recentRateBps: undefined,
+  leastRateBps: undefined,
 };
 
 /** A leg as it was at its end; without a measure where the kernel could not be asked. */

@@ -14,6 +14,7 @@ interface Estimate {
   /** Of the legs since the last report. */
   minRttMs: number | undefined;
   goodputBps: number | undefined;
+  leastGoodputBps: number | undefined;
   /** Evidence of loss; half of it outlives each report. */
   sentBytes: number;
   retransmittedBytes: number;
@@ -62,7 +63,9 @@ export class LinkEstimates {
     const known = this.#byDepot.get(depot) ?? this.#add(depot);
     if (minRttMs !== undefined) known.minRttMs = Math.min(minRttMs, known.minRttMs ?? minRttMs);
     // One that rests says nothing anew.
-    const { fromMs, toMs, recentRateBps: rateBps } = delta;
+    const { fromMs, toMs, recentRateBps: rateBps, leastRateBps } = delta;
+    if (leastRateBps !== undefined)
+      known.leastGoodputBps = Math.max(leastRateBps, known.leastGoodputBps ?? 0);
     if (rateBps !== undefined) this.#noteRate(known, { fromMs, toMs, rateBps });
     known.sentBytes += delta.sentBytes;
     known.retransmittedBytes += delta.retransmittedBytes;
@@ -91,7 +94,7 @@ export class LinkEstimates {
     this.endLook();
     const reports: LinkReport[] = [];
     for (const [depot, estimate] of this.#byDepot) {
-      const { minRttMs, goodputBps, sentBytes, retransmittedBytes } = estimate;
+      const { minRttMs, goodputBps, leastGoodputBps, sentBytes, retransmittedBytes } = estimate;
       if (minRttMs === undefined || minRttMs > MAX_RTT_MS) continue;
       const isLossKnown = sentBytes >= MIN_LOSS_BYTES;
       const { told } = estimate;
@@ -103,9 +106,11 @@ export class LinkEstimates {
         ...(isLossKnown ? { lossRate: Math.min(1, retransmittedBytes / sentBytes) } : {}),
         ...(newBytes > 0 ? { sentBytes: newBytes, retransmittedBytes: Math.max(0, newlyLostBytes) } : {}),
         ...(goodputBps === undefined ? {} : { goodputBps }),
+        ...(leastGoodputBps === undefined ? {} : { leastGoodputBps }),
       });
       estimate.minRttMs = undefined;
       estimate.goodputBps = undefined;
+      estimate.leastGoodputBps = undefined;
       if (isLossKnown) {
         estimate.sentBytes /= 2;
         estimate.retransmittedBytes /= 2;
@@ -119,6 +124,7 @@ export class LinkEstimates {
     const estimate = {
       minRttMs: undefined,
       goodputBps: undefined,
+      leastGoodputBps: undefined,
       sentBytes: 0,
       retransmittedBytes: 0,
       told: { sentBytes: 0, retransmittedBytes: 0 },

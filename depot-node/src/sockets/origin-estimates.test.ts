@@ -46,6 +46,22 @@ describe('what connections from an origin show', () => {
     expect(report?.goodputBps).toBeUndefined();
   });
 
+  test('is nothing of a rate while a far sender starts, be it one of several', () => {
+    const estimates = new OriginEstimates();
+    const far = { minRttMs: 200 };
+    const meter = estimates.begin(HOST, NETWORK, info(0, 0, far), 0);
+    meter.look(info(1000, 0, far), 0, 1000);
+    estimates.endLook();
+    meter.look(info(6000, 0, far), 0, 2000);
+    estimates.endLook();
+    expect(estimates.take()[0]?.goodputBps).toBeCloseTo(5000 * SEGMENT * 8, -3);
+    const other = estimates.begin(HOST, NETWORK, info(0, 0, far), 2000);
+    meter.look(info(8000, 0, far), 0, 3000);
+    other.look(info(1000, 0, far), 0, 3000);
+    estimates.endLook();
+    expect(estimates.take()[0]?.totalBps).toBeUndefined();
+  });
+
   test('is the rate of all together where there are several', () => {
     const estimates = new OriginEstimates();
     const meters = [1, 2, 3].map(() => estimates.begin(HOST, NETWORK, info(0), 0));

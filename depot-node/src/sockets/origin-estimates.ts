@@ -5,6 +5,10 @@ import type { TcpInfo } from './tcp-info.ts';
 const MIN_RATE_BYTES = 131_072;
 /** A leg that was looked at after a shorter time is one that has just begun or ends. */
 const MIN_RATE_MS = 500;
+/** In so many round trips a sender has come to what the way carries, be it a thousand segments in each ... */
+const START_ROUNDS = 7;
+/** ... and before, a look says something where no more than this part of it is from then. */
+const MAX_START_SHARE = 0.5;
 /** So long after the last bytes nothing is on its way any more: the rate before says nothing. */
 const STILL_COMING_MS = 200;
 /** Bytes that wait unread in the kernel while whoever reads keeps up: it is the receiver that holds the others back where more do. */
@@ -29,7 +33,7 @@ interface Seen {
   totalBps: number | undefined;
   readonly looks: Record<Limit, number>;
   /** What its connections brought between the last two looks at all. */
-  now: { legs: number; bps: number; limit: Limit } | undefined;
+  now: { readonly bps: number; readonly limit: Limit; readonly isStartingUp: boolean } | undefined;
 }
 
 /** Looks at one connection that an origin sends on. */
@@ -59,7 +63,7 @@ export class OriginEstimates {
           isCounted = true;
           this.#open.set(host, (this.#open.get(host) ?? 0) + 1);
         }
-        noteLook(seen, last, info, unreadBytes, nowMs - lookedMs);
+        noteLook(seen, last, info, unreadBytes, nowMs - lookedMs, lookedMs - startedMs);
         last = info;
         lookedMs = nowMs;
       },
@@ -79,7 +83,7 @@ export class OriginEstimates {
       seen.now = undefined;
       if (!now) continue;
       seen.looks[now.limit] += 1;
-      if (now.limit === 'receiver') continue;
+      if (now.limit === 'receiver' || now.isStartingUp) continue;
       if (this.#open.get(host) === 1) seen.goodputBps = Math.max(now.bps, seen.goodputBps ?? 0);
       else seen.totalBps = Math.max(now.bps, seen.totalBps ?? 0);
     }
@@ -118,6 +122,7 @@ function noteLook(
   info: TcpInfo,
   unreadBytes: number | undefined,
   elapsedMs: number,
+  ageMs: number,
 ): void {
   const { minRttMs = info.rttMs } = info;
   if (minRttMs !== undefined) seen.rttMs = Math.min(minRttMs, seen.rttMs ?? minRttMs);
@@ -136,10 +141,13 @@ function noteLook(
   if (bytes < MIN_RATE_BYTES || elapsedMs < MIN_RATE_MS || !isFlowing) return;
   const bps = (bytes * 8 * 1000) / elapsedMs;
   const limit = (unreadBytes ?? 0) > KEPT_UP_BYTES ? 'receiver' : outOfOrder > 0 ? 'network' : 'origin';
+  const isStartingUp = START_ROUNDS * (minRttMs ?? 0) - ageMs > MAX_START_SHARE * elapsedMs;
   const { now } = seen;
-  seen.now = now
-    ? { legs: now.legs + 1, bps: now.bps + bps, limit: worse(now.limit, limit) }
-    : { legs: 1, bps, limit };
+  seen.now = {
+    bps: (now?.bps ?? 0) + bps,
+    limit: now ? worse(now.limit, limit) : limit,
+    isStartingUp: isStartingUp || now?.isStartingUp === true,
+  };
 }
 
 /** Of several connections the one that says least of the origin decides. */

@@ -56,18 +56,23 @@ describe('decoding struct tcp_info', () => {
     const bytes = new DataView(new ArrayBuffer(FULL_BYTES));
     bytes.setUint8(7, 1);
     bytes.setUint32(68, 12_500, true);
+    bytes.setUint32(76, 0x7fff_ffff, true);
     bytes.setBigUint64(104, 0xffff_ffff_ffff_ffffn, true);
     bytes.setUint32(148, 0xffff_ffff, true);
     bytes.setBigUint64(160, 125_000_000n, true);
     bytes.setBigUint64(176, 2_000_000n, true);
     expect(decodeTcpInfo(bytes, FULL_BYTES)).toMatchObject({
       rttMs: 12.5,
+      isStartingUp: true,
       pacingBps: undefined,
       minRttMs: undefined,
       deliveryRateBps: 1_000_000_000,
       isAppLimited: true,
       receiverLimitedMs: 2000,
     });
+    bytes.setUint32(76, 150, true);
+    expect(decodeTcpInfo(bytes, FULL_BYTES).isStartingUp).toBe(false);
+    expect(decodeTcpInfo(bytes, 78).isStartingUp).toBe(false);
   });
 });
 
@@ -83,6 +88,7 @@ describe.runIf(access.kernel)('a connection over loopback (Linux with koffi)', (
     const { port } = server.address() as AddressInfo;
     const socket: Socket = connect(port, '127.0.0.1');
     await once(socket, 'connect');
+    expect(read(descriptorUnder(socket) ?? -1)?.isStartingUp).toBe(true);
     const sizeBytes = 300_000;
     let receivedBytes = 0;
     const all = new Promise<void>((resolve) => {

@@ -19,6 +19,8 @@ export interface TcpInfo {
   /** Since the last acknowledgement came in. */
   readonly sinceAckMs: number | undefined;
   readonly congestionWindowSegments: number | undefined;
+  /** The sender has met no limit of the network yet. When it does, CUBIC and BBR alike set the threshold of slow start, which has none before. */
+  readonly isStartingUp: boolean;
   readonly retransmittedSegments: number | undefined;
   readonly sentSegments: number | undefined;
   /** Payload bytes, retransmissions included. */
@@ -47,6 +49,8 @@ export const TCP_CLOSED = 7;
 const TCP_INFO_BYTES = 512;
 /** What `min_rtt` says before the first sample. */
 const NO_MIN_RTT_US = 0xffff_ffff;
+/** TCP_INFINITE_SSTHRESH of net/tcp.h. */
+const NO_THRESHOLD = 0x7fff_ffff;
 const BITS_PER_BYTE = 8;
 
 /** Decodes the first `sizeBytes` of a struct tcp_info, in the byte order of x64, arm64 and riscv64. */
@@ -64,6 +68,7 @@ export function decodeTcpInfo(bytes: DataView, sizeBytes: number): TcpInfo {
     sinceDataMs: small(52),
     sinceAckMs: small(56),
     congestionWindowSegments: small(80),
+    isStartingUp: small(76) === NO_THRESHOLD,
     retransmittedSegments: small(100),
     sentSegments: small(156),
     sentBytes: large(200),

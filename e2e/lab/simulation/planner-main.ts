@@ -119,6 +119,8 @@ function obey(order: PlannerOrder): PlannerAnswer | Promise<PlannerAnswer> | und
       return undefined;
     case 'plan':
       return plan(order);
+    case 'heard':
+      return { type: 'probing', depots: probesOf(order.who, order.nowMs) };
     case 'usage': {
       const { user, system } = process.cpuUsage();
       return { type: 'usage', residentBytes: process.memoryUsage.rss(), cpuSeconds: (user + system) / 1e6 };
@@ -173,7 +175,7 @@ function plan({
   const planMs = performance.now() - startedMs;
   if (!planned.ok) throw planned.error;
   const { chain, lanes, prediction } = planned.value;
-  const told = who ? probesOf(who, nowMs) : [];
+  if (who) probes.want({ host: who.origin, port: 443 }, who.client, nowMs);
   return {
     type: 'planned',
     chain: [...chain],
@@ -181,7 +183,6 @@ function plan({
     predictedSeconds: prediction.seconds,
     modelSeconds: prediction.seconds / (prediction.calibration ?? 1),
     planMs,
-    probes: told,
     ...(isExplained ? { believed: believedBy(planned.value) } : {}),
   };
 }
@@ -229,8 +230,7 @@ function pairOf({ client, origin }: Pair) {
 }
 
 /** All depots are heard once, in another order each time. */
-function probesOf({ client, origin }: Pair, nowMs: number) {
-  probes.want({ host: origin, port: 443 }, client, nowMs);
+function probesOf({ origin }: Pair, nowMs: number) {
   const first = Math.floor(nowMs / 1000) % Math.max(1, depots.length);
   const inTurn = [...depots.slice(first), ...depots.slice(0, first)];
   return inTurn.flatMap(({ id }) => (probes.next(id, depots, nowMs)?.host === origin ? [id] : []));

@@ -84,6 +84,8 @@ export type PlannerOrder =
       /** What is believed is wanted, too. */
       readonly isExplained: boolean;
     }
+  /** All depots are heard once, after a download of this pair was planned. */
+  | { readonly type: 'heard'; readonly who: Pair; readonly nowMs: number }
   | { readonly type: 'usage' };
 
 /** What a plan goes by. */
@@ -118,8 +120,8 @@ export type PlannerAnswer =
       /** The same without what downloads of these ends have taught. */
       readonly modelSeconds: number;
       readonly planMs: number;
-      /** Depots that are to probe the origin. */
-      readonly probes: readonly string[];
       readonly believed?: Believed;
     }
+  /** Depots that are to probe the origin. */
+  | { readonly type: 'probing'; readonly depots: readonly string[] }
   | { readonly type: 'usage'; readonly residentBytes: number; readonly cpuSeconds: number };

@@ -239,7 +239,7 @@ class Simulation {
     const isLiars = this.#isLyingClient(download.client);
     if (this.#measures) {
       this.#reportEnds(master, download, { depots, lanes: planned.lanes }, number);
-      for (const id of planned.probes) this.#probe(master, download, id, number);
+      await this.#probe(master, download, number);
       if (depots.length > 0) this.#tellOutcome(master, download, { ...planned, seconds, depots }, number);
       if (isLiars)
         master.tell({ type: 'complaint', who: whoOf(download), depots: planned.chain, nowMs: atMs });
@@ -402,14 +402,22 @@ class Simulation {
     });
   }
 
-  #probe(master: SimulatedMaster, download: Download, id: string, number: number): void {
-    const depot = this.#depots[Number(id.slice(1))];
-    if (!depot) return;
-    const leg = this.#world.leg(depot, download.origin, download.atMs);
-    const { rttMs } = this.#reportOf(leg, depot.number, -2, number);
-    const origins = [{ ...originOf(download, whoOf(download).origin), rttMs }];
-    master.tell({ type: 'ends-report', from: id, clients: [], origins, nowMs: download.atMs });
-    this.#measuringBytes += PROBE_BYTES;
+  /** Depots probe the origin until the master wants no more of that: what they find decides who is next. */
+  async #probe(master: SimulatedMaster, download: Download, number: number): Promise<void> {
+    const who = whoOf(download);
+    for (;;) {
+      const told = await master.heard({ type: 'heard', who, nowMs: download.atMs });
+      if (told.length === 0) return;
+      for (const id of told) {
+        const depot = this.#depots[Number(id.slice(1))];
+        if (!depot) continue;
+        const leg = this.#world.leg(depot, download.origin, download.atMs);
+        const { rttMs } = this.#reportOf(leg, depot.number, -2, number);
+        const origins = [{ ...originOf(download, who.origin), rttMs }];
+        master.tell({ type: 'ends-report', from: id, clients: [], origins, nowMs: download.atMs });
+        this.#measuringBytes += PROBE_BYTES;
+      }
+    }
   }
 
   #reportOf(leg: LegEstimate, sender: number, receiver: number, number: number): LinkReport {

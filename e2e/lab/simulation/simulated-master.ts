@@ -36,6 +36,11 @@ export class SimulatedMaster {
     return this.#ask(order, 'planned');
   }
 
+  /** Has all depots heard; gives those that it has probe the pair's origin. */
+  async heard(order: Extract<PlannerOrder, { type: 'heard' }>): Promise<readonly string[]> {
+    return (await this.#ask(order, 'probing')).depots;
+  }
+
   /** Has it write down what it has learned. */
   save(nowMs: number) {
     return this.#ask({ type: 'save', nowMs }, 'saved');

@@ -44,6 +44,8 @@ export interface LegDistribution {
 interface LegReport {
   readonly rttMs: number;
   readonly goodputBps?: number | undefined;
+  /** It may be more: the sender had met no limit yet. */
+  readonly leastGoodputBps?: number | undefined;
   readonly lossRate?: number | undefined;
   readonly sentBytes?: number | undefined;
   readonly retransmittedBytes?: number | undefined;
@@ -51,18 +53,24 @@ interface LegReport {
 
 /**
  * Takes in a report that is new now; `passedMs` is how long ago the figures were as they are.
+ * What was carried at least counts where it is more than is known, or expected where nothing is.
  * @param slowerShare a goodput that is less than this share of what is known counts only in the place of what has been forgotten
+ * @param usualBps what is expected of goodputs that nobody has measured
  */
 export function withReport(
   known: LegFigures | undefined,
   report: LegReport,
   passedMs: number,
   lives: Lives,
-  slowerShare = 0,
+  {
+    slowerShare = 0,
+    usualBps = Number.POSITIVE_INFINITY,
+  }: { readonly slowerShare?: number; readonly usualBps?: number } = {},
 ): { rtt: Figure; goodput?: Figure; loss?: NonNullable<LegFigures['loss']> } {
-  const { rttMs, goodputBps } = report;
+  const { rttMs, leastGoodputBps: leastBps = 0 } = report;
   const { rtt, goodput, loss } = known ?? {};
   const sent = sentOf(report);
+  const goodputBps = report.goodputBps ?? (leastBps > (goodput?.value ?? usualBps) ? leastBps : 0);
   const newGoodput = goodputBps
     ? observed(goodput, goodputBps, passedMs, lives.goodputMs, slowerShare)
     : goodput && later(goodput, passedMs);

@@ -71,7 +71,7 @@ export class ClientTable {
     const known = this.#facts.own(CLIENT_MEASURED, key);
     const passedMs = known ? Math.max(0, nowMs - known.timeMs) : 0;
     this.#room.makeRoomFor(key);
-    const value = withReport(known?.value, report, passedMs, END_LIVES, OTHER_LINE);
+    const value = withReport(known?.value, report, passedMs, END_LIVES, { slowerShare: OTHER_LINE });
     this.#facts.learn(CLIENT_MEASURED, key, value, nowMs);
   }
 

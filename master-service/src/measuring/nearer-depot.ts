@@ -47,5 +47,5 @@ function leastByEach(
       const betweenMs = rttBetween(depot, anchor);
       return betweenMs === undefined ? [] : [Math.abs(betweenMs - rttMs)];
     })
-    .sort((one, other) => one - other);
+    .toSorted((one, other) => one - other);
 }

@@ -28,6 +28,19 @@ describe('a link', () => {
     expect(table.estimate('d1', 'd2', NOW + 1000 + REPORT_LIFE_MS + 1)).toMatchObject({ rttMs: 50 });
   });
 
+  test('carries at least what is told of a sender that had met no limit, and nothing less by that', () => {
+    const table = new LinkTable([], 1000);
+    const goodput = () => table.estimate('d2', 'd1', NOW)?.goodputBps;
+    table.report('d1', { to: 'd2', rttMs: 80, leastGoodputBps: 9e6 }, NOW);
+    expect(goodput()).toBeUndefined();
+    table.report('d1', { to: 'd2', rttMs: 80, leastGoodputBps: 2e8 }, NOW);
+    expect(goodput()).toBe(2e8);
+    table.report('d1', { to: 'd2', rttMs: 80, leastGoodputBps: 1e8 }, NOW);
+    expect(goodput()).toBe(2e8);
+    table.report('d1', { to: 'd2', rttMs: 80, goodputBps: 1e8, leastGoodputBps: 3e8 }, NOW);
+    expect((goodput() ?? 0) / 1e6).toBeCloseTo(Math.sqrt(2e2 * 1e2), 1);
+  });
+
   test('follows a route that changes within ten reports', () => {
     const table = new LinkTable([], 1000);
     for (let second = 0; second < 3600; second += 5) {

@@ -103,7 +103,9 @@ export class LinkTable implements LinkView {
     const known = this.#facts.own(LINK_MEASURED, key);
     const passedMs = known ? Math.max(0, nowMs - known.timeMs) : 0;
     this.#room.makeRoomFor(key);
-    this.#facts.learn(LINK_MEASURED, key, withReport(known?.value, report, passedMs, LINK_LIVES), nowMs);
+    const usualBps = this.#priors.goodput(report.rttMs).value;
+    const figures = withReport(known?.value, report, passedMs, LINK_LIVES, { usualBps });
+    this.#facts.learn(LINK_MEASURED, key, figures, nowMs);
   }
 
   /** Forgets what a depot has measured: it is not believed any more. */

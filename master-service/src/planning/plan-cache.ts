@@ -73,9 +73,9 @@ function give<Plan>(kept: Kept<Plan> | undefined, nowMs: number): Plan | undefin
   return kept.plan;
 }
 
-/** The same text for the same question. */
+/** The same text for the same question: nothing but the URL, which is last, may hold a space. */
 export function planKey({ client, url, options, kind }: PlanQuestion): string {
-  const { sizeBytes = null, via = [], avoid = [], lanes = null, signalling = 'cascade' } = options;
-  const wanted = [sizeBytes, via, avoid.toSorted(), lanes, signalling, kind];
-  return JSON.stringify([client, canonicalOriginUrl(url), ...wanted]);
+  const { sizeBytes = '', via = [], avoid = [], lanes = '', signalling = 'cascade' } = options;
+  const depots = via.length + avoid.length > 0 ? `${via.join('+')}>${avoid.toSorted().join('+')}` : '';
+  return `${client} ${kind} ${sizeBytes} ${lanes} ${signalling} ${depots} ${canonicalOriginUrl(url)}`;
 }

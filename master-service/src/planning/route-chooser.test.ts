@@ -47,6 +47,31 @@ test('a page with many links of one origin is decided about once in a second', (
   expect(plan).toHaveBeenCalledTimes(2);
 });
 
+test('a page with many links is decided about twice where some of them may be used to learn, and no two in a row are', () => {
+  let plans = 0;
+  const planner = {
+    plan: ({ exploring }: RouteQuery) => {
+      plans += 1;
+      return ok({ chain: [], decisionReason: exploring ? 'to-learn' : 'no-gain', expectedSeconds: 0 });
+    },
+  } as unknown as Planner;
+  const config = testConfig();
+  const chooser = new RouteChooser({
+    config: { planner: { ...config.planner, explore: { share: 0.5, mostRegret: 1 } } },
+    planner,
+    registry: { views: () => [], failuresPerSecond: 0 },
+    random: () => 0,
+  });
+  const reasons = Array.from({ length: 6 }, (_, index) => {
+    const request = { url: url(`/${index}`), options: {}, kind: 'get', clientAddress: '192.0.2.1' } as const;
+    const known = { size: SIZE, client: {}, given: undefined, upDepots: '', known: '' };
+    const route = chooser.choose(request, known, NOW);
+    return route.ok && route.value.decisionReason;
+  });
+  expect(reasons).toEqual(['to-learn', 'no-gain', 'to-learn', 'no-gain', 'to-learn', 'no-gain']);
+  expect(plans).toBe(2);
+});
+
 test.each([
   ['another client', { clientAddress: '192.0.2.2' }, {}],
   ['another origin', { url: url('/a', 'other.example') }, {}],

@@ -88,10 +88,13 @@ export class RouteChooser {
         nowMs,
       );
     const exploring = this.#explorer.next(address);
-    const isUsual = !exploring && !wished.avoid && !wished.isDirectPreferred;
-    const question = isUsual ? questionOf(request, known) : '';
+    const isUsual = !wished.avoid && !wished.isDirectPreferred;
+    const question = isUsual ? questionOf(request, known, exploring !== undefined) : '';
     const same = isUsual ? this.#routes.get(question, known.upDepots, nowMs) : undefined;
-    if (same) return ok(same);
+    if (same) {
+      this.#explorer.note(address, same.decisionReason === 'to-learn');
+      return ok(same);
+    }
     const { held } = this.#learned(request, known, nowMs);
     const route = this.#plan(
       request,
@@ -169,9 +172,13 @@ function endsOf(client: string, { site }: Place, { host }: OriginUrl): DownloadE
 }
 
 /** All that decides a way beside the links, the same text for the same. */
-function questionOf({ clientAddress: address, url, kind }: DownloadRequest, { size, known }: Known): string {
+function questionOf(
+  { clientAddress: address, url, kind }: DownloadRequest,
+  { size, known }: Known,
+  isToExplore: boolean,
+): string {
   const { sizeBytes, source, isWholeOnly } = size;
-  return `${address} ${originOf(url)} ${kind} ${sizeBytes} ${source} ${isWholeOnly} ${known}`;
+  return `${address} ${originOf(url)} ${kind} ${sizeBytes} ${source} ${isWholeOnly} ${isToExplore} ${known}`;
 }
 
 function originOf({ scheme, host, port }: OriginUrl): string {
