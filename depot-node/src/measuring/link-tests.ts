@@ -22,6 +22,8 @@ import type { DataPlane } from '../plane/data-plane.ts';
 const TEST_MS = 15_000;
 /** Written at once; the kernel's buffer must never run empty, or the rate would be ours and not the link's. */
 const CHUNK = Buffer.alloc(262_144);
+/** A test is looked at so often: only while it has something left to send its rate is the link's. */
+const LOOK_MS = 200;
 /** A connection that is opened for its round trip: what the packets of the handshake and of its end weigh. */
 const PROBE_BYTES = 500;
 
@@ -108,6 +110,7 @@ export class LinkTests {
     if (!socket) return;
     this.#isTesting = true;
     const leg = plane.watch(socket, { legClass: 'depot', depot, handedOver: true });
+    const looks = setInterval(leg.look, LOOK_MS);
     const over = new Promise<void>((resolve) => {
       for (const event of ['end', 'close', 'error']) socket.once(event, () => resolve());
       this.#deadline().addEventListener('abort', () => resolve());
@@ -132,6 +135,7 @@ export class LinkTests {
     writeOn();
     await over;
     response.off('drain', writeOn);
+    clearInterval(looks);
     leg.stop();
     socket.destroy();
     this.#isTesting = false;

@@ -3,7 +3,7 @@ import { LegMeter } from './leg-meter.ts';
 import { LinkEstimates } from './link-estimates.ts';
 import { decodeTcpInfo, type TcpInfo } from './tcp-info.ts';
 
-const EMPTY = decodeTcpInfo(new DataView(new ArrayBuffer(280)), 280);
+const EMPTY = { ...decodeTcpInfo(new DataView(new ArrayBuffer(280)), 280), notSentBytes: 100_000 };
 const info = (fields: Partial<TcpInfo>): TcpInfo => ({ ...EMPTY, ...fields });
 
 describe('what a leg is found to be', () => {
@@ -58,7 +58,7 @@ describe('what a leg is found to be', () => {
     expect(meter.measure.deliveryRateBps).toBe(9e6);
   });
 
-  test('was carried at least, and may be more, while its sender has met no limit', () => {
+  test('was carried at least, and may be more, while its sender has met no limit, and when it is through', () => {
     const meter = new LegMeter(EMPTY, 0);
     const looked = { sentBytes: 1_000_000, busyMs: 1000, deliveryRateBps: 9e6 };
     const starting = meter.add(info({ ...looked, isStartingUp: true }), 1000);
@@ -66,6 +66,9 @@ describe('what a leg is found to be', () => {
     expect(meter.measure.deliveryRateBps).toBeUndefined();
     const later = { sentBytes: 9_000_000, busyMs: 2000, deliveryRateBps: 80e6 };
     expect(meter.add(info(later), 2000)).toMatchObject({ recentRateBps: 80e6, leastRateBps: undefined });
+    const last = { sentBytes: 12_000_000, busyMs: 3000, deliveryRateBps: 7e6, notSentBytes: 0 };
+    expect(meter.add(info(last), 3000)).toMatchObject({ recentRateBps: undefined, leastRateBps: 7e6 });
+    expect(meter.measure.deliveryRateBps).toBe(80e6);
   });
 
   test('tells a peer that has vanished from one that was only silent before, or pauses', () => {

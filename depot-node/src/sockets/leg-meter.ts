@@ -18,7 +18,7 @@ export interface LegDelta extends LegCounts {
   readonly toMs: number;
   /** What the network carried of late; only where nothing but the network held the sender back between these two looks. Bits per second. */
   readonly recentRateBps: number | undefined;
-  /** What it carried at least: the sender had not met its limit yet. */
+  /** What it carried at least: the sender had not met its limit yet, or was through. */
   readonly leastRateBps: number | undefined;
 }
 
@@ -77,12 +77,14 @@ export class LegMeter {
   add(info: TcpInfo, nowMs: number): LegDelta {
     const moved = deltaOf(this.#last, info, nowMs - this.#lookedMs);
     const rateBps = rateOf(info, moved);
+    // What is acknowledged last, be it for a gap that was filled, comes slower than the network is.
+    const isAtLeast = info.isStartingUp || info.notSentBytes === 0;
     const delta = {
       ...moved,
       fromMs: this.#lookedMs,
       toMs: nowMs,
-      recentRateBps: info.isStartingUp ? undefined : this.#recent(rateBps, moved.sentBytes),
-      leastRateBps: info.isStartingUp ? rateBps : undefined,
+      recentRateBps: isAtLeast ? undefined : this.#recent(rateBps, moved.sentBytes),
+      leastRateBps: isAtLeast ? rateBps : undefined,
     };
     const { limitedMs } = delta;
     for (const key of ['sentBytes', 'retransmittedBytes', 'receivedBytes'] as const) {

@@ -66,6 +66,8 @@ export interface LegSample extends Pick<LegInfo, 'legClass' | 'depot'> {
 
 export interface WatchedLeg {
   readonly neighbour: Pick<LegInfo, 'legClass' | 'depot'>;
+  /** Takes a look between those that are taken of all legs: for what is over in a second or two. */
+  readonly look: () => void;
   /** Takes the last look, which must come before the socket is destroyed, and forgets the leg. */
   readonly stop: () => LegSample;
   readonly measure: () => LegMeasure | undefined;
@@ -166,6 +168,7 @@ export function createLegSampler(
         source?.release();
         return {
           neighbour: named,
+          look: () => {},
           stop: () => ({ ...named, measure: undefined }),
           measure: () => undefined,
         };
@@ -183,6 +186,9 @@ export function createLegSampler(
       if (typeof stream !== 'number') stream.prependOnceListener('end', lookOnce);
       return {
         neighbour: named,
+        look: () => {
+          if (legs.has(leg)) look(leg);
+        },
         stop: () => {
           if (typeof stream !== 'number') stream.off('end', lookOnce);
           if (legs.has(leg)) {

@@ -25,7 +25,13 @@ function leg(sample: LegSample) {
   let stops = 0;
   const { legClass, depot } = sample;
   const neighbour = depot === undefined ? { legClass } : { legClass, depot };
-  return { neighbour, stops: () => stops, measure: () => sample.measure, stop: () => ((stops += 1), sample) };
+  return {
+    neighbour,
+    stops: () => stops,
+    look: () => {},
+    measure: () => sample.measure,
+    stop: () => ((stops += 1), sample),
+  };
 }
 
 test('connections to one neighbour are told of as one, however many there were', () => {

@@ -26,6 +26,7 @@ export class LegSummaries {
     let sample: LegSample | undefined;
     const counted: WatchedLeg = {
       neighbour: leg.neighbour,
+      look: leg.look,
       measure: leg.measure,
       stop: () => {
         if (sample) return sample;
