@@ -65,13 +65,37 @@ describe('what connections from an origin show', () => {
   test('is the rate of all together where there are several', () => {
     const estimates = new OriginEstimates();
     const meters = [1, 2, 3].map(() => estimates.begin(HOST, NETWORK, info(0), 0));
-    for (const meter of meters) meter.look(info(1000), 0, 1000);
-    estimates.endLook();
+    for (const second of [1, 2]) {
+      for (const meter of meters) meter.look(info(1000 * second), 0, 1000 * second);
+      estimates.endLook();
+    }
     const [report] = estimates.take();
     expect(report?.totalBps).toBeCloseTo(3000 * SEGMENT * 8, -3);
     expect(report?.goodputBps).toBeUndefined();
     for (const meter of meters.slice(1)) meter.end();
-    meters[0]?.look(info(2000), 0, 2000);
+    meters[0]?.look(info(3000), 0, 3000);
+    estimates.endLook();
+    expect(estimates.take()[0]?.goodputBps).toBeCloseTo(1000 * SEGMENT * 8, -3);
+  });
+
+  test('is no rate of several of which some began or ended meanwhile', () => {
+    const estimates = new OriginEstimates();
+    const [first, second, third] = [1, 2, 3].map(() => estimates.begin(HOST, NETWORK, info(0), 0));
+    const look = (atMs: number, segments: number, ...meters: (typeof first)[]) => {
+      for (const meter of meters) meter?.look(info(segments), 0, atMs);
+    };
+    look(1000, 1000, first, second);
+    estimates.endLook();
+    look(2000, 2000, first, second);
+    look(2000, 1000, third);
+    estimates.endLook();
+    look(2900, 2900, second, third);
+    second?.end();
+    third?.end();
+    look(3000, 3000, first);
+    estimates.endLook();
+    expect(estimates.take()[0]?.totalBps).toBeUndefined();
+    look(4000, 4000, first);
     estimates.endLook();
     expect(estimates.take()[0]?.goodputBps).toBeCloseTo(1000 * SEGMENT * 8, -3);
   });
@@ -79,9 +103,11 @@ describe('what connections from an origin show', () => {
   test('is the rate of one that is alone although others wait, which have had a handshake and no more', () => {
     const estimates = new OriginEstimates();
     const meters = [1, 2, 3].map(() => estimates.begin(HOST, NETWORK, info(0), 0));
-    for (const waiting of meters.slice(1)) waiting.look(info(4), 0, 1000);
-    meters[0]?.look(info(1000), 0, 1000);
-    estimates.endLook();
+    for (const second of [1, 2]) {
+      for (const waiting of meters.slice(1)) waiting.look(info(4), 0, 1000 * second);
+      meters[0]?.look(info(1000 * second), 0, 1000 * second);
+      estimates.endLook();
+    }
     const [report] = estimates.take();
     expect(report?.goodputBps).toBeCloseTo(1000 * SEGMENT * 8, -3);
     expect(report?.totalBps).toBeUndefined();

@@ -24,6 +24,13 @@ const MOST_OUT_OF_ORDER = 0.99;
 
 type Limit = NonNullable<OriginReport['limit']>;
 
+interface Now {
+  readonly bps: number;
+  readonly limit: Limit;
+  /** All of them brought bytes from the look before to this one, and none was just starting. */
+  readonly isSteady: boolean;
+}
+
 interface Seen {
   readonly network: string | undefined;
   rttMs: number | undefined;
@@ -33,7 +40,7 @@ interface Seen {
   totalBps: number | undefined;
   readonly looks: Record<Limit, number>;
   /** What its connections brought between the last two looks at all. */
-  now: { readonly bps: number; readonly limit: Limit; readonly isStartingUp: boolean } | undefined;
+  now: Now | undefined;
 }
 
 /** Looks at one connection that an origin sends on. */
@@ -56,6 +63,7 @@ export class OriginEstimates {
     let last = first;
     let lookedMs = startedMs;
     let isCounted = false;
+    let wasFlowing = false;
     return {
       look: (info, unreadBytes, nowMs) => {
         const seen = this.#seen(host, network);
@@ -63,7 +71,11 @@ export class OriginEstimates {
           isCounted = true;
           this.#open.set(host, (this.#open.get(host) ?? 0) + 1);
         }
-        noteLook(seen, last, info, unreadBytes, nowMs - lookedMs, lookedMs - startedMs);
+        const startMs = START_ROUNDS * (info.minRttMs ?? info.rttMs ?? 0) - (lookedMs - startedMs);
+        const isStarting = startMs > MAX_START_SHARE * (nowMs - lookedMs);
+        const isSteady = wasFlowing && isFlowing(info) && !isStarting;
+        noteLook(seen, { before: last, info, unreadBytes, elapsedMs: nowMs - lookedMs, isSteady });
+        wasFlowing = isFlowing(info);
         last = info;
         lookedMs = nowMs;
       },
@@ -82,8 +94,9 @@ export class OriginEstimates {
       const { now } = seen;
       seen.now = undefined;
       if (!now) continue;
-      seen.looks[now.limit] += 1;
-      if (now.limit === 'receiver' || now.isStartingUp) continue;
+      const isHeldBack = now.limit === 'receiver';
+      if (isHeldBack || now.isSteady) seen.looks[now.limit] += 1;
+      if (isHeldBack || !now.isSteady) continue;
       if (this.#open.get(host) === 1) seen.goodputBps = Math.max(now.bps, seen.goodputBps ?? 0);
       else seen.totalBps = Math.max(now.bps, seen.totalBps ?? 0);
     }
@@ -116,14 +129,15 @@ export class OriginEstimates {
   }
 }
 
-function noteLook(
-  seen: Seen,
-  before: TcpInfo,
-  info: TcpInfo,
-  unreadBytes: number | undefined,
-  elapsedMs: number,
-  ageMs: number,
-): void {
+interface Look {
+  readonly before: TcpInfo;
+  readonly info: TcpInfo;
+  readonly unreadBytes: number | undefined;
+  readonly elapsedMs: number;
+  readonly isSteady: boolean;
+}
+
+function noteLook(seen: Seen, { before, info, unreadBytes, elapsedMs, isSteady }: Look): void {
   const { minRttMs = info.rttMs } = info;
   if (minRttMs !== undefined) seen.rttMs = Math.min(minRttMs, seen.rttMs ?? minRttMs);
   const grown = (one: number | undefined, other: number | undefined) =>
@@ -137,17 +151,18 @@ function noteLook(
     const share = Math.min(MOST_OUT_OF_ORDER, outOfOrder / segments);
     seen.lostBytes += Math.min(bytes, (bytes * -Math.log1p(-share)) / perRound);
   }
-  const isFlowing = (info.sinceDataMs ?? 0) <= STILL_COMING_MS;
-  if (bytes < MIN_RATE_BYTES || elapsedMs < MIN_RATE_MS || !isFlowing) return;
-  const bps = (bytes * 8 * 1000) / elapsedMs;
+  if (bytes < MIN_RATE_BYTES) return;
   const limit = (unreadBytes ?? 0) > KEPT_UP_BYTES ? 'receiver' : outOfOrder > 0 ? 'network' : 'origin';
-  const isStartingUp = START_ROUNDS * (minRttMs ?? 0) - ageMs > MAX_START_SHARE * elapsedMs;
   const { now } = seen;
   seen.now = {
-    bps: (now?.bps ?? 0) + bps,
+    bps: (now?.bps ?? 0) + (bytes * 8 * 1000) / Math.max(elapsedMs, MIN_RATE_MS),
     limit: now ? worse(now.limit, limit) : limit,
-    isStartingUp: isStartingUp || now?.isStartingUp === true,
+    isSteady: isSteady && elapsedMs >= MIN_RATE_MS && now?.isSteady !== false,
   };
+}
+
+function isFlowing({ sinceDataMs = 0 }: TcpInfo): boolean {
+  return sinceDataMs <= STILL_COMING_MS;
 }
 
 /** Of several connections the one that says least of the origin decides. */
