@@ -53,9 +53,9 @@ interface LegReport {
 
 /**
  * Takes in a report that is new now; `passedMs` is how long ago the figures were as they are.
- * What was carried at least counts where it is more than is known, or expected where nothing is.
+ * What was carried at least counts where it is more than is known, or enough where nothing is.
  * @param slowerShare a goodput that is less than this share of what is known counts only in the place of what has been forgotten
- * @param usualBps what is expected of goodputs that nobody has measured
+ * @param tellingBps so much is enough
  */
 export function withReport(
   known: LegFigures | undefined,
@@ -64,13 +64,13 @@ export function withReport(
   lives: Lives,
   {
     slowerShare = 0,
-    usualBps = Number.POSITIVE_INFINITY,
-  }: { readonly slowerShare?: number; readonly usualBps?: number } = {},
+    tellingBps = Number.POSITIVE_INFINITY,
+  }: { readonly slowerShare?: number; readonly tellingBps?: number } = {},
 ): { rtt: Figure; goodput?: Figure; loss?: NonNullable<LegFigures['loss']> } {
   const { rttMs, leastGoodputBps: leastBps = 0 } = report;
   const { rtt, goodput, loss } = known ?? {};
   const sent = sentOf(report);
-  const goodputBps = report.goodputBps ?? (leastBps > (goodput?.value ?? usualBps) ? leastBps : 0);
+  const goodputBps = report.goodputBps ?? (leastBps > (goodput?.value ?? tellingBps) ? leastBps : 0);
   const newGoodput = goodputBps
     ? observed(goodput, goodputBps, passedMs, lives.goodputMs, slowerShare)
     : goodput && later(goodput, passedMs);

@@ -33,12 +33,14 @@ describe('a link', () => {
     const goodput = () => table.estimate('d2', 'd1', NOW)?.goodputBps;
     table.report('d1', { to: 'd2', rttMs: 80, leastGoodputBps: 9e6 }, NOW);
     expect(goodput()).toBeUndefined();
+    table.report('d1', { to: 'd2', rttMs: 80, leastGoodputBps: 6e7 }, NOW);
+    expect(goodput()).toBe(6e7);
     table.report('d1', { to: 'd2', rttMs: 80, leastGoodputBps: 2e8 }, NOW);
-    expect(goodput()).toBe(2e8);
+    expect((goodput() ?? 0) / 1e6).toBeCloseTo(Math.sqrt(60 * 200), 1);
     table.report('d1', { to: 'd2', rttMs: 80, leastGoodputBps: 1e8 }, NOW);
-    expect(goodput()).toBe(2e8);
-    table.report('d1', { to: 'd2', rttMs: 80, goodputBps: 1e8, leastGoodputBps: 3e8 }, NOW);
-    expect((goodput() ?? 0) / 1e6).toBeCloseTo(Math.sqrt(2e2 * 1e2), 1);
+    expect((goodput() ?? 0) / 1e6).toBeCloseTo(Math.sqrt(60 * 200), 1);
+    table.report('d1', { to: 'd2', rttMs: 80, goodputBps: 5e7, leastGoodputBps: 3e8 }, NOW);
+    expect(goodput()).toBeLessThan(1e8);
   });
 
   test('follows a route that changes within ten reports', () => {

@@ -25,6 +25,8 @@ import { MOST_APART, RttDisputes } from './rtt-disputes.ts';
 export const REPORT_LIFE_MS = 600_000;
 /** Nothing is left of older measurements. */
 const MEASURED_LIFE_MS = 7 * 86_400_000;
+/** What a link is known to carry at least tells enough of it from this share of what is expected on; less may have been a start and no more. */
+const TELLING_LEAST = 0.5;
 /** Links whose measurements are kept, each direction for itself: 1000 depots with 50 neighbours each. */
 const MOST_LINKS = 100_000;
 /** How much what an operator has typed in may be off. */
@@ -103,8 +105,8 @@ export class LinkTable implements LinkView {
     const known = this.#facts.own(LINK_MEASURED, key);
     const passedMs = known ? Math.max(0, nowMs - known.timeMs) : 0;
     this.#room.makeRoomFor(key);
-    const usualBps = this.#priors.goodput(report.rttMs).value;
-    const figures = withReport(known?.value, report, passedMs, LINK_LIVES, { usualBps });
+    const telling = { tellingBps: TELLING_LEAST * this.#priors.goodput(report.rttMs).value };
+    const figures = withReport(known?.value, report, passedMs, LINK_LIVES, telling);
     this.#facts.learn(LINK_MEASURED, key, figures, nowMs);
   }
 
