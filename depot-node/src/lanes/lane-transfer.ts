@@ -177,7 +177,7 @@ class LaneTransfer {
     clearTimeout(this.#timer);
     this.#fitIntoMemory();
     this.#freeLaneForNext();
-    const mostLanes = Math.max(1, this.#init.mostLanes?.() ?? this.#lanes.length);
+    const mostLanes = this.#mostLanes();
     let forMs = this.#isTight ? ROOM_CHECK_MS : LONGEST_SLEEP_MS;
     let forBytes = Number.POSITIVE_INFINITY;
     const { ready, untilReadyMs } = this.#rests.look();
@@ -256,6 +256,10 @@ class LaneTransfer {
   get #lanesAtWork(): LanesAtWork {
     const lanes = this.#growth.isAlone ? this.#lanes.slice(0, 1) : this.#lanes;
     return { lanes, isAloneForGood: this.#lanes.length === 1 };
+  }
+
+  #mostLanes(): number {
+    return Math.max(1, this.#init.mostLanes?.() ?? this.#lanes.length);
   }
 
   #usualStartMs(): number {
@@ -393,7 +397,7 @@ class LaneTransfer {
     const [next] = this.#queue.open;
     if (!this.#isTight || !next || !this.#isNextLeft) return;
     for (const lane of this.#lanes) if (lane.fetchOf(next)) lane.drop();
-    if (this.#rests.look().ready.length > 0) return;
+    if (this.#rests.look().ready.length > 0 && this.#busyLanes() < this.#mostLanes()) return;
     const startByte = ({ fetch }: Lane) => fetch?.block.startByte ?? 0;
     const [furthest] = this.#lanes
       .filter(({ fetch }) => fetch !== undefined)

@@ -61,6 +61,8 @@ export class LegMeter {
   #rateTimesBytes = 0;
   #sentBps = 0;
   #receivedBps = 0;
+  /** Since the last look that said something of a rate. */
+  #unrated = { sentBytes: 0, busyMs: 0, receiverMs: 0 };
   #recentBytes = 0;
   #recentTimesBytes = 0;
   readonly #sums = { sentBytes: 0, retransmittedBytes: 0, receivedBytes: 0 };
@@ -76,14 +78,14 @@ export class LegMeter {
   /** Takes in a later look; gives what happened since the one before. */
   add(info: TcpInfo, nowMs: number): LegDelta {
     const moved = deltaOf(this.#last, info, nowMs - this.#lookedMs);
-    const rateBps = rateOf(info, moved);
+    const { rateBps, ratedBytes } = this.#rate(info, moved);
     // What is acknowledged last, be it for a gap that was filled, comes slower than the network is.
     const isAtLeast = info.isStartingUp || info.notSentBytes === 0;
     const delta = {
       ...moved,
       fromMs: this.#lookedMs,
       toMs: nowMs,
-      recentRateBps: isAtLeast ? undefined : this.#recent(rateBps, moved.sentBytes),
+      recentRateBps: isAtLeast ? undefined : this.#recent(rateBps, ratedBytes),
       leastRateBps: isAtLeast ? rateBps : undefined,
     };
     const { limitedMs } = delta;
@@ -125,6 +127,22 @@ export class LegMeter {
     };
   }
 
+  /** What the connection carried, where neither its sender had too little to send nor its receiver too little room, and over how many bytes. */
+  #rate(
+    { isAppLimited, deliveryRateBps }: TcpInfo,
+    { sentBytes, limitedMs }: LegCounts,
+  ): { readonly rateBps: number | undefined; readonly ratedBytes: number } {
+    const { receiver } = limitedMs;
+    const since = this.#unrated;
+    since.sentBytes += sentBytes;
+    since.busyMs += receiver + limitedMs['send-buffer'] + limitedMs['congestion-window'];
+    since.receiverMs += receiver;
+    if (since.sentBytes < MIN_RATE_BYTES) return { rateBps: undefined, ratedBytes: 0 };
+    this.#unrated = { sentBytes: 0, busyMs: 0, receiverMs: 0 };
+    const isHeldBack = isAppLimited || since.receiverMs > since.busyMs * MAX_RECEIVER_SHARE;
+    return { rateBps: isHeldBack ? undefined : deliveryRateBps, ratedBytes: since.sentBytes };
+  }
+
   #recent(rateBps: number | undefined, sentBytes: number): number | undefined {
     if (rateBps === undefined) return undefined;
     this.#ratedBytes += sentBytes;
@@ -139,16 +157,6 @@ export class LegMeter {
       this.#limitedMs[limit] > this.#limitedMs[largest] ? limit : largest,
     );
   }
-}
-
-/** What a connection carried, where neither its sender had too little to send nor its receiver too little room. */
-function rateOf(
-  { isAppLimited, deliveryRateBps }: TcpInfo,
-  { sentBytes, limitedMs }: LegCounts,
-): number | undefined {
-  if (isAppLimited || sentBytes < MIN_RATE_BYTES) return undefined;
-  const busyMs = limitedMs.receiver + limitedMs['send-buffer'] + limitedMs['congestion-window'];
-  return limitedMs.receiver > busyMs * MAX_RECEIVER_SHARE ? undefined : deliveryRateBps;
 }
 
 /** In the order in which the first of equals counts. */

@@ -27,6 +27,8 @@ interface RateOfLeg {
   readonly fromMs: number;
   readonly toMs: number;
   readonly rateBps: number;
+  /** It may be more. */
+  readonly isLeast: boolean;
 }
 
 /** The most that legs carried at once: those that were there one after the other share nothing. */
@@ -64,9 +66,9 @@ export class LinkEstimates {
     if (minRttMs !== undefined) known.minRttMs = Math.min(minRttMs, known.minRttMs ?? minRttMs);
     // One that rests says nothing anew.
     const { fromMs, toMs, recentRateBps: rateBps, leastRateBps } = delta;
+    if (rateBps !== undefined) this.#noteRate(known, { fromMs, toMs, rateBps, isLeast: false });
     if (leastRateBps !== undefined)
-      known.leastGoodputBps = Math.max(leastRateBps, known.leastGoodputBps ?? 0);
-    if (rateBps !== undefined) this.#noteRate(known, { fromMs, toMs, rateBps });
+      this.#noteRate(known, { fromMs, toMs, rateBps: leastRateBps, isLeast: true });
     known.sentBytes += delta.sentBytes;
     known.retransmittedBytes += delta.retransmittedBytes;
   }
@@ -74,13 +76,17 @@ export class LinkEstimates {
   /** Ends a look at all legs. */
   endLook(): void {
     for (const [known, rates] of this.#rates)
-      known.goodputBps = Math.max(togetherBps(rates), known.goodputBps ?? 0);
+      takeDown(
+        known,
+        togetherBps(rates),
+        rates.every(({ isLeast }) => isLeast),
+      );
     this.#rates.clear();
   }
 
   #noteRate(known: Estimate, rate: RateOfLeg): void {
     if (this.#ends === 'depots') {
-      known.goodputBps = Math.max(rate.rateBps, known.goodputBps ?? 0);
+      takeDown(known, rate.rateBps, rate.isLeast);
       return;
     }
     const rates = this.#rates.get(known) ?? [];
@@ -134,4 +140,9 @@ export class LinkEstimates {
     this.#byDepot.set(depot, estimate);
     return estimate;
   }
+}
+
+function takeDown(known: Estimate, rateBps: number, isLeast: boolean): void {
+  const figure = isLeast ? 'leastGoodputBps' : 'goodputBps';
+  known[figure] = Math.max(rateBps, known[figure] ?? 0);
 }

@@ -9,8 +9,10 @@ const MIN_RATE_MS = 500;
 const START_ROUNDS = 7;
 /** ... and before, a look says something where no more than this part of it is from then. */
 const MAX_START_SHARE = 0.5;
-/** So long after the last bytes nothing is on its way any more: the rate before says nothing. */
+/** So long after the last bytes, or a round trip, nothing is on its way any more: the rate before says nothing. */
 const STILL_COMING_MS = 200;
+/** A part of what an origin brought; where more of it is unsteady, the whole is no rate. */
+const MAX_UNSTEADY_SHARE = 0.1;
 /** Bytes that wait unread in the kernel while whoever reads keeps up: it is the receiver that holds the others back where more do. */
 const KEPT_UP_BYTES = 65_536;
 /** A connection that has brought less says nothing yet, and takes nothing from others: it waits for its client, who may never come. */
@@ -25,10 +27,11 @@ const MOST_OUT_OF_ORDER = 0.99;
 type Limit = NonNullable<OriginReport['limit']>;
 
 interface Now {
+  readonly legs: number;
   readonly bps: number;
+  /** Of it, what those brought that did not bring bytes from the look before to this one, or had just started. */
+  readonly unsteadyBps: number;
   readonly limit: Limit;
-  /** All of them brought bytes from the look before to this one, and none was just starting. */
-  readonly isSteady: boolean;
 }
 
 interface Seen {
@@ -63,18 +66,21 @@ export class OriginEstimates {
     let last = first;
     let lookedMs = startedMs;
     let isCounted = false;
+    /** When the first bytes came at the earliest: a connection that is made ahead waits for its request. */
+    let beganMs = startedMs;
     let wasFlowing = false;
     return {
       look: (info, unreadBytes, nowMs) => {
         const seen = this.#seen(host, network);
         if (!isCounted && (info.receivedBytes ?? 0) - (first.receivedBytes ?? 0) > HANDSHAKE_BYTES) {
           isCounted = true;
+          beganMs = lookedMs;
           this.#open.set(host, (this.#open.get(host) ?? 0) + 1);
         }
-        const startMs = START_ROUNDS * (info.minRttMs ?? info.rttMs ?? 0) - (lookedMs - startedMs);
+        const startMs = START_ROUNDS * (info.minRttMs ?? info.rttMs ?? 0) - (lookedMs - beganMs);
         const isStarting = startMs > MAX_START_SHARE * (nowMs - lookedMs);
         const isSteady = wasFlowing && isFlowing(info) && !isStarting;
-        noteLook(seen, { before: last, info, unreadBytes, elapsedMs: nowMs - lookedMs, isSteady });
+        noteLook(seen, { last, info, unreadBytes, elapsedMs: nowMs - lookedMs, isSteady });
         wasFlowing = isFlowing(info);
         last = info;
         lookedMs = nowMs;
@@ -95,10 +101,13 @@ export class OriginEstimates {
       seen.now = undefined;
       if (!now) continue;
       const isHeldBack = now.limit === 'receiver';
-      if (isHeldBack || now.isSteady) seen.looks[now.limit] += 1;
-      if (isHeldBack || !now.isSteady) continue;
-      if (this.#open.get(host) === 1) seen.goodputBps = Math.max(now.bps, seen.goodputBps ?? 0);
-      else seen.totalBps = Math.max(now.bps, seen.totalBps ?? 0);
+      const isSteady = now.unsteadyBps <= MAX_UNSTEADY_SHARE * now.bps;
+      if (isHeldBack || isSteady) seen.looks[now.limit] += 1;
+      if (isHeldBack || !isSteady) continue;
+      // One that has just ended is open no more.
+      const isAlone = now.legs === 1 && (this.#open.get(host) ?? 0) <= 1;
+      if (isAlone) seen.goodputBps = Math.max(now.bps, seen.goodputBps ?? 0);
+      else if (now.legs > 1) seen.totalBps = Math.max(now.bps, seen.totalBps ?? 0);
     }
   }
 
@@ -130,21 +139,23 @@ export class OriginEstimates {
 }
 
 interface Look {
-  readonly before: TcpInfo;
+  readonly last: TcpInfo;
   readonly info: TcpInfo;
   readonly unreadBytes: number | undefined;
   readonly elapsedMs: number;
   readonly isSteady: boolean;
 }
 
-function noteLook(seen: Seen, { before, info, unreadBytes, elapsedMs, isSteady }: Look): void {
+const NOTHING: Now = { legs: 0, bps: 0, unsteadyBps: 0, limit: 'origin' };
+
+function noteLook(seen: Seen, { last, info, unreadBytes, elapsedMs, isSteady }: Look): void {
   const { minRttMs = info.rttMs } = info;
   if (minRttMs !== undefined) seen.rttMs = Math.min(minRttMs, seen.rttMs ?? minRttMs);
   const grown = (one: number | undefined, other: number | undefined) =>
     Math.max(0, (other ?? 0) - (one ?? 0));
-  const bytes = grown(before.receivedBytes, info.receivedBytes);
-  const segments = grown(before.receivedSegments, info.receivedSegments);
-  const outOfOrder = grown(before.outOfOrderSegments, info.outOfOrderSegments);
+  const bytes = grown(last.receivedBytes, info.receivedBytes);
+  const segments = grown(last.receivedSegments, info.receivedSegments);
+  const outOfOrder = grown(last.outOfOrderSegments, info.outOfOrderSegments);
   seen.receivedBytes += bytes;
   if (minRttMs !== undefined && segments > 0 && elapsedMs > 0) {
     const perRound = Math.max(1, (segments * Math.min(minRttMs, elapsedMs)) / elapsedMs);
@@ -153,16 +164,18 @@ function noteLook(seen: Seen, { before, info, unreadBytes, elapsedMs, isSteady }
   }
   if (bytes < MIN_RATE_BYTES) return;
   const limit = (unreadBytes ?? 0) > KEPT_UP_BYTES ? 'receiver' : outOfOrder > 0 ? 'network' : 'origin';
-  const { now } = seen;
+  const { legs, bps, unsteadyBps, limit: before } = seen.now ?? NOTHING;
+  const legBps = (bytes * 8 * 1000) / Math.max(elapsedMs, MIN_RATE_MS);
   seen.now = {
-    bps: (now?.bps ?? 0) + (bytes * 8 * 1000) / Math.max(elapsedMs, MIN_RATE_MS),
-    limit: now ? worse(now.limit, limit) : limit,
-    isSteady: isSteady && elapsedMs >= MIN_RATE_MS && now?.isSteady !== false,
+    legs: legs + 1,
+    bps: bps + legBps,
+    unsteadyBps: unsteadyBps + (isSteady && elapsedMs >= MIN_RATE_MS ? 0 : legBps),
+    limit: worse(before, limit),
   };
 }
 
-function isFlowing({ sinceDataMs = 0 }: TcpInfo): boolean {
-  return sinceDataMs <= STILL_COMING_MS;
+function isFlowing({ sinceDataMs = 0, rttMs = 0 }: TcpInfo): boolean {
+  return sinceDataMs <= Math.max(STILL_COMING_MS, rttMs);
 }
 
 /** Of several connections the one that says least of the origin decides. */

@@ -175,7 +175,11 @@ function plan({
   const planMs = performance.now() - startedMs;
   if (!planned.ok) throw planned.error;
   const { chain, lanes, prediction } = planned.value;
-  if (who) probes.want({ host: who.origin, port: 443 }, who.client, nowMs);
+  if (who) {
+    // All of them come to this master, every few seconds.
+    for (const { id } of depots) probes.next(id, depots, nowMs);
+    probes.want({ host: who.origin, port: 443 }, who.client, nowMs);
+  }
   return {
     type: 'planned',
     chain: [...chain],

@@ -138,6 +138,8 @@ describe('sim:map', () => {
     master.tell({ ...ends, clients: [], origins: [{ host: 'o.example', rttMs: 5 }] });
     const before = await plan(master, 5000);
     expect(before.chain).toEqual(['d0']);
+    const who = { client: '10.0.0.1', origin: 'o.example' };
+    expect(await master.heard({ type: 'heard', who, nowMs: 5000 })).toEqual(['d2', 'd1']);
     await master.save(5000);
     await master.stop();
     const again = await start(5000);

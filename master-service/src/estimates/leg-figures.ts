@@ -53,7 +53,7 @@ interface LegReport {
 
 /**
  * Takes in a report that is new now; `passedMs` is how long ago the figures were as they are.
- * What was carried at least counts where it is more than is known, or enough where nothing is.
+ * What was carried at least counts where it is more than is known, or enough where nothing is, or no more.
  * @param slowerShare a goodput that is less than this share of what is known counts only in the place of what has been forgotten
  * @param tellingBps so much is enough
  */
@@ -70,7 +70,10 @@ export function withReport(
   const { rttMs, leastGoodputBps: leastBps = 0 } = report;
   const { rtt, goodput, loss } = known ?? {};
   const sent = sentOf(report);
-  const goodputBps = report.goodputBps ?? (leastBps > (goodput?.value ?? tellingBps) ? leastBps : 0);
+  const isForgotten = goodput !== undefined && goodput.ageMs + passedMs > lives.goodputMs;
+  const knownBps = isForgotten ? Math.min(goodput.value, tellingBps) : (goodput?.value ?? tellingBps);
+  const isTold = report.goodputBps !== undefined || leastBps > knownBps;
+  const goodputBps = isTold ? Math.max(report.goodputBps ?? 0, leastBps) : 0;
   const newGoodput = goodputBps
     ? observed(goodput, goodputBps, passedMs, lives.goodputMs, slowerShare)
     : goodput && later(goodput, passedMs);

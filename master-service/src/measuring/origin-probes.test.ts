@@ -60,6 +60,19 @@ test('among many depots the one is asked next that may be nearest by what the fi
   for (const id of ids) expect(probes.next(id, depots, NOW)).toBeUndefined();
 });
 
+test('of depots that come to another master none is waited for', () => {
+  const { probes, origins, depots, ids } = row(30);
+  const here = ids.filter((id) => id !== 'd3' && id !== 'd4');
+  for (let second = 0; second <= 60; second += 5)
+    for (const id of here) probes.next(id, depots, NOW + 1000 * second);
+  const nowMs = NOW + 61_000;
+  for (const id of ['d20', 'd22']) origins.report(id, seenFrom(id, 3), nowMs);
+  probes.want(origin, CLIENT, nowMs);
+  const told = here.filter((id) => probes.next(id, depots, nowMs));
+  expect(told).toHaveLength(1);
+  expect(['d2', 'd5']).toContain(told[0]);
+});
+
 test('where those that were asked do not reach an origin, others are asked', () => {
   const { probes, depots, ids } = row(30);
   probes.want(origin, CLIENT, NOW);

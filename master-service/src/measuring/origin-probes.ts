@@ -19,6 +19,10 @@ const ELSEWHERE_MS = HOUR_MS;
 const TAKEN_AS_THEY_COME = 2;
 /** One that was told has found it out by then, or does not reach the origin. */
 const FOUND_OUT_MS = 10_000;
+/** A depot that was heard longer ago has another master, which alone can tell it something. */
+const HEARD_MS = 60_000;
+/** Depots of which is remembered when they were heard. */
+const MOST_HEARD = 2_000;
 /** Whether another depot may be nearer is not looked at again so soon, unless one more has measured the origin. */
 const SETTLED_MS = 600_000;
 /** A download that was planned so long ago needs no probe any more. */
@@ -94,6 +98,8 @@ export class OriginProbes {
   /** By host, the newest last: the next depot that is heard looks at that one first. */
   readonly #wishes = new OrderedMap<string, Wish>();
   readonly #networks = new LruMap<string, HourlyBudget>(MOST_NETWORKS);
+  readonly #heardAtMs = new LruMap<string, number>(MOST_HEARD);
+  #listensSinceMs: number | undefined;
   /** Origins of which there is no more to find out, since when, and how many had measured them then. */
   readonly #settled = new LruMap<string, { readonly known: number; readonly atMs: number }>(MOST_PROBED);
 
@@ -123,6 +129,9 @@ export class OriginProbes {
   /** What the depot `id`, which has just been heard, shall probe now; `undefined` for nothing. */
   next(id: string, depots: readonly ProbingDepot[], nowMs: number): OriginProbe | undefined {
     if (depots.find((depot) => depot.id === id)?.state !== 'up') return undefined;
+    this.#listensSinceMs ??= nowMs;
+    this.#heardAtMs.set(id, nowMs);
+    if (this.#wishes.size === 0) return undefined;
     const up = new Set(depots.flatMap((depot) => (depot.state === 'up' ? [depot.id] : [])));
     // Who floods the list with names waits behind those that came after him.
     for (const [host, wish] of this.#wishes.newest(MOST_LOOKED_AT)) {
@@ -132,13 +141,14 @@ export class OriginProbes {
         this.#wishes.delete(host);
         continue;
       }
-      if (probed.size >= Math.min(MOST_PROBES, up.size)) {
+      const known = new Set([...probed, ...measuredMs.keys()]);
+      const isAnyLeft = up.size > known.size || [...up].some((depot) => !known.has(depot));
+      if (probed.size >= MOST_PROBES || !isAnyLeft) {
         this.#settle(host, nowMs);
         continue;
       }
-      if (probed.has(id) || measuredMs.has(id)) continue;
-      const isAnyone =
-        up.size <= MOST_PROBES || new Set([...probed, ...measuredMs.keys()]).size < TAKEN_AS_THEY_COME;
+      if (known.has(id)) continue;
+      const isAnyone = up.size <= MOST_PROBES || known.size < TAKEN_AS_THEY_COME;
       if (!isAnyone && this.#nextOf(asked, up, nowMs) !== id) continue;
       if (this.#tell(id, host, wish, nowMs)) return { host, port: wish.port };
     }
@@ -166,14 +176,22 @@ export class OriginProbes {
     const isAwaited = [...probed].some((depot) => !measuredMs.has(depot));
     if (isAwaited && Math.abs(nowMs - toldAtMs) < FOUND_OUT_MS) return undefined;
     const isOfNow = choice?.measured === measuredMs.size && choice.probed === probed.size;
-    if (isOfNow && up.has(choice.depot)) return choice.depot;
-    const others = [...up].filter((one) => !probed.has(one) && !measuredMs.has(one));
+    if (isOfNow && up.has(choice.depot) && this.#isHere(choice.depot, nowMs)) return choice.depot;
+    const others = [...up].filter(
+      (one) => !probed.has(one) && !measuredMs.has(one) && this.#isHere(one, nowMs),
+    );
     const rttBetween = (one: string, other: string) => this.#init.links.estimate(one, other, nowMs)?.rttMs;
     // Where those that were told have not reached it, another one may.
     const depot = measuredMs.size === 0 ? others[0] : nearerDepot(measuredMs, others, rttBetween);
     if (depot === undefined) this.#settle(host, nowMs);
     else wish.choice = { depot, measured: measuredMs.size, probed: probed.size };
     return depot;
+  }
+
+  /** Whether a depot comes to this master, as far as it has listened. */
+  #isHere(depot: string, nowMs: number): boolean {
+    const atMs = this.#heardAtMs.get(depot) ?? this.#listensSinceMs ?? nowMs;
+    return Math.abs(nowMs - atMs) < HEARD_MS;
   }
 
   #settle(host: string, nowMs: number): void {

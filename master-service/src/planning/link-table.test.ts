@@ -39,8 +39,19 @@ describe('a link', () => {
     expect((goodput() ?? 0) / 1e6).toBeCloseTo(Math.sqrt(60 * 200), 1);
     table.report('d1', { to: 'd2', rttMs: 80, leastGoodputBps: 1e8 }, NOW);
     expect((goodput() ?? 0) / 1e6).toBeCloseTo(Math.sqrt(60 * 200), 1);
-    table.report('d1', { to: 'd2', rttMs: 80, goodputBps: 5e7, leastGoodputBps: 3e8 }, NOW);
-    expect(goodput()).toBeLessThan(1e8);
+    // One connection shared it or lost much; another one showed what it carries.
+    table.report('d1', { to: 'd2', rttMs: 80, goodputBps: 5e6, leastGoodputBps: 1.1e8 }, NOW);
+    expect(goodput()).toBeGreaterThan(1e8);
+  });
+
+  test('is measured anew by what it carries at least where what was known is forgotten', () => {
+    const table = new LinkTable([], 1000);
+    table.report('d1', { to: 'd2', rttMs: 80, goodputBps: 3e8 }, NOW);
+    const later = NOW + 6 * 3_600_000;
+    const spread = () => table.distribution('d2', 'd1', later).goodputBps.spread;
+    const before = spread();
+    table.report('d1', { to: 'd2', rttMs: 80, leastGoodputBps: 1.2e8 }, later);
+    expect(spread()).toBeLessThan(before / 2);
   });
 
   test('follows a route that changes within ten reports', () => {
