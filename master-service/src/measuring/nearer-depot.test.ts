@@ -44,25 +44,21 @@ test('none is found where all are further away than those that have measured it'
   expect(nearerDepot(measured, ['2', '3', '4'], rttBetween(places))).toBeUndefined();
 });
 
-test('one that calls itself near keeps nobody from finding the nearest, with two others that tell the truth', () => {
-  const places = [200, 220, 300, 5].map((x) => ({ x, y: 0 }));
-  const measured = new Map([
-    ['0', 200],
-    ['1', 220],
-    ['2', 1],
-  ]);
-  expect(nearerDepot(measured, ['3'], rttBetween(places))).toBe('3');
-});
-
-test('one that calls itself far moves nothing, with two others that tell the truth', () => {
-  const places = [200, 220, 300, 5].map((x) => ({ x, y: 0 }));
-  const measured = new Map([
-    ['0', 200],
-    ['1', 220],
-    ['2', 3000],
-  ]);
-  expect(nearerDepot(measured, ['3'], rttBetween(places))).toBe('3');
-});
+test.each([
+  ['near', 1],
+  ['far', 3000],
+])(
+  'one that calls itself %s keeps nobody from finding the nearest, with two others that tell the truth',
+  (_, toldMs) => {
+    const places = [200, 220, 300, 5].map((x) => ({ x, y: 0 }));
+    const measured = new Map([
+      ['0', 200],
+      ['1', 220],
+      ['2', toldMs],
+    ]);
+    expect(nearerDepot(measured, ['3'], rttBetween(places))).toBe('3');
+  },
+);
 
 test('a depot of whose links nothing is known is not guessed at', () => {
   const measured = new Map([['0', 200]]);
