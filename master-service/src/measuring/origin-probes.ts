@@ -132,7 +132,8 @@ export class OriginProbes {
     this.#listensSinceMs ??= nowMs;
     this.#heardAtMs.set(id, nowMs);
     if (this.#wishes.size === 0) return undefined;
-    const up = new Set(depots.flatMap((depot) => (depot.state === 'up' ? [depot.id] : [])));
+    let up = 0;
+    for (const { state } of depots) if (state === 'up') up += 1;
     // Who floods the list with names waits behind those that came after him.
     for (const [host, wish] of this.#wishes.newest(MOST_LOOKED_AT)) {
       const asked = { host, wish, probed: this.#probed(host, nowMs), measuredMs: this.#lately(host, nowMs) };
@@ -142,14 +143,15 @@ export class OriginProbes {
         continue;
       }
       const known = new Set([...probed, ...measuredMs.keys()]);
-      const isAnyLeft = up.size > known.size || [...up].some((depot) => !known.has(depot));
+      const isAnyLeft =
+        up > known.size || depots.some((depot) => depot.state === 'up' && !known.has(depot.id));
       if (probed.size >= MOST_PROBES || !isAnyLeft) {
         this.#settle(host, nowMs);
         continue;
       }
       if (known.has(id)) continue;
-      const isAnyone = up.size <= MOST_PROBES || known.size < TAKEN_AS_THEY_COME;
-      if (!isAnyone && this.#nextOf(asked, up, nowMs) !== id) continue;
+      const isAnyone = up <= MOST_PROBES || known.size < TAKEN_AS_THEY_COME;
+      if (!isAnyone && this.#nextOf(asked, depots, nowMs) !== id) continue;
       if (this.#tell(id, host, wish, nowMs)) return { host, port: wish.port };
     }
     return undefined;
@@ -170,15 +172,17 @@ export class OriginProbes {
   }
 
   /** The depot that is told next; `undefined` while one that was told has not said what it found, and where there is no more to find out. */
-  #nextOf(asked: Asked, up: ReadonlySet<string>, nowMs: number): string | undefined {
+  #nextOf(asked: Asked, depots: readonly ProbingDepot[], nowMs: number): string | undefined {
     const { host, wish, probed, measuredMs } = asked;
     const { choice, toldAtMs = Number.NEGATIVE_INFINITY } = wish;
     const isAwaited = [...probed].some((depot) => !measuredMs.has(depot));
     if (isAwaited && Math.abs(nowMs - toldAtMs) < FOUND_OUT_MS) return undefined;
     const isOfNow = choice?.measured === measuredMs.size && choice.probed === probed.size;
-    if (isOfNow && up.has(choice.depot) && this.#isHere(choice.depot, nowMs)) return choice.depot;
-    const others = [...up].filter(
-      (one) => !probed.has(one) && !measuredMs.has(one) && this.#isHere(one, nowMs),
+    const mayBeTold = ({ id, state }: ProbingDepot) => state === 'up' && this.#isHere(id, nowMs);
+    const chosen = isOfNow ? depots.find(({ id }) => id === choice.depot) : undefined;
+    if (chosen && mayBeTold(chosen)) return chosen.id;
+    const others = depots.flatMap((depot) =>
+      mayBeTold(depot) && !probed.has(depot.id) && !measuredMs.has(depot.id) ? [depot.id] : [],
     );
     const rttBetween = (one: string, other: string) => this.#init.links.estimate(one, other, nowMs)?.rttMs;
     // Where those that were told have not reached it, another one may.
