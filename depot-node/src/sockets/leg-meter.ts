@@ -18,7 +18,7 @@ export interface LegDelta extends LegCounts {
   readonly toMs: number;
   /** What the network carried of late; only where nothing but the network held the sender back between these two looks. Bits per second. */
   readonly recentRateBps: number | undefined;
-  /** What it carried at least: the sender had not met its limit yet, or was through. */
+  /** What it carried at least, where the sender had not met its limit yet or was through. Bits per second. */
   readonly leastRateBps: number | undefined;
 }
 

@@ -53,9 +53,9 @@ interface LegReport {
 
 /**
  * Takes in a report that is new now; `passedMs` is how long ago the figures were as they are.
- * What was carried at least counts where it is more than is known, or enough where nothing is, or no more.
+ * What was carried at least counts where it is more than is known, and of what nobody has measured, or is forgotten, where it is enough.
  * @param slowerShare a goodput that is less than this share of what is known counts only in the place of what has been forgotten
- * @param tellingBps so much is enough
+ * @param tellingBps so much is enough, in bits per second; left out, nothing is
  */
 export function withReport(
   known: LegFigures | undefined,

@@ -3,6 +3,7 @@ const NEARER = 0.8;
 /** Depots that have measured the end and place the others: the nearest ones. */
 const MOST_ANCHORS = 4;
 
+/** The round trip between two depots in milliseconds; `undefined` where nobody knows it. */
 type RttBetween = (one: string, other: string) => number | undefined;
 
 /**

@@ -86,12 +86,12 @@ test('the depot beside an origin is found that only far ones have brought, and o
   const { probes, origins, depots, ids, outcomes } = row(30);
   for (const id of ['d20', 'd22', 'd25', 'd29']) origins.report(id, seenFrom(id, 3), NOW);
   // What is brought all the time counts for no client network as something new.
-  for (let minute = 0; minute < 300; minute += 1) {
-    const nowMs = NOW + minute * 1000;
+  for (let second = 0; second < 300; second += 1) {
+    const nowMs = NOW + second * 1000;
     probes.want(origin, CLIENT, nowMs);
     const told = ids.filter((id) => probes.next(id, depots, nowMs));
-    expect(told).toEqual(minute === 0 ? ['d3'] : []);
-    if (minute === 0) origins.report('d3', seenFrom('d3', 3), nowMs);
+    expect(told).toEqual(second === 0 ? ['d3'] : []);
+    if (second === 0) origins.report('d3', seenFrom('d3', 3), nowMs);
   }
   expect(outcomes).toEqual(['told']);
 });

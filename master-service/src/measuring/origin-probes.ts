@@ -98,6 +98,7 @@ export class OriginProbes {
   /** By host, the newest last: the next depot that is heard looks at that one first. */
   readonly #wishes = new OrderedMap<string, Wish>();
   readonly #networks = new LruMap<string, HourlyBudget>(MOST_NETWORKS);
+  /** When each depot came to this master last, and since when that is noted. */
   readonly #heardAtMs = new LruMap<string, number>(MOST_HEARD);
   #listensSinceMs: number | undefined;
   /** Origins of which there is no more to find out, since when, and how many had measured them then. */
@@ -136,12 +137,12 @@ export class OriginProbes {
     for (const { state } of depots) if (state === 'up') up += 1;
     // Who floods the list with names waits behind those that came after him.
     for (const [host, wish] of this.#wishes.newest(MOST_LOOKED_AT)) {
-      const asked = { host, wish, probed: this.#probed(host, nowMs), measuredMs: this.#lately(host, nowMs) };
-      const { probed, measuredMs } = asked;
       if (Math.abs(nowMs - wish.atMs) >= WISH_MS) {
         this.#wishes.delete(host);
         continue;
       }
+      const asked = { host, wish, probed: this.#probed(host, nowMs), measuredMs: this.#lately(host, nowMs) };
+      const { probed, measuredMs } = asked;
       const known = new Set([...probed, ...measuredMs.keys()]);
       const isAnyLeft =
         up > known.size || depots.some((depot) => depot.state === 'up' && !known.has(depot.id));
