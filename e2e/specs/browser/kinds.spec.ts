@@ -1,7 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import type { TestBrowser } from '../../browsers/browser.ts';
-import { expectFile } from '../../fixtures/download-checks.ts';
+import { expectFile, filesWith } from '../../fixtures/download-checks.ts';
 import { FILES_OF_ALL_KINDS } from '../../fixtures/file-kinds.ts';
 import { fileBody } from '../../fixtures/origin-content.ts';
 import { expect, test } from '../../fixtures/test.ts';
@@ -24,19 +21,8 @@ test('files of all everyday kinds come through depots, under their names', async
       .toBeGreaterThan(0);
   }
   for (const name of FILES_OF_ALL_KINDS) {
-    if (user.kind === 'chromium' && ASKED_ABOUT.test(name)) await expectBytes(user, name);
+    if (user.kind === 'chromium' && ASKED_ABOUT.test(name))
+      await expect.poll(() => filesWith(user, fileBody(name))).not.toEqual([]);
     else await expectFile(user, name);
   }
 });
-
-/** Waits until the bytes of the file lie in the downloads folder, under whatever name. */
-async function expectBytes(user: TestBrowser, name: string): Promise<void> {
-  const expected = fileBody(name);
-  await expect
-    .poll(() =>
-      readdirSync(user.downloadsDir).some((file) =>
-        readFileSync(join(user.downloadsDir, file)).equals(expected),
-      ),
-    )
-    .toBe(true);
-}

@@ -1,7 +1,6 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { TestBrowser } from '../../browsers/browser.ts';
-import { clickLink, expectFile, expectThroughDepots } from '../../fixtures/download-checks.ts';
+import { clickLink, expectFile, expectThroughDepots, filesWith } from '../../fixtures/download-checks.ts';
 import { FILE_BYTES, fileBody } from '../../fixtures/origin-content.ts';
 import { expect, test } from '../../fixtures/test.ts';
 
@@ -36,26 +35,16 @@ test('a file whose name is there already is kept beside it', async ({ user, worl
   await expectFile(user, 'twin.bin');
   await expectThroughDepots(world, FILE_BYTES, async () => {
     await clickLink(user, world, '/named/twin.bin/other.bin');
-    await expect.poll(() => whole(user, /^twin ?\(1\)\.bin$/)).toEqual(fileBody('other.bin').length);
+    await expect
+      .poll(() => filesWith(user, fileBody('other.bin')))
+      .toEqual([expect.stringMatching(/^twin ?\(1\)\.bin$/)]);
   });
   expect(readFileSync(join(user.downloadsDir, 'twin.bin')).equals(fileBody('twin.bin'))).toBe(true);
 });
 
 test('what the site says a name is cannot leave the downloads folder', async ({ user, world }) => {
   await clickLink(user, world, `/named/${encodeURIComponent('../../etc/.profile‮nib.bin')}/trap.bin`);
-  const expected = fileBody('trap.bin');
-  const found = () =>
-    readdirSync(user.downloadsDir).filter((file) =>
-      readFileSync(join(user.downloadsDir, file)).equals(expected),
-    );
+  const found = () => filesWith(user, fileBody('trap.bin'));
   await expect.poll(() => found().length).toBe(1);
   expect(found()[0]).not.toMatch(/^\.|\/|‮/);
 });
-
-/** How many bytes of the second file lie under that name. */
-function whole(user: TestBrowser, name: RegExp): number {
-  const file = readdirSync(user.downloadsDir).find((one) => name.test(one));
-  if (file === undefined) return 0;
-  const bytes = readFileSync(join(user.downloadsDir, file));
-  return bytes.equals(fileBody('other.bin')) ? bytes.length : 0;
-}

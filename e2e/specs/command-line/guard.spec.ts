@@ -1,5 +1,6 @@
 import { type IncomingMessage, request } from 'node:http';
 import type { Duplex } from 'node:stream';
+import { connectionsForClients } from '../../fixtures/download-checks.ts';
 import { FILE_BYTES, fileBody } from '../../fixtures/origin-content.ts';
 import { expect, test } from '../../fixtures/test.ts';
 import type { World } from '../../fixtures/world.ts';
@@ -35,9 +36,9 @@ test.describe('a ticket of the master opens nothing but its own download', () =>
   ] as const) {
     test(`${what}: refused, and no connection made`, async ({ world }) => {
       const url = change(await relayUrl(world, 'guarded.bin'));
-      const before = world.origin.connections();
+      const before = await connectionsForClients(world);
       expect(await refusal(url)).toMatch(code);
-      expect(world.origin.connections()).toBe(before);
+      expect(await connectionsForClients(world)).toBe(before);
     });
   }
 
@@ -46,18 +47,18 @@ test.describe('a ticket of the master opens nothing but its own download', () =>
   }) => {
     const url = new URL(await relayUrl(world, 'guarded.bin'));
     url.port = new URL(world.overlay.depot('d3').url).port;
-    const before = world.origin.connections();
+    const before = await connectionsForClients(world);
     expect(await refusal(url.href)).toBe('ticket-wrong-depot');
-    expect(world.origin.connections()).toBe(before);
+    expect(await connectionsForClients(world)).toBe(before);
   });
 });
 
 test('a ticket past its life: refused, and no connection made', async ({ world }) => {
   const url = `${world.originUrl}/files/late.bin`;
-  const before = world.origin.connections();
+  const before = await connectionsForClients(world);
   const expired = await world.relayUrlIssuedAt('d1', url, Math.floor(Date.now() / 1000) - 2 * 86_400);
   expect(await refusal(expired)).toBe('ticket-expired');
-  expect(world.origin.connections()).toBe(before);
+  expect(await connectionsForClients(world)).toBe(before);
   const alive = await world.relayUrlIssuedAt('d1', url, Math.floor(Date.now() / 1000));
   expect(await refusal(alive)).toBeNull();
 });
@@ -67,7 +68,7 @@ test("a client's CONNECT with a ticket for a download: refused, and no connectio
 }) => {
   const url = new URL(await relayUrl(world, 'guarded.bin'));
   const ticket = url.search.slice(1).split('&', 1)[0] ?? '';
-  const before = world.origin.connections();
+  const before = await connectionsForClients(world);
   const answer = await new Promise<IncomingMessage>((resolve, reject) => {
     const asked = request({
       host: url.hostname,
@@ -83,7 +84,7 @@ test("a client's CONNECT with a ticket for a download: refused, and no connectio
     asked.once('error', reject).end();
   });
   expect([answer.statusCode, answer.headers['longhaul-error']]).toEqual([403, 'ticket-wrong-kind']);
-  expect(world.origin.connections()).toBe(before);
+  expect(await connectionsForClients(world)).toBe(before);
 });
 
 test('an origin that redirects to a private address is refused with the code', async ({ world }) => {
