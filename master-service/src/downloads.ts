@@ -79,6 +79,7 @@ export function createDownloads(init: DownloadsInit) {
     facts,
     origins,
     links,
+    lostAfterMs: registry.lostAfterMs,
     isThere: (depot) => registry.isUp(depot, now()),
     onProbe: (outcome) => emit({ type: 'origin-probe', outcome }),
   });

@@ -62,10 +62,11 @@ interface DepotRegistryInit {
 
 /** All registered depots: a replica of the facts about them, and the rules by which this master takes new ones in. */
 export class DepotRegistry {
+  /** A depot that was not heard for so long is gone. */
+  readonly lostAfterMs: number;
   readonly #facts: Facts;
   readonly #enrolment: Enrolment;
   readonly #store: DepotStore;
-  readonly #lostAfterMs: number;
   readonly #policy: AddressPolicy;
   readonly #depots = new Map<string, RegisteredDepot>();
   /** The same by id, until one comes or goes. */
@@ -77,7 +78,7 @@ export class DepotRegistry {
     this.#enrolment = enrolment;
     this.#store = store;
     this.#policy = addresses;
-    this.#lostAfterMs = MISSED_HEARTBEATS * heartbeatSeconds * 1000;
+    this.lostAfterMs = MISSED_HEARTBEATS * heartbeatSeconds * 1000;
     this.#failures = new FailureRate(facts);
     for (const kind of DEPOT_FACTS) {
       facts.store.watch(kind, (now, before) => this.#refresh((now ?? before)?.key ?? ''));
@@ -284,7 +285,7 @@ export class DepotRegistry {
 
   #depotOf(record: DepotRecord): RegisteredDepot {
     const counts = (publicKey: string) => this.#counts(record.id, publicKey);
-    return new RegisteredDepot(record, this.#facts, this.#lostAfterMs, counts);
+    return new RegisteredDepot(record, this.#facts, this.lostAfterMs, counts);
   }
 
   /** Whether a depot may have this key: it is not revoked, and where one has joined it is that one. */

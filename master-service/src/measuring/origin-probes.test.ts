@@ -8,7 +8,7 @@ const CLIENT = '198.51.100.7';
 const origin = { host: 'origin.example', port: 443 };
 
 /** Depots in a row, 20 ms apart. */
-function row(count: number) {
+function row(count: number, lostAfterMs = 15_000) {
   const origins = new OriginTable();
   const outcomes: string[] = [];
   const rttMs = (one: string, other: string) => 20 * Math.abs(Number(one.slice(1)) - Number(other.slice(1)));
@@ -19,6 +19,7 @@ function row(count: number) {
   const probes = new OriginProbes({
     origins,
     links,
+    lostAfterMs,
     isThere: (depot) => !gone.has(depot),
     onProbe: (outcome) => outcomes.push(outcome),
   });
@@ -58,6 +59,19 @@ test('among many depots the one is asked next that may be nearest by what the fi
   expect(told).toEqual(['d5']);
   origins.report('d5', seenFrom('d5', 5), NOW);
   for (const id of ids) expect(probes.next(id, depots, NOW)).toBeUndefined();
+});
+
+test('depots that come once in two minutes are told, and the nearest is found among them', () => {
+  const betweenMs = 120_000;
+  const { probes, origins, depots } = row(30, 3 * betweenMs);
+  for (const { id } of depots) probes.next(id, depots, NOW);
+  probes.want(origin, CLIENT, NOW + 1000);
+  const nowMs = NOW + betweenMs;
+  for (const id of ['d15', 'd29']) {
+    expect(probes.next(id, depots, nowMs)).toEqual(origin);
+    origins.report(id, seenFrom(id, 5), nowMs);
+  }
+  expect(depots.filter(({ id }) => probes.next(id, depots, nowMs + betweenMs))).toMatchObject([{ id: 'd5' }]);
 });
 
 test('of depots that come to another master none is waited for', () => {

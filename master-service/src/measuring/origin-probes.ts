@@ -19,14 +19,14 @@ const ELSEWHERE_MS = HOUR_MS;
 const TAKEN_AS_THEY_COME = 2;
 /** One that was told has found it out by then, or does not reach the origin. */
 const FOUND_OUT_MS = 10_000;
-/** A depot that was heard longer ago has another master, which alone can tell it something. */
-const HEARD_MS = 60_000;
+/** A depot that was heard longer ago has another master, which alone can tell it something: not sooner, however often depots come. */
+const LEAST_HEARD_MS = 60_000;
 /** Depots of which is remembered when they were heard. */
 const MOST_HEARD = 2_000;
 /** Whether another depot may be nearer is not looked at again so soon, unless one more has measured the origin. */
 const SETTLED_MS = 600_000;
-/** A download that was planned so long ago needs no probe any more. */
-const WISH_MS = 60_000;
+/** A download that was planned so long ago needs no probe any more, once every depot has come since. */
+const LEAST_WISH_MS = 60_000;
 /** Origins that wait for depots to be heard, and those that are looked at for one of them. */
 const MOST_WISHES = 1_000;
 const MOST_LOOKED_AT = 32;
@@ -63,6 +63,8 @@ interface OriginProbesInit {
   readonly links: {
     estimate(one: string, other: string, nowMs: number): { readonly rttMs: number } | undefined;
   };
+  /** A depot that was not heard for so long is gone; without it: depots come more than once a minute. */
+  readonly lostAfterMs?: number;
   /** Whether a depot is still one of the overlay's; without it: all are. */
   readonly isThere?: (depot: string) => boolean;
   /** Told of each probe, and of each that a client network may not have any more. */
@@ -95,6 +97,8 @@ interface Asked {
 export class OriginProbes {
   readonly #init: OriginProbesInit;
   readonly #facts: Facts;
+  readonly #heardMs: number;
+  readonly #wishMs: number;
   /** By host, the newest last: the next depot that is heard looks at that one first. */
   readonly #wishes = new OrderedMap<string, Wish>();
   readonly #networks = new LruMap<string, HourlyBudget>(MOST_NETWORKS);
@@ -107,13 +111,16 @@ export class OriginProbes {
   constructor(init: OriginProbesInit) {
     this.#init = init;
     this.#facts = init.facts ?? new Facts({ kinds: PROBE_FACTS });
+    const { lostAfterMs = 0 } = init;
+    this.#heardMs = Math.max(LEAST_HEARD_MS, lostAfterMs);
+    this.#wishMs = Math.max(LEAST_WISH_MS, lostAfterMs);
   }
 
   /** Takes note that a download from an origin was planned for a client, as the policy allows it. */
   want(origin: { readonly host: string; readonly port: number }, client: string, nowMs: number): void {
     const { host, port } = origin;
     const waits = this.#wishes.get(host);
-    if (waits && Math.abs(nowMs - waits.atMs) < WISH_MS) return;
+    if (waits && Math.abs(nowMs - waits.atMs) < this.#wishMs) return;
     const settled = this.#settled.get(host);
     const isSettled = settled !== undefined && Math.abs(nowMs - settled.atMs) < SETTLED_MS;
     if (isSettled && settled.known === this.#init.origins.known(host).size) return;
@@ -137,7 +144,7 @@ export class OriginProbes {
     for (const { state } of depots) if (state === 'up') up += 1;
     // Who floods the list with names waits behind those that came after him.
     for (const [host, wish] of this.#wishes.newest(MOST_LOOKED_AT)) {
-      if (Math.abs(nowMs - wish.atMs) >= WISH_MS) {
+      if (Math.abs(nowMs - wish.atMs) >= this.#wishMs) {
         this.#wishes.delete(host);
         continue;
       }
@@ -196,7 +203,7 @@ export class OriginProbes {
   /** Whether a depot comes to this master, as far as it has listened. */
   #isHere(depot: string, nowMs: number): boolean {
     const atMs = this.#heardAtMs.get(depot) ?? this.#listensSinceMs ?? nowMs;
-    return Math.abs(nowMs - atMs) < HEARD_MS;
+    return Math.abs(nowMs - atMs) < this.#heardMs;
   }
 
   #settle(host: string, nowMs: number): void {
