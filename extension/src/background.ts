@@ -29,6 +29,7 @@ import { Rescue } from './divert/rescue.ts';
 import { HistoryStore } from './history/history-store.ts';
 import { JobKeeper } from './jobs/job-keeper.ts';
 import { JobStore } from './jobs/job-store.ts';
+import { OWN_DEPOT_MS } from './jobs/retry-times.ts';
 import type { Outcome } from './judge/why-left.ts';
 import { downloadDirectly, downloadLink, type LinkDependencies } from './menus/download-link.ts';
 import { answerMessages } from './messages/answer-messages.ts';
@@ -132,6 +133,7 @@ const way: Way = isChromium
       askMaster,
       probeFile,
       deadline,
+      ownDepotMs: buildDefaults.ownDepotMs ?? OWN_DEPOT_MS,
       now,
       pause,
     })

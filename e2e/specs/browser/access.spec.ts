@@ -3,11 +3,14 @@ import {
   clickLink,
   expectDirect,
   expectFile,
+  expectFirstThroughDepots,
   expectThroughAnyDepots,
   expectThroughDepots,
 } from '../../fixtures/download-checks.ts';
 import { FILE_BYTES } from '../../fixtures/origin-content.ts';
 import { expect, test } from '../../fixtures/test.ts';
+
+test.beforeAll(({ user, world }) => expectFirstThroughDepots(user, world));
 
 test('whoever grants no site has his downloads as ever, and is told why', async ({ user, world }) => {
   await user.limitAccess([]);

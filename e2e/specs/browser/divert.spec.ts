@@ -49,16 +49,16 @@ test('what the user does not want is not diverted, as soon as he says so', async
 
 test('a diverted download goes on where it was when its entry depot comes back', async ({ user, world }) => {
   const name = 'large-diverted.iso';
-  await clickLink(user, world, `/kept/${name}`);
-  await expect.poll(() => isLookedAfter(user, name)).toBe(true);
+  const path = `/files/${name}`;
+  await clickLink(user, world, path);
+  await expect.poll(() => isLookedAfter(user, name), { intervals: [100] }).toBe(true);
   await expectOnDisk(user, name, 3_000_000);
   await world.overlay.depot('d1').kill();
+  const before = requestsOf(world, path).length;
   await world.overlay.restartDepot('d1');
-  // What was asked for ahead before may have been read by the origin only when its connection ended.
-  const before = requestsOf(world, `/kept/${name}`).length;
   await expectFile(user, name, name, { timeout: 60_000 });
   // The add-on asks for the byte that was next when it looked, to see whether the file is there.
-  const starts = requestsOf(world, `/kept/${name}`)
+  const starts = requestsOf(world, path)
     .slice(before)
     .map(({ headers }) => /^bytes=([0-9]+)-([0-9]*)$/.exec(headers.range ?? ''))
     .filter((range) => range?.[1] !== range?.[2] || range === null)

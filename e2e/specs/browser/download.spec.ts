@@ -86,6 +86,7 @@ test('with the master down the direct download works, and depots are used again 
     await expectFile(user, 'masterless.bin');
   });
   await world.overlay.restartMaster();
+  await expectFirstThroughDepots(user, world);
   await expectThroughDepots(world, FILE_BYTES, async () => {
     await clickLink(user, world, '/files/mastered-again.bin');
     await expectFile(user, 'mastered-again.bin');

@@ -38,8 +38,9 @@ test('nothing is led elsewhere before the user has seen three screens and said y
     await pressOn(user, 'yes');
     await expect.poll(() => user.text('#outcome')).toMatch(/^Longhaul is ready\./);
     await expectThroughAnyDepots(world, FILE_BYTES, async () => {
-      await clickLink(user, world, '/files/after-consent.bin');
-      await expectFile(user, 'after-consent.bin');
+      // A new browser may take long until its add-on has asked: ten seconds by itself.
+      await clickLink(user, world, '/slow/none/large-after-consent.bin');
+      await expectFile(user, 'large-after-consent.bin');
       expect(await whyLeft(user)).toBeUndefined();
     });
   } finally {

@@ -10,6 +10,7 @@ const ASKED_ABOUT = /\.(deb|rpm|jar|apk)$/;
 test.use({ browserSpec: { allowInsecureDownloads: true } });
 
 test('files of all everyday kinds come through depots, under their names', async ({ user, world }) => {
+  test.setTimeout(240_000);
   await user.goto(`${world.originUrl}/kinds/`);
   for (const [index, name] of FILES_OF_ALL_KINDS.entries()) {
     await user.click(`#kind-${index}`);

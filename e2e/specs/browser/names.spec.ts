@@ -1,8 +1,16 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { clickLink, expectFile, expectThroughDepots, filesWith } from '../../fixtures/download-checks.ts';
+import {
+  clickLink,
+  expectFile,
+  expectFirstThroughDepots,
+  expectThroughDepots,
+  filesWith,
+} from '../../fixtures/download-checks.ts';
 import { FILE_BYTES, fileBody } from '../../fixtures/origin-content.ts';
 import { expect, test } from '../../fixtures/test.ts';
+
+test.beforeAll(({ user, world }) => expectFirstThroughDepots(user, world));
 
 for (const name of [
   'relatório de março ção.bin',

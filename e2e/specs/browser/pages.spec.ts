@@ -157,13 +157,13 @@ test('the popup counts a running download down, and shows what it took when it i
   user,
   world,
 }) => {
-  await clickLink(user, world, '/files/large-shown.bin');
+  await clickLink(user, world, '/files/huge-shown.bin');
   // Leaving the page at once would take the click back.
-  await expect.poll(() => jobState(user, 'large-shown.bin')).toBe('running');
+  await expect.poll(() => jobState(user, 'huge-shown.bin')).toBe('running');
   await user.goto(user.addonPage('popup.html'));
   await expect
     .poll(() => user.text('#downloads'))
-    .toMatch(/large-shown\.bin[^]*about \d+ sec left[^]*you[^]*d1[^]*d3[^]*origin/);
+    .toMatch(/huge-shown\.bin[^]*about \d+ sec left[^]*you[^]*d1[^]*d3[^]*origin/);
   await expect.poll(() => user.text('#downloads .source')).toBe('The chain, as its depots measure it now');
   await expect
     .poll(() => user.text('#downloads .chain'))
@@ -171,11 +171,11 @@ test('the popup counts a running download down, and shows what it took when it i
   const secondsLeft = async () => Number(/(\d+) sec left/.exec(await user.text('body'))?.[1] ?? 0);
   const before = await secondsLeft();
   await expect.poll(secondsLeft).toBeLessThan(before);
-  await expectFile(user, 'large-shown.bin');
+  await expectFile(user, 'huge-shown.bin', 'huge-shown.bin', { timeout: 60_000 });
   await expect
     .poll(() => user.text('#done'))
     .toMatch(
-      /large-shown\.bin[^]*12 MB in \d+ sec[^]*predicted [^]*directly about [^]*operator typed in[^]*Show in folder/,
+      /huge-shown\.bin[^]*48 MB in \d+ sec[^]*predicted [^]*directly about [^]*operator typed in[^]*Show in folder/,
     );
 });
 

@@ -8,10 +8,14 @@ import { sha256Hex } from '../../overlay/sample-bytes.ts';
 
 test.use({ worldSpec: { unnamed: true } });
 
-/** The entry depot's address for a file, with a ticket fresh from the master. */
+/** The entry depot's address for a file, with a ticket fresh from the master. Who is led there himself has the depot connect before. */
 async function relayUrl(world: World, name: string): Promise<string> {
-  const answer = await fetch(world.masterLink(`${world.originUrl}/files/${name}`), { redirect: 'manual' });
-  return answer.headers.get('location') ?? '';
+  const answer = await fetch(`${world.overlay.master.url}/v1/plans`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify({ url: `${world.originUrl}/files/${name}` }),
+  });
+  return ((await answer.json()) as { readonly location: string }).location;
 }
 
 async function refusal(url: string): Promise<string | null> {

@@ -11,6 +11,8 @@ const root = join(import.meta.dirname, '..', '..', '..');
 const SCRIPT = findProgram('script');
 
 test.skip(process.platform !== 'linux', 'processes are looked for in /proc');
+// It builds its pages and add-ons first.
+test.describe.configure({ timeout: 180_000 });
 
 let state: string;
 test.beforeEach(() => {
@@ -31,7 +33,7 @@ async function shown(child: ChildProcess, text: string): Promise<void> {
   child.stdout?.setEncoding('utf8').on('data', (part: string) => {
     output += part;
   });
-  await expect.poll(() => output).toContain(text);
+  await expect.poll(() => output, { timeout: 120_000 }).toContain(text);
 }
 
 async function start(shell: string): Promise<{ npm: number; script: number }> {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isWorthStartingOver, nextTryAtMs } from './retry-times.ts';
+import { isWorthStartingOver, nextTryAtMs, OWN_DEPOT_MS } from './retry-times.ts';
 
 describe('an interrupted download', () => {
   it('is tried again after a quarter of a second, 1, 4 and 16 seconds, and then every minute', () => {
@@ -21,7 +21,7 @@ describe('an interrupted download', () => {
 });
 
 describe('starting from the first byte', () => {
-  const half = { bytes: 50, totalBytes: 100, wholeSeconds: 600 };
+  const half = { bytes: 50, totalBytes: 100, wholeSeconds: 600, ownDepotMs: OWN_DEPOT_MS };
 
   it('is worth it when the wait has cost as much as the bytes on disk cost once more', () => {
     expect(isWorthStartingOver(299_000, half)).toBe(false);

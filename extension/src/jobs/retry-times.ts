@@ -32,13 +32,14 @@ export function nextTryAtMs(sinceMs: number, tries: number, nowMs: number): numb
 }
 
 /** For this long an interrupted download waits for its own depot alone: one that is started again is back by then. */
-const PATIENCE_MS = 5 * SECOND_MS;
+export const OWN_DEPOT_MS = 5 * SECOND_MS;
 
 /**
  * Whether an interruption has lasted long enough to give the bytes on disk up for a download that starts from the first
  * one. That costs the time that the bytes on disk take once more; who has waited as long has, at worst, spent twice what
  * would have been best (the ski-rental rule: Karlin et al., "Competitive Snoopy Caching", 1988).
  * @param wholeSeconds what the whole file is predicted to take over the new way
+ * @param ownDepotMs for so long it is not worth it, whatever it costs
  */
 export function isWorthStartingOver(
   waitedMs: number,
@@ -46,8 +47,9 @@ export function isWorthStartingOver(
     bytes,
     totalBytes,
     wholeSeconds,
-  }: { bytes: number; totalBytes: number | undefined; wholeSeconds: number },
+    ownDepotMs,
+  }: { bytes: number; totalBytes: number | undefined; wholeSeconds: number; ownDepotMs: number },
 ): boolean {
   const share = totalBytes === undefined ? 1 : Math.min(1, bytes / totalBytes);
-  return waitedMs >= Math.max(PATIENCE_MS, wholeSeconds * share * SECOND_MS);
+  return waitedMs >= Math.max(ownDepotMs, wholeSeconds * share * SECOND_MS);
 }

@@ -6,6 +6,8 @@ export interface BuildDefaults {
   readonly consented?: boolean;
   /** What master and entry depot may take together to answer, in ms, where they share a busy machine with the browser. */
   readonly decisionMs?: number;
+  /** For how long an interrupted download waits for its own depot alone, in ms, where that is started again on such a machine. */
+  readonly ownDepotMs?: number;
 }
 
 /** Put in by the build; unit tests run without one. */

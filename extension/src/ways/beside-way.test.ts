@@ -3,6 +3,7 @@ import type { Probe } from '../ask/probe-file.ts';
 import type { Download } from '../browser/download.ts';
 import type { Job } from '../jobs/job.ts';
 import { JobStore } from '../jobs/job-store.ts';
+import { OWN_DEPOT_MS } from '../jobs/retry-times.ts';
 import { factsOf } from '../judge/file-facts.ts';
 import { download, FakeDownloads, NOW_MS } from '../testing/fake-downloads.ts';
 import { job } from '../testing/job.ts';
@@ -48,6 +49,7 @@ function setUp(patch: Partial<BesideWayDependencies> = {}, ...items: Download[])
     },
     probeFile: async () => SAME,
     deadline: () => new AbortController().signal,
+    ownDepotMs: OWN_DEPOT_MS,
     now: () => world.nowMs,
     pause: async (ms) => {
       world.nowMs += ms;

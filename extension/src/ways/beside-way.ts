@@ -40,6 +40,8 @@ export interface BesideWayDependencies {
   readonly askMaster: typeof askMaster;
   readonly probeFile: typeof probeFile;
   readonly deadline: () => AbortSignal;
+  /** For how long an interrupted download waits for its own depot alone. */
+  readonly ownDepotMs: number;
   readonly now: () => number;
   readonly pause: (ms: number) => Promise<void>;
 }
@@ -364,10 +366,10 @@ export class BesideWay implements Way {
 
   /** Starts again through other depots, or directly where there are none, beside what is on disk. */
   async #startOver(job: Job, old: Download | undefined, waitedMs: number): Promise<GoOn> {
-    const bytes = old?.bytesReceived ?? 0;
+    const { ownDepotMs } = this.#deps;
+    const onDisk = { bytes: old?.bytesReceived ?? 0, totalBytes: job.file.totalBytes };
     const isWorth = (wholeSeconds: number) =>
-      old === undefined ||
-      isWorthStartingOver(waitedMs, { bytes, totalBytes: job.file.totalBytes, wholeSeconds });
+      old === undefined || isWorthStartingOver(waitedMs, { ...onDisk, wholeSeconds, ownDepotMs });
     if (job.restarts >= MAX_RESTARTS) return old ? NOT_YET : { result: 'lost' };
     if (!isWorth(Math.min(job.predictedSeconds, job.directSeconds))) return NOT_YET;
     const way = await this.#newWay(job, job.chain.slice(0, 1));
