@@ -16,7 +16,9 @@ export interface Share {
 export interface Verdict {
   /** Promises that did not hold, a sentence each. */
   readonly failures: readonly string[];
-  /** The same, where the only fault is a time: a busy machine may be to blame. */
+  /** What the attack has not got done: a busy machine may be to blame, and it proves nothing. */
+  readonly undone: readonly string[];
+  /** Promises that did not hold, where the only fault is a time: a busy machine may be to blame. */
   readonly late: readonly string[];
   /** Depots that were not heard of in time, and the master that did not answer in time. */
   readonly down: readonly string[];
@@ -38,8 +40,8 @@ export function judge(attack: Attack, seen: Observation): Verdict {
         (visit) => `reached what no plan names: ${visit}`,
       ),
       ...seen.strangers.map((url) => `the origin was asked for what no ticket names: ${url.slice(0, 200)}`),
-      ...judgeCodes(attack, seen),
     ],
+    undone: [...(seen.attacker.cases === 0 ? ['the attack did nothing'] : []), ...judgeCodes(attack, seen)],
     late: judgeTimes(bystander),
     down: Object.entries(seen.down).map(([who, looks]) => `${who} at ${looks} looks`),
     bystander,
@@ -67,9 +69,8 @@ function isWhole({ outcome }: Witness): boolean {
   return outcome === 'whole';
 }
 
-function judgeAttacker({ attacker: { cases, broken, failure } }: Observation): string[] {
+function judgeAttacker({ attacker: { broken, failure } }: Observation): string[] {
   return [
-    ...(cases === 0 ? ['the attack did nothing'] : []),
     ...broken.map(({ promise, replay }) => `${promise}: ${replay}`),
     ...(failure === undefined ? [] : [`the attack itself failed: ${failure}`]),
   ];

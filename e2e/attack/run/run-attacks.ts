@@ -51,7 +51,7 @@ interface Tried extends Verdict {
 }
 
 /**
- * Strikes; again, where nothing but a time was missed. A machine with other work stalls now and then, so the times of all
+ * Strikes; again, where nothing but a time was missed, or the attack got nothing done. A machine with other work stalls now and then, so the times of all
  * strikes are judged together, and count against the attack if the control is on time.
  */
 async function tryAttack(
@@ -70,14 +70,15 @@ async function tryAttack(
     const verdict = judge(attack, seen);
     const started = await mendWorld(scene.world, before);
     if (started.length > 0) onPhase(`started anew: ${started.join(', ')}`);
-    const isLateOnly = verdict.failures.length === 0 && verdict.late.length + verdict.down.length > 0;
+    const isLate = verdict.late.length + verdict.down.length > 0;
+    const isToRepeat = verdict.failures.length === 0 && (isLate || verdict.undone.length > 0);
     const tried = { ...verdict, attack, scene, seed: chance.seed, repeats, seen };
-    if (!isLateOnly) return { ...tried, isMachineCalm: true };
+    if (!isToRepeat || (!isLate && repeats + 1 === pacing.tries)) return { ...tried, isMachineCalm: true };
     if (repeats + 1 === pacing.tries) {
       const control = judge(IDLE_ATTACKER, await strike(scene, IDLE_ATTACKER, chance, pacing));
       return { ...tried, isMachineCalm: control.late.length + control.down.length === 0 };
     }
-    onPhase(`${attack.name}: ${[...verdict.late, ...verdict.down].join('; ')}: once more`);
+    onPhase(`${attack.name}: ${[...verdict.undone, ...verdict.late, ...verdict.down].join('; ')}: once more`);
   }
 }
 
@@ -88,6 +89,7 @@ function lineOf({
   repeats,
   seen,
   failures,
+  undone,
   late,
   down,
   isMachineCalm,
@@ -119,7 +121,7 @@ function lineOf({
         return [service, { before, peak, after, heldBytes, logLines }];
       }),
     ),
-    failures: isMachineCalm ? [...failures, ...late, ...down] : [...failures],
+    failures: [...failures, ...undone, ...(isMachineCalm ? [...late, ...down] : [])],
     notJudged: isMachineCalm ? [] : [...late, ...down],
   };
 }
