@@ -64,6 +64,7 @@ describe.each(await testPlanes())('a download whose plan has lanes, over %s,', (
   });
 
   test('has as many connections to the origin as lanes: that of the first answer is the first of them', async () => {
+    await expect.poll(openConnections).toBe(0);
     const before = overlay.originConnections();
     await download();
     const opened = overlay.originConnections() - before;
@@ -74,6 +75,7 @@ describe.each(await testPlanes())('a download whose plan has lanes, over %s,', (
   });
 
   test('has one where one brings what the plan promises', async () => {
+    await expect.poll(openConnections).toBe(0);
     const before = overlay.originConnections();
     const promises = [1, 2, 3].map(() => ({ rateBps: 1e6, worstRttMs: 20, worstLossRate: 0 }));
     const answer = await download('d1', {}, 'GET', { promises });

@@ -32,7 +32,7 @@ describe.each(await testPlanes())('with a relay of %s,', (_kind, splice) => {
     origin = (_asked, answer) => {
       answer.writeHead(200, { ...VERSION, 'Content-Length': file.length }).flushHeaders();
       const isSending = () => overlay.depot('d1').depot.downloads()[0]?.state.is === 'sending';
-      void vi.waitUntil(isSending).then(() => answer.end(file));
+      void vi.waitUntil(isSending, { timeout: 10_000, interval: 5 }).then(() => answer.end(file));
     };
     const { status, body, broken } = await download();
     expect({ status, broken }).toEqual({ status: 200, broken: undefined });

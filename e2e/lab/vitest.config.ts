@@ -9,5 +9,7 @@ export default defineConfig({
     fileParallelism: false,
     testTimeout: 120_000,
     hookTimeout: 60_000,
+    // A look is a program that is started at a site.
+    expect: { poll: { timeout: 10_000 } },
   },
 });

@@ -6,6 +6,9 @@ import { startSites, type TestSites } from './testing/start-sites.ts';
 import { registerDepots, TestDepot } from './testing/test-depot.ts';
 import { askOperatorsMaster, createToken, tokenState } from './testing/test-operator.ts';
 
+/** Depots beat no heart here: none is to be lost while servers notice that they are cut off. */
+const SELDOM = { depots: { heartbeatSeconds: 60 } };
+
 /** For what takes some seconds of real networks, on a machine that is busy with other things. */
 const PATIENCE = { timeout: 30_000, interval: 20 };
 
@@ -20,7 +23,7 @@ async function start(count: number, onTestFinished: OnTestFinished): Promise<Tes
 async function startAll(count: number, onTestFinished: OnTestFinished) {
   const sites = await start(count, onTestFinished);
   const masters: TestMaster[] = [];
-  for (let site = 0; site < count; site += 1) masters.push(await sites.startMaster(site));
+  for (let site = 0; site < count; site += 1) masters.push(await sites.startMaster(site, SELDOM));
   for (const master of masters) await expect.poll(() => keysOf(master), PATIENCE).toHaveLength(count);
   return { sites, masters };
 }

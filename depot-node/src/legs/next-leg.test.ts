@@ -194,7 +194,7 @@ describe('the connection to the next depot', () => {
     (await legs.open(TARGET, 0, NEVER)).destroy();
     expect(starts).toEqual(['dialled', 'spare']);
     await vi.waitFor(() => expect(legs.spareCount()).toBe(2));
-    expect(connections).toHaveLength(4);
+    await vi.waitFor(() => expect(connections).toHaveLength(4));
   });
 
   test('is dialled anew when the one that waited is dead, without anybody noticing', async () => {

@@ -9,6 +9,8 @@ import { readResults } from '../results/result-file.ts';
 
 /** Two cells with a mouse, and the topology of one depot with a small file. */
 const SCENARIOS = 'cubic-10ms-0-big-q2-300k,bbr-40ms-1e-3-big-q2-300k,t03';
+/** The machine may stall in one of them. */
+const REPEATS = 3;
 const obstacle = labObstacle();
 
 describe.skipIf(obstacle)(`the planner's model${obstacle ? ` (skipped: ${obstacle.message})` : ''}`, () => {
@@ -19,11 +21,11 @@ describe.skipIf(obstacle)(`the planner's model${obstacle ? ` (skipped: ${obstacl
   }) => {
     const outFolder = mkdtempSync(join(tmpdir(), 'longhaul-model-'));
     onTestFinished(() => rmSync(outFolder, { recursive: true }));
-    const args = ['--scenarios', SCENARIOS, '--topologies', '3', '--repeat', '1'];
+    const args = ['--scenarios', SCENARIOS, '--topologies', '3', '--repeat', String(REPEATS)];
     const command = { ...readModelCommand(args), outFolder };
     const interrupted = new AbortController();
     const interrupt = (text: string) => {
-      if (text.startsWith('[2/4]')) interrupted.abort();
+      if (/^\[ *2\/12\]/.test(text)) interrupted.abort();
     };
     await expect(measureModel(command, 'unused', interrupt, interrupted.signal)).rejects.toThrow(/abort/);
     const said: string[] = [];
@@ -33,13 +35,15 @@ describe.skipIf(obstacle)(`the planner's model${obstacle ? ` (skipped: ${obstacl
       (text) => said.push(text),
       new AbortController().signal,
     );
-    expect(said).toContain('going on after 2 of 4 transfers');
+    expect(said).toContain('going on after 2 of 12 transfers');
     const { lines, info } = readResults(join(outFolder, 'model.jsonl'));
     expect(info.resumedAt).toHaveLength(1);
     expect(lines.filter(({ sha256Ok }) => !sha256Ok)).toEqual([]);
-    expect(lines.map(({ variant }) => variant).toSorted()).toEqual(['chain', 'direct', 'direct', 'direct']);
+    const variants = Map.groupBy(lines, ({ variant }) => variant);
+    expect([variants.get('chain')?.length, variants.get('direct')?.length]).toEqual([REPEATS, 3 * REPEATS]);
     // Five doublings of 10 ms carry a mouse, and four round trips of the other's handshake and first data take 0.16 s.
-    const secondsOf = (part: string) => lines.find(({ scenario }) => scenario.includes(part))?.seconds;
+    const secondsOf = (part: string) =>
+      Math.min(...lines.filter(({ scenario }) => scenario.includes(part)).map(({ seconds }) => seconds));
     expect(secondsOf('cubic-10ms')).toBeLessThan(0.2);
     expect(secondsOf('bbr-40ms')).toBeGreaterThan(0.16);
     expect(readFileSync(page ?? '', 'utf8')).toMatch(/\| drawn topologies \| 2 \|/);

@@ -10,7 +10,7 @@ import { BENCH_BYTES, startTransferBench, type TransferBench } from './transfer-
 const FILE = `/${BENCH_BYTES}/a.bin`;
 /** What the origin's slow pages wait. */
 const REDIRECT_MS = 200;
-const HEADERS_MS = 150;
+const HEADERS_MS = 1500;
 const BODY_MS = 100;
 
 let bench: TransferBench | undefined;

@@ -208,6 +208,7 @@ describe('the first depot of a chain', () => {
   let isTold: () => void;
   beforeEach(async () => {
     told = [];
+    isTold = () => {};
     entry = createServer((request, response) => {
       told.push(request.url ?? '');
       response.writeHead(204).end();
