@@ -138,8 +138,7 @@ describe.skipIf(!kernel)('TLS that relay threads end', () => {
   test('has the addresses of the connection, and leaves no descriptor behind', async () => {
     const [first] = await pair();
     first.destroy();
-    const atRest = () => expect.poll(() => threads.running()).toEqual([0, 0]);
-    await atRest();
+    await expect.poll(() => threads.running()).toEqual([0, 0]);
     const before = countDescriptors();
     const made = await Promise.all(Array.from({ length: 40 }, () => pair()));
     for (const [outer, inner] of made) {
@@ -156,7 +155,7 @@ describe.skipIf(!kernel)('TLS that relay threads end', () => {
       await expect(securing?.secured).rejects.toMatchObject({ isBroken: false });
       outer.destroy();
     }
-    await atRest();
+    await expect.poll(() => threads.running()).toEqual([0, 0]);
     await expect.poll(countDescriptors).toBeLessThanOrEqual(before);
   });
 
