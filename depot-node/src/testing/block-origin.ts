@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { resetConnection } from '../sockets/reset.ts';
 
 /** Who asks: connections are counted from 0, the lane is known by the port that its connection comes from. */
 export interface Asker {
@@ -78,10 +79,10 @@ export class BlockOrigin {
   }
 
   /**
-   * Ends all connections that it has accepted: while an answer stands still, a server does not read, and sees no peer go.
+   * Resets all connections that it has accepted, those too whose end is just on its way: while an answer stands still, a server does not read, and sees no peer go.
    */
   endAll(): void {
-    for (const socket of this.#sockets.keys()) socket.resetAndDestroy();
+    for (const socket of this.#sockets.keys()) resetConnection(socket);
   }
 
   async close(): Promise<void> {
