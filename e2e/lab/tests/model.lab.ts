@@ -25,7 +25,7 @@ describe.skipIf(obstacle)(`the planner's model${obstacle ? ` (skipped: ${obstacl
     const command = { ...readModelCommand(args), outFolder };
     const interrupted = new AbortController();
     const interrupt = (text: string) => {
-      if (/^\[ *2\/12\]/.test(text)) interrupted.abort();
+      if (text.startsWith('[ 2/10]')) interrupted.abort();
     };
     await expect(measureModel(command, 'unused', interrupt, interrupted.signal)).rejects.toThrow(/abort/);
     const said: string[] = [];
@@ -35,12 +35,13 @@ describe.skipIf(obstacle)(`the planner's model${obstacle ? ` (skipped: ${obstacl
       (text) => said.push(text),
       new AbortController().signal,
     );
-    expect(said).toContain('going on after 2 of 12 transfers');
+    expect(said).toContain('going on after 2 of 10 transfers');
     const { lines, info } = readResults(join(outFolder, 'model.jsonl'));
     expect(info.resumedAt).toHaveLength(1);
     expect(lines.filter(({ sha256Ok }) => !sha256Ok)).toEqual([]);
     const variants = Map.groupBy(lines, ({ variant }) => variant);
-    expect([variants.get('chain')?.length, variants.get('direct')?.length]).toEqual([REPEATS, 3 * REPEATS]);
+    // Drawn topologies have fewer repeats.
+    expect([variants.get('chain')?.length, variants.get('direct')?.length]).toEqual([2, 2 * REPEATS + 2]);
     // Five doublings of 10 ms carry a mouse, and four round trips of the other's handshake and first data take 0.16 s.
     const secondsOf = (part: string) =>
       Math.min(...lines.filter(({ scenario }) => scenario.includes(part)).map(({ seconds }) => seconds));
