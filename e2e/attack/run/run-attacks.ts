@@ -73,8 +73,9 @@ async function tryAttack(
     const isLate = verdict.late.length + verdict.down.length > 0;
     const isToRepeat = verdict.failures.length === 0 && (isLate || verdict.undone.length > 0);
     const tried = { ...verdict, attack, scene, seed: chance.seed, repeats, seen };
-    if (!isToRepeat || (!isLate && repeats + 1 === pacing.tries)) return { ...tried, isMachineCalm: true };
-    if (repeats + 1 === pacing.tries) {
+    const isLast = repeats + 1 === pacing.tries;
+    if (!isToRepeat || (isLast && !isLate)) return { ...tried, isMachineCalm: true };
+    if (isLast) {
       const control = judge(IDLE_ATTACKER, await strike(scene, IDLE_ATTACKER, chance, pacing));
       return { ...tried, isMachineCalm: control.late.length + control.down.length === 0 };
     }

@@ -6,6 +6,7 @@ import {
   expectFile,
   expectOnDisk,
   expectThroughDepots,
+  firstBytesOf,
 } from '../../fixtures/download-checks.ts';
 import { FILE_BYTES } from '../../fixtures/origin-content.ts';
 import { expect, test } from '../../fixtures/test.ts';
@@ -57,12 +58,7 @@ test('a diverted download goes on where it was when its entry depot comes back',
   const before = requestsOf(world, path).length;
   await world.overlay.restartDepot('d1');
   await expectFile(user, name, name, { timeout: 60_000 });
-  // The add-on asks for the byte that was next when it looked, to see whether the file is there.
-  const starts = requestsOf(world, path)
-    .slice(before)
-    .map(({ headers }) => /^bytes=([0-9]+)-([0-9]*)$/.exec(headers.range ?? ''))
-    .filter((range) => range?.[1] !== range?.[2] || range === null)
-    .map((range) => Number(range?.[1] ?? 0));
+  const starts = firstBytesOf(requestsOf(world, path).slice(before));
   expect(starts).not.toEqual([]);
   expect(Math.min(...starts)).toBeGreaterThan(1_500_000);
 });

@@ -7,6 +7,7 @@ import {
   expectFile,
   expectFirstThroughDepots,
   expectOnDisk,
+  firstBytesOf,
 } from '../../fixtures/download-checks.ts';
 import { leadDownload } from '../../fixtures/popup-and-menu.ts';
 import { answerAsPortal, startPortal } from '../../fixtures/portal.ts';
@@ -212,12 +213,7 @@ function requestsOf(world: World, name: string) {
 
 /** Proves by the origin's requests that nobody asked for what was on disk. */
 function expectNoByteTwice(world: World, name: string, before: number): void {
-  const starts = requestsOf(world, name)
-    .slice(before)
-    .map(({ headers }) => /^bytes=([0-9]+)-([0-9]*)$/.exec(headers.range ?? ''))
-    // By one byte the add-on sees whether the file is there.
-    .filter((range) => range === null || range[1] !== range[2])
-    .map((range) => Number(range?.[1] ?? 0));
+  const starts = firstBytesOf(requestsOf(world, name).slice(before));
   expect(starts.length).toBeGreaterThan(0);
   for (const start of starts) expect(start).toBeGreaterThan(ON_DISK_BYTES / 2);
 }

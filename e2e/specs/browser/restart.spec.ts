@@ -1,5 +1,10 @@
 import { jobState } from '../../fixtures/ask-addon.ts';
-import { beginThroughDepots, expectFile, expectFirstThroughDepots } from '../../fixtures/download-checks.ts';
+import {
+  beginThroughDepots,
+  expectFile,
+  expectFirstThroughDepots,
+  firstBytesOf,
+} from '../../fixtures/download-checks.ts';
 import { expect, test } from '../../fixtures/test.ts';
 
 /** So many bytes are on disk when the browser ends; Chromium itself remembers some fewer. */
@@ -19,12 +24,7 @@ test('a download goes on with the bytes it has when the browser was ended and st
   const before = asked().length;
   await user.restart();
   await expectFile(user, name, name, { timeout: 60_000 });
-  const starts = asked()
-    .slice(before)
-    .map(({ headers }) => /^bytes=([0-9]+)-([0-9]*)$/.exec(headers.range ?? ''))
-    // Of a single byte the add-on asks only whether there are parts.
-    .filter((range) => range === null || range[1] !== range[2])
-    .map((range) => Number(range?.[1] ?? 0));
+  const starts = firstBytesOf(asked().slice(before));
   expect(starts).not.toEqual([]);
   for (const start of starts) expect(start).toBeGreaterThan(REMEMBERED_BYTES);
 });
