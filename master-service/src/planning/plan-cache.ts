@@ -24,8 +24,10 @@ interface Kept<Plan> {
   /** How long what is kept of it is, in characters. */
   readonly chars: number;
   given: number;
-  /** When its client asked what it is to be led to, and was told this. */
+  /** When its client was told that it is to be led to this, or came for it after that. */
   toldAtMs: number;
+  /** Whether its client was told and has not come for it since. */
+  isAwaited: boolean;
 }
 
 /** Plans given out in the last minute, by their {@link planKey}. */
@@ -39,24 +41,32 @@ export class PlanCache<Plan> {
   }
 
   /** The plan that this was last answered with, however old it is; `undefined` where that is forgotten. */
-  last(key: string): Pick<Kept<Plan>, 'plan' | 'madeAtMs' | 'toldAtMs'> | undefined {
+  last(key: string): Pick<Kept<Plan>, 'plan' | 'madeAtMs' | 'toldAtMs' | 'isAwaited'> | undefined {
     return this.#plans.get(key);
   }
 
   /** A client has asked what this would be answered with, before it comes for it. */
   noteTold(key: string, nowMs: number): void {
     const kept = this.#plans.get(key);
-    if (kept) kept.toldAtMs = nowMs;
+    if (kept) tell(kept, nowMs, true);
+  }
+
+  /** A client comes for what it was told. */
+  noteCame(key: string, nowMs: number): void {
+    const kept = this.#plans.get(key);
+    if (kept?.isAwaited) tell(kept, nowMs, false);
   }
 
   /** The plan that was last given to whoever asked for exactly this. */
   getAsked(asked: string, nowMs: number): Plan | undefined {
-    return give(this.#asked.get(asked), nowMs);
+    const kept = this.#asked.get(asked);
+    if (kept?.isAwaited) tell(kept, nowMs, false);
+    return give(kept, nowMs);
   }
 
   /** Keeps a plan; `chars` says how long it is, and `asked`, letter by letter, what it answers. */
   set(key: string, plan: Plan, nowMs: number, chars: number, asked?: string): void {
-    const kept = { plan, madeAtMs: nowMs, chars, given: 1, toldAtMs: nowMs };
+    const kept = { plan, madeAtMs: nowMs, chars, given: 1, toldAtMs: nowMs, isAwaited: false };
     this.#plans.set(key, kept);
     if (asked !== undefined) this.#asked.set(asked, kept);
   }
@@ -64,6 +74,11 @@ export class PlanCache<Plan> {
 
 function keptPlans<Plan>(): LruMap<string, Kept<Plan>> {
   return new LruMap(MAX_PLANS, { most: MAX_PLAN_CHARS, weigh: (key, { chars }) => key.length + chars });
+}
+
+function tell<Plan>(kept: Kept<Plan>, nowMs: number, isAwaited: boolean): void {
+  kept.toldAtMs = nowMs;
+  kept.isAwaited = isAwaited;
 }
 
 function give<Plan>(kept: Kept<Plan> | undefined, nowMs: number): Plan | undefined {

@@ -97,6 +97,8 @@ interface UpDepots {
 
 /** A client that comes sooner after it was told its way has lost nothing: download managers begin all their connections within a second. */
 const COMES_BACK_AFTER_MS = 1_000;
+/** Whoever asks for a plan proves its way before it comes for it: the add-on takes up to its deadline of some seconds, twice. */
+const COMES_FOR_IT_MS = 15_000;
 /** Entry depots that a client is not led back to: more than that have not failed together. */
 const MOST_LEFT = 3;
 /** Which depots are up is looked at so often, and whenever one is heard of: each look goes through all of them. */
@@ -177,6 +179,7 @@ export class PlanService {
     const left = request.isResume ? this.#leftEntries(key, request, nowMs) : [];
     const held = kept && left.length === 0 && this.#stillHolds(kept, address, nowMs) ? kept : undefined;
     if (isExplained && held) this.#cache.noteTold(key, nowMs);
+    else if (!isExplained) this.#cache.noteCame(key, nowMs);
     if (held && (held.answer || !isExplained)) return ok(held);
     const caps = admission.value.metered ? this.#init.caps : undefined;
     const share = caps?.takePlan(address, nowMs);
@@ -195,6 +198,7 @@ export class PlanService {
     this.#init.onIssued?.(plan, request, decided.value.route, nowMs);
     const asked = target === undefined ? undefined : `${address} ${target}`;
     this.#cache.set(key, plan, nowMs, charsOf(plan), asked);
+    if (isExplained) this.#cache.noteTold(key, nowMs);
     return ok(plan);
   }
 
@@ -206,7 +210,8 @@ export class PlanService {
     const last = this.#cache.last(key);
     const [entry] = last?.plan.chain ?? [];
     if (!last || entry === undefined || options.via?.length) return [];
-    if (Math.abs(nowMs - last.toldAtMs) < COMES_BACK_AFTER_MS) return [];
+    const isLed = Math.abs(nowMs - last.toldAtMs) < (last.isAwaited ? COMES_FOR_IT_MS : COMES_BACK_AFTER_MS);
+    if (isLed) return [];
     this.#init.onCameBack(entry);
     const agoMs = Math.abs(nowMs - last.madeAtMs);
     const before = agoMs < SAME_PLAN_MS ? last.plan.left.filter((id) => id !== entry) : [];

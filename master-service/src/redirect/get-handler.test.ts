@@ -318,7 +318,9 @@ describe('a client that comes back for the rest of its file', () => {
     });
     const { chain } = (await told.json()) as { chain: string[] };
     expect(chain[0]).toBe('d1');
-    expect(entryOf(await ask('bytes=1000-'))).toBe('7001');
+    master.clock.advance(5);
+    expect(entryOf(await ask('bytes=1000-')), 'once it has proved the way').toBe('7001');
+    expect(entryOf(await ask('bytes=2000-')), 'beside that').toBe('7001');
     master.clock.advance(5);
     expect(entryOf(await ask('bytes=1000-')), 'later it has left it').toBe('7003');
   });
