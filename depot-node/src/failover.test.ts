@@ -196,6 +196,14 @@ describe.each(await testPlanes())('with a relay of %s,', (_kind, splice) => {
       expect(failover?.type === 'failover' && failover.seconds).toBeGreaterThan(0.9);
     });
 
+    test('waits for an origin that asks for patience longer than repairs take else', async () => {
+      origin.faults = [{ how: 'reset', at: 400_000 }, { how: 'busy' }, { how: 'busy' }];
+      const answer = await download('one-second');
+      expect(answer.broken).toBeUndefined();
+      expect(hash(answer.body)).toBe(hash(origin.file));
+      expect(origin.ranges).toHaveLength(4);
+    });
+
     test('goes on when one of the servers behind the name has another version', async () => {
       origin.faults = [{ how: 'reset', at: 500_000 }, { how: 'changed' }, { how: 'whole-instead' }];
       const answer = await download();

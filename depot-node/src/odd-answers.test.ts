@@ -3,7 +3,7 @@ import { get, type IncomingMessage, type RequestListener, type ServerResponse } 
 import { buffer } from 'node:stream/consumers';
 import { HEADERS } from '@longhaul/shared';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import { fetchRaw, type RawAnswer } from './testing/fetch-raw.ts';
+import { exchangeText, fetchRaw, type RawAnswer } from './testing/fetch-raw.ts';
 import { startTestOverlay, type TestOverlay } from './testing/overlay.ts';
 import { testPlanes } from './testing/test-planes.ts';
 
@@ -280,6 +280,118 @@ describe.each(await testPlanes())('with a relay of %s,', (_kind, splice) => {
       };
       const { status, headers } = await download({}, { range: 'bytes=0-9' });
       expect({ status, code: headers[HEADERS.error] }).toEqual({ status: 502, code: 'origin-bad-answer' });
+    },
+  );
+
+  const PLAIN = 'HTTP/1.1 200 OK\r\nConnection: close\r\n';
+  const CHUNKED = 'Transfer-Encoding: chunked\r\n';
+  test.each([
+    ['behind its length', `${PLAIN}Content-Length: 5\r\n\r\nhello, world`],
+    [
+      'behind its length, on a connection that is kept',
+      'HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello\n\n',
+    ],
+    ['behind its chunks', `${PLAIN}${CHUNKED}\r\n5\r\nhello\r\n0\r\n\r\n, world`],
+    ['in sizes with blanks', `${PLAIN}${CHUNKED}\r\n5    \r\nhello\r\n0    \r\n\r\n`],
+    ['in lines without a return', `${PLAIN}${CHUNKED}\r\n5\nhello\n0\n\n`],
+    ['in a coding that it states twice', `${PLAIN}${CHUNKED}${CHUNKED}\r\n5\r\nhello\r\n0\r\n\r\n`],
+  ])('an answer with something odd %s is what curl takes it for, and asked for once', async (_, text) => {
+    let requests = 0;
+    origin = (_asked, answer) => {
+      requests += 1;
+      answer.socket?.end(text);
+    };
+    const { status, body, broken } = await download();
+    expect({ status, body: body.toString(), broken, requests }).toEqual({
+      status: 200,
+      body: 'hello',
+      broken: undefined,
+      requests: 1,
+    });
+  });
+
+  test('an answer to HEAD ends with its head, whatever the origin sends behind it', async () => {
+    const methods: (string | undefined)[] = [];
+    origin = ({ method }, answer) => {
+      methods.push(method);
+      answer.socket?.end(
+        Buffer.concat([Buffer.from(`${PLAIN}ETag: "v1"\r\nContent-Length: ${file.length}\r\n\r\n`), file]),
+      );
+    };
+    const { pathname, search, origin: depot } = new URL(overlay.relayUrl(`${overlay.originUrl}/file.bin`));
+    const ask = (connection: string) =>
+      `HEAD ${pathname}${search} HTTP/1.1\r\nHost: d1\r\nConnection: ${connection}\r\n\r\n`;
+    const answers = await exchangeText(depot, ask('keep-alive') + ask('close'));
+    expect(answers.match(/HTTP\/1\.1 200 OK\r\n/g)).toHaveLength(2);
+    expect(answers.split('\r\n\r\n').at(-1)).toBe('');
+    expect(answers.length).toBeLessThan(4000);
+    expect(methods).toEqual(['HEAD', 'HEAD']);
+  });
+
+  test('an answer that nothing has changed is passed on as it is, whatever comes behind it', async () => {
+    let requests = 0;
+    origin = (_asked, answer) => {
+      requests += 1;
+      answer.socket?.end(
+        'HTTP/1.1 304 Not Modified\r\nETag: "v1"\r\nConnection: close\r\n\r\n<p>not modified',
+      );
+    };
+    const answer = await download({}, { 'If-None-Match': '"v1"' });
+    expect(answer).toMatchObject({ status: 304, broken: undefined, body: Buffer.alloc(0) });
+    expect(requests).toBe(1);
+  });
+
+  test('a version whose tag has no quotes is gone on with by whoever gives it back as it was', async () => {
+    const ETag = 'd41d8cd98f00b204e9800998ecf8427e';
+    origin = (asked, answer) => {
+      const from = Number(/^bytes=([0-9]+)-/.exec(asked.headers.range ?? '')?.[1] ?? 0);
+      const range = { 'Content-Range': `bytes ${from}-${file.length - 1}/${file.length}` };
+      answer
+        .writeHead(206, { ETag, ...range, 'Content-Length': file.length - from })
+        .end(file.subarray(from));
+    };
+    for (const name of ['If-Match', 'If-Range']) {
+      const same = await download({}, { Range: 'bytes=900000-', [name]: ETag });
+      expect(same).toMatchObject({ status: 206, broken: undefined });
+      expect(hash(same.body)).toBe(hash(file.subarray(900_000)));
+    }
+    const other = await download({}, { Range: 'bytes=900000-', 'If-Match': ETag.replace('d', 'e') });
+    expect(other.headers[HEADERS.error]).toBe('origin-changed');
+  });
+
+  test.each([400, 403, 404, 451])(
+    'a redirect whose target refuses with %d after a while is asked for another one',
+    async (refusal) => {
+      let targets = 0;
+      const asked = new Map<string, number>();
+      origin = (request, answer) => {
+        const { url = '', headers } = request;
+        if (url.includes('file.bin')) {
+          targets += 1;
+          answer.writeHead(302, { Location: `/signed${targets}`, 'Content-Length': 0 }).end();
+          return;
+        }
+        const times = (asked.get(url) ?? 0) + 1;
+        asked.set(url, times);
+        if (times > 3) {
+          answer.writeHead(refusal, { 'Content-Length': 0 }).end();
+          return;
+        }
+        const [, first, last] = /^bytes=([0-9]+)-([0-9]*)$/.exec(headers.range ?? '') ?? [];
+        const from = Number(first ?? 0);
+        const to = last ? Math.min(Number(last) + 1, file.length) : file.length;
+        const range =
+          first === undefined ? {} : { 'Content-Range': `bytes ${from}-${to - 1}/${file.length}` };
+        answer.writeHead(first === undefined ? 200 : 206, {
+          ...VERSION,
+          ...range,
+          'Content-Length': to - from,
+        });
+        answer.end(file.subarray(from, to));
+      };
+      const { status, body, broken } = await download({ lanes: 4 });
+      expect({ status, broken }).toEqual({ status: 200, broken: undefined });
+      expect(hash(body)).toBe(hash(file));
     },
   );
 

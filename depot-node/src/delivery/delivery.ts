@@ -49,6 +49,7 @@ export class Delivery {
   readonly #requestFor: RequestFor;
   readonly #rest: RestPlan;
   readonly #watch: WayWatch;
+  readonly #isHeadOnly: boolean;
 
   constructor(
     download: RunningDownload,
@@ -58,6 +59,7 @@ export class Delivery {
   ) {
     const { plane, fetcher, failover } = components;
     this.#download = download;
+    this.#isHeadOnly = request.method === 'HEAD';
     this.#components = components;
     this.#repairer = new Repairer(fetcher, download.book, failover);
     // Of the client's request, what does not depend on how far it has come.
@@ -96,6 +98,11 @@ export class Delivery {
     download.state = firstBlock
       ? { is: 'laning', answer, firstBlock }
       : { is: 'sending', answer, prefix: undefined };
+    if (this.#isHeadOnly) {
+      // Whatever comes behind the head is for nobody.
+      answer.connection.close();
+      download.state = { is: 'finishing', chain: answer.route.chain };
+    }
     for (;;) {
       const { state } = download;
       if (state.is === 'ended' || state.is === 'opening') break;

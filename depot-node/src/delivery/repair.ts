@@ -45,8 +45,10 @@ const NEW_PLAN_MS = 1500;
 const CHANGED_TRIES = 3;
 /** What every way would meet. */
 const ENDS_ROUND: ReadonlySet<string> = new Set(['origin-changed', 'origin-busy']);
-/** Refusals of an address that was good before: a redirect's target may live shorter than the download. */
-const OUTDATED = new Set([401, 403, 404, 410]);
+/** Refusals that say nothing of the address. */
+const NOT_OF_ADDRESS = new Set([408, 412, 416, 429]);
+/** An origin that asks for patience gets so much of it, however short repairs are else: the client has a part, and would meet the same. */
+const LONGEST_REST_MS = 600_000;
 
 /**
  * Finds a way over which the rest of a transfer comes: the plan's other chains, then those of a new plan, then this depot
@@ -77,8 +79,8 @@ export class Repairer {
 
   /** Finds such a way, and the answer that comes over it. */
   async repair(repair: Repair): Promise<Repaired> {
-    const deadline = AbortSignal.timeout(this.#limits.repairMs);
-    const signal = AbortSignal.any([repair.signal, deadline]);
+    let deadline = AbortSignal.timeout(this.#limits.repairMs);
+    let signal = AbortSignal.any([repair.signal, deadline]);
     let cause: unknown;
     await this.#rest(repair.atByte, signal);
     repair.signal.throwIfAborted();
@@ -98,10 +100,12 @@ export class Repairer {
       }
       // An origin that asks for patience is left alone for so long, over whatever way.
       const restMs = cause instanceof OriginBusy ? (cause.retryAfterSeconds ?? 0) * 1000 : 0;
-      if (restMs > this.#limits.repairMs)
+      if (restMs > LONGEST_REST_MS || this.isSpent || deadline.aborted)
         throw new LonghaulError('ways-used-up', { cause, ...detailOf(cause) });
-      if (this.isSpent || deadline.aborted)
-        throw new LonghaulError('ways-used-up', { cause, ...detailOf(cause) });
+      if (restMs > 0) {
+        deadline = AbortSignal.timeout(restMs + this.#limits.repairMs);
+        signal = AbortSignal.any([repair.signal, deadline]);
+      }
       await delay(Math.max(pauseMs, restMs), undefined, { signal }).catch(() => undefined);
       repair.signal.throwIfAborted();
       // Nothing has to recover where only another server is to be met.
@@ -175,7 +179,7 @@ export class Repairer {
   ): Promise<Repaired> {
     const fetchFrom = (from: Target) => this.#fetcher.overRoute(route, from, rest.request, signal, onStands);
     let answer = await fetchFrom(target);
-    if (OUTDATED.has(answer.head.statusCode) && firstTarget.url !== target.url) {
+    if (isOutdated(answer.head.statusCode) && firstTarget.url !== target.url) {
       answer.connection.reset();
       answer = await fetchFrom(firstTarget);
     }
@@ -188,6 +192,11 @@ export class Repairer {
     answer.connection.reset();
     throw judged.error;
   }
+}
+
+/** Whether an address that was good before may be so no longer: a redirect's target may live shorter than the download. */
+function isOutdated(statusCode: number): boolean {
+  return statusCode >= 400 && statusCode < 500 && !NOT_OF_ADDRESS.has(statusCode);
 }
 
 function detailOf(cause: unknown): { detail?: string } {

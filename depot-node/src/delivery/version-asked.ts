@@ -27,12 +27,13 @@ export function judgeVersion(
 function isListed(ifMatch: string, etag: string | undefined, isPart: boolean): boolean {
   if (ifMatch.trim() === '*') return true;
   if (etag === undefined) return isPart;
-  const listed: readonly string[] = ifMatch.match(/"[^"]*"/g) ?? [];
+  // There are origins whose tags have no quotes, and clients give those back as they were.
+  const listed: readonly string[] = ifMatch.match(/"[^"]*"/g) ?? [asStrong(ifMatch)];
   return listed.includes(asStrong(etag));
 }
 
 function isOtherPart(ifRange: string, headers: IncomingHttpHeaders): boolean {
-  const isTag = ifRange.includes('"');
+  const isTag = ifRange.includes('"') || Number.isNaN(Date.parse(ifRange));
   const known = isTag ? headers.etag : headers['last-modified'];
   return known !== undefined && asStrong(known) !== asStrong(ifRange);
 }

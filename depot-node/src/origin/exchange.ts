@@ -75,6 +75,8 @@ export class Exchange {
   #resting: NodeJS.Timeout | undefined;
   #isOver = false;
   #isRead = false;
+  /** Whether the connection ended, or went on with what is no answer, behind a whole one. */
+  #isSpent = false;
 
   constructor(init: ExchangeInit) {
     this.#init = init;
@@ -89,7 +91,11 @@ export class Exchange {
       interimAnswers += 1;
       if (interimAnswers > MOST_INTERIM_ANSWERS) this.fail(new LonghaulError('origin-bad-answer'));
     });
-    outgoing.on('error', (cause) => this.fail(failureOf(cause)));
+    outgoing.on('error', (cause) => {
+      // What comes behind a whole answer is none of it; nothing more is asked over such a connection.
+      if (this.#message?.complete) this.#isSpent = true;
+      else this.fail(failureOf(cause));
+    });
     outgoing.once('response', (message) => {
       this.#silence.stop();
       if (!isUsable(message)) {
@@ -113,12 +119,12 @@ export class Exchange {
 
   /** Whether the origin keeps the connection open after this answer. */
   get isKept(): boolean {
-    return this.#message !== undefined && this.#init.outgoing.shouldKeepAlive;
+    return this.#message !== undefined && !this.#isSpent && this.#init.outgoing.shouldKeepAlive;
   }
 
   /** Whether another request may follow over the same connection. */
   get mayFollow(): boolean {
-    return this.#isRead && this.#init.outgoing.shouldKeepAlive;
+    return this.#isRead && this.isKept;
   }
 
   /** Begins to count the time that the origin takes to answer. */
@@ -255,7 +261,9 @@ export class Exchange {
   #takableBytes(): number | undefined {
     const { statusCode, headers } = this.#message ?? { headers: {} };
     const { 'content-length': length = '', 'transfer-encoding': coding } = headers;
-    const hasBody = this.#init.hasBody && (statusCode === 200 || statusCode === 206);
+    // What has come as a whole is in HTTP's hands already.
+    const hasBody =
+      this.#init.hasBody && !this.#message?.complete && (statusCode === 200 || statusCode === 206);
     if (!hasBody || coding !== undefined || !isLength(length)) return undefined;
     return Number(length) > 0 ? Number(length) : undefined;
   }

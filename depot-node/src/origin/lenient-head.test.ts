@@ -47,11 +47,23 @@ describe('the head of an answer', () => {
     ['blanks before the colon', answer('A: b\r\nContent-Length\t : 6'), 'A: b\r\nContent-Length: 6'],
     ['a line that goes on', answer('A: b\r\n\t c\r\n d\r\nE: f'), 'A: b c d\r\nE: f'],
     ['lines that are none', answer('A b: c\r\n d\r\nno name\r\n: e\r\n\xfc: f\r\nG: h'), 'G: h'],
+    [
+      'chunks stated twice',
+      answer('Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked').replace('hello\n', '0\r\n\r\n'),
+      'Transfer-Encoding: chunked\r\nConnection: close',
+      '0\r\n\r\n',
+    ],
+    [
+      'chunks stated twice in a line',
+      answer('A: b\r\ntransfer-encoding: chunked, chunked').replace('hello\n', '0\r\n\r\n'),
+      'A: b\r\ntransfer-encoding: chunked\r\nConnection: close',
+      '0\r\n\r\n',
+    ],
     ['what no text has', answer('A: b\x01c\x00\x7fd\xfc\te'), 'A: b c  d\xfc\te'],
-  ])('is made one that HTTP takes, with %s', (_, text, fields) => {
+  ])('is made one that HTTP takes, with %s', (_, text, fields, body = 'hello\n') => {
     fc.assert(
       fc.property(places, (cuts) => {
-        expect(through(text, cuts)).toBe(`HTTP/1.1 200 OK\r\n${fields}\r\n\r\nhello\n`);
+        expect(through(text, cuts)).toBe(`HTTP/1.1 200 OK\r\n${fields}\r\n\r\n${body}`);
       }),
     );
   });
@@ -69,6 +81,51 @@ describe('the head of an answer', () => {
     fc.assert(
       fc.property(places, (cuts) => {
         expect(through(text, cuts)).toBe(text);
+      }),
+    );
+  });
+
+  const chunked = (body: string) => `HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n${body}`;
+  const strict = '5\r\nhello\r\nC;x=y\r\n big\n world\n\r\n0\r\n\r\n';
+  test.each([
+    ['blanks behind sizes', '5   \r\nhello\r\nC \r\n big\n world\n\r\n0     \r\n\r\n'],
+    ['tabs around sizes', '\t5\t\r\nhello\r\n C\r\n big\n world\n\r\n0\r\n\r\n'],
+    ['blanks before what a size says more', '5 ;a=b\r\nhello\r\nC ; x=y\r\n big\n world\n\r\n0\r\n\r\n'],
+    ['lines without a return', '5\nhello\nC;x=y\n big\n world\n\n0\n\n'],
+    ['a return only behind what they hold', '5\nhello\r\nC\n big\n world\n\r\n0\n\r\n'],
+  ])('has its chunks made such that HTTP takes them, with %s', (_, body) => {
+    fc.assert(
+      fc.property(places, (cuts) => {
+        expect(through(chunked(body), cuts)).toBe(chunked(strict.replace(';x=y', '')));
+      }),
+    );
+  });
+
+  test.each([
+    ['strict ones, whatever they hold', strict],
+    ['strict ones with something behind them', `${strict}5 \nhello\n`],
+    ['no size', 'hello\n5 \nhello\n'],
+    ['no size behind an odd one', '5 \r\nhello\nx\n'],
+    ['more than an odd size says', '5 \r\nhello world\r\n0\r\n\r\n'],
+    ['an end of the connection in an odd one', '5 \r\nhel'],
+    ['an end of the connection in a size', '5 '],
+    ['a size without an end', `5${' '.repeat(10_000)}`],
+  ])('has its chunks left to HTTP where there are %s', (_, body) => {
+    fc.assert(
+      fc.property(places, (cuts) => {
+        const given = through(chunked(body), cuts);
+        expect(given).toBe(
+          chunked(body.replace(/^5 \r\n(?=hel)/, '5\r\n').replace('hello\nx', 'hello\r\nx')),
+        );
+      }),
+    );
+  });
+
+  test('keeps trailers, and leaves what is behind the last chunk', () => {
+    const odd = '5 \r\nhello\r\n0\r\nA: b\nC: d\r\n\nrest \n';
+    fc.assert(
+      fc.property(places, (cuts) => {
+        expect(through(chunked(odd), cuts)).toBe(chunked('5\r\nhello\r\n0\r\nA: b\r\nC: d\r\n\r\nrest \n'));
       }),
     );
   });

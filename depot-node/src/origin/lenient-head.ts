@@ -1,3 +1,5 @@
+import { LenientChunks } from './lenient-chunks.ts';
+
 /** As much as HTTP takes of a head before it refuses it. */
 const MOST_HEAD_BYTES = 16_384;
 /** More are refused behind this. */
@@ -5,20 +7,24 @@ const MOST_HEADS = 32;
 const END = /\r?\n\r?\n/;
 const INTERIM = /^HTTP\/1\.1 1[0-9]{2}/;
 const FIELD = /^([!#$%&'*+\-.^_`|~0-9A-Za-z]+)[\t ]*:(.*)$/s;
+const CHUNKED = /\r\ntransfer-encoding:[\t ]*chunked[\t ]*\r\n/i;
 const CONTROLS = /[\x00-\x08\x0b-\x1f\x7f]/g;
 
 /**
  * Makes heads that browsers and `curl` take such that Node's parser takes them, too: lines without a return or that go on in the
- * next one, lines that are no fields, one length stated twice or beside chunks, a coding that is none. What nobody could
- * tell the end of, such as two lengths of one body, stays as it is, for HTTP to refuse.
+ * next one, lines that are no fields, one length stated twice or beside chunks, chunks stated twice, a coding that is none; and the chunks
+ * behind it. What nobody could tell the end of, such as two lengths of one body, stays as it is, for HTTP to refuse.
  */
 export class LenientHead {
   #begun: Buffer | undefined;
   #isDone = false;
   #heads = 0;
+  /** Looks after the chunks behind a head that has said that there are some. */
+  #chunks: LenientChunks | undefined;
 
   /** Takes what has come; gives what HTTP may have of it, which is nothing while a head is not whole. */
   take(chunk: Buffer): Buffer {
+    if (this.#chunks) return this.#chunks.take(chunk);
     if (this.#isDone) return chunk;
     const bytes = this.#begun ? Buffer.concat([this.#begun, chunk]) : chunk;
     this.#begun = undefined;
@@ -40,17 +46,19 @@ export class LenientHead {
         // Others follow one of an interim answer.
         this.#heads += 1;
         this.#isDone = !INTERIM.test(head) || this.#heads > MOST_HEADS;
+        if (this.#isDone && CHUNKED.test(right)) this.#chunks = new LenientChunks();
       } else {
         this.#begun = text === '' ? undefined : Buffer.from(text, 'latin1');
         return isOdd ? Buffer.concat(heads) : bytes.subarray(0, from);
       }
     }
+    if (this.#chunks) return Buffer.concat([...heads, this.#chunks.take(bytes.subarray(from))]);
     return isOdd ? Buffer.concat([...heads, bytes.subarray(from)]) : bytes;
   }
 
   /** Gives what waits for an end that does not come. */
   flush(): Buffer | undefined {
-    const begun = this.#begun;
+    const begun = this.#chunks ? this.#chunks.flush() : this.#begun;
     this.#begun = undefined;
     this.#isDone = true;
     return begun;
@@ -87,20 +95,27 @@ function readFields(lines: readonly string[]): Field[] {
 }
 
 /**
- * Leaves one of what says where the body ends. Chunks count before a length (RFC 9112 section 6.3), and the connection ends
- * behind such an answer.
+ * Leaves one of what says where the body ends. Chunks count before a length (RFC 9112 section 6.3), and nobody chunks twice whatever is said;
+ * the connection ends behind such an answer.
  */
 function framedOnce(fields: readonly Field[]): Field[] {
-  const isCoding = ({ name }: Field) => name.toLowerCase() === 'transfer-encoding';
-  const isLength = ({ name }: Field) => name.toLowerCase() === 'content-length';
   const kept = fields.filter((field) => !isCoding(field) || field.value.trim().toLowerCase() !== 'identity');
-  const stated = kept.filter(isLength).flatMap(({ value }) => value.split(',').map((one) => one.trim()));
-  const isChunked = kept.some((field) => isCoding(field) && field.value.trim().toLowerCase() === 'chunked');
-  const isOne = stated.length > 1 && new Set(stated).size === 1;
-  if (stated.length === 0 || !(isChunked || isOne)) return kept;
-  const first = kept.find(isLength);
-  const right = isChunked
-    ? { name: 'Connection', value: ' close' }
-    : { name: first?.name ?? '', value: ` ${stated[0]}` };
-  return kept.flatMap((field) => (isLength(field) ? (field === first ? [right] : []) : [field]));
+  const stated = kept.filter(isLength).flatMap(valuesOf);
+  const codings = kept.filter(isCoding).flatMap(valuesOf);
+  const isChunked = codings.length > 0 && codings.every((coding) => coding.toLowerCase() === 'chunked');
+  const first = { length: kept.find(isLength), coding: kept.find(isCoding) };
+  const once = (field: Field): Field[] => {
+    if (isLength(field))
+      return field === first.length ? [isChunked ? CLOSE : { ...field, value: ` ${stated[0]}` }] : [];
+    if (!isChunked || !isCoding(field)) return [field];
+    return field === first.coding ? [{ ...field, value: ` ${codings[0]}` }] : [];
+  };
+  if (isChunked && stated.length + codings.length > 1)
+    return [...kept.flatMap(once), ...(first.length ? [] : [CLOSE])];
+  return stated.length > 1 && new Set(stated).size === 1 ? kept.flatMap(once) : kept;
 }
+
+const CLOSE: Field = { name: 'Connection', value: ' close' };
+const isCoding = ({ name }: Field) => name.toLowerCase() === 'transfer-encoding';
+const isLength = ({ name }: Field) => name.toLowerCase() === 'content-length';
+const valuesOf = ({ value }: Field) => value.split(',').map((one) => one.trim());
