@@ -134,7 +134,9 @@ function nextChunk(socket: Socket, patienceMs: number): Promise<Buffer | 'closed
     };
     const onEnd = () => settle('closed');
     const onClose = () => settle(socket.errored ? 'reset' : 'closed');
-    const timer = setTimeout(() => settle('silent'), patienceMs);
+    // What came while this process stood still is read first.
+    const onSilence = () => setImmediate(() => settle('silent'));
+    const timer = setTimeout(onSilence, patienceMs);
     socket.on('data', settle).once('end', onEnd).once('close', onClose);
     socket.resume();
   });

@@ -118,7 +118,7 @@ async function tryAnswer(
     return 'a client gets no byte that the origin did not send as body';
   if (got?.end === 'framed' && !socket.destroyed) {
     socket.write(requestFor(honest));
-    const next = await readAnswer(socket, { begun: got.rest, patienceMs: 2000 });
+    const next = await readAnswer(socket, { begun: got.rest });
     if (next && (next.status !== 200 || next.body.length !== HONEST_BYTES))
       return `the next answer of the connection is the right one, and not ${next.status} of ${next.body.length} bytes`;
   }

@@ -43,7 +43,10 @@ export const OPEN_ENDS: Attack = {
       const got = await readAnswer(socket);
       socket.destroy();
       ground.tally.answer(got ? `${got.status}, ${got.end}` : 'closed');
-      const late = new Promise<boolean>((resolve) => setTimeout(() => resolve(false), CLOSE_MS));
+      // What came while this process stood still is read first.
+      const late = new Promise<boolean>((resolve) => {
+        setTimeout(() => setImmediate(() => resolve(false)), CLOSE_MS);
+      });
       if (!(await Promise.race([letGo, late])))
         ground.tally.broke(`a finished download lets go of its origin within ${CLOSE_MS / 1000} s`, path);
       closed.delete(path);

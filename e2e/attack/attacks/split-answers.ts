@@ -86,7 +86,7 @@ async function tryWay(
   if (first && first.status < 300 && !isBeginning(first.body)) broken = 'a client gets the bytes of the file';
   if (first?.end === 'framed' && !socket.destroyed) {
     socket.write(requestFor(honest));
-    const next = await readAnswer(socket, { begun: first.rest, patienceMs: 2000 });
+    const next = await readAnswer(socket, { begun: first.rest });
     if (next && next.body.length !== HONEST_BYTES)
       broken = `the next answer is the right one, and not '${next.body.toString('latin1', 0, 20)}'`;
   }

@@ -17,7 +17,7 @@ import { type Looks, StrikeWatch } from './strike-watch.ts';
 const ATTACKER_PROGRAM = join(import.meta.dirname, '..', 'attacker-main.ts');
 const LOOK_MS = 200;
 /** An attacker that has not ended by then, with its last words, is killed. */
-const END_MS = 6000;
+const END_MS = 20_000;
 /** What the overlay itself asks an origin where a depot is said to be. */
 const CHALLENGE = '/.well-known/longhaul-depot?challenge=';
 /** What bystander and neighbour ask for. */

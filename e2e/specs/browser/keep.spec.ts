@@ -94,7 +94,7 @@ test('what a portal gave in the place of a file is not the file, which comes whe
 });
 
 test('a download that breaks more often than Chromium resumes goes on each time', async ({ user, world }) => {
-  test.setTimeout(180_000);
+  test.setTimeout(300_000);
   const name = 'huge-brittle.bin';
   await begin(user, world, name);
   const before = requestsOf(world, name).length;

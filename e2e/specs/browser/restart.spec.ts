@@ -15,7 +15,7 @@ test('a download goes on with the bytes it has when the browser was ended and st
   user,
   world,
 }) => {
-  const name = 'large-restarted.bin';
+  const name = 'huge-restarted.bin';
   await expectFirstThroughDepots(user, world);
   await beginThroughDepots(user, world, `/files/${name}`, ON_DISK_BYTES);
   // The add-on has looked at it since it was put in its place.
