@@ -68,7 +68,7 @@ export class ClientTable {
   /** Takes in what a depot measured on its connections to a client network since its last report. */
   report(depot: string, report: ClientReport, nowMs: number): void {
     const key = `${depot} ${report.prefix}`;
-    const known = this.#facts.own(CLIENT_MEASURED, key);
+    const known = this.#facts.store.newest(CLIENT_MEASURED, key);
     const passedMs = known ? Math.max(0, nowMs - known.timeMs) : 0;
     this.#room.makeRoomFor(key);
     const value = withReport(known?.value, report, passedMs, END_LIVES, { slowerShare: OTHER_LINE });

@@ -113,8 +113,9 @@ export class EndTable<Value extends LegFigures> {
   }
 
   /**
-   * A leg of which a figure is not measured, where other depots have measured that of theirs to the same end: all of them share its line. It loses no less than the one
-   * of theirs that loses least, and where depots send carries no more than the one that carries most, of those that are not longer. Else what nobody knows would always look better than what is known.
+   * A leg of which a figure is not measured, where other depots have measured that of theirs to the same end: all of them share its line. It loses no less than
+   * the one of theirs that loses least, of those that are not much shorter: a short one tells nothing of the way. Where depots send it carries no more than the
+   * one that carries most, of those that are not longer. Else what nobody knows would always look better than what is known.
    */
   #asOthersMet(
     own: LegDistribution,
@@ -124,7 +125,8 @@ export class EndTable<Value extends LegFigures> {
     for (const [by, other] of this.known(end)) {
       if (by === depot) continue;
       const rttMs = other.value.rtt.value;
-      if (!isLossKnown && other.value.loss) {
+      const isMuchShorter = own.rttMs.source === 'measured' && LONGER * rttMs < own.rttMs.value;
+      if (!isLossKnown && other.value.loss && !isMuchShorter) {
         const lossRate = this.#loss(other, rttMs, nowMs);
         if (lossRate.value < (least?.value ?? Number.POSITIVE_INFINITY)) least = lossRate;
       }

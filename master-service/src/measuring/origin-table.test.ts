@@ -24,6 +24,19 @@ test('an origin is known by what it showed, for each depot by itself', () => {
   expect(table.known(HOST).size).toBe(1);
 });
 
+test('a depot that has only met an origin expects no less loss than those that are as far, whatever one beside it shows', () => {
+  const table = new OriginTable();
+  for (let report = 0; report < 5; report += 1) {
+    table.report('far', { ...seen, lostBytes: 1_000_000 }, NOW);
+    table.report('near', { ...seen, rttMs: 4, lostBytes: 100 }, NOW);
+  }
+  table.report('probed', { host: HOST, rttMs: 98 }, NOW);
+  table.report('beside', { host: HOST, rttMs: 5 }, NOW);
+  const lossOf = (depot: string) => table.distribution(depot, HOST, NOW).lossRate.value;
+  expect(lossOf('probed')).toBeGreaterThan(0.5 * lossOf('far'));
+  expect(lossOf('beside')).toBeLessThan(0.01 * lossOf('far'));
+});
+
 test('what a depot measured of an origin counts no more once that is in another network, nearer or further', () => {
   const table = new OriginTable();
   for (let report = 0; report < 8; report += 1) table.report('d1', { ...seen, rttMs: 4 }, NOW);

@@ -116,7 +116,7 @@ export class OriginTable {
   report(depot: string, report: OriginReport, nowMs: number): void {
     const key = `${depot} ${report.host}`;
     if (report.rttMs !== undefined) {
-      const known = this.#facts.own(ORIGIN_MEASURED, key);
+      const known = this.#facts.store.newest(ORIGIN_MEASURED, key);
       const passedMs = known ? Math.max(0, nowMs - known.timeMs) : 0;
       const from = known && hasMoved(known.value, report) ? known.value.prefix : undefined;
       const before = from === undefined ? known?.value : undefined;
@@ -128,7 +128,7 @@ export class OriginTable {
     const { takesRanges: ranges, takesAhead: ahead } = report;
     if (ranges === undefined && ahead === undefined) return;
     const takes = {
-      ...this.#facts.own(ORIGIN_TAKES, key)?.value,
+      ...this.#facts.store.newest(ORIGIN_TAKES, key)?.value,
       ...(ranges === undefined ? {} : { ranges }),
       ...(ahead === undefined ? {} : { ahead }),
     };

@@ -1,6 +1,9 @@
 import { describe, expect, test } from 'vitest';
+import { Facts } from '../facts/facts.ts';
+import { CLIENT_FACTS, ClientTable } from '../measuring/client-table.ts';
+import { ORIGIN_FACTS, OriginTable } from '../measuring/origin-table.ts';
 import { testConfig } from '../testing/start-master.ts';
-import { LinkTable, REPORT_LIFE_MS } from './link-table.ts';
+import { LINK_FACTS, LinkTable, REPORT_LIFE_MS } from './link-table.ts';
 
 const NOW = 1_795_000_000_000;
 const links = testConfig({
@@ -106,6 +109,18 @@ describe('a link', () => {
     expect(table.estimate('d1', 'd2', REPORT_LIFE_MS + 1)).toMatchObject({ lossRate: 0.01 });
   });
 
+  test.each([1, 100, 125, 160])(
+    'that both ends measured %d hours ago has the round trip that they measured',
+    (hours) => {
+      const table = new LinkTable([], 1e6);
+      table.report('d1', { to: 'd2', rttMs: 30, goodputBps: 5e7 }, 0);
+      table.report('d2', { to: 'd1', rttMs: 29, goodputBps: 5e7 }, 1000);
+      const { rttMs = 0 } = table.estimate('d1', 'd2', hours * 3_600_000) ?? {};
+      expect(rttMs).toBeGreaterThanOrEqual(29);
+      expect(rttMs).toBeLessThanOrEqual(30);
+    },
+  );
+
   test('forgets an old goodput, however often losses are reported since', () => {
     const table = new LinkTable(links, 1000);
     table.report('d1', { to: 'd2', rttMs: 30, goodputBps: 9e6 }, 0);
@@ -178,5 +193,46 @@ describe('how sure a link is known', () => {
     expect(spreads.at(-1)).toBeLessThan(0.3);
     expect(sure(table).goodputBps).toMatchObject({ source: 'measured', ageMs: 0 });
     expect(table.distribution('d2', 'd1', NOW).goodputBps.spread).toBeGreaterThan(0.5);
+  });
+});
+
+describe('a depot that has changed its master', () => {
+  const kinds = [...LINK_FACTS, ...CLIENT_FACTS, ...ORIGIN_FACTS];
+  /** Two masters that tell each other all they learn. */
+  const masters = () => {
+    const [one, other] = [new Facts({ kinds, source: 'm1' }), new Facts({ kinds, source: 'm2' })];
+    one.tellOthers((fact) => other.store.take(fact, fact.timeMs));
+    other.tellOthers((fact) => one.store.take(fact, fact.timeMs));
+    return [one, other].map((facts) => ({
+      links: new LinkTable([], 1e6, facts),
+      clients: new ClientTable(facts),
+      origins: new OriginTable(facts),
+    }));
+  };
+
+  test('has measured what it told the one before, which a mere round trip does not end', () => {
+    const both = masters();
+    const [before, after] = both;
+    const prefix = '198.51.100.0/24';
+    const host = 'origin.example';
+    for (let report = 0; report < 5; report += 1) {
+      before?.links.report('d2', { to: 'd1', rttMs: 30, goodputBps: 8e6 }, NOW);
+      const sent = { sentBytes: 1e8, retransmittedBytes: 1e6 };
+      before?.clients.report('d1', { prefix, rttMs: 5, goodputBps: 8e7, ...sent }, NOW);
+      before?.origins.report(
+        'd1',
+        { host, rttMs: 90, receivedBytes: 1e8, lostBytes: 1e6, takesRanges: true },
+        NOW,
+      );
+    }
+    after?.links.report('d2', { to: 'd1', rttMs: 30 }, NOW + 1000);
+    after?.clients.report('d1', { prefix, rttMs: 5 }, NOW + 1000);
+    after?.origins.report('d1', { host, rttMs: 90, takesAhead: true }, NOW + 1000);
+    for (const { links: table, clients, origins } of both) {
+      expect(table.estimate('d1', 'd2', NOW + 1000)?.goodputBps).toBeCloseTo(8e6, -5);
+      expect(clients.distribution('d1', prefix, NOW + 1000).goodputBps.value).toBeGreaterThan(7e7);
+      expect(origins.distribution('d1', host, NOW + 1000).lossRate.value).toBeGreaterThan(5e-3);
+      expect(origins.manners(host)).toMatchObject({ takesRanges: true, takesAhead: true });
+    }
   });
 });

@@ -102,7 +102,8 @@ export class LinkTable implements LinkView {
   /** Takes in what the depot `from` measured on its connections to another depot since its last report. */
   report(from: string, report: LinkReport, nowMs: number): void {
     const key = `${from} ${report.to}`;
-    const known = this.#facts.own(LINK_MEASURED, key);
+    // Whichever master was told it: a depot that comes from another one has measured as much as before.
+    const known = this.#facts.store.newest(LINK_MEASURED, key);
     const passedMs = known ? Math.max(0, nowMs - known.timeMs) : 0;
     this.#room.makeRoomFor(key);
     const telling = { tellingBps: TELLING_LEAST * this.#priors.goodput(report.rttMs).value };
@@ -355,9 +356,10 @@ function pooledRtt(known: readonly Direction[]): PooledRtt | undefined {
   const isOld = second.passedMs - passedMs > DISPUTED_FOR_MS;
   if (!isOld && shorter.value.rtt.value * MOST_APART < longer.value.rtt.value)
     return { figure: longer.value.rtt, passedMs: longer.passedMs };
-  const shareOf = ({ value: { rtt }, passedMs: sinceMs }: Direction) =>
-    rtt.weight * Math.exp(-(rtt.ageMs + Math.max(0, sinceMs)) / REPORT_LIFE_MS);
-  const share = shareOf(second) / (shareOf(first) + shareOf(second));
+  // One over the other: nothing is left of both by themselves when both are old.
+  const ageOfRtt = ({ value: { rtt }, passedMs: sinceMs }: Direction) => rtt.ageMs + Math.max(0, sinceMs);
+  const olderBy = (ageOfRtt(second) - ageOfRtt(first)) / REPORT_LIFE_MS;
+  const share = 1 / (1 + (first.value.rtt.weight / second.value.rtt.weight) * Math.exp(olderBy));
   const value = first.value.rtt.value * (second.value.rtt.value / first.value.rtt.value) ** share;
   const leastMs = isOld ? 0 : longer.value.rtt.value / MOST_SHORTENED;
   return { figure: { ...first.value.rtt, value: Math.max(value, leastMs) }, passedMs };
