@@ -1,5 +1,7 @@
 /** More than a size and its extensions need. */
 const MOST_LINE_BYTES = 4096;
+/** Lines of one piece that are rewritten: some milliseconds' work. Chunks so tiny, and odd, are left to HTTP, which refuses them. */
+const MOST_LINES = 1000;
 const LF = 0x0a;
 const SIZE = /^[\t ]*([0-9a-f]{1,13})[\t ]*(?:;.*)?\r?$/is;
 const STRICT_SIZE = /^[0-9a-f]{1,13}(?:;.*)?\r$/is;
@@ -21,6 +23,7 @@ export class LenientChunks {
     this.#begun = undefined;
     const given: Buffer[] = [];
     let from = 0;
+    let lines = 0;
     while (from < bytes.length && this.#state !== 'done') {
       if (this.#state === 'data') {
         const end = Math.min(from + this.#restBytes, bytes.length);
@@ -35,7 +38,9 @@ export class LenientChunks {
         this.#begun = bytes.subarray(from);
         return Buffer.concat(given);
       }
-      const right = end === -1 ? undefined : this.#lineAsHttpTakesIt(bytes.toString('latin1', from, end));
+      lines += 1;
+      const isLine = end !== -1 && lines <= MOST_LINES;
+      const right = isLine ? this.#lineAsHttpTakesIt(bytes.toString('latin1', from, end)) : undefined;
       if (right === undefined) this.#state = 'done';
       else {
         given.push(Buffer.from(right, 'latin1'));

@@ -121,6 +121,13 @@ describe('the head of an answer', () => {
     );
   });
 
+  test('has so many odd and tiny chunks left to HTTP that they would hold everybody up', () => {
+    const tiny = '1 \r\na\r\n'.repeat(9000);
+    const given = through(chunked(tiny));
+    expect(given.startsWith(chunked('1\r\na\r\n'.repeat(400)))).toBe(true);
+    expect(given.endsWith('1 \r\na\r\n'.repeat(8000))).toBe(true);
+  });
+
   test('keeps trailers, and leaves what is behind the last chunk', () => {
     const odd = '5 \r\nhello\r\n0\r\nA: b\nC: d\r\n\nrest \n';
     fc.assert(
