@@ -69,6 +69,8 @@ const legEvidenceSchema = z.object({
   lossRate: knownFigureSchema,
   /** Of one connection. */
   goodputBps: knownFigureSchema,
+  /** Of several that were open together, where that was more. */
+  totalBps: z.optional(z.number()),
   /** The depots that have measured it, its sender first; empty where nobody has. */
   by: z.array(z.string()),
 });
@@ -231,6 +233,8 @@ const linkReportSchema = z.object({
   goodputBps: z.optional(measuredBps),
   /** What was carried before the sender had met a limit: it may be more. */
   leastGoodputBps: z.optional(measuredBps),
+  /** What all connections that were open together got through, where that is more than one of them: the link may carry more. */
+  totalBps: z.optional(measuredBps),
 });
 export type LinkReport = z.infer<typeof linkReportSchema>;
 

@@ -124,6 +124,47 @@ describe('what legs say of a link', () => {
     expect(links.take()[0]?.leastGoodputBps).toBeUndefined();
   });
 
+  test('is, beside the best leg, what all of them got through together in a second, where that is more', () => {
+    const links = new LinkEstimates('depots');
+    const segments = (bytes: number) => Math.ceil(bytes / 1000);
+    const noteLane = (ackedBytes: number, deliveryRateBps: number) => {
+      const meter = new LegMeter(info({ mssBytes: 1000, ackedBytes: 700, deliveredSegments: 1 }), 0);
+      const later = { sentBytes: 9e6, busyMs: 1000, minRttMs: 20, mssBytes: 1000, deliveryRateBps };
+      const looked = info({
+        ...later,
+        ackedBytes: 700 + ackedBytes,
+        deliveredSegments: 1 + segments(ackedBytes),
+      });
+      links.note('d2', meter.add(looked, 1000), meter.measure);
+    };
+    for (let lane = 0; lane < 8; lane += 1) noteLane(1_500_000, 17e6);
+    links.endLook();
+    noteLane(1_000_000, 15e6);
+    expect(links.take()).toMatchObject([{ goodputBps: 17e6, totalBps: 96e6 }]);
+    noteLane(1_500_000, 17e6);
+    expect(links.take()[0]).toMatchObject({ goodputBps: 17e6 });
+    noteLane(1_500_000, 17e6);
+    expect(links.take()[0]?.totalBps).toBeUndefined();
+  });
+
+  test('is no more together than what arrived, in whatever leaps that is acknowledged', () => {
+    const links = new LinkEstimates('depots');
+    const meter = new LegMeter(info({ mssBytes: 1000, ackedBytes: 0, deliveredSegments: 0 }), 0);
+    const look = (ackedBytes: number, deliveredSegments: number, atMs: number) => {
+      const looked = { mssBytes: 1000, ackedBytes, deliveredSegments, minRttMs: 20 };
+      links.note('d2', meter.add(info(looked), atMs), meter.measure);
+      return links.take()[0]?.totalBps;
+    };
+    expect(look(500_000, 500, 1000)).toBe(4e6);
+    // A gap: what came behind it is acknowledged in the second after, when it is filled.
+    expect(look(500_000, 1000, 2000)).toBeUndefined();
+    expect(look(1_500_000, 1500, 3000)).toBe(4e6);
+    // Small segments.
+    expect(look(1_500_500, 2000, 4000)).toBe(4000);
+    // A burst.
+    expect(look(1_600_500, 2100, 4100)).toBeUndefined();
+  });
+
   test('is, of the line of a client network, what all legs to it bring together at one look', () => {
     const clients = new LinkEstimates('client-networks');
     for (let leg = 0; leg < 16; leg += 1) noteLeg(clients, 15_000_000, 0, 6e6);

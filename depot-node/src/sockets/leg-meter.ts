@@ -1,3 +1,4 @@
+import { bpsOf } from '@longhaul/shared';
 import type { TcpInfo } from './tcp-info.ts';
 
 /** What a leg's sender waited for: the peer's window, room in the send buffer, the network, or something to send. */
@@ -20,6 +21,8 @@ export interface LegDelta extends LegCounts {
   readonly recentRateBps: number | undefined;
   /** What it carried at least, where the sender had not met its limit yet or was through. Bits per second. */
   readonly leastRateBps: number | undefined;
+  /** What reached the other end, whatever held the sender back; only where these two looks are long enough apart. Bits per second. */
+  readonly deliveredBps: number | undefined;
 }
 
 /** What is known of a leg so far; `undefined` where the kernel has not told. */
@@ -46,6 +49,9 @@ export interface LegMeasure extends LegCounts {
 const MIN_RATE_BYTES = 131_072;
 /** A part of the busy time; from it on the rate is the receiver's and not the network's. */
 const MAX_RECEIVER_SHARE = 0.1;
+
+/** Acknowledgements come in bursts: over less they say nothing of what a link carries. */
+const MIN_DELIVERED_MS = 500;
 
 /** Of what a recent rate rests on, so much is left at the next look: it is the mean of about three looks. */
 const RECENT_SHARE = 0.7;
@@ -87,6 +93,7 @@ export class LegMeter {
       toMs: nowMs,
       recentRateBps: isAtLeast ? undefined : this.#recent(rateBps, ratedBytes),
       leastRateBps: isAtLeast ? rateBps : undefined,
+      deliveredBps: deliveredBps(this.#last, info, nowMs - this.#lookedMs),
     };
     const { limitedMs } = delta;
     for (const key of ['sentBytes', 'retransmittedBytes', 'receivedBytes'] as const) {
@@ -161,6 +168,18 @@ export class LegMeter {
 
 /** In the order in which the first of equals counts. */
 export const LIMITS = ['congestion-window', 'receiver', 'send-buffer', 'idle'] as const;
+
+/** What arrived between two looks, bits per second. An acknowledgement that closes a gap speaks for bytes that came before, a segment need not be full: the less counts. */
+function deliveredBps(before: TcpInfo, after: TcpInfo, elapsedMs: number): number | undefined {
+  const { ackedBytes, deliveredSegments, mssBytes } = after;
+  if (elapsedMs < MIN_DELIVERED_MS || ackedBytes === undefined) return undefined;
+  const acked = ackedBytes - (before.ackedBytes ?? 0);
+  const arrived =
+    deliveredSegments === undefined || mssBytes === undefined
+      ? acked
+      : (deliveredSegments - (before.deliveredSegments ?? 0)) * mssBytes;
+  return bpsOf(Math.max(0, Math.min(acked, arrived)) / elapsedMs);
+}
 
 function deltaOf(before: TcpInfo, after: TcpInfo, elapsedMs: number): LegCounts {
   const grown = (one: number | undefined, other: number | undefined) =>

@@ -57,6 +57,7 @@ const NOTHING_MOVED: LegDelta = {
   limitedMs: { receiver: 0, 'send-buffer': 0, 'congestion-window': 0, idle: 0 },
   recentRateBps: undefined,
   leastRateBps: undefined,
+  deliveredBps: undefined,
 };
 
 /** A leg as it was at its end; without a measure where the kernel could not be asked. */
@@ -146,6 +147,7 @@ export function createLegSampler(
       look(leg);
       leg.waitsSamples = leg.everySamples;
     }
+    links.endLook();
     clients.endLook();
     origins.endLook();
   };

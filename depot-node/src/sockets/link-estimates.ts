@@ -15,6 +15,8 @@ interface Estimate {
   minRttMs: number | undefined;
   goodputBps: number | undefined;
   leastGoodputBps: number | undefined;
+  /** Of those to a depot, what they got through together. */
+  totalBps: number;
   /** Evidence of loss; half of it outlives each report. */
   sentBytes: number;
   retransmittedBytes: number;
@@ -48,7 +50,8 @@ function togetherBps(rates: readonly RateOfLeg[]): number {
 
 /**
  * What the legs to and from each neighbour depot, or each client network, say of the way between. Legs to a depot that run at the same time share a
- * link with others': the best of them is the nearest to what one alone would get. Those to a client network share its line: together they show what it carries.
+ * link with others': the best of them is the nearest to what one alone would get, and what they got through together is what the link carries at least.
+ * Those to a client network share its line: together they show what it carries.
  */
 export class LinkEstimates {
   readonly #byDepot = new Map<string, Estimate>();
@@ -65,30 +68,37 @@ export class LinkEstimates {
     const known = this.#byDepot.get(depot) ?? this.#add(depot);
     if (minRttMs !== undefined) known.minRttMs = Math.min(minRttMs, known.minRttMs ?? minRttMs);
     // One that rests says nothing anew.
-    const { fromMs, toMs, recentRateBps: rateBps, leastRateBps } = delta;
+    const { fromMs, toMs, recentRateBps: rateBps, leastRateBps, deliveredBps } = delta;
     if (rateBps !== undefined) this.#noteRate(known, { fromMs, toMs, rateBps, isLeast: false });
     if (leastRateBps !== undefined)
       this.#noteRate(known, { fromMs, toMs, rateBps: leastRateBps, isLeast: true });
+    if (deliveredBps !== undefined && this.#ends === 'depots')
+      this.#keepRate(known, { fromMs, toMs, rateBps: deliveredBps, isLeast: true });
     known.sentBytes += delta.sentBytes;
     known.retransmittedBytes += delta.retransmittedBytes;
   }
 
   /** Ends a look at all legs. */
   endLook(): void {
-    for (const [known, rates] of this.#rates)
-      takeDown(
-        known,
-        togetherBps(rates),
-        rates.every(({ isLeast }) => isLeast),
-      );
+    for (const [known, rates] of this.#rates) {
+      const rateBps = togetherBps(rates);
+      if (this.#ends === 'depots') known.totalBps = Math.max(rateBps, known.totalBps);
+      else
+        takeDown(
+          known,
+          rateBps,
+          rates.every(({ isLeast }) => isLeast),
+        );
+    }
     this.#rates.clear();
   }
 
   #noteRate(known: Estimate, rate: RateOfLeg): void {
-    if (this.#ends === 'depots') {
-      takeDown(known, rate.rateBps, rate.isLeast);
-      return;
-    }
+    if (this.#ends === 'depots') takeDown(known, rate.rateBps, rate.isLeast);
+    else this.#keepRate(known, rate);
+  }
+
+  #keepRate(known: Estimate, rate: RateOfLeg): void {
     const rates = this.#rates.get(known) ?? [];
     rates.push(rate);
     this.#rates.set(known, rates);
@@ -100,7 +110,7 @@ export class LinkEstimates {
     this.endLook();
     const reports: LinkReport[] = [];
     for (const [depot, estimate] of this.#byDepot) {
-      const { minRttMs, goodputBps, leastGoodputBps, sentBytes, retransmittedBytes } = estimate;
+      const { minRttMs, goodputBps, leastGoodputBps, totalBps, sentBytes, retransmittedBytes } = estimate;
       if (minRttMs === undefined || minRttMs > MAX_RTT_MS) continue;
       const isLossKnown = sentBytes >= MIN_LOSS_BYTES;
       const { told } = estimate;
@@ -113,10 +123,12 @@ export class LinkEstimates {
         ...(newBytes > 0 ? { sentBytes: newBytes, retransmittedBytes: Math.max(0, newlyLostBytes) } : {}),
         ...(goodputBps === undefined ? {} : { goodputBps }),
         ...(leastGoodputBps === undefined ? {} : { leastGoodputBps }),
+        ...(totalBps > Math.max(goodputBps ?? 0, leastGoodputBps ?? 0) ? { totalBps } : {}),
       });
       estimate.minRttMs = undefined;
       estimate.goodputBps = undefined;
       estimate.leastGoodputBps = undefined;
+      estimate.totalBps = 0;
       if (isLossKnown) {
         estimate.sentBytes /= 2;
         estimate.retransmittedBytes /= 2;
@@ -131,6 +143,7 @@ export class LinkEstimates {
       minRttMs: undefined,
       goodputBps: undefined,
       leastGoodputBps: undefined,
+      totalBps: 0,
       sentBytes: 0,
       retransmittedBytes: 0,
       told: { sentBytes: 0, retransmittedBytes: 0 },

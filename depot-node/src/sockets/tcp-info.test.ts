@@ -18,6 +18,7 @@ const ENDS = {
   congestionWindowSegments: 84,
   retransmittedSegments: 104,
   pacingBps: 112,
+  ackedBytes: 128,
   receivedBytes: 136,
   notSentBytes: 148,
   minRttMs: 152,
@@ -26,6 +27,7 @@ const ENDS = {
   busyMs: 176,
   receiverLimitedMs: 184,
   bufferLimitedMs: 192,
+  deliveredSegments: 196,
   sentBytes: 208,
   retransmittedBytes: 216,
 } as const;
@@ -102,6 +104,9 @@ describe.runIf(access.kernel)('a connection over loopback (Linux with koffi)', (
     const info = read(descriptorUnder(socket) ?? -1);
     expect(info).toMatchObject({ state: 1, receivedBytes: sizeBytes, notSentBytes: 0 });
     expect(info?.sentBytes).toBeGreaterThanOrEqual(sizeBytes);
+    // The acknowledgement of the last bytes may have come with what came back.
+    expect(info?.ackedBytes).toBeGreaterThanOrEqual(sizeBytes);
+    expect(info?.deliveredSegments).toBeGreaterThan(1);
     expect(info?.rttMs).toBeGreaterThan(0);
     expect(info?.minRttMs).toBeLessThanOrEqual(info?.rttMs ?? 0);
     expect(info?.congestionWindowSegments).toBeGreaterThan(1);

@@ -26,6 +26,9 @@ export interface TcpInfo {
   /** Payload bytes, retransmissions included. */
   readonly sentBytes: number | undefined;
   readonly retransmittedBytes: number | undefined;
+  /** Payload bytes that the other end has without a gap, and segments that it has at all, with a gap before them or not. */
+  readonly ackedBytes: number | undefined;
+  readonly deliveredSegments: number | undefined;
   readonly receivedBytes: number | undefined;
   /** Segments with bytes in them that came in, and of them those that came behind a gap. */
   readonly receivedSegments: number | undefined;
@@ -73,6 +76,8 @@ export function decodeTcpInfo(bytes: DataView, sizeBytes: number): TcpInfo {
     sentSegments: small(156),
     sentBytes: large(200),
     retransmittedBytes: large(208),
+    ackedBytes: large(120),
+    deliveredSegments: small(192),
     receivedBytes: large(128),
     receivedSegments: small(152),
     outOfOrderSegments: small(224),

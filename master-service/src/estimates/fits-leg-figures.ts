@@ -1,10 +1,11 @@
 /** Whether a value has the form of `legFiguresSchema`: a quick look, where masters tell each other of many thousands of links. */
 export function fitsLegFigures(value: unknown): boolean {
   if (!isObject(value)) return false;
-  const { rtt, goodput, loss } = value;
+  const { rtt, goodput, total, loss } = value;
   return (
     isFigure(rtt) &&
     (goodput === undefined || isFigure(goodput)) &&
+    (total === undefined || isFigure(total)) &&
     (loss === undefined || isLossEvidence(loss))
   );
 }

@@ -21,6 +21,8 @@ export const END_LIVES: Lives = { rttMs: 86_400_000, goodputMs: 21_600_000, loss
 
 /** A depot that tells only a loss rate has sent so many bytes at least. */
 const LEAST_LOSS_BYTES = 10_000_000;
+/** What connections get through together that is less than this share of what others did may have been all that they had: it counts as what is known is forgotten. */
+const LESS_TOGETHER = 0.8;
 /** A shorter round trip is one on the same machine. */
 const LEAST_RTT_MS = 1e-3;
 
@@ -28,6 +30,8 @@ const LEAST_RTT_MS = 1e-3;
 export const legFiguresSchema = z.looseObject({
   rtt: figureSchema,
   goodput: figureSchema.optional(),
+  /** Of several connections together, where that is more than one of them. */
+  total: figureSchema.optional(),
   loss: lossEvidenceSchema.optional(),
 });
 export type LegFigures = z.output<typeof legFiguresSchema>;
@@ -38,6 +42,8 @@ export interface LegDistribution {
   readonly lossRate: Estimate;
   /** Of one connection with the sender's own settings. */
   readonly goodputBps: Estimate;
+  /** Of several together at least, where that is known to be more. */
+  readonly totalBps?: number | undefined;
 }
 
 /** What one report says. */
@@ -46,6 +52,8 @@ interface LegReport {
   readonly goodputBps?: number | undefined;
   /** It may be more: the sender had met no limit yet. */
   readonly leastGoodputBps?: number | undefined;
+  /** Of several connections together, at least. */
+  readonly totalBps?: number | undefined;
   readonly lossRate?: number | undefined;
   readonly sentBytes?: number | undefined;
   readonly retransmittedBytes?: number | undefined;
@@ -66,9 +74,9 @@ export function withReport(
     slowerShare = 0,
     tellingBps = Number.POSITIVE_INFINITY,
   }: { readonly slowerShare?: number; readonly tellingBps?: number } = {},
-): { rtt: Figure; goodput?: Figure; loss?: NonNullable<LegFigures['loss']> } {
-  const { rttMs, leastGoodputBps: leastBps = 0 } = report;
-  const { rtt, goodput, loss } = known ?? {};
+): { rtt: Figure; goodput?: Figure; total?: Figure; loss?: NonNullable<LegFigures['loss']> } {
+  const { rttMs, leastGoodputBps: leastBps = 0, totalBps = 0 } = report;
+  const { rtt, goodput, total, loss } = known ?? {};
   const sent = sentOf(report);
   const isForgotten = goodput !== undefined && goodput.ageMs + passedMs > lives.goodputMs;
   const knownBps = isForgotten ? Math.min(goodput.value, tellingBps) : (goodput?.value ?? tellingBps);
@@ -77,12 +85,18 @@ export function withReport(
   const newGoodput = goodputBps
     ? observed(goodput, goodputBps, passedMs, lives.goodputMs, slowerShare)
     : goodput && later(goodput, passedMs);
+  // Connections that have little to get through say nothing of what they could.
+  const newTotal =
+    totalBps > (newGoodput?.value ?? tellingBps)
+      ? observed(total, totalBps, passedMs, lives.goodputMs, LESS_TOGETHER)
+      : total && later(total, passedMs);
   const newLoss = sent
     ? withSent(loss, sent, passedMs, lives.lossMs)
     : loss && { ...loss, ageMs: loss.ageMs + passedMs };
   return {
     rtt: observed(rtt, Math.max(rttMs, LEAST_RTT_MS), passedMs, lives.rttMs),
     ...(newGoodput ? { goodput: newGoodput } : {}),
+    ...(newTotal ? { total: newTotal } : {}),
     ...(newLoss ? { loss: newLoss } : {}),
   };
 }

@@ -16,11 +16,12 @@ const LEAST_BYTES = 100_000;
 /** ... and a loss of so few bytes is one segment. */
 const LEAST_LOST = 1_500;
 
-/** Whether two say of a leg nearly the same: its round trip, its goodput and its losses, and how sure all that is. */
+/** Whether two say of a leg nearly the same: its round trip, its goodput, that of several together and its losses, and how sure all that is. */
 export function areNear(one: LegFigures, other: LegFigures): boolean {
   return (
     isNearFigure(one.rtt, other.rtt) &&
     areBoth(one.goodput, other.goodput, isNearFigure) &&
+    areBoth(one.total, other.total, isNearFigure) &&
     areBoth(one.loss, other.loss, isNearLoss)
   );
 }

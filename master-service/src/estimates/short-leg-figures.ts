@@ -8,11 +8,12 @@ const DIGITS = 5;
 const DIGITS_OF_DOUBT = 3;
 
 /** The same figures with no more digits than matter: an overlay's masters tell each other of thousands of links a second. */
-export function shortLegFigures({ rtt, goodput, loss, ...more }: LegFigures): LegFigures {
+export function shortLegFigures({ rtt, goodput, total, loss, ...more }: LegFigures): LegFigures {
   return {
     ...more,
     rtt: shortFigure(rtt),
     ...(goodput ? { goodput: shortFigure(goodput) } : {}),
+    ...(total ? { total: shortFigure(total) } : {}),
     ...(loss ? { loss: shortLoss(loss) } : {}),
   };
 }

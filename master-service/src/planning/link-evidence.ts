@@ -15,13 +15,14 @@ export function linkEvidence(
 
 /** The same, of what these have measured. */
 export function evidenceOf(
-  { rttMs, lossRate, goodputBps }: LegDistribution,
+  { rttMs, lossRate, goodputBps, totalBps }: LegDistribution,
   by: readonly string[],
 ): LegEvidence {
   return {
     rttMs: figureOf(rttMs),
     lossRate: figureOf(lossRate),
     goodputBps: figureOf(goodputBps),
+    ...(totalBps === undefined ? {} : { totalBps }),
     by: [...by],
   };
 }

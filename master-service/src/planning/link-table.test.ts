@@ -47,6 +47,50 @@ describe('a link', () => {
     expect(goodput()).toBeGreaterThan(1e8);
   });
 
+  test('carries what several connections got through together, and one of them what one had', () => {
+    const table = new LinkTable([], 1000);
+    const shared = { to: 'd2', rttMs: 80, goodputBps: 17e6, totalBps: 96e6 };
+    for (let report = 0; report < 9; report += 1) table.report('d1', shared, NOW + report * 5000);
+    const estimate = (atMs: number) => table.estimate('d2', 'd1', NOW + atMs);
+    const seen = estimate(60_000);
+    expect((seen?.rateBps ?? 0) / 1e6).toBeCloseTo(96, 3);
+    expect((seen?.goodputBps ?? 0) / 1e6).toBeCloseTo(17, 3);
+    expect((table.distribution('d2', 'd1', NOW + 60_000).totalBps ?? 0) / 1e6).toBeCloseTo(96, 3);
+    // Fewer of them, or one that has little to get through, take nothing away from it ...
+    for (let report = 0; report < 9; report += 1)
+      table.report(
+        'd1',
+        { to: 'd2', rttMs: 80, goodputBps: 17e6, totalBps: 3e7 },
+        NOW + 60_000 + report * 5000,
+      );
+    expect(estimate(110_000)?.rateBps).toBeGreaterThan(85e6);
+    // ... but that it grows old.
+    expect(table.distribution('d2', 'd1', NOW + 20 * 3_600_000).totalBps).toBeUndefined();
+  });
+
+  test('that becomes narrower is known to be so', () => {
+    const table = new LinkTable([], 1000);
+    table.report('d1', { to: 'd2', rttMs: 80, goodputBps: 17e6, totalBps: 96e6 }, NOW);
+    for (let report = 1; report <= 720; report += 1)
+      table.report('d1', { to: 'd2', rttMs: 80, goodputBps: 4e6, totalBps: 3e7 }, NOW + report * 10_000);
+    expect(table.estimate('d2', 'd1', NOW + 7_200_000)?.rateBps).toBeLessThan(36e6);
+  });
+
+  test('that is typed in carries more where connections got more through', () => {
+    const table = new LinkTable(links, 1000);
+    table.report('d1', { to: 'd2', rttMs: 50, goodputBps: 4e7, totalBps: 3e8 }, NOW);
+    expect(table.estimate('d2', 'd1', NOW)).toMatchObject({ rateBps: 3e8, goodputBps: 4e7 });
+    expect(table.estimate('d2', 'd1', NOW + REPORT_LIFE_MS + 1)).toMatchObject({ rateBps: 1e8 });
+  });
+
+  test('says nothing of connections that had little to get through', () => {
+    const table = new LinkTable([], 1000);
+    table.report('d1', { to: 'd2', rttMs: 80, totalBps: 1e5 }, NOW);
+    expect(table.estimate('d2', 'd1', NOW)?.rateBps).toBeGreaterThan(1e7);
+    table.report('d1', { to: 'd2', rttMs: 80, totalBps: 4e8 }, NOW);
+    expect(table.estimate('d2', 'd1', NOW)).toMatchObject({ rateBps: 4e8, goodputBps: undefined });
+  });
+
   test('is measured anew by what it carries at least where what was known is forgotten', () => {
     const table = new LinkTable([], 1000);
     table.report('d1', { to: 'd2', rttMs: 80, goodputBps: 3e8 }, NOW);

@@ -149,6 +149,7 @@ export class LinkTable implements LinkView {
     return {
       rttMs,
       goodputBps: goodput?.isBackward ? spreadMore(goodputBps) : goodputBps,
+      totalBps: moreThan(goodputBps.value, together(known, learned)?.bps),
       lossRate: link?.fixed ? fixedLoss(link) : this.#loss(known, link, rttMs.value),
     };
   }
@@ -263,15 +264,18 @@ export class LinkTable implements LinkView {
     };
     if (!goodput || !figure) {
       if (rtt.figure.ageMs + rtt.passedMs > UNTESTED_LIFE_MS) return undefined;
-      const { value, source } = this.#priors.goodput(rtt.figure.value);
-      return { ...link, rateBps: value, goodputBps: undefined, rateSource: source };
+      const usual = this.#priors.goodput(rtt.figure.value);
+      const rateBps = Math.max(usual.value, together(known, usual)?.bps ?? 0);
+      return { ...link, rateBps, goodputBps: undefined, rateSource: usual.source };
     }
     const isFresh = figure.ageMs + goodput.passedMs <= REPORT_LIFE_MS;
     // What is usual is not asked for in vain: each link that changes may change it.
     const goodputBps = isFresh
       ? figure.value
       : estimateOf(figure, goodput.passedMs, this.#priors.goodput(link.rttMs), LINK_LIVES.goodputMs).value;
-    return { ...link, rateBps: goodputBps, goodputBps };
+    const total = together(known, this.#priors.goodput(link.rttMs));
+    if (total === undefined || total.bps <= goodputBps) return { ...link, rateBps: goodputBps, goodputBps };
+    return { ...link, rateBps: total.bps, goodputBps, ageMs: oldest(link.ageMs, total.ageMs) };
   }
 
   #measuredOver(link: LinkConfig, known: readonly Direction[]): LinkEstimate {
@@ -280,11 +284,12 @@ export class LinkTable implements LinkView {
     const rtt = pooledRtt(known.filter((direction) => fresh(direction, direction.value.rtt)));
     const goodput = known.find((direction) => fresh(direction, direction.value.goodput));
     const loss = known.find((direction) => fresh(direction, direction.value.loss));
+    const total = known.find((direction) => fresh(direction, direction.value.total));
     const goodputBps = goodput?.value.goodput?.value;
     return {
       rttMs: rtt?.figure.value ?? link.rttMs,
       lossRate: loss?.value.loss ? lossRateOf(loss.value.loss) : link.lossRate,
-      rateBps: Math.max(link.rateBps, goodputBps ?? 0),
+      rateBps: Math.max(link.rateBps, goodputBps ?? 0, total?.value.total?.value ?? 0),
       windowBytes: link.windowBytes ?? this.#windowBytes,
       goodputBps,
       ageMs: oldest(ageOf(rtt), ageOf(goodput, goodput?.value.goodput), ageOf(loss, loss?.value.loss)),
@@ -363,6 +368,26 @@ function pooledRtt(known: readonly Direction[]): PooledRtt | undefined {
   const value = first.value.rtt.value * (second.value.rtt.value / first.value.rtt.value) ** share;
   const leastMs = isOld ? 0 : longer.value.rtt.value / MOST_SHORTENED;
   return { figure: { ...first.value.rtt, value: Math.max(value, leastMs) }, passedMs };
+}
+
+/** What several connections get through together, which a link carries at least; `undefined` where nobody has seen that. */
+function together(
+  known: readonly Direction[],
+  prior: Prior,
+): { readonly bps: number; readonly ageMs: number } | undefined {
+  const direction = known.find(({ value }) => value.total);
+  const total = direction?.value.total;
+  if (!direction || !total) return undefined;
+  const { passedMs } = direction;
+  const ageMs = Math.max(0, total.ageMs + passedMs);
+  if (ageMs <= REPORT_LIFE_MS) return { bps: total.value, ageMs };
+  const { value, source } = estimateOf(total, passedMs, prior, LINK_LIVES.goodputMs);
+  return source === 'measured' ? { bps: value, ageMs } : undefined;
+}
+
+/** A rate where it is known and more than another. */
+function moreThan(otherBps: number, bps: number | undefined): number | undefined {
+  return bps !== undefined && bps > otherBps ? bps : undefined;
 }
 
 function memberOf({ value: { rtt, goodput, loss } }: Measured): ClassMember {
