@@ -54,7 +54,15 @@ export function createDownloads(init: DownloadsInit) {
   const plansTold = new PlanTeller(line);
   const waysTold = new WayTeller(line, init.authorities, (outcome) => emit({ type: 'client-told', outcome }));
   const legAsker = new LegAsker(line);
-  const downChecks = new DownChecks({ registry, ask: init.ask, now, emit });
+  const downChecks = new DownChecks({
+    registry,
+    ask: init.ask,
+    now,
+    emit,
+    onUnreached: (depot, other, nowMs) => {
+      if (links.unreached.noteUnreached(depot, other, nowMs)) emit({ type: 'depot-unreached', depot, other });
+    },
+  });
   const jobs = new RecentJobs();
   const learned = config.planner.learnWays ? { ways } : {};
   const outcomes = new OutcomeBook({
@@ -88,6 +96,7 @@ export function createDownloads(init: DownloadsInit) {
     policy,
     planner,
     registry,
+    unreached: links.unreached,
     sizes,
     tickets,
     groups,

@@ -76,6 +76,8 @@ export type MasterEvent =
     }
   /** A depot was not there when it was asked; it counts as lost until it is heard again. */
   | { readonly type: 'depot-down'; readonly depot: string }
+  /** A depot cannot connect to another one, which answers the master. */
+  | { readonly type: 'depot-unreached'; readonly depot: string; readonly other: string }
   /** A connection was closed before it could bring a request. */
   | ({ readonly type: 'connection-refused' } & RefusedConnection)
   /** A depot was told to probe an origin, or a client network may have no more of them probed. */

@@ -143,6 +143,8 @@ function eventLogger(log: Logger): (event: MasterEvent) => void {
     else if (event.type === 'depot-not-proved')
       warn(`${type} ${event.depot}`, fields, 'depot did not prove its address');
     else if (event.type === 'depot-down') log.warn(fields, 'depot is not there any more');
+    else if (event.type === 'depot-unreached')
+      warn(type, fields, 'depot cannot connect to another one that is there');
     else if (event.type === 'depot-twice')
       warn(`${type} ${event.depot}`, fields, ERRORS['depot-twice'].message);
     else if (event.type === 'depot-trust')

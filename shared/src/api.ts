@@ -369,6 +369,8 @@ export const heartbeatRequestSchema = z.object({
   entryGroup: z.optional(depotId),
   /** Depots that it could not reach since the last one; left out where there are none. */
   unreached: z.optional(z.array(depotId).check(z.maxLength(MAX_UNREACHED))),
+  /** Depots named so before, to which it has made a connection since; left out where there are none. */
+  reached: z.optional(z.array(depotId).check(z.maxLength(MAX_UNREACHED))),
   /** Jobs that have ended since the last heartbeat; left out where there are none. */
   jobs: z.optional(z.array(jobReportSchema).check(z.maxLength(MAX_JOB_REPORTS))),
 });

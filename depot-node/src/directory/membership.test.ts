@@ -125,6 +125,37 @@ describe('a size', () => {
   });
 });
 
+describe('a depot that cannot be reached', () => {
+  const words = () =>
+    heartbeats().flatMap(({ unreached, reached }) => (unreached || reached ? [{ unreached, reached }] : []));
+
+  test('is told of at once, and again at once when it is reached; the next time as well', async () => {
+    await membership.start();
+    for (let time = 0; time < 2; time += 1) {
+      await membership.noteUnreached('d2');
+      membership.noteRtt('d2', 20);
+      await expect.poll(() => words().length).toBe(2 * time + 2);
+      nowMs += 3000;
+    }
+    const [away, there] = [{ unreached: ['d2'] }, { reached: ['d2'] }];
+    expect(words()).toEqual([away, there, away, there]);
+    membership.noteRtt('d2', 20);
+    membership.noteRtt('d3', 20);
+    await membership.beat();
+    expect(words()).toHaveLength(4);
+  });
+
+  test('is told of with the next heartbeat that gets through', async () => {
+    await membership.start();
+    master.onHeartbeat = () => ({ status: 503, body: {} });
+    await membership.noteUnreached('d2');
+    master.onHeartbeat = () => undefined;
+    await membership.beat();
+    await membership.beat();
+    expect(words()).toEqual([{ unreached: ['d2'] }, { unreached: ['d2'] }]);
+  });
+});
+
 describe('how a depot stands with its master', () => {
   const problem = (code: ErrorCode) => ({ code, message: ERRORS[code].message });
 

@@ -78,6 +78,10 @@ export class Membership {
   #running: Promise<void> | undefined;
   /** Depots that could not be reached, until the master has been told. */
   readonly #unreached = new Set<string>();
+  /** Depots that the master was told of as not reached, and has to hear of when they are. */
+  readonly #away = new Set<string>();
+  /** Of these, those that were reached, until the master has been told. */
+  readonly #reached = new Set<string>();
   /** When each was named last. */
   readonly #saidUnreachedMs = new Map<string, number>();
 
@@ -132,6 +136,10 @@ export class Membership {
   /** Notes the round-trip time of a new connection to another depot. */
   noteRtt(depot: string, rttMs: number): void {
     this.#measurements.noteLink({ to: depot, rttMs });
+    this.#unreached.delete(depot);
+    if (!this.#away.delete(depot)) return;
+    this.#reached.add(depot);
+    void this.#tellNow(this.#reached, depot);
   }
 
   /** Notes what an origin showed otherwise. */
@@ -146,13 +154,22 @@ export class Membership {
     if (this.#stopped || !this.#registered || Math.abs(now - saidMs) < SAY_UNREACHED_MS) return;
     if (this.#unreached.size >= MAX_UNREACHED) return;
     this.#unreached.add(depot);
+    this.#away.add(depot);
+    this.#reached.delete(depot);
     this.#saidUnreachedMs.delete(depot);
     this.#saidUnreachedMs.set(depot, now);
     const [oldest] = this.#saidUnreachedMs.keys();
-    if (this.#saidUnreachedMs.size > MOST_SAID && oldest !== undefined) this.#saidUnreachedMs.delete(oldest);
-    // An exchange that runs now may have been put together before.
+    if (this.#saidUnreachedMs.size > MOST_SAID && oldest !== undefined) {
+      this.#saidUnreachedMs.delete(oldest);
+      this.#away.delete(oldest);
+    }
+    await this.#tellNow(this.#unreached, depot);
+  }
+
+  /** Tells the master now of what it has not been told. An exchange that runs may have been put together before. */
+  async #tellNow(untold: ReadonlySet<string>, depot: string): Promise<void> {
     await this.#running;
-    if (this.#unreached.has(depot)) await this.beat();
+    if (untold.has(depot)) await this.beat();
   }
 
   /** Notes the size of the file behind a URL hash, if it is one. */
@@ -202,6 +219,7 @@ export class Membership {
     const reports = this.#measurements.all();
     const draining = this.#draining;
     const unreached = [...this.#unreached];
+    const reached = [...this.#reached].slice(0, MAX_UNREACHED);
     const load = uplink ? { uplink: uplink() } : {};
     const report = {
       activeTransfers: activeTransfers(),
@@ -210,9 +228,11 @@ export class Membership {
       ...reports,
       ...(entryGroup === undefined ? {} : { entryGroup }),
       ...(unreached.length > 0 ? { unreached } : {}),
+      ...(reached.length > 0 ? { reached } : {}),
     };
-    this.#unreached.clear();
     const { test, probe, ...directory } = await client.heartbeat(report);
+    for (const depot of unreached) this.#unreached.delete(depot);
+    for (const depot of reached) this.#reached.delete(depot);
     await this.#take(directory);
     this.#measurements.forget(reports);
     if (!this.#stopped && !draining) this.#components.onHeard({ test, probe });

@@ -1,7 +1,8 @@
-import type { HeartbeatRequest } from '@longhaul/shared';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { DepotEntry, HeartbeatRequest } from '@longhaul/shared';
+import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { fetchRaw } from '../testing/fetch-raw.ts';
 import { startTestOverlay, type TestOverlay } from '../testing/overlay.ts';
+import { NeighbourChecks } from './neighbour-checks.ts';
 
 let overlay: TestOverlay;
 let release: () => void;
@@ -46,4 +47,42 @@ test('nothing is told of a neighbour whose connections only end with their downl
   await overlay.depot('d2').depot.close(0);
   await expect.poll(words).not.toEqual([]);
   expect(words().filter(({ unreached }) => unreached.includes('d1'))).toEqual([]);
+});
+
+test('a neighbour that is not there is looked at again, less and less often, until it is', async () => {
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
+  const looks: number[] = [];
+  const unreached: number[] = [];
+  let isThere = false;
+  let isKnown = true;
+  const d2 = { ...overlay.master.depots.get('d2'), state: 'up' } as DepotEntry;
+  const checks = new NeighbourChecks({
+    findDepot: () => (isKnown ? d2 : undefined),
+    probe: async () => {
+      looks.push(Date.now());
+      if (!isThere) throw new Error('not there');
+    },
+    onUnreached: () => unreached.push(Date.now()),
+  });
+  const began = Date.now();
+  checks.suspect('d2');
+  await vi.advanceTimersByTimeAsync(250_000);
+  const seconds = () => looks.map((atMs) => Math.round((atMs - began) / 1000));
+  expect(seconds()).toEqual([0, 2, 6, 14, 30, 62, 122, 182, 242]);
+  expect(unreached).toEqual(looks);
+  isThere = true;
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(looks).toHaveLength(10);
+  expect(unreached).toHaveLength(9);
+  await vi.advanceTimersByTimeAsync(600_000);
+  expect(looks, 'it is there').toHaveLength(10);
+  isThere = false;
+  checks.suspect('d2');
+  await vi.advanceTimersByTimeAsync(3_000);
+  expect(looks, 'it begins anew').toHaveLength(12);
+  isKnown = false;
+  await vi.advanceTimersByTimeAsync(600_000);
+  expect(looks, 'it has left the overlay').toHaveLength(12);
+  checks.close();
 });

@@ -93,7 +93,7 @@ export class DepotService {
 
   /** Takes in state, link estimates and sizes of the process that counts; `depot-twice`, `depot-unknown`. */
   hear(id: string, heartbeat: HeartbeatRequest, stamp: RequestStamp, nowMs: number): Result<Directory> {
-    const { registry, prover, downChecks, sizes, idleLinks, outcomes, probes, emit } = this.#init;
+    const { registry, prover, downChecks, links, sizes, idleLinks, outcomes, probes, emit } = this.#init;
     const heard = registry.hear(id, heartbeat, stamp, nowMs);
     if (!heard.ok) {
       if (registry.view(id, nowMs)?.problem === 'depot-twice') emit({ type: 'depot-twice', depot: id });
@@ -103,7 +103,8 @@ export class DepotService {
       if (outcomes.isTrusted(id, nowMs)) this.#measure(id, heartbeat, nowMs);
       else emit({ type: 'measurements-ignored', depot: id });
       sizes.report(id, heartbeat.sizes, nowMs);
-      for (const other of heartbeat.unreached ?? []) if (other !== id) downChecks.suspect(other);
+      for (const other of heartbeat.unreached ?? []) if (other !== id) downChecks.suspect(other, id);
+      for (const other of heartbeat.reached ?? []) links.unreached.noteReached(id, other, nowMs);
       outcomes.report(id, heartbeat.jobs ?? [], nowMs);
       emit({ type: 'depot-heard', depot: id });
       // One that takes its leave does not answer any more.

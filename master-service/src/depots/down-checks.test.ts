@@ -95,6 +95,54 @@ describe('a neighbour’s word that a depot cannot be reached', () => {
     expect(asked, 'nobody speaks for himself').not.toContain('d2');
   });
 
+  test('leads nothing over a depot that lives and that another one cannot connect to, until it can', async () => {
+    const unreachedAmong = async () => {
+      const { links } = (await (await fetch(`${master.url}/v1/links`)).json()) as {
+        links: { from: string; to: string; isUnreached?: true }[];
+      };
+      return links.flatMap(({ from, to, isUnreached }) => (isUnreached ? [`${to} to ${from}`] : []));
+    };
+    const chainOf = async () => {
+      const body = JSON.stringify({ url: 'https://origin.example/f', sizeBytes: 1e9 });
+      const answer = await fetch(`${master.url}/v1/plans`, { method: 'POST', body });
+      return ((await answer.json()) as { chain: string[] }).chain;
+    };
+    const [one = '', other = ''] = await chainOf();
+    expect(other).not.toBe('');
+    const speaker = depots.find(({ id }) => id === one);
+    for (let again = 0; again < 2; again += 1) {
+      asked = [];
+      await speaker?.heartbeat(master, { unreached: [other] });
+      await expect.poll(() => asked, { timeout: 5000 }).toContain(other);
+    }
+    await expect.poll(unreachedAmong).toEqual([`${one} to ${other}`]);
+    expect(await stateOf(other)).toBe('up');
+    expect((await chainOf()).join(' ')).not.toContain(`${one} ${other}`);
+    expect(master.events.filter(({ type }) => type === 'depot-unreached')).toEqual([
+      { type: 'depot-unreached', depot: one, other },
+    ]);
+    await speaker?.heartbeat(master, { reached: [other] });
+    expect(await unreachedAmong()).toEqual([]);
+    // A client keeps the chain that it had for a while.
+    master.clock.advance(601);
+    for (const depot of depots) await depot.heartbeat(master);
+    expect(await chainOf()).toEqual([one, other]);
+  });
+
+  test('that nobody repeats counts for ten minutes', async () => {
+    await depots[0]?.heartbeat(master, { unreached: ['d2'] });
+    await expect
+      .poll(() => master.events)
+      .toContainEqual({ type: 'depot-unreached', depot: 'd1', other: 'd2' });
+    master.clock.advance(599);
+    for (const depot of depots) await depot.heartbeat(master);
+    const legs = async () =>
+      (await (await fetch(`${master.url}/v1/links?of=d1`)).text()).includes('isUnreached');
+    expect(await legs()).toBe(true);
+    master.clock.advance(2);
+    expect(await legs()).toBe(false);
+  });
+
   test('says nothing of a depot that was heard after it was asked', async () => {
     let answer: () => void = () => {};
     const slow = await startMaster({

@@ -15,6 +15,8 @@ interface DownChecksInit {
   readonly ask: AskDepot;
   readonly now: () => number;
   readonly emit: EmitEvent;
+  /** Told that a depot lives which the depot `by` could not reach. */
+  readonly onUnreached: (by: string, id: string, nowMs: number) => void;
 }
 
 /**
@@ -23,15 +25,19 @@ interface DownChecksInit {
  */
 export class DownChecks {
   readonly #init: DownChecksInit;
+  /** Depots that speak against another one and have not been told of yet, by the other one. */
+  readonly #saidBy = new Map<string, Set<string>>();
   readonly #checks = new Checks({ check: (id) => this.#check(id), pauseMs: PAUSE_MS, most: MOST_CHECKS });
 
   constructor(init: DownChecksInit) {
     this.#init = init;
   }
 
-  /** Has a depot that counts as up asked whether it is there. */
-  suspect(id: string): void {
-    if (this.#init.registry.whereUp(id, this.#init.now())) this.#checks.ask(id);
+  /** Has a depot that counts as up asked whether it is there; `by` is the depot that could not reach it, where one says so. */
+  suspect(id: string, by?: string): void {
+    if (!this.#init.registry.whereUp(id, this.#init.now())) return;
+    if (by !== undefined) this.#saidBy.set(id, (this.#saidBy.get(id) ?? new Set()).add(by));
+    this.#checks.ask(id);
   }
 
   close(): void {
@@ -39,7 +45,9 @@ export class DownChecks {
   }
 
   async #check(id: string): Promise<void> {
-    const { registry, ask, now, emit } = this.#init;
+    const { registry, ask, now, emit, onUnreached } = this.#init;
+    const saidBy = this.#saidBy.get(id) ?? [];
+    this.#saidBy.delete(id);
     const askedAtMs = now();
     const where = registry.whereUp(id, askedAtMs);
     if (!where) return;
@@ -47,7 +55,10 @@ export class DownChecks {
     try {
       const answer = await ask(record, { addresses, timeoutMs: ANSWER_MS });
       // Whoever answers something else is there, too.
-      if (answer.ok || answer.error.code !== 'depot-unreachable') return;
+      if (answer.ok || answer.error.code !== 'depot-unreachable') {
+        for (const by of saidBy) onUnreached(by, id, now());
+        return;
+      }
       if (registry.noteDown(record, askedAtMs, now())) emit({ type: 'depot-down', depot: id });
     } catch (error) {
       emit({ type: 'failed', error });

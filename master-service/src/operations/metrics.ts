@@ -102,6 +102,11 @@ export function createMetrics({
     'outcome',
   ]);
   const downs = counter('depots_down_total', 'Depots that were not there when they were asked', []);
+  const unreached = counter(
+    'depots_unreached_total',
+    'Depots that another one could not connect to, although they were there',
+    [],
+  );
   const connections = counter(
     'connections_refused_total',
     'Connections closed at once, by the bound they were over',
@@ -208,6 +213,7 @@ export function createMetrics({
     'depot-refused': () => {},
     'depot-twice': () => {},
     'depot-down': () => downs.inc(),
+    'depot-unreached': () => unreached.inc(),
     'depot-proved': () => proofs.inc({ outcome: 'proved' }),
     'depot-not-proved': ({ code }) => proofs.inc({ outcome: code }),
     'connection-refused': ({ bound }) => connections.inc({ bound }),

@@ -10,7 +10,7 @@ const MOST_LISTED = 2_000;
 const DIGITS = 4;
 
 interface LinkRoutesInit {
-  readonly links: Pick<LinkTable, 'pairs' | 'distribution' | 'measuredBy' | 'estimate'>;
+  readonly links: Pick<LinkTable, 'pairs' | 'distribution' | 'measuredBy' | 'estimate' | 'unreached'>;
   readonly metricsNetworks: readonly string[];
   readonly now: () => number;
 }
@@ -19,6 +19,8 @@ interface LinkRoutesInit {
 interface ListedLeg extends LegEvidence {
   readonly from: string;
   readonly to: string;
+  /** The receiver cannot connect to the sender: nothing is led over it. */
+  readonly isUnreached?: true;
 }
 
 /**
@@ -42,10 +44,13 @@ export function linkRoutes({ links, metricsNetworks, now }: LinkRoutesInit): Rou
       });
       return;
     }
-    const legs = pairs.flatMap(([one, other]): ListedLeg[] => [
-      { from: other, to: one, ...linkEvidence(links, one, other, now()) },
-      { from: one, to: other, ...linkEvidence(links, other, one, now()) },
-    ]);
+    const legOf = (one: string, other: string): ListedLeg => ({
+      from: other,
+      to: one,
+      ...linkEvidence(links, one, other, now()),
+      ...(links.unreached.has(one, other, now()) ? { isUnreached: true } : {}),
+    });
+    const legs = pairs.flatMap(([one, other]) => [legOf(one, other), legOf(other, one)]);
     response.json({ links: legs, ...next });
   });
   return router;

@@ -20,6 +20,7 @@ import { firstOf, SpeakerRoom } from '../facts/speaker-room.ts';
 import { type LegDoubt, NO_DOUBT } from './leg-scenarios.ts';
 import type { LinkEstimate, LinkView } from './link-view.ts';
 import { MOST_APART, RttDisputes } from './rtt-disputes.ts';
+import { UNREACHED_FACTS, UnreachedPairs } from './unreached-pairs.ts';
 
 /** A report older than this says nothing any more about a link that is configured; then the configuration counts again. */
 export const REPORT_LIFE_MS = 600_000;
@@ -64,7 +65,7 @@ const LINK_MEASURED = {
   isKept: true,
 } satisfies FactKind<unknown>;
 
-export const LINK_FACTS = [LINK_MEASURED];
+export const LINK_FACTS: readonly FactKind<unknown>[] = [LINK_MEASURED, ...UNREACHED_FACTS];
 
 type Measured = Fact<LegFigures>;
 
@@ -86,6 +87,8 @@ export class LinkTable implements LinkView {
   readonly #facts: Facts;
   readonly #disputes = new RttDisputes();
   readonly #room: SpeakerRoom;
+  /** Depots that live, and cannot be connected to by others. */
+  readonly unreached: UnreachedPairs;
   readonly #listeners: Listener[] = [];
 
   constructor(links: readonly LinkConfig[], windowBytes: number, facts = new Facts({ kinds: LINK_FACTS })) {
@@ -97,6 +100,7 @@ export class LinkTable implements LinkView {
     this.#facts = facts;
     this.#room = new SpeakerRoom({ facts, kind: LINK_MEASURED, speakerOf: firstOf });
     facts.store.watch(LINK_MEASURED, (now, before) => this.#refresh(now, before));
+    this.unreached = new UnreachedPairs(facts, (...changed) => this.#tell(...changed));
   }
 
   /** Takes in what the depot `from` measured on its connections to another depot since its last report. */
@@ -118,10 +122,11 @@ export class LinkTable implements LinkView {
   }
 
   /**
-   * The estimate of the leg on which `other` sends to `one`; `undefined` when RTT or rate are unknown. Each figure is what `other`
+   * The estimate of the leg on which `other` sends to `one`; `undefined` when RTT or rate are unknown, or `one`, which makes the connection, cannot reach `other`. Each figure is what `other`
    * measured; where it has not lately, what `one` measured in the other direction.
    */
   estimate(one: string, other: string, nowMs: number): LinkEstimate | undefined {
+    if (this.unreached.has(one, other, nowMs)) return undefined;
     const link = this.#configured.get(pairKey(one, other));
     const known = this.#directions(one, other, nowMs);
     // Most links of an overlay that somebody has described were never measured.
@@ -221,7 +226,11 @@ export class LinkTable implements LinkView {
     const backward = this.#measured.get(`${to} ${from}`)?.value.rtt;
     this.#disputes.note(from, to, now && backward && { oneMs: now.value.rtt.value, otherMs: backward.value });
     this.#noteEnds(from, to);
-    for (const listener of this.#listeners) listener(from, to, changed.timeMs);
+    this.#tell(from, to, changed.timeMs);
+  }
+
+  #tell(...changed: Parameters<Listener>): void {
+    for (const listener of this.#listeners) listener(...changed);
   }
 
   /** What both ends have measured, the sender first. */

@@ -37,6 +37,7 @@ import type { Route } from './route.ts';
 import { type ClientWishes, type PairCalibrations, type PairWays, RouteChooser } from './route-chooser.ts';
 import { estimateSize } from './size-estimate.ts';
 import type { SizeMemory } from './size-memory.ts';
+import type { UnreachedPairs } from './unreached-pairs.ts';
 
 interface KnownDepot extends PlanningDepot {
   readonly host: string;
@@ -59,6 +60,8 @@ interface PlanServiceInit {
   readonly policy: DownloadPolicy;
   readonly planner: Planner;
   readonly registry: KnownDepots;
+  /** Connections between depots that cannot be made. */
+  readonly unreached: Pick<UnreachedPairs, 'breaks'>;
   readonly sizes: SizeMemory;
   readonly tickets: TicketIssuer;
   readonly groups: EntryGroups;
@@ -284,7 +287,7 @@ export class PlanService {
       const now = this.#knownNow(address, host, nowMs);
       return upDepots === now.upDepots && known === now.known;
     }
-    return chain.every((id) => registry.isUp(id, nowMs));
+    return !this.#init.unreached.breaks(chain, nowMs) && chain.every((id) => registry.isUp(id, nowMs));
   }
 
   /** What a plan for these ends is made by, so that it can be told later whether that has changed. */
