@@ -18,7 +18,7 @@ test('whoever grants no site has his downloads as ever, and is told why', async 
     await clickLink(user, world, '/files/ungranted.bin');
     await expectFile(user, 'ungranted.bin');
   });
-  expect(await whyLeft(user)).toBe('no-access');
+  await expect.poll(() => whyLeft(user)).toBe('no-access');
 });
 
 test('the files of a site that is granted, with master and depots, come through depots', async ({
@@ -35,7 +35,7 @@ test('the files of a site that is granted, with master and depots, come through 
     await clickLink(user, world, '/files/half-granted.bin');
     await expectFile(user, 'half-granted.bin');
   });
-  expect(await whyLeft(user)).toBe('no-access');
+  await expect.poll(() => whyLeft(user)).toBe('no-access');
 });
 
 test('when access to all sites is granted again, everything is as before', async ({ user, world }) => {

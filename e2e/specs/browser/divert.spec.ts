@@ -34,7 +34,7 @@ test('nothing is fetched twice: the file comes through depots alone, under its n
 
 test('an answer to a click that browsers show in a page is shown there', async ({ user, world }) => {
   await user.goto(`${world.originUrl}/page?link=/x`);
-  expect(await user.text('#link')).toBe('the file');
+  await expect.poll(() => user.text('#link')).toBe('the file');
 });
 
 test('what the user does not want is not diverted, as soon as he says so', async ({ user, world }) => {

@@ -28,7 +28,7 @@ test('"Another path" leads a download over other depots', async ({ user, world }
   await begin(user, world, name);
   await leadDownload(user, 'Another path', name);
   await expect.poll(() => user.text('#downloads')).toMatch(/d2/);
-  expect(await user.text('#downloads')).toContain('It was led over another path, as you chose.');
+  await expect.poll(() => user.text('#downloads')).toContain('It was led over another path, as you chose.');
   await expectFile(user, name);
   expect(requestsOf(world, name).at(-1)?.headers.via).toContain('longhaul-d2');
 });
@@ -60,7 +60,7 @@ test('a link that cannot come through depots comes directly, and the popup says 
   await user.goto(`${world.originUrl}/page?${new URLSearchParams({ link })}`);
   await user.chooseFromMenu('#link', FROM_MENU.through);
   await expectFile(user, 'menu-refused.bin');
-  expect(await whyLeft(user)).toBe('master-refused');
+  await expect.poll(() => whyLeft(user)).toBe('master-refused');
 });
 
 test('a site is left alone, and taken again, by the choice in the popup', async ({ user, world }) => {
@@ -84,7 +84,7 @@ test('a site is left alone, and taken again, by the choice in the popup', async 
     await clickLink(user, world, '/files/site-never.bin');
     await expectFile(user, 'site-never.bin');
   });
-  expect(await whyLeft(user)).toBe('site-off');
+  await expect.poll(() => whyLeft(user)).toBe('site-off');
   await choose('');
   await expectThroughAnyDepots(world, FILE_BYTES, async () => {
     await clickLink(user, world, '/files/site-usual.bin');

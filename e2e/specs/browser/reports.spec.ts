@@ -26,7 +26,7 @@ test('the master learns what chained and direct downloads really gave, beside it
   await say(world, { jobId: chained?.jobId, verdict: 'prefer-direct' });
   await clickLink(user, world, '/kept/large-told-direct.bin');
   await expectFile(user, 'large-told-direct.bin');
-  expect(await whyLeft(user)).toBe('direct-is-best');
+  await expect.poll(() => whyLeft(user)).toBe('direct-is-best');
   await expect.poll(async () => (await told(world)).map(({ chain }) => chain)).toContainEqual([]);
   for (const { client } of await told(world)) {
     expect(client.bytes).toBe(LARGE_BYTES);

@@ -27,7 +27,7 @@ for (const [what, settings, why] of [
       await clickLink(user, world, `/files/left-${why}.bin`);
       await expectFile(user, `left-${why}.bin`);
     });
-    expect(await whyLeft(user)).toBe(why);
+    await expect.poll(() => whyLeft(user)).toBe(why);
   });
 }
 
@@ -47,7 +47,7 @@ test('options that stand open in one window take nothing back that the popup of 
     await clickLink(user, world, '/files/off-meanwhile.bin');
     await expectFile(user, 'off-meanwhile.bin');
   });
-  expect(await whyLeft(user)).toBe('site-off');
+  await expect.poll(() => whyLeft(user)).toBe('site-off');
 });
 
 test('of a site that the user always wants, files of every kind and size come through depots', async ({
@@ -75,7 +75,7 @@ test('a click with the chosen key held leaves the file to the browser, and the n
     await clickLink(user, world, '/files/held.bin', {}, 'Control');
     await expectFile(user, 'held.bin');
   });
-  expect(await whyLeft(user)).toBe('key-held');
+  await expect.poll(() => whyLeft(user)).toBe('key-held');
   await expectThroughDepots(world, FILE_BYTES, async () => {
     await clickLink(user, world, '/files/unheld.bin');
     await expectFile(user, 'unheld.bin');

@@ -62,7 +62,7 @@ test('a file behind a login comes whole through depots, which see neither addres
   await expectFile(user, 'behind-a-login.bin');
   await expect.poll(async () => (await tunnelled(world)) - before.tunnelled).toBeGreaterThan(FILE_BYTES);
   expect(await relayed(world)).toBe(before.relayed);
-  expect(await tunnelTo(user, world.originUrl)).toEqual(['d1', 'd3']);
+  await expect.poll(() => tunnelTo(user, world.originUrl)).toEqual(['d1', 'd3']);
   const asked = world.origin.requests.filter(({ url }) => url === '/members/behind-a-login.bin');
   expect(asked.map(({ headers }) => [headers.via, headers.cookie])).toEqual([[undefined, 'member=1']]);
   for (const service of ['master', 'd1', 'd2', 'd3']) {
@@ -141,11 +141,11 @@ test('what was not chosen comes directly, and so does a site as soon as it is no
   await user.goto(`${world.privateUrl}/page?link=/files/not-chosen.bin`);
   await user.click('#link');
   await expectFile(user, 'not-chosen.bin');
-  expect(await tunnelTo(user, world.privateUrl)).toBeUndefined();
+  await expect.poll(() => tunnelTo(user, world.privateUrl)).toBeUndefined();
   await changeSettings(user, { sitesTunnel: [] });
   await clickLink(user, world, '/members/no-more.bin');
   await expectFile(user, 'no-more.bin');
-  expect(await tunnelTo(user, world.originUrl)).toBeUndefined();
+  await expect.poll(() => tunnelTo(user, world.originUrl)).toBeUndefined();
   expect((await tunnelled(world)) - before).toBeLessThan(FILE_BYTES);
 });
 
@@ -159,9 +159,9 @@ test('a tunnel whose entry depot dies is left at once, and a download in it goes
   await expectOnDisk(user, name, 3_000_000);
   await world.overlay.depot('d1').kill();
   await expectFile(user, name);
-  expect(await tunnelTo(user, world.originUrl)).not.toEqual(['d1', 'd3']);
+  await expect.poll(() => tunnelTo(user, world.originUrl)).not.toEqual(['d1', 'd3']);
   await user.goto(`${world.originUrl}/page?link=/alive`);
-  expect(await user.text('#link')).toBe('the file');
+  await expect.poll(() => user.text('#link')).toBe('the file');
   await world.overlay.restartDepot('d1');
 });
 
@@ -173,8 +173,8 @@ test('a background that was just woken gives a depot its ticket, and a script th
   await standTunnel(user, world);
   await user.unloadBackground();
   await user.goto(`${world.originUrl}/page?link=/woken`);
-  expect(await user.text('#link')).toBe('the file');
-  expect(await tunnelTo(user, world.originUrl)).toBeInstanceOf(Array);
+  await expect.poll(() => user.text('#link')).toBe('the file');
+  await expect.poll(() => tunnelTo(user, world.originUrl)).toBeInstanceOf(Array);
   await choose(user, ['private.test']);
   await world.overlay.master.kill();
   // As a browser has it that ended while a tunnel stood.
@@ -186,7 +186,7 @@ test('a background that was just woken gives a depot its ticket, and a script th
   );
   // It fails first, and comes when the add-on has asked for it again.
   await user.goto(`${server}/page?link=/kept`).catch(() => undefined);
-  expect(await user.text('#link')).toBe('the file');
+  await expect.poll(() => user.text('#link')).toBe('the file');
   await world.overlay.restartMaster();
 });
 
