@@ -4,7 +4,8 @@ import { LinkEstimates } from './link-estimates.ts';
 import { decodeTcpInfo, type TcpInfo } from './tcp-info.ts';
 
 const EMPTY = { ...decodeTcpInfo(new DataView(new ArrayBuffer(280)), 280), notSentBytes: 100_000 };
-const info = (fields: Partial<TcpInfo>): TcpInfo => ({ ...EMPTY, ...fields });
+/** What was sent has arrived, where a test does not say otherwise. */
+const info = (fields: Partial<TcpInfo>): TcpInfo => ({ ...EMPTY, ackedBytes: fields.sentBytes, ...fields });
 
 describe('what a leg is found to be', () => {
   test('counts only what happened since the first look', () => {
@@ -99,7 +100,7 @@ describe('what legs say of a link', () => {
     const meter = new LegMeter(EMPTY, 0);
     const later = { sentBytes, retransmittedBytes, minRttMs: 20, busyMs: 1000 };
     const delta = meter.add(info({ ...later, ...(rateBps ? { deliveryRateBps: rateBps } : {}) }), 1000);
-    links.note('d2', delta, meter.measure);
+    links.note('d2', delta);
   }
 
   test('is the smallest round trip, the loss of all and the best rate', () => {
@@ -115,7 +116,7 @@ describe('what legs say of a link', () => {
     for (const deliveryRateBps of [9e6, 30e6, 20e6]) {
       const meter = new LegMeter(EMPTY, 0);
       const later = { sentBytes: 1_000_000, busyMs: 1000, minRttMs: 20, deliveryRateBps, isStartingUp: true };
-      links.note('d2', meter.add(info(later), 1000), meter.measure);
+      links.note('d2', meter.add(info(later), 1000));
     }
     const [report] = links.take();
     expect(report).toMatchObject({ to: 'd2', leastGoodputBps: 30e6 });
@@ -135,7 +136,7 @@ describe('what legs say of a link', () => {
         ackedBytes: 700 + ackedBytes,
         deliveredSegments: 1 + segments(ackedBytes),
       });
-      links.note('d2', meter.add(looked, 1000), meter.measure);
+      links.note('d2', meter.add(looked, 1000));
     };
     for (let lane = 0; lane < 8; lane += 1) noteLane(1_500_000, 17e6);
     links.endLook();
@@ -152,7 +153,7 @@ describe('what legs say of a link', () => {
     const meter = new LegMeter(info({ mssBytes: 1000, ackedBytes: 0, deliveredSegments: 0 }), 0);
     const look = (ackedBytes: number, deliveredSegments: number, atMs: number) => {
       const looked = { mssBytes: 1000, ackedBytes, deliveredSegments, minRttMs: 20 };
-      links.note('d2', meter.add(info(looked), atMs), meter.measure);
+      links.note('d2', meter.add(info(looked), atMs));
       return links.take()[0]?.totalBps;
     };
     expect(look(500_000, 500, 1000)).toBe(4e6);
@@ -179,7 +180,7 @@ describe('what legs say of a link', () => {
     for (let file = 0; file < 20; file += 1) {
       const meter = new LegMeter(EMPTY, file * 250);
       const later = { sentBytes: 1_000_000, busyMs: 200, deliveryRateBps: 40e6, minRttMs: 20 };
-      clients.note('d2', meter.add(info(later), (file + 1) * 250), meter.measure);
+      clients.note('d2', meter.add(info(later), (file + 1) * 250));
     }
     expect(clients.take()).toMatchObject([{ goodputBps: 40e6 }]);
   });
@@ -189,7 +190,7 @@ describe('what legs say of a link', () => {
     const meter = new LegMeter(EMPTY, 0);
     for (const second of [1, 2]) {
       const looked = { sentBytes: second * 1e6, busyMs: second * 1000, deliveryRateBps: 8e6, minRttMs: 20 };
-      clients.note('d2', meter.add(info(looked), second * 1000), meter.measure);
+      clients.note('d2', meter.add(info(looked), second * 1000));
     }
     expect(clients.take()).toMatchObject([{ goodputBps: 8e6 }]);
   });
@@ -198,10 +199,20 @@ describe('what legs say of a link', () => {
     const links = new LinkEstimates('depots');
     const meter = new LegMeter(EMPTY, 0);
     const busy = { sentBytes: 1_000_000, busyMs: 1000, deliveryRateBps: 80e6, minRttMs: 20 };
-    links.note('d2', meter.add(info(busy), 1000), meter.measure);
+    links.note('d2', meter.add(info(busy), 1000));
     expect(links.take()).toMatchObject([{ goodputBps: 80e6 }]);
-    links.note('d2', meter.add(info(busy), 2000), meter.measure);
-    expect(links.take()[0]?.goodputBps).toBeUndefined();
+    links.note('d2', meter.add(info(busy), 2000));
+    expect(links.take(), 'nor its round trip: the route may be another one by now').toEqual([]);
+  });
+
+  test('is the round trip of late, not the least since a leg began', () => {
+    const links = new LinkEstimates('depots');
+    const meter = new LegMeter(EMPTY, 0);
+    for (const [second, minRttMs] of [20, 20, 180].entries()) {
+      links.take();
+      links.note('d2', meter.add(info({ sentBytes: (second + 1) * 1e6, minRttMs }), second * 1000));
+    }
+    expect(links.take()).toMatchObject([{ rttMs: 180 }]);
   });
 
   test('follows a rate that changes while a leg lives', () => {
@@ -210,7 +221,7 @@ describe('what legs say of a link', () => {
     for (let second = 1; second <= 620; second += 1) {
       const deliveryRateBps = second <= 600 ? 80e6 : 8e6;
       const looked = { sentBytes: second * 1_000_000, busyMs: second * 1000, deliveryRateBps, minRttMs: 20 };
-      links.note('d2', meter.add(info(looked), second * 1000), meter.measure);
+      links.note('d2', meter.add(info(looked), second * 1000));
       if (second === 610) links.take();
     }
     expect(links.take()[0]?.goodputBps).toBeLessThan(12e6);

@@ -1,5 +1,5 @@
 import { bpsOf } from '@longhaul/shared';
-import type { TcpInfo } from './tcp-info.ts';
+import { hasAnswered, type TcpInfo } from './tcp-info.ts';
 
 /** What a leg's sender waited for: the peer's window, room in the send buffer, the network, or something to send. */
 export type LegLimit = 'receiver' | 'send-buffer' | 'congestion-window' | 'idle';
@@ -17,6 +17,8 @@ export interface LegDelta extends LegCounts {
   /** When these were. */
   readonly fromMs: number;
   readonly toMs: number;
+  /** The least round trip of late, as the kernel keeps it; only where the other end has answered anything between these two looks. */
+  readonly minRttMs: number | undefined;
   /** What the network carried of late; only where nothing but the network held the sender back between these two looks. Bits per second. */
   readonly recentRateBps: number | undefined;
   /** What it carried at least, where the sender had not met its limit yet or was through. Bits per second. */
@@ -90,6 +92,7 @@ export class LegMeter {
     const delta = {
       ...moved,
       fromMs: this.#lookedMs,
+      minRttMs: hasAnswered(this.#last, info) ? info.minRttMs : undefined,
       toMs: nowMs,
       recentRateBps: isAtLeast ? undefined : this.#recent(rateBps, ratedBytes),
       leastRateBps: isAtLeast ? rateBps : undefined,

@@ -51,6 +51,7 @@ const MOST_GREETINGS = 10;
 const NOTHING_MOVED: LegDelta = {
   fromMs: 0,
   toMs: 0,
+  minRttMs: undefined,
   sentBytes: 0,
   retransmittedBytes: 0,
   receivedBytes: 0,
@@ -132,9 +133,9 @@ export function createLegSampler(
     if (!info) return;
     const delta = leg.meter.add(info, nowMs());
     addTo(totals[leg.info.legClass], delta);
-    if (leg.info.depot !== undefined) links.note(leg.info.depot, delta, leg.meter.measure);
+    if (leg.info.depot !== undefined) links.note(leg.info.depot, delta);
     if (descriptor !== undefined) leg.origin?.look(info, kernel?.unreadBytes(descriptor), nowMs());
-    if (leg.client !== undefined) clients.note(leg.client, delta, leg.meter.measure);
+    if (leg.client !== undefined) clients.note(leg.client, delta);
     if (info.state === TCP_CLOSED) leg.held.release();
     const isUnderWay = (info.unackedSegments ?? 0) > 0;
     const hasMoved = isUnderWay || delta.sentBytes > 0 || delta.receivedBytes > 0;
@@ -209,7 +210,7 @@ export function createLegSampler(
       const descriptor = descriptorUnder(stream);
       if (greetings.count > MOST_GREETINGS || network === undefined || descriptor === undefined) return;
       const info = readInfo(descriptor);
-      if (info?.minRttMs !== undefined) clients.note(network, NOTHING_MOVED, info);
+      if (info?.minRttMs !== undefined) clients.note(network, { ...NOTHING_MOVED, minRttMs: info.minRttMs });
     },
     totals: (legClass) => totals[legClass],
     takeLinkReports: () => links.take(),

@@ -1,5 +1,5 @@
 import type { LinkReport } from '@longhaul/shared';
-import type { LegDelta, LegMeasure } from './leg-meter.ts';
+import type { LegDelta } from './leg-meter.ts';
 
 /** Fewer bytes say nothing of a loss below one in a thousand packets. */
 const MIN_LOSS_BYTES = 10_000_000;
@@ -64,11 +64,11 @@ export class LinkEstimates {
   }
 
   /** Takes in what a leg that leads to `depot` did since it was last noted. */
-  note(depot: string, delta: LegDelta, { minRttMs }: Pick<LegMeasure, 'minRttMs'>): void {
+  note(depot: string, delta: LegDelta): void {
     const known = this.#byDepot.get(depot) ?? this.#add(depot);
-    if (minRttMs !== undefined) known.minRttMs = Math.min(minRttMs, known.minRttMs ?? minRttMs);
     // One that rests says nothing anew.
-    const { fromMs, toMs, recentRateBps: rateBps, leastRateBps, deliveredBps } = delta;
+    const { fromMs, toMs, recentRateBps: rateBps, leastRateBps, deliveredBps, minRttMs } = delta;
+    if (minRttMs !== undefined) known.minRttMs = Math.min(minRttMs, known.minRttMs ?? minRttMs);
     if (rateBps !== undefined) this.#noteRate(known, { fromMs, toMs, rateBps, isLeast: false });
     if (leastRateBps !== undefined)
       this.#noteRate(known, { fromMs, toMs, rateBps: leastRateBps, isLeast: true });

@@ -33,6 +33,18 @@ describe('what connections from an origin show', () => {
     expect(estimates.take()).toEqual([]);
   });
 
+  test('is its round trip once, and not again while it rests', () => {
+    const estimates = new OriginEstimates();
+    const meter = estimates.begin(HOST, NETWORK, info(0), 0);
+    for (let second = 1; second <= 20; second += 1) {
+      meter.look(info(0), 0, 1000 * second);
+      estimates.endLook();
+      expect(estimates.take(), `after ${second} s`).toMatchObject(second === 1 ? [{ rttMs: 50 }] : []);
+    }
+    meter.look(info(10, 0, { minRttMs: 80 }), 0, 21_000);
+    expect(estimates.take()).toMatchObject([{ rttMs: 80 }]);
+  });
+
   test('is nothing of a rate where who reads holds the origin back, or nothing comes any more', () => {
     const estimates = new OriginEstimates();
     const meter = estimates.begin(HOST, NETWORK, info(0), 0);

@@ -1,5 +1,5 @@
 import type { OriginReport } from '@longhaul/shared';
-import type { TcpInfo } from './tcp-info.ts';
+import { hasAnswered, type TcpInfo } from './tcp-info.ts';
 
 /** Fewer bytes between two looks say nothing of a rate. */
 const MIN_RATE_BYTES = 131_072;
@@ -80,7 +80,14 @@ export class OriginEstimates {
         const startMs = START_ROUNDS * (info.minRttMs ?? info.rttMs ?? 0) - (lookedMs - beganMs);
         const isStarting = startMs > MAX_START_SHARE * (nowMs - lookedMs);
         const isSteady = wasFlowing && isFlowing(info) && !isStarting;
-        noteLook(seen, { last, info, unreadBytes, elapsedMs: nowMs - lookedMs, isSteady });
+        noteLook(seen, {
+          isFirst: last === first,
+          last,
+          info,
+          unreadBytes,
+          elapsedMs: nowMs - lookedMs,
+          isSteady,
+        });
         wasFlowing = isFlowing(info);
         last = info;
         lookedMs = nowMs;
@@ -139,6 +146,8 @@ export class OriginEstimates {
 }
 
 interface Look {
+  /** What its making told of the round trip was not noted before. */
+  readonly isFirst: boolean;
   readonly last: TcpInfo;
   readonly info: TcpInfo;
   readonly unreadBytes: number | undefined;
@@ -148,9 +157,10 @@ interface Look {
 
 const NOTHING: Now = { legs: 0, bps: 0, unsteadyBps: 0, limit: 'origin' };
 
-function noteLook(seen: Seen, { last, info, unreadBytes, elapsedMs, isSteady }: Look): void {
+function noteLook(seen: Seen, { isFirst, last, info, unreadBytes, elapsedMs, isSteady }: Look): void {
   const { minRttMs = info.rttMs } = info;
-  if (minRttMs !== undefined) seen.rttMs = Math.min(minRttMs, seen.rttMs ?? minRttMs);
+  const isNew = isFirst || hasAnswered(last, info);
+  if (isNew && minRttMs !== undefined) seen.rttMs = Math.min(minRttMs, seen.rttMs ?? minRttMs);
   const grown = (one: number | undefined, other: number | undefined) =>
     Math.max(0, (other ?? 0) - (one ?? 0));
   const bytes = grown(last.receivedBytes, info.receivedBytes);

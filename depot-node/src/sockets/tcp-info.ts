@@ -91,6 +91,12 @@ export function decodeTcpInfo(bytes: DataView, sizeBytes: number): TcpInfo {
   };
 }
 
+/** Whether anything came from the other end between two looks: a connection that rests knows nothing of a route that has changed. */
+export function hasAnswered(before: TcpInfo, after: TcpInfo): boolean {
+  const hasGrown = (field: 'receivedBytes' | 'ackedBytes') => (after[field] ?? 0) > (before[field] ?? 0);
+  return hasGrown('receivedBytes') || hasGrown('ackedBytes');
+}
+
 /** What reading a struct tcp_info takes. */
 export type TcpInfoCalls = SocketCalls & MemoryCalls;
 
