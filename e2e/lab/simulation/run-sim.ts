@@ -234,11 +234,12 @@ class Simulation {
     });
     const depots = planned.chain.map((id) => Number(id.slice(1)));
     const best = this.#oracle.best(download);
-    const seconds = trueSeconds(this.#world, download, { depots, lanes: planned.lanes });
-    if (this.#measures || this.#knowledge === 'reported') this.#report(master, download, depots, number);
+    const way = { depots, lanes: planned.lanes };
+    const seconds = trueSeconds(this.#world, download, way);
+    if (this.#measures || this.#knowledge === 'reported') this.#report(master, download, way, number);
     const isLiars = this.#isLyingClient(download.client);
     if (this.#measures) {
-      this.#reportEnds(master, download, { depots, lanes: planned.lanes }, number);
+      this.#reportEnds(master, download, way, number);
       await this.#probe(master, download, number);
       if (depots.length > 0) this.#tellOutcome(master, download, { ...planned, seconds, depots }, number);
       if (isLiars)
@@ -258,7 +259,7 @@ class Simulation {
       predictedSeconds: planned.predictedSeconds,
       seconds,
       directSeconds,
-      taken: { depots, lanes: planned.lanes },
+      taken: way,
       best: { ...best.way, seconds: best.seconds },
       believed: planned.believed,
       trueDirect: trueLegs(this.#world, download, [])[0],
@@ -297,15 +298,23 @@ class Simulation {
     master.tell({ ...told, from: masterOf(`d${site.end.number}`), clients, origins: [] });
   }
 
-  /** What the depots of a chain tell of their connections to each other: who sends can tell. */
-  #report(master: SimulatedMaster, download: Download, depots: readonly number[], number: number): void {
+  /** What the depots of a chain tell of their connections to each other: who sends can tell. Lanes share a leg; each is as fast as it would be alone, or has its part of the line. */
+  #report(master: SimulatedMaster, download: Download, { depots, lanes }: Way, number: number): void {
     const legs = trueLegs(this.#world, download, depots);
     for (const [at, receiver] of depots.slice(0, -1).entries()) {
       const sender = depots[at + 1] ?? receiver;
       const leg = legs[at + 1];
       if (!leg) continue;
-      const report = this.#reportOf(leg, sender, receiver, number);
-      master.tell({ type: 'report', from: `d${sender}`, report, nowMs: download.atMs });
+      const alone = this.#reportOf(leg, sender, receiver, number);
+      const part = legGoodput(leg, lanes).goodputBps / legGoodput(leg).goodputBps / lanes;
+      const { goodputBps = 0 } = alone;
+      const report = { ...alone, goodputBps: part * goodputBps, totalBps: lanes * part * goodputBps };
+      master.tell({
+        type: 'report',
+        from: `d${sender}`,
+        report: lanes === 1 ? alone : report,
+        nowMs: download.atMs,
+      });
     }
   }
 
