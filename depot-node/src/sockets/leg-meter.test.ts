@@ -148,6 +148,22 @@ describe('what legs say of a link', () => {
     expect(links.take()[0]?.totalBps).toBeUndefined();
   });
 
+  test('is more than what one leg of several gets where they fill it, and that where each is held back for itself', () => {
+    const lanes = (rttMs: number) => {
+      const links = new LinkEstimates('depots');
+      for (let lane = 0; lane < 4; lane += 1) {
+        const meter = new LegMeter(info({ mssBytes: 1000, sentBytes: 0, deliveredSegments: 0 }), 0);
+        const sent = { sentBytes: 2_500_000, deliveredSegments: 2500, mssBytes: 1000, busyMs: 1000 };
+        const delta = meter.add(info({ ...sent, deliveryRateBps: 22e6, minRttMs: 80, rttMs }), 1000);
+        links.note('d2', delta);
+      }
+      return links.take()[0];
+    };
+    expect(lanes(130)).toMatchObject({ leastGoodputBps: 22e6, totalBps: 80e6 });
+    expect(lanes(130)?.goodputBps).toBeUndefined();
+    expect(lanes(82)).toMatchObject({ goodputBps: 22e6, totalBps: 80e6 });
+  });
+
   test('is no more together than what arrived, in whatever leaps that is acknowledged', () => {
     const links = new LinkEstimates('depots');
     const meter = new LegMeter(info({ mssBytes: 1000, ackedBytes: 0, deliveredSegments: 0 }), 0);

@@ -25,6 +25,8 @@ export interface LegDelta extends LegCounts {
   readonly leastRateBps: number | undefined;
   /** What reached the other end, whatever held the sender back; only where these two looks are long enough apart. Bits per second. */
   readonly deliveredBps: number | undefined;
+  /** Its packets wait behind others: the link is full. */
+  readonly isQueued: boolean;
 }
 
 /** What is known of a leg so far; `undefined` where the kernel has not told. */
@@ -54,6 +56,9 @@ const MAX_RECEIVER_SHARE = 0.1;
 
 /** Acknowledgements come in bursts: over less they say nothing of what a link carries. */
 const MIN_DELIVERED_MS = 500;
+
+/** By so much the round trip grows where a queue is: BBR alone keeps it shorter, which drains what it has put there. */
+const QUEUED = 1.25;
 
 /** Of what a recent rate rests on, so much is left at the next look: it is the mean of about three looks. */
 const RECENT_SHARE = 0.7;
@@ -96,6 +101,7 @@ export class LegMeter {
       toMs: nowMs,
       recentRateBps: isAtLeast ? undefined : this.#recent(rateBps, ratedBytes),
       leastRateBps: isAtLeast ? rateBps : undefined,
+      isQueued: isQueued(info),
       deliveredBps: deliveredBps(this.#last, info, nowMs - this.#lookedMs),
     };
     const { limitedMs } = delta;
@@ -171,6 +177,10 @@ export class LegMeter {
 
 /** In the order in which the first of equals counts. */
 export const LIMITS = ['congestion-window', 'receiver', 'send-buffer', 'idle'] as const;
+
+function isQueued({ rttMs, minRttMs }: TcpInfo): boolean {
+  return rttMs !== undefined && minRttMs !== undefined && rttMs > QUEUED * minRttMs;
+}
 
 /** What arrived between two looks, bits per second. An acknowledgement that closes a gap speaks for bytes that came before, a segment need not be full: the less counts. */
 function deliveredBps(before: TcpInfo, after: TcpInfo, elapsedMs: number): number | undefined {

@@ -59,6 +59,7 @@ const NOTHING_MOVED: LegDelta = {
   recentRateBps: undefined,
   leastRateBps: undefined,
   deliveredBps: undefined,
+  isQueued: false,
 };
 
 /** A leg as it was at its end; without a measure where the kernel could not be asked. */

@@ -5,8 +5,10 @@ import type { LegDelta } from './leg-meter.ts';
 const MIN_LOSS_BYTES = 10_000_000;
 /** Neighbours remembered; an overlay is smaller. */
 const MAX_NEIGHBOURS = 1000;
-/** Rates of legs to one client network that are kept between two looks; with more, what they showed so far is worked out before. */
-const MOST_RATES = 1000;
+/** Looks at legs to one neighbour that are kept between two looks at all; with more, what they showed so far is worked out before. */
+const MOST_DELTAS = 1000;
+/** A leg that carries less than this part of another one takes nothing from it that matters. */
+const LEAST_PART = 0.1;
 /** The largest round trip a master takes for one. */
 const MAX_RTT_MS = 60_000;
 
@@ -34,7 +36,7 @@ interface RateOfLeg {
 }
 
 /** The most that legs carried at once: those that were there one after the other share nothing. */
-function togetherBps(rates: readonly RateOfLeg[]): number {
+function togetherBps(rates: readonly Omit<RateOfLeg, 'isLeast'>[]): number {
   const changes = rates.flatMap(({ fromMs, toMs, rateBps }) => [
     { atMs: fromMs, byBps: rateBps },
     { atMs: toMs, byBps: -rateBps },
@@ -50,14 +52,14 @@ function togetherBps(rates: readonly RateOfLeg[]): number {
 
 /**
  * What the legs to and from each neighbour depot, or each client network, say of the way between. Legs to a depot that run at the same time share a
- * link with others': the best of them is the nearest to what one alone would get, and what they got through together is what the link carries at least.
- * Those to a client network share its line: together they show what it carries.
+ * link with others': the best of them is the nearest to what one alone would get, and where they fill it that is more; what they got through together is what the
+ * link carries at least. Those to a client network share its line: together they show what it carries.
  */
 export class LinkEstimates {
   readonly #byDepot = new Map<string, Estimate>();
   readonly #ends: 'depots' | 'client-networks';
-  /** The rates of legs to one client network since the last look at all of them. */
-  readonly #rates = new Map<Estimate, RateOfLeg[]>();
+  /** What legs to one neighbour did since the last look at all of them. */
+  readonly #deltas = new Map<Estimate, LegDelta[]>();
 
   constructor(ends: 'depots' | 'client-networks') {
     this.#ends = ends;
@@ -66,43 +68,23 @@ export class LinkEstimates {
   /** Takes in what a leg that leads to `depot` did since it was last noted. */
   note(depot: string, delta: LegDelta): void {
     const known = this.#byDepot.get(depot) ?? this.#add(depot);
-    // One that rests says nothing anew.
-    const { fromMs, toMs, recentRateBps: rateBps, leastRateBps, deliveredBps, minRttMs } = delta;
+    const { minRttMs } = delta;
     if (minRttMs !== undefined) known.minRttMs = Math.min(minRttMs, known.minRttMs ?? minRttMs);
-    if (rateBps !== undefined) this.#noteRate(known, { fromMs, toMs, rateBps, isLeast: false });
-    if (leastRateBps !== undefined)
-      this.#noteRate(known, { fromMs, toMs, rateBps: leastRateBps, isLeast: true });
-    if (deliveredBps !== undefined && this.#ends === 'depots')
-      this.#keepRate(known, { fromMs, toMs, rateBps: deliveredBps, isLeast: true });
     known.sentBytes += delta.sentBytes;
     known.retransmittedBytes += delta.retransmittedBytes;
+    const deltas = this.#deltas.get(known) ?? [];
+    deltas.push(delta);
+    this.#deltas.set(known, deltas);
+    if (deltas.length === MOST_DELTAS) this.endLook();
   }
 
   /** Ends a look at all legs. */
   endLook(): void {
-    for (const [known, rates] of this.#rates) {
-      const rateBps = togetherBps(rates);
-      if (this.#ends === 'depots') known.totalBps = Math.max(rateBps, known.totalBps);
-      else
-        takeDown(
-          known,
-          rateBps,
-          rates.every(({ isLeast }) => isLeast),
-        );
+    for (const [known, deltas] of this.#deltas) {
+      if (this.#ends === 'depots') takeDownLink(known, deltas);
+      else takeDownLine(known, deltas);
     }
-    this.#rates.clear();
-  }
-
-  #noteRate(known: Estimate, rate: RateOfLeg): void {
-    if (this.#ends === 'depots') takeDown(known, rate.rateBps, rate.isLeast);
-    else this.#keepRate(known, rate);
-  }
-
-  #keepRate(known: Estimate, rate: RateOfLeg): void {
-    const rates = this.#rates.get(known) ?? [];
-    rates.push(rate);
-    this.#rates.set(known, rates);
-    if (rates.length === MOST_RATES) this.endLook();
+    this.#deltas.clear();
   }
 
   /** The links measured since the last call. */
@@ -153,6 +135,41 @@ export class LinkEstimates {
     this.#byDepot.set(depot, estimate);
     return estimate;
   }
+}
+
+/** What a leg brought by what the network let it; nothing of one that rests. */
+function rateOf({ fromMs, toMs, recentRateBps, leastRateBps }: LegDelta): RateOfLeg | undefined {
+  const rateBps = recentRateBps ?? leastRateBps;
+  return rateBps === undefined ? undefined : { fromMs, toMs, rateBps, isLeast: recentRateBps === undefined };
+}
+
+function takeDownLine(known: Estimate, deltas: readonly LegDelta[]): void {
+  const rates = deltas.flatMap((delta) => rateOf(delta) ?? []);
+  if (rates.length > 0)
+    takeDown(
+      known,
+      togetherBps(rates),
+      rates.every(({ isLeast }) => isLeast),
+    );
+}
+
+function takeDownLink(known: Estimate, deltas: readonly LegDelta[]): void {
+  for (const delta of deltas) {
+    const rate = rateOf(delta);
+    if (!rate) continue;
+    const isShared = delta.isQueued && deltas.some((other) => other !== delta && sharesWith(delta, other));
+    takeDown(known, rate.rateBps, rate.isLeast || isShared);
+  }
+  const delivered = deltas.flatMap(({ fromMs, toMs, deliveredBps: rateBps }) =>
+    rateBps === undefined ? [] : [{ fromMs, toMs, rateBps }],
+  );
+  known.totalBps = Math.max(known.totalBps, togetherBps(delivered));
+}
+
+/** Whether another leg was there at the same time, and took a part worth naming. */
+function sharesWith(delta: LegDelta, other: LegDelta): boolean {
+  const isBeside = other.fromMs < delta.toMs && other.toMs > delta.fromMs;
+  return isBeside && (other.deliveredBps ?? 0) > LEAST_PART * (delta.deliveredBps ?? 0);
 }
 
 function takeDown(known: Estimate, rateBps: number, isLeast: boolean): void {

@@ -19,7 +19,9 @@ import { whyDirect } from './why-direct.ts';
  * What a chain must reach of the direct way by what is known alone, where that is worked out from what depots measured of both ends. The direct way is taken
  * to be as short as in one of four cases, and hardly lossy: a chain that reaches so much of that is as fast in the median, and many times faster where it is not so.
  */
-const LEAST_GAIN_AS_KNOWN = 0.9;
+const LEAST_GAIN_AS_KNOWN = { usually: 0.9, whereMuch: 0.8 } as const;
+/** So much faster in the mean a chain may cost more of that: what set-up costs a small file is little beside what a lossy way costs it. */
+const MUCH_GAIN = 1.3;
 
 /** How much faster a chain must be in the mean where nobody has measured one of its legs: only such a download teaches what it is like. */
 const LEAST_GAIN_GUESSED = 1.02;
@@ -72,7 +74,7 @@ export function decideRoute({ config, query, map, depots, usable }: DecisionInit
   // By their legs alone: of direct nobody knows more, either.
   const wins = (one: RatedChain) =>
     gainOf(one) >= leastOf(one) &&
-    (direct.source !== 'ends' || times.gain(one, direct.part, secondsAsKnown) >= LEAST_GAIN_AS_KNOWN);
+    (direct.source !== 'ends' || times.gain(one, direct.part, secondsAsKnown) >= leastAsKnown(gainOf(one)));
   const [first] = ranked;
   // One that was put behind for what it took still counts against a direct way that it outdoes.
   const winner = [first, ...(query.taken?.length ? [byLegs(rated, times)] : [])].find(
@@ -160,6 +162,11 @@ export function decideRoute({ config, query, map, depots, usable }: DecisionInit
       ];
     },
   };
+}
+
+/** What a chain that is so much faster in the mean must reach of direct by what is known. */
+function leastAsKnown(gain: number): number {
+  return gain >= MUCH_GAIN ? LEAST_GAIN_AS_KNOWN.whereMuch : LEAST_GAIN_AS_KNOWN.usually;
 }
 
 /** The fastest one by its legs alone. */

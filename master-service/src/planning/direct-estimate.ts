@@ -28,6 +28,11 @@ const LOWER_TURN = 0.146;
 const SCENARIO_TURNS: readonly number[] = [3, 6, 1, 4, 7, 0, 5, 2].map(
   (part) => (1 - Math.cos((Math.PI * (part + 0.5)) / 8)) / 2,
 );
+/**
+ * Windows that do not grow, of a client or of an origin, are not rare, and no depot sees them: over its short legs they hold nothing back. In one of the
+ * scenarios the direct way has such a window, of the usual size of buffers that are set by hand.
+ */
+const SMALL_WINDOW = { scenario: 3, bytes: 262_144 } as const;
 
 /**
  * What is known of the direct way. Without a link of its own it is put together from the legs of a depot that lies beside one of its ends, else from
@@ -96,7 +101,7 @@ function derivedLeg(legs: readonly LegEstimate[], pair: PairKnowledge | undefine
   const rttMs = pair ? pairRtt(legs, pair, turn) : sumMs;
   const lossRate = 1 - legs.reduce((passed, leg) => passed * (1 - leg.lossRate), 1);
   const rateBps = Math.min(...legs.map((leg) => leg.rateBps), pair?.heldBps ?? Number.POSITIVE_INFINITY);
-  return { rttMs, lossRate: lossRate * Math.min(1, rttMs / sumMs), rateBps };
+  return { rttMs, lossRate: sumMs > 0 ? lossRate * Math.min(1, rttMs / sumMs) : lossRate, rateBps };
 }
 
 function pairRtt(legs: readonly LegEstimate[], { rttBounds }: PairKnowledge, turn: number): number {
@@ -123,7 +128,9 @@ class DerivedPart {
     );
     this.#legs = SCENARIOS.map((scenario) => {
       const legs = parts.map((part) => part.scenarios?.[scenario] ?? part.leg);
-      return derive(legs, SCENARIO_TURNS[scenario] ?? MIDDLE_TURN);
+      const leg = derive(legs, SCENARIO_TURNS[scenario] ?? MIDDLE_TURN);
+      const isSmall = scenario === SMALL_WINDOW.scenario;
+      return isSmall ? { ...leg, windowBytes: Math.min(leg.windowBytes, SMALL_WINDOW.bytes) } : leg;
     });
   }
 

@@ -68,6 +68,14 @@ describe('a link', () => {
     expect(table.distribution('d2', 'd1', NOW + 20 * 3_600_000).totalBps).toBeUndefined();
   });
 
+  test('is no wider in one direction for what connections got through in the other one', () => {
+    const table = new LinkTable([], 1000);
+    table.report('d1', { to: 'd2', rttMs: 80, goodputBps: 1e7 }, NOW);
+    table.report('d2', { to: 'd1', rttMs: 80, goodputBps: 17e6, totalBps: 9e7 }, NOW);
+    expect(table.estimate('d2', 'd1', NOW)?.rateBps).toBe(1e7);
+    expect(table.estimate('d1', 'd2', NOW)?.rateBps).toBe(9e7);
+  });
+
   test('that becomes narrower is known to be so', () => {
     const table = new LinkTable([], 1000);
     table.report('d1', { to: 'd2', rttMs: 80, goodputBps: 17e6, totalBps: 96e6 }, NOW);

@@ -384,7 +384,8 @@ function together(
   known: readonly Direction[],
   prior: Prior,
 ): { readonly bps: number; readonly ageMs: number } | undefined {
-  const direction = known.find(({ value }) => value.total);
+  // What one direction carries says nothing of another one that is measured.
+  const direction = known.find(({ value }) => value.total ?? value.goodput);
   const total = direction?.value.total;
   if (!direction || !total) return undefined;
   const { passedMs } = direction;

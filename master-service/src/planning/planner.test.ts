@@ -45,6 +45,28 @@ describe('the planner', () => {
     expect(route(planner, { depotBreaksPerSecond: 3 / seconds })).toMatchObject({ decision: 'direct' });
   });
 
+  test('counts that a direct way which nobody has measured may have a small window', () => {
+    const [toClient, toOrigin] = [
+      { between: ['client', 'd1'], rttMs: 10, rateBps: 100e6 },
+      { between: ['d1', 'origin'], rttMs: 150, rateBps: 100e6 },
+    ];
+    const all = { assumptions: { originSender: 'bbr', depotSender: 'bbr' } };
+    const worked = route(plannerWith([toClient, toOrigin], all));
+    expect(worked).toMatchObject({ decision: 'chain', chain: ['d1'] });
+    const direct = { between: ['client', 'origin'], rttMs: 160, rateBps: 100e6 };
+    expect(route(plannerWith([toClient, toOrigin, direct], all)).decision).toBe('direct');
+  });
+
+  test('knows ways of no length, as links on one machine are', () => {
+    const links = [
+      { between: ['client', 'd1'], rttMs: 0, rateBps: 1e9 },
+      { between: ['d1', 'origin'], rttMs: 0, rateBps: 1e9 },
+    ];
+    const { prediction, direct } = route(plannerWith(links));
+    expect(prediction.seconds).toBeGreaterThan(0);
+    expect(direct.seconds).toBeGreaterThan(0);
+  });
+
   test('sends a mouse directly', () => {
     const planned = route(plannerWith(TEST_LINKS), { sizeBytes: 4000 });
     expect(planned).toMatchObject({ decision: 'direct', chain: [], alternatives: [] });

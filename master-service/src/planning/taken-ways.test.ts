@@ -62,6 +62,17 @@ describe('what downloads took', () => {
     expect(often).toBeLessThan(Math.sqrt(3));
   });
 
+  test('of the chains of one entry depot is half its fault, however many they are: another depot is tried', () => {
+    const slow = [took(4), took(4), took(4)];
+    const { 'd1,d3': one = 0, 'd1,d4': other = 0 } = factorsOf([
+      way('d1-d3', ...slow),
+      way('d1-d4', ...slow),
+    ]);
+    expect(Math.min(one, other)).toBeGreaterThan(1.5);
+    const both = factorsOf([way('d1-d3', ...slow), way('d2-d3', ...slow)]);
+    expect(Math.max(...Object.values(both))).toBeLessThan(1.3);
+  });
+
   test('puts one behind that took longer than others, the more of its downloads say so, the more', () => {
     const once = factorsOf([way('d1', took(2)), way('d2', took(1))]);
     expect(once).toMatchObject({ d1: expect.closeTo(Math.SQRT2, 2) as number, d2: 1 });

@@ -74,8 +74,8 @@ export function wayFactors(
     return { ...one, log: Math.max(one.log, agreed - one.mostFaster) };
   });
   const common = inCommon(all.map(({ log }) => log));
-  // One alone may be off by itself as well as with all others: so that this is ever known, another one is tried once several downloads say so.
-  const isAlone = all.length === 1;
+  // The chains of one entry depot may be off by that depot as well as with all others: so that this is ever known, another one is tried once several downloads say so.
+  const isAlone = new Set(all.map(({ entry }) => entry)).size === 1;
   return new Map(
     all.map(({ key, log, weight, mostFaster }) => {
       const counts = isAlone ? Math.max(0, weight - 1) : weight;
