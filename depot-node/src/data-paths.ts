@@ -6,6 +6,7 @@ import { LaneMemory } from './lanes/lane-memory.ts';
 import { LanePlaces } from './lanes/lane-places.ts';
 import { createNextLegs } from './legs/next-leg.ts';
 import { AheadBook } from './origin/ahead-book.ts';
+import { BlockBook } from './origin/block-book.ts';
 import type { OverlayMember } from './overlay-member.ts';
 import type { DataPlane } from './plane/data-plane.ts';
 import { createPrepareWay } from './prepare-way.ts';
@@ -64,6 +65,7 @@ export function createDataPaths({ config, plane, jobs, member }: DataPathsInit) 
   const running = new RunningDownloads();
   const laneMemory = new LaneMemory(config.lanes.totalBufferBytes);
   const lanePlaces = new LanePlaces(config.lanes.total);
+  const blockBook = new BlockBook(plane.nowMs);
   const aheadBook = new AheadBook(plane.nowMs, (host, takesAhead) =>
     membership.noteOrigin({ host, takesAhead }),
   );
@@ -95,6 +97,7 @@ export function createDataPaths({ config, plane, jobs, member }: DataPathsInit) 
       laneMemory,
       lanePlaces,
       aheadBook,
+      blockBook,
       digests: { ofFile: config.integrity.digest, ofGiven: config.failover.fetchAgain },
     }),
     handleConnect: createConnectHandler({

@@ -15,6 +15,8 @@ const DEPOTS: Readonly<Record<string, object>> = {
   d1: { lanes, integrity: { digest: 'always' } },
   plain: { lanes: { ...lanes, control: 'plain' }, integrity: { digest: 'always' } },
   few: { lanes: { ...lanes, perOrigin: 4, total: 12 } },
+  'm-changed': { lanes, integrity: { digest: 'always' } },
+  'm-unnamed': { lanes, integrity: { digest: 'always' } },
   d2: {},
   d3: {},
 };
@@ -249,12 +251,18 @@ describe.each(await testPlanes())('a download whose plan has lanes, over %s,', (
   test.each(['changed', 'unnamed'] as const)(
     'is reset when the file has become another one: %s',
     async (how) => {
+      // Depots of their own: they ask that origin for no more blocks from then on.
+      const entry = `m-${how}`;
       origin.faults = [undefined, undefined, undefined, ...Array.from({ length: 20 }, () => ({ how }))];
-      const answer = await download();
+      const answer = await download(entry);
       expect(answer.broken).toBe('ECONNRESET');
       expect(answer.body.length).toBeLessThan(FILE_BYTES);
       expect(hash(answer.body)).toBe(hash(origin.file.subarray(0, answer.body.length)));
-      await expect.poll(() => eventsOf('d1', 'refusal')).toMatchObject([{ code: 'origin-changed' }]);
+      await expect.poll(() => eventsOf(entry, 'refusal')).toMatchObject([{ code: 'origin-changed' }]);
+      origin.begin();
+      const again = await download(entry);
+      expect(hash(again.body)).toBe(hash(origin.file));
+      expect(origin.ranges, 'asked for at once').toEqual([undefined]);
     },
   );
 

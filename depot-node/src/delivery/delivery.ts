@@ -4,6 +4,7 @@ import type { LaneMemory } from '../lanes/lane-memory.ts';
 import type { LanePlaces } from '../lanes/lane-places.ts';
 import type { LanesConfig } from '../lanes/lanes-config.ts';
 import type { AheadBook } from '../origin/ahead-book.ts';
+import type { BlockBook } from '../origin/block-book.ts';
 import { joinedPart } from '../origin/joined-part.ts';
 import { headersToOrigin } from '../origin/origin-headers.ts';
 import { type AnswerHead, readPart } from '../origin/representation.ts';
@@ -26,6 +27,7 @@ export interface DeliveryComponents {
   readonly laneMemory: LaneMemory;
   readonly lanePlaces: LanePlaces;
   readonly aheadBook: AheadBook;
+  readonly blockBook: BlockBook;
 }
 
 type StateOf<Is extends DownloadState['is']> = Extract<DownloadState, { readonly is: Is }>;

@@ -3,6 +3,8 @@ import { LonghaulError, originTarget, type TicketClaims } from '@longhaul/shared
 import { firstBlockBytes } from '../lanes/block-sizes.ts';
 import type { AskedBlock } from '../lanes/lane-transfer.ts';
 import type { LanesConfig } from '../lanes/lanes-config.ts';
+import type { BlockBook } from '../origin/block-book.ts';
+import type { AskedTimes } from '../origin/conversation.ts';
 import type { OriginAnswer } from '../origin/origin-connection.ts';
 import { headersToOrigin } from '../origin/origin-headers.ts';
 import {
@@ -23,6 +25,7 @@ interface OpenComponents {
   readonly plane: DataPlane;
   readonly fetcher: Fetcher;
   readonly lanes: LanesConfig;
+  readonly blockBook: BlockBook;
 }
 
 /** The first answer to a client's request, and what the client gets of it. */
@@ -34,7 +37,7 @@ export interface Opening {
   readonly representation: Representation | undefined;
   readonly part: Part | undefined;
   /** Where the answer is only the first block of that part, which lanes go on with. */
-  readonly firstBlock: AskedBlock | undefined;
+  readonly firstBlock: (AskedBlock & AskedTimes) | undefined;
 }
 
 /** What a client asks for. */
@@ -66,7 +69,7 @@ export async function openDownload(
 
 /** Asks for what the client wants; for its first block where the plan has lanes and the job has one connection. */
 async function openAnyVersion(
-  { plane, fetcher, lanes }: OpenComponents,
+  { plane, fetcher, lanes, blockBook }: OpenComponents,
   request: ClientRequest,
   { book, target, job }: RunningDownload,
   signal: AbortSignal,
@@ -80,7 +83,9 @@ async function openAnyVersion(
       headers: { ...headersToOrigin(request.headers, url, plane.ownId), ...extra },
     });
   const blockBytes = firstBlockBytes(book.routes()[0]?.promise, lanes);
-  const asked = firstBlock(request, target.ticket.claims, job.active, blockBytes);
+  const asked = blockBook.isUnfit(target.url)
+    ? undefined
+    : firstBlock(request, target.ticket.claims, job.active, blockBytes);
   const first = requestWith(asked ? headersForBlock(asked) : {});
   const answer = await fetcher.firstAnswer(book, target, first, signal);
   const verdict = asked ? judgeFirstBlock(answer.head, asked) : 'as-is';
@@ -97,8 +102,12 @@ async function openAnyVersion(
     head,
     representation,
     part: all,
-    firstBlock: { part, openedAtMs: answer.openedAtMs, askedAtMs: answer.askedAtMs },
+    firstBlock: { part, ...timesOf(answer) },
   };
+}
+
+function timesOf({ openedAtMs, askedAtMs, stoodAtMs, answeredAtMs }: AskedTimes): AskedTimes {
+  return { openedAtMs, askedAtMs, stoodAtMs, answeredAtMs };
 }
 
 /** What asks for a first block, over a connection that goes on as the first lane. */

@@ -2,6 +2,7 @@ import type { Chain, LonghaulError } from '@longhaul/shared';
 import type { KnownPrefix } from '../digests/running-digest.ts';
 import type { Job } from '../jobs/job-memory.ts';
 import type { AskedBlock, LaneView } from '../lanes/lane-transfer.ts';
+import type { AskedTimes } from '../origin/conversation.ts';
 import type { Part, Representation } from '../origin/representation.ts';
 import type { BreakReason } from '../plane/events.ts';
 import type { FetchedAnswer } from '../routes/fetcher.ts';
@@ -24,7 +25,7 @@ export type DownloadState =
   | {
       readonly is: 'laning';
       readonly answer: FetchedAnswer;
-      readonly firstBlock: AskedBlock;
+      readonly firstBlock: AskedBlock & AskedTimes;
     }
   /** One answer is being passed on, from behind what it brings again of the client's bytes. */
   | { readonly is: 'sending'; readonly answer: FetchedAnswer; readonly prefix: KnownPrefix | undefined }

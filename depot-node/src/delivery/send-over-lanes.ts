@@ -1,5 +1,5 @@
 import type { Duplex } from 'node:stream';
-import { ERRORS, formatAuthority, isWayFailure, LonghaulError } from '@longhaul/shared';
+import { ERRORS, type ErrorCode, formatAuthority, isWayFailure, LonghaulError } from '@longhaul/shared';
 import type { NewConnection } from '../lanes/lane.ts';
 import { carryHere } from '../lanes/lane-carrier.ts';
 import type { LaneMemory } from '../lanes/lane-memory.ts';
@@ -8,7 +8,8 @@ import { type AskedBlock, type LanesEnd, runLanes } from '../lanes/lane-transfer
 import type { LanesConfig } from '../lanes/lanes-config.ts';
 import type { AheadBook } from '../origin/ahead-book.ts';
 import { AheadConnection } from '../origin/ahead-connection.ts';
-import type { Conversation } from '../origin/conversation.ts';
+import type { BlockBook } from '../origin/block-book.ts';
+import { type AskedTimes, type Conversation, thoughtMs } from '../origin/conversation.ts';
 import type { TakenBody } from '../origin/exchange.ts';
 import { type OpenStream, OriginConnection } from '../origin/origin-connection.ts';
 import type { Part } from '../origin/representation.ts';
@@ -30,19 +31,28 @@ interface LanesComponents {
   readonly laneMemory: LaneMemory;
   readonly lanePlaces: LanePlaces;
   readonly aheadBook: AheadBook;
+  readonly blockBook: BlockBook;
   readonly requestFor: RequestFor;
   /** Watches a connection to the origin, until it is stopped. */
   readonly watchLeg: (stream: Duplex, route: Route) => WatchedLeg;
 }
 
+/** An origin that thinks for longer before it answers would do so before each block. */
+const THINKS_MS = 250;
+/** It may think so many times longer before the next answer than it did before the first one. */
+const THINKS_TIMES = 3;
+
 /** Of the plan's rate: a chain that promises less would only be one more that is slow. */
 const LEAST_SHARE_OF_PLAN = 0.5;
+
+/** What an origin answers to a block that it would not have answered to the whole. */
+const OF_BLOCKS: ReadonlySet<ErrorCode> = new Set(['origin-changed', 'origin-bad-answer', 'origin-busy']);
 
 /** Sends a download over several lanes; the first block has been asked for, and its answer begun. */
 export async function sendOverLanes(
   download: RunningDownload,
   first: FetchedAnswer,
-  firstBlock: AskedBlock,
+  firstBlock: AskedBlock & AskedTimes,
   components: LanesComponents,
 ): Promise<LanesEnd> {
   const { plane, lanes: config, requestFor } = components;
@@ -50,16 +60,25 @@ export async function sendOverLanes(
   if (!part || !representation) throw new Error('lanes need a file of known version and size');
   const { chain, promise } = first.route;
   const leg = components.watchLeg(first.connection.stream, first.route);
-  const wanted = Math.min(target.ticket.claims.lanes, config.perOrigin);
-  const asking = new Asking(first, download, components);
+  const isThinking = thoughtMs(firstBlock) > THINKS_MS;
+  const answeredMs = firstBlock.answeredAtMs - firstBlock.stoodAtMs;
+  const answerMs = Math.min(
+    plane.timeouts.answerMs,
+    Math.max(config.silenceSeconds * 1000, THINKS_TIMES * answeredMs),
+  );
+  const leaveBlocks = () => components.blockBook.noteUnfit(target.url);
+  if (isThinking) leaveBlocks();
+  const wanted = isThinking ? 1 : Math.min(target.ticket.claims.lanes, config.perOrigin);
+  const asking = new Asking(first, download, components, THINKS_TIMES * answeredMs);
   const places = components.lanePlaces.enter(target.client, wanted);
   const memory = components.laneMemory.join(target.client);
   try {
     const taken = await asking.takeFirst();
     // Where the origin is asked singly its answers are read by Node's own client, here.
     const byThread = taken && (await asking.carry(taken.source, part, memory.counters));
-    if (places.count < wanted) plane.observe({ type: 'lanes-fewer', lanes: places.count, jobId: job.id });
-    return await runLanes({
+    if (places.count < wanted || isThinking)
+      plane.observe({ type: 'lanes-fewer', lanes: places.count, jobId: job.id });
+    const end = await runLanes({
       part,
       laneCount: places.count,
       // Other connections of the same download count among those that an origin is bothered with.
@@ -71,6 +90,7 @@ export async function sendOverLanes(
         asked: requestFor(first.target.url),
         representation,
         silenceMs: config.silenceSeconds * 1000,
+        answerMs,
       },
       first: {
         connection: asking.goOn(taken),
@@ -101,7 +121,10 @@ export async function sendOverLanes(
         }
         plane.observe({ ...event, jobId: job.id });
       },
+      onCounted: leaveBlocks,
     });
+    if (end.failure && OF_BLOCKS.has(end.failure.code)) leaveBlocks();
+    return end;
   } finally {
     places.leave();
     memory.leave();
@@ -116,15 +139,22 @@ class Asking {
   readonly #plane: DataPlane;
   readonly #book: AheadBook;
   readonly #authority: string;
+  readonly #thinksMs: number;
   /** Reads answers in the relay thread that carries them. */
   #readAnswers: ReadAnswers | undefined;
 
-  constructor(first: FetchedAnswer, download: RunningDownload, { aheadBook, plane }: LanesComponents) {
+  constructor(
+    first: FetchedAnswer,
+    download: RunningDownload,
+    { aheadBook, plane }: LanesComponents,
+    thinksMs: number,
+  ) {
     const { host, port } = first.target.url;
     this.#first = first;
     this.#download = download;
     this.#plane = plane;
     this.#book = aheadBook;
+    this.#thinksMs = thinksMs;
     this.#authority = formatAuthority(host, port);
   }
 
@@ -168,6 +198,7 @@ class Asking {
       isFit: () => this.#book.isFit(this.#authority),
       note: (isFit: boolean) => this.#note(isFit),
       noteBreak: () => this.#noteBreak(),
+      thinksMs: this.#thinksMs,
       readAnswers: this.#readAnswers,
     };
   }

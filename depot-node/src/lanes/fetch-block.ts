@@ -15,6 +15,8 @@ export interface BlockRequest {
   readonly representation: Representation;
   /** Silence, while bytes are wanted, after which a connection has broken. */
   readonly silenceMs: number;
+  /** The same before an answer begins, where an origin thinks before each; left out, no longer. */
+  readonly answerMs?: number;
 }
 
 /**
@@ -24,13 +26,13 @@ export interface BlockRequest {
  */
 export async function fetchBlock(
   connection: Conversation,
-  { asked, representation, silenceMs }: BlockRequest,
+  { asked, representation, silenceMs, answerMs = silenceMs }: BlockRequest,
   part: Part,
   taker: BlockTaker,
 ): Promise<void> {
   for (let rest = part; rest.startByte < rest.endByte; ) {
     const headers = { ...asked.headers, ...headersForPart(representation, rest), connection: 'keep-alive' };
-    const head = await connection.ask({ ...asked, headers }, { answerMs: silenceMs });
+    const head = await connection.ask({ ...asked, headers }, { answerMs });
     const given = joinedPart(head, representation, rest);
     if (!given.ok) {
       connection.reset(given.error);

@@ -1,5 +1,6 @@
 import { bytesPerMsOf, type Chain, type ChainPromise, type LonghaulError } from '@longhaul/shared';
 import type { AskedTimes } from '../origin/conversation.ts';
+import { OriginBusy } from '../origin/joined-part.ts';
 import type { Part } from '../origin/representation.ts';
 import type { LaneEvent } from '../plane/events.ts';
 import { BlockQueue } from './block-queue.ts';
@@ -17,7 +18,7 @@ import type { LanesConfig } from './lanes-config.ts';
 import { chooseAhead, chooseBlock, chooseLateFirst, type LanesAtWork } from './next-block.ts';
 
 /** What was asked for first. */
-export interface AskedBlock extends AskedTimes {
+export interface AskedBlock extends Pick<AskedTimes, 'openedAtMs' | 'askedAtMs'> {
   readonly part: Part;
 }
 
@@ -54,6 +55,8 @@ export interface LanesInit {
   readonly observe: (event: LaneEvent) => void;
   /** Shown the lanes at start; what they tell is always of now. */
   readonly onLanes?: (lanes: readonly LaneView[]) => void;
+  /** Told that the origin counts requests. */
+  readonly onCounted?: () => void;
 }
 
 export interface LanesEnd {
@@ -68,6 +71,8 @@ export interface LanesEnd {
 const LONGEST_QUEUE_BYTES = 4_194_304;
 /** The same where memory is tight. */
 const LONGEST_TIGHT_QUEUE_BYTES = 131_072;
+/** So often an origin refuses a further request before it is taken for one that counts them. */
+const COUNTING_REFUSALS = 2;
 /** How long no lane looks for work at most: timers hold no more than 24 days. */
 const LONGEST_SLEEP_MS = 60_000;
 /** How soon a lane that waits looks again at most: what it waits for is reckoned to fractions of a millisecond. */
@@ -96,6 +101,9 @@ class LaneTransfer {
   #isOver = false;
   /** What `memory` knows of. */
   #notedBytes = 0;
+  /** The origin counts requests: one lane asks for as much as one request is worth. */
+  #isCounted = false;
+  #refusals = 0;
   /** The lanes are stopped, because too much waits for the client. */
   #isPaused = false;
   /** Only the lane that brings what is next goes on, because all transfers together hold too much. */
@@ -163,7 +171,8 @@ class LaneTransfer {
           ? aloneLoadBytes(promise, nowMs() - first.askedAtMs, config)
           : Math.max(lane.loadBytes, headStartBytes(promise, nowMs() - first.openedAtMs, config));
       // What it brings before the others have begun is its own.
-      while (lane.mayAskAhead && this.#queue.uncutBytes > 0) lane.start(this.#queue.cut(lane.sizeBytes));
+      const sizeBytes = () => (this.#lanes.length === 1 ? config.soloBlockBytes : lane.sizeBytes);
+      while (lane.mayAskAhead && this.#queue.uncutBytes > 0) lane.start(this.#queue.cut(sizeBytes()));
     }
     if (left.aborted) this.#onLeft();
     if (signal.aborted) this.#onCancelled();
@@ -198,7 +207,7 @@ class LaneTransfer {
         forMs = 0;
         continue;
       }
-      const choice = chooseBlock(lane, this.#lanesAtWork, this.#queue, this.#init.config, this.#isTight);
+      const choice = chooseBlock(lane, this.#besides(lane), this.#queue, this.#init.config, this.#isTight);
       if (choice.is === 'wait') {
         if (lane.isOpen) connections += 1;
         forMs = Math.min(forMs, choice.forMs);
@@ -230,7 +239,7 @@ class LaneTransfer {
         lane.start(late);
         continue;
       }
-      const choice = lane && chooseAhead(lane, this.#lanesAtWork, this.#queue, this.#init.config);
+      const choice = lane && chooseAhead(lane, this.#besides(lane), this.#queue, this.#init.config);
       if (choice?.is !== 'fetch') return choice?.forBytes ?? Number.POSITIVE_INFINITY;
       lane?.start(choice.block);
     }
@@ -253,13 +262,18 @@ class LaneTransfer {
     return found;
   }
 
+  /** The lanes that share what one lane may take: none but itself where the origin counts requests. */
+  #besides(lane: Lane): LanesAtWork {
+    return this.#isCounted ? { lanes: [lane], isAloneForGood: true } : this.#lanesAtWork;
+  }
+
   get #lanesAtWork(): LanesAtWork {
     const lanes = this.#growth.isAlone ? this.#lanes.slice(0, 1) : this.#lanes;
     return { lanes, isAloneForGood: this.#lanes.length === 1 };
   }
 
   #mostLanes(): number {
-    return Math.max(1, this.#init.mostLanes?.() ?? this.#lanes.length);
+    return this.#isCounted ? 1 : Math.max(1, this.#init.mostLanes?.() ?? this.#lanes.length);
   }
 
   #usualStartMs(): number {
@@ -328,9 +342,18 @@ class LaneTransfer {
     }
     this.#init.observe({ type: 'lane-broke', lane: lane.index, code: failure.code });
     this.#trials.noteChange();
+    if (failure instanceof OriginBusy && lane.isProved) this.#noteCounted();
     const end = this.#rests.afterFailure(lane, failure);
     if (end) this.#end('upstream-broke', end);
     else this.#work();
+  }
+
+  /** An origin has refused a connection that it had answered: one that counts connections does that by chance, one that counts requests again. */
+  #noteCounted(): void {
+    this.#refusals += 1;
+    if (this.#isCounted || this.#refusals < COUNTING_REFUSALS) return;
+    this.#isCounted = true;
+    this.#init.onCounted?.();
   }
 
   /** The carrier has gone on, or the client takes bytes again. */

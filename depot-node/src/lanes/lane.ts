@@ -183,7 +183,11 @@ export class Lane {
   }
 
   /** Takes over a connection whose answer with a block has begun. */
-  adopt(opened: LaneConnection, block: Block, { openedAtMs, askedAtMs }: AskedTimes): void {
+  adopt(
+    opened: LaneConnection,
+    block: Block,
+    { openedAtMs, askedAtMs }: Pick<AskedTimes, 'openedAtMs' | 'askedAtMs'>,
+  ): void {
     const { nowMs, request } = this.#components;
     this.meter.noteDelay(nowMs() - askedAtMs);
     this.meter.noteStart(nowMs() - openedAtMs);

@@ -12,7 +12,7 @@ import { StreamAnswers } from './stream-answers.ts';
 
 /** Questions open at once: a lane's blocks are this much smaller than what it has on the way, and the next one is always asked for. */
 const MOST_QUESTIONS = 4;
-/** An origin that has answered a question, but not yet one that was asked ahead, is given so long for that. */
+/** An origin that has answered a question, but not yet one that was asked ahead, is given so long for that, or as long as it may think. */
 const PROVING_MS = 2_000;
 
 const NOTHING = Buffer.alloc(0);
@@ -24,6 +24,8 @@ interface AheadInit {
   readonly note: (isFit: boolean) => void;
   /** Told when a connection breaks within an answer while further questions wait: by its way, or by an origin that does not bear them. */
   readonly noteBreak: () => void;
+  /** How long it may think before an answer; left out, no longer than others. */
+  readonly thinksMs?: number;
   /** Has answers read elsewhere, where that is possible; without it this thread reads all of them. */
   readonly readAnswers?: ReadAnswers | undefined;
 }
@@ -285,7 +287,9 @@ export class AheadConnection implements Conversation {
     const [question] = this.#questions;
     if (!question || !this.#below || this.#answer) return;
     const isUnproved = question.isAhead && this.#aheadAnswers === 0;
-    const answerMs = isUnproved ? Math.min(question.answerMs, PROVING_MS) : question.answerMs;
+    const answerMs = isUnproved
+      ? Math.min(question.answerMs, Math.max(PROVING_MS, this.#init.thinksMs ?? 0))
+      : question.answerMs;
     this.#silence.start(answerMs, () => this.#fail(new LonghaulError('origin-timeout'), 'silent'));
   }
 

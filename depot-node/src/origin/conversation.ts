@@ -20,6 +20,17 @@ export interface AskOptions {
 export interface AskedTimes {
   readonly openedAtMs: number;
   readonly askedAtMs: number;
+  /** When the connection stood, and was asked; then the origin's time for its answer began, beside that of the way. */
+  readonly stoodAtMs: number;
+  readonly answeredAtMs: number;
+}
+
+/** A way takes no longer to ask and to answer than twice what it took to be made. */
+const WAY_TIMES = 2;
+
+/** How long an origin took for an answer beyond what its way may have. */
+export function thoughtMs({ openedAtMs, stoodAtMs, answeredAtMs }: AskedTimes): number {
+  return Math.max(0, answeredAtMs - stoodAtMs - WAY_TIMES * (stoodAtMs - openedAtMs));
 }
 
 /**

@@ -166,8 +166,10 @@ export class Fetcher {
     });
     const beganAtMs = nowMs();
     let askedAtMs = beganAtMs;
+    let stoodAtMs = beganAtMs;
     connection.stands.then(
       () => {
+        stoodAtMs = nowMs();
         // Over http the question went along.
         if (url.scheme === 'https') askedAtMs = nowMs();
         onStands();
@@ -182,7 +184,8 @@ export class Fetcher {
       connection.reset();
       throw new StaleWay(undefined);
     }
-    return { head, connection, openedAtMs: prepared?.openedAtMs(askedAtMs) ?? beganAtMs, askedAtMs };
+    const openedAtMs = prepared?.openedAtMs(askedAtMs) ?? beganAtMs;
+    return { head, connection, openedAtMs, askedAtMs, stoodAtMs, answeredAtMs: nowMs() };
   }
 
   /**
