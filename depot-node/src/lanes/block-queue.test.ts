@@ -58,4 +58,30 @@ describe('the blocks of a transfer', () => {
     );
     fc.assert(property);
   });
+
+  test('joined, are the same bytes in fewer of them, those that somebody fetches or has begun as they were', () => {
+    const state = fc.record({ isFetched: fc.boolean(), came: fc.integer({ min: 0, max: 10 }) });
+    const property = fc.property(fc.array(state, { minLength: 1, maxLength: 20 }), (states) => {
+      const queue = new BlockQueue({ startByte: 7, endByte: 7 + 10 * states.length });
+      for (const { isFetched, came } of states) {
+        const block = queue.cut(10);
+        block.fetches = isFetched ? 1 : 0;
+        queue.note(block, block.startByte + came);
+      }
+      const missing = () =>
+        queue.open.flatMap(({ nextByte, endByte }) =>
+          Array.from({ length: endByte - nextByte }, (_, index) => nextByte + index),
+        );
+      const [before, fetched] = [missing(), queue.open.filter(({ fetches }) => fetches > 0)];
+      queue.join();
+      expect(missing()).toEqual(before);
+      expect(queue.open.filter(({ fetches }) => fetches > 0)).toEqual(fetched);
+      const open = queue.open.filter(({ fetches }) => fetches === 0);
+      for (const [index, block] of open.entries()) {
+        const next = open[index + 1];
+        if (next?.nextByte === next?.startByte) expect(next?.startByte).not.toBe(block.endByte);
+      }
+    });
+    fc.assert(property);
+  });
 });

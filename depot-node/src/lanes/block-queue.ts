@@ -115,6 +115,18 @@ export class BlockQueue {
     return this.#cutByte + beforeBytes;
   }
 
+  /** Makes one block of those that follow each other and that nobody fetches. */
+  join(): void {
+    for (let at = this.#blocks.length - 1; at > 0; at -= 1) {
+      const [before, block] = [this.#blocks[at - 1], this.#blocks[at]];
+      if (!before || !block || before.fetches + block.fetches > 0) continue;
+      // What has come of the second one lies between them; the first one may be begun, but not whole.
+      if (block.nextByte > block.startByte || before.nextByte === before.endByte) continue;
+      before.endByte = block.endByte;
+      this.#blocks.splice(at, 1);
+    }
+  }
+
   get #unasked(): QueuedBlock[] {
     return this.#blocks.filter(({ fetches, nextByte, endByte }) => fetches === 0 && nextByte < endByte);
   }

@@ -186,6 +186,7 @@ class LaneTransfer {
     clearTimeout(this.#timer);
     this.#fitIntoMemory();
     this.#freeLaneForNext();
+    if (this.#isCounted) this.#queue.join();
     const mostLanes = this.#mostLanes();
     let forMs = this.#isTight ? ROOM_CHECK_MS : LONGEST_SLEEP_MS;
     let forBytes = Number.POSITIVE_INFINITY;
