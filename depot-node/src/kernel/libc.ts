@@ -8,6 +8,8 @@ export interface Libc extends MemoryCalls {
   readonly callBack: (called: (one: number, other: number, third: number) => number) => number;
   /** The result of the call made last; where that failed, its errno below 0. */
   readonly checked: (result: number) => number;
+  /** The error of the call made last; with a number, that is set. */
+  readonly errno: (value?: number) => number;
 }
 
 type LibcFunction = (...values: readonly (number | string)[]) => number;
@@ -42,6 +44,7 @@ export function openLibc(): Libc {
       const kind = koffi.pointer(koffi.proto('int', ['intptr_t', 'intptr_t', 'intptr_t']));
       return Number(koffi.address(koffi.register(called, kind)));
     },
+    errno: (value) => (value === undefined ? koffi.errno() : koffi.errno(value)),
     checked: (result) => (result < 0 ? -koffi.errno() : result),
     buffer: (sizeBytes) => {
       const memory = new ArrayBuffer(Math.max(sizeBytes, SMALLEST_BUFFER_BYTES));

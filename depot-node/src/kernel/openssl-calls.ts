@@ -60,6 +60,9 @@ export interface OpenSslCalls {
   /** 1 when bytes were moved; how many stands at `count`. */
   readonly read: (connection: number, address: number, sizeBytes: number, count: number) => number;
   readonly write: (connection: number, address: number, sizeBytes: number, count: number) => number;
+  /** Forgets the error of the calls before: what `errno` says then is of the next one. */
+  readonly forgetErrno: () => void;
+  readonly errno: () => number;
   readonly shutdown: (connection: number) => number;
   readonly errorOf: (connection: number, result: number) => number;
   readonly wasResumed: (connection: number) => boolean;
@@ -75,6 +78,7 @@ export const OPENSSL = {
   control: {
     addChainCertificate: 14,
     mode: 33,
+    clearMode: 78,
     readAhead: 41,
     sessionCache: 44,
     nameCallBack: 53,
@@ -84,7 +88,7 @@ export const OPENSSL = {
     minVersion: 123,
     maxVersion: 124,
   },
-  mode: { partialWrite: 1, movingBuffer: 2, releaseBuffers: 16 },
+  mode: { partialWrite: 1, movingBuffer: 2, autoRetry: 4, releaseBuffers: 16 },
   option: { cipherServerPreference: 1 << 22, noRenegotiation: 1 << 30 },
   version: { tls12: 0x0303 },
   verifyPeer: 1,
@@ -100,7 +104,7 @@ const ERROR_TEXT_BYTES = 256;
 const REASON_BITS = 0x7f_ffff;
 
 /** Binds the library; throws where this Node does not offer it. */
-export function bindOpenSslCalls(libc: Pick<Libc, 'bind' | 'buffer' | 'callBack'>): OpenSslCalls {
+export function bindOpenSslCalls(libc: Pick<Libc, 'bind' | 'buffer' | 'callBack' | 'errno'>): OpenSslCalls {
   const { bind, buffer } = libc;
   const object = (name: string, ...parameters: string[]) => bind(name, 'intptr_t', ...parameters);
   const number = (name: string, ...parameters: string[]) => bind(name, 'int', ...parameters);
@@ -174,6 +178,8 @@ export function bindOpenSslCalls(libc: Pick<Libc, 'bind' | 'buffer' | 'callBack'
     handshake: number('SSL_do_handshake', 'intptr_t'),
     read: number('SSL_read_ex', 'intptr_t', 'intptr_t', 'size_t', 'intptr_t'),
     write: number('SSL_write_ex', 'intptr_t', 'intptr_t', 'size_t', 'intptr_t'),
+    forgetErrno: () => void libc.errno(0),
+    errno: () => libc.errno(),
     shutdown: number('SSL_shutdown', 'intptr_t'),
     errorOf: number('SSL_get_error', 'intptr_t', 'int'),
     wasResumed: (connection) => wasResumed(connection) === 1,

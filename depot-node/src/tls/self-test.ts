@@ -1,7 +1,10 @@
+import { constants } from 'node:os';
 import { selfSigned } from '@longhaul/shared/service';
 import type { SocketCalls } from '../kernel/socket-calls.ts';
 import { makeContext, TICKET_KEY_BYTES } from './tls-context.ts';
 import { type TlsCalls, TlsEnd } from './tls-end.ts';
+
+const { EAGAIN } = constants.errno;
 
 /** The only one whose numbers and structures these calls were written for. */
 const MAJOR_VERSION = 3;
@@ -34,6 +37,8 @@ export function tryOpenSsl(
   try {
     shakeHands(server, client);
     const memory = calls.kernel.buffer(WORD.length);
+    if (server.read(memory.address, WORD.length) !== -EAGAIN || server.emptyRecords > 0)
+      throw new Error('that nothing was said was not noticed');
     const inside = new Uint8Array(memory.bytes.buffer, 0, WORD.length);
     inside.set(WORD);
     const given = client.write(memory.address, WORD.length);

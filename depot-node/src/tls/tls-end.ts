@@ -40,6 +40,11 @@ export interface HandshakeFailure {
   readonly reason: string;
 }
 
+/** Records taken in one read: whoever sends one byte in each has others wait for no more of them. */
+const MOST_RECORDS = 64;
+/** Records that have nothing inside, such as session tickets and new keys: some in the life of a connection, and each costs as much as a kilobyte or more. */
+const MOST_EMPTY_RECORDS = 128;
+
 /**
  * TLS over a descriptor that does not block, ended by OpenSSL: an end of a flow that takes and gives what is inside. An end
  * without goodbye is a break, because whoever is on the way could have made it.
@@ -60,6 +65,7 @@ export class TlsEnd {
   #isWritable = true;
   #readWaitsForWrite = false;
   #hasSaidGoodbye = false;
+  #emptyRecords = 0;
 
   /** Throws what OpenSSL says; the descriptor is then the caller's again. */
   constructor({ calls, context, role, descriptor, head, host, connection }: TlsEndInit) {
@@ -80,6 +86,11 @@ export class TlsEnd {
   /** Whether everything of this connection is in OpenSSL and in the kernel. */
   get isMovable(): boolean {
     return this.#head === 0;
+  }
+
+  /** Records that brought nothing so far. */
+  get emptyRecords(): number {
+    return this.#emptyRecords;
   }
 
   get writable(): boolean {
@@ -109,7 +120,8 @@ export class TlsEnd {
   read(address: number, sizeBytes: number): number {
     if (this.#connection === 0) return -ECONNRESET;
     let taken = 0;
-    while (taken < sizeBytes) {
+    for (let records = 0; taken < sizeBytes && records < MOST_RECORDS; ) {
+      this.#openSsl.forgetErrno();
       const result = this.#openSsl.read(
         this.#connection,
         address + taken,
@@ -118,10 +130,18 @@ export class TlsEnd {
       );
       if (result === 1) {
         taken += this.#count.bytes.getUint32(0, true);
+        records += 1;
         continue;
       }
+      const hasAsked = this.#openSsl.errno() === EAGAIN;
       const errno = this.#failureOf(result);
       if (errno === -EAGAIN && this.#leaveHead()) continue;
+      // Without a word of the kernel a record has brought nothing, and more may be there.
+      if (errno === -EAGAIN && !this.#readWaitsForWrite && (this.#head !== 0 || !hasAsked)) {
+        this.#emptyRecords += 1;
+        if (this.#emptyRecords > MOST_EMPTY_RECORDS) return -EPROTO;
+        continue;
+      }
       // What broke or ended says so again.
       if (taken === 0) return errno;
       if (errno === -EAGAIN) this.readable = false;

@@ -1,0 +1,98 @@
+import { constants } from 'node:os';
+import { DEFAULT_CIPHERS } from 'node:tls';
+import { selfSigned } from '@longhaul/shared/service';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { openLibc } from '../kernel/libc.ts';
+import { openKernel, openOpenSsl } from '../kernel/open-kernel.ts';
+import { makeContext, TICKET_KEY_BYTES } from './tls-context.ts';
+import { TlsEnd } from './tls-end.ts';
+
+const { kernel } = openKernel();
+const BUFFER_BYTES = 262_144;
+const NOT_REQUESTED = 0;
+
+describe.runIf(kernel)('a TLS connection with a peer that is a nuisance (Linux with koffi)', () => {
+  if (!kernel) return;
+  const openSsl = openOpenSsl();
+  const calls = { openSsl, kernel };
+  const renewKey = openLibc().bind('SSL_key_update', 'int', 'intptr_t', 'int');
+  const memory = kernel.buffer(BUFFER_BYTES);
+  let end: TlsEnd;
+  let peer: TlsEnd;
+  let peerConnection: number;
+  let contexts: number[];
+
+  beforeEach(() => {
+    const pair = kernel.makeSocketPair();
+    if (!pair) throw new Error('no descriptors left');
+    const own = selfSigned();
+    contexts = [
+      makeContext(
+        calls,
+        { role: 'server', ...own, ticketKeys: new Uint8Array(TICKET_KEY_BYTES) },
+        DEFAULT_CIPHERS,
+      ),
+      makeContext(calls, { role: 'client', authorities: [own.cert] }, DEFAULT_CIPHERS),
+    ];
+    const [server = 0, client = 0] = contexts;
+    const common = { calls, head: new Uint8Array(0) };
+    end = new TlsEnd({ ...common, context: server, role: 'server', descriptor: pair[0] });
+    peerConnection = openSsl.newConnection(client);
+    openSsl.beginAs(peerConnection, 'client');
+    openSsl.useDescriptor(peerConnection, pair[1]);
+    const connection = { address: peerConnection, isNew: false };
+    peer = new TlsEnd({ ...common, context: client, role: 'client', descriptor: pair[1], connection });
+    for (let turn = 0; turn < 4; turn += 1) {
+      peer.handshake();
+      end.handshake();
+    }
+    // Session tickets.
+    expect(peer.read(memory.address, BUFFER_BYTES)).toBe(-constants.errno.EAGAIN);
+  });
+  afterEach(() => {
+    for (const one of [end, peer]) one.close();
+    for (const context of contexts) openSsl.freeContext(context);
+  });
+
+  /** Gives the other end new keys, again and again: nothing is inside. Gives how many fitted. */
+  function renewKeys(most: number): number {
+    for (let count = 0; count < most; count += 1) {
+      if (renewKey(peerConnection, NOT_REQUESTED) !== 1 || openSsl.handshake(peerConnection) !== 1)
+        return count;
+    }
+    return most;
+  }
+
+  test('gets what is said behind records that bring nothing', () => {
+    for (let time = 0; time < 3; time += 1) {
+      expect(renewKeys(40)).toBe(40);
+      expect(peer.write(memory.address, 1000)).toBe(1000);
+      expect(end.read(memory.address, BUFFER_BYTES)).toBe(1000);
+    }
+    expect(renewKeys(1)).toBe(1);
+    expect(end.read(memory.address, BUFFER_BYTES)).toBe(-constants.errno.EAGAIN);
+  });
+
+  test('ends with one that sends nothing but such records, before all of them are read', () => {
+    let sent = 0;
+    let result = -constants.errno.EAGAIN;
+    while (result === -constants.errno.EAGAIN && sent < 100_000) {
+      sent += renewKeys(100);
+      result = end.read(memory.address, BUFFER_BYTES);
+    }
+    expect(result).toBe(-constants.errno.EPROTO);
+    expect(sent).toBeLessThan(2_000);
+  });
+
+  test('takes so many records of one byte in a read, and the rest in the next ones', () => {
+    for (let byte = 0; byte < 100; byte += 1) expect(peer.write(memory.address, 1)).toBe(1);
+    const first = end.read(memory.address, BUFFER_BYTES);
+    expect(first).toBeGreaterThan(0);
+    expect(first).toBeLessThanOrEqual(64);
+    expect(end.readable).toBe(true);
+    let taken = first;
+    for (let more = first; more > 0; taken += Math.max(0, more))
+      more = end.read(memory.address, BUFFER_BYTES);
+    expect(taken).toBe(100);
+  });
+});
