@@ -40,7 +40,7 @@ const JOIN_PATH = '/v1/depots/join';
 interface DepotRoutesInit {
   readonly service: DepotService;
   readonly registry: DepotRegistry;
-  readonly downChecks: Pick<DownChecks, 'suspect'>;
+  readonly downChecks: Pick<DownChecks, 'suspect' | 'noteReached'>;
   readonly sources: DepotSources;
   readonly enrolment: Pick<EnrolmentBook, 'keyOf' | 'tokens' | 'join' | 'renewKey'>;
   readonly enrolmentSecret: string;

@@ -47,7 +47,7 @@ interface DepotServiceInit {
   readonly registry: DepotRegistry;
   readonly prover: AddressProver;
   readonly enrolment: Pick<EnrolmentBook, 'revokedKeys'>;
-  readonly downChecks: Pick<DownChecks, 'suspect'>;
+  readonly downChecks: Pick<DownChecks, 'suspect' | 'noteReached'>;
   readonly links: LinkTable;
   readonly sizes: SizeMemory;
   readonly policy: DownloadPolicy;
@@ -78,6 +78,7 @@ export class DepotService {
     const registered = await this.#init.registry.register(request, stamp, nowMs);
     if (!registered.ok) return registered;
     this.#init.emit({ type: 'depot-registered', depot: request.id });
+    this.#init.links.unreached.forgetFrom(request.id, nowMs);
     await this.#init.prover.prove(request.id);
     return ok(this.#directory(request.id, nowMs));
   }
@@ -104,7 +105,10 @@ export class DepotService {
       else emit({ type: 'measurements-ignored', depot: id });
       sizes.report(id, heartbeat.sizes, nowMs);
       for (const other of heartbeat.unreached ?? []) if (other !== id) downChecks.suspect(other, id);
-      for (const other of heartbeat.reached ?? []) links.unreached.noteReached(id, other, nowMs);
+      for (const other of heartbeat.reached ?? []) {
+        downChecks.noteReached(other, id);
+        links.unreached.noteReached(id, other, nowMs);
+      }
       outcomes.report(id, heartbeat.jobs ?? [], nowMs);
       emit({ type: 'depot-heard', depot: id });
       // One that takes its leave does not answer any more.

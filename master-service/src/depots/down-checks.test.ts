@@ -129,6 +129,34 @@ describe('a neighbour’s word that a depot cannot be reached', () => {
     expect(await chainOf()).toEqual([one, other]);
   });
 
+  test('is taken back while the other one is still asked, or by a process of the depot that begins anew', async () => {
+    let answer: () => void = () => {};
+    const slow = await startMaster({
+      config: { links: TEST_LINKS },
+      askDepot: ({ id, host }) => {
+        if (!gone.has(id)) return Promise.resolve(ok([host]));
+        return new Promise((resolve) => {
+          answer = () => resolve(ok([host]));
+        });
+      },
+    });
+    const [d1, d2] = await registerDepots(slow, 'd1', 'd2');
+    const isUnreached = async () =>
+      (await (await fetch(`${slow.url}/v1/links`)).text()).includes('isUnreached');
+    gone.add('d2');
+    await d1?.heartbeat(slow, { unreached: ['d2'] });
+    await d1?.heartbeat(slow, { reached: ['d2'] });
+    answer();
+    await d2?.heartbeat(slow);
+    expect(await isUnreached()).toBe(false);
+    gone.clear();
+    await d1?.heartbeat(slow, { unreached: ['d2'] });
+    await expect.poll(isUnreached, { timeout: 5000 }).toBe(true);
+    await d1?.nextProcess().register(slow);
+    expect(await isUnreached()).toBe(false);
+    await slow.master.close();
+  });
+
   test('that nobody repeats counts for ten minutes', async () => {
     await depots[0]?.heartbeat(master, { unreached: ['d2'] });
     await expect

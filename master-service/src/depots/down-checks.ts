@@ -27,6 +27,8 @@ export class DownChecks {
   readonly #init: DownChecksInit;
   /** Depots that speak against another one and have not been told of yet, by the other one. */
   readonly #saidBy = new Map<string, Set<string>>();
+  /** Those that have made the running look necessary. */
+  readonly #askedFor = new Map<string, Set<string>>();
   readonly #checks = new Checks({ check: (id) => this.#check(id), pauseMs: PAUSE_MS, most: MOST_CHECKS });
 
   constructor(init: DownChecksInit) {
@@ -40,17 +42,26 @@ export class DownChecks {
     this.#checks.ask(id);
   }
 
+  /** Takes back what a depot has said against another one: it has connected to it since. */
+  noteReached(id: string, by: string): void {
+    for (const said of [this.#saidBy, this.#askedFor]) said.get(id)?.delete(by);
+  }
+
   close(): void {
     this.#checks.close();
   }
 
   async #check(id: string): Promise<void> {
     const { registry, ask, now, emit, onUnreached } = this.#init;
-    const saidBy = this.#saidBy.get(id) ?? [];
+    const saidBy = this.#saidBy.get(id) ?? new Set();
     this.#saidBy.delete(id);
+    this.#askedFor.set(id, saidBy);
     const askedAtMs = now();
     const where = registry.whereUp(id, askedAtMs);
-    if (!where) return;
+    if (!where) {
+      this.#askedFor.delete(id);
+      return;
+    }
     const { record, addresses } = where;
     try {
       const answer = await ask(record, { addresses, timeoutMs: ANSWER_MS });
@@ -62,6 +73,8 @@ export class DownChecks {
       if (registry.noteDown(record, askedAtMs, now())) emit({ type: 'depot-down', depot: id });
     } catch (error) {
       emit({ type: 'failed', error });
+    } finally {
+      this.#askedFor.delete(id);
     }
   }
 }

@@ -64,6 +64,12 @@ export class UnreachedPairs {
     if (this.#toldAtMs.has(key)) this.#facts.learn(DEPOT_UNREACHED, key, { isUnreached: false }, nowMs);
   }
 
+  /** Takes in that a depot has begun anew: it will say again whom it cannot reach. */
+  forgetFrom(from: string, nowMs: number): void {
+    for (const key of [...this.#toldAtMs.keys()].filter((one) => firstOf(one) === from))
+      this.#facts.learn(DEPOT_UNREACHED, key, { isUnreached: false }, nowMs);
+  }
+
   /** Whether nothing can be led over a connection that `from` makes to `to`. */
   has(from: string, to: string, nowMs: number): boolean {
     if (this.#toldAtMs.size === 0) return false;
