@@ -37,6 +37,11 @@ const REGISTRATION_PATH = '/v1/depots';
 const TRIAL_PATH = '/v1/depots/trial';
 const JOIN_PATH = '/v1/depots/join';
 
+/** What anybody may send before it is known who that is: keys, names and an address. */
+const MOST_BYTES = 16_384;
+/** A ticket and a URL, which JSON may make longer. */
+const MOST_FOLLOW_UP_BYTES = 65_536;
+
 interface DepotRoutesInit {
   readonly service: DepotService;
   readonly registry: DepotRegistry;
@@ -110,7 +115,7 @@ export function depotRoutes({
 
   /** A registration by somebody who has the key, and the secret unless the key has joined with a token; not looked at any further. */
   const readRegistration = async (request: IncomingMessage, path: string) => {
-    const sent = await readRequest(request, path);
+    const sent = await readRequest(request, path, MOST_BYTES);
     const hasSecret = sent.claims.enrolment !== undefined;
     if (hasSecret) unwrap(checkEnrolment(sent, enrolmentSecret, now()));
     const registration = unwrap(parseBody(registerRequestSchema, sent.body));
@@ -132,7 +137,7 @@ export function depotRoutes({
   });
 
   post(JOIN_PATH, async (request, response) => {
-    const sent = await readRequest(request, JOIN_PATH);
+    const sent = await readRequest(request, JOIN_PATH, MOST_BYTES);
     const joining = unwrap(parseBody(joinRequestSchema, sent.body));
     unwrap(checkTokenSignature(sent, enrolment.tokens.keyOf(joining.token)));
     unwrap(checkSignature(sent, joining.publicKey, now()));
@@ -160,7 +165,7 @@ export function depotRoutes({
 
   post('/v1/depots/:id/follow-ups', async (request, response) => {
     const id = idOf(request);
-    const sent = await readRequest(request, request.originalUrl);
+    const sent = await readRequest(request, request.originalUrl, MOST_FOLLOW_UP_BYTES);
     unwrap(authenticate(sent, id));
     const followUp = unwrap(parseBody(followUpRequestSchema, sent.body));
     answer(response, sent, unwrap(service.followUp(id, followUp, now())));
@@ -168,7 +173,7 @@ export function depotRoutes({
 
   post('/v1/depots/:id/key', async (request, response) => {
     const id = idOf(request);
-    const sent = await readRequest(request, request.originalUrl);
+    const sent = await readRequest(request, request.originalUrl, MOST_BYTES);
     const { publicKey, signature } = unwrap(parseBody(newKeyRequestSchema, sent.body));
     const before = enrolment.keyOf(id);
     if (before === undefined) throw new LonghaulError('depot-not-joined');

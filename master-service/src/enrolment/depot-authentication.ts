@@ -26,8 +26,12 @@ export interface ReceivedRequest extends DepotRequest {
 }
 
 /** Reads a request whose signature is over `path` and the bytes of its body. For Express handlers: throws `bad-request`. */
-export async function readRequest(request: IncomingMessage, path: string): Promise<ReceivedRequest> {
-  const body = unwrap(await readBody(request));
+export async function readRequest(
+  request: IncomingMessage,
+  path: string,
+  mostBytes?: number,
+): Promise<ReceivedRequest> {
+  const body = unwrap(await readBody(request, mostBytes));
   const from = request.socket.remoteAddress ?? '';
   return { method: 'POST', path, body, claims: readClaims(request), from };
 }

@@ -5,6 +5,9 @@ import { parseBody, readBody, unwrap } from '../http/read-body.ts';
 import type { FeedbackBook } from './feedback-book.ts';
 import type { FeedbackService } from './feedback-service.ts';
 
+/** A job's id, a word and two numbers. */
+const MOST_BYTES = 4_096;
+
 interface FeedbackRoutesInit {
   readonly service: FeedbackService;
   readonly book: Pick<FeedbackBook, 'counted'>;
@@ -16,7 +19,7 @@ interface FeedbackRoutesInit {
 export function feedbackRoutes({ service, book, metricsNetworks, now }: FeedbackRoutesInit): Router {
   const router = Router();
   router.post('/v1/feedback', async (request, response) => {
-    const feedback = unwrap(parseBody(feedbackRequestSchema, unwrap(await readBody(request))));
+    const feedback = unwrap(parseBody(feedbackRequestSchema, unwrap(await readBody(request, MOST_BYTES))));
     const answer = unwrap(service.take(feedback, request.socket.remoteAddress ?? '', now()));
     response.setHeader('Cache-Control', 'no-store');
     response.json(answer);

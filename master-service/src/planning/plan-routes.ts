@@ -24,6 +24,11 @@ interface PlanRoutesInit {
   readonly emit: EmitEvent;
 }
 
+/** A URL, which JSON may make longer, and some depots' ids. */
+const MOST_PLAN_BYTES = 65_536;
+/** A ticket. */
+const MOST_LEGS_BYTES = 4_096;
+
 /**
  * `POST /v1/plans`: the plan of one download with its reasons, without a redirect. `POST /v1/legs`: what the legs of a running one
  * do now, for whoever holds its ticket.
@@ -31,7 +36,9 @@ interface PlanRoutesInit {
 export function planRoutes({ plans, legs, clientRtts, overload, now, emit }: PlanRoutesInit): Router {
   const router = Router();
   router.post('/v1/plans', async (request, response) => {
-    const planRequest = unwrap(parseBody(planRequestSchema, unwrap(await readBody(request))));
+    const planRequest = unwrap(
+      parseBody(planRequestSchema, unwrap(await readBody(request, MOST_PLAN_BYTES))),
+    );
     const url = unwrap(parseOriginUrl(planRequest.url));
     clientRtts.noteClient(request.socket, now());
     const download = toDownload(planRequest, url, request.socket.remoteAddress ?? '');
@@ -47,7 +54,7 @@ export function planRoutes({ plans, legs, clientRtts, overload, now, emit }: Pla
     response.end(body);
   });
   router.post('/v1/legs', async (request, response) => {
-    const { ticket } = unwrap(parseBody(legsRequestSchema, unwrap(await readBody(request))));
+    const { ticket } = unwrap(parseBody(legsRequestSchema, unwrap(await readBody(request, MOST_LEGS_BYTES))));
     const answer = unwrap(await legs.of(ticket));
     response.setHeader('Cache-Control', 'no-store');
     response.json(answer);
