@@ -256,7 +256,7 @@ describe("an origin's redirect", () => {
 
   test('in a circle, or to nonsense, ends with a code', async () => {
     expect(await refusalOf(overlay.relayUrl(`${overlay.originUrl}/loop`))).toEqual([502, 'redirect-limit']);
-    expect(overlay.originRequests.length).toBe(6);
+    expect(overlay.originRequests.length).toBe(21);
     expect(await refusalOf(overlay.relayUrl(`${overlay.originUrl}/to?file:///etc/passwd`))).toEqual([
       502,
       'redirect-bad-target',

@@ -32,10 +32,13 @@ function isListed(ifMatch: string, etag: string | undefined, isPart: boolean): b
   return listed.includes(asStrong(etag));
 }
 
-function isOtherPart(ifRange: string, headers: IncomingHttpHeaders): boolean {
-  const isTag = ifRange.includes('"') || Number.isNaN(Date.parse(ifRange));
-  const known = isTag ? headers.etag : headers['last-modified'];
-  return known !== undefined && asStrong(known) !== asStrong(ifRange);
+/** How each form of a date begins (RFC 9110 section 5.6.7). What V8 takes for one may be a tag without quotes, such as `abc-12`. */
+const DATE_BEGINS = /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]{0,6},? /;
+
+function isOtherPart(ifRange: string, { etag, 'last-modified': modified }: IncomingHttpHeaders): boolean {
+  if (DATE_BEGINS.test(ifRange.trim()))
+    return modified !== undefined && modified !== ifRange && Date.parse(modified) !== Date.parse(ifRange);
+  return etag !== undefined && asStrong(etag) !== asStrong(ifRange);
 }
 
 function asStrong(tag: string): string {

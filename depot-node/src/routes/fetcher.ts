@@ -25,7 +25,7 @@ import { type PreparedWay, type PreparedWayEnd, PreparedWays } from './prepared-
 import { type Route, RouteBook } from './route-book.ts';
 
 /** Redirects of the origin that are followed for one request. */
-const MAX_REDIRECTS = 5;
+const MAX_REDIRECTS = 20;
 
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 
