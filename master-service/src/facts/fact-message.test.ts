@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readFact } from './fact-message.ts';
+import { readFact, readTelling } from './fact-message.ts';
 
 const FACT = {
   kind: 'k',
@@ -44,4 +44,21 @@ test.each<[what: string, told: unknown]>([
   ]),
 ])('%s is no fact', (_what, told) => {
   expect(readFact(told)).toBeUndefined();
+});
+
+test('a message with more marks than there may be masters is none: nobody looks at each of them', () => {
+  const telling = (marks: number) =>
+    JSON.stringify({
+      type: 'learned',
+      source: 's1',
+      epoch: 1,
+      sentMs: 0,
+      after: 0,
+      upTo: 0,
+      facts: [],
+      have: Array.from({ length: marks }, (_, index) => ({ source: `s${index}`, epoch: 1, upTo: 1 })),
+    });
+  expect(readTelling(telling(512))?.have).toHaveLength(512);
+  expect(readTelling(telling(2000))).toBeUndefined();
+  expect(readTelling('null')).toBeUndefined();
 });

@@ -46,6 +46,16 @@ describe('a store of facts', () => {
     }
   });
 
+  test('takes values of kinds that only newer masters know, as long as they are no longer than such values are', () => {
+    const store = new FactStore([FIGURE]);
+    expect(store.check('figure', 7).ok).toBe(true);
+    expect(store.check('newer', { any: 'x'.repeat(16_000) }).ok).toBe(true);
+    expect(store.check('newer', undefined).ok).toBe(true);
+    expect(store.check('newer', { any: 'x'.repeat(17_000) }).ok).toBe(false);
+    store.take({ ...fact('a'), kind: 'newer' }, 0);
+    expect(store.check('newer', { any: 'x'.repeat(17_000) }).ok, 'once it is held').toBe(false);
+  });
+
   test('tells who watches of each change, with what was said before', () => {
     const store = new FactStore([FIGURE]);
     const seen: unknown[] = [];

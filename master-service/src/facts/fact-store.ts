@@ -7,6 +7,8 @@ import { type Fact, type FactKind, isAfter, isYounger } from './fact.ts';
 const MOST_UNKNOWN_KINDS = 32;
 /** Facts of one source and one kind that only newer masters know. */
 const MOST_UNKNOWN_FACTS = 2_000;
+/** Characters of the value of such a fact as JSON: what is told of a depot or a link has some hundred. */
+const MOST_UNKNOWN_CHARS = 16_384;
 /** How long a fact of such a kind is kept. */
 const UNKNOWN_LIFE_MS = 3_600_000;
 /** How the name of a kind looks. */
@@ -26,11 +28,12 @@ interface Table {
 /** Every fact that this master holds: of each kind, key and source the newest. Bounded for each source and over all. */
 export class FactStore {
   readonly #tables = new Map<string, Table>();
-  readonly #known: number;
+  /** The kinds that are read here. */
+  readonly #read: ReadonlySet<string>;
 
   constructor(kinds: readonly FactKind<unknown>[]) {
     for (const kind of kinds) this.#add(kind);
-    this.#known = this.#tables.size;
+    this.#read = new Set(this.#tables.keys());
   }
 
   /**
@@ -68,6 +71,8 @@ export class FactStore {
   check(kind: string, value: unknown): Result<unknown> {
     const known = this.#tables.get(kind)?.kind;
     if (known?.fits?.(value)) return ok(value);
+    const chars = this.#read.has(kind) ? 0 : (JSON.stringify(value) ?? '').length;
+    if (chars > MOST_UNKNOWN_CHARS) return refuse('fact-malformed');
     const parsed = (known?.schema ?? z.unknown()).safeParse(value);
     return parsed.success ? ok(parsed.data) : refuse('fact-malformed');
   }
@@ -191,7 +196,7 @@ export class FactStore {
   }
 
   #addUnknown(name: string): Table | undefined {
-    if (this.#tables.size - this.#known >= MOST_UNKNOWN_KINDS || !KIND_NAME.test(name)) return undefined;
+    if (this.#tables.size - this.#read.size >= MOST_UNKNOWN_KINDS || !KIND_NAME.test(name)) return undefined;
     return this.#add({
       name,
       schema: z.unknown(),
