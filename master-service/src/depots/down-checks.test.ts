@@ -1,5 +1,5 @@
 import { request } from 'node:http';
-import { ok, refuse } from '@longhaul/shared';
+import { ok, type Result, refuse } from '@longhaul/shared';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { rawGet } from '../testing/raw-request.ts';
 import { startMaster, TEST_LINKS, type TestMaster } from '../testing/start-master.ts';
@@ -35,6 +35,21 @@ async function stateOf(id: string, at = master): Promise<string | undefined> {
 
 const entryOf = async () =>
   new URL((await rawGet(master.port, '/get/https/origin.example/f')).headers.location ?? '').port;
+
+/** A master that waits for the answer of depots that are gone until it is given. */
+async function startSlowMaster(answerOf: (host: string) => Result<string[]>) {
+  let give: () => void = () => {};
+  const slow = await startMaster({
+    config: { links: TEST_LINKS },
+    askDepot: ({ id, host }) => {
+      if (!gone.has(id)) return Promise.resolve(ok([host]));
+      return new Promise((resolve) => {
+        give = () => resolve(answerOf(host));
+      });
+    },
+  });
+  return { slow, answer: () => give() };
+}
 
 /** Sends a heartbeat over a connection that stays; gives what breaks it. */
 function beatOverLine(depot: TestDepot): Promise<() => void> {
@@ -130,16 +145,7 @@ describe('a neighbour’s word that a depot cannot be reached', () => {
   });
 
   test('is taken back while the other one is still asked, or by a process of the depot that begins anew', async () => {
-    let answer: () => void = () => {};
-    const slow = await startMaster({
-      config: { links: TEST_LINKS },
-      askDepot: ({ id, host }) => {
-        if (!gone.has(id)) return Promise.resolve(ok([host]));
-        return new Promise((resolve) => {
-          answer = () => resolve(ok([host]));
-        });
-      },
-    });
+    const { slow, answer } = await startSlowMaster((host) => ok([host]));
     const [d1, d2] = await registerDepots(slow, 'd1', 'd2');
     const isUnreached = async () =>
       (await (await fetch(`${slow.url}/v1/links`)).text()).includes('isUnreached');
@@ -172,16 +178,7 @@ describe('a neighbour’s word that a depot cannot be reached', () => {
   });
 
   test('says nothing of a depot that was heard after it was asked', async () => {
-    let answer: () => void = () => {};
-    const slow = await startMaster({
-      config: { links: TEST_LINKS },
-      askDepot: ({ id, host }) => {
-        if (!gone.has(id)) return Promise.resolve(ok([host]));
-        return new Promise((resolve) => {
-          answer = () => resolve(refuse('depot-unreachable'));
-        });
-      },
-    });
+    const { slow, answer } = await startSlowMaster(() => refuse('depot-unreachable'));
     const [first, second] = await registerDepots(slow, 'd1', 'd2');
     gone.add('d1');
     await second?.heartbeat(slow, { unreached: ['d1'] });
