@@ -62,10 +62,8 @@ export async function sendOverLanes(
   const leg = components.watchLeg(first.connection.stream, first.route);
   const isThinking = thoughtMs(firstBlock) > THINKS_MS;
   const answeredMs = firstBlock.answeredAtMs - firstBlock.stoodAtMs;
-  const answerMs = Math.min(
-    plane.timeouts.answerMs,
-    Math.max(config.silenceSeconds * 1000, THINKS_TIMES * answeredMs),
-  );
+  const silenceMs = config.silenceSeconds * 1000;
+  const answerMs = Math.max(silenceMs, Math.min(plane.timeouts.answerMs, THINKS_TIMES * answeredMs));
   const leaveBlocks = () => components.blockBook.noteUnfit(target.url);
   if (isThinking) leaveBlocks();
   const wanted = isThinking ? 1 : Math.min(target.ticket.claims.lanes, config.perOrigin);
@@ -89,7 +87,7 @@ export async function sendOverLanes(
       request: {
         asked: requestFor(first.target.url),
         representation,
-        silenceMs: config.silenceSeconds * 1000,
+        silenceMs,
         answerMs,
       },
       first: {

@@ -7,6 +7,9 @@ import type { VersionHead } from '../origin/representation.ts';
  */
 export type VersionVerdict = 'asked' | 'other' | 'whole-wanted';
 
+/** How each form of a date begins (RFC 9110 section 5.6.7). What V8 takes for one may be a tag without quotes, such as `abc-12`. */
+const DATE_BEGINS = /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]{0,6},? /;
+
 /** Holds an answer to the version that a client names. A part that names no version is left to the client, who knows the others. */
 export function judgeVersion(
   asked: IncomingHttpHeaders,
@@ -31,9 +34,6 @@ function isListed(ifMatch: string, etag: string | undefined, isPart: boolean): b
   const listed: readonly string[] = ifMatch.match(/"[^"]*"/g) ?? [asStrong(ifMatch)];
   return listed.includes(asStrong(etag));
 }
-
-/** How each form of a date begins (RFC 9110 section 5.6.7). What V8 takes for one may be a tag without quotes, such as `abc-12`. */
-const DATE_BEGINS = /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]{0,6},? /;
 
 function isOtherPart(ifRange: string, { etag, 'last-modified': modified }: IncomingHttpHeaders): boolean {
   if (DATE_BEGINS.test(ifRange.trim()))

@@ -169,7 +169,7 @@ export class Membership {
   /** Tells the master now of what it has not been told. An exchange that runs may have been put together before. */
   async #tellNow(untold: ReadonlySet<string>, depot: string): Promise<void> {
     await this.#running;
-    if (untold.has(depot)) await this.beat();
+    if (untold.has(depot) && !this.#stopped) await this.beat();
   }
 
   /** Notes the size of the file behind a URL hash, if it is one. */

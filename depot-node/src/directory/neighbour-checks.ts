@@ -47,13 +47,15 @@ export class NeighbourChecks {
   async #check(id: string): Promise<void> {
     const { findDepot, probe, onUnreached } = this.#init;
     const depot = findDepot(id);
-    const isAway = depot && (await probe(depot, AbortSignal.timeout(ANSWER_MS)).catch(() => true)) === true;
-    if (!isAway) {
-      this.#forget(id);
-      return;
-    }
-    this.#lookAgain(id);
-    onUnreached(id);
+    // One that has left the overlay is nobody's neighbour.
+    if (!depot) return this.#forget(id);
+    await probe(depot, AbortSignal.timeout(ANSWER_MS)).then(
+      () => this.#forget(id),
+      () => {
+        this.#lookAgain(id);
+        onUnreached(id);
+      },
+    );
   }
 
   #lookAgain(id: string): void {

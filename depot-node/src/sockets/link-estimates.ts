@@ -154,13 +154,15 @@ function takeDownLine(known: Estimate, deltas: readonly LegDelta[]): void {
 }
 
 function takeDownLink(known: Estimate, deltas: readonly LegDelta[]): void {
+  // Of hundreds most rest.
+  const carrying = deltas.filter(({ deliveredBps = 0 }) => deliveredBps > 0);
   for (const delta of deltas) {
     const rate = rateOf(delta);
     if (!rate) continue;
-    const isShared = delta.isQueued && deltas.some((other) => other !== delta && sharesWith(delta, other));
+    const isShared = delta.isQueued && carrying.some((other) => other !== delta && sharesWith(delta, other));
     takeDown(known, rate.rateBps, rate.isLeast || isShared);
   }
-  const delivered = deltas.flatMap(({ fromMs, toMs, deliveredBps: rateBps }) =>
+  const delivered = carrying.flatMap(({ fromMs, toMs, deliveredBps: rateBps }) =>
     rateBps === undefined ? [] : [{ fromMs, toMs, rateBps }],
   );
   known.totalBps = Math.max(known.totalBps, togetherBps(delivered));

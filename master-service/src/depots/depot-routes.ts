@@ -5,6 +5,7 @@ import {
   heartbeatRequestSchema,
   joinRequestSchema,
   LonghaulError,
+  MAX_BODY_BYTES,
   newKeyRequestSchema,
   newKeyText,
   type RequestStamp,
@@ -37,15 +38,13 @@ const REGISTRATION_PATH = '/v1/depots';
 const TRIAL_PATH = '/v1/depots/trial';
 const JOIN_PATH = '/v1/depots/join';
 
-/** What anybody may send before it is known who that is: keys, names and an address. */
-const MOST_BYTES = 16_384;
 /** A ticket and a URL, which JSON may make longer. */
 const MOST_FOLLOW_UP_BYTES = 65_536;
 
 interface DepotRoutesInit {
   readonly service: DepotService;
   readonly registry: DepotRegistry;
-  readonly downChecks: Pick<DownChecks, 'suspect' | 'noteReached'>;
+  readonly downChecks: Pick<DownChecks, 'suspect'>;
   readonly sources: DepotSources;
   readonly enrolment: Pick<EnrolmentBook, 'keyOf' | 'tokens' | 'join' | 'renewKey'>;
   readonly enrolmentSecret: string;
@@ -115,7 +114,7 @@ export function depotRoutes({
 
   /** A registration by somebody who has the key, and the secret unless the key has joined with a token; not looked at any further. */
   const readRegistration = async (request: IncomingMessage, path: string) => {
-    const sent = await readRequest(request, path, MOST_BYTES);
+    const sent = await readRequest(request, path);
     const hasSecret = sent.claims.enrolment !== undefined;
     if (hasSecret) unwrap(checkEnrolment(sent, enrolmentSecret, now()));
     const registration = unwrap(parseBody(registerRequestSchema, sent.body));
@@ -137,7 +136,7 @@ export function depotRoutes({
   });
 
   post(JOIN_PATH, async (request, response) => {
-    const sent = await readRequest(request, JOIN_PATH, MOST_BYTES);
+    const sent = await readRequest(request, JOIN_PATH);
     const joining = unwrap(parseBody(joinRequestSchema, sent.body));
     unwrap(checkTokenSignature(sent, enrolment.tokens.keyOf(joining.token)));
     unwrap(checkSignature(sent, joining.publicKey, now()));
@@ -150,7 +149,7 @@ export function depotRoutes({
 
   post('/v1/depots/:id/heartbeat', async (request, response) => {
     const id = idOf(request);
-    const sent = await readRequest(request, request.originalUrl);
+    const sent = await readRequest(request, request.originalUrl, MAX_BODY_BYTES);
     const stamp = unwrap(authenticate(sent, id));
     const heartbeat = unwrap(parseBody(heartbeatRequestSchema, sent.body));
     const isHere = registry.comesFrom(id, sent.from, stamp, now());
@@ -173,7 +172,7 @@ export function depotRoutes({
 
   post('/v1/depots/:id/key', async (request, response) => {
     const id = idOf(request);
-    const sent = await readRequest(request, request.originalUrl, MOST_BYTES);
+    const sent = await readRequest(request, request.originalUrl);
     const { publicKey, signature } = unwrap(parseBody(newKeyRequestSchema, sent.body));
     const before = enrolment.keyOf(id);
     if (before === undefined) throw new LonghaulError('depot-not-joined');

@@ -25,11 +25,14 @@ export interface ReceivedRequest extends DepotRequest {
   readonly from: string;
 }
 
+/** What anybody may send before it is known who that is: keys, names, tokens and an address. */
+const MOST_STRANGERS_BYTES = 16_384;
+
 /** Reads a request whose signature is over `path` and the bytes of its body. For Express handlers: throws `bad-request`. */
 export async function readRequest(
   request: IncomingMessage,
   path: string,
-  mostBytes?: number,
+  mostBytes = MOST_STRANGERS_BYTES,
 ): Promise<ReceivedRequest> {
   const body = unwrap(await readBody(request, mostBytes));
   const from = request.socket.remoteAddress ?? '';

@@ -8,9 +8,6 @@ import type { EnrolmentBook } from './enrolment-book.ts';
 import { ENROLMENT_PATH, type EnrolmentRequest, enrolmentRequestSchema } from './enrolment-requests.ts';
 import { ReplayGuard } from './replay-guard.ts';
 
-/** A token, and how many depots it is for. */
-const MOST_BYTES = 16_384;
-
 interface EnrolmentRoutesInit {
   readonly enrolment: EnrolmentBook;
   /** The key of a depot that is registered, whether it has joined or not. */
@@ -39,7 +36,7 @@ export function enrolmentRoutes(init: EnrolmentRoutesInit): Router {
   };
 
   router.post(ENROLMENT_PATH, async (request, response) => {
-    const sent = await readRequest(request, ENROLMENT_PATH, MOST_BYTES);
+    const sent = await readRequest(request, ENROLMENT_PATH);
     const stamp = checkSignature(sent, keys.current.publicKey, now());
     if (!stamp.ok) {
       emit({ type: 'depot-refused', code: stamp.error.code, address: sent.from });

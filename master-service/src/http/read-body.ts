@@ -32,12 +32,13 @@ export async function readBody(
       length += bytes.length;
       chunks.push(bytes);
     }
+    // What waits for its turn is held as well.
+    if (length > LARGE_BYTES) await ownTurn();
   } catch {
     return refuse('bad-request', 'the body breaks off');
   } finally {
     if (length > 0) held.giveBack(network, length);
   }
-  if (length > LARGE_BYTES) await ownTurn();
   return ok(Buffer.concat(chunks));
 }
 
