@@ -342,8 +342,15 @@ describe('over any overlay the planner', () => {
           const planned = route(new Planner(config, table), { sizeBytes, originTls }, over);
           const all = everyChain(links, over, { sizeBytes, originTls }, config);
           const best = Math.min(...all.map(({ seconds }) => seconds));
-          if (planned.direct.seconds < best) expect(planned.decision).toBe('direct');
-          else expect(planned.prediction.seconds / best).toBeCloseTo(1, 9);
+          const isDirectKnown = links.some(
+            ({ between }) => between[0] === 'client' && between[1] === 'origin',
+          );
+          const isDirectFaster = planned.direct.seconds < best;
+          if (isDirectFaster && isDirectKnown) expect(planned.decision).toBe('direct');
+          // One that is only worked out may have a small window, which counts in the mean.
+          if (!isDirectFaster || planned.decision === 'chain') {
+            expect(planned.prediction.seconds / best).toBeCloseTo(1, 9);
+          }
           const elsewhere = all.filter(({ chain }) => chain[0] !== planned.chain[0]);
           const otherEntry = planned.alternatives.find((chain) => chain[0] !== planned.chain[0]);
           expect(otherEntry !== undefined).toBe(planned.decision === 'chain' && elsewhere.length > 0);
