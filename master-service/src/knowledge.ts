@@ -65,7 +65,7 @@ export function createKnowledge(init: KnowledgeInit) {
     emit,
   });
   const links = new LinkTable(config.links, windowBytes, facts);
-  const clients = new ClientTable(facts);
+  const clients = new ClientTable(facts, (depot) => links.mostSentBps(depot));
   const origins = new OriginTable(facts);
   return {
     facts,

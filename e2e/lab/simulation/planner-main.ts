@@ -138,7 +138,7 @@ function begin({
   file = new FactsFile(openStateFolder(folder));
   facts = new Facts({ kinds: FACT_KINDS, epoch: file.epochAfter(nowMs), startedAtMs: nowMs });
   links = new WorldLinks(typed, facts);
-  clients = new ClientTable(facts);
+  clients = new ClientTable(facts, (depot) => links.mostSentBps(depot));
   origins = new OriginTable(facts);
   probes = new OriginProbes({ facts, origins, links });
   calibrations = new Calibrations(facts);

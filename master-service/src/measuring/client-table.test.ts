@@ -19,7 +19,7 @@ test('a client network is known by what transfers to it showed, for each depot b
 });
 
 test('a depot that has not met a client network expects no less loss and no more rate than those that have', () => {
-  const table = new ClientTable();
+  const table = new ClientTable(undefined, (depot) => (depot === 'd1' ? 3e8 : 0));
   const others = () => {
     const { lossRate, goodputBps } = table.distribution('d9', PREFIX, NOW);
     return { loss: lossRate.value, bps: goodputBps.value, source: goodputBps.source };
@@ -35,6 +35,27 @@ test('a depot that has not met a client network expects no less loss and no more
     table.report('d2', { ...slow, goodputBps: 2e7, retransmittedBytes: 1e4 }, NOW);
   expect(others().loss).toBeLessThan(1e-3);
   expect(others().bps).toBeGreaterThan(1e7);
+});
+
+test('what a depot sends to nobody faster is its own line until another one has met the client network', () => {
+  const table = new ClientTable();
+  const slow = { ...seen, goodputBps: 5e6 };
+  const others = () => table.distribution('d9', PREFIX, NOW).goodputBps.value;
+  for (let report = 0; report < 5; report += 1) table.report('d1', slow, NOW);
+  expect(others()).toBeGreaterThan(3e7);
+  expect(table.untoldLineBps(PREFIX, NOW)).toBeGreaterThan(3e7);
+  for (let report = 0; report < 5; report += 1)
+    table.report('d1', { ...slow, prefix: '192.0.2.0/24', goodputBps: 4e7 }, NOW);
+  expect(others()).toBeLessThan(6e6);
+  expect(table.untoldLineBps(PREFIX, NOW)).toBeUndefined();
+});
+
+test('two depots tell the line of a client network, though neither has sent more to anybody', () => {
+  const table = new ClientTable();
+  for (const depot of ['d1', 'd2'])
+    for (let report = 0; report < 5; report += 1) table.report(depot, { ...seen, goodputBps: 5e6 }, NOW);
+  expect(table.distribution('d9', PREFIX, NOW).goodputBps.value).toBeLessThan(6e6);
+  expect(table.untoldLineBps(PREFIX, NOW)).toBeUndefined();
 });
 
 test('what is known of a client network grows old', () => {

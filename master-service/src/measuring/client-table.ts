@@ -48,7 +48,8 @@ export class ClientTable {
   readonly #ends: EndTable<LegFigures>;
   readonly #room: SpeakerRoom;
 
-  constructor(facts = new Facts({ kinds: CLIENT_FACTS })) {
+  /** @param sentElsewhereBps the most that a depot was seen to send to others than clients, in bits per second. */
+  constructor(facts = new Facts({ kinds: CLIENT_FACTS }), sentElsewhereBps?: (depot: string) => number) {
     this.#facts = facts;
     this.#ends = new EndTable({
       facts,
@@ -56,6 +57,7 @@ export class ClientTable {
       assumedBps: ASSUMED_BPS,
       assumedRtt: ASSUMED_RTT,
       isSender: true,
+      ...(sentElsewhereBps ? { sentElsewhereBps } : {}),
       neighbourhood: neighbourhoodOf,
     });
     this.#room = new SpeakerRoom({ facts, kind: CLIENT_MEASURED, speakerOf: firstOf });
@@ -85,10 +87,20 @@ export class ClientTable {
     return this.#ends.known(prefix);
   }
 
+  /** The depots that have measured a client network, the nearest first. */
+  nearestFirst(prefix: string): readonly string[] {
+    return this.#ends.nearestFirst(prefix).map(([depot]) => depot);
+  }
+
   /** The depots that have measured neighbours of a client network. */
   near(prefix: string): Iterable<string> {
     const wider = neighbourhoodOf(prefix);
     return wider === undefined ? [] : this.#ends.near(wider);
+  }
+
+  /** What the line of a client network may carry beyond what the only depot sent to it that has, and has sent no more to anybody; else `undefined`. */
+  untoldLineBps(prefix: string, nowMs: number): number | undefined {
+    return this.#ends.untoldLineBps(prefix, nowMs);
   }
 
   /** What is known of the leg on which `depot` sends to a client network, by its prefix. */

@@ -3,6 +3,7 @@ import { estimateOf, type Prior } from '../estimates/figure.ts';
 import { type ClassMember, LearnedPriors } from '../estimates/learned-priors.ts';
 import { END_LIVES, type LegDistribution, type LegFigures } from '../estimates/leg-figures.ts';
 import { type LossEvidence, lossEstimate } from '../estimates/loss-evidence.ts';
+import { SenderRates } from '../estimates/sender-rates.ts';
 import { Voices } from '../estimates/voices.ts';
 import type { Fact, FactKind } from '../facts/fact.ts';
 import type { Facts } from '../facts/facts.ts';
@@ -15,6 +16,12 @@ const UNKNOWN_LOSS = { value: 5e-6, spread: 2.8 } as const;
 const LONGER = 1.5;
 /** What was sent weighs as much as what is assumed when it is so many bytes, or so many of it got lost: some twenty segments. */
 const TELLING = { sentBytes: 8_000_000, lostBytes: 30_000 } as const;
+/** Of depots that have measured an end, those that are asked what it is like: what a thousand say is known from as many. */
+const MOST_WITNESSES = 32;
+/** So many depots tell what an end's line carries; one alone may have come to the end of its own ... */
+const AGREEING = 2;
+/** ... unless it has sent so many times as much to another end. */
+const FASTER_ELSEWHERE = 1.5;
 
 /** What of a leg is not measured. */
 interface Unmeasured {
@@ -34,6 +41,8 @@ interface EndTableInit<Value extends LegFigures> {
   readonly assumedRtt: Prior;
   /** Depots send on these legs: their rates hardly depend on how far the end is. */
   readonly isSender: boolean;
+  /** The most that a depot was seen to send beside these legs, in bits per second. */
+  readonly sentElsewhereBps?: (depot: string) => number;
   /** A larger network around an end, where one is known: its ends are neighbours. */
   readonly neighbourhood: (end: string, value: Value) => string | undefined;
 }
@@ -47,6 +56,9 @@ export class EndTable<Value extends LegFigures> {
   readonly #priors: LearnedPriors;
   /** By end and depot. */
   readonly #measured = new Map<string, Map<string, Fact<Value>>>();
+  /** The nearest depot first, of ends that many have measured; worked out when it is asked for. */
+  readonly #ordered = new Map<string, readonly Told<Value>[]>();
+  readonly #rates = new SenderRates();
   /** The logarithms of round trips, by neighbourhood and depot. */
   readonly #neighbours = new Map<string, Map<string, Voices>>();
 
@@ -64,6 +76,23 @@ export class EndTable<Value extends LegFigures> {
   /** What depots have measured of an end, by depot. */
   known(end: string): ReadonlyMap<string, Fact<Value>> {
     return this.#measured.get(end) ?? NOTHING;
+  }
+
+  /** The same, the nearest depot first. */
+  nearestFirst(end: string): readonly Told<Value>[] {
+    const known = this.known(end);
+    const ordered = this.#ordered.get(end) ?? [...known].toSorted(byRtt);
+    if (known.size > MOST_WITNESSES) this.#ordered.set(end, ordered);
+    return ordered;
+  }
+
+  /** The same; of many depots some, evenly from the nearest on. */
+  witnesses(end: string): Iterable<Told<Value>> {
+    const known = this.known(end);
+    if (known.size <= MOST_WITNESSES) return known;
+    const ordered = this.nearestFirst(end);
+    const step = ordered.length / MOST_WITNESSES;
+    return ordered.filter((_, place) => Math.floor(place / step) > Math.floor((place - 1) / step));
   }
 
   /** Forgets what a depot has measured: it is not believed any more. */
@@ -115,14 +144,15 @@ export class EndTable<Value extends LegFigures> {
   /**
    * A leg of which a figure is not measured, where other depots have measured that of theirs to the same end: all of them share its line. It loses no less than
    * the one of theirs that loses least, of those that are not much shorter: a short one tells nothing of the way. Where depots send it carries no more than the
-   * one that carries most, of those that are not longer. Else what nobody knows would always look better than what is known.
+   * one that carries most, of those that are not longer, if that is the end's line and not a depot's own. Else what nobody knows would always look better than
+   * what is known.
    */
   #asOthersMet(
     own: LegDistribution,
     { depot, end, nowMs, isRated, isLossKnown }: Unmeasured,
   ): LegDistribution {
     let [least, most]: (Estimate | undefined)[] = [];
-    for (const [by, other] of this.known(end)) {
+    for (const [by, other] of this.witnesses(end)) {
       if (by === depot) continue;
       const rttMs = other.value.rtt.value;
       const isMuchShorter = own.rttMs.source === 'measured' && LONGER * rttMs < own.rttMs.value;
@@ -136,7 +166,7 @@ export class EndTable<Value extends LegFigures> {
       }
     }
     const isLossier = least !== undefined && least.value > own.lossRate.value;
-    const isSlower = most !== undefined && most.value < own.goodputBps.value;
+    const isSlower = most !== undefined && most.value < own.goodputBps.value && this.#isLineTold(end, nowMs);
     return {
       rttMs: own.rttMs,
       lossRate:
@@ -146,6 +176,34 @@ export class EndTable<Value extends LegFigures> {
           ? { ...own.goodputBps, value: most.value, spread: most.spread, source: 'derived' }
           : own.goodputBps,
     };
+  }
+
+  /**
+   * What the line of an end may carry, in bits per second, beyond what the only depot has sent to it that has: that one sends no more to anybody. `undefined`
+   * where what was sent tells the line.
+   */
+  untoldLineBps(end: string, nowMs: number): number | undefined {
+    const [first] = this.#rated(end, nowMs);
+    if (!first || this.#isLineTold(end, nowMs)) return undefined;
+    return this.#priors.goodput(first.rttMs).value;
+  }
+
+  #isLineTold(end: string, nowMs: number): boolean {
+    const rated = this.#rated(end, nowMs);
+    if (rated.length >= AGREEING) return true;
+    return rated.some(({ depot, bps }) => {
+      const elsewhereBps = this.#init.sentElsewhereBps?.(depot) ?? 0;
+      return Math.max(this.#rates.mostBps(depot), elsewhereBps) >= FASTER_ELSEWHERE * bps;
+    });
+  }
+
+  /** The rates at which depots were seen to send to an end. */
+  #rated(end: string, nowMs: number) {
+    return [...this.witnesses(end)].flatMap(([depot, fact]) => {
+      const rttMs = fact.value.rtt.value;
+      const { value: bps, source } = this.#goodput(fact, rttMs, nowMs);
+      return source === 'measured' ? [{ depot, rttMs, bps }] : [];
+    });
   }
 
   #rttPrior(depot: string, neighbourhood: string | undefined): Prior {
@@ -162,10 +220,12 @@ export class EndTable<Value extends LegFigures> {
     if (key === undefined) return;
     const space = key.indexOf(' ');
     const [depot, end] = [key.slice(0, space), key.slice(space + 1)];
+    this.#ordered.delete(end);
     const ofEnd = this.#measured.get(end);
     const before = ofEnd?.get(depot);
     const now = this.#init.facts.store.newest(this.#init.kind, key);
     this.#priors.replace(depot, before && memberOf(before.value), now && memberOf(now.value));
+    this.#rates.replace(depot, before?.value.goodput?.value, now?.value.goodput?.value);
     if (before) this.#count(depot, end, before, -1);
     if (now) {
       if (ofEnd) ofEnd.set(depot, now);
@@ -190,7 +250,14 @@ export class EndTable<Value extends LegFigures> {
   }
 }
 
+/** What one depot has measured. */
+type Told<Value> = readonly [depot: string, fact: Fact<Value>];
+
 const NOTHING: ReadonlyMap<string, never> = new Map<string, never>();
+
+function byRtt([, one]: Told<LegFigures>, [, other]: Told<LegFigures>): number {
+  return one.value.rtt.value - other.value.rtt.value;
+}
 
 function passedSince(fact: Fact<LegFigures> | undefined, nowMs: number): number {
   return fact ? Math.max(0, nowMs - fact.timeMs) : 0;

@@ -128,3 +128,18 @@ test('nothing is left of what a depot has told that is not believed any more', (
   expect([...table.known(HOST).keys()]).toEqual(['d1']);
   expect(table.manners(HOST).takesRanges).toBe(true);
 });
+
+test('of very many depots that have met an origin some are asked what it is like, from the nearest to the furthest', () => {
+  const table = new OriginTable();
+  const depots = Array.from({ length: 1000 }, (_, number) => `d${number}`);
+  for (const [number, depot] of depots.entries())
+    table.report(depot, { host: HOST, rttMs: 1000 - number }, NOW);
+  expect(table.nearestFirst(HOST).slice(0, 3)).toEqual(['d999', 'd998', 'd997']);
+  const asked = [...table.witnesses(HOST)].map(([depot]) => depot);
+  expect(new Set(asked).size).toBe(32);
+  expect(asked[0]).toBe('d999');
+  expect(Number(asked.at(-1)?.slice(1))).toBeLessThan(50);
+  table.report('d0', { host: HOST, rttMs: 0.01 }, NOW);
+  for (let again = 0; again < 20; again += 1) table.report('d0', { host: HOST, rttMs: 0.01 }, NOW);
+  expect(table.nearestFirst(HOST)[0]).toBe('d0');
+});

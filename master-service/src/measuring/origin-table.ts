@@ -148,6 +148,16 @@ export class OriginTable {
     return this.#ends.known(host);
   }
 
+  /** The same; of many depots some, evenly from the nearest on. */
+  witnesses(host: string): Iterable<readonly [depot: string, fact: Fact<OriginFigures>]> {
+    return this.#ends.witnesses(host);
+  }
+
+  /** The depots that have measured an origin, the nearest first. */
+  nearestFirst(host: string): readonly string[] {
+    return this.#ends.nearestFirst(host).map(([depot]) => depot);
+  }
+
   /** The depots that have measured neighbours of an origin. */
   near(host: string): Iterable<string> {
     const network = this.prefixOf(host);
@@ -164,7 +174,7 @@ export class OriginTable {
   prefixOf(host: string): string | undefined {
     if (isAddressLiteral(host)) return clientPrefix(host);
     const votes = new Map<string, number>();
-    for (const { value } of this.known(host).values())
+    for (const [, { value }] of this.witnesses(host))
       if (value.prefix !== undefined) votes.set(value.prefix, 1 + (votes.get(value.prefix) ?? 0));
     const [first, second] = [...votes].toSorted(([, one], [, other]) => other - one);
     return first && first[1] > (second?.[1] ?? 0) ? first[0] : undefined;
@@ -172,10 +182,10 @@ export class OriginTable {
 
   /** What most depots that have seen it, and are believed, say of an origin: one alone does not outvote others. */
   manners(host: string, isBelieved: (depot: string) => boolean = () => true): OriginManners {
-    const told = <Value>(all: ReadonlyMap<string, Value> | undefined) =>
+    const told = <Value>(all: Iterable<readonly [depot: string, told: Value]> | undefined) =>
       [...(all ?? [])].flatMap(([depot, value]) => (isBelieved(depot) ? [value] : []));
     const taken = told(this.#takes.get(host));
-    const known = told(this.known(host));
+    const known = told(this.witnesses(host));
     const takesRanges = majority(taken.map(({ ranges }) => ranges));
     const takesAhead = majority(taken.map(({ ahead }) => ahead));
     const isBbr = majority(votesOnLoss(known.map(({ value }) => value)));

@@ -65,8 +65,13 @@ export function estimateDirect(
   const sender = pair?.sender ?? senders.origin;
   const isByEnds =
     pair !== undefined && [clientPart, parts.at(-1)].some((part) => part && isOfThisEnd(part.link));
+  const { lineBps, rateBps } = clientPart.link;
+  // What a depot cannot send the origin may.
+  const wider = lineBps === undefined ? 1 : lineBps / rateBps;
+  const ofLine = (leg: LegEstimate, place: number) =>
+    place === 0 ? { ...leg, rateBps: wider * leg.rateBps } : leg;
   const derive = (legs: readonly LegEstimate[], turn: number) => ({
-    ...derivedLeg(legs, isByEnds ? pair : undefined, turn),
+    ...derivedLeg(legs.map(ofLine), isByEnds ? pair : undefined, turn),
     windowBytes: clientPart.link.windowBytes,
     sender,
   });

@@ -18,16 +18,21 @@ const HOST = 'origin.example';
 const SIZE = 200_000_000;
 
 /** A master that knows what it was told, over depots with measured links. */
-function world(links: Readonly<Record<string, number>>, typed: readonly object[] = []) {
+function world(
+  links: Readonly<Record<string, number>>,
+  typed: readonly object[] = [],
+  uplinksBps: Readonly<Record<string, number>> = {},
+) {
   const { planner: config, links: configured } = testConfig({ links: typed });
   const table = new LinkTable(configured, config.assumptions.windowBytes);
-  const [clients, origins] = [new ClientTable(), new OriginTable()];
+  const clients = new ClientTable(undefined, (depot) => table.mostSentBps(depot));
+  const origins = new OriginTable();
   const ids = new Set(Object.keys(links).flatMap((pair) => pair.split(' ')));
   for (const [pair, rttMs] of Object.entries(links)) {
     const [one = '', other = ''] = pair.split(' ');
-    const seen = { rttMs, goodputBps: 5e8, sentBytes: 2e7, retransmittedBytes: 2000 };
-    table.report(one, { to: other, ...seen }, NOW);
-    table.report(other, { to: one, ...seen }, NOW);
+    const seen = { rttMs, sentBytes: 2e7, retransmittedBytes: 2000 };
+    table.report(one, { to: other, ...seen, goodputBps: uplinksBps[one] ?? 5e8 }, NOW);
+    table.report(other, { to: one, ...seen, goodputBps: uplinksBps[other] ?? 5e8 }, NOW);
   }
   const ends = new EndLinks({ links: table, clients, origins, windowBytes: config.assumptions.windowBytes });
   const planner = new Planner(config, table, ends);
@@ -278,6 +283,19 @@ describe('with no link typed in', () => {
     expect(route.prediction.seconds).toBeLessThan(route.direct.seconds * 0.9);
   });
 
+  test('a depot with a narrow line of its own makes neither the direct way look slow nor that over others', () => {
+    const { seesClient, seesOrigin, plan } = world({ 'd1 d2': 20, 'd1 d3': 85, 'd2 d3': 85 }, [], {
+      d1: 10e6,
+    });
+    seesOrigin('d3', 5, { receivedBytes: 4e8, lostBytes: 0, goodputBps: 4e8 });
+    seesOrigin('d1', 88, { receivedBytes: 4e7, lostBytes: 8e3, goodputBps: 10e6 });
+    for (let time = 0; time < 10; time += 1) seesClient('d1', 8, { ...CLEAN, goodputBps: 9.5e6 });
+    const { chain, direct, prediction } = plan();
+    expect(chain).not.toContain('d1');
+    expect(prediction.goodputBps).toBeGreaterThan(20e6);
+    expect(direct.goodputBps).toBeGreaterThan(12e6);
+  });
+
   test('what a far depot could send to a client says nothing of the line to a near one', () => {
     const { seesClient, seesOrigin, plan } = world({ 'd1 d3': 140 });
     seesOrigin('d3', 5, { receivedBytes: 4e8, lostBytes: 0, goodputBps: 4e8 });
@@ -285,6 +303,20 @@ describe('with no link typed in', () => {
     seesClient(masterOf('d1'), 5);
     for (let time = 0; time < 10; time += 1)
       seesClient('d3', 145, { sentBytes: 2e6, retransmittedBytes: 2e4, goodputBps: 3e6 });
+    expect(plan()).toMatchObject({ decision: 'chain', chain: ['d1', 'd3'] });
+  });
+
+  test('an origin that hundreds of depots have met is fetched from by the nearest one', () => {
+    const many = Array.from({ length: 200 }, (_, number) => `m${number}`);
+    const { seesClient, seesOrigin, plan } = world({
+      'd1 d3': 140,
+      ...Object.fromEntries(many.map((id) => [`d1 ${id}`, 150])),
+    });
+    for (const [number, id] of many.entries())
+      seesOrigin(id, 20 + number, { receivedBytes: 4e7, lostBytes: 4e4 });
+    seesOrigin('d3', 5, { receivedBytes: 4e8, lostBytes: 0, goodputBps: 4e8 });
+    seesOrigin('d1', 145, { receivedBytes: 4e7, lostBytes: 8e3, goodputBps: 15e6 });
+    for (let time = 0; time < 10; time += 1) seesClient('d1', 5, { ...CLEAN, goodputBps: 250e6 });
     expect(plan()).toMatchObject({ decision: 'chain', chain: ['d1', 'd3'] });
   });
 

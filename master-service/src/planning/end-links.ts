@@ -129,7 +129,7 @@ export class EndLinks {
 
   #clientLegs(prefix: string | undefined, site: string | undefined, around: Around, nowMs: number): EndLegs {
     const { links, clients } = this.#init;
-    const measured = this.#speakers(prefix === undefined ? [] : clients.known(prefix).keys());
+    const measured = this.#speakers(prefix === undefined ? [] : clients.nearestFirst(prefix));
     const near = this.#speakers(prefix === undefined ? [] : clients.near(prefix));
     const legOf = (depot: string) =>
       this.#clientLeg(measured.get(depot) ?? near.get(depot) ?? depot, prefix ?? '', nowMs);
@@ -148,7 +148,7 @@ export class EndLinks {
     nowMs: number,
   ): { readonly legs: EndLegs; readonly isInSeveralPlaces: boolean } {
     const { links, origins } = this.#init;
-    const measured = this.#speakers(host === undefined ? [] : origins.known(host).keys());
+    const measured = this.#speakers(host === undefined ? [] : origins.nearestFirst(host));
     const near = this.#speakers(host === undefined ? [] : origins.near(host));
     const perAddressBps = host === undefined ? undefined : toOneAddressBps(this.#init, host, nowMs);
     const legOf = (depot: string) => this.#originLeg(depot, host ?? '', { sender, perAddressBps }, nowMs);
@@ -209,7 +209,7 @@ export class EndLinks {
     const legs: EndLegs = new Map();
     const typed = links.linkedWith(end);
     for (const depot of measured.keys()) {
-      if (links.isFixed(end, depot)) continue;
+      if (links.isFixed(end, depot) || (legs.size >= MOST_LEGS && !typed.has(depot))) continue;
       const leg = legOf(depot);
       legs.set(depot, typed.has(depot) && isRttAlone(depot) ? withTyped(leg, typedOf(depot)) : leg);
     }
@@ -298,8 +298,10 @@ export class EndLinks {
     const known = withoutOwnLosses(clients.distribution(depot, prefix, nowMs));
     const { goodputBps } = known;
     const isMeasured = goodputBps.source === 'measured';
+    const lineBps = isMeasured ? clients.untoldLineBps(prefix, nowMs) : undefined;
     return endLeg(known, clients.known(prefix).has(depot), {
       rateBps: goodputBps.value,
+      lineBps,
       windowBytes,
       goodputBps: isMeasured ? goodputBps.value : undefined,
       rateSource: goodputBps.source,
@@ -342,7 +344,7 @@ export class EndLinks {
 
 interface LegsInit {
   readonly end: typeof CLIENT | typeof ORIGIN;
-  /** Depots that have measured the end, and those that have measured its neighbours, with who speaks for them. */
+  /** Depots that have measured the end, the nearest first, and those that have measured its neighbours, with who speaks for them. */
   readonly measured: ReadonlyMap<string, string>;
   readonly near: ReadonlyMap<string, string>;
   readonly site: string | undefined;
@@ -359,13 +361,14 @@ interface Carried {
   readonly goodputBps: number | undefined;
   readonly rateSource: FigureSource;
   readonly rateSpread: number;
+  readonly lineBps?: number | undefined;
   readonly sender?: CongestionControl | undefined;
 }
 
 function endLeg(
   { rttMs, lossRate }: LegDistribution,
   isMeasured: boolean,
-  { rateBps, windowBytes, goodputBps, rateSource, rateSpread, sender }: Carried,
+  { rateBps, windowBytes, goodputBps, rateSource, rateSpread, lineBps = 0, sender }: Carried,
 ): EndLeg {
   const link = {
     rttMs: rttMs.value,
@@ -376,6 +379,7 @@ function endLeg(
     ageMs: rttMs.ageMs,
     ...(isMeasured ? {} : ({ source: rttMs.source === 'derived' ? 'derived' : 'assumed' } as const)),
     rateSource,
+    ...(lineBps > rateBps ? { lineBps } : {}),
     ...(sender ? { sender } : {}),
   };
   const doubt = { rtt: rttMs.spread, loss: lossRate.spread, rate: rateSpread };

@@ -13,6 +13,7 @@ import {
 } from '../estimates/leg-figures.ts';
 import { type LossEvidence, lossEstimate, lossRateOf } from '../estimates/loss-evidence.ts';
 import { areNear } from '../estimates/near-leg-figures.ts';
+import { SenderRates } from '../estimates/sender-rates.ts';
 import { shortLegFigures } from '../estimates/short-leg-figures.ts';
 import { type Fact, type FactKind, isYounger } from '../facts/fact.ts';
 import { Facts } from '../facts/facts.ts';
@@ -83,6 +84,7 @@ export class LinkTable implements LinkView {
   /** By sender and receiver. */
   readonly #measured = new Map<string, Measured>();
   readonly #priors = new LearnedPriors(ASSUMED.rateBps);
+  readonly #rates = new SenderRates();
   readonly #windowBytes: number;
   readonly #facts: Facts;
   readonly #disputes = new RttDisputes();
@@ -182,6 +184,11 @@ export class LinkTable implements LinkView {
     };
   }
 
+  /** The most that a depot was seen to send to another one, in bits per second; 0 where nothing is known. */
+  mostSentBps(depot: string): number {
+    return this.#rates.mostBps(depot);
+  }
+
   /** Whether what is configured of a link stands whatever is measured. */
   isFixed(one: string, other: string): boolean {
     return this.#configured.get(pairKey(one, other))?.fixed ?? false;
@@ -221,6 +228,7 @@ export class LinkTable implements LinkView {
     const isNewest = said && (!before || isYounger(said, before));
     const now = isNewest ? said : this.#facts.store.newest(LINK_MEASURED, key);
     this.#priors.replace(from, before && memberOf(before), now && memberOf(now));
+    this.#rates.replace(from, before && mostOf(before), now && mostOf(now));
     if (now) this.#measured.set(key, now);
     else this.#measured.delete(key);
     const backward = this.#measured.get(`${to} ${from}`)?.value.rtt;
@@ -403,6 +411,10 @@ function moreThan(otherBps: number, bps: number | undefined): number | undefined
 function memberOf({ value: { rtt, goodput, loss } }: Measured): ClassMember {
   const { sentBytes = 0, lostBytes = 0 }: Partial<LossEvidence> = loss ?? {};
   return { rttMs: rtt.value, goodputBps: goodput?.value, sentBytes, lostBytes };
+}
+
+function mostOf({ value: { goodput, total } }: Measured): number | undefined {
+  return goodput && Math.max(goodput.value, total?.value ?? 0);
 }
 
 function spreadMore(estimate: Estimate): Estimate {

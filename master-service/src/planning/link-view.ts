@@ -17,6 +17,8 @@ export interface LinkEstimate {
   readonly source?: Extract<FigureSource, 'derived' | 'assumed'>;
   /** How its rate is known where that is not measured; left out where it is configured. */
   readonly rateSource?: FigureSource;
+  /** What the client's line may carry, where that is more than what the depot at the other end could send. */
+  readonly lineBps?: number;
   /** How an origin at its end sends, where that is known. */
   readonly sender?: CongestionControl;
 }

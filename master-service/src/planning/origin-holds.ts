@@ -26,7 +26,7 @@ const MOST_BY_ONE = 1.2;
 
 /** Who tells what an origin gives. */
 interface OriginReaders {
-  readonly origins: Pick<OriginTable, 'known' | 'distribution'>;
+  readonly origins: Pick<OriginTable, 'witnesses' | 'distribution'>;
   readonly links: Pick<LinkTable, 'isBelieved'>;
 }
 
@@ -59,7 +59,7 @@ export function toOneAddressBps(
 ): number | undefined {
   let mostBps = 0;
   let seen = 0;
-  for (const [depot, fact] of origins.known(host)) {
+  for (const [depot, fact] of origins.witnesses(host)) {
     if (!links.isBelieved(depot)) continue;
     const { goodputBps } = origins.distribution(depot, host, nowMs);
     if (goodputBps.source === 'measured') mostBps = Math.max(mostBps, goodputBps.value);
@@ -84,7 +84,7 @@ export function toOneConnectionBps(
   nowMs: number,
 ): number | undefined {
   const given: { readonly bps: number; readonly rttMs: number; readonly isHeld: boolean }[] = [];
-  for (const [depot, { value }] of origins.known(host)) {
+  for (const [depot, { value }] of origins.witnesses(host)) {
     const { goodputBps, rttMs } = origins.distribution(depot, host, nowMs);
     if (!links.isBelieved(depot) || goodputBps.source !== 'measured') continue;
     given.push({ bps: goodputBps.value, rttMs: rttMs.value, isHeld: value.limit === 'origin' });
