@@ -28,7 +28,7 @@ test('a depot that has not met a client network expects no less loss and no more
   const slow = { ...seen, goodputBps: 5e6, sentBytes: 1e8, retransmittedBytes: 1e6 };
   for (let report = 0; report < 5; report += 1) table.report('d1', slow, NOW);
   expect(others().loss / before.loss).toBeGreaterThan(100);
-  expect(others().bps / before.bps).toBeLessThan(0.2);
+  expect(others().bps / before.bps).toBeLessThan(0.4);
   expect(others().source).toBe('derived');
   // The best of what others met is what the client's line allows.
   for (let report = 0; report < 5; report += 1)
@@ -46,7 +46,7 @@ test('what a depot sends to nobody faster is its own line until another one has 
   expect(table.untoldLineBps(PREFIX, NOW)).toBeGreaterThan(3e7);
   for (let report = 0; report < 5; report += 1)
     table.report('d1', { ...slow, prefix: '192.0.2.0/24', goodputBps: 4e7 }, NOW);
-  expect(others()).toBeLessThan(6e6);
+  expect(others()).toBeLessThan(2e7);
   expect(table.untoldLineBps(PREFIX, NOW)).toBeUndefined();
 });
 
@@ -54,7 +54,7 @@ test('two depots tell the line of a client network, though neither has sent more
   const table = new ClientTable();
   for (const depot of ['d1', 'd2'])
     for (let report = 0; report < 5; report += 1) table.report(depot, { ...seen, goodputBps: 5e6 }, NOW);
-  expect(table.distribution('d9', PREFIX, NOW).goodputBps.value).toBeLessThan(6e6);
+  expect(table.distribution('d9', PREFIX, NOW).goodputBps.value).toBeLessThan(2e7);
   expect(table.untoldLineBps(PREFIX, NOW)).toBeUndefined();
 });
 
@@ -82,6 +82,21 @@ test('one slow line does not make those of its neighbours look slow, however lon
   expect(afterSlow(2, 5)).toBeGreaterThan(75e6);
 });
 
+test('the first line of a network counts as much as a usual one where it is slow, and the next faster one more', () => {
+  const table = new ClientTable();
+  const known = () => table.distribution('d1', PREFIX, NOW).goodputBps.value;
+  for (let report = 0; report < 12; report += 1) table.report('d1', { ...seen, goodputBps: 4e6 }, NOW);
+  expect(known()).toBeGreaterThan(12e6);
+  for (let report = 0; report < 3; report += 1) table.report('d1', { ...seen, goodputBps: 100e6 }, NOW);
+  expect(known()).toBeGreaterThan(40e6);
+});
+
+test('a network whose first line is fast is known to be fast at once', () => {
+  const table = new ClientTable();
+  table.report('d1', { ...seen, goodputBps: 250e6 }, NOW);
+  expect(table.distribution('d1', PREFIX, NOW).goodputBps.value).toBeGreaterThan(200e6);
+});
+
 test('a line whose rate goes up and down is known by its middle', () => {
   const table = new ClientTable();
   for (let report = 0; report < 200; report += 1)
@@ -104,7 +119,7 @@ test('what clients of other networks showed to depots tells what to expect of a 
   for (let index = 0; index < 200; index += 1) {
     table.report(`d${index % 50}`, { ...seen, prefix: `198.51.${index}.0/24`, goodputBps: 2e6 }, NOW);
   }
-  expect(table.distribution('d1', '203.0.113.0/24', NOW).goodputBps.value).toBeLessThan(3e6);
+  expect(table.distribution('d1', '203.0.113.0/24', NOW).goodputBps.value).toBeLessThan(5e6);
 });
 
 /** What one network, or one depot, may move. */

@@ -1,5 +1,5 @@
 import type { ClientReport } from '@longhaul/shared';
-import type { Prior } from '../estimates/figure.ts';
+import type { Figure, Prior } from '../estimates/figure.ts';
 import {
   END_LIVES,
   type LegDistribution,
@@ -74,7 +74,18 @@ export class ClientTable {
     const passedMs = known ? Math.max(0, nowMs - known.timeMs) : 0;
     this.#room.makeRoomFor(key);
     const value = withReport(known?.value, report, passedMs, END_LIVES, { slowerShare: OTHER_LINE });
-    this.#facts.learn(CLIENT_MEASURED, key, value, nowMs);
+    const isFirst = known?.value.goodput === undefined;
+    const begun =
+      isFirst && value.goodput ? { ...value, goodput: this.#begun(value.goodput, report) } : value;
+    this.#facts.learn(CLIENT_MEASURED, key, begun, nowMs);
+  }
+
+  /** The first line of a network that is seen counts no more than a usual one where it is so much slower: it may be another one. */
+  #begun(goodput: Figure, { rttMs }: ClientReport): Figure {
+    const usualBps = this.#ends.usualBps(rttMs);
+    return goodput.value < OTHER_LINE * usualBps
+      ? { ...goodput, value: Math.sqrt(goodput.value * usualBps) }
+      : goodput;
   }
 
   /** Forgets what a depot has measured: it is not believed any more. */

@@ -185,7 +185,12 @@ export class EndTable<Value extends LegFigures> {
   untoldLineBps(end: string, nowMs: number): number | undefined {
     const [first] = this.#rated(end, nowMs);
     if (!first || this.#isLineTold(end, nowMs)) return undefined;
-    return this.#priors.goodput(first.rttMs).value;
+    return this.usualBps(first.rttMs);
+  }
+
+  /** What one connection over a leg of such a length usually carries, in bits per second. */
+  usualBps(rttMs: number): number {
+    return this.#priors.goodput(rttMs).value;
   }
 
   #isLineTold(end: string, nowMs: number): boolean {

@@ -283,6 +283,14 @@ describe('with no link typed in', () => {
     expect(route.prediction.seconds).toBeLessThan(route.direct.seconds * 0.9);
   });
 
+  test('a first client with a slow line does not send all others of its network directly over a lossy way', () => {
+    const { seesClient, seesOrigin, plan } = world({ 'd1 d3': 120 });
+    seesOrigin('d3', 5, { receivedBytes: 4e8, lostBytes: 0, goodputBps: 3e8 });
+    for (let time = 0; time < 12; time += 1)
+      seesClient('d1', 10, { sentBytes: 25e5, retransmittedBytes: 25e2, goodputBps: 4e6 });
+    expect(plan().decision).toBe('chain');
+  });
+
   test('a depot with a narrow line of its own makes neither the direct way look slow nor that over others', () => {
     const { seesClient, seesOrigin, plan } = world({ 'd1 d2': 20, 'd1 d3': 85, 'd2 d3': 85 }, [], {
       d1: 10e6,
