@@ -190,7 +190,27 @@ describe('a link', () => {
     const table = new LinkTable(links, 1000);
     table.report('d1', { to: 'd2', rttMs: 30, lossRate: 0.3 }, 0);
     table.report('d1', { to: 'd2', rttMs: 30, goodputBps: 9e6 }, REPORT_LIFE_MS);
-    expect(table.estimate('d1', 'd2', REPORT_LIFE_MS + 1)).toMatchObject({ lossRate: 0.01, goodputBps: 9e6 });
+    expect(table.estimate('d1', 'd2', REPORT_LIFE_MS)).toMatchObject({ lossRate: 0.3, goodputBps: 9e6 });
+    const laterMs = 12 * 3_600_000;
+    table.report('d1', { to: 'd2', rttMs: 30, goodputBps: 9e6 }, laterMs);
+    expect(table.estimate('d1', 'd2', laterMs)).toMatchObject({ lossRate: 0.01, goodputBps: 9e6 });
+  });
+
+  test('that is typed in goes back to that little by little when what was measured grows old', () => {
+    const typed = { between: ['d1', 'd2'], rttMs: 50, lossRate: 0.01, rateBps: 1e9 };
+    const table = new LinkTable(testConfig({ links: [typed] }).links, 1000);
+    for (let report = 0; report < 60; report += 1)
+      table.report('d1', { to: 'd2', rttMs: 30, goodputBps: 4e7 }, report * 5000);
+    const rates = [];
+    for (let minute = 6; minute <= 300; minute += 1) {
+      table.report('d2', { to: 'd1', rttMs: 30 }, minute * 60_000);
+      rates.push(table.estimate('d2', 'd1', minute * 60_000)?.goodputBps);
+    }
+    const known = rates.filter((bps) => bps !== undefined);
+    expect(known.length).toBeGreaterThan(100);
+    expect(rates.slice(known.length)).toEqual(Array(rates.length - known.length).fill(undefined));
+    for (const [minute, bps] of known.entries()) expect(bps / (known[minute - 1] ?? bps)).toBeLessThan(1.6);
+    expect(known.at(-1)).toBeGreaterThan(1.5e8);
   });
 
   test('says how old the oldest of its figures is', () => {

@@ -23,7 +23,7 @@ import type { LinkEstimate, LinkView } from './link-view.ts';
 import { MOST_APART, RttDisputes } from './rtt-disputes.ts';
 import { UNREACHED_FACTS, UnreachedPairs } from './unreached-pairs.ts';
 
-/** A report older than this says nothing any more about a link that is configured; then the configuration counts again. */
+/** A report older than this does not count by itself any more: what is measured goes over to what is configured, or usual, and a round trip says nothing more of a link that is configured. */
 export const REPORT_LIFE_MS = 600_000;
 /** Nothing is left of older measurements. */
 const MEASURED_LIFE_MS = 7 * 86_400_000;
@@ -143,14 +143,14 @@ export class LinkTable implements LinkView {
     const link = this.#configured.get(pairKey(one, other));
     const known = link?.fixed ? [] : this.#directions(one, other, nowMs);
     const rtt = pooledRtt(known);
-    const rttPrior = priorOf(link?.rttMs, link, RTT_WITHIN) ?? ASSUMED_RTT;
+    const rttPrior = link ? typedPrior(link.rttMs, link, RTT_WITHIN) : ASSUMED_RTT;
     const rttMs = estimateOf(rtt?.figure, rtt?.passedMs ?? 0, rttPrior, LINK_LIVES.rttMs);
     const learned = this.#priors.goodput(rttMs.value);
     const goodput = known.find(({ value }) => value.goodput);
     const goodputBps = estimateOf(
       goodput?.value.goodput,
       goodput?.passedMs ?? 0,
-      priorOf(link?.rateBps, link, learned.within) ?? learned,
+      link ? typedPrior(link.rateBps, link, learned.within) : learned,
       LINK_LIVES.goodputMs,
     );
     return {
@@ -182,6 +182,11 @@ export class LinkTable implements LinkView {
       loss: lossRate.spread,
       rate: rateDoubt(link, goodputBps.spread),
     };
+  }
+
+  /** What one connection over a link of such a length usually carries, in bits per second. */
+  usualBps(rttMs: number): number {
+    return this.#priors.goodput(rttMs).value;
   }
 
   /** The most that a depot was seen to send to another one, in bits per second; 0 where nothing is known. */
@@ -296,21 +301,37 @@ export class LinkTable implements LinkView {
   }
 
   #measuredOver(link: LinkConfig, known: readonly Direction[]): LinkEstimate {
-    const fresh = (direction: Direction, figure: { readonly ageMs: number } | undefined) =>
-      figure !== undefined && figure.ageMs + direction.passedMs <= REPORT_LIFE_MS;
+    const fresh = (direction: Direction | undefined, figure: { readonly ageMs: number } | undefined) =>
+      direction !== undefined && figure !== undefined && figure.ageMs + direction.passedMs <= REPORT_LIFE_MS;
     const rtt = pooledRtt(known.filter((direction) => fresh(direction, direction.value.rtt)));
-    const goodput = known.find((direction) => fresh(direction, direction.value.goodput));
-    const loss = known.find((direction) => fresh(direction, direction.value.loss));
+    const rttMs = rtt?.figure.value ?? link.rttMs;
+    const goodput = known.find(({ value }) => value.goodput);
+    const goodputBps = this.#goodputOver(link, goodput, rttMs);
+    const loss = known.find(({ value }) => value.loss);
+    const isLossKnown = fresh(loss, loss?.value.loss) || this.#loss(known, link, rttMs).source === 'measured';
     const total = known.find((direction) => fresh(direction, direction.value.total));
-    const goodputBps = goodput?.value.goodput?.value;
     return {
-      rttMs: rtt?.figure.value ?? link.rttMs,
-      lossRate: loss?.value.loss ? lossRateOf(loss.value.loss) : link.lossRate,
+      rttMs,
+      lossRate: isLossKnown && loss?.value.loss ? lossRateOf(loss.value.loss) : link.lossRate,
       rateBps: Math.max(link.rateBps, goodputBps ?? 0, total?.value.total?.value ?? 0),
       windowBytes: link.windowBytes ?? this.#windowBytes,
       goodputBps,
-      ageMs: oldest(ageOf(rtt), ageOf(goodput, goodput?.value.goodput), ageOf(loss, loss?.value.loss)),
+      ageMs: oldest(
+        ageOf(rtt),
+        goodputBps === undefined ? undefined : ageOf(goodput, goodput?.value.goodput),
+        isLossKnown ? ageOf(loss, loss?.value.loss) : undefined,
+      ),
     };
+  }
+
+  /** What was measured of a link that is typed in: it goes over to that as it grows old, and tells nothing more when it counts less. */
+  #goodputOver(link: LinkConfig, measured: Direction | undefined, rttMs: number): number | undefined {
+    const figure = measured?.value.goodput;
+    if (!measured || !figure) return undefined;
+    if (figure.ageMs + measured.passedMs <= REPORT_LIFE_MS) return figure.value;
+    const prior = typedPrior(link.rateBps, link, this.#priors.goodput(rttMs).within);
+    const { value, source } = estimateOf(figure, measured.passedMs, prior, LINK_LIVES.goodputMs);
+    return source === 'measured' ? value : undefined;
   }
 
   #asConfigured(link: LinkConfig): LinkEstimate {
@@ -352,9 +373,8 @@ const ASSUMED_RTT: Prior = {
   source: 'assumed',
 };
 
-/** What the operator says of a figure; `undefined` where he says nothing. */
-function priorOf(value: number | undefined, link: LinkConfig | undefined, within: number): Prior | undefined {
-  if (value === undefined || !link) return undefined;
+/** What the operator says of a figure. */
+function typedPrior(value: number, link: LinkConfig, within: number): Prior {
   const doubt = link.fixed ? { between: 0, within: 0 } : { between: CONFIGURED_BETWEEN, within };
   return { value, ...doubt, source: 'configured' };
 }
