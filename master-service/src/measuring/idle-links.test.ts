@@ -32,6 +32,30 @@ describe('tests of idle links', () => {
     expect(asked.map((one) => one !== undefined)).toEqual([false, false, true, true, true]);
   });
 
+  test('are asked for soon where a link has become slow, and less and less often while it stays so', () => {
+    const { table, idle } = setUp();
+    for (let report = 0; report < 20; report += 1)
+      table.report('d1', { to: 'd0', rttMs: 20, goodputBps: 2e6 }, NOW);
+    const minutes: number[] = [];
+    for (let minute = 0; minute < 600; minute += 1) {
+      const asked = idle.next('d0', some(2), NOW + minute * 60_000);
+      if (!asked) continue;
+      minutes.push(minute);
+      table.report('d1', { to: 'd0', rttMs: 20, goodputBps: 2e6 }, NOW + minute * 60_000);
+    }
+    expect(minutes.slice(0, 4)).toEqual([15, 45, 105, 225]);
+    expect(minutes.length).toBeLessThan(8);
+    // Once it has healed, and is slow again, it is asked for as soon as before.
+    const [healedMs, slowMs] = [NOW + 600 * 60_000, NOW + 700 * 60_000];
+    const isFound = (goodputBps: number, atMs: number) => {
+      for (let report = 0; report < 20; report += 1)
+        table.report('d1', { to: 'd0', rttMs: 20, goodputBps }, atMs);
+      return idle.next('d0', some(2), atMs + 15 * 60_000) !== undefined;
+    };
+    expect(isFound(9e7, healedMs)).toBe(false);
+    expect(isFound(2e6, slowMs)).toBe(true);
+  });
+
   test('never keep a depot busy twice at once, nor one that carries transfers or is not there', () => {
     const { idle } = setUp();
     const depots = [...some(3), depot('busy', { activeTransfers: 1 }), depot('lost', { state: 'lost' })];

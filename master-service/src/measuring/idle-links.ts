@@ -4,7 +4,14 @@ import type { LegDistribution } from '../estimates/leg-figures.ts';
 
 /** A link is tested when its goodput may be so far off: more than a factor of 1.8, and more than what an operator types in. */
 const UNSURE_SPREAD = 0.6;
-/** Nor is it tested again earlier, whatever came of it. */
+/**
+ * One that carries less than this share of what is usual may only have been congested, and nothing is planned over it that would show when that is over. It is
+ * tested when it was measured so long ago ...
+ */
+const SLOW = { share: 0.5, ageMs: 900_000 } as const;
+/** ... and, where it is still slow, after twice that time again, and so on, up to here. */
+const MOST_SLOW_MS = 14_400_000;
+/** Nor is any tested again earlier, whatever came of it. */
 const RETRY_MS = 600_000;
 /** A depot that was told of a test is busy with it so long, and so is the other one. */
 const TEST_MS = 20_000;
@@ -31,7 +38,10 @@ export interface TestableDepot {
 }
 
 interface IdleLinksInit {
-  readonly links: { distribution(one: string, other: string, nowMs: number): LegDistribution };
+  readonly links: {
+    distribution(one: string, other: string, nowMs: number): LegDistribution;
+    usualBps(rttMs: number): number;
+  };
   /** 0 to below 1, evenly. */
   readonly random?: () => number;
 }
@@ -43,7 +53,7 @@ interface IdleLinksInit {
 export class IdleLinks {
   readonly #init: IdleLinksInit;
   readonly #busyUntilMs = new LruMap<string, number>(MOST_DEPOTS);
-  readonly #toldAtMs = new LruMap<string, number>(MOST_PAIRS);
+  readonly #told = new LruMap<string, { readonly atMs: number; readonly timesSlow: number }>(MOST_PAIRS);
   readonly #budgets = new LruMap<string, HourlyBudget>(MOST_DEPOTS);
 
   constructor(init: IdleLinksInit) {
@@ -56,21 +66,41 @@ export class IdleLinks {
     if (!idle.some((depot) => depot.id === id)) return undefined;
     const unsure = this.#some(idle.filter((depot) => depot.id !== id)).flatMap((from) => {
       const known = this.#init.links.distribution(id, from.id, nowMs);
-      return known.goodputBps.spread > UNSURE_SPREAD ? [{ from: from.id, known }] : [];
+      const mayHaveHealed = this.#mayHaveHealed(`${from.id} ${id}`, known, nowMs);
+      return known.goodputBps.spread > UNSURE_SPREAD || mayHaveHealed ? [{ from: from.id, known }] : [];
     });
     const worstFirst = unsure.toSorted(
       (one, other) => other.known.goodputBps.spread - one.known.goodputBps.spread,
     );
     for (const { from, known } of worstFirst) {
       const pair = `${from} ${id}`;
-      const wasTold = Math.abs(nowMs - (this.#toldAtMs.get(pair) ?? -Infinity)) < RETRY_MS;
+      const told = this.#told.get(pair);
+      const wasTold = told !== undefined && Math.abs(nowMs - told.atMs) < RETRY_MS;
       const bytes = bytesFor(known);
       if (wasTold || !this.#spend([id, from], bytes, nowMs)) continue;
-      this.#toldAtMs.set(pair, nowMs);
+      this.#told.set(pair, { atMs: nowMs, timesSlow: this.#isSlow(known) ? 1 + (told?.timesSlow ?? 0) : 0 });
       for (const end of [id, from]) this.#busyUntilMs.set(end, nowMs + TEST_MS);
       return { from, bytes };
     }
     return undefined;
+  }
+
+  #isSlow({ goodputBps, rttMs }: LegDistribution): boolean {
+    return (
+      goodputBps.source === 'measured' &&
+      goodputBps.value < SLOW.share * this.#init.links.usualBps(rttMs.value)
+    );
+  }
+
+  /** Whether a slow link was neither measured nor tested for a while: the longer the more often it was found to be slow. */
+  #mayHaveHealed(pair: string, known: LegDistribution, nowMs: number): boolean {
+    const told = this.#told.get(pair);
+    const isSlow = this.#isSlow(known);
+    if (!isSlow && told && told.timesSlow > 0) this.#told.set(pair, { ...told, timesSlow: 0 });
+    const { ageMs = 0 } = known.goodputBps;
+    if (!isSlow || ageMs < SLOW.ageMs) return false;
+    const patienceMs = Math.min(SLOW.ageMs * 2 ** (told?.timesSlow ?? 0), MOST_SLOW_MS);
+    return told === undefined || Math.abs(nowMs - told.atMs) >= patienceMs;
   }
 
   #isIdle({ id, state, activeTransfers }: TestableDepot, nowMs: number): boolean {
