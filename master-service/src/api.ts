@@ -113,7 +113,7 @@ function routersOf(init: ApiInit): readonly express.Router[] {
         jobs,
         book: wishes,
         outcomeOf,
-        onMeasured: (job, measured) => outcomes.noteClient(job, measured),
+        onMeasured: (job, measured, nowMs) => outcomes.noteClient(job, measured, nowMs),
         emit,
       }),
       book: wishes,

@@ -25,7 +25,7 @@ interface FeedbackServiceInit {
   /** What depots have told of a job. */
   readonly outcomeOf: (jobId: string) => Outcome | undefined;
   /** Told of what a client has got of its job. */
-  readonly onMeasured: (job: PlannedJob, measured: ClientMeasure) => void;
+  readonly onMeasured: (job: PlannedJob, measured: ClientMeasure, nowMs: number) => void;
   readonly emit: EmitEvent;
 }
 
@@ -56,7 +56,7 @@ export class FeedbackService {
     if (job?.network !== network) return refuse('job-unknown');
     if (depot !== undefined && !namesDepot(job, depot))
       return refuse('bad-request', 'depot is none of that download');
-    if (measured) this.#init.onMeasured(job, measured);
+    if (measured) this.#init.onMeasured(job, measured, nowMs);
     const effect = this.#effectOf(job, verdict, depot, nowMs);
     this.#init.emit({ type: 'feedback', verdict, effect: effect.effect, jobId, host: job.host });
     return ok({ jobId, ...effect });

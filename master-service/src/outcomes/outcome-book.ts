@@ -102,9 +102,15 @@ export class OutcomeBook {
     }
   }
 
-  /** Takes in what a client has got of its job; the last word counts. */
-  noteClient(job: PlannedJob, measured: ClientMeasure): void {
+  /** Takes in what a client has got of its job; the last word counts. Nobody else sees what a direct download takes. */
+  noteClient(job: PlannedJob, measured: ClientMeasure, nowMs: number): void {
     this.#clients.set(job, measured);
+    const { jobId, chain, basis, network, host, isAsked } = job;
+    const { bytes, seconds } = measured;
+    if (chain.length > 0 || isAsked || bytes < LEAST_COMPARED_BYTES) return;
+    const timesPlanned = seconds / modelSeconds(basis, 1, bytes);
+    const download = { jobId, chain, bodyBytes: bytes, lanes: 1, seconds, timesPlanned, isSeconded: true };
+    this.#init.ways?.note({ network, host }, download, nowMs);
   }
 
   /** Whether what a depot tells fits what its neighbours tell. */

@@ -50,6 +50,19 @@ test('of one job the last word counts', () => {
   expect(secondsIn(book, NOW + 1000)).toEqual({ d1: [2] });
 });
 
+test('what direct downloads took is known beside the chains, by their five last ones', () => {
+  const book = new WayBook();
+  book.note(PAIR, over('d1', 3), NOW);
+  for (let seconds = 1; seconds < 8; seconds += 1)
+    book.note(PAIR, { ...over('d1', seconds, `direct-${seconds}`), chain: [] }, NOW + seconds);
+  expect(book.direct(PAIR, NOW + 8).map(({ seconds }) => seconds)).toEqual([7, 6, 5, 4, 3]);
+  expect(secondsIn(book, NOW + 8)).toEqual({ d1: [3] });
+  book.note(PAIR, over('d2', 3), NOW + 9);
+  book.forgetFrom('d2');
+  expect(book.direct(PAIR, NOW + 9)).toHaveLength(5);
+  expect(book.direct(PAIR, NOW + 121 * MINUTE_MS)).toEqual([]);
+});
+
 test('who is not believed any more loses the ways that it was the entry depot of', () => {
   const book = new WayBook();
   for (const chain of ['liar-d2', 'd2-liar', 'd3']) book.note(PAIR, over(chain, 3), NOW);
@@ -72,12 +85,13 @@ afterEach(async () => {
   for (const { master } of masters.splice(0)) await master.close();
 });
 
+/** d3 is nearly as good as d1. */
+const LINKS = TEST_LINKS.map((link) =>
+  link.between[0] === 'd3' ? { ...link, rttMs: 210 } : { ...link, rateBps: 200e6 },
+);
+
 async function start(init: Parameters<typeof startMaster>[0] = {}): Promise<TestMaster> {
-  // d3 is nearly as good as d1.
-  const links = TEST_LINKS.map((link) =>
-    link.between[0] === 'd3' ? { ...link, rttMs: 210 } : { ...link, rateBps: 200e6 },
-  );
-  const master = await startMaster({ ...init, config: { links, ...init.config } });
+  const master = await startMaster({ ...init, config: { links: LINKS, ...init.config } });
   masters.push(master);
   return master;
 }
@@ -166,6 +180,48 @@ test('a network whose downloads take longer over all chains stays with its chain
   await takeOther(master, depots, 3);
   const taken = await chainsTaken(master, depots, () => 3);
   expect(new Set(taken)).toEqual(new Set(['d1-d2']));
+});
+
+/** Has a client tell that the file of a plan took so many times as long as predicted. */
+async function tell({ url }: TestMaster, { jobId, prediction }: PlanAnswer, times: number): Promise<void> {
+  const measured = { bytes: 1e8, seconds: times * prediction.seconds };
+  const body = JSON.stringify({ jobId, verdict: 'worked', measured });
+  expect((await fetch(`${url}/v1/feedback`, { method: 'POST', body })).status).toBe(200);
+}
+
+/** The direct way is a little better than the chains. */
+const NEARLY = LINKS.map((link, index) => (index === 0 ? { ...link, rttMs: 120, lossRate: 0 } : link));
+
+test('a direct way that takes longer than is worked out of it is left for a chain, which is kept where it is faster', async () => {
+  const master = await start({ config: { links: NEARLY } });
+  const depots = await registerDepots(master, 'd1', 'd2', 'd3');
+  const decisions = [];
+  for (let time = 0; time < 6; time += 1) {
+    const plan = await planOf(master, String(time));
+    decisions.push(plan.decision);
+    if (plan.decision === 'direct') await tell(master, plan, 4);
+    else await take(master, depots, plan, 1);
+    master.clock.advance(2);
+    for (const depot of depots) await depot.heartbeat(master);
+  }
+  expect(decisions[0]).toBe('direct');
+  expect(decisions.slice(3)).toEqual(['chain', 'chain', 'chain']);
+  const { reasons } = await planOf(master, 'last');
+  expect(reasons.join(' ')).toMatch(/Direct downloads of your network .* times as long/);
+});
+
+test('a line on which everything takes as long stays with the direct way', async () => {
+  const master = await start({ config: { links: NEARLY } });
+  const depots = await registerDepots(master, 'd1', 'd2', 'd3');
+  let last: PlanAnswer | undefined;
+  for (let time = 0; time < 8; time += 1) {
+    last = await planOf(master, String(time));
+    if (last.decision === 'direct') await tell(master, last, 4);
+    else await take(master, depots, last, 4);
+    master.clock.advance(2);
+    for (const depot of depots) await depot.heartbeat(master);
+  }
+  expect(last?.decision).toBe('direct');
 });
 
 test('a client that reads slowly says nothing of its chain', async () => {

@@ -29,10 +29,13 @@ const toldWay = z.looseObject({
   downloads: z.array(toldDownload).min(1).max(MOST_DOWNLOADS),
 });
 
-/** What the last downloads took over each chain, by `<network> <origin>`. */
+/** What the last downloads took over each chain, and directly, by `<network> <origin>`. */
 const WAYS_TAKEN = {
   name: 'ways-taken',
-  schema: z.looseObject({ ways: z.array(toldWay).max(MOST_WAYS) }),
+  schema: z.looseObject({
+    ways: z.array(toldWay).max(MOST_WAYS),
+    direct: z.array(toldDownload).max(MOST_DOWNLOADS).optional(),
+  }),
   keys: /^[0-9a-f.:/]{1,64} [a-z0-9.:_-]{1,255}$/,
   most: MOST_PAIRS,
   whenFull: 'forget-oldest',
@@ -42,19 +45,15 @@ const WAYS_TAKEN = {
 
 export const WAY_FACTS = [WAYS_TAKEN];
 
-/** A download that came whole over the chain that was planned for it. */
+/** A download that came whole over the chain that was planned for it, or directly, as was planned. */
 export interface WholeDownload extends Omit<TimedDownload, 'agoMs'> {
   readonly jobId: string;
   readonly chain: Chain;
 }
 
-interface ToldDownload extends TimedDownload {
-  readonly jobId: string;
-}
-
-interface ToldWay extends TakenWay {
-  readonly downloads: readonly ToldDownload[];
-}
+type ToldDownload = z.output<typeof toldDownload>;
+type ToldWay = z.output<typeof toldWay>;
+type ToldPair = z.output<(typeof WAYS_TAKEN)['schema']>;
 
 /** What downloads really took, chain by chain: what links say of a way is never all that there is to it. */
 export class WayBook {
@@ -66,24 +65,34 @@ export class WayBook {
     this.#room = new SpeakerRoom({ facts, kind: WAYS_TAKEN, speakerOf: firstOf });
   }
 
-  /** Takes in what a job's download took; the last word of a job counts. */
+  /** Takes in what a job's download took over its chain, or directly where that is empty; the last word of a job counts. */
   note(pair: Pair, { chain, ...download }: WholeDownload, nowMs: number): void {
     const key = keyOf(pair);
     const known = this.#facts.own(WAYS_TAKEN, key);
-    const before = known ? older(known.value.ways, nowMs - known.timeMs) : [];
-    const others = before.map((way) => ({
-      ...way,
-      downloads: way.downloads.filter(({ jobId }) => jobId !== download.jobId),
-    }));
+    const before = known ? aged(known.value, nowMs - known.timeMs) : { ways: [], direct: [] };
+    const isOther = ({ jobId }: ToldDownload) => jobId !== download.jobId;
+    const others = before.ways.map((way) => ({ ...way, downloads: way.downloads.filter(isOther) }));
+    const now = { ...download, agoMs: 0 };
+    const isDirect = chain.length === 0;
     this.#room.makeRoomFor(key);
-    const ways = joined([{ chain, downloads: [{ ...download, agoMs: 0 }] }, ...others]);
-    this.#facts.learn(WAYS_TAKEN, key, { ways }, nowMs);
+    const ways = joined(isDirect ? others : [{ chain: [...chain], downloads: [now] }, ...others]);
+    const direct = newest([...(isDirect ? [now] : []), ...before.direct.filter(isOther)]);
+    this.#facts.learn(WAYS_TAKEN, key, { ways, direct }, nowMs);
   }
 
-  /** What all masters know of a pair. */
+  /** What all masters know of a pair's chains. */
   of(pair: Pair, nowMs: number): readonly TakenWay[] {
+    return joined(this.#all(pair, nowMs).flatMap(({ ways }) => ways));
+  }
+
+  /** What all masters know of its direct downloads, the newest first. */
+  direct(pair: Pair, nowMs: number): readonly TimedDownload[] {
+    return newest(this.#all(pair, nowMs).flatMap(({ direct }) => direct));
+  }
+
+  #all(pair: Pair, nowMs: number) {
     const facts = this.#facts.store.all(WAYS_TAKEN, keyOf(pair));
-    return joined(facts.flatMap(({ value, timeMs }) => older(value.ways, nowMs - timeMs)));
+    return facts.map(({ value, timeMs }) => aged(value, nowMs - timeMs));
   }
 
   /** Forgets what a depot told that is not believed any more: what downloads took that it was the entry depot of. */
@@ -91,7 +100,7 @@ export class WayBook {
     for (const { key, source, value, timeMs } of this.#facts.store.held(WAYS_TAKEN)) {
       if (source !== this.#facts.source) continue;
       const ways = value.ways.filter(({ chain }) => chain[0] !== depot);
-      if (ways.length < value.ways.length) this.#facts.learn(WAYS_TAKEN, key, { ways }, timeMs);
+      if (ways.length < value.ways.length) this.#facts.learn(WAYS_TAKEN, key, { ...value, ways }, timeMs);
     }
   }
 }
@@ -101,22 +110,27 @@ function joined(ways: readonly ToldWay[]): { chain: string[]; downloads: ToldDow
   return [...Map.groupBy(ways, ({ chain }) => chain.join()).values()]
     .map((same) => ({
       chain: [...(same[0]?.chain ?? [])],
-      downloads: same
-        .flatMap(({ downloads }) => downloads)
-        .filter(({ agoMs }) => agoMs < KEPT_MS)
-        .toSorted((one, other) => one.agoMs - other.agoMs)
-        .slice(0, MOST_DOWNLOADS),
+      downloads: newest(same.flatMap(({ downloads }) => downloads)),
     }))
     .filter(({ downloads }) => downloads.length > 0)
     .toSorted((one, other) => (one.downloads[0]?.agoMs ?? 0) - (other.downloads[0]?.agoMs ?? 0))
     .slice(0, MOST_WAYS);
 }
 
-function older(ways: readonly ToldWay[], passedMs: number): ToldWay[] {
-  return ways.map(({ chain, downloads }) => ({
-    chain,
-    downloads: downloads.map((one) => ({ ...one, agoMs: one.agoMs + Math.max(0, passedMs) })),
-  }));
+function newest(downloads: readonly ToldDownload[]): ToldDownload[] {
+  return downloads
+    .filter(({ agoMs }) => agoMs < KEPT_MS)
+    .toSorted((one, other) => one.agoMs - other.agoMs)
+    .slice(0, MOST_DOWNLOADS);
+}
+
+function aged({ ways, direct = [] }: ToldPair, passedMs: number) {
+  const older = (downloads: readonly ToldDownload[]) =>
+    downloads.map((one) => ({ ...one, agoMs: one.agoMs + Math.max(0, passedMs) }));
+  return {
+    ways: ways.map(({ chain, downloads }) => ({ chain, downloads: older(downloads) })),
+    direct: older(direct),
+  };
 }
 
 function keyOf({ network, host }: Pair): string {

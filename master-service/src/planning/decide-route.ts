@@ -65,16 +65,17 @@ export function decideRoute({ config, query, map, depots, usable }: DecisionInit
   const ordered = learned.inOrder();
   const ranked = heldFirst(ordered, query.held, sizeBytes, { expected: learned.expected, rate });
   const direct = map.direct(ranked[0]?.parts ?? []);
-  const gainOf = (one: RatedChain) => times.gain(one, direct.part, expectedSeconds);
+  const gainOf = (one: RatedChain, secondsOf = expectedSeconds) =>
+    learned.gainTaken(one, direct.part) * times.gain(one, direct.part, secondsOf);
   const leastOf = (one: RatedChain) =>
     Math.min(
       leastGain(minimumGain, one.chain, query.held),
       isGuessed(one) ? LEAST_GAIN_GUESSED : minimumGain,
     );
-  // By their legs alone: of direct nobody knows more, either.
+  // By their legs alone, unless somebody has told what direct downloads took: else nobody knows more of that, either.
   const wins = (one: RatedChain) =>
     gainOf(one) >= leastOf(one) &&
-    (direct.source !== 'ends' || times.gain(one, direct.part, secondsAsKnown) >= leastAsKnown(gainOf(one)));
+    (direct.source !== 'ends' || gainOf(one, secondsAsKnown) >= leastAsKnown(gainOf(one)));
   const [first] = ranked;
   // One that was put behind for what it took still counts against a direct way that it outdoes.
   const winner = [first, ...(query.taken?.length ? [byLegs(rated, times)] : [])].find(
@@ -154,6 +155,7 @@ export function decideRoute({ config, query, map, depots, usable }: DecisionInit
           calibrationOf: (one) => learned.calibrationOf(one) ?? 1,
           isTaken: best !== undefined && learned.isTaken(best),
           direct: { ...direct.predict(sizeBytes), source: direct.source },
+          timesDirect: learned.timesDirect(direct.part) ?? 1,
           chainLinks: chosen?.links ?? best?.links ?? [],
           toLearn,
           isHeld: best !== ordered[0],

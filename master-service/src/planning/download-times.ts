@@ -56,6 +56,11 @@ export class DownloadTimes {
     return { ...rated, lanes };
   };
 
+  /** What is worked out of the direct way for other bytes. */
+  directBy(direct: DirectEstimate['part'], secondsOf: typeof expectedSeconds) {
+    return (sizeBytes: number): number => secondsOf(this.#directly(direct, sizeBytes));
+  }
+
   /** What a chain's legs say of other bytes and lanes. */
   by(rated: RatedChain, secondsOf: typeof expectedSeconds) {
     return (sizeBytes: number, lanes: number): number =>

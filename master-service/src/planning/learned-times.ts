@@ -1,12 +1,13 @@
 import type { RatedChain } from './chain-search.ts';
+import type { DirectEstimate } from './direct-estimate.ts';
 import type { DownloadTimes } from './download-times.ts';
 import { expectedSeconds, secondsAsKnown } from './expected-seconds.ts';
 import type { RouteQuery } from './route.ts';
-import { type TakenWay, timesTaken, wayFactors } from './taken-ways.ts';
+import { gainTaken, type TakenWay, timesDirect, timesTaken, wayFactors } from './taken-ways.ts';
 
 interface LearnedInit {
   readonly times: DownloadTimes;
-  readonly query: Pick<RouteQuery, 'sizeBytes' | 'taken' | 'calibration'>;
+  readonly query: Pick<RouteQuery, 'sizeBytes' | 'taken' | 'takenDirect' | 'calibration'>;
   /** The chains to choose from, those that were taken among them. */
   readonly rated: readonly RatedChain[];
 }
@@ -56,6 +57,24 @@ export class LearnedTimes {
     const { sizeBytes, calibration } = query;
     const way = this.#wayOf(rated);
     return way ? timesTaken(way, sizeBytes, times.by(rated, secondsAsKnown), calibration ?? 1) : calibration;
+  }
+
+  /** How many times more a chain gains over the direct way than the model of both says; 1 where nobody has told what direct downloads took. */
+  gainTaken(rated: RatedChain, direct: DirectEstimate['part']): number {
+    const { times, query } = this.#init;
+    const { sizeBytes, takenDirect: downloads = [] } = query;
+    if (downloads.length === 0) return 1;
+    const way = this.#wayOf(rated);
+    const chain = way && { way, model: times.by(rated, expectedSeconds) };
+    return gainTaken({ downloads, model: times.directBy(direct, expectedSeconds) }, chain, sizeBytes);
+  }
+
+  /** How many times as long as is worked out of it the direct way takes, by what downloads took; `undefined` where nobody has told. */
+  timesDirect(direct: DirectEstimate['part']): number | undefined {
+    const { times, query } = this.#init;
+    const { sizeBytes, takenDirect: downloads = [] } = query;
+    if (downloads.length === 0) return undefined;
+    return timesDirect(downloads, sizeBytes, times.directBy(direct, expectedSeconds));
   }
 
   #wayOf({ chain }: RatedChain): TakenWay | undefined {

@@ -10,7 +10,7 @@ import type { DownloadEnds } from './link-view.ts';
 import type { Planner } from './planner.ts';
 import type { Route, RouteQuery } from './route.ts';
 import { RouteCache } from './route-cache.ts';
-import type { TakenWay } from './taken-ways.ts';
+import type { TakenWay, TimedDownload } from './taken-ways.ts';
 
 /** What clients have said of plans. */
 export interface ClientWishes {
@@ -22,15 +22,18 @@ export interface ClientWishes {
 
 /** How many times as long downloads between two ends take as the model says. */
 export interface PairCalibrations {
-  readonly factor: (pair: { readonly network: string; readonly host: string }, nowMs: number) => number;
+  readonly factor: (pair: Pair, nowMs: number) => number;
 }
 
-/** What downloads between two ends took, chain by chain. */
+/** What downloads between two ends took, chain by chain, and directly. */
 export interface PairWays {
-  readonly of: (
-    pair: { readonly network: string; readonly host: string },
-    nowMs: number,
-  ) => readonly TakenWay[];
+  readonly of: (pair: Pair, nowMs: number) => readonly TakenWay[];
+  readonly direct: (pair: Pair, nowMs: number) => readonly TimedDownload[];
+}
+
+interface Pair {
+  readonly network: string;
+  readonly host: string;
 }
 
 interface RouteChooserInit {
@@ -132,8 +135,9 @@ export class RouteChooser {
     const ends = endsOf(address, client, url);
     const pair = { network: clientPrefix(address), host: url.host };
     const calibration = calibrations?.factor(pair, nowMs) ?? 1;
-    const taken = ways?.of(pair, nowMs) ?? [];
-    const known = { sizeBytes, isSizeAssumed, originTls: url.scheme === 'https', ends, calibration, taken };
+    const learned = { taken: ways?.of(pair, nowMs) ?? [], takenDirect: ways?.direct(pair, nowMs) ?? [] };
+    const originTls = url.scheme === 'https';
+    const known = { sizeBytes, isSizeAssumed, originTls, ends, calibration, ...learned };
     return planner.plan({ ...wanted, ...lanes, ...breaks, ...known }, registry.views(nowMs), nowMs);
   }
 

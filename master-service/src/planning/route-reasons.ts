@@ -25,6 +25,8 @@ interface RouteFacts {
   /** Whether the client chose the number of lanes. */
   readonly isLanesAsked: boolean;
   readonly direct: Predicted & { readonly source: DirectEstimate['source'] };
+  /** How many times as long as is worked out of it direct downloads took. */
+  readonly timesDirect: number;
   readonly chainLinks: readonly LinkEstimate[];
   /** What is taken in its place, to learn. */
   readonly toLearn: RatedChain | undefined;
@@ -46,6 +48,7 @@ export function explainRoute(facts: RouteFacts): string[] {
     ...compare(facts),
     ...(isHeld ? [HELD] : []),
     ...calibrated(facts),
+    ...directTaken(facts),
     ...(toLearn ? [explainLearning(toLearn)] : []),
     ...directCause(decisionReason),
     ...(best && decisionReason === 'chain-faster' ? explainLanes(best, isLanesAsked) : []),
@@ -124,6 +127,13 @@ function calibrated({ best, calibrationOf, isTaken }: RouteFacts): string[] {
   const over = isTaken ? ' over this chain' : '';
   return [
     `Downloads of your network from this origin took ${calibration.toFixed(1)} times as long${over} as their legs say, of late: that is counted.`,
+  ];
+}
+
+function directTaken({ timesDirect }: RouteFacts): string[] {
+  if (!isTelling(timesDirect)) return [];
+  return [
+    `Direct downloads of your network from this origin took ${timesDirect.toFixed(1)} times as long as is worked out of that way, of late: that is counted.`,
   ];
 }
 

@@ -4,7 +4,7 @@ import type { Exploring } from './choose-to-learn.ts';
 import type { HeldWay } from './held-ways.ts';
 import type { DownloadEnds } from './link-view.ts';
 import type { RouteBasis } from './route-basis.ts';
-import type { TakenWay } from './taken-ways.ts';
+import type { TakenWay, TimedDownload } from './taken-ways.ts';
 
 export interface RouteQuery {
   readonly sizeBytes: number;
@@ -26,6 +26,8 @@ export interface RouteQuery {
   readonly calibration?: number;
   /** What downloads of these ends took, chain by chain. */
   readonly taken?: readonly TakenWay[];
+  /** The same of those that went directly, the newest first. */
+  readonly takenDirect?: readonly TimedDownload[];
   /** How often each depot of a chain fails where all that has come is then lost; left out where only a pause is. */
   readonly depotBreaksPerSecond?: number;
   /** Exactly so many lanes where a chain is taken; without it as many as pay, or one with `via`. */

@@ -5,7 +5,7 @@ import { LinkTable } from './link-table.ts';
 import { Planner } from './planner.ts';
 import type { Route, RouteQuery } from './route.ts';
 import { formatSeconds } from './route-reasons.ts';
-import { type TakenWay, type TimedDownload, timesTaken, wayFactors } from './taken-ways.ts';
+import { gainTaken, type TakenWay, type TimedDownload, timesTaken, wayFactors } from './taken-ways.ts';
 
 const NOW = 1_795_000_000_000;
 const SIZE_BYTES = 1e7;
@@ -29,6 +29,42 @@ function factorsOf(ways: readonly TakenWay[], model = MODEL): Record<string, num
   const taken = ways.map((one) => ({ way: one, model }));
   return Object.fromEntries(wayFactors(taken, SIZE_BYTES));
 }
+
+/** How many times more a chain gains over the direct way than the model says. */
+const gainOf = (direct: readonly TimedDownload[], chain?: TakenWay) =>
+  gainTaken({ downloads: direct, model: MODEL }, chain && { way: chain, model: MODEL }, SIZE_BYTES);
+const often = (times: number) => Array.from({ length: 5 }, () => took(times));
+
+describe('what direct downloads took', () => {
+  test('counts for chains where it is too long, half of it as long as nobody took one', () => {
+    expect(gainOf(often(1))).toBeCloseTo(1);
+    expect(gainOf([took(3)])).toBeGreaterThan(1.2);
+    expect(gainOf(often(3))).toBeGreaterThan(gainOf([took(3)]));
+    expect(gainOf(often(3), way('d1', ...often(1)))).toBeGreaterThan(gainOf(often(3)));
+  });
+
+  test('counts for the direct way where it is shorter than is worked out', () => {
+    expect(gainOf(often(0.5))).toBeLessThan(0.7);
+    expect(gainOf(often(0.5), way('d1', ...often(0.5)))).toBeCloseTo(1);
+  });
+
+  test('says nothing where the chain took as long: that is the line, or the origin', () => {
+    expect(gainOf(often(3), way('d1', ...often(3)))).toBeCloseTo(1);
+  });
+
+  test('moves a decision by a factor of two at most, whatever clients tell', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.double({ min: 1e-6, max: 1e6, noNaN: true }), { minLength: 1, maxLength: 5 }),
+        (told) => {
+          const gain = gainOf(told.map((times) => took(times)));
+          expect(gain).toBeGreaterThanOrEqual(0.5 - 1e-9);
+          expect(gain).toBeLessThanOrEqual(2 + 1e-9);
+        },
+      ),
+    );
+  });
+});
 
 describe('what downloads took', () => {
   test('is no fault of a chain where others took as long', () => {

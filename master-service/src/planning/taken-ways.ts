@@ -12,6 +12,10 @@ const MOST_FASTER = Math.log(1.2);
 const MOST_FASTER_SECONDED = Math.log(2.5);
 /** What took longer is an accident. */
 const MOST_SLOWER = Math.log(4);
+/** What direct downloads took only their clients say: their network decides by that between chains and the direct way where one of them is so many times slower at most. */
+const MOST_AGAINST_DIRECT = Math.log(2);
+/** Of what direct downloads took too long so much is the line's or the origin's doing, until a chain was taken that has it as well. */
+const IN_COMMON_WITH_DIRECT = 0.5;
 
 /** What one download took. */
 export interface TimedDownload {
@@ -85,12 +89,43 @@ export function wayFactors(
   );
 }
 
+/** How many times as long as is worked out of it direct downloads take, of late. */
+export function timesDirect(
+  downloads: readonly TimedDownload[],
+  sizeBytes: number,
+  model: (sizeBytes: number) => number,
+): number {
+  return Math.exp(shareOf(told({ downloads }, sizeBytes, model)));
+}
+
+/**
+ * How many times more a chain gains over the direct way than the model of both says, by what downloads took directly, and over the chain where it was taken: what both
+ * have in common is left out.
+ */
+export function gainTaken(
+  direct: { readonly downloads: readonly TimedDownload[]; readonly model: (sizeBytes: number) => number },
+  chain: { readonly way: TakenWay; readonly model: ChainModel } | undefined,
+  sizeBytes: number,
+): number {
+  const ofDirect = Math.log(timesDirect(direct.downloads, sizeBytes, direct.model));
+  const ofChain = chain
+    ? shareOf(told(chain.way, sizeBytes, chain.model))
+    : IN_COMMON_WITH_DIRECT * Math.max(0, ofDirect);
+  const more = ofDirect - ofChain;
+  return Math.exp(Math.min(Math.max(more, -MOST_AGAINST_DIRECT), MOST_AGAINST_DIRECT));
+}
+
+/** What counts of how far the model is off, as a logarithm: the more downloads say so. */
+function shareOf({ log, weight }: Told): number {
+  return (weight / (weight + MODEL_WEIGHT)) * log;
+}
+
 /** By how much all are off at least to the same side; 0 where some are off to the one and some to the other. */
 function inCommon(logs: readonly number[]): number {
   return logs.length === 0 ? 0 : Math.max(0, Math.min(...logs)) + Math.min(0, Math.max(...logs));
 }
 
-function told({ downloads }: TakenWay, sizeBytes: number, model: ChainModel): Told {
+function told({ downloads }: Pick<TakenWay, 'downloads'>, sizeBytes: number, model: ChainModel): Told {
   const each = downloads.map(({ bodyBytes, lanes, seconds, timesPlanned, isSeconded, agoMs }) => {
     const timesNow = seconds / model(bodyBytes, lanes);
     // Where the model was right then and says less now, the world has got better since.
