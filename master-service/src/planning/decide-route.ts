@@ -72,7 +72,7 @@ export function decideRoute({ config, query, map, depots, usable }: DecisionInit
       leastGain(minimumGain, one.chain, query.held),
       isGuessed(one) ? LEAST_GAIN_GUESSED : minimumGain,
     );
-  // By their legs alone, unless somebody has told what direct downloads took: else nobody knows more of that, either.
+  // By their legs, and by what downloads took of late.
   const wins = (one: RatedChain) =>
     gainOf(one) >= leastOf(one) &&
     (direct.source !== 'ends' || gainOf(one, secondsAsKnown) >= leastAsKnown(gainOf(one)));

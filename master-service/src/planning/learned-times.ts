@@ -59,12 +59,12 @@ export class LearnedTimes {
     return way ? timesTaken(way, sizeBytes, times.by(rated, secondsAsKnown), calibration ?? 1) : calibration;
   }
 
-  /** How many times more a chain gains over the direct way than the model of both says; 1 where nobody has told what direct downloads took. */
+  /** How many times more a chain gains over the direct way than the model of both says; 1 where nobody has told what either took. */
   gainTaken(rated: RatedChain, direct: DirectEstimate['part']): number {
     const { times, query } = this.#init;
     const { sizeBytes, takenDirect: downloads = [] } = query;
-    if (downloads.length === 0) return 1;
     const way = this.#wayOf(rated);
+    if (downloads.length === 0 && !way) return 1;
     const chain = way && { way, model: times.by(rated, expectedSeconds) };
     return gainTaken({ downloads, model: times.directBy(direct, expectedSeconds) }, chain, sizeBytes);
   }

@@ -48,6 +48,13 @@ describe('what direct downloads took', () => {
     expect(gainOf(often(0.5), way('d1', ...often(0.5)))).toBeCloseTo(1);
   });
 
+  test('is half as much too long as a chain, where nobody has told it: what is fast is not held against it', () => {
+    expect(gainOf([])).toBe(1);
+    expect(gainOf([], way('d1', ...often(4)))).toBeLessThan(0.6);
+    expect(gainOf([], way('d1', ...often(4)))).toBeGreaterThan(0.5);
+    expect(gainOf([], way('d1', ...often(0.5)))).toBe(1);
+  });
+
   test('says nothing where the chain took as long: that is the line, or the origin', () => {
     expect(gainOf(often(3), way('d1', ...often(3)))).toBeCloseTo(1);
   });
@@ -235,16 +242,26 @@ describe('a plan', () => {
     expect(planAfter(kept).chain).toEqual(['d3']);
   });
 
-  test('goes direct only where no chain beats it by its legs: that one was not tried either', () => {
-    const rtts = Array.from({ length: 40 }, (_, index) => 20 + 4 * index);
-    const decisions = (ways: readonly TakenWay[]) => rtts.map((rttMs) => planAfter(ways, { rttMs }).decision);
+  const rtts = Array.from({ length: 40 }, (_, index) => 20 + 4 * index);
+  const decisions = (ways: readonly TakenWay[]) => rtts.map((rttMs) => planAfter(ways, { rttMs }).decision);
+
+  test('is not held against the direct way by a chain that flatters itself', () => {
     expect(new Set(decisions([]))).toEqual(new Set(['chain', 'direct']));
-    expect(decisions([over('d1', 4), over('d2', 1)])).toEqual(decisions([]));
     expect(decisions([over('d1', 0.5), over('d2', 1), over('d3', 1)])).toEqual(decisions([]));
   });
 
+  test('goes direct rather than over chains that took too long, unless they gain much by their legs', () => {
+    const slow = [over('d1', 4), over('d2', 4), over('d3', 4)];
+    const [before, after] = [decisions([]), decisions(slow)];
+    const chains = (all: readonly string[]) => all.filter((decision) => decision === 'chain').length;
+    expect(after.every((decision, at) => decision === 'direct' || before[at] === 'chain')).toBe(true);
+    expect(chains(after)).toBeLessThan(chains(before));
+    expect(after.at(-1)).toBe('chain');
+    // One that keeps its promise is taken as if there were no other.
+    expect(planAfter([over('d1', 4), over('d2', 1)], { rttMs: rtts.at(-1) }).chain).toEqual(['d2']);
+  });
+
   test('is not led to learn by a chain that flatters itself, where direct is better', () => {
-    const rtts = Array.from({ length: 40 }, (_, index) => 20 + 4 * index);
     const reasons = (ways: readonly TakenWay[]) =>
       rtts.map((rttMs) => planAfter(ways, { rttMs, exploring: { mostRegret: 0.25 } }).decision);
     expect(reasons([over('d1', 0.5), over('d2', 1), over('d3', 1)])).toEqual(reasons([]));

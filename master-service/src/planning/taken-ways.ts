@@ -14,8 +14,8 @@ const MOST_FASTER_SECONDED = Math.log(2.5);
 const MOST_SLOWER = Math.log(4);
 /** What direct downloads took only their clients say: their network decides by that between chains and the direct way where one of them is so many times slower at most. */
 const MOST_AGAINST_DIRECT = Math.log(2);
-/** Of what direct downloads took too long so much is the line's or the origin's doing, until a chain was taken that has it as well. */
-const IN_COMMON_WITH_DIRECT = 0.5;
+/** Of what direct downloads took too long, or a chain's, so much is the line's or the origin's doing, until the other one was taken as well. */
+const IN_COMMON = 0.5;
 
 /** What one download took. */
 export interface TimedDownload {
@@ -99,20 +99,22 @@ export function timesDirect(
 }
 
 /**
- * How many times more a chain gains over the direct way than the model of both says, by what downloads took directly, and over the chain where it was taken: what both
- * have in common is left out.
+ * How many times more a chain gains over the direct way than the model of both says, by what downloads took directly and over the chain: what both have in common is
+ * left out, which is half of what the one took too long that was taken alone.
  */
 export function gainTaken(
   direct: { readonly downloads: readonly TimedDownload[]; readonly model: (sizeBytes: number) => number },
   chain: { readonly way: TakenWay; readonly model: ChainModel } | undefined,
   sizeBytes: number,
 ): number {
+  const ofChain = chain && shareOf(told(chain.way, sizeBytes, chain.model));
+  if (direct.downloads.length === 0) return gainBy((IN_COMMON - 1) * Math.max(0, ofChain ?? 0));
   const ofDirect = Math.log(timesDirect(direct.downloads, sizeBytes, direct.model));
-  const ofChain = chain
-    ? shareOf(told(chain.way, sizeBytes, chain.model))
-    : IN_COMMON_WITH_DIRECT * Math.max(0, ofDirect);
-  const more = ofDirect - ofChain;
-  return Math.exp(Math.min(Math.max(more, -MOST_AGAINST_DIRECT), MOST_AGAINST_DIRECT));
+  return gainBy(ofDirect - (ofChain ?? IN_COMMON * Math.max(0, ofDirect)));
+}
+
+function gainBy(log: number): number {
+  return Math.exp(Math.min(Math.max(log, -MOST_AGAINST_DIRECT), MOST_AGAINST_DIRECT));
 }
 
 /** What counts of how far the model is off, as a logarithm: the more downloads say so. */
