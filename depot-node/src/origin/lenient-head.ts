@@ -1,7 +1,6 @@
+import { MOST_HEAD_BYTES } from '../relay/answer-reader.ts';
 import { LenientChunks } from './lenient-chunks.ts';
 
-/** As much as HTTP takes of a head before it refuses it. */
-const MOST_HEAD_BYTES = 16_384;
 /** More are refused behind this. */
 const MOST_HEADS = 32;
 const END = /\r?\n\r?\n/;

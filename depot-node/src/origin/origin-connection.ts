@@ -1,6 +1,7 @@
 import type { Duplex } from 'node:stream';
 import { asLonghaulError, LonghaulError } from '@longhaul/shared';
 import { Agent, request } from '@longhaul/shared/service';
+import { MOST_HEAD_BYTES } from '../relay/answer-reader.ts';
 import { PendingStream } from '../sockets/pending-stream.ts';
 import { resetConnection } from '../sockets/reset.ts';
 import type { AskOptions, Conversation, OriginRequest } from './conversation.ts';
@@ -76,6 +77,7 @@ export class OriginConnection implements Conversation {
       path: asked.target,
       headers: asked.headers,
       agent: this.#agent,
+      maxHeaderSize: MOST_HEAD_BYTES,
     });
     const exchange = new Exchange({
       outgoing,

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { MOST_HEAD_BYTES } from '../relay/answer-reader.ts';
 import { parseAnswerHead } from './parse-answer-head.ts';
 
 const parse = (...lines: string[]) => parseAnswerHead(Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1'));
@@ -24,8 +25,8 @@ describe('the head of an answer that others follow', () => {
     const head = `${PART}\r\nETag: "one"\r\n\r\n`;
     for (let end = 0; end < head.length; end += 1)
       expect(parseAnswerHead(Buffer.from(head.slice(0, end)))).toBe('incomplete');
-    expect(parseAnswerHead(Buffer.alloc(16_384, 'a'))).toBe('malformed');
-    expect(parse(PART, `X: ${'a'.repeat(16_384)}`)).toBe('malformed');
+    expect(parseAnswerHead(Buffer.alloc(MOST_HEAD_BYTES, 'a'))).toBe('malformed');
+    expect(parse(PART, `X: ${'a'.repeat(MOST_HEAD_BYTES)}`)).toBe('malformed');
   });
 
   test('keeps nobody waiting, however long its blanks are: thousands of them are read within a moment', () => {

@@ -1,8 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { MOST_HEAD_BYTES } from '../relay/answer-reader.ts';
 import { type AnswerHead, isLength } from './representation.ts';
-
-/** A longer head is no origin's; Node's own client draws the line at the same place. */
-const MOST_HEAD_BYTES = 16_384;
 
 const STATUS_LINE = /^HTTP\/1\.1 ([1-5][0-9]{2})(?: [\t\x20-\x7e\x80-\xff]*)?$/;
 const NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;

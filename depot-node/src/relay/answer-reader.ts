@@ -3,6 +3,9 @@ import type { Duplex } from 'node:stream';
 /** Of what comes past this thread is told so long after, at most. */
 export const TOLD_WITHIN_MS = 50;
 
+/** Longest head of an answer, whoever reads it: cookies and policies fill tens of kilobytes, and browsers take 256 KiB. */
+export const MOST_HEAD_BYTES = 65_536;
+
 /** What is told of answers that come over a connection one after the other. */
 export interface AnswerEvents {
   /** Bytes have come. */

@@ -1,5 +1,6 @@
 import { constants } from 'node:os';
 import { SMALLEST_BUFFER_BYTES } from '../kernel/libc.ts';
+import { MOST_HEAD_BYTES } from './answer-reader.ts';
 import type { PooledBuffer } from './buffer-pool.ts';
 import type { End } from './end.ts';
 import type { Turn } from './flow.ts';
@@ -12,8 +13,6 @@ const HEAD_END = Buffer.from('\r\n\r\n');
 
 /** A head is read in steps of this size, so that little of the body behind it comes along. */
 const HEAD_STEP_BYTES = 2048;
-/** A longer head is no origin's; the main thread says so when it sees this much. */
-const MOST_HEAD_BYTES = 16_384;
 
 type State = 'head' | 'body' | 'told';
 
@@ -170,6 +169,7 @@ export class AnswersFlow implements MergeLane {
         const come = Buffer.from(memory.buffer, this.#from, this.#to - this.#from);
         const end = come.indexOf(HEAD_END);
         const sizeBytes = end < 0 ? come.length : end + HEAD_END.length;
+        // One that is too long the main thread refuses when it sees this much.
         if (end >= 0 || come.length >= MOST_HEAD_BYTES) {
           this.#from += sizeBytes;
           this.#state = 'told';
