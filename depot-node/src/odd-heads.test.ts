@@ -51,6 +51,40 @@ describe.each(await testPlanes())('with a relay of %s,', (_kind, splice) => {
     },
   );
 
+  test.each(['', 'none', 'identity', 'Identity, none', ','])(
+    'a coding of the transfer that is none by its name, "%s", is none, over lanes as well',
+    async (coding) => {
+      origin = withFields([`Transfer-Encoding: ${coding}`]);
+      for (const lanes of [1, 3]) {
+        const { status, body, broken } = await download({ lanes });
+        expect({ status, broken }).toEqual({ status: 200, broken: undefined });
+        expect(hash(body)).toBe(hash(file));
+      }
+    },
+  );
+
+  test('a body that has neither a coding nor a length ends with its connection, and is cut where that breaks', async () => {
+    for (const isCut of [false, true]) {
+      origin = ({ socket }) => {
+        socket.write('HTTP/1.1 200 OK\r\nTransfer-Encoding: none\r\n\r\n');
+        if (isCut) socket.write(file.subarray(0, 500_000), () => socket.resetAndDestroy());
+        else socket.end(file);
+      };
+      const { status, body, broken } = await download();
+      expect({ status, isBroken: broken !== undefined }).toEqual({ status: 200, isBroken: isCut });
+      if (!isCut) expect(hash(body)).toBe(hash(file));
+    }
+  });
+
+  test.each(['gzip', 'xchunked', 'chunked-identity', 'none;q=1'])(
+    'a body in a coding that nobody undoes, "%s", is no answer',
+    async (coding) => {
+      origin = withFields([`Transfer-Encoding: ${coding}`]);
+      const { status, headers } = await download();
+      expect({ status, code: headers[HEADERS.error] }).toEqual({ status: 502, code: 'origin-bad-answer' });
+    },
+  );
+
   test('a head of more than 64 KiB is no answer', async () => {
     origin = withFields(Array.from({ length: 17 }, () => COOKIE));
     const { status, headers } = await download();

@@ -98,7 +98,7 @@ function readFields(lines: readonly string[]): Field[] {
  * the connection ends behind such an answer.
  */
 function framedOnce(fields: readonly Field[]): Field[] {
-  const kept = fields.filter((field) => !isCoding(field) || field.value.trim().toLowerCase() !== 'identity');
+  const kept = fields.flatMap((field) => (isCoding(field) ? withoutNoCodings(field) : [field]));
   const stated = kept.filter(isLength).flatMap(valuesOf);
   const codings = kept.filter(isCoding).flatMap(valuesOf);
   const isChunked = codings.length > 0 && codings.every((coding) => coding.toLowerCase() === 'chunked');
@@ -113,6 +113,17 @@ function framedOnce(fields: readonly Field[]): Field[] {
     return [...kept.flatMap(once), ...(first.length ? [] : [CLOSE])];
   return stated.length > 1 && new Set(stated).size === 1 ? kept.flatMap(once) : kept;
 }
+
+/** A field of codings without those that are none; nothing where it lists no other. */
+function withoutNoCodings(field: Field): Field[] {
+  const codings = valuesOf(field);
+  const real = codings.filter((coding) => !NO_CODINGS.has(coding.toLowerCase()));
+  if (real.length === codings.length) return [field];
+  return real.length > 0 ? [{ ...field, value: ` ${real.join(', ')}` }] : [];
+}
+
+/** What programs write to switch chunks off, beside `identity`, which was a coding once (RFC 2616 section 3.6). */
+const NO_CODINGS = new Set(['', 'none', 'identity']);
 
 const CLOSE: Field = { name: 'Connection', value: ' close' };
 const isCoding = ({ name }: Field) => name.toLowerCase() === 'transfer-encoding';
