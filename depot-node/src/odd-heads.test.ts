@@ -90,4 +90,48 @@ describe.each(await testPlanes())('with a relay of %s,', (_kind, splice) => {
     const { status, headers } = await download();
     expect({ status, code: headers[HEADERS.error] }).toEqual({ status: 502, code: 'origin-bad-answer' });
   });
+
+  /** An origin that gives bytes of the file as 206, whatever it is asked for. */
+  const givePart = (contentRange: string | undefined, body: Buffer, headers = {}) => {
+    origin = (_asked, answer) => {
+      const range = contentRange === undefined ? {} : { 'Content-Range': contentRange };
+      answer.writeHead(206, { ETag: '"v1"', 'Content-Length': body.length, ...range, ...headers }).end(body);
+    };
+  };
+  const SIZE = file.length;
+
+  test.each([
+    ['shorter than it was asked for', `bytes 100-150/${SIZE}`, 151],
+    ['of a file of any length', 'bytes 100-199/*', 200],
+    ['shorter, of a file of any length', 'bytes 100-150/*', 151],
+    ['with blanks between', `bytes  100 - 199 / ${SIZE}`, 200],
+    ['with a tab and blanks at the end', `bytes\t100-199/${SIZE} `, 200],
+    ['with blanks, of a file of any length', 'bytes 100-199/ *', 200],
+    ['in another case', `Bytes 100-199/${SIZE}`, 200],
+    ['as if it were asked for', `bytes=100-199/${SIZE}`, 200],
+    ['with a colon', `bytes: 100-199/${SIZE}`, 200],
+  ])('a part that the client asked for comes where the origin states it %s', async (_, contentRange, end) => {
+    const body = file.subarray(100, end);
+    givePart(contentRange, body);
+    const answer = await download({}, { range: 'bytes=100-199' });
+    expect(answer).toMatchObject({ status: 206, broken: undefined });
+    expect(answer.headers['content-length']).toBe(String(body.length));
+    expect(hash(answer.body)).toBe(hash(body));
+  });
+
+  test.each([
+    ['that begins elsewhere', `bytes  101-199/${SIZE}`, 99],
+    ['that begins elsewhere, of a file of any length', 'bytes 101-199/*', 99],
+    ['that is longer than its body', `bytes  100-199/${SIZE}`, 51],
+    ['that is longer than its body, of a file of any length', 'bytes 100-199/*', 51],
+    ['that ends behind its file', 'bytes 100-199/150', 100],
+    ['that ends before it begins', `bytes 100-99/${SIZE}`, 0],
+    ['in numbers with blanks', `bytes 1 00-199/${SIZE}`, 100],
+    ['of something else than bytes', `lines 100-199/${SIZE}`, 100],
+    ['that is not stated', undefined, 100],
+  ])('a part %s is no answer to a client', async (_, contentRange, bodyBytes) => {
+    givePart(contentRange, file.subarray(100, 100 + bodyBytes));
+    const { status, headers } = await download({}, { range: 'bytes=100-199' });
+    expect({ status, code: headers[HEADERS.error] }).toEqual({ status: 502, code: 'origin-bad-answer' });
+  });
 });

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { HEADERS, LonghaulError, type OriginUrl } from '@longhaul/shared';
 import { headersToClient, SAFETY_HEADERS } from '../door/client-headers.ts';
 import type { Job } from '../jobs/job-memory.ts';
-import { type AnswerHead, type Part, readPart } from '../origin/representation.ts';
+import { type AnswerHead, type Part, readContentRange, readPart } from '../origin/representation.ts';
 import { dispositionFor } from './download-name.ts';
 
 /** What describes one part only, and not the file or the part that the client gets. */
@@ -80,17 +80,12 @@ function isCut({ headers }: AnswerHead): boolean {
   return part !== undefined && part.endByte - part.startByte < part.sizeBytes;
 }
 
-/** The first byte of a part, whether or not it says how long its file is. */
-const PART_START = /^bytes ([0-9]+)-[0-9]+\/(?:[0-9]+|\*)$/i;
-
 /** Whether a 206 is something that the client's `Range` asked for. Several ranges come in a form that only it reads. */
 function isPartOf({ headers: { range } }: IncomingMessage, head: AnswerHead): boolean {
   if (range === undefined) return false;
-  const { 'content-type': type, 'content-range': contentRange = '' } = head.headers;
-  if (type?.toLowerCase().startsWith('multipart/byteranges')) return range.includes(',');
-  const start = PART_START.exec(contentRange)?.[1];
+  if (head.headers['content-type']?.toLowerCase().startsWith('multipart/byteranges'))
+    return range.includes(',');
+  const part = readContentRange(head.headers);
   const from = /^bytes=([0-9]+)-[0-9]*$/.exec(range)?.[1];
-  // Of a file whose length is not known yet only the beginning can be checked.
-  const isSound = readPart(head) !== undefined || contentRange.endsWith('/*');
-  return isSound && start !== undefined && (from === undefined || Number(start) === Number(from));
+  return part !== undefined && (from === undefined || part.startByte === Number(from));
 }

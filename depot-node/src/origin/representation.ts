@@ -31,7 +31,8 @@ export type VersionHead = Pick<AnswerHead, 'statusCode' | 'headers'>;
 /** Two changes within this time may carry the same date (RFC 9110 section 8.8.2.2 asks for one second at least). */
 const STRONG_DATE_AGE_MS = 60_000;
 const STRONG_ETAG = /^"[\x21\x23-\x7e\x80-\xff]*"$/;
-const CONTENT_RANGE = /^bytes ([0-9]{1,15})-([0-9]{1,15})\/([0-9]{1,15})$/i;
+/** With blanks where none belong, and as some write it: `bytes: 0-9/10`, and `bytes=0-9/10`, as it is asked for. */
+const CONTENT_RANGE = /^bytes ?[:= ] ?([0-9]{1,15}) ?- ?([0-9]{1,15}) ?\/ ?([0-9]{1,15}|\*)$/i;
 
 /** The part of a file that an answer carries; `undefined` when its length or place is not stated, or it has no body. */
 export function readPart({
@@ -43,13 +44,25 @@ export function readPart({
     return lengthBytes === undefined
       ? undefined
       : { startByte: 0, endByte: lengthBytes, sizeBytes: lengthBytes };
-  const range = statusCode === 206 ? CONTENT_RANGE.exec(headers['content-range'] ?? '') : null;
-  if (!range) return undefined;
-  const [startByte, lastByte, sizeBytes] = range.slice(1).map(Number) as [number, number, number];
-  const isSound = startByte <= lastByte && lastByte < sizeBytes;
-  const endByte = lastByte + 1;
-  if (!isSound || (lengthBytes !== undefined && lengthBytes !== endByte - startByte)) return undefined;
-  return { startByte, endByte, sizeBytes };
+  const range = statusCode === 206 ? readContentRange(headers) : undefined;
+  return range?.sizeBytes === undefined ? undefined : { ...range, sizeBytes: range.sizeBytes };
+}
+
+/**
+ * The part of a file that `Content-Range` states, whose own length is `undefined` where that is not known yet; `undefined` where it is
+ * none, or not as long as the body is stated to be.
+ */
+export function readContentRange(
+  headers: IncomingHttpHeaders,
+): (Part & { readonly sizeBytes: number | undefined }) | undefined {
+  const found = CONTENT_RANGE.exec((headers['content-range'] ?? '').replace(/[\t ]+/g, ' ').trim());
+  if (!found) return undefined;
+  const startByte = Number(found[1]);
+  const endByte = Number(found[2]) + 1;
+  const sizeBytes = found[3] === '*' ? undefined : Number(found[3]);
+  const isSound = startByte < endByte && endByte <= (sizeBytes ?? endByte);
+  const lengthBytes = readLength(headers) ?? endByte - startByte;
+  return isSound && lengthBytes === endByte - startByte ? { startByte, endByte, sizeBytes } : undefined;
 }
 
 /**
