@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import type { RequestListener } from 'node:http';
+import type { OutgoingHttpHeaders, RequestListener } from 'node:http';
 import { HEADERS } from '@longhaul/shared';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { fetchRaw, type RawAnswer } from './testing/fetch-raw.ts';
@@ -92,10 +92,11 @@ describe.each(await testPlanes())('with a relay of %s,', (_kind, splice) => {
   });
 
   /** An origin that gives bytes of the file as 206, whatever it is asked for. */
-  const givePart = (contentRange: string | undefined, body: Buffer, headers = {}) => {
+  const givePart = (contentRange: string | undefined, body: Buffer, others = {}) => {
+    const own = { ETag: '"v1"', 'Content-Length': body.length, 'Content-Range': contentRange, ...others };
+    const headers = Object.fromEntries(Object.entries(own).filter(([, value]) => value !== undefined));
     origin = (_asked, answer) => {
-      const range = contentRange === undefined ? {} : { 'Content-Range': contentRange };
-      answer.writeHead(206, { ETag: '"v1"', 'Content-Length': body.length, ...range, ...headers }).end(body);
+      answer.writeHead(206, headers as OutgoingHttpHeaders).end(body);
     };
   };
   const SIZE = file.length;
@@ -134,4 +135,72 @@ describe.each(await testPlanes())('with a relay of %s,', (_kind, splice) => {
     const { status, headers } = await download({}, { range: 'bytes=100-199' });
     expect({ status, code: headers[HEADERS.error] }).toEqual({ status: 502, code: 'origin-bad-answer' });
   });
+
+  const WHOLE = `bytes 0-${SIZE - 1}/${SIZE}`;
+  test.each([
+    ['by its length', {}],
+    ['in chunks', { 'Content-Length': undefined }],
+  ])('a whole file that its origin calls a part nobody asked for is that file, %s', async (_, framing) => {
+    for (const validators of [{}, { ETag: undefined }]) {
+      givePart(WHOLE, file, { ...framing, ...validators });
+      for (const [lanes, headers] of [
+        [1, {}],
+        [3, {}],
+        // Who goes on from a byte is given the whole where there are no parts.
+        [1, { range: 'bytes=1000-' }],
+        [3, { range: 'bytes=1000-' }],
+        [1, { range: 'bytes=1000-', 'if-range': '"v0"' }],
+      ] as const) {
+        const answer = await download({ lanes }, headers);
+        expect(answer).toMatchObject({ status: 200, broken: undefined });
+        expect(answer.headers['content-length']).toBe(String(SIZE));
+        expect(answer.headers['content-range']).toBeUndefined();
+        expect(hash(answer.body)).toBe(hash(file));
+      }
+    }
+  });
+
+  test('a whole file that was asked for as a part stays one', async () => {
+    givePart(WHOLE, file);
+    for (const range of ['bytes=0-', `bytes=0-${SIZE - 1}`, `bytes=-${SIZE}`]) {
+      const answer = await download({}, { range });
+      expect(answer).toMatchObject({ status: 206, broken: undefined, headers: { 'content-range': WHOLE } });
+      expect(hash(answer.body)).toBe(hash(file));
+    }
+  });
+
+  test('a whole file that is called a part is repaired like any other', async () => {
+    let requests = 0;
+    origin = (_asked, answer) => {
+      requests += 1;
+      answer.writeHead(206, { ETag: '"v1"', 'Content-Length': SIZE, 'Content-Range': WHOLE });
+      if (requests > 1) answer.end(file);
+      else answer.write(file.subarray(0, 700_000), () => answer.socket?.resetAndDestroy());
+    };
+    const { status, body, broken } = await download();
+    expect({ status, broken }).toEqual({ status: 200, broken: undefined });
+    expect(hash(body)).toBe(hash(file));
+  });
+
+  test('a whole file that is called a part, in fewer chunks than it says, is never complete', async () => {
+    givePart(WHOLE, file.subarray(0, SIZE - 1000), { 'Content-Length': undefined });
+    const { status, broken } = await download();
+    expect({ status, isBroken: broken !== undefined }).toEqual({ status: 200, isBroken: true });
+  });
+
+  test.each([
+    ['the beginning', `bytes 0-99999/${SIZE}`, 100_000],
+    ['the end', `bytes 100-${SIZE - 1}/${SIZE}`, SIZE - 100],
+    ['what may be less than all', 'bytes 0-99999/*', 100_000],
+    ['what is not said', undefined, 100_000],
+  ])(
+    'a part of a file that nobody asked for is not passed off as the file: %s',
+    async (_, contentRange, bytes) => {
+      givePart(contentRange, file.subarray(SIZE - bytes));
+      for (const lanes of [1, 3]) {
+        const { status, headers } = await download({ lanes });
+        expect({ status, code: headers[HEADERS.error] }).toEqual({ status: 502, code: 'origin-bad-answer' });
+      }
+    },
+  );
 });

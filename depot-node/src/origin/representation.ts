@@ -65,6 +65,31 @@ export function readContentRange(
   return isSound && lengthBytes === endByte - startByte ? { startByte, endByte, sizeBytes } : undefined;
 }
 
+/** What a part is said by, and what frames its body. */
+const OF_THE_PART = new Set(['content-range', 'content-length', 'transfer-encoding']);
+
+/**
+ * The head of an answer to a request with this `Range`, if any, as it should have been: 200 with the file's length where the whole of a file
+ * comes as a part that nobody asked for, which is another way to have no ranges (RFC 9110 section 14.2). How its body is framed is for
+ * whoever reads that; how long it is to be is known.
+ */
+export function asAsked(head: AnswerHead, range: string | undefined): AnswerHead {
+  const part = head.statusCode === 206 ? readPart(head) : undefined;
+  const isWhole = part?.startByte === 0 && part.endByte === part.sizeBytes;
+  const from = /^bytes=([0-9]+)-[0-9]*$/.exec(range ?? '')?.[1];
+  const isOther = range === undefined || (from !== undefined && Number(from) > 0);
+  if (!isWhole || !isOther) return head;
+  const length = String(part.sizeBytes);
+  const { 'content-range': _, 'transfer-encoding': __, ...headers } = head.headers;
+  const rawHeaders: string[] = [];
+  for (let index = 0; index + 1 < head.rawHeaders.length; index += 2) {
+    const name = head.rawHeaders[index] ?? '';
+    if (!OF_THE_PART.has(name.toLowerCase())) rawHeaders.push(name, head.rawHeaders[index + 1] ?? '');
+  }
+  rawHeaders.push('Content-Length', length);
+  return { statusCode: 200, headers: { ...headers, 'content-length': length }, rawHeaders };
+}
+
 /**
  * The version of the file that an answer is a part of; `undefined` where parts of it must never be joined: no known
  * length, no strong validator, or an origin that says it has no ranges.

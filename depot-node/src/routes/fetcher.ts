@@ -14,7 +14,7 @@ import { EarlyBytes } from '../legs/early-bytes.ts';
 import type { ChainTarget, OpenNextLeg } from '../legs/next-leg.ts';
 import type { AskedTimes, OriginRequest } from '../origin/conversation.ts';
 import { type OriginAnswer, OriginConnection } from '../origin/origin-connection.ts';
-import { type AnswerHead, endsWithConnection } from '../origin/representation.ts';
+import { type AnswerHead, asAsked, endsWithConnection } from '../origin/representation.ts';
 import type { DataPlane } from '../plane/data-plane.ts';
 import { tryInTurn } from '../racing/try-in-turn.ts';
 import { beginHandshake, secure } from '../sockets/secure.ts';
@@ -177,13 +177,14 @@ export class Fetcher {
       () => undefined,
     );
     const answer = connection.ask(asked, { answerMs: timeouts.answerMs, signal });
-    const head = await answer.catch((failure: unknown) => {
+    const given = await answer.catch((failure: unknown) => {
       throw prepared && !signal.aborted && mayBeStale(failure) ? new StaleWay(failure) : failure;
     });
-    if (prepared && head.statusCode === REQUEST_TIMEOUT) {
+    if (prepared && given.statusCode === REQUEST_TIMEOUT) {
       connection.reset();
       throw new StaleWay(undefined);
     }
+    const head = asAsked(given, asked.headers['range']);
     const openedAtMs = prepared?.openedAtMs(askedAtMs) ?? beganAtMs;
     return { head, connection, openedAtMs, askedAtMs, stoodAtMs, answeredAtMs: nowMs() };
   }
