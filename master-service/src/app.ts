@@ -1,4 +1,4 @@
-import { formatAuthority, isGetTarget } from '@longhaul/shared';
+import { formatAuthority, isGetTarget, originForm } from '@longhaul/shared';
 import {
   asListenFailure,
   authorityOf,
@@ -273,7 +273,8 @@ export function createMaster(deps: MasterDeps): Master {
   });
   const server = new HttpServer(
     (request, response) => {
-      if (isGetTarget(request.url ?? '')) handleGet(request, response);
+      request.url = originForm(request.url ?? '');
+      if (isGetTarget(request.url)) handleGet(request, response);
       else api(request, response);
     },
     {

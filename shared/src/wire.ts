@@ -143,6 +143,16 @@ export function depotBaseUrl({ host, port, tls }: Authority & { readonly tls: bo
   return `${tls ? 'https' : 'http'}://${formatAuthority(host, port)}`;
 }
 
+/**
+ * The target of a request without scheme and authority, which clients may write before it (RFC 9112 section 3.2.2). Neither leads anywhere: the
+ * request is to whoever has got it, as with any `Host`, and what it may fetch is for its ticket to say.
+ */
+export function originForm(rawTarget: string): string {
+  const [isAbsolute, rest = '/'] = /^https?:\/\/[^/?#]+(.*)$/is.exec(rawTarget) ?? [];
+  if (isAbsolute === undefined) return rawTarget;
+  return rest.startsWith('/') ? rest : `/${rest}`;
+}
+
 /** Whether the first query item is a ticket: then the request is a relay request, whatever its path. */
 export function isRelayTarget(rawTarget: string): boolean {
   const first = /\?([^&#]*)/.exec(rawTarget)?.[1];

@@ -8,6 +8,7 @@ import {
   isNoticeTarget,
   isWayTarget,
   LonghaulError,
+  originForm,
   type Result,
 } from '@longhaul/shared';
 import { answerBrokenRequest, type ConnectionLimiter, comesFrom, Turns } from '@longhaul/shared/service';
@@ -64,6 +65,7 @@ export function createDepotServer(components: DepotServerComponents): Server {
     else refuse(request, response, taken.error);
   };
   const serve = (request: IncomingMessage, response: ServerResponse) => {
+    request.url = originForm(request.url ?? '');
     // Browsers give up what is on disk after some refusals, and after no connection that ends.
     if (isClosing() && request.headers.range !== undefined) resetConnection(request.socket);
     else if (isClosing()) refuse(request, response, new LonghaulError('shutting-down'));

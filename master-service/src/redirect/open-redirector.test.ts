@@ -25,6 +25,8 @@ async function refusalOf(target: string): Promise<string> {
 describe('the master sends nobody', () => {
   test.each([
     ['to an origin that is not listed', '/get/https/evil.example/x', 'origin-not-allowed'],
+    ['to whatever is named before the target', 'http://origin.example/x', 'not-found'],
+    ['to a listed one by another name before it', 'http://x/get/https/evil.example/x', 'origin-not-allowed'],
     ['to a mouse of one either', '/get/~size=1/https/evil.example/x', 'origin-not-allowed'],
     ['by the form either', '/get?url=https%3A%2F%2Fevil.example%2F', 'origin-not-allowed'],
     ['to a name below a listed one', '/get/https/x.origin.example/', 'origin-not-allowed'],
@@ -95,6 +97,7 @@ describe('the master sends nobody', () => {
 describe('the master serves', () => {
   test.each([
     ['a listed origin', '/get/https/ORIGIN.example./x'],
+    ['a listed origin, with the master before the target', 'http://master/get/https/origin.example/x'],
     ['a name below a listed one, on its port', '/get/https/a.b.sub.example:8443/x'],
     ['an address that the operator excepted, on its port', '/get/http/127.0.0.1:9000/x'],
   ])('%s', async (_, target) => {
