@@ -1,10 +1,24 @@
+import { randomBytes } from 'node:crypto';
+import { connect } from 'node:net';
+import { buffer } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { exchangeText } from './testing/fetch-raw.ts';
 import { startTestOverlay, type TestOverlay } from './testing/overlay.ts';
+import { testPlanes } from './testing/test-planes.ts';
+
+const large = randomBytes(1_000_000);
 
 let overlay: TestOverlay;
 beforeAll(async () => {
-  overlay = await startTestOverlay(['d1', 'd2'], (_, answer) => answer.end('hello'));
+  const [, splice] = (await testPlanes()).at(-1) ?? [];
+  overlay = await startTestOverlay(
+    ['d1', 'd2'],
+    (asked, answer) => {
+      if (asked.url === '/file.bin') answer.end('hello');
+      else answer.writeHead(200, { 'Content-Length': large.length }).end(large);
+    },
+    splice,
+  );
 });
 afterAll(() => overlay.close());
 
@@ -35,4 +49,25 @@ test('a depot fetches nothing that is named before a target, and nothing else th
   expect(await ask(originUrl + other)).toMatch(/^HTTP\/1\.1 403 .*ticket-wrong-url/s);
   expect(await ask(`ftp://d1.example${downloadTarget()}`)).toMatch(/^HTTP\/1\.1 4/);
   expect(overlay.originConnections()).toBe(before);
+});
+
+test('ten large downloads that are asked for at once over one connection come whole, one after the other', async () => {
+  const { hostname, port } = new URL(overlay.depot('d1').url);
+  const targets = Array.from({ length: 10 }, () => new URL(overlay.relayUrl(`${overlay.originUrl}/large`)));
+  const socket = connect({ host: hostname, port: Number(port) });
+  const requests = targets.map(({ pathname, search }, index) => {
+    const last = index === 9 ? 'Connection: close\r\n' : '';
+    return `GET ${pathname}${search} HTTP/1.1\r\nHost: x\r\n${last}\r\n`;
+  });
+  socket.write(requests.join(''));
+  let rest = await buffer(socket);
+  for (const _ of targets) {
+    const bodyAt = rest.indexOf('\r\n\r\n') + 4;
+    expect(rest.toString('latin1', 0, bodyAt)).toMatch(
+      /^HTTP\/1\.1 200 OK\r\n.*Content-Length: 1000000\r\n/s,
+    );
+    expect(rest.subarray(bodyAt, bodyAt + large.length).equals(large)).toBe(true);
+    rest = rest.subarray(bodyAt + large.length);
+  }
+  expect(rest.length).toBe(0);
 });

@@ -73,7 +73,7 @@ test.each([
     });
     const client = connect(port, '127.0.0.1').on('error', () => {});
     const request = `GET / HTTP/1.1\r\nHost: x\r\n${expectation}\r\n`;
-    client.pause().write(request.repeat(9));
+    client.pause().write(request.repeat(17));
     await expect.poll(() => served).toBe(1);
     expect(tooMany).toBe(0);
     client.write(request);

@@ -3,8 +3,8 @@ import type { Duplex } from 'node:stream';
 import { clientPrefix } from '../address-policy.ts';
 import { FairRoom } from './fair-room.ts';
 
-/** Requests that may wait behind the one that is answered: whoever pipelines downloads gains nothing by more. */
-const MOST_WAITING_PER_CONNECTION = 8;
+/** Requests that may wait behind the one that is answered: apt asks for ten at once, and whoever pipelines downloads gains nothing by more. */
+const MOST_WAITING_PER_CONNECTION = 16;
 /** Requests that may wait on all connections, with heads of up to 32 KiB each. */
 const MOST_WAITING = 1000;
 
