@@ -1,24 +1,30 @@
 import { randomBytes } from 'node:crypto';
+import type { RequestListener } from 'node:http';
 import { connect } from 'node:net';
 import { buffer } from 'node:stream/consumers';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { connect as connectTls } from 'node:tls';
+import { selfSigned } from '@longhaul/shared/service';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { exchangeText } from './testing/fetch-raw.ts';
 import { startTestOverlay, type TestOverlay } from './testing/overlay.ts';
 import { testPlanes } from './testing/test-planes.ts';
 
+const tls = selfSigned();
 const large = randomBytes(1_000_000);
+
+const origin: RequestListener = (asked, answer) => {
+  if (asked.url === '/file.bin') answer.end('hello');
+  else if (asked.url === '/chunks') {
+    answer.write('hello');
+    answer.end(', world');
+  } else if (asked.url === '/cut') answer.write('hello', () => answer.socket?.resetAndDestroy());
+  else answer.writeHead(200, { 'Content-Length': large.length }).end(large);
+};
 
 let overlay: TestOverlay;
 beforeAll(async () => {
   const [, splice] = (await testPlanes()).at(-1) ?? [];
-  overlay = await startTestOverlay(
-    ['d1', 'd2'],
-    (asked, answer) => {
-      if (asked.url === '/file.bin') answer.end('hello');
-      else answer.writeHead(200, { 'Content-Length': large.length }).end(large);
-    },
-    splice,
-  );
+  overlay = await startTestOverlay(['d1', 'd2'], origin, splice);
 });
 afterAll(() => overlay.close());
 
@@ -49,6 +55,42 @@ test('a depot fetches nothing that is named before a target, and nothing else th
   expect(await ask(originUrl + other)).toMatch(/^HTTP\/1\.1 403 .*ticket-wrong-url/s);
   expect(await ask(`ftp://d1.example${downloadTarget()}`)).toMatch(/^HTTP\/1\.1 4/);
   expect(overlay.originConnections()).toBe(before);
+});
+
+/** What a client gets that ends its side behind its request. */
+async function askAndEnd(url: string, version: string): Promise<string> {
+  const { protocol, hostname, port, pathname, search } = new URL(url);
+  const place = { host: hostname, port: Number(port), allowHalfOpen: true };
+  const socket = protocol === 'http:' ? connect(place) : connectTls({ ...place, ca: tls.cert });
+  socket.end(`GET ${pathname}${search} HTTP/${version}\r\nHost: x\r\n\r\n`);
+  return (await buffer(socket)).toString('latin1');
+}
+
+describe.each(await testPlanes())('with a relay of %s,', (_kind, splice) => {
+  test.each([
+    ['TCP', {}],
+    ['TLS', { tls }],
+  ])('a client that ends its side behind its request gets its answer over %s', async (_, material) => {
+    const own = await startTestOverlay(['d1', 'd2'], origin, splice, {
+      ...material,
+      config: { failover: { tries: 1 } },
+    });
+    onTestFinished(() => own.close());
+    for (const version of ['1.0', '1.1']) {
+      const small = await askAndEnd(own.relayUrl(`${own.originUrl}/file.bin`), version);
+      expect(small).toMatch(/^HTTP\/1\.1 200 .*hello/s);
+      // It goes to the client past HTTP, and past this thread where there are others.
+      const answer = await askAndEnd(own.relayUrl(`${own.originUrl}/large`), version);
+      expect(answer).toMatch(/^HTTP\/1\.1 200 /);
+      expect(answer.endsWith(large.toString('latin1'))).toBe(true);
+      expect(await askAndEnd(`${own.depot('d1').url}/x`, version)).toMatch(/^HTTP\/1\.1 404 /);
+      // The end of the connection is that of the body for who does not know chunks; and one that was cut does not end.
+      const chunks = await askAndEnd(own.relayUrl(`${own.originUrl}/chunks`), version);
+      expect(chunks.replaceAll(/\r\n[0-9a-f]+\r\n/g, '')).toMatch(/hello, world/);
+      const cut = askAndEnd(own.relayUrl(`${own.originUrl}/cut`), version);
+      await expect(cut).rejects.toMatchObject({ code: 'ECONNRESET' });
+    }
+  });
 });
 
 test('ten large downloads that are asked for at once over one connection come whole, one after the other', async () => {

@@ -11,7 +11,13 @@ import {
   originForm,
   type Result,
 } from '@longhaul/shared';
-import { answerBrokenRequest, type ConnectionLimiter, comesFrom, Turns } from '@longhaul/shared/service';
+import {
+  allowHalfClose,
+  answerBrokenRequest,
+  type ConnectionLimiter,
+  comesFrom,
+  Turns,
+} from '@longhaul/shared/service';
 import type { Registry } from 'prom-client';
 import type { MembershipState } from '../directory/membership.ts';
 import type { Observe } from '../plane/events.ts';
@@ -106,6 +112,7 @@ export function createDepotServer(components: DepotServerComponents): Server {
       resetConnection(request.socket);
     };
   const server = createListener(inTurn(serve), components.certificate, components.sockets);
+  allowHalfClose(server);
   server.on('connect', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     limiter.noteRequest(request);
     // A tunnel cannot begin while an answer is still on its way over the same connection.

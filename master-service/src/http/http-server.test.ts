@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import type { RequestListener } from 'node:http';
 import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
 import type { ErrorCode } from '@longhaul/shared';
 import { ConnectionLimiter, type RefusedConnection } from '@longhaul/shared/service';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -83,6 +84,17 @@ test.each([
     client.destroy();
   },
 );
+
+test('who ends its side behind its request gets its answer', async () => {
+  // Later than the end of what the client sends is known of.
+  const port = await listenWith(
+    ({ socket }, response) => void socket.once('end', () => setImmediate(() => response.end('hello'))),
+  );
+  const client = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
+  client.end('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+  expect(await text(client)).toMatch(/^HTTP\/1\.1 200 .*hello/s);
+  await expect.poll(() => limiter.open).toBe(0);
+});
 
 test('who leaves an answer unread is closed after a time', async () => {
   const large = Buffer.alloc(20_000_000);

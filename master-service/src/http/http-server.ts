@@ -9,6 +9,7 @@ import { createServer as createHttpsServer, Server as HttpsServer } from 'node:h
 import type { AddressInfo } from 'node:net';
 import { type ErrorCode, formatAuthority, MAX_HEAD_BYTES } from '@longhaul/shared';
 import {
+  allowHalfClose,
   answerBrokenRequest,
   type ConnectionLimiter,
   type TlsMaterial,
@@ -69,6 +70,7 @@ export class HttpServer {
     this.#server = tls
       ? createHttpsServer({ ...limits, ...tls, handshakeTimeout: headTimeoutMs }, listener)
       : createHttpServer(limits, listener);
+    allowHalfClose(this.#server);
     // Node answers what expects more than to go on past the listener for requests.
     this.#server.on('checkExpectation', listener);
     this.#server.on('clientError', (error, socket) => {

@@ -8,6 +8,7 @@ export * from './connection-limiter.ts';
 export * from './depot-sources.ts';
 export * from './digests.ts';
 export * from './fair-room.ts';
+export * from './half-close.ts';
 export * from './hourly-budget.ts';
 export * from './incoming-message.ts';
 export * from './key-agreement.ts';
