@@ -495,6 +495,14 @@ describe('an origin that is near depots far from each other', () => {
     }
   });
 
+  test('stands in several places where the only two depots that have met it are both near it, and far from each other', () => {
+    const { seesClient, seesOrigin, plan } = world({ 'dA dB': 100 });
+    for (let time = 0; time < 5; time += 1) seesClient('dA', 120, { ...CLEAN, goodputBps: 90e6 });
+    for (const depot of ['dA', 'dB']) seesOrigin(depot, 4, NEAR);
+    for (const sizeBytes of [100e3, 1e6, 20e6])
+      expect([sizeBytes, plan({ sizeBytes }).decision]).toEqual([sizeBytes, 'direct']);
+  });
+
   test('is no nearer to a client for all that a depot says that cannot be beside it, by the ways to others that have met it', () => {
     const fromNear = { 'dA dB': 150, 'dA dC': 155, 'dA dD': 160, 'dA liar': 120 };
     const others = { 'dB dC': 100, 'dB dD': 100, 'dC dD': 100, 'dB liar': 90, 'dC liar': 90, 'dD liar': 90 };

@@ -8,7 +8,8 @@ const SHORTER = 0.7;
 
 /**
  * Whether the servers of an origin stand in several places, as those of a content network do: depots far from each other are all near it. One depot that
- * says that it is near, and is not, contradicts many, so that two contradictions without a depot in common are asked for.
+ * says that it is near, and is not, contradicts many, so that two contradictions without a depot in common are asked for. Of two depots nobody knows which one
+ * errs: what they say of the way between client and origin is then no reason for a detour, either.
  */
 export function standsInSeveralPlaces(legs: EndLegs, around: Around): boolean {
   const compared = new Map(
@@ -17,7 +18,6 @@ export function standsInSeveralPlaces(legs: EndLegs, around: Around): boolean {
       .toSorted(([, one], [, other]) => one - other)
       .slice(0, MOST_COMPARED),
   );
-  if (compared.size < 3) return false;
   const contradictions: (readonly [string, string])[] = [];
   for (const [one, oneMs] of compared) {
     for (const [other, betweenMs] of around(one)) {
@@ -26,6 +26,7 @@ export function standsInSeveralPlaces(legs: EndLegs, around: Around): boolean {
     }
   }
   const [first, ...others] = contradictions;
+  if (compared.size === 2) return first !== undefined;
   return first !== undefined && !first.some((depot) => others.every((pair) => pair.includes(depot)));
 }
 
