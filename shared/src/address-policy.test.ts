@@ -44,6 +44,26 @@ describe('a connection is refused', () => {
     expect(refuseAddress(address, 443, strict)).toBe('target-not-public');
   });
 
+  test.each([
+    ['AWS and most others', '169.254.169.254'],
+    ['AWS over IPv6', 'fd00:ec2::254'],
+    ['Google over IPv6', 'fd20:ce::254'],
+    ['Oracle over IPv6', 'fd00:c1::a9fe:a9fe'],
+    ['Oracle, formerly', '192.0.0.192'],
+    ['Alibaba', '100.100.100.200'],
+    ['Tencent', '169.254.0.23'],
+    ['Scaleway', '169.254.42.42'],
+    ['Scaleway over IPv6', 'fd00:42::42'],
+    ['Akamai over IPv6', 'fd00:a9fe:a9fe::1'],
+    ['Azure', '168.63.129.16'],
+    ['Azure, mapped into IPv6', '::ffff:168.63.129.16'],
+    ['Azure, through NAT64', '64:ff9b::a83f:8110'],
+    ['Azure, by 6to4', '2002:a83f:8110::1'],
+  ])('to where the cloud of %s tells its machines who they are', (_, address) => {
+    expect(refuseAddress(address, 80, strict)).toBe('target-not-public');
+    expect(refuseOverlayAddress(address, 80, strict)).toBe('depot-address-not-allowed');
+  });
+
   test('to a public address on another port', () => {
     expect(refuseAddress('8.8.8.8', 22, strict)).toBe('port-not-allowed');
     expect(refuseAddress('8.8.8.8', 8443, { ...strict, ports: [80, 443, 8443] })).toBeUndefined();

@@ -21,6 +21,12 @@ export interface AddressPolicy {
 
 export const DEFAULT_PORTS_ALLOWED: readonly number[] = [80, 443];
 
+/**
+ * Public addresses at which clouds answer their machines, and nobody else: what identifies a machine is there. Azure's host
+ * (https://learn.microsoft.com/azure/virtual-network/what-is-ip-address-168-63-129-16). Those of other clouds are link-local, unique local or shared (RFC 6598).
+ */
+const CLOUD_HOSTS = ['168.63.129.16/32'];
+
 /** The first port of RFC 6335's user ports. Below it are services that must not be sent somebody else's requests. */
 const FIRST_USER_PORT = 1024;
 
@@ -135,6 +141,6 @@ function parsedNetwork(network: string): [ipaddr.IPv4 | ipaddr.IPv6, number] {
 
 // ipaddr.js counts unallocated IPv6 space as unicast; what is routed on the Internet lies in 2000::/3.
 function isGlobalUnicast(address: ipaddr.IPv4 | ipaddr.IPv6): boolean {
-  if (address.range() !== 'unicast') return false;
+  if (address.range() !== 'unicast' || CLOUD_HOSTS.some((host) => contains(host, address))) return false;
   return address.kind() === 'ipv4' || contains('2000::/3', address);
 }
