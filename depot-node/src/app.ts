@@ -200,7 +200,7 @@ export function createDepot(init: DepotInit): Depot {
     noteGreeting: (socket) => sampler.noteGreeting(socket),
     serveLinkTest: (request, response) => linkTests.serve(request, response),
     metrics: metrics.registry,
-    metricsNetworks: config.metricsNetworks,
+    operators: { networks: config.metricsNetworks, hosts: ownNames(config) },
     isClosing: () => closing,
   });
 
@@ -272,4 +272,9 @@ function openSockets(config: DepotConfig, observe: Observe) {
   const report = (what: SocketReport) => observe({ type: 'sockets', ...what });
   const sockets = createLegSockets(config.sockets, access, report);
   return { kernel: access.kernel, sockets, uplink: openUplink(config, access, report) };
+}
+
+/** By which operators may ask for this depot. */
+function ownNames({ public: dialled, entryGroup, metricsHosts }: DepotConfig): readonly string[] {
+  return [dialled?.host, entryGroup?.host, ...metricsHosts].filter((host) => host !== undefined);
 }

@@ -5,6 +5,7 @@ import {
   checkConfig,
   DEFAULT_METRICS_NETWORKS,
   listenSchema,
+  metricsHostsSchema,
   namesSchema,
   networksSchema,
   portSchema,
@@ -122,6 +123,7 @@ const depotConfigSchema = z
     names: namesSchema.default({}),
     resolver: resolverSchema.prefault({}),
     metricsNetworks: networksSchema.default([...DEFAULT_METRICS_NETWORKS]),
+    metricsHosts: metricsHostsSchema,
     limits: z
       .strictObject({
         transfers: z.int().min(1).default(DEFAULT_TRANSFERS),

@@ -144,6 +144,12 @@ describe('no connection is made to the origin for', () => {
     expect(await refusalOf(url, { 'X-Forwarded-For': '192.0.2.1' })).toEqual([404, 'not-found']);
   });
 
+  test("a page that asks for metrics in an operator's browser, by a name that was led here", async () => {
+    const url = `${overlay.depot('d1').url}/metrics`;
+    expect(await refusalOf(url, { Host: 'evil.example:8470' })).toEqual([404, 'not-found']);
+    expect((await fetchRaw(url, { headers: { Host: 'localhost:8470' } })).status).toBe(200);
+  });
+
   test('methods other than GET and HEAD', async () => {
     const answer = await fetchRaw(overlay.relayUrl(file()), { method: 'POST' });
     expect(answer).toMatchObject({ status: 405, headers: { [HEADERS.error]: 'method-not-allowed' } });

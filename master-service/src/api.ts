@@ -1,5 +1,5 @@
 import { asLonghaulError, LonghaulError } from '@longhaul/shared';
-import type { DepotSources } from '@longhaul/shared/service';
+import { authorityOf, type DepotSources } from '@longhaul/shared/service';
 import express, { type ErrorRequestHandler, type Express } from 'express';
 import type { OverlayClock } from './clock/overlay-clock.ts';
 import type { MasterConfig } from './config.ts';
@@ -28,7 +28,7 @@ import { prefixRoutes } from './prefixes/prefix-routes.ts';
 import type { WhereaboutsLookUp } from './prefixes/whereabouts.ts';
 
 interface ApiInit {
-  readonly config: Pick<MasterConfig, 'metricsNetworks' | 'note' | 'depots'>;
+  readonly config: Pick<MasterConfig, 'metricsNetworks' | 'metricsHosts' | 'publicUrl' | 'note' | 'depots'>;
   readonly knowledge: Knowledge;
   readonly downloads: Downloads;
   readonly service: DepotService;
@@ -77,7 +77,9 @@ function routersOf(init: ApiInit): readonly express.Router[] {
   const now = () => clock.now();
   const { masters, registry, enrolment, links, wishes } = knowledge;
   const { plans, legs, jobs, outcomes, downChecks } = downloads;
-  const { metricsNetworks, note = null } = init.config;
+  const { metricsNetworks, metricsHosts, publicUrl, note = null } = init.config;
+  const hosts = publicUrl === undefined ? metricsHosts : [authorityOf(publicUrl).host, ...metricsHosts];
+  const operators = { networks: metricsNetworks, hosts };
   const outcomeOf = (jobId: string) => outcomes.of(jobId);
   const statusOf = ({ id, state, heardAgoMs, problem }: ReturnType<typeof registry.views>[number]) => ({
     id,
@@ -107,7 +109,7 @@ function routersOf(init: ApiInit): readonly express.Router[] {
       emit,
     }),
     planRoutes({ plans, legs, overload: init.overload, clientRtts, now, emit }),
-    outcomeRoutes({ outcomes, metricsNetworks }),
+    outcomeRoutes({ outcomes, operators }),
     feedbackRoutes({
       service: new FeedbackService({
         jobs,
@@ -117,16 +119,16 @@ function routersOf(init: ApiInit): readonly express.Router[] {
         emit,
       }),
       book: wishes,
-      metricsNetworks,
+      operators,
       now,
     }),
-    linkRoutes({ links, metricsNetworks, now }),
-    prefixRoutes({ whereabouts, files: init.prefixFiles, metricsNetworks, now }),
+    linkRoutes({ links, operators, now }),
+    prefixRoutes({ whereabouts, files: init.prefixFiles, operators, now }),
     operationsRoutes({
       health: init.health,
       masterKeys: () => masters.keys(),
       metrics: init.metrics,
-      metricsNetworks,
+      operators,
       status: () => ({ note, depots: registry.views(now()).map(statusOf), version: init.version }),
     }),
     pageRoutes(init.webDir),

@@ -16,6 +16,7 @@ import {
   checkConfig,
   DEFAULT_METRICS_NETWORKS,
   listenSchema,
+  metricsHostsSchema,
   namesSchema,
   networksSchema,
   portSchema,
@@ -266,6 +267,7 @@ const masterConfigSchema = z
     /** What other masters are met on; left out, this one is alone. */
     bus: busSchema.optional(),
     metricsNetworks: networksSchema.default([...DEFAULT_METRICS_NETWORKS]),
+    metricsHosts: metricsHostsSchema,
     /** A sentence for the page, for example that the links are imaginary. */
     note: z.string().max(500).optional(),
   })

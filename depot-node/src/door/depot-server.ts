@@ -15,7 +15,8 @@ import {
   allowHalfClose,
   answerBrokenRequest,
   type ConnectionLimiter,
-  comesFrom,
+  isOperators,
+  type OperatorAccess,
   Turns,
 } from '@longhaul/shared/service';
 import type { Registry } from 'prom-client';
@@ -52,7 +53,7 @@ interface DepotServerComponents {
   /** Sends bytes to another depot, to test the link. */
   readonly serveLinkTest: (request: IncomingMessage, response: ServerResponse) => Promise<Result<void>>;
   readonly metrics: Registry;
-  readonly metricsNetworks: readonly string[];
+  readonly operators: OperatorAccess;
   /** Whether the depot takes nothing new. */
   readonly isClosing: () => boolean;
 }
@@ -139,12 +140,12 @@ export function createDepotServer(components: DepotServerComponents): Server {
 
 /** For operators; a depot that is not ready serves the tickets it gets. Only they see the sentence, which may name addresses. */
 function sendReadiness(
-  { membership, metricsNetworks }: DepotServerComponents,
+  { membership, operators }: DepotServerComponents,
   request: IncomingMessage,
   response: ServerResponse,
 ): void {
   const { isMember, problem } = membership();
-  const sentence = problem && comesFrom(request, metricsNetworks) ? `: ${problem.message}` : '';
+  const sentence = problem && isOperators(request, operators) ? `: ${problem.message}` : '';
   const said = problem ? `${problem.code}${sentence}\n` : '';
   response.writeHead(isMember ? 200 : 503, {
     ...SAFETY_HEADERS,
@@ -160,11 +161,11 @@ function sendJson(response: ServerResponse, answer: object): void {
 }
 
 async function sendMetrics(
-  { ownId, metrics, metricsNetworks }: DepotServerComponents,
+  { ownId, metrics, operators }: DepotServerComponents,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  if (!comesFrom(request, metricsNetworks)) {
+  if (!isOperators(request, operators)) {
     sendRefusal(request, response, new LonghaulError('not-found'), { ownId });
     return;
   }

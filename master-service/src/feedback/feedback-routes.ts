@@ -1,5 +1,5 @@
 import { feedbackRequestSchema, LonghaulError } from '@longhaul/shared';
-import { comesFrom } from '@longhaul/shared/service';
+import { isOperators, type OperatorAccess } from '@longhaul/shared/service';
 import { Router } from 'express';
 import { parseBody, readBody, unwrap } from '../http/read-body.ts';
 import type { FeedbackBook } from './feedback-book.ts';
@@ -11,12 +11,12 @@ const MOST_BYTES = 4_096;
 interface FeedbackRoutesInit {
   readonly service: FeedbackService;
   readonly book: Pick<FeedbackBook, 'counted'>;
-  readonly metricsNetworks: readonly string[];
+  readonly operators: OperatorAccess;
   readonly now: () => number;
 }
 
 /** `POST /v1/feedback`: how a download went, for everyone who has its job id. `GET /v1/feedback`: what was said, for operators. */
-export function feedbackRoutes({ service, book, metricsNetworks, now }: FeedbackRoutesInit): Router {
+export function feedbackRoutes({ service, book, operators, now }: FeedbackRoutesInit): Router {
   const router = Router();
   router.post('/v1/feedback', async (request, response) => {
     const feedback = unwrap(parseBody(feedbackRequestSchema, unwrap(await readBody(request, MOST_BYTES))));
@@ -26,7 +26,7 @@ export function feedbackRoutes({ service, book, metricsNetworks, now }: Feedback
   });
   router.get('/v1/feedback', (request, response) => {
     // Who may not read it is not told that it is there.
-    if (!comesFrom(request, metricsNetworks)) throw new LonghaulError('not-found');
+    if (!isOperators(request, operators)) throw new LonghaulError('not-found');
     response.setHeader('Cache-Control', 'no-store');
     response.json(book.counted());
   });

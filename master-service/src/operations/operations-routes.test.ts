@@ -64,6 +64,32 @@ describe('an operator', () => {
     expect(body).toContain('longhaul_master_depots{state="up"} 2');
   });
 
+  test('reads them by an address or a name of the master, no page by a name that was led here', async () => {
+    master = await startMaster({
+      config: { publicUrl: 'http://get.example:0', metricsHosts: ['master.inside.example'] },
+    });
+    const pages = ['/metrics', '/v1/links', '/v1/outcomes', '/v1/feedback', '/v1/prefixes'];
+    const statusesFor = async (host: string) =>
+      (await Promise.all(pages.map((page) => rawGet(master.port, page, [`Host: ${host}`])))).map(
+        ({ status }) => status,
+      );
+    const names = [
+      '127.0.0.1:8460',
+      '[::1]:8460',
+      'localhost:8460',
+      'get.example:8460',
+      'master.inside.example',
+    ];
+    for (const host of names) expect([host, ...(await statusesFor(host))]).not.toContain(404);
+    for (const host of [
+      'evil.example',
+      'evil.example:8460',
+      'get.example.evil.example',
+      '127.0.0.1.evil.example',
+    ])
+      expect(await statusesFor(host)).toEqual(Array(pages.length).fill(404));
+  });
+
   test('alone reads the metrics', async () => {
     master = await startMaster({ config: { metricsNetworks: ['192.0.2.0/24'] } });
     expect(await rawGet(master.port, '/metrics')).toMatchObject({ status: 404 });

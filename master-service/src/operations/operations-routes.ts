@@ -1,5 +1,5 @@
 import { type ErrorCode, LonghaulError, type MasterKey } from '@longhaul/shared';
-import { comesFrom } from '@longhaul/shared/service';
+import { isOperators, type OperatorAccess } from '@longhaul/shared/service';
 import { type Response, Router } from 'express';
 import type { DepotState } from '../depots/registered-depot.ts';
 import { jwksOf } from '../keys/signing-key.ts';
@@ -28,7 +28,7 @@ interface OperationsRoutesInit {
   readonly health: Health;
   readonly masterKeys: () => readonly MasterKey[];
   readonly metrics: MasterMetrics;
-  readonly metricsNetworks: readonly string[];
+  readonly operators: OperatorAccess;
   readonly status: () => MasterStatus;
 }
 
@@ -52,7 +52,7 @@ export function operationsRoutes(init: OperationsRoutesInit): Router {
 
   router.get('/metrics', async (request, response) => {
     // Who may not read it is not told that it is there.
-    if (!comesFrom(request, init.metricsNetworks)) throw new LonghaulError('not-found');
+    if (!isOperators(request, init.operators)) throw new LonghaulError('not-found');
     const text = await init.metrics.text();
     response.setHeader('Cache-Control', 'no-store');
     response.type(init.metrics.contentType).send(text);

@@ -1,5 +1,5 @@
 import { LonghaulError } from '@longhaul/shared';
-import { comesFrom } from '@longhaul/shared/service';
+import { isOperators, type OperatorAccess } from '@longhaul/shared/service';
 import { Router } from 'express';
 import type { OutcomeBook } from './outcome-book.ts';
 
@@ -8,15 +8,15 @@ const MOST_LISTED = 100;
 
 interface OutcomeRoutesInit {
   readonly outcomes: Pick<OutcomeBook, 'of' | 'recent'>;
-  readonly metricsNetworks: readonly string[];
+  readonly operators: OperatorAccess;
 }
 
 /** `GET /v1/outcomes[?job=<id>]`: what came of the newest jobs, or of one, beside what was predicted. For operators. */
-export function outcomeRoutes({ outcomes, metricsNetworks }: OutcomeRoutesInit): Router {
+export function outcomeRoutes({ outcomes, operators }: OutcomeRoutesInit): Router {
   const router = Router();
   router.get('/v1/outcomes', (request, response) => {
     // Who may not read it is not told that it is there.
-    if (!comesFrom(request, metricsNetworks)) throw new LonghaulError('not-found');
+    if (!isOperators(request, operators)) throw new LonghaulError('not-found');
     const { job } = request.query;
     response.setHeader('Cache-Control', 'no-store');
     if (typeof job !== 'string') {

@@ -1,5 +1,5 @@
 import { DEPOT_ID, type LegEvidence, LonghaulError } from '@longhaul/shared';
-import { comesFrom } from '@longhaul/shared/service';
+import { isOperators, type OperatorAccess } from '@longhaul/shared/service';
 import { type Request, Router } from 'express';
 import { linkEvidence } from './link-evidence.ts';
 import type { LinkTable } from './link-table.ts';
@@ -11,7 +11,7 @@ const DIGITS = 4;
 
 interface LinkRoutesInit {
   readonly links: Pick<LinkTable, 'pairs' | 'distribution' | 'measuredBy' | 'estimate' | 'unreached'>;
-  readonly metricsNetworks: readonly string[];
+  readonly operators: OperatorAccess;
   readonly now: () => number;
 }
 
@@ -27,11 +27,11 @@ interface ListedLeg extends LegEvidence {
  * `GET /v1/links[?of=<depot>]`: what is known of the links, each direction for itself, those of one depot or all, a part at a time.
  * `GET /v1/links?as=links`: the same as the `links` of a configuration, which master and lab read. For operators.
  */
-export function linkRoutes({ links, metricsNetworks, now }: LinkRoutesInit): Router {
+export function linkRoutes({ links, operators, now }: LinkRoutesInit): Router {
   const router = Router();
   router.get('/v1/links', (request, response) => {
     // Who may not read it is not told that it is there.
-    if (!comesFrom(request, metricsNetworks)) throw new LonghaulError('not-found');
+    if (!isOperators(request, operators)) throw new LonghaulError('not-found');
     const { of, from, as } = readQuery(request);
     const all = [...links.pairs()].filter(([one, other]) => of === undefined || of === one || of === other);
     const pairs = all.slice(from, from + MOST_LISTED);

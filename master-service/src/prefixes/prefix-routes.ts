@@ -1,5 +1,5 @@
 import { LonghaulError } from '@longhaul/shared';
-import { comesFrom } from '@longhaul/shared/service';
+import { isOperators, type OperatorAccess } from '@longhaul/shared/service';
 import { Router } from 'express';
 import { readAddress, readPrefix } from './address.ts';
 import type { PrefixFiles } from './prefix-files.ts';
@@ -8,16 +8,16 @@ import type { WhereaboutsLookUp } from './whereabouts.ts';
 interface PrefixRoutesInit {
   readonly whereabouts: WhereaboutsLookUp;
   readonly files: PrefixFiles;
-  readonly metricsNetworks: readonly string[];
+  readonly operators: OperatorAccess;
   readonly now: () => number;
 }
 
 /** `GET /v1/prefixes?of=<address>`: where the master takes a client for, and what says so. For operators. */
-export function prefixRoutes({ whereabouts, files, metricsNetworks, now }: PrefixRoutesInit): Router {
+export function prefixRoutes({ whereabouts, files, operators, now }: PrefixRoutesInit): Router {
   const router = Router();
   router.get('/v1/prefixes', (request, response) => {
     // Who may not read it is not told that it is there.
-    if (!comesFrom(request, metricsNetworks)) throw new LonghaulError('not-found');
+    if (!isOperators(request, operators)) throw new LonghaulError('not-found');
     const { of } = request.query;
     const address = typeof of === 'string' ? addressOf(of) : undefined;
     if (!address)

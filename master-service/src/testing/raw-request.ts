@@ -25,7 +25,8 @@ export async function rawRequest(
   localAddress?: string,
 ): Promise<RawAnswer> {
   const socket = connect({ port, host: '127.0.0.1', ...(localAddress ? { localAddress } : {}) });
-  socket.write([requestLine, 'Host: master', 'Connection: close', ...headers, '', ''].join('\r\n'), 'latin1');
+  const host = headers.some((line) => line.startsWith('Host:')) ? [] : ['Host: master'];
+  socket.write([requestLine, ...host, 'Connection: close', ...headers, '', ''].join('\r\n'), 'latin1');
   return parseAnswer(await text(socket));
 }
 

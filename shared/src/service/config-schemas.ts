@@ -36,6 +36,11 @@ export const networksSchema = z.array(networkSchema);
 /** Who reads metrics where nothing is said: the machine itself. */
 export const DEFAULT_METRICS_NETWORKS: readonly string[] = ['127.0.0.0/8', '::1/128'];
 
+/** Names, beside its own one, by which operators ask a service for what is theirs. */
+export const metricsHostsSchema = z
+  .array(z.string().refine(isCanonicalName, 'must be a host name in lower case'))
+  .default([]);
+
 /** Which addresses downloads may come from, beside the public ones on ports 80 and 443, and where depots may be. */
 export const addressPolicySchema: z.ZodType<AddressPolicy> = z.strictObject({
   ports: z

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
-import { isInNetworks } from '../address-policy.ts';
+import { isAddressLiteral, isInNetworks } from '../address-policy.ts';
+import { parseAuthority } from '../origin-url.ts';
 
 /** Who comes through a reverse proxy has the proxy's address, often loopback: these headers tell that there is one. */
 const PROXY_HEADERS = ['x-forwarded-for', 'forwarded'];
@@ -10,10 +11,31 @@ export function headerOf(message: IncomingMessage, name: string): string | undef
   return Array.isArray(value) ? value[0] : value;
 }
 
-/** Whether a request comes straight from one of these networks (CIDR), and through no reverse proxy there. */
-export function comesFrom(request: IncomingMessage, networks: readonly string[]): boolean {
+/** Who may read what is for operators. */
+export interface OperatorAccess {
+  /** CIDR: where they are. */
+  readonly networks: readonly string[];
+  /** Names by which they ask for this service, in canonical form. */
+  readonly hosts: readonly string[];
+}
+
+/** Whether a request comes straight from an operator, through no reverse proxy, and for no page of somebody else. */
+export function isOperators(request: IncomingMessage, { networks, hosts }: OperatorAccess): boolean {
   if (PROXY_HEADERS.some((name) => request.headers[name] !== undefined)) return false;
-  return isInNetworks(request.socket.remoteAddress ?? '', networks);
+  return isInNetworks(request.socket.remoteAddress ?? '', networks) && isAskedForAs(request, hosts);
+}
+
+/**
+ * Whether a service is asked for by a name that is its own. A page whose name comes to lead here (DNS rebinding) could read, in an operator's
+ * browser, what only he may; his browser says that name. Addresses are no page's name, and those without a dot are nobody's on the internet.
+ */
+function isAskedForAs({ headers: { host: said } }: IncomingMessage, hosts: readonly string[]): boolean {
+  // Every browser says one.
+  if (said === undefined) return true;
+  const asked = parseAuthority(said, 0);
+  if (!asked.ok) return false;
+  const { host } = asked.value;
+  return isAddressLiteral(host) || !host.includes('.') || hosts.includes(host);
 }
 
 /** The value of a JSON text; `undefined` where it is none. */
