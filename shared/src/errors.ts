@@ -613,6 +613,12 @@ export const ERRORS = {
     false,
     "A master tells another one's facts as if it had learned them: look who else has its name or its key.",
   ),
+  'fact-of-far-epoch': entry(
+    0,
+    'master',
+    false,
+    'A master tells of an epoch of another one that lies years ahead: look at the clocks of both, and whose that master is.',
+  ),
   'fact-outlived': entry(
     0,
     'master',

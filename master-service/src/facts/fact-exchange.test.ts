@@ -372,9 +372,14 @@ describe('masters that share facts', () => {
             }
           }
         }
+        for (const { bus } of masters) bus.isCut = false;
         // Whom one asks is chance, so often enough.
         for (let round = 0; round < 12; round += 1) {
-          for (const { exchange } of masters) await exchange.ask();
+          for (const { exchange } of masters) {
+            exchange.tell();
+            exchange.beat();
+            await exchange.ask();
+          }
         }
         expect(masters[1]?.view()).toEqual(masters[0]?.view());
         expect(masters[2]?.view()).toEqual(masters[0]?.view());
@@ -441,7 +446,9 @@ describe('what is told is refused, and counted,', () => {
     one.learn('a', 'is heard');
     one.exchange.tell();
     await expect.poll(two.view).toEqual(one.view());
-    expect(two.refused).toEqual([]);
+    expect(new Set(two.refused.map(([code, from]) => `${code} ${from}`))).toEqual(
+      new Set(['fact-of-far-epoch liar']),
+    );
   });
 
   test('beyond what one source may have, by its own oldest', () => {
@@ -468,5 +475,157 @@ describe('what is told is refused, and counted,', () => {
       ['fact-malformed', 'one', 1],
     ]);
     expect(two.view()).toHaveLength(1);
+  });
+});
+
+describe('of others a master says no more', () => {
+  const LATEST = 2 ** 53 - 2;
+  const fact = {
+    kind: 'note',
+    key: 'a',
+    source: 'one',
+    epoch: 1,
+    sequence: 1,
+    ageMs: 0,
+    value: { text: 'lie' },
+  };
+  /** What a liar answers when it is asked. */
+  const answers =
+    (...parts: readonly object[]) =>
+    () =>
+      parts.map((part) => JSON.stringify({ type: 'held', facts: [], ...part }));
+
+  test.each([
+    ['a later epoch', { epoch: 2 }, { epoch: 2, upTo: 1 }],
+    ['the last epoch of all', { epoch: LATEST }, { epoch: LATEST, upTo: 1 }],
+    ['a later sequence', { sequence: LATEST }, { epoch: 1, upTo: LATEST }],
+  ])('than they say themselves while they speak: %s', async (_, changes, mark) => {
+    const { join } = meet();
+    const [one, liar, two] = [join('one'), join('liar'), join('two')];
+    one.bus.answer(() => []);
+    one.learn('a', 'true');
+    one.exchange.tell();
+    await expect.poll(two.view).toEqual(one.view());
+    liar.bus.answer(answers({ facts: [{ ...fact, ...changes }] }, { have: [{ source: 'one', ...mark }] }));
+    for (let times = 0; times < 20; times += 1) await two.exchange.ask();
+    expect(two.view()).toEqual(one.view());
+    // What gets lost is missed as before.
+    one.bus.isCut = true;
+    one.learn('b', 'lost');
+    one.exchange.tell();
+    one.bus.isCut = false;
+    const { bus, facts } = one;
+    bus.answer(() => [
+      JSON.stringify({
+        type: 'held',
+        facts: [...facts.store.facts()].map(({ timeMs: _time, ...told }) => ({ ...told, ageMs: 0 })),
+        have: [],
+      }),
+    ]);
+    liar.bus.answer(() => []);
+    await expect
+      .poll(
+        () => {
+          one.exchange.beat();
+          return two.view();
+        },
+        { timeout: 10_000 },
+      )
+      .toEqual(one.view());
+  });
+
+  test('than could be, when they are silent, and what it says is counted', async () => {
+    const { clock, join } = meet();
+    const [liar, two] = [join('liar'), join('two')];
+    liar.bus.answer(
+      answers({ facts: [{ ...fact, epoch: LATEST }] }, { have: [{ source: 'one', epoch: LATEST, upTo: 1 }] }),
+    );
+    await two.exchange.ask();
+    expect(two.view()).toEqual([]);
+    expect(two.refused).toEqual([
+      ['fact-of-far-epoch', 'liar', 1],
+      ['fact-of-far-epoch', 'liar', 1],
+    ]);
+    const one = join('one', clock.nowMs);
+    one.learn('a', 'true');
+    one.exchange.tell();
+    await expect.poll(two.view).toEqual(one.view());
+  });
+
+  test('than could be, to themselves: a name is never brought to its last epoch', async () => {
+    const { clock, join } = meet();
+    const [one, two] = [join('one'), join('two')];
+    two.bus.answer(
+      answers({ facts: [{ ...fact, epoch: LATEST }], have: [{ source: 'one', epoch: LATEST, upTo: 1 }] }),
+    );
+    await one.exchange.ask();
+    const told = {
+      type: 'learned',
+      source: 'two',
+      epoch: 1,
+      sentMs: clock.nowMs,
+      after: 0,
+      upTo: 0,
+      facts: [],
+    };
+    one.bus.arrive(JSON.stringify({ ...told, have: [{ source: 'one', epoch: LATEST, upTo: 1 }] }), 'two');
+    expect(one.facts.epoch).toBe(1);
+    expect(one.refused.map(([code]) => code)).toContain('fact-of-far-epoch');
+  });
+
+  test('after they fell silent than it has heard: what it tells of a new process counts then', async () => {
+    const { clock, join } = meet();
+    const [one, two, three] = [join('one'), join('two'), join('three')];
+    one.exchange.beat();
+    await Promise.resolve();
+    // Two does not hear the next process, which three does.
+    three.bus.arrive(
+      JSON.stringify({
+        type: 'learned',
+        source: 'one',
+        epoch: 2,
+        sentMs: 0,
+        after: 0,
+        upTo: 1,
+        facts: [{ ...fact, epoch: 2 }],
+      }),
+      'one',
+    );
+    one.bus.answer(() => []);
+    for (let times = 0; times < 20; times += 1) await two.exchange.ask();
+    expect(two.view()).toEqual([]);
+    clock.nowMs += 3_000;
+    for (let times = 0; times < 20; times += 1) await two.exchange.ask();
+    expect(two.view()).toHaveLength(1);
+  });
+
+  test('than leaves room for all who speak themselves, however many it invents', async () => {
+    const { clock, join } = meet();
+    const [liar, two] = [join('liar'), join('two')];
+    const ghosts = Array.from({ length: 1_000 }, (_, index) => ({
+      source: `ghost${index}`,
+      epoch: 1,
+      upTo: 1,
+    }));
+    const facts = ghosts.map(({ source }) => ({ ...fact, source }));
+    liar.bus.answer(answers({ facts }, { have: ghosts }));
+    await two.exchange.ask();
+    expect(two.view().length).toBeLessThanOrEqual(64);
+    for (let index = 0; index < 400; index += 1) {
+      const source = `real${index}`;
+      two.bus.arrive(
+        JSON.stringify({
+          ...fact,
+          type: 'learned',
+          source,
+          sentMs: clock.nowMs,
+          after: 0,
+          upTo: 1,
+          facts: [{ ...fact, source }],
+        }),
+        source,
+      );
+    }
+    expect(two.view().filter((line) => line.startsWith('real'))).toHaveLength(400);
   });
 });

@@ -2,7 +2,7 @@ import type { ErrorCode } from '@longhaul/shared';
 import { LruMap } from '@longhaul/shared/service';
 import { MOST_TEXT_CHARS, type StateBus } from '../bus/state-bus.ts';
 import { DelayWatch } from './delay-watch.ts';
-import { type Fact, isAfter } from './fact.ts';
+import { type Fact, isAfter, type Stamp } from './fact.ts';
 import { FactMarks, MOST_SOURCES } from './fact-marks.ts';
 import {
   factText,
@@ -27,6 +27,20 @@ const ASK_SOON_MS = 300;
 const GO_ON_MS = 60_000;
 /** A master says so often what it holds, so that others see what they miss within a second, even the last before a silence. */
 const BEAT_MS = 500;
+/** A master that was heard so lately speaks for itself: others are believed no more of it than it has said, unless six of its beats were lost. */
+const SPEAKS_MS = 3_000;
+/** Ten years: epochs are by clocks, of which some are wrong by the year. One far beyond would leave its master none to go on in. */
+const MOST_AHEAD_MS = 10 * 365 * 86_400_000;
+
+/** Why a fact is not taken in. */
+type Doubt = ErrorCode | 'not-said-yet';
+
+/** How far a master says that it has come, and when it was heard last, by the steady clock. */
+interface Word {
+  readonly epoch: number;
+  readonly upTo: number;
+  readonly heardMs: number;
+}
 
 interface FactExchangeInit {
   readonly facts: Facts;
@@ -45,12 +59,12 @@ interface FactExchangeInit {
  */
 export class FactExchange {
   readonly #init: FactExchangeInit;
-  readonly #marks = new FactMarks();
+  /** What each other master has last said of itself. */
+  readonly #words = new LruMap<string, Word>(MOST_SOURCES);
+  readonly #marks = this.#noMarks();
   /** What others have said that they hold since somebody was last asked. */
-  #held = new FactMarks();
+  #held = this.#noMarks();
   readonly #delays = new DelayWatch();
-  /** The epoch in which each other master was last heard itself. */
-  readonly #speaking = new LruMap<string, number>(MOST_SOURCES);
   /** Learned and not told yet, in the order of their sequences: of each thing the last. */
   readonly #untold = new Map<string, Fact>();
   #toldUpTo = 0;
@@ -147,16 +161,18 @@ export class FactExchange {
         return;
       }
       this.#takeAll(part.facts, from, (fact) => {
-        if (fact.source === source) later = Math.max(later, fact.epoch);
-        return true;
+        const doubt = this.#doubtOf(fact, from);
+        if (fact.source === source && !doubt) later = Math.max(later, fact.epoch);
+        return doubt;
       });
       if (!part.have) return;
       // The last part: everything before it has come.
-      this.#marks.adopt(part.have.filter((mark) => mark.source !== source));
+      const have = this.#credible(part.have, from);
+      this.#marks.adopt(have.filter((mark) => mark.source !== source));
       this.#isRemembered = true;
-      this.#goOnAfter(Math.max(later, epochOf(source, part.have)));
+      this.#goOnAfter(Math.max(later, epochOf(source, have)));
       // Whoever holds more, and is there, says so again: what nobody holds any more is not asked for for ever.
-      this.#held = new FactMarks();
+      this.#held = this.#noMarks();
     });
     return outcome.ok;
   }
@@ -187,17 +203,21 @@ export class FactExchange {
     if (source !== from || source === this.#init.facts.source) {
       return this.#refuse('fact-not-its-own', from, told.facts.length);
     }
-    const others = (told.have ?? []).filter((mark) => mark.source !== this.#init.facts.source);
-    this.#held.adopt([told, ...others]);
-    this.#goOnAfter(epochOf(this.#init.facts.source, told.have ?? []));
     // What an earlier process has said comes from the others, if they still hold it, with its age: what is told again may be of any age.
     // Which one is earlier each master says for itself: nobody makes another one's words be those of a past process.
-    const isPast = epoch < (this.#speaking.get(source) ?? 0);
-    if (!isPast) this.#speaking.set(source, epoch);
+    const before = this.#words.get(source);
+    const isPast = epoch < (before?.epoch ?? 0);
+    const upTo = before?.epoch === epoch ? Math.max(before.upTo, told.upTo) : told.upTo;
+    if (!isPast) this.#words.set(source, { epoch, upTo, heardMs: steadyMs() });
+    const have = this.#credible(told.have ?? [], from);
+    this.#held.adopt([told, ...have.filter((mark) => mark.source !== this.#init.facts.source)]);
+    this.#goOnAfter(epochOf(this.#init.facts.source, have));
     if (this.#delays.isLate(`${source} ${epoch}`, sentMs, steadyMs()) || isPast) {
       this.#refuse('fact-stale', from, told.facts.length);
     } else {
-      this.#takeAll(told.facts, from, (fact) => fact.source === from && fact.epoch === epoch);
+      this.#takeAll(told.facts, from, (fact) =>
+        fact.source === from && fact.epoch === epoch ? undefined : 'fact-not-its-own',
+      );
       this.#marks.advance(told);
     }
     if (this.#marks.isBehind(this.#held)) this.#askIn(ASK_SOON_MS, () => this.#marks.isBehind(this.#held));
@@ -216,17 +236,53 @@ export class FactExchange {
     this.#askIn(ASK_SOON_MS);
   }
 
-  #takeAll(values: readonly unknown[], from: string, isTheirs: (fact: Fact) => boolean): void {
+  /** Of what somebody says that he holds, as much as can be believed; what never could be is refused. */
+  #credible(have: readonly Mark[], from: string): Mark[] {
+    const believed: Mark[] = [];
+    let far = 0;
+    for (const mark of have) {
+      const most = this.#mostOf(mark, from);
+      if (most === 'too-far') far += 1;
+      else if (mark.epoch <= most.epoch)
+        believed.push(mark.epoch < most.epoch ? mark : { ...mark, upTo: Math.min(mark.upTo, most.sequence) });
+    }
+    if (far > 0) this.#refuse('fact-of-far-epoch', from, far);
+    return believed;
+  }
+
+  /** Why a fact that somebody passes on is not taken: now, or ever. */
+  #doubtOf(fact: Fact, from: string): Doubt | undefined {
+    const most = this.#mostOf(fact, from);
+    if (most === 'too-far') return 'fact-of-far-epoch';
+    return isAfter(fact, most) ? 'not-said-yet' : undefined;
+  }
+
+  /** How far somebody is believed that a source has come: while it is heard itself, no further than it says. */
+  #mostOf({ source, epoch }: Pick<Mark, 'source' | 'epoch'>, from: string): Stamp | 'too-far' {
+    const { now, steadyMs } = this.#init;
+    const word = this.#words.get(source);
+    const isHeard = word !== undefined && steadyMs() - word.heardMs < SPEAKS_MS;
+    if (source !== from && epoch > Math.max(word?.epoch ?? 0, now() + MOST_AHEAD_MS)) return 'too-far';
+    if (source === from || !isHeard) return { epoch, sequence: Number.POSITIVE_INFINITY };
+    return { epoch: word.epoch, sequence: word.upTo };
+  }
+
+  #noMarks(): FactMarks {
+    return new FactMarks((source) => this.#words.get(source) !== undefined);
+  }
+
+  #takeAll(values: readonly unknown[], from: string, doubtOf: (fact: Fact) => Doubt | undefined): void {
     const refused = new Map<ErrorCode, number>();
     for (const value of values) {
-      const code = this.#take(value, isTheirs);
-      if (code) refused.set(code, (refused.get(code) ?? 0) + 1);
+      const code = this.#take(value, doubtOf);
+      // Its source is about to say so itself: then it is told, or asked for.
+      if (code && code !== 'not-said-yet') refused.set(code, (refused.get(code) ?? 0) + 1);
     }
     for (const [code, count] of refused) this.#refuse(code, from, count);
   }
 
   /** Takes in a fact of somebody else; the code where it is refused. */
-  #take(told: unknown, isTheirs: (fact: Fact) => boolean): ErrorCode | undefined {
+  #take(told: unknown, doubtOf: (fact: Fact) => Doubt | undefined): Doubt | undefined {
     const { facts, now } = this.#init;
     const read = readFact(told);
     const value = read && facts.store.check(read.kind, read.value);
@@ -237,7 +293,8 @@ export class FactExchange {
     // What this process has learned itself nobody else knows better.
     const isOurs = isOfHere && !isAfter(fact, facts.newest);
     if (isOurs && epoch === facts.epoch) return undefined;
-    if (!isTheirs(fact) || (isOfHere && !isOurs)) return 'fact-not-its-own';
+    const doubt = doubtOf(fact) ?? (isOfHere && !isOurs ? 'fact-not-its-own' : undefined);
+    if (doubt) return doubt;
     if (!this.#marks.admit(fact.source)) return 'fact-room-full';
     const taken = facts.store.take(fact, now());
     return taken.ok ? undefined : taken.error.code;

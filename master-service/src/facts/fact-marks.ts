@@ -3,15 +3,30 @@ import type { Mark } from './fact-message.ts';
 /** Masters that tell facts: one for each site, and some that are gone. */
 export const MOST_SOURCES = 512;
 
+/** Of these, masters that only others tell of: those that are gone, or cannot be heard. Who tells of them may have invented them. */
+const MOST_UNHEARD_SOURCES = 64;
+
 /** Of each other source up to where everything is held that it has told and that still counts. */
 export class FactMarks {
+  readonly #hasSpoken: (source: string) => boolean;
   readonly #marks = new Map<string, Mark>();
+  /** Sources that had not been heard themselves when they were looked at last. */
+  readonly #unheard = new Set<string>();
+
+  constructor(hasSpoken: (source: string) => boolean) {
+    this.#hasSpoken = hasSpoken;
+  }
 
   /** Whether facts of a source may be held: it is known, or there is room for one more. */
   admit(source: string): boolean {
-    const isKnown = this.#marks.has(source);
-    if (!isKnown && this.#marks.size >= MOST_SOURCES) return false;
-    if (!isKnown) this.#marks.set(source, { source, epoch: 0, upTo: 0 });
+    if (this.#marks.has(source)) return true;
+    if (this.#marks.size >= MOST_SOURCES) return false;
+    if (!this.#hasSpoken(source)) {
+      if (this.#unheard.size >= MOST_UNHEARD_SOURCES) this.#forgetHeard();
+      if (this.#unheard.size >= MOST_UNHEARD_SOURCES) return false;
+      this.#unheard.add(source);
+    }
+    this.#marks.set(source, { source, epoch: 0, upTo: 0 });
     return true;
   }
 
@@ -46,6 +61,10 @@ export class FactMarks {
   /** All marks but that of one source. */
   allBut(own: string): Mark[] {
     return [...this.#marks.values()].filter(({ source }) => source !== own);
+  }
+
+  #forgetHeard(): void {
+    for (const source of this.#unheard) if (this.#hasSpoken(source)) this.#unheard.delete(source);
   }
 }
 
