@@ -1,9 +1,10 @@
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { get, request } from 'node:https';
+import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { type PeerCertificate, TLSSocket } from 'node:tls';
-import { selfSigned } from '@longhaul/shared/service';
+import { beginKeyUpdates, selfSigned } from '@longhaul/shared/service';
 import { expect, onTestFinished, test } from 'vitest';
 import { testEndings } from '../testing/test-endings.ts';
 import { createListener, listen } from './listener.ts';
@@ -55,6 +56,26 @@ test.each(await testEndings())(
     expect([await seenBy('south.example'), await seenBy('d1.example')]).toEqual([group.cert, own.cert]);
     certificate.renew({ ...own, named: [{ host: 'south.example', ...next }] });
     expect([await seenBy('South.Example'), await seenBy('d1.example')]).toEqual([next.cert, own.cert]);
+  },
+);
+
+test.each(await testEndings())(
+  'by %s, who sends new keys and nothing else is left, and others are served',
+  async (_, ending) => {
+    const certificate = new ListenerCertificate(selfSigned(), ending);
+    const server = createListener((_asked, response) => response.end('ok'), certificate);
+    onTestFinished(() => void server.close());
+    const { port } = await listen(server, '127.0.0.1', 0);
+    const nuisance = connect(port, '127.0.0.1');
+    nuisance.on('error', () => {});
+    await once(nuisance, 'connect');
+    const updates = await beginKeyUpdates(nuisance);
+    const left = once(nuisance, 'close');
+    nuisance.write(Buffer.concat(Array.from({ length: 1_200 }, () => updates.next())));
+    const options = { host: '127.0.0.1', port, agent: false, rejectUnauthorized: false };
+    const [answer] = (await once(get(options), 'response')) as [IncomingMessage];
+    expect(await text(answer)).toBe('ok');
+    await left;
   },
 );
 

@@ -2,7 +2,7 @@ import type { RequestListener, Server } from 'node:http';
 import { type AddressInfo, isIP, type Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
 import { MAX_HEAD_BYTES } from '@longhaul/shared';
-import { type ConnectionLimiter, createServer } from '@longhaul/shared/service';
+import { type ConnectionLimiter, createServer, TlsWatch } from '@longhaul/shared/service';
 import type { SharedCounts } from '../tls/shared-counts.ts';
 import { DEFAULT_LEG_TABLE } from './leg-options.ts';
 import type { LegSockets } from './leg-sockets.ts';
@@ -54,6 +54,7 @@ export function createListener(
 function secureConnections(server: Server, certificate: ListenerCertificate): void {
   const accept = server.listeners('connection')[0];
   server.removeAllListeners('connection');
+  const watch = new TlsWatch();
   const secureByNode = (raw: Socket) => {
     const secured = new TLSSocket(raw, {
       isServer: true,
@@ -62,6 +63,8 @@ function secureConnections(server: Server, certificate: ListenerCertificate): vo
       ALPNProtocols: ['http/1.1'],
     });
     rememberRawSocket(secured, raw);
+    watch.add(raw);
+    watch.noteSecured(secured);
     const timer = setTimeout(() => raw.destroy(), HEAD_TIMEOUT_MS);
     const drop = () => raw.destroy();
     // Whoever ends or breaks in the middle of its handshake has gone.

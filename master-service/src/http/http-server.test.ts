@@ -3,7 +3,12 @@ import type { RequestListener } from 'node:http';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import type { ErrorCode } from '@longhaul/shared';
-import { ConnectionLimiter, type RefusedConnection } from '@longhaul/shared/service';
+import {
+  beginKeyUpdates,
+  ConnectionLimiter,
+  type RefusedConnection,
+  selfSigned,
+} from '@longhaul/shared/service';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { HttpServer } from './http-server.ts';
 
@@ -42,6 +47,18 @@ test('a server keeps so many connections and closes further ones at once', async
   first.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
   expect(String((await once(first, 'data'))[0])).toMatch(/^HTTP\/1\.1 200 /);
   first.destroy();
+});
+
+test('over TLS, who sends new keys and nothing else is left, and makes room for the next one', async () => {
+  const port = await listenWith((_request, response) => response.end(), { tls: selfSigned() });
+  const nuisance = connect(port, '127.0.0.1');
+  nuisance.on('error', () => {});
+  await once(nuisance, 'connect');
+  const updates = await beginKeyUpdates(nuisance);
+  const left = once(nuisance, 'close');
+  nuisance.write(Buffer.concat(Array.from({ length: 1_200 }, () => updates.next())));
+  await left;
+  await expect.poll(() => limiter.open).toBe(0);
 });
 
 test.each([

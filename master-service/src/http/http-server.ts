@@ -13,6 +13,7 @@ import {
   answerBrokenRequest,
   type ConnectionLimiter,
   type TlsMaterial,
+  TlsWatch,
   Turns,
 } from '@longhaul/shared/service';
 
@@ -83,6 +84,11 @@ export class HttpServer {
       if (code !== undefined) init.onRefused(code);
     });
     this.#server.setTimeout(unreadTimeoutMs);
+    if (tls) {
+      const watch = new TlsWatch();
+      this.#server.on('connection', (raw) => watch.add(raw));
+      this.#server.on('secureConnection', (secured) => watch.noteSecured(secured));
+    }
     limiter.guard(this.#server);
   }
 

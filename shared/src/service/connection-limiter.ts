@@ -172,6 +172,7 @@ function boundOver(
   return waiting >= waitingPerNetwork ? 'network-waiting' : undefined;
 }
 
-function endsOf({ remoteAddress, remotePort, localAddress, localPort }: Socket): string {
+/** Both ends of a connection: of a TLS connection and the one below it these are the same. */
+export function endsOf({ remoteAddress, remotePort, localAddress, localPort }: Socket): string {
   return `${remoteAddress} ${remotePort} ${localAddress} ${localPort}`;
 }
