@@ -22,6 +22,7 @@ import { createDial } from './sockets/dial.ts';
 import type { LegSampler } from './sockets/leg-sampler.ts';
 import type { LegSockets } from './sockets/leg-sockets.ts';
 import { Trust } from './sockets/trust.ts';
+import { FailedChecks } from './tickets/failed-checks.ts';
 import { type OpenTicket, TicketGate } from './tickets/ticket-gate.ts';
 import type { TlsEnding } from './tls/tls-ending.ts';
 
@@ -98,11 +99,13 @@ export function createOverlayMember(init: OverlayMemberInit) {
     onFailure: (failure) => observe({ type: 'master-lost', code: failure.code, detail: failure.detail }),
     nowMs,
   });
+  const isOwn = (address: string) => addresses.isOf(address) || sources.has(address, nowMs());
   const gate = new TicketGate({
     ownId: config.id,
     ownGroup: config.entryGroup?.id,
     masterKey: (keyId) => directory.masterKey(keyId),
     refetchKeys: () => membership.refetch('key'),
+    failedChecks: new FailedChecks({ isOwn, nowMs }),
   });
   const notices = new PlanNotices({
     ownId: config.id,
@@ -159,7 +162,7 @@ export function createOverlayMember(init: OverlayMemberInit) {
       if (connection instanceof Socket) sources.note(connection.remoteAddress ?? '', nowMs());
     },
     /** Whether connections from an address are those of depots and masters. */
-    isOwn: (address: string) => addresses.isOf(address) || sources.has(address, nowMs()),
+    isOwn,
     answerChallenge: (target: string, clientAddress: string) => challenges.answer(target, clientAddress),
     /** Reads a notice of a plan: to which depot a connection will be needed. */
     readNotice: (target: string) => notices.read(target),

@@ -173,6 +173,12 @@ export const ERRORS = {
     false,
     "The ticket is forged or damaged: start again at the master's link.",
   ),
+  'ticket-checks-spent': entry(
+    429,
+    'client',
+    true,
+    'Too many tickets from your address or network were forged or damaged, so none is looked at there: wait a minute, then try again.',
+  ),
   'ticket-not-yet-valid': entry(
     403,
     'client',

@@ -26,7 +26,7 @@ export async function openRequest(
   if (request.headers['service-worker'] !== undefined) return refuse('worker-script-refused');
   const asked = parseRelayTarget(target);
   if (!asked.ok) return asked;
-  const ticket = await gate.open(asked.value.ticket);
+  const ticket = await gate.open(asked.value.ticket, request.socket.remoteAddress);
   if (!ticket.ok) return ticket;
   if (ticket.value.claims.kind === 'tunnel') return refuse('ticket-wrong-kind');
   return ok({ ticket: ticket.value, asked: asked.value });

@@ -1,11 +1,14 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { HEADERS, type LonghaulError } from '@longhaul/shared';
+import { type ErrorCode, HEADERS, type LonghaulError } from '@longhaul/shared';
 import type { DepotEvent } from '../plane/events.ts';
 import { SAFETY_HEADERS } from './client-headers.ts';
 import { type LeadingOn, REFUSAL_PAGE_POLICY, refusalPage } from './refusal-page.ts';
 
 /** Refusals of the request itself: no waiting makes it better. */
 const REQUEST_FAULTS = new Set([400, 405, 431]);
+
+/** Refusals of tickets that say nothing of the address: what was resumed may go on later, or by another ticket. */
+const PASSING: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['ticket-expired', 'ticket-checks-spent']);
 
 /** Clients that may come back wait this long. */
 const RETRY_AFTER_SECONDS = 5;
@@ -21,7 +24,7 @@ export function retryAfter(status: number, mayPass: boolean): Record<string, str
  */
 function refusalStatus(error: LonghaulError, isResume: boolean, hasWorked: boolean): number {
   if (hasWorked && !REQUEST_FAULTS.has(error.status)) return 503;
-  return isResume && error.code === 'ticket-expired' ? 503 : error.status;
+  return isResume && PASSING.has(error.code) ? 503 : error.status;
 }
 
 interface RefusalContext {

@@ -1,6 +1,7 @@
 import { issueTicket } from '@longhaul/shared';
 import { generateKeyPair, type VerifySignature } from '@longhaul/shared/service';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { FailedChecks } from './failed-checks.ts';
 import { TicketGate } from './ticket-gate.ts';
 
 const master = generateKeyPair();
@@ -30,6 +31,7 @@ function ticketOf(jobId: string, signer = master): string {
 /** A gate whose master has one key, and how often that was used. */
 function gateWith(verify: VerifySignature = master.verify) {
   let checks = 0;
+  const clock = { nowMs: now * 1000 };
   const counting = (own: VerifySignature): VerifySignature => {
     return (bytes, signature) => {
       checks += 1;
@@ -42,11 +44,15 @@ function gateWith(verify: VerifySignature = master.verify) {
     ownGroup: undefined,
     masterKey: () => key,
     refetchKeys: async () => {},
+    failedChecks: new FailedChecks({
+      isOwn: (address) => address === '198.51.100.8',
+      nowMs: () => clock.nowMs,
+    }),
   });
   const renew = (next: VerifySignature | undefined) => {
     key = next && counting(next);
   };
-  return { gate, renew, checks: () => checks };
+  return { gate, renew, clock, checks: () => checks };
 }
 
 const jobOf = async (opened: ReturnType<TicketGate['open']>) => {
@@ -86,4 +92,49 @@ test('more tickets than are remembered are all served', async () => {
   expect(await jobOf(gate.open(tickets[0] ?? ''))).toBe('job0');
   expect(await jobOf(gate.open(tickets.at(-1) ?? ''))).toBe('job2049');
   expect(checks()).toBe(2051);
+});
+
+describe('of a client that brings forged tickets', () => {
+  const forger = generateKeyPair();
+  const forgeMany = async (gate: TicketGate, from: string, times: number) => {
+    const codes = new Map<string, number>();
+    for (let time = 0; time < times; time += 1) {
+      const code = await jobOf(gate.open(ticketOf(`forged-${time}`, forger), from));
+      codes.set(code, (codes.get(code) ?? 0) + 1);
+    }
+    return Object.fromEntries(codes);
+  };
+
+  test('no more signatures are checked than its budget, while its neighbours are served', async () => {
+    const { gate, checks } = gateWith();
+    const good = ticketOf('good');
+    expect(await jobOf(gate.open(good, '198.51.100.7'))).toBe('good');
+    expect(await forgeMany(gate, '198.51.100.7', 1_000)).toEqual({
+      'ticket-signature-wrong': 300,
+      'ticket-checks-spent': 700,
+    });
+    expect(checks()).toBe(301);
+    // What was good stays good, also there.
+    expect(await jobOf(gate.open(good, '198.51.100.7'))).toBe('good');
+    expect(await jobOf(gate.open(ticketOf('other'), '198.51.100.7'))).toBe('ticket-checks-spent');
+    expect(await jobOf(gate.open(ticketOf('neighbour'), '198.51.100.77'))).toBe('neighbour');
+  });
+
+  test('good ones are served again soon after the last forged one', async () => {
+    const { gate, clock } = gateWith();
+    await forgeMany(gate, '198.51.100.7', 400);
+    clock.nowMs += 5_000;
+    for (let time = 0; time < 50; time += 1)
+      expect(await jobOf(gate.open(ticketOf(`good-${time}`), '198.51.100.7'))).toBe(`good-${time}`);
+  });
+
+  test('many together have a bound for their network, and leave others and depots among them theirs', async () => {
+    const { gate, checks } = gateWith();
+    for (let host = 100; host < 120; host += 1) await forgeMany(gate, `198.51.100.${host}`, 310);
+    expect(checks()).toBe(2_400);
+    expect(await jobOf(gate.open(ticketOf('other'), '198.51.100.7'))).toBe('ticket-checks-spent');
+    expect(await jobOf(gate.open(ticketOf('depot'), '198.51.100.8'))).toBe('depot');
+    expect(await jobOf(gate.open(ticketOf('elsewhere'), '203.0.113.7'))).toBe('elsewhere');
+    expect(await jobOf(gate.open(ticketOf('masters')))).toBe('masters');
+  });
 });

@@ -8,6 +8,7 @@ import {
   verifyTicket,
 } from '@longhaul/shared';
 import type { VerifySignature } from '@longhaul/shared/service';
+import type { FailedChecks } from './failed-checks.ts';
 
 interface TicketGateComponents {
   /** The same function for as long as the key is the same. */
@@ -17,6 +18,7 @@ interface TicketGateComponents {
   readonly ownGroup: string | undefined;
   /** Asks the master for new keys; does nothing if that happened lately. */
   readonly refetchKeys: () => Promise<void>;
+  readonly failedChecks: FailedChecks;
 }
 
 /** A verified ticket with its text, which the next depots want to see themselves. */
@@ -44,8 +46,11 @@ export class TicketGate {
     this.#components = components;
   }
 
-  /** Verifies the text of a ticket. Whether its time has come is for the job table to say. */
-  async open(text: string): Promise<Result<OpenTicket>> {
+  /**
+   * Verifies the text of a ticket that somebody at an address shows, or that a master gave. Whether its time has come is for the job table
+   * to say. `ticket-checks-spent` where too many from there were forged.
+   */
+  async open(text: string, from?: string): Promise<Result<OpenTicket>> {
     const known = this.#verified.get(text);
     if (known && this.#components.masterKey(known.keyId) === known.verify) return ok(this.#remember(known));
     const decoded = decodeTicket(text);
@@ -54,7 +59,10 @@ export class TicketGate {
     if (!this.#components.masterKey(keyId)) await this.#components.refetchKeys();
     const verify = this.#components.masterKey(keyId);
     if (!verify) return refuse('ticket-key-unknown');
+    const { failedChecks } = this.#components;
+    if (from !== undefined && !failedChecks.hasRoomFor(from)) return refuse('ticket-checks-spent');
     const verified = verifyTicket(decoded.value, verify);
+    if (!verified.ok && from !== undefined) failedChecks.note(from);
     if (!verified.ok) return verified;
     const { ownId, ownGroup } = this.#components;
     const claims = claimsInGroup(verified.value, ownId, ownGroup);

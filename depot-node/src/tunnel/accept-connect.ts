@@ -51,7 +51,7 @@ export async function acceptConnect(
   const ticket = proof === undefined ? clientTicket(request) : request.headers[HEADERS.ticket];
   if (typeof ticket !== 'string') return refuse('ticket-missing');
   const isToKnow = proof === undefined && isIntroductionPort(authority.value.port);
-  const opened = await gate.open(ticket);
+  const opened = await gate.open(ticket, request.socket.remoteAddress);
   // What the browser has kept may be signed by a key of long ago.
   if (!opened.ok) return isToKnow ? refuse('ticket-other-wanted') : opened;
   const { claims } = opened.value;
