@@ -14,9 +14,11 @@ import { HALF_HANDSHAKES } from './attacks/half-handshakes.ts';
 import { HALF_HEADS, HALF_HEADS_AT_MASTER } from './attacks/half-heads.ts';
 import { HANDSHAKE_FLOODS } from './attacks/handshake-floods.ts';
 import { HEADER_FLOODS } from './attacks/header-floods.ts';
+import { HELD_BODIES } from './attacks/held-bodies.ts';
 import { IDLE_ATTACKER } from './attacks/idle-attacker.ts';
 import { IDLE_TUNNELS } from './attacks/idle-tunnels.ts';
 import { INTERIM_FLOODS } from './attacks/interim-floods.ts';
+import { KEY_UPDATES } from './attacks/key-updates.ts';
 import { LONG_NAMES } from './attacks/long-names.ts';
 import { LYING_ANSWERS } from './attacks/lying-answers.ts';
 import { LYING_NEIGHBOUR } from './attacks/lying-neighbour.ts';
@@ -43,6 +45,7 @@ import { STEPWISE_BEGINNINGS } from './attacks/stepwise-beginnings.ts';
 import { TAKEN_OVER_DEPOT } from './attacks/taken-over-depot.ts';
 import { TINY_CHUNKS } from './attacks/tiny-chunks.ts';
 import { TINY_PACKETS } from './attacks/tiny-packets.ts';
+import { TINY_RECORDS } from './attacks/tiny-records.ts';
 import { UNREAD_BODIES } from './attacks/unread-bodies.ts';
 import { UNREAD_LANES } from './attacks/unread-lanes.ts';
 import { UPLOAD_BODIES } from './attacks/upload-bodies.ts';
@@ -64,9 +67,12 @@ export const ATTACKS: readonly Attack[] = [
   HALF_HEADS_AT_MASTER,
   HALF_HANDSHAKES,
   HANDSHAKE_FLOODS,
+  KEY_UPDATES,
+  TINY_RECORDS,
   CONNECTION_CHURN,
   HEADER_FLOODS,
   UPLOAD_BODIES,
+  HELD_BODIES,
   PIPELINES,
   CONNECT_FLOOD,
   CHALLENGE_FLOODS,

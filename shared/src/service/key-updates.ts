@@ -37,7 +37,7 @@ export class KeyUpdates {
   }
 }
 
-/** Secures an open socket as a client that believes whoever answers. What is sent over TLS afterwards is these records, written to the socket itself. */
+/** Secures an open socket as a client that believes whoever answers; rejects where that fails. What is sent over TLS afterwards is these records, written to the socket itself. */
 export async function beginKeyUpdates(socket: Socket): Promise<KeyUpdates> {
   const secured = connect({ socket, rejectUnauthorized: false, minVersion: 'TLSv1.3', ciphers: SUITE.name });
   const secrets: string[] = [];
@@ -45,8 +45,12 @@ export async function beginKeyUpdates(socket: Socket): Promise<KeyUpdates> {
     const [label, , secret = ''] = line.toString('latin1').trim().split(' ');
     if (label === 'CLIENT_TRAFFIC_SECRET_0') secrets.push(secret);
   });
-  secured.on('error', () => socket.destroy());
-  await once(secured, 'secureConnect');
+  for (const over of ['error', 'end']) secured.on(over, () => socket.destroy());
+  const closed = once(secured, 'close').then(() => {
+    throw new Error('the handshake broke off');
+  });
+  await Promise.race([once(secured, 'secureConnect'), closed]);
+  closed.catch(() => {});
   // Its last words of the handshake are written behind this event.
   await new Promise((resolve) => setImmediate(resolve));
   secured.resume();
