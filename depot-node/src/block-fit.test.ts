@@ -1,4 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
@@ -16,6 +17,9 @@ let asked: (string | undefined)[];
 /** Before each answer, by the number of its request. */
 let before: (number: number, response: ServerResponse) => Promise<boolean>;
 
+/** The entity tag of an answer, by the number of its request. */
+let tagOf: (number: number) => string;
+
 /** Bytes per second that one answer has; all at once where it is not bounded. */
 let bytesPerSecond: number;
 
@@ -28,7 +32,7 @@ async function answer({ headers }: IncomingMessage, response: ServerResponse): P
   response.writeHead(headers.range === undefined ? 200 : 206, {
     'Accept-Ranges': 'bytes',
     'Content-Length': part.length,
-    ETag: '"v1"',
+    ETag: tagOf(asked.length),
     ...(headers.range === undefined ? {} : { 'Content-Range': `bytes ${from}-${end - 1}/${FILE.length}` }),
   });
   const step = Math.ceil(Math.min(part.length, bytesPerSecond / 50));
@@ -54,6 +58,7 @@ describe.each(await testPlanes())(
     beforeEach(async () => {
       asked = [];
       before = async () => true;
+      tagOf = () => '"v1"';
       bytesPerSecond = Number.POSITIVE_INFINITY;
       overlay = await startTestOverlay(
         ['d1', 'd2'],
@@ -64,16 +69,29 @@ describe.each(await testPlanes())(
     });
     afterAll(() => splice?.close());
 
-    test('are one, which asks for the rest at once, where it thinks before each answer; the next download asks for all', async () => {
+    test('are none where it thinks before each answer: it is asked for all, once', async () => {
       before = async () => {
         await delay(THINKS_MS);
         return true;
       };
       const first = await download();
       expect(hash(first.body)).toBe(hash(FILE));
-      expect(asked).toHaveLength(2);
+      expect(asked).toEqual([undefined]);
       const second = await download();
       expect(hash(second.body)).toBe(hash(FILE));
+      expect(asked).toEqual([undefined, undefined]);
+    });
+
+    test('are one, which asks for the rest at once, where it has begun to think before each answer', async () => {
+      expect(hash((await download()).body)).toBe(hash(FILE));
+      asked = [];
+      before = async () => {
+        await delay(THINKS_MS);
+        return true;
+      };
+      expect(hash((await download()).body)).toBe(hash(FILE));
+      expect(asked).toHaveLength(2);
+      expect(hash((await download()).body)).toBe(hash(FILE));
       expect(asked.slice(2)).toEqual([undefined]);
     });
 
@@ -94,6 +112,52 @@ describe.each(await testPlanes())(
       asked = [];
       expect(hash((await download()).body)).toBe(hash(FILE));
       expect(asked).toEqual([undefined]);
+    });
+
+    test('are none where each answer has another tag: the first one brings all', async () => {
+      bytesPerSecond = 40_000_000;
+      tagOf = (number) => `"v${number}"`;
+      expect(hash((await download()).body)).toBe(hash(FILE));
+      expect(asked).toEqual([undefined, expect.stringMatching(/^bytes=0-/)]);
+      expect(hash((await download()).body)).toBe(hash(FILE));
+      expect(asked.slice(2)).toEqual([undefined]);
+    });
+
+    test.each([403, 404, 410, 429, 500, 503])(
+      'are none where a link is good for one answer, and %i for more: that one brings all',
+      async (status) => {
+        bytesPerSecond = 40_000_000;
+        before = async (number, response) => number === 1 || refuse(status, response);
+        expect(hash((await download()).body)).toBe(hash(FILE));
+        expect(asked[0]).toBeUndefined();
+      },
+    );
+
+    test('are none where it answers nobody beside the one who has the file', async () => {
+      bytesPerSecond = 8_000_000;
+      let turn: Promise<unknown> = Promise.resolve();
+      before = async (_number, response) => {
+        const mine = turn;
+        turn = once(response, 'close');
+        await mine;
+        return !response.destroyed;
+      };
+      expect(hash((await download()).body)).toBe(hash(FILE));
+    });
+
+    test('go on from where a client has come, and are none where the answer to that is the only one', async () => {
+      bytesPerSecond = 40_000_000;
+      const rest = () =>
+        fetchRaw(
+          overlay.relayUrl(`${overlay.originUrl}/file`, { chains: [['d1', 'd2'], ['d1']], lanes: 4 }, 'd1'),
+          {
+            headers: { Range: 'bytes=1000000-' },
+          },
+        );
+      before = async (number, response) => number === 1 || refuse(403, response);
+      const { status, body } = await rest();
+      expect(status).toBe(206);
+      expect(hash(body)).toBe(hash(FILE.subarray(1_000_000)));
     });
 
     test('end with the whole file where it counts connections', async () => {

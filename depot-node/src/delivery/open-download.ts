@@ -16,9 +16,10 @@ import {
   type VersionHead,
 } from '../origin/representation.ts';
 import type { DataPlane } from '../plane/data-plane.ts';
-import type { FetchedAnswer, Fetcher, RequestFor } from '../routes/fetcher.ts';
+import type { FetchedAnswer, Fetcher, RequestFor, TimedAnswer } from '../routes/fetcher.ts';
 import { headOfAll } from './answer-head.ts';
 import type { RunningDownload } from './running-download.ts';
+import { tryBlock } from './try-block.ts';
 import { judgeVersion } from './version-asked.ts';
 
 interface OpenComponents {
@@ -67,7 +68,10 @@ export async function openDownload(
   return openDownload(components, { method: request.method, headers }, download, undefined, signal);
 }
 
-/** Asks for what the client wants; for its first block where the plan has lanes and the job has one connection. */
+/**
+ * Asks for what the client wants; for its first block where the plan has lanes and the job has one connection. An origin that is not known to give blocks is
+ * asked for the whole before, which goes on where it gives none.
+ */
 async function openAnyVersion(
   { plane, fetcher, lanes, blockBook }: OpenComponents,
   request: ClientRequest,
@@ -86,24 +90,34 @@ async function openAnyVersion(
   const asked = blockBook.isUnfit(target.url)
     ? undefined
     : firstBlock(request, target.ticket.claims, job.active, blockBytes);
-  const first = requestWith(asked ? headersForBlock(asked) : {});
-  const answer = await fetcher.firstAnswer(book, target, first, signal);
-  const verdict = asked ? judgeFirstBlock(answer.head, asked) : 'as-is';
-  if (verdict === 'as-is') return openingOf(request, answer);
-  if (verdict === 'useless') {
+  const forBlock = asked && requestWith(headersForBlock(asked));
+  if (forBlock && blockBook.isFit(target.url)) {
+    const answer = await fetcher.firstAnswer(book, target, forBlock, signal);
+    const opening = openingOfBlock(request, answer, asked);
+    if (opening !== 'useless') return opening;
     answer.connection.reset();
-    return openingOf(request, await fetcher.firstAnswer(book, target, requestWith({}), signal));
   }
+  const whole = await fetcher.firstAnswer(book, target, requestWith({}), signal);
+  if (!forBlock || blockBook.isFit(target.url)) return openingOf(request, whole);
+  const overSame = (own: AbortSignal) => fetcher.overRoute(whole.route, whole.target, forBlock, own);
+  const trial = await tryBlock(whole, asked, overSame, signal);
+  const opening = typeof trial === 'string' ? 'useless' : openingOfBlock(request, trial, asked);
+  if (opening !== 'useless' || signal.aborted) whole.connection.reset();
+  signal.throwIfAborted();
+  if (opening !== 'useless') blockBook.noteFit(target.url);
+  else if (trial !== 'untold') blockBook.noteUnfit(target.url);
+  return opening === 'useless' ? openingOf(request, whole) : opening;
+}
+
+/** An answer to the first block, as the beginning of what was asked for; `useless` where the client's own request has to be made. */
+function openingOfBlock(request: ClientRequest, answer: TimedAnswer, asked: Part): Opening | 'useless' {
+  const verdict = judgeFirstBlock(answer.head, asked);
+  if (verdict === 'as-is') return openingOf(request, answer);
+  if (verdict === 'useless') return 'useless';
   const { representation, part } = verdict;
   const all = { startByte: part.startByte, endByte: representation.sizeBytes };
   const head = headOfAll(answer.head, all, request.headers.range === undefined);
-  return {
-    answer,
-    head,
-    representation,
-    part: all,
-    firstBlock: { part, ...timesOf(answer) },
-  };
+  return { answer, head, representation, part: all, firstBlock: { part, ...timesOf(answer) } };
 }
 
 function timesOf({ openedAtMs, askedAtMs, stoodAtMs, answeredAtMs }: AskedTimes): AskedTimes {

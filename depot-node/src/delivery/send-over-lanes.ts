@@ -9,7 +9,7 @@ import type { LanesConfig } from '../lanes/lanes-config.ts';
 import type { AheadBook } from '../origin/ahead-book.ts';
 import { AheadConnection } from '../origin/ahead-connection.ts';
 import type { BlockBook } from '../origin/block-book.ts';
-import { type AskedTimes, type Conversation, thoughtMs } from '../origin/conversation.ts';
+import { type AskedTimes, type Conversation, thinks } from '../origin/conversation.ts';
 import type { TakenBody } from '../origin/exchange.ts';
 import { type OpenStream, OriginConnection } from '../origin/origin-connection.ts';
 import type { Part } from '../origin/representation.ts';
@@ -37,8 +37,6 @@ interface LanesComponents {
   readonly watchLeg: (stream: Duplex, route: Route) => WatchedLeg;
 }
 
-/** An origin that thinks for longer before it answers would do so before each block. */
-const THINKS_MS = 250;
 /** It may think so many times longer before the next answer than it did before the first one. */
 const THINKS_TIMES = 3;
 
@@ -60,7 +58,7 @@ export async function sendOverLanes(
   if (!part || !representation) throw new Error('lanes need a file of known version and size');
   const { chain, promise } = first.route;
   const leg = components.watchLeg(first.connection.stream, first.route);
-  const isThinking = thoughtMs(firstBlock) > THINKS_MS;
+  const isThinking = thinks(firstBlock);
   const answeredMs = firstBlock.answeredAtMs - firstBlock.stoodAtMs;
   const silenceMs = config.silenceSeconds * 1000;
   const answerMs = Math.max(silenceMs, Math.min(plane.timeouts.answerMs, THINKS_TIMES * answeredMs));

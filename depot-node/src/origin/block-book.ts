@@ -1,18 +1,22 @@
 import { formatAuthority, type OriginPlace } from '@longhaul/shared';
 import { LruMap } from '@longhaul/shared/service';
 
-/** How long an origin is remembered: long enough for a few downloads, short enough for one that was mended. */
+/** How long an origin is remembered that blocks are bad for: long enough for a few downloads, short enough for one that was mended. */
 const REMEMBERED_MS = 600_000;
+/** One that has given a block is asked for blocks at once for so long: what servers do changes seldom. */
+const TRUSTED_MS = 86_400_000;
 /** Origins that are remembered at once. */
 const MOST_REMEMBERED = 1_000;
 
 /**
- * Origins that are better asked for all of a file at once than for block after block: they think before each answer, count requests, or give each answer another
- * tag. By authority, as a download names it: where that leads on to others, it is the one that is known when the first question is asked.
+ * Origins that have given a block beside a file that was asked for as a whole, and those that are better asked for all at once than for block after block: they think
+ * before each answer, count requests, or give each answer another tag. By authority, as a download names it: where that leads on to others, it is the one that is known
+ * when the first question is asked.
  */
 export class BlockBook {
   readonly #nowMs: () => number;
-  readonly #notedAtMs = new LruMap<string, number>(MOST_REMEMBERED);
+  readonly #unfitAtMs = new LruMap<string, number>(MOST_REMEMBERED);
+  readonly #fitAtMs = new LruMap<string, number>(MOST_REMEMBERED);
 
   constructor(nowMs: () => number) {
     this.#nowMs = nowMs;
@@ -20,13 +24,26 @@ export class BlockBook {
 
   /** Whether an origin has to be asked for all at once. */
   isUnfit(place: OriginPlace): boolean {
-    const notedAtMs = this.#notedAtMs.get(keyOf(place));
-    return notedAtMs !== undefined && this.#nowMs() - notedAtMs < REMEMBERED_MS;
+    return this.#isLately(this.#unfitAtMs.get(keyOf(place)), REMEMBERED_MS);
+  }
+
+  /** Whether an origin is known to give blocks of the file that it gives. */
+  isFit(place: OriginPlace): boolean {
+    return this.#isLately(this.#fitAtMs.get(keyOf(place)), TRUSTED_MS);
+  }
+
+  noteFit(place: OriginPlace): void {
+    this.#fitAtMs.set(keyOf(place), this.#nowMs());
   }
 
   /** Takes note of an origin that blocks are bad for. */
   noteUnfit(place: OriginPlace): void {
-    this.#notedAtMs.set(keyOf(place), this.#nowMs());
+    this.#unfitAtMs.set(keyOf(place), this.#nowMs());
+    this.#fitAtMs.set(keyOf(place), Number.NEGATIVE_INFINITY);
+  }
+
+  #isLately(notedAtMs: number | undefined, lifeMs: number): boolean {
+    return notedAtMs !== undefined && this.#nowMs() - notedAtMs < lifeMs;
   }
 }
 

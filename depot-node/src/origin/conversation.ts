@@ -29,8 +29,16 @@ export interface AskedTimes {
 const WAY_TIMES = 2;
 
 /** How long an origin took for an answer beyond what its way may have. */
-export function thoughtMs({ openedAtMs, stoodAtMs, answeredAtMs }: AskedTimes): number {
+function thoughtMs({ openedAtMs, stoodAtMs, answeredAtMs }: AskedTimes): number {
   return Math.max(0, answeredAtMs - stoodAtMs - WAY_TIMES * (stoodAtMs - openedAtMs));
+}
+
+/** An origin that thinks for longer before it answers would do so before each block. */
+const THINKS_MS = 250;
+
+/** Whether an origin thinks for so long before it answers that blocks would cost more than they bring. */
+export function thinks(asked: AskedTimes): boolean {
+  return thoughtMs(asked) > THINKS_MS;
 }
 
 /**

@@ -131,7 +131,7 @@ export class StubbornOrigin {
     const body = isWhole ? file : file.subarray(from, to);
     const total = manner === 'other-total' && next && answers > 1 ? file.length + 1 : file.length;
     const isChunked =
-      manner === 'chunks' || (manner === 'length-and-chunks' && !isFirst && next !== undefined);
+      (manner === 'chunks' && isPart) || (manner === 'length-and-chunks' && !isFirst && next !== undefined);
     const hasRange = !isWhole && !(manner === 'range-unsaid' && !isFirst && next !== undefined);
     const etag = manner === 'other-version-each' && index % 3 === 2 ? '"other"' : '"one"';
     const lines = [
@@ -141,7 +141,7 @@ export class StubbornOrigin {
       'Accept-Ranges: bytes',
       ...(hasRange ? [`Content-Range: bytes ${from}-${to - 1}/${total}`] : []),
       ...(isChunked ? ['Transfer-Encoding: chunked'] : []),
-      ...(manner === 'chunks' ? [] : [`Content-Length: ${body.length}`]),
+      ...(manner === 'chunks' && isPart ? [] : [`Content-Length: ${body.length}`]),
       ...(manner === 'ends-said' ? ['Connection: close'] : []),
     ];
     const head = Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1');
