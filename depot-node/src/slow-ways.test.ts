@@ -143,7 +143,7 @@ describe.each(await testPlanes())('with a relay of %s, a download', (_kind, spli
     givesParts = false;
     const opened = begin(urlFor(bytesEach * 8 * lanes, lanes));
     const [asked] = await answers(1);
-    expect(asked?.request.headers.range).toMatch(/^bytes=0-/);
+    expect(asked?.request.headers.range).toBeUndefined();
     asked?.give(bytesEach);
     const client = await opened;
     for (let second = 1; second <= LOOKS + 2; second += 1) {

@@ -120,12 +120,12 @@ describe('the connection to the next depot', () => {
     ['is an ordinary page', 'HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n'],
     ['tells of a refusal that there is none', `HTTP/1.1 502 Bad\r\n${HEADERS.error}: no-such-code\r\n\r\n`],
     ['goes on before it says that it stands', 'HTTP/1.1 100 Continue\r\n\r\n'],
-    ['never ends', `HTTP/1.1 200 Connected\r\nX: ${'x'.repeat(20_000)}`],
+    ['never ends', `HTTP/1.1 200 Connected\r\nX: ${'x'.repeat(70_000)}`],
     ['ends early', 'HTTP/1.1 200 Conn'],
     ['is nothing', ''],
   ])('is given up where the answer %s', async (_, said) => {
     answer = (socket) => {
-      if (said.length < 20_000) socket.end(said);
+      if (said.length < 70_000) socket.end(said);
       else socket.write(said);
     };
     await expect(legs.open(TARGET, 0, NEVER)).rejects.toMatchObject({
