@@ -20,10 +20,8 @@ export interface BuildOptions {
   readonly updateBase?: string;
 }
 
-/** Sentences of failures that never travel over HTTP: nobody tells the add-on of them. */
-const UNHEARD = Object.values(ERRORS)
-  .filter(({ status }) => status === 0)
-  .map(({ message }) => message);
+/** Failures that never travel over HTTP: nobody tells the add-on of them. */
+const UNHEARD = Object.entries(ERRORS).filter(([, { status }]) => status === 0);
 
 const TARGET_BROWSERS = ['chrome126', 'firefox142'];
 
@@ -119,7 +117,8 @@ async function packaging(
     name: 'longhaul-package',
     // Blanks before lines, which the sources have.
     transformIndexHtml: (html) => html.replaceAll(/\n\s+/g, '\n'),
-    renderChunk: (code) => UNHEARD.reduce((text, sentence) => text.replaceAll(sentence, ''), code),
+    renderChunk: (code) =>
+      UNHEARD.reduce((text, [name, { message }]) => withoutEntry(text, name, message), code),
     generateBundle() {
       const source = `${JSON.stringify(manifest(target, version, updateBase, language), null, 2)}\n`;
       this.emitFile({ type: 'asset', fileName: 'manifest.json', source });
@@ -133,6 +132,12 @@ async function packaging(
       }
     },
   };
+}
+
+/** A script without one entry of the table of failures. */
+function withoutEntry(script: string, name: string, message: string): string {
+  const entry = new RegExp(`["'\`]${name}["'\`]:\\s*entry\\(\\s*0,[^()]*\\),?`);
+  return script.replaceAll(message, '').replace(entry, '');
 }
 
 if (process.argv[1] === import.meta.filename) {

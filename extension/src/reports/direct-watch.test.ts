@@ -3,7 +3,7 @@ import { download, NOW_MS } from '../testing/fake-downloads.ts';
 import { memoryArea } from '../testing/memory-area.ts';
 import { DirectWatch } from './direct-watch.ts';
 
-const STARTED = { id: 1, startedAtMs: NOW_MS, name: 'file.iso' };
+const STARTED = { id: 1, startedAtMs: NOW_MS };
 const whole = download({ state: 'complete', totalBytes: 50_000_000 });
 
 function watch(area = memoryArea()) {
@@ -31,23 +31,6 @@ it.each([
   await own.follow(seen);
   expect(await own.follow(whole)).toBeUndefined();
 });
-
-it.each([
-  [300, true],
-  [9_000, false],
-])(
-  'measures one that has its name after %i ms: %s, since a dialog is no part of the way',
-  async (namedAfterMs, isMeasured) => {
-    let nowMs = NOW_MS;
-    const own = new DirectWatch({ area: memoryArea(), now: () => nowMs });
-    await own.begin({ ...STARTED, name: '' }, 'job-1', 'https://master.example');
-    await own.follow(download({ name: '' }));
-    nowMs += namedAfterMs;
-    await own.follow(download());
-    nowMs += 20_000;
-    expect((await own.follow(whole)) !== undefined).toBe(isMeasured);
-  },
-);
 
 it('measures no download that no plan was asked for', async () => {
   expect(await watch().follow(whole)).toBeUndefined();

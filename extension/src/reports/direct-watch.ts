@@ -5,8 +5,6 @@ import type { Download } from '../browser/download.ts';
 const KEY = 'watchedDirect';
 /** Downloads that run beside each other; more are not watched. */
 const MOST_WATCHED = 20;
-/** A file that has its name later was waiting for its user in a dialog: its end says nothing of the way. */
-const NAMED_WITHIN_MS = 2_000;
 
 /** A download of the browser's own that a plan called the best way. */
 interface Watched {
@@ -15,8 +13,6 @@ interface Watched {
   /** Whose plan it was. */
   readonly master: string;
   readonly startedAtMs: number;
-  /** Whether the browser, or the user in a dialog, has chosen where the file goes. */
-  readonly isNamed: boolean;
 }
 
 interface SeenDirect {
@@ -40,25 +36,18 @@ export class DirectWatch {
 
   /** The browser's own download has begun, and goes on directly by the plan of this id that this master gave. */
   async begin(
-    { id, startedAtMs, name }: Pick<Download, 'id' | 'startedAtMs' | 'name'>,
+    { id, startedAtMs }: Pick<Download, 'id' | 'startedAtMs'>,
     jobId: string,
     master: string,
   ): Promise<void> {
     // An answer that is held is no download yet, and has no id.
     if (startedAtMs === undefined || id < 0) return;
-    const watched = { downloadId: id, jobId, master, startedAtMs, isNamed: name !== '' };
-    await this.#edit((all) => [...all, watched].slice(-MOST_WATCHED));
+    await this.#edit((all) => [...all, { downloadId: id, jobId, master, startedAtMs }].slice(-MOST_WATCHED));
   }
 
   /** Looks at a download that has changed; what is to be told, and to which master, when it is whole. */
   async follow(download: Download | undefined): Promise<SeenDirect | undefined> {
-    if (!download) return undefined;
-    const ageMs = ({ startedAtMs }: Watched) => this.#deps.now() - startedAtMs;
-    if (download.state === 'in_progress' && !download.paused) {
-      if (download.name !== '')
-        await this.#edit((all) => all.map((one) => asNamed(one, download, ageMs(one))));
-      return undefined;
-    }
+    if (!download || (download.state === 'in_progress' && !download.paused)) return undefined;
     let found: Watched | undefined;
     await this.#edit((all) => {
       found = all.find(({ downloadId }) => downloadId === download.id);
@@ -67,8 +56,8 @@ export class DirectWatch {
     const bytes = download.totalBytes ?? 0;
     // One that was paused or broken off says nothing of the way.
     if (!found || download.state !== 'complete' || bytes === 0) return undefined;
-    const seconds = ageMs(found) / 1_000;
-    if (seconds <= 0 || (!found.isNamed && ageMs(found) > NAMED_WITHIN_MS)) return undefined;
+    const seconds = (this.#deps.now() - found.startedAtMs) / 1_000;
+    if (seconds <= 0) return undefined;
     const { jobId, master } = found;
     return { master, report: { jobId, verdict: 'worked', measured: { bytes, seconds } } };
   }
@@ -85,8 +74,4 @@ export class DirectWatch {
     this.#turn = edited.catch(() => undefined);
     return edited;
   }
-}
-
-function asNamed(one: Watched, { id }: Download, ageMs: number): Watched {
-  return one.downloadId === id && ageMs <= NAMED_WITHIN_MS ? { ...one, isNamed: true } : one;
 }

@@ -33,7 +33,6 @@ beforeEach(() => {
       told.push([master, jobId]);
       return true;
     },
-    look: async (id) => download({ id }),
     deadline: () => new AbortController().signal,
     now: () => NOW_MS + 40_000,
   });
@@ -47,12 +46,6 @@ it('tells a master how its own plans went, with depots and without', async () =>
     [MASTER, 'job-1'],
     [MASTER, 'job-2'],
   ]);
-});
-
-it('tells what a direct download took that got its name while its plan was asked for', async () => {
-  await reports.plannedDirect(download({ name: '' }), 'job-2', MASTER);
-  await reports.follow(whole);
-  expect(told).toEqual([[MASTER, 'job-2']]);
 });
 
 describe.each([

@@ -14,8 +14,6 @@ interface ReportDependencies {
   /** As for downloads: switched off until the user has consented. */
   readonly settings: () => Promise<Settings>;
   readonly tellMaster: typeof tellMaster;
-  /** A download of the browser's as it is now. */
-  readonly look: (downloadId: number) => Promise<Download | undefined>;
   readonly deadline: () => AbortSignal;
   readonly now: () => number;
 }
@@ -40,11 +38,7 @@ export class Reports {
 
   /** A download goes on directly, because this plan of that master calls that the best way. */
   async plannedDirect(download: Download, jobId: string, master: string): Promise<void> {
-    const { settings, look } = this.#deps;
-    if (reportsTo(await settings()) !== master) return;
-    // It may have got its name while its plan was asked for.
-    const seen = download.name === '' ? await look(download.id) : download;
-    await this.#direct.begin(seen ?? download, jobId, master);
+    if (reportsTo(await this.#deps.settings()) === master) await this.#direct.begin(download, jobId, master);
   }
 
   /** A download of the browser's has changed. */
