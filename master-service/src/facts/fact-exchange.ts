@@ -154,6 +154,8 @@ export class FactExchange {
     const own = this.#isRemembered ? [this.#ownMark()] : [];
     const have = [...this.#marks.allBut(source), ...own];
     let later = 0;
+    /** Of these something was not taken that may have been said since: what others hold of them is not held here. */
+    const unsaid = new Set<string>();
     const outcome = await bus.request(JSON.stringify({ type: 'ask', have }), (text, from) => {
       const part = readPart(text);
       if (!part) {
@@ -163,12 +165,13 @@ export class FactExchange {
       this.#takeAll(part.facts, from, (fact) => {
         const doubt = this.#doubtOf(fact, from);
         if (fact.source === source && !doubt) later = Math.max(later, fact.epoch);
+        if (doubt === 'not-said-yet') unsaid.add(fact.source);
         return doubt;
       });
       if (!part.have) return;
       // The last part: everything before it has come.
       const have = this.#credible(part.have, from);
-      this.#marks.adopt(have.filter((mark) => mark.source !== source));
+      this.#marks.adopt(have.filter((mark) => mark.source !== source && !unsaid.has(mark.source)));
       this.#isRemembered = true;
       this.#goOnAfter(Math.max(later, epochOf(source, have)));
       // Whoever holds more, and is there, says so again: what nobody holds any more is not asked for for ever.

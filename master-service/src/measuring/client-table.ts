@@ -76,16 +76,20 @@ export class ClientTable {
     const value = withReport(known?.value, report, passedMs, END_LIVES, { slowerShare: OTHER_LINE });
     const isFirst = known?.value.goodput === undefined;
     const begun =
-      isFirst && value.goodput ? { ...value, goodput: this.#begun(value.goodput, report) } : value;
+      isFirst && value.goodput ? { ...value, goodput: this.#begun(depot, value.goodput, report) } : value;
     this.#facts.learn(CLIENT_MEASURED, key, begun, nowMs);
   }
 
-  /** The first line of a network that is seen counts no more than a usual one where it is so much slower: it may be another one. */
-  #begun(goodput: Figure, { rttMs }: ClientReport): Figure {
+  /**
+   * The first line of a network that is seen counts no more than a usual one where it is so much slower: it may be another one. A depot that sends to nobody faster
+   * is not taken for faster by that.
+   */
+  #begun(depot: string, goodput: Figure, { rttMs }: ClientReport): Figure {
     const usualBps = this.#ends.usualBps(rttMs);
-    return goodput.value < OTHER_LINE * usualBps
-      ? { ...goodput, value: Math.sqrt(goodput.value * usualBps) }
-      : goodput;
+    if (goodput.value >= OTHER_LINE * usualBps) return goodput;
+    const mostBps = this.#ends.mostSentBps(depot) || usualBps;
+    const value = Math.min(Math.sqrt(goodput.value * usualBps), Math.max(goodput.value, mostBps));
+    return { ...goodput, value };
   }
 
   /** Forgets what a depot has measured: it is not believed any more. */

@@ -197,9 +197,13 @@ export class EndTable<Value extends LegFigures> {
     const rated = this.#rated(end, nowMs);
     if (rated.length >= AGREEING) return true;
     return rated.some(({ depot, bps }) => {
-      const elsewhereBps = this.#init.sentElsewhereBps?.(depot) ?? 0;
-      return Math.max(this.#rates.mostBps(depot), elsewhereBps) >= FASTER_ELSEWHERE * bps;
+      return this.mostSentBps(depot) >= FASTER_ELSEWHERE * bps;
     });
+  }
+
+  /** The most that a depot was seen to send to anybody, in bits per second; 0 where nothing is known. */
+  mostSentBps(depot: string): number {
+    return Math.max(this.#rates.mostBps(depot), this.#init.sentElsewhereBps?.(depot) ?? 0);
   }
 
   /** The rates at which depots were seen to send to an end. */
@@ -230,7 +234,7 @@ export class EndTable<Value extends LegFigures> {
     const before = ofEnd?.get(depot);
     const now = this.#init.facts.store.newest(this.#init.kind, key);
     this.#priors.replace(depot, before && memberOf(before.value), now && memberOf(now.value));
-    this.#rates.replace(depot, before?.value.goodput?.value, now?.value.goodput?.value);
+    this.#rates.replace(depot, provedBps(before), provedBps(now));
     if (before) this.#count(depot, end, before, -1);
     if (now) {
       if (ofEnd) ofEnd.set(depot, now);
@@ -259,6 +263,12 @@ export class EndTable<Value extends LegFigures> {
 type Told<Value> = readonly [depot: string, fact: Fact<Value>];
 
 const NOTHING: ReadonlyMap<string, never> = new Map<string, never>();
+
+/** What a depot has sent more than once: of one measurement a part may be assumed. */
+function provedBps(fact: Fact<LegFigures> | undefined): number | undefined {
+  const { value, weight = 0 } = fact?.value.goodput ?? {};
+  return weight > 1 ? value : undefined;
+}
 
 function byRtt([, one]: Told<LegFigures>, [, other]: Told<LegFigures>): number {
   return one.value.rtt.value - other.value.rtt.value;

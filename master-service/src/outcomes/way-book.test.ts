@@ -206,7 +206,10 @@ test('a direct way that takes longer than is worked out of it is left for a chai
   }
   expect(decisions[0]).toBe('direct');
   expect(decisions.slice(3)).toEqual(['chain', 'chain', 'chain']);
-  const { reasons } = await planOf(master, 'last');
+  const { reasons, prediction, direct } = await planOf(master, 'last');
+  // An add-on compares so.
+  const byLegs = ({ seconds, calibration = 1 }: PlanAnswer['prediction']) => seconds / calibration;
+  expect(byLegs(prediction)).toBeLessThan(byLegs(direct));
   expect(reasons.join(' ')).toMatch(/Direct downloads of your network .* times as long/);
 });
 

@@ -122,6 +122,12 @@ export function decideRoute({ config, query, map, depots, usable }: DecisionInit
   const lanes = chosen?.lanes ?? 1;
   const legs = chosen?.legs ?? direct.legs;
   const setUp = chosen ? times.setUpOf(chosen.chain) : direct.setUp;
+  // What direct downloads took too long is told as well: an add-on holds the rest of a download that has begun against the chain by it.
+  const directBeside = (one: RatedChain | undefined) => {
+    const predicted = direct.predict(sizeBytes);
+    const times = Math.max(1, one ? learned.gainTaken(one, direct.part) : 1);
+    return { ...predicted, seconds: times * predicted.seconds, goodputBps: predicted.goodputBps / times };
+  };
   return {
     decision: chosen ? 'chain' : 'direct',
     decisionReason,
@@ -137,7 +143,7 @@ export function decideRoute({ config, query, map, depots, usable }: DecisionInit
       return predict({ ...chosen, knowledge: chosen.links.map(knowledgeOf), sizeBytes, setUp, calibration });
     },
     get direct() {
-      return direct.predict(sizeBytes);
+      return directBeside(chosen);
     },
     get toMeet() {
       return depotsToMeet({ usable, pair: map.view.pair, link: (one, other) => map.link(one, other) });
@@ -154,7 +160,7 @@ export function decideRoute({ config, query, map, depots, usable }: DecisionInit
           isSizeAssumed: query.isSizeAssumed ?? false,
           calibrationOf: (one) => learned.calibrationOf(one) ?? 1,
           isTaken: best !== undefined && learned.isTaken(best),
-          direct: { ...direct.predict(sizeBytes), source: direct.source },
+          direct: { ...directBeside(best), source: direct.source },
           timesDirect: learned.timesDirect(direct.part) ?? 1,
           chainLinks: chosen?.links ?? best?.links ?? [],
           toLearn,

@@ -55,6 +55,11 @@ describe('what direct downloads took', () => {
     expect(gainOf([], way('d1', ...often(0.5)))).toBe(1);
   });
 
+  test('leaves a chain that its own depots say is slow, where clients say that the direct way is not', () => {
+    const slow = way('d1', ...often(4));
+    expect(gainOf(often(1), slow)).toBeLessThan(0.7 * gainOf([], slow));
+  });
+
   test('says nothing where the chain took as long: that is the line, or the origin', () => {
     expect(gainOf(often(3), way('d1', ...often(3)))).toBeCloseTo(1);
   });

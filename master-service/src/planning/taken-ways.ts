@@ -12,8 +12,8 @@ const MOST_FASTER = Math.log(1.2);
 const MOST_FASTER_SECONDED = Math.log(2.5);
 /** What took longer is an accident. */
 const MOST_SLOWER = Math.log(4);
-/** What direct downloads took only their clients say: their network decides by that between chains and the direct way where one of them is so many times slower at most. */
-const MOST_AGAINST_DIRECT = Math.log(2);
+/** What direct downloads took only their clients say: so many times more or less a chain gains by their word, for their network, than it would without. */
+const MOST_BY_CLIENTS = Math.log(2);
 /** Of what direct downloads took too long, or a chain's, so much is the line's or the origin's doing, until the other one was taken as well. */
 const IN_COMMON = 0.5;
 
@@ -108,13 +108,11 @@ export function gainTaken(
   sizeBytes: number,
 ): number {
   const ofChain = chain && shareOf(told(chain.way, sizeBytes, chain.model));
-  if (direct.downloads.length === 0) return gainBy((IN_COMMON - 1) * Math.max(0, ofChain ?? 0));
+  const untold = (IN_COMMON - 1) * Math.max(0, ofChain ?? 0);
+  if (direct.downloads.length === 0) return Math.exp(untold);
   const ofDirect = Math.log(timesDirect(direct.downloads, sizeBytes, direct.model));
-  return gainBy(ofDirect - (ofChain ?? IN_COMMON * Math.max(0, ofDirect)));
-}
-
-function gainBy(log: number): number {
-  return Math.exp(Math.min(Math.max(log, -MOST_AGAINST_DIRECT), MOST_AGAINST_DIRECT));
+  const byClients = ofDirect - (ofChain ?? IN_COMMON * Math.max(0, ofDirect)) - untold;
+  return Math.exp(untold + Math.min(Math.max(byClients, -MOST_BY_CLIENTS), MOST_BY_CLIENTS));
 }
 
 /** What counts of how far the model is off, as a logarithm: the more downloads say so. */

@@ -10,6 +10,8 @@ const NOTHING = Buffer.alloc(0);
 /** What a connection has been asked for. */
 interface Asked {
   atMs: number;
+  /** It carries a tunnel now, whose ends are its own. */
+  isTunnel: boolean;
   /** Answers that have not gone. */
   readonly open: Set<ServerResponse>;
 }
@@ -32,7 +34,7 @@ export function allowHalfClose(
   // Node's own name for it, which its declarations lack.
   Object.assign(server, { httpAllowHalfOpen: true });
   const note = ({ socket }: IncomingMessage, response: ServerResponse) => {
-    const asked = connections.get(socket) ?? { atMs: 0, open: new Set() };
+    const asked = connections.get(socket) ?? { atMs: 0, isTunnel: false, open: new Set() };
     asked.atMs = nowMs();
     asked.open.add(response);
     response.once('close', () => asked.open.delete(response));
@@ -40,11 +42,16 @@ export function allowHalfClose(
     connections.set(socket, asked);
     // Before HTTP hears of it, which then ends the connection with the last answer.
     socket.prependListener('end', () => {
+      if (asked.isTunnel) return;
       const hasAnswer = [...asked.open].some(({ headersSent }) => headersSent);
       if (hasAnswer || nowMs() - asked.atMs >= WITH_REQUEST_MS) socket.end();
       else if (asked.open.size > 0) lookAfter(socket, asked.open, lookMs);
     });
   };
+  server.prependListener('connect', ({ socket }: IncomingMessage) => {
+    const asked = connections.get(socket);
+    if (asked) asked.isTunnel = true;
+  });
   // Before what answers at once.
   server.prependListener('request', note);
   server.prependListener('checkExpectation', note);
