@@ -14,6 +14,16 @@ const answer = (fields: string) => `HTTP/1.1 200 OK\r\n${fields}\r\n\r\nhello\n`
 const places = fc.array(fc.nat(1000), { maxLength: 5 });
 
 describe('the head of an answer', () => {
+  test('is the same in pieces of a byte, up to the longest that is taken', () => {
+    const head = `HTTP/1.1 200 OK\nX: ${'x'.repeat(60_000)}\nY: 1\n\n`;
+    const bytes = Buffer.from(`${head}body`);
+    const whole = new LenientHead().take(bytes).toString();
+    const pieces = new LenientHead();
+    const given = Array.from(bytes, (_, at) => pieces.take(bytes.subarray(at, at + 1)).toString());
+    expect(given.join('')).toBe(whole);
+    expect(whole).toContain('\r\nY: 1\r\n\r\nbody');
+  });
+
   test('behind more interim answers than anybody takes is left to HTTP, which refuses it', () => {
     const interim = 'HTTP/1.1 100\r\n\r\n';
     const odd = 'HTTP/1.1 200 OK\nA: b\n\n';

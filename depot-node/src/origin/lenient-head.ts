@@ -4,6 +4,11 @@ import { LenientChunks } from './lenient-chunks.ts';
 /** More are refused behind this. */
 const MOST_HEADS = 32;
 const END = /\r?\n\r?\n/;
+/** Characters of it before its last one, at most. */
+const LONGEST_END = 3;
+const NOTHING = Buffer.alloc(0);
+/** Pieces of a head that are kept as they came: each costs more than a byte. */
+const MOST_PIECES = 64;
 const INTERIM = /^HTTP\/1\.1 1[0-9]{2}/;
 const FIELD = /^([!#$%&'*+\-.^_`|~0-9A-Za-z]+)[\t ]*:(.*)$/s;
 const CHUNKED = /\r\ntransfer-encoding:[\t ]*chunked[\t ]*\r\n/i;
@@ -15,7 +20,11 @@ const CONTROLS = /[\x00-\x08\x0b-\x1f\x7f]/g;
  * behind it. What nobody could tell the end of, such as two lengths of one body, stays as it is, for HTTP to refuse.
  */
 export class LenientHead {
-  #begun: Buffer | undefined;
+  /** Of a head that is not whole, as it came. */
+  #begun: Buffer[] = [];
+  #begunBytes = 0;
+  /** Its last characters, in which its end may have begun. */
+  #tail = '';
   #isDone = false;
   #heads = 0;
   /** Looks after the chunks behind a head that has said that there are some. */
@@ -25,8 +34,8 @@ export class LenientHead {
   take(chunk: Buffer): Buffer {
     if (this.#chunks) return this.#chunks.take(chunk);
     if (this.#isDone) return chunk;
-    const bytes = this.#begun ? Buffer.concat([this.#begun, chunk]) : chunk;
-    this.#begun = undefined;
+    if (this.#goesOn(chunk)) return NOTHING;
+    const bytes = this.#takeBegun(chunk);
     const heads: Buffer[] = [];
     let isOdd = false;
     let from = 0;
@@ -47,7 +56,7 @@ export class LenientHead {
         this.#isDone = !INTERIM.test(head) || this.#heads > MOST_HEADS;
         if (this.#isDone && CHUNKED.test(right)) this.#chunks = new LenientChunks();
       } else {
-        this.#begun = text === '' ? undefined : Buffer.from(text, 'latin1');
+        if (text !== '') this.#keep(bytes.subarray(from), text);
         return isOdd ? Buffer.concat(heads) : bytes.subarray(0, from);
       }
     }
@@ -57,10 +66,36 @@ export class LenientHead {
 
   /** Gives what waits for an end that does not come. */
   flush(): Buffer | undefined {
-    const begun = this.#chunks ? this.#chunks.flush() : this.#begun;
-    this.#begun = undefined;
+    const begun = this.#takeBegun();
     this.#isDone = true;
-    return begun;
+    if (this.#chunks) return this.#chunks.flush();
+    return begun.length > 0 ? begun : undefined;
+  }
+
+  /** Whether a head that has begun goes on without an end: it is not looked at again for each byte of it. */
+  #goesOn(chunk: Buffer): boolean {
+    const sizeBytes = this.#begunBytes + chunk.length;
+    if (this.#begunBytes < 'HTTP/'.length || sizeBytes >= MOST_HEAD_BYTES) return false;
+    const text = this.#tail + chunk.toString('latin1');
+    if (END.test(text)) return false;
+    this.#keep(chunk, text);
+    return true;
+  }
+
+  #keep(chunk: Buffer, text: string): void {
+    this.#begun.push(chunk);
+    if (this.#begun.length >= MOST_PIECES) this.#begun = [Buffer.concat(this.#begun)];
+    this.#begunBytes += chunk.length;
+    this.#tail = text.slice(-LONGEST_END);
+  }
+
+  #takeBegun(...more: readonly Buffer[]): Buffer {
+    const bytes = this.#begun.length + more.length === 1 ? (this.#begun[0] ?? more[0]) : undefined;
+    const all = bytes ?? Buffer.concat([...this.#begun, ...more]);
+    this.#begun = [];
+    this.#begunBytes = 0;
+    this.#tail = '';
+    return all;
   }
 }
 
