@@ -101,3 +101,19 @@ test('who ends its side between two requests keeps no connection', async () => {
   await once(client.resume(), 'close');
   expect(client.readableEnded).toBe(true);
 });
+
+test('who ends his side of a tunnel gets what comes through it, though a request was answered over the same connection', async () => {
+  server.once('connect', (_request, socket: Socket) => {
+    socket.write('HTTP/1.1 200 Connected\r\n\r\n');
+    socket.resume();
+    socket.once('end', () => setImmediate(() => socket.end('the rest')));
+  });
+  const client = await ask();
+  answers[0]?.end('answer');
+  await once(client, 'data');
+  client.write('CONNECT there:1 HTTP/1.1\r\nHost: there:1\r\n\r\n');
+  await once(client, 'data');
+  nowMs = 5000;
+  client.end();
+  expect(await text(client)).toBe('the rest');
+});
