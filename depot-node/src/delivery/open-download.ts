@@ -103,10 +103,9 @@ async function openAnyVersion(
   const trial = await tryBlock(whole, asked, overSame, signal);
   const opening = typeof trial === 'string' ? 'useless' : openingOfBlock(request, trial, asked);
   if (opening !== 'useless' || signal.aborted) whole.connection.reset();
-  if (typeof trial !== 'string' && (opening === 'useless' || signal.aborted)) trial.connection.reset();
   signal.throwIfAborted();
   if (opening !== 'useless') blockBook.noteFit(target.url);
-  else if (trial !== 'untold') blockBook.noteUnfit(target.url);
+  else if (trial === 'unfit') blockBook.noteUnfit(target.url);
   return opening === 'useless' ? openingOf(request, whole) : opening;
 }
 

@@ -34,7 +34,9 @@ export async function tryBlock(
   );
   if (typeof answer === 'string') return answer;
   const joined = joinedPart(answer.head, representation, asked);
-  if (joined.ok && joined.value.endByte === asked.endByte) return answer;
+  const isAsked = joined.ok && joined.value.endByte === asked.endByte;
+  // Lanes go by what the block itself says of its version.
+  if (isAsked && readRepresentation(answer.head) && !signal.aborted) return answer;
   answer.connection.reset();
   return 'unfit';
 }

@@ -14,7 +14,7 @@ export function whyNotNow(
 
 /**
  * Whether the chain, from the first byte, is expected to end before the rest of the original. Like the master's decision by the legs of both: an origin or a
- * line that makes chains take longer than these say makes direct downloads so, and of the direct way nobody tells it.
+ * line that makes chains take longer than these say makes direct downloads so. What direct ones took beside that the master has counted in `direct`.
  */
 function isFasterFromStart(
   bytesReceived: number,

@@ -166,7 +166,8 @@ export class EndTable<Value extends LegFigures> {
       }
     }
     const isLossier = least !== undefined && least.value > own.lossRate.value;
-    const isSlower = most !== undefined && most.value < own.goodputBps.value && this.#isLineTold(end, nowMs);
+    const isSlower =
+      most !== undefined && most.value < own.goodputBps.value && this.#tellLine(this.#rated(end, nowMs));
     return {
       rttMs: own.rttMs,
       lossRate:
@@ -183,9 +184,9 @@ export class EndTable<Value extends LegFigures> {
    * where what was sent tells the line.
    */
   untoldLineBps(end: string, nowMs: number): number | undefined {
-    const [first] = this.#rated(end, nowMs);
-    if (!first || this.#isLineTold(end, nowMs)) return undefined;
-    return this.usualBps(first.rttMs);
+    const rated = this.#rated(end, nowMs);
+    const [first] = rated;
+    return first && !this.#tellLine(rated) ? this.usualBps(first.rttMs) : undefined;
   }
 
   /** What one connection over a leg of such a length usually carries, in bits per second. */
@@ -193,12 +194,11 @@ export class EndTable<Value extends LegFigures> {
     return this.#priors.goodput(rttMs).value;
   }
 
-  #isLineTold(end: string, nowMs: number): boolean {
-    const rated = this.#rated(end, nowMs);
-    if (rated.length >= AGREEING) return true;
-    return rated.some(({ depot, bps }) => {
-      return this.mostSentBps(depot) >= FASTER_ELSEWHERE * bps;
-    });
+  /** Whether what depots sent to an end tells what its line carries. */
+  #tellLine(rated: readonly { readonly depot: string; readonly bps: number }[]): boolean {
+    const isFasterElsewhere = ({ depot, bps }: (typeof rated)[number]) =>
+      this.mostSentBps(depot) >= FASTER_ELSEWHERE * bps;
+    return rated.length >= AGREEING || rated.some(isFasterElsewhere);
   }
 
   /** The most that a depot was seen to send to anybody, in bits per second; 0 where nothing is known. */
@@ -234,7 +234,7 @@ export class EndTable<Value extends LegFigures> {
     const before = ofEnd?.get(depot);
     const now = this.#init.facts.store.newest(this.#init.kind, key);
     this.#priors.replace(depot, before && memberOf(before.value), now && memberOf(now.value));
-    this.#rates.replace(depot, provedBps(before), provedBps(now));
+    if (this.#init.isSender) this.#rates.replace(depot, provedBps(before), provedBps(now));
     if (before) this.#count(depot, end, before, -1);
     if (now) {
       if (ofEnd) ofEnd.set(depot, now);
