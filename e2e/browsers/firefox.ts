@@ -254,14 +254,16 @@ class Firefox implements TestBrowser {
     this.#addonTab = await this.#enterTabOf(url);
   }
 
-  /** Enters the one tab that shows this page, waiting for it. */
+  /** Enters the one tab that shows this page of the add-on, waiting for it. */
   async #enterTabOf(url: string): Promise<string> {
     const deadlineMs = performance.now() + TAB_TIMEOUT_MS;
     while (performance.now() < deadlineMs) {
       const handles = (await this.#marionette.send('WebDriver:GetWindowHandles', {})) as string[];
       for (const handle of handles) {
         await this.#enterTab(handle);
-        if ((await this.#marionette.ask<string>('WebDriver:GetCurrentURL')) === url) return handle;
+        if ((await this.#marionette.ask<string>('WebDriver:GetCurrentURL')) !== url) continue;
+        // A tab has its address a moment before its page has the extension API.
+        if (await this.#run<boolean>("return typeof browser === 'object'", [])) return handle;
       }
     }
     throw new Error(`no tab shows ${url}`);
