@@ -248,6 +248,10 @@ const clientReportSchema = z.object({
   goodputBps: z.optional(measuredBps),
   /** What was carried before the sender had met a limit: it may be more. */
   leastGoodputBps: z.optional(measuredBps),
+  /** The largest receive window that held a connection back, the largest that was offered, and the largest that its scale can express. */
+  windowBytes: z.optional(count),
+  leastWindowBytes: z.optional(count),
+  mostWindowBytes: z.optional(count),
 });
 export type ClientReport = z.infer<typeof clientReportSchema>;
 

@@ -8,6 +8,7 @@ import {
   type OriginReport,
 } from '@longhaul/shared';
 import type { DescriptorCalls } from '../kernel/descriptor-calls.ts';
+import { ClientWindows, type WindowMeter } from './client-windows.ts';
 import { descriptorUnder, type HeldDescriptor, holdDescriptor } from './held-descriptor.ts';
 import { type LegCounts, type LegDelta, type LegMeasure, LegMeter, LIMITS } from './leg-meter.ts';
 import type { LegClass } from './leg-options.ts';
@@ -101,8 +102,9 @@ interface Leg {
   /** The network of the client at the other end, where it is one. */
   readonly client: string | undefined;
   readonly meter: LegMeter;
-  /** Of an origin's leg. */
+  /** Of an origin's leg, and of a client's. */
   readonly origin: OriginMeter | undefined;
+  readonly window: WindowMeter | undefined;
   /** From one look to the next, in samples: doubled while nothing moves. */
   everySamples: number;
   /** Samples left until the next look. */
@@ -120,6 +122,7 @@ export function createLegSampler(
   const legs = new Set<Leg>();
   const links = new LinkEstimates('depots');
   const clients = new LinkEstimates('client-networks');
+  const windows = new ClientWindows();
   const origins = new OriginEstimates();
   const totals = { client: newTotals(), depot: newTotals(), origin: newTotals() };
   const readInfo: (descriptor: number) => TcpInfo | undefined = kernel
@@ -137,6 +140,7 @@ export function createLegSampler(
     if (leg.info.depot !== undefined) links.note(leg.info.depot, delta);
     if (descriptor !== undefined) leg.origin?.look(info, kernel?.unreadBytes(descriptor), nowMs());
     if (leg.client !== undefined) clients.note(leg.client, delta);
+    leg.window?.look(info, nowMs());
     if (info.state === TCP_CLOSED) leg.held.release();
     const isUnderWay = (info.unackedSegments ?? 0) > 0;
     const hasMoved = isUnderWay || delta.sentBytes > 0 || delta.receivedBytes > 0;
@@ -182,7 +186,8 @@ export function createLegSampler(
       const client = legClass === 'client' ? network : undefined;
       const origin =
         info.origin === undefined ? undefined : origins.begin(info.origin, network, first, nowMs());
-      const leg: Leg = { info, client, origin, meter, held: source, everySamples: 1, waitsSamples: 1 };
+      const window = client === undefined ? undefined : windows.begin(client, first, nowMs());
+      const leg = { info, client, origin, window, meter, held: source, everySamples: 1, waitsSamples: 1 };
       if (legs.size === 0) timer = setInterval(lookAtAll, SAMPLE_MS).unref();
       legs.add(leg);
       // Who has all leaves, and Node may destroy the socket before anybody has seen that all is through.
@@ -216,7 +221,10 @@ export function createLegSampler(
     totals: (legClass) => totals[legClass],
     takeLinkReports: () => links.take(),
     takeOriginReports: () => origins.take(),
-    takeClientReports: () => clients.take().map(({ to, ...measured }) => ({ ...measured, prefix: to })),
+    takeClientReports: () => {
+      const seen = windows.take();
+      return clients.take().map(({ to, ...measured }) => ({ ...measured, ...seen.get(to), prefix: to }));
+    },
   };
 }
 

@@ -11,6 +11,7 @@ const FULL_BYTES = 280;
 
 /** Where each field ends; a shorter struct does not have it. */
 const ENDS = {
+  mostWindowBytes: 7,
   mssBytes: 20,
   unackedSegments: 28,
   sinceAckMs: 60,
@@ -30,6 +31,7 @@ const ENDS = {
   deliveredSegments: 196,
   sentBytes: 208,
   retransmittedBytes: 216,
+  offeredWindowBytes: 232,
 } as const;
 
 describe('decoding struct tcp_info', () => {
@@ -72,6 +74,10 @@ describe('decoding struct tcp_info', () => {
       isAppLimited: true,
       receiverLimitedMs: 2000,
     });
+    bytes.setUint8(6, 0x73);
+    expect(decodeTcpInfo(bytes, FULL_BYTES).mostWindowBytes).toBe(65_535);
+    bytes.setUint8(5, 4);
+    expect(decodeTcpInfo(bytes, FULL_BYTES).mostWindowBytes).toBe(8 * 65_535);
     bytes.setUint32(76, 150, true);
     expect(decodeTcpInfo(bytes, FULL_BYTES).isStartingUp).toBe(false);
     expect(decodeTcpInfo(bytes, 78).isStartingUp).toBe(false);
@@ -110,6 +116,8 @@ describe.runIf(access.kernel)('a connection over loopback (Linux with koffi)', (
     expect(info?.rttMs).toBeGreaterThan(0);
     expect(info?.minRttMs).toBeLessThanOrEqual(info?.rttMs ?? 0);
     expect(info?.congestionWindowSegments).toBeGreaterThan(1);
+    expect(info?.offeredWindowBytes).toBeGreaterThan(1000);
+    expect(info?.offeredWindowBytes).toBeLessThanOrEqual(info?.mostWindowBytes ?? 0);
     socket.destroy();
     server.close();
     expect(read(-1)).toBeUndefined();

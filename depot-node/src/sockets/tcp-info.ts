@@ -19,6 +19,9 @@ export interface TcpInfo {
   /** Since the last acknowledgement came in. */
   readonly sinceAckMs: number | undefined;
   readonly congestionWindowSegments: number | undefined;
+  /** The window that the other end offers now, and the largest that its scale can express. */
+  readonly offeredWindowBytes: number | undefined;
+  readonly mostWindowBytes: number | undefined;
   /** The sender has met no limit of the network yet. When it does, CUBIC and BBR alike set the threshold of slow start, which has none before. */
   readonly isStartingUp: boolean;
   readonly retransmittedSegments: number | undefined;
@@ -55,6 +58,10 @@ const NO_MIN_RTT_US = 0xffff_ffff;
 /** TCP_INFINITE_SSTHRESH of net/tcp.h. */
 const NO_THRESHOLD = 0x7fff_ffff;
 const BITS_PER_BYTE = 8;
+/** TCPI_OPT_WSCALE of linux/tcp.h: both ends scale their windows. */
+const SCALES_WINDOWS = 4;
+/** The largest window that the header of a segment has room for, before it is scaled. */
+const MOST_UNSCALED_BYTES = 65_535;
 
 /** Decodes the first `sizeBytes` of a struct tcp_info, in the byte order of x64, arm64 and riscv64. */
 export function decodeTcpInfo(bytes: DataView, sizeBytes: number): TcpInfo {
@@ -71,6 +78,8 @@ export function decodeTcpInfo(bytes: DataView, sizeBytes: number): TcpInfo {
     sinceDataMs: small(52),
     sinceAckMs: small(56),
     congestionWindowSegments: small(80),
+    offeredWindowBytes: small(228),
+    mostWindowBytes: sizeBytes > 6 ? mostWindowBytes(bytes.getUint8(5), bytes.getUint8(6)) : undefined,
     isStartingUp: small(76) === NO_THRESHOLD,
     retransmittedSegments: small(100),
     sentSegments: small(156),
@@ -111,6 +120,12 @@ export function createTcpInfoReader(kernel: TcpInfoCalls): (descriptor: number) 
 
 function scaled(value: number | undefined, factor: number): number | undefined {
   return value === undefined ? undefined : value * factor;
+}
+
+/** The other end's scale is the lower half of its byte. */
+function mostWindowBytes(options: number, scales: number): number {
+  const scale = options & SCALES_WINDOWS ? scales & 0xf : 0;
+  return MOST_UNSCALED_BYTES * 2 ** scale;
 }
 
 /** A rate in bytes per second; all ones stand for none. */

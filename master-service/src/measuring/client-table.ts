@@ -1,16 +1,12 @@
 import type { ClientReport } from '@longhaul/shared';
+import * as z from 'zod';
 import type { Figure, Prior } from '../estimates/figure.ts';
-import {
-  END_LIVES,
-  type LegDistribution,
-  type LegFigures,
-  legFiguresSchema,
-  withReport,
-} from '../estimates/leg-figures.ts';
+import { END_LIVES, type LegDistribution, legFiguresSchema, withReport } from '../estimates/leg-figures.ts';
 import type { Fact, FactKind } from '../facts/fact.ts';
 import { Facts } from '../facts/facts.ts';
 import { firstOf, SpeakerRoom } from '../facts/speaker-room.ts';
 import { formatPrefix, readPrefix, truncate } from '../prefixes/address.ts';
+import { heldBackBytes, windowFigures, windowOf, withWindows } from './client-window.ts';
 import { EndTable } from './end-table.ts';
 
 /** Ways from a depot to a client network that are remembered, about 500 bytes each. */
@@ -29,10 +25,13 @@ const OTHER_LINE = 0.5;
 /** Bits of a network whose parts are taken for neighbours. */
 const NEIGHBOURHOOD_BITS = { v4: 16, v6: 32 } as const;
 
+const clientFiguresSchema = z.looseObject({ ...legFiguresSchema.shape, ...windowFigures });
+type ClientFigures = z.output<typeof clientFiguresSchema>;
+
 /** What a depot has measured towards a client network, by `<depot> <prefix>`: it sends. */
 const CLIENT_MEASURED = {
   name: 'client-measured',
-  schema: legFiguresSchema,
+  schema: clientFiguresSchema,
   keys: /^\S{1,64} [0-9a-f.:]{2,45}\/(?:24|48)$/,
   most: MOST_WAYS,
   whenFull: 'forget-oldest',
@@ -45,7 +44,7 @@ export const CLIENT_FACTS = [CLIENT_MEASURED];
 /** The ways from depots to the networks of their clients (/24, or /48 of IPv6), as real transfers showed them. */
 export class ClientTable {
   readonly #facts: Facts;
-  readonly #ends: EndTable<LegFigures>;
+  readonly #ends: EndTable<ClientFigures>;
   readonly #room: SpeakerRoom;
 
   /** @param sentElsewhereBps the most that a depot was seen to send to others than clients, in bits per second. */
@@ -73,11 +72,13 @@ export class ClientTable {
     const known = this.#facts.store.newest(CLIENT_MEASURED, key);
     const passedMs = known ? Math.max(0, nowMs - known.timeMs) : 0;
     this.#room.makeRoomFor(key);
-    const value = withReport(known?.value, report, passedMs, END_LIVES, { slowerShare: OTHER_LINE });
+    const figures = withReport(known?.value, report, passedMs, END_LIVES, { slowerShare: OTHER_LINE });
     const isFirst = known?.value.goodput === undefined;
     const begun =
-      isFirst && value.goodput ? { ...value, goodput: this.#begun(depot, value.goodput, report) } : value;
-    this.#facts.learn(CLIENT_MEASURED, key, begun, nowMs);
+      isFirst && figures.goodput ? { goodput: this.#begun(depot, figures.goodput, report) } : undefined;
+    const heldBack = heldBackBytes(this.#told(report.prefix));
+    const windows = withWindows(known?.value, report, passedMs, heldBack);
+    this.#facts.learn(CLIENT_MEASURED, key, { ...figures, ...begun, ...windows }, nowMs);
   }
 
   /**
@@ -98,7 +99,7 @@ export class ClientTable {
   }
 
   /** What depots have measured of a client network, by depot. */
-  known(prefix: string): ReadonlyMap<string, Fact<LegFigures>> {
+  known(prefix: string): ReadonlyMap<string, Fact<ClientFigures>> {
     return this.#ends.known(prefix);
   }
 
@@ -116,6 +117,16 @@ export class ClientTable {
   /** What the line of a client network may carry beyond what the only depot sent to it that has, and has sent no more to anybody; else `undefined`. */
   untoldLineBps(prefix: string, nowMs: number): number | undefined {
     return this.#ends.untoldLineBps(prefix, nowMs);
+  }
+
+  /** The receive window of a network's clients in bytes, as far as depots have seen it; else, and at most, what is assumed. */
+  windowBytes(prefix: string, assumedBytes: number, nowMs: number): number {
+    return windowOf(this.#told(prefix), assumedBytes, nowMs);
+  }
+
+  /** What depots have told of a client network. */
+  #told(prefix: string): Fact<ClientFigures>[] {
+    return [...this.#ends.witnesses(prefix)].map(([, fact]) => fact);
   }
 
   /** What is known of the leg on which `depot` sends to a client network, by its prefix. */

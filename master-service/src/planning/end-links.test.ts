@@ -100,6 +100,28 @@ describe('with no link typed in', () => {
     expect(plan().decision).toBe('direct');
   });
 
+  test('a client whose window is too small for the direct way is led over short legs, as soon as one of them has shown it', () => {
+    const lineBps = 6e7;
+    const planFor = (more: object) => {
+      const { seesOrigin, seesClient, plan } = world({ 'd1 d3': 30 });
+      for (const [depot, toClientMs, toOriginMs] of [
+        ['d1', 4, 32],
+        ['d3', 34, 2],
+      ] as const) {
+        seesClient(depot, toClientMs, { ...CLEAN, goodputBps: lineBps, ...more });
+        seesOrigin(depot, toOriginMs, { receivedBytes: 4e7, lostBytes: 0, goodputBps: 3e8 });
+      }
+      const { decision, direct } = plan();
+      return { decision, directBps: direct.goodputBps };
+    };
+    expect(planFor({}).directBps).toBeGreaterThan(0.8 * lineBps);
+    for (const more of [{ windowBytes: 100_000 }, { mostWindowBytes: 65_535 }]) {
+      const { decision, directBps } = planFor(more);
+      expect(decision).toBe('chain');
+      expect(directBps).toBeLessThan((8 * 100_000) / 0.03);
+    }
+  });
+
   test('a pair whose ends lie beside each other goes direct', () => {
     const { seesOrigin, seesClient, plan } = world(ROW);
     seesOrigin('d1', 3, { receivedBytes: 4e7, lostBytes: 0 });

@@ -83,7 +83,7 @@ export class EndLinks {
 
   /** The links as they are for one download. */
   between(ends: DownloadEnds, { around, isUsable }: Overlay, nowMs: number): LinkView {
-    const { origins, links } = this.#init;
+    const { origins, links, windowBytes } = this.#init;
     const prefix = ends.client === undefined ? undefined : clientPrefix(ends.client);
     const isBelieved = (depot: string) => links.isBelieved(depot);
     const manners = ends.origin === undefined ? {} : origins.manners(ends.origin, isBelieved);
@@ -91,7 +91,9 @@ export class EndLinks {
     const { legs: origin, isInSeveralPlaces } = this.#originLegs(ends.origin, manners.sender, around, nowMs);
     const met = new Set([...client].filter(([, leg]) => isMeasured(leg)).map(([depot]) => depot));
     if (client.size === 0 && !isInSeveralPlaces)
-      this.#guess(client, origin, isUsable, (depot) => this.#clientLeg(depot, prefix ?? '', nowMs));
+      this.#guess(client, origin, isUsable, (depot) =>
+        this.#clientLeg(depot, prefix ?? '', windowBytes, nowMs),
+      );
     else if (origin.size === 0 && client.size > 0)
       this.#guess(origin, client, isUsable, (depot) => this.#originLeg(depot, ends.origin ?? '', {}, nowMs));
     const rttBounds = isInSeveralPlaces
@@ -128,11 +130,13 @@ export class EndLinks {
   }
 
   #clientLegs(prefix: string | undefined, site: string | undefined, around: Around, nowMs: number): EndLegs {
-    const { links, clients } = this.#init;
+    const { links, clients, windowBytes: assumedBytes } = this.#init;
+    const windowBytes =
+      prefix === undefined ? assumedBytes : clients.windowBytes(prefix, assumedBytes, nowMs);
     const measured = this.#speakers(prefix === undefined ? [] : clients.nearestFirst(prefix));
     const near = this.#speakers(prefix === undefined ? [] : clients.near(prefix));
     const legOf = (depot: string) =>
-      this.#clientLeg(measured.get(depot) ?? near.get(depot) ?? depot, prefix ?? '', nowMs);
+      this.#clientLeg(measured.get(depot) ?? near.get(depot) ?? depot, prefix ?? '', windowBytes, nowMs);
     const typedOf = (depot: string) => links.estimate(CLIENT, depot, nowMs);
     const isRttAlone = (depot: string) =>
       tellsRttAlone(clients.known(prefix ?? '').get(measured.get(depot) ?? '')?.value);
@@ -293,8 +297,8 @@ export class EndLinks {
     unknown.set(depot, legOf(depot));
   }
 
-  #clientLeg(depot: string, prefix: string, nowMs: number): EndLeg {
-    const { clients, windowBytes } = this.#init;
+  #clientLeg(depot: string, prefix: string, windowBytes: number, nowMs: number): EndLeg {
+    const { clients } = this.#init;
     const known = withoutOwnLosses(clients.distribution(depot, prefix, nowMs));
     const { goodputBps } = known;
     const isMeasured = goodputBps.source === 'measured';
