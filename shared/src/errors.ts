@@ -66,6 +66,12 @@ export const ERRORS = {
     'The request does not have the form that is expected here: correct it, then ask again.',
   ),
   'not-found': entry(404, 'client', false, 'There is nothing at this address: check the path.'),
+  'name-not-listed': entry(
+    403,
+    'client',
+    false,
+    'What is for operators is not given by this name: list it in `metricsHosts`, or ask by an address.',
+  ),
   'job-unknown': entry(
     404,
     'client',

@@ -17,6 +17,7 @@ import {
   type ConnectionLimiter,
   isOperators,
   type OperatorAccess,
+  operatorRefusal,
   Turns,
 } from '@longhaul/shared/service';
 import type { Registry } from 'prom-client';
@@ -165,8 +166,9 @@ async function sendMetrics(
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  if (!isOperators(request, operators)) {
-    sendRefusal(request, response, new LonghaulError('not-found'), { ownId });
+  const refusal = operatorRefusal(request, operators);
+  if (refusal) {
+    sendRefusal(request, response, refusal, { ownId });
     return;
   }
   response.setHeader('Content-Type', metrics.contentType);

@@ -1,5 +1,5 @@
-import { feedbackRequestSchema, LonghaulError } from '@longhaul/shared';
-import { isOperators, type OperatorAccess } from '@longhaul/shared/service';
+import { feedbackRequestSchema } from '@longhaul/shared';
+import { type OperatorAccess, requireOperator } from '@longhaul/shared/service';
 import { Router } from 'express';
 import { parseBody, readBody, unwrap } from '../http/read-body.ts';
 import type { FeedbackBook } from './feedback-book.ts';
@@ -25,8 +25,7 @@ export function feedbackRoutes({ service, book, operators, now }: FeedbackRoutes
     response.json(answer);
   });
   router.get('/v1/feedback', (request, response) => {
-    // Who may not read it is not told that it is there.
-    if (!isOperators(request, operators)) throw new LonghaulError('not-found');
+    requireOperator(request, operators);
     response.setHeader('Cache-Control', 'no-store');
     response.json(book.counted());
   });

@@ -64,7 +64,7 @@ describe('an operator', () => {
     expect(body).toContain('longhaul_master_depots{state="up"} 2');
   });
 
-  test('reads them by an address or a name of the master, no page by a name that was led here', async () => {
+  test('reads them by an address or a name of the master, no page by a name that was led here, and the operator is told why', async () => {
     master = await startMaster({
       config: { publicUrl: 'http://get.example:0', metricsHosts: ['master.inside.example'] },
     });
@@ -80,14 +80,20 @@ describe('an operator', () => {
       'get.example:8460',
       'master.inside.example',
     ];
-    for (const host of names) expect([host, ...(await statusesFor(host))]).not.toContain(404);
+    for (const host of names) expect([host, ...(await statusesFor(host))]).not.toContain(403);
     for (const host of [
       'evil.example',
       'evil.example:8460',
       'get.example.evil.example',
       '127.0.0.1.evil.example',
     ])
-      expect(await statusesFor(host)).toEqual(Array(pages.length).fill(404));
+      expect(await statusesFor(host)).toEqual(Array(pages.length).fill(403));
+    const { body } = await rawGet(master.port, '/metrics', [
+      'Host: prometheus.example',
+      'Accept: application/json',
+    ]);
+    expect(body).toContain('name-not-listed');
+    expect(body).toContain('metricsHosts');
   });
 
   test('alone reads the metrics', async () => {

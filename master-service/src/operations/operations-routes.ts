@@ -1,5 +1,5 @@
-import { type ErrorCode, LonghaulError, type MasterKey } from '@longhaul/shared';
-import { isOperators, type OperatorAccess } from '@longhaul/shared/service';
+import type { ErrorCode, MasterKey } from '@longhaul/shared';
+import { type OperatorAccess, requireOperator } from '@longhaul/shared/service';
 import { type Response, Router } from 'express';
 import type { DepotState } from '../depots/registered-depot.ts';
 import { jwksOf } from '../keys/signing-key.ts';
@@ -51,8 +51,7 @@ export function operationsRoutes(init: OperationsRoutesInit): Router {
   });
 
   router.get('/metrics', async (request, response) => {
-    // Who may not read it is not told that it is there.
-    if (!isOperators(request, init.operators)) throw new LonghaulError('not-found');
+    requireOperator(request, init.operators);
     const text = await init.metrics.text();
     response.setHeader('Cache-Control', 'no-store');
     response.type(init.metrics.contentType).send(text);

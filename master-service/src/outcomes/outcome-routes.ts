@@ -1,5 +1,5 @@
 import { LonghaulError } from '@longhaul/shared';
-import { isOperators, type OperatorAccess } from '@longhaul/shared/service';
+import { type OperatorAccess, requireOperator } from '@longhaul/shared/service';
 import { Router } from 'express';
 import type { OutcomeBook } from './outcome-book.ts';
 
@@ -15,8 +15,7 @@ interface OutcomeRoutesInit {
 export function outcomeRoutes({ outcomes, operators }: OutcomeRoutesInit): Router {
   const router = Router();
   router.get('/v1/outcomes', (request, response) => {
-    // Who may not read it is not told that it is there.
-    if (!isOperators(request, operators)) throw new LonghaulError('not-found');
+    requireOperator(request, operators);
     const { job } = request.query;
     response.setHeader('Cache-Control', 'no-store');
     if (typeof job !== 'string') {

@@ -1,5 +1,5 @@
 import { DEPOT_ID, type LegEvidence, LonghaulError } from '@longhaul/shared';
-import { isOperators, type OperatorAccess } from '@longhaul/shared/service';
+import { type OperatorAccess, requireOperator } from '@longhaul/shared/service';
 import { type Request, Router } from 'express';
 import { linkEvidence } from './link-evidence.ts';
 import type { LinkTable } from './link-table.ts';
@@ -30,8 +30,7 @@ interface ListedLeg extends LegEvidence {
 export function linkRoutes({ links, operators, now }: LinkRoutesInit): Router {
   const router = Router();
   router.get('/v1/links', (request, response) => {
-    // Who may not read it is not told that it is there.
-    if (!isOperators(request, operators)) throw new LonghaulError('not-found');
+    requireOperator(request, operators);
     const { of, from, as } = readQuery(request);
     const all = [...links.pairs()].filter(([one, other]) => of === undefined || of === one || of === other);
     const pairs = all.slice(from, from + MOST_LISTED);

@@ -1,5 +1,5 @@
 import { LonghaulError } from '@longhaul/shared';
-import { isOperators, type OperatorAccess } from '@longhaul/shared/service';
+import { type OperatorAccess, requireOperator } from '@longhaul/shared/service';
 import { Router } from 'express';
 import { readAddress, readPrefix } from './address.ts';
 import type { PrefixFiles } from './prefix-files.ts';
@@ -16,8 +16,7 @@ interface PrefixRoutesInit {
 export function prefixRoutes({ whereabouts, files, operators, now }: PrefixRoutesInit): Router {
   const router = Router();
   router.get('/v1/prefixes', (request, response) => {
-    // Who may not read it is not told that it is there.
-    if (!isOperators(request, operators)) throw new LonghaulError('not-found');
+    requireOperator(request, operators);
     const { of } = request.query;
     const address = typeof of === 'string' ? addressOf(of) : undefined;
     if (!address)

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { isAddressLiteral, isInNetworks } from '../address-policy.ts';
+import { LonghaulError } from '../errors.ts';
 import { parseAuthority } from '../origin-url.ts';
 
 /** Who comes through a reverse proxy has the proxy's address, often loopback: these headers tell that there is one. */
@@ -20,9 +21,25 @@ export interface OperatorAccess {
 }
 
 /** Whether a request comes straight from an operator, through no reverse proxy, and for no page of somebody else. */
-export function isOperators(request: IncomingMessage, { networks, hosts }: OperatorAccess): boolean {
-  if (PROXY_HEADERS.some((name) => request.headers[name] !== undefined)) return false;
-  return isInNetworks(request.socket.remoteAddress ?? '', networks) && isAskedForAs(request, hosts);
+export function isOperators(request: IncomingMessage, access: OperatorAccess): boolean {
+  return operatorRefusal(request, access) === undefined;
+}
+
+/** Why a request may not read what is for operators; `undefined` where it may. Who is none is not told that it is there. */
+export function operatorRefusal(
+  request: IncomingMessage,
+  { networks, hosts }: OperatorAccess,
+): LonghaulError | undefined {
+  const isThroughProxy = PROXY_HEADERS.some((name) => request.headers[name] !== undefined);
+  if (isThroughProxy || !isInNetworks(request.socket.remoteAddress ?? '', networks))
+    return new LonghaulError('not-found');
+  return isAskedForAs(request, hosts) ? undefined : new LonghaulError('name-not-listed');
+}
+
+/** Throws `operatorRefusal`, where there is one. */
+export function requireOperator(request: IncomingMessage, access: OperatorAccess): void {
+  const refusal = operatorRefusal(request, access);
+  if (refusal) throw refusal;
 }
 
 /**
