@@ -44,7 +44,14 @@ export class Measurements {
   noteClient(report: ClientReport): void {
     const known = this.#clients.get(report.prefix);
     const rttMs = Math.min(report.rttMs, known?.rttMs ?? report.rttMs);
-    keep(this.#clients, report.prefix, { ...known, ...report, ...sentTogether(known, report), rttMs });
+    const windows = largestOf(known, report);
+    keep(this.#clients, report.prefix, {
+      ...known,
+      ...report,
+      ...windows,
+      ...sentTogether(known, report),
+      rttMs,
+    });
   }
 
   /** Notes what an origin showed, as far as something is said: the rest stays as it was. */
@@ -125,6 +132,17 @@ function sentTogether(known: Sent | undefined, report: Sent): Sent {
     sentBytes: known.sentBytes + report.sentBytes,
     retransmittedBytes: (known.retransmittedBytes ?? 0) + (report.retransmittedBytes ?? 0),
   };
+}
+
+/** The larger of each of two figures of clients' windows. */
+function largestOf(known: ClientReport | undefined, report: ClientReport): Partial<ClientReport> {
+  const figures = ['windowBytes', 'leastWindowBytes', 'mostWindowBytes'] as const;
+  return Object.fromEntries(
+    figures.flatMap((figure) => {
+      const bytes = Math.max(known?.[figure] ?? 0, report[figure] ?? 0);
+      return bytes > 0 ? [[figure, bytes]] : [];
+    }),
+  );
 }
 
 /** Keeps a report as the newest; the oldest makes room. */

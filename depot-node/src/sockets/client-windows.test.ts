@@ -43,6 +43,8 @@ describe('the window of a client', () => {
     ['its application reads slowly', (atMs) => ({ ackedBytes: atMs * FULL_BYTES_PER_MS * 0.3 })],
     ['it closes again and again', (atMs) => ({ offeredWindowBytes: atMs === 1000 ? 0 : WINDOW_BYTES })],
     ['nothing was to be sent', (atMs) => ({ busyMs: Math.min(atMs, 100), receiverLimitedMs: 0 })],
+    ['more is on its way than it allows', (atMs) => ({ ackedBytes: atMs * FULL_BYTES_PER_MS * 1.5 })],
+    ['it was larger at first', (atMs) => ({ offeredWindowBytes: atMs === 0 ? 9e5 : WINDOW_BYTES })],
     ['the kernel tells no window', () => ({ offeredWindowBytes: undefined })],
   ])('is not told where %s', (_, look) => {
     expect(toldOf([1000, 2000], look)?.windowBytes).toBeUndefined();

@@ -5,9 +5,11 @@ import type { TcpInfo } from './tcp-info.ts';
 const MIN_LOOK_MS = 500;
 /** ... and in so many round trips a window that grows would have grown. */
 const MIN_ROUNDS = 2;
+/** More than the window cannot be on its way: the round trip was another one when the bytes went. */
+const MAX_FULL_SHARE = 1.2;
 /** A part of the time with something to send; from it on the receiver's window holds the sender back. */
 const MIN_RECEIVER_SHARE = 0.1;
-/** Of its window so much is on its way in each round trip: who reads slowly leaves most of it closed. */
+/** Of its window so much is on its way in each round trip where the window holds the sender back. */
 const MIN_FULL_SHARE = 0.7;
 /** A window that differs by less between two looks has stopped growing, and is read from as fast as it fills. */
 const STEADY_SHARE = 0.1;
@@ -34,13 +36,18 @@ export class ClientWindows {
   begin(network: string, first: TcpInfo, startedMs: number): WindowMeter {
     let last = first;
     let lookedMs = startedMs;
+    let mostOfferedBytes = first.offeredWindowBytes ?? 0;
     return {
       look: (info, nowMs) => {
         this.#note(network, 'mostWindowBytes', info.mostWindowBytes);
         this.#note(network, 'leastWindowBytes', info.offeredWindowBytes);
+        mostOfferedBytes = Math.max(mostOfferedBytes, info.offeredWindowBytes ?? 0);
         const elapsedMs = nowMs - lookedMs;
         if (elapsedMs < Math.max(MIN_LOOK_MS, MIN_ROUNDS * (info.rttMs ?? 0))) return;
-        if (isHeldBack(last, info, elapsedMs)) this.#note(network, 'windowBytes', info.offeredWindowBytes);
+        // What is read slowly was larger before it filled.
+        const isLargest = (info.offeredWindowBytes ?? 0) >= (1 - STEADY_SHARE) * mostOfferedBytes;
+        if (isLargest && isHeldBack(last, info, elapsedMs))
+          this.#note(network, 'windowBytes', info.offeredWindowBytes);
         last = info;
         lookedMs = nowMs;
       },
@@ -76,5 +83,6 @@ function isHeldBack(before: TcpInfo, after: TcpInfo, elapsedMs: number): boolean
   const waitedMs = (receiverLimitedMs ?? 0) - (before.receiverLimitedMs ?? 0);
   const hadMoreMs = (busyMs ?? 0) - (before.busyMs ?? 0);
   const inRoundBytes = ((ackedBytes - (before.ackedBytes ?? 0)) * rttMs) / elapsedMs;
-  return isSteady && waitedMs > MIN_RECEIVER_SHARE * hadMoreMs && inRoundBytes >= MIN_FULL_SHARE * offered;
+  const isFull = inRoundBytes >= MIN_FULL_SHARE * offered && inRoundBytes <= MAX_FULL_SHARE * offered;
+  return isSteady && isFull && waitedMs > MIN_RECEIVER_SHARE * hadMoreMs;
 }

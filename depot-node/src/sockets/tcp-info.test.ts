@@ -43,6 +43,8 @@ describe('decoding struct tcp_info', () => {
         (content, sizeBytes) => {
           // No field at a value that stands for none.
           const bytes = content.map((byte) => (byte % 254) + 1);
+          // Both ends agreed on something.
+          bytes[5] = (bytes[5] ?? 0) | 1;
           const info = decodeTcpInfo(new DataView(bytes.buffer), sizeBytes);
           for (const [field, end] of Object.entries(ENDS)) {
             const value = info[field as keyof typeof ENDS];
@@ -75,9 +77,14 @@ describe('decoding struct tcp_info', () => {
       receiverLimitedMs: 2000,
     });
     bytes.setUint8(6, 0x73);
-    expect(decodeTcpInfo(bytes, FULL_BYTES).mostWindowBytes).toBe(65_535);
-    bytes.setUint8(5, 4);
-    expect(decodeTcpInfo(bytes, FULL_BYTES).mostWindowBytes).toBe(8 * 65_535);
+    for (const [options, mostBytes] of [
+      [0, undefined],
+      [2, 65_535],
+      [6, 8 * 65_535],
+    ] as const) {
+      bytes.setUint8(5, options);
+      expect(decodeTcpInfo(bytes, FULL_BYTES).mostWindowBytes).toBe(mostBytes);
+    }
     bytes.setUint32(76, 150, true);
     expect(decodeTcpInfo(bytes, FULL_BYTES).isStartingUp).toBe(false);
     expect(decodeTcpInfo(bytes, 78).isStartingUp).toBe(false);

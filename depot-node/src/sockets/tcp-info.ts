@@ -19,7 +19,7 @@ export interface TcpInfo {
   /** Since the last acknowledgement came in. */
   readonly sinceAckMs: number | undefined;
   readonly congestionWindowSegments: number | undefined;
-  /** The window that the other end offers now, and the largest that its scale can express. */
+  /** The window that the other end offers now, and the largest that its scale can express; of a SYN cookie, which loses the scale, nobody knows. */
   readonly offeredWindowBytes: number | undefined;
   readonly mostWindowBytes: number | undefined;
   /** The sender has met no limit of the network yet. When it does, CUBIC and BBR alike set the threshold of slow start, which has none before. */
@@ -58,8 +58,8 @@ const NO_MIN_RTT_US = 0xffff_ffff;
 /** TCP_INFINITE_SSTHRESH of net/tcp.h. */
 const NO_THRESHOLD = 0x7fff_ffff;
 const BITS_PER_BYTE = 8;
-/** TCPI_OPT_WSCALE of linux/tcp.h: both ends scale their windows. */
-const SCALES_WINDOWS = 4;
+/** TCPI_OPT_TIMESTAMPS, _SACK and _WSCALE of linux/tcp.h: what both ends agreed on. A connection without any of them may have been made by a SYN cookie. */
+const OPTIONS = { timestamps: 1, sack: 2, scale: 4 } as const;
 /** The largest window that the header of a segment has room for, before it is scaled. */
 const MOST_UNSCALED_BYTES = 65_535;
 
@@ -79,7 +79,7 @@ export function decodeTcpInfo(bytes: DataView, sizeBytes: number): TcpInfo {
     sinceAckMs: small(56),
     congestionWindowSegments: small(80),
     offeredWindowBytes: small(228),
-    mostWindowBytes: sizeBytes > 6 ? mostWindowBytes(bytes.getUint8(5), bytes.getUint8(6)) : undefined,
+    mostWindowBytes: sizeBytes > 6 ? mostWindowOf(bytes.getUint8(5), bytes.getUint8(6)) : undefined,
     isStartingUp: small(76) === NO_THRESHOLD,
     retransmittedSegments: small(100),
     sentSegments: small(156),
@@ -123,8 +123,9 @@ function scaled(value: number | undefined, factor: number): number | undefined {
 }
 
 /** The other end's scale is the lower half of its byte. */
-function mostWindowBytes(options: number, scales: number): number {
-  const scale = options & SCALES_WINDOWS ? scales & 0xf : 0;
+function mostWindowOf(options: number, scales: number): number | undefined {
+  if ((options & (OPTIONS.timestamps | OPTIONS.sack | OPTIONS.scale)) === 0) return undefined;
+  const scale = options & OPTIONS.scale ? scales & 0xf : 0;
   return MOST_UNSCALED_BYTES * 2 ** scale;
 }
 

@@ -6,7 +6,7 @@ import type { Fact, FactKind } from '../facts/fact.ts';
 import { Facts } from '../facts/facts.ts';
 import { firstOf, SpeakerRoom } from '../facts/speaker-room.ts';
 import { formatPrefix, readPrefix, truncate } from '../prefixes/address.ts';
-import { heldBackBytes, windowFigures, windowOf, withWindows } from './client-window.ts';
+import { windowFigures, windowOf, withWindows } from './client-window.ts';
 import { EndTable } from './end-table.ts';
 
 /** Ways from a depot to a client network that are remembered, about 500 bytes each. */
@@ -76,8 +76,7 @@ export class ClientTable {
     const isFirst = known?.value.goodput === undefined;
     const begun =
       isFirst && figures.goodput ? { goodput: this.#begun(depot, figures.goodput, report) } : undefined;
-    const heldBack = heldBackBytes(this.#told(report.prefix));
-    const windows = withWindows(known?.value, report, passedMs, heldBack);
+    const windows = withWindows(known?.value, report, passedMs);
     this.#facts.learn(CLIENT_MEASURED, key, { ...figures, ...begun, ...windows }, nowMs);
   }
 
@@ -121,12 +120,8 @@ export class ClientTable {
 
   /** The receive window of a network's clients in bytes, as far as depots have seen it; else, and at most, what is assumed. */
   windowBytes(prefix: string, assumedBytes: number, nowMs: number): number {
-    return windowOf(this.#told(prefix), assumedBytes, nowMs);
-  }
-
-  /** What depots have told of a client network. */
-  #told(prefix: string): Fact<ClientFigures>[] {
-    return [...this.#ends.witnesses(prefix)].map(([, fact]) => fact);
+    const told = [...this.#ends.witnesses(prefix)].map(([, fact]) => fact);
+    return windowOf(told, assumedBytes, nowMs);
   }
 
   /** What is known of the leg on which `depot` sends to a client network, by its prefix. */

@@ -5,50 +5,80 @@ const NOW = 1_795_000_000_000;
 const DAY_MS = 86_400_000;
 const PREFIX = '198.51.100.0/24';
 const USUAL = 3_145_728;
-const seen = { prefix: PREFIX, rttMs: 4, goodputBps: 36e6 };
-const windowOf = (table: ClientTable, atMs = NOW) => table.windowBytes(PREFIX, USUAL, atMs);
+/** What a scale of three, of seven and none can express. */
+const [SMALL_SCALE, USUAL_SCALE, UNSCALED] = [524_280, 8_388_480, 65_535];
+
+function world() {
+  const table = new ClientTable();
+  return {
+    tell: (depot: string, more: object, atMs = NOW) =>
+      table.report(depot, { prefix: PREFIX, rttMs: 4, goodputBps: 36e6, ...more }, atMs),
+    windowBytes: (atMs = NOW) => table.windowBytes(PREFIX, USUAL, atMs),
+  };
+}
 
 test('the window of a client network is assumed until a connection shows it', () => {
-  const table = new ClientTable();
-  table.report('d1', seen, NOW);
-  expect(windowOf(table)).toBe(USUAL);
-  table.report('d1', { ...seen, leastWindowBytes: 100_000, mostWindowBytes: 8_388_480 }, NOW);
-  expect(windowOf(table)).toBe(USUAL);
+  const { tell, windowBytes } = world();
+  tell('d1', {});
+  expect(windowBytes()).toBe(USUAL);
+  tell('d1', { leastWindowBytes: 100_000, mostWindowBytes: USUAL_SCALE });
+  expect(windowBytes()).toBe(USUAL);
 });
 
-test('a window that holds connections back is known from the first one on, and forgotten within days', () => {
-  const table = new ClientTable();
-  table.report('d1', { ...seen, windowBytes: 150_000, mostWindowBytes: 524_280 }, NOW);
-  expect(Math.abs(windowOf(table) / 150_000 - 1)).toBeLessThan(0.05);
-  expect(windowOf(table, NOW + 5 * DAY_MS)).toBeGreaterThan(300_000);
+test('a window that holds connections back is known within a few looks, and forgotten within days', () => {
+  const { tell, windowBytes } = world();
+  const small = { windowBytes: 150_000, leastWindowBytes: 155_000, mostWindowBytes: USUAL_SCALE };
+  tell('d1', small);
+  expect(windowBytes()).toBeLessThan(300_000);
+  for (let look = 0; look < 3; look += 1) tell('d1', small);
+  expect(windowBytes()).toBeLessThan(220_000);
+  expect(windowBytes(NOW + 3 * DAY_MS)).toBeGreaterThan(300_000);
 });
 
-test('no window is larger than its scale can express', () => {
-  const table = new ClientTable();
-  table.report('d1', { ...seen, mostWindowBytes: 65_535 }, NOW);
-  expect(Math.abs(windowOf(table) / 65_535 - 1)).toBeLessThan(0.06);
+test('no window is larger than its scale can express, nor taken for much less', () => {
+  const { tell, windowBytes } = world();
+  tell('d1', { mostWindowBytes: SMALL_SCALE });
+  expect(windowBytes()).toBe(SMALL_SCALE / 2);
+  for (let look = 0; look < 9; look += 1) tell('d1', { windowBytes: 70_000, mostWindowBytes: SMALL_SCALE });
+  expect(windowBytes()).toBe(SMALL_SCALE / 4);
+  const other = world();
+  other.tell('d1', { mostWindowBytes: UNSCALED });
+  expect(other.windowBytes()).toBe(UNSCALED);
 });
 
-test('what one depot saw held back counts, whatever scale others saw', () => {
-  const table = new ClientTable();
-  table.report('d1', { ...seen, windowBytes: 150_000, mostWindowBytes: 524_280 }, NOW);
-  table.report('d2', { ...seen, leastWindowBytes: 140_000, mostWindowBytes: 524_280 }, NOW);
-  expect(windowOf(table)).toBeLessThan(160_000);
+test('who offers more shows at once that not all of a network have a small window', () => {
+  for (const more of [
+    { leastWindowBytes: 400_000 },
+    { windowBytes: 150_000, leastWindowBytes: 400_000 },
+    { windowBytes: 150_000, leastWindowBytes: 150_000, mostWindowBytes: USUAL_SCALE },
+  ]) {
+    const { tell, windowBytes } = world();
+    const isScaled = more.mostWindowBytes !== undefined;
+    for (let look = 0; look < 9; look += 1)
+      tell(
+        'd1',
+        isScaled ? { mostWindowBytes: UNSCALED } : { windowBytes: 150_000, leastWindowBytes: 150_000 },
+      );
+    expect(windowBytes()).toBeLessThan(200_000);
+    tell('d2', more);
+    expect(windowBytes()).toBeGreaterThan(250_000);
+  }
 });
 
-test('a client that is offering more shows that not all of its network have the small window', () => {
-  const table = new ClientTable();
-  table.report('d1', { ...seen, windowBytes: 150_000 }, NOW);
-  table.report('d2', { ...seen, leastWindowBytes: 1_200_000 }, NOW);
-  expect(windowOf(table)).toBeGreaterThan(1_000_000);
+test('a larger client that has left for a day is forgotten', () => {
+  const { tell, windowBytes } = world();
+  tell('d1', { mostWindowBytes: USUAL_SCALE });
+  const later = NOW + DAY_MS + 1000;
+  tell('d1', { mostWindowBytes: UNSCALED }, later);
+  expect(windowBytes(later)).toBe(UNSCALED);
 });
 
 test('no depot makes a window smaller than every host can offer, or larger than is assumed', () => {
-  const table = new ClientTable();
+  const { tell, windowBytes } = world();
   for (let time = 0; time < 50; time += 1)
-    table.report('d1', { ...seen, windowBytes: 0, mostWindowBytes: 0 }, NOW);
-  expect(windowOf(table)).toBeGreaterThan(65_000);
-  const other = new ClientTable();
-  other.report('d1', { ...seen, windowBytes: 1e12, mostWindowBytes: 1e12 }, NOW);
-  expect(windowOf(other)).toBe(USUAL);
+    tell('d1', { windowBytes: 0, leastWindowBytes: 0, mostWindowBytes: 0 });
+  expect(windowBytes()).toBeGreaterThanOrEqual(65_535);
+  const other = world();
+  other.tell('d1', { windowBytes: 1e12, leastWindowBytes: 1e12, mostWindowBytes: 1e12 });
+  expect(other.windowBytes()).toBe(USUAL);
 });
