@@ -6,7 +6,7 @@ import type { Fact } from '../facts/fact.ts';
 /** The clients of a network come and go by the day, and so does what is known of their windows. */
 const WINDOW_LIFE_MS = 86_400_000;
 /** Windows differ by factors, and what held a connection back may have been a reader that is slow just now. */
-const SCATTER = { between: 1, within: 0.5 } as const;
+const SCATTER = { between: 1, within: 0.3 } as const;
 /** Without a scale, and every host can offer this: what claims to be less is a mistake, or a lie. */
 const LEAST_BYTES = 65_535;
 /** Who offers so many times as much is another client, or reads slowly no more. */
