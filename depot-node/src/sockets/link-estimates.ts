@@ -1,4 +1,4 @@
-import type { LinkReport } from '@longhaul/shared';
+import type { ClientReport, LinkReport } from '@longhaul/shared';
 import type { LegDelta } from './leg-meter.ts';
 
 /** Fewer bytes say nothing of a loss below one in a thousand packets. */
@@ -15,6 +15,7 @@ const MAX_RTT_MS = 60_000;
 interface Estimate {
   /** Of the legs since the last report. */
   minRttMs: number | undefined;
+  busyRttMs: number | undefined;
   goodputBps: number | undefined;
   leastGoodputBps: number | undefined;
   /** Of those to a depot, what they got through together. */
@@ -25,6 +26,9 @@ interface Estimate {
   /** Of these, what the last report has told. */
   told: { readonly sentBytes: number; readonly retransmittedBytes: number };
 }
+
+/** What a report of clients says besides counts for their ways alone: between depots nothing is worked out from it. */
+type MeasuredLink = LinkReport & Pick<ClientReport, 'busyRttMs'>;
 
 /** What one leg carried for a while. */
 interface RateOfLeg {
@@ -68,8 +72,10 @@ export class LinkEstimates {
   /** Takes in what a leg that leads to `depot` did since it was last noted. */
   note(depot: string, delta: LegDelta): void {
     const known = this.#byDepot.get(depot) ?? this.#add(depot);
-    const { minRttMs } = delta;
-    if (minRttMs !== undefined) known.minRttMs = Math.min(minRttMs, known.minRttMs ?? minRttMs);
+    for (const figure of ['minRttMs', 'busyRttMs'] as const) {
+      const rttMs = delta[figure];
+      if (rttMs !== undefined) known[figure] = Math.min(rttMs, known[figure] ?? rttMs);
+    }
     known.sentBytes += delta.sentBytes;
     known.retransmittedBytes += delta.retransmittedBytes;
     const deltas = this.#deltas.get(known) ?? [];
@@ -88,11 +94,12 @@ export class LinkEstimates {
   }
 
   /** The links measured since the last call. */
-  take(): LinkReport[] {
+  take(): MeasuredLink[] {
     this.endLook();
-    const reports: LinkReport[] = [];
+    const reports: MeasuredLink[] = [];
     for (const [depot, estimate] of this.#byDepot) {
-      const { minRttMs, goodputBps, leastGoodputBps, totalBps, sentBytes, retransmittedBytes } = estimate;
+      const { minRttMs, busyRttMs, goodputBps, leastGoodputBps, totalBps, sentBytes, retransmittedBytes } =
+        estimate;
       if (minRttMs === undefined || minRttMs > MAX_RTT_MS) continue;
       const isLossKnown = sentBytes >= MIN_LOSS_BYTES;
       const { told } = estimate;
@@ -101,6 +108,7 @@ export class LinkEstimates {
       reports.push({
         to: depot,
         rttMs: minRttMs,
+        ...(busyRttMs === undefined || busyRttMs > MAX_RTT_MS ? {} : { busyRttMs }),
         ...(isLossKnown ? { lossRate: Math.min(1, retransmittedBytes / sentBytes) } : {}),
         ...(newBytes > 0 ? { sentBytes: newBytes, retransmittedBytes: Math.max(0, newlyLostBytes) } : {}),
         ...(goodputBps === undefined ? {} : { goodputBps }),
@@ -108,6 +116,7 @@ export class LinkEstimates {
         ...(totalBps > Math.max(goodputBps ?? 0, leastGoodputBps ?? 0) ? { totalBps } : {}),
       });
       estimate.minRttMs = undefined;
+      estimate.busyRttMs = undefined;
       estimate.goodputBps = undefined;
       estimate.leastGoodputBps = undefined;
       estimate.totalBps = 0;
@@ -123,6 +132,7 @@ export class LinkEstimates {
   #add(depot: string): Estimate {
     const estimate = {
       minRttMs: undefined,
+      busyRttMs: undefined,
       goodputBps: undefined,
       leastGoodputBps: undefined,
       totalBps: 0,

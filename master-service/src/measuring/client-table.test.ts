@@ -50,6 +50,21 @@ test('what a depot sends to nobody faster is its own line until another one has 
   expect(table.untoldLineBps(PREFIX, NOW)).toBeUndefined();
 });
 
+test('what waits in queues that others fill is known by how much longer round trips are while a connection is busy', () => {
+  const table = new ClientTable();
+  const queueMs = (atMs = NOW) => table.queueMs('d1', PREFIX, atMs);
+  table.report('d1', { ...seen, rttMs: 5 }, NOW);
+  expect(queueMs()).toBe(0);
+  for (let report = 0; report < 4; report += 1) table.report('d1', { ...seen, rttMs: 5, busyRttMs: 30 }, NOW);
+  expect(Math.abs(queueMs() - 24)).toBeLessThan(1);
+  expect(queueMs(NOW + 12 * HOUR_MS)).toBeLessThan(5);
+  // Of a sender that probes for more a part is its own.
+  for (let report = 0; report < 20; report += 1)
+    table.report('d1', { ...seen, rttMs: 5, busyRttMs: 6 }, NOW + HOUR_MS);
+  expect(queueMs(NOW + HOUR_MS)).toBe(0);
+  expect(table.queueMs('d2', PREFIX, NOW)).toBe(0);
+});
+
 test('two depots tell the line of a client network, though neither has sent more to anybody', () => {
   const table = new ClientTable();
   for (const depot of ['d1', 'd2'])

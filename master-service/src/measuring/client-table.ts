@@ -1,6 +1,6 @@
 import type { ClientReport } from '@longhaul/shared';
 import * as z from 'zod';
-import type { Figure, Prior } from '../estimates/figure.ts';
+import { type Figure, figureSchema, later, observed, type Prior } from '../estimates/figure.ts';
 import { END_LIVES, type LegDistribution, legFiguresSchema, withReport } from '../estimates/leg-figures.ts';
 import type { Fact, FactKind } from '../facts/fact.ts';
 import { Facts } from '../facts/facts.ts';
@@ -22,10 +22,17 @@ const ASSUMED_RTT: Prior = { value: 50, between: 1, within: 0.2, source: 'assume
  * the others. One that is believed too slow costs its client all that depots can win, since direct shares it; one that is believed too fast costs nothing.
  */
 const OTHER_LINE = 0.5;
+/** By so many times a sender that probes for more (BBR) makes its own round trip longer: that is no queue of others. */
+const OWN_QUEUE = 1.25;
 /** Bits of a network whose parts are taken for neighbours. */
 const NEIGHBOURHOOD_BITS = { v4: 16, v6: 32 } as const;
 
-const clientFiguresSchema = z.looseObject({ ...legFiguresSchema.shape, ...windowFigures });
+const clientFiguresSchema = z.looseObject({
+  ...legFiguresSchema.shape,
+  ...windowFigures,
+  /** The round trip while connections were busy. */
+  busyRtt: figureSchema.optional(),
+});
 type ClientFigures = z.output<typeof clientFiguresSchema>;
 
 /** What a depot has measured towards a client network, by `<depot> <prefix>`: it sends. */
@@ -77,7 +84,9 @@ export class ClientTable {
     const begun =
       isFirst && figures.goodput ? { goodput: this.#begun(depot, figures.goodput, report) } : undefined;
     const windows = withWindows(known?.value, report, passedMs);
-    this.#facts.learn(CLIENT_MEASURED, key, { ...figures, ...begun, ...windows }, nowMs);
+    const busyRtt = busyRttWith(known?.value.busyRtt, report, passedMs);
+    const value = { ...figures, ...begun, ...windows, ...(busyRtt ? { busyRtt } : {}) };
+    this.#facts.learn(CLIENT_MEASURED, key, value, nowMs);
   }
 
   /**
@@ -118,6 +127,15 @@ export class ClientTable {
     return this.#ends.untoldLineBps(prefix, nowMs);
   }
 
+  /** How long what `depot` sends to a client network waits in queues that others fill, in ms; what was seen counts less as it grows old. */
+  queueMs(depot: string, prefix: string, nowMs: number): number {
+    const fact = this.#ends.known(prefix).get(depot);
+    if (!fact?.value.busyRtt) return 0;
+    const { rtt, busyRtt } = fact.value;
+    const ageMs = busyRtt.ageMs + Math.max(0, nowMs - fact.timeMs);
+    return Math.max(0, busyRtt.value - OWN_QUEUE * rtt.value) * Math.exp(-ageMs / END_LIVES.goodputMs);
+  }
+
   /** The receive window of a network's clients in bytes, as far as depots have seen it; else, and at most, what is assumed. */
   windowBytes(prefix: string, assumedBytes: number, nowMs: number): number {
     const told = [...this.#ends.witnesses(prefix)].map(([, fact]) => fact);
@@ -128,6 +146,11 @@ export class ClientTable {
   distribution(depot: string, prefix: string, nowMs: number): LegDistribution {
     return this.#ends.distribution(depot, prefix, nowMs, neighbourhoodOf(prefix));
   }
+}
+
+function busyRttWith(known: Figure | undefined, { rttMs, busyRttMs }: ClientReport, passedMs: number) {
+  if (busyRttMs === undefined) return known && later(known, passedMs);
+  return observed(known, Math.max(rttMs, busyRttMs), passedMs, END_LIVES.goodputMs);
 }
 
 function neighbourhoodOf(text: string): string | undefined {

@@ -59,9 +59,9 @@ test('who offers more shows at once that not all of a network have a small windo
         'd1',
         isScaled ? { mostWindowBytes: UNSCALED } : { windowBytes: 150_000, leastWindowBytes: 150_000 },
       );
-    expect(windowBytes()).toBeLessThan(200_000);
+    expect(windowBytes()).toBeLessThan(170_000);
     tell('d2', more);
-    expect(windowBytes()).toBeGreaterThan(250_000);
+    expect(windowBytes()).toBeGreaterThan(180_000);
   }
 });
 

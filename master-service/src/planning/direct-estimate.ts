@@ -65,16 +65,16 @@ export function estimateDirect(
   const sender = pair?.sender ?? senders.origin;
   const isByEnds =
     pair !== undefined && [clientPart, parts.at(-1)].some((part) => part && isOfThisEnd(part.link));
-  const { lineBps, rateBps } = clientPart.link;
+  const { lineBps, rateBps, queueMs = 0 } = clientPart.link;
   // What a depot cannot send the origin may.
   const wider = lineBps === undefined ? 1 : lineBps / rateBps;
   const ofLine = (leg: LegEstimate, place: number) =>
     place === 0 ? { ...leg, rateBps: wider * leg.rateBps } : leg;
-  const derive = (legs: readonly LegEstimate[], turn: number) => ({
-    ...derivedLeg(legs.map(ofLine), isByEnds ? pair : undefined, turn),
-    windowBytes: clientPart.link.windowBytes,
-    sender,
-  });
+  const derive = (legs: readonly LegEstimate[], turn: number) => {
+    const { rttMs, ...carried } = derivedLeg(legs.map(ofLine), isByEnds ? pair : undefined, turn);
+    // The last part of the way is the same, and so is what fills it.
+    return { ...carried, rttMs: rttMs + queueMs, windowBytes: clientPart.link.windowBytes, sender };
+  };
   const part = new DerivedPart(parts, derive);
   const leg = derive(
     parts.map((one) => one.leg),

@@ -123,6 +123,20 @@ describe('with no link typed in', () => {
     }
   });
 
+  test('what waits before a client, because others fill its line, waits on the direct way, too', () => {
+    const directOf = (more: object) => {
+      const { seesOrigin, seesClient, plan } = world({ 'd1 d3': 30 });
+      seesOrigin('d1', 32, { receivedBytes: 4e7, lostBytes: 0, goodputBps: 3e8 });
+      seesOrigin('d3', 2, { receivedBytes: 4e7, lostBytes: 0, goodputBps: 3e8 });
+      for (let look = 0; look < 5; look += 1)
+        seesClient('d1', 4, { sentBytes: 4e7, retransmittedBytes: 8e4, goodputBps: 4e7, ...more });
+      return plan().direct;
+    };
+    const [idle, busy] = [directOf({}), directOf({ busyRttMs: 35 })];
+    expect((busy.legs[0]?.rttMs ?? 0) - (idle.legs[0]?.rttMs ?? 0)).toBeCloseTo(30, 0);
+    expect(busy.seconds).toBeGreaterThan(1.2 * idle.seconds);
+  });
+
   test('a pair whose ends lie beside each other goes direct', () => {
     const { seesOrigin, seesClient, plan } = world(ROW);
     seesOrigin('d1', 3, { receivedBytes: 4e7, lostBytes: 0 });

@@ -306,6 +306,7 @@ export class EndLinks {
     return endLeg(known, clients.known(prefix).has(depot), {
       rateBps: goodputBps.value,
       lineBps,
+      queueMs: clients.queueMs(depot, prefix, nowMs),
       windowBytes,
       goodputBps: isMeasured ? goodputBps.value : undefined,
       rateSource: goodputBps.source,
@@ -366,13 +367,14 @@ interface Carried {
   readonly rateSource: FigureSource;
   readonly rateSpread: number;
   readonly lineBps?: number | undefined;
+  readonly queueMs?: number;
   readonly sender?: CongestionControl | undefined;
 }
 
 function endLeg(
   { rttMs, lossRate }: LegDistribution,
   isMeasured: boolean,
-  { rateBps, windowBytes, goodputBps, rateSource, rateSpread, lineBps = 0, sender }: Carried,
+  { rateBps, windowBytes, goodputBps, rateSource, rateSpread, lineBps = 0, queueMs = 0, sender }: Carried,
 ): EndLeg {
   const link = {
     rttMs: rttMs.value,
@@ -384,6 +386,7 @@ function endLeg(
     ...(isMeasured ? {} : ({ source: rttMs.source === 'derived' ? 'derived' : 'assumed' } as const)),
     rateSource,
     ...(lineBps > rateBps ? { lineBps } : {}),
+    ...(queueMs > 0 ? { queueMs } : {}),
     ...(sender ? { sender } : {}),
   };
   const doubt = { rtt: rttMs.spread, loss: lossRate.spread, rate: rateSpread };
