@@ -61,7 +61,7 @@ test('what waits in queues that others fill is known by how much longer round tr
   // Of a sender that probes for more a part is its own.
   for (let report = 0; report < 20; report += 1)
     table.report('d1', { ...seen, rttMs: 5, busyRttMs: 6 }, NOW + HOUR_MS);
-  expect(queueMs(NOW + HOUR_MS)).toBe(0);
+  expect(queueMs(NOW + HOUR_MS)).toBeLessThan(1);
   expect(table.queueMs('d2', PREFIX, NOW)).toBe(0);
 });
 
