@@ -243,8 +243,8 @@ const clientReportSchema = z.object({
   /** A /24, or /48 of IPv6. */
   prefix: z.string().check(z.regex(/^[0-9a-f.:]{2,45}\/(?:24|48)$/)),
   rttMs: z.number().check(z.minimum(0), z.maximum(MAX_RTT_MS)),
-  /** The least while connections were busy: more than `rttMs` where packets wait in queues that others fill. */
-  busyRttMs: z.optional(z.number().check(z.minimum(0), z.maximum(MAX_RTT_MS))),
+  /** How long packets waited at least in queues that others fill. */
+  queueMs: z.optional(z.number().check(z.minimum(0), z.maximum(MAX_RTT_MS))),
   sentBytes: z.optional(count),
   retransmittedBytes: z.optional(count),
   goodputBps: z.optional(measuredBps),

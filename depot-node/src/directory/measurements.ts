@@ -45,10 +45,12 @@ export class Measurements {
     const known = this.#clients.get(report.prefix);
     const rttMs = Math.min(report.rttMs, known?.rttMs ?? report.rttMs);
     const windows = largestOf(known, report);
+    const waits = [known?.queueMs, report.queueMs].filter((queueMs) => queueMs !== undefined);
     keep(this.#clients, report.prefix, {
       ...known,
       ...report,
       ...windows,
+      ...(waits.length > 0 ? { queueMs: Math.min(...waits) } : {}),
       ...sentTogether(known, report),
       rttMs,
     });

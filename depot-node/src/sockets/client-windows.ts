@@ -54,6 +54,11 @@ export class ClientWindows {
     };
   }
 
+  /** Takes down the scale of a connection that is over at once. */
+  noteScale(network: string, { mostWindowBytes }: TcpInfo): void {
+    this.#note(network, 'mostWindowBytes', mostWindowBytes);
+  }
+
   /** What was seen since the last call, by network. */
   take(): ReadonlyMap<string, Windows> {
     const taken = new Map(this.#byNetwork);
@@ -75,9 +80,23 @@ export class ClientWindows {
 
 /** Whether the same window was offered at both looks, was full all the time between them, and the sender could have sent more. */
 function isHeldBack(before: TcpInfo, after: TcpInfo, elapsedMs: number): boolean {
-  const { offeredWindowBytes: offered, rttMs, ackedBytes, busyMs, receiverLimitedMs } = after;
+  const {
+    offeredWindowBytes: offered,
+    mostWindowBytes,
+    rttMs,
+    ackedBytes,
+    busyMs,
+    receiverLimitedMs,
+  } = after;
   const offeredBefore = before.offeredWindowBytes;
-  if (!offered || offeredBefore === undefined || rttMs === undefined || ackedBytes === undefined)
+  // Of one that may have been made by a SYN cookie nobody knows what it could have offered.
+  if (
+    !offered ||
+    !mostWindowBytes ||
+    offeredBefore === undefined ||
+    rttMs === undefined ||
+    ackedBytes === undefined
+  )
     return false;
   const isSteady = Math.abs(offered - offeredBefore) <= STEADY_SHARE * offered;
   const waitedMs = (receiverLimitedMs ?? 0) - (before.receiverLimitedMs ?? 0);

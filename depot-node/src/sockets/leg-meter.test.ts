@@ -72,18 +72,6 @@ describe('what a leg is found to be', () => {
     expect(meter.measure.deliveryRateBps).toBe(80e6);
   });
 
-  test('tells the round trip while it is busy, not while it starts and may fill the queues itself', () => {
-    const meter = new LegMeter(EMPTY, 0);
-    const look = (atMs: number, more: Partial<TcpInfo>) =>
-      meter.add(info({ sentBytes: atMs * 1000, rttMs: 30, minRttMs: 5, ...more }), atMs).busyRttMs;
-    expect(look(1000, { isStartingUp: true })).toBeUndefined();
-    expect(look(2000, {})).toBe(30);
-    expect(look(2100, {})).toBeUndefined();
-    expect(look(3100, { sentBytes: 2_101_000 })).toBeUndefined();
-    // One that is fed more slowly than it could send never ends its start, and fills nothing.
-    expect(look(4100, { isStartingUp: true, isAppLimited: true })).toBe(30);
-  });
-
   test('is rated by several looks together where each of them saw few bytes', () => {
     const meter = new LegMeter(EMPTY, 0);
     const rates = Array.from({ length: 10 }, (_, index) => {

@@ -27,8 +27,6 @@ export interface LegDelta extends LegCounts {
   readonly deliveredBps: number | undefined;
   /** Its packets wait behind others: the link is full. */
   readonly isQueued: boolean;
-  /** The smoothed round trip while it carried something, queues on its way with it; nothing of one that just starts, and may have filled them itself. */
-  readonly busyRttMs: number | undefined;
 }
 
 /** What is known of a leg so far; `undefined` where the kernel has not told. */
@@ -104,7 +102,6 @@ export class LegMeter {
       recentRateBps: isAtLeast ? undefined : this.#recent(rateBps, ratedBytes),
       leastRateBps: isAtLeast ? rateBps : undefined,
       isQueued: isQueued(info),
-      busyRttMs: busyRttMs(info, moved, nowMs - this.#lookedMs),
       deliveredBps: deliveredBps(this.#last, info, nowMs - this.#lookedMs),
     };
     const { limitedMs } = delta;
@@ -183,16 +180,6 @@ export const LIMITS = ['congestion-window', 'receiver', 'send-buffer', 'idle'] a
 
 function isQueued({ rttMs, minRttMs }: TcpInfo): boolean {
   return rttMs !== undefined && minRttMs !== undefined && rttMs > QUEUED * minRttMs;
-}
-
-function busyRttMs(
-  { isStartingUp, isAppLimited, rttMs }: TcpInfo,
-  { sentBytes }: LegCounts,
-  elapsedMs: number,
-): number | undefined {
-  const mayFillQueues = isStartingUp && !isAppLimited;
-  const isBusy = sentBytes >= MIN_RATE_BYTES && elapsedMs >= MIN_DELIVERED_MS;
-  return isBusy && !mayFillQueues ? rttMs : undefined;
 }
 
 /** What arrived between two looks, bits per second. An acknowledgement that closes a gap speaks for bytes that came before, a segment need not be full: the less counts. */

@@ -8,6 +8,7 @@ import {
   type OriginReport,
 } from '@longhaul/shared';
 import type { DescriptorCalls } from '../kernel/descriptor-calls.ts';
+import { ClientQueues, type QueueMeter } from './client-queues.ts';
 import { ClientWindows, type WindowMeter } from './client-windows.ts';
 import { descriptorUnder, type HeldDescriptor, holdDescriptor } from './held-descriptor.ts';
 import { type LegCounts, type LegDelta, type LegMeasure, LegMeter, LIMITS } from './leg-meter.ts';
@@ -61,7 +62,6 @@ const NOTHING_MOVED: LegDelta = {
   leastRateBps: undefined,
   deliveredBps: undefined,
   isQueued: false,
-  busyRttMs: undefined,
 };
 
 /** A leg as it was at its end; without a measure where the kernel could not be asked. */
@@ -106,6 +106,7 @@ interface Leg {
   /** Of an origin's leg, and of a client's. */
   readonly origin: OriginMeter | undefined;
   readonly window: WindowMeter | undefined;
+  readonly queue: QueueMeter | undefined;
   /** From one look to the next, in samples: doubled while nothing moves. */
   everySamples: number;
   /** Samples left until the next look. */
@@ -115,15 +116,18 @@ interface Leg {
 /**
  * Looks at the watched connections once a second, at those on which nothing moves less often; all by one timer that keeps no
  * process alive.
+ * @param tellsQueues whether senders to clients fill no queues themselves, so that what waits there is others' doing
  */
 export function createLegSampler(
   kernel: (TcpInfoCalls & DescriptorCalls) | undefined,
   nowMs: () => number = () => performance.now(),
+  tellsQueues = true,
 ): LegSampler {
   const legs = new Set<Leg>();
   const links = new LinkEstimates('depots');
   const clients = new LinkEstimates('client-networks');
   const windows = new ClientWindows();
+  const queues = new ClientQueues();
   const origins = new OriginEstimates();
   const totals = { client: newTotals(), depot: newTotals(), origin: newTotals() };
   const readInfo: (descriptor: number) => TcpInfo | undefined = kernel
@@ -142,6 +146,7 @@ export function createLegSampler(
     if (descriptor !== undefined) leg.origin?.look(info, kernel?.unreadBytes(descriptor), nowMs());
     if (leg.client !== undefined) clients.note(leg.client, delta);
     leg.window?.look(info, nowMs());
+    leg.queue?.look(info, nowMs());
     if (info.state === TCP_CLOSED) leg.held.release();
     const isUnderWay = (info.unackedSegments ?? 0) > 0;
     const hasMoved = isUnderWay || delta.sentBytes > 0 || delta.receivedBytes > 0;
@@ -188,7 +193,13 @@ export function createLegSampler(
       const origin =
         info.origin === undefined ? undefined : origins.begin(info.origin, network, first, nowMs());
       const window = client === undefined ? undefined : windows.begin(client, first, nowMs());
-      const leg = { info, client, origin, window, meter, held: source, everySamples: 1, waitsSamples: 1 };
+      const address = addressAt(stream);
+      const queue =
+        client === undefined || address === undefined || !tellsQueues
+          ? undefined
+          : queues.begin(address, client, first, nowMs());
+      const ends = { client, origin, window, queue };
+      const leg = { info, ...ends, meter, held: source, everySamples: 1, waitsSamples: 1 };
       if (legs.size === 0) timer = setInterval(lookAtAll, SAMPLE_MS).unref();
       legs.add(leg);
       // Who has all leaves, and Node may destroy the socket before anybody has seen that all is through.
@@ -217,22 +228,32 @@ export function createLegSampler(
       const descriptor = descriptorUnder(stream);
       if (greetings.count > MOST_GREETINGS || network === undefined || descriptor === undefined) return;
       const info = readInfo(descriptor);
-      if (info?.minRttMs !== undefined) clients.note(network, { ...NOTHING_MOVED, minRttMs: info.minRttMs });
+      if (info?.minRttMs === undefined) return;
+      clients.note(network, { ...NOTHING_MOVED, minRttMs: info.minRttMs });
+      windows.noteScale(network, info);
+      queues.noteRtt(addressAt(stream) ?? network, info.minRttMs, nowMs());
     },
     totals: (legClass) => totals[legClass],
     takeLinkReports: () => links.take(),
     takeOriginReports: () => origins.take(),
     takeClientReports: () => {
-      const seen = windows.take();
-      return clients.take().map(({ to, ...measured }) => ({ ...measured, ...seen.get(to), prefix: to }));
+      const [seen, waits] = [windows.take(), queues.take()];
+      return clients.take().map(({ to, ...measured }) => {
+        const queueMs = waits.get(to);
+        const queue = queueMs === undefined ? {} : { queueMs };
+        return { ...measured, ...seen.get(to), ...queue, prefix: to };
+      });
     },
   };
 }
 
-/** The network at the other end of a connection; `undefined` where nobody says. */
+/** The address at the other end of a connection, and its network; `undefined` where nobody says. */
+function addressAt(stream: Duplex | number): string | undefined {
+  return typeof stream === 'number' ? undefined : (rawSocketOf(stream) as Partial<Socket>).remoteAddress;
+}
+
 function networkAt(stream: Duplex | number): string | undefined {
-  const address =
-    typeof stream === 'number' ? undefined : (rawSocketOf(stream) as Partial<Socket>).remoteAddress;
+  const address = addressAt(stream);
   return address === undefined ? undefined : clientPrefix(address);
 }
 

@@ -1,4 +1,4 @@
-import type { ClientReport, LinkReport } from '@longhaul/shared';
+import type { LinkReport } from '@longhaul/shared';
 import type { LegDelta } from './leg-meter.ts';
 
 /** Fewer bytes say nothing of a loss below one in a thousand packets. */
@@ -15,7 +15,6 @@ const MAX_RTT_MS = 60_000;
 interface Estimate {
   /** Of the legs since the last report. */
   minRttMs: number | undefined;
-  busyRttMs: number | undefined;
   goodputBps: number | undefined;
   leastGoodputBps: number | undefined;
   /** Of those to a depot, what they got through together. */
@@ -26,9 +25,6 @@ interface Estimate {
   /** Of these, what the last report has told. */
   told: { readonly sentBytes: number; readonly retransmittedBytes: number };
 }
-
-/** What a report of clients says besides counts for their ways alone: between depots nothing is worked out from it. */
-type MeasuredLink = LinkReport & Pick<ClientReport, 'busyRttMs'>;
 
 /** What one leg carried for a while. */
 interface RateOfLeg {
@@ -72,10 +68,8 @@ export class LinkEstimates {
   /** Takes in what a leg that leads to `depot` did since it was last noted. */
   note(depot: string, delta: LegDelta): void {
     const known = this.#byDepot.get(depot) ?? this.#add(depot);
-    for (const figure of ['minRttMs', 'busyRttMs'] as const) {
-      const rttMs = delta[figure];
-      if (rttMs !== undefined) known[figure] = Math.min(rttMs, known[figure] ?? rttMs);
-    }
+    const { minRttMs } = delta;
+    if (minRttMs !== undefined) known.minRttMs = Math.min(minRttMs, known.minRttMs ?? minRttMs);
     known.sentBytes += delta.sentBytes;
     known.retransmittedBytes += delta.retransmittedBytes;
     const deltas = this.#deltas.get(known) ?? [];
@@ -94,12 +88,11 @@ export class LinkEstimates {
   }
 
   /** The links measured since the last call. */
-  take(): MeasuredLink[] {
+  take(): LinkReport[] {
     this.endLook();
-    const reports: MeasuredLink[] = [];
+    const reports: LinkReport[] = [];
     for (const [depot, estimate] of this.#byDepot) {
-      const { minRttMs, busyRttMs, goodputBps, leastGoodputBps, totalBps, sentBytes, retransmittedBytes } =
-        estimate;
+      const { minRttMs, goodputBps, leastGoodputBps, totalBps, sentBytes, retransmittedBytes } = estimate;
       if (minRttMs === undefined || minRttMs > MAX_RTT_MS) continue;
       const isLossKnown = sentBytes >= MIN_LOSS_BYTES;
       const { told } = estimate;
@@ -108,7 +101,6 @@ export class LinkEstimates {
       reports.push({
         to: depot,
         rttMs: minRttMs,
-        ...(busyRttMs === undefined || busyRttMs > MAX_RTT_MS ? {} : { busyRttMs }),
         ...(isLossKnown ? { lossRate: Math.min(1, retransmittedBytes / sentBytes) } : {}),
         ...(newBytes > 0 ? { sentBytes: newBytes, retransmittedBytes: Math.max(0, newlyLostBytes) } : {}),
         ...(goodputBps === undefined ? {} : { goodputBps }),
@@ -116,7 +108,6 @@ export class LinkEstimates {
         ...(totalBps > Math.max(goodputBps ?? 0, leastGoodputBps ?? 0) ? { totalBps } : {}),
       });
       estimate.minRttMs = undefined;
-      estimate.busyRttMs = undefined;
       estimate.goodputBps = undefined;
       estimate.leastGoodputBps = undefined;
       estimate.totalBps = 0;
@@ -132,7 +123,6 @@ export class LinkEstimates {
   #add(depot: string): Estimate {
     const estimate = {
       minRttMs: undefined,
-      busyRttMs: undefined,
       goodputBps: undefined,
       leastGoodputBps: undefined,
       totalBps: 0,

@@ -50,19 +50,25 @@ test('what a depot sends to nobody faster is its own line until another one has 
   expect(table.untoldLineBps(PREFIX, NOW)).toBeUndefined();
 });
 
-test('what waits in queues that others fill is known by how much longer round trips are while a connection is busy', () => {
+test('what waits in queues that others fill is known after some looks, and forgotten as soon as nothing waits', () => {
   const table = new ClientTable();
-  const queueMs = (atMs = NOW) => table.queueMs('d1', PREFIX, atMs);
-  table.report('d1', { ...seen, rttMs: 5 }, NOW);
+  const queueMs = (atMs = NOW) => table.queueMs(PREFIX, atMs);
+  const tell = (depot: string, waitsMs: number, atMs = NOW) =>
+    table.report(depot, { ...seen, queueMs: waitsMs }, atMs);
+  table.report('d1', seen, NOW);
   expect(queueMs()).toBe(0);
-  for (let report = 0; report < 4; report += 1) table.report('d1', { ...seen, rttMs: 5, busyRttMs: 30 }, NOW);
-  expect(Math.abs(queueMs() - 24)).toBeLessThan(1);
-  expect(queueMs(NOW + 12 * HOUR_MS)).toBeLessThan(5);
-  // Of a sender that probes for more a part is its own.
-  for (let report = 0; report < 20; report += 1)
-    table.report('d1', { ...seen, rttMs: 5, busyRttMs: 6 }, NOW + HOUR_MS);
-  expect(queueMs(NOW + HOUR_MS)).toBeLessThan(1);
-  expect(table.queueMs('d2', PREFIX, NOW)).toBe(0);
+  tell('d1', 40);
+  expect(queueMs()).toBeCloseTo(20, 0);
+  for (let report = 0; report < 7; report += 1) tell('d1', 40);
+  expect(queueMs()).toBeGreaterThan(34);
+  expect(queueMs(NOW + 2 * HOUR_MS)).toBe(0);
+  // What one depot alone waits for is before its own line.
+  tell('d2', 0);
+  expect(queueMs()).toBe(0);
+  tell('d1', 40, NOW + 2 * HOUR_MS);
+  expect(queueMs(NOW + 2 * HOUR_MS)).toBeGreaterThan(20);
+  tell('d1', 0, NOW + 2 * HOUR_MS);
+  expect(queueMs(NOW + 2 * HOUR_MS)).toBe(0);
 });
 
 test('two depots tell the line of a client network, though neither has sent more to anybody', () => {

@@ -22,16 +22,18 @@ const ASSUMED_RTT: Prior = { value: 50, between: 1, within: 0.2, source: 'assume
  * the others. One that is believed too slow costs its client all that depots can win, since direct shares it; one that is believed too fast costs nothing.
  */
 const OTHER_LINE = 0.5;
-/** By so many times a sender that probes for more (BBR) makes its own round trip longer: that is no queue of others. */
-const OWN_QUEUE = 1.25;
+/** Who fills a client's line does so for some minutes, or all evening. */
+const QUEUE_LIFE_MS = 3_600_000;
+/** A queue that was seen once may be over: it counts as this many others say that there is none. */
+const NO_QUEUES = 1;
 /** Bits of a network whose parts are taken for neighbours. */
 const NEIGHBOURHOOD_BITS = { v4: 16, v6: 32 } as const;
 
 const clientFiguresSchema = z.looseObject({
   ...legFiguresSchema.shape,
   ...windowFigures,
-  /** The round trip while connections were busy. */
-  busyRtt: figureSchema.optional(),
+  /** How long packets wait in queues that others fill, and a millisecond. */
+  queue: figureSchema.optional(),
 });
 type ClientFigures = z.output<typeof clientFiguresSchema>;
 
@@ -84,8 +86,8 @@ export class ClientTable {
     const begun =
       isFirst && figures.goodput ? { goodput: this.#begun(depot, figures.goodput, report) } : undefined;
     const windows = withWindows(known?.value, report, passedMs);
-    const busyRtt = busyRttWith(known?.value.busyRtt, report, passedMs);
-    const value = { ...figures, ...begun, ...windows, ...(busyRtt ? { busyRtt } : {}) };
+    const queue = queueWith(known?.value.queue, report, passedMs);
+    const value = { ...figures, ...begun, ...windows, ...(queue ? { queue } : {}) };
     this.#facts.learn(CLIENT_MEASURED, key, value, nowMs);
   }
 
@@ -127,13 +129,19 @@ export class ClientTable {
     return this.#ends.untoldLineBps(prefix, nowMs);
   }
 
-  /** How long what `depot` sends to a client network waits in queues that others fill, in ms; what was seen counts less as it grows old. */
-  queueMs(depot: string, prefix: string, nowMs: number): number {
-    const fact = this.#ends.known(prefix).get(depot);
-    if (!fact?.value.busyRtt) return 0;
-    const { rtt, busyRtt } = fact.value;
-    const ageMs = busyRtt.ageMs + Math.max(0, nowMs - fact.timeMs);
-    return Math.max(0, busyRtt.value - OWN_QUEUE * rtt.value) * Math.exp(-ageMs / END_LIVES.goodputMs);
+  /**
+   * How long what depots send to a client network waits in queues that others fill, in ms: before its line all of them wait. Who waits least counts: what
+   * one alone waits for is before its own.
+   */
+  queueMs(prefix: string, nowMs: number): number {
+    const waits = [...this.#ends.witnesses(prefix)].flatMap(([, { value, timeMs }]) => {
+      if (!value.queue) return [];
+      const ageMs = value.queue.ageMs + Math.max(0, nowMs - timeMs);
+      if (ageMs > QUEUE_LIFE_MS) return [];
+      const weight = value.queue.weight * Math.exp(-ageMs / QUEUE_LIFE_MS);
+      return [(Math.max(0, value.queue.value - 1) * weight) / (weight + NO_QUEUES)];
+    });
+    return waits.length > 0 ? Math.min(...waits) : 0;
   }
 
   /** The receive window of a network's clients in bytes, as far as depots have seen it; else, and at most, what is assumed. */
@@ -148,9 +156,11 @@ export class ClientTable {
   }
 }
 
-function busyRttWith(known: Figure | undefined, { rttMs, busyRttMs }: ClientReport, passedMs: number) {
-  if (busyRttMs === undefined) return known && later(known, passedMs);
-  return observed(known, Math.max(rttMs, busyRttMs), passedMs, END_LIVES.goodputMs);
+/** A shorter wait counts at once: a queue that is believed for too long has chains taken that are slower than the direct way. */
+function queueWith(known: Figure | undefined, { queueMs }: ClientReport, passedMs: number) {
+  if (queueMs === undefined) return known && later(known, passedMs);
+  const before = known && known.value > 1 + queueMs ? { ...known, value: 1 + queueMs } : known;
+  return observed(before, 1 + queueMs, passedMs, QUEUE_LIFE_MS);
 }
 
 function neighbourhoodOf(text: string): string | undefined {

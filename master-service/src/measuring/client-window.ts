@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { estimateOf, type Figure, figureSchema, later, observed } from '../estimates/figure.ts';
 import type { Fact } from '../facts/fact.ts';
 
-/** The clients of a network come and go by the day, and so does what is known of their windows. */
+/** The clients of a network come and go by the day, and so does what is known of their windows: nothing is left of older measurements. */
 const WINDOW_LIFE_MS = 86_400_000;
 /** Windows differ by factors, and what held a connection back may have been a reader that is slow just now. */
 const SCATTER = { between: 1, within: 0.3 } as const;
@@ -65,10 +65,13 @@ export function windowOf(facts: readonly Fact<WindowFigures>[], assumedBytes: nu
     Math.max(0, ...facts.map(({ value, timeMs }) => agedBy(value[figure], nowMs - timeMs)?.bytes ?? 0));
   const [offeredBytes, scaledBytes] = [mostOf('offered'), mostOf('scaled')];
   const byScale = usualOf(scaledBytes, assumedBytes);
+  const prior = { value: byScale.usualBytes, ...SCATTER, source: 'assumed' } as const;
   const heldBackBytes = facts.flatMap(({ value: { window }, timeMs }) => {
-    const prior = { value: byScale.usualBytes, ...SCATTER, source: 'assumed' } as const;
-    const isOthers = window === undefined || offeredBytes > OTHER_CLIENT * window.value;
-    return isOthers ? [] : [estimateOf(window, Math.max(0, nowMs - timeMs), prior, WINDOW_LIFE_MS).value];
+    const passedMs = Math.max(0, nowMs - timeMs);
+    // What contradicts it is forgotten after as long.
+    const isOld = window === undefined || window.ageMs + passedMs > WINDOW_LIFE_MS;
+    if (isOld || offeredBytes > OTHER_CLIENT * window.value) return [];
+    return [estimateOf(window, passedMs, prior, WINDOW_LIFE_MS).value];
   });
   const bytes = heldBackBytes.length > 0 ? Math.max(...heldBackBytes) : byScale.usualBytes;
   return Math.min(byScale.mostBytes, Math.max(bytes, byScale.leastBytes, offeredBytes));

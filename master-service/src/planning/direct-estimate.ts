@@ -69,11 +69,12 @@ export function estimateDirect(
   // What a depot cannot send the origin may.
   const wider = lineBps === undefined ? 1 : lineBps / rateBps;
   const ofLine = (leg: LegEstimate, place: number) =>
-    place === 0 ? { ...leg, rateBps: wider * leg.rateBps } : leg;
+    place === 0 ? { ...leg, rateBps: wider * leg.rateBps, rttMs: Math.max(0, leg.rttMs - queueMs) } : leg;
   const derive = (legs: readonly LegEstimate[], turn: number) => {
     const { rttMs, ...carried } = derivedLeg(legs.map(ofLine), isByEnds ? pair : undefined, turn);
-    // The last part of the way is the same, and so is what fills it.
-    return { ...carried, rttMs: rttMs + queueMs, windowBytes: clientPart.link.windowBytes, sender };
+    // The last part of the way is the same, and so is what fills it; a chain is held against the way without that, too.
+    const waitMs = turn === LOWER_TURN ? 0 : queueMs;
+    return { ...carried, rttMs: rttMs + waitMs, windowBytes: clientPart.link.windowBytes, sender };
   };
   const part = new DerivedPart(parts, derive);
   const leg = derive(

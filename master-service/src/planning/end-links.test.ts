@@ -132,7 +132,7 @@ describe('with no link typed in', () => {
         seesClient('d1', 4, { sentBytes: 4e7, retransmittedBytes: 8e4, goodputBps: 4e7, ...more });
       return plan().direct;
     };
-    const [idle, busy] = [directOf({}), directOf({ busyRttMs: 35 })];
+    const [idle, busy] = [directOf({}), directOf({ queueMs: 36 })];
     expect((busy.legs[0]?.rttMs ?? 0) - (idle.legs[0]?.rttMs ?? 0)).toBeCloseTo(30, 0);
     expect(busy.seconds).toBeGreaterThan(1.2 * idle.seconds);
   });

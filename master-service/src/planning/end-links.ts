@@ -92,7 +92,7 @@ export class EndLinks {
     const met = new Set([...client].filter(([, leg]) => isMeasured(leg)).map(([depot]) => depot));
     if (client.size === 0 && !isInSeveralPlaces)
       this.#guess(client, origin, isUsable, (depot) =>
-        this.#clientLeg(depot, prefix ?? '', windowBytes, nowMs),
+        this.#clientLeg(depot, prefix ?? '', { windowBytes, queueMs: 0 }, nowMs),
       );
     else if (origin.size === 0 && client.size > 0)
       this.#guess(origin, client, isUsable, (depot) => this.#originLeg(depot, ends.origin ?? '', {}, nowMs));
@@ -131,12 +131,17 @@ export class EndLinks {
 
   #clientLegs(prefix: string | undefined, site: string | undefined, around: Around, nowMs: number): EndLegs {
     const { links, clients, windowBytes: assumedBytes } = this.#init;
-    const windowBytes =
-      prefix === undefined ? assumedBytes : clients.windowBytes(prefix, assumedBytes, nowMs);
+    const seen =
+      prefix === undefined
+        ? { windowBytes: assumedBytes, queueMs: 0 }
+        : {
+            windowBytes: clients.windowBytes(prefix, assumedBytes, nowMs),
+            queueMs: clients.queueMs(prefix, nowMs),
+          };
     const measured = this.#speakers(prefix === undefined ? [] : clients.nearestFirst(prefix));
     const near = this.#speakers(prefix === undefined ? [] : clients.near(prefix));
     const legOf = (depot: string) =>
-      this.#clientLeg(measured.get(depot) ?? near.get(depot) ?? depot, prefix ?? '', windowBytes, nowMs);
+      this.#clientLeg(measured.get(depot) ?? near.get(depot) ?? depot, prefix ?? '', seen, nowMs);
     const typedOf = (depot: string) => links.estimate(CLIENT, depot, nowMs);
     const isRttAlone = (depot: string) =>
       tellsRttAlone(clients.known(prefix ?? '').get(measured.get(depot) ?? '')?.value);
@@ -297,7 +302,7 @@ export class EndLinks {
     unknown.set(depot, legOf(depot));
   }
 
-  #clientLeg(depot: string, prefix: string, windowBytes: number, nowMs: number): EndLeg {
+  #clientLeg(depot: string, prefix: string, { windowBytes, queueMs }: ClientSeen, nowMs: number): EndLeg {
     const { clients } = this.#init;
     const known = withoutOwnLosses(clients.distribution(depot, prefix, nowMs));
     const { goodputBps } = known;
@@ -306,7 +311,7 @@ export class EndLinks {
     return endLeg(known, clients.known(prefix).has(depot), {
       rateBps: goodputBps.value,
       lineBps,
-      queueMs: clients.queueMs(depot, prefix, nowMs),
+      queueMs,
       windowBytes,
       goodputBps: isMeasured ? goodputBps.value : undefined,
       rateSource: goodputBps.source,
@@ -359,6 +364,9 @@ interface LegsInit {
   readonly isRttAlone: (depot: string) => boolean;
   readonly around: Around;
 }
+
+/** What is the same for all legs to a client. */
+type ClientSeen = Required<Pick<LinkEstimate, 'windowBytes' | 'queueMs'>>;
 
 interface Carried {
   readonly rateBps: number;

@@ -19,7 +19,7 @@ export interface LinkEstimate {
   readonly rateSource?: FigureSource;
   /** What the client's line may carry, where that is more than what the depot at the other end could send. */
   readonly lineBps?: number;
-  /** How long packets wait in queues that others fill, on their way from a depot to a client, in ms. */
+  /** How long packets wait before a client in queues that others fill, in ms, beside its round trip. */
   readonly queueMs?: number;
   /** How an origin at its end sends, where that is known. */
   readonly sender?: CongestionControl;
