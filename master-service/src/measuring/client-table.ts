@@ -6,7 +6,7 @@ import type { Fact, FactKind } from '../facts/fact.ts';
 import { Facts } from '../facts/facts.ts';
 import { firstOf, SpeakerRoom } from '../facts/speaker-room.ts';
 import { formatPrefix, readPrefix, truncate } from '../prefixes/address.ts';
-import { windowFigures, windowOf, withWindows } from './client-window.ts';
+import { type ClientWindow, windowFigures, windowOf, withWindows } from './client-window.ts';
 import { EndTable } from './end-table.ts';
 
 /** Ways from a depot to a client network that are remembered, about 500 bytes each. */
@@ -144,8 +144,8 @@ export class ClientTable {
     return waits.length > 0 ? Math.min(...waits) : 0;
   }
 
-  /** The receive window of a network's clients in bytes, as far as depots have seen it; else, and at most, what is assumed. */
-  windowBytes(prefix: string, assumedBytes: number, nowMs: number): number {
+  /** The receive window of a network's clients, as far as depots have seen it; else, and at most, what is assumed. */
+  window(prefix: string, assumedBytes: number, nowMs: number): ClientWindow {
     const told = [...this.#ends.witnesses(prefix)].map(([, fact]) => fact);
     return windowOf(told, assumedBytes, nowMs);
   }

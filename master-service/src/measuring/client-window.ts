@@ -56,11 +56,21 @@ function agedBy(seen: MostSeen | undefined, passedMs: number): MostSeen | undefi
   return seen && ageMs <= WINDOW_LIFE_MS ? { ...seen, ageMs } : undefined;
 }
 
+/** In bytes: what a window is at most, and what it probably is. */
+export interface ClientWindow {
+  readonly mostBytes: number;
+  readonly likelyBytes: number;
+}
+
 /**
  * The window that a network's clients offer, as far as depots have seen it; never more than is assumed. The largest counts: one that is believed too small
  * makes chains look better than they are. Of one that held connections back nothing is believed while another one is larger.
  */
-export function windowOf(facts: readonly Fact<WindowFigures>[], assumedBytes: number, nowMs: number): number {
+export function windowOf(
+  facts: readonly Fact<WindowFigures>[],
+  assumedBytes: number,
+  nowMs: number,
+): ClientWindow {
   const mostOf = (figure: 'offered' | 'scaled') =>
     Math.max(0, ...facts.map(({ value, timeMs }) => agedBy(value[figure], nowMs - timeMs)?.bytes ?? 0));
   const [offeredBytes, scaledBytes] = [mostOf('offered'), mostOf('scaled')];
@@ -74,7 +84,8 @@ export function windowOf(facts: readonly Fact<WindowFigures>[], assumedBytes: nu
     return [estimateOf(window, passedMs, prior, WINDOW_LIFE_MS).value];
   });
   const bytes = heldBackBytes.length > 0 ? Math.max(...heldBackBytes) : byScale.usualBytes;
-  return Math.min(byScale.mostBytes, Math.max(bytes, byScale.leastBytes, offeredBytes));
+  const { leastBytes, mostBytes } = byScale;
+  return { mostBytes, likelyBytes: Math.min(mostBytes, Math.max(bytes, leastBytes, offeredBytes)) };
 }
 
 /** Between what bounds a window lies by the scale of its connection, where that is known and says anything. */

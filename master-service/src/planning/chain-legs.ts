@@ -33,7 +33,8 @@ const FILLING_SHARE = 0.8;
  * connection's: lanes that share a link are each measured at a part of what it carries.
  */
 export function legOf(link: LinkEstimate, nearOrigin: string, senders: Senders): LegEstimate {
-  const { lossRate, rateBps, windowBytes, goodputBps, queueMs = 0 } = link;
+  const { lossRate, rateBps, goodputBps, queueMs = 0 } = link;
+  const windowBytes = link.likelyWindowBytes ?? link.windowBytes;
   const rttMs = link.rttMs + queueMs;
   const sender = nearOrigin === ORIGIN ? (link.sender ?? senders.origin) : senders.depot;
   const leg = { rttMs, lossRate, rateBps, windowBytes, sender };

@@ -65,16 +65,18 @@ export function estimateDirect(
   const sender = pair?.sender ?? senders.origin;
   const isByEnds =
     pair !== undefined && [clientPart, parts.at(-1)].some((part) => part && isOfThisEnd(part.link));
-  const { lineBps, rateBps, queueMs = 0 } = clientPart.link;
+  const { lineBps, rateBps, queueMs = 0, windowBytes, likelyWindowBytes = windowBytes } = clientPart.link;
   // What a depot cannot send the origin may.
   const wider = lineBps === undefined ? 1 : lineBps / rateBps;
   const ofLine = (leg: LegEstimate, place: number) =>
     place === 0 ? { ...leg, rateBps: wider * leg.rateBps, rttMs: Math.max(0, leg.rttMs - queueMs) } : leg;
   const derive = (legs: readonly LegEstimate[], turn: number) => {
     const { rttMs, ...carried } = derivedLeg(legs.map(ofLine), isByEnds ? pair : undefined, turn);
-    // The last part of the way is the same, and so is what fills it; a chain is held against the way without that, too.
-    const waitMs = turn === LOWER_TURN ? 0 : queueMs;
-    return { ...carried, rttMs: rttMs + waitMs, windowBytes: clientPart.link.windowBytes, sender };
+    // Its last part and its receiver are the same, and so are what fills the one and the window of the other. Both may be others' of the network, so that a
+    // chain is held against a way without them, too.
+    return turn === LOWER_TURN
+      ? { ...carried, rttMs, windowBytes, sender }
+      : { ...carried, rttMs: rttMs + queueMs, windowBytes: likelyWindowBytes, sender };
   };
   const part = new DerivedPart(parts, derive);
   const leg = derive(

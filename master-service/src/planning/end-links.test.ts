@@ -123,6 +123,20 @@ describe('with no link typed in', () => {
     }
   });
 
+  test('what may be the window or the queue of a neighbour leads over no chain that is slower without them', () => {
+    const decisionWith = (more: object) => {
+      const { seesOrigin, seesClient, plan } = world({ 'd1 d3': 300 });
+      // A detour.
+      for (let look = 0; look < 9; look += 1) seesClient('d1', 60, { ...CLEAN, goodputBps: 6e7, ...more });
+      seesOrigin('d1', 60, { receivedBytes: 4e7, lostBytes: 0, goodputBps: 4e7 });
+      seesOrigin('d3', 20, { receivedBytes: 4e7, lostBytes: 0, goodputBps: 4e7 });
+      return plan({ sizeBytes: 5_000_000 }).decision;
+    };
+    expect(decisionWith({})).toBe('direct');
+    expect(decisionWith({ windowBytes: 400_000, leastWindowBytes: 400_000, queueMs: 40 })).toBe('direct');
+    expect(decisionWith({ mostWindowBytes: 65_535 })).toBe('chain');
+  });
+
   test('what waits before a client, because others fill its line, waits on the direct way, too', () => {
     const directOf = (more: object) => {
       const { seesOrigin, seesClient, plan } = world({ 'd1 d3': 30 });

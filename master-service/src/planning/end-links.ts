@@ -4,6 +4,7 @@ import { CLIENT, ORIGIN } from '../config.ts';
 import type { LegDistribution } from '../estimates/leg-figures.ts';
 import { siteOf } from '../measuring/client-rtts.ts';
 import type { ClientTable } from '../measuring/client-table.ts';
+import type { ClientWindow } from '../measuring/client-window.ts';
 import type { OriginFigures, OriginTable } from '../measuring/origin-table.ts';
 import { agreedBounds, type RttBounds } from './agreed-bounds.ts';
 import {
@@ -92,7 +93,7 @@ export class EndLinks {
     const met = new Set([...client].filter(([, leg]) => isMeasured(leg)).map(([depot]) => depot));
     if (client.size === 0 && !isInSeveralPlaces)
       this.#guess(client, origin, isUsable, (depot) =>
-        this.#clientLeg(depot, prefix ?? '', { windowBytes, queueMs: 0 }, nowMs),
+        this.#clientLeg(depot, prefix ?? '', { window: asAssumed(windowBytes), queueMs: 0 }, nowMs),
       );
     else if (origin.size === 0 && client.size > 0)
       this.#guess(origin, client, isUsable, (depot) => this.#originLeg(depot, ends.origin ?? '', {}, nowMs));
@@ -133,9 +134,9 @@ export class EndLinks {
     const { links, clients, windowBytes: assumedBytes } = this.#init;
     const seen =
       prefix === undefined
-        ? { windowBytes: assumedBytes, queueMs: 0 }
+        ? { window: asAssumed(assumedBytes), queueMs: 0 }
         : {
-            windowBytes: clients.windowBytes(prefix, assumedBytes, nowMs),
+            window: clients.window(prefix, assumedBytes, nowMs),
             queueMs: clients.queueMs(prefix, nowMs),
           };
     const measured = this.#speakers(prefix === undefined ? [] : clients.nearestFirst(prefix));
@@ -302,7 +303,7 @@ export class EndLinks {
     unknown.set(depot, legOf(depot));
   }
 
-  #clientLeg(depot: string, prefix: string, { windowBytes, queueMs }: ClientSeen, nowMs: number): EndLeg {
+  #clientLeg(depot: string, prefix: string, { window, queueMs }: ClientSeen, nowMs: number): EndLeg {
     const { clients } = this.#init;
     const known = withoutOwnLosses(clients.distribution(depot, prefix, nowMs));
     const { goodputBps } = known;
@@ -312,7 +313,8 @@ export class EndLinks {
       rateBps: goodputBps.value,
       lineBps,
       queueMs,
-      windowBytes,
+      windowBytes: window.mostBytes,
+      likelyWindowBytes: window.likelyBytes,
       goodputBps: isMeasured ? goodputBps.value : undefined,
       rateSource: goodputBps.source,
       rateSpread: Math.min(goodputBps.spread, UNKNOWN_RATE.spread),
@@ -366,11 +368,19 @@ interface LegsInit {
 }
 
 /** What is the same for all legs to a client. */
-type ClientSeen = Required<Pick<LinkEstimate, 'windowBytes' | 'queueMs'>>;
+interface ClientSeen {
+  readonly window: ClientWindow;
+  readonly queueMs: number;
+}
+
+function asAssumed(bytes: number): ClientWindow {
+  return { mostBytes: bytes, likelyBytes: bytes };
+}
 
 interface Carried {
   readonly rateBps: number;
   readonly windowBytes: number;
+  readonly likelyWindowBytes?: number;
   readonly goodputBps: number | undefined;
   readonly rateSource: FigureSource;
   readonly rateSpread: number;
@@ -379,16 +389,15 @@ interface Carried {
   readonly sender?: CongestionControl | undefined;
 }
 
-function endLeg(
-  { rttMs, lossRate }: LegDistribution,
-  isMeasured: boolean,
-  { rateBps, windowBytes, goodputBps, rateSource, rateSpread, lineBps = 0, queueMs = 0, sender }: Carried,
-): EndLeg {
+function endLeg({ rttMs, lossRate }: LegDistribution, isMeasured: boolean, carried: Carried): EndLeg {
+  const { rateBps, windowBytes, likelyWindowBytes = windowBytes, goodputBps, rateSource } = carried;
+  const { rateSpread, lineBps = 0, queueMs = 0, sender } = carried;
   const link = {
     rttMs: rttMs.value,
     lossRate: lossRate.value,
     rateBps,
     windowBytes,
+    ...(likelyWindowBytes < windowBytes ? { likelyWindowBytes } : {}),
     goodputBps,
     ageMs: rttMs.ageMs,
     ...(isMeasured ? {} : ({ source: rttMs.source === 'derived' ? 'derived' : 'assumed' } as const)),

@@ -9,6 +9,8 @@ export interface LinkEstimate {
   /** Capacity of the narrowest place, bits per second; the measured goodput where no capacity is configured. */
   readonly rateBps: number;
   readonly windowBytes: number;
+  /** What of it a client was seen to offer, where that is less. */
+  readonly likelyWindowBytes?: number;
   /** TCP goodput that the depots measured with their own settings. */
   readonly goodputBps: number | undefined;
   /** Age of the oldest reported figure in it; `undefined` when all of it is configured. */
