@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { DEPOT_CONGESTION_CONTROL, formatAuthority, LonghaulError, ok } from '@longhaul/shared';
+import { formatAuthority, LonghaulError, ok } from '@longhaul/shared';
 import { asListenFailure, ConnectionLimiter, type StateFolder } from '@longhaul/shared/service';
 import type { DepotConfig } from './config.ts';
 import type { DepotMaterial } from './config-file.ts';
@@ -97,11 +97,7 @@ export function createDepot(init: DepotInit): Depot {
 
   const relay = createRelay({ splice: init.splice, onFlow: (plane) => observe({ type: 'flow', plane }) });
   const { kernel, sockets, uplink } = openSockets(config, observe);
-  const sampler = createLegSampler(
-    kernel,
-    undefined,
-    config.sockets.client.congestionControl === DEPOT_CONGESTION_CONTROL,
-  );
+  const sampler = createLegSampler(kernel);
   const plane: DataPlane = {
     ownId: config.id,
     relay,

@@ -6,8 +6,8 @@ import { DEPOT_ID, MAX_LANES, MAX_LISTED_DEPOTS, MAX_TEST_BYTES, MAX_TICKET_CHAR
 const count = z.number().check(z.int(), z.minimum(0));
 const rate = z.number().check(z.minimum(0), z.maximum(1));
 
-/** A measured round trip longer than this is a mistake of measuring. */
-const MAX_RTT_MS = 60_000;
+/** A measured round trip longer than this is a mistake of measuring, or a lie of the other end: a master refuses the report. */
+export const MAX_RTT_MS = 60_000;
 /** A measured rate above this is one, too: 10 Tbit/s. */
 const MAX_GOODPUT_BPS = 10_000_000_000_000;
 /** A rate that was measured. Where less than a bit a second comes nothing is measured. */

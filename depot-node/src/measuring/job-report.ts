@@ -1,4 +1,4 @@
-import type { JobLeg, JobReport } from '@longhaul/shared';
+import { type JobLeg, type JobReport, MAX_RTT_MS } from '@longhaul/shared';
 import type { DepotEvent } from '../plane/events.ts';
 import { LIMITS } from '../sockets/leg-meter.ts';
 import type { LegSummary } from '../sockets/leg-summaries.ts';
@@ -29,7 +29,8 @@ function legOf(summary: LegSummary): JobLeg {
     sentBytes,
     retransmittedBytes,
     receivedBytes,
-    ...(minRttMs === undefined ? {} : { rttMs: minRttMs }),
+    // One report that the master refuses takes all others with it.
+    ...(minRttMs === undefined || minRttMs > MAX_RTT_MS ? {} : { rttMs: minRttMs }),
     ...(deliveryRateBps ? { goodputBps: deliveryRateBps } : {}),
     ...(limitedMs[limitedBy] > 0 ? { limitedBy } : {}),
   };

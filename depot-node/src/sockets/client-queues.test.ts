@@ -20,6 +20,7 @@ describe('what waits before a client', () => {
   test('is what its round trip is longer by while it is busy, beyond what its sender makes itself', () => {
     expect(toldOf(() => ({}))).toBe(25);
     expect(toldOf(() => ({ rttMs: 14 }))).toBe(0);
+    expect(toldOf(() => ({ rttMs: 500_000 }))).toBe(10_000);
     expect(toldOf(() => ({ minRttMs: 60, rttMs: 120 }))).toBe(0);
   });
 

@@ -9,6 +9,8 @@ const MIN_BUSY_BYTES = 131_072;
 const OWN_QUEUE = 2;
 /** ... and a radio link, or a receiver that collects acknowledgements, adds to that. */
 const OWN_JITTER_MS = 5;
+/** More than any queue holds, and what a master takes: who forges the times in its acknowledgements makes round trips of any length. */
+const MOST_QUEUE_MS = 10_000;
 /** Clients whose shortest round trip is remembered. */
 const MOST_CLIENTS = 1000;
 /** A client that has been elsewhere meanwhile is another one. */
@@ -69,6 +71,6 @@ export class ClientQueues {
     const [oldest] = this.#leastByNetwork.keys();
     if (known === undefined && this.#leastByNetwork.size >= MAX_NETWORKS && oldest !== undefined)
       this.#leastByNetwork.delete(oldest);
-    this.#leastByNetwork.set(network, Math.min(Math.max(0, queueMs), known ?? Number.POSITIVE_INFINITY));
+    this.#leastByNetwork.set(network, Math.min(Math.max(0, queueMs), known ?? MOST_QUEUE_MS));
   }
 }

@@ -4,10 +4,12 @@ import {
   type Chain,
   type ClientReport,
   clientPrefix,
+  DEPOT_CONGESTION_CONTROL,
   type LinkReport,
   type OriginReport,
 } from '@longhaul/shared';
 import type { DescriptorCalls } from '../kernel/descriptor-calls.ts';
+import { SOCKET_OPTIONS } from '../kernel/linux-constants.ts';
 import { ClientQueues, type QueueMeter } from './client-queues.ts';
 import { ClientWindows, type WindowMeter } from './client-windows.ts';
 import { descriptorUnder, type HeldDescriptor, holdDescriptor } from './held-descriptor.ts';
@@ -116,12 +118,10 @@ interface Leg {
 /**
  * Looks at the watched connections once a second, at those on which nothing moves less often; all by one timer that keeps no
  * process alive.
- * @param tellsQueues whether senders to clients fill no queues themselves, so that what waits there is others' doing
  */
 export function createLegSampler(
   kernel: (TcpInfoCalls & DescriptorCalls) | undefined,
   nowMs: () => number = () => performance.now(),
-  tellsQueues = true,
 ): LegSampler {
   const legs = new Set<Leg>();
   const links = new LinkEstimates('depots');
@@ -194,8 +194,11 @@ export function createLegSampler(
         info.origin === undefined ? undefined : origins.begin(info.origin, network, first, nowMs());
       const window = client === undefined ? undefined : windows.begin(client, first, nowMs());
       const address = addressAt(stream);
+      // Any other control fills queues itself; whether the kernel took what is configured only the socket tells.
+      const control =
+        client === undefined ? '' : kernel?.readText(descriptor ?? -1, SOCKET_OPTIONS.congestion);
       const queue =
-        client === undefined || address === undefined || !tellsQueues
+        client === undefined || address === undefined || control !== DEPOT_CONGESTION_CONTROL
           ? undefined
           : queues.begin(address, client, first, nowMs());
       const ends = { client, origin, window, queue };

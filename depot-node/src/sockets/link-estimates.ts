@@ -1,4 +1,4 @@
-import type { LinkReport } from '@longhaul/shared';
+import { type LinkReport, MAX_RTT_MS } from '@longhaul/shared';
 import type { LegDelta } from './leg-meter.ts';
 
 /** Fewer bytes say nothing of a loss below one in a thousand packets. */
@@ -9,8 +9,6 @@ const MAX_NEIGHBOURS = 1000;
 const MOST_DELTAS = 1000;
 /** A leg that carries less than this part of another one takes nothing from it that matters. */
 const LEAST_PART = 0.1;
-/** The largest round trip a master takes for one. */
-const MAX_RTT_MS = 60_000;
 
 interface Estimate {
   /** Of the legs since the last report. */

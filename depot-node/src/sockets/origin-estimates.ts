@@ -1,4 +1,4 @@
-import type { OriginReport } from '@longhaul/shared';
+import { MAX_RTT_MS, type OriginReport } from '@longhaul/shared';
 import { hasAnswered, type TcpInfo } from './tcp-info.ts';
 
 /** Fewer bytes between two looks say nothing of a rate. */
@@ -19,8 +19,6 @@ const KEPT_UP_BYTES = 65_536;
 const HANDSHAKE_BYTES = 16_384;
 /** Origins that are remembered between two reports. */
 const MAX_ORIGINS = 1000;
-/** The longest round trip that a master takes for one. */
-const MAX_RTT_MS = 60_000;
 /** Segments of an interval that came behind gaps, as a share: more say no more of how many gaps there were. */
 const MOST_OUT_OF_ORDER = 0.99;
 

@@ -65,11 +65,13 @@ export function estimateDirect(
   const sender = pair?.sender ?? senders.origin;
   const isByEnds =
     pair !== undefined && [clientPart, parts.at(-1)].some((part) => part && isOfThisEnd(part.link));
-  const { lineBps, rateBps, queueMs = 0, windowBytes, likelyWindowBytes = windowBytes } = clientPart.link;
+  const { link: near } = clientPart;
+  const { lineBps, rateBps, queueMs = 0, windowBytes, likelyWindowBytes = windowBytes } = near;
   // What a depot cannot send the origin may.
   const wider = lineBps === undefined ? 1 : lineBps / rateBps;
+  const withoutQueue = queueMs > 0 ? near.rttMs / (near.rttMs + queueMs) : 1;
   const ofLine = (leg: LegEstimate, place: number) =>
-    place === 0 ? { ...leg, rateBps: wider * leg.rateBps, rttMs: Math.max(0, leg.rttMs - queueMs) } : leg;
+    place === 0 ? { ...leg, rateBps: wider * leg.rateBps, rttMs: withoutQueue * leg.rttMs } : leg;
   const derive = (legs: readonly LegEstimate[], turn: number) => {
     const { rttMs, ...carried } = derivedLeg(legs.map(ofLine), isByEnds ? pair : undefined, turn);
     // Its last part and its receiver are the same, and so are what fills the one and the window of the other. Both may be others' of the network, so that a
