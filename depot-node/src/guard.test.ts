@@ -146,7 +146,7 @@ describe('no connection is made to the origin for', () => {
 
   test("a page that asks for metrics in an operator's browser, by a name that was led here", async () => {
     const url = `${overlay.depot('d1').url}/metrics`;
-    expect(await refusalOf(url, { Host: 'evil.example:8470' })).toEqual([404, 'not-found']);
+    expect(await refusalOf(url, { Host: 'evil.example:8470' })).toEqual([403, 'name-not-listed']);
     expect((await fetchRaw(url, { headers: { Host: 'localhost:8470' } })).status).toBe(200);
   });
 

@@ -49,7 +49,9 @@ describe.skipIf(!kernel).each(await testPlanes())('with a relay of %s,', (_kind,
       const beats = master.requests.filter(({ path }) => path === '/v1/depots/d2/heartbeat');
       return beats.flatMap(({ body }) => heartbeatRequestSchema.parse(body).clients ?? []);
     };
-    await expect.poll(told).toEqual([{ prefix: '127.0.0.0/24', rttMs: expect.any(Number) }]);
+    await expect
+      .poll(told)
+      .toEqual([{ prefix: '127.0.0.0/24', rttMs: expect.any(Number), mostWindowBytes: expect.any(Number) }]);
   });
 
   test('every depot of a chain tells its master what came of a job, once', async () => {
