@@ -9,7 +9,7 @@ const MIN_BUSY_BYTES = 131_072;
 const OWN_QUEUE = 2;
 /** ... and a radio link, or a receiver that collects acknowledgements, adds to that. */
 const OWN_JITTER_MS = 5;
-/** More than any queue holds, and what a master takes: who forges the times in its acknowledgements makes round trips of any length. */
+/** No queue holds more, and a master refuses what is far more: who forges the times in its acknowledgements makes round trips of any length. */
 const MOST_QUEUE_MS = 10_000;
 /** Clients whose shortest round trip is remembered. */
 const MOST_CLIENTS = 1000;

@@ -133,6 +133,10 @@ export function createLegSampler(
   const readInfo: (descriptor: number) => TcpInfo | undefined = kernel
     ? createTcpInfoReader(kernel)
     : () => undefined;
+  /** Any other control fills queues itself; whether the kernel took what is configured only the socket tells. */
+  const fillsNoQueues = (descriptor: number | undefined) =>
+    descriptor !== undefined &&
+    kernel?.readText(descriptor, SOCKET_OPTIONS.congestion) === DEPOT_CONGESTION_CONTROL;
   let timer: NodeJS.Timeout | undefined;
   const greetings = { sinceMs: Number.NEGATIVE_INFINITY, count: 0 };
 
@@ -193,14 +197,11 @@ export function createLegSampler(
       const origin =
         info.origin === undefined ? undefined : origins.begin(info.origin, network, first, nowMs());
       const window = client === undefined ? undefined : windows.begin(client, first, nowMs());
-      const address = addressAt(stream);
-      // Any other control fills queues itself; whether the kernel took what is configured only the socket tells.
-      const control =
-        client === undefined ? '' : kernel?.readText(descriptor ?? -1, SOCKET_OPTIONS.congestion);
+      const address = client === undefined ? undefined : addressAt(stream);
       const queue =
-        client === undefined || address === undefined || control !== DEPOT_CONGESTION_CONTROL
-          ? undefined
-          : queues.begin(address, client, first, nowMs());
+        client !== undefined && address !== undefined && fillsNoQueues(descriptor)
+          ? queues.begin(address, client, first, nowMs())
+          : undefined;
       const ends = { client, origin, window, queue };
       const leg = { info, ...ends, meter, held: source, everySamples: 1, waitsSamples: 1 };
       if (legs.size === 0) timer = setInterval(lookAtAll, SAMPLE_MS).unref();

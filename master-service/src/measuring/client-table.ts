@@ -1,11 +1,12 @@
 import type { ClientReport } from '@longhaul/shared';
 import * as z from 'zod';
-import { type Figure, figureSchema, later, observed, type Prior } from '../estimates/figure.ts';
+import type { Figure, Prior } from '../estimates/figure.ts';
 import { END_LIVES, type LegDistribution, legFiguresSchema, withReport } from '../estimates/leg-figures.ts';
 import type { Fact, FactKind } from '../facts/fact.ts';
 import { Facts } from '../facts/facts.ts';
 import { firstOf, SpeakerRoom } from '../facts/speaker-room.ts';
 import { formatPrefix, readPrefix, truncate } from '../prefixes/address.ts';
+import { queueFigures, queueMsOf, withQueue } from './client-queue.ts';
 import { type ClientWindow, windowFigures, windowOf, withWindows } from './client-window.ts';
 import { EndTable } from './end-table.ts';
 
@@ -22,18 +23,13 @@ const ASSUMED_RTT: Prior = { value: 50, between: 1, within: 0.2, source: 'assume
  * the others. One that is believed too slow costs its client all that depots can win, since direct shares it; one that is believed too fast costs nothing.
  */
 const OTHER_LINE = 0.5;
-/** Who fills a client's line does so for some minutes, or all evening. */
-const QUEUE_LIFE_MS = 3_600_000;
-/** A queue that was seen once may be over: it counts as this many others say that there is none. */
-const NO_QUEUES = 1;
 /** Bits of a network whose parts are taken for neighbours. */
 const NEIGHBOURHOOD_BITS = { v4: 16, v6: 32 } as const;
 
 const clientFiguresSchema = z.looseObject({
   ...legFiguresSchema.shape,
   ...windowFigures,
-  /** How long packets wait in queues that others fill, and a millisecond. */
-  queue: figureSchema.optional(),
+  ...queueFigures,
 });
 type ClientFigures = z.output<typeof clientFiguresSchema>;
 
@@ -86,8 +82,8 @@ export class ClientTable {
     const begun =
       isFirst && figures.goodput ? { goodput: this.#begun(depot, figures.goodput, report) } : undefined;
     const windows = withWindows(known?.value, report, passedMs);
-    const queue = queueWith(known?.value.queue, report, passedMs);
-    const value = { ...figures, ...begun, ...windows, ...(queue ? { queue } : {}) };
+    const queue = withQueue(known?.value, report, passedMs);
+    const value = { ...figures, ...begun, ...windows, ...queue };
     this.#facts.learn(CLIENT_MEASURED, key, value, nowMs);
   }
 
@@ -129,38 +125,24 @@ export class ClientTable {
     return this.#ends.untoldLineBps(prefix, nowMs);
   }
 
-  /**
-   * How long what depots send to a client network waits in queues that others fill, in ms: before its line all of them wait. Who waits least counts: what
-   * one alone waits for is before its own.
-   */
+  /** How long what depots send to a client network waits in queues that others fill, in ms. */
   queueMs(prefix: string, nowMs: number): number {
-    const waits = [...this.#ends.witnesses(prefix)].flatMap(([, { value, timeMs }]) => {
-      if (!value.queue) return [];
-      const ageMs = value.queue.ageMs + Math.max(0, nowMs - timeMs);
-      if (ageMs > QUEUE_LIFE_MS) return [];
-      const weight = value.queue.weight * Math.exp(-ageMs / QUEUE_LIFE_MS);
-      return [(Math.max(0, value.queue.value - 1) * weight) / (weight + NO_QUEUES)];
-    });
-    return waits.length > 0 ? Math.min(...waits) : 0;
+    return queueMsOf(this.#told(prefix), nowMs);
   }
 
   /** The receive window of a network's clients, as far as depots have seen it; else, and at most, what is assumed. */
   window(prefix: string, assumedBytes: number, nowMs: number): ClientWindow {
-    const told = [...this.#ends.witnesses(prefix)].map(([, fact]) => fact);
-    return windowOf(told, assumedBytes, nowMs);
+    return windowOf(this.#told(prefix), assumedBytes, nowMs);
+  }
+
+  #told(prefix: string): Fact<ClientFigures>[] {
+    return [...this.#ends.witnesses(prefix)].map(([, fact]) => fact);
   }
 
   /** What is known of the leg on which `depot` sends to a client network, by its prefix. */
   distribution(depot: string, prefix: string, nowMs: number): LegDistribution {
     return this.#ends.distribution(depot, prefix, nowMs, neighbourhoodOf(prefix));
   }
-}
-
-/** A shorter wait counts at once: a queue that is believed for too long has chains taken that are slower than the direct way. */
-function queueWith(known: Figure | undefined, { queueMs }: ClientReport, passedMs: number) {
-  if (queueMs === undefined) return known && later(known, passedMs);
-  const before = known && known.value > 1 + queueMs ? { ...known, value: 1 + queueMs } : known;
-  return observed(before, 1 + queueMs, passedMs, QUEUE_LIFE_MS);
 }
 
 function neighbourhoodOf(text: string): string | undefined {
