@@ -88,6 +88,16 @@ describe.each(await testPlanes())(
       expect(asked).toEqual([undefined, undefined]);
     });
 
+    test('are as many as before for others, whatever conditions one client has of his own', async () => {
+      const url = overlay.relayUrl(`${overlay.originUrl}/file`, { chains: [['d1', 'd2']], lanes: 4 }, 'd1');
+      const odd = await fetchRaw(url, { headers: { 'If-Range': '"another"' } });
+      expect(hash(odd.body)).toBe(hash(FILE));
+      expect(asked).toEqual([undefined]);
+      asked = [];
+      expect(hash((await download()).body)).toBe(hash(FILE));
+      expect(asked.length, 'questions for the whole, and for blocks').toBeGreaterThan(2);
+    });
+
     test('are one, which asks for the rest at once, where it has begun to think before each answer', async () => {
       expect(hash((await download()).body)).toBe(hash(FILE));
       asked = [];

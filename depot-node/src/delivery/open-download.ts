@@ -87,14 +87,17 @@ async function openAnyVersion(
       headers: { ...headersToOrigin(request.headers, url, plane.ownId), ...extra },
     });
   const blockBytes = firstBlockBytes(book.routes()[0]?.promise, lanes);
-  const asked = blockBook.isUnfit(target.url)
+  const asked = blockBook.isUnfit(target.url, target.client)
     ? undefined
     : firstBlock(request, target.ticket.claims, job.active, blockBytes);
   const forBlock = asked && requestWith(headersForBlock(asked));
   if (forBlock && blockBook.isFit(target.url)) {
     const answer = await fetcher.firstAnswer(book, target, forBlock, signal);
     const opening = openingOfBlock(request, answer, asked);
-    if (opening !== 'useless') return opening;
+    if (opening !== 'useless') {
+      if (opening.firstBlock) blockBook.noteFit(target.url);
+      return opening;
+    }
     answer.connection.reset();
   }
   const whole = await fetcher.firstAnswer(book, target, requestWith({}), signal);
@@ -105,7 +108,7 @@ async function openAnyVersion(
   if (opening !== 'useless' || signal.aborted) whole.connection.reset();
   signal.throwIfAborted();
   if (opening !== 'useless') blockBook.noteFit(target.url);
-  else if (trial === 'unfit') blockBook.noteUnfit(target.url);
+  else if (trial === 'unfit') blockBook.noteUnfit(target.url, target.client);
   return opening === 'useless' ? openingOf(request, whole) : opening;
 }
 
@@ -137,6 +140,9 @@ function openingOf({ method }: ClientRequest, answer: FetchedAnswer): Opening {
   return { answer, head, representation: readRepresentation(head), part, firstBlock: undefined };
 }
 
+/** What a client makes the answer to the whole depend on. */
+const CONDITIONS = ['if-match', 'if-none-match', 'if-modified-since', 'if-unmodified-since'] as const;
+
 /**
  * The first block to ask the origin for, where lanes may fetch the file: the client wants all of it, or all from a byte on.
  * The answer to the block tells the file's size and version. `undefined` where the client's request goes to the origin as it
@@ -149,8 +155,10 @@ function firstBlock(
   blockBytes: number,
 ): Part | undefined {
   const from = /^bytes=([0-9]{1,15})-$/.exec(headers.range ?? 'bytes=0-')?.[1];
-  const isConditional = headers['if-none-match'] ?? headers['if-modified-since'];
-  if (method !== 'GET' || lanes <= 1 || connections > 1 || from === undefined || isConditional !== undefined)
+  const isConditional = CONDITIONS.some((name) => headers[name] !== undefined);
+  // Without a range it means nothing, but would in the question for a block.
+  const isOddIfRange = headers['if-range'] !== undefined && headers.range === undefined;
+  if (method !== 'GET' || lanes <= 1 || connections > 1 || from === undefined || isConditional || isOddIfRange)
     return undefined;
   return { startByte: Number(from), endByte: Number(from) + blockBytes };
 }

@@ -62,7 +62,7 @@ export async function sendOverLanes(
   const answeredMs = firstBlock.answeredAtMs - firstBlock.stoodAtMs;
   const silenceMs = config.silenceSeconds * 1000;
   const answerMs = Math.max(silenceMs, Math.min(plane.timeouts.answerMs, THINKS_TIMES * answeredMs));
-  const leaveBlocks = () => components.blockBook.noteUnfit(target.url);
+  const leaveBlocks = () => components.blockBook.noteUnfit(target.url, target.client);
   if (isThinking) leaveBlocks();
   const wanted = isThinking ? 1 : Math.min(target.ticket.claims.lanes, config.perOrigin);
   const asking = new Asking(first, download, components, THINKS_TIMES * answeredMs);

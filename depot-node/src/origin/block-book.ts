@@ -8,23 +8,34 @@ const TRUSTED_MS = 86_400_000;
 /** Origins that are remembered at once. */
 const MOST_REMEMBERED = 1_000;
 
+/** An origin that blocks were bad for. */
+interface Unfit {
+  readonly atMs: number;
+  /** The client network that met it last. */
+  readonly network: string;
+  /** Clients of another network have met it as well. */
+  readonly isAgreed: boolean;
+}
+
 /**
  * Origins that have given a block beside a file that was asked for as a whole, and those that are better asked for all at once than for block after block: they think
  * before each answer, count requests, or give each answer another tag. By authority, as a download names it: where that leads on to others, it is the one that is known
- * when the first question is asked.
+ * when the first question is asked. What one client network has met counts for others only when a second one has met it too: who asks for a file that nobody has, or
+ * with conditions of his own, gets odd answers from good origins.
  */
 export class BlockBook {
   readonly #nowMs: () => number;
-  readonly #unfitAtMs = new LruMap<string, number>(MOST_REMEMBERED);
+  readonly #unfit = new LruMap<string, Unfit>(MOST_REMEMBERED);
   readonly #fitAtMs = new LruMap<string, number>(MOST_REMEMBERED);
 
   constructor(nowMs: () => number) {
     this.#nowMs = nowMs;
   }
 
-  /** Whether an origin has to be asked for all at once. */
-  isUnfit(place: OriginPlace): boolean {
-    return this.#isLately(this.#unfitAtMs.get(keyOf(place)), REMEMBERED_MS);
+  /** Whether an origin has to be asked for all at once, for clients of this network. */
+  isUnfit(place: OriginPlace, network: string): boolean {
+    const unfit = this.#latelyUnfit(place);
+    return unfit !== undefined && (unfit.isAgreed || unfit.network === network);
   }
 
   /** Whether an origin is known to give blocks of the file that it gives. */
@@ -36,10 +47,17 @@ export class BlockBook {
     this.#fitAtMs.set(keyOf(place), this.#nowMs());
   }
 
-  /** Takes note of an origin that blocks are bad for. */
-  noteUnfit(place: OriginPlace): void {
-    this.#unfitAtMs.set(keyOf(place), this.#nowMs());
-    this.#fitAtMs.set(keyOf(place), Number.NEGATIVE_INFINITY);
+  /** Takes note of an origin that blocks were bad for, for a client of this network. */
+  noteUnfit(place: OriginPlace, network: string): void {
+    const before = this.#latelyUnfit(place);
+    const isAgreed = before !== undefined && (before.isAgreed || before.network !== network);
+    this.#unfit.set(keyOf(place), { atMs: this.#nowMs(), network, isAgreed });
+    if (isAgreed) this.#fitAtMs.set(keyOf(place), Number.NEGATIVE_INFINITY);
+  }
+
+  #latelyUnfit(place: OriginPlace): Unfit | undefined {
+    const unfit = this.#unfit.get(keyOf(place));
+    return this.#isLately(unfit?.atMs, REMEMBERED_MS) ? unfit : undefined;
   }
 
   #isLately(notedAtMs: number | undefined, lifeMs: number): boolean {

@@ -58,6 +58,21 @@ describe('what connections from an origin show', () => {
     expect(report?.goodputBps).toBeUndefined();
   });
 
+  test('is what the others show where one is read slowly', () => {
+    const estimates = new OriginEstimates();
+    const slow = estimates.begin(HOST, NETWORK, info(0), 0);
+    const meters = [1, 2].map(() => estimates.begin(HOST, NETWORK, info(0), 0));
+    for (const second of [1, 2]) {
+      slow.look(info(100 * second), 1_000_000, 1000 * second);
+      for (const meter of meters) meter.look(info(1000 * second), 0, 1000 * second);
+      estimates.endLook();
+    }
+    const [report] = estimates.take();
+    expect(report).toMatchObject({ limit: 'origin' });
+    expect(report?.totalBps).toBeCloseTo(2 * 1000 * SEGMENT * 8, -3);
+    expect(report?.goodputBps).toBeUndefined();
+  });
+
   test('is nothing of a rate while a far sender starts, be it one of several', () => {
     const estimates = new OriginEstimates();
     const far = { minRttMs: 200 };

@@ -29,7 +29,7 @@ interface Now {
   readonly bps: number;
   /** Of it, what those brought that did not bring bytes from the look before to this one, or had just started. */
   readonly unsteadyBps: number;
-  readonly limit: Limit;
+  readonly limit: Exclude<Limit, 'receiver'>;
 }
 
 interface Seen {
@@ -40,8 +40,10 @@ interface Seen {
   goodputBps: number | undefined;
   totalBps: number | undefined;
   readonly looks: Record<Limit, number>;
-  /** What its connections brought between the last two looks at all. */
+  /** What its connections brought between the last two looks at all, but for those whose receivers held them back: they say nothing of others. */
   now: Now | undefined;
+  /** One was held back by its receiver meanwhile. */
+  isHeldBack: boolean;
 }
 
 /** Looks at one connection that an origin sends on. */
@@ -102,13 +104,12 @@ export class OriginEstimates {
   /** Ends a look at all connections: only now it is known which of them had their origin for themselves. */
   endLook(): void {
     for (const [host, seen] of this.#byHost) {
-      const { now } = seen;
+      const { now, isHeldBack } = seen;
       seen.now = undefined;
-      if (!now) continue;
-      const isHeldBack = now.limit === 'receiver';
-      const isSteady = now.unsteadyBps <= MAX_UNSTEADY_SHARE * now.bps;
-      if (isHeldBack || isSteady) seen.looks[now.limit] += 1;
-      if (isHeldBack || !isSteady) continue;
+      seen.isHeldBack = false;
+      if (!now && isHeldBack) seen.looks.receiver += 1;
+      if (!now || now.unsteadyBps > MAX_UNSTEADY_SHARE * now.bps) continue;
+      seen.looks[now.limit] += 1;
       // One that has just ended is open no more.
       const isAlone = now.legs === 1 && (this.#open.get(host) ?? 0) <= 1;
       if (isAlone) seen.goodputBps = Math.max(now.bps, seen.goodputBps ?? 0);
@@ -135,6 +136,7 @@ export class OriginEstimates {
       totalBps: undefined,
       looks: { origin: 0, network: 0, receiver: 0 },
       now: undefined,
+      isHeldBack: false,
     };
     const [oldest] = this.#byHost.keys();
     if (this.#byHost.size >= MAX_ORIGINS && oldest !== undefined) this.#byHost.delete(oldest);
@@ -171,14 +173,18 @@ function noteLook(seen: Seen, { isFirst, last, info, unreadBytes, elapsedMs, isS
     seen.lostBytes += Math.min(bytes, (bytes * -Math.log1p(-share)) / perRound);
   }
   if (bytes < MIN_RATE_BYTES) return;
-  const limit = (unreadBytes ?? 0) > KEPT_UP_BYTES ? 'receiver' : outOfOrder > 0 ? 'network' : 'origin';
-  const { legs, bps, unsteadyBps, limit: before } = seen.now ?? NOTHING;
+  if ((unreadBytes ?? 0) > KEPT_UP_BYTES) {
+    seen.isHeldBack = true;
+    return;
+  }
+  const { legs, bps, unsteadyBps, limit } = seen.now ?? NOTHING;
   const legBps = (bytes * 8 * 1000) / Math.max(elapsedMs, MIN_RATE_MS);
   seen.now = {
     legs: legs + 1,
     bps: bps + legBps,
     unsteadyBps: unsteadyBps + (isSteady && elapsedMs >= MIN_RATE_MS ? 0 : legBps),
-    limit: worse(before, limit),
+    // Of several connections the one that says least of the origin decides.
+    limit: outOfOrder > 0 ? 'network' : limit,
   };
 }
 
@@ -186,17 +192,10 @@ function isFlowing({ sinceDataMs = 0, rttMs = 0 }: TcpInfo): boolean {
   return sinceDataMs <= Math.max(STILL_COMING_MS, rttMs);
 }
 
-/** Of several connections the one that says least of the origin decides. */
-function worse(one: Limit, other: Limit): Limit {
-  const order = ['origin', 'network', 'receiver'] as const;
-  return order.indexOf(one) > order.indexOf(other) ? one : other;
-}
-
 function reportOf(host: string, seen: Seen): OriginReport | undefined {
   const { network, rttMs, receivedBytes, lostBytes, goodputBps, totalBps, looks } = seen;
   if (rttMs === undefined || rttMs > MAX_RTT_MS) return undefined;
-  const limits = (['receiver', 'network', 'origin'] as const).filter((limit) => looks[limit] > 0);
-  const limit = limits.toSorted((one, other) => looks[other] - looks[one])[0];
+  const limit = mostSeen(looks);
   return {
     host,
     ...(network === undefined ? {} : { prefix: network }),
@@ -206,4 +205,10 @@ function reportOf(host: string, seen: Seen): OriginReport | undefined {
     ...(totalBps === undefined ? {} : { totalBps }),
     ...(limit === undefined ? {} : { limit }),
   };
+}
+
+/** What held connections back most often; the receiver only where nothing else did, since that tells nothing of the origin. */
+function mostSeen({ origin, network, receiver }: Seen['looks']): Limit | undefined {
+  if (origin + network > 0) return origin > network ? 'origin' : 'network';
+  return receiver > 0 ? 'receiver' : undefined;
 }

@@ -60,6 +60,18 @@ test('what is known of an origin grows old, and then it is as its neighbours are
   expect(table.distribution('d2', HOST, NOW).rttMs.value).toBeGreaterThan(80);
 });
 
+test('that an origin holds connections back is not forgotten for one who reads slowly', () => {
+  const table = new OriginTable();
+  const limitAfter = (limit: 'origin' | 'network' | 'receiver') => {
+    table.report('d1', { ...seen, limit }, NOW);
+    return table.known(HOST).get('d1')?.value.limit;
+  };
+  expect(limitAfter('receiver')).toBe('receiver');
+  expect(limitAfter('origin')).toBe('origin');
+  expect(limitAfter('receiver')).toBe('origin');
+  expect(limitAfter('network')).toBe('network');
+});
+
 test('how an origin sends is told from its rate under losses', () => {
   const table = new OriginTable();
   const long = { ...seen, receivedBytes: 400_000_000, lostBytes: 400_000 };

@@ -228,7 +228,8 @@ function figuresWith(
   const firstByte = firstByteMs
     ? observed(known?.firstByte, firstByteMs, passedMs, END_LIVES.rttMs)
     : known?.firstByte && later(known.firstByte, passedMs);
-  const limit = report.limit ?? known?.limit;
+  // A slow reader tells nothing of the origin, and takes nothing back that others have told.
+  const limit = report.limit === 'receiver' ? (known?.limit ?? 'receiver') : (report.limit ?? known?.limit);
   const moved = known?.moved && { ...known.moved, agoMs: known.moved.agoMs + passedMs };
   const network = report.prefix ?? known?.prefix;
   return {
