@@ -158,7 +158,14 @@ function firstBlock(
   const isConditional = CONDITIONS.some((name) => headers[name] !== undefined);
   // Without a range it means nothing, but would in the question for a block.
   const isOddIfRange = headers['if-range'] !== undefined && headers.range === undefined;
-  if (method !== 'GET' || lanes <= 1 || connections > 1 || from === undefined || isConditional || isOddIfRange)
+  if (
+    method !== 'GET' ||
+    lanes <= 1 ||
+    connections > 1 ||
+    from === undefined ||
+    isConditional ||
+    isOddIfRange
+  )
     return undefined;
   return { startByte: Number(from), endByte: Number(from) + blockBytes };
 }

@@ -253,6 +253,34 @@ describe('what legs say of a link', () => {
     expect(links.take()).toMatchObject([{ sentBytes: 5_000_000, retransmittedBytes: 0 }]);
   });
 
+  test('loses what a start that was too fast lost by itself no more than the way does, which loses on', () => {
+    const lossRateAfter = (looks: readonly (readonly [lostShare: number, isStartingUp: boolean])[]) => {
+      const links = new LinkEstimates('depots');
+      const meter = new LegMeter(info({ isStartingUp: true, minRttMs: 20 }), 0);
+      let [sentBytes, retransmittedBytes] = [0, 0];
+      for (const [second, [lostShare, isStartingUp]] of looks.entries()) {
+        sentBytes += 10_000_000;
+        retransmittedBytes += lostShare * 10_000_000;
+        const looked = info({ minRttMs: 20, sentBytes, retransmittedBytes, isStartingUp });
+        links.note('d2', meter.add(looked, 1000 * (second + 1)));
+      }
+      return links.take()[0]?.lossRate;
+    };
+    const clean = [0, false] as const;
+    expect(lossRateAfter([[0.3, true], [0.1, false], clean, clean])).toBe(0);
+    expect(lossRateAfter([[0.3, false], clean, [0.3, false], clean])).toBeCloseTo(0.1);
+    // A way that loses so much goes on.
+    const lossy = [0.08, false] as const;
+    expect(lossRateAfter([[0.08, true], lossy, lossy, lossy, lossy])).toBeCloseTo(0.08);
+    // What a start loses on a way that loses less than starts do counts.
+    expect(
+      lossRateAfter([
+        [0.02, true],
+        [0.02, false],
+      ]),
+    ).toBeCloseTo(0.02);
+  });
+
   test('says nothing of loss before enough was sent, and then counts all of it', () => {
     const links = new LinkEstimates('depots');
     noteLeg(links, 8_000_000, 0);

@@ -27,6 +27,8 @@ export interface LegDelta extends LegCounts {
   readonly deliveredBps: number | undefined;
   /** Its packets wait behind others: the link is full. */
   readonly isQueued: boolean;
+  /** What it lost is mostly its own doing: a start that was faster than the way fills the queue there, and what is too much gets lost. */
+  readonly isOvershot: boolean;
 }
 
 /** What is known of a leg so far; `undefined` where the kernel has not told. */
@@ -60,6 +62,11 @@ const MIN_DELIVERED_MS = 500;
 /** By so much the round trip grows where a queue is: BBR alone keeps it shorter, which drains what it has put there. */
 const QUEUED = 1.25;
 
+/** Ways hardly ever lose so large a part of what is sent; starts do ... */
+const OVERSHOT_SHARE = 0.05;
+/** ... and send some of it again at the next look. */
+const MOST_OVERSHOT_LOOKS = 2;
+
 /** Of what a recent rate rests on, so much is left at the next look: it is the mean of about three looks. */
 const RECENT_SHARE = 0.7;
 
@@ -76,6 +83,8 @@ export class LegMeter {
   #receivedBps = 0;
   /** Since the last look that said something of a rate. */
   #unrated = { sentBytes: 0, busyMs: 0, receiverMs: 0 };
+  /** Looks since it started up, while it loses as starts do; `undefined` when that is over. */
+  #looksSinceStart: number | undefined = 0;
   #recentBytes = 0;
   #recentTimesBytes = 0;
   readonly #sums = { sentBytes: 0, retransmittedBytes: 0, receivedBytes: 0 };
@@ -102,6 +111,7 @@ export class LegMeter {
       recentRateBps: isAtLeast ? undefined : this.#recent(rateBps, ratedBytes),
       leastRateBps: isAtLeast ? rateBps : undefined,
       isQueued: isQueued(info),
+      isOvershot: this.#overshoots(moved),
       deliveredBps: deliveredBps(this.#last, info, nowMs - this.#lookedMs),
     };
     const { limitedMs } = delta;
@@ -141,6 +151,15 @@ export class LegMeter {
       receivedBps: this.#receivedBps,
       unsentBytes: this.#last.notSentBytes,
     };
+  }
+
+  #overshoots({ sentBytes, retransmittedBytes }: LegCounts): boolean {
+    if (this.#looksSinceStart === undefined) return false;
+    const isLossy = retransmittedBytes > OVERSHOT_SHARE * sentBytes;
+    if (!this.#last.isStartingUp) this.#looksSinceStart += 1;
+    const isTooLate = this.#looksSinceStart >= MOST_OVERSHOT_LOOKS;
+    if (isTooLate || (!isLossy && this.#looksSinceStart > 0)) this.#looksSinceStart = undefined;
+    return isLossy && !isTooLate;
   }
 
   /** What the connection carried, where neither its sender had too little to send nor its receiver too little room, and over how many bytes. */

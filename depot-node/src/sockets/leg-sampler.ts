@@ -64,6 +64,7 @@ const NOTHING_MOVED: LegDelta = {
   leastRateBps: undefined,
   deliveredBps: undefined,
   isQueued: false,
+  isOvershot: false,
 };
 
 /** A leg as it was at its end; without a measure where the kernel could not be asked. */

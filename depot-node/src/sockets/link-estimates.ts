@@ -68,8 +68,10 @@ export class LinkEstimates {
     const known = this.#byDepot.get(depot) ?? this.#add(depot);
     const { minRttMs } = delta;
     if (minRttMs !== undefined) known.minRttMs = Math.min(minRttMs, known.minRttMs ?? minRttMs);
-    known.sentBytes += delta.sentBytes;
-    known.retransmittedBytes += delta.retransmittedBytes;
+    if (!delta.isOvershot) {
+      known.sentBytes += delta.sentBytes;
+      known.retransmittedBytes += delta.retransmittedBytes;
+    }
     const deltas = this.#deltas.get(known) ?? [];
     deltas.push(delta);
     this.#deltas.set(known, deltas);

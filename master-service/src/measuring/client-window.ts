@@ -56,10 +56,11 @@ function agedBy(seen: MostSeen | undefined, passedMs: number): MostSeen | undefi
   return seen && ageMs <= WINDOW_LIFE_MS ? { ...seen, ageMs } : undefined;
 }
 
-/** In bytes: what a window is at most, and what it probably is. */
+/** In bytes: what a window is at most, what it probably is, and the largest that was offered, 0 where nobody has seen one. */
 export interface ClientWindow {
   readonly mostBytes: number;
   readonly likelyBytes: number;
+  readonly offeredBytes: number;
 }
 
 /**
@@ -85,7 +86,8 @@ export function windowOf(
   });
   const bytes = heldBackBytes.length > 0 ? Math.max(...heldBackBytes) : byScale.usualBytes;
   const { leastBytes, mostBytes } = byScale;
-  return { mostBytes, likelyBytes: Math.min(mostBytes, Math.max(bytes, leastBytes, offeredBytes)) };
+  const likelyBytes = Math.min(mostBytes, Math.max(bytes, leastBytes, offeredBytes));
+  return { mostBytes, likelyBytes, offeredBytes };
 }
 
 /** Between what bounds a window lies by the scale of its connection, where that is known and says anything. */

@@ -8,6 +8,8 @@ const LEAST_WIN = 1.05;
 export interface Exploring {
   /** It may take longer than the best by this share at most, whatever turns out. */
   readonly mostRegret: number;
+  /** Only to meet a depot that may be much nearer to the client than those that have measured it. */
+  readonly isToMeet?: boolean;
   /** Exactly this chain: it was given already, and is to be explained. */
   readonly chain?: Chain;
 }

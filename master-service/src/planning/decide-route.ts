@@ -26,6 +26,8 @@ const MUCH_GAIN = 1.3;
 /** How much faster a chain must be in the mean where nobody has measured one of its legs: only such a download teaches what it is like. */
 const LEAST_GAIN_GUESSED = 1.02;
 
+const NOBODY: ReadonlySet<string> = new Set();
+
 /** Chains that are compared for one download by what is unsure of them: the fastest by the point estimates. */
 const MOST_COMPARED = 16;
 
@@ -88,10 +90,15 @@ export function decideRoute({ config, query, map, depots, usable }: DecisionInit
   // Worked out from the legs of a chain alone it would be compared with itself.
   const isDirectKnown = direct.source === 'link' || direct.source === 'ends';
   const directTimes = () => (isDirectKnown ? times.directInEach(direct.part) : undefined);
+  /** Chains that begin with depots that may be nearer, where this download may be used to learn. */
+  const overUnmet = () => {
+    const unmet = query.exploring ? map.unmetEntries(usable) : NOBODY;
+    return unmet.size > 0 ? (searchOver(usable, unmet)?.best(MOST_COMPARED) ?? []).map(times.suited) : [];
+  };
   const toLearn = isDirectPreferred
     ? undefined
     : chooseToLearn({
-        ranked: ordered,
+        ranked: [...overUnmet(), ...(query.exploring?.isToMeet ? [] : ordered)],
         chosen: taken,
         chosenTimes: query.exploring && (taken ? learned.inEach(taken) : directTimes()),
         times: taken ? learned.inEach : times.inEach,

@@ -29,8 +29,8 @@ const SCENARIO_TURNS: readonly number[] = [3, 6, 1, 4, 7, 0, 5, 2].map(
   (part) => (1 - Math.cos((Math.PI * (part + 0.5)) / 8)) / 2,
 );
 /**
- * Windows that do not grow, of a client or of an origin, are not rare, and no depot sees them: over its short legs they hold nothing back. In one of the
- * scenarios the direct way has such a window, of the usual size of buffers that are set by hand.
+ * Windows that do not grow, of a client or of an origin, are not rare, and hardly a depot sees them: over its short legs they hold nothing back. In one of the
+ * scenarios the direct way has such a window, of the usual size of buffers that are set by hand, unless both ends were seen to have a larger one.
  */
 const SMALL_WINDOW = { scenario: 3, bytes: 262_144 } as const;
 
@@ -80,7 +80,8 @@ export function estimateDirect(
       ? { ...carried, rttMs, windowBytes, sender }
       : { ...carried, rttMs: rttMs + queueMs, windowBytes: likelyWindowBytes, sender };
   };
-  const part = new DerivedPart(parts, derive);
+  const smallBytes = Math.max(SMALL_WINDOW.bytes, pair?.shownWindowBytes ?? 0);
+  const part = new DerivedPart(parts, derive, smallBytes);
   const leg = derive(
     parts.map((one) => one.leg),
     MIDDLE_TURN,
@@ -130,7 +131,7 @@ class DerivedPart {
   readonly #legs: readonly LegEstimate[];
   readonly #shapes: (readonly LegShape[] | undefined)[] = [];
 
-  constructor(chain: readonly OverlayLeg[], derive: Derive) {
+  constructor(chain: readonly OverlayLeg[], derive: Derive, smallWindowBytes: number) {
     const parts = chain.map((part) => ({ leg: part.leg, scenarios: part.scenarioLegs() }));
     this.#leg = derive(
       parts.map(({ leg }) => leg),
@@ -140,7 +141,7 @@ class DerivedPart {
       const legs = parts.map((part) => part.scenarios?.[scenario] ?? part.leg);
       const leg = derive(legs, SCENARIO_TURNS[scenario] ?? MIDDLE_TURN);
       const isSmall = scenario === SMALL_WINDOW.scenario;
-      return isSmall ? { ...leg, windowBytes: Math.min(leg.windowBytes, SMALL_WINDOW.bytes) } : leg;
+      return isSmall ? { ...leg, windowBytes: Math.min(leg.windowBytes, smallWindowBytes) } : leg;
     });
   }
 

@@ -9,6 +9,8 @@ import type { LinkEstimate, LinkView, PairKnowledge } from './link-view.ts';
 const BESIDE_SHARE = 0.25;
 /** Depots beside an end that are held against each other, the nearest ones. */
 const MOST_BESIDE = 3;
+/** Where none is, those count that carried from both ends, and whose way is no more than so many times as long as the shortest one. */
+const DETOUR = 1.5;
 /** Stands for no loss at all, where it is divided by. */
 const LEAST_LOSS = 1e-9;
 
@@ -89,20 +91,45 @@ export class DownloadLinks implements LinkView {
 
 /**
  * A depot that has measured both ends and lies beside one of them: its long leg is nearly the way of the pair itself. Of the nearest ones it is
- * that with the middle rate, of two the faster: whoever says that the direct way is slow, or fast, is one of several.
+ * that with the middle rate, of two the faster: whoever says that the direct way is slow, or fast, is one of several. Where none lies so, one over which both
+ * ends were met: a chain is chosen for legs that lose little, so that they say less of a way that nobody chooses.
  */
 export function besideOf(client: EndLegs, origin: EndLegs): PairKnowledge['via'] {
-  const beside: { readonly depot: string; readonly shortMs: number; readonly ease: number }[] = [];
+  const met: Met[] = [];
   for (const [depot, toClient] of client) {
     const toOrigin = origin.get(depot);
     if (!isMeasured(toClient) || !toOrigin || !isMeasured(toOrigin)) continue;
     const [one, other] = [toClient.link.rttMs, toOrigin.link.rttMs];
-    const shortMs = Math.min(one, other);
-    if (shortMs > BESIDE_SHARE * (one + other)) continue;
-    beside.push({ depot, shortMs, ease: easeOf(toClient.link, toOrigin.link) });
+    met.push({
+      depot,
+      shortMs: Math.min(one, other),
+      wayMs: one + other,
+      hasCarried: toOrigin.link.rateSource === 'measured',
+      ease: easeOf(toClient.link, toOrigin.link),
+    });
   }
-  const nearest = beside.toSorted((one, other) => one.shortMs - other.shortMs).slice(0, MOST_BESIDE);
-  const byEase = nearest.toSorted((one, other) => one.ease - other.ease);
+  const beside = met.filter(({ shortMs, wayMs }) => shortMs <= BESIDE_SHARE * wayMs);
+  if (beside.length > 0) return middleOf(beside.toSorted((one, other) => one.shortMs - other.shortMs));
+  const carried = met.filter(({ hasCarried }) => hasCarried);
+  const shortestMs = Math.min(...carried.map(({ wayMs }) => wayMs));
+  const short = carried.filter(({ wayMs }) => wayMs <= DETOUR * shortestMs);
+  return middleOf(short.toSorted((one, other) => one.shortMs / one.wayMs - other.shortMs / other.wayMs));
+}
+
+/** A depot that has measured both ends. */
+interface Met {
+  readonly depot: string;
+  /** Of its two legs the shorter one, and both. */
+  readonly shortMs: number;
+  readonly wayMs: number;
+  /** The origin sent to it, not only an answer to a probe. */
+  readonly hasCarried: boolean;
+  readonly ease: number;
+}
+
+/** Of the first few the one with the middle rate. */
+function middleOf(ordered: readonly Met[]): string | undefined {
+  const byEase = ordered.slice(0, MOST_BESIDE).toSorted((one, other) => one.ease - other.ease);
   return byEase[Math.floor(byEase.length / 2)]?.depot;
 }
 

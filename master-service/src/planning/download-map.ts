@@ -67,6 +67,12 @@ export class DownloadMap {
     return usable && usable.length > 0 ? new Set(usable) : undefined;
   }
 
+  /** Those of these depots that may be much nearer to the client than all that have measured it. */
+  unmetEntries(over: readonly PlanningDepot[]): ReadonlySet<string> {
+    const unmet = this.view.pair?.unmet;
+    return new Set(unmet?.size ? over.flatMap(({ id }) => (unmet.has(id) ? [id] : [])) : []);
+  }
+
   /** Looks for chains over these depots, with one of these numbers of lanes; `clientLink` says what clients have to a depot. */
   search(
     over: readonly PlanningDepot[],

@@ -410,6 +410,55 @@ test('what is typed in for everybody counts until depots have measured, and then
   }
 });
 
+test('a chain that goes round a lossy way does not make that way look clean, wherever between both ends the depot lies that has met it', () => {
+  for (const toClientMs of [17, 18, 24, 30]) {
+    const { seesClient, seesOrigin, plan } = world({ 'd1 d2': 40 });
+    for (let look = 0; look < 5; look += 1) {
+      seesClient('d1', toClientMs, { ...CLEAN, goodputBps: 2e7 });
+      seesOrigin('d1', 54, { receivedBytes: 4e7, lostBytes: 4e5, goodputBps: 2.6e6 });
+      seesOrigin('d2', 20, { receivedBytes: 4e7, lostBytes: 0, goodputBps: 3e8 });
+    }
+    for (const sizeBytes of [3e6, 1e7, 1e8])
+      expect(plan({ sizeBytes }), `${toClientMs} ms, ${sizeBytes} bytes`).toMatchObject({
+        chain: ['d1', 'd2'],
+      });
+  }
+});
+
+test('a direct way has no smaller window than both ends were seen to have', () => {
+  const shownOf = (offered: object, goodputBps: number) => {
+    const { ends, seesClient, seesOrigin } = world({ 'd1 d2': 40 });
+    for (let look = 0; look < 5; look += 1) {
+      seesClient('d1', 5, { ...CLEAN, goodputBps: 9e7, ...offered });
+      seesOrigin('d1', 40, { receivedBytes: 4e7, lostBytes: 0, goodputBps });
+    }
+    const overlay = { around: () => [], isUsable: () => true };
+    return ends.between({ client: CLIENT, origin: HOST }, overlay, NOW).pair?.shownWindowBytes ?? 0;
+  };
+  expect(shownOf({ leastWindowBytes: 6e6 }, 9e7) / 450_000).toBeCloseTo(1, 1);
+  expect(shownOf({ leastWindowBytes: 1e5 }, 9e7)).toBe(1e5);
+  expect(shownOf({}, 9e7)).toBe(0);
+});
+
+test('a depot that may be much nearer to a client than the one that serves it is met by a download that may be used to learn', () => {
+  // The only master stands at d1: of d2, where the client is, triangles say next to nothing.
+  const { seesClient, seesOrigin, plan } = world({ 'd1 d2': 78, 'd1 d3': 60 });
+  seesClient(masterOf('d1'), 89);
+  for (let look = 0; look < 5; look += 1) seesClient('d1', 89, { ...LOSSY, goodputBps: 6.6e7 });
+  seesOrigin('d2', 5, { receivedBytes: 4e7, lostBytes: 4e4 });
+  seesOrigin('d1', 83, { receivedBytes: 4e7, lostBytes: 4e5, goodputBps: 4e6 });
+  const sizes = [8e6, 3e7];
+  for (const sizeBytes of sizes) expect(plan({ sizeBytes }).chain[0]).toBe('d1');
+  const exploring = { mostRegret: 0.5, isToMeet: true };
+  const met = sizes.map((sizeBytes) => plan({ sizeBytes, exploring }));
+  for (const route of met) expect(route).toMatchObject({ decisionReason: 'to-learn', chain: ['d2'] });
+  seesClient('d2', 12, { ...CLEAN, goodputBps: 6.6e7 });
+  for (const sizeBytes of sizes) {
+    expect(plan({ sizeBytes }).chain).not.toContain('d1');
+    expect(plan({ sizeBytes, exploring }).decisionReason).not.toBe('to-learn');
+  }
+});
+
 test('a download that may be used to learn takes a chain past a direct way that is only worked out, as far as the bound allows', () => {
   const { seesClient, seesOrigin, plan } = world({ 'd1 d2': 40 });
   for (const [depot, toClient, toOrigin] of [

@@ -21,7 +21,9 @@ import { evidenceOf } from './link-evidence.ts';
 import type { LinkTable } from './link-table.ts';
 import type { DownloadEnds, LinkEstimate, LinkView } from './link-view.ts';
 import {
+  givenToOne,
   heldTogetherBps,
+  sentInARoundBytes,
   toOneAddressBps,
   toOneConnectionBps,
   totalOf,
@@ -33,6 +35,8 @@ import { nearestPlaceBounds, standsInSeveralPlaces } from './several-places.ts';
 const MOST_LEGS = 32;
 /** A depot counts as beside an end up to here: so small is the detour over it to anywhere. */
 const BESIDE_MS = 30;
+/** A depot that may be so much nearer to a client than all that have measured it is worth a download to know. */
+const MAY_BE_NEARER = 0.5;
 /** Such a part of a way may be a detour. */
 const DETOUR = 0.2;
 /** Measured depots from which others' distances to an end are worked out: the nearest ones bound them best. */
@@ -88,7 +92,8 @@ export class EndLinks {
     const prefix = ends.client === undefined ? undefined : clientPrefix(ends.client);
     const isBelieved = (depot: string) => links.isBelieved(depot);
     const manners = ends.origin === undefined ? {} : origins.manners(ends.origin, isBelieved);
-    const client = this.#clientLegs(prefix, ends.clientSite, around, nowMs);
+    const seen = this.#clientSeen(prefix, nowMs);
+    const client = this.#clientLegs(prefix, seen, ends.clientSite, around, nowMs);
     const { legs: origin, isInSeveralPlaces } = this.#originLegs(ends.origin, manners.sender, around, nowMs);
     const met = new Set([...client].filter(([, leg]) => isMeasured(leg)).map(([depot]) => depot));
     if (client.size === 0 && !isInSeveralPlaces)
@@ -100,10 +105,18 @@ export class EndLinks {
     const rttBounds = isInSeveralPlaces
       ? nearestPlaceBounds(client, origin, around)
       : boundsOf(client, origin);
-    const heldBps =
-      ends.origin === undefined ? undefined : toOneConnectionBps(this.#init, ends.origin, rttBounds, nowMs);
     const entries = this.#entries(client, prefix, isUsable);
-    const pair = { rttBounds, heldBps, sender: manners.sender, via: besideOf(client, origin), met, entries };
+    const given = ends.origin === undefined ? [] : givenToOne(this.#init, ends.origin, nowMs);
+    const pair = {
+      rttBounds,
+      heldBps: toOneConnectionBps(given, rttBounds),
+      shownWindowBytes: Math.min(seen.window.offeredBytes, sentInARoundBytes(given)),
+      sender: manners.sender,
+      via: besideOf(client, origin),
+      met,
+      entries,
+      unmet: entries ? withUnmet(client, entries) : new Set<string>(),
+    };
     return new DownloadLinks(links, client, origin, pair, manners.takesRanges);
   }
 
@@ -130,15 +143,20 @@ export class EndLinks {
     return evidenceOf({ ...typed, rttMs: measured.rttMs }, [by]);
   }
 
-  #clientLegs(prefix: string | undefined, site: string | undefined, around: Around, nowMs: number): EndLegs {
-    const { links, clients, windowBytes: assumedBytes } = this.#init;
-    const seen =
-      prefix === undefined
-        ? { window: asAssumed(assumedBytes), queueMs: 0 }
-        : {
-            window: clients.window(prefix, assumedBytes, nowMs),
-            queueMs: clients.queueMs(prefix, nowMs),
-          };
+  #clientSeen(prefix: string | undefined, nowMs: number): ClientSeen {
+    const { clients, windowBytes } = this.#init;
+    if (prefix === undefined) return { window: asAssumed(windowBytes), queueMs: 0 };
+    return { window: clients.window(prefix, windowBytes, nowMs), queueMs: clients.queueMs(prefix, nowMs) };
+  }
+
+  #clientLegs(
+    prefix: string | undefined,
+    seen: ClientSeen,
+    site: string | undefined,
+    around: Around,
+    nowMs: number,
+  ): EndLegs {
+    const { links, clients } = this.#init;
     const measured = this.#speakers(prefix === undefined ? [] : clients.nearestFirst(prefix));
     const near = this.#speakers(prefix === undefined ? [] : clients.near(prefix));
     const legOf = (depot: string) =>
@@ -367,6 +385,37 @@ interface LegsInit {
   readonly around: Around;
 }
 
+/**
+ * The depots that may be much nearer to a client than those that have measured it, `entries`. Their legs, which are worked out, become as all that is known makes them: no
+ * longer than the triangles allow, and with the line and the losses of the nearest one that has measured it.
+ */
+function withUnmet(client: EndLegs, entries: ReadonlySet<string>): ReadonlySet<string> {
+  const [nearestOne] = nearest(
+    new Map([...client].filter(([id, leg]) => entries.has(id) && isMeasured(leg))),
+    1,
+  );
+  const unmet = new Set<string>();
+  if (!nearestOne) return unmet;
+  const [met, { link: known, doubt: ofKnown }] = nearestOne;
+  for (const [depot, { link, doubt, bounds }] of client) {
+    if (entries.has(depot) || !bounds || bounds.leastMs > MAY_BE_NEARER * known.rttMs) continue;
+    const { rateBps, lossRate, goodputBps, rateSource } = known;
+    client.set(depot, {
+      link: { ...link, rateBps, lossRate, goodputBps, ...(rateSource ? { rateSource } : {}) },
+      doubt: {
+        rtt: doubt.rtt,
+        loss: ofKnown.loss,
+        rate: ofKnown.rate,
+        mostRttMs: bounds.mostMs,
+        rateAs: `${CLIENT} ${met}`,
+      },
+      bounds,
+    });
+    unmet.add(depot);
+  }
+  return unmet;
+}
+
 /** What is the same for all legs to a client. */
 interface ClientSeen {
   readonly window: ClientWindow;
@@ -374,7 +423,7 @@ interface ClientSeen {
 }
 
 function asAssumed(bytes: number): ClientWindow {
-  return { mostBytes: bytes, likelyBytes: bytes };
+  return { mostBytes: bytes, likelyBytes: bytes, offeredBytes: 0 };
 }
 
 interface Carried {

@@ -60,19 +60,24 @@ test('a client whose network prefers direct is no part of it', () => {
   expect(route).toMatchObject({ decision: 'direct', decisionReason: 'direct-preferred' });
 });
 
-test('so many downloads are used as the share says, and never two of one client in a row', () => {
-  let drawn = 0;
-  const explorer = new Explorer({ share: 0.2, mostRegret: 0.25, random: () => (drawn++ % 10) / 10 });
-  let [used, inARow, before] = [0, 0, false];
-  for (let download = 0; download < 1000; download += 1) {
-    const isUsed = explorer.next('192.0.2.1') !== undefined;
-    explorer.note('192.0.2.1', isUsed);
-    used += Number(isUsed);
-    inARow += Number(isUsed && before);
-    before = isUsed;
-  }
+test('so many downloads are used as the share says, more to meet depots that may be near, and never two of one client in a row', () => {
+  const usedOf = (mayMeet: boolean) => {
+    let drawn = 0;
+    const explorer = new Explorer({ share: 0.1, mostRegret: 0.25, random: () => (drawn++ % 20) / 20 });
+    let [used, inARow, before] = [0, 0, false];
+    for (let download = 0; download < 1000; download += 1) {
+      const exploring = explorer.next('192.0.2.1');
+      const isUsed = exploring !== undefined && (mayMeet || !exploring.isToMeet);
+      explorer.note('192.0.2.1', isUsed);
+      used += Number(isUsed);
+      inARow += Number(isUsed && before);
+      before = isUsed;
+    }
+    return { used, inARow };
+  };
   // Of two draws in a row that would, one is let go.
-  expect({ used, inARow }).toEqual({ used: 100, inARow: 0 });
+  expect(usedOf(false)).toEqual({ used: 50, inARow: 0 });
+  expect(usedOf(true)).toEqual({ used: 250, inARow: 0 });
   const off = new Explorer({ share: 0, mostRegret: 0.25, random: () => 0 });
   expect(off.next('192.0.2.1')).toBeUndefined();
 });

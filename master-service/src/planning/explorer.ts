@@ -2,6 +2,8 @@ import { clientAddress } from '@longhaul/shared';
 import { LruMap } from '@longhaul/shared/service';
 import type { Exploring } from './choose-to-learn.ts';
 
+/** Where a depot may be much nearer to a client, so many times as many, which may take longer by so many times as much: one tells for all of its network, and for a week. */
+const TO_MEET_TIMES = { share: 5, mostRegret: 2 } as const;
 /** Clients of whom is remembered whether their last download was used to learn. */
 const MOST_CLIENTS = 20_000;
 
@@ -26,8 +28,10 @@ export class Explorer {
   /** What the planner may do with the next download of a client; `undefined` for nothing. */
   next(address: string): Exploring | undefined {
     const { share, mostRegret, random = Math.random } = this.#init;
-    if (share === 0 || random() >= share || this.#used.get(clientAddress(address))) return undefined;
-    return { mostRegret };
+    const drawn = random();
+    if (drawn >= TO_MEET_TIMES.share * share || this.#used.get(clientAddress(address))) return undefined;
+    if (drawn < share) return { mostRegret };
+    return { mostRegret: TO_MEET_TIMES.mostRegret * mostRegret, isToMeet: true };
   }
 
   /** Notes whether a download that was planned for a client was used. */

@@ -5,6 +5,10 @@ export interface LegDoubt {
   readonly rtt: number;
   readonly loss: number;
   readonly rate: number;
+  /** Its round trip is no longer than this, whatever its spread says. */
+  readonly mostRttMs?: number;
+  /** The leg whose rate it shares, by its name: what is unsure of that is the same. */
+  readonly rateAs?: string;
 }
 
 export const NO_DOUBT: LegDoubt = { rtt: 0, loss: 0, rate: 0 };
@@ -24,13 +28,14 @@ const QUANTILES: readonly number[] = [-1.534, -0.887, -0.489, -0.157, 0.157, 0.4
 export function scenariosOf(leg: LegEstimate, doubt: LegDoubt, name: string): LegEstimate[] {
   const rtts = factors(doubt.rtt, `${name} rtt`);
   const losses = factors(doubt.loss, `${name} loss`);
-  const rates = factors(doubt.rate, `${name} rate`);
+  const rates = factors(doubt.rate, `${doubt.rateAs ?? name} rate`);
   const { connectionBps } = leg;
+  const mostRttMs = Math.max(leg.rttMs, doubt.mostRttMs ?? Number.POSITIVE_INFINITY);
   return SCENARIOS.map((scenario) => {
     const rate = rates[scenario] ?? 1;
     return {
       ...leg,
-      rttMs: leg.rttMs * (rtts[scenario] ?? 1),
+      rttMs: Math.min(leg.rttMs * (rtts[scenario] ?? 1), mostRttMs),
       lossRate: Math.min(1, leg.lossRate * (losses[scenario] ?? 1)),
       rateBps: leg.rateBps * rate,
       ...(connectionBps === undefined ? {} : { connectionBps: connectionBps * rate }),

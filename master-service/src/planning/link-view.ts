@@ -43,6 +43,8 @@ export interface PairKnowledge {
   readonly rttBounds: RttBounds | undefined;
   /** What the origin gives to one connection, where it holds connections back. */
   readonly heldBps: number | undefined;
+  /** A window that both ends were seen to have, in bytes; 0 where nobody has seen that. */
+  readonly shownWindowBytes: number;
   readonly sender: CongestionControl | undefined;
   /** A depot whose legs to both ends show what the way between them is like. */
   readonly via: string | undefined;
@@ -50,6 +52,8 @@ export interface PairKnowledge {
   readonly met: ReadonlySet<string>;
   /** The same, where one of them is near it; `undefined` where nobody knows which are. */
   readonly entries: ReadonlySet<string> | undefined;
+  /** Beside these, depots that may be much nearer to it: only a download over one of them tells. */
+  readonly unmet: ReadonlySet<string>;
 }
 
 /** What the planner reads of the links: nothing else is known to it. Ends are depot ids, `client` and `origin`. */

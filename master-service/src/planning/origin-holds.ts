@@ -71,6 +71,30 @@ export function toOneAddressBps(
   return seen >= AGREEING ? mostBps : undefined;
 }
 
+/** What one connection from an origin was given. */
+interface Given {
+  readonly bps: number;
+  readonly rttMs: number;
+  /** It was the origin that held it back. */
+  readonly isHeld: boolean;
+}
+
+/** What an origin gave to one connection of each depot that has measured it. */
+export function givenToOne({ origins, links }: OriginReaders, host: string, nowMs: number): readonly Given[] {
+  const given: Given[] = [];
+  for (const [depot, { value }] of origins.witnesses(host)) {
+    const { goodputBps, rttMs } = origins.distribution(depot, host, nowMs);
+    if (!links.isBelieved(depot) || goodputBps.source !== 'measured') continue;
+    given.push({ bps: goodputBps.value, rttMs: rttMs.value, isHeld: value.limit === 'origin' });
+  }
+  return given;
+}
+
+/** What an origin surely has under way on one connection, in bytes: what it gave in a round trip. */
+export function sentInARoundBytes(given: readonly Given[]): number {
+  return Math.max(0, ...given.map(({ bps, rttMs }) => (bps * rttMs) / 8000));
+}
+
 /**
  * The most that an origin gives to one connection of the direct way, where a depot says that it is the origin that holds connections back: what any
  * other depot got shows that it gives so much. Where depots say so that are about as far away as the client, what nearer ones got shows what a window
@@ -78,17 +102,9 @@ export function toOneAddressBps(
  * the direct way slower by a fifth, unless only two depots were given anything, and both say that they are held back.
  */
 export function toOneConnectionBps(
-  { origins, links }: OriginReaders,
-  host: string,
+  given: readonly Given[],
   rttBounds: RttBounds | undefined,
-  nowMs: number,
 ): number | undefined {
-  const given: { readonly bps: number; readonly rttMs: number; readonly isHeld: boolean }[] = [];
-  for (const [depot, { value }] of origins.witnesses(host)) {
-    const { goodputBps, rttMs } = origins.distribution(depot, host, nowMs);
-    if (!links.isBelieved(depot) || goodputBps.source !== 'measured') continue;
-    given.push({ bps: goodputBps.value, rttMs: rttMs.value, isHeld: value.limit === 'origin' });
-  }
   if (!given.some(({ isHeld }) => isHeld)) return undefined;
   const mostBps = Math.max(...given.map(({ bps }) => bps));
   const { leastMs, mostMs } = rttBounds ?? { leastMs: 0, mostMs: 0 };

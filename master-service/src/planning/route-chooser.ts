@@ -92,7 +92,7 @@ export class RouteChooser {
       );
     const exploring = this.#explorer.next(address);
     const isUsual = !wished.avoid && !wished.isDirectPreferred;
-    const question = isUsual ? questionOf(request, known, exploring !== undefined) : '';
+    const question = isUsual ? questionOf(request, known, exploring) : '';
     const same = isUsual ? this.#routes.get(question, known.upDepots, nowMs) : undefined;
     if (same) {
       this.#explorer.note(address, same.decisionReason === 'to-learn');
@@ -179,10 +179,11 @@ function endsOf(client: string, { site }: Place, { host }: OriginUrl): DownloadE
 function questionOf(
   { clientAddress: address, url, kind }: DownloadRequest,
   { size, known }: Known,
-  isToExplore: boolean,
+  exploring: Exploring | undefined,
 ): string {
   const { sizeBytes, source, isWholeOnly } = size;
-  return `${address} ${originOf(url)} ${kind} ${sizeBytes} ${source} ${isWholeOnly} ${isToExplore} ${known}`;
+  const toLearn = exploring ? (exploring.isToMeet ? 'meet' : 'learn') : 'best';
+  return `${address} ${originOf(url)} ${kind} ${sizeBytes} ${source} ${isWholeOnly} ${toLearn} ${known}`;
 }
 
 function originOf({ scheme, host, port }: OriginUrl): string {
