@@ -235,6 +235,8 @@ const linkReportSchema = z.object({
   leastGoodputBps: z.optional(measuredBps),
   /** What all connections that were open together got through, where that is more than one of them: the link may carry more. */
   totalBps: z.optional(measuredBps),
+  /** The same while they filled the link: it carries no more. */
+  fullBps: z.optional(measuredBps),
 });
 export type LinkReport = z.infer<typeof linkReportSchema>;
 

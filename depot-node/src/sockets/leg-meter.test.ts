@@ -164,6 +164,67 @@ describe('what legs say of a link', () => {
     expect(lanes(82)).toMatchObject({ goodputBps: 22e6, totalBps: 80e6 });
   });
 
+  describe('that several legs share', () => {
+    const FULL = { sentBytes: 200_000, deliveredSegments: 200, busyMs: 1000, minRttMs: 80, rttMs: 130 };
+    /** One look at legs of a link, each a second long. */
+    const look = (links: LinkEstimates, legs: readonly Partial<TcpInfo>[]) => {
+      for (const leg of legs) {
+        const meter = new LegMeter(info({ mssBytes: 1000, sentBytes: 0, deliveredSegments: 0 }), 0);
+        links.note('d2', meter.add(info({ mssBytes: 1000, deliveryRateBps: 2e6, ...leg }), 1000));
+      }
+      links.endLook();
+    };
+    const fullBps = (...looks: (readonly Partial<TcpInfo>[])[]) => {
+      const links = new LinkEstimates('depots');
+      for (const legs of looks) look(links, legs);
+      return links.take()[0]?.fullBps;
+    };
+    const of = (count: number, leg: Partial<TcpInfo> = {}) =>
+      Array.from({ length: count }, () => ({ ...FULL, ...leg }));
+
+    test('is what they get through together that fill it', () => {
+      expect(fullBps(of(8))).toBeCloseTo(8 * 1.6e6);
+      expect(fullBps(of(8), of(2)), 'where fewer do for a while, the most of them').toBeCloseTo(8 * 1.6e6);
+      expect(fullBps(of(8), []), 'what ends says nothing else').toBeCloseTo(8 * 1.6e6);
+    });
+
+    test.each<[string, Partial<TcpInfo>]>([
+      ['wait for whoever receives', { receiverLimitedMs: 300 }],
+      ['wait for room in their buffers', { bufferLimitedMs: 300 }],
+      ['have nothing to send for a while', { busyMs: 700 }],
+      ['are sent by what has too little to send', { isAppLimited: true }],
+      ['are through', { notSentBytes: 0 }],
+      ['have met no limit yet', { isStartingUp: true }],
+      ['queue nowhere', { rttMs: 85 }],
+    ])('is not found full by legs that %s, unless they carry next to nothing', (_, held) => {
+      expect(fullBps(of(8, held))).toBeUndefined();
+      expect(fullBps([...of(7), ...of(1, held)])).toBeUndefined();
+      const little = { ...held, sentBytes: 20_000, deliveredSegments: 20 };
+      expect(fullBps([...of(7), ...of(1, little)])).toBeCloseTo(7 * 1.6e6 + 160_000);
+    });
+
+    test('is found full also by a leg that began in its queue, and none of them says what one alone gets', () => {
+      const links = new LinkEstimates('depots');
+      look(links, [...of(2), ...of(6, { minRttMs: 125 })]);
+      const [report] = links.take();
+      expect(report?.fullBps).toBeCloseTo(8 * 1.6e6);
+      expect(report?.goodputBps).toBeUndefined();
+    });
+
+    test('is not found full by one leg, whose rate says what it carries', () => {
+      const links = new LinkEstimates('depots');
+      look(links, of(1));
+      expect(links.take()[0]).toMatchObject({ goodputBps: 2e6 });
+      expect(fullBps(of(1))).toBeUndefined();
+    });
+
+    test('is not found full by less than what it carried in between', () => {
+      const more = { rttMs: 85, sentBytes: 400_000, deliveredSegments: 400 };
+      expect(fullBps(of(8), of(8, more))).toBeUndefined();
+      expect(fullBps(of(8))).toBeDefined();
+    });
+  });
+
   test('is no more together than what arrived, in whatever leaps that is acknowledged', () => {
     const links = new LinkEstimates('depots');
     const meter = new LegMeter(info({ mssBytes: 1000, ackedBytes: 0, deliveredSegments: 0 }), 0);

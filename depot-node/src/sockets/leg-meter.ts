@@ -25,10 +25,12 @@ export interface LegDelta extends LegCounts {
   readonly leastRateBps: number | undefined;
   /** What reached the other end, whatever held the sender back; only where these two looks are long enough apart. Bits per second. */
   readonly deliveredBps: number | undefined;
-  /** Its packets wait behind others: the link is full. */
-  readonly isQueued: boolean;
   /** What it lost is mostly its own doing: a start that was faster than the way fills the queue there, and what is too much gets lost. */
   readonly isOvershot: boolean;
+  /** The round trip now, smoothed: longer than the least one where packets wait behind others. */
+  readonly rttMs: number | undefined;
+  /** The sender had met its limit, and nothing but the network held it back all the while. */
+  readonly isHeldByNetwork: boolean;
 }
 
 /** What is known of a leg so far; `undefined` where the kernel has not told. */
@@ -59,8 +61,8 @@ const MAX_RECEIVER_SHARE = 0.1;
 /** Acknowledgements come in bursts: over less they say nothing of what a link carries. */
 const MIN_DELIVERED_MS = 500;
 
-/** By so much the round trip grows where a queue is: BBR alone keeps it shorter, which drains what it has put there. */
-const QUEUED = 1.25;
+/** Of the time between two looks, what the network alone holds back waits for it at least so much. */
+const HELD_SHARE = 0.9;
 
 /** Ways hardly ever lose so large a part of what is sent; starts do ... */
 const OVERSHOT_SHARE = 0.05;
@@ -110,8 +112,12 @@ export class LegMeter {
       toMs: nowMs,
       recentRateBps: isAtLeast ? undefined : this.#recent(rateBps, ratedBytes),
       leastRateBps: isAtLeast ? rateBps : undefined,
-      isQueued: isQueued(info),
       isOvershot: this.#overshoots(moved),
+      rttMs: info.rttMs,
+      isHeldByNetwork:
+        !isAtLeast &&
+        !info.isAppLimited &&
+        moved.limitedMs['congestion-window'] >= HELD_SHARE * (nowMs - this.#lookedMs),
       deliveredBps: deliveredBps(this.#last, info, nowMs - this.#lookedMs),
     };
     const { limitedMs } = delta;
@@ -196,10 +202,6 @@ export class LegMeter {
 
 /** In the order in which the first of equals counts. */
 export const LIMITS = ['congestion-window', 'receiver', 'send-buffer', 'idle'] as const;
-
-function isQueued({ rttMs, minRttMs }: TcpInfo): boolean {
-  return rttMs !== undefined && minRttMs !== undefined && rttMs > QUEUED * minRttMs;
-}
 
 /** What arrived between two looks, bits per second. An acknowledgement that closes a gap speaks for bytes that came before, a segment need not be full: the less counts. */
 function deliveredBps(before: TcpInfo, after: TcpInfo, elapsedMs: number): number | undefined {

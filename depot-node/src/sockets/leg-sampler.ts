@@ -63,8 +63,9 @@ const NOTHING_MOVED: LegDelta = {
   recentRateBps: undefined,
   leastRateBps: undefined,
   deliveredBps: undefined,
-  isQueued: false,
   isOvershot: false,
+  rttMs: undefined,
+  isHeldByNetwork: false,
 };
 
 /** A leg as it was at its end; without a measure where the kernel could not be asked. */

@@ -7,16 +7,19 @@ const MIN_LOSS_BYTES = 10_000_000;
 const MAX_NEIGHBOURS = 1000;
 /** Looks at legs to one neighbour that are kept between two looks at all; with more, what they showed so far is worked out before. */
 const MOST_DELTAS = 1000;
-/** A leg that carries less than this part of another one takes nothing from it that matters. */
+/** A leg that carries less than this part of another one takes nothing from it that matters, nor do all that carry less than this part of what a link does. */
 const LEAST_PART = 0.1;
+/** By so much the round trip grows where a queue is: BBR alone keeps it shorter, which drains what it has put there. */
+const QUEUED = 1.25;
 
 interface Estimate {
   /** Of the legs since the last report. */
   minRttMs: number | undefined;
   goodputBps: number | undefined;
   leastGoodputBps: number | undefined;
-  /** Of those to a depot, what they got through together. */
+  /** Of those to a depot, what they got through together, and what while they filled the link. */
   totalBps: number;
+  fullBps: number;
   /** Evidence of loss; half of it outlives each report. */
   sentBytes: number;
   retransmittedBytes: number;
@@ -51,7 +54,7 @@ function togetherBps(rates: readonly Omit<RateOfLeg, 'isLeast'>[]): number {
 /**
  * What the legs to and from each neighbour depot, or each client network, say of the way between. Legs to a depot that run at the same time share a
  * link with others': the best of them is the nearest to what one alone would get, and where they fill it that is more; what they got through together is what the
- * link carries at least. Those to a client network share its line: together they show what it carries.
+ * link carries at least, and all that it carries where they fill it. Those to a client network share its line: together they show what it carries.
  */
 export class LinkEstimates {
   readonly #byDepot = new Map<string, Estimate>();
@@ -92,7 +95,8 @@ export class LinkEstimates {
     this.endLook();
     const reports: LinkReport[] = [];
     for (const [depot, estimate] of this.#byDepot) {
-      const { minRttMs, goodputBps, leastGoodputBps, totalBps, sentBytes, retransmittedBytes } = estimate;
+      const { minRttMs, goodputBps, leastGoodputBps, totalBps, fullBps, sentBytes, retransmittedBytes } =
+        estimate;
       if (minRttMs === undefined || minRttMs > MAX_RTT_MS) continue;
       const isLossKnown = sentBytes >= MIN_LOSS_BYTES;
       const { told } = estimate;
@@ -106,11 +110,14 @@ export class LinkEstimates {
         ...(goodputBps === undefined ? {} : { goodputBps }),
         ...(leastGoodputBps === undefined ? {} : { leastGoodputBps }),
         ...(totalBps > Math.max(goodputBps ?? 0, leastGoodputBps ?? 0) ? { totalBps } : {}),
+        // What carried more a moment before, or after, was not full, or is no more what it was.
+        ...(fullBps > 0 && fullBps >= (1 - LEAST_PART) * totalBps ? { fullBps } : {}),
       });
       estimate.minRttMs = undefined;
       estimate.goodputBps = undefined;
       estimate.leastGoodputBps = undefined;
       estimate.totalBps = 0;
+      estimate.fullBps = 0;
       if (isLossKnown) {
         estimate.sentBytes /= 2;
         estimate.retransmittedBytes /= 2;
@@ -126,6 +133,7 @@ export class LinkEstimates {
       goodputBps: undefined,
       leastGoodputBps: undefined,
       totalBps: 0,
+      fullBps: 0,
       sentBytes: 0,
       retransmittedBytes: 0,
       told: { sentBytes: 0, retransmittedBytes: 0 },
@@ -156,16 +164,27 @@ function takeDownLine(known: Estimate, deltas: readonly LegDelta[]): void {
 function takeDownLink(known: Estimate, deltas: readonly LegDelta[]): void {
   // Of hundreds most rest.
   const carrying = deltas.filter(({ deliveredBps = 0 }) => deliveredBps > 0);
+  // One that has begun in a full queue knows no shorter round trip by itself.
+  const { minRttMs = Number.POSITIVE_INFINITY } = known;
+  const isQueued = ({ rttMs = 0 }: LegDelta) => rttMs > QUEUED * minRttMs;
+  const isShared = (delta: LegDelta) =>
+    isQueued(delta) && carrying.some((other) => other !== delta && sharesWith(delta, other));
   for (const delta of deltas) {
     const rate = rateOf(delta);
-    if (!rate) continue;
-    const isShared = delta.isQueued && carrying.some((other) => other !== delta && sharesWith(delta, other));
-    takeDown(known, rate.rateBps, rate.isLeast || isShared);
+    if (rate) takeDown(known, rate.rateBps, rate.isLeast || isShared(delta));
   }
-  const delivered = carrying.flatMap(({ fromMs, toMs, deliveredBps: rateBps }) =>
-    rateBps === undefined ? [] : [{ fromMs, toMs, rateBps }],
+  const totalBps = deliveredTogetherBps(carrying);
+  known.totalBps = Math.max(known.totalBps, totalBps);
+  // What waits for its receiver, or for something to send, says nothing of the link, and leaves room on it.
+  const filling = carrying.filter((delta) => delta.isHeldByNetwork && isQueued(delta));
+  const isFull = filling.some(isShared) && deliveredTogetherBps(filling) >= (1 - LEAST_PART) * totalBps;
+  if (isFull) known.fullBps = Math.max(known.fullBps, totalBps);
+}
+
+function deliveredTogetherBps(legs: readonly LegDelta[]): number {
+  return togetherBps(
+    legs.map(({ fromMs, toMs, deliveredBps = 0 }) => ({ fromMs, toMs, rateBps: deliveredBps })),
   );
-  known.totalBps = Math.max(known.totalBps, togetherBps(delivered));
 }
 
 /** Whether another leg was there at the same time, and took a part worth naming. */
