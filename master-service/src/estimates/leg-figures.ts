@@ -54,6 +54,8 @@ interface LegReport {
   readonly leastGoodputBps?: number | undefined;
   /** Of several connections together, at least. */
   readonly totalBps?: number | undefined;
+  /** Of several connections that filled the way: it carries no more. */
+  readonly fullBps?: number | undefined;
   readonly lossRate?: number | undefined;
   readonly sentBytes?: number | undefined;
   readonly retransmittedBytes?: number | undefined;
@@ -61,7 +63,8 @@ interface LegReport {
 
 /**
  * Takes in a report that is new now; `passedMs` is how long ago the figures were as they are.
- * What was carried at least counts where it is more than is known, and of what nobody has measured, or is forgotten, where it is enough.
+ * What was carried at least counts where it is more than is known, and of what nobody has measured, or is forgotten, where it is enough. What several connections got through that filled
+ * the way is what it carries, more or less than was known; one alone gets no more.
  * @param slowerShare a goodput that is less than this share of what is known counts only in the place of what has been forgotten
  * @param tellingBps so much is enough, in bits per second; left out, nothing is
  */
@@ -75,21 +78,25 @@ export function withReport(
     tellingBps = Number.POSITIVE_INFINITY,
   }: { readonly slowerShare?: number; readonly tellingBps?: number } = {},
 ): { rtt: Figure; goodput?: Figure; total?: Figure; loss?: NonNullable<LegFigures['loss']> } {
-  const { rttMs, leastGoodputBps: leastBps = 0, totalBps = 0 } = report;
+  const { rttMs, leastGoodputBps: leastBps = 0, totalBps = 0, fullBps = 0 } = report;
   const { rtt, goodput, total, loss } = known ?? {};
   const sent = sentOf(report);
   const isForgotten = goodput !== undefined && goodput.ageMs + passedMs > lives.goodputMs;
   const knownBps = isForgotten ? Math.min(goodput.value, tellingBps) : (goodput?.value ?? tellingBps);
   const isTold = report.goodputBps !== undefined || leastBps > knownBps;
-  const goodputBps = isTold ? Math.max(report.goodputBps ?? 0, leastBps) : 0;
+  const full = fullBps && observed(total, fullBps, passedMs, lives.goodputMs);
+  // The mean of reports counts as well: by the least of rates that scatter one alone would get less than all together.
+  const isFullBelow = full && Math.max(full.value, fullBps) < (goodput?.value ?? tellingBps);
+  const goodputBps = isTold ? Math.max(report.goodputBps ?? 0, leastBps) : isFullBelow ? fullBps : 0;
   const newGoodput = goodputBps
     ? observed(goodput, goodputBps, passedMs, lives.goodputMs, slowerShare)
     : goodput && later(goodput, passedMs);
   // Connections that have little to get through say nothing of what they could.
   const newTotal =
-    totalBps > (newGoodput?.value ?? tellingBps)
+    full ||
+    (totalBps > (newGoodput?.value ?? tellingBps)
       ? observed(total, totalBps, passedMs, lives.goodputMs, LESS_TOGETHER)
-      : total && later(total, passedMs);
+      : total && later(total, passedMs));
   const newLoss = sent
     ? withSent(loss, sent, passedMs, lives.lossMs)
     : loss && { ...loss, ageMs: loss.ageMs + passedMs };

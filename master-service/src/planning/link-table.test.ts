@@ -1,3 +1,4 @@
+import type { LinkReport } from '@longhaul/shared';
 import { describe, expect, test } from 'vitest';
 import { Facts } from '../facts/facts.ts';
 import { CLIENT_FACTS, ClientTable } from '../measuring/client-table.ts';
@@ -82,6 +83,104 @@ describe('a link', () => {
     for (let report = 1; report <= 720; report += 1)
       table.report('d1', { to: 'd2', rttMs: 80, goodputBps: 4e6, totalBps: 3e7 }, NOW + report * 10_000);
     expect(table.estimate('d2', 'd1', NOW + 7_200_000)?.rateBps).toBeLessThan(36e6);
+  });
+
+  describe('that several connections fill', () => {
+    const lanes = (totalBps: number) => ({ to: 'd2', rttMs: 80, leastGoodputBps: totalBps / 8, totalBps });
+    const full = (fullBps: number) => ({ ...lanes(fullBps), fullBps });
+    /** A link that one connection was measured on, each five seconds for five minutes. */
+    const measured = (goodputBps = 97e6) => {
+      const table = new LinkTable([], 1000);
+      let atMs = NOW;
+      const report = (told: Omit<LinkReport, 'to' | 'rttMs'>, times: number) => {
+        for (let count = 0; count < times; count += 1) {
+          atMs += 5000;
+          table.report('d1', { to: 'd2', rttMs: 80, ...told }, atMs);
+        }
+        const { rateBps = 0, goodputBps: oneBps = 0 } = table.estimate('d2', 'd1', atMs) ?? {};
+        return {
+          rateBps,
+          goodputBps: oneBps,
+          spread: table.distribution('d2', 'd1', atMs).goodputBps.spread,
+        };
+      };
+      report({ goodputBps }, 60);
+      return report;
+    };
+
+    test('is known to have fallen when together they get less through, however many share it', () => {
+      const report = measured();
+      expect(report(full(10e6), 15).rateBps).toBeLessThan(16e6);
+      const { rateBps, goodputBps } = report(full(10e6), 45);
+      expect(rateBps).toBeLessThan(11e6);
+      expect(goodputBps).toBeGreaterThan(9.9e6);
+    });
+
+    test('carried more together before, and is known to carry no more', () => {
+      const report = measured(17e6);
+      expect(report(full(96e6), 20).rateBps).toBeGreaterThan(90e6);
+      const fallen = report(full(10e6), 60);
+      expect(fallen.rateBps).toBeLessThan(11e6);
+      expect(fallen.goodputBps).toBeLessThan(11e6);
+    });
+
+    test('is moved by a fifth at most by one report', () => {
+      const report = measured();
+      expect(report(full(1e3), 1).rateBps).toBeGreaterThan(97e6 / 1.21);
+    });
+
+    test('gives one connection as much as before while together they get that or more', () => {
+      const report = measured(20e6);
+      const { goodputBps, rateBps } = report(full(97e6), 60);
+      expect(goodputBps).toBeCloseTo(20e6);
+      expect(rateBps).toBeCloseTo(97e6, -4);
+    });
+
+    test('gives one connection no more for what they get, also where they had got less a moment before', () => {
+      const report = measured(80e6);
+      const { goodputBps } = report(full(10e6), 1);
+      expect(goodputBps).toBeLessThan(80e6);
+      expect(report(full(97e6), 1).goodputBps).toBeCloseTo(goodputBps);
+    });
+
+    test('is the mean of what they get through, neither the most nor the least of it', () => {
+      const report = measured(97e6);
+      for (let count = 0; count < 60; count += 1) report(full(count % 2 ? 86e6 : 97e6), 1);
+      const { rateBps, goodputBps } = report(full(90e6), 1);
+      for (const bps of [rateBps, goodputBps]) expect(Math.abs(bps / 91e6 - 1)).toBeLessThan(0.05);
+    });
+
+    test('is no slower for what a lane has of it, nor for what a depot tells that does not know when it is full', () => {
+      const report = measured();
+      const { rateBps, goodputBps } = report(lanes(10e6), 60);
+      expect(rateBps).toBeCloseTo(97e6);
+      expect(goodputBps).toBeCloseTo(97e6);
+    });
+
+    test('is known to carry more again once they get more through, or one alone does', () => {
+      const report = measured();
+      report(full(10e6), 60);
+      expect(report(full(97e6), 30).rateBps).toBeGreaterThan(80e6);
+      expect(report({ goodputBps: 97e6 }, 30).goodputBps).toBeGreaterThan(80e6);
+      report(full(10e6), 60);
+      expect(report({ goodputBps: 97e6 }, 30).goodputBps).toBeGreaterThan(80e6);
+    });
+
+    test('is known by that alone, where it is far less than links like it carry', () => {
+      const table = new LinkTable([], 1000);
+      table.report('d1', { to: 'd2', rttMs: 80, fullBps: 10e6 }, NOW);
+      expect(table.estimate('d2', 'd1', NOW)).toMatchObject({ rateBps: 10e6, goodputBps: 10e6 });
+    });
+
+    test('stays as it is typed in', () => {
+      const table = new LinkTable(links, 1000);
+      for (let second = 0; second < 60; second += 1) {
+        table.report('d2', { to: 'd3', rttMs: 60, fullBps: 10e6 }, NOW);
+        table.report('d1', { to: 'd2', rttMs: 50, fullBps: 10e6 }, NOW);
+      }
+      expect(table.estimate('d2', 'd3', NOW)?.rateBps).toBe(2e8);
+      expect(table.estimate('d2', 'd1', NOW)?.rateBps).toBe(1e8);
+    });
   });
 
   test('that is typed in carries more where connections got more through', () => {
