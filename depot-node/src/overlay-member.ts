@@ -79,7 +79,6 @@ export function createOverlayMember(init: OverlayMemberInit) {
   });
   const updateAddresses = () =>
     addresses.update([...directory.places, ...[config.master.url, ...directory.masterUrls].map(authorityOf)]);
-  const challenges = new AddressChallenges({ identity, place: () => place, nowMs });
   const membership = new Membership({
     client,
     self: () => place,
@@ -100,16 +99,27 @@ export function createOverlayMember(init: OverlayMemberInit) {
     nowMs,
   });
   const isOwn = (address: string) => addresses.isOf(address) || sources.has(address, nowMs());
+  const failedChecks = new FailedChecks({ isOwn, nowMs });
+  const masterKey = (keyId: string) => directory.masterKey(keyId);
+  const challenges = new AddressChallenges({
+    identity,
+    place: () => place,
+    masterKey,
+    isOwn,
+    noteMaster: (address) => sources.note(address, nowMs()),
+    failedChecks,
+    nowMs,
+  });
   const gate = new TicketGate({
     ownId: config.id,
     ownGroup: config.entryGroup?.id,
-    masterKey: (keyId) => directory.masterKey(keyId),
+    masterKey,
     refetchKeys: () => membership.refetch('key'),
-    failedChecks: new FailedChecks({ isOwn, nowMs }),
+    failedChecks,
   });
   const notices = new PlanNotices({
     ownId: config.id,
-    masterKey: (keyId) => directory.masterKey(keyId),
+    masterKey,
     isKnown: (id) => directory.depot(id) !== undefined,
     nowMs,
   });
@@ -163,7 +173,8 @@ export function createOverlayMember(init: OverlayMemberInit) {
     },
     /** Whether connections from an address are those of depots and masters. */
     isOwn,
-    answerChallenge: (target: string, clientAddress: string) => challenges.answer(target, clientAddress),
+    answerChallenge: (target: string, clientAddress: string, word: string | undefined) =>
+      challenges.answer(target, clientAddress, word),
     /** Reads a notice of a plan: to which depot a connection will be needed. */
     readNotice: (target: string) => notices.read(target),
     /** Reads a notice that a client is about to come. */
@@ -172,7 +183,7 @@ export function createOverlayMember(init: OverlayMemberInit) {
     readLegsQuestion: (target: string) =>
       readLegsQuestion(target, {
         ownId: config.id,
-        masterKey: (keyId) => directory.masterKey(keyId),
+        masterKey,
         nowMs,
       }),
     /** The port that others dial, once the depot listens. */

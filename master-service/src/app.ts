@@ -213,7 +213,8 @@ export function createMaster(deps: MasterDeps): Master {
     ],
     now,
   );
-  const ask = deps.askDepot ?? createAskDepot({ policy: config.addresses, names: config.names });
+  const ask =
+    deps.askDepot ?? createAskDepot({ policy: config.addresses, names: config.names, signer: keys, now });
   const downloads = createDownloads({
     config,
     knowledge,

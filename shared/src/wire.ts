@@ -394,8 +394,10 @@ export function signedAnswerText(requestSignature: string, bodySha256: string): 
 //
 //     GET /.well-known/longhaul-depot?challenge=<32 random bytes, base64url> HTTP/1.1
 //
+//     Longhaul-Signature: <Unix time in ms> <key id> <base64url>
+//
 // The answer is `200` with `{"id", "signature"}`, to whoever asks. A depot's address counts once the depot has answered
-// there with the key that it is registered with.
+// there with the key that it is registered with. The header is a master's word that it asks: masters wait for no stranger.
 
 const CHALLENGE_PATH = '/.well-known/longhaul-depot';
 
@@ -413,6 +415,32 @@ export function parseChallengeTarget(rawTarget: string): Result<string> {
   const [, challenge] = /^[^?]*\?challenge=([A-Za-z0-9_-]{43})$/.exec(rawTarget) ?? [];
   if (challenge === undefined || !isChallengeTarget(rawTarget)) return refuse('bad-request', 'no challenge');
   return ok(challenge);
+}
+
+/** A master's word that it asks a depot to prove where it is. */
+export interface ChallengeWord {
+  readonly timeMs: number;
+  /** The master's key that signed it. */
+  readonly keyId: string;
+  /** Ed25519, base64url. */
+  readonly signature: string;
+}
+
+/** What `Longhaul-Signature` says beside a challenge. */
+export function formatChallengeWord({ timeMs, keyId, signature }: ChallengeWord): string {
+  return `${timeMs} ${keyId} ${signature}`;
+}
+
+/** Reads what `Longhaul-Signature` says beside a challenge; `undefined` where that is no master's word. */
+export function parseChallengeWord(text: string): ChallengeWord | undefined {
+  const [, time, keyId, signature] =
+    /^([0-9]{1,15}) ([A-Za-z0-9_-]{1,64}) ([A-Za-z0-9_-]{86})$/.exec(text) ?? [];
+  return time && keyId && signature ? { timeMs: Number(time), keyId, signature } : undefined;
+}
+
+/** The bytes under a master's word with a challenge, for the depot that it is sent to. */
+export function challengeText(depot: string, challenge: string, timeMs: number): string {
+  return [`longhaul-challenge-${PROTOCOL_VERSION}`, depot, challenge, timeMs].join('\n');
 }
 
 /** The bytes that a depot signs to prove that it is where it is registered; they serve for nothing else. */

@@ -12,6 +12,7 @@ import { createListener, listen } from '../sockets/listener.ts';
 import { ListenerCertificate } from '../sockets/listener-certificate.ts';
 import { secure } from '../sockets/secure.ts';
 import { Trust } from '../sockets/trust.ts';
+import { FailedChecks } from '../tickets/failed-checks.ts';
 
 /** A master answers from memory; what takes longer than this is not going to come. */
 const ANSWER_TIMEOUT_MS = 5000;
@@ -71,7 +72,16 @@ async function tryRegistration(files: DepotFiles, dial: Dial, nowMs: () => numbe
     port: config.public?.port ?? config.listen.port,
     tls: tls !== undefined,
   };
-  const challenges = new AddressChallenges({ identity, place: () => place, nowMs });
+  const isOwn = () => false;
+  const challenges = new AddressChallenges({
+    identity,
+    place: () => place,
+    masterKey: () => undefined,
+    isOwn,
+    noteMaster: () => {},
+    failedChecks: new FailedChecks({ isOwn, nowMs }),
+    nowMs,
+  });
   const standIn = createListener((asked, response) => {
     const proof = challenges.answer(asked.url ?? '', asked.socket.remoteAddress ?? '');
     response.writeHead(proof.ok ? 200 : proof.error.status);

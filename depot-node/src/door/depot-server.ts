@@ -42,7 +42,11 @@ interface DepotServerComponents {
   /** How this depot stands with its master. */
   readonly membership: () => MembershipState;
   /** Proves where this depot is. */
-  readonly answerChallenge: (target: string, clientAddress: string) => Result<object>;
+  readonly answerChallenge: (
+    target: string,
+    clientAddress: string,
+    word: string | undefined,
+  ) => Result<object>;
   /** Takes a master's notice of a plan. */
   readonly takeNotice: (target: string) => Result<void>;
   /** Takes a master's notice that a client is about to come. */
@@ -83,7 +87,8 @@ export function createDepotServer(components: DepotServerComponents): Server {
     } else if (request.url === '/healthz/ready') sendReadiness(components, request, response);
     else if (request.url === '/metrics') return sendMetrics(components, request, response);
     else if (isChallengeTarget(request.url ?? '')) {
-      const proof = components.answerChallenge(request.url ?? '', request.socket.remoteAddress ?? '');
+      const word = request.headers[HEADERS.signature]?.toString();
+      const proof = components.answerChallenge(request.url ?? '', request.socket.remoteAddress ?? '', word);
       if (proof.ok) sendJson(response, proof.value);
       else refuse(request, response, proof.error);
     } else if (isLegsTarget(request.url ?? '')) {

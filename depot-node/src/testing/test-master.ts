@@ -1,9 +1,11 @@
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import {
+  challengeText,
   type DepotEntry,
   type ErrorCode,
   encodeBase64url,
   type FollowUpRequest,
+  formatChallengeWord,
   HEADERS,
   issueTicket,
   type LegsQuestion,
@@ -47,6 +49,8 @@ export interface TestMaster {
   readonly wayNotice: (depot: string, notice: Omit<WayNotice, 'keyId' | 'signature'>) => WayNotice;
   /** A question to a depot for the legs of a job. */
   readonly legsQuestion: (depot: string, jobId: string, timeMs: number) => LegsQuestion;
+  /** What a master says beside a challenge to a depot. */
+  readonly challengeWord: (depot: string, challenge: string, timeMs: number) => string;
   /** Replaces the signing key; depots learn of it with their next exchange. */
   readonly rotateKey: () => void;
   /** Waited for before a request is answered, when it is in `requests` already. */
@@ -143,6 +147,10 @@ export async function startTestMaster(ownPort = 0): Promise<TestMaster> {
     legsQuestion: (depot, jobId, timeMs) => {
       const signature = encodeBase64url(key.pair.sign(legsText(depot, { jobId, timeMs })));
       return { jobId, timeMs, keyId: key.id, signature };
+    },
+    challengeWord: (depot, challenge, timeMs) => {
+      const signature = encodeBase64url(key.pair.sign(challengeText(depot, challenge, timeMs)));
+      return formatChallengeWord({ timeMs, keyId: key.id, signature });
     },
     rotateKey: () => {
       key = newKey(Number(key.id.slice(1)) + 1);

@@ -8,10 +8,14 @@ import {
   type AddressPolicy,
   addressProofText,
   challengeAnswerSchema,
+  challengeText,
   decodeBase64url,
   depotBaseUrl,
+  encodeBase64url,
   formatAuthority,
   formatChallengeTarget,
+  formatChallengeWord,
+  HEADERS,
   ok,
   plainAddress,
   type Result,
@@ -19,6 +23,7 @@ import {
   refuseOverlayAddress,
 } from '@longhaul/shared';
 import { awaitAnswer, parseJson, verifierFor } from '@longhaul/shared/service';
+import type { Signer } from '../keys/key-ring.ts';
 import type { DepotRecord } from './depot-store.ts';
 
 /** A depot answers at once; a registration waits for it, and its depot waits 10 s for that. */
@@ -45,9 +50,13 @@ interface AskDepotInit {
   readonly policy: AddressPolicy;
   /** Asked before DNS. */
   readonly names: Readonly<Record<string, readonly string[]>>;
+  /** In whose name depots are asked: strangers may have used up what a depot answers to them. */
+  readonly signer: Signer;
+  readonly now: () => number;
 }
 
-export function createAskDepot({ policy, names }: AskDepotInit): AskDepot {
+export function createAskDepot(init: AskDepotInit): AskDepot {
+  const { policy, names } = init;
   return async (depot, where) => {
     const { host, port } = depot;
     const signal = AbortSignal.timeout(where?.timeoutMs ?? ASK_TIMEOUT_MS);
@@ -56,7 +65,7 @@ export function createAskDepot({ policy, names }: AskDepotInit): AskDepot {
     const permitted = found.filter((address) => !refuseOverlayAddress(address, port, policy));
     if (permitted.length === 0) return refuse('depot-address-not-allowed', found.join(', '));
     const asked = permitted.slice(0, MAX_ADDRESSES);
-    const answers = await Promise.all(asked.map((address) => askAt(depot, address, policy, signal)));
+    const answers = await Promise.all(asked.map((address) => askAt(depot, address, init, signal)));
     const proved = answers.flatMap((answer) => (answer.ok ? [answer.value] : []));
     const failed = answers.find((answer) => !answer.ok);
     return failed && proved.length === 0 ? failed : ok(proved);
@@ -85,9 +94,10 @@ async function addressesOf(
 async function askAt(
   depot: DepotRecord,
   address: string,
-  policy: AddressPolicy,
+  init: AskDepotInit,
   signal: AbortSignal,
 ): Promise<Result<string>> {
+  const { policy } = init;
   const challenge = randomBytes(CHALLENGE_BYTES).toString('base64url');
   let stream: Duplex | undefined;
   try {
@@ -97,7 +107,8 @@ async function askAt(
     if (refuseOverlayAddress(connected, depot.port, policy))
       return refuse('depot-address-not-allowed', connected);
     if (depot.tls) stream = await secure(socket, depot.host, signal);
-    const answer = await ask(stream, depot, challenge, signal);
+    const word = wordFor(depot.id, challenge, init);
+    const answer = await ask(stream, depot, { challenge, word }, signal);
     return answer.ok ? ok(plainAddress(connected)) : answer;
   } catch (cause) {
     const place = depotBaseUrl({ ...depot, host: address });
@@ -117,20 +128,34 @@ function secure(socket: Socket, host: string, signal: AbortSignal): Promise<Dupl
   return open(begin, 'secureConnect', signal);
 }
 
+/** Says to a depot that it is a master who asks. */
+function wordFor(depot: string, challenge: string, { signer, now }: AskDepotInit): string {
+  const { keyId, sign } = signer.current;
+  const timeMs = now();
+  const signature = encodeBase64url(sign(challengeText(depot, challenge, timeMs)));
+  return formatChallengeWord({ timeMs, keyId, signature });
+}
+
+/** What a depot is asked with. */
+interface Question {
+  readonly challenge: string;
+  readonly word: string;
+}
+
 async function ask(
   stream: Duplex,
   depot: DepotRecord,
-  challenge: string,
+  question: Question,
   signal: AbortSignal,
 ): Promise<Result<void>> {
   const place = depotBaseUrl(depot);
-  const { statusCode, text } = await exchange(stream, depot, challenge, signal);
+  const { statusCode, text } = await exchange(stream, depot, question, signal);
   const answer = challengeAnswerSchema.safeParse(parseJson(text));
   if (statusCode !== 200 || !answer.success)
     return refuse('depot-not-proved', `no depot answers at ${place}`);
   const { id, signature } = answer.data;
   if (id !== depot.id) return refuse('depot-not-proved', `the depot ${id} answers at ${place}`);
-  const signed = Buffer.from(addressProofText(id, depot, challenge));
+  const signed = Buffer.from(addressProofText(id, depot, question.challenge));
   const isProved = verifierFor(depot.publicKey)?.(signed, decodeBase64url(signature) ?? new Uint8Array());
   return isProved
     ? ok(undefined)
@@ -157,12 +182,12 @@ function open<Opened extends Socket>(
 async function exchange(
   stream: Duplex,
   { host, port }: DepotRecord,
-  challenge: string,
+  { challenge, word }: Question,
   signal: AbortSignal,
 ): Promise<{ statusCode: number; text: string }> {
   const outgoing = request({
     path: formatChallengeTarget(challenge),
-    headers: { host: formatAuthority(host, port), connection: 'close' },
+    headers: { host: formatAuthority(host, port), connection: 'close', [HEADERS.signature]: word },
     createConnection: () => stream,
     signal,
   });

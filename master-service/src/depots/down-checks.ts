@@ -5,7 +5,7 @@ import type { DepotRegistry } from './depot-registry.ts';
 
 /** A depot that lives answers within a round trip and a turn of its event loop. */
 const ANSWER_MS = 2_000;
-/** Between two checks of one depot: 40 a minute, of the 60 challenges that a depot answers to one network. */
+/** Between two checks of one depot: 40 a minute, of the 60 challenges that a depot answers to one address of a master. */
 const PAUSE_MS = 1_500;
 /** Depots checked in the same while: a site's depots that are lost together. */
 const MOST_CHECKS = 64;

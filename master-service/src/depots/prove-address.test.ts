@@ -1,6 +1,13 @@
 import { createServer } from 'node:http';
 import { createServer as createTcpServer } from 'node:net';
-import { type Directory, directorySchema, type Standing } from '@longhaul/shared';
+import {
+  challengeText,
+  type Directory,
+  directorySchema,
+  parseChallengeWord,
+  type Standing,
+} from '@longhaul/shared';
+import { verifierFor } from '@longhaul/shared/service';
 import { afterEach, describe, expect, onTestFinished, test } from 'vitest';
 import { closeServer, type ListeningDepot, listenAs, listenOnLoopback } from '../testing/listening-depot.ts';
 import { rawGet } from '../testing/raw-request.ts';
@@ -57,6 +64,18 @@ describe('a depot that answers at its address with its key', () => {
     expect(directory.self).toEqual({ state: 'up' });
     expect(directory.depots).toMatchObject([{ id: 'd1', port, addresses: ['127.0.0.1'], state: 'up' }]);
     expect(await stateOf('d1')).toBe('up');
+  });
+
+  test('is asked in the name of its master', async () => {
+    await start();
+    const depot = new TestDepot('d1');
+    const { port, word, challenge } = await listening(depot);
+    await registered(depot, { port });
+    const { keyId, timeMs, signature } = parseChallengeWord(word() ?? '') ?? {};
+    const { signingKey, clock } = master;
+    expect([keyId, timeMs]).toEqual([signingKey.keyId, clock.nowMs]);
+    const said = Buffer.from(challengeText('d1', challenge(), clock.nowMs));
+    expect(verifierFor(signingKey.publicKey)?.(said, Buffer.from(signature ?? '', 'base64url'))).toBe(true);
   });
 
   test('is asked again after some minutes, and counts no more when it has not answered for long', async () => {
