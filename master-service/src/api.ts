@@ -5,6 +5,7 @@ import type { OverlayClock } from './clock/overlay-clock.ts';
 import type { MasterConfig } from './config.ts';
 import { depotRoutes } from './depots/depot-routes.ts';
 import type { DepotService } from './depots/depot-service.ts';
+import { HeartbeatRoom } from './depots/heartbeat-room.ts';
 import type { Downloads } from './downloads.ts';
 import { enrolmentRoutes } from './enrolment/enrolment-routes.ts';
 import type { EmitEvent } from './events.ts';
@@ -92,6 +93,7 @@ function routersOf(init: ApiInit): readonly express.Router[] {
       service,
       registry,
       downChecks,
+      heartbeatRoom: new HeartbeatRoom(init.config.depots.heartbeatSeconds * 1000),
       sources,
       enrolment,
       enrolmentSecret,

@@ -125,6 +125,24 @@ describe('a size', () => {
   });
 });
 
+describe('what a depot has to report', () => {
+  test('is told again, with what has come since, until a master that is busy takes it', async () => {
+    await membership.start();
+    const sizesOf = () => heartbeats().map(({ sizes }) => sizes.map(({ urlHash }) => urlHash));
+    master.onHeartbeat = () => ({ status: 503, body: {}, code: 'master-busy' });
+    membership.noteSize('first', 1);
+    await membership.beat();
+    membership.noteSize('second', 2);
+    await membership.beat();
+    master.onHeartbeat = () => undefined;
+    await membership.beat();
+    await membership.beat();
+    const both = ['first', 'second'];
+    expect(sizesOf()).toEqual([[], ['first'], both, both, []]);
+    expect(membership.state).toEqual({ isMember: true, problem: undefined });
+  });
+});
+
 describe('a depot that cannot be reached', () => {
   const words = () =>
     heartbeats().flatMap(({ unreached, reached }) => (unreached || reached ? [{ unreached, reached }] : []));
@@ -221,6 +239,7 @@ describe('how a depot stands with its master', () => {
     await membership.start();
     for (const [status, code] of [
       [400, 'bad-request'],
+      [503, 'master-busy'],
       [500, 'internal'],
     ] as const) {
       master.onHeartbeat = () => ({ status, body: {}, code });

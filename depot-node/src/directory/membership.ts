@@ -25,7 +25,12 @@ const MOST_SAID = 1_000;
 const MISSED_HEARTBEATS = 3;
 
 /** Failures that the next heartbeat may not have: the master counts on, for a while. */
-const PASSING: ReadonlySet<ErrorCode> = new Set(['master-unreachable', 'bad-request', 'internal']);
+const PASSING: ReadonlySet<ErrorCode> = new Set([
+  'master-unreachable',
+  'master-busy',
+  'bad-request',
+  'internal',
+]);
 
 /** What a master asks a depot to measure now: a link, and how far an origin is. */
 export interface MasterOrders {

@@ -314,6 +314,55 @@ describe('a heartbeat', () => {
   });
 });
 
+describe('heartbeats', () => {
+  const heard = (id: string) =>
+    master.events.filter((event) => event.type === 'depot-heard' && event.depot === id).length;
+  const statuses = async (depot: TestDepot | undefined, count: number, changes = {}) => {
+    const answers: (number | undefined)[] = [];
+    while (answers.length < count) answers.push((await depot?.heartbeat(master, changes))?.status);
+    return answers.filter((status) => status === 200).length;
+  };
+
+  test('of a depot that sends a hundred at once are heard some of them, and those of another one as before', async () => {
+    const [busy, other] = await registerDepots(master, 'd1', 'd2');
+    expect(await statuses(busy, 100)).toBe(32);
+    expect(heard('d1')).toBe(32);
+    expect(await busy?.heartbeat(master)).toMatchObject({
+      status: 503,
+      code: 'master-busy',
+      signature: null,
+    });
+    expect(await statuses(other, 10)).toBe(10);
+    master.clock.advance(2.5);
+    expect(await statuses(busy, 100)).toBe(4);
+    expect(await stateOf('d1')).toBe('up');
+  });
+
+  test('count by their length: eight of them are heard at once that are as long as may be', async () => {
+    const [depot] = await registerDepots(master, 'd1');
+    const links = Array.from({ length: 1000 }, () => ({ to: 'd2', rttMs: 5, more: 'x'.repeat(225) }));
+    expect(await statuses(depot, 12, { links })).toBe(8);
+    master.clock.advance(2.5);
+    expect(await statuses(depot, 2, { links })).toBe(1);
+  });
+
+  test('of a depot with much to tell out of turn are heard, every one', async () => {
+    const [depot] = await registerDepots(master, 'd1');
+    expect(await statuses(depot, 30)).toBe(30);
+    for (let seconds = 0; seconds < 60; seconds += 5) {
+      master.clock.advance(5);
+      expect(await statuses(depot, 5)).toBe(5);
+    }
+    expect(heard('d1')).toBe(90);
+  });
+
+  test('that somebody else forges take no room of the depot', async () => {
+    const [depot] = await registerDepots(master, 'd1');
+    for (let time = 0; time < 100; time += 1) await depot?.heartbeat(master, {}, { key: generateKeyPair() });
+    expect(await statuses(depot, 1)).toBe(1);
+  });
+});
+
 describe('link reports', () => {
   test('count for links between registered depots only: not to ends, strangers or itself', async () => {
     const own = await startMaster({ config: { links: [], planner: { allowVia: true } } });

@@ -33,6 +33,7 @@ import { DepotLines } from './depot-lines.ts';
 import type { DepotRegistry } from './depot-registry.ts';
 import type { DepotService } from './depot-service.ts';
 import type { DownChecks } from './down-checks.ts';
+import type { HeartbeatRoom } from './heartbeat-room.ts';
 
 const REGISTRATION_PATH = '/v1/depots';
 const TRIAL_PATH = '/v1/depots/trial';
@@ -45,6 +46,7 @@ interface DepotRoutesInit {
   readonly service: DepotService;
   readonly registry: DepotRegistry;
   readonly downChecks: Pick<DownChecks, 'suspect'>;
+  readonly heartbeatRoom: HeartbeatRoom;
   readonly sources: DepotSources;
   readonly enrolment: Pick<EnrolmentBook, 'keyOf' | 'tokens' | 'join' | 'renewKey'>;
   readonly enrolmentSecret: string;
@@ -63,6 +65,7 @@ export function depotRoutes({
   service,
   registry,
   downChecks,
+  heartbeatRoom,
   sources,
   enrolment,
   enrolmentSecret,
@@ -151,6 +154,9 @@ export function depotRoutes({
     const id = idOf(request);
     const sent = await readRequest(request, request.originalUrl, MAX_BODY_BYTES);
     const stamp = unwrap(authenticate(sent, id));
+    // Refused rather than let go unheard: a depot keeps what it has to report until that is taken.
+    if (!heartbeatRoom.take(id, sent.body.length, now()))
+      throw new LonghaulError('master-busy', { detail: `too many heartbeats of ${id}` });
     const heartbeat = unwrap(parseBody(heartbeatRequestSchema, sent.body));
     const isHere = registry.comesFrom(id, sent.from, stamp, now());
     const heard = unwrap(service.hear(id, heartbeat, stamp, now()));

@@ -124,14 +124,15 @@ describe('a plan', () => {
     await start();
     const of = async (path: string) =>
       (await planOf({ url: `https://origin.example/${path}`, sizeBytes: 1e9 })).chain;
-    const [d1, , d3] = depots;
+    const [d1, d2, d3] = depots;
     const measured = (goodputBps: number) => ({ links: [{ to: 'd2', rttMs: 190, goodputBps }] });
     const report = async (overD1: number, overD3: number) => {
-      for (const [depot, bps] of [
-        [d1, overD1],
-        [d3, overD3],
-      ] as const)
-        for (let times = 0; times < 20; times += 1) await depot?.heartbeat(master, measured(bps));
+      for (let times = 0; times < 20; times += 1) {
+        master.clock.advance(1);
+        await d1?.heartbeat(master, measured(overD1));
+        await d2?.heartbeat(master);
+        await d3?.heartbeat(master, measured(overD3));
+      }
     };
     await report(60e6, 58e6);
     const first = await of('a');
