@@ -153,7 +153,7 @@ export function createDepot(init: DepotInit): Depot {
     checker: member.checker,
     ensureKnown: member.ensureKnown,
     fromDepot: member.noteDepot,
-    isBusy: () => jobs.active > 0,
+    isBusy: () => jobs.isMoving,
     bytesPerHour: config.measuring.bytesPerHour,
   });
 

@@ -256,3 +256,40 @@ describe("a ticket's bytes", () => {
     expect(codeOf(jobs.admit(claims('b'), CLIENT)), 'those of another job').toBe('admitted');
   });
 });
+
+describe('what runs', () => {
+  const MANY = { budgetBytes: 1e12 };
+  const admitted = (jobs: JobTable) => {
+    const admission = jobs.admit(claims('j1', MANY), CLIENT);
+    if (!admission.ok) throw admission.error;
+    return admission.value;
+  };
+
+  test('moves when it has just begun, and while it carries bytes', () => {
+    const { jobs, clock } = table();
+    expect(jobs.isMoving).toBe(false);
+    const { note, release: end } = admitted(jobs);
+    expect(jobs.isMoving).toBe(true);
+    clock.now += 4;
+    note(2_000_000);
+    clock.now += 9;
+    expect(jobs.isMoving).toBe(true);
+    end();
+    expect(jobs.isMoving).toBe(false);
+  });
+
+  test('moves no more when its client has stopped reading, or takes a trickle', () => {
+    const { jobs, clock } = table();
+    const { note } = admitted(jobs);
+    note(1e9);
+    clock.now += 10;
+    expect(jobs.isMoving).toBe(false);
+    for (let second = 0; second < 20; second += 1) {
+      note(100_000);
+      clock.now += 1;
+      expect(jobs.isMoving).toBe(false);
+    }
+    clock.now -= 3600;
+    expect(jobs.isMoving).toBe(false);
+  });
+});

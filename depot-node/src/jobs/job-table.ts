@@ -10,10 +10,17 @@ import {
 import { FairRoom } from '@longhaul/shared/service';
 import { type Arrival, takerOf } from './arrival.ts';
 import { type CountedJob, type Job, JobMemory } from './job-memory.ts';
+import { RecentRate } from './recent-rate.ts';
 import { Crowds, FairCrowds, RateLimits } from './shared-limits.ts';
 
 /** Of all transfers, those that clients may have: the rest is kept for what other depots send on. */
 const MOST_OF_CLIENTS = 0.75;
+/** What was admitted so lately is about to carry bytes: its way is made meanwhile. */
+const BEGINNING_SECONDS = 5;
+/** All transfers together carry more over ten seconds than this, bits per second, or stand still: what is slower a test of a link holds up for seconds only. */
+const STILL_BPS = 1_000_000;
+/** The key of all transfers' common rate. */
+const ALL = 'all';
 
 export interface JobTableInit {
   readonly maxTransfers: number;
@@ -63,6 +70,8 @@ export class JobTable {
   readonly #origins: FairCrowds;
   readonly #clientRates: RateLimits;
   readonly #originRates: RateLimits;
+  readonly #rate: RecentRate;
+  #admittedAtSeconds = Number.NEGATIVE_INFINITY;
   #waitingForIdle: (() => void)[] = [];
 
   constructor(init: JobTableInit) {
@@ -75,11 +84,20 @@ export class JobTable {
     this.#origins = new FairCrowds(init.maxPerOrigin);
     this.#clientRates = new RateLimits(init.maxClientBps, nowSeconds);
     this.#originRates = new RateLimits(init.maxOriginBps, nowSeconds);
+    this.#rate = new RecentRate(nowSeconds);
   }
 
   /** Transfers and tunnels running now. */
   get active(): number {
     return this.#transfers.used;
+  }
+
+  /** Whether what runs carries bytes, or has just begun: a client that reads nothing may hold its transfer for hours. */
+  get isMoving(): boolean {
+    if (this.active === 0) return false;
+    // The clock may have been set back.
+    const sinceSeconds = Math.abs(this.#init.nowSeconds() - this.#admittedAtSeconds);
+    return sinceSeconds < BEGINNING_SECONDS || this.#rate.of(ALL) > STILL_BPS;
   }
 
   /** Resolves when nothing runs. */
@@ -105,6 +123,7 @@ export class JobTable {
       return refuse('budget-used-up');
     if (job.active === 0) job.spent = new AbortController();
     job.connections += 1;
+    this.#admittedAtSeconds = this.#init.nowSeconds();
     this.#count(job, keys, 1);
     return ok({
       job,
@@ -160,6 +179,7 @@ export class JobTable {
 
   #note(job: CountedJob, { budgetBytes }: TicketClaims, { client, origin }: Keys, bytes: number): void {
     job.bytes += bytes;
+    this.#rate.note(ALL, bytes);
     if (client) this.#clientRates.note(client.address, bytes);
     if (origin !== undefined) this.#originRates.note(origin, bytes);
     if (job.bytes >= budgetBytes) job.spent.abort(new LonghaulError('budget-used-up'));

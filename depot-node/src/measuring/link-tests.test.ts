@@ -1,7 +1,16 @@
-import { request } from 'node:http';
-import { formatLinkTestTarget, heartbeatRequestSchema, type LinkReport } from '@longhaul/shared';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { Agent, request, type ServerResponse } from 'node:http';
+import {
+  encodeBase64url,
+  formatLinkTestTarget,
+  formatProof,
+  heartbeatRequestSchema,
+  type LinkReport,
+  linkTestText,
+} from '@longhaul/shared';
+import { generateKeyPair } from '@longhaul/shared/service';
+import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
 import { openKernel } from '../kernel/open-kernel.ts';
+import { ProofMaker } from '../legs/caller-proof.ts';
 import { type RunningDepot, startTestOverlay, type TestOverlay } from '../testing/overlay.ts';
 
 const { kernel } = openKernel();
@@ -9,8 +18,10 @@ const measuring = { bytesPerHour: 1_500_000 };
 const BYTES = 300_000;
 
 let overlay: TestOverlay;
+let answer: (response: ServerResponse) => void;
 beforeEach(async () => {
-  overlay = await startTestOverlay(['d2'], (_, response) => response.end(), undefined, {
+  answer = (response) => response.end();
+  overlay = await startTestOverlay(['d2'], (_, response) => answer(response), undefined, {
     config: { measuring },
   });
 });
@@ -35,15 +46,39 @@ function joinAndTest(id: string, from: string, bytes = BYTES): Promise<RunningDe
   return overlay.addDepot(id);
 }
 
-async function ask(target: string, headers: Record<string, string> = {}): Promise<number | undefined> {
+async function ask(
+  target: string,
+  headers: Record<string, string> = {},
+  agent?: Agent,
+): Promise<number | undefined> {
+  const init = { headers, ...(agent ? { agent } : {}) };
   return new Promise((resolve, reject) => {
-    const asking = request(`${overlay.depot('d2').url}${target}`, { headers }, (answer) => {
-      answer.resume();
-      resolve(answer.statusCode);
+    const asking = request(`${overlay.depot('d2').url}${target}`, init, (answered) => {
+      answered.resume();
+      resolve(answered.statusCode);
     });
     asking.once('error', reject);
     asking.end();
   });
+}
+
+/** Somebody who has joined as a depot: asks d2 for tests, and keeps or closes the connection. */
+function joinAs(id: string) {
+  const key = generateKeyPair();
+  const place = { host: '127.0.0.1', port: 7, tls: false, addresses: ['127.0.0.1'] };
+  overlay.master.depots.set(id, { id, publicKey: key.publicKey, state: 'up', ...place });
+  const proofs = new ProofMaker({
+    identity: { id, sign: (text) => encodeBase64url(key.sign(text)) },
+    macs: { with: () => undefined },
+    nowMs: () => overlay.nowSeconds() * 1000,
+  });
+  const agent = new Agent({ keepAlive: true });
+  onTestFinished(() => agent.destroy());
+  return async (bytes: number, isKept = false) => {
+    const proof = formatProof(proofs.make(linkTestText('d2', bytes), 0, 0));
+    const headers = { 'longhaul-proof': proof, connection: isKept ? 'keep-alive' : 'close' };
+    return ask(formatLinkTestTarget(bytes), headers, isKept ? agent : undefined);
+  };
 }
 
 test.skipIf(!kernel)(
@@ -89,4 +124,36 @@ test('a depot without bytes for it tests nothing', async () => {
   const d1 = await overlay.addDepot('d1', { measuring: { bytesPerHour: 0 } });
   expect(await reportOf('d1', 'd2')).toBeUndefined();
   expect(testsOf(d1)).toEqual([]);
+});
+
+test('a depot that keeps the connection of its test keeps no other one from being tested', async () => {
+  const askAsD9 = joinAs('d9');
+  const { events } = overlay.depot('d2');
+  expect(await askAsD9(1, true)).toBe(200);
+  await expect
+    .poll(() => events.filter(({ type }) => type === 'link-tested'))
+    .toMatchObject([{ depot: 'd9', role: 'sender', bytes: 1 }]);
+  overlay.advanceSeconds(60);
+  const d1 = await joinAndTest('d1', 'd2');
+  await expect.poll(() => testsOf(d1)).toHaveLength(1);
+});
+
+test('a depot that asks again and again gets a share of the tests, and leaves others theirs', async () => {
+  const [askAsD8, askAsD9] = [joinAs('d8'), joinAs('d9')];
+  let tests = 0;
+  while ((await askAsD9(1)) === 200) {
+    tests += 1;
+    await expect.poll(() => testsOf(overlay.depot('d2'))).toHaveLength(tests);
+  }
+  expect(tests).toBe(1);
+  expect(await askAsD8(BYTES)).toBe(200);
+});
+
+test('a client that reads nothing of a download keeps no link from being tested', async () => {
+  answer = (response) => void response.writeHead(200, { 'Content-Length': 1000 }).write('x');
+  const download = await fetch(overlay.relayUrl(`${overlay.originUrl}/file`));
+  onTestFinished(() => download.body?.cancel().catch(() => undefined));
+  overlay.advanceSeconds(60);
+  const d1 = await joinAndTest('d1', 'd2');
+  await expect.poll(() => testsOf(d1)).toHaveLength(1);
 });

@@ -17,9 +17,12 @@ import { HourlyBudget, request } from '@longhaul/shared/service';
 import { SAFETY_HEADERS } from '../door/client-headers.ts';
 import type { ProofChecker, ProofMaker } from '../legs/caller-proof.ts';
 import type { DataPlane } from '../plane/data-plane.ts';
+import { PeerShares } from './peer-shares.ts';
 
 /** A link over which a test takes longer is slow enough to be known as such. */
 const TEST_MS = 15_000;
+/** When all is handed to the kernel, the other depot may have the rest for so long: it closes as soon as it has all, and who does not keeps others from their tests. */
+const LINGER_MS = 1_000;
 /** Written at once; the kernel's buffer must never run empty, or the rate would be ours and not the link's. */
 const CHUNK = Buffer.alloc(262_144);
 /** A test is looked at so often: only while it has something left to send its rate is the link's. */
@@ -40,7 +43,7 @@ interface LinkTestsComponents {
   readonly ensureKnown: (depot: string) => Promise<void>;
   /** Takes note that an accepted connection is a depot's. */
   readonly fromDepot: (connection: Duplex) => void;
-  /** Whether transfers run: then the links are measured by them, and must not be disturbed. */
+  /** Whether transfers carry bytes: then the links are measured by them, and must not be disturbed. */
   readonly isBusy: () => boolean;
   /** Of tests in both directions together, and of probes; 0: none of them. */
   readonly bytesPerHour: number;
@@ -53,6 +56,7 @@ interface LinkTestsComponents {
 export class LinkTests {
   readonly #components: LinkTestsComponents;
   readonly #budget: HourlyBudget;
+  readonly #shares: PeerShares;
   #isTesting = false;
   /** Whose round trip was measured last, by its id. */
   #probed = '';
@@ -60,6 +64,7 @@ export class LinkTests {
   constructor(components: LinkTestsComponents) {
     this.#components = components;
     this.#budget = new HourlyBudget(components.bytesPerHour);
+    this.#shares = new PeerShares(components.bytesPerHour);
   }
 
   /** Measures the round trip to the next of the depots that are up. Never rejects. */
@@ -97,8 +102,10 @@ export class LinkTests {
     if (!caller.ok) return caller;
     if (this.#isTesting || isBusy())
       return refuse('depot-full', 'a link is measured when nothing else is done');
-    if (!this.#budget.take(bytes.value, plane.nowMs()))
+    const nowMs = plane.nowMs();
+    if (!this.#shares.hasRoomFor(caller.value, bytes.value, nowMs) || !this.#budget.take(bytes.value, nowMs))
       return refuse('depot-full', 'this hour has no bytes left for tests');
+    this.#shares.note(caller.value, bytes.value, nowMs);
     fromDepot(incoming.socket);
     void this.#send(caller.value, bytes.value, response);
     return ok(undefined);
@@ -111,7 +118,11 @@ export class LinkTests {
     this.#isTesting = true;
     const leg = plane.watch(socket, { legClass: 'depot', depot, handedOver: true });
     const looks = setInterval(leg.look, LOOK_MS);
+    let linger: NodeJS.Timeout | undefined;
     const over = new Promise<void>((resolve) => {
+      response.once('finish', () => {
+        linger = setTimeout(resolve, LINGER_MS);
+      });
       for (const event of ['end', 'close', 'error']) socket.once(event, () => resolve());
       this.#deadline().addEventListener('abort', () => resolve());
     });
@@ -134,6 +145,7 @@ export class LinkTests {
     response.on('drain', writeOn);
     writeOn();
     await over;
+    clearTimeout(linger);
     response.off('drain', writeOn);
     clearInterval(looks);
     leg.stop();

@@ -41,6 +41,8 @@ export interface DepotView extends DepotRecord {
   readonly entryGroup: string | undefined;
   /** What its uplink leaves to one more download, bits per second; left out where nobody has set a bound. */
   readonly roomBps?: number;
+  /** What its uplink carried when it was heard last, bits per second; left out where nobody has set a bound. */
+  readonly sentBps?: number;
   /** How long ago any master has heard it last, by this one's clock; left out where nobody knows. */
   readonly heardAgoMs?: number;
   /** What its operator should look at. */
@@ -319,8 +321,8 @@ export class DepotRegistry {
 }
 
 function viewOf(depot: RegisteredDepot, nowMs: number): DepotView {
-  const { record, activeTransfers, entryGroup, roomBps, heardAtMs } = depot;
-  const room = roomBps === undefined ? {} : { roomBps };
+  const { record, activeTransfers, entryGroup, roomBps, sentBps, heardAtMs } = depot;
+  const room = roomBps === undefined || sentBps === undefined ? {} : { roomBps, sentBps };
   const heard = heardAtMs === undefined ? {} : { heardAgoMs: nowMs - heardAtMs };
   return {
     ...record,

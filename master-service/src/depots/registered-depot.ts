@@ -133,6 +133,11 @@ export class RegisteredDepot {
     return Math.max(uplink.mostBps - uplink.sentBps, uplink.mostBps / (this.activeTransfers + 1));
   }
 
+  /** What its uplink carried when it was heard last, bits per second; `undefined` where nobody has set a bound. */
+  get sentBps(): number | undefined {
+    return this.#heard?.value.uplink?.sentBps;
+  }
+
   /** What the depot is told of itself, when it has just been heard. */
   standing(nowMs: number): Standing {
     const state = this.state(nowMs);

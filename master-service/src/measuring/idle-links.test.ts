@@ -67,6 +67,15 @@ describe('tests of idle links', () => {
     expect(idle.next('d0', depots, NOW + 21_000)?.from).not.toBe(first?.from);
   });
 
+  test('are asked of a depot whose transfers stand still, where its uplink tells', () => {
+    const { idle } = setUp();
+    const still = depot('still', { activeTransfers: 3, sentBps: 900_000 });
+    const busy = depot('busy', { activeTransfers: 3, sentBps: 1_000_000 });
+    expect(idle.next('busy', [busy, still], NOW)).toBeUndefined();
+    expect(idle.next('still', [busy, still], NOW)).toBeUndefined();
+    expect(idle.next('still', [still, depot('d0')], NOW)).toMatchObject({ from: 'd0' });
+  });
+
   test('are as long as the link needs, within bounds', () => {
     const bytesOf = (rttMs: number) => {
       const { table, idle } = setUp();

@@ -15,6 +15,8 @@ const MOST_SLOW_MS = 14_400_000;
 const RETRY_MS = 600_000;
 /** A depot that was told of a test is busy with it so long, and so is the other one. */
 const TEST_MS = 20_000;
+/** A depot whose uplink carries less, bits per second, has transfers that stand still, and as good as none: their clients read nothing, perhaps for hours. */
+const STILL_BPS = 1_000_000;
 /** Bytes of tests to and from one depot in an hour. */
 const BYTES_PER_HOUR = 20_000_000;
 /** Depots that are looked at for one that asks: some microseconds for each. */
@@ -35,6 +37,8 @@ export interface TestableDepot {
   readonly state: string;
   /** Transfers that it served when it was heard last. */
   readonly activeTransfers: number;
+  /** What its uplink carried then, bits per second; left out where that is not known. */
+  readonly sentBps?: number;
 }
 
 interface IdleLinksInit {
@@ -103,11 +107,12 @@ export class IdleLinks {
     return told === undefined || Math.abs(nowMs - told.atMs) >= patienceMs;
   }
 
-  #isIdle({ id, state, activeTransfers }: TestableDepot, nowMs: number): boolean {
+  #isIdle({ id, state, activeTransfers, sentBps }: TestableDepot, nowMs: number): boolean {
     const untilMs = this.#busyUntilMs.get(id) ?? 0;
     // A clock that was set back keeps nobody busy.
     const isBusy = nowMs < untilMs && untilMs - nowMs <= TEST_MS;
-    return state === 'up' && activeTransfers === 0 && !isBusy;
+    const standsStill = activeTransfers === 0 || (sentBps !== undefined && sentBps < STILL_BPS);
+    return state === 'up' && standsStill && !isBusy;
   }
 
   /** Some of many, drawn at random. */
