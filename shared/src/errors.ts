@@ -416,7 +416,7 @@ export const ERRORS = {
     502,
     'origin',
     false,
-    'The origin redirects more than five times: give the address where its redirects end.',
+    'The origin redirects more than 20 times: give the address where its redirects end.',
   ),
   'redirect-downgrade': entry(
     502,

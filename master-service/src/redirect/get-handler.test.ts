@@ -145,6 +145,23 @@ describe('a download link', () => {
     expect(direct.headers['cache-control']).toBe('no-store');
   });
 
+  test('is answered to programs that know no 307, or send fragments, as they know it', async () => {
+    for (const agent of ['Wget', 'fetch libfetch/2.0']) {
+      const answers = await Promise.all(
+        ['/get/~size=4000/http/origin.example/f?a', '/get/https/origin.example/f'].map((link) =>
+          rawGet(master.port, link, [`User-Agent: ${agent}`]),
+        ),
+      );
+      expect(answers.map(({ status }) => status)).toEqual([302, 302]);
+      expect(answers[0]?.headers.location).toBe('http://origin.example/f?a');
+      expect(answers[1]?.headers.location).toMatch(/^http:\/\/127\.0\.0\.1:7001\/f\?/);
+    }
+    const gnu = await rawGet(master.port, '/get/~size=4000/http/origin.example/f?a', [
+      'User-Agent: Wget/1.21.3',
+    ]);
+    expect(locationOf(gnu)).toBe('http://origin.example/f?a#lh-direct');
+  });
+
   test('avoids the depots it is asked to avoid', async () => {
     const answer = await rawGet(master.port, '/get/~avoid=d1/https/origin.example/f');
     expect((await claimsByJwks(relayOf(answer).ticket)).chains[0]).toEqual(['d3', 'd2']);

@@ -3,6 +3,7 @@ import {
   asLonghaulError,
   type Chain,
   clientPrefix,
+  DIRECT_FRAGMENT,
   HEADERS,
   LonghaulError,
   type OriginUrl,
@@ -28,6 +29,12 @@ interface GetHandlerInit {
   /** Called when a client has been sent to the first depot of a chain; direct has none. `sent` is there when it has got a ticket just now. */
   readonly onRedirected: (chain: Chain, sent?: SentClient) => void;
 }
+
+/**
+ * BusyBox and libfetch: both send the fragment of a redirect to the server, and BusyBox knows no 307 before its version 1.34. GNU Wget names its
+ * version.
+ */
+const OLD_WAYS = /^Wget$|libfetch/;
 
 /** What `curl -C -` and `wget -c` ask for. Who fetches parts beside each other says where they end. */
 const RESUME = /^bytes=[1-9]\d*-$/;
@@ -93,15 +100,19 @@ function redirect(
   /** Sends the client to the origin, without a job. */
   function lead(location: string, host: string): void {
     emit({ type: 'plan-spared', host });
-    response.writeHead(307, [...PLAIN_HEADERS, 'Location', location, 'Content-Length', '0']);
+    answer([...PLAIN_HEADERS, 'Location', location, 'Content-Length', '0']);
+  }
+
+  function answer(headers: string[]): void {
+    const isOld = OLD_WAYS.test(request.headers['user-agent'] ?? '');
+    response.writeHead(isOld ? 302 : 307, isOld ? withoutFragment(headers) : headers);
     response.end();
   }
 
   function send(plan: IssuedPlan, headers: string[], origin: OriginUrl | undefined): void {
     const { decision, jobId, host, chain, aheadTicket: ticket } = plan;
     emit({ type: 'redirected', decision, jobId, host });
-    response.writeHead(307, headers);
-    response.end();
+    answer(headers);
     const isNew = origin !== undefined && ticket !== undefined;
     onRedirected(chain, isNew ? { ticket, origin, network: clientPrefix(clientAddress) } : undefined);
   }
@@ -119,6 +130,13 @@ function headersOf(plan: IssuedPlan): string[] {
   const made = makeHeaders(plan);
   headersAgain.set(plan, made);
   return made;
+}
+
+/** The same head, but for the fragment that tells the add-on that a URL is not to be led through the master again. */
+function withoutFragment(headers: string[]): string[] {
+  return headers.map((value) =>
+    value.endsWith(DIRECT_FRAGMENT) ? value.slice(0, -DIRECT_FRAGMENT.length) : value,
+  );
 }
 
 function makeHeaders(plan: IssuedPlan): string[] {
