@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import type { UnknownWorld } from '../experiments/unknown.ts';
+import type { UnknownWorld } from '../experiments/unknown-world.ts';
 import { closeAllNetworks } from '../network/start-network.ts';
 import { labObstacle } from '../requirements.ts';
 import { readLineFile } from '../results/result-file.ts';

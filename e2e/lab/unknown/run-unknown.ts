@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { UnknownWorld } from '../experiments/unknown.ts';
+import type { UnknownWorld } from '../experiments/unknown-world.ts';
 import { machineLoad } from '../results/machine-load.ts';
 import type { LineFile } from '../results/result-file.ts';
 import { rounded } from '../results/rounded.ts';

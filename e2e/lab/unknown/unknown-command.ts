@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { UNKNOWN, type UnknownWorld } from '../experiments/unknown.ts';
+import { UNKNOWN_WORLDS } from '../experiments/unknown.ts';
+import type { UnknownWorld } from '../experiments/unknown-world.ts';
 import { parseOptions, refusal, wholeNumber } from '../options.ts';
 import { labObstacle } from '../requirements.ts';
 import { openLineFile } from '../results/result-file.ts';
@@ -12,6 +13,8 @@ import { writeUnknownReport } from './write-unknown-report.ts';
 
 export interface UnknownCommand {
   readonly kind: 'unknown';
+  /** Which world, by the name of the experiment in it. */
+  readonly experiment: keyof typeof UNKNOWN_WORLDS;
   readonly plan: UnknownPlan;
   readonly resultFile: string | undefined;
   readonly outFolder: string | undefined;
@@ -25,7 +28,11 @@ const PRESETS = { ways: '8', measurements: '5', 'at-once': '3', downloads: '1000
 /** What is measured in a quarter of the time. */
 const QUICK = { ...PRESETS, ways: '4', measurements: '2', downloads: '40' } as const;
 
+/** What `--world` may say. */
+const EXPERIMENTS = { europe: 'unknown', continents: 'unknown-continents' } as const;
+
 const OPTIONS = {
+  world: { type: 'string' },
   quick: { type: 'boolean' },
   ways: { type: 'string' },
   measurements: { type: 'string' },
@@ -38,16 +45,19 @@ const OPTIONS = {
 } as const;
 
 /** What stands in the lab's usage text. */
-export const UNKNOWN_USAGE = `       npm run lab -- ${UNKNOWN_NAME} [--quick] [--ways 8] [--measurements 5] [--at-once 3] [--downloads n] [--seed 1] [--json file] [--out folder] [--plans folder]
+export const UNKNOWN_USAGE = `       npm run lab -- ${UNKNOWN_NAME} [--world europe] [--quick] [--ways 8] [--measurements 5] [--at-once 3] [--downloads n] [--seed 1] [--json file] [--out folder] [--plans folder]
 
 ${UNKNOWN_NAME}: a fresh overlay that nobody has told anything: what it plans, beside the best of so many ways that are measured by hand, so often
-each; --at-once measurements go on at the same time where they share no narrow link, --plans keeps how each plan explains itself.
+each; --world is ${Object.keys(EXPERIMENTS).join(' or ')}, --at-once measurements go on at the same time where they share no narrow link, --plans keeps how each plan explains itself.
 `;
 
 /** Reads what stands behind `unknown`. Throws `lab-input-invalid` that lists every mistake. */
 export function readUnknownCommand(args: readonly string[]): UnknownCommand {
   const { values, positionals } = parseOptions(args, OPTIONS, 'npm run lab --');
   const mistakes = positionals.length > 0 ? [`'${positionals.join(' ')}' means nothing here`] : [];
+  const world = values.world ?? 'europe';
+  const experiment = Object.entries(EXPERIMENTS).find(([name]) => name === world)?.[1];
+  if (!experiment) mistakes.push(`--world ${world} must be one of ${Object.keys(EXPERIMENTS).join(', ')}`);
   const presets = values.quick ? QUICK : PRESETS;
   const whole = (option: keyof typeof PRESETS, least: number, most: number) =>
     wholeNumber({ option, text: values[option] ?? presets[option], least, most }, mistakes);
@@ -58,9 +68,10 @@ export function readUnknownCommand(args: readonly string[]): UnknownCommand {
     downloads: whole('downloads', 1, 100_000),
     seed: whole('seed', 0, 2 ** 32 - 1),
   };
-  if (mistakes.length > 0) throw refusal(`${mistakes.join('; ')}.`);
+  if (mistakes.length > 0 || !experiment) throw refusal(`${mistakes.join('; ')}.`);
   return {
     kind: 'unknown',
+    experiment,
     plan,
     resultFile: values.json,
     outFolder: values.out,
@@ -70,19 +81,19 @@ export function readUnknownCommand(args: readonly string[]): UnknownCommand {
 
 /** Runs it over a world and gives the path of its page. */
 export async function measureUnknown(
-  { plan, resultFile, outFolder, plansFolder }: UnknownCommand,
+  { experiment, plan, resultFile, outFolder, plansFolder }: UnknownCommand,
   folder: string,
   say: (text: string) => void,
   signal: AbortSignal,
-  world: UnknownWorld = UNKNOWN,
+  world: UnknownWorld = UNKNOWN_WORLDS[experiment],
 ): Promise<string> {
   checkWorld(world);
   const obstacle = labObstacle();
   if (obstacle) throw obstacle;
   const out = resolve(outFolder ?? folder);
-  const path = resolve(resultFile ?? join(out, `${UNKNOWN_NAME}.jsonl`));
+  const path = resolve(resultFile ?? join(out, `${experiment}.jsonl`));
   const info = describeRun({
-    experiment: UNKNOWN_NAME,
+    experiment,
     planFingerprint: fingerprintOf([UNKNOWN_NAME, world, plan]),
     command: ['npm run lab --', ...process.argv.slice(2)].join(' '),
     options: { repeat: plan.measurements, quick: false, cutSeconds: null, seed: plan.seed },

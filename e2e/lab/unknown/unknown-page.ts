@@ -1,4 +1,5 @@
 import { formatBytes } from '@longhaul/shared';
+import { UNKNOWN_WORLDS } from '../experiments/unknown.ts';
 import { lineChart } from '../report/line-chart.ts';
 import { markdownTable } from '../report/markdown-table.ts';
 import { counted } from '../report/numbers.ts';
@@ -28,6 +29,12 @@ export interface UnknownPage {
   readonly markdown: string;
   /** By the name of the file below the folder of pictures. */
   readonly pictures: ReadonlyMap<string, string>;
+}
+
+/** What world an experiment is in, as a sentence. */
+function worldOf(experiment: string): string {
+  const world = Object.entries(UNKNOWN_WORLDS).find(([name]) => name === experiment)?.[1];
+  return world ? `The world: ${world.topology.name}. ` : '';
 }
 
 /** The page of `npm run lab -- unknown`: how near to the best way an overlay comes that nobody has told anything. */
@@ -65,7 +72,7 @@ export function unknownPage({ info, lines }: Lines<UnknownLine>, name: string): 
     ]),
     '## How it was measured',
     bulletList([
-      'One master, in the region of the clients; links of the topology are told to nobody. The oracle of a pair in a state of the world: the least median of all ways that were measured by hand before, direct and the fastest chains by the true links, over an overlay of its own at the same sites',
+      `${worldOf(info.experiment)}One master; links of the topology are told to nobody. The oracle of a pair in a state of the world: the least median of all ways that were measured by hand before, direct and the fastest chains by the true links, over an overlay of its own at the same sites`,
       'Score: the oracle’s time over that of the download, the redirect included, in the mean with its 95 % interval. Regret: the inverse less 1',
       `A change counts as followed from the first of three downloads on that have 0.9 in the median`,
       `${counted(oracle.length, 'download')} by hand, ${scored.length} planned; ${failed} failed. Packets left the emulator up to ${max(lateness).toFixed(0)} ms late, ${median(lateness).toFixed(1)} ms in the median`,

@@ -1,7 +1,7 @@
 import { chainSeconds } from '@longhaul/shared';
 import type { Scenario } from '../experiment.ts';
 import { legsOf } from '../experiments/predictions.ts';
-import type { LinkChange, Spell, UnknownWorld } from '../experiments/unknown.ts';
+import type { LinkChange, Spell, UnknownWorld } from '../experiments/unknown-world.ts';
 import { checkTopology } from '../network/check-topology.ts';
 import { endsOf, pathBetween } from '../network/routes.ts';
 import type { EmulatedLink, Topology, Wire } from '../network/topology.ts';

@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { formatGetPath, type GetOptions, parseOriginUrl } from '@longhaul/shared';
 import { startOverlay } from '../../overlay/overlay.ts';
-import type { UnknownWorld } from '../experiments/unknown.ts';
+import type { UnknownWorld } from '../experiments/unknown-world.ts';
 import { inNetwork } from '../hosts/network-placement.ts';
 import { startOriginAt } from '../hosts/origin-at.ts';
 import { originBytes } from '../hosts/origin-content.ts';

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { readCommandLine } from '../command-line.ts';
-import { UNKNOWN } from '../experiments/unknown.ts';
+import { UNKNOWN_WORLDS } from '../experiments/unknown.ts';
+import { EUROPE } from '../experiments/unknown-europe.ts';
 import { describeRun } from '../results/run-info.ts';
 import { sideBySide, type Task } from '../run/side-by-side.ts';
 import type { AutoLine, OracleLine, UnknownLine } from './unknown-line.ts';
@@ -33,26 +34,29 @@ const auto = (number: number, seconds: number, rest: Partial<AutoLine> = {}): Au
 });
 
 describe('the world', () => {
-  test('is one that can be, and has six depots or more', () => {
-    expect(() => checkWorld(UNKNOWN)).not.toThrow();
-    expect(UNKNOWN.depots.length).toBeGreaterThanOrEqual(6);
-  });
+  test.each(Object.entries(UNKNOWN_WORLDS))(
+    'of %s is one that can be, and has six depots or more',
+    (_, world) => {
+      expect(() => checkWorld(world)).not.toThrow();
+      expect(world.depots.length).toBeGreaterThanOrEqual(6);
+    },
+  );
 
   test('that names what is not there is refused', () => {
     const spells = [{ state: 'storm', downloads: 1 }];
-    expect(() => checkWorld({ ...UNKNOWN, master: 'oslo', spells })).toThrow(
+    expect(() => checkWorld({ ...EUROPE, master: 'oslo', spells })).toThrow(
       /no site 'oslo'; there is no state 'storm'/,
     );
   });
 
   test('has every pair download once before one comes again, the same for one seed', () => {
-    const drawn = drawDownloads(UNKNOWN, 1);
-    const pairs = UNKNOWN.clients.length * UNKNOWN.origins.length;
+    const drawn = drawDownloads(EUROPE, 1);
+    const pairs = EUROPE.clients.length * EUROPE.origins.length;
     const first = drawn.slice(0, pairs).map(({ client, origin }) => `${client} ${origin}`);
     expect(new Set(first).size).toBe(pairs);
-    expect(drawn).toEqual(drawDownloads(UNKNOWN, 1));
-    expect(drawn).not.toEqual(drawDownloads(UNKNOWN, 2));
-    const known = new Set(measuredPairs(UNKNOWN).map((pair) => JSON.stringify(pair)));
+    expect(drawn).toEqual(drawDownloads(EUROPE, 1));
+    expect(drawn).not.toEqual(drawDownloads(EUROPE, 2));
+    const known = new Set(measuredPairs(EUROPE).map((pair) => JSON.stringify(pair)));
     for (const { client, origin, state } of drawn)
       expect(known).toContain(JSON.stringify({ state, client, origin }));
   });
@@ -62,7 +66,7 @@ describe('the ways that are measured', () => {
   const museum = { client: 'campus', origin: 'museum' };
 
   test('are direct and the best by the true links as they are in the state', () => {
-    const best = (state: string) => bestWays(UNKNOWN, { ...museum, state }, 3);
+    const best = (state: string) => bestWays(EUROPE, { ...museum, state }, 3);
     expect(best('quiet').map(({ depots }) => depots.length)[0]).toBe(0);
     expect(best('quiet')).toHaveLength(4);
     const over = (state: string, depot: string) =>
@@ -77,7 +81,7 @@ describe('the ways that are measured', () => {
   test('go on side by side where they share neither an end nor a narrow link', async () => {
     const direct = { depots: [], lanes: 1 };
     const needs = (client: string, origin: string) =>
-      occupiedBy(UNKNOWN, { client, origin, state: 'quiet' }, direct);
+      occupiedBy(EUROPE, { client, origin, state: 'quiet' }, direct);
     const log: string[] = [];
     const task = (name: string, own: ReadonlySet<string>): Task => ({
       needs: own,

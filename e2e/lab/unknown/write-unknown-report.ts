@@ -7,7 +7,7 @@ import { unknownPage } from './unknown-page.ts';
 /** Makes the page of a file of lines, with its charts; gives its path. */
 export function writeUnknownReport(resultFile: string, outFolder: string): string {
   const lines = readLineFile(resultFile, unknownLineSchema);
-  const name = `${lines.info.startedAt.slice(0, 10)}-unknown`;
+  const name = `${lines.info.startedAt.slice(0, 10)}-${lines.info.experiment}`;
   const { markdown, pictures } = unknownPage(lines, name);
   mkdirSync(join(outFolder, 'pictures'), { recursive: true });
   for (const [file, svg] of pictures) writeFileSync(join(outFolder, 'pictures', file), svg);
