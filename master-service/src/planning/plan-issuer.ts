@@ -53,7 +53,7 @@ export class PlanIssuer {
     const isChain = route.decision === 'chain';
     const isForTunnel = kind === 'tunnel';
     const knownBytes = size.source === 'assumed' ? undefined : size.sizeBytes;
-    const wantedBytes = tickets.wantedBudgetBytes(kind, knownBytes);
+    const wantedBytes = tickets.wantedBudgetBytes(kind, knownBytes, caps !== undefined);
     // What is charged is the ticket's budget: the size is only what the client says.
     const budget =
       caps && isChain

@@ -204,11 +204,11 @@ describe('a download link', () => {
   });
 
   test('carries budgets and times into the ticket', async () => {
-    const { ticket } = relayOf(await rawGet(master.port, '/get/~size=1000000000/https/origin.example/f'));
+    const { ticket } = relayOf(await rawGet(master.port, '/get/~size=20000000000/https/origin.example/f'));
     const issuedAt = Math.floor(master.clock.nowMs / 1000);
     expect(await claimsByJwks(ticket)).toMatchObject({
       kind: 'get',
-      budgetBytes: 4_000_000_000,
+      budgetBytes: 80_000_000_000,
       budgetConnections: 4096,
       issuedAt,
       lastStart: issuedAt + 600,
@@ -216,6 +216,17 @@ describe('a download link', () => {
     });
     const unknown = relayOf(await rawGet(master.port, '/get/https/origin.example/g'));
     expect((await claimsByJwks(unknown.ticket)).budgetBytes).toBe(64 * 2 ** 30);
+  });
+
+  test('has no smaller budget for a size that is remembered, or said, than for none: the file may have grown', async () => {
+    const { url } = relayOf(await rawGet(master.port, '/get/https/origin.example/latest.tar'));
+    await depots[0]?.heartbeat(master, { sizes: [{ urlHash: urlHashOf(url), sizeBytes: 200_000_000 }] });
+    master.clock.advance(61);
+    for (const depot of depots) await depot.heartbeat(master);
+    for (const options of ['', '~size=200000000/']) {
+      const answer = await rawGet(master.port, `/get/${options}https/origin.example/latest.tar`);
+      expect((await claimsByJwks(relayOf(answer).ticket)).budgetBytes).toBe(64 * 2 ** 30);
+    }
   });
 });
 

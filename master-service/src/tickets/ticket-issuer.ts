@@ -77,13 +77,16 @@ export class TicketIssuer {
     return this.#drawn.toString('base64url', from, this.#used);
   }
 
-  /** The budget that a download, or a tunnel, should have; `sizeBytes` is `undefined` where the size is only assumed. */
-  wantedBudgetBytes(kind: TicketKind, sizeBytes: number | undefined): number {
+  /**
+   * The budget that a download, or a tunnel, should have; `sizeBytes` is `undefined` where the size is only assumed. Whom none
+   * is charged to has no less than for an unknown size: what is remembered or said may have grown, and who says nothing has as much.
+   */
+  wantedBudgetBytes(kind: TicketKind, sizeBytes: number | undefined, isCharged: boolean): number {
     const { budgetFactor, minimumBudgetBytes, unknownSizeBudgetBytes, tunnelBudgetBytes } = this.#config;
     if (kind === 'tunnel') return tunnelBudgetBytes;
     if (sizeBytes === undefined) return unknownSizeBudgetBytes;
-    const wanted = Math.max(minimumBudgetBytes, Math.ceil(sizeBytes * budgetFactor));
-    return Math.min(wanted, Number.MAX_SAFE_INTEGER);
+    const leastBytes = isCharged ? minimumBudgetBytes : Math.max(minimumBudgetBytes, unknownSizeBudgetBytes);
+    return Math.min(Math.max(leastBytes, Math.ceil(sizeBytes * budgetFactor)), Number.MAX_SAFE_INTEGER);
   }
 
   /** Until when a download that is planned now may begin, in Unix seconds. */
