@@ -14,6 +14,8 @@ export interface DownloadRequest {
   readonly clientAddress: string;
   /** Whether the client has a beginning of the file, and wants all the rest. */
   readonly isResume?: boolean;
+  /** Whether it is for a part of the file, or for its head alone. */
+  readonly isPart?: boolean;
 }
 
 /** What a plan is made of, beside the request. */
@@ -56,6 +58,8 @@ export interface IssuedPlan {
   readonly lastStartSeconds: number;
   /** The ticket of a tunnel, which is no part of its location, and when its life ends, in seconds of the epoch. */
   readonly proxyTicket?: { readonly text: string; readonly endOfLife: number };
+  /** For how many whole files its ticket is good. */
+  readonly wholes: number;
   /** Entry depots that the client has come back from before it got this plan, the last one last. */
   readonly left: readonly string[];
   /** All that speaks for it, once somebody has asked. */

@@ -12,8 +12,11 @@ const keyOf = (index: number, pathChars: number, client = '192.0.2.7/32') => {
 function keptOf(planChars: number, pathChars: number): number {
   const cache = new PlanCache<string>();
   const indices = Array.from({ length: 1000 }, (_, index) => index);
-  for (const index of indices) cache.set(keyOf(index, pathChars), 'p'.repeat(planChars), 0, planChars);
-  return indices.filter((index) => cache.get(keyOf(index, pathChars), 0) !== undefined).length;
+  for (const index of indices) {
+    const terms = { chars: planChars, wholes: 1 };
+    cache.set(keyOf(index, pathChars), 'p'.repeat(planChars), terms, 0);
+  }
+  return indices.filter((index) => cache.get(keyOf(index, pathChars), 'part', 0) !== undefined).length;
 }
 
 test('plans of usual size are all kept for their minute', () => {
@@ -29,10 +32,32 @@ test('plans of the longest URLs take no more than 16 MB, with their keys', () =>
 test('a plan is given to one client alone, and to it no more often than its connections may need', () => {
   const cache = new PlanCache<string>();
   const key = keyOf(0, 10);
-  cache.set(key, 'plan', 0, 4, 'asked');
-  expect(cache.get(keyOf(0, 10, '192.0.2.8/32'), 0)).toBeUndefined();
+  cache.set(key, 'plan', { chars: 4, wholes: Number.POSITIVE_INFINITY }, 0, 'asked');
+  expect(cache.get(keyOf(0, 10, '192.0.2.8/32'), 'whole', 0)).toBeUndefined();
   for (let given = 1; given < SAME_PLAN_TIMES; given += 1)
-    expect(given % 2 === 0 ? cache.get(key, 0) : cache.getAsked('asked', 0)).toBe('plan');
-  expect(cache.get(key, 0)).toBeUndefined();
-  expect(cache.getAsked('asked', 0)).toBeUndefined();
+    expect(given % 2 === 0 ? cache.get(key, 'part', 0) : cache.getAsked('asked', 'whole', 0)).toBe('plan');
+  expect(cache.get(key, 'whole', 0)).toBeUndefined();
+  expect(cache.getAsked('asked', 'part', 0)).toBeUndefined();
+});
+
+test('a plan is given for no more whole files than its ticket is good for, and then for parts alone', () => {
+  const cache = new PlanCache<string>();
+  const key = keyOf(0, 10);
+  cache.set(key, 'plan', { chars: 4, wholes: 3 }, 0, 'asked');
+  expect(cache.get(key, 'whole', 0)).toBe('plan');
+  expect(cache.getAsked('asked', 'part', 0)).toBe('plan');
+  expect(cache.getAsked('asked', 'whole', 0)).toBe('plan');
+  expect([cache.get(key, 'whole', 0), cache.getAsked('asked', 'whole', 0)]).toEqual([undefined, undefined]);
+  expect([cache.get(key, 'part', 0), cache.getAsked('asked', 'part', 0)]).toEqual(['plan', 'plan']);
+});
+
+test('who was told a plan and comes for it counts once', () => {
+  const cache = new PlanCache<string>();
+  const key = keyOf(0, 10);
+  cache.set(key, 'plan', { chars: 4, wholes: 2 }, 0, 'asked');
+  expect(cache.get(key, 'told', 0)).toBe('plan');
+  cache.noteTold(key, 0);
+  expect(cache.getAsked('asked', 'whole', 0)).toBe('plan');
+  expect(cache.getAsked('asked', 'whole', 0)).toBeUndefined();
+  expect(cache.get(key, 'told', 0)).toBeUndefined();
 });

@@ -18,12 +18,23 @@ interface PlanQuestion {
   readonly kind: TicketKind;
 }
 
-interface Kept<Plan> {
-  readonly plan: Plan;
-  readonly madeAtMs: number;
+/** What a plan is given for: a part of the file, or its head; the whole; or to be told, for the whole that may be fetched by it. */
+export type PlanUse = 'part' | 'whole' | 'told';
+
+/** What a plan is kept with. */
+interface PlanTerms {
   /** How long what is kept of it is, in characters. */
   readonly chars: number;
+  /** For how many whole files its ticket is good. */
+  readonly wholes: number;
+}
+
+interface Kept<Plan> extends PlanTerms {
+  readonly plan: Plan;
+  readonly madeAtMs: number;
   given: number;
+  /** For how many whole files it was given; who comes for what it was told was counted then. */
+  givenWholes: number;
   /** When its client was told that it is to be led to this, or came for it after that. */
   toldAtMs: number;
   /** Whether its client was told and has not come for it since. */
@@ -36,8 +47,8 @@ export class PlanCache<Plan> {
   /** The same plans by what their clients asked for, letter by letter. */
   readonly #asked = keptPlans<Plan>();
 
-  get(key: string, nowMs: number): Plan | undefined {
-    return give(this.#plans.get(key), nowMs);
+  get(key: string, use: PlanUse, nowMs: number): Plan | undefined {
+    return give(this.#plans.get(key), use, nowMs);
   }
 
   /** The plan that this was last answered with, however old it is; `undefined` where that is forgotten. */
@@ -58,15 +69,18 @@ export class PlanCache<Plan> {
   }
 
   /** The plan that was last given to whoever asked for exactly this. */
-  getAsked(asked: string, nowMs: number): Plan | undefined {
+  getAsked(asked: string, use: PlanUse, nowMs: number): Plan | undefined {
     const kept = this.#asked.get(asked);
+    const plan = give(kept, use, nowMs);
     if (kept?.isAwaited) tell(kept, nowMs, false);
-    return give(kept, nowMs);
+    return plan;
   }
 
-  /** Keeps a plan; `chars` says how long it is, and `asked`, letter by letter, what it answers. */
-  set(key: string, plan: Plan, nowMs: number, chars: number, asked?: string): void {
-    const kept = { plan, madeAtMs: nowMs, chars, given: 1, toldAtMs: nowMs, isAwaited: false };
+  /** Keeps a plan, which is given by that for the first time; `asked` says, letter by letter, what it answers. */
+  set(key: string, plan: Plan, terms: PlanTerms, nowMs: number, asked?: string): void {
+    const { chars, wholes } = terms;
+    const given = { given: 1, givenWholes: 1, toldAtMs: nowMs, isAwaited: false };
+    const kept = { plan, chars, wholes, madeAtMs: nowMs, ...given };
     this.#plans.set(key, kept);
     if (asked !== undefined) this.#asked.set(asked, kept);
   }
@@ -81,9 +95,12 @@ function tell<Plan>(kept: Kept<Plan>, nowMs: number, isAwaited: boolean): void {
   kept.isAwaited = isAwaited;
 }
 
-function give<Plan>(kept: Kept<Plan> | undefined, nowMs: number): Plan | undefined {
+function give<Plan>(kept: Kept<Plan> | undefined, use: PlanUse, nowMs: number): Plan | undefined {
   if (!kept || kept.given >= SAME_PLAN_TIMES) return undefined;
   if (Math.abs(nowMs - kept.madeAtMs) >= SAME_PLAN_MS) return undefined;
+  const isOneMore = use === 'told' || (use === 'whole' && !kept.isAwaited);
+  if (isOneMore && kept.givenWholes >= kept.wholes) return undefined;
+  if (isOneMore) kept.givenWholes += 1;
   kept.given += 1;
   return kept.plan;
 }

@@ -2,6 +2,7 @@ import {
   DIRECT_FRAGMENT,
   depotBaseUrl,
   formatOriginRelayTarget,
+  GIB,
   type OriginUrl,
   ok,
   originHref,
@@ -12,7 +13,13 @@ import type { EntryGroupConfig } from '../config.ts';
 import type { RateCaps } from '../policy/rate-caps.ts';
 import type { IssuedTicket, TicketIssuer } from '../tickets/ticket-issuer.ts';
 import type { Decided, DownloadRequest, IssuedPlan } from './issued-plan.ts';
+import type { SizeEstimate } from './size-estimate.ts';
 import type { SizeMemory } from './size-memory.ts';
+
+/** Whole files by one ticket of a large one: so many download managers, of 16 connections each, are what a depot takes of a job (`limits.perJob`). */
+const WHOLES_OF_LARGE = 4;
+/** A larger file takes longer at 100 Mbit/s than its plan is kept: all that begin with that run beside each other. */
+const LARGE_BYTES = GIB;
 
 /** Where a depot is dialled. */
 interface DepotPlace {
@@ -30,6 +37,16 @@ interface PlanIssuerInit {
 /** The origin itself, for a client that is led there; its add-on knows by the fragment that it need not ask again. */
 export function directLocation(url: OriginUrl): string {
   return `${originHref(url)}${DIRECT_FRAGMENT}`;
+}
+
+/**
+ * For how many whole files a ticket is good: depots count what all who have it fetch together, and one file's bytes stay for breaks and
+ * resumes. Of a size that nobody knows no count of bytes is sure. Whom budgets are charged to has paid all for it, and could have no second one.
+ */
+function wholesOf({ sizeBytes, source }: SizeEstimate, budgetBytes: number, isCharged: boolean): number {
+  const wholes = Math.max(1, Math.floor(budgetBytes / sizeBytes) - 1);
+  const isLarge = source === 'assumed' ? !isCharged : sizeBytes > LARGE_BYTES;
+  return isLarge ? Math.min(wholes, WHOLES_OF_LARGE) : wholes;
 }
 
 /** Makes plans of what was decided: job, ticket, and where the client is sent. */
@@ -53,7 +70,8 @@ export class PlanIssuer {
     const isChain = route.decision === 'chain';
     const isForTunnel = kind === 'tunnel';
     const knownBytes = size.source === 'assumed' ? undefined : size.sizeBytes;
-    const wantedBytes = tickets.wantedBudgetBytes(kind, knownBytes, caps !== undefined);
+    const isCharged = caps !== undefined;
+    const wantedBytes = tickets.wantedBudgetBytes(kind, knownBytes, isCharged);
     // What is charged is the ticket's budget: the size is only what the client says.
     const budget =
       caps && isChain
@@ -70,6 +88,7 @@ export class PlanIssuer {
     const elsewhere = route.alternatives.map(([entry]) => entry).filter((entry) => entry !== route.chain[0]);
     const places = kind === 'get' ? new Set(elsewhere.map(atDepot)) : new Set<string>();
     const others = [...places].filter((place) => place !== first);
+    const isCounted = isChain && !isForTunnel;
     // A name of a group leads to any of its depots.
     const isAwaited = issued?.claims.kind === 'get' && !group;
     return ok({
@@ -83,6 +102,7 @@ export class PlanIssuer {
       location: first,
       ...(isAwaited ? { aheadTicket: ticket } : {}),
       host: url.host,
+      wholes: isCounted ? wholesOf(size, budget.value, isCharged) : Number.POSITIVE_INFINITY,
       ...known,
       duplicates: isChain ? [...others, originHref(url)] : [],
       lastStartSeconds: tickets.lastStart(Math.floor(nowMs / 1000)),

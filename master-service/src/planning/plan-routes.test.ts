@@ -269,6 +269,16 @@ describe('a public master', () => {
     expect(await jobAt('127.0.0.1', 'd')).not.toBe('rate-limited');
   });
 
+  test('charges one client for as many tickets as its machines need for a file', async () => {
+    await start({ ...many, public: { plansPerMinute: 3, bytesPerHour: 7e9 } });
+    const codes: string[] = [];
+    for (let machine = 0; machine < 5; machine += 1)
+      codes.push(await codeOf('~size=1000000000/https/any.example/f'));
+    // Of the 4 GB of the first one three, of what is left of the hour two.
+    expect(codes).toEqual(['307', '307', '307', '307', '307']);
+    expect(await codeOf('~size=1000000000/https/any.example/f')).toBe('rate-limited');
+  });
+
   test('plans so many bytes in an hour and not more', async () => {
     await start({ ...many, public: { plansPerMinute: 100, bytesPerHour: 1e9 } });
     expect(await codeOf('~size=900000000/https/any.example/a')).toBe('307');

@@ -126,8 +126,8 @@ export class PlanService {
   }
 
   /**
-   * Plans a download. Requests of one client for the same thing within a minute get the same plan, as long as
-   * its depots are up. Refuses what policy, caps and options refuse.
+   * Plans a download. Requests of one client for the same thing within a minute get the same plan, as long as its ticket
+   * is good for so many whole files and its depots are up. Refuses what policy, caps and options refuse.
    */
   plan(request: DownloadRequest, nowMs: number): Result<IssuedPlan> {
     return this.#plan(request, nowMs, false);
@@ -153,8 +153,8 @@ export class PlanService {
   }
 
   /** The plan that this client got for exactly this target, if it still holds: nothing else is looked at again. */
-  again(address: string, target: string, nowMs: number): IssuedPlan | undefined {
-    const kept = this.#cache.getAsked(`${address} ${target}`, nowMs);
+  again(address: string, target: string, isPart: boolean, nowMs: number): IssuedPlan | undefined {
+    const kept = this.#cache.getAsked(`${address} ${target}`, isPart ? 'part' : 'whole', nowMs);
     return kept && this.#stillHolds(kept, address, nowMs) ? kept : undefined;
   }
 
@@ -178,7 +178,8 @@ export class PlanService {
     const isChosen = Boolean(options.via?.length) || options.lanes !== undefined;
     if (isChosen && !config.planner.allowVia) return refuse('via-not-allowed');
     const key = planKey({ client: clientAddress(address), url, options, kind });
-    const kept = this.#cache.get(key, nowMs);
+    const use = isExplained ? 'told' : request.isPart ? 'part' : 'whole';
+    const kept = this.#cache.get(key, use, nowMs);
     const left = request.isResume ? this.#leftEntries(key, request, nowMs) : [];
     const held = kept && left.length === 0 && this.#stillHolds(kept, address, nowMs) ? kept : undefined;
     if (isExplained && held) this.#cache.noteTold(key, nowMs);
@@ -200,7 +201,7 @@ export class PlanService {
     const plan = explained({ ...issued.value, left });
     this.#init.onIssued?.(plan, request, decided.value.route, nowMs);
     const asked = target === undefined ? undefined : `${address} ${target}`;
-    this.#cache.set(key, plan, nowMs, charsOf(plan), asked);
+    this.#cache.set(key, plan, { chars: charsOf(plan), wholes: plan.wholes }, nowMs, asked);
     if (isExplained) this.#cache.noteTold(key, nowMs);
     return ok(plan);
   }

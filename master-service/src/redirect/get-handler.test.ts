@@ -130,6 +130,35 @@ describe('a download link', () => {
     expect(await ticket()).toBe(later);
   });
 
+  test.each([
+    ['whose size nobody knows', '', 4, 16 * 2 ** 30],
+    ['that is large', '~size=1500000000/', 4, 1_500_000_000],
+    ['that is enormous', '~size=20000000000/', 3, 20_000_000_000],
+    ['of usual size', '~size=1000000000/', 64, 1_000_000_000],
+  ])(
+    'to a file %s gives machines behind one address tickets whose bytes suffice for all of them',
+    async (_, options, most, sizeBytes) => {
+      const wholes = new Map<string, number>();
+      for (let machine = 0; machine <= most; machine += 1) {
+        const { ticket } = relayOf(await rawGet(master.port, `/get/${options}https/origin.example/f`));
+        wholes.set(ticket, 1 + (wholes.get(ticket) ?? 0));
+      }
+      expect([...wholes.values()]).toEqual([most, 1]);
+      for (const ticket of wholes.keys())
+        expect((await claimsByJwks(ticket)).budgetBytes).toBeGreaterThanOrEqual(most * sizeBytes);
+    },
+  );
+
+  test('gives parts of a file, and its head, the ticket of the whole, however many connections ask for them', async () => {
+    const target = '/get/~size=1500000000/https/origin.example/f';
+    const ticket = async (method = 'GET', headers: readonly string[] = []) =>
+      relayOf(await rawRequest(master.port, `${method} ${target} HTTP/1.1`, headers)).ticket;
+    const first = await ticket('HEAD');
+    for (let part = 0; part < 16; part += 1)
+      expect(await ticket('GET', [`Range: bytes=${part}000-${part}999`])).toBe(first);
+    expect([await ticket(), await ticket('HEAD'), await ticket()]).toEqual([first, first, first]);
+  });
+
   test('leads elsewhere as soon as a depot of its plan is lost', async () => {
     const link = '/get/https/origin.example/f';
     expect(relayOf(await rawGet(master.port, link)).ticket).toBeTruthy();

@@ -75,7 +75,9 @@ function redirect(
   const clientAddress = request.socket.remoteAddress ?? '';
   const { range } = request.headers;
   const isResume = range !== undefined && RESUME.test(range);
-  const again = isResume ? undefined : plans.again(clientAddress, target, now());
+  // Parts belong to a download that was planned; who asks for the whole may be another machine behind the same address.
+  const isPart = range !== undefined || request.method === 'HEAD';
+  const again = isResume ? undefined : plans.again(clientAddress, target, isPart, now());
   if (again) {
     send(again, headersOf(again), undefined);
     return;
@@ -93,7 +95,7 @@ function redirect(
     else refuse(location.error, { target: url, typed: typedLink(target) });
     return;
   }
-  const plan = plans.plan({ target, url, options, kind: 'get', clientAddress, isResume }, now());
+  const plan = plans.plan({ target, url, options, kind: 'get', clientAddress, isResume, isPart }, now());
   if (plan.ok) send(plan.value, makeHeaders(plan.value), url);
   else refuse(plan.error, { target: url, typed: typedLink(target) });
 
