@@ -62,6 +62,54 @@ test('of two that contradict each other the larger counts: what goes direct as a
   }
 });
 
+test('a file that has grown has its new size when two depots have seen it, however many saw the old one', () => {
+  const depots = ['d1', 'd2', 'd3', 'd4', 'd5'];
+  const { sizes, tell } = memoryOf(...depots);
+  for (const depot of depots) tell(depot, 200_000_000);
+  tell('d4', 3_000_000_000);
+  expect(sizes.recall(URL_HASH), 'one alone may lie').toBe(200_000_000);
+  tell('d2', 3_000_000_000);
+  expect(sizes.recall(URL_HASH)).toBe(3_000_000_000);
+});
+
+test('a depot that lies cannot bring back what a file was once', () => {
+  const { sizes, tell } = memoryOf('d1', 'd2', 'd3', 'liar');
+  tell('d1', 200_000_000);
+  for (const depot of ['d2', 'd3']) tell(depot, 5000);
+  tell('liar', 200_000_000);
+  expect(sizes.recall(URL_HASH)).toBe(5000);
+});
+
+/** Two masters that hear each other's facts of one file, which these depots have been entry depots of. */
+function twoMasters(...depots: readonly string[]) {
+  const both = ['near', 'far'].map((source) => new Facts({ kinds: SIZE_FACTS, source }));
+  for (const facts of both)
+    facts.tellOthers((fact) => {
+      for (const other of both) if (other !== facts) other.store.take(fact, fact.timeMs);
+    });
+  const sizes = both.map((facts) => new SizeMemory(facts));
+  const chains = depots.map((depot) => [depot]);
+  sizes[0]?.noteTicket(URL_HASH, chains, 0);
+  const tell = (master: 0 | 1, depot: string, sizeBytes: number, nowMs: number) =>
+    sizes[master]?.report(depot, [{ urlHash: URL_HASH, sizeBytes }], nowMs);
+  return { tell, recall: () => sizes.map((one) => one.recall(URL_HASH)) };
+}
+
+test('a depot has one voice, also where it tells two masters', () => {
+  const { tell, recall } = twoMasters('d1', 'd2', 'liar');
+  for (const depot of ['d1', 'd2']) tell(0, depot, 5000, 1000);
+  for (const master of [0, 1] as const) tell(master, 'liar', 1, 2000);
+  expect(recall()).toEqual([5000, 5000]);
+});
+
+test('what two agreed on last is told from what two agreed on before, whichever master they told', () => {
+  const { tell, recall } = twoMasters('d1', 'd2', 'd3', 'd4', 'd5');
+  for (const depot of ['d1', 'd2']) tell(0, depot, 200, 1000);
+  for (const depot of ['d3', 'd4']) tell(1, depot, 3000, 2000);
+  tell(0, 'd5', 7, 3000);
+  expect(recall()).toEqual([3000, 3000]);
+});
+
 test('depots of all masters are counted together: one that lies to another master outvotes nobody either', () => {
   const facts = new Facts({ kinds: SIZE_FACTS });
   const sizes = new SizeMemory(facts);

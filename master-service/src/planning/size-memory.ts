@@ -1,13 +1,13 @@
 import type { Chain, SizeReport } from '@longhaul/shared';
 import * as z from 'zod';
-import type { FactKind } from '../facts/fact.ts';
+import type { Fact, FactKind } from '../facts/fact.ts';
 import { Facts } from '../facts/facts.ts';
 
 /** URLs whose size is remembered, and URLs whose size some depots may tell; about 500 bytes each. */
 const MAX_SIZES = 100_000;
 /** Depots that may tell the size of one URL: the newest plan with all its alternatives, and some of older ones. */
 const MAX_WITNESSES = 8;
-/** Depots of which is remembered what they told of one URL: two that agree outvote one that lies. */
+/** Depots of which is remembered what they told of one URL: two that agree stay beside three that do not. */
 const MOST_TOLD = 5;
 /** What was not told for so long may have become another file. */
 const SIZE_LIFE_MS = 30 * 86_400_000;
@@ -32,7 +32,7 @@ const SIZE_SEEN = {
   schema: z.looseObject({
     ...seen,
     told: z
-      .array(z.looseObject({ ...seen, by: z.string().max(64) }))
+      .array(z.looseObject({ ...seen, by: z.string().max(64), ageMs: z.number().min(0).optional() }))
       .max(MAX_WITNESSES)
       .optional(),
   }),
@@ -75,14 +75,15 @@ export class SizeMemory {
     return this.#facts.store.all(TICKET_GIVEN, urlHash).length > 0;
   }
 
-  /** Takes in what `depot` reports. Of a URL counts what most depots told last. */
+  /** Takes in what `depot` reports. Of a URL counts what two depots agreed on last. */
   report(depot: string, reports: readonly SizeReport[], nowMs: number): void {
     for (const { urlHash, ...report } of reports) {
       const given = this.#facts.store.all(TICKET_GIVEN, urlHash);
       if (!given.some(({ value }) => value.entries.includes(depot))) continue;
-      const before = this.#facts.own(SIZE_SEEN, urlHash)?.value;
-      const others = toldBefore(before).filter(({ by }) => by !== depot);
-      const told = [...others, { ...report, by: depot }].slice(-MOST_TOLD);
+      const before = this.#facts.own(SIZE_SEEN, urlHash);
+      const others = (before ? toldIn(before) : []).filter(({ by }) => by !== depot);
+      const aged = others.map(({ atMs, ...one }) => ({ ...one, ageMs: Math.max(0, nowMs - atMs) }));
+      const told = [...aged, { ...report, by: depot }].slice(-MOST_TOLD);
       this.#facts.learn(SIZE_SEEN, urlHash, { ...agreedOf(told), told }, nowMs);
     }
   }
@@ -100,25 +101,35 @@ export class SizeMemory {
   #agreed(urlHash: string): Pick<Seen, 'sizeBytes' | 'isWholeOnly'> | undefined {
     const [first, ...others] = this.#facts.store.all(SIZE_SEEN, urlHash);
     if (!first || others.length === 0) return first?.value;
-    return agreedOf([first, ...others].flatMap(({ value }) => toldBefore(value)));
+    const told = [first, ...others].flatMap(toldIn).toSorted((one, other) => one.atMs - other.atMs);
+    // Whoever has told several masters has one voice, and what it told last counts.
+    return agreedOf(told.filter(({ by }, index) => told.findLastIndex((one) => one.by === by) === index));
   }
 }
 
-/** What depots told; of a master that did not keep it, what it had in the end. */
-function toldBefore(before: Seen | undefined): Told {
-  if (!before) return [];
-  const { sizeBytes, isWholeOnly, told } = before;
-  return told ?? [{ sizeBytes, by: '', ...(isWholeOnly ? { isWholeOnly } : {}) }];
+/** What depots told, the newest one at the end; of a master that did not keep it, what it had in the end. */
+function toldIn({ value, timeMs }: Fact<Seen>): (Told[number] & { readonly atMs: number })[] {
+  const { sizeBytes, isWholeOnly, told } = value;
+  const all: Told = told ?? [{ sizeBytes, by: '', ...(isWholeOnly ? { isWholeOnly } : {}) }];
+  return all.map((one) => ({ ...one, atMs: timeMs - (one.ageMs ?? 0) }));
+}
+
+/** What they say together, the newest one being at the end. */
+function agreedOf(told: Told): Pick<Seen, 'sizeBytes' | 'isWholeOnly'> {
+  const isWholeOnly = 2 * told.filter((one) => one.isWholeOnly).length > told.length;
+  return { sizeBytes: agreedSize(told), ...(isWholeOnly ? { isWholeOnly } : {}) };
 }
 
 /**
- * What most say. Of sizes that as many tell the largest counts: a file that is taken for small goes direct, and no further depot would see
- * that it is not.
+ * The size that two agreed on last: those who saw a file before it grew, however many, do not outvote two that have seen it since, and one
+ * that lies agrees with nobody. Without such two it is the largest one: a file that is taken for small goes direct, and no further
+ * depot would see that it is not.
  */
-function agreedOf(told: Told): Pick<Seen, 'sizeBytes' | 'isWholeOnly'> {
-  const votes = new Map<number, number>();
-  for (const { sizeBytes } of told) votes.set(sizeBytes, 1 + (votes.get(sizeBytes) ?? 0));
-  const [first] = [...votes].toSorted(([size, one], [otherSize, other]) => other - one || otherSize - size);
-  const isWholeOnly = 2 * told.filter((one) => one.isWholeOnly).length > told.length;
-  return { sizeBytes: first?.[0] ?? 1, ...(isWholeOnly ? { isWholeOnly } : {}) };
+function agreedSize(told: Told): number {
+  const newer = new Set<number>();
+  for (const { sizeBytes } of told.toReversed()) {
+    if (newer.has(sizeBytes)) return sizeBytes;
+    newer.add(sizeBytes);
+  }
+  return Math.max(1, ...newer);
 }
