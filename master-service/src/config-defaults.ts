@@ -31,9 +31,9 @@ export const DEFAULT_START_SECONDS = 600;
 export const DEFAULT_LIFE_SECONDS = 86_400;
 /** `tickets.budgetFactor`: Resumes, parallel ranges and failovers may carry some bytes more than once. */
 export const DEFAULT_BUDGET_FACTOR = 4;
-/** `tickets.minimumBudgetBytes`: Of whom budgets are charged to: a size that was given too small must not break an honest download. */
+/** `tickets.minimumBudgetBytes`: A size that was given too small must not break an honest download. */
 export const DEFAULT_MINIMUM_BUDGET_BYTES = GIB;
-/** `tickets.unknownSizeBudgetBytes`: A download of unknown size may be a disk image or a data set. Where budgets are not charged it is the least of all: a known size may have grown. */
+/** `tickets.unknownSizeBudgetBytes`: A download of unknown size may be a disk image or a data set. Where budgets are not charged it is the least for a size that is only remembered, which may have grown. */
 export const DEFAULT_UNKNOWN_SIZE_BUDGET_BYTES = 64 * GIB;
 /** `tickets.budgetConnections`: Download managers open 16 connections and reopen them often in a day. */
 export const DEFAULT_BUDGET_CONNECTIONS = 4096;

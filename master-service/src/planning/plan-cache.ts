@@ -56,6 +56,12 @@ export class PlanCache<Plan> {
     return this.#plans.get(key);
   }
 
+  /** Whether its ticket went to as many within the last minute as it is good for. */
+  isGivenOut(key: string, nowMs: number): boolean {
+    const kept = this.#plans.get(key);
+    return kept !== undefined && isKept(kept, nowMs) && kept.givenWholes >= kept.wholes;
+  }
+
   /** A client has asked what this would be answered with, before it comes for it. */
   noteTold(key: string, nowMs: number): void {
     const kept = this.#plans.get(key);
@@ -96,13 +102,16 @@ function tell<Plan>(kept: Kept<Plan>, nowMs: number, isAwaited: boolean): void {
 }
 
 function give<Plan>(kept: Kept<Plan> | undefined, use: PlanUse, nowMs: number): Plan | undefined {
-  if (!kept || kept.given >= SAME_PLAN_TIMES) return undefined;
-  if (Math.abs(nowMs - kept.madeAtMs) >= SAME_PLAN_MS) return undefined;
+  if (!kept || kept.given >= SAME_PLAN_TIMES || !isKept(kept, nowMs)) return undefined;
   const isOneMore = use === 'told' || (use === 'whole' && !kept.isAwaited);
   if (isOneMore && kept.givenWholes >= kept.wholes) return undefined;
   if (isOneMore) kept.givenWholes += 1;
   kept.given += 1;
   return kept.plan;
+}
+
+function isKept({ madeAtMs }: Kept<unknown>, nowMs: number): boolean {
+  return Math.abs(nowMs - madeAtMs) < SAME_PLAN_MS;
 }
 
 /** The same text for the same question: nothing but the URL, which is last, may hold a space. */

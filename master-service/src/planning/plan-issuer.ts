@@ -65,13 +65,15 @@ export class PlanIssuer {
     known: Pick<IssuedPlan, 'upDepots' | 'known'>,
     nowMs: number,
   ): Result<Omit<IssuedPlan, 'left'>> {
-    const { url, kind, clientAddress: address } = request;
+    const { url, kind, clientAddress: address, isShared = false } = request;
     const { tickets } = this.#init;
     const isChain = route.decision === 'chain';
     const isForTunnel = kind === 'tunnel';
     const knownBytes = size.source === 'assumed' ? undefined : size.sizeBytes;
     const isCharged = caps !== undefined;
-    const wantedBytes = tickets.wantedBudgetBytes(kind, knownBytes, isCharged);
+    // Whom the caps charge pays by the size: an unknown one takes all of his hour, and would for each file that is known.
+    const mayBeMore = !isCharged && (size.source === 'reported' || isShared);
+    const wantedBytes = tickets.wantedBudgetBytes(kind, knownBytes, mayBeMore);
     // What is charged is the ticket's budget: the size is only what the client says.
     const budget =
       caps && isChain

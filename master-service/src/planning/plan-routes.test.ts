@@ -160,8 +160,8 @@ describe('a plan', () => {
     const plan = await planOf({ url: 'https://origin.example/', kind: 'tunnel' });
     expect(plan).toMatchObject({ decision: 'chain', sizeSource: 'assumed', fileSeen: false });
     expect(claimsIn(plan.ticket)).toMatchObject({ budgetBytes: 7e9, budgetConnections: 77 });
-    const file = await planOf({ url: 'https://origin.example/f', sizeBytes: 2e10 });
-    expect(claimsOf(file.location)).toMatchObject({ budgetBytes: 8e10, budgetConnections: 4096 });
+    const file = await planOf({ url: 'https://origin.example/f', sizeBytes: 5e8 });
+    expect(claimsOf(file.location)).toMatchObject({ budgetBytes: 2e9, budgetConnections: 4096 });
   });
 
   test('is explained also to a client that was redirected before', async () => {

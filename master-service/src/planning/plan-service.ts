@@ -196,7 +196,8 @@ export class PlanService {
     const explained = (plan: IssuedPlan) =>
       isExplained ? { ...plan, answer: this.#answer(request, decided.value, plan, nowMs) } : plan;
     if (held && isSameWay(held, decided.value.route)) return ok(explained(held));
-    const issued = this.#issuer.issue(request, decided.value, caps, known, nowMs);
+    const isShared = this.#cache.isGivenOut(key, nowMs);
+    const issued = this.#issuer.issue({ ...request, isShared }, decided.value, caps, known, nowMs);
     if (!issued.ok) return issued;
     const plan = explained({ ...issued.value, left });
     this.#init.onIssued?.(plan, request, decided.value.route, nowMs);

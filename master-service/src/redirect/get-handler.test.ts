@@ -131,21 +131,20 @@ describe('a download link', () => {
   });
 
   test.each([
-    ['whose size nobody knows', '', 4, 16 * 2 ** 30],
-    ['that is large', '~size=1500000000/', 4, 1_500_000_000],
-    ['that is enormous', '~size=20000000000/', 3, 20_000_000_000],
-    ['of usual size', '~size=1000000000/', 64, 1_000_000_000],
+    ['whose size nobody knows', '', [4, 4], 16 * 2 ** 30],
+    ['that is large', '~size=1500000000/', [3, 4], 1_500_000_000],
+    ['that is enormous', '~size=20000000000/', [3, 3], 20_000_000_000],
+    ['of usual size', '~size=1000000000/', [3, 64], 1_000_000_000],
   ])(
     'to a file %s gives machines behind one address tickets whose bytes suffice for all of them',
     async (_, options, most, sizeBytes) => {
-      const wholes = new Map<string, number>();
-      for (let machine = 0; machine <= most; machine += 1) {
-        const { ticket } = relayOf(await rawGet(master.port, `/get/${options}https/origin.example/f`));
-        wholes.set(ticket, 1 + (wholes.get(ticket) ?? 0));
-      }
-      expect([...wholes.values()]).toEqual([most, 1]);
-      for (const ticket of wholes.keys())
-        expect((await claimsByJwks(ticket)).budgetBytes).toBeGreaterThanOrEqual(most * sizeBytes);
+      const tickets: string[] = [];
+      for (let machine = 0; machine < most.reduce((sum, each) => sum + each); machine += 1)
+        tickets.push(relayOf(await rawGet(master.port, `/get/${options}https/origin.example/f`)).ticket);
+      const machines = [...Map.groupBy(tickets, (ticket) => ticket)];
+      expect(machines.map(([, each]) => each.length)).toEqual(most);
+      for (const [ticket, each] of machines)
+        expect((await claimsByJwks(ticket)).budgetBytes).toBeGreaterThanOrEqual(each.length * sizeBytes);
     },
   );
 
@@ -156,7 +155,7 @@ describe('a download link', () => {
     const first = await ticket('HEAD');
     for (let part = 0; part < 16; part += 1)
       expect(await ticket('GET', [`Range: bytes=${part}000-${part}999`])).toBe(first);
-    expect([await ticket(), await ticket('HEAD'), await ticket()]).toEqual([first, first, first]);
+    expect([await ticket(), await ticket('HEAD')]).toEqual([first, first]);
   });
 
   test('leads elsewhere as soon as a depot of its plan is lost', async () => {
@@ -233,11 +232,11 @@ describe('a download link', () => {
   });
 
   test('carries budgets and times into the ticket', async () => {
-    const { ticket } = relayOf(await rawGet(master.port, '/get/~size=20000000000/https/origin.example/f'));
+    const { ticket } = relayOf(await rawGet(master.port, '/get/~size=1000000000/https/origin.example/f'));
     const issuedAt = Math.floor(master.clock.nowMs / 1000);
     expect(await claimsByJwks(ticket)).toMatchObject({
       kind: 'get',
-      budgetBytes: 80_000_000_000,
+      budgetBytes: 4_000_000_000,
       budgetConnections: 4096,
       issuedAt,
       lastStart: issuedAt + 600,
@@ -247,15 +246,13 @@ describe('a download link', () => {
     expect((await claimsByJwks(unknown.ticket)).budgetBytes).toBe(64 * 2 ** 30);
   });
 
-  test('has no smaller budget for a size that is remembered, or said, than for none: the file may have grown', async () => {
+  test('has no smaller budget for a size that is only remembered than for none: the file may have grown', async () => {
     const { url } = relayOf(await rawGet(master.port, '/get/https/origin.example/latest.tar'));
     await depots[0]?.heartbeat(master, { sizes: [{ urlHash: urlHashOf(url), sizeBytes: 200_000_000 }] });
     master.clock.advance(61);
     for (const depot of depots) await depot.heartbeat(master);
-    for (const options of ['', '~size=200000000/']) {
-      const answer = await rawGet(master.port, `/get/${options}https/origin.example/latest.tar`);
-      expect((await claimsByJwks(relayOf(answer).ticket)).budgetBytes).toBe(64 * 2 ** 30);
-    }
+    const answer = await rawGet(master.port, '/get/https/origin.example/latest.tar');
+    expect((await claimsByJwks(relayOf(answer).ticket)).budgetBytes).toBe(64 * 2 ** 30);
   });
 });
 

@@ -78,14 +78,14 @@ export class TicketIssuer {
   }
 
   /**
-   * The budget that a download, or a tunnel, should have; `sizeBytes` is `undefined` where the size is only assumed. Whom none
-   * is charged to has no less than for an unknown size: what is remembered or said may have grown, and who says nothing has as much.
+   * The budget that a download, or a tunnel, should have; `sizeBytes` is `undefined` where the size is only assumed. Where it `mayBeMore`, no less than for an
+   * unknown size: a size that is only remembered may have grown, and of many machines behind one address nobody knows how many there are.
    */
-  wantedBudgetBytes(kind: TicketKind, sizeBytes: number | undefined, isCharged: boolean): number {
+  wantedBudgetBytes(kind: TicketKind, sizeBytes: number | undefined, mayBeMore: boolean): number {
     const { budgetFactor, minimumBudgetBytes, unknownSizeBudgetBytes, tunnelBudgetBytes } = this.#config;
     if (kind === 'tunnel') return tunnelBudgetBytes;
     if (sizeBytes === undefined) return unknownSizeBudgetBytes;
-    const leastBytes = isCharged ? minimumBudgetBytes : Math.max(minimumBudgetBytes, unknownSizeBudgetBytes);
+    const leastBytes = Math.max(minimumBudgetBytes, mayBeMore ? unknownSizeBudgetBytes : 0);
     return Math.min(Math.max(leastBytes, Math.ceil(sizeBytes * budgetFactor)), Number.MAX_SAFE_INTEGER);
   }
 
