@@ -45,3 +45,11 @@ test('what happens to one download is told, whatever happens to others', () => {
   for (const job of [undefined, 'one', 'two', 'one']) observe(refusal(job));
   expect(lines.map(({ jobId }) => jobId)).toEqual([undefined, 'one', 'two']);
 });
+
+test('no line says which network a client is of', () => {
+  const { lines, observe } = setUp();
+  const legs = [{ legClass: 'client', network: '192.0.2.0/24', connections: 1 }];
+  observe({ type: 'tunnel', jobId: 'one', legs } as unknown as DepotEvent);
+  expect(lines).toMatchObject([{ jobId: 'one', legs: [{ legClass: 'client', connections: 1 }] }]);
+  expect(JSON.stringify(lines)).not.toContain('192.0.2.0');
+});

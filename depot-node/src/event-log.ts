@@ -2,6 +2,7 @@ import { Seldom } from '@longhaul/shared/service';
 import type { Logger } from 'pino';
 import type { MembershipState } from './directory/membership.ts';
 import type { DepotEvent, Observe } from './plane/events.ts';
+import type { LegSummary } from './sockets/leg-summaries.ts';
 
 /** What happens all the time and is no fault. */
 const ORDINARY: ReadonlySet<DepotEvent['type']> = new Set([
@@ -33,7 +34,7 @@ export function createEventLog(log: Logger, nowMs: () => number): Observe {
   const ofOne = new Seldom(SAME_LINE_INTERVAL_MS, nowMs);
   const ofAll = new Seldom(SAME_LINE_INTERVAL_MS, nowMs, MOST_SAME_CODE);
   return (event) => {
-    const { type, ...fields } = event;
+    const { type, ...fields } = 'legs' in event ? withoutNetworks(event) : event;
     if (event.type === 'membership') {
       logMembership(log, event);
       return;
@@ -54,6 +55,15 @@ export function createEventLog(log: Logger, nowMs: () => number): Observe {
     const heldBack = ofThis + ofOthers;
     log.warn(heldBack > 0 ? { ...fields, heldBack } : fields, type);
   };
+}
+
+/** Where a client is from is its master's to know, and not for whoever reads a log. */
+function withoutNetworks<Event extends { readonly legs: readonly LegSummary[] }>(event: Event): Event {
+  const legs = event.legs.map((leg) => {
+    const { network: _, ...others } = leg;
+    return others;
+  });
+  return { ...event, legs };
 }
 
 function logMembership(log: Logger, { isMember, problem }: MembershipState): void {

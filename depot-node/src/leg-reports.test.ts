@@ -80,7 +80,7 @@ describe.skipIf(!kernel).each(await testPlanes())('with a relay of %s,', (_kind,
       {
         jobId: 'the-job',
         legs: [
-          { peer: 'client', sentBytes: some },
+          { peer: 'client', prefix: '127.0.0.0/24', sentBytes: some },
           { peer: 'd2', receivedBytes: expect.any(Number) as unknown },
         ],
         download: {
@@ -99,6 +99,7 @@ describe.skipIf(!kernel).each(await testPlanes())('with a relay of %s,', (_kind,
       legs: [{ peer: 'd1', sentBytes: atLeast }, { peer: 'origin' }],
     });
     expect(behind?.download).toBeUndefined();
+    expect(behind?.legs.some((leg) => 'prefix' in leg)).toBe(false);
   });
 
   test('an exit depot tells its master what the origin showed', async () => {

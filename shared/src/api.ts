@@ -306,6 +306,8 @@ const legLimitSchema = z.enum(['congestion-window', 'receiver', 'send-buffer', '
 const jobLegSchema = z.object({
   /** A depot's id, `client` or `origin`. */
   peer: depotId,
+  /** Of a client: the /24, or /48 of IPv6, that it came from; its master may know it by an address of the other kind. */
+  prefix: z.optional(z.string().check(z.regex(/^[0-9a-f.:]{2,45}\/(?:24|48)$/))),
   connections: count,
   /** What the kernel had sent when the depot had written all: up to one send buffer less than it was given. */
   sentBytes: count,

@@ -22,6 +22,17 @@ test('what is told of one neighbour twice is added up', () => {
   ]);
 });
 
+test('a client is where the later report says, if it says so', () => {
+  const from = (prefix?: string): JobReport => {
+    const [leg] = reportOf('client').legs;
+    return { ...reportOf(), legs: leg ? [{ ...leg, ...(prefix ? { prefix } : {}) }] : [] };
+  };
+  const [one, other] = [from('192.0.2.0/24'), from('198.51.100.0/24')];
+  expect(joinJobReports(one, other).legs).toMatchObject([{ prefix: '198.51.100.0/24' }]);
+  expect(joinJobReports(one, from()).legs).toMatchObject([{ prefix: '192.0.2.0/24' }]);
+  expect(joinJobReports(from(), from()).legs[0]).not.toHaveProperty('prefix');
+});
+
 test('what is told of ever new neighbours stays a report', () => {
   let all = reportOf();
   for (let one = 0; one < 100; one += 1) all = joinJobReports(all, reportOf(`p${one}`, `q${one}`));

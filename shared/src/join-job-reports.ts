@@ -19,8 +19,10 @@ function joinLegs(before: JobLeg | undefined, leg: JobLeg): JobLeg {
   const rttMs = Math.min(before.rttMs ?? Number.POSITIVE_INFINITY, leg.rttMs ?? Number.POSITIVE_INFINITY);
   const goodputBps = Math.max(before.goodputBps ?? 0, leg.goodputBps ?? 0);
   const limitedBy = leg.limitedBy ?? before.limitedBy;
+  const prefix = leg.prefix ?? before.prefix;
   return {
     peer: leg.peer,
+    ...(prefix === undefined ? {} : { prefix }),
     connections: before.connections + leg.connections,
     sentBytes: before.sentBytes + leg.sentBytes,
     retransmittedBytes: before.retransmittedBytes + leg.retransmittedBytes,

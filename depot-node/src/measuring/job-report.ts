@@ -20,11 +20,13 @@ export function jobReportOf(event: DepotEvent): JobReport | undefined {
 }
 
 function legOf(summary: LegSummary): JobLeg {
-  const { legClass, depot, connections, sentBytes, retransmittedBytes, receivedBytes, limitedMs } = summary;
+  const { legClass, depot, network, connections, sentBytes, retransmittedBytes, receivedBytes, limitedMs } =
+    summary;
   const { minRttMs, deliveryRateBps } = summary;
   const limitedBy = LIMITS.reduce((most, limit) => (limitedMs[limit] > limitedMs[most] ? limit : most));
   return {
     peer: depot ?? legClass,
+    ...(network === undefined ? {} : { prefix: network }),
     connections,
     sentBytes,
     retransmittedBytes,

@@ -70,6 +70,8 @@ const NOTHING_MOVED: LegDelta = {
 
 /** A leg as it was at its end; without a measure where the kernel could not be asked. */
 export interface LegSample extends Pick<LegInfo, 'legClass' | 'depot'> {
+  /** The network of the client at the other end, where it is one and was looked at. */
+  readonly network?: string;
   readonly measure: LegMeasure | undefined;
 }
 
@@ -222,7 +224,11 @@ export function createLegSampler(
             look(leg);
             forget(leg);
           }
-          return { ...named, measure: leg.meter.measure };
+          return {
+            ...named,
+            ...(client === undefined ? {} : { network: client }),
+            measure: leg.meter.measure,
+          };
         },
         measure: () => leg.meter.measure,
       };

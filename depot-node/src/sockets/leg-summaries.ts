@@ -8,6 +8,8 @@ export interface LegSummary extends LegCounts {
   readonly legClass: LegClass;
   /** The depot at the other end, where it is one. */
   readonly depot?: string;
+  /** The network of the client there, the last one's of several. */
+  readonly network?: string;
   readonly connections: number;
   /** Smallest round-trip time of all, and the smoothed one at the end of the last; left out where the kernel did not tell. */
   readonly minRttMs?: number;
@@ -58,7 +60,7 @@ export class LegSummaries {
     return [...this.#byNeighbour].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, summary]) => summary);
   }
 
-  #add({ legClass, depot, measure }: LegSample): void {
+  #add({ legClass, depot, network, measure }: LegSample): void {
     if (!measure) return;
     // The names of the classes sort as they stand in a chain.
     const neighbour = `${legClass} ${depot ?? ''}`;
@@ -72,6 +74,7 @@ export class LegSummaries {
     this.#byNeighbour.set(neighbour, {
       legClass,
       ...(depot === undefined ? {} : { depot }),
+      ...(network === undefined ? {} : { network }),
       connections: (before?.connections ?? 0) + 1,
       sentBytes: of('sentBytes'),
       retransmittedBytes: of('retransmittedBytes'),
