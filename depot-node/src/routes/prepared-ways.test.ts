@@ -87,6 +87,17 @@ test.each([
   expect(ways.take(other, origin)).toBeUndefined();
 });
 
+test('a way is there for a client that asked its master by IPv4 and comes by IPv6, or the other way round', () => {
+  const { ways } = setUp();
+  const [v4, v6] = ['192.0.2.0/24', '2001:db8:5::/48'];
+  ways.prepare(over('a', v4), ORIGIN);
+  ways.prepare(over('b', v6), ORIGIN);
+  expect(ways.take(over('b', '2001:db8:6::/48'), ORIGIN)).toBeUndefined();
+  expect(ways.take(over('a', v6), ORIGIN)).toBeDefined();
+  expect(ways.take(over('b', v4), ORIGIN)).toBeDefined();
+  expect(ways.take(over('b', v6), ORIGIN), 'one way, whoever took it').toBeUndefined();
+});
+
 test('a way took as long as its making, whether its client came later or sooner', async () => {
   const { ways, makings, pass } = setUp();
   for (const ticket of 'ab') ways.prepare(over(ticket), ORIGIN);

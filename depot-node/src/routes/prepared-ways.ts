@@ -52,16 +52,16 @@ export class PreparedWays {
     };
     const open = (early: EarlyBytes, signal: AbortSignal) => this.#init.open(over, origin, early, signal);
     const { nowMs, waitsMs = WAITS_MS } = this.#init;
-    this.#ways.set(key, new PreparedWay({ open, onEnd, waitsMs, nowMs }));
+    this.#ways.set(key, new PreparedWay({ client: over.client, open, onEnd, waitsMs, nowMs }));
   }
 
   /**
-   * The way that was made for this ticket, chain, origin and client network, which is the caller's from now on. A client that comes from
-   * another network than a master saw has none: what is held for it counts for its own.
+   * The way that was made for this ticket, chain, origin and client, which is the caller's from now on. A client that comes from
+   * another network than a master saw has none: what is held for it counts for its own. One that has IPv4 and IPv6 has two of its own.
    */
   take(over: ChainTarget, origin: OriginPlace): PreparedWay | undefined {
     const way = this.#ways.get(keyOf(over, origin));
-    return way?.take() === true ? way : undefined;
+    return way?.isFor(over.client ?? '') && way.take() ? way : undefined;
   }
 
   /** Ends all that wait, and makes none any more. */
@@ -71,14 +71,13 @@ export class PreparedWays {
   }
 }
 
-function keyOf(
-  { ticket, chainIndex, client = '' }: ChainTarget,
-  { scheme, host, port }: OriginPlace,
-): string {
-  return [ticket, chainIndex, client, scheme, formatAuthority(host, port)].join(' ');
+function keyOf({ ticket, chainIndex }: ChainTarget, { scheme, host, port }: OriginPlace): string {
+  return [ticket, chainIndex, scheme, formatAuthority(host, port)].join(' ');
 }
 
 interface PreparedWayInit {
+  /** The client's network, as its master saw it. */
+  readonly client: string;
   readonly open: (early: EarlyBytes, signal: AbortSignal) => Promise<Duplex>;
   readonly onEnd: (end: PreparedWayEnd) => void;
   readonly waitsMs: number;
@@ -87,6 +86,7 @@ interface PreparedWayInit {
 
 /** A way that is being made, or waits: somebody takes it and says what the origin is told first, or it is dropped. */
 export class PreparedWay {
+  readonly #client: string;
   readonly #onEnd: (end: PreparedWayEnd) => void;
   readonly #stop = new AbortController();
   /** What comes for the origin while the way is made. */
@@ -99,7 +99,8 @@ export class PreparedWay {
   #standing: Duplex | undefined;
   #isOver = false;
 
-  constructor({ open, onEnd, waitsMs, nowMs }: PreparedWayInit) {
+  constructor({ client, open, onEnd, waitsMs, nowMs }: PreparedWayInit) {
+    this.#client = client;
     this.#onEnd = onEnd;
     this.#nowMs = nowMs;
     this.#beganAtMs = nowMs();
@@ -115,6 +116,12 @@ export class PreparedWay {
   openedAtMs(askedAtMs: number): number {
     const stoodAtMs = this.#stoodAtMs ?? this.#nowMs();
     return Math.max(askedAtMs, stoodAtMs) - (stoodAtMs - this.#beganAtMs);
+  }
+
+  /** Whether a client's network is the one that its master saw, or may be the same client's of the other family: IPv4 and IPv6. */
+  isFor(client: string): boolean {
+    const [isV6, isOwnV6] = [client.includes(':'), this.#client.includes(':')];
+    return client === this.#client || (client !== '' && isV6 !== isOwnV6);
   }
 
   /** Takes it; `false` where it is of no use any more. */
