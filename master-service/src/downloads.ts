@@ -45,8 +45,8 @@ export type Downloads = ReturnType<typeof createDownloads>;
 /** Plans downloads by what is known, tells their depots, and takes in what came of them. */
 export function createDownloads(init: DownloadsInit) {
   const { config, knowledge, keys, overlay, groups, now, random, emit } = init;
-  const { facts, masters, registry, links, clients, origins, ends, sizes, caps, wishes, calibrations, ways } =
-    knowledge;
+  const { facts, masters, registry, links, clients, aliases, origins, ends, sizes, caps, wishes } = knowledge;
+  const { calibrations, ways } = knowledge;
   const policy = new DownloadPolicy({ ...config, overlay });
   const planner = new Planner(config.planner, links, ends);
   const tickets = new TicketIssuer(config.tickets, keys, groups, (keyId) => masters.verifier(keyId));
@@ -72,8 +72,11 @@ export function createDownloads(init: DownloadsInit) {
     calibrations,
     ...learned,
     onTrust: (depot, isTrusted) => {
-      if (!isTrusted) for (const table of [links, clients, origins, ways]) table.forgetFrom(depot);
+      if (!isTrusted) for (const table of [links, clients, aliases, origins, ways]) table.forgetFrom(depot);
       emit({ type: 'depot-trust', depot, isTrusted });
+    },
+    onSeen: (network, { depot, prefix }, nowMs) => {
+      if (links.isBelieved(depot)) aliases.note(depot, network, prefix, nowMs);
     },
     onWorked: ({ network, host }, depots, nowMs) => wishes.noteWorked(network, depots, host, nowMs),
   });

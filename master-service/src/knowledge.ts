@@ -9,6 +9,7 @@ import type { EmitEvent } from './events.ts';
 import { Facts } from './facts/facts.ts';
 import { FEEDBACK_FACTS, FeedbackBook } from './feedback/feedback-book.ts';
 import { KnownMasters, MASTER_FACTS } from './keys/known-masters.ts';
+import { ALIAS_FACTS, ClientAliases } from './measuring/client-aliases.ts';
 import { CLIENT_FACTS, ClientTable } from './measuring/client-table.ts';
 import { PROBE_FACTS } from './measuring/origin-probes.ts';
 import { ORIGIN_FACTS, OriginTable } from './measuring/origin-table.ts';
@@ -28,6 +29,7 @@ const FACT_KINDS = [
   ...DEPOT_FACTS,
   ...LINK_FACTS,
   ...CLIENT_FACTS,
+  ...ALIAS_FACTS,
   ...ORIGIN_FACTS,
   ...PROBE_FACTS,
   ...SIZE_FACTS,
@@ -65,7 +67,8 @@ export function createKnowledge(init: KnowledgeInit) {
     emit,
   });
   const links = new LinkTable(config.links, windowBytes, facts);
-  const clients = new ClientTable(facts, (depot) => links.mostSentBps(depot));
+  const aliases = new ClientAliases(facts);
+  const clients = new ClientTable(facts, (depot) => links.mostSentBps(depot), aliases);
   const origins = new OriginTable(facts);
   return {
     facts,
@@ -82,6 +85,7 @@ export function createKnowledge(init: KnowledgeInit) {
     }),
     links,
     clients,
+    aliases,
     origins,
     ends: new EndLinks({ links, clients, origins, windowBytes }),
     sizes: new SizeMemory(facts),

@@ -1,8 +1,9 @@
 import { once } from 'node:events';
 import { connect, createServer, Socket } from 'node:net';
 import { expect, test } from 'vitest';
-import { ClientRtts, masterOf } from './client-rtts.ts';
+import { ClientRtts } from './client-rtts.ts';
 import { ClientTable } from './client-table.ts';
+import { masterOf } from './measured-by.ts';
 import { createRttReader } from './read-rtt.ts';
 
 /** A connection from an address; its round trip is what the test says. */

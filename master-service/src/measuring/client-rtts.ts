@@ -1,7 +1,9 @@
 import type { Socket } from 'node:net';
 import { clientPrefix } from '@longhaul/shared';
 import { LruMap } from '@longhaul/shared/service';
+import { isLoopback } from './client-networks.ts';
 import type { ClientTable } from './client-table.ts';
+import { masterOf } from './measured-by.ts';
 
 /** The round trip to a client network is taken down so often. */
 const NOTED_EVERY_MS = 600_000;
@@ -9,22 +11,6 @@ const NOTED_EVERY_MS = 600_000;
 const MOST_NOTED = 20_000;
 /** A depot is of this master's site when it is so near: the two see clients over the same ways. */
 const OF_THE_SITE_MS = 3;
-
-/** Stands behind a site's name where its master has measured, and not its depot: nobody has to be believed then. */
-const BY_MASTER = '@master';
-
-/** By whom a client network is measured whom the master of a site has seen. */
-export function masterOf(depot: string): string {
-  return `${depot}${BY_MASTER}`;
-}
-
-/** The depot of the site whose master has measured; `undefined` where it was a depot itself. */
-export function siteOf(measuredBy: string): string | undefined {
-  return measuredBy.endsWith(BY_MASTER) ? measuredBy.slice(0, -BY_MASTER.length) : undefined;
-}
-
-/** A client on this machine says nothing of others of a network. */
-const LOOPBACK = /^(?:127\.|::\/)/;
 
 interface ClientRttsInit {
   readonly clients: Pick<ClientTable, 'report'>;
@@ -65,7 +51,7 @@ export class ClientRtts {
     const depot = this.#depot();
     if (depot === undefined || socket.remoteAddress === undefined) return;
     const prefix = clientPrefix(socket.remoteAddress);
-    if (LOOPBACK.test(prefix)) return;
+    if (isLoopback(prefix)) return;
     const notedAtMs = this.#notedAtMs.get(prefix);
     if (notedAtMs !== undefined && Math.abs(nowMs - notedAtMs) < NOTED_EVERY_MS) return;
     this.#notedAtMs.set(prefix, nowMs);

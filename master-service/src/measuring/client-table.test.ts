@@ -43,11 +43,11 @@ test('what a depot sends to nobody faster is its own line until another one has 
   const others = () => table.distribution('d9', PREFIX, NOW).goodputBps.value;
   for (let report = 0; report < 5; report += 1) table.report('d1', slow, NOW);
   expect(others()).toBeGreaterThan(3e7);
-  expect(table.untoldLineBps(PREFIX, NOW)).toBeGreaterThan(3e7);
+  expect(table.untoldLineBps('d1', PREFIX, NOW)).toBeGreaterThan(3e7);
   for (let report = 0; report < 5; report += 1)
     table.report('d1', { ...slow, prefix: '192.0.2.0/24', goodputBps: 4e7 }, NOW);
   expect(others()).toBeLessThan(2e7);
-  expect(table.untoldLineBps(PREFIX, NOW)).toBeUndefined();
+  expect(table.untoldLineBps('d1', PREFIX, NOW)).toBeUndefined();
 });
 
 test('what waits in queues that others fill is known after some looks, and forgotten as soon as nothing waits', () => {
@@ -76,7 +76,7 @@ test('two depots tell the line of a client network, though neither has sent more
   for (const depot of ['d1', 'd2'])
     for (let report = 0; report < 5; report += 1) table.report(depot, { ...seen, goodputBps: 5e6 }, NOW);
   expect(table.distribution('d9', PREFIX, NOW).goodputBps.value).toBeLessThan(2e7);
-  expect(table.untoldLineBps(PREFIX, NOW)).toBeUndefined();
+  expect(table.untoldLineBps('d1', PREFIX, NOW)).toBeUndefined();
 });
 
 test('what is known of a client network grows old', () => {

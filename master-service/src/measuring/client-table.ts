@@ -5,10 +5,12 @@ import { END_LIVES, type LegDistribution, legFiguresSchema, withReport } from '.
 import type { Fact, FactKind } from '../facts/fact.ts';
 import { Facts } from '../facts/facts.ts';
 import { firstOf, SpeakerRoom } from '../facts/speaker-room.ts';
-import { formatPrefix, readPrefix, truncate } from '../prefixes/address.ts';
+import type { ClientAliases } from './client-aliases.ts';
+import { neighbourhoodOf } from './client-networks.ts';
 import { queueFigures, queueMsOf, withQueue } from './client-queue.ts';
 import { type ClientWindow, windowFigures, windowOf, withWindows } from './client-window.ts';
 import { EndTable } from './end-table.ts';
+import { siteOf } from './measured-by.ts';
 
 /** Ways from a depot to a client network that are remembered, about 500 bytes each. */
 const MOST_WAYS = 100_000;
@@ -23,8 +25,6 @@ const ASSUMED_RTT: Prior = { value: 50, between: 1, within: 0.2, source: 'assume
  * the others. One that is believed too slow costs its client all that depots can win, since direct shares it; one that is believed too fast costs nothing.
  */
 const OTHER_LINE = 0.5;
-/** Bits of a network whose parts are taken for neighbours. */
-const NEIGHBOURHOOD_BITS = { v4: 16, v6: 32 } as const;
 
 const clientFiguresSchema = z.looseObject({
   ...legFiguresSchema.shape,
@@ -51,10 +51,19 @@ export class ClientTable {
   readonly #facts: Facts;
   readonly #ends: EndTable<ClientFigures>;
   readonly #room: SpeakerRoom;
+  readonly #aliases: Pick<ClientAliases, 'of' | 'ofEach'> | undefined;
 
-  /** @param sentElsewhereBps the most that a depot was seen to send to others than clients, in bits per second. */
-  constructor(facts = new Facts({ kinds: CLIENT_FACTS }), sentElsewhereBps?: (depot: string) => number) {
+  /**
+   * @param sentElsewhereBps the most that a depot was seen to send to others than clients, in bits per second.
+   * @param aliases under which other networks depots know the clients of one.
+   */
+  constructor(
+    facts = new Facts({ kinds: CLIENT_FACTS }),
+    sentElsewhereBps?: (depot: string) => number,
+    aliases?: Pick<ClientAliases, 'of' | 'ofEach'>,
+  ) {
     this.#facts = facts;
+    this.#aliases = aliases;
     this.#ends = new EndTable({
       facts,
       kind: CLIENT_MEASURED,
@@ -104,25 +113,36 @@ export class ClientTable {
     this.#ends.forgetFrom(depot);
   }
 
-  /** What depots have measured of a client network, by depot. */
+  /** What depots have measured of a client network, by depot; of those that have not, what they have of its alias. */
   known(prefix: string): ReadonlyMap<string, Fact<ClientFigures>> {
-    return this.#ends.known(prefix);
+    const own = this.#ends.known(prefix);
+    const alias = this.#aliasOf(prefix);
+    const seen = alias === undefined ? NOTHING : this.#ends.known(alias);
+    const said = this.#said(prefix).filter(([depot, fact]) => seen.get(depot) !== fact);
+    if (said.length === 0 && seen.size === 0) return own;
+    return said.length === 0 && own.size === 0 ? seen : new Map([...seen, ...said, ...own]);
   }
 
   /** The depots that have measured a client network, the nearest first. */
   nearestFirst(prefix: string): readonly string[] {
-    return this.#ends.nearestFirst(prefix).map(([depot]) => depot);
+    const known = this.known(prefix);
+    const asOne = [prefix, this.#aliasOf(prefix) ?? prefix].find((end) => this.#ends.known(end) === known);
+    const measured = asOne === undefined ? [...known].toSorted(byRtt) : this.#ends.nearestFirst(asOne);
+    return measured.map(([depot]) => depot);
   }
 
   /** The depots that have measured neighbours of a client network. */
   near(prefix: string): Iterable<string> {
-    const wider = neighbourhoodOf(prefix);
+    const wider = neighbourhoodOf(this.#mostlyAs(prefix));
     return wider === undefined ? [] : this.#ends.near(wider);
   }
 
-  /** What the line of a client network may carry beyond what the only depot sent to it that has, and has sent no more to anybody; else `undefined`. */
-  untoldLineBps(prefix: string, nowMs: number): number | undefined {
-    return this.#ends.untoldLineBps(prefix, nowMs);
+  /**
+   * What the line of a client network may carry beyond what `depot` sent to it, where that is the only one that has, and has sent no more to anybody; else
+   * `undefined`.
+   */
+  untoldLineBps(depot: string, prefix: string, nowMs: number): number | undefined {
+    return this.#ends.untoldLineBps(this.#seenAs(depot, prefix), nowMs);
   }
 
   /** How long what depots send to a client network waits in queues that others fill, in ms. */
@@ -136,18 +156,54 @@ export class ClientTable {
   }
 
   #told(prefix: string): Fact<ClientFigures>[] {
-    return [...this.#ends.witnesses(prefix)].map(([, fact]) => fact);
+    const alias = this.#aliasOf(prefix);
+    const ends = alias === undefined ? [prefix] : [prefix, alias];
+    const told = [...ends.flatMap((end) => [...this.#ends.witnesses(end)]), ...this.#said(prefix)];
+    return told.map(([, fact]) => fact);
+  }
+
+  /** What depots have measured of where they themselves saw a network's clients come from. */
+  #said(prefix: string): [depot: string, fact: Fact<ClientFigures>][] {
+    return [...(this.#aliases?.ofEach(prefix) ?? [])].flatMap(([depot, seenAs]) => {
+      const fact = this.#ends.known(seenAs).get(depot);
+      return fact ? [[depot, fact]] : [];
+    });
   }
 
   /** What is known of the leg on which `depot` sends to a client network, by its prefix. */
   distribution(depot: string, prefix: string, nowMs: number): LegDistribution {
-    return this.#ends.distribution(depot, prefix, nowMs, neighbourhoodOf(prefix));
+    const seen = this.#seenAs(depot, prefix);
+    return this.#ends.distribution(depot, seen, nowMs, neighbourhoodOf(seen));
+  }
+
+  /** The network under which is known what a depot has measured of one. */
+  #seenAs(depot: string, prefix: string): string {
+    if (this.#ends.known(prefix).has(depot)) return prefix;
+    const others = [this.#aliases?.ofEach(prefix).get(depot), this.#aliasOf(prefix)];
+    const seen = others.find((end) => end !== undefined && this.#ends.known(end).has(depot));
+    return seen ?? this.#mostlyAs(prefix);
+  }
+
+  /** The same of depots that have measured neither: where one has measured the network itself, its neighbours are the nearer ones. */
+  #mostlyAs(prefix: string): string {
+    return this.#isMeasured(prefix) ? prefix : (this.#aliasOf(prefix) ?? prefix);
+  }
+
+  /** The network of the other family under which depots know the clients of one; one that a single depot tells of gives way to what is measured. */
+  #aliasOf(prefix: string): string | undefined {
+    const alias = this.#aliases?.of(prefix);
+    return alias && (alias.isAgreed || !this.#isMeasured(prefix)) ? alias.prefix : undefined;
+  }
+
+  /** Whether a depot has measured a network; a master only knows how far it is from there. */
+  #isMeasured(prefix: string): boolean {
+    for (const by of this.#ends.known(prefix).keys()) if (siteOf(by) === undefined) return true;
+    return false;
   }
 }
 
-function neighbourhoodOf(text: string): string | undefined {
-  const prefix = readPrefix(text);
-  if (typeof prefix === 'string') return undefined;
-  const length = prefix.isV6 ? NEIGHBOURHOOD_BITS.v6 : NEIGHBOURHOOD_BITS.v4;
-  return formatPrefix({ ...truncate(prefix, length), length });
+function byRtt([, one]: [string, Fact<ClientFigures>], [, other]: [string, Fact<ClientFigures>]): number {
+  return one.value.rtt.value - other.value.rtt.value;
 }
+
+const NOTHING: ReadonlyMap<string, never> = new Map<string, never>();

@@ -7,6 +7,7 @@ import {
   type Outcome,
 } from '@longhaul/shared';
 import * as z from 'zod';
+import { CLIENT } from '../config.ts';
 import type { EmitEvent } from '../events.ts';
 import type { FactKind } from '../facts/fact.ts';
 import { Facts } from '../facts/facts.ts';
@@ -51,6 +52,8 @@ interface OutcomeBookInit {
   readonly calibrations?: Pick<Calibrations, 'note'>;
   /** The same, chain by chain. */
   readonly ways?: Pick<WayBook, 'note'>;
+  /** Told of a plan's client, by an entry depot that the plan names: from which network it came there. */
+  readonly onSeen?: (network: string, seen: { depot: string; prefix: string }, nowMs: number) => void;
   /** Called when a download has come whole, with the depots of its plan that it came over. */
   readonly onWorked?: (job: PlannedJob, depots: readonly string[], nowMs: number) => void;
 }
@@ -87,6 +90,7 @@ export class OutcomeBook {
       if (now) this.#disputes.note(depot, now.value, now.timeMs);
       const job = init.jobs.get(jobId);
       if (!now || !job) return;
+      this.#tellSeen(job, depot, now.value, now.timeMs);
       if (now.value.download) this.#compare(job, depot, now.value.download, now.timeMs);
       this.#second(job, now.timeMs);
     });
@@ -158,6 +162,14 @@ export class OutcomeBook {
     };
   }
 
+  /** Tells of where a client came from. Who chooses chains by himself would speak by as many depots as he likes. */
+  #tellSeen(job: PlannedJob, depot: string, { legs }: JobReport, nowMs: number): void {
+    const { prefix } = legs.find(({ peer }) => peer === CLIENT) ?? {};
+    if (prefix === undefined || job.isAsked || !isEntryOf(job, depot) || !this.isTrusted(depot, nowMs))
+      return;
+    this.#init.onSeen?.(job.network, { depot, prefix }, nowMs);
+  }
+
   #compare(job: PlannedJob, depot: string, download: JobDownload, nowMs: number): void {
     const { emit, onWorked } = this.#init;
     if (this.#compared.has(job) || !isServedBy(job, depot, download)) return;
@@ -227,9 +239,14 @@ function depotsOf({ chain, alternatives }: PlannedJob): ReadonlySet<string> {
   return new Set([chain, ...alternatives].flat());
 }
 
+/** Whether clients of a job may come to a depot. */
+function isEntryOf({ chain, alternatives }: PlannedJob, depot: string): boolean {
+  return [chain, ...alternatives].some(([entry]) => entry === depot);
+}
+
 /** Whether a depot may tell of this download: as the entry depot of its chain, which the ticket allows. */
-function isServedBy({ chain, alternatives }: PlannedJob, depot: string, download: JobDownload): boolean {
-  return download.chain[0] === depot && [chain, ...alternatives].some(([entry]) => entry === depot);
+function isServedBy(job: PlannedJob, depot: string, download: JobDownload): boolean {
+  return download.chain[0] === depot && isEntryOf(job, depot);
 }
 
 /** What was predicted for what a download brought; nothing of one that cannot be compared: in parts, broken off, or over another chain. */

@@ -1,7 +1,8 @@
 import { chainSeconds, type LegEstimate } from '@longhaul/shared';
 import { describe, expect, test } from 'vitest';
-import { masterOf } from '../measuring/client-rtts.ts';
+import { ClientAliases } from '../measuring/client-aliases.ts';
 import { ClientTable } from '../measuring/client-table.ts';
+import { masterOf } from '../measuring/measured-by.ts';
 import { OriginTable } from '../measuring/origin-table.ts';
 import { testConfig } from '../testing/start-master.ts';
 import type { PlanningDepot } from './chain-search.ts';
@@ -25,7 +26,8 @@ function world(
 ) {
   const { planner: config, links: configured } = testConfig({ links: typed });
   const table = new LinkTable(configured, config.assumptions.windowBytes);
-  const clients = new ClientTable(undefined, (depot) => table.mostSentBps(depot));
+  const aliases = new ClientAliases();
+  const clients = new ClientTable(undefined, (depot) => table.mostSentBps(depot), aliases);
   const origins = new OriginTable();
   const ids = new Set(Object.keys(links).flatMap((pair) => pair.split(' ')));
   for (const [pair, rttMs] of Object.entries(links)) {
@@ -42,6 +44,7 @@ function world(
     planner,
     seesClient: (depot: string, rttMs: number, more: object = {}, prefix = PREFIX) =>
       clients.report(depot, { prefix, rttMs, ...more }, NOW),
+    saysOf: (depot: string, network: string, prefix: string) => aliases.note(depot, network, prefix, NOW),
     seesOrigin: (depot: string, rttMs: number, more: object = {}) =>
       origins.report(depot, { host: HOST, rttMs, ...more }, NOW),
     plan: (
@@ -649,4 +652,81 @@ test('what several connections were given counts less the longer ago that was', 
   expect(rates?.[0]).toBeGreaterThan(2.5 * (rates?.[3] ?? 0));
   expect(spreads?.[3]).toBeCloseTo(0.5);
   expect(spreads?.[0]).toBeLessThan(0.5);
+});
+
+describe('a client that asks by IPv6 and comes to depots by IPv4', () => {
+  const V6 = '2001:db8:5::/48';
+  const ends = { client: '2001:db8:5::7', origin: HOST };
+  const links = { 'd1 d3': 140, 'd1 d2': 80, 'd2 d3': 70 };
+  /** What depots know of the origin, and of the client under a prefix. */
+  const toldOf = (prefix: string) => {
+    const known = world(links);
+    known.seesOrigin('d3', 5, { receivedBytes: 4e7, lostBytes: 0, goodputBps: 3e8 });
+    known.seesOrigin('d1', 145, { receivedBytes: 4e7, lostBytes: 8e3 });
+    for (let look = 0; look < 5; look += 1) {
+      const more = { windowBytes: 400_000, leastWindowBytes: 400_000, queueMs: 9 };
+      known.seesClient('d1', 5, { ...CLEAN, goodputBps: 90e6, ...more }, prefix);
+      known.seesClient('d3', 145, { ...LOSSY, goodputBps: 8e6 }, prefix);
+    }
+    // What depots met of its neighbours counts as well.
+    known.seesClient('d2', 40, CLEAN, prefix === PREFIX ? '198.51.7.0/24' : '2001:db8:9::/48');
+    return known;
+  };
+
+  test('is planned as it would be if both were of one family', () => {
+    const expected = toldOf(V6).plan({}, ends);
+    const { saysOf, plan, ends: endLinks } = toldOf(PREFIX);
+    const before = endLinks.stateOf(ends);
+    expect(plan({}, ends).chain).toEqual(['d3']);
+    saysOf('d1', V6, PREFIX);
+    expect(plan({}, ends)).toEqual(expected);
+    expect(expected.chain[0]).toBe('d1');
+    expect(endLinks.stateOf(ends), 'what was decided before counts no more').not.toBe(before);
+    expect(endLinks.evidence(ends, 'client', 'd1', NOW)?.rttMs.source).toBe('measured');
+  });
+
+  test('is planned so, too, where the other one is IPv6, and where its master knows how far it is', () => {
+    const reverse = toldOf(V6);
+    reverse.saysOf('d3', PREFIX, V6);
+    expect(reverse.plan()).toEqual(toldOf(PREFIX).plan());
+    const { saysOf, seesClient, plan } = toldOf(PREFIX);
+    seesClient(masterOf('d3'), 146, {}, V6);
+    saysOf('d1', V6, PREFIX);
+    expect(plan({}, ends)).toEqual(toldOf(V6).plan({}, ends));
+  });
+
+  test('keeps the leg of a depot by its own word, where others have measured the network of its plans', () => {
+    const { saysOf, seesClient, plan, ends: endLinks } = toldOf(PREFIX);
+    saysOf('d1', V6, PREFIX);
+    seesClient('d2', 85, CLEAN, V6);
+    expect(plan({}, ends).chain[0]).toBe('d1');
+    const view = endLinks.between(ends, { around: () => [], isUsable: () => true }, NOW);
+    const rttOf = (depot: string) => view.estimate('client', depot, NOW)?.rttMs;
+    expect(rttOf('d1')).toBeCloseTo(5, 0);
+    expect(rttOf('d2')).toBeCloseTo(85, 0);
+    // One depot speaks for its own leg alone.
+    expect(rttOf('d3')).toBeUndefined();
+    saysOf('d3', V6, PREFIX);
+    const later = endLinks.between(ends, { around: () => [], isUsable: () => true }, NOW);
+    expect(later.estimate('client', 'd3', NOW)?.rttMs).toBeCloseTo(145, 0);
+  });
+
+  test('is not moved by one depot alone from where depots have measured it, nor are those moved by two', () => {
+    const far = '203.0.113.0/24';
+    const world = toldOf(V6);
+    // Beside d2 are others.
+    world.seesClient('d2', 1, { ...CLEAN, goodputBps: 9e8 }, far);
+    const honest = world.plan({}, ends);
+    world.saysOf('liar', V6, far);
+    expect(world.plan({}, ends)).toEqual(honest);
+    world.saysOf('liar2', V6, far);
+    // By its own word, which counts for its own leg.
+    world.seesClient('d9', 300, CLEAN, far);
+    world.seesClient('d9', 20, CLEAN);
+    world.saysOf('d9', V6, PREFIX);
+    const view = world.ends.between(ends, { around: () => [], isUsable: () => true }, NOW);
+    expect(view.estimate('client', 'd1', NOW)?.rttMs).toBeCloseTo(5, 0);
+    expect(view.estimate('client', 'd2', NOW)?.rttMs).toBeCloseTo(1, 0);
+    expect(view.estimate('client', 'd9', NOW)?.rttMs).toBeCloseTo(20, 0);
+  });
 });

@@ -2,9 +2,9 @@ import type { CongestionControl, FigureSource, LegEvidence } from '@longhaul/sha
 import { clientPrefix } from '@longhaul/shared';
 import { CLIENT, ORIGIN } from '../config.ts';
 import type { LegDistribution } from '../estimates/leg-figures.ts';
-import { siteOf } from '../measuring/client-rtts.ts';
 import type { ClientTable } from '../measuring/client-table.ts';
 import type { ClientWindow } from '../measuring/client-window.ts';
+import { siteOf } from '../measuring/measured-by.ts';
 import type { OriginFigures, OriginTable } from '../measuring/origin-table.ts';
 import { agreedBounds, type RttBounds } from './agreed-bounds.ts';
 import {
@@ -326,7 +326,7 @@ export class EndLinks {
     const known = withoutOwnLosses(clients.distribution(depot, prefix, nowMs));
     const { goodputBps } = known;
     const isMeasured = goodputBps.source === 'measured';
-    const lineBps = isMeasured ? clients.untoldLineBps(prefix, nowMs) : undefined;
+    const lineBps = isMeasured ? clients.untoldLineBps(depot, prefix, nowMs) : undefined;
     return endLeg(known, clients.known(prefix).has(depot), {
       rateBps: goodputBps.value,
       lineBps,

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { masterOf } from '../measuring/client-rtts.ts';
 import { ClientTable } from '../measuring/client-table.ts';
+import { masterOf } from '../measuring/measured-by.ts';
 import { OriginTable } from '../measuring/origin-table.ts';
 import { EndLinks } from './end-links.ts';
 import { LinkTable } from './link-table.ts';
