@@ -501,6 +501,105 @@ describe.each(await testPlanes())('with a relay of %s,', (_kind, splice) => {
     },
   );
 
+  describe.each([
+    ['403', 403],
+    ['451', 451],
+  ])('an origin that refuses depots with %s', (_name, refusal) => {
+    /** By the mark that depots leave. */
+    const isOfDepot = ({ headers }: IncomingMessage) => headers.via !== undefined;
+    const refuse = (answer: ServerResponse) =>
+      answer.writeHead(refusal, { 'Content-Length': 7 }).end('go home');
+
+    beforeEach(() => {
+      origin = (asked, answer) => {
+        if (isOfDepot(asked)) refuse(answer);
+        else if (asked.url === '/file.bin?a=1&b=%2F') sendAsAsked(asked, answer);
+        else answer.writeHead(404).end();
+      };
+    });
+
+    const sendAsAsked = (asked: IncomingMessage, answer: ServerResponse) => {
+      if (asked.headers.range !== undefined) return sendPart(asked, answer);
+      return answer.writeHead(200, { ...VERSION, 'Content-Length': file.length }).end(file);
+    };
+    const url = () => `${overlay.originUrl}/file.bin?a=1&b=%2F`;
+    const ask = (claims: object, init = {}) => fetchRaw(overlay.relayUrl(url(), claims), init);
+
+    test.each([
+      ['a chain', { chains: [['d1', 'd2']] }],
+      ['one depot', { chains: [['d1']] }],
+      ['lanes', { chains: [['d1', 'd2']], lanes: 4 }],
+      ['lanes of one depot', { chains: [['d1']], lanes: 4 }],
+    ])('has its clients led to it over %s, and they get the file', async (_way, claims) => {
+      for (const headers of [{}, { range: 'bytes=900000-' }, { range: 'bytes=0-9' }] as Record<
+        string,
+        string
+      >[]) {
+        const led = await ask(claims, { headers });
+        expect(led).toMatchObject({ status: 307, broken: undefined, body: Buffer.alloc(0) });
+        expect(led.headers).toMatchObject({
+          location: `${url()}#lh-direct`,
+          'cache-control': expect.stringContaining('no-store'),
+          [HEADERS.depot]: 'd1',
+          [HEADERS.job]: expect.any(String),
+        });
+        const direct = await fetchRaw(url(), { headers });
+        expect(direct.status).toBe(headers['range'] ? 206 : 200);
+      }
+      const head = await ask(claims, { method: 'HEAD' });
+      expect(head).toMatchObject({ status: 307, headers: { location: `${url()}#lh-direct` } });
+      await expect.poll(() => overlay.originOpenConnections(), { timeout: 5000 }).toBe(0);
+    });
+
+    test('has them led to where it began, and not to what it redirects to', async () => {
+      origin = (asked, answer) => {
+        if (asked.url?.startsWith('/signed') === true) refuse(answer);
+        else answer.writeHead(302, { Location: '/signed-for-a-depot', 'Content-Length': 0 }).end();
+      };
+      const { status, headers } = await ask({});
+      expect({ status, location: headers.location }).toEqual({ status: 307, location: `${url()}#lh-direct` });
+    });
+
+    test('has nobody led elsewhere who has got something of it', async () => {
+      const serving = origin;
+      origin = sendAsAsked;
+      const address = overlay.relayUrl(url());
+      expect((await fetchRaw(address)).status).toBe(200);
+      origin = serving;
+      for (const headers of [{}, { range: 'bytes=900000-' }] as Record<string, string>[]) {
+        const again = await fetchRaw(address, { headers });
+        expect(again).toMatchObject({ status: 503, headers: { [HEADERS.error]: 'origin-unavailable' } });
+      }
+    });
+
+    test('in the middle of a file ends it as any other refusal does', async () => {
+      let requests = 0;
+      origin = (_asked, answer) => {
+        requests += 1;
+        if (requests > 1) return refuse(answer);
+        answer.writeHead(200, { ...VERSION, 'Content-Length': file.length });
+        answer.write(file.subarray(0, 600_000), () => answer.socket?.resetAndDestroy());
+        return undefined;
+      };
+      const { status, body, broken } = await ask({});
+      expect({ status, broken }).toEqual({ status: 200, broken: 'ECONNRESET' });
+      expect(hash(body)).toBe(hash(file.subarray(0, body.length)));
+    });
+  });
+
+  test.each([400, 404, 405, 410, 429, 500, 503])(
+    "an origin's %i is for its client, whom it would answer so as well",
+    async (status) => {
+      origin = (_asked, answer) => {
+        answer.writeHead(status, { 'Content-Length': 2 }).end('no');
+      };
+      const answer = await download();
+      expect(answer).toMatchObject({ status, broken: undefined });
+      expect(answer.headers.location).toBeUndefined();
+      expect(String(answer.body)).toBe('no');
+    },
+  );
+
   test.each([404, 410, 429, 503])(
     'an origin that refuses a file with %i is not asked twice for it',
     async (status) => {

@@ -31,6 +31,7 @@ import {
   formatAuthority,
   hostHeader,
   type OriginUrl,
+  originHref,
   originTarget,
   originUrl,
   parseAuthority,
@@ -92,6 +93,11 @@ export const HEADERS = {
 
 /** Fragment of a `direct` answer: the add-on lets such a download pass; no server ever sees it. */
 export const DIRECT_FRAGMENT = '#lh-direct';
+
+/** The origin itself, for a client that is led there; its add-on knows by the fragment that it need not ask again. */
+export function directLocation(url: OriginUrl): string {
+  return `${originHref(url)}${DIRECT_FRAGMENT}`;
+}
 
 /** Three base64url parts, the last of the 86 characters of an Ed25519 signature. */
 const TICKET = /^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]{86}$/;

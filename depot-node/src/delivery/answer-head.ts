@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { HEADERS, LonghaulError, type OriginUrl } from '@longhaul/shared';
+import { directLocation, HEADERS, LonghaulError, type OriginUrl } from '@longhaul/shared';
 import { headersToClient, SAFETY_HEADERS } from '../door/client-headers.ts';
 import type { Job } from '../jobs/job-memory.ts';
 import { type AnswerHead, type Part, readContentRange, readPart } from '../origin/representation.ts';
@@ -7,6 +7,9 @@ import { dispositionFor } from './download-name.ts';
 
 /** What describes one part only, and not the file or the part that the client gets. */
 const OF_THE_BLOCK = new Set(['content-length', 'content-range', 'content-md5', 'content-digest']);
+
+/** Refusals that may be of whoever asks: of a data centre's address, of a country, of another address than a link was made for. */
+const OF_WHO_ASKS = new Set([403, 451]);
 
 /** What an origin may answer to a client that goes on with a download. */
 const RESUME_ANSWERS = new Set([200, 206, 304, 412, 416]);
@@ -44,14 +47,31 @@ export function answerHeaders(
   const isCounted = passed.some(([name]) => /^content-length$/i.test(name));
   const part = statusCode === 206 && !isCounted ? readPart(head) : undefined;
   if (part) passed.push(['Content-Length', String(part.endByte - part.startByte)]);
-  const own: [string, string][] = [
-    ...Object.entries(SAFETY_HEADERS),
-    [HEADERS.depot, depotId],
-    [HEADERS.job, jobId],
-  ];
+  const own = ownHeaders(jobId, depotId);
   if (isError) own.push(['Content-Type', 'text/plain; charset=utf-8']);
   else own.push(['Content-Disposition', dispositionFor(headers['content-disposition'], url)]);
   return [...passed, ...own];
+}
+
+function ownHeaders(jobId: string, depotId: string): [string, string][] {
+  return [...Object.entries(SAFETY_HEADERS), [HEADERS.depot, depotId], [HEADERS.job, jobId]];
+}
+
+/**
+ * Whether an origin may give the client itself what it refuses to a depot. An address that has worked is never answered with a
+ * redirect: browsers would drop the bytes they have.
+ */
+export function mayGiveClient({ statusCode }: AnswerHead, job: Job): boolean {
+  return OF_WHO_ASKS.has(statusCode) && !job.hasWorked;
+}
+
+/** The headers of an answer that leads the client to the origin itself, as a master's do that plans no chain. */
+export function directHeaders(
+  url: OriginUrl,
+  jobId: string,
+  depotId: string,
+): readonly (readonly [string, string])[] {
+  return [...ownHeaders(jobId, depotId), ['Location', directLocation(url)], ['Content-Length', '0']];
 }
 
 /**

@@ -1,9 +1,9 @@
 import type { IncomingMessage } from 'node:http';
-import type { TicketClaims } from '@longhaul/shared';
+import type { Chain, TicketClaims } from '@longhaul/shared';
 import { refusalEvent } from '../door/refusal.ts';
 import type { OriginAnswer } from '../origin/origin-connection.ts';
 import type { AnswerHead } from '../origin/representation.ts';
-import { answerHeaders, whyUnusable } from './answer-head.ts';
+import { answerHeaders, directHeaders, mayGiveClient, whyUnusable } from './answer-head.ts';
 import { careFor, type DigestChoice, isWholeOnly, NO_CARE } from './body-digest.ts';
 import { Delivery, type DeliveryComponents } from './delivery.ts';
 import { openDownload } from './open-download.ts';
@@ -17,6 +17,9 @@ export interface ServeComponents extends DeliveryComponents {
   /** Told whether an origin has given a part of a file that was asked for. */
   readonly noteRanges: (host: string, takesRanges: boolean) => void;
 }
+
+/** The status of a redirect that a client follows with the method and the headers that it has. */
+const LEADS_ON = 307;
 
 /**
  * Serves an admitted download: asks the origin, sends the answer's head, then the body over as many ways as it takes.
@@ -60,6 +63,12 @@ async function serve(
   if (unusable || client.left.aborted) answer.connection.reset();
   if (unusable) throw unusable;
   if (client.left.aborted) return;
+  if (mayGiveClient(answer.head, job)) {
+    answer.connection.reset();
+    const end = await leadToOrigin(download, answer.route.chain, plane.ownId);
+    report(components, download, LEADS_ON, end);
+    return;
+  }
   if (answer.head.statusCode === 200 || answer.head.statusCode === 206) job.hasWorked = true;
   download.part = opening.part;
   download.representation = opening.representation;
@@ -82,6 +91,19 @@ async function serve(
   );
   const end = await new Delivery(download, request, head, components).run(opening);
   report(components, download, head.statusCode, end);
+}
+
+/** Leads the client to where the download began: what that redirects to may be another place for it. */
+async function leadToOrigin(
+  { client, job, target, stop }: RunningDownload,
+  chain: Chain,
+  ownId: string,
+): Promise<DownloadEnd> {
+  client.begin(LEADS_ON, directHeaders(target.url, job.id, ownId));
+  const { state } = await client.finish(stop);
+  return state === 'ready'
+    ? { outcome: 'complete', chain, sha256: undefined }
+    : { outcome: 'client-left', chain };
 }
 
 function report(

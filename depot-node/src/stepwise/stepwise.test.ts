@@ -28,6 +28,7 @@ describe.each(await testPlanes())('with a relay of %s,', (_kind, splice) => {
       response.write(file.subarray(0, 1_000_000));
     } else if (path.startsWith('/moved')) response.writeHead(302, { Location: '/file.bin' }).end();
     else if (path.startsWith('/missing')) response.writeHead(404).end('nothing');
+    else if (path.startsWith('/no-depots')) response.writeHead(403).end('go home');
     else if (path.startsWith('/chunked')) {
       response.write(file.subarray(0, 100_000));
       response.end(file.subarray(100_000));
@@ -186,6 +187,15 @@ describe.each(await testPlanes())('with a relay of %s,', (_kind, splice) => {
         status: 404,
         headers: { 'content-type': 'text/plain; charset=utf-8' },
       });
+    });
+
+    test('ends at the origin itself where that refuses the depot', async () => {
+      for (const method of ['GET', 'HEAD']) {
+        const { answer } = await follow(firstUrl('/no-depots'), { method });
+        const location = `${overlay.originUrl}/no-depots#lh-direct`;
+        expect(answer).toMatchObject({ status: 307, headers: { location } });
+      }
+      await expectNothingLeft();
     });
 
     test('carries the range that was asked for, and HEAD', async () => {

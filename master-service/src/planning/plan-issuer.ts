@@ -1,6 +1,6 @@
 import {
-  DIRECT_FRAGMENT,
   depotBaseUrl,
+  directLocation,
   formatOriginRelayTarget,
   GIB,
   type OriginUrl,
@@ -32,11 +32,6 @@ interface PlanIssuerInit {
   readonly registry: { readonly view: (id: string, nowMs: number) => DepotPlace | undefined };
   readonly sizes: Pick<SizeMemory, 'noteTicket'>;
   readonly tickets: TicketIssuer;
-}
-
-/** The origin itself, for a client that is led there; its add-on knows by the fragment that it need not ask again. */
-export function directLocation(url: OriginUrl): string {
-  return `${originHref(url)}${DIRECT_FRAGMENT}`;
 }
 
 /**

@@ -2,6 +2,7 @@ import {
   clientAddress,
   clientPrefix,
   depotBaseUrl,
+  directLocation,
   type LegEvidence,
   type OriginUrl,
   ok,
@@ -31,7 +32,7 @@ import {
 import type { DownloadEnds } from './link-view.ts';
 import { answerOf } from './plan-answer.ts';
 import { PlanCache, planKey, SAME_PLAN_MS } from './plan-cache.ts';
-import { directLocation, PlanIssuer } from './plan-issuer.ts';
+import { PlanIssuer } from './plan-issuer.ts';
 import type { Planner } from './planner.ts';
 import type { Route } from './route.ts';
 import { type ClientWishes, type PairCalibrations, type PairWays, RouteChooser } from './route-chooser.ts';
