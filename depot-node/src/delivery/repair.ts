@@ -29,6 +29,12 @@ interface Repair {
   readonly signal: AbortSignal;
 }
 
+/** One turn over all ways, and what it has met. */
+interface Round extends Repair {
+  /** The route that led to the target's server last, which did not answer, or could not. */
+  faultyOver: Route | undefined;
+}
+
 /** An answer that brings the rest. */
 interface Repaired {
   readonly answer: FetchedAnswer;
@@ -45,6 +51,14 @@ const NEW_PLAN_MS = 1500;
 const CHANGED_TRIES = 3;
 /** What every way would meet. */
 const ENDS_ROUND: ReadonlySet<string> = new Set(['origin-changed', 'origin-busy']);
+/** What is said of the target's server itself, over a way that stands. */
+const FAULTS_OF_SERVER: ReadonlySet<string> = new Set([
+  'origin-unresolvable',
+  'origin-unreachable',
+  'origin-timeout',
+]);
+/** Who names another server must not hold the repair up: the one that was named before may be there again. */
+const OTHER_SERVER_MS = 10_000;
 /** Refusals that say nothing of the address. */
 const NOT_OF_ADDRESS = new Set([408, 412, 416, 429]);
 /** An origin that asks for patience gets so much of it, however short repairs are else: the client has a part, and would meet the same. */
@@ -125,15 +139,37 @@ export class Repairer {
     await delay(pauseMs, undefined, { signal }).catch(() => undefined);
   }
 
-  #round(repair: Repair, signal: AbortSignal): Promise<Repaired> {
-    return tryInTurn(this.#routes(repair), {
-      attempt: (route, own, onStands) => this.#attempt(route, repair, own, onStands),
+  /**
+   * Tries all ways to the last target, then asks where the download began once, if another server than the target's did not do: it may name a
+   * third one. Only one that has the same version is taken.
+   */
+  async #round(repair: Repair, signal: AbortSignal): Promise<Repaired> {
+    const round: Round = { ...repair, faultyOver: undefined };
+    try {
+      return await this.#overRoutes(round, signal);
+    } catch (failure) {
+      const { faultyOver: route, target, firstTarget } = round;
+      const mayBeElsewhere = !isSameServer(target, firstTarget) && !this.isSpent && !signal.aborted;
+      if (!route || !mayBeElsewhere) throw failure;
+      this.#tries += 1;
+      const own = AbortSignal.any([signal, AbortSignal.timeout(OTHER_SERVER_MS)]);
+      const fromFirst = { ...round, target: firstTarget };
+      return await this.#attempt(route, fromFirst, own, () => undefined).catch(() => {
+        throw failure;
+      });
+    }
+  }
+
+  #overRoutes(round: Round, signal: AbortSignal): Promise<Repaired> {
+    return tryInTurn(this.#routes(round), {
+      attempt: (route, own, onStands) => this.#attempt(route, round, own, onStands),
       patienceMs: this.#fetcher.patienceMs,
       standingPatienceMs: this.#limits.silenceMs,
       signal,
       isFinal: (failure, route) => {
         if (isWayFailure(failure) && !signal.aborted) this.#fetcher.noteFailure(this.#book, route, failure);
         else this.#book.noteFailure(route.chain);
+        if (failure instanceof LonghaulError && FAULTS_OF_SERVER.has(failure.code)) round.faultyOver = route;
         return failure instanceof LonghaulError && ENDS_ROUND.has(failure.code);
       },
       discard: ({ answer }) => answer.connection.reset(),
@@ -173,16 +209,18 @@ export class Repairer {
 
   async #attempt(
     route: Route,
-    { target, firstTarget, rest }: Repair,
+    round: Round,
     signal: AbortSignal,
     onStands: () => void,
   ): Promise<Repaired> {
+    const { target, firstTarget, rest } = round;
     const fetchFrom = (from: Target) => this.#fetcher.overRoute(route, from, rest.request, signal, onStands);
     let answer = await fetchFrom(target);
     if (isOutdated(answer.head.statusCode) && firstTarget.url !== target.url) {
       answer.connection.reset();
       answer = await fetchFrom(firstTarget);
     }
+    if (answer.head.statusCode >= 500) round.faultyOver = route;
     if (answer.route.chain.length > 1 && !rest.showsItsEnd(answer.head)) {
       answer.connection.reset();
       throw new LonghaulError('origin-bad-answer', { detail: 'its end through a tunnel proves nothing' });
@@ -197,6 +235,10 @@ export class Repairer {
 /** Whether an address that was good before may be so no longer: a redirect's target may live shorter than the download. */
 function isOutdated(statusCode: number): boolean {
   return statusCode >= 400 && statusCode < 500 && !NOT_OF_ADDRESS.has(statusCode);
+}
+
+function isSameServer({ url: one }: Target, { url: other }: Target): boolean {
+  return one.host === other.host && one.port === other.port;
 }
 
 function detailOf(cause: unknown): { detail?: string } {
