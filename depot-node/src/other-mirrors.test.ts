@@ -128,13 +128,16 @@ describe.each(await testPlanes())('with a relay of %s, a mirror that dies in the
     expect(second.requests).toBeGreaterThan(0);
   });
 
-  test.each([500, 502, 503, 504])('and answers %i, is replaced by the one that is named then', async (status) => {
-    diesBy(first, answers(status));
-    const { body, broken } = await download();
-    expect(broken).toBeUndefined();
-    expect(hash(body)).toBe(hash(file));
-    expect({ redirects, second: second.requests }).toEqual({ redirects: 2, second: 1 });
-  });
+  test.each([500, 502, 503, 504])(
+    'and answers %i, is replaced by the one that is named then',
+    async (status) => {
+      diesBy(first, answers(status));
+      const { body, broken } = await download();
+      expect(broken).toBeUndefined();
+      expect(hash(body)).toBe(hash(file));
+      expect({ redirects, second: second.requests }).toEqual({ redirects: 2, second: 1 });
+    },
+  );
 
   test('is never joined with one that has another version', async () => {
     entry = 'short';

@@ -207,12 +207,7 @@ export class Repairer {
     await Promise.race([asked, delay(NEW_PLAN_MS, undefined, { ref: false })]);
   }
 
-  async #attempt(
-    route: Route,
-    round: Round,
-    signal: AbortSignal,
-    onStands: () => void,
-  ): Promise<Repaired> {
+  async #attempt(route: Route, round: Round, signal: AbortSignal, onStands: () => void): Promise<Repaired> {
     const { target, firstTarget, rest } = round;
     const fetchFrom = (from: Target) => this.#fetcher.overRoute(route, from, rest.request, signal, onStands);
     let answer = await fetchFrom(target);
