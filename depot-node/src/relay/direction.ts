@@ -33,6 +33,8 @@ export interface Direction {
   /** Bytes handed to the sink. */
   delivered: number;
   sourceEnded: boolean;
+  /** The errno with which the sink broke; 0 before. */
+  sinkError: number;
   /** Until then bytes gather in the source's connection. */
   gatherUntilMs: number;
 }
@@ -70,6 +72,7 @@ export function createDirection(
     inPipe: 0,
     delivered: 0,
     sourceEnded: false,
+    sinkError: 0,
     gatherUntilMs: 0,
   };
 }
@@ -95,7 +98,7 @@ export function step(direction: Direction, components: DirectionComponents, nowM
   let moved = false;
   const sent = direction.sink.writable ? (direction.sink.sendEarlier?.() ?? 0) : 0;
   if (sent === -EAGAIN) direction.sink.writable = false;
-  else if (sent < 0) return 'sink-broke';
+  else if (sent < 0) return sinkBroke(direction, sent);
   if (undelivered(direction) === 0 && !direction.sourceEnded && direction.wanted > 0) {
     if (!direction.source.readable) return 'waiting';
     if (nowMs !== undefined && nowMs < direction.gatherUntilMs) return 'gathering';
@@ -117,11 +120,16 @@ export function step(direction: Direction, components: DirectionComponents, nowM
   if (undelivered(direction) > 0 && direction.sink.writable) {
     const given = deliver(direction, components);
     if (given === -EAGAIN) direction.sink.writable = false;
-    else if (given < 0 && given !== -EINTR) return 'sink-broke';
+    else if (given < 0 && given !== -EINTR) return sinkBroke(direction, given);
     else moved = true;
   }
   releasePipe(direction, components.pipes);
   return moved ? 'moved' : 'waiting';
+}
+
+function sinkBroke(direction: Direction, result: number): Step {
+  direction.sinkError = -result;
+  return 'sink-broke';
 }
 
 /** Takes from the source: into a pipe, where the kernel can move the bytes and there is one, else into memory. */

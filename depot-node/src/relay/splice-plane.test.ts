@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { describe, expect, test } from 'vitest';
 import { promiseRelay } from './promises/relay-promises.ts';
 import { receive, socketPair } from './promises/socket-pair.ts';
+import { hasArrived, stopsGrowing, suiteConnections } from './promises/suite-connections.ts';
 import { openSplicePlane } from './splice-plane.ts';
 
 const opened = await openSplicePlane();
@@ -30,6 +31,30 @@ describe.skipIf(!opened.ok)(`the relay in the kernel${why}`, () => {
     expect(received.length()).toBe(1_000_008);
     expect(await outcome).toMatchObject({ outcome: 'complete', bytesDown: 8 });
   });
+
+  test('delivers what came before an end and a reset also where the client sends before it reads', async () => {
+    const { tunnel, destroyAll } = suiteConnections(() => plane, socketPair);
+    let taken = 0;
+    const { client, server, outcome } = await tunnel({ onDown: (bytes) => (taken += bytes) });
+    client.pause();
+    const sent: Buffer[] = [];
+    const sentBytes = () => sent.reduce((sum, { length }) => sum + length, 0);
+    for (let isFull = false; !isFull; isFull = taken < sentBytes()) {
+      sent.push(randomBytes(100_000));
+      await new Promise((resolve) => server.write(sent.at(-1) ?? '', resolve));
+      await stopsGrowing(() => taken);
+    }
+    server.end();
+    await hasArrived(server);
+    server.resetAndDestroy();
+    for (let part = 0; part < 20; part += 1)
+      await new Promise((resolve) => client.write(Buffer.alloc(1000), resolve));
+    const all = await receive(client).all();
+    expect(all.equals(Buffer.concat(sent))).toBe(true);
+    client.end();
+    expect(await outcome).toMatchObject({ outcome: 'complete', bytesDown: all.length });
+    destroyAll();
+  }, 60_000);
 
   test('digests in its thread what bodies bring, and what this thread adds between them', async () => {
     const [[client, sink], [server, source]] = await Promise.all([socketPair(), socketPair()]);

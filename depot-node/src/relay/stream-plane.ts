@@ -29,7 +29,14 @@ export function streamTunnel(
     const read = { up: 0, down: 0 };
     let openDirections = 2;
     let settled = false;
-    let silence = setTimeout(() => settle('silent'), options.silenceMs);
+    /** Whether the upstream broke behind its own end: what the client still sends goes nowhere. */
+    let isUpstreamGone = false;
+    const onSilence = () => {
+      if (!isUpstreamGone || !downstream.writableFinished) return settle('silent');
+      settle();
+      downstream.destroy();
+    };
+    let silence = setTimeout(onSilence, options.silenceMs);
 
     const settle = (reason?: TunnelBreak) => {
       if (settled) return;
@@ -49,16 +56,33 @@ export function streamTunnel(
     };
     const onAbort = () => settle('cancelled');
 
+    const endOne = () => {
+      openDirections -= 1;
+      clearTimeout(silence);
+      if (settled) return;
+      silence = setTimeout(onSilence, options.halfClosedSilenceMs);
+      if (openDirections === 0) settle();
+    };
+    const onBroken = (source: Duplex, reason: TunnelBreak) => {
+      if (source !== upstream || !upstream.readableEnded) return settle(reason);
+      if (settled || isUpstreamGone || upstream.writableFinished) return;
+      isUpstreamGone = true;
+      if (downstream.readableEnded) return endOne();
+      downstream.once('end', endOne);
+      // Unread it would make the client's connection end by a reset.
+      downstream.resume();
+    };
+
     const join = (source: Duplex, sink: Duplex, reason: TunnelBreak, onBytes: (bytes: number) => void) => {
-      source.once('error', () => settle(reason));
+      source.once('error', () => onBroken(source, reason));
       source.once('close', () => {
-        if (!source.readableEnded || !source.writableFinished) settle(reason);
+        if (!source.readableEnded || !source.writableFinished) onBroken(source, reason);
       });
       // What broke before anybody listened makes no event any more.
       if (source.destroyed) settle(reason);
       if (settled) return;
       source.on('data', (chunk: Buffer) => {
-        if (settled) return;
+        if (settled || (isUpstreamGone && source === downstream)) return;
         onBytes(chunk.length);
         silence.refresh();
         if (!sink.write(chunk)) source.pause();
@@ -69,13 +93,7 @@ export function streamTunnel(
         source.resume();
       });
       // A direction is over when its last byte has been handed to the kernel, not when it has been read.
-      sink.once('finish', () => {
-        openDirections -= 1;
-        clearTimeout(silence);
-        if (settled) return;
-        silence = setTimeout(() => settle('silent'), options.halfClosedSilenceMs);
-        if (openDirections === 0) settle();
-      });
+      sink.once('finish', endOne);
       if (source.readableEnded) sink.end();
       else source.once('end', () => sink.end());
       source.resume();

@@ -4,9 +4,27 @@ import type { End } from './end.ts';
 import { type EndComponents, type Flow, hasFailed } from './flow.ts';
 import type { FlowEnd, TunnelCommand } from './thread-message.ts';
 
-const { EAGAIN } = constants.errno;
+const { EAGAIN, EPIPE } = constants.errno;
 
-/** Two connections that are joined until both directions have ended. */
+/** Takes what a client still sends to an upstream that is gone: unread it would make the client's connection end by a reset. */
+const NOWHERE: End = {
+  descriptor: -1,
+  isPlain: false,
+  readable: false,
+  writable: true,
+  failed: false,
+  read: () => -EAGAIN,
+  write: (_address, sizeBytes) => sizeBytes,
+  endWriting: () => 0,
+  resetOnClose: () => undefined,
+  takeError: () => 0,
+  close: () => undefined,
+};
+
+/**
+ * Two connections that are joined until both directions have ended. An upstream that breaks behind its own end has given everything: that
+ * reaches the client, and its end as well.
+ */
 export function createTunnelFlow(command: TunnelCommand, components: EndComponents, nowMs: number): Flow {
   const { kernel } = components;
   const downstream = components.makeEnd(command.downstream, 'both');
@@ -19,6 +37,8 @@ export function createTunnelFlow(command: TunnelCommand, components: EndComponen
     wanted: Infinity,
     held: holdBytes(kernel, command.headDown),
   });
+  /** What a client sends when its upstream is gone. */
+  const late = createDirection(downstream, NOWHERE);
   const open = new Set([up, down]);
   let lastMoveMs = nowMs;
   // From the start, so that not even the death of this process makes a cut tunnel look like an ended one.
@@ -26,6 +46,13 @@ export function createTunnelFlow(command: TunnelCommand, components: EndComponen
   upstream.resetOnClose(true);
 
   const breakOf = (end: End): FlowEnd => (end === downstream ? 'downstream-broke' : 'upstream-broke');
+  /** Whether the upstream's end had come before it broke: whoever writes to it is told of a reset behind an end by `EPIPE`. */
+  const hadEnded = () => down.sourceEnded || (upstream.isPlain && up.sinkError === EPIPE);
+  const leaveUpstream = () => {
+    discardBytes(up, components);
+    open.delete(up);
+    if (!up.sourceEnded) open.add(late);
+  };
   return {
     id: command.id,
     ends: [downstream, upstream],
@@ -38,37 +65,49 @@ export function createTunnelFlow(command: TunnelCommand, components: EndComponen
       for (const direction of open) {
         const result = step(direction, components, now);
         if (result === 'source-broke') return { end: breakOf(direction.source) };
-        if (result === 'sink-broke') return { end: breakOf(direction.sink) };
-        if (result === 'moved') moved = true;
-        else if (result === 'gathering') gathers = true;
+        if (result === 'sink-broke') {
+          if (direction !== up || !hadEnded()) return { end: breakOf(direction.sink) };
+          leaveUpstream();
+          moved = true;
+          continue;
+        }
+        if (result === 'moved') {
+          moved = true;
+          if (direction !== late) lastMoveMs = now;
+        } else if (result === 'gathering') gathers = true;
         if (!direction.sourceEnded || undelivered(direction) > 0) continue;
         const ended = direction.sink.endWriting();
         if (ended === -EAGAIN) {
           direction.sink.writable = false;
           continue;
         }
-        if (ended < 0) return { end: breakOf(direction.sink) };
+        // An upstream that takes no end is gone: whether it had ended is told by reading.
+        if (ended < 0 && direction !== up) return { end: breakOf(direction.sink) };
         open.delete(direction);
       }
       if (open.size === 0) return { end: 'complete' };
-      if (moved) {
-        lastMoveMs = now;
+      if (moved) return 'again';
+      // Nothing goes any further: now an error counts even where nobody would have met it by reading or writing.
+      if (hasFailed(downstream)) return { end: 'downstream-broke' };
+      const isDownOpen = open.has(down);
+      // Behind bytes that wait, reading will meet it.
+      const isMetLater = isDownOpen && (down.sourceEnded || undelivered(down) > 0);
+      if (!isMetLater && (isDownOpen || open.has(up)) && hasFailed(upstream)) {
+        if (isDownOpen) return { end: 'upstream-broke' };
+        leaveUpstream();
         return 'again';
       }
-      // Nothing goes any further: now an error counts even where nobody would have met it by reading or writing.
-      const broken = [downstream, upstream].find(hasFailed);
-      if (broken) return { end: breakOf(broken) };
       return gathers ? 'gather' : 'wait';
     },
     expired: (now) => {
       const limitMs = open.size === 2 ? command.silenceMs : command.halfClosedSilenceMs;
-      return now - lastMoveMs >= limitMs ? 'silent' : undefined;
+      if (now - lastMoveMs < limitMs) return undefined;
+      return open.has(late) && !open.has(down) ? 'complete' : 'silent';
     },
     bytesUp: () => up.delivered,
     bytesDown: () => down.delivered,
     finish: (end) => {
-      discardBytes(up, components);
-      discardBytes(down, components);
+      for (const direction of [up, down, late]) discardBytes(direction, components);
       if (end === 'complete') {
         downstream.resetOnClose(false);
         upstream.resetOnClose(false);

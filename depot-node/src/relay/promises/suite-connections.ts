@@ -1,4 +1,5 @@
-import { readdirSync } from 'node:fs';
+import { once } from 'node:events';
+import { readdirSync, readFileSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import { expect } from 'vitest';
 import type { BodyOptions, BodyOutcome, RelayPlane, TunnelOptions, TunnelOutcome } from '../relay-plane.ts';
@@ -85,6 +86,20 @@ export async function stopsGrowing(read: () => number): Promise<void> {
       return same;
     })
     .toBeGreaterThan(3);
+}
+
+/** Waits until the other side's kernel has everything that a socket has sent, its end included; where the system does not tell, until its own has. */
+export async function hasArrived(socket: Socket): Promise<void> {
+  const port = socket.localPort ?? 0;
+  if (!socket.writableFinished) await once(socket, 'finish');
+  if (process.platform !== 'linux') return;
+  const local = `0100007F:${port.toString(16).toUpperCase().padStart(4, '0')}`;
+  const unacknowledged = () => {
+    const rows = readFileSync('/proc/net/tcp', 'latin1').split('\n').slice(1);
+    const row = rows.map((one) => one.trim().split(/\s+/)).find(([, address]) => address === local);
+    return Number.parseInt(row?.[4] ?? '', 16);
+  };
+  await expect.poll(unacknowledged).toBe(0);
 }
 
 /** Descriptors of this process; 0 where the system does not tell. */

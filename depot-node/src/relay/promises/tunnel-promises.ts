@@ -3,9 +3,10 @@ import { once } from 'node:events';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { receive } from './socket-pair.ts';
-import { countDescriptors, type SuiteConnections, stopsGrowing } from './suite-connections.ts';
+import { countDescriptors, hasArrived, type SuiteConnections, stopsGrowing } from './suite-connections.ts';
 
 const MEGABYTE = 1_000_000;
+const CHUNK_BYTES = 100_000;
 // More than the kernel buffers of two connections on one machine take.
 const MORE_THAN_BUFFERS = 64 * MEGABYTE;
 
@@ -126,6 +127,68 @@ export function promiseTunnel({ pair, join, tunnel, destroyAll }: SuiteConnectio
     expect(await atClient.end).toBe('ECONNRESET');
     expect(await outcome).toMatchObject({ outcome: 'broke', reason: 'upstream-broke', bytesUp: 7 });
   });
+
+  test('delivers what came before an end, though a reset comes behind that, to a client that reads late', async () => {
+    let taken = 0;
+    const { client, server, outcome } = await tunnel({ onDown: (bytes) => (taken += bytes) });
+    client.pause();
+    const sent: Buffer[] = [];
+    const sentBytes = () => sent.length * CHUNK_BYTES;
+    // Until the client's side takes no more: then something waits within the tunnel, or behind it.
+    for (let isFull = false; !isFull; ) {
+      const chunk = randomBytes(CHUNK_BYTES);
+      sent.push(chunk);
+      await new Promise((resolve) => server.write(chunk, resolve));
+      await stopsGrowing(() => taken);
+      isFull = taken < sentBytes();
+    }
+    server.end();
+    await hasArrived(server);
+    server.resetAndDestroy();
+    const atClient = receive(client);
+    expect((await atClient.all()).equals(Buffer.concat(sent))).toBe(true);
+    client.end();
+    expect(await outcome).toEqual({ outcome: 'complete', bytesUp: 0, bytesDown: sentBytes() });
+  }, 60_000);
+
+  test('ends for a client that goes on to send to a server which has ended and gone', async () => {
+    const { client, server, outcome } = await tunnel();
+    const atClient = receive(client);
+    server.end('answer');
+    expect((await atClient.all()).toString()).toBe('answer');
+    const breaks: unknown[] = [];
+    client.on('error', (error) => breaks.push(error));
+    server.destroy();
+    for (let part = 0; part < 200; part += 1)
+      await new Promise((resolve) => client.write(Buffer.alloc(CHUNK_BYTES), resolve));
+    client.end();
+    expect(await outcome).toMatchObject({ outcome: 'complete', bytesDown: 6 });
+    expect(breaks).toEqual([]);
+  }, 60_000);
+
+  test('ends for a client that falls silent when the server has ended and gone', async () => {
+    const { client, server, outcome } = await tunnel({ halfClosedSilenceMs: 500 });
+    const atClient = receive(client);
+    server.end('answer');
+    expect((await atClient.all()).toString()).toBe('answer');
+    server.destroy();
+    for (let part = 0; part < 20; part += 1)
+      await new Promise((resolve) => client.write(Buffer.alloc(CHUNK_BYTES), resolve));
+    expect(await outcome).toMatchObject({ outcome: 'complete', bytesDown: 6 });
+  });
+
+  test('passes no reset on as an end, whatever the client sends meanwhile and however late it reads', async () => {
+    let taken = 0;
+    const { client, server, outcome } = await tunnel({ onDown: (bytes) => (taken += bytes) });
+    client.pause();
+    server.on('error', () => undefined);
+    server.write(Buffer.alloc(MORE_THAN_BUFFERS));
+    await stopsGrowing(() => taken);
+    server.resetAndDestroy();
+    for (let part = 0; part < 20; part += 1) client.write(Buffer.alloc(1000));
+    expect(await receive(client).end).toBe('ECONNRESET');
+    expect(await outcome).toMatchObject({ outcome: 'broke', reason: 'upstream-broke' });
+  }, 60_000);
 
   test('notices that a client which has stopped reading is gone', async () => {
     const { client, server, outcome } = await tunnel();
