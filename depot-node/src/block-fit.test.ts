@@ -98,6 +98,15 @@ describe.each(await testPlanes())(
       expect(asked.length, 'questions for the whole, and for blocks').toBeGreaterThan(2);
     });
 
+    test('fetch the rest of what a client resumes that names the version, as Firefox does', async () => {
+      const url = overlay.relayUrl(`${overlay.originUrl}/file`, { chains: [['d1', 'd2']], lanes: 4 }, 'd1');
+      const headers = { Range: 'bytes=1000000-', 'If-Match': '"v1"' };
+      const resumed = await fetchRaw(url, { headers });
+      expect(resumed.status).toBe(206);
+      expect(hash(resumed.body)).toBe(hash(FILE.subarray(1_000_000)));
+      expect(asked.length, 'questions for the rest, and for blocks').toBeGreaterThan(2);
+    });
+
     test('are one, which asks for the rest at once, where it has begun to think before each answer', async () => {
       expect(hash((await download()).body)).toBe(hash(FILE));
       asked = [];

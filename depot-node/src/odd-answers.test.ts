@@ -551,6 +551,11 @@ describe.each(await testPlanes())('with a relay of %s,', (_kind, splice) => {
       await expect.poll(() => overlay.originOpenConnections(), { timeout: 5000 }).toBe(0);
     });
 
+    test('has programs of before led as they know it', async () => {
+      const led = await ask({}, { headers: { 'User-Agent': 'Wget' } });
+      expect(led).toMatchObject({ status: 302, headers: { location: url() } });
+    });
+
     test('has them led to where it began, and not to what it redirects to', async () => {
       origin = (asked, answer) => {
         if (asked.url?.startsWith('/signed') === true) refuse(answer);

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { directLocation, HEADERS, LonghaulError, type OriginUrl } from '@longhaul/shared';
+import { HEADERS, LonghaulError, type OriginUrl } from '@longhaul/shared';
 import { headersToClient, SAFETY_HEADERS } from '../door/client-headers.ts';
 import type { Job } from '../jobs/job-memory.ts';
 import { type AnswerHead, type Part, readContentRange, readPart } from '../origin/representation.ts';
@@ -65,13 +65,13 @@ export function mayGiveClient({ statusCode }: AnswerHead, job: Job): boolean {
   return OF_WHO_ASKS.has(statusCode) && !job.hasWorked;
 }
 
-/** The headers of an answer that leads the client to the origin itself, as a master's do that plans no chain. */
+/** The headers of an answer that leads the client to the origin itself, by `location`. */
 export function directHeaders(
-  url: OriginUrl,
+  location: string,
   jobId: string,
   depotId: string,
 ): readonly (readonly [string, string])[] {
-  return [...ownHeaders(jobId, depotId), ['Location', directLocation(url)], ['Content-Length', '0']];
+  return [...ownHeaders(jobId, depotId), ['Location', location], ['Content-Length', '0']];
 }
 
 /**

@@ -140,8 +140,10 @@ function openingOf({ method }: ClientRequest, answer: FetchedAnswer): Opening {
   return { answer, head, representation: readRepresentation(head), part, firstBlock: undefined };
 }
 
-/** What a client makes the answer to the whole depend on. */
-const CONDITIONS = ['if-match', 'if-none-match', 'if-modified-since', 'if-unmodified-since'] as const;
+/** What a client makes an answer depend on ... */
+const CONDITIONS = ['if-none-match', 'if-modified-since'] as const;
+/** ... and what would mean something else with a block of the whole than with the whole; a resume names its version so. */
+const CONDITIONS_OF_WHOLE = ['if-match', 'if-unmodified-since', 'if-range'] as const;
 
 /**
  * The first block to ask the origin for, where lanes may fetch the file: the client wants all of it, or all from a byte on.
@@ -155,17 +157,9 @@ function firstBlock(
   blockBytes: number,
 ): Part | undefined {
   const from = /^bytes=([0-9]{1,15})-$/.exec(headers.range ?? 'bytes=0-')?.[1];
-  const isConditional = CONDITIONS.some((name) => headers[name] !== undefined);
-  // Without a range it means nothing, but would in the question for a block.
-  const isOddIfRange = headers['if-range'] !== undefined && headers.range === undefined;
-  if (
-    method !== 'GET' ||
-    lanes <= 1 ||
-    connections > 1 ||
-    from === undefined ||
-    isConditional ||
-    isOddIfRange
-  )
+  const conditions = headers.range === undefined ? [...CONDITIONS, ...CONDITIONS_OF_WHOLE] : CONDITIONS;
+  const isConditional = conditions.some((name) => headers[name] !== undefined);
+  if (method !== 'GET' || lanes <= 1 || connections > 1 || from === undefined || isConditional)
     return undefined;
   return { startByte: Number(from), endByte: Number(from) + blockBytes };
 }

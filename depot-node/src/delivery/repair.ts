@@ -150,7 +150,9 @@ export class Repairer {
     } catch (failure) {
       const { faultyOver: route, target, firstTarget } = round;
       const mayBeElsewhere = !isSameServer(target, firstTarget) && !this.isSpent && !signal.aborted;
-      if (!route || !mayBeElsewhere) throw failure;
+      // Whoever asks to be left alone for a while is not asked again by a way round.
+      const isToWait = failure instanceof OriginBusy && (failure.retryAfterSeconds ?? 0) > 0;
+      if (!route || !mayBeElsewhere || isToWait) throw failure;
       this.#tries += 1;
       const own = AbortSignal.any([signal, AbortSignal.timeout(OTHER_SERVER_MS)]);
       const fromFirst = { ...round, target: firstTarget };

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
-import type { Chain, TicketClaims } from '@longhaul/shared';
+import { type Chain, directLocation, originHref, type TicketClaims } from '@longhaul/shared';
+import { isRedirectedAsOfOld } from '@longhaul/shared/service';
 import { refusalEvent } from '../door/refusal.ts';
 import type { OriginAnswer } from '../origin/origin-connection.ts';
 import type { AnswerHead } from '../origin/representation.ts';
@@ -17,9 +18,6 @@ export interface ServeComponents extends DeliveryComponents {
   /** Told whether an origin has given a part of a file that was asked for. */
   readonly noteRanges: (host: string, takesRanges: boolean) => void;
 }
-
-/** The status of a redirect that a client follows with the method and the headers that it has. */
-const LEADS_ON = 307;
 
 /**
  * Serves an admitted download: asks the origin, sends the answer's head, then the body over as many ways as it takes.
@@ -65,8 +63,7 @@ async function serve(
   if (client.left.aborted) return;
   if (mayGiveClient(answer.head, job)) {
     answer.connection.reset();
-    const end = await leadToOrigin(download, answer.route.chain, plane.ownId);
-    report(components, download, LEADS_ON, end);
+    await leadToOrigin(components, request, download, answer.route.chain);
     return;
   }
   if (answer.head.statusCode === 200 || answer.head.statusCode === 206) job.hasWorked = true;
@@ -95,15 +92,19 @@ async function serve(
 
 /** Leads the client to where the download began: what that redirects to may be another place for it. */
 async function leadToOrigin(
-  { client, job, target, stop }: RunningDownload,
+  components: ServeComponents,
+  { headers }: IncomingMessage,
+  download: RunningDownload,
   chain: Chain,
-  ownId: string,
-): Promise<DownloadEnd> {
-  client.begin(LEADS_ON, directHeaders(target.url, job.id, ownId));
+): Promise<void> {
+  const { client, job, target, stop } = download;
+  const isOld = isRedirectedAsOfOld(headers['user-agent']);
+  const [status, location] = isOld ? [302, originHref(target.url)] : [307, directLocation(target.url)];
+  client.begin(status, directHeaders(location, job.id, components.plane.ownId));
   const { state } = await client.finish(stop);
-  return state === 'ready'
-    ? { outcome: 'complete', chain, sha256: undefined }
-    : { outcome: 'client-left', chain };
+  const end: DownloadEnd =
+    state === 'ready' ? { outcome: 'complete', chain, sha256: undefined } : { outcome: 'client-left', chain };
+  report(components, download, status, end);
 }
 
 function report(

@@ -90,3 +90,13 @@ test('links between depots are told whole before the ways to clients', () => {
   expect(clients.length).toBeGreaterThan(300);
   expect(clients.length).toBeLessThan(1000);
 });
+
+test('a link that was full is told as full until more was carried over it', () => {
+  const measurements = new Measurements();
+  const full = { to: 'd2', rttMs: 40, totalBps: 6e6, fullBps: 6e6 };
+  measurements.noteLink(full);
+  measurements.noteLink({ to: 'd2', rttMs: 40, totalBps: 5e6 });
+  expect(measurements.all().links).toMatchObject([{ fullBps: 6e6 }]);
+  measurements.noteLink({ to: 'd2', rttMs: 40, totalBps: 95e6 });
+  expect(measurements.all().links[0]).not.toHaveProperty('fullBps');
+});

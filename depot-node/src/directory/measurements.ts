@@ -13,6 +13,9 @@ import { fitReports } from './fit-reports.ts';
 /** Measurements of each kind kept between two heartbeats; the newest win. */
 const MAX_REPORTS = 1000;
 
+/** A link is full no more that carries more than was told of it then, by so much. */
+const FULL_SHARE = 0.9;
+
 /** What a heartbeat has to report. */
 export interface Reports {
   readonly links: LinkReport[];
@@ -37,7 +40,11 @@ export class Measurements {
   noteLink(report: LinkReport): void {
     const known = this.#links.get(report.to);
     const rttMs = Math.min(report.rttMs, known?.rttMs ?? report.rttMs);
-    keep(this.#links, report.to, { ...known, ...report, ...sentTogether(known, report), rttMs });
+    const merged = { ...known, ...report, ...sentTogether(known, report), rttMs };
+    const { fullBps, ...others } = merged;
+    // What carries more since then is full no more.
+    const isStillFull = report.fullBps !== undefined || (fullBps ?? 0) >= FULL_SHARE * mostBpsOf(report);
+    keep(this.#links, report.to, isStillFull ? merged : others);
   }
 
   /** Notes what the ways to clients of one network did. */
@@ -155,4 +162,9 @@ function keep<Report>(reports: Map<string, Report>, key: string, report: Report,
     if (reports.size <= most) return;
     reports.delete(oldest);
   }
+}
+
+/** The most that a report says of what a link carried. */
+function mostBpsOf({ totalBps = 0, goodputBps = 0, leastGoodputBps = 0 }: LinkReport): number {
+  return Math.max(totalBps, goodputBps, leastGoodputBps);
 }

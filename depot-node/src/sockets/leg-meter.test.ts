@@ -333,6 +333,15 @@ describe('what legs say of a link', () => {
     // A way that loses so much goes on.
     const lossy = [0.08, false] as const;
     expect(lossRateAfter([[0.08, true], lossy, lossy, lossy, lossy])).toBeCloseTo(0.08);
+    // A sender that has too little to send never ends its start, by the kernel's word.
+    const links = new LinkEstimates('depots');
+    const meter = new LegMeter(info({ isStartingUp: true, isAppLimited: true, minRttMs: 20 }), 0);
+    for (let second = 1; second <= 9; second += 1) {
+      const [sentBytes, retransmittedBytes] = [second * 10_000_000, second * 800_000];
+      const looked = { minRttMs: 20, sentBytes, retransmittedBytes, isStartingUp: true, isAppLimited: true };
+      links.note('d2', meter.add(info(looked), 1000 * second));
+    }
+    expect(links.take()[0]?.lossRate).toBeCloseTo(0.08);
     // What a start loses on a way that loses less than starts do counts.
     expect(
       lossRateAfter([

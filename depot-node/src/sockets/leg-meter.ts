@@ -162,7 +162,8 @@ export class LegMeter {
   #overshoots({ sentBytes, retransmittedBytes }: LegCounts): boolean {
     if (this.#looksSinceStart === undefined) return false;
     const isLossy = retransmittedBytes > OVERSHOT_SHARE * sentBytes;
-    if (!this.#last.isStartingUp) this.#looksSinceStart += 1;
+    // Of a sender that has too little to send the kernel takes the start for as long as it lives.
+    if (!this.#last.isStartingUp || this.#last.isAppLimited) this.#looksSinceStart += 1;
     const isTooLate = this.#looksSinceStart >= MOST_OVERSHOT_LOOKS;
     if (isTooLate || (!isLossy && this.#looksSinceStart > 0)) this.#looksSinceStart = undefined;
     return isLossy && !isTooLate;

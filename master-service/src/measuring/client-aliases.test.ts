@@ -83,6 +83,15 @@ test('of this machine’s own clients, of a client that came from where it asked
   expect([of('127.0.0.0/24'), of('::/48'), of()]).toEqual([undefined, undefined, undefined]);
 });
 
+test('a depot that clients come to by a proxy or a container of its site has them nowhere', () => {
+  const { known, says, of } = aliases();
+  for (const prefix of ['127.0.0.0/24', '10.1.2.0/24', '172.17.0.0/24', '100.64.7.0/24']) says('d1', prefix);
+  expect([of(), known.ofEach(V6).size]).toEqual([undefined, 0]);
+  // Where both are of one site, it is one.
+  says('d1', '10.1.2.0/24', 0, 'fd00:1:2::/48');
+  expect(of('fd00:1:2::/48')?.prefix).toBe('10.1.2.0/24');
+});
+
 test('what a depot has said is forgotten with it, and after a week', () => {
   const facts = new Facts({ kinds: ALIAS_FACTS });
   const { known, says, of } = aliases(facts);

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import type { Fact, FactKind } from '../facts/fact.ts';
 import { Facts } from '../facts/facts.ts';
 import { firstOf, SpeakerRoom } from '../facts/speaker-room.ts';
-import { areOfTwoFamilies, isLoopback, neighbourhoodOf } from './client-networks.ts';
+import { areOfTwoFamilies, isLoopback, isOfASite, neighbourhoodOf } from './client-networks.ts';
 
 /** Words of depots that are remembered, about 200 bytes each. */
 const MOST_WORDS = 50_000;
@@ -66,6 +66,8 @@ export class ClientAliases {
    */
   note(depot: string, network: string, prefix: string, nowMs: number): void {
     if (prefix === network || isLoopback(network) || neighbourhoodOf(prefix) === undefined) return;
+    // A proxy or a container before the depot: whoever comes by it seems to be beside it.
+    if (isLoopback(prefix) || (isOfASite(prefix) && !isOfASite(network))) return;
     const key = `${depot} ${network}`;
     const known = this.#facts.store.newest(CLIENT_SEEN_AS, key);
     const passedMs = known ? Math.max(0, nowMs - known.timeMs) : 0;

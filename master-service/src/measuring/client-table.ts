@@ -123,6 +123,18 @@ export class ClientTable {
     return said.length === 0 && own.size === 0 ? seen : new Map([...seen, ...said, ...own]);
   }
 
+  /** How much is known of a client network: more when there is more. */
+  measuredBy(prefix: string): number {
+    const alias = this.#aliasOf(prefix);
+    const ofAlias = alias === undefined ? 0 : this.#ends.known(alias).size;
+    return this.#ends.known(prefix).size + ofAlias + this.#said(prefix).length;
+  }
+
+  /** Whether a depot has measured a client network, or where it comes from. */
+  isKnownTo(depot: string, prefix: string): boolean {
+    return this.#ends.known(this.#seenAs(depot, prefix)).has(depot);
+  }
+
   /** The depots that have measured a client network, the nearest first. */
   nearestFirst(prefix: string): readonly string[] {
     const known = this.known(prefix);

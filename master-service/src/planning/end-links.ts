@@ -82,7 +82,7 @@ export class EndLinks {
   /** How much is measured of two ends: another text when there is more. */
   stateOf({ client, origin }: DownloadEnds): string {
     const { clients, origins } = this.#init;
-    const ofClient = client === undefined ? 0 : clients.known(clientPrefix(client)).size;
+    const ofClient = client === undefined ? 0 : clients.measuredBy(clientPrefix(client));
     return `${ofClient} ${origin === undefined ? 0 : origins.known(origin).size}`;
   }
 
@@ -327,7 +327,7 @@ export class EndLinks {
     const { goodputBps } = known;
     const isMeasured = goodputBps.source === 'measured';
     const lineBps = isMeasured ? clients.untoldLineBps(depot, prefix, nowMs) : undefined;
-    return endLeg(known, clients.known(prefix).has(depot), {
+    return endLeg(known, clients.isKnownTo(depot, prefix), {
       rateBps: goodputBps.value,
       lineBps,
       queueMs,

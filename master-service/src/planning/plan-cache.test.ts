@@ -13,7 +13,7 @@ function keptOf(planChars: number, pathChars: number): number {
   const cache = new PlanCache<string>();
   const indices = Array.from({ length: 1000 }, (_, index) => index);
   for (const index of indices) {
-    const terms = { chars: planChars, wholes: 1 };
+    const terms = { chars: planChars, wholes: 1, use: 'whole' } as const;
     cache.set(keyOf(index, pathChars), 'p'.repeat(planChars), terms, 0);
   }
   return indices.filter((index) => cache.get(keyOf(index, pathChars), 'part', 0) !== undefined).length;
@@ -32,7 +32,7 @@ test('plans of the longest URLs take no more than 16 MB, with their keys', () =>
 test('a plan is given to one client alone, and to it no more often than its connections may need', () => {
   const cache = new PlanCache<string>();
   const key = keyOf(0, 10);
-  cache.set(key, 'plan', { chars: 4, wholes: Number.POSITIVE_INFINITY }, 0, 'asked');
+  cache.set(key, 'plan', { chars: 4, wholes: Number.POSITIVE_INFINITY, use: 'whole' }, 0, 'asked');
   expect(cache.get(keyOf(0, 10, '192.0.2.8/32'), 'whole', 0)).toBeUndefined();
   for (let given = 1; given < SAME_PLAN_TIMES; given += 1)
     expect(given % 2 === 0 ? cache.get(key, 'part', 0) : cache.getAsked('asked', 'whole', 0)).toBe('plan');
@@ -43,7 +43,7 @@ test('a plan is given to one client alone, and to it no more often than its conn
 test('a plan is given for no more whole files than its ticket is good for, and then for parts alone', () => {
   const cache = new PlanCache<string>();
   const key = keyOf(0, 10);
-  cache.set(key, 'plan', { chars: 4, wholes: 3 }, 0, 'asked');
+  cache.set(key, 'plan', { chars: 4, wholes: 3, use: 'whole' }, 0, 'asked');
   expect(cache.get(key, 'whole', 0)).toBe('plan');
   expect(cache.getAsked('asked', 'part', 0)).toBe('plan');
   expect(cache.getAsked('asked', 'whole', 0)).toBe('plan');
@@ -54,7 +54,7 @@ test('a plan is given for no more whole files than its ticket is good for, and t
 test('who was told a plan and comes for it counts once', () => {
   const cache = new PlanCache<string>();
   const key = keyOf(0, 10);
-  cache.set(key, 'plan', { chars: 4, wholes: 2 }, 0, 'asked');
+  cache.set(key, 'plan', { chars: 4, wholes: 2, use: 'whole' }, 0, 'asked');
   expect(cache.get(key, 'told', 0)).toBe('plan');
   cache.noteTold(key, 0);
   expect(cache.getAsked('asked', 'whole', 0)).toBe('plan');

@@ -27,6 +27,8 @@ interface PlanTerms {
   readonly chars: number;
   /** For how many whole files its ticket is good. */
   readonly wholes: number;
+  /** What it is given for first. */
+  readonly use: PlanUse;
 }
 
 interface Kept<Plan> extends PlanTerms {
@@ -84,9 +86,9 @@ export class PlanCache<Plan> {
 
   /** Keeps a plan, which is given by that for the first time; `asked` says, letter by letter, what it answers. */
   set(key: string, plan: Plan, terms: PlanTerms, nowMs: number, asked?: string): void {
-    const { chars, wholes } = terms;
-    const given = { given: 1, givenWholes: 1, toldAtMs: nowMs, isAwaited: false };
-    const kept = { plan, chars, wholes, madeAtMs: nowMs, ...given };
+    const { chars, wholes, use } = terms;
+    const given = { given: 1, givenWholes: use === 'part' ? 0 : 1, toldAtMs: nowMs, isAwaited: false };
+    const kept = { plan, chars, wholes, use, madeAtMs: nowMs, ...given };
     this.#plans.set(key, kept);
     if (asked !== undefined) this.#asked.set(asked, kept);
   }

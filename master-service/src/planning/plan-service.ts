@@ -203,7 +203,7 @@ export class PlanService {
     const plan = explained({ ...issued.value, left });
     this.#init.onIssued?.(plan, request, decided.value.route, nowMs);
     const asked = target === undefined ? undefined : `${address} ${target}`;
-    this.#cache.set(key, plan, { chars: charsOf(plan), wholes: plan.wholes }, nowMs, asked);
+    this.#cache.set(key, plan, { chars: charsOf(plan), wholes: plan.wholes, use }, nowMs, asked);
     if (isExplained) this.#cache.noteTold(key, nowMs);
     return ok(plan);
   }

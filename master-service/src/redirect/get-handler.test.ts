@@ -153,9 +153,11 @@ describe('a download link', () => {
     const ticket = async (method = 'GET', headers: readonly string[] = []) =>
       relayOf(await rawRequest(master.port, `${method} ${target} HTTP/1.1`, headers)).ticket;
     const first = await ticket('HEAD');
+    expect([await ticket(), await ticket(), await ticket()]).toEqual([first, first, first]);
     for (let part = 0; part < 16; part += 1)
       expect(await ticket('GET', [`Range: bytes=${part}000-${part}999`])).toBe(first);
-    expect([await ticket(), await ticket('HEAD')]).toEqual([first, first]);
+    expect(await ticket('HEAD')).toBe(first);
+    expect(await ticket()).not.toBe(first);
   });
 
   test('leads elsewhere as soon as a depot of its plan is lost', async () => {

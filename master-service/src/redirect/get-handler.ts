@@ -9,6 +9,7 @@ import {
   type OriginUrl,
   parseGetTarget,
 } from '@longhaul/shared';
+import { isRedirectedAsOfOld } from '@longhaul/shared/service';
 import type { SentClient } from '../depots/way-teller.ts';
 import type { EmitEvent } from '../events.ts';
 import { answerRefusal, type Refused } from '../http/answer-refusal.ts';
@@ -29,12 +30,6 @@ interface GetHandlerInit {
   /** Called when a client has been sent to the first depot of a chain; direct has none. `sent` is there when it has got a ticket just now. */
   readonly onRedirected: (chain: Chain, sent?: SentClient) => void;
 }
-
-/**
- * BusyBox and libfetch: both send the fragment of a redirect to the server, and BusyBox knows no 307 before its version 1.34. GNU Wget names its
- * version.
- */
-const OLD_WAYS = /^Wget$|libfetch/;
 
 /** What `curl -C -` and `wget -c` ask for. Who fetches parts beside each other says where they end. */
 const RESUME = /^bytes=[1-9]\d*-$/;
@@ -106,7 +101,7 @@ function redirect(
   }
 
   function answer(headers: string[]): void {
-    const isOld = OLD_WAYS.test(request.headers['user-agent'] ?? '');
+    const isOld = isRedirectedAsOfOld(request.headers['user-agent']);
     response.writeHead(isOld ? 302 : 307, isOld ? withoutFragment(headers) : headers);
     response.end();
   }

@@ -16,6 +16,7 @@ export * from './key-pair.ts';
 export * from './key-updates.ts';
 export * from './lru-map.ts';
 export * from './node-http.ts';
+export * from './old-clients.ts';
 export * from './ordered-map.ts';
 export * from './program/command-line.ts';
 export * from './program/explain-failure.ts';
