@@ -34,7 +34,8 @@ describe.skipIf(!kernel).each(await testPlanes())('with a relay of %s,', (_kind,
       return beats.flatMap(({ body }) => heartbeatRequestSchema.parse(body).clients ?? []);
     };
     const expected = { prefix: '127.0.0.0/24', rttMs: expect.any(Number), sentBytes: expect.any(Number) };
-    await expect.poll(told).toMatchObject([expected]);
+    // On a busy machine a heartbeat falls into the download, and tells of its beginning.
+    await expect.poll(told).toContainEqual(expect.objectContaining(expected));
   });
 
   test('a depot tells its master how far clients are that only ask whether it is there', async () => {
