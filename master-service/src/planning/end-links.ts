@@ -107,15 +107,18 @@ export class EndLinks {
       : boundsOf(client, origin);
     const entries = this.#entries(client, prefix, isUsable);
     const given = ends.origin === undefined ? [] : givenToOne(this.#init, ends.origin, nowMs);
+    const via = besideOf(client, origin);
+    // Behind what goes by measured legs: it makes others out of some that nobody has measured.
+    const unmet = entries ? withUnmet(client, entries) : new Set<string>();
     const pair = {
       rttBounds,
       heldBps: toOneConnectionBps(given, rttBounds),
       shownWindowBytes: Math.min(seen.window.offeredBytes, sentInARoundBytes(given)),
       sender: manners.sender,
-      via: besideOf(client, origin),
+      via,
       met,
       entries,
-      unmet: entries ? withUnmet(client, entries) : new Set<string>(),
+      unmet,
     };
     return new DownloadLinks(links, client, origin, pair, manners.takesRanges);
   }

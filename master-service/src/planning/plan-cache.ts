@@ -31,7 +31,7 @@ interface PlanTerms {
   readonly use: PlanUse;
 }
 
-interface Kept<Plan> extends PlanTerms {
+interface Kept<Plan> extends Omit<PlanTerms, 'use'> {
   readonly plan: Plan;
   readonly madeAtMs: number;
   given: number;
@@ -88,7 +88,7 @@ export class PlanCache<Plan> {
   set(key: string, plan: Plan, terms: PlanTerms, nowMs: number, asked?: string): void {
     const { chars, wholes, use } = terms;
     const given = { given: 1, givenWholes: use === 'part' ? 0 : 1, toldAtMs: nowMs, isAwaited: false };
-    const kept = { plan, chars, wholes, use, madeAtMs: nowMs, ...given };
+    const kept = { plan, chars, wholes, madeAtMs: nowMs, ...given };
     this.#plans.set(key, kept);
     if (asked !== undefined) this.#asked.set(asked, kept);
   }

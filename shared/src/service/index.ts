@@ -24,6 +24,7 @@ export * from './program/obey-signals.ts';
 export * from './program/package-version.ts';
 export * from './program/reload.ts';
 export * from './program/standard-error.ts';
+export * from './refilling-budget.ts';
 export * from './seldom.ts';
 export * from './self-signed.ts';
 export * from './signed-exchange.ts';
