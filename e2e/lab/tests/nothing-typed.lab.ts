@@ -16,7 +16,7 @@ import { type Stage, startStage } from '../stage/stage.ts';
 
 /** One download after the other, of files that nobody has had before. */
 const DOWNLOADS = 5;
-/** Losses alone make direct downloads differ by half, so that one of them says little. */
+/** Losses make direct downloads differ by half, so that one of them says little. */
 const DIRECT = 3;
 /** The depots tell of the window with a heartbeat after the first one that comes over them. */
 const WINDOW_DOWNLOADS = 4;
@@ -101,12 +101,14 @@ describe.skipIf(obstacle)(
 
     test('knows what a small window of the client leaves the direct way, though it sees it on short legs alone', async () => {
       const stage = await startStage({ scenarios: [narrow], variants: ['direct', 'auto'], seed: 1 });
-      const { seconds } = await fetchNext(stage, narrow, 'direct');
+      // The first one may begin while depots test the links that it goes over: what such a test fills drops packets of a young connection (19 s for 13.5).
+      const direct: number[] = [];
+      while (direct.length < DIRECT) direct.push((await fetchNext(stage, narrow, 'direct')).seconds);
       const downloads: Fetched[] = [];
       while (downloads.length < WINDOW_DOWNLOADS) downloads.push(await fetchNext(stage, narrow, 'auto'));
       const predicted = downloads.at(-1)?.predictedDirectSeconds ?? 0;
       // Where its round trip lies depots know by their triangles alone.
-      expect(Math.abs(Math.log(predicted / seconds))).toBeLessThan(0.5);
+      expect(Math.abs(Math.log(predicted / median(direct)))).toBeLessThan(0.5);
       expect(downloads.at(-1)?.depots).toBeGreaterThan(0);
     }, 180_000);
   },
