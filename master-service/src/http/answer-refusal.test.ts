@@ -143,8 +143,9 @@ test('the help page explains every code that can reach somebody, from the regist
   const page = helpPage();
   for (const code of CODES) {
     expect(page).toContain(`id="${code}">\n<h2><code>${code}</code></h2>`);
-    expect(page.replaceAll('&#39;', "'")).toContain(ERRORS[code].message);
+    expect(page.replaceAll('&#39;', "'").replaceAll(/<\/?code>/g, '`')).toContain(ERRORS[code].message);
   }
+  expect(page).toContain('list it in <code>metricsHosts</code>');
   expect(page).not.toContain('config-invalid');
   expect(page).not.toMatch(/docs\/|\.md\b/);
 });

@@ -1,5 +1,5 @@
 import { ERRORS } from '@longhaul/shared';
-import { escapeHtml, staticPage } from '@longhaul/shared/service';
+import { sentenceHtml, staticPage } from '@longhaul/shared/service';
 
 /** How links are written, then every code that an answer may carry, from the registry. */
 export function helpPage(): string {
@@ -9,7 +9,7 @@ export function helpPage(): string {
     ...codes.flatMap(([code, { status, retry, direct, message }]) => [
       `<section class="card" id="${code}">`,
       `<h2><code>${code}</code></h2>`,
-      `<p>${escapeHtml(message)}</p>`,
+      `<p>${sentenceHtml(message)}</p>`,
       `<p class="hint">${[
         `Status ${status}`,
         retry ? 'asking again may help' : 'asking again, unchanged, does not help',

@@ -60,6 +60,11 @@ export function escapeHtml(text: string): string {
     .replaceAll("'", '&#39;');
 }
 
+/** The same for a sentence of the error registry, where what is to be typed stands between backticks. */
+export function sentenceHtml(sentence: string): string {
+  return escapeHtml(sentence).replaceAll(/`([^`]+)`/g, '<code>$1</code>');
+}
+
 /** The sign of the service, as on the first page and in its icon. */
 const SIGN =
   '<svg viewBox="0 0 32 32" aria-hidden="true"><rect width="32" height="32" rx="8" fill="#0b6e6e"/>' +
