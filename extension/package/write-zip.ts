@@ -18,6 +18,9 @@ const DEFLATED = 8;
 const DATE = 0x0021;
 const TIME = 0;
 
+/** How much of the input deflate looks at for one block of codes; which one suits a file best only trying tells. */
+const MEMORY_LEVELS = [9, 8, 7, 6, 5, 4];
+
 /**
  * An archive whose bytes are made by names and contents alone (PKWARE APPNOTE 6.3.10, without any extra field): the same input gives the
  * same bytes, wherever and whenever it is made.
@@ -29,7 +32,7 @@ export function writeZip(entries: readonly ZipEntry[]): Buffer {
   let offset = 0;
   for (const { name, bytes } of sorted) {
     const nameBytes = Buffer.from(name, 'utf8');
-    const packed = deflateRawSync(bytes, { level: 9 });
+    const packed = smallest(bytes);
     const common = Buffer.alloc(26);
     common.writeUInt16LE(VERSION_NEEDED, 0);
     common.writeUInt16LE(UTF8_NAMES, 2);
@@ -68,4 +71,9 @@ function uint32(value: number): Buffer {
   const bytes = Buffer.alloc(4);
   bytes.writeUInt32LE(value);
   return bytes;
+}
+
+function smallest(bytes: Buffer): Buffer {
+  const tried = MEMORY_LEVELS.map((memLevel) => deflateRawSync(bytes, { level: 9, memLevel }));
+  return tried.reduce((best, one) => (one.length < best.length ? one : best));
 }

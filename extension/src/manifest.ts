@@ -5,7 +5,8 @@ import type { Language } from './texts/texts.ts';
 export const TARGETS = ['chrome', 'firefox'] as const;
 export type Target = (typeof TARGETS)[number];
 
-export const ICON_SIZES = [16, 32, 48, 128] as const;
+/** Browsers make what lies between of the largest. */
+export const ICON_SIZES = [16, 32, 128] as const;
 
 const icons = Object.fromEntries(ICON_SIZES.map((size) => [size, `icon-${size}.png`]));
 

@@ -23,7 +23,7 @@ export const browserSign: Sign = {
     await api.action.setTitle({ title });
   },
   notice: async (id, title, message) => {
-    const options = { type: 'basic', iconUrl: api.runtime.getURL('icon-48.png'), title, message } as const;
+    const options = { type: 'basic', iconUrl: api.runtime.getURL('icon-128.png'), title, message } as const;
     await api.notifications.create(id, isFirefox() ? options : { ...options, silent: true });
   },
 };
