@@ -129,7 +129,7 @@ const way: Way = isChromium
       jobs,
       // Chromium has them.
       names: names as NameQuestions,
-      settings,
+      settings: takeSettings,
       askMaster,
       probeFile,
       deadline,
@@ -143,7 +143,7 @@ const way: Way = isChromium
       jobs,
       routes,
       answers,
-      settings,
+      settings: takeSettings,
       askMaster,
       probeFile,
       whoIsAt,

@@ -310,6 +310,17 @@ describe('what stands on disk beside a new download', () => {
     expect(await world.theJob()).toMatchObject({ spare: undefined });
   });
 
+  it('goes on where the new one has no room on the disk, which it has taken itself', async () => {
+    const world = await setUp({ ...BROKEN, error: 'FILE_NO_SPACE' }, { spare: SPARE });
+    world.goOn = async () => ({
+      result: 'moved',
+      patch: { downloadId: 9, state: 'waiting', spare: undefined },
+    });
+    await world.keeper.follow(2);
+    expect(world.calls).toEqual(['go on at 0 s']);
+    expect(await world.theJob()).toMatchObject({ downloadId: 9, state: 'waiting', spare: undefined });
+  });
+
   it('goes with the new one when the user ends that', async () => {
     const world = await setUp({ state: 'interrupted', error: 'USER_CANCELED' }, { spare: SPARE });
     await world.keeper.follow(2);

@@ -185,12 +185,20 @@ export class JobKeeper {
     }
     if (download.state === 'in_progress') return this.#isRunning(job, download);
     if (download.error === 'USER_CANCELED') return this.#forget(job);
-    if (download.error?.startsWith('FILE_') && download.error !== 'FILE_TRANSIENT_ERROR') {
-      const interruption = job.interruption ?? this.#newInterruption(job, download, download.error);
-      await this.#deps.jobs.change(key, { state: 'stuck', interruption });
-      return;
-    }
+    if (isUnwritable(download)) return this.#isUnwritable(job, download);
     await this.#isBroken(job, download, isNow);
+  }
+
+  /** The room may have gone to what the add-on itself began beside another one: that one goes on then. */
+  async #isUnwritable(job: Job, download: Download): Promise<void> {
+    const { jobs, continuation, now, wakeAt } = this.#deps;
+    const went = job.spare && (await continuation.goOn(job, download));
+    if (went?.result === 'moved') {
+      await jobs.change(job.key, { bytesAtMs: now(), ...went.patch });
+      return wakeAt(now() + FIRST_BYTES_LOOK_MS);
+    }
+    const interruption = job.interruption ?? this.#newInterruption(job, download, download.error ?? '');
+    await jobs.change(job.key, { state: 'stuck', interruption });
   }
 
   /** The download of a job; where the browser has numbered them anew, the one of its address that goes to the same file. */
@@ -363,6 +371,11 @@ export class JobKeeper {
 /** Whether what the browser calls whole is as long as the file: what came encoded is no job. */
 function isAsLong({ totalBytes }: Download, { file }: Job): boolean {
   return totalBytes === undefined || totalBytes === (file.totalBytes ?? totalBytes);
+}
+
+/** Whether the browser cannot write the file: no attempt helps then, only room. */
+export function isUnwritable({ error = '' }: Partial<Pick<Download, 'error'>>): boolean {
+  return error.startsWith('FILE_') && error !== 'FILE_TRANSIENT_ERROR';
 }
 
 function pathOf({ folder, name }: Pick<Download, 'folder' | 'name'>): string {

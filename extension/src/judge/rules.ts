@@ -112,6 +112,19 @@ export function whyByRules(caught: Caught): WhyLeft | undefined {
   )?.why;
 }
 
+/** Whether a master may be told of a download that runs: the settings may be others than when it began. */
+export function mayBeTold(
+  { originUrl, page }: { readonly originUrl: string; readonly page: string },
+  settings: Settings,
+): boolean {
+  const urls = parse(originUrl);
+  const hosts = [...urls, ...parse(page)].map(({ host }) => host);
+  const isForbidden = urls.some(
+    (url) => isLeftPrivate(url, settings.privateHosts) || isTunnelled(url, settings),
+  );
+  return settings.enabled && !isForbidden && siteUse(hosts, settings) !== 'never';
+}
+
 function isOwn({ download, urls, settings, addonId }: Facts): boolean {
   const last = urls.at(-1);
   return (

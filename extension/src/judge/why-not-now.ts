@@ -2,14 +2,21 @@ import type { PlanAnswer } from '@longhaul/shared';
 import type { Download } from '../browser/download.ts';
 import type { WhyLeft } from './why-left.ts';
 
+/** What has run for less, or brought less, says nothing of how fast it is. */
+const LEAST = { seconds: 0.3, bytes: 262_144 } as const;
+/** What a download has shown in its first second counts for half: connections that begin well may lose packets later, and origins slow down. */
+const SHOWN_SHARE = 0.5;
+
 /** The last look before the original is touched: the first reason to leave it alone after all. */
 export function whyNotNow(
   now: Download | undefined,
   plan: PlanAnswer,
   totalBytes: number | undefined,
+  nowMs: number,
 ): WhyLeft | undefined {
   if (now?.state !== 'in_progress' || now.paused) return 'finished';
-  return isFasterFromStart(now.bytesReceived, totalBytes, plan) ? undefined : 'nearly-done';
+  if (!isFasterFromStart(now.bytesReceived, totalBytes, plan)) return 'nearly-done';
+  return shownSeconds(now, totalBytes, nowMs) < plan.prediction.seconds ? 'nearly-done' : undefined;
 }
 
 /**
@@ -27,4 +34,16 @@ function isFasterFromStart(
 
 function secondsByLegs({ seconds, calibration = 1 }: PlanAnswer['prediction']): number {
   return seconds / calibration;
+}
+
+/** How long the original needs for its rest, by what it has brought so far; `Infinity` where that says nothing. */
+function shownSeconds(
+  { bytesReceived, startedAtMs = Number.NaN }: Download,
+  totalBytes: number | undefined,
+  nowMs: number,
+): number {
+  const seconds = (nowMs - startedAtMs) / 1_000;
+  if (totalBytes === undefined || !(seconds >= LEAST.seconds) || bytesReceived < LEAST.bytes)
+    return Number.POSITIVE_INFINITY;
+  return ((totalBytes - bytesReceived) * seconds) / (SHOWN_SHARE * bytesReceived);
 }

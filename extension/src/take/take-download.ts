@@ -55,7 +55,7 @@ export async function takeDownload(caught: Download, deps: TakeDependencies): Pr
   const order = await planFor(caught, seen, settings, deps);
   if (!('plan' in order)) return order;
   const now = await deps.downloads.get(caught.id);
-  const obstacle = whyNotNow(now, order.plan, order.file.totalBytes);
+  const obstacle = whyNotNow(now, order.plan, order.file.totalBytes, deps.now());
   if (obstacle || !now) return left(obstacle ?? 'finished');
   deps.keeper.expect();
   const outcome = await deps.way.take({ ...order, original: now });

@@ -81,6 +81,14 @@ it("tells the answer to the add-on's own request, to nobody else's", async () =>
   expect(await own).toMatchObject({ status: 200, isFromTab: false });
 });
 
+it('tells the answer to everybody who waits for one from the same address', async () => {
+  const answers = patient();
+  const both = [answers.nextOwnAnswer(URL), answers.nextOwnAnswer(URL)];
+  answers.asked(event({ tabId: -1 }));
+  answers.answered(event({ tabId: -1 }));
+  expect(await Promise.all(both)).toMatchObject([{ status: 200 }, { status: 200 }]);
+});
+
 it("does not take a proxy's address for the server's", async () => {
   const answers = patient();
   answers.answered(event({ ip: '10.0.0.1', proxyInfo: { host: 'proxy.example' } }));

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, test } from 'vitest';
 import type { Probe } from '../ask/probe-file.ts';
 import type { Download } from '../browser/download.ts';
 import type { Job } from '../jobs/job.ts';
@@ -419,6 +419,62 @@ describe('starting again', () => {
     expect(world.downloads.log).toEqual(['cancel 3', 'erase 3']);
   });
 
+  it('goes on with what is new where the user has taken away what stood beside it', async () => {
+    const { interruption } = interrupted(3_600);
+    const spare = {
+      downloadId: 2,
+      bytes: 9,
+      url: job().url,
+      way: 'chain',
+      chain: ['x'],
+      interruption,
+    } as const;
+    const fresh = half({ id: 3, bytesReceived: 100 });
+    const ended = half({ state: 'interrupted', error: 'USER_CANCELED' });
+    for (const items of [[fresh], [ended, fresh]]) {
+      const world = setUp({}, ...items);
+      const moved = interrupted(1, { downloadId: 3, spare, restarts: 1 });
+      await world.jobs.add(moved);
+      expect(await world.way.goOn(moved, fresh)).toEqual({ result: 'tried' });
+      expect(world.downloads.log.slice(0, 1)).toEqual(['resume 3']);
+      expect(world.downloads.items.get(3)).toMatchObject({ state: 'in_progress' });
+    }
+  });
+
+  it('is taken back, for good, where there is no room on the disk for both', async () => {
+    const { interruption } = interrupted(3_600);
+    const spare = {
+      downloadId: 2,
+      bytes: 9,
+      url: job().url,
+      way: 'chain',
+      chain: ['x'],
+      interruption,
+    } as const;
+    const full = half({ id: 3, error: 'FILE_NO_SPACE' });
+    const world = setUp(newDepot, half(), full);
+    const moved = interrupted(1, { downloadId: 3, spare, restarts: 1 });
+    await world.jobs.add(moved);
+    const went = await world.way.goOn(moved, full);
+    expect(went).toMatchObject({ result: 'moved', patch: { downloadId: 2, spare: undefined, restarts: 3 } });
+    expect(world.downloads.log).toEqual(['cancel 3', 'erase 3']);
+    const alone = setUp(newDepot, full);
+    expect(await alone.way.goOn(interrupted(1, { downloadId: 3 }), full)).toMatchObject({
+      result: 'not-yet',
+    });
+    expect(alone.downloads.log).toEqual([]);
+  });
+
+  it('comes from the site, of which no master is told, where the add-on is off by now', async () => {
+    const world = setUp({ ...newDepot, settings: async () => settings({ enabled: false }) }, half());
+    await world.jobs.add(interrupted(20));
+    expect(await world.way.goOn(interrupted(3_600), half())).toMatchObject({
+      result: 'moved',
+      patch: { way: 'direct' },
+    });
+    expect(world.asked).toEqual([]);
+  });
+
   it('happens at once when the browser has dropped the bytes itself, but not for ever', async () => {
     const dropped = half({ canResume: false, bytesReceived: 0 });
     const world = setUp(newDepot, dropped);
@@ -486,6 +542,19 @@ describe('leaving a slow chain', () => {
       chain: slow.chain,
     });
   });
+});
+
+test('a slow download that the user ends while another one is tried does not take that along', async () => {
+  const running = download({ id: 2, bytesReceived: 10_000_000, addonId: 'longhaul' });
+  const slow = job({ promisedBps: 80e6, directBps: 20e6 });
+  const world = setUp({}, running);
+  await world.jobs.add(slow);
+  world.meanwhile = async () => {
+    world.downloads.change(3, { bytesReceived: 100_000 });
+    world.downloads.change(2, { state: 'interrupted', error: 'USER_CANCELED' });
+  };
+  expect(await world.way.change(slow, running, 1_000)).toMatchObject({ downloadId: 3, spare: undefined });
+  expect(world.downloads.items.get(3)).toMatchObject({ state: 'in_progress' });
 });
 
 describe('led elsewhere by the user', () => {

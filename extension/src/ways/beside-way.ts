@@ -4,11 +4,12 @@ import type { probeFile } from '../ask/probe-file.ts';
 import type { Download } from '../browser/download.ts';
 import type { Downloads } from '../browser/downloads.ts';
 import type { Job } from '../jobs/job.ts';
-import { drop, type GoOn, hold, type Lead, letGo } from '../jobs/job-keeper.ts';
+import { drop, type GoOn, hold, isUnwritable, type Lead, letGo } from '../jobs/job-keeper.ts';
 import type { JobStore } from '../jobs/job-store.ts';
 import { isWorthNewStart } from '../jobs/pace.ts';
 import { isWorthStartingOver, nextTryAtMs } from '../jobs/retry-times.ts';
 import { isSameFile } from '../judge/file-facts.ts';
+import { mayBeTold } from '../judge/rules.ts';
 import type { Outcome } from '../judge/why-left.ts';
 import { leadsToDepot, whyUnfit } from '../judge/why-unfit.ts';
 import type { Settings } from '../settings/settings.ts';
@@ -119,9 +120,11 @@ export class BesideWay implements Way {
   async goOn(job: Job, download: Download): Promise<GoOn> {
     const { downloads, probeFile, deadline } = this.#deps;
     const isOther = download.state === 'complete';
-    if (isOther && !job.spare) return this.#inPlaceOf(job, download);
+    const spare = await this.#standingSpare(job);
+    if (isOther && !spare) return this.#inPlaceOf(job, download);
     if (isOther) await removeOther(downloads, download.id);
-    if (job.spare) return this.#backToSpare(job, job.spare, download.id);
+    if (spare) return this.#backToSpare(job, spare, download);
+    if (isUnwritable(download)) return NOT_YET;
     const isStopped = download.state === 'interrupted';
     // The browser has dropped the bytes itself: nothing is lost by starting over.
     if (isStopped && !download.canResume) return this.#startOver(job, undefined, 0);
@@ -206,9 +209,11 @@ export class BesideWay implements Way {
       await letGo(this.#deps, job, download.id);
       return undefined;
     }
-    const { downloadId, spare } = patch;
-    if (!(await this.#showsWorth(downloadId, download.bytesReceived, totalBytes, leftSeconds))) {
-      if (spare) await this.#backToSpare(job, spare, downloadId);
+    const { downloadId } = patch;
+    const isWorthIt = await this.#showsWorth(downloadId, download.bytesReceived, totalBytes, leftSeconds);
+    const spare = isWorthIt ? undefined : await this.#standingSpare(patch);
+    if (spare) {
+      await this.#backToSpare(job, spare, { id: downloadId });
       names.give(downloadId, '');
       return undefined;
     }
@@ -344,11 +349,17 @@ export class BesideWay implements Way {
     return outcome;
   }
 
+  /** What stands beside a job's download, unless the user has taken it away: then what is new is all that there is. */
+  async #standingSpare({ spare }: Partial<Pick<Job, 'spare'>>): Promise<Job['spare']> {
+    const there = spare && (await this.#deps.downloads.get(spare.downloadId));
+    return there && there.error !== 'USER_CANCELED' ? spare : undefined;
+  }
+
   /** The new download broke, or is slow, before it had delivered more than the old one: the old one counts again. */
   async #backToSpare(
     job: Job,
     spare: NonNullable<Job['spare']>,
-    downloadId: number,
+    own: Pick<Download, 'id'> & Partial<Download>,
   ): Promise<Extract<GoOn, { result: 'moved' }>> {
     const { jobs, downloads, now } = this.#deps;
     const { interruption: old, leftSeconds, ...back } = spare;
@@ -357,9 +368,11 @@ export class BesideWay implements Way {
     const interruption = old && { ...old, tries, nextTryAtMs: nextMs ?? old.nextTryAtMs };
     const state = leftSeconds === undefined ? 'waiting' : 'running';
     const gone = { spare: undefined, pace: undefined, choseDirect: false } as const;
-    const patch = { ...back, ...gone, interruption, state } as const;
+    // For two copies there is no room.
+    const restarts = isUnwritable(own) ? MAX_RESTARTS : job.restarts;
+    const patch = { ...back, ...gone, interruption, state, restarts } as const;
     await jobs.change(job.key, patch);
-    await drop(downloads, downloadId);
+    await drop(downloads, own.id);
     if (leftSeconds !== undefined) await downloads.resume(spare.downloadId).catch(() => undefined);
     return { result: 'moved', patch };
   }
@@ -432,6 +445,7 @@ export class BesideWay implements Way {
   async #chainWay(job: Job, avoided: readonly (readonly string[])[]): Promise<NewWay | undefined> {
     const { settings, askMaster } = this.#deps;
     const set = await settings();
+    if (!mayBeTold(job, set)) return undefined;
     const { totalBytes } = job.file;
     const size = totalBytes === undefined ? {} : { sizeBytes: totalBytes };
     for (const avoid of avoided) {

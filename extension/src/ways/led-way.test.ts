@@ -5,6 +5,7 @@ import type { Download } from '../browser/download.ts';
 import type { Job } from '../jobs/job.ts';
 import { JobStore } from '../jobs/job-store.ts';
 import { factsOf } from '../judge/file-facts.ts';
+import type { Settings } from '../settings/settings.ts';
 import { download, FakeDownloads, NOW_MS } from '../testing/fake-downloads.ts';
 import { job } from '../testing/job.ts';
 import { memoryArea } from '../testing/memory-area.ts';
@@ -30,6 +31,8 @@ interface Answers {
   readonly master?: PlanReply;
   /** Who is at the entry depot's address. */
   readonly there?: string | undefined;
+  /** What the user has changed. */
+  readonly settings?: Partial<Settings>;
 }
 
 /** What the browser sees of a download's first answer; of several, one after the other; `undefined` where its connection breaks. */
@@ -62,7 +65,7 @@ function setUpWith(answers: Answers, answer: Seen | readonly Seen[], ...items: D
         return now === 'no answer' ? new Promise(() => undefined) : now;
       },
     },
-    settings: async () => settings(),
+    settings: async () => settings(answers.settings),
     askMaster: async (_master, { avoid }) => {
       avoided.push(avoid);
       return answers.master ?? { result: 'plan', plan: plan() };
@@ -92,6 +95,13 @@ describe('taking a download', () => {
     expect(await way.take(order())).toBe('taken');
     expect(log).toEqual([LEAD, 'cancel 1', 'erase 1', `start ${ORIGIN} as file.iso`]);
     expect(await jobs.all()).toMatchObject([{ state: 'running', downloadId: 1, url: ORIGIN }]);
+  });
+
+  it('gives each of two that begin at once a rule of its own', async () => {
+    const { jobs, way } = setUp(seenAnswer({ isFromTab: false }), download(), download({ id: 2 }));
+    await Promise.all([way.take(order()), way.take(order())]);
+    const rules = (await jobs.all()).map(({ routeId }) => routeId);
+    expect(new Set(rules).size).toBe(2);
   });
 
   it.each<[string, Seen, string]>([
@@ -199,6 +209,13 @@ describe('taking a download', () => {
     expect(original.log).toEqual(['release']);
   });
 
+  it('takes no older download for the original because the browser has given it that number', async () => {
+    const older = setUp(undefined, download({ state: 'complete', name: 'paper.pdf' }));
+    await older.jobs.add(ledJob({ state: 'starting', downloadId: undefined }));
+    await older.way.recover(ledJob({ state: 'starting', downloadId: undefined }));
+    expect(older.log).toEqual(['release', DIRECT]);
+  });
+
   it('keeps no other file after the background slept while the depot answered', async () => {
     const other = setUp(undefined, download({ id: 5, addonId: 'longhaul', totalBytes: 7 }));
     await other.jobs.add(ledJob({ state: 'starting', downloadId: undefined }));
@@ -215,6 +232,20 @@ describe('going on', () => {
       bytes: 700,
       interruption: { sinceMs: NOW_MS, bytes: 700, tries, nextTryAtMs: NOW_MS, problem: '' },
     });
+
+  it.each<[string, Partial<Settings>]>([
+    ['is off', { enabled: false }],
+    ['is never to touch the site', { sitesOff: ['page.example'] }],
+    ['is to show depots nothing of the site', { sitesTunnel: ['origin.example'] }],
+  ])('asks the origin and no master where the add-on %s by now', async (_what, changed) => {
+    const { avoided, jobs, log, way } = setUpWith({ settings: changed }, undefined, broken);
+    await jobs.add(tried(0));
+    expect(await way.goOn(tried(0), broken)).toEqual({ result: 'tried' });
+    expect(await way.lead(tried(0), broken, 'elsewhere')).toEqual({ result: 'not-yet', problem: '' });
+    await way.change(tried(0), broken, 1_000);
+    expect(avoided).toEqual([]);
+    expect(log.filter((line) => line.includes('master.example'))).toEqual([]);
+  });
 
   it('resumes through the master where the depot shows the next byte of the same file', async () => {
     const master = { result: 'plan', plan: plan({ chain: ['sp-1'] }) } as const;

@@ -8,6 +8,7 @@ import type { Job } from '../jobs/job.ts';
 import { drop, type GoOn, hold, type Lead, letGo } from '../jobs/job-keeper.ts';
 import type { JobStore } from '../jobs/job-store.ts';
 import { isSameFile } from '../judge/file-facts.ts';
+import { mayBeTold } from '../judge/rules.ts';
 import type { Outcome } from '../judge/why-left.ts';
 import { whyUnfit } from '../judge/why-unfit.ts';
 import type { Settings } from '../settings/settings.ts';
@@ -78,6 +79,7 @@ export class LedWay implements Way {
     leaveGone: (job: Job, download: Download) => this.#leaveGone(job, download),
   };
   readonly #deps: LedWayDependencies;
+  #lastRouteId = 0;
 
   constructor(deps: LedWayDependencies) {
     this.#deps = deps;
@@ -85,7 +87,7 @@ export class LedWay implements Way {
 
   async take(order: TakeOrder): Promise<Outcome> {
     const { downloads, jobs, now } = this.#deps;
-    const routeId = nextRouteId(await jobs.all());
+    const routeId = await this.#nextRouteId();
     const job = newJob(order, now(), { url: order.originUrl, routeId });
     if (!(await this.#isLed(job))) return { why: 'no-room' };
     if (!(await endOriginal(downloads, order.original.id))) {
@@ -97,8 +99,8 @@ export class LedWay implements Way {
   }
 
   async begin(order: LinkOrder): Promise<Outcome> {
-    const { jobs, now } = this.#deps;
-    const routeId = nextRouteId(await jobs.all());
+    const { now } = this.#deps;
+    const routeId = await this.#nextRouteId();
     const job = newJob(orderOf(order), now(), { url: order.originUrl, routeId });
     return (await this.#isLed(job)) ? this.#startLed(job) : { why: 'no-room' };
   }
@@ -249,6 +251,7 @@ export class LedWay implements Way {
   ): Promise<OpenWay & { readonly probe: Probe }> {
     const { settings, askMaster, probeFile, deadline } = this.#deps;
     const set = await settings();
+    if (!mayBeTold(job, set)) return this.#toOrigin(job);
     const { totalBytes } = job.file;
     const request = {
       url: job.originUrl,
@@ -336,8 +339,8 @@ export class LedWay implements Way {
       const probe = await probeFile(place, deadline(), bytes);
       return probe.result === 'file' && isSameFile(job.file, probe.file);
     };
-    const reply = await askMaster(set.master, request, deadline());
-    if (reply.result === 'plan' && whyUnfit(reply.plan, job.originUrl, set) === undefined) {
+    const reply = mayBeTold(job, set) ? await askMaster(set.master, request, deadline()) : undefined;
+    if (reply?.result === 'plan' && whyUnfit(reply.plan, job.originUrl, set) === undefined) {
       const { plan } = reply;
       if (isSooner(plan.prediction.seconds) && (await isThere(plan.location))) return wayOf(plan);
     }
@@ -356,7 +359,7 @@ export class LedWay implements Way {
   /** From now on its resumptions are led to the master, too: by itself it would ask the same depot. */
   async adopt(job: Job): Promise<void> {
     const { jobs, routes } = this.#deps;
-    const routeId = nextRouteId(await jobs.all());
+    const routeId = await this.#nextRouteId();
     await jobs.change(job.key, { routeId });
     await routes.lead(routeOf({ ...job, routeId }));
   }
@@ -374,10 +377,18 @@ export class LedWay implements Way {
       return;
     }
     const original = await downloads.get(job.originalId);
-    if (original?.state === 'in_progress' || original?.state === 'complete') {
+    // After a restart Firefox has given its number to another one.
+    if (original?.name === job.name && original.state !== 'interrupted') {
       await this.release(job);
       await jobs.remove(job.key);
     } else await this.#backToOrigin(job, undefined, { why: 'depot-silent' });
+  }
+
+  /** Of two jobs that begin at once neither is stored yet. */
+  async #nextRouteId(): Promise<number> {
+    const stored = await this.#deps.jobs.all();
+    this.#lastRouteId = 1 + Math.max(this.#lastRouteId, ...stored.map(({ routeId }) => routeId));
+    return this.#lastRouteId;
   }
 
   #start({ url, name }: Job, outlives = false): Promise<number> {
@@ -443,10 +454,6 @@ function lead(routes: Routes, job: Job): Promise<void> {
   if (job.way === 'chain') return routes.lead(routeOf(job));
   if (job.url === job.originUrl) return routes.release(job.routeId);
   return routes.lead({ ...routeOf(job), to: directUrl(job.originUrl) });
-}
-
-function nextRouteId(jobs: readonly Job[]): number {
-  return Math.max(0, ...jobs.map(({ routeId }) => routeId)) + 1;
 }
 
 /** The depot that an answer is from, as it says. */
