@@ -501,6 +501,16 @@ describe.each(await testPlanes())('with a relay of %s,', (_kind, splice) => {
     },
   );
 
+  test('an origin gets what a client says of its languages, and of the digests that it wants', async () => {
+    const said = {
+      'accept-language': 'de, en;q=0.5',
+      'want-digest': 'SHA-256',
+      'want-repr-digest': 'sha-256=1',
+    };
+    await fetchRaw(overlay.relayUrl(`${overlay.originUrl}/file.bin`), { headers: said });
+    expect(overlay.originRequests.at(-1)?.headers).toMatchObject(said);
+  });
+
   describe.each([
     ['403', 403],
     ['451', 451],

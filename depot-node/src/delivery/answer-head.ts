@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { HEADERS, LonghaulError, type OriginUrl } from '@longhaul/shared';
+import { type ErrorCode, HEADERS, LonghaulError, type OriginUrl } from '@longhaul/shared';
 import { headersToClient, SAFETY_HEADERS } from '../door/client-headers.ts';
 import type { Job } from '../jobs/job-memory.ts';
 import { type AnswerHead, type Part, readContentRange, readPart } from '../origin/representation.ts';
@@ -10,6 +10,12 @@ const OF_THE_BLOCK = new Set(['content-length', 'content-range', 'content-md5', 
 
 /** Refusals that may be of whoever asks: of a data centre's address, of a country, of another address than a link was made for. */
 const OF_WHO_ASKS = new Set([403, 451]);
+/** Redirects that a depot does not follow and a client may: it has cookies, and goes from https to http where it likes. */
+const NOT_FOLLOWED: ReadonlySet<string> = new Set<ErrorCode>([
+  'redirect-limit',
+  'redirect-downgrade',
+  'redirect-bad-target',
+]);
 
 /** What an origin may answer to a client that goes on with a download. */
 const RESUME_ANSWERS = new Set([200, 206, 304, 412, 416]);
@@ -65,13 +71,27 @@ export function mayGiveClient({ statusCode }: AnswerHead, job: Job): boolean {
   return OF_WHO_ASKS.has(statusCode) && !job.hasWorked;
 }
 
-/** The headers of an answer that leads the client to the origin itself, by `location`. */
+/**
+ * Whether the client itself may follow a redirect that this depot does not. What begins further on may be the rest of what a depot gave
+ * before it was started anew: that, too, is an address that has worked.
+ */
+export function mayFollowItself(
+  failure: LonghaulError,
+  { headers: { range = 'bytes=0-' } }: IncomingMessage,
+  job: Job,
+): boolean {
+  return NOT_FOLLOWED.has(failure.code) && !job.hasWorked && range === 'bytes=0-';
+}
+
+/** The headers of an answer that leads the client to the origin itself, by `location`; `code` says why, where the depot has failed. */
 export function directHeaders(
   location: string,
   jobId: string,
   depotId: string,
+  code?: ErrorCode,
 ): readonly (readonly [string, string])[] {
-  return [...ownHeaders(jobId, depotId), ['Location', location], ['Content-Length', '0']];
+  const failed = code === undefined ? [] : [[HEADERS.error, code] as const];
+  return [...ownHeaders(jobId, depotId), ...failed, ['Location', location], ['Content-Length', '0']];
 }
 
 /**

@@ -1,10 +1,18 @@
 import type { IncomingMessage } from 'node:http';
-import { type Chain, directLocation, originHref, type TicketClaims } from '@longhaul/shared';
+import {
+  asLonghaulError,
+  type Chain,
+  directLocation,
+  type ErrorCode,
+  LonghaulError,
+  originHref,
+  type TicketClaims,
+} from '@longhaul/shared';
 import { isRedirectedAsOfOld } from '@longhaul/shared/service';
 import { refusalEvent } from '../door/refusal.ts';
 import type { OriginAnswer } from '../origin/origin-connection.ts';
 import type { AnswerHead } from '../origin/representation.ts';
-import { answerHeaders, directHeaders, mayGiveClient, whyUnusable } from './answer-head.ts';
+import { answerHeaders, directHeaders, mayFollowItself, mayGiveClient, whyUnusable } from './answer-head.ts';
 import { careFor, type DigestChoice, isWholeOnly, NO_CARE } from './body-digest.ts';
 import { Delivery, type DeliveryComponents } from './delivery.ts';
 import { openDownload } from './open-download.ts';
@@ -51,9 +59,16 @@ async function serve(
   const opening = await openDownload(components, request, download, first, signal).catch((thrown) => {
     // A client that has left needs no answer; what its leaving broke is not a failure.
     if (client.left.aborted) return undefined;
-    throw thrown;
+    const failure = asLonghaulError(thrown);
+    if (!mayFollowItself(failure, request, job)) throw failure;
+    return failure;
   });
   if (!opening) return;
+  if (opening instanceof LonghaulError) {
+    plane.observe(refusalEvent(opening, job.id, plane.ownId));
+    await leadToOrigin(components, request, download, [], opening.code);
+    return;
+  }
   const { answer, head, firstBlock } = opening;
   const unusable = client.left.aborted
     ? undefined
@@ -96,11 +111,12 @@ async function leadToOrigin(
   { headers }: IncomingMessage,
   download: RunningDownload,
   chain: Chain,
+  code?: ErrorCode,
 ): Promise<void> {
   const { client, job, target, stop } = download;
   const isOld = isRedirectedAsOfOld(headers['user-agent']);
   const [status, location] = isOld ? [302, originHref(target.url)] : [307, directLocation(target.url)];
-  client.begin(status, directHeaders(location, job.id, components.plane.ownId));
+  client.begin(status, directHeaders(location, job.id, components.plane.ownId, code));
   const { state } = await client.finish(stop);
   const end: DownloadEnd =
     state === 'ready' ? { outcome: 'complete', chain, sha256: undefined } : { outcome: 'client-left', chain };

@@ -12,7 +12,14 @@ export const CONDITIONS = [
 ] as const;
 
 /** Which of a client's headers go on to the origin. Everything that is not named here stays with the depot. */
-const TO_ORIGIN = [...CONDITIONS, 'accept', 'user-agent'] as const;
+const TO_ORIGIN = [
+  ...CONDITIONS,
+  'accept',
+  'accept-language',
+  'user-agent',
+  'want-digest',
+  'want-repr-digest',
+] as const;
 
 /** Headers of the depot's own request to the origin. */
 export function headersToOrigin(
