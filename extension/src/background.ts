@@ -14,7 +14,7 @@ import { browserDownloads as downloads } from './browser/downloads.ts';
 import { hasAccess } from './browser/has-access.ts';
 import { onMenu, putMenus } from './browser/menus.ts';
 import { watchClicks } from './browser/page-script.ts';
-import { watchRequests } from './browser/requests.ts';
+import { watchRedirects, watchRequests } from './browser/requests.ts';
 import { browserRoutes as routes } from './browser/routes.ts';
 import { browserSign as sign } from './browser/sign.ts';
 import { isChromium } from './browser/target.ts';
@@ -117,6 +117,7 @@ watchRequests({
     void rescue.failed(event);
   },
 });
+watchRedirects((event) => answers.redirected(event));
 
 // Firefox knows the name when a download is created; Chromium only in an event that Firefox does not have.
 const names = isChromium ? new NameQuestions({ addonId, downloads, jobs, pause }) : undefined;
@@ -189,7 +190,7 @@ const divert: Divert = new Divert({
     isChromium
       ? async () => undefined
       : async (held) => {
-          const order = await divertAnswer(held, takeDependencies);
+          const order = await divertAnswer(held, answers.toAnswer(held), takeDependencies);
           await noteMaster(order);
           if (!order || !('plan' in order)) return undefined;
           adoption.expect(order);

@@ -59,6 +59,22 @@ test('a redirect to an address that depots refuse comes directly, and whole', as
   });
 });
 
+test('a signed address comes by that which led to it, under the name that it has, and directly where it was linked', async ({
+  user,
+  world,
+}) => {
+  await expectThroughDepots(world, FILE_BYTES, async () => {
+    await clickLink(user, world, `/moved?${encodeURIComponent(`${world.originUrl}/files/signed.bin?sig=1`)}`);
+    await expectFile(user, 'signed.bin');
+  });
+  const fetched = world.origin.requests.filter((request) => request.headers.via);
+  expect(fetched.some(({ url }) => url?.startsWith('/moved?'))).toBe(true);
+  await expectDirect(world, async () => {
+    await clickLink(user, world, '/files/signed-link.bin?sig=1');
+    await expectFile(user, 'signed-link.bin');
+  });
+});
+
 test('a download goes on as one when the way to the origin breaks', async ({ user, world }) => {
   world.origin.cutForDepots('/files/broken.bin', 200_000);
   await clickLink(user, world, '/files/broken.bin');

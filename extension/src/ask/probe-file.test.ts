@@ -4,6 +4,8 @@ import { expect, it } from 'vitest';
 import { serve } from '../testing/serve.ts';
 import { greetDepot, probeFile, whoIsAt } from './probe-file.ts';
 
+/** How depots are asked. */
+const RELAYED = `/a?ab.cd.${'e'.repeat(86)}&server=origin.example&port=443&scheme=https`;
 const patient = new AbortController().signal;
 
 it('asks for one byte, and learns of the file what the origin says', async () => {
@@ -59,14 +61,22 @@ it.each([204, 401, 403, 404, 416, 502, 503])('is told why by a depot that answer
   expect(await probeFile(depot, patient)).toEqual({ result: 'refused', code: 'origin-crowded' });
 });
 
-it('follows no redirect, and asks once for it', async () => {
+it('follows no redirect of a depot, and asks once for it', async () => {
   const asked: string[] = [];
   const depot = await serve(({ url = '' }, outgoing) => {
     asked.push(url);
     outgoing.writeHead(302, { location: '/other' }).end();
   });
-  expect(await probeFile(depot, patient)).toEqual({ result: 'refused', code: '' });
-  expect(asked).toEqual(['/']);
+  expect(await probeFile(`${depot}${RELAYED}`, patient)).toEqual({ result: 'refused', code: '' });
+  expect(asked).toEqual([RELAYED]);
+});
+
+it('finds the file where the origin leads, as a browser does', async () => {
+  const origin = await serve(({ url, headers }, outgoing) => {
+    if (url === '/my/file') outgoing.writeHead(302, { location: '/file?sig=a' }).end();
+    else outgoing.writeHead(206, { 'content-range': `${headers.range?.replace('=', ' ')}/9` }).end('a');
+  });
+  expect(await probeFile(`${origin}/my/file`, patient, 3)).toMatchObject({ file: { totalBytes: 9 } });
 });
 
 it('asks up to four times where the connection breaks before the time is up', async () => {

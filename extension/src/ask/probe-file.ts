@@ -1,4 +1,4 @@
-import { HEADERS } from '@longhaul/shared';
+import { HEADERS, isRelayTarget } from '@longhaul/shared';
 import { type FileFacts, factsOf } from '../judge/file-facts.ts';
 import { BARE_REQUEST } from './bare-request.ts';
 import { offeredName } from './offered-name.ts';
@@ -25,7 +25,9 @@ export const MOST_TRIES = 4;
  * @param atByte which byte; the first one unless a download is to go on from there.
  */
 export async function probeFile(location: string, signal: AbortSignal, atByte = 0): Promise<Probe> {
-  const response = await ask(location, signal, { range: `bytes=${atByte}-${atByte}` });
+  // The origin may lead on to the file, as it led the browser; a depot may not.
+  const redirect = isRelayTarget(location) ? 'manual' : 'follow';
+  const response = await ask(location, signal, { range: `bytes=${atByte}-${atByte}` }, redirect);
   if (!response) return { result: 'silent' };
   const { status, headers } = response;
   const isPart = headers.get('content-range')?.startsWith(`bytes ${atByte}-${atByte}/`) ?? false;
@@ -50,8 +52,9 @@ async function ask(
   place: string | URL,
   signal: AbortSignal,
   headers: Readonly<Record<string, string>> = {},
+  redirect: RequestRedirect = 'manual',
 ): Promise<Response | undefined> {
-  const request = { headers, ...BARE_REQUEST, redirect: 'manual', signal } as const;
+  const request = { headers, ...BARE_REQUEST, redirect, signal } as const;
   let response = await fetch(place, request).catch(() => undefined);
   for (let tries = 1; !response && !signal.aborted && tries < MOST_TRIES; tries += 1) {
     await new Promise((resolve) => setTimeout(resolve, AGAIN_AFTER_MS));

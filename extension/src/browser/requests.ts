@@ -75,6 +75,11 @@ export function watchRequests(
   };
 }
 
+/** Registers for answers that are redirects, in both browsers; as above, while the background starts. */
+export function watchRedirects(redirected: (event: RequestEvent) => void): void {
+  api.webRequest.onBeforeRedirect.addListener(redirected, WATCHED);
+}
+
 type Shown = 'responseHeaders' | 'extraHeaders';
 
 /** Chromium shows `Set-Cookie` only to those who ask for it; Firefox refuses what it does not know, and shows it. */

@@ -7,6 +7,7 @@ import { FakeDownloads, NOW_MS } from '../testing/fake-downloads.ts';
 import { plan } from '../testing/plan.ts';
 import { seenAnswer } from '../testing/seen-answer.ts';
 import { settings } from '../testing/settings.ts';
+import { SeenAnswers } from '../watch/seen-answers.ts';
 import { divertAnswer } from './divert-answer.ts';
 
 const HEADERS = { 'cache-control': 'max-age=600' };
@@ -37,6 +38,10 @@ function setUp(patch: Partial<TakeDependencies> = {}) {
   return { asked, deps };
 }
 
+/** What becomes of an answer to a request that nobody saw redirected. */
+const divert = (answer: HeldAnswer, deps: TakeDependencies) =>
+  divertAnswer(answer, new SeenAnswers(async () => undefined).toAnswer(answer), deps);
+
 const held = (patch: Partial<HeldAnswer> = {}, headers: Record<string, string> = {}): HeldAnswer => ({
   requestId: '1',
   url: 'https://origin.example/file.iso#top',
@@ -53,7 +58,7 @@ const held = (patch: Partial<HeldAnswer> = {}, headers: Record<string, string> =
 
 it('orders the file of a held answer from the depots, wherever the user will save it', async () => {
   const { asked, deps } = setUp();
-  expect(await divertAnswer(held(), deps)).toMatchObject({
+  expect(await divert(held(), deps)).toMatchObject({
     originUrl: 'https://origin.example/file.iso',
     page: 'https://page.example/list',
     plan: { location: plan().location },
@@ -70,10 +75,11 @@ it.each<[string, HeldAnswer]>([
   ["what is the user's own", held({}, { vary: 'Cookie' })],
   ['a file that is small', held({}, { 'content-length': '1000' })],
   ['a part', held({ statusCode: 206 })],
+  ['what is signed', held({ url: 'https://bucket.example/file.iso?sig=a' })],
   ["a depot's answer", held({ url: plan().location })],
 ])('leaves %s as it is, and asks nobody', async (_what, answer) => {
   const { asked, deps } = setUp();
-  expect((await divertAnswer(answer, deps)) ?? {}).not.toHaveProperty('plan');
+  expect((await divert(answer, deps)) ?? {}).not.toHaveProperty('plan');
   expect(asked).toEqual([]);
 });
 
@@ -86,5 +92,17 @@ it.each<[WhyLeft, Partial<TakeDependencies>]>([
   ],
   ['key-held', { heldKeys: { isHeld: () => true } }],
 ])('leaves an answer as it is, and says why: %s', async (why, patch) => {
-  expect(await divertAnswer(held(), setUp(patch).deps)).toEqual({ why });
+  expect(await divert(held(), setUp(patch).deps)).toEqual({ why });
+});
+
+it('orders what redirects led to a signed address by the address that was asked first', async () => {
+  const { asked, deps } = setUp();
+  const answers = new SeenAnswers(async () => undefined);
+  const signed = held({ url: 'https://bucket.example/file.iso?sig=a' });
+  answers.asked(held());
+  answers.asked(signed);
+  expect(await divertAnswer(signed, answers.toAnswer(signed), deps)).toMatchObject({
+    originUrl: 'https://origin.example/file.iso',
+  });
+  expect(asked).toEqual(['https://origin.example/file.iso']);
 });

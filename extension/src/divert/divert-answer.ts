@@ -4,7 +4,7 @@ import type { Left } from '../judge/why-left.ts';
 import { isRepeatable } from '../judge/why-not-shared.ts';
 import { orderByAnswer, type TakeDependencies } from '../take/take-download.ts';
 import { withoutFragment } from '../url-fragment.ts';
-import { toAnswer } from '../watch/seen-answers.ts';
+import type { SeenAnswer } from '../watch/seen-answers.ts';
 import type { TakeOrder } from '../ways/way.ts';
 import { isDownloadAnswer } from './is-download-answer.ts';
 
@@ -18,9 +18,9 @@ const DEFAULT_COOKIE_STORE = 'firefox-default';
  */
 export async function divertAnswer(
   held: HeldAnswer,
+  seen: SeenAnswer,
   deps: TakeDependencies,
 ): Promise<TakeOrder | Left | undefined> {
-  const seen = toAnswer(held);
   // What must be asked for in one piece needs a header that a redirect does not have.
   if (!isDownloadAnswer(seen.headers) || !isRepeatable(seen.headers)) return undefined;
   return orderByAnswer(asDownload(held, deps.now()), seen, deps);

@@ -48,6 +48,7 @@ describe('the rules of links', () => {
     ['a page', 'https://dl.example/download?file=a.iso'],
     ['what browsers show', 'https://dl.example/a.pdf'],
     ['what the master has sent back', 'https://dl.example/a.iso#lh-direct'],
+    ['what is signed', 'https://bucket.example/a.zip?x=1&X-Amz-Signature=ab'],
     ['a place in a page', 'https://dl.example/a.iso#x'],
     [
       "a depot's address",

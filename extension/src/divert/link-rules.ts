@@ -3,6 +3,7 @@ import { PRIVATE_SUFFIXES } from '../judge/private-host.ts';
 import { isEncrypted } from '../judge/why-unfit.ts';
 import { isWantedKind } from '../settings/file-kind.ts';
 import type { Settings } from '../settings/settings.ts';
+import { SIGNED_QUERY } from '../signed-address.ts';
 
 /** Kinds that browsers save and do not show, so that an address alone tells a download. */
 const SAVED_KINDS = [
@@ -86,7 +87,12 @@ export function linkRules(settings: Settings): readonly object[] {
   );
   const bare = ['cookie', 'referer'].map((header) => ({ header, operation: 'remove' }));
   const others = [
-    { priority: 3, condition: { ...FROM_PAGES, regexFilter: AT_DEPOT }, action: { type: 'allow' } },
+    // What a site has signed for one user is judged when its answer is there.
+    ...[AT_DEPOT, SIGNED_QUERY].map((regexFilter) => ({
+      priority: 3,
+      condition: { ...FROM_PAGES, regexFilter, isUrlFilterCaseSensitive: false },
+      action: { type: 'allow' },
+    })),
     ...[AT_DEPOT, `^${escape(master)}/get/`].map((regexFilter) => ({
       priority: 4,
       condition: { ...FROM_PAGES, regexFilter },

@@ -122,6 +122,35 @@ describe('by the answer, it', () => {
     expect(whyByRules(caught({ seen: undefined, hasAccess: false }))).toBe('no-access');
   });
 
+  describe('of a signed address', () => {
+    const signed = 'https://bucket.example/a.iso?X-Amz-Signature=ab';
+    const first = { url: 'https://origin.example/my/a', method: 'GET', address: '8.8.8.8' };
+    const whyOf = (patch: Partial<typeof first> = {}, set = settings()) => {
+      const asked = { ...first, ...patch };
+      return unshareable({ first: asked }, {}, set, { url: asked.url, finalUrl: signed });
+    };
+
+    it.each([
+      ['was linked', { url: signed }],
+      ['was led to from another one', { url: 'https://origin.example/a?token=1' }],
+      ['is the answer to a form', { method: 'POST' }],
+      ['was led to from what is not encrypted', { url: 'http://origin.example/my/a' }],
+    ])('tells nobody of what led there if it %s, and the master otherwise', (_how, patch) => {
+      expect(whyOf(patch)).toBe('personal');
+      expect(whyOf()).toBeUndefined();
+    });
+
+    it('tells nobody of what led there from a private address here, but where the user permits it', () => {
+      expect(whyOf({ address: '192.168.1.7' })).toBe('private-address');
+      expect(whyOf({ address: '192.168.1.7' }, settings({ privateHosts: ['bucket.example'] }))).toBe(
+        'private-address',
+      );
+      expect(
+        whyOf({ address: '192.168.1.7' }, settings({ privateHosts: ['origin.example'] })),
+      ).toBeUndefined();
+    });
+  });
+
   it('never tells the master of a public name that leads to a private address here', () => {
     expect(unshareable({ address: '192.168.1.7' })).toBe('private-address');
     const set = settings({ privateHosts: ['origin.example'] });

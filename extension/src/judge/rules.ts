@@ -10,11 +10,13 @@ import type { Download } from '../browser/download.ts';
 import { isWantedKind } from '../settings/file-kind.ts';
 import type { Settings } from '../settings/settings.ts';
 import { isTunnelled, type SiteUse, siteUse } from '../settings/site-rules.ts';
+import { isSigned } from '../signed-address.ts';
 import type { SeenAnswer } from '../watch/seen-answers.ts';
 import { factsOf, isComparable } from './file-facts.ts';
 import { isLeftPrivate, isPermittedPrivateHost } from './private-host.ts';
 import type { WhyLeft } from './why-left.ts';
 import { isElsewhere, whyNotShared } from './why-not-shared.ts';
+import { isEncrypted } from './why-unfit.ts';
 
 /** A download that the browser tells of later than this after its start is not a new one. */
 const JUST_BEGUN_MS = 30_000;
@@ -83,7 +85,7 @@ export const RULES: readonly Rule[] = [
   { why: 'unseen', needsAnswer: true, leaves: hasWhy('unseen') },
   { why: 'post', needsAnswer: true, leaves: hasWhy('post') },
   { why: 'saved-as', needsAnswer: true, leaves: hasWhy('saved-as') },
-  { why: 'personal', needsAnswer: true, leaves: hasWhy('personal') },
+  { why: 'personal', needsAnswer: true, leaves: isPersonal },
   { why: 'encoded', needsAnswer: true, leaves: hasWhy('encoded') },
   { why: 'no-ranges', needsAnswer: true, leaves: hasWhy('no-ranges') },
   { why: 'private-address', needsAnswer: true, leaves: isPrivateHere },
@@ -143,10 +145,25 @@ function isNotNew({ download, nowMs }: Facts): boolean {
   return download.state !== 'in_progress' || ageMs > JUST_BEGUN_MS;
 }
 
+/**
+ * What a site has made for its user, or signed for him: an address that is the right to the file is told to nobody. Where redirects led to
+ * it, anybody may ask for what they began with, if that is no such address itself, and no less is encrypted.
+ */
+function isPersonal(facts: Facts): boolean {
+  const first = facts.answer?.first;
+  const [asked, last] = facts.urls.map(isEncrypted);
+  return (
+    hasWhy('personal')(facts) ||
+    (first !== undefined && (first.method !== 'GET' || isSigned(first.url) || (last === true && !asked)))
+  );
+}
+
 function isPrivateHere({ answer, urls, settings }: Facts): boolean {
-  const last = urls.at(-1);
-  const isPermitted = last && isPermittedPrivateHost(settings.privateHosts, last.host, last.port);
-  return answer !== undefined && isElsewhere(answer) && !isPermitted;
+  const seen = [answer?.first, answer];
+  return urls.some((url, index) => {
+    const at = seen[index];
+    return at && isElsewhere(at) && !isPermittedPrivateHost(settings.privateHosts, url.host, url.port);
+  });
 }
 
 /** By the name that the browser gives the file; where it has none yet, by that in the address. */

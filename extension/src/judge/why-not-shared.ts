@@ -19,7 +19,7 @@ export function whyNotShared(seen: SeenAnswer | undefined): WhyLeft | undefined 
 }
 
 /** Whether the name of a public server leads to a private address here: nobody outside can mean the same server. */
-export function isElsewhere({ address }: SeenAnswer): boolean {
+export function isElsewhere({ address }: Pick<SeenAnswer, 'address'>): boolean {
   return address !== undefined && isPrivateHost(address);
 }
 

@@ -282,3 +282,68 @@ it('asks to be woken before it touches the original: nobody else would let go of
   await take();
   expect(calls).toEqual(['expect', 'take', 'look']);
 });
+
+const SIGNED = 'https://bucket.example/backup.zip?X-Amz-Signature=ab';
+const ledTo = (url: string, seen: Parameters<typeof seenAnswer>[0] = {}, set = settings()) => {
+  const asked: string[] = [];
+  const world = setUp(
+    {
+      answers: { answerTo: async () => seenAnswer(seen) },
+      settings: async () => set,
+      askMaster: async (_master, request) => {
+        asked.push(request.url);
+        return { result: 'plan', plan: plan() };
+      },
+    },
+    // As Firefox tells of it.
+    download({ url, name: 'backup.zip' }),
+  );
+  return { ...world, asked };
+};
+
+it('plans a signed address that redirects led to by the address that was asked first', async () => {
+  const first = { url: 'https://origin.example/file.iso#top', method: 'GET', address: '8.8.8.8' };
+  const { asked, orders, take } = ledTo(SIGNED, { first });
+  expect(await take()).toBe('taken');
+  expect(asked).toEqual(['https://origin.example/file.iso']);
+  expect(orders).toMatchObject([
+    { originUrl: 'https://origin.example/file.iso', original: { name: 'backup.zip' } },
+  ]);
+});
+
+it.each<[WhyLeft, string, Parameters<typeof settings>[0]]>([
+  ['private-host', 'https://portal.corp/my/backup', {}],
+  ['site-off', 'https://portal.example/my/backup', { sitesOff: ['portal.example'] }],
+  ['tunnel', 'https://portal.example/my/backup', { sitesTunnel: ['portal.example'] }],
+  ['own', 'https://master.example/get/https/bucket.example/backup.zip', {}],
+  ['personal', SIGNED, {}],
+])('asks nobody about a signed address: %s, for %s', async (why, url, patch) => {
+  const { asked, take } = ledTo(
+    SIGNED,
+    { first: { url, method: 'GET', address: undefined } },
+    settings(patch),
+  );
+  expect(await take()).toEqual({ why });
+  expect(asked).toEqual([]);
+});
+
+it('holds to the address that was asked first what the user changes while it is planned', async () => {
+  let current = settings();
+  const { take } = setUp(
+    {
+      answers: {
+        answerTo: async () =>
+          seenAnswer({
+            first: { url: 'https://origin.example/file.iso', method: 'GET', address: undefined },
+          }),
+      },
+      settings: async () => current,
+      probeFile: async () => {
+        current = settings({ sitesOff: ['origin.example'] });
+        return PROBE;
+      },
+    },
+    download({ url: SIGNED }),
+  );
+  expect(await take()).toEqual({ why: 'site-off' });
+});

@@ -49,10 +49,11 @@ export async function takeDownload(caught: Download, deps: TakeDependencies): Pr
   const ineligible = whyByRules({ ...known, seen: 'later', isKeyHeld: false, hasAccess: true });
   if (ineligible) return left(ineligible);
   const seen = await deps.answers.answerTo(caught.finalUrl);
-  const unshareable = await whyUnshareable(caught, seen, settings, deps);
+  const asked = asAsked(caught, seen);
+  const unshareable = await whyUnshareable(asked, seen, settings, deps);
   if (unshareable !== undefined || !seen) return left(unshareable ?? 'unseen');
   if (!(await deps.isUsualPlace(caught))) return left('saved-as');
-  const order = await planFor(caught, seen, settings, deps);
+  const order = await planFor(asked, seen, settings, deps);
   if (!('plan' in order)) return order;
   const now = await deps.downloads.get(caught.id);
   const obstacle = whyNotNow(now, order.plan, order.file.totalBytes, deps.now());
@@ -71,8 +72,14 @@ export async function orderByAnswer(
   deps: TakeDependencies,
 ): Promise<TakeOrder | Left> {
   const settings = await deps.settings();
-  const unshareable = await whyUnshareable(wouldBe, seen, settings, deps);
-  return unshareable ? left(unshareable) : planFor(wouldBe, seen, settings, deps);
+  const asked = asAsked(wouldBe, seen);
+  const unshareable = await whyUnshareable(asked, seen, settings, deps);
+  return unshareable ? left(unshareable) : planFor(asked, seen, settings, deps);
+}
+
+/** With what redirects to a signed address began with, which Firefox does not say of a download. */
+function asAsked(download: Download, seen: SeenAnswer | undefined): Download {
+  return { ...download, url: seen?.first?.url ?? download.url };
 }
 
 async function whyUnshareable(
@@ -94,7 +101,8 @@ async function planFor(
   deps: TakeDependencies,
 ): Promise<TakeOrder | Left> {
   const file = factsOf(seen.status, seen.headers);
-  const originUrl = withoutFragment(original.finalUrl);
+  // What is signed is for one user, and for a while; what redirected to it is for whoever may have it.
+  const originUrl = withoutFragment(seen.first?.url ?? original.finalUrl);
   const signal = deps.deadline();
   const size = file.totalBytes === undefined ? {} : { sizeBytes: file.totalBytes };
   const reply = await deps.askMaster(settings.master, { url: originUrl, ...size }, signal);

@@ -103,3 +103,26 @@ it('remembers a bounded number of requests', async () => {
   }
   expect(await answers.answerTo(URL)).toBeUndefined();
 });
+
+const SIGNED = 'https://bucket.example/x?X-Amz-Signature=ab';
+
+it('remembers what redirects to a signed address began with, how, and where that is', async () => {
+  const answers = patient();
+  answers.asked(event({ method: 'POST' }));
+  answers.redirected(event({ method: 'POST', ip: '10.0.0.7' }));
+  answers.asked(event({ url: 'https://middle.example/x' }));
+  answers.redirected(event({ url: 'https://middle.example/x', ip: '203.0.113.8' }));
+  answers.asked(event({ url: SIGNED }));
+  answers.answered(event({ url: SIGNED, ip: '203.0.113.7' }));
+  expect(await answers.answerTo(SIGNED)).toMatchObject({
+    method: 'GET',
+    address: '203.0.113.7',
+    first: { url: URL, method: 'POST', address: '10.0.0.7' },
+  });
+});
+
+it('knows of a signed address itself alone, where it was linked or slept while redirects led there', async () => {
+  const answers = patient();
+  answers.answered(event({ url: SIGNED }));
+  expect((await answers.answerTo(SIGNED))?.first?.url).toBe(SIGNED);
+});

@@ -1,5 +1,6 @@
 import type { HeaderLine, RequestEvent } from '../browser/requests.ts';
 import { remember } from '../remember.ts';
+import { isSigned } from '../signed-address.ts';
 import { withoutFragment } from '../url-fragment.ts';
 
 /** An answer as the browser itself saw it, whatever became of it. */
@@ -13,9 +14,15 @@ export interface SeenAnswer {
   readonly page: string;
   /** The server's address; `undefined` when it is not known, as behind a proxy. */
   readonly address: string | undefined;
+  /**
+   * What was asked for first, where that led to a signed address; the signed one itself where it was linked, or nobody saw what led to it.
+   * `undefined` where the address is not signed.
+   */
+  readonly first?: (Pick<SeenAnswer, 'method' | 'address'> & { readonly url: string }) | undefined;
 }
 
 interface Exchange {
+  first: RequestEvent;
   /** Settles with the answer that is no redirect; `undefined` when none came. */
   readonly answer: PromiseWithResolvers<SeenAnswer | undefined>;
 }
@@ -45,9 +52,10 @@ export class SeenAnswers {
   }
 
   /** A request begins, or follows a redirect. */
-  asked({ requestId, url, tabId }: RequestEvent): void {
+  asked(event: RequestEvent): void {
+    const { requestId, url, tabId } = event;
     const known = this.#exchanges.get(requestId);
-    const exchange = known ?? { answer: Promise.withResolvers<Answer>() };
+    const exchange = known ?? { first: event, answer: Promise.withResolvers<Answer>() };
     remember(this.#exchanges, requestId, exchange, REMEMBERED_EXCHANGES);
     remember(this.#newest, withoutFragment(url), exchange, REMEMBERED_EXCHANGES);
     if (known || tabId >= 0) return;
@@ -55,11 +63,17 @@ export class SeenAnswers {
     this.#expected.delete(withoutFragment(url));
   }
 
+  /** The answer to a request is a redirect: only now it is known from where. */
+  redirected(event: RequestEvent): void {
+    const exchange = this.#exchanges.get(event.requestId);
+    if (exchange?.first.url === event.url) exchange.first = event;
+  }
+
   /** The head of an answer has come that is no redirect. */
   answered(event: RequestEvent): void {
     // The background may have slept when the request began.
     if (!this.#exchanges.has(event.requestId)) this.asked(event);
-    this.#exchanges.get(event.requestId)?.answer.resolve(toAnswer(event));
+    this.#exchanges.get(event.requestId)?.answer.resolve(this.toAnswer(event));
   }
 
   /** A request has ended without an answer. */
@@ -93,18 +107,24 @@ export class SeenAnswers {
     });
     return promise;
   }
+
+  /** The answer in an event of the browser. */
+  toAnswer(event: RequestEvent): SeenAnswer {
+    const first = this.#exchanges.get(event.requestId)?.first ?? event;
+    return {
+      method: event.method,
+      status: event.statusCode ?? 0,
+      headers: toHeaders(event.responseHeaders ?? []),
+      isFromTab: event.tabId >= 0,
+      page: event.initiator ?? event.originUrl ?? '',
+      address: addressOf(event),
+      first: isSigned(event.url) ? { ...first, address: addressOf(first) } : undefined,
+    };
+  }
 }
 
-/** The answer in an event of the browser. */
-export function toAnswer(event: RequestEvent): SeenAnswer {
-  return {
-    method: event.method,
-    status: event.statusCode ?? 0,
-    headers: toHeaders(event.responseHeaders ?? []),
-    isFromTab: event.tabId >= 0,
-    page: event.initiator ?? event.originUrl ?? '',
-    address: event.proxyInfo ? undefined : (event.ip ?? undefined),
-  };
+function addressOf({ proxyInfo, ip }: RequestEvent): string | undefined {
+  return proxyInfo ? undefined : (ip ?? undefined);
 }
 
 function toHeaders(lines: readonly HeaderLine[]): Headers {
