@@ -1,8 +1,11 @@
 import { once } from 'node:events';
-import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
+import { createServer as createTlsServer } from 'node:tls';
+import { selfSigned } from '@longhaul/shared/service';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import { createDial } from '../sockets/dial.ts';
+import { createDial, type Dial } from '../sockets/dial.ts';
 import { Trust } from '../sockets/trust.ts';
+import { testEndings } from '../testing/test-endings.ts';
 import { startTestMaster, type TestMaster } from '../testing/test-master.ts';
 import { MasterClient } from './master-client.ts';
 import { proofOf } from './masters-proof.ts';
@@ -10,6 +13,10 @@ import { proofOf } from './masters-proof.ts';
 let master: TestMaster;
 let client: MasterClient;
 let dialledSockets: Socket[];
+
+const ENDINGS = await testEndings();
+
+type DialInit = Parameters<typeof createDial>[0];
 
 beforeEach(async () => {
   master = await startTestMaster();
@@ -19,27 +26,32 @@ beforeEach(async () => {
 });
 afterEach(() => master.close());
 
-const dial = createDial({
+const DIAL: DialInit = {
   resolve: async (host) => [host],
   policy: { ports: [], allow: [] },
   isOverlayAddress: () => true,
   connectTimeoutMs: 2000,
-});
+};
+const dial = createDial(DIAL);
 
 let nowMs = 1_795_000_000_000;
 
-function clientOf(masterUrl: string, otherMasters: () => readonly string[] = () => []): MasterClient {
+function clientOf(
+  masterUrl: string,
+  otherMasters: () => readonly string[] = () => [],
+  { dialBy = dial, trust = new Trust() }: { dialBy?: Dial; trust?: Trust } = {},
+): MasterClient {
   return new MasterClient({
     masterUrl,
     otherMasters,
     identity: { id: 'd1', publicKey: 'A'.repeat(43), sign: () => 'x'.repeat(86), agree: () => undefined },
     proof: proofOf(master.secret, { read: () => undefined }),
     dial: async (target, signal) => {
-      const dialled = await dial(target, signal);
+      const dialled = await dialBy(target, signal);
       dialledSockets.push(dialled.socket);
       return dialled;
     },
-    trust: new Trust(),
+    trust,
     nowMs: () => nowMs,
   });
 }
@@ -85,6 +97,74 @@ test('an exchange ends whatever is answered, or the depot would never be heard o
     sizes: [],
   });
   await expect(beat).rejects.toMatchObject({ code: 'master-unreachable' });
+});
+
+describe('why a master cannot be reached is told:', () => {
+  const BEAT = { activeTransfers: 0, draining: false, links: [], sizes: [] };
+  const portOf = async (server: Server) => {
+    onTestFinished(() => void server.close());
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    return (server.address() as AddressInfo).port;
+  };
+  const detailOf = async (masterUrl: string, other: Pick<DialInit, 'resolve'> & { trust?: Trust }) => {
+    const dialBy = createDial({ ...DIAL, resolve: other.resolve });
+    const asked = clientOf(masterUrl, undefined, { ...other, dialBy });
+    const failure: unknown = await asked.heartbeat(BEAT).catch((thrown: unknown) => thrown);
+    expect(failure).toMatchObject({ code: 'master-unreachable' });
+    return (failure as { detail: string }).detail;
+  };
+  const here = async () => ['127.0.0.1'];
+
+  test('there is no address for its name', async () => {
+    const nowhere = async () => Promise.reject(Object.assign(new Error('x'), { code: 'ENOTFOUND' }));
+    expect(await detailOf('https://get.example', { resolve: nowhere })).toBe(
+      'get.example: there is no address for this name, ENOTFOUND',
+    );
+    expect(await detailOf('https://get.example', { resolve: async () => [] })).toBe(
+      'get.example: there is no address for this name',
+    );
+  });
+
+  test('nobody listens there', async () => {
+    expect(await detailOf('https://get.example:1', { resolve: here })).toBe(
+      'get.example: nobody listens at port 1, ECONNREFUSED',
+    );
+  });
+
+  test('the connection breaks off', async () => {
+    const port = await portOf(createServer((socket) => void socket.on('error', () => {}).end()));
+    expect(await detailOf(`http://get.example:${port}`, { resolve: here })).toBe('get.example: ECONNRESET');
+  });
+
+  describe.each(ENDINGS)('by %s,', (_, ending) => {
+    test('nobody vouches for its certificate, or it is for another name', async () => {
+      const own = selfSigned();
+      const port = await portOf(createTlsServer(own).on('connection', (s) => s.on('error', () => {})));
+      expect(
+        await detailOf(`https://127.0.0.1:${port}`, { resolve: here, trust: new Trust([], ending) }),
+      ).toMatch(
+        /^127\.0\.0\.1: its certificate is not trusted, (DEPTH_ZERO_SELF_SIGNED_CERT|self-signed certificate): .*trustedCaFiles$/,
+      );
+      const trust = new Trust([own.cert], ending);
+      expect(await detailOf(`https://get.example:${port}`, { resolve: here, trust })).toMatch(
+        /^get\.example: its certificate is for another name, (ERR_TLS_CERT_ALTNAME_INVALID|hostname mismatch)$/,
+      );
+    });
+  });
+});
+
+test.each([
+  ['not-found', 404],
+  ['method-not-allowed', 405],
+] as const)('an answer that is %s says that there is no master at master.url', async (code, status) => {
+  master.onHeartbeat = () => ({ status, body: {}, code });
+  nowMs = Date.now();
+  const beat = client.heartbeat({ activeTransfers: 0, draining: false, links: [], sizes: [] });
+  await expect(beat).rejects.toMatchObject({
+    code,
+    detail: `what answers at master.url is no master: it answered ${status}`,
+  });
 });
 
 describe('a follow-up ticket', () => {
@@ -149,6 +229,16 @@ describe('a depot that knows several masters', () => {
     await member.heartbeat(BEAT);
     expect(back.requests).toHaveLength(1);
     expect(second.requests).toHaveLength(2);
+  });
+
+  test('asks another one where its own has no connection in time', async () => {
+    const second = await other();
+    const dialBy: Dial = async (target, signal) => {
+      if (target.host === 'get.example') throw new DOMException('late', 'TimeoutError');
+      return dial(target, signal);
+    };
+    await clientOf('http://get.example', () => [second.url], { dialBy }).heartbeat(BEAT);
+    expect(second.requests).toHaveLength(1);
   });
 
   test('passes over what is no master of its overlay', async () => {

@@ -21,21 +21,14 @@ import {
   type TrialAnswer,
   trialAnswerSchema,
 } from '@longhaul/shared';
-import {
-  authorityOf,
-  awaitAnswer,
-  headerOf,
-  parseJson,
-  request,
-  signRequest,
-} from '@longhaul/shared/service';
+import { awaitAnswer, headerOf, parseJson, request, signRequest } from '@longhaul/shared/service';
 import type * as z from 'zod/mini';
 import type { Identity } from '../identity.ts';
 import type { Dial } from '../sockets/dial.ts';
-import { secure } from '../sockets/secure.ts';
 import type { Trust } from '../sockets/trust.ts';
 import { MasterChoice } from './master-choice.ts';
 import type { MastersProof } from './masters-proof.ts';
+import { masterUnreachable, reachMaster } from './reach-master.ts';
 
 /** A directory of a thousand depots is about 200 KB. */
 const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
@@ -53,6 +46,9 @@ const TURN_TIMEOUT_MS = 3_000;
 const NO_MASTER: ReadonlySet<ErrorCode> = new Set(['master-bad-answer', 'enrolment-refused']);
 /** What a master says of a request that is too far off its clock, too. */
 const FOR_ITS_CLOCK: ReadonlySet<ErrorCode> = new Set(['enrolment-refused', 'depot-signature-wrong']);
+
+/** What no master answers to a depot at its own paths. */
+const NOT_OF_MASTERS: ReadonlySet<ErrorCode> = new Set(['not-found', 'method-not-allowed']);
 
 /** A refusal by a master whose clock is so far off this one that it refuses everything; another one's may be right. */
 class ClocksApart extends LonghaulError {}
@@ -200,7 +196,12 @@ export class MasterClient {
       const apartSeconds = this.#aheadSeconds(answer);
       const isApart = FOR_ITS_CLOCK.has(code) && Math.abs(apartSeconds) > CLOCK_SKEW_SECONDS;
       const Refusal = isApart ? ClocksApart : LonghaulError;
-      throw new Refusal(code, { detail: `the master answered ${answer.status}${clockHint(apartSeconds)}` });
+      const isMaster = !NOT_OF_MASTERS.has(code) && !(code === 'master-bad-answer' && answer.status === 404);
+      const who =
+        isMaster || masterUrl !== this.#components.masterUrl
+          ? 'the master'
+          : 'what answers at master.url is no master: it';
+      throw new Refusal(code, { detail: `${who} answered ${answer.status}${clockHint(apartSeconds)}` });
     }
     const signature = headers[HEADERS.signature] ?? '';
     if (!proof.isProved(signature, answer.text, answer.proof))
@@ -270,16 +271,7 @@ export class MasterClient {
   ): Promise<MasterAnswer> {
     const { dial, trust } = this.#components;
     const signal = AbortSignal.timeout(timeoutMs);
-    const place = authorityOf(masterUrl);
-    const { socket } = await dial({ purpose: 'master', ...place }, signal);
-    const codes = {
-      refused: 'master-unreachable',
-      broken: 'master-unreachable',
-      timeout: 'master-unreachable',
-    } as const;
-    const stream = masterUrl.startsWith('https:')
-      ? await secure(socket, place.host, trust, codes, signal)
-      : socket;
+    const stream = await reachMaster(masterUrl, { dial, trust }, signal);
     if (isKept) this.#watchLine(stream);
     try {
       const answer = await exchange(stream, new URL(masterUrl), path, body, headers, signal, isKept);
@@ -288,7 +280,7 @@ export class MasterClient {
       return answer;
     } catch (cause) {
       stream.destroy();
-      throw cause instanceof LonghaulError ? cause : new LonghaulError('master-unreachable', { cause });
+      throw masterUnreachable(masterUrl, cause);
     }
   }
 }

@@ -1,16 +1,16 @@
 import { existsSync } from 'node:fs';
 import { depotBaseUrl, type RegisterRequest, type TrialAnswer } from '@longhaul/shared';
-import { authorityOf, awaitAnswer, openStateFolder, request } from '@longhaul/shared/service';
+import { awaitAnswer, openStateFolder, request } from '@longhaul/shared/service';
 import type { DepotFiles } from '../config-file.ts';
 import { AddressChallenges } from '../directory/address-challenges.ts';
 import { MasterClient } from '../directory/master-client.ts';
 import { proofOf } from '../directory/masters-proof.ts';
+import { reachMaster } from '../directory/reach-master.ts';
 import { identityForTrial } from '../identity.ts';
 import { createResolver } from '../names/resolver.ts';
 import { createDial, type Dial } from '../sockets/dial.ts';
 import { createListener, listen } from '../sockets/listener.ts';
 import { ListenerCertificate } from '../sockets/listener-certificate.ts';
-import { secure } from '../sockets/secure.ts';
 import { Trust } from '../sockets/trust.ts';
 import { FailedChecks } from '../tickets/failed-checks.ts';
 
@@ -105,18 +105,7 @@ async function readOffsetMs(
 ): Promise<number> {
   const { url } = config.master;
   const signal = AbortSignal.timeout(ANSWER_TIMEOUT_MS);
-  const place = authorityOf(url);
-  const { socket } = await dial({ purpose: 'master', ...place }, signal);
-  const lost = 'master-unreachable';
-  const stream = url.startsWith('https:')
-    ? await secure(
-        socket,
-        place.host,
-        new Trust(trustedAuthorities),
-        { refused: lost, broken: lost, timeout: lost },
-        signal,
-      )
-    : socket;
+  const stream = await reachMaster(url, { dial, trust: new Trust(trustedAuthorities) }, signal);
   try {
     const askedMs = nowMs();
     const base = new URL(url);

@@ -93,6 +93,12 @@ describe('with a master', () => {
   });
 });
 
+test('fails where the master cannot be reached, and says why', async () => {
+  const { code, lines } = await doctor(['--config', configFile('http://127.0.0.1:1')], silent);
+  expect(code).toBe(1);
+  expect(lines.join('\n')).toMatch(/fail .*registration +master-unreachable: .*ECONNREFUSED.* {2}-> /);
+});
+
 test('a configuration with mistakes fails, each mistake in a line of its own', async () => {
   const config = configFile(
     'http://127.0.0.1:1',

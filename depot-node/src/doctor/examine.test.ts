@@ -218,10 +218,21 @@ describe('each lack is named with what removes it', () => {
     [
       'a master that does not answer',
       {},
-      'warn',
-      'nobody there',
-      'master.url',
-      master({ readOffsetMs: () => Promise.reject(new Error('nobody there')) }),
+      'fail',
+      'master-unreachable: The depot could not reach its master: check the address and the network. (nobody there)',
+      'check master.url, the network, and trustedCaFiles',
+      master({
+        tryRegistration: () =>
+          Promise.reject(new LonghaulError('master-unreachable', { detail: 'nobody there' })),
+      }),
+    ],
+    [
+      'a master.url that leads to something else of a master',
+      {},
+      'fail',
+      'method-not-allowed',
+      'mostly without a path',
+      master({ tryRegistration: () => Promise.reject(new LonghaulError('method-not-allowed')) }),
     ],
     [
       'the wrong enrolment secret',
@@ -280,9 +291,9 @@ test('on another system only what exists there is looked at', async () => {
   ]);
 });
 
-test('a master that does not answer is complained of once', async () => {
+test('what is to be done about a master that does not answer is said once, and it is a failure', async () => {
   const away = () => Promise.reject(new LonghaulError('master-unreachable'));
   const found = await complaints({}, master({ readOffsetMs: away, tryRegistration: away }));
   expect(found.filter(({ change }) => change !== undefined)).toHaveLength(1);
-  expect(found.map(({ level }) => level)).toEqual(['warn', 'warn']);
+  expect(found.map(({ level }) => level)).toEqual(['warn', 'fail']);
 });

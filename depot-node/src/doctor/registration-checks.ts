@@ -12,6 +12,9 @@ const CHANGES: Partial<Record<ErrorCode, string>> = {
   'depot-key-mismatch': "restore the depot's stateDir, or let it join by a token that names it",
   'depot-unreachable': 'open the port in firewall and NAT, or correct public.host and public.port',
   'depot-not-proved': 'correct public.host and public.port, and what stands before the depot',
+  'master-unreachable': 'check master.url, the network, and trustedCaFiles',
+  'not-found': 'check master.url: it is that of the master itself, mostly without a path',
+  'method-not-allowed': 'check master.url: it is that of the master itself, mostly without a path',
   'master-bad-answer': 'check master.url: what answers there has another enrolment secret, or is no master',
 };
 
@@ -32,9 +35,6 @@ function refused(
   { code, message }: { readonly code: string; readonly message: string },
 ): Finding {
   const found = `${code}: ${message}`;
-  // What the clock's own check has said already.
-  if (code === 'master-unreachable')
-    return { level: 'warn', what, found: 'not tried: the master does not answer' };
   const change = CHANGES[code as ErrorCode];
   return change === undefined ? { level: 'fail', what, found } : { level: 'fail', what, found, change };
 }

@@ -32,6 +32,9 @@ export interface Dialled {
   readonly rttMs: number;
 }
 
+/** There is no address for the name: what DNS says is its cause. */
+export class NoAddress extends LonghaulError {}
+
 /** The only way to open a connection. Rejects with a `LonghaulError` that fits the purpose. */
 export type Dial = (target: DialTarget, signal: AbortSignal) => Promise<Dialled>;
 
@@ -123,11 +126,12 @@ export function createDial(components: DialComponents): Dial {
     const addresses = await found.catch((cause: unknown) => {
       signal.throwIfAborted();
       const isBusy = cause instanceof LonghaulError && cause.code === 'resolver-busy';
-      throw new LonghaulError(isBusy ? cause.code : failures.unresolvable, { detail: target.host, cause });
+      if (isBusy) throw new LonghaulError(cause.code, { detail: target.host, cause });
+      throw new NoAddress(failures.unresolvable, { detail: target.host, cause });
     });
     const permitted = addresses.filter((address) => refusalOf(target, address) === undefined);
     const [first] = addresses;
-    if (first === undefined) throw new LonghaulError(failures.unresolvable, { detail: target.host });
+    if (first === undefined) throw new NoAddress(failures.unresolvable, { detail: target.host });
     const refusal = permitted.length === 0 ? refusalOf(target, first) : undefined;
     if (refusal) throw new LonghaulError(refusal, { detail: target.host });
 
