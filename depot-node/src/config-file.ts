@@ -27,7 +27,8 @@ export function loadDepotFiles(configFile: string): DepotFiles {
     enrolmentSecret:
       config.master.enrolmentSecretFile &&
       text('master.enrolmentSecretFile', config.master.enrolmentSecretFile).trim(),
-    tls: tls('tls', config.tls),
+    // What others dial.
+    tls: tls('tls', config.tls, config.public?.host ?? config.listen.host),
     groupTls: tls('entryGroup.tls', config.entryGroup?.tls, config.entryGroup?.host),
     trustedAuthorities: authorities('trustedCaFiles', config.trustedCaFiles),
   }));

@@ -9,6 +9,7 @@ import {
   openStateFolder,
   packageVersion,
   readCommandLine,
+  tellInvalid,
 } from '@longhaul/shared/service';
 import pino from 'pino';
 import { createDepot } from './app.ts';
@@ -66,6 +67,7 @@ async function serve(configFile: string): Promise<void> {
   };
   const started = read();
   const { config, files } = started;
+  tellInvalid(started.material, Date.now(), log);
   const { splice, tell } = await openSplice(config.relay);
   const depot = createDepot({
     ...files,

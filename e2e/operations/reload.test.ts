@@ -28,7 +28,8 @@ async function startSecure(service: Service, { onTestFinished, expect }: TestCon
   const renew = (from: TestCa = ca) => issue('', NAMES, from);
   const renewGroup = (name = 'south.example', from: TestCa = ca) => issue('group-', [name], from);
   const tls = { certFile: 'cert.pem', keyFile: 'key.pem' };
-  const configure = (change: object = {}) => configOf(service, { tls, ...more, ...change }, folder);
+  const own = service === 'master' ? { publicUrl: 'https://localhost:0' } : {};
+  const configure = (change: object = {}) => configOf(service, { tls, ...own, ...more, ...change }, folder);
   await Promise.all([renew(), renewGroup()]);
   const started = await startServiceBy('node main.ts', service, configure(), { onTestFinished });
   const port = Number(new URL(started.url).port);
@@ -56,7 +57,7 @@ async function startSecure(service: Service, { onTestFinished, expect }: TestCon
     await expect.poll(() => log().length).toBe(before + 1);
     return JSON.parse(log().at(-1) ?? '') as { level: number; msg: string; needsRestart: string[] };
   };
-  return { folder, put, renew, renewGroup, configure, open, serial, isAlive, reload };
+  return { folder, put, issue, renew, renewGroup, configure, open, serial, isAlive, reload };
 }
 
 describe.each(['depot', 'master'] as const)('a %s that gets SIGHUP', (service) => {
@@ -85,14 +86,16 @@ describe.each(['depot', 'master'] as const)('a %s that gets SIGHUP', (service) =
     ['belongs to another key', 'the key in keyFile is not that of the first certificate'],
     ['is not there', 'cert.pem cannot be read: there is no such file'],
     ['has expired', 'the certificate has expired at '],
+    ['is for another host', 'the certificate in certFile is not for '],
   ])('stays with the old certificate when the new one %s', async ([kind, reason = ''], context) => {
     const { expect } = context;
-    const { folder, put, renew, serial, isAlive, open, reload } = await startSecure(service, context);
+    const { folder, put, issue, renew, serial, isAlive, open, reload } = await startSecure(service, context);
     const first = await serial();
     const standing = await open();
     if (kind === 'is no certificate') put('cert.pem', 'torn');
     if (kind === 'belongs to another key') put('cert.pem', (await ca.issue(NAMES)).certPem);
     if (kind === 'is not there') rmSync(join(folder, 'cert.pem'));
+    if (kind === 'is for another host') await issue('', ['someone.example']);
     if (kind === 'has expired') await renew(await createTestCa({ now: new Date(Date.now() - 30 * DAY_MS) }));
     const said = await reload();
     expect(said).toMatchObject({ level: 50, code: 'config-invalid' });

@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ERRORS } from '@longhaul/shared';
 import {
+  authorityOf,
   createReload,
   explainFailure,
   obeySignals,
@@ -13,6 +14,7 @@ import {
   readConfigFile,
   readNamedFiles,
   Seldom,
+  tellInvalid,
 } from '@longhaul/shared/service';
 import { type Logger, pino } from 'pino';
 import { createMaster } from './app.ts';
@@ -58,9 +60,10 @@ async function main(): Promise<void> {
 async function serve(configFile: string, version: string, log: Logger): Promise<void> {
   const read = () => {
     const { config, baseDir } = readConfigFile(configFile, readMasterConfig);
-    const { prefixes, bus } = config;
+    const { prefixes, bus, publicUrl } = config;
+    const publicHost = publicUrl?.startsWith('https:') ? authorityOf(publicUrl).host : undefined;
     const { tls, authorities, busTls, busAuthorities } = readNamedFiles(baseDir, (files) => ({
-      tls: files.tls('tls', config.tls),
+      tls: files.tls('tls', config.tls, publicHost),
       authorities: files.authorities('trustedCaFiles', config.trustedCaFiles),
       busTls: files.tls('bus.tls', bus?.tls),
       busAuthorities: files.authorities('bus.trustedCaFiles', bus?.trustedCaFiles ?? []),
@@ -87,6 +90,7 @@ async function serve(configFile: string, version: string, log: Logger): Promise<
   };
   const started = read();
   const { config, stateDir, prefixPaths, material, busTls } = started;
+  tellInvalid(material, Date.now(), log);
   const state = openStateFolder(stateDir);
   const master = createMaster({
     config,

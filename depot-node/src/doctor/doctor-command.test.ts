@@ -2,6 +2,7 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { formatChallengeTarget, type RegisterRequest } from '@longhaul/shared';
+import { selfSigned } from '@longhaul/shared/service';
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { startTestMaster, type TestMaster } from '../testing/test-master.ts';
 import { runDoctor } from './doctor-command.ts';
@@ -97,6 +98,38 @@ test('fails where the master cannot be reached, and says why', async () => {
   const { code, lines } = await doctor(['--config', configFile('http://127.0.0.1:1')], silent);
   expect(code).toBe(1);
   expect(lines.join('\n')).toMatch(/fail .*registration +master-unreachable: .*ECONNREFUSED.* {2}-> /);
+});
+
+describe('with a certificate', () => {
+  const TLS = 'tls: { certFile: cert.pem, keyFile: key.pem }\n';
+  beforeEach(() => {
+    const { cert, key } = selfSigned();
+    writeFileSync(join(folder, 'cert.pem'), cert);
+    writeFileSync(join(folder, 'key.pem'), key);
+  });
+  const certificateLines = async (more: string, nowMs = Date.now) => {
+    const config = configFile('http://127.0.0.1:1', 'secret', `${TLS}${more}`);
+    const { lines } = await doctor(['--config', config], silent, nowMs);
+    return lines.filter((line) => line.includes('certificate'));
+  };
+
+  test('says until when it is valid', async () => {
+    expect(await certificateLines('')).toEqual([
+      expect.stringMatching(/^ok .*certificate of tls +valid until 2099-12-31T/),
+    ]);
+  });
+
+  test('fails where it has expired', async () => {
+    expect(await certificateLines('', () => Date.UTC(2100, 1))).toEqual([
+      expect.stringMatching(/^fail .*the certificate has expired at 2099-12-31T.* {2}-> {2}renew it/),
+    ]);
+  });
+
+  test('fails where it is for another host than the one that others dial', async () => {
+    expect(await certificateLines('public: { host: d1.example }\n')).toEqual([
+      expect.stringMatching(/^fail .*tls: the certificate in certFile is not for d1\.example/),
+    ]);
+  });
 });
 
 test('a configuration with mistakes fails, each mistake in a line of its own', async () => {

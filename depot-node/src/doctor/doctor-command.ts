@@ -5,6 +5,7 @@ import { type DepotFiles, loadDepotFiles } from '../config-file.ts';
 import { DEFAULT_LEG_TABLE } from '../sockets/leg-options.ts';
 import { DOCTOR_USAGE } from '../usage.ts';
 import { createAskMaster } from './ask-master.ts';
+import { checkCertificates } from './certificate-checks.ts';
 import { examine } from './examine.ts';
 import { type Finding, formatFindings } from './finding.ts';
 import { type Machine, openMachine } from './machine.ts';
@@ -56,7 +57,8 @@ async function diagnose(
     goal,
     master: files && createAskMaster(files, components.nowMs),
   });
-  const all = [...findings, ...examined];
+  const certificates = files ? checkCertificates(files, components.nowMs()) : [];
+  const all = [...findings, ...certificates, ...examined];
   components.write(formatFindings(all));
   return all.some(({ level }) => level === 'fail') ? 1 : 0;
 }

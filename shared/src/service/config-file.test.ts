@@ -5,6 +5,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import * as z from 'zod';
 import { checkConfig, readConfigFile, readNamedFiles } from './config-file.ts';
 import { addressPolicySchema, listenSchema } from './config-schemas.ts';
+import { selfSigned } from './self-signed.ts';
 
 const schema = z.strictObject({ listen: listenSchema, addresses: addressPolicySchema.prefault({}) });
 
@@ -45,6 +46,20 @@ test('files are looked for beside the configuration, and all that cannot be used
   expect(attempt).toThrow(
     /- one: .*missing cannot be read: there is no such file .*\n {2}- tls: .*\n {2}- trusted\.0: /,
   );
+});
+
+test('a certificate must be for the host that clients dial, be it a name or an address', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'longhaul-config-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const { cert, key } = selfSigned();
+  writeFileSync(join(folder, 'cert.pem'), cert);
+  writeFileSync(join(folder, 'key.pem'), key);
+  const read = (host?: string) =>
+    readNamedFiles(folder, ({ tls }) => tls('tls', { certFile: 'cert.pem', keyFile: 'key.pem' }, host));
+  expect(read()).toEqual({ cert, key });
+  expect(read('127.0.0.1')).toEqual({ cert, key });
+  for (const other of ['127.0.0.2', '::1', 'd1.example'])
+    expect(() => read(other)).toThrow(`tls: the certificate in certFile is not for ${other}`);
 });
 
 test.each([

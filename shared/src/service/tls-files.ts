@@ -1,4 +1,5 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
+import { isIP } from 'node:net';
 import { createSecureContext } from 'node:tls';
 
 /** Certificate chain and key of a listener, PEM. */
@@ -7,7 +8,7 @@ export interface TlsMaterial {
   readonly key: string;
 }
 
-/** A certificate, of this name where one is given, and the key that belongs to it. Throws an error that says in a few words why they are none. */
+/** A certificate, of this name or address where one is given, and the key that belongs to it. Throws an error that says in a few words why they are none. */
 export function checkTls(cert: string, key: string, host?: string): TlsMaterial {
   const certificate = attempt('certFile is no certificate in PEM', () => new X509Certificate(cert));
   const keyObject: KeyObject = attempt('keyFile is no private key in PEM, or needs a passphrase', () =>
@@ -15,10 +16,16 @@ export function checkTls(cert: string, key: string, host?: string): TlsMaterial 
   );
   if (!certificate.checkPrivateKey(keyObject))
     throw new Error('the key in keyFile is not that of the first certificate in certFile');
-  if (host !== undefined && certificate.checkHost(host) === undefined)
+  if (host !== undefined && !isFor(certificate, host))
     throw new Error(`the certificate in certFile is not for ${host}`);
   createSecureContext({ cert, key });
   return { cert, key };
+}
+
+/** Whether clients that dial this host take the certificate for its own. */
+function isFor(certificate: X509Certificate, host: string): boolean {
+  const matched = isIP(host) === 0 ? certificate.checkHost(host) : certificate.checkIP(host);
+  return matched !== undefined;
 }
 
 /** Certificates of an authority, PEM. Throws an error that says why it is none. */

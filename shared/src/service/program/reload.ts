@@ -16,6 +16,18 @@ interface Log {
   readonly error: (fields: object, message: string) => void;
 }
 
+/**
+ * Says of each certificate that a service starts with whether clients would refuse it now. It starts all the same: its clock may be wrong, and
+ * a renewed one can be read while it runs.
+ */
+export function tellInvalid(material: Generation['material'], nowMs: number, log: Pick<Log, 'error'>): void {
+  for (const [key, value] of Object.entries(material)) {
+    const reason = whyInvalid(value, nowMs);
+    if (reason === undefined) continue;
+    log.error({ code: 'config-invalid' }, `${key}: ${reason}: renew it, then send SIGHUP`);
+  }
+}
+
 interface ReloadInit<Read extends Generation> {
   /** What the service has started with. */
   readonly started: Read;
@@ -84,7 +96,12 @@ function isTable(value: unknown): value is Readonly<Record<string, unknown>> {
 
 /** Throws `config-invalid` where this is a certificate that is not valid now. */
 function refuseInvalid(key: string, material: unknown, nowMs: number): void {
-  if (!isTable(material) || typeof material.cert !== 'string') return;
-  const reason = whyNotValid(material.cert, nowMs);
+  const reason = whyInvalid(material, nowMs);
   if (reason !== undefined) throw new LonghaulError('config-invalid', { detail: `${key}: ${reason}` });
+}
+
+/** Why this is a certificate that is not valid now. */
+function whyInvalid(material: unknown, nowMs: number): string | undefined {
+  if (!isTable(material) || typeof material.cert !== 'string') return undefined;
+  return whyNotValid(material.cert, nowMs);
 }
