@@ -4,13 +4,16 @@
 // process fill the cache. Where nobody may write, it goes without.
 import { spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
-import { enableCompileCache } from 'node:module';
+import nodeModule from 'node:module';
 import { fileURLToPath } from 'node:url';
+import { stopWithoutTypeScript } from '@longhaul/shared/runs-typescript';
+
+stopWithoutTypeScript();
 
 process.env.NODE_COMPILE_CACHE ??= fileURLToPath(
   new URL('../../node_modules/.cache/longhaul', import.meta.url),
 );
-const { directory } = enableCompileCache(process.env.NODE_COMPILE_CACHE);
+const { directory } = nodeModule.enableCompileCache(process.env.NODE_COMPILE_CACHE);
 if (directory !== undefined && isEmpty(directory)) {
   const program = fileURLToPath(new URL('./compile-sources.mjs', import.meta.url));
   spawnSync(process.execPath, [...process.execArgv, program], { stdio: 'ignore' });

@@ -1,0 +1,15 @@
+// Plain JavaScript that any Node can load, and nothing imported by a name that an older one lacks: it stands at the head of programs.
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+/** Ends a program with one sentence where this Node cannot run its sources; `npm ci` brings one that can for the common platforms. */
+export function stopWithoutTypeScript() {
+  if (process.features.typescript) return;
+  const [, program] = process.argv;
+  const node = fileURLToPath(new URL('../../../../node_modules/.bin/node', import.meta.url));
+  const advice = existsSync(node)
+    ? `call it as \`${node} ${program}\`, or put the folder of that Node first in PATH`
+    : 'install Node 24 or newer on this system';
+  console.error(`This Node, ${process.versions.node}, cannot run Longhaul, which needs Node 24: ${advice}.`);
+  process.exit(1);
+}
