@@ -45,12 +45,14 @@ interface ApiInit {
   readonly webDir: string;
   readonly version: string;
   readonly clock: OverlayClock;
+  /** Where people find this master; empty where its configuration does not say. */
+  readonly masterUrl: () => string;
   readonly emit: EmitEvent;
 }
 
 /** All that a master answers over HTTP but redirects, which stand before it: its API, its pages, and refusals of everything else. */
 export function createApi(init: ApiInit): Express {
-  const { emit } = init;
+  const { masterUrl, emit } = init;
   const api = express();
   api.disable('x-powered-by');
   api.use((_request, response, next) => {
@@ -66,7 +68,7 @@ export function createApi(init: ApiInit): Express {
     if (error.code === 'internal') emit({ type: 'failed', error: thrown });
     else emit({ type: 'refused', code: error.code });
     if (response.headersSent) next(thrown);
-    else answerRefusal(request, response, error);
+    else answerRefusal(request, response, error, {}, masterUrl());
   };
   api.use(onError);
   return api;

@@ -121,6 +121,8 @@ export function createMaster(deps: MasterDeps): Master {
   const publicUrl = (): string =>
     config.publicUrl?.replace(/:0$/, `:${listening?.port}`) ?? listening?.url ?? '';
 
+  const masterUrl = () => (config.publicUrl === undefined ? '' : publicUrl());
+
   const nats =
     config.bus &&
     new NatsBus({
@@ -261,6 +263,7 @@ export function createMaster(deps: MasterDeps): Master {
     webDir: deps.webDir,
     version: deps.version,
     clock,
+    masterUrl,
     emit,
   });
   const { plans } = downloads;
@@ -268,6 +271,7 @@ export function createMaster(deps: MasterDeps): Master {
     plans,
     clientRtts,
     overload,
+    masterUrl,
     now,
     emit,
     onRedirected: downloads.tell,

@@ -11,17 +11,18 @@ const RATE_RETRY_SECONDS = 60;
 const PASSING_RETRY_SECONDS = 5;
 
 /**
- * Answers a refusal: JSON below `/v1/`, a page for browsers, else text; always with the code in the header Longhaul-Error,
- * and with Retry-After where waiting helps.
+ * Answers a refusal: JSON below `/v1/`, a page for browsers, else text, which names the help at `masterUrl` where that is given; always with
+ * the code in the header Longhaul-Error, and with Retry-After where waiting helps.
  */
 export function answerRefusal(
   request: IncomingMessage,
   response: ServerResponse,
   error: LonghaulError,
   refused: Refused = {},
+  masterUrl = '',
 ): void {
   const { code, status, retry } = error;
-  const { type, body } = refusalBody(request, error, refused);
+  const { type, body } = refusalBody(request, error, refused, masterUrl);
   setSecurityHeaders(response);
   response.setHeader('Content-Security-Policy', FORM_PAGE_POLICY);
   response.setHeader('Cache-Control', 'no-store');
@@ -43,6 +44,7 @@ function refusalBody(
   { url = '', headers }: IncomingMessage,
   error: LonghaulError,
   refused: Refused,
+  masterUrl: string,
 ): { type: string; body: string } {
   const { code, message, retry } = error;
   const help = `help#${code}`;
@@ -53,5 +55,5 @@ function refusalBody(
   if (headers.accept?.includes('text/html')) {
     return { type: 'text/html; charset=utf-8', body: refusalPage(url, error, refused) };
   }
-  return { type: 'text/plain; charset=utf-8', body: `${code}: ${message}\nHelp: /${help}\n` };
+  return { type: 'text/plain; charset=utf-8', body: `${code}: ${message}\nHelp: ${masterUrl}/${help}\n` };
 }

@@ -19,12 +19,15 @@ import type { OverloadGuard } from '../overload/overload-guard.ts';
 import type { IssuedPlan } from '../planning/issued-plan.ts';
 import type { PlanService } from '../planning/plan-service.ts';
 import { duplicateLinks } from './duplicate-links.ts';
+import { withRightForm } from './right-form.ts';
 import { typedLink } from './typed-link.ts';
 
 interface GetHandlerInit {
   readonly plans: PlanService;
   readonly clientRtts: Pick<ClientRtts, 'noteClient'>;
   readonly overload: Pick<OverloadGuard, 'takePlan'>;
+  /** Where people find this master; empty where its configuration does not say. */
+  readonly masterUrl: () => string;
   readonly now: () => number;
   readonly emit: EmitEvent;
   /** Called when a client has been sent to the first depot of a chain; direct has none. `sent` is there when it has got a ticket just now. */
@@ -47,20 +50,20 @@ export function createGetHandler(init: GetHandlerInit) {
       const error = asLonghaulError(thrown);
       init.emit({ type: 'failed', error: thrown });
       if (response.headersSent) response.destroy();
-      else answerRefusal(request, response, error);
+      else answerRefusal(request, response, error, {}, init.masterUrl());
     }
   };
 }
 
 function redirect(
-  { plans, clientRtts, overload, now, emit, onRedirected }: GetHandlerInit,
+  { plans, clientRtts, overload, masterUrl, now, emit, onRedirected }: GetHandlerInit,
   request: IncomingMessage,
   response: ServerResponse,
   target: string,
 ): void {
   const refuse = (error: LonghaulError, refused: Refused): void => {
     emit({ type: 'refused', code: error.code });
-    answerRefusal(request, response, error, refused);
+    answerRefusal(request, response, error, refused, masterUrl());
   };
   if (request.method !== 'GET' && request.method !== 'HEAD') {
     response.setHeader('Allow', 'GET, HEAD');
@@ -79,7 +82,7 @@ function redirect(
   }
   const parsed = parseGetTarget(target);
   if (!parsed.ok) {
-    refuse(parsed.error, { typed: typedLink(target) });
+    refuse(withRightForm(parsed.error, target), { typed: typedLink(target) });
     return;
   }
   const { url, options } = parsed.value;

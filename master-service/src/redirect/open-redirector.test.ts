@@ -141,6 +141,20 @@ describe('a refusal', () => {
     );
   });
 
+  test('of a whole URL behind /get/ says what to write instead', async () => {
+    const answer = await rawGet(master.port, '/get/https://origin.example/f?a=b');
+    expect(answer.status).toBe(400);
+    expect(answer.body).toContain('(write /get/https/origin.example/f?a=b)');
+  });
+
+  test('names the help where people find this master, whatever was asked for', async () => {
+    const known = await startMaster({ config: { publicUrl: 'http://get.example:0' } });
+    for (const missing of [target, '/nothing'])
+      expect((await rawGet(known.port, missing)).body).toContain(`\nHelp: ${known.url}/help#`);
+    expect(known.url).toMatch(/^http:\/\/get\.example:\d+$/);
+    await known.master.close();
+  });
+
   test('of a page that is not there has a code too', async () => {
     const answer = await rawGet(master.port, '/nothing');
     expect(answer).toMatchObject({ status: 404, headers: { 'longhaul-error': 'not-found' } });
