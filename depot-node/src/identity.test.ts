@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { openStateFolder } from '@longhaul/shared/service';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import {
+  isRotated,
   loadIdentity,
   loadNextIdentity,
   readOverlayKey,
@@ -60,6 +61,19 @@ test('the next key waits beside the one that counts until it takes its place', a
   expect(loadIdentity('d1', state).publicKey).toBe(next.publicKey);
   expect(readdirSync(folder)).toEqual(['depot-key.pem']);
   expect(statSync(join(folder, 'depot-key.pem')).mode & 0o777).toBe(0o600);
+});
+
+test('a key is rotated once another one has taken its place, and not because its file is gone or damaged', async () => {
+  const state = openStateFolder(folder);
+  const identity = loadIdentity('d1', state);
+  const next = loadNextIdentity('d1', state);
+  expect(isRotated(identity, state)).toBe(false);
+  await takeNextIdentity(state);
+  expect([isRotated(identity, state), isRotated(next, state)]).toEqual([true, false]);
+  writeFileSync(join(folder, 'depot-key.pem'), 'no key');
+  expect(isRotated(identity, state)).toBe(false);
+  rmSync(join(folder, 'depot-key.pem'));
+  expect(isRotated(identity, state)).toBe(false);
 });
 
 /** Runs a command with a full disk at `path`; needs a mount namespace of its own. */

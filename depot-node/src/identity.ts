@@ -57,6 +57,16 @@ export async function takeNextIdentity(state: StateFolder): Promise<void> {
   state.remove(NEXT_KEY_FILE);
 }
 
+/** Whether another key has taken the place of this one on disk. A file that is gone or cannot be used says nothing. */
+export function isRotated({ publicKey }: Pick<Identity, 'publicKey'>, state: StateFolder): boolean {
+  try {
+    const pem = state.read(KEY_FILE);
+    return pem !== undefined && readKey(pem, KEY_FILE).publicKey !== publicKey;
+  } catch {
+    return false;
+  }
+}
+
 /** The key that masters are known by; `undefined` where this depot has not joined. Throws `depot-key-damaged`. */
 export function readOverlayKey(state: Pick<StateFolder, 'read'>): string | undefined {
   const key = state.read(OVERLAY_KEY_FILE)?.trim();

@@ -13,7 +13,7 @@ import { type MasterOrders, Membership } from './directory/membership.ts';
 import { NeighbourChecks } from './directory/neighbour-checks.ts';
 import { OverlayAddresses } from './directory/overlay-addresses.ts';
 import { PlanNotices } from './directory/plan-notices.ts';
-import { loadIdentity } from './identity.ts';
+import { isRotated, loadIdentity } from './identity.ts';
 import { ProofChecker, ProofMaker } from './legs/caller-proof.ts';
 import { PairMacs } from './legs/pair-macs.ts';
 import { createResolver } from './names/resolver.ts';
@@ -82,6 +82,7 @@ export function createOverlayMember(init: OverlayMemberInit) {
   const membership = new Membership({
     client,
     self: () => place,
+    isKeyRotated: () => isRotated(identity, state),
     heartbeatMs: config.master.heartbeatSeconds * 1000,
     activeTransfers: init.activeTransfers,
     entryGroup: config.entryGroup?.id,

@@ -54,6 +54,7 @@ test('a depot without the secret joins by a token, takes another key, and is out
   const rotated = run('depot', ['rotate-key', ...withConfig]);
   expect([rotated.status, rotated.stderr]).toEqual([0, '']);
   expect(readFileSync(keyFile, 'utf8')).not.toBe(before);
+  await depot.said(/depot-not-joined.*start it again: its key was rotated/);
   process.kill(depot.pid, 'SIGKILL');
   const again = await startServiceBy('node main.ts', 'depot', depotFile, { onTestFinished });
   await expect.poll(() => statesAt(master.url), { timeout: 60_000 }).toEqual(['pe up']);

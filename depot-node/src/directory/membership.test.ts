@@ -17,6 +17,7 @@ let nowMs: number;
 let failures: ErrorCode[];
 let states: MembershipState[];
 let keepDirectory: () => Promise<void>;
+let isKeyRotated: boolean;
 
 beforeEach(async () => {
   master = await startTestMaster();
@@ -24,6 +25,7 @@ beforeEach(async () => {
   failures = [];
   states = [];
   keepDirectory = async () => {};
+  isKeyRotated = false;
   membership = memberWith(master.secret);
 });
 afterEach(async () => {
@@ -49,6 +51,7 @@ function memberWith(enrolmentSecret: string): Membership {
       nowMs: () => nowMs,
     }),
     self: () => ({ host: '127.0.0.1', port: 7001, tls: false }),
+    isKeyRotated: () => isKeyRotated,
     heartbeatMs: HEARTBEAT_MS,
     activeTransfers: () => 0,
     entryGroup: undefined,
@@ -215,6 +218,21 @@ describe('how a depot stands with its master', () => {
       master.requests.filter(({ path }) => path === '/v1/depots'),
       'it does not push the other one out',
     ).toHaveLength(1);
+  });
+
+  test('is that of one that need only be started again where its key was rotated meanwhile', async () => {
+    await membership.start();
+    master.onHeartbeat = () => ({ status: 403, body: {}, code: 'depot-not-joined' });
+    await membership.beat();
+    expect(membership.state.problem?.message).not.toContain('rotated');
+    isKeyRotated = true;
+    await membership.beat();
+    expect(membership.state).toMatchObject({ isMember: false, problem: { code: 'depot-not-joined' } });
+    expect(membership.state.problem?.message).toContain('(start it again: its key was rotated)');
+    // What has nothing to do with keys is said as it is.
+    master.onHeartbeat = () => ({ status: 503, body: {}, code: 'master-busy' });
+    await membership.beat();
+    expect(membership.state.problem?.message).not.toContain('rotated');
   });
 
   test('is mended at once where the master does not know the depot any more', async () => {

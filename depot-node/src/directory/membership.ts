@@ -32,6 +32,13 @@ const PASSING: ReadonlySet<ErrorCode> = new Set([
   'internal',
 ]);
 
+/** What masters say to a key that counts no longer. */
+const OF_ANOTHER_KEY: ReadonlySet<ErrorCode> = new Set([
+  'depot-not-joined',
+  'depot-signature-wrong',
+  'depot-key-mismatch',
+]);
+
 /** What a master asks a depot to measure now: a link, and how far an origin is. */
 export interface MasterOrders {
   readonly test: LinkTest | undefined;
@@ -49,6 +56,8 @@ export interface MembershipState {
 interface MembershipComponents {
   readonly client: MasterClient;
   readonly self: () => Pick<RegisterRequest, 'host' | 'port' | 'tls'>;
+  /** Whether the key that this depot has on disk is another one by now than it signs with. */
+  readonly isKeyRotated: () => boolean;
   readonly heartbeatMs: number;
   readonly activeTransfers: () => number;
   readonly entryGroup: string | undefined;
@@ -198,7 +207,7 @@ export class Membership {
         await this.#heartbeat();
       });
     } catch (thrown) {
-      const failure = toFailure(thrown);
+      const failure = this.#explain(toFailure(thrown));
       // A report that the master does not take must not keep this depot from being heard.
       if (failure.code === 'bad-request') this.#measurements.forget(this.#measurements.all());
       // Another key may be registered by now: the next beat finds out.
@@ -206,6 +215,13 @@ export class Membership {
       this.#components.onFailure(failure);
       this.#stand({ isMember: this.#outlives(failure), problem: problemOf(failure) });
     }
+  }
+
+  /** The same failure, with what its operator is to do where that is not what its code says. */
+  #explain(failure: LonghaulError): LonghaulError {
+    const { code } = failure;
+    if (!OF_ANOTHER_KEY.has(code) || !this.#components.isKeyRotated()) return failure;
+    return new LonghaulError(code, { detail: 'start it again: its key was rotated', cause: failure });
   }
 
   async #register(): Promise<void> {
