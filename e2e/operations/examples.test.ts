@@ -1,12 +1,12 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { runProgram } from '../fixtures/run-program.ts';
 import { findProgram } from '../programs/find-program.ts';
 import { testFolder } from './service-config.ts';
-import { cleanEnvironment, root, startInSession } from './started-service.ts';
+import { BIN, cleanEnvironment, root, startInSession } from './started-service.ts';
 
 /** A global address, as a depot must have one; in a network of its own it is nobody's. */
 const ADDRESS = '11.0.0.1';
@@ -81,5 +81,18 @@ test.skipIf(!canHaveMachine)(
     const status = JSON.parse(await ask('https://get.example/v1/status')) as object;
     expect(status).toMatchObject({ depots: [{ id: 'd1', state: 'up' }] });
     expect(await ask('https://get.example/get/https/elsewhere.example/file')).toContain('origin-not-allowed');
+  },
+);
+
+test.skipIf(!existsSync(join(BIN, 'node'))).each(['depot', 'master'])(
+  'the systemd unit of a %s calls it so that no other Node on the path matters',
+  async (service) => {
+    const name = `longhaul-${service}`;
+    const unit = readFileSync(join(root, 'docs', 'examples', 'systemd', `${name}.service`), 'utf8');
+    const [, command = ''] = /^ExecStart=(.*) --config \/etc\/longhaul\/\w+\.yaml$/m.exec(unit) ?? [];
+    const [node = '', ...args] = command.replaceAll('/opt/longhaul', root).split(' ');
+    const environment = ['-i', 'PATH=/usr/bin:/bin', node, ...args, '--version'];
+    const { code, output } = await runProgram('env', environment, '/');
+    expect([code, output]).toEqual([0, expect.stringMatching(new RegExp(`^${name} `))]);
   },
 );
