@@ -3,4 +3,4 @@
 import { stopWithoutTypeScript } from '@longhaul/shared/runs-typescript';
 
 stopWithoutTypeScript();
-await import('./main.ts');
+await import('./announce/main.ts');
