@@ -274,6 +274,27 @@ describe("an origin's redirect", () => {
     // Browsers drop what they have where a resumption is redirected.
     expect(await led(loop, { range: 'bytes=7-' })).toEqual([502, 'redirect-limit', undefined]);
   });
+
+  test('from https to http is left to the client, too', async () => {
+    const material = selfSigned();
+    const mirrors = createTlsServer(material, (_request, response) => {
+      response.writeHead(302, { Location: file() }).end();
+    });
+    const { port } = await listen(mirrors, '127.0.0.1', 0);
+    const secured = await startTestOverlay(['d1'], () => {}, undefined, {
+      trusted: [material.cert],
+      config: { addresses: { allow: [{ network: '127.0.0.0/8', ports: [port] }] } },
+    });
+    const url = `https://127.0.0.1:${port}/x`;
+    const { status, headers } = await fetchRaw(secured.relayUrl(url));
+    expect([status, headers[HEADERS.error], headers.location]).toEqual([
+      307,
+      'redirect-downgrade',
+      `${url}#lh-direct`,
+    ]);
+    await secured.close();
+    mirrors.close();
+  });
 });
 
 describe('a failure names itself and the depot where it happened', () => {

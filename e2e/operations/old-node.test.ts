@@ -13,16 +13,20 @@ const PROGRAMS = ['depot-node', 'master-service'].flatMap((name) => {
   return Object.entries(bin).map(([program, file]) => [program, join(root, name, file)] as const);
 });
 
-/** Nodes of this machine that cannot run TypeScript: this one when it is told not to, and older ones on the path. */
+/** Nodes of this machine that cannot run it: this one without TypeScript, and older ones on the path. */
 const UNABLE = [
   [process.execPath, '--no-strip-types'],
   ...(process.env.PATH ?? '')
     .split(delimiter)
     .map((folder) => [join(folder, 'node')])
     .filter(([node = '']) => {
-      const { status, stdout } = spawnSync(node, ['-p', '!process.features.typescript'], {
-        encoding: 'utf8',
-      });
+      const { status, stdout } = spawnSync(
+        node,
+        ['-p', '!process.features.typescript || Number.parseInt(process.versions.node, 10) < 24'],
+        {
+          encoding: 'utf8',
+        },
+      );
       return status === 0 && stdout === 'true\n';
     }),
 ];

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import type { IncomingHttpHeaders } from 'node:http';
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { serve } from '../testing/serve.ts';
 import { greetDepot, probeFile, whoIsAt } from './probe-file.ts';
 
@@ -69,6 +69,19 @@ it('follows no redirect of a depot, and asks once for it', async () => {
   });
   expect(await probeFile(`${depot}${RELAYED}`, patient)).toEqual({ result: 'refused', code: '' });
   expect(asked).toEqual([RELAYED]);
+});
+
+it.each([
+  ['a public one may', 'https://origin.example/a', 'https://bucket.example/a', 'file'],
+  ['a private one', 'https://origin.example/a', 'https://192.168.1.1/a', 'refused'],
+  ['what is not encrypted', 'https://origin.example/a', 'http://bucket.example/a', 'refused'],
+  ['what is no more private than itself may', 'http://10.0.0.1/a', 'http://10.0.0.2/a', 'file'],
+])('takes a file from where an origin leads: %s', async (_where, from, url, result) => {
+  const head = { status: 206, headers: { 'content-range': 'bytes 0-0/9' } };
+  const led = { redirected: { value: true }, url: { value: url } };
+  vi.stubGlobal('fetch', async () => Object.defineProperties(new Response('a', head), led));
+  onTestFinished(() => void vi.unstubAllGlobals());
+  expect(await probeFile(from, patient)).toMatchObject({ result });
 });
 
 it('finds the file where the origin leads, as a browser does', async () => {

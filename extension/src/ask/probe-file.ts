@@ -1,5 +1,6 @@
-import { HEADERS, isRelayTarget } from '@longhaul/shared';
+import { HEADERS, isRelayTarget, parseOriginUrl } from '@longhaul/shared';
 import { type FileFacts, factsOf } from '../judge/file-facts.ts';
+import { isPrivateHost } from '../judge/private-host.ts';
 import { BARE_REQUEST } from './bare-request.ts';
 import { offeredName } from './offered-name.ts';
 
@@ -30,10 +31,19 @@ export async function probeFile(location: string, signal: AbortSignal, atByte = 
   const response = await ask(location, signal, { range: `bytes=${atByte}-${atByte}` }, redirect);
   if (!response) return { result: 'silent' };
   const { status, headers } = response;
+  if (response.redirected && !mayLead(location, response.url)) return { result: 'refused', code: '' };
   const isPart = headers.get('content-range')?.startsWith(`bytes ${atByte}-${atByte}/`) ?? false;
   if (status === 206 && isPart)
     return { result: 'file', file: factsOf(status, headers), name: offeredName(headers) };
   return { result: 'refused', code: headers.get(HEADERS.error) ?? '' };
+}
+
+/** Whether an origin may lead there: to what is as public, and as encrypted, as itself. */
+function mayLead(from: string, to: string): boolean {
+  const [asked, led] = [parseOriginUrl(from), parseOriginUrl(to)];
+  if (!asked.ok || !led.ok) return false;
+  const isPublic = !isPrivateHost(led.value.host) || isPrivateHost(asked.value.host);
+  return isPublic && (led.value.scheme === 'https' || asked.value.scheme === 'http');
 }
 
 /** Whether anybody answers at the depot itself. The origin learns nothing of it. Never rejects. */

@@ -13,6 +13,8 @@ export interface RequestEvent {
   /** The page that asked, as Firefox tells it. */
   readonly originUrl?: string | undefined;
   readonly statusCode?: number;
+  /** When it happened. */
+  readonly timeStamp?: number;
   /** Where the answer came from; behind a proxy the proxy's address. */
   readonly ip?: string | null | undefined;
   /** Out of the browser's cache: nobody was asked, whatever it says of a proxy. */
@@ -77,7 +79,7 @@ export function watchRequests(
 
 /** Registers for answers that are redirects, in both browsers; as above, while the background starts. */
 export function watchRedirects(redirected: (event: RequestEvent) => void): void {
-  api.webRequest.onBeforeRedirect.addListener(redirected, WATCHED);
+  api.webRequest.onBeforeRedirect.addListener(redirected, WATCHED, ['responseHeaders']);
 }
 
 type Shown = 'responseHeaders' | 'extraHeaders';

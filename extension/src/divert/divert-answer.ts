@@ -22,7 +22,7 @@ export async function divertAnswer(
   deps: TakeDependencies,
 ): Promise<TakeOrder | Left | undefined> {
   // What must be asked for in one piece needs a header that a redirect does not have.
-  if (!isDownloadAnswer(seen.headers) || !isRepeatable(seen.headers)) return undefined;
+  if (!isDownloadAnswer(seen.headers) || !isRepeatable(seen)) return undefined;
   return orderByAnswer(asDownload(held, deps.now()), seen, deps);
 }
 

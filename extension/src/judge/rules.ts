@@ -114,9 +114,16 @@ export function whyByRules(caught: Caught): WhyLeft | undefined {
   )?.why;
 }
 
-/** Whether a master may be told of a download that runs: the settings may be others than when it began. */
+/**
+ * Whether a master may be told of a download that runs: the settings may be others than when it began. What the user himself has sent
+ * through depots, so that no other download stood before it, is only held to what depots must never see.
+ */
 export function mayBeTold(
-  { originUrl, page }: { readonly originUrl: string; readonly page: string },
+  {
+    originUrl,
+    page,
+    originalId,
+  }: { readonly originUrl: string; readonly page: string; readonly originalId: number },
   settings: Settings,
 ): boolean {
   const urls = parse(originUrl);
@@ -124,7 +131,8 @@ export function mayBeTold(
   const isForbidden = urls.some(
     (url) => isLeftPrivate(url, settings.privateHosts) || isTunnelled(url, settings),
   );
-  return settings.enabled && !isForbidden && siteUse(hosts, settings) !== 'never';
+  const isWanted = originalId < 0 || (settings.enabled && siteUse(hosts, settings) !== 'never');
+  return isWanted && !isForbidden;
 }
 
 function isOwn({ download, urls, settings, addonId }: Facts): boolean {

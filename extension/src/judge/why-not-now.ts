@@ -7,16 +7,16 @@ const LEAST = { seconds: 0.3, bytes: 262_144 } as const;
 /** What a download has shown in its first second counts for half: connections that begin well may lose packets later, and origins slow down. */
 const SHOWN_SHARE = 0.5;
 
-/** The last look before the original is touched: the first reason to leave it alone after all. */
+/** The last look before the original is touched, which has run for so long: the first reason to leave it alone after all. */
 export function whyNotNow(
   now: Download | undefined,
   plan: PlanAnswer,
   totalBytes: number | undefined,
-  nowMs: number,
+  seconds: number,
 ): WhyLeft | undefined {
   if (now?.state !== 'in_progress' || now.paused) return 'finished';
   if (!isFasterFromStart(now.bytesReceived, totalBytes, plan)) return 'nearly-done';
-  return shownSeconds(now, totalBytes, nowMs) < plan.prediction.seconds ? 'nearly-done' : undefined;
+  return shownSeconds(now, totalBytes, seconds) < plan.prediction.seconds ? 'nearly-done' : undefined;
 }
 
 /**
@@ -37,13 +37,8 @@ function secondsByLegs({ seconds, calibration = 1 }: PlanAnswer['prediction']): 
 }
 
 /** How long the original needs for its rest, by what it has brought so far; `Infinity` where that says nothing. */
-function shownSeconds(
-  { bytesReceived, startedAtMs = Number.NaN }: Download,
-  totalBytes: number | undefined,
-  nowMs: number,
-): number {
-  const seconds = (nowMs - startedAtMs) / 1_000;
-  if (totalBytes === undefined || !(seconds >= LEAST.seconds) || bytesReceived < LEAST.bytes)
+function shownSeconds({ bytesReceived }: Download, totalBytes: number | undefined, seconds: number): number {
+  if (totalBytes === undefined || seconds < LEAST.seconds || bytesReceived < LEAST.bytes)
     return Number.POSITIVE_INFINITY;
   return ((totalBytes - bytesReceived) * seconds) / (SHOWN_SHARE * bytesReceived);
 }

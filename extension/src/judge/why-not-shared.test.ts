@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { seenAnswer } from '../testing/seen-answer.ts';
 import { isElsewhere, isRepeatable, whyNotShared } from './why-not-shared.ts';
 
+const FIRST = { url: 'https://origin.example/my/file', method: 'GET', address: undefined };
 const why = (headers: Record<string, string>) => whyNotShared(seenAnswer({}, headers));
 
 describe('an answer may be asked for by a depot', () => {
@@ -40,6 +41,14 @@ describe('an answer may be asked for by a depot', () => {
   });
 });
 
+it('is not asked for by a depot where a redirect to it was for one user, whose cookie alone says nothing', () => {
+  const ledBy = (headers: Record<string, string>) =>
+    whyNotShared(seenAnswer({ first: { ...FIRST, headers: new Headers(headers) } }));
+  expect(ledBy({ 'cache-control': 'private' })).toBe('personal');
+  expect(ledBy({ vary: 'Cookie' })).toBe('personal');
+  expect(ledBy({ 'set-cookie': 'a=b', 'cache-control': 'no-cache' })).toBeUndefined();
+});
+
 describe('an answer is repeatable', () => {
   it.each<[Record<string, string>, boolean]>([
     [{}, true],
@@ -53,7 +62,14 @@ describe('an answer is repeatable', () => {
     [{ expires: 'Sun, 22 Nov 2026 12:00:00 GMT', date: 'Sat, 21 Nov 2026 12:00:00 GMT' }, true],
     [{ expires: '0', 'cache-control': 'max-age=600' }, true],
   ])('with %o: %s', (headers, expected) => {
-    expect(isRepeatable(new Headers(headers))).toBe(expected);
+    expect(isRepeatable({ ...seenAnswer(), headers: new Headers(headers) })).toBe(expected);
+  });
+
+  it('unless what led to a signed address, which is another one each time, must not be stored', () => {
+    const ledBy = (headers: Record<string, string>) =>
+      isRepeatable(seenAnswer({ first: { ...FIRST, headers: new Headers(headers) } }));
+    expect(ledBy({ 'cache-control': 'no-cache, no-store' })).toBe(false);
+    expect(ledBy({ 'cache-control': 'no-cache' })).toBe(true);
   });
 });
 

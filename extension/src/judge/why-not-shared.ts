@@ -10,8 +10,10 @@ export function whyNotShared(seen: SeenAnswer | undefined): WhyLeft | undefined 
   if (!seen) return 'unseen';
   if (seen.method !== 'GET') return 'post';
   if (!seen.isFromTab) return 'saved-as';
-  const { headers } = seen;
-  if (isPersonal(headers)) return 'personal';
+  const { headers, first } = seen;
+  // Many a redirect sets a cookie that has nothing to do with the file.
+  if (isForOne(headers) || headers.has('set-cookie') || (first?.headers && isForOne(first.headers)))
+    return 'personal';
   if (!/^(identity)?$/i.test(headers.get('content-encoding') ?? '')) return 'encoded';
   // What cannot be asked for in parts may be good for one request only; and nobody could go on after a break.
   if (seen.status !== 200 || headers.get('accept-ranges')?.toLowerCase() !== 'bytes') return 'no-ranges';
@@ -24,20 +26,25 @@ export function isElsewhere({ address }: Pick<SeenAnswer, 'address'>): boolean {
 }
 
 /** Whether the answer depends on who asks, by any of the signs that HTTP has for it. */
-function isPersonal(headers: Headers): boolean {
+function isForOne(headers: Headers): boolean {
   const varies = listOf(headers, 'vary');
   return (
     ['*', 'cookie', 'authorization'].some((name) => varies.includes(name)) ||
-    listOf(headers, 'cache-control').some((directive) => /^private\b/.test(directive)) ||
-    headers.has('set-cookie')
+    listOf(headers, 'cache-control').some((directive) => /^private\b/.test(directive))
   );
 }
 
 /**
  * Whether the origin lets an answer be kept and given out again, so that asking twice is asking for the same. What must
- * not be kept may be counted: such a file is asked for in one piece, and not for a trial before.
+ * not be kept may be counted: such a file is asked for in one piece, and not for a trial before. Of what led to a
+ * signed address, which is another one each time, only what must not be stored may be counted.
  */
-export function isRepeatable(headers: Headers): boolean {
+export function isRepeatable({ headers, first }: SeenAnswer): boolean {
+  const mayStore = !listOf(first?.headers ?? new Headers(), 'cache-control').includes('no-store');
+  return mayStore && isKept(headers);
+}
+
+function isKept(headers: Headers): boolean {
   const directives = [...listOf(headers, 'cache-control'), ...listOf(headers, 'pragma')];
   if (directives.some((directive) => /^(no-store|no-cache|max-age="?0"?$)/.test(directive))) return false;
   if (directives.length > 0) return true;

@@ -62,6 +62,18 @@ it.each<[string, Parameters<typeof settings>[0], WhyLeft]>([
   expect(orders).toEqual([]);
 });
 
+it.each<[string, number, number, Left['why'] | 'taken']>([
+  ['since it began', 1_000, 1_000, 'nearly-done'],
+  ['since its answer, which came while the user was asked', 1_000, 20_000, 'taken'],
+  ['since it began, though its answer took long', 20_000, 1_000, 'taken'],
+])('counts what a download has shown %s', async (_how, begunMs, answeredMs, outcome) => {
+  const { take } = setUp(
+    { answers: { answerTo: async () => seenAnswer({ atMs: NOW_MS - answeredMs }) } },
+    download({ bytesReceived: 10_000_000, startedAtMs: NOW_MS - begunMs }),
+  );
+  expect(await take()).toEqual(outcome === 'taken' ? 'taken' : { why: outcome });
+});
+
 it('says by which plan a download stays direct, so that what it gives can be told', async () => {
   const told: unknown[] = [];
   const { take } = setUp({

@@ -56,13 +56,19 @@ export async function takeDownload(caught: Download, deps: TakeDependencies): Pr
   const order = await planFor(asked, seen, settings, deps);
   if (!('plan' in order)) return order;
   const now = await deps.downloads.get(caught.id);
-  const obstacle = whyNotNow(now, order.plan, order.file.totalBytes, deps.now());
+  const obstacle = whyNotNow(now, order.plan, order.file.totalBytes, secondsSince(now, seen, deps.now()));
   if (obstacle || !now) return left(obstacle ?? 'finished');
   deps.keeper.expect();
   const outcome = await deps.way.take({ ...order, original: now });
   // What happened to it before its id was known went unnoticed.
   if (outcome === 'taken') await deps.keeper.look();
   return outcome;
+}
+
+/** How long a download has been bringing bytes: Firefox fetches what it asks the user about, and lets it begin with the answer. */
+function secondsSince(download: Download | undefined, { atMs }: SeenAnswer, nowMs: number): number {
+  const started = [download?.startedAtMs, atMs].filter((timeMs) => timeMs !== undefined);
+  return (nowMs - Math.min(...started)) / 1_000;
 }
 
 /** The order by which an answer's file comes through depots, though it is no download yet, or why it does not. */
@@ -113,7 +119,7 @@ async function planFor(
   if (unfit === 'direct-is-best') await deps.plannedDirect(original, plan.jobId, settings.master);
   if (unfit) return left(unfit);
   if (!(await deps.hasAccess([plan.location]))) return left('no-access');
-  const inOnePiece = !isRepeatable(seen.headers);
+  const inOnePiece = !isRepeatable(seen);
   const own = { inOnePiece, plan, reportsTo: reportsTo(settings) };
   const order = { original, originUrl, page: seen.page, file, ...own };
   return (await whyUnproved(order, signal, deps)) ?? (await whyNoMore(order, deps)) ?? order;

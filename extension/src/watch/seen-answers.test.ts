@@ -121,6 +121,19 @@ it('remembers what redirects to a signed address began with, how, and where that
   });
 });
 
+it('remembers what all redirects to a signed address say of who may have it', async () => {
+  const answers = patient();
+  const says = (value: string) => ({ responseHeaders: [{ name: 'Cache-Control', value }] });
+  answers.asked(event());
+  answers.redirected(event(says('no-store')));
+  answers.asked(event({ url: 'https://middle.example/x' }));
+  answers.redirected(event({ url: 'https://middle.example/x', ...says('private') }));
+  answers.asked(event({ url: SIGNED }));
+  answers.answered(event({ url: SIGNED }));
+  const seen = await answers.answerTo(SIGNED);
+  expect(seen?.first?.headers?.get('cache-control')).toBe('no-store, private');
+});
+
 it('knows of a signed address itself alone, where it was linked or slept while redirects led there', async () => {
   const answers = patient();
   answers.answered(event({ url: SIGNED }));

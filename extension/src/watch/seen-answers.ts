@@ -18,7 +18,11 @@ export interface SeenAnswer {
    * What was asked for first, where that led to a signed address; the signed one itself where it was linked, or nobody saw what led to it.
    * `undefined` where the address is not signed.
    */
-  readonly first?: (Pick<SeenAnswer, 'method' | 'address'> & { readonly url: string }) | undefined;
+  readonly first?:
+    | (Pick<SeenAnswer, 'method' | 'address'> & { readonly url: string; readonly headers?: Headers })
+    | undefined;
+  /** When its head came; `undefined` when the browser does not say. */
+  readonly atMs?: number | undefined;
 }
 
 interface Exchange {
@@ -63,10 +67,13 @@ export class SeenAnswers {
     this.#expected.delete(withoutFragment(url));
   }
 
-  /** The answer to a request is a redirect: only now it is known from where. */
+  /** The answer to a request is a redirect: only now it is known from where. What all of them say counts. */
   redirected(event: RequestEvent): void {
     const exchange = this.#exchanges.get(event.requestId);
-    if (exchange?.first.url === event.url) exchange.first = event;
+    if (!exchange) return;
+    const { first } = exchange;
+    const responseHeaders = [first, event].flatMap((one) => one.responseHeaders ?? []);
+    exchange.first = { ...(first.url === event.url ? event : first), responseHeaders };
   }
 
   /** The head of an answer has come that is no redirect. */
@@ -118,7 +125,10 @@ export class SeenAnswers {
       isFromTab: event.tabId >= 0,
       page: event.initiator ?? event.originUrl ?? '',
       address: addressOf(event),
-      first: isSigned(event.url) ? { ...first, address: addressOf(first) } : undefined,
+      first: isSigned(event.url)
+        ? { ...first, address: addressOf(first), headers: toHeaders(first.responseHeaders ?? []) }
+        : undefined,
+      atMs: event.timeStamp,
     };
   }
 }

@@ -544,6 +544,16 @@ describe('leaving a slow chain', () => {
   });
 });
 
+test('a slow download that is copied where there is no room for both is not copied again', async () => {
+  const running = download({ id: 2, bytesReceived: 10_000_000, addonId: 'longhaul' });
+  const slow = job({ promisedBps: 80e6, directBps: 20e6 });
+  const world = setUp({}, running);
+  await world.jobs.add(slow);
+  world.meanwhile = async () => world.downloads.change(3, { ...BROKEN, error: 'FILE_NO_SPACE' });
+  expect(await world.way.change(slow, running, 1_000)).toBeUndefined();
+  expect(await world.jobs.get('a')).toMatchObject({ downloadId: 2, restarts: 3 });
+});
+
 test('a slow download that the user ends while another one is tried does not take that along', async () => {
   const running = download({ id: 2, bytesReceived: 10_000_000, addonId: 'longhaul' });
   const slow = job({ promisedBps: 80e6, directBps: 20e6 });

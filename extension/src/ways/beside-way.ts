@@ -213,7 +213,8 @@ export class BesideWay implements Way {
     const isWorthIt = await this.#showsWorth(downloadId, download.bytesReceived, totalBytes, leftSeconds);
     const spare = isWorthIt ? undefined : await this.#standingSpare(patch);
     if (spare) {
-      await this.#backToSpare(job, spare, { id: downloadId });
+      const tried = (await downloads.get(downloadId)) ?? { id: downloadId };
+      await this.#backToSpare({ ...job, restarts: job.restarts + 1 }, spare, tried);
       names.give(downloadId, '');
       return undefined;
     }

@@ -247,6 +247,14 @@ describe('going on', () => {
     expect(log.filter((line) => line.includes('master.example'))).toEqual([]);
   });
 
+  it('asks the master where the user himself has sent it through depots, though it is off', async () => {
+    const { avoided, jobs, way } = setUpWith({ settings: { enabled: false } }, undefined, broken);
+    const chosen = { ...tried(0), originalId: -1 };
+    await jobs.add(chosen);
+    expect(await way.goOn(chosen, broken)).toEqual({ result: 'tried' });
+    expect(avoided).toHaveLength(1);
+  });
+
   it('resumes through the master where the depot shows the next byte of the same file', async () => {
     const master = { result: 'plan', plan: plan({ chain: ['sp-1'] }) } as const;
     const { jobs, log, probed, way } = setUpWith({ master }, undefined, broken);

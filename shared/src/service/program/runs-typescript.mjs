@@ -2,14 +2,19 @@
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
+/** Older ones may run TypeScript, but lack what depots ask Node for. */
+const LEAST_MAJOR = 24;
+
 /** Ends a program with one sentence where this Node cannot run its sources; `npm ci` brings one that can for the common platforms. */
 export function stopWithoutTypeScript() {
-  if (process.features.typescript) return;
+  if (process.features.typescript && Number.parseInt(process.versions.node, 10) >= LEAST_MAJOR) return;
   const [, program] = process.argv;
   const node = fileURLToPath(new URL('../../../../node_modules/.bin/node', import.meta.url));
   const advice = existsSync(node)
     ? `call it as \`${node} ${program}\`, or put the folder of that Node first in PATH`
-    : 'install Node 24 or newer on this system';
-  console.error(`This Node, ${process.versions.node}, cannot run Longhaul, which needs Node 24: ${advice}.`);
+    : `install Node ${LEAST_MAJOR} or newer on this system`;
+  console.error(
+    `This Node, ${process.versions.node}, cannot run Longhaul, which needs Node ${LEAST_MAJOR}: ${advice}.`,
+  );
   process.exit(1);
 }
