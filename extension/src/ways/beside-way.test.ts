@@ -419,21 +419,15 @@ describe('starting again', () => {
     expect(world.downloads.log).toEqual(['cancel 3', 'erase 3']);
   });
 
+  const spare = { ...interrupted(3_600), downloadId: 2, bytes: 9 };
+  /** Download 3, which has begun beside it. */
+  const moved = interrupted(1, { downloadId: 3, spare, restarts: 1 });
+
   it('goes on with what is new where the user has taken away what stood beside it', async () => {
-    const { interruption } = interrupted(3_600);
-    const spare = {
-      downloadId: 2,
-      bytes: 9,
-      url: job().url,
-      way: 'chain',
-      chain: ['x'],
-      interruption,
-    } as const;
     const fresh = half({ id: 3, bytesReceived: 100 });
     const ended = half({ state: 'interrupted', error: 'USER_CANCELED' });
     for (const items of [[fresh], [ended, fresh]]) {
       const world = setUp({}, ...items);
-      const moved = interrupted(1, { downloadId: 3, spare, restarts: 1 });
       await world.jobs.add(moved);
       expect(await world.way.goOn(moved, fresh)).toEqual({ result: 'tried' });
       expect(world.downloads.log.slice(0, 1)).toEqual(['resume 3']);
@@ -442,18 +436,8 @@ describe('starting again', () => {
   });
 
   it('is taken back, for good, where there is no room on the disk for both', async () => {
-    const { interruption } = interrupted(3_600);
-    const spare = {
-      downloadId: 2,
-      bytes: 9,
-      url: job().url,
-      way: 'chain',
-      chain: ['x'],
-      interruption,
-    } as const;
     const full = half({ id: 3, error: 'FILE_NO_SPACE' });
     const world = setUp(newDepot, half(), full);
-    const moved = interrupted(1, { downloadId: 3, spare, restarts: 1 });
     await world.jobs.add(moved);
     const went = await world.way.goOn(moved, full);
     expect(went).toMatchObject({ result: 'moved', patch: { downloadId: 2, spare: undefined, restarts: 3 } });
