@@ -6,9 +6,9 @@ import { spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import nodeModule from 'node:module';
 import { fileURLToPath } from 'node:url';
-import { stopWithoutTypeScript } from '@longhaul/shared/runs-typescript';
+import { stopOnOldNode } from '@longhaul/shared/runs-typescript';
 
-stopWithoutTypeScript();
+stopOnOldNode();
 
 process.env.NODE_COMPILE_CACHE ??= fileURLToPath(
   new URL('../../node_modules/.cache/longhaul', import.meta.url),

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 // Plain JavaScript, so that a Node that cannot run TypeScript says so in one sentence.
-import { stopWithoutTypeScript } from '@longhaul/shared/runs-typescript';
+import { stopOnOldNode } from '@longhaul/shared/runs-typescript';
 
-stopWithoutTypeScript();
+stopOnOldNode();
 await import('./main.ts');

@@ -11,7 +11,7 @@ const OF_THE_BLOCK = new Set(['content-length', 'content-range', 'content-md5', 
 /** Refusals that may be of whoever asks: of a data centre's address, of a country, of another address than a link was made for. */
 const OF_WHO_ASKS = new Set([403, 451]);
 /** Redirects that a depot does not follow and a client may: it has cookies, and goes from https to http where it likes. */
-const NOT_FOLLOWED: ReadonlySet<string> = new Set<ErrorCode>([
+const NOT_FOLLOWED: ReadonlySet<ErrorCode> = new Set([
   'redirect-limit',
   'redirect-downgrade',
   'redirect-bad-target',

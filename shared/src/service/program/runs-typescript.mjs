@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 const LEAST_MAJOR = 24;
 
 /** Ends a program with one sentence where this Node cannot run its sources; `npm ci` brings one that can for the common platforms. */
-export function stopWithoutTypeScript() {
+export function stopOnOldNode() {
   if (process.features.typescript && Number.parseInt(process.versions.node, 10) >= LEAST_MAJOR) return;
   const [, program] = process.argv;
   const node = fileURLToPath(new URL('../../../../node_modules/.bin/node', import.meta.url));
