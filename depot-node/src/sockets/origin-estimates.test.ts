@@ -33,6 +33,37 @@ describe('what connections from an origin show', () => {
     expect(estimates.take()).toEqual([]);
   });
 
+  test('is apart what a connection brings that has lost so often that its start is forgotten', () => {
+    const estimates = new OriginEstimates();
+    const meter = estimates.begin(HOST, NETWORK, info(0), 0);
+    const reports = [];
+    // A hundred segments in a round trip, and five losses in a second.
+    for (let second = 1; second <= 6; second += 1) {
+      meter.look(info(2000 * second, 480 * second), 0, 1000 * second);
+      estimates.endLook();
+      reports.push(estimates.take()[0]);
+    }
+    expect(reports.slice(0, 2).map((report) => report?.worn)).toEqual([undefined, undefined]);
+    const last = reports[5]?.worn;
+    expect(last).toMatchObject({ receivedBytes: 2000 * SEGMENT, goodputBps: 2000 * SEGMENT * 8 });
+    expect((last?.lostBytes ?? 0) / SEGMENT).toBeCloseTo(5.5, 0);
+    // Who reads slowly holds it back, and it does not send for a while.
+    meter.look(info(14_000, 3000), 1_000_000, 7000);
+    meter.look(info(16_000, 3500, { sinceDataMs: 700 }), 0, 8000);
+    estimates.endLook();
+    expect(estimates.take()[0]?.worn).toBeUndefined();
+  });
+
+  test('is forgotten as a start by rounds with losses, however many are lost in one', () => {
+    const estimates = new OriginEstimates();
+    const far = { minRttMs: 500 };
+    const meter = estimates.begin(HOST, NETWORK, info(0, 0, far), 0);
+    for (let second = 1; second <= 6; second += 1)
+      meter.look(info(1000 * second, 900 * second, far), 0, 1000 * second);
+    estimates.endLook();
+    expect(estimates.take()[0]?.worn?.receivedBytes).toBe(1000 * SEGMENT);
+  });
+
   test('is its round trip once, and not again while it rests', () => {
     const estimates = new OriginEstimates();
     const meter = estimates.begin(HOST, NETWORK, info(0), 0);

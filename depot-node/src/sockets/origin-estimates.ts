@@ -1,4 +1,4 @@
-import { MAX_RTT_MS, type OriginReport } from '@longhaul/shared';
+import { bpsOf, MAX_RTT_MS, type OriginReport, SEGMENT_BYTES } from '@longhaul/shared';
 import { hasAnswered, type TcpInfo } from './tcp-info.ts';
 
 /** Fewer bytes between two looks say nothing of a rate. */
@@ -19,6 +19,8 @@ const KEPT_UP_BYTES = 65_536;
 const HANDSHAKE_BYTES = 16_384;
 /** Origins that are remembered between two reports. */
 const MAX_ORIGINS = 1000;
+/** A CUBIC that starts over a lossy way comes to tens of times what that leaves to it, and each round trip with a loss takes three tenths: after so many it has forgotten its start. */
+const WEARING_ROUNDS = 10;
 /** Segments of an interval that came behind gaps, as a share: more say no more of how many gaps there were. */
 const MOST_OUT_OF_ORDER = 0.99;
 
@@ -39,6 +41,8 @@ interface Seen {
   lostBytes: number;
   goodputBps: number | undefined;
   totalBps: number | undefined;
+  /** Of connections that had lost often enough. */
+  readonly worn: { receivedBytes: number; lostBytes: number; ms: number };
   readonly looks: Record<Limit, number>;
   /** What its connections brought between the last two looks at all, but for those whose receivers held them back: they say nothing of others. */
   now: Now | undefined;
@@ -69,6 +73,7 @@ export class OriginEstimates {
     /** When the first bytes came at the earliest: a connection that is made ahead waits for its request. */
     let beganMs = startedMs;
     let wasFlowing = false;
+    let roundsWithLoss = 0;
     return {
       look: (info, unreadBytes, nowMs) => {
         const seen = this.#seen(host, network);
@@ -80,14 +85,13 @@ export class OriginEstimates {
         const startMs = START_ROUNDS * (info.minRttMs ?? info.rttMs ?? 0) - (lookedMs - beganMs);
         const isStarting = startMs > MAX_START_SHARE * (nowMs - lookedMs);
         const isSteady = wasFlowing && isFlowing(info) && !isStarting;
-        noteLook(seen, {
-          isFirst: last === first,
-          last,
-          info,
-          unreadBytes,
-          elapsedMs: nowMs - lookedMs,
-          isSteady,
-        });
+        const elapsedMs = nowMs - lookedMs;
+        const isFirst = last === first;
+        const came = noteLook(seen, { isFirst, last, info, unreadBytes, elapsedMs, isSteady });
+        if (roundsWithLoss >= WEARING_ROUNDS && isSteady && (unreadBytes ?? 0) <= KEPT_UP_BYTES)
+          addTo(seen.worn, { ...came, ms: elapsedMs });
+        const rounds = elapsedMs / Math.max(1, info.minRttMs ?? info.rttMs ?? 0);
+        roundsWithLoss += Math.min(rounds, came.lostBytes / SEGMENT_BYTES);
         wasFlowing = isFlowing(info);
         last = info;
         lookedMs = nowMs;
@@ -134,6 +138,7 @@ export class OriginEstimates {
       lostBytes: 0,
       goodputBps: undefined,
       totalBps: undefined,
+      worn: { receivedBytes: 0, lostBytes: 0, ms: 0 },
       looks: { origin: 0, network: 0, receiver: 0 },
       now: undefined,
       isHeldBack: false,
@@ -157,7 +162,11 @@ interface Look {
 
 const NOTHING: Now = { legs: 0, bps: 0, unsteadyBps: 0, limit: 'origin' };
 
-function noteLook(seen: Seen, { isFirst, last, info, unreadBytes, elapsedMs, isSteady }: Look): void {
+/** Gives what came, and what had been lost of it before. */
+function noteLook(
+  seen: Seen,
+  { isFirst, last, info, unreadBytes, elapsedMs, isSteady }: Look,
+): { readonly receivedBytes: number; readonly lostBytes: number } {
   const { minRttMs = info.rttMs } = info;
   const isNew = isFirst || hasAnswered(last, info);
   if (isNew && minRttMs !== undefined) seen.rttMs = Math.min(minRttMs, seen.rttMs ?? minRttMs);
@@ -167,15 +176,18 @@ function noteLook(seen: Seen, { isFirst, last, info, unreadBytes, elapsedMs, isS
   const segments = grown(last.receivedSegments, info.receivedSegments);
   const outOfOrder = grown(last.outOfOrderSegments, info.outOfOrderSegments);
   seen.receivedBytes += bytes;
+  let lostBytes = 0;
   if (minRttMs !== undefined && segments > 0 && elapsedMs > 0) {
     const perRound = Math.max(1, (segments * Math.min(minRttMs, elapsedMs)) / elapsedMs);
     const share = Math.min(MOST_OUT_OF_ORDER, outOfOrder / segments);
-    seen.lostBytes += Math.min(bytes, (bytes * -Math.log1p(-share)) / perRound);
+    lostBytes = Math.min(bytes, (bytes * -Math.log1p(-share)) / perRound);
+    seen.lostBytes += lostBytes;
   }
-  if (bytes < MIN_RATE_BYTES) return;
+  const came = { receivedBytes: bytes, lostBytes };
+  if (bytes < MIN_RATE_BYTES) return came;
   if ((unreadBytes ?? 0) > KEPT_UP_BYTES) {
     seen.isHeldBack = true;
-    return;
+    return came;
   }
   const { legs, bps, unsteadyBps, limit } = seen.now ?? NOTHING;
   const legBps = (bytes * 8 * 1000) / Math.max(elapsedMs, MIN_RATE_MS);
@@ -186,6 +198,11 @@ function noteLook(seen: Seen, { isFirst, last, info, unreadBytes, elapsedMs, isS
     // Of several connections the one that says least of the origin decides.
     limit: outOfOrder > 0 ? 'network' : limit,
   };
+  return came;
+}
+
+function addTo(sum: Seen['worn'], more: Readonly<Seen['worn']>): void {
+  for (const key of ['receivedBytes', 'lostBytes', 'ms'] as const) sum[key] += more[key];
 }
 
 function isFlowing({ sinceDataMs = 0, rttMs = 0 }: TcpInfo): boolean {
@@ -193,7 +210,7 @@ function isFlowing({ sinceDataMs = 0, rttMs = 0 }: TcpInfo): boolean {
 }
 
 function reportOf(host: string, seen: Seen): OriginReport | undefined {
-  const { network, rttMs, receivedBytes, lostBytes, goodputBps, totalBps, looks } = seen;
+  const { network, rttMs, receivedBytes, lostBytes, goodputBps, totalBps, worn, looks } = seen;
   if (rttMs === undefined || rttMs > MAX_RTT_MS) return undefined;
   const limit = mostSeen(looks);
   return {
@@ -203,8 +220,13 @@ function reportOf(host: string, seen: Seen): OriginReport | undefined {
     ...(receivedBytes > 0 ? { receivedBytes, lostBytes: Math.round(lostBytes) } : {}),
     ...(goodputBps === undefined ? {} : { goodputBps }),
     ...(totalBps === undefined ? {} : { totalBps }),
+    ...(worn.receivedBytes < MIN_RATE_BYTES ? {} : { worn: wornReport(worn) }),
     ...(limit === undefined ? {} : { limit }),
   };
+}
+
+function wornReport({ receivedBytes, lostBytes, ms }: Seen['worn']): NonNullable<OriginReport['worn']> {
+  return { goodputBps: bpsOf(receivedBytes / ms), receivedBytes, lostBytes: Math.round(lostBytes) };
 }
 
 /** What held connections back most often; the receiver only where nothing else did, since that tells nothing of the origin. */

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { masterOf } from '@longhaul/master-service/parts';
 import type { LegEstimate, LinkReport, OriginReport } from '@longhaul/shared';
-import { legGoodput } from '@longhaul/shared';
+import { legGoodput, SEGMENT_BYTES } from '@longhaul/shared';
 import type { LineFile } from '../results/result-file.ts';
 import { mean, median, quantile } from '../results/statistics.ts';
 import { drawDownloads } from './draw-downloads.ts';
@@ -71,6 +71,8 @@ const TESTED = { everyMs: 7_200_000, bytes: 1_000_000 };
 const PROBE_BYTES = 500;
 /** How much one measurement scatters. */
 const NOISE = 0.1;
+/** Connections that lost so often show what losses leave to them, and not how they began. */
+const WEARING_LOSSES = 10;
 /** Anycast leads so many clients to the site that is nearest to them, and the others to one of the next ones. */
 const CATCHMENT = { nearest: 0.8, next: 3 };
 /** Routes to an anycast address stay for so long. */
@@ -363,15 +365,19 @@ class Simulation {
     const told = { type: 'ends-report', nowMs: atMs } as const;
     master.tell({ ...told, from: `d${entry}`, clients: [report], origins: [] });
     const shown = this.#reportOf(fromOrigin, exit, -2, number);
+    const lostBytes = Math.round(sizeBytes * (shown.lossRate ?? 0));
+    const { goodputBps } = shown;
+    const isWorn = goodputBps !== undefined && lostBytes >= WEARING_LOSSES * SEGMENT_BYTES;
+    const worn = isWorn ? { worn: { goodputBps, receivedBytes: sizeBytes, lostBytes } } : {};
     const rate =
-      lanes === 1 ? { goodputBps: shown.goodputBps } : { totalBps: legGoodput(fromOrigin, lanes).goodputBps };
+      lanes === 1 ? { goodputBps, ...worn } : { totalBps: legGoodput(fromOrigin, lanes).goodputBps };
     const limit = fromOrigin.connectionBps === undefined ? 'network' : 'origin';
     const origins = [
       {
         ...originOf(download, origin),
         rttMs: shown.rttMs,
         receivedBytes: sizeBytes,
-        lostBytes: Math.round(sizeBytes * (shown.lossRate ?? 0)),
+        lostBytes,
         ...rate,
         limit,
         takesRanges: true,

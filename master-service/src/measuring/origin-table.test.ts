@@ -72,26 +72,45 @@ test('that an origin holds connections back is not forgotten for one who reads s
   expect(limitAfter('network')).toBe('network');
 });
 
+/** What connections show that have forgotten their start, with a loss of one in a thousand. */
+const worn = (goodputBps: number, receivedBytes = 40_000_000) => ({
+  worn: { goodputBps, receivedBytes, lostBytes: receivedBytes / 1000 },
+});
+
 test('how an origin sends is told from its rate under losses', () => {
   const table = new OriginTable();
   const long = { ...seen, receivedBytes: 400_000_000, lostBytes: 400_000 };
   table.report('d1', long, NOW);
   expect(table.manners(HOST).sender).toBe('cubic');
-  // A CUBIC that has just begun is faster than losses leave to it.
-  table.report('d1', { ...seen, host: 'young.example', rttMs: 20, goodputBps: 78e6 }, NOW);
+  // A CUBIC that has just begun is faster than losses leave to it, however much others of its kind have lost.
+  table.report('d1', { ...long, host: 'young.example', rttMs: 80, goodputBps: 78e6 }, NOW);
   expect(table.manners('young.example').sender).toBeUndefined();
-  const fast = { ...long, host: 'fast.example', goodputBps: 90e6 };
+  const fast = { ...long, host: 'fast.example', goodputBps: 90e6, ...worn(90e6) };
   table.report('d1', fast, NOW);
   expect(table.manners('fast.example').sender).toBe('bbr');
+  table.report('d1', { ...fast, host: 'soon.example', ...worn(90e6, 20_000_000) }, NOW);
+  expect(table.manners('soon.example').sender).toBeUndefined();
+  table.report('d1', { ...fast, host: 'tired.example', ...worn(9e6) }, NOW);
+  expect(table.manners('tired.example').sender).toBe('cubic');
   table.report('d1', { ...long, host: 'clean.example', lostBytes: 0 }, NOW);
   expect(table.manners('clean.example').sender).toBeUndefined();
 });
 
+test('what shows how an origin sends adds up, and is not taken back by reports that do not', () => {
+  const table = new OriginTable();
+  for (let time = 0; time < 4; time += 1)
+    table.report('d1', { ...seen, ...worn(90e6, 10_000_000) }, NOW + time);
+  expect(table.manners(HOST).sender).toBe('bbr');
+  table.report('d1', { ...seen, receivedBytes: 4e8, lostBytes: 4e5 }, NOW + 10);
+  expect(table.manners(HOST).sender).toBe('bbr');
+});
+
 test('a near depot to which losses would leave as much as the origin gives says nothing of how it sends', () => {
   const table = new OriginTable();
-  table.report('d1', { ...seen, rttMs: 145, receivedBytes: 4e8, lostBytes: 4e5, goodputBps: 90e6 }, NOW);
+  const lossy = { ...seen, receivedBytes: 4e8, lostBytes: 4e5 };
+  table.report('d1', { ...lossy, rttMs: 145, goodputBps: 90e6, ...worn(90e6) }, NOW);
   for (const near of ['d2', 'd3'])
-    table.report(near, { ...seen, rttMs: 5, receivedBytes: 4e8, lostBytes: 2e5, goodputBps: 95e6 }, NOW);
+    table.report(near, { ...lossy, rttMs: 5, lostBytes: 2e5, goodputBps: 95e6 }, NOW);
   expect(table.manners(HOST).sender).toBe('bbr');
 });
 
@@ -128,7 +147,7 @@ test('where an origin is reached is what most depots say, and each believes itse
 test('what a depot says of an origin that is not believed is not heard', () => {
   const table = new OriginTable();
   table.report('liar', { host: HOST, takesRanges: false }, NOW);
-  table.report('liar', { ...seen, receivedBytes: 4e8, lostBytes: 4e5, goodputBps: 90e6 }, NOW);
+  table.report('liar', { ...seen, ...worn(90e6) }, NOW);
   expect(table.manners(HOST)).toEqual({ takesRanges: false, sender: 'bbr' });
   expect(table.manners(HOST, (depot) => depot !== 'liar')).toEqual({});
 });

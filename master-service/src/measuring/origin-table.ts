@@ -9,7 +9,7 @@ import {
 import * as z from 'zod';
 import { figureSchema, later, observed, type Prior } from '../estimates/figure.ts';
 import { END_LIVES, type LegDistribution, legFiguresSchema, withReport } from '../estimates/leg-figures.ts';
-import { lossRateOf } from '../estimates/loss-evidence.ts';
+import { type LossEvidence, lossEvidenceSchema, lossRateOf, withSent } from '../estimates/loss-evidence.ts';
 import type { Fact, FactKind } from '../facts/fact.ts';
 import { Facts } from '../facts/facts.ts';
 import { firstOf, SpeakerRoom } from '../facts/speaker-room.ts';
@@ -27,9 +27,11 @@ const ASSUMED_BPS = 100e6;
 const ASSUMED_RTT: Prior = { value: 50, between: 1, within: 0.2, source: 'assumed' };
 /** What the receiver counts as lost says something of the sender from so many losses on: before, its window has not come down from the start. */
 const TELLING_LOSSES = 100;
-/** A sender that is so many times faster than losses leave to CUBIC is none; the fastest second of a young CUBIC is several times as fast ... */
-const TOO_FAST_FOR_CUBIC = 8;
-/** ... and one that is not half as fast as that is nothing else. */
+/** The same of connections that have forgotten their start: so many tell the loss rate by a fifth. */
+const TELLING_WORN_LOSSES = 20;
+/** A sender that is so many times faster than losses leave to CUBIC is none, when its start is forgotten. Before, a young CUBIC may be twenty times as fast ... */
+const TOO_FAST_FOR_CUBIC = 4;
+/** ... but one whose fastest second is not so many times as fast is nothing else. */
 const LIKE_CUBIC = 4;
 
 /** Servers of one place, behind different addresses, differ by less in the logarithm of their round trips. */
@@ -43,6 +45,8 @@ const originFiguresSchema = z.looseObject({
   /** Of several connections together. */
   total: figureSchema.optional(),
   firstByte: figureSchema.optional(),
+  /** Of single connections that have forgotten their start, with what they lost then. */
+  worn: z.looseObject({ goodput: figureSchema, loss: lossEvidenceSchema }).optional(),
   prefix: prefix.optional(),
   /** The network that it was in before it moved, and how long ago that was seen. */
   moved: z.looseObject({ from: prefix, agoMs: z.number().min(0) }).optional(),
@@ -221,6 +225,9 @@ function figuresWith(
   passedMs: number,
 ): OriginFigures {
   const { rttMs, goodputBps, receivedBytes, lostBytes, totalBps, firstByteMs } = report;
+  const worn = report.worn
+    ? wornWith(known?.worn, report.worn, passedMs)
+    : known?.worn && wornLater(known.worn, passedMs);
   const sent = { sentBytes: receivedBytes, retransmittedBytes: lostBytes };
   const total = totalBps
     ? observed(known?.total, totalBps, passedMs, END_LIVES.goodputMs)
@@ -236,10 +243,28 @@ function figuresWith(
     ...withReport(known, { rttMs, goodputBps, ...sent }, passedMs, END_LIVES),
     ...(total ? { total } : {}),
     ...(firstByte ? { firstByte } : {}),
+    ...(worn ? { worn } : {}),
     ...(network === undefined ? {} : { prefix: network }),
     ...(moved ? { moved } : {}),
     ...(limit === undefined ? {} : { limit }),
   };
+}
+
+type Worn = NonNullable<OriginFigures['worn']>;
+
+function wornWith(
+  known: Worn | undefined,
+  { goodputBps, receivedBytes, lostBytes }: NonNullable<OriginReport['worn']>,
+  passedMs: number,
+): Worn {
+  return {
+    goodput: observed(known?.goodput, goodputBps, passedMs, END_LIVES.goodputMs),
+    loss: withSent(known?.loss, { sentBytes: receivedBytes, lostBytes }, passedMs, END_LIVES.lossMs),
+  };
+}
+
+function wornLater({ goodput, loss }: Worn, passedMs: number): Worn {
+  return { goodput: later(goodput, passedMs), loss: { ...loss, ageMs: loss.ageMs + passedMs } };
 }
 
 /**
@@ -259,14 +284,21 @@ function sendsAboveLoss({
   rtt,
   goodput,
   loss,
+  worn,
 }: OriginFigures): { readonly isAbove: boolean; readonly cubicBps: number } | undefined {
+  if (worn && worn.loss.lostBytes >= TELLING_WORN_LOSSES * SEGMENT_BYTES) {
+    const cubicBps = cubicBpsOf(worn.loss, rtt.value);
+    return { isAbove: worn.goodput.value > TOO_FAST_FOR_CUBIC * cubicBps, cubicBps };
+  }
   if (!goodput || !loss || loss.lostBytes < TELLING_LOSSES * SEGMENT_BYTES) return undefined;
-  const rttSeconds = rtt.value / 1000;
-  const window = CONGESTION_CONTROLS.cubic.response.segments(lossRateOf(loss), rttSeconds);
-  const cubicBps = (window * SEGMENT_BYTES * 8) / rttSeconds;
-  const ratio = goodput.value / cubicBps;
-  if (ratio > TOO_FAST_FOR_CUBIC) return { isAbove: true, cubicBps };
-  return ratio < LIKE_CUBIC ? { isAbove: false, cubicBps } : undefined;
+  const cubicBps = cubicBpsOf(loss, rtt.value);
+  return goodput.value < LIKE_CUBIC * cubicBps ? { isAbove: false, cubicBps } : undefined;
+}
+
+/** What so many losses leave to one connection of CUBIC, bits per second. */
+function cubicBpsOf(loss: LossEvidence, rttMs: number): number {
+  const window = CONGESTION_CONTROLS.cubic.response.segments(lossRateOf(loss), rttMs / 1000);
+  return (window * SEGMENT_BYTES * 8 * 1000) / rttMs;
 }
 
 function majority(votes: readonly (boolean | undefined)[]): boolean | undefined {
