@@ -1,9 +1,30 @@
+import type { OriginUrl } from '@longhaul/shared';
 import { describe, expect, test } from 'vitest';
 import { BlockBook } from './block-book.ts';
 
-const ORIGIN = { scheme: 'https', host: 'origin.example', port: 443 } as const;
+const ORIGIN = {
+  scheme: 'https',
+  host: 'origin.example',
+  port: 443,
+  path: '/files/a.iso',
+  query: null,
+} as const;
 const HERE = '198.51.100.0/24';
 const THERE = '203.0.113.0/24';
+
+test('an origin that gives blocks is asked for them at once in the folders where it has, and nowhere else', () => {
+  const book = new BlockBook(() => 0);
+  book.noteFit(ORIGIN);
+  const isFit = (change: Partial<OriginUrl>) => book.isFit({ ...ORIGIN, ...change });
+  expect(isFit({ path: '/files/b.iso' })).toBe(true);
+  // Links that are good for one request are like these.
+  for (const path of ['/once/5f3a/a.iso', '/files/5f3a/a.iso', '/a.iso', `/files/${'x'.repeat(600)}/a.iso`])
+    expect(isFit({ path }), path).toBe(false);
+  expect(isFit({ query: 'token=5f3a' })).toBe(false);
+  book.noteFit({ ...ORIGIN, query: 'token=5f3a' });
+  expect(isFit({ query: 'token=5f3a' })).toBe(false);
+  expect(isFit({ port: 8443 })).toBe(false);
+});
 
 describe('an origin that blocks were bad for', () => {
   test('is asked for all by the clients that met it, and by others when a second network has met it', () => {

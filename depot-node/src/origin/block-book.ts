@@ -1,12 +1,14 @@
-import { formatAuthority, type OriginPlace } from '@longhaul/shared';
+import { formatAuthority, type OriginPlace, type OriginUrl } from '@longhaul/shared';
 import { LruMap } from '@longhaul/shared/service';
 
 /** How long an origin is remembered that blocks are bad for: long enough for a few downloads, short enough for one that was mended. */
 const REMEMBERED_MS = 600_000;
 /** One that has given a block is asked for blocks at once for so long: what servers do changes seldom. */
 const TRUSTED_MS = 86_400_000;
-/** Origins that are remembered at once. */
+/** Origins, and folders of origins, that are remembered at once. */
 const MOST_REMEMBERED = 1_000;
+/** People's folders are shorter, and so many may be remembered. */
+const LONGEST_FOLDER_CHARS = 500;
 
 /** An origin that blocks were bad for. */
 interface Unfit {
@@ -18,7 +20,7 @@ interface Unfit {
 }
 
 /**
- * Origins that have given a block beside a file that was asked for as a whole, and those that are better asked for all at once than for block after block: they think
+ * Folders of origins that have given a block beside a file that was asked for as a whole, and origins that are better asked for all at once than for block after block: they think
  * before each answer, count requests, or give each answer another tag. By authority, as a download names it: where that leads on to others, it is the one that is known
  * when the first question is asked. What one client network has met counts for others only when a second one has met it too: who asks for a file that nobody has, or
  * with conditions of his own, gets odd answers from good origins.
@@ -38,25 +40,33 @@ export class BlockBook {
     return unfit !== undefined && (unfit.isAgreed || unfit.network === network);
   }
 
-  /** Whether an origin is known to give blocks of the file that it gives. */
-  isFit(place: OriginPlace): boolean {
-    return this.#isLately(this.#fitAtMs.get(keyOf(place)), TRUSTED_MS);
+  /**
+   * Whether an origin is known to give blocks of files like this one. The first block of a link that is good for one request would be all
+   * that ever comes of it; such links are a folder's, or have a query.
+   */
+  isFit(url: OriginUrl): boolean {
+    const folder = folderOf(url);
+    const fitAtMs = folder === undefined ? undefined : this.#fitAtMs.get(folder);
+    const unfit = this.#unfit.get(originOf(url));
+    const isForgotten = unfit?.isAgreed === true && fitAtMs !== undefined && unfit.atMs >= fitAtMs;
+    return !isForgotten && this.#isLately(fitAtMs, TRUSTED_MS);
   }
 
-  noteFit(place: OriginPlace): void {
-    this.#fitAtMs.set(keyOf(place), this.#nowMs());
+  /** Takes note of a file of which a block came beside the whole. */
+  noteFit(url: OriginUrl): void {
+    const folder = folderOf(url);
+    if (folder !== undefined) this.#fitAtMs.set(folder, this.#nowMs());
   }
 
   /** Takes note of an origin that blocks were bad for, for a client of this network. */
   noteUnfit(place: OriginPlace, network: string): void {
     const before = this.#latelyUnfit(place);
     const isAgreed = before !== undefined && (before.isAgreed || before.network !== network);
-    this.#unfit.set(keyOf(place), { atMs: this.#nowMs(), network, isAgreed });
-    if (isAgreed) this.#fitAtMs.set(keyOf(place), Number.NEGATIVE_INFINITY);
+    this.#unfit.set(originOf(place), { atMs: this.#nowMs(), network, isAgreed });
   }
 
   #latelyUnfit(place: OriginPlace): Unfit | undefined {
-    const unfit = this.#unfit.get(keyOf(place));
+    const unfit = this.#unfit.get(originOf(place));
     return this.#isLately(unfit?.atMs, REMEMBERED_MS) ? unfit : undefined;
   }
 
@@ -65,6 +75,13 @@ export class BlockBook {
   }
 }
 
-function keyOf({ scheme, host, port }: OriginPlace): string {
+function originOf({ scheme, host, port }: OriginPlace): string {
   return `${scheme} ${formatAuthority(host, port)}`;
+}
+
+/** The folder of a file; `undefined` where a query, or a path of such length, says which file it is, or who may have it. */
+function folderOf(url: OriginUrl): string | undefined {
+  const { path, query } = url;
+  const folder = path.slice(0, path.lastIndexOf('/') + 1);
+  return query === null && folder.length <= LONGEST_FOLDER_CHARS ? originOf(url) + folder : undefined;
 }
