@@ -17,12 +17,32 @@ test.each([
   [
     'attachment; filename="e.iso"; filename*=UTF-8\'\'%E2%82%AC.iso',
     'http://h/x',
-    'attachment; filename="_.iso"; filename*=UTF-8\'\'%E2%82%AC.iso',
+    'attachment; filename="e.iso"; filename*=UTF-8\'\'%E2%82%AC.iso',
+  ],
+  [
+    'attachment; filename*=UTF-8\'\'%E2%82%AC.iso; filename="EUR \\"1\\".iso"',
+    'http://h/x',
+    'attachment; filename="EUR _1_.iso"; filename*=UTF-8\'\'%E2%82%AC.iso',
   ],
   [
     'attachment; filename="\xc3\xa4.iso"',
     'http://h/x',
-    'attachment; filename="_.iso"; filename*=UTF-8\'\'%C3%A4.iso',
+    'attachment; filename="\xc3\xa4.iso"; filename*=UTF-8\'\'%C3%A4.iso',
+  ],
+  [
+    'attachment; filename=\xe4.iso',
+    'http://h/x',
+    'attachment; filename="\xc3\xa4.iso"; filename*=UTF-8\'\'%C3%A4.iso',
+  ],
+  [
+    "attachment; filename*=UTF-8''%E2%82%AC.iso",
+    'http://h/x',
+    'attachment; filename="_.iso"; filename*=UTF-8\'\'%E2%82%AC.iso',
+  ],
+  [
+    'attachment; filename="../$&.iso"; filename*=UTF-8\'\'%E2%82%AC.iso',
+    'http://h/x',
+    'attachment; filename="__$&.iso"; filename*=UTF-8\'\'%E2%82%AC.iso',
   ],
   ["attachment; filename*=UTF-8''x%E2%80%AEgpj.exe", 'http://h/x', 'attachment; filename="xgpj.exe"'],
   ['attachment; filename="../../etc/passwd"', 'http://h/x', 'attachment; filename="__.._etc_passwd"'],
