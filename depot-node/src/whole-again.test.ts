@@ -16,6 +16,8 @@ const DEPOTS: Readonly<Record<string, object>> = {
   little: { failover: { againBytes: FIRST_BYTES - 1 } },
   once: { failover: { againTotalBytes: FIRST_BYTES } },
   twice: { failover: { againTries: 2 } },
+  hasty: { timeouts: { silenceSeconds: 0.2 } },
+  waits: { timeouts: { silenceSeconds: 0.2 }, failover: { fetchAgain: 'never' } },
   d2: {},
   d3: {},
 };
@@ -169,6 +171,23 @@ describe.each(await testPlanes())('with a relay of %s,', (_kind, splice) => {
       origin.faults = [{ how: 'end', at: FIRST_BYTES }];
       expectCut(await download('d1', {}, { budgetBytes: FILE_BYTES + FIRST_BYTES / 2 }));
       await expect.poll(() => codesOf('d1')).toEqual(['budget-used-up']);
+    });
+  });
+
+  describe('an origin that pauses within a file that no part can be asked for of', () => {
+    const PAUSE = { how: 'pause', at: FIRST_BYTES, ms: 700 } as const;
+
+    test('is waited for longer each time that it comes to the same byte', async () => {
+      origin.faults = [PAUSE, PAUSE, PAUSE, PAUSE];
+      expectWhole(await download('hasty'));
+      const reasons = failoversOf('hasty').map((event) => 'reason' in event && event.reason);
+      expect(reasons).toEqual(['silent', 'silent', 'silent']);
+    });
+
+    test('is waited for as clients do where the whole may not come again', async () => {
+      origin.faults = [PAUSE];
+      expectWhole(await download('waits'));
+      expect(origin.ranges).toHaveLength(1);
     });
   });
 

@@ -86,7 +86,10 @@ export class Delivery {
       socket: request.socket,
       plane,
       limits: failover,
-      mayLeave: () => this.#rest.isCheap && !this.#repairer.isSpent,
+      leaving: () => {
+        if (this.#repairer.isSpent || !this.#rest.isPossible) return 'fatal';
+        return this.#rest.isCheap ? 'free' : 'dear';
+      },
     });
   }
 

@@ -19,8 +19,8 @@ interface WayWatchInit {
   readonly socket: Socket;
   readonly plane: DataPlane;
   readonly limits: WayLimits;
-  /** Whether the rest may come over another way. Where it may not, a way that is slow or pauses is kept: it may go on. */
-  readonly mayLeave: () => boolean;
+  /** What leaving a way costs that is slow or pauses: nothing, bytes that come again, or the download. */
+  readonly leaving: () => 'free' | 'dear' | 'fatal';
 }
 
 /** Watches the ways of one download: how long each may be silent, and whether it stays far below its plan. */
@@ -41,13 +41,19 @@ export class WayWatch {
     this.#fruitless = hasBrought ? 0 : this.#fruitless + 1;
   }
 
-  /** How long the next way may be silent. */
+  /**
+   * How long the next way may be silent. Where nothing else brings the rest, as long as a client may: what has died is told by its
+   * leg's keep-alive probes. An origin that pauses may do so again at the same byte.
+   */
   silenceMs(): number {
-    const { limits, mayLeave, plane } = this.#init;
-    const { silenceMs } = plane.timeouts;
-    return mayLeave()
-      ? Math.min(Math.max(silenceMs, limits.silenceMs), limits.silenceMs * 2 ** this.#fruitless)
-      : silenceMs;
+    const { leaving, limits, plane } = this.#init;
+    const { silenceMs, stallMs } = plane.timeouts;
+    const cost = leaving();
+    if (cost === 'fatal') return stallMs;
+    const patience = 2 ** this.#fruitless;
+    return cost === 'free'
+      ? Math.min(Math.max(silenceMs, limits.silenceMs), limits.silenceMs * patience)
+      : Math.min(stallMs, silenceMs * patience);
   }
 
   /** Measures a connection to the origin `host`, until it is stopped. */
@@ -62,7 +68,7 @@ export class WayWatch {
     const { promise } = route;
     // A way that failed, or was as slow, promises nothing: an origin that is slow itself is not left again and again.
     const alternativeBps = book.bestOtherBps(route.chain);
-    if (!this.#init.mayLeave() || !promise || alternativeBps === 0) return () => undefined;
+    if (this.#init.leaving() !== 'free' || !promise || alternativeBps === 0) return () => undefined;
     return watchForSlowness({
       ...this.#init.limits.slow,
       promisedBps: promise.rateBps,
