@@ -250,9 +250,9 @@ describe("an origin's redirect", () => {
     await closeServer(mirror);
   });
 
-  test('to an authority that the master does not allow is refused', async () => {
+  test('to an authority that the master does not allow is left to the client, to what depots never connect to refused', async () => {
     const answer = await refusalOf(overlay.relayUrl(`${overlay.originUrl}/to?http://10.0.0.1/x`));
-    expect(answer).toEqual([502, 'master-bad-answer']);
+    expect(answer).toEqual([307, 'master-bad-answer']);
     overlay.master.onFollowUp = ({ url }) => ({ status: 200, body: { ticket: overlay.ticket(url) } });
     expect(await refusalOf(overlay.relayUrl(`${overlay.originUrl}/to?http://10.0.0.1/x`))).toEqual([
       403,
@@ -297,7 +297,10 @@ describe("an origin's redirect", () => {
   });
 });
 
-describe('a failure names itself and the depot where it happened', () => {
+describe('a failure names itself and the depot where it happened, and leads who begins to the origin', () => {
+  /** Who goes on with a file would drop what there is of it. */
+  const resumed = (url: string) => refusalOf(url, { Range: 'bytes=7-' });
+
   test('when the origin does not answer', async () => {
     const dead = createServer();
     const { port } = await listen(dead, '127.0.0.1', 0);
@@ -306,20 +309,27 @@ describe('a failure names itself and the depot where it happened', () => {
     await closeServer(dead);
     await overlay.depot('d1').depot.close(0);
     await overlay.addDepot('d1');
-    const answer = await fetchRaw(overlay.relayUrl(`http://127.0.0.1:${port}/x`, { chains: [['d1', 'd9']] }));
-    expect(answer).toMatchObject({
-      status: 502,
-      headers: { [HEADERS.error]: 'origin-unreachable', [HEADERS.depot]: 'd9' },
+    const url = `http://127.0.0.1:${port}/x`;
+    const through = () => overlay.relayUrl(url, { chains: [['d1', 'd9']] });
+    expect(await fetchRaw(through())).toMatchObject({
+      status: 307,
+      headers: { [HEADERS.error]: 'origin-unreachable', [HEADERS.depot]: 'd9', location: `${url}#lh-direct` },
     });
+    expect(await resumed(through())).toEqual([502, 'origin-unreachable']);
   });
 
   test("when the origin's TLS is none", async () => {
     const url = overlay.originUrl.replace('http:', 'https:');
     const answer = await fetchRaw(overlay.relayUrl(`${url}/x`));
     expect(answer).toMatchObject({
-      status: 502,
-      headers: { [HEADERS.error]: 'origin-tls-failed', [HEADERS.depot]: 'd1' },
+      status: 307,
+      headers: {
+        [HEADERS.error]: 'origin-tls-failed',
+        [HEADERS.depot]: 'd1',
+        location: `${url}/x#lh-direct`,
+      },
     });
+    expect(await resumed(overlay.relayUrl(`${url}/x`))).toEqual([502, 'origin-tls-failed']);
   });
 
   test("when the origin's certificate is not one that the depot trusts, and nothing has been asked", async () => {
@@ -334,18 +344,31 @@ describe('a failure names itself and the depot where it happened', () => {
     const answer = await fetchRaw(
       overlay.relayUrl(`https://127.0.0.1:${port}/x`, { chains: [['d1', 'd9']] }),
     );
-    expect(answer).toMatchObject({ status: 502, headers: { [HEADERS.error]: 'origin-tls-failed' } });
+    expect(answer).toMatchObject({ status: 307, headers: { [HEADERS.error]: 'origin-tls-failed' } });
     expect(asked).toEqual([]);
     impostor.close();
   });
 
   test('when the origin is silent', async () => {
-    const silent = createServer(() => {});
+    let asked = 0;
+    const silent = createServer(() => {
+      asked += 1;
+    });
     const { port } = await listen(silent, '127.0.0.1', 0);
     const addresses = { allow: [{ network: '127.0.0.0/8', ports: [port] }] };
-    await overlay.addDepot('d9', { addresses, timeouts: { answerSeconds: 0.2 } });
-    const answer = await fetchRaw(overlay.relayUrl(`http://127.0.0.1:${port}/x`, { chains: [['d9']] }, 'd9'));
-    expect(answer).toMatchObject({ status: 504, headers: { [HEADERS.error]: 'origin-timeout' } });
+    for (const id of ['d8', 'd9'])
+      await overlay.addDepot(id, { addresses, timeouts: { answerSeconds: 0.2 } });
+    const through = () =>
+      overlay.relayUrl(`http://127.0.0.1:${port}/x`, { chains: [['d9', 'd8'], ['d9']] }, 'd9');
+    expect(await fetchRaw(through())).toMatchObject({
+      status: 307,
+      headers: { [HEADERS.error]: 'origin-timeout' },
+    });
+    // It thinks no faster for the next who asks ...
+    expect(asked).toBe(1);
+    // ... and who cannot be led to it has nothing better.
+    expect(await resumed(through())).toEqual([504, 'origin-timeout']);
+    expect(asked).toBe(3);
     await closeServer(silent);
   });
 });

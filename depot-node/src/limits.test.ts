@@ -56,21 +56,33 @@ function beginOpen(url: string): Promise<void> {
   });
 }
 
+/** A limit of the origin's is none of who may ask it himself; one of the client's own he has to wait for. Who goes on with a file waits in any case. */
+async function isTurnedAway(code: string, url: string): Promise<void> {
+  const isLed = code.startsWith('origin-');
+  const refused = await fetchRaw(url);
+  expect(refused).toMatchObject({ status: isLed ? 307 : 503, headers: { [HEADERS.error]: code } });
+  if (isLed) expect(refused.headers.location).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/file#lh-direct$/);
+  const resumed = await fetchRaw(url, { headers: { Range: 'bytes=1-' } });
+  expect(resumed).toMatchObject({ status: 503, headers: { [HEADERS.error]: code, 'retry-after': '5' } });
+}
+
 test.each([
   ['connections to an origin', { perOrigin: 1 }, 'origin-crowded'],
   ['connections of a client network', { perClient: 1 }, 'client-busy'],
-])('%s have a limit, beyond which a client is told to come back', async (_, limits, code) => {
-  const { relayUrl, originUrl, depot } = await startWith({ d1: limits });
-  const chains = [['d1']];
-  await beginOpen(relayUrl(`${originUrl}/open`, { chains }, 'd1'));
-  const url = relayUrl(`${originUrl}/file`, { chains }, 'd1');
-  const refused = await fetchRaw(url);
-  expect(refused).toMatchObject({ status: 503, headers: { [HEADERS.error]: code, 'retry-after': '5' } });
-  const metrics = (await fetchRaw(`${depot('d1').url}/metrics`)).body.toString();
-  expect(metrics).toContain(`longhaul_depot_refusals_total{code="${code}"} 1`);
-  running.pop()?.destroy();
-  await expect.poll(async () => (await fetchRaw(url)).status).toBe(200);
-});
+])(
+  '%s have a limit, beyond which who begins is led to the origin or told to come back',
+  async (_, limits, code) => {
+    const { relayUrl, originUrl, depot } = await startWith({ d1: limits });
+    const chains = [['d1']];
+    await beginOpen(relayUrl(`${originUrl}/open`, { chains }, 'd1'));
+    const url = relayUrl(`${originUrl}/file`, { chains }, 'd1');
+    await isTurnedAway(code, url);
+    const metrics = (await fetchRaw(`${depot('d1').url}/metrics`)).body.toString();
+    expect(metrics).toContain(`longhaul_depot_refusals_total{code="${code}"} 2`);
+    running.pop()?.destroy();
+    await expect.poll(async () => (await fetchRaw(url)).status).toBe(200);
+  },
+);
 
 test.each([
   ['an origin', { originBps: 1e6 }, 'origin-rate-limited'],
@@ -80,8 +92,7 @@ test.each([
   const newUrl = () => relayUrl(`${originUrl}/file`, { chains: [['d1']] }, 'd1');
   const first = newUrl();
   expect((await fetchRaw(first)).status).toBe(200);
-  const refused = await fetchRaw(newUrl());
-  expect(refused).toMatchObject({ status: 503, headers: { [HEADERS.error]: code, 'retry-after': '5' } });
+  await isTurnedAway(code, newUrl());
   expect((await fetchRaw(first, { headers: { Range: 'bytes=1-' } })).status).toBe(200);
   advanceSeconds(11);
   expect((await fetchRaw(newUrl())).status).toBe(200);

@@ -602,7 +602,7 @@ describe.each(await testPlanes())('with a relay of %s,', (_kind, splice) => {
     });
   });
 
-  test.each([400, 404, 405, 410, 429, 500, 503])(
+  test.each([400, 404, 405, 410, 500])(
     "an origin's %i is for its client, whom it would answer so as well",
     async (status) => {
       origin = (_asked, answer) => {
@@ -615,6 +615,77 @@ describe.each(await testPlanes())('with a relay of %s,', (_kind, splice) => {
     },
   );
 
+  test.each([406, 429, 503])(
+    "an origin's %i may be for a depot of whom many ask: who begins is led to the origin, who goes on is told it",
+    async (status) => {
+      origin = (_asked, answer) => {
+        answer.writeHead(status, { 'Content-Length': 2, 'Retry-After': '7' }).end('no');
+      };
+      for (const range of [undefined, 'bytes=0-']) {
+        const led = await download({}, range === undefined ? {} : { range });
+        expect(led).toMatchObject({
+          status: 307,
+          headers: { location: `${overlay.originUrl}/file.bin#lh-direct` },
+        });
+        expect(led.headers['retry-after']).toBeUndefined();
+      }
+      for (const range of ['bytes=7-', 'bytes=0-9']) {
+        const told = await download({}, { range });
+        expect(told).toMatchObject({ status, headers: { 'retry-after': '7' } });
+      }
+    },
+  );
+
+  describe('a page that somebody goes to', () => {
+    const BROWSER = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' };
+    const GOING = { ...BROWSER, 'sec-fetch-mode': 'navigate' };
+    const page =
+      (headers: Record<string, string> = {}): RequestListener =>
+      (_asked, answer) => {
+        answer
+          .writeHead(200, { 'Content-Type': 'text/html; charset=utf-8', ...headers })
+          .end('<p>Choose a mirror</p>');
+      };
+
+    test.each([
+      ['by a browser of today', GOING],
+      ['by one of before', BROWSER],
+    ])('is shown by the origin, where it means it to be read: %s', async (_, headers) => {
+      origin = page();
+      const led = await download({}, headers);
+      expect(led).toMatchObject({
+        status: 307,
+        headers: { location: `${overlay.originUrl}/file.bin#lh-direct` },
+      });
+      origin = page({ 'Content-Disposition': 'attachment; filename=saved.html' });
+      expect((await download({}, headers)).status).toBe(200);
+    });
+
+    test('is a file like others for programs, and for what a page fetches', async () => {
+      origin = page();
+      for (const headers of [{}, { accept: '*/*' }, { ...BROWSER, 'sec-fetch-mode': 'cors' }] as Record<
+        string,
+        string
+      >[]) {
+        const { status, body } = await download({}, headers);
+        expect({ status, body: String(body) }).toEqual({ status: 200, body: '<p>Choose a mirror</p>' });
+      }
+    });
+  });
+
+  test('a login is for who begins to give to the origin, and for nobody else', async () => {
+    origin = (_asked, answer) => {
+      answer.writeHead(401, { 'WWW-Authenticate': 'Basic realm=x', 'Content-Length': 0 }).end();
+    };
+    const led = await download();
+    expect(led).toMatchObject({ status: 307, headers: { [HEADERS.error]: 'origin-needs-login' } });
+    expect(led.headers['www-authenticate']).toBeUndefined();
+    expect(await download({}, { range: 'bytes=7-' })).toMatchObject({
+      status: 403,
+      headers: { [HEADERS.error]: 'origin-needs-login' },
+    });
+  });
+
   test.each([404, 410, 429, 503])(
     'an origin that refuses a file with %i is not asked twice for it',
     async (status) => {
@@ -623,7 +694,7 @@ describe.each(await testPlanes())('with a relay of %s,', (_kind, splice) => {
         requests += 1;
         answer.writeHead(status, { 'Content-Length': 0 }).end();
       };
-      expect((await download({ lanes: 4 })).status).toBe(status);
+      expect((await download({ lanes: 4 })).status).toBe(status === 404 || status === 410 ? status : 307);
       expect(requests).toBe(1);
     },
   );

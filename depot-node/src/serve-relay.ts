@@ -15,6 +15,7 @@ import {
 import { ClientBody } from './delivery/client-body.ts';
 import { RunningDownload } from './delivery/running-download.ts';
 import { type ServeComponents, serveDownload } from './delivery/serve-download.ts';
+import { directAnswer, isBetterDirect } from './door/direct-answer.ts';
 import { type OpenedRequest, openRequest } from './door/open-request.ts';
 import { refusalEvent, sendBackToMaster, sendRefusal } from './door/refusal.ts';
 import { arrivalOf } from './jobs/arrival.ts';
@@ -151,7 +152,7 @@ async function learnUrl(
 }
 
 function refuseRelay(
-  { masterUrl, plane: { observe, ownId } }: ServeRelayComponents,
+  { jobs, masterUrl, plane: { observe, ownId } }: ServeRelayComponents,
   request: IncomingMessage,
   response: ServerResponse,
   error: LonghaulError,
@@ -168,6 +169,10 @@ function refuseRelay(
   } else {
     // Only what a ticket was given for is shown: anybody can write an address behind it.
     const target = opened && url && checkTarget({ ticket: opened.ticket, url }).ok ? url : undefined;
-    sendRefusal(request, response, error, { ownId, leadingOn: { masterUrl: master, target } });
+    const jobId = opened?.ticket.claims.jobId ?? '';
+    if (target && isBetterDirect(error, request) && !jobs.knows(jobId)) {
+      const { status, headers } = directAnswer(request, target, { jobId, ownId, failure: error });
+      response.writeHead(status, headers.flat()).end();
+    } else sendRefusal(request, response, error, { ownId, leadingOn: { masterUrl: master, target } });
   }
 }

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
-import { type ErrorCode, HEADERS, LonghaulError, type OriginUrl } from '@longhaul/shared';
-import { headersToClient, SAFETY_HEADERS } from '../door/client-headers.ts';
+import { LonghaulError, type OriginUrl } from '@longhaul/shared';
+import { headersToClient, ownHeaders } from '../door/client-headers.ts';
+import { isFromBeginning } from '../door/direct-answer.ts';
 import type { Job } from '../jobs/job-memory.ts';
 import { type AnswerHead, type Part, readContentRange, readPart } from '../origin/representation.ts';
 import { dispositionFor } from './download-name.ts';
@@ -10,13 +11,8 @@ const OF_THE_BLOCK = new Set(['content-length', 'content-range', 'content-md5', 
 
 /** Refusals that may be of whoever asks: of a data centre's address, of a country, of another address than a link was made for. */
 const OF_WHO_ASKS = new Set([403, 451]);
-/** Redirects that a depot does not follow and a client may: it has cookies, and goes from https to http where it likes. */
-const NOT_FOLLOWED: ReadonlySet<ErrorCode> = new Set([
-  'redirect-limit',
-  'redirect-downgrade',
-  'redirect-bad-target',
-]);
-
+/** What it says to those who ask too often, or who look like a program: of one depot's address many clients ask. They wait with what they have. */
+const OF_HOW_MANY_ASK = new Set([406, 429, 503]);
 /** What an origin may answer to a client that goes on with a download. */
 const RESUME_ANSWERS = new Set([200, 206, 304, 412, 416]);
 
@@ -59,39 +55,25 @@ export function answerHeaders(
   return [...passed, ...own];
 }
 
-function ownHeaders(jobId: string, depotId: string): [string, string][] {
-  return [...Object.entries(SAFETY_HEADERS), [HEADERS.depot, depotId], [HEADERS.job, jobId]];
-}
-
 /**
- * Whether an origin may give the client itself what it refuses to a depot. An address that has worked is never answered with a
+ * Whether an origin may give the client itself what it does not give this depot. An address that has worked is never answered with a
  * redirect: browsers would drop the bytes they have.
  */
-export function mayGiveClient({ statusCode }: AnswerHead, job: Job): boolean {
-  return OF_WHO_ASKS.has(statusCode) && !job.hasWorked;
+export function mayGiveClient(request: IncomingMessage, head: AnswerHead, job: Job): boolean {
+  if (job.hasWorked) return false;
+  const mayBeOfDepot = OF_WHO_ASKS.has(head.statusCode);
+  return (
+    mayBeOfDepot ||
+    (isFromBeginning(request) && (OF_HOW_MANY_ASK.has(head.statusCode) || isPage(request, head)))
+  );
 }
 
-/**
- * Whether the client itself may follow a redirect that this depot does not. What begins further on may be the rest of what a depot gave
- * before it was started anew: that, too, is an address that has worked.
- */
-export function mayFollowItself(
-  failure: LonghaulError,
-  { headers: { range = 'bytes=0-' } }: IncomingMessage,
-  job: Job,
-): boolean {
-  return NOT_FOLLOWED.has(failure.code) && !job.hasWorked && range === 'bytes=0-';
-}
-
-/** The headers of an answer that leads the client to the origin itself, by `location`; `code` says why, where the depot has failed. */
-export function directHeaders(
-  location: string,
-  jobId: string,
-  depotId: string,
-  code?: ErrorCode,
-): readonly (readonly [string, string])[] {
-  const failed = code === undefined ? [] : [[HEADERS.error, code] as const];
-  return [...ownHeaders(jobId, depotId), ...failed, ['Location', location], ['Content-Length', '0']];
+/** Whether somebody has gone to a page that the origin means to be read: a login, a mirror list. From a depot it could only be saved. */
+function isPage({ headers: asked }: IncomingMessage, { statusCode, headers }: AnswerHead): boolean {
+  const isGoing = asked['sec-fetch-mode'] === 'navigate' || asked['sec-fetch-mode'] === undefined;
+  const isShown = /^(?:text\/html|application\/xhtml\+xml)\b/i.test(headers['content-type'] ?? '');
+  const isSaved = /^\s*attachment\b/i.test(headers['content-disposition'] ?? '');
+  return statusCode === 200 && isShown && !isSaved && isGoing && asked.accept?.includes('text/html') === true;
 }
 
 /**

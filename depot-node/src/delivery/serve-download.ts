@@ -1,21 +1,13 @@
 import type { IncomingMessage } from 'node:http';
-import {
-  asLonghaulError,
-  type Chain,
-  directLocation,
-  type ErrorCode,
-  LonghaulError,
-  originHref,
-  type TicketClaims,
-} from '@longhaul/shared';
-import { isRedirectedAsOfOld } from '@longhaul/shared/service';
+import { asLonghaulError, type Chain, LonghaulError, type TicketClaims } from '@longhaul/shared';
+import { directAnswer, isBetterDirect } from '../door/direct-answer.ts';
 import { refusalEvent } from '../door/refusal.ts';
 import type { OriginAnswer } from '../origin/origin-connection.ts';
 import type { AnswerHead } from '../origin/representation.ts';
-import { answerHeaders, directHeaders, mayFollowItself, mayGiveClient, whyUnusable } from './answer-head.ts';
+import { answerHeaders, mayGiveClient, whyUnusable } from './answer-head.ts';
 import { careFor, type DigestChoice, isWholeOnly, NO_CARE } from './body-digest.ts';
 import { Delivery, type DeliveryComponents } from './delivery.ts';
-import { openDownload } from './open-download.ts';
+import { type Opening, openDownload } from './open-download.ts';
 import type { DownloadEnd, RunningDownload, RunningDownloads } from './running-download.ts';
 
 export interface ServeComponents extends DeliveryComponents {
@@ -56,28 +48,23 @@ async function serve(
   const { plane } = components;
   const { client, job, stop, target } = download;
   const signal = AbortSignal.any([client.left, stop]);
-  const opening = await openDownload(components, request, download, first, signal).catch((thrown) => {
-    // A client that has left needs no answer; what its leaving broke is not a failure.
-    if (client.left.aborted) return undefined;
+  const opening = await openUsable(components, request, download, first, signal).catch((thrown) => {
     const failure = asLonghaulError(thrown);
-    if (!mayFollowItself(failure, request, job)) throw failure;
+    // A client that has left needs no answer; what its leaving broke is not a failure.
+    if (!client.left.aborted && (job.hasWorked || !isBetterDirect(failure, request))) throw failure;
     return failure;
   });
-  if (!opening) return;
   if (opening instanceof LonghaulError) {
+    if (client.left.aborted) return;
     plane.observe(refusalEvent(opening, job.id, plane.ownId));
-    await leadToOrigin(components, request, download, [], opening.code);
+    await leadToOrigin(components, request, download, [], opening);
     return;
   }
   const { answer, head, firstBlock } = opening;
-  const unusable = client.left.aborted
-    ? undefined
-    : whyUnusable(request, answer.head, firstBlock !== undefined, job);
-  if (unusable || client.left.aborted) answer.connection.reset();
-  if (unusable) throw unusable;
+  const isLed = mayGiveClient(request, answer.head, job);
+  if (isLed || client.left.aborted) answer.connection.reset();
   if (client.left.aborted) return;
-  if (mayGiveClient(answer.head, job)) {
-    answer.connection.reset();
+  if (isLed) {
     await leadToOrigin(components, request, download, answer.route.chain);
     return;
   }
@@ -105,18 +92,34 @@ async function serve(
   report(components, download, head.statusCode, end);
 }
 
+/** Asks for what the client wants. Rejects with a `LonghaulError` where that is not for it, too. */
+async function openUsable(
+  components: ServeComponents,
+  request: IncomingMessage,
+  download: RunningDownload,
+  first: OriginAnswer | undefined,
+  signal: AbortSignal,
+): Promise<Opening> {
+  const opening = await openDownload(components, request, download, first, signal);
+  const { answer, firstBlock } = opening;
+  const unusable = whyUnusable(request, answer.head, firstBlock !== undefined, download.job);
+  if (!unusable) return opening;
+  answer.connection.reset();
+  throw unusable;
+}
+
 /** Leads the client to where the download began: what that redirects to may be another place for it. */
 async function leadToOrigin(
   components: ServeComponents,
-  { headers }: IncomingMessage,
+  request: IncomingMessage,
   download: RunningDownload,
   chain: Chain,
-  code?: ErrorCode,
+  failure?: LonghaulError,
 ): Promise<void> {
   const { client, job, target, stop } = download;
-  const isOld = isRedirectedAsOfOld(headers['user-agent']);
-  const [status, location] = isOld ? [302, originHref(target.url)] : [307, directLocation(target.url)];
-  client.begin(status, directHeaders(location, job.id, components.plane.ownId, code));
+  const { ownId } = components.plane;
+  const { status, headers } = directAnswer(request, target.url, { jobId: job.id, ownId, failure });
+  client.begin(status, headers);
   const { state } = await client.finish(stop);
   const end: DownloadEnd =
     state === 'ready' ? { outcome: 'complete', chain, sha256: undefined } : { outcome: 'client-left', chain };

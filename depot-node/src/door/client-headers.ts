@@ -1,3 +1,5 @@
+import { HEADERS } from '@longhaul/shared';
+
 /** Which of an origin's headers go on to the client. Everything that is not named here stays with the depot. */
 const TO_CLIENT = new Set([
   'content-type',
@@ -23,6 +25,11 @@ export const SAFETY_HEADERS: Readonly<Record<string, string>> = {
   'Referrer-Policy': 'no-referrer',
   'X-Content-Type-Options': 'nosniff',
 };
+
+/** What an answer in a job says of the depot that gives it. */
+export function ownHeaders(jobId: string, depotId: string): [string, string][] {
+  return [...Object.entries(SAFETY_HEADERS), [HEADERS.depot, depotId], [HEADERS.job, jobId]];
+}
 
 /** The origin's headers that go on to the client, as pairs, with the origin's own spelling and order. */
 export function headersToClient(rawHeaders: readonly string[]): [string, string][] {

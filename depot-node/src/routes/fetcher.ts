@@ -191,7 +191,8 @@ export class Fetcher {
 
   /**
    * The first answer of a download, when nothing has reached the client yet: over the routes of its book, one after the
-   * other. Rejects with a `LonghaulError`.
+   * other. Where one stands, and the origin does not answer over it, others are only tried for a client that goes on with a file:
+   * one that begins may ask the origin itself. Rejects with a `LonghaulError`.
    */
   async firstAnswer(
     book: RouteBook,
@@ -201,8 +202,15 @@ export class Fetcher {
   ): Promise<TimedAnswer> {
     const failures: LonghaulError[] = [];
     const routes = book.routes();
+    const standing = new Set<Route>();
+    const asked = requestFor(target.url);
+    const isBeginning = asked.headers['range'] === undefined || asked.headers['range'].startsWith('bytes=0-');
     const fetched = await tryInTurn(inOrder(routes), {
-      attempt: (route, own, onStands) => this.overRoute(route, target, requestFor, own, onStands),
+      attempt: (route, own, onStands) =>
+        this.overRoute(route, target, requestFor, own, () => {
+          standing.add(route);
+          onStands();
+        }),
       patienceMs: this.#init.patienceMs,
       signal,
       isFinal: (failure, route) => {
@@ -215,7 +223,8 @@ export class Fetcher {
         if (!isWayFailure(failure)) return true;
         failures.push(failure);
         this.noteFailure(book, route, failure);
-        return false;
+        // Who thinks for so long does not think faster for the next who asks.
+        return isBeginning && failure.code === 'origin-timeout' && standing.has(route);
       },
       discard: ({ connection }) => connection.reset(),
     }).catch((failure: unknown) => {
@@ -224,8 +233,7 @@ export class Fetcher {
       throw isTold ? mostTelling([...failures, failure]) : failure;
     });
     const { head, route, connection } = fetched;
-    const { method } = requestFor(target.url);
-    if (route.chain.length === 1 || !book.alone || !endsWithConnection(head, method)) return fetched;
+    if (route.chain.length === 1 || !book.alone || !endsWithConnection(head, asked.method)) return fetched;
     connection.reset();
     return this.overRoute(book.alone, target, requestFor, signal);
   }

@@ -1,0 +1,56 @@
+import type { IncomingMessage } from 'node:http';
+import {
+  directLocation,
+  ERRORS,
+  type ErrorCode,
+  HEADERS,
+  type LonghaulError,
+  type OriginUrl,
+  originHref,
+} from '@longhaul/shared';
+import { isRedirectedAsOfOld } from '@longhaul/shared/service';
+import { ownHeaders } from './client-headers.ts';
+
+/** What a depot takes for no answer no client should: it may be a file that lacks its end. */
+const BAD_FOR_ALL: ErrorCode = 'origin-bad-answer';
+
+/** An answer that leads a client to the origin itself. */
+export interface DirectAnswer {
+  readonly status: 302 | 307;
+  readonly headers: readonly (readonly [string, string])[];
+}
+
+/** Leads a client to where its download began; with what has failed, where something has. */
+export function directAnswer(
+  { headers }: IncomingMessage,
+  url: OriginUrl,
+  {
+    jobId,
+    ownId,
+    failure,
+  }: { readonly jobId: string; readonly ownId: string; readonly failure?: LonghaulError | undefined },
+): DirectAnswer {
+  const isOld = isRedirectedAsOfOld(headers['user-agent']);
+  return {
+    status: isOld ? 302 : 307,
+    headers: [
+      ...ownHeaders(jobId, failure?.depot ?? ownId),
+      ...(failure ? [[HEADERS.error, failure.code] as const] : []),
+      ['Location', isOld ? originHref(url) : directLocation(url)],
+      ['Content-Length', '0'],
+    ],
+  };
+}
+
+/**
+ * Whether a client may get itself what a depot has failed to: it has another address, other names and roots, cookies and logins, and goes from https
+ * to http where it likes. Only who asks for a file from its beginning: the others would drop what they have.
+ */
+export function isBetterDirect({ code, blame }: LonghaulError, request: IncomingMessage): boolean {
+  const mayBeBetter = (ERRORS[code].direct || blame === 'master') && code !== BAD_FOR_ALL;
+  return mayBeBetter && isFromBeginning(request);
+}
+
+export function isFromBeginning({ headers: { range = 'bytes=0-' } }: IncomingMessage): boolean {
+  return range === 'bytes=0-';
+}
