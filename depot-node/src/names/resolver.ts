@@ -1,6 +1,6 @@
 import { isAddressLiteral, LonghaulError } from '@longhaul/shared';
+import { HostsFile, hostsPath } from '@longhaul/shared/service';
 import * as z from 'zod';
-import { HostsFile, hostsPath } from './hosts-file.ts';
 import { isNameServer, lookUp } from './look-up.ts';
 import { type DownloadAsker, LookUpRoom } from './look-up-room.ts';
 import { NameCache } from './name-cache.ts';

@@ -22,7 +22,7 @@ import {
   refuse,
   refuseOverlayAddress,
 } from '@longhaul/shared';
-import { awaitAnswer, parseJson, verifierFor } from '@longhaul/shared/service';
+import { awaitAnswer, HostsFile, hostsPath, parseJson, verifierFor } from '@longhaul/shared/service';
 import type { Signer } from '../keys/key-ring.ts';
 import type { DepotRecord } from './depot-store.ts';
 
@@ -48,8 +48,10 @@ export interface AskedWhere {
 
 interface AskDepotInit {
   readonly policy: AddressPolicy;
-  /** Asked before DNS. */
+  /** Asked first ... */
   readonly names: Readonly<Record<string, readonly string[]>>;
+  /** ... then this file, and then DNS; left out, this machine's. */
+  readonly hostsFile?: string;
   /** In whose name depots are asked: strangers may have used up what a depot answers to them. */
   readonly signer: Signer;
   readonly now: () => number;
@@ -57,11 +59,15 @@ interface AskDepotInit {
 
 export function createAskDepot(init: AskDepotInit): AskDepot {
   const { policy, names } = init;
+  const hosts = new HostsFile(init.hostsFile ?? hostsPath(), () => performance.now());
+  const written = (host: string) => (Object.hasOwn(names, host) ? names[host] : hosts.find(host));
   return async (depot, where) => {
     const { host, port } = depot;
     const signal = AbortSignal.timeout(where?.timeoutMs ?? ASK_TIMEOUT_MS);
-    const found = where?.addresses ?? (await addressesOf(host, names, signal));
-    if (found.length === 0) return refuse('depot-unreachable', `${host} has no address`);
+    const known = where?.addresses ?? (isIP(host) ? [host] : written(host));
+    const looked = known ? ok(known) : await lookUp(host, signal);
+    if (!looked.ok) return looked;
+    const found = looked.value;
     const permitted = found.filter((address) => !refuseOverlayAddress(address, port, policy));
     if (permitted.length === 0) return refuse('depot-address-not-allowed', found.join(', '));
     const asked = permitted.slice(0, MAX_ADDRESSES);
@@ -72,23 +78,25 @@ export function createAskDepot(init: AskDepotInit): AskDepot {
   };
 }
 
-async function addressesOf(
-  host: string,
-  names: AskDepotInit['names'],
-  signal: AbortSignal,
-): Promise<readonly string[]> {
-  if (isIP(host)) return [host];
-  if (Object.hasOwn(names, host)) return names[host] ?? [];
+/** What DNS says of a name that there is none, or nothing of this kind. */
+const NOTHING = new Set(['ENOTFOUND', 'ENODATA']);
+
+/** The addresses of a name by DNS; refuses with `depot-unreachable` where it has none, and says where DNS has failed. */
+async function lookUp(host: string, signal: AbortSignal): Promise<Result<readonly string[]>> {
   // Not the system's lookup: it cannot be given up, and holds a thread that others wait for.
   const resolver = new Resolver();
   const cancel = () => resolver.cancel();
   signal.addEventListener('abort', cancel);
-  const found = await Promise.all([
-    resolver.resolve4(host).catch(() => []),
-    resolver.resolve6(host).catch(() => []),
-  ]);
+  const answers = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)]);
   signal.removeEventListener('abort', cancel);
-  return found.flat();
+  const found = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
+  if (found.length > 0) return ok(found);
+  const reasons = answers.flatMap((answer) => (answer.status === 'rejected' ? [reasonOf(answer.reason)] : []));
+  const failed = reasons.find((reason) => !NOTHING.has(reason));
+  return refuse(
+    'depot-unreachable',
+    failed === undefined ? `${host} has no address` : `no name server has told the address of ${host} (${failed})`,
+  );
 }
 
 async function askAt(

@@ -1,5 +1,8 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { createServer as createTcpServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import {
   challengeText,
   type Directory,
@@ -13,6 +16,7 @@ import { closeServer, type ListeningDepot, listenAs, listenOnLoopback } from '..
 import { rawGet } from '../testing/raw-request.ts';
 import { startMaster, type TestMaster } from '../testing/start-master.ts';
 import { type DepotAnswer, TestDepot } from '../testing/test-depot.ts';
+import { createAskDepot } from './ask-depot.ts';
 import { MemoryDepotStore } from './depot-store.ts';
 
 let master: TestMaster;
@@ -129,6 +133,31 @@ describe('a depot that answers at its address with its key', () => {
     const { port } = await listening(depot, 'd1.test');
     const { depots } = directoryOf(await depot.register(master, { host: 'd1.test', port }));
     expect(depots).toMatchObject([{ host: 'd1.test', addresses: ['127.0.0.1'] }]);
+  });
+});
+
+describe('a depot with a name', () => {
+  test('is where the configuration says, then where this machine has written it down', async () => {
+    await start();
+    const folder = mkdtempSync(join(tmpdir(), 'longhaul-hosts-'));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const hostsFile = join(folder, 'hosts');
+    writeFileSync(hostsFile, '127.0.0.2 written.test named.test\n');
+    const ask = createAskDepot({
+      // What is not allowed is named, and not asked.
+      policy: { allow: [], ports: [] },
+      names: { 'named.test': ['127.0.0.3'] },
+      hostsFile,
+      signer: { current: master.signingKey },
+      now: () => 0,
+    });
+    const whereOf = async (host: string) => {
+      const { id, publicKey } = new TestDepot('d1');
+      const answer = await ask({ id, publicKey, host, port: 8080, tls: false });
+      return answer.ok ? undefined : answer.error.detail;
+    };
+    expect(await whereOf('named.test')).toContain('127.0.0.3');
+    expect(await whereOf('written.test')).toContain('127.0.0.2');
   });
 });
 

@@ -9,6 +9,7 @@ export * from './depot-sources.ts';
 export * from './digests.ts';
 export * from './fair-room.ts';
 export * from './half-close.ts';
+export * from './hosts-file.ts';
 export * from './hourly-budget.ts';
 export * from './incoming-message.ts';
 export * from './key-agreement.ts';
