@@ -1,7 +1,7 @@
 /** Builds the add-on. Run as a program it builds the packages for both browsers, without any default. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { ERRORS } from '@longhaul/shared';
+import { ERRORS, type ErrorEntry } from '@longhaul/shared';
 import { build, type Plugin } from 'vite';
 import { drawIcon } from './icons/draw-icon.ts';
 import { ICON_SIZES, manifest, TARGETS, type Target } from './src/manifest.ts';
@@ -20,8 +20,10 @@ export interface BuildOptions {
   readonly updateBase?: string;
 }
 
-/** Failures that never travel over HTTP: nobody tells the add-on of them. */
-const UNHEARD = Object.entries(ERRORS).filter(([, { status }]) => status === 0);
+/** Failures that never travel over HTTP, and those that masters tell depots of: nobody tells the add-on of them. */
+const UNHEARD = Object.entries(ERRORS).filter(
+  ([, { status, blame, direct }]) => status === 0 || (blame === 'depot' && !direct),
+);
 
 const TARGET_BROWSERS = ['chrome126', 'firefox142'];
 
@@ -118,7 +120,7 @@ async function packaging(
     // Blanks before lines, which the sources have.
     transformIndexHtml: (html) => html.replaceAll(/\n\s+/g, '\n'),
     renderChunk: (code) =>
-      UNHEARD.reduce((text, [name, { message }]) => withoutEntry(text, name, message), code),
+      UNHEARD.reduce((text, [name, failure]) => withoutEntry(text, name, failure), code),
     generateBundle() {
       const source = `${JSON.stringify(manifest(target, version, updateBase, language), null, 2)}\n`;
       this.emitFile({ type: 'asset', fileName: 'manifest.json', source });
@@ -135,8 +137,8 @@ async function packaging(
 }
 
 /** A script without one entry of the table of failures. */
-function withoutEntry(script: string, name: string, message: string): string {
-  const entry = new RegExp(`["'\`]${name}["'\`]:\\s*entry\\(\\s*0,[^()]*\\),?`);
+function withoutEntry(script: string, name: string, { status, message }: ErrorEntry): string {
+  const entry = new RegExp(`["'\`]${name}["'\`]:\\s*entry\\(\\s*${status},[^()]*\\),?`);
   return script.replaceAll(message, '').replace(entry, '');
 }
 

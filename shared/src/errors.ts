@@ -12,7 +12,7 @@ export type Blame = 'client' | 'way' | 'origin' | 'depot' | 'master';
  * The one error registry. Every failure that a user or an operator can cause has an entry here; `docs/errors.md`
  * is generated from it (`npm run fix`) and checked against it (`npm run check`).
  */
-interface ErrorEntry {
+export interface ErrorEntry {
   /** HTTP status that goes with the code; 0 for failures that never travel over HTTP. */
   readonly status: number;
   readonly blame: Blame;
@@ -298,7 +298,7 @@ export const ERRORS = {
     'This depot looks up as many names at once as it may, for your network or for all: wait a few seconds, or go direct.',
     true,
   ),
-  'shutting-down': entry(503, 'depot', true, 'This depot is shutting down: try again.'),
+  'shutting-down': entry(503, 'depot', true, 'This depot is shutting down: try again, or go direct.', true),
 
   'next-depot-crowded': entry(
     503,
