@@ -119,8 +119,7 @@ async function packaging(
     name: 'longhaul-package',
     // Blanks before lines, which the sources have.
     transformIndexHtml: (html) => html.replaceAll(/\n\s+/g, '\n'),
-    renderChunk: (code) =>
-      UNHEARD.reduce((text, [name, failure]) => withoutEntry(text, name, failure), code),
+    renderChunk: (code) => UNHEARD.reduce((text, [name, failure]) => withoutEntry(text, name, failure), code),
     generateBundle() {
       const source = `${JSON.stringify(manifest(target, version, updateBase, language), null, 2)}\n`;
       this.emitFile({ type: 'asset', fileName: 'manifest.json', source });

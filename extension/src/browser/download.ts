@@ -22,6 +22,8 @@ export interface Download {
   /** The browser's reason of an interruption, for example `NETWORK_FAILED`. */
   readonly error: string | undefined;
   readonly canResume: boolean;
+  /** Whether the browser warns of it, by its address, its site or what is in it. */
+  readonly isWarnedOf: boolean;
   readonly incognito: boolean;
   /** Whether it belongs to one of Firefox's containers, whose cookies an add-on's downloads do not have. */
   readonly isContained: boolean;
@@ -35,6 +37,9 @@ type LooseItem = { [K in keyof DownloadItem]?: DownloadItem[K] | null } & Pick<
   DownloadItem,
   'id' | 'url' | 'state' | 'bytesReceived'
 > & { readonly cookieStoreId?: string };
+
+/** Of the dangers that browsers know, those that are of this one file; the others are of its kind, or not decided yet. */
+const WARNED_OF = new Set(['url', 'host', 'content', 'unwanted', 'accountCompromise']);
 
 /** Where cookies are kept outside of containers. */
 const DEFAULT_COOKIE_STORE = 'firefox-default';
@@ -53,6 +58,7 @@ export function toDownload(item: LooseItem): Download {
     paused: item.paused ?? false,
     error: item.error ?? undefined,
     canResume: item.canResume ?? false,
+    isWarnedOf: WARNED_OF.has(item.danger ?? ''),
     incognito: item.incognito ?? false,
     isContained: (item.cookieStoreId ?? DEFAULT_COOKIE_STORE) !== DEFAULT_COOKIE_STORE,
     referrer: item.referrer ?? '',

@@ -43,6 +43,7 @@ function asDownload({ url, incognito = false, cookieStoreId }: HeldAnswer, nowMs
     error: undefined,
     canResume: false,
     incognito,
+    isWarnedOf: false,
     isContained: (cookieStoreId ?? DEFAULT_COOKIE_STORE) !== DEFAULT_COOKIE_STORE,
     referrer: '',
     addonId: undefined,

@@ -37,6 +37,7 @@ export type WhyLeft =
   | 'depot-taken'
   | 'different-file'
   | 'finished'
+  | 'warned'
   | 'nearly-done'
   | 'no-room';
 

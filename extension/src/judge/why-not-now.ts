@@ -14,6 +14,7 @@ export function whyNotNow(
   totalBytes: number | undefined,
   seconds: number,
 ): WhyLeft | undefined {
+  if (now?.isWarnedOf) return 'warned';
   if (now?.state !== 'in_progress' || now.paused) return 'finished';
   if (!isFasterFromStart(now.bytesReceived, totalBytes, plan)) return 'nearly-done';
   return shownSeconds(now, totalBytes, seconds) < plan.prediction.seconds ? 'nearly-done' : undefined;

@@ -38,6 +38,7 @@ const REASONS = {
   'depot-taken': 'leftDepotTaken',
   'different-file': 'leftDifferentFile',
   finished: 'leftFinished',
+  warned: 'leftWarned',
   'nearly-done': 'leftNearlyDone',
   'no-room': 'leftNoRoom',
 } as const satisfies Readonly<Record<WhyLeft, string>>;

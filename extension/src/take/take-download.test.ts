@@ -249,10 +249,11 @@ it('gives up when master or depot has not answered in time', async () => {
   }
 });
 
-it('does nothing when the original has finished, is paused or nearly done by the time the depot answers', async () => {
+it('does nothing when the original has finished, is paused, warned of or nearly done by the time the depot answers', async () => {
   for (const [patch, why] of [
     [{ state: 'complete' }, 'finished'],
     [{ paused: true }, 'finished'],
+    [{ isWarnedOf: true }, 'warned'],
     [{ bytesReceived: 41_000_000 }, 'nearly-done'],
   ] as const) {
     const { downloads, take } = setUp({

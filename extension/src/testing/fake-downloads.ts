@@ -23,6 +23,7 @@ export function download(patch: Partial<Download> = {}): Download {
     canResume: false,
     incognito: false,
     isContained: false,
+    isWarnedOf: false,
     referrer: 'https://page.example/',
     addonId: undefined,
     ...patch,

@@ -118,6 +118,7 @@ export const CHINESE: Texts = {
   leftDepotRefused: '中转站无法取得文件。',
   leftDifferentFile: '中转站得到的文件版本与您浏览器的不同。',
   leftFinished: '它已经先下载完了。',
+  leftWarned: '您的浏览器对它发出了警告。',
   leftNearlyDone: '它已接近完成。',
 
   leftKeyHeld: '您按住了把下载留给浏览器的按键。选项中可以看到是哪个键。',

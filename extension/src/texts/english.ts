@@ -127,6 +127,7 @@ export const ENGLISH = {
   leftDepotRefused: 'The depot could not get the file.',
   leftDifferentFile: 'The depot got another version of the file than your browser.',
   leftFinished: 'It was finished first.',
+  leftWarned: 'Your browser warns of it.',
   leftNearlyDone: 'It was nearly done.',
 
   leftKeyHeld: 'You held the key that leaves a download to the browser. The options say which key that is.',

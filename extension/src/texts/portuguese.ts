@@ -127,6 +127,7 @@ export const PORTUGUESE: Texts = {
   leftDepotRefused: 'O depósito não conseguiu o arquivo.',
   leftDifferentFile: 'O depósito recebeu uma versão do arquivo diferente da do seu navegador.',
   leftFinished: 'Ele terminou antes.',
+  leftWarned: 'O seu navegador alerta sobre ele.',
   leftNearlyDone: 'Ele estava quase pronto.',
 
   leftKeyHeld: 'Você segurou a tecla que deixa um download com o navegador. As opções dizem qual é.',

@@ -129,6 +129,7 @@ export const VIETNAMESE: Texts = {
   leftDepotRefused: 'Trạm trung chuyển không lấy được tệp.',
   leftDifferentFile: 'Trạm trung chuyển nhận được phiên bản khác với trình duyệt của bạn.',
   leftFinished: 'Tệp đã tải xong trước đó.',
+  leftWarned: 'Trình duyệt của bạn cảnh báo về tệp này.',
   leftNearlyDone: 'Tệp đã gần tải xong.',
 
   leftKeyHeld: 'Bạn đã giữ phím để trình duyệt tự tải. Phần tùy chọn cho biết đó là phím nào.',

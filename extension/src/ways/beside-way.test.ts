@@ -144,6 +144,13 @@ describe('taking a download', () => {
     expect(world.downloads.log.at(-1)).toBe('resume 1');
   });
 
+  it('leaves the original to a browser that warns of it', async () => {
+    const world = setUp();
+    world.meanwhile = async () => world.downloads.change(1, { isWarnedOf: true });
+    expect(await world.way.take(order())).toEqual({ why: 'warned' });
+    expect(world.downloads.log.slice(2)).toEqual(['cancel 2', 'erase 2', 'resume 1']);
+  });
+
   it('ends both when the user ends one of them', async () => {
     for (const id of [1, 2]) {
       const world = setUp();

@@ -314,6 +314,8 @@ export class BesideWay implements Way {
       const own = await downloads.get(downloadId);
       const original = await downloads.get(besideId);
       if ([own, original].some((one) => !one || one.error === 'USER_CANCELED') || !own) return 'ended';
+      // By the depot's address the browser would not know it again.
+      if (original?.isWarnedOf) return { why: 'warned' };
       if (own.state === 'interrupted') return { why: 'depot-refused', detail: own.error ?? '' };
       const waitedMs = now() - startedMs;
       if (isAsked || (isAnew && own.bytesReceived > 0)) {

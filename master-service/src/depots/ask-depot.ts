@@ -91,11 +91,15 @@ async function lookUp(host: string, signal: AbortSignal): Promise<Result<readonl
   signal.removeEventListener('abort', cancel);
   const found = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
   if (found.length > 0) return ok(found);
-  const reasons = answers.flatMap((answer) => (answer.status === 'rejected' ? [reasonOf(answer.reason)] : []));
+  const reasons = answers.flatMap((answer) =>
+    answer.status === 'rejected' ? [reasonOf(answer.reason)] : [],
+  );
   const failed = reasons.find((reason) => !NOTHING.has(reason));
   return refuse(
     'depot-unreachable',
-    failed === undefined ? `${host} has no address` : `no name server has told the address of ${host} (${failed})`,
+    failed === undefined
+      ? `${host} has no address`
+      : `no name server has told the address of ${host} (${failed})`,
   );
 }
 
