@@ -286,13 +286,23 @@ function sendsAboveLoss({
   loss,
   worn,
 }: OriginFigures): { readonly isAbove: boolean; readonly cubicBps: number } | undefined {
-  if (worn && worn.loss.lostBytes >= TELLING_WORN_LOSSES * SEGMENT_BYTES) {
+  if (worn && isTelling(worn)) {
     const cubicBps = cubicBpsOf(worn.loss, rtt.value);
-    return { isAbove: worn.goodput.value > TOO_FAST_FOR_CUBIC * cubicBps, cubicBps };
+    // Of several that share a way each has little, whatever sends.
+    if (worn.goodput.value > TOO_FAST_FOR_CUBIC * cubicBps) return { isAbove: true, cubicBps };
   }
   if (!goodput || !loss || loss.lostBytes < TELLING_LOSSES * SEGMENT_BYTES) return undefined;
   const cubicBps = cubicBpsOf(loss, rtt.value);
   return goodput.value < LIKE_CUBIC * cubicBps ? { isAbove: false, cubicBps } : undefined;
+}
+
+function isTelling({ loss }: Worn): boolean {
+  return loss.lostBytes >= TELLING_WORN_LOSSES * SEGMENT_BYTES;
+}
+
+/** What single connections brought when they had forgotten their start, in bits per second; `undefined` where that is not known well. */
+export function wornBpsOf({ worn }: OriginFigures): number | undefined {
+  return worn && isTelling(worn) ? worn.goodput.value : undefined;
 }
 
 /** What so many losses leave to one connection of CUBIC, bits per second. */

@@ -140,6 +140,21 @@ describe('with no link typed in', () => {
     expect(decisionWith({ mostWindowBytes: 65_535 })).toBe('chain');
   });
 
+  test('an origin is planned with by what its connections bring when they have lost often enough, and not by how they begin', () => {
+    const planFor = (more: object) => {
+      const { seesOrigin, seesClient, plan } = world({ 'd1 d3': 75 });
+      for (let look = 0; look < 9; look += 1) seesClient('d1', 5, { ...CLEAN, goodputBps: 9.5e7 });
+      const lossy = { receivedBytes: 6e7, lostBytes: 6e4, goodputBps: 7.8e7, limit: 'network', ...more };
+      for (let time = 0; time < 5; time += 1) seesOrigin('d1', 80, lossy);
+      seesOrigin('d3', 5, { receivedBytes: 4e7, lostBytes: 0, goodputBps: 9.5e7 });
+      return plan({ sizeBytes: 30_000_000 });
+    };
+    // A young CUBIC is as fast as the line; over its chain even four of them are not, later.
+    const worn = { goodputBps: 6e6, receivedBytes: 4e7, lostBytes: 4e4 };
+    expect(planFor({}).chain).toEqual(['d1']);
+    expect(planFor({ worn }).chain).toEqual(['d1', 'd3']);
+  });
+
   test('what waits before a client, because others fill its line, waits on the direct way, too', () => {
     const directOf = (more: object) => {
       const { seesOrigin, seesClient, plan } = world({ 'd1 d3': 30 });

@@ -5,7 +5,7 @@ import type { LegDistribution } from '../estimates/leg-figures.ts';
 import type { ClientTable } from '../measuring/client-table.ts';
 import type { ClientWindow } from '../measuring/client-window.ts';
 import { siteOf } from '../measuring/measured-by.ts';
-import type { OriginFigures, OriginTable } from '../measuring/origin-table.ts';
+import { type OriginFigures, type OriginTable, wornBpsOf } from '../measuring/origin-table.ts';
 import { agreedBounds, type RttBounds } from './agreed-bounds.ts';
 import {
   type Around,
@@ -358,6 +358,7 @@ export class EndLinks {
     const known = origins.distribution(depot, host, nowMs);
     const fact = origins.known(host).get(depot);
     const isMeasured = known.goodputBps.source === 'measured';
+    const wornBps = (fact && wornBpsOf(fact.value)) ?? Number.POSITIVE_INFINITY;
     const total = totalOf(fact, nowMs);
     const mostBps = Math.max(total.value, isMeasured ? known.goodputBps.value : 0);
     const ofSeveral = total.source === 'measured' ? total.spread : UNKNOWN_RATE.spread;
@@ -367,7 +368,8 @@ export class EndLinks {
       // What one connection was given is no bound for several.
       rateBps: heldBps ?? Math.max(UNKNOWN_RATE.bps, mostBps),
       windowBytes,
-      goodputBps: isMeasured ? known.goodputBps.value : undefined,
+      // Where lanes follow, the fastest second of one alone is that of its start: it does not last.
+      goodputBps: isMeasured ? Math.min(known.goodputBps.value, wornBps) : undefined,
       rateSource: isMeasured ? 'measured' : total.source,
       rateSpread: isMeasured ? known.goodputBps.spread : ofSeveral,
       sender,
