@@ -60,11 +60,16 @@ interface AskDepotInit {
 export function createAskDepot(init: AskDepotInit): AskDepot {
   const { policy, names } = init;
   const hosts = new HostsFile(init.hostsFile ?? hostsPath(), () => performance.now());
-  const written = (host: string) => (Object.hasOwn(names, host) ? names[host] : hosts.find(host));
+  const written = (host: string, port: number) => {
+    if (Object.hasOwn(names, host)) return names[host];
+    // Machines write their own name down, for themselves alone.
+    const found = hosts.find(host);
+    return found?.some((address) => !refuseOverlayAddress(address, port, policy)) ? found : undefined;
+  };
   return async (depot, where) => {
     const { host, port } = depot;
     const signal = AbortSignal.timeout(where?.timeoutMs ?? ASK_TIMEOUT_MS);
-    const known = where?.addresses ?? (isIP(host) ? [host] : written(host));
+    const known = where?.addresses ?? (isIP(host) ? [host] : written(host, port));
     const looked = known ? ok(known) : await lookUp(host, signal);
     if (!looked.ok) return looked;
     const found = looked.value;

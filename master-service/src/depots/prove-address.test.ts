@@ -142,10 +142,13 @@ describe('a depot with a name', () => {
     const folder = mkdtempSync(join(tmpdir(), 'longhaul-hosts-'));
     onTestFinished(() => rmSync(folder, { recursive: true }));
     const hostsFile = join(folder, 'hosts');
-    writeFileSync(hostsFile, '127.0.0.2 written.test named.test\n');
+    writeFileSync(hostsFile, '127.0.0.2 written.test named.test\n127.0.1.1 own.invalid\n');
+    const gone = createServer();
+    const port = await listenOnLoopback(gone);
+    await closeServer(gone);
     const ask = createAskDepot({
-      // What is not allowed is named, and not asked.
-      policy: { allow: [], ports: [] },
+      // Whose own name somebody has written down for itself is to be found elsewhere.
+      policy: { allow: [], ports: [], overlayNetworks: ['127.0.0.2/31'] },
       names: { 'named.test': ['127.0.0.3'] },
       hostsFile,
       signer: { current: master.signingKey },
@@ -153,11 +156,12 @@ describe('a depot with a name', () => {
     });
     const whereOf = async (host: string) => {
       const { id, publicKey } = new TestDepot('d1');
-      const answer = await ask({ id, publicKey, host, port: 8080, tls: false });
+      const answer = await ask({ id, publicKey, host, port, tls: false });
       return answer.ok ? undefined : answer.error.detail;
     };
     expect(await whereOf('named.test')).toContain('127.0.0.3');
     expect(await whereOf('written.test')).toContain('127.0.0.2');
+    expect(await whereOf('own.invalid')).not.toContain('127.0.1.1');
   });
 });
 
