@@ -13,6 +13,8 @@ test.each([
   ['attachment', 'http://h/file.iso', 'attachment; filename="file.iso"'],
   ['attachment; filename="named.iso"', 'http://h/x', 'attachment; filename="named.iso"'],
   ['inline; filename=named.iso', 'http://h/x', 'attachment; filename="named.iso"'],
+  ['attachment; filename="open.iso', 'http://h/x', 'attachment; filename="open.iso"'],
+  ['attachment filename=bare.iso', 'http://h/x', 'attachment; filename="bare.iso"'],
   ['attachment; filename=two words.iso', 'http://h/x', 'attachment; filename="two words.iso"'],
   [
     'attachment; filename="e.iso"; filename*=UTF-8\'\'%E2%82%AC.iso',

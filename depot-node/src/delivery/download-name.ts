@@ -33,8 +33,9 @@ function nameFrom(header: string | undefined): string | undefined {
     const name = contentDisposition.parse(header).parameters.filename;
     return name === undefined || name === '' ? undefined : asUtf8(name);
   } catch {
-    // Origins often leave out the quotes that the grammar asks for; browsers take the rest of the parameter.
-    return plainNameFrom(header);
+    // Origins often leave out the quotes that the grammar asks for, or one of them; browsers take the rest of the parameter.
+    const loose = /filename\s*=\s*"?([^";]+)/i.exec(header)?.[1]?.trim();
+    return plainNameFrom(header) ?? (loose === undefined || loose === '' ? undefined : asUtf8(loose));
   }
 }
 

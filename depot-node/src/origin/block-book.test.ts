@@ -53,4 +53,17 @@ describe('an origin that blocks were bad for', () => {
     book.noteUnfit(ORIGIN, HERE);
     expect([HERE, THERE].map((network) => book.isUnfit(ORIGIN, network))).toEqual([true, false]);
   });
+
+  test('is not known again to give them until it has, whoever complains alone later', () => {
+    let nowMs = 0;
+    const book = new BlockBook(() => nowMs);
+    book.noteFit(ORIGIN);
+    for (const network of [HERE, THERE]) book.noteUnfit(ORIGIN, network);
+    nowMs += 660_000;
+    book.noteUnfit(ORIGIN, HERE);
+    expect(book.isFit(ORIGIN)).toBe(false);
+    nowMs += 1;
+    book.noteFit(ORIGIN);
+    expect(book.isFit(ORIGIN)).toBe(true);
+  });
 });

@@ -29,6 +29,8 @@ export class BlockBook {
   readonly #nowMs: () => number;
   readonly #unfit = new LruMap<string, Unfit>(MOST_REMEMBERED);
   readonly #fitAtMs = new LruMap<string, number>(MOST_REMEMBERED);
+  /** When several networks had met that blocks were bad for an origin: what fitted before counts no more. */
+  readonly #agreedAtMs = new LruMap<string, number>(MOST_REMEMBERED);
 
   constructor(nowMs: () => number) {
     this.#nowMs = nowMs;
@@ -47,9 +49,8 @@ export class BlockBook {
   isFit(url: OriginUrl): boolean {
     const folder = folderOf(url);
     const fitAtMs = folder === undefined ? undefined : this.#fitAtMs.get(folder);
-    const unfit = this.#unfit.get(originOf(url));
-    const isForgotten = unfit?.isAgreed === true && fitAtMs !== undefined && unfit.atMs >= fitAtMs;
-    return !isForgotten && this.#isLately(fitAtMs, TRUSTED_MS);
+    const agreedAtMs = this.#agreedAtMs.get(originOf(url)) ?? Number.NEGATIVE_INFINITY;
+    return fitAtMs !== undefined && fitAtMs > agreedAtMs && this.#isLately(fitAtMs, TRUSTED_MS);
   }
 
   /** Takes note of a file of which a block came beside the whole. */
@@ -63,6 +64,7 @@ export class BlockBook {
     const before = this.#latelyUnfit(place);
     const isAgreed = before !== undefined && (before.isAgreed || before.network !== network);
     this.#unfit.set(originOf(place), { atMs: this.#nowMs(), network, isAgreed });
+    if (isAgreed) this.#agreedAtMs.set(originOf(place), this.#nowMs());
   }
 
   #latelyUnfit(place: OriginPlace): Unfit | undefined {
