@@ -22,7 +22,7 @@ export interface BuildOptions {
 
 /** Failures that never travel over HTTP, and those that masters tell depots of: nobody tells the add-on of them. */
 const UNHEARD = Object.entries(ERRORS).filter(
-  ([, { status, blame, direct }]) => status === 0 || (blame === 'depot' && !direct),
+  ([, { status, blame, direct }]) => status === 0 || (blame === 'depot' && status !== 503 && !direct),
 );
 
 const TARGET_BROWSERS = ['chrome126', 'firefox142'];

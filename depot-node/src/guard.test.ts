@@ -369,6 +369,8 @@ describe('a failure names itself and the depot where it happened, and leads who 
     // ... and who cannot be led to it has nothing better.
     expect(await resumed(through())).toEqual([504, 'origin-timeout']);
     expect(asked).toBe(3);
+    expect(await refusalOf(through(), { Range: 'bytes=0-6' })).toEqual([504, 'origin-timeout']);
+    expect(asked).toBe(5);
     await closeServer(silent);
   });
 });

@@ -661,6 +661,16 @@ describe.each(await testPlanes())('with a relay of %s,', (_kind, splice) => {
       expect((await download({}, headers)).status).toBe(200);
     });
 
+    test('is shown by the origin also where a depot asks for blocks', async () => {
+      origin = (asked, answer) => {
+        answer.setHeader('Content-Type', 'text/html');
+        if (asked.headers.range !== undefined) return sendPart(asked, answer);
+        return answer.writeHead(200, { ...VERSION, 'Content-Length': file.length }).end(file);
+      };
+      expect((await download({ lanes: 4 })).status).toBe(200);
+      expect((await download({ lanes: 4 }, GOING)).status).toBe(307);
+    });
+
     test('is a file like others for programs, and for what a page fetches', async () => {
       origin = page();
       for (const headers of [{}, { accept: '*/*' }, { ...BROWSER, 'sec-fetch-mode': 'cors' }] as Record<

@@ -29,12 +29,13 @@ if (isCheck && stale.length > 0) {
 }
 
 function errorTable(): string {
-  const rows = Object.entries(ERRORS).map(([code, { status, blame, retry, message }]) => {
-    return `| \`${code}\` | ${status || '-'} | ${blame} | ${retry ? 'yes' : 'no'} | ${message} |`;
+  const rows = Object.entries(ERRORS).map(([code, { status, blame, retry, direct, message }]) => {
+    const [again, there] = [retry, direct].map((helps) => (helps ? 'yes' : 'no'));
+    return `| \`${code}\` | ${status || '-'} | ${blame} | ${again} | ${there} | ${message} |`;
   });
   const head = [
-    '| code | status | whose fault | retry helps | what it says |',
-    '| --- | --- | --- | --- | --- |',
+    '| code | status | whose fault | retry helps | going direct helps | what it says |',
+    '| --- | --- | --- | --- | --- | --- |',
   ];
   return [...head, ...rows].join('\n');
 }

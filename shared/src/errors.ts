@@ -298,7 +298,7 @@ export const ERRORS = {
     'This depot looks up as many names at once as it may, for your network or for all: wait a few seconds, or go direct.',
     true,
   ),
-  'shutting-down': entry(503, 'depot', true, 'This depot is shutting down: try again, or go direct.', true),
+  'shutting-down': entry(503, 'depot', true, 'This depot is shutting down: try again.'),
 
   'next-depot-crowded': entry(
     503,

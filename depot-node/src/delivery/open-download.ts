@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { LonghaulError, originTarget, type TicketClaims } from '@longhaul/shared';
+import { isFromBeginning } from '../door/direct-answer.ts';
 import { firstBlockBytes } from '../lanes/block-sizes.ts';
 import type { AskedBlock } from '../lanes/lane-transfer.ts';
 import type { LanesConfig } from '../lanes/lanes-config.ts';
@@ -86,13 +87,14 @@ async function openAnyVersion(
       target: originTarget(url),
       headers: { ...headersToOrigin(request.headers, url, plane.ownId), ...extra },
     });
+  const mayAskItself = !job.hasWorked && isFromBeginning(request);
   const blockBytes = firstBlockBytes(book.routes()[0]?.promise, lanes);
   const asked = blockBook.isUnfit(target.url, target.client)
     ? undefined
     : firstBlock(request, target.ticket.claims, job.active, blockBytes);
   const forBlock = asked && requestWith(headersForBlock(asked));
   if (forBlock && blockBook.isFit(target.url)) {
-    const answer = await fetcher.firstAnswer(book, target, forBlock, signal);
+    const answer = await fetcher.firstAnswer(book, target, forBlock, signal, mayAskItself);
     const opening = openingOfBlock(request, answer, asked);
     if (opening !== 'useless') {
       if (opening.firstBlock) blockBook.noteFit(target.url);
@@ -100,7 +102,7 @@ async function openAnyVersion(
     }
     answer.connection.reset();
   }
-  const whole = await fetcher.firstAnswer(book, target, requestWith({}), signal);
+  const whole = await fetcher.firstAnswer(book, target, requestWith({}), signal, mayAskItself);
   if (!forBlock || blockBook.isFit(target.url)) return openingOf(request, whole);
   const overSame = (own: AbortSignal) => fetcher.overRoute(whole.route, whole.target, forBlock, own);
   const trial = await tryBlock(whole, asked, overSame, signal);

@@ -61,7 +61,7 @@ async function serve(
     return;
   }
   const { answer, head, firstBlock } = opening;
-  const isLed = mayGiveClient(request, answer.head, job);
+  const isLed = mayGiveClient(request, head, job);
   if (isLed || client.left.aborted) answer.connection.reset();
   if (client.left.aborted) return;
   if (isLed) {
@@ -121,6 +121,8 @@ async function leadToOrigin(
   const { status, headers } = directAnswer(request, target.url, { jobId: job.id, ownId, failure });
   client.begin(status, headers);
   const { state } = await client.finish(stop);
+  // It was told of as a refusal.
+  if (failure) return;
   const end: DownloadEnd =
     state === 'ready' ? { outcome: 'complete', chain, sha256: undefined } : { outcome: 'client-left', chain };
   report(components, download, status, end);

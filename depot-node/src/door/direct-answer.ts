@@ -51,6 +51,9 @@ export function isBetterDirect({ code, blame }: LonghaulError, request: Incoming
   return mayBeBetter && isFromBeginning(request);
 }
 
-export function isFromBeginning({ headers: { range = 'bytes=0-' } }: IncomingMessage): boolean {
+/** Whether a request is for a file from its first byte to its last. */
+export function isFromBeginning({
+  headers: { range = 'bytes=0-' },
+}: Pick<IncomingMessage, 'headers'>): boolean {
   return range === 'bytes=0-';
 }

@@ -167,8 +167,10 @@ export class Fetcher {
     const beganAtMs = nowMs();
     let askedAtMs = beganAtMs;
     let stoodAtMs = beganAtMs;
+    let hasStood = false;
     connection.stands.then(
       () => {
+        hasStood = true;
         stoodAtMs = nowMs();
         // Over http the question went along.
         if (url.scheme === 'https') askedAtMs = nowMs();
@@ -178,7 +180,8 @@ export class Fetcher {
     );
     const answer = connection.ask(asked, { answerMs: timeouts.answerMs, signal });
     const given = await answer.catch((failure: unknown) => {
-      throw prepared && !signal.aborted && mayBeStale(failure) ? new StaleWay(failure) : failure;
+      if (prepared && !signal.aborted && mayBeStale(failure)) throw new StaleWay(failure);
+      throw hasStood && isOwnTimeout(failure) ? new SilentOrigin(failure) : failure;
     });
     if (prepared && given.statusCode === REQUEST_TIMEOUT) {
       connection.reset();
@@ -191,26 +194,20 @@ export class Fetcher {
 
   /**
    * The first answer of a download, when nothing has reached the client yet: over the routes of its book, one after the
-   * other. Where one stands, and the origin does not answer over it, others are only tried for a client that goes on with a file:
-   * one that begins may ask the origin itself. Rejects with a `LonghaulError`.
+   * other. Where one stands, and the origin does not answer over it, others are not tried for a client that `mayAskItself`: it would
+   * wait as long for each. Rejects with a `LonghaulError`.
    */
   async firstAnswer(
     book: RouteBook,
     target: Target,
     requestFor: RequestFor,
     signal: AbortSignal,
+    mayAskItself = false,
   ): Promise<TimedAnswer> {
     const failures: LonghaulError[] = [];
     const routes = book.routes();
-    const standing = new Set<Route>();
-    const asked = requestFor(target.url);
-    const isBeginning = asked.headers['range'] === undefined || asked.headers['range'].startsWith('bytes=0-');
     const fetched = await tryInTurn(inOrder(routes), {
-      attempt: (route, own, onStands) =>
-        this.overRoute(route, target, requestFor, own, () => {
-          standing.add(route);
-          onStands();
-        }),
+      attempt: (route, own, onStands) => this.overRoute(route, target, requestFor, own, onStands),
       patienceMs: this.#init.patienceMs,
       signal,
       isFinal: (failure, route) => {
@@ -224,7 +221,7 @@ export class Fetcher {
         failures.push(failure);
         this.noteFailure(book, route, failure);
         // Who thinks for so long does not think faster for the next who asks.
-        return isBeginning && failure.code === 'origin-timeout' && standing.has(route);
+        return mayAskItself && failure instanceof SilentOrigin;
       },
       discard: ({ connection }) => connection.reset(),
     }).catch((failure: unknown) => {
@@ -233,7 +230,8 @@ export class Fetcher {
       throw isTold ? mostTelling([...failures, failure]) : failure;
     });
     const { head, route, connection } = fetched;
-    if (route.chain.length === 1 || !book.alone || !endsWithConnection(head, asked.method)) return fetched;
+    const { method } = requestFor(target.url);
+    if (route.chain.length === 1 || !book.alone || !endsWithConnection(head, method)) return fetched;
     connection.reset();
     return this.overRoute(book.alone, target, requestFor, signal);
   }
@@ -296,6 +294,17 @@ class StaleWay extends LonghaulError {
   constructor(cause: unknown) {
     super('origin-unreachable', { cause });
   }
+}
+
+/** An origin took a question and did not answer it in time. */
+class SilentOrigin extends LonghaulError {
+  constructor(cause: unknown) {
+    super('origin-timeout', { cause });
+  }
+}
+
+function isOwnTimeout(failure: unknown): boolean {
+  return failure instanceof LonghaulError && failure.depot === undefined && failure.code === 'origin-timeout';
 }
 
 /** What an origin says to a connection that has said nothing for too long. */

@@ -421,7 +421,7 @@ describe.each(await testPlanes())('with a relay of %s,', (_kind, splice) => {
       });
       const answer = await fetchRaw(firstUrl('/file.bin'));
       expect(answer).toMatchObject({ status: 301, headers: { 'cache-control': 'no-store' } });
-      expect(await refusalOf(firstUrl('/file.bin'))).toEqual([503, 'depot-full']);
+      expect(await refusalOf(firstUrl('/file.bin'))).toEqual([307, 'depot-full']);
       await overlay.depot('d3').depot.close(60_000);
       await expect.poll(() => overlay.originOpenConnections()).toBe(0);
     });
@@ -436,7 +436,7 @@ describe.each(await testPlanes())('with a relay of %s,', (_kind, splice) => {
         await expect.poll(() => held.length).toBe(index + 1);
         held[index]?.socket?.resetAndDestroy();
       }
-      expect(await asked).toMatchObject({ status: 502, headers: { [HEADERS.error]: 'origin-unreachable' } });
+      expect(await asked).toMatchObject({ status: 307, headers: { [HEADERS.error]: 'origin-unreachable' } });
       await expectNothingLeft();
     });
 

@@ -98,9 +98,14 @@ test('an origin that redirects to a private address is refused with the code', a
   expect(answer.headers.get('longhaul-error')).toMatch(/^(target-not-public|address-not-allowed)$/);
 });
 
-test('an origin that asks for a login is refused with the code', async ({ world }) => {
-  const answer = await fetch(world.masterLink(`${world.originUrl}/members/x.bin`));
-  expect([answer.status, answer.headers.get('longhaul-error')]).toEqual([403, 'origin-needs-login']);
+test('who goes on with a file of an origin that asks for a login is refused with the code, who begins is led to it', async ({
+  world,
+}) => {
+  const link = world.masterLink(`${world.originUrl}/members/x.bin`);
+  const resumed = await fetch(link, { headers: { Range: 'bytes=7-' } });
+  expect([resumed.status, resumed.headers.get('longhaul-error')]).toEqual([403, 'origin-needs-login']);
+  const begun = await fetch(link);
+  expect([begun.status, new URL(begun.url).origin]).toEqual([401, world.originUrl]);
 });
 
 test('a depot killed in the middle of a body does not reach the client', async ({ world }) => {

@@ -124,6 +124,11 @@ describe('taking a download', () => {
     ['breaks', 'depot-refused', answer({ ...BROKEN, bytesReceived: 1_000_000 })],
     ['has another length', 'different-file', answer({ totalBytes: 49_999_999, bytesReceived: 3_000_000 })],
     ['was led elsewhere', 'different-file', answer({ finalUrl: 'http://192.168.1.1/', bytesReceived: 3e6 })],
+    [
+      'was led to the origin',
+      'depot-refused',
+      answer({ finalUrl: 'https://origin.example/file.iso#lh-direct', bytesReceived: 3e6 }),
+    ],
     ['never gets an answer', 'depot-silent', {}],
   ])('goes on with the original where it paused when its successor %s', async (what, why, patch) => {
     const world = setUp();

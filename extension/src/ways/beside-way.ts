@@ -1,4 +1,4 @@
-import { parseOriginUrl } from '@longhaul/shared';
+import { DIRECT_FRAGMENT, parseOriginUrl } from '@longhaul/shared';
 import type { askMaster } from '../ask/ask-master.ts';
 import type { probeFile } from '../ask/probe-file.ts';
 import type { Download } from '../browser/download.ts';
@@ -320,6 +320,7 @@ export class BesideWay implements Way {
       const waitedMs = now() - startedMs;
       if (isAsked || (isAnew && own.bytesReceived > 0)) {
         const isIts = asked.ok && leadsToDepot(own.finalUrl, asked.value, await settings());
+        if (way === 'chain' && own.finalUrl.endsWith(DIRECT_FRAGMENT)) return { why: 'depot-refused' };
         if ((way === 'chain' && !isIts) || own.totalBytes !== job.file.totalBytes)
           return { why: 'different-file' };
         const wantedBytes = Math.min(TRIAL_BYTES, own.totalBytes ?? TRIAL_BYTES);

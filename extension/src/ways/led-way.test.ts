@@ -38,6 +38,10 @@ interface Answers {
 /** What the browser sees of a download's first answer; of several, one after the other; `undefined` where its connection breaks. */
 type Seen = SeenAnswer | 'no answer' | undefined;
 
+/** The file as a depot gives it. */
+const depotsAnswer = (patch: Partial<SeenAnswer> = {}, headers: Readonly<Record<string, string>> = {}) =>
+  seenAnswer(patch, { 'longhaul-depot': 'd1', ...headers });
+
 function setUp(answer: Seen | readonly Seen[], ...items: Download[]) {
   return setUpWith({}, answer, ...items);
 }
@@ -91,23 +95,24 @@ describe('taking a download', () => {
   });
 
   it("leads the origin's own address to the master, and downloads it under the original's name", async () => {
-    const { jobs, log, way } = setUp(seenAnswer({ isFromTab: false }));
+    const { jobs, log, way } = setUp(depotsAnswer({ isFromTab: false }));
     expect(await way.take(order())).toBe('taken');
     expect(log).toEqual([LEAD, 'cancel 1', 'erase 1', `start ${ORIGIN} as file.iso`]);
     expect(await jobs.all()).toMatchObject([{ state: 'running', downloadId: 1, url: ORIGIN }]);
   });
 
   it('gives each of two that begin at once a rule of its own', async () => {
-    const { jobs, way } = setUp(seenAnswer({ isFromTab: false }), download(), download({ id: 2 }));
+    const { jobs, way } = setUp(depotsAnswer({ isFromTab: false }), download(), download({ id: 2 }));
     await Promise.all([way.take(order()), way.take(order())]);
     const rules = (await jobs.all()).map(({ routeId }) => routeId);
     expect(new Set(rules).size).toBe(2);
   });
 
   it.each<[string, Seen, string]>([
-    ['refuses', seenAnswer({ status: 403 }, { 'longhaul-error': 'origin-needs-login' }), 'depot-refused'],
-    ['gives another version', seenAnswer({}, { etag: '"v2"' }), 'different-file'],
-    ['gives another length', seenAnswer({}, { 'content-length': '1' }), 'different-file'],
+    ['refuses', depotsAnswer({ status: 403 }, { 'longhaul-error': 'origin-needs-login' }), 'depot-refused'],
+    ['leads to the origin itself', seenAnswer(), 'depot-refused'],
+    ['gives another version', depotsAnswer({}, { etag: '"v2"' }), 'different-file'],
+    ['gives another length', depotsAnswer({}, { 'content-length': '1' }), 'different-file'],
     ['does not answer', 'no answer', 'depot-silent'],
   ])('goes back to the origin, as the page would ask it, when the depot %s', async (_what, answer, why) => {
     const { downloads, jobs, log, way } = setUp(answer);
@@ -119,7 +124,7 @@ describe('taking a download', () => {
 
   it('starts again where the connection breaks before an answer, three times at most', async () => {
     const START = `start ${ORIGIN} as file.iso`;
-    const { jobs, log, way } = setUp([undefined, seenAnswer()]);
+    const { jobs, log, way } = setUp([undefined, depotsAnswer()]);
     expect(await way.take(order())).toBe('taken');
     expect(log.slice(3)).toEqual([START, 'cancel 1', 'erase 1', START]);
     expect(await jobs.all()).toMatchObject([{ state: 'running', downloadId: 1 }]);
@@ -145,7 +150,7 @@ describe('taking a download', () => {
   });
 
   it('leaves nothing under the name of the file where a refusal, which Firefox saves as the file, is there as a whole', async () => {
-    const { downloads, log, way } = setUp(seenAnswer({ status: 403 }));
+    const { downloads, log, way } = setUp(depotsAnswer({ status: 403 }));
     const start = downloads.start.bind(downloads);
     downloads.start = async (order) => {
       const id = await start(order);
@@ -157,10 +162,10 @@ describe('taking a download', () => {
   });
 
   it('outlives the browser as long as it looks at the answer itself, and no other download does', async () => {
-    const { downloads, way } = setUp(seenAnswer());
+    const { downloads, way } = setUp(depotsAnswer());
     await way.take(order());
     expect(downloads.started?.outlives).toBe(true);
-    const refused = setUp(seenAnswer({ status: 403 }));
+    const refused = setUp(depotsAnswer({ status: 403 }));
     await refused.way.take(order());
     expect(refused.downloads.started?.outlives).toBeUndefined();
     const again = setUp(undefined, { ...download({ id: 2 }), state: 'interrupted', canResume: false });
@@ -170,7 +175,7 @@ describe('taking a download', () => {
   });
 
   it('keeps a file that finishes in the very moment of the replacement', async () => {
-    const { downloads, jobs, log, way } = setUp(seenAnswer());
+    const { downloads, jobs, log, way } = setUp(depotsAnswer());
     downloads.cancel = async () => downloads.change(1, { state: 'complete' });
     expect(await way.take(order())).toEqual({ why: 'finished' });
     expect(log).toEqual([LEAD, 'release']);
@@ -467,7 +472,7 @@ describe('leaving a slow chain', () => {
       expect(await stays.way.standstill.leaveGone(served, running())).toBeUndefined();
       const gone = setUpWith(
         { ...toOther, there: 'pe-1' },
-        seenAnswer({}, { 'longhaul-depot': 'pe-1' }),
+        depotsAnswer({}, { 'longhaul-depot': 'pe-1' }),
         running(),
       );
       await gone.jobs.add(served);
@@ -544,7 +549,7 @@ describe('led elsewhere by the user', () => {
   });
 
   it('starts a link under the name that it is given', async () => {
-    const { jobs, log, way } = setUp(seenAnswer({ isFromTab: false }));
+    const { jobs, log, way } = setUp(depotsAnswer({ isFromTab: false }));
     const { original: _original, inOnePiece: _inOnePiece, ...link } = order();
     expect(await way.begin({ ...link, name: 'chosen.iso' })).toBe('taken');
     expect(log).toEqual([LEAD, `start ${ORIGIN} as chosen.iso`]);
