@@ -110,7 +110,6 @@ describe('taking a download', () => {
 
   it.each<[string, Seen, string]>([
     ['refuses', depotsAnswer({ status: 403 }, { 'longhaul-error': 'origin-needs-login' }), 'depot-refused'],
-    ['leads to the origin itself', seenAnswer(), 'depot-refused'],
     ['gives another version', depotsAnswer({}, { etag: '"v2"' }), 'different-file'],
     ['gives another length', depotsAnswer({}, { 'content-length': '1' }), 'different-file'],
     ['does not answer', 'no answer', 'depot-silent'],
@@ -120,6 +119,13 @@ describe('taking a download', () => {
     expect(log.slice(4)).toEqual(['release', 'cancel 1', 'erase 1', DIRECT]);
     expect(downloads.started?.headers).toEqual({ Referer: 'https://page.example/' });
     expect(await jobs.all()).toEqual([]);
+  });
+
+  it("keeps what the origin itself gives, to which a depot has led, as no depot's", async () => {
+    const { jobs, log, way } = setUp(seenAnswer());
+    expect(await way.take(order())).toBe('taken');
+    expect(await jobs.all()).toMatchObject([{ state: 'running', way: 'direct', chain: [] }]);
+    expect(log.at(-1)).toBe('release');
   });
 
   it('starts again where the connection breaks before an answer, three times at most', async () => {

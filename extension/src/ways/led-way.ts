@@ -138,7 +138,11 @@ export class LedWay implements Way {
       return { why: 'finished' };
     }
     if (outcome !== 'taken') return this.#backToOrigin(job, tried.downloadId, outcome);
-    await jobs.change(job.key, { state: 'running', servedBy: serverIn(tried.seen) });
+    // A depot that does not get it leads to the origin itself, and so does a master that plans anew: that has given it now.
+    const way =
+      tried.seen?.headers.has(HEADERS.depot) === false ? ({ way: 'direct', chain: [] } as const) : {};
+    if ('way' in way) await lead(this.#deps.routes, { ...job, ...way });
+    await jobs.change(job.key, { ...way, state: 'running', servedBy: serverIn(tried.seen) });
     return 'taken';
   }
 

@@ -1,4 +1,4 @@
-import { HEADERS, type PlanAnswer } from '@longhaul/shared';
+import type { PlanAnswer } from '@longhaul/shared';
 import type { Probe } from '../ask/probe-file.ts';
 import type { Download } from '../browser/download.ts';
 import type { Downloads } from '../browser/downloads.ts';
@@ -151,8 +151,6 @@ export function judgeOwnAnswer(seen: SeenAnswer | undefined, file: FileFacts): O
   if (seen.status !== 200) {
     return { why: 'depot-refused', detail: sayCode(seen.headers.get('longhaul-error') ?? `${seen.status}`) };
   }
-  // From the origin itself, to which a depot has led that does not get it.
-  if (!seen.headers.has(HEADERS.depot)) return { why: 'depot-refused' };
   return isSameFile(file, factsOf(seen.status, seen.headers)) ? 'taken' : { why: 'different-file' };
 }
 
