@@ -55,18 +55,20 @@ export async function openDownload(
   download: RunningDownload,
   first: OriginAnswer | undefined,
   signal: AbortSignal,
+  mayAskItself = !download.job.hasWorked && isFromBeginning(request),
 ): Promise<Opening> {
   const { book, target } = download;
   const opening = first
     ? openingOf(request, { ...first, target, route: book.plan })
-    : await openAnyVersion(components, request, download, signal);
+    : await openAnyVersion(components, request, download, mayAskItself, signal);
   const verdict = judgeVersion(request.headers, opening.answer.head);
   if (verdict === 'asked') return opening;
   opening.answer.connection.reset();
   if (verdict === 'other')
     throw new LonghaulError('origin-changed', { detail: 'the origin pays no heed to conditions' });
   const { range: _, 'if-range': __, ...headers } = request.headers;
-  return openDownload(components, { method: request.method, headers }, download, undefined, signal);
+  const whole = { method: request.method, headers };
+  return openDownload(components, whole, download, undefined, signal, mayAskItself);
 }
 
 /**
@@ -77,6 +79,7 @@ async function openAnyVersion(
   { plane, fetcher, lanes, blockBook }: OpenComponents,
   request: ClientRequest,
   { book, target, job }: RunningDownload,
+  mayAskItself: boolean,
   signal: AbortSignal,
 ): Promise<Opening> {
   const method = request.method === 'HEAD' ? 'HEAD' : 'GET';
@@ -87,7 +90,6 @@ async function openAnyVersion(
       target: originTarget(url),
       headers: { ...headersToOrigin(request.headers, url, plane.ownId), ...extra },
     });
-  const mayAskItself = !job.hasWorked && isFromBeginning(request);
   const blockBytes = firstBlockBytes(book.routes()[0]?.promise, lanes);
   const asked = blockBook.isUnfit(target.url, target.client)
     ? undefined

@@ -300,9 +300,13 @@ function isTelling({ loss }: Worn): boolean {
   return loss.lostBytes >= TELLING_WORN_LOSSES * SEGMENT_BYTES;
 }
 
-/** What single connections brought when they had forgotten their start, in bits per second; `undefined` where that is not known well. */
-export function wornBpsOf({ worn }: OriginFigures): number | undefined {
-  return worn && isTelling(worn) ? worn.goodput.value : undefined;
+/** What single connections brought when they had forgotten their start, in bits per second; `undefined` where that is not known well, or was long ago. */
+export function wornBpsOf(
+  { value: { worn }, timeMs }: Fact<OriginFigures>,
+  nowMs: number,
+): number | undefined {
+  if (!worn || worn.goodput.ageMs + nowMs - timeMs > END_LIVES.goodputMs) return undefined;
+  return isTelling(worn) ? worn.goodput.value : undefined;
 }
 
 /** What so many losses leave to one connection of CUBIC, bits per second. */

@@ -153,6 +153,9 @@ describe('with no link typed in', () => {
     const worn = { goodputBps: 6e6, receivedBytes: 4e7, lostBytes: 4e4 };
     expect(planFor({}).chain).toEqual(['d1']);
     expect(planFor({ worn }).chain).toEqual(['d1', 'd3']);
+    expect(planFor({ worn, totalBps: 2.4e7 }).chain).toEqual(['d1', 'd3']);
+    // Lanes that fill the line have a part of it each.
+    expect(planFor({ worn, totalBps: 9.5e7 }).chain).toEqual(['d1']);
   });
 
   test('what waits before a client, because others fill its line, waits on the direct way, too', () => {

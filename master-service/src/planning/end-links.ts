@@ -58,6 +58,9 @@ export interface Overlay {
   readonly isUsable: (depot: string) => boolean;
 }
 
+/** What several connections got together that is so large a part of what one alone had may be all that the way carries. */
+const FULL_SHARE = 0.8;
+
 interface EndLinksInit {
   readonly links: LinkTable;
   readonly clients: ClientTable;
@@ -358,8 +361,10 @@ export class EndLinks {
     const known = origins.distribution(depot, host, nowMs);
     const fact = origins.known(host).get(depot);
     const isMeasured = known.goodputBps.source === 'measured';
-    const wornBps = (fact && wornBpsOf(fact.value)) ?? Number.POSITIVE_INFINITY;
     const total = totalOf(fact, nowMs);
+    // Several that fill what one alone had each have a part of it.
+    const isFull = total.source === 'measured' && total.value >= FULL_SHARE * known.goodputBps.value;
+    const wornBps = (fact && !isFull && wornBpsOf(fact, nowMs)) || Number.POSITIVE_INFINITY;
     const mostBps = Math.max(total.value, isMeasured ? known.goodputBps.value : 0);
     const ofSeveral = total.source === 'measured' ? total.spread : UNKNOWN_RATE.spread;
     const isAsOthersSaw = total.source !== 'measured' && perAddressBps !== undefined;
