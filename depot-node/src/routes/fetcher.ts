@@ -181,7 +181,9 @@ export class Fetcher {
     const answer = connection.ask(asked, { answerMs: timeouts.answerMs, signal });
     const given = await answer.catch((failure: unknown) => {
       if (prepared && !signal.aborted && mayBeStale(failure)) throw new StaleWay(failure);
-      throw hasStood && isOwnTimeout(failure) ? new SilentOrigin(failure) : failure;
+      throw hasStood && isOwn(failure) && failure.code === 'origin-timeout'
+        ? new SilentOrigin(failure)
+        : failure;
     });
     if (prepared && given.statusCode === REQUEST_TIMEOUT) {
       connection.reset();
@@ -303,16 +305,17 @@ class SilentOrigin extends LonghaulError {
   }
 }
 
-function isOwnTimeout(failure: unknown): boolean {
-  return failure instanceof LonghaulError && failure.depot === undefined && failure.code === 'origin-timeout';
-}
-
 /** What an origin says to a connection that has said nothing for too long. */
 const REQUEST_TIMEOUT = 408;
 
 /** Whether a way may have failed because it was made before it was needed: no depot has said otherwise, and nobody has waited long. */
 function mayBeStale(failure: unknown): boolean {
-  return failure instanceof LonghaulError && failure.depot === undefined && failure.code !== 'origin-timeout';
+  return isOwn(failure) && failure.code !== 'origin-timeout';
+}
+
+/** Whether a failure was met here, and is none that another depot tells of. */
+function isOwn(failure: unknown): failure is LonghaulError {
+  return failure instanceof LonghaulError && failure.depot === undefined;
 }
 
 /** Takes the first off again and again: what is put before it meanwhile is next. */

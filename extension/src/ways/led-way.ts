@@ -58,6 +58,9 @@ interface LedTry {
 /** Where the rest of a download comes from. */
 type OpenWay = Pick<Job, 'way' | 'chain'> & Partial<Job>;
 
+/** From the origin itself. */
+const DIRECT = { way: 'direct', chain: [] } as const satisfies OpenWay;
+
 /** Until then the depot's answer to the download itself must have come. */
 const FIRST_ANSWER_MS = 8_000;
 /** What is shorter is nothing to anybody, and a depot that is gone repairs nothing. */
@@ -139,10 +142,9 @@ export class LedWay implements Way {
     }
     if (outcome !== 'taken') return this.#backToOrigin(job, tried.downloadId, outcome);
     // A depot that does not get it leads to the origin itself, and so does a master that plans anew: that has given it now.
-    const way =
-      tried.seen?.headers.has(HEADERS.depot) === false ? ({ way: 'direct', chain: [] } as const) : {};
-    if ('way' in way) await lead(this.#deps.routes, { ...job, ...way });
-    await jobs.change(job.key, { ...way, state: 'running', servedBy: serverIn(tried.seen) });
+    const servedBy = serverIn(tried.seen);
+    if (servedBy === undefined) await lead(this.#deps.routes, { ...job, ...DIRECT });
+    await jobs.change(job.key, { ...(servedBy === undefined ? DIRECT : {}), state: 'running', servedBy });
     return 'taken';
   }
 
@@ -275,7 +277,7 @@ export class LedWay implements Way {
 
   async #toOrigin({ originUrl, bytes }: Job): Promise<OpenWay & { readonly probe: Probe }> {
     const probe = await this.#deps.probeFile(originUrl, this.#deps.deadline(), bytes);
-    return { way: 'direct', chain: [], probe };
+    return { ...DIRECT, probe };
   }
 
   /** Nothing is given up here: the rest comes over another chain, or from the origin, if that ends sooner. */
@@ -349,7 +351,7 @@ export class LedWay implements Way {
       if (isSooner(plan.prediction.seconds) && (await isThere(plan.location))) return wayOf(plan);
     }
     if (!isSooner(job.directSeconds) || !(await isThere(job.originUrl))) return undefined;
-    return { way: 'direct', chain: [] };
+    return DIRECT;
   }
 
   async recovered(): Promise<void> {

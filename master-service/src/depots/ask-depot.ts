@@ -71,9 +71,10 @@ export function createAskDepot(init: AskDepotInit): AskDepot {
     const signal = AbortSignal.timeout(where?.timeoutMs ?? ASK_TIMEOUT_MS);
     const known = where?.addresses ?? (isIP(host) ? [host] : written(host, port));
     const looked = known ? ok(known) : await lookUp(host, signal);
-    const forbidden = looked.ok ? [] : (hosts.find(host) ?? []);
-    if (!looked.ok)
-      return forbidden.length > 0 ? refuse('depot-address-not-allowed', forbidden.join(', ')) : looked;
+    if (!looked.ok) {
+      const forbidden = hosts.find(host);
+      return forbidden ? refuse('depot-address-not-allowed', forbidden.join(', ')) : looked;
+    }
     const found = looked.value;
     const permitted = found.filter((address) => !refuseOverlayAddress(address, port, policy));
     if (permitted.length === 0) return refuse('depot-address-not-allowed', found.join(', '));

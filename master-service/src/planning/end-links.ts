@@ -51,15 +51,14 @@ const BOUNDS_SPREAD = { perE: 0.3, most: 0.8 } as const;
  * sender that holds back would not lose. The share of the logarithm, between hardly any loss and all that it saw, that is taken for the way's.
  */
 const OF_THE_WAY = { leastLoss: 5e-6, share: 0.6, spread: 1.2 } as const;
+/** What several connections got together that is so large a part of what one alone had may be all that the way carries. */
+const FULL_SHARE = 0.8;
 
 /** What the depots are like that a download may pass. */
 export interface Overlay {
   readonly around: Around;
   readonly isUsable: (depot: string) => boolean;
 }
-
-/** What several connections got together that is so large a part of what one alone had may be all that the way carries. */
-const FULL_SHARE = 0.8;
 
 interface EndLinksInit {
   readonly links: LinkTable;
