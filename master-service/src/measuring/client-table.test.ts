@@ -37,17 +37,35 @@ test('a depot that has not met a client network expects no less loss and no more
   expect(others().bps).toBeGreaterThan(1e7);
 });
 
-test('what a depot sends to nobody faster is its own line until another one has met the client network', () => {
-  const table = new ClientTable();
-  const slow = { ...seen, goodputBps: 5e6 };
-  const others = () => table.distribution('d9', PREFIX, NOW).goodputBps.value;
-  for (let report = 0; report < 5; report += 1) table.report('d1', slow, NOW);
-  expect(others()).toBeGreaterThan(3e7);
-  expect(table.untoldLineBps('d1', PREFIX, NOW)).toBeGreaterThan(3e7);
-  for (let report = 0; report < 5; report += 1)
-    table.report('d1', { ...slow, prefix: '192.0.2.0/24', goodputBps: 4e7 }, NOW);
-  expect(others()).toBeLessThan(2e7);
-  expect(table.untoldLineBps('d1', PREFIX, NOW)).toBeUndefined();
+test('what depots send to nobody faster may be their own lines, however many they are', () => {
+  for (const narrow of [['d1'], ['d1', 'd2'], ['d1', 'd2', 'd3', 'd4']]) {
+    const table = new ClientTable();
+    const others = () => table.distribution('d9', PREFIX, NOW).goodputBps.value;
+    const lines = () => narrow.map((depot) => table.untoldLineBps(depot, PREFIX, NOW) ?? 0);
+    const report = (depot: string, prefix: string, goodputBps: number) => {
+      for (let time = 0; time < 5; time += 1) table.report(depot, { ...seen, prefix, goodputBps }, NOW);
+    };
+    for (const depot of narrow) report(depot, PREFIX, 5e6);
+    expect(others()).toBeGreaterThan(3e7);
+    expect(Math.min(...lines())).toBeGreaterThan(3e7);
+    // One that sends more to somebody else tells what this line carries.
+    report('d1', '192.0.2.0/24', 4e7);
+    expect(others()).toBeLessThan(2e7);
+    expect(table.untoldLineBps('d1', PREFIX, NOW)).toBeUndefined();
+    expect(Math.max(...lines())).toBeLessThan(2e7);
+  }
+});
+
+test('a line carries what the fastest depot has sent to it, whose own line may end there', () => {
+  const table = new ClientTable(undefined, (depot) => (depot === 'slow' ? 3e8 : 0));
+  for (let report = 0; report < 5; report += 1) {
+    table.report('slow', { ...seen, goodputBps: 8e6 }, NOW);
+    table.report('narrow', { ...seen, goodputBps: 3e7 }, NOW);
+  }
+  // What the slow one met was its way: a third one may get through as much as any.
+  expect(table.distribution('d9', PREFIX, NOW).goodputBps.value).toBeGreaterThan(2.5e7);
+  expect(table.untoldLineBps('narrow', PREFIX, NOW)).toBeGreaterThanOrEqual(3e7);
+  expect(table.untoldLineBps('slow', PREFIX, NOW)).toBeUndefined();
 });
 
 test('what waits in queues that others fill is known after some looks, and forgotten as soon as nothing waits', () => {
@@ -69,14 +87,6 @@ test('what waits in queues that others fill is known after some looks, and forgo
   expect(queueMs(NOW + 2 * HOUR_MS)).toBeGreaterThan(20);
   tell('d1', 0, NOW + 2 * HOUR_MS);
   expect(queueMs(NOW + 2 * HOUR_MS)).toBe(0);
-});
-
-test('two depots tell the line of a client network, though neither has sent more to anybody', () => {
-  const table = new ClientTable();
-  for (const depot of ['d1', 'd2'])
-    for (let report = 0; report < 5; report += 1) table.report(depot, { ...seen, goodputBps: 5e6 }, NOW);
-  expect(table.distribution('d9', PREFIX, NOW).goodputBps.value).toBeLessThan(2e7);
-  expect(table.untoldLineBps('d1', PREFIX, NOW)).toBeUndefined();
 });
 
 test('what is known of a client network grows old', () => {

@@ -149,12 +149,9 @@ export class ClientTable {
     return wider === undefined ? [] : this.#ends.near(wider);
   }
 
-  /**
-   * What the line of a client network may carry beyond what `depot` sent to it, where that is the only one that has, and has sent no more to anybody; else
-   * `undefined`.
-   */
+  /** What the line of a client network may carry, in bits per second, where what `depot` sent to it may be all that this one can send; else `undefined`. */
   untoldLineBps(depot: string, prefix: string, nowMs: number): number | undefined {
-    return this.#ends.untoldLineBps(this.#seenAs(depot, prefix), nowMs);
+    return this.#ends.untoldLineBps(depot, this.#seenAs(depot, prefix), nowMs);
   }
 
   /** How long what depots send to a client network waits in queues that others fill, in ms. */

@@ -18,9 +18,7 @@ const LONGER = 1.5;
 const TELLING = { sentBytes: 8_000_000, lostBytes: 30_000 } as const;
 /** Of depots that have measured an end, those that are asked what it is like: what a thousand say is known from as many. */
 const MOST_WITNESSES = 32;
-/** So many depots tell what an end's line carries; one alone may have come to the end of its own ... */
-const AGREEING = 2;
-/** ... unless it has sent so many times as much to another end. */
+/** A depot may have come to the end of its own line, unless it has sent so many times as much to another end. */
 const FASTER_ELSEWHERE = 1.5;
 
 /** What of a leg is not measured. */
@@ -30,6 +28,13 @@ interface Unmeasured {
   readonly nowMs: number;
   readonly isRated: boolean;
   readonly isLossKnown: boolean;
+}
+
+/** What a depot was seen to send to an end. */
+interface Rated {
+  readonly depot: string;
+  readonly rttMs: number;
+  readonly bps: number;
 }
 
 interface EndTableInit<Value extends LegFigures> {
@@ -180,13 +185,16 @@ export class EndTable<Value extends LegFigures> {
   }
 
   /**
-   * What the line of an end may carry, in bits per second, beyond what the only depot has sent to it that has: that one sends no more to anybody. `undefined`
-   * where what was sent tells the line.
+   * What the line of an end may carry, in bits per second, beyond what a depot has sent to it that sends no more to anybody: what two have sent; and what is
+   * usual, but where others tell the line no more than the fastest has sent. `undefined` where what the depot itself has sent tells it.
    */
-  untoldLineBps(end: string, nowMs: number): number | undefined {
+  untoldLineBps(depot: string, end: string, nowMs: number): number | undefined {
+    const own = this.#rateOf(depot, this.known(end).get(depot), nowMs);
+    if (!own || this.#isFasterElsewhere(own)) return undefined;
     const rated = this.#rated(end, nowMs);
-    const [first] = rated;
-    return first && !this.#tellLine(rated) ? this.usualBps(first.rttMs) : undefined;
+    const [most = 0, second = 0] = rated.map(({ bps }) => bps).toSorted((one, other) => other - one);
+    const usualBps = this.usualBps(own.rttMs);
+    return Math.max(own.bps, second, this.#tellLine(rated) ? Math.min(most, usualBps) : usualBps);
   }
 
   /** What one connection over a leg of such a length usually carries, in bits per second. */
@@ -194,11 +202,17 @@ export class EndTable<Value extends LegFigures> {
     return this.#priors.goodput(rttMs).value;
   }
 
-  /** Whether what depots sent to an end tells what its line carries. */
-  #tellLine(rated: readonly { readonly depot: string; readonly bps: number }[]): boolean {
-    const isFasterElsewhere = ({ depot, bps }: (typeof rated)[number]) =>
-      this.mostSentBps(depot) >= FASTER_ELSEWHERE * bps;
-    return rated.length >= AGREEING || rated.some(isFasterElsewhere);
+  /** Whether what depots sent to an end tells what its line carries: one that got about as much there as the fastest one could have sent more. */
+  #tellLine(rated: readonly Rated[]): boolean {
+    const mostBps = Math.max(...rated.map(({ bps }) => bps));
+    return rated.some(
+      ({ depot, bps }) =>
+        FASTER_ELSEWHERE * bps >= mostBps && this.#isFasterElsewhere({ depot, bps: mostBps }),
+    );
+  }
+
+  #isFasterElsewhere({ depot, bps }: Pick<Rated, 'depot' | 'bps'>): boolean {
+    return this.mostSentBps(depot) >= FASTER_ELSEWHERE * bps;
   }
 
   /** The most that a depot was seen to send to anybody, in bits per second; 0 where nothing is known. */
@@ -207,12 +221,15 @@ export class EndTable<Value extends LegFigures> {
   }
 
   /** The rates at which depots were seen to send to an end. */
-  #rated(end: string, nowMs: number) {
-    return [...this.witnesses(end)].flatMap(([depot, fact]) => {
-      const rttMs = fact.value.rtt.value;
-      const { value: bps, source } = this.#goodput(fact, rttMs, nowMs);
-      return source === 'measured' ? [{ depot, rttMs, bps }] : [];
-    });
+  #rated(end: string, nowMs: number): readonly Rated[] {
+    return [...this.witnesses(end)].flatMap(([depot, fact]) => this.#rateOf(depot, fact, nowMs) ?? []);
+  }
+
+  #rateOf(depot: string, fact: Fact<Value> | undefined, nowMs: number): Rated | undefined {
+    if (!fact) return undefined;
+    const rttMs = fact.value.rtt.value;
+    const { value: bps, source } = this.#goodput(fact, rttMs, nowMs);
+    return source === 'measured' ? { depot, rttMs, bps } : undefined;
   }
 
   #rttPrior(depot: string, neighbourhood: string | undefined): Prior {

@@ -376,6 +376,23 @@ describe('with no link typed in', () => {
     expect(direct.goodputBps).toBeGreaterThan(12e6);
   });
 
+  test('depots with narrow lines take no client over them whose own line may be wider, however many they are', () => {
+    const narrow = { d1: 30e6, d2: 30e6, d3: 30e6 };
+    const { seesClient, seesOrigin, plan } = world({ 'd1 d2': 20, 'd1 d3': 40, 'd2 d3': 30 }, [], narrow);
+    for (let time = 0; time < 10; time += 1) {
+      for (const [depot, toClientMs, toOriginMs] of [
+        ['d1', 5, 40],
+        ['d2', 20, 30],
+        ['d3', 42, 5],
+      ] as const) {
+        seesClient(depot, toClientMs, { ...CLEAN, goodputBps: 29e6 });
+        seesOrigin(depot, toOriginMs, { receivedBytes: 4e7, lostBytes: 0, goodputBps: 29e6 });
+      }
+    }
+    expect(plan().decision).toBe('direct');
+    expect(plan().direct.goodputBps).toBeGreaterThan(40e6);
+  });
+
   test('what a far depot could send to a client says nothing of the line to a near one', () => {
     const { seesClient, seesOrigin, plan } = world({ 'd1 d3': 140 });
     seesOrigin('d3', 5, { receivedBytes: 4e8, lostBytes: 0, goodputBps: 4e8 });
