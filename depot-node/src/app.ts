@@ -127,6 +127,7 @@ export function createDepot(init: DepotInit): Depot {
     takeClientReports: () => sampler.takeClientReports(),
     takeOriginReports: () => sampler.takeOriginReports(),
     activeTransfers: () => jobs.active,
+    isMoving: () => jobs.isMoving,
     uplink:
       config.uplink &&
       createUplinkLoad({

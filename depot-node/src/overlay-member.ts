@@ -38,6 +38,8 @@ export interface OverlayMemberInit extends Omit<DepotMaterial, 'tls' | 'groupTls
   readonly takeClientReports: LegSampler['takeClientReports'];
   readonly takeOriginReports: LegSampler['takeOriginReports'];
   readonly activeTransfers: () => number;
+  /** Whether these carry bytes, or have just begun. */
+  readonly isMoving: () => boolean;
   /** What the uplink carries and can carry; left out where that is not bounded. */
   readonly uplink: (() => { readonly sentBps: number; readonly mostBps: number }) | undefined;
   /** Called after each heartbeat, with what the master asks to be measured. */
@@ -85,6 +87,7 @@ export function createOverlayMember(init: OverlayMemberInit) {
     isKeyRotated: () => isRotated(identity, state),
     heartbeatMs: config.master.heartbeatSeconds * 1000,
     activeTransfers: init.activeTransfers,
+    isMoving: init.isMoving,
     entryGroup: config.entryGroup?.id,
     uplink: init.uplink,
     takeLinkReports: init.takeLinkReports,

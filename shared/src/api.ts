@@ -364,6 +364,8 @@ export const MAX_UNREACHED = 16;
 /** `POST /v1/depots/<id>/heartbeat`, signed by the depot. What a newer depot says more is left out, and costs it nothing. */
 export const heartbeatRequestSchema = z.object({
   activeTransfers: count,
+  /** Whether these carry bytes, or have just begun; left out by depots that tell only how many there are. */
+  isMoving: z.optional(z.boolean()),
   draining: z.boolean(),
   /** What this depot sends towards clients, straight or through others, and can send; left out where its operator has set no bound. */
   uplink: z.optional(

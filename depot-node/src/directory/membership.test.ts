@@ -54,6 +54,7 @@ function memberWith(enrolmentSecret: string): Membership {
     isKeyRotated: () => isKeyRotated,
     heartbeatMs: HEARTBEAT_MS,
     activeTransfers: () => 0,
+    isMoving: () => false,
     entryGroup: undefined,
     takeLinkReports: () => [],
     takeClientReports: () => [],

@@ -60,6 +60,8 @@ interface MembershipComponents {
   readonly isKeyRotated: () => boolean;
   readonly heartbeatMs: number;
   readonly activeTransfers: () => number;
+  /** Whether these carry bytes, or have just begun. */
+  readonly isMoving: () => boolean;
   readonly entryGroup: string | undefined;
   /** What the uplink carries and can carry; left out where that is not bounded. */
   readonly uplink?: (() => NonNullable<HeartbeatRequest['uplink']>) | undefined;
@@ -232,7 +234,7 @@ export class Membership {
   }
 
   async #heartbeat(): Promise<void> {
-    const { client, activeTransfers, entryGroup, uplink } = this.#components;
+    const { client, activeTransfers, isMoving, entryGroup, uplink } = this.#components;
     const { takeLinkReports, takeClientReports, takeOriginReports } = this.#components;
     for (const report of takeLinkReports()) this.#measurements.noteLink(report);
     for (const report of takeClientReports()) this.#measurements.noteClient(report);
@@ -244,6 +246,7 @@ export class Membership {
     const load = uplink ? { uplink: uplink() } : {};
     const report = {
       activeTransfers: activeTransfers(),
+      isMoving: isMoving(),
       draining,
       ...load,
       ...reports,

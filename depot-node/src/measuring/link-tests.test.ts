@@ -3,6 +3,7 @@ import {
   encodeBase64url,
   formatLinkTestTarget,
   formatProof,
+  type HeartbeatRequest,
   heartbeatRequestSchema,
   type LinkReport,
   linkTestText,
@@ -29,15 +30,20 @@ afterEach(() => overlay.close());
 
 const testsOf = ({ events }: RunningDepot) => events.filter(({ type }) => type === 'link-tested');
 
-/** What a depot reports of its link to another one at a heartbeat now. */
-async function reportOf(id: string, other: string): Promise<LinkReport | undefined> {
+/** A heartbeat of a depot's now. */
+async function heartbeatOf(id: string): Promise<HeartbeatRequest> {
   const { master } = overlay;
   const before = master.requests.length;
   overlay.depot(id).depot.renew({ enrolmentSecret: master.secret, trustedAuthorities: [], tls: undefined });
   const path = `/v1/depots/${id}/heartbeat`;
   const find = () => master.requests.slice(before).find((one) => one.path === path);
   await expect.poll(find).toBeDefined();
-  return heartbeatRequestSchema.parse(find()?.body).links.find(({ to }) => to === other);
+  return heartbeatRequestSchema.parse(find()?.body);
+}
+
+/** What a depot reports of its link to another one at a heartbeat now. */
+async function reportOf(id: string, other: string): Promise<LinkReport | undefined> {
+  return (await heartbeatOf(id)).links.find(({ to }) => to === other);
 }
 
 /** Adds a depot whose first heartbeat is answered with a test. */
@@ -153,7 +159,9 @@ test('a client that reads nothing of a download keeps no link from being tested'
   answer = (response) => void response.writeHead(200, { 'Content-Length': 1000 }).write('x');
   const download = await fetch(overlay.relayUrl(`${overlay.originUrl}/file`));
   onTestFinished(() => download.body?.cancel().catch(() => undefined));
+  expect(await heartbeatOf('d2')).toMatchObject({ activeTransfers: 1, isMoving: true });
   overlay.advanceSeconds(60);
+  expect(await heartbeatOf('d2')).toMatchObject({ activeTransfers: 1, isMoving: false });
   const d1 = await joinAndTest('d1', 'd2');
   await expect.poll(() => testsOf(d1)).toHaveLength(1);
 });

@@ -69,6 +69,8 @@ export const DEPOT_HEARD = {
     draining: z.boolean(),
     /** Transfers that it served. */
     activeTransfers: count.optional(),
+    /** Whether these carried bytes, or had just begun; left out where it does not say. */
+    isMoving: z.boolean().optional(),
     /** The entry group whose tickets it serves. */
     entryGroup: name.optional(),
     /** What its uplink carried and can carry, bits per second; left out where its operator has set no bound. */

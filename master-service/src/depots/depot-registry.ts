@@ -37,6 +37,8 @@ export interface DepotView extends DepotRecord {
   readonly state: DepotState;
   /** Transfers that it served when it was heard last. */
   readonly activeTransfers: number;
+  /** Whether these carried bytes, or had just begun; left out where it does not say. */
+  readonly isMoving?: boolean;
   /** The entry group whose tickets it serves, as it says. */
   readonly entryGroup: string | undefined;
   /** What its uplink leaves to one more download, bits per second; left out where nobody has set a bound. */
@@ -321,13 +323,14 @@ export class DepotRegistry {
 }
 
 function viewOf(depot: RegisteredDepot, nowMs: number): DepotView {
-  const { record, activeTransfers, entryGroup, roomBps, sentBps, heardAtMs } = depot;
+  const { record, activeTransfers, isMoving, entryGroup, roomBps, sentBps, heardAtMs } = depot;
   const room = roomBps === undefined || sentBps === undefined ? {} : { roomBps, sentBps };
   const heard = heardAtMs === undefined ? {} : { heardAgoMs: nowMs - heardAtMs };
   return {
     ...record,
     state: depot.state(nowMs),
     activeTransfers,
+    ...(isMoving === undefined ? {} : { isMoving }),
     entryGroup,
     ...room,
     ...heard,

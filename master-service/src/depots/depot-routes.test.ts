@@ -252,6 +252,14 @@ describe('a heartbeat', () => {
     expect(await state(), 'draining').toBe('draining');
   });
 
+  test('of a depot whose transfers stand still is answered with a test of a link, that of one whose transfers move is not', async () => {
+    const [depot] = await registerDepots(master, 'd7', 'd8');
+    const testAfter = async (isMoving: boolean) =>
+      directoryOf((await depot?.heartbeat(master, { activeTransfers: 3, isMoving })) as DepotAnswer).test;
+    expect(await testAfter(true)).toBeUndefined();
+    expect(await testAfter(false)).toMatchObject({ from: 'd8' });
+  });
+
   test('of an unknown depot asks it to register', async () => {
     expect(await new TestDepot('d1').heartbeat(master)).toMatchObject({ status: 404, code: 'depot-unknown' });
   });

@@ -39,6 +39,7 @@ interface Heard {
   readonly heartbeat: number;
   readonly draining: boolean;
   readonly activeTransfers?: number | undefined;
+  readonly isMoving?: boolean | undefined;
   readonly entryGroup?: string | undefined;
   readonly uplink?: HeartbeatRequest['uplink'];
 }
@@ -116,6 +117,11 @@ export class RegisteredDepot {
   /** Transfers that it served when it was heard last. */
   get activeTransfers(): number {
     return this.#heard?.value.activeTransfers ?? 0;
+  }
+
+  /** Whether these carried bytes, or had just begun; `undefined` where it does not say. */
+  get isMoving(): boolean | undefined {
+    return this.#heard?.value.isMoving;
   }
 
   /** The entry group whose tickets it serves, as it says. */
@@ -198,7 +204,7 @@ export class RegisteredDepot {
    * `depot-unknown` when that one drains or is not heard of any more, so that this one may register.
    */
   hear(
-    { draining, activeTransfers, entryGroup, uplink }: HeartbeatRequest,
+    { draining, activeTransfers, isMoving, entryGroup, uplink }: HeartbeatRequest,
     { epoch, sequence }: RequestStamp,
     nowMs: number,
   ): Result<boolean> {
@@ -206,8 +212,8 @@ export class RegisteredDepot {
     const { process, heartbeat } = this.#heard?.value ?? { process: epoch, heartbeat: 0 };
     if (epoch !== process) return this.#hearOther(draining, nowMs);
     if (sequence <= heartbeat) return ok(false);
-    const load = uplink ? { uplink } : {};
-    const heard = { process, heartbeat: sequence, draining, activeTransfers, entryGroup, ...load };
+    const load = { activeTransfers, isMoving, ...(uplink ? { uplink } : {}) };
+    const heard = { process, heartbeat: sequence, draining, entryGroup, ...load };
     this.#learnHeard(heard, nowMs);
     return ok(true);
   }

@@ -76,6 +76,15 @@ describe('tests of idle links', () => {
     expect(idle.next('still', [still, depot('d0')], NOW)).toMatchObject({ from: 'd0' });
   });
 
+  test('are asked of a depot that says that its transfers stand still, and of none that says that they move', () => {
+    const { idle } = setUp();
+    const still = depot('still', { activeTransfers: 3, isMoving: false });
+    const busy = depot('busy', { activeTransfers: 3, isMoving: true, sentBps: 0 });
+    expect(idle.next('busy', [busy, still], NOW)).toBeUndefined();
+    expect(idle.next('still', [busy, still], NOW)).toBeUndefined();
+    expect(idle.next('still', [still, depot('d0')], NOW)).toMatchObject({ from: 'd0' });
+  });
+
   test('are as long as the link needs, within bounds', () => {
     const bytesOf = (rttMs: number) => {
       const { table, idle } = setUp();

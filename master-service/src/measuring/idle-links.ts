@@ -15,7 +15,7 @@ const MOST_SLOW_MS = 14_400_000;
 const RETRY_MS = 600_000;
 /** A depot that was told of a test is busy with it so long, and so is the other one. */
 const TEST_MS = 20_000;
-/** A depot whose uplink carries less, bits per second, has transfers that stand still, and as good as none: their clients read nothing, perhaps for hours. */
+/** A depot that does not say whether its transfers move, and whose uplink carries less, bits per second, has as good as none: their clients read nothing, perhaps for hours. */
 const STILL_BPS = 1_000_000;
 /** Bytes of tests to and from one depot in an hour. */
 const BYTES_PER_HOUR = 20_000_000;
@@ -37,6 +37,8 @@ export interface TestableDepot {
   readonly state: string;
   /** Transfers that it served when it was heard last. */
   readonly activeTransfers: number;
+  /** Whether these carried bytes then, or had just begun, as it says itself; left out by depots of before. */
+  readonly isMoving?: boolean;
   /** What its uplink carried then, bits per second; left out where that is not known. */
   readonly sentBps?: number;
 }
@@ -107,12 +109,12 @@ export class IdleLinks {
     return told === undefined || Math.abs(nowMs - told.atMs) >= patienceMs;
   }
 
-  #isIdle({ id, state, activeTransfers, sentBps }: TestableDepot, nowMs: number): boolean {
+  #isIdle({ id, state, activeTransfers, sentBps, ...said }: TestableDepot, nowMs: number): boolean {
     const untilMs = this.#busyUntilMs.get(id) ?? 0;
     // A clock that was set back keeps nobody busy.
     const isBusy = nowMs < untilMs && untilMs - nowMs <= TEST_MS;
-    const standsStill = activeTransfers === 0 || (sentBps !== undefined && sentBps < STILL_BPS);
-    return state === 'up' && standsStill && !isBusy;
+    const { isMoving = activeTransfers > 0 && (sentBps === undefined || sentBps >= STILL_BPS) } = said;
+    return state === 'up' && !isMoving && !isBusy;
   }
 
   /** Some of many, drawn at random. */
