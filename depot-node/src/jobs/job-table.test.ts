@@ -259,8 +259,8 @@ describe("a ticket's bytes", () => {
 
 describe('what runs', () => {
   const MANY = { budgetBytes: 1e12 };
-  const admitted = (jobs: JobTable) => {
-    const admission = jobs.admit(claims('j1', MANY), CLIENT);
+  const admitted = (jobs: JobTable, arrival: Arrival = CLIENT) => {
+    const admission = jobs.admit(claims('j1', MANY), arrival);
     if (!admission.ok) throw admission.error;
     return admission.value;
   };
@@ -291,5 +291,20 @@ describe('what runs', () => {
     }
     clock.now -= 3600;
     expect(jobs.isMoving).toBe(false);
+  });
+
+  test('does not move because its client begins again and again, but when another one begins', () => {
+    const { jobs, clock } = table();
+    admitted(jobs);
+    const moved: boolean[] = [];
+    for (let times = 0; times < 30; times += 1) {
+      clock.now += 4;
+      release(jobs.admit(claims(`again-${times}`, MANY), CLIENT));
+      moved.push(jobs.isMoving);
+    }
+    // For five seconds at first, and once a minute.
+    expect(moved.filter(Boolean)).toHaveLength(4);
+    admitted(jobs, DEPOT);
+    expect(jobs.isMoving).toBe(true);
   });
 });

@@ -7,7 +7,7 @@ import {
   type TicketClaims,
   ticketPhase,
 } from '@longhaul/shared';
-import { FairRoom } from '@longhaul/shared/service';
+import { FairRoom, LruMap } from '@longhaul/shared/service';
 import { type Arrival, takerOf } from './arrival.ts';
 import { type CountedJob, type Job, JobMemory } from './job-memory.ts';
 import { RecentRate } from './recent-rate.ts';
@@ -17,6 +17,10 @@ import { Crowds, FairCrowds, RateLimits } from './shared-limits.ts';
 const MOST_OF_CLIENTS = 0.75;
 /** What was admitted so lately is about to carry bytes: its way is made meanwhile. */
 const BEGINNING_SECONDS = 5;
+/** Beginnings of one client network or neighbour that count so: whoever begins again and again, and reads nothing, must not seem to move. */
+const BEGINNINGS_APART_SECONDS = 60;
+/** Networks and neighbours of which is remembered when they began: as many as may have begun within that time at all. */
+const MOST_BEGINNERS = 1_000;
 /** All transfers together carry more over ten seconds than this, bits per second, or stand still: what is slower a test of a link holds up for seconds only. */
 const STILL_BPS = 1_000_000;
 /** The key of all transfers' common rate. */
@@ -71,7 +75,8 @@ export class JobTable {
   readonly #clientRates: RateLimits;
   readonly #originRates: RateLimits;
   readonly #rate: RecentRate;
-  #admittedAtSeconds = Number.NEGATIVE_INFINITY;
+  #begunAtSeconds = Number.NEGATIVE_INFINITY;
+  readonly #begunBy = new LruMap<string, number>(MOST_BEGINNERS);
   #waitingForIdle: (() => void)[] = [];
 
   constructor(init: JobTableInit) {
@@ -96,7 +101,7 @@ export class JobTable {
   get isMoving(): boolean {
     if (this.active === 0) return false;
     // The clock may have been set back.
-    const sinceSeconds = Math.abs(this.#init.nowSeconds() - this.#admittedAtSeconds);
+    const sinceSeconds = Math.abs(this.#init.nowSeconds() - this.#begunAtSeconds);
     return sinceSeconds < BEGINNING_SECONDS || this.#rate.of(ALL) > STILL_BPS;
   }
 
@@ -123,7 +128,7 @@ export class JobTable {
       return refuse('budget-used-up');
     if (job.active === 0) job.spent = new AbortController();
     job.connections += 1;
-    this.#admittedAtSeconds = this.#init.nowSeconds();
+    this.#noteBeginning(keys.taker);
     this.#count(job, keys, 1);
     return ok({
       job,
@@ -175,6 +180,14 @@ export class JobTable {
   #refuseRate({ client, origin }: Keys): ErrorCode | undefined {
     if (client && this.#clientRates.isOver(client.address)) return 'client-rate-limited';
     return origin !== undefined && this.#originRates.isOver(origin) ? 'origin-rate-limited' : undefined;
+  }
+
+  #noteBeginning(taker: string): void {
+    const nowSeconds = this.#init.nowSeconds();
+    const before = this.#begunBy.get(taker);
+    if (before !== undefined && Math.abs(nowSeconds - before) < BEGINNINGS_APART_SECONDS) return;
+    this.#begunBy.set(taker, nowSeconds);
+    this.#begunAtSeconds = nowSeconds;
   }
 
   #note(job: CountedJob, { budgetBytes }: TicketClaims, { client, origin }: Keys, bytes: number): void {
