@@ -14,7 +14,8 @@ let url = '';
 let depots = 0;
 let entry = '';
 
-const download = () => fetchRaw(overlay.relayUrl(url, { chains: [[entry]], lanes: 4 }, entry));
+const download = (...between: readonly string[]) =>
+  fetchRaw(overlay.relayUrl(url, { chains: [[entry, ...between]], lanes: 4 }, entry));
 const wasAskedSingly = () => overlay.depot(entry).events.some(({ type }) => type === 'lanes-asked-singly');
 
 const TAKE_IT: readonly Manner[] = ['well', 'interim', 'other-version-each'];
@@ -79,6 +80,25 @@ describe.each(await testPlanes())('a download over lanes, over %s,', (_plane, sp
       expect(origin.mostWaiting).toBe(0);
     },
   );
+
+  test('is asked ahead of an origin over other ways than the one that breaks what it carries', async () => {
+    const middle = `middle${depots}`;
+    await overlay.addDepot(middle, { limits: { tunnelsPerJob: 100 } });
+    const isAskedAhead = async (...between: readonly string[]) => {
+      origin.begin('well');
+      const { body, broken } = await download(...between);
+      expect(broken).toBeUndefined();
+      expect(body.equals(FILE)).toBe(true);
+      return origin.mostWaiting > 0;
+    };
+    // What comes over the depot between breaks, whoever of both it is.
+    for (let downloads = 0; downloads < 3 && !wasAskedSingly(); downloads += 1) {
+      origin.begin('resets');
+      expect((await download(middle)).body.equals(FILE)).toBe(true);
+    }
+    expect(wasAskedSingly()).toBe(true);
+    expect([await isAskedAhead(middle), await isAskedAhead()]).toEqual([false, true]);
+  });
 
   test.each(DIFFER)('comes whole from an origin that does not always answer alike: %s', async (manner) => {
     origin.begin(manner);

@@ -136,6 +136,8 @@ class Asking {
   readonly #book: AheadBook;
   readonly #authority: string;
   readonly #thinksMs: number;
+  /** This download has met that the origin, or the way to it, cannot be asked ahead. */
+  #isSingly = false;
   /** Reads answers in the relay thread that carries them. */
   #readAnswers: ReadAnswers | undefined;
 
@@ -155,17 +157,18 @@ class Asking {
   }
 
   get mostQuestions(): number {
-    return this.#book.isUnfit(this.#authority) ? 1 : AheadConnection.MOST_QUESTIONS;
+    const isSingly = this.#isSingly || this.#book.isUnfit(this.#authority, between(this.#first.route));
+    return isSingly ? 1 : AheadConnection.MOST_QUESTIONS;
   }
 
   /** The body of the first answer, taken from Node's client, where its connection can be asked ahead. */
   async takeFirst(): Promise<TakenBody | undefined> {
-    const { connection } = this.#first;
-    if (!connection.isKept) this.#note(false);
+    const { connection, route } = this.#first;
+    if (!connection.isKept) this.#noteUnfit(route, 'answer');
     if (this.mostQuestions === 1) return undefined;
     const body = await connection.takeBody(() => true);
     // Its length is not stated.
-    if (!body) this.#note(false);
+    if (!body) this.#noteUnfit(route, 'answer');
     return body;
   }
 
@@ -182,47 +185,65 @@ class Asking {
 
   /** The connection of the first answer, with its body unread, as a lane has it. */
   goOn(taken: TakenBody | undefined): Conversation {
-    return taken ? AheadConnection.goingOn(taken, this.#init) : this.#first.connection;
+    const { connection, route } = this.#first;
+    return taken
+      ? AheadConnection.goingOn(
+          taken,
+          this.#over(() => route),
+        )
+      : connection;
   }
 
-  open(open: OpenStream): Conversation {
-    return this.mostQuestions === 1 ? new OriginConnection(open) : new AheadConnection(open, this.#init);
+  /** A new connection; `route` gives what it was made over, once it stands. */
+  open(open: OpenStream, route: () => Route): Conversation {
+    return this.mostQuestions === 1
+      ? new OriginConnection(open)
+      : new AheadConnection(open, this.#over(route));
   }
 
-  get #init() {
+  #over(route: () => Route) {
     return {
       isFit: () => this.#book.isFit(this.#authority),
-      note: (isFit: boolean) => this.#note(isFit),
-      noteBreak: () => this.#noteBreak(),
+      noteFit: () => this.#book.noteFit(this.#authority),
+      noteUnfit: (by: 'answer' | 'connection') => this.#noteUnfit(route(), by),
+      noteBreak: () => {
+        if (this.#book.noteBreak(this.#authority, between(route()))) this.#askSingly();
+      },
       thinksMs: this.#thinksMs,
       readAnswers: this.#readAnswers,
     };
   }
 
-  #note(isFit: boolean): void {
-    if (!isFit && !this.#book.isUnfit(this.#authority)) this.#tellUnfit();
-    this.#book.note(this.#authority, isFit);
+  #noteUnfit(route: Route, by: 'answer' | 'connection'): void {
+    // What comes by TLS no depot between can have said.
+    const isOwnWord = by === 'answer' && this.#first.target.url.scheme === 'https';
+    this.#askSingly();
+    this.#book.noteUnfit(this.#authority, isOwnWord ? [] : between(route));
   }
 
-  #noteBreak(): void {
-    if (this.#book.noteBreak(this.#authority)) this.#tellUnfit();
+  /** Over whatever way: one that breaks again and again would be asked ahead again and again. */
+  #askSingly(): void {
+    if (!this.#isSingly) this.#plane.observe({ type: 'lanes-asked-singly', jobId: this.#download.job.id });
+    this.#isSingly = true;
   }
+}
 
-  #tellUnfit(): void {
-    this.#plane.observe({ type: 'lanes-asked-singly', jobId: this.#download.job.id });
-  }
+/** The depots between this one and the origin. */
+function between({ chain }: Route): readonly string[] {
+  return chain.slice(1);
 }
 
 /** A connection for a lane over the best route for it; where that fails, over the next. */
 function openLane(
   lane: number,
   { book }: RunningDownload,
-  { target }: FetchedAnswer,
+  { target, route: firstRoute }: FetchedAnswer,
   asking: Asking,
   { fetcher, lanes, watchLeg }: LanesComponents,
 ): NewConnection {
   const { promise: taken, resolve: take } = Promise.withResolvers<Route>();
-  const connection = asking.open((firstBytes, signal) =>
+  let over = firstRoute;
+  const connect: OpenStream = (firstBytes, signal) =>
     tryInTurn(inOrderFor(lane, book, lanes.spread), {
       attempt: async (route, own, onStands) => {
         const over = { ...fetcher.chainTarget(route, target), isFurther: true };
@@ -241,10 +262,11 @@ function openLane(
     }).then(({ stream, route }) => {
       const leg = watchLeg(stream, route);
       stream.once('close', () => leg.stop());
+      over = route;
       take(route);
       return stream;
-    }),
-  );
+    });
+  const connection = asking.open(connect, () => over);
   const asksAlong = target.url.scheme === 'http';
   return { connection, asksAlong, route: connection.stands.then(() => taken) };
 }

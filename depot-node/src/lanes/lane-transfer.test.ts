@@ -161,8 +161,9 @@ async function download(order: Order = {}): Promise<Run> {
   const aheadInit = {
     readAnswers: carrier.readAnswers,
     isFit: () => false,
-    note: (isFit: boolean) => {
-      isAhead &&= isFit;
+    noteFit: () => {},
+    noteUnfit: () => {
+      isAhead = false;
     },
     noteBreak: () => {},
   };

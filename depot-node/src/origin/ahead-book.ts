@@ -8,65 +8,104 @@ const MOST_REMEMBERED = 1_000;
 /** Connections of one origin that break within answers are no accident from so many on, so long apart at least, within so long: a depot that ends takes all of them along at once. */
 const BREAKS = { most: 3, apartMs: 1_000, withinMs: 60_000 } as const;
 
-interface Note {
-  readonly isFit: boolean;
+/** Depots between an entry depot and an origin. */
+type Between = readonly string[];
+
+/** That an origin could not be asked ahead. */
+interface Unfit {
   readonly atMs: number;
+  /** Depots that each may have caused it: they had part in all of it. None: it was the origin. */
+  readonly suspects: Between;
+}
+
+interface Break {
+  readonly atMs: number;
+  readonly between: Between;
 }
 
 /**
  * Which origins have answered requests that were sent ahead, and which have shown that they cannot: those are asked one
- * thing at a time for a while. By authority, because servers behind one name are seldom told apart.
+ * thing at a time for a while. By authority, because servers behind one name are seldom told apart. A depot between that breaks or garbles what
+ * it carries looks as such an origin does: what was met over one depot alone counts over that depot alone.
  */
 export class AheadBook {
   readonly #nowMs: () => number;
   readonly #onNoted: (host: string, isFit: boolean) => void;
-  readonly #notes = new Map<string, Note>();
-  /** When connections broke, by origin. */
-  readonly #breaks = new Map<string, number[]>();
+  readonly #fitAtMs = new Map<string, number>();
+  readonly #unfit = new Map<string, Unfit>();
+  /** Connections that broke, by origin. */
+  readonly #breaks = new Map<string, readonly Break[]>();
 
+  /** @param onNoted is told what an origin itself has shown. */
   constructor(nowMs: () => number, onNoted: (host: string, isFit: boolean) => void = () => undefined) {
     this.#nowMs = nowMs;
     this.#onNoted = onNoted;
   }
 
   isFit(authority: string): boolean {
-    return this.#fresh(authority)?.isFit === true;
+    return (
+      this.#isLately(this.#fitAtMs.get(authority)) && this.#latelyUnfit(authority)?.suspects.length !== 0
+    );
   }
 
-  isUnfit(authority: string): boolean {
-    return this.#fresh(authority)?.isFit === false;
+  /** Whether an origin has to be asked singly over these depots. */
+  isUnfit(authority: string, between: Between): boolean {
+    const { suspects } = this.#latelyUnfit(authority) ?? {};
+    return suspects?.length === 0 || suspects?.some((depot) => between.includes(depot)) === true;
   }
 
   /**
-   * Takes note of a connection that broke within an answer while further questions waited. Servers on Node's TLS do so where a question comes while much of an
-   * answer waits to be sent. Gives whether it has happened too often for an accident: then the origin is one that has to be asked singly.
+   * Takes note of a connection over these depots that broke within an answer while further questions waited. Servers on Node's TLS do so where a question comes while much of an
+   * answer waits to be sent. Gives whether it has happened too often for an accident: then the origin is one that has to be asked singly there.
    */
-  noteBreak(authority: string): boolean {
+  noteBreak(authority: string, between: Between): boolean {
     const nowMs = this.#nowMs();
-    const before = (this.#breaks.get(authority) ?? []).filter((atMs) => nowMs - atMs < BREAKS.withinMs);
+    const before = (this.#breaks.get(authority) ?? []).filter(({ atMs }) => nowMs - atMs < BREAKS.withinMs);
     const last = before.at(-1);
-    if (last !== undefined && nowMs - last < BREAKS.apartMs) return false;
+    if (last !== undefined && nowMs - last.atMs < BREAKS.apartMs) return false;
     this.#breaks.delete(authority);
-    if (before.length + 1 < BREAKS.most) {
-      remember(this.#breaks, authority, [...before, nowMs]);
+    const breaks = [...before, { atMs: nowMs, between }];
+    if (breaks.length < BREAKS.most) {
+      remember(this.#breaks, authority, breaks);
       return false;
     }
-    this.note(authority, false);
+    const all = breaks.flatMap((one) => [...new Set(one.between)]);
+    // One break may be an accident of another way.
+    const isSuspect = (depot: string) => all.filter((other) => other === depot).length >= breaks.length - 1;
+    this.noteUnfit(authority, [...new Set(all)].filter(isSuspect));
     return true;
   }
 
-  /** Takes note of what an origin has shown. What it cannot do weighs more than what it did before. */
-  note(authority: string, isFit: boolean): void {
-    if (isFit && this.#fresh(authority)) return;
-    const place = parseAuthority(authority, null);
-    if (place.ok) this.#onNoted(place.value.host, isFit);
-    this.#notes.delete(authority);
-    remember(this.#notes, authority, { isFit, atMs: this.#nowMs() });
+  /** Takes note of an origin that has answered what was asked ahead. What it cannot do weighs more. */
+  noteFit(authority: string): void {
+    const isKnown = this.#isLately(this.#fitAtMs.get(authority));
+    if (isKnown || this.#latelyUnfit(authority)?.suspects.length === 0) return;
+    this.#fitAtMs.delete(authority);
+    remember(this.#fitAtMs, authority, this.#nowMs());
+    this.#tell(authority, true);
   }
 
-  #fresh(authority: string): Note | undefined {
-    const note = this.#notes.get(authority);
-    return note && this.#nowMs() - note.atMs < REMEMBERED_MS ? note : undefined;
+  /** Takes note of an origin that could not be asked ahead over these depots; none, where they cannot have caused it. */
+  noteUnfit(authority: string, between: Between): void {
+    const before = this.#latelyUnfit(authority)?.suspects ?? between;
+    const suspects = before.filter((depot) => between.includes(depot));
+    this.#unfit.delete(authority);
+    remember(this.#unfit, authority, { atMs: this.#nowMs(), suspects });
+    if (suspects.length === 0) this.#tell(authority, false);
+  }
+
+  #tell(authority: string, isFit: boolean): void {
+    const place = parseAuthority(authority, null);
+    if (place.ok) this.#onNoted(place.value.host, isFit);
+  }
+
+  #latelyUnfit(authority: string): Unfit | undefined {
+    const unfit = this.#unfit.get(authority);
+    return this.#isLately(unfit?.atMs) ? unfit : undefined;
+  }
+
+  #isLately(atMs: number | undefined): boolean {
+    return atMs !== undefined && this.#nowMs() - atMs < REMEMBERED_MS;
   }
 }
 

@@ -2,7 +2,6 @@ import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { LonghaulError } from '@longhaul/shared';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { AheadBook } from './ahead-book.ts';
 import { AheadConnection } from './ahead-connection.ts';
 
 let server: Server;
@@ -54,7 +53,8 @@ function open(isFit = false) {
     },
     {
       isFit: () => isFit,
-      note: (fit) => notes.push(fit),
+      noteFit: () => notes.push(true),
+      noteUnfit: () => notes.push(false),
       noteBreak: () => {
         breaks += 1;
       },
@@ -196,42 +196,5 @@ describe('a connection that is asked ahead', () => {
     connection.resume();
     expect(await rests).toMatchObject({ end: 'complete' });
     connection.close();
-  });
-});
-
-describe('what is remembered of origins', () => {
-  test('is forgotten after a while, and an inability weighs more than an ability', () => {
-    let nowMs = 0;
-    const book = new AheadBook(() => nowMs);
-    book.note('a', true);
-    expect([book.isFit('a'), book.isUnfit('a')]).toEqual([true, false]);
-    book.note('a', false);
-    book.note('a', true);
-    expect([book.isFit('a'), book.isUnfit('a')]).toEqual([false, true]);
-    nowMs = 600_000;
-    expect([book.isFit('a'), book.isUnfit('a')]).toEqual([false, false]);
-  });
-
-  test('is an inability after three breaks that are no one accident', () => {
-    let nowMs = 0;
-    const book = new AheadBook(() => nowMs);
-    const breakAt = (atMs: number, origin = 'a') => {
-      nowMs = atMs;
-      return book.noteBreak(origin);
-    };
-    book.note('a', true);
-    // A depot that ends takes all connections along.
-    expect([0, 10, 20, 30].map((atMs) => breakAt(atMs))).toEqual([false, false, false, false]);
-    expect([breakAt(5_000), breakAt(6_000, 'b'), breakAt(70_000)]).toEqual([false, false, false]);
-    expect(book.isUnfit('a')).toBe(false);
-    expect([breakAt(72_000), breakAt(74_000)]).toEqual([false, true]);
-    expect([book.isUnfit('a'), book.isUnfit('b')]).toEqual([true, false]);
-  });
-
-  test('is of so many origins that nobody can fill the memory', () => {
-    const book = new AheadBook(() => 0);
-    for (let origin = 0; origin < 2000; origin += 1) book.note(`origin-${origin}`, false);
-    expect(book.isUnfit('origin-999')).toBe(false);
-    expect(book.isUnfit('origin-1000')).toBe(true);
   });
 });

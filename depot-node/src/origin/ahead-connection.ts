@@ -20,8 +20,10 @@ const NOTHING = Buffer.alloc(0);
 interface AheadInit {
   /** Whether the origin has answered questions that were asked ahead before. */
   readonly isFit: () => boolean;
-  /** Told when the origin answers such a question, or shows that it cannot. */
-  readonly note: (isFit: boolean) => void;
+  /** Told when the origin answers such a question. */
+  readonly noteFit: () => void;
+  /** Told when it shows that it cannot: by what it answers, or by its connection, with which others may have to do. */
+  readonly noteUnfit: (by: 'answer' | 'connection') => void;
   /** Told when a connection breaks within an answer while further questions wait: by its way, or by an origin that does not bear them. */
   readonly noteBreak: () => void;
   /** How long it may think before an answer; left out, no longer than others. */
@@ -237,7 +239,7 @@ export class AheadConnection implements Conversation {
     this.#answers += 1;
     if (isAhead) {
       this.#aheadAnswers += 1;
-      this.#init.note(true);
+      this.#init.noteFit();
     }
     reading?.settle('complete');
     if (this.#isLast && this.#questions.length > 0)
@@ -303,7 +305,7 @@ export class AheadConnection implements Conversation {
     const isBetween = !this.#answer && this.#reader?.hasUnused !== true && this.#answers > 0;
     const isUnfit = how === 'unreadable' || this.#showsUnfit(how);
     this.gaveBack = isUnfit || (isBetween && how === 'broke');
-    if (isUnfit) this.#init.note(false);
+    if (isUnfit) this.#init.noteUnfit(how === 'wrong' || how === 'unreadable' ? 'answer' : 'connection');
     else if (how === 'broke' && this.#answer && this.#questions.length > 0) this.#init.noteBreak();
     this.#end(failure, how === 'silent' ? 'source-silent' : 'source-broke');
   }
