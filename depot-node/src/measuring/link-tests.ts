@@ -63,7 +63,7 @@ export class LinkTests {
 
   constructor(components: LinkTestsComponents) {
     this.#components = components;
-    this.#budget = new HourlyBudget(components.bytesPerHour);
+    this.#budget = HourlyBudget.forTests(components.bytesPerHour);
     this.#shares = new PeerShares(components.bytesPerHour);
   }
 

@@ -57,7 +57,7 @@ interface DepotServiceInit {
   readonly masters: KnownMasters;
   readonly clients: Pick<ClientTable, 'report'>;
   readonly origins: Pick<OriginTable, 'report'>;
-  readonly idleLinks: Pick<IdleLinks, 'next'>;
+  readonly idleLinks: Pick<IdleLinks, 'next' | 'noteSent'>;
   readonly outcomes: Pick<OutcomeBook, 'report' | 'isTrusted'>;
   readonly probes: Pick<OriginProbes, 'next'>;
   readonly emit: EmitEvent;
@@ -101,6 +101,7 @@ export class DepotService {
       return heard;
     }
     if (heard.value) {
+      for (const { to, sentBytes = 0 } of heartbeat.links) idleLinks.noteSent(id, to, sentBytes);
       if (outcomes.isTrusted(id, nowMs)) this.#measure(id, heartbeat, nowMs);
       else emit({ type: 'measurements-ignored', depot: id });
       sizes.report(id, heartbeat.sizes, nowMs);

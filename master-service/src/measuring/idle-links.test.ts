@@ -67,6 +67,42 @@ describe('tests of idle links', () => {
     expect(idle.next('d0', depots, NOW + 21_000)?.from).not.toBe(first?.from);
   });
 
+  test('follow each other as soon as who sends one has told that all of it is sent', () => {
+    const { idle } = setUp();
+    const depots = some(3);
+    const { from = '', bytes = 0 } = idle.next('d0', depots, NOW) ?? {};
+    const isAsked = () => idle.next('d0', depots, NOW + 2000) !== undefined;
+    // What others send, what it sends to others, and a part of it say nothing.
+    idle.noteSent('d0', from, bytes);
+    idle.noteSent(from, depots.find(({ id }) => id !== from && id !== 'd0')?.id ?? '', bytes);
+    idle.noteSent(from, 'd0', bytes - 1);
+    expect(isAsked()).toBe(false);
+    idle.noteSent(from, 'd0', 1);
+    expect(isAsked()).toBe(true);
+  });
+
+  test('tell of all links of an overlay of three within half a minute from when it has met', () => {
+    const { table, idle } = setUp();
+    const depots = some(3);
+    for (const one of depots)
+      for (const other of depots) if (one !== other) table.report(one.id, { to: other.id, rttMs: 30 }, NOW);
+    const asked = new Set<string>();
+    let running: (LinkTest & { to: string }) | undefined;
+    for (let second = 0; second < 30; second += 1) {
+      const nowMs = NOW + second * 1000;
+      const { id = '' } = depots[second % 5] ?? {};
+      if (running?.from === id) {
+        table.report(id, { to: running.to, rttMs: 30, goodputBps: 9e7 }, nowMs);
+        idle.noteSent(id, running.to, running.bytes);
+      }
+      const test = id === '' ? undefined : idle.next(id, depots, nowMs);
+      if (!test) continue;
+      running = { ...test, to: id };
+      asked.add(`${test.from} ${id}`);
+    }
+    expect(asked.size).toBe(6);
+  });
+
   test('are asked of a depot whose transfers stand still, where its uplink tells', () => {
     const { idle } = setUp();
     const still = depot('still', { activeTransfers: 3, sentBps: 900_000 });

@@ -13,7 +13,7 @@ const SLOW = { share: 0.5, ageMs: 900_000 } as const;
 const MOST_SLOW_MS = 14_400_000;
 /** Nor is any tested again earlier, whatever came of it. */
 const RETRY_MS = 600_000;
-/** A depot that was told of a test is busy with it so long, and so is the other one. */
+/** A depot that was told of a test is busy with it so long at most, and so is the other one: until this one tells that it has sent all of it. */
 const TEST_MS = 20_000;
 /** A depot that does not say whether its transfers move, and whose uplink carries less, bits per second, has as good as none: their clients read nothing, perhaps for hours. */
 const STILL_BPS = 1_000_000;
@@ -43,6 +43,15 @@ export interface TestableDepot {
   readonly sentBps?: number;
 }
 
+/** A test that two depots are busy with. */
+interface Running {
+  readonly from: string;
+  readonly to: string;
+  readonly untilMs: number;
+  /** What is still to be sent, by what its sender has told. */
+  leftBytes: number;
+}
+
 interface IdleLinksInit {
   readonly links: {
     distribution(one: string, other: string, nowMs: number): LegDistribution;
@@ -58,7 +67,8 @@ interface IdleLinksInit {
  */
 export class IdleLinks {
   readonly #init: IdleLinksInit;
-  readonly #busyUntilMs = new LruMap<string, number>(MOST_DEPOTS);
+  /** By each of both. */
+  readonly #running = new LruMap<string, Running>(MOST_DEPOTS);
   readonly #told = new LruMap<string, { readonly atMs: number; readonly timesSlow: number }>(MOST_PAIRS);
   readonly #budgets = new LruMap<string, HourlyBudget>(MOST_DEPOTS);
 
@@ -85,10 +95,17 @@ export class IdleLinks {
       const bytes = bytesFor(known);
       if (wasTold || !this.#spend([id, from], bytes, nowMs)) continue;
       this.#told.set(pair, { atMs: nowMs, timesSlow: this.#isSlow(known) ? 1 + (told?.timesSlow ?? 0) : 0 });
-      for (const end of [id, from]) this.#busyUntilMs.set(end, nowMs + TEST_MS);
+      const test = { from, to: id, untilMs: nowMs + TEST_MS, leftBytes: bytes };
+      for (const end of [id, from]) this.#running.set(end, test);
       return { from, bytes };
     }
     return undefined;
+  }
+
+  /** A depot tells what it has sent to another one since its last heartbeat: after all of a test neither is busy with it any more. */
+  noteSent(from: string, to: string, sentBytes: number): void {
+    const test = this.#running.get(from);
+    if (test?.from === from && test.to === to) test.leftBytes -= sentBytes;
   }
 
   #isSlow({ goodputBps, rttMs }: LegDistribution): boolean {
@@ -110,9 +127,9 @@ export class IdleLinks {
   }
 
   #isIdle({ id, state, activeTransfers, sentBps, ...said }: TestableDepot, nowMs: number): boolean {
-    const untilMs = this.#busyUntilMs.get(id) ?? 0;
+    const { untilMs = 0, leftBytes = 0 } = this.#running.get(id) ?? {};
     // A clock that was set back keeps nobody busy.
-    const isBusy = nowMs < untilMs && untilMs - nowMs <= TEST_MS;
+    const isBusy = leftBytes > 0 && nowMs < untilMs && untilMs - nowMs <= TEST_MS;
     const { isMoving = activeTransfers > 0 && (sentBps === undefined || sentBps >= STILL_BPS) } = said;
     return state === 'up' && !isMoving && !isBusy;
   }
@@ -133,7 +150,7 @@ export class IdleLinks {
   /** Spends bytes of all of these depots, or of none. */
   #spend(ids: readonly string[], bytes: number, nowMs: number): boolean {
     const budgets = ids.map((id) => {
-      const budget = this.#budgets.get(id) ?? new HourlyBudget(BYTES_PER_HOUR);
+      const budget = this.#budgets.get(id) ?? HourlyBudget.forTests(BYTES_PER_HOUR);
       this.#budgets.set(id, budget);
       return budget;
     });
