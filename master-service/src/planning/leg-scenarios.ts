@@ -7,6 +7,8 @@ export interface LegDoubt {
   readonly rate: number;
   /** Its round trip is no longer than this, whatever its spread says. */
   readonly mostRttMs?: number;
+  /** It carries at least so much, in bits per second: several connections were seen to get that through. */
+  readonly leastBps?: number;
   /** The leg whose rate it shares, by its name: what is unsure of that is the same. */
   readonly rateAs?: string;
 }
@@ -30,6 +32,7 @@ export function scenariosOf(leg: LegEstimate, doubt: LegDoubt, name: string): Le
   const losses = factors(doubt.loss, `${name} loss`);
   const rates = factors(doubt.rate, `${doubt.rateAs ?? name} rate`);
   const { connectionBps } = leg;
+  const leastBps = Math.min(leg.rateBps, doubt.leastBps ?? 0);
   const mostRttMs = Math.max(leg.rttMs, doubt.mostRttMs ?? Number.POSITIVE_INFINITY);
   return SCENARIOS.map((scenario) => {
     const rate = rates[scenario] ?? 1;
@@ -37,7 +40,7 @@ export function scenariosOf(leg: LegEstimate, doubt: LegDoubt, name: string): Le
       ...leg,
       rttMs: Math.min(leg.rttMs * (rtts[scenario] ?? 1), mostRttMs),
       lossRate: Math.min(1, leg.lossRate * (losses[scenario] ?? 1)),
-      rateBps: leg.rateBps * rate,
+      rateBps: Math.max(leastBps, leg.rateBps * rate),
       ...(connectionBps === undefined ? {} : { connectionBps: connectionBps * rate }),
     };
   });

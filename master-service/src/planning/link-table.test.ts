@@ -4,6 +4,7 @@ import { Facts } from '../facts/facts.ts';
 import { CLIENT_FACTS, ClientTable } from '../measuring/client-table.ts';
 import { ORIGIN_FACTS, OriginTable } from '../measuring/origin-table.ts';
 import { testConfig } from '../testing/start-master.ts';
+import { scenariosOf } from './leg-scenarios.ts';
 import { LINK_FACTS, LinkTable, REPORT_LIFE_MS } from './link-table.ts';
 
 const NOW = 1_795_000_000_000;
@@ -351,6 +352,23 @@ describe('how sure a link is known', () => {
     const fixed = table.distribution('d2', 'd3', NOW);
     expect(fixed.rttMs).toMatchObject({ value: 60, spread: 0, source: 'configured' });
     expect(fixed.goodputBps).toMatchObject({ value: 2e8, spread: 0, source: 'configured' });
+  });
+
+  test('is none of what a link that nobody has tested was seen to carry', () => {
+    const table = new LinkTable([], 1e6);
+    const doubtWith = (totalBps: number) => {
+      table.report('d1', { to: 'd2', rttMs: 30, totalBps }, NOW);
+      const { rate, leastBps } = table.doubt('d2', 'd1', NOW);
+      expect(rate).toBeGreaterThan(0.3);
+      const leg = { rttMs: 30, lossRate: 0, rateBps: 100e6, windowBytes: 1e6, sender: 'bbr' as const };
+      const rates = scenariosOf(leg, table.doubt('d2', 'd1', NOW), 'd2 d1').map(({ rateBps }) => rateBps);
+      return { leastBps, slowestBps: Math.min(...rates), fastestBps: Math.max(...rates) };
+    };
+    expect(doubtWith(1e6)).toMatchObject({ leastBps: undefined });
+    const { leastBps, slowestBps, fastestBps } = doubtWith(90e6);
+    expect(leastBps).toBeCloseTo(90e6, -5);
+    expect(slowestBps).toBe(leastBps);
+    expect(fastestBps).toBeGreaterThan(150e6);
   });
 
   test('grows with what is measured, and less in the other direction', () => {

@@ -177,10 +177,15 @@ export class LinkTable implements LinkView {
     const link = this.estimate(one, other, nowMs);
     if (link?.ageMs === undefined) return NO_DOUBT;
     const { rttMs, lossRate, goodputBps } = this.distribution(one, other, nowMs);
+    const leastBps =
+      link.goodputBps === undefined
+        ? together(this.#directions(one, other, nowMs), this.#priors.goodput(rttMs.value))?.bps
+        : undefined;
     return {
       rtt: rttMs.spread,
       loss: lossRate.spread,
       rate: rateDoubt(link, goodputBps.spread),
+      ...(leastBps === undefined ? {} : { leastBps }),
     };
   }
 
