@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { asLonghaulError, type Chain, LonghaulError, type TicketClaims } from '@longhaul/shared';
+import { asLonghaulError, type Chain, LonghaulError } from '@longhaul/shared';
 import { directAnswer, isBetterDirect } from '../door/direct-answer.ts';
 import { refusalEvent } from '../door/refusal.ts';
 import type { OriginAnswer } from '../origin/origin-connection.ts';
@@ -14,7 +14,7 @@ export interface ServeComponents extends DeliveryComponents {
   readonly running: RunningDownloads;
   readonly digests: DigestChoice;
   /** Told of the file's size, and whether no part of it can be asked for. */
-  readonly noteSize: (urlHash: string, sizeBytes: number, isWholeOnly: boolean) => void;
+  readonly noteSize: (urlHash: string, host: string, sizeBytes: number, isWholeOnly: boolean) => void;
   /** Told whether an origin has given a part of a file that was asked for. */
   readonly noteRanges: (host: string, takesRanges: boolean) => void;
 }
@@ -78,7 +78,7 @@ async function serve(
     hasVersion: opening.representation !== undefined,
     sizeBytes: opening.part && opening.part.endByte - opening.part.startByte,
   };
-  noteSize(components, target.ticket.claims, answer.head, isWholeOnly(body));
+  noteSize(components, target, answer.head, isWholeOnly(body));
   const saysOfRanges = answer.head.headers['accept-ranges'];
   if (answer.head.statusCode === 206 || saysOfRanges === 'bytes')
     components.noteRanges(answer.target.url.host, true);
@@ -152,11 +152,12 @@ function report(
 /** Tells the planner how large the object is, so that the next plan for it need not assume. */
 function noteSize(
   { noteSize }: ServeComponents,
-  claims: TicketClaims,
+  { ticket, url }: RunningDownload['target'],
   { statusCode, headers }: AnswerHead,
   isWholeOnly: boolean,
 ): void {
   const { 'content-range': contentRange = '', 'content-length': contentLength = '' } = headers;
   const text = statusCode === 200 ? contentLength : /\/([0-9]+)$/.exec(contentRange)?.[1];
-  if (text !== undefined && /^[0-9]{1,15}$/.test(text)) noteSize(claims.urlHash, Number(text), isWholeOnly);
+  if (text !== undefined && /^[0-9]{1,15}$/.test(text))
+    noteSize(ticket.claims.urlHash, url.host, Number(text), isWholeOnly);
 }

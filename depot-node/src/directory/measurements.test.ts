@@ -46,7 +46,8 @@ function measureAll(measurements: Measurements): void {
       lostBytes: 1234,
     });
   }
-  for (const urlHash of ids(1000, 'A'.repeat(39))) measurements.noteSize(urlHash, 123_456_789_012);
+  for (const urlHash of ids(1000, 'A'.repeat(39)))
+    measurements.noteSize(urlHash, 'origin.example', 123_456_789_012);
   for (const jobId of ids(100, 'job')) measurements.noteJob(longJob(jobId));
 }
 
@@ -80,6 +81,19 @@ test('the newest reports of each kind come first, and no kind keeps another one 
   expect(links.at(-1)?.to).toBe('depot-999');
   expect(origins.at(-1)?.host).toMatch(/origin-999$/);
   expect(jobs.at(-1)?.jobId).toBe('job99');
+});
+
+test('a domain of names without end pushes out its own reports, and others are told', () => {
+  const measurements = new Measurements();
+  measurements.noteOrigin({ host: 'origin.example', rttMs: 10 });
+  measurements.noteSize('first', 'origin.example', 1);
+  for (const host of ids(2000, 'a').map((name) => `${name}.evil.example`)) {
+    measurements.noteOrigin({ host, rttMs: 10 });
+    measurements.noteSize(`of ${host}`, host, 1);
+  }
+  const { origins = [], sizes } = measurements.all();
+  expect([origins.length, sizes.length]).toEqual([1000, 1000]);
+  expect([origins[0]?.host, sizes[0]?.urlHash]).toEqual(['origin.example', 'first']);
 });
 
 test('links between depots are told whole before the ways to clients', () => {

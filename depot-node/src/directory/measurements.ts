@@ -1,5 +1,6 @@
 import {
   type ClientReport,
+  domainOf,
   isFileSize,
   type JobReport,
   joinJobReports,
@@ -8,9 +9,10 @@ import {
   type OriginReport,
   type SizeReport,
 } from '@longhaul/shared';
+import { FairMap } from '@longhaul/shared/service';
 import { fitReports } from './fit-reports.ts';
 
-/** Measurements of each kind kept between two heartbeats; the newest win. */
+/** Measurements of each kind kept between two heartbeats; the newest win, those of origins and files within their domain's share. */
 const MAX_REPORTS = 1000;
 
 /** A link is full no more that carries more than was told of it then, by so much. */
@@ -32,8 +34,8 @@ export interface Reports {
 export class Measurements {
   readonly #links = new Map<string, LinkReport>();
   readonly #clients = new Map<string, ClientReport>();
-  readonly #origins = new Map<string, OriginReport>();
-  readonly #sizes = new Map<string, SizeReport>();
+  readonly #origins = new FairMap<OriginReport>(MAX_REPORTS);
+  readonly #sizes = new FairMap<SizeReport>(MAX_REPORTS);
   readonly #jobs = new Map<string, JobReport>();
 
   /** Notes what a link did; the smallest round trip of an interval counts. */
@@ -75,18 +77,14 @@ export class Measurements {
             receivedBytes: known.receivedBytes + report.receivedBytes,
             lostBytes: (known.lostBytes ?? 0) + (report.lostBytes ?? 0),
           };
-    keep(this.#origins, report.host, {
-      ...known,
-      ...report,
-      ...received,
-      ...(rttMs === undefined ? {} : { rttMs }),
-    });
+    const merged = { ...known, ...report, ...received, ...(rttMs === undefined ? {} : { rttMs }) };
+    this.#origins.set(report.host, merged, domainOf(report.host));
   }
 
-  /** Notes the size of the file behind a URL hash, if it is one, and whether no part of it can be asked for. */
-  noteSize(urlHash: string, sizeBytes: number, isWholeOnly = false): void {
+  /** Notes the size of the file behind a URL hash, at `host`, if it is one, and whether no part of it can be asked for. */
+  noteSize(urlHash: string, host: string, sizeBytes: number, isWholeOnly = false): void {
     const report = { urlHash, sizeBytes, ...(isWholeOnly ? { isWholeOnly } : {}) };
-    if (isFileSize(sizeBytes)) keep(this.#sizes, urlHash, report);
+    if (isFileSize(sizeBytes)) this.#sizes.set(urlHash, report, domainOf(host));
   }
 
   /** Notes what has ended of a job. */
@@ -99,12 +97,12 @@ export class Measurements {
   all(): Reports {
     // Plans need links first. What has ended of jobs is told nowhere else.
     const begins = fitReports(
-      [this.#links, this.#jobs, this.#clients, this.#origins, this.#sizes].map((reports) => [
-        ...reports.values(),
-      ]),
+      [this.#links, this.#jobs, this.#clients, this.#origins, this.#sizes].map((reports) =>
+        Array.from<[string, object], object>(reports, ([, report]) => report),
+      ),
     );
-    const newest = <Report>(reports: ReadonlyMap<string, Report>, index: number) =>
-      [...reports.values()].slice(begins[index]);
+    const newest = <Report>(reports: Iterable<[string, Report]>, index: number) =>
+      Array.from(reports, ([, report]) => report).slice(begins[index]);
     const links = newest(this.#links, 0);
     const jobs = newest(this.#jobs, 1);
     const clients = newest(this.#clients, 2);

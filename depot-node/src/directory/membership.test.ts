@@ -122,7 +122,7 @@ describe('a size', () => {
       ['some', 1],
       ['much', 9e15],
     ];
-    for (const [urlHash, sizeBytes] of sizes) membership.noteSize(urlHash, sizeBytes);
+    for (const [urlHash, sizeBytes] of sizes) membership.noteSize(urlHash, 'origin.example', sizeBytes);
     await membership.beat();
     await membership.beat();
     expect(heartbeats().map((beat) => beat.sizes)).toEqual([[], [{ urlHash: 'some', sizeBytes: 1 }], []]);
@@ -134,9 +134,9 @@ describe('what a depot has to report', () => {
     await membership.start();
     const sizesOf = () => heartbeats().map(({ sizes }) => sizes.map(({ urlHash }) => urlHash));
     master.onHeartbeat = () => ({ status: 503, body: {}, code: 'master-busy' });
-    membership.noteSize('first', 1);
+    membership.noteSize('first', 'origin.example', 1);
     await membership.beat();
-    membership.noteSize('second', 2);
+    membership.noteSize('second', 'origin.example', 2);
     await membership.beat();
     master.onHeartbeat = () => undefined;
     await membership.beat();

@@ -188,9 +188,9 @@ export class Membership {
     if (untold.has(depot) && !this.#stopped) await this.beat();
   }
 
-  /** Notes the size of the file behind a URL hash, if it is one. */
-  noteSize(urlHash: string, sizeBytes: number, isWholeOnly = false): void {
-    this.#measurements.noteSize(urlHash, sizeBytes, isWholeOnly);
+  /** Notes the size of the file behind a URL hash, at `host`, if it is one. */
+  noteSize(urlHash: string, host: string, sizeBytes: number, isWholeOnly = false): void {
+    this.#measurements.noteSize(urlHash, host, sizeBytes, isWholeOnly);
   }
 
   /** Notes what has ended of a job. */

@@ -1,3 +1,5 @@
+import { domainOf } from '@longhaul/shared';
+import { FairMap } from '@longhaul/shared/service';
 import type { FoundAddresses } from './look-up.ts';
 
 /** Shortest time that an answer is kept: the connections of one download ask for the same name. */
@@ -6,7 +8,7 @@ const MIN_LIFE_MS = 5_000;
 const MAX_LIFE_MS = 300_000;
 /** How long a name that has no address, or was not answered for, is not asked for again (RFC 9520 wants a second). */
 const FAILURE_LIFE_MS = 5_000;
-/** Names kept at once, each of a few hundred bytes; the one that was found first makes room. */
+/** Names kept at once, each of some hundred bytes, fairly shared by domains: one may have names without end. */
 const MAX_NAMES = 10_000;
 
 interface Known {
@@ -19,7 +21,7 @@ interface Known {
 /** What DNS has said of names lately. */
 export class NameCache {
   readonly #nowMs: () => number;
-  readonly #known = new Map<string, Known>();
+  readonly #known = new FairMap<Known>(MAX_NAMES);
 
   constructor(nowMs: () => number) {
     this.#nowMs = nowMs;
@@ -43,11 +45,6 @@ export class NameCache {
   }
 
   #put(host: string, outcome: Known['outcome'], lifeMs: number): void {
-    this.#known.delete(host);
-    this.#known.set(host, { outcome, foundAtMs: this.#nowMs(), lifeMs });
-    for (const oldest of this.#known.keys()) {
-      if (this.#known.size <= MAX_NAMES) break;
-      this.#known.delete(oldest);
-    }
+    this.#known.set(host, { outcome, foundAtMs: this.#nowMs(), lifeMs }, domainOf(host));
   }
 }

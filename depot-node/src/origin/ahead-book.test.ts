@@ -92,9 +92,19 @@ test('an inability that was met over one way counts for all when it is met over 
   expect(told).toEqual([['a', false]]);
 });
 
-test('so many origins are remembered that nobody can fill the memory', () => {
-  const { book } = setUp();
-  for (let origin = 0; origin < 2000; origin += 1) book.noteUnfit(`origin-${origin}`, []);
-  expect(book.isUnfit('origin-999', [])).toBe(false);
-  expect(book.isUnfit('origin-1000', [])).toBe(true);
+test('a domain of names without end fills the memory with its own, and others stay in it', () => {
+  const { book, breakAt } = setUp();
+  book.noteFit('fit.example:443');
+  book.noteUnfit('unfit.example:443', []);
+  breakAt(0, [], 'broken.example:443');
+  for (let origin = 0; origin < 2000; origin += 1) {
+    book.noteFit(`a${origin}.evil.example:443`);
+    book.noteUnfit(`b${origin}.evil.example:443`, []);
+    book.noteBreak(`c${origin}.evil.example:443`, []);
+  }
+  expect(book.isFit('a0.evil.example:443')).toBe(false);
+  expect(book.isFit('a1999.evil.example:443')).toBe(true);
+  expect(book.isFit('fit.example:443')).toBe(true);
+  expect(book.isUnfit('unfit.example:443', [])).toBe(true);
+  expect([2_000, 4_000].map((atMs) => breakAt(atMs, [], 'broken.example:443'))).toEqual([false, true]);
 });

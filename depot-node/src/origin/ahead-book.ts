@@ -1,8 +1,9 @@
-import { parseAuthority } from '@longhaul/shared';
+import { domainOf, parseAuthority } from '@longhaul/shared';
+import { FairMap } from '@longhaul/shared/service';
 
 /** How long an origin is remembered: long enough for a few downloads, short enough for one that was mended. */
 const REMEMBERED_MS = 600_000;
-/** Origins that are remembered at once; the one that was noted first is forgotten. */
+/** Origins that are remembered at once, fairly shared by domains. */
 const MOST_REMEMBERED = 1_000;
 
 /** Connections of one origin that break within answers are no accident from so many on, so long apart at least, within so long: a depot that ends takes all of them along at once. */
@@ -31,10 +32,10 @@ interface Break {
 export class AheadBook {
   readonly #nowMs: () => number;
   readonly #onNoted: (host: string, isFit: boolean) => void;
-  readonly #fitAtMs = new Map<string, number>();
-  readonly #unfit = new Map<string, Unfit>();
+  readonly #fitAtMs = new FairMap<number>(MOST_REMEMBERED);
+  readonly #unfit = new FairMap<Unfit>(MOST_REMEMBERED);
   /** Connections that broke, by origin. */
-  readonly #breaks = new Map<string, readonly Break[]>();
+  readonly #breaks = new FairMap<readonly Break[]>(MOST_REMEMBERED);
 
   /** @param onNoted is told what an origin itself has shown. */
   constructor(nowMs: () => number, onNoted: (host: string, isFit: boolean) => void = () => undefined) {
@@ -66,7 +67,7 @@ export class AheadBook {
     this.#breaks.delete(authority);
     const breaks = [...before, { atMs: nowMs, between }];
     if (breaks.length < BREAKS.most) {
-      remember(this.#breaks, authority, breaks);
+      this.#breaks.set(authority, breaks, domainOf(hostOf(authority)));
       return false;
     }
     const all = breaks.flatMap((one) => [...new Set(one.between)]);
@@ -80,23 +81,18 @@ export class AheadBook {
   noteFit(authority: string): void {
     const isKnown = this.#isLately(this.#fitAtMs.get(authority));
     if (isKnown || this.#latelyUnfit(authority)?.suspects.length === 0) return;
-    this.#fitAtMs.delete(authority);
-    remember(this.#fitAtMs, authority, this.#nowMs());
-    this.#tell(authority, true);
+    const host = hostOf(authority);
+    this.#fitAtMs.set(authority, this.#nowMs(), domainOf(host));
+    this.#onNoted(host, true);
   }
 
   /** Takes note of an origin that could not be asked ahead over these depots; none, where they cannot have caused it. */
   noteUnfit(authority: string, between: Between): void {
     const before = this.#latelyUnfit(authority)?.suspects ?? between;
     const suspects = before.filter((depot) => between.includes(depot));
-    this.#unfit.delete(authority);
-    remember(this.#unfit, authority, { atMs: this.#nowMs(), suspects });
-    if (suspects.length === 0) this.#tell(authority, false);
-  }
-
-  #tell(authority: string, isFit: boolean): void {
-    const place = parseAuthority(authority, null);
-    if (place.ok) this.#onNoted(place.value.host, isFit);
+    const host = hostOf(authority);
+    this.#unfit.set(authority, { atMs: this.#nowMs(), suspects }, domainOf(host));
+    if (suspects.length === 0) this.#onNoted(host, false);
   }
 
   #latelyUnfit(authority: string): Unfit | undefined {
@@ -109,8 +105,9 @@ export class AheadBook {
   }
 }
 
-function remember<Value>(all: Map<string, Value>, authority: string, value: Value): void {
-  all.set(authority, value);
-  const [oldest] = all.keys();
-  if (all.size > MOST_REMEMBERED && oldest !== undefined) all.delete(oldest);
+/** The host of an authority, which comes from a URL that was read. */
+function hostOf(authority: string): string {
+  const place = parseAuthority(authority, null);
+  if (!place.ok) throw place.error;
+  return place.value.host;
 }

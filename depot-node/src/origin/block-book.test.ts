@@ -67,3 +67,19 @@ describe('an origin that blocks were bad for', () => {
     expect(book.isFit(ORIGIN)).toBe(true);
   });
 });
+
+test('a domain of names without end fills the memory with its own, and others stay in it', () => {
+  const book = new BlockBook(() => 0);
+  const unfit = { ...ORIGIN, host: 'unfit.example' };
+  book.noteFit(ORIGIN);
+  for (const network of [HERE, THERE]) book.noteUnfit(unfit, network);
+  for (let index = 0; index < 2000; index += 1) {
+    const other = { ...ORIGIN, host: `a${index}.evil.example` };
+    book.noteFit(other);
+    for (const network of [HERE, THERE]) book.noteUnfit(other, network);
+  }
+  expect(book.isUnfit({ ...ORIGIN, host: 'a0.evil.example' }, HERE)).toBe(false);
+  expect(book.isUnfit({ ...ORIGIN, host: 'a1999.evil.example' }, HERE)).toBe(true);
+  expect(book.isFit(ORIGIN)).toBe(true);
+  expect(book.isUnfit(unfit, '192.0.2.0/24')).toBe(true);
+});

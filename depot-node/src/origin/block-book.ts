@@ -1,11 +1,11 @@
-import { formatAuthority, type OriginPlace, type OriginUrl } from '@longhaul/shared';
-import { LruMap } from '@longhaul/shared/service';
+import { domainOf, formatAuthority, type OriginPlace, type OriginUrl } from '@longhaul/shared';
+import { FairMap } from '@longhaul/shared/service';
 
 /** How long an origin is remembered that blocks are bad for: long enough for a few downloads, short enough for one that was mended. */
 const REMEMBERED_MS = 600_000;
 /** One that has given a block is asked for blocks at once for so long: what servers do changes seldom. */
 const TRUSTED_MS = 86_400_000;
-/** Origins, and folders of origins, that are remembered at once. */
+/** Origins, and folders of origins, that are remembered at once, fairly shared by domains. */
 const MOST_REMEMBERED = 1_000;
 /** People's folders are shorter, and so many may be remembered. */
 const LONGEST_FOLDER_CHARS = 500;
@@ -27,10 +27,10 @@ interface Unfit {
  */
 export class BlockBook {
   readonly #nowMs: () => number;
-  readonly #unfit = new LruMap<string, Unfit>(MOST_REMEMBERED);
-  readonly #fitAtMs = new LruMap<string, number>(MOST_REMEMBERED);
+  readonly #unfit = new FairMap<Unfit>(MOST_REMEMBERED);
+  readonly #fitAtMs = new FairMap<number>(MOST_REMEMBERED);
   /** When several networks had met that blocks were bad for an origin: what fitted before counts no more. */
-  readonly #agreedAtMs = new LruMap<string, number>(MOST_REMEMBERED);
+  readonly #agreedAtMs = new FairMap<number>(MOST_REMEMBERED);
 
   constructor(nowMs: () => number) {
     this.#nowMs = nowMs;
@@ -56,15 +56,16 @@ export class BlockBook {
   /** Takes note of a file of which a block came beside the whole. */
   noteFit(url: OriginUrl): void {
     const folder = folderOf(url);
-    if (folder !== undefined) this.#fitAtMs.set(folder, this.#nowMs());
+    if (folder !== undefined) this.#fitAtMs.set(folder, this.#nowMs(), domainOf(url.host));
   }
 
   /** Takes note of an origin that blocks were bad for, for a client of this network. */
   noteUnfit(place: OriginPlace, network: string): void {
     const before = this.#latelyUnfit(place);
     const isAgreed = before !== undefined && (before.isAgreed || before.network !== network);
-    this.#unfit.set(originOf(place), { atMs: this.#nowMs(), network, isAgreed });
-    if (isAgreed) this.#agreedAtMs.set(originOf(place), this.#nowMs());
+    const [origin, domain] = [originOf(place), domainOf(place.host)];
+    this.#unfit.set(origin, { atMs: this.#nowMs(), network, isAgreed }, domain);
+    if (isAgreed) this.#agreedAtMs.set(origin, this.#nowMs(), domain);
   }
 
   #latelyUnfit(place: OriginPlace): Unfit | undefined {

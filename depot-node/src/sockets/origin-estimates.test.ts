@@ -189,4 +189,12 @@ describe('what connections from an origin show', () => {
     }
     expect(estimates.take()).toHaveLength(1000);
   });
+
+  test('is kept while a domain of names without end fills the room with its own', () => {
+    const estimates = new OriginEstimates();
+    for (const host of [HOST, ...Array.from({ length: 1200 }, (_, index) => `a${index}.evil.example`)])
+      estimates.begin(host, NETWORK, info(0), 0).look(info(10), 0, 1000);
+    const told = estimates.take().map(({ host }) => host);
+    expect([told.length, told[0]]).toEqual([1000, HOST]);
+  });
 });

@@ -1,4 +1,5 @@
-import { bpsOf, MAX_RTT_MS, type OriginReport, SEGMENT_BYTES } from '@longhaul/shared';
+import { bpsOf, domainOf, MAX_RTT_MS, type OriginReport, SEGMENT_BYTES } from '@longhaul/shared';
+import { FairMap } from '@longhaul/shared/service';
 import { hasAnswered, type TcpInfo } from './tcp-info.ts';
 
 /** Fewer bytes between two looks say nothing of a rate. */
@@ -17,7 +18,7 @@ const MAX_UNSTEADY_SHARE = 0.1;
 const KEPT_UP_BYTES = 65_536;
 /** A connection that has brought less says nothing yet, and takes nothing from others: it waits for its client, who may never come. */
 const HANDSHAKE_BYTES = 16_384;
-/** Origins that are remembered between two reports. */
+/** Origins that are remembered between two reports, fairly shared by domains. */
 const MAX_ORIGINS = 1000;
 /** A CUBIC that starts over a lossy way comes to tens of times what that leaves to it, and each round trip with a loss takes three tenths: after so many it has forgotten its start. */
 const WEARING_ROUNDS = 10;
@@ -61,7 +62,7 @@ export interface OriginMeter {
  * a round trip each loss makes w of them, as far as gaps do not overlap, so that a share f behind gaps stands for -ln(1 - f) / w.
  */
 export class OriginEstimates {
-  readonly #byHost = new Map<string, Seen>();
+  readonly #byHost = new FairMap<Seen>(MAX_ORIGINS);
   /** Connections that are open now, and have brought more than a handshake. */
   readonly #open = new Map<string, number>();
 
@@ -143,9 +144,7 @@ export class OriginEstimates {
       now: undefined,
       isHeldBack: false,
     };
-    const [oldest] = this.#byHost.keys();
-    if (this.#byHost.size >= MAX_ORIGINS && oldest !== undefined) this.#byHost.delete(oldest);
-    this.#byHost.set(host, seen);
+    this.#byHost.set(host, seen, domainOf(host));
     return seen;
   }
 }

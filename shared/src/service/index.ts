@@ -7,6 +7,7 @@ export * from './config-schemas.ts';
 export * from './connection-limiter.ts';
 export * from './depot-sources.ts';
 export * from './digests.ts';
+export * from './fair-map.ts';
 export * from './fair-room.ts';
 export * from './half-close.ts';
 export * from './hosts-file.ts';

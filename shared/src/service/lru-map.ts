@@ -1,7 +1,7 @@
 import { OrderedMap } from './ordered-map.ts';
 
 /** A limit beside the number of entries: the sum of what `weigh` says of each when it is set. */
-interface WeightLimit<Key, Value> {
+export interface WeightLimit<Key, Value> {
   readonly most: number;
   readonly weigh: (key: Key, value: Value) => number;
 }
