@@ -55,8 +55,8 @@ const refuse = (status: number, response: ServerResponse) => {
   return false;
 };
 
-const download = () =>
-  fetchRaw(overlay.relayUrl(`${overlay.originUrl}/file`, { chains: [['d1', 'd2'], ['d1']], lanes: 4 }, 'd1'));
+const download = (chains = [['d1', 'd2'], ['d1']]) =>
+  fetchRaw(overlay.relayUrl(`${overlay.originUrl}/file`, { chains, lanes: 4 }, 'd1'));
 
 describe.each(await testPlanes())(
   'lanes from an origin that blocks are bad for, over %s,',
@@ -86,6 +86,22 @@ describe.each(await testPlanes())(
       const second = await download();
       expect(hash(second.body)).toBe(hash(FILE));
       expect(asked).toEqual([undefined, undefined]);
+    });
+
+    test('are as many as before over other ways than the one whose answers are kept back', async () => {
+      before = async () => {
+        await delay(THINKS_MS);
+        return true;
+      };
+      expect(hash((await download()).body)).toBe(hash(FILE));
+      expect(asked).toEqual([undefined]);
+      before = async () => true;
+      asked = [];
+      expect(hash((await download()).body)).toBe(hash(FILE));
+      expect(asked).toEqual([undefined]);
+      asked = [];
+      expect(hash((await download([['d1']])).body)).toBe(hash(FILE));
+      expect(asked.length, 'questions for the whole, and for blocks').toBeGreaterThan(2);
     });
 
     test('are as many as before for others, whatever conditions one client has of his own', async () => {

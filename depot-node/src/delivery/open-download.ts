@@ -18,6 +18,7 @@ import {
 } from '../origin/representation.ts';
 import type { DataPlane } from '../plane/data-plane.ts';
 import type { FetchedAnswer, Fetcher, RequestFor, TimedAnswer } from '../routes/fetcher.ts';
+import { between } from '../routes/route-book.ts';
 import { headOfAll } from './answer-head.ts';
 import type { RunningDownload } from './running-download.ts';
 import { tryBlock } from './try-block.ts';
@@ -90,8 +91,9 @@ async function openAnyVersion(
       target: originTarget(url),
       headers: { ...headersToOrigin(request.headers, url, plane.ownId), ...extra },
     });
-  const blockBytes = firstBlockBytes(book.routes()[0]?.promise, lanes);
-  const asked = blockBook.isUnfit(target.url, target.client)
+  const [best = book.plan] = book.routes();
+  const blockBytes = firstBlockBytes(best.promise, lanes);
+  const asked = blockBook.isUnfit(target.url, target.client, between(best))
     ? undefined
     : firstBlock(request, target.ticket.claims, job.active, blockBytes);
   const forBlock = asked && requestWith(headersForBlock(asked));
@@ -112,7 +114,7 @@ async function openAnyVersion(
   if (opening !== 'useless' || signal.aborted) whole.connection.reset();
   signal.throwIfAborted();
   if (opening !== 'useless') blockBook.noteFit(target.url);
-  else if (trial === 'unfit') blockBook.noteUnfit(target.url, target.client);
+  else if (trial === 'unfit') blockBook.noteUnfit(target.url, target.client, between(whole.route));
   return opening === 'useless' ? openingOf(request, whole) : opening;
 }
 

@@ -18,7 +18,7 @@ import { tryInTurn } from '../racing/try-in-turn.ts';
 import type { ReadAnswers } from '../relay/answer-reader.ts';
 import type { HeldCounters } from '../relay/held-count.ts';
 import type { FetchedAnswer, Fetcher, RequestFor } from '../routes/fetcher.ts';
-import type { Route, RouteBook } from '../routes/route-book.ts';
+import { between, type Route, type RouteBook } from '../routes/route-book.ts';
 import type { WatchedLeg } from '../sockets/leg-sampler.ts';
 import { resetConnection } from '../sockets/reset.ts';
 import { carryByThread } from './carry-by-thread.ts';
@@ -62,8 +62,16 @@ export async function sendOverLanes(
   const answeredMs = firstBlock.answeredAtMs - firstBlock.stoodAtMs;
   const silenceMs = config.silenceSeconds * 1000;
   const answerMs = Math.max(silenceMs, Math.min(plane.timeouts.answerMs, THINKS_TIMES * answeredMs));
-  const leaveBlocks = () => components.blockBook.noteUnfit(target.url, target.client);
-  if (isThinking) leaveBlocks();
+  const leaveBlocks = (over: readonly string[]) =>
+    components.blockBook.noteUnfit(target.url, target.client, over);
+  // A depot may have kept the answer back; it cannot have given another one over TLS.
+  if (isThinking) leaveBlocks(between(first.route));
+  const leaveAnswered = () =>
+    leaveBlocks(
+      target.url.scheme === 'https'
+        ? []
+        : download.lanes.flatMap((lane) => (lane.chain ? between({ chain: lane.chain }) : [])),
+    );
   const wanted = isThinking ? 1 : Math.min(target.ticket.claims.lanes, config.perOrigin);
   const asking = new Asking(first, download, components, THINKS_TIMES * answeredMs);
   const places = components.lanePlaces.enter(target.client, wanted);
@@ -117,9 +125,9 @@ export async function sendOverLanes(
         }
         plane.observe({ ...event, jobId: job.id });
       },
-      onCounted: leaveBlocks,
+      onCounted: leaveAnswered,
     });
-    if (end.failure && OF_BLOCKS.has(end.failure.code)) leaveBlocks();
+    if (end.failure && OF_BLOCKS.has(end.failure.code)) leaveAnswered();
     return end;
   } finally {
     places.leave();
@@ -226,11 +234,6 @@ class Asking {
     if (!this.#isSingly) this.#plane.observe({ type: 'lanes-asked-singly', jobId: this.#download.job.id });
     this.#isSingly = true;
   }
-}
-
-/** The depots between this one and the origin. */
-function between({ chain }: Route): readonly string[] {
-  return chain.slice(1);
 }
 
 /** A connection for a lane over the best route for it; where that fails, over the next. */

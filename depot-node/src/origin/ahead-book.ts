@@ -1,5 +1,6 @@
 import { domainOf, parseAuthority } from '@longhaul/shared';
 import { FairMap } from '@longhaul/shared/service';
+import { type Between, isExpected, suspectsOf } from './suspects.ts';
 
 /** How long an origin is remembered: long enough for a few downloads, short enough for one that was mended. */
 const REMEMBERED_MS = 600_000;
@@ -9,13 +10,9 @@ const MOST_REMEMBERED = 1_000;
 /** Connections of one origin that break within answers are no accident from so many on, so long apart at least, within so long: a depot that ends takes all of them along at once. */
 const BREAKS = { most: 3, apartMs: 1_000, withinMs: 60_000 } as const;
 
-/** Depots between an entry depot and an origin. */
-type Between = readonly string[];
-
 /** That an origin could not be asked ahead. */
 interface Unfit {
   readonly atMs: number;
-  /** Depots that each may have caused it: they had part in all of it. None: it was the origin. */
   readonly suspects: Between;
 }
 
@@ -51,8 +48,8 @@ export class AheadBook {
 
   /** Whether an origin has to be asked singly over these depots. */
   isUnfit(authority: string, between: Between): boolean {
-    const { suspects } = this.#latelyUnfit(authority) ?? {};
-    return suspects?.length === 0 || suspects?.some((depot) => between.includes(depot)) === true;
+    const unfit = this.#latelyUnfit(authority);
+    return unfit !== undefined && isExpected(unfit.suspects, between);
   }
 
   /**
@@ -88,8 +85,7 @@ export class AheadBook {
 
   /** Takes note of an origin that could not be asked ahead over these depots; none, where they cannot have caused it. */
   noteUnfit(authority: string, between: Between): void {
-    const before = this.#latelyUnfit(authority)?.suspects ?? between;
-    const suspects = before.filter((depot) => between.includes(depot));
+    const suspects = suspectsOf(this.#latelyUnfit(authority)?.suspects, between);
     const host = hostOf(authority);
     this.#unfit.set(authority, { atMs: this.#nowMs(), suspects }, domainOf(host));
     if (suspects.length === 0) this.#onNoted(host, false);

@@ -30,12 +30,12 @@ describe('an origin that blocks were bad for', () => {
   test('is asked for all by the clients that met it, and by others when a second network has met it', () => {
     const book = new BlockBook(() => 0);
     book.noteFit(ORIGIN);
-    book.noteUnfit(ORIGIN, HERE);
-    book.noteUnfit(ORIGIN, HERE);
-    expect([HERE, THERE].map((network) => book.isUnfit(ORIGIN, network))).toEqual([true, false]);
+    book.noteUnfit(ORIGIN, HERE, []);
+    book.noteUnfit(ORIGIN, HERE, []);
+    expect([HERE, THERE].map((network) => book.isUnfit(ORIGIN, network, []))).toEqual([true, false]);
     expect(book.isFit(ORIGIN)).toBe(true);
-    book.noteUnfit(ORIGIN, THERE);
-    expect([HERE, THERE, '192.0.2.0/24'].map((network) => book.isUnfit(ORIGIN, network))).toEqual([
+    book.noteUnfit(ORIGIN, THERE, []);
+    expect([HERE, THERE, '192.0.2.0/24'].map((network) => book.isUnfit(ORIGIN, network, []))).toEqual([
       true,
       true,
       true,
@@ -46,21 +46,21 @@ describe('an origin that blocks were bad for', () => {
   test('is tried again after ten minutes, and what one network meets then is its own', () => {
     let nowMs = 0;
     const book = new BlockBook(() => nowMs);
-    book.noteUnfit(ORIGIN, HERE);
-    book.noteUnfit(ORIGIN, THERE);
+    book.noteUnfit(ORIGIN, HERE, []);
+    book.noteUnfit(ORIGIN, THERE, []);
     nowMs += 600_000;
-    expect(book.isUnfit(ORIGIN, HERE)).toBe(false);
-    book.noteUnfit(ORIGIN, HERE);
-    expect([HERE, THERE].map((network) => book.isUnfit(ORIGIN, network))).toEqual([true, false]);
+    expect(book.isUnfit(ORIGIN, HERE, [])).toBe(false);
+    book.noteUnfit(ORIGIN, HERE, []);
+    expect([HERE, THERE].map((network) => book.isUnfit(ORIGIN, network, []))).toEqual([true, false]);
   });
 
   test('is not known again to give them until it has, whoever complains alone later', () => {
     let nowMs = 0;
     const book = new BlockBook(() => nowMs);
     book.noteFit(ORIGIN);
-    for (const network of [HERE, THERE]) book.noteUnfit(ORIGIN, network);
+    for (const network of [HERE, THERE]) book.noteUnfit(ORIGIN, network, []);
     nowMs += 660_000;
-    book.noteUnfit(ORIGIN, HERE);
+    book.noteUnfit(ORIGIN, HERE, []);
     expect(book.isFit(ORIGIN)).toBe(false);
     nowMs += 1;
     book.noteFit(ORIGIN);
@@ -72,14 +72,33 @@ test('a domain of names without end fills the memory with its own, and others st
   const book = new BlockBook(() => 0);
   const unfit = { ...ORIGIN, host: 'unfit.example' };
   book.noteFit(ORIGIN);
-  for (const network of [HERE, THERE]) book.noteUnfit(unfit, network);
+  for (const network of [HERE, THERE]) book.noteUnfit(unfit, network, []);
   for (let index = 0; index < 2000; index += 1) {
     const other = { ...ORIGIN, host: `a${index}.evil.example` };
     book.noteFit(other);
-    for (const network of [HERE, THERE]) book.noteUnfit(other, network);
+    for (const network of [HERE, THERE]) book.noteUnfit(other, network, []);
   }
-  expect(book.isUnfit({ ...ORIGIN, host: 'a0.evil.example' }, HERE)).toBe(false);
-  expect(book.isUnfit({ ...ORIGIN, host: 'a1999.evil.example' }, HERE)).toBe(true);
+  expect(book.isUnfit({ ...ORIGIN, host: 'a0.evil.example' }, HERE, [])).toBe(false);
+  expect(book.isUnfit({ ...ORIGIN, host: 'a1999.evil.example' }, HERE, [])).toBe(true);
   expect(book.isFit(ORIGIN)).toBe(true);
-  expect(book.isUnfit(unfit, '192.0.2.0/24')).toBe(true);
+  expect(book.isUnfit(unfit, '192.0.2.0/24', [])).toBe(true);
+});
+
+test('a depot that keeps answers back harms an origin over its own ways alone', () => {
+  const book = new BlockBook(() => 0);
+  book.noteFit(ORIGIN);
+  for (const network of [HERE, THERE]) book.noteUnfit(ORIGIN, network, ['bad', 'd2']);
+  book.noteUnfit(ORIGIN, HERE, ['d3', 'bad']);
+  const isUnfit = (...between: readonly string[]) => book.isUnfit(ORIGIN, '192.0.2.0/24', between);
+  expect([isUnfit('bad'), isUnfit('d4', 'bad'), isUnfit(), isUnfit('d2'), isUnfit('d3')]).toEqual([
+    true,
+    true,
+    false,
+    false,
+    false,
+  ]);
+  expect(book.isUnfit(ORIGIN, HERE, [])).toBe(false);
+  expect(book.isFit(ORIGIN)).toBe(true);
+  book.noteUnfit(ORIGIN, HERE, ['d3']);
+  expect([isUnfit(), book.isFit(ORIGIN)]).toEqual([true, false]);
 });

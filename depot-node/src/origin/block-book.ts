@@ -1,5 +1,6 @@
 import { domainOf, formatAuthority, type OriginPlace, type OriginUrl } from '@longhaul/shared';
 import { FairMap } from '@longhaul/shared/service';
+import { type Between, isExpected, suspectsOf } from './suspects.ts';
 
 /** How long an origin is remembered that blocks are bad for: long enough for a few downloads, short enough for one that was mended. */
 const REMEMBERED_MS = 600_000;
@@ -17,13 +18,14 @@ interface Unfit {
   readonly network: string;
   /** Clients of another network have met it as well. */
   readonly isAgreed: boolean;
+  readonly suspects: Between;
 }
 
 /**
  * Folders of origins that have given a block beside a file that was asked for as a whole, and origins that are better asked for all at once than for block after block: they think
  * before each answer, count requests, or give each answer another tag. By authority, as a download names it: where that leads on to others, it is the one that is known
  * when the first question is asked. What one client network has met counts for others only when a second one has met it too: who asks for a file that nobody has, or
- * with conditions of his own, gets odd answers from good origins.
+ * with conditions of his own, gets odd answers from good origins. What was met over one depot alone, which may keep answers back, counts over that depot alone.
  */
 export class BlockBook {
   readonly #nowMs: () => number;
@@ -36,10 +38,11 @@ export class BlockBook {
     this.#nowMs = nowMs;
   }
 
-  /** Whether an origin has to be asked for all at once, for clients of this network. */
-  isUnfit(place: OriginPlace, network: string): boolean {
+  /** Whether an origin has to be asked for all at once, over these depots for clients of this network. */
+  isUnfit(place: OriginPlace, network: string, between: Between): boolean {
     const unfit = this.#latelyUnfit(place);
-    return unfit !== undefined && (unfit.isAgreed || unfit.network === network);
+    const isKnown = unfit !== undefined && (unfit.isAgreed || unfit.network === network);
+    return isKnown && isExpected(unfit.suspects, between);
   }
 
   /**
@@ -59,13 +62,14 @@ export class BlockBook {
     if (folder !== undefined) this.#fitAtMs.set(folder, this.#nowMs(), domainOf(url.host));
   }
 
-  /** Takes note of an origin that blocks were bad for, for a client of this network. */
-  noteUnfit(place: OriginPlace, network: string): void {
+  /** Takes note of an origin that blocks were bad for, for a client of this network; `between`: depots that may have caused it. */
+  noteUnfit(place: OriginPlace, network: string, between: Between): void {
     const before = this.#latelyUnfit(place);
     const isAgreed = before !== undefined && (before.isAgreed || before.network !== network);
     const [origin, domain] = [originOf(place), domainOf(place.host)];
-    this.#unfit.set(origin, { atMs: this.#nowMs(), network, isAgreed }, domain);
-    if (isAgreed) this.#agreedAtMs.set(origin, this.#nowMs(), domain);
+    const suspects = suspectsOf(before?.suspects, between);
+    this.#unfit.set(origin, { atMs: this.#nowMs(), network, isAgreed, suspects }, domain);
+    if (isAgreed && suspects.length === 0) this.#agreedAtMs.set(origin, this.#nowMs(), domain);
   }
 
   #latelyUnfit(place: OriginPlace): Unfit | undefined {

@@ -11,6 +11,11 @@ export interface Route {
   readonly promise: ChainPromise | undefined;
 }
 
+/** The depots between this one and the origin. */
+export function between({ chain }: Pick<Route, 'chain'>): readonly string[] {
+  return chain.slice(1);
+}
+
 /** Knows the routes of one download from this depot on, and how each has done so far. */
 export class RouteBook {
   readonly #ownId: string;
