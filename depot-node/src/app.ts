@@ -155,6 +155,7 @@ export function createDepot(init: DepotInit): Depot {
     ensureKnown: member.ensureKnown,
     fromDepot: member.noteDepot,
     isBusy: () => jobs.isMoving,
+    report: () => void member.membership.beat(),
     bytesPerHour: config.measuring.bytesPerHour,
   });
 

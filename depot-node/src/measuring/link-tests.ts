@@ -45,6 +45,8 @@ interface LinkTestsComponents {
   readonly fromDepot: (connection: Duplex) => void;
   /** Whether transfers carry bytes: then the links are measured by them, and must not be disturbed. */
   readonly isBusy: () => boolean;
+  /** Tells the master at once what a link has carried, so that it asks for the next test. */
+  readonly report: () => void;
   /** Of tests in both directions together, and of probes; 0: none of them. */
   readonly bytesPerHour: number;
 }
@@ -152,6 +154,7 @@ export class LinkTests {
     socket.destroy();
     this.#isTesting = false;
     plane.observe({ type: 'link-tested', depot, role: 'sender', bytes: bytes - left });
+    if (left === 0) this.#components.report();
   }
 
   async #fetch(entry: DepotEntry, bytes: number): Promise<boolean> {
