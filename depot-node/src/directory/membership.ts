@@ -21,6 +21,8 @@ const REFETCH_INTERVAL_MS = 30_000;
 const SAY_UNREACHED_MS = 2_000;
 /** Depots of which it is remembered when they were named: as many as an overlay has. */
 const MOST_SAID = 1_000;
+/** Between the first two heartbeats; twice as long between the next two, until they are as far apart as is configured. */
+const FIRST_BEAT_MS = 1_000;
 /** A master that is not heard for so many heartbeats has given this depot up, too. */
 const MISSED_HEARTBEATS = 3;
 
@@ -112,12 +114,22 @@ export class Membership {
   /** Registers, then beats until `stop`. A master that cannot be reached is an event, not an error: it is asked again. */
   async start(): Promise<void> {
     await this.beat();
-    if (!this.#stopped) this.#timer = setInterval(() => void this.beat(), this.#components.heartbeatMs);
+    this.#beatAfter(FIRST_BEAT_MS);
   }
 
   stop(): void {
     this.#stopped = true;
-    clearInterval(this.#timer);
+    clearTimeout(this.#timer);
+  }
+
+  /** At first more often: in an overlay that has just been started depots hear of each other, and what is to be measured. */
+  #beatAfter(ms: number): void {
+    if (this.#stopped) return;
+    const afterMs = Math.min(ms, this.#components.heartbeatMs);
+    this.#timer = setTimeout(() => {
+      void this.beat();
+      this.#beatAfter(2 * afterMs);
+    }, afterMs);
   }
 
   /** Tells the master that this depot takes nothing new. */
