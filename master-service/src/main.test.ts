@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
 
 const MAIN = fileURLToPath(new URL('main.ts', import.meta.url));
 const CONFIG = `
@@ -159,3 +159,18 @@ test.each([
   expect(stderr).toMatch(message);
   expect(stdout).toBe('');
 });
+
+test.skipIf(process.platform !== 'linux')(
+  'a state folder that cannot be made stops the start with a code and what to do, at once',
+  async () => {
+    const config = CONFIG.replace('stateDir: state', 'stateDir: /proc/nost/state');
+    const child = spawn(process.execPath, [MAIN, '--config', await configFile(config)]);
+    // One that tries for ever must not outlive this test.
+    onTestFinished(() => void child.kill('SIGKILL'));
+    const [code, stderr] = await Promise.all([exitOf(child), text(child.stderr)]);
+    expect(code).toBe(1);
+    expect(stderr).toMatch(
+      /^longhaul-master: state-unusable: .*\(stateDir\).*\(\/proc\/nost: no folder can be made there/,
+    );
+  },
+);

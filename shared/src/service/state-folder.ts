@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { open, rename, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { LonghaulError } from '../errors.ts';
 import { fileReason } from './system-failure.ts';
 
@@ -28,11 +28,7 @@ export interface StateFolder {
 
 /** Opens the folder, and makes it where there is none. */
 export function openStateFolder(path: string): StateFolder {
-  try {
-    mkdirSync(path, { recursive: true, mode: FOLDER_MODE });
-  } catch (cause) {
-    throw unusable(path, cause);
-  }
+  makeFolder(path);
   const lastSaves = new Map<string, Promise<void>>();
 
   const read = (name: string): string | undefined => {
@@ -69,6 +65,38 @@ export function openStateFolder(path: string): StateFolder {
       }
     },
   };
+}
+
+/**
+ * Makes a folder and those above it. Node's own way of doing so never returns where a folder that is there takes none, and says `ENOENT` of that,
+ * as /proc does.
+ */
+function makeFolder(path: string): void {
+  if (isFolder(path)) return;
+  const parent = dirname(path);
+  if (parent !== path && !existsSync(parent)) makeFolder(parent);
+  try {
+    mkdirSync(path, { mode: FOLDER_MODE });
+  } catch (cause) {
+    // Another process may have made it meanwhile.
+    if (!isFolder(path)) throw notMade(path, cause);
+  }
+}
+
+function isFolder(path: string): boolean {
+  try {
+    return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+  } catch (cause) {
+    throw unusable(path, cause);
+  }
+}
+
+function notMade(path: string, cause: unknown): LonghaulError {
+  // Its parent is there: what is missing is a file system that takes folders.
+  const isRefused = cause instanceof Error && 'code' in cause && cause.code === 'ENOENT';
+  return isRefused
+    ? new LonghaulError('state-unusable', { detail: `${path}: no folder can be made there (ENOENT)`, cause })
+    : unusable(path, cause);
 }
 
 function writeAtOnce(path: string, text: string): void {
