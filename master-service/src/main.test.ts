@@ -1,6 +1,6 @@
 import { type ChildProcess, fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -103,6 +103,34 @@ test('a master that a program started tells it where it is and ends with it', as
   const exit = exitOf(child);
   child.disconnect();
   expect(await exit).toBe(0);
+});
+
+test('a master that cannot save its state says so by a line with a code for each file, and ends in order all the same', async () => {
+  const child = spawn(process.execPath, [MAIN, '--config', await configFile(CONFIG)]);
+  onTestFinished(() => void child.kill('SIGKILL'));
+  const log = text(child.stderr);
+  await once(child.stdout, 'data');
+  const state = join(folder, 'state');
+  // What a start saves is there.
+  await expect
+    .poll(async () => (await readdir(state)).toSorted(), { timeout: 10_000 })
+    .toEqual(['enrolment-secret', 'facts.jsonl', 'signing-key.pem', 'signing-keys.json']);
+  await rename(state, join(folder, 'elsewhere'));
+  const exit = exitOf(child);
+  child.kill('SIGTERM');
+  expect(await exit).toBe(0);
+  const errors = (await log)
+    .trim()
+    .split('\n')
+    .map((entry) => JSON.parse(entry) as Readonly<Record<string, unknown>>)
+    .filter(({ level }) => level === 50);
+  const line = (file: string) =>
+    expect.objectContaining({
+      code: 'state-unusable',
+      msg: expect.stringMatching(new RegExp(`^not saved: .*${file}: there is no such file`)) as string,
+    }) as object;
+  expect(errors).toEqual([line('enrolment\\.json'), line('facts\\.jsonl')]);
+  for (const error of errors) expect(error).not.toHaveProperty('err');
 });
 
 test.each([

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { ERRORS } from '@longhaul/shared';
+import { ERRORS, LonghaulError } from '@longhaul/shared';
 import {
   authorityOf,
   createReload,
@@ -15,6 +15,7 @@ import {
   readNamedFiles,
   Seldom,
   tellInvalid,
+  tellSaves,
 } from '@longhaul/shared/service';
 import { type Logger, pino } from 'pino';
 import { createMaster } from './app.ts';
@@ -91,7 +92,7 @@ async function serve(configFile: string, version: string, log: Logger): Promise<
   const started = read();
   const { config, stateDir, prefixPaths, material, busTls } = started;
   tellInvalid(material, Date.now(), log);
-  const state = openStateFolder(stateDir);
+  const state = openStateFolder(stateDir, tellSaves(log));
   const master = createMaster({
     config,
     ...loadMasterKeys(state),
@@ -140,8 +141,10 @@ function eventLogger(log: Logger): (event: MasterEvent) => void {
   };
   return (event) => {
     const { type, ...fields } = event;
-    if (event.type === 'failed') log.error({ err: event.error }, 'request failed');
-    else if (event.type === 'enrolment') log.info(fields, `enrolment: ${event.what}`);
+    if (event.type === 'failed') {
+      // The state folder itself tells this once, without a stack that says nothing of a disk.
+      if (!isOfState(event.error)) log.error({ err: event.error }, 'request failed');
+    } else if (event.type === 'enrolment') log.info(fields, `enrolment: ${event.what}`);
     else if (event.type === 'depot-registered') log.info(fields, 'depot registered');
     else if (event.type === 'depot-proved' && !event.isRenewed) log.info(fields, 'depot proved its address');
     else if (event.type === 'depot-not-proved')
@@ -180,4 +183,8 @@ function eventLogger(log: Logger): (event: MasterEvent) => void {
     // One line for each download would cost more than the answer itself; counters have them.
     else log.debug(event);
   };
+}
+
+function isOfState(error: unknown): boolean {
+  return error instanceof LonghaulError && error.code === 'state-unusable';
 }

@@ -26,6 +26,7 @@ export * from './program/obey-signals.ts';
 export * from './program/package-version.ts';
 export * from './program/reload.ts';
 export * from './program/standard-error.ts';
+export * from './program/tell-saves.ts';
 export * from './refilling-budget.ts';
 export * from './seldom.ts';
 export * from './self-signed.ts';

@@ -42,6 +42,28 @@ describe('a state folder', () => {
     expect(state.read('list')).toBe('new');
   });
 
+  test('tells its watcher once that a file cannot be saved, however often that is tried, and when it is saved again', async () => {
+    const told: string[] = [];
+    const state = openStateFolder(base, {
+      onFailing: ({ code, detail }) => told.push(`${code} ${detail}`),
+      onSavedAgain: (path) => told.push(`again ${path}`),
+    });
+    const list = join(base, 'list');
+    await state.save('list', 'saved');
+    await rm(base, { recursive: true });
+    for (const text of ['one', 'two', 'three'])
+      await expect(state.save('list', text)).rejects.toThrow('ENOENT');
+    expect(told).toEqual([expect.stringContaining(`state-unusable ${list}: `)]);
+    openStateFolder(base);
+    await state.save('list', 'four');
+    await state.save('list', 'five');
+    expect(told.slice(1)).toEqual([`again ${list}`]);
+    await rm(base, { recursive: true });
+    await expect(state.save('list', 'six')).rejects.toThrow('ENOENT');
+    openStateFolder(base);
+    expect(told, 'that it fails anew is news').toHaveLength(3);
+  });
+
   test('does not take a folder in the place of a file for a missing one', async () => {
     await writeFile(join(base, 'state'), '');
     expect(() => openStateFolder(join(base, 'state'))).toThrow('EEXIST');

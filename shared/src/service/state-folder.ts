@@ -26,10 +26,19 @@ export interface StateFolder {
   readonly saveParts: (name: string, parts: Iterable<string>) => Promise<void>;
 }
 
+/** Who wants to know how saving goes, beside whoever saves: some files are saved over and over, and a full disk stays full. */
+export interface SaveWatch {
+  /** A file could not be saved, and could before. */
+  readonly onFailing: (failure: LonghaulError) => void;
+  /** A file that could not be saved was. */
+  readonly onSavedAgain: (path: string) => void;
+}
+
 /** Opens the folder, and makes it where there is none. */
-export function openStateFolder(path: string): StateFolder {
+export function openStateFolder(path: string, watch?: SaveWatch): StateFolder {
   makeFolder(path);
   const lastSaves = new Map<string, Promise<void>>();
+  const failing = new Set<string>();
 
   const read = (name: string): string | undefined => {
     try {
@@ -42,7 +51,19 @@ export function openStateFolder(path: string): StateFolder {
   const saveParts = (name: string, parts: Iterable<string>): Promise<void> => {
     // One write after the other, also after a failed one: the newest content must be the last.
     const last = lastSaves.get(name) ?? Promise.resolve();
-    const save = last.catch(() => undefined).then(() => write(join(path, name), parts));
+    const save = last
+      .catch(() => undefined)
+      .then(() => write(join(path, name), parts))
+      .then(
+        () => {
+          if (failing.delete(name)) watch?.onSavedAgain(join(path, name));
+        },
+        (failure: LonghaulError) => {
+          if (!failing.has(name)) watch?.onFailing(failure);
+          failing.add(name);
+          throw failure;
+        },
+      );
     lastSaves.set(name, save);
     return save;
   };
@@ -122,7 +143,8 @@ async function write(path: string, parts: Iterable<string>): Promise<void> {
     }
     await rename(temporary, path);
   } catch (failure) {
-    await rm(temporary, { force: true });
+    // What cannot be removed, either, is no other failure.
+    await rm(temporary, { force: true }).catch(() => undefined);
     throw unusable(path, failure);
   }
 }
