@@ -10,6 +10,7 @@ import {
   packageVersion,
   readCommandLine,
   tellInvalid,
+  tellSaves,
 } from '@longhaul/shared/service';
 import pino from 'pino';
 import { createDepot } from './app.ts';
@@ -71,7 +72,7 @@ async function serve(configFile: string): Promise<void> {
   const { splice, tell } = await openSplice(config.relay);
   const depot = createDepot({
     ...files,
-    state: openStateFolder(files.stateDir),
+    state: openStateFolder(files.stateDir, tellSaves(log)),
     splice,
     observe: createEventLog(log, Date.now),
     nowMs: Date.now,

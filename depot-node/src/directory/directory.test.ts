@@ -48,3 +48,20 @@ test('as many revoked keys are remembered as there can be depots, the newest', a
   await again.update(told([entry('old', keys[0]), entry('new', keys.at(-1))]));
   expect([again.depot('old')?.id, again.depot('new')?.id]).toEqual(['old', undefined]);
 });
+
+test('a directory that cannot be kept counts all the same, and is kept as soon as it can be', async () => {
+  const failures: unknown[] = [];
+  const state = openStateFolder(folder, {
+    onFailing: ({ code }) => failures.push(code),
+    onSavedAgain: () => failures.push('again'),
+  });
+  const directory = new DepotDirectory(state);
+  rmSync(folder, { recursive: true });
+  for (let beats = 0; beats < 3; beats += 1) await directory.update(told([entry('d2')]));
+  expect(directory.depot('d2')?.id).toBe('d2');
+  const last = told([entry('d3')]);
+  openStateFolder(folder);
+  await directory.update(last);
+  expect(failures).toEqual(['state-unusable', 'again']);
+  expect(new DepotDirectory(openStateFolder(folder)).depot('d3')).toEqual(last.depots[0]);
+});
