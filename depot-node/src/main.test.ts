@@ -93,8 +93,25 @@ async function joinOverlay(secret: string, ...more: readonly string[]) {
     const answer = await fetch(ready.url + path);
     return [answer.status, await answer.text()];
   };
-  return { ready, get, log: () => log, master, child, secretFile: join(dir, 'secret') };
+  return {
+    ready,
+    get,
+    log: () => log,
+    master,
+    child,
+    secretFile: join(dir, 'secret'),
+    configFile: join(dir, 'depot.yaml'),
+  };
 }
+
+test('a second depot on the same state is refused with what to do', async () => {
+  const { child, configFile } = await joinOverlay('test-secret');
+  const second = spawn(process.execPath, [PROGRAM, '--config', configFile]);
+  const exited = once(second, 'exit');
+  expect(await text(second.stderr)).toMatch(/^longhaul-depot: state-in-use: .*end it, or give each/);
+  expect(await exited).toEqual([1, null]);
+  expect(child.exitCode, 'the first goes on').toBeNull();
+});
 
 describe('a depot that its master refuses', () => {
   test('says so when it starts, in its log, in its metrics and to whoever asks for its health', async () => {

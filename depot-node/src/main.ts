@@ -4,6 +4,7 @@ import { LonghaulError } from '@longhaul/shared';
 import {
   createReload,
   explainFailure,
+  lockStateFolder,
   obeySignals,
   openStandardError,
   openStateFolder,
@@ -69,10 +70,12 @@ async function serve(configFile: string): Promise<void> {
   const started = read();
   const { config, files } = started;
   tellInvalid(started.material, Date.now(), log);
+  const state = openStateFolder(files.stateDir, tellSaves(log));
+  lockStateFolder(files.stateDir);
   const { splice, tell } = await openSplice(config.relay);
   const depot = createDepot({
     ...files,
-    state: openStateFolder(files.stateDir, tellSaves(log)),
+    state,
     splice,
     observe: createEventLog(log, Date.now),
     nowMs: Date.now,

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
+import { ERRORS } from '@longhaul/shared';
 import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
 
 const MAIN = fileURLToPath(new URL('main.ts', import.meta.url));
@@ -40,6 +41,32 @@ test('a master says on one line where it is, serves, and ends cleanly when it is
   const exit = exitOf(child);
   child.kill('SIGTERM');
   expect(await exit).toBe(0);
+});
+
+test('a second master on the same state is refused with what to do, and the next one starts after the first was killed', async () => {
+  const start = async () => spawn(process.execPath, [MAIN, '--config', await configFile(CONFIG)]);
+  const first = await start();
+  onTestFinished(() => void first.kill('SIGKILL'));
+  await once(first.stdout, 'data');
+  const second = await start();
+  const [code, stderr, stdout] = await Promise.all([
+    exitOf(second),
+    text(second.stderr),
+    text(second.stdout),
+  ]);
+  expect([code, stdout]).toEqual([1, '']);
+  expect(stderr).toBe(
+    `longhaul-master: state-in-use: ${ERRORS['state-in-use'].message} (${join(folder, 'state')})\n`,
+  );
+  const exit = exitOf(first);
+  first.kill('SIGKILL');
+  await exit;
+  const next = await start();
+  const [line] = (await once(next.stdout, 'data')) as Buffer[];
+  expect(String(line)).toMatch(/^ready /);
+  const ended = exitOf(next);
+  next.kill('SIGTERM');
+  expect(await ended).toBe(0);
 });
 
 test('a master whose address is announced serves on after SIGTERM until routes have changed, and ends at once at the next', async () => {
@@ -114,7 +141,7 @@ test('a master that cannot save its state says so by a line with a code for each
   // What a start saves is there.
   await expect
     .poll(async () => (await readdir(state)).toSorted(), { timeout: 10_000 })
-    .toEqual(['enrolment-secret', 'facts.jsonl', 'signing-key.pem', 'signing-keys.json']);
+    .toEqual(['enrolment-secret', 'facts.jsonl', 'lock', 'signing-key.pem', 'signing-keys.json']);
   await rename(state, join(folder, 'elsewhere'));
   const exit = exitOf(child);
   child.kill('SIGTERM');

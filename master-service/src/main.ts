@@ -6,6 +6,7 @@ import {
   authorityOf,
   createReload,
   explainFailure,
+  lockStateFolder,
   obeySignals,
   openStandardError,
   openStateFolder,
@@ -93,6 +94,7 @@ async function serve(configFile: string, version: string, log: Logger): Promise<
   const { config, stateDir, prefixPaths, material, busTls } = started;
   tellInvalid(material, Date.now(), log);
   const state = openStateFolder(stateDir, tellSaves(log));
+  lockStateFolder(stateDir);
   const master = createMaster({
     config,
     ...loadMasterKeys(state),

@@ -695,6 +695,12 @@ export const ERRORS = {
     false,
     'The state folder, or a file in it, cannot be used: give it to the account of the service, make room, or choose another one (stateDir).',
   ),
+  'state-in-use': entry(
+    0,
+    'depot',
+    false,
+    'Another service that runs has this state folder: end it, or give each service a folder of its own (stateDir).',
+  ),
   internal: entry(
     500,
     'depot',

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { runProgram } from '../../fixtures/run-program.ts';
@@ -85,6 +85,7 @@ test('the doctor says what is wrong: the secret, an id that is taken, an address
 });
 
 test('a depot that was copied with its key is noticed: by both processes and by their master', async () => {
+  cpSync(join(dir, 'd1'), join(dir, 'twin-state'), { recursive: true });
   const twin = await startService(
     'depot',
     dir,
@@ -92,7 +93,7 @@ test('a depot that was copied with its key is noticed: by both processes and by 
     {
       id: 'd1',
       listen: { host: HOST, port: 0 },
-      stateDir: join(dir, 'd1'),
+      stateDir: join(dir, 'twin-state'),
       master: {
         url: overlay.master.url,
         enrolmentSecretFile: join(dir, 'master', 'enrolment-secret'),

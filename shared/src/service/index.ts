@@ -32,6 +32,7 @@ export * from './seldom.ts';
 export * from './self-signed.ts';
 export * from './signed-exchange.ts';
 export * from './state-folder.ts';
+export * from './state-lock.ts';
 export * from './static-page.ts';
 export * from './system-failure.ts';
 export * from './tls-files.ts';
