@@ -41,6 +41,8 @@ export interface DepotInit extends DepotMaterial {
   readonly state: StateFolder;
   /** The relay of the kernel; left out where there is none or it is not wanted. */
   readonly splice: SplicePlane | undefined;
+  /** Seconds that are left of each certificate, by the key that names it. */
+  readonly certificateSecondsLeft?: () => Readonly<Record<string, number>>;
   readonly observe: Observe;
   readonly nowMs: () => number;
 }
@@ -87,6 +89,7 @@ export function createDepot(init: DepotInit): Depot {
     laneBytes: () => paths.laneBytes(),
     uplink: config.uplink && (() => uplink?.use()),
     tls: () => tlsEnding?.use(),
+    certificateSecondsLeft: init.certificateSecondsLeft ?? (() => ({})),
   });
   const observe: Observe = (event) => {
     metrics.observe(event);

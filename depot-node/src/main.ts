@@ -2,6 +2,7 @@
 import { flushCompileCache } from 'node:module';
 import { LonghaulError } from '@longhaul/shared';
 import {
+  CertificateWatch,
   createReload,
   explainFailure,
   lockStateFolder,
@@ -10,7 +11,6 @@ import {
   openStateFolder,
   packageVersion,
   readCommandLine,
-  tellInvalid,
   tellSaves,
 } from '@longhaul/shared/service';
 import pino from 'pino';
@@ -69,7 +69,7 @@ async function serve(configFile: string): Promise<void> {
   };
   const started = read();
   const { config, files } = started;
-  tellInvalid(started.material, Date.now(), log);
+  const certificates = new CertificateWatch(started.material, Date.now, log);
   const state = openStateFolder(files.stateDir, tellSaves(log));
   lockStateFolder(files.stateDir);
   const { splice, tell } = await openSplice(config.relay);
@@ -77,6 +77,7 @@ async function serve(configFile: string): Promise<void> {
     ...files,
     state,
     splice,
+    certificateSecondsLeft: certificates.secondsLeft,
     observe: createEventLog(log, Date.now),
     nowMs: Date.now,
   });
@@ -89,7 +90,10 @@ async function serve(configFile: string): Promise<void> {
     reload: createReload({
       started,
       read,
-      take: (next) => depot.renew(next.files),
+      take: (next) => {
+        depot.renew(next.files);
+        certificates.take(next.material);
+      },
       nowMs: Date.now,
       log,
     }),
@@ -97,6 +101,7 @@ async function serve(configFile: string): Promise<void> {
   });
 
   const { url, membership } = await depot.listen();
+  certificates.start();
   tell();
   watchHeap(() => splice?.rest());
   process.send?.({ ready: { url } });

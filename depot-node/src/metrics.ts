@@ -29,6 +29,8 @@ interface Gauges {
   readonly tls: () => TlsUse | undefined;
   /** Where a rate is configured; it gives nothing where it cannot be kept. */
   readonly uplink: (() => UplinkUse | undefined) | undefined;
+  /** By the key that names the certificate. */
+  readonly certificateSecondsLeft: () => Readonly<Record<string, number>>;
 }
 
 const LEG_CLASSES: readonly LegClass[] = ['client', 'depot', 'origin'];
@@ -161,6 +163,17 @@ export function createMetrics(gauges: Gauges) {
     registers,
     collect() {
       this.set(gauges.spareLegs());
+    },
+  });
+  new Gauge({
+    name: 'longhaul_depot_certificate_seconds_left',
+    help: 'Time until a certificate expires, by the key of the configuration that names it',
+    labelNames: ['certificate'],
+    registers,
+    collect() {
+      this.reset();
+      for (const [certificate, seconds] of Object.entries(gauges.certificateSecondsLeft()))
+        this.set({ certificate }, seconds);
     },
   });
   addLegMetrics(registers, gauges);

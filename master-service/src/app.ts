@@ -62,6 +62,8 @@ export interface MasterDeps {
   readonly prefixPaths?: PrefixPaths;
   /** Lets a depot prove its address; left out, by asking there. */
   readonly askDepot?: AskDepot;
+  /** Seconds that are left of each certificate, by the key that names it. */
+  readonly certificateSecondsLeft?: () => Readonly<Record<string, number>>;
   /** Where the built page lies. */
   readonly webDir: string;
   readonly version: string;
@@ -167,6 +169,7 @@ export function createMaster(deps: MasterDeps): Master {
     prefixTables: () => prefixFiles.views,
     measuredPrefixes: () => measured.size,
     places: () => whereabouts.counts,
+    certificateSecondsLeft: deps.certificateSecondsLeft ?? (() => ({})),
   });
   const emit: EmitEvent = (event) => {
     metrics.record(event);

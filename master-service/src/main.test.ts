@@ -1,11 +1,14 @@
 import { type ChildProcess, fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import type { IncomingMessage } from 'node:http';
+import { get } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { ERRORS } from '@longhaul/shared';
+import { selfSigned } from '@longhaul/shared/service';
 import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
 
 const MAIN = fileURLToPath(new URL('main.ts', import.meta.url));
@@ -14,6 +17,7 @@ listen: { host: 127.0.0.1, port: 0 }
 stateDir: state
 origins: [origin.example]
 `;
+const DAY_MS = 86_400_000;
 
 let folder: string;
 beforeEach(async () => {
@@ -68,6 +72,45 @@ test('a second master on the same state is refused with what to do, and the next
   next.kill('SIGTERM');
   expect(await ended).toBe(0);
 });
+
+test.skipIf(process.platform === 'win32')(
+  'a master warns of a certificate that is about to expire, tells metrics how long it lasts, and looks again after a reload',
+  async () => {
+    const nowMs = Date.now();
+    const renew = async (days: number) => {
+      const { cert, key } = selfSigned({ fromMs: nowMs - 300 * DAY_MS, toMs: nowMs + days * DAY_MS });
+      await writeFile(join(folder, 'cert.pem'), cert);
+      await writeFile(join(folder, 'key.pem'), key);
+    };
+    await renew(10);
+    const config = `${CONFIG}tls: { certFile: cert.pem, keyFile: key.pem }\npublicUrl: https://127.0.0.1:0\n`;
+    const child = spawn(process.execPath, [MAIN, '--config', await configFile(config)]);
+    onTestFinished(() => void child.kill('SIGKILL'));
+    let log = '';
+    child.stderr.setEncoding('utf8').on('data', (part: string) => {
+      log += part;
+    });
+    const [line] = (await once(child.stdout, 'data')) as Buffer[];
+    const { url } = JSON.parse(String(line).replace(/^ready /, '')) as { url: string };
+    const daysLeft = async () => {
+      const asked = get(`${url}/metrics`, { rejectUnauthorized: false });
+      const [answer] = (await once(asked, 'response')) as [IncomingMessage];
+      const seconds = /certificate_seconds_left\{certificate="tls"\} (\S+)/.exec(await text(answer))?.[1];
+      return Math.round(Number(seconds) / 86_400);
+    };
+    const warnings = () => log.match(/"code":"certificate-ending".*"msg":"tls: /g)?.length;
+    await expect.poll(warnings, { timeout: 10_000 }).toBe(1);
+    expect(await daysLeft()).toBe(10);
+    await renew(60);
+    child.kill('SIGHUP');
+    await expect.poll(daysLeft, { timeout: 10_000 }).toBe(60);
+    expect(warnings()).toBe(1);
+    await renew(5);
+    child.kill('SIGHUP');
+    await expect.poll(warnings, { timeout: 10_000 }).toBe(2);
+  },
+  30_000,
+);
 
 test('a master whose address is announced serves on after SIGTERM until routes have changed, and ends at once at the next', async () => {
   // For so long that nothing but the next signal ends it before this test gives up.

@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { ERRORS, LonghaulError } from '@longhaul/shared';
 import {
   authorityOf,
+  CertificateWatch,
   createReload,
   explainFailure,
   lockStateFolder,
@@ -15,7 +16,6 @@ import {
   readConfigFile,
   readNamedFiles,
   Seldom,
-  tellInvalid,
   tellSaves,
 } from '@longhaul/shared/service';
 import { type Logger, pino } from 'pino';
@@ -92,7 +92,7 @@ async function serve(configFile: string, version: string, log: Logger): Promise<
   };
   const started = read();
   const { config, stateDir, prefixPaths, material, busTls } = started;
-  tellInvalid(material, Date.now(), log);
+  const certificates = new CertificateWatch(material, Date.now, log);
   const state = openStateFolder(stateDir, tellSaves(log));
   lockStateFolder(stateDir);
   const master = createMaster({
@@ -106,6 +106,7 @@ async function serve(configFile: string, version: string, log: Logger): Promise<
     authorities: material.trustedCaFiles,
     ...(busTls ? { busTls } : {}),
     prefixPaths,
+    certificateSecondsLeft: certificates.secondsLeft,
     webDir: fileURLToPath(new URL('../dist/web', import.meta.url)),
     version,
     now: Date.now,
@@ -115,6 +116,7 @@ async function serve(configFile: string, version: string, log: Logger): Promise<
     if (next.material.tls) master.renewCertificate(next.material.tls);
     master.renewAuthorities(next.material.trustedCaFiles);
     if (next.busTls) master.renewBusCertificate(next.busTls);
+    certificates.take(next.material);
     void master.reloadPrefixes(next.config.prefixes, next.prefixPaths);
   };
   obeySignals({
@@ -130,6 +132,7 @@ async function serve(configFile: string, version: string, log: Logger): Promise<
     log,
   });
   const { url } = await master.listen();
+  certificates.start();
   process.stdout.write(`ready ${JSON.stringify({ url })}\n`);
   process.send?.({ ready: { url } });
 }

@@ -593,6 +593,12 @@ export const ERRORS = {
     false,
     'The configuration has mistakes: correct every one that is listed.',
   ),
+  'certificate-ending': entry(
+    0,
+    'depot',
+    false,
+    'The certificate expires soon, and is refused by everybody from then on: renew it, then send SIGHUP.',
+  ),
   'prefixes-invalid': entry(
     0,
     'master',

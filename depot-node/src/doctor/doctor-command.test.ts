@@ -119,6 +119,12 @@ describe('with a certificate', () => {
     ]);
   });
 
+  test('warns where it is about to expire', async () => {
+    expect(await certificateLines('', () => Date.UTC(2099, 11, 18))).toEqual([
+      expect.stringMatching(/^warn .*certificate of tls +valid until 2099-12-31T\S+ only {2}-> {2}renew it/),
+    ]);
+  });
+
   test('fails where it has expired', async () => {
     expect(await certificateLines('', () => Date.UTC(2100, 1))).toEqual([
       expect.stringMatching(/^fail .*the certificate has expired at 2099-12-31T.* {2}-> {2}renew it/),

@@ -34,6 +34,8 @@ interface Gauges {
   readonly measuredPrefixes: () => number;
   /** How many clients and origins were placed by each rule. */
   readonly places: () => Readonly<Record<string, number>>;
+  /** By the key that names the certificate. */
+  readonly certificateSecondsLeft: () => Readonly<Record<string, number>>;
 }
 
 /** Counts what a master does. */
@@ -45,6 +47,7 @@ export function createMetrics({
   places,
   facts,
   isBusConnected,
+  certificateSecondsLeft,
 }: Gauges): MasterMetrics {
   const registry = new Registry();
   const registers = [registry];
@@ -128,6 +131,17 @@ export function createMetrics({
     collect() {
       this.reset();
       for (const [kind, held] of Object.entries(facts())) this.set({ kind }, held);
+    },
+  });
+  new Gauge({
+    name: 'longhaul_master_certificate_seconds_left',
+    help: 'Time until a certificate expires, by the key of the configuration that names it',
+    labelNames: ['certificate'],
+    registers,
+    collect() {
+      this.reset();
+      for (const [certificate, seconds] of Object.entries(certificateSecondsLeft()))
+        this.set({ certificate }, seconds);
     },
   });
   const originProbes = counter('origin_probes_total', 'Probes of unknown origins, by outcome', ['outcome']);

@@ -20,6 +20,7 @@ export * from './lru-map.ts';
 export * from './node-http.ts';
 export * from './old-clients.ts';
 export * from './ordered-map.ts';
+export * from './program/certificate-watch.ts';
 export * from './program/command-line.ts';
 export * from './program/explain-failure.ts';
 export * from './program/obey-signals.ts';

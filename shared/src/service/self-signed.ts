@@ -1,5 +1,5 @@
 import { generateKeyPairSync, sign } from 'node:crypto';
-import type { TlsMaterial } from './tls-files.ts';
+import type { TlsMaterial, Validity } from './tls-files.ts';
 
 /** DER tags of ITU-T X.690 that a certificate (RFC 5280) needs. */
 const TAG = { integer: 2, bits: 3, octets: 4, id: 6, text: 12, time: 24, sequence: 48, set: 49 } as const;
@@ -10,15 +10,18 @@ const ED25519 = Buffer.from('2b6570', 'hex');
 const COMMON_NAME = Buffer.from('550403', 'hex');
 const ALTERNATIVE_NAME = Buffer.from('551d11', 'hex');
 
+/** Longer than any test. */
+const FOR_LONG: Validity = { fromMs: Date.UTC(2020, 0, 1), toMs: Date.UTC(2099, 11, 31, 23, 59, 59) };
+
 /** A certificate for 127.0.0.1 that trusts itself, with its key, as PEM. */
-export function selfSigned(): TlsMaterial {
+export function selfSigned({ fromMs, toMs }: Validity = FOR_LONG): TlsMaterial {
   const { privateKey, publicKey } = generateKeyPairSync('ed25519');
   const algorithm = der(TAG.sequence, der(TAG.id, ED25519));
   const name = der(
     TAG.sequence,
     der(TAG.set, der(TAG.sequence, der(TAG.id, COMMON_NAME), der(TAG.text, Buffer.from('test')))),
   );
-  const times = ['20200101000000Z', '20991231235959Z'].map((time) => der(TAG.time, Buffer.from(time)));
+  const times = [fromMs, toMs].map((timeMs) => der(TAG.time, Buffer.from(generalizedTime(timeMs))));
   const address = der(TAG.sequence, der(EXPLICIT.address, Buffer.from([127, 0, 0, 1])));
   const extension = der(TAG.sequence, der(TAG.id, ALTERNATIVE_NAME), der(TAG.octets, address));
   const body = der(
@@ -38,6 +41,11 @@ export function selfSigned(): TlsMaterial {
     cert: `-----BEGIN CERTIFICATE-----\n${certificate.replace(/.{64}/g, '$&\n')}\n-----END CERTIFICATE-----\n`,
     key: String(privateKey.export({ type: 'pkcs8', format: 'pem' })),
   };
+}
+
+/** For example 20200101000000Z. */
+function generalizedTime(timeMs: number): string {
+  return new Date(timeMs).toISOString().replaceAll(/[-:T]|\.\d+/g, '');
 }
 
 function der(tag: number, ...contents: readonly Buffer[]): Buffer {

@@ -2,6 +2,11 @@ import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
 import { isIP } from 'node:net';
 import { createSecureContext } from 'node:tls';
 
+/** A certificate of a year should have been renewed by then: time enough to ask somebody for another one. */
+const ENDING_MS = 14 * 86_400_000;
+/** Of one that lives shorter, the last part of its life: programs renew them when a third is left, so that this has failed several times. */
+const ENDING_SHARE = 0.1;
+
 /** Certificate chain and key of a listener, PEM. */
 export interface TlsMaterial {
   readonly cert: string;
@@ -41,6 +46,22 @@ export function whyNotValid(cert: string, nowMs: number): string | undefined {
   if (validFromDate.getTime() > nowMs)
     return `the certificate is valid only from ${validFromDate.toISOString()} on`;
   return undefined;
+}
+
+/** The time in which a certificate is good, in Unix milliseconds. */
+export interface Validity {
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
+export function validityOf(cert: string): Validity {
+  const { validFromDate, validToDate } = new X509Certificate(cert);
+  return { fromMs: validFromDate.getTime(), toMs: validToDate.getTime() };
+}
+
+/** Whether a certificate that is good now should have been renewed: little time is left. */
+export function isEnding({ fromMs, toMs }: Validity, nowMs: number): boolean {
+  return toMs - nowMs < Math.min(ENDING_MS, (toMs - fromMs) * ENDING_SHARE);
 }
 
 function attempt<T>(instead: string, read: () => T): T {

@@ -16,18 +16,6 @@ interface Log {
   readonly error: (fields: object, message: string) => void;
 }
 
-/**
- * Says of each certificate that a service starts with whether clients would refuse it now. It starts all the same: its clock may be wrong, and
- * a renewed one can be read while it runs.
- */
-export function tellInvalid(material: Generation['material'], nowMs: number, log: Pick<Log, 'error'>): void {
-  for (const [key, value] of Object.entries(material)) {
-    const reason = whyInvalid(value, nowMs);
-    if (reason === undefined) continue;
-    log.error({ code: 'config-invalid' }, `${key}: ${reason}: renew it, then send SIGHUP`);
-  }
-}
-
 interface ReloadInit<Read extends Generation> {
   /** What the service has started with. */
   readonly started: Read;
