@@ -131,7 +131,11 @@ export class PendingStream extends Duplex {
   }
 
   override _destroy(failure: Error | null, done: Done): void {
-    if (this.#below) resetConnection(this.#below);
+    const below = this.#below;
+    // Whoever has said his last, and was told nothing wrong, has cut nothing: a reset would look like a break all along the chain.
+    const isOver = failure === null && this.writableFinished;
+    if (below && isOver && !below.destroyed) endConnection(below);
+    else if (below) resetConnection(below);
     done(failure);
   }
 
