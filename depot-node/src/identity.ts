@@ -25,6 +25,8 @@ const KEY_FILE = 'depot-key.pem';
 const NEXT_KEY_FILE = 'depot-key.next.pem';
 /** What masters are known by, from the join token. */
 const OVERLAY_KEY_FILE = 'overlay-key';
+/** All of these, for whoever looks after them. */
+export const SECRET_FILES: readonly string[] = [KEY_FILE, NEXT_KEY_FILE, OVERLAY_KEY_FILE];
 
 /** Loads the key pair from the state folder, or makes it; throws `depot-key-damaged`, `state-unusable`. */
 export function loadIdentity(id: string, state: StateFolder): Identity {

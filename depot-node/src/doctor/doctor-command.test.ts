@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { formatChallengeTarget, type RegisterRequest } from '@longhaul/shared';
@@ -137,6 +137,42 @@ describe('with a certificate', () => {
     ]);
   });
 });
+
+test.skipIf(process.platform === 'win32')(
+  'warns of keys and secrets that every account can read, unless a folder hides them',
+  async () => {
+    const { cert, key } = selfSigned();
+    writeFileSync(join(folder, 'cert.pem'), cert);
+    writeFileSync(join(folder, 'key.pem'), key);
+    const config = configFile(
+      'http://127.0.0.1:1',
+      'secret',
+      'tls: { certFile: cert.pem, keyFile: key.pem }\n',
+    );
+    mkdirSync(join(folder, 'state'), { recursive: true, mode: 0o755 });
+    writeFileSync(join(folder, 'state', 'overlay-key'), 'key');
+    const open = async () => {
+      const { lines } = await doctor(['--config', config], silent);
+      const looked = lines.filter((line) => line.includes('readers of '));
+      expect(looked).toHaveLength(3);
+      return looked.flatMap((line) => /^warn +readers of (\S+) .*chmod o-rwx /.exec(line)?.[1] ?? []);
+    };
+    const files = ['key.pem', 'secret', 'state/overlay-key'].map((name) => join(folder, name));
+    for (const file of files) chmodSync(file, 0o644);
+    chmodSync(join(folder, 'state'), 0o755);
+    try {
+      chmodSync(folder, 0o755);
+      expect(await open()).toEqual(['tls.keyFile', 'master.enrolmentSecretFile', 'overlay-key']);
+      chmodSync(join(folder, 'state'), 0o700);
+      chmodSync(join(folder, 'key.pem'), 0o640);
+      expect(await open()).toEqual(['master.enrolmentSecretFile']);
+    } finally {
+      chmodSync(folder, 0o700);
+    }
+    expect(await open()).toEqual([]);
+    rmSync(join(folder, 'state'), { recursive: true });
+  },
+);
 
 test('a configuration with mistakes fails, each mistake in a line of its own', async () => {
   const config = configFile(

@@ -1,3 +1,4 @@
+import { dirname, resolve } from 'node:path';
 import { LonghaulError } from '@longhaul/shared';
 import { commandLineWrong, readCommandLine } from '@longhaul/shared/service';
 import { DEFAULT_CONNECTIONS, DEFAULT_TRANSFERS } from '../config.ts';
@@ -9,6 +10,7 @@ import { checkCertificates } from './certificate-checks.ts';
 import { examine } from './examine.ts';
 import { type Finding, formatFindings } from './finding.ts';
 import { type Machine, openMachine } from './machine.ts';
+import { checkSecrets } from './secret-checks.ts';
 
 /** A usual port of a server ... */
 const DEFAULT_MBPS = 1000;
@@ -58,7 +60,8 @@ async function diagnose(
     master: files && createAskMaster(files, components.nowMs),
   });
   const certificates = files ? checkCertificates(files, components.nowMs()) : [];
-  const all = [...findings, ...certificates, ...examined];
+  const secrets = files ? checkSecrets(files, dirname(resolve(values.config ?? ''))) : [];
+  const all = [...findings, ...certificates, ...secrets, ...examined];
   components.write(formatFindings(all));
   return all.some(({ level }) => level === 'fail') ? 1 : 0;
 }
