@@ -38,3 +38,25 @@ test('docs/limits.md lists every number that an operator may change, by its key 
   const defaults = numbersOf(readDepotConfig(BASE)).filter(([key]) => !given.has(key));
   expect(new Map(listed)).toEqual(new Map(defaults));
 });
+
+test('what contradicts something else is listed beside a value that is wrong in itself', () => {
+  const attempt = () =>
+    readDepotConfig({
+      ...BASE,
+      listen: { host: '::', port: 0 },
+      integrity: { digest: 'sometimes' },
+      entryGroup: { id: 'g', host: 'g.example', tls: { certFile: 'c', keyFile: 'k' } },
+      timeouts: { stallSeconds: 60 },
+      sockets: { client: { userTimeoutSeconds: 30 } },
+      lanes: { control: 'x', leastBlockBytes: 100_000, firstBlockBytes: 50_000 },
+    });
+  for (const key of [
+    'integrity.digest',
+    'public',
+    'entryGroup.tls',
+    'sockets.client.userTimeoutSeconds',
+    'lanes.control',
+    'lanes.leastBlockBytes',
+  ])
+    expect(attempt).toThrow(`\n  - ${key}: `);
+});

@@ -11,6 +11,7 @@ import {
   portSchema,
   seconds,
   tlsFilesSchema,
+  unlessWrong,
 } from '@longhaul/shared/service';
 import * as z from 'zod';
 import { lanesSchema } from './lanes/lanes-config.ts';
@@ -201,22 +202,27 @@ const depotConfigSchema = z
     /** Options of TCP sockets, by the neighbour they lead to. */
     sockets: legTableSchema.prefault({}),
   })
-  .superRefine((config, context) => {
-    for (const legClass of legsThatForbidPauses(config.sockets, config.timeouts.stallSeconds)) {
-      context.addIssue({
-        code: 'custom',
-        path: ['sockets', legClass, 'userTimeoutSeconds'],
-        message: 'must be 0 or at least timeouts.stallSeconds, or a paused download breaks',
-      });
-    }
-  })
+  .superRefine(
+    (config, context) => {
+      for (const legClass of legsThatForbidPauses(config.sockets, config.timeouts.stallSeconds)) {
+        context.addIssue({
+          code: 'custom',
+          path: ['sockets', legClass, 'userTimeoutSeconds'],
+          message: 'must be 0 or at least timeouts.stallSeconds, or a paused download breaks',
+        });
+      }
+    },
+    { when: unlessWrong('sockets', 'timeouts') },
+  )
   .refine((config) => config.tls !== undefined || config.entryGroup?.tls === undefined, {
     path: ['entryGroup', 'tls'],
     error: 'needs tls of the depot itself, too: other depots and the master reach it by its own name',
+    when: unlessWrong('tls', 'entryGroup'),
   })
   .refine((config) => config.public !== undefined || !WILDCARDS.includes(config.listen.host), {
     path: ['public'],
     error: 'must say under which host others reach this depot, because it listens on every address',
+    when: unlessWrong('public', 'listen'),
   });
 
 export type DepotConfig = z.output<typeof depotConfigSchema>;

@@ -70,6 +70,46 @@ describe('a configuration', () => {
     );
   });
 
+  test('whose keys contradict each other is refused for that, too, beside a value that is wrong in itself', () => {
+    const group = { host: 'get.example', depots: ['d1'] };
+    const link = { between: ['d1', 'd2'], rttMs: 1, rateBps: 1 };
+    expect(
+      mistakesOf({
+        ...least,
+        planner: { assumptions: { depotSender: 'vegas' } },
+        tickets: { startSeconds: 10, lifeSeconds: 5, budgetFactor: 'x' },
+        links: [null, { ...link, rttMs: 'x' }, link, { ...link, between: 'd1-d2' }],
+        entryGroups: [{ ...group, id: 'g1', port: 'x' }, { ...group, id: 'g2' }, null],
+        bus: { site: 'rj', servers: ['nats://127.0.0.1'], trustedCaFiles: 7 },
+        prefixes: { site: 'pe', coverageFile: '' },
+      }).toSorted(),
+    ).toEqual([
+      // The site cannot be compared: both tables have mistakes.
+      'bus.trustedCaFiles',
+      'entryGroups',
+      'entryGroups.0.port',
+      'entryGroups.2',
+      'links.0',
+      'links.1.rttMs',
+      'links.2.between',
+      'links.3.between',
+      'planner.assumptions.depotSender',
+      'prefixes.coverageFile',
+      'tickets.budgetFactor',
+      'tickets.lifeSeconds',
+    ]);
+    const bus = { site: 'rj', servers: ['nats://127.0.0.1'] };
+    const planner = { assumptions: { depotSender: 'vegas' } };
+    expect(mistakesOf({ ...least, bus, prefixes: { site: 'pe' }, planner })).toEqual([
+      'planner.assumptions.depotSender',
+      'bus.site',
+    ]);
+    expect(mistakesOf({ ...least, bus: { ...bus, servers: ['nats://10.0.0.1'], site: 'R' } })).toEqual([
+      'bus.site',
+      'bus.tls',
+    ]);
+  });
+
   test('that names a link twice, in either direction, is refused', () => {
     const links = [
       { between: ['d1', 'origin'], rttMs: 1, rateBps: 1 },

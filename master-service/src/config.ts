@@ -22,6 +22,7 @@ import {
   portSchema,
   seconds,
   tlsFilesSchema,
+  unlessWrong,
   wholeSeconds,
 } from '@longhaul/shared/service';
 import * as z from 'zod';
@@ -77,6 +78,7 @@ const busSchema = z
   .refine((bus) => bus.tls !== undefined || bus.servers.every(isPlainHere), {
     path: ['tls'],
     error: 'must be given for tls://, and for servers on other machines',
+    when: unlessWrong('tls', 'servers'),
   })
   .refine(
     (bus) =>
@@ -86,8 +88,12 @@ const busSchema = z
       path: ['servers'],
       // The client compares certificates with names only.
       error: 'must be names where there are certificates, not addresses',
+      when: unlessWrong('tls', 'servers'),
     },
   );
+
+/** One of a list that is compared with the others, also where it has mistakes of its own. */
+type MaybeWrong<One extends object> = Partial<One> | null | undefined;
 
 const linkSchema = z.strictObject({
   between: z
@@ -106,14 +112,20 @@ export type LinkConfig = z.output<typeof linkSchema>;
 const linksSchema = z
   .array(linkSchema)
   .default([])
-  .superRefine((links, context) => {
-    const pairs = links.map((link) => link.between.toSorted().join(' - '));
-    for (const [index, pair] of pairs.entries()) {
-      if (pairs.indexOf(pair) < index) {
-        context.addIssue({ code: 'custom', path: [index, 'between'], message: `${pair} is given twice` });
+  .superRefine(
+    (links: readonly MaybeWrong<LinkConfig>[], context) => {
+      // A link that is wrong itself is twice nothing.
+      const pairs = links.map((link, index) =>
+        Array.isArray(link?.between) ? link.between.toSorted().join(' - ') : index,
+      );
+      for (const [index, pair] of pairs.entries()) {
+        if (pairs.indexOf(pair) < index) {
+          context.addIssue({ code: 'custom', path: [index, 'between'], message: `${pair} is given twice` });
+        }
       }
-    }
-  });
+    },
+    { when: ({ value }) => Array.isArray(value) },
+  );
 
 const assumptionsSchema = z.strictObject({
   windowBytes: bytes(defaults.DEFAULT_WINDOW_BYTES),
@@ -174,12 +186,15 @@ const entryGroupsSchema = z
     }),
   )
   .default([])
-  .superRefine((groups, context) => {
-    const ids = groups.map(({ id }) => id);
-    const depots = groups.flatMap((group) => group.depots);
-    const twice = [ids, depots].flatMap((list) => list.filter((id, index) => list.indexOf(id) < index));
-    for (const id of twice) context.addIssue({ code: 'custom', message: `${id} is given twice` });
-  });
+  .superRefine(
+    (groups: readonly MaybeWrong<{ readonly id: string; readonly depots: readonly string[] }>[], context) => {
+      const ids = groups.flatMap((group) => group?.id ?? []);
+      const depots = groups.flatMap((group) => group?.depots ?? []);
+      const twice = [ids, depots].flatMap((list) => list.filter((id, index) => list.indexOf(id) < index));
+      for (const id of twice) context.addIssue({ code: 'custom', message: `${id} is given twice` });
+    },
+    { when: ({ value }) => Array.isArray(value) },
+  );
 export type EntryGroupConfig = z.output<typeof entryGroupsSchema>[number];
 
 const ticketsSchema = z
@@ -196,6 +211,7 @@ const ticketsSchema = z
   .refine((tickets) => tickets.lifeSeconds >= tickets.startSeconds, {
     path: ['lifeSeconds'],
     error: 'must not be shorter than startSeconds',
+    when: unlessWrong('lifeSeconds', 'startSeconds'),
   });
 export type TicketsConfig = z.output<typeof ticketsSchema>;
 
@@ -280,6 +296,7 @@ const masterConfigSchema = z
   .refine(({ bus, prefixes }) => !bus || (prefixes.site ?? bus.site) === bus.site, {
     path: ['bus', 'site'],
     error: 'must be that of prefixes.site, where both are given',
+    when: unlessWrong('bus', 'prefixes'),
   });
 
 export type MasterConfig = z.output<typeof masterConfigSchema>;

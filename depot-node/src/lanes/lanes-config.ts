@@ -1,5 +1,5 @@
 import { KIB, MIB } from '@longhaul/shared';
-import { seconds } from '@longhaul/shared/service';
+import { seconds, unlessWrong } from '@longhaul/shared/service';
 import * as z from 'zod';
 
 /** `lanes.bufferBytes`: What one transfer may hold that came before its turn: two seconds of 64 Mbit/s. */
@@ -67,14 +67,17 @@ export const lanesSchema = z
   .refine((lanes) => lanes.leastBlockBytes <= lanes.firstBlockBytes, {
     path: ['leastBlockBytes'],
     error: 'must not be more than firstBlockBytes',
+    when: unlessWrong('leastBlockBytes', 'firstBlockBytes'),
   })
   .refine((lanes) => (lanes.alphaBytes ?? 0) <= lanes.bufferBytes, {
     path: ['alphaBytes'],
     error: 'must not be more than bufferBytes',
+    when: unlessWrong('alphaBytes', 'bufferBytes'),
   })
   .refine((lanes) => lanes.leastBlockBytes * lanes.perOrigin <= lanes.bufferBytes, {
     path: ['bufferBytes'],
     error: 'must hold leastBlockBytes for each of perOrigin lanes',
+    when: unlessWrong('leastBlockBytes', 'perOrigin', 'bufferBytes'),
   })
   .transform((lanes) => ({
     ...lanes,

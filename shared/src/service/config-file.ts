@@ -37,6 +37,17 @@ export function checkConfig<Schema extends z.ZodType>(schema: Schema, input: unk
   throw configInvalid(result.error.issues.flatMap(describeIssue));
 }
 
+/**
+ * When a check that compares keys with each other is made: Zod makes it only where all else is right, and then not all mistakes are listed at once.
+ * Only mistakes in these keys themselves leave nothing to compare.
+ */
+export function unlessWrong(...keys: readonly string[]): (payload: z.core.ParsePayload) => boolean {
+  return ({ value, issues }) =>
+    typeof value === 'object' &&
+    value !== null &&
+    !issues.some(({ path }) => keys.includes(String(path?.[0])));
+}
+
 /** Reads the files that a configuration names. Throws `config-invalid` that lists every one which cannot be used. */
 export function readNamedFiles<Files>(baseDir: string, read: (files: FileReader) => Files): Files {
   const mistakes: string[] = [];
