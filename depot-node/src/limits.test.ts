@@ -130,7 +130,8 @@ test.each(await testPlanes())(
     const { relayUrl, originUrl, depot } = await startWith({ d1: {} }, splice);
     const budgetBytes = 20_000_000;
     const url = relayUrl(`${originUrl}/endless`, { chains: [['d1']], budgetBytes }, 'd1');
-    const answers = await Promise.all([1, 2, 3].map(() => readToEnd(url)));
+    // Who begins would be led to the origin.
+    const answers = await Promise.all([1, 2, 3].map(() => readToEnd(url, { range: 'bytes=1-' })));
     for (const { broken } of answers) expect(broken).toBe('ECONNRESET');
     const bytes = answers.reduce((sum, answer) => sum + answer.bytes, 0);
     // What has not been read when a connection is reset is lost; and each may bring some more than it may.
@@ -143,6 +144,30 @@ test.each(await testPlanes())(
     expect((await fetchRaw(another)).status).toBe(200);
   },
 );
+
+test('a file that is longer than its ticket has bytes is begun by nobody: the origin has all of it, and the next plan knows its size', async () => {
+  const { relayUrl, originUrl, depot, master } = await startWith({ d1: {} });
+  const urlFor = (budgetBytes: number, lanes: number) =>
+    relayUrl(`${originUrl}/file`, { chains: [['d1']], budgetBytes, lanes }, 'd1');
+  for (const lanes of [1, 4]) {
+    const url = urlFor(LARGE.length - 1, lanes);
+    for (const range of [undefined, 'bytes=0-']) {
+      const led = await fetchRaw(url, { headers: range === undefined ? {} : { range } });
+      expect(led).toMatchObject({
+        status: 307,
+        broken: undefined,
+        headers: { location: `${originUrl}/file#lh-direct`, [HEADERS.error]: 'budget-used-up' },
+      });
+    }
+    // Who goes on would drop what there is, and so would whoever comes to an address that has given something.
+    expect((await fetchRaw(url, { headers: { range: 'bytes=1-' } })).status).toBe(200);
+    expect((await fetchRaw(url)).status).not.toBe(307);
+    expect(await fetchRaw(urlFor(LARGE.length + 1, lanes))).toMatchObject({ status: 200, broken: undefined });
+  }
+  await depot('d1').depot.close(0);
+  const beats = master.requests.filter(({ path }) => path === '/v1/depots/d1/heartbeat');
+  expect(beats.at(-1)?.body).toMatchObject({ sizes: [{ sizeBytes: LARGE.length }] });
+});
 
 test.each(await testPlanes())(
   'a tunnel through which nobody asks for anything is ended, and what flows is not: by %s',
@@ -171,10 +196,10 @@ interface Received {
   readonly broken: string | undefined;
 }
 
-function readToEnd(url: string): Promise<Received> {
+function readToEnd(url: string, headers: Record<string, string>): Promise<Received> {
   return new Promise((resolve) => {
     let bytes = 0;
-    const asked = request(url, { agent: false }, (answer) => {
+    const asked = request(url, { agent: false, headers }, (answer) => {
       answer.on('data', (chunk: Buffer) => {
         bytes += chunk.length;
       });

@@ -232,7 +232,8 @@ export const ERRORS = {
     503,
     'client',
     false,
-    "The ticket's budget is used up: use the master's link again.",
+    "The ticket's budget is used up or too small: start again at the master's link, or go direct.",
+    true,
   ),
   'caller-not-proved': entry(
     403,

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { asLonghaulError, type Chain, LonghaulError } from '@longhaul/shared';
-import { directAnswer, isBetterDirect } from '../door/direct-answer.ts';
+import { directAnswer, isBetterDirect, isFromBeginning } from '../door/direct-answer.ts';
 import { refusalEvent } from '../door/refusal.ts';
 import type { OriginAnswer } from '../origin/origin-connection.ts';
 import type { AnswerHead } from '../origin/representation.ts';
@@ -55,20 +55,18 @@ async function serve(
     return failure;
   });
   if (opening instanceof LonghaulError) {
-    if (client.left.aborted) return;
-    plane.observe(refusalEvent(opening, job.id, plane.ownId));
-    await leadToOrigin(components, request, download, [], opening);
+    if (!client.left.aborted) await leadToOrigin(components, request, download, [], opening);
     return;
   }
   const { answer, head, firstBlock } = opening;
   const isLed = mayGiveClient(request, head, job);
-  if (isLed || client.left.aborted) answer.connection.reset();
+  const cut = cutByBudget(request, opening, download);
+  if (isLed || cut || client.left.aborted) answer.connection.reset();
   if (client.left.aborted) return;
   if (isLed) {
     await leadToOrigin(components, request, download, answer.route.chain);
     return;
   }
-  if (answer.head.statusCode === 200 || answer.head.statusCode === 206) job.hasWorked = true;
   download.part = opening.part;
   download.representation = opening.representation;
   const body = {
@@ -83,6 +81,11 @@ async function serve(
   if (answer.head.statusCode === 206 || saysOfRanges === 'bytes')
     components.noteRanges(answer.target.url.host, true);
   else if (saysOfRanges === 'none') components.noteRanges(answer.target.url.host, false);
+  if (cut) {
+    await leadToOrigin(components, request, download, [], cut);
+    return;
+  }
+  if (answer.head.statusCode === 200 || answer.head.statusCode === 206) job.hasWorked = true;
   client.begin(
     head.statusCode,
     answerHeaders(head, answer.target.url, job.id, plane.ownId),
@@ -108,7 +111,22 @@ async function openUsable(
   throw unusable;
 }
 
-/** Leads the client to where the download began: what that redirects to may be another place for it. */
+/**
+ * Why a client that begins would get only the beginning of what it asks for: that is longer than what the ticket's budget has left, as where nobody knew the
+ * size when it was planned. `undefined` where it is not, or where the client has something that it would drop for a redirect.
+ */
+function cutByBudget(
+  request: IncomingMessage,
+  { part }: Opening,
+  { job, target }: RunningDownload,
+): LonghaulError | undefined {
+  if (!part || job.hasWorked || !isFromBeginning(request)) return undefined;
+  const leftBytes = target.ticket.claims.budgetBytes - job.bytes;
+  const isCut = part.endByte - part.startByte > leftBytes;
+  return isCut ? new LonghaulError('budget-used-up', { detail: 'the file is longer' }) : undefined;
+}
+
+/** Leads the client to where the download began, and tells of the failure that it is led for, if any: what that redirects to may be another place for it. */
 async function leadToOrigin(
   components: ServeComponents,
   request: IncomingMessage,
@@ -117,11 +135,11 @@ async function leadToOrigin(
   failure?: LonghaulError,
 ): Promise<void> {
   const { client, job, target, stop } = download;
-  const { ownId } = components.plane;
+  const { ownId, observe } = components.plane;
+  if (failure) observe(refusalEvent(failure, job.id, ownId));
   const { status, headers } = directAnswer(request, target.url, { jobId: job.id, ownId, failure });
   client.begin(status, headers);
   const { state } = await client.finish(stop);
-  // It was told of as a refusal.
   if (failure) return;
   const end: DownloadEnd =
     state === 'ready' ? { outcome: 'complete', chain, sha256: undefined } : { outcome: 'client-left', chain };

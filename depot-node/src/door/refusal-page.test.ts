@@ -47,6 +47,15 @@ test('where the origin may give the file itself, its address is text to copy', a
   ]);
 });
 
+test('whoever comes with a ticket that is used up is led to another one, and to the origin', async () => {
+  const url = overlay.relayUrl(fileUrl('spent'), { budgetConnections: 0 });
+  const { status, body } = await fetchRaw(url, { headers: BROWSER });
+  expect(status).toBe(503);
+  expect(body.toString()).toContain(`<code class="line">${fileUrl('spent')}</code>`);
+  const { host } = new URL(overlay.originUrl);
+  expect(linksOf(body.toString())).toContain(`${overlay.master.url}/get/http/${host}/spent`);
+});
+
 test('a ticket shows no address that it was not given for', async () => {
   const url = overlay.relayUrl(fileUrl('file')).replace('/file', '/evil%22%3E%3Cscript%3Ealert(1)');
   const { headers, body } = await fetchRaw(url, { headers: BROWSER });

@@ -1,4 +1,11 @@
-import { ERRORS, formatGetPath, type LonghaulError, type OriginUrl, originHref } from '@longhaul/shared';
+import {
+  ERRORS,
+  type ErrorCode,
+  formatGetPath,
+  type LonghaulError,
+  type OriginUrl,
+  originHref,
+} from '@longhaul/shared';
 import { escapeHtml, refusalTitle, STATIC_PAGE_POLICY, staticPage } from '@longhaul/shared/service';
 
 /** What a refusal can lead on to. */
@@ -12,6 +19,9 @@ export interface LeadingOn {
 /** Nothing of the page runs; its links lead to the master, whose answers are downloads. */
 export const REFUSAL_PAGE_POLICY = `${STATIC_PAGE_POLICY}; form-action 'none'; sandbox allow-downloads`;
 
+/** What the origin itself may do better, and another ticket as well. */
+const FOR_ANOTHER_TICKET: ErrorCode = 'budget-used-up';
+
 /**
  * The page of a refusal: what happened, what to do, and what leads on. Its links lead to the master alone; where the origin
  * itself may give the file, its address is text to copy, as on the master's own page.
@@ -19,7 +29,7 @@ export const REFUSAL_PAGE_POLICY = `${STATIC_PAGE_POLICY}; form-action 'none'; s
 export function refusalPage(error: LonghaulError, { masterUrl, target }: LeadingOn): string {
   const { code, retry } = error;
   // What no other depot can do better is left to the origin itself.
-  const mayDoBetter = retry || !ERRORS[code].direct;
+  const mayDoBetter = retry || !ERRORS[code].direct || code === FOR_ANOTHER_TICKET;
   const again =
     masterUrl !== undefined && target && mayDoBetter ? masterUrl + formatGetPath(target, {}) : undefined;
   const help = masterUrl === undefined ? code : `<a href="${escapeHtml(masterUrl)}/help#${code}">${code}</a>`;
