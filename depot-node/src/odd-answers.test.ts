@@ -587,6 +587,15 @@ describe.each(await testPlanes())('with a relay of %s,', (_kind, splice) => {
       }
     });
 
+    test('has those led to it who have asked for nothing but a head before', async () => {
+      const serving = origin;
+      origin = sendAsAsked;
+      const address = overlay.relayUrl(url());
+      expect((await fetchRaw(address, { method: 'HEAD' })).status).toBe(200);
+      origin = serving;
+      expect((await fetchRaw(address)).status).toBe(307);
+    });
+
     test('in the middle of a file ends it as any other refusal does', async () => {
       let requests = 0;
       origin = (_asked, answer) => {

@@ -85,7 +85,9 @@ async function serve(
     await leadToOrigin(components, request, download, [], cut);
     return;
   }
-  if (answer.head.statusCode === 200 || answer.head.statusCode === 206) job.hasWorked = true;
+  // The answer to a HEAD has given nothing that a client would drop for a redirect.
+  const hasBody = answer.head.statusCode === 200 || answer.head.statusCode === 206;
+  if (hasBody && request.method !== 'HEAD') job.hasWorked = true;
   client.begin(
     head.statusCode,
     answerHeaders(head, answer.target.url, job.id, plane.ownId),
