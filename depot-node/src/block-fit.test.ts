@@ -181,6 +181,43 @@ describe.each(await testPlanes())(
       },
     );
 
+    test('are none from a signed address: one question is answered to its end, a later one may be refused', async () => {
+      const signed = `${overlay.originUrl}/file?X-Amz-Expires=60&X-Amz-Signature=ab`;
+      // As good as known to give blocks.
+      const other = overlay.relayUrl(
+        `${overlay.originUrl}/other`,
+        { chains: [['d1', 'd2']], lanes: 4 },
+        'd1',
+      );
+      await fetchRaw(other);
+      asked = [];
+      before = async (number, response) => number <= 3 || refuse(403, response);
+      const url = overlay.relayUrl(signed, { chains: [['d1', 'd2'], ['d1']], lanes: 4 }, 'd1');
+      const { status, body } = await fetchRaw(url);
+      expect(status).toBe(200);
+      expect(hash(body)).toBe(hash(FILE));
+      expect(asked).toEqual([undefined]);
+    });
+
+    test('come from a signed address that another one leads to, which is asked for the next when it lapses', async () => {
+      let signatures = 0;
+      let answers = 0;
+      before = async (_number, response) => {
+        const of = /sig=([0-9]+)$/.exec(response.req.url ?? '')?.[1];
+        if (of === undefined) {
+          signatures += 1;
+          answers = 0;
+          response.writeHead(302, { Location: `/file?sig=${signatures}`, 'Content-Length': 0 }).end();
+          return false;
+        }
+        answers += 1;
+        return (Number(of) === signatures && (signatures > 1 || answers <= 4)) || refuse(403, response);
+      };
+      expect(hash((await download()).body)).toBe(hash(FILE));
+      expect(signatures).toBeGreaterThan(1);
+      expect(asked.length, 'questions for blocks').toBeGreaterThan(4);
+    });
+
     test('are none where it answers nobody beside the one who has the file', async () => {
       bytesPerSecond = 8_000_000;
       let turn: Promise<unknown> = Promise.resolve();

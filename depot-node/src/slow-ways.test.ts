@@ -89,9 +89,9 @@ describe.each(await testPlanes())('with a relay of %s, a download', (_kind, spli
   }
 
   const failovers = () => overlay.depot('d1').events.filter(({ type }) => type === 'failover');
-  const urlFor = (rateBps: number, lanes = 1) =>
+  const urlFor = (rateBps: number, lanes = 1, file = 'file.bin') =>
     overlay.relayUrl(
-      `${overlay.originUrl}/file.bin`,
+      `${overlay.originUrl}/${file}`,
       { chains: CHAINS, lanes, promises: CHAINS.map(() => ({ rateBps, worstRttMs: 1, worstLossRate: 0 })) },
       'd1',
     );
@@ -111,6 +111,19 @@ describe.each(await testPlanes())('with a relay of %s, a download', (_kind, spli
     expect(failovers()).toEqual([
       expect.objectContaining({ reason: 'slow', from: CHAINS[0], to: CHAINS[1], atByte: 1000 }),
     ]);
+  });
+
+  test('keeps its chain where its address is signed: that may be good for no second question', async () => {
+    const opened = begin(urlFor(80_000_000, 4, 'file.bin?Expires=1&Signature=a'));
+    const [first] = await answers(1);
+    first?.give(1000);
+    const client = await opened;
+    await haveCome(1000);
+    vi.advanceTimersByTime(2 * LOOKS * 1000);
+    first?.give(FILE.length);
+    await client.ended;
+    expect(client.bytes()).toBe(FILE.length);
+    expect(failovers()).toEqual([]);
   });
 
   test('in six parts at once keeps its chain while they bring together what it promises', async () => {

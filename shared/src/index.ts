@@ -20,6 +20,7 @@ export {
 } from './leg-time.ts';
 export * from './origin-url.ts';
 export * from './result.ts';
+export * from './signed-address.ts';
 export * from './throughput.ts';
 export * from './ticket.ts';
 export * from './units.ts';

@@ -88,7 +88,7 @@ export class Delivery {
       limits: failover,
       leaving: () => {
         if (this.#repairer.isSpent || !this.#rest.isPossible) return 'fatal';
-        return this.#rest.isCheap ? 'free' : 'dear';
+        return this.#rest.isCheap && !download.mayLapse ? 'free' : 'dear';
       },
     });
   }

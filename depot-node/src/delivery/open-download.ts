@@ -73,13 +73,13 @@ export async function openDownload(
 }
 
 /**
- * Asks for what the client wants; for its first block where the plan has lanes and the job has one connection. An origin that is not known to give blocks is
+ * Asks for what the client wants; for its first block where the plan has lanes, the job has one connection, and the address lasts. An origin that is not known to give blocks is
  * asked for the whole before, which goes on where it gives none.
  */
 async function openAnyVersion(
   { plane, fetcher, lanes, blockBook }: OpenComponents,
   request: ClientRequest,
-  { book, target, job }: RunningDownload,
+  { book, target, job, mayLapse }: RunningDownload,
   mayAskItself: boolean,
   signal: AbortSignal,
 ): Promise<Opening> {
@@ -93,9 +93,8 @@ async function openAnyVersion(
     });
   const [best = book.plan] = book.routes();
   const blockBytes = firstBlockBytes(best.promise, lanes);
-  const asked = blockBook.isUnfit(target.url, target.client, between(best))
-    ? undefined
-    : firstBlock(request, target.ticket.claims, job.active, blockBytes);
+  const isForOne = mayLapse || blockBook.isUnfit(target.url, target.client, between(best));
+  const asked = isForOne ? undefined : firstBlock(request, target.ticket.claims, job.active, blockBytes);
   const forBlock = asked && requestWith(headersForBlock(asked));
   if (forBlock && blockBook.isFit(target.url)) {
     const answer = await fetcher.firstAnswer(book, target, forBlock, signal, mayAskItself);

@@ -1,4 +1,4 @@
-import type { Chain, LonghaulError } from '@longhaul/shared';
+import { type Chain, isSigned, type LonghaulError, originHref } from '@longhaul/shared';
 import type { KnownPrefix } from '../digests/running-digest.ts';
 import type { Job } from '../jobs/job-memory.ts';
 import type { AskedBlock, LaneView } from '../lanes/lane-transfer.ts';
@@ -55,6 +55,11 @@ export class RunningDownload {
   readonly startedMs: number;
   /** Aborts, with the `LonghaulError` that says why, when this depot serves it no further. */
   readonly stop: AbortSignal;
+  /**
+   * Whether its address may give nothing any more before it has ended: it is signed, often for minutes only, and no other one has led there that could be
+   * asked for a new one. What has begun to come then comes to its end; each further question may be refused.
+   */
+  readonly mayLapse: boolean;
   /** The routes that it may take. */
   readonly book: RouteBook;
   state: DownloadState = { is: 'opening' };
@@ -72,6 +77,7 @@ export class RunningDownload {
     this.client = client;
     this.startedMs = startedMs;
     this.stop = stop;
+    this.mayLapse = isSigned(originHref(target.url));
     this.book = new RouteBook(ownId, target.ticket);
   }
 

@@ -19,7 +19,7 @@ interface WayWatchInit {
   readonly socket: Socket;
   readonly plane: DataPlane;
   readonly limits: WayLimits;
-  /** What leaving a way costs that is slow or pauses: nothing, bytes that come again, or the download. */
+  /** What leaving a way costs that is slow or pauses: nothing, much (bytes that come again; what may be given no second time), or the download. */
   readonly leaving: () => 'free' | 'dear' | 'fatal';
 }
 

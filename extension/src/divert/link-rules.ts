@@ -1,9 +1,8 @@
-import { isAddressLiteral, parseHostPattern, parseOriginUrl } from '@longhaul/shared';
+import { isAddressLiteral, parseHostPattern, parseOriginUrl, SIGNED_QUERY } from '@longhaul/shared';
 import { PRIVATE_SUFFIXES } from '../judge/private-host.ts';
 import { isEncrypted } from '../judge/why-unfit.ts';
 import { isWantedKind } from '../settings/file-kind.ts';
 import type { Settings } from '../settings/settings.ts';
-import { SIGNED_QUERY } from '../signed-address.ts';
 
 /** Kinds that browsers save and do not show, so that an address alone tells a download. */
 const SAVED_KINDS = [

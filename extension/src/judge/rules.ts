@@ -2,6 +2,7 @@ import {
   DIRECT_FRAGMENT,
   fileNameOf,
   isRelayTarget,
+  isSigned,
   type OriginUrl,
   originTarget,
   parseOriginUrl,
@@ -10,7 +11,6 @@ import type { Download } from '../browser/download.ts';
 import { isWantedKind } from '../settings/file-kind.ts';
 import type { Settings } from '../settings/settings.ts';
 import { isTunnelled, type SiteUse, siteUse } from '../settings/site-rules.ts';
-import { isSigned } from '../signed-address.ts';
 import type { SeenAnswer } from '../watch/seen-answers.ts';
 import { factsOf, isComparable } from './file-facts.ts';
 import { isLeftPrivate, isPermittedPrivateHost } from './private-host.ts';

@@ -1,6 +1,6 @@
+import { isSigned } from '@longhaul/shared';
 import type { HeaderLine, RequestEvent } from '../browser/requests.ts';
 import { remember } from '../remember.ts';
-import { isSigned } from '../signed-address.ts';
 import { withoutFragment } from '../url-fragment.ts';
 
 /** An answer as the browser itself saw it, whatever became of it. */
