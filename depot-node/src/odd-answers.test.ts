@@ -692,6 +692,64 @@ describe.each(await testPlanes())('with a relay of %s,', (_kind, splice) => {
     });
   });
 
+  describe('text that its origin compresses for who takes that', () => {
+    const BROWSER = { 'accept-encoding': 'gzip, deflate, br, zstd' };
+    const TEXT = { 'Content-Type': 'text/csv; charset=utf-8', Vary: 'Origin, Accept-Encoding', ...VERSION };
+    const text =
+      (said: Record<string, string> = {}, body = file): RequestListener =>
+      (asked, answer) => {
+        for (const [name, value] of Object.entries({ ...TEXT, ...said })) answer.setHeader(name, value);
+        // As with nginx, parts do not say that the whole would be compressed.
+        if (asked.headers.range !== undefined) answer.removeHeader('Vary');
+        if (asked.headers.range !== undefined) return sendPart(asked, answer);
+        return answer.writeHead(200, { 'Content-Length': body.length }).end(body);
+      };
+
+    test.each([
+      ['over one connection', 1],
+      ['over lanes', 4],
+    ])('is asked for by its client %s', async (_, lanes) => {
+      for (const type of [
+        'text/plain',
+        'application/json',
+        'application/geo+json; charset=utf-8',
+        'application/x-ndjson',
+        'image/svg+xml',
+        'application/javascript',
+        'application/sql',
+      ]) {
+        origin = text({ 'Content-Type': type });
+        // Of a folder that is known to give blocks only one is asked for at first.
+        const url = `${overlay.originUrl}/texts/file.bin`;
+        const led = await fetchRaw(overlay.relayUrl(url, { lanes }), { headers: BROWSER });
+        expect(led, type).toMatchObject({ status: 307, headers: { location: `${url}#lh-direct` } });
+      }
+    });
+
+    test.each<[string, Record<string, string>, Record<string, string>]>([
+      ['to who takes no compression', {}, {}],
+      ['to who wants none', {}, { 'accept-encoding': 'gzip;q=0, identity' }],
+      ['to who goes on', {}, { ...BROWSER, range: 'bytes=1-' }],
+      ['where it is compressed already', { 'Content-Encoding': 'gzip' }, BROWSER],
+      ['where all get the same', { Vary: 'Origin' }, BROWSER],
+      ['where it is no text', { 'Content-Type': 'application/zip' }, BROWSER],
+      ['where its type is only called alike', { 'Content-Type': 'application/vnd.ms-sqlite3' }, BROWSER],
+    ])('comes through depots %s', async (_, said, asked) => {
+      origin = text(said);
+      const { status, broken } = await download({}, asked);
+      expect({ status, broken }).toEqual({ status: 'range' in asked ? 206 : 200, broken: undefined });
+    });
+
+    test('comes through depots where it is short, and to who has got something of it', async () => {
+      origin = text({}, file.subarray(0, 900_000));
+      expect((await download({}, BROWSER)).status).toBe(200);
+      origin = text();
+      const address = overlay.relayUrl(`${overlay.originUrl}/file.bin`);
+      expect((await fetchRaw(address)).status).toBe(200);
+      expect((await fetchRaw(address, { headers: BROWSER })).status).toBe(200);
+    });
+  });
+
   test('a login is for who begins to give to the origin, and for nobody else', async () => {
     origin = (_asked, answer) => {
       answer.writeHead(401, { 'WWW-Authenticate': 'Basic realm=x', 'Content-Length': 0 }).end();

@@ -16,6 +16,13 @@ const OF_HOW_MANY_ASK = new Set([406, 429, 503]);
 /** What an origin may answer to a client that goes on with a download. */
 const RESUME_ANSWERS = new Set([200, 206, 304, 412, 416]);
 
+/** Shorter text gains less by its compression than a redirect takes. */
+const LEAST_COMPRESSED_BYTES = 1_000_000;
+/** Types of text, which compression makes several times shorter. */
+const TEXT_TYPE = /^(?:text\/|[^;]*[/+.-](?:json|ndjson|xml|csv|javascript|sql)\s*(?:;|$))/i;
+/** A coding of `Accept-Encoding` that a client takes: one with a weight of 0 is refused. */
+const COMPRESSION = /^\s*(?:gzip|br|zstd)\s*(?:;(?!\s*q=0(?:\.0*)?\s*$)|$)/i;
+
 /**
  * The head with which the client gets all it asked for, `isWhole` or a part that goes to the end of the file, made of the
  * head of an answer with the first block of it.
@@ -59,13 +66,33 @@ export function answerHeaders(
  * Whether an origin may give the client itself what it does not give this depot. An address that has worked is never answered with a
  * redirect: browsers would drop the bytes they have.
  */
-export function mayGiveClient(request: IncomingMessage, head: AnswerHead, job: Job): boolean {
+export function mayGiveClient(
+  request: IncomingMessage,
+  head: AnswerHead,
+  part: Part | undefined,
+  job: Job,
+): boolean {
   if (job.hasWorked) return false;
-  const mayBeOfDepot = OF_WHO_ASKS.has(head.statusCode);
-  return (
-    mayBeOfDepot ||
-    (isFromBeginning(request) && (OF_HOW_MANY_ASK.has(head.statusCode) || isPage(request, head)))
-  );
+  if (OF_WHO_ASKS.has(head.statusCode)) return true;
+  if (!isFromBeginning(request)) return false;
+  const mayBeOfDepot = OF_HOW_MANY_ASK.has(head.statusCode);
+  return mayBeOfDepot || isPage(request, head) || isCompressedForClient(request, head, part);
+}
+
+/**
+ * Whether an origin would give a client the file compressed, which it gives a depot as it is: depots ask for no coding, so that parts can be joined whatever
+ * way they come over. `part` is what the client would get.
+ */
+export function isCompressedForClient(
+  { headers: asked }: Pick<IncomingMessage, 'headers'>,
+  { statusCode, headers }: Pick<AnswerHead, 'statusCode' | 'headers'>,
+  part: Part | undefined,
+): boolean {
+  const { 'content-encoding': coding, 'content-type': type = '', vary = '' } = headers;
+  const isLong = part !== undefined && part.endByte - part.startByte >= LEAST_COMPRESSED_BYTES;
+  const isByCoding = coding === undefined && /(?:^|,)\s*accept-encoding\s*(?:,|$)/i.test(vary);
+  if (statusCode !== 200 || !isLong || !isByCoding || !TEXT_TYPE.test(type)) return false;
+  return (asked['accept-encoding'] ?? '').split(',').some((one) => COMPRESSION.test(one));
 }
 
 /** Whether somebody has gone to a page that the origin means to be read: a login, a mirror list. From a depot it could only be saved. */

@@ -19,7 +19,7 @@ import {
 import type { DataPlane } from '../plane/data-plane.ts';
 import type { FetchedAnswer, Fetcher, RequestFor, TimedAnswer } from '../routes/fetcher.ts';
 import { between } from '../routes/route-book.ts';
-import { headOfAll } from './answer-head.ts';
+import { headOfAll, isCompressedForClient } from './answer-head.ts';
 import type { RunningDownload } from './running-download.ts';
 import { tryBlock } from './try-block.ts';
 import { judgeVersion } from './version-asked.ts';
@@ -106,7 +106,9 @@ async function openAnyVersion(
     answer.connection.reset();
   }
   const whole = await fetcher.firstAnswer(book, target, requestWith({}), signal, mayAskItself);
-  if (!forBlock || blockBook.isFit(target.url)) return openingOf(request, whole);
+  // Parts of a file do not say that all of it would come compressed.
+  const isLed = mayAskItself && isCompressedForClient(request, whole.head, readPart(whole.head));
+  if (!forBlock || isLed || blockBook.isFit(target.url)) return openingOf(request, whole);
   const overSame = (own: AbortSignal) => fetcher.overRoute(whole.route, whole.target, forBlock, own);
   const trial = await tryBlock(whole, asked, overSame, signal);
   const opening = typeof trial === 'string' ? 'useless' : openingOfBlock(request, trial, asked);
