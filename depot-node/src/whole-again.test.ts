@@ -17,6 +17,7 @@ const DEPOTS: Readonly<Record<string, object>> = {
   once: { failover: { againTotalBytes: FIRST_BYTES } },
   twice: { failover: { againTries: 2 } },
   hasty: { timeouts: { silenceSeconds: 0.2 } },
+  impatient: { failover: { silenceSeconds: 0.2 } },
   waits: { timeouts: { silenceSeconds: 0.2 }, failover: { fetchAgain: 'never' } },
   d2: {},
   d3: {},
@@ -182,6 +183,23 @@ describe.each(await testPlanes())('with a relay of %s,', (_kind, splice) => {
       expectWhole(await download('hasty'));
       const reasons = failoversOf('hasty').map((event) => 'reason' in event && event.reason);
       expect(reasons).toEqual(['silent', 'silent', 'silent']);
+    });
+
+    test('is waited for where it has not shown that it gives parts: asked for one it would begin again', async () => {
+      origin.validators = { 'Last-Modified': 'Tue, 01 Jan 2019 00:00:00 GMT' };
+      origin.faults = [PAUSE];
+      expectWhole(await download('impatient'));
+      expect(origin.ranges).toHaveLength(1);
+      expect(failoversOf('impatient')).toEqual([]);
+    });
+
+    test('is left at once where a part has proved that it gives them, though it does not say so', async () => {
+      origin.validators = { ETag: '"v1"' };
+      origin.ignoresRanges = false;
+      origin.faults = [{ how: 'reset', at: 300_000 }, PAUSE];
+      expectWhole(await download('impatient'));
+      expect(origin.ranges).toHaveLength(3);
+      expect(origin.ranges.at(-1)).toBe(`bytes=${FIRST_BYTES}-${FILE_BYTES - 1}`);
     });
 
     test('is waited for as clients do where the whole may not come again', async () => {

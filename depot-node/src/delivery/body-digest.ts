@@ -2,7 +2,7 @@ import { createHash, type Hash } from 'node:crypto';
 import { LonghaulError } from '@longhaul/shared';
 import type { DigestAlgorithm, FlowDigest } from '../digests/flow-digest.ts';
 import { RunningDigest } from '../digests/running-digest.ts';
-import type { AnswerHead } from '../origin/representation.ts';
+import { type AnswerHead, showsRanges } from '../origin/representation.ts';
 
 interface StatedDigest {
   readonly algorithm: DigestAlgorithm;
@@ -131,9 +131,8 @@ interface BegunBody {
 }
 
 /** Whether no part of a body's file can be asked for. An origin that has ranges says so, or has just proved it. */
-export function isWholeOnly({ isBlock, statusCode, headers, hasVersion }: BegunBody): boolean {
-  const hasRanges = isBlock || statusCode === 206 || headers['accept-ranges'] !== undefined;
-  return !hasVersion || !hasRanges;
+export function isWholeOnly(body: BegunBody): boolean {
+  return !body.hasVersion || !(body.isBlock || showsRanges(body));
 }
 
 /** A shorter body is digested at once: to hand it to a thread costs more. */

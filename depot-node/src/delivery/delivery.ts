@@ -100,6 +100,7 @@ export class Delivery {
     const { plane } = this.#components;
     const { socket } = client;
     const leaveUplink = socket && plane.joinUplink?.(socket, { jobId: job.id, legClass: 'client' });
+    if (firstBlock) this.#rest.noteRanges();
     download.state = firstBlock
       ? { is: 'laning', answer, firstBlock }
       : { is: 'sending', answer, prefix: undefined };

@@ -8,6 +8,7 @@ import {
   type Part,
   type Representation,
   readPart,
+  showsRanges,
 } from '../origin/representation.ts';
 import type { RequestFor } from '../routes/fetcher.ts';
 import type { RunningDownload } from './running-download.ts';
@@ -48,6 +49,8 @@ const MOST_OTHERS = 3;
 export class RestPlan {
   readonly #init: RestPlanInit;
   #refusesRanges = false;
+  /** Whether the origin has shown that it gives parts: where it has not, one that is asked for may bring the whole. */
+  #showsRanges: boolean;
   /** The next request is for the whole of the version that was begun: the last one was for a part, and refused. */
   #asksWhole = false;
   #metOtherName = false;
@@ -58,6 +61,7 @@ export class RestPlan {
 
   constructor(init: RestPlanInit) {
     this.#init = init;
+    this.#showsRanges = showsRanges(init.head);
     this.#endsWithConnection = endsWithConnection(init.head, 'GET');
   }
 
@@ -68,7 +72,7 @@ export class RestPlan {
 
   /** Whether another way brings the rest and nothing else, so that one may be left which only pauses or is slow. */
   get isCheap(): boolean {
-    return this.#againBytes === 0 && this.#byRange !== undefined;
+    return this.#showsRanges && this.#againBytes === 0 && this.#byRange !== undefined;
   }
 
   /** Whether what was judged last seems to be the same file, from a server that calls its version otherwise. */
@@ -112,7 +116,10 @@ export class RestPlan {
     const busy = busyOrigin(answer);
     if (busy) return { ok: false, error: busy };
     const joined = range && joinedPart(answer, range.representation, range.part);
-    if (joined?.ok) return ok(undefined);
+    if (joined?.ok) {
+      this.noteRanges();
+      return ok(undefined);
+    }
     if (this.#mayFetchAgain && this.#mayBeAgain(answer)) {
       this.#times += 1;
       return ok(this.#init.download.client.given?.prefix());
@@ -131,6 +138,11 @@ export class RestPlan {
     // Ranges that bring another version, or none at all, are not asked for again where the whole will do.
     if (OF_RANGES.has(statusCode) && this.#mayFetchAgain) this.#refusesRanges = true;
     return joined;
+  }
+
+  /** Notes that the origin has given a part that was asked for. */
+  noteRanges(): void {
+    this.#showsRanges = true;
   }
 
   /** Counts what has come again. */

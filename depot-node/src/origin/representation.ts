@@ -102,6 +102,15 @@ export function readRepresentation(answer: VersionHead): Representation | undefi
   return { sizeBytes: part.sizeBytes, contentEncoding: headers['content-encoding'] ?? '', ...strong };
 }
 
+/**
+ * Whether an answer shows that its origin gives parts of files: it is one, or says so. Whoever has ranges says so; who says nothing may
+ * pay no heed to `Range`.
+ */
+export function showsRanges({ statusCode, headers }: VersionHead): boolean {
+  const said = headers['accept-ranges']?.toLowerCase();
+  return statusCode === 206 || (said !== undefined && said !== 'none');
+}
+
 /** The headers that ask for a part of exactly this version. */
 export function headersForPart({ validator }: Representation, { startByte, endByte }: Part) {
   return { range: `bytes=${startByte}-${endByte - 1}`, 'if-range': validator };
