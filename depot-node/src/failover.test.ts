@@ -111,6 +111,14 @@ describe.each(await testPlanes())('with a relay of %s,', (_kind, splice) => {
       expect(origin.ranges.at(-1)).toMatch(/^bytes=[0-9]+-1199999$/);
     });
 
+    test('asks for the rest as its client asked for the file: another language is another file', async () => {
+      const asks = { 'accept-language': 'fr', accept: 'application/pdf', 'user-agent': 'reader/1' };
+      overlay.originRequests.length = 0;
+      origin.faults = [{ how: 'reset', at: 600_000 }];
+      expect(hash((await download('d1', asks)).body)).toBe(hash(origin.file));
+      expect(overlay.originRequests.map(({ headers }) => headers)).toMatchObject([asks, asks]);
+    });
+
     test('goes on by the date of the last change, when that is old enough to be a strong validator', async () => {
       origin.validators = { 'Last-Modified': 'Tue, 01 Jan 2019 00:00:00 GMT' };
       origin.faults = [{ how: 'reset', at: 300_000 }];

@@ -6,7 +6,7 @@ import type { LanesConfig } from '../lanes/lanes-config.ts';
 import type { AheadBook } from '../origin/ahead-book.ts';
 import type { BlockBook } from '../origin/block-book.ts';
 import { joinedPart } from '../origin/joined-part.ts';
-import { headersToOrigin } from '../origin/origin-headers.ts';
+import { headersOfVariant, headersToOrigin } from '../origin/origin-headers.ts';
 import { type AnswerHead, readPart } from '../origin/representation.ts';
 import type { DataPlane } from '../plane/data-plane.ts';
 import type { BreakReason } from '../plane/events.ts';
@@ -64,8 +64,6 @@ export class Delivery {
     this.#isHeadOnly = request.method === 'HEAD';
     this.#components = components;
     this.#repairer = new Repairer(fetcher, download.book, failover);
-    // Of the client's request, what does not depend on how far it has come.
-    const { accept, 'user-agent': userAgent } = request.headers;
     const requestWith =
       (headers: IncomingHttpHeaders): RequestFor =>
       (url) => ({
@@ -73,7 +71,7 @@ export class Delivery {
         target: originTarget(url),
         headers: headersToOrigin(headers, url, plane.ownId),
       });
-    this.#requestFor = requestWith({ accept, 'user-agent': userAgent });
+    this.#requestFor = requestWith(headersOfVariant(request.headers));
     this.#rest = new RestPlan({
       download,
       head,

@@ -11,15 +11,16 @@ export const CONDITIONS = [
   'if-range',
 ] as const;
 
+/** Headers by which an origin chooses among the variants of a file: they go along with each request of a download, or its parts are of different ones. */
+const OF_VARIANT = ['accept', 'accept-language', 'user-agent'] as const;
+
 /** Which of a client's headers go on to the origin. Everything that is not named here stays with the depot. */
-const TO_ORIGIN = [
-  ...CONDITIONS,
-  'accept',
-  'accept-language',
-  'user-agent',
-  'want-digest',
-  'want-repr-digest',
-] as const;
+const TO_ORIGIN = [...CONDITIONS, ...OF_VARIANT, 'want-digest', 'want-repr-digest'] as const;
+
+/** Of a client's headers those that go along with the further requests of its download, whatever they ask for. */
+export function headersOfVariant(client: IncomingHttpHeaders): IncomingHttpHeaders {
+  return Object.fromEntries(OF_VARIANT.map((name) => [name, client[name]]));
+}
 
 /** Headers of the depot's own request to the origin. */
 export function headersToOrigin(
