@@ -60,7 +60,7 @@ const DEFAULT_SLOW_SHARE = 0.25;
 const DEFAULT_SLOW_SECONDS = 10;
 /** `failover.patienceSeconds`: Three round trips of a far chain: a way that does not stand by then is tried on beside the next one. */
 const DEFAULT_PATIENCE_SECONDS = 1;
-/** `failover.tries`: Tries of one transfer to go on over another way. */
+/** `failover.tries`: Tries of one transfer to go on over another way, until 4 MiB have come since the first of them. */
 const DEFAULT_FAILOVER_TRIES = 64;
 /** `failover.repairSeconds`: Longest time of one repair; browsers and download managers wait for minutes. */
 const DEFAULT_REPAIR_SECONDS = 90;

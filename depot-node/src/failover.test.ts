@@ -242,6 +242,20 @@ describe.each(await testPlanes())('with a relay of %s,', (_kind, splice) => {
       expect(origin.ranges).toHaveLength(4);
     });
 
+    test('goes on after more breaks than there are tries, where megabytes have come meanwhile', async () => {
+      const entry = 'tries3';
+      const big = new FaultyOrigin(26_000_000);
+      big.path = origin.path;
+      const { listener } = origin;
+      Object.assign(origin, { listener: big.listener });
+      big.faults = Array.from({ length: 10 }, (_, part) => ({ how: 'end', at: (part + 1) * 2_500_000 }));
+      const answer = await download(entry);
+      Object.assign(origin, { listener });
+      expect(answer.broken).toBeUndefined();
+      expect(hash(answer.body)).toBe(hash(big.file));
+      expect(eventsOf(entry, 'failover')).toHaveLength(10);
+    });
+
     test('is given up after as many tries as the configuration allows', async () => {
       const entry = 'tries3';
       origin.faults = Array.from({ length: 100 }, (): Fault => ({ how: 'reset', at: 400_000 }));

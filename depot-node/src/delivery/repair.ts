@@ -9,7 +9,7 @@ import type { Target } from '../tickets/target.ts';
 import type { RestPlan } from './rest-plan.ts';
 
 export interface RepairLimits {
-  /** Tries of one transfer, over all of its repairs. */
+  /** Tries of one transfer, over all repairs until some MiB have come. */
   readonly maxTries: number;
   /** Longest time of one repair. */
   readonly repairMs: number;
@@ -42,6 +42,8 @@ interface Repaired {
   readonly prefix: KnownPrefix | undefined;
 }
 
+/** When so much has come, ways work, and all tries are there again: a long download from an origin that breaks off now and then has many breaks. */
+const RENEWS_TRIES_BYTES = 4_194_304;
 /** First pause after all ways have failed, or one brought nothing; doubles each time. */
 const FIRST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 5000;
@@ -74,6 +76,8 @@ export class Repairer {
   readonly #book: RouteBook;
   readonly #limits: RepairLimits;
   #tries = 0;
+  /** Where the first of these tries began. */
+  #triesFromByte = 0;
   /** Where the last repair went on, and how many in a row before it came no further. */
   #atByte: number | undefined;
   #fruitless = 0;
@@ -86,7 +90,7 @@ export class Repairer {
     this.#limits = limits;
   }
 
-  /** Whether all tries have been used. */
+  /** Whether all tries have been used, as far as the last repair had got. */
   get isSpent(): boolean {
     return this.#tries >= this.#limits.maxTries;
   }
@@ -133,6 +137,10 @@ export class Repairer {
    */
   async #rest(atByte: number, signal: AbortSignal): Promise<void> {
     this.#fruitless = atByte === this.#atByte ? this.#fruitless + 1 : 0;
+    if (atByte - this.#triesFromByte >= RENEWS_TRIES_BYTES) {
+      this.#tries = 0;
+      this.#triesFromByte = atByte;
+    }
     this.#atByte = atByte;
     if (this.#fruitless === 0) return;
     const pauseMs = Math.min(FIRST_PAUSE_MS * 2 ** (this.#fruitless - 1), LONGEST_PAUSE_MS);
