@@ -128,3 +128,32 @@ test('a handshake that finds no way leaves nothing behind', async () => {
   silent.close();
   await once(silent, 'close');
 });
+
+test('a link that is good for one request brings its file, where the way that asked first stands late', async () => {
+  const proxy = await startWithholdingProxy();
+  const refused = Promise.withResolvers<void>();
+  let asked = 0;
+  const overlay = await startTestOverlay([], (request, response) => {
+    if (request.url === '/once') asked += 1;
+    if (asked === 1) response.end(file);
+    else response.writeHead(410, { 'Content-Length': 4 }).end('gone', refused.resolve);
+  });
+  const listen = { host: '127.0.0.1', port: proxy.depotPort };
+  await overlay.addDepot('d2', { listen, public: { host: '127.0.0.1', port: proxy.port } });
+  for (const id of ['d3', 'd1']) await overlay.addDepot(id);
+  const chains = [
+    ['d1', 'd2'],
+    ['d1', 'd3'],
+  ];
+  const answer = fetchRaw(overlay.relayUrl(`${overlay.originUrl}/once`, { chains }, 'd1'));
+  await refused.promise;
+  // What comes the same way later has come: so has the refusal.
+  const other = overlay.relayUrl(`${overlay.originUrl}/other`, { chains: [['d1', 'd3']] }, 'd1');
+  expect((await fetchRaw(other)).status).toBe(410);
+  proxy.release();
+  const { status, body } = await answer;
+  expect({ status, asked }).toEqual({ status: 200, asked: 2 });
+  expect(body.equals(file)).toBe(true);
+  await overlay.close();
+  await proxy.close();
+});

@@ -27,6 +27,7 @@ function setUp(names: readonly string[], options: { standingPatienceMs?: number 
       }),
     patienceMs: 1000,
     signal: parent.signal,
+    isPoor: (text) => text.startsWith('poor'),
     isFinal: (failure) => String(failure).includes('final'),
     ...options,
     discard: (text) => discarded.push(text),
@@ -111,6 +112,65 @@ describe('one way after the other', () => {
     await expect(given.result).rejects.toThrow('aborted');
     expect(given.names()).toEqual(['one']);
     expect(parent.signal.aborted).toBe(false);
+  });
+
+  test('a poor result gives way to a better one of a try that runs beside it', async () => {
+    const { result, of, discarded, names } = setUp(['one', 'two', 'three']);
+    await vi.advanceTimersByTimeAsync(1000);
+    of('one').stands();
+    of('two').resolve('poor');
+    // One that stands is waited for as long as it takes.
+    await vi.advanceTimersByTimeAsync(60_000);
+    of('one').resolve('good');
+    expect(await result).toBe('good');
+    expect(discarded).toEqual(['poor']);
+    expect(names()).toEqual(['one', 'two']);
+  });
+
+  test('of poor results the first is taken, once nothing better can come', async () => {
+    const { result, of, discarded } = setUp(['one', 'two']);
+    await vi.advanceTimersByTimeAsync(1000);
+    of('two').resolve('poor two');
+    of('one').resolve('poor one');
+    expect(await result).toBe('poor two');
+    expect(discarded).toEqual(['poor one']);
+    const alone = setUp(['one', 'two']);
+    await turn();
+    alone.of('one').resolve('poor');
+    expect(await alone.result).toBe('poor');
+    expect(alone.names()).toEqual(['one']);
+    const broken = setUp(['one', 'two']);
+    await vi.advanceTimersByTimeAsync(1000);
+    broken.of('two').resolve('poor');
+    broken.of('one').reject(new Error('final'));
+    expect(await broken.result).toBe('poor');
+  });
+
+  test('a poor result waits only once more for one that does not stand', async () => {
+    const { result, of, names } = setUp(['one', 'two', 'three', 'four']);
+    await vi.advanceTimersByTimeAsync(2000);
+    of('three').resolve('poor');
+    of('two').stands();
+    let isTaken = false;
+    void result.then(() => {
+      isTaken = true;
+    });
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(isTaken).toBe(false);
+    of('two').reject(new Error('broken'));
+    expect(await result).toBe('poor');
+    expect(of('one').signal.aborted).toBe(true);
+    expect(names()).toEqual(['one', 'two', 'three']);
+  });
+
+  test('what ends all tries ends those with a poor result, too, which is given away', async () => {
+    const final = setUp(['one', 'two']);
+    await vi.advanceTimersByTimeAsync(1000);
+    final.of('two').resolve('poor');
+    await turn();
+    final.parent.abort();
+    await expect(final.result).rejects.toThrow('aborted');
+    expect(final.discarded).toEqual(['poor']);
   });
 
   test('what came in while the event loop was busy is read before another begins', async () => {

@@ -8,7 +8,9 @@ interface TryOptions<Choice, Result> {
   readonly signal: AbortSignal;
   /** Told of every failure that does not end the search; says whether it ends it. */
   readonly isFinal: (failure: unknown, choice: Choice) => boolean;
-  /** Gets what came too late. */
+  /** Whether a result is taken only where no other try that runs brings a better one; without it: of none. */
+  readonly isPoor?: (result: Result) => boolean;
+  /** Gets what came too late, or was not the best. */
   readonly discard: (result: Result) => void;
 }
 
@@ -19,12 +21,13 @@ const NO_CHOICE = new Error('there was no choice');
 
 /**
  * Tries one choice after the other until one succeeds: the next begins when the one before has failed, or beside it when
- * that does not stand in time (as RFC 8305 does with addresses). The first result wins, the other tries are aborted.
- * Rejects with the final failure, or with the last one when no choice is left.
+ * that does not stand in time (as RFC 8305 does with addresses). The first result wins, the other tries are aborted. A poor one
+ * begins no further try, and waits for those that run: as long as they take where they stand, else once more for the time to stand.
+ * Of poor ones alone the first wins. Rejects with the final failure, or with the last one when no choice is left.
  */
 export function tryInTurn<Choice, Result>(
   choices: AsyncIterable<Choice> | Iterable<Choice>,
-  { attempt, patienceMs, standingPatienceMs, signal, isFinal, discard }: TryOptions<Choice, Result>,
+  { attempt, patienceMs, standingPatienceMs, signal, isFinal, isPoor, discard }: TryOptions<Choice, Result>,
 ): Promise<Result> {
   const iterator =
     Symbol.asyncIterator in choices ? choices[Symbol.asyncIterator]() : choices[Symbol.iterator]();
@@ -38,14 +41,22 @@ export function tryInTurn<Choice, Result>(
     let isAsking = false;
     let isExhausted = false;
     let running = 0;
+    /** How many of those that run stand. */
+    let standing = 0;
+    const poor: Result[] = [];
+    /** Those that do not stand have had their time since there is a poor result. */
+    let hasHoped = false;
     let lastFailure: unknown = NO_CHOICE;
     let giveUpWaiting = () => {};
+    let giveUpHoping = () => {};
 
     const settle = (finish: () => void) => {
       if (isSettled) return;
       isSettled = true;
       giveUpWaiting();
+      giveUpHoping();
       finish();
+      for (const result of poor) discard(result);
       signal.removeEventListener('abort', onAbort);
       race.abort(OVER);
       // A generator must not wait for somebody who asks no more.
@@ -54,8 +65,23 @@ export function tryInTurn<Choice, Result>(
     const giveUpIfNothingRuns = () => {
       if (isExhausted && running === 0) settle(() => reject(lastFailure));
     };
+    const takePoor = () => {
+      const isHopeful = (hasHoped ? standing : running) > 0;
+      const [first] = isHopeful ? [] : poor.splice(0, 1);
+      if (first !== undefined) settle(() => resolve(first));
+    };
+    const keepPoor = (result: Result) => {
+      poor.push(result);
+      giveUpWaiting();
+      giveUpHoping();
+      giveUpHoping = afterWaiting(patienceMs, () => {
+        hasHoped = true;
+        takePoor();
+      });
+      takePoor();
+    };
     const startAnother = () => {
-      if (isSettled || isAsking || isExhausted) return;
+      if (isSettled || isAsking || isExhausted || poor.length > 0) return;
       isAsking = true;
       Promise.resolve(iterator.next()).then(
         ({ done, value }) => {
@@ -63,7 +89,7 @@ export function tryInTurn<Choice, Result>(
           if (done === true) {
             isExhausted = true;
             giveUpIfNothingRuns();
-          } else if (!isSettled) run(value);
+          } else if (!isSettled && poor.length === 0) run(value);
         },
         (failure: unknown) => settle(() => reject(failure)),
       );
@@ -73,23 +99,33 @@ export function tryInTurn<Choice, Result>(
       giveUpWaiting();
       let own = afterWaiting(patienceMs, startAnother);
       giveUpWaiting = own;
+      let stands = 0;
       const onStands = () => {
         own();
+        standing += 1 - stands;
+        stands = 1;
         if (isSettled || standingPatienceMs === undefined) return;
         own = afterWaiting(standingPatienceMs, startAnother);
         giveUpWaiting = own;
       };
       attempt(choice, race.signal, onStands).then(
         (result) => {
+          running -= 1;
+          standing -= stands;
           if (isSettled) discard(result);
+          else if (isPoor?.(result) === true) keepPoor(result);
           else settle(() => resolve(result));
         },
         (failure: unknown) => {
           own();
           running -= 1;
+          standing -= stands;
           if (isSettled) return;
           lastFailure = failure;
-          if (signal.aborted || isFinal(failure, choice)) settle(() => reject(failure));
+          // A poor result is better than any failure.
+          const isEnd = signal.aborted || (isFinal(failure, choice) && poor.length === 0);
+          if (isEnd) settle(() => reject(failure));
+          else if (poor.length > 0) takePoor();
           else if (isExhausted) giveUpIfNothingRuns();
           else startAnother();
         },

@@ -196,8 +196,9 @@ export class Fetcher {
 
   /**
    * The first answer of a download, when nothing has reached the client yet: over the routes of its book, one after the
-   * other. Where one stands, and the origin does not answer over it, others are not tried for a client that `mayAskItself`: it would
-   * wait as long for each. Rejects with a `LonghaulError`.
+   * other. A refusal is taken only where none that was asked for beside it is the file: a link may be good for one request. Where
+   * one stands, and the origin does not answer over it, others are not tried for a client that `mayAskItself`: it would wait as long for
+   * each. Rejects with a `LonghaulError`.
    */
   async firstAnswer(
     book: RouteBook,
@@ -225,6 +226,7 @@ export class Fetcher {
         // Who thinks for so long does not think faster for the next who asks.
         return mayAskItself && failure instanceof SilentOrigin;
       },
+      isPoor: ({ head }) => head.statusCode >= 400,
       discard: ({ connection }) => connection.reset(),
     }).catch((failure: unknown) => {
       signal.throwIfAborted();
