@@ -13,6 +13,7 @@ const BASE = {
 test.each([
   ['timeouts', 'stallSeconds'],
   ['failover', 'repairSeconds'],
+  ['failover', 'outageSeconds'],
   ['stepwise', 'waitSeconds'],
 ])('a time that no timer holds is refused instead of being over at once: %s.%s', (part, key) => {
   expect(() => readDepotConfig({ ...BASE, [part]: { [key]: 3_000_000 } })).toThrow('at most 604800 seconds');

@@ -60,10 +60,12 @@ const DEFAULT_SLOW_SHARE = 0.25;
 const DEFAULT_SLOW_SECONDS = 10;
 /** `failover.patienceSeconds`: Three round trips of a far chain: a way that does not stand by then is tried on beside the next one. */
 const DEFAULT_PATIENCE_SECONDS = 1;
-/** `failover.tries`: Tries of one transfer to go on over another way, until 4 MiB have come since the first of them. */
+/** `failover.tries`: Tries of one transfer to go on over another way, until 4 MiB have come since the first of them; where nobody answers at all, time alone bounds them. */
 const DEFAULT_FAILOVER_TRIES = 64;
 /** `failover.repairSeconds`: Longest time of one repair; browsers and download managers wait for minutes. */
 const DEFAULT_REPAIR_SECONDS = 90;
+/** `failover.outageSeconds`: The same while neither the origin nor a depot before it answers: plain TCP outlives minutes without a network, and the client that waits can leave. */
+const DEFAULT_OUTAGE_SECONDS = 600;
 /** `failover.againBytes`: Of a file that is fetched again whole because no part of it can be asked for: at 100 Mbit/s six minutes in which the client gets nothing; `wget` waits for fifteen. */
 const DEFAULT_AGAIN_BYTES = 4_294_967_296;
 /** `failover.againTotalBytes`: The same of all breaks of one download together: a client that begins again costs as much each time. */
@@ -182,6 +184,7 @@ const depotConfigSchema = z
         patienceSeconds: seconds(DEFAULT_PATIENCE_SECONDS),
         tries: z.int().min(0).max(10_000).default(DEFAULT_FAILOVER_TRIES),
         repairSeconds: seconds(DEFAULT_REPAIR_SECONDS),
+        outageSeconds: seconds(DEFAULT_OUTAGE_SECONDS),
         /** Of what a digest of the client's bytes is kept, to go on by the whole: `needed`, where no part can be asked for. */
         fetchAgain: z.enum(['never', 'needed', 'always']).default('needed'),
         againBytes: z.int().min(0).default(DEFAULT_AGAIN_BYTES),

@@ -84,6 +84,7 @@ export function createDataPaths({ config, plane, jobs, member }: DataPathsInit) 
       failover: {
         maxTries: config.failover.tries,
         repairMs: config.failover.repairSeconds * 1000,
+        outageMs: config.failover.outageSeconds * 1000,
         silenceMs: config.failover.silenceSeconds * 1000,
         slow: { share: config.failover.slowShare, seconds: config.failover.slowSeconds },
         again: {

@@ -6,13 +6,12 @@ import { tryInTurn } from '../racing/try-in-turn.ts';
 import type { FetchedAnswer, Fetcher } from '../routes/fetcher.ts';
 import { isReserve, type Route, type RouteBook } from '../routes/route-book.ts';
 import type { Target } from '../tickets/target.ts';
+import { RepairTime, type RepairTimeLimits } from './repair-time.ts';
 import type { RestPlan } from './rest-plan.ts';
 
-export interface RepairLimits {
-  /** Tries of one transfer, over all repairs until some MiB have come. */
+export interface RepairLimits extends RepairTimeLimits {
+  /** Tries of one transfer, over all repairs until some MiB have come; those of rounds in which nobody answered do not count. */
   readonly maxTries: number;
-  /** Longest time of one repair. */
-  readonly repairMs: number;
   /** Silence of a way after which another one is tried beside it. */
   readonly silenceMs: number;
 }
@@ -31,6 +30,7 @@ interface Repair {
 
 /** One turn over all ways, and what it has met. */
 interface Round extends Repair {
+  readonly time: RepairTime;
   /** The route that led to the target's server last, which did not answer, or could not. */
   faultyOver: Route | undefined;
 }
@@ -47,6 +47,8 @@ const RENEWS_TRIES_BYTES = 4_194_304;
 /** First pause after all ways have failed, or one brought nothing; doubles each time. */
 const FIRST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 5000;
+/** The same where nobody has answered for long, or for all tries that there are else: what is down for minutes must not be asked all the time by all downloads. */
+const LONGEST_OUTAGE_PAUSE_MS = 30_000;
 /** A master that is slow to plan anew must not hold the repair up. */
 const NEW_PLAN_MS = 1500;
 /** Answers of another version in a row that prove that there is none of the old one: servers behind one name may differ. */
@@ -97,15 +99,25 @@ export class Repairer {
 
   /** Finds such a way, and the answer that comes over it. */
   async repair(repair: Repair): Promise<Repaired> {
-    let deadline = AbortSignal.timeout(this.#limits.repairMs);
-    let signal = AbortSignal.any([repair.signal, deadline]);
+    const time = new RepairTime(this.#limits);
+    try {
+      return await this.#repair(repair, time);
+    } finally {
+      time.stop();
+    }
+  }
+
+  async #repair(repair: Repair, time: RepairTime): Promise<Repaired> {
+    const signal = AbortSignal.any([repair.signal, time.signal]);
     let cause: unknown;
+    let outageTries = 0;
     await this.#rest(repair.atByte, signal);
     repair.signal.throwIfAborted();
     for (let pauseMs = FIRST_PAUSE_MS; ; ) {
+      const triesBefore = this.#tries;
       let isOtherName = false;
       try {
-        const repaired = await this.#round(repair, signal);
+        const repaired = await this.#round(repair, time, signal);
         this.#changed = 0;
         return repaired;
       } catch (failure) {
@@ -116,18 +128,21 @@ export class Repairer {
         if (isChanged && (this.#changed >= CHANGED_TRIES || this.isSpent)) throw failure;
         cause = failure;
       }
+      if (time.isOutage) {
+        outageTries += this.#tries - triesBefore;
+        this.#tries = triesBefore;
+      }
       // An origin that asks for patience is left alone for so long, over whatever way.
       const restMs = cause instanceof OriginBusy ? (cause.retryAfterSeconds ?? 0) * 1000 : 0;
-      if (restMs > LONGEST_REST_MS || this.isSpent || deadline.aborted)
+      if (restMs > LONGEST_REST_MS || this.isSpent || time.isOver)
         throw new LonghaulError('ways-used-up', { cause, ...detailOf(cause) });
-      if (restMs > 0) {
-        deadline = AbortSignal.timeout(restMs + this.#limits.repairMs);
-        signal = AbortSignal.any([repair.signal, deadline]);
-      }
+      if (restMs > 0) time.noteAnswer(restMs);
       await delay(Math.max(pauseMs, restMs), undefined, { signal }).catch(() => undefined);
       repair.signal.throwIfAborted();
+      const isLongOutage = time.isOutage && (time.isExtended || outageTries >= this.#limits.maxTries);
+      const longestMs = isLongOutage ? LONGEST_OUTAGE_PAUSE_MS : LONGEST_PAUSE_MS;
       // Nothing has to recover where only another server is to be met.
-      if (!isOtherName) pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS);
+      if (!isOtherName) pauseMs = Math.min(2 * pauseMs, longestMs);
     }
   }
 
@@ -151,8 +166,8 @@ export class Repairer {
    * Tries all ways to the last target, then asks where the download began once, if another server than the target's did not do: it may name a
    * third one. Only one that has the same version is taken.
    */
-  async #round(repair: Repair, signal: AbortSignal): Promise<Repaired> {
-    const round: Round = { ...repair, faultyOver: undefined };
+  async #round(repair: Repair, time: RepairTime, signal: AbortSignal): Promise<Repaired> {
+    const round: Round = { ...repair, time, faultyOver: undefined };
     try {
       return await this.#overRoutes(round, signal);
     } catch (failure) {
@@ -179,6 +194,7 @@ export class Repairer {
       isFinal: (failure, route) => {
         if (isWayFailure(failure) && !signal.aborted) this.#fetcher.noteFailure(this.#book, route, failure);
         else this.#book.noteFailure(route.chain);
+        if (isAnswer(failure) && !signal.aborted) round.time.noteAnswer();
         if (failure instanceof LonghaulError && FAULTS_OF_SERVER.has(failure.code)) round.faultyOver = route;
         return failure instanceof LonghaulError && ENDS_ROUND.has(failure.code);
       },
@@ -244,6 +260,11 @@ function isOutdated(statusCode: number): boolean {
 
 function isSameServer({ url: one }: Target, { url: other }: Target): boolean {
   return one.host === other.host && one.port === other.port;
+}
+
+/** Whether a failure is an answer, whoever's: not that somebody was out of reach, silent, or had too much to do. */
+function isAnswer(failure: unknown): boolean {
+  return !(failure instanceof LonghaulError) || (failure.blame !== 'way' && failure.blame !== 'depot');
 }
 
 function detailOf(cause: unknown): { detail?: string } {
