@@ -113,6 +113,7 @@ async function openAnyVersion(
   const trial = await tryBlock(whole, asked, overSame, signal);
   const opening = typeof trial === 'string' ? 'useless' : openingOfBlock(request, trial, asked);
   if (opening !== 'useless' || signal.aborted) whole.connection.reset();
+  if (opening === 'useless' && typeof trial !== 'string') trial.connection.reset();
   signal.throwIfAborted();
   if (opening !== 'useless') blockBook.noteFit(target.url);
   else if (trial === 'unfit') blockBook.noteUnfit(target.url, target.client, between(whole.route));
