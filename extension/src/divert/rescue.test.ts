@@ -66,6 +66,17 @@ it.each<[string, Partial<RequestEvent>, boolean]>([
   expect(log).toEqual([]);
 });
 
+it("leaves the add-on's own downloads to those who look after them, at the master and at a depot", async () => {
+  for (const url of [LINK, location()]) {
+    const { log, rescue } = setUp();
+    await rescue.asked(event({ tabId: -1 }));
+    await rescue.failed(event({ url, tabId: -1, error: 'NS_ERROR_NET_RESET' }));
+    await rescue.asked(event({ requestId: '2', tabId: -1 }));
+    await rescue.answered(event({ requestId: '2', url, tabId: -1, statusCode: 503 }));
+    expect(log).toEqual([]);
+  }
+});
+
 it('does nothing while nothing is led', async () => {
   const { log, rescue } = setUp('');
   await rescue.asked(event());

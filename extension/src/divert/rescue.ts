@@ -69,7 +69,8 @@ export class Rescue {
     const atMaster = await this.#originAt(event.url);
     const origin = atMaster ?? this.#led.get(event.requestId);
     this.#led.delete(event.requestId);
-    if (origin === undefined) return;
+    // The add-on's own downloads have no tab, and whoever started them looks after them.
+    if (origin === undefined || event.tabId < 0) return;
     if (atMaster !== undefined && isSevere) await masterIsDown();
     const relayed = relayedBy(event.url);
     if (atMaster === undefined && relayed === undefined) return;
