@@ -32,6 +32,26 @@ test('nothing is fetched twice: the file comes through depots alone, under its n
   expect(own).toHaveLength(user.kind === 'chromium' ? 0 : 1);
 });
 
+test('a page that takes frames from itself alone has what it starts in one, through depots', async ({
+  user,
+  world,
+}) => {
+  await expectThroughDepots(world, FILE_BYTES, async () => {
+    await user.goto(`${world.originUrl}/page?link=/x`);
+    await user.evaluate(
+      `const policy = document.createElement('meta');
+      policy.httpEquiv = 'Content-Security-Policy';
+      policy.content = "frame-src 'self'";
+      document.head.append(policy);
+      const frame = document.createElement('iframe');
+      frame.src = args[0];
+      document.body.append(frame);`,
+      '/files/framed.iso',
+    );
+    await expectFile(user, 'framed.iso');
+  });
+});
+
 test('an answer to a click that browsers show in a page is shown there', async ({ user, world }) => {
   await user.goto(`${world.originUrl}/page?link=/x`);
   await expect.poll(() => user.text('#link')).toBe('the file');

@@ -53,7 +53,8 @@ export function browserDiversions(redirect: Redirect): Diversions {
     },
     holdAnswers: (isOn) => {
       if (!canHold || onHeadersReceived.hasListener(hold) === isOn) return;
-      const filter = { urls: ['http://*/*', 'https://*/*'], types: ['main_frame', 'sub_frame'] };
+      // A redirect of what a frame asks for may be against its page's policy, and end the download.
+      const filter = { urls: ['http://*/*', 'https://*/*'], types: ['main_frame'] };
       if (isOn) onHeadersReceived.addListener(hold, filter, ['blocking', 'responseHeaders']);
       else onHeadersReceived.removeListener(hold);
     },

@@ -10,6 +10,7 @@ interface Rule {
     readonly excludedRequestDomains?: readonly string[];
     readonly excludedInitiatorDomains?: readonly string[];
     readonly requestMethods: readonly string[];
+    readonly resourceTypes: readonly string[];
   };
   readonly action: { readonly type: string; readonly redirect?: { readonly regexSubstitution: string } };
 }
@@ -92,6 +93,10 @@ describe('the rules of links', () => {
     expect(rules({ sitesOff: ['page.example'] })[0]?.condition.excludedInitiatorDomains).toEqual([
       'page.example',
     ]);
+  });
+
+  it('lead nothing that a frame asks for, whose page may forbid it to come from elsewhere', () => {
+    for (const { condition } of rules()) expect(condition.resourceTypes).toEqual(['main_frame', 'other']);
   });
 
   it('lead only what a link asks for, and tell master and depots neither cookies nor pages', () => {

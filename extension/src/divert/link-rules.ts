@@ -43,7 +43,8 @@ const MAX_PRIVATE_RULES = 20;
 /** The number of the first rule. */
 const FIRST_ID = 1_000;
 
-const FROM_PAGES = { requestMethods: ['get'], resourceTypes: ['main_frame', 'sub_frame', 'other'] } as const;
+/** Not from frames: a page may say where theirs come from, and then a redirect to anywhere else ends the download. */
+const FROM_PAGES = { requestMethods: ['get'], resourceTypes: ['main_frame', 'other'] } as const;
 /** A depot's address: its query begins with a ticket. */
 const AT_DEPOT = '^https?://[^/]+/[^?]*[?][A-Za-z0-9_-]+[.][A-Za-z0-9_-]+[.][A-Za-z0-9_-]+&(?:server|depot)=';
 /** A public name: its last label begins with a letter. */
