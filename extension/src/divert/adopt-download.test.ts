@@ -50,6 +50,20 @@ it('makes a job of a download that a rule led to a depot', async () => {
   expect(adopted).toHaveLength(1);
 });
 
+it('asks the master for the address that a rule has judged, and tells it of none that led there', async () => {
+  const caught = download({ url: 'https://members.example/get?token=secret', finalUrl: location() });
+  const asked: string[] = [];
+  const { adoption, jobs } = setUp(caught, {
+    askMaster: async (_master, { url }) => {
+      asked.push(url);
+      return { result: 'plan', plan: plan() };
+    },
+  });
+  expect(await adoption.adopts(caught)).toBe(true);
+  expect(asked).toEqual(['https://origin.example/file.iso']);
+  expect(await jobs.all()).toMatchObject([{ url: caught.url, originUrl: 'https://origin.example/file.iso' }]);
+});
+
 it('makes a job of one whose answer was held, by what is known of it', async () => {
   const caught = download({ url: location() });
   const { adoption, jobs } = setUp(caught, { askMaster: async () => ({ result: 'silent' }) });

@@ -71,12 +71,15 @@ export class AdoptDownloads {
     return true;
   }
 
-  /** Where nobody judged it before, as behind a rule: the plan that the master gives the same client for the same address. */
+  /**
+   * Where nobody judged it before, as behind a rule: the plan that the master gives the same client for the same address. That is the one
+   * that the rule has judged, and no other of those that redirects began with.
+   */
   async #orderFor(caught: Download, set: Settings): Promise<TakeOrder | undefined> {
     const { askMaster, deadline } = this.#deps;
     const origin = relayedBy(caught.finalUrl);
     if (!origin) return undefined;
-    const originUrl = caught.url.split('#', 1)[0] ?? '';
+    const originUrl = originHref(origin);
     const reply = await askMaster(set.master, { url: originUrl }, deadline());
     if (reply.result !== 'plan' || whyUnfit(reply.plan, originUrl, set)) return undefined;
     const file = factsOf(0, new Headers());
