@@ -6,12 +6,13 @@ const { event } = vi.hoisted(() => ({
 }));
 vi.mock('./browser-api.ts', () => ({
   api: {
-    downloads: {},
+    // Firefox is about to get Chromium's event.
+    downloads: { onDeterminingFilename: {} },
     webRequest: { onHeadersReceived: event },
   },
 }));
 
-it('holds no answer that a frame waits for: its page may forbid it to come from elsewhere', () => {
+it('holds answers whatever events Firefox has, but none that a frame waits for: its page may forbid it to come from elsewhere', () => {
   browserDiversions(async () => undefined).holdAnswers(true);
   expect(event.addListener.mock.calls).toEqual([
     [

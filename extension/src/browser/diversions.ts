@@ -1,5 +1,6 @@
 import { api } from './browser-api.ts';
 import type { RequestEvent } from './requests.ts';
+import { isChromium } from './target.ts';
 
 /** What is known of a request whose answer is held. */
 export interface HeldAnswer extends RequestEvent {
@@ -28,9 +29,8 @@ const PAGE_LOOK_MS = 100;
 /** A page that does not stand by then is left alone. */
 const PAGE_LOOKS = 30;
 
-/** Only Firefox lets an add-on hold an answer, and it has no such event. */
-const nameEvent: unknown = api.downloads.onDeterminingFilename;
-const canHold = nameEvent === undefined;
+/** Only Firefox lets an add-on hold an answer. No event tells it: each browser is about to get those of the other. */
+const canHold = !isChromium;
 
 /** Diverts requests of pages, as the browser lets an add-on do it. */
 export function browserDiversions(redirect: Redirect): Diversions {
