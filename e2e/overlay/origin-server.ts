@@ -12,6 +12,8 @@ export interface OriginFile {
   readonly headers?: Readonly<Record<string, string>>;
   /** How fast it is sent, in bits per second, where that is not as fast as everything else. */
   readonly rateBps?: number;
+  /** Its first bytes, which come at once. */
+  readonly promptBytes?: number;
 }
 
 /** A page, or anything else that is not a file with ranges. */
@@ -180,6 +182,7 @@ function sendFile(
       .end();
     return;
   }
+  const promptBytes = Math.max(0, (file.promptBytes ?? 0) - start);
   const part = range && !isStale ? { 'Content-Range': `bytes ${start}-${end}/${body.length}` } : {};
   response.writeHead(range && !isStale ? 206 : 200, {
     ...headers,
@@ -187,7 +190,7 @@ function sendFile(
     'Content-Length': end - start + 1,
   });
   if (request.method === 'HEAD') response.end();
-  else void sendPaced(response, body.subarray(start, end + 1), rateBps, course);
+  else void sendPaced(response, body.subarray(start, end + 1), { rateBps, promptBytes }, course);
 }
 
 /** Small, so that a slow rate is even. */
@@ -199,7 +202,7 @@ const UNPACED_CHUNK_BYTES = 1024 * 1024;
 async function sendPaced(
   response: ServerResponse,
   bytes: Buffer,
-  rateBps: number,
+  { rateBps, promptBytes }: { readonly rateBps: number; readonly promptBytes: number },
   { cutBytes, isAway, breakOff, onSent }: Course,
 ): Promise<void> {
   const started = performance.now();
@@ -212,7 +215,8 @@ async function sendPaced(
     sent += chunk.length;
     onSent(chunk.length);
     if (!response.write(chunk)) await once(response, 'drain', { signal: closed.signal }).catch(() => {});
-    const aheadMs = transferSeconds(sent, rateBps) * 1000 - (performance.now() - started);
+    const aheadMs =
+      transferSeconds(Math.max(0, sent - promptBytes), rateBps) * 1000 - (performance.now() - started);
     if (aheadMs > 1) await delay(aheadMs);
   }
   if (cutBytes === undefined && !isAway()) response.end();

@@ -142,6 +142,22 @@ describe('taking a download', () => {
     expect(await world.jobs.all()).toEqual([]);
   });
 
+  it.each<[string, number, unknown]>([
+    ['goes on with a fast original when its successor trickles', 600_000, { why: 'depot-silent' }],
+    ['takes a successor that is slow, and no slower than it promised', 700_000, 'taken'],
+  ])('%s for ten seconds', async (_what, bytesReceived, outcome) => {
+    const planned = plan();
+    const promised = (goodputBps: number) => ({ ...planned.prediction, goodputBps });
+    const own = plan({ prediction: promised(1e6), direct: { ...planned.direct, ...promised(6e5) } });
+    const world = setUp();
+    world.meanwhile = async () => {
+      world.downloads.change(2, answer({ bytesReceived }));
+      world.ask();
+    };
+    expect(await world.way.take(order({ plan: own }))).toEqual(outcome);
+    expect(world.nowMs - NOW_MS).toBeGreaterThan(10_000);
+  });
+
   it('goes on with the original when the browser does not start another download', async () => {
     const world = setUp();
     world.downloads.refused.add(plan().masterUrl);

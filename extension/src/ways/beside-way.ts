@@ -6,7 +6,7 @@ import type { Downloads } from '../browser/downloads.ts';
 import type { Job } from '../jobs/job.ts';
 import { drop, type GoOn, hold, isUnwritable, type Lead, letGo } from '../jobs/job-keeper.ts';
 import type { JobStore } from '../jobs/job-store.ts';
-import { isWorthNewStart } from '../jobs/pace.ts';
+import { isWorthNewStart, slowBps } from '../jobs/pace.ts';
 import { isWorthStartingOver, nextTryAtMs } from '../jobs/retry-times.ts';
 import { isSameFile } from '../judge/file-facts.ts';
 import { mayBeTold } from '../judge/rules.ts';
@@ -180,7 +180,9 @@ export class BesideWay implements Way {
     const { downloads, names } = this.#deps;
     const downloadId = await names.start({ url: way.url, headers: headersOf(job) }).catch(() => undefined);
     if (downloadId === undefined) return NOT_YET;
-    const outcome = await this.#try(job, downloadId, { besideId: old.id, way: way.way });
+    // The user has chosen it, however slow it is.
+    const chosen = { ...job, promisedBps: undefined };
+    const outcome = await this.#try(chosen, downloadId, { besideId: old.id, way: way.way });
     if (outcome !== 'taken' || !(await endOriginal(downloads, old.id))) {
       await drop(downloads, downloadId);
       names.give(downloadId, '');
@@ -325,7 +327,9 @@ export class BesideWay implements Way {
           return { why: 'different-file' };
         const wantedBytes = Math.min(TRIAL_BYTES, own.totalBytes ?? TRIAL_BYTES);
         if (own.bytesReceived >= wantedBytes || own.state === 'complete') return 'taken';
-        if (waitedMs > TRIAL_MS) return own.bytesReceived > 0 ? 'taken' : { why: 'depot-silent' };
+        // What would be left as too slow a moment later ends nothing.
+        if (waitedMs > TRIAL_MS)
+          return own.bytesReceived * 8_000 > slowBps(job) * waitedMs ? 'taken' : { why: 'depot-silent' };
       } else if (waitedMs > FIRST_ANSWER_MS) return { why: 'depot-silent' };
       await pause(TRIAL_LOOK_MS);
     }
