@@ -10,6 +10,8 @@ export type HeldKey = 'Alt' | 'Control' | 'Shift';
 export interface LaunchOptions {
   /** Folder of the unpacked add-on to load. For Firefox its manifest must name a `gecko.id`. */
   readonly addonDir?: string;
+  /** Folders of more add-ons, which have no background. Chromium only. */
+  readonly otherAddonDirs?: readonly string[];
   /** Host names that resolve to 127.0.0.1. Chromium resolves no other name but `localhost`. */
   readonly hosts: readonly string[];
   /** Host names that resolve to ::1. */

@@ -45,7 +45,8 @@ export function chromiumArguments(options: LaunchOptions): string[] {
     args.push(`--ignore-certificate-errors-spki-list=${options.trustedCa.spkiSha256Base64}`);
   }
   if (options.addonDir !== undefined) {
-    args.push(`--disable-extensions-except=${options.addonDir}`, `--load-extension=${options.addonDir}`);
+    const dirs = [options.addonDir, ...(options.otherAddonDirs ?? [])].join(',');
+    args.push(`--disable-extensions-except=${dirs}`, `--load-extension=${dirs}`);
   }
   return args;
 }

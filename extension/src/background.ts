@@ -7,7 +7,7 @@ import { askMaster, isHealthyMaster } from './ask/ask-master.ts';
 import { greetDepot, probeFile, whoIsAt } from './ask/probe-file.ts';
 import { tellMaster } from './ask/tell-master.ts';
 import { testMaster } from './ask/test-master.ts';
-import { api } from './browser/browser-api.ts';
+import { api, type DownloadItem, type Suggest } from './browser/browser-api.ts';
 import { browserDiversions, leaveFailedPage, lookAgain } from './browser/diversions.ts';
 import { type Download, toDownload } from './browser/download.ts';
 import { browserDownloads as downloads } from './browser/downloads.ts';
@@ -119,8 +119,8 @@ watchRequests({
 });
 watchRedirects((event) => answers.redirected(event));
 
-// Firefox knows the name when a download is created; Chromium only in an event that Firefox does not have.
-const names = isChromium ? new NameQuestions({ addonId, downloads, jobs, pause }) : undefined;
+// Firefox knows the name when a download is created; Chromium does not, but lets an add-on name its own.
+const names = isChromium ? new NameQuestions({ addonId, downloads, jobs, listen, pause }) : undefined;
 const folder = isChromium ? undefined : new DownloadsFolder({ downloads, area: api.storage.local, now });
 
 const way: Way = isChromium
@@ -213,21 +213,23 @@ async function keepInStep(): Promise<void> {
   await Promise.all([watchClicks(enabled && bypassKey !== 'none'), divert.look(), lookAtTunnels()]);
 }
 
-async function catchDownload(caught: Download): Promise<void> {
+function askName(item: DownloadItem, suggest: Suggest): boolean {
+  return names?.ask(item, suggest) ?? false;
+}
+
+function listen(isOn: boolean): void {
+  api.downloads.onDeterminingFilename[isOn ? 'addListener' : 'removeListener'](askName);
+}
+
+async function catchDownload(created: Download): Promise<void> {
+  const caught = names ? await names.created(created.id) : created;
+  if (!caught) return;
   const outcome = (await adoption.adopts(caught)) ? 'taken' : await takeDownload(caught, takeDependencies);
   await noteMaster(outcome);
   await lastLeft.note(caught.name, outcome);
 }
 
-if (names) {
-  api.downloads.onDeterminingFilename.addListener((item, suggest) => {
-    void catchDownload(toDownload(item));
-    return names.ask(item, suggest);
-  });
-} else {
-  api.downloads.onCreated.addListener((item) => void catchDownload(toDownload(item)));
-}
-
+api.downloads.onCreated.addListener((item) => void catchDownload(toDownload(item)));
 api.downloads.onChanged.addListener(({ id, filename }) => {
   if (filename?.current) names?.named(id);
   void keeper.follow(id);

@@ -90,7 +90,7 @@ export class BesideWay implements Way {
     const job = newJob(order, now(), { url: plan.masterUrl, routeId: 0 });
     if (!(await remembers(jobs, job))) return { why: 'no-room' };
     await downloads.pause(original.id).catch(() => undefined);
-    const downloadId = await names.start({ url: job.url, headers: headersOf(job) }).catch(() => undefined);
+    const downloadId = await this.#start(job).catch(() => undefined);
     if (downloadId === undefined) return this.#backToOriginal(job, undefined, { why: 'depot-silent' });
     await jobs.change(job.key, { downloadId });
     const outcome = await this.#try(job, downloadId, { besideId: original.id, way: 'chain' });
@@ -107,7 +107,7 @@ export class BesideWay implements Way {
     const { jobs, names, now } = this.#deps;
     const job = newJob(orderOf(order), now(), { url: order.plan.masterUrl, routeId: 0 });
     if (!(await remembers(jobs, job))) return { why: 'no-room' };
-    const downloadId = await names.start({ url: job.url }).catch(() => undefined);
+    const downloadId = await this.#start(job).catch(() => undefined);
     if (downloadId === undefined) {
       await jobs.remove(job.key);
       return { why: 'depot-silent' };
@@ -178,7 +178,7 @@ export class BesideWay implements Way {
    */
   async #replace(job: Job, old: Download, way: NewWay): Promise<GoOn> {
     const { downloads, names } = this.#deps;
-    const downloadId = await names.start({ url: way.url, headers: headersOf(job) }).catch(() => undefined);
+    const downloadId = await this.#start(job, way.url).catch(() => undefined);
     if (downloadId === undefined) return NOT_YET;
     // The user has chosen it, however slow it is.
     const chosen = { ...job, promisedBps: undefined };
@@ -288,6 +288,10 @@ export class BesideWay implements Way {
     else if (!own || outcome !== 'taken' || !(await endOriginal(downloads, originalId)))
       await this.#backToOriginal(job, own?.id, outcome === 'ended' ? { why: 'finished' } : outcome);
     else await jobs.change(job.key, { downloadId: own.id, state: 'running' });
+  }
+
+  #start(job: Job, url = job.url): Promise<number> {
+    return this.#deps.names.start({ url, name: job.name, headers: headersOf(job) });
   }
 
   /** Waits until the successor has delivered enough, or shows that it will not, or the user ends one of the two. */
@@ -410,8 +414,7 @@ export class BesideWay implements Way {
     way: NewWay,
     old: { readonly download: Download; readonly leftSeconds?: number } | undefined,
   ): Promise<(Partial<Job> & { readonly downloadId: number }) | undefined> {
-    const { jobs, names } = this.#deps;
-    const downloadId = await names.start({ url: way.url, headers: headersOf(job) }).catch(() => undefined);
+    const downloadId = await this.#start(job, way.url).catch(() => undefined);
     if (downloadId === undefined) return undefined;
     const { url, way: oldWay, chain, interruption, promisedBps, directBps } = job;
     const spare = old && {
@@ -436,7 +439,7 @@ export class BesideWay implements Way {
       restarts: job.restarts + 1,
       interruption: undefined,
     } as const;
-    await jobs.change(job.key, patch);
+    await this.#deps.jobs.change(job.key, patch);
     return patch;
   }
 
