@@ -4,6 +4,7 @@
  */
 import { askLegs } from './ask/ask-legs.ts';
 import { askMaster, isHealthyMaster } from './ask/ask-master.ts';
+import { offeredName } from './ask/offered-name.ts';
 import { greetDepot, probeFile, whoIsAt } from './ask/probe-file.ts';
 import { tellMaster } from './ask/tell-master.ts';
 import { testMaster } from './ask/test-master.ts';
@@ -91,8 +92,8 @@ const rescue = new Rescue({
     return isOn(set) ? set.master : '';
   },
   masterIsDown: () => divert.masterIsDown(),
-  downloadInstead: async (url, failed) => {
-    await downloads.start({ url, name: '' });
+  downloadInstead: async (start, failed) => {
+    await downloads.start(start);
     await leaveFailedPage(failed);
   },
 });
@@ -190,11 +191,12 @@ const divert: Divert = new Divert({
     isChromium
       ? async () => undefined
       : async (held) => {
-          const order = await divertAnswer(held, answers.toAnswer(held), takeDependencies);
+          const seen = answers.toAnswer(held);
+          const order = await divertAnswer(held, seen, takeDependencies);
           await noteMaster(order);
           if (!order || !('plan' in order)) return undefined;
           adoption.expect(order);
-          rescue.led(held.requestId, order.originUrl);
+          rescue.led(held.requestId, order.originUrl, offeredName(seen.headers));
           return order.plan.location;
         },
   ),
@@ -251,7 +253,7 @@ const linkDependencies: LinkDependencies = {
 };
 
 onMenu((id, url, page) => {
-  if (id === 'directly') void downloadDirectly(url, downloads);
+  if (id === 'directly') void downloadDirectly(url, page, linkDependencies);
   else void downloadChosen(url, page);
 });
 

@@ -8,7 +8,7 @@ import { remember } from '../remember.ts';
 import { reportsTo } from '../reports/reports.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { TakeDependencies } from '../take/take-download.ts';
-import { directUrl } from '../url-fragment.ts';
+import { directStart } from '../ways/direct-start.ts';
 import { newJob, type TakeOrder, type Way } from '../ways/way.ts';
 import { isOn } from './divert.ts';
 import { relayedBy } from './rescue.ts';
@@ -67,7 +67,7 @@ export class AdoptDownloads {
   async #giveWay(caught: Download, originUrl: string): Promise<true> {
     const { downloads } = this.#deps;
     await drop(downloads, caught.id);
-    await downloads.start({ url: directUrl(originUrl), name: caught.name });
+    await downloads.start(directStart(originUrl, caught.referrer, caught.name));
     return true;
   }
 

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import type { DownloadStart } from '../browser/downloads.ts';
 import type { RequestEvent } from '../browser/requests.ts';
 import { location } from '../testing/plan.ts';
 import { Rescue } from './rescue.ts';
@@ -9,12 +10,16 @@ const DIRECT = 'https://origin.example/file.iso?x=a%2Fb#lh-direct';
 
 function setUp(master = MASTER) {
   const log: string[] = [];
+  const starts: DownloadStart[] = [];
   const rescue = new Rescue({
     master: async () => master,
     masterIsDown: async () => void log.push('down'),
-    downloadInstead: async (url, { tabId }) => void log.push(`${url} in place of tab ${tabId}`),
+    downloadInstead: async (start, { tabId }) => {
+      log.push(`${start.url} in place of tab ${tabId}`);
+      starts.push(start);
+    },
   });
-  return { log, rescue };
+  return { log, rescue, starts };
 }
 
 const event = (patch: Partial<RequestEvent> = {}): RequestEvent => ({
@@ -51,6 +56,19 @@ it('downloads directly what a depot does not give, wherever it was led there fro
     await rescue.answered(event({ url: location(), statusCode: 503 }));
     expect(log).toEqual([`${DIRECT} in place of tab 7`]);
   }
+});
+
+it('downloads directly, in Firefox, as what the held answer offered and with the page that asked', async () => {
+  const { rescue, starts } = setUp();
+  rescue.led('1', 'https://origin.example/get.php', 'offered.iso');
+  await rescue.answered(event({ url: location(), statusCode: 503, originUrl: 'https://page.example/list' }));
+  expect(starts).toEqual([
+    {
+      url: 'https://origin.example/get.php#lh-direct',
+      name: 'offered.iso',
+      headers: { Referer: 'https://page.example/' },
+    },
+  ]);
 });
 
 it.each<[string, Partial<RequestEvent>, boolean]>([

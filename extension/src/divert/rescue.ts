@@ -6,9 +6,10 @@ import {
   parseOriginUrl,
   parseRelayTarget,
 } from '@longhaul/shared';
+import type { DownloadStart } from '../browser/downloads.ts';
 import type { RequestEvent } from '../browser/requests.ts';
 import { remember } from '../remember.ts';
-import { directUrl } from '../url-fragment.ts';
+import { directStart } from '../ways/direct-start.ts';
 
 interface RescueDependencies {
   /** The master that requests are led to now; empty while none are. */
@@ -16,7 +17,7 @@ interface RescueDependencies {
   readonly masterIsDown: () => Promise<void>;
   /** Downloads the file directly, and takes the page of the failure away again. */
   readonly downloadInstead: (
-    url: string,
+    start: DownloadStart,
     failed: { readonly tabId: number; readonly url: string },
   ) => Promise<void>;
 }
@@ -32,8 +33,8 @@ const FIRST_REFUSAL = 400;
  */
 export class Rescue {
   readonly #deps: RescueDependencies;
-  /** The origin's address for requests that the master leads on. */
-  readonly #led = new Map<string, string>();
+  /** The origin's address and what it offers the file as, for requests that the master leads on. */
+  readonly #led = new Map<string, { readonly originUrl: string; readonly name: string }>();
 
   constructor(deps: RescueDependencies) {
     this.#deps = deps;
@@ -45,9 +46,9 @@ export class Rescue {
     if (origin !== undefined) this.led(requestId, origin);
   }
 
-  /** A request for this address of an origin's is led to a depot. */
-  led(requestId: string, originUrl: string): void {
-    remember(this.#led, requestId, originUrl, REMEMBERED_REQUESTS);
+  /** A request for this address of an origin's is led to a depot. `name`: what the origin offers it as, where that is known. */
+  led(requestId: string, originUrl: string, name = ''): void {
+    remember(this.#led, requestId, { originUrl, name }, REMEMBERED_REQUESTS);
   }
 
   /** The head of an answer has come that is no redirect. */
@@ -67,14 +68,16 @@ export class Rescue {
   async #rescue(event: RequestEvent, isSevere: boolean): Promise<void> {
     const { masterIsDown, downloadInstead } = this.#deps;
     const atMaster = await this.#originAt(event.url);
-    const origin = atMaster ?? this.#led.get(event.requestId);
+    const led = this.#led.get(event.requestId);
+    const origin = atMaster ?? led?.originUrl;
     this.#led.delete(event.requestId);
     // The add-on's own downloads have no tab, and whoever started them looks after them.
     if (origin === undefined || event.tabId < 0) return;
     if (atMaster !== undefined && isSevere) await masterIsDown();
     const relayed = relayedBy(event.url);
     if (atMaster === undefined && relayed === undefined) return;
-    await downloadInstead(directUrl(origin), { tabId: event.tabId, url: event.url });
+    const start = directStart(origin, event.originUrl ?? '', led?.name ?? '');
+    await downloadInstead(start, { tabId: event.tabId, url: event.url });
   }
 
   /** The origin's address that the master is asked for; `undefined` when this is no such request. */

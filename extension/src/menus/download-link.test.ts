@@ -14,6 +14,8 @@ import { downloadDirectly, downloadLink } from './download-link.ts';
 
 const LINK = 'https://origin.example/file.iso';
 const FILE: Probe = { result: 'file', file: factsOf(200, seenAnswer().headers), name: 'real name.iso' };
+/** What the origin itself says to a request without cookies. */
+const AT_ORIGIN: Probe = { ...FILE, name: 'offered.iso' };
 
 function setUp({
   reply,
@@ -42,7 +44,7 @@ function setUp({
       asked.push(url);
       return reply ?? { result: 'plan', plan: plan() };
     },
-    probeFile: async () => probe,
+    probeFile: async (place: string) => (place === LINK ? AT_ORIGIN : probe),
     deadline: () => AbortSignal.timeout(1_000),
   };
   return { deps, downloads, lastLeft, orders, asked };
@@ -68,7 +70,7 @@ it.each<[string, { reply?: PlanReply; probe?: Probe }, string]>([
   const { deps, downloads, lastLeft, orders } = setUp(answers);
   await downloadLink(LINK, '', deps);
   expect(orders).toEqual([]);
-  expect(downloads.log).toEqual([`start ${LINK}#lh-direct`]);
+  expect(downloads.log).toEqual([`start ${LINK}#lh-direct as offered.iso`]);
   expect(await lastLeft.get()).toMatchObject({ name: 'file.iso', why });
 });
 
@@ -76,7 +78,7 @@ it('tells nobody of a private host', async () => {
   const { deps, downloads, asked } = setUp({});
   await downloadLink('http://files.corp/a.iso', '', deps);
   expect(asked).toEqual([]);
-  expect(downloads.log).toEqual(['start http://files.corp/a.iso#lh-direct']);
+  expect(downloads.log).toEqual(['start http://files.corp/a.iso#lh-direct as real name.iso']);
 });
 
 it('leaves a site with a tunnel to the browser, and tells nobody the address', async () => {
@@ -84,7 +86,7 @@ it('leaves a site with a tunnel to the browser, and tells nobody the address', a
   const chosen = { ...deps, settings: async () => settings({ sitesTunnel: ['origin.example'] }) };
   await downloadLink(LINK, '', chosen);
   expect(asked).toEqual([]);
-  expect(downloads.log).toEqual([`start ${LINK}#lh-direct`]);
+  expect(downloads.log).toEqual([`start ${LINK}#lh-direct as offered.iso`]);
   expect(await lastLeft.get()).toMatchObject({ why: 'tunnel' });
 });
 
@@ -94,9 +96,25 @@ it('starts nothing twice when the way itself went back to the origin', async () 
   expect(downloads.log).toEqual([]);
 });
 
+it('downloads directly, in Firefox, as what the site offers it as and with the page that asked', async () => {
+  const { deps, downloads } = setUp({});
+  const link = 'https://origin.example/attachment.php?id=7';
+  await downloadDirectly(`${link}#top`, 'https://origin.example/thread?p=2#post', deps);
+  expect(downloads.started).toEqual({
+    url: `${link}#lh-direct`,
+    name: 'real name.iso',
+    headers: { Referer: 'https://origin.example/thread?p=2' },
+  });
+  await downloadDirectly(link, 'https://forum.example/thread', {
+    ...deps,
+    probeFile: async () => ({ result: 'refused', code: '' }),
+  });
+  expect(downloads.started).toMatchObject({ name: '', headers: { Referer: 'https://forum.example/' } });
+});
+
 it.each(['javascript:alert(1)', 'data:text/plain,x', ''])('does nothing with %s', async (link) => {
   const { deps, downloads } = setUp({});
   await downloadLink(link, '', deps);
-  await downloadDirectly(link, downloads);
+  await downloadDirectly(link, '', deps);
   expect(downloads.log).toEqual([]);
 });

@@ -2,6 +2,7 @@ import { fileNameOf, type OriginUrl, parseOriginUrl } from '@longhaul/shared';
 import type { askMaster } from '../ask/ask-master.ts';
 import type { probeFile } from '../ask/probe-file.ts';
 import type { Downloads } from '../browser/downloads.ts';
+import { isChromium } from '../browser/target.ts';
 import { isComparable } from '../judge/file-facts.ts';
 import { isLeftPrivate } from '../judge/private-host.ts';
 import { type Left, type Outcome, sayCode } from '../judge/why-left.ts';
@@ -10,7 +11,8 @@ import { reportsTo } from '../reports/reports.ts';
 import type { Settings } from '../settings/settings.ts';
 import { isTunnelled } from '../settings/site-rules.ts';
 import type { LastLeft } from '../take/last-left.ts';
-import { directUrl, withoutFragment } from '../url-fragment.ts';
+import { withoutFragment } from '../url-fragment.ts';
+import { directStart } from '../ways/direct-start.ts';
 import type { LinkOrder, Way } from '../ways/way.ts';
 
 export interface LinkDependencies {
@@ -34,14 +36,21 @@ export async function downloadLink(link: string, page: string, deps: LinkDepende
   if (outcome === 'taken') return outcome;
   await deps.lastLeft.note(url.ok ? fileNameOf(url.value) : '', outcome);
   // A file that a depot refuses may still be there for this user.
-  if (url.ok && 'why' in order) await downloadDirectly(link, deps.downloads);
+  if (url.ok && 'why' in order) await downloadDirectly(link, page, deps);
   return outcome;
 }
 
-/** Downloads a link past the overlay, whatever rules there are. */
-export async function downloadDirectly(link: string, downloads: Pick<Downloads, 'start'>): Promise<void> {
-  if (parseOriginUrl(withoutFragment(link)).ok)
-    await downloads.start({ url: directUrl(link), name: '' }).catch(() => undefined);
+/** Downloads a link of a page past the overlay, whatever rules there are. Firefox has to ask for the name that the site offers. */
+export async function downloadDirectly(
+  link: string,
+  page: string,
+  { downloads, probeFile, deadline }: Pick<LinkDependencies, 'downloads' | 'probeFile' | 'deadline'>,
+): Promise<void> {
+  const url = withoutFragment(link);
+  if (!parseOriginUrl(url).ok) return;
+  const probe = isChromium ? undefined : await probeFile(url, deadline());
+  const name = (probe?.result === 'file' && probe.name) || '';
+  await downloads.start(directStart(url, page, name)).catch(() => undefined);
 }
 
 async function orderLink(

@@ -14,6 +14,7 @@ import { whyUnfit } from '../judge/why-unfit.ts';
 import type { Settings } from '../settings/settings.ts';
 import { directUrl } from '../url-fragment.ts';
 import type { SeenAnswer, SeenAnswers } from '../watch/seen-answers.ts';
+import { directStart } from './direct-start.ts';
 import {
   endOriginal,
   findOwn,
@@ -406,13 +407,8 @@ export class LedWay implements Way {
     const { downloads, jobs } = this.#deps;
     await this.release(job);
     if (downloadId !== undefined) await this.#discard(downloadId);
-    const referer = refererFor(job.page, job.originUrl);
     try {
-      await downloads.start({
-        url: directUrl(job.originUrl),
-        name: job.name,
-        headers: referer === '' ? {} : { Referer: referer },
-      });
+      await downloads.start(directStart(job.originUrl, job.page, job.name));
       await jobs.remove(job.key);
     } catch {
       await jobs.change(job.key, { state: 'lost', downloadId: undefined });
@@ -465,13 +461,4 @@ function lead(routes: Routes, job: Job): Promise<void> {
 /** The depot that an answer is from, as it says. */
 function serverIn(seen: SeenAnswer | undefined): string | undefined {
   return seen?.headers.get(HEADERS.depot) ?? undefined;
-}
-
-/** What a browser would send as `Referer` by its default policy, `strict-origin-when-cross-origin`. */
-function refererFor(page: string, url: string): string {
-  const from = URL.parse(page);
-  const to = URL.parse(url);
-  if (!from || !to || !/^https?:$/.test(from.protocol)) return '';
-  if (from.origin === to.origin) return `${from.origin}${from.pathname}${from.search}`;
-  return from.protocol === 'https:' && to.protocol === 'http:' ? '' : `${from.origin}/`;
 }
