@@ -680,6 +680,18 @@ describe.each(await testPlanes())('with a relay of %s,', (_kind, splice) => {
       expect((await download({ lanes: 4 }, GOING)).status).toBe(307);
     });
 
+    test.each([404, 410, 500])('is shown by the origin also where it has the status %i', async (status) => {
+      origin = (_asked, answer) => {
+        answer.writeHead(status, { 'Content-Type': 'text/html' }).end('<p>Log in to see this</p>');
+      };
+      expect(await download({}, GOING)).toMatchObject({
+        status: 307,
+        headers: { location: `${overlay.originUrl}/file.bin#lh-direct` },
+      });
+      for (const headers of [{}, { ...GOING, range: 'bytes=7-' }] as Record<string, string>[])
+        expect((await download({}, headers)).status).toBe(status);
+    });
+
     test('is a file like others for programs, and for what a page fetches', async () => {
       origin = page();
       for (const headers of [{}, { accept: '*/*' }, { ...BROWSER, 'sec-fetch-mode': 'cors' }] as Record<
