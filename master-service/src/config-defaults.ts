@@ -27,8 +27,8 @@ export const DEFAULT_EXPLORE_REGRET = 0.25;
 
 /** `tickets.startSeconds`: Time from a plan to the first request at the depot: a person who thinks about a save dialogue. */
 export const DEFAULT_START_SECONDS = 600;
-/** `tickets.lifeSeconds`: The longest download that is served without asking the master again. */
-export const DEFAULT_LIFE_SECONDS = 86_400;
+/** `tickets.lifeSeconds`: The longest download that is served without asking the master again: one that waits over a long weekend, too, for Chromium goes on at its depot alone. */
+export const DEFAULT_LIFE_SECONDS = 604_800;
 /** `tickets.budgetFactor`: Resumes, parallel ranges and failovers may carry some bytes more than once. */
 export const DEFAULT_BUDGET_FACTOR = 4;
 /** `tickets.minimumBudgetBytes`: A size that was given too small must not break an honest download. */

@@ -19,7 +19,7 @@ describe('a configuration', () => {
     expect(readMasterConfig(least)).toMatchObject({
       public: false,
       planner: { maxDepots: 3, minimumGain: 1.1, maxAlternatives: 3, maxLanes: 8, allowVia: false },
-      tickets: { startSeconds: 600, lifeSeconds: 86_400, budgetFactor: 4 },
+      tickets: { startSeconds: 600, lifeSeconds: 604_800, budgetFactor: 4 },
       depots: { heartbeatSeconds: 5 },
       addresses: { ports: [80, 443], allow: [], overlayNetworks: [] },
       metricsNetworks: ['127.0.0.0/8', '::1/128'],

@@ -147,10 +147,32 @@ describe('a plan', () => {
     const plan = await planOf({ url: 'https://origin.example/f', kind: 'tunnel' });
     expect(plan.location).toBe('http://127.0.0.1:7001');
     expect(plan.ticket).toMatch(/^ey/);
-    // The life of a ticket is a day, its time to start ten minutes.
+    // The life of a tunnel's ticket is a day, its time to start ten minutes.
     expect(Date.parse(plan.ticketEnds ?? '') - Date.parse(plan.startBefore)).toBe((86_400 - 600) * 1000);
     expect(plan.jobId).not.toBe((await planOf({ url: 'https://origin.example/f' })).jobId);
   });
+
+  test('lets a download go on for a week', async () => {
+    await start();
+    const { location } = await planOf({ url: 'https://origin.example/f' });
+    const { issuedAt, lastStart, endOfLife } = claimsOf(location);
+    expect([lastStart - issuedAt, endOfLife - issuedAt]).toEqual([600, 604_800]);
+  });
+
+  test.each([
+    [7_200, 600, 7_200],
+    [604_800, 172_800, 172_800],
+  ])(
+    'for a tunnel is good for no longer than its operator says: of %i s, %i s to start',
+    async (lifeSeconds, startSeconds, expected) => {
+      await start({ tickets: { lifeSeconds, startSeconds } });
+      const { ticketEnds = '', startBefore } = await planOf({
+        url: 'https://origin.example/f',
+        kind: 'tunnel',
+      });
+      expect((Date.parse(ticketEnds) - Date.parse(startBefore)) / 1000 + startSeconds).toBe(expected);
+    },
+  );
 
   test("for a tunnel has a budget of its own, whatever is known of a file at the site's address", async () => {
     await start({ tickets: { tunnelBudgetBytes: 7e9, tunnelBudgetConnections: 77 } });

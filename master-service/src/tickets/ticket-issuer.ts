@@ -21,10 +21,12 @@ import type { TicketsConfig } from '../config.ts';
 import type { Signer } from '../keys/key-ring.ts';
 import type { EntryGroups } from './entry-groups.ts';
 
-/** Enough that two jobs of one day never share an id, and short in tickets and logs. */
+/** Enough that two jobs of one week never share an id, and short in tickets and logs. */
 const JOB_ID_BYTES = 8;
 /** Ids are drawn for so many jobs at once: most of a draw's cost is not its bytes'. */
 const JOB_IDS_AT_ONCE = 64;
+/** A tunnel's ticket is for a server and not for a file, and browsers ask for another one each half an hour: it lives no longer. */
+const TUNNEL_SECONDS = 86_400;
 
 export interface TicketOrder {
   readonly jobId: string;
@@ -108,9 +110,14 @@ export class TicketIssuer {
         this.#config[order.kind === 'tunnel' ? 'tunnelBudgetConnections' : 'budgetConnections'],
       issuedAt: nowSeconds,
       lastStart: this.lastStart(nowSeconds),
-      endOfLife: nowSeconds + this.#config.lifeSeconds,
+      endOfLife: nowSeconds + this.#lifeSeconds(order.kind),
     };
     return { ticket: this.#sign(claims), claims };
+  }
+
+  #lifeSeconds(kind: TicketKind): number {
+    const { lifeSeconds, startSeconds } = this.#config;
+    return kind === 'tunnel' ? Math.min(lifeSeconds, Math.max(TUNNEL_SECONDS, startSeconds)) : lifeSeconds;
   }
 
   /**
