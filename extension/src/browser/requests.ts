@@ -20,7 +20,7 @@ export interface RequestEvent {
   /** Out of the browser's cache: nobody was asked, whatever it says of a proxy. */
   readonly fromCache?: boolean;
   /** Firefox alone tells of a proxy. */
-  readonly proxyInfo?: { readonly host?: string; readonly port?: number } | null;
+  readonly proxyInfo?: { readonly type?: string; readonly host?: string; readonly port?: number } | null;
   readonly responseHeaders?: readonly HeaderLine[] | undefined;
   /** The browser's word for a failure. */
   readonly error?: string;

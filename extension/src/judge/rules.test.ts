@@ -151,6 +151,11 @@ describe('by the answer, it', () => {
     });
   });
 
+  it('tells nobody of what came through a SOCKS proxy', () => {
+    expect(unshareable({ isBySocks: true, address: undefined })).toBe('socks');
+    expect(unshareable({ isBySocks: false, address: undefined })).toBeUndefined();
+  });
+
   it('never tells the master of a public name that leads to a private address here', () => {
     expect(unshareable({ address: '192.168.1.7' })).toBe('private-address');
     const set = settings({ privateHosts: ['origin.example'] });
@@ -225,6 +230,7 @@ it("asks its rules in one order: what is the browser's own, what nobody may be t
     'site-off',
     'tunnel',
     'no-access',
+    'socks',
     'unseen',
     'post',
     'saved-as',

@@ -82,6 +82,8 @@ export const RULES: readonly Rule[] = [
     leaves: ({ urls, settings }) => urls.some((url) => isTunnelled(url, settings)),
   },
   { why: 'no-access', needsAnswer: true, leaves: ({ hasAccess }) => !hasAccess },
+  // Who asks for a site through another machine of his choice wants no third one to learn of it.
+  { why: 'socks', needsAnswer: true, leaves: ({ answer }) => answer?.isBySocks === true },
   { why: 'unseen', needsAnswer: true, leaves: hasWhy('unseen') },
   { why: 'post', needsAnswer: true, leaves: hasWhy('post') },
   { why: 'saved-as', needsAnswer: true, leaves: hasWhy('saved-as') },

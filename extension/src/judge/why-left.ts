@@ -15,6 +15,7 @@ export type WhyLeft =
   | 'key-held'
   | 'site-off'
   | 'tunnel'
+  | 'socks'
   | 'kind'
   | 'small'
   | 'no-access'

@@ -15,6 +15,7 @@ const REASONS = {
   'private-address': 'leftPrivateAddress',
   'site-off': 'leftSiteOff',
   tunnel: 'leftTunnel',
+  socks: 'leftSocks',
   'key-held': 'leftKeyHeld',
   kind: 'leftKind',
   small: 'leftSmall',

@@ -130,6 +130,7 @@ export const CHINESE: Texts = {
   siteNever: '从不',
   siteTunnel: '经隧道',
   leftTunnel: '它的网站经由隧道：浏览器自己向网站请求。',
+  leftSocks: '它的网站经由您的 SOCKS 代理。',
   leftDepotTaken:
     '您附近的中转站已是其他网站的隧道。在 Chromium 中，浏览器关闭之前每个中转站只服务一个网站。',
   tunnelNow: '现在经由隧道：{chain}。中转站看不到任何内容。',

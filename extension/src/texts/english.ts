@@ -139,6 +139,7 @@ export const ENGLISH = {
   siteNever: 'never',
   siteTunnel: 'through a tunnel',
   leftTunnel: 'Its site goes through a tunnel: your browser asks it itself.',
+  leftSocks: 'Its site goes through your SOCKS proxy.',
   leftDepotTaken:
     'The depots near you are tunnels of other sites. In Chromium each serves one until the browser ends.',
   tunnelNow: 'Through a tunnel now: {chain}. Depots see nothing of the content.',

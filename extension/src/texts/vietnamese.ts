@@ -142,6 +142,7 @@ export const VIETNAMESE: Texts = {
   siteNever: 'không bao giờ',
   siteTunnel: 'qua đường hầm',
   leftTunnel: 'Trang của tệp đi qua đường hầm: trình duyệt tự hỏi trang đó.',
+  leftSocks: 'Trang của tệp đi qua proxy SOCKS của bạn.',
   leftDepotTaken:
     'Các trạm gần bạn là đường hầm của trang khác. Trong Chromium mỗi trạm chỉ phục vụ một trang cho đến khi đóng trình duyệt.',
   tunnelNow: 'Hiện đi qua đường hầm: {chain}. Các trạm không thấy nội dung.',

@@ -95,6 +95,18 @@ it("does not take a proxy's address for the server's", async () => {
   expect((await answers.answerTo(URL))?.address).toBeUndefined();
 });
 
+it.each([
+  ['socks', true],
+  ['socks4', true],
+  ['https', false],
+])('knows of a proxy of the type %s on the way whether it is one of SOCKS', async (type, isBySocks) => {
+  const answers = patient();
+  answers.asked(event({ proxyInfo: { type } }));
+  answers.answered(event({ url: 'https://cdn.example/x' }));
+  answers.answered(event({ requestId: '2', proxyInfo: { type } }));
+  expect(await answers.answerTo(URL)).toMatchObject({ isBySocks });
+});
+
 it('remembers a bounded number of requests', async () => {
   const answers = patient();
   answers.answered(event());

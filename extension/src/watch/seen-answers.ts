@@ -14,6 +14,8 @@ export interface SeenAnswer {
   readonly page: string;
   /** The server's address; `undefined` when it is not known, as behind a proxy. */
   readonly address: string | undefined;
+  /** Whether it, or what led to it, came through a SOCKS proxy; only Firefox tells of one. */
+  readonly isBySocks?: boolean;
   /**
    * What was asked for first, where that led to a signed address; the signed one itself where it was linked, or nobody saw what led to it.
    * `undefined` where the address is not signed.
@@ -125,6 +127,7 @@ export class SeenAnswers {
       isFromTab: event.tabId >= 0,
       page: event.initiator ?? event.originUrl ?? '',
       address: addressOf(event),
+      isBySocks: [first, event].some(({ proxyInfo }) => proxyInfo?.type?.startsWith('socks')),
       first: isSigned(event.url)
         ? { ...first, address: addressOf(first), headers: toHeaders(first.responseHeaders ?? []) }
         : undefined,
