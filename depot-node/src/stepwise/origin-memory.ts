@@ -1,7 +1,7 @@
 import { domainOf, type OriginUrl } from '@longhaul/shared';
 import { FairMap } from '@longhaul/shared/service';
 
-/** Origin URLs remembered at once; with tickets that live for a day, some downloads a minute for all that time. */
+/** Origin URLs remembered at once; with tickets that live for a week, one download a minute for all that time. */
 const MAX_URLS = 10_000;
 /** Characters of all of them: the longest URLs have 8 KiB, usual ones a hundred. */
 const MAX_URL_CHARS = 4_000_000;
