@@ -242,7 +242,7 @@ describe('a download link', () => {
       budgetConnections: 4096,
       issuedAt,
       lastStart: issuedAt + 600,
-      endOfLife: issuedAt + 86_400,
+      endOfLife: issuedAt + 604_800,
     });
     const unknown = relayOf(await rawGet(master.port, '/get/https/origin.example/g'));
     expect((await claimsByJwks(unknown.ticket)).budgetBytes).toBe(64 * 2 ** 30);
