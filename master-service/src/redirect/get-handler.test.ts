@@ -160,6 +160,15 @@ describe('a download link', () => {
     expect(await ticket()).not.toBe(first);
   });
 
+  test('counts who asks for all bytes from the first one as one that asks for the whole', async () => {
+    const target = '/get/~size=1500000000/https/origin.example/f';
+    const tickets: string[] = [];
+    for (let player = 0; player < 4; player += 1)
+      tickets.push(relayOf(await rawGet(master.port, target, ['Range: bytes=0-'])).ticket);
+    expect(new Set(tickets.slice(0, 3)).size).toBe(1);
+    expect(tickets[3]).not.toBe(tickets[0]);
+  });
+
   test('leads elsewhere as soon as a depot of its plan is lost', async () => {
     const link = '/get/https/origin.example/f';
     expect(relayOf(await rawGet(master.port, link)).ticket).toBeTruthy();

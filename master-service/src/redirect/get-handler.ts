@@ -34,6 +34,8 @@ interface GetHandlerInit {
   readonly onRedirected: (chain: Chain, sent?: SentClient) => void;
 }
 
+/** What ffmpeg, mpv and media elements ask for when they want the whole. */
+const FROM_BEGINNING = 'bytes=0-';
 /** What `curl -C -` and `wget -c` ask for. Who fetches parts beside each other says where they end. */
 const RESUME = /^bytes=[1-9]\d*-$/;
 
@@ -74,7 +76,7 @@ function redirect(
   const { range } = request.headers;
   const isResume = range !== undefined && RESUME.test(range);
   // Parts belong to a download that was planned; who asks for the whole may be another machine behind the same address.
-  const isPart = range !== undefined || request.method === 'HEAD';
+  const isPart = (range !== undefined && range !== FROM_BEGINNING) || request.method === 'HEAD';
   const again = isResume ? undefined : plans.again(clientAddress, target, isPart, now());
   if (again) {
     send(again, headersOf(again), undefined);
