@@ -58,6 +58,8 @@ export interface IssuedPlan {
   readonly duplicates: readonly string[];
   /** When its ticket's time to start ends, in seconds of the epoch. */
   readonly lastStartSeconds: number;
+  /** When its ticket's life ends, in seconds of the epoch; left out where it has none. */
+  readonly endOfLifeSeconds?: number;
   /** The ticket of a tunnel, which is no part of its location, and when its life ends, in seconds of the epoch. */
   readonly proxyTicket?: { readonly text: string; readonly endOfLife: number };
   /** For how many whole files its ticket is good. */

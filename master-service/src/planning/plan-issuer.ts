@@ -103,6 +103,7 @@ export class PlanIssuer {
       ...known,
       duplicates: isChain ? [...others, originHref(url)] : [],
       lastStartSeconds: tickets.lastStart(Math.floor(nowMs / 1000)),
+      ...(issued ? { endOfLifeSeconds: issued.claims.endOfLife } : {}),
       ...(issued && isForTunnel ? { proxyTicket: { text: ticket, endOfLife: issued.claims.endOfLife } } : {}),
     });
   }

@@ -325,6 +325,49 @@ describe('a public master', () => {
     expect(budgets).toEqual([2 ** 30, 2 ** 30, bytesPerHour - 2 ** 31]);
   });
 
+  describe('whose client has used up its bytes', () => {
+    const link = '/get/~size=900000000/https/any.example/a';
+    const resume = () => rawGet(master.port, link, ['Range: bytes=1000-']);
+    const pass = async (seconds: number) => {
+      master.clock.advance(seconds);
+      for (const depot of depots) await depot.heartbeat(master);
+    };
+    const startAndSpend = async () => {
+      await start({
+        ...many,
+        public: { plansPerMinute: 100, bytesPerHour: 1e9 },
+        tickets: { lifeSeconds: 900 },
+      });
+      return (await rawGet(master.port, link)).headers.location ?? '';
+    };
+
+    test('leads it back with the ticket that it has paid for, as long as that is good', async () => {
+      const location = await startAndSpend();
+      expect(claimsOf(location).budgetBytes).toBe(1e9);
+      for (const seconds of [5, 100, 790]) {
+        await pass(seconds);
+        expect((await resume()).headers.location).toBe(location);
+      }
+      await pass(5);
+      expect((await resume()).headers['longhaul-error'], 'its life is over').toBe('rate-limited');
+    });
+
+    test('gives it no second whole file by that ticket, and no other file', async () => {
+      await startAndSpend();
+      await pass(65);
+      expect(await codeOf('~size=900000000/https/any.example/a')).toBe('rate-limited');
+      const other = link.replace(/a$/, 'b');
+      expect((await rawGet(master.port, other, ['Range: bytes=1000-'])).status).toBe(429);
+    });
+
+    test('leads it to no depot that is down', async () => {
+      await startAndSpend();
+      await pass(5);
+      await depots[0]?.heartbeat(master, { draining: true });
+      expect((await resume()).headers['longhaul-error']).toBe('rate-limited');
+    });
+  });
+
   test('gives a tunnel a quarter of the hour, and downloads the rest', async () => {
     await start({ ...many, public: { plansPerMinute: 100, bytesPerHour: 1e9 } });
     const { ticket } = await planOf({ url: 'https://any.example/', kind: 'tunnel' });

@@ -199,7 +199,10 @@ export class PlanService {
     if (held && isSameWay(held, decided.value.route)) return ok(explained(held));
     const isShared = this.#cache.isGivenOut(key, nowMs);
     const issued = this.#issuer.issue({ ...request, isShared }, decided.value, caps, known, nowMs);
-    if (!issued.ok) return issued;
+    if (!issued.ok) {
+      const before = issued.error.code === 'rate-limited' ? this.#paidBefore(key, request, nowMs) : undefined;
+      return before ? ok(before) : issued;
+    }
     const plan = explained({ ...issued.value, left });
     this.#init.onIssued?.(plan, request, decided.value.route, nowMs);
     const asked = target === undefined ? undefined : `${address} ${target}`;
@@ -222,6 +225,17 @@ export class PlanService {
     const agoMs = Math.abs(nowMs - last.madeAtMs);
     const before = agoMs < SAME_PLAN_MS ? last.plan.left.filter((id) => id !== entry) : [];
     return [...before, entry].slice(-MOST_LEFT);
+  }
+
+  /** What this client last got for the same thing, where it comes for more of it and its ticket is still good: all of that was charged then. */
+  #paidBefore(
+    key: string,
+    { isPart, clientAddress: address }: DownloadRequest,
+    nowMs: number,
+  ): IssuedPlan | undefined {
+    const plan = this.#cache.last(key)?.plan;
+    if (!isPart || !plan || nowMs >= 1000 * (plan.endOfLifeSeconds ?? 0)) return undefined;
+    return this.#stillHolds(plan, address, nowMs) ? plan : undefined;
   }
 
   /** A chain from another entry depot than the client has left, where one would win; else from another than the last one. */
