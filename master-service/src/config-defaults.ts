@@ -33,7 +33,7 @@ export const DEFAULT_LIFE_SECONDS = 604_800;
 export const DEFAULT_BUDGET_FACTOR = 4;
 /** `tickets.minimumBudgetBytes`: A size that was given too small must not break an honest download. */
 export const DEFAULT_MINIMUM_BUDGET_BYTES = GIB;
-/** `tickets.unknownSizeBudgetBytes`: A download of unknown size may be a disk image or a data set. Where budgets are not charged it is the least for a size that is only remembered, which may have grown. */
+/** `tickets.unknownSizeBudgetBytes`: A download of unknown size may be a disk image or a data set. Where budgets are not charged it is the least also for a size that is remembered, or that a request says: the file may have grown. */
 export const DEFAULT_UNKNOWN_SIZE_BUDGET_BYTES = 64 * GIB;
 /** `tickets.budgetConnections`: Download managers open 16 connections and reopen them often in a day. */
 export const DEFAULT_BUDGET_CONNECTIONS = 4096;

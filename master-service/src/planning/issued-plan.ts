@@ -16,8 +16,6 @@ export interface DownloadRequest {
   readonly isResume?: boolean;
   /** Whether it is for a part of the file, or for its head alone. */
   readonly isPart?: boolean;
-  /** Whether so many have asked for the same from this address that a ticket was not enough. */
-  readonly isShared?: boolean;
 }
 
 /** What a plan is made of, beside the request. */

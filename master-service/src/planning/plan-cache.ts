@@ -58,12 +58,6 @@ export class PlanCache<Plan> {
     return this.#plans.get(key);
   }
 
-  /** Whether its ticket went to as many within the last minute as it is good for. */
-  isGivenOut(key: string, nowMs: number): boolean {
-    const kept = this.#plans.get(key);
-    return kept !== undefined && isKept(kept, nowMs) && kept.givenWholes >= kept.wholes;
-  }
-
   /** A client has asked what this would be answered with, before it comes for it. */
   noteTold(key: string, nowMs: number): void {
     const kept = this.#plans.get(key);

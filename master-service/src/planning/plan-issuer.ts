@@ -38,9 +38,9 @@ interface PlanIssuerInit {
  * For how many whole files a ticket is good: depots count what all who have it fetch together, and one file's bytes stay for breaks and
  * resumes. Of a size that nobody knows no count of bytes is sure. Whom budgets are charged to has paid all for it, and could have no second one.
  */
-function wholesOf({ sizeBytes, source }: SizeEstimate, budgetBytes: number, isCharged: boolean): number {
-  const wholes = Math.max(1, Math.floor(budgetBytes / sizeBytes) - 1);
-  const isLarge = source === 'assumed' ? !isCharged : sizeBytes > LARGE_BYTES;
+function wholesOf({ mostBytes, source }: SizeEstimate, budgetBytes: number, isCharged: boolean): number {
+  const wholes = Math.max(1, Math.floor(budgetBytes / mostBytes) - 1);
+  const isLarge = source === 'assumed' ? !isCharged : mostBytes > LARGE_BYTES;
   return isLarge ? Math.min(wholes, WHOLES_OF_LARGE) : wholes;
 }
 
@@ -60,15 +60,14 @@ export class PlanIssuer {
     known: Pick<IssuedPlan, 'upDepots' | 'known'>,
     nowMs: number,
   ): Result<Omit<IssuedPlan, 'left'>> {
-    const { url, kind, clientAddress: address, isShared = false } = request;
+    const { url, kind, clientAddress: address } = request;
     const { tickets } = this.#init;
     const isChain = route.decision === 'chain';
     const isForTunnel = kind === 'tunnel';
-    const knownBytes = size.source === 'assumed' ? undefined : size.sizeBytes;
+    const knownBytes = size.source === 'assumed' ? undefined : size.mostBytes;
     const isCharged = caps !== undefined;
     // Whom the caps charge pays by the size: an unknown one takes all of his hour, and would for each file that is known.
-    const mayBeMore = !isCharged && (size.source === 'reported' || isShared);
-    const wantedBytes = tickets.wantedBudgetBytes(kind, knownBytes, mayBeMore);
+    const wantedBytes = tickets.wantedBudgetBytes(kind, knownBytes, !isCharged);
     // What is charged is the ticket's budget: the size is only what the client says.
     const budget =
       caps && isChain

@@ -183,7 +183,7 @@ describe('a plan', () => {
     expect(plan).toMatchObject({ decision: 'chain', sizeSource: 'assumed', fileSeen: false });
     expect(claimsIn(plan.ticket)).toMatchObject({ budgetBytes: 7e9, budgetConnections: 77 });
     const file = await planOf({ url: 'https://origin.example/f', sizeBytes: 5e8 });
-    expect(claimsOf(file.location)).toMatchObject({ budgetBytes: 2e9, budgetConnections: 4096 });
+    expect(claimsOf(file.location)).toMatchObject({ budgetBytes: 64 * 2 ** 30, budgetConnections: 4096 });
   });
 
   test('is explained also to a client that was redirected before', async () => {
@@ -323,6 +323,20 @@ describe('a public master', () => {
       else expect(answer.headers['longhaul-error']).toBe('rate-limited');
     }
     expect(budgets).toEqual([2 ** 30, 2 ** 30, bytesPerHour - 2 ** 31]);
+  });
+
+  test('charges a client by the size that depots have seen, where it says a smaller one', async () => {
+    await start({ ...many, public: { plansPerMinute: 100, bytesPerHour: 1e12 } });
+    const budgetOf = async () => {
+      const answer = await rawGet(master.port, '/get/~size=400000000/https/any.example/a');
+      return claimsOf(answer.headers.location).budgetBytes;
+    };
+    expect(await budgetOf()).toBe(1.6e9);
+    const url = { scheme: 'https', host: 'any.example', port: 443, path: '/a', query: null } as const;
+    await depots[0]?.heartbeat(master, { sizes: [{ urlHash: urlHashOf(url), sizeBytes: 3e9 }] });
+    master.clock.advance(61);
+    for (const depot of depots) await depot.heartbeat(master);
+    expect(await budgetOf()).toBe(1.2e10);
   });
 
   describe('whose client has used up its bytes', () => {

@@ -197,8 +197,7 @@ export class PlanService {
     const explained = (plan: IssuedPlan) =>
       isExplained ? { ...plan, answer: this.#answer(request, decided.value, plan, nowMs) } : plan;
     if (held && isSameWay(held, decided.value.route)) return ok(explained(held));
-    const isShared = this.#cache.isGivenOut(key, nowMs);
-    const issued = this.#issuer.issue({ ...request, isShared }, decided.value, caps, known, nowMs);
+    const issued = this.#issuer.issue(request, decided.value, caps, known, nowMs);
     if (!issued.ok) {
       const before = issued.error.code === 'rate-limited' ? this.#paidBefore(key, request, nowMs) : undefined;
       return before ? ok(before) : issued;

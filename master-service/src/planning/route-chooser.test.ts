@@ -10,7 +10,13 @@ import { RouteChooser } from './route-chooser.ts';
 import type { SizeEstimate } from './size-estimate.ts';
 
 const NOW = 1_795_000_000_000;
-const SIZE: SizeEstimate = { sizeBytes: 1e9, source: 'assumed', fileSeen: false, isWholeOnly: false };
+const SIZE: SizeEstimate = {
+  sizeBytes: 1e9,
+  mostBytes: 1e9,
+  source: 'assumed',
+  fileSeen: false,
+  isWholeOnly: false,
+};
 
 function setUp() {
   const config = testConfig();

@@ -11,6 +11,8 @@ import type { SizeMemory } from './size-memory.ts';
 /** What is known of the size of a file. */
 export interface SizeEstimate {
   readonly sizeBytes: number;
+  /** What it may be at most, as far as anybody has told: what a request says may be old, or wrong. */
+  readonly mostBytes: number;
   readonly source: PlanAnswer['sizeSource'];
   /** Whether a depot has told of the file. */
   readonly fileSeen: boolean;
@@ -33,9 +35,12 @@ export function estimateSize(
   const reported = kind === 'tunnel' ? undefined : sizes.recall(urlHash);
   const fileSeen = reported !== undefined;
   const seen = { fileSeen, isWholeOnly: kind !== 'tunnel' && sizes.isWholeOnly(urlHash) };
-  if (options.sizeBytes !== undefined) return { sizeBytes: options.sizeBytes, source: 'option', ...seen };
-  if (fileSeen) return { sizeBytes: reported, source: 'reported', ...seen };
-  return { sizeBytes: assumedSizeBytes, source: 'assumed', ...seen };
+  const { sizeBytes } = options;
+  if (sizeBytes !== undefined)
+    return { sizeBytes, mostBytes: Math.max(sizeBytes, reported ?? 0), source: 'option', ...seen };
+  const knownBytes = reported ?? assumedSizeBytes;
+  const source = fileSeen ? 'reported' : 'assumed';
+  return { sizeBytes: knownBytes, mostBytes: knownBytes, source, ...seen };
 }
 
 /** The same in a sentence for people. */

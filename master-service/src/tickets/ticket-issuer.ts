@@ -81,7 +81,7 @@ export class TicketIssuer {
 
   /**
    * The budget that a download, or a tunnel, should have; `sizeBytes` is `undefined` where the size is only assumed. Where it `mayBeMore`, no less than for an
-   * unknown size: a size that is only remembered may have grown, and of many machines behind one address nobody knows how many there are.
+   * unknown size: one that is remembered, or stands in a link, may have grown, and of many machines behind one address nobody knows how many there are.
    */
   wantedBudgetBytes(kind: TicketKind, sizeBytes: number | undefined, mayBeMore: boolean): number {
     const { budgetFactor, minimumBudgetBytes, unknownSizeBudgetBytes, tunnelBudgetBytes } = this.#config;
