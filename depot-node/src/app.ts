@@ -205,7 +205,11 @@ export function createDepot(init: DepotInit): Depot {
     noteGreeting: (socket) => sampler.noteGreeting(socket),
     serveLinkTest: (request, response) => linkTests.serve(request, response),
     metrics: metrics.registry,
-    operators: { networks: config.metricsNetworks, hosts: ownNames(config) },
+    operators: {
+      networks: config.metricsNetworks,
+      hosts: config.metricsHosts,
+      publicHosts: publicNames(config),
+    },
     isClosing: () => closing,
   });
 
@@ -279,7 +283,7 @@ function openSockets(config: DepotConfig, observe: Observe) {
   return { kernel: access.kernel, sockets, uplink: openUplink(config, access, report) };
 }
 
-/** By which operators may ask for this depot. */
-function ownNames({ public: dialled, entryGroup, metricsHosts }: DepotConfig): readonly string[] {
-  return [dialled?.host, entryGroup?.host, ...metricsHosts].filter((host) => host !== undefined);
+/** By which anybody asks for this depot. */
+function publicNames({ public: dialled, entryGroup }: DepotConfig): readonly string[] {
+  return [dialled?.host, entryGroup?.host].filter((host) => host !== undefined);
 }

@@ -81,8 +81,8 @@ function routersOf(init: ApiInit): readonly express.Router[] {
   const { masters, registry, enrolment, links, wishes } = knowledge;
   const { plans, legs, jobs, outcomes, downChecks } = downloads;
   const { metricsNetworks, metricsHosts, publicUrl, note = null } = init.config;
-  const hosts = publicUrl === undefined ? metricsHosts : [authorityOf(publicUrl).host, ...metricsHosts];
-  const operators = { networks: metricsNetworks, hosts };
+  const publicHosts = publicUrl === undefined ? [] : [authorityOf(publicUrl).host];
+  const operators = { networks: metricsNetworks, hosts: metricsHosts, publicHosts };
   const outcomeOf = (jobId: string) => outcomes.of(jobId);
   const statusOf = ({ id, state, heardAgoMs, problem }: ReturnType<typeof registry.views>[number]) => ({
     id,

@@ -1,6 +1,8 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import type { IncomingMessage } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { operatorRefusal } from '@longhaul/shared/service';
 import { afterEach, describe, expect, test } from 'vitest';
 import { rawGet } from '../testing/raw-request.ts';
 import { startMaster, type TestMaster } from '../testing/start-master.ts';
@@ -73,13 +75,7 @@ describe('an operator', () => {
       (await Promise.all(pages.map((page) => rawGet(master.port, page, [`Host: ${host}`])))).map(
         ({ status }) => status,
       );
-    const names = [
-      '127.0.0.1:8460',
-      '[::1]:8460',
-      'localhost:8460',
-      'get.example:8460',
-      'master.inside.example',
-    ];
+    const names = ['127.0.0.1:8460', '[::1]:8460', 'localhost:8460', 'master.inside.example'];
     for (const host of names) expect([host, ...(await statusesFor(host))]).not.toContain(403);
     for (const host of [
       'evil.example',
@@ -94,6 +90,27 @@ describe('an operator', () => {
     ]);
     expect(body).toContain('name-not-listed');
     expect(body).toContain('metricsHosts');
+  });
+
+  test('reads them by the public name from another machine, nobody through a reverse proxy on this one that does not say so', async () => {
+    const publicUrl = 'http://get.example:0';
+    const statusFor = async (config: object, headers = ['Host: get.example']) => {
+      master = await startMaster({ config: { publicUrl, ...config } });
+      const { status } = await rawGet(master.port, '/metrics', headers);
+      await master.master.close();
+      return status;
+    };
+    expect(await statusFor({})).toBe(404);
+    expect(await statusFor({ metricsHosts: ['get.example'] }), 'where the operator says so').toBe(200);
+    expect(await statusFor({}, ['Host: 127.0.0.1'])).toBe(200);
+    const access = { networks: ['192.0.2.0/24'], hosts: [], publicHosts: ['get.example'] };
+    const from = (remoteAddress: string) =>
+      ({ headers: { host: 'get.example' }, socket: { remoteAddress } }) as IncomingMessage;
+    expect(operatorRefusal(from('192.0.2.7'), access)).toBeUndefined();
+    for (const address of ['127.0.0.1', '::1', '::ffff:127.0.0.1'])
+      expect(operatorRefusal(from(address), { ...access, networks: ['127.0.0.0/8', '::1/128'] })?.code).toBe(
+        'not-found',
+      );
   });
 
   test('alone reads the metrics', async () => {

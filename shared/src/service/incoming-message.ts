@@ -5,6 +5,8 @@ import { parseAuthority } from '../origin-url.ts';
 
 /** Who comes through a reverse proxy has the proxy's address, often loopback: these headers tell that there is one. */
 const PROXY_HEADERS = ['x-forwarded-for', 'forwarded'];
+/** Where a reverse proxy on the same machine comes from. */
+const LOOPBACK_NETWORKS = ['127.0.0.0/8', '::1/128'];
 
 /** The value of a header by its lower-case name; the first one where it was sent more than once. */
 export function headerOf(message: IncomingMessage, name: string): string | undefined {
@@ -16,8 +18,10 @@ export function headerOf(message: IncomingMessage, name: string): string | undef
 export interface OperatorAccess {
   /** CIDR: where they are. */
   readonly networks: readonly string[];
-  /** Names by which they ask for this service, in canonical form. */
+  /** Names by which they alone ask for this service, in canonical form. */
   readonly hosts: readonly string[];
+  /** Names by which anybody may ask for it: on this machine itself a reverse proxy says them, too, and need not say that it is one. */
+  readonly publicHosts: readonly string[];
 }
 
 /** Whether a request comes straight from an operator, through no reverse proxy, and for no page of somebody else. */
@@ -28,12 +32,15 @@ export function isOperators(request: IncomingMessage, access: OperatorAccess): b
 /** Why a request may not read what is for operators; `undefined` where it may. Who is none is not told that it is there. */
 export function operatorRefusal(
   request: IncomingMessage,
-  { networks, hosts }: OperatorAccess,
+  { networks, hosts, publicHosts }: OperatorAccess,
 ): LonghaulError | undefined {
   const isThroughProxy = PROXY_HEADERS.some((name) => request.headers[name] !== undefined);
-  if (isThroughProxy || !isInNetworks(request.socket.remoteAddress ?? '', networks))
-    return new LonghaulError('not-found');
-  return isAskedForAs(request, hosts) ? undefined : new LonghaulError('name-not-listed');
+  const peer = request.socket.remoteAddress ?? '';
+  if (isThroughProxy || !isInNetworks(peer, networks)) return new LonghaulError('not-found');
+  if (isAskedForAs(request, hosts)) return undefined;
+  if (!isAskedForAs(request, publicHosts)) return new LonghaulError('name-not-listed');
+  // The advice to list a public name would open the pages to whoever comes through the proxy.
+  return isInNetworks(peer, LOOPBACK_NETWORKS) ? new LonghaulError('not-found') : undefined;
 }
 
 /** Throws `operatorRefusal`, where there is one. */
