@@ -57,11 +57,16 @@ test('one line with IPv6 is one client, whichever of its addresses it uses', () 
   expect(caps.takePlan('2001:db8:1:2::1', 0).ok).toBe(true);
 });
 
+interface Caps {
+  readonly plansPerMinute: number;
+  readonly bytesPerHour: number;
+}
+
 /** Two masters that tell each other what they have given, each fact twice. */
-function twoMasters(caps: { plansPerMinute: number; bytesPerHour: number }) {
+function twoMasters(caps: Caps, otherCaps = caps) {
   const [one, other] = ['one', 'other'].map((source) => new Facts({ kinds: SPENT_FACTS, source }));
   if (!one || !other) throw new Error('there are two');
-  const both = [new RateCaps(caps, one), new RateCaps(caps, other)] as const;
+  const both = [new RateCaps(caps, one), new RateCaps(otherCaps, other)] as const;
   const tell = (from: Facts, to: Facts) =>
     from.tellOthers((fact: Fact) => {
       to.store.take(fact, fact.timeMs);
@@ -83,6 +88,21 @@ test('two masters together give a client no more than one, and it drains no fast
   ]);
 });
 
+test('what a master gives that has larger caps uses up one share at another, and no more', () => {
+  const [large, small] = twoMasters(
+    { plansPerMinute: 100, bytesPerHour: 1e12 },
+    { plansPerMinute: 2, bytesPerHour: 1e9 },
+  );
+  for (let times = 0; times < 5; times += 1) {
+    expect(large.takePlan('10.0.0.1', 0).ok).toBe(true);
+    expect(large.takeBudget('10.0.0.1', { plannedBytes: 1e11, wantedBytes: 1e11 }, 0).ok).toBe(true);
+  }
+  const budgetAt = (ms: number) =>
+    small.takeBudget('10.0.0.1', { plannedBytes: 5e8, wantedBytes: 5e8 }, ms).ok;
+  expect([small.takePlan('10.0.0.1', 0).ok, budgetAt(0)]).toEqual([false, false]);
+  expect([small.takePlan('10.0.0.1', 30_000).ok, budgetAt(HOUR_MS / 2)]).toEqual([true, true]);
+});
+
 test('a bucket that was empty meanwhile is not filled again with what was spent long ago', () => {
   const [one, other] = twoMasters({ plansPerMinute: 2, bytesPerHour: 1000 });
   for (let minute = 0; minute < 10; minute += 1) {
@@ -99,7 +119,7 @@ const HEARD_AFTER_MS = 200;
 class Meeting {
   nowMs = 0;
   isCut = false;
-  readonly #caps: { plansPerMinute: number; bytesPerHour: number };
+  readonly #caps: Caps;
   readonly #masters: { readonly facts: Facts; readonly caps: RateCaps }[] = [];
   #onItsWay: { readonly dueMs: number; readonly from: Facts; readonly fact: Fact }[] = [];
 
@@ -182,6 +202,18 @@ test('a master that joins late holds nothing against a client that has drained l
   meeting.join();
   meeting.pass(60_000);
   expect(meeting.flood(10_000, 3), 'after a minute without it').toBeGreaterThan(55);
+});
+
+test('what each of several masters gave before it heard of the others is paid for in full', () => {
+  const meeting = new Meeting(60, 3);
+  meeting.isCut = true;
+  expect(meeting.flood(7_000)).toBeGreaterThan(3 * 60);
+  meeting.isCut = false;
+  meeting.pass(HEARD_AFTER_MS);
+  meeting.pass(110_000);
+  expect(meeting.flood(1_000), 'of three shares less than two have drained').toBe(0);
+  meeting.pass(70_000);
+  expect(meeting.flood(1_000)).toBeGreaterThan(0);
 });
 
 test('a site that is cut off keeps its own limit, and the heal asks for one share at most', () => {

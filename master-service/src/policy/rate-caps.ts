@@ -46,10 +46,12 @@ interface Amount {
   readonly bytes: number;
 }
 
-/** What is in a bucket, and how much of that this master gave. */
+/** What is in a bucket, and how much of that this master gave, and each other one. */
 interface Level {
   all: number;
   own: number;
+  /** Left out where nothing of others is in it. */
+  heard?: Map<string, number> | undefined;
 }
 
 interface Bucket {
@@ -144,11 +146,17 @@ export class RateCaps {
     return bucket;
   }
 
-  /** What drains of such a bucket in a millisecond. */
-  #perMs(name: string): Amount {
+  /** What such a bucket may hold. */
+  #shareOf(name: string): Amount {
     const clients = name.startsWith('network') ? CLIENTS_OF_A_NETWORK : 1;
     const { plansPerMinute, bytesPerHour } = this.#caps;
-    return { plans: (plansPerMinute * clients) / MINUTE_MS, bytes: (bytesPerHour * clients) / HOUR_MS };
+    return { plans: plansPerMinute * clients, bytes: bytesPerHour * clients };
+  }
+
+  /** What drains of such a bucket in a millisecond. */
+  #perMs(name: string): Amount {
+    const { plans, bytes } = this.#shareOf(name);
+    return { plans: plans / MINUTE_MS, bytes: bytes / HOUR_MS };
   }
 
   #spend(spenders: readonly Spender[], given: Amount, nowMs: number): void {
@@ -172,16 +180,23 @@ export class RateCaps {
   }
 
   /** Takes note of what another master gave, or an earlier process of this one; `before` is what it said last. */
-  #pourHeard({ key, value }: Fact<Spent>, before: Spent | undefined, timeMs: number): void {
+  #pourHeard({ key, source, value }: Fact<Spent>, before: Spent | undefined, timeMs: number): void {
     const known = before?.emptyAtMs === value.emptyAtMs ? before : undefined;
     // The bucket may have drained for long since it was looked at, and not what comes into it only now.
     const bucket = this.#drained(key, timeMs);
     // What is heard of for the first time, and is old, has drained there meanwhile.
     const agoMs = known ? 0 : bucket.atMs - timeMs;
     const perMs = this.#perMs(key);
+    const share = this.#shareOf(key);
     for (const what of ['plans', 'bytes'] as const) {
       const given = value[what] - (known?.[what] ?? 0);
-      bucket[what].all += Math.max(0, Math.min(given, value.left?.[what] ?? given) - perMs[what] * agoMs);
+      const heard = bucket[what].heard ?? new Map<string, number>();
+      const there = heard.get(source) ?? 0;
+      const isLeft = Math.max(0, Math.min(given, value.left?.[what] ?? given) - perMs[what] * agoMs);
+      // A master with larger caps would fill it for days.
+      const poured = Math.min(isLeft, Math.max(0, share[what] - there));
+      bucket[what].all += poured;
+      bucket[what].heard = heard.set(source, there + poured);
     }
   }
 }
@@ -189,6 +204,9 @@ export class RateCaps {
 /** Lets some of a bucket's content drain, of everybody's the same share. */
 function drain(level: Level, amount: number): void {
   const left = Math.max(0, level.all - amount);
-  level.own = level.all > 0 ? (level.own * left) / level.all : 0;
+  const kept = level.all > 0 ? left / level.all : 0;
+  level.own *= kept;
+  for (const [source, heard] of level.heard ?? []) level.heard?.set(source, heard * kept);
+  if (left === 0) level.heard = undefined;
   level.all = left;
 }
