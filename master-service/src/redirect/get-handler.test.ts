@@ -74,6 +74,16 @@ describe('a download link', () => {
     expect((await claimsByJwks(ticket)).urlHash).toBe(urlHashOf(url));
   });
 
+  test('means the same where a program has encoded its options, and stays as it is behind them', async () => {
+    const rest = 'https/origin.example/~a%7Eb?c=%7E';
+    const plain = await rawGet(master.port, `/get/~size=700000000,avoid=d1/${rest}`);
+    expect(new URL(locationOf(plain)).port).toBe('7003');
+    for (const options of ['%7Esize=700000000,avoid=d1', '%7esize%3D700000000%2Cavoid%3Dd1'])
+      expect(locationOf(await rawGet(master.port, `/get/${options}/${rest}`))).toBe(locationOf(plain));
+    const wrong = await rawGet(master.port, `/get/%7Esize%3/${rest}`);
+    expect(wrong).toMatchObject({ status: 400, headers: { 'longhaul-error': 'bad-options' } });
+  });
+
   test('with a fragment in the raw target is refused', async () => {
     const answer = await rawGet(master.port, '/get/https/origin.example/a#b');
     expect(answer.status).toBe(400);

@@ -19,6 +19,7 @@ import type { OverloadGuard } from '../overload/overload-guard.ts';
 import type { IssuedPlan } from '../planning/issued-plan.ts';
 import type { PlanService } from '../planning/plan-service.ts';
 import { duplicateLinks } from './duplicate-links.ts';
+import { withPlainOptions } from './plain-options.ts';
 import { withRightForm } from './right-form.ts';
 import { typedLink } from './typed-link.ts';
 
@@ -82,9 +83,10 @@ function redirect(
     send(again, headersOf(again), undefined);
     return;
   }
-  const parsed = parseGetTarget(target);
+  const plain = withPlainOptions(target);
+  const parsed = parseGetTarget(plain);
   if (!parsed.ok) {
-    refuse(withRightForm(parsed.error, target), { typed: typedLink(target) });
+    refuse(withRightForm(parsed.error, plain), { typed: typedLink(plain) });
     return;
   }
   const { url, options } = parsed.value;
@@ -92,12 +94,12 @@ function redirect(
   if (!overload.takePlan(clientAddress)) {
     const location = plans.spare(url, clientAddress, now());
     if (location.ok) lead(location.value, url.host);
-    else refuse(location.error, { target: url, typed: typedLink(target) });
+    else refuse(location.error, { target: url, typed: typedLink(plain) });
     return;
   }
   const plan = plans.plan({ target, url, options, kind: 'get', clientAddress, isResume, isPart }, now());
   if (plan.ok) send(plan.value, makeHeaders(plan.value), url);
-  else refuse(plan.error, { target: url, typed: typedLink(target) });
+  else refuse(plan.error, { target: url, typed: typedLink(plain) });
 
   /** Sends the client to the origin, without a job. */
   function lead(location: string, host: string): void {
