@@ -1,4 +1,5 @@
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { constants } from 'node:buffer';
+import { mkdir, mkdtemp, open as openFile, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openStateFolder } from '@longhaul/shared/service';
@@ -74,6 +75,20 @@ test('damaged lines are left out and counted, and the others hold', async () => 
   lines.push('{"kind":"note"}');
   await writeFile(join(dir, 'facts.jsonl'), lines.join('\n'));
   expect(open().restore(new Facts({ kinds }), NOW)).toEqual({ facts: 2, refused: 2 });
+});
+
+test('a file that is longer than a text can be is read as any other', async () => {
+  const facts = new Facts({ kinds });
+  for (const key of ['a', 'b']) facts.learn(NOTE, key, { text: 'x' }, NOW);
+  await open().save(facts, NOW);
+  const file = await openFile(join(dir, 'facts.jsonl'), 'r+');
+  const [head = '', ...lines] = (await file.readFile('utf8')).split('\n');
+  // Between what is good one damaged line, of which the disk keeps nothing but its end.
+  const { bytesWritten } = await file.write(`${head}\n${lines[0]}\n`, 0);
+  await file.truncate(bytesWritten);
+  await file.write(`\n${lines[1]}\n`, bytesWritten + constants.MAX_STRING_LENGTH);
+  await file.close();
+  expect(open().restore(new Facts({ kinds }), NOW)).toEqual({ facts: 2, refused: 1 });
 });
 
 test('a line of this master by a later process keeps it from learning nothing', async () => {

@@ -8,6 +8,8 @@ const FILE = 'facts.jsonl';
 /** Facts written between two looks at the event loop: about a millisecond. */
 const FACTS_AT_ONCE = 300;
 
+const NEWLINE = 10;
+
 /** An epoch after this one is a mistake of the file: others would take nothing of what comes after it. */
 const LATEST_EPOCH = Number.MAX_SAFE_INTEGER / 2;
 
@@ -31,18 +33,17 @@ interface Restored {
 export class FactsFile {
   readonly #state: StateFolder;
   readonly #head: Head | undefined;
-  /** Without a head nobody knows how old they are. */
-  readonly #damaged: number;
-  #lines: readonly string[];
+  /** Those that have not been restored yet. One text of all of them may be longer than there can be. */
+  readonly #lines: Generator<Buffer, undefined>;
+  #refused = 0;
 
   /** Reads the file, where there is one. */
   constructor(state: StateFolder) {
     this.#state = state;
-    const read = readLines(state);
-    const [head = '', ...lines] = read;
-    this.#head = readHead(head);
-    this.#damaged = this.#head ? 0 : read.length;
-    this.#lines = this.#head ? lines : [];
+    this.#lines = linesOf(readBytes(state));
+    const { value: first } = this.#lines.next();
+    this.#head = first && readHead(first);
+    if (first && !this.#head) this.#refused = 1;
   }
 
   /** An epoch after all that the file knows of, also where the clock was set back since. */
@@ -54,10 +55,12 @@ export class FactsFile {
   restore(facts: Facts, nowMs: number): Restored {
     const passedMs = Math.max(0, nowMs - (this.#head?.savedAtMs ?? nowMs));
     let taken = 0;
-    for (const line of this.#lines) if (restoreOne(facts, line, passedMs, nowMs)) taken += 1;
-    const refused = this.#lines.length - taken + this.#damaged;
-    this.#lines = [];
-    return { facts: taken, refused };
+    for (const line of this.#lines) {
+      // Without a head nobody knows how old they are.
+      if (this.#head && restoreOne(facts, line, passedMs, nowMs)) taken += 1;
+      else this.#refused += 1;
+    }
+    return { facts: taken, refused: this.#refused };
   }
 
   /** Replaces the file. Throws `state-unusable` where the disk says no; then the last one stays. */
@@ -79,7 +82,7 @@ function* partsOf(facts: Facts, nowMs: number): Generator<string> {
   yield [...lines, ''].join('\n');
 }
 
-function restoreOne({ store, source, epoch }: Facts, line: string, passedMs: number, nowMs: number): boolean {
+function restoreOne({ store, source, epoch }: Facts, line: Buffer, passedMs: number, nowMs: number): boolean {
   const told = readFact(asJson(line));
   // It would stay in the way of what this process learns.
   if (told?.source === source && told.epoch > epoch) return false;
@@ -90,23 +93,33 @@ function restoreOne({ store, source, epoch }: Facts, line: string, passedMs: num
   return taken.ok && taken.value;
 }
 
-function readLines(state: StateFolder): string[] {
+function readBytes(state: StateFolder): Buffer {
   try {
-    return (state.read(FILE) ?? '').split('\n').filter((line) => line !== '');
+    return state.readBytes(FILE) ?? Buffer.alloc(0);
   } catch (failure) {
     // A file that cannot be read is one that is damaged, and the next one takes its place.
-    if (failure instanceof LonghaulError) return [failure.message];
+    if (failure instanceof LonghaulError) return Buffer.from(failure.message);
     throw failure;
   }
 }
 
-function readHead(line: string): Head | undefined {
+/** The lines with something in them. */
+function* linesOf(bytes: Buffer): Generator<Buffer, undefined> {
+  for (let from = 0; from < bytes.length; ) {
+    const end = bytes.indexOf(NEWLINE, from);
+    const to = end < 0 ? bytes.length : end;
+    if (to > from) yield bytes.subarray(from, to);
+    from = to + 1;
+  }
+}
+
+function readHead(line: Buffer): Head | undefined {
   return headSchema.safeParse(asJson(line)).data;
 }
 
-function asJson(text: string): unknown {
+function asJson(line: Buffer): unknown {
   try {
-    return JSON.parse(text);
+    return JSON.parse(line.toString());
   } catch {
     return undefined;
   }

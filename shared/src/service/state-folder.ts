@@ -16,6 +16,8 @@ const FOLDER_MODE = 0o700;
 export interface StateFolder {
   /** The file's text; `undefined` when there is none. */
   readonly read: (name: string) => string | undefined;
+  /** The same as it lies there: a text may be no longer than 512 MiB. */
+  readonly readBytes: (name: string) => Buffer | undefined;
   /** The file's text; the first call makes and writes it. For start-up: it waits for the disk. */
   readonly readOrMake: (name: string, make: () => string) => string;
   /** Replaces the file. Of saves that overlap the last one wins. */
@@ -40,14 +42,15 @@ export function openStateFolder(path: string, watch?: SaveWatch): StateFolder {
   const lastSaves = new Map<string, Promise<void>>();
   const failing = new Set<string>();
 
-  const read = (name: string): string | undefined => {
+  const readAs = <Content>(name: string, contentOf: (bytes: Buffer) => Content): Content | undefined => {
     try {
-      return readFileSync(join(path, name), 'utf8');
+      return contentOf(readFileSync(join(path, name)));
     } catch (failure) {
       if (failure instanceof Error && 'code' in failure && failure.code === 'ENOENT') return undefined;
       throw unusable(join(path, name), failure);
     }
   };
+  const read = (name: string) => readAs(name, (bytes) => bytes.toString());
   const saveParts = (name: string, parts: Iterable<string>): Promise<void> => {
     // One write after the other, also after a failed one: the newest content must be the last.
     const last = lastSaves.get(name) ?? Promise.resolve();
@@ -69,6 +72,7 @@ export function openStateFolder(path: string, watch?: SaveWatch): StateFolder {
   };
   return {
     read,
+    readBytes: (name) => readAs(name, (bytes) => bytes),
     readOrMake: (name, make) => {
       const present = read(name);
       if (present !== undefined) return present;
