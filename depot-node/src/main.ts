@@ -93,6 +93,7 @@ async function serve(configFile: string): Promise<void> {
       take: (next) => {
         depot.renew(next.files);
         certificates.take(next.material);
+        return [];
       },
       nowMs: Date.now,
       log,

@@ -91,8 +91,8 @@ export interface Master {
   renewAuthorities(authorities: readonly string[]): void;
   /** Takes other certificates for the next connection to a NATS server. A bus without TLS stays so. */
   renewBusCertificate(tls: NatsTls): void;
-  /** Takes another site, and reads files of prefixes again; those with mistakes change nothing. */
-  reloadPrefixes(prefixes: PrefixesConfig, paths: PrefixPaths): Promise<void>;
+  /** Reads files of prefixes again; those with mistakes change nothing. Gives whether there was none: then it takes another site, too. */
+  reloadPrefixes(prefixes: PrefixesConfig, paths: PrefixPaths): Promise<boolean>;
   /** How long a master that is asked to end should serve on, so that routes which follow its health lead elsewhere before. */
   drainMs(): number;
   /**
@@ -324,9 +324,10 @@ export function createMaster(deps: MasterDeps): Master {
     renewCertificate: (tls) => server.renewCertificate(tls),
     renewAuthorities: downloads.renewAuthorities,
     renewBusCertificate: (tls) => nats?.renew(tls),
-    reloadPrefixes: (prefixes, paths) => {
-      site = prefixes.site;
-      return prefixFiles.reload(paths);
+    async reloadPrefixes(prefixes, paths) {
+      const isTaken = await prefixFiles.reload(paths);
+      if (isTaken) ({ site } = prefixes);
+      return isTaken;
     },
     drainMs: () => (health.isFollowed ? config.timeouts.drainSeconds * 1000 : 0),
     async close(drainMs = 0) {

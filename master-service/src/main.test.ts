@@ -112,6 +112,43 @@ test.skipIf(process.platform === 'win32')(
   30_000,
 );
 
+test.skipIf(process.platform === 'win32')(
+  'a master that gets SIGHUP says that it reads files of prefixes, and what came of it',
+  async () => {
+    const file = await configFile(`${CONFIG}prefixes: { site: df, coverageFile: coverage.txt }\n`);
+    await writeFile(join(folder, 'coverage.txt'), '192.0.2.0/24 rj');
+    const child = spawn(process.execPath, [MAIN, '--config', file]);
+    onTestFinished(() => void child.kill('SIGKILL'));
+    let log = '';
+    child.stderr.setEncoding('utf8').on('data', (chunk: string) => {
+      log += chunk;
+    });
+    await once(child.stdout, 'data');
+    /** What it has said since it got the signal for the last time, in whole lines. */
+    const said = () => {
+      const all = [...log.matchAll(/"msg":"([^"]*)"\}\n/g)].map(([, message = '']) => message);
+      return all.slice(all.findLastIndex((message) => message.startsWith('reloaded')));
+    };
+    const told = async (end: string) => {
+      child.kill('SIGHUP');
+      await expect.poll(said, { timeout: 10_000 }).toContainEqual(end);
+      return said();
+    };
+    const reading = 'reloaded: nothing yet; being read: prefixes';
+    expect(await told('prefixes taken')).toEqual([reading, 'prefixes loaded', 'prefixes taken']);
+    await configFile(`${CONFIG}prefixes: { site: pe, coverageFile: coverage.txt }\n`);
+    await writeFile(join(folder, 'coverage.txt'), 'nonsense');
+    const refused = 'prefixes not taken: files with mistakes, and the site, stay as they were';
+    expect(await told(refused)).toEqual([
+      reading,
+      expect.stringContaining('prefixes not loaded') as string,
+      refused,
+    ]);
+    await configFile(`${CONFIG}prefixes: { site: pe }\n`);
+    expect(await told('reloaded: prefixes')).toEqual(['reloaded: prefixes']);
+  },
+);
+
 test('a master whose address is announced serves on after SIGTERM until routes have changed, and ends at once at the next', async () => {
   // For so long that nothing but the next signal ends it before this test gives up.
   const config = `${CONFIG}timeouts: { drainSeconds: 3600 }\n`;

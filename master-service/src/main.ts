@@ -117,7 +117,13 @@ async function serve(configFile: string, version: string, log: Logger): Promise<
     master.renewAuthorities(next.material.trustedCaFiles);
     if (next.busTls) master.renewBusCertificate(next.busTls);
     certificates.take(next.material);
-    void master.reloadPrefixes(next.config.prefixes, next.prefixPaths);
+    const isFile = Object.values(next.prefixPaths).some((path) => path !== undefined);
+    void master.reloadPrefixes(next.config.prefixes, next.prefixPaths).then((isTaken) => {
+      if (!isTaken) log.error('prefixes not taken: files with mistakes, and the site, stay as they were');
+      else if (isFile) log.info('prefixes taken');
+    });
+    // What no file is named for is taken at once.
+    return isFile ? ['prefixes'] : [];
   };
   obeySignals({
     graceMs: {

@@ -45,12 +45,12 @@ export class PrefixFiles {
     throw new LonghaulError('prefixes-invalid', { detail });
   }
 
-  /** Reads all files again; one with mistakes leaves what was there before. Never rejects. */
-  async reload(paths: PrefixPaths): Promise<void> {
+  /** Reads all files again; one with mistakes leaves what was there before. Gives whether none has any, and never rejects. */
+  async reload(paths: PrefixPaths): Promise<boolean> {
     this.#paths = paths;
     // What is being read may be of the old paths, or of files that have changed meanwhile.
     await this.#reading;
-    await this.#readNext();
+    return (await this.#readNext()).length === 0;
   }
 
   /** Whom the operator's file has at an address: the longest prefix around it. */

@@ -70,6 +70,23 @@ test('a plan says whose site its client is of, until the operator says otherwise
   );
 });
 
+test('another site counts when the files beside it were taken, and not before', async () => {
+  master = await start();
+  const siteOf = async (of: string) =>
+    (JSON.parse((await rawGet(master.port, `/v1/prefixes?of=${of}`)).body) as { place: unknown }).place;
+  const asked = (name: string) => ({ site: { name, rule: 'asked' } });
+  writeFileSync(coverage, 'nonsense');
+  const refused = master.master.reloadPrefixes({ site: 'pe' }, { coverage });
+  expect(await siteOf('192.0.2.1')).toEqual(asked('df'));
+  expect(await refused).toBe(false);
+  expect(await siteOf('192.0.2.1')).toEqual(asked('df'));
+  writeFileSync(coverage, '10.0.0.0/8 rj');
+  expect(await master.master.reloadPrefixes({ site: 'pe' }, { coverage })).toBe(true);
+  expect(await siteOf('192.0.2.1')).toEqual(asked('pe'));
+  expect(await master.master.reloadPrefixes({ site: 'sp' }, {}), 'without files').toBe(true);
+  expect(await siteOf('192.0.2.1')).toEqual(asked('sp'));
+});
+
 test('an operator sees tables, look-ups and refused files in the metrics', async () => {
   master = await start();
   await rawGet(master.port, '/get/https/origin.example/x');

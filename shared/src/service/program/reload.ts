@@ -21,8 +21,11 @@ interface ReloadInit<Read extends Generation> {
   readonly started: Read;
   /** Reads everything again. Throws `config-invalid`. */
   readonly read: () => Read;
-  /** Takes the material over; the rest of a configuration stays as it was. */
-  readonly take: (read: Read) => void;
+  /**
+   * Takes the material over; the rest of a configuration stays as it was. Gives the keys whose files it has only begun to read: it tells itself
+   * what comes of that.
+   */
+  readonly take: (read: Read) => readonly string[];
   readonly nowMs: () => number;
   readonly log: Log;
 }
@@ -37,24 +40,31 @@ export function createReload<Read extends Generation>(init: ReloadInit<Read>): (
   let current = started;
   return () => {
     let next: Read;
+    let beingRead: readonly string[];
     try {
       next = init.read();
       for (const [key, material] of Object.entries(next.material)) refuseInvalid(key, material, init.nowMs());
-      init.take(next);
+      beingRead = init.take(next);
     } catch (failure) {
       const { code, message } = asLonghaulError(failure);
       const fields = code === 'internal' ? { code, err: failure } : { code };
       log.error(fields, `not reloaded, everything goes on as it was: ${message}`);
       return;
     }
-    const { reloaded, needsRestart } = compare(started, current, next);
+    const { replaced, needsRestart } = compare(started, current, next);
+    const reloaded = replaced.filter((key) => !beingRead.includes(key));
     current = next;
     const { tls } = next.material;
     const certificate = tls ? { certificateValidTo: new X509Certificate(tls.cert).validToDate } : {};
-    const what = `reloaded: ${reloaded.join(', ') || 'nothing, it is as it was'}`;
-    const fields = { reloaded, needsRestart, ...certificate };
+    const none = beingRead.length > 0 ? 'nothing yet' : 'nothing, it is as it was';
+    const what = [
+      `reloaded: ${reloaded.join(', ') || none}`,
+      ...(beingRead.length > 0 ? [`being read: ${beingRead.join(', ')}`] : []),
+      ...(needsRestart.length > 0 ? [`needs a restart: ${needsRestart.join(', ')}`] : []),
+    ].join('; ');
+    const fields = { reloaded, ...(beingRead.length > 0 ? { beingRead } : {}), needsRestart, ...certificate };
     if (needsRestart.length === 0) log.info(fields, what);
-    else log.warn(fields, `${what}; needs a restart: ${needsRestart.join(', ')}`);
+    else log.warn(fields, what);
   };
 }
 
@@ -63,11 +73,11 @@ function compare(started: Generation, before: Generation, now: Generation) {
   // A listener with TLS cannot become one without it, nor the other way round.
   const isTlsFixed = (started.material.tls === undefined) !== (now.material.tls === undefined);
   const replaceable = Object.keys(now.material).filter((key) => !(key === 'tls' && isTlsFixed));
-  const reloaded = replaceable.filter((key) => !isDeepStrictEqual(before.material[key], now.material[key]));
+  const replaced = replaceable.filter((key) => !isDeepStrictEqual(before.material[key], now.material[key]));
   const needsRestart = changedKeys(started.config, now.config).filter(
     (changed) => !replaceable.some((key) => changed === key || changed.startsWith(`${key}.`)),
   );
-  return { reloaded, needsRestart };
+  return { replaced, needsRestart };
 }
 
 /** Full names of the keys whose values differ; a list is one value. */
