@@ -113,6 +113,28 @@ test('who ends its side behind its request gets its answer', async () => {
   await expect.poll(() => limiter.open).toBe(0);
 });
 
+test('an idle connection is kept for longer than a load balancer keeps it, whatever becomes of those beside it', async () => {
+  const large = Buffer.alloc(20_000_000);
+  const limits = { most: 2, reserved: 0, perNetwork: 2, waitingPerNetwork: 2 };
+  const two = new ConnectionLimiter({ limits, isTrusted: () => false, onRefused: () => {} });
+  const port = await listenWith(({ url }, response) => response.end(url === '/large' ? large : 'small'), {
+    limiter: two,
+    unreadTimeoutMs: 100,
+  });
+  const idle = connect(port, '127.0.0.1');
+  idle.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+  const [head] = (await once(idle, 'data')) as Buffer[];
+  expect(Number(/^Keep-Alive: timeout=(\d+)\r$/m.exec(String(head))?.[1])).toBeGreaterThan(60);
+  const unread = connect(port, '127.0.0.1').on('error', () => {});
+  unread.pause().write('GET /large HTTP/1.1\r\nHost: x\r\n\r\n');
+  await expect.poll(() => two.open).toBe(2);
+  await expect.poll(() => two.open).toBe(1);
+  idle.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+  expect(String((await once(idle, 'data'))[0])).toMatch(/^HTTP\/1\.1 200 /);
+  idle.destroy();
+  unread.destroy();
+});
+
 test('who leaves an answer unread is closed after a time', async () => {
   const large = Buffer.alloc(20_000_000);
   const port = await listenWith((_request, response) => response.end(large), { unreadTimeoutMs: 100 });
