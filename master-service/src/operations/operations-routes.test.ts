@@ -11,6 +11,18 @@ import { registerDepots } from '../testing/test-depot.ts';
 let master: TestMaster;
 afterEach(() => master.master.close());
 
+test('crawlers are asked to follow no download links, and to leave what programs ask for', async () => {
+  master = await startMaster();
+  const { status, headers, body } = await rawGet(master.port, '/robots.txt');
+  expect([status, headers['content-type']]).toEqual([200, 'text/plain; charset=utf-8']);
+  expect(body.split('\n').slice(0, -1)).toEqual([
+    'User-agent: *',
+    'Disallow: /get/',
+    'Disallow: /get?',
+    'Disallow: /v1/',
+  ]);
+});
+
 describe('the page', () => {
   test('comes with a policy that lets it load only what the master serves', async () => {
     const webDir = await mkdtemp(join(tmpdir(), 'longhaul-web-'));
