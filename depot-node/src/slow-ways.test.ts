@@ -2,10 +2,13 @@ import { once } from 'node:events';
 import { type IncomingMessage, request, type ServerResponse } from 'node:http';
 import { setImmediate } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { unlikeBytes } from './testing/block-origin.ts';
 import { startTestOverlay, type TestOverlay } from './testing/overlay.ts';
 import { testPlanes } from './testing/test-planes.ts';
 
-const FILE = Buffer.alloc(6_000_000, 'slow ways ');
+const FILE = unlikeBytes(6_000_000);
+/** Lanes begin together: losses would hold back each of them. */
+const LOSSY = { worstRttMs: 3000, worstLossRate: 2.5e-3 };
 const VERSION = { ETag: '"1"', 'Accept-Ranges': 'bytes' };
 /** Looks of the watch: one each second, three of them while the transfer starts. */
 const SLOW_SECONDS = 3;
@@ -19,6 +22,8 @@ const CHAINS = [
 interface HeldAnswer {
   readonly request: IncomingMessage;
   readonly give: (bytes: number) => void;
+  /** Gives what it has of the file before this byte, where this one is in it. */
+  readonly giveUpTo: (endByte: number, atByte: number) => void;
 }
 
 describe.each(await testPlanes())('with a relay of %s, a download', (_kind, splice) => {
@@ -28,9 +33,12 @@ describe.each(await testPlanes())('with a relay of %s, a download', (_kind, spli
   let givesParts: boolean;
 
   beforeAll(async () => {
-    const config = { failover: { slowSeconds: SLOW_SECONDS, silenceSeconds: 60 } };
+    const config = {
+      failover: { slowSeconds: SLOW_SECONDS, silenceSeconds: 60 },
+      lanes: { silenceSeconds: 60, firstBlockBytes: 65_536, leastBlockBytes: 16_384 },
+    };
     overlay = await startTestOverlay([], answerWhenTold, splice, { config });
-    for (const id of ['d1', 'd2', 'd3']) await overlay.addDepot(id);
+    for (const id of ['d1', 'd2', 'd3', 'd4']) await overlay.addDepot(id);
   });
   afterAll(() => overlay.close());
   beforeEach(() => {
@@ -47,18 +55,23 @@ describe.each(await testPlanes())('with a relay of %s, a download', (_kind, spli
   function answerWhenTold(asked: IncomingMessage, answer: ServerResponse): void {
     const range = givesParts ? /^bytes=([0-9]+)-([0-9]*)$/.exec(asked.headers.range ?? '') : null;
     const end = Number(range?.[2] || FILE.length - 1) + 1;
-    let at = Number(range?.[1] ?? 0);
+    const start = Number(range?.[1] ?? 0);
+    let at = start;
     const headers = { ...VERSION, 'Content-Length': end - at };
     const part = { 'Content-Range': `bytes ${at}-${end - 1}/${FILE.length}` };
     answer.writeHead(range ? 206 : 200, { ...headers, ...(range ? part : {}) });
     answer.flushHeaders();
     const give = (bytes: number) => {
+      if (at === end) return;
       const next = Math.min(end, at + bytes);
       answer.write(FILE.subarray(at, next));
       at = next;
       if (at === end) answer.end();
     };
-    held.push({ request: asked, give });
+    const giveUpTo = (endByte: number, atByte: number) => {
+      if (start <= atByte && atByte < end) give(Math.max(0, Math.min(end, endByte) - at));
+    };
+    held.push({ request: asked, give, giveUpTo });
     onHeld();
   }
 
@@ -76,10 +89,13 @@ describe.each(await testPlanes())('with a relay of %s, a download', (_kind, spli
     const asked = request(url, { agent: false, headers: range === undefined ? {} : { range } }).end();
     const [answer] = (await once(asked, 'response')) as [IncomingMessage];
     let bytes = 0;
+    const chunks: Buffer[] = [];
     answer.on('data', (chunk: Buffer) => {
       bytes += chunk.length;
+      chunks.push(chunk);
     });
-    return { ended: once(answer, 'end'), bytes: () => bytes };
+    const isRight = () => Buffer.concat(chunks).equals(FILE);
+    return { ended: once(answer, 'end'), bytes: () => bytes, isRight };
   }
 
   /** Until the depot knows that each of its downloads has brought so much: the kernel tells now and then only. */
@@ -89,10 +105,17 @@ describe.each(await testPlanes())('with a relay of %s, a download', (_kind, spli
   }
 
   const failovers = () => overlay.depot('d1').events.filter(({ type }) => type === 'failover');
-  const urlFor = (rateBps: number, lanes = 1, file = 'file.bin') =>
+  const urlFor = (rateBps: number, lanes = 1, chains = CHAINS, path = '/file.bin') =>
     overlay.relayUrl(
-      `${overlay.originUrl}/${file}`,
-      { chains: CHAINS, lanes, promises: CHAINS.map(() => ({ rateBps, worstRttMs: 1, worstLossRate: 0 })) },
+      `${overlay.originUrl}${path}`,
+      {
+        chains,
+        lanes,
+        promises: chains.map(() => ({
+          rateBps,
+          ...(lanes > 1 ? LOSSY : { worstRttMs: 1, worstLossRate: 0 }),
+        })),
+      },
       'd1',
     );
 
@@ -114,7 +137,7 @@ describe.each(await testPlanes())('with a relay of %s, a download', (_kind, spli
   });
 
   test('keeps its chain where its address is signed: that may be good for no second question', async () => {
-    const opened = begin(urlFor(80_000_000, 4, 'file.bin?Expires=1&Signature=a'));
+    const opened = begin(urlFor(80_000_000, 4, CHAINS, '/file.bin?Expires=1&Signature=a'));
     const [first] = await answers(1);
     first?.give(1000);
     const client = await opened;
@@ -148,6 +171,83 @@ describe.each(await testPlanes())('with a relay of %s, a download', (_kind, spli
     giveAll(partBytes);
     await Promise.all(clients.map(({ ended }) => ended));
     expect(failovers()).toEqual([]);
+  });
+
+  describe('over lanes', () => {
+    const LANES = 4;
+    /** What is asked for ahead waits on its connection for what was asked for before. */
+    const giveToAll = (bytes: number, from = 0) => {
+      for (const one of held.slice(from)) one.give(bytes);
+    };
+    const giveRest = () => {
+      onHeld = () => giveToAll(FILE.length);
+      onHeld();
+    };
+
+    /** A download all of whose lanes have asked for a block, and have got so many bytes of it. */
+    async function beginLanes(rateBps: number, bytes: number, chains = CHAINS) {
+      // An origin is known to give blocks by the folder.
+      const opened = begin(urlFor(rateBps, LANES, chains, '/lanes/file.bin'));
+      await answers(1);
+      onHeld = () => giveToAll(bytes);
+      onHeld();
+      const client = await opened;
+      const lanes = () =>
+        overlay
+          .depot('d1')
+          .depot.downloads()
+          .flatMap((one) => one.lanes);
+      while (lanes().filter(({ chain }) => chain !== undefined).length < LANES) await setImmediate();
+      onHeld = () => undefined;
+      return client;
+    }
+
+    test('leaves a chain that stays far below its promise with all of them, and has the rest over another', async () => {
+      const client = await beginLanes(80_000_000, 1000);
+      const before = held.length;
+      vi.advanceTimersByTime(LOOKS * 1000);
+      await answers(before + 1);
+      giveRest();
+      await client.ended;
+      expect(client.isRight()).toBe(true);
+      expect(failovers()).toEqual([
+        expect.objectContaining({ reason: 'slow', from: CHAINS[0], to: CHAINS[1] }),
+      ]);
+      await expect
+        .poll(() => overlay.depot('d1').events.find(({ type }) => type === 'transfer'))
+        .toMatchObject({ chain: CHAINS[1], outcome: 'complete' });
+    });
+
+    test('stays where another chain brings no more: then the origin is slow', async () => {
+      const client = await beginLanes(80_000_000, 1000, [...CHAINS, ['d1', 'd4']]);
+      const before = held.length;
+      vi.advanceTimersByTime(LOOKS * 1000);
+      await answers(before + LANES);
+      vi.advanceTimersByTime(10 * LOOKS * 1000);
+      giveRest();
+      await client.ended;
+      expect(client.isRight()).toBe(true);
+      expect(failovers()).toHaveLength(1);
+    });
+
+    test('keeps its chain while they bring together what it promises', async () => {
+      const bytesEach = 300_000;
+      const client = await beginLanes(bytesEach * 8, 1000);
+      const bytes = () => overlay.depot('d1').depot.downloads()[0]?.client.bytes ?? 0;
+      for (let second = 1; second <= LOOKS + 2; second += 1) {
+        while (bytes() < second * bytesEach) {
+          for (const one of held) one.giveUpTo(second * bytesEach, bytes());
+          // What comes next may be left to a lane that fetches something further on.
+          giveToAll(100);
+          await setImmediate();
+        }
+        vi.advanceTimersByTime(1000);
+      }
+      giveRest();
+      await client.ended;
+      expect(client.isRight()).toBe(true);
+      expect(failovers()).toEqual([]);
+    });
   });
 
   test('keeps its chain when the origin gives no parts for its lanes, and one connection brings its share', async () => {

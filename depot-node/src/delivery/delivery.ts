@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { type Chain, LonghaulError, originTarget } from '@longhaul/shared';
 import type { LaneMemory } from '../lanes/lane-memory.ts';
 import type { LanePlaces } from '../lanes/lane-places.ts';
+import type { LanesWork } from '../lanes/lane-transfer.ts';
 import type { LanesConfig } from '../lanes/lanes-config.ts';
 import type { AheadBook } from '../origin/ahead-book.ts';
 import type { BlockBook } from '../origin/block-book.ts';
@@ -11,6 +12,7 @@ import { type AnswerHead, readPart } from '../origin/representation.ts';
 import type { DataPlane } from '../plane/data-plane.ts';
 import type { BreakReason } from '../plane/events.ts';
 import type { FetchedAnswer, Fetcher, RequestFor } from '../routes/fetcher.ts';
+import type { Route } from '../routes/route-book.ts';
 import type { Opening } from './open-download.ts';
 import { Repairer, type RepairLimits } from './repair.ts';
 import { type AgainLimits, RestPlan, requestForPart } from './rest-plan.ts';
@@ -38,6 +40,9 @@ const REASONS: Readonly<Partial<Record<PartEnd, BreakReason>>> = {
   'source-silent': 'silent',
   'other-bytes': 'other-bytes',
 };
+
+/** Where lanes bring no more than so many times what the way brought that they left, the origin itself is slow. */
+const TELLING_GAIN = 1.5;
 
 /**
  * Sends what a client gets of a download, over as many ways as it takes. When a way breaks, goes silent or is far too slow,
@@ -162,19 +167,73 @@ export class Delivery {
   }
 
   async #lane({ answer, firstBlock }: StateOf<'laning'>): Promise<DownloadState> {
-    const { chain } = answer.route;
     const download = this.#download;
     const { outcome } = await sendOverLanes(download, answer, firstBlock, {
       ...this.#components,
       requestFor: this.#requestFor,
       watchLeg: (stream, route) => this.#watch.leg(stream, route, answer.target.url.host),
+      watchLanes: (work) => this.#watchLanes(answer, firstBlock, work),
     });
     download.lanes = [];
+    const last = download.state.is === 'laning' ? download.state.answer : answer;
+    const { chain } = last.route;
     if (outcome === 'complete') return { is: 'finishing', chain };
     if (outcome === 'client-left') return { is: 'ended', end: { outcome: 'client-left', chain } };
     if (outcome === 'cancelled') return broke(chain, download.stop.reason);
     // What lanes could not do one connection may: also to find the version that was begun.
-    return { is: 'repairing', broken: answer, reason: 'reset' };
+    return { is: 'repairing', broken: last, reason: 'reset' };
+  }
+
+  /** Has all lanes leave a way that stays far below its plan, unless the one that they went to is no better: then the origin is slow. */
+  #watchLanes(
+    answer: FetchedAnswer,
+    firstBlock: StateOf<'laning'>['firstBlock'],
+    work: LanesWork,
+  ): () => void {
+    const { observe } = this.#components.plane;
+    const { book, job } = this.#download;
+    let leftBps: number | undefined;
+    let stop: () => void = () => undefined;
+    const watch = (over: Route) => {
+      stop = this.#watch.lanesSlowness(over, work, (meanBps) => {
+        stop();
+        const now = this.#routeOfLanes(over);
+        const isOfOrigin = leftBps !== undefined && meanBps <= TELLING_GAIN * leftBps;
+        if (now !== over) watch(now);
+        else if (!isOfOrigin && book.bestOtherBps(over.chain) > 0) {
+          leftBps = meanBps;
+          book.noteFailure(over.chain);
+          const next = book.routes()[0] ?? over;
+          const atByte = this.#download.missing?.startByte ?? this.#download.client.bytes;
+          const [from, to] = [over.chain, next.chain];
+          observe({
+            type: 'failover',
+            jobId: job.id,
+            reason: 'slow',
+            from,
+            to,
+            atByte,
+            isAgain: false,
+            seconds: 0,
+          });
+          this.#download.state = { is: 'laning', answer: { ...answer, route: next }, firstBlock };
+          work.reopen();
+          watch(next);
+        }
+      });
+    };
+    watch(answer.route);
+    return () => stop();
+  }
+
+  /** The route that all lanes go over where they have one in common, else `over`: some had another one since theirs broke. */
+  #routeOfLanes(over: Route): Route {
+    const { book, lanes } = this.#download;
+    const chains = new Set(
+      lanes.flatMap(({ chain, isRemoved }) => (chain && !isRemoved ? [chain.join()] : [])),
+    );
+    if (chains.size !== 1 || chains.has(over.chain.join())) return over;
+    return book.routes().find(({ chain }) => chains.has(chain.join())) ?? over;
   }
 
   async #askOn(answer: FetchedAnswer): Promise<DownloadState> {

@@ -4,7 +4,7 @@ import type { NewConnection } from '../lanes/lane.ts';
 import { carryHere } from '../lanes/lane-carrier.ts';
 import type { LaneMemory } from '../lanes/lane-memory.ts';
 import type { LanePlaces } from '../lanes/lane-places.ts';
-import { type AskedBlock, type LanesEnd, runLanes } from '../lanes/lane-transfer.ts';
+import { type AskedBlock, type LanesEnd, type LanesWork, runLanes } from '../lanes/lane-transfer.ts';
 import type { LanesConfig } from '../lanes/lanes-config.ts';
 import type { AheadBook } from '../origin/ahead-book.ts';
 import { AheadConnection } from '../origin/ahead-connection.ts';
@@ -35,6 +35,8 @@ interface LanesComponents {
   readonly requestFor: RequestFor;
   /** Watches a connection to the origin, until it is stopped. */
   readonly watchLeg: (stream: Duplex, route: Route) => WatchedLeg;
+  /** Watches what all lanes bring over one way; gives what ends that. */
+  readonly watchLanes: (work: LanesWork) => () => void;
 }
 
 /** It may think so many times longer before the next answer than it did before the first one. */
@@ -115,6 +117,8 @@ export async function sendOverLanes(
       signal: stop,
       left: client.left,
       nowMs: plane.nowMs,
+      // Lanes that are spread go over several ways, and an origin that thinks would think again.
+      watch: config.spread || isThinking ? undefined : components.watchLanes,
       onLanes: (lanes) => {
         download.lanes = lanes;
       },

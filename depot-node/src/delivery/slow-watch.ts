@@ -18,7 +18,8 @@ interface SlowWatchInit extends SlowOptions {
   readonly bytes: () => number;
   /** Whether the client, or its connection, is what holds the transfer up. */
   readonly isClientBehind: () => boolean;
-  readonly onSlow: () => void;
+  /** Told what has come meanwhile, bits per second. */
+  readonly onSlow: (meanBps: number) => void;
 }
 
 /** Often enough to tell who holds whom up. */
@@ -54,7 +55,7 @@ export function watchForSlowness(init: SlowWatchInit): () => void {
     slowBytes += grownBytes;
     if (slowLooks * LOOK_MS < init.seconds * 1000) return;
     const meanBps = bpsOf(slowBytes / (slowLooks * LOOK_MS));
-    if (init.alternativeBps / sharedBy >= WORTHWHILE_GAIN * meanBps) init.onSlow();
+    if (init.alternativeBps / sharedBy >= WORTHWHILE_GAIN * meanBps) init.onSlow(meanBps);
   }, LOOK_MS);
   return () => clearInterval(timer);
 }

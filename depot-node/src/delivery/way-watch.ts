@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import type { LanesWork } from '../lanes/lane-transfer.ts';
 import type { DataPlane } from '../plane/data-plane.ts';
 import type { FetchedAnswer } from '../routes/fetcher.ts';
 import type { Route } from '../routes/route-book.ts';
@@ -64,20 +65,43 @@ export class WayWatch {
 
   /** Tells when a way stays so slow that another one does better. Call the result to stop. */
   slowness({ route }: FetchedAnswer, onSlow: () => void): () => void {
-    const { book, client, job, target } = this.#init.download;
-    const { promise } = route;
-    // A way that failed, or was as slow, promises nothing: an origin that is slow itself is not left again and again.
-    const alternativeBps = book.bestOtherBps(route.chain);
-    if (this.#init.leaving() !== 'free' || !promise || alternativeBps === 0) return () => undefined;
-    return watchForSlowness({
-      ...this.#init.limits.slow,
-      promisedBps: promise.rateBps,
-      alternativeBps,
+    const { client, job, target } = this.#init.download;
+    return this.#watchFor(route, {
       // A plan promises what all of its lanes bring together; so do the connections of a client that asks for parts.
       sharedBy: () => Math.max(target.ticket.claims.lanes, job.active),
       bytes: () => client.bytes,
       isClientBehind: () => this.#isClientBehind(),
       onSlow,
+    });
+  }
+
+  /** The same of the way that all lanes go over. As many as are at work have to bring their part of the plan. */
+  lanesSlowness(route: Route, work: LanesWork, onSlow: (meanBps: number) => void): () => void {
+    const { job, target } = this.#init.download;
+    return this.#watchFor(route, {
+      sharedBy: () => Math.max(target.ticket.claims.lanes / Math.max(1, work.lanes()), job.active),
+      bytes: work.bytes,
+      isClientBehind: () => work.isHeldUp() || this.#isClientBehind(),
+      onSlow,
+    });
+  }
+
+  #watchFor(
+    route: Route,
+    watched: Omit<
+      Parameters<typeof watchForSlowness>[0],
+      'promisedBps' | 'alternativeBps' | keyof SlowOptions
+    >,
+  ): () => void {
+    const { promise } = route;
+    // A way that failed, or was as slow, promises nothing: an origin that is slow itself is not left again and again.
+    const alternativeBps = this.#init.download.book.bestOtherBps(route.chain);
+    if (this.#init.leaving() !== 'free' || !promise || alternativeBps === 0) return () => undefined;
+    return watchForSlowness({
+      ...this.#init.limits.slow,
+      ...watched,
+      promisedBps: promise.rateBps,
+      alternativeBps,
     });
   }
 

@@ -19,7 +19,7 @@ import { type AskedRange, BlockOrigin, unlikeBytes } from '../testing/block-orig
 import type { NewConnection } from './lane.ts';
 import { type CarrierListener, carryHere, type OpenCarrier } from './lane-carrier.ts';
 import { LaneMemory, type TransferMemory } from './lane-memory.ts';
-import { type FirstBlock, type LanesEnd, runLanes } from './lane-transfer.ts';
+import { type FirstBlock, type LanesEnd, type LanesWork, runLanes } from './lane-transfer.ts';
 import { lanesSchema } from './lanes-config.ts';
 
 const CONTENT = unlikeBytes(4 * MIB);
@@ -64,6 +64,7 @@ interface Order {
   readonly signal?: AbortSignal;
   readonly left?: AbortSignal;
   readonly memory?: TransferMemory;
+  readonly watch?: (work: LanesWork) => () => void;
   readonly onEvent?: (event: LaneEvent) => void;
   readonly refuses?: (lane: number) => boolean;
   /** Asked for before the transfer, over what becomes lane 0. */
@@ -207,6 +208,7 @@ async function download(order: Order = {}): Promise<Run> {
     signal: order.signal ?? NEVER,
     left: order.left ?? NEVER,
     nowMs,
+    watch: order.watch,
     observe: (event) => {
       events.push(event);
       onEvent?.(event);
@@ -298,6 +300,47 @@ describe.each([
       },
     );
     await fc.assert(property, { numRuns: 25 });
+  });
+
+  test('that all begin anew over other connections bring each byte once, whenever that is', async () => {
+    const places = fc.array(fc.integer({ min: 1, max: CONTENT.length - 1 }), { minLength: 1, maxLength: 4 });
+    const property = fc.asyncProperty(places, async (atBytes) => {
+      const left = atBytes.toSorted((one, other) => one - other);
+      let work: LanesWork | undefined;
+      let hasEnded = false;
+      const run = await lanes({
+        watch: (told) => {
+          work = told;
+          return () => {
+            hasEnded = true;
+          };
+        },
+        rests: () => {
+          const [next] = left;
+          if (next !== undefined && (work?.bytes() ?? 0) >= next) {
+            left.shift();
+            setImmediate(() => work?.reopen());
+          }
+          return undefined;
+        },
+      });
+      expect({ outcome: run.outcome, hasEnded }).toEqual({ outcome: 'complete', hasEnded: true });
+      expectBytes(run, WHOLE);
+    });
+    await fc.assert(property, { numRuns: 15 });
+  });
+
+  test('are held up, for who watches them, at the end of the file and not before', async () => {
+    const seen: { isHeldUp: boolean; lanes: number }[] = [];
+    const run = await lanes({
+      watch: (work) => {
+        const look = () => ({ isHeldUp: work.isHeldUp(), lanes: work.lanes() });
+        setImmediate(() => seen.push(look()));
+        return () => seen.push(look());
+      },
+    });
+    expect(run.outcome).toBe('complete');
+    expect(seen).toMatchObject([{ isHeldUp: false }, { isHeldUp: true }]);
   });
 
   test('are no more than they may be, also when that becomes less while they run', async () => {

@@ -28,6 +28,18 @@ export interface FirstBlock extends LaneConnection, AskedBlock {}
 /** A lane as others see it. */
 export type LaneView = Pick<Lane, 'index' | 'chain' | 'isRemoved' | 'record'>;
 
+/** What all lanes do together, for who watches it. */
+export interface LanesWork {
+  /** Bytes that have come over them. */
+  readonly bytes: () => number;
+  /** How many fetch something now. */
+  readonly lanes: () => number;
+  /** Whether something else than their ways holds them up: the client, memory, an origin that refuses, or that there is little left to fetch. */
+  readonly isHeldUp: () => boolean;
+  /** Has all begin anew, over new connections. */
+  readonly reopen: () => void;
+}
+
 export interface LanesInit {
   /** What is to be delivered. */
   readonly part: Part;
@@ -53,6 +65,8 @@ export interface LanesInit {
   readonly left: AbortSignal;
   readonly nowMs: () => number;
   readonly observe: (event: LaneEvent) => void;
+  /** Begins to watch them; gives what ends that. */
+  readonly watch?: ((work: LanesWork) => () => void) | undefined;
   /** Shown the lanes at start; what they tell is always of now. */
   readonly onLanes?: (lanes: readonly LaneView[]) => void;
   /** Told that the origin counts requests. */
@@ -111,6 +125,8 @@ class LaneTransfer {
   #timer: NodeJS.Timeout | undefined;
   /** A lane that waits may find something to do when so much has been delivered. */
   #workAtByte = Number.POSITIVE_INFINITY;
+  #comeBytes = 0;
+  #stopWatch = () => {};
 
   constructor(init: LanesInit) {
     this.#init = init;
@@ -150,6 +166,13 @@ class LaneTransfer {
       onLeft: this.#onLeft,
     });
     init.onLanes?.(this.#lanes);
+    this.#stopWatch =
+      init.watch?.({
+        bytes: () => this.#comeBytes,
+        lanes: () => this.#busyLanes(),
+        isHeldUp: () => this.#isHeldUp,
+        reopen: () => this.#reopen(),
+      }) ?? this.#stopWatch;
     init.left.addEventListener('abort', this.#onLeft);
     init.signal.addEventListener('abort', this.#onCancelled);
     this.#begin();
@@ -301,6 +324,7 @@ class LaneTransfer {
   #onBytes(fetch: LaneFetch, bytes: number): void {
     const { block } = fetch;
     const isFirst = bytes > 0 && fetch.atByte === fetch.fromByte;
+    this.#comeBytes += bytes;
     this.#rests.noteProgress(bytes);
     this.#trials.noteBytes(bytes);
     fetch.atByte += bytes;
@@ -429,6 +453,27 @@ class LaneTransfer {
     furthest?.drop();
   }
 
+  /** Whether what comes says nothing of the ways. */
+  get #isHeldUp(): boolean {
+    const isStopped = this.#isOver || this.#isPaused || this.#isTight || this.#carrier.isBlocked;
+    // At the end lanes have less and less to do.
+    const isAtEnd = this.#queue.hasAll || this.#queue.uncutBytes === 0;
+    return isStopped || isAtEnd || this.#isCounted || this.#busyLanes() === 0;
+  }
+
+  /** What lanes have shown was of the ways that they leave. */
+  #reopen(): void {
+    if (this.#isOver || this.#queue.hasAll) return;
+    for (const lane of this.#lanes) {
+      lane.drop();
+      lane.forget();
+      lane.loadBytes = firstLoadBytes(this.#init.config, this.#lanes.length);
+      lane.isProved = false;
+    }
+    this.#trials.noteChange();
+    this.#work();
+  }
+
   /** Closes all lanes and looks for nothing more. */
   #rest(): void {
     clearTimeout(this.#timer);
@@ -438,6 +483,7 @@ class LaneTransfer {
   #end(outcome: LanesEnd['outcome'], failure?: LonghaulError): void {
     if (this.#isOver) return;
     this.#isOver = true;
+    this.#stopWatch();
     this.#rest();
     this.#init.left.removeEventListener('abort', this.#onLeft);
     this.#init.signal.removeEventListener('abort', this.#onCancelled);
