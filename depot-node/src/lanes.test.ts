@@ -111,11 +111,10 @@ describe.each(await testPlanes())('a download whose plan has lanes, over %s,', (
   test('asks for each part as its client asked for the file: an origin may have it in several languages', async () => {
     const asks = { 'accept-language': 'fr', accept: 'application/pdf', 'user-agent': 'reader/1' };
     overlay.originRequests.length = 0;
-    // Two connections break, so that some parts are asked for again.
-    origin.faults = [undefined, undefined, { how: 'reset', at: 500_000 }, { how: 'reset', at: 1_000_000 }];
     expect(hash((await download('d1', asks)).body)).toBe(hash(origin.file));
-    expect(overlay.originRequests.length).toBeGreaterThan(4);
-    for (const { headers } of overlay.originRequests) expect(headers).toMatchObject(asks);
+    const asked = overlay.originRequests.filter(({ url }) => url === origin.path);
+    expect(asked.length).toBeGreaterThan(4);
+    for (const { headers } of asked) expect(headers).toMatchObject(asks);
   });
 
   test('goes on when a client resumes, from its byte to the end', async () => {
