@@ -224,9 +224,8 @@ function listen(isOn: boolean): void {
 }
 
 async function catchDownload(created: Download): Promise<void> {
-  const now = names ? await names.created(created.id) : created;
-  // What its user has ended in the browser's dialog was left to him before.
-  const caught = now?.name === '' ? { ...now, state: created.state } : (now ?? created);
+  const caught = names ? await names.created(created) : created;
+  if (!caught) return;
   const outcome = (await adoption.adopts(caught)) ? 'taken' : await takeDownload(caught, takeDependencies);
   await noteMaster(outcome);
   await lastLeft.note(caught.name, outcome);

@@ -15,7 +15,7 @@ import { ProofMaker } from '../legs/caller-proof.ts';
 import { type RunningDepot, startTestOverlay, type TestOverlay } from '../testing/overlay.ts';
 
 const { kernel } = openKernel();
-const measuring = { bytesPerHour: 500_000 };
+const measuring = { bytesPerHour: 700_000 };
 const BYTES = 300_000;
 
 let overlay: TestOverlay;

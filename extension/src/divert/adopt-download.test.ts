@@ -50,6 +50,13 @@ it('makes a job of a download that a rule led to a depot', async () => {
   expect(adopted).toHaveLength(1);
 });
 
+it('calls one by its address for which its user is still asked', async () => {
+  const caught = download({ ...LED, name: '' });
+  const { adoption, jobs } = setUp(caught);
+  expect(await adoption.adopts(caught)).toBe(true);
+  expect(await jobs.all()).toMatchObject([{ name: 'file.iso' }]);
+});
+
 it('asks the master for the address that a rule has judged, and tells it of none that led there', async () => {
   const caught = download({ url: 'https://members.example/get?token=secret', finalUrl: location() });
   const asked: string[] = [];

@@ -1,4 +1,4 @@
-import { originHref } from '@longhaul/shared';
+import { fileNameOf, originHref } from '@longhaul/shared';
 import type { Download } from '../browser/download.ts';
 import { drop, type JobKeeper } from '../jobs/job-keeper.ts';
 import type { JobStore } from '../jobs/job-store.ts';
@@ -59,7 +59,9 @@ export class AdoptDownloads {
     // It has changed since the browser saw it: nothing was held back for the user but a moment.
     if (order.original.id !== caught.id && !isSameFile(order.file, file))
       return this.#giveWay(caught, order.originUrl);
-    await this.#remember(caught, { ...order, original: caught, page: order.page || caught.referrer, file });
+    // While the user is still asked, the browser has no name for it.
+    const original = { ...caught, name: caught.name || fileNameOf(origin) };
+    await this.#remember(caught, { ...order, original, page: order.page || caught.referrer, file });
     return true;
   }
 

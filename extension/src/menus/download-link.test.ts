@@ -112,6 +112,18 @@ it('downloads directly, in Firefox, as what the site offers it as and with the p
   expect(downloads.started).toMatchObject({ name: '', headers: { Referer: 'https://forum.example/' } });
 });
 
+it('asks a signed address for nothing before: it may be good for one request', async () => {
+  const { deps, downloads } = setUp({});
+  const probes: string[] = [];
+  const probeFile = async (url: string) => {
+    probes.push(url);
+    return FILE;
+  };
+  await downloadDirectly(`${LINK}?X-Amz-Signature=ab`, '', { ...deps, probeFile });
+  expect(probes).toEqual([]);
+  expect(downloads.started).toMatchObject({ url: `${LINK}?X-Amz-Signature=ab#lh-direct`, name: '' });
+});
+
 it.each(['javascript:alert(1)', 'data:text/plain,x', ''])('does nothing with %s', async (link) => {
   const { deps, downloads } = setUp({});
   await downloadLink(link, '', deps);

@@ -1,4 +1,4 @@
-import { fileNameOf, type OriginUrl, parseOriginUrl } from '@longhaul/shared';
+import { fileNameOf, isSigned, type OriginUrl, parseOriginUrl } from '@longhaul/shared';
 import type { askMaster } from '../ask/ask-master.ts';
 import type { probeFile } from '../ask/probe-file.ts';
 import type { Downloads } from '../browser/downloads.ts';
@@ -48,7 +48,8 @@ export async function downloadDirectly(
 ): Promise<void> {
   const url = withoutFragment(link);
   if (!parseOriginUrl(url).ok) return;
-  const probe = isChromium ? undefined : await probeFile(url, deadline());
+  // What is signed may be good for one request.
+  const probe = isChromium || isSigned(url) ? undefined : await probeFile(url, deadline());
   const name = (probe?.result === 'file' && probe.name) || '';
   await downloads.start(directStart(url, page, name)).catch(() => undefined);
 }

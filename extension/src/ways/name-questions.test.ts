@@ -1,5 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import type { DownloadItem, StorageArea, Suggest } from '../browser/browser-api.ts';
+import type { Download } from '../browser/download.ts';
 import { JobStore } from '../jobs/job-store.ts';
 import { download } from '../testing/fake-downloads.ts';
 import { job } from '../testing/job.ts';
@@ -10,7 +11,10 @@ const OWN = { filename: 'a.bin', conflictAction: 'uniquify' };
 const START = { url: job().url, name: 'a.bin' };
 const item = (id: number, byExtensionId?: string) => ({ id, byExtensionId, url: job().url }) as DownloadItem;
 
-function setUp(area: StorageArea = memoryArea()) {
+/** Somebody else's download, once it has a name. */
+const other = async (id: number): Promise<Download | undefined> => download({ id, addonId: 'other' });
+
+function setUp(area: StorageArea = memoryArea(), get = other) {
   const jobs = new JobStore(area);
   const dialog = Promise.withResolvers<void>();
   const started = Promise.withResolvers<number>();
@@ -18,7 +22,7 @@ function setUp(area: StorageArea = memoryArea()) {
   const names = new NameQuestions({
     addonId: 'longhaul',
     downloads: {
-      get: async (id) => download({ id, addonId: 'other' }),
+      get,
       start: () => started.promise,
     },
     jobs,
@@ -33,11 +37,26 @@ describe("somebody else's download", () => {
   it('is told of as soon as its name and who has started it are known, or the user is asked', async () => {
     for (const end of ['name', 'dialog']) {
       const { names, dialog } = setUp();
-      const created = names.created(1);
+      const created = names.created(download({ id: 1 }));
       if (end === 'name') names.named(1);
       else dialog.resolve();
       expect(await created).toMatchObject({ id: 1, addonId: 'other' });
     }
+  });
+
+  it('is as it began where it has ended since, and gone where its user has ended it in a dialog', async () => {
+    for (const now of [undefined, download({ id: 1, state: 'complete', name: 'a.bin' })]) {
+      const { names, dialog } = setUp(memoryArea(), async () => now);
+      const created = names.created(download({ id: 1, name: '' }));
+      dialog.resolve();
+      expect(await created).toMatchObject({ id: 1, state: 'in_progress', name: now?.name ?? '' });
+    }
+  });
+
+  it('is none that the browser only has in its list when it starts', async () => {
+    const { names } = setUp();
+    for (const state of ['complete', 'interrupted'] as const)
+      expect(await names.created(download({ id: 1, state }))).toBeUndefined();
   });
 
   it('is asked for only as long as one of the add-on has no name, and then left to itself', async () => {
@@ -66,7 +85,7 @@ describe("somebody else's download", () => {
 
   it('is known to be without a dialog when the browser names it at once', async () => {
     const { names } = setUp();
-    void names.created(1);
+    void names.created(download({ id: 1 }));
     const isUnprompted = names.isUnprompted(1);
     names.named(1);
     expect(await isUnprompted).toBe(true);
@@ -74,7 +93,7 @@ describe("somebody else's download", () => {
 
   it('is named in a dialog when the name comes late', async () => {
     const { names, dialog } = setUp();
-    void names.created(1);
+    void names.created(download({ id: 1 }));
     dialog.resolve();
     expect(await names.isUnprompted(1)).toBe(false);
     names.named(1);

@@ -40,14 +40,18 @@ export class NameQuestions {
     deps.listen(false);
   }
 
-  /** The browser tells of a download. Resolves with it when it has a name, and says who has started it, or the user is asked. */
-  async created(id: number): Promise<Download | undefined> {
+  /**
+   * The browser tells of a download, and when it starts of all that its list has. Resolves with one that has just begun when it has a name, and says
+   * who has started it, or the user is asked. What has ended meanwhile, by itself or in the browser's dialog, is as it began.
+   */
+  async created({ id, ...begun }: Download): Promise<Download | undefined> {
+    if (begun.state !== 'in_progress') return undefined;
     const { downloads, pause } = this.#deps;
     const named = Promise.withResolvers<boolean>();
     remember(this.#soon, id, named, REMEMBERED_NAMES);
     void pause(PROMPTLESS_MS).then(() => named.resolve(false));
     await named.promise;
-    return downloads.get(id);
+    return { ...begun, ...(await downloads.get(id)), id, state: begun.state };
   }
 
   /**
